@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The one header that a program includes.
+ */
+#pragma once
+
+#define IRIS_INSIDE
+#include <iris/base/iris-version-macros.h>
+#include <iris/sched/iris-item.h>
+#include <iris/sched/iris-worker.h>
+#include <iris/sched/iris-stats.h>
+#include <iris/sched/iris-scheduler.h>
+#undef IRIS_INSIDE

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The work item: what a scheduler queues and a worker runs.
+ */
+#pragma once
+
+#include <iris/base/iris-version-macros.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IRIS_PLACE_ANY:
+ *
+ * The place hint of an item that has none.
+ */
+#define IRIS_PLACE_ANY (-1)
+
+/**
+ * IrisCallback:
+ * @data: what was queued with the function
+ *
+ * The work of an item. It runs once, on one worker of the scheduler.
+ */
+typedef void (*IrisCallback) (gpointer data);
+
+/**
+ * IrisItemFlags:
+ * @IRIS_ITEM_NONE: an ordinary item; its place is a preference
+ * @IRIS_ITEM_STRICT: the item runs at its place or not at all
+ *
+ * What a scheduler may do with an item.
+ */
+typedef enum
+{
+  IRIS_ITEM_NONE = 0,
+  IRIS_ITEM_STRICT = 1 << 0,
+} IrisItemFlags;
+
+typedef struct _IrisItem IrisItem;
+
+/**
+ * IrisItem:
+ *
+ * A work item, one cache line. Either the scheduler made it (iris_scheduler_queue()), or it is
+ * embedded in a larger structure and was prepared by iris_item_init().
+ *
+ * An item that the scheduler made runs @func and then @notify; a cancelled one runs @notify alone.
+ * An embedded item belongs to whoever embeds it: exactly one of @func and @notify is called, with
+ * @data, and from that call on the scheduler does not touch the item, so either may free it.
+ */
+struct _IrisItem
+{
+  /*< private >*/
+  IrisCallback func;
+  gpointer data;
+  GDestroyNotify notify;
+  IrisItem *next;     /* link of whichever list holds the item */
+  gpointer home;      /* slab of an item that the scheduler made; NULL: embedded */
+  gint32 place;       /* hint, or IRIS_PLACE_ANY */
+  guint32 flags;      /* IrisItemFlags */
+  gint64 queued_ns;   /* when it was queued, for the sampled ones; otherwise 0 */
+  gpointer reserved;
+};
+
+G_STATIC_ASSERT (sizeof (IrisItem) == 64);
+
+IRIS_AVAILABLE_IN_ALL
+void iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL
+void iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags);
+
+G_END_DECLS

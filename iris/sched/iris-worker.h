@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The worker: a thread that runs a scheduler's items at one place.
+ */
+#pragma once
+
+#include <iris/sched/iris-item.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisWorker IrisWorker;
+
+IRIS_AVAILABLE_IN_ALL
+IrisWorker *iris_worker_current (void);
+IRIS_AVAILABLE_IN_ALL
+guint iris_worker_get_index (const IrisWorker *self);
+IRIS_AVAILABLE_IN_ALL
+gint iris_worker_get_place (const IrisWorker *self);
+
+G_END_DECLS
