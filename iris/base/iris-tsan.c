@@ -31,7 +31,6 @@
 
 #include <dlfcn.h>
 #include <gio/gio.h>
-#include <glib-unix.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -260,8 +259,21 @@ POP (g_async_queue_try_pop)
 POP (g_async_queue_try_pop_unlocked)
 TIMEOUT_POP (g_async_queue_timeout_pop)
 TIMEOUT_POP (g_async_queue_timeout_pop_unlocked)
-LOCK (g_async_queue_lock, GAsyncQueue, 0)
-UNLOCK (g_async_queue_unlock, GAsyncQueue, 0)
+
+/* Not as locks: g_async_queue_pop_unlocked() gives the lock away while it waits. */
+void
+g_async_queue_lock (GAsyncQueue *queue)
+{
+  NEXT (g_async_queue_lock) (queue);
+  IRIS_TSAN_ACQUIRE (queue);
+}
+
+void
+g_async_queue_unlock (GAsyncQueue *queue)
+{
+  IRIS_TSAN_RELEASE (queue);
+  NEXT (g_async_queue_unlock) (queue);
+}
 
 typedef struct
 {
