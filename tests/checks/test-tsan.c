@@ -6,8 +6,6 @@
  * Each case is a scenario that this program runs in a process of its own: without an argument it
  * is the test, with one it is the scenario of that name.
  */
-#include <iris/base/iris-tsan-private.h>
-
 #include <check.h>
 #include <gio/gio.h>
 #include <stdlib.h>
@@ -215,30 +213,6 @@ scenario_once (void)
   run_two (initialise_once, NULL);
 }
 
-/* A value published with fences alone. */
-static _Atomic int ready;
-
-static gpointer
-publish (gpointer data)
-{
-  shared = 42;
-  iris_fence (memory_order_release);
-  atomic_store_explicit (&ready, 1, memory_order_relaxed);
-  return NULL;
-}
-
-static void
-scenario_fence (void)
-{
-  GThread *publisher = g_thread_new ("publisher", publish, NULL);
-
-  while (!atomic_load_explicit (&ready, memory_order_relaxed))
-    g_thread_yield ();
-  iris_fence (memory_order_acquire);
-  g_assert_cmpint (shared, ==, 42);
-  g_thread_join (publisher);
-}
-
 /* --- wrong programs --------------------------------------------------------------------------- */
 
 static gpointer
@@ -332,7 +306,6 @@ static const Scenario scenarios[] = {
   { "task", scenario_task, NULL },
   { "reference-count", scenario_reference_count, NULL },
   { "once", scenario_once, NULL },
-  { "fence", scenario_fence, NULL },
   { "race", scenario_race, "data race" },
   { "race-in-callback", scenario_race_in_callback, "data race" },
   { "race-with-free", scenario_race_with_free, "race" },

@@ -25,19 +25,25 @@
  * G_SLICE=always-malloc must be set (the test environment does): the slice allocator of GLib 2.74
  * hands memory from thread to thread, which the sanitizer must see as free and malloc.
  */
-#include <iris/base/iris-tsan-private.h>
+#if defined(__SANITIZE_THREAD__)
+#define WITH_THREAD_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WITH_THREAD_SANITIZER
+#endif
+#endif
 
-#ifdef IRIS_TSAN
+#ifdef WITH_THREAD_SANITIZER
 
 #include <dlfcn.h>
 #include <gio/gio.h>
 #include <pthread.h>
+#include <sanitizer/tsan_interface.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Found by the dynamic linker, whatever the default visibility is. */
 #pragma GCC visibility push(default)
-
-_Atomic int iris_tsan_fence;
 
 /* The original of the function that the caller replaces, looked up once. */
 #define NEXT(name)                                                                    \
@@ -129,13 +135,13 @@ void
 g_bit_lock (volatile gint *address, gint bit)
 {
   NEXT (g_bit_lock) (address, bit);
-  IRIS_TSAN_ACQUIRE (address);
+  __tsan_acquire ((void *) address);
 }
 
 void
 g_bit_unlock (volatile gint *address, gint bit)
 {
-  IRIS_TSAN_RELEASE (address);
+  __tsan_release ((void *) address);
   NEXT (g_bit_unlock) (address, bit);
 }
 
@@ -146,7 +152,7 @@ g_bit_unlock (volatile gint *address, gint bit)
 void
 g_once_init_leave (volatile void *location, gsize result)
 {
-  IRIS_TSAN_RELEASE (location);
+  __tsan_release ((void *) location);
   NEXT (g_once_init_leave) (location, result);
 }
 
@@ -163,7 +169,7 @@ once_call (gpointer data)
   OnceCall *call = data;
   gpointer result = call->func (call->arg);
 
-  IRIS_TSAN_RELEASE (call->once);
+  __tsan_release (call->once);
   return result;
 }
 
@@ -173,7 +179,7 @@ g_once_impl (GOnce *once, GThreadFunc func, gpointer arg)
   OnceCall call = { once, func, arg };
   gpointer result = NEXT (g_once_impl) (once, once_call, &call);
 
-  IRIS_TSAN_ACQUIRE (once);
+  __tsan_acquire (once);
   return result;
 }
 
@@ -229,7 +235,7 @@ g_object_new_with_properties (GType type, guint n, const char *names[], const GV
 #define PUSH(name)                              \
   void name (GAsyncQueue *queue, gpointer data) \
   {                                             \
-    IRIS_TSAN_RELEASE (queue);                  \
+    __tsan_release (queue);                     \
     NEXT (name) (queue, data);                  \
   }
 
@@ -237,7 +243,7 @@ g_object_new_with_properties (GType type, guint n, const char *names[], const GV
   gpointer name (GAsyncQueue *queue)     \
   {                                      \
     gpointer data = NEXT (name) (queue); \
-    IRIS_TSAN_ACQUIRE (queue);           \
+    __tsan_acquire (queue);              \
     return data;                         \
   }
 
@@ -245,7 +251,7 @@ g_object_new_with_properties (GType type, guint n, const char *names[], const GV
   gpointer name (GAsyncQueue *queue, guint64 wait) \
   {                                                \
     gpointer data = NEXT (name) (queue, wait);     \
-    IRIS_TSAN_ACQUIRE (queue);                     \
+    __tsan_acquire (queue);                        \
     return data;                                   \
   }
 
@@ -265,13 +271,13 @@ void
 g_async_queue_lock (GAsyncQueue *queue)
 {
   NEXT (g_async_queue_lock) (queue);
-  IRIS_TSAN_ACQUIRE (queue);
+  __tsan_acquire (queue);
 }
 
 void
 g_async_queue_unlock (GAsyncQueue *queue)
 {
-  IRIS_TSAN_RELEASE (queue);
+  __tsan_release (queue);
   NEXT (g_async_queue_unlock) (queue);
 }
 
@@ -286,9 +292,9 @@ pool_call (gpointer data, gpointer user_data)
 {
   PoolCall *call = user_data;
 
-  IRIS_TSAN_ACQUIRE (call);
+  __tsan_acquire (call);
   call->func (data, call->user_data);
-  IRIS_TSAN_RELEASE (call);
+  __tsan_release (call);
 }
 
 /* The PoolCall lives as long as the process: a pool's last thread may outlive the pool. */
@@ -320,7 +326,7 @@ g_thread_pool_new (GFunc func,
 gboolean
 g_thread_pool_push (GThreadPool *pool, gpointer data, GError **error)
 {
-  IRIS_TSAN_RELEASE (pool->user_data);
+  __tsan_release (pool->user_data);
   return NEXT (g_thread_pool_push) (pool, data, error);
 }
 
@@ -331,7 +337,7 @@ g_thread_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait)
 
   NEXT (g_thread_pool_free) (pool, immediate, wait);
   if (wait)
-    IRIS_TSAN_ACQUIRE (call);
+    __tsan_acquire (call);
 }
 
 /* --- main contexts ---------------------------------------------------------------------------- */
@@ -353,7 +359,7 @@ source_call_ref (gpointer data)
 {
   SourceCall *call = data;
 
-  IRIS_TSAN_ACQUIRE (call);
+  __tsan_acquire (call);
   atomic_fetch_add_explicit (&call->refs, 1, memory_order_relaxed);
 }
 
@@ -362,7 +368,7 @@ source_call_unref (gpointer data)
 {
   SourceCall *call = data;
 
-  IRIS_TSAN_ACQUIRE (call);
+  __tsan_acquire (call);
   if (atomic_fetch_sub_explicit (&call->refs, 1, memory_order_acq_rel) > 1)
     return;
   if (call->notify)
@@ -375,7 +381,7 @@ source_call_get (gpointer data, GSource *source, GSourceFunc *func, gpointer *fu
 {
   SourceCall *call = data;
 
-  IRIS_TSAN_ACQUIRE (source);
+  __tsan_acquire (source);
   *func = call->func;
   *func_data = call->data;
 }
@@ -390,22 +396,22 @@ g_source_set_callback (GSource *source, GSourceFunc func, gpointer data, GDestro
   call->func = func;
   call->data = data;
   call->notify = notify;
-  IRIS_TSAN_RELEASE (call);
-  IRIS_TSAN_RELEASE (source);
+  __tsan_release (call);
+  __tsan_release (source);
   g_source_set_callback_indirect (source, call, &funcs);
 }
 
 guint
 g_source_attach (GSource *source, GMainContext *context)
 {
-  IRIS_TSAN_RELEASE (source);
+  __tsan_release (source);
   return NEXT (g_source_attach) (source, context);
 }
 
 void
 g_source_set_ready_time (GSource *source, gint64 ready_time)
 {
-  IRIS_TSAN_RELEASE (source);
+  __tsan_release (source);
   NEXT (g_source_set_ready_time) (source, ready_time);
 }
 
@@ -495,25 +501,25 @@ void
 g_main_loop_run (GMainLoop *loop)
 {
   NEXT (g_main_loop_run) (loop);
-  IRIS_TSAN_ACQUIRE (loop);
+  __tsan_acquire (loop);
 }
 
 void
 g_main_loop_quit (GMainLoop *loop)
 {
-  IRIS_TSAN_RELEASE (loop);
+  __tsan_release (loop);
   NEXT (g_main_loop_quit) (loop);
 }
 
 /* --- reference counts ------------------------------------------------------------------------- */
 
 /* What anybody did before dropping a reference happens before the last one frees. */
-#define UNREF(name, Type)       \
-  void name (Type object)       \
-  {                             \
-    IRIS_TSAN_RELEASE (object); \
-    IRIS_TSAN_ACQUIRE (object); \
-    NEXT (name) (object);       \
+#define UNREF(name, Type)    \
+  void name (Type object)    \
+  {                          \
+    __tsan_release (object); \
+    __tsan_acquire (object); \
+    NEXT (name) (object);    \
   }
 
 UNREF (g_object_unref, gpointer)
@@ -534,15 +540,15 @@ UNREF (g_atomic_rc_box_release, gpointer)
 gboolean
 g_atomic_ref_count_dec (gatomicrefcount *count)
 {
-  IRIS_TSAN_RELEASE (count);
-  IRIS_TSAN_ACQUIRE (count);
+  __tsan_release (count);
+  __tsan_acquire (count);
   return NEXT (g_atomic_ref_count_dec) (count);
 }
 
 void
 g_weak_ref_set (GWeakRef *weak_ref, gpointer object)
 {
-  IRIS_TSAN_RELEASE (weak_ref);
+  __tsan_release (weak_ref);
   NEXT (g_weak_ref_set) (weak_ref, object);
 }
 
@@ -551,7 +557,7 @@ g_weak_ref_get (GWeakRef *weak_ref)
 {
   gpointer object = NEXT (g_weak_ref_get) (weak_ref);
 
-  IRIS_TSAN_ACQUIRE (weak_ref);
+  __tsan_acquire (weak_ref);
   return object;
 }
 
@@ -559,7 +565,7 @@ void
 g_cancellable_cancel (GCancellable *cancellable)
 {
   if (cancellable)
-    IRIS_TSAN_RELEASE (cancellable);
+    __tsan_release (cancellable);
   NEXT (g_cancellable_cancel) (cancellable);
 }
 
@@ -569,7 +575,7 @@ g_cancellable_is_cancelled (GCancellable *cancellable)
   gboolean cancelled = NEXT (g_cancellable_is_cancelled) (cancellable);
 
   if (cancelled)
-    IRIS_TSAN_ACQUIRE (cancellable);
+    __tsan_acquire (cancellable);
   return cancelled;
 }
 
