@@ -110,9 +110,9 @@ def broken_by(path, added):
 def main():
     results = [(broken_by(None, ''), set(), 'a tree that keeps every rule breaks none')]
     for rule, path, added in PLANTS:
-        first = added.strip().splitlines()[0] if added.strip() else 'blank lines'
+        plant = max(added.replace(SPDX, '').split('\n'), key=len) or 'what is planted'
         results.append((broken_by(path, added) - ALSO.get(path, set()), {rule},
-                        f'{rule} finds "{first}" in {path}'))
+                        f'{rule} finds "{plant}" in {path}'))
     for path, added in INNOCENT:
         results.append((broken_by(path, added), set(),
                         f'no rule minds "{added.splitlines()[0]}" in {path}'))
