@@ -36,7 +36,7 @@
 #define IRIS_CACHE_LINE 64
 #define IRIS_CACHE_PAIR 128
 
-#define iris_likely(x) __builtin_expect (!!(x), 1)
+#define iris_likely(x)   __builtin_expect (!!(x), 1)
 #define iris_unlikely(x) __builtin_expect (!!(x), 0)
 
 #if defined(__SANITIZE_THREAD__)
@@ -60,9 +60,9 @@ static inline void
 iris_fence_full (void)
 {
 #if defined(IRIS_THREAD_SANITIZER) && defined(__x86_64__)
-  __asm__ __volatile__ ("mfence" ::: "memory");
+  __asm__ __volatile__("mfence" ::: "memory");
 #elif defined(IRIS_THREAD_SANITIZER) && defined(__aarch64__)
-  __asm__ __volatile__ ("dmb ish" ::: "memory");
+  __asm__ __volatile__("dmb ish" ::: "memory");
 #else
   atomic_thread_fence (memory_order_seq_cst);
 #endif
@@ -71,8 +71,10 @@ iris_fence_full (void)
 /* Whether the heavy side pays for both; read-only once iris_fence_init() has run. */
 extern bool iris_fence_is_asymmetric;
 
-void iris_fence_init (void);
-void iris_fence_heavy (void);
+void
+iris_fence_init (void);
+void
+iris_fence_heavy (void);
 
 static inline void
 iris_fence_light (void)
@@ -90,7 +92,7 @@ iris_cpu_relax (void)
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause ();
 #elif defined(__aarch64__)
-  __asm__ __volatile__ ("yield" ::: "memory");
+  __asm__ __volatile__("yield" ::: "memory");
 #else
   atomic_signal_fence (memory_order_seq_cst);
 #endif
@@ -100,8 +102,8 @@ iris_cpu_relax (void)
 static inline void
 iris_counter_add (_Atomic uint64_t *counter, uint64_t n)
 {
-  atomic_store_explicit (
-      counter, atomic_load_explicit (counter, memory_order_relaxed) + n, memory_order_relaxed);
+  atomic_store_explicit (counter, atomic_load_explicit (counter, memory_order_relaxed) + n,
+                         memory_order_relaxed);
 }
 
 static inline uint64_t

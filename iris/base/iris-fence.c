@@ -15,9 +15,9 @@ static void
 fence_register (void)
 {
   /* Only the kernel's consent to a real barrier switches the light side off. */
-  iris_fence_is_asymmetric
-      = syscall (SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0
-        && syscall (SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+  iris_fence_is_asymmetric =
+      syscall (SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0
+      && syscall (SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
 /* Must have returned before any thread uses either fence on shared data. */

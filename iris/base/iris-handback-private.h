@@ -41,8 +41,8 @@ iris_handback_push (IrisHandback *self, IrisHandbackNode *node)
 
   do
     node->next = head;
-  while (!atomic_compare_exchange_weak_explicit (
-      &self->head, &head, node, memory_order_release, memory_order_relaxed));
+  while (!atomic_compare_exchange_weak_explicit (&self->head, &head, node, memory_order_release,
+                                                 memory_order_relaxed));
 
   return head == NULL;
 }

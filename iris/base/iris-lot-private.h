@@ -64,10 +64,10 @@ struct IrisParker
 {
   alignas (IRIS_CACHE_LINE) _Atomic uint32_t token; /* the futex: 1 once woken */
   unsigned place;
-  bool searching;           /* the worker's alone, except while it sleeps: the waker's */
-  bool linked;              /* under the lot's lock: may be woken */
-  bool confirmed;           /* under the lot's lock: linked, and saw every source empty since */
-  IrisParker *prev, *next;  /* under the lot's lock */
+  bool searching;          /* the worker's alone, except while it sleeps: the waker's */
+  bool linked;             /* under the lot's lock: may be woken */
+  bool confirmed;          /* under the lot's lock: linked, and saw every source empty since */
+  IrisParker *prev, *next; /* under the lot's lock */
 };
 
 struct IrisLotPlace
@@ -88,7 +88,7 @@ struct IrisLot
   _Atomic bool finished; /* no work is left and none will come */
 };
 
-#define IRIS_LOT_SLEEPING ((uint64_t) 1)
+#define IRIS_LOT_SLEEPING  ((uint64_t) 1)
 #define IRIS_LOT_SEARCHING ((uint64_t) 1 << 32)
 
 static inline uint32_t
@@ -103,17 +103,27 @@ iris_lot_n_searching (uint64_t word)
   return (uint32_t) (word >> 32);
 }
 
-bool iris_lot_init (IrisLot *self, unsigned n_places, unsigned n_workers);
-void iris_lot_clear (IrisLot *self);
-void iris_parker_init (IrisParker *self, unsigned place);
+bool
+iris_lot_init (IrisLot *self, unsigned n_places, unsigned n_workers);
+void
+iris_lot_clear (IrisLot *self);
+void
+iris_parker_init (IrisParker *self, unsigned place);
 
-bool iris_lot_begin_search (IrisLot *self, IrisParker *me);
-bool iris_lot_end_search (IrisLot *self, IrisParker *me);
-void iris_lot_prepare (IrisLot *self, IrisParker *me);
-void iris_lot_cancel (IrisLot *self, IrisParker *me);
-bool iris_lot_sleep (IrisLot *self, IrisParker *me);
-void iris_lot_wake (IrisLot *self, unsigned place, bool strict);
-void iris_lot_close (IrisLot *self);
+bool
+iris_lot_begin_search (IrisLot *self, IrisParker *me);
+bool
+iris_lot_end_search (IrisLot *self, IrisParker *me);
+void
+iris_lot_prepare (IrisLot *self, IrisParker *me);
+void
+iris_lot_cancel (IrisLot *self, IrisParker *me);
+bool
+iris_lot_sleep (IrisLot *self, IrisParker *me);
+void
+iris_lot_wake (IrisLot *self, unsigned place, bool strict);
+void
+iris_lot_close (IrisLot *self);
 
 /* To be called after an item was put where the workers of @place look first; @strict says that no
  * other place may run it. */

@@ -64,8 +64,8 @@ lot_add (IrisLot *self, unsigned place, uint64_t delta, uint64_t *place_before)
 {
   uint64_t before;
 
-  *place_before
-      = atomic_fetch_add_explicit (&self->places[place].word, delta, memory_order_seq_cst);
+  *place_before = atomic_fetch_add_explicit (&self->places[place].word, delta,
+                                             memory_order_seq_cst);
   before = atomic_fetch_add_explicit (&self->word, delta, memory_order_seq_cst);
 
   return before;
@@ -158,10 +158,7 @@ iris_lot_prepare (IrisLot *self, IrisParker *me)
   pthread_mutex_lock (&self->lock);
   atomic_store_explicit (&me->token, 0, memory_order_relaxed);
   lot_link (self, me);
-  lot_add (self,
-           me->place,
-           IRIS_LOT_SLEEPING - (me->searching ? IRIS_LOT_SEARCHING : 0),
-           &ignored);
+  lot_add (self, me->place, IRIS_LOT_SLEEPING - (me->searching ? IRIS_LOT_SEARCHING : 0), &ignored);
   me->searching = false;
   pthread_mutex_unlock (&self->lock);
   iris_fence_heavy ();

@@ -111,8 +111,8 @@ iris_ring_try_push (IrisRing *self, void *item)
         return false;
       if (ahead > 0)
         tail = atomic_load_explicit (&self->tail, memory_order_relaxed);
-      else if (atomic_compare_exchange_weak_explicit (
-                   &self->tail, &tail, tail + 1, memory_order_relaxed, memory_order_relaxed))
+      else if (atomic_compare_exchange_weak_explicit (&self->tail, &tail, tail + 1,
+                                                      memory_order_relaxed, memory_order_relaxed))
         {
           cell->item = item;
           atomic_store_explicit (&cell->sequence, tail + 1, memory_order_release);
@@ -137,13 +137,12 @@ iris_ring_try_pop (IrisRing *self)
         return NULL;
       if (ahead > 0)
         head = atomic_load_explicit (&self->head, memory_order_relaxed);
-      else if (atomic_compare_exchange_weak_explicit (
-                   &self->head, &head, head + 1, memory_order_relaxed, memory_order_relaxed))
+      else if (atomic_compare_exchange_weak_explicit (&self->head, &head, head + 1,
+                                                      memory_order_relaxed, memory_order_relaxed))
         {
           void *item = cell->item;
 
-          atomic_store_explicit (
-              &cell->sequence, head + self->mask + 1, memory_order_release);
+          atomic_store_explicit (&cell->sequence, head + self->mask + 1, memory_order_release);
           return item;
         }
     }
@@ -209,8 +208,8 @@ iris_ring_overflow_pop (IrisRing *self)
       n++;
     }
   /* Release, behind the pushes: see iris_ring_get_length(). */
-  atomic_store_explicit (
-      &self->n_overflow, iris_counter_get (&self->n_overflow) - n, memory_order_release);
+  atomic_store_explicit (&self->n_overflow, iris_counter_get (&self->n_overflow) - n,
+                         memory_order_release);
   pthread_mutex_unlock (&self->lock);
 
   return first;

@@ -174,8 +174,8 @@ iris_wsqueue_take (IrisWSQueue *self)
     {
       /* The last one: whoever moves top has it. */
       item = atomic_load_explicit (&array->slots[bottom & array->mask], memory_order_relaxed);
-      if (!atomic_compare_exchange_strong_explicit (
-              &self->top, &top, top + 1, memory_order_seq_cst, memory_order_relaxed))
+      if (!atomic_compare_exchange_strong_explicit (&self->top, &top, top + 1, memory_order_seq_cst,
+                                                    memory_order_relaxed))
         item = NULL;
     }
   atomic_store_explicit (&self->bottom, bottom + 1, memory_order_relaxed);
@@ -199,8 +199,8 @@ iris_wsqueue_steal (IrisWSQueue *self, void **item)
 
   array = atomic_load_explicit (&self->array, memory_order_acquire);
   candidate = atomic_load_explicit (&array->slots[top & array->mask], memory_order_relaxed);
-  if (!atomic_compare_exchange_strong_explicit (
-          &self->top, &top, top + 1, memory_order_seq_cst, memory_order_relaxed))
+  if (!atomic_compare_exchange_strong_explicit (&self->top, &top, top + 1, memory_order_seq_cst,
+                                                memory_order_relaxed))
     return IRIS_STEAL_LOST;
   *item = candidate;
 

@@ -39,7 +39,7 @@
  * cache (doc/decisions/). Hence an item waits for at most IRIS_FAIRNESS_INTERVAL +
  * IRIS_FAIRNESS_MAX picks of a worker that looks at its source, for each older one there. */
 #define IRIS_FAIRNESS_INTERVAL 61
-#define IRIS_FAIRNESS_MAX 16384
+#define IRIS_FAIRNESS_MAX      16384
 
 /* Of the items that a worker queues, one in 256 carries a time stamp for the delay histogram. */
 #define IRIS_DELAY_SAMPLE 256
@@ -80,7 +80,7 @@ struct _IrisWorker
   guint place;
   guint picks_left; /* until the next fair one */
   bool met_mark;    /* the default scheduler's: see there */
-  guint count; /* items queued, for sampling */
+  guint count;      /* items queued, for sampling */
   IrisRandom random;
   GThread *thread;
 
@@ -138,16 +138,22 @@ struct IrisCrew
 
 extern __thread IrisWorker *iris_worker_mine;
 
-IrisCrew *iris_crew_new (const IrisCrewOps *ops,
-                         gpointer owner,
-                         GDestroyNotify free_owner,
-                         guint n_places,
-                         const guint *workers_per_place);
-void iris_crew_free (IrisCrew *self);
-void iris_crew_start (IrisCrew *self);
-void iris_crew_queue_outside (IrisCrew *self, IrisItem *item);
-void iris_crew_shutdown (IrisCrew *self, IrisShutdown how);
-IrisStats *iris_crew_get_stats (IrisCrew *self);
+IrisCrew *
+iris_crew_new (const IrisCrewOps *ops,
+               gpointer owner,
+               GDestroyNotify free_owner,
+               guint n_places,
+               const guint *workers_per_place);
+void
+iris_crew_free (IrisCrew *self);
+void
+iris_crew_start (IrisCrew *self);
+void
+iris_crew_queue_outside (IrisCrew *self, IrisItem *item);
+void
+iris_crew_shutdown (IrisCrew *self, IrisShutdown how);
+IrisStats *
+iris_crew_get_stats (IrisCrew *self);
 
 /* The calling worker if it belongs to @self, else NULL. */
 static inline IrisWorker *

@@ -237,8 +237,7 @@ iris_crew_queue_outside (IrisCrew *self, IrisItem *item)
     iris_crew_start (self);
 
   item->queued_ns = 0;
-  if (atomic_fetch_add_explicit (&self->queued_outside, 1, memory_order_relaxed)
-          % IRIS_DELAY_SAMPLE
+  if (atomic_fetch_add_explicit (&self->queued_outside, 1, memory_order_relaxed) % IRIS_DELAY_SAMPLE
       == 0)
     item->queued_ns = g_get_monotonic_time () * 1000;
   self->ops->push (self, NULL, item);

@@ -79,8 +79,11 @@ static const IrisCrewOps default_ops = {
 };
 
 #define IRIS_TYPE_DEFAULT_SCHEDULER (iris_default_scheduler_get_type ())
-G_DECLARE_FINAL_TYPE (
-    IrisDefaultScheduler, iris_default_scheduler, IRIS, DEFAULT_SCHEDULER, IrisScheduler)
+G_DECLARE_FINAL_TYPE (IrisDefaultScheduler,
+                      iris_default_scheduler,
+                      IRIS,
+                      DEFAULT_SCHEDULER,
+                      IrisScheduler)
 
 struct _IrisDefaultScheduler
 {
@@ -133,11 +136,8 @@ iris_scheduler_new_full (guint min_threads, guint max_threads)
   guint n_workers = iris_scheduler_choose_n_workers (min_threads, max_threads);
 
   iris_scheduler_set_crew (self,
-                           iris_crew_new (&default_ops,
-                                          g_async_queue_new (),
-                                          (GDestroyNotify) g_async_queue_unref,
-                                          1,
-                                          &n_workers));
+                           iris_crew_new (&default_ops, g_async_queue_new (),
+                                          (GDestroyNotify) g_async_queue_unref, 1, &n_workers));
 
   return self;
 }

@@ -25,8 +25,8 @@ note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
   else
     {
       iris_counter_add (&counters->stolen_in, n);
-      atomic_fetch_add_explicit (
-          &districts->districts[victim_place].stolen_out, n, memory_order_relaxed);
+      atomic_fetch_add_explicit (&districts->districts[victim_place].stolen_out, n,
+                                 memory_order_relaxed);
     }
   if (n > 1)
     iris_lot_publish (&crew->lot, self->place, false);

@@ -60,8 +60,7 @@ districts_push (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
   if (iris_unlikely (item->place >= (gint) self->n_districts))
     {
       /* The work is done all the same: nothing that was queued may disappear. */
-      g_critical ("iris: no place %d: the scheduler has %u; the hint is ignored",
-                  item->place,
+      g_critical ("iris: no place %d: the scheduler has %u; the hint is ignored", item->place,
                   self->n_districts);
       item->place = IRIS_PLACE_ANY;
       item->flags &= ~(guint32) IRIS_ITEM_STRICT;

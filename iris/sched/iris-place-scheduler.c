@@ -63,16 +63,14 @@ iris_place_scheduler_constructed (GObject *object)
   iris_scheduler_set_crew (IRIS_SCHEDULER (self),
                            iris_crew_new (&iris_districts_ops,
                                           iris_districts_new (priv->places, priv->deal),
-                                          iris_districts_free,
-                                          n,
-                                          workers));
+                                          iris_districts_free, n, workers));
 }
 
 static void
 iris_place_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  IrisPlaceSchedulerPrivate *priv
-      = iris_place_scheduler_get_instance_private (IRIS_PLACE_SCHEDULER (object));
+  IrisPlaceSchedulerPrivate *priv = iris_place_scheduler_get_instance_private (
+      IRIS_PLACE_SCHEDULER (object));
 
   switch (id)
     {
@@ -93,8 +91,8 @@ iris_place_scheduler_set_property (GObject *object,
                                    const GValue *value,
                                    GParamSpec *pspec)
 {
-  IrisPlaceSchedulerPrivate *priv
-      = iris_place_scheduler_get_instance_private (IRIS_PLACE_SCHEDULER (object));
+  IrisPlaceSchedulerPrivate *priv = iris_place_scheduler_get_instance_private (
+      IRIS_PLACE_SCHEDULER (object));
 
   switch (id)
     {
@@ -112,8 +110,8 @@ iris_place_scheduler_set_property (GObject *object,
 static void
 iris_place_scheduler_finalize (GObject *object)
 {
-  IrisPlaceSchedulerPrivate *priv
-      = iris_place_scheduler_get_instance_private (IRIS_PLACE_SCHEDULER (object));
+  IrisPlaceSchedulerPrivate *priv = iris_place_scheduler_get_instance_private (
+      IRIS_PLACE_SCHEDULER (object));
 
   g_clear_object (&priv->places);
 
@@ -137,12 +135,9 @@ iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
    *
    * Since: 0.1
    */
-  properties[PROP_PLACES]
-      = g_param_spec_object ("places",
-                             NULL,
-                             NULL,
-                             IRIS_TYPE_PLACES,
-                             G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+  properties[PROP_PLACES] = g_param_spec_object ("places", NULL, NULL, IRIS_TYPE_PLACES,
+                                                 G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
+                                                     | G_PARAM_STATIC_STRINGS);
 
   /**
    * IrisPlaceScheduler:deal:
@@ -151,13 +146,9 @@ iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
    *
    * Since: 0.1
    */
-  properties[PROP_DEAL]
-      = g_param_spec_enum ("deal",
-                           NULL,
-                           NULL,
-                           IRIS_TYPE_DEAL,
-                           IRIS_DEAL_OWN,
-                           G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+  properties[PROP_DEAL] = g_param_spec_enum ("deal", NULL, NULL, IRIS_TYPE_DEAL, IRIS_DEAL_OWN,
+                                             G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
+                                                 | G_PARAM_STATIC_STRINGS);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }

@@ -25,12 +25,16 @@ typedef enum
 
 #define IRIS_TYPE_DEAL (iris_deal_get_type ())
 IRIS_AVAILABLE_IN_ALL
-GType iris_deal_get_type (void);
+GType
+iris_deal_get_type (void);
 
 #define IRIS_TYPE_PLACE_SCHEDULER (iris_place_scheduler_get_type ())
 IRIS_AVAILABLE_IN_ALL
-G_DECLARE_DERIVABLE_TYPE (
-    IrisPlaceScheduler, iris_place_scheduler, IRIS, PLACE_SCHEDULER, IrisScheduler)
+G_DECLARE_DERIVABLE_TYPE (IrisPlaceScheduler,
+                          iris_place_scheduler,
+                          IRIS,
+                          PLACE_SCHEDULER,
+                          IrisScheduler)
 
 struct _IrisPlaceSchedulerClass
 {
@@ -40,10 +44,13 @@ struct _IrisPlaceSchedulerClass
 };
 
 IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_place_scheduler_new (IrisPlaces *places);
+IrisScheduler *
+iris_place_scheduler_new (IrisPlaces *places);
 IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal);
+IrisScheduler *
+iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal);
 IRIS_AVAILABLE_IN_ALL
-IrisPlaces *iris_place_scheduler_get_places (IrisPlaceScheduler *self);
+IrisPlaces *
+iris_place_scheduler_get_places (IrisPlaceScheduler *self);
 
 G_END_DECLS

@@ -112,10 +112,7 @@ iris_scheduler_choose_n_workers (guint min_threads, guint max_threads)
  * Since: 0.1
  */
 void
-iris_scheduler_queue (IrisScheduler *self,
-                      IrisCallback func,
-                      gpointer data,
-                      GDestroyNotify notify)
+iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDestroyNotify notify)
 {
   g_return_if_fail (self != NULL);
   g_return_if_fail (func != NULL);
