@@ -25,21 +25,14 @@
  * G_SLICE=always-malloc must be set (the test environment does): the slice allocator of GLib 2.74
  * hands memory from thread to thread, which the sanitizer must see as free and malloc.
  */
-#if defined(__SANITIZE_THREAD__)
-#define WITH_THREAD_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define WITH_THREAD_SANITIZER
-#endif
-#endif
+#include "iris/base/iris-tsan-private.h"
 
-#ifdef WITH_THREAD_SANITIZER
+#ifdef IRIS_THREAD_SANITIZER
 
 #include <dlfcn.h>
 #include <gio/gio.h>
 #include <pthread.h>
 #include <sanitizer/tsan_interface.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Found by the dynamic linker, whatever the default visibility is. */
@@ -135,13 +128,13 @@ void
 g_bit_lock (volatile gint *address, gint bit)
 {
   NEXT (g_bit_lock) (address, bit);
-  __tsan_acquire ((void *) address);
+  iris_tsan_acquire (address);
 }
 
 void
 g_bit_unlock (volatile gint *address, gint bit)
 {
-  __tsan_release ((void *) address);
+  iris_tsan_release (address);
   NEXT (g_bit_unlock) (address, bit);
 }
 
@@ -152,7 +145,7 @@ g_bit_unlock (volatile gint *address, gint bit)
 void
 g_once_init_leave (volatile void *location, gsize result)
 {
-  __tsan_release ((void *) location);
+  iris_tsan_release (location);
   NEXT (g_once_init_leave) (location, result);
 }
 
@@ -169,7 +162,7 @@ once_call (gpointer data)
   OnceCall *call = data;
   gpointer result = call->func (call->arg);
 
-  __tsan_release (call->once);
+  iris_tsan_release (call->once);
   return result;
 }
 
@@ -179,7 +172,7 @@ g_once_impl (GOnce *once, GThreadFunc func, gpointer arg)
   OnceCall call = { once, func, arg };
   gpointer result = NEXT (g_once_impl) (once, once_call, &call);
 
-  __tsan_acquire (once);
+  iris_tsan_acquire (once);
   return result;
 }
 
@@ -235,7 +228,7 @@ g_object_new_with_properties (GType type, guint n, const char *names[], const GV
 #define PUSH(name)                              \
   void name (GAsyncQueue *queue, gpointer data) \
   {                                             \
-    __tsan_release (queue);                     \
+    iris_tsan_release (queue);                  \
     NEXT (name) (queue, data);                  \
   }
 
@@ -243,7 +236,7 @@ g_object_new_with_properties (GType type, guint n, const char *names[], const GV
   gpointer name (GAsyncQueue *queue)     \
   {                                      \
     gpointer data = NEXT (name) (queue); \
-    __tsan_acquire (queue);              \
+    iris_tsan_acquire (queue);           \
     return data;                         \
   }
 
@@ -251,7 +244,7 @@ g_object_new_with_properties (GType type, guint n, const char *names[], const GV
   gpointer name (GAsyncQueue *queue, guint64 wait) \
   {                                                \
     gpointer data = NEXT (name) (queue, wait);     \
-    __tsan_acquire (queue);                        \
+    iris_tsan_acquire (queue);                     \
     return data;                                   \
   }
 
@@ -271,13 +264,13 @@ void
 g_async_queue_lock (GAsyncQueue *queue)
 {
   NEXT (g_async_queue_lock) (queue);
-  __tsan_acquire (queue);
+  iris_tsan_acquire (queue);
 }
 
 void
 g_async_queue_unlock (GAsyncQueue *queue)
 {
-  __tsan_release (queue);
+  iris_tsan_release (queue);
   NEXT (g_async_queue_unlock) (queue);
 }
 
@@ -292,9 +285,9 @@ pool_call (gpointer data, gpointer user_data)
 {
   PoolCall *call = user_data;
 
-  __tsan_acquire (call);
+  iris_tsan_acquire (call);
   call->func (data, call->user_data);
-  __tsan_release (call);
+  iris_tsan_release (call);
 }
 
 /* The PoolCall lives as long as the process: a pool's last thread may outlive the pool. */
@@ -326,7 +319,7 @@ g_thread_pool_new (GFunc func,
 gboolean
 g_thread_pool_push (GThreadPool *pool, gpointer data, GError **error)
 {
-  __tsan_release (pool->user_data);
+  iris_tsan_release (pool->user_data);
   return NEXT (g_thread_pool_push) (pool, data, error);
 }
 
@@ -337,7 +330,7 @@ g_thread_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait)
 
   NEXT (g_thread_pool_free) (pool, immediate, wait);
   if (wait)
-    __tsan_acquire (call);
+    iris_tsan_acquire (call);
 }
 
 /* --- main contexts ---------------------------------------------------------------------------- */
@@ -359,7 +352,7 @@ source_call_ref (gpointer data)
 {
   SourceCall *call = data;
 
-  __tsan_acquire (call);
+  iris_tsan_acquire (call);
   atomic_fetch_add_explicit (&call->refs, 1, memory_order_relaxed);
 }
 
@@ -368,7 +361,7 @@ source_call_unref (gpointer data)
 {
   SourceCall *call = data;
 
-  __tsan_acquire (call);
+  iris_tsan_acquire (call);
   if (atomic_fetch_sub_explicit (&call->refs, 1, memory_order_acq_rel) > 1)
     return;
   if (call->notify)
@@ -381,7 +374,7 @@ source_call_get (gpointer data, GSource *source, GSourceFunc *func, gpointer *fu
 {
   SourceCall *call = data;
 
-  __tsan_acquire (source);
+  iris_tsan_acquire (source);
   *func = call->func;
   *func_data = call->data;
 }
@@ -396,22 +389,22 @@ g_source_set_callback (GSource *source, GSourceFunc func, gpointer data, GDestro
   call->func = func;
   call->data = data;
   call->notify = notify;
-  __tsan_release (call);
-  __tsan_release (source);
+  iris_tsan_release (call);
+  iris_tsan_release (source);
   g_source_set_callback_indirect (source, call, &funcs);
 }
 
 guint
 g_source_attach (GSource *source, GMainContext *context)
 {
-  __tsan_release (source);
+  iris_tsan_release (source);
   return NEXT (g_source_attach) (source, context);
 }
 
 void
 g_source_set_ready_time (GSource *source, gint64 ready_time)
 {
-  __tsan_release (source);
+  iris_tsan_release (source);
   NEXT (g_source_set_ready_time) (source, ready_time);
 }
 
@@ -501,25 +494,25 @@ void
 g_main_loop_run (GMainLoop *loop)
 {
   NEXT (g_main_loop_run) (loop);
-  __tsan_acquire (loop);
+  iris_tsan_acquire (loop);
 }
 
 void
 g_main_loop_quit (GMainLoop *loop)
 {
-  __tsan_release (loop);
+  iris_tsan_release (loop);
   NEXT (g_main_loop_quit) (loop);
 }
 
 /* --- reference counts ------------------------------------------------------------------------- */
 
 /* What anybody did before dropping a reference happens before the last one frees. */
-#define UNREF(name, Type)    \
-  void name (Type object)    \
-  {                          \
-    __tsan_release (object); \
-    __tsan_acquire (object); \
-    NEXT (name) (object);    \
+#define UNREF(name, Type)       \
+  void name (Type object)       \
+  {                             \
+    iris_tsan_release (object); \
+    iris_tsan_acquire (object); \
+    NEXT (name) (object);       \
   }
 
 UNREF (g_object_unref, gpointer)
@@ -540,15 +533,15 @@ UNREF (g_atomic_rc_box_release, gpointer)
 gboolean
 g_atomic_ref_count_dec (gatomicrefcount *count)
 {
-  __tsan_release (count);
-  __tsan_acquire (count);
+  iris_tsan_release (count);
+  iris_tsan_acquire (count);
   return NEXT (g_atomic_ref_count_dec) (count);
 }
 
 void
 g_weak_ref_set (GWeakRef *weak_ref, gpointer object)
 {
-  __tsan_release (weak_ref);
+  iris_tsan_release (weak_ref);
   NEXT (g_weak_ref_set) (weak_ref, object);
 }
 
@@ -557,7 +550,7 @@ g_weak_ref_get (GWeakRef *weak_ref)
 {
   gpointer object = NEXT (g_weak_ref_get) (weak_ref);
 
-  __tsan_acquire (weak_ref);
+  iris_tsan_acquire (weak_ref);
   return object;
 }
 
@@ -565,7 +558,7 @@ void
 g_cancellable_cancel (GCancellable *cancellable)
 {
   if (cancellable)
-    __tsan_release (cancellable);
+    iris_tsan_release (cancellable);
   NEXT (g_cancellable_cancel) (cancellable);
 }
 
@@ -575,7 +568,7 @@ g_cancellable_is_cancelled (GCancellable *cancellable)
   gboolean cancelled = NEXT (g_cancellable_is_cancelled) (cancellable);
 
   if (cancelled)
-    __tsan_acquire (cancellable);
+    iris_tsan_acquire (cancellable);
   return cancelled;
 }
 
