@@ -13,49 +13,50 @@ from pathlib import Path
 
 
 def cases(junit):
-    """Yields (program, case, verdict) for every case that the junit file names."""
+    """Yields (program, case, verdict) for every case of the programs that have cases."""
     for suite in ElementTree.parse(junit).getroot().iter('testsuite'):
-        for case in suite.iter('testcase'):
+        # PROJECT.PROGRAM; the suite that is called PROJECT holds the programs without cases.
+        _, dot, program = suite.get('name').partition('.')
+        for case in suite.iter('testcase') if dot else []:
             verdict = 'ok'
             if case.find('skipped') is not None:
                 verdict = 'skipped'
             if case.find('failure') is not None or case.find('error') is not None:
                 verdict = 'not ok'
-            grouped = case.get('classname') == suite.get('name') and '.' in suite.get('name')
-            program = suite.get('name').split('.', 1)[1] if grouped else case.get('name')
-            yield program, case.get('name') if grouped else '', verdict
+            yield program, case.get('name'), verdict
+
+
+def program_line(test, verdicts):
+    """What the verdict on a whole program adds to those on its cases, or None."""
+    result = test['result']
+    if result in ('OK', 'EXPECTEDFAIL'):
+        return None if verdicts else ('ok', '')
+    if result == 'SKIP':
+        if verdicts:
+            return None
+        # Meson says so, too, of a program that is to print cases, prints none, and ends well.
+        said_so = test['returncode'] == 77 or '1..0' in test['stdout']
+        return ('skipped', '') if said_so else ('not ok', ': has a test case')
+    if 'not ok' in verdicts:
+        return None
+    return 'not ok', f': ends well ({result}, status {test["returncode"]})'
 
 
 def main():
     build = Path(sys.argv[1])
-    logs = build / 'meson-logs'
-    if not (logs / 'testlog.json').exists() or not (logs / 'testlog.junit.xml').exists():
+    junit, log = (build / 'meson-logs' / name for name in ('testlog.junit.xml', 'testlog.json'))
+    if not junit.exists() or not log.exists():
         print(f'{build}: meson test left no log', file=sys.stderr)
         return 1
 
-    seen = {}
-    for program, case, verdict in cases(logs / 'testlog.junit.xml'):
-        # Of a program without cases the junit file has one entry, the verdict on the program.
-        if case:
-            seen.setdefault(program, []).append(verdict)
-            print(f'{verdict} - {build}: {program}: {case}')
-
-    for line in (logs / 'testlog.json').read_text().splitlines():
-        test = json.loads(line)
-        program, result = test['name'].split(' / ')[-1], test['result']
-        verdicts = seen.get(program, [])
-        if result in ('OK', 'EXPECTEDFAIL'):
-            if not verdicts:
-                print(f'ok - {build}: {program}')
-        elif result == 'SKIP':
-            # Meson calls it skipped, too, when a program prints no case at all and ends.
-            why = test.get('stdout', '')
-            if test.get('returncode') == 77 or '1..0' in why:
-                print(f'skipped - {build}: {program}')
-            elif not verdicts:
-                print(f'not ok - {build}: {program}: has a test case')
-        elif 'not ok' not in verdicts:
-            print(f'not ok - {build}: {program}: ends well ({result}, status {test.get("returncode")})')
+    verdicts = {}
+    for program, case, verdict in cases(junit):
+        verdicts.setdefault(program, []).append(verdict)
+        print(f'{verdict} - {build}: {program.split(" / ")[-1]}: {case}')
+    for test in map(json.loads, log.read_text().splitlines()):
+        line = program_line(test, verdicts.get(test['name'], []))
+        if line:
+            print(f'{line[0]} - {build}: {test["name"].split(" / ")[-1]}{line[1]}')
     return 0
 
 
