@@ -17,4 +17,9 @@
 #include <iris/sched/iris-lfscheduler.h>
 #include <iris/sched/iris-place-scheduler.h>
 #include <iris/sched/iris-wsscheduler.h>
+#include <iris/sched/iris-scheduler-default.h>
+#include <iris/message/iris-message.h>
+#include <iris/message/iris-receiver.h>
+#include <iris/message/iris-port.h>
+#include <iris/message/iris-arbiter.h>
 #undef IRIS_INSIDE

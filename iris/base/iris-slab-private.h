@@ -24,7 +24,7 @@
 typedef enum
 {
   IRIS_SLAB_ITEM,    /* 64 bytes */
-  IRIS_SLAB_MESSAGE, /* 192 bytes */
+  IRIS_SLAB_MESSAGE, /* 128 bytes */
   IRIS_SLAB_N_CLASSES
 } IrisSlabClass;
 

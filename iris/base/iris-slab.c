@@ -17,7 +17,7 @@
 
 static const size_t object_sizes[IRIS_SLAB_N_CLASSES] = {
   [IRIS_SLAB_ITEM] = 64,
-  [IRIS_SLAB_MESSAGE] = 192,
+  [IRIS_SLAB_MESSAGE] = 128,
 };
 
 /* All slabs of one thread; they are adopted together. */

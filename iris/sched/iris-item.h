@@ -59,7 +59,7 @@ struct _IrisItem
   gint32 place;     /* hint, or IRIS_PLACE_ANY */
   guint32 flags;    /* IrisItemFlags */
   gint64 queued_ns; /* when it was queued, for the sampled ones; otherwise 0 */
-  gpointer reserved;
+  gpointer context; /* for whoever embeds the item */
 };
 
 G_STATIC_ASSERT (sizeof (IrisItem) == 64);
