@@ -12,11 +12,13 @@ from pathlib import Path
 
 # A folder of iris/ may include from itself and from those before it.
 LAYERS = ['base', 'queue', 'place', 'sched', 'message', 'task', 'wire']
+# Where the public headers of libiris and libiris-client are.
+LIBRARY_FOLDERS = ('iris/', 'clients/client/')
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 
 CODE = ('.c', '.h', '.py', '.sh')
-AVAILABLE = re.compile(r'^IRIS_AVAILABLE_IN_\w+\s+', re.MULTILINE)
+AVAILABLE = re.compile(r'^IRIS(?:_CLIENT)?_AVAILABLE_IN_\w+\s+', re.MULTILINE)
 SPDX = 'SPDX-License-Identifier: LGPL-2.1-or-later'
 
 
@@ -56,10 +58,10 @@ def is_private(path):
     return path.endswith('-private.h')
 
 
-def public_headers(tree):
-    """The headers of libiris that are installed, but for the one that includes them all."""
+def public_headers(tree, *folders):
+    """The headers that are installed: of the libraries in these folders, or of all libraries."""
     return [p for p in tree.ending('.h')
-            if p.startswith('iris/') and p != 'iris/iris.h' and not is_private(p)]
+            if p.startswith(folders or LIBRARY_FOLDERS) and not is_private(p)]
 
 
 def available_functions(tree, path):
@@ -221,22 +223,15 @@ def rule_no_sleep(tree):
 
 
 def rule_one_header(tree):
-    """iris/iris.h includes every public header"""
-    included = {target for _, target in includes(tree, 'iris/iris.h')}
-    for path in public_headers(tree):
+    """iris/iris.h includes every public header, itself or through another"""
+    included, ahead = set(), ['iris/iris.h']
+    while ahead:
+        header = ahead.pop()
+        included.add(header)
+        ahead += [target for _, target in includes(tree, header) if target not in included]
+    for path in public_headers(tree, 'iris/'):
         if path not in included:
             yield f'iris/iris.h: does not include {path}'
-
-
-def rule_built(tree):
-    """every C source and public header stands in the meson.build of its folder"""
-    for path in tree.ending('.c') + public_headers(tree):
-        name, folder = Path(path).name, Path(path).parent
-        builds = [f'{f.as_posix()}/meson.build' for f in (folder, folder.parent)]
-        stem = Path(name).stem
-        if not any(b in tree.paths and re.search(rf"'{re.escape(stem)}(\.c|\.h)?'|{re.escape(name)}'",
-                                                 tree.text(b)) for b in builds):
-            yield f'{path}: is built by no meson.build'
 
 
 def rule_documented(tree):
