@@ -11,7 +11,7 @@ from pathlib import Path
 
 import house
 
-SPDX = '/* SPDX-License-Identifier: LGPL-2.1-or-later\n *\n * The purpose of this file.\n */\n'
+SPDX = f'/* {house.SPDX}\n *\n * The purpose of this file.\n */\n'
 MAIN = 'int\nmain (void)\n{\n  return 0;\n}\n'
 
 GOOD = {
@@ -46,7 +46,9 @@ PLANTS = [
     ('rule_layers', 'clients/main.c', '#include <iris/base/iris-low-private.h>\n'),
     ('rule_layers', 'doc/examples/peek.c', SPDX + '#include <iris/base/iris-low-private.h>\n'),
     ('rule_layers_known', 'iris/attic/iris-old-private.h', SPDX),
-    ('rule_spdx', 'doc/notes.txt', 'Notes.\n'),
+    ('rule_spdx', 'tests/tool.py', 'print()\n'),
+    ('rule_spdx', 'tests/tool', '#!/bin/sh\n'),
+    ('rule_spdx', 'tests/meson.build', 'option = 1\n'),
     ('rule_purpose', 'tests/bare.h', f'/* {house.SPDX} */\n'),
     ('rule_file_length', 'tests/t.c', '\n' * house.MAX_FILE_LINES),
     ('rule_function_length', 'tests/t.c',
@@ -69,6 +71,7 @@ INNOCENT = [
     ('daemon/main.c', 'const char *word = "volatile";\n'),
     ('tests/t.c', '/* never sleep (1) in a test */\n'),
     ('tests/t.c', 'struct Table\n{\n' + '  int x;\n' * 70 + '};\n'),
+    ('doc/notes.txt', 'Notes.\n'),
     ('README.md', '[elsewhere](https://example.org/page)\n'),
 ]
 

@@ -19,7 +19,7 @@ MAX_FUNCTION_LINES = 60
 
 CODE = ('.c', '.h', '.py', '.sh')
 AVAILABLE = re.compile(r'^IRIS(?:_CLIENT)?_AVAILABLE_IN_\w+\s+', re.MULTILINE)
-SPDX = 'SPDX-License-Identifier: LGPL-2.1-or-later'
+SPDX = 'SPDX-License-' 'Identifier: LGPL-2.1-or-later'
 
 
 class Tree:
@@ -142,17 +142,13 @@ def rule_layers_known(tree):
 
 
 def rule_spdx(tree):
-    """every file names its licence, in its first lines or in .reuse/dep5"""
-    dep5 = tree.root / '.reuse/dep5'
-    globs = re.findall(r'^Files:\s*(.+)$', dep5.read_text() if dep5.exists() else '', re.MULTILINE)
-    covered = [re.compile(re.escape(glob).replace(r'\*', '.*') + r'\Z')
-               for line in globs for glob in line.split()]
+    """every file of code names its licence in its first lines"""
+    # Of everything else .reuse/dep5 names it.
     for path in tree.paths:
-        if path.startswith('LICENSES/') or path in ('LICENSE', '.reuse/dep5'):
-            continue
-        if SPDX in '\n'.join(tree.text(path).splitlines()[:5]):
-            continue
-        if not any(pattern.match(path) for pattern in covered):
+        head = tree.text(path).splitlines()[:5]
+        is_code = path.endswith(CODE + ('meson.build', 'meson_options.txt', '.pml')) \
+            or (head and head[0].startswith('#!'))
+        if is_code and SPDX not in '\n'.join(head):
             yield f'{path}: has no line "{SPDX}"'
 
 
