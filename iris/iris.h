@@ -10,4 +10,5 @@
 #include <iris/sched/iris-worker.h>
 #include <iris/sched/iris-stats.h>
 #include <iris/sched/iris-scheduler.h>
+#include <iris/wire/iris-wire.h>
 #undef IRIS_INSIDE
