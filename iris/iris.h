@@ -22,4 +22,5 @@
 #include <iris/message/iris-receiver.h>
 #include <iris/message/iris-port.h>
 #include <iris/message/iris-arbiter.h>
+#include <iris/wire/iris-wire.h>
 #undef IRIS_INSIDE

@@ -14,7 +14,10 @@ G_BEGIN_DECLS
  * in it, while their bitmaps stay below some 100 MiB. */
 #define IRIS_SYNTHETIC_MAX_OBJECTS 65536
 
-gboolean
-iris_synthetic_check (const char *description, GError **error);
+/* Most children of one object: hwloc compares every new one with all its siblings, and takes 20 s
+ * for 8192 packages. */
+#define IRIS_SYNTHETIC_MAX_ARITY 4096
+
+gboolean iris_synthetic_check (const char *description, GError **error);
 
 G_END_DECLS

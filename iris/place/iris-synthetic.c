@@ -104,7 +104,12 @@ iris_synthetic_check (const char *description, GError **error)
         }
       if (begins_count (description, p))
         {
-          width *= MIN (read_number (&p), IRIS_TOPOLOGY_MAX_CPUS + 1);
+          guint64 count = read_number (&p);
+
+          if (count > IRIS_SYNTHETIC_MAX_ARITY)
+            return too_large (error, "objects of a kind side by side", IRIS_SYNTHETIC_MAX_ARITY,
+                              "IRIS_SYNTHETIC_MAX_ARITY");
+          width *= count;
           objects += width;
         }
       else if (*p++ == '[') /* one memory object under every object of the level before it */
