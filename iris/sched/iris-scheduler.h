@@ -14,6 +14,13 @@ G_BEGIN_DECLS
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_DERIVABLE_TYPE (IrisScheduler, iris_scheduler, IRIS, SCHEDULER, GObject)
 
+struct _IrisSchedulerClass
+{
+  /*< private >*/
+  GObjectClass parent_class;
+  gpointer padding[8];
+};
+
 /**
  * IrisShutdown:
  * @IRIS_SHUTDOWN_DRAIN: run everything that is queued, and what that queues, then stop
@@ -30,12 +37,10 @@ typedef enum
 IRIS_AVAILABLE_IN_ALL
 IrisScheduler *iris_scheduler_new (void);
 IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_scheduler_new_full (guint n_workers);
+IrisScheduler *iris_scheduler_new_full (guint min_threads, guint max_threads);
 IRIS_AVAILABLE_IN_ALL
-void iris_scheduler_queue (IrisScheduler *self,
-                           IrisCallback func,
-                           gpointer data,
-                           GDestroyNotify notify);
+void
+iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDestroyNotify notify);
 IRIS_AVAILABLE_IN_ALL
 void iris_scheduler_queue_at (IrisScheduler *self,
                               gint place,

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The protocol's errors: number, name, sentence.
+ */
+#include "iris-wire-error.h"
+
+GQuark
+iris_wire_error_quark (void)
+{
+  return g_quark_from_static_string ("iris-wire-error-quark");
+}
+
+static const struct
+{
+  const char *name;
+  const char *sentence;
+} errors[IRIS_WIRE_N_ERRORS + 1] = {
+  [0] = { "unknown", "the other side failed in a way that this version has no words for; update "
+                     "this program" },
+  [IRIS_WIRE_ERROR_MALFORMED] = { "malformed",
+                                  "the message breaks the protocol; see doc/protocol.md" },
+  [IRIS_WIRE_ERROR_VERSION] = { "version", "both sides share no version of the protocol; update "
+                                           "the older one" },
+  [IRIS_WIRE_ERROR_HELLO_REQUIRED] = { "hello-required",
+                                       "the first message on a connection must be HELLO" },
+  [IRIS_WIRE_ERROR_UNKNOWN_TYPE] = { "unknown-type",
+                                     "there is no such request in this version of the protocol" },
+  [IRIS_WIRE_ERROR_UNKNOWN_SERVICE] = { "unknown-service", "there is no such service; ask with "
+                                                           "SERVICES which there are" },
+  [IRIS_WIRE_ERROR_NO_SUCH_PLACE] = { "no-such-place",
+                                      "there is no such place; ask with MAP which there are" },
+  [IRIS_WIRE_ERROR_TOO_LARGE] = { "too-large", "the message exceeds a limit; send less at a time "
+                                               "or raise the limit" },
+  [IRIS_WIRE_ERROR_BAD_ARGUMENT] = { "bad-argument", "a value cannot be used; mend the request" },
+  [IRIS_WIRE_ERROR_NOT_FOUND] = { "not-found",
+                                  "no item in flight has that request id; it may have ended" },
+  [IRIS_WIRE_ERROR_CANCELLED] = { "cancelled", "the item was cancelled before it was done" },
+  [IRIS_WIRE_ERROR_NO_SUCH_COMMAND] = { "no-such-command",
+                                        "the program cannot be started; check its name and PATH" },
+  [IRIS_WIRE_ERROR_UNREADABLE_FILE] = { "unreadable-file", "the file cannot be read by irisd; "
+                                                           "check path and permissions" },
+  [IRIS_WIRE_ERROR_SHUTTING_DOWN] = { "shutting-down", "irisd is stopping and takes no more items; "
+                                                       "try again when it is back" },
+  [IRIS_WIRE_ERROR_SERVICE_FAILED] = { "service-failed", "the service ran and failed" },
+  [IRIS_WIRE_ERROR_DUPLICATE_ID] = { "duplicate-id", "an item with that request id is in flight; "
+                                                     "use each id once" },
+  [IRIS_WIRE_ERROR_BUSY] = { "busy", "too much is in flight; take in results, acknowledge them, "
+                                     "and try again" },
+  [IRIS_WIRE_ERROR_NOT_PERMITTED] = { "not-permitted",
+                                      "this client may not do that; ask who runs irisd" },
+  [IRIS_WIRE_ERROR_INTERNAL] = { "internal", "irisd failed; its log says more" },
+};
+
+const char *
+iris_wire_error_name (guint code)
+{
+  return errors[code <= IRIS_WIRE_N_ERRORS ? code : 0].name;
+}
+
+const char *
+iris_wire_error_sentence (guint code)
+{
+  return errors[code <= IRIS_WIRE_N_ERRORS ? code : 0].sentence;
+}
+
+guint
+iris_wire_error_from_name (const char *name)
+{
+  g_return_val_if_fail (name != NULL, 0);
+
+  for (guint code = 1; code <= IRIS_WIRE_N_ERRORS; code++)
+    {
+      if (g_str_equal (name, errors[code].name))
+        return code;
+    }
+  return 0;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The tables of keys and types. A new key or type is one line here (and one in doc/protocol.md).
+ */
+#include "iris-wire-field-private.h"
+
+#define UINT32(member, text, least, most)                                               \
+  {                                                                                     \
+    IRIS_WIRE_KIND_UINT32, G_STRUCT_OFFSET (IrisWireMessage, member), text, least, most \
+  }
+#define UINT64(member, text)                                                               \
+  {                                                                                        \
+    IRIS_WIRE_KIND_UINT64, G_STRUCT_OFFSET (IrisWireMessage, member), text, 0, G_MAXUINT64 \
+  }
+#define INT32(member, text, least, most)                                               \
+  {                                                                                    \
+    IRIS_WIRE_KIND_INT32, G_STRUCT_OFFSET (IrisWireMessage, member), text, least, most \
+  }
+#define OTHER(kind, member, text)                                                \
+  {                                                                              \
+    IRIS_WIRE_KIND_##kind, G_STRUCT_OFFSET (IrisWireMessage, member), text, 0, 0 \
+  }
+
+const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
+  [IRIS_WIRE_KEY_VERSION_MIN] = UINT32 (version_min, "version-min", 1, G_MAXUINT32),
+  [IRIS_WIRE_KEY_VERSION_MAX] = UINT32 (version_max, "version-max", 1, G_MAXUINT32),
+  [IRIS_WIRE_KEY_FEATURES] = UINT64 (features, "features"),
+  [IRIS_WIRE_KEY_NAME] = OTHER (STRING, name, "name"),
+  [IRIS_WIRE_KEY_CREDITS] = UINT32 (credits, "credits", 1, G_MAXUINT32),
+  [IRIS_WIRE_KEY_BYTE_CREDITS] = UINT64 (byte_credits, "byte-credits"),
+  [IRIS_WIRE_KEY_MAX_BODY] = UINT64 (max_body, "max-body"),
+  [IRIS_WIRE_KEY_SOCKET_PLACE] = INT32 (socket_place, "socket-place", -1, G_MAXINT32),
+  [IRIS_WIRE_KEY_MAX_BATCH] = UINT32 (max_batch, "max-batch", 1, G_MAXUINT32),
+  [IRIS_WIRE_KEY_SERVICE] = OTHER (STRING, service, "service"),
+  [IRIS_WIRE_KEY_HINT] = INT32 (hint, "hint", -1, G_MAXINT32),
+  [IRIS_WIRE_KEY_STRICT] = OTHER (BOOLEAN, strict, "strict"),
+  [IRIS_WIRE_KEY_CONTENT_TYPE] = OTHER (STRING, content_type, "content-type"),
+  [IRIS_WIRE_KEY_ARGS] = OTHER (ARGS, args, "args"),
+  [IRIS_WIRE_KEY_PATH] = OTHER (RAW, path, "path"),
+  [IRIS_WIRE_KEY_QUIET] = OTHER (BOOLEAN, quiet, "quiet"),
+  [IRIS_WIRE_KEY_HOME] = INT32 (home, "home", -1, G_MAXINT32),
+  [IRIS_WIRE_KEY_PLACE] = INT32 (place, "place", -1, G_MAXINT32),
+  [IRIS_WIRE_KEY_WORKER] = INT32 (worker, "worker", -1, G_MAXINT32),
+  [IRIS_WIRE_KEY_QUEUE_NS] = UINT64 (queue_ns, "queue-ns"),
+  [IRIS_WIRE_KEY_RUN_NS] = UINT64 (run_ns, "run-ns"),
+  [IRIS_WIRE_KEY_BYTES] = UINT64 (bytes, "bytes"),
+  [IRIS_WIRE_KEY_EXIT_STATUS] = INT32 (exit_status, "exit-status", G_MININT32, G_MAXINT32),
+  [IRIS_WIRE_KEY_SIGNAL] = INT32 (signal, "signal", 0, 128),
+  [IRIS_WIRE_KEY_STDOUT_LENGTH] = UINT64 (stdout_length, "stdout-length"),
+  [IRIS_WIRE_KEY_TRUNCATED] = OTHER (BOOLEAN, truncated, "truncated"),
+  [IRIS_WIRE_KEY_CODE] = UINT32 (code, "code", 1, G_MAXINT32),
+  [IRIS_WIRE_KEY_ERROR_NAME] = OTHER (STRING, error_name, "error-name"),
+  [IRIS_WIRE_KEY_SENTENCE] = OTHER (STRING, sentence, "sentence"),
+  [IRIS_WIRE_KEY_ENDS] = OTHER (BOOLEAN, ends, "ends"),
+  [IRIS_WIRE_KEY_LIMIT] = OTHER (STRING, limit, "limit"),
+  [IRIS_WIRE_KEY_LIMIT_VALUE] = UINT64 (limit_value, "limit-value"),
+  [IRIS_WIRE_KEY_RETRY_AFTER_MS] = UINT32 (retry_after_ms, "retry-after-ms", 0, G_MAXUINT32),
+  [IRIS_WIRE_KEY_COUNT] = UINT32 (count, "count", 0, G_MAXUINT32),
+  [IRIS_WIRE_KEY_TARGET] = OTHER (ID, target, "target"),
+  [IRIS_WIRE_KEY_STATE] = UINT32 (state, "state", IRIS_WIRE_STATE_QUEUED, IRIS_WIRE_STATE_RUNNING),
+};
+
+#define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
+
+#define ITEM_KEYS \
+  (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET))
+#define RUN_KEYS                                                                               \
+  (K (HOME) | K (PLACE) | K (WORKER) | K (QUEUE_NS) | K (RUN_NS) | K (BYTES) | K (EXIT_STATUS) \
+   | K (SIGNAL))
+#define VERSION_KEYS (K (VERSION_MIN) | K (VERSION_MAX))
+#define WELCOME_KEYS \
+  (VERSION_KEYS | K (CREDITS) | K (BYTE_CREDITS) | K (MAX_BODY) | K (SOCKET_PLACE))
+#define ERROR_KEYS (K (CODE) | K (ERROR_NAME) | K (SENTENCE))
+#define LIMIT_KEYS (K (LIMIT) | K (LIMIT_VALUE))
+
+/* Types use the lower five bits and the highest one: 64 slots hold them all. */
+#define SLOT(type) (((type) &0x1f) | ((type) &0x80) >> 2)
+
+static const IrisWireTypeInfo types[64] = {
+  [SLOT (IRIS_WIRE_HELLO)] = { "HELLO", VERSION_KEYS | K (FEATURES) | K (NAME), VERSION_KEYS,
+                               FALSE },
+  [SLOT (IRIS_WIRE_MAP)] = { "MAP", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_SUBMIT)] = { "SUBMIT", ITEM_KEYS, K (SERVICE), TRUE },
+  [SLOT (IRIS_WIRE_BATCH)] = { "BATCH", K (QUIET), 0, TRUE },
+  [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (COUNT), K (COUNT), FALSE },
+  [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET), K (TARGET), FALSE },
+  [SLOT (IRIS_WIRE_STATUS)] = { "STATUS", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_SERVICES)] = { "SERVICES", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_PING)] = { "PING", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_BYE)] = { "BYE", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_WELCOME)] = { "WELCOME", WELCOME_KEYS | K (FEATURES) | K (NAME) | K (MAX_BATCH),
+                                 WELCOME_KEYS, FALSE },
+  [SLOT (IRIS_WIRE_MAP_REPLY)] = { "MAP_REPLY", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_ACCEPTED)] = { "ACCEPTED", K (COUNT), K (COUNT), FALSE },
+  [SLOT (IRIS_WIRE_CANCELLING)] = { "CANCELLING", K (STATE), K (STATE), FALSE },
+  [SLOT (IRIS_WIRE_STATUS_REPLY)] = { "STATUS_REPLY", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_SERVICES_REPLY)] = { "SERVICES_REPLY", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_PONG)] = { "PONG", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_RESULT)] = { "RESULT",
+                                RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED), 0,
+                                TRUE },
+  [SLOT (IRIS_WIRE_ERROR_REPLY)] = { "ERROR", ERROR_KEYS | LIMIT_KEYS | RUN_KEYS | K (ENDS),
+                                     ERROR_KEYS, FALSE },
+  [SLOT (IRIS_WIRE_BUSY)] = { "BUSY", ERROR_KEYS | LIMIT_KEYS | K (RETRY_AFTER_MS), ERROR_KEYS,
+                              FALSE },
+};
+
+const IrisWireTypeInfo *
+iris_wire_type_info (guint type)
+{
+  if (type > 0xff || (type & 0x60) != 0)
+    return NULL;
+  const IrisWireTypeInfo *info = &types[SLOT (type)];
+  return info->name != NULL ? info : NULL;
+}
+
+const char *
+iris_wire_type_name (guint type)
+{
+  const IrisWireTypeInfo *info = iris_wire_type_info (type);
+
+  return info != NULL ? info->name : NULL;
+}
+
+gboolean
+iris_wire_type_is_request (guint type)
+{
+  return type < 0x80 && iris_wire_type_info (type) != NULL;
+}
+
+const char *
+iris_wire_key_name (guint key)
+{
+  return key < IRIS_WIRE_N_KEYS ? iris_wire_fields[key].name : NULL;
+}
+
+gboolean
+iris_wire_check_range (IrisWireCheck *check, guint key, gboolean negative, guint64 value)
+{
+  const IrisWireField *field = &iris_wire_fields[key];
+
+  if (negative ? (gint64) value >= field->min
+               : value <= field->max && (field->min <= 0 || value >= (guint64) field->min))
+    return TRUE;
+  return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                         "key %u (%s) must be %" G_GINT64_FORMAT " to %" G_GUINT64_FORMAT, key,
+                         field->name, field->min, field->max);
+}
+
+gboolean
+iris_wire_check_args_count (IrisWireCheck *check, guint64 n)
+{
+  if (n <= check->limits->max_args)
+    return TRUE;
+  return iris_wire_fail_limit (check, "key 14 (args)", n, "strings", "max-args",
+                               check->limits->max_args);
+}
+
+static gboolean
+check_rules (IrisWireCheck *check, const IrisWireMessage *message)
+{
+  if (message->type == IRIS_WIRE_HELLO && message->version_min > message->version_max)
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                           "key 1 (version-min) must not exceed key 2 (version-max)");
+  if (message->type == IRIS_WIRE_ACK && message->count == 0)
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                           "key 50 (count) must be 1 or more; nothing is given back");
+  return TRUE;
+}
+
+gboolean
+iris_wire_check_message (IrisWireCheck *check,
+                         const IrisWireTypeInfo *info,
+                         const IrisWireMessage *message)
+{
+  guint64 missing = info->required & ~message->present;
+
+  if (G_UNLIKELY (missing != 0))
+    {
+      guint key = (guint) __builtin_ctzll (missing);
+      return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED, "key %u (%s) is missing", key,
+                             iris_wire_fields[key].name);
+    }
+  if (G_UNLIKELY (message->body.size > check->limits->max_body))
+    return iris_wire_fail_limit (check, "body", message->body.size, "bytes", "max-body",
+                                 check->limits->max_body);
+  if (G_UNLIKELY (message->body.size > 0 && !info->body))
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
+                           "frame 5 (body) has %" G_GSIZE_FORMAT " bytes but must be empty",
+                           message->body.size);
+  return check_rules (check, message);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * One message of the protocol as a plain struct: making it and walking its arguments.
+ */
+#include "iris-wire-message.h"
+
+#include "iris-wire-field-private.h"
+#include "iris-wire-reader-private.h"
+
+#include <string.h>
+
+/* A sentence is for a person; what is longer than this helps nobody. */
+#define LONGEST_SENTENCE 1024
+
+void
+iris_wire_message_init (IrisWireMessage *self, IrisWireType type, const guint8 *request_id)
+{
+  g_return_if_fail (self != NULL);
+
+  memset (self, 0, sizeof *self);
+  self->type = (guint8) type;
+  if (request_id != NULL)
+    memcpy (self->request_id, request_id, IRIS_WIRE_ID_SIZE);
+  self->socket_place = -1;
+  self->hint = -1;
+  self->home = -1;
+  self->place = -1;
+  self->worker = -1;
+}
+
+/* The key's field if it is of that kind. */
+static const IrisWireField *
+field_of_kind (guint key, IrisWireKind kind)
+{
+  if (key < IRIS_WIRE_N_KEYS && iris_wire_fields[key].kind == kind)
+    return &iris_wire_fields[key];
+  return NULL;
+}
+
+void
+iris_wire_message_set_uint (IrisWireMessage *self, IrisWireKey key, guint64 value)
+{
+  const IrisWireField *narrow = field_of_kind (key, IRIS_WIRE_KIND_UINT32);
+  const IrisWireField *wide = field_of_kind (key, IRIS_WIRE_KIND_UINT64);
+
+  g_return_if_fail (narrow != NULL || wide != NULL);
+  g_return_if_fail (wide != NULL || value <= G_MAXUINT32);
+
+  if (wide != NULL)
+    *IRIS_WIRE_FIELD (self, wide, guint64) = value;
+  else
+    *IRIS_WIRE_FIELD (self, narrow, guint32) = (guint32) value;
+  self->present |= IRIS_WIRE_BIT (key);
+}
+
+void
+iris_wire_message_set_int (IrisWireMessage *self, IrisWireKey key, gint32 value)
+{
+  const IrisWireField *field = field_of_kind (key, IRIS_WIRE_KIND_INT32);
+
+  g_return_if_fail (field != NULL);
+
+  *IRIS_WIRE_FIELD (self, field, gint32) = value;
+  self->present |= IRIS_WIRE_BIT (key);
+}
+
+void
+iris_wire_message_set_boolean (IrisWireMessage *self, IrisWireKey key, gboolean value)
+{
+  const IrisWireField *field = field_of_kind (key, IRIS_WIRE_KIND_BOOLEAN);
+
+  g_return_if_fail (field != NULL);
+
+  *IRIS_WIRE_FIELD (self, field, gboolean) = value != FALSE;
+  self->present |= IRIS_WIRE_BIT (key);
+}
+
+void
+iris_wire_message_set_string (IrisWireMessage *self, IrisWireKey key, const char *data, gssize len)
+{
+  const IrisWireField *text = field_of_kind (key, IRIS_WIRE_KIND_STRING);
+  const IrisWireField *field = text != NULL ? text : field_of_kind (key, IRIS_WIRE_KIND_RAW);
+
+  g_return_if_fail (field != NULL);
+  g_return_if_fail (data != NULL);
+
+  *IRIS_WIRE_FIELD (self, field, IrisWireString) = (IrisWireString){ data, len < 0 ? strlen (data)
+                                                                                   : (gsize) len };
+  self->present |= IRIS_WIRE_BIT (key);
+}
+
+void
+iris_wire_message_set_args (IrisWireMessage *self, const char *const *args)
+{
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (args != NULL);
+
+  self->args = (IrisWireArgs){ .n = g_strv_length ((char **) args), .strv = args };
+  self->present |= IRIS_WIRE_BIT (IRIS_WIRE_KEY_ARGS);
+}
+
+void
+iris_wire_message_set_target (IrisWireMessage *self, const guint8 *target)
+{
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (target != NULL);
+
+  memcpy (self->target, target, IRIS_WIRE_ID_SIZE);
+  self->present |= IRIS_WIRE_BIT (IRIS_WIRE_KEY_TARGET);
+}
+
+void
+iris_wire_message_set_body (IrisWireMessage *self, gconstpointer data, gsize size)
+{
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (data != NULL || size == 0);
+
+  self->body = (IrisWireFrame){ data, size };
+}
+
+void
+iris_wire_message_set_error (IrisWireMessage *self, const GError *error)
+{
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (error != NULL);
+
+  guint code = IRIS_WIRE_ERROR_INTERNAL;
+  if (error->domain == IRIS_WIRE_ERROR && error->code >= 1 && error->code <= IRIS_WIRE_N_ERRORS)
+    code = (guint) error->code;
+
+  const char *sentence = error->message;
+  gsize len = strlen (sentence);
+  if (!g_utf8_validate_len (sentence, len, NULL))
+    {
+      sentence = iris_wire_error_sentence (code);
+      len = strlen (sentence);
+    }
+  if (len > LONGEST_SENTENCE)
+    len = (gsize) (g_utf8_find_prev_char (sentence, sentence + LONGEST_SENTENCE + 1) - sentence);
+
+  iris_wire_message_set_uint (self, IRIS_WIRE_KEY_CODE, code);
+  iris_wire_message_set_string (self, IRIS_WIRE_KEY_ERROR_NAME, iris_wire_error_name (code), -1);
+  iris_wire_message_set_string (self, IRIS_WIRE_KEY_SENTENCE, sentence, (gssize) len);
+}
+
+GError *
+iris_wire_message_to_error (const IrisWireMessage *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  guint code = iris_wire_message_has (self, IRIS_WIRE_KEY_CODE) ? self->code
+                                                                : IRIS_WIRE_ERROR_INTERNAL;
+  if (self->sentence.len == 0)
+    return g_error_new_literal (IRIS_WIRE_ERROR, (gint) code, iris_wire_error_sentence (code));
+
+  g_autofree char *sentence = iris_wire_string_dup (&self->sentence);
+  return g_error_new_literal (IRIS_WIRE_ERROR, (gint) code, sentence);
+}
+
+void
+iris_wire_args_iter_init (IrisWireArgsIter *self, const IrisWireArgs *args)
+{
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (args != NULL);
+
+  *self = (IrisWireArgsIter){ .args = *args };
+}
+
+gboolean
+iris_wire_args_iter_next (IrisWireArgsIter *self, IrisWireString *arg)
+{
+  if (self->index >= self->args.n)
+    return FALSE;
+  if (self->args.packed == NULL)
+    {
+      arg->data = self->args.strv[self->index];
+      arg->len = strlen (arg->data);
+    }
+  else
+    {
+      IrisWireReader reader;
+      IrisWireToken token;
+      IrisWireCheck check;
+      iris_wire_check_init (&check, NULL, "args", NULL);
+      iris_wire_reader_init (&reader, self->args.packed + self->offset,
+                             self->args.packed_size - self->offset);
+      if (!iris_wire_reader_next (&reader, &token, &check)
+          || (token.type != IRIS_WIRE_TOKEN_STRING && token.type != IRIS_WIRE_TOKEN_BINARY))
+        return FALSE;
+      *arg = (IrisWireString){ (const char *) token.bytes.data, token.bytes.size };
+      self->offset += iris_wire_reader_offset (&reader);
+    }
+  self->index++;
+  return TRUE;
+}
+
+char **
+iris_wire_args_dup (const IrisWireArgs *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  char **strv = g_new0 (char *, self->n + 1);
+  IrisWireArgsIter iter;
+  IrisWireString arg;
+  iris_wire_args_iter_init (&iter, self);
+  for (guint i = 0; iris_wire_args_iter_next (&iter, &arg); i++)
+    strv[i] = iris_wire_string_dup (&arg);
+  return strv;
+}

@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * One message of the protocol as a plain struct, whatever its type.
+ *
+ * The struct owns nothing. Strings are a pointer and a length without a terminating NUL, because
+ * after decoding they point into the received frames; they are free of NUL bytes, so that
+ * g_strndup() makes an honest C string of them. A key has the same number, meaning and C field in
+ * every type that has it. Bit k of @present says whether key k is there; an absent field holds its
+ * default (0, %FALSE, empty; -1 for places and the worker). The setters keep field and bit
+ * together.
+ */
+#pragma once
+
+#include <iris/base/iris-version-macros.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IRIS_WIRE_VERSION:
+ *
+ * The only version there is.
+ */
+#define IRIS_WIRE_VERSION 1
+
+/**
+ * IRIS_WIRE_N_FRAMES:
+ *
+ * Frames of a message, not counting the routing id that a ROUTER socket puts before them.
+ */
+#define IRIS_WIRE_N_FRAMES 5
+
+#define IRIS_WIRE_ID_SIZE 16
+
+/**
+ * IrisWireType:
+ * @IRIS_WIRE_HELLO: opens a connection; answered by WELCOME
+ * @IRIS_WIRE_MAP: asks for the places; answered by MAP_REPLY
+ * @IRIS_WIRE_SUBMIT: one work item
+ * @IRIS_WIRE_BATCH: many work items
+ * @IRIS_WIRE_ACK: gives credits back
+ * @IRIS_WIRE_CANCEL: asks that an item does not run, or stops; answered by CANCELLING
+ * @IRIS_WIRE_STATUS: asks for the counters; answered by STATUS_REPLY
+ * @IRIS_WIRE_SERVICES: asks for the services; answered by SERVICES_REPLY
+ * @IRIS_WIRE_PING: answered by PONG
+ * @IRIS_WIRE_BYE: closes a connection; not answered
+ * @IRIS_WIRE_WELCOME: answers HELLO
+ * @IRIS_WIRE_MAP_REPLY: answers MAP
+ * @IRIS_WIRE_ACCEPTED: answers SUBMIT and BATCH
+ * @IRIS_WIRE_CANCELLING: answers CANCEL
+ * @IRIS_WIRE_STATUS_REPLY: answers STATUS
+ * @IRIS_WIRE_SERVICES_REPLY: answers SERVICES
+ * @IRIS_WIRE_PONG: answers PING
+ * @IRIS_WIRE_RESULT: ends an item that succeeded
+ * @IRIS_WIRE_ERROR_REPLY: refuses a request, or ends an item that failed
+ * @IRIS_WIRE_BUSY: refuses an item for now
+ *
+ * The second frame. What clients send is below 0x80, what irisd sends is not.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  IRIS_WIRE_HELLO = 0x01,
+  IRIS_WIRE_MAP = 0x02,
+  IRIS_WIRE_SUBMIT = 0x03,
+  IRIS_WIRE_BATCH = 0x04,
+  IRIS_WIRE_ACK = 0x05,
+  IRIS_WIRE_CANCEL = 0x06,
+  IRIS_WIRE_STATUS = 0x07,
+  IRIS_WIRE_SERVICES = 0x08,
+  IRIS_WIRE_PING = 0x09,
+  IRIS_WIRE_BYE = 0x0a,
+  IRIS_WIRE_WELCOME = 0x81,
+  IRIS_WIRE_MAP_REPLY = 0x82,
+  IRIS_WIRE_ACCEPTED = 0x83,
+  IRIS_WIRE_CANCELLING = 0x85,
+  IRIS_WIRE_STATUS_REPLY = 0x86,
+  IRIS_WIRE_SERVICES_REPLY = 0x87,
+  IRIS_WIRE_PONG = 0x89,
+  IRIS_WIRE_RESULT = 0x90,
+  IRIS_WIRE_ERROR_REPLY = 0x91,
+  IRIS_WIRE_BUSY = 0x92,
+} IrisWireType;
+
+/**
+ * IrisWireKey:
+ *
+ * The keys of the header. doc/protocol.md says which type has which.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  IRIS_WIRE_KEY_VERSION_MIN = 1,
+  IRIS_WIRE_KEY_VERSION_MAX = 2,
+  IRIS_WIRE_KEY_FEATURES = 3,
+  IRIS_WIRE_KEY_NAME = 4,
+  IRIS_WIRE_KEY_CREDITS = 5,
+  IRIS_WIRE_KEY_BYTE_CREDITS = 6,
+  IRIS_WIRE_KEY_MAX_BODY = 7,
+  IRIS_WIRE_KEY_SOCKET_PLACE = 8,
+  IRIS_WIRE_KEY_MAX_BATCH = 9,
+  IRIS_WIRE_KEY_SERVICE = 10,
+  IRIS_WIRE_KEY_HINT = 11,
+  IRIS_WIRE_KEY_STRICT = 12,
+  IRIS_WIRE_KEY_CONTENT_TYPE = 13,
+  IRIS_WIRE_KEY_ARGS = 14,
+  IRIS_WIRE_KEY_PATH = 15,
+  IRIS_WIRE_KEY_QUIET = 16,
+  IRIS_WIRE_KEY_HOME = 19,
+  IRIS_WIRE_KEY_PLACE = 20,
+  IRIS_WIRE_KEY_WORKER = 21,
+  IRIS_WIRE_KEY_QUEUE_NS = 23,
+  IRIS_WIRE_KEY_RUN_NS = 24,
+  IRIS_WIRE_KEY_BYTES = 25,
+  IRIS_WIRE_KEY_EXIT_STATUS = 26,
+  IRIS_WIRE_KEY_SIGNAL = 27,
+  IRIS_WIRE_KEY_STDOUT_LENGTH = 28,
+  IRIS_WIRE_KEY_TRUNCATED = 30,
+  IRIS_WIRE_KEY_CODE = 40,
+  IRIS_WIRE_KEY_ERROR_NAME = 41,
+  IRIS_WIRE_KEY_SENTENCE = 42,
+  IRIS_WIRE_KEY_ENDS = 43,
+  IRIS_WIRE_KEY_LIMIT = 44,
+  IRIS_WIRE_KEY_LIMIT_VALUE = 45,
+  IRIS_WIRE_KEY_RETRY_AFTER_MS = 46,
+  IRIS_WIRE_KEY_COUNT = 50,
+  IRIS_WIRE_KEY_TARGET = 51,
+  IRIS_WIRE_KEY_STATE = 52,
+} IrisWireKey;
+
+/**
+ * IrisWireState:
+ * @IRIS_WIRE_STATE_QUEUED: the item was waiting and will not run
+ * @IRIS_WIRE_STATE_RUNNING: the item is running and was asked to stop
+ *
+ * What CANCELLING tells in key 52.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  IRIS_WIRE_STATE_QUEUED = 1,
+  IRIS_WIRE_STATE_RUNNING = 2,
+} IrisWireState;
+
+/**
+ * IrisWireFrame:
+ * @data: (array length=size) (nullable): the bytes, borrowed
+ * @size: how many
+ *
+ * A run of bytes that belongs to someone else.
+ *
+ * Since: 0.1
+ */
+typedef struct
+{
+  const guint8 *data;
+  gsize size;
+} IrisWireFrame;
+
+/**
+ * IrisWireString:
+ * @data: (nullable): the bytes, borrowed, not NUL-terminated
+ * @len: how many
+ *
+ * UTF-8 text without NUL; in `path` and `args` any bytes but NUL.
+ *
+ * Since: 0.1
+ */
+typedef struct
+{
+  const char *data;
+  gsize len;
+} IrisWireString;
+
+/**
+ * IrisWireArgs:
+ * @n: how many strings
+ * @strv: (nullable) (array length=n): the strings of a message that is to be encoded
+ * @packed: (nullable): of a decoded message: the strings as they lie in the header
+ * @packed_size: bytes at @packed
+ *
+ * A list of strings, borrowed. Read it with #IrisWireArgsIter, set it with
+ * iris_wire_message_set_args().
+ *
+ * Since: 0.1
+ */
+typedef struct
+{
+  guint n;
+  const char *const *strv;
+  const guint8 *packed;
+  gsize packed_size;
+} IrisWireArgs;
+
+/**
+ * IrisWireMessage:
+ * @type: an #IrisWireType
+ * @request_id: chosen by the client; an answer repeats it
+ * @present: bit k is set if key k is there
+ * @version_min: key 1, lowest version spoken; in WELCOME the chosen one
+ * @version_max: key 2, highest version spoken; in WELCOME the chosen one
+ * @features: key 3, feature bits
+ * @name: key 4, program and version of the sender
+ * @credits: key 5, items that the client may have in flight
+ * @byte_credits: key 6, bytes that the client may have in flight
+ * @max_body: key 7, largest body that irisd takes, in bytes
+ * @max_batch: key 9, most items in a batch
+ * @socket_place: key 8, the place behind this socket, -1 for the front door
+ * @service: key 10, which service is to run
+ * @hint: key 11, the place where the item should run, -1 for none
+ * @strict: key 12, the hint is an order
+ * @content_type: key 13, what the body is
+ * @args: key 14, the service's arguments
+ * @path: key 15, a file to work on instead of the body
+ * @quiet: key 16, do not answer with ACCEPTED
+ * @home: key 19, the place where the item was queued
+ * @place: key 20, the place where it ran
+ * @worker: key 21, the worker that ran it
+ * @queue_ns: key 23, nanoseconds from being accepted to being run
+ * @run_ns: key 24, nanoseconds of running
+ * @bytes: key 25, bytes that the service worked on
+ * @exit_status: key 26, of a command that exited
+ * @signal: key 27, of a command that was killed
+ * @stdout_length: key 28, how many bytes of the body are standard output; the rest is standard
+ * error
+ * @truncated: key 30, output beyond a limit was dropped
+ * @code: key 40, an #IrisWireError, or one that is newer
+ * @error_name: key 41, its stable name
+ * @sentence: key 42, what went wrong and what to do next
+ * @ends: key 43, this error ends an item that had been accepted
+ * @limit: key 44, the name of the limit that was met
+ * @limit_value: key 45, its value
+ * @retry_after_ms: key 46, when it makes sense to try again, in milliseconds
+ * @count: key 50, how many
+ * @target: key 51, request id of the item that is meant
+ * @state: key 52, an #IrisWireState
+ * @body: the fifth frame
+ *
+ * One message. See the head of this file for ownership and presence.
+ *
+ * Since: 0.1
+ */
+typedef struct
+{
+  guint8 type;
+  guint8 request_id[IRIS_WIRE_ID_SIZE];
+  guint8 target[IRIS_WIRE_ID_SIZE];
+  guint64 present;
+
+  guint32 version_min;
+  guint32 version_max;
+  guint64 features;
+  IrisWireString name;
+  guint64 byte_credits;
+  guint64 max_body;
+  guint32 credits;
+  guint32 max_batch;
+  gint32 socket_place;
+
+  gint32 hint;
+  IrisWireString service;
+  IrisWireString content_type;
+  IrisWireArgs args;
+  IrisWireString path;
+  gboolean strict;
+  gboolean quiet;
+
+  gint32 home;
+  gint32 place;
+  gint32 worker;
+  gint32 exit_status;
+  gint32 signal;
+  gboolean truncated;
+  guint64 queue_ns;
+  guint64 run_ns;
+  guint64 bytes;
+  guint64 stdout_length;
+
+  guint32 code;
+  gboolean ends;
+  IrisWireString error_name;
+  IrisWireString sentence;
+  IrisWireString limit;
+  guint64 limit_value;
+  guint32 retry_after_ms;
+
+  guint32 count;
+  guint32 state;
+  IrisWireFrame body;
+} IrisWireMessage;
+
+/**
+ * IRIS_WIRE_BIT:
+ * @key: an #IrisWireKey
+ *
+ * The bit of @key in `present`.
+ */
+#define IRIS_WIRE_BIT(key) (G_GUINT64_CONSTANT (1) << (key))
+
+/**
+ * iris_wire_message_has:
+ * @self: a message
+ * @key: a key
+ *
+ * Whether @key is there.
+ *
+ * Since: 0.1
+ */
+static inline gboolean
+iris_wire_message_has (const IrisWireMessage *self, IrisWireKey key)
+{
+  return (self->present & IRIS_WIRE_BIT (key)) != 0;
+}
+
+/**
+ * iris_wire_message_init:
+ * @self: (out caller-allocates): a message, whatever it holds
+ * @type: its type
+ * @request_id: (nullable) (array fixed-size=16): its request id, copied; %NULL for zeroes
+ *
+ * Makes @self a message without keys and with an empty body.
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_message_init (IrisWireMessage *self, IrisWireType type, const guint8 *request_id);
+
+/**
+ * iris_wire_message_set_uint:
+ * @self: a message
+ * @key: a key whose value is an unsigned number
+ * @value: the number; one that the key cannot hold is a programmer's error
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_message_set_uint (IrisWireMessage *self, IrisWireKey key, guint64 value);
+
+/**
+ * iris_wire_message_set_int:
+ * @self: a message
+ * @key: a key whose value is a signed number: a place, a worker, exit status, signal
+ * @value: the number
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_message_set_int (IrisWireMessage *self, IrisWireKey key, gint32 value);
+
+/**
+ * iris_wire_message_set_boolean:
+ * @self: a message
+ * @key: a key whose value is true or false
+ * @value: the value
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_message_set_boolean (IrisWireMessage *self, IrisWireKey key, gboolean value);
+
+/**
+ * iris_wire_message_set_string:
+ * @self: a message
+ * @key: a key whose value is a string
+ * @data: (not nullable): the string, borrowed: it must outlive @self's use
+ * @len: its length in bytes, or -1 if it ends with a NUL
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void
+iris_wire_message_set_string (IrisWireMessage *self, IrisWireKey key, const char *data, gssize len);
+
+/**
+ * iris_wire_message_set_args:
+ * @self: a message
+ * @args: (array zero-terminated=1): the arguments, borrowed: they must outlive @self's use
+ *
+ * Sets key 14.
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_message_set_args (IrisWireMessage *self, const char *const *args);
+
+/**
+ * iris_wire_message_set_target:
+ * @self: a message
+ * @target: (array fixed-size=16): a request id, copied
+ *
+ * Sets key 51.
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_message_set_target (IrisWireMessage *self, const guint8 *target);
+
+/**
+ * iris_wire_message_set_body:
+ * @self: a message
+ * @data: (array length=size) (nullable): the body, borrowed
+ * @size: its length in bytes
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_message_set_body (IrisWireMessage *self, gconstpointer data, gsize size);
+
+/**
+ * iris_wire_message_set_error:
+ * @self: a message, ERROR or BUSY
+ * @error: what went wrong, of any domain; its message is borrowed
+ *
+ * Sets code, name and sentence. An error of another domain than %IRIS_WIRE_ERROR becomes
+ * `internal`. A sentence of more than 1,024 bytes is cut between two characters.
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_message_set_error (IrisWireMessage *self, const GError *error);
+
+/**
+ * iris_wire_message_to_error:
+ * @self: a message that was decoded, ERROR or BUSY
+ *
+ * The reverse of iris_wire_message_set_error(), for clients: the code as sent, in the domain
+ * %IRIS_WIRE_ERROR.
+ *
+ * Returns: (transfer full): an error
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+GError *iris_wire_message_to_error (const IrisWireMessage *self);
+
+/**
+ * iris_wire_message_to_string:
+ * @self: a message
+ *
+ * One line for people that debug, such as `SUBMIT 00..01 {service: "echo", place: 1} 5 bytes`. Long
+ * strings are cut.
+ *
+ * Returns: (transfer full): UTF-8 text
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+char *iris_wire_message_to_string (const IrisWireMessage *self);
+
+/**
+ * iris_wire_type_name:
+ * @type: the second frame's byte
+ *
+ * Returns: (transfer none) (nullable): the name, such as `SUBMIT`, or %NULL if there is no such
+ * type
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+const char *iris_wire_type_name (guint type);
+
+/**
+ * iris_wire_type_is_request:
+ * @type: the second frame's byte
+ *
+ * Returns: whether clients send it and irisd receives it
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_wire_type_is_request (guint type);
+
+/**
+ * iris_wire_key_name:
+ * @key: a key of the header
+ *
+ * Returns: (transfer none) (nullable): the name that doc/protocol.md gives it, or %NULL if it has
+ * none
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+const char *iris_wire_key_name (guint key);
+
+/**
+ * iris_wire_string_dup:
+ * @self: a string
+ *
+ * Returns: (transfer full): a copy that ends with a NUL
+ *
+ * Since: 0.1
+ */
+static inline char *
+iris_wire_string_dup (const IrisWireString *self)
+{
+  return g_strndup (self->data != NULL ? self->data : "", self->len);
+}
+
+/**
+ * IrisWireArgsIter:
+ *
+ * Walks over #IrisWireArgs without allocating. Live on the stack; nothing to free.
+ *
+ * Since: 0.1
+ */
+typedef struct
+{
+  /*< private >*/
+  IrisWireArgs args;
+  gsize offset;
+  guint index;
+} IrisWireArgsIter;
+
+/**
+ * iris_wire_args_iter_init:
+ * @self: (out caller-allocates): an iterator
+ * @args: what to walk over; what it borrows from must outlive @self
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_args_iter_init (IrisWireArgsIter *self, const IrisWireArgs *args);
+
+/**
+ * iris_wire_args_iter_next:
+ * @self: an iterator
+ * @arg: (out): the next string, borrowed
+ *
+ * Returns: %FALSE when there is none left
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_wire_args_iter_next (IrisWireArgsIter *self, IrisWireString *arg);
+
+/**
+ * iris_wire_args_dup:
+ * @self: arguments
+ *
+ * Returns: (transfer full) (array zero-terminated=1): copies, to be freed with g_strfreev()
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+char **iris_wire_args_dup (const IrisWireArgs *self);
+
+G_END_DECLS
