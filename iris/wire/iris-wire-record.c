@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#define AT(value, at, type)       ((type *) ((char *) (value) + (at)))
-#define CONST_AT(value, at, type) ((const type *) ((const char *) (value) + (at)))
+#define AT(value, at, type)       ((type *) (void *) ((char *) (value) + (at)))
+#define CONST_AT(value, at, type) ((const type *) (const void *) ((const char *) (value) + (at)))
 
 static gboolean
 encode_record (const IrisWireRecord *record,
@@ -39,7 +39,7 @@ encode_list (const IrisWireRecordField *field,
              IrisWireCheck *check)
 {
   guint n = *CONST_AT (value, field->count_offset, guint);
-  const char *elements = *CONST_AT (value, field->offset, const char *);
+  const char *elements = *CONST_AT (value, field->offset, char *);
 
   if (!check_entries (check, field->name, n))
     return FALSE;
@@ -61,7 +61,7 @@ encode_numbers (const IrisWireRecordField *field,
                 IrisWireCheck *check)
 {
   guint32 n = *CONST_AT (value, field->count_offset, guint32);
-  const guint32 *numbers = *CONST_AT (value, field->offset, const guint32 *);
+  const guint32 *numbers = *CONST_AT (value, field->offset, guint32 *);
 
   if (!check_entries (check, field->name, n))
     return FALSE;
@@ -77,7 +77,7 @@ encode_text (const IrisWireRecordField *field,
              msgpack_packer *packer,
              IrisWireCheck *check)
 {
-  const char *text = *CONST_AT (value, field->offset, const char *);
+  const char *text = *CONST_AT (value, field->offset, char *);
   IrisWireString string = { text != NULL ? text : "", text != NULL ? strlen (text) : 0 };
 
   if (!iris_wire_check_string (check, field->key, field->name, &string, FALSE))
