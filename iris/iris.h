@@ -6,9 +6,21 @@
 
 #define IRIS_INSIDE
 #include <iris/base/iris-version-macros.h>
+#include <iris/place/iris-place-error.h>
+#include <iris/place/iris-topology.h>
+#include <iris/place/iris-place.h>
+#include <iris/place/iris-places.h>
 #include <iris/sched/iris-item.h>
 #include <iris/sched/iris-worker.h>
 #include <iris/sched/iris-stats.h>
 #include <iris/sched/iris-scheduler.h>
+#include <iris/sched/iris-lfscheduler.h>
+#include <iris/sched/iris-place-scheduler.h>
+#include <iris/sched/iris-wsscheduler.h>
+#include <iris/sched/iris-scheduler-default.h>
+#include <iris/message/iris-message.h>
+#include <iris/message/iris-receiver.h>
+#include <iris/message/iris-port.h>
+#include <iris/message/iris-arbiter.h>
 #include <iris/wire/iris-wire.h>
 #undef IRIS_INSIDE
