@@ -67,7 +67,6 @@ typedef struct
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-const IrisWireLimits *
-iris_wire_limits_default (void);
+const IrisWireLimits *iris_wire_limits_default (void);
 
 G_END_DECLS

@@ -62,15 +62,12 @@ typedef struct
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-IrisWireMap *
-iris_wire_map_new (guint n_places);
+IrisWireMap *iris_wire_map_new (guint n_places);
 
 IRIS_AVAILABLE_IN_ALL
-IrisWireMap *
-iris_wire_map_copy (const IrisWireMap *self);
+IrisWireMap *iris_wire_map_copy (const IrisWireMap *self);
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_map_free (IrisWireMap *self);
+void iris_wire_map_free (IrisWireMap *self);
 
 /**
  * iris_wire_map_encode:

@@ -12,16 +12,14 @@
 #define AT(value, at, type)       ((type *) (void *) ((char *) (value) + (at)))
 #define CONST_AT(value, at, type) ((const type *) (const void *) ((const char *) (value) + (at)))
 
-static gboolean
-encode_record (const IrisWireRecord *record,
-               gconstpointer value,
-               msgpack_packer *packer,
-               IrisWireCheck *check);
-static gboolean
-decode_record (const IrisWireRecord *record,
-               gpointer value,
-               IrisWireReader *reader,
-               IrisWireCheck *check);
+static gboolean encode_record (const IrisWireRecord *record,
+                               gconstpointer value,
+                               msgpack_packer *packer,
+                               IrisWireCheck *check);
+static gboolean decode_record (const IrisWireRecord *record,
+                               gpointer value,
+                               IrisWireReader *reader,
+                               IrisWireCheck *check);
 
 static gboolean
 check_entries (IrisWireCheck *check, const char *name, guint64 n)

@@ -86,15 +86,12 @@ typedef struct
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-IrisWireStatus *
-iris_wire_status_new (guint n_places);
+IrisWireStatus *iris_wire_status_new (guint n_places);
 
 IRIS_AVAILABLE_IN_ALL
-IrisWireStatus *
-iris_wire_status_copy (const IrisWireStatus *self);
+IrisWireStatus *iris_wire_status_copy (const IrisWireStatus *self);
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_status_free (IrisWireStatus *self);
+void iris_wire_status_free (IrisWireStatus *self);
 
 /**
  * iris_wire_status_encode:

@@ -10,5 +10,4 @@
 /* One input: a byte that picks limits and path, then frames, each a length (two bytes, little
  * endian) and its bytes; the last frame takes what is left. Aborts if the decoder breaks a promise.
  */
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);

@@ -9,12 +9,9 @@
 #include <check.h>
 #include <stdlib.h>
 
-extern void *
-__libc_malloc (size_t size);
-extern void *
-__libc_calloc (size_t n, size_t size);
-extern void *
-__libc_realloc (void *block, size_t size);
+extern void *__libc_malloc (size_t size);
+extern void *__libc_calloc (size_t n, size_t size);
+extern void *__libc_realloc (void *block, size_t size);
 
 static _Atomic guint n_allocations;
 
