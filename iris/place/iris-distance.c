@@ -15,7 +15,6 @@
  */
 #include <iris/place/iris-distance-private.h>
 
-
 #define NO_OBJECT (-1)
 
 struct _IrisDistances

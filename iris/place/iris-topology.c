@@ -13,7 +13,6 @@
  * after that; hwloc allows any number of readers of a topology that is loaded and refreshed.
  */
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -351,29 +350,59 @@ iris_topology_new_synthetic (const char *description, GError **error)
                       IRIS_PLACE_ERROR_BAD_SYNTHETIC, hint, error);
 }
 
-/* The file is read here, so that hwloc neither reads a device nor waits for a pipe. */
-static char *
-read_xml (const char *path, gsize *size, GError **error)
+static gboolean
+check_file (const char *path, GError **error)
 {
   struct stat st;
-  gboolean found = stat (path, &st) == 0; /* if not, reading it says why */
-  char *text;
 
-  if (found && !S_ISREG (st.st_mode))
+  if (stat (path, &st) < 0)
+    return TRUE; /* reading it says why */
+
+  if (!S_ISREG (st.st_mode))
     {
       g_set_error (error, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_BAD_XML,
                    "%s is not a regular file; name one that “lstopo FILE.xml” wrote.", path);
-      return NULL;
+      return FALSE;
     }
-  if (found && st.st_size > IRIS_TOPOLOGY_MAX_XML)
+  if (st.st_size > IRIS_TOPOLOGY_MAX_XML)
     {
       g_set_error (error, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_TOO_LARGE,
                    "%s is larger than %d bytes (IRIS_TOPOLOGY_MAX_XML); write it without I/O "
                    "devices, with “lstopo --no-io FILE.xml”.",
                    path, IRIS_TOPOLOGY_MAX_XML);
-      return NULL;
+      return FALSE;
     }
-  return g_file_get_contents (path, &text, size, error) ? text : NULL;
+  return TRUE;
+}
+
+/* hwloc's own reader, which it uses where libxml is not installed, guesses its way through broken
+ * files and leaks what it made of them. GLib's says in which line they break. */
+static gboolean
+check_xml (const char *path, const char *text, gsize size, GError **error)
+{
+  static const GMarkupParser parser = { NULL, NULL, NULL, NULL, NULL };
+  g_autoptr (GMarkupParseContext) context = g_markup_parse_context_new (&parser, 0, NULL, NULL);
+  g_autoptr (GError) broken = NULL;
+
+  if (g_markup_parse_context_parse (context, text, (gssize) size, &broken)
+      && g_markup_parse_context_end_parse (context, &broken))
+    return TRUE;
+  g_set_error (error, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_BAD_XML,
+               "The file %s is not XML (%s); name one that “lstopo FILE.xml” wrote.", path,
+               broken->message);
+  return FALSE;
+}
+
+/* The file is read here, so that hwloc neither reads a device nor waits for a pipe. */
+static char *
+read_xml (const char *path, gsize *size, GError **error)
+{
+  g_autofree char *text = NULL;
+
+  if (!check_file (path, error) || !g_file_get_contents (path, &text, size, error)
+      || !check_xml (path, text, *size, error))
+    return NULL;
+  return g_steal_pointer (&text);
 }
 
 /**
@@ -493,10 +522,12 @@ guint
 iris_topology_get_default_workers (IrisTopology *self)
 {
   guint n_cpus = iris_topology_get_n_cpus (self);
+  guint whole;
 
   if (self->quota <= 0.0 || self->quota >= n_cpus)
     return n_cpus;
-  return MAX (1, (guint) ceil (self->quota));
+  whole = (guint) self->quota;
+  return whole < self->quota ? whole + 1 : whole;
 }
 
 hwloc_topology_t

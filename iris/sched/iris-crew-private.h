@@ -138,22 +138,16 @@ struct IrisCrew
 
 extern __thread IrisWorker *iris_worker_mine;
 
-IrisCrew *
-iris_crew_new (const IrisCrewOps *ops,
-               gpointer owner,
-               GDestroyNotify free_owner,
-               guint n_places,
-               const guint *workers_per_place);
-void
-iris_crew_free (IrisCrew *self);
-void
-iris_crew_start (IrisCrew *self);
-void
-iris_crew_queue_outside (IrisCrew *self, IrisItem *item);
-void
-iris_crew_shutdown (IrisCrew *self, IrisShutdown how);
-IrisStats *
-iris_crew_get_stats (IrisCrew *self);
+IrisCrew *iris_crew_new (const IrisCrewOps *ops,
+                         gpointer owner,
+                         GDestroyNotify free_owner,
+                         guint n_places,
+                         const guint *workers_per_place);
+void iris_crew_free (IrisCrew *self);
+void iris_crew_start (IrisCrew *self);
+void iris_crew_queue_outside (IrisCrew *self, IrisItem *item);
+void iris_crew_shutdown (IrisCrew *self, IrisShutdown how);
+IrisStats *iris_crew_get_stats (IrisCrew *self);
 
 /* The calling worker if it belongs to @self, else NULL. */
 static inline IrisWorker *

@@ -70,13 +70,9 @@ typedef struct
 
 extern const IrisCrewOps iris_districts_ops;
 
-IrisDistricts *
-iris_districts_new (IrisPlaces *places, IrisDeal deal);
-void
-iris_districts_free (gpointer self);
+IrisDistricts *iris_districts_new (IrisPlaces *places, IrisDeal deal);
+void iris_districts_free (gpointer self);
 
 /* iris-district-take.c */
-IrisItem *
-iris_districts_take (IrisCrew *crew, IrisWorker *self);
-IrisWork
-iris_districts_has_work (IrisCrew *crew, IrisWorker *self);
+IrisItem *iris_districts_take (IrisCrew *crew, IrisWorker *self);
+IrisWork iris_districts_has_work (IrisCrew *crew, IrisWorker *self);

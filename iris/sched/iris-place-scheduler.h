@@ -25,8 +25,7 @@ typedef enum
 
 #define IRIS_TYPE_DEAL (iris_deal_get_type ())
 IRIS_AVAILABLE_IN_ALL
-GType
-iris_deal_get_type (void);
+GType iris_deal_get_type (void);
 
 #define IRIS_TYPE_PLACE_SCHEDULER (iris_place_scheduler_get_type ())
 IRIS_AVAILABLE_IN_ALL
@@ -44,13 +43,10 @@ struct _IrisPlaceSchedulerClass
 };
 
 IRIS_AVAILABLE_IN_ALL
-IrisScheduler *
-iris_place_scheduler_new (IrisPlaces *places);
+IrisScheduler *iris_place_scheduler_new (IrisPlaces *places);
 IRIS_AVAILABLE_IN_ALL
-IrisScheduler *
-iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal);
+IrisScheduler *iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal);
 IRIS_AVAILABLE_IN_ALL
-IrisPlaces *
-iris_place_scheduler_get_places (IrisPlaceScheduler *self);
+IrisPlaces *iris_place_scheduler_get_places (IrisPlaceScheduler *self);
 
 G_END_DECLS

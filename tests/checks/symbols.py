@@ -26,8 +26,8 @@ LIBRARIES = {
 
 def declared(tree, folder):
     """What the installed headers of a folder say is exported."""
-    headers = [p for p in tree.ending('.h') if p.startswith(folder) and not house.is_private(p)]
-    return {name for header in headers for name, _ in house.available_functions(tree, header)}
+    return {name for header in house.public_headers(tree, folder)
+            for name, _ in house.available_functions(tree, header)}
 
 
 def exported(library):

@@ -150,7 +150,8 @@ visit (gpointer data)
       if (census == NULL)
         continue;
       thing = census->subject;
-      ck_assert (atomic_load (&thing->alive));
+      if (!atomic_load (&thing->alive))
+        ck_abort_msg ("a thing died while somebody used it");
       iris_census_leave (census);
     }
 

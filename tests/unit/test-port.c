@@ -85,7 +85,9 @@ notified (gpointer data)
 static void
 handle_recursive (IrisMessage *message, gpointer data)
 {
-  ck_assert_ptr_eq (data, &f);
+  /* Check's own assertions write to a file, passed or not: too slow for a million calls. */
+  if (data != &f)
+    ck_abort_msg ("the handler got somebody else's data");
   if (message->what == INNER)
     {
       atomic_fetch_add_explicit (&f.n_inner, 1, memory_order_relaxed);
@@ -222,14 +224,16 @@ END_TEST
 START_TEST (a_cancelled_scheduler_lets_the_receiver_go)
 {
   IrisScheduler *scheduler = make_scheduler (_i);
+  GThread *opener;
 
   f.open = FALSE;
   iris_arbiter_receive (scheduler, f.port, handle_at_gate, &f, notified);
   for (guint i = 0; i < 100; i++)
     iris_port_post (f.port, iris_message_new (INNER));
   wait_for_handlers (1);
-  g_thread_unref (g_thread_new ("opener", open_gate, NULL));
+  opener = g_thread_new ("opener", open_gate, NULL);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_CANCEL);
+  g_thread_join (opener);
   g_clear_object (&f.port);
   ck_assert_uint_eq (atomic_load (&f.n_notified), 1);
   g_object_unref (scheduler);

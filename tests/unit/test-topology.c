@@ -297,8 +297,7 @@ START_TEST (descriptions_of_too_much_are_refused_before_they_are_built)
     "999999 2",
     "pu:4097",
     "pack:2 core:4096 group:1 l3:1 l2:1 l1:1 l1i:1 group:1 pu:1",
-    "pack:4096 [numa] [numa] [numa] [numa] [numa] [numa] [numa] [numa] core:1 l2:1 l1:1 pu:1 "
-    "[numa] [numa] [numa] [numa]",
+    "pack:4096 [numa] [numa] [numa] [numa] [numa] [numa] [numa] [numa] core:2 l2:1 l1:1 pu:1",
     "pack:2 pu:2(indexes=0,1,2,4000000000)",
   };
   g_autofree char *longest = g_strnfill (IRIS_SYNTHETIC_MAX_LENGTH + 1, ' ');
