@@ -312,6 +312,6 @@ ABOUT = ("Messages of the protocol IRS1, frames in hex without a routing id. val
 
 if __name__ == "__main__":
     with open("irs1.json", "w", encoding="utf-8") as out:
-        json.dump({"about": ABOUT, "vectors": vectors}, out, indent=1)
+        json.dump({"licence": "SPDX-License-Identifier: LGPL-2.1-or-later", "about": ABOUT, "vectors": vectors}, out, indent=1)
         out.write("\n")
     print(len(vectors), "vectors")
