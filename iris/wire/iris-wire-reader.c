@@ -30,12 +30,11 @@ fail_short (IrisWireReader *self, IrisWireCheck *check)
                          iris_wire_reader_offset (self));
 }
 
-/* The caller has made sure that the bytes are there. */
+/* The caller has made sure that the bytes are there. `value` is what stands before them: 0, or all
+ * ones for the sign of a negative number. */
 static guint64
-big_endian (const guint8 *bytes, guint n)
+big_endian (guint64 value, const guint8 *bytes, guint n)
 {
-  guint64 value = 0;
-
   for (guint i = 0; i < n; i++)
     value = value << 8 | bytes[i];
   return value;
@@ -91,12 +90,9 @@ take_number (IrisWireReader *self,
   if (iris_wire_reader_left (self) - 1 < size)
     return fail_short (self, check);
 
-  guint64 value = big_endian (self->pos + 1, size);
-  guint shift = 64 - 8 * size;
-  if (is_signed)
-    value = (guint64) ((gint64) (value << shift) >> shift);
-  token->type = is_signed && (gint64) value < 0 ? IRIS_WIRE_TOKEN_NEGATIVE : IRIS_WIRE_TOKEN_UINT;
-  token->number = value;
+  gboolean negative = is_signed && (self->pos[1] & 0x80) != 0;
+  token->type = negative ? IRIS_WIRE_TOKEN_NEGATIVE : IRIS_WIRE_TOKEN_UINT;
+  token->number = big_endian (negative ? G_MAXUINT64 : 0, self->pos + 1, size);
   self->pos += 1 + size;
   return TRUE;
 }
@@ -111,7 +107,7 @@ next_sized (IrisWireReader *self,
 {
   if (iris_wire_reader_left (self) < 1 + (gsize) width)
     return fail_short (self, check);
-  guint64 n = big_endian (self->pos + 1, width);
+  guint64 n = big_endian (0, self->pos + 1, width);
   if (type == IRIS_WIRE_TOKEN_ARRAY || type == IRIS_WIRE_TOKEN_MAP)
     return take_list (self, type, 1 + width, n, token, check);
   /* An extension has one byte more, its kind. */

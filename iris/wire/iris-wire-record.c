@@ -146,8 +146,8 @@ iris_wire_record_encode (const IrisWireRecord *record,
     return NULL;
   if (bytes->len > check.limits->max_body)
     {
-      iris_wire_fail_limit (&check, "body", bytes->len, "bytes", "max-body",
-                            check.limits->max_body);
+      iris_wire_refuse_limit (&check, "body", bytes->len, "bytes", "max-body",
+                              check.limits->max_body);
       return NULL;
     }
   return g_byte_array_free_to_bytes (g_steal_pointer (&bytes));

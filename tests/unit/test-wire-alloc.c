@@ -7,6 +7,7 @@
 #include "wire-test-util.h"
 
 #include <check.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 extern void *__libc_malloc (size_t size);
@@ -18,28 +19,28 @@ static _Atomic guint n_allocations;
 __attribute__ ((visibility ("default"))) void *
 malloc (size_t size)
 {
-  __atomic_fetch_add (&n_allocations, 1, __ATOMIC_RELAXED);
+  atomic_fetch_add_explicit (&n_allocations, 1, memory_order_relaxed);
   return __libc_malloc (size);
 }
 
 __attribute__ ((visibility ("default"))) void *
-calloc (size_t n, size_t size)
+calloc (size_t nmemb, size_t size)
 {
-  __atomic_fetch_add (&n_allocations, 1, __ATOMIC_RELAXED);
-  return __libc_calloc (n, size);
+  atomic_fetch_add_explicit (&n_allocations, 1, memory_order_relaxed);
+  return __libc_calloc (nmemb, size);
 }
 
 __attribute__ ((visibility ("default"))) void *
-realloc (void *block, size_t size)
+realloc (void *ptr, size_t size)
 {
-  __atomic_fetch_add (&n_allocations, 1, __ATOMIC_RELAXED);
-  return __libc_realloc (block, size);
+  atomic_fetch_add_explicit (&n_allocations, 1, memory_order_relaxed);
+  return __libc_realloc (ptr, size);
 }
 
 static guint
 count (void)
 {
-  return __atomic_load_n (&n_allocations, __ATOMIC_RELAXED);
+  return atomic_load_explicit (&n_allocations, memory_order_relaxed);
 }
 
 static void

@@ -306,7 +306,11 @@ START_TEST (the_vectors_have_every_type)
       Vector vector;
       vector_init (&vector, i);
       if (json_object_get_boolean_member (vector.json, "valid"))
-        seen[vector.frames[1].data[0]] = TRUE;
+        {
+          ck_assert_uint_eq (vector.frames[1].size, 1);
+          ck_assert_ptr_nonnull (vector.frames[1].data);
+          seen[vector.frames[1].data[0]] = TRUE;
+        }
       vector_clear (&vector);
     }
   for (guint type = 0; type < 256; type++)
