@@ -303,15 +303,13 @@ START_TEST (the_vectors_have_every_type)
 
   for (guint i = 0; i < json_array_get_length (vectors); i++)
     {
-      Vector vector;
-      vector_init (&vector, i);
-      if (json_object_get_boolean_member (vector.json, "valid"))
-        {
-          ck_assert_uint_eq (vector.frames[1].size, 1);
-          ck_assert_ptr_nonnull (vector.frames[1].data);
-          seen[vector.frames[1].data[0]] = TRUE;
-        }
-      vector_clear (&vector);
+      JsonObject *vector = json_array_get_object_element (vectors, i);
+      JsonArray *frames = json_object_get_array_member (vector, "frames");
+      if (!json_object_get_boolean_member (vector, "valid"))
+        continue;
+      guint64 type = g_ascii_strtoull (json_array_get_string_element (frames, 1), NULL, 16);
+      ck_assert_uint_lt (type, G_N_ELEMENTS (seen));
+      seen[type] = TRUE;
     }
   for (guint type = 0; type < 256; type++)
     ck_assert_msg (seen[type] == (iris_wire_type_name (type) != NULL), "type 0x%02x", type);
