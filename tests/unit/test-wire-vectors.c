@@ -51,7 +51,7 @@ read_limits (JsonObject *json, IrisWireLimits *limits)
 static void
 vector_init (Vector *self, guint index)
 {
-  self->json = json_array_get_object_element (vectors, index);
+  *self = (Vector){ .json = json_array_get_object_element (vectors, index) };
   self->name = json_object_get_string_member (self->json, "name");
   JsonArray *frames = json_object_get_array_member (self->json, "frames");
   self->n_frames = json_array_get_length (frames);
@@ -240,6 +240,7 @@ check_valid (const Vector *vector)
   g_autoptr (GError) error = NULL;
   IrisWireMessage message;
 
+  ck_assert_uint_eq (vector->n_frames, IRIS_WIRE_N_FRAMES);
   ck_assert_msg (
       iris_wire_decode (vector->frames, vector->n_frames, &vector->limits, &message, &error),
       "%s: %s", vector->name, error != NULL ? error->message : "");
