@@ -82,7 +82,7 @@ iris_wire_is_text (const char *data, gsize len)
 gboolean
 iris_wire_check_length (IrisWireCheck *self, guint key, const char *name, gsize len)
 {
-  gsize most = MIN (self->limits->max_string, (gsize) G_MAXUINT32);
+  gsize most = MIN (self->limits->max_string, (gsize) IRIS_WIRE_MOST_BYTES);
 
   if (G_LIKELY (len <= most))
     return TRUE;

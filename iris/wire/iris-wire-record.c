@@ -31,6 +31,16 @@ check_entries (IrisWireCheck *check, const char *name, guint64 n)
 }
 
 static gboolean
+check_body (IrisWireCheck *check, const GByteArray *bytes)
+{
+  gsize most = MIN (check->limits->max_body, (gsize) IRIS_WIRE_MOST_BYTES);
+
+  if (bytes->len <= most)
+    return TRUE;
+  return iris_wire_fail_limit (check, "body", bytes->len, "bytes or more", "max-body", most);
+}
+
+static gboolean
 encode_list (const IrisWireRecordField *field,
              gconstpointer value,
              msgpack_packer *packer,
@@ -45,6 +55,8 @@ encode_list (const IrisWireRecordField *field,
   for (guint i = 0; i < n; i++)
     {
       check->index = i;
+      if (!check_body (check, packer->data))
+        return FALSE;
       if (!encode_record (field->element, elements + i * field->element->size, packer, check))
         return FALSE;
     }
@@ -144,12 +156,8 @@ iris_wire_record_encode (const IrisWireRecord *record,
   if (bare != NULL ? !encode_list (bare, value, &packer, &check)
                    : !encode_record (record, value, &packer, &check))
     return NULL;
-  if (bytes->len > check.limits->max_body)
-    {
-      iris_wire_refuse_limit (&check, "body", bytes->len, "bytes", "max-body",
-                              check.limits->max_body);
-      return NULL;
-    }
+  if (!check_body (&check, bytes))
+    return NULL;
   return g_byte_array_free_to_bytes (g_steal_pointer (&bytes));
 }
 
