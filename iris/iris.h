@@ -14,6 +14,7 @@
 #include <iris/sched/iris-worker.h>
 #include <iris/sched/iris-stats.h>
 #include <iris/sched/iris-scheduler.h>
+#include <iris/sched/iris-gmainscheduler.h>
 #include <iris/sched/iris-lfscheduler.h>
 #include <iris/sched/iris-place-scheduler.h>
 #include <iris/sched/iris-wsscheduler.h>
