@@ -14,6 +14,10 @@
  * nearest first and in random order among equally near ones: their inbox, then their workers'
  * deques. Nobody but the workers of a place ever looks into its strict inbox.
  *
+ * In the layout `mailboxes` an item with a hint that is queued by a worker of another place goes
+ * both onto that worker's deque and into the place's mailbox, in an envelope (iris-mail-private.h).
+ * Nobody but the workers of the place looks into its mailbox.
+ *
  * Nothing starves: within a bounded number of picks (IRIS_FAIRNESS_INTERVAL) a worker looks into
  * the inboxes of its place and at the oldest end of its own deque before anything else.
  *
@@ -49,6 +53,7 @@ typedef struct
 {
   IrisRing inbox;
   IrisRing strict;
+  IrisRing mail;
   guint first_worker;
   guint n_workers;
   guint *order; /* the other places, nearest first */
@@ -63,6 +68,7 @@ typedef struct
 {
   IrisPlaces *places;
   IrisDeal deal;
+  IrisLayout layout;
   guint n_districts;
   IrisDistrict *districts;
   alignas (IRIS_CACHE_PAIR) _Atomic guint next; /* the place that is dealt to next */
@@ -70,7 +76,7 @@ typedef struct
 
 extern const IrisCrewOps iris_districts_ops;
 
-IrisDistricts *iris_districts_new (IrisPlaces *places, IrisDeal deal);
+IrisDistricts *iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout);
 void iris_districts_free (gpointer self);
 
 /* iris-district-take.c */

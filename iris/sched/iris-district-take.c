@@ -4,6 +4,8 @@
  */
 #include "iris/sched/iris-district-private.h"
 
+#include "iris/sched/iris-mail-private.h"
+
 static guint
 half_of (guint64 length)
 {
@@ -135,6 +137,9 @@ take_from_inboxes (IrisDistrict *home)
 {
   IrisItem *item = iris_ring_pop (&home->strict);
 
+  if (item == NULL)
+    item = iris_ring_pop (&home->mail);
+
   return item != NULL ? item : iris_ring_pop (&home->inbox);
 }
 
@@ -170,8 +175,8 @@ take_any (IrisCrew *crew)
   return NULL;
 }
 
-IrisItem *
-iris_districts_take (IrisCrew *crew, IrisWorker *self)
+static inline IrisItem *
+take_once (IrisCrew *crew, IrisWorker *self)
 {
   IrisDistricts *districts = crew->owner;
   IrisDistrict *home;
@@ -201,6 +206,23 @@ iris_districts_take (IrisCrew *crew, IrisWorker *self)
   return item;
 }
 
+IrisItem *
+iris_districts_take (IrisCrew *crew, IrisWorker *self)
+{
+  IrisItem *met, *item;
+
+  do
+    {
+      met = take_once (crew, self);
+      if (met == NULL)
+        return NULL;
+      item = iris_mail_open (met);
+    }
+  while (iris_unlikely (item == NULL));
+
+  return item;
+}
+
 /* Every source at which take() looks, by positions: an item that is being put down counts. */
 IrisWork
 iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
@@ -208,7 +230,8 @@ iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
   IrisDistricts *districts = crew->owner;
   IrisWork work = IRIS_WORK_NONE;
 
-  if (!iris_ring_is_empty (&districts->districts[self->place].strict))
+  if (!iris_ring_is_empty (&districts->districts[self->place].strict)
+      || !iris_ring_is_empty (&districts->districts[self->place].mail))
     work |= IRIS_WORK_STRICT;
   for (guint i = 0; i < districts->n_districts && !(work & IRIS_WORK_SHARED); i++)
     if (!iris_ring_is_empty (&districts->districts[i].inbox))
