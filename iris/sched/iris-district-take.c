@@ -138,17 +138,29 @@ take_from_inboxes (IrisDistrict *home)
   return item != NULL ? item : iris_ring_pop (&home->inbox);
 }
 
-/* What newest first would leave lying. */
+/* What newest first would leave lying. Each of the three sources comes first in its turn: an item
+ * that queues itself again and again at one of them must not hide the others. */
 static IrisItem *
 take_fairly (IrisWorker *self, IrisDistrict *home)
 {
   guint64 length = (guint64) iris_wsqueue_get_length (&self->deque);
-  IrisItem *item = take_from_inboxes (home);
-  void *oldest;
+  guint turn = self->fair_turn++;
+  void *item = NULL;
 
-  if (item == NULL && iris_wsqueue_steal (&self->deque, &oldest) == IRIS_STEAL_TAKEN)
-    item = oldest;
   self->picks_left = IRIS_FAIRNESS_INTERVAL + (guint) MIN (length, IRIS_FAIRNESS_MAX);
+  for (guint i = 0; i < IRIS_FAIRNESS_SOURCES && item == NULL; i++)
+    switch ((turn + i) % IRIS_FAIRNESS_SOURCES)
+      {
+      case 0:
+        item = iris_ring_pop (&home->strict);
+        break;
+      case 1:
+        item = iris_ring_pop (&home->inbox);
+        break;
+      default:
+        if (iris_wsqueue_steal (&self->deque, &item) != IRIS_STEAL_TAKEN)
+          item = NULL;
+      }
 
   return item;
 }
