@@ -4,10 +4,11 @@
  */
 #include "iris/sched/iris-district-private.h"
 
+/* Rounded up, because a single item is worth a steal too. */
 static guint
 half_of (guint64 length)
 {
-  return (guint) MIN (length / 2, IRIS_STEAL_MAX - 1);
+  return (guint) MIN ((length + 1) / 2, IRIS_STEAL_MAX);
 }
 
 /* Counts a steal of @n items from @victim_place and makes known what was laid down. */
@@ -35,7 +36,7 @@ note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
 static IrisItem *
 steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
 {
-  guint more = half_of ((guint64) iris_wsqueue_get_length (&victim->deque));
+  guint limit = half_of ((guint64) iris_wsqueue_get_length (&victim->deque));
   guint n = 1;
   void *first, *next;
   IrisStealResult result;
@@ -49,7 +50,7 @@ steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
       return NULL;
     }
 
-  while (n <= more && iris_wsqueue_steal (&victim->deque, &next) == IRIS_STEAL_TAKEN)
+  while (n < limit && iris_wsqueue_steal (&victim->deque, &next) == IRIS_STEAL_TAKEN)
     {
       if (!iris_wsqueue_push (&self->deque, next))
         {

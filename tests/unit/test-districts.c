@@ -209,6 +209,32 @@ START_TEST (every_source_counts_as_work_for_everybody_who_may_take_it)
 }
 END_TEST
 
+START_TEST (a_thief_takes_half_of_what_it_sees_and_at_most_the_cap)
+{
+  for (int length = 1; length <= 200; length++)
+    {
+      int expected = MIN ((length + 1) / 2, IRIS_STEAL_MAX);
+      g_autoptr (IrisStats) stats = NULL;
+
+      open_unbound (2, 1, IRIS_DEAL_OWN);
+      for (int i = 0; i < length; i++)
+        queue (0, i);
+      /* It runs the oldest, and lays the others down. */
+      ck_assert_int_eq (take (1), 0);
+      ck_assert_int_eq (iris_wsqueue_get_length (&crew->workers[1].deque), expected - 1);
+      ck_assert_int_eq (iris_wsqueue_get_length (&crew->workers[0].deque), length - expected);
+
+      stats = iris_crew_get_stats (crew);
+      ck_assert_uint_eq (stats->total.steals, 1);
+      ck_assert_uint_eq (stats->total.stolen_in, expected);
+      ck_assert_uint_eq (stats->places[1].stolen_in, expected);
+      ck_assert_uint_eq (stats->places[0].stolen_out, expected);
+      ck_assert_uint_eq (stats->total.stolen_inside, 0);
+      close_crew ();
+    }
+}
+END_TEST
+
 START_TEST (taking_from_a_sibling_is_no_theft_between_places)
 {
   g_autoptr (IrisStats) stats = NULL;
@@ -391,6 +417,7 @@ main (void)
   tcase_add_test (all, equally_near_places_are_not_always_visited_in_the_same_order);
   tcase_add_test (all, a_strict_item_is_seen_at_its_place_alone);
   tcase_add_test (all, every_source_counts_as_work_for_everybody_who_may_take_it);
+  tcase_add_test (all, a_thief_takes_half_of_what_it_sees_and_at_most_the_cap);
   tcase_add_test (all, taking_from_a_sibling_is_no_theft_between_places);
   tcase_add_loop_test (all, items_without_a_hint_stay_with_their_worker_or_are_dealt_in_turn, 0, 2);
   tcase_add_loop_test (all, a_hint_leads_to_its_place_and_is_counted_there, 0, 2);
