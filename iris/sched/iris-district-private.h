@@ -19,7 +19,8 @@
  * Nobody but the workers of the place looks into its mailbox.
  *
  * Nothing starves: within a bounded number of picks (IRIS_FAIRNESS_INTERVAL) a worker looks into
- * the inboxes of its place and at the oldest end of its own deque before anything else.
+ * the inboxes of its place and at the oldest end of its own deque before anything else, and each
+ * of these three comes first in its turn.
  *
  * A thief takes up to half of what it sees, at most IRIS_STEAL_MAX items, runs the first and lays
  * the rest on its own deque. Items under way between two deques are seen by nobody, so laying them

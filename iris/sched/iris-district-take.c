@@ -6,10 +6,11 @@
 
 #include "iris/sched/iris-mail-private.h"
 
+/* Rounded up, because a single item is worth a steal too. */
 static guint
 half_of (guint64 length)
 {
-  return (guint) MIN (length / 2, IRIS_STEAL_MAX - 1);
+  return (guint) MIN ((length + 1) / 2, IRIS_STEAL_MAX);
 }
 
 /* Counts a steal of @n items from @victim_place and makes known what was laid down. */
@@ -37,7 +38,7 @@ note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
 static IrisItem *
 steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
 {
-  guint more = half_of ((guint64) iris_wsqueue_get_length (&victim->deque));
+  guint limit = half_of ((guint64) iris_wsqueue_get_length (&victim->deque));
   guint n = 1;
   void *first, *next;
   IrisStealResult result;
@@ -51,7 +52,7 @@ steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
       return NULL;
     }
 
-  while (n <= more && iris_wsqueue_steal (&victim->deque, &next) == IRIS_STEAL_TAKEN)
+  while (n < limit && iris_wsqueue_steal (&victim->deque, &next) == IRIS_STEAL_TAKEN)
     {
       if (!iris_wsqueue_push (&self->deque, next))
         {
@@ -143,17 +144,32 @@ take_from_inboxes (IrisDistrict *home)
   return item != NULL ? item : iris_ring_pop (&home->inbox);
 }
 
-/* What newest first would leave lying. */
+/* What newest first would leave lying. Each of the sources comes first in its turn: an item
+ * that queues itself again and again at one of them must not hide the others. */
 static IrisItem *
 take_fairly (IrisWorker *self, IrisDistrict *home)
 {
   guint64 length = (guint64) iris_wsqueue_get_length (&self->deque);
-  IrisItem *item = take_from_inboxes (home);
-  void *oldest;
+  guint turn = self->fair_turn++;
+  void *item = NULL;
 
-  if (item == NULL && iris_wsqueue_steal (&self->deque, &oldest) == IRIS_STEAL_TAKEN)
-    item = oldest;
   self->picks_left = IRIS_FAIRNESS_INTERVAL + (guint) MIN (length, IRIS_FAIRNESS_MAX);
+  for (guint i = 0; i < IRIS_FAIRNESS_SOURCES && item == NULL; i++)
+    switch ((turn + i) % IRIS_FAIRNESS_SOURCES)
+      {
+      case 0:
+        item = iris_ring_pop (&home->strict);
+        break;
+      case 1:
+        item = iris_ring_pop (&home->inbox);
+        break;
+      case 2:
+        item = iris_ring_pop (&home->mail);
+        break;
+      default:
+        if (iris_wsqueue_steal (&self->deque, &item) != IRIS_STEAL_TAKEN)
+          item = NULL;
+      }
 
   return item;
 }
