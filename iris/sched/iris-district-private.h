@@ -78,7 +78,7 @@ typedef struct
 extern const IrisCrewOps iris_districts_ops;
 
 IrisDistricts *iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout);
-void iris_districts_free (gpointer self);
+void iris_districts_free (gpointer data);
 
 /* iris-district-take.c */
 IrisItem *iris_districts_take (IrisCrew *crew, IrisWorker *self);
