@@ -6,6 +6,10 @@
 
 #define IRIS_INSIDE
 #include <iris/base/iris-version-macros.h>
+#include <iris/place/iris-place-error.h>
+#include <iris/place/iris-topology.h>
+#include <iris/place/iris-place.h>
+#include <iris/place/iris-places.h>
 #include <iris/sched/iris-item.h>
 #include <iris/sched/iris-worker.h>
 #include <iris/sched/iris-stats.h>
