@@ -14,5 +14,13 @@
 #include <iris/sched/iris-worker.h>
 #include <iris/sched/iris-stats.h>
 #include <iris/sched/iris-scheduler.h>
+#include <iris/sched/iris-lfscheduler.h>
+#include <iris/sched/iris-place-scheduler.h>
+#include <iris/sched/iris-wsscheduler.h>
+#include <iris/sched/iris-scheduler-default.h>
+#include <iris/message/iris-message.h>
+#include <iris/message/iris-receiver.h>
+#include <iris/message/iris-port.h>
+#include <iris/message/iris-arbiter.h>
 #include <iris/wire/iris-wire.h>
 #undef IRIS_INSIDE

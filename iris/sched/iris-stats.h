@@ -19,8 +19,10 @@ G_BEGIN_DECLS
 /**
  * IrisCounters:
  * @executed: items run
- * @queued: items queued by this worker, or, of a place, those queued from outside as well
- * @hinted: of a place: items whose hint named it; of a worker: hinted items that it queued
+ * @queued: items queued by this worker or by the workers of this place; the total counts those
+ *   queued from outside as well
+ * @hinted: of a place: items whose hint named it; of a worker: those that it queued itself, at its
+ *   own place
  * @stolen_in: items taken from other places
  * @stolen_out: of a place: items that others took from it; of a worker: 0
  * @stolen_inside: items taken from siblings of the same place
@@ -75,13 +77,17 @@ typedef struct
 #define IRIS_TYPE_STATS (iris_stats_get_type ())
 
 IRIS_AVAILABLE_IN_ALL
-GType iris_stats_get_type (void);
+GType
+iris_stats_get_type (void);
 IRIS_AVAILABLE_IN_ALL
-IrisStats *iris_stats_copy (const IrisStats *self);
+IrisStats *
+iris_stats_copy (const IrisStats *self);
 IRIS_AVAILABLE_IN_ALL
-void iris_stats_free (IrisStats *self);
+void
+iris_stats_free (IrisStats *self);
 IRIS_AVAILABLE_IN_ALL
-guint64 iris_stats_delay_quantile (const IrisStats *self, gdouble quantile);
+guint64
+iris_stats_delay_quantile (const IrisStats *self, gdouble quantile);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisStats, iris_stats_free)
 

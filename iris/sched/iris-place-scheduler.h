@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Work-stealing places: a scheduler whose workers are grouped by what memory they share.
+ */
+#pragma once
+
+#include <iris/place/iris-places.h>
+#include <iris/sched/iris-scheduler.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IrisDeal:
+ * @IRIS_DEAL_OWN: an item without a hint stays with the worker that queues it
+ * @IRIS_DEAL_ROUND_ROBIN: an item without a hint goes to the places in turn
+ *
+ * Where an item goes that has no place hint and is queued by a worker of the scheduler. Items from
+ * outside are always dealt in turn.
+ */
+typedef enum
+{
+  IRIS_DEAL_OWN,
+  IRIS_DEAL_ROUND_ROBIN,
+} IrisDeal;
+
+#define IRIS_TYPE_DEAL (iris_deal_get_type ())
+IRIS_AVAILABLE_IN_ALL
+GType
+iris_deal_get_type (void);
+
+#define IRIS_TYPE_PLACE_SCHEDULER (iris_place_scheduler_get_type ())
+IRIS_AVAILABLE_IN_ALL
+G_DECLARE_DERIVABLE_TYPE (IrisPlaceScheduler,
+                          iris_place_scheduler,
+                          IRIS,
+                          PLACE_SCHEDULER,
+                          IrisScheduler)
+
+struct _IrisPlaceSchedulerClass
+{
+  /*< private >*/
+  IrisSchedulerClass parent_class;
+  gpointer padding[8];
+};
+
+IRIS_AVAILABLE_IN_ALL
+IrisScheduler *
+iris_place_scheduler_new (IrisPlaces *places);
+IRIS_AVAILABLE_IN_ALL
+IrisScheduler *
+iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal);
+IRIS_AVAILABLE_IN_ALL
+IrisPlaces *
+iris_place_scheduler_get_places (IrisPlaceScheduler *self);
+
+G_END_DECLS
