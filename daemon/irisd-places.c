@@ -60,13 +60,13 @@ irisd_places_new_scheduler (const IrisdConfig *config, IrisPlaces *places)
   switch (config->scheduler)
     {
     case IRISD_SCHEDULER_DEFAULT:
-      return iris_scheduler_new_full (n_workers);
+      return iris_scheduler_new_full (n_workers, n_workers);
     case IRISD_SCHEDULER_LOCKFREE:
-      return IRIS_SCHEDULER (iris_lfscheduler_new_full (n_workers));
+      return iris_lfscheduler_new_full (n_workers, n_workers);
     case IRISD_SCHEDULER_WORKSTEALING:
-      return IRIS_SCHEDULER (iris_wsscheduler_new_full (n_workers));
+      return iris_wsscheduler_new_full (n_workers, n_workers);
     case IRISD_SCHEDULER_PLACES:
     default:
-      return IRIS_SCHEDULER (iris_place_scheduler_new (places));
+      return iris_place_scheduler_new (places);
     }
 }
