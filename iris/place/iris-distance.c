@@ -14,7 +14,7 @@
  * deep.
  */
 #include <iris/place/iris-distance-private.h>
-#include <hwloc/distances.h>
+
 
 #define NO_OBJECT (-1)
 
