@@ -379,3 +379,38 @@ irisd_config_find_files (const char *option)
     }
   return g_strv_builder_end (files);
 }
+
+/**
+ * irisd_config_check:
+ * @self: the whole configuration
+ * @error: return location for a #GError of the domain %IRISD_ERROR
+ *
+ * Returns: whether its limits fit each other: an item that is allowed must be able to be accepted,
+ *   and a result that is allowed able to be sent
+ */
+gboolean
+irisd_config_check (const IrisdConfig *self, GError **error)
+{
+  const IrisdLimits *limits = &self->limits;
+  const struct
+  {
+    const char *lesser_name, *greater_name;
+    guint64 lesser, greater;
+  } rules[] = {
+    { "max-output", "max-body", limits->max_output, limits->max_body },
+    { "max-body", "in-flight-bytes", limits->max_body, limits->in_flight_bytes },
+    { "in-flight-bytes", "total-bytes", limits->in_flight_bytes, limits->total_bytes },
+    { "in-flight-items", "total-items", limits->in_flight_items, limits->total_items },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rules); i++)
+    if (rules[i].lesser > rules[i].greater)
+      {
+        g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                     "[limits] %s (%" G_GUINT64_FORMAT ") is more than %s (%" G_GUINT64_FORMAT
+                     "): lower the one or raise the other",
+                     rules[i].lesser_name, rules[i].lesser, rules[i].greater_name,
+                     rules[i].greater);
+        return FALSE;
+      }
+  return TRUE;
+}

@@ -61,6 +61,8 @@ irisd_config_load_text (IrisdConfig *self,
                         const char *text,
                         gsize length,
                         GError **error);
+gboolean
+irisd_config_check (const IrisdConfig *self, GError **error);
 char **
 irisd_config_find_files (const char *option);
 const char *

@@ -70,6 +70,30 @@ send_to_peer (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *frames, 
     irisd_gateway_lose (self, peer, "it has gone", FALSE);
 }
 
+/* Encodes a message, or, if that cannot be done, one that says so: silence would leave a client
+ * waiting. Returns whether it is the message itself. */
+static gboolean
+encode (IrisdGateway *self, const IrisWireMessage *message)
+{
+  g_autoptr (GError) error = NULL;
+  if (iris_wire_encode (&self->encoder, message, &error))
+    return TRUE;
+  irisd_log (IRISD_LOG_ERROR, "a reply of type %s could not be encoded: %s",
+             iris_wire_type_name (message->type), error->message);
+  IrisWireMessage failure;
+  iris_wire_message_init (&failure, IRIS_WIRE_ERROR_REPLY, message->request_id);
+  iris_wire_message_set_uint (&failure, IRIS_WIRE_KEY_CODE, IRIS_WIRE_ERROR_INTERNAL);
+  iris_wire_message_set_string (&failure, IRIS_WIRE_KEY_ERROR_NAME,
+                                iris_wire_error_name (IRIS_WIRE_ERROR_INTERNAL), -1);
+  iris_wire_message_set_string (&failure, IRIS_WIRE_KEY_SENTENCE,
+                                "irisd could not encode its answer; its log says why", -1);
+  if (message->type == IRIS_WIRE_RESULT || message->ends)
+    iris_wire_message_set_boolean (&failure, IRIS_WIRE_KEY_ENDS, TRUE);
+  if (!iris_wire_encode (&self->encoder, &failure, &error))
+    g_error ("a constant message could not be encoded: %s", error->message);
+  return FALSE;
+}
+
 /**
  * irisd_gateway_send:
  * @self: the gateway
@@ -92,13 +116,8 @@ irisd_gateway_send (IrisdGateway *self,
   if (body != NULL)
     iris_wire_message_set_body (message, zmq_msg_data (body), zmq_msg_size (body));
 
-  g_autoptr (GError) error = NULL;
-  if (!iris_wire_encode (&self->encoder, message, &error))
-    {
-      irisd_log (IRISD_LOG_ERROR, "a reply of type %s could not be encoded: %s",
-                 iris_wire_type_name (message->type), error->message);
-      return;
-    }
+  if (!encode (self, message))
+    body = NULL;
   if (peer != NULL)
     send_to_peer (self, peer, self->encoder.frames, body);
   else

@@ -33,12 +33,7 @@ describe_result (IrisWireMessage *message, const IrisdJob *job)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_STDOUT_LENGTH,
                                 (guint64) result->stdout_length);
   if (result->truncated)
-    {
-      iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_TRUNCATED, TRUE);
-      iris_wire_message_set_string (message, IRIS_WIRE_KEY_LIMIT, "max-output", -1);
-      iris_wire_message_set_uint (message, IRIS_WIRE_KEY_LIMIT_VALUE,
-                                  job->core->config->limits.max_output);
-    }
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_TRUNCATED, TRUE);
 }
 
 /* From now on the item counts for what its ending holds. */

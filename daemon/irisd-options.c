@@ -157,7 +157,7 @@ irisd_options_parse (int *argc, char ***argv, GError **error)
   for (guint i = 0; self->files[i] != NULL && !self->version; i++)
     if (!irisd_config_load_file (self->config, self->files[i], error))
       return NULL;
-  if (!apply (self->config, &raw, error))
+  if (!apply (self->config, &raw, error) || !irisd_config_check (self->config, error))
     return NULL;
   return g_steal_pointer (&self);
 }
