@@ -192,14 +192,15 @@ must_wait (IrisdJob *self)
          && irisd_peer_get_bytes (self->peer) > self->core->config->limits.in_flight_bytes;
 }
 
-/* Never both: a job that was cancelled after it had begun to run stays with the worker. */
-static gboolean
-go_back_to_wait (IrisdJob *self)
+/* Counts a result before this worker takes the next item of the same peer, so that what a peer owes
+ * exceeds its limit by no more than one result for each worker. */
+static void
+charge_result (IrisdJob *self)
 {
-  if (!must_wait (self) || !change_state (self, IRISD_JOB_RUNNING, IRISD_JOB_QUEUED))
-    return FALSE;
-  self->held = TRUE;
-  return TRUE;
+  gsize size = zmq_msg_size (&self->result.body);
+  self->charge += size;
+  irisd_peer_add_bytes (self->peer, (gint64) size);
+  irisd_core_add_bytes (self->core, (gint64) size);
 }
 
 static void
@@ -211,6 +212,8 @@ run_service (IrisdJob *self)
   self->started_ns = irisd_now_ns ();
   self->service->run (self);
   self->ended_ns = irisd_now_ns ();
+  if (self->service->output_grows)
+    charge_result (self);
   irisd_core_count_run (self->core, self->place, self->result.bytes,
                         (guint64) (self->ended_ns - self->started_ns));
 }
@@ -219,13 +222,15 @@ static void
 run_on_worker (gpointer data)
 {
   IrisdJob *self = data;
-  if (change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
+  if (must_wait (self))
+    self->held = TRUE; /* still queued, as far as anybody who cancels is concerned */
+  else if (change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
     {
       if (irisd_peer_is_gone (self->peer))
         irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
       else if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
         irisd_job_fail_stopped (self);
-      else if (!go_back_to_wait (self))
+      else
         run_service (self);
     }
   irisd_mailbox_post (self->mailbox, &self->letter);

@@ -73,7 +73,6 @@ struct _IrisdJob
   char *path;
 
   /* The gateway's own, whoever holds the job. */
-  guint64 charge;  /* bytes that it counts for */
   gboolean ended;  /* its ending was sent before it came back, or nobody wants it */
   gboolean parked; /* it waits in its peer's list */
 
@@ -82,7 +81,8 @@ struct _IrisdJob
   gint worker;
   gint64 started_ns;
   gint64 ended_ns;
-  gboolean held; /* came back without having run, because its peer owes too much */
+  gboolean held;  /* came back without having run, because its peer owes too much */
+  guint64 charge; /* bytes that it counts for */
   IrisdResult result;
   zmq_msg_t payload;
   gsize inline_size;

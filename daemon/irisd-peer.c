@@ -80,12 +80,10 @@ irisd_peer_is_gone (IrisdPeer *self)
   return atomic_load_explicit (&self->gone, memory_order_relaxed);
 }
 
-/* Only the gateway writes, so load and store need not be one step. */
 void
 irisd_peer_add_bytes (IrisdPeer *self, gint64 change)
 {
-  atomic_store_explicit (&self->bytes, irisd_peer_get_bytes (self) + (guint64) change,
-                         memory_order_relaxed);
+  atomic_fetch_add_explicit (&self->bytes, (guint64) change, memory_order_relaxed);
 }
 
 void

@@ -18,7 +18,7 @@ typedef struct _IrisdPeer IrisdPeer;
  * IrisdPeer:
  *
  * Belongs to the thread of its gateway. A worker that runs an item of the peer may read the two
- * atomics, and nothing else; the item's reference keeps them alive.
+ * atomics and add to the second, and nothing else; the item's reference keeps them alive.
  */
 struct _IrisdPeer
 {
