@@ -13,6 +13,7 @@
 #define DEFAULT_DELAYS      2
 #define DEFAULT_RANDOM_RUNS 20000
 #define DEFAULT_MAX_RUNS    3000000
+#define LEARNING_RUNS       500
 
 typedef struct
 {
@@ -87,6 +88,19 @@ search_bound (Result *result, unsigned max_runs)
   result->exhausted = true;
 }
 
+/* Finds out which words threads share, at random, so that the search seldom has to start again.
+ * What fails here is found again in a simpler form. */
+static void
+learn (void)
+{
+  explore_words_forget ();
+  for (unsigned i = 0; i < LEARNING_RUNS; i++)
+    {
+      explore_search_random (i);
+      explore_run ();
+    }
+}
+
 /* With fewer preemptions first, so that what is found is found in its simplest form. */
 static void
 search_all (Result *result, const Options *options)
@@ -102,8 +116,8 @@ search_all (Result *result, const Options *options)
   if (explore.model == MODEL_SC)
     delays = 0;
 
+  learn ();
   explore.search = SEARCH_ALL;
-  explore_words_forget ();
   for (unsigned bound = 0; bound <= preemptions || bound <= delays; bound++)
     {
       explore.max_preemptions = bound < preemptions ? bound : preemptions;

@@ -130,7 +130,7 @@ void explore_trace (const char *format, ...) __attribute__ ((format (printf, 1, 
 void explore_switch_point (const void *word, bool writes);
 void explore_switch_point_fence (bool drains);
 void explore_block (ThreadState state, char *word, const char *what, const char *where);
-bool explore_state_restore (void);
+bool explore_is_thread_local (const char *address);
 
 /* explore-search.c. A choice is made among values at a step; the first of them is what happens if
  * nobody wants anything else. */

@@ -235,7 +235,7 @@ shadow_access (const char *address, uint8_t bytes, bool writes, void *caller)
 static void
 plain_access (char *address, size_t size, bool writes, void *caller)
 {
-  if (!explore.running || explore_is_stack (address))
+  if (!explore.running || explore_is_stack (address) || explore_is_thread_local (address))
     return;
   explore_arena_check (address, "plain code");
   while (size > 0)

@@ -71,6 +71,20 @@ states_restore (void)
     }
 }
 
+bool
+explore_is_thread_local (const char *address)
+{
+  for (unsigned i = 0; i < n_locals; i++)
+    {
+      const char *start = locals[i].memory;
+
+      if (address >= start && address < start + locals[i].size)
+        return true;
+    }
+
+  return false;
+}
+
 static void
 jump (Thread *to)
 {

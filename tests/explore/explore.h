@@ -72,6 +72,10 @@ void explore_state (void *memory, size_t size);
 /* A thread-local variable: each logical thread has its own, zero at the start. */
 void explore_thread_local (void *memory, size_t size);
 
+/* A function that keeps the scenario's books: the plain memory that it touches is not watched for
+ * data races. What such a function does between two switch points happens at once. */
+#define EXPLORE_UNWATCHED __attribute__ ((no_sanitize ("thread"), noinline))
+
 /* Ends the interleaving as failed. */
 void explore_fail (const char *format, ...) __attribute__ ((format (printf, 1, 2), noreturn));
 

@@ -56,6 +56,13 @@ items_note_taken (unsigned number, const char *how)
 }
 
 void
+items_note_again (unsigned number)
+{
+  explore_note ("item %u is made again", number);
+  n_taken[number]--;
+}
+
+void
 items_check_all_taken (void)
 {
   for (unsigned i = 0; i < n_items; i++)

@@ -32,6 +32,7 @@ void items_check_all_taken (void);
 
 /* The parts that touch no memory that is watched. */
 Item *items_make (void);
+void items_note_again (unsigned number);
 void items_note_taken (unsigned number, const char *how);
 
 /* A new item, as its producer fills it. */
@@ -56,4 +57,12 @@ item_taken (Item *item, const char *how)
   item->payload = 0;
 
   return number;
+}
+
+/* Whoever has taken @item makes it new under its old number, to send it once more. */
+static inline void
+item_again (Item *item)
+{
+  items_note_again (item->number);
+  item->payload = ~item->number;
 }
