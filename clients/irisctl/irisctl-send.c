@@ -197,6 +197,40 @@ command_status (const IrisResult *result)
   return result->signal > 0 ? 128 + result->signal : result->exit_status;
 }
 
+/* Of an item without a result. */
+static int
+command_failure (const Ctl *ctl, const GError *error)
+{
+  if (g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NO_SUCH_COMMAND))
+    return ctl_fail (127, "%s", error->message);
+  if (g_cancellable_is_cancelled (ctl->cancellable))
+    return ctl_fail (130, "%s", error->message);
+
+  return ctl_fail_with (error);
+}
+
+static int
+show_command_result (Ctl *ctl, const IrisResult *result)
+{
+  gboolean written = TRUE;
+
+  if (ctl->json)
+    {
+      result_json (ctl, result, TRUE);
+    }
+  else
+    {
+      written &= write_bytes (stdout, result->output, FALSE);
+      written &= write_bytes (stderr, result->errors, FALSE);
+    }
+  if (!written)
+    return ctl_fail (CTL_FAILED, "cannot write the command's output");
+  if (result->truncated)
+    ctl_fail (CTL_OK, "irisd cut the output at its limit: raise max-output under [limits]");
+
+  return command_status (result);
+}
+
 static int
 run_run (Ctl *ctl, int argc, char **argv)
 {
@@ -222,23 +256,8 @@ run_run (Ctl *ctl, int argc, char **argv)
     return status;
 
   result = submit (ctl, request, &error);
-  if (result == NULL
-      && g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NO_SUCH_COMMAND))
-    return ctl_fail (127, "%s", error->message);
-  if (result == NULL && g_cancellable_is_cancelled (ctl->cancellable))
-    return ctl_fail (130, "%s", error->message);
-  if (result == NULL)
-    return ctl_fail_with (error);
 
-  if (ctl->json)
-    result_json (ctl, result, TRUE);
-  else if (!write_bytes (stdout, result->output, FALSE)
-           | !write_bytes (stderr, result->errors, FALSE))
-    return ctl_fail (CTL_FAILED, "cannot write the command's output");
-  if (result->truncated)
-    ctl_fail (CTL_OK, "irisd cut the output at its limit: raise max-output under [limits]");
-
-  return command_status (result);
+  return result != NULL ? show_command_result (ctl, result) : command_failure (ctl, error);
 }
 
 static const GOptionEntry run_entries[] = {

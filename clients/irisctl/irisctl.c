@@ -192,17 +192,22 @@ run_command (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
   return command->run (ctl, argc, argv);
 }
 
-/* irisctl help [COMMAND] is irisctl [COMMAND] --help. */
-static void
-rewrite_help (int argc, char **argv)
+/* irisctl help COMMAND is irisctl COMMAND --help. */
+static int
+show_help (GOptionContext *context, Ctl *ctl, int argc, char **argv)
 {
-  static char help[] = "--help";
+  const CtlCommand *command = argc > 2 ? find_command (argv[2]) : NULL;
+  g_autoptr (GOptionContext) of_command = NULL;
+  g_autofree char *text = NULL;
 
-  if (argc < 2 || !g_str_equal (argv[1], "help"))
-    return;
-  argv[1] = argc > 2 ? argv[2] : help;
-  if (argc > 2)
-    argv[2] = help;
+  if (argc > 2 && command == NULL)
+    return ctl_fail (CTL_USAGE, "there is no command “%s”; see irisctl --help", argv[2]);
+  if (command != NULL)
+    of_command = command_context (command, ctl);
+  text = g_option_context_get_help (of_command != NULL ? of_command : context, TRUE, NULL);
+  g_print ("%s", text);
+
+  return CTL_OK;
 }
 
 int
@@ -227,7 +232,6 @@ main (int argc, char **argv)
 
   setlocale (LC_ALL, "");
   g_set_prgname ("irisctl");
-  rewrite_help (argc, argv);
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_set_description (context, description);
   g_option_context_set_strict_posix (context, TRUE);
@@ -240,6 +244,8 @@ main (int argc, char **argv)
     }
   if (argc < 2)
     return ctl_fail (CTL_USAGE, "name a command; see irisctl --help");
+  if (g_str_equal (argv[1], "help"))
+    return show_help (context, &ctl, argc, argv);
   command = find_command (argv[1]);
   if (command == NULL)
     return ctl_fail (CTL_USAGE, "there is no command “%s”; see irisctl --help", argv[1]);
