@@ -68,6 +68,7 @@ struct _IrisClientChannel
 
   IrisClientChannelState state;
   IrisClientLink *link;
+  GError *link_error; /* why there is none */
   GSource *clock;
   IrisWireEncoder encoder;
   IrisWireBatchBuilder batch;
