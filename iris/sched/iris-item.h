@@ -54,12 +54,12 @@ struct _IrisItem
   IrisCallback func;
   gpointer data;
   GDestroyNotify notify;
-  IrisItem *next;     /* link of whichever list holds the item */
-  gpointer home;      /* slab of an item that the scheduler made; NULL: embedded */
-  gint32 place;       /* hint, or IRIS_PLACE_ANY */
-  guint32 flags;      /* IrisItemFlags */
-  gint64 queued_ns;   /* when it was queued, for the sampled ones; otherwise 0 */
-  gpointer reserved;
+  IrisItem *next;   /* link of whichever list holds the item */
+  gpointer home;    /* slab of an item that the scheduler made; NULL: embedded */
+  gint32 place;     /* hint, or IRIS_PLACE_ANY */
+  guint32 flags;    /* IrisItemFlags */
+  gint64 queued_ns; /* when it was queued, for the sampled ones; otherwise 0 */
+  gpointer context; /* for whoever embeds the item */
 };
 
 G_STATIC_ASSERT (sizeof (IrisItem) == 64);
@@ -68,5 +68,7 @@ IRIS_AVAILABLE_IN_ALL
 void iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify notify);
 IRIS_AVAILABLE_IN_ALL
 void iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags);
+IRIS_AVAILABLE_IN_ALL
+void iris_item_settle (IrisItem *item, gboolean run);
 
 G_END_DECLS

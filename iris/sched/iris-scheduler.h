@@ -27,15 +27,33 @@ typedef enum
   IRIS_SHUTDOWN_CANCEL,
 } IrisShutdown;
 
+/**
+ * IrisSchedulerClass:
+ * @queue_item: takes an item; any thread. It must settle each item once: by iris_item_settle()
+ * @shutdown: see iris_scheduler_shutdown()
+ * @get_stats: see iris_scheduler_get_stats()
+ *
+ * What a scheduler of another library must provide. It has one place and counts as one worker.
+ */
+struct _IrisSchedulerClass
+{
+  GObjectClass parent_class;
+
+  void (*queue_item) (IrisScheduler *self, IrisItem *item);
+  void (*shutdown) (IrisScheduler *self, IrisShutdown how);
+  IrisStats *(*get_stats) (IrisScheduler *self);
+
+  /*< private >*/
+  gpointer padding[8];
+};
+
 IRIS_AVAILABLE_IN_ALL
 IrisScheduler *iris_scheduler_new (void);
 IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_scheduler_new_full (guint n_workers);
+IrisScheduler *iris_scheduler_new_full (guint min_threads, guint max_threads);
 IRIS_AVAILABLE_IN_ALL
-void iris_scheduler_queue (IrisScheduler *self,
-                           IrisCallback func,
-                           gpointer data,
-                           GDestroyNotify notify);
+void
+iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDestroyNotify notify);
 IRIS_AVAILABLE_IN_ALL
 void iris_scheduler_queue_at (IrisScheduler *self,
                               gint place,

@@ -19,8 +19,10 @@ G_BEGIN_DECLS
 /**
  * IrisCounters:
  * @executed: items run
- * @queued: items queued by this worker, or, of a place, those queued from outside as well
- * @hinted: of a place: items whose hint named it; of a worker: hinted items that it queued
+ * @queued: items queued by this worker or by the workers of this place; the total counts those
+ *   queued from outside as well
+ * @hinted: of a place: items whose hint named it; of a worker: those that it queued itself, at its
+ *   own place
  * @stolen_in: items taken from other places
  * @stolen_out: of a place: items that others took from it; of a worker: 0
  * @stolen_inside: items taken from siblings of the same place

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The parking lot: how workers without work sleep, and how new work wakes them.
+ *
+ * What it promises
+ * ----------------
+ * 1. No lost wake-up: when every worker that may run an item sleeps for good, that item is not in
+ *    any source that these workers look at.
+ * 2. An idle lot costs nothing: a sleeper waits on a futex without a timeout.
+ * 3. New work wakes one worker at a time, and only when nobody is searching already; a worker
+ *    that finds work and leaves nobody searching wakes the next one (a chain).
+ *
+ * Who may call what
+ * -----------------
+ * publish and wake: any thread. begin_search, end_search, prepare, cancel, sleep: the worker that
+ * owns the parker. close: any thread.
+ *
+ * The protocol
+ * ------------
+ * The words count who sleeps and who searches; one for the whole lot (work that anybody may run)
+ * and one for each place (work that must stay there).
+ *
+ *   Publish   put the item into a source; light fence; read the word.
+ *             Nobody sleeps, or somebody searches: done. Otherwise wake one.
+ *   Park      prepare: change the word (searching - 1, sleeping + 1); heavy fence; look at every
+ *             source again. Work: cancel, and search on. None: sleep.
+ *   Found     end_search: change the word (searching - 1). If nobody searches any more and
+ *             somebody sleeps: heavy fence; look at every source; if there is work, wake one.
+ *
+ * Why no wake-up is lost: take an item X that was published. (a) The publisher read a word in
+ * which nobody slept. Every worker was then running or searching. Each of them, before it sleeps,
+ * changes the word after the publisher's read (the read saw the value from before that change),
+ * so by the pair of fences it sees X in its last look, unless somebody took X. (b) The publisher
+ * saw a searcher S. S leaves searching by changing the word after the publisher's read, and then
+ * looks at every source behind a heavy fence, either before it sleeps or, having found other
+ * work, as the last searcher; so it sees X, and runs it or wakes a worker that searches in turn.
+ * If S was not the last, the argument goes on with those that were still searching when S left.
+ * (c) The publisher woke a sleeper: that worker is a searcher from that moment; see (b).
+ * For work bound to a place the same holds with the place's word and the place's workers.
+ *
+ * Closing: a closed lot is finished when all workers are confirmed at once, that is, each is
+ * linked and saw every source empty after it was linked. Then nothing is left: an item that a
+ * worker published when its future runner was linked unlinked that runner; one published earlier
+ * was seen in the runner's last look; and nobody runs, so nothing can come.
+ *
+ * Waking takes a lock: it is about to make a system call anyway, and a list under a lock can wake
+ * the worker that went to sleep last, whose cache is warmest, at the place that is asked for.
+ *
+ * Source: the spinning-worker protocol of the Go scheduler (D. Vyukov, "Scalable Go Scheduler
+ * Design Doc", 2012), with named sleepers and with the fence moved to the sleeping side.
+ */
+#pragma once
+
+#include "iris/base/iris-atomic-private.h"
+
+#include <pthread.h>
+
+typedef struct IrisParker IrisParker;
+typedef struct IrisLot IrisLot;
+typedef struct IrisLotPlace IrisLotPlace;
+
+/* One per worker. */
+struct IrisParker
+{
+  alignas (IRIS_CACHE_LINE) _Atomic uint32_t token; /* the futex: 1 once woken */
+  unsigned place;
+  bool searching;          /* the worker's alone, except while it sleeps: the waker's */
+  bool linked;             /* under the lot's lock: may be woken */
+  bool confirmed;          /* under the lot's lock: linked, and saw every source empty since */
+  IrisParker *prev, *next; /* under the lot's lock */
+};
+
+struct IrisLotPlace
+{
+  alignas (IRIS_CACHE_PAIR) _Atomic uint64_t word;
+  IrisParker *sleepers; /* newest first; under the lot's lock */
+};
+
+struct IrisLot
+{
+  alignas (IRIS_CACHE_PAIR) _Atomic uint64_t word; /* searching << 32 | sleeping */
+  alignas (IRIS_CACHE_PAIR) pthread_mutex_t lock;
+  IrisLotPlace *places;
+  unsigned n_places;
+  unsigned n_workers;
+  unsigned n_confirmed;  /* under the lock */
+  bool closing;          /* under the lock: the last one to confirm ends it for all */
+  _Atomic bool finished; /* no work is left and none will come */
+};
+
+#define IRIS_LOT_SLEEPING  ((uint64_t) 1)
+#define IRIS_LOT_SEARCHING ((uint64_t) 1 << 32)
+
+static inline uint32_t
+iris_lot_n_sleeping (uint64_t word)
+{
+  return (uint32_t) word;
+}
+
+static inline uint32_t
+iris_lot_n_searching (uint64_t word)
+{
+  return (uint32_t) (word >> 32);
+}
+
+bool iris_lot_init (IrisLot *self, unsigned n_places, unsigned n_workers);
+void iris_lot_clear (IrisLot *self);
+void iris_parker_init (IrisParker *self, unsigned place);
+
+bool iris_lot_begin_search (IrisLot *self, IrisParker *me);
+bool iris_lot_end_search (IrisLot *self, IrisParker *me);
+void iris_lot_prepare (IrisLot *self, IrisParker *me);
+void iris_lot_cancel (IrisLot *self, IrisParker *me);
+bool iris_lot_sleep (IrisLot *self, IrisParker *me);
+void iris_lot_wake (IrisLot *self, unsigned place, bool strict);
+void iris_lot_close (IrisLot *self);
+
+/* To be called after an item was put where the workers of @place look first; @strict says that no
+ * other place may run it. */
+static inline void
+iris_lot_publish (IrisLot *self, unsigned place, bool strict)
+{
+  uint64_t word;
+
+  iris_fence_light ();
+  word = atomic_load_explicit (strict ? &self->places[place].word : &self->word,
+                               memory_order_relaxed);
+  if (iris_unlikely (iris_lot_n_sleeping (word) != 0 && iris_lot_n_searching (word) == 0))
+    iris_lot_wake (self, place, strict);
+}

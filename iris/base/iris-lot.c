@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The parking lot. The protocol and why it is correct are in iris-lot-private.h.
+ */
+#include "iris/base/iris-lot-private.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void
+futex_wait (_Atomic uint32_t *word, uint32_t expected)
+{
+  syscall (SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
+}
+
+static void
+futex_wake (_Atomic uint32_t *word)
+{
+  syscall (SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* False when there is no memory. */
+bool
+iris_lot_init (IrisLot *self, unsigned n_places, unsigned n_workers)
+{
+  size_t size = n_places * sizeof *self->places;
+
+  iris_fence_init ();
+  memset (self, 0, sizeof *self);
+  self->places = aligned_alloc (IRIS_CACHE_PAIR, size);
+  if (self->places == NULL)
+    return false;
+  memset (self->places, 0, size);
+  pthread_mutex_init (&self->lock, NULL);
+  self->n_places = n_places;
+  self->n_workers = n_workers;
+
+  return true;
+}
+
+void
+iris_lot_clear (IrisLot *self)
+{
+  pthread_mutex_destroy (&self->lock);
+  free (self->places);
+  self->places = NULL;
+}
+
+void
+iris_parker_init (IrisParker *self, unsigned place)
+{
+  memset (self, 0, sizeof *self);
+  self->place = place;
+}
+
+/* Adds to the lot's word and to the place's. The two are read by different publishers, none of
+ * which needs them to agree. */
+static uint64_t
+lot_add (IrisLot *self, unsigned place, uint64_t delta, uint64_t *place_before)
+{
+  uint64_t before;
+
+  *place_before = atomic_fetch_add_explicit (&self->places[place].word, delta,
+                                             memory_order_seq_cst);
+  before = atomic_fetch_add_explicit (&self->word, delta, memory_order_seq_cst);
+
+  return before;
+}
+
+/* Whether the caller may search. At most half of the workers do at once, so that a burst of small
+ * items does not keep every processor spinning. Who may not search goes to sleep directly. */
+bool
+iris_lot_begin_search (IrisLot *self, IrisParker *me)
+{
+  uint64_t word = atomic_load_explicit (&self->word, memory_order_relaxed);
+  uint64_t ignored;
+
+  if (me->searching)
+    return true;
+  if (2 * iris_lot_n_searching (word) >= self->n_workers)
+    return false;
+  lot_add (self, me->place, IRIS_LOT_SEARCHING, &ignored);
+  me->searching = true;
+
+  return true;
+}
+
+/* The caller found work. Returns whether it must look at every source once more, and wake another
+ * worker if there is more work (iris_lot_wake()); the heavy fence is behind it then. */
+bool
+iris_lot_end_search (IrisLot *self, IrisParker *me)
+{
+  uint64_t before, place_before;
+
+  if (!me->searching)
+    return false;
+  me->searching = false;
+  before = lot_add (self, me->place, -IRIS_LOT_SEARCHING, &place_before);
+  if (iris_lot_n_sleeping (before) == 0)
+    return false;
+  if (iris_lot_n_searching (before) > 1 && iris_lot_n_searching (place_before) > 1)
+    return false;
+  iris_fence_heavy ();
+
+  return true;
+}
+
+static void
+lot_link (IrisLot *self, IrisParker *parker)
+{
+  IrisLotPlace *place = &self->places[parker->place];
+
+  parker->prev = NULL;
+  parker->next = place->sleepers;
+  if (place->sleepers != NULL)
+    place->sleepers->prev = parker;
+  place->sleepers = parker;
+  parker->linked = true;
+}
+
+static void
+lot_unlink (IrisLot *self, IrisParker *parker)
+{
+  if (parker->prev != NULL)
+    parker->prev->next = parker->next;
+  else
+    self->places[parker->place].sleepers = parker->next;
+  if (parker->next != NULL)
+    parker->next->prev = parker->prev;
+  parker->linked = false;
+  if (parker->confirmed)
+    self->n_confirmed--;
+  parker->confirmed = false;
+}
+
+/* Makes a linked sleeper a searcher, on its behalf. Under the lock. */
+static void
+lot_release (IrisLot *self, IrisParker *parker)
+{
+  uint64_t ignored;
+
+  lot_unlink (self, parker);
+  lot_add (self, parker->place, IRIS_LOT_SEARCHING - IRIS_LOT_SLEEPING, &ignored);
+  parker->searching = true;
+}
+
+/* First half of falling asleep: from here on the caller can be woken. It must look at every source
+ * again and then call iris_lot_cancel() or iris_lot_sleep(). */
+void
+iris_lot_prepare (IrisLot *self, IrisParker *me)
+{
+  uint64_t ignored;
+
+  pthread_mutex_lock (&self->lock);
+  atomic_store_explicit (&me->token, 0, memory_order_relaxed);
+  lot_link (self, me);
+  lot_add (self, me->place, IRIS_LOT_SLEEPING - (me->searching ? IRIS_LOT_SEARCHING : 0), &ignored);
+  me->searching = false;
+  pthread_mutex_unlock (&self->lock);
+  iris_fence_heavy ();
+}
+
+/* The caller saw work after all: it is a searcher again, by its own hand or by a waker's. */
+void
+iris_lot_cancel (IrisLot *self, IrisParker *me)
+{
+  pthread_mutex_lock (&self->lock);
+  if (me->linked)
+    lot_release (self, me);
+  pthread_mutex_unlock (&self->lock);
+}
+
+/* Under the lock. */
+static void
+lot_wake_all (IrisLot *self)
+{
+  for (unsigned i = 0; i < self->n_places; i++)
+    while (self->places[i].sleepers != NULL)
+      {
+        IrisParker *parker = self->places[i].sleepers;
+
+        lot_release (self, parker);
+        atomic_store_explicit (&parker->token, 1, memory_order_release);
+        futex_wake (&parker->token);
+      }
+}
+
+/* Second half of falling asleep: the caller saw every source empty. Returns false when it is to
+ * end, because the lot is closed and no work is left anywhere. */
+bool
+iris_lot_sleep (IrisLot *self, IrisParker *me)
+{
+  pthread_mutex_lock (&self->lock);
+  if (me->linked)
+    {
+      me->confirmed = true;
+      self->n_confirmed++;
+    }
+  if (self->closing && self->n_confirmed == self->n_workers)
+    {
+      atomic_store_explicit (&self->finished, true, memory_order_release);
+      lot_wake_all (self);
+    }
+  pthread_mutex_unlock (&self->lock);
+
+  while (atomic_load_explicit (&me->token, memory_order_acquire) == 0)
+    futex_wait (&me->token, 0);
+
+  return !atomic_load_explicit (&self->finished, memory_order_acquire);
+}
+
+/* A sleeper at @place, or, unless it must be there, at the place next in number. */
+static IrisParker *
+lot_choose (IrisLot *self, unsigned place, bool strict)
+{
+  unsigned n = strict ? 1 : self->n_places;
+
+  for (unsigned i = 0; i < n; i++)
+    {
+      unsigned at = place + i < self->n_places ? place + i : place + i - self->n_places;
+
+      if (self->places[at].sleepers != NULL)
+        return self->places[at].sleepers;
+    }
+
+  return NULL;
+}
+
+/* Wakes one worker for work at @place, unless somebody came to search in the meantime. */
+void
+iris_lot_wake (IrisLot *self, unsigned place, bool strict)
+{
+  _Atomic uint64_t *word = strict ? &self->places[place].word : &self->word;
+  IrisParker *chosen = NULL;
+
+  pthread_mutex_lock (&self->lock);
+  if (iris_lot_n_searching (atomic_load_explicit (word, memory_order_seq_cst)) == 0)
+    chosen = lot_choose (self, place, strict);
+  if (chosen != NULL)
+    {
+      lot_release (self, chosen);
+      atomic_store_explicit (&chosen->token, 1, memory_order_release);
+    }
+  pthread_mutex_unlock (&self->lock);
+
+  /* Behind the lock, so that the woken worker does not run into it. Parkers live as long as the
+   * lot, and a token that was set meanwhile makes this wake-up an idle one. */
+  if (chosen != NULL)
+    futex_wake (&chosen->token);
+}
+
+/* From now on, when all workers are without work at once, they end. Everyone asleep is woken to
+ * take part in finding that out. */
+void
+iris_lot_close (IrisLot *self)
+{
+  pthread_mutex_lock (&self->lock);
+  self->closing = true;
+  lot_wake_all (self);
+  pthread_mutex_unlock (&self->lock);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The port: where messages are posted.
+ */
+#pragma once
+
+#include <iris/message/iris-message.h>
+#include <iris/message/iris-receiver.h>
+
+G_BEGIN_DECLS
+
+#define IRIS_TYPE_PORT (iris_port_get_type ())
+IRIS_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (IrisPort, iris_port, IRIS, PORT, GObject)
+
+IRIS_AVAILABLE_IN_ALL
+IrisPort *iris_port_new (void);
+IRIS_AVAILABLE_IN_ALL
+void iris_port_post (IrisPort *self, IrisMessage *message);
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_port_has_receiver (IrisPort *self);
+IRIS_AVAILABLE_IN_ALL
+IrisReceiver *iris_port_dup_receiver (IrisPort *self);
+IRIS_AVAILABLE_IN_ALL
+void iris_port_set_receiver (IrisPort *self, IrisReceiver *receiver);
+IRIS_AVAILABLE_IN_ALL
+guint iris_port_get_queue_length (IrisPort *self);
+
+G_END_DECLS

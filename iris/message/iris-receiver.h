@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The receiver: turns the messages of a port into work items.
+ */
+#pragma once
+
+#include <iris/message/iris-message.h>
+#include <iris/sched/iris-scheduler.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IrisMessageHandler:
+ * @message: (transfer none): the message, valid until the handler returns
+ * @data: what was given with the handler
+ *
+ * Handles one message, on a worker of the receiver's scheduler. Handlers of one receiver may run
+ * at the same time.
+ */
+typedef void (*IrisMessageHandler) (IrisMessage *message, gpointer data);
+
+#define IRIS_TYPE_RECEIVER (iris_receiver_get_type ())
+IRIS_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (IrisReceiver, iris_receiver, IRIS, RECEIVER, GObject)
+
+IRIS_AVAILABLE_IN_ALL
+IrisReceiver *iris_receiver_new (IrisScheduler *scheduler,
+                                 IrisMessageHandler handler,
+                                 gpointer data,
+                                 GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL
+IrisScheduler *iris_receiver_get_scheduler (IrisReceiver *self);
+IRIS_AVAILABLE_IN_ALL
+void iris_receiver_set_place (IrisReceiver *self, gint place, IrisItemFlags flags);
+IRIS_AVAILABLE_IN_ALL
+void iris_receiver_destroy (IrisReceiver *self, gboolean in_message);
+
+G_END_DECLS

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The place: a part of the machine that shares memory close by.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include <iris/place/iris-cpu-list-private.h>
+#include <iris/place/iris-place-error.h>
+#include <iris/place/iris-place-private.h>
+
+/**
+ * IrisPlace:
+ *
+ * A part of the machine that shares memory close by: a package, a memory node, a cache, a core. It
+ * belongs to an [class@Places] and lives as long; iris_place_ref() keeps that alive.
+ *
+ * A place does not change, and any thread may call any of its functions.
+ *
+ * Since: 0.1
+ */
+G_DEFINE_BOXED_TYPE (IrisPlace, iris_place, iris_place_ref, iris_place_unref)
+
+/*
+ * iris_place_set_unit:
+ *
+ * Makes a new place stand for @unit of @topology, which must live as long as the place.
+ */
+void
+iris_place_set_unit (IrisPlace *self, IrisTopology *topology, const IrisUnit *unit, IrisBind bind)
+{
+  gboolean here = iris_topology_is_this_machine (topology);
+  hwloc_topology_t hwloc = iris_topology_get_hwloc (topology);
+
+  self->name = g_strdup (unit->name);
+  self->bind = here ? bind : IRIS_BIND_NONE;
+  self->hwloc = here ? hwloc : NULL;
+  self->cpuset = hwloc_bitmap_dup (unit->cpus);
+  self->nodeset = hwloc_bitmap_alloc ();
+  hwloc_cpuset_to_nodeset (hwloc, self->cpuset, self->nodeset);
+  hwloc_bitmap_and (self->nodeset, self->nodeset, hwloc_topology_get_allowed_nodeset (hwloc));
+  self->cpus = iris_cpu_list_format (self->cpuset);
+  self->memory_nodes = iris_cpu_list_format (self->nodeset);
+  self->order = g_new (guint, hwloc_bitmap_weight (self->cpuset));
+}
+
+/* Makes a new place one without hardware. */
+void
+iris_place_set_virtual (IrisPlace *self)
+{
+  self->name = g_strdup_printf ("virtual:%u", self->id);
+  self->cpus = g_strdup ("");
+  self->memory_nodes = g_strdup ("");
+}
+
+void
+iris_place_clear (IrisPlace *self)
+{
+  g_free (self->name);
+  g_free (self->cpus);
+  g_free (self->memory_nodes);
+  g_free (self->order);
+  hwloc_bitmap_free (self->cpuset);
+  hwloc_bitmap_free (self->nodeset);
+}
+
+/**
+ * iris_place_ref:
+ * @self: a place
+ *
+ * Keeps the place, and all those it was made with, alive.
+ *
+ * Returns: (transfer full): @self
+ *
+ * Since: 0.1
+ */
+IrisPlace *
+iris_place_ref (IrisPlace *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  g_object_ref (self->owner);
+  return self;
+}
+
+/**
+ * iris_place_unref:
+ * @self: (transfer full): a place
+ *
+ * Undoes iris_place_ref().
+ *
+ * Since: 0.1
+ */
+void
+iris_place_unref (IrisPlace *self)
+{
+  g_return_if_fail (self != NULL);
+
+  g_object_unref (self->owner);
+}
+
+/**
+ * iris_place_get_id:
+ * @self: a place
+ *
+ * The number by which an item's hint names the place. It depends on which other places there are;
+ * across processes use iris_place_get_name().
+ *
+ * Returns: a number from 0 on
+ *
+ * Since: 0.1
+ */
+guint
+iris_place_get_id (const IrisPlace *self)
+{
+  g_return_val_if_fail (self != NULL, 0);
+
+  return self->id;
+}
+
+/**
+ * iris_place_get_name:
+ * @self: a place
+ *
+ * A name that stands for the same part of the machine in every process, whatever cpus that may
+ * use: the level and the number of the object among all of that level, such as `l2:1`. The cpus
+ * that no object of the level holds are called `l2:rest`, explicit sets of cpus `cpus:0`, `cpus:1`
+ * and so on, and places without hardware `virtual:0` and so on.
+ *
+ * Returns: the name
+ *
+ * Since: 0.1
+ */
+const char *
+iris_place_get_name (const IrisPlace *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  return self->name;
+}
+
+/**
+ * iris_place_get_cpus:
+ * @self: a place
+ *
+ * The cpus of the place that may be used, by the kernel's numbers.
+ *
+ * Returns: a list such as `0-3,8`; empty if the place has no hardware
+ *
+ * Since: 0.1
+ */
+const char *
+iris_place_get_cpus (const IrisPlace *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  return self->cpus;
+}
+
+/**
+ * iris_place_get_memory_nodes:
+ * @self: a place
+ *
+ * The memory nodes next to the place that may be used, by the kernel's numbers.
+ *
+ * Returns: a list such as `0,2`; empty if there is none
+ *
+ * Since: 0.1
+ */
+const char *
+iris_place_get_memory_nodes (const IrisPlace *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  return self->memory_nodes;
+}
+
+/**
+ * iris_place_get_n_workers:
+ * @self: a place
+ *
+ * How many workers belong to the place.
+ *
+ * Returns: a number of at least 1
+ *
+ * Since: 0.1
+ */
+guint
+iris_place_get_n_workers (const IrisPlace *self)
+{
+  g_return_val_if_fail (self != NULL, 0);
+
+  return self->n_workers;
+}
+
+/**
+ * iris_place_is_bound:
+ * @self: a place
+ *
+ * Whether iris_place_bind_current_thread() binds: the place is a part of this machine, and binding
+ * was asked for.
+ *
+ * Returns: %FALSE if the place's workers run wherever the kernel puts them
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_place_is_bound (const IrisPlace *self)
+{
+  g_return_val_if_fail (self != NULL, FALSE);
+
+  return self->bind != IRIS_BIND_NONE;
+}
+
+/**
+ * iris_place_bind_current_thread:
+ * @self: a place
+ * @worker: which worker of the place the thread is, from 0 on
+ * @error: return location for an error
+ *
+ * Binds the calling thread to the cpus of the place. With %IRIS_BIND_CPU, and no more workers than
+ * cpus, it is bound to one cpu, different cores before different threads of a core. A thread that
+ * is none of the workers (a @worker of iris_place_get_n_workers() or more) gets the whole place.
+ *
+ * If the place is not bound, nothing is done, and that is no error.
+ *
+ * Returns: %FALSE with %IRIS_PLACE_ERROR_BIND if the kernel refused
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_place_bind_current_thread (const IrisPlace *self, guint worker, GError **error)
+{
+  hwloc_bitmap_t cpus;
+  gboolean single;
+  int result, saved;
+
+  g_return_val_if_fail (self != NULL, FALSE);
+
+  if (self->bind == IRIS_BIND_NONE)
+    return TRUE;
+
+  single = self->bind == IRIS_BIND_CPU && self->n_workers <= self->n_cpus
+           && worker < self->n_workers;
+  cpus = hwloc_bitmap_dup (self->cpuset);
+  if (single)
+    hwloc_bitmap_only (cpus, self->order[worker]);
+  result = hwloc_set_cpubind (self->hwloc, cpus, HWLOC_CPUBIND_THREAD);
+  saved = errno;
+  hwloc_bitmap_free (cpus);
+  if (result == 0)
+    return TRUE;
+
+  g_set_error (error, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_BIND,
+               "A thread cannot be bound to %s (cpus %s): %s. Switch binding off, or start again "
+               "if the cpus of this process were changed.",
+               self->name, self->cpus, g_strerror (saved));
+  return FALSE;
+}
+
+/*
+ * iris_place_get_cpu_set:
+ * @set: (out): what sched_setaffinity() takes
+ *
+ * Gives the cpus of the place for a child process to be bound to. FALSE if the child is not to be
+ * bound: the place is not bound, or has a cpu beyond what a cpu_set_t can hold (CPU_SETSIZE).
+ * Call this before the fork; sched_setaffinity() itself may be called after it.
+ */
+gboolean
+iris_place_get_cpu_set (const IrisPlace *self, cpu_set_t *set)
+{
+  CPU_ZERO (set);
+  if (self->bind == IRIS_BIND_NONE || hwloc_bitmap_last (self->cpuset) >= CPU_SETSIZE)
+    return FALSE;
+
+  for (guint i = 0; i < self->n_cpus; i++)
+    CPU_SET (self->order[i], set);
+  return TRUE;
+}
+
+/* Asks the kernel to back pages that nobody touched yet from the place's nodes. */
+static gboolean
+bind_memory (const IrisPlace *self, gpointer memory, gsize size)
+{
+  if (self->hwloc == NULL || hwloc_bitmap_iszero (self->nodeset))
+    return FALSE;
+
+  /* Without STRICT the nodes are preferred: a full one makes memory slow, not the program dead. */
+  return hwloc_set_area_membind (self->hwloc, memory, size, self->nodeset, HWLOC_MEMBIND_BIND,
+                                 HWLOC_MEMBIND_BYNODESET)
+         == 0;
+}
+
+/**
+ * iris_place_alloc_full:
+ * @self: a place
+ * @size: how much, in bytes; more than 0
+ * @bound: (out) (optional): whether the memory lies on the place
+ *
+ * Gives memory that lies on the memory nodes of the place, whichever thread touches it first. If it
+ * cannot be bound (the place is not of this machine, has no memory node, or the kernel or a sandbox
+ * refuses), it is plain memory. The memory is zero, and begins and ends at a page: ask for much at
+ * a time and divide it.
+ *
+ * It is bound by a preference: when the nodes are full, the kernel takes other ones. Whether
+ * workers are bound makes no difference.
+ *
+ * Returns: (transfer full) (nullable): memory to be freed with iris_place_free(), or %NULL if there
+ *   is none left
+ *
+ * Since: 0.1
+ */
+gpointer
+iris_place_alloc_full (const IrisPlace *self, gsize size, gboolean *bound)
+{
+  gpointer memory;
+  gboolean done;
+
+  g_return_val_if_fail (self != NULL, NULL);
+  g_return_val_if_fail (size > 0, NULL);
+
+  /* One kind of memory, bound or not, so that it can be freed without knowing which. */
+  memory = mmap (NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  done = memory != MAP_FAILED && bind_memory (self, memory, size);
+  if (bound != NULL)
+    *bound = done;
+  return memory != MAP_FAILED ? memory : NULL;
+}
+
+/**
+ * iris_place_alloc: (skip)
+ * @self: a place
+ * @size: how much, in bytes; more than 0
+ *
+ * As iris_place_alloc_full(), for a caller who makes no difference.
+ *
+ * Returns: (transfer full) (nullable): memory to be freed with iris_place_free(), or %NULL
+ *
+ * Since: 0.1
+ */
+gpointer
+iris_place_alloc (const IrisPlace *self, gsize size)
+{
+  return iris_place_alloc_full (self, size, NULL);
+}
+
+/**
+ * iris_place_free:
+ * @self: the place that gave the memory
+ * @memory: (nullable): what iris_place_alloc() or iris_place_alloc_full() returned
+ * @size: the size that was asked for
+ *
+ * Gives memory back.
+ *
+ * Since: 0.1
+ */
+void
+iris_place_free (const IrisPlace *self, gpointer memory, gsize size)
+{
+  g_return_if_fail (self != NULL);
+
+  if (memory != NULL && munmap (memory, size) < 0)
+    g_critical ("iris_place_free: %s", g_strerror (errno));
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The crew: the workers of one scheduler, and the life they share.
+ *
+ * A scheduler differs from another in where items are put and where workers look for them. That
+ * is an IrisCrewOps; threads, parking, statistics, draining and cancelling are the crew's.
+ *
+ * Who may call what: iris_crew_queue() any thread that holds the scheduler; iris_crew_shutdown()
+ * any thread that is not one of the crew's workers; the rest as said with each.
+ *
+ * Starting: workers start with the first item, so a scheduler that is made and dropped unused
+ * costs no thread.
+ *
+ * Ending: shutting down closes the crew to items from outside (they are cancelled at once: their
+ * destroy notify runs on the caller's thread) but not to items that running items queue. When no
+ * work is left the workers end. Cancelling is the same, except that the work of the items is left
+ * out; only their destroy notifies run. An item from outside that races with the end is settled by
+ * whoever sees it: the caller sets it down, light fence, looks at `ended`; the crew sets `ended`,
+ * heavy fence, sweeps. One of them sees the other, and sweeping is under a lock.
+ */
+#pragma once
+
+#include "iris/base/iris-lot-private.h"
+#include "iris/base/iris-random-private.h"
+#include "iris/queue/iris-ring-private.h"
+#include "iris/queue/iris-wsqueue-private.h"
+#define IRIS_INSIDE
+#include "iris/sched/iris-item.h"
+#include "iris/sched/iris-scheduler.h"
+#include "iris/sched/iris-stats.h"
+#include "iris/sched/iris-worker.h"
+#undef IRIS_INSIDE
+
+/* A worker takes its newest item first, but from time to time the inbox and the oldest end come
+ * first, so that nothing starves: after IRIS_FAIRNESS_INTERVAL picks (a prime, so that it does not
+ * beat with loops of a power of two; the Go scheduler's number) and as many more as the worker had
+ * items of its own at the last such pick, at most IRIS_FAIRNESS_MAX. Without the latter, items
+ * that make many others are all opened before the first is finished, and the backlog leaves the
+ * cache (doc/decisions/). Of the IRIS_FAIRNESS_SOURCES sources that newest first would leave lying
+ * a different one comes first at each such pick, because any of them may never run empty. Hence an
+ * item waits for at most IRIS_FAIRNESS_SOURCES times (IRIS_FAIRNESS_INTERVAL + IRIS_FAIRNESS_MAX)
+ * picks of a worker that looks at its source, for itself and for each older one there. */
+#define IRIS_FAIRNESS_INTERVAL 61
+#define IRIS_FAIRNESS_MAX      16384
+#define IRIS_FAIRNESS_SOURCES  4
+
+/* Of the items that a worker queues, one in 256 carries a time stamp for the delay histogram. */
+#define IRIS_DELAY_SAMPLE 256
+
+/* How often a searching worker looks everywhere before it sleeps. */
+#define IRIS_SEARCH_ROUNDS 64
+
+typedef struct IrisCrew IrisCrew;
+typedef struct IrisCrewOps IrisCrewOps;
+
+typedef enum
+{
+  IRIS_WORK_NONE = 0,
+  IRIS_WORK_SHARED = 1 << 0, /* any worker may run it */
+  IRIS_WORK_STRICT = 1 << 1, /* only workers of this place may */
+} IrisWork;
+
+typedef struct
+{
+  _Atomic uint64_t executed;
+  _Atomic uint64_t queued;
+  _Atomic uint64_t hinted;
+  _Atomic uint64_t stolen_in;
+  _Atomic uint64_t stolen_inside;
+  _Atomic uint64_t steals;
+  _Atomic uint64_t steal_tries;
+  _Atomic uint64_t steal_fails;
+  _Atomic uint64_t parks;
+  _Atomic uint64_t wakes;
+  _Atomic uint64_t cancelled;
+  _Atomic uint64_t delay[IRIS_STATS_DELAY_BUCKETS];
+} IrisWorkerCounters;
+
+struct _IrisWorker
+{
+  alignas (IRIS_CACHE_PAIR) IrisCrew *crew;
+  guint index;
+  guint place;
+  guint picks_left; /* until the next fair one */
+  guint fair_turn;  /* which source comes first at that one */
+  bool met_mark;    /* the default scheduler's: see there */
+  guint count;      /* items queued, for sampling */
+  IrisRandom random;
+  GThread *thread;
+
+  IrisWSQueue deque;
+  IrisParker parker;
+  alignas (IRIS_CACHE_PAIR) IrisWorkerCounters counters; /* written by the worker alone */
+};
+
+struct IrisCrewOps
+{
+  /* Puts an item where it belongs and publishes it. @self is the calling worker of this crew, or
+   * NULL when the item comes from outside. */
+  void (*push) (IrisCrew *crew, IrisWorker *self, IrisItem *item);
+
+  /* An item for @self from any source, or NULL; does not wait. With @self NULL: any item at all,
+   * when no worker is left. */
+  IrisItem *(*take) (IrisCrew *crew, IrisWorker *self);
+
+  /* What is in the sources at which @self may take, or about to be. */
+  IrisWork (*has_work) (IrisCrew *crew, IrisWorker *self);
+
+  /* Instead of taking, searching and parking: waits for an item; NULL ends the worker. */
+  IrisItem *(*wait) (IrisCrew *crew, IrisWorker *self);
+
+  /* Wakes the workers that wait() holds, so that they see the crew closed. */
+  void (*close) (IrisCrew *crew);
+
+  /* Binds the calling worker to its place. */
+  void (*bind) (IrisCrew *crew, IrisWorker *self);
+
+  /* Adds what the crew does not count itself, per place. */
+  void (*add_stats) (IrisCrew *crew, IrisStats *stats);
+};
+
+struct IrisCrew
+{
+  const IrisCrewOps *ops;
+  gpointer owner; /* what the ops need */
+  GDestroyNotify free_owner;
+  guint n_workers;
+  guint n_places;
+  IrisWorker *workers;
+  IrisLot lot;
+
+  alignas (IRIS_CACHE_PAIR) _Atomic bool started;
+  _Atomic bool closed;     /* no more items from outside */
+  _Atomic bool cancelling; /* items are settled by their notify alone */
+  _Atomic bool ended;      /* all workers are gone */
+  pthread_mutex_t lock;    /* starting, closing, sweeping */
+  pthread_mutex_t joining; /* held by whoever waits for the workers to end */
+
+  alignas (IRIS_CACHE_PAIR) _Atomic uint64_t queued_outside;
+  _Atomic uint64_t cancelled_outside;
+};
+
+extern __thread IrisWorker *iris_worker_mine;
+
+IrisCrew *iris_crew_new (const IrisCrewOps *ops,
+                         gpointer owner,
+                         GDestroyNotify free_owner,
+                         guint n_places,
+                         const guint *workers_per_place);
+void iris_crew_free (IrisCrew *self);
+void iris_crew_start (IrisCrew *self);
+void iris_crew_queue_outside (IrisCrew *self, IrisItem *item);
+void iris_crew_shutdown (IrisCrew *self, IrisShutdown how);
+IrisStats *iris_crew_get_stats (IrisCrew *self);
+
+/* The calling worker if it belongs to @self, else NULL. */
+static inline IrisWorker *
+iris_crew_current (IrisCrew *self)
+{
+  IrisWorker *worker = iris_worker_mine;
+
+  return worker != NULL && worker->crew == self ? worker : NULL;
+}
+
+/* For push: stamps one in IRIS_DELAY_SAMPLE items and counts. */
+static inline void
+iris_worker_note_queued (IrisWorker *self, IrisItem *item)
+{
+  iris_counter_add (&self->counters.queued, 1);
+  item->queued_ns = 0;
+  if (iris_unlikely (++self->count % IRIS_DELAY_SAMPLE == 0))
+    item->queued_ns = g_get_monotonic_time () * 1000;
+}
+
+static inline void
+iris_crew_queue (IrisCrew *self, IrisItem *item)
+{
+  IrisWorker *worker = iris_crew_current (self);
+
+  if (iris_likely (worker != NULL))
+    {
+      iris_worker_note_queued (worker, item);
+      self->ops->push (self, worker, item);
+    }
+  else
+    iris_crew_queue_outside (self, item);
+}

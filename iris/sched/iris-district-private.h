@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Districts: where the items of work-stealing places wait, and how workers find them.
+ *
+ * Each place has an inbox and an inbox for strict items, both open to everyone; each worker has a
+ * deque. An item goes to
+ *   - the strict inbox of its place, if it is strict;
+ *   - the inbox of the place of its hint, unless its queueing worker is of that place;
+ *   - the deque of the worker that queues it, otherwise;
+ *   - the inbox of the places in turn, if it has no hint and comes from outside.
+ *
+ * A worker looks in its own deque (newest first), the strict inbox and the inbox of its place, the
+ * deques of its siblings (oldest first, from a random one on), and then at the other places,
+ * nearest first and in random order among equally near ones: their inbox, then their workers'
+ * deques. Nobody but the workers of a place ever looks into its strict inbox.
+ *
+ * In the layout `mailboxes` an item with a hint that is queued by a worker of another place goes
+ * both onto that worker's deque and into the place's mailbox, in an envelope (iris-mail-private.h).
+ * Nobody but the workers of the place looks into its mailbox.
+ *
+ * Nothing starves: within a bounded number of picks (IRIS_FAIRNESS_INTERVAL) a worker looks into
+ * the inboxes of its place and at the oldest end of its own deque before anything else, and each
+ * of these three comes first in its turn.
+ *
+ * A thief takes up to half of what it sees, at most IRIS_STEAL_MAX items, runs the first and lays
+ * the rest on its own deque. Items under way between two deques are seen by nobody, so laying them
+ * down ends with a publish.
+ *
+ * Source: Th. Weibel, "An Advanced Scheduler for Intervals" (LASSI, ETH Zuerich, 2010) for places
+ * and hints; the order of search is that of design.md, layout `workers`.
+ */
+#pragma once
+
+#include "iris/sched/iris-crew-private.h"
+#define IRIS_INSIDE
+#include "iris/place/iris-places.h"
+#include "iris/sched/iris-place-scheduler.h"
+#undef IRIS_INSIDE
+
+/* At most so many items move in one steal: enough to pay for it, few enough not to keep the
+ * victim's oldest items away from other thieves. */
+#define IRIS_STEAL_MAX 64
+
+/* Slots of an inbox before it overflows into its list. */
+#define IRIS_INBOX_CAPACITY 1024
+
+typedef struct
+{
+  guint first;  /* index into order */
+  guint length; /* places that are equally near */
+} IrisVictimGroup;
+
+typedef struct
+{
+  IrisRing inbox;
+  IrisRing strict;
+  IrisRing mail;
+  guint first_worker;
+  guint n_workers;
+  guint *order; /* the other places, nearest first */
+  IrisVictimGroup *groups;
+  guint n_groups;
+
+  alignas (IRIS_CACHE_PAIR) _Atomic uint64_t hinted; /* from elsewhere than the place itself */
+  _Atomic uint64_t stolen_out;
+} IrisDistrict;
+
+typedef struct
+{
+  IrisPlaces *places;
+  IrisDeal deal;
+  IrisLayout layout;
+  guint n_districts;
+  IrisDistrict *districts;
+  alignas (IRIS_CACHE_PAIR) _Atomic guint next; /* the place that is dealt to next */
+} IrisDistricts;
+
+extern const IrisCrewOps iris_districts_ops;
+
+IrisDistricts *iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout);
+void iris_districts_free (gpointer data);
+
+/* iris-district-take.c */
+IrisItem *iris_districts_take (IrisCrew *crew, IrisWorker *self);
+IrisWork iris_districts_has_work (IrisCrew *crew, IrisWorker *self);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The work item: preparing one that is embedded in a larger structure.
+ */
+#include "iris/sched/iris-item-private.h"
+
+/**
+ * iris_item_init:
+ * @item: memory for an item, inside a structure of the caller's
+ * @func: (scope async): the work
+ * @data: (nullable): for @func and @notify
+ * @notify: (nullable): called instead of @func when the item is cancelled
+ *
+ * Prepares an item that the caller provides, so that queueing it allocates nothing.
+ *
+ * The item must stay until @func or @notify is called; exactly one of them is, and it may free the
+ * item. The item has no place hint; see iris_item_set_place(). May be called from any thread.
+ *
+ * Since: 0.1
+ */
+void
+iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify notify)
+{
+  g_return_if_fail (item != NULL);
+  g_return_if_fail (func != NULL);
+
+  *item = (IrisItem){
+    .func = func,
+    .data = data,
+    .notify = notify,
+    .place = IRIS_PLACE_ANY,
+  };
+}
+
+/**
+ * iris_item_set_place:
+ * @item: an item that is not queued
+ * @place: id of a place, or %IRIS_PLACE_ANY
+ * @flags: %IRIS_ITEM_STRICT if it may run nowhere else
+ *
+ * Sets the place at which an embedded item should run. A scheduler without places ignores it.
+ *
+ * Since: 0.1
+ */
+void
+iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags)
+{
+  g_return_if_fail (item != NULL);
+  g_return_if_fail (place >= IRIS_PLACE_ANY);
+
+  item->place = place;
+  item->flags = flags;
+}
+
+/**
+ * iris_item_settle:
+ * @item: an item that a scheduler was given
+ * @run: whether to run it, or to cancel it
+ *
+ * Runs or cancels an item, as the scheduler that holds it must do once. For those who write a
+ * scheduler; see #IrisSchedulerClass. The item may be gone when this returns.
+ *
+ * Since: 0.1
+ */
+void
+iris_item_settle (IrisItem *item, gboolean run)
+{
+  g_return_if_fail (item != NULL);
+
+  if (run)
+    iris_item_run (item);
+  else
+    iris_item_cancel (item);
+}

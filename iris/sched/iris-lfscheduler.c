@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The lock-free scheduler: a handback list per worker, which takers empty at one stroke.
+ *
+ * Who queues swaps the item onto one of the lists, in turn; no lock, no limit, no memory. Who
+ * needs work takes a whole list and lays it on its own deque, from which others may steal. Taking
+ * everything at once is what makes the list immune to ABA (iris-handback-private.h).
+ *
+ * A chain comes newest first, and the deque's owner takes last in, first out: laid down as it
+ * comes, the oldest item is run first. Items on their way from a list to a deque are seen by
+ * nobody, so laying them down ends with a publish, like any other push.
+ *
+ * Nothing starves: a deque is filled only when it is empty, with a chain of finite length, and
+ * what running items queue goes onto a list, behind everything that was laid down before.
+ */
+#include "iris/sched/iris-scheduler-private.h"
+#include "iris/sched/iris-lfscheduler.h"
+
+#include "iris/base/iris-handback-private.h"
+
+typedef struct
+{
+  alignas (IRIS_CACHE_PAIR) IrisHandback list;
+} Shard;
+
+typedef struct
+{
+  Shard *shards;
+  guint n_shards;
+  alignas (IRIS_CACHE_PAIR) _Atomic guint next;
+} Shards;
+
+static IrisHandbackNode *
+node_of (IrisItem *item)
+{
+  return (IrisHandbackNode *) &item->next;
+}
+
+static IrisItem *
+item_of (IrisHandbackNode *node)
+{
+  return (IrisItem *) ((guint8 *) node - G_STRUCT_OFFSET (IrisItem, next));
+}
+
+static void
+lf_push (IrisCrew *crew, IrisWorker *self, IrisItem *item)
+{
+  Shards *shards = crew->owner;
+  guint at = self != NULL ? self->index
+                          : atomic_fetch_add_explicit (&shards->next, 1, memory_order_relaxed)
+                                % shards->n_shards;
+
+  iris_handback_push (&shards->shards[at].list, node_of (item));
+  iris_lot_publish (&crew->lot, 0, false);
+}
+
+/* Lays all but the oldest of a chain on the worker's deque and returns the oldest. */
+static IrisItem *
+lf_lay_down (IrisCrew *crew, IrisWorker *self, guint shard, IrisHandbackNode *chain)
+{
+  Shards *shards = crew->owner;
+  bool laid = false;
+
+  while (chain->next != NULL)
+    {
+      IrisHandbackNode *next = chain->next;
+
+      /* No memory for a larger deque: the item stays where it can be taken. */
+      if (!iris_wsqueue_push (&self->deque, item_of (chain)))
+        iris_handback_push (&shards->shards[shard].list, chain);
+      chain = next;
+      laid = true;
+    }
+  if (laid)
+    iris_lot_publish (&crew->lot, 0, false);
+
+  return item_of (chain);
+}
+
+static IrisItem *
+lf_steal (IrisCrew *crew, IrisWorker *self, guint start)
+{
+  for (guint i = 0; i < crew->n_workers; i++)
+    {
+      IrisWorker *victim = &crew->workers[(start + i) % crew->n_workers];
+      IrisStealResult result;
+      void *item;
+
+      if (victim == self)
+        continue;
+      iris_counter_add (&self->counters.steal_tries, 1);
+      result = iris_wsqueue_steal (&victim->deque, &item);
+      if (result == IRIS_STEAL_TAKEN)
+        {
+          iris_counter_add (&self->counters.steals, 1);
+          iris_counter_add (&self->counters.stolen_inside, 1);
+          return item;
+        }
+      if (result == IRIS_STEAL_LOST)
+        iris_counter_add (&self->counters.steal_fails, 1);
+    }
+
+  return NULL;
+}
+
+/* When no worker is left: anything. */
+static IrisItem *
+lf_take_any (IrisCrew *crew)
+{
+  Shards *shards = crew->owner;
+
+  for (guint i = 0; i < crew->n_workers; i++)
+    {
+      IrisHandbackNode *chain = iris_handback_take_all (&shards->shards[i].list);
+      void *item;
+
+      if (chain != NULL)
+        {
+          for (IrisHandbackNode *node = chain->next, *next; node != NULL; node = next)
+            {
+              next = node->next;
+              iris_handback_push (&shards->shards[i].list, node);
+            }
+          return item_of (chain);
+        }
+      if (iris_wsqueue_steal (&crew->workers[i].deque, &item) == IRIS_STEAL_TAKEN)
+        return item;
+    }
+
+  return NULL;
+}
+
+static IrisItem *
+lf_take (IrisCrew *crew, IrisWorker *self)
+{
+  Shards *shards = crew->owner;
+  IrisItem *item;
+
+  if (self == NULL)
+    return lf_take_any (crew);
+
+  item = iris_wsqueue_take (&self->deque);
+  if (item != NULL)
+    return item;
+
+  /* One's own list first, then those of the others. */
+  for (guint i = 0; i < shards->n_shards; i++)
+    {
+      guint at = (self->index + i) % shards->n_shards;
+      IrisHandbackNode *chain = iris_handback_take_all (&shards->shards[at].list);
+
+      if (chain != NULL)
+        return lf_lay_down (crew, self, at, chain);
+    }
+
+  return lf_steal (crew, self, iris_random_below (&self->random, crew->n_workers));
+}
+
+static IrisWork
+lf_has_work (IrisCrew *crew, IrisWorker *self)
+{
+  Shards *shards = crew->owner;
+
+  for (guint i = 0; i < crew->n_workers; i++)
+    if (!iris_handback_is_empty (&shards->shards[i].list)
+        || iris_wsqueue_get_length (&crew->workers[i].deque) > 0)
+      return IRIS_WORK_SHARED;
+
+  return IRIS_WORK_NONE;
+}
+
+static const IrisCrewOps lf_ops = {
+  .push = lf_push,
+  .take = lf_take,
+  .has_work = lf_has_work,
+};
+
+static Shards *
+shards_new (guint n_shards)
+{
+  Shards *self = aligned_alloc (IRIS_CACHE_PAIR, sizeof *self);
+  Shard *shards = aligned_alloc (IRIS_CACHE_PAIR, n_shards * sizeof *shards);
+
+  if (self == NULL || shards == NULL)
+    g_error ("iris: out of memory for the lists of %u workers", n_shards);
+  self->shards = shards;
+  self->n_shards = n_shards;
+  atomic_init (&self->next, 0);
+  for (guint i = 0; i < n_shards; i++)
+    atomic_init (&shards[i].list.head, NULL);
+
+  return self;
+}
+
+static void
+shards_free (gpointer data)
+{
+  Shards *self = data;
+
+  free (self->shards);
+  free (self);
+}
+
+struct _IrisLFScheduler
+{
+  IrisScheduler parent_instance;
+};
+
+G_DEFINE_FINAL_TYPE (IrisLFScheduler, iris_lfscheduler, IRIS_TYPE_SCHEDULER)
+
+static void
+iris_lfscheduler_class_init (IrisLFSchedulerClass *klass)
+{
+}
+
+static void
+iris_lfscheduler_init (IrisLFScheduler *self)
+{
+}
+
+/**
+ * iris_lfscheduler_new:
+ *
+ * Makes a lock-free scheduler with a worker for each processor that this process may use.
+ *
+ * Returns: (transfer full): a scheduler
+ *
+ * Since: 0.1
+ */
+IrisScheduler *
+iris_lfscheduler_new (void)
+{
+  return iris_lfscheduler_new_full (0, 0);
+}
+
+/**
+ * iris_lfscheduler_new_full:
+ * @min_threads: the least number of workers; 0 for no wish
+ * @max_threads: the number of workers; 0 for one a processor
+ *
+ * Makes a lock-free scheduler: queueing never waits for a lock, whoever queues. It suits programs
+ * in which many items are created outside the workers.
+ *
+ * Returns: (transfer full): a scheduler
+ *
+ * Since: 0.1
+ */
+IrisScheduler *
+iris_lfscheduler_new_full (guint min_threads, guint max_threads)
+{
+  IrisScheduler *self = g_object_new (IRIS_TYPE_LFSCHEDULER, NULL);
+  guint n_workers = iris_scheduler_choose_n_workers (min_threads, max_threads);
+
+  iris_scheduler_set_crew (
+      self, iris_crew_new (&lf_ops, shards_new (n_workers), shards_free, 1, &n_workers));
+
+  return self;
+}

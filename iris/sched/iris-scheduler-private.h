@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a scheduler of iris is to the abstract class.
+ */
+#pragma once
+
+#include "iris/sched/iris-crew-private.h"
+
+void iris_scheduler_set_crew (IrisScheduler *self, IrisCrew *crew);
+IrisCrew *iris_scheduler_get_crew (IrisScheduler *self);
+guint iris_scheduler_choose_n_workers (guint min_threads, guint max_threads);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The machine on which a figure was measured, in one line.
+ */
+#include "bench.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+
+static char *
+cpu_model (void)
+{
+  g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
+
+  if (!g_file_get_contents ("/proc/cpuinfo", &text, NULL, NULL))
+    return g_strdup ("unknown processor");
+  lines = g_strsplit (text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++)
+    if (g_str_has_prefix (lines[i], "model name"))
+      {
+        const char *colon = strchr (lines[i], ':');
+
+        if (colon != NULL)
+          return g_strstrip (g_strdup (colon + 1));
+      }
+
+  return g_strdup ("unknown processor");
+}
+
+char *
+bench_machine_describe (void)
+{
+  g_autofree char *model = cpu_model ();
+  struct utsname name = { 0 };
+
+  uname (&name);
+
+  return g_strdup_printf ("%s, %u processors, %s %s %s, GLib %u.%u.%u", model,
+                          g_get_num_processors (), name.sysname, name.release, name.machine,
+                          glib_major_version, glib_minor_version, glib_micro_version);
+}
