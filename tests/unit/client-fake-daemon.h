@@ -60,18 +60,12 @@ struct _FakeDaemon
   guint last_batch;
 };
 
-FakeDaemon *
-fake_daemon_new (guint n_places);
-void
-fake_daemon_free (FakeDaemon *self);
-void
-fake_daemon_open (FakeDaemon *self);
-void
-fake_daemon_vanish (FakeDaemon *self);
-void
-fake_daemon_leave (FakeDaemon *self);
-void
-fake_daemon_release (FakeDaemon *self, guint n);
+FakeDaemon *fake_daemon_new (guint n_places);
+void fake_daemon_free (FakeDaemon *self);
+void fake_daemon_open (FakeDaemon *self);
+void fake_daemon_vanish (FakeDaemon *self);
+void fake_daemon_leave (FakeDaemon *self);
+void fake_daemon_release (FakeDaemon *self, guint n);
 
 /* What became of a call: filled in by outcome_ready (). */
 typedef struct
@@ -82,18 +76,13 @@ typedef struct
   GError *error;
 } Outcome;
 
-void
-outcome_ready (GObject *client, GAsyncResult *result, gpointer outcome);
-void
-outcome_clear (Outcome *outcome);
-void
-outcome_restart (void);
-void
-connect_now (IrisClient *client, GError **error);
+void outcome_ready (GObject *client, GAsyncResult *result, gpointer outcome);
+void outcome_clear (Outcome *outcome);
+void outcome_restart (void);
+void connect_now (IrisClient *client, GError **error);
 void
 submit_echo (IrisClient *client, const char *text, GCancellable *cancellable, Outcome *outcome);
-int
-run_suite (const char *name, const TTest *const *tests, guint n_tests);
+int run_suite (const char *name, const TTest *const *tests, guint n_tests);
 
 /* Runs the main loop until @condition, which is looked at after each turn. */
 #define RUN_UNTIL(condition)                 \

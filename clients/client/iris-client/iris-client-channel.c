@@ -354,7 +354,8 @@ static const IrisClientLinkFuncs link_funcs = {
   .lost = iris_client_channel_lost,
 };
 
-/* An endpoint that cannot be used is reported like one where nobody listens: later, to the calls. */
+/* An endpoint that cannot be used is reported like one where nobody listens: later, to the calls.
+ */
 static void
 iris_client_channel_bad_endpoint (gpointer user_data)
 {
@@ -393,7 +394,7 @@ iris_client_channel_new (const char *endpoint,
   self->connect_by = g_get_monotonic_time ()
                      + settings->connect_timeout_ms * G_TIME_SPAN_MILLISECOND;
   self->link = iris_client_link_new (endpoint, settings->context, &link_funcs, self,
- &self->link_error);
+                                     &self->link_error);
   self->clock = iris_client_clock_new (
       self->link != NULL ? iris_client_channel_tick : iris_client_channel_bad_endpoint, self);
   iris_client_clock_wake (self->clock);
