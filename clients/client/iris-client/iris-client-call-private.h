@@ -47,16 +47,12 @@ IrisClientCall *
 iris_client_call_new (IrisWireType type, guint64 serial, IrisClientCallDone done, gpointer owner);
 void
 iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, const GError *error);
-void
-iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessage *message);
+void iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessage *message);
 
 /* Request ids: eight random bytes of the client, then a serial number. */
-void
-iris_client_id_write (guint8 *id, const guint8 *prefix, guint64 serial);
-gboolean
-iris_client_id_read (const guint8 *id, const guint8 *prefix, guint64 *serial);
-gboolean
-iris_client_id_parse (const char *text, guint8 *id);
+void iris_client_id_write (guint8 *id, const guint8 *prefix, guint64 serial);
+gboolean iris_client_id_read (const guint8 *id, const guint8 *prefix, guint64 *serial);
+gboolean iris_client_id_parse (const char *text, guint8 *id);
 
 #define IRIS_CLIENT_ID_PREFIX 8
 

@@ -36,19 +36,14 @@ typedef struct
   void (*closed) (IrisClientChannel *channel, const GError *error, gpointer user_data);
 } IrisClientChannelFuncs;
 
-IrisClientChannel *
-iris_client_channel_new (const char *endpoint,
-                         IrisClientSettings *settings,
-                         const IrisClientChannelFuncs *funcs,
-                         gpointer user_data);
-void
-iris_client_channel_free (IrisClientChannel *self);
-gboolean
-iris_client_channel_is_idle (IrisClientChannel *self);
-void
-iris_client_channel_push (IrisClientChannel *self, IrisClientCall *call);
-gboolean
-iris_client_channel_cancel (IrisClientChannel *self, IrisClientCall *call);
+IrisClientChannel *iris_client_channel_new (const char *endpoint,
+                                            IrisClientSettings *settings,
+                                            const IrisClientChannelFuncs *funcs,
+                                            gpointer user_data);
+void iris_client_channel_free (IrisClientChannel *self);
+gboolean iris_client_channel_is_idle (IrisClientChannel *self);
+void iris_client_channel_push (IrisClientChannel *self, IrisClientCall *call);
+gboolean iris_client_channel_cancel (IrisClientChannel *self, IrisClientCall *call);
 
 /* What the channel's own files share: life and timers, sending, receiving. */
 
@@ -68,6 +63,7 @@ struct _IrisClientChannel
 
   IrisClientChannelState state;
   IrisClientLink *link;
+  GError *link_error; /* why there is none */
   GSource *clock;
   IrisWireEncoder encoder;
   IrisWireBatchBuilder batch;
@@ -88,23 +84,17 @@ struct _IrisClientChannel
   gint64 pong_by;
 };
 
-void
-iris_client_channel_wake (IrisClientChannel *self);
-void
-iris_client_channel_fail (IrisClientChannel *self, int code, const char *why);
-gboolean
-iris_client_channel_send_simple (IrisClientChannel *self,
-                                 IrisWireType type,
-                                 guint count,
-                                 guint64 *serial);
-void
-iris_client_channel_send_all (IrisClientChannel *self, gint64 now);
-void
-iris_client_channel_receive (IrisClientChannel *self, const IrisWireFrame *frames, guint n);
-void
-iris_client_channel_end_call (IrisClientChannel *self,
-                              IrisClientCall *call,
-                              const IrisWireMessage *answer,
-                              const GError *error);
+void iris_client_channel_wake (IrisClientChannel *self);
+void iris_client_channel_fail (IrisClientChannel *self, int code, const char *why);
+gboolean iris_client_channel_send_simple (IrisClientChannel *self,
+                                          IrisWireType type,
+                                          guint count,
+                                          guint64 *serial);
+void iris_client_channel_send_all (IrisClientChannel *self, gint64 now);
+void iris_client_channel_receive (IrisClientChannel *self, const IrisWireFrame *frames, guint n);
+void iris_client_channel_end_call (IrisClientChannel *self,
+                                   IrisClientCall *call,
+                                   const IrisWireMessage *answer,
+                                   const GError *error);
 
 G_END_DECLS

@@ -37,6 +37,7 @@ iris_client_channel_clear (gpointer data)
   IrisClientChannel *self = data;
 
   g_free (self->endpoint);
+  g_clear_error (&self->link_error);
   g_hash_table_unref (self->pending);
   iris_wire_encoder_clear (&self->encoder);
   iris_wire_batch_builder_clear (&self->batch);
@@ -335,6 +336,8 @@ iris_client_channel_message (const IrisWireFrame *frames, guint n_frames, gpoint
 
   g_rc_box_acquire (self);
   self->heard = TRUE;
+  if (self->pong_by != 0)
+    iris_client_channel_wake (self);
   iris_client_channel_receive (self, frames, n_frames);
   iris_client_channel_release (self);
 }
@@ -357,10 +360,8 @@ static void
 iris_client_channel_bad_endpoint (gpointer user_data)
 {
   IrisClientChannel *self = user_data;
-  g_autofree char *why = g_strdup_printf (
-      "cannot connect to %s: an endpoint is ipc://PATH or tcp://HOST:PORT", self->endpoint);
 
-  iris_client_channel_fail (self, IRIS_CLIENT_ERROR_NOT_CONNECTED, why);
+  iris_client_channel_fail (self, self->link_error->code, self->link_error->message);
 }
 
 /*< private >
@@ -392,7 +393,8 @@ iris_client_channel_new (const char *endpoint,
   iris_wire_batch_builder_init (&self->batch, NULL);
   self->connect_by = g_get_monotonic_time ()
                      + settings->connect_timeout_ms * G_TIME_SPAN_MILLISECOND;
-  self->link = iris_client_link_new (endpoint, settings->context, &link_funcs, self, NULL);
+  self->link = iris_client_link_new (endpoint, settings->context, &link_funcs, self,
+                                     &self->link_error);
   self->clock = iris_client_clock_new (
       self->link != NULL ? iris_client_channel_tick : iris_client_channel_bad_endpoint, self);
   iris_client_clock_wake (self->clock);

@@ -18,19 +18,12 @@ typedef struct
   guint64 ended_bytes; /* of those used: held by ended items */
 } IrisClientCredit;
 
-void
-iris_client_credit_init (IrisClientCredit *self, guint items, guint64 bytes);
-gboolean
-iris_client_credit_allows (const IrisClientCredit *self, gsize size);
-void
-iris_client_credit_take (IrisClientCredit *self, gsize size);
-void
-iris_client_credit_refund (IrisClientCredit *self, gsize size);
-void
-iris_client_credit_end (IrisClientCredit *self, gsize size, gsize result_size);
-gboolean
-iris_client_credit_ack_due (const IrisClientCredit *self);
-guint
-iris_client_credit_ack (IrisClientCredit *self);
+void iris_client_credit_init (IrisClientCredit *self, guint items, guint64 bytes);
+gboolean iris_client_credit_allows (const IrisClientCredit *self, gsize size);
+void iris_client_credit_take (IrisClientCredit *self, gsize size);
+void iris_client_credit_refund (IrisClientCredit *self, gsize size);
+void iris_client_credit_end (IrisClientCredit *self, gsize size, gsize result_size);
+gboolean iris_client_credit_ack_due (const IrisClientCredit *self);
+guint iris_client_credit_ack (IrisClientCredit *self);
 
 G_END_DECLS

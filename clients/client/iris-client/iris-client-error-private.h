@@ -8,7 +8,6 @@
 
 G_BEGIN_DECLS
 
-GError *
-iris_client_error_new_from_wire (guint code, const char *sentence, int home, int place);
+GError *iris_client_error_new_from_wire (guint code, const char *sentence, int home, int place);
 
 G_END_DECLS

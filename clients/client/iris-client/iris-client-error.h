@@ -79,16 +79,12 @@ typedef enum
 } IrisClientError;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-GQuark
-iris_client_error_quark (void);
+GQuark iris_client_error_quark (void);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-const char *
-iris_client_error_get_name (const GError *error);
+const char *iris_client_error_get_name (const GError *error);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-int
-iris_client_error_get_home (const GError *error);
+int iris_client_error_get_home (const GError *error);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-int
-iris_client_error_get_place (const GError *error);
+int iris_client_error_get_place (const GError *error);
 
 G_END_DECLS

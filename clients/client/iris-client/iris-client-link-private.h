@@ -24,22 +24,16 @@ typedef struct
 
 typedef struct _IrisClientLink IrisClientLink;
 
-IrisClientLink *
-iris_client_link_new (const char *endpoint,
-                      GMainContext *context,
-                      const IrisClientLinkFuncs *funcs,
-                      gpointer user_data,
-                      GError **error);
-gboolean
-iris_client_link_send (IrisClientLink *self, const IrisWireFrame *frames);
-gboolean
-iris_client_link_has_input (IrisClientLink *self);
-void
-iris_client_link_close (IrisClientLink *self, int linger_ms);
+IrisClientLink *iris_client_link_new (const char *endpoint,
+                                      GMainContext *context,
+                                      const IrisClientLinkFuncs *funcs,
+                                      gpointer user_data,
+                                      GError **error);
+gboolean iris_client_link_send (IrisClientLink *self, const IrisWireFrame *frames);
+gboolean iris_client_link_has_input (IrisClientLink *self);
+void iris_client_link_close (IrisClientLink *self, int linger_ms);
 
-void *
-iris_client_zmq_ref (void);
-void
-iris_client_zmq_unref (void);
+void *iris_client_zmq_ref (void);
+void iris_client_zmq_unref (void);
 
 G_END_DECLS

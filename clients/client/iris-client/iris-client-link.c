@@ -4,12 +4,15 @@
  *
  * A DEALER socket by itself never says that the other side is gone: it connects again in the
  * background and would send the rest of a conversation to a daemon that knows nothing of its
- * beginning. So a link lives for one connection only. ZMQ_IMMEDIATE keeps messages from being
- * queued towards an endpoint where nobody listens, the socket's monitor tells of a refused and of a
- * lost connection, and the owner then closes the link and makes a new one.
+ * beginning. So a link lives for one connection only: the socket's monitor tells when it stands,
+ * when it is refused and when it is lost, nothing is sent before it stands, and the owner closes
+ * the link and makes a new one when it is lost.
  *
  * What had arrived before the connection was lost is still read and handed over: a daemon that
- * stops sends its last results and hangs up at once.
+ * stops sends its last results and hangs up at once. That is also why ZMQ_IMMEDIATE is not used to
+ * keep messages from a dead endpoint: with it, libzmq 4.3.4 drops what was received and not read
+ * when the connection goes (seen in 15 of 300 runs of twenty messages and a close; without it in
+ * none).
  *
  * A link belongs to one thread, the one that runs its context. Any function of the owner that it
  * calls may close it; the references taken around those calls keep the memory until they return.
@@ -43,6 +46,7 @@ struct _IrisClientLink
   const IrisClientLinkFuncs *funcs;
   gpointer user_data;
   guint refused;
+  gboolean connected;
   gboolean refusal_told;
   gboolean closed;
 };
@@ -134,7 +138,12 @@ iris_client_link_monitor (void *monitor, gpointer user_data)
   zmq_recv (monitor, address, sizeof address, ZMQ_DONTWAIT);
 
   memcpy (&event, event_frame, sizeof event);
-  if (event == ZMQ_EVENT_DISCONNECTED)
+  if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED)
+    {
+      self->connected = TRUE;
+      self->funcs->writable (self->user_data);
+    }
+  else if (event == ZMQ_EVENT_DISCONNECTED)
     iris_client_link_lose (self, IRIS_CLIENT_LINK_CLOSED);
   else if (event == ZMQ_EVENT_CONNECT_RETRIED && ++self->refused >= REFUSED_MAX
            && !self->refusal_told)
@@ -153,7 +162,8 @@ set_int (void *socket, int option, int value)
   g_assert (rc == 0);
 }
 
-static void
+/* Without its monitor a link would never know that it is connected. */
+static gboolean
 iris_client_link_start_monitor (IrisClientLink *self, void *zmq, GMainContext *context)
 {
   static _Atomic guint counter;
@@ -162,15 +172,20 @@ iris_client_link_start_monitor (IrisClientLink *self, void *zmq, GMainContext *c
   /* Only distinctness matters, so the count needs no order. */
   g_snprintf (address, sizeof address, "inproc://iris-client-monitor-%u",
               atomic_fetch_add_explicit (&counter, 1, memory_order_relaxed));
-  if (zmq_socket_monitor (self->socket, address, ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED)
+  if (zmq_socket_monitor (self->socket, address,
+                          ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_CONNECT_RETRIED
+                              | ZMQ_EVENT_DISCONNECTED)
       != 0)
-    return;
+    return FALSE;
   self->monitor = zmq_socket (zmq, ZMQ_PAIR);
+  if (self->monitor == NULL)
+    return FALSE;
   set_int (self->monitor, ZMQ_LINGER, 0);
   zmq_connect (self->monitor, address);
   self->monitor_source = iris_client_source_new (self->monitor, iris_client_link_monitor, NULL,
                                                  self);
   g_source_attach (self->monitor_source, context);
+  return TRUE;
 }
 
 /*< private >
@@ -199,20 +214,17 @@ iris_client_link_new (const char *endpoint,
   self->funcs = funcs;
   self->user_data = user_data;
   self->socket = zmq_socket (zmq, ZMQ_DEALER);
-  if (self->socket == NULL)
+  if (self->socket == NULL || !iris_client_link_start_monitor (self, zmq, context))
     {
       g_set_error (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NOT_CONNECTED,
                    "cannot make a socket: %s; raise the limit on open files (ulimit -n)",
                    zmq_strerror (errno));
-      iris_client_link_release (self);
-      iris_client_zmq_unref ();
+      iris_client_link_close (self, 0);
       return NULL;
     }
   set_int (self->socket, ZMQ_LINGER, 0);
-  set_int (self->socket, ZMQ_IMMEDIATE, 1);
   set_int (self->socket, ZMQ_RECONNECT_IVL, RECONNECT_MS);
   set_int (self->socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS);
-  iris_client_link_start_monitor (self, zmq, context);
   if (zmq_connect (self->socket, endpoint) != 0)
     {
       g_set_error (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NOT_CONNECTED,
@@ -232,13 +244,16 @@ iris_client_link_new (const char *endpoint,
  * @self: a link
  * @frames: (array fixed-size=5): a message
  *
- * Sends all of a message or nothing. If it cannot be sent now, `writable` is called once it can.
+ * Sends all of a message or nothing. If it cannot be sent now, `writable` is called once it can;
+ * also for the first time, when the connection stands.
  *
  * Returns: whether it was sent
  */
 gboolean
 iris_client_link_send (IrisClientLink *self, const IrisWireFrame *frames)
 {
+  if (!self->connected)
+    return FALSE;
   /* Only the first frame of a message can be refused for lack of room. */
   for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
     {
@@ -295,11 +310,14 @@ iris_client_link_close (IrisClientLink *self, int linger_ms)
   self->closed = TRUE;
   close_source (&self->source);
   close_source (&self->monitor_source);
-  zmq_socket_monitor (self->socket, NULL, 0);
+  if (self->socket != NULL)
+    {
+      zmq_socket_monitor (self->socket, NULL, 0);
+      set_int (self->socket, ZMQ_LINGER, linger_ms);
+      zmq_close (self->socket);
+    }
   if (self->monitor != NULL)
     zmq_close (self->monitor);
-  set_int (self->socket, ZMQ_LINGER, linger_ms);
-  zmq_close (self->socket);
   iris_client_zmq_unref ();
   iris_client_link_release (self);
 }

@@ -9,11 +9,8 @@
 
 G_BEGIN_DECLS
 
-GPtrArray *
-iris_client_places_new_from_wire (const IrisWireMap *map);
-IrisClientPlace *
-iris_client_places_find (GPtrArray *places, int id, const char *name);
-char *
-iris_client_places_describe (GPtrArray *places);
+GPtrArray *iris_client_places_new_from_wire (const IrisWireMap *map);
+IrisClientPlace *iris_client_places_find (GPtrArray *places, int id, const char *name);
+char *iris_client_places_describe (GPtrArray *places);
 
 G_END_DECLS

@@ -41,14 +41,11 @@ typedef struct
 } IrisClientPlace;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-GType
-iris_client_place_get_type (void);
+GType iris_client_place_get_type (void);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-IrisClientPlace *
-iris_client_place_ref (IrisClientPlace *self);
+IrisClientPlace *iris_client_place_ref (IrisClientPlace *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_client_place_unref (IrisClientPlace *self);
+void iris_client_place_unref (IrisClientPlace *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisClientPlace, iris_client_place_unref)
 

@@ -31,7 +31,6 @@ struct _IrisClient
   guint outstanding;
 };
 
-void
-iris_client_take_call (IrisClient *self, IrisClientCall *call, GCancellable *cancellable);
+void iris_client_take_call (IrisClient *self, IrisClientCall *call, GCancellable *cancellable);
 
 G_END_DECLS

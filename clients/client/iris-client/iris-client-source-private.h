@@ -14,12 +14,10 @@ G_BEGIN_DECLS
 /* Takes one message off @socket. Returns FALSE when there was none, or none is wanted now. */
 typedef gboolean (*IrisClientSourceFunc) (void *socket, gpointer user_data);
 
-GSource *
-iris_client_source_new (void *socket,
-                        IrisClientSourceFunc read,
-                        IrisClientSourceFunc write,
-                        gpointer user_data);
-void
-iris_client_source_set_wants_write (GSource *source, gboolean wants_write);
+GSource *iris_client_source_new (void *socket,
+                                 IrisClientSourceFunc read,
+                                 IrisClientSourceFunc write,
+                                 gpointer user_data);
+void iris_client_source_set_wants_write (GSource *source, gboolean wants_write);
 
 G_END_DECLS

@@ -9,9 +9,7 @@
 
 G_BEGIN_DECLS
 
-IrisClientStatus *
-iris_client_status_new_from_wire (const IrisWireStatus *status);
-GPtrArray *
-iris_client_services_new_from_wire (const IrisWireServices *services);
+IrisClientStatus *iris_client_status_new_from_wire (const IrisWireStatus *status);
+GPtrArray *iris_client_services_new_from_wire (const IrisWireServices *services);
 
 G_END_DECLS

@@ -95,34 +95,25 @@ typedef struct
 } IrisClientService;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-GType
-iris_client_status_get_type (void);
+GType iris_client_status_get_type (void);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-IrisClientStatus *
-iris_client_status_ref (IrisClientStatus *self);
+IrisClientStatus *iris_client_status_ref (IrisClientStatus *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_client_status_unref (IrisClientStatus *self);
+void iris_client_status_unref (IrisClientStatus *self);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-GType
-iris_client_place_status_get_type (void);
+GType iris_client_place_status_get_type (void);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-IrisClientPlaceStatus *
-iris_client_place_status_ref (IrisClientPlaceStatus *self);
+IrisClientPlaceStatus *iris_client_place_status_ref (IrisClientPlaceStatus *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_client_place_status_unref (IrisClientPlaceStatus *self);
+void iris_client_place_status_unref (IrisClientPlaceStatus *self);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-GType
-iris_client_service_get_type (void);
+GType iris_client_service_get_type (void);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-IrisClientService *
-iris_client_service_ref (IrisClientService *self);
+IrisClientService *iris_client_service_ref (IrisClientService *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_client_service_unref (IrisClientService *self);
+void iris_client_service_unref (IrisClientService *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisClientStatus, iris_client_status_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisClientPlaceStatus, iris_client_place_status_unref)

@@ -17,11 +17,9 @@ typedef void (*IrisClientWatchFunc) (IrisClientCall *call, gpointer user_data);
 
 IrisClientWatches *
 iris_client_watches_new (GMainContext *context, IrisClientWatchFunc func, gpointer user_data);
-void
-iris_client_watches_free (IrisClientWatches *self);
+void iris_client_watches_free (IrisClientWatches *self);
 void
 iris_client_watches_add (IrisClientWatches *self, IrisClientCall *call, GCancellable *cancellable);
-void
-iris_client_watches_remove (IrisClientWatches *self, IrisClientCall *call);
+void iris_client_watches_remove (IrisClientWatches *self, IrisClientCall *call);
 
 G_END_DECLS

@@ -59,8 +59,7 @@ static GParamSpec *properties[N_PROPS];
  */
 G_DEFINE_FINAL_TYPE (IrisClient, iris_client, G_TYPE_OBJECT)
 
-static void
-iris_client_start (IrisClient *self);
+static void iris_client_start (IrisClient *self);
 
 /* Ends all calls that wait for the map. */
 static void
@@ -413,36 +412,8 @@ uint_property (const char *name, guint minimum, guint initial)
 }
 
 static void
-iris_client_class_init (IrisClientClass *klass)
+iris_client_describe_limits (void)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
-
-  object_class->constructed = iris_client_constructed;
-  object_class->dispose = iris_client_dispose;
-  object_class->finalize = iris_client_finalize;
-  object_class->get_property = iris_client_get_property;
-  object_class->set_property = iris_client_set_property;
-
-  /**
-   * IrisClient:address:
-   *
-   * Where irisd is: a ZeroMQ endpoint, a directory with irisd's sockets, or %NULL for the usual
-   * directory: `$IRIS_RUNTIME_DIR`, else `$XDG_RUNTIME_DIR/iris`, else for root `/run/iris`.
-   *
-   * Since: 0.1
-   */
-  properties[PROP_ADDRESS] = g_param_spec_string ("address", NULL, NULL, NULL,
-                                                  G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
-                                                      | G_PARAM_STATIC_STRINGS);
-  /**
-   * IrisClient:connected:
-   *
-   * Whether irisd has told its places.
-   *
-   * Since: 0.1
-   */
-  properties[PROP_CONNECTED] = g_param_spec_boolean ("connected", NULL, NULL, FALSE,
-                                                     G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   /**
    * IrisClient:connect-timeout:
    *
@@ -488,6 +459,31 @@ iris_client_class_init (IrisClientClass *klass)
    * Since: 0.1
    */
   properties[PROP_MAX_OUTSTANDING] = uint_property ("max-outstanding", 1, DEFAULT_MAX_OUTSTANDING);
+}
+
+static void
+iris_client_describe_state (void)
+{
+  /**
+   * IrisClient:address:
+   *
+   * Where irisd is: a ZeroMQ endpoint, a directory with irisd's sockets, or %NULL for the usual
+   * directory: `$IRIS_RUNTIME_DIR`, else `$XDG_RUNTIME_DIR/iris`, else for root `/run/iris`.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_ADDRESS] = g_param_spec_string ("address", NULL, NULL, NULL,
+                                                  G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
+                                                      | G_PARAM_STATIC_STRINGS);
+  /**
+   * IrisClient:connected:
+   *
+   * Whether irisd has told its places.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_CONNECTED] = g_param_spec_boolean ("connected", NULL, NULL, FALSE,
+                                                     G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   /**
    * IrisClient:wait-for-daemon:
    *
@@ -498,6 +494,21 @@ iris_client_class_init (IrisClientClass *klass)
    */
   properties[PROP_WAIT_FOR_DAEMON] = g_param_spec_boolean (
       "wait-for-daemon", NULL, NULL, FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
+}
+
+static void
+iris_client_class_init (IrisClientClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->constructed = iris_client_constructed;
+  object_class->dispose = iris_client_dispose;
+  object_class->finalize = iris_client_finalize;
+  object_class->get_property = iris_client_get_property;
+  object_class->set_property = iris_client_set_property;
+
+  iris_client_describe_state ();
+  iris_client_describe_limits ();
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 

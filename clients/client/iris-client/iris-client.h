@@ -20,70 +20,57 @@ IRIS_CLIENT_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisClient, iris_client, IRIS, CLIENT, GObject)
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-IrisClient *
-iris_client_new (const char *endpoint_or_dir);
+IrisClient *iris_client_new (const char *endpoint_or_dir);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_client_connect_async (IrisClient *self,
-                           GCancellable *cancellable,
-                           GAsyncReadyCallback callback,
-                           gpointer user_data);
-IRIS_CLIENT_AVAILABLE_IN_ALL
-gboolean
-iris_client_connect_finish (IrisClient *self, GAsyncResult *result, GError **error);
-IRIS_CLIENT_AVAILABLE_IN_ALL
-gboolean
-iris_client_is_connected (IrisClient *self);
-IRIS_CLIENT_AVAILABLE_IN_ALL
-const char *
-iris_client_get_endpoint (IrisClient *self);
-IRIS_CLIENT_AVAILABLE_IN_ALL
-GPtrArray *
-iris_client_get_places (IrisClient *self);
-
-IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_client_submit_async (IrisClient *self,
-                          IrisRequest *request,
-                          GCancellable *cancellable,
-                          GAsyncReadyCallback callback,
-                          gpointer user_data);
-IRIS_CLIENT_AVAILABLE_IN_ALL
-IrisResult *
-iris_client_submit_finish (IrisClient *self, GAsyncResult *result, GError **error);
-
-IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_client_get_services_async (IrisClient *self,
+void iris_client_connect_async (IrisClient *self,
                                 GCancellable *cancellable,
                                 GAsyncReadyCallback callback,
                                 gpointer user_data);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-GPtrArray *
-iris_client_get_services_finish (IrisClient *self, GAsyncResult *result, GError **error);
+gboolean iris_client_connect_finish (IrisClient *self, GAsyncResult *result, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_is_connected (IrisClient *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+const char *iris_client_get_endpoint (IrisClient *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GPtrArray *iris_client_get_places (IrisClient *self);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_client_get_status_async (IrisClient *self,
-                              GCancellable *cancellable,
-                              GAsyncReadyCallback callback,
-                              gpointer user_data);
+void iris_client_submit_async (IrisClient *self,
+                               IrisRequest *request,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+IrisResult *iris_client_submit_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_services_async (IrisClient *self,
+                                     GCancellable *cancellable,
+                                     GAsyncReadyCallback callback,
+                                     gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GPtrArray *iris_client_get_services_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_status_async (IrisClient *self,
+                                   GCancellable *cancellable,
+                                   GAsyncReadyCallback callback,
+                                   gpointer user_data);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 IrisClientStatus *
 iris_client_get_status_finish (IrisClient *self, GAsyncResult *result, GError **error);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_client_cancel_async (IrisClient *self,
-                          const char *id,
-                          GCancellable *cancellable,
-                          GAsyncReadyCallback callback,
-                          gpointer user_data);
+void iris_client_cancel_async (IrisClient *self,
+                               const char *id,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-gboolean
-iris_client_cancel_finish (IrisClient *self,
-                           GAsyncResult *result,
-                           gboolean *was_running,
-                           GError **error);
+gboolean iris_client_cancel_finish (IrisClient *self,
+                                    GAsyncResult *result,
+                                    gboolean *was_running,
+                                    GError **error);
 
 G_END_DECLS

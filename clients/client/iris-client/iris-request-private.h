@@ -24,7 +24,6 @@ struct _IrisRequest
   gboolean sealed;
 };
 
-void
-iris_request_seal (IrisRequest *self, const guint8 id[IRIS_REQUEST_ID_SIZE]);
+void iris_request_seal (IrisRequest *self, const guint8 id[IRIS_REQUEST_ID_SIZE]);
 
 G_END_DECLS

@@ -23,49 +23,35 @@ G_BEGIN_DECLS
 typedef struct _IrisRequest IrisRequest;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-GType
-iris_request_get_type (void);
+GType iris_request_get_type (void);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-IrisRequest *
-iris_request_new (const char *service);
+IrisRequest *iris_request_new (const char *service);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-IrisRequest *
-iris_request_ref (IrisRequest *self);
+IrisRequest *iris_request_ref (IrisRequest *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_request_unref (IrisRequest *self);
+void iris_request_unref (IrisRequest *self);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_request_set_payload (IrisRequest *self, GBytes *payload);
+void iris_request_set_payload (IrisRequest *self, GBytes *payload);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_request_set_path (IrisRequest *self, const char *path);
+void iris_request_set_path (IrisRequest *self, const char *path);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_request_set_args (IrisRequest *self, const char *const *args);
+void iris_request_set_args (IrisRequest *self, const char *const *args);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_request_set_content_type (IrisRequest *self, const char *content_type);
+void iris_request_set_content_type (IrisRequest *self, const char *content_type);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_request_set_place (IrisRequest *self, int place);
+void iris_request_set_place (IrisRequest *self, int place);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_request_set_place_name (IrisRequest *self, const char *name);
+void iris_request_set_place_name (IrisRequest *self, const char *name);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_request_set_strict (IrisRequest *self, gboolean strict);
+void iris_request_set_strict (IrisRequest *self, gboolean strict);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-const char *
-iris_request_get_service (IrisRequest *self);
+const char *iris_request_get_service (IrisRequest *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-const char *
-iris_request_get_path (IrisRequest *self);
+const char *iris_request_get_path (IrisRequest *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-const char *
-iris_request_get_id (IrisRequest *self);
+const char *iris_request_get_id (IrisRequest *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisRequest, iris_request_unref)
 

@@ -9,7 +9,6 @@
 
 G_BEGIN_DECLS
 
-IrisResult *
-iris_result_new_from_wire (const IrisWireMessage *message);
+IrisResult *iris_result_new_from_wire (const IrisWireMessage *message);
 
 G_END_DECLS

@@ -51,17 +51,13 @@ typedef struct
 } IrisResult;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-GType
-iris_result_get_type (void);
+GType iris_result_get_type (void);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-IrisResult *
-iris_result_ref (IrisResult *self);
+IrisResult *iris_result_ref (IrisResult *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void
-iris_result_unref (IrisResult *self);
+void iris_result_unref (IrisResult *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-char *
-iris_result_dup_text (IrisResult *self);
+char *iris_result_dup_text (IrisResult *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisResult, iris_result_unref)
 
