@@ -47,8 +47,8 @@ typedef struct
 
 typedef struct
 {
-  IrisRing inbox;
-  IrisRing strict;
+  IrisRingCore inbox;
+  IrisRingCore strict;
   guint first_worker;
   guint n_workers;
   guint *order; /* the other places, nearest first */

@@ -18,7 +18,7 @@ push_inbox (IrisCrew *crew, guint place, bool strict, IrisItem *item)
   IrisDistricts *self = crew->owner;
   IrisDistrict *district = &self->districts[place];
 
-  iris_ring_push (strict ? &district->strict : &district->inbox, item);
+  iris_ring_core_push (strict ? &district->strict : &district->inbox, item);
   iris_lot_publish (&crew->lot, place, strict);
 }
 
@@ -172,8 +172,8 @@ iris_districts_new (IrisPlaces *places, IrisDeal deal)
       IrisDistrict *district = &self->districts[i];
       gsize link = G_STRUCT_OFFSET (IrisItem, next);
 
-      if (!iris_ring_init (&district->inbox, IRIS_INBOX_CAPACITY, link)
-          || !iris_ring_init (&district->strict, IRIS_INBOX_CAPACITY, link))
+      if (!iris_ring_core_init (&district->inbox, IRIS_INBOX_CAPACITY, link)
+          || !iris_ring_core_init (&district->strict, IRIS_INBOX_CAPACITY, link))
         g_error ("iris: out of memory for the inboxes of place %u", i);
       district->first_worker = first_worker;
       district->n_workers = iris_place_get_n_workers (iris_places_get_place (places, i));
@@ -191,8 +191,8 @@ iris_districts_free (gpointer data)
 
   for (guint i = 0; i < self->n_districts; i++)
     {
-      iris_ring_clear (&self->districts[i].inbox);
-      iris_ring_clear (&self->districts[i].strict);
+      iris_ring_core_clear (&self->districts[i].inbox);
+      iris_ring_core_clear (&self->districts[i].strict);
       g_free (self->districts[i].order);
       g_free (self->districts[i].groups);
     }
