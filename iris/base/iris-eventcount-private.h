@@ -7,7 +7,12 @@
  * Waiter:    loop { look; found: done.
  *                   prepare; look again; found: cancel, done.
  *                   wait }
- * Notifier:  change the structure; notify_one (something for one thread) or notify_all.
+ * Notifier:  change the structure; notify_one or notify_all.
+ *
+ * notify_one says that there is something that any waiter can use, no matter which: an item in a
+ * queue. notify_all says that something has become so for good, for everybody: the queue is
+ * closed. For anything else (a change that is meant for a certain waiter, or that may be undone)
+ * the eventcount is the wrong tool: a thread that comes later can take the call of one that sleeps.
  *
  * Who may call what: everything any thread; init while nobody else looks, and only after
  * iris_fence_init(), which init calls.
@@ -27,8 +32,8 @@
  * before it had been called or had left by then; so it is awake or about to be, and looks behind
  * another prepare before it sleeps again. If the notifier read a word in which somebody waited, it
  * calls one, or reads on until nobody waits. The called one need not be the one that the kernel
- * wakes: tokens have no names. A newcomer that takes the token in front of the woken thread is a
- * waiter that was called, and the woken one goes on waiting in its place.
+ * wakes: tokens have no names. A newcomer that takes the token in front of the woken thread looks
+ * in its place, and the woken one goes on waiting in the newcomer's.
  *
  * One that cancels takes a token only when every thread present has been called, so it takes none
  * away from a sleeper that nobody else will call.

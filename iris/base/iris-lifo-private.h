@@ -63,6 +63,7 @@ iris_lifo_look (IrisLifo *self, IrisArena *arena, IrisStamped *top, uint32_t *be
   IrisLifoNode *node;
 
   *top = iris_stamped_load (&self->top);
+  *below = IRIS_INDEX_NONE;
   if (iris_stamped_index (*top) == IRIS_INDEX_NONE)
     return false;
   node = iris_arena_at (arena, iris_stamped_index (*top));
