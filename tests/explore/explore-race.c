@@ -190,13 +190,16 @@ shadow_find (uintptr_t cell)
   return &shadow[i];
 }
 
+/* Where the program is, which the linker says. */
+extern char __executable_start;
+
 static void __attribute__ ((noreturn))
 report (const char *address, unsigned other, bool wrote, bool writes, void *caller)
 {
   explore_fail ("data race: thread %u %s %p, which thread %u %s with nothing between that orders "
-                "the two (code at %p)",
+                "the two (addr2line 0x%tx)",
                 explore.current->index, writes ? "writes" : "reads", (const void *) address, other,
-                wrote ? "wrote" : "read", caller);
+                wrote ? "wrote" : "read", (char *) caller - &__executable_start - 1);
 }
 
 static void

@@ -184,7 +184,7 @@ explore_syscall (const char *where, long number, ...)
   va_end (args);
   if (!explore.running)
     return 0;
-  if (operation == FUTEX_WAIT)
+  if (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET)
     return futex_wait (where, word, value);
   if (operation == FUTEX_WAKE)
     return futex_wake (where, word, value);
@@ -195,11 +195,21 @@ int
 explore_once (pthread_once_t *once, void (*func) (void))
 {
   static const pthread_once_t fresh = PTHREAD_ONCE_INIT;
+  Thread *self = explore.current;
 
   if (memcmp (once, &fresh, sizeof fresh) == 0)
     {
       memset (once, 0xff, sizeof *once);
       func ();
+      if (explore.running)
+        {
+          explore_word_changed (once, self->index, &self->clock);
+          self->clock.at[self->index]++;
+        }
+    }
+  else if (explore.running)
+    {
+      explore_word_acquire (once, &self->clock);
     }
 
   return 0;

@@ -10,7 +10,7 @@
 #include "explore.h"
 #include "items.h"
 
-static IrisRing ring;
+static IrisRingCore ring;
 static unsigned next_of[EXPLORE_MAX_THREADS]; /* each consumer's: items come in order */
 
 static void
@@ -19,12 +19,12 @@ setup_at (uint64_t index)
   items_reset ();
   memset (next_of, 0, sizeof next_of);
 #ifdef PLANT_NO_POWER
-  iris_ring_init_at (&ring, 4, offsetof (Item, next), index);
+  iris_ring_core_init_at (&ring, 4, offsetof (Item, next), index);
   ring.mask = 2;
   for (uint64_t i = 0; i < 3; i++)
     atomic_init (&ring.cells[(index + i) & ring.mask].sequence, index + i);
 #else
-  iris_ring_init_at (&ring, 2, offsetof (Item, next), index);
+  iris_ring_core_init_at (&ring, 2, offsetof (Item, next), index);
 #endif
 }
 
@@ -44,13 +44,13 @@ setup_wrap (void)
 static void
 push (void)
 {
-  iris_ring_push (&ring, item_new ());
+  explore_assert (iris_ring_core_push (&ring, item_new ()), "push refuses");
 }
 
 static void
 pop (unsigned self)
 {
-  Item *item = iris_ring_pop (&ring);
+  Item *item = iris_ring_core_pop (&ring);
 
   if (item != NULL)
     {
@@ -65,9 +65,9 @@ pop (unsigned self)
 static void
 check (void)
 {
-  while (!iris_ring_is_empty (&ring))
+  while (!iris_ring_core_is_empty (&ring))
     {
-      Item *item = iris_ring_pop (&ring);
+      Item *item = iris_ring_core_pop (&ring);
 
       explore_assert (item != NULL, "the ring is neither empty nor gives anything");
       item_taken (item, "the end");
@@ -80,7 +80,7 @@ static void
 pop_all_that_is_seen (unsigned self)
 {
   for (unsigned i = 0; i < 3; i++)
-    if (!iris_ring_is_empty (&ring))
+    if (!iris_ring_core_is_empty (&ring))
       pop (self);
 }
 
