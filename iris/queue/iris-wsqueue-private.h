@@ -31,6 +31,7 @@
 #pragma once
 
 #include "iris/base/iris-atomic-private.h"
+#include "iris/queue/iris-steal-private.h"
 
 #include <stdlib.h>
 
@@ -52,13 +53,6 @@ struct IrisWSQueue
   alignas (IRIS_CACHE_PAIR) _Atomic int64_t bottom; /* the owner stores it */
   _Atomic (IrisWSArray *) array;                    /* the owner replaces it */
 };
-
-typedef enum
-{
-  IRIS_STEAL_EMPTY,
-  IRIS_STEAL_LOST, /* somebody else took the item at the same moment */
-  IRIS_STEAL_TAKEN,
-} IrisStealResult;
 
 static inline IrisWSArray *
 iris_wsarray_new (int64_t capacity, IrisWSArray *older)
