@@ -6,6 +6,7 @@
 
 #define IRIS_INSIDE
 #include <iris/base/iris-version-macros.h>
+#include <iris/queue/iris-deque.h>
 #include <iris/place/iris-place-error.h>
 #include <iris/place/iris-topology.h>
 #include <iris/place/iris-place.h>

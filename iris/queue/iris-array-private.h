@@ -2,10 +2,10 @@
  *
  * The array below a deque: 2^k slots, of which position p has slot p mod 2^k.
  *
- * The slots are atomic, because a thief may read one while the owner writes it; the thief then
- * fails to claim the position and drops what it read. An array that was replaced stays readable,
- * so it is kept on a list from newest to oldest until its deque is cleared. Arrays double, hence
- * all the old ones together are smaller than the newest.
+ * The slots are atomic, because a thief may read one while an owner writes it; the thief then
+ * fails to claim the position and drops what it read. For the same reason an array that a deque
+ * has replaced is not freed while thieves are about: it is retired, see iris-array-pool-private.h.
+ * Its mask is never written again.
  *
  * A test that wants memory to run out defines the allocator before it includes this file.
  */
@@ -20,45 +20,58 @@
 #endif
 
 /* 2^30 slots are 8 GiB of pointers: far above any backlog that is not a mistake. */
-#define IRIS_ARRAY_MAX_CAPACITY (UINT64_C (1) << 30)
+#define IRIS_ARRAY_MAX_ORDER    30
+#define IRIS_ARRAY_MAX_CAPACITY (UINT64_C (1) << IRIS_ARRAY_MAX_ORDER)
 
 typedef struct IrisArray IrisArray;
 
 struct IrisArray
 {
   uint64_t mask;
-  IrisArray *older;
+  IrisArray *next; /* in a list of arrays that are not in use */
   _Atomic (void *) slots[];
 };
 
+static inline bool
+iris_array_is_capacity (uint64_t capacity)
+{
+  return capacity >= 2 && capacity <= IRIS_ARRAY_MAX_CAPACITY && (capacity & (capacity - 1)) == 0;
+}
+
 /* NULL when there is no memory, or @capacity is no power of two from 2 to the maximum. */
 static inline IrisArray *
-iris_array_new (uint64_t capacity, IrisArray *older)
+iris_array_new (uint64_t capacity)
 {
   IrisArray *self;
 
-  if (capacity < 2 || capacity > IRIS_ARRAY_MAX_CAPACITY || (capacity & (capacity - 1)) != 0)
+  if (!iris_array_is_capacity (capacity))
     return NULL;
   self = IRIS_ARRAY_MALLOC (sizeof *self + (size_t) capacity * sizeof self->slots[0]);
   if (self == NULL)
     return NULL;
   self->mask = capacity - 1;
-  self->older = older;
+  self->next = NULL;
 
   return self;
 }
 
-/* Frees @self and all older ones. */
+/* Frees a list. */
 static inline void
 iris_array_free_all (IrisArray *self)
 {
   while (self != NULL)
     {
-      IrisArray *older = self->older;
+      IrisArray *next = self->next;
 
       free (self);
-      self = older;
+      self = next;
     }
+}
+
+static inline uint64_t
+iris_array_get_capacity (const IrisArray *self)
+{
+  return self->mask + 1;
 }
 
 static inline void *
@@ -73,16 +86,19 @@ iris_array_set (IrisArray *self, uint64_t position, void *item)
   atomic_store_explicit (&self->slots[position & self->mask], item, memory_order_relaxed);
 }
 
-/* An array of twice the size that holds [from, to), or NULL. */
-static inline IrisArray *
-iris_array_double (IrisArray *self, uint64_t from, uint64_t to)
+/* Both arrays then hold the positions [from, to), which must fit into @self. */
+static inline void
+iris_array_copy (IrisArray *self, IrisArray *source, uint64_t from, uint64_t to)
 {
-  IrisArray *larger = iris_array_new (2 * (self->mask + 1), self);
-
-  if (larger == NULL)
-    return NULL;
   for (uint64_t i = from; i != to; i++)
-    iris_array_set (larger, i, iris_array_get (self, i));
+    iris_array_set (self, i, iris_array_get (source, i));
+}
 
-  return larger;
+/* A length from a bottom that was read after a top, by somebody else than the owner. The two may
+ * be from before and after the positions were renumbered; then it is wrong, but it is 0 only if
+ * bottom was at that top. */
+static inline uint64_t
+iris_array_estimate_length (uint64_t top, uint64_t bottom)
+{
+  return (int64_t) (bottom - top) < 0 ? 1 : bottom - top;
 }

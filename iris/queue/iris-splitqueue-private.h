@@ -22,10 +22,11 @@
  * ----------
  * (1) top <= split <= bottom, and bottom - top < capacity. Position p has slot p mod capacity.
  * (2) top only grows. A thief claims [t, t + k) with one compare-and-swap of top from t to t + k.
- * (3) Between two reclaims (within a lap) split only grows.
+ * (3) Between two renumberings (within a lap) split only grows.
  * (4) A position that was public once and taken back is never public again. A reclaim moves all
- *     positions on by one capacity: the items keep their slots and get new numbers. It does so
- *     with the swap of top from t to t + capacity, and stores split and bottom afterwards.
+ *     positions on by the capacity: the items keep their slots and get new numbers. It does so
+ *     with the swap of top from t to t + capacity, and stores split and bottom afterwards. So
+ *     does the owner when it replaces the array, by the larger of the two capacities.
  *
  * Why a steal of several items is safe. A thief reads top = t, then split = s, then the slots of
  * [t, t + k) with t + k <= s, and swaps top from t to t + k. Let the swap succeed. By (2) top was
@@ -58,10 +59,11 @@
  * sees 0 and sets it again. One whose store is overwritten by the clearing is served by the split
  * that follows. want stays set while there is nothing private, and the next push serves it.
  *
- * Growth: the owner fills a larger array, and publishes it with release before any split that
- * needs it. Positions do not change, and old arrays stay readable until clear, so a thief reads
- * right values from either, or fails to claim. A thief reads the array after split: it is at
- * least as new as the one in which the split's slots were filled.
+ * The array: the owner stores the new one (release) before it swaps top to its new number. Both
+ * arrays hold every live position under either number. A thief that read top before the swap
+ * fails, whatever it has read in the old array, even after that serves another deque. One that
+ * steals in the new lap has acquired a split that was stored after the swap, and reads the array
+ * after split, so it reads the new array.
  *
  * Width: positions are 64 bits and compared by difference. A lap takes one reclaim, which costs
  * a compare-and-swap (5 ns at best), so they come round after 2^64 / capacity reclaims: 11 years
@@ -69,20 +71,22 @@
  * between two of its instructions for the whole time, to the nanosecond.
  *
  * Sources: the split and the flag are after T. van Dijk, J. van de Pol, "Lace: non-blocking
- * split deque for work-stealing" (Euro-Par 2014 workshops); the renumbering, the steal of several
- * and reclaiming without a fence are ours. The idea of moving the point only on demand is that of
- * V. Kumar et al., "Friendly Barriers: Efficient Work-Stealing With Return Barriers" (VEE 2014).
+ * split deque for work-stealing" (Euro-Par 2014 workshops), and J. Dinan et al., "Scalable work
+ * stealing" (SC 2009). Chase and Lev (SPAA 2005) move top on by the array's size to make a shrunk
+ * array reusable; that this also makes a steal of several safe, and reclaiming possible without a
+ * fence, is argued above and not taken from anywhere. Moving the point only on demand is the idea
+ * of V. Kumar et al., "Friendly Barriers: Efficient Work-Stealing With Return Barriers" (VEE 2014).
  */
 #pragma once
 
 #include "iris/base/iris-atomic-private.h"
-#include "iris/queue/iris-array-private.h"
+#include "iris/queue/iris-array-pool-private.h"
 #include "iris/queue/iris-steal-private.h"
 
 #define IRIS_SPLITQUEUE_MIN_CAPACITY 256
 
-/* How far a reclaim moves the positions on: by no less, and so that they keep their slots. A test
- * shows what goes wrong without. */
+/* How far a renumbering moves the positions: beyond all there were, and so that they keep their
+ * slots. A test shows what goes wrong without. */
 #ifndef IRIS_SPLITQUEUE_LAP
 #define IRIS_SPLITQUEUE_LAP(capacity) (capacity)
 #endif
@@ -96,10 +100,14 @@ struct IrisSplitQueue
   uint64_t own_split; /* what split says */
   uint64_t limit;     /* bottom must stay below or at it; top may have passed on since */
   IrisArray *own_array;
-  uint64_t n_exposed; /* since collect_exposed */
+  uint64_t n_exposed;  /* since collect_exposed */
+  IrisArrayPool *pool; /* NULL: old arrays are kept on the list, and it does not shrink */
+  IrisArray *retired;
+  uint64_t min_capacity;
+  uint64_t shrink_below;
 
   /* What a thief needs. */
-  alignas (IRIS_CACHE_PAIR) _Atomic uint64_t top; /* thieves swap it, the owner reclaims by it */
+  alignas (IRIS_CACHE_PAIR) _Atomic uint64_t top; /* thieves swap it; the owner, to renumber */
   _Atomic uint64_t split;                         /* the owner stores it */
   _Atomic (IrisArray *) array;                    /* the owner replaces it */
 
@@ -107,20 +115,27 @@ struct IrisSplitQueue
   alignas (IRIS_CACHE_PAIR) _Atomic bool want;
 };
 
-/* Starts at position @index, which is 0 but in tests that cross limits. False when there is no
+/* Starts at @position, which is 0 but in tests that cross limits. False when there is no
  * memory, or @capacity is no power of two from 2 on. */
 static inline bool
-iris_splitqueue_init_at (IrisSplitQueue *self, uint64_t capacity, uint64_t index)
+iris_splitqueue_init_full (IrisSplitQueue *self,
+                           IrisArrayPool *pool,
+                           uint64_t capacity,
+                           uint64_t position)
 {
-  IrisArray *array = iris_array_new (capacity, NULL);
+  IrisArray *array = iris_array_pool_take (pool, capacity);
 
-  atomic_init (&self->bottom, index);
-  self->own_split = index;
-  self->limit = index + capacity - 1;
+  atomic_init (&self->bottom, position);
+  self->own_split = position;
+  self->limit = position + capacity - 1;
   self->own_array = array;
   self->n_exposed = 0;
-  atomic_init (&self->top, index);
-  atomic_init (&self->split, index);
+  self->pool = pool;
+  self->retired = NULL;
+  self->min_capacity = capacity;
+  self->shrink_below = 0;
+  atomic_init (&self->top, position);
+  atomic_init (&self->split, position);
   atomic_init (&self->array, array);
   atomic_init (&self->want, false);
 
@@ -130,16 +145,30 @@ iris_splitqueue_init_at (IrisSplitQueue *self, uint64_t capacity, uint64_t index
 static inline bool
 iris_splitqueue_init (IrisSplitQueue *self)
 {
-  return iris_splitqueue_init_at (self, IRIS_SPLITQUEUE_MIN_CAPACITY, 0);
+  return iris_splitqueue_init_full (self, NULL, IRIS_SPLITQUEUE_MIN_CAPACITY, 0);
 }
 
-/* Frees the arrays; what the slots point to is the caller's matter. */
+/* Gives up the arrays; what the slots point to is the caller's matter. */
 static inline void
 iris_splitqueue_clear (IrisSplitQueue *self)
 {
-  iris_array_free_all (self->own_array);
+  if (self->own_array != NULL)
+    iris_array_retire (self->pool, &self->retired, self->own_array);
+  iris_array_free_all (self->retired);
+  self->retired = NULL;
   self->own_array = NULL;
   atomic_store_explicit (&self->array, NULL, memory_order_relaxed);
+}
+
+/* Any thread. How many items there are in all; already wrong when it returns, but 0 only if the
+ * deque was empty when bottom was read: bottom is read after top, which only grows. */
+static inline uint64_t
+iris_splitqueue_get_length (IrisSplitQueue *self)
+{
+  uint64_t top = atomic_load_explicit (&self->top, memory_order_acquire);
+  uint64_t bottom = atomic_load_explicit (&self->bottom, memory_order_relaxed);
+
+  return iris_array_estimate_length (top, bottom);
 }
 
 /* Owner. How many items are private. */
@@ -220,6 +249,47 @@ iris_splitqueue_poll (IrisSplitQueue *self)
   return iris_splitqueue_expose_half (self);
 }
 
+/* Owner. Ends a lap: top was swapped from a number to that plus @lap, now @top, and the split is
+ * to be at @split. Release: who sees the split sees the swap. */
+static inline void
+iris_splitqueue_begin_lap (IrisSplitQueue *self, uint64_t lap, uint64_t top, uint64_t split)
+{
+  uint64_t bottom = atomic_load_explicit (&self->bottom, memory_order_relaxed);
+
+  self->own_split = split;
+  self->limit = top + self->own_array->mask;
+  atomic_store_explicit (&self->split, split, memory_order_release);
+  atomic_store_explicit (&self->bottom, bottom + lap, memory_order_relaxed);
+}
+
+/* Owner. Moves to an array of @capacity, which holds more than there is. False, and nothing
+ * changed, when there is no memory. */
+static inline bool
+iris_splitqueue_replace (IrisSplitQueue *self, uint64_t capacity)
+{
+  IrisArray *old = self->own_array;
+  IrisArray *array = iris_array_pool_take (self->pool, capacity);
+  uint64_t bottom = atomic_load_explicit (&self->bottom, memory_order_relaxed);
+  uint64_t top = atomic_load_explicit (&self->top, memory_order_acquire);
+  uint64_t larger = iris_array_get_capacity (old) > capacity ? iris_array_get_capacity (old)
+                                                             : capacity;
+  uint64_t lap = IRIS_SPLITQUEUE_LAP (larger);
+
+  if (array == NULL)
+    return false;
+  iris_array_copy (array, old, top, bottom);
+  self->own_array = array;
+  atomic_store_explicit (&self->array, array, memory_order_release);
+  while (!atomic_compare_exchange_weak_explicit (&self->top, &top, top + lap, memory_order_acquire,
+                                                 memory_order_relaxed))
+    ;
+  iris_splitqueue_begin_lap (self, lap, top + lap, self->own_split + lap);
+  self->shrink_below = iris_array_shrink_below (self->pool, array, self->min_capacity);
+  iris_array_retire (self->pool, &self->retired, old);
+
+  return true;
+}
+
 /* Owner, at the limit. Finds room by what thieves have taken since, or doubles the array. */
 static __attribute__ ((noinline, unused)) bool
 iris_splitqueue_make_room (IrisSplitQueue *self, uint64_t bottom)
@@ -228,14 +298,7 @@ iris_splitqueue_make_room (IrisSplitQueue *self, uint64_t bottom)
   uint64_t top = atomic_load_explicit (&self->top, memory_order_acquire);
 
   if (bottom - top >= self->own_array->mask)
-    {
-      IrisArray *larger = iris_array_double (self->own_array, top, bottom);
-
-      if (larger == NULL)
-        return false;
-      self->own_array = larger;
-      atomic_store_explicit (&self->array, larger, memory_order_release);
-    }
+    return iris_splitqueue_replace (self, 2 * iris_array_get_capacity (self->own_array));
   self->limit = top + self->own_array->mask;
 
   return true;
@@ -247,8 +310,12 @@ iris_splitqueue_push (IrisSplitQueue *self, void *item)
 {
   uint64_t bottom = atomic_load_explicit (&self->bottom, memory_order_relaxed);
 
-  if (iris_unlikely (bottom == self->limit) && !iris_splitqueue_make_room (self, bottom))
-    return false;
+  if (iris_unlikely (bottom == self->limit))
+    {
+      if (!iris_splitqueue_make_room (self, bottom))
+        return false;
+      bottom = atomic_load_explicit (&self->bottom, memory_order_relaxed);
+    }
   iris_array_set (self->own_array, bottom, item);
   atomic_store_explicit (&self->bottom, bottom + 1, memory_order_relaxed);
   iris_splitqueue_poll (self);
@@ -261,7 +328,7 @@ iris_splitqueue_push (IrisSplitQueue *self, void *item)
 static inline uint64_t
 iris_splitqueue_reclaim (IrisSplitQueue *self)
 {
-  uint64_t lap = IRIS_SPLITQUEUE_LAP (self->own_array->mask + 1);
+  uint64_t lap = IRIS_SPLITQUEUE_LAP (iris_array_get_capacity (self->own_array));
   uint64_t split = self->own_split;
   uint64_t top = atomic_load_explicit (&self->top, memory_order_relaxed);
   uint64_t kept;
@@ -272,18 +339,13 @@ iris_splitqueue_reclaim (IrisSplitQueue *self)
         return 0;
       kept = (split - top) / 2;
     }
-  /* Acquire: a thief has read what it claimed before its slots are written again. The release
-   * order is that of the two stores below. */
-  while (!atomic_compare_exchange_weak_explicit (&self->top, &top, top + lap,
-                                                 memory_order_acquire, memory_order_relaxed));
+  /* Acquire: a thief has read what it claimed before its slots are written again. */
+  while (!atomic_compare_exchange_weak_explicit (&self->top, &top, top + lap, memory_order_acquire,
+                                                 memory_order_relaxed));
 
-  top += lap;
-  self->own_split = top + kept;
-  self->limit = top + self->own_array->mask;
-  atomic_store_explicit (&self->split, self->own_split, memory_order_release);
-  atomic_store_explicit (&self->bottom, split + lap, memory_order_relaxed);
+  iris_splitqueue_begin_lap (self, lap, top + lap, top + lap + kept);
 
-  return split + lap - self->own_split;
+  return split - top - kept;
 }
 
 static __attribute__ ((noinline, unused)) void *
@@ -292,6 +354,9 @@ iris_splitqueue_take_slowly (IrisSplitQueue *self)
   uint64_t bottom;
   void *item;
 
+  /* The array shrinks here and not on the fast way, which pays for nothing else than itself. */
+  if (iris_unlikely (iris_splitqueue_get_length (self) < self->shrink_below))
+    iris_splitqueue_replace (self, iris_array_get_capacity (self->own_array) / 2);
   if (iris_splitqueue_reclaim (self) == 0)
     return NULL;
   bottom = atomic_load_explicit (&self->bottom, memory_order_relaxed) - 1;
@@ -390,29 +455,7 @@ static inline uint64_t
 iris_splitqueue_get_public_length (IrisSplitQueue *self)
 {
   uint64_t top = atomic_load_explicit (&self->top, memory_order_acquire);
-  uint64_t split = atomic_load_explicit (&self->split, memory_order_acquire);
-  IrisArray *array = atomic_load_explicit (&self->array, memory_order_acquire);
-  int64_t length = (int64_t) (split - top);
+  uint64_t split = atomic_load_explicit (&self->split, memory_order_relaxed);
 
-  if (length <= 0)
-    return 0;
-
-  /* Beyond the capacity when a lap ended in between: by as much as the lap moved. */
-  return (uint64_t) length & array->mask;
-}
-
-/* Any thread. How many items there are in all; already wrong when it returns, but 0 only if the
- * deque was empty when bottom was read: bottom is read after top, which only grows. */
-static inline uint64_t
-iris_splitqueue_get_length (IrisSplitQueue *self)
-{
-  uint64_t top = atomic_load_explicit (&self->top, memory_order_acquire);
-  uint64_t bottom = atomic_load_explicit (&self->bottom, memory_order_relaxed);
-  IrisArray *array = atomic_load_explicit (&self->array, memory_order_acquire);
-
-  uint64_t length = (bottom - top) & array->mask;
-
-  /* Modulo the capacity, because top and bottom may be from two laps; but never 0 by that, nor
-   * by an array that is older than bottom. */
-  return length == 0 ? bottom - top : length;
+  return (int64_t) (split - top) < 0 ? 0 : split - top;
 }

@@ -150,7 +150,7 @@ expect_conservation (uint32_t burst)
   items = calloc (N_ITEMS, sizeof *items);
   ck_assert_ptr_nonnull (items);
   atomic_store (&is_over, false);
-  ck_assert (iris_splitqueue_init_at (&queue, 4, UINT64_MAX - 1000));
+  ck_assert (iris_splitqueue_init_full (&queue, NULL, 4, UINT64_MAX - 1000));
   for (int i = 0; i < N_THIEVES; i++)
     {
       thieves[i] = (Party){ .seed = 18 + (uint64_t) i };

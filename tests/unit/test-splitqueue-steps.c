@@ -120,7 +120,8 @@ begin (unsigned seed)
   n_strange = 0;
   for (int i = 0; i < MAX_ITEMS; i++)
     n_given[i] = 0;
-  ck_assert (iris_splitqueue_init_at (&queue, 4, seed % 2 == 0 ? 0 : UINT64_MAX - seed % 16));
+  ck_assert (
+      iris_splitqueue_init_full (&queue, NULL, 4, seed % 2 == 0 ? 0 : UINT64_MAX - seed % 16));
   n = iris_random_below (&seeded, 8);
   while (n-- > 0)
     push_one ();
@@ -279,7 +280,7 @@ START_TEST (what_was_replaced_under_a_thief_is_not_stolen)
 
   for (int at = 0; at < 8; at++)
     {
-      iris_splitqueue_init_at (&queue, 4, 0);
+      iris_splitqueue_init_full (&queue, NULL, 4, 0);
       n_pushed = 0;
       n_strange = 0;
       for (int i = 0; i < 4; i++)

@@ -30,7 +30,7 @@ static void
 setup (void)
 {
   mallocs_left = -1;
-  ck_assert (iris_splitqueue_init_at (&queue, 4, 0));
+  ck_assert (iris_splitqueue_init_full (&queue, NULL, 4, 0));
 }
 
 static void
@@ -246,7 +246,7 @@ START_TEST (positions_may_wrap_around)
       IrisSplitQueue near;
       uint64_t n;
 
-      ck_assert (iris_splitqueue_init_at (&near, 8, UINT64_MAX - before));
+      ck_assert (iris_splitqueue_init_full (&near, NULL, 8, UINT64_MAX - before));
       for (int i = 0; i < 30; i++)
         ck_assert (iris_splitqueue_push (&near, &things[i]));
       ck_assert_uint_eq (iris_splitqueue_expose (&near, 20), 20);
@@ -293,10 +293,10 @@ START_TEST (a_capacity_that_is_no_power_of_two_is_refused)
 {
   IrisSplitQueue other;
 
-  ck_assert (!iris_splitqueue_init_at (&other, 0, 0));
-  ck_assert (!iris_splitqueue_init_at (&other, 1, 0));
-  ck_assert (!iris_splitqueue_init_at (&other, 255, 0));
-  ck_assert (!iris_splitqueue_init_at (&other, 2 * IRIS_ARRAY_MAX_CAPACITY, 0));
+  ck_assert (!iris_splitqueue_init_full (&other, NULL, 0, 0));
+  ck_assert (!iris_splitqueue_init_full (&other, NULL, 1, 0));
+  ck_assert (!iris_splitqueue_init_full (&other, NULL, 255, 0));
+  ck_assert (!iris_splitqueue_init_full (&other, NULL, 2 * IRIS_ARRAY_MAX_CAPACITY, 0));
 }
 END_TEST
 
