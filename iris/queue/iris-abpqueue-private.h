@@ -41,6 +41,11 @@
 #define IRIS_ABPQUEUE_MAX_CAPACITY     ((UINT64_C (1) << IRIS_ABPQUEUE_TOP_BITS) / 2)
 #define IRIS_ABPQUEUE_DEFAULT_CAPACITY 4096
 
+/* A test defines it as 0, to show what goes wrong. */
+#ifndef IRIS_ABPQUEUE_STAMP_STEP
+#define IRIS_ABPQUEUE_STAMP_STEP 1
+#endif
+
 typedef struct IrisABPQueue IrisABPQueue;
 
 struct IrisABPQueue
@@ -60,7 +65,7 @@ iris_abpqueue_top (uint64_t age)
 static inline uint64_t
 iris_abpqueue_next_stamp (uint64_t age)
 {
-  return ((age >> IRIS_ABPQUEUE_TOP_BITS) + 1) << IRIS_ABPQUEUE_TOP_BITS;
+  return ((age >> IRIS_ABPQUEUE_TOP_BITS) + IRIS_ABPQUEUE_STAMP_STEP) << IRIS_ABPQUEUE_TOP_BITS;
 }
 
 /* Starts with @stamp, which is 0 but in tests that cross limits. False when there is no memory,

@@ -23,6 +23,13 @@
 #define IRIS_ARRAY_MAX_ORDER    30
 #define IRIS_ARRAY_MAX_CAPACITY (UINT64_C (1) << IRIS_ARRAY_MAX_ORDER)
 
+/* How far a deque moves its positions when it renumbers them, given the larger of the capacities
+ * involved: beyond all there were, and so that the items keep their slots. A test defines it, to
+ * show what goes wrong without. */
+#ifndef IRIS_ARRAY_LAP
+#define IRIS_ARRAY_LAP(capacity) (capacity)
+#endif
+
 typedef struct IrisArray IrisArray;
 
 struct IrisArray
@@ -72,6 +79,13 @@ static inline uint64_t
 iris_array_get_capacity (const IrisArray *self)
 {
   return self->mask + 1;
+}
+
+/* See IRIS_ARRAY_LAP. */
+static inline uint64_t
+iris_array_get_lap (const IrisArray *self, const IrisArray *other)
+{
+  return IRIS_ARRAY_LAP ((self->mask > other->mask ? self->mask : other->mask) + 1);
 }
 
 static inline void *

@@ -55,38 +55,50 @@ iris_deque_kind_may_repeat (IrisDequeKind kind)
   return kind == IRIS_DEQUE_IDEMPOTENT;
 }
 
-/* @capacity is where a growing kind starts and where a bounded one ends; 0 for the default.
- * @pool is for the arrays of the growing kinds, or NULL. False as for the kinds. */
+/* @capacity is where a growing kind starts and where a bounded one ends. @pool is for the arrays
+ * of the growing kinds, or NULL. @start is the first position or stamp, which is 0 but in tests
+ * that cross limits. False as for the kinds. */
 static inline bool
-iris_deque_core_init (IrisDequeCore *self,
-                      IrisDequeKind kind,
-                      IrisArrayPool *pool,
-                      uint64_t capacity)
+iris_deque_core_init_full (IrisDequeCore *self,
+                           IrisDequeKind kind,
+                           IrisArrayPool *pool,
+                           uint64_t capacity,
+                           uint64_t start)
 {
   self->kind = kind;
   switch (kind)
     {
     case IRIS_DEQUE_CHASE_LEV:
-      return iris_wsqueue_init_full (&self->chase_lev, pool,
-                                     capacity != 0 ? capacity : IRIS_WSQUEUE_MIN_CAPACITY, 0);
+      return iris_wsqueue_init_full (&self->chase_lev, pool, capacity, start);
     case IRIS_DEQUE_SPLIT:
-      return iris_splitqueue_init_full (&self->split, pool,
-                                        capacity != 0 ? capacity : IRIS_SPLITQUEUE_MIN_CAPACITY, 0);
+      return iris_splitqueue_init_full (&self->split, pool, capacity, start);
     case IRIS_DEQUE_ABP:
-      return iris_abpqueue_init_full (&self->abp,
-                                      capacity != 0 ? capacity : IRIS_ABPQUEUE_DEFAULT_CAPACITY, 0);
+      return iris_abpqueue_init_full (&self->abp, capacity, start);
     case IRIS_DEQUE_STEAL_HALF:
-      return iris_halfqueue_init_full (&self->half, pool,
-                                       capacity != 0 ? capacity : IRIS_HALFQUEUE_MIN_CAPACITY, 0);
+      return iris_halfqueue_init_full (&self->half, pool, capacity, start);
     case IRIS_DEQUE_LOCKED:
-      return iris_lockedqueue_init_full (
-          &self->locked, pool, capacity != 0 ? capacity : IRIS_LOCKEDQUEUE_MIN_CAPACITY, 0);
+      return iris_lockedqueue_init_full (&self->locked, pool, capacity, start);
     case IRIS_DEQUE_IDEMPOTENT:
-      return iris_idemqueue_init_full (
-          &self->idempotent, capacity != 0 ? capacity : IRIS_IDEMQUEUE_DEFAULT_CAPACITY, 0);
+      return iris_idemqueue_init_full (&self->idempotent, capacity, start);
     }
 
   return false;
+}
+
+/* With the capacity that fits the kind. */
+static inline bool
+iris_deque_core_init (IrisDequeCore *self, IrisDequeKind kind, IrisArrayPool *pool)
+{
+  static const uint64_t capacities[] = {
+    [IRIS_DEQUE_CHASE_LEV] = IRIS_WSQUEUE_MIN_CAPACITY,
+    [IRIS_DEQUE_SPLIT] = IRIS_SPLITQUEUE_MIN_CAPACITY,
+    [IRIS_DEQUE_ABP] = IRIS_ABPQUEUE_DEFAULT_CAPACITY,
+    [IRIS_DEQUE_STEAL_HALF] = IRIS_HALFQUEUE_MIN_CAPACITY,
+    [IRIS_DEQUE_LOCKED] = IRIS_LOCKEDQUEUE_MIN_CAPACITY,
+    [IRIS_DEQUE_IDEMPOTENT] = IRIS_IDEMQUEUE_DEFAULT_CAPACITY,
+  };
+
+  return iris_deque_core_init_full (self, kind, pool, capacities[kind], 0);
 }
 
 static inline void

@@ -71,7 +71,7 @@ iris_deque_new (IrisDequeKind kind)
   g_return_val_if_fail (kind <= IRIS_DEQUE_IDEMPOTENT, NULL);
 
   self = g_aligned_alloc0 (1, sizeof *self, alignof (IrisDeque));
-  if (!iris_deque_core_init (&self->core, kind, get_pool (), 0))
+  if (!iris_deque_core_init (&self->core, kind, get_pool ()))
     g_error ("There is no memory for the array of a deque.");
 
   return self;

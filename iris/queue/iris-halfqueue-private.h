@@ -40,11 +40,6 @@
 
 #define IRIS_HALFQUEUE_MIN_CAPACITY 256
 
-/* How far a renumbering moves the positions. A test shows what goes wrong without. */
-#ifndef IRIS_HALFQUEUE_LAP
-#define IRIS_HALFQUEUE_LAP(capacity) (capacity)
-#endif
-
 typedef struct IrisHalfQueue IrisHalfQueue;
 
 struct IrisHalfQueue
@@ -126,14 +121,14 @@ iris_halfqueue_replace (IrisHalfQueue *self, uint64_t capacity)
   IrisArray *old = atomic_load_explicit (&self->array, memory_order_relaxed);
   IrisArray *array = iris_array_pool_take (self->pool, capacity);
   uint64_t top = atomic_load_explicit (&self->top, memory_order_acquire);
-  uint64_t larger = iris_array_get_capacity (old) > capacity ? iris_array_get_capacity (old)
-                                                             : capacity;
+  uint64_t lap;
 
   if (array == NULL)
     return false;
+  lap = iris_array_get_lap (array, old);
   iris_array_copy (array, old, top, atomic_load_explicit (&self->bottom, memory_order_relaxed));
   atomic_store_explicit (&self->array, array, memory_order_release);
-  while (!iris_halfqueue_renumber (self, &top, IRIS_HALFQUEUE_LAP (larger)))
+  while (!iris_halfqueue_renumber (self, &top, lap))
     ;
   self->shrink_below = iris_array_shrink_below (self->pool, array, self->min_capacity);
   iris_array_retire (self->pool, &self->retired, old);
@@ -168,7 +163,7 @@ iris_halfqueue_push (IrisHalfQueue *self, void *item)
 static __attribute__ ((noinline, unused)) void *
 iris_halfqueue_take_contested (IrisHalfQueue *self, IrisArray *array, uint64_t top, uint64_t bottom)
 {
-  uint64_t lap = IRIS_HALFQUEUE_LAP (iris_array_get_capacity (array));
+  uint64_t lap = iris_array_get_lap (array, array);
   void *item = iris_array_get (array, bottom);
 
   do
@@ -250,7 +245,8 @@ iris_halfqueue_take_oldest (IrisHalfQueue *self)
     result = iris_halfqueue_steal (self, &item, 1, &n);
   while (result == IRIS_STEAL_LOST);
 
-  return item;
+  /* A swap that failed has left an item that was not claimed. */
+  return result == IRIS_STEAL_TAKEN ? item : NULL;
 }
 
 /* Any thread. How many items there are; already wrong when it returns, but 0 only if the deque

@@ -39,6 +39,11 @@
 #define IRIS_IDEMQUEUE_MAX_CAPACITY     4096
 #define IRIS_IDEMQUEUE_DEFAULT_CAPACITY 1024
 
+/* A test defines it as 0, to show what goes wrong. */
+#ifndef IRIS_IDEMQUEUE_STAMP_STEP
+#define IRIS_IDEMQUEUE_STAMP_STEP 1
+#endif
+
 typedef struct IrisIdemQueue IrisIdemQueue;
 typedef struct IrisIdemAnchor IrisIdemAnchor;
 
@@ -121,7 +126,7 @@ iris_idemqueue_push (IrisIdemQueue *self, void *item)
     return false;
   iris_array_set (self->array, anchor.head + anchor.size, item);
   anchor.size++;
-  anchor.stamp++;
+  anchor.stamp += IRIS_IDEMQUEUE_STAMP_STEP;
   iris_idemqueue_write (self, anchor);
 
   return true;

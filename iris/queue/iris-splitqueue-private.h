@@ -85,12 +85,6 @@
 
 #define IRIS_SPLITQUEUE_MIN_CAPACITY 256
 
-/* How far a renumbering moves the positions: beyond all there were, and so that they keep their
- * slots. A test shows what goes wrong without. */
-#ifndef IRIS_SPLITQUEUE_LAP
-#define IRIS_SPLITQUEUE_LAP(capacity) (capacity)
-#endif
-
 typedef struct IrisSplitQueue IrisSplitQueue;
 
 struct IrisSplitQueue
@@ -271,12 +265,11 @@ iris_splitqueue_replace (IrisSplitQueue *self, uint64_t capacity)
   IrisArray *array = iris_array_pool_take (self->pool, capacity);
   uint64_t bottom = atomic_load_explicit (&self->bottom, memory_order_relaxed);
   uint64_t top = atomic_load_explicit (&self->top, memory_order_acquire);
-  uint64_t larger = iris_array_get_capacity (old) > capacity ? iris_array_get_capacity (old)
-                                                             : capacity;
-  uint64_t lap = IRIS_SPLITQUEUE_LAP (larger);
+  uint64_t lap;
 
   if (array == NULL)
     return false;
+  lap = iris_array_get_lap (array, old);
   iris_array_copy (array, old, top, bottom);
   self->own_array = array;
   atomic_store_explicit (&self->array, array, memory_order_release);
@@ -328,7 +321,7 @@ iris_splitqueue_push (IrisSplitQueue *self, void *item)
 static inline uint64_t
 iris_splitqueue_reclaim (IrisSplitQueue *self)
 {
-  uint64_t lap = IRIS_SPLITQUEUE_LAP (iris_array_get_capacity (self->own_array));
+  uint64_t lap = iris_array_get_lap (self->own_array, self->own_array);
   uint64_t split = self->own_split;
   uint64_t top = atomic_load_explicit (&self->top, memory_order_relaxed);
   uint64_t kept;

@@ -107,11 +107,11 @@ iris_wsqueue_replace (IrisWSQueue *self, uint64_t capacity)
   IrisArray *array = iris_array_pool_take (self->pool, capacity);
   uint64_t bottom = atomic_load_explicit (&self->bottom, memory_order_relaxed);
   uint64_t top = atomic_load_explicit (&self->top, memory_order_acquire);
-  uint64_t lap = iris_array_get_capacity (old) > capacity ? iris_array_get_capacity (old)
-                                                          : capacity;
+  uint64_t lap;
 
   if (array == NULL)
     return false;
+  lap = iris_array_get_lap (array, old);
   iris_array_copy (array, old, top, bottom);
   /* Release: a thief that sees the array sees its slots. */
   atomic_store_explicit (&self->array, array, memory_order_release);

@@ -6,9 +6,12 @@
  * naming it is a step, and at the chosen step the hook runs: in the same thread, so the schedule
  * is exact and can be repeated. What the hook does is not stopped itself unless it says so. The
  * memory is sequentially consistent in such a test; weaker memory is for the models.
+ *
+ * A budget of steps ends what would go on for ever, by a jump to step.escape.
  */
 #pragma once
 
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -19,11 +22,15 @@ static struct
   int left; /* steps until the hook runs; negative: never */
   StepHook hook;
   void *data;
+  int budget; /* steps until the escape */
+  jmp_buf escape;
 } step;
 
 static inline int
 step_order (int order)
 {
+  if (step.budget-- == 0)
+    longjmp (step.escape, 1);
   if (step.left >= 0 && step.left-- == 0)
     step.hook (step.data);
 
