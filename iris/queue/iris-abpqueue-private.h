@@ -15,7 +15,8 @@
  * the item elsewhere.
  *
  * Why the orders suffice:
- *  - push stores the slot, then bottom with release; steal reads bottom with acquire.
+ *  - push stores the slot, then bottom with release; steal reads bottom with acquire. take stores
+ *    bottom with release as well, as in iris-wsqueue-private.h.
  *  - take announces bottom - 1 and then reads age; steal reads age and then bottom: the Dekker
  *    pattern, hence the full fence in both. For the last item both swap age.
  *  - starting again stores bottom = 0, then age with release: a thief that reads the new age
@@ -136,7 +137,7 @@ iris_abpqueue_take (IrisABPQueue *self)
   if (bottom == 0)
     return NULL;
   bottom--;
-  atomic_store_explicit (&self->bottom, bottom, memory_order_relaxed);
+  atomic_store_explicit (&self->bottom, bottom, memory_order_release);
   iris_fence_full ();
   age = atomic_load_explicit (&self->age, memory_order_acquire);
   if (iris_likely (bottom > iris_abpqueue_top (age)))

@@ -6,18 +6,12 @@
  * fails to claim the position and drops what it read. For the same reason an array that a deque
  * has replaced is not freed while thieves are about: it is retired, see iris-array-pool-private.h.
  * Its mask is never written again.
- *
- * A test that wants memory to run out defines the allocator before it includes this file.
  */
 #pragma once
 
 #include "iris/base/iris-atomic-private.h"
 
 #include <stdlib.h>
-
-#ifndef IRIS_ARRAY_MALLOC
-#define IRIS_ARRAY_MALLOC(size) malloc (size)
-#endif
 
 /* 2^30 slots are 8 GiB of pointers: far above any backlog that is not a mistake. */
 #define IRIS_ARRAY_MAX_ORDER    30
@@ -53,7 +47,7 @@ iris_array_new (uint64_t capacity)
 
   if (!iris_array_is_capacity (capacity))
     return NULL;
-  self = IRIS_ARRAY_MALLOC (sizeof *self + (size_t) capacity * sizeof self->slots[0]);
+  self = malloc (sizeof *self + (size_t) capacity * sizeof self->slots[0]);
   if (self == NULL)
     return NULL;
   self->mask = capacity - 1;

@@ -21,7 +21,7 @@
 #include "iris/queue/iris-deque-kind.h"
 #include "iris/queue/iris-halfqueue-private.h"
 #include "iris/queue/iris-idemqueue-private.h"
-#include "iris/queue/iris-lockedqueue-private.h"
+#include "iris/queue/iris-locked-deque-private.h"
 #include "iris/queue/iris-splitqueue-private.h"
 #include "iris/queue/iris-wsqueue-private.h"
 
@@ -35,7 +35,7 @@ struct IrisDequeCore
     IrisSplitQueue split;
     IrisABPQueue abp;
     IrisHalfQueue half;
-    IrisLockedQueue locked;
+    IrisLockedDeque locked;
     IrisIdemQueue idempotent;
   };
   IrisDequeKind kind;
@@ -77,7 +77,7 @@ iris_deque_core_init_full (IrisDequeCore *self,
     case IRIS_DEQUE_STEAL_HALF:
       return iris_halfqueue_init_full (&self->half, pool, capacity, start);
     case IRIS_DEQUE_LOCKED:
-      return iris_lockedqueue_init_full (&self->locked, pool, capacity, start);
+      return iris_locked_deque_init_full (&self->locked, pool, capacity, start);
     case IRIS_DEQUE_IDEMPOTENT:
       return iris_idemqueue_init_full (&self->idempotent, capacity, start);
     }
@@ -94,7 +94,7 @@ iris_deque_core_init (IrisDequeCore *self, IrisDequeKind kind, IrisArrayPool *po
     [IRIS_DEQUE_SPLIT] = IRIS_SPLITQUEUE_MIN_CAPACITY,
     [IRIS_DEQUE_ABP] = IRIS_ABPQUEUE_DEFAULT_CAPACITY,
     [IRIS_DEQUE_STEAL_HALF] = IRIS_HALFQUEUE_MIN_CAPACITY,
-    [IRIS_DEQUE_LOCKED] = IRIS_LOCKEDQUEUE_MIN_CAPACITY,
+    [IRIS_DEQUE_LOCKED] = IRIS_LOCKED_DEQUE_MIN_CAPACITY,
     [IRIS_DEQUE_IDEMPOTENT] = IRIS_IDEMQUEUE_DEFAULT_CAPACITY,
   };
 
@@ -119,7 +119,7 @@ iris_deque_core_clear (IrisDequeCore *self)
       iris_halfqueue_clear (&self->half);
       break;
     case IRIS_DEQUE_LOCKED:
-      iris_lockedqueue_clear (&self->locked);
+      iris_locked_deque_clear (&self->locked);
       break;
     case IRIS_DEQUE_IDEMPOTENT:
       iris_idemqueue_clear (&self->idempotent);
@@ -142,7 +142,7 @@ iris_deque_core_push (IrisDequeCore *self, void *item)
     case IRIS_DEQUE_STEAL_HALF:
       return iris_halfqueue_push (&self->half, item);
     case IRIS_DEQUE_LOCKED:
-      return iris_lockedqueue_push (&self->locked, item);
+      return iris_locked_deque_push (&self->locked, item);
     case IRIS_DEQUE_IDEMPOTENT:
       return iris_idemqueue_push (&self->idempotent, item);
     }
@@ -165,7 +165,7 @@ iris_deque_core_take (IrisDequeCore *self)
     case IRIS_DEQUE_STEAL_HALF:
       return iris_halfqueue_take (&self->half);
     case IRIS_DEQUE_LOCKED:
-      return iris_lockedqueue_take (&self->locked);
+      return iris_locked_deque_take (&self->locked);
     case IRIS_DEQUE_IDEMPOTENT:
       return iris_idemqueue_take (&self->idempotent);
     }
@@ -188,7 +188,7 @@ iris_deque_core_take_oldest (IrisDequeCore *self)
     case IRIS_DEQUE_STEAL_HALF:
       return iris_halfqueue_take_oldest (&self->half);
     case IRIS_DEQUE_LOCKED:
-      return iris_lockedqueue_take_oldest (&self->locked);
+      return iris_locked_deque_take_oldest (&self->locked);
     case IRIS_DEQUE_IDEMPOTENT:
       return iris_idemqueue_take_oldest (&self->idempotent);
     }
@@ -217,7 +217,7 @@ iris_deque_core_steal (IrisDequeCore *self, void **items, uint64_t max, uint64_t
     case IRIS_DEQUE_STEAL_HALF:
       return iris_halfqueue_steal (&self->half, items, max, n);
     case IRIS_DEQUE_LOCKED:
-      return iris_lockedqueue_steal (&self->locked, items, max, n);
+      return iris_locked_deque_steal (&self->locked, items, max, n);
     case IRIS_DEQUE_IDEMPOTENT:
       return iris_idemqueue_steal (&self->idempotent, items, max, n);
     }
@@ -241,7 +241,7 @@ iris_deque_core_get_length (IrisDequeCore *self)
     case IRIS_DEQUE_STEAL_HALF:
       return iris_halfqueue_get_length (&self->half);
     case IRIS_DEQUE_LOCKED:
-      return iris_lockedqueue_get_length (&self->locked);
+      return iris_locked_deque_get_length (&self->locked);
     case IRIS_DEQUE_IDEMPOTENT:
       return iris_idemqueue_get_length (&self->idempotent);
     }

@@ -20,11 +20,11 @@
  *    the owner announced before its fence, or a later one: it knows that p is gone.
  * That is the Dekker pattern of Chase and Lev's deque, which needs it with a half of one item.
  *
- * Why the orders suffice: as in iris-wsqueue-private.h. push releases bottom and steal acquires
- * it, so slots are seen; the owner acquires top, so slots are written again only after thieves
- * have read them. A renumbering stores the array (release) before it swaps top, and bottom after
- * it: a thief with the old top fails, one with the new top sees the new array, and a bottom that
- * is either new or below top. Slots of a position that no number stands for any more are read
+ * Why the orders suffice: as in iris-wsqueue-private.h. The owner releases bottom and steal
+ * acquires it, so slots are seen; the owner acquires top, so slots are written again only after
+ * thieves have read them. A renumbering stores the array (release) before it swaps top, and bottom
+ * after it: a thief with the old top fails, one with the new top sees the new array, and a bottom
+ * that is either new or below top. Slots of a position that no number stands for any more are read
  * only by thieves that fail. Width of the positions: as in iris-splitqueue-private.h.
  *
  * Source: D. Hendler, N. Shavit, "Non-Blocking Steal-Half Work Queues" (PODC 2002). They keep the
@@ -169,7 +169,7 @@ iris_halfqueue_take_contested (IrisHalfQueue *self, IrisArray *array, uint64_t t
   do
     if ((int64_t) (bottom - top) < 0)
       {
-        atomic_store_explicit (&self->bottom, bottom + 1, memory_order_relaxed);
+        atomic_store_explicit (&self->bottom, bottom + 1, memory_order_release);
         return NULL;
       }
   while (!iris_halfqueue_renumber (self, &top, lap));
@@ -193,7 +193,7 @@ iris_halfqueue_take (IrisHalfQueue *self)
     return NULL;
 
   bottom--;
-  atomic_store_explicit (&self->bottom, bottom, memory_order_relaxed);
+  atomic_store_explicit (&self->bottom, bottom, memory_order_release);
   iris_fence_full ();
   top = atomic_load_explicit (&self->top, memory_order_acquire);
   if (iris_likely ((int64_t) (bottom - top) >= (int64_t) ((self->highest - top + 1) / 2)))

@@ -13,7 +13,9 @@
  *
  * Why the orders suffice:
  *  - push stores the slot, then bottom with release; steal reads bottom with acquire: a thief
- *    that sees the index sees the slot, and what the item points to.
+ *    that sees the index sees the slot, and what the item points to. take stores bottom with
+ *    release too, because a thief may read that store, and a plain store does not continue the
+ *    release sequence of the push (it did in C11, no longer in C++20, nor on ARM).
  *  - take announces bottom - 1 and steal reads top, each then looks at the other's word: the
  *    Dekker pattern, hence the full fence in both. At most one of them can miss the other, and
  *    for the last item both go through the compare-and-swap on top.
@@ -159,7 +161,7 @@ iris_wsqueue_take_last (IrisWSQueue *self, IrisArray *array, uint64_t top, uint6
                                                     memory_order_relaxed))
         item = NULL;
     }
-  atomic_store_explicit (&self->bottom, bottom + 1, memory_order_relaxed);
+  atomic_store_explicit (&self->bottom, bottom + 1, memory_order_release);
 
   return item;
 }
@@ -178,7 +180,7 @@ iris_wsqueue_take (IrisWSQueue *self)
     return NULL;
 
   bottom--;
-  atomic_store_explicit (&self->bottom, bottom, memory_order_relaxed);
+  atomic_store_explicit (&self->bottom, bottom, memory_order_release);
   iris_fence_full ();
   top = atomic_load_explicit (&self->top, memory_order_relaxed);
   if (iris_unlikely ((int64_t) (bottom - top) <= 0))

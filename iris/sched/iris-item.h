@@ -68,5 +68,7 @@ IRIS_AVAILABLE_IN_ALL
 void iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify notify);
 IRIS_AVAILABLE_IN_ALL
 void iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags);
+IRIS_AVAILABLE_IN_ALL
+void iris_item_settle (IrisItem *item, gboolean run);
 
 G_END_DECLS

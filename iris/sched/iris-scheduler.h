@@ -14,13 +14,6 @@ G_BEGIN_DECLS
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_DERIVABLE_TYPE (IrisScheduler, iris_scheduler, IRIS, SCHEDULER, GObject)
 
-struct _IrisSchedulerClass
-{
-  /*< private >*/
-  GObjectClass parent_class;
-  gpointer padding[8];
-};
-
 /**
  * IrisShutdown:
  * @IRIS_SHUTDOWN_DRAIN: run everything that is queued, and what that queues, then stop
@@ -33,6 +26,26 @@ typedef enum
   IRIS_SHUTDOWN_DRAIN,
   IRIS_SHUTDOWN_CANCEL,
 } IrisShutdown;
+
+/**
+ * IrisSchedulerClass:
+ * @queue_item: takes an item; any thread. It must settle each item once: by iris_item_settle()
+ * @shutdown: see iris_scheduler_shutdown()
+ * @get_stats: see iris_scheduler_get_stats()
+ *
+ * What a scheduler of another library must provide. It has one place and counts as one worker.
+ */
+struct _IrisSchedulerClass
+{
+  GObjectClass parent_class;
+
+  void (*queue_item) (IrisScheduler *self, IrisItem *item);
+  void (*shutdown) (IrisScheduler *self, IrisShutdown how);
+  IrisStats *(*get_stats) (IrisScheduler *self);
+
+  /*< private >*/
+  gpointer padding[8];
+};
 
 IRIS_AVAILABLE_IN_ALL
 IrisScheduler *iris_scheduler_new (void);

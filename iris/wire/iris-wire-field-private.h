@@ -48,9 +48,10 @@ extern const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS];
 /* NULL if there is no such type. */
 const IrisWireTypeInfo *iris_wire_type_info (guint type);
 
-#define IRIS_WIRE_FIELD(message, field, type) ((type *) ((char *) (message) + (field)->offset))
+#define IRIS_WIRE_FIELD(message, field, type) \
+  ((type *) (void *) ((char *) (message) + (field)->offset))
 #define IRIS_WIRE_CONST_FIELD(message, field, type) \
-  ((const type *) ((const char *) (message) + (field)->offset))
+  ((const type *) (const void *) ((const char *) (message) + (field)->offset))
 
 /* What is common to both directions, after all values are known. */
 gboolean iris_wire_check_range (IrisWireCheck *check, guint key, gboolean negative, guint64 value);

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * One message of the protocol as a plain struct, whatever its type.
+ * One message of the protocol IRS1 as a plain struct, whatever its type.
+ *
+ * Everything under iris/wire is pure: iris_wire_decode() turns frames into an IrisWireMessage that
+ * borrows from them, iris_wire_encode() an IrisWireMessage into frames that borrow from it and from
+ * the encoder. The larger bodies have types of their own: IrisWireBatchBuilder and
+ * IrisWireBatchIter, IrisWireMap, IrisWireStatus, IrisWireServices. doc/protocol.md describes the
+ * same from outside. Nothing here is shared between threads and nothing locks: a message, encoder,
+ * builder or iterator belongs to whoever made it; functions without such an object may be called
+ * from any thread.
  *
  * The struct owns nothing. Strings are a pointer and a length without a terminating NUL, because
  * after decoding they point into the received frames; they are free of NUL bytes, so that

@@ -50,8 +50,25 @@ typedef struct
 IRIS_AVAILABLE_IN_ALL
 IrisWireServices *iris_wire_services_new (guint n_services);
 
+/**
+ * iris_wire_services_copy:
+ * @self: services
+ *
+ * Returns: (transfer full): a deep copy
+ *
+ * Since: 0.1
+ */
 IRIS_AVAILABLE_IN_ALL
 IrisWireServices *iris_wire_services_copy (const IrisWireServices *self);
+
+/**
+ * iris_wire_services_free:
+ * @self: (transfer full) (nullable): services
+ *
+ * Frees @self and all that it owns.
+ *
+ * Since: 0.1
+ */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_services_free (IrisWireServices *self);
 

@@ -8,11 +8,10 @@
  * built once more with plants: what keeps an old view of a deque from being believed is taken
  * out, and the same schedules must then find a fault in each kind.
  */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "core-test-util.h"
 #include "step.h"
+
+#include <stdio.h>
 
 #ifdef PLANTED
 #define IRIS_ARRAY_LAP(capacity)  ((capacity) &0)
@@ -398,8 +397,6 @@ main (void)
 {
   Suite *suite = suite_create ("deque-steps");
   TCase *stopped = tcase_create ("stopped");
-  SRunner *runner;
-  int n_failed;
 
   tcase_set_timeout (stopped, 200);
 #ifdef PLANTED
@@ -416,11 +413,5 @@ main (void)
 #endif
   suite_add_tcase (suite, stopped);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,25 +2,10 @@
  *
  * What every kind of deque promises to one thread, the pool of arrays, and the public face.
  */
-#include <check.h>
-#include <stdlib.h>
+#include "core-test-util.h"
+#include "inject-malloc.h"
 
-static int mallocs_left = -1; /* until memory runs out; negative: never */
-
-static void *
-limited_malloc (size_t size)
-{
-  if (mallocs_left == 0)
-    return NULL;
-  if (mallocs_left > 0)
-    mallocs_left--;
-
-  return malloc (size);
-}
-
-#define IRIS_ARRAY_MALLOC(size) limited_malloc (size)
 #include <iris/queue/iris-deque-private.h>
-#include <iris/iris.h>
 
 #define N_KINDS (IRIS_DEQUE_IDEMPOTENT + 1)
 #define N_ITEMS 5000
@@ -32,7 +17,7 @@ static IrisArrayPool pool;
 static void
 setup (void)
 {
-  mallocs_left = -1;
+  inject_n_good = -1;
   iris_array_pool_init (&pool);
 }
 
@@ -163,7 +148,7 @@ START_TEST (without_memory_a_push_fails_and_nothing_is_lost)
   int n = 0;
 
   make (_i, 0);
-  mallocs_left = 2;
+  inject_n_good = 2;
   while (n < N_ITEMS && iris_deque_core_push (&queue, &things[n]))
     n++;
   ck_assert_int_lt (n, N_ITEMS);
@@ -179,7 +164,7 @@ END_TEST
 
 START_TEST (without_memory_it_does_not_start)
 {
-  mallocs_left = 0;
+  inject_n_good = 0;
   ck_assert (!iris_deque_core_init (&queue, (IrisDequeKind) _i, &pool));
   iris_deque_core_clear (&queue);
 }
@@ -234,7 +219,7 @@ START_TEST (what_grew_shrinks_again_and_gives_its_arrays_to_others)
   ck_assert_uint_lt (current_capacity (), 64);
 
   /* Another one grows without new memory. */
-  mallocs_left = 0;
+  inject_n_good = 0;
   for (int round = 0; round < 3; round++)
     {
       push (0, N_ITEMS);
@@ -289,8 +274,6 @@ main (void)
 {
   Suite *suite = suite_create ("deque");
   TCase *kinds = tcase_create ("kinds");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_checked_fixture (kinds, setup, teardown);
   tcase_add_loop_test (kinds, the_owner_takes_the_newest_first, 0, N_KINDS);
@@ -306,11 +289,5 @@ main (void)
   tcase_add_loop_test (kinds, the_public_face_does_the_same, 0, N_KINDS);
   suite_add_tcase (suite, kinds);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

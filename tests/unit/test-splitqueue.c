@@ -2,23 +2,9 @@
  *
  * The split deque by one thread: what is private, what is public, and how the split moves.
  */
-#include <check.h>
-#include <stdlib.h>
+#include "core-test-util.h"
+#include "inject-malloc.h"
 
-static int mallocs_left = -1; /* until memory runs out; negative: never */
-
-static void *
-limited_malloc (size_t size)
-{
-  if (mallocs_left == 0)
-    return NULL;
-  if (mallocs_left > 0)
-    mallocs_left--;
-
-  return malloc (size);
-}
-
-#define IRIS_ARRAY_MALLOC(size) limited_malloc (size)
 #include <iris/queue/iris-splitqueue-private.h>
 
 #define N_ITEMS 100000
@@ -29,7 +15,7 @@ static IrisSplitQueue queue;
 static void
 setup (void)
 {
-  mallocs_left = -1;
+  inject_n_good = -1;
   ck_assert (iris_splitqueue_init_full (&queue, NULL, 4, 0));
 }
 
@@ -266,14 +252,14 @@ END_TEST
 
 START_TEST (without_memory_a_push_fails_and_nothing_is_lost)
 {
-  mallocs_left = 0;
+  inject_n_good = 0;
   push (0, 3);
   ck_assert (!iris_splitqueue_push (&queue, &things[3]));
   ck_assert (!iris_splitqueue_push (&queue, &things[3]));
   ck_assert_uint_eq (iris_splitqueue_get_length (&queue), 3);
   expect_taken (2, 2);
   push (2, 3);
-  mallocs_left = 1;
+  inject_n_good = 1;
   push (3, 7);
   ck_assert (!iris_splitqueue_push (&queue, &things[7]));
   expect_taken (6, 0);
@@ -284,7 +270,7 @@ START_TEST (without_memory_it_does_not_start)
 {
   IrisSplitQueue other;
 
-  mallocs_left = 0;
+  inject_n_good = 0;
   ck_assert (!iris_splitqueue_init (&other));
 }
 END_TEST
@@ -305,8 +291,6 @@ main (void)
 {
   Suite *suite = suite_create ("splitqueue");
   TCase *alone = tcase_create ("alone");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_checked_fixture (alone, setup, teardown);
   tcase_add_test (alone, the_owner_takes_the_newest_first);
@@ -328,11 +312,5 @@ main (void)
   tcase_add_test (alone, a_capacity_that_is_no_power_of_two_is_refused);
   suite_add_tcase (suite, alone);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

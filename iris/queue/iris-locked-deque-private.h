@@ -18,11 +18,11 @@
 
 #include <pthread.h>
 
-#define IRIS_LOCKEDQUEUE_MIN_CAPACITY 256
+#define IRIS_LOCKED_DEQUE_MIN_CAPACITY 256
 
-typedef struct IrisLockedQueue IrisLockedQueue;
+typedef struct IrisLockedDeque IrisLockedDeque;
 
-struct IrisLockedQueue
+struct IrisLockedDeque
 {
   alignas (IRIS_CACHE_PAIR) pthread_mutex_t lock;
   _Atomic uint64_t top;
@@ -34,10 +34,10 @@ struct IrisLockedQueue
 /* Starts at @position, which is 0 but in tests that cross limits. False when there is no memory,
  * or @capacity is no power of two from 2 on. */
 static inline bool
-iris_lockedqueue_init_full (IrisLockedQueue *self,
-                            IrisArrayPool *pool,
-                            uint64_t capacity,
-                            uint64_t position)
+iris_locked_deque_init_full (IrisLockedDeque *self,
+                             IrisArrayPool *pool,
+                             uint64_t capacity,
+                             uint64_t position)
 {
   self->array = iris_array_pool_take (pool, capacity);
   self->pool = pool;
@@ -49,14 +49,14 @@ iris_lockedqueue_init_full (IrisLockedQueue *self,
 }
 
 static inline bool
-iris_lockedqueue_init (IrisLockedQueue *self)
+iris_locked_deque_init (IrisLockedDeque *self)
 {
-  return iris_lockedqueue_init_full (self, NULL, IRIS_LOCKEDQUEUE_MIN_CAPACITY, 0);
+  return iris_locked_deque_init_full (self, NULL, IRIS_LOCKED_DEQUE_MIN_CAPACITY, 0);
 }
 
 /* Under the lock nobody reads an array that was replaced, so it goes at once. */
 static inline void
-iris_lockedqueue_drop (IrisLockedQueue *self, IrisArray *array)
+iris_locked_deque_drop (IrisLockedDeque *self, IrisArray *array)
 {
   if (self->pool != NULL && array != NULL)
     iris_array_pool_give (self->pool, array);
@@ -65,16 +65,16 @@ iris_lockedqueue_drop (IrisLockedQueue *self, IrisArray *array)
 }
 
 static inline void
-iris_lockedqueue_clear (IrisLockedQueue *self)
+iris_locked_deque_clear (IrisLockedDeque *self)
 {
-  iris_lockedqueue_drop (self, self->array);
+  iris_locked_deque_drop (self, self->array);
   self->array = NULL;
   pthread_mutex_destroy (&self->lock);
 }
 
 /* False, and nothing changed, when the deque is full and there is no memory to grow. */
 static inline bool
-iris_lockedqueue_push (IrisLockedQueue *self, void *item)
+iris_locked_deque_push (IrisLockedDeque *self, void *item)
 {
   uint64_t top, bottom;
   bool fits = true;
@@ -91,7 +91,7 @@ iris_lockedqueue_push (IrisLockedQueue *self, void *item)
       if (fits)
         {
           iris_array_copy (larger, self->array, top, bottom);
-          iris_lockedqueue_drop (self, self->array);
+          iris_locked_deque_drop (self, self->array);
           self->array = larger;
         }
     }
@@ -107,7 +107,7 @@ iris_lockedqueue_push (IrisLockedQueue *self, void *item)
 
 /* The newest item, or NULL. */
 static inline void *
-iris_lockedqueue_take (IrisLockedQueue *self)
+iris_locked_deque_take (IrisLockedDeque *self)
 {
   void *item = NULL;
   uint64_t bottom;
@@ -127,7 +127,7 @@ iris_lockedqueue_take (IrisLockedQueue *self)
 /* Up to half of what is there (rounded up), at most @max items, into @items, oldest first. @n is
  * how many, 0 unless the result is TAKEN. */
 static inline IrisStealResult
-iris_lockedqueue_steal (IrisLockedQueue *self, void **items, uint64_t max, uint64_t *n)
+iris_locked_deque_steal (IrisLockedDeque *self, void **items, uint64_t max, uint64_t *n)
 {
   uint64_t top, length, k;
 
@@ -146,18 +146,18 @@ iris_lockedqueue_steal (IrisLockedQueue *self, void **items, uint64_t max, uint6
 
 /* The oldest item, or NULL. */
 static inline void *
-iris_lockedqueue_take_oldest (IrisLockedQueue *self)
+iris_locked_deque_take_oldest (IrisLockedDeque *self)
 {
   void *item = NULL;
   uint64_t n;
 
-  iris_lockedqueue_steal (self, &item, 1, &n);
+  iris_locked_deque_steal (self, &item, 1, &n);
 
   return n > 0 ? item : NULL;
 }
 
 static inline uint64_t
-iris_lockedqueue_get_length (IrisLockedQueue *self)
+iris_locked_deque_get_length (IrisLockedDeque *self)
 {
   uint64_t top = atomic_load_explicit (&self->top, memory_order_acquire);
   uint64_t bottom = atomic_load_explicit (&self->bottom, memory_order_relaxed);
