@@ -116,6 +116,12 @@ search_all (Result *result, const Options *options)
   if (explore.model == MODEL_SC)
     delays = 0;
 
+  /* Bounds that the caller gives count alone. */
+  explore.max_together = UINT32_MAX;
+  if (scenario->together != 0 && options->preemptions == UINT32_MAX
+      && options->delays == UINT32_MAX)
+    explore.max_together = scenario->together;
+
   learn ();
   explore.search = SEARCH_ALL;
   for (unsigned bound = 0; bound <= preemptions || bound <= delays; bound++)
@@ -173,9 +179,12 @@ model_name (void)
 static void
 report_counts (const Result *result, const Options *options)
 {
-  printf ("#   %s %llu interleavings with up to %u preemptions and %u delayed stores (%s)",
+  printf ("#   %s %llu interleavings with up to %u preemptions and %u delayed stores",
           result->exhausted ? "all" : "the first", (unsigned long long) result->n_runs,
-          explore.max_preemptions, explore.max_delays, model_name ());
+          explore.max_preemptions, explore.max_delays);
+  if (explore.max_together != UINT32_MAX)
+    printf (", %u together", explore.max_together);
+  printf (" (%s)", model_name ());
   if (result->n_random > 0)
     printf (", %llu random ones from seed %llu", (unsigned long long) result->n_random,
             (unsigned long long) options->seed);
@@ -330,12 +339,17 @@ static Options
 parse (int argc, char **argv)
 {
   static const struct option known[] = {
-    { "list", no_argument, NULL, 'l' },           { "scenario", required_argument, NULL, 's' },
-    { "schedule", required_argument, NULL, 'r' }, { "seed", required_argument, NULL, 'e' },
-    { "random", required_argument, NULL, 'n' },   { "preemptions", required_argument, NULL, 'p' },
-    { "delays", required_argument, NULL, 'd' },   { "model", required_argument, NULL, 'm' },
+    { "list", no_argument, NULL, 'l' },
+    { "scenario", required_argument, NULL, 's' },
+    { "schedule", required_argument, NULL, 'r' },
+    { "seed", required_argument, NULL, 'e' },
+    { "random", required_argument, NULL, 'n' },
+    { "preemptions", required_argument, NULL, 'p' },
+    { "delays", required_argument, NULL, 'd' },
+    { "model", required_argument, NULL, 'm' },
     { "c20", no_argument, NULL, '2' },
-    { "max-runs", required_argument, NULL, 'x' }, { NULL, 0, NULL, 0 },
+    { "max-runs", required_argument, NULL, 'x' },
+    { NULL, 0, NULL, 0 },
   };
   Options options = {
     .model = MODEL_TSO,

@@ -8,6 +8,7 @@
  *     consistent store or futex call, and at anybody's heavy fence;
  *   - those to a word, and under TSO the ones in front of them, before another thread's access to
  *     that word, if the explorer so chooses;
+ *   - all of a thread when somebody has waited more than MAX_AGE times while one was delayed;
  *   - all of all threads when nobody can go on otherwise, and at the end.
  *
  * Clocks: a release publishes the thread's clock with the word, an acquire of the word learns it;
@@ -107,6 +108,21 @@ explore_drain_all (void)
     }
 
   return any;
+}
+
+/* Somebody waits, so time passes. */
+void
+explore_drain_old (void)
+{
+  for (unsigned i = 0; i < explore.scenario->n_threads; i++)
+    {
+      Thread *thread = &explore.threads[i];
+
+      for (unsigned j = 0; j < thread->n_buffered; j++)
+        thread->buffer[j].age++;
+      if (thread->n_buffered > 0 && thread->buffer[0].age > MAX_AGE)
+        explore_drain (thread);
+    }
 }
 
 static unsigned
@@ -245,9 +261,8 @@ must_wait (Thread *self, const Store *store)
     return true;
   if (explore.model == MODEL_SC)
     return false;
-  if (explore.search == SEARCH_ALL
-      && (explore.n_delays == explore.max_delays
-          || !explore_word_touch (store->word, self->index, true)))
+  if (!explore_may_delay ()
+      || (!explore_word_touch (store->word, self->index, true) && explore.search == SEARCH_ALL))
     return false;
 
   if (explore_choose (CHOICE_DELAY, self->step, 0, no_yes, 2) == 0)

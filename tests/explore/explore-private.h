@@ -25,6 +25,7 @@
 #define MAIN_THREAD EXPLORE_MAX_THREADS /* setup() and check() */
 #define MAX_BUFFER  32
 #define MAX_KEYS    4
+#define MAX_AGE     2 /* a store does not stay in the buffer for ever */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define EXPLORE_ASAN 1
@@ -56,6 +57,7 @@ typedef struct
   uint64_t value;
   bool release;
   bool in_order; /* overtakes nothing */
+  unsigned age;  /* how many times anybody waited while it was delayed */
   Clock clock;  /* what an acquire of it learns */
   const char *what;
 } Store;
@@ -107,6 +109,7 @@ typedef struct
   Search search;
   unsigned max_preemptions;
   unsigned max_delays;
+  unsigned max_together;
   bool c20; /* a plain store ends even its own thread's release sequence */
 
   /* This interleaving. */
@@ -127,6 +130,8 @@ extern Explore explore;
 /* explore-run.c */
 bool explore_run (void);
 void explore_trace (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
+bool explore_may_preempt (void);
+bool explore_may_delay (void);
 void explore_switch_point (const void *word, bool writes);
 void explore_switch_point_fence (bool drains);
 void explore_block (ThreadState state, char *word, const char *what, const char *where);
@@ -160,6 +165,7 @@ uint64_t explore_get (const void *word, unsigned size);
 bool explore_is_pending (const char *word);
 void explore_drain (Thread *thread);
 bool explore_drain_all (void);
+void explore_drain_old (void);
 void explore_let_out (Thread *thread, const char *word);
 
 /* explore-sync.c */

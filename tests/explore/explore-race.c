@@ -32,7 +32,7 @@ typedef struct
   unsigned run;
   unsigned readers, writers;             /* sets of threads, over all runs */
   unsigned known_readers, known_writers; /* as of the last explore_words_learn() */
-  Clock released[EXPLORE_MAX_THREADS]; /* by the release sequence that each thread heads */
+  Clock released[EXPLORE_MAX_THREADS];   /* by the release sequence that each thread heads */
 } Word;
 
 /* Eight bytes of plain memory. */

@@ -192,6 +192,26 @@ next_step (Thread *self)
                   self->index);
 }
 
+static bool
+within_both (void)
+{
+  return explore.n_preemptions + explore.n_delays < explore.max_together;
+}
+
+/* Whether the bounds allow one more. */
+bool
+explore_may_preempt (void)
+{
+  return explore.search != SEARCH_ALL
+         || (explore.n_preemptions < explore.max_preemptions && within_both ());
+}
+
+bool
+explore_may_delay (void)
+{
+  return explore.search != SEARCH_ALL || (explore.n_delays < explore.max_delays && within_both ());
+}
+
 /* @self can go on; another thread may be preferred, if the bound allows it. */
 static void
 maybe_preempt (Thread *self)
@@ -199,7 +219,7 @@ maybe_preempt (Thread *self)
   unsigned values[EXPLORE_MAX_THREADS];
   unsigned n, chosen;
 
-  if (explore.search == SEARCH_ALL && explore.n_preemptions == explore.max_preemptions)
+  if (!explore_may_preempt ())
     return;
   values[0] = self->index;
   n = list_others (self, values + 1);
@@ -310,13 +330,14 @@ explore_yield (const char *where)
   if (!explore.running)
     return 0;
   next_step (self);
+  explore_drain_old ();
   n = list_others (self, values);
   if (n == 0)
     {
       explore_drain_all ();
       return 0;
     }
-  if (explore.search == SEARCH_ALL && explore.n_preemptions == explore.max_preemptions)
+  if (!explore_may_preempt ())
     n = 1;
   chosen = n == 1 ? values[0] : explore_choose (CHOICE_SWITCH, self->step, 0, values, n);
   explore.n_preemptions += chosen != values[0];

@@ -55,6 +55,7 @@ typedef struct
 
   unsigned preemptions; /* 0: 3 */
   unsigned delays;      /* 0: 2 */
+  unsigned together;    /* at most so many of both; 0: no further bound */
   unsigned random_runs; /* 0: 20000 */
 
   /* A planted bug: the scenario passes when the explorer finds a failure with these words in it,

@@ -82,8 +82,7 @@ take (unsigned self)
     {
       uint32_t expected = 1;
 
-      if (may_take (self, i)
-          && atomic_load_explicit (&waiting[i], memory_order_relaxed) == 1
+      if (may_take (self, i) && atomic_load_explicit (&waiting[i], memory_order_relaxed) == 1
           && atomic_compare_exchange_strong_explicit (&waiting[i], &expected, 0,
                                                       memory_order_acquire, memory_order_relaxed))
         return i;
