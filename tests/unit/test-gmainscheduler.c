@@ -129,8 +129,16 @@ iterate (gpointer data)
   return NULL;
 }
 
+static gboolean
+quit (gpointer loop)
+{
+  g_main_loop_quit (loop);
+  return G_SOURCE_REMOVE;
+}
+
 START_TEST (items_from_other_threads_wake_the_loop_and_none_is_lost)
 {
+  GSource *end = g_idle_source_new ();
   GMainLoop *loop = g_main_loop_new (context, FALSE);
   GThread *runner = g_thread_new ("runner", iterate, loop);
   GThread *queuers[4];
@@ -141,7 +149,10 @@ START_TEST (items_from_other_threads_wake_the_loop_and_none_is_lost)
     g_thread_join (queuers[i]);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   ck_assert_uint_eq (atomic_load (&n_notified), G_N_ELEMENTS (queuers) * N_ITEMS);
-  g_main_loop_quit (loop);
+  /* From inside: a loop forgets that it was told to quit before it ran. */
+  g_source_set_callback (end, quit, loop, NULL);
+  g_source_attach (end, context);
+  g_source_unref (end);
   g_thread_join (runner);
   ck_assert_uint_eq (n_run, G_N_ELEMENTS (queuers) * N_ITEMS);
   g_main_loop_unref (loop);
