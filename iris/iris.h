@@ -13,6 +13,7 @@
 #include <iris/queue/iris-ring.h>
 #include <iris/queue/iris-rrobin.h>
 #include <iris/queue/iris-stack.h>
+#include <iris/queue/iris-deque.h>
 #include <iris/place/iris-place-error.h>
 #include <iris/place/iris-topology.h>
 #include <iris/place/iris-place.h>
