@@ -5,7 +5,6 @@
 #include "irisd-fixture.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #define N_ITEMS TIMES (10000)
@@ -39,11 +38,12 @@ insist_on_hello (const char *endpoint)
     }
 }
 
+static const char *victim_endpoint;
+
 /* What the victim does: keeps its credit used up, says when it is half through, and goes on. */
-static int
-flood (const char *endpoint)
+START_TEST (flood)
 {
-  g_autoptr (Client) client = insist_on_hello (endpoint);
+  g_autoptr (Client) client = insist_on_hello (victim_endpoint);
   guint credits = client->message.credits;
   guint sent = 0;
   for (guint ended = 0; ended < N_ITEMS; ended++)
@@ -53,13 +53,28 @@ flood (const char *endpoint)
       client_receive_ending (client);
       client_ack (client, 1);
       if (ended == N_ITEMS / 2)
-        {
-          puts ("half");
-          fflush (stdout);
-        }
+        ck_assert_int_eq (write (STDOUT_FILENO, "half\n", 5), 5);
     }
   pause ();
-  return 0;
+}
+END_TEST
+
+/* The victim is a process of its own, with Check around it, which the helpers need. */
+static int
+run_flood (const char *endpoint)
+{
+  victim_endpoint = endpoint;
+  g_unsetenv ("CK_TAP_LOG_FILE_NAME");
+  Suite *suite = suite_create ("victim");
+  TCase *victim = tcase_create ("victim");
+  tcase_add_test (victim, flood);
+  suite_add_tcase (suite, victim);
+  SRunner *runner = srunner_create (suite);
+  srunner_set_fork_status (runner, CK_NOFORK);
+  srunner_run_all (runner, CK_SILENT);
+  int n_failed = srunner_ntests_failed (runner);
+  srunner_free (runner);
+  return n_failed;
 }
 
 static char *self_path;
@@ -292,7 +307,7 @@ int
 main (int argc, char **argv)
 {
   if (argc == 3 && strcmp (argv[1], "flood") == 0)
-    return flood (argv[2]);
+    return run_flood (argv[2]);
   self_path = argv[0];
   Suite *suite = suite_create ("irisd-clients");
   TCase *clients = tcase_create ("clients");
