@@ -16,7 +16,7 @@
 #define READY_FD 3
 
 /* A test that fails leaves by a jump; its irisd must not stay behind. */
-static void
+void
 die_with_test (gpointer data)
 {
   prctl (PR_SET_PDEATHSIG, SIGKILL);

@@ -51,6 +51,8 @@ irisd_start_in (const char *dir, const char *config, const char *const *options)
 GSubprocess *
 irisd_spawn (const char *dir, const char *config, const char *const *options, int ready_fd);
 void
+die_with_test (gpointer data);
+void
 irisd_signal (Irisd *self, int signal_number);
 int
 irisd_wait (Irisd *self);
@@ -99,6 +101,8 @@ void
 client_send_frames (Client *self, const IrisWireFrame *frames, guint n);
 gboolean
 client_try_receive (Client *self);
+const IrisWireMessage *
+client_receive_any (Client *self);
 const IrisWireMessage *
 client_receive (Client *self);
 const IrisWireMessage *
