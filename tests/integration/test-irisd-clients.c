@@ -82,8 +82,11 @@ static char *self_path;
 static GSubprocess *
 start_flood (const char *endpoint)
 {
-  GSubprocess *victim = g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE, NULL, self_path, "flood",
-                                          endpoint, NULL);
+  g_autoptr (GSubprocessLauncher)
+      launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE);
+  g_subprocess_launcher_set_child_setup (launcher, die_with_test, NULL, NULL);
+  GSubprocess *victim = g_subprocess_launcher_spawn (launcher, NULL, self_path, "flood", endpoint,
+                                                     NULL);
   ck_assert_ptr_nonnull (victim);
   char line[8];
   gsize n = 0;
