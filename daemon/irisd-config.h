@@ -47,26 +47,18 @@ typedef struct
   IrisdLimits limits;
 } IrisdConfig;
 
-IrisdConfig *
-irisd_config_new (void);
-void
-irisd_config_free (IrisdConfig *self);
-gboolean
-irisd_config_set (IrisdConfig *self, const char *key, const char *value, GError **error);
-gboolean
-irisd_config_load_file (IrisdConfig *self, const char *path, GError **error);
-gboolean
-irisd_config_load_text (IrisdConfig *self,
-                        const char *path,
-                        const char *text,
-                        gsize length,
-                        GError **error);
-gboolean
-irisd_config_check (const IrisdConfig *self, GError **error);
-char **
-irisd_config_find_files (const char *option);
-const char *
-irisd_config_scheduler_name (IrisdSchedulerKind kind);
+IrisdConfig *irisd_config_new (void);
+void irisd_config_free (IrisdConfig *self);
+gboolean irisd_config_set (IrisdConfig *self, const char *key, const char *value, GError **error);
+gboolean irisd_config_load_file (IrisdConfig *self, const char *path, GError **error);
+gboolean irisd_config_load_text (IrisdConfig *self,
+                                 const char *path,
+                                 const char *text,
+                                 gsize length,
+                                 GError **error);
+gboolean irisd_config_check (const IrisdConfig *self, GError **error);
+char **irisd_config_find_files (const char *option);
+const char *irisd_config_scheduler_name (IrisdSchedulerKind kind);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdConfig, irisd_config_free)
 

@@ -88,27 +88,16 @@ typedef struct
   _Alignas(64) _Atomic guint64 bytes;
 } IrisdCore;
 
-IrisdPhase
-irisd_core_get_phase (IrisdCore *self);
-gint64
-irisd_core_get_deadline (IrisdCore *self);
-void
-irisd_core_enter_phase (IrisdCore *self, IrisdPhase phase, guint64 grace_ms);
-gboolean
-irisd_core_begin_item (IrisdCore *self);
-void
-irisd_core_end_item (IrisdCore *self);
-guint64
-irisd_core_get_items (IrisdCore *self);
-guint64
-irisd_core_get_bytes (IrisdCore *self);
-void
-irisd_core_add_bytes (IrisdCore *self, gint64 change);
-void
-irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes, guint64 busy_ns);
-void
-irisd_core_wake_main (IrisdCore *self);
-gint64
-irisd_now_ns (void);
+IrisdPhase irisd_core_get_phase (IrisdCore *self);
+gint64 irisd_core_get_deadline (IrisdCore *self);
+void irisd_core_enter_phase (IrisdCore *self, IrisdPhase phase, guint64 grace_ms);
+gboolean irisd_core_begin_item (IrisdCore *self);
+void irisd_core_end_item (IrisdCore *self);
+guint64 irisd_core_get_items (IrisdCore *self);
+guint64 irisd_core_get_bytes (IrisdCore *self);
+void irisd_core_add_bytes (IrisdCore *self, gint64 change);
+void irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes, guint64 busy_ns);
+void irisd_core_wake_main (IrisdCore *self);
+gint64 irisd_now_ns (void);
 
 G_END_DECLS

@@ -10,16 +10,11 @@ G_BEGIN_DECLS
 
 typedef struct _IrisdDaemon IrisdDaemon;
 
-gboolean
-irisd_daemon_block_signals (GError **error);
-IrisdDaemon *
-irisd_daemon_new (const IrisdConfig *config, GError **error);
-void
-irisd_daemon_free (IrisdDaemon *self);
-char *
-irisd_daemon_get_endpoints (IrisdDaemon *self);
-int
-irisd_daemon_run (IrisdDaemon *self);
+gboolean irisd_daemon_block_signals (GError **error);
+IrisdDaemon *irisd_daemon_new (const IrisdConfig *config, GError **error);
+void irisd_daemon_free (IrisdDaemon *self);
+char *irisd_daemon_get_endpoints (IrisdDaemon *self);
+int irisd_daemon_run (IrisdDaemon *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdDaemon, irisd_daemon_free)
 

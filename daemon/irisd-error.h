@@ -9,8 +9,7 @@
 G_BEGIN_DECLS
 
 #define IRISD_ERROR (irisd_error_quark ())
-GQuark
-irisd_error_quark (void);
+GQuark irisd_error_quark (void);
 
 /**
  * IrisdError:

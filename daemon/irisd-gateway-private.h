@@ -54,73 +54,55 @@ irisd_count (_Atomic guint64 *counter, gint64 change)
 }
 
 /* irisd-deliver.c: messages on their way out. */
-void
-irisd_gateway_send (IrisdGateway *self,
-                    const IrisdRoute *route,
-                    IrisdPeer *peer,
-                    IrisWireMessage *message,
-                    zmq_msg_t *body);
-void
-irisd_gateway_answer (IrisdGateway *self, const IrisdCaller *caller, IrisWireMessage *message);
-void
-irisd_gateway_answer_bytes (IrisdGateway *self,
-                            const IrisdCaller *caller,
-                            IrisWireMessage *message,
-                            GBytes *body,
-                            const GError *error);
-void
-irisd_gateway_refuse (IrisdGateway *self,
-                      const IrisdCaller *caller,
-                      const guint8 *request_id,
-                      const GError *error);
-void
-irisd_gateway_retry_backlog (IrisdGateway *self);
-gboolean
-irisd_gateway_probe (IrisdGateway *self, IrisdPeer *peer);
+void irisd_gateway_send (IrisdGateway *self,
+                         const IrisdRoute *route,
+                         IrisdPeer *peer,
+                         IrisWireMessage *message,
+                         zmq_msg_t *body);
+void irisd_gateway_answer (IrisdGateway *self, const IrisdCaller *caller, IrisWireMessage *message);
+void irisd_gateway_answer_bytes (IrisdGateway *self,
+                                 const IrisdCaller *caller,
+                                 IrisWireMessage *message,
+                                 GBytes *body,
+                                 const GError *error);
+void irisd_gateway_refuse (IrisdGateway *self,
+                           const IrisdCaller *caller,
+                           const guint8 *request_id,
+                           const GError *error);
+void irisd_gateway_retry_backlog (IrisdGateway *self);
+gboolean irisd_gateway_probe (IrisdGateway *self, IrisdPeer *peer);
 
 /* irisd-request.c: messages on their way in. */
-void
-irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames);
+void irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames);
 
 /* irisd-submit.c */
-void
-irisd_gateway_submit (IrisdGateway *self,
-                      const IrisdCaller *caller,
-                      const IrisWireMessage *item,
-                      zmq_msg_t *body);
-void
-irisd_gateway_submit_batch (IrisdGateway *self,
-                            const IrisdCaller *caller,
-                            const IrisWireMessage *batch);
+void irisd_gateway_submit (IrisdGateway *self,
+                           const IrisdCaller *caller,
+                           const IrisWireMessage *item,
+                           zmq_msg_t *body);
+void irisd_gateway_submit_batch (IrisdGateway *self,
+                                 const IrisdCaller *caller,
+                                 const IrisWireMessage *batch);
 
 /* irisd-ending.c: jobs on their way back. */
-void
-irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job);
-void
-irisd_gateway_cancel (IrisdGateway *self,
-                      const IrisdCaller *caller,
-                      const IrisWireMessage *request);
-void
-irisd_gateway_acknowledge (IrisdGateway *self,
+void irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_cancel (IrisdGateway *self,
                            const IrisdCaller *caller,
                            const IrisWireMessage *request);
-void
-irisd_gateway_end_parked (IrisdGateway *self);
+void irisd_gateway_acknowledge (IrisdGateway *self,
+                                const IrisdCaller *caller,
+                                const IrisWireMessage *request);
+void irisd_gateway_end_parked (IrisdGateway *self);
 
 /* irisd-greeting.c: peers come and go. */
-void
-irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello);
-void
-irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there);
+void irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello);
+void irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there);
 void
 irisd_gateway_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboolean still_there);
 
 /* irisd-front.c and irisd-status.c: what is told. */
-gint
-irisd_front_deal (IrisdGateway *self);
-GBytes *
-irisd_front_encode_map (IrisdCore *core, gboolean over_tcp, GError **error);
-GBytes *
-irisd_status_encode (IrisdCore *core, GError **error);
+gint irisd_front_deal (IrisdGateway *self);
+GBytes *irisd_front_encode_map (IrisdCore *core, gboolean over_tcp, GError **error);
+GBytes *irisd_status_encode (IrisdCore *core, GError **error);
 
 G_END_DECLS

@@ -26,19 +26,12 @@ typedef struct
   _Atomic guint64 refused;
 } IrisdGatewayCounters;
 
-IrisdGateway *
-irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error);
-void
-irisd_gateway_free (IrisdGateway *self);
-void
-irisd_gateway_start (IrisdGateway *self);
-void
-irisd_gateway_join (IrisdGateway *self);
-void
-irisd_gateway_wake (IrisdGateway *self);
-IrisdPhase
-irisd_gateway_get_phase (IrisdGateway *self);
-const IrisdGatewayCounters *
-irisd_gateway_get_counters (IrisdGateway *self);
+IrisdGateway *irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error);
+void irisd_gateway_free (IrisdGateway *self);
+void irisd_gateway_start (IrisdGateway *self);
+void irisd_gateway_join (IrisdGateway *self);
+void irisd_gateway_wake (IrisdGateway *self);
+IrisdPhase irisd_gateway_get_phase (IrisdGateway *self);
+const IrisdGatewayCounters *irisd_gateway_get_counters (IrisdGateway *self);
 
 G_END_DECLS

@@ -17,10 +17,8 @@
 
 #include <string.h>
 
-static void
-run_on_worker (gpointer data);
-static void
-run_abandoned (gpointer data);
+static void run_on_worker (gpointer data);
+static void run_abandoned (gpointer data);
 
 static void
 keep_payload (IrisdJob *self, const IrisWireMessage *item, zmq_msg_t *body)

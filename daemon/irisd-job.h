@@ -89,39 +89,27 @@ struct _IrisdJob
   guint8 inline_payload[];
 };
 
-IrisdJob *
-irisd_job_new (IrisdCore *core,
-               IrisdMailbox *mailbox,
-               IrisdPeer *peer,
-               const IrisdService *service,
-               const IrisWireMessage *item,
-               zmq_msg_t *body);
-void
-irisd_job_free (IrisdJob *self);
-void
-irisd_job_queue (IrisdJob *self, gint home, gboolean strict);
-void
-irisd_job_requeue (IrisdJob *self);
-gboolean
-irisd_job_cancel_queued (IrisdJob *self);
-IrisdJobState
-irisd_job_cancel (IrisdJob *self);
-IrisdJobState
-irisd_job_get_state (IrisdJob *self);
+IrisdJob *irisd_job_new (IrisdCore *core,
+                         IrisdMailbox *mailbox,
+                         IrisdPeer *peer,
+                         const IrisdService *service,
+                         const IrisWireMessage *item,
+                         zmq_msg_t *body);
+void irisd_job_free (IrisdJob *self);
+void irisd_job_queue (IrisdJob *self, gint home, gboolean strict);
+void irisd_job_requeue (IrisdJob *self);
+gboolean irisd_job_cancel_queued (IrisdJob *self);
+IrisdJobState irisd_job_cancel (IrisdJob *self);
+IrisdJobState irisd_job_get_state (IrisdJob *self);
 
 /* For services, on the worker. */
-IrisWireFrame
-irisd_job_get_payload (IrisdJob *self);
-gboolean
-irisd_job_must_stop (IrisdJob *self);
+IrisWireFrame irisd_job_get_payload (IrisdJob *self);
+gboolean irisd_job_must_stop (IrisdJob *self);
 void
 irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
-void
-irisd_job_fail_stopped (IrisdJob *self);
-void
-irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type);
-void
-irisd_job_return_payload (IrisdJob *self);
+void irisd_job_fail_stopped (IrisdJob *self);
+void irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type);
+void irisd_job_return_payload (IrisdJob *self);
 
 static inline IrisdJob *
 irisd_job_from_letter (IrisdLetter *letter)

@@ -26,11 +26,8 @@ typedef struct
   guint first;
 } IrisdLedger;
 
-void
-irisd_ledger_clear (IrisdLedger *self);
-void
-irisd_ledger_push (IrisdLedger *self, guint64 size);
-guint64
-irisd_ledger_pop (IrisdLedger *self, guint count);
+void irisd_ledger_clear (IrisdLedger *self);
+void irisd_ledger_push (IrisdLedger *self, guint64 size);
+guint64 irisd_ledger_pop (IrisdLedger *self, guint count);
 
 G_END_DECLS

@@ -54,15 +54,10 @@ typedef struct
   const char *summary;
 } IrisdLimitInfo;
 
-const IrisdLimitInfo *
-irisd_limits_get_table (guint *n_rows);
-void
-irisd_limits_init (IrisdLimits *self);
-guint64
-irisd_limits_get (const IrisdLimits *self, const IrisdLimitInfo *info);
-gboolean
-irisd_limits_set (IrisdLimits *self, const char *name, const char *value, GError **error);
-IrisWireLimits
-irisd_limits_get_wire (const IrisdLimits *self);
+const IrisdLimitInfo *irisd_limits_get_table (guint *n_rows);
+void irisd_limits_init (IrisdLimits *self);
+guint64 irisd_limits_get (const IrisdLimits *self, const IrisdLimitInfo *info);
+gboolean irisd_limits_set (IrisdLimits *self, const char *name, const char *value, GError **error);
+IrisWireLimits irisd_limits_get_wire (const IrisdLimits *self);
 
 G_END_DECLS

@@ -33,16 +33,11 @@ typedef struct
 /* Lines that one site may write in a second. */
 #define IRISD_LOG_LINES_PER_SECOND 5
 
-gboolean
-irisd_log_level_from_name (const char *name, IrisdLogLevel *level);
-void
-irisd_log_set_level (IrisdLogLevel level);
-void
-irisd_log (IrisdLogLevel level, const char *format, ...) G_GNUC_PRINTF (2, 3);
-void
-irisd_log_limited (IrisdLogSite *site, IrisdLogLevel level, const char *format, ...)
+gboolean irisd_log_level_from_name (const char *name, IrisdLogLevel *level);
+void irisd_log_set_level (IrisdLogLevel level);
+void irisd_log (IrisdLogLevel level, const char *format, ...) G_GNUC_PRINTF (2, 3);
+void irisd_log_limited (IrisdLogSite *site, IrisdLogLevel level, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-guint
-irisd_log_site_admit (IrisdLogSite *site, gint64 now_us, gboolean *admitted);
+guint irisd_log_site_admit (IrisdLogSite *site, gint64 now_us, gboolean *admitted);
 
 G_END_DECLS

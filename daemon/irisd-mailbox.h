@@ -33,19 +33,12 @@ typedef struct
   int fd;
 } IrisdMailbox;
 
-gboolean
-irisd_mailbox_init (IrisdMailbox *self, GError **error);
-void
-irisd_mailbox_clear (IrisdMailbox *self);
-void
-irisd_mailbox_post (IrisdMailbox *self, IrisdLetter *letter);
-void
-irisd_mailbox_wake (IrisdMailbox *self);
-IrisdLetter *
-irisd_mailbox_take (IrisdMailbox *self);
-gboolean
-irisd_mailbox_prepare_sleep (IrisdMailbox *self);
-void
-irisd_mailbox_finish_sleep (IrisdMailbox *self, gboolean readable);
+gboolean irisd_mailbox_init (IrisdMailbox *self, GError **error);
+void irisd_mailbox_clear (IrisdMailbox *self);
+void irisd_mailbox_post (IrisdMailbox *self, IrisdLetter *letter);
+void irisd_mailbox_wake (IrisdMailbox *self);
+IrisdLetter *irisd_mailbox_take (IrisdMailbox *self);
+gboolean irisd_mailbox_prepare_sleep (IrisdMailbox *self);
+void irisd_mailbox_finish_sleep (IrisdMailbox *self, gboolean readable);
 
 G_END_DECLS

@@ -8,9 +8,7 @@
 
 G_BEGIN_DECLS
 
-void
-irisd_notify_ready_fd (int fd, const char *endpoints);
-void
-irisd_notify_service_manager (const char *state);
+void irisd_notify_ready_fd (int fd, const char *endpoints);
+void irisd_notify_service_manager (const char *state);
 
 G_END_DECLS

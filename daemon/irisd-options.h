@@ -25,10 +25,8 @@ typedef struct
   gboolean version;
 } IrisdOptions;
 
-IrisdOptions *
-irisd_options_parse (int *argc, char ***argv, GError **error);
-void
-irisd_options_free (IrisdOptions *self);
+IrisdOptions *irisd_options_parse (int *argc, char ***argv, GError **error);
+void irisd_options_free (IrisdOptions *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdOptions, irisd_options_free)
 

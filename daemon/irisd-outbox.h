@@ -24,11 +24,8 @@ typedef struct
   IrisdReply *last;
 } IrisdOutbox;
 
-void
-irisd_outbox_clear (IrisdOutbox *self);
-gboolean
-irisd_outbox_push (IrisdOutbox *self, IrisdReply *reply, guint limit);
-int
-irisd_outbox_flush (IrisdOutbox *self, void *socket, const IrisdRoute *route);
+void irisd_outbox_clear (IrisdOutbox *self);
+gboolean irisd_outbox_push (IrisdOutbox *self, IrisdReply *reply, guint limit);
+int irisd_outbox_flush (IrisdOutbox *self, void *socket, const IrisdRoute *route);
 
 G_END_DECLS

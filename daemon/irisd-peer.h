@@ -50,37 +50,22 @@ typedef struct
   GQueue by_age;
 } IrisdPeers;
 
-IrisdPeer *
-irisd_peer_new (const IrisdRoute *route);
-IrisdPeer *
-irisd_peer_ref (IrisdPeer *self);
-void
-irisd_peer_unref (IrisdPeer *self);
-guint64
-irisd_peer_get_bytes (IrisdPeer *self);
-gboolean
-irisd_peer_is_gone (IrisdPeer *self);
-void
-irisd_peer_add_bytes (IrisdPeer *self, gint64 change);
-void
-irisd_peer_set_name (IrisdPeer *self, const IrisWireString *name);
+IrisdPeer *irisd_peer_new (const IrisdRoute *route);
+IrisdPeer *irisd_peer_ref (IrisdPeer *self);
+void irisd_peer_unref (IrisdPeer *self);
+guint64 irisd_peer_get_bytes (IrisdPeer *self);
+gboolean irisd_peer_is_gone (IrisdPeer *self);
+void irisd_peer_add_bytes (IrisdPeer *self, gint64 change);
+void irisd_peer_set_name (IrisdPeer *self, const IrisWireString *name);
 
-void
-irisd_peers_init (IrisdPeers *self);
-void
-irisd_peers_clear (IrisdPeers *self);
-guint
-irisd_peers_get_count (IrisdPeers *self);
-IrisdPeer *
-irisd_peers_lookup (IrisdPeers *self, const IrisdRoute *route);
-IrisdPeer *
-irisd_peers_add (IrisdPeers *self, const IrisdRoute *route);
-void
-irisd_peers_remove (IrisdPeers *self, IrisdPeer *peer);
-void
-irisd_peers_touch (IrisdPeers *self, IrisdPeer *peer);
-IrisdPeer *
-irisd_peers_get_oldest (IrisdPeers *self);
+void irisd_peers_init (IrisdPeers *self);
+void irisd_peers_clear (IrisdPeers *self);
+guint irisd_peers_get_count (IrisdPeers *self);
+IrisdPeer *irisd_peers_lookup (IrisdPeers *self, const IrisdRoute *route);
+IrisdPeer *irisd_peers_add (IrisdPeers *self, const IrisdRoute *route);
+void irisd_peers_remove (IrisdPeers *self, IrisdPeer *peer);
+void irisd_peers_touch (IrisdPeers *self, IrisdPeer *peer);
+IrisdPeer *irisd_peers_get_oldest (IrisdPeers *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdPeer, irisd_peer_unref)
 

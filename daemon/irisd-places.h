@@ -8,9 +8,7 @@
 
 G_BEGIN_DECLS
 
-IrisPlaces *
-irisd_places_new (const IrisdConfig *config, GError **error);
-IrisScheduler *
-irisd_places_new_scheduler (const IrisdConfig *config, IrisPlaces *places);
+IrisPlaces *irisd_places_new (const IrisdConfig *config, GError **error);
+IrisScheduler *irisd_places_new_scheduler (const IrisdConfig *config, IrisPlaces *places);
 
 G_END_DECLS

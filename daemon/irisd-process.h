@@ -62,10 +62,8 @@ typedef struct
   gboolean stopped;
 } IrisdProcessEnd;
 
-gboolean
-irisd_process_run (const IrisdProcessPlan *plan, IrisdProcessEnd *end, GError **error);
-void
-irisd_process_end_clear (IrisdProcessEnd *end);
+gboolean irisd_process_run (const IrisdProcessPlan *plan, IrisdProcessEnd *end, GError **error);
+void irisd_process_end_clear (IrisdProcessEnd *end);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisdProcessEnd, irisd_process_end_clear)
 

@@ -40,23 +40,16 @@ struct _IrisdReply
   guint8 header[];
 };
 
-void
-irisd_route_init (IrisdRoute *self, zmq_msg_t *frame);
-guint
-irisd_route_hash (gconstpointer route);
-gboolean
-irisd_route_equal (gconstpointer a, gconstpointer b);
+void irisd_route_init (IrisdRoute *self, zmq_msg_t *frame);
+guint irisd_route_hash (gconstpointer route);
+gboolean irisd_route_equal (gconstpointer a, gconstpointer b);
 
-int
-irisd_reply_send_frames (void *socket,
-                         const IrisdRoute *route,
-                         const IrisWireFrame *frames,
-                         zmq_msg_t *body);
-IrisdReply *
-irisd_reply_new (const IrisWireFrame *frames, zmq_msg_t *body);
-int
-irisd_reply_send (IrisdReply *self, void *socket, const IrisdRoute *route);
-void
-irisd_reply_free (IrisdReply *self);
+int irisd_reply_send_frames (void *socket,
+                             const IrisdRoute *route,
+                             const IrisWireFrame *frames,
+                             zmq_msg_t *body);
+IrisdReply *irisd_reply_new (const IrisWireFrame *frames, zmq_msg_t *body);
+int irisd_reply_send (IrisdReply *self, void *socket, const IrisdRoute *route);
+void irisd_reply_free (IrisdReply *self);
 
 G_END_DECLS

@@ -40,17 +40,11 @@ typedef struct
   IrisdSleeper *first;
 } IrisdRunning;
 
-void
-irisd_running_init (IrisdRunning *self);
-void
-irisd_running_clear (IrisdRunning *self);
-gboolean
-irisd_running_enter (IrisdRunning *self, IrisdSleeper *sleeper, IrisdJob *job);
-void
-irisd_running_leave (IrisdRunning *self, IrisdSleeper *sleeper);
-void
-irisd_running_wake (IrisdRunning *self, IrisdJob *job);
-void
-irisd_running_wake_all (IrisdRunning *self);
+void irisd_running_init (IrisdRunning *self);
+void irisd_running_clear (IrisdRunning *self);
+gboolean irisd_running_enter (IrisdRunning *self, IrisdSleeper *sleeper, IrisdJob *job);
+void irisd_running_leave (IrisdRunning *self, IrisdSleeper *sleeper);
+void irisd_running_wake (IrisdRunning *self, IrisdJob *job);
+void irisd_running_wake_all (IrisdRunning *self);
 
 G_END_DECLS

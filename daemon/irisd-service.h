@@ -37,22 +37,14 @@ extern const IrisdService irisd_service_command;
 
 typedef struct _IrisdServices IrisdServices;
 
-IrisdServices *
-irisd_services_new (void);
-IrisdServices *
-irisd_services_new_builtin (void);
-void
-irisd_services_free (IrisdServices *self);
-gboolean
-irisd_services_add (IrisdServices *self, const IrisdService *service);
-const IrisdService *
-irisd_services_lookup (IrisdServices *self, const IrisWireString *name);
-GBytes *
-irisd_services_encode (IrisdServices *self, const IrisWireLimits *limits, GError **error);
-char *
-irisd_services_list_names (IrisdServices *self);
-gboolean
-irisd_service_check_input (const IrisWireMessage *item, GError **error);
+IrisdServices *irisd_services_new (void);
+IrisdServices *irisd_services_new_builtin (void);
+void irisd_services_free (IrisdServices *self);
+gboolean irisd_services_add (IrisdServices *self, const IrisdService *service);
+const IrisdService *irisd_services_lookup (IrisdServices *self, const IrisWireString *name);
+GBytes *irisd_services_encode (IrisdServices *self, const IrisWireLimits *limits, GError **error);
+char *irisd_services_list_names (IrisdServices *self);
+gboolean irisd_service_check_input (const IrisWireMessage *item, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdServices, irisd_services_free)
 

@@ -9,10 +9,8 @@
 
 G_BEGIN_DECLS
 
-void *
-irisd_socket_new (void *context, const IrisdLimits *limits, GError **error);
-void
-irisd_socket_close (void *socket);
+void *irisd_socket_new (void *context, const IrisdLimits *limits, GError **error);
+void irisd_socket_close (void *socket);
 gboolean
 irisd_socket_bind_ipc (void *socket, IrisdRuntimeDir *dir, const char *endpoint, GError **error);
 char **

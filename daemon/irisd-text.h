@@ -8,7 +8,6 @@
 
 G_BEGIN_DECLS
 
-char *
-irisd_text_quote (const char *bytes, gssize size, guint max_characters);
+char *irisd_text_quote (const char *bytes, gssize size, guint max_characters);
 
 G_END_DECLS

@@ -14,6 +14,7 @@
 #include <iris/sched/iris-worker.h>
 #include <iris/sched/iris-stats.h>
 #include <iris/sched/iris-scheduler.h>
+#include <iris/sched/iris-gmainscheduler.h>
 #include <iris/sched/iris-lfscheduler.h>
 #include <iris/sched/iris-place-scheduler.h>
 #include <iris/sched/iris-wsscheduler.h>
@@ -22,5 +23,14 @@
 #include <iris/message/iris-receiver.h>
 #include <iris/message/iris-port.h>
 #include <iris/message/iris-arbiter.h>
-#include <iris/wire/iris-wire.h>
+#include <iris/wire/iris-wire-limits.h>
+#include <iris/wire/iris-wire-error.h>
+#include <iris/wire/iris-wire-message.h>
+#include <iris/wire/iris-wire-decoder.h>
+#include <iris/wire/iris-wire-encoder.h>
+#include <iris/wire/iris-wire-batch.h>
+#include <iris/wire/iris-wire-map.h>
+#include <iris/wire/iris-wire-status.h>
+#include <iris/wire/iris-wire-services.h>
+#include <iris/wire/iris-wire-endpoint.h>
 #undef IRIS_INSIDE

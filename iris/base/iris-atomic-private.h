@@ -71,10 +71,8 @@ iris_fence_full (void)
 /* Whether the heavy side pays for both; read-only once iris_fence_init() has run. */
 extern bool iris_fence_is_asymmetric;
 
-void
-iris_fence_init (void);
-void
-iris_fence_heavy (void);
+void iris_fence_init (void);
+void iris_fence_heavy (void);
 
 static inline void
 iris_fence_light (void)

@@ -59,12 +59,9 @@ struct IrisCensus
   IrisCensus *next_idle;
 };
 
-IrisCensus *
-iris_census_new (void *subject, void (*done) (void *subject));
-void
-iris_census_close (IrisCensus *self);
-void
-iris_census_settle (IrisCensus *self);
+IrisCensus *iris_census_new (void *subject, void (*done) (void *subject));
+void iris_census_close (IrisCensus *self);
+void iris_census_settle (IrisCensus *self);
 
 static inline void
 iris_census_count (IrisCensusStripe *stripes, bool entering)

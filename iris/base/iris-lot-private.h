@@ -103,27 +103,17 @@ iris_lot_n_searching (uint64_t word)
   return (uint32_t) (word >> 32);
 }
 
-bool
-iris_lot_init (IrisLot *self, unsigned n_places, unsigned n_workers);
-void
-iris_lot_clear (IrisLot *self);
-void
-iris_parker_init (IrisParker *self, unsigned place);
+bool iris_lot_init (IrisLot *self, unsigned n_places, unsigned n_workers);
+void iris_lot_clear (IrisLot *self);
+void iris_parker_init (IrisParker *self, unsigned place);
 
-bool
-iris_lot_begin_search (IrisLot *self, IrisParker *me);
-bool
-iris_lot_end_search (IrisLot *self, IrisParker *me);
-void
-iris_lot_prepare (IrisLot *self, IrisParker *me);
-void
-iris_lot_cancel (IrisLot *self, IrisParker *me);
-bool
-iris_lot_sleep (IrisLot *self, IrisParker *me);
-void
-iris_lot_wake (IrisLot *self, unsigned place, bool strict);
-void
-iris_lot_close (IrisLot *self);
+bool iris_lot_begin_search (IrisLot *self, IrisParker *me);
+bool iris_lot_end_search (IrisLot *self, IrisParker *me);
+void iris_lot_prepare (IrisLot *self, IrisParker *me);
+void iris_lot_cancel (IrisLot *self, IrisParker *me);
+bool iris_lot_sleep (IrisLot *self, IrisParker *me);
+void iris_lot_wake (IrisLot *self, unsigned place, bool strict);
+void iris_lot_close (IrisLot *self);
 
 /* To be called after an item was put where the workers of @place look first; @strict says that no
  * other place may run it. */

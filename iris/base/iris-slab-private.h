@@ -44,12 +44,9 @@ struct IrisSlab
 
 extern __thread IrisSlab *iris_slab_mine[IRIS_SLAB_N_CLASSES];
 
-void *
-iris_slab_alloc_slow (IrisSlabClass klass, IrisSlab **home);
-void
-iris_slab_poison (IrisSlab *home, void *object);
-void
-iris_slab_unpoison (IrisSlab *home, void *object);
+void *iris_slab_alloc_slow (IrisSlabClass klass, IrisSlab **home);
+void iris_slab_poison (IrisSlab *home, void *object);
+void iris_slab_unpoison (IrisSlab *home, void *object);
 
 /* Uninitialised memory of the class's size, aligned to a cache line. Aborts when there is none,
  * as g_malloc() does. */

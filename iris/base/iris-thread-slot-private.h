@@ -15,8 +15,7 @@
 /* One more than the slot; 0: not asked for yet. */
 extern __thread unsigned iris_thread_slot_plus_one;
 
-unsigned
-iris_thread_slot_acquire (void);
+unsigned iris_thread_slot_acquire (void);
 
 static inline unsigned
 iris_thread_slot (void)

@@ -12,10 +12,8 @@
 #include "iris/base/iris-atomic-private.h"
 
 #ifdef IRIS_THREAD_SANITIZER
-extern void
-__tsan_acquire (void *addr);
-extern void
-__tsan_release (void *addr);
+extern void __tsan_acquire (void *addr);
+extern void __tsan_release (void *addr);
 #define iris_tsan_acquire(addr) __tsan_acquire ((void *) (addr))
 #define iris_tsan_release(addr) __tsan_release ((void *) (addr))
 #else

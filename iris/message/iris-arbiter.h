@@ -10,11 +10,10 @@
 G_BEGIN_DECLS
 
 IRIS_AVAILABLE_IN_ALL
-IrisReceiver *
-iris_arbiter_receive (IrisScheduler *scheduler,
-                      IrisPort *port,
-                      IrisMessageHandler handler,
-                      gpointer data,
-                      GDestroyNotify notify);
+IrisReceiver *iris_arbiter_receive (IrisScheduler *scheduler,
+                                    IrisPort *port,
+                                    IrisMessageHandler handler,
+                                    gpointer data,
+                                    GDestroyNotify notify);
 
 G_END_DECLS

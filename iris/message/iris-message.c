@@ -117,10 +117,18 @@ iris_message_ref_sink (IrisMessage *self)
   return self;
 }
 
+/* G_IS_VALUE() asks the type system, which takes a lock; a message's value is either of a valid
+ * type or of none. */
+static inline bool
+has_data (const IrisMessageReal *self)
+{
+  return G_VALUE_TYPE (&self->data) != G_TYPE_INVALID;
+}
+
 static void
 message_free (IrisMessageReal *self)
 {
-  if (G_IS_VALUE (&self->data))
+  if (has_data (self))
     g_value_unset (&self->data);
   iris_slab_free (IRIS_SLAB_MESSAGE, self->home, self);
 }
@@ -178,7 +186,7 @@ iris_message_get_data (const IrisMessage *self)
 {
   g_return_val_if_fail (self != NULL, NULL);
 
-  return G_IS_VALUE (&real (self)->data) ? &real (self)->data : NULL;
+  return has_data (real (self)) ? &real (self)->data : NULL;
 }
 
 /**
@@ -200,7 +208,7 @@ iris_message_set_data (IrisMessage *self, const GValue *value)
   g_return_if_fail (!atomic_load_explicit (&real (self)->posted, memory_order_relaxed));
 
   data = &real (self)->data;
-  if (G_IS_VALUE (data))
+  if (has_data (real (self)))
     g_value_unset (data);
   if (value != NULL)
     {

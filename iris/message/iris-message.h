@@ -26,32 +26,23 @@ struct _IrisMessage
 };
 
 IRIS_AVAILABLE_IN_ALL
-GType
-iris_message_get_type (void);
+GType iris_message_get_type (void);
 IRIS_AVAILABLE_IN_ALL
-IrisMessage *
-iris_message_new (gint what);
+IrisMessage *iris_message_new (gint what);
 IRIS_AVAILABLE_IN_ALL
-IrisMessage *
-iris_message_new_data (gint what, GType type, ...);
+IrisMessage *iris_message_new_data (gint what, GType type, ...);
 IRIS_AVAILABLE_IN_ALL
-IrisMessage *
-iris_message_ref (IrisMessage *self);
+IrisMessage *iris_message_ref (IrisMessage *self);
 IRIS_AVAILABLE_IN_ALL
-IrisMessage *
-iris_message_ref_sink (IrisMessage *self);
+IrisMessage *iris_message_ref_sink (IrisMessage *self);
 IRIS_AVAILABLE_IN_ALL
-void
-iris_message_unref (IrisMessage *self);
+void iris_message_unref (IrisMessage *self);
 IRIS_AVAILABLE_IN_ALL
-IrisMessage *
-iris_message_copy (const IrisMessage *self);
+IrisMessage *iris_message_copy (const IrisMessage *self);
 IRIS_AVAILABLE_IN_ALL
-const GValue *
-iris_message_get_data (const IrisMessage *self);
+const GValue *iris_message_get_data (const IrisMessage *self);
 IRIS_AVAILABLE_IN_ALL
-void
-iris_message_set_data (IrisMessage *self, const GValue *value);
+void iris_message_set_data (IrisMessage *self, const GValue *value);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisMessage, iris_message_unref)
 

@@ -14,22 +14,16 @@ IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisPort, iris_port, IRIS, PORT, GObject)
 
 IRIS_AVAILABLE_IN_ALL
-IrisPort *
-iris_port_new (void);
+IrisPort *iris_port_new (void);
 IRIS_AVAILABLE_IN_ALL
-void
-iris_port_post (IrisPort *self, IrisMessage *message);
+void iris_port_post (IrisPort *self, IrisMessage *message);
 IRIS_AVAILABLE_IN_ALL
-gboolean
-iris_port_has_receiver (IrisPort *self);
+gboolean iris_port_has_receiver (IrisPort *self);
 IRIS_AVAILABLE_IN_ALL
-IrisReceiver *
-iris_port_dup_receiver (IrisPort *self);
+IrisReceiver *iris_port_dup_receiver (IrisPort *self);
 IRIS_AVAILABLE_IN_ALL
-void
-iris_port_set_receiver (IrisPort *self, IrisReceiver *receiver);
+void iris_port_set_receiver (IrisPort *self, IrisReceiver *receiver);
 IRIS_AVAILABLE_IN_ALL
-guint
-iris_port_get_queue_length (IrisPort *self);
+guint iris_port_get_queue_length (IrisPort *self);
 
 G_END_DECLS

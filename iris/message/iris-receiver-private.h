@@ -14,9 +14,6 @@
 #include "iris/message/iris-receiver.h"
 #undef IRIS_INSIDE
 
-IrisCensus *
-iris_receiver_attach (IrisReceiver *self, IrisPort *port);
-void
-iris_receiver_deliver (IrisReceiver *self, IrisCensus *census, IrisMessage *message);
-void
-iris_port_remove_receiver (IrisPort *self, IrisReceiver *receiver);
+IrisCensus *iris_receiver_attach (IrisReceiver *self, IrisPort *port);
+void iris_receiver_deliver (IrisReceiver *self, IrisCensus *census, IrisMessage *face);
+void iris_port_remove_receiver (IrisPort *self, IrisReceiver *receiver);

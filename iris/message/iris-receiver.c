@@ -21,7 +21,7 @@ struct _IrisReceiver
   IrisScheduler *scheduler;
   IrisMessageHandler handler;
   gpointer data;
-  GDestroyNotify notify;
+  GDestroyNotify notify; /* under the lock: NULL once it was called */
   _Atomic gint place;
   _Atomic guint32 flags;
   _Atomic bool destroyed;
@@ -42,13 +42,25 @@ typedef struct
   IrisSlab *home;
 } ExtraDelivery;
 
+/* No handler runs and none will. */
+static void
+receiver_release_data (IrisReceiver *self)
+{
+  GDestroyNotify notify;
+
+  pthread_mutex_lock (&self->lock);
+  notify = g_steal_pointer (&self->notify);
+  pthread_mutex_unlock (&self->lock);
+  if (notify != NULL)
+    notify (self->data);
+}
+
 static void
 iris_receiver_finalize (GObject *object)
 {
   IrisReceiver *self = IRIS_RECEIVER (object);
 
-  if (self->notify != NULL)
-    self->notify (self->data);
+  receiver_release_data (self);
   g_weak_ref_clear (&self->port);
   pthread_cond_destroy (&self->detached);
   pthread_mutex_destroy (&self->lock);
@@ -261,8 +273,8 @@ iris_receiver_deliver (IrisReceiver *self, IrisCensus *census, IrisMessage *face
  * are dropped; messages that are posted later wait in the port.
  *
  * Unless @in_message is %TRUE or the caller is a worker, which must not wait for others, this
- * returns when no handler runs any more. The destroy notify that was given with the handler runs
- * when the last handler has returned and the last reference is gone.
+ * returns when no handler runs any more and the destroy notify that was given with the handler has
+ * run. Otherwise the notify runs when the last handler has returned and the last reference is gone.
  *
  * Since: 0.1
  */
@@ -286,4 +298,5 @@ iris_receiver_destroy (IrisReceiver *self, gboolean in_message)
   while (self->n_attached > 0)
     pthread_cond_wait (&self->detached, &self->lock);
   pthread_mutex_unlock (&self->lock);
+  receiver_release_data (self);
 }

@@ -20,10 +20,8 @@ typedef struct
   double quota;
 } IrisCgroupLimits;
 
-void
-iris_cgroup_limits_read (const char *root, IrisCgroupLimits *limits);
-void
-iris_cgroup_limits_clear (IrisCgroupLimits *limits);
+void iris_cgroup_limits_read (const char *root, IrisCgroupLimits *limits);
+void iris_cgroup_limits_clear (IrisCgroupLimits *limits);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisCgroupLimits, iris_cgroup_limits_clear)
 

@@ -66,7 +66,7 @@ path_below (const char *path, const char *prefix)
 
   if (strcmp (prefix, "/") == 0)
     return path;
-  if (!g_str_has_prefix (path, prefix) || (path[length] != '/' && path[length] != '\0'))
+  if (strncmp (path, prefix, length) != 0 || (path[length] != '/' && path[length] != '\0'))
     return NULL;
   return path + length;
 }
@@ -112,7 +112,7 @@ find_group (const char *root,
       /* The kernel writes a space of a file name as \040, which g_strcompress() undoes. */
       mount_root = g_strcompress (fields[MOUNT_ROOT]);
       mount_point = g_strcompress (fields[MOUNT_POINT]);
-      below = g_str_has_prefix (path, "/..") ? NULL : path_below (path, mount_root);
+      below = strncmp (path, "/..", 3) == 0 ? NULL : path_below (path, mount_root);
 
       /* A mount of the right part of the tree is better than any before it. */
       if (below == NULL && group->top != NULL)

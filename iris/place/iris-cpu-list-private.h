@@ -13,9 +13,7 @@ G_BEGIN_DECLS
  * a mistake, and the bitmap that it would need is memory for nothing. */
 #define IRIS_CPU_LIST_MAX_CPU 65535
 
-hwloc_bitmap_t
-iris_cpu_list_parse (const char *text, GError **error);
-char *
-iris_cpu_list_format (hwloc_const_bitmap_t cpus);
+hwloc_bitmap_t iris_cpu_list_parse (const char *text, GError **error);
+char *iris_cpu_list_format (hwloc_const_bitmap_t cpus);
 
 G_END_DECLS

@@ -14,11 +14,8 @@ G_BEGIN_DECLS
 
 typedef struct _IrisDistances IrisDistances;
 
-IrisDistances *
-iris_distances_new (hwloc_topology_t hwloc, GPtrArray *cpusets);
-void
-iris_distances_free (IrisDistances *self);
-guint
-iris_distances_get (const IrisDistances *self, guint a, guint b);
+IrisDistances *iris_distances_new (hwloc_topology_t hwloc, GPtrArray *cpusets);
+void iris_distances_free (IrisDistances *self);
+guint iris_distances_get (const IrisDistances *self, guint a, guint b);
 
 G_END_DECLS

@@ -15,7 +15,6 @@
  */
 #include <iris/place/iris-distance-private.h>
 
-
 #define NO_OBJECT (-1)
 
 struct _IrisDistances
@@ -210,14 +209,16 @@ fill_between (const Matrix *matrix, GPtrArray *classes, guint *between, guint *s
 static void
 read_matrix (IrisDistances *self, hwloc_topology_t hwloc, GPtrArray *cpusets)
 {
-  g_autoptr (GPtrArray) classes = classify (self, hwloc, cpusets);
-  g_autofree guint *between = g_new0 (guint, self->n_classes * self->n_classes);
+  g_autoptr (GPtrArray) classes = NULL;
+  g_autofree guint *between = NULL;
   guint smallest, farthest = self->by_depth[0];
   gboolean complete;
   Matrix matrix;
 
   if (!matrix_open (&matrix, hwloc))
     return;
+  classes = classify (self, hwloc, cpusets);
+  between = g_new0 (guint, (gsize) self->n_classes * self->n_classes);
   complete = fill_between (&matrix, classes, between, &smallest);
   matrix_close (&matrix);
   if (!complete)
@@ -245,7 +246,7 @@ iris_distances_new (hwloc_topology_t hwloc, GPtrArray *cpusets)
   self->n_depths = (guint) hwloc_topology_get_depth (hwloc);
   self->chains = g_new (int, self->n_places * self->n_depths);
   self->by_depth = g_new (guint, self->n_depths);
-  self->class_of = g_new (guint, self->n_places);
+  self->class_of = g_new0 (guint, self->n_places);
 
   fill_chains (self, hwloc, cpusets);
   rank_depths (self, hwloc);

@@ -34,20 +34,13 @@ typedef struct
   hwloc_bitmap_t cpus;
 } IrisUnit;
 
-IrisUnit *
-iris_unit_new (char *name, hwloc_bitmap_t cpus);
-void
-iris_unit_free (IrisUnit *unit);
+IrisUnit *iris_unit_new (char *name, hwloc_bitmap_t cpus);
+void iris_unit_free (IrisUnit *unit);
 
-const char *
-iris_level_get_name (IrisLevel level);
-gboolean
-iris_level_parse (const char *name, IrisLevel *level);
-guint
-iris_level_count (IrisTopology *topology, IrisLevel level);
-char *
-iris_level_list (IrisTopology *topology);
-GPtrArray *
-iris_level_units (IrisTopology *topology, IrisLevel level, gboolean *covers);
+const char *iris_level_get_name (IrisLevel level);
+gboolean iris_level_parse (const char *name, IrisLevel *level);
+guint iris_level_count (IrisTopology *topology, IrisLevel level);
+char *iris_level_list (IrisTopology *topology);
+GPtrArray *iris_level_units (IrisTopology *topology, IrisLevel level, gboolean *covers);
 
 G_END_DECLS

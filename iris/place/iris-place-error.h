@@ -53,7 +53,6 @@ typedef enum
 } IrisPlaceError;
 
 IRIS_AVAILABLE_IN_ALL
-GQuark
-iris_place_error_quark (void);
+GQuark iris_place_error_quark (void);
 
 G_END_DECLS

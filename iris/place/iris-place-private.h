@@ -33,12 +33,9 @@ struct _IrisPlace
 
 void
 iris_place_set_unit (IrisPlace *self, IrisTopology *topology, const IrisUnit *unit, IrisBind bind);
-void
-iris_place_set_virtual (IrisPlace *self);
-void
-iris_place_clear (IrisPlace *self);
+void iris_place_set_virtual (IrisPlace *self);
+void iris_place_clear (IrisPlace *self);
 
-gboolean
-iris_place_get_cpu_set (const IrisPlace *self, cpu_set_t *set);
+gboolean iris_place_get_cpu_set (const IrisPlace *self, cpu_set_t *set);
 
 G_END_DECLS

@@ -26,16 +26,13 @@ typedef struct
 
 IrisPlan *
 iris_plan_new (IrisTopology *topology, const char *level, guint n_workers, GError **error);
-IrisPlan *
-iris_plan_new_for_cpusets (IrisTopology *topology,
-                           const char *const *cpusets,
-                           guint n_workers,
-                           GError **error);
-void
-iris_plan_free (IrisPlan *plan);
+IrisPlan *iris_plan_new_for_cpusets (IrisTopology *topology,
+                                     const char *const *cpusets,
+                                     guint n_workers,
+                                     GError **error);
+void iris_plan_free (IrisPlan *plan);
 
-guint *
-iris_plan_spread (const guint *cpus, guint n_units, guint n_workers);
+guint *iris_plan_spread (const guint *cpus, guint n_units, guint n_workers);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisPlan, iris_plan_free)
 

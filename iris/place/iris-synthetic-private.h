@@ -18,7 +18,6 @@ G_BEGIN_DECLS
  * for 8192 packages. */
 #define IRIS_SYNTHETIC_MAX_ARITY 4096
 
-gboolean
-iris_synthetic_check (const char *description, GError **error);
+gboolean iris_synthetic_check (const char *description, GError **error);
 
 G_END_DECLS

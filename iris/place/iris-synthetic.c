@@ -6,6 +6,7 @@
  * told, so this file multiplies first. It reads only what matters for size: the counts, and the
  * cpu numbers in indexes=; whether the description makes sense is hwloc's to say.
  */
+#include <iris/place/iris-cpu-list-private.h>
 #include <iris/place/iris-place-error.h>
 #include <iris/place/iris-synthetic-private.h>
 #include <iris/place/iris-topology-private.h>
@@ -46,26 +47,47 @@ read_number (const char **cursor)
   return number;
 }
 
+/* Checks the numbers behind "indexes=". Only a list of different numbers is taken: hwloc's other
+ * forms ("2*2:1*2", "core:pack") end the program by an assertion if they do not fit the levels, and
+ * of an object that is there twice it makes a topology with holes. */
+static gboolean
+check_indexes (const char *p, GError **error)
+{
+  size_t length = strcspn (p, " \t\r\n)");
+  g_autofree char *list = g_strndup (p, length);
+  g_autoptr (GError) why = NULL;
+  hwloc_bitmap_t numbers = strchr (list, '-') == NULL ? iris_cpu_list_parse (list, &why) : NULL;
+  int last = numbers != NULL ? hwloc_bitmap_last (numbers) : -1;
+
+  hwloc_bitmap_free (numbers);
+  if (last >= IRIS_TOPOLOGY_MAX_CPUS
+      || g_error_matches (why, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_TOO_LARGE))
+    return too_large (error, "cpus, or an index above that", IRIS_TOPOLOGY_MAX_CPUS,
+                      "IRIS_TOPOLOGY_MAX_CPUS");
+  if (last >= 0)
+    return TRUE;
+  g_set_error (error, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_BAD_SYNTHETIC,
+               "The synthetic topology has “%s” for indexes; write a list of different numbers, as "
+               "in “pu:4(indexes=0,2,1,3)”.",
+               list);
+  return FALSE;
+}
+
 /* Reads from an opening parenthesis to behind the closing one. */
 static gboolean
 check_attributes (const char **cursor, GError **error)
 {
-  const char *end = strchr (*cursor, ')');
-  const char *p = *cursor;
+  const char *begin = *cursor;
+  const char *end = strchr (begin, ')');
+  const char *p = begin;
 
-  if (end == NULL)
-    end = p + strlen (p);
-  *cursor = *end != '\0' ? end + 1 : end;
-
-  p = g_strstr_len (p, end - p, "indexes=");
-  if (p == NULL)
-    return TRUE;
-  while (p < end && !g_ascii_isspace (*p))
-    if (!g_ascii_isdigit (*p))
-      p++;
-    else if (read_number (&p) >= IRIS_TOPOLOGY_MAX_CPUS)
-      return too_large (error, "cpus, or an index above that", IRIS_TOPOLOGY_MAX_CPUS,
-                        "IRIS_TOPOLOGY_MAX_CPUS");
+  *cursor = end != NULL ? end + 1 : begin + strlen (begin);
+  while ((p = g_strstr_len (p, *cursor - p, "indexes=")) != NULL)
+    {
+      p += strlen ("indexes=");
+      if (!check_indexes (p, error))
+        return FALSE;
+    }
   return TRUE;
 }
 

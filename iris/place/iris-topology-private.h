@@ -11,19 +11,12 @@ G_BEGIN_DECLS
 
 /* Most cpus of a topology, and one more than the highest cpu number. It is where Linux ends. */
 #define IRIS_TOPOLOGY_MAX_CPUS 8192
-/* Largest XML file, in bytes. One of a machine with 256 cpus takes some 500 KiB. */
-#define IRIS_TOPOLOGY_MAX_XML (64 * 1024 * 1024)
 
-IrisTopology *
-iris_topology_new_below (const char *root, GError **error);
-void
-iris_topology_limit (IrisTopology *self, hwloc_const_bitmap_t cpus, double quota);
+IrisTopology *iris_topology_new_below (const char *root, GError **error);
+void iris_topology_limit (IrisTopology *self, hwloc_const_bitmap_t cpus, double quota);
 
-hwloc_topology_t
-iris_topology_get_hwloc (IrisTopology *self);
-hwloc_const_bitmap_t
-iris_topology_get_usable (IrisTopology *self);
-guint
-iris_topology_get_default_workers (IrisTopology *self);
+hwloc_topology_t iris_topology_get_hwloc (IrisTopology *self);
+hwloc_const_bitmap_t iris_topology_get_usable (IrisTopology *self);
+guint iris_topology_get_default_workers (IrisTopology *self);
 
 G_END_DECLS

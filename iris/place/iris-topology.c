@@ -13,9 +13,7 @@
  * after that; hwloc allows any number of readers of a topology that is loaded and refreshed.
  */
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <hwloc/linux.h>
 
@@ -24,6 +22,7 @@
 #include <iris/place/iris-level-private.h>
 #include <iris/place/iris-place-error.h>
 #include <iris/place/iris-synthetic-private.h>
+#include <iris/place/iris-topology-file-private.h>
 #include <iris/place/iris-topology-private.h>
 
 /**
@@ -235,7 +234,7 @@ iris_topology_new_below (const char *root, GError **error)
   self->shared = TRUE;
   /* hwloc takes another machine if HWLOC_XMLFILE and its like are in the environment. */
   self->this_machine = hwloc_topology_is_thissystem (machine) != 0;
-  self->source = g_strdup (self->this_machine ? "this machine" : "the machine of HWLOC_*");
+  self->source = g_strdup (self->this_machine ? "This machine" : "The machine of HWLOC_*");
   if (!check_size (self, error))
     return NULL;
 
@@ -304,6 +303,12 @@ new_foreign (hwloc_topology_t hwloc,
   self->hwloc = hwloc;
   if (!check_size (self, error))
     return NULL;
+  if (!iris_topology_file_is_sound (hwloc))
+    {
+      g_set_error (error, IRIS_PLACE_ERROR, code, "%s contradicts itself about its cpus; %s.",
+                   source, hint);
+      return NULL;
+    }
 
   /* A file may say which cpus were allowed where it was written; a description allows all. */
   self->usable = hwloc_bitmap_dup (hwloc_topology_get_allowed_cpuset (hwloc));
@@ -347,33 +352,8 @@ iris_topology_new_synthetic (const char *description, GError **error)
   hwloc = new_hwloc ();
   accepted = hwloc_topology_set_synthetic (hwloc, description) == 0;
   return new_foreign (hwloc, accepted,
-                      g_strdup_printf ("the synthetic description “%s”", description),
+                      g_strdup_printf ("The synthetic description “%s”", description),
                       IRIS_PLACE_ERROR_BAD_SYNTHETIC, hint, error);
-}
-
-/* The file is read here, so that hwloc neither reads a device nor waits for a pipe. */
-static char *
-read_xml (const char *path, gsize *size, GError **error)
-{
-  struct stat st;
-  gboolean found = stat (path, &st) == 0; /* if not, reading it says why */
-  char *text;
-
-  if (found && !S_ISREG (st.st_mode))
-    {
-      g_set_error (error, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_BAD_XML,
-                   "%s is not a regular file; name one that “lstopo FILE.xml” wrote.", path);
-      return NULL;
-    }
-  if (found && st.st_size > IRIS_TOPOLOGY_MAX_XML)
-    {
-      g_set_error (error, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_TOO_LARGE,
-                   "%s is larger than %d bytes (IRIS_TOPOLOGY_MAX_XML); write it without I/O "
-                   "devices, with “lstopo --no-io FILE.xml”.",
-                   path, IRIS_TOPOLOGY_MAX_XML);
-      return NULL;
-    }
-  return g_file_get_contents (path, &text, size, error) ? text : NULL;
 }
 
 /**
@@ -402,13 +382,13 @@ iris_topology_new_xml (const char *path, GError **error)
 
   g_return_val_if_fail (path != NULL, NULL);
 
-  text = read_xml (path, &size, error);
+  text = iris_topology_file_read (path, &size, error);
   if (text == NULL)
     return NULL;
 
   hwloc = new_hwloc ();
   accepted = hwloc_topology_set_xmlbuffer (hwloc, text, (int) size + 1) == 0;
-  return new_foreign (hwloc, accepted, g_strdup_printf ("the file %s", path),
+  return new_foreign (hwloc, accepted, g_strdup_printf ("The file %s", path),
                       IRIS_PLACE_ERROR_BAD_XML, hint, error);
 }
 
@@ -493,10 +473,12 @@ guint
 iris_topology_get_default_workers (IrisTopology *self)
 {
   guint n_cpus = iris_topology_get_n_cpus (self);
+  guint whole;
 
   if (self->quota <= 0.0 || self->quota >= n_cpus)
     return n_cpus;
-  return MAX (1, (guint) ceil (self->quota));
+  whole = (guint) self->quota;
+  return whole < self->quota ? whole + 1 : whole;
 }
 
 hwloc_topology_t
@@ -516,7 +498,7 @@ iris_topology_get_usable (IrisTopology *self)
  * @self: a topology
  *
  * Describes the topology to a person, in a line such as
- * `this machine: 1 package, 1 numa, 1 l3, 2 l2, 2 core, 2 pu; may use 2 cpus (0-1), no quota`.
+ * `This machine: 1 package, 1 numa, 1 l3, 2 l2, 2 core, 2 pu; may use 2 cpus (0-1), no quota`.
  *
  * Returns: (transfer full): the line
  *

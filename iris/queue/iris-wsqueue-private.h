@@ -2,8 +2,8 @@
  *
  * The work-stealing queue: a deque that its owner uses at one end and thieves at the other.
  *
- * Who may call what: push, take and take_oldest the owner alone; steal, is_empty and get_length
- * any thread; init and free while nobody else looks.
+ * Who may call what: push and take the owner alone; steal and get_length any thread, the owner
+ * included; init and clear while nobody else looks.
  *
  * Invariant: the queue holds the slots [top, bottom). Indices count from 0 and never wrap (64
  * bits; at 10^9 operations a second they last for 292 years). top only grows, and every growth
@@ -13,7 +13,9 @@
  *
  * Why the orders suffice:
  *  - push stores the slot, then bottom with release; steal reads bottom with acquire: a thief
- *    that sees the index sees the slot, and what the item points to.
+ *    that sees the index sees the slot, and what the item points to. That also holds when the
+ *    value it reads is one that take stored: a later store of the same thread continues the
+ *    release sequence of the push (C11, 5.1.2.4; not so in C++20, keep that in mind when porting).
  *  - take announces bottom - 1 and steal reads top, each then looks at the other's word: the
  *    Dekker pattern, hence the full fence in both. At most one of them can miss the other, and
  *    for the last item both go through the compare-and-swap on top.
@@ -73,12 +75,17 @@ iris_wsarray_new (int64_t capacity, IrisWSArray *older)
   return self;
 }
 
-/* Starts at @index, which is 0 but in tests that cross limits. False when there is no memory. */
+/* Starts at @index, which is 0 but in tests that cross limits. False when @capacity is no power of
+ * two, or there is no memory. */
 static inline bool
 iris_wsqueue_init_at (IrisWSQueue *self, int64_t capacity, int64_t index)
 {
-  IrisWSArray *array = iris_wsarray_new (capacity, NULL);
+  IrisWSArray *array;
 
+  /* A mask needs a power of two; anything else would map two indices onto one slot. */
+  if (capacity < 1 || (capacity & (capacity - 1)) != 0)
+    return false;
+  array = iris_wsarray_new (capacity, NULL);
   atomic_init (&self->top, index);
   atomic_init (&self->bottom, index);
   atomic_init (&self->array, array);

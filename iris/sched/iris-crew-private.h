@@ -36,10 +36,13 @@
  * beat with loops of a power of two; the Go scheduler's number) and as many more as the worker had
  * items of its own at the last such pick, at most IRIS_FAIRNESS_MAX. Without the latter, items
  * that make many others are all opened before the first is finished, and the backlog leaves the
- * cache (doc/decisions/). Hence an item waits for at most IRIS_FAIRNESS_INTERVAL +
- * IRIS_FAIRNESS_MAX picks of a worker that looks at its source, for each older one there. */
+ * cache (doc/decisions/). Of the IRIS_FAIRNESS_SOURCES sources that newest first would leave lying
+ * a different one comes first at each such pick, because any of them may never run empty. Hence an
+ * item waits for at most IRIS_FAIRNESS_SOURCES times (IRIS_FAIRNESS_INTERVAL + IRIS_FAIRNESS_MAX)
+ * picks of a worker that looks at its source, for itself and for each older one there. */
 #define IRIS_FAIRNESS_INTERVAL 61
 #define IRIS_FAIRNESS_MAX      16384
+#define IRIS_FAIRNESS_SOURCES  4
 
 /* Of the items that a worker queues, one in 256 carries a time stamp for the delay histogram. */
 #define IRIS_DELAY_SAMPLE 256
@@ -79,6 +82,7 @@ struct _IrisWorker
   guint index;
   guint place;
   guint picks_left; /* until the next fair one */
+  guint fair_turn;  /* which source comes first at that one */
   bool met_mark;    /* the default scheduler's: see there */
   guint count;      /* items queued, for sampling */
   IrisRandom random;
@@ -138,22 +142,16 @@ struct IrisCrew
 
 extern __thread IrisWorker *iris_worker_mine;
 
-IrisCrew *
-iris_crew_new (const IrisCrewOps *ops,
-               gpointer owner,
-               GDestroyNotify free_owner,
-               guint n_places,
-               const guint *workers_per_place);
-void
-iris_crew_free (IrisCrew *self);
-void
-iris_crew_start (IrisCrew *self);
-void
-iris_crew_queue_outside (IrisCrew *self, IrisItem *item);
-void
-iris_crew_shutdown (IrisCrew *self, IrisShutdown how);
-IrisStats *
-iris_crew_get_stats (IrisCrew *self);
+IrisCrew *iris_crew_new (const IrisCrewOps *ops,
+                         gpointer owner,
+                         GDestroyNotify free_owner,
+                         guint n_places,
+                         const guint *workers_per_place);
+void iris_crew_free (IrisCrew *self);
+void iris_crew_start (IrisCrew *self);
+void iris_crew_queue_outside (IrisCrew *self, IrisItem *item);
+void iris_crew_shutdown (IrisCrew *self, IrisShutdown how);
+IrisStats *iris_crew_get_stats (IrisCrew *self);
 
 /* The calling worker if it belongs to @self, else NULL. */
 static inline IrisWorker *

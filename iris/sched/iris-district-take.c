@@ -4,10 +4,13 @@
  */
 #include "iris/sched/iris-district-private.h"
 
+#include "iris/sched/iris-mail-private.h"
+
+/* Rounded up, because a single item is worth a steal too. */
 static guint
 half_of (guint64 length)
 {
-  return (guint) MIN (length / 2, IRIS_STEAL_MAX - 1);
+  return (guint) MIN ((length + 1) / 2, IRIS_STEAL_MAX);
 }
 
 /* Counts a steal of @n items from @victim_place and makes known what was laid down. */
@@ -35,7 +38,7 @@ note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
 static IrisItem *
 steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
 {
-  guint more = half_of ((guint64) iris_wsqueue_get_length (&victim->deque));
+  guint limit = half_of ((guint64) iris_wsqueue_get_length (&victim->deque));
   guint n = 1;
   void *first, *next;
   IrisStealResult result;
@@ -49,7 +52,7 @@ steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
       return NULL;
     }
 
-  while (n <= more && iris_wsqueue_steal (&victim->deque, &next) == IRIS_STEAL_TAKEN)
+  while (n < limit && iris_wsqueue_steal (&victim->deque, &next) == IRIS_STEAL_TAKEN)
     {
       if (!iris_wsqueue_push (&self->deque, next))
         {
@@ -135,20 +138,38 @@ take_from_inboxes (IrisDistrict *home)
 {
   IrisItem *item = iris_ring_pop (&home->strict);
 
+  if (item == NULL)
+    item = iris_ring_pop (&home->mail);
+
   return item != NULL ? item : iris_ring_pop (&home->inbox);
 }
 
-/* What newest first would leave lying. */
+/* What newest first would leave lying. Each of the sources comes first in its turn: an item
+ * that queues itself again and again at one of them must not hide the others. */
 static IrisItem *
 take_fairly (IrisWorker *self, IrisDistrict *home)
 {
   guint64 length = (guint64) iris_wsqueue_get_length (&self->deque);
-  IrisItem *item = take_from_inboxes (home);
-  void *oldest;
+  guint turn = self->fair_turn++;
+  void *item = NULL;
 
-  if (item == NULL && iris_wsqueue_steal (&self->deque, &oldest) == IRIS_STEAL_TAKEN)
-    item = oldest;
   self->picks_left = IRIS_FAIRNESS_INTERVAL + (guint) MIN (length, IRIS_FAIRNESS_MAX);
+  for (guint i = 0; i < IRIS_FAIRNESS_SOURCES && item == NULL; i++)
+    switch ((turn + i) % IRIS_FAIRNESS_SOURCES)
+      {
+      case 0:
+        item = iris_ring_pop (&home->strict);
+        break;
+      case 1:
+        item = iris_ring_pop (&home->inbox);
+        break;
+      case 2:
+        item = iris_ring_pop (&home->mail);
+        break;
+      default:
+        if (iris_wsqueue_steal (&self->deque, &item) != IRIS_STEAL_TAKEN)
+          item = NULL;
+      }
 
   return item;
 }
@@ -170,8 +191,8 @@ take_any (IrisCrew *crew)
   return NULL;
 }
 
-IrisItem *
-iris_districts_take (IrisCrew *crew, IrisWorker *self)
+static inline IrisItem *
+take_once (IrisCrew *crew, IrisWorker *self)
 {
   IrisDistricts *districts = crew->owner;
   IrisDistrict *home;
@@ -201,6 +222,23 @@ iris_districts_take (IrisCrew *crew, IrisWorker *self)
   return item;
 }
 
+IrisItem *
+iris_districts_take (IrisCrew *crew, IrisWorker *self)
+{
+  IrisItem *met, *item;
+
+  do
+    {
+      met = take_once (crew, self);
+      if (met == NULL)
+        return NULL;
+      item = iris_mail_open (met);
+    }
+  while (iris_unlikely (item == NULL));
+
+  return item;
+}
+
 /* Every source at which take() looks, by positions: an item that is being put down counts. */
 IrisWork
 iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
@@ -208,7 +246,8 @@ iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
   IrisDistricts *districts = crew->owner;
   IrisWork work = IRIS_WORK_NONE;
 
-  if (!iris_ring_is_empty (&districts->districts[self->place].strict))
+  if (!iris_ring_is_empty (&districts->districts[self->place].strict)
+      || !iris_ring_is_empty (&districts->districts[self->place].mail))
     work |= IRIS_WORK_STRICT;
   for (guint i = 0; i < districts->n_districts && !(work & IRIS_WORK_SHARED); i++)
     if (!iris_ring_is_empty (&districts->districts[i].inbox))

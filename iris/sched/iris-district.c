@@ -4,6 +4,8 @@
  */
 #include "iris/sched/iris-district-private.h"
 
+#include "iris/sched/iris-mail-private.h"
+
 #include <string.h>
 
 static guint
@@ -33,6 +35,19 @@ push_own (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
     iris_lot_publish (&crew->lot, worker->place, false);
 }
 
+/* Both queues are published: anyone may take from the deque, the place alone from its mailbox. */
+static void
+push_twice (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
+{
+  IrisDistricts *self = crew->owner;
+  guint place = (guint) item->place;
+  IrisItem *envelope = iris_envelope_new (item);
+
+  iris_ring_push (&self->districts[place].mail, envelope);
+  iris_lot_publish (&crew->lot, place, true);
+  push_own (crew, worker, envelope);
+}
+
 static void
 push_hinted (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
 {
@@ -48,6 +63,8 @@ push_hinted (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
 
   if (at_home && !strict)
     push_own (crew, worker, item);
+  else if (self->layout == IRIS_LAYOUT_MAILBOXES && worker != NULL && !strict)
+    push_twice (crew, worker, item);
   else
     push_inbox (crew, place, strict, item);
 }
@@ -150,7 +167,7 @@ district_order_victims (IrisDistrict *self, IrisPlaces *places, guint id, guint 
 }
 
 IrisDistricts *
-iris_districts_new (IrisPlaces *places, IrisDeal deal)
+iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout)
 {
   guint n = iris_places_get_n_places (places);
   IrisDistricts *self = aligned_alloc (IRIS_CACHE_PAIR, sizeof *self);
@@ -161,6 +178,7 @@ iris_districts_new (IrisPlaces *places, IrisDeal deal)
   memset (self, 0, sizeof *self);
   self->places = g_object_ref (places);
   self->deal = deal;
+  self->layout = layout;
   self->n_districts = n;
   self->districts = aligned_alloc (IRIS_CACHE_PAIR, n * sizeof *self->districts);
   if (self->districts == NULL)
@@ -171,9 +189,11 @@ iris_districts_new (IrisPlaces *places, IrisDeal deal)
     {
       IrisDistrict *district = &self->districts[i];
       gsize link = G_STRUCT_OFFSET (IrisItem, next);
+      guint mail_capacity = layout == IRIS_LAYOUT_MAILBOXES ? IRIS_INBOX_CAPACITY : 2;
 
       if (!iris_ring_init (&district->inbox, IRIS_INBOX_CAPACITY, link)
-          || !iris_ring_init (&district->strict, IRIS_INBOX_CAPACITY, link))
+          || !iris_ring_init (&district->strict, IRIS_INBOX_CAPACITY, link)
+          || !iris_ring_init (&district->mail, mail_capacity, link))
         g_error ("iris: out of memory for the inboxes of place %u", i);
       district->first_worker = first_worker;
       district->n_workers = iris_place_get_n_workers (iris_places_get_place (places, i));
@@ -193,6 +213,7 @@ iris_districts_free (gpointer data)
     {
       iris_ring_clear (&self->districts[i].inbox);
       iris_ring_clear (&self->districts[i].strict);
+      iris_ring_clear (&self->districts[i].mail);
       g_free (self->districts[i].order);
       g_free (self->districts[i].groups);
     }

@@ -51,3 +51,24 @@ iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags)
   item->place = place;
   item->flags = flags;
 }
+
+/**
+ * iris_item_settle:
+ * @item: an item that a scheduler was given
+ * @run: whether to run it, or to cancel it
+ *
+ * Runs or cancels an item, as the scheduler that holds it must do once. For those who write a
+ * scheduler; see #IrisSchedulerClass. The item may be gone when this returns.
+ *
+ * Since: 0.1
+ */
+void
+iris_item_settle (IrisItem *item, gboolean run)
+{
+  g_return_if_fail (item != NULL);
+
+  if (run)
+    iris_item_run (item);
+  else
+    iris_item_cancel (item);
+}

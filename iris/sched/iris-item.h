@@ -65,10 +65,10 @@ struct _IrisItem
 G_STATIC_ASSERT (sizeof (IrisItem) == 64);
 
 IRIS_AVAILABLE_IN_ALL
-void
-iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify notify);
+void iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify notify);
 IRIS_AVAILABLE_IN_ALL
-void
-iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags);
+void iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags);
+IRIS_AVAILABLE_IN_ALL
+void iris_item_settle (IrisItem *item, gboolean run);
 
 G_END_DECLS

@@ -16,17 +16,23 @@ typedef struct
 {
   IrisPlaces *places;
   IrisDeal deal;
+  IrisLayout layout;
 } IrisPlaceSchedulerPrivate;
 
 enum
 {
   PROP_PLACES = 1,
   PROP_DEAL,
+  PROP_LAYOUT,
   N_PROPS
 };
 
 static GParamSpec *properties[N_PROPS];
 
+G_DEFINE_ENUM_TYPE (IrisLayout,
+                    iris_layout,
+                    G_DEFINE_ENUM_VALUE (IRIS_LAYOUT_WORKERS, "workers"),
+                    G_DEFINE_ENUM_VALUE (IRIS_LAYOUT_MAILBOXES, "mailboxes"))
 G_DEFINE_ENUM_TYPE (IrisDeal,
                     iris_deal,
                     G_DEFINE_ENUM_VALUE (IRIS_DEAL_OWN, "own"),
@@ -60,10 +66,11 @@ iris_place_scheduler_constructed (GObject *object)
   for (guint i = 0; i < n; i++)
     workers[i] = iris_place_get_n_workers (iris_places_get_place (priv->places, i));
 
-  iris_scheduler_set_crew (IRIS_SCHEDULER (self),
-                           iris_crew_new (&iris_districts_ops,
-                                          iris_districts_new (priv->places, priv->deal),
-                                          iris_districts_free, n, workers));
+  iris_scheduler_set_crew (
+      IRIS_SCHEDULER (self),
+      iris_crew_new (&iris_districts_ops,
+                     iris_districts_new (priv->places, priv->deal, priv->layout),
+                     iris_districts_free, n, workers));
 }
 
 static void
@@ -79,6 +86,9 @@ iris_place_scheduler_get_property (GObject *object, guint id, GValue *value, GPa
       break;
     case PROP_DEAL:
       g_value_set_enum (value, (gint) priv->deal);
+      break;
+    case PROP_LAYOUT:
+      g_value_set_enum (value, (gint) priv->layout);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -101,6 +111,9 @@ iris_place_scheduler_set_property (GObject *object,
       break;
     case PROP_DEAL:
       priv->deal = (IrisDeal) g_value_get_enum (value);
+      break;
+    case PROP_LAYOUT:
+      priv->layout = (IrisLayout) g_value_get_enum (value);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -149,6 +162,17 @@ iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
   properties[PROP_DEAL] = g_param_spec_enum ("deal", NULL, NULL, IRIS_TYPE_DEAL, IRIS_DEAL_OWN,
                                              G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
                                                  | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * IrisPlaceScheduler:layout:
+   *
+   * Where items wait.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_LAYOUT] = g_param_spec_enum (
+      "layout", NULL, NULL, IRIS_TYPE_LAYOUT, IRIS_LAYOUT_WORKERS,
+      G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }

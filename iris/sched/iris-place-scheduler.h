@@ -23,10 +23,29 @@ typedef enum
   IRIS_DEAL_ROUND_ROBIN,
 } IrisDeal;
 
+/**
+ * IrisLayout:
+ * @IRIS_LAYOUT_WORKERS: a deque for each worker, an inbox for each place; an item with a hint waits
+ *   in the inbox of that place
+ * @IRIS_LAYOUT_MAILBOXES: as above, but an item with a hint that a worker of another place queues
+ *   waits twice, on that worker's deque and in the mailbox of the place it has affinity for, and
+ *   runs at the one that comes to it first
+ *
+ * Where the items of work-stealing places wait.
+ */
+typedef enum
+{
+  IRIS_LAYOUT_WORKERS,
+  IRIS_LAYOUT_MAILBOXES,
+} IrisLayout;
+
+#define IRIS_TYPE_LAYOUT (iris_layout_get_type ())
+IRIS_AVAILABLE_IN_ALL
+GType iris_layout_get_type (void);
+
 #define IRIS_TYPE_DEAL (iris_deal_get_type ())
 IRIS_AVAILABLE_IN_ALL
-GType
-iris_deal_get_type (void);
+GType iris_deal_get_type (void);
 
 #define IRIS_TYPE_PLACE_SCHEDULER (iris_place_scheduler_get_type ())
 IRIS_AVAILABLE_IN_ALL
@@ -44,13 +63,10 @@ struct _IrisPlaceSchedulerClass
 };
 
 IRIS_AVAILABLE_IN_ALL
-IrisScheduler *
-iris_place_scheduler_new (IrisPlaces *places);
+IrisScheduler *iris_place_scheduler_new (IrisPlaces *places);
 IRIS_AVAILABLE_IN_ALL
-IrisScheduler *
-iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal);
+IrisScheduler *iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal);
 IRIS_AVAILABLE_IN_ALL
-IrisPlaces *
-iris_place_scheduler_get_places (IrisPlaceScheduler *self);
+IrisPlaces *iris_place_scheduler_get_places (IrisPlaceScheduler *self);
 
 G_END_DECLS

@@ -9,7 +9,6 @@
 G_BEGIN_DECLS
 
 IRIS_AVAILABLE_IN_ALL
-IrisScheduler *
-iris_scheduler_get_default (void);
+IrisScheduler *iris_scheduler_get_default (void);
 
 G_END_DECLS

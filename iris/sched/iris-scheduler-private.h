@@ -6,9 +6,6 @@
 
 #include "iris/sched/iris-crew-private.h"
 
-void
-iris_scheduler_set_crew (IrisScheduler *self, IrisCrew *crew);
-IrisCrew *
-iris_scheduler_get_crew (IrisScheduler *self);
-guint
-iris_scheduler_choose_n_workers (guint min_threads, guint max_threads);
+void iris_scheduler_set_crew (IrisScheduler *self, IrisCrew *crew);
+IrisCrew *iris_scheduler_get_crew (IrisScheduler *self);
+guint iris_scheduler_choose_n_workers (guint min_threads, guint max_threads);

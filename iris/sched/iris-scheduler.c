@@ -59,8 +59,26 @@ iris_scheduler_finalize (GObject *object)
 }
 
 static void
+scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
+{
+  IrisCrew *crew = iris_scheduler_get_crew (self);
+
+  g_return_if_fail (iris_crew_current (crew) == NULL);
+
+  iris_crew_shutdown (crew, how);
+}
+
+static IrisStats *
+scheduler_get_stats (IrisScheduler *self)
+{
+  return iris_crew_get_stats (iris_scheduler_get_crew (self));
+}
+
+static void
 iris_scheduler_class_init (IrisSchedulerClass *klass)
 {
+  klass->shutdown = scheduler_shutdown;
+  klass->get_stats = scheduler_get_stats;
   G_OBJECT_CLASS (klass)->finalize = iris_scheduler_finalize;
 }
 
@@ -98,6 +116,18 @@ iris_scheduler_choose_n_workers (guint min_threads, guint max_threads)
   return MAX (MAX (n, min_threads), 1);
 }
 
+/* Most schedulers have a crew; asking for it first saves them a virtual call. */
+static inline void
+scheduler_queue (IrisScheduler *self, IrisItem *item)
+{
+  IrisCrew *crew = iris_scheduler_get_crew (self);
+
+  if (iris_likely (crew != NULL))
+    iris_crew_queue (crew, item);
+  else
+    IRIS_SCHEDULER_GET_CLASS (self)->queue_item (self, item);
+}
+
 /**
  * iris_scheduler_queue:
  * @self: a scheduler
@@ -117,8 +147,7 @@ iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDe
   g_return_if_fail (self != NULL);
   g_return_if_fail (func != NULL);
 
-  iris_crew_queue (iris_scheduler_get_crew (self),
-                   iris_item_new (func, data, notify, IRIS_PLACE_ANY, IRIS_ITEM_NONE));
+  scheduler_queue (self, iris_item_new (func, data, notify, IRIS_PLACE_ANY, IRIS_ITEM_NONE));
 }
 
 /**
@@ -149,8 +178,7 @@ iris_scheduler_queue_at (IrisScheduler *self,
   g_return_if_fail (func != NULL);
   g_return_if_fail (place >= IRIS_PLACE_ANY);
 
-  iris_crew_queue (iris_scheduler_get_crew (self),
-                   iris_item_new (func, data, notify, place, flags));
+  scheduler_queue (self, iris_item_new (func, data, notify, place, flags));
 }
 
 /**
@@ -170,7 +198,7 @@ iris_scheduler_queue_item (IrisScheduler *self, IrisItem *item)
   g_return_if_fail (self != NULL);
   g_return_if_fail (item != NULL);
 
-  iris_crew_queue (iris_scheduler_get_crew (self), item);
+  scheduler_queue (self, item);
 }
 
 /**
@@ -193,9 +221,8 @@ void
 iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
 {
   g_return_if_fail (IRIS_IS_SCHEDULER (self));
-  g_return_if_fail (iris_crew_current (iris_scheduler_get_crew (self)) == NULL);
 
-  iris_crew_shutdown (iris_scheduler_get_crew (self), how);
+  IRIS_SCHEDULER_GET_CLASS (self)->shutdown (self, how);
 }
 
 /**
@@ -209,9 +236,12 @@ iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
 guint
 iris_scheduler_get_n_workers (IrisScheduler *self)
 {
+  IrisCrew *crew;
+
   g_return_val_if_fail (IRIS_IS_SCHEDULER (self), 0);
 
-  return iris_scheduler_get_crew (self)->n_workers;
+  crew = iris_scheduler_get_crew (self);
+  return crew != NULL ? crew->n_workers : 1;
 }
 
 /**
@@ -225,9 +255,12 @@ iris_scheduler_get_n_workers (IrisScheduler *self)
 guint
 iris_scheduler_get_n_places (IrisScheduler *self)
 {
+  IrisCrew *crew;
+
   g_return_val_if_fail (IRIS_IS_SCHEDULER (self), 0);
 
-  return iris_scheduler_get_crew (self)->n_places;
+  crew = iris_scheduler_get_crew (self);
+  return crew != NULL ? crew->n_places : 1;
 }
 
 /**
@@ -245,5 +278,5 @@ iris_scheduler_get_stats (IrisScheduler *self)
 {
   g_return_val_if_fail (IRIS_IS_SCHEDULER (self), NULL);
 
-  return iris_crew_get_stats (iris_scheduler_get_crew (self));
+  return IRIS_SCHEDULER_GET_CLASS (self)->get_stats (self);
 }

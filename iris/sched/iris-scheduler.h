@@ -14,13 +14,6 @@ G_BEGIN_DECLS
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_DERIVABLE_TYPE (IrisScheduler, iris_scheduler, IRIS, SCHEDULER, GObject)
 
-struct _IrisSchedulerClass
-{
-  /*< private >*/
-  GObjectClass parent_class;
-  gpointer padding[8];
-};
-
 /**
  * IrisShutdown:
  * @IRIS_SHUTDOWN_DRAIN: run everything that is queued, and what that queues, then stop
@@ -34,37 +27,49 @@ typedef enum
   IRIS_SHUTDOWN_CANCEL,
 } IrisShutdown;
 
+/**
+ * IrisSchedulerClass:
+ * @queue_item: takes an item; any thread. It must settle each item once: by iris_item_settle()
+ * @shutdown: see iris_scheduler_shutdown()
+ * @get_stats: see iris_scheduler_get_stats()
+ *
+ * What a scheduler of another library must provide. It has one place and counts as one worker.
+ */
+struct _IrisSchedulerClass
+{
+  GObjectClass parent_class;
+
+  void (*queue_item) (IrisScheduler *self, IrisItem *item);
+  void (*shutdown) (IrisScheduler *self, IrisShutdown how);
+  IrisStats *(*get_stats) (IrisScheduler *self);
+
+  /*< private >*/
+  gpointer padding[8];
+};
+
 IRIS_AVAILABLE_IN_ALL
-IrisScheduler *
-iris_scheduler_new (void);
+IrisScheduler *iris_scheduler_new (void);
 IRIS_AVAILABLE_IN_ALL
-IrisScheduler *
-iris_scheduler_new_full (guint min_threads, guint max_threads);
+IrisScheduler *iris_scheduler_new_full (guint min_threads, guint max_threads);
 IRIS_AVAILABLE_IN_ALL
 void
 iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDestroyNotify notify);
 IRIS_AVAILABLE_IN_ALL
-void
-iris_scheduler_queue_at (IrisScheduler *self,
-                         gint place,
-                         IrisItemFlags flags,
-                         IrisCallback func,
-                         gpointer data,
-                         GDestroyNotify notify);
+void iris_scheduler_queue_at (IrisScheduler *self,
+                              gint place,
+                              IrisItemFlags flags,
+                              IrisCallback func,
+                              gpointer data,
+                              GDestroyNotify notify);
 IRIS_AVAILABLE_IN_ALL
-void
-iris_scheduler_queue_item (IrisScheduler *self, IrisItem *item);
+void iris_scheduler_queue_item (IrisScheduler *self, IrisItem *item);
 IRIS_AVAILABLE_IN_ALL
-void
-iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how);
+void iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how);
 IRIS_AVAILABLE_IN_ALL
-guint
-iris_scheduler_get_n_workers (IrisScheduler *self);
+guint iris_scheduler_get_n_workers (IrisScheduler *self);
 IRIS_AVAILABLE_IN_ALL
-guint
-iris_scheduler_get_n_places (IrisScheduler *self);
+guint iris_scheduler_get_n_places (IrisScheduler *self);
 IRIS_AVAILABLE_IN_ALL
-IrisStats *
-iris_scheduler_get_stats (IrisScheduler *self);
+IrisStats *iris_scheduler_get_stats (IrisScheduler *self);
 
 G_END_DECLS

@@ -8,5 +8,4 @@
 #include "iris/sched/iris-stats.h"
 #undef IRIS_INSIDE
 
-IrisStats *
-iris_stats_new (guint n_places, guint n_workers);
+IrisStats *iris_stats_new (guint n_places, guint n_workers);

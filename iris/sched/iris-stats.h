@@ -77,17 +77,13 @@ typedef struct
 #define IRIS_TYPE_STATS (iris_stats_get_type ())
 
 IRIS_AVAILABLE_IN_ALL
-GType
-iris_stats_get_type (void);
+GType iris_stats_get_type (void);
 IRIS_AVAILABLE_IN_ALL
-IrisStats *
-iris_stats_copy (const IrisStats *self);
+IrisStats *iris_stats_copy (const IrisStats *self);
 IRIS_AVAILABLE_IN_ALL
-void
-iris_stats_free (IrisStats *self);
+void iris_stats_free (IrisStats *self);
 IRIS_AVAILABLE_IN_ALL
-guint64
-iris_stats_delay_quantile (const IrisStats *self, gdouble quantile);
+guint64 iris_stats_delay_quantile (const IrisStats *self, gdouble quantile);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisStats, iris_stats_free)
 

@@ -26,7 +26,7 @@ iris_wire_batch_builder_init (IrisWireBatchBuilder *self, const IrisWireLimits *
   *self = (IrisWireBatchBuilder){ .limits = limits != NULL ? *limits
                                                            : *iris_wire_limits_default () };
   /* A GByteArray counts in 32 bits and doubles when it grows. */
-  self->limits.max_body = MIN (self->limits.max_body, (gsize) G_MAXINT32);
+  self->limits.max_body = MIN (self->limits.max_body, (gsize) IRIS_WIRE_MOST_BYTES);
   self->bytes = g_byte_array_new ();
   self->header = g_byte_array_new ();
   iris_wire_batch_builder_reset (self);

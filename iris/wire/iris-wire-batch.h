@@ -36,8 +36,7 @@ typedef struct
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_batch_builder_init (IrisWireBatchBuilder *self, const IrisWireLimits *limits);
+void iris_wire_batch_builder_init (IrisWireBatchBuilder *self, const IrisWireLimits *limits);
 
 /**
  * iris_wire_batch_builder_add:
@@ -53,10 +52,9 @@ iris_wire_batch_builder_init (IrisWireBatchBuilder *self, const IrisWireLimits *
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-gboolean
-iris_wire_batch_builder_add (IrisWireBatchBuilder *self,
-                             const IrisWireMessage *item,
-                             GError **error);
+gboolean iris_wire_batch_builder_add (IrisWireBatchBuilder *self,
+                                      const IrisWireMessage *item,
+                                      GError **error);
 
 /**
  * iris_wire_batch_builder_get_body:
@@ -69,8 +67,7 @@ iris_wire_batch_builder_add (IrisWireBatchBuilder *self,
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-IrisWireFrame
-iris_wire_batch_builder_get_body (IrisWireBatchBuilder *self);
+IrisWireFrame iris_wire_batch_builder_get_body (IrisWireBatchBuilder *self);
 
 /**
  * iris_wire_batch_builder_reset:
@@ -81,8 +78,7 @@ iris_wire_batch_builder_get_body (IrisWireBatchBuilder *self);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_batch_builder_reset (IrisWireBatchBuilder *self);
+void iris_wire_batch_builder_reset (IrisWireBatchBuilder *self);
 
 /**
  * iris_wire_batch_builder_clear:
@@ -93,8 +89,7 @@ iris_wire_batch_builder_reset (IrisWireBatchBuilder *self);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_batch_builder_clear (IrisWireBatchBuilder *self);
+void iris_wire_batch_builder_clear (IrisWireBatchBuilder *self);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisWireBatchBuilder, iris_wire_batch_builder_clear)
 
@@ -150,11 +145,10 @@ typedef struct
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-gboolean
-iris_wire_batch_iter_init (IrisWireBatchIter *self,
-                           IrisWireFrame body,
-                           const IrisWireLimits *limits,
-                           GError **error);
+gboolean iris_wire_batch_iter_init (IrisWireBatchIter *self,
+                                    IrisWireFrame body,
+                                    const IrisWireLimits *limits,
+                                    GError **error);
 
 /**
  * iris_wire_batch_iter_next:

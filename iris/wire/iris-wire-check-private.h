@@ -23,44 +23,41 @@ typedef struct
   GError **error;
 } IrisWireCheck;
 
-void
-iris_wire_check_init (IrisWireCheck *self,
-                      const IrisWireLimits *limits,
-                      const char *what,
-                      GError **error);
+void iris_wire_check_init (IrisWireCheck *self,
+                           const IrisWireLimits *limits,
+                           const char *what,
+                           GError **error);
 
-/* Both return FALSE, so that a caller can return them. */
-gboolean
-iris_wire_fail (IrisWireCheck *self, IrisWireError code, const char *format, ...)
+/* Sets the error. */
+void iris_wire_refuse (IrisWireCheck *self, IrisWireError code, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-gboolean
-iris_wire_fail_limit (IrisWireCheck *self,
-                      const char *subject,
-                      guint64 size,
-                      const char *unit,
-                      const char *limit,
-                      guint64 value);
+void iris_wire_refuse_limit (IrisWireCheck *self,
+                             const char *subject,
+                             guint64 size,
+                             const char *unit,
+                             const char *limit,
+                             guint64 value);
+
+/* The same as an expression that is FALSE, so that a caller can return it (and compilers see that
+ * it does). */
+#define iris_wire_fail(...)       (iris_wire_refuse (__VA_ARGS__), FALSE)
+#define iris_wire_fail_limit(...) (iris_wire_refuse_limit (__VA_ARGS__), FALSE)
 
 /* The length of a string of a key. */
-gboolean
-iris_wire_check_length (IrisWireCheck *self, guint key, const char *name, gsize len);
+gboolean iris_wire_check_length (IrisWireCheck *self, guint key, const char *name, gsize len);
 
 /* A string of a key: its length, and, unless `raw`, that it is text. No string may hold NUL. */
-gboolean
-iris_wire_check_string (IrisWireCheck *self,
-                        guint key,
-                        const char *name,
-                        const IrisWireString *string,
-                        gboolean raw);
+gboolean iris_wire_check_string (IrisWireCheck *self,
+                                 guint key,
+                                 const char *name,
+                                 const IrisWireString *string,
+                                 gboolean raw);
 
 /* Leaves of a message that was refused only what an answer needs: type, request id, and the limit
  * that it met. */
-void
-iris_wire_check_leave_refused (const IrisWireCheck *self, IrisWireMessage *message);
+void iris_wire_check_leave_refused (const IrisWireCheck *self, IrisWireMessage *message);
 
-gboolean
-iris_wire_is_text (const char *data, gsize len);
-guint
-iris_wire_depth (const IrisWireLimits *limits);
+gboolean iris_wire_is_text (const char *data, gsize len);
+guint iris_wire_depth (const IrisWireLimits *limits);
 
 G_END_DECLS

@@ -20,11 +20,11 @@ iris_wire_check_init (IrisWireCheck *self,
   self->error = error;
 }
 
-gboolean
-iris_wire_fail (IrisWireCheck *self, IrisWireError code, const char *format, ...)
+void
+iris_wire_refuse (IrisWireCheck *self, IrisWireError code, const char *format, ...)
 {
   if (self->error == NULL)
-    return FALSE;
+    return;
 
   va_list args;
   va_start (args, format);
@@ -36,27 +36,25 @@ iris_wire_fail (IrisWireCheck *self, IrisWireError code, const char *format, ...
                  self->what, self->index, sentence);
   else
     g_set_error (self->error, IRIS_WIRE_ERROR, code, "%s: %s", self->what, sentence);
-  return FALSE;
 }
 
-gboolean
-iris_wire_fail_limit (IrisWireCheck *self,
-                      const char *subject,
-                      guint64 size,
-                      const char *unit,
-                      const char *limit,
-                      guint64 value)
+void
+iris_wire_refuse_limit (IrisWireCheck *self,
+                        const char *subject,
+                        guint64 size,
+                        const char *unit,
+                        const char *limit,
+                        guint64 value)
 {
   self->limit = limit;
   self->limit_value = value;
-  return iris_wire_fail (self, IRIS_WIRE_ERROR_TOO_LARGE,
-                         "%s of %" G_GUINT64_FORMAT " %s exceeds %s (%" G_GUINT64_FORMAT
-                         "); raise it with [limits] %s",
-                         subject, size, unit, limit, value, limit);
+  iris_wire_refuse (self, IRIS_WIRE_ERROR_TOO_LARGE,
+                    "%s of %" G_GUINT64_FORMAT " %s exceeds %s (%" G_GUINT64_FORMAT
+                    "); raise it with [limits] %s",
+                    subject, size, unit, limit, value, limit);
 }
 
-/* Valid UTF-8 without NUL. Most strings are short and plain ASCII, which takes eight bytes a step.
- */
+/* Valid UTF-8 without NUL. Most strings are short and plain ASCII: eight bytes a step. */
 gboolean
 iris_wire_is_text (const char *data, gsize len)
 {
@@ -84,7 +82,7 @@ iris_wire_is_text (const char *data, gsize len)
 gboolean
 iris_wire_check_length (IrisWireCheck *self, guint key, const char *name, gsize len)
 {
-  gsize most = MIN (self->limits->max_string, (gsize) G_MAXUINT32);
+  gsize most = MIN (self->limits->max_string, (gsize) IRIS_WIRE_MOST_BYTES);
 
   if (G_LIKELY (len <= most))
     return TRUE;

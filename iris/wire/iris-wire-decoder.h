@@ -34,11 +34,10 @@ G_BEGIN_DECLS
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-gboolean
-iris_wire_decode (const IrisWireFrame *frames,
-                  guint n_frames,
-                  const IrisWireLimits *limits,
-                  IrisWireMessage *out,
-                  GError **error);
+gboolean iris_wire_decode (const IrisWireFrame *frames,
+                           guint n_frames,
+                           const IrisWireLimits *limits,
+                           IrisWireMessage *out,
+                           GError **error);
 
 G_END_DECLS

@@ -9,6 +9,19 @@
 
 #include <string.h>
 
+/* Looked at before each string as well, so that many long ones cannot grow the buffer without
+ * bound. */
+static gboolean
+check_header (const GByteArray *header, gsize more, IrisWireCheck *check)
+{
+  gsize most = MIN (check->limits->max_header, (gsize) IRIS_WIRE_MOST_BYTES);
+  gsize size = header->len + more;
+
+  if (G_LIKELY (size <= most))
+    return TRUE;
+  return iris_wire_fail_limit (check, "header", size, "bytes or more", "max-header", most);
+}
+
 static gboolean
 encode_int (msgpack_packer *packer, guint key, gint32 value, IrisWireCheck *check)
 {
@@ -35,7 +48,8 @@ encode_string (msgpack_packer *packer,
                gboolean raw,
                IrisWireCheck *check)
 {
-  if (!iris_wire_check_string (check, key, iris_wire_fields[key].name, string, raw))
+  if (!iris_wire_check_string (check, key, iris_wire_fields[key].name, string, raw)
+      || !check_header (packer->data, string->len, check))
     return FALSE;
   if (raw && !iris_wire_is_text (string->data, string->len))
     iris_wire_pack_binary (packer, string->data, string->len);
@@ -127,11 +141,8 @@ iris_wire_header_encode (const IrisWireMessage *message,
       msgpack_pack_uint8 (&packer, (guint8) key);
       if (!encode_value (&packer, key, message, check))
         return FALSE;
-      /* Looked at after each key, so that a thousand long arguments cannot grow the buffer without
-       * bound. */
-      if (G_UNLIKELY (header->len > check->limits->max_header))
-        return iris_wire_fail_limit (check, "header", header->len, "bytes or more", "max-header",
-                                     check->limits->max_header);
+      if (!check_header (header, 0, check))
+        return FALSE;
     }
   return TRUE;
 }

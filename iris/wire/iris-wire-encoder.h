@@ -37,8 +37,7 @@ typedef struct
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_encoder_init (IrisWireEncoder *self, const IrisWireLimits *limits);
+void iris_wire_encoder_init (IrisWireEncoder *self, const IrisWireLimits *limits);
 
 /**
  * iris_wire_encoder_clear:
@@ -49,8 +48,7 @@ iris_wire_encoder_init (IrisWireEncoder *self, const IrisWireLimits *limits);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_encoder_clear (IrisWireEncoder *self);
+void iris_wire_encoder_clear (IrisWireEncoder *self);
 
 /**
  * iris_wire_encode:
@@ -71,8 +69,7 @@ iris_wire_encoder_clear (IrisWireEncoder *self);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-gboolean
-iris_wire_encode (IrisWireEncoder *self, const IrisWireMessage *message, GError **error);
+gboolean iris_wire_encode (IrisWireEncoder *self, const IrisWireMessage *message, GError **error);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisWireEncoder, iris_wire_encoder_clear)
 

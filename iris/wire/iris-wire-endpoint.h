@@ -26,8 +26,7 @@ G_BEGIN_DECLS
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-char *
-iris_wire_endpoint_dir (const char *dir, GError **error);
+char *iris_wire_endpoint_dir (const char *dir, GError **error);
 
 /**
  * iris_wire_endpoint_front:
@@ -38,8 +37,7 @@ iris_wire_endpoint_dir (const char *dir, GError **error);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-char *
-iris_wire_endpoint_front (const char *dir);
+char *iris_wire_endpoint_front (const char *dir);
 
 /**
  * iris_wire_endpoint_place:
@@ -51,7 +49,6 @@ iris_wire_endpoint_front (const char *dir);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-char *
-iris_wire_endpoint_place (const char *dir, guint place);
+char *iris_wire_endpoint_place (const char *dir, guint place);
 
 G_END_DECLS

@@ -72,8 +72,7 @@ typedef enum
 #define IRIS_WIRE_N_ERRORS 18
 
 IRIS_AVAILABLE_IN_ALL
-GQuark
-iris_wire_error_quark (void);
+GQuark iris_wire_error_quark (void);
 
 /**
  * iris_wire_error_name:
@@ -86,8 +85,7 @@ iris_wire_error_quark (void);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-const char *
-iris_wire_error_name (guint code);
+const char *iris_wire_error_name (guint code);
 
 /**
  * iris_wire_error_sentence:
@@ -101,8 +99,7 @@ iris_wire_error_name (guint code);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-const char *
-iris_wire_error_sentence (guint code);
+const char *iris_wire_error_sentence (guint code);
 
 /**
  * iris_wire_error_from_name:
@@ -115,7 +112,6 @@ iris_wire_error_sentence (guint code);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-guint
-iris_wire_error_from_name (const char *name);
+guint iris_wire_error_from_name (const char *name);
 
 G_END_DECLS

@@ -46,33 +46,28 @@ typedef struct
 extern const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS];
 
 /* NULL if there is no such type. */
-const IrisWireTypeInfo *
-iris_wire_type_info (guint type);
+const IrisWireTypeInfo *iris_wire_type_info (guint type);
 
-#define IRIS_WIRE_FIELD(message, field, type) ((type *) ((char *) (message) + (field)->offset))
+#define IRIS_WIRE_FIELD(message, field, type) \
+  ((type *) (void *) ((char *) (message) + (field)->offset))
 #define IRIS_WIRE_CONST_FIELD(message, field, type) \
-  ((const type *) ((const char *) (message) + (field)->offset))
+  ((const type *) (const void *) ((const char *) (message) + (field)->offset))
 
 /* What is common to both directions, after all values are known. */
-gboolean
-iris_wire_check_range (IrisWireCheck *check, guint key, gboolean negative, guint64 value);
-gboolean
-iris_wire_check_args_count (IrisWireCheck *check, guint64 n);
-gboolean
-iris_wire_check_message (IrisWireCheck *check,
-                         const IrisWireTypeInfo *info,
-                         const IrisWireMessage *message);
+gboolean iris_wire_check_range (IrisWireCheck *check, guint key, gboolean negative, guint64 value);
+gboolean iris_wire_check_args_count (IrisWireCheck *check, guint64 n);
+gboolean iris_wire_check_message (IrisWireCheck *check,
+                                  const IrisWireTypeInfo *info,
+                                  const IrisWireMessage *message);
 
 /* The header's map, also as it lies inside a batch. */
-gboolean
-iris_wire_header_decode (IrisWireFrame header,
-                         const IrisWireTypeInfo *info,
-                         IrisWireMessage *out,
-                         IrisWireCheck *check);
-gboolean
-iris_wire_header_encode (const IrisWireMessage *message,
-                         const IrisWireTypeInfo *info,
-                         GByteArray *header,
-                         IrisWireCheck *check);
+gboolean iris_wire_header_decode (IrisWireFrame header,
+                                  const IrisWireTypeInfo *info,
+                                  IrisWireMessage *out,
+                                  IrisWireCheck *check);
+gboolean iris_wire_header_encode (const IrisWireMessage *message,
+                                  const IrisWireTypeInfo *info,
+                                  GByteArray *header,
+                                  IrisWireCheck *check);
 
 G_END_DECLS

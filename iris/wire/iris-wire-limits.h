@@ -31,6 +31,14 @@ G_BEGIN_DECLS
 #define IRIS_WIRE_MOST_DEPTH 64u
 
 /**
+ * IRIS_WIRE_MOST_BYTES:
+ *
+ * A larger `max_header`, `max_string` or `max_body` counts as this where something is encoded, so
+ * that no configuration can overflow a buffer's count.
+ */
+#define IRIS_WIRE_MOST_BYTES 1073741824u
+
+/**
  * IrisWireLimits:
  * @max_header: `max-header`: bytes of a header, also of one inside a batch
  * @max_body: `max-body`: bytes of a body, also of one inside a batch
@@ -67,7 +75,6 @@ typedef struct
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-const IrisWireLimits *
-iris_wire_limits_default (void);
+const IrisWireLimits *iris_wire_limits_default (void);
 
 G_END_DECLS

@@ -62,15 +62,29 @@ typedef struct
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-IrisWireMap *
-iris_wire_map_new (guint n_places);
+IrisWireMap *iris_wire_map_new (guint n_places);
 
+/**
+ * iris_wire_map_copy:
+ * @self: a map
+ *
+ * Returns: (transfer full): a deep copy
+ *
+ * Since: 0.1
+ */
 IRIS_AVAILABLE_IN_ALL
-IrisWireMap *
-iris_wire_map_copy (const IrisWireMap *self);
+IrisWireMap *iris_wire_map_copy (const IrisWireMap *self);
+
+/**
+ * iris_wire_map_free:
+ * @self: (transfer full) (nullable): a map
+ *
+ * Frees @self and all that it owns.
+ *
+ * Since: 0.1
+ */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_map_free (IrisWireMap *self);
+void iris_wire_map_free (IrisWireMap *self);
 
 /**
  * iris_wire_map_encode:

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * One message of the protocol as a plain struct, whatever its type.
+ * One message of the protocol IRS1 as a plain struct, whatever its type.
+ *
+ * Everything under iris/wire is pure: iris_wire_decode() turns frames into an IrisWireMessage that
+ * borrows from them, iris_wire_encode() an IrisWireMessage into frames that borrow from it and from
+ * the encoder. The larger bodies have types of their own: IrisWireBatchBuilder and
+ * IrisWireBatchIter, IrisWireMap, IrisWireStatus, IrisWireServices. doc/protocol.md describes the
+ * same from outside. Nothing here is shared between threads and nothing locks: a message, encoder,
+ * builder or iterator belongs to whoever made it; functions without such an object may be called
+ * from any thread.
  *
  * The struct owns nothing. Strings are a pointer and a length without a terminating NUL, because
  * after decoding they point into the received frames; they are free of NUL bytes, so that
@@ -325,8 +333,7 @@ iris_wire_message_has (const IrisWireMessage *self, IrisWireKey key)
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_message_init (IrisWireMessage *self, IrisWireType type, const guint8 *request_id);
+void iris_wire_message_init (IrisWireMessage *self, IrisWireType type, const guint8 *request_id);
 
 /**
  * iris_wire_message_set_uint:
@@ -337,8 +344,7 @@ iris_wire_message_init (IrisWireMessage *self, IrisWireType type, const guint8 *
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_message_set_uint (IrisWireMessage *self, IrisWireKey key, guint64 value);
+void iris_wire_message_set_uint (IrisWireMessage *self, IrisWireKey key, guint64 value);
 
 /**
  * iris_wire_message_set_int:
@@ -349,8 +355,7 @@ iris_wire_message_set_uint (IrisWireMessage *self, IrisWireKey key, guint64 valu
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_message_set_int (IrisWireMessage *self, IrisWireKey key, gint32 value);
+void iris_wire_message_set_int (IrisWireMessage *self, IrisWireKey key, gint32 value);
 
 /**
  * iris_wire_message_set_boolean:
@@ -361,8 +366,7 @@ iris_wire_message_set_int (IrisWireMessage *self, IrisWireKey key, gint32 value)
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_message_set_boolean (IrisWireMessage *self, IrisWireKey key, gboolean value);
+void iris_wire_message_set_boolean (IrisWireMessage *self, IrisWireKey key, gboolean value);
 
 /**
  * iris_wire_message_set_string:
@@ -387,8 +391,7 @@ iris_wire_message_set_string (IrisWireMessage *self, IrisWireKey key, const char
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_message_set_args (IrisWireMessage *self, const char *const *args);
+void iris_wire_message_set_args (IrisWireMessage *self, const char *const *args);
 
 /**
  * iris_wire_message_set_target:
@@ -400,8 +403,7 @@ iris_wire_message_set_args (IrisWireMessage *self, const char *const *args);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_message_set_target (IrisWireMessage *self, const guint8 *target);
+void iris_wire_message_set_target (IrisWireMessage *self, const guint8 *target);
 
 /**
  * iris_wire_message_set_body:
@@ -412,8 +414,7 @@ iris_wire_message_set_target (IrisWireMessage *self, const guint8 *target);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_message_set_body (IrisWireMessage *self, gconstpointer data, gsize size);
+void iris_wire_message_set_body (IrisWireMessage *self, gconstpointer data, gsize size);
 
 /**
  * iris_wire_message_set_error:
@@ -426,8 +427,7 @@ iris_wire_message_set_body (IrisWireMessage *self, gconstpointer data, gsize siz
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_message_set_error (IrisWireMessage *self, const GError *error);
+void iris_wire_message_set_error (IrisWireMessage *self, const GError *error);
 
 /**
  * iris_wire_message_to_error:
@@ -441,8 +441,7 @@ iris_wire_message_set_error (IrisWireMessage *self, const GError *error);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-GError *
-iris_wire_message_to_error (const IrisWireMessage *self);
+GError *iris_wire_message_to_error (const IrisWireMessage *self);
 
 /**
  * iris_wire_message_to_string:
@@ -456,8 +455,7 @@ iris_wire_message_to_error (const IrisWireMessage *self);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-char *
-iris_wire_message_to_string (const IrisWireMessage *self);
+char *iris_wire_message_to_string (const IrisWireMessage *self);
 
 /**
  * iris_wire_type_name:
@@ -469,8 +467,7 @@ iris_wire_message_to_string (const IrisWireMessage *self);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-const char *
-iris_wire_type_name (guint type);
+const char *iris_wire_type_name (guint type);
 
 /**
  * iris_wire_type_is_request:
@@ -481,8 +478,7 @@ iris_wire_type_name (guint type);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-gboolean
-iris_wire_type_is_request (guint type);
+gboolean iris_wire_type_is_request (guint type);
 
 /**
  * iris_wire_key_name:
@@ -494,8 +490,7 @@ iris_wire_type_is_request (guint type);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-const char *
-iris_wire_key_name (guint key);
+const char *iris_wire_key_name (guint key);
 
 /**
  * iris_wire_string_dup:
@@ -534,8 +529,7 @@ typedef struct
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_args_iter_init (IrisWireArgsIter *self, const IrisWireArgs *args);
+void iris_wire_args_iter_init (IrisWireArgsIter *self, const IrisWireArgs *args);
 
 /**
  * iris_wire_args_iter_next:
@@ -547,8 +541,7 @@ iris_wire_args_iter_init (IrisWireArgsIter *self, const IrisWireArgs *args);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-gboolean
-iris_wire_args_iter_next (IrisWireArgsIter *self, IrisWireString *arg);
+gboolean iris_wire_args_iter_next (IrisWireArgsIter *self, IrisWireString *arg);
 
 /**
  * iris_wire_args_dup:
@@ -559,7 +552,6 @@ iris_wire_args_iter_next (IrisWireArgsIter *self, IrisWireString *arg);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-char **
-iris_wire_args_dup (const IrisWireArgs *self);
+char **iris_wire_args_dup (const IrisWireArgs *self);
 
 G_END_DECLS

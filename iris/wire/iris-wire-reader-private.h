@@ -65,26 +65,21 @@ iris_wire_reader_offset (const IrisWireReader *self)
 }
 
 /* Reads one token; of an array or map only its head. Fails through `check`. */
-gboolean
-iris_wire_reader_next (IrisWireReader *self, IrisWireToken *token, IrisWireCheck *check);
+gboolean iris_wire_reader_next (IrisWireReader *self, IrisWireToken *token, IrisWireCheck *check);
 
 /* Passes over one whole value that may nest `depth` levels deep, checking it all the same. */
-gboolean
-iris_wire_reader_skip (IrisWireReader *self, guint depth, IrisWireCheck *check);
+gboolean iris_wire_reader_skip (IrisWireReader *self, guint depth, IrisWireCheck *check);
 
 /* Fails unless all bytes were read. */
-gboolean
-iris_wire_reader_finish (IrisWireReader *self, IrisWireCheck *check);
+gboolean iris_wire_reader_finish (IrisWireReader *self, IrisWireCheck *check);
 
 /* Reads a token that must be of `type`; `subject` names it in the sentence. */
-gboolean
-iris_wire_reader_expect (IrisWireReader *self,
-                         IrisWireTokenType type,
-                         const char *subject,
-                         IrisWireToken *token,
-                         IrisWireCheck *check);
+gboolean iris_wire_reader_expect (IrisWireReader *self,
+                                  IrisWireTokenType type,
+                                  const char *subject,
+                                  IrisWireToken *token,
+                                  IrisWireCheck *check);
 
-const char *
-iris_wire_token_type_name (IrisWireTokenType type);
+const char *iris_wire_token_type_name (IrisWireTokenType type);
 
 G_END_DECLS

@@ -30,12 +30,11 @@ fail_short (IrisWireReader *self, IrisWireCheck *check)
                          iris_wire_reader_offset (self));
 }
 
-/* The caller has made sure that the bytes are there. */
+/* The caller has made sure that the bytes are there. `value` is what stands before them: 0, or all
+ * ones for the sign of a negative number. */
 static guint64
-big_endian (const guint8 *bytes, guint n)
+big_endian (guint64 value, const guint8 *bytes, guint n)
 {
-  guint64 value = 0;
-
   for (guint i = 0; i < n; i++)
     value = value << 8 | bytes[i];
   return value;
@@ -91,14 +90,28 @@ take_number (IrisWireReader *self,
   if (iris_wire_reader_left (self) - 1 < size)
     return fail_short (self, check);
 
-  guint64 value = big_endian (self->pos + 1, size);
-  guint shift = 64 - 8 * size;
-  if (is_signed)
-    value = (guint64) ((gint64) (value << shift) >> shift);
-  token->type = is_signed && (gint64) value < 0 ? IRIS_WIRE_TOKEN_NEGATIVE : IRIS_WIRE_TOKEN_UINT;
-  token->number = value;
+  gboolean negative = is_signed && (self->pos[1] & 0x80) != 0;
+  token->type = negative ? IRIS_WIRE_TOKEN_NEGATIVE : IRIS_WIRE_TOKEN_UINT;
+  token->number = big_endian (negative ? G_MAXUINT64 : 0, self->pos + 1, size);
   self->pos += 1 + size;
   return TRUE;
+}
+
+/* The head is followed by a length, and that by as many bytes or elements. */
+static gboolean
+next_sized (IrisWireReader *self,
+            IrisWireTokenType type,
+            guint width,
+            IrisWireToken *token,
+            IrisWireCheck *check)
+{
+  if (iris_wire_reader_left (self) < 1 + (gsize) width)
+    return fail_short (self, check);
+  guint64 n = big_endian (0, self->pos + 1, width);
+  if (type == IRIS_WIRE_TOKEN_ARRAY || type == IRIS_WIRE_TOKEN_MAP)
+    return take_list (self, type, 1 + width, n, token, check);
+  /* An extension has one byte more, its kind. */
+  return take_bytes (self, type, 1 + width, n + (type == IRIS_WIRE_TOKEN_EXTENSION), token, check);
 }
 
 /* Heads 0xc0 to 0xdf: everything whose first byte does not hold the value itself. */
@@ -108,7 +121,7 @@ next_long (IrisWireReader *self, guint8 head, IrisWireToken *token, IrisWireChec
   static const struct
   {
     guint8 type;
-    guint8 width; /* bytes of the length that follows the head */
+    guint8 width; /* bytes of the length; 0 where none follows */
   } sized[32] = {
     [0x04] = { IRIS_WIRE_TOKEN_BINARY, 1 },    [0x05] = { IRIS_WIRE_TOKEN_BINARY, 2 },
     [0x06] = { IRIS_WIRE_TOKEN_BINARY, 4 },    [0x07] = { IRIS_WIRE_TOKEN_EXTENSION, 1 },
@@ -119,56 +132,24 @@ next_long (IrisWireReader *self, guint8 head, IrisWireToken *token, IrisWireChec
     [0x1f] = { IRIS_WIRE_TOKEN_MAP, 4 },
   };
   guint low = head & 0x1f;
-  guint width = sized[low].width;
 
-  if (width > 0)
-    {
-      if (iris_wire_reader_left (self) < 1 + (gsize) width)
-        return fail_short (self, check);
-      guint64 n = big_endian (self->pos + 1, width);
-      IrisWireTokenType type = (IrisWireTokenType) sized[low].type;
-      if (type == IRIS_WIRE_TOKEN_ARRAY || type == IRIS_WIRE_TOKEN_MAP)
-        return take_list (self, type, 1 + width, n, token, check);
-      /* An extension has one byte more, its kind. */
-      return take_bytes (self, type, 1 + width, n + (type == IRIS_WIRE_TOKEN_EXTENSION), token,
-                         check);
-    }
-  switch (head)
-    {
-    case 0xc0:
-      token->type = IRIS_WIRE_TOKEN_NIL;
-      self->pos++;
-      return TRUE;
-    case 0xc2:
-    case 0xc3:
-      token->type = IRIS_WIRE_TOKEN_BOOLEAN;
-      token->number = head & 1;
-      self->pos++;
-      return TRUE;
-    case 0xca:
-    case 0xcb:
-      return take_bytes (self, IRIS_WIRE_TOKEN_FLOAT, 1, head == 0xca ? 4 : 8, token, check);
-    case 0xcc:
-    case 0xcd:
-    case 0xce:
-    case 0xcf:
-    case 0xd0:
-    case 0xd1:
-    case 0xd2:
-    case 0xd3:
-      return take_number (self, head >= 0xd0, 1u << (head & 3), token, check);
-    case 0xd4:
-    case 0xd5:
-    case 0xd6:
-    case 0xd7:
-    case 0xd8:
-      return take_bytes (self, IRIS_WIRE_TOKEN_EXTENSION, 1,
-                         1 + (G_GUINT64_CONSTANT (1) << (head - 0xd4)), token, check);
-    default: /* 0xc1 */
-      return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
-                             "byte %" G_GSIZE_FORMAT " is 0xc1, which msgpack never uses",
-                             iris_wire_reader_offset (self));
-    }
+  if (sized[low].width > 0)
+    return next_sized (self, (IrisWireTokenType) sized[low].type, sized[low].width, token, check);
+  if (head >= 0xd4)
+    return take_bytes (self, IRIS_WIRE_TOKEN_EXTENSION, 1,
+                       1 + (G_GUINT64_CONSTANT (1) << (head - 0xd4)), token, check);
+  if (head >= 0xcc)
+    return take_number (self, head >= 0xd0, 1u << (head & 3), token, check);
+  if (head >= 0xca)
+    return take_bytes (self, IRIS_WIRE_TOKEN_FLOAT, 1, head == 0xca ? 4 : 8, token, check);
+  if (head == 0xc1)
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
+                           "byte %" G_GSIZE_FORMAT " is 0xc1, which msgpack never uses",
+                           iris_wire_reader_offset (self));
+  token->type = head == 0xc0 ? IRIS_WIRE_TOKEN_NIL : IRIS_WIRE_TOKEN_BOOLEAN;
+  token->number = head & 1;
+  self->pos++;
+  return TRUE;
 }
 
 gboolean

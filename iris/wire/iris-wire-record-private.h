@@ -48,30 +48,26 @@ struct _IrisWireRecord
 
 /* A struct as a body. The body of some messages is a bare list: then `bare` is that list's field,
  * and the struct's other fields do not travel. */
-GBytes *
-iris_wire_record_encode (const IrisWireRecord *record,
-                         const IrisWireRecordField *bare,
-                         gconstpointer value,
-                         const char *what,
-                         const IrisWireLimits *limits,
-                         GError **error);
+GBytes *iris_wire_record_encode (const IrisWireRecord *record,
+                                 const IrisWireRecordField *bare,
+                                 gconstpointer value,
+                                 const char *what,
+                                 const IrisWireLimits *limits,
+                                 GError **error);
 
 /* Fills `value`, which is all zeroes; on failure it is all zeroes again. */
-gboolean
-iris_wire_record_decode (const IrisWireRecord *record,
-                         const IrisWireRecordField *bare,
-                         gpointer value,
-                         const char *what,
-                         IrisWireFrame body,
-                         const IrisWireLimits *limits,
-                         GError **error);
+gboolean iris_wire_record_decode (const IrisWireRecord *record,
+                                  const IrisWireRecordField *bare,
+                                  gpointer value,
+                                  const char *what,
+                                  IrisWireFrame body,
+                                  const IrisWireLimits *limits,
+                                  GError **error);
 
 /* Makes the shallow copy `value` a deep one. */
-void
-iris_wire_record_own (const IrisWireRecord *record, gpointer value);
+void iris_wire_record_own (const IrisWireRecord *record, gpointer value);
 
 /* Frees what `value` owns and fills it with zeroes. */
-void
-iris_wire_record_clear (const IrisWireRecord *record, gpointer value);
+void iris_wire_record_clear (const IrisWireRecord *record, gpointer value);
 
 G_END_DECLS

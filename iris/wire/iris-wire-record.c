@@ -9,19 +9,17 @@
 
 #include <string.h>
 
-#define AT(value, at, type)       ((type *) ((char *) (value) + (at)))
-#define CONST_AT(value, at, type) ((const type *) ((const char *) (value) + (at)))
+#define AT(value, at, type)       ((type *) (void *) ((char *) (value) + (at)))
+#define CONST_AT(value, at, type) ((const type *) (const void *) ((const char *) (value) + (at)))
 
-static gboolean
-encode_record (const IrisWireRecord *record,
-               gconstpointer value,
-               msgpack_packer *packer,
-               IrisWireCheck *check);
-static gboolean
-decode_record (const IrisWireRecord *record,
-               gpointer value,
-               IrisWireReader *reader,
-               IrisWireCheck *check);
+static gboolean encode_record (const IrisWireRecord *record,
+                               gconstpointer value,
+                               msgpack_packer *packer,
+                               IrisWireCheck *check);
+static gboolean decode_record (const IrisWireRecord *record,
+                               gpointer value,
+                               IrisWireReader *reader,
+                               IrisWireCheck *check);
 
 static gboolean
 check_entries (IrisWireCheck *check, const char *name, guint64 n)
@@ -33,13 +31,23 @@ check_entries (IrisWireCheck *check, const char *name, guint64 n)
 }
 
 static gboolean
+check_body (IrisWireCheck *check, const GByteArray *bytes)
+{
+  gsize most = MIN (check->limits->max_body, (gsize) IRIS_WIRE_MOST_BYTES);
+
+  if (bytes->len <= most)
+    return TRUE;
+  return iris_wire_fail_limit (check, "body", bytes->len, "bytes or more", "max-body", most);
+}
+
+static gboolean
 encode_list (const IrisWireRecordField *field,
              gconstpointer value,
              msgpack_packer *packer,
              IrisWireCheck *check)
 {
   guint n = *CONST_AT (value, field->count_offset, guint);
-  const char *elements = *CONST_AT (value, field->offset, const char *);
+  const char *elements = *CONST_AT (value, field->offset, char *);
 
   if (!check_entries (check, field->name, n))
     return FALSE;
@@ -47,6 +55,8 @@ encode_list (const IrisWireRecordField *field,
   for (guint i = 0; i < n; i++)
     {
       check->index = i;
+      if (!check_body (check, packer->data))
+        return FALSE;
       if (!encode_record (field->element, elements + i * field->element->size, packer, check))
         return FALSE;
     }
@@ -61,7 +71,7 @@ encode_numbers (const IrisWireRecordField *field,
                 IrisWireCheck *check)
 {
   guint32 n = *CONST_AT (value, field->count_offset, guint32);
-  const guint32 *numbers = *CONST_AT (value, field->offset, const guint32 *);
+  const guint32 *numbers = *CONST_AT (value, field->offset, guint32 *);
 
   if (!check_entries (check, field->name, n))
     return FALSE;
@@ -77,7 +87,7 @@ encode_text (const IrisWireRecordField *field,
              msgpack_packer *packer,
              IrisWireCheck *check)
 {
-  const char *text = *CONST_AT (value, field->offset, const char *);
+  const char *text = *CONST_AT (value, field->offset, char *);
   IrisWireString string = { text != NULL ? text : "", text != NULL ? strlen (text) : 0 };
 
   if (!iris_wire_check_string (check, field->key, field->name, &string, FALSE))
@@ -146,12 +156,8 @@ iris_wire_record_encode (const IrisWireRecord *record,
   if (bare != NULL ? !encode_list (bare, value, &packer, &check)
                    : !encode_record (record, value, &packer, &check))
     return NULL;
-  if (bytes->len > check.limits->max_body)
-    {
-      iris_wire_fail_limit (&check, "body", bytes->len, "bytes", "max-body",
-                            check.limits->max_body);
-      return NULL;
-    }
+  if (!check_body (&check, bytes))
+    return NULL;
   return g_byte_array_free_to_bytes (g_steal_pointer (&bytes));
 }
 

@@ -48,15 +48,29 @@ typedef struct
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-IrisWireServices *
-iris_wire_services_new (guint n_services);
+IrisWireServices *iris_wire_services_new (guint n_services);
 
+/**
+ * iris_wire_services_copy:
+ * @self: services
+ *
+ * Returns: (transfer full): a deep copy
+ *
+ * Since: 0.1
+ */
 IRIS_AVAILABLE_IN_ALL
-IrisWireServices *
-iris_wire_services_copy (const IrisWireServices *self);
+IrisWireServices *iris_wire_services_copy (const IrisWireServices *self);
+
+/**
+ * iris_wire_services_free:
+ * @self: (transfer full) (nullable): services
+ *
+ * Frees @self and all that it owns.
+ *
+ * Since: 0.1
+ */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_services_free (IrisWireServices *self);
+void iris_wire_services_free (IrisWireServices *self);
 
 /**
  * iris_wire_services_encode:
@@ -69,10 +83,9 @@ iris_wire_services_free (IrisWireServices *self);
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-GBytes *
-iris_wire_services_encode (const IrisWireServices *self,
-                           const IrisWireLimits *limits,
-                           GError **error);
+GBytes *iris_wire_services_encode (const IrisWireServices *self,
+                                   const IrisWireLimits *limits,
+                                   GError **error);
 
 /**
  * iris_wire_services_decode:

@@ -86,15 +86,29 @@ typedef struct
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-IrisWireStatus *
-iris_wire_status_new (guint n_places);
+IrisWireStatus *iris_wire_status_new (guint n_places);
 
+/**
+ * iris_wire_status_copy:
+ * @self: a status
+ *
+ * Returns: (transfer full): a deep copy
+ *
+ * Since: 0.1
+ */
 IRIS_AVAILABLE_IN_ALL
-IrisWireStatus *
-iris_wire_status_copy (const IrisWireStatus *self);
+IrisWireStatus *iris_wire_status_copy (const IrisWireStatus *self);
+
+/**
+ * iris_wire_status_free:
+ * @self: (transfer full) (nullable): a status
+ *
+ * Frees @self and all that it owns.
+ *
+ * Since: 0.1
+ */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_status_free (IrisWireStatus *self);
+void iris_wire_status_free (IrisWireStatus *self);
 
 /**
  * iris_wire_status_encode:

@@ -26,36 +26,23 @@ typedef struct
   char **schedulers; /* NULL: all */
 } BenchOptions;
 
-BenchSeries *
-bench_series_new (const char *load, const char *scheduler, guint64 n_items);
-void
-bench_series_free (BenchSeries *self);
-void
-bench_series_add (BenchSeries *self, gdouble seconds);
-gdouble
-bench_series_median (const BenchSeries *self);
-gdouble
-bench_series_min (const BenchSeries *self);
-gdouble
-bench_series_max (const BenchSeries *self);
+BenchSeries *bench_series_new (const char *load, const char *scheduler, guint64 n_items);
+void bench_series_free (BenchSeries *self);
+void bench_series_add (BenchSeries *self, gdouble seconds);
+gdouble bench_series_median (const BenchSeries *self);
+gdouble bench_series_min (const BenchSeries *self);
+gdouble bench_series_max (const BenchSeries *self);
 
-char *
-bench_machine_describe (void);
+char *bench_machine_describe (void);
 
-void
-bench_report (const char *title,
-              const BenchOptions *options,
-              GPtrArray *series,
-              const char *baseline);
+void bench_report (const char *title,
+                   const BenchOptions *options,
+                   GPtrArray *series,
+                   const char *baseline);
 
-guint
-bench_n_schedulers (void);
-const char *
-bench_scheduler_name (guint index);
-IrisScheduler *
-bench_scheduler_new (guint index, guint workers, GError **error);
-gboolean
-bench_scheduler_is_wanted (const BenchOptions *options, guint index);
+guint bench_n_schedulers (void);
+const char *bench_scheduler_name (guint index);
+IrisScheduler *bench_scheduler_new (guint index, guint workers, GError **error);
+gboolean bench_scheduler_is_wanted (const BenchOptions *options, guint index);
 
-int
-bench_recursive (const BenchOptions *options);
+int bench_recursive (const BenchOptions *options);

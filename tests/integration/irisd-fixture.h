@@ -44,37 +44,24 @@ typedef struct
   pid_t pid;
 } Irisd;
 
-Irisd *
-irisd_start (const char *config, ...) G_GNUC_NULL_TERMINATED;
-Irisd *
-irisd_start_in (const char *dir, const char *config, const char *const *options);
+Irisd *irisd_start (const char *config, ...) G_GNUC_NULL_TERMINATED;
+Irisd *irisd_start_in (const char *dir, const char *config, const char *const *options);
 GSubprocess *
 irisd_spawn (const char *dir, const char *config, const char *const *options, int ready_fd);
-void
-die_with_test (gpointer data);
-void
-irisd_signal (Irisd *self, int signal_number);
-int
-irisd_wait (Irisd *self);
-void
-irisd_free (Irisd *self);
-void
-irisd_finish (Irisd *self);
-char *
-irisd_read_log (Irisd *self);
-char *
-irisd_place_endpoint (Irisd *self, guint place);
-guint64
-irisd_get_rss_kib (Irisd *self);
+void die_with_test (gpointer data);
+void irisd_signal (Irisd *self, int signal_number);
+int irisd_wait (Irisd *self);
+void irisd_free (Irisd *self);
+void irisd_finish (Irisd *self);
+char *irisd_read_log (Irisd *self);
+char *irisd_place_endpoint (Irisd *self, guint place);
+guint64 irisd_get_rss_kib (Irisd *self);
 
 /* A named pipe that keeps a command waiting until the test opens it, or by which a command tells
  * the test that it runs. */
-char *
-gate_new (Irisd *irisd, const char *name);
-void
-gate_open (const char *gate);
-int
-gate_wait (const char *gate);
+char *gate_new (Irisd *irisd, const char *name);
+void gate_open (const char *gate);
+int gate_wait (const char *gate);
 
 typedef struct
 {
@@ -85,57 +72,34 @@ typedef struct
   IrisWireMessage message; /* the last one received; borrows from the frames */
 } Client;
 
-Client *
-client_new (const char *endpoint);
-Client *
-client_hello (const char *endpoint);
-void
-client_free (Client *self);
-void
-client_say_hello (Client *self);
-void
-client_init_message (Client *self, IrisWireMessage *message, IrisWireType type);
-void
-client_send (Client *self, const IrisWireMessage *message);
-void
-client_send_frames (Client *self, const IrisWireFrame *frames, guint n);
-gboolean
-client_try_receive (Client *self);
-const IrisWireMessage *
-client_receive_any (Client *self);
-const IrisWireMessage *
-client_receive (Client *self);
-const IrisWireMessage *
-client_receive_type (Client *self, IrisWireType type);
-const IrisWireMessage *
-client_receive_ending (Client *self);
-const IrisWireMessage *
-client_call (Client *self, IrisWireType type, IrisWireType answer);
-void
-client_ack (Client *self, guint count);
-guint64
-client_submit (Client *self,
-               const char *service,
-               const void *payload,
-               gsize size,
-               gint hint,
-               gboolean strict);
-guint64
-client_submit_path (Client *self, const char *service, const char *path);
-guint64
-client_submit_command (Client *self, const char *input, const char *const *argv);
-guint64
-client_occupy (Client *self, const char *gate, gint place);
-void
-client_cancel (Client *self, guint64 id);
-guint64
-message_get_id (const IrisWireMessage *message);
-void
-message_set_id (IrisWireMessage *message, guint64 id);
-gboolean
-message_body_is (const IrisWireMessage *message, const char *text);
-IrisWireStatus *
-client_get_status (Client *self);
+Client *client_new (const char *endpoint);
+Client *client_hello (const char *endpoint);
+void client_free (Client *self);
+void client_say_hello (Client *self);
+void client_init_message (Client *self, IrisWireMessage *message, IrisWireType type);
+void client_send (Client *self, const IrisWireMessage *message);
+void client_send_frames (Client *self, const IrisWireFrame *frames, guint n);
+gboolean client_try_receive (Client *self);
+const IrisWireMessage *client_receive_any (Client *self);
+const IrisWireMessage *client_receive (Client *self);
+const IrisWireMessage *client_receive_type (Client *self, IrisWireType type);
+const IrisWireMessage *client_receive_ending (Client *self);
+const IrisWireMessage *client_call (Client *self, IrisWireType type, IrisWireType answer);
+void client_ack (Client *self, guint count);
+guint64 client_submit (Client *self,
+                       const char *service,
+                       const void *payload,
+                       gsize size,
+                       gint hint,
+                       gboolean strict);
+guint64 client_submit_path (Client *self, const char *service, const char *path);
+guint64 client_submit_command (Client *self, const char *input, const char *const *argv);
+guint64 client_occupy (Client *self, const char *gate, gint place);
+void client_cancel (Client *self, guint64 id);
+guint64 message_get_id (const IrisWireMessage *message);
+void message_set_id (IrisWireMessage *message, guint64 id);
+gboolean message_body_is (const IrisWireMessage *message, const char *text);
+IrisWireStatus *client_get_status (Client *self);
 
 #define assert_error(message, wanted)                                                        \
   do                                                                                         \
@@ -147,7 +111,6 @@ client_get_status (Client *self);
     }                                                                                        \
   while (0)
 
-int
-run_suite (Suite *suite);
+int run_suite (Suite *suite);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Client, client_free)

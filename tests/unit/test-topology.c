@@ -12,6 +12,7 @@
 
 #include <iris/place/iris-cpu-list-private.h>
 #include <iris/place/iris-synthetic-private.h>
+#include <iris/place/iris-topology-file-private.h>
 #include <iris/place/iris-topology-private.h>
 
 static cpu_set_t original_mask;
@@ -285,6 +286,31 @@ START_TEST (what_describes_no_topology_is_refused)
 }
 END_TEST
 
+START_TEST (indexes_are_a_list_of_different_numbers)
+{
+  static const char *const bad[] = {
+    "pack:2 pu:2(indexes=core:pack)",
+    "pack:2 pu:2(indexes=2*2:1*2)",
+    "pu:2(indexes=)",
+    "pu:2(indexes=0,0)",
+    "pu:2(indexes=0,)",
+    "pu:2(indexes=0x0,0x1)",
+    "pu:2(indexes=pu:pu",
+    "pack:2(indexes=3,3) pu:1",
+    "pack:2 pu:2(indexes=0,1,2,3 indexes=core:pack)",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      GError *error = NULL;
+      IrisTopology *topology = iris_topology_new_synthetic (bad[i], &error);
+
+      ck_assert_msg (topology == NULL, "“%s” was taken", bad[i]);
+      assert_refused (topology, error, IRIS_PLACE_ERROR_BAD_SYNTHETIC);
+    }
+}
+END_TEST
+
 START_TEST (descriptions_of_too_much_are_refused_before_they_are_built)
 {
   static const char *const bad[] = {
@@ -297,8 +323,7 @@ START_TEST (descriptions_of_too_much_are_refused_before_they_are_built)
     "999999 2",
     "pu:4097",
     "pack:2 core:4096 group:1 l3:1 l2:1 l1:1 l1i:1 group:1 pu:1",
-    "pack:4096 [numa] [numa] [numa] [numa] [numa] [numa] [numa] [numa] core:1 l2:1 l1:1 pu:1 "
-    "[numa] [numa] [numa] [numa]",
+    "pack:4096 [numa] [numa] [numa] [numa] [numa] [numa] [numa] [numa] core:2 l2:1 l1:1 pu:1",
     "pack:2 pu:2(indexes=0,1,2,4000000000)",
   };
   g_autofree char *longest = g_strnfill (IRIS_SYNTHETIC_MAX_LENGTH + 1, ' ');
@@ -393,6 +418,31 @@ START_TEST (files_that_are_no_topology_are_refused)
 }
 END_TEST
 
+/* Well-formed, and believed by hwloc. */
+START_TEST (a_file_that_contradicts_itself_is_refused)
+{
+  static const char *const edits[][2] = {
+    { "type=\"PU\" os_index=\"1\"", "type=\"PU\" os_index=\"0\"" },
+    { "type=\"PU\" os_index=\"3\"", "type=\"PU\" os_index=\"4000000000\"" },
+    { "type=\"PU\" os_index=\"3\" cpuset=\"0x00000008\"",
+      "type=\"PU\" os_index=\"3\" cpuset=\"0x00000004\"" },
+  };
+  g_autofree char *path = export_xml ("pack:2 core:2 pu:1");
+  g_autofree char *text = NULL;
+
+  ck_assert (g_file_get_contents (path, &text, NULL, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (edits); i++)
+    {
+      g_autoptr (GString) edited = g_string_new (text);
+
+      ck_assert_uint_eq (g_string_replace (edited, edits[i][0], edits[i][1], 0), 1);
+      ck_assert (g_file_set_contents (path, edited->str, -1, NULL));
+      assert_xml_refused (path, IRIS_PLACE_ERROR_BAD_XML);
+    }
+  ck_assert_int_eq (g_unlink (path), 0);
+}
+END_TEST
+
 START_TEST (a_file_cut_anywhere_is_refused)
 {
   g_autofree char *path = export_xml ("pack:2 core:2 pu:1");
@@ -438,7 +488,7 @@ START_TEST (a_description_names_levels_cpus_and_quota)
   g_autofree char *after = NULL;
   hwloc_bitmap_t cpus = iris_cpu_list_parse ("1", NULL);
 
-  ck_assert_str_eq (before, "the synthetic description “pack:2 l3:1 core:2 pu:1”: 2 package, "
+  ck_assert_str_eq (before, "The synthetic description “pack:2 l3:1 core:2 pu:1”: 2 package, "
                             "1 numa, 2 l3, 4 core, 4 pu; may use 4 cpus (0-3), no quota");
 
   iris_topology_limit (topology, cpus, 1.5);
@@ -499,10 +549,12 @@ topology_suite (void)
   tcase_add_test (sources, the_mask_of_a_bound_thread_is_not_that_of_the_process);
   tcase_add_test (sources, synthetic_topologies_have_the_cpus_they_describe);
   tcase_add_test (sources, what_describes_no_topology_is_refused);
+  tcase_add_test (sources, indexes_are_a_list_of_different_numbers);
   tcase_add_test (sources, descriptions_of_too_much_are_refused_before_they_are_built);
   tcase_add_test (sources, an_exported_topology_comes_back);
   tcase_add_test (sources, a_file_of_this_machine_is_not_this_machine);
   tcase_add_test (sources, files_that_are_no_topology_are_refused);
+  tcase_add_test (sources, a_file_that_contradicts_itself_is_refused);
   tcase_add_test (sources, a_file_cut_anywhere_is_refused);
   tcase_add_test (sources, what_is_no_file_is_refused);
   tcase_add_test (sources, a_file_over_the_limit_is_not_read);

@@ -14,18 +14,14 @@ void
 wire_test_random_message (GRand *rand, guint8 type, GPtrArray *arena, IrisWireMessage *message);
 
 /* NULL if both say the same, else what differs. */
-const char *
-wire_test_difference (const IrisWireMessage *a, const IrisWireMessage *b);
+const char *wire_test_difference (const IrisWireMessage *a, const IrisWireMessage *b);
 
 /* Lower-case hex, spaces ignored; NULL if it is not hex. */
-GByteArray *
-wire_test_from_hex (const char *hex);
-char *
-wire_test_to_hex (const guint8 *data, gsize size);
+GByteArray *wire_test_from_hex (const char *hex);
+char *wire_test_to_hex (const guint8 *data, gsize size);
 
 /* The seed of this run, from IRIS_TEST_SEED or a constant: the same input gives the same test. */
-guint32
-wire_test_seed (void);
+guint32 wire_test_seed (void);
 
 static inline IrisWireFrame
 wire_test_frame (const GByteArray *bytes)

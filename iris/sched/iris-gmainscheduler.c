@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The main context scheduler: items run in order, in batches, when a main context is iterated.
+ *
+ * Who queues pushes onto a handback list, and wakes the context if the list was empty. The source
+ * takes the list whole, turns it into the order of queueing, and runs at most BATCH items at a
+ * dispatch, so that a flood of items leaves the other sources their turn. What is left of a batch
+ * belongs to whoever owns the context, as everything does that a source touches.
+ *
+ * No wake-up is lost: a push onto an empty list is followed by a wake-up of the context, which
+ * makes its next iteration ask the source again; a push onto a list that is not empty is behind a
+ * push whose wake-up is still to be answered, since only answering it empties the list.
+ */
+#define IRIS_INSIDE
+#include "iris/sched/iris-gmainscheduler.h"
+#undef IRIS_INSIDE
+
+#include "iris/base/iris-handback-private.h"
+#include "iris/sched/iris-item-private.h"
+#include "iris/sched/iris-stats-private.h"
+
+#define BATCH 64
+
+/* How often a shutdown tries again to own the context itself. */
+#define RETRY_US (10 * G_TIME_SPAN_MILLISECOND)
+
+typedef struct
+{
+  GSource source;
+  IrisHandback queued;       /* from anyone */
+  IrisHandbackNode *pending; /* the context's owner's: oldest first */
+  _Atomic uint64_t n_queued;
+  _Atomic uint64_t n_executed;
+  _Atomic uint64_t n_cancelled;
+  _Atomic bool cancelling;
+  _Atomic bool closed;
+  GMutex lock;
+  GCond settled; /* under the lock: signalled after a dispatch of a closed source */
+} ItemSource;
+
+struct _IrisGMainScheduler
+{
+  IrisScheduler parent_instance;
+
+  GMainContext *context;
+  ItemSource *source;
+};
+
+G_DEFINE_FINAL_TYPE (IrisGMainScheduler, iris_gmainscheduler, IRIS_TYPE_SCHEDULER)
+
+static bool
+source_has_items (ItemSource *self)
+{
+  return self->pending != NULL || !iris_handback_is_empty (&self->queued);
+}
+
+static gboolean
+source_prepare (GSource *source, gint *timeout)
+{
+  *timeout = -1;
+  return source_has_items ((ItemSource *) source);
+}
+
+static gboolean
+source_check (GSource *source)
+{
+  return source_has_items ((ItemSource *) source);
+}
+
+static IrisItem *
+source_take (ItemSource *self)
+{
+  IrisHandbackNode *node;
+
+  if (self->pending == NULL)
+    self->pending = iris_handback_reverse (iris_handback_take_all (&self->queued));
+  node = self->pending;
+  if (node == NULL)
+    return NULL;
+  self->pending = node->next;
+
+  return (IrisItem *) ((guint8 *) node - G_STRUCT_OFFSET (IrisItem, next));
+}
+
+static void
+source_settle (ItemSource *self, IrisItem *item)
+{
+  bool run = !atomic_load_explicit (&self->cancelling, memory_order_relaxed);
+
+  iris_item_settle (item, run);
+  /* Release: whoever waits for the counts to meet sees what the item did. */
+  atomic_fetch_add_explicit (run ? &self->n_executed : &self->n_cancelled, 1, memory_order_release);
+}
+
+static gboolean
+source_dispatch (GSource *source, GSourceFunc callback, gpointer data)
+{
+  ItemSource *self = (ItemSource *) source;
+  IrisItem *item;
+
+  for (guint i = 0; i < BATCH && (item = source_take (self)) != NULL; i++)
+    source_settle (self, item);
+  if (atomic_load_explicit (&self->closed, memory_order_relaxed))
+    {
+      g_mutex_lock (&self->lock);
+      g_cond_broadcast (&self->settled);
+      g_mutex_unlock (&self->lock);
+    }
+
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+source_finalize (GSource *source)
+{
+  ItemSource *self = (ItemSource *) source;
+
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->settled);
+}
+
+static GSourceFuncs source_funcs = {
+  .prepare = source_prepare,
+  .check = source_check,
+  .dispatch = source_dispatch,
+  .finalize = source_finalize,
+};
+
+static bool
+source_is_settled (ItemSource *self)
+{
+  /* In this order: what is settled was queued before. */
+  uint64_t n_executed = atomic_load_explicit (&self->n_executed, memory_order_acquire);
+  uint64_t n_cancelled = atomic_load_explicit (&self->n_cancelled, memory_order_acquire);
+
+  return n_executed + n_cancelled == atomic_load_explicit (&self->n_queued, memory_order_acquire);
+}
+
+static void
+gmainscheduler_queue_item (IrisScheduler *scheduler, IrisItem *item)
+{
+  IrisGMainScheduler *self = IRIS_GMAINSCHEDULER (scheduler);
+  bool inside = g_main_context_is_owner (self->context);
+
+  atomic_fetch_add_explicit (&self->source->n_queued, 1, memory_order_relaxed);
+  /* As with other schedulers: closed to the outside, not to what its own items queue. */
+  if (!inside && atomic_load_explicit (&self->source->closed, memory_order_acquire))
+    {
+      iris_item_settle (item, FALSE);
+      atomic_fetch_add_explicit (&self->source->n_cancelled, 1, memory_order_release);
+      return;
+    }
+  if (iris_handback_push (&self->source->queued, (IrisHandbackNode *) &item->next))
+    g_main_context_wakeup (self->context);
+}
+
+/* Settles everything on the calling thread, which owns the context. */
+static void
+gmainscheduler_drain_here (IrisGMainScheduler *self)
+{
+  IrisItem *item;
+
+  while ((item = source_take (self->source)) != NULL)
+    source_settle (self->source, item);
+}
+
+static void
+gmainscheduler_shutdown (IrisScheduler *scheduler, IrisShutdown how)
+{
+  IrisGMainScheduler *self = IRIS_GMAINSCHEDULER (scheduler);
+  ItemSource *source = self->source;
+
+  if (how == IRIS_SHUTDOWN_CANCEL)
+    atomic_store_explicit (&source->cancelling, true, memory_order_relaxed);
+  atomic_store_explicit (&source->closed, true, memory_order_release);
+
+  while (!source_is_settled (source))
+    if (g_main_context_acquire (self->context))
+      {
+        gmainscheduler_drain_here (self);
+        g_main_context_release (self->context);
+      }
+    else
+      {
+        /* The owner's dispatch tells us. But an owner may also leave its context without another
+         * dispatch, and GLib tells nobody about that: hence the time limit. */
+        g_mutex_lock (&source->lock);
+        if (!source_is_settled (source))
+          g_cond_wait_until (&source->settled, &source->lock, g_get_monotonic_time () + RETRY_US);
+        g_mutex_unlock (&source->lock);
+      }
+}
+
+static IrisStats *
+gmainscheduler_get_stats (IrisScheduler *scheduler)
+{
+  ItemSource *source = IRIS_GMAINSCHEDULER (scheduler)->source;
+  IrisStats *stats = iris_stats_new (1, 1);
+
+  stats->total.executed = iris_counter_get (&source->n_executed);
+  stats->total.cancelled = iris_counter_get (&source->n_cancelled);
+  stats->total.queued = iris_counter_get (&source->n_queued);
+  stats->places[0] = stats->workers[0] = stats->total;
+
+  return stats;
+}
+
+static void
+iris_gmainscheduler_finalize (GObject *object)
+{
+  IrisGMainScheduler *self = IRIS_GMAINSCHEDULER (object);
+
+  gmainscheduler_shutdown (IRIS_SCHEDULER (self), IRIS_SHUTDOWN_DRAIN);
+  g_source_destroy (&self->source->source);
+  g_source_unref (&self->source->source);
+  g_main_context_unref (self->context);
+
+  G_OBJECT_CLASS (iris_gmainscheduler_parent_class)->finalize (object);
+}
+
+static void
+iris_gmainscheduler_class_init (IrisGMainSchedulerClass *klass)
+{
+  IRIS_SCHEDULER_CLASS (klass)->queue_item = gmainscheduler_queue_item;
+  IRIS_SCHEDULER_CLASS (klass)->shutdown = gmainscheduler_shutdown;
+  IRIS_SCHEDULER_CLASS (klass)->get_stats = gmainscheduler_get_stats;
+  G_OBJECT_CLASS (klass)->finalize = iris_gmainscheduler_finalize;
+}
+
+static void
+iris_gmainscheduler_init (IrisGMainScheduler *self)
+{
+}
+
+/**
+ * iris_gmainscheduler_new:
+ * @context: (nullable): a main context, or %NULL for the default one
+ *
+ * Makes a scheduler whose items run, in the order of queueing, on whichever thread iterates
+ * @context. So handlers may touch what belongs to that thread, such as widgets.
+ *
+ * Shutting it down, and dropping its last reference, settles what is queued: on the calling thread
+ * if nobody else owns the context, otherwise by waiting for its owner.
+ *
+ * Returns: (transfer full): a scheduler
+ *
+ * Since: 0.1
+ */
+IrisScheduler *
+iris_gmainscheduler_new (GMainContext *context)
+{
+  IrisGMainScheduler *self = g_object_new (IRIS_TYPE_GMAINSCHEDULER, NULL);
+  ItemSource *source = (ItemSource *) g_source_new (&source_funcs, sizeof *source);
+
+  if (context == NULL)
+    context = g_main_context_default ();
+  self->context = g_main_context_ref (context);
+  self->source = source;
+  g_mutex_init (&source->lock);
+  g_cond_init (&source->settled);
+  g_source_set_static_name (&source->source, "iris items");
+  g_source_attach (&source->source, context);
+
+  return IRIS_SCHEDULER (self);
+}
+
+/**
+ * iris_gmainscheduler_get_context:
+ * @self: a scheduler
+ *
+ * Returns: (transfer none): the main context in which its items run
+ *
+ * Since: 0.1
+ */
+GMainContext *
+iris_gmainscheduler_get_context (IrisGMainScheduler *self)
+{
+  g_return_val_if_fail (IRIS_IS_GMAINSCHEDULER (self), NULL);
+
+  return self->context;
+}

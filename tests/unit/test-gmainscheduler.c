@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The main context scheduler: order, threads, fairness to other sources, and its end.
+ */
+#include <check.h>
+#include <iris/iris.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define N_ITEMS 10000
+
+static GMainContext *context;
+static IrisScheduler *scheduler;
+static guint n_run;
+static _Atomic guint n_notified;
+
+static void
+setup (void)
+{
+  context = g_main_context_new ();
+  scheduler = iris_gmainscheduler_new (context);
+  n_run = 0;
+  atomic_store (&n_notified, 0);
+}
+
+static void
+teardown (void)
+{
+  g_clear_object (&scheduler);
+  g_main_context_unref (context);
+}
+
+static void
+notified (gpointer data)
+{
+  atomic_fetch_add (&n_notified, 1);
+}
+
+static void
+run_in_order (gpointer data)
+{
+  ck_assert_uint_eq (GPOINTER_TO_UINT (data), n_run);
+  n_run++;
+}
+
+START_TEST (items_run_in_order_when_the_context_is_iterated)
+{
+  for (guint i = 0; i < 1000; i++)
+    iris_scheduler_queue (scheduler, run_in_order, GUINT_TO_POINTER (i), notified);
+  ck_assert_uint_eq (n_run, 0);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  ck_assert_uint_eq (n_run, 1000);
+  ck_assert_uint_eq (atomic_load (&n_notified), 1000);
+}
+END_TEST
+
+static gboolean
+note_turn (gpointer data)
+{
+  *(guint *) data = n_run;
+  return G_SOURCE_REMOVE;
+}
+
+START_TEST (a_flood_leaves_other_sources_their_turn)
+{
+  GSource *idle = g_idle_source_new ();
+  guint run_before = G_MAXUINT;
+
+  g_source_set_priority (idle, G_PRIORITY_DEFAULT);
+  g_source_set_callback (idle, note_turn, &run_before, NULL);
+  for (guint i = 0; i < 1000; i++)
+    iris_scheduler_queue (scheduler, run_in_order, GUINT_TO_POINTER (i), NULL);
+  g_source_attach (idle, context);
+  g_source_unref (idle);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  ck_assert_uint_lt (run_before, 200);
+  ck_assert_uint_eq (n_run, 1000);
+}
+END_TEST
+
+START_TEST (shutting_down_drains_on_the_callers_thread)
+{
+  for (guint i = 0; i < 100; i++)
+    iris_scheduler_queue (scheduler, run_in_order, GUINT_TO_POINTER (i), notified);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  ck_assert_uint_eq (n_run, 100);
+  ck_assert_uint_eq (atomic_load (&n_notified), 100);
+  iris_scheduler_queue (scheduler, run_in_order, GUINT_TO_POINTER (100), notified);
+  ck_assert_uint_eq (n_run, 100);
+  ck_assert_uint_eq (atomic_load (&n_notified), 101);
+}
+END_TEST
+
+START_TEST (cancelling_runs_the_notifies_alone)
+{
+  g_autoptr (IrisStats) stats = NULL;
+
+  for (guint i = 0; i < 100; i++)
+    iris_scheduler_queue (scheduler, run_in_order, GUINT_TO_POINTER (i), notified);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_CANCEL);
+  ck_assert_uint_eq (n_run, 0);
+  ck_assert_uint_eq (atomic_load (&n_notified), 100);
+  stats = iris_scheduler_get_stats (scheduler);
+  ck_assert_uint_eq (stats->total.cancelled, 100);
+  ck_assert_uint_eq (stats->total.queued, 100);
+}
+END_TEST
+
+static void
+count_run (gpointer data)
+{
+  n_run++;
+}
+
+static gpointer
+queue_many (gpointer data)
+{
+  for (guint i = 0; i < N_ITEMS; i++)
+    iris_scheduler_queue (scheduler, count_run, NULL, notified);
+  return NULL;
+}
+
+static gpointer
+iterate (gpointer data)
+{
+  g_main_loop_run (data);
+  return NULL;
+}
+
+START_TEST (items_from_other_threads_wake_the_loop_and_none_is_lost)
+{
+  GMainLoop *loop = g_main_loop_new (context, FALSE);
+  GThread *runner = g_thread_new ("runner", iterate, loop);
+  GThread *queuers[4];
+
+  for (guint i = 0; i < G_N_ELEMENTS (queuers); i++)
+    queuers[i] = g_thread_new ("queuer", queue_many, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (queuers); i++)
+    g_thread_join (queuers[i]);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  ck_assert_uint_eq (atomic_load (&n_notified), G_N_ELEMENTS (queuers) * N_ITEMS);
+  g_main_loop_quit (loop);
+  g_thread_join (runner);
+  ck_assert_uint_eq (n_run, G_N_ELEMENTS (queuers) * N_ITEMS);
+  g_main_loop_unref (loop);
+}
+END_TEST
+
+START_TEST (the_context_may_outlive_the_scheduler)
+{
+  iris_scheduler_queue (scheduler, count_run, NULL, notified);
+  g_clear_object (&scheduler);
+  ck_assert_uint_eq (n_run, 1);
+  ck_assert (!g_main_context_iteration (context, FALSE));
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("gmainscheduler");
+  TCase *all = tcase_create ("all");
+  SRunner *runner;
+  int n_failed;
+
+  tcase_add_checked_fixture (all, setup, teardown);
+  tcase_set_timeout (all, 120);
+  tcase_add_test (all, items_run_in_order_when_the_context_is_iterated);
+  tcase_add_test (all, a_flood_leaves_other_sources_their_turn);
+  tcase_add_test (all, shutting_down_drains_on_the_callers_thread);
+  tcase_add_test (all, cancelling_runs_the_notifies_alone);
+  tcase_add_test (all, items_from_other_threads_wake_the_loop_and_none_is_lost);
+  tcase_add_test (all, the_context_may_outlive_the_scheduler);
+  suite_add_tcase (suite, all);
+
+  runner = srunner_create (suite);
+  srunner_set_fork_status (runner, CK_NOFORK);
+  srunner_run_all (runner, CK_ENV);
+  n_failed = srunner_ntests_failed (runner);
+  srunner_free (runner);
+
+  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Writes irs1.json, the conformance vectors of the protocol IRS1.
+
+It shares nothing with the C code: keys, types and msgpack are written down here a second time, so that the unit test that
+reads the vectors compares two readings of doc/protocol.md. Run it in this directory after a change of the protocol.
+"""
+import json
+
+KEYS = {
+    1: "version-min", 2: "version-max", 3: "features", 4: "name", 5: "credits", 6: "byte-credits", 7: "max-body",
+    8: "socket-place", 9: "max-batch", 10: "service", 11: "hint", 12: "strict", 13: "content-type", 14: "args",
+    15: "path", 16: "quiet", 19: "home", 20: "place", 21: "worker", 23: "queue-ns", 24: "run-ns", 25: "bytes",
+    26: "exit-status", 27: "signal", 28: "stdout-length", 30: "truncated", 40: "code", 41: "error-name",
+    42: "sentence", 43: "ends", 44: "limit", 45: "limit-value", 46: "retry-after-ms", 50: "count", 51: "target",
+    52: "state",
+}
+TYPES = {
+    "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
+    "SERVICES": 0x08, "PING": 0x09, "BYE": 0x0A, "WELCOME": 0x81, "MAP_REPLY": 0x82, "ACCEPTED": 0x83,
+    "CANCELLING": 0x85, "STATUS_REPLY": 0x86, "SERVICES_REPLY": 0x87, "PONG": 0x89, "RESULT": 0x90, "ERROR": 0x91,
+    "BUSY": 0x92,
+}
+
+
+def big(n, width):
+    return n.to_bytes(width, "big", signed=n < 0)
+
+
+def pack(value):
+    """The shortest msgpack of a value."""
+    if value is None:
+        return b"\xc0"
+    if isinstance(value, bool):
+        return b"\xc3" if value else b"\xc2"
+    if isinstance(value, int):
+        if 0 <= value < 0x80:
+            return bytes([value])
+        if -0x20 <= value < 0:
+            return bytes([value & 0xFF])
+        for head, width in ((0xCC, 1), (0xCD, 2), (0xCE, 4), (0xCF, 8)):
+            if 0 <= value < 1 << 8 * width:
+                return bytes([head]) + big(value, width)
+        for head, width in ((0xD0, 1), (0xD1, 2), (0xD2, 4), (0xD3, 8)):
+            if value >= -(1 << 8 * width - 1):
+                return bytes([head]) + big(value, width)
+    if isinstance(value, str):
+        data = value.encode()
+        return sized(len(data), 0xA0, 31, ((0xD9, 1), (0xDA, 2), (0xDB, 4))) + data
+    if isinstance(value, bytes):
+        return sized(len(value), None, -1, ((0xC4, 1), (0xC5, 2), (0xC6, 4))) + value
+    if isinstance(value, list):
+        return sized(len(value), 0x90, 15, ((0xDC, 2), (0xDD, 4))) + b"".join(map(pack, value))
+    if isinstance(value, dict):
+        pairs = b"".join(pack(k) + pack(v) for k, v in value.items())
+        return sized(len(value), 0x80, 15, ((0xDE, 2), (0xDF, 4))) + pairs
+    raise TypeError(value)
+
+
+def sized(n, short, most, longer):
+    if n <= most:
+        return bytes([short | n])
+    for head, width in longer:
+        if n < 1 << 8 * width:
+            return bytes([head]) + big(n, width)
+    raise ValueError(n)
+
+
+def show(value):
+    """A value as iris_wire_message_to_string() prints it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(show, value)) + "]"
+    if isinstance(value, str):
+        value = value.encode()
+    if isinstance(value, bytes):
+        text = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else
+                       "\\" + chr(b) if chr(b) in '"\\' else
+                       {10: "\\n", 9: "\\t", 13: "\\r"}.get(b, "\\%03o" % b) for b in value[:64])
+        return '"%s"%s' % (text, "..." if len(value) > 64 else "")
+    return str(value)
+
+
+def text_of(kind, ident, header, body):
+    shown = {k: v.hex() if k == 51 else show(v) for k, v in sorted(header.items()) if k in KEYS}
+    fields = ", ".join("%s: %s" % (KEYS[k], v) for k, v in shown.items())
+    return "%s %s {%s} %d bytes" % (kind, ident.hex(), fields, len(body))
+
+
+def ident(n):
+    return n.to_bytes(16, "big")
+
+
+def plain(value):
+    """A body's value in JSON: keys as decimal text."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [plain(v) for v in value]
+    return value
+
+
+vectors = []
+
+
+def add(name, meaning, frames, **more):
+    assert name not in [v["name"] for v in vectors], name
+    vectors.append({"name": name, "meaning": meaning, **more, "frames": [f.hex() for f in frames]})
+
+
+def frames_of(kind, number, header, body=b""):
+    raw = header if isinstance(header, bytes) else pack(header)
+    return [b"IRS1", bytes([TYPES[kind]]), ident(number), raw, body]
+
+
+def valid(name, meaning, kind, header, body=b"", number=1, **more):
+    add(name, meaning, frames_of(kind, number, header, body), valid=True, canonical=True,
+        text=text_of(kind, ident(number), header, body), **more)
+
+
+def spelled(name, meaning, kind, raw, header, body=b"", number=1):
+    """Valid, but not as our encoder would spell it; `header` is what it says."""
+    add(name, meaning, frames_of(kind, number, bytes.fromhex(raw), body), valid=True, canonical=False,
+        text=text_of(kind, ident(number), header, body))
+
+
+def invalid(name, meaning, code, frames, **more):
+    add(name, meaning, frames, valid=False, code=code, **more)
+
+
+def bad_header(name, meaning, code, raw, kind="SUBMIT", **more):
+    invalid(name, meaning, code, frames_of(kind, 1, bytes.fromhex(raw)), **more)
+
+
+def array32(items):
+    """A batch: our builder writes the list's head in its longest form."""
+    return b"\xdd" + big(len(items), 4) + b"".join(items)
+
+
+def item(number, header, body):
+    return b"\x93" + pack(ident(number)) + pack(header) + pack(body)
+
+
+# What clients send.
+valid("hello", "opens a connection", "HELLO", {1: 1, 2: 1, 4: "demo 1.0"})
+valid("hello-features", "a range of versions, feature bits", "HELLO", {1: 1, 2: 3, 3: 2**63, 4: "demo 1.0"})
+valid("map", "asks for the places", "MAP", {})
+valid("submit-echo", "the smallest item, with a payload", "SUBMIT", {10: "echo"}, b"hello", number=2)
+valid("submit-hint", "a soft hint", "SUBMIT", {10: "echo", 11: 1}, b"hello")
+valid("submit-strict", "a strict hint, no ACCEPTED wanted", "SUBMIT", {10: "echo", 11: 0, 12: True, 16: True})
+valid("submit-no-hint", "no hint, said out loud", "SUBMIT", {10: "echo", 11: -1, 12: False})
+valid("submit-path", "a file instead of a payload", "SUBMIT", {10: "sha256", 15: "/usr/share/common-licenses/GPL-2"})
+valid("submit-path-bytes", "a file name that is not UTF-8 travels as binary", "SUBMIT",
+      {10: "sha256", 15: b"/tmp/caf\xe9"})
+valid("submit-command", "a command; its input is the body", "SUBMIT",
+      {10: "command", 13: "text/plain", 14: ["sort", "-r", "", "a \"quoted\"\nline", b"\xff"]}, b"b\na\n")
+valid("submit-long", "strings on both sides of msgpack's short form", "SUBMIT", {10: "s" * 31, 13: "c" * 32, 15: "p" * 300})
+valid("batch", "two items", "BATCH", {},
+      array32([item(16, {10: "echo"}, b"one"), item(17, {10: "echo", 11: 1}, b"two")]), number=3,
+      items=[text_of("SUBMIT", ident(16), {10: "echo"}, b"one"),
+             text_of("SUBMIT", ident(17), {10: "echo", 11: 1}, b"two")])
+valid("batch-one-refused", "an item without a service is refused by itself", "BATCH", {16: True},
+      array32([item(16, {10: "echo"}, b""), item(17, {}, b""), item(18, {10: "echo", 11: -2}, b"")]), number=3,
+      items=[text_of("SUBMIT", ident(16), {10: "echo"}, b""), {"id": ident(17).hex(), "code": "malformed"},
+             {"id": ident(18).hex(), "code": "bad-argument"}])
+valid("ack", "gives two credits back", "ACK", {50: 2})
+valid("cancel", "names an item", "CANCEL", {51: ident(2)}, number=4)
+valid("status", "asks for the counters", "STATUS", {})
+valid("services", "asks for the services", "SERVICES", {})
+valid("ping", "is anybody there?", "PING", {})
+valid("bye", "closes a connection", "BYE", {}, number=9)
+
+# What irisd sends.
+valid("welcome", "grants credits", "WELCOME",
+      {1: 1, 2: 1, 3: 0, 4: "irisd 0.1.0", 5: 1024, 6: 67108864, 7: 16777216, 8: -1, 9: 1024})
+PLACES = [
+    {0: 0, 1: "l2:0", 2: "0-3,8", 3: "ipc:///run/iris/place-0.ipc", 4: 4, 5: "0", 6: True, 7: [0, 20]},
+    {0: 1, 1: "l2:1", 2: "4-7", 3: "ipc:///run/iris/place-1.ipc", 4: 4, 5: "0", 6: True, 7: [20, 0]},
+]
+valid("map-reply", "two places", "MAP_REPLY", {}, pack(PLACES), value=plain(PLACES))
+valid("map-reply-none", "no places", "MAP_REPLY", {}, pack([]), value=[])
+valid("accepted", "one item", "ACCEPTED", {50: 1}, number=2)
+valid("accepted-none", "all items of a batch were refused", "ACCEPTED", {50: 0}, number=3)
+valid("cancelling-queued", "the item will not run", "CANCELLING", {52: 1}, number=4)
+valid("cancelling-running", "the item was asked to stop", "CANCELLING", {52: 2}, number=4)
+STATUS = {
+    0: "0.1.0", 1: 4711, 2: 86400000, 3: "place", 4: False, 5: 3, 6: 2, 7: 100000, 8: 99998, 9: 1, 10: 5, 11: 7,
+    12: [{0: 0, 1: "l2:0", 2: 50000, 3: 49999, 4: 10, 5: 11, 6: 2**40, 7: 123456789012, 8: 4}],
+}
+valid("status-reply", "one place", "STATUS_REPLY", {}, pack(STATUS), value=plain(STATUS))
+SERVICES = [{0: "echo", 1: "gives the body back"}, {0: "sha256", 1: "digest of a file or of the body"}]
+valid("services-reply", "two services", "SERVICES_REPLY", {}, pack(SERVICES), value=plain(SERVICES))
+valid("pong", "yes", "PONG", {})
+valid("result-echo", "ends an item well", "RESULT", {19: 1, 20: 0, 21: 0, 23: 20480, 24: 1536, 25: 5}, b"hello", number=2)
+valid("result-command", "a command that exited; three bytes of output, then two of standard error", "RESULT",
+      {13: "application/octet-stream", 19: 0, 20: 0, 21: 3, 23: 2**32, 24: 2**33, 26: 1, 28: 3, 30: False}, b"outer")
+valid("result-killed", "a command that a signal killed", "RESULT", {27: 9, 28: 0, 30: True})
+valid("error-refused", "a request that is refused", "ERROR",
+      {40: 5, 41: "unknown-service", 42: "there is no service \"ecko\"; ask with SERVICES which there are"})
+valid("error-ends", "an accepted item that failed", "ERROR",
+      {19: 1, 20: 1, 23: 300, 24: 65536, 40: 10, 41: "cancelled", 42: "the item was cancelled before it was done",
+       43: True}, number=2)
+valid("error-limit", "a limit of one message", "ERROR",
+      {40: 7, 41: "too-large", 42: "SUBMIT: header of 70000 bytes exceeds max-header (65536); raise it with [limits] max-header",
+       44: "max-header", 45: 65536})
+valid("error-newer", "a code that is not known here is an error all the same", "ERROR",
+      {40: 300, 41: "too-new", 42: "nobody knows"})
+valid("busy", "a limit on what is in flight", "BUSY",
+      {40: 16, 41: "busy", 42: "1024 items are in flight", 44: "in-flight-items", 45: 1024, 46: 50}, number=2)
+
+# The same said otherwise: all legal spellings are read.
+spelled("spelled-map16", "a map's head in 16 bits", "SUBMIT", "de00010aa0", {10: ""})
+spelled("spelled-map32", "a map's head in 32 bits", "SUBMIT", "df000000010aa0", {10: ""})
+spelled("spelled-key-uint64", "a key in 64 bits", "SUBMIT", "81cf000000000000000aa0", {10: ""})
+spelled("spelled-key-int8", "a key in a signed form", "SUBMIT", "81d00aa0", {10: ""})
+spelled("spelled-str32", "a string's head in 32 bits", "SUBMIT", "810adb0000000165", {10: "e"})
+spelled("spelled-hint-int64", "-1 in 64 bits", "SUBMIT", "820aa00bd3ffffffffffffffff", {10: "", 11: -1})
+spelled("spelled-hint-uint64", "a signed value in an unsigned form", "SUBMIT", "820aa00bcf0000000000000003", {10: "", 11: 3})
+spelled("spelled-order", "keys in any order", "SUBMIT", "830cc30b010aa165", {10: "e", 11: 1, 12: True})
+spelled("spelled-path-binary", "text may come as binary where bytes are allowed", "SUBMIT", "820aa00fc40161", {10: "", 15: "a"})
+spelled("unknown-keys", "unknown keys, of any kind, also twice, also beyond 63", "SUBMIT",
+        "860aa165" "11c0" "1193c0c2cb3ff0000000000000" "cd03e8" "82a161c401ff90d40100" "3f" "c703050102ff"
+        "cf0000000100000000" "d1ff00", {10: "e"})
+spelled("foreign-key", "a key of another type is unknown here", "PING", "8132c0", {})
+
+# What must be refused.
+GOOD = frames_of("PING", 1, {})
+invalid("frames-4", "a frame is missing", "malformed", GOOD[:4])
+invalid("frames-6", "a frame too many", "malformed", GOOD + [b""])
+invalid("frames-0", "an empty message", "malformed", [])
+invalid("frame-1-other", "another protocol", "malformed", [b"MDPC01"] + GOOD[1:])
+invalid("frame-1-empty", "a delimiter, as REQ sockets send", "malformed", [b""] + GOOD[:4])
+invalid("frame-1-version", "another version of the framing", "version", [b"IRS2"] + GOOD[1:])
+invalid("frame-2-empty", "no type", "malformed", [b"IRS1", b""] + GOOD[2:])
+invalid("frame-2-long", "a type of two bytes", "malformed", [b"IRS1", b"\x09\x00"] + GOOD[2:])
+invalid("frame-2-unknown", "no such type", "unknown-type", [b"IRS1", b"\x7f"] + GOOD[2:])
+invalid("frame-2-zero", "no such type", "unknown-type", [b"IRS1", b"\x00"] + GOOD[2:])
+invalid("frame-3-short", "an id of 15 bytes", "malformed", GOOD[:2] + [bytes(15)] + GOOD[3:])
+invalid("frame-3-empty", "no id", "malformed", GOOD[:2] + [b""] + GOOD[3:])
+invalid("frame-4-empty", "no header; an empty one is 80", "malformed", GOOD[:3] + [b"", b""])
+invalid("frame-5-not-empty", "PING has no body", "malformed", GOOD[:4] + [b"x"])
+bad_header("header-not-a-map", "an array", "malformed", "90")
+bad_header("header-cut", "claims a pair that is not there", "malformed", "820aa0")
+bad_header("header-huge-map", "claims four thousand million pairs", "malformed", "dfffffffff0aa0")
+bad_header("header-huge-string", "claims four thousand million bytes", "malformed", "810adbffffffff61")
+bad_header("header-trailing", "a byte after the map", "malformed", "810aa0c0")
+bad_header("header-reserved", "0xc1 is no msgpack", "malformed", "820aa011c1")
+bad_header("header-duplicate", "a known key twice", "malformed", "820aa00aa0")
+bad_header("header-duplicate-spelled", "a known key twice, spelled differently", "malformed", "820aa0cc0aa0")
+bad_header("header-text-key", "keys are numbers", "malformed", "820aa0a773657276696365a0")
+bad_header("header-negative-key", "keys are not negative", "malformed", "820aa0ffa0")
+bad_header("header-missing", "SUBMIT without a service", "malformed", "80")
+bad_header("type-service", "a number for a string", "malformed", "810a01")
+bad_header("type-service-binary", "binary for text", "malformed", "810ac40165")
+bad_header("type-hint", "a string for a number", "malformed", "820aa00ba131")
+bad_header("type-hint-float", "a float for a number", "malformed", "820aa00bcb3ff0000000000000")
+bad_header("type-strict", "1 is not true", "malformed", "820aa00c01")
+bad_header("type-args", "a string for a list", "malformed", "820aa00ea161")
+bad_header("type-args-inner", "a number in a list of strings", "malformed", "820aa00e9101")
+bad_header("type-target", "an id of 8 bytes", "malformed", "8133c4080000000000000000", kind="CANCEL")
+bad_header("text-utf8", "a string that is not UTF-8", "malformed", "810aa1ff")
+bad_header("text-surrogate", "half of a surrogate pair", "malformed", "810aa3eda080")
+bad_header("text-overlong", "an overlong form", "malformed", "810aa2c080")
+bad_header("text-nul", "a NUL in a string", "malformed", "810aa100")
+bad_header("text-nul-raw", "a NUL in a path", "malformed", "820aa00fc403610061")
+bad_header("text-utf8-unknown", "also in a key that is passed over", "malformed", "820aa011a1ff")
+bad_header("range-hint", "-2 is no place", "bad-argument", "820aa00bfe")
+bad_header("range-hint-large", "beyond 31 bits", "bad-argument", "820aa00bce80000000")
+bad_header("range-ack", "gives nothing back", "bad-argument", "813200", kind="ACK")
+bad_header("range-versions", "from 2 to 1", "bad-argument", "8201020201", kind="HELLO")
+bad_header("range-version-0", "there is no version 0", "bad-argument", "8201000201", kind="HELLO")
+bad_header("range-state", "no such state", "bad-argument", "813403", kind="CANCELLING")
+bad_header("depth", "nine levels", "too-large", "820aa011" + "91" * 7 + "90")
+bad_header("limit-string", "a service of 4097 bytes", "too-large", "810ada1001" + "73" * 4097, limit="max-string")
+bad_header("limit-header", "one byte too many", "too-large", "810aa40000000000", limit="max-header",
+           limits={"max-header": 7})
+bad_header("limit-args", "three strings where two are allowed", "too-large", "820aa00e93a0a0a0", limit="max-args",
+           limits={"max-args": 2})
+invalid("limit-body", "one byte too many", "too-large", frames_of("SUBMIT", 1, {10: "echo"}, bytes(9)),
+        limit="max-body", limits={"max-body": 8})
+ONE = item(16, {10: "echo"}, b"")
+for name, meaning, code, body, more in [
+        ("empty", "no items", "malformed", pack([]), {}),
+        ("not-a-list", "a map", "malformed", pack({}), {}),
+        ("cut", "the second item is not there", "malformed", b"\x92" + ONE, {}),
+        ("trailing", "a byte after the list", "malformed", b"\x91" + ONE + b"\0", {}),
+        ("two-parts", "an item without a body", "malformed", b"\x91\x92" + pack(ident(1)) + pack({10: "echo"}), {}),
+        ("text-body", "a string for a body", "malformed", b"\x91" + ONE[:-2] + b"\xa0", {}),
+        ("short-id", "an id of 15 bytes", "malformed", b"\x91\x93" + pack(bytes(15)) + ONE[19:], {}),
+        ("limit", "three items where two are allowed", "too-large", b"\x93" + 3 * ONE, {"limits": {"max-batch": 2}}),
+]:
+    invalid("batch-" + name, meaning + " (the frames are good, the body is refused as a whole)", code,
+            frames_of("BATCH", 1, {}, body), part="body", **more)
+for kind, name, meaning, code, body, more in [
+        ("MAP_REPLY", "map-missing", "a place without distances", "malformed",
+         pack([{k: v for k, v in PLACES[0].items() if k != 7}]), {}),
+        ("MAP_REPLY", "map-range", "an id beyond 32 bits", "bad-argument", pack([{**PLACES[0], 0: 2**32}]), {}),
+        ("MAP_REPLY", "map-limit", "two places where one is allowed", "too-large", pack(PLACES),
+         {"limits": {"max-entries": 1}}),
+        ("STATUS_REPLY", "status-list", "a list for a map", "malformed", pack([STATUS]), {}),
+        ("STATUS_REPLY", "status-negative", "a counter below zero", "malformed", pack({**STATUS, 7: -1}), {}),
+        ("SERVICES_REPLY", "services-cut", "claims two, holds one", "malformed", b"\x92" + pack(SERVICES[0]), {}),
+]:
+    invalid(name, meaning + " (the frames are good, the body is refused)", code, frames_of(kind, 1, {}, body),
+            part="body", **more)
+
+ABOUT = ("Messages of the protocol IRS1, frames in hex without a routing id. valid: a decoder must accept it and find what "
+         "text says (and value, in a body); canonical: an encoder that writes keys in ascending order and numbers in their "
+         "shortest form gives these bytes. Not valid: a decoder must refuse it with that code, under the default limits or "
+         "those in limits; part says that it is the body's decoder that refuses.")
+
+if __name__ == "__main__":
+    with open("irs1.json", "w", encoding="utf-8") as out:
+        json.dump({"licence": "SPDX-License-Identifier: LGPL-2.1-or-later", "about": ABOUT, "vectors": vectors}, out, indent=1)
+        out.write("\n")
+    print(len(vectors), "vectors")
