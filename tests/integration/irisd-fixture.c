@@ -86,7 +86,7 @@ irisd_start_in (const char *dir, const char *config, const char *const *options)
   Irisd *self = g_new0 (Irisd, 1);
   self->dir = g_strdup (dir);
   self->process = irisd_spawn (dir, config, options, ready[1]);
-  self->pid = (pid_t) atol (g_subprocess_get_identifier (self->process));
+  self->pid = (pid_t) g_ascii_strtoll (g_subprocess_get_identifier (self->process), NULL, 10);
   wait_until_ready (self, ready[0]);
   return self;
 }

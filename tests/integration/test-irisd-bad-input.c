@@ -381,7 +381,7 @@ connect_raw (void)
 {
   const char *colon = strrchr (irisd->tcp, ':');
   struct sockaddr_in address = { .sin_family = AF_INET,
-                                 .sin_port = htons ((guint16) atoi (colon + 1)),
+                                 .sin_port = htons ((guint16) g_ascii_strtoull (colon + 1, NULL, 10)),
                                  .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
   int fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   ck_assert_int_eq (connect (fd, (struct sockaddr *) &address, sizeof address), 0);
