@@ -83,7 +83,7 @@ irisd_gateway_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboole
   static IrisdLogSite site;
   if (peer->greeted)
     irisd_log_limited (&site, IRISD_LOG_INFO, "dropped the client %s with %u items in flight: %s",
-                       peer->name, peer->n_alive, why);
+                       peer->name, g_hash_table_size (peer->jobs), why);
   irisd_gateway_give_up (self, peer, still_there);
 }
 

@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char *source_root;
+
 START_TEST (a_ledger_gives_back_what_was_put_in_oldest_first)
 {
   IrisdLedger ledger = { 0 };
@@ -211,6 +213,38 @@ START_TEST (every_limit_has_a_default_within_its_range_and_a_field_of_its_own)
 }
 END_TEST
 
+/* As people write it, and with the hyphens of a manual page. */
+static char *
+describe_limit (const IrisdLimitInfo *info)
+{
+  const char *units = "KMG";
+  guint64 value = info->fallback;
+  int unit = -1;
+  for (;
+       value >= 1024 && value % 1024 == 0 && g_str_has_prefix (info->summary, "bytes") && unit < 2;
+       unit++)
+    value /= 1024;
+  g_auto (GStrv) words = g_strsplit (info->name, "-", -1);
+  g_autofree char *name = g_strjoinv ("\\-", words);
+  return g_strdup_printf ("\n.BR %s \" (%" G_GUINT64_FORMAT "%.*s)\"\n", name, value, unit >= 0,
+                          units + MAX (unit, 0));
+}
+
+START_TEST (the_manual_page_gives_every_limit_with_its_default)
+{
+  g_autofree char *path = g_build_filename (source_root, "doc", "man", "irisd.conf.5", NULL);
+  g_autofree char *page = NULL;
+  ck_assert (g_file_get_contents (path, &page, NULL, NULL));
+  guint n = 0;
+  const IrisdLimitInfo *table = irisd_limits_get_table (&n);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *wanted = describe_limit (&table[i]);
+      ck_assert_msg (strstr (page, wanted) != NULL, "irisd.conf.5 lacks%s", wanted);
+    }
+}
+END_TEST
+
 START_TEST (the_default_limits_fit_each_other)
 {
   g_autoptr (IrisdConfig) config = irisd_config_new ();
@@ -312,8 +346,9 @@ START_TEST (a_name_belongs_to_one_service)
 END_TEST
 
 int
-main (void)
+main (int argc, char **argv)
 {
+  source_root = argc > 1 ? argv[1] : ".";
   Suite *suite = suite_create ("irisd-parts");
   TCase *parts = tcase_create ("parts");
   tcase_add_test (parts, a_ledger_gives_back_what_was_put_in_oldest_first);
@@ -323,6 +358,7 @@ main (void)
   tcase_add_test (parts, text_of_strangers_is_made_harmless);
   tcase_add_test (parts, limits_take_numbers_with_units_within_their_range);
   tcase_add_test (parts, every_limit_has_a_default_within_its_range_and_a_field_of_its_own);
+  tcase_add_test (parts, the_manual_page_gives_every_limit_with_its_default);
   tcase_add_test (parts, the_default_limits_fit_each_other);
   tcase_add_test (parts, only_loopback_addresses_are_listened_on);
   tcase_add_test (parts, a_file_of_the_configuration_is_read_over_the_one_before);
