@@ -70,6 +70,7 @@ gboolean irisctl_parse (Irisctl *self,
                         char ***argv);
 gboolean irisctl_parse_globals (Irisctl *self, int *argc, char ***argv);
 
+void irisctl_print_version (void);
 int irisctl_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void irisctl_complain (const char *format, ...) G_GNUC_PRINTF (1, 2);
 int irisctl_exit_for (Irisctl *self, const GError *error);

@@ -57,13 +57,13 @@ parse (Irisctl *self, IrisctlMapOptions *options, int *argc, char ***argv)
 {
   const GOptionEntry entries[] = {
     { "hints", 'H', 0, G_OPTION_ARG_STRING, &options->hints,
-      "Spread items by RULE: none, round-robin (default) or by-directory", "RULE" },
+      "none, round-robin (default) or by-directory", "RULE" },
     { "in-flight", 'n', 0, G_OPTION_ARG_INT, &options->in_flight,
       "Have at most N items under way (default: 256)", "N" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output,
-      "Write lines like those of sha256sum into FILE", "FILE" },
+      "Write lines as sha256sum does into FILE", "FILE" },
     { "print", 'P', 0, G_OPTION_ARG_NONE, &options->print,
-      "Print these lines, and the table on standard error", NULL },
+      "Print these lines (the table goes to stderr)", NULL },
     G_OPTION_ENTRY_NULL,
   };
 

@@ -6,7 +6,7 @@
  */
 #include "irisctl-command.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
 #define WAIT_MAX_S 86400
 
@@ -14,10 +14,9 @@ static void
 add_globals (GOptionContext *context, IrisctlGlobals *globals)
 {
   const GOptionEntry entries[] = {
-    { "dir", 'd', 0, G_OPTION_ARG_FILENAME, &globals->dir,
-      "Find irisd's sockets in DIR (default: $IRIS_RUNTIME_DIR, $XDG_RUNTIME_DIR/iris)", "DIR" },
+    { "dir", 'd', 0, G_OPTION_ARG_FILENAME, &globals->dir, "Find irisd's sockets in DIR", "DIR" },
     { "endpoint", 'e', 0, G_OPTION_ARG_STRING, &globals->endpoint,
-      "Find irisd at a ZeroMQ endpoint, such as tcp://127.0.0.1:5555", "ENDPOINT" },
+      "Find irisd at a ZeroMQ endpoint", "ENDPOINT" },
     { "wait", 'w', 0, G_OPTION_ARG_INT, &globals->wait_s, "Wait up to SECONDS for irisd to come up",
       "SECONDS" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &globals->json, "Print JSON", NULL },
@@ -42,6 +41,12 @@ add_hint (GOptionContext *context, IrisctlHint *hint)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+}
+
+void
+irisctl_print_version (void)
+{
+  g_print ("irisctl %s\n", IRISCTL_VERSION);
 }
 
 /* Looks for what options alone, or together, cannot be. */
@@ -107,6 +112,12 @@ irisctl_parse (Irisctl *self,
     {
       irisctl_usage (command, "%s", error->message);
       return FALSE;
+    }
+  /* As --help does. */
+  if (self->globals.version)
+    {
+      irisctl_print_version ();
+      exit (IRISCTL_OK);
     }
   if (*argc > 1 && g_strcmp0 ((*argv)[1], "--") == 0)
     {

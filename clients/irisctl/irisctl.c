@@ -88,7 +88,7 @@ irisctl_main (Irisctl *self, int argc, char **argv)
     return IRISCTL_USAGE;
   if (self->globals.version)
     {
-      g_print ("irisctl %s\n", IRISCTL_VERSION);
+      irisctl_print_version ();
       return IRISCTL_OK;
     }
   if (argc < 2)
