@@ -15,6 +15,8 @@
  */
 #include "irisd-job.h"
 
+#include <iris/base/iris-tsan-private.h>
+
 #include <string.h>
 
 static void run_on_worker (gpointer data);
@@ -307,6 +309,7 @@ irisd_job_fail_stopped (IrisdJob *self)
 static void
 free_data (void *data, void *hint)
 {
+  iris_tsan_acquire (data);
   g_free (data);
 }
 
@@ -321,6 +324,8 @@ void
 irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type)
 {
   zmq_msg_close (&self->result.body);
+  /* From here to free_data() the memory is on its way through libzmq's threads. */
+  iris_tsan_release (data);
   if (zmq_msg_init_data (&self->result.body, data, size, free_data, NULL) != 0)
     g_error ("out of memory for a result");
   self->result.content_type = content_type;

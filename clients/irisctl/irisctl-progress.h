@@ -1,33 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A progress bar on standard error, where that is a terminal.
+ * A progress bar on standard error, if that is a terminal.
  */
 #pragma once
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct
 {
-  guint64 done;
-  guint64 total;        /* as far as is known */
-  gboolean total_known; /* whether that is all */
-  guint64 failed;
-  guint64 bytes;
-  double seconds;
-} IrisctlProgressState;
+  gboolean shown; /* standard error is a terminal that can do it */
+  gint64 next;    /* when to draw again, monotonic microseconds */
+  gint64 begin;
+} CtlProgress;
 
-typedef void (*IrisctlProgressAsk) (IrisctlProgressState *state, gpointer user_data);
+void ctl_progress_begin (CtlProgress *self);
 
-typedef struct _IrisctlProgress IrisctlProgress;
+/* @known: whether @total is final, or only what was found so far. */
+void ctl_progress_update (CtlProgress *self, guint64 done, guint64 total, gboolean known);
 
-IrisctlProgress *irisctl_progress_new (IrisctlProgressAsk ask, gpointer user_data);
-void irisctl_progress_clear_line (IrisctlProgress *self);
-void irisctl_progress_free (IrisctlProgress *self);
-char *irisctl_progress_format (const IrisctlProgressState *state,
-                               guint width,
-                               gboolean unicode,
-                               gboolean colour);
+/* Wipes the bar. */
+void ctl_progress_end (CtlProgress *self);
 
-G_END_DECLS
+/* The bar as text, without the control characters; @columns is the width of the terminal. */
+char *
+ctl_progress_format (guint64 done, guint64 total, gboolean known, gdouble seconds, int columns);

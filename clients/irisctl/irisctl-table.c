@@ -1,130 +1,130 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Aligned columns of text.
- *
- * Cells are added one by one, row after row. Widths are counted in characters, not bytes, and a
- * line has no blanks at its end.
+ * Tables for people: columns as wide as their widest cell.
  */
 #include "irisctl-table.h"
 
-#include <string.h>
+#include <stdarg.h>
 
-#define GAP 2
-
-struct _IrisctlTable
+struct _CtlTable
 {
-  GPtrArray *cells; /* rows of n_columns; a rule is a row of NULLs */
-  gboolean *right;
   guint n_columns;
+  gboolean *right;
+  GPtrArray *cells; /* row by row; NULL in the first column: a line */
 };
 
-IrisctlTable *
-irisctl_table_new (const char *columns)
+CtlTable *
+ctl_table_new (const char *const *headings)
 {
-  IrisctlTable *self = g_new0 (IrisctlTable, 1);
-  g_auto (GStrv) titles = g_strsplit (columns, "|", -1);
+  CtlTable *self = g_new0 (CtlTable, 1);
 
-  self->n_columns = g_strv_length (titles);
+  self->n_columns = g_strv_length ((char **) headings);
   self->right = g_new0 (gboolean, self->n_columns);
   self->cells = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < self->n_columns; i++)
     {
-      self->right[i] = titles[i][0] == '>';
-      irisctl_table_add (self, titles[i] + self->right[i]);
+      self->right[i] = headings[i][0] == '>';
+      g_ptr_array_add (self->cells, g_strdup (headings[i] + (self->right[i] ? 1 : 0)));
     }
+
   return self;
 }
 
 void
-irisctl_table_free (IrisctlTable *self)
+ctl_table_free (CtlTable *self)
 {
   g_ptr_array_unref (self->cells);
   g_free (self->right);
   g_free (self);
 }
 
-/* Adds the next cell. */
 void
-irisctl_table_add (IrisctlTable *self, const char *text)
+ctl_table_add (CtlTable *self, ...)
 {
-  g_ptr_array_add (self->cells, g_utf8_make_valid (text, -1));
-}
-
-void
-irisctl_table_addf (IrisctlTable *self, const char *format, ...)
-{
-  g_autofree char *text = NULL;
   va_list args;
 
-  va_start (args, format);
-  text = g_strdup_vprintf (format, args);
+  va_start (args, self);
+  for (guint i = 0; i < self->n_columns; i++)
+    g_ptr_array_add (self->cells, va_arg (args, char *));
   va_end (args);
-  irisctl_table_add (self, text);
 }
 
-/* Adds a line between what was added and what comes. */
 void
-irisctl_table_add_rule (IrisctlTable *self)
+ctl_table_add_line (CtlTable *self)
 {
   for (guint i = 0; i < self->n_columns; i++)
     g_ptr_array_add (self->cells, NULL);
 }
 
-static void
-append_repeated (GString *text, char c, glong n)
+static guint
+column_width (CtlTable *self, guint column)
 {
-  for (glong i = 0; i < n; i++)
-    g_string_append_c (text, c);
-}
+  glong width = 0;
 
-static void
-append_cell (GString *text, const char *cell, glong width, gboolean right)
-{
-  glong missing = cell != NULL ? width - g_utf8_strlen (cell, -1) : 0;
-
-  if (cell == NULL)
-    append_repeated (text, '-', width);
-  else
-    {
-      append_repeated (text, ' ', right ? missing : 0);
-      g_string_append (text, cell);
-      append_repeated (text, ' ', right ? 0 : missing);
-    }
-}
-
-static void
-strip_end (GString *text)
-{
-  while (text->len > 0 && text->str[text->len - 1] == ' ')
-    g_string_truncate (text, text->len - 1);
-}
-
-/* The table as text, each line with its newline. */
-char *
-irisctl_table_format (IrisctlTable *self)
-{
-  g_autofree glong *widths = g_new0 (glong, self->n_columns);
-  GString *text = g_string_new (NULL);
-
-  for (guint i = 0; i < self->cells->len; i++)
+  for (guint i = column; i < self->cells->len; i += self->n_columns)
     {
       const char *cell = g_ptr_array_index (self->cells, i);
-      glong width = cell != NULL ? g_utf8_strlen (cell, -1) : 0;
 
-      widths[i % self->n_columns] = MAX (widths[i % self->n_columns], width);
+      if (cell != NULL)
+        width = MAX (width, g_utf8_strlen (cell, -1));
     }
-  for (guint i = 0; i < self->cells->len; i++)
+
+  return (guint) width;
+}
+
+static void
+append_spaces (GString *text, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    g_string_append_c (text, ' ');
+}
+
+static void
+append_cell (CtlTable *self, GString *text, guint column, const char *cell, guint width)
+{
+  guint padding = width - (guint) g_utf8_strlen (cell, -1);
+
+  if (column > 0)
+    append_spaces (text, 2);
+  if (self->right[column])
+    append_spaces (text, padding);
+  g_string_append (text, cell);
+  if (!self->right[column] && column + 1 < self->n_columns)
+    append_spaces (text, padding);
+}
+
+char *
+ctl_table_to_string (CtlTable *self)
+{
+  GString *text = g_string_new (NULL);
+  g_autofree guint *widths = g_new (guint, self->n_columns);
+  guint total = 2 * (self->n_columns - 1);
+
+  for (guint i = 0; i < self->n_columns; i++)
+    total += widths[i] = column_width (self, i);
+
+  for (guint i = 0; i < self->cells->len; i += self->n_columns)
     {
-      guint column = i % self->n_columns;
-
-      if (column > 0)
-        append_repeated (text, ' ', GAP);
-      append_cell (text, g_ptr_array_index (self->cells, i), widths[column], self->right[column]);
-      if (column + 1 == self->n_columns)
-        {
-          strip_end (text);
-          g_string_append_c (text, '\n');
-        }
+      if (g_ptr_array_index (self->cells, i) == NULL)
+        for (guint j = 0; j < total; j++)
+          g_string_append_c (text, '-');
+      else
+        for (guint j = 0; j < self->n_columns; j++)
+          append_cell (self, text, j, g_ptr_array_index (self->cells, i + j), widths[j]);
+      g_string_append_c (text, '\n');
     }
+
   return g_string_free (text, FALSE);
+}
+
+char *
+ctl_number (guint64 number)
+{
+  return g_strdup_printf ("%" G_GUINT64_FORMAT, number);
+}
+
+char *
+ctl_seconds (guint64 nanoseconds)
+{
+  return g_strdup_printf ("%.3f", nanoseconds / 1e9);
 }

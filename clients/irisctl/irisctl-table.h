@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Aligned columns of text.
+ * Tables for people: columns as wide as their widest cell.
  */
 #pragma once
 
 #include <glib.h>
 
-G_BEGIN_DECLS
+typedef struct _CtlTable CtlTable;
 
-typedef struct _IrisctlTable IrisctlTable;
+/* @headings: one word a column; a column whose heading begins with ">" is aligned to the right. */
+CtlTable *ctl_table_new (const char *const *headings);
+void ctl_table_free (CtlTable *self);
 
-/* @columns are the headings, separated by “|”; one that begins with “>” is aligned to the right. */
-IrisctlTable *irisctl_table_new (const char *columns);
-void irisctl_table_free (IrisctlTable *self);
-void irisctl_table_add (IrisctlTable *self, const char *text);
-void irisctl_table_addf (IrisctlTable *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
-void irisctl_table_add_rule (IrisctlTable *self);
-char *irisctl_table_format (IrisctlTable *self);
+/* As many cells as there are columns, each taken. */
+void ctl_table_add (CtlTable *self, ...);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisctlTable, irisctl_table_free)
+/* Rows that come after are set off by a line. */
+void ctl_table_add_line (CtlTable *self);
 
-G_END_DECLS
+/* The table as text, a newline behind each row. */
+char *ctl_table_to_string (CtlTable *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CtlTable, ctl_table_free)
+
+char *ctl_number (guint64 number);
+char *ctl_seconds (guint64 nanoseconds);

@@ -1,63 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What ran where: the table at the end of irisctl map.
- *
- * It counts this command's own items, from what irisd says of each: where it was queued and where
- * it ran. irisd's own counters would count those of other clients as well.
+ * The tally of a map: what each place was hinted, ran and stole.
  */
 #include "irisctl-tally.h"
 
 #include "irisctl-table.h"
 
-static void
-clear_row (gpointer row)
+void
+ctl_tally_init (CtlTally *self, GPtrArray *places)
 {
-  g_free (((IrisctlTallyRow *) row)->name);
-}
-
-IrisctlTally *
-irisctl_tally_new (GPtrArray *places)
-{
-  IrisctlTally *self = g_new0 (IrisctlTally, 1);
-
-  self->rows = g_array_sized_new (FALSE, TRUE, sizeof (IrisctlTallyRow), places->len);
-  g_array_set_clear_func (self->rows, clear_row);
+  *self = (CtlTally){ .n_rows = places->len, .total.name = "total" };
+  self->rows = g_new0 (CtlTallyRow, places->len);
   for (guint i = 0; i < places->len; i++)
-    {
-      IrisClientPlace *place = g_ptr_array_index (places, i);
-      IrisctlTallyRow row = { .id = place->id, .name = g_strdup (place->name) };
-
-      g_array_append_val (self->rows, row);
-    }
-  return self;
+    self->rows[i].name = ((const IrisClientPlace *) g_ptr_array_index (places, i))->name;
 }
 
 void
-irisctl_tally_free (IrisctlTally *self)
+ctl_tally_clear (CtlTally *self)
 {
-  g_array_unref (self->rows);
-  g_free (self);
+  g_clear_pointer (&self->rows, g_free);
 }
 
-/* The row of a place; NULL for -1 and for a place that was not in the map. */
-static IrisctlTallyRow *
-row_of (IrisctlTally *self, int place)
+static CtlTallyRow *
+row_of (CtlTally *self, int place)
 {
-  for (guint i = 0; i < self->rows->len; i++)
-    {
-      IrisctlTallyRow *row = &g_array_index (self->rows, IrisctlTallyRow, i);
-
-      if (row->id == place)
-        return row;
-    }
-  return NULL;
+  return place >= 0 && (guint) place < self->n_rows ? &self->rows[place] : NULL;
 }
 
-/* Counts an item that was sent with a hint. */
 void
-irisctl_tally_hinted (IrisctlTally *self, int place)
+ctl_tally_hint (CtlTally *self, int place)
 {
-  IrisctlTallyRow *row = row_of (self, place);
+  CtlTallyRow *row = row_of (self, place);
 
   if (row == NULL)
     return;
@@ -65,89 +38,73 @@ irisctl_tally_hinted (IrisctlTally *self, int place)
   self->total.hinted++;
 }
 
-/* Counts an item that ran, well or not. */
 void
-irisctl_tally_ended (IrisctlTally *self, int home, int place, guint64 bytes, guint64 run_ns)
+ctl_tally_ran (CtlTally *self, int home, int place, guint64 bytes, guint64 run_ns)
 {
-  IrisctlTallyRow *here = row_of (self, place);
-  IrisctlTallyRow *there = row_of (self, home);
+  CtlTallyRow *from = row_of (self, home);
+  CtlTallyRow *row = row_of (self, place);
 
-  if (here == NULL)
+  if (row == NULL)
     return;
-  here->executed++;
-  here->bytes += bytes;
-  here->run_ns += run_ns;
+  row->executed++;
+  row->bytes += bytes;
+  row->run_ns += run_ns;
   self->total.executed++;
   self->total.bytes += bytes;
   self->total.run_ns += run_ns;
-  if (there == NULL || there == here)
+  if (from == NULL || from == row)
     return;
-  here->stolen_in++;
-  there->stolen_out++;
+  row->stolen_in++;
+  from->stolen_out++;
   self->total.stolen_in++;
   self->total.stolen_out++;
 }
 
 static void
-add_row (IrisctlTable *table, const IrisctlTallyRow *row)
+add_row (CtlTable *table, const CtlTallyRow *row)
 {
-  irisctl_table_addf (table, "%" G_GUINT64_FORMAT, row->hinted);
-  irisctl_table_addf (table, "%" G_GUINT64_FORMAT, row->executed);
-  irisctl_table_addf (table, "%" G_GUINT64_FORMAT, row->stolen_in);
-  irisctl_table_addf (table, "%" G_GUINT64_FORMAT, row->stolen_out);
-  irisctl_table_addf (table, "%" G_GUINT64_FORMAT, row->bytes);
-  irisctl_table_addf (table, "%.3f", (double) row->run_ns / 1e9);
+  ctl_table_add (table, g_strdup (row->name), ctl_number (row->hinted), ctl_number (row->executed),
+                 ctl_number (row->stolen_in), ctl_number (row->stolen_out), ctl_number (row->bytes),
+                 ctl_seconds (row->run_ns));
 }
 
 char *
-irisctl_tally_format (IrisctlTally *self)
+ctl_tally_to_string (const CtlTally *self)
 {
-  g_autoptr (IrisctlTable)
-      table = irisctl_table_new ("PLACE|>HINTED|>EXECUTED|>STOLEN IN|>STOLEN OUT|>BYTES|>SECONDS");
+  static const char *const headings[] = { "place",       ">hinted", ">executed", ">stolen in",
+                                          ">stolen out", ">bytes",  ">seconds",  NULL };
+  g_autoptr (CtlTable) table = ctl_table_new (headings);
 
-  for (guint i = 0; i < self->rows->len; i++)
-    {
-      const IrisctlTallyRow *row = &g_array_index (self->rows, IrisctlTallyRow, i);
-
-      irisctl_table_addf (table, "%d %s", row->id, row->name);
-      add_row (table, row);
-    }
-  irisctl_table_add_rule (table);
-  irisctl_table_add (table, "total");
+  for (guint i = 0; i < self->n_rows; i++)
+    add_row (table, &self->rows[i]);
+  ctl_table_add_line (table);
   add_row (table, &self->total);
-  return irisctl_table_format (table);
+
+  return ctl_table_to_string (table);
 }
 
 static void
-add_row_as_json (JsonBuilder *json, const IrisctlTallyRow *row)
+row_to_json (const CtlTallyRow *row, JsonBuilder *builder)
 {
-  irisctl_json_int (json, "hinted", (gint64) row->hinted);
-  irisctl_json_int (json, "executed", (gint64) row->executed);
-  irisctl_json_int (json, "stolen-in", (gint64) row->stolen_in);
-  irisctl_json_int (json, "stolen-out", (gint64) row->stolen_out);
-  irisctl_json_int (json, "bytes", (gint64) row->bytes);
-  irisctl_json_double (json, "seconds", (double) row->run_ns / 1e9);
+  json_builder_begin_object (builder);
+  ctl_json_string (builder, "place", row->name);
+  ctl_json_int (builder, "hinted", (gint64) row->hinted);
+  ctl_json_int (builder, "executed", (gint64) row->executed);
+  ctl_json_int (builder, "stolen_in", (gint64) row->stolen_in);
+  ctl_json_int (builder, "stolen_out", (gint64) row->stolen_out);
+  ctl_json_int (builder, "bytes", (gint64) row->bytes);
+  ctl_json_double (builder, "seconds", row->run_ns / 1e9);
+  json_builder_end_object (builder);
 }
 
-/* Adds the members `places` and `total` to the object being built. */
 void
-irisctl_tally_as_json (IrisctlTally *self, JsonBuilder *json)
+ctl_tally_to_json (const CtlTally *self, JsonBuilder *builder)
 {
-  json_builder_set_member_name (json, "places");
-  json_builder_begin_array (json);
-  for (guint i = 0; i < self->rows->len; i++)
-    {
-      const IrisctlTallyRow *row = &g_array_index (self->rows, IrisctlTallyRow, i);
-
-      json_builder_begin_object (json);
-      irisctl_json_int (json, "id", row->id);
-      irisctl_json_string (json, "name", row->name);
-      add_row_as_json (json, row);
-      json_builder_end_object (json);
-    }
-  json_builder_end_array (json);
-  json_builder_set_member_name (json, "total");
-  json_builder_begin_object (json);
-  add_row_as_json (json, &self->total);
-  json_builder_end_object (json);
+  json_builder_set_member_name (builder, "places");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < self->n_rows; i++)
+    row_to_json (&self->rows[i], builder);
+  json_builder_end_array (builder);
+  json_builder_set_member_name (builder, "total");
+  row_to_json (&self->total, builder);
 }

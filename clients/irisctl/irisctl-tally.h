@@ -1,40 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What ran where: the table at the end of irisctl map.
+ * The tally of a map: what each place was hinted, ran and stole.
  */
 #pragma once
 
 #include "irisctl-json.h"
-
 #include <iris-client/iris-client.h>
-
-G_BEGIN_DECLS
 
 typedef struct
 {
-  int id;
-  char *name;
+  const char *name; /* the place's; valid as long as the list of places */
   guint64 hinted;
   guint64 executed;
   guint64 stolen_in;
   guint64 stolen_out;
   guint64 bytes;
   guint64 run_ns;
-} IrisctlTallyRow;
+} CtlTallyRow;
 
 typedef struct
 {
-  GArray *rows; /* IrisctlTallyRow, by place */
-  IrisctlTallyRow total;
-} IrisctlTally;
+  CtlTallyRow *rows;
+  guint n_rows;
+  CtlTallyRow total;
+  guint64 failed; /* files without a result */
+} CtlTally;
 
-IrisctlTally *irisctl_tally_new (GPtrArray *places);
-void irisctl_tally_free (IrisctlTally *self);
-void irisctl_tally_hinted (IrisctlTally *self, int place);
-void irisctl_tally_ended (IrisctlTally *self, int home, int place, guint64 bytes, guint64 run_ns);
-char *irisctl_tally_format (IrisctlTally *self);
-void irisctl_tally_as_json (IrisctlTally *self, JsonBuilder *json);
+void ctl_tally_init (CtlTally *self, GPtrArray *places);
+void ctl_tally_clear (CtlTally *self);
+void ctl_tally_hint (CtlTally *self, int place);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisctlTally, irisctl_tally_free)
+/* An item that was queued at @home ran at @place. Ids that are no places are left out. */
+void ctl_tally_ran (CtlTally *self, int home, int place, guint64 bytes, guint64 run_ns);
 
-G_END_DECLS
+char *ctl_tally_to_string (const CtlTally *self);
+void ctl_tally_to_json (const CtlTally *self, JsonBuilder *builder);

@@ -1,123 +1,148 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The regular files below some directories, one at a time.
+ * Walking directories: the regular files below them, one at a time, in a fixed order.
  *
- * fts(3) reads one directory at a time, so a million files are never in memory at once. The paths
- * come in the order that they were given in, the entries of a directory in the order of their
- * names' bytes. Symbolic links are followed where they were given, and nowhere else: a walk cannot
- * go in circles. Of what was given, something that is neither a file nor a directory is a failure;
- * found in a directory it is passed over.
+ * Depth first, with the names of one directory a level in memory, so that a million files below
+ * many directories take little.
  */
 #include "irisctl-walk.h"
 
 #include <errno.h>
-#include <fts.h>
+#include <gio/gio.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
-struct _IrisctlWalk
+/* A directory that is being walked. */
+typedef struct
 {
-  char *const *paths; /* those not begun yet */
-  FTS *fts;           /* in the one begun */
-  IrisctlWalkFailed failed;
-  gpointer user_data;
+  char *path; /* NULL: the roots */
+  GPtrArray *names;
+  guint next;
+} Level;
+
+struct _CtlWalk
+{
+  GQueue levels; /* the innermost first */
 };
 
-static int
-compare_names (const FTSENT **a, const FTSENT **b)
+static void
+level_free (gpointer data)
 {
-  return strcmp ((*a)->fts_name, (*b)->fts_name);
+  Level *self = data;
+
+  g_free (self->path);
+  g_ptr_array_unref (self->names);
+  g_free (self);
 }
 
-/* @paths ends with NULL and outlives the walk. @failed may be NULL. */
-IrisctlWalk *
-irisctl_walk_new (char *const *paths, IrisctlWalkFailed failed, gpointer user_data)
+CtlWalk *
+ctl_walk_new (const char *const *roots)
 {
-  IrisctlWalk *self = g_new0 (IrisctlWalk, 1);
+  CtlWalk *self = g_new0 (CtlWalk, 1);
+  Level *level = g_new0 (Level, 1);
 
-  self->paths = paths;
-  self->failed = failed;
-  self->user_data = user_data;
+  level->names = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; roots[i] != NULL; i++)
+    g_ptr_array_add (level->names, g_canonicalize_filename (roots[i], NULL));
+  g_queue_init (&self->levels);
+  g_queue_push_head (&self->levels, level);
+
   return self;
 }
 
 void
-irisctl_walk_free (IrisctlWalk *self)
+ctl_walk_free (CtlWalk *self)
 {
-  if (self->fts != NULL)
-    fts_close (self->fts);
+  g_queue_clear_full (&self->levels, level_free);
   g_free (self);
 }
 
 static void
-fail (IrisctlWalk *self, const char *path, const char *why)
+set_error (GError **error, const char *path)
 {
-  if (self->failed != NULL)
-    self->failed (path, why, self->user_data);
+  int saved = errno;
+  g_autofree char *shown = g_filename_display_name (path);
+
+  g_set_error (error, G_IO_ERROR, (gint) g_io_error_from_errno (saved), "%s: %s", shown,
+               g_strerror (saved));
 }
 
-/* Begins the next path. FALSE if there is none. */
-static gboolean
-begin_next (IrisctlWalk *self)
+static int
+compare_names (gconstpointer a, gconstpointer b)
 {
-  char *one[] = { NULL, NULL };
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
 
-  if (*self->paths == NULL)
-    return FALSE;
-  one[0] = *self->paths++;
-  /* Each path is a walk of its own: fts_open() would sort them, and fails for all if one is empty.
-   */
-  self->fts = fts_open (one, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare_names);
-  if (self->fts == NULL)
-    fail (self, one[0], g_strerror (errno));
+static gboolean
+walk_enter (CtlWalk *self, const char *path, GError **error)
+{
+  g_autoptr (GDir) dir = NULL;
+  Level *level;
+  const char *name;
+
+  errno = 0;
+  dir = g_dir_open (path, 0, NULL);
+  if (dir == NULL)
+    {
+      set_error (error, path);
+      return FALSE;
+    }
+  level = g_new0 (Level, 1);
+  level->path = g_strdup (path);
+  level->names = g_ptr_array_new_with_free_func (g_free);
+  while ((name = g_dir_read_name (dir)) != NULL)
+    g_ptr_array_add (level->names, g_strdup (name));
+  g_ptr_array_sort (level->names, compare_names);
+  g_queue_push_head (&self->levels, level);
+
   return TRUE;
 }
 
-/* Whether @entry is a file to hand out. */
-static gboolean
-take (IrisctlWalk *self, FTSENT *entry)
+/* The path of the next name of any kind; leaves levels that are done. */
+static char *
+walk_step (CtlWalk *self, gboolean *is_root)
 {
-  switch (entry->fts_info)
-    {
-    case FTS_F:
-      return TRUE;
-    case FTS_DNR:
-    case FTS_ERR:
-    case FTS_NS:
-      fail (self, entry->fts_path, g_strerror (entry->fts_errno));
-      return FALSE;
-    case FTS_DEFAULT:
-    case FTS_SL:
-    case FTS_SLNONE:
-      if (entry->fts_level == FTS_ROOTLEVEL)
-        fail (self, entry->fts_path,
-              entry->fts_info == FTS_DEFAULT ? "neither a file nor a directory"
-                                             : g_strerror (ENOENT));
-      return FALSE;
-    default:
-      return FALSE;
-    }
+  Level *level;
+
+  while ((level = g_queue_peek_head (&self->levels)) != NULL && level->next == level->names->len)
+    level_free (g_queue_pop_head (&self->levels));
+  if (level == NULL)
+    return NULL;
+
+  *is_root = level->path == NULL;
+  if (*is_root)
+    return g_strdup (g_ptr_array_index (level->names, level->next++));
+
+  return g_build_filename (level->path, g_ptr_array_index (level->names, level->next++), NULL);
 }
 
-/* The next file, as it would be named on a command line; NULL at the end. Valid until the next
- * call. */
-const char *
-irisctl_walk_next (IrisctlWalk *self)
+char *
+ctl_walk_next (CtlWalk *self, GError **error)
 {
-  for (;;)
-    {
-      FTSENT *entry;
+  gboolean is_root;
+  char *path;
 
-      if (self->fts == NULL && !begin_next (self))
-        return NULL;
-      if (self->fts == NULL)
-        continue;
-      entry = fts_read (self->fts);
-      if (entry == NULL)
+  while ((path = walk_step (self, &is_root)) != NULL)
+    {
+      GStatBuf info;
+
+      if ((is_root ? g_stat (path, &info) : g_lstat (path, &info)) != 0)
+        set_error (error, path);
+      else if (S_ISREG (info.st_mode))
+        return path;
+      else if (is_root && !S_ISDIR (info.st_mode))
         {
-          fts_close (self->fts);
-          self->fts = NULL;
+          errno = EINVAL;
+          set_error (error, path);
         }
-      else if (take (self, entry))
-        return entry->fts_path;
+      else if (!S_ISDIR (info.st_mode) || walk_enter (self, path, error))
+        {
+          g_free (path);
+          continue;
+        }
+      g_free (path);
+      return NULL;
     }
+
+  return NULL;
 }

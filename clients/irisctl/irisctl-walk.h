@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The regular files below some directories, one at a time.
+ * Walking directories: the regular files below them, one at a time, in a fixed order.
  */
 #pragma once
 
 #include <glib.h>
 
-G_BEGIN_DECLS
+typedef struct _CtlWalk CtlWalk;
 
-typedef struct _IrisctlWalk IrisctlWalk;
+/* @roots: files and directories. */
+CtlWalk *ctl_walk_new (const char *const *roots);
+void ctl_walk_free (CtlWalk *self);
 
-/* Called for what cannot be read; @why is a sentence. */
-typedef void (*IrisctlWalkFailed) (const char *path, const char *why, gpointer user_data);
+/* The next regular file; each directory's entries sorted by name, byte by byte. Symbolic links are
+ * followed where they are a root, and left out below. NULL with @error set: something could not be
+ * read, and the next call goes on behind it; NULL without: the end. */
+char *ctl_walk_next (CtlWalk *self, GError **error);
 
-IrisctlWalk *irisctl_walk_new (char *const *paths, IrisctlWalkFailed failed, gpointer user_data);
-const char *irisctl_walk_next (IrisctlWalk *self);
-void irisctl_walk_free (IrisctlWalk *self);
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisctlWalk, irisctl_walk_free)
-
-G_END_DECLS
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CtlWalk, ctl_walk_free)

@@ -223,10 +223,13 @@ crew_sweep (IrisCrew *self)
   pthread_mutex_unlock (&self->lock);
 }
 
-/* An item from a thread that is not a worker of this crew. */
+/* An item from a thread that is not a worker of this crew. One that is refused counts as queued and
+ * cancelled, so that the counts add up. */
 void
 iris_crew_queue_outside (IrisCrew *self, IrisItem *item)
 {
+  uint64_t n = atomic_fetch_add_explicit (&self->queued_outside, 1, memory_order_relaxed);
+
   if (iris_unlikely (atomic_load_explicit (&self->closed, memory_order_acquire)))
     {
       atomic_fetch_add_explicit (&self->cancelled_outside, 1, memory_order_relaxed);
@@ -236,10 +239,7 @@ iris_crew_queue_outside (IrisCrew *self, IrisItem *item)
   if (iris_unlikely (!atomic_load_explicit (&self->started, memory_order_acquire)))
     iris_crew_start (self);
 
-  item->queued_ns = 0;
-  if (atomic_fetch_add_explicit (&self->queued_outside, 1, memory_order_relaxed) % IRIS_DELAY_SAMPLE
-      == 0)
-    item->queued_ns = g_get_monotonic_time () * 1000;
+  item->queued_ns = n % IRIS_DELAY_SAMPLE == 0 ? g_get_monotonic_time () * 1000 : 0;
   self->ops->push (self, NULL, item);
 
   iris_fence_light ();

@@ -52,9 +52,9 @@ typedef struct
 
 typedef struct
 {
-  IrisRing inbox;
-  IrisRing strict;
-  IrisRing mail;
+  IrisRingCore inbox;
+  IrisRingCore strict;
+  IrisRingCore mail;
   guint first_worker;
   guint n_workers;
   guint *order; /* the other places, nearest first */

@@ -58,7 +58,7 @@ steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
         {
           IrisDistricts *districts = crew->owner;
 
-          iris_ring_push (&districts->districts[self->place].inbox, next);
+          iris_ring_core_push (&districts->districts[self->place].inbox, next);
         }
       n++;
     }
@@ -75,7 +75,7 @@ steal_from_inbox (IrisCrew *crew, IrisWorker *self, guint place)
   IrisItem *item;
 
   iris_counter_add (&self->counters.steal_tries, 1);
-  item = iris_ring_pop (&districts->districts[place].inbox);
+  item = iris_ring_core_pop (&districts->districts[place].inbox);
   if (item != NULL)
     note_stolen (crew, self, place, 1);
 
@@ -136,12 +136,12 @@ steal_from_elsewhere (IrisCrew *crew, IrisWorker *self)
 static IrisItem *
 take_from_inboxes (IrisDistrict *home)
 {
-  IrisItem *item = iris_ring_pop (&home->strict);
+  IrisItem *item = iris_ring_core_pop (&home->strict);
 
   if (item == NULL)
-    item = iris_ring_pop (&home->mail);
+    item = iris_ring_core_pop (&home->mail);
 
-  return item != NULL ? item : iris_ring_pop (&home->inbox);
+  return item != NULL ? item : iris_ring_core_pop (&home->inbox);
 }
 
 /* What newest first would leave lying. Each of the sources comes first in its turn: an item
@@ -158,13 +158,13 @@ take_fairly (IrisWorker *self, IrisDistrict *home)
     switch ((turn + i) % IRIS_FAIRNESS_SOURCES)
       {
       case 0:
-        item = iris_ring_pop (&home->strict);
+        item = iris_ring_core_pop (&home->strict);
         break;
       case 1:
-        item = iris_ring_pop (&home->inbox);
+        item = iris_ring_core_pop (&home->inbox);
         break;
       case 2:
-        item = iris_ring_pop (&home->mail);
+        item = iris_ring_core_pop (&home->mail);
         break;
       default:
         if (iris_wsqueue_steal (&self->deque, &item) != IRIS_STEAL_TAKEN)
@@ -246,11 +246,11 @@ iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
   IrisDistricts *districts = crew->owner;
   IrisWork work = IRIS_WORK_NONE;
 
-  if (!iris_ring_is_empty (&districts->districts[self->place].strict)
-      || !iris_ring_is_empty (&districts->districts[self->place].mail))
+  if (!iris_ring_core_is_empty (&districts->districts[self->place].strict)
+      || !iris_ring_core_is_empty (&districts->districts[self->place].mail))
     work |= IRIS_WORK_STRICT;
   for (guint i = 0; i < districts->n_districts && !(work & IRIS_WORK_SHARED); i++)
-    if (!iris_ring_is_empty (&districts->districts[i].inbox))
+    if (!iris_ring_core_is_empty (&districts->districts[i].inbox))
       work |= IRIS_WORK_SHARED;
   for (guint i = 0; i < crew->n_workers && !(work & IRIS_WORK_SHARED); i++)
     if (iris_wsqueue_get_length (&crew->workers[i].deque) > 0)

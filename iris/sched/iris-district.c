@@ -20,7 +20,7 @@ push_inbox (IrisCrew *crew, guint place, bool strict, IrisItem *item)
   IrisDistricts *self = crew->owner;
   IrisDistrict *district = &self->districts[place];
 
-  iris_ring_push (strict ? &district->strict : &district->inbox, item);
+  iris_ring_core_push (strict ? &district->strict : &district->inbox, item);
   iris_lot_publish (&crew->lot, place, strict);
 }
 
@@ -43,7 +43,7 @@ push_twice (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
   guint place = (guint) item->place;
   IrisItem *envelope = iris_envelope_new (item);
 
-  iris_ring_push (&self->districts[place].mail, envelope);
+  iris_ring_core_push (&self->districts[place].mail, envelope);
   iris_lot_publish (&crew->lot, place, true);
   push_own (crew, worker, envelope);
 }
@@ -191,9 +191,9 @@ iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout)
       gsize link = G_STRUCT_OFFSET (IrisItem, next);
       guint mail_capacity = layout == IRIS_LAYOUT_MAILBOXES ? IRIS_INBOX_CAPACITY : 2;
 
-      if (!iris_ring_init (&district->inbox, IRIS_INBOX_CAPACITY, link)
-          || !iris_ring_init (&district->strict, IRIS_INBOX_CAPACITY, link)
-          || !iris_ring_init (&district->mail, mail_capacity, link))
+      if (!iris_ring_core_init (&district->inbox, IRIS_INBOX_CAPACITY, link)
+          || !iris_ring_core_init (&district->strict, IRIS_INBOX_CAPACITY, link)
+          || !iris_ring_core_init (&district->mail, mail_capacity, link))
         g_error ("iris: out of memory for the inboxes of place %u", i);
       district->first_worker = first_worker;
       district->n_workers = iris_place_get_n_workers (iris_places_get_place (places, i));
@@ -211,9 +211,9 @@ iris_districts_free (gpointer data)
 
   for (guint i = 0; i < self->n_districts; i++)
     {
-      iris_ring_clear (&self->districts[i].inbox);
-      iris_ring_clear (&self->districts[i].strict);
-      iris_ring_clear (&self->districts[i].mail);
+      iris_ring_core_clear (&self->districts[i].inbox);
+      iris_ring_core_clear (&self->districts[i].strict);
+      iris_ring_core_clear (&self->districts[i].mail);
       g_free (self->districts[i].order);
       g_free (self->districts[i].groups);
     }

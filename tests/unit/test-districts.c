@@ -257,7 +257,7 @@ START_TEST (items_without_a_hint_stay_with_their_worker_or_are_dealt_in_turn)
     queue (2, i);
   for (guint place = 0; place < 4; place++)
     {
-      guint64 inbox = iris_ring_get_length (&districts->districts[place].inbox);
+      guint64 inbox = iris_ring_core_get_length (&districts->districts[place].inbox);
       gint64 deque = iris_wsqueue_get_length (&crew->workers[place].deque);
 
       ck_assert_uint_eq (inbox, _i == IRIS_DEAL_ROUND_ROBIN ? 2 : 0);
@@ -267,7 +267,7 @@ START_TEST (items_without_a_hint_stay_with_their_worker_or_are_dealt_in_turn)
   for (int i = 8; i < 16; i++)
     queue (OUTSIDE, i);
   for (guint place = 0; place < 4; place++)
-    ck_assert_uint_eq (iris_ring_get_length (&districts->districts[place].inbox),
+    ck_assert_uint_eq (iris_ring_core_get_length (&districts->districts[place].inbox),
                        _i == IRIS_DEAL_ROUND_ROBIN ? 4 : 2);
   close_crew ();
 }
@@ -286,17 +286,17 @@ START_TEST (a_hint_leads_to_its_place_and_is_counted_there)
   queue (0, 5);                                      /* no hint */
   queue_at (0, 6, IRIS_PLACE_ANY, IRIS_ITEM_STRICT); /* strict at no place: no hint */
 
-  ck_assert_uint_eq (iris_ring_get_length (&districts->districts[0].strict), 1);
-  ck_assert_uint_eq (iris_ring_get_length (&districts->districts[1].strict), 1);
+  ck_assert_uint_eq (iris_ring_core_get_length (&districts->districts[0].strict), 1);
+  ck_assert_uint_eq (iris_ring_core_get_length (&districts->districts[1].strict), 1);
   if (_i == IRIS_DEAL_OWN)
     {
       ck_assert_int_eq (iris_wsqueue_get_length (&crew->workers[0].deque), 3);
-      ck_assert_uint_eq (iris_ring_get_length (&districts->districts[1].inbox), 2);
+      ck_assert_uint_eq (iris_ring_core_get_length (&districts->districts[1].inbox), 2);
     }
   else
     {
       ck_assert_int_eq (iris_wsqueue_get_length (&crew->workers[0].deque), 1);
-      ck_assert_uint_eq (iris_ring_get_length (&districts->districts[1].inbox), 3);
+      ck_assert_uint_eq (iris_ring_core_get_length (&districts->districts[1].inbox), 3);
     }
 
   stats = iris_crew_get_stats (crew);

@@ -26,15 +26,15 @@ setup (void)
 }
 
 static void
-init (IrisRing *ring, uint64_t capacity, uint64_t index)
+init (IrisRingCore *ring, uint64_t capacity, uint64_t index)
 {
-  ck_assert (iris_ring_init_at (ring, capacity, offsetof (Thing, next), index));
+  ck_assert (iris_ring_core_init_at (ring, capacity, offsetof (Thing, next), index));
 }
 
 static int
-pop_id (IrisRing *ring)
+pop_id (IrisRingCore *ring)
 {
-  Thing *thing = iris_ring_pop (ring);
+  Thing *thing = iris_ring_core_pop (ring);
 
   return thing != NULL ? thing->id : -1;
 }
@@ -46,87 +46,87 @@ static const uint64_t starts[] = {
 
 START_TEST (a_capacity_that_is_no_power_of_two_is_refused)
 {
-  IrisRing ring;
+  IrisRingCore ring;
 
   for (uint64_t capacity = 0; capacity <= 1030; capacity++)
     {
       bool ok = capacity >= 2 && (capacity & (capacity - 1)) == 0;
 
-      ck_assert_int_eq (iris_ring_init (&ring, capacity, 0), ok);
+      ck_assert_int_eq (iris_ring_core_init (&ring, capacity, 0), ok);
       if (ok)
-        iris_ring_clear (&ring);
+        iris_ring_core_clear (&ring);
     }
 }
 END_TEST
 
 START_TEST (what_fits_comes_out_in_order_on_both_sides_of_every_limit)
 {
-  IrisRing ring;
+  IrisRingCore ring;
   int in = 0, out = 0;
 
   init (&ring, 4, starts[_i]);
   while (out < N_THINGS)
     {
       for (int i = 0; i < 1 + in % 4 && in < N_THINGS; i++)
-        iris_ring_push (&ring, &things[in++]);
-      ck_assert_uint_eq (iris_ring_get_length (&ring), in - out);
+        iris_ring_core_push (&ring, &things[in++]);
+      ck_assert_uint_eq (iris_ring_core_get_length (&ring), in - out);
       ck_assert_uint_eq (iris_counter_get (&ring.n_overflow), 0);
       while (out < in)
         ck_assert_int_eq (pop_id (&ring), out++);
-      ck_assert (iris_ring_is_empty (&ring));
-      ck_assert_ptr_null (iris_ring_pop (&ring));
+      ck_assert (iris_ring_core_is_empty (&ring));
+      ck_assert_ptr_null (iris_ring_core_pop (&ring));
     }
-  iris_ring_clear (&ring);
+  iris_ring_core_clear (&ring);
 }
 END_TEST
 
 START_TEST (nothing_overflows_before_the_ring_is_full)
 {
-  IrisRing ring;
+  IrisRingCore ring;
 
   init (&ring, 8, starts[_i]);
   for (int i = 0; i < 8; i++)
-    iris_ring_push (&ring, &things[i]);
+    iris_ring_core_push (&ring, &things[i]);
   ck_assert_uint_eq (iris_counter_get (&ring.n_overflow), 0);
-  iris_ring_push (&ring, &things[8]);
+  iris_ring_core_push (&ring, &things[8]);
   ck_assert_uint_eq (iris_counter_get (&ring.n_overflow), 1);
-  ck_assert_uint_eq (iris_ring_get_length (&ring), 9);
-  iris_ring_clear (&ring);
+  ck_assert_uint_eq (iris_ring_core_get_length (&ring), 9);
+  iris_ring_core_clear (&ring);
 }
 END_TEST
 
 START_TEST (overflow_keeps_everything_in_order_when_one_thread_pushes)
 {
-  IrisRing ring;
+  IrisRingCore ring;
 
   init (&ring, 8, starts[_i]);
   for (int i = 0; i < N_THINGS; i++)
-    iris_ring_push (&ring, &things[i]);
-  ck_assert_uint_eq (iris_ring_get_length (&ring), N_THINGS);
+    iris_ring_core_push (&ring, &things[i]);
+  ck_assert_uint_eq (iris_ring_core_get_length (&ring), N_THINGS);
   for (int i = 0; i < N_THINGS; i++)
     {
       ck_assert_int_eq (pop_id (&ring), i);
-      ck_assert_uint_eq (iris_ring_get_length (&ring), N_THINGS - 1 - i);
+      ck_assert_uint_eq (iris_ring_core_get_length (&ring), N_THINGS - 1 - i);
     }
-  ck_assert (iris_ring_is_empty (&ring));
-  iris_ring_clear (&ring);
+  ck_assert (iris_ring_core_is_empty (&ring));
+  iris_ring_core_clear (&ring);
 }
 END_TEST
 
 /* A push must not pass what overflowed before it, or the overflow would wait for ever. */
 START_TEST (a_push_waits_behind_the_overflow_though_the_ring_has_room)
 {
-  IrisRing ring;
+  IrisRingCore ring;
 
   init (&ring, 2, starts[_i]);
   for (int i = 0; i < 4; i++)
-    iris_ring_push (&ring, &things[i]);
+    iris_ring_core_push (&ring, &things[i]);
   ck_assert_int_eq (pop_id (&ring), 0);
   ck_assert_int_eq (pop_id (&ring), 1);
-  iris_ring_push (&ring, &things[4]); /* room for two, but 2 and 3 wait */
+  iris_ring_core_push (&ring, &things[4]); /* room for two, but 2 and 3 wait */
   for (int i = 2; i < 5; i++)
     ck_assert_int_eq (pop_id (&ring), i);
-  iris_ring_clear (&ring);
+  iris_ring_core_clear (&ring);
 }
 END_TEST
 
@@ -134,21 +134,21 @@ END_TEST
  * queued before it, one ring of others, and what was under way (nothing, here). */
 START_TEST (an_item_in_the_overflow_is_not_passed_by_for_ever)
 {
-  IrisRing ring;
+  IrisRingCore ring;
   int in = 0, behind = 0;
 
   init (&ring, 4, starts[_i]);
   for (; in < 6; in++)
-    iris_ring_push (&ring, &things[in]);
+    iris_ring_core_push (&ring, &things[in]);
   /* 5 was the last to overflow. From here on two come for each one that goes. */
   for (int id = -1; id != 5; behind++)
     {
-      iris_ring_push (&ring, &things[in++]);
-      iris_ring_push (&ring, &things[in++]);
+      iris_ring_core_push (&ring, &things[in++]);
+      iris_ring_core_push (&ring, &things[in++]);
       id = pop_id (&ring);
     }
   ck_assert_int_le (behind, 5 + 1 + 4);
-  iris_ring_clear (&ring);
+  iris_ring_core_clear (&ring);
 }
 END_TEST
 
@@ -160,7 +160,7 @@ claim (_Atomic uint64_t *word)
 }
 
 static void
-fill (IrisRing *ring, uint64_t position, Thing *thing)
+fill (IrisRingCore *ring, uint64_t position, Thing *thing)
 {
   IrisRingCell *cell = &ring->cells[position & ring->mask];
 
@@ -169,7 +169,7 @@ fill (IrisRing *ring, uint64_t position, Thing *thing)
 }
 
 static Thing *
-drain (IrisRing *ring, uint64_t position)
+drain (IrisRingCore *ring, uint64_t position)
 {
   IrisRingCell *cell = &ring->cells[position & ring->mask];
   Thing *thing = cell->item;
@@ -181,25 +181,25 @@ drain (IrisRing *ring, uint64_t position)
 
 START_TEST (a_position_that_is_claimed_and_not_filled_counts_as_an_item)
 {
-  IrisRing ring;
+  IrisRingCore ring;
   uint64_t position;
 
   init (&ring, 4, starts[_i]);
   position = claim (&ring.tail);
-  ck_assert (!iris_ring_is_empty (&ring));
-  ck_assert_uint_eq (iris_ring_get_length (&ring), 1);
-  ck_assert_ptr_null (iris_ring_pop (&ring));
+  ck_assert (!iris_ring_core_is_empty (&ring));
+  ck_assert_uint_eq (iris_ring_core_get_length (&ring), 1);
+  ck_assert_ptr_null (iris_ring_core_pop (&ring));
 
   /* What was pushed behind it waits for it, and is counted. */
-  iris_ring_push (&ring, &things[1]);
-  ck_assert_ptr_null (iris_ring_pop (&ring));
-  ck_assert_uint_eq (iris_ring_get_length (&ring), 2);
+  iris_ring_core_push (&ring, &things[1]);
+  ck_assert_ptr_null (iris_ring_core_pop (&ring));
+  ck_assert_uint_eq (iris_ring_core_get_length (&ring), 2);
 
   fill (&ring, position, &things[0]);
   ck_assert_int_eq (pop_id (&ring), 0);
   ck_assert_int_eq (pop_id (&ring), 1);
-  ck_assert (iris_ring_is_empty (&ring));
-  iris_ring_clear (&ring);
+  ck_assert (iris_ring_core_is_empty (&ring));
+  iris_ring_core_clear (&ring);
 }
 END_TEST
 
@@ -207,12 +207,12 @@ END_TEST
  * round to the same cell. */
 START_TEST (a_lapped_consumer_still_finds_its_item)
 {
-  IrisRing ring;
+  IrisRingCore ring;
   uint64_t position;
 
   init (&ring, 4, starts[_i]);
   for (int i = 0; i < 4; i++)
-    iris_ring_push (&ring, &things[i]);
+    iris_ring_core_push (&ring, &things[i]);
   position = claim (&ring.head);
 
   /* The others drain the rest and refill the ring: the cell that is being read is not free, and
@@ -220,13 +220,13 @@ START_TEST (a_lapped_consumer_still_finds_its_item)
   for (int i = 1; i < 4; i++)
     ck_assert_int_eq (pop_id (&ring), i);
   for (int i = 4; i < 9; i++)
-    iris_ring_push (&ring, &things[i]);
+    iris_ring_core_push (&ring, &things[i]);
   ck_assert_ptr_eq (drain (&ring, position), &things[0]);
 
   for (int i = 4; i < 9; i++)
     ck_assert_int_eq (pop_id (&ring), i);
-  ck_assert (iris_ring_is_empty (&ring));
-  iris_ring_clear (&ring);
+  ck_assert (iris_ring_core_is_empty (&ring));
+  iris_ring_core_clear (&ring);
 }
 END_TEST
 
@@ -234,24 +234,24 @@ END_TEST
  * meanwhile the cell is emptied and filled again, and the head has moved by a whole ring. */
 START_TEST (a_lapped_claim_fails)
 {
-  IrisRing ring;
+  IrisRingCore ring;
   uint64_t seen;
 
   init (&ring, 4, starts[_i]);
-  iris_ring_push (&ring, &things[0]);
+  iris_ring_core_push (&ring, &things[0]);
   seen = atomic_load (&ring.head);
   ck_assert_uint_eq (atomic_load (&ring.cells[seen & ring.mask].sequence), seen + 1);
 
   for (int i = 0; i < 4; i++)
     {
       ck_assert_int_eq (pop_id (&ring), i);
-      iris_ring_push (&ring, &things[i + 1]);
+      iris_ring_core_push (&ring, &things[i + 1]);
     }
   /* The same cell, filled as before, but for the next round. */
   ck_assert_uint_eq (atomic_load (&ring.head) & ring.mask, seen & ring.mask);
   ck_assert (!atomic_compare_exchange_strong (&ring.head, &seen, seen + 1));
   ck_assert_int_eq (pop_id (&ring), 4);
-  iris_ring_clear (&ring);
+  iris_ring_core_clear (&ring);
 }
 END_TEST
 

@@ -14,19 +14,16 @@
 
 static char things[N_THINGS];
 
-/* Where indices start: at the beginning, and so that 32 bits overflow within the test. The last one
- * ends where 64 bits do. */
-static const int64_t starts[] = {
-  0,
-  INT32_MAX - 5,
-  (int64_t) UINT32_MAX - 5,
-  INT64_MAX - N_THINGS,
+/* Where positions start: at the beginning, and so that 32, 63 and 64 bits overflow within the
+ * test. */
+static const uint64_t starts[] = {
+  0, INT32_MAX - 5, UINT32_MAX - UINT64_C (5), INT64_MAX - UINT64_C (5), UINT64_MAX - 5,
 };
 
 static void
-init (IrisWSQueue *queue, int64_t capacity, int64_t index)
+init (IrisWSQueue *queue, uint64_t capacity, uint64_t position)
 {
-  ck_assert (iris_wsqueue_init_at (queue, capacity, index));
+  ck_assert (iris_wsqueue_init_full (queue, NULL, capacity, position));
 }
 
 static void
@@ -58,9 +55,9 @@ steal (IrisWSQueue *queue)
 static int
 count_arrays (IrisWSQueue *queue)
 {
-  int n = 0;
+  int n = 1;
 
-  for (IrisWSArray *array = atomic_load (&queue->array); array != NULL; array = array->older)
+  for (IrisArray *array = queue->retired; array != NULL; array = array->next)
     n++;
 
   return n;
@@ -70,13 +67,12 @@ START_TEST (a_capacity_that_is_no_power_of_two_is_refused)
 {
   IrisWSQueue queue;
 
-  for (int64_t capacity = -1; capacity <= 1030; capacity++)
+  for (uint64_t capacity = 0; capacity <= 1030; capacity++)
     {
-      bool ok = capacity >= 1 && (capacity & (capacity - 1)) == 0;
+      bool ok = capacity >= 2 && (capacity & (capacity - 1)) == 0;
 
-      ck_assert_int_eq (iris_wsqueue_init_at (&queue, capacity, 0), ok);
-      if (ok)
-        iris_wsqueue_clear (&queue);
+      ck_assert_int_eq (iris_wsqueue_init_full (&queue, NULL, capacity, 0), ok);
+      iris_wsqueue_clear (&queue);
     }
 }
 END_TEST
@@ -145,17 +141,17 @@ START_TEST (growing_keeps_every_item_and_the_order)
 }
 END_TEST
 
-START_TEST (a_full_array_is_used_to_its_last_slot)
+START_TEST (a_full_array_is_used_to_its_last_slot_but_one)
 {
   IrisWSQueue queue;
 
   init (&queue, 8, starts[_i]);
-  for (int i = 0; i < 8; i++)
+  for (int i = 0; i < 7; i++)
     push (&queue, i);
   ck_assert_int_eq (count_arrays (&queue), 1);
-  push (&queue, 8);
+  push (&queue, 7);
   ck_assert_int_eq (count_arrays (&queue), 2);
-  for (int i = 0; i < 9; i++)
+  for (int i = 0; i < 8; i++)
     ck_assert_int_eq (steal (&queue), i);
   iris_wsqueue_clear (&queue);
 }
@@ -164,8 +160,8 @@ END_TEST
 /* A thief in two steps: what it looks at, and the swap that makes the item its own. */
 typedef struct
 {
-  int64_t top;
-  IrisWSArray *array;
+  uint64_t top;
+  IrisArray *array;
   void *candidate;
 } Thief;
 
@@ -173,7 +169,7 @@ static bool
 thief_look (Thief *thief, IrisWSQueue *queue)
 {
   thief->top = atomic_load (&queue->top);
-  if (thief->top >= atomic_load (&queue->bottom))
+  if ((int64_t) (atomic_load (&queue->bottom) - thief->top) <= 0)
     return false;
   thief->array = atomic_load (&queue->array);
   thief->candidate = atomic_load (&thief->array->slots[thief->top & thief->array->mask]);
@@ -188,10 +184,10 @@ thief_swap (Thief *thief, IrisWSQueue *queue)
 }
 
 /* The owner's first step: it announces that it is about to take the newest item. */
-static int64_t
+static uint64_t
 owner_announce (IrisWSQueue *queue)
 {
-  int64_t bottom = atomic_load (&queue->bottom) - 1;
+  uint64_t bottom = atomic_load (&queue->bottom) - 1;
 
   atomic_store (&queue->bottom, bottom);
 
@@ -200,9 +196,9 @@ owner_announce (IrisWSQueue *queue)
 
 /* The owner's second step, for the last item. */
 static bool
-owner_finish_last (IrisWSQueue *queue, int64_t bottom)
+owner_finish_last (IrisWSQueue *queue, uint64_t bottom)
 {
-  int64_t top = atomic_load (&queue->top);
+  uint64_t top = atomic_load (&queue->top);
   bool won = top == bottom && atomic_compare_exchange_strong (&queue->top, &top, top + 1);
 
   atomic_store (&queue->bottom, bottom + 1);
@@ -215,7 +211,7 @@ START_TEST (last_item_a_thief_that_comes_after_the_announcement_finds_nothing)
   IrisWSQueue queue;
   Thief thief;
   void *item;
-  int64_t bottom;
+  uint64_t bottom;
 
   init (&queue, 4, starts[_i]);
   push (&queue, 0);
@@ -247,7 +243,7 @@ START_TEST (last_item_the_owner_loses_to_a_thief_that_swaps_after_the_announceme
 {
   IrisWSQueue queue;
   Thief thief;
-  int64_t bottom;
+  uint64_t bottom;
 
   init (&queue, 4, starts[_i]);
   push (&queue, 0);
@@ -285,7 +281,7 @@ START_TEST (a_thief_that_was_overtaken_does_not_get_the_slots_next_item)
   IrisWSQueue queue;
   Thief thief;
 
-  init (&queue, 1, starts[_i]);
+  init (&queue, 2, starts[_i]);
   push (&queue, 0);
   ck_assert (thief_look (&thief, &queue));
   ck_assert_int_eq (take (&queue), 0);
@@ -320,25 +316,41 @@ START_TEST (with_indices_that_go_back_the_same_thief_takes_an_item_twice)
 }
 END_TEST
 
-START_TEST (a_thief_may_read_an_array_that_was_replaced)
+/* The array may serve another queue by the time that the thief reads its slot. */
+START_TEST (a_thief_that_read_an_array_that_was_replaced_claims_nothing)
 {
   IrisWSQueue queue;
   Thief thief;
 
-  init (&queue, 2, starts[_i]);
+  init (&queue, 4, starts[_i]);
   push (&queue, 0);
   push (&queue, 1);
-  thief.top = atomic_load (&queue.top);
-  thief.array = atomic_load (&queue.array);
+  ck_assert (thief_look (&thief, &queue));
   for (int i = 2; i < 20; i++)
     push (&queue, i);
   ck_assert_ptr_ne (thief.array, atomic_load (&queue.array));
 
-  thief.candidate = atomic_load (&thief.array->slots[thief.top & thief.array->mask]);
-  ck_assert (thief_swap (&thief, &queue));
-  ck_assert_int_eq (id_of (thief.candidate), 0);
-  for (int i = 1; i < 20; i++)
+  ck_assert (!thief_swap (&thief, &queue));
+  ck_assert_int_eq (iris_wsqueue_get_length (&queue), 20);
+  for (int i = 0; i < 20; i++)
     ck_assert_int_eq (steal (&queue), i);
+  iris_wsqueue_clear (&queue);
+}
+END_TEST
+
+/* Between the two stores of a renumbering a thief sees top ahead of bottom. */
+START_TEST (a_thief_that_comes_amid_a_renumbering_loses_and_does_not_see_an_empty_queue)
+{
+  IrisWSQueue queue;
+  void *item;
+
+  init (&queue, 4, starts[_i]);
+  push (&queue, 0);
+  atomic_fetch_add (&queue.top, 4);
+  ck_assert_int_eq (iris_wsqueue_steal (&queue, &item), IRIS_STEAL_LOST);
+  ck_assert_int_gt (iris_wsqueue_get_length (&queue), 0);
+  atomic_fetch_add (&queue.bottom, 4);
+  ck_assert_int_eq (steal (&queue), 0);
   iris_wsqueue_clear (&queue);
 }
 END_TEST
@@ -354,7 +366,7 @@ main (void)
   tcase_add_loop_test (all, an_empty_queue_gives_nothing, 0, n);
   tcase_add_loop_test (all, the_owner_takes_the_newest_and_a_thief_the_oldest, 0, n);
   tcase_add_loop_test (all, growing_keeps_every_item_and_the_order, 0, n);
-  tcase_add_loop_test (all, a_full_array_is_used_to_its_last_slot, 0, n);
+  tcase_add_loop_test (all, a_full_array_is_used_to_its_last_slot_but_one, 0, n);
   tcase_add_loop_test (all, last_item_a_thief_that_comes_after_the_announcement_finds_nothing, 0,
                        n);
   tcase_add_loop_test (
@@ -364,7 +376,9 @@ main (void)
   tcase_add_loop_test (all, last_item_of_two_thieves_one_loses, 0, n);
   tcase_add_loop_test (all, a_thief_that_was_overtaken_does_not_get_the_slots_next_item, 0, n);
   tcase_add_test (all, with_indices_that_go_back_the_same_thief_takes_an_item_twice);
-  tcase_add_loop_test (all, a_thief_may_read_an_array_that_was_replaced, 0, n);
+  tcase_add_loop_test (all, a_thief_that_read_an_array_that_was_replaced_claims_nothing, 0, n);
+  tcase_add_loop_test (
+      all, a_thief_that_comes_amid_a_renumbering_loses_and_does_not_see_an_empty_queue, 0, n);
   suite_add_tcase (suite, all);
 
   return core_test_run (suite);
