@@ -5,8 +5,6 @@
  */
 #include "core-test-util.h"
 
-#include <sched.h>
-
 #define N_ROUNDS (1000 / (CORE_TEST_FACTOR > 1 ? 10 : 1))
 #define N_WARM   (N_ROUNDS / 10)
 #define N_ITEMS  10
@@ -17,20 +15,13 @@
 
 static _Atomic int n_run, n_notified;
 static guint64 n_threads;
+static CoreTestGate queued = CORE_TEST_GATE_INIT;
 
 static void
 setup (void)
 {
   if (n_threads == 0)
-    n_threads = core_test_proc_status ("Threads:");
-}
-
-/* The kernel counts a thread for a moment longer than it can be joined. */
-static void
-wait_for_threads (void)
-{
-  while (core_test_proc_status ("Threads:") != n_threads)
-    sched_yield ();
+    n_threads = core_test_count_base_threads ();
 }
 
 static void
@@ -93,12 +84,23 @@ cancel_with_work (IrisScheduler *scheduler)
   return n;
 }
 
+/* Not before the call that queued it has returned: this is the reference that it was called with.
+ */
+static void
+drop (gpointer data)
+{
+  core_test_gate_wait (&queued, 1);
+  g_object_unref (data);
+}
+
 static int
 drop_inside (IrisScheduler *scheduler)
 {
   int n = queue_some (scheduler);
 
-  iris_scheduler_queue (scheduler, g_object_unref, scheduler, notify);
+  core_test_gate_close (&queued);
+  iris_scheduler_queue (scheduler, drop, scheduler, notify);
+  core_test_gate_add (&queued, 1);
 
   return n + 1;
 }
@@ -125,7 +127,7 @@ make_and_drop (int kind, int way, int n_rounds)
       n_run = n_notified = 0;
       n = ways[way].drop (core_test_make (&core_test_kinds[kind]));
       if (ways[way].drop == drop_inside)
-        wait_for_threads ();
+        core_test_wait_for_threads (n_threads);
       ck_assert_int_eq (n_notified, n);
       if (ways[way].drop == drop_inside)
         ck_assert_int_eq (n_run, n - 1);
@@ -145,7 +147,7 @@ START_TEST (made_and_dropped_leaves_nothing_behind)
       make_and_drop (_i, (int) way, N_WARM);
       before = core_test_proc_status ("VmRSS:");
       make_and_drop (_i, (int) way, N_ROUNDS);
-      wait_for_threads ();
+      core_test_wait_for_threads (n_threads);
 #if CORE_TEST_FACTOR == 1
       /* The sanitizers keep what is freed for a while. */
       ck_assert_msg (core_test_proc_status ("VmRSS:") <= before + MAX_GROWTH_KIB,
@@ -187,7 +189,7 @@ START_TEST (whoever_drops_the_last_reference_drains)
       ck_assert_int_eq (n_run, N_HOLDERS * N_ITEMS);
       ck_assert_int_eq (n_notified, N_HOLDERS * N_ITEMS);
     }
-  wait_for_threads ();
+  core_test_wait_for_threads (n_threads);
 }
 END_TEST
 
