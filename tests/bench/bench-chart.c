@@ -112,6 +112,7 @@ typedef struct
   JsonObject *numbers;
   gdouble factor;
   const char *label;
+  gboolean is_time;
 } Shown;
 
 static Shown
@@ -123,7 +124,7 @@ show_comparison (JsonObject *series)
     gdouble factor;
     const char *label;
   } relations[] = {
-    { "factor", 1, "times as fast as the first" },
+    { "factor", 1, "times as fast as plain C" },
     { "overhead_percent", 1, "overhead over plain C, %" },
     { "ideal_percent", 1, "share of the ideal speed, %" },
     { "extra_s_per_item", 1e9, "cost of a task, ns" },
@@ -147,9 +148,10 @@ show_series (JsonObject *series, const char *show)
   if (g_strcmp0 (show, "compared") == 0)
     return show_comparison (series);
   if (g_strcmp0 (show, "ns_per_item") == 0)
-    return items > 0 ? (Shown){ series, 1e9 / items, "time per item, ns" } : (Shown){ 0 };
+    return items > 0 ? (Shown){ series, 1e9 / items, "time per item, ns", TRUE } : (Shown){ 0 };
   if (g_strcmp0 (unit, "s") == 0)
-    return items > 0 ? (Shown){ series, 1e3, "time, ms" } : (Shown){ series, 1e6, "latency, µs" };
+    return items > 0 ? (Shown){ series, 1e3, "time, ms", TRUE }
+                     : (Shown){ series, 1e6, "latency, µs", TRUE };
 
   return (Shown){ series, 1, g_strcmp0 (unit, "%") == 0 ? "processor use, %" : "wake-ups per s" };
 }
@@ -171,7 +173,7 @@ add_series (BenchChart *chart, JsonObject *result, JsonObject *series)
   const char *workload = text_of (result, "workload"), *load = text_of (series, "load");
   const char *name = text_of (series, "contender"), *kind = text_of (series, "kind");
   gdouble x = number_of (series, "x");
-  Shown shown = show_series (series, text_of (result, "show"));
+  Shown shown = show_series (series, text_of (series, "show"));
   g_autofree char *title = NULL;
   BenchPoint point;
   BenchPanel *panel;
@@ -184,12 +186,13 @@ add_series (BenchChart *chart, JsonObject *result, JsonObject *series)
                         NULL,
                         x,
                         number_of (shown.numbers, "median") * shown.factor,
-                        number_of (shown.numbers, "min") * shown.factor,
-                        number_of (shown.numbers, "max") * shown.factor };
+                        number_of (shown.numbers, "low_quartile") * shown.factor,
+                        number_of (shown.numbers, "high_quartile") * shown.factor };
   if (!isfinite (point.value) || !isfinite (point.low) || !isfinite (point.high))
     return FALSE;
   title = panel_title (workload, load, isfinite (x));
   panel = find_panel (chart, title, shown.label, isfinite (x) ? text_of (result, "x_label") : NULL);
+  panel->is_time = shown.is_time;
   point.name = g_strdup (name);
   point.kind = g_strdup (kind);
   g_array_append_val (panel->points, point);
@@ -230,7 +233,7 @@ describe (BenchChart *chart, JsonObject *report, JsonArray *results)
   chart->title = g_strdup_printf ("iris-bench %s%s%s", name != NULL ? name : "",
                                   title != NULL ? ": " : "", title != NULL ? title : "");
   chart->subtitle = g_strdup_printf (
-      "%s; %.0f workers, median, least and most of %.0f rounds%s",
+      "%s; %.0f workers; median and middle half of %.0f rounds%s",
       description != NULL ? description : "unknown machine", number_of (report, "workers"),
       number_of (report, "rounds"),
       busy != NULL && json_node_get_boolean (busy) ? "; the machine had other work" : "");

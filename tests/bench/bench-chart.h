@@ -12,7 +12,7 @@ typedef struct
   char *kind; /* "iris", "peer", "plain" */
   gdouble x;  /* of a line */
   gdouble value;
-  gdouble low;
+  gdouble low; /* the middle half of the rounds is from here */
   gdouble high;
 } BenchPoint;
 
@@ -22,6 +22,7 @@ typedef struct
   char *title;
   char *value_label; /* with its unit */
   char *x_label;     /* lines; NULL: bars */
+  gboolean is_time;  /* so a logarithmic axis may be best */
   GArray *points;    /* of BenchPoint */
 } BenchPanel;
 

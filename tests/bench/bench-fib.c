@@ -13,6 +13,7 @@
 #include "bench-result.h"
 #include "bench-workloads.h"
 
+#include <math.h>
 #include <stdatomic.h>
 
 #define N     27
@@ -205,17 +206,29 @@ add_trial (BenchResult *result,
 
   *trial = (Trial){ contender, n, workers };
   bench_series_compare (series, base, BENCH_EXTRA);
+  series->show = BENCH_SHOW_COMPARED;
   bench_result_add_series (result, series);
   bench_result_add_trial (result, trial_run, trial, trial_free, series, NULL);
 
   return series;
 }
 
+/* A number of tasks times the scale is this much further along. */
+static guint
+choose_n (const BenchOptions *options)
+{
+  gdouble golden = (1 + sqrt (5)) / 2;
+
+  if (options->size != 0)
+    return MIN (options->size, MAX_N);
+
+  return (guint) CLAMP (N + log (options->scale) / log (golden), 5, MAX_N);
+}
+
 BenchResult *
 bench_fib (const BenchOptions *options, GError **error)
 {
-  guint n = options->size != 0 ? MIN (options->size, MAX_N)
-                               : (guint) CLAMP (N * MIN (options->scale, 1), 5, N);
+  guint n = choose_n (options);
   g_autoptr (BenchResult) result = bench_result_new (
       "fib", options,
       g_strdup_printf ("fib (%u), %" G_GUINT64_FORMAT " tasks", n, fib_by_sum (n + 1) - 1));

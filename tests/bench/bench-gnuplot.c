@@ -15,11 +15,14 @@
 
 /* Pixels. */
 #define WIDTH        1000
-#define HEADER       64
-#define BARS_FRAME   86 /* a panel's title, axis and label */
+#define HEADER       86
+#define TITLE        34  /* of a panel */
+#define AXIS         62  /* below it, with its label */
+#define BARS_FRAME   100 /* both, and a little air */
 #define BAR          24
-#define LINES_HEIGHT 400
+#define LINES_HEIGHT 420
 #define LEFT         280
+#define LINES_LEFT   100
 #define RIGHT        40
 #define LEGEND       250
 
@@ -107,7 +110,7 @@ choose_axis (const BenchPanel *panel, gboolean room_for_labels)
       least = fmin (least, point->low);
       most = fmax (most, point->high);
     }
-  if (least > 0 && most / least > LOG_FROM)
+  if (panel->is_time && least > 0 && most / least > LOG_FROM)
     return (Axis){ least / 2, most * (room_for_labels ? pow (most / least, 0.18) : 1.5), TRUE };
   if (least == most && least == 0)
     most = 1;
@@ -142,7 +145,7 @@ color_of_kind (const char *kind)
   return 0;
 }
 
-/* name, height on the axis, value, least, most, color, value as text */
+/* height on the axis, value, low, high, color, value as text */
 static void
 append_bars_data (GString *script, const BenchPanel *panel, guint number)
 {
@@ -193,7 +196,7 @@ append_bars (GString *script, const BenchPanel *panel, guint number)
       "\nplot $bars%u using 2:1:(base):2:($1-0.36):($1+0.36):5 with boxxyerror "
       "linecolor rgb variable fillstyle solid 0.85 noborder, "
       "'' using 2:1:3:4 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb '#241f31', "
-      "'' using 4:1:6 with labels left offset 0.6,0\n",
+      "'' using ($4>0?$4:0):1:6 with labels left offset 0.6,0\n",
       number);
 }
 
@@ -269,7 +272,7 @@ find_names (const BenchPanel *panel)
   return names;
 }
 
-/* Lines that lie over each other are moved apart a little, so that their bars can be seen. */
+/* The data of one line, and which kind of contender it is of. */
 static const char *
 append_line_data (GString *script,
                   const BenchPanel *panel,
@@ -323,6 +326,7 @@ append_lines (GString *script, const BenchPanel *panel, guint number)
       const char *name = g_ptr_array_index (names, i);
       g_autofree char *block = g_strdup_printf ("line%u_%u", number, i);
       const char *kind = append_line_data (script, panel, places, name, block);
+      /* Lines over each other are moved apart a little, so that their bars can be seen. */
       gdouble shift = (i - (names->len - 1) / 2.0) * 0.018;
 
       g_string_append_printf (plot, "%s$%s using ($1+", i > 0 ? ", " : "", block);
@@ -351,7 +355,7 @@ panel_height (const BenchPanel *panel)
 static void
 append_header (GString *script, const BenchChart *chart, guint height)
 {
-  gdouble top = 1 - 22.0 / height, below = 1 - 44.0 / height;
+  gdouble top = 1 - 22.0 / height, below = 1 - 44.0 / height, legend = 1 - 68.0 / height;
 
   g_string_append_printf (script, "set multiplot\nset label 1 ");
   append_quoted (script, chart->title);
@@ -365,8 +369,8 @@ append_header (GString *script, const BenchChart *chart, guint height)
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     {
       g_string_append_printf (script, "set label %u '■ %s' at screen %.3f,", 3 + i, kinds[i].label,
-                              0.78 + 0.07 * i);
-      append_number (script, top);
+                              0.02 + 0.07 * i);
+      append_number (script, legend);
       g_string_append_printf (script, " textcolor rgb '#%06x'\n", kinds[i].color);
     }
 }
@@ -383,11 +387,11 @@ append_panel (GString *script,
 
   append_setting (script, "title", panel->title, "font ',13'");
   g_string_append_printf (script, "set lmargin at screen %.5f\nset rmargin at screen %.5f\n",
-                          (gdouble) (is_line ? 90 : LEFT) / WIDTH,
+                          (gdouble) (is_line ? LINES_LEFT : LEFT) / WIDTH,
                           (gdouble) (WIDTH - (is_line ? LEGEND : RIGHT)) / WIDTH);
   g_string_append_printf (script, "set tmargin at screen %.6f\nset bmargin at screen %.6f\n",
-                          1 - (gdouble) (top + 34) / height,
-                          1 - (gdouble) (top + own - 50) / height);
+                          1 - (gdouble) (top + TITLE) / height,
+                          1 - (gdouble) (top + own - AXIS) / height);
   if (is_line)
     append_lines (script, panel, number);
   else

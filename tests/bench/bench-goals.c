@@ -165,9 +165,10 @@ measure (const Goal *goal, const BenchSeries *subject, const BenchSeries *other)
     case OWN:
       return bench_series_compared (subject);
     default:
-      return (BenchSummary){ summary.median * 1e9 / subject->n_items,
-                             summary.min * 1e9 / subject->n_items,
-                             summary.max * 1e9 / subject->n_items };
+      summary.median *= 1e9 / subject->n_items;
+      summary.min *= 1e9 / subject->n_items;
+      summary.max *= 1e9 / subject->n_items;
+      return summary;
     }
 }
 

@@ -26,8 +26,14 @@ add_load (BenchResult *result,
     plain = bench_spray_add_plain (result, load, spray);
   bench_spray_add_trials (result, options, load, spray, plain,
                           microseconds > 0 ? BENCH_IDEAL : BENCH_FACTOR);
-  for (guint i = first; i < result->series->len; i++)
-    ((BenchSeries *) g_ptr_array_index (result->series, i))->x = microseconds;
+  /* Without work there is no ideal to have a share of, but a cost. */
+  for (guint i = first; microseconds > 0 && i < result->series->len; i++)
+    {
+      BenchSeries *series = g_ptr_array_index (result->series, i);
+
+      series->x = microseconds;
+      series->show = BENCH_SHOW_COMPARED;
+    }
 }
 
 BenchResult *

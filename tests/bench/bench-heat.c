@@ -30,7 +30,7 @@ typedef struct
 } Heat;
 
 /* Planes first to end of one step. */
-static inline void
+G_NO_INLINE static void
 step_planes (const Heat *self, guint step, guint first, guint end)
 {
   gsize row = self->row, plane = self->plane;

@@ -132,7 +132,6 @@ bench_idle (const BenchOptions *options, GError **error)
   g_autoptr (BenchResult) result = bench_result_new (
       "idle", options, g_strdup_printf ("left alone for %g s after an item", seconds));
 
-  result->show = BENCH_SHOW_SAMPLE;
   while (contenders->len > 0)
     {
       BenchContender *contender = g_ptr_array_steal_index (contenders, 0);
@@ -146,6 +145,7 @@ bench_idle (const BenchOptions *options, GError **error)
       *trial = (Trial){ contender, options->workers, seconds };
       use->unit = BENCH_PERCENT;
       wakes->unit = BENCH_PER_SECOND;
+      use->show = wakes->show = BENCH_SHOW_SAMPLE;
       bench_result_add_series (result, use);
       bench_result_add_series (result, wakes);
       bench_result_add_trial (result, trial_run, trial, trial_free, use, wakes);

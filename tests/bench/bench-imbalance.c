@@ -23,8 +23,9 @@ bench_imbalance (const BenchOptions *options, GError **error)
       g_strdup_printf ("%u items of %g µs, all made by one worker", spray.inner, microseconds));
   const BenchSeries *plain = bench_spray_add_plain (result, "imbalance", &spray);
 
-  result->show = BENCH_SHOW_COMPARED;
   bench_spray_add_trials (result, options, "imbalance", &spray, plain, BENCH_IDEAL);
+  for (guint i = 0; i < result->series->len; i++)
+    ((BenchSeries *) g_ptr_array_index (result->series, i))->show = BENCH_SHOW_COMPARED;
 
   return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
 }

@@ -29,7 +29,7 @@ typedef struct
 } Jacobi;
 
 /* Rows first to end of one sweep. */
-static inline void
+G_NO_INLINE static void
 sweep_rows (const Jacobi *self, guint step, guint first, guint end)
 {
   gsize pitch = self->pitch;

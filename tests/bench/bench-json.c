@@ -39,6 +39,8 @@ add_summary (JsonBuilder *builder, BenchSummary summary)
   add_number (builder, "median", summary.median);
   add_number (builder, "min", summary.min);
   add_number (builder, "max", summary.max);
+  add_number (builder, "low_quartile", summary.low_quartile);
+  add_number (builder, "high_quartile", summary.high_quartile);
 }
 
 static void
@@ -56,6 +58,8 @@ add_comparison (JsonBuilder *builder, const BenchSeries *series)
 static void
 add_series (JsonBuilder *builder, const BenchSeries *series)
 {
+  static const char *const shows[] = { "ns_per_item", "sample", "compared" };
+
   json_builder_begin_object (builder);
   add_string (builder, "load", series->load);
   add_number (builder, "x", series->x);
@@ -66,6 +70,7 @@ add_series (JsonBuilder *builder, const BenchSeries *series)
   add_string (builder, "unit", bench_unit_name (series->unit));
   add_summary (builder, bench_series_summary (series));
   add_number (builder, "ns_per_item", bench_series_per_item (series) * 1e9);
+  add_string (builder, "show", shows[series->show]);
   if (series->base != NULL)
     add_comparison (builder, series);
   json_builder_set_member_name (builder, "samples");
@@ -79,14 +84,11 @@ add_series (JsonBuilder *builder, const BenchSeries *series)
 static void
 add_result (JsonBuilder *builder, const BenchResult *result)
 {
-  static const char *const shows[] = { "ns_per_item", "sample", "compared" };
-
   json_builder_begin_object (builder);
   add_string (builder, "workload", result->name);
   add_string (builder, "title", result->title);
   add_count (builder, "workers", result->workers);
   add_count (builder, "rounds", result->rounds);
-  add_string (builder, "show", shows[result->show]);
   add_string (builder, "x_label", result->x_label);
   json_builder_set_member_name (builder, "series");
   json_builder_begin_array (builder);

@@ -33,7 +33,7 @@ block_at (const Lud *self, guint row, guint column)
 }
 
 /* A = L U, of which L's diagonal is one and goes without saying. */
-static inline void
+G_NO_INLINE static void
 decompose (const Lud *self, guint k)
 {
   gdouble *a = block_at (self, k, k);
@@ -50,7 +50,7 @@ decompose (const Lud *self, guint k)
 }
 
 /* To the right of the diagonal: L X = A. */
-static inline void
+G_NO_INLINE static void
 solve_right (const Lud *self, guint k, guint column)
 {
   const gdouble *diagonal = block_at (self, k, k);
@@ -64,7 +64,7 @@ solve_right (const Lud *self, guint k, guint column)
 }
 
 /* Below the diagonal: X U = A. */
-static inline void
+G_NO_INLINE static void
 solve_below (const Lud *self, guint k, guint row)
 {
   const gdouble *diagonal = block_at (self, k, k);
@@ -81,7 +81,7 @@ solve_below (const Lud *self, guint k, guint row)
       }
 }
 
-static inline void
+G_NO_INLINE static void
 subtract (const Lud *self, guint k, guint row, guint column)
 {
   const gdouble *left = block_at (self, row, k);

@@ -146,6 +146,7 @@ add_trial (BenchResult *result,
   shared->refs++;
   *trial = (Trial){ shared, contender, workers };
   bench_series_compare (series, base, workers == 1 ? BENCH_OVERHEAD : BENCH_FACTOR);
+  series->show = BENCH_SHOW_COMPARED;
   bench_result_add_series (result, series);
   bench_result_add_trial (result, trial_run, trial, trial_free, series, NULL);
 
@@ -162,7 +163,6 @@ bench_numeric_run (BenchNumeric *numeric, const BenchOptions *options, GError **
 
   shared->numeric = *numeric;
   shared->refs = 1;
-  result->show = BENCH_SHOW_SAMPLE;
   plain = add_trial (result, shared, NULL, NULL, 1);
   for (guint i = 0; i < 2 && (i == 0 || options->workers > 1); i++)
     {

@@ -17,7 +17,7 @@ typedef struct
 static Scale
 choose_scale (const BenchResult *result)
 {
-  gdouble largest = 0;
+  gdouble largest = -1;
 
   for (guint i = 0; i < result->series->len; i++)
     {
@@ -26,6 +26,9 @@ choose_scale (const BenchResult *result)
       if (series->unit == BENCH_SECONDS)
         largest = MAX (largest, bench_series_summary (series).median);
     }
+
+  if (largest < 0)
+    return (Scale){ "  ", 0 };
 
   return largest >= 1e-3 ? (Scale){ "ms", 1e3 } : (Scale){ "µs", 1e6 };
 }

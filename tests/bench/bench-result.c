@@ -112,6 +112,28 @@ show_progress (const BenchResult *self, guint round)
     g_printerr ("\r\033[K");
 }
 
+/* Series of one load stand together, loads in the order in which they were added. */
+static void
+group_by_load (BenchResult *self)
+{
+  guint n_grouped = 0;
+
+  while (n_grouped < self->series->len)
+    {
+      const BenchSeries *first = g_ptr_array_index (self->series, n_grouped);
+
+      for (guint i = n_grouped; i < self->series->len; i++)
+        {
+          BenchSeries *series = g_ptr_array_index (self->series, i);
+
+          if (!g_str_equal (series->load, first->load))
+            continue;
+          g_ptr_array_steal_index (self->series, i);
+          g_ptr_array_insert (self->series, (gint) n_grouped++, series);
+        }
+    }
+}
+
 gboolean
 bench_result_measure (BenchResult *self, GError **error)
 {
@@ -123,6 +145,7 @@ bench_result_measure (BenchResult *self, GError **error)
                    "no contender that was chosen can run %s; see iris-bench --help", self->name);
       return FALSE;
     }
+  group_by_load (self);
   for (guint round = 0; round <= self->rounds; round++)
     {
       show_progress (self, round);

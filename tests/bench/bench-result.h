@@ -8,21 +8,12 @@
 #include "bench-options.h"
 #include "bench-series.h"
 
-/* What the chart's axis of values shows. */
-typedef enum
-{
-  BENCH_SHOW_PER_ITEM, /* nanoseconds an item */
-  BENCH_SHOW_SAMPLE,   /* the samples themselves */
-  BENCH_SHOW_COMPARED, /* what the comparison says */
-} BenchShow;
-
 typedef struct
 {
   char *name;  /* the workload */
   char *title; /* what was run, in a sentence */
   guint workers;
   guint rounds;
-  BenchShow show;
   char *x_label; /* of the chart, where loads lie on an axis; or NULL */
   GPtrArray *series;
   GPtrArray *trials;

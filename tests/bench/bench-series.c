@@ -86,7 +86,8 @@ summarize (GArray *numbers)
   g_array_sort (numbers, compare_doubles);
 
   return (BenchSummary){ quantile_of_sorted (numbers, 0.5), quantile_of_sorted (numbers, 0),
-                         quantile_of_sorted (numbers, 1) };
+                         quantile_of_sorted (numbers, 1), quantile_of_sorted (numbers, 0.25),
+                         quantile_of_sorted (numbers, 0.75) };
 }
 
 BenchSummary

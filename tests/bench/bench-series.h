@@ -37,11 +37,21 @@ typedef enum
   BENCH_EXTRA,
 } BenchRelation;
 
+/* What a chart shows of a series. */
+typedef enum
+{
+  BENCH_SHOW_PER_ITEM, /* nanoseconds an item */
+  BENCH_SHOW_SAMPLE,   /* the samples themselves */
+  BENCH_SHOW_COMPARED, /* what the comparison says */
+} BenchShow;
+
 typedef struct
 {
   gdouble median;
   gdouble min;
   gdouble max;
+  gdouble low_quartile; /* between the two lies the middle half */
+  gdouble high_quartile;
 } BenchSummary;
 
 typedef struct _BenchSeries BenchSeries;
@@ -58,6 +68,7 @@ struct _BenchSeries
   GArray *samples;         /* of gdouble, one a round */
   const BenchSeries *base; /* unowned; of the same result */
   BenchRelation relation;
+  BenchShow show;
 };
 
 BenchSeries *bench_series_new (const char *load,

@@ -106,7 +106,6 @@ bench_wake (const BenchOptions *options, GError **error)
                                                   n_wakes));
   const BenchSeries *base[2] = { NULL, NULL };
 
-  result->show = BENCH_SHOW_SAMPLE;
   while (contenders->len > 0)
     {
       BenchContender *contender = g_ptr_array_steal_index (contenders, 0);
@@ -120,6 +119,7 @@ bench_wake (const BenchOptions *options, GError **error)
                                         options->workers, 0);
           base[i] = base[i] != NULL ? base[i] : series[i];
           bench_series_compare (series[i], base[i], BENCH_FACTOR);
+          series[i]->show = BENCH_SHOW_SAMPLE;
           bench_result_add_series (result, series[i]);
         }
       bench_result_add_trial (result, trial_run, trial, trial_free, series[0], series[1]);
