@@ -62,7 +62,7 @@ bench_wait_asleep (const BenchContender *self, gpointer handle, GError **error)
     {
       g_autoptr (GError) why = NULL;
 
-      if ((self->engine->is_idle == NULL || self->engine->is_idle (handle))
+      if ((self == NULL || self->engine->is_idle == NULL || self->engine->is_idle (handle))
           && others_sleep (myself, &why))
         return TRUE;
       if (why != NULL)

@@ -124,7 +124,8 @@ gboolean bench_contender_phases (const BenchContender *self,
                                  gdouble *seconds,
                                  GError **error);
 
-/* Waits until all threads of this process but the caller's sleep in the kernel. */
+/* Waits until all threads of this process but the caller's sleep, and the contender's, if one is
+ * named, wait for work by its own word. */
 gboolean bench_wait_asleep (const BenchContender *self, gpointer handle, GError **error);
 
 /* Runs func (data, index) in n threads that start together; in the calling one if n is 1. */

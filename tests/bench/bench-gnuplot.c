@@ -26,6 +26,9 @@
 #define RIGHT        40
 #define LEGEND       250
 
+/* More panels than this stand in two columns. */
+#define ONE_COLUMN 6
+
 /* An axis from the least to the most by more than this is logarithmic. */
 #define LOG_FROM 30
 
@@ -338,7 +341,7 @@ append_lines (GString *script, const BenchPanel *panel, guint number)
                               color_of_line (kind, &n_cold, &n_warm));
       append_quoted (plot, name);
     }
-  g_string_append (script, "set key outside right top Left reverse noenhanced\nset grid noxtics\n");
+  g_string_append (script, "set grid noxtics\n");
   append_axis (script, "y", &axis, panel->value_label);
   append_places (script, places, panel->x_label);
   g_string_append_printf (script, "%s\n", plot->str);
@@ -352,48 +355,104 @@ panel_height (const BenchPanel *panel)
   return panel->x_label != NULL ? LINES_HEIGHT : BARS_FRAME + BAR * panel->points->len;
 }
 
-static void
-append_header (GString *script, const BenchChart *chart, guint height)
+/* Where a panel lies, in pixels from the upper left corner. */
+typedef struct
 {
-  gdouble top = 1 - 22.0 / height, below = 1 - 44.0 / height, legend = 1 - 68.0 / height;
+  guint left;
+  guint top;
+  guint height;
+} Place;
 
-  g_string_append_printf (script, "set multiplot\nset label 1 ");
-  append_quoted (script, chart->title);
-  g_string_append (script, " at screen 0.02,");
-  append_number (script, top);
-  g_string_append (script, " font ',16'\nset label 2 ");
-  append_quoted (script, chart->subtitle);
-  g_string_append (script, " at screen 0.02,");
-  append_number (script, below);
+typedef struct
+{
+  Place *places; /* of the panels */
+  guint width;
+  guint height;
+} Layout;
+
+/* In columns, each panel in the one that is shortest so far. */
+static Layout
+lay_out (const BenchChart *chart)
+{
+  guint n_columns = chart->panels->len > ONE_COLUMN ? 2 : 1;
+  guint tops[2] = { HEADER, HEADER };
+  Layout layout = { g_new (Place, chart->panels->len), n_columns * WIDTH, 0 };
+
+  for (guint i = 0; i < chart->panels->len; i++)
+    {
+      guint height = panel_height (g_ptr_array_index (chart->panels, i));
+      guint column = n_columns > 1 && tops[1] < tops[0] ? 1 : 0;
+
+      layout.places[i] = (Place){ column * WIDTH, tops[column], height };
+      tops[column] += height;
+    }
+  layout.height = MAX (tops[0], tops[1]);
+
+  return layout;
+}
+
+static void
+append_label (GString *script,
+              const Layout *layout,
+              guint number,
+              const char *text,
+              guint x,
+              guint y)
+{
+  g_string_append_printf (script, "set label %u ", number);
+  append_quoted (script, text);
+  g_string_append (script, " at screen");
+  append_number (script, (gdouble) x / layout->width);
+  g_string_append (script, ",");
+  append_number (script, 1 - (gdouble) y / layout->height);
+}
+
+static void
+append_header (GString *script, const BenchChart *chart, const Layout *layout)
+{
+  g_string_append (script, "set multiplot\n");
+  append_label (script, layout, 1, chart->title, 20, 22);
+  g_string_append (script, " font ',16'\n");
+  append_label (script, layout, 2, chart->subtitle, 20, 44);
   g_string_append (script, " font ',10' textcolor rgb '#5e5c64'\n");
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     {
-      g_string_append_printf (script, "set label %u '■ %s' at screen %.3f,", 3 + i, kinds[i].label,
-                              0.02 + 0.07 * i);
-      append_number (script, legend);
+      g_autofree char *text = g_strconcat ("■ ", kinds[i].label, NULL);
+
+      append_label (script, layout, 3 + i, text, 20 + 70 * i, 68);
       g_string_append_printf (script, " textcolor rgb '#%06x'\n", kinds[i].color);
     }
 }
 
 static void
-append_panel (GString *script,
-              const BenchPanel *panel,
-              guint number,
-              guint height,
-              guint top,
-              guint own)
+append_margin (GString *script, const char *name, gdouble share)
 {
+  g_string_append_printf (script, "set %smargin at screen", name);
+  append_number (script, share);
+  g_string_append_c (script, '\n');
+}
+
+static void
+append_panel (GString *script, const BenchPanel *panel, guint number, const Layout *layout)
+{
+  const Place *place = &layout->places[number];
   gboolean is_line = panel->x_label != NULL;
+  gdouble width = layout->width, height = layout->height;
 
   append_setting (script, "title", panel->title, "font ',13'");
-  g_string_append_printf (script, "set lmargin at screen %.5f\nset rmargin at screen %.5f\n",
-                          (gdouble) (is_line ? LINES_LEFT : LEFT) / WIDTH,
-                          (gdouble) (WIDTH - (is_line ? LEGEND : RIGHT)) / WIDTH);
-  g_string_append_printf (script, "set tmargin at screen %.6f\nset bmargin at screen %.6f\n",
-                          1 - (gdouble) (top + TITLE) / height,
-                          1 - (gdouble) (top + own - AXIS) / height);
+  append_margin (script, "l", (place->left + (is_line ? LINES_LEFT : LEFT)) / width);
+  append_margin (script, "r", (place->left + WIDTH - (is_line ? LEGEND : RIGHT)) / width);
+  append_margin (script, "t", 1 - (place->top + TITLE) / height);
+  append_margin (script, "b", 1 - (place->top + place->height - AXIS) / height);
   if (is_line)
-    append_lines (script, panel, number);
+    {
+      g_string_append (script, "set key left top vertical Left reverse at screen");
+      append_number (script, (place->left + WIDTH - LEGEND + 16) / width);
+      g_string_append_c (script, ',');
+      append_number (script, 1 - (place->top + TITLE) / height);
+      g_string_append_c (script, '\n');
+      append_lines (script, panel, number);
+    }
   else
     append_bars (script, panel, number);
   /* The header is drawn once, with the first panel. */
@@ -405,32 +464,19 @@ static char *
 write_script (const BenchChart *chart, const char *format)
 {
   GString *script = g_string_new ("set encoding utf8\n");
-  guint height = HEADER, top = HEADER;
+  Layout layout = lay_out (chart);
 
-  for (guint i = 0; i < chart->panels->len; i++)
-    height += panel_height (g_ptr_array_index (chart->panels, i));
-  if (g_str_equal (format, "svg"))
-    g_string_append_printf (script,
-                            "set terminal svg size %d,%u dynamic noenhanced "
-                            "font 'sans-serif,12' background rgb 'white'\n",
-                            WIDTH, height);
-  else
-    g_string_append_printf (script,
-                            "set terminal pngcairo size %d,%u noenhanced "
-                            "font 'sans,10' background rgb 'white'\n",
-                            WIDTH, height);
+  g_string_append_printf (
+      script, "set terminal %s size %u,%u noenhanced %s background rgb 'white'\n",
+      g_str_equal (format, "svg") ? "svg" : "pngcairo", layout.width, layout.height,
+      g_str_equal (format, "svg") ? "dynamic font 'sans-serif,12'" : "font 'sans,10'");
   g_string_append (script, "set border 3 linecolor rgb '#5e5c64'\nset tics nomirror out\n"
                            "set grid linecolor rgb '#deddda' linetype 1\nset bars 0.6\n");
-  append_header (script, chart, height);
+  append_header (script, chart, &layout);
   for (guint i = 0; i < chart->panels->len; i++)
-    {
-      const BenchPanel *panel = g_ptr_array_index (chart->panels, i);
-      guint own = panel_height (panel);
-
-      append_panel (script, panel, i, height, top, own);
-      top += own;
-    }
+    append_panel (script, g_ptr_array_index (chart->panels, i), i, &layout);
   g_string_append (script, "unset multiplot\n");
+  g_free (layout.places);
 
   return g_string_free (script, FALSE);
 }

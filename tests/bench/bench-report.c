@@ -140,14 +140,14 @@ print_goals (GPtrArray *goals)
     }
   g_print ("\nGoals\n\n");
   print_padded ("figure", width);
-  g_print ("%-14s %-12s %s\n", "goal", "reached", "measured");
+  g_print ("%-12s  %-8s  %s\n", "goal", "reached", "measured");
   for (guint i = 0; i < goals->len; i++)
     {
       const BenchGoal *goal = g_ptr_array_index (goals, i);
 
       print_padded (goal->figure, width);
-      print_padded (goal->goal, 13);
-      print_padded (bench_verdict_name (goal->verdict), 11);
+      print_padded (goal->goal, 12);
+      print_padded (bench_verdict_name (goal->verdict), 8);
       g_print ("%s\n", goal->measured);
     }
 }

@@ -6,6 +6,7 @@
  * always runs behind the same neighbour.
  */
 #include "bench-result.h"
+#include "bench-contender.h"
 
 #include <unistd.h>
 
@@ -86,7 +87,8 @@ run_trial (const BenchResult *self, const Trial *trial, gboolean record, GError 
 {
   gdouble samples[BENCH_TRIAL_MAX_SERIES] = { 0 };
 
-  if (!trial->func (trial->data, samples, error))
+  /* A peer's threads outlive its run, and look for work a while before they sleep. */
+  if (!bench_wait_asleep (NULL, NULL, error) || !trial->func (trial->data, samples, error))
     {
       g_prefix_error (error, "%s, %s on %s: ", self->name, trial->series[0]->load,
                       trial->series[0]->contender);
