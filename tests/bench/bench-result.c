@@ -136,14 +136,24 @@ group_by_load (BenchResult *self)
     }
 }
 
+static gboolean
+has_contender (const BenchResult *self)
+{
+  for (guint i = 0; i < self->series->len; i++)
+    if (((const BenchSeries *) g_ptr_array_index (self->series, i))->kind != BENCH_PLAIN)
+      return TRUE;
+
+  return FALSE;
+}
+
 gboolean
 bench_result_measure (BenchResult *self, GError **error)
 {
   guint n = self->trials->len;
 
-  if (n == 0)
+  if (!has_contender (self))
     {
-      g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+      g_set_error (error, BENCH_ERROR, BENCH_ERROR_NOBODY,
                    "no contender that was chosen can run %s; see iris-bench --help", self->name);
       return FALSE;
     }

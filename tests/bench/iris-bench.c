@@ -119,8 +119,16 @@ run_all (BenchReport *report, GError **error)
   const BenchWorkload *workload;
 
   for (guint i = 0; (workload = bench_workload_nth (i)) != NULL; i++)
-    if (!run_one (report, workload, error))
+    {
+      g_autoptr (GError) why = NULL;
+
+      /* Of those that were chosen, not everyone can run everything. */
+      if (run_one (report, workload, &why)
+          || g_error_matches (why, BENCH_ERROR, BENCH_ERROR_NOBODY))
+        continue;
+      g_propagate_error (error, g_steal_pointer (&why));
       return FALSE;
+    }
   report->goals = bench_goals_check (report->results);
 
   return TRUE;
@@ -309,6 +317,7 @@ main (int argc, char **argv)
       g_printerr ("iris-bench: %s\n", error->message);
       status = error->domain == G_OPTION_ERROR
                        || g_error_matches (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT)
+                       || g_error_matches (error, BENCH_ERROR, BENCH_ERROR_NOBODY)
                    ? 2
                    : 1;
     }

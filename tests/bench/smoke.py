@@ -138,7 +138,8 @@ def test_compare():
         return
     names = {result['workload'] for result in report['results']}
     # The containers have names of their own, of which none was chosen.
-    check(names == set(EXPECTED), 'compare runs every workload', sorted(names))
+    check(names == set(EXPECTED) - {'queues'}, 'compare runs what the chosen can run',
+          sorted(names))
     verdicts = {goal['reached'] for goal in report['goals']}
     check(verdicts <= {'yes', 'NO', 'shown', 'unknown'} and len(report['goals']) > 15,
           'compare holds goals against the results', report['goals'])
