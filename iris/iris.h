@@ -6,6 +6,14 @@
 
 #define IRIS_INSIDE
 #include <iris/base/iris-version-macros.h>
+#include <iris/queue/iris-queue.h>
+#include <iris/queue/iris-free-list.h>
+#include <iris/queue/iris-lfqueue.h>
+#include <iris/queue/iris-mpsc.h>
+#include <iris/queue/iris-ring.h>
+#include <iris/queue/iris-rrobin.h>
+#include <iris/queue/iris-stack.h>
+#include <iris/queue/iris-deque.h>
 #include <iris/place/iris-place-error.h>
 #include <iris/place/iris-topology.h>
 #include <iris/place/iris-place.h>

@@ -2,10 +2,11 @@
  *
  * What ThreadSanitizer must be told about libraries that were built without it.
  *
- * GLib's locks are futexes inside a library that is not instrumented, so the sanitizer does not
- * see that they order anything. Where iris relies on such a lock, it says so here: what precedes
- * iris_tsan_release() is ordered before what follows iris_tsan_acquire() of the same address.
- * Nothing but a lock of a foreign library may be annotated.
+ * A library that is not instrumented orders things in ways that the sanitizer does not see. Where
+ * iris relies on that, it says so here: what precedes iris_tsan_release() is ordered before what
+ * follows iris_tsan_acquire() of the same address. For GLib iris-tsan-glib.c does this once and for
+ * all; by hand it is for what is handed through another library, such as memory that libzmq frees
+ * in a thread of its own. Nothing but the work of a foreign library may be annotated.
  */
 #pragma once
 

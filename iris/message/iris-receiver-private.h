@@ -15,5 +15,5 @@
 #undef IRIS_INSIDE
 
 IrisCensus *iris_receiver_attach (IrisReceiver *self, IrisPort *port);
-void iris_receiver_deliver (IrisReceiver *self, IrisCensus *census, IrisMessage *message);
+void iris_receiver_deliver (IrisReceiver *self, IrisCensus *census, IrisMessage *face);
 void iris_port_remove_receiver (IrisPort *self, IrisReceiver *receiver);

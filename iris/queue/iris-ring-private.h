@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The ring: a bounded queue for many producers and consumers that overflows instead of refusing.
+ * The ring's core: a bounded queue for many producers and consumers that overflows instead of
+ * refusing.
  *
  * Who may call what: push, pop, is_empty and get_length any thread; init and clear while nobody
- * else looks. Items are the caller's; they need a link, because the overflow is a list of them.
+ * else looks. Items are the caller's. The overflow is a list of them: either each has a link of its
+ * own, and then push never refuses; or those that overflow are put into boxes, which takes memory.
  *
  * The ring proper: cell i mod n carries a sequence number. It is i when the cell is free for the
  * i-th push, i + 1 when it holds the i-th item, and i + n when the i-th pop has emptied it for
@@ -36,8 +38,26 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-typedef struct IrisRing IrisRing;
+typedef struct IrisRingCore IrisRingCore;
 typedef struct IrisRingCell IrisRingCell;
+typedef struct IrisRingLink IrisRingLink;
+
+/* More cells than an address space holds. */
+#define IRIS_RING_MAX_CAPACITY ((uint64_t) 1 << 40)
+
+/* Instead of the offset of a link: items have none, and get a box when they overflow. */
+#define IRIS_RING_BOXES SIZE_MAX
+
+struct IrisRingLink
+{
+  IrisRingLink *next;
+};
+
+typedef struct
+{
+  IrisRingLink link;
+  void *item;
+} IrisRingBox;
 
 struct IrisRingCell
 {
@@ -45,24 +65,24 @@ struct IrisRingCell
   void *item;
 };
 
-struct IrisRing
+struct IrisRingCore
 {
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t tail;
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t head;
   alignas (IRIS_CACHE_PAIR) IrisRingCell *cells;
   uint64_t mask;
-  size_t link_offset; /* of a void * inside each item */
+  size_t link_offset; /* of an IrisRingLink inside each item, or IRIS_RING_BOXES */
 
   _Atomic uint64_t n_overflow; /* written under the lock */
   pthread_mutex_t lock;
-  void *oldest, *newest; /* under the lock */
+  IrisRingLink *oldest, *newest; /* under the lock */
 };
 
 static inline bool
-iris_ring_init_at (IrisRing *self, uint64_t capacity, size_t link_offset, uint64_t index)
+iris_ring_core_init_at (IrisRingCore *self, uint64_t capacity, size_t link_offset, uint64_t index)
 {
   /* A mask needs a power of two; anything else would map two positions onto one cell. */
-  if (capacity < 2 || (capacity & (capacity - 1)) != 0)
+  if (capacity < 2 || (capacity & (capacity - 1)) != 0 || capacity > IRIS_RING_MAX_CAPACITY)
     return false;
   self->cells = malloc (capacity * sizeof *self->cells);
   if (self->cells == NULL)
@@ -82,14 +102,22 @@ iris_ring_init_at (IrisRing *self, uint64_t capacity, size_t link_offset, uint64
 
 /* False when @capacity is no power of two of at least 2, or there is no memory. */
 static inline bool
-iris_ring_init (IrisRing *self, uint64_t capacity, size_t link_offset)
+iris_ring_core_init (IrisRingCore *self, uint64_t capacity, size_t link_offset)
 {
-  return iris_ring_init_at (self, capacity, link_offset, 0);
+  return iris_ring_core_init_at (self, capacity, link_offset, 0);
 }
 
 static inline void
-iris_ring_clear (IrisRing *self)
+iris_ring_core_clear (IrisRingCore *self)
 {
+  if (self->link_offset == IRIS_RING_BOXES)
+    while (self->oldest != NULL)
+      {
+        IrisRingLink *link = self->oldest;
+
+        self->oldest = link->next;
+        free (link);
+      }
   pthread_mutex_destroy (&self->lock);
   free (self->cells);
   self->cells = NULL;
@@ -97,7 +125,7 @@ iris_ring_clear (IrisRing *self)
 
 /* Into the ring alone; false when it is full. */
 static inline bool
-iris_ring_try_push (IrisRing *self, void *item)
+iris_ring_core_try_push (IrisRingCore *self, void *item)
 {
   uint64_t tail = atomic_load_explicit (&self->tail, memory_order_relaxed);
 
@@ -123,7 +151,7 @@ iris_ring_try_push (IrisRing *self, void *item)
 
 /* From the ring alone; NULL when there is nothing at its head. */
 static inline void *
-iris_ring_try_pop (IrisRing *self)
+iris_ring_core_try_pop (IrisRingCore *self)
 {
   uint64_t head = atomic_load_explicit (&self->head, memory_order_relaxed);
 
@@ -148,66 +176,101 @@ iris_ring_try_pop (IrisRing *self)
     }
 }
 
-static inline void **
-iris_ring_link (IrisRing *self, void *item)
+/* The link by which an item waits in the overflow; NULL when there is no memory for a box. */
+static inline IrisRingLink *
+iris_ring_core_link (IrisRingCore *self, void *item)
 {
-  return (void **) ((uint8_t *) item + self->link_offset);
+  IrisRingBox *box;
+
+  if (iris_likely (self->link_offset != IRIS_RING_BOXES))
+    return (IrisRingLink *) (void *) ((uint8_t *) item + self->link_offset);
+  box = malloc (sizeof *box);
+  if (box == NULL)
+    return NULL;
+  box->item = item;
+
+  return &box->link;
 }
 
-static inline void
-iris_ring_overflow_push (IrisRing *self, void *item)
+static inline void *
+iris_ring_core_item (IrisRingCore *self, IrisRingLink *link)
 {
-  *iris_ring_link (self, item) = NULL;
+  if (iris_likely (self->link_offset != IRIS_RING_BOXES))
+    return (uint8_t *) link - self->link_offset;
+
+  return ((IrisRingBox *) link)->item;
+}
+
+/* The item is elsewhere: its box, if it had one, goes. */
+static inline void
+iris_ring_core_unlink (IrisRingCore *self, IrisRingLink *link)
+{
+  if (self->link_offset == IRIS_RING_BOXES)
+    free (link);
+}
+
+static inline bool
+iris_ring_core_overflow_push (IrisRingCore *self, void *item)
+{
+  IrisRingLink *link = iris_ring_core_link (self, item);
+
+  if (iris_unlikely (link == NULL))
+    return false;
+  link->next = NULL;
   pthread_mutex_lock (&self->lock);
   if (self->newest != NULL)
-    *iris_ring_link (self, self->newest) = item;
+    self->newest->next = link;
   else
-    self->oldest = item;
-  self->newest = item;
+    self->oldest = link;
+  self->newest = link;
   iris_counter_add (&self->n_overflow, 1);
   pthread_mutex_unlock (&self->lock);
+
+  return true;
 }
 
-/* Under the lock. */
-static inline void *
-iris_ring_overflow_unlink (IrisRing *self)
+/* Moves as many from the overflow into the ring as fit; how many. Under the lock. */
+static inline uint64_t
+iris_ring_core_refill (IrisRingCore *self)
 {
-  void *item = self->oldest;
+  uint64_t n = 0;
 
-  if (item == NULL)
-    return NULL;
-  self->oldest = *iris_ring_link (self, item);
+  while (self->oldest != NULL)
+    {
+      /* Linked until it is in: the link must be read before another thread may run the item. */
+      IrisRingLink *link = self->oldest;
+      IrisRingLink *next = link->next;
+
+      if (!iris_ring_core_try_push (self, iris_ring_core_item (self, link)))
+        break;
+      iris_ring_core_unlink (self, link);
+      self->oldest = next;
+      n++;
+    }
   if (self->oldest == NULL)
     self->newest = NULL;
 
-  return item;
+  return n;
 }
 
 /* The oldest of the overflow, or NULL; the next ones go back into the ring while it has room. */
 static inline void *
-iris_ring_overflow_pop (IrisRing *self)
+iris_ring_core_overflow_pop (IrisRingCore *self)
 {
-  void *first;
+  IrisRingLink *link;
+  void *first = NULL;
   uint64_t n = 0;
 
   pthread_mutex_lock (&self->lock);
-  first = iris_ring_overflow_unlink (self);
-  if (first != NULL)
-    n++;
-  while (self->oldest != NULL)
+  link = self->oldest;
+  if (link != NULL)
     {
-      /* Linked until it is in: the link must be read before another thread may run the item. */
-      void *item = self->oldest;
-      void *next = *iris_ring_link (self, item);
-
-      if (!iris_ring_try_push (self, item))
-        break;
-      self->oldest = next;
-      if (next == NULL)
-        self->newest = NULL;
-      n++;
+      first = iris_ring_core_item (self, link);
+      self->oldest = link->next;
+      iris_ring_core_unlink (self, link);
+      n = 1 + iris_ring_core_refill (self);
     }
-  /* Release, behind the pushes: see iris_ring_get_length(). */
+  /* Release, behind the pushes: see iris_ring_core_get_length(). */
   atomic_store_explicit (&self->n_overflow, iris_counter_get (&self->n_overflow) - n,
                          memory_order_release);
   pthread_mutex_unlock (&self->lock);
@@ -215,23 +278,27 @@ iris_ring_overflow_pop (IrisRing *self)
   return first;
 }
 
-/* Any thread; never refuses. */
-static inline void
-iris_ring_push (IrisRing *self, void *item)
+/* Any thread. Never refuses an item that has a link. One that needs a box is refused, and nothing
+ * changed, when the ring is full and there is no memory. */
+static inline bool
+iris_ring_core_push (IrisRingCore *self, void *item)
 {
-  if (iris_unlikely (iris_counter_get (&self->n_overflow) != 0)
-      || iris_unlikely (!iris_ring_try_push (self, item)))
-    iris_ring_overflow_push (self, item);
+  if (iris_likely (iris_counter_get (&self->n_overflow) == 0)
+      && iris_likely (iris_ring_core_try_push (self, item)))
+    return true;
+
+  return iris_ring_core_overflow_push (self, item);
 }
 
-/* Any thread. NULL when there is nothing to be had at this moment; see iris_ring_is_empty(). */
+/* Any thread. NULL when there is nothing to be had at this moment; see iris_ring_core_is_empty().
+ */
 static inline void *
-iris_ring_pop (IrisRing *self)
+iris_ring_core_pop (IrisRingCore *self)
 {
-  void *item = iris_ring_try_pop (self);
+  void *item = iris_ring_core_try_pop (self);
 
   if (iris_unlikely (item == NULL) && iris_counter_get (&self->n_overflow) != 0)
-    item = iris_ring_overflow_pop (self);
+    item = iris_ring_core_overflow_pop (self);
 
   return item;
 }
@@ -240,7 +307,7 @@ iris_ring_pop (IrisRing *self)
  * ring is counted at least once: it enters the ring before it leaves the overflow, and the
  * overflow is read first. */
 static inline uint64_t
-iris_ring_get_length (IrisRing *self)
+iris_ring_core_get_length (IrisRingCore *self)
 {
   uint64_t n_overflow = atomic_load_explicit (&self->n_overflow, memory_order_acquire);
   uint64_t head = atomic_load_explicit (&self->head, memory_order_relaxed);
@@ -251,7 +318,7 @@ iris_ring_get_length (IrisRing *self)
 }
 
 static inline bool
-iris_ring_is_empty (IrisRing *self)
+iris_ring_core_is_empty (IrisRingCore *self)
 {
-  return iris_ring_get_length (self) == 0;
+  return iris_ring_core_get_length (self) == 0;
 }

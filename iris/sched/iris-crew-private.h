@@ -23,7 +23,7 @@
 #include "iris/base/iris-lot-private.h"
 #include "iris/base/iris-random-private.h"
 #include "iris/queue/iris-ring-private.h"
-#include "iris/queue/iris-wsqueue-private.h"
+#include "iris/queue/iris-deque-private.h"
 #define IRIS_INSIDE
 #include "iris/sched/iris-item.h"
 #include "iris/sched/iris-scheduler.h"
@@ -36,10 +36,13 @@
  * beat with loops of a power of two; the Go scheduler's number) and as many more as the worker had
  * items of its own at the last such pick, at most IRIS_FAIRNESS_MAX. Without the latter, items
  * that make many others are all opened before the first is finished, and the backlog leaves the
- * cache (doc/decisions/). Hence an item waits for at most IRIS_FAIRNESS_INTERVAL +
- * IRIS_FAIRNESS_MAX picks of a worker that looks at its source, for each older one there. */
+ * cache (doc/decisions/). Of the IRIS_FAIRNESS_SOURCES sources that newest first would leave lying
+ * a different one comes first at each such pick, because any of them may never run empty. Hence an
+ * item waits for at most IRIS_FAIRNESS_SOURCES times (IRIS_FAIRNESS_INTERVAL + IRIS_FAIRNESS_MAX)
+ * picks of a worker that looks at its source, for itself and for each older one there. */
 #define IRIS_FAIRNESS_INTERVAL 61
 #define IRIS_FAIRNESS_MAX      16384
+#define IRIS_FAIRNESS_SOURCES  4
 
 /* Of the items that a worker queues, one in 256 carries a time stamp for the delay histogram. */
 #define IRIS_DELAY_SAMPLE 256
@@ -79,12 +82,14 @@ struct _IrisWorker
   guint index;
   guint place;
   guint picks_left; /* until the next fair one */
+  guint fair_turn;  /* which source comes first at that one */
   bool met_mark;    /* the default scheduler's: see there */
   guint count;      /* items queued, for sampling */
   IrisRandom random;
   GThread *thread;
 
-  IrisWSQueue deque;
+  IrisDequeCore *deque; /* own_deque, or one that the workers of a place share */
+  IrisDequeCore own_deque;
   IrisParker parker;
   alignas (IRIS_CACHE_PAIR) IrisWorkerCounters counters; /* written by the worker alone */
 };
@@ -123,6 +128,7 @@ struct IrisCrew
   guint n_workers;
   guint n_places;
   IrisWorker *workers;
+  IrisArrayPool arrays; /* of the deques */
   IrisLot lot;
 
   alignas (IRIS_CACHE_PAIR) _Atomic bool started;
@@ -142,7 +148,8 @@ IrisCrew *iris_crew_new (const IrisCrewOps *ops,
                          gpointer owner,
                          GDestroyNotify free_owner,
                          guint n_places,
-                         const guint *workers_per_place);
+                         const guint *workers_per_place,
+                         IrisDequeKind kind);
 void iris_crew_free (IrisCrew *self);
 void iris_crew_start (IrisCrew *self);
 void iris_crew_queue_outside (IrisCrew *self, IrisItem *item);

@@ -12,8 +12,6 @@
  */
 #include "iris/sched/iris-scheduler-private.h"
 
-#include "iris/base/iris-tsan-private.h"
-
 static IrisItem stop_mark;
 
 static void
@@ -21,7 +19,6 @@ default_push (IrisCrew *crew, IrisWorker *self, IrisItem *item)
 {
   GAsyncQueue *queue = crew->owner;
 
-  iris_tsan_release (queue);
   g_async_queue_push (queue, item);
 }
 
@@ -34,7 +31,6 @@ default_take (IrisCrew *crew, IrisWorker *self)
   do
     item = g_async_queue_try_pop (queue);
   while (item == &stop_mark && self == NULL);
-  iris_tsan_acquire (queue);
 
   return item;
 }
@@ -48,7 +44,6 @@ default_wait (IrisCrew *crew, IrisWorker *self)
   if (!self->met_mark)
     {
       item = g_async_queue_pop (queue);
-      iris_tsan_acquire (queue);
       if (item != &stop_mark)
         return item;
       self->met_mark = true;
@@ -135,9 +130,9 @@ iris_scheduler_new_full (guint min_threads, guint max_threads)
   IrisScheduler *self = g_object_new (IRIS_TYPE_DEFAULT_SCHEDULER, NULL);
   guint n_workers = iris_scheduler_choose_n_workers (min_threads, max_threads);
 
-  iris_scheduler_set_crew (self,
-                           iris_crew_new (&default_ops, g_async_queue_new (),
-                                          (GDestroyNotify) g_async_queue_unref, 1, &n_workers));
+  iris_scheduler_set_crew (self, iris_crew_new (&default_ops, g_async_queue_new (),
+                                                (GDestroyNotify) g_async_queue_unref, 1, &n_workers,
+                                                IRIS_DEQUE_CHASE_LEV));
 
   return self;
 }

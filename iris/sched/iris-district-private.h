@@ -14,8 +14,20 @@
  * nearest first and in random order among equally near ones: their inbox, then their workers'
  * deques. Nobody but the workers of a place ever looks into its strict inbox.
  *
+ * In the layout `mailboxes` an item with a hint that is queued by a worker of another place goes
+ * both onto that worker's deque and into the place's mailbox, in an envelope (iris-mail-private.h).
+ * Nobody but the workers of the place looks into its mailbox.
+ *
+ * In the layout `shared` the workers of a place have one deque between them, under a lock (LASSI).
+ *
+ * A split deque shows thieves only a part of what it has. What its owner lays down there is
+ * published all the same, because whoever finds nothing public asks for it before it sleeps, and
+ * the owner exposes, and publishes, in its next push or take (share_before_running()). So an item
+ * in a private part waits for its owner's present item to end, at most; nothing else delays it.
+ *
  * Nothing starves: within a bounded number of picks (IRIS_FAIRNESS_INTERVAL) a worker looks into
- * the inboxes of its place and at the oldest end of its own deque before anything else.
+ * the inboxes of its place and at the oldest end of its own deque before anything else, and each
+ * of these three comes first in its turn.
  *
  * A thief takes up to half of what it sees, at most IRIS_STEAL_MAX items, runs the first and lays
  * the rest on its own deque. Items under way between two deques are seen by nobody, so laying them
@@ -47,11 +59,13 @@ typedef struct
 
 typedef struct
 {
-  IrisRing inbox;
-  IrisRing strict;
+  IrisRingCore inbox;
+  IrisRingCore strict;
+  IrisRingCore mail;
   guint first_worker;
   guint n_workers;
-  guint *order; /* the other places, nearest first */
+  guint n_deques; /* of its workers: one if they share it */
+  guint *order;   /* the other places, nearest first */
   IrisVictimGroup *groups;
   guint n_groups;
 
@@ -63,6 +77,7 @@ typedef struct
 {
   IrisPlaces *places;
   IrisDeal deal;
+  IrisLayout layout;
   guint n_districts;
   IrisDistrict *districts;
   alignas (IRIS_CACHE_PAIR) _Atomic guint next; /* the place that is dealt to next */
@@ -70,8 +85,10 @@ typedef struct
 
 extern const IrisCrewOps iris_districts_ops;
 
-IrisDistricts *iris_districts_new (IrisPlaces *places, IrisDeal deal);
-void iris_districts_free (gpointer self);
+void iris_districts_publish_own (IrisCrew *crew, IrisWorker *worker);
+void iris_districts_share_deques (IrisCrew *crew);
+IrisDistricts *iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout);
+void iris_districts_free (gpointer data);
 
 /* iris-district-take.c */
 IrisItem *iris_districts_take (IrisCrew *crew, IrisWorker *self);

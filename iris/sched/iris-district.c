@@ -4,6 +4,8 @@
  */
 #include "iris/sched/iris-district-private.h"
 
+#include "iris/sched/iris-mail-private.h"
+
 #include <string.h>
 
 static guint
@@ -18,19 +20,52 @@ push_inbox (IrisCrew *crew, guint place, bool strict, IrisItem *item)
   IrisDistricts *self = crew->owner;
   IrisDistrict *district = &self->districts[place];
 
-  iris_ring_push (strict ? &district->strict : &district->inbox, item);
+  iris_ring_core_push (strict ? &district->strict : &district->inbox, item);
   iris_lot_publish (&crew->lot, place, strict);
+}
+
+/* Some worker sleeps and none searches: lets it have something. Out of line: it is rare. */
+static __attribute__ ((noinline)) void
+wake_for_own (IrisCrew *crew, IrisWorker *worker)
+{
+  iris_deque_core_offer (worker->deque);
+  iris_lot_wake (&crew->lot, worker->place, false);
+}
+
+void
+iris_districts_publish_own (IrisCrew *crew, IrisWorker *worker)
+{
+  iris_fence_light ();
+  if (iris_unlikely (iris_lot_wants_work (&crew->lot)))
+    wake_for_own (crew, worker);
 }
 
 /* Inlined: it is most of what a worker does when an item makes others. */
 static inline void __attribute__ ((always_inline))
 push_own (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
 {
-  /* No memory for a larger deque: the inbox never refuses. */
-  if (iris_unlikely (!iris_wsqueue_push (&worker->deque, item)))
-    push_inbox (crew, worker->place, false, item);
-  else
-    iris_lot_publish (&crew->lot, worker->place, false);
+  /* Full, or no memory for a larger deque: the inbox never refuses. */
+  if (iris_unlikely (!iris_deque_core_push (worker->deque, item)))
+    {
+      push_inbox (crew, worker->place, false, item);
+      return;
+    }
+  iris_fence_light ();
+  if (iris_unlikely (iris_lot_wants_work (&crew->lot)))
+    wake_for_own (crew, worker);
+}
+
+/* Both queues are published: anyone may take from the deque, the place alone from its mailbox. */
+static void
+push_twice (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
+{
+  IrisDistricts *self = crew->owner;
+  guint place = (guint) item->place;
+  IrisItem *envelope = iris_envelope_new (item);
+
+  iris_ring_core_push (&self->districts[place].mail, envelope);
+  iris_lot_publish (&crew->lot, place, true);
+  push_own (crew, worker, envelope);
 }
 
 static void
@@ -48,6 +83,8 @@ push_hinted (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
 
   if (at_home && !strict)
     push_own (crew, worker, item);
+  else if (self->layout == IRIS_LAYOUT_MAILBOXES && worker != NULL && !strict)
+    push_twice (crew, worker, item);
   else
     push_inbox (crew, place, strict, item);
 }
@@ -150,7 +187,7 @@ district_order_victims (IrisDistrict *self, IrisPlaces *places, guint id, guint 
 }
 
 IrisDistricts *
-iris_districts_new (IrisPlaces *places, IrisDeal deal)
+iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout)
 {
   guint n = iris_places_get_n_places (places);
   IrisDistricts *self = aligned_alloc (IRIS_CACHE_PAIR, sizeof *self);
@@ -161,6 +198,7 @@ iris_districts_new (IrisPlaces *places, IrisDeal deal)
   memset (self, 0, sizeof *self);
   self->places = g_object_ref (places);
   self->deal = deal;
+  self->layout = layout;
   self->n_districts = n;
   self->districts = aligned_alloc (IRIS_CACHE_PAIR, n * sizeof *self->districts);
   if (self->districts == NULL)
@@ -171,17 +209,34 @@ iris_districts_new (IrisPlaces *places, IrisDeal deal)
     {
       IrisDistrict *district = &self->districts[i];
       gsize link = G_STRUCT_OFFSET (IrisItem, next);
+      guint mail_capacity = layout == IRIS_LAYOUT_MAILBOXES ? IRIS_INBOX_CAPACITY : 2;
 
-      if (!iris_ring_init (&district->inbox, IRIS_INBOX_CAPACITY, link)
-          || !iris_ring_init (&district->strict, IRIS_INBOX_CAPACITY, link))
+      if (!iris_ring_core_init (&district->inbox, IRIS_INBOX_CAPACITY, link)
+          || !iris_ring_core_init (&district->strict, IRIS_INBOX_CAPACITY, link)
+          || !iris_ring_core_init (&district->mail, mail_capacity, link))
         g_error ("iris: out of memory for the inboxes of place %u", i);
       district->first_worker = first_worker;
       district->n_workers = iris_place_get_n_workers (iris_places_get_place (places, i));
+      district->n_deques = layout == IRIS_LAYOUT_SHARED ? 1 : district->n_workers;
       first_worker += district->n_workers;
       district_order_victims (district, places, i, n);
     }
 
   return self;
+}
+
+/* For the layout `shared`: before any worker starts. */
+void
+iris_districts_share_deques (IrisCrew *crew)
+{
+  IrisDistricts *self = crew->owner;
+
+  for (guint i = 0; i < crew->n_workers; i++)
+    {
+      IrisWorker *worker = &crew->workers[i];
+
+      worker->deque = &crew->workers[self->districts[worker->place].first_worker].own_deque;
+    }
 }
 
 void
@@ -191,8 +246,9 @@ iris_districts_free (gpointer data)
 
   for (guint i = 0; i < self->n_districts; i++)
     {
-      iris_ring_clear (&self->districts[i].inbox);
-      iris_ring_clear (&self->districts[i].strict);
+      iris_ring_core_clear (&self->districts[i].inbox);
+      iris_ring_core_clear (&self->districts[i].strict);
+      iris_ring_core_clear (&self->districts[i].mail);
       g_free (self->districts[i].order);
       g_free (self->districts[i].groups);
     }

@@ -257,6 +257,15 @@ def rule_links(tree):
                     yield f'{path}:{number}: {target} is not there'
 
 
+def rule_decisions(tree):
+    """doc/decisions/README.md leads to every decision"""
+    overview = 'doc/decisions/README.md'
+    for path in tree.ending('.md'):
+        if path.startswith('doc/decisions/') and path != overview \
+                and f']({Path(path).name})' not in tree.text(overview):
+            yield f'{overview}: does not mention {Path(path).name}'
+
+
 def rule_readme_example(tree):
     """the C program in README.md is doc/examples/hello.c"""
     source = re.sub(r'\A/\*.*?\*/\s*', '', tree.text('doc/examples/hello.c'), flags=re.DOTALL)

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Something that was asked of irisd and is not answered yet.
+ */
+#pragma once
+
+#include <iris-client/iris-request.h>
+#include <iris/iris.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisClientCall IrisClientCall;
+
+/* Ends a call, once: with irisd's answer, or with an error, which stays the caller's. */
+typedef void (*IrisClientCallDone) (IrisClientCall *call,
+                                    const IrisWireMessage *answer,
+                                    const GError *error);
+
+typedef enum
+{
+  IRIS_CLIENT_CALL_NEW,
+  IRIS_CLIENT_CALL_WAITING, /* in a queue of the client or of a channel */
+  IRIS_CLIENT_CALL_SENT,    /* irisd may be working on it */
+} IrisClientCallState;
+
+struct _IrisClientCall
+{
+  guint64 serial; /* the second half of its request id; the first is the client's */
+  guint64 batch;  /* the serial of the batch that it was sent in, or 0 */
+  IrisWireType type;
+  IrisClientCallState state;
+  IrisRequest *request;             /* of a SUBMIT */
+  guint8 target[IRIS_WIRE_ID_SIZE]; /* of a CANCEL */
+  gint32 place;                     /* of a SUBMIT: its hint, looked up; -1 for none */
+  gsize size;                       /* bytes of payload */
+  gint64 busy_until;                /* when to give up on BUSY; 0 before the first */
+  gboolean cancelled;               /* its own GCancellable was triggered */
+  gpointer channel;                 /* whose queue or table it is in */
+  GList link;                       /* in that queue */
+  gpointer watch;                   /* who looks at its GCancellable */
+  GList watch_link;                 /* in that one's list */
+  IrisClientCallDone done;
+  gpointer owner; /* for done */
+};
+
+IrisClientCall *
+iris_client_call_new (IrisWireType type, guint64 serial, IrisClientCallDone done, gpointer owner);
+void
+iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, const GError *error);
+void iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessage *message);
+
+/* Request ids: eight random bytes of the client, then a serial number. */
+void iris_client_id_write (guint8 *id, const guint8 *prefix, guint64 serial);
+gboolean iris_client_id_read (const guint8 *id, const guint8 *prefix, guint64 *serial);
+gboolean iris_client_id_parse (const char *text, guint8 *id);
+
+#define IRIS_CLIENT_ID_PREFIX 8
+
+G_END_DECLS

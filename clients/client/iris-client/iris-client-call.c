@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Something that was asked of irisd and is not answered yet.
+ */
+#include "iris-client-call-private.h"
+#include "iris-request-private.h"
+
+#include <string.h>
+
+/*< private >
+ * iris_client_call_new:
+ * @type: what it is sent as
+ * @serial: its number
+ * @done: (nullable): ends it
+ * @owner: for @done
+ *
+ * Returns: (transfer full): a call, to be ended with iris_client_call_finish()
+ */
+IrisClientCall *
+iris_client_call_new (IrisWireType type, guint64 serial, IrisClientCallDone done, gpointer owner)
+{
+  IrisClientCall *self = g_new0 (IrisClientCall, 1);
+
+  self->type = type;
+  self->serial = serial;
+  self->done = done;
+  self->owner = owner;
+  self->place = -1;
+  self->link.data = self;
+  self->watch_link.data = self;
+  return self;
+}
+
+/*< private >
+ * iris_client_call_finish:
+ * @self: (transfer full): a call that is in no queue and no table any more
+ * @answer: (nullable): what irisd answered
+ * @error: (nullable): why there is no answer; one of the two is set
+ *
+ * Tells whoever waits, who may do anything then, and frees the call.
+ */
+void
+iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, const GError *error)
+{
+  if (self->done != NULL)
+    self->done (self, answer, error);
+  g_clear_pointer (&self->request, iris_request_unref);
+  g_free (self);
+}
+
+static void
+set_string (IrisWireMessage *message, IrisWireKey key, const char *text)
+{
+  if (text != NULL)
+    iris_wire_message_set_string (message, key, text, -1);
+}
+
+static void
+fill_submit (IrisClientCall *self, IrisWireMessage *message)
+{
+  IrisRequest *request = self->request;
+
+  set_string (message, IRIS_WIRE_KEY_SERVICE, request->service);
+  set_string (message, IRIS_WIRE_KEY_CONTENT_TYPE, request->content_type);
+  set_string (message, IRIS_WIRE_KEY_PATH, request->path);
+  if (self->place >= 0)
+    iris_wire_message_set_int (message, IRIS_WIRE_KEY_HINT, self->place);
+  if (request->strict)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_STRICT, TRUE);
+  if (request->args != NULL)
+    iris_wire_message_set_args (message, (const char *const *) request->args);
+  /* How it ends is what counts; being accepted is not worth a message. */
+  iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_QUIET, TRUE);
+  if (request->payload != NULL)
+    {
+      gsize size;
+      gconstpointer data = g_bytes_get_data (request->payload, &size);
+
+      iris_wire_message_set_body (message, data, size);
+    }
+}
+
+/*< private >
+ * iris_client_call_fill:
+ * @self: a call
+ * @prefix: the client's half of request ids
+ * @message: (out caller-allocates): the message to send; it borrows from the call
+ */
+void
+iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessage *message)
+{
+  guint8 id[IRIS_WIRE_ID_SIZE];
+
+  iris_client_id_write (id, prefix, self->serial);
+  iris_wire_message_init (message, self->type, id);
+  if (self->type == IRIS_WIRE_SUBMIT)
+    fill_submit (self, message);
+  else if (self->type == IRIS_WIRE_CANCEL)
+    iris_wire_message_set_target (message, self->target);
+}
+
+/*< private >
+ * iris_client_id_write:
+ * @id: (array fixed-size=16): where to
+ * @prefix: (array fixed-size=8): the client's half
+ * @serial: the other half
+ */
+void
+iris_client_id_write (guint8 *id, const guint8 *prefix, guint64 serial)
+{
+  guint64 big_endian = GUINT64_TO_BE (serial);
+
+  memcpy (id, prefix, IRIS_CLIENT_ID_PREFIX);
+  memcpy (id + IRIS_CLIENT_ID_PREFIX, &big_endian, sizeof big_endian);
+}
+
+/*< private >
+ * iris_client_id_read:
+ * @id: (array fixed-size=16): a request id
+ * @prefix: (array fixed-size=8): the client's half
+ * @serial: (out): the other half
+ *
+ * Returns: whether the id is one of this client
+ */
+gboolean
+iris_client_id_read (const guint8 *id, const guint8 *prefix, guint64 *serial)
+{
+  guint64 big_endian;
+
+  memcpy (&big_endian, id + IRIS_CLIENT_ID_PREFIX, sizeof big_endian);
+  *serial = GUINT64_FROM_BE (big_endian);
+  return memcmp (id, prefix, IRIS_CLIENT_ID_PREFIX) == 0;
+}
+
+/*< private >
+ * iris_client_id_parse:
+ * @text: 32 hexadecimal digits
+ * @id: (array fixed-size=16): where to
+ *
+ * Returns: whether @text is an id
+ */
+gboolean
+iris_client_id_parse (const char *text, guint8 *id)
+{
+  if (strlen (text) != 2 * IRIS_WIRE_ID_SIZE)
+    return FALSE;
+  for (guint i = 0; i < IRIS_WIRE_ID_SIZE; i++)
+    {
+      int high = g_ascii_xdigit_value (text[2 * i]);
+      int low = g_ascii_xdigit_value (text[2 * i + 1]);
+
+      if (high < 0 || low < 0)
+        return FALSE;
+      id[i] = (guint8) (high << 4 | low);
+    }
+  return TRUE;
+}

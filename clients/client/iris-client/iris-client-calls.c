@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a program can ask of irisd: each call as a pair of functions.
+ *
+ * A call is a GTask whose source object is the client, so the client lives while anything is under
+ * way. The task's own look at its GCancellable is switched off: an item that finished although it
+ * was being cancelled gives its result.
+ */
+#include "iris-client-private.h"
+#include "iris-client-error-private.h"
+#include "iris-client-status-private.h"
+#include "iris-request-private.h"
+#include "iris-result-private.h"
+
+/* Whether the caller is where the client belongs. */
+static gboolean
+iris_client_in_context (IrisClient *self)
+{
+  GMainContext *here = g_main_context_get_thread_default ();
+
+  return self->settings.context == (here != NULL ? here : g_main_context_default ());
+}
+
+/* The task behind @call, which is over now. */
+static GTask *
+take_task (IrisClientCall *call)
+{
+  GTask *task = call->owner;
+  IrisClient *self = g_task_get_source_object (task);
+
+  iris_client_watches_remove (self->watches, call);
+  if (call->type == IRIS_WIRE_SUBMIT)
+    self->outstanding--;
+  return task;
+}
+
+static void
+return_error (GTask *task, IrisClientCall *call, const GError *error)
+{
+  /* Whoever cancels through a GCancellable looks for GIO's own error. */
+  if (call->cancelled && error->domain == IRIS_CLIENT_ERROR
+      && (error->code == IRIS_CLIENT_ERROR_CANCELLED || error->code == IRIS_CLIENT_ERROR_BUSY))
+    g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_CANCELLED, "%s", error->message);
+  else
+    g_task_return_error (task, g_error_copy (error));
+}
+
+static void
+return_unreadable (GTask *task, const GError *error)
+{
+  g_task_return_new_error (task, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_PROTOCOL,
+                           "irisd's answer cannot be read: %s", error->message);
+}
+
+static void
+connect_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
+{
+  g_autoptr (GTask) task = take_task (call);
+
+  if (error != NULL)
+    return_error (task, call, error);
+  else
+    g_task_return_boolean (task, TRUE);
+}
+
+static void
+submit_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
+{
+  g_autoptr (GTask) task = take_task (call);
+
+  if (error != NULL)
+    return_error (task, call, error);
+  else
+    g_task_return_pointer (task, iris_result_new_from_wire (answer),
+                           (GDestroyNotify) iris_result_unref);
+}
+
+static void
+services_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
+{
+  g_autoptr (GTask) task = take_task (call);
+  g_autoptr (IrisWireServices) services = NULL;
+  g_autoptr (GError) local = NULL;
+
+  if (error != NULL)
+    return_error (task, call, error);
+  else if ((services = iris_wire_services_decode (answer->body, NULL, &local)) == NULL)
+    return_unreadable (task, local);
+  else
+    g_task_return_pointer (task, iris_client_services_new_from_wire (services),
+                           (GDestroyNotify) g_ptr_array_unref);
+}
+
+static void
+status_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
+{
+  g_autoptr (GTask) task = take_task (call);
+  g_autoptr (IrisWireStatus) status = NULL;
+  g_autoptr (GError) local = NULL;
+
+  if (error != NULL)
+    return_error (task, call, error);
+  else if ((status = iris_wire_status_decode (answer->body, NULL, &local)) == NULL)
+    return_unreadable (task, local);
+  else
+    g_task_return_pointer (task, iris_client_status_new_from_wire (status),
+                           (GDestroyNotify) iris_client_status_unref);
+}
+
+static void
+cancel_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
+{
+  g_autoptr (GTask) task = take_task (call);
+
+  if (error != NULL)
+    return_error (task, call, error);
+  else
+    g_task_return_int (task, (gssize) answer->state);
+}
+
+static IrisClientCall *
+iris_client_begin (IrisClient *self,
+                   IrisWireType type,
+                   IrisClientCallDone done,
+                   gpointer tag,
+                   GCancellable *cancellable,
+                   GAsyncReadyCallback callback,
+                   gpointer user_data)
+{
+  GTask *task = g_task_new (self, cancellable, callback, user_data);
+
+  g_task_set_source_tag (task, tag);
+  g_task_set_check_cancellable (task, FALSE);
+  return iris_client_call_new (type, self->settings.next_serial++, done, task);
+}
+
+/**
+ * iris_client_connect_async:
+ * @self: a client
+ * @cancellable: (nullable): to stop waiting
+ * @callback: called when done
+ * @user_data: for @callback
+ *
+ * Greets irisd and asks for its places. Other calls do this by themselves; connecting first tells
+ * early whether irisd is there.
+ *
+ * Since: 0.1
+ */
+void
+iris_client_connect_async (IrisClient *self,
+                           GCancellable *cancellable,
+                           GAsyncReadyCallback callback,
+                           gpointer user_data)
+{
+  IrisClientCall *call;
+
+  g_return_if_fail (IRIS_IS_CLIENT (self));
+  g_return_if_fail (iris_client_in_context (self));
+
+  call = iris_client_begin (self, IRIS_WIRE_HELLO, connect_done, iris_client_connect_async,
+                            cancellable, callback, user_data);
+  iris_client_take_call (self, call, cancellable);
+}
+
+/**
+ * iris_client_connect_finish:
+ * @self: a client
+ * @result: what the callback was given
+ * @error: return location for an error
+ *
+ * Errors: %IRIS_CLIENT_ERROR_NOT_CONNECTED where nobody listens, %IRIS_CLIENT_ERROR_TIMED_OUT where
+ * somebody listens and does not answer, %IRIS_CLIENT_ERROR_VERSION, %IRIS_CLIENT_ERROR_BUSY if
+ * irisd has as many clients as it takes, and %G_IO_ERROR_CANCELLED.
+ *
+ * Returns: whether the client is connected
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_client_connect_finish (IrisClient *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+
+  return g_task_propagate_boolean (G_TASK (result), error);
+}
+
+/**
+ * iris_client_submit_async:
+ * @self: a client
+ * @request: the work item; from now on it must not be changed
+ * @cancellable: (nullable): to cancel the item
+ * @callback: called when the item has ended
+ * @user_data: for @callback
+ *
+ * Sends a work item. Any number of items may be submitted in a row, up to
+ * [property@IrisClient.Client:max-outstanding]: those that irisd has no room for wait in the
+ * client.
+ *
+ * Triggering @cancellable takes back an item that was not sent. Of an item that was, irisd is told
+ * that it is not wanted any more; the call then ends as the item ends, with %G_IO_ERROR_CANCELLED
+ * or, if it was too late, with its result.
+ *
+ * Since: 0.1
+ */
+void
+iris_client_submit_async (IrisClient *self,
+                          IrisRequest *request,
+                          GCancellable *cancellable,
+                          GAsyncReadyCallback callback,
+                          gpointer user_data)
+{
+  guint8 id[IRIS_WIRE_ID_SIZE];
+  IrisClientCall *call;
+
+  g_return_if_fail (IRIS_IS_CLIENT (self));
+  g_return_if_fail (request != NULL);
+  g_return_if_fail (iris_client_in_context (self));
+
+  call = iris_client_begin (self, IRIS_WIRE_SUBMIT, submit_done, iris_client_submit_async,
+                            cancellable, callback, user_data);
+  call->request = iris_request_ref (request);
+  call->size = request->payload != NULL ? g_bytes_get_size (request->payload) : 0;
+  iris_client_id_write (id, self->settings.prefix, call->serial);
+  iris_request_seal (request, id);
+  if (self->outstanding++ < self->max_outstanding)
+    iris_client_take_call (self, call, cancellable);
+  else
+    {
+      g_autoptr (GError) error = g_error_new (
+          IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_QUEUE_FULL,
+          "%u items are under way, which is the limit max-outstanding; wait for some "
+          "to end, or raise the client's property of that name",
+          self->max_outstanding);
+
+      iris_client_call_finish (call, NULL, error);
+    }
+}
+
+/**
+ * iris_client_submit_finish:
+ * @self: a client
+ * @result: what the callback was given
+ * @error: return location for an error
+ *
+ * Errors: any of #IrisClientError, and %G_IO_ERROR_CANCELLED. iris_client_error_get_place() tells
+ * where an item that failed had run.
+ *
+ * Returns: (transfer full): what came of the item, or %NULL
+ *
+ * Since: 0.1
+ */
+IrisResult *
+iris_client_submit_finish (IrisClient *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
+/**
+ * iris_client_get_services_async:
+ * @self: a client
+ * @cancellable: (nullable): to stop waiting
+ * @callback: called when done
+ * @user_data: for @callback
+ *
+ * Asks which services irisd offers.
+ *
+ * Since: 0.1
+ */
+void
+iris_client_get_services_async (IrisClient *self,
+                                GCancellable *cancellable,
+                                GAsyncReadyCallback callback,
+                                gpointer user_data)
+{
+  IrisClientCall *call;
+
+  g_return_if_fail (IRIS_IS_CLIENT (self));
+  g_return_if_fail (iris_client_in_context (self));
+
+  call = iris_client_begin (self, IRIS_WIRE_SERVICES, services_done, iris_client_get_services_async,
+                            cancellable, callback, user_data);
+  iris_client_take_call (self, call, cancellable);
+}
+
+/**
+ * iris_client_get_services_finish:
+ * @self: a client
+ * @result: what the callback was given
+ * @error: return location for an error
+ *
+ * Returns: (transfer full) (element-type IrisClientService): the services, or %NULL
+ *
+ * Since: 0.1
+ */
+GPtrArray *
+iris_client_get_services_finish (IrisClient *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
+/**
+ * iris_client_get_status_async:
+ * @self: a client
+ * @cancellable: (nullable): to stop waiting
+ * @callback: called when done
+ * @user_data: for @callback
+ *
+ * Asks for irisd's state and counters.
+ *
+ * Since: 0.1
+ */
+void
+iris_client_get_status_async (IrisClient *self,
+                              GCancellable *cancellable,
+                              GAsyncReadyCallback callback,
+                              gpointer user_data)
+{
+  IrisClientCall *call;
+
+  g_return_if_fail (IRIS_IS_CLIENT (self));
+  g_return_if_fail (iris_client_in_context (self));
+
+  call = iris_client_begin (self, IRIS_WIRE_STATUS, status_done, iris_client_get_status_async,
+                            cancellable, callback, user_data);
+  iris_client_take_call (self, call, cancellable);
+}
+
+/**
+ * iris_client_get_status_finish:
+ * @self: a client
+ * @result: what the callback was given
+ * @error: return location for an error
+ *
+ * Returns: (transfer full): the state, or %NULL
+ *
+ * Since: 0.1
+ */
+IrisClientStatus *
+iris_client_get_status_finish (IrisClient *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
+/**
+ * iris_client_cancel_async:
+ * @self: a client
+ * @id: the id of an item, as [method@IrisClient.Request.get_id] gives it
+ * @cancellable: (nullable): to stop waiting for irisd's answer
+ * @callback: called when done
+ * @user_data: for @callback
+ *
+ * Asks irisd to cancel an item that any client of the same user submitted. To cancel an item of
+ * this client, trigger the #GCancellable that it was submitted with.
+ *
+ * Since: 0.1
+ */
+void
+iris_client_cancel_async (IrisClient *self,
+                          const char *id,
+                          GCancellable *cancellable,
+                          GAsyncReadyCallback callback,
+                          gpointer user_data)
+{
+  IrisClientCall *call;
+
+  g_return_if_fail (IRIS_IS_CLIENT (self));
+  g_return_if_fail (id != NULL);
+  g_return_if_fail (iris_client_in_context (self));
+
+  call = iris_client_begin (self, IRIS_WIRE_CANCEL, cancel_done, iris_client_cancel_async,
+                            cancellable, callback, user_data);
+  if (iris_client_id_parse (id, call->target))
+    iris_client_take_call (self, call, cancellable);
+  else
+    {
+      g_autoptr (GError) error = g_error_new (IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_BAD_ARGUMENT,
+                                              "“%s” is no id: an id is 32 hexadecimal digits", id);
+
+      iris_client_call_finish (call, NULL, error);
+    }
+}
+
+/**
+ * iris_client_cancel_finish:
+ * @self: a client
+ * @result: what the callback was given
+ * @was_running: (out) (optional): whether the item was running and was asked to stop; otherwise it
+ *   was still queued and will not run
+ * @error: return location for an error
+ *
+ * Errors: %IRIS_CLIENT_ERROR_NOT_FOUND if no such item is under way.
+ *
+ * Returns: whether irisd found the item
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_client_cancel_finish (IrisClient *self,
+                           GAsyncResult *result,
+                           gboolean *was_running,
+                           GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  gssize state;
+
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+
+  state = g_task_propagate_int (G_TASK (result), &local);
+  if (local != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&local));
+      return FALSE;
+    }
+  if (was_running != NULL)
+    *was_running = state == IRIS_WIRE_STATE_RUNNING;
+  return TRUE;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The receiving half of a channel: what irisd's messages mean for the calls.
+ */
+#include "iris-client-channel-private.h"
+#include "iris-client-error-private.h"
+
+static IrisClientCall *
+iris_client_channel_find (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  guint64 serial;
+
+  if (!iris_client_id_read (message->request_id, self->settings->prefix, &serial))
+    return NULL;
+  return g_hash_table_lookup (self->pending, GSIZE_TO_POINTER (serial));
+}
+
+static void
+iris_client_channel_remove (IrisClientChannel *self, IrisClientCall *call)
+{
+  g_hash_table_remove (self->pending, GSIZE_TO_POINTER (call->serial));
+}
+
+static GError *
+error_of (const IrisWireMessage *message)
+{
+  g_autofree char *sentence = iris_wire_string_dup (&message->sentence);
+
+  return iris_client_error_new_from_wire (message->code, sentence, message->home, message->place);
+}
+
+static void
+iris_client_channel_welcome (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  if (self->state != IRIS_CLIENT_CHANNEL_CONNECTING)
+    return;
+  if (iris_wire_message_has (message, IRIS_WIRE_KEY_MAX_BODY))
+    self->limits.max_body = message->max_body;
+  if (iris_wire_message_has (message, IRIS_WIRE_KEY_MAX_BATCH))
+    self->limits.max_batch = message->max_batch;
+  iris_wire_encoder_clear (&self->encoder);
+  iris_wire_encoder_init (&self->encoder, &self->limits);
+  iris_wire_batch_builder_clear (&self->batch);
+  iris_wire_batch_builder_init (&self->batch, &self->limits);
+  iris_client_credit_init (&self->credit, message->credits, message->byte_credits);
+  self->state = IRIS_CLIENT_CHANNEL_READY;
+  iris_client_channel_wake (self);
+  self->funcs->ready (self, self->user_data);
+}
+
+static void
+iris_client_channel_answer (IrisClientChannel *self,
+                            IrisWireType asked,
+                            const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+
+  /* Nobody waits any more for the answer to a call that was cancelled. */
+  if (call == NULL || call->type != asked)
+    return;
+  iris_client_channel_remove (self, call);
+  iris_client_channel_end_call (self, call, message, NULL);
+}
+
+static void
+iris_client_channel_result (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+
+  if (call == NULL || call->type != IRIS_WIRE_SUBMIT)
+    return;
+  iris_client_channel_remove (self, call);
+  iris_client_credit_end (&self->credit, call->size, message->body.size);
+  iris_client_channel_wake (self);
+  iris_client_channel_end_call (self, call, message, NULL);
+}
+
+/* Takes an item that irisd refused out of what was sent. */
+static void
+iris_client_channel_not_accepted (IrisClientChannel *self, IrisClientCall *call)
+{
+  iris_client_channel_remove (self, call);
+  if (call->type == IRIS_WIRE_SUBMIT)
+    iris_client_credit_refund (&self->credit, call->size);
+  iris_client_channel_wake (self);
+}
+
+/* A whole batch was refused: so was each of its items. */
+static void
+iris_client_channel_batch_refused (IrisClientChannel *self, guint64 batch, const GError *error)
+{
+  g_autoptr (GPtrArray) calls = g_ptr_array_new ();
+  GHashTableIter iter;
+  gpointer value;
+
+  g_hash_table_iter_init (&iter, self->pending);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    if (((IrisClientCall *) value)->batch == batch)
+      g_ptr_array_add (calls, value);
+  for (guint i = 0; i < calls->len; i++)
+    iris_client_channel_not_accepted (self, g_ptr_array_index (calls, i));
+  for (guint i = 0; i < calls->len; i++)
+    iris_client_channel_end_call (self, g_ptr_array_index (calls, i), NULL, error);
+}
+
+static void
+iris_client_channel_error (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+  g_autoptr (GError) error = error_of (message);
+  guint64 serial = 0;
+  gboolean ours = iris_client_id_read (message->request_id, self->settings->prefix, &serial);
+
+  if (self->state == IRIS_CLIENT_CHANNEL_CONNECTING)
+    iris_client_channel_fail (self, error->code, error->message);
+  else if (message->code == IRIS_WIRE_ERROR_HELLO_REQUIRED)
+    iris_client_channel_fail (self, IRIS_CLIENT_ERROR_DISCONNECTED,
+                              "irisd has dropped this connection");
+  else if (call != NULL && call->type == IRIS_WIRE_SUBMIT && message->ends)
+    {
+      iris_client_channel_remove (self, call);
+      iris_client_credit_end (&self->credit, call->size, message->body.size);
+      iris_client_channel_wake (self);
+      iris_client_channel_end_call (self, call, NULL, error);
+    }
+  else if (call != NULL)
+    {
+      iris_client_channel_not_accepted (self, call);
+      iris_client_channel_end_call (self, call, NULL, error);
+    }
+  else if (ours && serial != 0)
+    iris_client_channel_batch_refused (self, serial, error);
+}
+
+/* Puts an item back among those that wait, where its turn is. */
+static void
+iris_client_channel_requeue (IrisClientChannel *self, IrisClientCall *call)
+{
+  GList *next = self->waiting.head;
+
+  while (next != NULL && ((IrisClientCall *) next->data)->serial < call->serial)
+    next = next->next;
+  call->state = IRIS_CLIENT_CALL_WAITING;
+  call->batch = 0;
+  g_queue_insert_before_link (&self->waiting, next, &call->link);
+}
+
+static void
+iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+  gint64 now = g_get_monotonic_time ();
+  gint64 retry_at = now + MAX (message->retry_after_ms, 1) * G_TIME_SPAN_MILLISECOND;
+
+  if (self->state == IRIS_CLIENT_CHANNEL_CONNECTING)
+    {
+      g_autoptr (GError) error = error_of (message);
+
+      iris_client_channel_fail (self, IRIS_CLIENT_ERROR_BUSY, error->message);
+      return;
+    }
+  if (call == NULL)
+    return;
+  iris_client_channel_not_accepted (self, call);
+  if (call->busy_until == 0)
+    call->busy_until = now + self->settings->busy_timeout_ms * G_TIME_SPAN_MILLISECOND;
+  if (call->type != IRIS_WIRE_SUBMIT || call->cancelled || now >= call->busy_until)
+    {
+      g_autoptr (GError) error = error_of (message);
+
+      error->code = IRIS_CLIENT_ERROR_BUSY;
+      iris_client_channel_end_call (self, call, NULL, error);
+      return;
+    }
+  self->retry_at = MAX (self->retry_at, retry_at);
+  iris_client_channel_requeue (self, call);
+}
+
+static void
+iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  switch (message->type)
+    {
+    case IRIS_WIRE_WELCOME:
+      iris_client_channel_welcome (self, message);
+      break;
+    case IRIS_WIRE_RESULT:
+      iris_client_channel_result (self, message);
+      break;
+    case IRIS_WIRE_ERROR_REPLY:
+      iris_client_channel_error (self, message);
+      break;
+    case IRIS_WIRE_BUSY:
+      iris_client_channel_busy (self, message);
+      break;
+    case IRIS_WIRE_MAP_REPLY:
+      iris_client_channel_answer (self, IRIS_WIRE_MAP, message);
+      break;
+    case IRIS_WIRE_STATUS_REPLY:
+      iris_client_channel_answer (self, IRIS_WIRE_STATUS, message);
+      break;
+    case IRIS_WIRE_SERVICES_REPLY:
+      iris_client_channel_answer (self, IRIS_WIRE_SERVICES, message);
+      break;
+    case IRIS_WIRE_CANCELLING:
+      iris_client_channel_answer (self, IRIS_WIRE_CANCEL, message);
+      break;
+    default:
+      /* ACCEPTED and PONG: it is enough that something was heard. */
+      break;
+    }
+}
+
+/*< private >
+ * iris_client_channel_receive:
+ * @self: a channel; the caller holds a reference
+ * @frames: (array length=n): a message
+ * @n: its frames
+ *
+ * Takes a message from irisd, which is not believed either: what does not parse ends the channel.
+ */
+void
+iris_client_channel_receive (IrisClientChannel *self, const IrisWireFrame *frames, guint n)
+{
+  g_autoptr (GError) error = NULL;
+  IrisWireLimits limits = self->limits;
+  IrisWireMessage message;
+
+  if (self->state == IRIS_CLIENT_CHANNEL_CLOSED)
+    return;
+  /* A daemon that takes only small payloads may still give large results. */
+  limits.max_body = MAX (limits.max_body, IRIS_WIRE_DEFAULT_MAX_BODY);
+  if (iris_wire_decode (frames, n, &limits, &message, &error)
+      && !iris_wire_type_is_request (message.type))
+    iris_client_channel_handle (self, &message);
+  else
+    {
+      g_autofree char *why = g_strdup_printf (
+          "what answers at %s does not speak the protocol IRS1 (%s)", self->endpoint,
+          error != NULL ? error->message : "it sent a request");
+
+      iris_client_channel_fail (self, IRIS_CLIENT_ERROR_PROTOCOL, why);
+    }
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * How the library makes its errors.
+ */
+#pragma once
+
+#include <iris-client/iris-client-error.h>
+
+G_BEGIN_DECLS
+
+GError *iris_client_error_new_from_wire (guint code, const char *sentence, int home, int place);
+
+G_END_DECLS

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What can go wrong between a program and irisd.
+ *
+ * An item that failed was still queued at a place and run at a place, and whoever counts items by
+ * place wants to know which. The error carries both, as an extended error of GLib.
+ */
+#include "iris-client-error-private.h"
+
+/* Places are kept plus one, so that the zeroed state of a new error says "none". */
+typedef struct
+{
+  int home_plus_one;
+  int place_plus_one;
+} IrisClientErrorPrivate;
+
+static void
+iris_client_error_private_init (IrisClientErrorPrivate *priv)
+{
+  priv->home_plus_one = 0;
+  priv->place_plus_one = 0;
+}
+
+static void
+iris_client_error_private_copy (const IrisClientErrorPrivate *from, IrisClientErrorPrivate *to)
+{
+  *to = *from;
+}
+
+static void
+iris_client_error_private_clear (IrisClientErrorPrivate *priv)
+{
+}
+
+G_DEFINE_EXTENDED_ERROR (IrisClientError, iris_client_error)
+
+typedef struct
+{
+  int code;
+  const char *name;
+} IrisClientErrorName;
+
+static const IrisClientErrorName error_names[] = {
+  { IRIS_CLIENT_ERROR_FAILED, "failed" },
+  { IRIS_CLIENT_ERROR_MALFORMED, "malformed" },
+  { IRIS_CLIENT_ERROR_VERSION, "version" },
+  { IRIS_CLIENT_ERROR_HELLO_REQUIRED, "hello-required" },
+  { IRIS_CLIENT_ERROR_UNKNOWN_TYPE, "unknown-type" },
+  { IRIS_CLIENT_ERROR_UNKNOWN_SERVICE, "unknown-service" },
+  { IRIS_CLIENT_ERROR_NO_SUCH_PLACE, "no-such-place" },
+  { IRIS_CLIENT_ERROR_TOO_LARGE, "too-large" },
+  { IRIS_CLIENT_ERROR_BAD_ARGUMENT, "bad-argument" },
+  { IRIS_CLIENT_ERROR_NOT_FOUND, "not-found" },
+  { IRIS_CLIENT_ERROR_CANCELLED, "cancelled" },
+  { IRIS_CLIENT_ERROR_NO_SUCH_COMMAND, "no-such-command" },
+  { IRIS_CLIENT_ERROR_UNREADABLE_FILE, "unreadable-file" },
+  { IRIS_CLIENT_ERROR_SHUTTING_DOWN, "shutting-down" },
+  { IRIS_CLIENT_ERROR_SERVICE_FAILED, "service-failed" },
+  { IRIS_CLIENT_ERROR_DUPLICATE_ID, "duplicate-id" },
+  { IRIS_CLIENT_ERROR_BUSY, "busy" },
+  { IRIS_CLIENT_ERROR_NOT_PERMITTED, "not-permitted" },
+  { IRIS_CLIENT_ERROR_INTERNAL, "internal" },
+  { IRIS_CLIENT_ERROR_NOT_CONNECTED, "not-connected" },
+  { IRIS_CLIENT_ERROR_TIMED_OUT, "timed-out" },
+  { IRIS_CLIENT_ERROR_DISCONNECTED, "disconnected" },
+  { IRIS_CLIENT_ERROR_QUEUE_FULL, "queue-full" },
+  { IRIS_CLIENT_ERROR_PROTOCOL, "protocol" },
+};
+
+/*< private >
+ * iris_client_error_new_from_wire:
+ * @code: the number that irisd sent
+ * @sentence: (nullable): its sentence
+ * @home: the place that the item was queued at, or -1
+ * @place: the place that it ran at, or -1
+ *
+ * Returns: (transfer full): the error
+ */
+GError *
+iris_client_error_new_from_wire (guint code, const char *sentence, int home, int place)
+{
+  gboolean known = code >= IRIS_CLIENT_ERROR_MALFORMED && code <= IRIS_CLIENT_ERROR_INTERNAL;
+  GError *error;
+  IrisClientErrorPrivate *priv;
+
+  if (sentence == NULL || *sentence == '\0')
+    sentence = "irisd reported an error without saying which";
+  error = g_error_new_literal (IRIS_CLIENT_ERROR, known ? (int) code : IRIS_CLIENT_ERROR_FAILED,
+                               sentence);
+  priv = iris_client_error_get_private (error);
+  priv->home_plus_one = home + 1;
+  priv->place_plus_one = place + 1;
+  return error;
+}
+
+/**
+ * iris_client_error_get_name:
+ * @error: an error of any domain
+ *
+ * Gets the stable name of the error's code, as the protocol spells it (`unreadable-file`).
+ * For an error of another domain that is `failed`, except that a cancelled GIO call is `cancelled`.
+ *
+ * Returns: (transfer none): the name
+ *
+ * Since: 0.1
+ */
+const char *
+iris_client_error_get_name (const GError *error)
+{
+  g_return_val_if_fail (error != NULL, NULL);
+
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return "cancelled";
+  if (error->domain == IRIS_CLIENT_ERROR)
+    for (gsize i = 0; i < G_N_ELEMENTS (error_names); i++)
+      if (error_names[i].code == error->code)
+        return error_names[i].name;
+  return "failed";
+}
+
+/**
+ * iris_client_error_get_home:
+ * @error: an error of any domain
+ *
+ * Gets the place at which the failed item had been queued.
+ *
+ * Returns: the id of the place, or -1 if the item never got that far
+ *
+ * Since: 0.1
+ */
+int
+iris_client_error_get_home (const GError *error)
+{
+  g_return_val_if_fail (error != NULL, -1);
+
+  if (error->domain != IRIS_CLIENT_ERROR)
+    return -1;
+  return iris_client_error_get_private (error)->home_plus_one - 1;
+}
+
+/**
+ * iris_client_error_get_place:
+ * @error: an error of any domain
+ *
+ * Gets the place at which the failed item ran.
+ *
+ * Returns: the id of the place, or -1 if the item did not run
+ *
+ * Since: 0.1
+ */
+int
+iris_client_error_get_place (const GError *error)
+{
+  g_return_val_if_fail (error != NULL, -1);
+
+  if (error->domain != IRIS_CLIENT_ERROR)
+    return -1;
+  return iris_client_error_get_private (error)->place_plus_one - 1;
+}

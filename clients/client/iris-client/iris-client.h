@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The one header of libiris-client: a program's connection to irisd.
+ */
+#pragma once
+
+#define IRIS_CLIENT_INSIDE
+#include <iris-client/iris-client-version-macros.h>
+#include <iris-client/iris-client-error.h>
+#include <iris-client/iris-client-place.h>
+#include <iris-client/iris-client-status.h>
+#include <iris-client/iris-request.h>
+#include <iris-client/iris-result.h>
+#undef IRIS_CLIENT_INSIDE
+
+G_BEGIN_DECLS
+
+#define IRIS_TYPE_CLIENT (iris_client_get_type ())
+IRIS_CLIENT_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (IrisClient, iris_client, IRIS, CLIENT, GObject)
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+IrisClient *iris_client_new (const char *endpoint_or_dir);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_connect_async (IrisClient *self,
+                                GCancellable *cancellable,
+                                GAsyncReadyCallback callback,
+                                gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_connect_finish (IrisClient *self, GAsyncResult *result, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_is_connected (IrisClient *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+const char *iris_client_get_endpoint (IrisClient *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GPtrArray *iris_client_get_places (IrisClient *self);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_submit_async (IrisClient *self,
+                               IrisRequest *request,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+IrisResult *iris_client_submit_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_services_async (IrisClient *self,
+                                     GCancellable *cancellable,
+                                     GAsyncReadyCallback callback,
+                                     gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GPtrArray *iris_client_get_services_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_status_async (IrisClient *self,
+                                   GCancellable *cancellable,
+                                   GAsyncReadyCallback callback,
+                                   gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+IrisClientStatus *
+iris_client_get_status_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_cancel_async (IrisClient *self,
+                               const char *id,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_cancel_finish (IrisClient *self,
+                                    GAsyncResult *result,
+                                    gboolean *was_running,
+                                    GError **error);
+
+G_END_DECLS

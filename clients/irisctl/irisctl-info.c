@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisctl places, services, status: what irisd is and has.
+ */
+#include "irisctl-json.h"
+#include "irisctl-table.h"
+#include "irisctl.h"
+
+static void
+print_table (CtlTable *table)
+{
+  g_autofree char *text = ctl_table_to_string (table);
+
+  g_print ("%s", text);
+}
+
+static int
+expect_no_arguments (const char *command, int argc)
+{
+  return argc == 1 ? CTL_OK : ctl_fail (CTL_USAGE, "%s takes no argument", command);
+}
+
+static void
+places_json (GPtrArray *places)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < places->len; i++)
+    {
+      const IrisClientPlace *place = g_ptr_array_index (places, i);
+
+      json_builder_begin_object (builder);
+      ctl_json_int (builder, "id", place->id);
+      ctl_json_string (builder, "name", place->name);
+      ctl_json_string (builder, "cpus", place->cpus);
+      ctl_json_string (builder, "memory_nodes", place->memory_nodes);
+      ctl_json_int (builder, "workers", place->workers);
+      ctl_json_bool (builder, "bound", place->bound);
+      ctl_json_string (builder, "endpoint", place->endpoint);
+      json_builder_set_member_name (builder, "distances");
+      json_builder_begin_array (builder);
+      for (guint j = 0; j < place->n_distances; j++)
+        json_builder_add_int_value (builder, place->distances[j]);
+      json_builder_end_array (builder);
+      json_builder_end_object (builder);
+    }
+  json_builder_end_array (builder);
+  ctl_json_print (builder);
+}
+
+static int
+run_places (Ctl *ctl, int argc, char **argv)
+{
+  static const char *const headings[] = { ">id",      "name",  "cpus",     "memory",
+                                          ">workers", "bound", "endpoint", NULL };
+  g_autoptr (CtlTable) table = ctl_table_new (headings);
+  GPtrArray *places;
+  int status = expect_no_arguments ("places", argc);
+
+  if (status == CTL_OK)
+    status = ctl_connect (ctl);
+  if (status != CTL_OK)
+    return status;
+
+  places = iris_client_get_places (ctl->client);
+  if (ctl->json)
+    {
+      places_json (places);
+      return CTL_OK;
+    }
+  for (guint i = 0; i < places->len; i++)
+    {
+      const IrisClientPlace *place = g_ptr_array_index (places, i);
+
+      ctl_table_add (table, ctl_number ((guint64) place->id), g_strdup (place->name),
+                     g_strdup (place->cpus), g_strdup (place->memory_nodes),
+                     ctl_number (place->workers), g_strdup (place->bound ? "yes" : "no"),
+                     g_strdup (place->endpoint));
+    }
+  print_table (table);
+
+  return CTL_OK;
+}
+
+const CtlCommand ctl_places = {
+  .name = "places",
+  .arguments = "",
+  .summary = "list the places, their cpus and endpoints",
+  .description = "Example:\n  irisctl places --json | jq '.[].name'\n",
+  .run = run_places,
+};
+
+static int
+run_services (Ctl *ctl, int argc, char **argv)
+{
+  static const char *const headings[] = { "name", "what it does", NULL };
+  g_autoptr (CtlTable) table = ctl_table_new (headings);
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GPtrArray) services = NULL;
+  g_autoptr (GError) error = NULL;
+  int status = expect_no_arguments ("services", argc);
+
+  if (status == CTL_OK)
+    status = ctl_connect (ctl);
+  if (status != CTL_OK)
+    return status;
+  iris_client_get_services_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
+  services = iris_client_get_services_finish (ctl->client, ctl_wait (&result), &error);
+  if (services == NULL)
+    return ctl_fail_with (error);
+
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < services->len; i++)
+    {
+      const IrisClientService *service = g_ptr_array_index (services, i);
+
+      json_builder_begin_object (builder);
+      ctl_json_string (builder, "name", service->name);
+      ctl_json_string (builder, "summary", service->summary);
+      json_builder_end_object (builder);
+      ctl_table_add (table, g_strdup (service->name), g_strdup (service->summary));
+    }
+  json_builder_end_array (builder);
+  if (ctl->json)
+    ctl_json_print (builder);
+  else
+    print_table (table);
+
+  return CTL_OK;
+}
+
+const CtlCommand ctl_services = {
+  .name = "services",
+  .arguments = "",
+  .summary = "list what irisd can do",
+  .run = run_services,
+};
+
+static void
+status_json (const IrisClientStatus *status)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+  json_builder_begin_object (builder);
+  ctl_json_string (builder, "version", status->version);
+  ctl_json_int (builder, "pid", (gint64) status->pid);
+  ctl_json_double (builder, "uptime_s", status->uptime_ms / 1e3);
+  ctl_json_string (builder, "scheduler", status->scheduler);
+  ctl_json_bool (builder, "draining", status->draining);
+  ctl_json_int (builder, "clients", (gint64) status->peers);
+  ctl_json_int (builder, "in_flight", (gint64) status->in_flight);
+  ctl_json_int (builder, "accepted", (gint64) status->accepted);
+  ctl_json_int (builder, "ended", (gint64) status->ended);
+  ctl_json_int (builder, "failed", (gint64) status->failed);
+  ctl_json_int (builder, "malformed", (gint64) status->malformed);
+  ctl_json_int (builder, "refused", (gint64) status->refused);
+  json_builder_set_member_name (builder, "places");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < status->places->len; i++)
+    {
+      const IrisClientPlaceStatus *place = g_ptr_array_index (status->places, i);
+
+      json_builder_begin_object (builder);
+      ctl_json_int (builder, "id", place->id);
+      ctl_json_string (builder, "name", place->name);
+      ctl_json_int (builder, "workers", place->workers);
+      ctl_json_int (builder, "hinted", (gint64) place->hinted);
+      ctl_json_int (builder, "executed", (gint64) place->executed);
+      ctl_json_int (builder, "stolen_in", (gint64) place->stolen_in);
+      ctl_json_int (builder, "stolen_out", (gint64) place->stolen_out);
+      ctl_json_int (builder, "bytes", (gint64) place->bytes);
+      ctl_json_double (builder, "busy_s", place->busy_ns / 1e9);
+      json_builder_end_object (builder);
+    }
+  json_builder_end_array (builder);
+  json_builder_end_object (builder);
+  ctl_json_print (builder);
+}
+
+static void
+status_text (const IrisClientStatus *status)
+{
+  static const char *const headings[] = { "place",     ">workers",   ">hinted",
+                                          ">executed", ">stolen in", ">stolen out",
+                                          ">bytes",    ">busy s",    NULL };
+  g_autoptr (CtlTable) table = ctl_table_new (headings);
+
+  g_print ("irisd %s, process %" G_GUINT64_FORMAT ", up %.0f s, scheduler %s%s\n", status->version,
+           status->pid, status->uptime_ms / 1e3, status->scheduler,
+           status->draining ? ", draining" : "");
+  g_print ("%" G_GUINT64_FORMAT " clients; items: %" G_GUINT64_FORMAT
+           " accepted, %" G_GUINT64_FORMAT " ended (%" G_GUINT64_FORMAT
+           " failed), %" G_GUINT64_FORMAT " in flight\n"
+           "refused for a limit: %" G_GUINT64_FORMAT
+           "; messages that did not parse: %" G_GUINT64_FORMAT "\n\n",
+           status->peers, status->accepted, status->ended, status->failed, status->in_flight,
+           status->refused, status->malformed);
+  for (guint i = 0; i < status->places->len; i++)
+    {
+      const IrisClientPlaceStatus *place = g_ptr_array_index (status->places, i);
+
+      ctl_table_add (table, g_strdup (place->name), ctl_number (place->workers),
+                     ctl_number (place->hinted), ctl_number (place->executed),
+                     ctl_number (place->stolen_in), ctl_number (place->stolen_out),
+                     ctl_number (place->bytes), ctl_seconds (place->busy_ns));
+    }
+  print_table (table);
+}
+
+static int
+run_status (Ctl *ctl, int argc, char **argv)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (IrisClientStatus) status = NULL;
+  g_autoptr (GError) error = NULL;
+  int code = expect_no_arguments ("status", argc);
+
+  if (code == CTL_OK)
+    code = ctl_connect (ctl);
+  if (code != CTL_OK)
+    return code;
+  iris_client_get_status_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
+  status = iris_client_get_status_finish (ctl->client, ctl_wait (&result), &error);
+  if (status == NULL)
+    return ctl_fail_with (error);
+
+  if (ctl->json)
+    status_json (status);
+  else
+    status_text (status);
+
+  return CTL_OK;
+}
+
+const CtlCommand ctl_status = {
+  .name = "status",
+  .arguments = "",
+  .summary = "show what irisd has done and is doing, place by place",
+  .run = run_status,
+};

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisctl send, run, cancel: single items.
+ */
+#include "irisctl-json.h"
+#include "irisctl-table.h"
+#include "irisctl.h"
+
+#include <gio/gunixinputstream.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *payload_file, *path_argument;
+static gboolean pass_stdin;
+
+static GBytes *
+read_stdin (GError **error)
+{
+  g_autoptr (GInputStream) input = g_unix_input_stream_new (STDIN_FILENO, FALSE);
+  g_autoptr (GOutputStream) output = g_memory_output_stream_new_resizable ();
+
+  if (g_output_stream_splice (output, input, G_OUTPUT_STREAM_SPLICE_CLOSE_TARGET, NULL, error) < 0)
+    return NULL;
+
+  return g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (output));
+}
+
+static GBytes *
+read_file (const char *path, GError **error)
+{
+  char *data;
+  gsize size;
+
+  return g_file_get_contents (path, &data, &size, error) ? g_bytes_new_take (data, size) : NULL;
+}
+
+/* Submits, waits, and says under which id if asked to. NULL after an error. */
+static IrisResult *
+submit (Ctl *ctl, IrisRequest *request, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  iris_client_submit_async (ctl->client, request, ctl->cancellable, ctl_take_result, &result);
+  if (ctl->verbose && iris_request_get_id (request) != NULL)
+    g_printerr ("irisctl: item %s\n", iris_request_get_id (request));
+
+  return iris_client_submit_finish (ctl->client, ctl_wait (&result), error);
+}
+
+static const char *
+place_name (Ctl *ctl, int id)
+{
+  GPtrArray *places = iris_client_get_places (ctl->client);
+
+  for (guint i = 0; places != NULL && i < places->len; i++)
+    {
+      const IrisClientPlace *place = g_ptr_array_index (places, i);
+
+      if (place->id == id)
+        return place->name;
+    }
+
+  return "";
+}
+
+static void
+result_json (Ctl *ctl, const IrisResult *result, gboolean command)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+  json_builder_begin_object (builder);
+  ctl_json_string (builder, "home", place_name (ctl, result->home));
+  ctl_json_string (builder, "place", place_name (ctl, result->place));
+  ctl_json_int (builder, "worker", result->worker);
+  ctl_json_bool (builder, "stolen", result->stolen);
+  ctl_json_double (builder, "queued_s", result->queue_ns / 1e9);
+  ctl_json_double (builder, "ran_s", result->run_ns / 1e9);
+  ctl_json_int (builder, "bytes", (gint64) result->bytes);
+  if (result->content_type != NULL)
+    ctl_json_string (builder, "content_type", result->content_type);
+  if (command)
+    {
+      ctl_json_int (builder, "exit_status", result->exit_status);
+      ctl_json_int (builder, "signal", result->signal);
+      ctl_json_bool (builder, "truncated", result->truncated);
+      ctl_json_bytes (builder, "stdout", result->output);
+      ctl_json_bytes (builder, "stderr", result->errors);
+    }
+  else
+    ctl_json_bytes (builder, "body", result->body);
+  json_builder_end_object (builder);
+  ctl_json_print (builder);
+}
+
+/* False when standard output, say, is a full disk. */
+static gboolean
+write_bytes (FILE *stream, GBytes *bytes, gboolean as_line)
+{
+  gsize size = 0;
+  const char *data = bytes != NULL ? g_bytes_get_data (bytes, &size) : NULL;
+
+  if (size > 0)
+    fwrite (data, 1, size, stream);
+  if (as_line && (size == 0 || data[size - 1] != '\n'))
+    fputc ('\n', stream);
+
+  return fflush (stream) == 0 && !ferror (stream);
+}
+
+static IrisRequest *
+build_send (const Ctl *ctl, int argc, char **argv, GError **error)
+{
+  g_autoptr (IrisRequest) request = iris_request_new (argv[1]);
+  g_autoptr (GBytes) payload = NULL;
+
+  if (payload_file != NULL)
+    payload = read_file (payload_file, error);
+  else if (argc > 2 && g_str_equal (argv[2], "-"))
+    payload = read_stdin (error);
+  else
+    payload = g_bytes_new (argc > 2 ? argv[2] : "", argc > 2 ? strlen (argv[2]) : 0);
+  if (payload == NULL)
+    return NULL;
+
+  iris_request_set_payload (request, payload);
+  if (path_argument != NULL)
+    {
+      g_autofree char *absolute = g_canonicalize_filename (path_argument, NULL);
+
+      iris_request_set_path (request, absolute);
+    }
+  ctl_hint (ctl, request);
+
+  return g_steal_pointer (&request);
+}
+
+static int
+run_send (Ctl *ctl, int argc, char **argv)
+{
+  g_autoptr (IrisRequest) request = NULL;
+  g_autoptr (IrisResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+  gboolean is_text;
+  int status;
+
+  if (argc < 2 || argc > 3)
+    return ctl_fail (CTL_USAGE, "send takes a service and at most one payload; see irisctl send "
+                                "--help");
+  request = build_send (ctl, argc, argv, &error);
+  if (request == NULL)
+    return ctl_fail (CTL_FAILED, "%s", error->message);
+  status = ctl_connect (ctl);
+  if (status != CTL_OK)
+    return status;
+
+  result = submit (ctl, request, &error);
+  if (result == NULL)
+    return ctl_fail_with (error);
+  if (ctl->json)
+    {
+      result_json (ctl, result, FALSE);
+      return CTL_OK;
+    }
+  is_text = result->content_type != NULL && g_str_has_prefix (result->content_type, "text/");
+  if (!write_bytes (stdout, result->body, is_text))
+    return ctl_fail (CTL_FAILED, "cannot write the result to standard output");
+
+  return CTL_OK;
+}
+
+static const GOptionEntry send_entries[] = {
+  { "file", 'f', 0, G_OPTION_ARG_FILENAME, &payload_file, "Send the content of this file", "FILE" },
+  { "path", 0, 0, G_OPTION_ARG_FILENAME, &path_argument,
+    "Let irisd read this file (sha256, wordcount)", "FILE" },
+  { NULL },
+};
+
+const CtlCommand ctl_send = {
+  .name = "send",
+  .arguments = "SERVICE [PAYLOAD|-]",
+  .summary = "send one item and print its result",
+  .description = "With “-” the payload is read from standard input.\n\n"
+                 "Examples:\n  irisctl send echo hello\n"
+                 "  irisctl send sha256 --path /etc/os-release\n"
+                 "  irisctl send wordcount - < README.md\n"
+                 "  irisctl send echo hello --place l2:1 --strict\n",
+  .takes_hints = TRUE,
+  .entries = send_entries,
+  .run = run_send,
+};
+
+/* What a shell would say of the command: its exit status, 128 + signal, 127 if there is none. */
+static int
+command_status (const IrisResult *result)
+{
+  return result->signal > 0 ? 128 + result->signal : result->exit_status;
+}
+
+/* Of an item without a result. */
+static int
+command_failure (const Ctl *ctl, const GError *error)
+{
+  if (g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NO_SUCH_COMMAND))
+    return ctl_fail (127, "%s", error->message);
+  if (g_cancellable_is_cancelled (ctl->cancellable))
+    return ctl_fail (130, "%s", error->message);
+
+  return ctl_fail_with (error);
+}
+
+static int
+show_command_result (Ctl *ctl, const IrisResult *result)
+{
+  gboolean written = TRUE;
+
+  if (ctl->json)
+    {
+      result_json (ctl, result, TRUE);
+    }
+  else
+    {
+      written &= write_bytes (stdout, result->output, FALSE);
+      written &= write_bytes (stderr, result->errors, FALSE);
+    }
+  if (!written)
+    return ctl_fail (CTL_FAILED, "cannot write the command's output");
+  if (result->truncated)
+    ctl_fail (CTL_OK, "irisd cut the output at its limit: raise max-output under [limits]");
+
+  return command_status (result);
+}
+
+static int
+run_run (Ctl *ctl, int argc, char **argv)
+{
+  g_autoptr (IrisRequest) request = iris_request_new ("command");
+  g_autoptr (GBytes) input = NULL;
+  g_autoptr (IrisResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+  int status;
+
+  if (argc < 2)
+    return ctl_fail (CTL_USAGE, "run takes a command; see irisctl run --help");
+  iris_request_set_args (request, (const char *const *) argv + 1);
+  ctl_hint (ctl, request);
+  if (pass_stdin)
+    {
+      input = read_stdin (&error);
+      if (input == NULL)
+        return ctl_fail (CTL_FAILED, "standard input: %s", error->message);
+      iris_request_set_payload (request, input);
+    }
+  status = ctl_connect (ctl);
+  if (status != CTL_OK)
+    return status;
+
+  result = submit (ctl, request, &error);
+
+  return result != NULL ? show_command_result (ctl, result) : command_failure (ctl, error);
+}
+
+static const GOptionEntry run_entries[] = {
+  { "stdin", 'i', 0, G_OPTION_ARG_NONE, &pass_stdin, "Give it our standard input", NULL },
+  { NULL },
+};
+
+const CtlCommand ctl_run = {
+  .name = "run",
+  .arguments = "[--] COMMAND [ARGUMENT…]",
+  .summary = "run a command at a place",
+  .description =
+      "The command runs under irisd, bound to the place's cpus, in irisd's directory and\n"
+      "environment, without a shell. Its output comes when it has ended; the exit\n"
+      "status is the command's, 128 + N if signal N ended it, 127 if there is no such\n"
+      "command. Ctrl-C cancels it.\n\n"
+      "Examples:\n  irisctl run --place l2:0 nproc\n"
+      "  irisctl run --stdin -- sort -u < names\n",
+  .takes_hints = TRUE,
+  .entries = run_entries,
+  .run = run_run,
+};
+
+static int
+run_cancel (Ctl *ctl, int argc, char **argv)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+  gboolean was_running;
+  int status;
+
+  if (argc != 2)
+    return ctl_fail (CTL_USAGE, "cancel takes an id, as --verbose shows them");
+  status = ctl_connect (ctl);
+  if (status != CTL_OK)
+    return status;
+  iris_client_cancel_async (ctl->client, argv[1], ctl->cancellable, ctl_take_result, &result);
+  if (!iris_client_cancel_finish (ctl->client, ctl_wait (&result), &was_running, &error))
+    return ctl_fail_with (error);
+
+  if (ctl->json)
+    {
+      g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+      json_builder_begin_object (builder);
+      ctl_json_string (builder, "id", argv[1]);
+      ctl_json_bool (builder, "was_running", was_running);
+      json_builder_end_object (builder);
+      ctl_json_print (builder);
+    }
+  else
+    g_print ("%s\n", was_running ? "was running, and was told to stop" : "will not run");
+
+  return CTL_OK;
+}
+
+const CtlCommand ctl_cancel = {
+  .name = "cancel",
+  .arguments = "ID",
+  .summary = "cancel an item, queued or running",
+  .description = "Ids are shown by send, run and map with --verbose.\n",
+  .run = run_cancel,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Tables for people: columns as wide as their widest cell.
+ */
+#pragma once
+
+#include <glib.h>
+
+typedef struct _CtlTable CtlTable;
+
+/* @headings: one word a column; a column whose heading begins with ">" is aligned to the right. */
+CtlTable *ctl_table_new (const char *const *headings);
+void ctl_table_free (CtlTable *self);
+
+/* As many cells as there are columns, each taken. */
+void ctl_table_add (CtlTable *self, ...);
+
+/* Rows that come after are set off by a line. */
+void ctl_table_add_line (CtlTable *self);
+
+/* The table as text, a newline behind each row. */
+char *ctl_table_to_string (CtlTable *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CtlTable, ctl_table_free)
+
+char *ctl_number (guint64 number);
+char *ctl_seconds (guint64 nanoseconds);

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisctl: irisd from the command line. Finds the command and reads the options.
+ */
+#include "irisctl.h"
+
+#include <glib-unix.h>
+#include <locale.h>
+#include <string.h>
+
+static const CtlCommand *const commands[] = {
+  &ctl_places, &ctl_services, &ctl_status, &ctl_send, &ctl_map, &ctl_run, &ctl_cancel,
+};
+
+int
+ctl_fail (int status, const char *format, ...)
+{
+  g_autofree char *message = NULL;
+  va_list args;
+
+  va_start (args, format);
+  message = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_printerr ("irisctl: %s\n", message);
+
+  return status;
+}
+
+int
+ctl_exit_status (const GError *error)
+{
+  if (error->domain != IRIS_CLIENT_ERROR)
+    return CTL_FAILED;
+
+  switch (error->code)
+    {
+    case IRIS_CLIENT_ERROR_NOT_CONNECTED:
+    case IRIS_CLIENT_ERROR_TIMED_OUT:
+    case IRIS_CLIENT_ERROR_DISCONNECTED:
+    case IRIS_CLIENT_ERROR_VERSION:
+      return CTL_NO_DAEMON;
+    case IRIS_CLIENT_ERROR_BUSY:
+    case IRIS_CLIENT_ERROR_SHUTTING_DOWN:
+    case IRIS_CLIENT_ERROR_NOT_PERMITTED:
+    case IRIS_CLIENT_ERROR_QUEUE_FULL:
+      return CTL_REFUSED;
+    case IRIS_CLIENT_ERROR_UNKNOWN_SERVICE:
+    case IRIS_CLIENT_ERROR_NO_SUCH_PLACE:
+    case IRIS_CLIENT_ERROR_BAD_ARGUMENT:
+      return CTL_USAGE;
+    default:
+      return CTL_FAILED;
+    }
+}
+
+int
+ctl_fail_with (const GError *error)
+{
+  return ctl_fail (ctl_exit_status (error), "%s", error->message);
+}
+
+void
+ctl_take_result (GObject *source, GAsyncResult *result, gpointer slot)
+{
+  *(GAsyncResult **) slot = g_object_ref (result);
+}
+
+GAsyncResult *
+ctl_wait (GAsyncResult **slot)
+{
+  while (*slot == NULL)
+    g_main_context_iteration (NULL, TRUE);
+
+  return *slot;
+}
+
+int
+ctl_connect (Ctl *ctl)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+
+  ctl->client = iris_client_new (ctl->where);
+  iris_client_connect_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
+  if (iris_client_connect_finish (ctl->client, ctl_wait (&result), &error))
+    return CTL_OK;
+
+  return ctl_fail_with (error);
+}
+
+void
+ctl_hint (const Ctl *ctl, IrisRequest *request)
+{
+  if (ctl->place != NULL)
+    iris_request_set_place_name (request, ctl->place);
+  iris_request_set_strict (request, ctl->strict);
+}
+
+static const CtlCommand *
+find_command (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    if (g_str_equal (commands[i]->name, name))
+      return commands[i];
+
+  return NULL;
+}
+
+static char *
+describe_commands (void)
+{
+  GString *text = g_string_new ("Commands:\n");
+
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    g_string_append_printf (text, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+  g_string_append (text, "\n“irisctl COMMAND --help” says more. Exit status: 0 all is well, 1 an "
+                         "item failed,\n2 the arguments are wrong, 3 no irisd answers, 4 irisd "
+                         "refuses; of run, that of\nthe command it ran. See irisctl(1).\n");
+
+  return g_string_free (text, FALSE);
+}
+
+/* The first signal cancels, so that irisd is told; the second ends us as usual. */
+static gboolean
+on_signal (gpointer data)
+{
+  g_cancellable_cancel (data);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+ctl_clear (Ctl *ctl)
+{
+  g_free (ctl->where);
+  g_free (ctl->place);
+  g_clear_object (&ctl->client);
+  g_clear_object (&ctl->cancellable);
+}
+
+static GOptionContext *
+command_context (const CtlCommand *command, Ctl *ctl)
+{
+  g_autofree char *parameter = g_strdup_printf ("%s %s — %s", command->name, command->arguments,
+                                                command->summary);
+  GOptionContext *context = g_option_context_new (parameter);
+  const GOptionEntry common[] = {
+    { "dir", 'd', 0, G_OPTION_ARG_STRING, &ctl->where,
+      "Where irisd's sockets are (default: as irisd's)", "DIR" },
+    { "endpoint", 'e', 0, G_OPTION_ARG_STRING, &ctl->where,
+      "irisd's front door, as ZeroMQ names it", "ENDPOINT" },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &ctl->json, "Print JSON", NULL },
+    { "verbose", 'v', 0, G_OPTION_ARG_NONE, &ctl->verbose, "Say more, ids among it", NULL },
+    { NULL },
+  };
+  const GOptionEntry hints[] = {
+    { "place", 'p', 0, G_OPTION_ARG_STRING, &ctl->place, "The place to run at: its name or its id",
+      "PLACE" },
+    { "strict", 's', 0, G_OPTION_ARG_NONE, &ctl->strict, "Run there or not at all", NULL },
+    { NULL },
+  };
+
+  if (command->entries != NULL)
+    g_option_context_add_main_entries (context, command->entries, NULL);
+  if (command->takes_hints)
+    g_option_context_add_main_entries (context, hints, NULL);
+  g_option_context_add_main_entries (context, common, NULL);
+  if (command->description != NULL)
+    g_option_context_set_description (context, command->description);
+
+  return context;
+}
+
+static int
+run_command (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
+{
+  g_autoptr (GOptionContext) context = command_context (command, ctl);
+  g_autoptr (GError) error = NULL;
+
+  /* What follows the first argument of run belongs to the command it runs. */
+  g_option_context_set_strict_posix (context, command == &ctl_run);
+  if (!g_option_context_parse (context, &argc, &argv, &error))
+    return ctl_fail (CTL_USAGE, "%s: %s (see irisctl %s --help)", command->name, error->message,
+                     command->name);
+  if (argc > 1 && g_str_equal (argv[1], "--"))
+    {
+      memmove (&argv[1], &argv[2], (gsize) (argc - 1) * sizeof *argv);
+      argc--;
+    }
+  if (ctl->strict && ctl->place == NULL && command != &ctl_map)
+    return ctl_fail (CTL_USAGE, "%s: --strict needs --place", command->name);
+
+  return command->run (ctl, argc, argv);
+}
+
+/* irisctl help COMMAND is irisctl COMMAND --help. */
+static int
+show_help (GOptionContext *context, Ctl *ctl, int argc, char **argv)
+{
+  const CtlCommand *command = argc > 2 ? find_command (argv[2]) : NULL;
+  g_autoptr (GOptionContext) of_command = NULL;
+  g_autofree char *text = NULL;
+
+  if (argc > 2 && command == NULL)
+    return ctl_fail (CTL_USAGE, "there is no command “%s”; see irisctl --help", argv[2]);
+  if (command != NULL)
+    of_command = command_context (command, ctl);
+  text = g_option_context_get_help (of_command != NULL ? of_command : context, TRUE, NULL);
+  g_print ("%s", text);
+
+  return CTL_OK;
+}
+
+int
+main (int argc, char **argv)
+{
+  gboolean version = FALSE;
+  Ctl ctl = { 0 };
+  const GOptionEntry entries[] = {
+    { "dir", 'd', 0, G_OPTION_ARG_STRING, &ctl.where,
+      "Where irisd's sockets are (default: as irisd's)", "DIR" },
+    { "endpoint", 'e', 0, G_OPTION_ARG_STRING, &ctl.where, "irisd's front door, as ZeroMQ names it",
+      "ENDPOINT" },
+    { "version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version", NULL },
+    { NULL },
+  };
+  g_autoptr (GOptionContext)
+      context = g_option_context_new ("COMMAND [ARGUMENT…] — send work to irisd, and ask after it");
+  g_autofree char *description = describe_commands ();
+  g_autoptr (GError) error = NULL;
+  const CtlCommand *command;
+  int status;
+
+  setlocale (LC_ALL, "");
+  g_set_prgname ("irisctl");
+  g_option_context_add_main_entries (context, entries, NULL);
+  g_option_context_set_description (context, description);
+  g_option_context_set_strict_posix (context, TRUE);
+  if (!g_option_context_parse (context, &argc, &argv, &error))
+    return ctl_fail (CTL_USAGE, "%s (see irisctl --help)", error->message);
+  if (version)
+    {
+      g_print ("irisctl %s\n", IRIS_VERSION);
+      return CTL_OK;
+    }
+  if (argc < 2)
+    return ctl_fail (CTL_USAGE, "name a command; see irisctl --help");
+  if (g_str_equal (argv[1], "help"))
+    return show_help (context, &ctl, argc, argv);
+  command = find_command (argv[1]);
+  if (command == NULL)
+    return ctl_fail (CTL_USAGE, "there is no command “%s”; see irisctl --help", argv[1]);
+
+  ctl.cancellable = g_cancellable_new ();
+  g_unix_signal_add (SIGINT, on_signal, ctl.cancellable);
+  g_unix_signal_add (SIGTERM, on_signal, ctl.cancellable);
+  status = run_command (command, &ctl, argc - 1, argv + 1);
+  ctl_clear (&ctl);
+
+  return status;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the commands of irisctl share: options, the connection, errors and exit statuses.
+ */
+#pragma once
+
+#include <gio/gio.h>
+#include <iris-client/iris-client.h>
+
+/* Documented in irisctl(1). */
+typedef enum
+{
+  CTL_OK = 0,
+  CTL_FAILED = 1,    /* an item failed */
+  CTL_USAGE = 2,     /* the arguments are wrong, or name what does not exist */
+  CTL_NO_DAEMON = 3, /* no irisd, or it went away */
+  CTL_REFUSED = 4,   /* irisd takes no more items, or not from us */
+} CtlExit;
+
+typedef struct
+{
+  char *where; /* --dir or --endpoint; NULL: the usual place */
+  char *place; /* --place */
+  gboolean strict;
+  gboolean json;
+  gboolean verbose;
+
+  IrisClient *client;
+  GCancellable *cancellable; /* cancelled by the first SIGINT or SIGTERM */
+} Ctl;
+
+typedef struct
+{
+  const char *name;
+  const char *arguments; /* for the first line of --help */
+  const char *summary;
+  const char *description; /* below the options: details and examples */
+  gboolean takes_hints;    /* --place and --strict */
+  const GOptionEntry *entries;
+  int (*run) (Ctl *ctl, int argc, char **argv);
+} CtlCommand;
+
+extern const CtlCommand ctl_places, ctl_services, ctl_status, ctl_send, ctl_map, ctl_run,
+    ctl_cancel;
+
+/* Prints "irisctl: ..." on standard error and returns @status. */
+int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* Prints the error and returns the exit status that its code stands for. */
+int ctl_fail_with (const GError *error);
+int ctl_exit_status (const GError *error);
+
+/* Connects, and waits for it. CTL_OK, or the exit status after printing why not. */
+int ctl_connect (Ctl *ctl);
+
+/* For calls that are waited for: pass ctl_take_result and the address of a GAsyncResult pointer,
+ * then wait. */
+void ctl_take_result (GObject *source, GAsyncResult *result, gpointer slot);
+GAsyncResult *ctl_wait (GAsyncResult **slot);
+
+/* Gives a request the hint of the command line. */
+void ctl_hint (const Ctl *ctl, IrisRequest *request);

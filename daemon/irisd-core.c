@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What all threads of irisd share: configuration, places, scheduler, counters, the phase of life.
+ *
+ * Any thread may call any function here; only the main thread changes the phase.
+ *
+ * That draining loses nothing rests on two sequentially consistent pairs. A gateway that takes an
+ * item adds it to `items`, then reads the phase; the main thread changes the phase, then reads
+ * `items`. In the one order of these four, either the gateway sees that irisd drains and refuses
+ * the item, or the main thread sees the item and waits for its end. In the same way, whoever ends
+ * the last item takes it from `items`, then reads the phase: either it sees the draining and wakes
+ * the main thread, or the main thread reads zero.
+ *
+ * All counters are relaxed: each is a sum that nothing else depends on.
+ */
+#include "irisd-core.h"
+
+#include <time.h>
+#include <unistd.h>
+
+IrisdPhase
+irisd_core_get_phase (IrisdCore *self)
+{
+  return atomic_load_explicit (&self->phase, memory_order_seq_cst);
+}
+
+/**
+ * irisd_core_get_deadline:
+ * @self: the core
+ *
+ * Returns: the monotonic time in microseconds at which the present phase's patience ends
+ */
+gint64
+irisd_core_get_deadline (IrisdCore *self)
+{
+  return atomic_load_explicit (&self->deadline_us, memory_order_relaxed);
+}
+
+/**
+ * irisd_core_enter_phase:
+ * @self: the core
+ * @phase: a later phase than the present one
+ * @grace_ms: how long its patience lasts
+ *
+ * Only the main thread may call this. It has to wake the gateways afterwards.
+ */
+void
+irisd_core_enter_phase (IrisdCore *self, IrisdPhase phase, guint64 grace_ms)
+{
+  atomic_store_explicit (&self->deadline_us, g_get_monotonic_time () + (gint64) grace_ms * 1000,
+                         memory_order_relaxed);
+  atomic_store_explicit (&self->phase, phase, memory_order_seq_cst);
+}
+
+/**
+ * irisd_core_begin_item:
+ * @self: the core
+ *
+ * Counts an item that is about to be accepted.
+ *
+ * Returns: %FALSE if irisd takes no more items; the item was not counted then
+ */
+gboolean
+irisd_core_begin_item (IrisdCore *self)
+{
+  atomic_fetch_add_explicit (&self->items, 1, memory_order_seq_cst);
+  if (irisd_core_get_phase (self) == IRISD_PHASE_SERVING)
+    return TRUE;
+  irisd_core_end_item (self);
+  return FALSE;
+}
+
+/**
+ * irisd_core_end_item:
+ * @self: the core
+ *
+ * Takes back irisd_core_begin_item(), after the item's ending was handed to ZeroMQ or an outbox.
+ */
+void
+irisd_core_end_item (IrisdCore *self)
+{
+  if (atomic_fetch_sub_explicit (&self->items, 1, memory_order_seq_cst) == 1
+      && irisd_core_get_phase (self) != IRISD_PHASE_SERVING)
+    irisd_core_wake_main (self);
+}
+
+guint64
+irisd_core_get_items (IrisdCore *self)
+{
+  return atomic_load_explicit (&self->items, memory_order_seq_cst);
+}
+
+guint64
+irisd_core_get_bytes (IrisdCore *self)
+{
+  return atomic_load_explicit (&self->bytes, memory_order_relaxed);
+}
+
+void
+irisd_core_add_bytes (IrisdCore *self, gint64 change)
+{
+  if (change != 0)
+    atomic_fetch_add_explicit (&self->bytes, (guint64) change, memory_order_relaxed);
+}
+
+/**
+ * irisd_core_count_run:
+ * @self: the core
+ * @place: where an item ran
+ * @bytes: bytes that it worked on
+ * @busy_ns: how long it took
+ *
+ * Called before the item's ending is on its way, so that a client that has seen the ending finds it
+ * in the counters.
+ */
+void
+irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes, guint64 busy_ns)
+{
+  IrisdPlaceCounters *counters = &self->counters[place];
+  atomic_fetch_add_explicit (&counters->executed, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit (&counters->bytes, bytes, memory_order_relaxed);
+  atomic_fetch_add_explicit (&counters->busy_ns, busy_ns, memory_order_relaxed);
+}
+
+void
+irisd_core_wake_main (IrisdCore *self)
+{
+  /* A full counter is readable, which is all that is wanted. */
+  ssize_t written = write (self->wake_fd, &(guint64){ 1 }, sizeof (guint64));
+  (void) written;
+}
+
+gint64
+irisd_now_ns (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (gint64) now.tv_sec * 1000000000 + now.tv_nsec;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What all threads of irisd share: configuration, places, scheduler, counters, the phase of life.
+ */
+#pragma once
+
+#include "irisd-config.h"
+#include "irisd-running.h"
+#include "irisd-service.h"
+
+#include <stdatomic.h>
+#include <sys/resource.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IrisdPhase:
+ * @IRISD_PHASE_SERVING: items are taken
+ * @IRISD_PHASE_DRAINING: no new items; accepted ones go on
+ * @IRISD_PHASE_STOPPING: nothing that has not begun will begin; commands are killed
+ * @IRISD_PHASE_FLUSHING: every item has ended; what waits in outboxes goes out, then threads end
+ *
+ * irisd's life; it only ever moves forward.
+ */
+typedef enum
+{
+  IRISD_PHASE_SERVING,
+  IRISD_PHASE_DRAINING,
+  IRISD_PHASE_STOPPING,
+  IRISD_PHASE_FLUSHING,
+} IrisdPhase;
+
+/**
+ * IrisdPlaceCounters:
+ *
+ * What happened at one place. The first line is written by its workers, the second by gateways.
+ */
+typedef struct
+{
+  _Alignas(64) _Atomic guint64 executed;
+  _Atomic guint64 bytes;
+  _Atomic guint64 busy_ns;
+  _Alignas(64) _Atomic guint64 hinted;
+} IrisdPlaceCounters;
+
+/**
+ * IrisdPlaceInfo:
+ *
+ * What is known about a place from the start, in the form in which it is told.
+ */
+typedef struct
+{
+  IrisPlace *place; /* belongs to the core's places */
+  char *name;
+  char *ipc_endpoint;
+  char *tcp_endpoint; /* NULL without --tcp */
+} IrisdPlaceInfo;
+
+typedef struct _IrisdGateway IrisdGateway;
+
+/**
+ * IrisdCore:
+ *
+ * Everything above the atomics is set before the first thread starts and not changed until the last
+ * one has ended.
+ */
+typedef struct
+{
+  const IrisdConfig *config;
+  IrisWireLimits wire_limits;
+  IrisPlaces *places;
+  IrisdPlaceInfo *infos;
+  guint n_places;
+  IrisScheduler *scheduler;
+  gboolean placed; /* the scheduler's places are these places */
+  IrisdServices *services;
+  IrisdGateway **gateways; /* one per place, then the front door */
+  guint n_gateways;
+  gint64 started_us;
+  struct rlimit file_limit; /* as irisd found it; what commands get */
+  int wake_fd;              /* wakes the main thread */
+
+  IrisdRunning running;
+  IrisdPlaceCounters *counters;
+  _Alignas(64) _Atomic int phase;
+  _Atomic gint64 deadline_us; /* of the phases that have one */
+  _Alignas(64) _Atomic guint64 items;
+  _Alignas(64) _Atomic guint64 bytes;
+} IrisdCore;
+
+IrisdPhase irisd_core_get_phase (IrisdCore *self);
+gint64 irisd_core_get_deadline (IrisdCore *self);
+void irisd_core_enter_phase (IrisdCore *self, IrisdPhase phase, guint64 grace_ms);
+gboolean irisd_core_begin_item (IrisdCore *self);
+void irisd_core_end_item (IrisdCore *self);
+guint64 irisd_core_get_items (IrisdCore *self);
+guint64 irisd_core_get_bytes (IrisdCore *self);
+void irisd_core_add_bytes (IrisdCore *self, gint64 change);
+void irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes, guint64 busy_ns);
+void irisd_core_wake_main (IrisdCore *self);
+gint64 irisd_now_ns (void);
+
+G_END_DECLS

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The daemon: puts the parts together, waits for signals, takes the parts apart.
+ *
+ * All of it runs in the main thread. Order matters: the lock before the sockets, the sockets (and
+ * with them the umask) before any other thread, the scheduler before the gateways. At the end: the
+ * items, the gateways, the scheduler, the ZeroMQ context, and the lock last.
+ */
+#include "irisd-daemon.h"
+
+#include "irisd-error.h"
+#include "irisd-gateway.h"
+#include "irisd-notify.h"
+#include "irisd-places.h"
+#include "irisd-socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <zmq.h>
+
+/* Gateways that share one of ZeroMQ's own threads, and how many of those there are at most. */
+#define GATEWAYS_PER_IO_THREAD 4
+#define MAX_IO_THREADS         8
+
+struct _IrisdDaemon
+{
+  IrisdCore core; /* first, because its members want its alignment */
+  IrisdRuntimeDir *dir;
+  void *context;
+  void **sockets; /* the front door's, then the places'; the gateways' once those are started */
+  char *front_endpoint;
+  char *front_tcp_endpoint;
+  int signal_fd;
+};
+
+static void
+fill_ending_signals (sigset_t *signals)
+{
+  sigemptyset (signals);
+  sigaddset (signals, SIGTERM);
+  sigaddset (signals, SIGINT);
+}
+
+/**
+ * irisd_daemon_block_signals:
+ * @error: return location for a #GError
+ *
+ * Call this before there is a second thread: new ones inherit it, and the signals that end irisd
+ * then come only where they are waited for.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+irisd_daemon_block_signals (GError **error)
+{
+  sigset_t signals;
+  fill_ending_signals (&signals);
+  int result = pthread_sigmask (SIG_BLOCK, &signals, NULL);
+  /* A command that does not read its input must not end irisd. */
+  signal (SIGPIPE, SIG_IGN);
+  if (result == 0)
+    return TRUE;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot block signals: %s",
+               g_strerror (result));
+  return FALSE;
+}
+
+/* Every connection is a descriptor, and so is much else. */
+static void
+raise_file_limit (IrisdCore *core)
+{
+  if (getrlimit (RLIMIT_NOFILE, &core->file_limit) != 0)
+    core->file_limit = (struct rlimit){ .rlim_cur = 1024, .rlim_max = 1024 };
+  struct rlimit raised = core->file_limit;
+  raised.rlim_cur = raised.rlim_max;
+  setrlimit (RLIMIT_NOFILE, &raised);
+}
+
+static gboolean
+open_descriptors (IrisdDaemon *self, GError **error)
+{
+  sigset_t signals;
+  fill_ending_signals (&signals);
+  self->signal_fd = signalfd (-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+  self->core.wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (self->signal_fd >= 0 && self->core.wake_fd >= 0)
+    return TRUE;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot make a descriptor: %s",
+               g_strerror (errno));
+  return FALSE;
+}
+
+static gboolean
+open_dir (IrisdDaemon *self, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  g_autofree char *path = iris_wire_endpoint_dir (self->core.config->dir, &local);
+  if (path == NULL)
+    {
+      g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_USAGE, local->message);
+      return FALSE;
+    }
+  self->dir = irisd_runtime_dir_open (path, error);
+  return self->dir != NULL;
+}
+
+static void
+describe_places (IrisdDaemon *self)
+{
+  IrisdCore *core = &self->core;
+  const char *dir = irisd_runtime_dir_get_path (self->dir);
+  core->n_places = iris_places_get_n_places (core->places);
+  core->infos = g_new0 (IrisdPlaceInfo, core->n_places);
+  core->counters = g_aligned_alloc0 (core->n_places, sizeof *core->counters, 64);
+  self->front_endpoint = iris_wire_endpoint_front (dir);
+  for (guint id = 0; id < core->n_places; id++)
+    {
+      IrisdPlaceInfo *info = &core->infos[id];
+      info->place = iris_places_get_place (core->places, id);
+      info->name = g_strdup (iris_place_get_name (info->place));
+      info->ipc_endpoint = iris_wire_endpoint_place (dir, id);
+    }
+}
+
+static gboolean
+listen_on_tcp (IrisdDaemon *self, GError **error)
+{
+  IrisdCore *core = &self->core;
+  if (core->config->tcp_host == NULL)
+    return TRUE;
+  g_auto (GStrv) endpoints = irisd_socket_bind_tcp (
+      self->sockets, core->n_places + 1, core->config->tcp_host, core->config->tcp_port, error);
+  if (endpoints == NULL)
+    return FALSE;
+  self->front_tcp_endpoint = g_strdup (endpoints[0]);
+  for (guint id = 0; id < core->n_places; id++)
+    core->infos[id].tcp_endpoint = g_strdup (endpoints[id + 1]);
+  return TRUE;
+}
+
+static gboolean
+open_sockets (IrisdDaemon *self, GError **error)
+{
+  IrisdCore *core = &self->core;
+  guint n = core->n_places + 1;
+  self->context = zmq_ctx_new ();
+  zmq_ctx_set (self->context, ZMQ_IO_THREADS,
+               CLAMP (n / GATEWAYS_PER_IO_THREAD, 1, MAX_IO_THREADS));
+  self->sockets = g_new0 (void *, n);
+  for (guint i = 0; i < n; i++)
+    {
+      const char *endpoint = i == 0 ? self->front_endpoint : core->infos[i - 1].ipc_endpoint;
+      self->sockets[i] = irisd_socket_new (self->context, &core->config->limits, error);
+      if (self->sockets[i] == NULL
+          || !irisd_socket_bind_ipc (self->sockets[i], self->dir, endpoint, error))
+        return FALSE;
+    }
+  return listen_on_tcp (self, error);
+}
+
+/* The front door is served first, and comes last in the list: a place's gateway has its place's id
+ * as its index. */
+static gboolean
+make_gateways (IrisdDaemon *self, GError **error)
+{
+  IrisdCore *core = &self->core;
+  core->gateways = g_new0 (IrisdGateway *, core->n_places + 1);
+  for (guint i = 0; i <= core->n_places; i++)
+    {
+      gboolean front = i == core->n_places;
+      gint place = front ? IRISD_FRONT : (gint) i;
+      core->gateways[i] = irisd_gateway_new (core, place, self->sockets[front ? 0 : i + 1], error);
+      if (core->gateways[i] == NULL)
+        return FALSE;
+      core->n_gateways++;
+    }
+  return TRUE;
+}
+
+static void
+start_threads (IrisdDaemon *self)
+{
+  IrisdCore *core = &self->core;
+  core->scheduler = irisd_places_new_scheduler (core->config, core->places);
+  core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;
+  core->started_us = g_get_monotonic_time ();
+  for (guint i = 0; i < core->n_gateways; i++)
+    irisd_gateway_start (core->gateways[i]);
+  g_clear_pointer (&self->sockets, g_free);
+}
+
+/**
+ * irisd_daemon_new:
+ * @config: the configuration; has to outlive the daemon
+ * @error: return location for a #GError of the domain %IRISD_ERROR, whose code is an exit status
+ *
+ * Returns: (transfer full): a daemon that serves
+ */
+IrisdDaemon *
+irisd_daemon_new (const IrisdConfig *config, GError **error)
+{
+  g_autoptr (IrisdDaemon) self = g_aligned_alloc0 (1, sizeof *self, 64);
+  IrisdCore *core = &self->core;
+  self->signal_fd = core->wake_fd = -1;
+  core->config = config;
+  core->wire_limits = irisd_limits_get_wire (&config->limits);
+  irisd_running_init (&core->running);
+  raise_file_limit (core);
+
+  core->places = irisd_places_new (config, error);
+  if (core->places == NULL || !open_descriptors (self, error) || !open_dir (self, error))
+    return NULL;
+  describe_places (self);
+  core->services = irisd_services_new_builtin ();
+  if (!open_sockets (self, error) || !make_gateways (self, error))
+    return NULL;
+  start_threads (self);
+  return g_steal_pointer (&self);
+}
+
+static void
+free_places (IrisdCore *core)
+{
+  for (guint id = 0; id < core->n_places; id++)
+    {
+      g_free (core->infos[id].name);
+      g_free (core->infos[id].ipc_endpoint);
+      g_free (core->infos[id].tcp_endpoint);
+    }
+  g_free (core->infos);
+  g_aligned_free (core->counters);
+  g_clear_object (&core->places);
+}
+
+/**
+ * irisd_daemon_free:
+ * @self: (transfer full): a daemon that ran to its end, or did not start
+ */
+void
+irisd_daemon_free (IrisdDaemon *self)
+{
+  IrisdCore *core = &self->core;
+  for (guint i = 0; i < core->n_gateways; i++)
+    irisd_gateway_free (core->gateways[i]);
+  g_free (core->gateways);
+  for (guint i = 0; self->sockets != NULL && i <= core->n_places; i++)
+    irisd_socket_close (self->sockets[i]);
+  g_free (self->sockets);
+  if (self->context != NULL)
+    while (zmq_ctx_term (self->context) != 0 && errno == EINTR)
+      ;
+  g_clear_object (&core->scheduler);
+  g_clear_pointer (&core->services, irisd_services_free);
+  g_clear_pointer (&self->dir, irisd_runtime_dir_close);
+  free_places (core);
+  irisd_running_clear (&core->running);
+  g_free (self->front_endpoint);
+  g_free (self->front_tcp_endpoint);
+  if (self->signal_fd >= 0)
+    close (self->signal_fd);
+  if (core->wake_fd >= 0)
+    close (core->wake_fd);
+  g_aligned_free (self);
+}
+
+/**
+ * irisd_daemon_get_endpoints:
+ * @self: the daemon
+ *
+ * Returns: (transfer full): the front door's endpoints, with a space between them
+ */
+char *
+irisd_daemon_get_endpoints (IrisdDaemon *self)
+{
+  return self->front_tcp_endpoint == NULL
+             ? g_strdup (self->front_endpoint)
+             : g_strjoin (" ", self->front_endpoint, self->front_tcp_endpoint, NULL);
+}
+
+static void
+enter_phase (IrisdDaemon *self, IrisdPhase phase, guint64 grace_ms)
+{
+  irisd_core_enter_phase (&self->core, phase, grace_ms);
+  for (guint i = 0; i < self->core.n_gateways; i++)
+    irisd_gateway_wake (self->core.gateways[i]);
+}
+
+/* Waits until a condition holds, which whoever makes it true announces by waking the main thread.
+ * Returns FALSE if a signal came first and `interruptible` is set. */
+static gboolean
+wait_until (IrisdDaemon *self, gboolean (*condition) (IrisdDaemon *self), gboolean interruptible)
+{
+  struct pollfd fds[] = {
+    { .fd = self->core.wake_fd, .events = POLLIN },
+    { .fd = interruptible ? self->signal_fd : -1, .events = POLLIN },
+  };
+  while (!condition (self))
+    {
+      if (poll (fds, G_N_ELEMENTS (fds), -1) < 0)
+        continue;
+      struct signalfd_siginfo info;
+      if (interruptible && read (self->signal_fd, &info, sizeof info) == sizeof info)
+        return FALSE;
+      guint64 wakes;
+      ssize_t n = read (self->core.wake_fd, &wakes, sizeof wakes);
+      (void) n;
+    }
+  return TRUE;
+}
+
+static gboolean
+never (IrisdDaemon *self)
+{
+  return FALSE;
+}
+
+static gboolean
+has_no_items (IrisdDaemon *self)
+{
+  return irisd_core_get_items (&self->core) == 0;
+}
+
+static gboolean
+all_gateways_stop (IrisdDaemon *self)
+{
+  for (guint i = 0; i < self->core.n_gateways; i++)
+    if (irisd_gateway_get_phase (self->core.gateways[i]) < IRISD_PHASE_STOPPING)
+      return FALSE;
+  return TRUE;
+}
+
+/* Accepted work is cut short. Nobody queues once every gateway has seen the phase, so the scheduler
+ * can be shut down; it gives back what has not begun, and the gateways end that. */
+static void
+stop_now (IrisdDaemon *self)
+{
+  enter_phase (self, IRISD_PHASE_STOPPING, 0);
+  irisd_running_wake_all (&self->core.running);
+  wait_until (self, all_gateways_stop, FALSE);
+  iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_CANCEL);
+  wait_until (self, has_no_items, FALSE);
+}
+
+/**
+ * irisd_daemon_run:
+ * @self: the daemon
+ *
+ * Serves until a signal says to end, finishes what was accepted, and ends; a second signal cuts
+ * that short.
+ *
+ * Returns: the exit status
+ */
+int
+irisd_daemon_run (IrisdDaemon *self)
+{
+  const IrisdLimits *limits = &self->core.config->limits;
+  wait_until (self, never, TRUE);
+
+  irisd_log (IRISD_LOG_INFO,
+             "draining: %" G_GUINT64_FORMAT " items to go; a second signal stops now",
+             irisd_core_get_items (&self->core));
+  irisd_notify_service_manager ("STOPPING=1");
+  enter_phase (self, IRISD_PHASE_DRAINING, limits->drain_grace_ms);
+  gboolean drained = wait_until (self, has_no_items, TRUE);
+  if (!drained)
+    {
+      irisd_log (IRISD_LOG_WARNING, "stopping: %" G_GUINT64_FORMAT " items are cut short",
+                 irisd_core_get_items (&self->core));
+      stop_now (self);
+    }
+
+  enter_phase (self, IRISD_PHASE_FLUSHING,
+               drained ? limits->drain_grace_ms : limits->stop_grace_ms);
+  for (guint i = 0; i < self->core.n_gateways; i++)
+    irisd_gateway_join (self->core.gateways[i]);
+  if (drained)
+    iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_DRAIN);
+  return drained ? 0 : IRISD_EXIT_STOPPED;
+}

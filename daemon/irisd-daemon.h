@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The daemon: puts the parts together, waits for signals, takes the parts apart.
+ */
+#pragma once
+
+#include "irisd-config.h"
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdDaemon IrisdDaemon;
+
+gboolean irisd_daemon_block_signals (GError **error);
+IrisdDaemon *irisd_daemon_new (const IrisdConfig *config, GError **error);
+void irisd_daemon_free (IrisdDaemon *self);
+char *irisd_daemon_get_endpoints (IrisdDaemon *self);
+int irisd_daemon_run (IrisdDaemon *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdDaemon, irisd_daemon_free)
+
+G_END_DECLS

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A gateway's jobs on their way back: ended, cancelled, or waiting until their peer acknowledges.
+ */
+#include "irisd-gateway-private.h"
+
+static void
+describe_run (IrisWireMessage *message, const IrisdJob *job)
+{
+  iris_wire_message_set_int (message, IRIS_WIRE_KEY_HOME, job->home);
+  if (job->place == IRIS_PLACE_ANY)
+    return;
+  iris_wire_message_set_int (message, IRIS_WIRE_KEY_PLACE, job->place);
+  iris_wire_message_set_int (message, IRIS_WIRE_KEY_WORKER, job->worker);
+  iris_wire_message_set_uint (message, IRIS_WIRE_KEY_QUEUE_NS,
+                              (guint64) (job->started_ns - job->accepted_ns));
+  iris_wire_message_set_uint (message, IRIS_WIRE_KEY_RUN_NS,
+                              (guint64) (job->ended_ns - job->started_ns));
+  if (job->result.exit_status >= 0)
+    iris_wire_message_set_int (message, IRIS_WIRE_KEY_EXIT_STATUS, job->result.exit_status);
+  if (job->result.signal > 0)
+    iris_wire_message_set_int (message, IRIS_WIRE_KEY_SIGNAL, job->result.signal);
+}
+
+static void
+describe_result (IrisWireMessage *message, const IrisdJob *job)
+{
+  const IrisdResult *result = &job->result;
+  iris_wire_message_set_uint (message, IRIS_WIRE_KEY_BYTES, result->bytes);
+  if (result->content_type != NULL)
+    iris_wire_message_set_string (message, IRIS_WIRE_KEY_CONTENT_TYPE, result->content_type, -1);
+  if (result->stdout_length >= 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_STDOUT_LENGTH,
+                                (guint64) result->stdout_length);
+  if (result->truncated)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_TRUNCATED, TRUE);
+}
+
+/* From now on the item counts for what its ending holds. */
+static void
+settle (IrisdGateway *self, IrisdJob *job, gsize size)
+{
+  gint64 change = (gint64) size - (gint64) job->charge;
+  irisd_peer_add_bytes (job->peer, change);
+  irisd_core_add_bytes (self->core, change);
+  irisd_ledger_push (&job->peer->unacked, size);
+  job->charge = 0;
+}
+
+/* Sends the ending of an item that its peer waits for. */
+static void
+send_ending (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdPeer *peer = job->peer;
+  gboolean failed = job->result.error != NULL;
+  g_hash_table_remove (peer->jobs, job->request_id);
+  job->ended = TRUE;
+  irisd_count (&self->counters.ended, 1);
+  irisd_count (&self->counters.failed, failed);
+
+  IrisWireMessage message;
+  iris_wire_message_init (&message, failed ? IRIS_WIRE_ERROR_REPLY : IRIS_WIRE_RESULT,
+                          job->request_id);
+  describe_run (&message, job);
+  if (failed)
+    {
+      iris_wire_message_set_error (&message, job->result.error);
+      iris_wire_message_set_boolean (&message, IRIS_WIRE_KEY_ENDS, TRUE);
+      settle (self, job, 0);
+      irisd_gateway_send (self, &peer->route, peer, &message, NULL);
+      return;
+    }
+  describe_result (&message, job);
+  settle (self, job, zmq_msg_size (&job->result.body));
+  irisd_gateway_send (self, &peer->route, peer, &message, &job->result.body);
+}
+
+static void
+fail_cancelled (IrisdJob *job)
+{
+  irisd_job_fail (job, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled before it ran");
+}
+
+/* The end of a job that nobody else touches any more. */
+static void
+end_job (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdPeer *peer = job->peer;
+  if (!job->ended && !irisd_peer_is_gone (peer))
+    {
+      if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED)
+        fail_cancelled (job);
+      send_ending (self, job);
+    }
+  else if (!job->ended)
+    {
+      irisd_count (&self->counters.ended, 1);
+      irisd_count (&self->counters.failed, 1);
+      irisd_core_add_bytes (self->core, -(gint64) job->charge);
+    }
+  peer->n_alive--;
+  irisd_job_free (job);
+  irisd_core_end_item (self->core);
+}
+
+static gboolean
+owes_too_much (IrisdGateway *self, IrisdPeer *peer)
+{
+  return irisd_peer_get_bytes (peer) > self->core->config->limits.in_flight_bytes;
+}
+
+/* When irisd drains, a peer that does not acknowledge is waited for only so long. */
+static gboolean
+may_wait (IrisdGateway *self)
+{
+  switch (irisd_gateway_get_phase (self))
+    {
+    case IRISD_PHASE_SERVING:
+      return TRUE;
+    case IRISD_PHASE_DRAINING:
+      return g_get_monotonic_time () < irisd_core_get_deadline (self->core);
+    default:
+      return FALSE;
+    }
+}
+
+static void
+resume (IrisdJob *job)
+{
+  job->held = FALSE;
+  irisd_job_requeue (job);
+}
+
+/* A job came back because its peer owed too much. */
+static void
+take_back_held (IrisdGateway *self, IrisdJob *job)
+{
+  if (!may_wait (self))
+    {
+      irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                      "irisd ended while the item waited for earlier results to be acknowledged");
+      end_job (self, job);
+    }
+  else if (!owes_too_much (self, job->peer))
+    resume (job);
+  else
+    {
+      job->parked = TRUE;
+      g_queue_push_tail (&job->peer->held, job);
+      self->n_parked++;
+    }
+}
+
+/**
+ * irisd_gateway_take_back:
+ * @self: the gateway
+ * @job: (transfer full): a job that came back from the scheduler
+ */
+void
+irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job)
+{
+  if (job->held && !irisd_peer_is_gone (job->peer) && irisd_job_get_state (job) == IRISD_JOB_QUEUED)
+    take_back_held (self, job);
+  else
+    end_job (self, job);
+}
+
+static void
+unpark (IrisdGateway *self, IrisdJob *job)
+{
+  g_queue_remove (&job->peer->held, job);
+  job->parked = FALSE;
+  self->n_parked--;
+}
+
+/**
+ * irisd_gateway_end_parked:
+ * @self: the gateway
+ *
+ * Ends what waits for acknowledgements, if irisd does not wait any longer.
+ */
+void
+irisd_gateway_end_parked (IrisdGateway *self)
+{
+  if (self->n_parked == 0 || may_wait (self))
+    return;
+  g_autoptr (GPtrArray) parked = g_ptr_array_new ();
+  for (GList *link = self->peers.by_age.head; link != NULL; link = link->next)
+    {
+      IrisdPeer *peer = link->data;
+      for (GList *job = peer->held.head; job != NULL; job = job->next)
+        g_ptr_array_add (parked, job->data);
+    }
+  /* Ending a job may end its peer, and with it others of the list; those are no longer parked, and
+   * freed, so each is taken out of the list before the first one is ended. */
+  for (guint i = 0; i < parked->len; i++)
+    unpark (self, g_ptr_array_index (parked, i));
+  for (guint i = 0; i < parked->len; i++)
+    take_back_held (self, g_ptr_array_index (parked, i));
+}
+
+/* Ends a queued item at once; its job, if the scheduler still has it, comes back to be freed. */
+static void
+end_cancelled (IrisdGateway *self, IrisdJob *job)
+{
+  if (job->parked)
+    {
+      unpark (self, job);
+      end_job (self, job);
+      return;
+    }
+  fail_cancelled (job);
+  send_ending (self, job);
+}
+
+/**
+ * irisd_gateway_cancel:
+ * @self: the gateway
+ * @caller: who
+ * @request: a CANCEL message
+ */
+void
+irisd_gateway_cancel (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, request->target);
+  if (job == NULL)
+    {
+      g_autoptr (GError)
+          error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_FOUND,
+                                       "no item with this request id is in flight on this "
+                                       "connection: it has ended, or never was");
+      irisd_gateway_refuse (self, caller, request->request_id, error);
+      return;
+    }
+  gboolean queued = irisd_job_cancel (job) == IRISD_JOB_CANCELLED;
+  IrisWireMessage reply;
+  iris_wire_message_init (&reply, IRIS_WIRE_CANCELLING, request->request_id);
+  iris_wire_message_set_uint (&reply, IRIS_WIRE_KEY_STATE,
+                              queued ? IRIS_WIRE_STATE_QUEUED : IRIS_WIRE_STATE_RUNNING);
+  irisd_gateway_answer (self, caller, &reply);
+  if (queued && !irisd_peer_is_gone (caller->peer))
+    end_cancelled (self, job);
+}
+
+/**
+ * irisd_gateway_acknowledge:
+ * @self: the gateway
+ * @caller: who
+ * @request: an ACK message
+ */
+void
+irisd_gateway_acknowledge (IrisdGateway *self,
+                           const IrisdCaller *caller,
+                           const IrisWireMessage *request)
+{
+  IrisdPeer *peer = caller->peer;
+  if (request->count > peer->unacked.count)
+    {
+      g_autoptr (GError) error = g_error_new (
+          IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+          "%u endings were acknowledged and only %u are due: count each ending once",
+          request->count, peer->unacked.count);
+      irisd_gateway_refuse (self, caller, request->request_id, error);
+      return;
+    }
+  gint64 freed = (gint64) irisd_ledger_pop (&peer->unacked, request->count);
+  irisd_peer_add_bytes (peer, -freed);
+  irisd_core_add_bytes (self->core, -freed);
+  while (peer->held.length > 0 && !owes_too_much (self, peer) && may_wait (self))
+    {
+      IrisdJob *job = g_queue_pop_head (&peer->held);
+      job->parked = FALSE;
+      self->n_parked--;
+      resume (job);
+    }
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What can stop irisd from starting, and the status that it then exits with.
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define IRISD_ERROR (irisd_error_quark ())
+GQuark irisd_error_quark (void);
+
+/**
+ * IrisdError:
+ * @IRISD_ERROR_FAILED: the machine said no: a directory, a socket, a topology
+ * @IRISD_ERROR_USAGE: an option or a configuration file is wrong
+ * @IRISD_ERROR_ALREADY_RUNNING: another irisd serves the same directory
+ *
+ * Each code is also the exit status of irisd.
+ */
+typedef enum
+{
+  IRISD_ERROR_FAILED = 1,
+  IRISD_ERROR_USAGE = 2,
+  IRISD_ERROR_ALREADY_RUNNING = 3,
+} IrisdError;
+
+/* The exit status after a second signal cut accepted work short. */
+#define IRISD_EXIT_STOPPED 4
+
+G_END_DECLS

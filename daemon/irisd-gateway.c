@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A gateway: the thread that serves one ROUTER socket, of a place or of the front door.
+ *
+ * The thread owns the socket, the peers and everything that irisd-gateway-private.h lists; others
+ * only post jobs to its mailbox, wake it, and read its counters. It sleeps in one poll on the
+ * socket and the mailbox's descriptor, without a timeout unless an outbox waits or irisd ends. It
+ * always reads: what bounds a client is its credit, never an unread socket.
+ *
+ * The thread acts upon the phase of life that it has published in `phase`, not on the core's: once
+ * every gateway has published STOPPING, the main thread knows that nobody queues anything any more
+ * and that the scheduler can be shut down. The publication releases the gateway's last queueing,
+ * and the main thread's look acquires it.
+ */
+#include "irisd-gateway-private.h"
+
+#include <errno.h>
+
+/* Messages that are handled before the mailbox is looked at again. */
+#define MESSAGES_PER_TURN 256
+
+IrisdGateway *
+irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
+{
+  IrisdGateway *self = g_aligned_alloc0 (1, sizeof *self, 64);
+  if (!irisd_mailbox_init (&self->mailbox, error))
+    {
+      g_aligned_free (self);
+      return NULL;
+    }
+  self->core = core;
+  self->place = place;
+  self->socket = socket;
+  iris_wire_encoder_init (&self->encoder, &core->wire_limits);
+  irisd_peers_init (&self->peers);
+  g_queue_init (&self->backlog);
+  return self;
+}
+
+/**
+ * irisd_gateway_free:
+ * @self: (transfer full): a gateway that was joined or never started; its socket is closed
+ */
+void
+irisd_gateway_free (IrisdGateway *self)
+{
+  if (self == NULL)
+    return;
+  irisd_mailbox_clear (&self->mailbox);
+  iris_wire_encoder_clear (&self->encoder);
+  irisd_peers_clear (&self->peers);
+  g_aligned_free (self);
+}
+
+static guint
+receive_frames (IrisdGateway *self, zmq_msg_t *frames)
+{
+  guint n = 0;
+  gboolean more = TRUE;
+  while (more)
+    {
+      zmq_msg_t spare;
+      zmq_msg_t *frame = n <= IRIS_WIRE_N_FRAMES ? &frames[n] : &spare;
+      zmq_msg_init (frame);
+      /* The frames of a message are delivered together, so this does not wait. */
+      while (zmq_msg_recv (frame, self->socket, 0) < 0 && errno == EINTR)
+        ;
+      more = zmq_msg_more (frame);
+      if (frame == &spare)
+        zmq_msg_close (frame);
+      else
+        n++;
+    }
+  return n;
+}
+
+/* Returns FALSE when there is nothing to receive. */
+static gboolean
+receive_message (IrisdGateway *self)
+{
+  zmq_msg_t route;
+  zmq_msg_init (&route);
+  if (zmq_msg_recv (&route, self->socket, ZMQ_DONTWAIT) < 0)
+    {
+      gboolean again = errno == EINTR;
+      zmq_msg_close (&route);
+      return again;
+    }
+
+  zmq_msg_t frames[IRIS_WIRE_N_FRAMES + 1];
+  guint n = zmq_msg_more (&route) ? receive_frames (self, frames) : 0;
+  irisd_gateway_handle (self, &route, frames, n);
+  for (guint i = 0; i < n; i++)
+    zmq_msg_close (&frames[i]);
+  zmq_msg_close (&route);
+  return TRUE;
+}
+
+static gboolean
+receive_some (IrisdGateway *self)
+{
+  guint n = 0;
+  while (n < MESSAGES_PER_TURN && receive_message (self))
+    n++;
+  return n > 0;
+}
+
+static gboolean
+take_letters (IrisdGateway *self)
+{
+  IrisdLetter *letter = irisd_mailbox_take (&self->mailbox);
+  gboolean any = letter != NULL;
+  while (letter != NULL)
+    {
+      IrisdLetter *next = letter->next;
+      irisd_gateway_take_back (self, irisd_job_from_letter (letter));
+      letter = next;
+    }
+  return any;
+}
+
+static gint64
+earlier (gint64 a, gint64 b)
+{
+  return a == 0 || b < a ? b : a;
+}
+
+/* Until when the thread may sleep; -1 for as long as it likes. */
+static long
+time_left_ms (IrisdGateway *self)
+{
+  IrisdPhase phase = irisd_gateway_get_phase (self);
+  gint64 until = 0;
+  if (self->backlog.length > 0)
+    until = earlier (until, self->retry_at_us);
+  if (phase == IRISD_PHASE_FLUSHING || (phase == IRISD_PHASE_DRAINING && self->n_parked > 0))
+    until = earlier (until, irisd_core_get_deadline (self->core));
+  if (until == 0)
+    return -1;
+  gint64 left = until - g_get_monotonic_time ();
+  return left <= 0 ? 0 : (long) (left / 1000 + 1);
+}
+
+static void
+sleep_until_something (IrisdGateway *self)
+{
+  if (!irisd_mailbox_prepare_sleep (&self->mailbox))
+    return;
+  zmq_pollitem_t items[] = {
+    { .socket = self->socket, .events = ZMQ_POLLIN },
+    { .fd = self->mailbox.fd, .events = ZMQ_POLLIN },
+  };
+  int n = zmq_poll (items, G_N_ELEMENTS (items), time_left_ms (self));
+  irisd_mailbox_finish_sleep (&self->mailbox, n > 0 && items[1].revents != 0);
+}
+
+/* Takes over the core's phase, and tells the main thread. */
+static IrisdPhase
+follow_phase (IrisdGateway *self)
+{
+  IrisdPhase phase = irisd_core_get_phase (self->core);
+  if (phase != irisd_gateway_get_phase (self))
+    {
+      atomic_store_explicit (&self->phase, phase, memory_order_release);
+      irisd_core_wake_main (self->core);
+    }
+  return phase;
+}
+
+static gboolean
+is_done (IrisdGateway *self, IrisdPhase phase)
+{
+  return phase == IRISD_PHASE_FLUSHING
+         && (self->backlog.length == 0
+             || g_get_monotonic_time () >= irisd_core_get_deadline (self->core));
+}
+
+static void
+serve (IrisdGateway *self)
+{
+  for (;;)
+    {
+      IrisdPhase phase = follow_phase (self);
+      gboolean any = take_letters (self);
+      any |= receive_some (self);
+      irisd_gateway_end_parked (self);
+      irisd_gateway_retry_backlog (self);
+      if (is_done (self, phase))
+        return;
+      if (!any)
+        sleep_until_something (self);
+    }
+}
+
+static void
+bind_to_place (IrisdGateway *self)
+{
+  if (self->place == IRISD_FRONT)
+    return;
+  IrisPlace *place = self->core->infos[self->place].place;
+  g_autoptr (GError) error = NULL;
+  if (!iris_place_bind_current_thread (place, iris_place_get_n_workers (place), &error))
+    irisd_log (IRISD_LOG_WARNING, "the gateway of place %d is not bound: %s", self->place,
+               error->message);
+}
+
+/* What ZeroMQ has not sent when the phase's patience ends is thrown away. */
+static void
+close_socket (IrisdGateway *self)
+{
+  gint64 left = irisd_core_get_deadline (self->core) - g_get_monotonic_time ();
+  int linger = (int) CLAMP (left / 1000, 0, G_MAXINT);
+  zmq_setsockopt (self->socket, ZMQ_LINGER, &linger, sizeof linger);
+  zmq_close (self->socket);
+  self->socket = NULL;
+}
+
+static gpointer
+run_thread (gpointer data)
+{
+  IrisdGateway *self = data;
+  bind_to_place (self);
+  serve (self);
+  if (self->backlog.length > 0)
+    irisd_log (IRISD_LOG_WARNING, "%u clients did not read their last replies in time",
+               self->backlog.length);
+  while (irisd_peers_get_count (&self->peers) > 0)
+    irisd_gateway_give_up (self, irisd_peers_get_oldest (&self->peers), FALSE);
+  close_socket (self);
+  return NULL;
+}
+
+/**
+ * irisd_gateway_start:
+ * @self: a gateway whose socket nobody uses any more
+ */
+void
+irisd_gateway_start (IrisdGateway *self)
+{
+  g_autofree char *name = self->place == IRISD_FRONT ? g_strdup ("irisd-front")
+                                                     : g_strdup_printf ("irisd-gw-%d", self->place);
+  self->thread = g_thread_new (name, run_thread, self);
+}
+
+void
+irisd_gateway_join (IrisdGateway *self)
+{
+  if (self->thread != NULL)
+    g_thread_join (g_steal_pointer (&self->thread));
+}
+
+void
+irisd_gateway_wake (IrisdGateway *self)
+{
+  irisd_mailbox_wake (&self->mailbox);
+}
+
+/**
+ * irisd_gateway_get_phase:
+ * @self: a gateway
+ *
+ * Any thread may ask.
+ *
+ * Returns: the phase that it acts upon
+ */
+IrisdPhase
+irisd_gateway_get_phase (IrisdGateway *self)
+{
+  return atomic_load_explicit (&self->phase, memory_order_acquire);
+}
+
+const IrisdGatewayCounters *
+irisd_gateway_get_counters (IrisdGateway *self)
+{
+  return &self->counters;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A gateway's peers come and go.
+ *
+ * A peer that goes takes its queued items with it. What it has not acknowledged is remembered as
+ * long as its connection may still be there, because those bytes may still lie in ZeroMQ's pipe: by
+ * saying BYE and HELLO in turn nobody gets more credit than one connection is due.
+ */
+#include "irisd-gateway-private.h"
+
+/* A full table asks this many of those that were silent longest whether they are still there. */
+#define PROBES 64
+
+static void
+cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
+{
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, peer->jobs);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      IrisdJob *job = value;
+      if (!irisd_job_cancel_queued (job))
+        continue;
+      irisd_core_add_bytes (self->core, -(gint64) job->charge);
+      job->charge = 0;
+    }
+  g_hash_table_remove_all (peer->jobs);
+}
+
+/**
+ * irisd_gateway_give_up:
+ * @self: the gateway
+ * @peer: who goes; hold a reference if it is used afterwards
+ * @still_there: whether its connection may still be there
+ *
+ * Cancels what it has queued, forgets what it has running, and takes it out of the table.
+ */
+void
+irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
+{
+  g_autoptr (IrisdPeer) held = irisd_peer_ref (peer);
+  atomic_store_explicit (&peer->gone, TRUE, memory_order_relaxed);
+  cancel_jobs (self, peer);
+  while (peer->held.length > 0)
+    {
+      IrisdJob *job = g_queue_pop_head (&peer->held);
+      job->parked = FALSE;
+      self->n_parked--;
+      irisd_gateway_take_back (self, job);
+    }
+  if (peer->backlogged)
+    g_queue_unlink (&self->backlog, &peer->backlog_link);
+  peer->backlogged = FALSE;
+  irisd_outbox_clear (&peer->outbox);
+  if (peer->greeted)
+    irisd_count (&self->counters.peers, -1);
+
+  irisd_peers_remove (&self->peers, peer);
+  if (still_there && peer->unacked.count > 0)
+    {
+      IrisdPeer *debtor = irisd_peers_add (&self->peers, &peer->route);
+      debtor->unacked = peer->unacked;
+      irisd_peer_add_bytes (debtor, (gint64) debtor->unacked.sum);
+      peer->unacked = (IrisdLedger){ 0 };
+    }
+  irisd_core_add_bytes (self->core, -(gint64) peer->unacked.sum);
+}
+
+/**
+ * irisd_gateway_lose:
+ * @self: the gateway
+ * @peer: who goes
+ * @why: half a sentence for the log
+ * @still_there: whether its connection may still be there
+ *
+ * Gives up a peer that did not say good-bye.
+ */
+void
+irisd_gateway_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboolean still_there)
+{
+  static IrisdLogSite site;
+  if (peer->greeted)
+    irisd_log_limited (&site, IRISD_LOG_INFO, "dropped the client %s with %u items in flight: %s",
+                       peer->name, peer->n_alive, why);
+  irisd_gateway_give_up (self, peer, still_there);
+}
+
+/* ZeroMQ does not tell when a connection ends. So when the table is full, the silent are asked. */
+static gboolean
+make_room (IrisdGateway *self)
+{
+  guint limit = (guint) self->core->config->limits.max_peers;
+  if (irisd_peers_get_count (&self->peers) < limit)
+    return TRUE;
+  for (guint i = MIN (PROBES, irisd_peers_get_count (&self->peers)); i > 0; i--)
+    {
+      IrisdPeer *peer = irisd_peers_get_oldest (&self->peers);
+      irisd_peers_touch (&self->peers, peer);
+      if (!irisd_gateway_probe (self, peer))
+        irisd_gateway_lose (self, peer, "it has gone", FALSE);
+    }
+  return irisd_peers_get_count (&self->peers) < limit;
+}
+
+static void
+refuse_crowd (IrisdGateway *self, const IrisdCaller *caller, const guint8 *request_id)
+{
+  static IrisdLogSite site;
+  guint64 limit = self->core->config->limits.max_peers;
+  irisd_log_limited (&site, IRISD_LOG_WARNING,
+                     "refused a client: %" G_GUINT64_FORMAT
+                     " are connected to one socket already (limit max-peers)",
+                     limit);
+  g_autoptr (GError) error = g_error_new (
+      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY,
+      "too many clients are connected to this socket: close some, or raise max-peers "
+      "(%" G_GUINT64_FORMAT ") in irisd's configuration",
+      limit);
+  IrisWireMessage busy;
+  iris_wire_message_init (&busy, IRIS_WIRE_BUSY, request_id);
+  iris_wire_message_set_error (&busy, error);
+  iris_wire_message_set_string (&busy, IRIS_WIRE_KEY_LIMIT, "max-peers", -1);
+  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_LIMIT_VALUE, limit);
+  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_RETRY_AFTER_MS, 1000);
+  irisd_gateway_answer (self, caller, &busy);
+}
+
+static void
+welcome (IrisdGateway *self, const IrisdCaller *caller, const guint8 *request_id)
+{
+  const IrisdLimits *limits = &self->core->config->limits;
+  const IrisdLedger *debt = &caller->peer->unacked;
+  IrisWireMessage message;
+  iris_wire_message_init (&message, IRIS_WIRE_WELCOME, request_id);
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_FEATURES, 0);
+  iris_wire_message_set_string (&message, IRIS_WIRE_KEY_NAME, "irisd " IRISD_VERSION, -1);
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_CREDITS,
+                              limits->in_flight_items - MIN (debt->count, limits->in_flight_items));
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_BYTE_CREDITS,
+                              limits->in_flight_bytes - MIN (debt->sum, limits->in_flight_bytes));
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_MAX_BODY, limits->max_body);
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_MAX_BATCH, limits->max_batch);
+  iris_wire_message_set_int (&message, IRIS_WIRE_KEY_SOCKET_PLACE, self->place);
+  irisd_gateway_answer (self, caller, &message);
+}
+
+static gboolean
+check_version (const IrisWireMessage *hello, GError **error)
+{
+  if (hello->version_min <= IRIS_WIRE_VERSION && hello->version_max >= IRIS_WIRE_VERSION)
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_VERSION,
+               "this irisd speaks version %d of the protocol and you offer %u to %u: use a client "
+               "of the same release",
+               IRIS_WIRE_VERSION, hello->version_min, hello->version_max);
+  return FALSE;
+}
+
+/**
+ * irisd_gateway_greet:
+ * @self: the gateway
+ * @caller: who says HELLO; its peer is set if it is welcome
+ * @hello: the message
+ *
+ * A second HELLO on a connection starts anew: what was in flight is given up.
+ */
+void
+irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello)
+{
+  g_autoptr (GError) error = NULL;
+  if (!check_version (hello, &error))
+    {
+      irisd_gateway_refuse (self, caller, hello->request_id, error);
+      return;
+    }
+
+  if (caller->peer != NULL && caller->peer->greeted)
+    irisd_gateway_give_up (self, caller->peer, TRUE);
+  IrisdPeer *peer = irisd_peers_lookup (&self->peers, &caller->route);
+  caller->peer = NULL;
+  if (peer == NULL)
+    {
+      if (!make_room (self))
+        {
+          refuse_crowd (self, caller, hello->request_id);
+          return;
+        }
+      peer = irisd_peers_add (&self->peers, &caller->route);
+    }
+  peer->greeted = TRUE;
+  irisd_peer_set_name (peer, &hello->name);
+  irisd_count (&self->counters.peers, 1);
+  caller->peer = peer;
+  welcome (self, caller, hello->request_id);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A job: one accepted item on its way through a scheduler and back to its gateway.
+ *
+ * Who holds it: the gateway makes it and queues it; the scheduler hands it to a worker, or, when it
+ * is shut down, to its destroy notify; both post it back to the gateway's mailbox exactly once; the
+ * gateway frees it. So the gateway may keep a pointer to it all the time. Queueing and posting each
+ * release what was written before and acquire it on the other side.
+ *
+ * The state is the only thing that both sides change. A worker moves QUEUED to RUNNING; a gateway
+ * that cancels moves QUEUED to CANCELLED or RUNNING to STOPPING. Whoever's swap succeeds decides:
+ * after QUEUED to CANCELLED the worker touches neither payload nor result, and the gateway may free
+ * the payload at once. That the gateway's writes are then seen by nobody is why acquire and release
+ * on the swaps suffice.
+ */
+#include "irisd-job.h"
+
+#include <iris/base/iris-tsan-private.h>
+
+#include <string.h>
+
+static void run_on_worker (gpointer data);
+static void run_abandoned (gpointer data);
+
+static void
+keep_payload (IrisdJob *self, const IrisWireMessage *item, zmq_msg_t *body)
+{
+  zmq_msg_init (&self->payload);
+  if (self->inline_size > 0)
+    memcpy (self->inline_payload, item->body.data, self->inline_size);
+  else if (body != NULL)
+    zmq_msg_move (&self->payload, body);
+  else if (item->body.size > 0)
+    {
+      if (zmq_msg_init_size (&self->payload, item->body.size) != 0)
+        g_error ("out of memory for a payload of %zu bytes", item->body.size);
+      memcpy (zmq_msg_data (&self->payload), item->body.data, item->body.size);
+    }
+}
+
+/**
+ * irisd_job_new:
+ * @core: what is shared
+ * @mailbox: where the job goes back to
+ * @peer: whose it is
+ * @service: what runs it
+ * @item: a SUBMIT message
+ * @body: (nullable): the message's fifth frame, taken if the payload is large; %NULL in a batch
+ *
+ * Returns: (transfer full): a job that is not queued yet
+ */
+IrisdJob *
+irisd_job_new (IrisdCore *core,
+               IrisdMailbox *mailbox,
+               IrisdPeer *peer,
+               const IrisdService *service,
+               const IrisWireMessage *item,
+               zmq_msg_t *body)
+{
+  gsize inline_size = item->body.size <= IRISD_INLINE_PAYLOAD ? item->body.size : 0;
+  IrisdJob *self = g_malloc0 (sizeof *self + inline_size);
+  iris_item_init (&self->item, run_on_worker, self, run_abandoned);
+  atomic_init (&self->state, IRISD_JOB_QUEUED);
+  self->core = core;
+  self->mailbox = mailbox;
+  self->peer = irisd_peer_ref (peer);
+  self->service = service;
+  memcpy (self->request_id, item->request_id, IRIS_WIRE_ID_SIZE);
+  if (iris_wire_message_has (item, IRIS_WIRE_KEY_ARGS))
+    self->args = iris_wire_args_dup (&item->args);
+  if (iris_wire_message_has (item, IRIS_WIRE_KEY_PATH))
+    self->path = iris_wire_string_dup (&item->path);
+  self->charge = item->body.size;
+  self->inline_size = inline_size;
+  keep_payload (self, item, body);
+  zmq_msg_init (&self->result.body);
+  self->result.exit_status = -1;
+  self->result.stdout_length = -1;
+  self->place = IRIS_PLACE_ANY;
+  self->worker = -1;
+  return self;
+}
+
+/**
+ * irisd_job_free:
+ * @self: (transfer full): a job that came back or was never queued
+ *
+ * Only its gateway may call this.
+ */
+void
+irisd_job_free (IrisdJob *self)
+{
+  zmq_msg_close (&self->payload);
+  zmq_msg_close (&self->result.body);
+  g_clear_error (&self->result.error);
+  g_strfreev (self->args);
+  g_free (self->path);
+  irisd_peer_unref (self->peer);
+  g_free (self);
+}
+
+void
+irisd_job_requeue (IrisdJob *self)
+{
+  iris_scheduler_queue_item (self->core->scheduler, &self->item);
+}
+
+/**
+ * irisd_job_queue:
+ * @self: a new job
+ * @home: the place that it goes to
+ * @strict: whether it must run there
+ */
+void
+irisd_job_queue (IrisdJob *self, gint home, gboolean strict)
+{
+  self->home = home;
+  self->accepted_ns = irisd_now_ns ();
+  if (self->core->placed)
+    iris_item_set_place (&self->item, home, strict ? IRIS_ITEM_STRICT : IRIS_ITEM_NONE);
+  irisd_job_requeue (self);
+}
+
+static gboolean
+change_state (IrisdJob *self, IrisdJobState from, IrisdJobState to)
+{
+  int expected = from;
+  return atomic_compare_exchange_strong_explicit (&self->state, &expected, to, memory_order_acq_rel,
+                                                  memory_order_acquire);
+}
+
+IrisdJobState
+irisd_job_get_state (IrisdJob *self)
+{
+  return atomic_load_explicit (&self->state, memory_order_acquire);
+}
+
+/**
+ * irisd_job_cancel_queued:
+ * @self: a job that has not come back; only its gateway may call this
+ *
+ * Returns: whether it was queued; it will not run then, and its payload is gone
+ */
+gboolean
+irisd_job_cancel_queued (IrisdJob *self)
+{
+  if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_CANCELLED))
+    return FALSE;
+  zmq_msg_close (&self->payload);
+  zmq_msg_init (&self->payload);
+  return TRUE;
+}
+
+/**
+ * irisd_job_cancel:
+ * @self: a job that has not come back; only its gateway may call this
+ *
+ * Returns: %IRISD_JOB_CANCELLED if it will not run, %IRISD_JOB_STOPPING if it runs and was asked to
+ *   stop
+ */
+IrisdJobState
+irisd_job_cancel (IrisdJob *self)
+{
+  for (;;)
+    {
+      IrisdJobState state = irisd_job_get_state (self);
+      switch (state)
+        {
+        case IRISD_JOB_QUEUED:
+          if (irisd_job_cancel_queued (self))
+            return IRISD_JOB_CANCELLED;
+          break;
+        case IRISD_JOB_RUNNING:
+          if (change_state (self, IRISD_JOB_RUNNING, IRISD_JOB_STOPPING))
+            {
+              irisd_running_wake (&self->core->running, self);
+              return IRISD_JOB_STOPPING;
+            }
+          break;
+        default:
+          return state;
+        }
+    }
+}
+
+/* Whether the job has to wait until its peer acknowledges some of what it owes. The gateway looks
+ * again when the job is back, so it does not matter that the figure may be a moment old. */
+static gboolean
+must_wait (IrisdJob *self)
+{
+  return self->service->output_grows
+         && irisd_peer_get_bytes (self->peer) > self->core->config->limits.in_flight_bytes;
+}
+
+/* Counts a result before this worker takes the next item of the same peer, so that what a peer owes
+ * exceeds its limit by no more than one result for each worker. */
+static void
+charge_result (IrisdJob *self)
+{
+  gsize size = zmq_msg_size (&self->result.body);
+  self->charge += size;
+  irisd_peer_add_bytes (self->peer, (gint64) size);
+  irisd_core_add_bytes (self->core, (gint64) size);
+}
+
+static void
+run_service (IrisdJob *self)
+{
+  IrisWorker *worker = iris_worker_current ();
+  self->worker = worker != NULL ? (gint) iris_worker_get_index (worker) : -1;
+  self->place = self->core->placed && worker != NULL ? iris_worker_get_place (worker) : self->home;
+  self->started_ns = irisd_now_ns ();
+  self->service->run (self);
+  self->ended_ns = irisd_now_ns ();
+  if (self->service->output_grows)
+    charge_result (self);
+  irisd_core_count_run (self->core, self->place, self->result.bytes,
+                        (guint64) (self->ended_ns - self->started_ns));
+}
+
+static void
+run_on_worker (gpointer data)
+{
+  IrisdJob *self = data;
+  if (must_wait (self))
+    self->held = TRUE; /* still queued, as far as anybody who cancels is concerned */
+  else if (change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
+    {
+      if (irisd_peer_is_gone (self->peer))
+        irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
+      else if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
+        irisd_job_fail_stopped (self);
+      else
+        run_service (self);
+    }
+  irisd_mailbox_post (self->mailbox, &self->letter);
+}
+
+/* The scheduler was told to drop what had not begun. */
+static void
+run_abandoned (gpointer data)
+{
+  IrisdJob *self = data;
+  if (change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
+    irisd_job_fail_stopped (self);
+  irisd_mailbox_post (self->mailbox, &self->letter);
+}
+
+/**
+ * irisd_job_get_payload:
+ * @self: a job
+ *
+ * Returns: its payload, which belongs to it
+ */
+IrisWireFrame
+irisd_job_get_payload (IrisdJob *self)
+{
+  if (self->inline_size > 0)
+    return (IrisWireFrame){ self->inline_payload, self->inline_size };
+  return (IrisWireFrame){ zmq_msg_data (&self->payload), zmq_msg_size (&self->payload) };
+}
+
+/**
+ * irisd_job_must_stop:
+ * @self: a running job
+ *
+ * Long work asks this now and then.
+ *
+ * Returns: whether it was cancelled, or irisd stops
+ */
+gboolean
+irisd_job_must_stop (IrisdJob *self)
+{
+  return atomic_load_explicit (&self->state, memory_order_acquire) == IRISD_JOB_STOPPING
+         || irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING;
+}
+
+/**
+ * irisd_job_fail:
+ * @self: a job
+ * @code: why
+ * @format: a sentence
+ * @...: its arguments
+ */
+void
+irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_clear_error (&self->result.error);
+  self->result.error = g_error_new_valist (IRIS_WIRE_ERROR, code, format, args);
+  va_end (args);
+}
+
+/**
+ * irisd_job_fail_stopped:
+ * @self: a job for which irisd_job_must_stop() is true
+ */
+void
+irisd_job_fail_stopped (IrisdJob *self)
+{
+  if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
+    irisd_job_fail (self, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                    "irisd was stopped before the item was done: send it again when irisd is back");
+  else
+    irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled while it ran");
+}
+
+static void
+free_data (void *data, void *hint)
+{
+  iris_tsan_acquire (data);
+  g_free (data);
+}
+
+/**
+ * irisd_job_take_result:
+ * @self: a job
+ * @data: (transfer full): memory of g_malloc()
+ * @size: its length in bytes
+ * @content_type: what it is; a constant
+ */
+void
+irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type)
+{
+  zmq_msg_close (&self->result.body);
+  /* From here to free_data() the memory is on its way through libzmq's threads. */
+  iris_tsan_release (data);
+  if (zmq_msg_init_data (&self->result.body, data, size, free_data, NULL) != 0)
+    g_error ("out of memory for a result");
+  self->result.content_type = content_type;
+}
+
+/**
+ * irisd_job_return_payload:
+ * @self: a job
+ *
+ * Makes the payload the result, without a copy if it is large.
+ */
+void
+irisd_job_return_payload (IrisdJob *self)
+{
+  if (self->inline_size == 0)
+    {
+      zmq_msg_move (&self->result.body, &self->payload);
+      return;
+    }
+  zmq_msg_close (&self->result.body);
+  if (zmq_msg_init_size (&self->result.body, self->inline_size) != 0)
+    g_error ("out of memory for a result");
+  memcpy (zmq_msg_data (&self->result.body), self->inline_payload, self->inline_size);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A job: one accepted item on its way through a scheduler and back to its gateway.
+ */
+#pragma once
+
+#include "irisd-core.h"
+#include "irisd-mailbox.h"
+#include "irisd-peer.h"
+
+G_BEGIN_DECLS
+
+/* A payload up to this size is copied into the job; a larger one stays in ZeroMQ's memory. */
+#define IRISD_INLINE_PAYLOAD 4096
+
+/**
+ * IrisdJobState:
+ * @IRISD_JOB_QUEUED: the scheduler has it
+ * @IRISD_JOB_RUNNING: a worker runs it
+ * @IRISD_JOB_CANCELLED: was cancelled before it ran; will not run
+ * @IRISD_JOB_STOPPING: was cancelled while it ran; the service may notice
+ *
+ * Where a job is. Changed by compare-and-swap only.
+ */
+typedef enum
+{
+  IRISD_JOB_QUEUED,
+  IRISD_JOB_RUNNING,
+  IRISD_JOB_CANCELLED,
+  IRISD_JOB_STOPPING,
+} IrisdJobState;
+
+/**
+ * IrisdResult:
+ * @error: (nullable): why there is no result
+ * @body: the result's body
+ * @content_type: (nullable): what it is; a constant
+ * @bytes: how many bytes were worked on
+ * @exit_status: of a command that exited, else -1
+ * @signal: of a command that was killed, else 0
+ * @stdout_length: how much of @body is standard output, or -1
+ * @truncated: output was dropped
+ *
+ * How a job ended.
+ */
+typedef struct
+{
+  GError *error;
+  zmq_msg_t body;
+  const char *content_type;
+  guint64 bytes;
+  gint exit_status;
+  gint signal;
+  gint64 stdout_length;
+  gboolean truncated;
+} IrisdResult;
+
+struct _IrisdJob
+{
+  IrisItem item;
+  IrisdLetter letter;
+  _Atomic int state;
+
+  /* Set by the gateway before the job is queued, then constant. */
+  IrisdCore *core;
+  IrisdMailbox *mailbox;
+  IrisdPeer *peer;
+  const IrisdService *service;
+  guint8 request_id[IRIS_WIRE_ID_SIZE];
+  gint home;
+  gint64 accepted_ns;
+  char **args;
+  char *path;
+
+  /* The gateway's own, whoever holds the job. */
+  gboolean ended;  /* its ending was sent before it came back, or nobody wants it */
+  gboolean parked; /* it waits in its peer's list */
+
+  /* Belongs to whoever holds the job: gateway, then worker, then gateway. */
+  gint place;
+  gint worker;
+  gint64 started_ns;
+  gint64 ended_ns;
+  gboolean held;  /* came back without having run, because its peer owes too much */
+  guint64 charge; /* bytes that it counts for */
+  IrisdResult result;
+  zmq_msg_t payload;
+  gsize inline_size;
+  guint8 inline_payload[];
+};
+
+IrisdJob *irisd_job_new (IrisdCore *core,
+                         IrisdMailbox *mailbox,
+                         IrisdPeer *peer,
+                         const IrisdService *service,
+                         const IrisWireMessage *item,
+                         zmq_msg_t *body);
+void irisd_job_free (IrisdJob *self);
+void irisd_job_queue (IrisdJob *self, gint home, gboolean strict);
+void irisd_job_requeue (IrisdJob *self);
+gboolean irisd_job_cancel_queued (IrisdJob *self);
+IrisdJobState irisd_job_cancel (IrisdJob *self);
+IrisdJobState irisd_job_get_state (IrisdJob *self);
+
+/* For services, on the worker. */
+IrisWireFrame irisd_job_get_payload (IrisdJob *self);
+gboolean irisd_job_must_stop (IrisdJob *self);
+void
+irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+void irisd_job_fail_stopped (IrisdJob *self);
+void irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type);
+void irisd_job_return_payload (IrisdJob *self);
+
+static inline IrisdJob *
+irisd_job_from_letter (IrisdLetter *letter)
+{
+  return (IrisdJob *) ((char *) letter - G_STRUCT_OFFSET (IrisdJob, letter));
+}
+
+G_END_DECLS

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Every limit of irisd: its name, its default, and what it is for.
+ */
+#include "irisd-limits.h"
+
+#include "irisd-error.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define KIB G_GUINT64_CONSTANT (1024)
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+
+#define LIMIT(name, field, fallback, min, max, summary)                     \
+  {                                                                         \
+    name, G_STRUCT_OFFSET (IrisdLimits, field), fallback, min, max, summary \
+  }
+
+static const IrisdLimitInfo limits[] = {
+  LIMIT ("max-header",
+         max_header,
+         IRIS_WIRE_DEFAULT_MAX_HEADER,
+         4 * KIB,
+         16 * MIB,
+         "bytes of a message's header"),
+  LIMIT ("max-body",
+         max_body,
+         IRIS_WIRE_DEFAULT_MAX_BODY,
+         64 * KIB,
+         1 * GIB,
+         "bytes of a message's body"),
+  LIMIT ("max-batch", max_batch, IRIS_WIRE_DEFAULT_MAX_BATCH, 1, 65536, "items of one batch"),
+  LIMIT ("max-depth",
+         max_depth,
+         IRIS_WIRE_DEFAULT_MAX_DEPTH,
+         IRIS_WIRE_LEAST_DEPTH,
+         IRIS_WIRE_MOST_DEPTH,
+         "nested values of a header"),
+  LIMIT ("max-string",
+         max_string,
+         IRIS_WIRE_DEFAULT_MAX_STRING,
+         1 * KIB,
+         1 * MIB,
+         "bytes of one string of a header"),
+  LIMIT ("max-args", max_args, IRIS_WIRE_DEFAULT_MAX_ARGS, 1, 65536, "arguments of one item"),
+  LIMIT ("max-entries",
+         max_entries,
+         IRIS_WIRE_DEFAULT_MAX_ENTRIES,
+         64,
+         65536,
+         "places or services in one reply"),
+  LIMIT ("in-flight-items",
+         in_flight_items,
+         1024,
+         1,
+         1000000,
+         "items of one connection that it has not acknowledged"),
+  LIMIT ("in-flight-bytes",
+         in_flight_bytes,
+         64 * MIB,
+         1,
+         64 * GIB,
+         "bytes of payload and results of one connection that it has not acknowledged"),
+  LIMIT ("total-items", total_items, 262144, 1, 100000000, "items of all connections together"),
+  LIMIT ("total-bytes",
+         total_bytes,
+         1 * GIB,
+         1,
+         1024 * GIB,
+         "bytes of payload and results of all connections together"),
+  LIMIT ("max-peers", max_peers, 1024, 1, 1000000, "connections of one socket that said hello"),
+  LIMIT ("outbox-messages",
+         outbox_messages,
+         4096,
+         16,
+         1000000,
+         "replies that wait for a connection that does not read"),
+  LIMIT ("max-output", max_output, 8 * MIB, 0, 1 * GIB, "bytes of output of one command"),
+  LIMIT ("kill-grace-ms",
+         kill_grace_ms,
+         2000,
+         0,
+         3600000,
+         "milliseconds from SIGTERM to SIGKILL for a cancelled command"),
+  LIMIT ("drain-grace-ms",
+         drain_grace_ms,
+         5000,
+         0,
+         3600000,
+         "milliseconds that results wait for connections that do not read, when irisd ends"),
+  LIMIT ("stop-grace-ms", stop_grace_ms, 500, 0, 60000, "the same after a second signal"),
+};
+
+/**
+ * irisd_limits_get_table:
+ * @n_rows: (out): how many rows
+ *
+ * Returns: (transfer none): all limits
+ */
+const IrisdLimitInfo *
+irisd_limits_get_table (guint *n_rows)
+{
+  *n_rows = G_N_ELEMENTS (limits);
+  return limits;
+}
+
+static guint64 *
+field_of (IrisdLimits *self, const IrisdLimitInfo *info)
+{
+  return (guint64 *) ((char *) self + info->offset);
+}
+
+guint64
+irisd_limits_get (const IrisdLimits *self, const IrisdLimitInfo *info)
+{
+  return *field_of ((IrisdLimits *) self, info);
+}
+
+/**
+ * irisd_limits_init:
+ * @self: what to fill in
+ *
+ * Sets every limit to its default.
+ */
+void
+irisd_limits_init (IrisdLimits *self)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    *field_of (self, &limits[i]) = limits[i].fallback;
+}
+
+/* A number, or one with a suffix K, M or G, which stand for powers of 1024. */
+static gboolean
+parse_size (const char *text, guint64 *value)
+{
+  if (!g_ascii_isdigit (text[0]))
+    return FALSE;
+
+  char *end = NULL;
+  errno = 0;
+  guint64 number = g_ascii_strtoull (text, &end, 10);
+  if (errno != 0)
+    return FALSE;
+
+  guint64 unit = 1;
+  switch (*end)
+    {
+    case 'K':
+      unit = KIB;
+      end++;
+      break;
+    case 'M':
+      unit = MIB;
+      end++;
+      break;
+    case 'G':
+      unit = GIB;
+      end++;
+      break;
+    default:
+      break;
+    }
+  return *end == '\0' && g_uint64_checked_mul (value, number, unit);
+}
+
+/**
+ * irisd_limits_set:
+ * @self: the limits
+ * @name: which one
+ * @value: its new value, as text; K, M and G multiply by powers of 1024
+ * @error: return location for a #GError of the domain %IRISD_ERROR
+ *
+ * Returns: whether there is such a limit and it may have that value
+ */
+gboolean
+irisd_limits_set (IrisdLimits *self, const char *name, const char *value, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    {
+      const IrisdLimitInfo *info = &limits[i];
+      if (strcmp (info->name, name) != 0)
+        continue;
+
+      guint64 number = 0;
+      if (!parse_size (value, &number) || number < info->min || number > info->max)
+        {
+          g_set_error (
+              error, IRISD_ERROR, IRISD_ERROR_USAGE,
+              "“%s” is no value for the limit %s (%s): give a number from %" G_GUINT64_FORMAT
+              " to %" G_GUINT64_FORMAT ", with K, M or G behind it if you like",
+              value, name, info->summary, info->min, info->max);
+          return FALSE;
+        }
+      *field_of (self, info) = number;
+      return TRUE;
+    }
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+               "there is no limit “%s”; irisd.conf(5) lists them all", name);
+  return FALSE;
+}
+
+/**
+ * irisd_limits_get_wire:
+ * @self: the limits
+ *
+ * Returns: those of them that the protocol's encoder and decoder keep
+ */
+IrisWireLimits
+irisd_limits_get_wire (const IrisdLimits *self)
+{
+  return (IrisWireLimits){
+    .max_header = self->max_header,
+    .max_body = self->max_body,
+    .max_batch = (guint) self->max_batch,
+    .max_depth = (guint) self->max_depth,
+    .max_string = self->max_string,
+    .max_args = (guint) self->max_args,
+    .max_entries = (guint) self->max_entries,
+  };
+}

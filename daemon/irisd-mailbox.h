@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Many threads post to a mailbox, one thread empties it and can sleep on it.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdatomic.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdLetter IrisdLetter;
+
+/**
+ * IrisdLetter:
+ *
+ * The link of what is posted; embed it.
+ */
+struct _IrisdLetter
+{
+  IrisdLetter *next;
+};
+
+/**
+ * IrisdMailbox:
+ *
+ * A list that only its owner empties, and the descriptor that wakes the owner.
+ */
+typedef struct
+{
+  _Alignas(64) _Atomic (IrisdLetter *) head;
+  _Alignas(64) _Atomic gboolean asleep;
+  int fd;
+} IrisdMailbox;
+
+gboolean irisd_mailbox_init (IrisdMailbox *self, GError **error);
+void irisd_mailbox_clear (IrisdMailbox *self);
+void irisd_mailbox_post (IrisdMailbox *self, IrisdLetter *letter);
+void irisd_mailbox_wake (IrisdMailbox *self);
+IrisdLetter *irisd_mailbox_take (IrisdMailbox *self);
+gboolean irisd_mailbox_prepare_sleep (IrisdMailbox *self);
+void irisd_mailbox_finish_sleep (IrisdMailbox *self, gboolean readable);
+
+G_END_DECLS

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A peer: one connection to one socket, what it has in flight and what it owes.
+ */
+#pragma once
+
+#include "irisd-ledger.h"
+#include "irisd-outbox.h"
+
+#include <stdatomic.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdJob IrisdJob;
+typedef struct _IrisdPeer IrisdPeer;
+
+/**
+ * IrisdPeer:
+ *
+ * Belongs to the thread of its gateway. A worker that runs an item of the peer may read the two
+ * atomics and add to the second, and nothing else; the item's reference keeps them alive.
+ */
+struct _IrisdPeer
+{
+  _Atomic gboolean gone; /* given up: its items need not run */
+  _Atomic guint64 bytes; /* payloads and results that are not acknowledged */
+
+  guint refs;
+  gboolean greeted;    /* HELLO was answered by WELCOME */
+  gboolean backlogged; /* is in the gateway's list of outboxes to retry */
+  char *name;          /* as it introduced itself */
+  GHashTable *jobs;    /* items that have not ended, by request id */
+  guint n_alive;       /* its items that the scheduler may still touch */
+  IrisdLedger unacked;
+  IrisdOutbox outbox;
+  GQueue held;    /* items that wait until it acknowledges */
+  GList age_link; /* in the table's list, least recently heard first */
+  GList backlog_link;
+  IrisdRoute route;
+};
+
+/**
+ * IrisdPeers:
+ *
+ * The peers of one gateway.
+ */
+typedef struct
+{
+  GHashTable *by_route;
+  GQueue by_age;
+} IrisdPeers;
+
+IrisdPeer *irisd_peer_new (const IrisdRoute *route);
+IrisdPeer *irisd_peer_ref (IrisdPeer *self);
+void irisd_peer_unref (IrisdPeer *self);
+guint64 irisd_peer_get_bytes (IrisdPeer *self);
+gboolean irisd_peer_is_gone (IrisdPeer *self);
+void irisd_peer_add_bytes (IrisdPeer *self, gint64 change);
+void irisd_peer_set_name (IrisdPeer *self, const IrisWireString *name);
+
+void irisd_peers_init (IrisdPeers *self);
+void irisd_peers_clear (IrisdPeers *self);
+guint irisd_peers_get_count (IrisdPeers *self);
+IrisdPeer *irisd_peers_lookup (IrisdPeers *self, const IrisdRoute *route);
+IrisdPeer *irisd_peers_add (IrisdPeers *self, const IrisdRoute *route);
+void irisd_peers_remove (IrisdPeers *self, IrisdPeer *peer);
+void irisd_peers_touch (IrisdPeers *self, IrisdPeer *peer);
+IrisdPeer *irisd_peers_get_oldest (IrisdPeers *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdPeer, irisd_peer_unref)
+
+G_END_DECLS

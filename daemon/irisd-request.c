@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A gateway's messages on their way in: decoded, judged, handed on or answered.
+ *
+ * Everything that comes in is a stranger's. Whatever does not parse is answered by an error, and
+ * nothing of it is kept.
+ */
+#include "irisd-gateway-private.h"
+
+#include <string.h>
+
+static void
+refuse_undecodable (IrisdGateway *self,
+                    const IrisdCaller *caller,
+                    const IrisWireMessage *message,
+                    const GError *error)
+{
+  static IrisdLogSite site;
+  irisd_count (&self->counters.malformed, 1);
+  irisd_log_limited (&site, IRISD_LOG_INFO, "the client %s sent what cannot be read: %s",
+                     caller->peer != NULL && caller->peer->name != NULL ? caller->peer->name
+                                                                        : "that said no hello",
+                     error->message);
+  IrisWireMessage reply;
+  iris_wire_message_init (&reply, IRIS_WIRE_ERROR_REPLY, message->request_id);
+  iris_wire_message_set_error (&reply, error);
+  if (message->limit.len > 0)
+    {
+      iris_wire_message_set_string (&reply, IRIS_WIRE_KEY_LIMIT, message->limit.data,
+                                    (gssize) message->limit.len);
+      iris_wire_message_set_uint (&reply, IRIS_WIRE_KEY_LIMIT_VALUE, message->limit_value);
+    }
+  irisd_gateway_answer (self, caller, &reply);
+}
+
+static void
+refuse_by_code (IrisdGateway *self,
+                const IrisdCaller *caller,
+                const IrisWireMessage *message,
+                IrisWireError code,
+                const char *sentence)
+{
+  g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, code, sentence);
+  irisd_gateway_refuse (self, caller, message->request_id, error);
+}
+
+static void
+answer_map (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) body = irisd_front_encode_map (self->core, caller->over_tcp, &error);
+  IrisWireMessage reply;
+  iris_wire_message_init (&reply, IRIS_WIRE_MAP_REPLY, request->request_id);
+  irisd_gateway_answer_bytes (self, caller, &reply, body, error);
+}
+
+static void
+answer_status (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) body = irisd_status_encode (self->core, &error);
+  IrisWireMessage reply;
+  iris_wire_message_init (&reply, IRIS_WIRE_STATUS_REPLY, request->request_id);
+  irisd_gateway_answer_bytes (self, caller, &reply, body, error);
+}
+
+static void
+answer_services (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes)
+      body = irisd_services_encode (self->core->services, &self->core->wire_limits, &error);
+  IrisWireMessage reply;
+  iris_wire_message_init (&reply, IRIS_WIRE_SERVICES_REPLY, request->request_id);
+  irisd_gateway_answer_bytes (self, caller, &reply, body, error);
+}
+
+static void
+answer_ping (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  IrisWireMessage reply;
+  iris_wire_message_init (&reply, IRIS_WIRE_PONG, request->request_id);
+  irisd_gateway_answer (self, caller, &reply);
+}
+
+static void
+handle_greeted (IrisdGateway *self,
+                const IrisdCaller *caller,
+                const IrisWireMessage *request,
+                zmq_msg_t *body)
+{
+  switch (request->type)
+    {
+    case IRIS_WIRE_SUBMIT:
+      irisd_gateway_submit (self, caller, request, body);
+      break;
+    case IRIS_WIRE_BATCH:
+      irisd_gateway_submit_batch (self, caller, request);
+      break;
+    case IRIS_WIRE_ACK:
+      irisd_gateway_acknowledge (self, caller, request);
+      break;
+    case IRIS_WIRE_CANCEL:
+      irisd_gateway_cancel (self, caller, request);
+      break;
+    case IRIS_WIRE_MAP:
+      answer_map (self, caller, request);
+      break;
+    case IRIS_WIRE_STATUS:
+      answer_status (self, caller, request);
+      break;
+    case IRIS_WIRE_SERVICES:
+      answer_services (self, caller, request);
+      break;
+    case IRIS_WIRE_PING:
+      answer_ping (self, caller, request);
+      break;
+    case IRIS_WIRE_BYE:
+      irisd_gateway_give_up (self, caller->peer, TRUE);
+      break;
+    default:
+      irisd_count (&self->counters.malformed, 1);
+      refuse_by_code (self, caller, request, IRIS_WIRE_ERROR_UNKNOWN_TYPE,
+                      "irisd sends messages of that type and does not take them");
+      break;
+    }
+}
+
+static void
+handle_decoded (IrisdGateway *self,
+                IrisdCaller *caller,
+                const IrisWireMessage *request,
+                zmq_msg_t *body)
+{
+  if (request->type == IRIS_WIRE_HELLO)
+    irisd_gateway_greet (self, caller, request);
+  else if (caller->peer != NULL && caller->peer->greeted)
+    handle_greeted (self, caller, request, body);
+  else
+    refuse_by_code (self, caller, request, IRIS_WIRE_ERROR_HELLO_REQUIRED,
+                    "say HELLO first: a connection begins with it, also after it was lost");
+}
+
+/* Of a connection over ipc, ZeroMQ gives uid, gid and pid behind the word localhost. */
+static gboolean
+came_over_tcp (zmq_msg_t *last_frame)
+{
+  const char *address = zmq_msg_gets (last_frame, "Peer-Address");
+  return address != NULL && *address != '\0' && !g_str_has_prefix (address, "localhost");
+}
+
+/**
+ * irisd_gateway_handle:
+ * @self: the gateway
+ * @route: the routing id
+ * @frames: (array length=n_frames): the frames behind it
+ * @n_frames: how many; at most one more than a message has
+ *
+ * Handles one message.
+ */
+void
+irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames)
+{
+  IrisdCaller caller = { 0 };
+  irisd_route_init (&caller.route, route);
+  g_autoptr (IrisdPeer) peer = irisd_peers_lookup (&self->peers, &caller.route);
+  if (peer != NULL)
+    {
+      irisd_peer_ref (peer);
+      irisd_peers_touch (&self->peers, peer);
+    }
+  caller.peer = peer;
+
+  IrisWireFrame views[IRIS_WIRE_N_FRAMES + 1];
+  for (guint i = 0; i < n_frames; i++)
+    views[i] = (IrisWireFrame){ zmq_msg_data (&frames[i]), zmq_msg_size (&frames[i]) };
+
+  IrisWireMessage message;
+  g_autoptr (GError) error = NULL;
+  if (!iris_wire_decode (views, n_frames, &self->core->wire_limits, &message, &error))
+    {
+      refuse_undecodable (self, &caller, &message, error);
+      return;
+    }
+  caller.over_tcp = came_over_tcp (&frames[n_frames - 1]);
+  handle_decoded (self, &caller, &message, &frames[n_frames - 1]);
+}

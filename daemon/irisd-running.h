@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The items that sleep in a system call while they run, so that somebody can wake them to stop.
+ */
+#pragma once
+
+#include <glib.h>
+#include <pthread.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdJob IrisdJob;
+typedef struct _IrisdSleeper IrisdSleeper;
+
+/**
+ * IrisdSleeper:
+ * @job: the item
+ * @fd: becomes readable when the item ought to look whether it should stop
+ *
+ * Lives on the stack of the worker.
+ */
+struct _IrisdSleeper
+{
+  IrisdJob *job;
+  int fd;
+
+  /*< private >*/
+  IrisdSleeper *next;
+  IrisdSleeper *previous;
+};
+
+/**
+ * IrisdRunning:
+ *
+ * All sleepers. At most one per worker, so a list does.
+ */
+typedef struct
+{
+  pthread_mutex_t lock;
+  IrisdSleeper *first;
+} IrisdRunning;
+
+void irisd_running_init (IrisdRunning *self);
+void irisd_running_clear (IrisdRunning *self);
+gboolean irisd_running_enter (IrisdRunning *self, IrisdSleeper *sleeper, IrisdJob *job);
+void irisd_running_leave (IrisdRunning *self, IrisdSleeper *sleeper);
+void irisd_running_wake (IrisdRunning *self, IrisdJob *job);
+void irisd_running_wake_all (IrisdRunning *self);
+
+G_END_DECLS

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The directory in which irisd's sockets lie, and the lock that keeps it for one irisd.
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define IRISD_LOCK_NAME "irisd.lock"
+
+typedef struct _IrisdRuntimeDir IrisdRuntimeDir;
+
+IrisdRuntimeDir *irisd_runtime_dir_open (const char *path, GError **error);
+void irisd_runtime_dir_close (IrisdRuntimeDir *self);
+const char *irisd_runtime_dir_get_path (const IrisdRuntimeDir *self);
+void irisd_runtime_dir_add_endpoint (IrisdRuntimeDir *self, const char *endpoint);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdRuntimeDir, irisd_runtime_dir_close)
+
+G_END_DECLS

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A service: what an item can name; and the registry of them.
+ */
+#pragma once
+
+#include <iris/iris.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdJob IrisdJob;
+
+/**
+ * IrisdService:
+ * @name: how items name it
+ * @summary: one line for people
+ * @output_grows: its result may be larger than its payload, so that a connection which owes more
+ *   than it may has its items wait
+ * @check: (nullable): looks at an item before it is accepted; called by gateways, must not block
+ * @run: does the work on a worker, and may block; ends with a result or an error in the job
+ *
+ * A constant that describes a service.
+ */
+typedef struct
+{
+  const char *name;
+  const char *summary;
+  gboolean output_grows;
+  gboolean (*check) (const IrisWireMessage *item, GError **error);
+  void (*run) (IrisdJob *job);
+} IrisdService;
+
+extern const IrisdService irisd_service_echo;
+extern const IrisdService irisd_service_sha256;
+extern const IrisdService irisd_service_wordcount;
+extern const IrisdService irisd_service_command;
+
+typedef struct _IrisdServices IrisdServices;
+
+IrisdServices *irisd_services_new (void);
+IrisdServices *irisd_services_new_builtin (void);
+void irisd_services_free (IrisdServices *self);
+gboolean irisd_services_add (IrisdServices *self, const IrisdService *service);
+const IrisdService *irisd_services_lookup (IrisdServices *self, const IrisWireString *name);
+GBytes *irisd_services_encode (IrisdServices *self, const IrisWireLimits *limits, GError **error);
+char *irisd_services_list_names (IrisdServices *self);
+gboolean irisd_service_check_input (const IrisWireMessage *item, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdServices, irisd_services_free)
+
+G_END_DECLS

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What irisd did so far, gathered from all threads without stopping one.
+ *
+ * What was stolen is the scheduler's count. What was hinted, executed, its bytes and its time are
+ * irisd's own, kept before an item's ending is sent, so that a client which has all its endings
+ * finds all its items in the sums.
+ */
+#include "irisd-gateway-private.h"
+
+#include <unistd.h>
+
+static guint64
+load (const _Atomic guint64 *counter)
+{
+  return atomic_load_explicit (counter, memory_order_relaxed);
+}
+
+static void
+add_gateway (IrisWireStatus *status, const IrisdGatewayCounters *counters)
+{
+  /* In this order, so that no item seems to have ended before it was accepted. */
+  guint64 ended = load (&counters->ended);
+  guint64 accepted = load (&counters->accepted);
+  status->peers += load (&counters->peers);
+  status->accepted += accepted;
+  status->ended += ended;
+  status->in_flight += accepted - ended;
+  status->failed += load (&counters->failed);
+  status->malformed += load (&counters->malformed);
+  status->refused += load (&counters->refused);
+}
+
+static void
+fill_place (IrisdCore *core, guint id, const IrisStats *stats, IrisWirePlaceStatus *out)
+{
+  const IrisdPlaceCounters *counters = &core->counters[id];
+  out->id = id;
+  out->name = g_strdup (core->infos[id].name);
+  out->workers = iris_place_get_n_workers (core->infos[id].place);
+  out->hinted = load (&counters->hinted);
+  out->executed = load (&counters->executed);
+  out->bytes = load (&counters->bytes);
+  out->busy_ns = load (&counters->busy_ns);
+  if (core->placed && id < stats->n_places)
+    {
+      out->stolen_in = stats->places[id].stolen_in;
+      out->stolen_out = stats->places[id].stolen_out;
+    }
+}
+
+/**
+ * irisd_status_encode:
+ * @core: what is shared
+ * @error: return location for a #GError
+ *
+ * Returns: (transfer full): the body of a STATUS_REPLY
+ */
+GBytes *
+irisd_status_encode (IrisdCore *core, GError **error)
+{
+  g_autoptr (IrisStats) stats = iris_scheduler_get_stats (core->scheduler);
+  g_autoptr (IrisWireStatus) status = iris_wire_status_new (core->n_places);
+  status->version = g_strdup (IRISD_VERSION);
+  status->scheduler = g_strdup (irisd_config_scheduler_name (core->config->scheduler));
+  status->pid = (guint32) getpid ();
+  status->uptime_ms = (guint64) (g_get_monotonic_time () - core->started_us) / 1000;
+  status->draining = irisd_core_get_phase (core) != IRISD_PHASE_SERVING;
+  for (guint i = 0; i < core->n_gateways; i++)
+    add_gateway (status, irisd_gateway_get_counters (core->gateways[i]));
+  for (guint id = 0; id < core->n_places; id++)
+    fill_place (core, id, stats, &status->places[id]);
+  return iris_wire_status_encode (status, &core->wire_limits, error);
+}

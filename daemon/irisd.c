@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisd: maps the places of a machine to sockets, and runs what comes through them.
+ */
+#include "irisd-daemon.h"
+#include "irisd-error.h"
+#include "irisd-notify.h"
+#include "irisd-options.h"
+#include "irisd-places.h"
+
+#include <locale.h>
+
+static int
+fail (const GError *error)
+{
+  irisd_log (IRISD_LOG_ERROR, "%s", error->message);
+  return error->domain == IRISD_ERROR ? error->code : IRISD_ERROR_FAILED;
+}
+
+/* Whether places can be made of the configuration is a part of its being good. */
+static int
+check_config (const IrisdOptions *options)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (IrisPlaces) places = irisd_places_new (options->config, &error);
+  if (places == NULL)
+    return fail (error);
+  for (guint i = 0; options->files[i] != NULL; i++)
+    g_print ("%s is good\n", options->files[i]);
+  g_print ("irisd would serve %u places with %u workers\n", iris_places_get_n_places (places),
+           iris_places_get_n_workers (places));
+  return 0;
+}
+
+static int
+serve (const IrisdOptions *options)
+{
+  g_autoptr (GError) error = NULL;
+  if (!irisd_daemon_block_signals (&error))
+    return fail (error);
+  g_autoptr (IrisdDaemon) daemon = irisd_daemon_new (options->config, &error);
+  if (daemon == NULL)
+    return fail (error);
+
+  g_autofree char *endpoints = irisd_daemon_get_endpoints (daemon);
+  irisd_log (IRISD_LOG_INFO, "serving at %s", endpoints);
+  irisd_notify_ready_fd (options->ready_fd, endpoints);
+  irisd_notify_service_manager ("READY=1");
+  return irisd_daemon_run (daemon);
+}
+
+int
+main (int argc, char **argv)
+{
+  setlocale (LC_ALL, "");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (IrisdOptions) options = irisd_options_parse (&argc, &argv, &error);
+  if (options == NULL)
+    return fail (error);
+  if (options->version)
+    {
+      g_print ("irisd %s\n", IRISD_VERSION);
+      return 0;
+    }
+  irisd_log_set_level (options->config->log_level);
+  return options->check_config ? check_config (options) : serve (options);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The mailbox: the face of iris-mpsc-private.h, where the argument is.
+ *
+ * The nodes are slab objects (iris-slab-private.h): a sender's own memory, taken without an atomic
+ * operation, to which the owner sends it back.
+ */
+#include "iris/queue/iris-mpsc.h"
+
+#include "iris/base/iris-slab-private.h"
+#include "iris/queue/iris-container-private.h"
+#include "iris/queue/iris-mpsc-private.h"
+
+/**
+ * IrisMpsc:
+ *
+ * A mailbox: any thread sends, one owner receives, first in, first out.
+ *
+ * The mailbox knows whether its owner rests, and tells exactly one sender when the owner has to be
+ * called. A handler that is run by a pool of threads looks like this:
+ *
+ * ```c
+ * static void
+ * send (gpointer item)
+ * {
+ *   if (iris_mpsc_push (mailbox, item))
+ *     iris_scheduler_queue (scheduler, receive, NULL, NULL);
+ * }
+ *
+ * static void
+ * receive (gpointer data)
+ * {
+ *   gpointer item;
+ *
+ *   while ((item = iris_mpsc_pop (mailbox)) != NULL)
+ *     handle (item);
+ *   if (!iris_mpsc_rest (mailbox))
+ *     iris_scheduler_queue (scheduler, receive, NULL, NULL);
+ * }
+ * ```
+ */
+struct _IrisMpsc
+{
+  IrisMpscCore core;
+  _Atomic gint n_refs;
+};
+
+typedef struct
+{
+  IrisMpscNode node;
+  IrisSlab *home;
+} Letter;
+
+G_DEFINE_BOXED_TYPE (IrisMpsc, iris_mpsc, iris_mpsc_ref, iris_mpsc_unref)
+
+static Letter *
+letter_new (gpointer item)
+{
+  IrisSlab *home;
+  Letter *letter = iris_slab_alloc (IRIS_SLAB_ITEM, &home);
+
+  letter->node.item = item;
+  letter->home = home;
+
+  return letter;
+}
+
+static void
+letter_free (IrisMpscNode *node)
+{
+  iris_slab_free (IRIS_SLAB_ITEM, ((Letter *) node)->home, node);
+}
+
+/**
+ * iris_mpsc_new:
+ *
+ * Returns: (transfer full): an empty mailbox whose owner rests
+ *
+ * Since: 0.1
+ */
+IrisMpsc *
+iris_mpsc_new (void)
+{
+  IrisMpsc *self = iris_container_alloc (sizeof *self);
+
+  iris_mpsc_core_init (&self->core, &letter_new (NULL)->node);
+  atomic_init (&self->n_refs, 1);
+
+  return self;
+}
+
+/**
+ * iris_mpsc_ref:
+ * @self: a mailbox
+ *
+ * Adds a reference. Any thread.
+ *
+ * Returns: (transfer full): @self
+ *
+ * Since: 0.1
+ */
+IrisMpsc *
+iris_mpsc_ref (IrisMpsc *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  iris_container_ref (&self->n_refs);
+
+  return self;
+}
+
+/**
+ * iris_mpsc_unref:
+ * @self: (transfer full): a mailbox
+ *
+ * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
+ * Any thread.
+ *
+ * Since: 0.1
+ */
+void
+iris_mpsc_unref (IrisMpsc *self)
+{
+  g_return_if_fail (self != NULL);
+
+  if (!iris_container_unref (&self->n_refs))
+    return;
+  while (iris_mpsc_pop (self) != NULL)
+    ;
+  letter_free (iris_mpsc_core_stub (&self->core));
+  free (self);
+}
+
+/**
+ * iris_mpsc_push:
+ * @self: a mailbox
+ * @item: (not nullable): what to send; the mailbox does not take ownership
+ *
+ * Sends an item. Any thread. Aborts when there is no memory.
+ *
+ * Returns: %TRUE when the owner was at rest: the caller, and nobody else, must see to it that it
+ *   runs
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_mpsc_push (IrisMpsc *self, gpointer item)
+{
+  g_return_val_if_fail (self != NULL, FALSE);
+  g_return_val_if_fail (item != NULL, FALSE);
+
+  return iris_mpsc_core_push (&self->core, &letter_new (item)->node);
+}
+
+/**
+ * iris_mpsc_pop:
+ * @self: a mailbox
+ *
+ * Receives the oldest item. The owner only.
+ *
+ * Returns: (transfer none) (nullable): the item, or %NULL when there is none, or its sender is not
+ *   done; [method@Mpsc.rest] tells the two apart
+ *
+ * Since: 0.1
+ */
+gpointer
+iris_mpsc_pop (IrisMpsc *self)
+{
+  IrisMpscNode *spent;
+  gpointer item;
+
+  g_return_val_if_fail (self != NULL, NULL);
+
+  item = iris_mpsc_core_pop (&self->core, &spent);
+  if (item != NULL)
+    letter_free (spent);
+
+  return item;
+}
+
+/**
+ * iris_mpsc_rest:
+ * @self: a mailbox
+ *
+ * Lays the owner to rest, if the mailbox is empty. The owner only.
+ *
+ * Returns: %TRUE when the mailbox is empty: the next sender will be told to call the owner, who
+ *   must not touch the mailbox until then. %FALSE when there is an item, or one is on its way: the
+ *   owner must run again, and nobody will call it
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_mpsc_rest (IrisMpsc *self)
+{
+  g_return_val_if_fail (self != NULL, TRUE);
+
+  return iris_mpsc_core_rest (&self->core);
+}
+
+/**
+ * iris_mpsc_is_empty:
+ * @self: a mailbox
+ *
+ * Returns: whether nothing is in the mailbox or on its way; to others than the owner, a hint
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_mpsc_is_empty (IrisMpsc *self)
+{
+  g_return_val_if_fail (self != NULL, TRUE);
+
+  return iris_mpsc_core_is_empty (&self->core);
+}

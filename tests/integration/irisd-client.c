@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A client that speaks the protocol by hand.
+ */
+#include "irisd-fixture.h"
+
+#include <unistd.h>
+
+/* One context for all clients of a test program, as ZeroMQ likes it. */
+static void *
+get_context (void)
+{
+  static void *context = NULL;
+  if (context == NULL)
+    context = zmq_ctx_new ();
+  return context;
+}
+
+Client *
+client_new (const char *endpoint)
+{
+  Client *self = g_new0 (Client, 1);
+  self->socket = zmq_socket (get_context (), ZMQ_DEALER);
+  int none = 0, unlimited = 0, give_up = GIVE_UP_MS;
+  zmq_setsockopt (self->socket, ZMQ_LINGER, &none, sizeof none);
+  zmq_setsockopt (self->socket, ZMQ_SNDHWM, &unlimited, sizeof unlimited);
+  zmq_setsockopt (self->socket, ZMQ_RCVTIMEO, &give_up, sizeof give_up);
+  zmq_setsockopt (self->socket, ZMQ_SNDTIMEO, &give_up, sizeof give_up);
+  ck_assert_int_eq (zmq_connect (self->socket, endpoint), 0);
+  iris_wire_encoder_init (&self->encoder, NULL);
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
+    zmq_msg_init (&self->frames[i]);
+  return self;
+}
+
+Client *
+client_hello (const char *endpoint)
+{
+  Client *self = client_new (endpoint);
+  client_say_hello (self);
+  return self;
+}
+
+void
+client_free (Client *self)
+{
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
+    zmq_msg_close (&self->frames[i]);
+  zmq_close (self->socket);
+  iris_wire_encoder_clear (&self->encoder);
+  g_free (self);
+}
+
+guint64
+message_get_id (const IrisWireMessage *message)
+{
+  guint64 id;
+  memcpy (&id, message->request_id, sizeof id);
+  return id;
+}
+
+void
+message_set_id (IrisWireMessage *message, guint64 id)
+{
+  memcpy (message->request_id, &id, sizeof id);
+}
+
+gboolean
+message_body_is (const IrisWireMessage *message, const char *text)
+{
+  return message->body.size == strlen (text)
+         && memcmp (message->body.data, text, strlen (text)) == 0;
+}
+
+void
+client_init_message (Client *self, IrisWireMessage *message, IrisWireType type)
+{
+  iris_wire_message_init (message, type, NULL);
+  message_set_id (message, ++self->next_id);
+}
+
+void
+client_send_frames (Client *self, const IrisWireFrame *frames, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    ck_assert_int_ge (
+        zmq_send (self->socket, frames[i].data, frames[i].size, i + 1 < n ? ZMQ_SNDMORE : 0), 0);
+}
+
+void
+client_send (Client *self, const IrisWireMessage *message)
+{
+  g_autoptr (GError) error = NULL;
+  gboolean encoded = iris_wire_encode (&self->encoder, message, &error);
+  ck_assert_msg (encoded, "%s", error != NULL ? error->message : "");
+  client_send_frames (self, self->encoder.frames, IRIS_WIRE_N_FRAMES);
+}
+
+static void
+receive_rest (Client *self)
+{
+  IrisWireFrame views[IRIS_WIRE_N_FRAMES];
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
+    {
+      if (i > 0)
+        ck_assert_int_ge (zmq_msg_recv (&self->frames[i], self->socket, 0), 0);
+      ck_assert_int_eq (zmq_msg_more (&self->frames[i]), i + 1 < IRIS_WIRE_N_FRAMES);
+      views[i] = (IrisWireFrame){ zmq_msg_data (&self->frames[i]),
+                                  zmq_msg_size (&self->frames[i]) };
+    }
+  g_autoptr (GError) error = NULL;
+  gboolean decoded = iris_wire_decode (views, IRIS_WIRE_N_FRAMES, NULL, &self->message, &error);
+  ck_assert_msg (decoded, "irisd sent what cannot be read: %s",
+                 error != NULL ? error->message : "");
+  ck_assert (!iris_wire_type_is_request (self->message.type));
+}
+
+gboolean
+client_try_receive (Client *self)
+{
+  if (zmq_msg_recv (&self->frames[0], self->socket, ZMQ_DONTWAIT) < 0)
+    return FALSE;
+  receive_rest (self);
+  return TRUE;
+}
+
+const IrisWireMessage *
+client_receive (Client *self)
+{
+  ck_assert_msg (zmq_msg_recv (&self->frames[0], self->socket, 0) >= 0, "no answer came");
+  receive_rest (self);
+  return &self->message;
+}
+
+/* Demands that the next message is of that type. */
+const IrisWireMessage *
+client_receive_type (Client *self, IrisWireType type)
+{
+  const IrisWireMessage *message = client_receive (self);
+  g_autofree char *text = iris_wire_message_to_string (message);
+  ck_assert_msg (message->type == type, "wanted %s, got %s", iris_wire_type_name (type), text);
+  return message;
+}
+
+/* Passes over everything that does not end an item. */
+const IrisWireMessage *
+client_receive_ending (Client *self)
+{
+  for (;;)
+    {
+      const IrisWireMessage *message = client_receive (self);
+      if (message->type == IRIS_WIRE_RESULT
+          || (message->type == IRIS_WIRE_ERROR_REPLY && message->ends))
+        return message;
+    }
+}
+
+const IrisWireMessage *
+client_call (Client *self, IrisWireType type, IrisWireType answer)
+{
+  IrisWireMessage message;
+  client_init_message (self, &message, type);
+  client_send (self, &message);
+  const IrisWireMessage *reply = client_receive_type (self, answer);
+  ck_assert_uint_eq (message_get_id (reply), self->next_id);
+  return reply;
+}
+
+void
+client_say_hello (Client *self)
+{
+  IrisWireMessage hello;
+  client_init_message (self, &hello, IRIS_WIRE_HELLO);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, 1);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
+  iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_NAME, "test", -1);
+  client_send (self, &hello);
+  client_receive_type (self, IRIS_WIRE_WELCOME);
+}
+
+void
+client_ack (Client *self, guint count)
+{
+  IrisWireMessage ack;
+  client_init_message (self, &ack, IRIS_WIRE_ACK);
+  iris_wire_message_set_uint (&ack, IRIS_WIRE_KEY_COUNT, count);
+  client_send (self, &ack);
+}
+
+static void
+init_item (Client *self, IrisWireMessage *item, const char *service)
+{
+  client_init_message (self, item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (item, IRIS_WIRE_KEY_SERVICE, service, -1);
+  iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_QUIET, TRUE);
+}
+
+/* Submits quietly: the next answer about the item is its ending, or why it is refused. */
+guint64
+client_submit (Client *self,
+               const char *service,
+               const void *payload,
+               gsize size,
+               gint hint,
+               gboolean strict)
+{
+  IrisWireMessage item;
+  init_item (self, &item, service);
+  if (hint != IRIS_PLACE_ANY)
+    iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, hint);
+  if (strict)
+    iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
+  iris_wire_message_set_body (&item, payload, size);
+  client_send (self, &item);
+  return self->next_id;
+}
+
+guint64
+client_submit_path (Client *self, const char *service, const char *path)
+{
+  IrisWireMessage item;
+  init_item (self, &item, service);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_PATH, path, -1);
+  client_send (self, &item);
+  return self->next_id;
+}
+
+guint64
+client_submit_command (Client *self, const char *input, const char *const *argv)
+{
+  IrisWireMessage item;
+  init_item (self, &item, "command");
+  iris_wire_message_set_args (&item, argv);
+  if (input != NULL)
+    iris_wire_message_set_body (&item, input, strlen (input));
+  client_send (self, &item);
+  return self->next_id;
+}
+
+/* Occupies a worker of the place, for good or until the gate opens; returns once it is occupied. */
+guint64
+client_occupy (Client *self, const char *gate, gint place)
+{
+  IrisWireMessage item;
+  init_item (self, &item, "command");
+  iris_wire_message_set_args (
+      &item, (const char *const[]){ "sh", "-c", "echo > \"$0\"; exec cat \"$0\"", gate, NULL });
+  iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, place);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
+  client_send (self, &item);
+  close (gate_wait (gate));
+  return self->next_id;
+}
+
+void
+client_cancel (Client *self, guint64 id)
+{
+  IrisWireMessage cancel, target;
+  iris_wire_message_init (&target, IRIS_WIRE_SUBMIT, NULL);
+  message_set_id (&target, id);
+  client_init_message (self, &cancel, IRIS_WIRE_CANCEL);
+  iris_wire_message_set_target (&cancel, target.request_id);
+  client_send (self, &cancel);
+}
+
+IrisWireStatus *
+client_get_status (Client *self)
+{
+  const IrisWireMessage *reply = client_call (self, IRIS_WIRE_STATUS, IRIS_WIRE_STATUS_REPLY);
+  g_autoptr (GError) error = NULL;
+  IrisWireStatus *status = iris_wire_status_decode (reply->body, NULL, &error);
+  ck_assert_msg (status != NULL, "%s", error != NULL ? error->message : "");
+  return status;
+}

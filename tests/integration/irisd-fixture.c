@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A private irisd for one test.
+ */
+#include "irisd-fixture.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define READY_FD 3
+
+/* A test that fails leaves by a jump; its irisd must not stay behind. */
+static void
+die_with_test (gpointer data)
+{
+  prctl (PR_SET_PDEATHSIG, SIGKILL);
+}
+
+/**
+ * irisd_spawn:
+ * @dir: its directory
+ * @config: the text of its configuration file, or NULL
+ * @options: more options
+ * @ready_fd: where it tells that it is ready; closed here
+ *
+ * Returns: irisd, which logs into the file `log` in @dir
+ */
+GSubprocess *
+irisd_spawn (const char *dir, const char *config, const char *const *options, int ready_fd)
+{
+  g_autofree char *config_path = g_strdup_printf ("%s.conf", dir);
+  g_autofree char *log_path = g_strdup_printf ("%s.log", dir);
+  ck_assert (g_file_set_contents (config_path, config != NULL ? config : "", -1, NULL));
+
+  g_autoptr (GStrvBuilder) argv = g_strv_builder_new ();
+  ck_assert_ptr_nonnull (g_getenv ("IRISD"));
+  g_strv_builder_add_many (argv, g_getenv ("IRISD"), "--dir", dir, "--config", config_path, NULL);
+  if (ready_fd >= 0)
+    g_strv_builder_add_many (argv, "--ready-fd", G_STRINGIFY (READY_FD), NULL);
+  g_strv_builder_addv (argv, (const char **) options);
+  g_auto (GStrv) words = g_strv_builder_end (argv);
+
+  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_NONE);
+  g_subprocess_launcher_set_child_setup (launcher, die_with_test, NULL, NULL);
+  g_subprocess_launcher_set_stderr_file_path (launcher, log_path);
+  g_subprocess_launcher_set_stdout_file_path (launcher, "/dev/null");
+  if (ready_fd >= 0)
+    g_subprocess_launcher_take_fd (launcher, ready_fd, READY_FD);
+  g_autoptr (GError) error = NULL;
+  GSubprocess *process = g_subprocess_launcher_spawnv (launcher, (const char *const *) words,
+                                                       &error);
+  ck_assert_msg (process != NULL, "cannot start irisd: %s", error != NULL ? error->message : "");
+  return process;
+}
+
+/* Reads "ready ENDPOINT [ENDPOINT]"; an irisd that does not come up closes the pipe. */
+static void
+wait_until_ready (Irisd *self, int fd)
+{
+  char line[1024];
+  gsize n = 0;
+  while (n < sizeof line - 1 && read (fd, line + n, 1) == 1 && line[n] != '\n')
+    n++;
+  line[n] = '\0';
+  close (fd);
+  g_autofree char *log = n == 0 ? irisd_read_log (self) : NULL;
+  ck_assert_msg (n > 0, "irisd did not become ready: %s", log);
+
+  g_auto (GStrv) words = g_strsplit (line, " ", -1);
+  ck_assert_str_eq (words[0], "ready");
+  self->front = g_strdup (words[1]);
+  self->tcp = g_strdup (words[2]);
+}
+
+Irisd *
+irisd_start_in (const char *dir, const char *config, const char *const *options)
+{
+  int ready[2];
+  ck_assert_int_eq (pipe2 (ready, O_CLOEXEC), 0);
+  Irisd *self = g_new0 (Irisd, 1);
+  self->dir = g_strdup (dir);
+  self->process = irisd_spawn (dir, config, options, ready[1]);
+  self->pid = (pid_t) atol (g_subprocess_get_identifier (self->process));
+  wait_until_ready (self, ready[0]);
+  return self;
+}
+
+/**
+ * irisd_start:
+ * @config: the text of its configuration file, or NULL
+ * @...: options, ending with NULL
+ *
+ * Returns: an irisd in a directory of its own, once it is ready
+ */
+Irisd *
+irisd_start (const char *config, ...)
+{
+  g_autoptr (GPtrArray) options = g_ptr_array_new ();
+  va_list args;
+  va_start (args, config);
+  for (char *option; (option = va_arg (args, char *)) != NULL;)
+    g_ptr_array_add (options, option);
+  va_end (args);
+  g_ptr_array_add (options, NULL);
+
+  g_autofree char *base = g_dir_make_tmp ("irisd-XXXXXX", NULL);
+  ck_assert_ptr_nonnull (base);
+  g_autofree char *dir = g_build_filename (base, "d", NULL);
+  return irisd_start_in (dir, config, (const char *const *) options->pdata);
+}
+
+void
+irisd_signal (Irisd *self, int signal_number)
+{
+  g_subprocess_send_signal (self->process, signal_number);
+}
+
+/**
+ * irisd_wait:
+ * @self: an irisd that was told to end
+ *
+ * Returns: its exit status, or minus the signal that killed it
+ */
+int
+irisd_wait (Irisd *self)
+{
+  struct pollfd end = { .fd = (int) syscall (SYS_pidfd_open, self->pid, 0), .events = POLLIN };
+  if (end.fd >= 0)
+    {
+      /* Only a hang takes that long; the test should fail by it and not hang as well. */
+      if (poll (&end, 1, GIVE_UP_MS) == 0)
+        irisd_signal (self, SIGKILL);
+      close (end.fd);
+    }
+  ck_assert (g_subprocess_wait (self->process, NULL, NULL));
+  if (g_subprocess_get_if_exited (self->process))
+    return g_subprocess_get_exit_status (self->process);
+  return -g_subprocess_get_term_sig (self->process);
+}
+
+static void
+remove_all (const char *path)
+{
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;)
+    {
+      g_autofree char *child = g_build_filename (path, name, NULL);
+      if (g_file_test (child, G_FILE_TEST_IS_DIR) && !g_file_test (child, G_FILE_TEST_IS_SYMLINK))
+        remove_all (child);
+      else
+        g_unlink (child);
+    }
+  g_rmdir (path);
+}
+
+/**
+ * irisd_free:
+ * @self: an irisd that has ended
+ *
+ * Removes what it left.
+ */
+void
+irisd_free (Irisd *self)
+{
+  g_autofree char *base = g_path_get_dirname (self->dir);
+  remove_all (base);
+  g_object_unref (self->process);
+  g_free (self->dir);
+  g_free (self->front);
+  g_free (self->tcp);
+  g_free (self);
+}
+
+/**
+ * irisd_finish:
+ * @self: an irisd that runs and has nothing to do
+ *
+ * Ends it and demands that it ends well.
+ */
+void
+irisd_finish (Irisd *self)
+{
+  irisd_signal (self, SIGTERM);
+  int status = irisd_wait (self);
+  g_autofree char *log = irisd_read_log (self);
+  ck_assert_msg (status == 0, "irisd ended with %d: %s", status, log);
+  irisd_free (self);
+}
+
+char *
+irisd_read_log (Irisd *self)
+{
+  g_autofree char *path = g_strdup_printf ("%s.log", self->dir);
+  char *text = NULL;
+  return g_file_get_contents (path, &text, NULL, NULL) ? text : g_strdup ("(no log)");
+}
+
+char *
+irisd_place_endpoint (Irisd *self, guint place)
+{
+  return iris_wire_endpoint_place (self->dir, place);
+}
+
+/**
+ * irisd_get_rss_kib:
+ * @self: an irisd that runs
+ *
+ * Returns: its resident memory
+ */
+guint64
+irisd_get_rss_kib (Irisd *self)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/%ld/status", (long) self->pid);
+  g_autofree char *text = NULL;
+  ck_assert (g_file_get_contents (path, &text, NULL, NULL));
+  const char *line = strstr (text, "VmRSS:");
+  ck_assert_ptr_nonnull (line);
+  return g_ascii_strtoull (line + strlen ("VmRSS:") + strspn (line + strlen ("VmRSS:"), " \t"),
+                           NULL, 10);
+}
+
+char *
+gate_new (Irisd *irisd, const char *name)
+{
+  char *path = g_strdup_printf ("%s.%s", irisd->dir, name);
+  ck_assert_int_eq (mkfifo (path, 0600), 0);
+  return path;
+}
+
+/* Waits until somebody reads, and gives him the end of the file. */
+void
+gate_open (const char *gate)
+{
+  int fd = open (gate, O_WRONLY | O_CLOEXEC);
+  ck_assert_int_ge (fd, 0);
+  close (fd);
+}
+
+/**
+ * gate_wait:
+ * @gate: a gate that a command writes to once it runs
+ *
+ * Waits for that.
+ *
+ * Returns: the reading end
+ */
+int
+gate_wait (const char *gate)
+{
+  int fd = open (gate, O_RDONLY | O_CLOEXEC);
+  ck_assert_int_ge (fd, 0);
+  char byte;
+  ck_assert_int_eq (read (fd, &byte, 1), 1);
+  return fd;
+}
+
+int
+run_suite (Suite *suite)
+{
+  SRunner *runner = srunner_create (suite);
+  srunner_set_fork_status (runner, CK_NOFORK);
+  srunner_run_all (runner, CK_ENV);
+  int n_failed = srunner_ntests_failed (runner);
+  srunner_free (runner);
+  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A private irisd for one test, and a client that speaks the protocol by hand.
+ *
+ * Nothing sleeps: irisd tells through a pipe when it is ready, and answers are waited for. That a
+ * receive gives up after a minute only turns a hang into a failure with a name.
+ */
+#pragma once
+
+#include <check.h>
+#include <gio/gio.h>
+#include <iris/iris.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+/* How often something is repeated; less often where every step costs ten times as much. */
+#define TIMES(n) (SANITIZED ? (n) / 20 : (n))
+
+/* After this a wait counts as a hang. */
+#define GIVE_UP_MS (60 * 1000)
+
+/* Two places of one worker each, whatever the machine is. */
+#define TWO_PLACES "--topology=package:2 core:1 pu:1", "--places=package"
+#define ONE_WORKER "--topology=package:1 core:1 pu:1", "--places=machine"
+
+typedef struct
+{
+  char *dir;   /* where its sockets are */
+  char *front; /* endpoints */
+  char *tcp;   /* NULL without --tcp */
+  GSubprocess *process;
+  pid_t pid;
+} Irisd;
+
+Irisd *irisd_start (const char *config, ...) G_GNUC_NULL_TERMINATED;
+Irisd *irisd_start_in (const char *dir, const char *config, const char *const *options);
+GSubprocess *
+irisd_spawn (const char *dir, const char *config, const char *const *options, int ready_fd);
+void irisd_signal (Irisd *self, int signal_number);
+int irisd_wait (Irisd *self);
+void irisd_free (Irisd *self);
+void irisd_finish (Irisd *self);
+char *irisd_read_log (Irisd *self);
+char *irisd_place_endpoint (Irisd *self, guint place);
+guint64 irisd_get_rss_kib (Irisd *self);
+
+/* A named pipe that keeps a command waiting until the test opens it, or by which a command tells
+ * the test that it runs. */
+char *gate_new (Irisd *irisd, const char *name);
+void gate_open (const char *gate);
+int gate_wait (const char *gate);
+
+typedef struct
+{
+  void *socket;
+  IrisWireEncoder encoder;
+  guint64 next_id;
+  zmq_msg_t frames[IRIS_WIRE_N_FRAMES];
+  IrisWireMessage message; /* the last one received; borrows from the frames */
+} Client;
+
+Client *client_new (const char *endpoint);
+Client *client_hello (const char *endpoint);
+void client_free (Client *self);
+void client_say_hello (Client *self);
+void client_init_message (Client *self, IrisWireMessage *message, IrisWireType type);
+void client_send (Client *self, const IrisWireMessage *message);
+void client_send_frames (Client *self, const IrisWireFrame *frames, guint n);
+gboolean client_try_receive (Client *self);
+const IrisWireMessage *client_receive (Client *self);
+const IrisWireMessage *client_receive_type (Client *self, IrisWireType type);
+const IrisWireMessage *client_receive_ending (Client *self);
+const IrisWireMessage *client_call (Client *self, IrisWireType type, IrisWireType answer);
+void client_ack (Client *self, guint count);
+guint64 client_submit (Client *self,
+                       const char *service,
+                       const void *payload,
+                       gsize size,
+                       gint hint,
+                       gboolean strict);
+guint64 client_submit_path (Client *self, const char *service, const char *path);
+guint64 client_submit_command (Client *self, const char *input, const char *const *argv);
+guint64 client_occupy (Client *self, const char *gate, gint place);
+void client_cancel (Client *self, guint64 id);
+guint64 message_get_id (const IrisWireMessage *message);
+void message_set_id (IrisWireMessage *message, guint64 id);
+gboolean message_body_is (const IrisWireMessage *message, const char *text);
+IrisWireStatus *client_get_status (Client *self);
+
+#define assert_error(message, wanted)                                                        \
+  do                                                                                         \
+    {                                                                                        \
+      const IrisWireMessage *reply_ = (message);                                             \
+      ck_assert_str_eq (iris_wire_type_name (reply_->type), "ERROR");                        \
+      ck_assert_str_eq (iris_wire_error_name (reply_->code), iris_wire_error_name (wanted)); \
+      ck_assert_uint_gt (reply_->sentence.len, 0);                                           \
+    }                                                                                        \
+  while (0)
+
+int run_suite (Suite *suite);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Client, client_free)

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Bad input to every socket: each piece gets an error or costs the connection, and a good client
+ * beside it notices nothing.
+ */
+#include "irisd-fixture.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* For each socket: half of them random, half of them mutated. */
+#define N_BAD     TIMES (100000)
+#define CHUNK     200
+#define MAX_BODY  65536
+#define MAX_SIZE  200
+#define N_SOCKETS 3
+
+static Irisd *irisd;
+static Client *good;
+
+static void
+set_up (void)
+{
+  irisd = irisd_start ("[limits]\nmax-body = 64K\nmax-output = 64K\n", TWO_PLACES,
+                       "--tcp=127.0.0.1:0", NULL);
+  good = client_hello (irisd->front);
+}
+
+static void
+be_served (Client *client)
+{
+  client_submit (client, "echo", "good", 4, IRIS_PLACE_ANY, FALSE);
+  ck_assert (message_body_is (client_receive_type (client, IRIS_WIRE_RESULT), "good"));
+  client_ack (client, 1);
+}
+
+static void
+tear_down (void)
+{
+  be_served (good);
+  client_free (good);
+  irisd_finish (irisd);
+}
+
+/* The front door and the places. */
+static char *
+get_endpoint (guint i)
+{
+  return i == 0 ? g_strdup (irisd->front) : irisd_place_endpoint (irisd, i - 1);
+}
+
+typedef struct
+{
+  guint n;
+  gsize sizes[8];
+  guint8 bytes[8][MAX_SIZE];
+} Frames;
+
+static void
+send_frames (Client *client, const Frames *frames)
+{
+  IrisWireFrame views[8];
+  for (guint i = 0; i < frames->n; i++)
+    views[i] = (IrisWireFrame){ frames->bytes[i], frames->sizes[i] };
+  client_send_frames (client, views, frames->n);
+}
+
+static void
+fill_random (GRand *rand, guint8 *bytes, gsize size)
+{
+  for (gsize i = 0; i < size; i++)
+    bytes[i] = (guint8) g_rand_int (rand);
+}
+
+/* Random frames; half of them begin as a message does, so that more than the first check is met. */
+static void
+make_random (GRand *rand, Frames *frames)
+{
+  frames->n = (guint) g_rand_int_range (rand, 1, 9);
+  for (guint i = 0; i < frames->n; i++)
+    {
+      frames->sizes[i] = (gsize) g_rand_int_range (rand, 0, MAX_SIZE);
+      fill_random (rand, frames->bytes[i], frames->sizes[i]);
+    }
+  if (g_rand_boolean (rand))
+    return;
+  frames->n = IRIS_WIRE_N_FRAMES;
+  frames->sizes[0] = 4;
+  memcpy (frames->bytes[0], "IRS1", 4);
+  frames->sizes[1] = 1;
+  frames->bytes[1][0] = (guint8) g_rand_int_range (rand, 0x02, 0x0b);
+  frames->sizes[2] = 16;
+  frames->sizes[3] = (gsize) g_rand_int_range (rand, 0, 40);
+  frames->sizes[4] = (gsize) g_rand_int_range (rand, 0, 40);
+}
+
+START_TEST (random_messages_get_one_error_each)
+{
+  g_autofree char *endpoint = get_endpoint ((guint) _i);
+  g_autoptr (Client) bad = client_new (endpoint);
+  GRand *rand = g_rand_new_with_seed (4711 + (guint) _i);
+  Frames frames;
+  for (guint sent = 0; sent < N_BAD / 2; sent += CHUNK)
+    {
+      for (guint i = 0; i < CHUNK; i++)
+        {
+          make_random (rand, &frames);
+          send_frames (bad, &frames);
+        }
+      for (guint i = 0; i < CHUNK; i++)
+        client_receive_type (bad, IRIS_WIRE_ERROR_REPLY);
+      be_served (good);
+    }
+  ck_assert (!client_try_receive (bad));
+  g_rand_free (rand);
+}
+END_TEST
+
+static void
+copy_encoded (Client *client, const IrisWireMessage *message, Frames *frames)
+{
+  ck_assert (iris_wire_encode (&client->encoder, message, NULL));
+  frames->n = IRIS_WIRE_N_FRAMES;
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
+    {
+      frames->sizes[i] = client->encoder.frames[i].size;
+      ck_assert_uint_le (frames->sizes[i], MAX_SIZE);
+      if (frames->sizes[i] > 0)
+        memcpy (frames->bytes[i], client->encoder.frames[i].data, frames->sizes[i]);
+    }
+}
+
+/* A good message of any type that runs no program. */
+static void
+make_good (GRand *rand, Client *client, Frames *frames)
+{
+  const IrisWireType types[] = { IRIS_WIRE_HELLO,  IRIS_WIRE_MAP,      IRIS_WIRE_SUBMIT,
+                                 IRIS_WIRE_BATCH,  IRIS_WIRE_ACK,      IRIS_WIRE_CANCEL,
+                                 IRIS_WIRE_STATUS, IRIS_WIRE_SERVICES, IRIS_WIRE_PING };
+  IrisWireMessage message;
+  client_init_message (client, &message, types[g_rand_int_range (rand, 0, G_N_ELEMENTS (types))]);
+  g_auto (IrisWireBatchBuilder) batch = { 0 };
+  switch (message.type)
+    {
+    case IRIS_WIRE_HELLO:
+      iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_VERSION_MIN, 1);
+      iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_VERSION_MAX, 1);
+      break;
+    case IRIS_WIRE_SUBMIT:
+      iris_wire_message_set_string (&message, IRIS_WIRE_KEY_SERVICE, "wordcount", -1);
+      iris_wire_message_set_int (&message, IRIS_WIRE_KEY_HINT, 1);
+      iris_wire_message_set_body (&message, "some words", 10);
+      break;
+    case IRIS_WIRE_BATCH:
+      {
+        IrisWireMessage item;
+        client_init_message (client, &item, IRIS_WIRE_SUBMIT);
+        iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "echo", -1);
+        iris_wire_message_set_body (&item, "x", 1);
+        iris_wire_batch_builder_init (&batch, NULL);
+        ck_assert (iris_wire_batch_builder_add (&batch, &item, NULL));
+        IrisWireFrame body = iris_wire_batch_builder_get_body (&batch);
+        iris_wire_message_set_body (&message, body.data, body.size);
+        break;
+      }
+    case IRIS_WIRE_ACK:
+      iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_COUNT, 1);
+      break;
+    case IRIS_WIRE_CANCEL:
+      iris_wire_message_set_target (&message, message.request_id);
+      break;
+    default:
+      break;
+    }
+  copy_encoded (client, &message, frames);
+}
+
+/* Flips a bit, cuts, grows or swaps a frame, or takes one away or adds one. */
+static void
+mutate (GRand *rand, Frames *frames)
+{
+  guint i = (guint) g_rand_int_range (rand, 0, (gint) frames->n);
+  gsize *size = &frames->sizes[i];
+  switch (g_rand_int_range (rand, 0, 6))
+    {
+    case 0:
+    case 1:
+      if (*size > 0)
+        frames->bytes[i][g_rand_int_range (rand, 0, (gint) *size)] ^=
+            (guint8) (1 << g_rand_int_range (rand, 0, 8));
+      break;
+    case 2:
+      *size = (gsize) g_rand_int_range (rand, 0, (gint) *size + 1);
+      break;
+    case 3:
+      if (*size + 4 < MAX_SIZE)
+        {
+          fill_random (rand, frames->bytes[i] + *size, 4);
+          *size += 4;
+        }
+      break;
+    case 4:
+      frames->n = MAX (1, frames->n - 1);
+      break;
+    default:
+      if (frames->n < 8)
+        {
+          frames->sizes[frames->n] = *size;
+          memcpy (frames->bytes[frames->n], frames->bytes[i], *size);
+          frames->n++;
+        }
+      break;
+    }
+}
+
+/* Reads everything until the answer to a ping of our own comes; says HELLO again if need be. */
+static void
+catch_up (Client *client)
+{
+  IrisWireMessage ping;
+  client_init_message (client, &ping, IRIS_WIRE_PING);
+  memset (ping.request_id + 8, 0xff, 8);
+  client_send (client, &ping);
+  guint64 id = client->next_id;
+  for (;;)
+    {
+      const IrisWireMessage *answer = client_receive (client);
+      if (message_get_id (answer) == id && answer->request_id[15] == 0xff)
+        return;
+    }
+}
+
+START_TEST (mutated_messages_never_confuse_a_connection)
+{
+  g_autofree char *endpoint = get_endpoint ((guint) _i);
+  g_autoptr (Client) bad = client_hello (endpoint);
+  GRand *rand = g_rand_new_with_seed (1147 + (guint) _i);
+  Frames frames;
+  for (guint sent = 0; sent < N_BAD / 2; sent += CHUNK)
+    {
+      for (guint i = 0; i < CHUNK; i++)
+        {
+          make_good (rand, bad, &frames);
+          for (gint n = g_rand_int_range (rand, 1, 4); n > 0; n--)
+            mutate (rand, &frames);
+          send_frames (bad, &frames);
+        }
+      catch_up (bad);
+      be_served (good);
+    }
+  client_say_hello (bad);
+  g_rand_free (rand);
+
+  g_autoptr (IrisWireStatus) status = client_get_status (good);
+  ck_assert_uint_gt (status->malformed, N_BAD / 8);
+}
+END_TEST
+
+static Frames
+good_ping (Client *client)
+{
+  Frames frames;
+  IrisWireMessage ping;
+  client_init_message (client, &ping, IRIS_WIRE_PING);
+  copy_encoded (client, &ping, &frames);
+  return frames;
+}
+
+START_TEST (each_kind_of_bad_message_has_its_code)
+{
+  g_autofree char *endpoint = get_endpoint ((guint) _i);
+  g_autoptr (Client) bad = client_new (endpoint);
+  Frames frames = good_ping (bad);
+  send_frames (bad, &frames);
+  assert_error (client_receive (bad), IRIS_WIRE_ERROR_HELLO_REQUIRED);
+  ck_assert_uint_eq (message_get_id (&bad->message), bad->next_id);
+  client_say_hello (bad);
+
+  for (guint n = 1; n <= 8; n++)
+    {
+      frames = good_ping (bad);
+      for (guint i = frames.n; i < 8; i++)
+        frames.sizes[i] = 0;
+      frames.n = n;
+      send_frames (bad, &frames);
+      if (n == IRIS_WIRE_N_FRAMES)
+        client_receive_type (bad, IRIS_WIRE_PONG);
+      else
+        assert_error (client_receive (bad), IRIS_WIRE_ERROR_MALFORMED);
+      ck_assert_uint_eq (message_get_id (&bad->message), n >= 3 ? bad->next_id : 0);
+    }
+
+  frames = good_ping (bad);
+  frames.bytes[0][3] = '2';
+  send_frames (bad, &frames);
+  assert_error (client_receive (bad), IRIS_WIRE_ERROR_VERSION);
+
+  frames = good_ping (bad);
+  frames.bytes[1][0] = 0x7f;
+  send_frames (bad, &frames);
+  assert_error (client_receive (bad), IRIS_WIRE_ERROR_UNKNOWN_TYPE);
+
+  frames = good_ping (bad);
+  frames.bytes[1][0] = IRIS_WIRE_PONG;
+  send_frames (bad, &frames);
+  assert_error (client_receive (bad), IRIS_WIRE_ERROR_UNKNOWN_TYPE);
+
+  frames = good_ping (bad);
+  frames.bytes[3][0] = 0xc1;
+  send_frames (bad, &frames);
+  assert_error (client_receive (bad), IRIS_WIRE_ERROR_MALFORMED);
+}
+END_TEST
+
+START_TEST (versions_that_do_not_meet_are_refused)
+{
+  g_autoptr (Client) bad = client_new (irisd->front);
+  const guint ranges[][2] = { { 2, 9 }, { 1, 9 } };
+  for (guint i = 0; i < 2; i++)
+    {
+      IrisWireMessage hello;
+      client_init_message (bad, &hello, IRIS_WIRE_HELLO);
+      iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, ranges[i][0]);
+      iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, ranges[i][1]);
+      client_send (bad, &hello);
+      if (i == 0)
+        assert_error (client_receive (bad), IRIS_WIRE_ERROR_VERSION);
+      else
+        ck_assert_uint_eq (client_receive_type (bad, IRIS_WIRE_WELCOME)->version_max, 1);
+    }
+}
+END_TEST
+
+START_TEST (a_body_over_the_limit_is_refused)
+{
+  g_autoptr (Client) bad = client_hello (irisd->front);
+  g_autofree char *body = g_malloc0 (MAX_BODY + 1);
+  client_submit (bad, "echo", body, MAX_BODY + 1, IRIS_PLACE_ANY, FALSE);
+  assert_error (client_receive (bad), IRIS_WIRE_ERROR_TOO_LARGE);
+  g_autofree char *limit = iris_wire_string_dup (&bad->message.limit);
+  ck_assert_str_eq (limit, "max-body");
+  ck_assert_uint_eq (bad->message.limit_value, MAX_BODY);
+  client_submit (bad, "wordcount", body, MAX_BODY, IRIS_PLACE_ANY, FALSE);
+  client_receive_type (bad, IRIS_WIRE_RESULT);
+}
+END_TEST
+
+START_TEST (a_frame_far_over_the_limit_costs_the_connection)
+{
+  g_autoptr (Client) bad = client_hello (irisd->front);
+  g_autofree char *body = g_malloc0 (16 * MAX_BODY);
+  client_submit (bad, "echo", body, 16 * MAX_BODY, IRIS_PLACE_ANY, FALSE);
+  be_served (good);
+  /* ZeroMQ connects again by itself; the new connection has to begin with HELLO. */
+  int rc = -1;
+  int patience = 50;
+  zmq_setsockopt (bad->socket, ZMQ_RCVTIMEO, &patience, sizeof patience);
+  for (guint n = 0; n < GIVE_UP_MS / 50 && rc < 0; n++)
+    {
+      Frames ping = good_ping (bad);
+      send_frames (bad, &ping);
+      rc = zmq_msg_recv (&bad->frames[0], bad->socket, 0);
+    }
+  ck_assert_int_ge (rc, 0);
+  for (guint i = 1; i < IRIS_WIRE_N_FRAMES; i++)
+    ck_assert_int_ge (zmq_msg_recv (&bad->frames[i], bad->socket, 0), 0);
+  ck_assert_int_eq (((guint8 *) zmq_msg_data (&bad->frames[1]))[0], IRIS_WIRE_ERROR_REPLY);
+}
+END_TEST
+
+static int
+connect_raw (void)
+{
+  const char *colon = strrchr (irisd->tcp, ':');
+  struct sockaddr_in address = { .sin_family = AF_INET,
+                                 .sin_port = htons ((guint16) atoi (colon + 1)),
+                                 .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
+  int fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ck_assert_int_eq (connect (fd, (struct sockaddr *) &address, sizeof address), 0);
+  return fd;
+}
+
+static void
+write_raw (int fd, const void *data, gsize size)
+{
+  /* The other side may have hung up already, which is what is wanted. */
+  ssize_t n = send (fd, data, size, MSG_NOSIGNAL);
+  (void) n;
+}
+
+static void
+wait_for_hang_up (int fd)
+{
+  char bytes[512];
+  while (recv (fd, bytes, sizeof bytes, 0) > 0)
+    ;
+  close (fd);
+}
+
+START_TEST (bytes_that_are_not_zeromq_harm_nobody)
+{
+  g_autoptr (Client) over_tcp = client_hello (irisd->tcp);
+  GRand *rand = g_rand_new_with_seed (13);
+  int fds[TIMES (200)];
+  for (guint i = 0; i < G_N_ELEMENTS (fds); i++)
+    {
+      guint8 bytes[4096];
+      fill_random (rand, bytes, sizeof bytes);
+      if (i % 3 == 0)
+        memcpy (bytes, "GET / HTTP/1.1\r\n\r\n", 18);
+      fds[i] = connect_raw ();
+      write_raw (fds[i], bytes, (gsize) g_rand_int_range (rand, 0, sizeof bytes));
+      be_served (over_tcp);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (fds); i++)
+    close (fds[i]);
+  be_served (over_tcp);
+  g_rand_free (rand);
+}
+END_TEST
+
+START_TEST (a_frame_that_claims_two_gibibytes_is_not_waited_for)
+{
+  static const guint8 greeting[64] = {
+    0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 0, 'N', 'U', 'L', 'L'
+  };
+  static const guint8 ready[] = { 4,   25,  5,   'R', 'E', 'A', 'D', 'Y', 11,  'S',
+                                  'o', 'c', 'k', 'e', 't', '-', 'T', 'y', 'p', 'e',
+                                  0,   0,   0,   6,   'D', 'E', 'A', 'L', 'E', 'R' };
+  static const guint8 claim[] = { 2, 0, 0, 0, 0, 0x80, 0, 0, 0 };
+  guint8 command[sizeof ready];
+  memcpy (command, ready, sizeof ready);
+  command[1] = sizeof ready - 2;
+  guint64 before = irisd_get_rss_kib (irisd);
+  for (guint i = 0; i < 20; i++)
+    {
+      int fd = connect_raw ();
+      write_raw (fd, greeting, sizeof greeting);
+      write_raw (fd, command, sizeof command);
+      write_raw (fd, claim, sizeof claim);
+      wait_for_hang_up (fd);
+    }
+  be_served (good);
+  ck_assert_uint_lt (irisd_get_rss_kib (irisd), before + 64 * 1024);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-bad-input");
+  TCase *bad = tcase_create ("bad input");
+  tcase_add_checked_fixture (bad, set_up, tear_down);
+  tcase_add_loop_test (bad, random_messages_get_one_error_each, 0, N_SOCKETS);
+  tcase_add_loop_test (bad, mutated_messages_never_confuse_a_connection, 0, N_SOCKETS);
+  tcase_add_loop_test (bad, each_kind_of_bad_message_has_its_code, 0, N_SOCKETS);
+  tcase_add_test (bad, versions_that_do_not_meet_are_refused);
+  tcase_add_test (bad, a_body_over_the_limit_is_refused);
+  tcase_add_test (bad, a_frame_far_over_the_limit_costs_the_connection);
+  tcase_add_test (bad, bytes_that_are_not_zeromq_harm_nobody);
+  tcase_add_test (bad, a_frame_that_claims_two_gibibytes_is_not_waited_for);
+  suite_add_tcase (suite, bad);
+  return run_suite (suite);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Clients that die, do not read, or are too many; and the memory that they can cost.
+ */
+#include "irisd-fixture.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define N_ITEMS TIMES (10000)
+
+static void
+be_served (Client *client)
+{
+  client_submit (client, "echo", "good", 4, IRIS_PLACE_ANY, FALSE);
+  ck_assert (message_body_is (client_receive_type (client, IRIS_WIRE_RESULT), "good"));
+  client_ack (client, 1);
+}
+
+/* Says HELLO until there is a seat. */
+static Client *
+insist_on_hello (const char *endpoint)
+{
+  Client *client = client_new (endpoint);
+  for (;;)
+    {
+      IrisWireMessage hello;
+      client_init_message (client, &hello, IRIS_WIRE_HELLO);
+      iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, 1);
+      iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
+      client_send (client, &hello);
+      const IrisWireMessage *answer = client_receive (client);
+      if (answer->type == IRIS_WIRE_WELCOME)
+        return client;
+      ck_assert_str_eq (iris_wire_type_name (answer->type), "BUSY");
+      g_autofree char *limit = iris_wire_string_dup (&answer->limit);
+      ck_assert_str_eq (limit, "max-peers");
+    }
+}
+
+/* What the victim does: keeps its credit used up, says when it is half through, and goes on. */
+static int
+flood (const char *endpoint)
+{
+  g_autoptr (Client) client = insist_on_hello (endpoint);
+  guint credits = client->message.credits;
+  guint sent = 0;
+  for (guint ended = 0; ended < N_ITEMS; ended++)
+    {
+      for (; sent < N_ITEMS && sent - ended < credits; sent++)
+        client_submit (client, "wordcount", "a b c", 5, IRIS_PLACE_ANY, FALSE);
+      client_receive_ending (client);
+      client_ack (client, 1);
+      if (ended == N_ITEMS / 2)
+        {
+          puts ("half");
+          fflush (stdout);
+        }
+    }
+  pause ();
+  return 0;
+}
+
+static char *self_path;
+
+static GSubprocess *
+start_flood (const char *endpoint)
+{
+  GSubprocess *victim = g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE, NULL, self_path, "flood",
+                                          endpoint, NULL);
+  ck_assert_ptr_nonnull (victim);
+  char line[8];
+  gsize n = 0;
+  ck_assert (
+      g_input_stream_read_all (g_subprocess_get_stdout_pipe (victim), line, 5, &n, NULL, NULL));
+  ck_assert_uint_eq (n, 5);
+  return victim;
+}
+
+START_TEST (a_client_that_is_killed_leaves_nothing_behind)
+{
+  Irisd *irisd = irisd_start ("[limits]\nmax-peers = 2\n", TWO_PLACES, NULL);
+  g_autoptr (Client) good = client_hello (irisd->front);
+  for (guint round = 0; round < 3; round++)
+    {
+      g_autoptr (GSubprocess) victim = start_flood (irisd->front);
+      be_served (good);
+      g_subprocess_send_signal (victim, SIGKILL);
+      ck_assert (g_subprocess_wait (victim, NULL, NULL));
+      be_served (good);
+      for (;;)
+        {
+          g_autoptr (IrisWireStatus) status = client_get_status (good);
+          if (status->in_flight == 0)
+            break;
+        }
+      /* Its seat among the two becomes free, at the latest when somebody else wants it. */
+      g_autoptr (Client) heir = insist_on_hello (irisd->front);
+      be_served (heir);
+    }
+  g_autoptr (IrisWireStatus) status = client_get_status (good);
+  ck_assert_uint_eq (status->accepted, status->ended);
+  client_free (g_steal_pointer (&good));
+  irisd_finish (irisd);
+}
+END_TEST
+
+/* A good client may be probed when the table is full; a PONG that it did not ask for comes then.
+ * It must not be taken for anything else. */
+START_TEST (a_full_table_refuses_by_name_and_lets_the_living_stay)
+{
+  Irisd *irisd = irisd_start ("[limits]\nmax-peers = 1\n", TWO_PLACES, NULL);
+  g_autoptr (Client) first = client_hello (irisd->front);
+  g_autoptr (Client) second = client_new (irisd->front);
+  IrisWireMessage hello;
+  client_init_message (second, &hello, IRIS_WIRE_HELLO);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, 1);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
+  client_send (second, &hello);
+  client_receive_type (second, IRIS_WIRE_BUSY);
+  const IrisWireMessage *probe = client_receive_type (first, IRIS_WIRE_PONG);
+  ck_assert_uint_eq (message_get_id (probe), 0);
+  be_served (first);
+  /* A place has a socket, and a table, of its own. */
+  g_autofree char *endpoint = irisd_place_endpoint (irisd, 0);
+  g_autoptr (Client) elsewhere = client_hello (endpoint);
+  be_served (elsewhere);
+  client_free (g_steal_pointer (&first));
+  client_free (g_steal_pointer (&second));
+  client_free (g_steal_pointer (&elsewhere));
+  irisd_finish (irisd);
+}
+END_TEST
+
+#define SILENT_BODY    16384
+#define SILENT_ITEMS   20000
+#define SILENT_RSS_KIB (96 * 1024)
+
+START_TEST (a_client_that_never_reads_costs_little_and_is_dropped)
+{
+  Irisd *irisd = irisd_start ("[limits]\nin-flight-bytes = 16M\n", TWO_PLACES, NULL);
+  g_autoptr (Client) good = client_hello (irisd->front);
+  g_autoptr (Client) silent = client_hello (irisd->front);
+  int narrow = 100;
+  zmq_setsockopt (silent->socket, ZMQ_RCVHWM, &narrow, sizeof narrow);
+  g_autofree char *body = g_malloc0 (SILENT_BODY);
+  guint64 peak = 0;
+  for (guint i = 0; i < SILENT_ITEMS; i++)
+    {
+      client_submit (silent, "echo", body, SILENT_BODY, IRIS_PLACE_ANY, FALSE);
+      if (i % 1000 == 0)
+        {
+          be_served (good);
+          peak = MAX (peak, irisd_get_rss_kib (irisd));
+        }
+    }
+  /* It sent 320 MB, and has got no answer to one of them off the wire. */
+  for (guint64 refused = 0; refused < 1000;)
+    {
+      g_autoptr (IrisWireStatus) status = client_get_status (good);
+      refused = status->refused;
+    }
+  for (gboolean dropped = FALSE; !dropped;)
+    {
+      be_served (good);
+      peak = MAX (peak, irisd_get_rss_kib (irisd));
+      g_autofree char *log = irisd_read_log (irisd);
+      dropped = strstr (log, "dropped the client test") != NULL;
+    }
+#if !SANITIZED
+  /* A sanitizer keeps freed memory for a while. */
+  ck_assert_msg (peak < SILENT_RSS_KIB, "irisd used %" G_GUINT64_FORMAT " KiB", peak);
+#endif
+  client_free (g_steal_pointer (&silent));
+  client_free (g_steal_pointer (&good));
+  irisd_finish (irisd);
+}
+END_TEST
+
+START_TEST (a_client_that_reads_late_gets_all_it_was_promised)
+{
+  Irisd *irisd = irisd_start (NULL, TWO_PLACES, NULL);
+  g_autoptr (Client) late = client_hello (irisd->front);
+  g_autoptr (Client) good = client_hello (irisd->front);
+  guint credits = late->message.credits;
+  g_autofree char *body = g_malloc0 (SILENT_BODY);
+  for (guint i = 0; i < credits; i++)
+    client_submit (late, "echo", body, SILENT_BODY, IRIS_PLACE_ANY, FALSE);
+  /* More than pipe and socket hold, so that some waits in its outbox. */
+  for (guint i = 0; i < 2 * credits; i++)
+    {
+      IrisWireMessage ping;
+      client_init_message (late, &ping, IRIS_WIRE_PING);
+      client_send (late, &ping);
+    }
+  for (;;)
+    {
+      g_autoptr (IrisWireStatus) status = client_get_status (good);
+      if (status->ended == credits)
+        break;
+    }
+  guint results = 0, pongs = 0;
+  while (results < credits || pongs < 2 * credits)
+    {
+      const IrisWireMessage *answer = client_receive (late);
+      results += answer->type == IRIS_WIRE_RESULT;
+      pongs += answer->type == IRIS_WIRE_PONG;
+    }
+  ck_assert_uint_eq (results, credits);
+  ck_assert_uint_eq (pongs, 2 * credits);
+  client_free (g_steal_pointer (&late));
+  client_free (g_steal_pointer (&good));
+  irisd_finish (irisd);
+}
+END_TEST
+
+#define N_CLIENTS 6
+#define N_EACH    TIMES (4000)
+#define WINDOW    500
+
+/* One of several clients, its items numbered by their request ids. */
+typedef struct
+{
+  Client *client;
+  guint64 first;
+  guint sent;
+  guint ended;
+  gboolean seen[N_EACH];
+} Sender;
+
+static void
+fill_window (Sender *self)
+{
+  for (; self->sent < N_EACH && self->sent - self->ended < WINDOW; self->sent++)
+    ck_assert_uint_eq (
+        client_submit (self->client, "echo", &self->sent, sizeof self->sent, IRIS_PLACE_ANY, FALSE),
+        self->first + self->sent);
+}
+
+static void
+take_ending (Sender *self)
+{
+  const IrisWireMessage *result = client_receive_type (self->client, IRIS_WIRE_RESULT);
+  guint64 number = message_get_id (result) - self->first;
+  ck_assert_uint_lt (number, N_EACH);
+  ck_assert (!self->seen[number]);
+  self->seen[number] = TRUE;
+  guint payload;
+  ck_assert_uint_eq (result->body.size, sizeof payload);
+  memcpy (&payload, result->body.data, sizeof payload);
+  ck_assert_uint_eq (payload, number);
+  self->ended++;
+}
+
+START_TEST (many_clients_on_all_sockets_each_get_every_ending_once)
+{
+  Irisd *irisd = irisd_start (NULL, TWO_PLACES, NULL);
+  Sender *senders = g_new0 (Sender, N_CLIENTS);
+  for (guint c = 0; c < N_CLIENTS; c++)
+    {
+      g_autofree char *endpoint = irisd_place_endpoint (irisd, c % 3);
+      senders[c].client = client_hello (c % 3 == 2 ? irisd->front : endpoint);
+      senders[c].first = senders[c].client->next_id + 1;
+    }
+  for (guint done = 0; done < N_CLIENTS;)
+    {
+      done = 0;
+      for (guint c = 0; c < N_CLIENTS; c++)
+        {
+          fill_window (&senders[c]);
+          guint n = MIN (WINDOW / 2, senders[c].sent - senders[c].ended);
+          for (guint i = 0; i < n; i++)
+            take_ending (&senders[c]);
+          client_ack (senders[c].client, n);
+          /* Acknowledgements take no id of an item. */
+          senders[c].client->next_id = senders[c].first + senders[c].sent - 1;
+          done += senders[c].ended == N_EACH;
+        }
+    }
+  g_autoptr (IrisWireStatus) status = client_get_status (senders[0].client);
+  ck_assert_uint_eq (status->accepted, N_CLIENTS * N_EACH);
+  ck_assert_uint_eq (status->places[0].executed + status->places[1].executed, N_CLIENTS * N_EACH);
+  for (guint c = 0; c < N_CLIENTS; c++)
+    client_free (senders[c].client);
+  g_free (senders);
+  irisd_finish (irisd);
+}
+END_TEST
+
+int
+main (int argc, char **argv)
+{
+  if (argc == 3 && strcmp (argv[1], "flood") == 0)
+    return flood (argv[2]);
+  self_path = argv[0];
+  Suite *suite = suite_create ("irisd-clients");
+  TCase *clients = tcase_create ("clients");
+  tcase_add_test (clients, a_client_that_is_killed_leaves_nothing_behind);
+  tcase_add_test (clients, a_full_table_refuses_by_name_and_lets_the_living_stay);
+  tcase_add_test (clients, a_client_that_never_reads_costs_little_and_is_dropped);
+  tcase_add_test (clients, a_client_that_reads_late_gets_all_it_was_promised);
+  tcase_add_test (clients, many_clients_on_all_sockets_each_get_every_ending_once);
+  suite_add_tcase (suite, clients);
+  return run_suite (suite);
+}

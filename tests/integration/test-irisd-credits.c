@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What bounds a client: credit for items and bytes, given back by acknowledging; batches; ids.
+ */
+#include "irisd-fixture.h"
+
+#define ITEMS 4
+#define BYTES 65536
+
+static const char config[] =
+    "[limits]\nin-flight-items = 4\nin-flight-bytes = 64K\nmax-body = 64K\n"
+    "max-output = 64K\nmax-batch = 10\n";
+
+static Irisd *irisd;
+static Client *client;
+
+static void
+set_up (void)
+{
+  irisd = irisd_start (config, ONE_WORKER, NULL);
+  client = client_hello (irisd->front);
+}
+
+static void
+tear_down (void)
+{
+  client_free (client);
+  irisd_finish (irisd);
+}
+
+static guint64
+echo (void)
+{
+  return client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+}
+
+static void
+assert_busy (const IrisWireMessage *message, const char *limit, guint64 value)
+{
+  ck_assert_str_eq (iris_wire_type_name (message->type), "BUSY");
+  ck_assert_uint_eq (message->code, IRIS_WIRE_ERROR_BUSY);
+  g_autofree char *name = iris_wire_string_dup (&message->limit);
+  ck_assert_str_eq (name, limit);
+  ck_assert_uint_eq (message->limit_value, value);
+  ck_assert (iris_wire_message_has (message, IRIS_WIRE_KEY_RETRY_AFTER_MS));
+}
+
+START_TEST (welcome_tells_the_credit)
+{
+  const IrisWireMessage *welcome = &client->message;
+  ck_assert_uint_eq (welcome->credits, ITEMS);
+  ck_assert_uint_eq (welcome->byte_credits, BYTES);
+  ck_assert_uint_eq (welcome->max_body, 65536);
+  ck_assert_uint_eq (welcome->max_batch, 10);
+}
+END_TEST
+
+START_TEST (items_beyond_the_credit_are_refused_until_endings_are_acknowledged)
+{
+  for (guint i = 0; i < ITEMS; i++)
+    {
+      echo ();
+      client_receive_type (client, IRIS_WIRE_RESULT);
+    }
+  guint64 refused = echo ();
+  assert_busy (client_receive (client), "in-flight-items", ITEMS);
+  ck_assert_uint_eq (message_get_id (&client->message), refused);
+
+  client_ack (client, 1);
+  echo ();
+  client_receive_type (client, IRIS_WIRE_RESULT);
+  echo ();
+  assert_busy (client_receive (client), "in-flight-items", ITEMS);
+
+  g_autoptr (IrisWireStatus) status = client_get_status (client);
+  ck_assert_uint_eq (status->refused, 2);
+  ck_assert_uint_eq (status->accepted, ITEMS + 1);
+}
+END_TEST
+
+START_TEST (bytes_beyond_the_credit_are_refused_until_endings_are_acknowledged)
+{
+  g_autofree char *payload = g_malloc0 (BYTES);
+  client_submit (client, "echo", payload, BYTES - 10, IRIS_PLACE_ANY, FALSE);
+  client_receive_type (client, IRIS_WIRE_RESULT);
+  client_submit (client, "echo", payload, 11, IRIS_PLACE_ANY, FALSE);
+  assert_busy (client_receive (client), "in-flight-bytes", BYTES);
+  client_submit (client, "echo", payload, 10, IRIS_PLACE_ANY, FALSE);
+  client_receive_type (client, IRIS_WIRE_RESULT);
+  client_ack (client, 2);
+  client_submit (client, "echo", payload, BYTES, IRIS_PLACE_ANY, FALSE);
+  client_receive_type (client, IRIS_WIRE_RESULT);
+}
+END_TEST
+
+START_TEST (commands_wait_while_their_client_owes_too_much)
+{
+  /* Two of these results are more than the connection may owe. */
+  const char *const argv[] = { "head", "-c", "40000", "/dev/zero", NULL };
+  for (guint i = 0; i < ITEMS; i++)
+    client_submit_command (client, NULL, argv);
+  client_receive_type (client, IRIS_WIRE_RESULT);
+  client_receive_type (client, IRIS_WIRE_RESULT);
+  g_autoptr (IrisWireStatus) status = client_get_status (client);
+  ck_assert_uint_eq (status->places[0].executed, 2);
+  ck_assert_uint_eq (status->in_flight, ITEMS - 2);
+
+  client_ack (client, 2);
+  client_receive_type (client, IRIS_WIRE_RESULT);
+  client_receive_type (client, IRIS_WIRE_RESULT);
+}
+END_TEST
+
+START_TEST (a_command_that_waits_for_credit_can_be_cancelled)
+{
+  const char *const argv[] = { "head", "-c", "40000", "/dev/zero", NULL };
+  guint64 waiting = 0;
+  for (guint i = 0; i < 3; i++)
+    waiting += client_submit_command (client, NULL, argv);
+  /* Whichever runs first: the third is what remains. */
+  for (guint i = 0; i < 2; i++)
+    waiting -= message_get_id (client_receive_type (client, IRIS_WIRE_RESULT));
+  client_cancel (client, waiting);
+  ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
+                     IRIS_WIRE_STATE_QUEUED);
+  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  client_ack (client, 3);
+  echo ();
+  client_receive_type (client, IRIS_WIRE_RESULT);
+}
+END_TEST
+
+START_TEST (an_ending_is_acknowledged_once)
+{
+  echo ();
+  client_receive_type (client, IRIS_WIRE_RESULT);
+  client_ack (client, 2);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  client_ack (client, 1);
+  client_ack (client, 1);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+}
+END_TEST
+
+START_TEST (greeting_again_forgives_no_debt)
+{
+  echo ();
+  client_receive_type (client, IRIS_WIRE_RESULT);
+  client_say_hello (client);
+  ck_assert_uint_eq (client->message.credits, ITEMS - 1);
+  ck_assert_uint_eq (client->message.byte_credits, BYTES - 1);
+
+  IrisWireMessage bye;
+  client_init_message (client, &bye, IRIS_WIRE_BYE);
+  client_send (client, &bye);
+  client_say_hello (client);
+  ck_assert_uint_eq (client->message.credits, ITEMS - 1);
+
+  client_ack (client, 1);
+  client_say_hello (client);
+  ck_assert_uint_eq (client->message.credits, ITEMS);
+}
+END_TEST
+
+START_TEST (an_id_in_flight_cannot_be_used_again)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint64 id = client_submit_command (client, NULL, (const char *const[]){ "cat", gate, NULL });
+  client->next_id = id - 1;
+  ck_assert_uint_eq (echo (), id);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_DUPLICATE_ID);
+  ck_assert (!client->message.ends);
+  gate_open (gate);
+  client_receive_type (client, IRIS_WIRE_RESULT);
+
+  client->next_id = id - 1;
+  ck_assert_uint_eq (echo (), id);
+  client_receive_type (client, IRIS_WIRE_RESULT);
+}
+END_TEST
+
+/* Adds an item to a batch; returns its id. */
+static guint64
+add_item (IrisWireBatchBuilder *batch, const char *service, const char *payload)
+{
+  IrisWireMessage item;
+  client_init_message (client, &item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, service, -1);
+  iris_wire_message_set_body (&item, payload, strlen (payload));
+  ck_assert (iris_wire_batch_builder_add (batch, &item, NULL));
+  return client->next_id;
+}
+
+static guint64
+send_batch (IrisWireBatchBuilder *batch)
+{
+  IrisWireMessage message;
+  client_init_message (client, &message, IRIS_WIRE_BATCH);
+  IrisWireFrame body = iris_wire_batch_builder_get_body (batch);
+  iris_wire_message_set_body (&message, body.data, body.size);
+  client_send (client, &message);
+  return client->next_id;
+}
+
+START_TEST (each_item_of_a_batch_is_judged_by_itself)
+{
+  g_auto (IrisWireBatchBuilder) batch = { 0 };
+  iris_wire_batch_builder_init (&batch, NULL);
+  guint64 ids[ITEMS + 2];
+  ids[0] = add_item (&batch, "wordcount", "a b");
+  ids[1] = add_item (&batch, "nonsense", "");
+  for (guint i = 2; i < ITEMS + 2; i++)
+    ids[i] = add_item (&batch, "echo", "x");
+  guint64 id = send_batch (&batch);
+
+  /* Refusals first, then how many were accepted, then the endings. */
+  const IrisWireMessage *error = client_receive (client);
+  assert_error (error, IRIS_WIRE_ERROR_UNKNOWN_SERVICE);
+  ck_assert_uint_eq (message_get_id (error), ids[1]);
+  assert_busy (client_receive (client), "in-flight-items", ITEMS);
+  ck_assert_uint_eq (message_get_id (&client->message), ids[ITEMS + 1]);
+  const IrisWireMessage *accepted = client_receive_type (client, IRIS_WIRE_ACCEPTED);
+  ck_assert_uint_eq (message_get_id (accepted), id);
+  ck_assert_uint_eq (accepted->count, ITEMS);
+
+  gboolean seen[ITEMS + 2] = { FALSE };
+  for (guint n = 0; n < ITEMS; n++)
+    {
+      guint64 ended = message_get_id (client_receive_type (client, IRIS_WIRE_RESULT));
+      for (guint i = 0; i < ITEMS + 2; i++)
+        if (ids[i] == ended)
+          {
+            ck_assert (!seen[i]);
+            seen[i] = TRUE;
+          }
+    }
+  ck_assert (seen[0] && seen[2] && seen[3] && seen[4] && !seen[1] && !seen[5]);
+}
+END_TEST
+
+START_TEST (a_batch_that_is_too_long_is_refused_whole)
+{
+  g_auto (IrisWireBatchBuilder) batch = { 0 };
+  iris_wire_batch_builder_init (&batch, NULL);
+  for (guint i = 0; i < 11; i++)
+    add_item (&batch, "echo", "x");
+  guint64 id = send_batch (&batch);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_TOO_LARGE);
+  ck_assert_uint_eq (message_get_id (&client->message), id);
+  g_autoptr (IrisWireStatus) status = client_get_status (client);
+  ck_assert_uint_eq (status->accepted, 0);
+}
+END_TEST
+
+START_TEST (the_daemon_as_a_whole_is_bounded_too)
+{
+  Irisd *small = irisd_start ("[limits]\nin-flight-items = 2\ntotal-items = 2\n", ONE_WORKER, NULL);
+  g_autoptr (Client) one = client_hello (small->front);
+  g_autoptr (Client) two = client_hello (small->front);
+  g_autofree char *gate = gate_new (small, "gate");
+  for (guint i = 0; i < 2; i++)
+    client_submit_command (one, NULL, (const char *const[]){ "cat", gate, NULL });
+  /* Whoever gets this answer comes after both. */
+  client_call (one, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  client_submit (two, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  assert_busy (client_receive (two), "total-items", 2);
+  for (guint i = 0; i < 2; i++)
+    {
+      gate_open (gate);
+      client_receive_type (one, IRIS_WIRE_RESULT);
+    }
+  client_submit (two, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  client_receive_type (two, IRIS_WIRE_RESULT);
+  client_free (g_steal_pointer (&one));
+  client_free (g_steal_pointer (&two));
+  irisd_finish (small);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-credits");
+  TCase *credits = tcase_create ("credits");
+  tcase_add_checked_fixture (credits, set_up, tear_down);
+  tcase_add_test (credits, welcome_tells_the_credit);
+  tcase_add_test (credits, items_beyond_the_credit_are_refused_until_endings_are_acknowledged);
+  tcase_add_test (credits, bytes_beyond_the_credit_are_refused_until_endings_are_acknowledged);
+  tcase_add_test (credits, commands_wait_while_their_client_owes_too_much);
+  tcase_add_test (credits, a_command_that_waits_for_credit_can_be_cancelled);
+  tcase_add_test (credits, an_ending_is_acknowledged_once);
+  tcase_add_test (credits, greeting_again_forgives_no_debt);
+  tcase_add_test (credits, an_id_in_flight_cannot_be_used_again);
+  tcase_add_test (credits, each_item_of_a_batch_is_judged_by_itself);
+  tcase_add_test (credits, a_batch_that_is_too_long_is_refused_whole);
+  tcase_add_test (credits, the_daemon_as_a_whole_is_bounded_too);
+  suite_add_tcase (suite, credits);
+  return run_suite (suite);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the tests of the core share.
+ */
+#include "core-test-util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const CoreTestKind core_test_kinds[] = {
+  { "default", 0, 3, IRIS_DEAL_OWN, iris_scheduler_new_full },
+  { "lock-free", 0, 3, IRIS_DEAL_OWN, iris_lfscheduler_new_full },
+  { "work-stealing", 0, 3, IRIS_DEAL_OWN, iris_wsscheduler_new_full },
+  { "work-stealing, one worker", 0, 1, IRIS_DEAL_OWN, iris_wsscheduler_new_full },
+  { "1 place of 2", 1, 2, IRIS_DEAL_OWN, NULL },
+  { "2 places of 1", 2, 1, IRIS_DEAL_OWN, NULL },
+  { "2 places of 1, dealt", 2, 1, IRIS_DEAL_ROUND_ROBIN, NULL },
+  { "2 places of 2", 2, 2, IRIS_DEAL_OWN, NULL },
+  { "4 places of 1", 4, 1, IRIS_DEAL_OWN, NULL },
+  { "4 places of 2, dealt", 4, 2, IRIS_DEAL_ROUND_ROBIN, NULL },
+};
+
+const int core_test_n_kinds = G_N_ELEMENTS (core_test_kinds);
+
+IrisScheduler *
+core_test_make (const CoreTestKind *kind)
+{
+  g_autoptr (IrisPlaces) places = NULL;
+
+  if (kind->make != NULL)
+    return kind->make (kind->n_workers, kind->n_workers);
+  places = iris_places_new_unbound (kind->n_places, kind->n_workers);
+
+  return iris_place_scheduler_new_full (places, kind->deal);
+}
+
+void
+core_test_gate_add (CoreTestGate *self, guint64 n)
+{
+  pthread_mutex_lock (&self->lock);
+  self->count += n;
+  pthread_cond_broadcast (&self->changed);
+  pthread_mutex_unlock (&self->lock);
+}
+
+void
+core_test_gate_wait (CoreTestGate *self, guint64 at_least)
+{
+  pthread_mutex_lock (&self->lock);
+  while (self->count < at_least)
+    pthread_cond_wait (&self->changed, &self->lock);
+  pthread_mutex_unlock (&self->lock);
+}
+
+static void
+add_up (IrisCounters *sum, const IrisCounters *counters, guint n)
+{
+  const guint64 *from = (const guint64 *) counters;
+  guint64 *to = (guint64 *) sum;
+  gsize length = sizeof *sum / sizeof *to;
+
+  for (gsize i = 0; i < n * length; i++)
+    to[i % length] += from[i];
+}
+
+void
+core_test_check_stats (IrisScheduler *scheduler)
+{
+  g_autoptr (IrisStats) stats = iris_scheduler_get_stats (scheduler);
+  IrisCounters places = { 0 }, workers = { 0 };
+
+  ck_assert_uint_eq (stats->n_places, iris_scheduler_get_n_places (scheduler));
+  ck_assert_uint_eq (stats->n_workers, iris_scheduler_get_n_workers (scheduler));
+  add_up (&places, stats->places, stats->n_places);
+  add_up (&workers, stats->workers, stats->n_workers);
+
+  ck_assert_uint_eq (stats->total.executed + stats->total.cancelled, stats->total.queued);
+  ck_assert_uint_eq (stats->total.stolen_in, stats->total.stolen_out);
+
+  /* What only workers count is the same by place, by worker and in all. */
+  ck_assert_uint_eq (places.executed, workers.executed);
+  ck_assert_uint_eq (places.executed, stats->total.executed);
+  ck_assert_uint_eq (places.queued, workers.queued);
+  ck_assert_uint_eq (places.stolen_in, workers.stolen_in);
+  ck_assert_uint_eq (places.stolen_in, stats->total.stolen_in);
+  ck_assert_uint_eq (places.stolen_inside, workers.stolen_inside);
+  ck_assert_uint_eq (places.steals, workers.steals);
+  ck_assert_uint_eq (places.cancelled, workers.cancelled);
+  ck_assert_uint_eq (places.parks, workers.parks);
+  ck_assert_uint_eq (places.wakes, workers.wakes);
+
+  /* What places count of others is in the sum over places. */
+  ck_assert_uint_eq (places.stolen_out, stats->total.stolen_out);
+  ck_assert_uint_eq (places.hinted, stats->total.hinted);
+
+  ck_assert_uint_le (stats->total.steals, stats->total.steal_tries);
+  ck_assert_uint_le (stats->total.steal_fails, stats->total.steal_tries);
+  ck_assert_uint_le (stats->total.steals, stats->total.stolen_in + stats->total.stolen_inside);
+}
+
+guint64
+core_test_proc_status (const char *field)
+{
+  g_autofree char *text = NULL;
+  const char *at;
+
+  ck_assert (g_file_get_contents ("/proc/self/status", &text, NULL, NULL));
+  at = strstr (text, field);
+  ck_assert_ptr_nonnull (at);
+
+  return g_ascii_strtoull (at + strlen (field) + 1, NULL, 10);
+}
+
+int
+core_test_run (Suite *suite)
+{
+  SRunner *runner = srunner_create (suite);
+  int n_failed;
+
+  srunner_set_fork_status (runner, CK_NOFORK);
+  srunner_run_all (runner, CK_ENV);
+  n_failed = srunner_ntests_failed (runner);
+  srunner_free (runner);
+
+  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the tests of the core share: running a suite, waiting for a condition without a clock, and
+ * one of each scheduler.
+ */
+#pragma once
+
+#include <check.h>
+#include <iris/iris.h>
+#include <iris/base/iris-atomic-private.h>
+
+#include <pthread.h>
+
+/* Sanitizers make everything ten times slower, so they get fewer items. */
+#if defined(IRIS_THREAD_SANITIZER) || defined(IRIS_ADDRESS_SANITIZER)
+#define CORE_TEST_FACTOR 20
+#else
+#define CORE_TEST_FACTOR 1
+#endif
+
+/* A count that threads wait for. */
+typedef struct
+{
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  guint64 count;
+} CoreTestGate;
+
+#define CORE_TEST_GATE_INIT                                \
+  {                                                        \
+    PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 \
+  }
+
+void core_test_gate_add (CoreTestGate *self, guint64 n);
+void core_test_gate_wait (CoreTestGate *self, guint64 at_least);
+
+/* The schedulers, by number. */
+typedef struct
+{
+  const char *name;
+  guint n_places;  /* 0: not a scheduler of places */
+  guint n_workers; /* of each place */
+  IrisDeal deal;
+  IrisScheduler *(*make) (guint min_threads, guint max_threads);
+} CoreTestKind;
+
+extern const CoreTestKind core_test_kinds[];
+extern const int core_test_n_kinds;
+
+IrisScheduler *core_test_make (const CoreTestKind *kind);
+
+/* What must hold of the statistics of any scheduler that was shut down. */
+void core_test_check_stats (IrisScheduler *scheduler);
+
+/* A number from /proc/self/status. */
+guint64 core_test_proc_status (const char *field);
+
+int core_test_run (Suite *suite);

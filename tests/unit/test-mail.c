@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Mail: an item that waits in a deque and in a mailbox runs exactly once, and prefers its place.
+ */
+#include <check.h>
+#include <iris/iris.h>
+#include <stdlib.h>
+
+#include <iris/sched/iris-mail-private.h>
+
+#if defined(IRIS_THREAD_SANITIZER) || defined(IRIS_ADDRESS_SANITIZER)
+#define N_ITEMS 20000
+#else
+#define N_ITEMS 500000
+#endif
+
+static void
+nothing (gpointer data)
+{
+}
+
+START_TEST (an_envelope_gives_its_item_out_at_the_first_meeting_alone)
+{
+  IrisItem item;
+  IrisItem *envelope;
+
+  iris_item_init (&item, nothing, NULL, NULL);
+  envelope = iris_envelope_new (&item);
+  ck_assert_ptr_eq (iris_mail_open (envelope), &item);
+  ck_assert_ptr_null (iris_mail_open (envelope));
+}
+END_TEST
+
+START_TEST (an_item_without_an_envelope_is_handed_on)
+{
+  IrisItem item;
+
+  iris_item_init (&item, nothing, NULL, NULL);
+  ck_assert_ptr_eq (iris_mail_open (&item), &item);
+  ck_assert_ptr_eq (iris_mail_open (&item), &item);
+}
+END_TEST
+
+static IrisScheduler *
+mailbox_scheduler (guint n_places, guint n_workers)
+{
+  g_autoptr (IrisPlaces) places = iris_places_new_unbound (n_places, n_workers);
+
+  return g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places, "layout", IRIS_LAYOUT_MAILBOXES,
+                       NULL);
+}
+
+static IrisScheduler *scheduler;
+static _Atomic guint8 *runs;
+
+static void
+run_numbered (gpointer data)
+{
+  atomic_fetch_add_explicit (&runs[GPOINTER_TO_UINT (data)], 1, memory_order_relaxed);
+}
+
+/* From a worker: half of the items go to places in turn, half have no hint. */
+static void
+queue_range (gpointer data)
+{
+  guint n_places = iris_scheduler_get_n_places (scheduler);
+  guint begin = GPOINTER_TO_UINT (data);
+
+  for (guint i = begin; i < begin + 1000; i++)
+    iris_scheduler_queue_at (scheduler, i % 2 == 0 ? (gint) (i / 2 % n_places) : IRIS_PLACE_ANY,
+                             IRIS_ITEM_NONE, run_numbered, GUINT_TO_POINTER (i), NULL);
+}
+
+START_TEST (every_item_runs_once_whoever_meets_it_first)
+{
+  g_autoptr (IrisStats) stats = NULL;
+
+  scheduler = mailbox_scheduler (2, 2);
+  runs = calloc (N_ITEMS, 1);
+  for (guint i = 0; i < N_ITEMS; i += 1000)
+    iris_scheduler_queue (scheduler, queue_range, GUINT_TO_POINTER (i), NULL);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  for (guint i = 0; i < N_ITEMS; i++)
+    if (runs[i] != 1)
+      ck_abort_msg ("item %u ran %u times", i, runs[i]);
+  stats = iris_scheduler_get_stats (scheduler);
+  ck_assert_uint_eq (stats->total.executed, N_ITEMS + N_ITEMS / 1000);
+  g_clear_object (&scheduler);
+  free (runs);
+}
+END_TEST
+
+START_TEST (cancelling_settles_every_item_once)
+{
+  g_autoptr (IrisStats) stats = NULL;
+
+  scheduler = mailbox_scheduler (2, 2);
+  runs = calloc (N_ITEMS, 1);
+  for (guint i = 0; i < N_ITEMS; i += 1000)
+    iris_scheduler_queue (scheduler, queue_range, GUINT_TO_POINTER (i), NULL);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_CANCEL);
+  stats = iris_scheduler_get_stats (scheduler);
+  ck_assert_uint_eq (stats->total.executed + stats->total.cancelled, stats->total.queued);
+  g_clear_object (&scheduler);
+  free (runs);
+}
+END_TEST
+
+static GMutex lock;
+static GCond changed;
+static guint n_at_home;
+
+static void
+note_home (gpointer data)
+{
+  if (iris_worker_get_place (iris_worker_current ()) == 1)
+    {
+      g_mutex_lock (&lock);
+      n_at_home++;
+      g_cond_broadcast (&changed);
+      g_mutex_unlock (&lock);
+    }
+}
+
+/* The worker that queues waits: only the place of affinity can run the item meanwhile. */
+static void
+queue_and_wait (gpointer data)
+{
+  iris_scheduler_queue_at (scheduler, 1, IRIS_ITEM_NONE, note_home, NULL, NULL);
+  g_mutex_lock (&lock);
+  while (n_at_home == 0)
+    g_cond_wait (&changed, &lock);
+  g_mutex_unlock (&lock);
+}
+
+START_TEST (mail_wakes_the_place_it_is_for)
+{
+  scheduler = mailbox_scheduler (2, 1);
+  n_at_home = 0;
+  iris_scheduler_queue_at (scheduler, 0, IRIS_ITEM_STRICT, queue_and_wait, NULL, NULL);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  ck_assert_uint_eq (n_at_home, 1);
+  g_clear_object (&scheduler);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("mail");
+  TCase *all = tcase_create ("all");
+  SRunner *runner;
+  int n_failed;
+
+  tcase_set_timeout (all, 120);
+  tcase_add_test (all, an_envelope_gives_its_item_out_at_the_first_meeting_alone);
+  tcase_add_test (all, an_item_without_an_envelope_is_handed_on);
+  tcase_add_test (all, every_item_runs_once_whoever_meets_it_first);
+  tcase_add_test (all, cancelling_settles_every_item_once);
+  tcase_add_test (all, mail_wakes_the_place_it_is_for);
+  suite_add_tcase (suite, all);
+
+  runner = srunner_create (suite);
+  srunner_set_fork_status (runner, CK_NOFORK);
+  srunner_run_all (runner, CK_ENV);
+  n_failed = srunner_ntests_failed (runner);
+  srunner_free (runner);
+
+  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
