@@ -137,7 +137,7 @@ static void *
 ring_push_all (void *data)
 {
   FOR_MY_THINGS (i)
-  iris_ring_push (data, &things[i]);
+  iris_ring_core_push (data, &things[i]);
 
   return NULL;
 }
@@ -147,7 +147,7 @@ ring_pop_all (void *data)
 {
   while (!is_over ())
     {
-      Thing *thing = iris_ring_pop (data);
+      Thing *thing = iris_ring_core_pop (data);
 
       if (thing != NULL)
         see (thing);
@@ -170,13 +170,13 @@ static const struct
 
 START_TEST (ring)
 {
-  IrisRing queue;
+  IrisRingCore queue;
 
   ck_assert (
-      iris_ring_init_at (&queue, rings[_i].capacity, offsetof (Thing, link), rings[_i].start));
+      iris_ring_core_init_at (&queue, rings[_i].capacity, offsetof (Thing, link), rings[_i].start));
   play (&queue, ring_push_all, 4, ring_pop_all, 4);
-  ck_assert (iris_ring_is_empty (&queue));
-  iris_ring_clear (&queue);
+  ck_assert (iris_ring_core_is_empty (&queue));
+  iris_ring_core_clear (&queue);
 }
 END_TEST
 
@@ -244,7 +244,8 @@ START_TEST (wsqueue)
 {
   IrisWSQueue queue;
 
-  ck_assert (iris_wsqueue_init_at (&queue, 2, _i < 2 ? 0 : (int64_t) UINT32_MAX - N_THINGS / 2));
+  ck_assert (
+      iris_wsqueue_init_full (&queue, NULL, 2, _i < 2 ? 0 : (int64_t) UINT32_MAX - N_THINGS / 2));
   play (&queue, _i == 0 ? wsqueue_fill_and_take : wsqueue_own, 1, wsqueue_steal, 3);
   ck_assert_int_eq (iris_wsqueue_get_length (&queue), 0);
   iris_wsqueue_clear (&queue);
@@ -277,7 +278,7 @@ slab_make (void *data)
       }
     else
       {
-        iris_ring_push (data, parcel);
+        iris_ring_core_push (data, parcel);
       }
   }
 
@@ -289,7 +290,7 @@ slab_free_abroad (void *data)
 {
   while (!is_over ())
     {
-      Parcel *parcel = iris_ring_pop (data);
+      Parcel *parcel = iris_ring_core_pop (data);
 
       if (parcel != NULL)
         {
@@ -307,12 +308,12 @@ slab_free_abroad (void *data)
 
 START_TEST (slab)
 {
-  IrisRing queue;
+  IrisRingCore queue;
 
-  ck_assert (iris_ring_init (&queue, 256, offsetof (Parcel, link)));
+  ck_assert (iris_ring_core_init (&queue, 256, offsetof (Parcel, link)));
   play (&queue, slab_make, 4, slab_free_abroad, 3);
-  ck_assert (iris_ring_is_empty (&queue));
-  iris_ring_clear (&queue);
+  ck_assert (iris_ring_core_is_empty (&queue));
+  iris_ring_core_clear (&queue);
 }
 END_TEST
 
