@@ -122,6 +122,28 @@ count_deviations (GPtrArray *choices, const guint *values)
   return n;
 }
 
+/* What a scheduler would refuse, and what is the same as another combination: an item must run
+ * once, and a deque that the workers of a place share is the locked one. */
+static gboolean
+is_combination (GPtrArray *choices, const guint *values)
+{
+  gboolean shared = FALSE, other_deque = FALSE;
+
+  for (guint i = 0; i < choices->len; i++)
+    {
+      const GParamSpecEnum *choice = g_ptr_array_index (choices, i);
+      const GEnumValue *value = &choice->enum_class->values[values[i]];
+
+      if (g_str_equal (value->value_nick, "idempotent"))
+        return FALSE;
+      shared |= g_str_equal (value->value_nick, "shared");
+      other_deque |= g_str_equal (choice->parent_instance.name, "deque")
+                     && value->value != choice->default_value;
+    }
+
+  return !(shared && other_deque);
+}
+
 /* Counts through all combinations, as a number with a digit for each choice. */
 static gboolean
 next_combination (GPtrArray *choices, guint *values)
@@ -151,7 +173,7 @@ bench_iris_add_variants (GPtrArray *contenders, const BenchOptions *options, gui
       guint n = count_deviations (choices, values);
       BenchContender *contender;
 
-      if (n > limits[options->variants])
+      if (n > limits[options->variants] || !is_combination (choices, values))
         continue;
       contender = contender_for (index, choices, values);
       /* The usual one comes first, whatever its values' numbers are. */
