@@ -14,8 +14,7 @@
 #define iris_fence_full() ((void) 0)
 #endif
 #ifdef PLANT_NO_RENUMBERING
-#define IRIS_SPLITQUEUE_LAP(capacity) (0 * (capacity))
-#define IRIS_HALFQUEUE_LAP(capacity)  (0 * (capacity))
+#define IRIS_ARRAY_LAP(capacity) (0 * (capacity))
 #endif
 
 #include "iris/queue/iris-abpqueue-private.h"
@@ -254,16 +253,16 @@ take (void)
     return;
   had (item, "take");
   for (unsigned i = item->number + 1; i < items_count (); i++)
-    explore_assert (item_was_taken (i) || i == elsewhere, "take gives item %u in front of the newer item %u",
-                    item->number, i);
+    explore_assert (item_was_taken (i) || i == elsewhere,
+                    "take gives item %u in front of the newer item %u", item->number, i);
 }
 
 static void
 check_oldest (unsigned number, const char *how)
 {
   for (unsigned i = 0; i < number; i++)
-    explore_assert (item_was_taken (i) || i == elsewhere, "%s gives item %u in front of the older item %u", how,
-                    number, i);
+    explore_assert (item_was_taken (i) || i == elsewhere,
+                    "%s gives item %u in front of the older item %u", how, number, i);
 }
 
 static void
@@ -571,7 +570,7 @@ static const ExploreScenario scenarios[] = {
   { "abp/two-items", 2, setup_abp, two_items, check, .fails = FAILS },
 };
 #elif defined(PLANT_NO_RENUMBERING)
-#define FAILS "taken twice"
+#define FAILS "" /* an item comes twice, or unseen */
 static const ExploreScenario scenarios[] = {
   { "split/again-and-again", 2, setup_split_three, again_and_again, check, .fails = FAILS },
   { "half/again-and-again", 2, setup_half_three, again_and_again, check, .fails = FAILS },
