@@ -115,6 +115,22 @@ bool iris_lot_sleep (IrisLot *self, IrisParker *me);
 void iris_lot_wake (IrisLot *self, unsigned place, bool strict);
 void iris_lot_close (IrisLot *self);
 
+/* Whether somebody sleeps and nobody searches; a publisher asks behind a fence. */
+static inline bool
+iris_lot_wants_work (IrisLot *self)
+{
+  uint64_t word = atomic_load_explicit (&self->word, memory_order_relaxed);
+
+  return iris_lot_n_sleeping (word) != 0 && iris_lot_n_searching (word) == 0;
+}
+
+/* Whether somebody has nothing to do; a hint. */
+static inline bool
+iris_lot_has_idle (IrisLot *self)
+{
+  return atomic_load_explicit (&self->word, memory_order_relaxed) != 0;
+}
+
 /* To be called after an item was put where the workers of @place look first; @strict says that no
  * other place may run it. */
 static inline void

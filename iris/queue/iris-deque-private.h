@@ -6,8 +6,9 @@
  * the owner alone; steal and get_length any thread; init and clear while nobody else looks. Items
  * are pointers other than NULL. The arguments why it is safe are in the headers of the kinds.
  *
- * The kind is chosen once and the branch on it is always the same, so it is predicted; inlined
- * into a loop the fast paths cost what they cost alone, plus that branch.
+ * The kind is chosen once, so the branch on it is predicted. The split deque, which schedulers use
+ * unless told otherwise, is asked for first and inlined; the others stand out of line, so that
+ * their code does not crowd the registers of its callers.
  *
  * Only the split deque has a private part. For the others everything is public at once: exposing
  * does nothing and collect_exposed says 0, so whoever wakes thieves does it after the push.
@@ -127,9 +128,8 @@ iris_deque_core_clear (IrisDequeCore *self)
     }
 }
 
-/* Owner. */
-static inline bool
-iris_deque_core_push (IrisDequeCore *self, void *item)
+static __attribute__ ((noinline, unused)) bool
+iris_deque_core_push_other (IrisDequeCore *self, void *item)
 {
   switch (self->kind)
     {
@@ -150,9 +150,18 @@ iris_deque_core_push (IrisDequeCore *self, void *item)
   return false;
 }
 
-/* Owner. The newest item, or NULL. */
-static inline void *
-iris_deque_core_take (IrisDequeCore *self)
+/* Owner. */
+static inline bool
+iris_deque_core_push (IrisDequeCore *self, void *item)
+{
+  if (iris_likely (self->kind == IRIS_DEQUE_SPLIT))
+    return iris_splitqueue_push (&self->split, item);
+
+  return iris_deque_core_push_other (self, item);
+}
+
+static __attribute__ ((noinline, unused)) void *
+iris_deque_core_take_other (IrisDequeCore *self)
 {
   switch (self->kind)
     {
@@ -171,6 +180,16 @@ iris_deque_core_take (IrisDequeCore *self)
     }
 
   return NULL;
+}
+
+/* Owner. The newest item, or NULL. */
+static inline void *
+iris_deque_core_take (IrisDequeCore *self)
+{
+  if (iris_likely (self->kind == IRIS_DEQUE_SPLIT))
+    return iris_splitqueue_take (&self->split);
+
+  return iris_deque_core_take_other (self);
 }
 
 /* Owner. The oldest item, or NULL. */
@@ -290,4 +309,24 @@ static inline uint64_t
 iris_deque_core_collect_exposed (IrisDequeCore *self)
 {
   return self->kind == IRIS_DEQUE_SPLIT ? iris_splitqueue_collect_exposed (&self->split) : 0;
+}
+
+/* Any thread. Whether something may be stolen; if there are only private items, asks for more, and
+ * whoever owns them exposes some in the next push, take or poll. */
+static inline bool
+iris_deque_core_has_public_or_ask (IrisDequeCore *self)
+{
+  if (iris_deque_core_get_public_length (self) > 0)
+    return true;
+  if (self->kind == IRIS_DEQUE_SPLIT && iris_splitqueue_get_length (&self->split) > 0)
+    iris_splitqueue_ask (&self->split);
+
+  return false;
+}
+
+/* Whether one steal may give several items. */
+static inline bool
+iris_deque_kind_steals_many (IrisDequeKind kind)
+{
+  return kind != IRIS_DEQUE_CHASE_LEV && kind != IRIS_DEQUE_ABP;
 }

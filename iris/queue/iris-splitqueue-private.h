@@ -416,6 +416,14 @@ iris_splitqueue_steal (IrisSplitQueue *self, void **items, uint64_t max, uint64_
   return IRIS_STEAL_TAKEN;
 }
 
+/* Any thread that found nothing public and will not steal now: asks for something to be exposed.
+ * It stores without looking: a wish that it saw might be an old one that is being cleared. */
+static inline void
+iris_splitqueue_ask (IrisSplitQueue *self)
+{
+  atomic_store_explicit (&self->want, true, memory_order_relaxed);
+}
+
 /* Owner. The oldest item, or NULL. */
 static inline void *
 iris_splitqueue_take_oldest (IrisSplitQueue *self)

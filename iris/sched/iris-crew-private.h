@@ -23,7 +23,7 @@
 #include "iris/base/iris-lot-private.h"
 #include "iris/base/iris-random-private.h"
 #include "iris/queue/iris-ring-private.h"
-#include "iris/queue/iris-wsqueue-private.h"
+#include "iris/queue/iris-deque-private.h"
 #define IRIS_INSIDE
 #include "iris/sched/iris-item.h"
 #include "iris/sched/iris-scheduler.h"
@@ -88,7 +88,8 @@ struct _IrisWorker
   IrisRandom random;
   GThread *thread;
 
-  IrisWSQueue deque;
+  IrisDequeCore *deque; /* own_deque, or one that the workers of a place share */
+  IrisDequeCore own_deque;
   IrisParker parker;
   alignas (IRIS_CACHE_PAIR) IrisWorkerCounters counters; /* written by the worker alone */
 };
@@ -127,6 +128,7 @@ struct IrisCrew
   guint n_workers;
   guint n_places;
   IrisWorker *workers;
+  IrisArrayPool arrays; /* of the deques */
   IrisLot lot;
 
   alignas (IRIS_CACHE_PAIR) _Atomic bool started;
@@ -146,7 +148,8 @@ IrisCrew *iris_crew_new (const IrisCrewOps *ops,
                          gpointer owner,
                          GDestroyNotify free_owner,
                          guint n_places,
-                         const guint *workers_per_place);
+                         const guint *workers_per_place,
+                         IrisDequeKind kind);
 void iris_crew_free (IrisCrew *self);
 void iris_crew_start (IrisCrew *self);
 void iris_crew_queue_outside (IrisCrew *self, IrisItem *item);

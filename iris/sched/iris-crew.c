@@ -128,7 +128,7 @@ worker_main (gpointer data)
 }
 
 static void
-worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place)
+worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place, IrisDequeKind kind)
 {
   memset (self, 0, sizeof *self);
   self->crew = crew;
@@ -136,7 +136,8 @@ worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place)
   self->place = place;
   iris_random_seed (&self->random, index + 1);
   iris_parker_init (&self->parker, place);
-  if (!iris_wsqueue_init (&self->deque))
+  self->deque = &self->own_deque;
+  if (!iris_deque_core_init (self->deque, kind, &crew->arrays))
     g_error ("iris: out of memory for the queue of worker %u", index);
 }
 
@@ -146,7 +147,8 @@ iris_crew_new (const IrisCrewOps *ops,
                gpointer owner,
                GDestroyNotify free_owner,
                guint n_places,
-               const guint *workers_per_place)
+               const guint *workers_per_place,
+               IrisDequeKind kind)
 {
   IrisCrew *self = aligned_alloc (IRIS_CACHE_PAIR, sizeof *self);
   guint index = 0;
@@ -162,13 +164,14 @@ iris_crew_new (const IrisCrewOps *ops,
     self->n_workers += workers_per_place[place];
   pthread_mutex_init (&self->lock, NULL);
   pthread_mutex_init (&self->joining, NULL);
+  iris_array_pool_init (&self->arrays);
 
   self->workers = aligned_alloc (IRIS_CACHE_PAIR, self->n_workers * sizeof *self->workers);
   if (self->workers == NULL || !iris_lot_init (&self->lot, n_places, self->n_workers))
     g_error ("iris: out of memory for %u workers", self->n_workers);
   for (guint place = 0; place < n_places; place++)
     for (guint i = 0; i < workers_per_place[place]; i++, index++)
-      worker_init (&self->workers[index], self, index, place);
+      worker_init (&self->workers[index], self, index, place, kind);
 
   return self;
 }
@@ -178,7 +181,8 @@ void
 iris_crew_free (IrisCrew *self)
 {
   for (guint i = 0; i < self->n_workers; i++)
-    iris_wsqueue_clear (&self->workers[i].deque);
+    iris_deque_core_clear (&self->workers[i].own_deque);
+  iris_array_pool_clear (&self->arrays);
   iris_lot_clear (&self->lot);
   pthread_mutex_destroy (&self->lock);
   pthread_mutex_destroy (&self->joining);

@@ -130,9 +130,9 @@ iris_scheduler_new_full (guint min_threads, guint max_threads)
   IrisScheduler *self = g_object_new (IRIS_TYPE_DEFAULT_SCHEDULER, NULL);
   guint n_workers = iris_scheduler_choose_n_workers (min_threads, max_threads);
 
-  iris_scheduler_set_crew (self,
-                           iris_crew_new (&default_ops, g_async_queue_new (),
-                                          (GDestroyNotify) g_async_queue_unref, 1, &n_workers));
+  iris_scheduler_set_crew (self, iris_crew_new (&default_ops, g_async_queue_new (),
+                                                (GDestroyNotify) g_async_queue_unref, 1, &n_workers,
+                                                IRIS_DEQUE_CHASE_LEV));
 
   return self;
 }

@@ -18,6 +18,13 @@
  * both onto that worker's deque and into the place's mailbox, in an envelope (iris-mail-private.h).
  * Nobody but the workers of the place looks into its mailbox.
  *
+ * In the layout `shared` the workers of a place have one deque between them, under a lock (LASSI).
+ *
+ * A split deque shows thieves only a part of what it has. What its owner lays down there is
+ * published all the same, because whoever finds nothing public asks for it before it sleeps, and
+ * the owner exposes, and publishes, in its next push or take (share_before_running()). So an item
+ * in a private part waits for its owner's present item to end, at most; nothing else delays it.
+ *
  * Nothing starves: within a bounded number of picks (IRIS_FAIRNESS_INTERVAL) a worker looks into
  * the inboxes of its place and at the oldest end of its own deque before anything else, and each
  * of these three comes first in its turn.
@@ -57,7 +64,8 @@ typedef struct
   IrisRingCore mail;
   guint first_worker;
   guint n_workers;
-  guint *order; /* the other places, nearest first */
+  guint n_deques; /* of its workers: one if they share it */
+  guint *order;   /* the other places, nearest first */
   IrisVictimGroup *groups;
   guint n_groups;
 
@@ -77,6 +85,8 @@ typedef struct
 
 extern const IrisCrewOps iris_districts_ops;
 
+void iris_districts_publish_own (IrisCrew *crew, IrisWorker *worker);
+void iris_districts_share_deques (IrisCrew *crew);
 IrisDistricts *iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout);
 void iris_districts_free (gpointer data);
 

@@ -32,19 +32,29 @@ note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
                                  memory_order_relaxed);
     }
   if (n > 1)
-    iris_lot_publish (&crew->lot, self->place, false);
+    iris_districts_publish_own (crew, self);
+}
+
+static void
+lay_down (IrisCrew *crew, IrisWorker *self, void **items, guint64 n)
+{
+  IrisDistricts *districts = crew->owner;
+
+  for (guint64 i = 0; i < n; i++)
+    if (!iris_deque_core_push (self->deque, items[i]))
+      iris_ring_core_push (&districts->districts[self->place].inbox, items[i]);
 }
 
 static IrisItem *
 steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
 {
-  guint limit = half_of ((guint64) iris_wsqueue_get_length (&victim->deque));
-  guint n = 1;
-  void *first, *next;
+  guint limit = half_of (iris_deque_core_get_length (victim->deque));
+  void *items[IRIS_STEAL_MAX], *next;
+  guint64 n, one;
   IrisStealResult result;
 
   iris_counter_add (&self->counters.steal_tries, 1);
-  result = iris_wsqueue_steal (&victim->deque, &first);
+  result = iris_deque_core_steal (victim->deque, items, IRIS_STEAL_MAX, &n);
   if (result != IRIS_STEAL_TAKEN)
     {
       if (result == IRIS_STEAL_LOST)
@@ -52,19 +62,16 @@ steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
       return NULL;
     }
 
-  while (n < limit && iris_wsqueue_steal (&victim->deque, &next) == IRIS_STEAL_TAKEN)
-    {
-      if (!iris_wsqueue_push (&self->deque, next))
-        {
-          IrisDistricts *districts = crew->owner;
+  lay_down (crew, self, items + 1, n - 1);
+  if (!iris_deque_kind_steals_many (victim->deque->kind))
+    while (n < limit && iris_deque_core_steal (victim->deque, &next, 1, &one) == IRIS_STEAL_TAKEN)
+      {
+        lay_down (crew, self, &next, 1);
+        n++;
+      }
+  note_stolen (crew, self, victim->place, (guint) n);
 
-          iris_ring_core_push (&districts->districts[self->place].inbox, next);
-        }
-      n++;
-    }
-  note_stolen (crew, self, victim->place, n);
-
-  return first;
+  return items[0];
 }
 
 /* One item at a time: what waits in an inbox was meant for that place. */
@@ -87,15 +94,15 @@ steal_from_workers_of (IrisCrew *crew, IrisWorker *self, guint place)
 {
   IrisDistricts *districts = crew->owner;
   IrisDistrict *district = &districts->districts[place];
-  guint start = iris_random_below (&self->random, district->n_workers);
+  guint start = iris_random_below (&self->random, district->n_deques);
 
-  for (guint i = 0; i < district->n_workers; i++)
+  for (guint i = 0; i < district->n_deques; i++)
     {
-      guint at = start + i < district->n_workers ? start + i : start + i - district->n_workers;
+      guint at = start + i < district->n_deques ? start + i : start + i - district->n_deques;
       IrisWorker *victim = &crew->workers[district->first_worker + at];
       IrisItem *item;
 
-      if (victim == self)
+      if (victim->deque == self->deque)
         continue;
       item = steal_from_worker (crew, self, victim);
       if (item != NULL)
@@ -149,7 +156,7 @@ take_from_inboxes (IrisDistrict *home)
 static IrisItem *
 take_fairly (IrisWorker *self, IrisDistrict *home)
 {
-  guint64 length = (guint64) iris_wsqueue_get_length (&self->deque);
+  guint64 length = iris_deque_core_get_length (self->deque);
   guint turn = self->fair_turn++;
   void *item = NULL;
 
@@ -167,8 +174,7 @@ take_fairly (IrisWorker *self, IrisDistrict *home)
         item = iris_ring_core_pop (&home->mail);
         break;
       default:
-        if (iris_wsqueue_steal (&self->deque, &item) != IRIS_STEAL_TAKEN)
-          item = NULL;
+        item = iris_deque_core_take_oldest (self->deque);
       }
 
   return item;
@@ -185,35 +191,29 @@ take_any (IrisCrew *crew)
     if ((item = take_from_inboxes (&districts->districts[i])) != NULL)
       return item;
   for (guint i = 0; i < crew->n_workers; i++)
-    if (iris_wsqueue_steal (&crew->workers[i].deque, &item) == IRIS_STEAL_TAKEN)
+    if ((item = iris_deque_core_take_oldest (crew->workers[i].deque)) != NULL)
       return item;
 
   return NULL;
 }
 
-static inline IrisItem *
+/* The whole order of search. */
+static IrisItem *
 take_once (IrisCrew *crew, IrisWorker *self)
 {
   IrisDistricts *districts = crew->owner;
-  IrisDistrict *home;
-  IrisItem *item;
+  IrisDistrict *home = &districts->districts[self->place];
+  IrisItem *item = NULL;
 
-  if (iris_unlikely (self == NULL))
-    return take_any (crew);
+  if (self->picks_left == 0)
+    item = take_fairly (self, home);
+  else
+    self->picks_left--;
 
-  home = &districts->districts[self->place];
-  if (iris_unlikely (self->picks_left == 0))
-    {
-      item = take_fairly (self, home);
-      if (item != NULL)
-        return item;
-    }
-  self->picks_left--;
-
-  item = iris_wsqueue_take (&self->deque);
-  if (iris_likely (item != NULL))
-    return item;
-  item = take_from_inboxes (home);
+  if (item == NULL)
+    item = iris_deque_core_take (self->deque);
+  if (item == NULL)
+    item = take_from_inboxes (home);
   if (item == NULL)
     item = steal_from_workers_of (crew, self, self->place);
   if (item == NULL)
@@ -222,19 +222,55 @@ take_once (IrisCrew *crew, IrisWorker *self)
   return item;
 }
 
-IrisItem *
-iris_districts_take (IrisCrew *crew, IrisWorker *self)
+/* The item may run long, and while it does nothing can be exposed. So if somebody is idle,
+ * something is made public now; and what was made public because a thief asked is published, for
+ * the thief may have gone to sleep. */
+static inline void
+share_before_running (IrisCrew *crew, IrisWorker *self)
+{
+  if (iris_unlikely (self->deque->kind != IRIS_DEQUE_SPLIT))
+    return;
+  if (iris_unlikely (iris_lot_has_idle (&crew->lot)))
+    iris_deque_core_offer (self->deque);
+  if (iris_unlikely (iris_deque_core_collect_exposed (self->deque) != 0))
+    iris_districts_publish_own (crew, self);
+}
+
+/* Out of line, so that the way below it is short. */
+static __attribute__ ((noinline)) IrisItem *
+take_slowly (IrisCrew *crew, IrisWorker *self)
 {
   IrisItem *met, *item;
 
   do
     {
-      met = take_once (crew, self);
+      met = self != NULL ? take_once (crew, self) : take_any (crew);
       if (met == NULL)
         return NULL;
       item = iris_mail_open (met);
     }
-  while (iris_unlikely (item == NULL));
+  while (item == NULL);
+  if (self != NULL)
+    share_before_running (crew, self);
+
+  return item;
+}
+
+IrisItem *
+iris_districts_take (IrisCrew *crew, IrisWorker *self)
+{
+  IrisItem *item;
+
+  if (iris_unlikely (self == NULL || self->picks_left == 0))
+    return take_slowly (crew, self);
+
+  item = iris_deque_core_take (self->deque);
+  if (iris_likely (item != NULL))
+    item = iris_mail_open (item);
+  if (iris_unlikely (item == NULL))
+    return take_slowly (crew, self);
+  self->picks_left--;
+  share_before_running (crew, self);
 
   return item;
 }
@@ -253,7 +289,7 @@ iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
     if (!iris_ring_core_is_empty (&districts->districts[i].inbox))
       work |= IRIS_WORK_SHARED;
   for (guint i = 0; i < crew->n_workers && !(work & IRIS_WORK_SHARED); i++)
-    if (iris_wsqueue_get_length (&crew->workers[i].deque) > 0)
+    if (iris_deque_core_has_public_or_ask (crew->workers[i].deque))
       work |= IRIS_WORK_SHARED;
 
   return work;

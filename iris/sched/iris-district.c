@@ -24,15 +24,35 @@ push_inbox (IrisCrew *crew, guint place, bool strict, IrisItem *item)
   iris_lot_publish (&crew->lot, place, strict);
 }
 
+/* Some worker sleeps and none searches: lets it have something. Out of line: it is rare. */
+static __attribute__ ((noinline)) void
+wake_for_own (IrisCrew *crew, IrisWorker *worker)
+{
+  iris_deque_core_offer (worker->deque);
+  iris_lot_wake (&crew->lot, worker->place, false);
+}
+
+void
+iris_districts_publish_own (IrisCrew *crew, IrisWorker *worker)
+{
+  iris_fence_light ();
+  if (iris_unlikely (iris_lot_wants_work (&crew->lot)))
+    wake_for_own (crew, worker);
+}
+
 /* Inlined: it is most of what a worker does when an item makes others. */
 static inline void __attribute__ ((always_inline))
 push_own (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
 {
-  /* No memory for a larger deque: the inbox never refuses. */
-  if (iris_unlikely (!iris_wsqueue_push (&worker->deque, item)))
-    push_inbox (crew, worker->place, false, item);
-  else
-    iris_lot_publish (&crew->lot, worker->place, false);
+  /* Full, or no memory for a larger deque: the inbox never refuses. */
+  if (iris_unlikely (!iris_deque_core_push (worker->deque, item)))
+    {
+      push_inbox (crew, worker->place, false, item);
+      return;
+    }
+  iris_fence_light ();
+  if (iris_unlikely (iris_lot_wants_work (&crew->lot)))
+    wake_for_own (crew, worker);
 }
 
 /* Both queues are published: anyone may take from the deque, the place alone from its mailbox. */
@@ -197,11 +217,26 @@ iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout)
         g_error ("iris: out of memory for the inboxes of place %u", i);
       district->first_worker = first_worker;
       district->n_workers = iris_place_get_n_workers (iris_places_get_place (places, i));
+      district->n_deques = layout == IRIS_LAYOUT_SHARED ? 1 : district->n_workers;
       first_worker += district->n_workers;
       district_order_victims (district, places, i, n);
     }
 
   return self;
+}
+
+/* For the layout `shared`: before any worker starts. */
+void
+iris_districts_share_deques (IrisCrew *crew)
+{
+  IrisDistricts *self = crew->owner;
+
+  for (guint i = 0; i < crew->n_workers; i++)
+    {
+      IrisWorker *worker = &crew->workers[i];
+
+      worker->deque = &crew->workers[self->districts[worker->place].first_worker].own_deque;
+    }
 }
 
 void

@@ -66,7 +66,7 @@ lf_lay_down (IrisCrew *crew, IrisWorker *self, guint shard, IrisHandbackNode *ch
       IrisHandbackNode *next = chain->next;
 
       /* No memory for a larger deque: the item stays where it can be taken. */
-      if (!iris_wsqueue_push (&self->deque, item_of (chain)))
+      if (!iris_deque_core_push (self->deque, item_of (chain)))
         iris_handback_push (&shards->shards[shard].list, chain);
       chain = next;
       laid = true;
@@ -84,12 +84,13 @@ lf_steal (IrisCrew *crew, IrisWorker *self, guint start)
     {
       IrisWorker *victim = &crew->workers[(start + i) % crew->n_workers];
       IrisStealResult result;
-      void *item;
+      uint64_t n;
+      void *item = NULL;
 
       if (victim == self)
         continue;
       iris_counter_add (&self->counters.steal_tries, 1);
-      result = iris_wsqueue_steal (&victim->deque, &item);
+      result = iris_deque_core_steal (victim->deque, &item, 1, &n);
       if (result == IRIS_STEAL_TAKEN)
         {
           iris_counter_add (&self->counters.steals, 1);
@@ -123,7 +124,8 @@ lf_take_any (IrisCrew *crew)
             }
           return item_of (chain);
         }
-      if (iris_wsqueue_steal (&crew->workers[i].deque, &item) == IRIS_STEAL_TAKEN)
+      item = iris_deque_core_take_oldest (crew->workers[i].deque);
+      if (item != NULL)
         return item;
     }
 
@@ -139,7 +141,7 @@ lf_take (IrisCrew *crew, IrisWorker *self)
   if (self == NULL)
     return lf_take_any (crew);
 
-  item = iris_wsqueue_take (&self->deque);
+  item = iris_deque_core_take (self->deque);
   if (item != NULL)
     return item;
 
@@ -163,7 +165,7 @@ lf_has_work (IrisCrew *crew, IrisWorker *self)
 
   for (guint i = 0; i < crew->n_workers; i++)
     if (!iris_handback_is_empty (&shards->shards[i].list)
-        || iris_wsqueue_get_length (&crew->workers[i].deque) > 0)
+        || iris_deque_core_get_length (crew->workers[i].deque) > 0)
       return IRIS_WORK_SHARED;
 
   return IRIS_WORK_NONE;
@@ -251,8 +253,8 @@ iris_lfscheduler_new_full (guint min_threads, guint max_threads)
   IrisScheduler *self = g_object_new (IRIS_TYPE_LFSCHEDULER, NULL);
   guint n_workers = iris_scheduler_choose_n_workers (min_threads, max_threads);
 
-  iris_scheduler_set_crew (
-      self, iris_crew_new (&lf_ops, shards_new (n_workers), shards_free, 1, &n_workers));
+  iris_scheduler_set_crew (self, iris_crew_new (&lf_ops, shards_new (n_workers), shards_free, 1,
+                                                &n_workers, IRIS_DEQUE_CHASE_LEV));
 
   return self;
 }

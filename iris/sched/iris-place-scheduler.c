@@ -17,6 +17,7 @@ typedef struct
   IrisPlaces *places;
   IrisDeal deal;
   IrisLayout layout;
+  IrisDequeKind deque;
 } IrisPlaceSchedulerPrivate;
 
 enum
@@ -24,6 +25,7 @@ enum
   PROP_PLACES = 1,
   PROP_DEAL,
   PROP_LAYOUT,
+  PROP_DEQUE,
   N_PROPS
 };
 
@@ -32,7 +34,8 @@ static GParamSpec *properties[N_PROPS];
 G_DEFINE_ENUM_TYPE (IrisLayout,
                     iris_layout,
                     G_DEFINE_ENUM_VALUE (IRIS_LAYOUT_WORKERS, "workers"),
-                    G_DEFINE_ENUM_VALUE (IRIS_LAYOUT_MAILBOXES, "mailboxes"))
+                    G_DEFINE_ENUM_VALUE (IRIS_LAYOUT_MAILBOXES, "mailboxes"),
+                    G_DEFINE_ENUM_VALUE (IRIS_LAYOUT_SHARED, "shared"))
 G_DEFINE_ENUM_TYPE (IrisDeal,
                     iris_deal,
                     G_DEFINE_ENUM_VALUE (IRIS_DEAL_OWN, "own"),
@@ -45,6 +48,7 @@ iris_place_scheduler_constructed (GObject *object)
   IrisPlaceScheduler *self = IRIS_PLACE_SCHEDULER (object);
   IrisPlaceSchedulerPrivate *priv = iris_place_scheduler_get_instance_private (self);
   g_autofree guint *workers = NULL;
+  IrisCrew *crew;
   guint n;
 
   G_OBJECT_CLASS (iris_place_scheduler_parent_class)->constructed (object);
@@ -66,11 +70,19 @@ iris_place_scheduler_constructed (GObject *object)
   for (guint i = 0; i < n; i++)
     workers[i] = iris_place_get_n_workers (iris_places_get_place (priv->places, i));
 
-  iris_scheduler_set_crew (
-      IRIS_SCHEDULER (self),
-      iris_crew_new (&iris_districts_ops,
-                     iris_districts_new (priv->places, priv->deal, priv->layout),
-                     iris_districts_free, n, workers));
+  if (priv->layout == IRIS_LAYOUT_SHARED)
+    priv->deque = IRIS_DEQUE_LOCKED;
+  if (iris_deque_kind_may_repeat (priv->deque))
+    {
+      g_critical ("iris: an idempotent deque may run an item twice; the split deque is used");
+      priv->deque = IRIS_DEQUE_SPLIT;
+    }
+  crew = iris_crew_new (&iris_districts_ops,
+                        iris_districts_new (priv->places, priv->deal, priv->layout),
+                        iris_districts_free, n, workers, priv->deque);
+  if (priv->layout == IRIS_LAYOUT_SHARED)
+    iris_districts_share_deques (crew);
+  iris_scheduler_set_crew (IRIS_SCHEDULER (self), crew);
 }
 
 static void
@@ -89,6 +101,9 @@ iris_place_scheduler_get_property (GObject *object, guint id, GValue *value, GPa
       break;
     case PROP_LAYOUT:
       g_value_set_enum (value, (gint) priv->layout);
+      break;
+    case PROP_DEQUE:
+      g_value_set_enum (value, (gint) priv->deque);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -114,6 +129,9 @@ iris_place_scheduler_set_property (GObject *object,
       break;
     case PROP_LAYOUT:
       priv->layout = (IrisLayout) g_value_get_enum (value);
+      break;
+    case PROP_DEQUE:
+      priv->deque = (IrisDequeKind) g_value_get_enum (value);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -172,6 +190,18 @@ iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
    */
   properties[PROP_LAYOUT] = g_param_spec_enum (
       "layout", NULL, NULL, IRIS_TYPE_LAYOUT, IRIS_LAYOUT_WORKERS,
+      G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * IrisPlaceScheduler:deque:
+   *
+   * The deque of each worker. %IRIS_DEQUE_IDEMPOTENT is refused, because it may give out an item
+   * twice; the layout %IRIS_LAYOUT_SHARED always has %IRIS_DEQUE_LOCKED.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_DEQUE] = g_param_spec_enum (
+      "deque", NULL, NULL, IRIS_TYPE_DEQUE_KIND, IRIS_DEQUE_SPLIT,
       G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);

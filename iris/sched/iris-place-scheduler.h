@@ -5,6 +5,7 @@
 #pragma once
 
 #include <iris/place/iris-places.h>
+#include <iris/queue/iris-deque.h>
 #include <iris/sched/iris-scheduler.h>
 
 G_BEGIN_DECLS
@@ -30,6 +31,8 @@ typedef enum
  * @IRIS_LAYOUT_MAILBOXES: as above, but an item with a hint that a worker of another place queues
  *   waits twice, on that worker's deque and in the mailbox of the place it has affinity for, and
  *   runs at the one that comes to it first
+ * @IRIS_LAYOUT_SHARED: one deque for all workers of a place, under a lock, as LASSI had it; the
+ *   baseline
  *
  * Where the items of work-stealing places wait.
  */
@@ -37,6 +40,7 @@ typedef enum
 {
   IRIS_LAYOUT_WORKERS,
   IRIS_LAYOUT_MAILBOXES,
+  IRIS_LAYOUT_SHARED,
 } IrisLayout;
 
 #define IRIS_TYPE_LAYOUT (iris_layout_get_type ())

@@ -30,7 +30,7 @@ open_crew (IrisPlaces *places, IrisDeal deal)
   for (guint i = 0; i < n; i++)
     workers[i] = iris_place_get_n_workers (iris_places_get_place (places, i));
   districts = iris_districts_new (places, deal, IRIS_LAYOUT_WORKERS);
-  crew = iris_crew_new (&iris_districts_ops, districts, iris_districts_free, n, workers);
+  crew = iris_crew_new (&iris_districts_ops, districts, iris_districts_free, n, workers, IRIS_DEQUE_CHASE_LEV);
   /* The test is the threads. */
   atomic_store (&crew->started, true);
   for (int i = 0; i < N_ITEMS; i++)
@@ -221,8 +221,8 @@ START_TEST (a_thief_takes_half_of_what_it_sees_and_at_most_the_cap)
         queue (0, i);
       /* It runs the oldest, and lays the others down. */
       ck_assert_int_eq (take (1), 0);
-      ck_assert_int_eq (iris_wsqueue_get_length (&crew->workers[1].deque), expected - 1);
-      ck_assert_int_eq (iris_wsqueue_get_length (&crew->workers[0].deque), length - expected);
+      ck_assert_int_eq (iris_deque_core_get_length (crew->workers[1].deque), expected - 1);
+      ck_assert_int_eq (iris_deque_core_get_length (crew->workers[0].deque), length - expected);
 
       stats = iris_crew_get_stats (crew);
       ck_assert_uint_eq (stats->total.steals, 1);
@@ -258,7 +258,7 @@ START_TEST (items_without_a_hint_stay_with_their_worker_or_are_dealt_in_turn)
   for (guint place = 0; place < 4; place++)
     {
       guint64 inbox = iris_ring_core_get_length (&districts->districts[place].inbox);
-      gint64 deque = iris_wsqueue_get_length (&crew->workers[place].deque);
+      gint64 deque = iris_deque_core_get_length (crew->workers[place].deque);
 
       ck_assert_uint_eq (inbox, _i == IRIS_DEAL_ROUND_ROBIN ? 2 : 0);
       ck_assert_int_eq (deque, _i == IRIS_DEAL_OWN && place == 2 ? 8 : 0);
@@ -290,12 +290,12 @@ START_TEST (a_hint_leads_to_its_place_and_is_counted_there)
   ck_assert_uint_eq (iris_ring_core_get_length (&districts->districts[1].strict), 1);
   if (_i == IRIS_DEAL_OWN)
     {
-      ck_assert_int_eq (iris_wsqueue_get_length (&crew->workers[0].deque), 3);
+      ck_assert_int_eq (iris_deque_core_get_length (crew->workers[0].deque), 3);
       ck_assert_uint_eq (iris_ring_core_get_length (&districts->districts[1].inbox), 2);
     }
   else
     {
-      ck_assert_int_eq (iris_wsqueue_get_length (&crew->workers[0].deque), 1);
+      ck_assert_int_eq (iris_deque_core_get_length (crew->workers[0].deque), 1);
       ck_assert_uint_eq (iris_ring_core_get_length (&districts->districts[1].inbox), 3);
     }
 

@@ -129,10 +129,43 @@ iterate (gpointer data)
   return NULL;
 }
 
+static GMutex lock;
+static GCond changed;
+static gboolean loop_runs;
+
+static gboolean
+note_loop_runs (gpointer data)
+{
+  g_mutex_lock (&lock);
+  loop_runs = TRUE;
+  g_cond_broadcast (&changed);
+  g_mutex_unlock (&lock);
+  return G_SOURCE_REMOVE;
+}
+
+/* Returns when the loop runs: to quit one that is about to run would be without effect. */
+static GThread *
+start_loop (GMainLoop *loop)
+{
+  GSource *idle = g_idle_source_new ();
+  GThread *runner;
+
+  loop_runs = FALSE;
+  g_source_set_callback (idle, note_loop_runs, NULL, NULL);
+  g_source_attach (idle, context);
+  g_source_unref (idle);
+  runner = g_thread_new ("runner", iterate, loop);
+  g_mutex_lock (&lock);
+  while (!loop_runs)
+    g_cond_wait (&changed, &lock);
+  g_mutex_unlock (&lock);
+  return runner;
+}
+
 START_TEST (items_from_other_threads_wake_the_loop_and_none_is_lost)
 {
   GMainLoop *loop = g_main_loop_new (context, FALSE);
-  GThread *runner = g_thread_new ("runner", iterate, loop);
+  GThread *runner = start_loop (loop);
   GThread *queuers[4];
 
   for (guint i = 0; i < G_N_ELEMENTS (queuers); i++)

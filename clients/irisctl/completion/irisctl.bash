@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Completion of irisctl for bash.
+
+# The word behind the options that come before the command, or nothing.
+_irisctl_command() {
+  local i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      -d | --dir | -e | --endpoint) ((i++)) ;;
+      -*) ;;
+      *) echo "${COMP_WORDS[i]}"; return ;;
+    esac
+  done
+}
+
+# Asks irisd, if one answers: where the command line says, or at the usual place.
+_irisctl_ask() {
+  local i where=()
+  for ((i = 1; i < COMP_CWORD - 1; i++)); do
+    case ${COMP_WORDS[i]} in
+      -d | --dir | -e | --endpoint) where=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}") ;;
+    esac
+  done
+  timeout 1 irisctl "${where[@]}" "$1" 2>/dev/null | awk -v column="$2" 'NR > 1 { print $column }'
+}
+
+_irisctl() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local command options="--help --dir --endpoint"
+  command=$(_irisctl_command)
+
+  case $previous in
+    -d | --dir) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    -o | --output | -f | --file | --path)
+      mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    -p | --place)
+      mapfile -t COMPREPLY < <(compgen -W "$(_irisctl_ask places 2)" -- "$current"); return ;;
+    --hints)
+      mapfile -t COMPREPLY < <(compgen -W "none round-robin by-directory" -- "$current"); return ;;
+  esac
+
+  case $command in
+    "") options="$options --version places services status send map run cancel help" ;;
+    places | services | status | cancel) options="$options --json --verbose" ;;
+    send) options="$options --json --verbose --place --strict --file --path" ;;
+    run) options="$options --json --verbose --place --strict --stdin" ;;
+    map)
+      options="$options --json --verbose --place --strict --hints --in-flight --output --print" ;;
+    help) options="places services status send map run cancel" ;;
+  esac
+  case $current in
+    -*) ;;
+    *)
+      if [ "$previous" = "$command" ] && { [ "$command" = send ] || [ "$command" = map ]; }; then
+        options=$(_irisctl_ask services 1)
+      elif [ "$command" = map ] || [ "$command" = run ]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        return
+      fi ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+}
+
+complete -o filenames -F _irisctl irisctl
