@@ -98,7 +98,6 @@ end_job (IrisdGateway *self, IrisdJob *job)
       irisd_count (&self->counters.failed, 1);
       irisd_core_add_bytes (self->core, -(gint64) job->charge);
     }
-  peer->n_alive--;
   irisd_job_free (job);
   irisd_core_end_item (self->core);
 }

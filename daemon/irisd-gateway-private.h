@@ -69,6 +69,7 @@ void irisd_gateway_refuse (IrisdGateway *self,
                            const IrisdCaller *caller,
                            const guint8 *request_id,
                            const GError *error);
+void irisd_gateway_flush (IrisdGateway *self, IrisdPeer *peer);
 void irisd_gateway_retry_backlog (IrisdGateway *self);
 gboolean irisd_gateway_probe (IrisdGateway *self, IrisdPeer *peer);
 

@@ -51,7 +51,7 @@ submit (Ctl *ctl, IrisRequest *request, GError **error)
 static const char *
 place_name (Ctl *ctl, int id)
 {
-  GPtrArray *places = iris_client_get_places (ctl->client);
+  g_autoptr (GPtrArray) places = iris_client_get_places (ctl->client);
 
   for (guint i = 0; places != NULL && i < places->len; i++)
     {

@@ -48,6 +48,7 @@ Irisd *irisd_start (const char *config, ...) G_GNUC_NULL_TERMINATED;
 Irisd *irisd_start_in (const char *dir, const char *config, const char *const *options);
 GSubprocess *
 irisd_spawn (const char *dir, const char *config, const char *const *options, int ready_fd);
+void die_with_test (gpointer data);
 void irisd_signal (Irisd *self, int signal_number);
 int irisd_wait (Irisd *self);
 void irisd_free (Irisd *self);
@@ -79,6 +80,7 @@ void client_init_message (Client *self, IrisWireMessage *message, IrisWireType t
 void client_send (Client *self, const IrisWireMessage *message);
 void client_send_frames (Client *self, const IrisWireFrame *frames, guint n);
 gboolean client_try_receive (Client *self);
+const IrisWireMessage *client_receive_any (Client *self);
 const IrisWireMessage *client_receive (Client *self);
 const IrisWireMessage *client_receive_type (Client *self, IrisWireType type);
 const IrisWireMessage *client_receive_ending (Client *self);

@@ -54,6 +54,24 @@ START_TEST (a_queued_item_that_is_cancelled_ends_at_once_and_does_not_run)
 }
 END_TEST
 
+START_TEST (a_cancelled_item_gives_its_credit_back_while_the_worker_is_busy)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint credits = client->message.credits;
+  guint64 running = client_occupy (client, gate, 0);
+  for (guint i = 0; i < 2 * credits; i++)
+    {
+      guint64 queued = echo ();
+      client_cancel (client, queued);
+      client_receive_type (client, IRIS_WIRE_CANCELLING);
+      assert_error (client_receive (client), IRIS_WIRE_ERROR_CANCELLED);
+      client_ack (client, 1);
+    }
+  gate_open (gate);
+  ck_assert_uint_eq (message_get_id (client_receive_type (client, IRIS_WIRE_RESULT)), running);
+}
+END_TEST
+
 START_TEST (a_running_command_that_is_cancelled_gets_sigterm)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
@@ -164,6 +182,7 @@ main (void)
   TCase *cancel = tcase_create ("cancel");
   tcase_add_checked_fixture (cancel, set_up, tear_down);
   tcase_add_test (cancel, a_queued_item_that_is_cancelled_ends_at_once_and_does_not_run);
+  tcase_add_test (cancel, a_cancelled_item_gives_its_credit_back_while_the_worker_is_busy);
   tcase_add_test (cancel, a_running_command_that_is_cancelled_gets_sigterm);
   tcase_add_test (cancel, a_command_that_ignores_sigterm_is_killed);
   tcase_add_test (cancel, what_a_cancelled_command_has_started_ends_with_it);

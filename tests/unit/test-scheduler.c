@@ -9,18 +9,20 @@
 #include <sched.h>
 #include <stdlib.h>
 
-static CoreTestGate ran, notified, blocked, release;
+static CoreTestGate ran = CORE_TEST_GATE_INIT, notified = CORE_TEST_GATE_INIT;
+static CoreTestGate blocked = CORE_TEST_GATE_INIT, release = CORE_TEST_GATE_INIT;
 
 static guint64 n_threads; /* of the process, without any scheduler */
 
 static void
 setup (void)
 {
-  const CoreTestGate closed = CORE_TEST_GATE_INIT;
-
-  ran = notified = blocked = release = closed;
+  core_test_gate_close (&ran);
+  core_test_gate_close (&notified);
+  core_test_gate_close (&blocked);
+  core_test_gate_close (&release);
   if (n_threads == 0)
-    n_threads = core_test_proc_status ("Threads:");
+    n_threads = core_test_count_base_threads ();
 }
 
 static void
@@ -107,24 +109,16 @@ end_shutdown (Shutdown *self)
   ck_assert_int_eq (pthread_join (self->thread, NULL), 0);
 }
 
-/* The kernel counts a thread for a moment longer than it can be joined. */
-static void
-wait_for_threads (guint64 n)
-{
-  while (core_test_proc_status ("Threads:") != n)
-    sched_yield ();
-}
-
 START_TEST (a_scheduler_without_work_has_no_thread)
 {
   g_autoptr (IrisScheduler) scheduler = make (_i);
 
-  wait_for_threads (n_threads);
+  core_test_wait_for_threads (n_threads);
   iris_scheduler_queue (scheduler, run, NULL, NULL);
   core_test_gate_wait (&ran, 1);
-  wait_for_threads (n_threads + iris_scheduler_get_n_workers (scheduler));
+  core_test_wait_for_threads (n_threads + iris_scheduler_get_n_workers (scheduler));
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
-  wait_for_threads (n_threads);
+  core_test_wait_for_threads (n_threads);
 }
 END_TEST
 
@@ -436,7 +430,7 @@ START_TEST (the_last_reference_may_be_dropped_by_an_item)
   core_test_gate_add (&release, 1);
   core_test_gate_wait (&ran, 1000);
   core_test_gate_wait (&notified, 500);
-  wait_for_threads (n_threads);
+  core_test_wait_for_threads (n_threads);
   ck_assert_ptr_null (weak);
   ck_assert_uint_eq (count (&ran), 1000);
   ck_assert_uint_eq (count (&notified), 500);
@@ -453,7 +447,7 @@ START_TEST (the_last_reference_may_be_dropped_by_an_item_of_another_scheduler)
   core_test_gate_add (&release, 1);
   iris_scheduler_shutdown (other, IRIS_SHUTDOWN_DRAIN);
   ck_assert_uint_eq (count (&ran), 1000);
-  wait_for_threads (n_threads);
+  core_test_wait_for_threads (n_threads);
 }
 END_TEST
 

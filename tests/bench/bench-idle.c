@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Idleness: what a contender costs that has nothing to do.
+ *
+ * After one item, and once all of its threads sleep, they are left alone for a while. Then the
+ * kernel says how much processor time they took, and how often one of them went back to sleep,
+ * which it must have been woken for: by a timer, since nobody else is there.
+ */
+#include "bench-contender.h"
+#include "bench-result.h"
+#include "bench-workloads.h"
+
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TASKS   "/proc/self/task"
+#define SECONDS 1.0
+
+typedef struct
+{
+  BenchContender *contender;
+  guint workers;
+  gdouble seconds;
+} Trial;
+
+static gdouble
+read_clock (clockid_t clock)
+{
+  struct timespec now;
+
+  clock_gettime (clock, &now);
+
+  return (gdouble) now.tv_sec + (gdouble) now.tv_nsec / 1e9;
+}
+
+/* Processor time of all threads but this one. */
+static gdouble
+time_of_others (void)
+{
+  return read_clock (CLOCK_PROCESS_CPUTIME_ID) - read_clock (CLOCK_THREAD_CPUTIME_ID);
+}
+
+static guint64
+sleeps_of_thread (const char *id)
+{
+  static const char key[] = "\nvoluntary_ctxt_switches:";
+  g_autofree char *path = g_build_filename (TASKS, id, "status", NULL);
+  g_autofree char *text = NULL;
+  const char *line;
+
+  if (!g_file_get_contents (path, &text, NULL, NULL))
+    return 0;
+  line = strstr (text, key);
+
+  return line != NULL ? g_ascii_strtoull (line + strlen (key), NULL, 10) : 0;
+}
+
+static gboolean
+sleeps_of_others (guint64 *n, GError **error)
+{
+  g_autofree char *myself = g_strdup_printf ("%d", (int) gettid ());
+  g_autoptr (GDir) dir = g_dir_open (TASKS, 0, error);
+  const char *id;
+
+  *n = 0;
+  while (dir != NULL && (id = g_dir_read_name (dir)) != NULL)
+    if (!g_str_equal (id, myself))
+      *n += sleeps_of_thread (id);
+
+  return dir != NULL;
+}
+
+static gboolean
+watch (gdouble seconds, gdouble *samples, GError **error)
+{
+  guint64 sleeps_before, sleeps_after;
+  gdouble used = time_of_others (), passed = read_clock (CLOCK_MONOTONIC);
+
+  if (!sleeps_of_others (&sleeps_before, error))
+    return FALSE;
+  poll (NULL, 0, (int) (seconds * 1000));
+  if (!sleeps_of_others (&sleeps_after, error))
+    return FALSE;
+  passed = read_clock (CLOCK_MONOTONIC) - passed;
+  samples[0] = MAX (time_of_others () - used, 0) / passed * 100;
+  samples[1] = (gdouble) (sleeps_after - sleeps_before) / passed;
+
+  return TRUE;
+}
+
+static void
+run_item (gpointer data)
+{
+  bench_count_one ();
+}
+
+static gboolean
+trial_run (gpointer data, gdouble *samples, GError **error)
+{
+  Trial *self = data;
+  const BenchEngine *engine = self->contender->engine;
+  gpointer handle = engine->open (self->contender, self->workers, run_item, error);
+  gboolean good;
+
+  if (handle == NULL)
+    return FALSE;
+  bench_counts_reset ();
+  engine->push (handle, self);
+  good = bench_wait_asleep (self->contender, handle, error)
+         && watch (self->seconds, samples, error);
+  engine->close (handle);
+
+  return good && bench_counts_check (1, 0, error);
+}
+
+static void
+trial_free (gpointer data)
+{
+  Trial *self = data;
+
+  bench_contender_free (self->contender);
+  g_free (self);
+}
+
+BenchResult *
+bench_idle (const BenchOptions *options, GError **error)
+{
+  gdouble seconds = options->seconds > 0 ? options->seconds : SECONDS * MIN (options->scale, 1);
+  g_autoptr (GPtrArray) contenders = bench_contenders (options, BENCH_CAN_WAKE);
+  g_autoptr (BenchResult) result = bench_result_new (
+      "idle", options, g_strdup_printf ("left alone for %g s after an item", seconds));
+
+  while (contenders->len > 0)
+    {
+      BenchContender *contender = g_ptr_array_steal_index (contenders, 0);
+      BenchKind kind = contender->engine->kind;
+      BenchSeries *use = bench_series_new ("processor use", contender->name, kind, options->workers,
+                                           0);
+      BenchSeries *wakes = bench_series_new ("wake-ups", contender->name, kind, options->workers,
+                                             0);
+      Trial *trial = g_new (Trial, 1);
+
+      *trial = (Trial){ contender, options->workers, seconds };
+      use->unit = BENCH_PERCENT;
+      wakes->unit = BENCH_PER_SECOND;
+      use->show = wakes->show = BENCH_SHOW_SAMPLE;
+      bench_result_add_series (result, use);
+      bench_result_add_series (result, wakes);
+      bench_result_add_trial (result, trial_run, trial, trial_free, use, wakes);
+    }
+
+  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
+}
