@@ -163,6 +163,7 @@ bench_numeric_run (BenchNumeric *numeric, const BenchOptions *options, GError **
 
   shared->numeric = *numeric;
   shared->refs = 1;
+  result->item = "tile";
   plain = add_trial (result, shared, NULL, NULL, 1);
   for (guint i = 0; i < 2 && (i == 0 || options->workers > 1); i++)
     {

@@ -317,7 +317,7 @@ START_TEST (wsqueue_last_items)
       row.delays[1] = round % 11 * 10;
       for (int i = 0; i < N_QUEUES; i++)
         {
-          ck_assert (iris_wsqueue_init_at (&row.queues[i], 2, 0));
+          ck_assert (iris_wsqueue_init_full (&row.queues[i], NULL, 2, 0));
           for (int n = 0; n < 2; n++)
             {
               things[2 * i + n].n_seen = 0;
