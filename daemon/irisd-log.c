@@ -44,6 +44,7 @@ irisd_log_set_level (IrisdLogLevel level)
   atomic_store_explicit (&threshold, level, memory_order_relaxed);
 }
 
+G_GNUC_PRINTF (3, 0)
 static void
 log_valist (IrisdLogLevel level, guint kept_back, const char *format, va_list args)
 {

@@ -65,6 +65,8 @@ check_values (const Shared *self, GError **error)
   gsize n;
   const gdouble *values = self->numeric.values (self->numeric.problem, &n);
 
+  /* Bit for bit is what is meant.
+   * NOLINTBEGIN(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
   if (memcmp (values, self->expected, n * sizeof *values) == 0)
     return TRUE;
   for (gsize i = 0; i < n; i++)
@@ -76,6 +78,7 @@ check_values (const Shared *self, GError **error)
                      i, n, values[i], self->expected[i]);
         break;
       }
+  /* NOLINTEND(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
 
   return FALSE;
 }

@@ -165,10 +165,10 @@ START_TEST (every_round_runs_all_and_starts_with_another)
   g_autoptr (BenchResult) result = bench_result_new ("rounds", &small, g_strdup (""));
 
   order = g_string_new (NULL);
-  for (char c = 'a'; c <= 'c'; c++)
+  for (int c = 'a'; c <= 'c'; c++)
     {
       BenchSeries *series = bench_result_add_series (
-          result, bench_series_new ("load", (char[]){ c, '\0' }, BENCH_IRIS, 1, 1));
+          result, bench_series_new ("load", (char[]){ (char) c, '\0' }, BENCH_IRIS, 1, 1));
 
       bench_result_add_trial (result, note_order, GINT_TO_POINTER (c), NULL, series, NULL);
     }

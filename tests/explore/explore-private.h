@@ -58,7 +58,7 @@ typedef struct
   bool release;
   bool in_order; /* overtakes nothing */
   unsigned age;  /* how many times anybody waited while it was delayed */
-  Clock clock;  /* what an acquire of it learns */
+  Clock clock;   /* what an acquire of it learns */
   const char *what;
 } Store;
 

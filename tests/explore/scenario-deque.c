@@ -254,16 +254,16 @@ take (void)
     return;
   had (item, "take");
   for (unsigned i = item->number + 1; i < items_count (); i++)
-    explore_assert (item_was_taken (i) || i == elsewhere, "take gives item %u in front of the newer item %u",
-                    item->number, i);
+    explore_assert (item_was_taken (i) || i == elsewhere,
+                    "take gives item %u in front of the newer item %u", item->number, i);
 }
 
 static void
 check_oldest (unsigned number, const char *how)
 {
   for (unsigned i = 0; i < number; i++)
-    explore_assert (item_was_taken (i) || i == elsewhere, "%s gives item %u in front of the older item %u", how,
-                    number, i);
+    explore_assert (item_was_taken (i) || i == elsewhere,
+                    "%s gives item %u in front of the older item %u", how, number, i);
 }
 
 static void

@@ -206,7 +206,6 @@ START_TEST (cancelling_stops_a_running_command_and_those_behind_it)
   g_autofree char *begun = gate_new (irisd, "begun");
   g_autofree char *script = g_strdup_printf ("echo > %s; exec sleep 1000", begun);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  g_autoptr (GError) error = NULL;
   Outcome outcomes[50] = { 0 };
   Outcome after = { 0 };
   int fd;

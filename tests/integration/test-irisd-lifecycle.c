@@ -77,7 +77,6 @@ END_TEST
 START_TEST (a_second_irisd_is_refused_and_the_first_goes_on)
 {
   Irisd *irisd = irisd_start (NULL, TWO_PLACES, NULL);
-  g_autofree char *log_before = irisd_read_log (irisd);
   const char *const none[] = { NULL };
   g_autoptr (GSubprocess) second = irisd_spawn (irisd->dir, NULL, none, -1);
   ck_assert (g_subprocess_wait (second, NULL, NULL));
