@@ -172,7 +172,8 @@ irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, g
       irisd_peers_touch (&self->peers, peer);
       irisd_gateway_flush (self, peer);
     }
-  caller.peer = peer;
+  /* A message may be older than the end of the connection that it came by. */
+  caller.peer = peer != NULL && !irisd_peer_is_gone (peer) ? peer : NULL;
 
   IrisWireFrame views[IRIS_WIRE_N_FRAMES + 1];
   for (guint i = 0; i < n_frames; i++)

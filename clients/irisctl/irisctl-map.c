@@ -140,17 +140,12 @@ map_note_failure (Map *self, File *file, const GError *error)
 
   ctl_tally_ran (&self->tally, iris_client_error_get_home (error),
                  iris_client_error_get_place (error), 0, 0);
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    self->tally.failed++;
-  else if (!is_fatal (error))
-    map_fail (self, ctl_exit_status (error), message);
-  else if (self->stopped)
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
+      || (is_fatal (error) && self->stopped))
     self->tally.failed++;
   else
-    {
-      map_fail (self, ctl_exit_status (error), error->message);
-      self->stopped = TRUE;
-    }
+    map_fail (self, ctl_exit_status (error), is_fatal (error) ? error->message : message);
+  self->stopped |= is_fatal (error);
 }
 
 static void

@@ -148,7 +148,7 @@ run_send (Ctl *ctl, int argc, char **argv)
     return ctl_fail (CTL_USAGE, "send takes a service and at most one payload; see irisctl send "
                                 "--help");
   request = build_send (ctl, argc, argv, &error);
-  if (request == NULL)
+  if (error != NULL)
     return ctl_fail (CTL_FAILED, "%s", error->message);
   status = ctl_connect (ctl);
   if (status != CTL_OK)

@@ -113,6 +113,7 @@ typedef struct
   gdouble factor;
   const char *label;
   gboolean is_time;
+  gboolean is_per_item; /* the label lacks its name */
 } Shown;
 
 static Shown
@@ -148,7 +149,7 @@ show_series (JsonObject *series, const char *show)
   if (g_strcmp0 (show, "compared") == 0)
     return show_comparison (series);
   if (g_strcmp0 (show, "ns_per_item") == 0)
-    return items > 0 ? (Shown){ series, 1e9 / items, "time per item, ns", TRUE } : (Shown){ 0 };
+    return items > 0 ? (Shown){ series, 1e9 / items, NULL, TRUE, TRUE } : (Shown){ 0 };
   if (g_strcmp0 (unit, "s") == 0)
     return items > 0 ? (Shown){ series, 1e3, "time, ms", TRUE }
                      : (Shown){ series, 1e6, "latency, µs", TRUE };
@@ -174,7 +175,8 @@ add_series (BenchChart *chart, JsonObject *result, JsonObject *series)
   const char *name = text_of (series, "contender"), *kind = text_of (series, "kind");
   gdouble x = number_of (series, "x");
   Shown shown = show_series (series, text_of (series, "show"));
-  g_autofree char *title = NULL;
+  const char *item = text_of (result, "item");
+  g_autofree char *title = NULL, *label = NULL;
   BenchPoint point;
   BenchPanel *panel;
 
@@ -191,7 +193,9 @@ add_series (BenchChart *chart, JsonObject *result, JsonObject *series)
   if (!isfinite (point.value) || !isfinite (point.low) || !isfinite (point.high))
     return FALSE;
   title = panel_title (workload, load, isfinite (x));
-  panel = find_panel (chart, title, shown.label, isfinite (x) ? text_of (result, "x_label") : NULL);
+  label = shown.is_per_item ? g_strdup_printf ("time per %s, ns", item != NULL ? item : "item")
+                            : g_strdup (shown.label);
+  panel = find_panel (chart, title, label, isfinite (x) ? text_of (result, "x_label") : NULL);
   panel->is_time = shown.is_time;
   point.name = g_strdup (name);
   point.kind = g_strdup (kind);

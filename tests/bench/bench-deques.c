@@ -12,8 +12,6 @@
 #include "bench-containers.h"
 #include "bench-contender.h"
 
-#ifdef IRIS_TYPE_DEQUE_KIND
-
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,6 +20,9 @@
 
 /* Few enough for the bounded kinds. */
 #define FILL 512
+
+/* So many steals in vain before a thief gives way. */
+#define FAILURES 32
 
 /* Most that a thief asks for at once, as the schedulers do. */
 #define STEAL_MAX 32
@@ -59,6 +60,22 @@ settle (Run *run, guint64 n, guint64 sum)
   atomic_fetch_add_explicit (&run->n_out, n, memory_order_relaxed);
 }
 
+/* A bounded deque that is full has room again when its owner takes what is left. */
+static void
+push (Run *run, guint item, guint64 *n, guint64 *sum)
+{
+  while (!iris_deque_push (run->deque, GUINT_TO_POINTER (item)))
+    {
+      gpointer taken = iris_deque_take (run->deque);
+
+      if (taken != NULL)
+        {
+          account (run, taken, sum);
+          ++*n;
+        }
+    }
+}
+
 static void
 own (Run *run)
 {
@@ -68,7 +85,7 @@ own (Run *run)
   for (guint i = 1; i <= run->items;)
     {
       for (guint j = 0; j < AT_ONCE && i <= run->items; j++)
-        iris_deque_push (run->deque, GUINT_TO_POINTER (i++));
+        push (run, i++, &n, &sum);
       for (guint j = 0; j < AT_ONCE && (item = iris_deque_take (run->deque)) != NULL; j++, n++)
         account (run, item, &sum);
     }
@@ -97,11 +114,17 @@ run_mixed (gpointer data, guint index)
 {
   Run *run = data;
 
+  guint failures = 0;
+
   if (index == 0)
-    own (run);
-  else
-    while (atomic_load_explicit (&run->n_out, memory_order_relaxed) < run->items)
-      steal_some (run);
+    {
+      own (run);
+      return;
+    }
+  /* A thief that finds nothing gives way now and then, as the workers of a scheduler do. */
+  while (atomic_load_explicit (&run->n_out, memory_order_relaxed) < run->items)
+    if (steal_some (run) == 0 && ++failures % FAILURES == 0)
+      sched_yield ();
 }
 
 static void
@@ -118,6 +141,8 @@ fill_again_and_again (Run *run)
     {
       guint n = MIN (FILL, run->items - i + 1);
 
+      /* It is empty; a bounded one starts again at its beginning when its owner sees that. */
+      iris_deque_take (run->deque);
       for (guint j = 0; j < n; j++)
         iris_deque_push (run->deque, GUINT_TO_POINTER (i++));
       iris_deque_expose (run->deque, n);
@@ -229,16 +254,3 @@ bench_deques_add_trials (BenchResult *result,
           add_trial (result, &kinds->values[i], 0, items);
       }
 }
-
-#else
-
-/* This library has no deques for programs. */
-void
-bench_deques_add_trials (BenchResult *result,
-                         const BenchOptions *options,
-                         guint threads,
-                         guint items)
-{
-}
-
-#endif

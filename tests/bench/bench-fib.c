@@ -232,7 +232,10 @@ bench_fib (const BenchOptions *options, GError **error)
   g_autoptr (BenchResult) result = bench_result_new (
       "fib", options,
       g_strdup_printf ("fib (%u), %" G_GUINT64_FORMAT " tasks", n, fib_by_sum (n + 1) - 1));
-  const BenchSeries *plain = add_trial (result, NULL, NULL, n, 1);
+  const BenchSeries *plain;
+
+  result->item = "task";
+  plain = add_trial (result, NULL, NULL, n, 1);
 
   for (guint i = 0; i < 2 && (i == 0 || options->workers > 1); i++)
     {

@@ -89,6 +89,7 @@ add_result (JsonBuilder *builder, const BenchResult *result)
   add_string (builder, "title", result->title);
   add_count (builder, "workers", result->workers);
   add_count (builder, "rounds", result->rounds);
+  add_string (builder, "item", result->item);
   add_string (builder, "x_label", result->x_label);
   json_builder_set_member_name (builder, "series");
   json_builder_begin_array (builder);

@@ -191,6 +191,7 @@ bench_queues (const BenchOptions *options, GError **error)
   g_autoptr (BenchResult) result = bench_result_new (
       "queues", options, g_strdup_printf ("%u items through each container", items));
 
+  result->item = "operation";
   result->x_label = g_strdup ("threads");
   for (guint threads = 1; threads <= 2 * options->workers; threads *= 2)
     {

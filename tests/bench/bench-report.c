@@ -97,9 +97,9 @@ print_row (const BenchSeries *series, guint load_width, guint contender_width, S
   print_value (summary.min, series->unit, scale);
   print_value (summary.max, series->unit, scale);
   if (isnan (per_item))
-    g_print ("%10s", "");
+    g_print ("%16s", "");
   else
-    g_print ("%10.2f", per_item * 1e9);
+    g_print ("%16.2f", per_item * 1e9);
   g_print ("%s%s\n", *comparison != '\0' ? "  " : "", comparison);
 }
 
@@ -109,13 +109,14 @@ print_result (const BenchResult *result)
   Scale scale = choose_scale (result);
   guint load_width = widest (result, 4, TRUE);
   guint contender_width = widest (result, 9, FALSE);
+  g_autofree char *per_item = g_strconcat ("ns/", result->item, NULL);
   const BenchSeries *last = NULL;
 
   g_print ("\n%s: %s\n\n", result->name, result->title);
   print_padded ("load", load_width);
   print_padded ("contender", contender_width);
-  g_print ("%8s %s%8s%s%8s%s%10s  %s\n", "median", scale.name, "min ", scale.name, "max ",
-           scale.name, "ns/item", "against");
+  g_print ("%7s %s%8s%s%8s%s  %14s  %s\n", "median", scale.name, "min ", scale.name, "max ",
+           scale.name, per_item, "against");
   for (guint i = 0; i < result->series->len; i++)
     {
       const BenchSeries *series = g_ptr_array_index (result->series, i);

@@ -41,6 +41,7 @@ bench_result_new (const char *name, const BenchOptions *options, char *title)
 
   self->name = g_strdup (name);
   self->title = title;
+  self->item = "item";
   self->workers = options->workers;
   self->rounds = options->rounds;
   self->series = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_series_free);

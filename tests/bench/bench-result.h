@@ -14,7 +14,8 @@ typedef struct
   char *title; /* what was run, in a sentence */
   guint workers;
   guint rounds;
-  char *x_label; /* of the chart, where loads lie on an axis; or NULL */
+  const char *item; /* what one of its items is called: "item", "task" */
+  char *x_label;    /* of the chart, where loads lie on an axis; or NULL */
   GPtrArray *series;
   GPtrArray *trials;
 } BenchResult;

@@ -183,21 +183,35 @@ bench_tbb_fib (guint n, guint workers, guint64 *value)
   return static_cast<gdouble> (bench_now () - begin) / 1e9;
 }
 
-/* --- push and close ----------------------------------------------------------------------------- */
+/* --- push and close -----------------------------------------------------------------------------
+ */
 
 struct BenchTbbArena
 {
-  Limit limit;
-  tbb::task_arena arena;
-  tbb::task_group group;
-  BenchFunc func;
-
   BenchTbbArena (guint workers, BenchFunc f)
       : limit (Limit::max_allowed_parallelism, workers + 1), arena (static_cast<int> (workers), 0),
         func (f)
   {
     arena.initialize ();
   }
+
+  void
+  push (gpointer data)
+  {
+    arena.enqueue (group.defer ([f = func, data] { f (data); }));
+  }
+
+  void
+  wait ()
+  {
+    arena.execute ([this] { group.wait (); });
+  }
+
+private:
+  Limit limit;
+  tbb::task_arena arena;
+  tbb::task_group group;
+  BenchFunc func;
 };
 
 BenchTbbArena *
@@ -209,12 +223,12 @@ bench_tbb_arena_new (guint workers, BenchFunc func)
 void
 bench_tbb_arena_push (BenchTbbArena *self, gpointer data)
 {
-  self->arena.enqueue (self->group.defer ([func = self->func, data] { func (data); }));
+  self->push (data);
 }
 
 void
 bench_tbb_arena_free (BenchTbbArena *self)
 {
-  self->arena.execute ([self] { self->group.wait (); });
+  self->wait ();
   delete self;
 }

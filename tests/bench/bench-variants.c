@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define REFUSED "idempotent"
+
 typedef struct
 {
   const char *name;
@@ -107,6 +109,21 @@ contender_for (guint index, GPtrArray *choices, const guint *values)
   return iris_contender_new (name, index, settings);
 }
 
+/* The only value that the schedulers refuse: their items run once. */
+static gboolean
+is_refused (GPtrArray *choices, const guint *values)
+{
+  for (guint i = 0; i < choices->len; i++)
+    {
+      const GParamSpecEnum *choice = g_ptr_array_index (choices, i);
+
+      if (g_str_equal (choice->enum_class->values[values[i]].value_nick, REFUSED))
+        return TRUE;
+    }
+
+  return FALSE;
+}
+
 static guint
 count_deviations (GPtrArray *choices, const guint *values)
 {
@@ -151,7 +168,7 @@ bench_iris_add_variants (GPtrArray *contenders, const BenchOptions *options, gui
       guint n = count_deviations (choices, values);
       BenchContender *contender;
 
-      if (n > limits[options->variants])
+      if (n > limits[options->variants] || is_refused (choices, values))
         continue;
       contender = contender_for (index, choices, values);
       /* The usual one comes first, whatever its values' numbers are. */
@@ -173,7 +190,8 @@ check_setting (guint index, const char *setting, GError **error)
       const char *name = choice->parent_instance.name;
 
       if (strlen (name) == length && strncmp (name, setting, length) == 0
-          && g_enum_get_value_by_nick (choice->enum_class, equals + 1) != NULL)
+          && g_enum_get_value_by_nick (choice->enum_class, equals + 1) != NULL
+          && !g_str_equal (equals + 1, REFUSED))
         return TRUE;
     }
   g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,

@@ -22,6 +22,11 @@ BASE = {'default', 'lock-free', 'work-stealing', 'places', 'main-context'}
 MANY = BASE - {'main-context'}
 GLIB = {'gthreadpool', 'gasyncqueue'}
 NUMERIC = {'sequential': {'plain'}, '1 worker': MANY | GLIB, '2 workers': MANY | GLIB}
+CONTAINERS = {
+    'shared': {'gasyncqueue', 'gqueue+gmutex', 'queue', 'lfqueue', 'stack', 'ring'},
+    'mailbox': {'mpsc'},
+    'deque': {'chase-lev', 'split', 'abp', 'steal-half', 'locked', 'idempotent'},
+}
 
 # Which contenders must have taken part, at least, by load.
 EXPECTED = {
@@ -36,8 +41,8 @@ EXPECTED = {
     'jacobi': NUMERIC,
     'lud': NUMERIC,
     'heat': NUMERIC,
-    'queues': {f'shared, {n} thread{"s" if n > 1 else ""}': {'gasyncqueue', 'gqueue+gmutex'}
-               for n in (1, 2, 4)},
+    'queues': {f'{how}, {n} thread{"s" if n > 1 else ""}': who
+               for n in (1, 2, 4) for how, who in CONTAINERS.items()} | {'steal': CONTAINERS['deque']},
 }
 # Items of a run where the size is given: (options, {load: items}).
 COUNTS = {
@@ -51,7 +56,7 @@ COUNTS = {
     'jacobi': (['--size', '20', '--steps', '3', '--tile', '8'], {'1 worker': 9}),
     'lud': (['--size', '24', '--tile', '8'], {'2 workers': 1 + 4 + 4 + 1 + 2 + 1 + 1}),
     'heat': (['--size', '7', '--steps', '5', '--tile', '3'], {'2 workers': 15}),
-    'queues': (['--items', '30'], {'shared, 2 threads': 60}),
+    'queues': (['--items', '30'], {'shared, 2 threads': 60, 'steal': 30, 'deque, 4 threads': 60}),
 }
 
 results = []
@@ -167,6 +172,7 @@ def test_options():
     refused('there is no contender', 'recursive', '--only', 'nobody')
     refused('has no setting', 'recursive', '--only', 'places:colour=red')
     refused('has no setting', 'recursive', '--only', 'default:deal=own')
+    refused('has no setting', 'recursive', '--only', 'places:deque=idempotent')
     refused('can run fib', 'fib', '--only', 'gthreadpool')
     refused('neither in .svg nor in .png', 'recursive', '--chart', 'x.pdf')
     refused('-o FILE.svg', 'chart', 'x.json')

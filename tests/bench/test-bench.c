@@ -336,7 +336,10 @@ count_choices (guint *n_settings)
   for (guint i = 0; i < n; i++)
     if (G_IS_PARAM_SPEC_ENUM (specs[i]) && (specs[i]->flags & G_PARAM_CONSTRUCT_ONLY) != 0)
       {
-        guint n_values = G_PARAM_SPEC_ENUM (specs[i])->enum_class->n_values;
+        GEnumClass *values = G_PARAM_SPEC_ENUM (specs[i])->enum_class;
+        /* A deque that gives out an item twice is for who can bear it, which schedulers cannot. */
+        gboolean has_refused = g_enum_get_value_by_nick (values, "idempotent") != NULL;
+        guint n_values = values->n_values - has_refused;
 
         combinations *= n_values;
         *n_settings += n_values - 1;

@@ -14,7 +14,7 @@
 
 #define ARENA_SIZE ((size_t) 4 * 1024 * 1024)
 #define GRANULE    ((size_t) 16)
-#define DIRTY      ((size_t) 1024) /* so much of a block is filled, to show what is not initialised */
+#define DIRTY      ((size_t) 256) /* so much of a block is filled, to show what is not initialised */
 
 typedef struct
 {

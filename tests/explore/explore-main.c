@@ -22,7 +22,7 @@ typedef struct
   Model model;
   bool list, trace, have_seed;
   uint64_t seed;
-  unsigned preemptions, delays, random_runs, max_runs;
+  unsigned preemptions, delays, together, random_runs, max_runs;
 } Options;
 
 /* How a search went. */
@@ -49,6 +49,7 @@ static const char usage[] =
     "  -n, --random N        so many random interleavings\n"
     "  -p, --preemptions N   all interleavings with at most so many preemptions\n"
     "  -d, --delays N        and at most so many delayed stores\n"
+    "      --together N      and at most so many of both\n"
     "  -m, --model NAME      sc, tso or pso\n"
     "      --c20             release sequences as in C++20, which is stricter than C11\n"
     "      --max-runs N      give up on `all' behind so many\n";
@@ -116,10 +117,10 @@ search_all (Result *result, const Options *options)
   if (explore.model == MODEL_SC)
     delays = 0;
 
-  /* Bounds that the caller gives count alone. */
-  explore.max_together = UINT32_MAX;
-  if (scenario->together != 0 && options->preemptions == UINT32_MAX
-      && options->delays == UINT32_MAX)
+  /* With bounds on the command line, that of the scenario for both is not the caller's. */
+  explore.max_together = options->together;
+  if (scenario->together != 0 && options->together == UINT32_MAX
+      && options->preemptions == UINT32_MAX && options->delays == UINT32_MAX)
     explore.max_together = scenario->together;
 
   learn ();
@@ -320,6 +321,9 @@ parse_option (Options *options, int option, const char *program)
     case 'd':
       options->delays = parse_number (optarg);
       break;
+    case 't':
+      options->together = parse_number (optarg);
+      break;
     case 'm':
       options->model = parse_model (optarg);
       break;
@@ -339,23 +343,19 @@ static Options
 parse (int argc, char **argv)
 {
   static const struct option known[] = {
-    { "list", no_argument, NULL, 'l' },
-    { "scenario", required_argument, NULL, 's' },
-    { "schedule", required_argument, NULL, 'r' },
-    { "seed", required_argument, NULL, 'e' },
-    { "random", required_argument, NULL, 'n' },
-    { "preemptions", required_argument, NULL, 'p' },
-    { "delays", required_argument, NULL, 'd' },
-    { "model", required_argument, NULL, 'm' },
-    { "c20", no_argument, NULL, '2' },
-    { "max-runs", required_argument, NULL, 'x' },
-    { NULL, 0, NULL, 0 },
+    { "list", no_argument, NULL, 'l' },           { "scenario", required_argument, NULL, 's' },
+    { "schedule", required_argument, NULL, 'r' }, { "seed", required_argument, NULL, 'e' },
+    { "random", required_argument, NULL, 'n' },   { "preemptions", required_argument, NULL, 'p' },
+    { "delays", required_argument, NULL, 'd' },   { "together", required_argument, NULL, 't' },
+    { "model", required_argument, NULL, 'm' },    { "c20", no_argument, NULL, '2' },
+    { "max-runs", required_argument, NULL, 'x' }, { NULL, 0, NULL, 0 },
   };
   Options options = {
     .model = MODEL_TSO,
     .seed = 1,
     .preemptions = UINT32_MAX,
     .delays = UINT32_MAX,
+    .together = UINT32_MAX,
     .random_runs = UINT32_MAX,
     .max_runs = DEFAULT_MAX_RUNS,
   };

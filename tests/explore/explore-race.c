@@ -42,7 +42,6 @@ typedef struct
   unsigned run;
   uint32_t written[EXPLORE_MAX_THREADS], read[EXPLORE_MAX_THREADS];
   uint8_t written_bytes[EXPLORE_MAX_THREADS], read_bytes[EXPLORE_MAX_THREADS];
-  const char *written_by[EXPLORE_MAX_THREADS];
 } Shadow;
 
 static Word words[N_WORDS];
@@ -51,16 +50,22 @@ static unsigned n_words, n_shadow;
 static unsigned run;
 static bool grew;
 
+/* Neighbours stay neighbours: the few that a scenario touches share pages. */
 static size_t
 hash (uintptr_t key)
 {
-  return (size_t) (((uint64_t) key * 0x9e3779b97f4a7c15ULL) >> 40);
+  return (size_t) (key ^ key >> 16);
 }
 
 static Word *
 word_find (const char *word)
 {
-  size_t i = hash ((uintptr_t) word) % N_WORDS;
+  static Word *last = words;
+  size_t i;
+
+  if (last->word == word && last->run == run)
+    return last;
+  i = hash ((uintptr_t) word / 4) % N_WORDS;
 
   while (words[i].word != word && words[i].word != NULL)
     i = (i + 1) % N_WORDS;
@@ -75,8 +80,9 @@ word_find (const char *word)
       words[i].run = run;
       memset (words[i].released, 0, sizeof words[i].released);
     }
+  last = &words[i];
 
-  return &words[i];
+  return last;
 }
 
 void
@@ -202,11 +208,20 @@ report (const char *address, unsigned other, bool wrote, bool writes, void *call
                 wrote ? "wrote" : "read", (char *) caller - &__executable_start - 1);
 }
 
+/* A thread whose own clock is @clock reads or writes @bytes. */
+static void
+shadow_note (uint32_t *when, uint8_t *which, uint32_t clock, uint8_t bytes)
+{
+  *which = *when == clock ? *which | bytes : bytes;
+  *when = clock;
+}
+
 static void
 shadow_access (const char *address, uint8_t bytes, bool writes, void *caller)
 {
   Thread *self = explore.current;
   Shadow *found = shadow_find ((uintptr_t) address / 8 + 1);
+  uint32_t now = self->clock.at[self->index];
 
   for (unsigned i = 0; i < explore.scenario->n_threads; i++)
     {
@@ -218,24 +233,12 @@ shadow_access (const char *address, uint8_t bytes, bool writes, void *caller)
         report (address, i, false, writes, caller);
     }
   if (writes)
-    {
-      uint32_t *when = &found->written[self->index];
-      uint8_t *which = &found->written_bytes[self->index];
-
-      *which = *when == self->clock.at[self->index] ? *which | bytes : bytes;
-      *when = self->clock.at[self->index];
-    }
+    shadow_note (&found->written[self->index], &found->written_bytes[self->index], now, bytes);
   else
-    {
-      uint32_t *when = &found->read[self->index];
-      uint8_t *which = &found->read_bytes[self->index];
-
-      *which = *when == self->clock.at[self->index] ? *which | bytes : bytes;
-      *when = self->clock.at[self->index];
-    }
+    shadow_note (&found->read[self->index], &found->read_bytes[self->index], now, bytes);
 }
 
-static void
+static inline void
 plain_access (char *address, size_t size, bool writes, void *caller)
 {
   if (!explore.running || explore_is_stack (address) || explore_is_thread_local (address))

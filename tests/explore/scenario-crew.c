@@ -4,6 +4,9 @@
  * or two workers and threads outside. Each item runs or is cancelled once, nobody sleeps while
  * there is something for him to do, and shutting down ends.
  *
+ * PLANT_NO_RECHECK and PLANT_NO_SECOND_LOOK hide the work from a worker that is about to sleep, and
+ * from one that leaves searching.
+ *
  * Made small: one round of search, inboxes of two, a clock that stands. The places are a stub, and
  * to make a thread is to let one of the scenario's threads be that worker.
  */
@@ -134,6 +137,7 @@ typedef struct
   unsigned needs;  /* blocks until that one was done, or NOTHING */
 } Work;
 
+static IrisCrewOps ops;
 static IrisCrew *crew;
 static Work works[MAX_WORKS];
 static _Atomic uint32_t done[MAX_WORKS]; /* futexes */
@@ -188,8 +192,28 @@ queue (unsigned work)
   iris_crew_queue (crew, &works[work].item);
 }
 
+/* What the crew asks before it sleeps, when it is linked into the lot already, and when it leaves
+ * searching. */
+EXPLORE_UNWATCHED static bool
+is_hidden (const IrisWorker *worker)
+{
+#if defined(PLANT_NO_RECHECK)
+  return worker->parker.linked;
+#elif defined(PLANT_NO_SECOND_LOOK)
+  return !worker->parker.linked;
+#else
+  return false;
+#endif
+}
+
+static IrisWork
+has_work (IrisCrew *self, IrisWorker *worker)
+{
+  return is_hidden (worker) ? IRIS_WORK_NONE : iris_districts_has_work (self, worker);
+}
+
 static void
-setup_crew (guint places, guint workers, IrisLayout layout)
+setup_crew (guint places, guint workers, IrisLayout layout, IrisDequeKind kind)
 {
   guint per_place[2] = { workers, workers };
 
@@ -199,8 +223,12 @@ setup_crew (guint places, guint workers, IrisLayout layout)
   n_works = 0;
   for (unsigned i = 0; i < EXPLORE_MAX_THREADS; i++)
     atomic_init (&ended[i], 0);
-  crew = iris_crew_new (&iris_districts_ops, iris_districts_new (NULL, IRIS_DEAL_OWN, layout), NULL,
-                        places, per_place);
+  ops = iris_districts_ops;
+  ops.has_work = has_work;
+  crew = iris_crew_new (&ops, iris_districts_new (NULL, IRIS_DEAL_OWN, layout), NULL, places,
+                        per_place, kind);
+  if (layout == IRIS_LAYOUT_SHARED)
+    iris_districts_share_deques (crew);
   iris_crew_start (crew);
 }
 
@@ -215,7 +243,7 @@ check (void)
 static void
 setup_one_worker (void)
 {
-  setup_crew (1, 1, IRIS_LAYOUT_WORKERS);
+  setup_crew (1, 1, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
   for (unsigned i = 0; i < 3; i++)
     add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
 }
@@ -238,7 +266,7 @@ one_worker (unsigned self)
 static void
 setup_too_late (void)
 {
-  setup_crew (1, 1, IRIS_LAYOUT_WORKERS);
+  setup_crew (1, 1, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
   add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
 }
 
@@ -253,12 +281,35 @@ too_late (unsigned self)
     iris_crew_shutdown (crew, IRIS_SHUTDOWN_CANCEL);
 }
 
-/* Two workers; what runs first queues from inside what it needs, so the other must come. */
+/* Two workers; what comes first from outside needs what comes second, so both must come. */
+
+static void
+setup_chain (void)
+{
+  setup_crew (1, 2, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
+  add (IRIS_PLACE_ANY, false, NOTHING, 1);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+}
+
+static void
+outside_queues_two (unsigned self)
+{
+  if (self < 2)
+    {
+      be_worker (self);
+      return;
+    }
+  queue (0);
+  queue (1);
+}
+
+/* What runs first queues from inside what it needs. The deque has no private part: what is private
+ * to a worker that does not look up again is, by design, to be had by nobody. */
 
 static void
 setup_from_inside (void)
 {
-  setup_crew (1, 2, IRIS_LAYOUT_WORKERS);
+  setup_crew (1, 2, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_CHASE_LEV);
   add (IRIS_PLACE_ANY, false, 1, 1);
   add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
 }
@@ -280,37 +331,61 @@ outside_shuts_down (unsigned self)
     iris_crew_shutdown (crew, IRIS_SHUTDOWN_DRAIN);
 }
 
-/* Two places; the strict item that is needed must be run at the other one. */
+/* The same with one deque for the two, under a lock. */
+static void
+setup_shared (void)
+{
+  setup_crew (1, 2, IRIS_LAYOUT_SHARED, IRIS_DEQUE_LOCKED);
+  add (IRIS_PLACE_ANY, false, 1, 1);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+}
 
+/* With a private part: what was queued from inside is run by anybody, and all end. */
+static void
+setup_split (void)
+{
+  setup_crew (1, 2, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
+  add (IRIS_PLACE_ANY, false, 1, NOTHING);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+}
+
+/* Two places; the strict item that is needed must be run at the other one. */
 static void
 setup_strict (void)
 {
-  setup_crew (2, 1, IRIS_LAYOUT_WORKERS);
+  setup_crew (2, 1, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
   add (0, true, 1, 1);
   add (1, true, NOTHING, NOTHING);
 }
 
-/* The same with an envelope in the mailbox there and on the deque here. */
-
+/* The item from inside lies in an envelope, in the mailbox there and on the deque here. */
 static void
 setup_mail (void)
 {
-  setup_crew (2, 1, IRIS_LAYOUT_MAILBOXES);
+  setup_crew (2, 1, IRIS_LAYOUT_MAILBOXES, IRIS_DEQUE_SPLIT);
   add (0, true, 1, NOTHING);
   add (1, false, NOTHING, NOTHING);
 }
 
+#define SMALL .preemptions = 2, .delays = 1, .together = 2
+
+#if defined(PLANT_NO_RECHECK) || defined(PLANT_NO_SECOND_LOOK)
+static const ExploreScenario scenarios[] = {
+  { "crew/chain", 3, setup_chain, outside_queues_two, check, .may_sleep = true, .fails = "is lost",
+    SMALL },
+};
+#else
 static const ExploreScenario scenarios[] = {
   { "crew/one-worker", 2, setup_one_worker, one_worker, check, .delays = 1, .together = 3 },
-  { "crew/too-late", 3, setup_too_late, too_late, check, .preemptions = 2, .delays = 1,
-    .together = 2 },
-  { "crew/from-inside", 3, setup_from_inside, outside_queues_one, check, .may_sleep = true,
-    .preemptions = 2, .delays = 1, .together = 2 },
-  { "crew/strict", 3, setup_strict, outside_shuts_down, check, .preemptions = 2, .delays = 1,
-    .together = 2 },
-  { "crew/mail", 3, setup_mail, outside_shuts_down, check, .preemptions = 2, .delays = 1,
-    .together = 2 },
+  { "crew/too-late", 3, setup_too_late, too_late, check, SMALL },
+  { "crew/chain", 3, setup_chain, outside_queues_two, check, .may_sleep = true, SMALL },
+  { "crew/from-inside", 3, setup_from_inside, outside_queues_one, check, .may_sleep = true, SMALL },
+  { "crew/shared", 3, setup_shared, outside_queues_one, check, .may_sleep = true, SMALL },
+  { "crew/split", 3, setup_split, outside_shuts_down, check, SMALL },
+  { "crew/strict", 3, setup_strict, outside_queues_one, check, .may_sleep = true, SMALL },
+  { "crew/mail", 3, setup_mail, outside_queues_one, check, .may_sleep = true, SMALL },
 };
+#endif
 
 int
 main (int argc, char **argv)

@@ -2,6 +2,9 @@
  *
  * The handback list, explored: what is pushed is taken once and whole, also when the same node
  * comes back while somebody else is about to push or to take.
+ *
+ * PLANT_BARE_POP takes one node by the swap of a bare pointer instead of the whole list, which is
+ * what the list is there to avoid: the ABA problem.
  */
 #include "iris/base/iris-handback-private.h"
 
@@ -99,10 +102,69 @@ same_node_again (unsigned self)
     }
 }
 
+#ifdef PLANT_BARE_POP
+
+/* Unwatched: that a late reader looks at a link which somebody writes is known, and harmless with a
+ * stamp; what is to be found is what comes of it without. */
+EXPLORE_UNWATCHED static Item *
+bare_pop (void)
+{
+  IrisHandbackNode *head = atomic_load_explicit (&list.head, memory_order_acquire);
+
+  while (head != NULL
+         && !atomic_compare_exchange_weak_explicit (&list.head, &head, head->next,
+                                                    memory_order_acq_rel, memory_order_acquire))
+    ;
+  if (head != NULL)
+    item_taken ((Item *) head, "the bare pop");
+
+  return (Item *) head;
+}
+
+static void
+setup_two (void)
+{
+  setup ();
+  iris_handback_push (&list, (IrisHandbackNode *) item_new ());
+  iris_handback_push (&list, (IrisHandbackNode *) item_new ());
+}
+
+static void
+goes_round (unsigned self)
+{
+  Item *first = bare_pop ();
+
+  if (self == 1)
+    {
+      bare_pop ();
+      if (first != NULL)
+        {
+          item_again (first);
+          iris_handback_push (&list, (IrisHandbackNode *) first);
+        }
+    }
+}
+
+static void
+check_round (void)
+{
+  while (bare_pop () != NULL)
+    ;
+  items_check_all_taken ();
+}
+
+static const ExploreScenario scenarios[] = {
+  { "handback/bare-pop", 2, setup_two, goes_round, check_round, .fails = "taken twice" },
+};
+
+#else
+
 static const ExploreScenario scenarios[] = {
   { "handback/push-and-take", 3, setup, push_and_take, check },
   { "handback/same-node-again", 3, setup, same_node_again, check },
 };
+
+#endif
 
 int
 main (int argc, char **argv)

@@ -327,13 +327,16 @@ close_one (unsigned self)
 #endif
 
 static const ExploreScenario scenarios[] = {
-  { "lot/one-worker", 2, setup_one_worker, one_worker, check, .may_sleep = true, .fails = FAILS },
-  { "lot/chain", 3, setup_chain, chain, check, .may_sleep = true, .preemptions = 2, .delays = 1,
+  { "lot/one-worker", 2, setup_one_worker, one_worker, check, .may_sleep = true, .together = 4,
+    .fails = FAILS },
+  { "lot/chain", 3, setup_chain, chain, check, .may_sleep = true, .delays = 1, .together = 3,
     .fails = CHAIN_FAILS },
-  { "lot/strict", 3, setup_strict, chain, check, .may_sleep = true, .preemptions = 2, .delays = 1 },
-  { "lot/from-inside", 2, setup_from_inside, from_inside, check, .may_sleep = true },
-  { "lot/close-one", 2, setup_one_worker, close_one, check },
-  { "lot/close", 3, setup_close, close_behind, check, .preemptions = 2, .delays = 1 },
+  { "lot/strict", 3, setup_strict, chain, check, .may_sleep = true, .preemptions = 2, .delays = 1,
+    .together = 2 },
+  { "lot/from-inside", 2, setup_from_inside, from_inside, check, .may_sleep = true, .together = 4 },
+  { "lot/close-one", 2, setup_one_worker, close_one, check, .together = 4 },
+  { "lot/close", 3, setup_close, close_behind, check, .preemptions = 2, .delays = 1,
+    .together = 2 },
 };
 
 int

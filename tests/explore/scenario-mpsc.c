@@ -129,7 +129,7 @@ check (void)
 
 static const ExploreScenario scenarios[] = {
   { "mpsc/two-senders", 2, setup, two_each, check, .fails = FAILS },
-  { "mpsc/three-senders", 3, setup, one_each, check },
+  { "mpsc/three-senders", 3, setup, one_each, check, .delays = 1, .together = 3 },
 };
 
 int

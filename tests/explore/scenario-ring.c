@@ -138,8 +138,8 @@ two_consumers (unsigned self)
 static const ExploreScenario scenarios[] = {
   { "ring/one-and-one", 2, setup, one_and_one, check, .fails = FAILS },
   { "ring/wrap-around", 2, setup_wrap, one_and_one, check },
-  { "ring/two-producers", 3, setup, two_producers, check, .delays = 1 },
-  { "ring/two-consumers", 3, setup, two_consumers, check, .delays = 1 },
+  { "ring/two-producers", 3, setup, two_producers, check, .delays = 1, .together = 3 },
+  { "ring/two-consumers", 3, setup, two_consumers, check, .delays = 1, .together = 3 },
 };
 
 int

@@ -263,15 +263,29 @@ client_occupy (Client *self, const char *gate, gint place)
   return self->next_id;
 }
 
-void
-client_cancel (Client *self, guint64 id)
+static void
+cancel (Client *self, guint64 id, gboolean anywhere)
 {
   IrisWireMessage cancel, target;
   iris_wire_message_init (&target, IRIS_WIRE_SUBMIT, NULL);
   message_set_id (&target, id);
   client_init_message (self, &cancel, IRIS_WIRE_CANCEL);
   iris_wire_message_set_target (&cancel, target.request_id);
+  if (anywhere)
+    iris_wire_message_set_boolean (&cancel, IRIS_WIRE_KEY_ANYWHERE, TRUE);
   client_send (self, &cancel);
+}
+
+void
+client_cancel (Client *self, guint64 id)
+{
+  cancel (self, id, FALSE);
+}
+
+void
+client_cancel_anywhere (Client *self, guint64 id)
+{
+  cancel (self, id, TRUE);
 }
 
 IrisWireStatus *

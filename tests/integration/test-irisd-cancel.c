@@ -139,6 +139,25 @@ START_TEST (nobody_can_cancel_the_item_of_another)
 }
 END_TEST
 
+START_TEST (an_item_of_any_connection_can_be_cancelled_if_asked_for)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint64 running = run_command ("cat", gate);
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  /* From another connection of the same socket, and of another one. */
+  g_autoptr (Client) at_front = client_hello (irisd->front);
+  g_autofree char *endpoint = irisd_place_endpoint (irisd, 0);
+  g_autoptr (Client) at_place = client_hello (endpoint);
+  client_cancel_anywhere (at_place, running + 1000);
+  assert_error (client_receive (at_place), IRIS_WIRE_ERROR_NOT_FOUND);
+  client_cancel_anywhere (at_front, running + 1000);
+  assert_error (client_receive (at_front), IRIS_WIRE_ERROR_NOT_FOUND);
+  client_cancel_anywhere (_i == 0 ? at_front : at_place, running);
+  client_receive_type (_i == 0 ? at_front : at_place, IRIS_WIRE_CANCELLING);
+  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+}
+END_TEST
+
 /* Asks until nothing is in flight. */
 static IrisWireStatus *
 wait_until_idle (Client *asker)
@@ -188,6 +207,7 @@ main (void)
   tcase_add_test (cancel, what_a_cancelled_command_has_started_ends_with_it);
   tcase_add_test (cancel, an_item_that_is_not_in_flight_cannot_be_cancelled);
   tcase_add_test (cancel, nobody_can_cancel_the_item_of_another);
+  tcase_add_loop_test (cancel, an_item_of_any_connection_can_be_cancelled_if_asked_for, 0, 2);
   tcase_add_test (cancel, bye_cancels_what_is_queued);
   suite_add_tcase (suite, cancel);
   return run_suite (suite);

@@ -240,6 +240,104 @@ wsqueue_fill_and_take (void *data)
   return NULL;
 }
 
+/* Owner and thief meet at one queue after another, each with two items, and empty it. A queue that
+ * nobody has touched for long makes their stores wait; so this is what finds a take without its
+ * fence, where loading a single queue does not. */
+#define N_QUEUES (4000 / CORE_TEST_FACTOR)
+#define N_ROUNDS 150
+#define BATCH    100
+
+typedef struct
+{
+  IrisWSQueue *queues;
+  _Atomic int batches[2]; /* how far the owner is, and the thief */
+  int delays[2];          /* so that they meet in other steps in every round */
+} Row;
+
+static void
+fall_into_step (Row *row, int me, int i)
+{
+  if (i % BATCH == 0)
+    {
+      atomic_store (&row->batches[me], i + 1);
+      for (int waits = 0; atomic_load (&row->batches[1 - me]) < i + 1; waits++)
+        if (waits > 1000)
+          sched_yield ();
+    }
+  for (int n = 0; n < row->delays[me]; n++)
+    atomic_signal_fence (memory_order_seq_cst);
+}
+
+static void *
+take_along_the_row (void *data)
+{
+  Row *row = data;
+
+  for (int i = 0; i < N_QUEUES; i++)
+    {
+      Thing *thing;
+
+      fall_into_step (row, 0, i);
+      while ((thing = iris_wsqueue_take (&row->queues[i])) != NULL)
+        see (thing);
+    }
+
+  return NULL;
+}
+
+static void *
+steal_along_the_row (void *data)
+{
+  Row *row = data;
+
+  for (int i = 0; i < N_QUEUES; i++)
+    {
+      void *thing;
+
+      fall_into_step (row, 1, i);
+      for (int n = 0; n < 2; n++)
+        if (iris_wsqueue_steal (&row->queues[i], &thing) == IRIS_STEAL_TAKEN)
+          see (thing);
+    }
+
+  return NULL;
+}
+
+START_TEST (wsqueue_last_items)
+{
+  Row row = { .queues = NULL };
+
+  for (int round = 0; round < N_ROUNDS; round++)
+    {
+      row.queues = aligned_alloc (IRIS_CACHE_PAIR, N_QUEUES * sizeof *row.queues);
+      ck_assert_ptr_nonnull (row.queues);
+      atomic_store (&row.batches[0], 0);
+      atomic_store (&row.batches[1], 0);
+      row.delays[0] = round % 7 * 10;
+      row.delays[1] = round % 11 * 10;
+      for (int i = 0; i < N_QUEUES; i++)
+        {
+          ck_assert (iris_wsqueue_init_full (&row.queues[i], NULL, 2, 0));
+          for (int n = 0; n < 2; n++)
+            {
+              things[2 * i + n].n_seen = 0;
+              ck_assert (iris_wsqueue_push (&row.queues[i], &things[2 * i + n]));
+            }
+        }
+      play (&row, take_along_the_row, 1, steal_along_the_row, 1);
+      for (int i = 0; i < 2 * N_QUEUES; i++)
+        ck_assert_msg (things[i].n_seen == 1, "round %d: thing %d came %d times", round, i,
+                       things[i].n_seen);
+      for (int i = 0; i < N_QUEUES; i++)
+        iris_wsqueue_clear (&row.queues[i]);
+      free (row.queues);
+    }
+  /* The others have no part in this. */
+  for (int i = 2 * N_QUEUES; i < N_THINGS; i++)
+    things[i].n_seen = 1;
+}
+END_TEST
+
 START_TEST (wsqueue)
 {
   IrisWSQueue queue;
@@ -321,14 +419,25 @@ int
 main (void)
 {
   Suite *suite = suite_create ("queues");
-  TCase *all = tcase_create ("all");
+  /* So that CK_RUN_CASE can choose. */
+  TCase *handback_case = tcase_create ("handback");
+  TCase *ring_case = tcase_create ("ring");
+  TCase *wsqueue_case = tcase_create ("wsqueue");
+  TCase *slab_case = tcase_create ("slab");
 
-  tcase_add_checked_fixture (all, setup, teardown);
-  tcase_add_test (all, handback);
-  tcase_add_loop_test (all, ring, 0, G_N_ELEMENTS (rings));
-  tcase_add_loop_test (all, wsqueue, 0, 3);
-  tcase_add_test (all, slab);
-  suite_add_tcase (suite, all);
+  tcase_add_checked_fixture (handback_case, setup, teardown);
+  tcase_add_checked_fixture (ring_case, setup, teardown);
+  tcase_add_checked_fixture (wsqueue_case, setup, teardown);
+  tcase_add_checked_fixture (slab_case, setup, teardown);
+  tcase_add_test (handback_case, handback);
+  tcase_add_loop_test (ring_case, ring, 0, G_N_ELEMENTS (rings));
+  tcase_add_loop_test (wsqueue_case, wsqueue, 0, 3);
+  tcase_add_test (wsqueue_case, wsqueue_last_items);
+  tcase_add_test (slab_case, slab);
+  suite_add_tcase (suite, handback_case);
+  suite_add_tcase (suite, ring_case);
+  suite_add_tcase (suite, wsqueue_case);
+  suite_add_tcase (suite, slab_case);
 
   return core_test_run (suite);
 }
