@@ -21,7 +21,8 @@
  * a list under a lock. A pop that finds the ring empty takes the oldest of the list and moves as
  * many as fit back into the ring. Because pushes avoid the ring while the overflow holds items,
  * the ring drains and what overflowed is not passed by for ever: an item waits behind at most the
- * items queued before it, one ring of others, and pushes that were already under way.
+ * items queued before it, one ring of others, and pushes that were already under way. The items of
+ * a producer that has the ring for itself leave in its order.
  *
  * Emptiness is decided by positions, not by cells: a position that was claimed and is not filled
  * yet counts as an item, so a worker does not go to sleep in front of it.
@@ -253,17 +254,21 @@ iris_ring_core_refill (IrisRingCore *self)
   return n;
 }
 
-/* The oldest of the overflow, or NULL; the next ones go back into the ring while it has room. */
+/* The oldest of the overflow, if the ring is empty; the next ones go back into the ring while it
+ * has room. */
 static inline void *
 iris_ring_core_overflow_pop (IrisRingCore *self)
 {
   IrisRingLink *link;
-  void *first = NULL;
+  void *first;
   uint64_t n = 0;
 
   pthread_mutex_lock (&self->lock);
+  /* The caller found the ring empty, but maybe not behind the lock of a producer that put one item
+   * into the ring and the next into the overflow. Behind it the first is seen, and comes first. */
+  first = iris_ring_core_try_pop (self);
   link = self->oldest;
-  if (link != NULL)
+  if (first == NULL && link != NULL)
     {
       first = iris_ring_core_item (self, link);
       self->oldest = link->next;

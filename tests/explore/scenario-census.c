@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The census, explored: a subject is done with once, when it was withdrawn and nobody is inside;
+ * also when its memory serves the next census while somebody is late.
+ *
+ * PLANT_NO_SECOND_LOOK lets visitors in without looking at the published pointer again,
+ * PLANT_NO_HEAVY_FENCE lets the owner close without the fence that light ones rely on.
+ */
+#include "iris/base/iris-atomic-private.h"
+
+#ifdef PLANT_NO_HEAVY_FENCE
+#undef iris_fence_heavy
+#define iris_fence_heavy() ((void) 0)
+#endif
+
+#include "iris/base/iris-census.c"
+#include "iris/base/iris-thread-slot.c"
+
+#include "explore.h"
+
+#define MAX_SUBJECTS 2
+
+typedef struct
+{
+  unsigned n_inside;
+  bool is_done;
+  unsigned contents; /* watched: what users do with it must happen before it is done with */
+} Subject;
+
+static Subject subjects[MAX_SUBJECTS];
+static unsigned n_subjects;
+
+static void
+subjects_reset (void)
+{
+  memset (subjects, 0, sizeof subjects);
+  n_subjects = 0;
+}
+
+EXPLORE_UNWATCHED static Subject *
+subject_new (void)
+{
+  return &subjects[n_subjects++];
+}
+
+EXPLORE_UNWATCHED static void
+subject_note_entered (Subject *subject)
+{
+  explore_assert (subject != NULL && !subject->is_done, "a visitor was let in too late");
+  subject->n_inside++;
+}
+
+EXPLORE_UNWATCHED static void
+subject_note_leaves (Subject *subject)
+{
+  explore_assert (!subject->is_done, "a subject was done with while somebody was inside");
+  subject->n_inside--;
+}
+
+EXPLORE_UNWATCHED static void
+subject_note_done (Subject *subject)
+{
+  explore_note ("subject %d is done with", (int) (subject - subjects));
+  explore_assert (!subject->is_done, "a subject is done with twice");
+  explore_assert (subject->n_inside == 0, "a subject is done with while somebody is inside");
+  subject->is_done = true;
+}
+
+static void
+subject_done (void *data)
+{
+  Subject *subject = data;
+
+  subject_note_done (subject);
+  subject->contents++;
+}
+
+static void
+subjects_check_all_done (void)
+{
+  for (unsigned i = 0; i < n_subjects; i++)
+    explore_assert (subjects[i].is_done, "nobody is inside, and a subject is not done with");
+}
+
+static unsigned
+subject_read (const Subject *subject)
+{
+  return subject->contents;
+}
+
+static _Atomic (IrisCensus *) published;
+
+static IrisCensus *
+enter (void)
+{
+#ifdef PLANT_NO_SECOND_LOOK
+  IrisCensus *census = atomic_load_explicit (&published, memory_order_acquire);
+
+  if (census != NULL)
+    iris_census_count (census->stripes, true);
+#else
+  IrisCensus *census = iris_census_enter (&published);
+#endif
+  if (census != NULL)
+    subject_note_entered (census->subject);
+
+  return census;
+}
+
+static void
+leave (IrisCensus *census)
+{
+  explore_assert (subject_read (census->subject) == 0, "a subject is read too late");
+  subject_note_leaves (census->subject);
+  iris_census_leave (census);
+}
+
+static void
+setup (void)
+{
+  subjects_reset ();
+  atomic_init (&published, iris_census_new (subject_new (), subject_done));
+}
+
+static void
+visit (void)
+{
+  IrisCensus *census = enter ();
+
+  if (census != NULL)
+    leave (census);
+}
+
+/* As ports do it, under their lock. */
+static void
+replace (IrisCensus *by)
+{
+  IrisCensus *old = atomic_load_explicit (&published, memory_order_relaxed);
+
+  atomic_store_explicit (&published, by, memory_order_release);
+  iris_census_close (old);
+}
+
+static void
+check (void)
+{
+  subjects_check_all_done ();
+}
+
+static void
+one_visitor (unsigned self)
+{
+  if (self == 0)
+    visit ();
+  else
+    replace (NULL);
+}
+
+static void
+two_visitors (unsigned self)
+{
+  if (self < 2)
+    visit ();
+  else
+    replace (NULL);
+}
+
+/* The second census is the first one's memory, unless somebody was inside. */
+static void
+reuse (unsigned self)
+{
+  if (self == 0)
+    {
+      visit ();
+    }
+  else
+    {
+      replace (NULL);
+      atomic_store_explicit (&published, iris_census_new (subject_new (), subject_done),
+                             memory_order_release);
+      replace (NULL);
+    }
+}
+
+static void
+replace_at_once (unsigned self)
+{
+  if (self == 0)
+    {
+      visit ();
+      visit ();
+    }
+  else
+    {
+      replace (iris_census_new (subject_new (), subject_done));
+      replace (NULL);
+    }
+}
+
+/* One goes in, another comes out for it, as a message's handler does. */
+static _Atomic (IrisCensus *) handed_on;
+
+static void
+setup_other_thread (void)
+{
+  setup ();
+  atomic_init (&handed_on, NULL);
+}
+
+static void
+leave_on_another_thread (unsigned self)
+{
+  IrisCensus *census;
+
+  if (self == 0)
+    {
+      census = enter ();
+      atomic_store_explicit (&handed_on, census, memory_order_release);
+    }
+  else if (self == 1)
+    {
+      census = atomic_exchange_explicit (&handed_on, NULL, memory_order_acquire);
+      if (census != NULL)
+        leave (census);
+    }
+  else
+    {
+      replace (NULL);
+    }
+}
+
+static void
+check_other_thread (void)
+{
+  IrisCensus *census = atomic_load_explicit (&handed_on, memory_order_relaxed);
+
+  if (census != NULL)
+    leave (census);
+  check ();
+}
+
+#if defined(PLANT_NO_SECOND_LOOK) || defined(PLANT_NO_HEAVY_FENCE)
+#define FAILS       "" /* the subject is done with under a visitor, or its census is */
+#define N_SCENARIOS 1
+#else
+#define FAILS       NULL
+#define N_SCENARIOS (sizeof scenarios / sizeof scenarios[0])
+#endif
+
+static const ExploreScenario scenarios[] = {
+  { "census/one-visitor", 2, setup, one_visitor, check, .fails = FAILS },
+  { "census/two-visitors", 3, setup, two_visitors, check, .delays = 1, .together = 3 },
+  { "census/reuse", 2, setup, reuse, check },
+  { "census/replace-at-once", 2, setup, replace_at_once, check, .delays = 1 },
+  { "census/leave-on-another-thread", 3, setup_other_thread, leave_on_another_thread,
+    check_other_thread, .delays = 1, .together = 3 },
+};
+
+int
+main (int argc, char **argv)
+{
+  explore_state (&idle_censuses, sizeof idle_censuses);
+  explore_state (&slots_taken, sizeof slots_taken);
+  explore_state (&exit_key, sizeof exit_key);
+  explore_state (&exit_key_once, sizeof exit_key_once);
+  explore_state (&have_exit_key, sizeof have_exit_key);
+  explore_thread_local (&iris_thread_slot_plus_one, sizeof iris_thread_slot_plus_one);
+
+  return explore_main (argc, argv, scenarios, N_SCENARIOS);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The crew of the places, explored: its real workers, queues, parking and shutting down, with one
+ * or two workers and threads outside. Each item runs or is cancelled once, nobody sleeps while
+ * there is something for him to do, and shutting down ends.
+ *
+ * PLANT_NO_RECHECK and PLANT_NO_SECOND_LOOK hide the work from a worker that is about to sleep, and
+ * from one that leaves searching.
+ *
+ * Made small: one round of search, inboxes of two, a clock that stands. The places are a stub, and
+ * to make a thread is to let one of the scenario's threads be that worker.
+ */
+#include <glib-object.h>
+
+#include "iris/sched/iris-district-private.h"
+
+#undef IRIS_SEARCH_ROUNDS
+#define IRIS_SEARCH_ROUNDS 1
+#undef IRIS_INBOX_CAPACITY
+#define IRIS_INBOX_CAPACITY 2
+#undef iris_cpu_relax
+#define iris_cpu_relax()               ((void) 0)
+#define g_get_monotonic_time()         1
+#define g_thread_new(name, func, data) thread_start (func, data)
+#define g_thread_join                  thread_join
+#undef g_new
+#define g_new(type, n) ((type *) explore_malloc (sizeof (type) * (n)))
+#undef g_new0
+#define g_new0(type, n) ((type *) explore_calloc (n, sizeof (type)))
+#undef g_object_ref
+#define g_object_ref(object) (object)
+
+static GThread *thread_start (gpointer (*func) (gpointer), gpointer worker);
+static gpointer thread_join (GThread *thread);
+
+#include "iris/base/iris-lot.c"
+#include "iris/base/iris-slab.c"
+#include "iris/sched/iris-crew.c"
+#include "iris/sched/iris-district-take.c"
+#include "iris/sched/iris-district.c"
+
+#include "explore.h"
+#include "items.h"
+
+/* Places: a number of each, one worker or two at each, all equally far. */
+
+static guint n_places, workers_per_place;
+
+guint
+iris_places_get_n_places (IrisPlaces *self)
+{
+  return n_places;
+}
+
+IrisPlace *
+iris_places_get_place (IrisPlaces *self, guint place)
+{
+  return NULL;
+}
+
+guint
+iris_places_get_distance (IrisPlaces *self, guint from, guint to)
+{
+  return 1;
+}
+
+guint
+iris_place_get_n_workers (const IrisPlace *self)
+{
+  return workers_per_place;
+}
+
+gboolean
+iris_place_is_bound (const IrisPlace *self)
+{
+  return FALSE;
+}
+
+gboolean
+iris_place_bind_current_thread (const IrisPlace *self, guint index, GError **error)
+{
+  return TRUE;
+}
+
+IrisStats *
+iris_stats_new (guint places, guint workers)
+{
+  return NULL;
+}
+
+/* Threads: thread i of the scenario is worker i, as soon as it is made. */
+
+static gpointer (*thread_func) (gpointer);
+static _Atomic (IrisWorker *) started[EXPLORE_MAX_THREADS];
+static _Atomic uint32_t ended[EXPLORE_MAX_THREADS]; /* futexes */
+
+static GThread *
+thread_start (gpointer (*func) (gpointer), gpointer data)
+{
+  IrisWorker *worker = data;
+
+  thread_func = func;
+  atomic_store_explicit (&started[worker->index], worker, memory_order_release);
+
+  return data;
+}
+
+static gpointer
+thread_join (GThread *thread)
+{
+  const IrisWorker *worker = (gpointer) thread;
+
+  while (atomic_load_explicit (&ended[worker->index], memory_order_acquire) == 0)
+    futex_wait (&ended[worker->index], 0);
+
+  return NULL;
+}
+
+static void
+be_worker (unsigned self)
+{
+  thread_func (atomic_load_explicit (&started[self], memory_order_acquire));
+  atomic_exchange_explicit (&ended[self], 1, memory_order_acq_rel);
+  futex_wake (&ended[self]);
+}
+
+/* Work: an item of the runtime beside the one that is counted. */
+
+#define NOTHING   MAX_WORKS
+#define MAX_WORKS 3
+
+typedef struct
+{
+  IrisItem item;
+  Item *counted;
+  unsigned queues; /* another one, from inside, or NOTHING */
+  unsigned needs;  /* blocks until that one was done, or NOTHING */
+} Work;
+
+static IrisCrewOps ops;
+static IrisCrew *crew;
+static Work works[MAX_WORKS];
+static _Atomic uint32_t done[MAX_WORKS]; /* futexes */
+static unsigned n_works;
+
+static void
+work_settle (gpointer data)
+{
+  Work *work = data;
+  unsigned index = (unsigned) (work - works);
+
+  item_taken (work->counted, "the crew");
+  atomic_exchange_explicit (&done[index], 1, memory_order_acq_rel);
+  futex_wake (&done[index]);
+}
+
+static void
+work_run (gpointer data)
+{
+  Work *work = data;
+
+  if (work->queues != NOTHING)
+    iris_crew_queue (crew, &works[work->queues].item);
+  if (work->needs != NOTHING)
+    while (atomic_load_explicit (&done[work->needs], memory_order_acquire) == 0)
+      futex_wait (&done[work->needs], 0);
+  work_settle (work);
+}
+
+static void
+add (gint place, bool strict, unsigned queues, unsigned needs)
+{
+  Work *work = &works[n_works];
+
+  work->item = (IrisItem){
+    .func = work_run,
+    .data = work,
+    .notify = work_settle,
+    .place = place,
+    .flags = strict ? IRIS_ITEM_STRICT : IRIS_ITEM_NONE,
+  };
+  work->counted = item_new ();
+  work->queues = queues;
+  work->needs = needs;
+  atomic_init (&done[n_works++], 0);
+}
+
+static void
+queue (unsigned work)
+{
+  explore_note ("work %u is queued", work);
+  iris_crew_queue (crew, &works[work].item);
+}
+
+/* What the crew asks before it sleeps, when it is linked into the lot already, and when it leaves
+ * searching. */
+EXPLORE_UNWATCHED static bool
+is_hidden (const IrisWorker *worker)
+{
+#if defined(PLANT_NO_RECHECK)
+  return worker->parker.linked;
+#elif defined(PLANT_NO_SECOND_LOOK)
+  return !worker->parker.linked;
+#else
+  return false;
+#endif
+}
+
+static IrisWork
+has_work (IrisCrew *self, IrisWorker *worker)
+{
+  return is_hidden (worker) ? IRIS_WORK_NONE : iris_districts_has_work (self, worker);
+}
+
+static void
+setup_crew (guint places, guint workers, IrisLayout layout, IrisDequeKind kind)
+{
+  guint per_place[2] = { workers, workers };
+
+  items_reset ();
+  n_places = places;
+  workers_per_place = workers;
+  n_works = 0;
+  for (unsigned i = 0; i < EXPLORE_MAX_THREADS; i++)
+    atomic_init (&ended[i], 0);
+  ops = iris_districts_ops;
+  ops.has_work = has_work;
+  crew = iris_crew_new (&ops, iris_districts_new (NULL, IRIS_DEAL_OWN, layout), NULL, places,
+                        per_place, kind);
+  if (layout == IRIS_LAYOUT_SHARED)
+    iris_districts_share_deques (crew);
+  iris_crew_start (crew);
+}
+
+static void
+check (void)
+{
+  items_check_all_taken ();
+}
+
+/* One worker, and items from outside that do not all fit into the inbox. */
+
+static void
+setup_one_worker (void)
+{
+  setup_crew (1, 1, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
+  for (unsigned i = 0; i < 3; i++)
+    add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+}
+
+static void
+one_worker (unsigned self)
+{
+  if (self == 0)
+    {
+      be_worker (self);
+      return;
+    }
+  for (unsigned i = 0; i < 3; i++)
+    queue (i);
+  iris_crew_shutdown (crew, IRIS_SHUTDOWN_DRAIN);
+}
+
+/* One queues while another shuts down: what comes too late is cancelled, by whoever sees it. */
+
+static void
+setup_too_late (void)
+{
+  setup_crew (1, 1, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+}
+
+static void
+too_late (unsigned self)
+{
+  if (self == 0)
+    be_worker (self);
+  else if (self == 1)
+    queue (0);
+  else
+    iris_crew_shutdown (crew, IRIS_SHUTDOWN_CANCEL);
+}
+
+/* Two workers; what comes first from outside needs what comes second, so both must come. */
+
+static void
+setup_chain (void)
+{
+  setup_crew (1, 2, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
+  add (IRIS_PLACE_ANY, false, NOTHING, 1);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+}
+
+static void
+outside_queues_two (unsigned self)
+{
+  if (self < 2)
+    {
+      be_worker (self);
+      return;
+    }
+  queue (0);
+  queue (1);
+}
+
+/* What runs first queues from inside what it needs. The deque has no private part: what is private
+ * to a worker that does not look up again is, by design, to be had by nobody. */
+
+static void
+setup_from_inside (void)
+{
+  setup_crew (1, 2, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_CHASE_LEV);
+  add (IRIS_PLACE_ANY, false, 1, 1);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+}
+
+static void
+outside_queues_one (unsigned self)
+{
+  if (self < 2)
+    be_worker (self);
+  else
+    queue (0);
+}
+
+static void
+outside_shuts_down (unsigned self)
+{
+  outside_queues_one (self);
+  if (self == 2)
+    iris_crew_shutdown (crew, IRIS_SHUTDOWN_DRAIN);
+}
+
+/* The same with one deque for the two, under a lock. */
+static void
+setup_shared (void)
+{
+  setup_crew (1, 2, IRIS_LAYOUT_SHARED, IRIS_DEQUE_LOCKED);
+  add (IRIS_PLACE_ANY, false, 1, 1);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+}
+
+/* With a private part: what was queued from inside is run by anybody, and all end. */
+static void
+setup_split (void)
+{
+  setup_crew (1, 2, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
+  add (IRIS_PLACE_ANY, false, 1, NOTHING);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+}
+
+/* Two places; the strict item that is needed must be run at the other one. */
+static void
+setup_strict (void)
+{
+  setup_crew (2, 1, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
+  add (0, true, 1, 1);
+  add (1, true, NOTHING, NOTHING);
+}
+
+/* The item from inside lies in an envelope, in the mailbox there and on the deque here. */
+static void
+setup_mail (void)
+{
+  setup_crew (2, 1, IRIS_LAYOUT_MAILBOXES, IRIS_DEQUE_SPLIT);
+  add (0, true, 1, NOTHING);
+  add (1, false, NOTHING, NOTHING);
+}
+
+#define SMALL .preemptions = 2, .delays = 1, .together = 2
+
+#if defined(PLANT_NO_RECHECK) || defined(PLANT_NO_SECOND_LOOK)
+static const ExploreScenario scenarios[] = {
+  { "crew/chain", 3, setup_chain, outside_queues_two, check, .may_sleep = true, .fails = "is lost",
+    SMALL },
+};
+#else
+static const ExploreScenario scenarios[] = {
+  { "crew/one-worker", 2, setup_one_worker, one_worker, check, .delays = 1, .together = 3 },
+  { "crew/too-late", 3, setup_too_late, too_late, check, SMALL },
+  { "crew/chain", 3, setup_chain, outside_queues_two, check, .may_sleep = true, SMALL },
+  { "crew/from-inside", 3, setup_from_inside, outside_queues_one, check, .may_sleep = true, SMALL },
+  { "crew/shared", 3, setup_shared, outside_queues_one, check, .may_sleep = true, SMALL },
+  { "crew/split", 3, setup_split, outside_shuts_down, check, SMALL },
+  { "crew/strict", 3, setup_strict, outside_queues_one, check, .may_sleep = true, SMALL },
+  { "crew/mail", 3, setup_mail, outside_queues_one, check, .may_sleep = true, SMALL },
+};
+#endif
+
+int
+main (int argc, char **argv)
+{
+  explore_state (&idle_sets, sizeof idle_sets);
+  explore_state (&known_sets, sizeof known_sets);
+  explore_state (&exit_key, sizeof exit_key);
+  explore_state (&exit_key_once, sizeof exit_key_once);
+  explore_thread_local (iris_slab_mine, sizeof iris_slab_mine);
+  explore_thread_local (&iris_worker_mine, sizeof iris_worker_mine);
+
+  return explore_main (argc, argv, scenarios, sizeof scenarios / sizeof scenarios[0]);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The parking lot, explored: no work is left while somebody who may do it sleeps, and closing ends
+ * everybody.
+ *
+ * The workers go through the lot as those of iris-crew.c do, over the smallest source there is: a
+ * word for each piece of work, 1 while it waits. A piece of work may publish another one, and may
+ * block until another one was done: then somebody else must do that, who was asleep.
+ *
+ * PLANT_NO_RECHECK goes to sleep without a last look, PLANT_NO_SECOND_LOOK leaves searching
+ * without one, PLANT_NO_HEAVY_FENCE takes away the sleeper's half of the fences.
+ */
+#include "iris/base/iris-atomic-private.h"
+
+#ifdef PLANT_NO_HEAVY_FENCE
+#undef iris_fence_heavy
+#define iris_fence_heavy() ((void) 0)
+#endif
+
+#include "iris/base/iris-lot.c"
+
+#include "explore.h"
+
+#define MAX_WORK  4
+#define N_WORKERS 2
+#define NOTHING   MAX_WORK
+
+typedef struct
+{
+  unsigned place;
+  bool strict;
+  unsigned publishes; /* another one, or NOTHING */
+  unsigned needs;     /* blocks until that one was done, or NOTHING */
+} Work;
+
+static IrisLot lot;
+static IrisParker parkers[N_WORKERS];
+static Work works[MAX_WORK];
+static _Atomic uint32_t waiting[MAX_WORK];
+static _Atomic uint32_t done[MAX_WORK]; /* futexes */
+static unsigned n_works;
+static unsigned n_workers;
+
+static void
+setup_lot (unsigned n_places, unsigned workers)
+{
+  iris_lot_init (&lot, n_places, workers);
+  n_workers = workers;
+  n_works = 0;
+  for (unsigned i = 0; i < workers; i++)
+    iris_parker_init (&parkers[i], i % n_places);
+}
+
+static void
+add (unsigned place, bool strict, unsigned publishes, unsigned needs)
+{
+  works[n_works] = (Work){ place, strict, publishes, needs };
+  atomic_init (&waiting[n_works], 0);
+  atomic_init (&done[n_works], 0);
+  n_works++;
+}
+
+static void
+publish (unsigned work)
+{
+  explore_note ("work %u is published", work);
+  /* Not a read-modify-write, which would be a fence on many machines. */
+  atomic_store_explicit (&waiting[work], 1, memory_order_release);
+  iris_lot_publish (&lot, works[work].place, works[work].strict);
+}
+
+static bool
+may_take (unsigned self, unsigned work)
+{
+  return !works[work].strict || works[work].place == parkers[self].place;
+}
+
+static unsigned
+take (unsigned self)
+{
+  for (unsigned i = 0; i < n_works; i++)
+    {
+      uint32_t expected = 1;
+
+      if (may_take (self, i) && atomic_load_explicit (&waiting[i], memory_order_relaxed) == 1
+          && atomic_compare_exchange_strong_explicit (&waiting[i], &expected, 0,
+                                                      memory_order_acquire, memory_order_relaxed))
+        return i;
+    }
+
+  return NOTHING;
+}
+
+/* What is there to do, by kind; for the last looks. */
+static void
+look (unsigned self, bool *shared, bool *strict)
+{
+  *shared = *strict = false;
+  for (unsigned i = 0; i < n_works; i++)
+    if (may_take (self, i) && atomic_load_explicit (&waiting[i], memory_order_relaxed) == 1)
+      *(works[i].strict ? strict : shared) = true;
+}
+
+static void
+end_search (unsigned self)
+{
+  bool shared, strict;
+
+  if (!iris_lot_end_search (&lot, &parkers[self]))
+    return;
+#ifdef PLANT_NO_SECOND_LOOK
+  shared = strict = false;
+#else
+  look (self, &shared, &strict);
+#endif
+  if (strict)
+    iris_lot_wake (&lot, parkers[self].place, true);
+  if (shared)
+    iris_lot_wake (&lot, parkers[self].place, false);
+}
+
+/* Whether there is something to do before going to sleep. */
+static bool
+recheck (unsigned self)
+{
+#ifdef PLANT_NO_RECHECK
+  return false;
+#else
+  bool shared, strict;
+
+  look (self, &shared, &strict);
+
+  return shared || strict;
+#endif
+}
+
+/* The next work, or NOTHING at the end: worker_next() of iris-crew.c with one round of search. */
+static unsigned
+next_work (unsigned self)
+{
+  unsigned work = take (self);
+
+  while (work == NOTHING)
+    {
+      if (iris_lot_begin_search (&lot, &parkers[self]))
+        work = take (self);
+      if (work != NOTHING)
+        break;
+      iris_lot_prepare (&lot, &parkers[self]);
+      if (recheck (self))
+        {
+          iris_lot_cancel (&lot, &parkers[self]);
+          sched_yield ();
+          work = take (self);
+          continue;
+        }
+      if (!iris_lot_sleep (&lot, &parkers[self]))
+        return NOTHING;
+      work = take (self);
+    }
+  end_search (self);
+
+  return work;
+}
+
+static void
+run (unsigned work)
+{
+  explore_note ("work %u runs", work);
+  explore_assert (atomic_load_explicit (&done[work], memory_order_relaxed) == 0,
+                  "work %u is done twice", work);
+  if (works[work].publishes != NOTHING)
+    publish (works[work].publishes);
+  if (works[work].needs != NOTHING)
+    while (atomic_load_explicit (&done[works[work].needs], memory_order_acquire) == 0)
+      futex_wait (&done[works[work].needs], 0);
+  atomic_exchange_explicit (&done[work], 1, memory_order_acq_rel);
+  futex_wake (&done[work]);
+}
+
+static void
+work_on (unsigned self)
+{
+  unsigned work;
+
+  while ((work = next_work (self)) != NOTHING)
+    run (work);
+}
+
+static void
+check (void)
+{
+  for (unsigned i = 0; i < n_works; i++)
+    explore_assert (atomic_load_explicit (&done[i], memory_order_relaxed) == 1,
+                    "work %u is left, and those who could do it sleep", i);
+}
+
+/* One worker falls asleep while something comes from outside, twice. */
+
+static void
+setup_one_worker (void)
+{
+  setup_lot (1, 1);
+  add (0, false, NOTHING, NOTHING);
+  add (0, false, NOTHING, NOTHING);
+}
+
+static void
+one_worker (unsigned self)
+{
+  if (self == 0)
+    {
+      work_on (self);
+    }
+  else
+    {
+      publish (0);
+      publish (1);
+    }
+}
+
+/* Two workers; the first work needs the second, so one worker alone cannot do it. */
+
+static void
+setup_chain (void)
+{
+  setup_lot (1, 2);
+  add (0, false, NOTHING, 1);
+  add (0, false, NOTHING, NOTHING);
+}
+
+static void
+chain (unsigned self)
+{
+  if (self < 2)
+    {
+      work_on (self);
+    }
+  else
+    {
+      publish (0);
+      publish (1);
+    }
+}
+
+/* Two places. The first work is strict, so that only the second worker may do it, whoever searches
+ * at the other place; and it needs the second, which must be done elsewhere. */
+
+static void
+setup_strict (void)
+{
+  setup_lot (2, 2);
+  add (1, true, NOTHING, 1);
+  add (1, false, NOTHING, NOTHING);
+}
+
+/* One worker has something to do that publishes from inside; nobody else does. */
+
+static void
+setup_from_inside (void)
+{
+  setup_lot (1, 2);
+  add (0, false, 1, 1);
+  add (0, false, NOTHING, NOTHING);
+}
+
+static void
+from_inside (unsigned self)
+{
+  if (self == 0)
+    run (0);
+  work_on (self);
+}
+
+/* All end, and nothing is left, when the lot is closed behind what was published; also by those
+ * who come from inside. */
+
+static void
+setup_close (void)
+{
+  setup_lot (1, 2);
+  add (0, false, 1, NOTHING);
+  add (0, false, NOTHING, NOTHING);
+}
+
+static void
+close_behind (unsigned self)
+{
+  if (self < 2)
+    {
+      work_on (self);
+    }
+  else
+    {
+      publish (0);
+      iris_lot_close (&lot);
+    }
+}
+
+static void
+close_one (unsigned self)
+{
+  if (self == 0)
+    {
+      work_on (self);
+    }
+  else
+    {
+      publish (0);
+      publish (1);
+      iris_lot_close (&lot);
+    }
+}
+
+#if defined(PLANT_NO_RECHECK) || defined(PLANT_NO_HEAVY_FENCE)
+#define FAILS       "is left, and those who could do it sleep"
+#define CHAIN_FAILS NULL
+#define N_SCENARIOS 1
+#elif defined(PLANT_NO_SECOND_LOOK)
+#define FAILS       NULL
+#define CHAIN_FAILS "is left, and those who could do it sleep"
+#define N_SCENARIOS 2
+#else
+#define FAILS       NULL
+#define CHAIN_FAILS NULL
+#define N_SCENARIOS (sizeof scenarios / sizeof scenarios[0])
+#endif
+
+static const ExploreScenario scenarios[] = {
+  { "lot/one-worker", 2, setup_one_worker, one_worker, check, .may_sleep = true, .together = 4,
+    .fails = FAILS },
+  { "lot/chain", 3, setup_chain, chain, check, .may_sleep = true, .delays = 1, .together = 3,
+    .fails = CHAIN_FAILS },
+  { "lot/strict", 3, setup_strict, chain, check, .may_sleep = true, .preemptions = 2, .delays = 1,
+    .together = 2 },
+  { "lot/from-inside", 2, setup_from_inside, from_inside, check, .may_sleep = true, .together = 4 },
+  { "lot/close-one", 2, setup_one_worker, close_one, check, .together = 4 },
+  { "lot/close", 3, setup_close, close_behind, check, .preemptions = 2, .delays = 1,
+    .together = 2 },
+};
+
+int
+main (int argc, char **argv)
+{
+  return explore_main (argc, argv, scenarios, N_SCENARIOS);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The ring, explored: with two cells it is full and empty all the time, overflows, and still gives
+ * each item once, and one producer's items in their order.
+ *
+ * PLANT_NO_POWER sets it up with three cells, as a ring without the check of its capacity would be.
+ */
+#include "iris/queue/iris-ring-private.h"
+
+#include "explore.h"
+#include "items.h"
+
+static IrisRingCore ring;
+static unsigned next_of[EXPLORE_MAX_THREADS]; /* each consumer's: items come in order */
+
+static void
+setup_at (uint64_t index)
+{
+  items_reset ();
+  memset (next_of, 0, sizeof next_of);
+#ifdef PLANT_NO_POWER
+  iris_ring_core_init_at (&ring, 4, offsetof (Item, next), index);
+  ring.mask = 2;
+  for (uint64_t i = 0; i < 3; i++)
+    atomic_init (&ring.cells[(index + i) & ring.mask].sequence, index + i);
+#else
+  iris_ring_core_init_at (&ring, 2, offsetof (Item, next), index);
+#endif
+}
+
+static void
+setup (void)
+{
+  setup_at (0);
+}
+
+/* The positions wrap around within the scenario. */
+static void
+setup_wrap (void)
+{
+  setup_at (UINT64_MAX - 1);
+}
+
+static void
+push (void)
+{
+  explore_assert (iris_ring_core_push (&ring, item_new ()), "push refuses");
+}
+
+static void
+pop (unsigned self)
+{
+  Item *item = iris_ring_core_pop (&ring);
+
+  if (item != NULL)
+    {
+      unsigned number = item_taken (item, "pop");
+
+      explore_assert (number >= next_of[self], "item %u comes behind a later one", number);
+      next_of[self] = number + 1;
+    }
+}
+
+/* Without anybody else, not empty means that something can be had. */
+static void
+check (void)
+{
+  while (!iris_ring_core_is_empty (&ring))
+    {
+      Item *item = iris_ring_core_pop (&ring);
+
+      explore_assert (item != NULL, "the ring is neither empty nor gives anything");
+      item_taken (item, "the end");
+    }
+  items_check_all_taken ();
+}
+
+/* What was pushed in the past and nobody took must be seen: only this thread pops. */
+static void
+pop_all_that_is_seen (unsigned self)
+{
+  for (unsigned i = 0; i < 3; i++)
+    if (!iris_ring_core_is_empty (&ring))
+      pop (self);
+}
+
+static void
+one_and_one (unsigned self)
+{
+  if (self == 0)
+    for (unsigned i = 0; i < 3; i++)
+      push ();
+  else
+    pop_all_that_is_seen (self);
+}
+
+static void
+two_producers (unsigned self)
+{
+  if (self < 2)
+    {
+      push ();
+      push ();
+    }
+  else
+    {
+      /* Two producers: no order is promised between their items. */
+      for (unsigned i = 0; i < 2; i++)
+        {
+          next_of[self] = 0;
+          pop (self);
+        }
+    }
+}
+
+static void
+two_consumers (unsigned self)
+{
+  if (self == 0)
+    for (unsigned i = 0; i < 3; i++)
+      push ();
+  else
+    for (unsigned i = 0; i < 2; i++)
+      {
+        next_of[self] = 0;
+        pop (self);
+      }
+}
+
+#ifdef PLANT_NO_POWER
+#define FAILS       "" /* whatever comes first */
+#define N_SCENARIOS 1
+#else
+#define FAILS       NULL
+#define N_SCENARIOS (sizeof scenarios / sizeof scenarios[0])
+#endif
+
+static const ExploreScenario scenarios[] = {
+  { "ring/one-and-one", 2, setup, one_and_one, check, .fails = FAILS },
+  { "ring/wrap-around", 2, setup_wrap, one_and_one, check },
+  { "ring/two-producers", 3, setup, two_producers, check, .delays = 1, .together = 3 },
+  { "ring/two-consumers", 3, setup, two_consumers, check, .delays = 1, .together = 3 },
+};
+
+int
+main (int argc, char **argv)
+{
+  return explore_main (argc, argv, scenarios, N_SCENARIOS);
+}
