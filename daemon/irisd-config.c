@@ -115,13 +115,25 @@ set_scheduler (IrisdConfig *self, const char *value, GError **error)
 }
 
 static gboolean
+set_boolean (gboolean *field, const char *value, GError **error)
+{
+  *field = strcmp (value, "true") == 0;
+  if (*field || strcmp (value, "false") == 0)
+    return TRUE;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE, "“%s” is neither true nor false", value);
+  return FALSE;
+}
+
+static gboolean
 set_bind (IrisdConfig *self, const char *value, GError **error)
 {
-  self->bind = strcmp (value, "true") == 0;
-  if (self->bind || strcmp (value, "false") == 0)
-    return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE, "bind is “%s”: write true or false", value);
-  return FALSE;
+  return set_boolean (&self->bind, value, error);
+}
+
+static gboolean
+set_tcp_trusted (IrisdConfig *self, const char *value, GError **error)
+{
+  return set_boolean (&self->tcp_trusted, value, error);
 }
 
 static gboolean
@@ -189,6 +201,7 @@ static const struct
   { "bind", set_bind },
   { "log-level", set_log_level },
   { "tcp", set_tcp },
+  { "tcp-trusted", set_tcp_trusted },
 };
 
 /**

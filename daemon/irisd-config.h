@@ -30,6 +30,7 @@ typedef enum
  * @bind: whether threads are bound to their places
  * @tcp_host: (nullable): the loopback address to listen on as well
  * @tcp_port: its port; 0 for one that is free
+ * @tcp_trusted: whether items that come over TCP may run programs and read files
  * @log_level: the least important level that is logged
  * @limits: all limits
  */
@@ -43,6 +44,7 @@ typedef struct
   gboolean bind;
   char *tcp_host;
   guint16 tcp_port;
+  gboolean tcp_trusted;
   IrisdLogLevel log_level;
   IrisdLimits limits;
 } IrisdConfig;

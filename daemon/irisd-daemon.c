@@ -379,5 +379,9 @@ irisd_daemon_run (IrisdDaemon *self)
     irisd_gateway_join (self->core.gateways[i]);
   if (drained)
     iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_DRAIN);
+  /* Every connection was given up, and with it every byte that was charged. */
+  if (irisd_core_get_bytes (&self->core) != 0)
+    g_critical ("the accounts do not balance: %" G_GUINT64_FORMAT " bytes are left",
+                irisd_core_get_bytes (&self->core));
   return drained ? 0 : IRISD_EXIT_STOPPED;
 }

@@ -29,8 +29,8 @@ add_to_backlog (IrisdGateway *self, IrisdPeer *peer)
     return;
   peer->backlogged = TRUE;
   g_queue_push_tail_link (&self->backlog, &peer->backlog_link);
-  if (self->backlog.length == 1)
-    plan_retry (self, FIRST_RETRY_MS);
+  /* Somebody who has only now fallen behind does not share the long pauses of others. */
+  plan_retry (self, FIRST_RETRY_MS);
 }
 
 static void
@@ -182,6 +182,21 @@ irisd_gateway_answer_bytes (IrisdGateway *self,
 }
 
 /**
+ * irisd_gateway_flush:
+ * @self: the gateway
+ * @peer: somebody who was heard just now; may be given up by this call, so hold a reference
+ *
+ * Tries its outbox: whoever sends may have read as well.
+ */
+void
+irisd_gateway_flush (IrisdGateway *self, IrisdPeer *peer)
+{
+  int error = flush_outbox (self, peer);
+  if (error != 0 && error != EAGAIN)
+    irisd_gateway_lose (self, peer, "it has gone", FALSE);
+}
+
+/**
  * irisd_gateway_retry_backlog:
  * @self: the gateway
  *
@@ -200,10 +215,8 @@ irisd_gateway_retry_backlog (IrisdGateway *self)
       guint before = peer->outbox.count;
       g_queue_unlink (&self->backlog, &peer->backlog_link);
       g_queue_push_tail_link (&self->backlog, &peer->backlog_link);
-      int error = flush_outbox (self, peer);
+      irisd_gateway_flush (self, peer);
       moved |= peer->outbox.count < before;
-      if (error != 0 && error != EAGAIN)
-        irisd_gateway_lose (self, peer, "it has gone", FALSE);
     }
   plan_retry (self, moved ? FIRST_RETRY_MS : MIN (self->retry_ms * 2, LAST_RETRY_MS));
 }

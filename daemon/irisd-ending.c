@@ -3,6 +3,7 @@
  * A gateway's jobs on their way back: ended, cancelled, or waiting until their peer acknowledges.
  */
 #include "irisd-gateway-private.h"
+#include "irisd-inquiry.h"
 
 static void
 describe_run (IrisWireMessage *message, const IrisdJob *job)
@@ -98,7 +99,6 @@ end_job (IrisdGateway *self, IrisdJob *job)
       irisd_count (&self->counters.failed, 1);
       irisd_core_add_bytes (self->core, -(gint64) job->charge);
     }
-  peer->n_alive--;
   irisd_job_free (job);
   irisd_core_end_item (self->core);
 }
@@ -214,6 +214,62 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
 }
 
 /**
+ * irisd_gateway_cancel_job:
+ * @self: the gateway
+ * @peer: a peer of it
+ * @job: an item of the peer's that has not ended
+ *
+ * Returns: whether it was queued and will not run; otherwise it runs and was asked to stop
+ */
+gboolean
+irisd_gateway_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job)
+{
+  gboolean queued = irisd_job_cancel (job) == IRISD_JOB_CANCELLED;
+  if (queued && !irisd_peer_is_gone (peer))
+    end_cancelled (self, job);
+  return queued;
+}
+
+/**
+ * irisd_gateway_tell_cancelling:
+ * @self: the gateway
+ * @caller: who asked
+ * @request_id: under which id
+ * @was_queued: whether the item was queued, not running
+ */
+void
+irisd_gateway_tell_cancelling (IrisdGateway *self,
+                               const IrisdCaller *caller,
+                               const guint8 *request_id,
+                               gboolean was_queued)
+{
+  IrisWireMessage reply;
+  iris_wire_message_init (&reply, IRIS_WIRE_CANCELLING, request_id);
+  iris_wire_message_set_uint (&reply, IRIS_WIRE_KEY_STATE,
+                              was_queued ? IRIS_WIRE_STATE_QUEUED : IRIS_WIRE_STATE_RUNNING);
+  irisd_gateway_answer (self, caller, &reply);
+}
+
+/**
+ * irisd_gateway_tell_not_found:
+ * @self: the gateway
+ * @caller: who asked
+ * @request_id: under which id
+ * @where: where there is no such item
+ */
+void
+irisd_gateway_tell_not_found (IrisdGateway *self,
+                              const IrisdCaller *caller,
+                              const guint8 *request_id,
+                              const char *where)
+{
+  g_autoptr (GError) error = g_error_new (
+      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_FOUND,
+      "no item with this request id is in flight on %s: it has ended, or never was", where);
+  irisd_gateway_refuse (self, caller, request_id, error);
+}
+
+/**
  * irisd_gateway_cancel:
  * @self: the gateway
  * @caller: who
@@ -223,21 +279,20 @@ void
 irisd_gateway_cancel (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
   IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, request->target);
+  /* Any local user can connect over TCP, so there one's own items must do. */
+  gboolean anywhere = request->anywhere && (!caller->over_tcp || self->core->config->tcp_trusted);
+  if (job == NULL && anywhere)
+    {
+      irisd_gateway_cancel_anywhere (self, caller, request);
+      return;
+    }
   if (job == NULL)
     {
-      g_autoptr (GError)
-          error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_FOUND,
-                                       "no item with this request id is in flight on this "
-                                       "connection: it has ended, or never was");
-      irisd_gateway_refuse (self, caller, request->request_id, error);
+      irisd_gateway_tell_not_found (self, caller, request->request_id, "this connection");
       return;
     }
   gboolean queued = irisd_job_cancel (job) == IRISD_JOB_CANCELLED;
-  IrisWireMessage reply;
-  iris_wire_message_init (&reply, IRIS_WIRE_CANCELLING, request->request_id);
-  iris_wire_message_set_uint (&reply, IRIS_WIRE_KEY_STATE,
-                              queued ? IRIS_WIRE_STATE_QUEUED : IRIS_WIRE_STATE_RUNNING);
-  irisd_gateway_answer (self, caller, &reply);
+  irisd_gateway_tell_cancelling (self, caller, request->request_id, queued);
   if (queued && !irisd_peer_is_gone (caller->peer))
     end_cancelled (self, job);
 }

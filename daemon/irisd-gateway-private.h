@@ -69,6 +69,7 @@ void irisd_gateway_refuse (IrisdGateway *self,
                            const IrisdCaller *caller,
                            const guint8 *request_id,
                            const GError *error);
+void irisd_gateway_flush (IrisdGateway *self, IrisdPeer *peer);
 void irisd_gateway_retry_backlog (IrisdGateway *self);
 gboolean irisd_gateway_probe (IrisdGateway *self, IrisdPeer *peer);
 
@@ -86,6 +87,15 @@ void irisd_gateway_submit_batch (IrisdGateway *self,
 
 /* irisd-ending.c: jobs on their way back. */
 void irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job);
+gboolean irisd_gateway_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job);
+void irisd_gateway_tell_cancelling (IrisdGateway *self,
+                                    const IrisdCaller *caller,
+                                    const guint8 *request_id,
+                                    gboolean was_queued);
+void irisd_gateway_tell_not_found (IrisdGateway *self,
+                                   const IrisdCaller *caller,
+                                   const guint8 *request_id,
+                                   const char *where);
 void irisd_gateway_cancel (IrisdGateway *self,
                            const IrisdCaller *caller,
                            const IrisWireMessage *request);

@@ -13,6 +13,7 @@
  * and the main thread's look acquires it.
  */
 #include "irisd-gateway-private.h"
+#include "irisd-inquiry.h"
 
 #include <errno.h>
 
@@ -37,6 +38,20 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   return self;
 }
 
+/* Questions that nobody will answer any more: irisd is at its end. */
+static void
+drop_inquiries (IrisdGateway *self)
+{
+  IrisdLetter *letter = irisd_mailbox_take (&self->mailbox);
+  while (letter != NULL)
+    {
+      IrisdLetter *next = letter->next;
+      if (letter->kind == IRISD_LETTER_INQUIRY)
+        irisd_inquiry_free (irisd_inquiry_from_letter (letter));
+      letter = next;
+    }
+}
+
 /**
  * irisd_gateway_free:
  * @self: (transfer full): a gateway that was joined or never started; its socket is closed
@@ -46,6 +61,7 @@ irisd_gateway_free (IrisdGateway *self)
 {
   if (self == NULL)
     return;
+  drop_inquiries (self);
   irisd_mailbox_clear (&self->mailbox);
   iris_wire_encoder_clear (&self->encoder);
   irisd_peers_clear (&self->peers);
@@ -113,7 +129,10 @@ take_letters (IrisdGateway *self)
   while (letter != NULL)
     {
       IrisdLetter *next = letter->next;
-      irisd_gateway_take_back (self, irisd_job_from_letter (letter));
+      if (letter->kind == IRISD_LETTER_INQUIRY)
+        irisd_gateway_inquire (self, irisd_inquiry_from_letter (letter));
+      else
+        irisd_gateway_take_back (self, irisd_job_from_letter (letter));
       letter = next;
     }
   return any;

@@ -39,7 +39,7 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
 void
 irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
 {
-  g_autoptr (IrisdPeer) held = irisd_peer_ref (peer);
+  irisd_peer_ref (peer);
   atomic_store_explicit (&peer->gone, TRUE, memory_order_relaxed);
   cancel_jobs (self, peer);
   while (peer->held.length > 0)
@@ -65,6 +65,7 @@ irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there
       peer->unacked = (IrisdLedger){ 0 };
     }
   irisd_core_add_bytes (self->core, -(gint64) peer->unacked.sum);
+  irisd_peer_unref (peer);
 }
 
 /**
@@ -82,7 +83,7 @@ irisd_gateway_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboole
   static IrisdLogSite site;
   if (peer->greeted)
     irisd_log_limited (&site, IRISD_LOG_INFO, "dropped the client %s with %u items in flight: %s",
-                       peer->name, peer->n_alive, why);
+                       peer->name, g_hash_table_size (peer->jobs), why);
   irisd_gateway_give_up (self, peer, still_there);
 }
 

@@ -15,8 +15,6 @@
  */
 #include "irisd-job.h"
 
-#include <iris/base/iris-tsan-private.h>
-
 #include <string.h>
 
 static void run_on_worker (gpointer data);
@@ -306,13 +304,6 @@ irisd_job_fail_stopped (IrisdJob *self)
     irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled while it ran");
 }
 
-static void
-free_data (void *data, void *hint)
-{
-  iris_tsan_acquire (data);
-  g_free (data);
-}
-
 /**
  * irisd_job_take_result:
  * @self: a job
@@ -324,9 +315,7 @@ void
 irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type)
 {
   zmq_msg_close (&self->result.body);
-  /* From here to free_data() the memory is on its way through libzmq's threads. */
-  iris_tsan_release (data);
-  if (zmq_msg_init_data (&self->result.body, data, size, free_data, NULL) != 0)
+  if (zmq_msg_init_data (&self->result.body, data, size, irisd_reply_free_data, NULL) != 0)
     g_error ("out of memory for a result");
   self->result.content_type = content_type;
 }

@@ -44,8 +44,8 @@ irisd_log_set_level (IrisdLogLevel level)
   atomic_store_explicit (&threshold, level, memory_order_relaxed);
 }
 
-static void
-log_valist (IrisdLogLevel level, guint kept_back, const char *format, va_list args)
+static void G_GNUC_PRINTF (3, 0)
+    log_valist (IrisdLogLevel level, guint kept_back, const char *format, va_list args)
 {
   g_autoptr (GString) line = g_string_new ("irisd: ");
   if (level <= IRISD_LOG_WARNING)

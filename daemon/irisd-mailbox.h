@@ -12,13 +12,25 @@ G_BEGIN_DECLS
 typedef struct _IrisdLetter IrisdLetter;
 
 /**
+ * IrisdLetterKind:
+ * @IRISD_LETTER_JOB: a job that comes back (irisd-job.h)
+ * @IRISD_LETTER_INQUIRY: a CANCEL that goes from gateway to gateway (irisd-inquiry.h)
+ */
+typedef enum
+{
+  IRISD_LETTER_JOB,
+  IRISD_LETTER_INQUIRY,
+} IrisdLetterKind;
+
+/**
  * IrisdLetter:
  *
- * The link of what is posted; embed it.
+ * The link of what is posted, and what kind of thing that is; embed it.
  */
 struct _IrisdLetter
 {
   IrisdLetter *next;
+  IrisdLetterKind kind;
 };
 
 /**

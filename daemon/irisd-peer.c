@@ -21,7 +21,7 @@ id_hash (gconstpointer id)
 {
   static gsize seed = 0;
   if (g_once_init_enter (&seed))
-    g_once_init_leave (&seed, ((gsize) g_random_int () << 32 | g_random_int ()) | 1);
+    g_once_init_leave (&seed, (gsize) g_random_int () | 1);
 
   guint64 words[2];
   memcpy (words, id, sizeof words);

@@ -30,7 +30,6 @@ struct _IrisdPeer
   gboolean backlogged; /* is in the gateway's list of outboxes to retry */
   char *name;          /* as it introduced itself */
   GHashTable *jobs;    /* items that have not ended, by request id */
-  guint n_alive;       /* its items that the scheduler may still touch */
   IrisdLedger unacked;
   IrisdOutbox outbox;
   GQueue held;    /* items that wait until it acknowledges */

@@ -9,6 +9,8 @@
  */
 #include "irisd-reply.h"
 
+#include <iris/base/iris-tsan-private.h>
+
 #include <errno.h>
 #include <string.h>
 
@@ -56,6 +58,7 @@ send_body (void *socket, const IrisWireFrame *frame, zmq_msg_t *body)
 {
   if (body == NULL)
     return send_bytes (socket, frame->data, frame->size, 0);
+  iris_tsan_release (zmq_msg_data (body)); /* to irisd_reply_free_data() */
   int rc;
   do
     rc = zmq_msg_send (body, socket, ZMQ_DONTWAIT);
@@ -137,6 +140,20 @@ irisd_reply_send (IrisdReply *self, void *socket, const IrisdRoute *route)
     { self->header, self->header_size },
   };
   return irisd_reply_send_frames (socket, route, frames, &self->body);
+}
+
+/**
+ * irisd_reply_free_data:
+ * @data: memory of g_malloc() that was made a message's body
+ * @hint: not used
+ *
+ * Frees it when ZeroMQ has sent it, in one of ZeroMQ's threads.
+ */
+void
+irisd_reply_free_data (void *data, void *hint)
+{
+  iris_tsan_acquire (data);
+  g_free (data);
 }
 
 void

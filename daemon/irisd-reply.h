@@ -51,5 +51,6 @@ int irisd_reply_send_frames (void *socket,
 IrisdReply *irisd_reply_new (const IrisWireFrame *frames, zmq_msg_t *body);
 int irisd_reply_send (IrisdReply *self, void *socket, const IrisdRoute *route);
 void irisd_reply_free (IrisdReply *self);
+void irisd_reply_free_data (void *data, void *hint);
 
 G_END_DECLS

@@ -141,12 +141,14 @@ handle_decoded (IrisdGateway *self,
                     "say HELLO first: a connection begins with it, also after it was lost");
 }
 
-/* Of a connection over ipc, ZeroMQ gives uid, gid and pid behind the word localhost. */
+/* Of a connection over ipc, ZeroMQ tells uid, gid and pid behind the word localhost, and of one
+ * over TCP an address in numbers. What is not clearly ipc counts as TCP, if irisd listens there. */
 static gboolean
-came_over_tcp (zmq_msg_t *last_frame)
+came_over_tcp (IrisdGateway *self, zmq_msg_t *last_frame)
 {
   const char *address = zmq_msg_gets (last_frame, "Peer-Address");
-  return address != NULL && *address != '\0' && !g_str_has_prefix (address, "localhost");
+  return self->core->config->tcp_host != NULL
+         && (address == NULL || !g_str_has_prefix (address, "localhost:"));
 }
 
 /**
@@ -168,8 +170,10 @@ irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, g
     {
       irisd_peer_ref (peer);
       irisd_peers_touch (&self->peers, peer);
+      irisd_gateway_flush (self, peer);
     }
-  caller.peer = peer;
+  /* A message may be older than the end of the connection that it came by. */
+  caller.peer = peer != NULL && !irisd_peer_is_gone (peer) ? peer : NULL;
 
   IrisWireFrame views[IRIS_WIRE_N_FRAMES + 1];
   for (guint i = 0; i < n_frames; i++)
@@ -182,6 +186,6 @@ irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, g
       refuse_undecodable (self, &caller, &message, error);
       return;
     }
-  caller.over_tcp = came_over_tcp (&frames[n_frames - 1]);
+  caller.over_tcp = came_over_tcp (self, &frames[n_frames - 1]);
   handle_decoded (self, &caller, &message, &frames[n_frames - 1]);
 }

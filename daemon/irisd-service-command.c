@@ -136,6 +136,7 @@ const IrisdService irisd_service_command = {
   .name = "command",
   .summary = "runs a program (args) with the payload as its input; answers output and exit status",
   .output_grows = TRUE,
+  .reaches_out = TRUE,
   .check = check,
   .run = run,
 };

@@ -16,6 +16,7 @@ typedef struct _IrisdJob IrisdJob;
  * @summary: one line for people
  * @output_grows: its result may be larger than its payload, so that a connection which owes more
  *   than it may has its items wait
+ * @reaches_out: it does more than work on what the item brings along; an item's path does as well
  * @check: (nullable): looks at an item before it is accepted; called by gateways, must not block
  * @run: does the work on a worker, and may block; ends with a result or an error in the job
  *
@@ -26,6 +27,7 @@ typedef struct
   const char *name;
   const char *summary;
   gboolean output_grows;
+  gboolean reaches_out;
   gboolean (*check) (const IrisWireMessage *item, GError **error);
   void (*run) (IrisdJob *job);
 } IrisdService;

@@ -19,6 +19,7 @@
 #include "irisd-error.h"
 
 #include <errno.h>
+#include <gio/gio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <zmq.h>
@@ -130,20 +131,18 @@ bind_in_a_row (void **sockets, guint n, const char *host, guint port, GError **e
   return g_steal_pointer (&endpoints);
 }
 
-/* Lets the system choose a port, and hopes that those behind it are free. */
+/* Lets the system choose a port, and hopes that those behind it are free. A plain socket, because
+ * ZeroMQ lets go of a port only some time after it was asked to. */
 static guint
-find_port (void *socket, const char *host)
+find_port (const char *host)
 {
-  g_autofree char *wildcard = strchr (host, ':') != NULL ? g_strdup_printf ("tcp://[%s]:*", host)
-                                                         : g_strdup_printf ("tcp://%s:*", host);
-  char bound[256];
-  size_t size = sizeof bound;
-  if (zmq_bind (socket, wildcard) != 0
-      || zmq_getsockopt (socket, ZMQ_LAST_ENDPOINT, bound, &size) != 0)
+  g_autoptr (GSocketAddress) wanted = g_inet_socket_address_new_from_string (host, 0);
+  g_autoptr (GSocket) socket = g_socket_new (g_socket_address_get_family (wanted),
+                                             G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL);
+  if (socket == NULL || !g_socket_bind (socket, wanted, TRUE, NULL))
     return 0;
-  zmq_unbind (socket, bound);
-  const char *colon = strrchr (bound, ':');
-  return colon != NULL ? (guint) g_ascii_strtoull (colon + 1, NULL, 10) : 0;
+  g_autoptr (GSocketAddress) bound = g_socket_get_local_address (socket, NULL);
+  return bound != NULL ? g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound)) : 0;
 }
 
 /**
@@ -163,7 +162,7 @@ irisd_socket_bind_tcp (void **sockets, guint n, const char *host, guint16 port, 
     return bind_in_a_row (sockets, n, host, port, error);
   for (guint i = 0; i < PORT_TRIES; i++)
     {
-      guint found = find_port (sockets[0], host);
+      guint found = find_port (host);
       char **endpoints = found != 0 ? bind_in_a_row (sockets, n, host, found, NULL) : NULL;
       if (endpoints != NULL)
         return endpoints;

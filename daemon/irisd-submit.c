@@ -22,7 +22,7 @@ static gboolean
 is_over_limit (IrisdGateway *self, IrisdPeer *peer, gsize size, Limit *limit)
 {
   const IrisdLimits *limits = &self->core->config->limits;
-  if (peer->n_alive + peer->unacked.count >= limits->in_flight_items)
+  if (g_hash_table_size (peer->jobs) + peer->unacked.count >= limits->in_flight_items)
     *limit = (Limit){ "in-flight-items", limits->in_flight_items };
   else if (irisd_peer_get_bytes (peer) + size > limits->in_flight_bytes)
     *limit = (Limit){ "in-flight-bytes", limits->in_flight_bytes };
@@ -112,6 +112,25 @@ choose_home (IrisdGateway *self,
   return TRUE;
 }
 
+/* Everybody on the machine can reach a TCP port. Programs run and files are read with irisd's
+ * rights, so both are for its owner, who can reach the sockets in the directory. */
+static gboolean
+check_permission (IrisdGateway *self,
+                  const IrisdCaller *caller,
+                  const IrisdService *service,
+                  const IrisWireMessage *item,
+                  GError **error)
+{
+  gboolean reaches_out = service->reaches_out || iris_wire_message_has (item, IRIS_WIRE_KEY_PATH);
+  if (!caller->over_tcp || !reaches_out || self->core->config->tcp_trusted)
+    return TRUE;
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+                       "programs are not run and files are not read for clients over TCP: connect "
+                       "over ipc, or, if everybody on irisd's machine may use its rights, set "
+                       "tcp-trusted in its configuration");
+  return FALSE;
+}
+
 static gboolean
 check_free_id (IrisdPeer *peer, const IrisWireMessage *item, GError **error)
 {
@@ -134,7 +153,6 @@ queue_item (IrisdGateway *self,
   gboolean strict = item->strict;
   IrisdJob *job = irisd_job_new (self->core, &self->mailbox, peer, service, item, body);
   g_hash_table_insert (peer->jobs, job->request_id, job);
-  peer->n_alive++;
   irisd_peer_add_bytes (peer, (gint64) job->charge);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
   irisd_count (&self->counters.accepted, 1);
@@ -157,6 +175,7 @@ try_item (IrisdGateway *self,
   const IrisdService *service = NULL;
   if (!check_free_id (caller->peer, item, &error)
       || (service = find_service (self, item, &error)) == NULL
+      || !check_permission (self, caller, service, item, &error)
       || !choose_home (self, item, &home, &hinted, &error))
     {
       irisd_gateway_refuse (self, caller, item->request_id, error);

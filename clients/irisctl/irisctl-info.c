@@ -55,7 +55,7 @@ run_places (Ctl *ctl, int argc, char **argv)
   static const char *const headings[] = { ">id",      "name",  "cpus",     "memory",
                                           ">workers", "bound", "endpoint", NULL };
   g_autoptr (CtlTable) table = ctl_table_new (headings);
-  GPtrArray *places;
+  g_autoptr (GPtrArray) places = NULL;
   int status = expect_no_arguments ("places", argc);
 
   if (status == CTL_OK)

@@ -41,7 +41,7 @@ ctl_json_bytes (JsonBuilder *builder, const char *name, GBytes *bytes)
   /* Not g_utf8_validate() alone: a string with a NUL in it would be cut there. */
   if (size == 0 || g_utf8_validate_len (data, size, NULL))
     {
-      g_autofree char *text = g_strndup (data, size);
+      g_autofree char *text = g_strndup (size > 0 ? data : "", size);
 
       ctl_json_string (builder, name, text);
     }

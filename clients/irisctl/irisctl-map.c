@@ -20,6 +20,9 @@
 #define MAX_IN_FLIGHT     1000000
 #define WINDOW            65536
 
+/* How many files the look ahead counts in one turn of the main loop. */
+#define COUNT_STEP 256
+
 typedef enum
 {
   HINTS_NONE,
@@ -36,7 +39,12 @@ typedef struct
   Ctl *ctl;
   const char *service;
   Hints hints;
+  int only_place; /* of --place, or -1 */
+  GPtrArray *places;
   CtlWalk *walk;
+  CtlWalk *count_walk; /* looks ahead for the progress bar; NULL once it has seen all */
+  guint count_source;
+  guint64 n_counted;
   CtlTally tally;
   CtlProgress progress;
   GQueue files; /* of File, in the order of the walk, from the oldest that has no line yet */
@@ -45,6 +53,7 @@ typedef struct
   guint64 n_done;
   guint in_flight;
   gboolean walked;
+  gboolean stopped; /* nothing more is sent */
   int status;
 } Map;
 
@@ -112,6 +121,17 @@ map_fail (Map *self, int status, const char *message)
   self->status = MAX (self->status, status);
 }
 
+/* Whether no file after this one can go better: one sentence is enough then, not one a file. */
+static gboolean
+is_fatal (const GError *error)
+{
+  int status = ctl_exit_status (error);
+
+  return status == CTL_NO_DAEMON || status == CTL_REFUSED
+         || g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_UNKNOWN_SERVICE)
+         || g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NO_SUCH_PLACE);
+}
+
 static void
 map_note_failure (Map *self, File *file, const GError *error)
 {
@@ -120,17 +140,12 @@ map_note_failure (Map *self, File *file, const GError *error)
 
   ctl_tally_ran (&self->tally, iris_client_error_get_home (error),
                  iris_client_error_get_place (error), 0, 0);
-  /* Without irisd nothing else will go well: one sentence is enough, not one a file. */
-  if (ctl_exit_status (error) != CTL_NO_DAEMON)
-    map_fail (self, ctl_exit_status (error), message);
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
+      || (is_fatal (error) && self->stopped))
+    self->tally.failed++;
   else
-    {
-      if (!g_cancellable_is_cancelled (self->ctl->cancellable))
-        map_fail (self, CTL_NO_DAEMON, error->message);
-      else
-        self->tally.failed++;
-      g_cancellable_cancel (self->ctl->cancellable);
-    }
+    map_fail (self, ctl_exit_status (error), is_fatal (error) ? error->message : message);
+  self->stopped |= is_fatal (error);
 }
 
 static void
@@ -153,7 +168,30 @@ on_result (GObject *source, GAsyncResult *async, gpointer data)
   self->in_flight--;
   self->n_done++;
   map_write_lines (self);
-  ctl_progress_update (&self->progress, self->n_done, self->n_found, self->walked);
+  ctl_progress_update (&self->progress, self->n_done, MAX (self->n_found, self->n_counted),
+                       self->count_walk == NULL);
+}
+
+/* Finds out how many files there are, while the main loop has nothing better to do. */
+static gboolean
+map_count_ahead (gpointer data)
+{
+  Map *self = data;
+
+  for (guint i = 0; i < COUNT_STEP; i++)
+    {
+      g_autofree char *path = ctl_walk_next (self->count_walk, NULL);
+
+      self->n_counted += path != NULL;
+      if (path == NULL && ctl_walk_is_done (self->count_walk))
+        {
+          g_clear_pointer (&self->count_walk, ctl_walk_free);
+          self->count_source = 0;
+          return G_SOURCE_REMOVE;
+        }
+    }
+
+  return G_SOURCE_CONTINUE;
 }
 
 /* The place for a file, or -1. */
@@ -162,6 +200,8 @@ map_choose_place (const Map *self, const char *path)
 {
   g_autofree char *directory = NULL;
 
+  if (self->only_place >= 0)
+    return self->only_place;
   switch (self->hints)
     {
     case HINTS_ROUND_ROBIN:
@@ -175,10 +215,8 @@ map_choose_place (const Map *self, const char *path)
 }
 
 static int
-find_place (Ctl *ctl, const char *name)
+find_place (GPtrArray *places, const char *name)
 {
-  GPtrArray *places = iris_client_get_places (ctl->client);
-
   for (guint i = 0; i < places->len; i++)
     {
       const IrisClientPlace *place = g_ptr_array_index (places, i);
@@ -195,13 +233,13 @@ static void
 map_submit (Map *self, char *path)
 {
   File *file = g_new0 (File, 1);
-  int place = self->ctl->place != NULL ? find_place (self->ctl, self->ctl->place)
-                                       : map_choose_place (self, path);
+  int place = map_choose_place (self, path);
+  g_autofree char *absolute = g_canonicalize_filename (path, NULL);
 
   file->map = self;
   file->path = path;
   file->request = iris_request_new (self->service);
-  iris_request_set_path (file->request, path);
+  iris_request_set_path (file->request, absolute);
   if (place >= 0)
     iris_request_set_place (file->request, place);
   iris_request_set_strict (file->request, self->ctl->strict && place >= 0);
@@ -223,9 +261,8 @@ map_fill (Map *self)
          && self->files.length < MAX (WINDOW, (guint) in_flight_max))
     {
       g_autoptr (GError) error = NULL;
-      char *path = g_cancellable_is_cancelled (self->ctl->cancellable)
-                       ? NULL
-                       : ctl_walk_next (self->walk, &error);
+      gboolean stop = self->stopped || g_cancellable_is_cancelled (self->ctl->cancellable);
+      char *path = stop ? NULL : ctl_walk_next (self->walk, &error);
 
       if (path != NULL)
         map_submit (self, path);
@@ -328,36 +365,79 @@ map_close_output (Map *self)
   return good;
 }
 
+static void
+map_begin (Map *self, const char *const *roots)
+{
+  self->walk = ctl_walk_new (roots);
+  ctl_tally_init (&self->tally, self->places);
+  ctl_progress_begin (&self->progress);
+  if (!self->progress.shown)
+    return;
+  self->count_walk = ctl_walk_new (roots);
+  self->count_source = g_idle_add (map_count_ahead, self);
+}
+
+static void
+map_end (Map *self)
+{
+  if (self->count_source != 0)
+    g_source_remove (self->count_source);
+  g_clear_pointer (&self->count_walk, ctl_walk_free);
+  g_clear_pointer (&self->walk, ctl_walk_free);
+  ctl_tally_clear (&self->tally);
+  g_clear_pointer (&self->places, g_ptr_array_unref);
+}
+
+/* What is wrong with the command line but can be known only by irisd's places. */
+static int
+map_check_places (Map *self)
+{
+  const char *place = self->ctl->place;
+
+  self->only_place = place != NULL ? find_place (self->places, place) : -1;
+  if (place != NULL && self->only_place < 0)
+    return ctl_fail (CTL_USAGE, "there is no place “%s”; see irisctl places", place);
+  if (self->ctl->strict && place == NULL && self->hints == HINTS_NONE)
+    return ctl_fail (CTL_USAGE, "map: --strict needs --place, or --hints other than none");
+
+  return CTL_OK;
+}
+
+static int
+map_work (Map *self, const char *const *roots)
+{
+  Ctl *ctl = self->ctl;
+  gint64 begin = g_get_monotonic_time ();
+
+  map_begin (self, roots);
+  for (map_fill (self); self->in_flight > 0; map_fill (self))
+    g_main_context_iteration (NULL, TRUE);
+  ctl_progress_end (&self->progress);
+  map_report (self, (gdouble) (g_get_monotonic_time () - begin) / G_USEC_PER_SEC);
+
+  if (!map_close_output (self))
+    self->status = ctl_fail (CTL_FAILED, "cannot write the lines to %s",
+                             output_path != NULL ? output_path : "standard output");
+  if (g_cancellable_is_cancelled (ctl->cancellable) && self->status <= CTL_FAILED)
+    self->status = ctl_fail (130, "interrupted: the table shows what was done");
+
+  return self->status;
+}
+
 static int
 run_map (Ctl *ctl, int argc, char **argv)
 {
   Map self = { .ctl = ctl, .service = argc > 1 ? argv[1] : NULL, .files = G_QUEUE_INIT };
-  gint64 begin;
 
   if ((self.status = check_arguments (&self, argc)) != CTL_OK
       || (self.status = ctl_connect (ctl)) != CTL_OK)
     return self.status;
-  if (ctl->place != NULL && find_place (ctl, ctl->place) < 0)
-    return ctl_fail (CTL_USAGE, "there is no place “%s”; see irisctl places", ctl->place);
-  if ((self.status = map_open_output (&self)) != CTL_OK)
-    return self.status;
 
-  self.walk = ctl_walk_new ((const char *const *) argv + 2);
-  ctl_tally_init (&self.tally, iris_client_get_places (ctl->client));
-  ctl_progress_begin (&self.progress);
-  begin = g_get_monotonic_time ();
-  for (map_fill (&self); self.in_flight > 0; map_fill (&self))
-    g_main_context_iteration (NULL, TRUE);
-  ctl_progress_end (&self.progress);
-  map_report (&self, (g_get_monotonic_time () - begin) / 1e6);
-
-  if (!map_close_output (&self))
-    self.status = ctl_fail (CTL_FAILED, "cannot write the lines to %s",
-                            output_path != NULL ? output_path : "standard output");
-  if (g_cancellable_is_cancelled (ctl->cancellable) && self.status <= CTL_FAILED)
-    self.status = ctl_fail (130, "interrupted: the table shows what was done");
-  ctl_tally_clear (&self.tally);
-  ctl_walk_free (self.walk);
+  self.places = iris_client_get_places (ctl->client);
+  if ((self.status = map_check_places (&self)) == CTL_OK
+      && (self.status = map_open_output (&self)) == CTL_OK)
+    map_work (&self, (const char *const *) argv + 2);
+  map_end (&self);
 
   return self.status;
 }

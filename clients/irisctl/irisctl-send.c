@@ -51,7 +51,7 @@ submit (Ctl *ctl, IrisRequest *request, GError **error)
 static const char *
 place_name (Ctl *ctl, int id)
 {
-  GPtrArray *places = iris_client_get_places (ctl->client);
+  g_autoptr (GPtrArray) places = iris_client_get_places (ctl->client);
 
   for (guint i = 0; places != NULL && i < places->len; i++)
     {
@@ -148,7 +148,7 @@ run_send (Ctl *ctl, int argc, char **argv)
     return ctl_fail (CTL_USAGE, "send takes a service and at most one payload; see irisctl send "
                                 "--help");
   request = build_send (ctl, argc, argv, &error);
-  if (request == NULL)
+  if (error != NULL)
     return ctl_fail (CTL_FAILED, "%s", error->message);
   status = ctl_connect (ctl);
   if (status != CTL_OK)

@@ -43,7 +43,7 @@ ctl_walk_new (const char *const *roots)
 
   level->names = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; roots[i] != NULL; i++)
-    g_ptr_array_add (level->names, g_canonicalize_filename (roots[i], NULL));
+    g_ptr_array_add (level->names, g_strdup (roots[i]));
   g_queue_init (&self->levels);
   g_queue_push_head (&self->levels, level);
 
@@ -114,6 +114,12 @@ walk_step (CtlWalk *self, gboolean *is_root)
     return g_strdup (g_ptr_array_index (level->names, level->next++));
 
   return g_build_filename (level->path, g_ptr_array_index (level->names, level->next++), NULL);
+}
+
+gboolean
+ctl_walk_is_done (CtlWalk *self)
+{
+  return g_queue_is_empty (&self->levels);
 }
 
 char *

@@ -74,13 +74,28 @@ ctl_wait (GAsyncResult **slot)
   return *slot;
 }
 
+/* The first signal cancels, so that irisd is told; the second ends us as usual. */
+static gboolean
+on_signal (gpointer data)
+{
+  g_cancellable_cancel (data);
+  return G_SOURCE_REMOVE;
+}
+
 int
 ctl_connect (Ctl *ctl)
 {
   g_autoptr (GAsyncResult) result = NULL;
   g_autoptr (GError) error = NULL;
 
+  /* Until here a signal ends us as usual: nothing was asked of irisd yet, and reading standard
+   * input would not notice that it is unwanted. */
+  g_unix_signal_add (SIGINT, on_signal, ctl->cancellable);
+  g_unix_signal_add (SIGTERM, on_signal, ctl->cancellable);
   ctl->client = iris_client_new (ctl->where);
+  if (ctl->wait_s > 0)
+    g_object_set (ctl->client, "wait-for-daemon", TRUE, "connect-timeout",
+                  (guint) ctl->wait_s * 1000, NULL);
   iris_client_connect_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
   if (iris_client_connect_finish (ctl->client, ctl_wait (&result), &error))
     return CTL_OK;
@@ -120,14 +135,6 @@ describe_commands (void)
   return g_string_free (text, FALSE);
 }
 
-/* The first signal cancels, so that irisd is told; the second ends us as usual. */
-static gboolean
-on_signal (gpointer data)
-{
-  g_cancellable_cancel (data);
-  return G_SOURCE_REMOVE;
-}
-
 static void
 ctl_clear (Ctl *ctl)
 {
@@ -148,6 +155,8 @@ command_context (const CtlCommand *command, Ctl *ctl)
       "Where irisd's sockets are (default: as irisd's)", "DIR" },
     { "endpoint", 'e', 0, G_OPTION_ARG_STRING, &ctl->where,
       "irisd's front door, as ZeroMQ names it", "ENDPOINT" },
+    { "wait", 'w', 0, G_OPTION_ARG_INT, &ctl->wait_s, "Wait so long for irisd to come up",
+      "SECONDS" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &ctl->json, "Print JSON", NULL },
     { "verbose", 'v', 0, G_OPTION_ARG_NONE, &ctl->verbose, "Say more, ids among it", NULL },
     { NULL },
@@ -186,6 +195,9 @@ run_command (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
       memmove (&argv[1], &argv[2], (gsize) (argc - 1) * sizeof *argv);
       argc--;
     }
+  if (ctl->wait_s < 0 || ctl->wait_s > CTL_MAX_WAIT_S)
+    return ctl_fail (CTL_USAGE, "--wait takes 0 to %d seconds, not %d", CTL_MAX_WAIT_S,
+                     ctl->wait_s);
   if (ctl->strict && ctl->place == NULL && command != &ctl_map)
     return ctl_fail (CTL_USAGE, "%s: --strict needs --place", command->name);
 
@@ -220,6 +232,8 @@ main (int argc, char **argv)
       "Where irisd's sockets are (default: as irisd's)", "DIR" },
     { "endpoint", 'e', 0, G_OPTION_ARG_STRING, &ctl.where, "irisd's front door, as ZeroMQ names it",
       "ENDPOINT" },
+    { "wait", 'w', 0, G_OPTION_ARG_INT, &ctl.wait_s, "Wait so long for irisd to come up",
+      "SECONDS" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version", NULL },
     { NULL },
   };
@@ -251,8 +265,6 @@ main (int argc, char **argv)
     return ctl_fail (CTL_USAGE, "there is no command “%s”; see irisctl --help", argv[1]);
 
   ctl.cancellable = g_cancellable_new ();
-  g_unix_signal_add (SIGINT, on_signal, ctl.cancellable);
-  g_unix_signal_add (SIGTERM, on_signal, ctl.cancellable);
   status = run_command (command, &ctl, argc - 1, argv + 1);
   ctl_clear (&ctl);
 

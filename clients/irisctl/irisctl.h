@@ -17,11 +17,14 @@ typedef enum
   CTL_REFUSED = 4,   /* irisd takes no more items, or not from us */
 } CtlExit;
 
+#define CTL_MAX_WAIT_S 86400
+
 typedef struct
 {
   char *where; /* --dir or --endpoint; NULL: the usual place */
   char *place; /* --place */
   gboolean strict;
+  int wait_s; /* --wait */
   gboolean json;
   gboolean verbose;
 

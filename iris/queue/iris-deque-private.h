@@ -6,9 +6,9 @@
  * the owner alone; steal and get_length any thread; init and clear while nobody else looks. Items
  * are pointers other than NULL. The arguments why it is safe are in the headers of the kinds.
  *
- * The kind is chosen once, so the branch on it is predicted. The split deque, which schedulers use
- * unless told otherwise, is asked for first and inlined; the others stand out of line, so that
- * their code does not crowd the registers of its callers.
+ * The kind is chosen once, so the branch on it is predicted. Chase and Lev's deque and the split
+ * deque are asked for first and inlined; the others stand out of line, so that their code does not
+ * crowd the registers of its callers.
  *
  * Only the split deque has a private part. For the others everything is public at once: exposing
  * does nothing and collect_exposed says 0, so whoever wakes thieves does it after the push.
@@ -154,6 +154,8 @@ iris_deque_core_push_other (IrisDequeCore *self, void *item)
 static inline bool
 iris_deque_core_push (IrisDequeCore *self, void *item)
 {
+  if (iris_likely (self->kind == IRIS_DEQUE_CHASE_LEV))
+    return iris_wsqueue_push (&self->chase_lev, item);
   if (iris_likely (self->kind == IRIS_DEQUE_SPLIT))
     return iris_splitqueue_push (&self->split, item);
 
@@ -186,6 +188,8 @@ iris_deque_core_take_other (IrisDequeCore *self)
 static inline void *
 iris_deque_core_take (IrisDequeCore *self)
 {
+  if (iris_likely (self->kind == IRIS_DEQUE_CHASE_LEV))
+    return iris_wsqueue_take (&self->chase_lev);
   if (iris_likely (self->kind == IRIS_DEQUE_SPLIT))
     return iris_splitqueue_take (&self->split);
 

@@ -13,9 +13,10 @@
  *
  * All schedulers behave alike but for where items wait and which worker runs them, so a program
  * changes its scheduler by changing the line that makes it. Every function may be called from any
- * thread that holds a reference, workers included, unless it says otherwise. Items run in no
- * promised order. Workers start with the first item, and sleep without using the processor when
- * there is none.
+ * thread that holds a reference until it returns, workers included, unless it says otherwise. A
+ * reference that goes with the item, as its data, is not one to call with: the item may have run
+ * and dropped it before the call returns. Items run in no promised order. Workers start with the
+ * first item, and sleep without using the processor when there is none.
  *
  * Dropping the last reference drains the scheduler: it waits until everything that is queued has
  * run. Where that is not wanted, call iris_scheduler_shutdown() before. When the last reference is

@@ -58,6 +58,7 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_COUNT] = UINT32 (count, "count", 0, G_MAXUINT32),
   [IRIS_WIRE_KEY_TARGET] = OTHER (ID, target, "target"),
   [IRIS_WIRE_KEY_STATE] = UINT32 (state, "state", IRIS_WIRE_STATE_QUEUED, IRIS_WIRE_STATE_RUNNING),
+  [IRIS_WIRE_KEY_ANYWHERE] = OTHER (BOOLEAN, anywhere, "anywhere"),
 };
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
@@ -83,7 +84,7 @@ static const IrisWireTypeInfo types[64] = {
   [SLOT (IRIS_WIRE_SUBMIT)] = { "SUBMIT", ITEM_KEYS, K (SERVICE), TRUE },
   [SLOT (IRIS_WIRE_BATCH)] = { "BATCH", K (QUIET), 0, TRUE },
   [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (COUNT), K (COUNT), FALSE },
-  [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET), K (TARGET), FALSE },
+  [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE), K (TARGET), FALSE },
   [SLOT (IRIS_WIRE_STATUS)] = { "STATUS", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_SERVICES)] = { "SERVICES", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_PING)] = { "PING", 0, 0, FALSE },

@@ -135,6 +135,7 @@ typedef enum
   IRIS_WIRE_KEY_COUNT = 50,
   IRIS_WIRE_KEY_TARGET = 51,
   IRIS_WIRE_KEY_STATE = 52,
+  IRIS_WIRE_KEY_ANYWHERE = 53,
 } IrisWireKey;
 
 /**
@@ -244,6 +245,7 @@ typedef struct
  * @count: key 50, how many
  * @target: key 51, request id of the item that is meant
  * @state: key 52, an #IrisWireState
+ * @anywhere: key 53, the item may be of another connection
  * @body: the fifth frame
  *
  * One message. See the head of this file for ownership and presence.
@@ -296,6 +298,7 @@ typedef struct
 
   guint32 count;
   guint32 state;
+  gboolean anywhere;
   IrisWireFrame body;
 } IrisWireMessage;
 

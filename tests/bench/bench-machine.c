@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The machine on which a figure was measured, in one line.
+ * The machine on which a figure was measured, in one line, and whether it had other work.
  */
-#include "bench.h"
+#include "bench-report.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -28,15 +29,27 @@ cpu_model (void)
   return g_strdup ("unknown processor");
 }
 
-char *
-bench_machine_describe (void)
+BenchMachine *
+bench_machine_new (void)
 {
+  BenchMachine *self = g_new0 (BenchMachine, 1);
   g_autofree char *model = cpu_model ();
   struct utsname name = { 0 };
 
   uname (&name);
+  self->description = g_strdup_printf (
+      "%s, %u processors, %s %s %s, GLib %u.%u.%u", model, g_get_num_processors (), name.sysname,
+      name.release, name.machine, glib_major_version, glib_minor_version, glib_micro_version);
+  if (getloadavg (self->load, G_N_ELEMENTS (self->load)) < (int) G_N_ELEMENTS (self->load))
+    self->load[0] = self->load[1] = self->load[2] = -1;
+  self->is_busy = self->load[0] > BENCH_BUSY_LOAD;
 
-  return g_strdup_printf ("%s, %u processors, %s %s %s, GLib %u.%u.%u", model,
-                          g_get_num_processors (), name.sysname, name.release, name.machine,
-                          glib_major_version, glib_minor_version, glib_micro_version);
+  return self;
+}
+
+void
+bench_machine_free (BenchMachine *self)
+{
+  g_free (self->description);
+  g_free (self);
 }

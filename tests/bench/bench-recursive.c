@@ -1,146 +1,118 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The classic workload: messages that each make more messages when they are handled.
- *
- * One run makes a fresh scheduler, queues the outer items from outside, and drains it. The time is
- * that from the first item to the end of the last worker, so it includes starting and joining the
- * workers. After each run the statistics must show that every item was executed.
+ * The classic workload: items, and messages, that each make more of them when they are handled.
  *
  * Source: Ch. Hergert, "Vacation! and Work-Stealing Schedulers" (iris, 2009).
  */
-#include "bench.h"
+#include "bench-iris.h"
+#include "bench-spray.h"
+#include "bench-workloads.h"
+
+#define OUTER 1000
+#define INNER 1000
 
 enum
 {
-  OUTER = 1,
-  INNER = 2,
+  WHAT_OUTER = 1,
+  WHAT_INNER = 2,
 };
 
 typedef struct
 {
-  IrisScheduler *scheduler;
-  IrisPort *port;
+  BenchContender *contender;
+  guint workers;
   guint outer;
   guint inner;
-} Recursive;
+  IrisPort *port; /* of the run */
+} Messages;
 
 static void
-run_inner (gpointer data)
+messages_free (gpointer data)
 {
-}
+  Messages *self = data;
 
-static void
-run_outer (gpointer data)
-{
-  Recursive *self = data;
-
-  for (guint i = 0; i < self->inner; i++)
-    iris_scheduler_queue (self->scheduler, run_inner, self, NULL);
-}
-
-static void
-queue_items (Recursive *self)
-{
-  for (guint i = 0; i < self->outer; i++)
-    iris_scheduler_queue (self->scheduler, run_outer, self, NULL);
+  bench_contender_free (self->contender);
+  g_free (self);
 }
 
 static void
 handle_message (IrisMessage *message, gpointer data)
 {
-  Recursive *self = data;
+  Messages *self = data;
 
-  if (message->what == OUTER)
+  bench_count_one ();
+  if (message->what == WHAT_OUTER)
     for (guint i = 0; i < self->inner; i++)
-      iris_port_post (self->port, iris_message_new (INNER));
-}
-
-static void
-post_messages (Recursive *self)
-{
-  for (guint i = 0; i < self->outer; i++)
-    iris_port_post (self->port, iris_message_new (OUTER));
-}
-
-/* Seconds for one run, or a negative number, with a word about it, when an item was lost. */
-static gdouble
-time_run (Recursive *self, gboolean messages)
-{
-  g_autoptr (IrisStats) stats = NULL;
-  guint64 expected = (guint64) self->outer * (self->inner + 1);
-  gint64 begin;
-  gdouble seconds;
-
-  begin = g_get_monotonic_time ();
-  if (messages)
-    post_messages (self);
-  else
-    queue_items (self);
-  iris_scheduler_shutdown (self->scheduler, IRIS_SHUTDOWN_DRAIN);
-  seconds = (g_get_monotonic_time () - begin) / 1e6;
-
-  stats = iris_scheduler_get_stats (self->scheduler);
-  if (stats->total.executed != expected)
-    {
-      g_printerr ("iris-bench: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                  " items were executed\n",
-                  stats->total.executed, expected);
-      return -1;
-    }
-
-  return seconds;
+      iris_port_post (self->port, iris_message_new (WHAT_INNER));
 }
 
 static gboolean
-add_sample (const BenchOptions *options, guint index, gboolean messages, BenchSeries *series)
+run_messages (gpointer data, gdouble *samples, GError **error)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (IrisScheduler) scheduler = bench_scheduler_new (index, options->workers, &error);
+  Messages *self = data;
+  g_autoptr (IrisScheduler) scheduler = bench_iris_open (self->contender, self->workers, error);
   g_autoptr (IrisPort) port = iris_port_new ();
-  Recursive run = { scheduler, port, options->outer, options->inner };
-  gdouble seconds;
+  gint64 begin;
 
   if (scheduler == NULL)
-    {
-      g_printerr ("iris-bench: %s: %s\n", bench_scheduler_name (index), error->message);
-      return FALSE;
-    }
-  iris_arbiter_receive (scheduler, port, handle_message, &run, NULL);
-  seconds = time_run (&run, messages);
-  if (seconds < 0)
     return FALSE;
-  bench_series_add (series, seconds);
+  self->port = port;
+  iris_arbiter_receive (scheduler, port, handle_message, self, NULL);
+  bench_iris_start (scheduler);
+  if (!bench_wait_asleep (NULL, NULL, error))
+    return FALSE;
+  bench_counts_reset ();
+  begin = bench_now ();
+  for (guint i = 0; i < self->outer; i++)
+    iris_port_post (port, iris_message_new (WHAT_OUTER));
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  samples[0] = (bench_now () - begin) / 1e9;
 
-  return TRUE;
+  return bench_counts_check ((guint64) self->outer * (self->inner + 1), 0, error);
 }
 
-int
-bench_recursive (const BenchOptions *options)
+/* Messages are iris's own: the peers have none. */
+static void
+add_messages (BenchResult *result, const BenchOptions *options, guint outer, guint inner)
 {
-  static const char *const loads[] = { "items", "messages" };
-  g_autoptr (GPtrArray)
-      series = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_series_free);
-  guint64 n_items = (guint64) options->outer * (options->inner + 1);
-  g_autofree char *title = g_strdup_printf (
-      "recursive: %u items that each make %u more, %" G_GUINT64_FORMAT " in all", options->outer,
-      options->inner, n_items);
+  g_autoptr (GPtrArray) contenders = bench_contenders (options, BENCH_CAN_INSIDE);
+  const BenchSeries *base = NULL;
 
-  for (guint load = 0; load < G_N_ELEMENTS (loads); load++)
-    for (guint i = 0; i < bench_n_schedulers (); i++)
-      if (bench_scheduler_is_wanted (options, i))
-        g_ptr_array_add (series, bench_series_new (loads[load], bench_scheduler_name (i), n_items));
-
-  for (guint round = 0; round < options->rounds; round++)
+  while (contenders->len > 0)
     {
-      guint next = 0;
+      BenchContender *contender = g_ptr_array_steal_index (contenders, 0);
+      BenchSeries *series;
+      Messages *messages;
 
-      for (guint load = 0; load < G_N_ELEMENTS (loads); load++)
-        for (guint i = 0; i < bench_n_schedulers (); i++)
-          if (bench_scheduler_is_wanted (options, i)
-              && !add_sample (options, i, load == 1, g_ptr_array_index (series, next++)))
-            return 1;
+      if (contender->engine != &bench_engine_iris || bench_iris_is_main_context (contender->index))
+        {
+          bench_contender_free (contender);
+          continue;
+        }
+      series = bench_series_new ("messages", contender->name, BENCH_IRIS, options->workers,
+                                 (guint64) outer * (inner + 1));
+      base = base != NULL ? base : series;
+      bench_series_compare (series, base, BENCH_FACTOR);
+      bench_result_add_series (result, series);
+      messages = g_new (Messages, 1);
+      *messages = (Messages){ contender, options->workers, outer, inner, NULL };
+      bench_result_add_trial (result, run_messages, messages, messages_free, series, NULL);
     }
-  bench_report (title, options, series, bench_scheduler_name (0));
+}
 
-  return 0;
+BenchResult *
+bench_recursive (const BenchOptions *options, GError **error)
+{
+  BenchSpray spray = { .producers = 1,
+                       .outer = bench_choose (options, options->outer, OUTER, 1),
+                       .inner = bench_choose (options, options->inner, INNER, 1) };
+  char *title = g_strdup_printf ("%u items that each make %u more, %" G_GUINT64_FORMAT " in all",
+                                 spray.outer, spray.inner,
+                                 (guint64) spray.outer * (spray.inner + 1));
+  g_autoptr (BenchResult) result = bench_result_new ("recursive", options, title);
+
+  bench_spray_add_trials (result, options, "items", &spray, NULL, BENCH_FACTOR);
+  add_messages (result, options, spray.outer, spray.inner);
+
+  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
 }

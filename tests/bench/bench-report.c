@@ -1,135 +1,172 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The report: a table for people, or JSON with every sample.
+ * The report as tables for people.
  */
-#include "bench.h"
+#include "bench-report.h"
 
-/* The series of the same load on the baseline scheduler, or NULL. */
-static const BenchSeries *
-find_baseline (GPtrArray *series, const BenchSeries *of, const char *baseline)
+#include <math.h>
+#include <string.h>
+
+typedef struct
 {
-  for (guint i = 0; i < series->len; i++)
-    {
-      const BenchSeries *candidate = g_ptr_array_index (series, i);
+  const char *name;
+  gdouble factor;
+} Scale;
 
-      if (g_str_equal (candidate->load, of->load) && g_str_equal (candidate->scheduler, baseline))
-        return candidate;
+/* Seconds in the unit in which the largest median is easiest to read. */
+static Scale
+choose_scale (const BenchResult *result)
+{
+  gdouble largest = -1;
+
+  for (guint i = 0; i < result->series->len; i++)
+    {
+      const BenchSeries *series = g_ptr_array_index (result->series, i);
+
+      if (series->unit == BENCH_SECONDS)
+        largest = MAX (largest, bench_series_summary (series).median);
     }
 
-  return NULL;
+  if (largest < 0)
+    return (Scale){ "  ", 0 };
+
+  return largest >= 1e-3 ? (Scale){ "ms", 1e3 } : (Scale){ "µs", 1e6 };
 }
 
-static gdouble
-nanoseconds_per_item (const BenchSeries *series)
+/* Widths count characters, not bytes. */
+static guint
+widest (const BenchResult *result, glong least, gboolean loads)
 {
-  return bench_series_median (series) * 1e9 / series->n_items;
+  glong width = least;
+
+  for (guint i = 0; i < result->series->len; i++)
+    {
+      const BenchSeries *series = g_ptr_array_index (result->series, i);
+
+      width = MAX (width, g_utf8_strlen (loads ? series->load : series->contender, -1));
+    }
+
+  return (guint) width;
 }
 
 static void
-report_text (const char *title,
-             const BenchOptions *options,
-             GPtrArray *series,
-             const char *baseline)
+print_padded (const char *text, guint width)
 {
-  g_autofree char *machine = bench_machine_describe ();
+  g_print ("%s%*s", text, (int) width - (int) g_utf8_strlen (text, -1) + 2, "");
+}
 
-  g_print ("%s\n%s\n%u workers, %u rounds in turn; the median, and its factor over %s\n\n", title,
-           machine, options->workers, options->rounds, baseline);
-  g_print ("%-10s %-14s %10s %10s %10s %9s %9s\n", "load", "scheduler", "median ms", "min ms",
-           "max ms", "ns/item", "factor");
-  for (guint i = 0; i < series->len; i++)
+static char *
+describe_comparison (const BenchSeries *series)
+{
+  gdouble value = bench_series_compared (series).median;
+
+  switch (series->relation)
     {
-      const BenchSeries *row = g_ptr_array_index (series, i);
-      const BenchSeries *base = find_baseline (series, row, baseline);
-      g_autofree char *factor = base != NULL ? g_strdup_printf (
-                                    "%.1f", bench_series_median (base) / bench_series_median (row))
-                                             : g_strdup ("-");
-
-      g_print ("%-10s %-14s %10.2f %10.2f %10.2f %9.2f %9s\n", row->load, row->scheduler,
-               bench_series_median (row) * 1e3, bench_series_min (row) * 1e3,
-               bench_series_max (row) * 1e3, nanoseconds_per_item (row), factor);
+    case BENCH_FACTOR:
+      return g_strdup_printf ("%.2fx %s", value, series->base->contender);
+    case BENCH_OVERHEAD:
+      return g_strdup_printf ("%+.1f %% over %s", value, series->base->contender);
+    case BENCH_IDEAL:
+      return g_strdup_printf ("%.1f %% of the ideal", value);
+    case BENCH_EXTRA:
+      return g_strdup_printf ("%.2f ns a task over %s", value * 1e9, series->base->contender);
+    default:
+      return g_strdup ("");
     }
 }
 
 static void
-add_number (JsonBuilder *builder, const char *name, gdouble value)
+print_value (gdouble value, BenchUnit unit, Scale scale)
 {
-  json_builder_set_member_name (builder, name);
-  json_builder_add_double_value (builder, value);
+  if (unit == BENCH_SECONDS)
+    g_print ("%10.3f", value * scale.factor);
+  else
+    g_print ("%8.2f%s", value, unit == BENCH_PERCENT ? " %" : "/s");
 }
 
 static void
-add_string (JsonBuilder *builder, const char *name, const char *value)
+print_row (const BenchSeries *series, guint load_width, guint contender_width, Scale scale)
 {
-  json_builder_set_member_name (builder, name);
-  json_builder_add_string_value (builder, value);
+  BenchSummary summary = bench_series_summary (series);
+  g_autofree char *comparison = describe_comparison (series);
+  gdouble per_item = bench_series_per_item (series);
+
+  print_padded (series->load, load_width);
+  print_padded (series->contender, contender_width);
+  print_value (summary.median, series->unit, scale);
+  print_value (summary.min, series->unit, scale);
+  print_value (summary.max, series->unit, scale);
+  if (isnan (per_item))
+    g_print ("%16s", "");
+  else
+    g_print ("%16.2f", per_item * 1e9);
+  g_print ("%s%s\n", *comparison != '\0' ? "  " : "", comparison);
 }
 
 static void
-add_series (JsonBuilder *builder, const BenchSeries *row, const BenchSeries *base)
+print_result (const BenchResult *result)
 {
-  json_builder_begin_object (builder);
-  add_string (builder, "load", row->load);
-  add_string (builder, "scheduler", row->scheduler);
-  add_number (builder, "items", row->n_items);
-  add_number (builder, "median_s", bench_series_median (row));
-  add_number (builder, "min_s", bench_series_min (row));
-  add_number (builder, "max_s", bench_series_max (row));
-  add_number (builder, "ns_per_item", nanoseconds_per_item (row));
-  if (base != NULL)
-    add_number (builder, "factor", bench_series_median (base) / bench_series_median (row));
-  json_builder_set_member_name (builder, "samples_s");
-  json_builder_begin_array (builder);
-  for (guint i = 0; i < row->seconds->len; i++)
-    json_builder_add_double_value (builder, g_array_index (row->seconds, gdouble, i));
-  json_builder_end_array (builder);
-  json_builder_end_object (builder);
-}
+  Scale scale = choose_scale (result);
+  guint load_width = widest (result, 4, TRUE);
+  guint contender_width = widest (result, 9, FALSE);
+  g_autofree char *per_item = g_strconcat ("ns/", result->item, NULL);
+  const BenchSeries *last = NULL;
 
-static void
-report_json (const char *title,
-             const BenchOptions *options,
-             GPtrArray *series,
-             const char *baseline)
-{
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonGenerator) generator = json_generator_new ();
-  g_autoptr (JsonNode) root = NULL;
-  g_autofree char *machine = bench_machine_describe ();
-  g_autofree char *text = NULL;
-
-  json_builder_begin_object (builder);
-  add_string (builder, "benchmark", title);
-  add_string (builder, "machine", machine);
-  add_string (builder, "baseline", baseline);
-  add_number (builder, "workers", options->workers);
-  add_number (builder, "rounds", options->rounds);
-  json_builder_set_member_name (builder, "series");
-  json_builder_begin_array (builder);
-  for (guint i = 0; i < series->len; i++)
+  g_print ("\n%s: %s\n\n", result->name, result->title);
+  print_padded ("load", load_width);
+  print_padded ("contender", contender_width);
+  g_print ("%7s %s%8s%s%8s%s  %14s  %s\n", "median", scale.name, "min ", scale.name, "max ",
+           scale.name, per_item, "against");
+  for (guint i = 0; i < result->series->len; i++)
     {
-      const BenchSeries *row = g_ptr_array_index (series, i);
+      const BenchSeries *series = g_ptr_array_index (result->series, i);
 
-      add_series (builder, row, find_baseline (series, row, baseline));
+      if (last != NULL && !g_str_equal (series->load, last->load))
+        g_print ("\n");
+      print_row (series, load_width, contender_width, scale);
+      last = series;
     }
-  json_builder_end_array (builder);
-  json_builder_end_object (builder);
+}
 
-  root = json_builder_get_root (builder);
-  json_generator_set_pretty (generator, TRUE);
-  json_generator_set_root (generator, root);
-  text = json_generator_to_data (generator, NULL);
-  g_print ("%s\n", text);
+static void
+print_goals (GPtrArray *goals)
+{
+  guint width = 4;
+
+  for (guint i = 0; i < goals->len; i++)
+    {
+      const BenchGoal *goal = g_ptr_array_index (goals, i);
+
+      width = MAX (width, (guint) g_utf8_strlen (goal->figure, -1));
+    }
+  g_print ("\nGoals\n\n");
+  print_padded ("figure", width);
+  g_print ("%-12s  %-8s  %s\n", "goal", "reached", "measured");
+  for (guint i = 0; i < goals->len; i++)
+    {
+      const BenchGoal *goal = g_ptr_array_index (goals, i);
+
+      print_padded (goal->figure, width);
+      print_padded (goal->goal, 12);
+      print_padded (bench_verdict_name (goal->verdict), 8);
+      g_print ("%s\n", goal->measured);
+    }
 }
 
 void
-bench_report (const char *title,
-              const BenchOptions *options,
-              GPtrArray *series,
-              const char *baseline)
+bench_report_print (const BenchReport *self)
 {
-  if (options->json)
-    report_json (title, options, series, baseline);
-  else
-    report_text (title, options, series, baseline);
+  const BenchMachine *machine = self->machine;
+
+  g_print ("%s\n", machine->description);
+  if (machine->load[0] >= 0)
+    g_print ("load at the start %.2f %.2f %.2f%s\n", machine->load[0], machine->load[1],
+             machine->load[2],
+             machine->is_busy ? ": the machine had other work, so these figures are no proof" : "");
+  g_print ("%u workers, %u rounds in turn after one that warms up\n", self->options->workers,
+           self->options->rounds);
+  for (guint i = 0; i < self->results->len; i++)
+    print_result (g_ptr_array_index (self->results, i));
+  if (self->goals != NULL)
+    print_goals (self->goals);
 }

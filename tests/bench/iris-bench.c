@@ -1,131 +1,327 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * iris-bench: compares the schedulers on the workloads of the papers.
+ * iris-bench: compares the schedulers, and their peers, on the workloads of the papers.
  */
-#include "bench.h"
+#include "bench-contender.h"
+#include "bench-report.h"
+#include "bench-workloads.h"
 
 #include <locale.h>
 
+#define MAX_WORKERS 4096
+#define MAX_SIZE    16384
+#define MAX_ROUNDS  100000
+
+/* What the user said, as GOption takes it. */
 typedef struct
 {
-  const char *name;
-  const char *summary;
-  int (*run) (const BenchOptions *options);
-} Benchmark;
-
-static const Benchmark benchmarks[] = {
-  { "recursive", "items, and messages, that each make more of them", bench_recursive },
-};
-
-static const Benchmark *
-find_benchmark (const char *name)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (benchmarks); i++)
-    if (g_str_equal (benchmarks[i].name, name))
-      return &benchmarks[i];
-
-  return NULL;
-}
-
-static char *
-describe_benchmarks (void)
-{
-  GString *text = g_string_new ("Benchmarks:\n");
-
-  for (guint i = 0; i < G_N_ELEMENTS (benchmarks); i++)
-    g_string_append_printf (text, "  %-12s %s\n", benchmarks[i].name, benchmarks[i].summary);
-  g_string_append (text,
-                   "\nSchedulers: default, lock-free, work-stealing, places. They are run in turn, "
-                   "round by\nround, so that what disturbs the machine disturbs all of them.\n"
-                   "\nExit status: 0 done, 1 a run failed, 2 the arguments are wrong.\n"
-                   "\nExample:\n  iris-bench recursive --workers 2 --rounds 21\n");
-
-  return g_string_free (text, FALSE);
-}
+  gint workers, rounds, outer, inner, items, producers, size, steps, tile;
+  gdouble scale, work, seconds;
+  gboolean no_peers, json, version;
+  char **only;
+  char *variants, *places, *chart, *output;
+} Arguments;
 
 static gboolean
-check_numbers (gint workers, gint rounds, gint outer, gint inner, GError **error)
+check_range (const char *name, gint value, gint least, gint most, GError **error)
 {
-  if (workers < 1 || workers > 4096)
-    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                 "--workers takes 1 to 4096, not %d", workers);
-  else if (rounds < 1 || outer < 1 || inner < 0)
-    g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                         "--rounds and --outer take at least 1, --inner at least 0");
-  else
+  if (value >= least && value <= most)
     return TRUE;
+  g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT, "--%s takes %d to %d, not %d", name, least,
+               most, value);
 
   return FALSE;
 }
 
 static gboolean
-check_schedulers (char **schedulers, GError **error)
+check_numbers (const Arguments *a, GError **error)
 {
-  for (guint i = 0; schedulers != NULL && schedulers[i] != NULL; i++)
+  if (a->scale <= 0 || a->scale > 1000 || a->work < 0 || a->work > 1e6 || a->seconds < 0
+      || a->seconds > 3600)
     {
-      gboolean known = FALSE;
-
-      for (guint j = 0; j < bench_n_schedulers (); j++)
-        known |= g_str_equal (schedulers[i], bench_scheduler_name (j));
-      if (!known)
-        {
-          g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                       "there is no scheduler “%s”; see iris-bench --help", schedulers[i]);
-          return FALSE;
-        }
+      g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+                           "--scale takes more than 0 up to 1000, --work up to 1000000 µs, "
+                           "--seconds up to 3600");
+      return FALSE;
     }
 
+  return check_range ("workers", a->workers, 1, MAX_WORKERS, error)
+         && check_range ("rounds", a->rounds, 1, MAX_ROUNDS, error)
+         && check_range ("outer", a->outer, 0, 100000000, error)
+         && check_range ("inner", a->inner, 0, 100000000, error)
+         && check_range ("items", a->items, 0, 1000000000, error)
+         && check_range ("producers", a->producers, 0, MAX_WORKERS, error)
+         && check_range ("size", a->size, 0, MAX_SIZE, error)
+         && check_range ("steps", a->steps, 0, 1000000, error)
+         && check_range ("tile", a->tile, 0, 1024, error);
+}
+
+static gboolean
+check_variants (const char *name, BenchVariants *variants, GError **error)
+{
+  static const char *const names[] = { "none", "one", "all" };
+
+  *variants = BENCH_VARIANTS_ONE;
+  if (name == NULL)
+    return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (g_str_equal (name, names[i]))
+      {
+        *variants = (BenchVariants) i;
+        return TRUE;
+      }
+  g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+               "--variants takes none, one or all, not “%s”", name);
+
+  return FALSE;
+}
+
+static gboolean
+choose (const Arguments *a, BenchOptions *options, GError **error)
+{
+  if (!check_numbers (a, error) || !check_variants (a->variants, &options->variants, error))
+    return FALSE;
+  options->workers = (guint) a->workers;
+  options->rounds = (guint) a->rounds;
+  options->scale = a->scale;
+  options->outer = (guint) a->outer;
+  options->inner = (guint) a->inner;
+  options->items = (guint) a->items;
+  options->producers = (guint) a->producers;
+  options->work = a->work;
+  options->size = (guint) a->size;
+  options->steps = (guint) a->steps;
+  options->tile = (guint) a->tile;
+  options->seconds = a->seconds;
+  options->only = a->only;
+  options->peers = !a->no_peers;
+  options->places = a->places;
+
+  return a->chart == NULL || bench_chart_check (a->chart, error);
+}
+
+/* --- the commands ----------------------------------------------------------------------------- */
+
+static gboolean
+run_one (BenchReport *report, const BenchWorkload *workload, GError **error)
+{
+  BenchResult *result = workload->run (report->options, error);
+
+  if (result != NULL)
+    g_ptr_array_add (report->results, result);
+
+  return result != NULL;
+}
+
+static gboolean
+run_all (BenchReport *report, GError **error)
+{
+  const BenchWorkload *workload;
+
+  for (guint i = 0; (workload = bench_workload_nth (i)) != NULL; i++)
+    {
+      g_autoptr (GError) why = NULL;
+
+      /* Of those that were chosen, not everyone can run everything. */
+      if (run_one (report, workload, &why)
+          || g_error_matches (why, BENCH_ERROR, BENCH_ERROR_NOBODY))
+        continue;
+      g_propagate_error (error, g_steal_pointer (&why));
+      return FALSE;
+    }
+  report->goals = bench_goals_check (report->results);
+
   return TRUE;
+}
+
+static gboolean
+show (const BenchReport *report, const Arguments *a, GError **error)
+{
+  g_autoptr (JsonNode) json = bench_report_to_json (report);
+
+  if (a->json)
+    {
+      g_autofree char *text = json_to_string (json, TRUE);
+
+      g_print ("%s\n", text);
+    }
+  else
+    bench_report_print (report);
+
+  return a->chart == NULL || bench_chart_write (json, a->chart, error);
+}
+
+static gboolean
+command_measure (const char *name, const Arguments *a, GError **error)
+{
+  const BenchWorkload *workload = bench_workload_find (name);
+  BenchOptions options = { 0 };
+  BenchReport report = { .name = name, .options = &options };
+  gboolean good;
+
+  if (workload == NULL && !g_str_equal (name, "compare"))
+    {
+      g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+                   "there is no workload “%s”; see iris-bench --help", name);
+      return FALSE;
+    }
+  if (!choose (a, &options, error))
+    return FALSE;
+  /* Of the workload queues, the contenders are containers. */
+  if (!g_str_equal (name, "queues") && !bench_contenders_check (&options, error))
+    return FALSE;
+  report.machine = bench_machine_new ();
+  report.results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
+  good = workload != NULL ? run_one (&report, workload, error) : run_all (&report, error);
+  good = good && show (&report, a, error);
+  g_clear_pointer (&report.goals, g_ptr_array_unref);
+  g_ptr_array_unref (report.results);
+  bench_machine_free (report.machine);
+
+  return good;
+}
+
+static gboolean
+command_chart (const char *file, const Arguments *a, GError **error)
+{
+  g_autoptr (JsonParser) parser = json_parser_new ();
+
+  if (a->output == NULL)
+    {
+      g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+                           "say where the chart is to go: -o FILE.svg or -o FILE.png");
+      return FALSE;
+    }
+  if (!bench_chart_check (a->output, error))
+    return FALSE;
+  if (!json_parser_load_from_file (parser, file, error))
+    {
+      g_prefix_error (error, "cannot read %s: ", file);
+      return FALSE;
+    }
+
+  return bench_chart_write (json_parser_get_root (parser), a->output, error);
+}
+
+static gboolean
+command (int argc, char **argv, const Arguments *a, GError **error)
+{
+  if (argc == 3 && g_str_equal (argv[1], "chart"))
+    return command_chart (argv[2], a, error);
+  if (argc == 2 && !g_str_equal (argv[1], "chart"))
+    return command_measure (argv[1], a, error);
+  g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+                       "name one workload, or “chart” and one file; see iris-bench --help");
+
+  return FALSE;
+}
+
+/* --- the arguments ---------------------------------------------------------------------------- */
+
+static char *
+describe (void)
+{
+  GString *text = g_string_new ("Workloads:\n");
+  g_autofree char *contenders = bench_contenders_describe ();
+  const BenchWorkload *workload;
+
+  for (guint i = 0; (workload = bench_workload_nth (i)) != NULL; i++)
+    g_string_append_printf (text, "  %-12s %s\n", workload->name, workload->summary);
+  g_string_append_printf (
+      text,
+      "  %-12s all of them, and the goals that they are held against\n"
+      "\n%s\n"
+      "Contenders run in turn, round by round, so that what disturbs the machine disturbs all of\n"
+      "them. Every run is checked: what was not executed, or came out wrong, is an error.\n"
+      "\nExit status: 0 done, 1 a run or its check failed, 2 the arguments are wrong.\n"
+      "\nExamples:\n"
+      "  iris-bench recursive --workers 2 --rounds 21\n"
+      "  iris-bench external --only work-stealing --only gthreadpool --chart external.svg\n"
+      "  iris-bench compare --json > all.json\n"
+      "  iris-bench chart all.json -o all.svg\n",
+      "compare", contenders);
+
+  return g_string_free (text, FALSE);
+}
+
+static gboolean
+parse (Arguments *a, int *argc, char ***argv, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "workers", 'w', 0, G_OPTION_ARG_INT, &a->workers, "Threads of each contender", "N" },
+    { "rounds", 'r', 0, G_OPTION_ARG_INT, &a->rounds, "Rounds of all contenders (11)", "N" },
+    { "only", 'O', 0, G_OPTION_ARG_STRING_ARRAY, &a->only, "Only this contender; again for more",
+      "NAME" },
+    { "no-peers", 0, 0, G_OPTION_ARG_NONE, &a->no_peers, "Only iris's own contenders", NULL },
+    { "variants", 0, 0, G_OPTION_ARG_STRING, &a->variants,
+      "Settings of schedulers: none, one that differs, all", "WHICH" },
+    { "places", 0, 0, G_OPTION_ARG_STRING, &a->places,
+      "places: a level of the topology, or how many", "LEVEL|N" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON, with every sample", NULL },
+    { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too (needs gnuplot)",
+      "FILE.svg|png" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &a->output, "chart: where it goes", "FILE.svg|png" },
+    { "scale", 0, 0, G_OPTION_ARG_DOUBLE, &a->scale, "Sizes times this", "FACTOR" },
+    { "outer", 0, 0, G_OPTION_ARG_INT, &a->outer, "recursive: items from outside (1000)", "N" },
+    { "inner", 0, 0, G_OPTION_ARG_INT, &a->inner, "recursive: items that each makes (1000)", "N" },
+    { "items", 0, 0, G_OPTION_ARG_INT, &a->items,
+      "external, grain, imbalance, wake, queues: items in a run", "N" },
+    { "producers", 0, 0, G_OPTION_ARG_INT, &a->producers, "external: threads outside (1 and 4)",
+      "N" },
+    { "work", 0, 0, G_OPTION_ARG_DOUBLE, &a->work, "imbalance: work in an item (200)", "US" },
+    { "size", 0, 0, G_OPTION_ARG_INT, &a->size, "fib: the number; jacobi, lud, heat: the edge",
+      "N" },
+    { "steps", 0, 0, G_OPTION_ARG_INT, &a->steps, "jacobi, heat: sweeps (100)", "N" },
+    { "tile", 0, 0, G_OPTION_ARG_INT, &a->tile,
+      "jacobi: rows (16); lud: edge (32); heat: planes (2)", "N" },
+    { "seconds", 0, 0, G_OPTION_ARG_DOUBLE, &a->seconds, "idle: how long to watch (1)", "S" },
+    { "version", 0, 0, G_OPTION_ARG_NONE, &a->version, "Print the version", NULL },
+    { NULL }
+  };
+  g_autoptr (GOptionContext) context = g_option_context_new (
+      "WORKLOAD | chart FILE.json — compare iris's schedulers and their peers");
+  g_autofree char *description = describe ();
+
+  g_option_context_add_main_entries (context, entries, NULL);
+  g_option_context_set_description (context, description);
+
+  return g_option_context_parse (context, argc, argv, error);
+}
+
+static void
+arguments_clear (Arguments *a)
+{
+  g_strfreev (a->only);
+  g_free (a->variants);
+  g_free (a->places);
+  g_free (a->chart);
+  g_free (a->output);
 }
 
 int
 main (int argc, char **argv)
 {
-  gint workers = (gint) g_get_num_processors (), rounds = 11, outer = 1000, inner = 1000;
-  gboolean json = FALSE, version = FALSE;
-  g_auto (GStrv) schedulers = NULL;
-  const GOptionEntry entries[] = {
-    { "workers", 'w', 0, G_OPTION_ARG_INT, &workers, "Workers of each scheduler", "N" },
-    { "rounds", 'r', 0, G_OPTION_ARG_INT, &rounds, "Rounds of all schedulers (11)", "N" },
-    { "scheduler", 's', 0, G_OPTION_ARG_STRING_ARRAY, &schedulers, "Only this one; again for more",
-      "NAME" },
-    { "outer", 0, 0, G_OPTION_ARG_INT, &outer, "recursive: items from outside (1000)", "N" },
-    { "inner", 0, 0, G_OPTION_ARG_INT, &inner, "recursive: items that each makes (1000)", "N" },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &json, "Print JSON, with every sample", NULL },
-    { "version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version", NULL },
-    { NULL }
-  };
-  g_autoptr (GOptionContext)
-      context = g_option_context_new ("BENCHMARK — compare iris's schedulers");
-  g_autofree char *description = describe_benchmarks ();
+  Arguments a = { .workers = (gint) g_get_num_processors (), .rounds = 11, .scale = 1 };
   g_autoptr (GError) error = NULL;
-  const Benchmark *benchmark;
-  BenchOptions options;
+  int status = 0;
 
   setlocale (LC_ALL, "");
-  g_option_context_add_main_entries (context, entries, NULL);
-  g_option_context_set_description (context, description);
-  if (!g_option_context_parse (context, &argc, &argv, &error)
-      || !check_numbers (workers, rounds, outer, inner, &error)
-      || !check_schedulers (schedulers, &error))
+  /* What a program reads has a point in its numbers, whatever the language. */
+  setlocale (LC_NUMERIC, "C");
+  if (parse (&a, &argc, &argv, &error) && a.version)
+    g_print ("iris-bench %s\n", IRIS_VERSION);
+  else if (error == NULL)
+    command (argc, argv, &a, &error);
+  if (error != NULL)
     {
       g_printerr ("iris-bench: %s\n", error->message);
-      return 2;
+      status = error->domain == G_OPTION_ERROR
+                       || g_error_matches (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT)
+                       || g_error_matches (error, BENCH_ERROR, BENCH_ERROR_NOBODY)
+                   ? 2
+                   : 1;
     }
-  if (version)
-    {
-      g_print ("iris-bench %s\n", IRIS_VERSION);
-      return 0;
-    }
-  benchmark = argc == 2 ? find_benchmark (argv[1]) : NULL;
-  if (benchmark == NULL)
-    {
-      g_printerr (argc < 2 ? "iris-bench: name a benchmark; see iris-bench --help\n"
-                           : "iris-bench: no such benchmark; see iris-bench --help\n");
-      return 2;
-    }
+  arguments_clear (&a);
 
-  options = (BenchOptions){ (guint) workers, (guint) rounds, (guint) outer,
-                            (guint) inner,   json,           schedulers };
-  return benchmark->run (&options);
+  return status;
 }

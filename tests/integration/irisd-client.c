@@ -125,11 +125,22 @@ client_try_receive (Client *self)
 }
 
 const IrisWireMessage *
-client_receive (Client *self)
+client_receive_any (Client *self)
 {
   ck_assert_msg (zmq_msg_recv (&self->frames[0], self->socket, 0) >= 0, "no answer came");
   receive_rest (self);
   return &self->message;
+}
+
+/* Passes over a PONG that nobody asked for: irisd asks that way whether a client is still there. */
+const IrisWireMessage *
+client_receive (Client *self)
+{
+  const IrisWireMessage *message;
+  do
+    message = client_receive_any (self);
+  while (message->type == IRIS_WIRE_PONG && message_get_id (message) == 0);
+  return message;
 }
 
 /* Demands that the next message is of that type. */
@@ -252,15 +263,29 @@ client_occupy (Client *self, const char *gate, gint place)
   return self->next_id;
 }
 
-void
-client_cancel (Client *self, guint64 id)
+static void
+cancel (Client *self, guint64 id, gboolean anywhere)
 {
   IrisWireMessage cancel, target;
   iris_wire_message_init (&target, IRIS_WIRE_SUBMIT, NULL);
   message_set_id (&target, id);
   client_init_message (self, &cancel, IRIS_WIRE_CANCEL);
   iris_wire_message_set_target (&cancel, target.request_id);
+  if (anywhere)
+    iris_wire_message_set_boolean (&cancel, IRIS_WIRE_KEY_ANYWHERE, TRUE);
   client_send (self, &cancel);
+}
+
+void
+client_cancel (Client *self, guint64 id)
+{
+  cancel (self, id, FALSE);
+}
+
+void
+client_cancel_anywhere (Client *self, guint64 id)
+{
+  cancel (self, id, TRUE);
 }
 
 IrisWireStatus *

@@ -48,6 +48,7 @@ Irisd *irisd_start (const char *config, ...) G_GNUC_NULL_TERMINATED;
 Irisd *irisd_start_in (const char *dir, const char *config, const char *const *options);
 GSubprocess *
 irisd_spawn (const char *dir, const char *config, const char *const *options, int ready_fd);
+void die_with_test (gpointer data);
 void irisd_signal (Irisd *self, int signal_number);
 int irisd_wait (Irisd *self);
 void irisd_free (Irisd *self);
@@ -79,6 +80,7 @@ void client_init_message (Client *self, IrisWireMessage *message, IrisWireType t
 void client_send (Client *self, const IrisWireMessage *message);
 void client_send_frames (Client *self, const IrisWireFrame *frames, guint n);
 gboolean client_try_receive (Client *self);
+const IrisWireMessage *client_receive_any (Client *self);
 const IrisWireMessage *client_receive (Client *self);
 const IrisWireMessage *client_receive_type (Client *self, IrisWireType type);
 const IrisWireMessage *client_receive_ending (Client *self);
@@ -94,6 +96,7 @@ guint64 client_submit_path (Client *self, const char *service, const char *path)
 guint64 client_submit_command (Client *self, const char *input, const char *const *argv);
 guint64 client_occupy (Client *self, const char *gate, gint place);
 void client_cancel (Client *self, guint64 id);
+void client_cancel_anywhere (Client *self, guint64 id);
 guint64 message_get_id (const IrisWireMessage *message);
 void message_set_id (IrisWireMessage *message, guint64 id);
 gboolean message_body_is (const IrisWireMessage *message, const char *text);

@@ -249,7 +249,14 @@ START_TEST (mutated_messages_never_confuse_a_connection)
       catch_up (bad);
       be_served (good);
     }
-  client_say_hello (bad);
+  /* HELLO gives up what is in flight, and the last of it may still come before the answer. */
+  IrisWireMessage hello;
+  client_init_message (bad, &hello, IRIS_WIRE_HELLO);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, 1);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
+  client_send (bad, &hello);
+  while (client_receive (bad)->type != IRIS_WIRE_WELCOME)
+    ;
   g_rand_free (rand);
 
   g_autoptr (IrisWireStatus) status = client_get_status (good);
@@ -374,7 +381,8 @@ connect_raw (void)
 {
   const char *colon = strrchr (irisd->tcp, ':');
   struct sockaddr_in address = { .sin_family = AF_INET,
-                                 .sin_port = htons ((guint16) atoi (colon + 1)),
+                                 .sin_port = htons (
+                                     (guint16) g_ascii_strtoull (colon + 1, NULL, 10)),
                                  .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
   int fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   ck_assert_int_eq (connect (fd, (struct sockaddr *) &address, sizeof address), 0);
@@ -397,6 +405,52 @@ wait_for_hang_up (int fd)
     ;
   close (fd);
 }
+
+START_TEST (over_tcp_nobody_gets_at_programs_or_files)
+{
+  const char *const argv[] = { "id", NULL };
+  g_autoptr (Client) stranger = client_hello (irisd->tcp);
+  client_submit_command (stranger, NULL, argv);
+  assert_error (client_receive (stranger), IRIS_WIRE_ERROR_NOT_PERMITTED);
+  client_submit_path (stranger, "sha256", "/etc/passwd");
+  assert_error (client_receive (stranger), IRIS_WIRE_ERROR_NOT_PERMITTED);
+  be_served (stranger);
+
+  client_submit_path (good, "sha256", "/etc/passwd");
+  client_receive_type (good, IRIS_WIRE_RESULT);
+  client_submit_command (good, NULL, argv);
+  client_receive_type (good, IRIS_WIRE_RESULT);
+  client_ack (good, 2);
+
+  Irisd *trusting = irisd_start ("[irisd]\ntcp = 127.0.0.1:0\ntcp-trusted = true\n", ONE_WORKER,
+                                 NULL);
+  g_autoptr (Client) trusted = client_hello (trusting->tcp);
+  client_submit_command (trusted, NULL, argv);
+  client_receive_type (trusted, IRIS_WIRE_RESULT);
+  client_free (g_steal_pointer (&trusted));
+  irisd_finish (trusting);
+}
+END_TEST
+
+START_TEST (the_map_leads_the_way_by_which_it_was_asked_for)
+{
+  const char *const fronts[] = { irisd->front, irisd->tcp };
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (Client) asker = client_hello (fronts[i]);
+      const IrisWireMessage *reply = client_call (asker, IRIS_WIRE_MAP, IRIS_WIRE_MAP_REPLY);
+      g_autoptr (IrisWireMap) map = iris_wire_map_decode (reply->body, NULL, NULL);
+      for (guint place = 0; place < 2; place++)
+        {
+          const char *endpoint = map->places[place].endpoint;
+          ck_assert (g_str_has_prefix (endpoint, i == 0 ? "ipc://" : "tcp://127.0.0.1:"));
+          g_autoptr (Client) there = client_hello (endpoint);
+          ck_assert_int_eq (there->message.socket_place, (gint) place);
+          be_served (there);
+        }
+    }
+}
+END_TEST
 
 START_TEST (bytes_that_are_not_zeromq_harm_nobody)
 {
@@ -458,6 +512,8 @@ main (void)
   tcase_add_test (bad, versions_that_do_not_meet_are_refused);
   tcase_add_test (bad, a_body_over_the_limit_is_refused);
   tcase_add_test (bad, a_frame_far_over_the_limit_costs_the_connection);
+  tcase_add_test (bad, over_tcp_nobody_gets_at_programs_or_files);
+  tcase_add_test (bad, the_map_leads_the_way_by_which_it_was_asked_for);
   tcase_add_test (bad, bytes_that_are_not_zeromq_harm_nobody);
   tcase_add_test (bad, a_frame_that_claims_two_gibibytes_is_not_waited_for);
   suite_add_tcase (suite, bad);

@@ -54,6 +54,24 @@ START_TEST (a_queued_item_that_is_cancelled_ends_at_once_and_does_not_run)
 }
 END_TEST
 
+START_TEST (a_cancelled_item_gives_its_credit_back_while_the_worker_is_busy)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint credits = client->message.credits;
+  guint64 running = client_occupy (client, gate, 0);
+  for (guint i = 0; i < 2 * credits; i++)
+    {
+      guint64 queued = echo ();
+      client_cancel (client, queued);
+      client_receive_type (client, IRIS_WIRE_CANCELLING);
+      assert_error (client_receive (client), IRIS_WIRE_ERROR_CANCELLED);
+      client_ack (client, 1);
+    }
+  gate_open (gate);
+  ck_assert_uint_eq (message_get_id (client_receive_type (client, IRIS_WIRE_RESULT)), running);
+}
+END_TEST
+
 START_TEST (a_running_command_that_is_cancelled_gets_sigterm)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
@@ -121,6 +139,25 @@ START_TEST (nobody_can_cancel_the_item_of_another)
 }
 END_TEST
 
+START_TEST (an_item_of_any_connection_can_be_cancelled_if_asked_for)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint64 running = run_command ("cat", gate);
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  /* From another connection of the same socket, and of another one. */
+  g_autoptr (Client) at_front = client_hello (irisd->front);
+  g_autofree char *endpoint = irisd_place_endpoint (irisd, 0);
+  g_autoptr (Client) at_place = client_hello (endpoint);
+  client_cancel_anywhere (at_place, running + 1000);
+  assert_error (client_receive (at_place), IRIS_WIRE_ERROR_NOT_FOUND);
+  client_cancel_anywhere (at_front, running + 1000);
+  assert_error (client_receive (at_front), IRIS_WIRE_ERROR_NOT_FOUND);
+  client_cancel_anywhere (_i == 0 ? at_front : at_place, running);
+  client_receive_type (_i == 0 ? at_front : at_place, IRIS_WIRE_CANCELLING);
+  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+}
+END_TEST
+
 /* Asks until nothing is in flight. */
 static IrisWireStatus *
 wait_until_idle (Client *asker)
@@ -164,11 +201,13 @@ main (void)
   TCase *cancel = tcase_create ("cancel");
   tcase_add_checked_fixture (cancel, set_up, tear_down);
   tcase_add_test (cancel, a_queued_item_that_is_cancelled_ends_at_once_and_does_not_run);
+  tcase_add_test (cancel, a_cancelled_item_gives_its_credit_back_while_the_worker_is_busy);
   tcase_add_test (cancel, a_running_command_that_is_cancelled_gets_sigterm);
   tcase_add_test (cancel, a_command_that_ignores_sigterm_is_killed);
   tcase_add_test (cancel, what_a_cancelled_command_has_started_ends_with_it);
   tcase_add_test (cancel, an_item_that_is_not_in_flight_cannot_be_cancelled);
   tcase_add_test (cancel, nobody_can_cancel_the_item_of_another);
+  tcase_add_loop_test (cancel, an_item_of_any_connection_can_be_cancelled_if_asked_for, 0, 2);
   tcase_add_test (cancel, bye_cancels_what_is_queued);
   suite_add_tcase (suite, cancel);
   return run_suite (suite);

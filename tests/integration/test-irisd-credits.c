@@ -93,33 +93,49 @@ START_TEST (bytes_beyond_the_credit_are_refused_until_endings_are_acknowledged)
 }
 END_TEST
 
+#define OUTPUT_SIZE 40000
+
+/* Two of these results are more than a connection may owe. */
+static guint64
+make_output (void)
+{
+  return client_submit_command (client, NULL,
+                                (const char *const[]){ "head", "-c", "40000", "/dev/zero", NULL });
+}
+
+static guint64
+receive_output (void)
+{
+  const IrisWireMessage *result = client_receive_type (client, IRIS_WIRE_RESULT);
+  ck_assert_int_eq (result->exit_status, 0);
+  ck_assert_uint_eq (result->body.size, OUTPUT_SIZE);
+  return message_get_id (result);
+}
+
 START_TEST (commands_wait_while_their_client_owes_too_much)
 {
-  /* Two of these results are more than the connection may owe. */
-  const char *const argv[] = { "head", "-c", "40000", "/dev/zero", NULL };
   for (guint i = 0; i < ITEMS; i++)
-    client_submit_command (client, NULL, argv);
-  client_receive_type (client, IRIS_WIRE_RESULT);
-  client_receive_type (client, IRIS_WIRE_RESULT);
+    make_output ();
+  receive_output ();
+  receive_output ();
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->places[0].executed, 2);
   ck_assert_uint_eq (status->in_flight, ITEMS - 2);
 
   client_ack (client, 2);
-  client_receive_type (client, IRIS_WIRE_RESULT);
-  client_receive_type (client, IRIS_WIRE_RESULT);
+  receive_output ();
+  receive_output ();
 }
 END_TEST
 
 START_TEST (a_command_that_waits_for_credit_can_be_cancelled)
 {
-  const char *const argv[] = { "head", "-c", "40000", "/dev/zero", NULL };
   guint64 waiting = 0;
   for (guint i = 0; i < 3; i++)
-    waiting += client_submit_command (client, NULL, argv);
+    waiting += make_output ();
   /* Whichever runs first: the third is what remains. */
   for (guint i = 0; i < 2; i++)
-    waiting -= message_get_id (client_receive_type (client, IRIS_WIRE_RESULT));
+    waiting -= receive_output ();
   client_cancel (client, waiting);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
                      IRIS_WIRE_STATE_QUEUED);

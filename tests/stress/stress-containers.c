@@ -85,6 +85,7 @@ typedef struct
   gpointer (*try_pop) (gpointer container);
   void (*unref) (gpointer container);
   gboolean in_order;
+  gboolean sure; /* who has pushed more than it took finds something, whatever others do */
 } Kind;
 
 static gpointer
@@ -106,18 +107,19 @@ push_to_queue (gpointer queue, gpointer item)
     ck_abort_msg ("an open queue refused");
 }
 
-#define KIND(make, push, pop, unref, in_order)                                   \
-  {                                                                              \
-    (gpointer (*) (void)) (make), (void (*) (gpointer, gpointer)) (push),        \
-        (gpointer (*) (gpointer)) (pop), (void (*) (gpointer)) (unref), in_order \
+#define KIND(make, push, pop, unref, in_order, sure)                                   \
+  {                                                                                    \
+    (gpointer (*) (void)) (make), (void (*) (gpointer, gpointer)) (push),              \
+        (gpointer (*) (gpointer)) (pop), (void (*) (gpointer)) (unref), in_order, sure \
   }
 
+/* A ring may find nothing behind a push that is under way. */
 static const Kind kinds[] = {
-  KIND (iris_stack_new, iris_stack_push, iris_stack_pop, iris_stack_unref, FALSE),
-  KIND (make_small_ring, iris_ring_push, iris_ring_pop, iris_ring_unref, FALSE),
-  KIND (make_large_ring, iris_ring_push, iris_ring_pop, iris_ring_unref, FALSE),
-  KIND (iris_queue_new, push_to_queue, iris_queue_try_pop, g_object_unref, TRUE),
-  KIND (iris_lfqueue_new, push_to_queue, iris_queue_try_pop, g_object_unref, TRUE),
+  KIND (iris_stack_new, iris_stack_push, iris_stack_pop, iris_stack_unref, FALSE, TRUE),
+  KIND (make_small_ring, iris_ring_push, iris_ring_pop, iris_ring_unref, FALSE, FALSE),
+  KIND (make_large_ring, iris_ring_push, iris_ring_pop, iris_ring_unref, FALSE, FALSE),
+  KIND (iris_queue_new, push_to_queue, iris_queue_try_pop, g_object_unref, TRUE, TRUE),
+  KIND (iris_lfqueue_new, push_to_queue, iris_queue_try_pop, g_object_unref, TRUE, TRUE),
 };
 
 typedef struct
@@ -126,6 +128,17 @@ typedef struct
   gpointer container;
   guint thread;
 } Job;
+
+static void
+try_take (const Job *job, Order *order)
+{
+  gpointer item = job->kind->try_pop (job->container);
+
+  if (item != NULL)
+    take (item, job->kind->in_order ? order : NULL);
+  else if (job->kind->sure)
+    ck_abort_msg ("nothing was found where more was pushed than taken");
+}
 
 /* Pushes one, takes one: the container stays nearly empty, and its nodes come again at once. */
 static gpointer
@@ -136,12 +149,8 @@ push_and_take (gpointer data)
 
   for (guint i = 0; i < N_PER_THREAD; i++)
     {
-      gpointer item;
-
       job->kind->push (job->container, item_of (job->thread, i));
-      item = job->kind->try_pop (job->container);
-      if (item != NULL)
-        take (item, job->kind->in_order ? &order : NULL);
+      try_take (job, &order);
     }
 
   return NULL;
@@ -162,12 +171,7 @@ push_bursts_and_take (gpointer data)
       for (guint k = 0; k < n; k++, i++)
         job->kind->push (job->container, item_of (job->thread, i));
       for (guint k = 0; k < n; k++)
-        {
-          gpointer item = job->kind->try_pop (job->container);
-
-          if (item != NULL)
-            take (item, job->kind->in_order ? &order : NULL);
-        }
+        try_take (job, &order);
     }
 
   return NULL;

@@ -475,13 +475,13 @@ outcome_restart (void)
 }
 
 void
-outcome_ready (GObject *client, GAsyncResult *result, gpointer data)
+outcome_ready (GObject *client, GAsyncResult *result, gpointer outcome)
 {
-  Outcome *outcome = data;
+  Outcome *self = outcome;
 
-  outcome->result = iris_client_submit_finish (IRIS_CLIENT (client), result, &outcome->error);
-  outcome->order = ++n_outcomes;
-  outcome->done = TRUE;
+  self->result = iris_client_submit_finish (IRIS_CLIENT (client), result, &self->error);
+  self->order = ++n_outcomes;
+  self->done = TRUE;
 }
 
 void

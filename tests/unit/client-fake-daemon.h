@@ -76,7 +76,7 @@ typedef struct
   GError *error;
 } Outcome;
 
-void outcome_ready (GObject *client, GAsyncResult *result, gpointer outcome);
+void outcome_ready (GObject *client, GAsyncResult *result, gpointer data);
 void outcome_clear (Outcome *outcome);
 void outcome_restart (void);
 void connect_now (IrisClient *client, GError **error);

@@ -4,8 +4,11 @@
  */
 #include "core-test-util.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 const CoreTestKind core_test_kinds[] = {
   { "default", 0, 3, IRIS_DEAL_OWN, iris_scheduler_new_full },
@@ -32,6 +35,15 @@ core_test_make (const CoreTestKind *kind)
   places = iris_places_new_unbound (kind->n_places, kind->n_workers);
 
   return iris_place_scheduler_new_full (places, kind->deal);
+}
+
+/* Back to 0, for the next test. */
+void
+core_test_gate_close (CoreTestGate *self)
+{
+  pthread_mutex_lock (&self->lock);
+  self->count = 0;
+  pthread_mutex_unlock (&self->lock);
 }
 
 void
@@ -109,6 +121,39 @@ core_test_proc_status (const char *field)
   ck_assert_ptr_nonnull (at);
 
   return g_ascii_strtoull (at + strlen (field) + 1, NULL, 10);
+}
+
+static void *
+tell_id (void *data)
+{
+  *(pid_t *) data = (pid_t) syscall (SYS_gettid);
+
+  return NULL;
+}
+
+/* ThreadSanitizer adds a thread of its own with the first one, so there must have been one. */
+guint64
+core_test_count_base_threads (void)
+{
+  g_autofree char *task = NULL;
+  pthread_t thread;
+  pid_t id;
+
+  ck_assert_int_eq (pthread_create (&thread, NULL, tell_id, &id), 0);
+  ck_assert_int_eq (pthread_join (thread, NULL), 0);
+  task = g_strdup_printf ("/proc/self/task/%d", id);
+  while (g_file_test (task, G_FILE_TEST_EXISTS))
+    sched_yield ();
+
+  return core_test_proc_status ("Threads:");
+}
+
+/* The kernel counts a thread for a moment longer than it can be joined. */
+void
+core_test_wait_for_threads (guint64 n)
+{
+  while (core_test_proc_status ("Threads:") != n)
+    sched_yield ();
 }
 
 int

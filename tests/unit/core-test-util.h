@@ -31,6 +31,7 @@ typedef struct
     PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 \
   }
 
+void core_test_gate_close (CoreTestGate *self);
 void core_test_gate_add (CoreTestGate *self, guint64 n);
 void core_test_gate_wait (CoreTestGate *self, guint64 at_least);
 
@@ -54,5 +55,9 @@ void core_test_check_stats (IrisScheduler *scheduler);
 
 /* A number from /proc/self/status. */
 guint64 core_test_proc_status (const char *field);
+
+/* For the start of a test of threads: how many there are without any scheduler. */
+guint64 core_test_count_base_threads (void);
+void core_test_wait_for_threads (guint64 n);
 
 int core_test_run (Suite *suite);

@@ -266,7 +266,6 @@ START_TEST (a_held_up_main_loop_does_not_condemn_irisd)
 {
   FakeDaemon *daemon = fake_daemon_new (1);
   g_autoptr (IrisClient) client = iris_client_new (daemon->dir);
-  g_autoptr (GError) error = NULL;
   Outcome outcome = { 0 };
 
   daemon->hold = TRUE;

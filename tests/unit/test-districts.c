@@ -30,7 +30,8 @@ open_crew (IrisPlaces *places, IrisDeal deal)
   for (guint i = 0; i < n; i++)
     workers[i] = iris_place_get_n_workers (iris_places_get_place (places, i));
   districts = iris_districts_new (places, deal, IRIS_LAYOUT_WORKERS);
-  crew = iris_crew_new (&iris_districts_ops, districts, iris_districts_free, n, workers, IRIS_DEQUE_CHASE_LEV);
+  crew = iris_crew_new (&iris_districts_ops, districts, iris_districts_free, n, workers,
+                        IRIS_DEQUE_CHASE_LEV);
   /* The test is the threads. */
   atomic_store (&crew->started, true);
   for (int i = 0; i < N_ITEMS; i++)

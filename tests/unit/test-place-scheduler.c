@@ -13,15 +13,18 @@
 
 /* Two places of one worker each. */
 static IrisScheduler *scheduler;
-static CoreTestGate holding, release, ran[2];
+static CoreTestGate holding = CORE_TEST_GATE_INIT, release = CORE_TEST_GATE_INIT;
+static CoreTestGate ran[2] = { CORE_TEST_GATE_INIT, CORE_TEST_GATE_INIT };
 
 static void
 setup (void)
 {
-  const CoreTestGate closed = CORE_TEST_GATE_INIT;
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (2, 1);
 
-  holding = release = ran[0] = ran[1] = closed;
+  core_test_gate_close (&holding);
+  core_test_gate_close (&release);
+  core_test_gate_close (&ran[0]);
+  core_test_gate_close (&ran[1]);
   scheduler = iris_place_scheduler_new (places);
 }
 

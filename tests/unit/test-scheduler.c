@@ -9,18 +9,20 @@
 #include <sched.h>
 #include <stdlib.h>
 
-static CoreTestGate ran, notified, blocked, release;
+static CoreTestGate ran = CORE_TEST_GATE_INIT, notified = CORE_TEST_GATE_INIT;
+static CoreTestGate blocked = CORE_TEST_GATE_INIT, release = CORE_TEST_GATE_INIT;
 
 static guint64 n_threads; /* of the process, without any scheduler */
 
 static void
 setup (void)
 {
-  const CoreTestGate closed = CORE_TEST_GATE_INIT;
-
-  ran = notified = blocked = release = closed;
+  core_test_gate_close (&ran);
+  core_test_gate_close (&notified);
+  core_test_gate_close (&blocked);
+  core_test_gate_close (&release);
   if (n_threads == 0)
-    n_threads = core_test_proc_status ("Threads:");
+    n_threads = core_test_count_base_threads ();
 }
 
 static void
@@ -107,24 +109,16 @@ end_shutdown (Shutdown *self)
   ck_assert_int_eq (pthread_join (self->thread, NULL), 0);
 }
 
-/* The kernel counts a thread for a moment longer than it can be joined. */
-static void
-wait_for_threads (guint64 n)
-{
-  while (core_test_proc_status ("Threads:") != n)
-    sched_yield ();
-}
-
 START_TEST (a_scheduler_without_work_has_no_thread)
 {
   g_autoptr (IrisScheduler) scheduler = make (_i);
 
-  wait_for_threads (n_threads);
+  core_test_wait_for_threads (n_threads);
   iris_scheduler_queue (scheduler, run, NULL, NULL);
   core_test_gate_wait (&ran, 1);
-  wait_for_threads (n_threads + iris_scheduler_get_n_workers (scheduler));
+  core_test_wait_for_threads (n_threads + iris_scheduler_get_n_workers (scheduler));
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
-  wait_for_threads (n_threads);
+  core_test_wait_for_threads (n_threads);
 }
 END_TEST
 
@@ -436,7 +430,7 @@ START_TEST (the_last_reference_may_be_dropped_by_an_item)
   core_test_gate_add (&release, 1);
   core_test_gate_wait (&ran, 1000);
   core_test_gate_wait (&notified, 500);
-  wait_for_threads (n_threads);
+  core_test_wait_for_threads (n_threads);
   ck_assert_ptr_null (weak);
   ck_assert_uint_eq (count (&ran), 1000);
   ck_assert_uint_eq (count (&notified), 500);
@@ -453,7 +447,7 @@ START_TEST (the_last_reference_may_be_dropped_by_an_item_of_another_scheduler)
   core_test_gate_add (&release, 1);
   iris_scheduler_shutdown (other, IRIS_SHUTDOWN_DRAIN);
   ck_assert_uint_eq (count (&ran), 1000);
-  wait_for_threads (n_threads);
+  core_test_wait_for_threads (n_threads);
 }
 END_TEST
 
@@ -538,71 +532,6 @@ START_TEST (the_delay_of_a_sample_is_measured)
 }
 END_TEST
 
-/* One worker, and an item that queues itself again for ever. Inside its 1000th run another thread
- * queues the item that waits, so that the runs in between can be counted. */
-typedef struct
-{
-  IrisScheduler *scheduler;
-  int n_runs;    /* of the busy one */
-  int queued_at; /* how many of them when the waiting one was queued */
-  int waited;
-  bool own; /* queued by the worker itself: the oldest of its deque */
-  bool done;
-} Busy;
-
-static void
-run_waiting (gpointer data)
-{
-  Busy *self = data;
-
-  self->waited = self->n_runs - self->queued_at;
-  self->done = true;
-}
-
-static void
-run_busy (gpointer data)
-{
-  Busy *self = data;
-
-  if (++self->n_runs == 1000)
-    {
-      self->queued_at = self->n_runs;
-      if (self->own)
-        iris_scheduler_queue (self->scheduler, run_waiting, self, NULL);
-      else
-        block (NULL);
-    }
-  if (!self->done)
-    iris_scheduler_queue (self->scheduler, run_busy, self, NULL);
-}
-
-static const CoreTestKind lonely[] = {
-  { "default", 0, 1, IRIS_DEAL_OWN, iris_scheduler_new_full },
-  { "lock-free", 0, 1, IRIS_DEAL_OWN, iris_lfscheduler_new_full },
-  { "work-stealing", 0, 1, IRIS_DEAL_OWN, iris_wsscheduler_new_full },
-  { "1 place of 1", 1, 1, IRIS_DEAL_OWN, NULL },
-  { "1 place of 1, dealt", 1, 1, IRIS_DEAL_ROUND_ROBIN, NULL },
-};
-
-START_TEST (an_item_that_queues_itself_for_ever_does_not_starve_others)
-{
-  g_autoptr (IrisScheduler) scheduler = core_test_make (&lonely[_i / 2]);
-  Busy busy = { .scheduler = scheduler, .own = _i % 2 == 1 };
-
-  iris_scheduler_queue (scheduler, run_busy, &busy, NULL);
-  if (!busy.own)
-    {
-      core_test_gate_wait (&blocked, 1);
-      iris_scheduler_queue (scheduler, run_waiting, &busy, NULL);
-      core_test_gate_add (&release, 1);
-    }
-  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
-  ck_assert (busy.done);
-  /* The deque never held more than the two items. */
-  ck_assert_int_le (busy.waited, IRIS_FAIRNESS_SOURCES * (IRIS_FAIRNESS_INTERVAL + 1 + 2));
-}
-END_TEST
-
 START_TEST (the_number_of_workers_is_what_was_asked_for)
 {
   static const guint asked[][3] = { /* least, most, got */
@@ -657,8 +586,6 @@ main (void)
   tcase_add_loop_test (all, an_item_may_queue_at_another_scheduler, 0, n);
   tcase_add_test (all, several_schedulers_live_side_by_side);
   tcase_add_loop_test (all, the_delay_of_a_sample_is_measured, 0, n);
-  tcase_add_loop_test (all, an_item_that_queues_itself_for_ever_does_not_starve_others, 0,
-                       2 * G_N_ELEMENTS (lonely));
   tcase_add_test (all, the_number_of_workers_is_what_was_asked_for);
   suite_add_tcase (suite, all);
 

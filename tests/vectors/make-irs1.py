@@ -13,7 +13,7 @@ KEYS = {
     15: "path", 16: "quiet", 19: "home", 20: "place", 21: "worker", 23: "queue-ns", 24: "run-ns", 25: "bytes",
     26: "exit-status", 27: "signal", 28: "stdout-length", 30: "truncated", 40: "code", 41: "error-name",
     42: "sentence", 43: "ends", 44: "limit", 45: "limit-value", 46: "retry-after-ms", 50: "count", 51: "target",
-    52: "state",
+    52: "state", 53: "anywhere",
 }
 TYPES = {
     "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
@@ -166,6 +166,7 @@ valid("batch-one-refused", "an item without a service is refused by itself", "BA
              {"id": ident(18).hex(), "code": "bad-argument"}])
 valid("ack", "gives two credits back", "ACK", {50: 2})
 valid("cancel", "names an item", "CANCEL", {51: ident(2)}, number=4)
+valid("cancel-anywhere", "names an item of any connection", "CANCEL", {51: ident(2), 53: True}, number=4)
 valid("status", "asks for the counters", "STATUS", {})
 valid("services", "asks for the services", "SERVICES", {})
 valid("ping", "is anybody there?", "PING", {})

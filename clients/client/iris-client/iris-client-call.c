@@ -96,7 +96,11 @@ iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessa
   if (self->type == IRIS_WIRE_SUBMIT)
     fill_submit (self, message);
   else if (self->type == IRIS_WIRE_CANCEL)
-    iris_wire_message_set_target (message, self->target);
+    {
+      /* Half of an id of ours is random, so it cannot be somebody else's by accident. */
+      iris_wire_message_set_target (message, self->target);
+      iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_ANYWHERE, TRUE);
+    }
 }
 
 /*< private >

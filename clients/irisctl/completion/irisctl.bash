@@ -6,7 +6,7 @@ _irisctl_command() {
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      -d | --dir | -e | --endpoint) ((i++)) ;;
+      -d | --dir | -e | --endpoint | -w | --wait) ((i++)) ;;
       -*) ;;
       *) echo "${COMP_WORDS[i]}"; return ;;
     esac
@@ -26,7 +26,7 @@ _irisctl_ask() {
 
 _irisctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local command options="--help --dir --endpoint"
+  local command options="--help --dir --endpoint --wait"
   command=$(_irisctl_command)
 
   case $previous in

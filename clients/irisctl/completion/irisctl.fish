@@ -15,6 +15,7 @@ complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -l version -d
 complete -c irisctl -s h -l help -d "show help"
 complete -c irisctl -s d -l dir -r -a "(__fish_complete_directories)" -d "where irisd is"
 complete -c irisctl -s e -l endpoint -x -d "its front door"
+complete -c irisctl -s w -l wait -x -d "seconds to wait for irisd to come up"
 complete -c irisctl -n "__fish_seen_subcommand_from $commands" -s j -l json -d "print JSON"
 complete -c irisctl -n "__fish_seen_subcommand_from $commands" -s v -l verbose -d "say more"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run" -s p -l place -x \

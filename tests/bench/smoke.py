@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every workload of iris-bench runs, in a small size, and says what it ran. TAP.
+
+    smoke.py IRIS-BENCH WORKLOAD|options|chart|compare
+
+No time is asserted: what is checked is that every contender took part in every load, that samples
+and counts are those that were asked for, and that the JSON holds together.
+"""
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROUNDS = 2
+SMALL = ['--rounds', str(ROUNDS), '--workers', '2', '--scale', '0.002', '--variants', 'one']
+BASE = {'default', 'lock-free', 'work-stealing', 'places', 'main-context'}
+MANY = BASE - {'main-context'}
+GLIB = {'gthreadpool', 'gasyncqueue'}
+NUMERIC = {'sequential': {'plain'}, '1 worker': MANY | GLIB, '2 workers': MANY | GLIB}
+CONTAINERS = {
+    'shared': {'gasyncqueue', 'gqueue+gmutex', 'queue', 'lfqueue', 'stack', 'ring'},
+    'mailbox': {'mpsc'},
+    'deque': {'chase-lev', 'split', 'abp', 'steal-half', 'locked', 'idempotent'},
+}
+
+# Which contenders must have taken part, at least, by load.
+EXPECTED = {
+    'recursive': {'items': BASE | GLIB, 'messages': MANY},
+    'external': {'1 producer': BASE | GLIB, '4 producers': BASE | GLIB},
+    'grain': {f'{side}, {grain} µs': BASE | GLIB | ({'plain'} if grain else set())
+              for side in ('outside', 'inside') for grain in (0, 1, 10, 100)},
+    'imbalance': {'imbalance': BASE | GLIB | {'plain'}},
+    'wake': {'median': BASE | GLIB, '99th percentile': BASE | GLIB},
+    'idle': {'processor use': BASE | GLIB, 'wake-ups': BASE | GLIB},
+    'fib': {'call': {'plain'}, '1 worker': MANY, '2 workers': MANY},
+    'jacobi': NUMERIC,
+    'lud': NUMERIC,
+    'heat': NUMERIC,
+    'queues': {f'{how}, {n} thread{"s" if n > 1 else ""}': who
+               for n in (1, 2, 4) for how, who in CONTAINERS.items()} | {'steal': CONTAINERS['deque']},
+}
+# Items of a run where the size is given: (options, {load: items}).
+COUNTS = {
+    'recursive': (['--outer', '3', '--inner', '5'], {'items': 18, 'messages': 18}),
+    'external': (['--items', '40'], {'1 producer': 40, '4 producers': 40}),
+    'grain': (['--items', '6'], {'outside, 1 µs': 6, 'inside, 0 µs': 7}),
+    'imbalance': (['--items', '4', '--work', '5'], {'imbalance': 5}),
+    'wake': (['--items', '3'], {'median': 0}),
+    'idle': (['--seconds', '0.01'], {'wake-ups': 0}),
+    'fib': (['--size', '10'], {'1 worker': 88, '2 workers': 88}),
+    'jacobi': (['--size', '20', '--steps', '3', '--tile', '8'], {'1 worker': 9}),
+    'lud': (['--size', '24', '--tile', '8'], {'2 workers': 1 + 4 + 4 + 1 + 2 + 1 + 1}),
+    'heat': (['--size', '7', '--steps', '5', '--tile', '3'], {'2 workers': 15}),
+    'queues': (['--items', '30'], {'shared, 2 threads': 60, 'steal': 30, 'deque, 4 threads': 60}),
+}
+
+results = []
+
+
+def check(good, name, why=''):
+    results.append(bool(good))
+    for line in str(why).splitlines() if not good else []:
+        print(f'# {line}')
+    print(f'{"ok" if good else "not ok"} {len(results)} - {name}', flush=True)
+    return good
+
+
+def run(*arguments):
+    return subprocess.run([BENCH, *arguments], capture_output=True, text=True, check=False)
+
+
+def measure(workload, *options):
+    """The report of a run as JSON; None, and a failed check, if there is none."""
+    done = run(workload, *SMALL, *options, '--json')
+    try:
+        report = json.loads(done.stdout)
+    except ValueError as error:
+        check(False, f'{workload} prints JSON', f'{error}\n{done.stdout[:500]}\n{done.stderr}')
+        return None
+    check(done.returncode == 0 and not done.stderr, f'{workload} ends well and is quiet',
+          f'status {done.returncode}\n{done.stderr}')
+    return report
+
+
+def broken_series(series):
+    """What is wrong with a series; None if nothing is."""
+    samples = series['samples']
+    if len(samples) != ROUNDS:
+        return f'{len(samples)} samples'
+    if series['unit'] == 's' and min(samples) <= 0:
+        return f'a sample of {min(samples)} s'
+    if abs(series['median'] - statistics.median(samples)) > 1e-12:
+        return f'a median of {series["median"]} for {samples}'
+    if (series['min'], series['max']) != (min(samples), max(samples)):
+        return 'a range that is not that of its samples'
+    if series['items'] and abs(series['ns_per_item'] - series['median'] * 1e9 / series['items']) \
+            > 1e-6 * series['ns_per_item']:
+        return f'{series["ns_per_item"]} ns for an item'
+    return None
+
+
+def check_result(result, expected):
+    name = result['workload']
+    found = {}
+    for series in result['series']:
+        found.setdefault(series['load'], set()).add(series['contender'])
+    check(set(expected) <= set(found), f'{name} ran its loads', f'{sorted(found)}')
+    missing = {load: sorted(contenders - found.get(load, set()))
+               for load, contenders in expected.items() if contenders - found.get(load, set())}
+    check(not missing, f'{name}: every contender ran every load', f'missing: {missing}')
+    wrong = [f'{s["load"]}, {s["contender"]}: {broken_series(s)}'
+             for s in result['series'] if broken_series(s)]
+    check(not wrong, f'{name}: its samples are those of its rounds', '\n'.join(wrong))
+
+
+def test_workload(workload):
+    options, counts = COUNTS[workload]
+    report = measure(workload, *options)
+    if report is None:
+        return
+    machine = report['machine']
+    check('processors' in machine['description'] and len(machine['load_at_start']) == 3,
+          f'{workload} says on which machine, and under what load', machine)
+    result, = report['results']
+    check_result(result, EXPECTED[workload])
+    for load, items in counts.items():
+        found = {s['items'] for s in result['series']
+                 if s['load'] == load and s['contender'] != 'plain'}
+        check(found == {items}, f'{workload}, {load}: {items} items', found)
+    done = run(workload, *SMALL, *options)
+    check(done.returncode == 0 and all(load in done.stdout for load in EXPECTED[workload]),
+          f'{workload} prints a table', done.stdout + done.stderr)
+
+
+def test_compare():
+    report = measure('compare', '--no-peers', '--only', 'work-stealing', '--only', 'default')
+    if report is None:
+        return
+    names = {result['workload'] for result in report['results']}
+    # The containers have names of their own, of which none was chosen.
+    check(names == set(EXPECTED) - {'queues'}, 'compare runs what the chosen can run',
+          sorted(names))
+    verdicts = {goal['reached'] for goal in report['goals']}
+    check(verdicts <= {'yes', 'NO', 'shown', 'unknown'} and len(report['goals']) > 15,
+          'compare holds goals against the results', report['goals'])
+    known = [goal for goal in report['goals'] if goal['reached'] in ('yes', 'NO')]
+    check(any('recursive' in goal['figure'] for goal in known)
+          and any('against onetbb' in goal['figure'] and goal['reached'] == 'unknown'
+                  for goal in report['goals']),
+          'a goal is unknown when who it takes took no part', report['goals'])
+
+
+def test_options():
+    def refused(why, *arguments):
+        done = run(*arguments)
+        good = done.returncode == 2 and why in done.stderr and not done.stdout
+        check(good, f'refused: {" ".join(arguments) or "no arguments"}',
+              f'status {done.returncode}\n{done.stdout}{done.stderr}')
+
+    refused('name one workload')
+    refused('name one workload', 'recursive', 'external')
+    refused('there is no workload', 'nonsense')
+    refused('--workers takes', 'recursive', '--workers', '0')
+    refused('--rounds takes', 'recursive', '--rounds', '-1')
+    refused('--scale takes', 'recursive', '--scale', '0')
+    refused('--variants takes', 'recursive', '--variants', 'some')
+    refused('there is no contender', 'recursive', '--only', 'nobody')
+    refused('has no setting', 'recursive', '--only', 'places:colour=red')
+    refused('has no setting', 'recursive', '--only', 'default:deal=own')
+    refused('has no setting', 'recursive', '--only', 'places:deque=idempotent')
+    refused('can run fib', 'fib', '--only', 'gthreadpool')
+    refused('neither in .svg nor in .png', 'recursive', '--chart', 'x.pdf')
+    refused('-o FILE.svg', 'chart', 'x.json')
+    done = run('recursive', *SMALL, '--only', 'places:deal=round-robin', '--json')
+    check(done.returncode == 0 and {s['contender'] for s in json.loads(done.stdout)['results'][0][
+        'series']} == {'places:deal=round-robin'}, 'a setting of a scheduler can be chosen',
+          done.stderr)
+    done = run('--help')
+    check(done.returncode == 0 and all(name in done.stdout for name in EXPECTED),
+          '--help lists every workload', done.stdout)
+    done = run('--version')
+    check(done.returncode == 0 and done.stdout.startswith('iris-bench '), '--version', done.stdout)
+
+
+def test_chart():
+    if shutil.which('gnuplot') is None:
+        done = run('recursive', *SMALL, '--chart', 'x.svg')
+        check(done.returncode == 1 and 'gnuplot' in done.stderr and not done.stdout,
+              'without gnuplot, a chart is refused before anything is measured', done.stderr)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        svg, again, saved, png = (os.path.join(folder, name) for name in (
+            'a.svg', 'b.svg', 'a.json', 'a.png'))
+        done = run('grain', *SMALL, '--json', '--chart', svg)
+        Path(saved).write_text(done.stdout)
+        text = Path(svg).read_text() if os.path.exists(svg) else ''
+        names = {s['contender'] for s in json.loads(done.stdout)['results'][0]['series']}
+        check(text.startswith('<?xml') and names and all(name in text for name in names),
+              'an SVG comes out with every contender in it', done.stderr)
+        check(all(words in text for words in ('grain: inside', 'time per item, ns',
+                                              'work in an item, µs', 'share of the ideal speed, %')),
+              'its axes are labelled, with units')
+        done = run('chart', saved, '-o', again)
+        check(done.returncode == 0 and Path(again).read_text() == text,
+              'the same comes out of the saved JSON', done.stderr)
+        done = run('chart', saved, '-o', png)
+        check(done.returncode == 0 and Path(png).read_bytes().startswith(b'\x89PNG'),
+              'a PNG comes out as well', done.stderr)
+        hostile = json.loads(Path(saved).read_text())
+        hostile['results'][0]['series'][0]['contender'] = "x'; system('touch planted'); '\n!touch planted"
+        Path(saved).write_text(json.dumps(hostile))
+        done = run('chart', saved, '-o', again)
+        check(done.returncode == 0 and not os.path.exists('planted'),
+              'names in a file are not run', done.stderr)
+        for what in ('nothing', '[]', '{}', '{"results": [{"series": [{}]}]}',
+                     '{"results": [{"series": [[]]}]}', '{"results": [3]}'):
+            Path(saved).write_text(what)
+            done = run('chart', saved, '-o', again)
+            check(done.returncode == 1 and done.stderr.startswith('iris-bench: '),
+                  f'not a report: {what}', f'status {done.returncode}\n{done.stderr}')
+        done = run('chart', os.path.join(folder, 'none.json'), '-o', again)
+        check(done.returncode == 1 and 'none.json' in done.stderr, 'a file that is not there',
+              done.stderr)
+
+
+BENCH, what = sys.argv[1:]
+{'compare': test_compare, 'options': test_options, 'chart': test_chart}.get(
+    what, lambda: test_workload(what))()
+print(f'1..{len(results)}')
+sys.exit(0 if results and all(results) else 1)

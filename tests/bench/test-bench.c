@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * iris-bench itself: its checks find what is planted, and its sums are right.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "bench-contender.h"
+#include "bench-goals.h"
+#include "bench-numeric.h"
+
+#include <iris/iris.h>
+#include <math.h>
+
+static const BenchSeries *
+find_series (const BenchResult *result, const char *load, const char *contender)
+{
+  for (guint i = 0; i < result->series->len; i++)
+    {
+      const BenchSeries *series = g_ptr_array_index (result->series, i);
+
+      if (g_str_equal (series->load, load) && g_str_equal (series->contender, contender))
+        return series;
+    }
+  ck_abort_msg ("%s did not run on %s", load, contender);
+}
+
+static const BenchOptions small = { .workers = 2, .rounds = 3, .scale = 1, .peers = TRUE };
+
+/* --- checks of runs --------------------------------------------------------------------------- */
+
+START_TEST (the_count_finds_an_item_too_few_or_too_many)
+{
+  g_autoptr (GError) few = NULL, many = NULL;
+
+  bench_counts_reset ();
+  for (guint i = 0; i < 5; i++)
+    bench_count_one ();
+  ck_assert (bench_counts_check (5, 0, NULL));
+  ck_assert (!bench_counts_check (6, 0, &few));
+  ck_assert (g_error_matches (few, BENCH_ERROR, BENCH_ERROR_RESULT));
+  ck_assert_str_eq (few->message, "5 of 6 items were executed");
+  ck_assert (!bench_counts_check (4, 0, &many));
+  bench_counts_reset ();
+  ck_assert (bench_counts_check (0, 0, NULL));
+}
+END_TEST
+
+START_TEST (the_sum_finds_work_that_was_left_out)
+{
+  BenchWork work = bench_work_new (1), less = { work.steps - 1, 0 };
+
+  ck_assert_uint_gt (work.steps, 1);
+  bench_counts_reset ();
+  bench_item_run (&work);
+  bench_item_run (&work);
+  ck_assert (bench_counts_check (2, 2 * work.result, NULL));
+  bench_item_run (&less);
+  ck_assert (!bench_counts_check (3, 3 * work.result, NULL));
+}
+END_TEST
+
+/* A computation of four numbers, one a tile; the flag plants a tile that does nothing. */
+typedef struct
+{
+  gdouble values[4];
+  gboolean lazy;
+} Quadruple;
+
+static void
+quadruple_restart (gpointer problem)
+{
+  Quadruple *self = problem;
+
+  for (guint i = 0; i < 4; i++)
+    self->values[i] = 0;
+}
+
+static void
+quadruple_tile (gpointer problem, guint phase, guint tile)
+{
+  Quadruple *self = problem;
+
+  if (!self->lazy || tile != 2)
+    self->values[tile] += tile + 1;
+}
+
+static void
+quadruple_plain (gpointer problem)
+{
+  Quadruple *self = problem;
+
+  for (guint i = 0; i < 4; i++)
+    self->values[i] = 2 * (i + 1);
+}
+
+static guint
+quadruple_n_tiles (gpointer problem, guint phase)
+{
+  return 4;
+}
+
+static const gdouble *
+quadruple_values (gpointer problem, gsize *n)
+{
+  *n = 4;
+
+  return ((Quadruple *) problem)->values;
+}
+
+static gboolean
+quadruple_check (gpointer problem, GError **error)
+{
+  return TRUE;
+}
+
+static BenchResult *
+run_quadruple (gboolean lazy, GError **error)
+{
+  Quadruple *problem = g_new0 (Quadruple, 1);
+  BenchNumeric numeric = { .name = "quadruple",
+                           .title = g_strdup ("four numbers, twice"),
+                           .problem = problem,
+                           .free = g_free,
+                           .restart = quadruple_restart,
+                           .plain = quadruple_plain,
+                           .phases = { problem, 2, quadruple_n_tiles, quadruple_tile },
+                           .values = quadruple_values,
+                           .check_plain = quadruple_check };
+
+  problem->lazy = lazy;
+
+  return bench_numeric_run (&numeric, &small, error);
+}
+
+START_TEST (tiles_that_come_to_the_numbers_of_plain_C_are_accepted)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (BenchResult) result = run_quadruple (FALSE, &error);
+  const BenchSeries *one, *two;
+
+  ck_assert_msg (result != NULL, "%s", error != NULL ? error->message : "");
+  one = find_series (result, "1 worker", "work-stealing");
+  two = find_series (result, "2 workers", "gthreadpool");
+  ck_assert_uint_eq (one->samples->len, small.rounds);
+  ck_assert_int_eq (one->relation, BENCH_OVERHEAD);
+  ck_assert_int_eq (two->relation, BENCH_FACTOR);
+  ck_assert_uint_eq (two->n_items, 8);
+}
+END_TEST
+
+START_TEST (a_tile_that_was_left_out_is_found_and_named)
+{
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (run_quadruple (TRUE, &error));
+  ck_assert (g_error_matches (error, BENCH_ERROR, BENCH_ERROR_RESULT));
+  ck_assert_str_eq (error->message, "quadruple, 1 worker on default: number 2 of 4 is 0, where "
+                                    "plain C has 6");
+}
+END_TEST
+
+/* --- rounds ----------------------------------------------------------------------------------- */
+
+static GString *order;
+
+static gboolean
+note_order (gpointer data, gdouble *samples, GError **error)
+{
+  g_string_append_c (order, GPOINTER_TO_INT (data));
+  samples[0] = order->len;
+
+  return TRUE;
+}
+
+START_TEST (every_round_runs_all_and_starts_with_another)
+{
+  g_autoptr (BenchResult) result = bench_result_new ("rounds", &small, g_strdup (""));
+
+  order = g_string_new (NULL);
+  for (int c = 'a'; c <= 'c'; c++)
+    {
+      BenchSeries *series = bench_result_add_series (
+          result, bench_series_new ("load", (char[]){ (char) c, '\0' }, BENCH_IRIS, 1, 1));
+
+      bench_result_add_trial (result, note_order, GINT_TO_POINTER (c), NULL, series, NULL);
+    }
+  ck_assert (bench_result_measure (result, NULL));
+  ck_assert_str_eq (order->str, "abc" /* warms up */ "bcacababc");
+  ck_assert_uint_eq (find_series (result, "load", "a")->samples->len, small.rounds);
+  ck_assert_double_eq (bench_series_summary (find_series (result, "load", "b")).min, 4);
+  g_string_free (order, TRUE);
+}
+END_TEST
+
+START_TEST (series_of_one_load_stand_together)
+{
+  static const char *const loads[] = { "x", "y", "x", "y" };
+  g_autoptr (BenchResult) result = bench_result_new ("loads", &small, g_strdup (""));
+  g_autoptr (GString) found = g_string_new (NULL);
+
+  order = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (loads); i++)
+    {
+      BenchSeries *series = bench_result_add_series (
+          result, bench_series_new (loads[i], i < 2 ? "a" : "b", BENCH_IRIS, 1, 1));
+
+      bench_result_add_trial (result, note_order, GINT_TO_POINTER ('-'), NULL, series, NULL);
+    }
+  ck_assert (bench_result_measure (result, NULL));
+  for (guint i = 0; i < result->series->len; i++)
+    {
+      const BenchSeries *series = g_ptr_array_index (result->series, i);
+
+      g_string_append_printf (found, "%s%s ", series->load, series->contender);
+    }
+  ck_assert_str_eq (found->str, "xa xb ya yb ");
+  g_string_free (order, TRUE);
+}
+END_TEST
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+static BenchSeries *
+series_of (const char *load, const char *contender, BenchKind kind, gdouble a, gdouble b, gdouble c)
+{
+  BenchSeries *series = bench_series_new (load, contender, kind, 2, 10);
+
+  bench_series_add (series, a);
+  bench_series_add (series, b);
+  bench_series_add (series, c);
+
+  return series;
+}
+
+START_TEST (a_summary_is_median_range_and_middle_half)
+{
+  BenchSeries *series = series_of ("l", "c", BENCH_IRIS, 8, 2, 4);
+  BenchSummary summary = bench_series_summary (series);
+
+  ck_assert_double_eq (summary.median, 4);
+  ck_assert_double_eq (summary.min, 2);
+  ck_assert_double_eq (summary.max, 8);
+  ck_assert_double_eq (summary.low_quartile, 3);
+  ck_assert_double_eq (summary.high_quartile, 6);
+  ck_assert_double_eq (bench_series_per_item (series), 0.4);
+  bench_series_free (series);
+}
+END_TEST
+
+START_TEST (samples_of_one_round_are_compared_with_each_other)
+{
+  static const struct
+  {
+    BenchRelation relation;
+    gdouble median;
+  } expected[] = {
+    { BENCH_FACTOR, 2 },
+    { BENCH_OVERHEAD, -50 },
+    { BENCH_IDEAL, 100 },
+    { BENCH_EXTRA, -0.2 },
+  };
+  /* Round by round the base takes 1.5, 2 and 10 times as long: 2 is the middle. */
+  BenchSeries *base = series_of ("l", "base", BENCH_PLAIN, 3, 4, 100);
+  BenchSeries *series = series_of ("l", "c", BENCH_IRIS, 2, 2, 10);
+
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
+    {
+      bench_series_compare (series, base, expected[i].relation);
+      ck_assert_double_eq_tol (bench_series_compared (series).median, expected[i].median, 1e-12);
+    }
+  bench_series_compare (series, base, BENCH_FACTOR);
+  ck_assert_double_eq (bench_series_compared (series).min, 1.5);
+  ck_assert_double_eq (bench_series_compared (series).max, 10);
+  bench_series_free (series);
+  bench_series_free (base);
+}
+END_TEST
+
+/* --- goals ------------------------------------------------------------------------------------ */
+
+static const BenchGoal *
+find_goal (GPtrArray *goals, const char *figure)
+{
+  for (guint i = 0; i < goals->len; i++)
+    if (g_str_has_prefix (((const BenchGoal *) g_ptr_array_index (goals, i))->figure, figure))
+      return g_ptr_array_index (goals, i);
+  ck_abort_msg ("there is no goal %s", figure);
+}
+
+/* Seconds of 10 items: work-stealing takes 4 ns for one, and so on. */
+static GPtrArray *
+recursive_results (void)
+{
+  GPtrArray *results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
+  BenchResult *result = bench_result_new ("recursive", &small, g_strdup (""));
+
+  bench_result_add_series (result,
+                           series_of ("items", "work-stealing", BENCH_IRIS, 40e-9, 40e-9, 40e-9));
+  bench_result_add_series (result,
+                           series_of ("items", "default", BENCH_IRIS, 360e-9, 360e-9, 360e-9));
+  bench_result_add_series (result,
+                           series_of ("items", "onetbb", BENCH_PEER, 900e-9, 900e-9, 900e-9));
+  bench_result_add_series (result,
+                           series_of ("items", "onetbb-for", BENCH_PEER, 500e-9, 500e-9, 500e-9));
+  g_ptr_array_add (results, result);
+
+  return results;
+}
+
+START_TEST (goals_are_reached_missed_or_unknown)
+{
+  g_autoptr (GPtrArray) results = recursive_results ();
+  g_autoptr (GPtrArray) goals = bench_goals_check (results);
+
+  ck_assert_int_eq (find_goal (goals, "recursive, items, work-stealing against default")->verdict,
+                    BENCH_MISSED);
+  ck_assert_int_eq (find_goal (goals, "recursive, items, work-stealing against onetbb")->verdict,
+                    BENCH_REACHED);
+  ck_assert_int_eq (find_goal (goals, "external, 1 producer, iris against gthr")->verdict,
+                    BENCH_UNKNOWN);
+  ck_assert_str_eq (find_goal (goals, "external, 1 producer, iris against gthr")->measured,
+                    "not run");
+}
+END_TEST
+
+START_TEST (a_peer_is_judged_by_its_faster_idiom)
+{
+  g_autoptr (GPtrArray) results = recursive_results ();
+  g_autoptr (GPtrArray) goals = bench_goals_check (results);
+
+  ck_assert_str_eq (find_goal (goals, "recursive, items, work-stealing against onetbb")->measured,
+                    "12.50x (12.50 to 12.50), work-stealing against onetbb-for");
+}
+END_TEST
+
+/* --- contenders ------------------------------------------------------------------------------- */
+
+/* Choices of the scheduler of places, as its properties have them. */
+static guint
+count_choices (guint *n_settings)
+{
+  g_autoptr (GTypeClass) klass = g_type_class_ref (IRIS_TYPE_PLACE_SCHEDULER);
+  g_autofree GParamSpec **specs = NULL;
+  guint n, combinations = 1;
+
+  *n_settings = 0;
+  specs = g_object_class_list_properties (G_OBJECT_CLASS (klass), &n);
+  for (guint i = 0; i < n; i++)
+    if (G_IS_PARAM_SPEC_ENUM (specs[i]) && (specs[i]->flags & G_PARAM_CONSTRUCT_ONLY) != 0)
+      {
+        GEnumClass *values = G_PARAM_SPEC_ENUM (specs[i])->enum_class;
+        /* A deque that gives out an item twice is for who can bear it, which schedulers cannot. */
+        gboolean has_refused = g_enum_get_value_by_nick (values, "idempotent") != NULL;
+        guint n_values = values->n_values - has_refused;
+
+        combinations *= n_values;
+        *n_settings += n_values - 1;
+      }
+
+  return combinations;
+}
+
+static guint
+count_variants (BenchVariants variants)
+{
+  BenchOptions options = small;
+  g_autoptr (GPtrArray) contenders = NULL;
+  guint n = 0;
+
+  options.variants = variants;
+  contenders = bench_contenders (&options, BENCH_CAN_INSIDE);
+  for (guint i = 0; i < contenders->len; i++)
+    {
+      const BenchContender *contender = g_ptr_array_index (contenders, i);
+
+      n += g_str_has_prefix (contender->name, "places");
+      if (g_str_has_prefix (contender->name, "places") && n == 1)
+        ck_assert_str_eq (contender->name, "places");
+    }
+
+  return n;
+}
+
+START_TEST (every_setting_of_a_property_is_a_contender)
+{
+  guint n_settings, combinations = count_choices (&n_settings);
+
+  ck_assert_uint_gt (n_settings, 0);
+  ck_assert_uint_eq (count_variants (BENCH_VARIANTS_NONE), 1);
+  ck_assert_uint_eq (count_variants (BENCH_VARIANTS_ONE), 1 + n_settings);
+  ck_assert_uint_eq (count_variants (BENCH_VARIANTS_ALL), combinations);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("bench");
+  TCase *tcase = tcase_create ("bench");
+  SRunner *runner;
+  int failed;
+
+  tcase_set_timeout (tcase, 120);
+  tcase_add_test (tcase, the_count_finds_an_item_too_few_or_too_many);
+  tcase_add_test (tcase, the_sum_finds_work_that_was_left_out);
+  tcase_add_test (tcase, tiles_that_come_to_the_numbers_of_plain_C_are_accepted);
+  tcase_add_test (tcase, a_tile_that_was_left_out_is_found_and_named);
+  tcase_add_test (tcase, every_round_runs_all_and_starts_with_another);
+  tcase_add_test (tcase, series_of_one_load_stand_together);
+  tcase_add_test (tcase, a_summary_is_median_range_and_middle_half);
+  tcase_add_test (tcase, samples_of_one_round_are_compared_with_each_other);
+  tcase_add_test (tcase, goals_are_reached_missed_or_unknown);
+  tcase_add_test (tcase, a_peer_is_judged_by_its_faster_idiom);
+  tcase_add_test (tcase, every_setting_of_a_property_is_a_contender);
+  suite_add_tcase (suite, tcase);
+  runner = srunner_create (suite);
+  srunner_set_fork_status (runner, CK_NOFORK);
+  srunner_run_all (runner, CK_ENV);
+  failed = srunner_ntests_failed (runner);
+  srunner_free (runner);
+
+  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisctl as people and scripts use it: the program itself, against a real irisd.
+ */
+#include "irisd-fixture.h"
+
+#include <glib/gstdio.h>
+#include <json-glib/json-glib.h>
+#include <signal.h>
+#include <unistd.h>
+
+#define N_FILES TIMES (600)
+
+static Irisd *irisd;
+static char *files; /* a directory */
+
+/* What one run of irisctl gave. */
+static char *out, *err;
+static int status;
+
+static void
+forget (void)
+{
+  g_clear_pointer (&out, g_free);
+  g_clear_pointer (&err, g_free);
+}
+
+static void
+set_up (void)
+{
+  irisd = irisd_start (NULL, TWO_PLACES, NULL);
+  files = g_strdup_printf ("%s.files", irisd->dir);
+  ck_assert_int_eq (g_mkdir_with_parents (files, 0700), 0);
+}
+
+static void
+tear_down (void)
+{
+  forget ();
+  g_free (files);
+  /* With what it left go the files. */
+  if (irisd != NULL)
+    irisd_finish (irisd);
+}
+
+static GSubprocess *
+spawn (const char *const *words)
+{
+  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (
+      G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE
+      | G_SUBPROCESS_FLAGS_STDERR_PIPE);
+  g_autoptr (GError) error = NULL;
+  GSubprocess *process;
+
+  g_subprocess_launcher_setenv (launcher, "IRIS_RUNTIME_DIR", irisd->dir, TRUE);
+  g_subprocess_launcher_setenv (launcher, "LC_ALL", "C.UTF-8", TRUE);
+  process = g_subprocess_launcher_spawnv (launcher, words, &error);
+  ck_assert_msg (process != NULL, "%s", error != NULL ? error->message : "");
+  return process;
+}
+
+static void
+collect (GSubprocess *process, const char *input)
+{
+  g_autoptr (GError) error = NULL;
+
+  forget ();
+  ck_assert_msg (g_subprocess_communicate_utf8 (process, input, NULL, &out, &err, &error), "%s",
+                 error != NULL ? error->message : "");
+  status = g_subprocess_get_if_exited (process) ? g_subprocess_get_exit_status (process)
+                                                : -g_subprocess_get_term_sig (process);
+}
+
+static void
+run_words (const char *input, const char *const *words)
+{
+  g_autoptr (GSubprocess) process = spawn (words);
+
+  collect (process, input);
+}
+
+#define irisctl(...) \
+  run_words (NULL, (const char *const[]){ g_getenv ("IRISCTL"), __VA_ARGS__, NULL })
+#define irisctl_with_input(input, ...) \
+  run_words (input, (const char *const[]){ g_getenv ("IRISCTL"), __VA_ARGS__, NULL })
+
+#define assert_status(wanted) \
+  ck_assert_msg (status == (wanted), "exit status %d, not %d: %s", status, (wanted), err)
+
+/* The output as JSON. */
+static JsonNode *
+json (void)
+{
+  g_autoptr (GError) error = NULL;
+  JsonNode *node = json_from_string (out, &error);
+
+  ck_assert_msg (node != NULL, "no JSON: %s: %s", error != NULL ? error->message : "empty", out);
+  return node;
+}
+
+static JsonObject *
+element (JsonNode *array, guint i)
+{
+  return json_array_get_object_element (json_node_get_array (array), i);
+}
+
+static void
+make_files (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("%s/%03u/%u", files, i % 50, i);
+      g_autofree char *dir = g_path_get_dirname (path);
+      FILE *file;
+
+      ck_assert_int_eq (g_mkdir_with_parents (dir, 0700), 0);
+      file = g_fopen (path, "we");
+      ck_assert_ptr_nonnull (file);
+      fprintf (file, "%u\n", i);
+      ck_assert_int_eq (fclose (file), 0);
+    }
+}
+
+START_TEST (places_are_listed)
+{
+  g_autoptr (JsonNode) node = NULL;
+
+  irisctl ("places");
+  assert_status (0);
+  ck_assert_ptr_nonnull (strstr (out, "package:0"));
+  ck_assert_ptr_nonnull (strstr (out, "package:1"));
+  irisctl ("places", "--json");
+  assert_status (0);
+  node = json ();
+  ck_assert_uint_eq (json_array_get_length (json_node_get_array (node)), 2);
+  ck_assert_str_eq (json_object_get_string_member (element (node, 1), "name"), "package:1");
+}
+END_TEST
+
+START_TEST (services_are_listed)
+{
+  g_autoptr (JsonNode) node = NULL;
+
+  irisctl ("services");
+  assert_status (0);
+  ck_assert_ptr_nonnull (strstr (out, "sha256"));
+  irisctl ("services", "--json");
+  node = json ();
+  ck_assert_uint_ge (json_array_get_length (json_node_get_array (node)), 4);
+}
+END_TEST
+
+START_TEST (status_counts_items)
+{
+  g_autoptr (JsonNode) node = NULL;
+
+  irisctl ("send", "echo", "x");
+  irisctl ("status");
+  assert_status (0);
+  irisctl ("status", "--json");
+  assert_status (0);
+  node = json ();
+  ck_assert_int_eq (json_object_get_int_member (json_node_get_object (node), "accepted"), 1);
+  ck_assert_int_eq (json_object_get_int_member (json_node_get_object (node), "pid"), irisd->pid);
+}
+END_TEST
+
+START_TEST (send_prints_what_comes_back)
+{
+  const char *digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824\n";
+  g_autofree char *path = g_build_filename (files, "hello", NULL);
+
+  ck_assert (g_file_set_contents (path, "hello", 5, NULL));
+  irisctl ("send", "sha256", "hello");
+  assert_status (0);
+  ck_assert_str_eq (out, digest);
+  irisctl_with_input ("hello", "send", "sha256", "-");
+  ck_assert_str_eq (out, digest);
+  irisctl ("send", "sha256", "--file", path);
+  ck_assert_str_eq (out, digest);
+  irisctl ("send", "sha256", "--path", path);
+  ck_assert_str_eq (out, digest);
+  irisctl ("send", "echo", "as it is");
+  ck_assert_str_eq (out, "as it is");
+}
+END_TEST
+
+START_TEST (send_as_json_says_where_it_ran)
+{
+  g_autoptr (JsonNode) node = NULL;
+  JsonObject *object;
+
+  irisctl ("send", "--json", "--place", "package:1", "--strict", "echo", "");
+  assert_status (0);
+  node = json ();
+  object = json_node_get_object (node);
+  ck_assert_str_eq (json_object_get_string_member (object, "home"), "package:1");
+  ck_assert_str_eq (json_object_get_string_member (object, "place"), "package:1");
+  ck_assert_str_eq (json_object_get_string_member (object, "body"), "");
+}
+END_TEST
+
+START_TEST (run_is_as_if_the_command_had_been_run_here)
+{
+  irisctl ("run", "--", "sh", "-c", "echo out; echo err >&2; exit 7");
+  assert_status (7);
+  ck_assert_str_eq (out, "out\n");
+  ck_assert_str_eq (err, "err\n");
+  irisctl ("run", "sh", "-c", "kill -9 $$");
+  assert_status (128 + SIGKILL);
+  irisctl ("run", "no-such-program-as-this");
+  assert_status (127);
+  irisctl_with_input ("c\na\nb\n", "run", "--stdin", "sort", "-r");
+  assert_status (0);
+  ck_assert_str_eq (out, "c\nb\na\n");
+}
+END_TEST
+
+START_TEST (mistakes_have_exit_statuses)
+{
+  irisctl ("frobnicate");
+  assert_status (2);
+  irisctl ("send");
+  assert_status (2);
+  irisctl ("send", "--strict", "echo", "x");
+  assert_status (2);
+  irisctl ("map", "sha256", "--hints", "sideways", files);
+  assert_status (2);
+  irisctl ("map", "sha256", "--hints", "none", "--strict", files);
+  assert_status (2);
+  irisctl ("send", "no-such-service", "x");
+  assert_status (2);
+  irisctl ("send", "--place", "numa:7", "echo", "x");
+  assert_status (2);
+  ck_assert_ptr_nonnull (strstr (err, "package:1"));
+  irisctl ("send", "sha256", "--path", "/nonexistent");
+  assert_status (1);
+  irisctl ("cancel", "00000000000000000000000000000000");
+  assert_status (1);
+  irisctl ("--dir", files, "status");
+  assert_status (3);
+  ck_assert_ptr_nonnull (strstr (err, "irisd --dir"));
+}
+END_TEST
+
+START_TEST (every_command_has_help)
+{
+  const char *const names[] = {
+    "places", "services", "status", "send", "map", "run", "cancel", NULL
+  };
+
+  irisctl ("--help");
+  assert_status (0);
+  for (guint i = 0; names[i] != NULL; i++)
+    {
+      ck_assert_ptr_nonnull (strstr (out, names[i]));
+      irisctl (names[i], "--help");
+      assert_status (0);
+      ck_assert_ptr_nonnull (strstr (out, names[i]));
+      irisctl ("help", names[i]);
+      assert_status (0);
+      irisctl ("--help");
+    }
+  irisctl ("--version");
+  assert_status (0);
+  ck_assert (g_str_has_prefix (out, "irisctl "));
+}
+END_TEST
+
+START_TEST (digests_of_a_tree_are_those_of_sha256sum)
+{
+  g_autofree char *odd = g_build_filename (files, "line\nbreak\\\r", NULL);
+  g_autofree char *sums = g_strdup_printf ("%s.sums", irisd->dir);
+  g_autofree char *lines = NULL;
+  guint n_lines = 0;
+
+  make_files (N_FILES);
+  ck_assert (g_file_set_contents (odd, "odd", 3, NULL));
+  irisctl ("map", "sha256", "--output", sums, files);
+  assert_status (0);
+  run_words (NULL,
+             (const char *const[]){ "sha256sum", "--check", "--quiet", "--strict", sums, NULL });
+  assert_status (0);
+  ck_assert (g_file_get_contents (sums, &lines, NULL, NULL));
+  for (const char *c = lines; *c != '\0'; c++)
+    n_lines += *c == '\n';
+  ck_assert_uint_eq (n_lines, N_FILES + 1);
+
+  /* And on standard output the same, in the same order, with the table elsewhere. */
+  irisctl ("map", "sha256", "--print", "--in-flight", "7", files);
+  assert_status (0);
+  ck_assert_str_eq (out, lines);
+  ck_assert_ptr_nonnull (strstr (err, "total"));
+}
+END_TEST
+
+/* A member of the total of `map --json`, and whether the places add up to it. */
+static gint64
+total (JsonNode *node, const char *member)
+{
+  JsonObject *object = json_node_get_object (node);
+  JsonArray *places = json_object_get_array_member (object, "places");
+  gint64 sum = 0;
+
+  for (guint i = 0; i < json_array_get_length (places); i++)
+    sum += json_object_get_int_member (json_array_get_object_element (places, i), member);
+  object = json_object_get_object_member (object, "total");
+  ck_assert_int_eq (sum, json_object_get_int_member (object, member));
+  return sum;
+}
+
+static gint64
+of_place (JsonNode *node, guint place, const char *member)
+{
+  JsonArray *places = json_object_get_array_member (json_node_get_object (node), "places");
+
+  return json_object_get_int_member (json_array_get_object_element (places, place), member);
+}
+
+START_TEST (every_rule_of_hints_counts_every_file_once)
+{
+  const char *const rules[] = { "none", "round-robin", "by-directory", NULL };
+
+  make_files (N_FILES);
+  for (guint i = 0; rules[i] != NULL; i++)
+    {
+      g_autoptr (JsonNode) node = NULL;
+
+      irisctl ("map", "--json", "sha256", "--hints", rules[i], files);
+      assert_status (0);
+      node = json ();
+      ck_assert_int_eq (total (node, "executed"), N_FILES);
+      ck_assert_int_eq (total (node, "hinted"), i == 0 ? 0 : N_FILES);
+      ck_assert_int_eq (total (node, "stolen_in"), total (node, "stolen_out"));
+      if (i == 1)
+        ck_assert_int_eq (of_place (node, 0, "hinted"), N_FILES / 2);
+    }
+}
+END_TEST
+
+/* Whether a thief comes in time is the machine's affair, so the load is given until one does. With
+ * strict hints none may, however often. */
+START_TEST (an_idle_place_steals_unless_the_hints_are_strict)
+{
+  gint64 stolen = 0;
+
+  make_files (N_FILES);
+  while (stolen == 0)
+    {
+      g_autoptr (JsonNode) node = NULL;
+
+      irisctl ("map", "--json", "sha256", "--place", "1", files);
+      assert_status (0);
+      node = json ();
+      ck_assert_int_eq (of_place (node, 1, "hinted"), N_FILES);
+      ck_assert_int_eq (total (node, "executed"), N_FILES);
+      stolen = of_place (node, 0, "stolen_in");
+      ck_assert_int_eq (stolen, of_place (node, 0, "executed"));
+      ck_assert_int_eq (stolen, of_place (node, 1, "stolen_out"));
+    }
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autoptr (JsonNode) node = NULL;
+
+      irisctl ("map", "--json", "sha256", "--place", "1", "--strict", files);
+      assert_status (0);
+      node = json ();
+      ck_assert_int_eq (of_place (node, 1, "executed"), N_FILES);
+      ck_assert_int_eq (of_place (node, 0, "executed"), 0);
+      ck_assert_int_eq (total (node, "stolen_in"), 0);
+    }
+}
+END_TEST
+
+START_TEST (a_file_that_fails_is_named_and_the_rest_goes_on)
+{
+  g_autoptr (JsonNode) node = NULL;
+  g_autofree char *nothing = g_build_filename (files, "nothing", NULL);
+
+  make_files (10);
+  irisctl ("map", "--json", "sha256", nothing, files);
+  assert_status (1);
+  ck_assert_ptr_nonnull (strstr (err, nothing));
+  node = json ();
+  ck_assert_int_eq (total (node, "executed"), 10);
+  ck_assert_int_eq (json_object_get_int_member (json_node_get_object (node), "failed"), 1);
+}
+END_TEST
+
+START_TEST (a_service_that_does_not_exist_is_one_error_and_not_one_a_file)
+{
+  make_files (100);
+  irisctl ("map", "no-such-service", files);
+  assert_status (2);
+  ck_assert_ptr_nonnull (strstr (err, "no-such-service"));
+  ck_assert_ptr_eq (strchr (err, '\n'), err + strlen (err) - 1);
+}
+END_TEST
+
+START_TEST (an_interrupted_command_is_cancelled)
+{
+  g_autofree char *begun = gate_new (irisd, "begun");
+  g_autofree char *script = g_strdup_printf ("echo > %s; exec sleep 1000", begun);
+  const char *words[] = { g_getenv ("IRISCTL"), "run", "sh", "-c", script, NULL };
+  g_autoptr (GSubprocess) process = spawn (words);
+  g_autoptr (JsonNode) node = NULL;
+  int fd = gate_wait (begun);
+
+  g_subprocess_send_signal (process, SIGINT);
+  collect (process, NULL);
+  assert_status (130);
+  close (fd);
+  irisctl ("status", "--json");
+  node = json ();
+  ck_assert_int_eq (json_object_get_int_member (json_node_get_object (node), "in_flight"), 0);
+}
+END_TEST
+
+START_TEST (an_irisd_that_dies_is_an_error)
+{
+  g_autofree char *begun = gate_new (irisd, "begun");
+  g_autofree char *script = g_strdup_printf ("echo > %s; exec sleep 1000", begun);
+  const char *words[] = { g_getenv ("IRISCTL"), "run", "sh", "-c", script, NULL };
+  g_autoptr (GSubprocess) process = spawn (words);
+  int fd = gate_wait (begun);
+
+  irisd_signal (irisd, SIGKILL);
+  collect (process, NULL);
+  assert_status (3);
+  ck_assert_ptr_nonnull (strstr (err, "may or may not have run"));
+  close (fd);
+  ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);
+  irisd_free (g_steal_pointer (&irisd));
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisctl");
+  TCase *tcase = tcase_create ("irisctl");
+
+  tcase_add_checked_fixture (tcase, set_up, tear_down);
+  tcase_add_test (tcase, places_are_listed);
+  tcase_add_test (tcase, services_are_listed);
+  tcase_add_test (tcase, status_counts_items);
+  tcase_add_test (tcase, send_prints_what_comes_back);
+  tcase_add_test (tcase, send_as_json_says_where_it_ran);
+  tcase_add_test (tcase, run_is_as_if_the_command_had_been_run_here);
+  tcase_add_test (tcase, mistakes_have_exit_statuses);
+  tcase_add_test (tcase, every_command_has_help);
+  tcase_add_test (tcase, digests_of_a_tree_are_those_of_sha256sum);
+  tcase_add_test (tcase, every_rule_of_hints_counts_every_file_once);
+  tcase_add_test (tcase, an_idle_place_steals_unless_the_hints_are_strict);
+  tcase_add_test (tcase, a_file_that_fails_is_named_and_the_rest_goes_on);
+  tcase_add_test (tcase, a_service_that_does_not_exist_is_one_error_and_not_one_a_file);
+  tcase_add_test (tcase, an_interrupted_command_is_cancelled);
+  tcase_add_test (tcase, an_irisd_that_dies_is_an_error);
+  suite_add_tcase (suite, tcase);
+  return run_suite (suite);
+}

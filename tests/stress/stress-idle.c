@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Schedulers without work use no processor: all their workers sleep, and nothing wakes them.
+ *
+ * This is the one test that looks at a clock, and it is the processor's: it waits for ten seconds
+ * on a pipe that nobody writes, and then asks how much time the whole process has used.
+ */
+#include "core-test-util.h"
+
+#include <iris/sched/iris-scheduler-private.h>
+
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WINDOW_MS 10000
+#define MAX_NS    (WINDOW_MS * G_GINT64_CONSTANT (1000)) /* a thousandth of the window */
+#define N_ITEMS   (20000 / CORE_TEST_FACTOR)
+
+static IrisScheduler *schedulers[16];
+static CoreTestGate ran = CORE_TEST_GATE_INIT;
+
+static void
+run (gpointer data)
+{
+  core_test_gate_add (&ran, 1);
+}
+
+static void
+run_and_queue (gpointer data)
+{
+  run (NULL);
+  iris_scheduler_queue (data, run, NULL, NULL);
+}
+
+static bool
+all_workers_sleep (IrisScheduler *scheduler)
+{
+  IrisCrew *crew = iris_scheduler_get_crew (scheduler);
+  g_autoptr (IrisStats) stats = NULL;
+  guint n_confirmed;
+
+  /* Both counts are taken under the lock that a worker gives up last. The default scheduler's
+   * workers wait in the queue, which counts them as negative items. */
+  if (crew->ops->wait != NULL)
+    return g_async_queue_length (crew->owner) == -(gint) crew->n_workers;
+
+  pthread_mutex_lock (&crew->lot.lock);
+  n_confirmed = crew->lot.n_confirmed;
+  pthread_mutex_unlock (&crew->lot.lock);
+  if (n_confirmed != crew->n_workers)
+    return false;
+  stats = iris_scheduler_get_stats (scheduler);
+  for (guint i = 0; i < stats->n_workers; i++)
+    if (stats->workers[i].parks != stats->workers[i].wakes + 1)
+      return false;
+
+  return true;
+}
+
+typedef struct
+{
+  int n_awake;
+  guint64 n_switches; /* how often they went to sleep */
+} Workers;
+
+/* What the kernel says of the workers of this process. */
+static Workers
+look_at_workers (void)
+{
+  g_autoptr (GDir) tasks = g_dir_open ("/proc/self/task", 0, NULL);
+  Workers workers = { 0, 0 };
+  int n = 0;
+  const char *name;
+
+  ck_assert_ptr_nonnull (tasks);
+  while ((name = g_dir_read_name (tasks)) != NULL)
+    {
+      g_autofree char *path = g_strdup_printf ("/proc/self/task/%s/status", name);
+      g_autofree char *text = NULL;
+      const char *at;
+
+      if (!g_file_get_contents (path, &text, NULL, NULL) || strstr (text, "Name:\tiris-") == NULL)
+        continue;
+      at = strstr (text, "\nvoluntary_ctxt_switches:");
+      ck_assert_ptr_nonnull (at);
+      workers.n_switches += g_ascii_strtoull (strchr (at, ':') + 1, NULL, 10);
+      workers.n_awake += strstr (text, "\nState:\tS") == NULL;
+      n++;
+    }
+  ck_assert_int_gt (n, 0);
+
+  return workers;
+}
+
+static gint64
+processor_ns (void)
+{
+  struct timespec now;
+
+  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &now);
+
+  return now.tv_sec * G_GINT64_CONSTANT (1000000000) + now.tv_nsec;
+}
+
+START_TEST (idle_schedulers_use_no_processor)
+{
+  struct pollfd quiet = { .events = POLLIN };
+  int pipe_fds[2];
+  gint64 before, used;
+  guint64 switches;
+
+  ck_assert_int_eq (pipe (pipe_fds), 0);
+  quiet.fd = pipe_fds[0];
+
+  for (int i = 0; i < core_test_n_kinds; i++)
+    {
+      schedulers[i] = core_test_make (&core_test_kinds[i]);
+      for (int n = 0; n < N_ITEMS / 2; n++)
+        iris_scheduler_queue (schedulers[i], run_and_queue, schedulers[i], NULL);
+    }
+  core_test_gate_wait (&ran, (guint64) core_test_n_kinds * N_ITEMS);
+  for (int i = 0; i < core_test_n_kinds; i++)
+    while (!all_workers_sleep (schedulers[i]))
+      sched_yield ();
+  /* On their last steps to the kernel. */
+  while (look_at_workers ().n_awake > 0)
+    sched_yield ();
+
+  switches = look_at_workers ().n_switches;
+  before = processor_ns ();
+  ck_assert_int_eq (poll (&quiet, 1, WINDOW_MS), 0);
+  used = processor_ns () - before;
+
+  ck_assert_int_lt (used, MAX_NS);
+  ck_assert_uint_eq (look_at_workers ().n_switches, switches);
+  for (int i = 0; i < core_test_n_kinds; i++)
+    {
+      ck_assert_msg (all_workers_sleep (schedulers[i]), "%s: a worker is awake",
+                     core_test_kinds[i].name);
+      g_clear_object (&schedulers[i]);
+    }
+  close (pipe_fds[0]);
+  close (pipe_fds[1]);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("idle");
+  TCase *all = tcase_create ("all");
+
+  tcase_set_timeout (all, 0);
+  tcase_add_test (all, idle_schedulers_use_no_processor);
+  suite_add_tcase (suite, all);
+
+  return core_test_run (suite);
+}

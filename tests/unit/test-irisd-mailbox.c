@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisd's mailbox: nothing lost, nothing twice, order kept, no sleep beside a letter.
+ */
+#include "daemon/irisd-mailbox.h"
+
+#include <check.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define N_EACH 20000
+#else
+#define N_EACH 200000
+#endif
+#define N_POSTERS 3
+
+typedef struct
+{
+  IrisdLetter letter;
+  guint poster;
+  guint number;
+} Note;
+
+typedef struct
+{
+  IrisdMailbox *mailbox;
+  Note *notes;
+  guint id;
+} Poster;
+
+/* The letter is the first member. */
+static Note *
+note_of (IrisdLetter *letter)
+{
+  return (Note *) letter;
+}
+
+static gboolean
+is_readable (IrisdMailbox *mailbox)
+{
+  struct pollfd fd = { .fd = mailbox->fd, .events = POLLIN };
+  return poll (&fd, 1, 0) == 1;
+}
+
+START_TEST (letters_come_out_in_the_order_in_which_they_were_posted)
+{
+  IrisdMailbox mailbox;
+  ck_assert (irisd_mailbox_init (&mailbox, NULL));
+  Note notes[5];
+  ck_assert_ptr_null (irisd_mailbox_take (&mailbox));
+  for (guint i = 0; i < 5; i++)
+    {
+      notes[i].number = i;
+      irisd_mailbox_post (&mailbox, &notes[i].letter);
+    }
+  IrisdLetter *letter = irisd_mailbox_take (&mailbox);
+  for (guint i = 0; i < 5; i++, letter = letter->next)
+    ck_assert_uint_eq (note_of (letter)->number, i);
+  ck_assert_ptr_null (letter);
+  ck_assert_ptr_null (irisd_mailbox_take (&mailbox));
+  irisd_mailbox_clear (&mailbox);
+}
+END_TEST
+
+START_TEST (only_a_sleeper_is_woken_and_only_once)
+{
+  IrisdMailbox mailbox;
+  ck_assert (irisd_mailbox_init (&mailbox, NULL));
+  Note notes[3];
+  irisd_mailbox_post (&mailbox, &notes[0].letter);
+  ck_assert (!is_readable (&mailbox));
+  ck_assert (!irisd_mailbox_prepare_sleep (&mailbox));
+  irisd_mailbox_take (&mailbox);
+
+  ck_assert (irisd_mailbox_prepare_sleep (&mailbox));
+  irisd_mailbox_post (&mailbox, &notes[1].letter);
+  irisd_mailbox_post (&mailbox, &notes[2].letter);
+  guint64 wakes = 0;
+  ck_assert_int_eq (read (mailbox.fd, &wakes, sizeof wakes), sizeof wakes);
+  ck_assert_uint_eq (wakes, 1);
+  irisd_mailbox_finish_sleep (&mailbox, FALSE);
+  irisd_mailbox_clear (&mailbox);
+}
+END_TEST
+
+START_TEST (a_wake_without_a_letter_ends_the_next_sleep)
+{
+  IrisdMailbox mailbox;
+  ck_assert (irisd_mailbox_init (&mailbox, NULL));
+  irisd_mailbox_wake (&mailbox);
+  ck_assert (irisd_mailbox_prepare_sleep (&mailbox));
+  ck_assert (is_readable (&mailbox));
+  irisd_mailbox_finish_sleep (&mailbox, TRUE);
+  ck_assert (!is_readable (&mailbox));
+  irisd_mailbox_clear (&mailbox);
+}
+END_TEST
+
+static gpointer
+post_all (gpointer data)
+{
+  Poster *self = data;
+  for (guint i = 0; i < N_EACH; i++)
+    {
+      self->notes[i].poster = self->id;
+      self->notes[i].number = i;
+      irisd_mailbox_post (self->mailbox, &self->notes[i].letter);
+    }
+  return NULL;
+}
+
+static void
+sleep_on (IrisdMailbox *mailbox)
+{
+  if (!irisd_mailbox_prepare_sleep (mailbox))
+    return;
+  /* Without an end: a wake that is lost makes this test hang. */
+  struct pollfd fd = { .fd = mailbox->fd, .events = POLLIN };
+  while (poll (&fd, 1, -1) < 0)
+    ck_assert_int_eq (errno, EINTR);
+  irisd_mailbox_finish_sleep (mailbox, TRUE);
+}
+
+START_TEST (under_load_nothing_is_lost_doubled_or_slept_through)
+{
+  IrisdMailbox mailbox;
+  ck_assert (irisd_mailbox_init (&mailbox, NULL));
+  Poster posters[N_POSTERS];
+  GThread *threads[N_POSTERS];
+  guint next[N_POSTERS] = { 0 };
+  for (guint i = 0; i < N_POSTERS; i++)
+    {
+      posters[i] = (Poster){ &mailbox, g_new (Note, N_EACH), i };
+      threads[i] = g_thread_new ("poster", post_all, &posters[i]);
+    }
+  for (guint received = 0; received < N_POSTERS * N_EACH;)
+    {
+      IrisdLetter *letter = irisd_mailbox_take (&mailbox);
+      if (letter == NULL)
+        sleep_on (&mailbox);
+      for (; letter != NULL; letter = letter->next, received++)
+        {
+          Note *note = note_of (letter);
+          ck_assert_uint_eq (note->number, next[note->poster]++);
+        }
+    }
+  for (guint i = 0; i < N_POSTERS; i++)
+    {
+      g_thread_join (threads[i]);
+      ck_assert_uint_eq (next[i], N_EACH);
+      g_free (posters[i].notes);
+    }
+  ck_assert_ptr_null (irisd_mailbox_take (&mailbox));
+  irisd_mailbox_clear (&mailbox);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-mailbox");
+  TCase *mailbox = tcase_create ("mailbox");
+  tcase_set_timeout (mailbox, 120);
+  tcase_add_test (mailbox, letters_come_out_in_the_order_in_which_they_were_posted);
+  tcase_add_test (mailbox, only_a_sleeper_is_woken_and_only_once);
+  tcase_add_test (mailbox, a_wake_without_a_letter_ends_the_next_sleep);
+  tcase_add_test (mailbox, under_load_nothing_is_lost_doubled_or_slept_through);
+  suite_add_tcase (suite, mailbox);
+  SRunner *runner = srunner_create (suite);
+  srunner_set_fork_status (runner, CK_NOFORK);
+  srunner_run_all (runner, CK_ENV);
+  int n_failed = srunner_ntests_failed (runner);
+  srunner_free (runner);
+  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
