@@ -47,7 +47,7 @@ remember (char *lock)
 int
 explore_mutex_init (pthread_mutex_t *mutex)
 {
-  memset (mutex, 0, sizeof *mutex);
+  memset (mutex, 0, sizeof (pthread_mutex_t));
 
   return 0;
 }

@@ -30,7 +30,7 @@
 #undef g_object_ref
 #define g_object_ref(object) (object)
 
-static GThread *thread_start (const char *name, gpointer (*func) (gpointer), gpointer worker);
+static GThread *thread_start (const char *name, gpointer (*func) (gpointer), gpointer data);
 static gpointer thread_join (GThread *thread);
 
 #include "iris/base/iris-lot.c"
