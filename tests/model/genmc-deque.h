@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the GenMC drivers of the deques share: things that are given once, and their owner and thieves.
+ * What the GenMC drivers of the deques share: things that are given once, and their owner and
+ * thieves.
  *
  * A driver runs the very core that ships, in two or three threads of two to four operations, so
  * that a model checker can go through every execution that C11 allows:
