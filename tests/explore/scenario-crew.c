@@ -21,7 +21,7 @@
 #undef iris_cpu_relax
 #define iris_cpu_relax()               ((void) 0)
 #define g_get_monotonic_time()         1
-#define g_thread_new(name, func, data) thread_start (func, data)
+#define g_thread_new(name, func, data) ((void) (name), thread_start (func, data))
 #define g_thread_join                  thread_join
 #undef g_new
 #define g_new(type, n) ((type *) explore_malloc (sizeof (type) * (n)))
