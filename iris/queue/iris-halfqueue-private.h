@@ -97,20 +97,14 @@ iris_halfqueue_clear (IrisHalfQueue *self)
   atomic_store_explicit (&self->array, NULL, memory_order_relaxed);
 }
 
-/* Owner. Tries once to move all positions on by @lap. @top is what top must be, and is set to
- * what it was when that fails. */
-static inline bool
-iris_halfqueue_renumber (IrisHalfQueue *self, uint64_t *top, uint64_t lap)
+/* Owner, having swapped top to its new number: so do the others. */
+static inline void
+iris_halfqueue_begin_lap (IrisHalfQueue *self, uint64_t lap)
 {
-  uint64_t bottom = atomic_load_explicit (&self->bottom, memory_order_relaxed);
+  uint64_t bottom = atomic_load_explicit (&self->bottom, memory_order_relaxed) + lap;
 
-  if (!atomic_compare_exchange_weak_explicit (&self->top, top, *top + lap, memory_order_seq_cst,
-                                              memory_order_acquire))
-    return false;
-  self->highest = bottom + lap;
-  atomic_store_explicit (&self->bottom, bottom + lap, memory_order_release);
-
-  return true;
+  self->highest = bottom;
+  atomic_store_explicit (&self->bottom, bottom, memory_order_release);
 }
 
 /* Owner. Moves to an array of @capacity, which holds more than there is. False, and nothing
@@ -128,8 +122,10 @@ iris_halfqueue_replace (IrisHalfQueue *self, uint64_t capacity)
   lap = iris_array_get_lap (array, old);
   iris_array_copy (array, old, top, atomic_load_explicit (&self->bottom, memory_order_relaxed));
   atomic_store_explicit (&self->array, array, memory_order_release);
-  while (!iris_halfqueue_renumber (self, &top, lap))
+  while (!atomic_compare_exchange_weak_explicit (&self->top, &top, top + lap, memory_order_seq_cst,
+                                                 memory_order_acquire))
     ;
+  iris_halfqueue_begin_lap (self, lap);
   self->shrink_below = iris_array_shrink_below (self->pool, array, self->min_capacity);
   iris_array_retire (self->pool, &self->retired, old);
 
@@ -172,7 +168,9 @@ iris_halfqueue_take_contested (IrisHalfQueue *self, IrisArray *array, uint64_t t
         atomic_store_explicit (&self->bottom, bottom + 1, memory_order_release);
         return NULL;
       }
-  while (!iris_halfqueue_renumber (self, &top, lap));
+  while (!atomic_compare_exchange_weak_explicit (&self->top, &top, top + lap, memory_order_seq_cst,
+                                                 memory_order_acquire));
+  iris_halfqueue_begin_lap (self, lap);
 
   if (iris_unlikely (bottom - top < self->shrink_below))
     iris_halfqueue_replace (self, iris_array_get_capacity (array) / 2);

@@ -15,8 +15,8 @@
  * compare-and-swap: emptying n public items alone costs it about log2 n of them.
  *
  * Who may call what: push, take, take_oldest, poll, expose, expose_half, offer, collect_exposed and
- * has_private the owner alone; steal, get_length and get_public_length any thread; init and clear
- * while nobody else looks. Items are pointers other than NULL.
+ * has_private the owner alone; steal, ask, get_length and get_public_length any thread; init and
+ * clear while nobody else looks. Items are pointers other than NULL.
  *
  * Invariants
  * ----------

@@ -177,6 +177,11 @@ spray_generally (const BenchContender *self,
   run.handle = self->engine->open (self, workers, spray_run, error);
   if (run.handle == NULL)
     return FALSE;
+  if (!bench_wait_asleep (self, run.handle, error))
+    {
+      self->engine->close (run.handle);
+      return FALSE;
+    }
   gate_init (&run.pushed);
 
   begin = bench_threads_run (load->producers, spray_produce, &run);
@@ -291,6 +296,11 @@ walk_generally (const BenchContender *self,
   walk.handle = self->engine->open (self, workers, walk_run_tile, error);
   if (walk.handle == NULL)
     return FALSE;
+  if (!bench_wait_asleep (self, walk.handle, error))
+    {
+      self->engine->close (walk.handle);
+      return FALSE;
+    }
   gate_init (&walk.over);
 
   begin = bench_now ();

@@ -118,6 +118,8 @@ bench_iris_fib (const BenchContender *self,
   if (scheduler == NULL)
     return FALSE;
   bench_iris_start (scheduler);
+  if (!bench_wait_asleep (NULL, NULL, error))
+    return FALSE;
   begin = bench_now ();
   iris_scheduler_queue (scheduler, run_root, &root, NULL);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);

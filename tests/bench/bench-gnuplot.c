@@ -24,7 +24,7 @@
 #define LEFT         280
 #define LINES_LEFT   100
 #define RIGHT        40
-#define LEGEND       250
+#define LEGEND       300
 
 /* More panels than this stand in two columns. */
 #define ONE_COLUMN 6

@@ -60,35 +60,65 @@ sleeps_of_thread (const char *id)
   return line != NULL ? g_ascii_strtoull (line + strlen (key), NULL, 10) : 0;
 }
 
-static gboolean
-sleeps_of_others (guint64 *n, GError **error)
+/* How often each of the other threads has gone to sleep, by id; NULL and an error if unknown. */
+static GHashTable *
+sleeps_of_others (GError **error)
 {
   g_autofree char *myself = g_strdup_printf ("%d", (int) gettid ());
   g_autoptr (GDir) dir = g_dir_open (TASKS, 0, error);
+  GHashTable *sleeps;
   const char *id;
 
-  *n = 0;
-  while (dir != NULL && (id = g_dir_read_name (dir)) != NULL)
+  if (dir == NULL)
+    return NULL;
+  sleeps = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  while ((id = g_dir_read_name (dir)) != NULL)
     if (!g_str_equal (id, myself))
-      *n += sleeps_of_thread (id);
+      {
+        guint64 n = sleeps_of_thread (id);
 
-  return dir != NULL;
+        g_hash_table_insert (sleeps, g_strdup (id), g_memdup2 (&n, sizeof n));
+      }
+
+  return sleeps;
+}
+
+/* Of threads that were there all the time: one that ends meanwhile, as GLib's spare ones do, is no
+ * contender's. */
+static guint64
+sleeps_between (GHashTable *before, GHashTable *after)
+{
+  GHashTableIter iter;
+  gpointer id, n;
+  guint64 sum = 0;
+
+  g_hash_table_iter_init (&iter, after);
+  while (g_hash_table_iter_next (&iter, &id, &n))
+    {
+      const guint64 *was = g_hash_table_lookup (before, id);
+
+      if (was != NULL && *(const guint64 *) n > *was)
+        sum += *(const guint64 *) n - *was;
+    }
+
+  return sum;
 }
 
 static gboolean
 watch (gdouble seconds, gdouble *samples, GError **error)
 {
-  guint64 sleeps_before, sleeps_after;
+  g_autoptr (GHashTable) before = sleeps_of_others (error);
+  g_autoptr (GHashTable) after = NULL;
   gdouble used = time_of_others (), passed = read_clock (CLOCK_MONOTONIC);
 
-  if (!sleeps_of_others (&sleeps_before, error))
-    return FALSE;
   poll (NULL, 0, (int) (seconds * 1000));
-  if (!sleeps_of_others (&sleeps_after, error))
-    return FALSE;
   passed = read_clock (CLOCK_MONOTONIC) - passed;
-  samples[0] = MAX (time_of_others () - used, 0) / passed * 100;
-  samples[1] = (gdouble) (sleeps_after - sleeps_before) / passed;
+  used = time_of_others () - used;
+  after = before != NULL ? sleeps_of_others (error) : NULL;
+  if (after == NULL)
+    return FALSE;
+  samples[0] = MAX (used, 0) / passed * 100;
+  samples[1] = (gdouble) sleeps_between (before, after) / passed;
 
   return TRUE;
 }

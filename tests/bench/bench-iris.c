@@ -2,7 +2,8 @@
  *
  * iris's schedulers as contenders.
  *
- * Every run gets a fresh scheduler; its threads run before the clock does, as the peers' do. The
+ * Every run gets a fresh scheduler; its threads run, and sleep, before the clock starts, as
+ * the peers' do. The
  * time ends with the shutdown that drains it, so it includes joining the workers. The statistics
  * must say, as the items do themselves, that every item was executed.
  */
@@ -187,6 +188,11 @@ iris_spray (const BenchContender *self,
 
   if (handle == NULL)
     return FALSE;
+  if (!bench_wait_asleep (self, handle, error))
+    {
+      handle_close (handle);
+      return FALSE;
+    }
   begin = bench_threads_run (spray->producers, produce, &run);
   iris_scheduler_shutdown (handle->scheduler, IRIS_SHUTDOWN_DRAIN);
   *seconds = (bench_now () - begin) / 1e9;

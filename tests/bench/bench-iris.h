@@ -20,7 +20,7 @@ BenchContender *bench_iris_parse (const char *name, GError **error);
 
 /* Starts the scheduler's threads by an item, which it counts. */
 void bench_iris_start (IrisScheduler *scheduler);
-/* A scheduler without a thread yet, but for main-context. */
+/* A scheduler without a thread yet; not for main-context, whose thread is not its own. */
 IrisScheduler *bench_iris_open (const BenchContender *self, guint workers, GError **error);
 
 gboolean bench_iris_fib (const BenchContender *self,

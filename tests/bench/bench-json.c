@@ -10,7 +10,7 @@ static void
 add_number (JsonBuilder *builder, const char *name, gdouble value)
 {
   json_builder_set_member_name (builder, name);
-  if (isnan (value))
+  if (!isfinite (value))
     json_builder_add_null_value (builder);
   else
     json_builder_add_double_value (builder, value);

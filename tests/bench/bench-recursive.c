@@ -59,6 +59,8 @@ run_messages (gpointer data, gdouble *samples, GError **error)
   self->port = port;
   iris_arbiter_receive (scheduler, port, handle_message, self, NULL);
   bench_iris_start (scheduler);
+  if (!bench_wait_asleep (NULL, NULL, error))
+    return FALSE;
   bench_counts_reset ();
   begin = bench_now ();
   for (guint i = 0; i < self->outer; i++)

@@ -170,17 +170,3 @@ bench_result_measure (BenchResult *self, GError **error)
 
   return TRUE;
 }
-
-const BenchSeries *
-bench_result_find (const BenchResult *self, const char *load, const char *contender)
-{
-  for (guint i = 0; i < self->series->len; i++)
-    {
-      const BenchSeries *series = g_ptr_array_index (self->series, i);
-
-      if (g_str_equal (series->load, load) && g_str_equal (series->contender, contender))
-        return series;
-    }
-
-  return NULL;
-}

@@ -38,7 +38,5 @@ void bench_result_add_trial (BenchResult *self,
                              BenchSeries *first,
                              BenchSeries *second);
 gboolean bench_result_measure (BenchResult *self, GError **error);
-const BenchSeries *
-bench_result_find (const BenchResult *self, const char *load, const char *contender);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BenchResult, bench_result_free)

@@ -12,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef EXPLORE_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
 #define ARENA_SIZE ((size_t) 4 * 1024 * 1024)
 #define GRANULE    ((size_t) 16)
 #define DIRTY      ((size_t) 256) /* so much of a block is filled, to show what is not initialised */
@@ -32,6 +36,10 @@ explore_arena_reset (void)
 {
   if (any_freed)
     memset (freed, 0, (used + GRANULE - 1) / GRANULE);
+#ifdef EXPLORE_ASAN
+  /* Slabs poison what they do not use. */
+  __asan_unpoison_memory_region (arena, used);
+#endif
   any_freed = false;
   used = 0;
 }

@@ -282,9 +282,9 @@ PLAIN_ACCESS (__tsan_unaligned_write16, 16, true)
 
 void __tsan_init (void);
 void __tsan_func_entry (void *caller);
-void __tsan_func_exit (void);
-void __tsan_read_range (void *address, size_t size);
-void __tsan_write_range (void *address, size_t size);
+void __tsan_func_exit (void *ignored);
+void __tsan_read_range (void *address, long size);
+void __tsan_write_range (void *address, long size);
 void *__tsan_memcpy (void *to, const void *from, size_t size);
 void *__tsan_memset (void *to, int byte, size_t size);
 void *__tsan_memmove (void *to, const void *from, size_t size);
@@ -300,20 +300,20 @@ __tsan_func_entry (void *caller)
 }
 
 void
-__tsan_func_exit (void)
+__tsan_func_exit (void *ignored)
 {
 }
 
 void
-__tsan_read_range (void *address, size_t size)
+__tsan_read_range (void *address, long size)
 {
-  plain_access (address, size, false, __builtin_return_address (0));
+  plain_access (address, (size_t) size, false, __builtin_return_address (0));
 }
 
 void
-__tsan_write_range (void *address, size_t size)
+__tsan_write_range (void *address, long size)
 {
-  plain_access (address, size, true, __builtin_return_address (0));
+  plain_access (address, (size_t) size, true, __builtin_return_address (0));
 }
 
 void *

@@ -21,7 +21,7 @@
 #undef iris_cpu_relax
 #define iris_cpu_relax()               ((void) 0)
 #define g_get_monotonic_time()         1
-#define g_thread_new(name, func, data) ((void) (name), thread_start (func, data))
+#define g_thread_new(name, func, data) thread_start (name, func, data)
 #define g_thread_join                  thread_join
 #undef g_new
 #define g_new(type, n) ((type *) explore_malloc (sizeof (type) * (n)))
@@ -30,7 +30,7 @@
 #undef g_object_ref
 #define g_object_ref(object) (object)
 
-static GThread *thread_start (gpointer (*func) (gpointer), gpointer worker);
+static GThread *thread_start (const char *name, gpointer (*func) (gpointer), gpointer worker);
 static gpointer thread_join (GThread *thread);
 
 #include "iris/base/iris-lot.c"
@@ -95,7 +95,7 @@ static _Atomic (IrisWorker *) started[EXPLORE_MAX_THREADS];
 static _Atomic uint32_t ended[EXPLORE_MAX_THREADS]; /* futexes */
 
 static GThread *
-thread_start (gpointer (*func) (gpointer), gpointer data)
+thread_start (const char *name, gpointer (*func) (gpointer), gpointer data)
 {
   IrisWorker *worker = data;
 
