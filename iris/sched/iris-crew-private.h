@@ -24,6 +24,9 @@
 #include "iris/base/iris-random-private.h"
 #include "iris/queue/iris-ring-private.h"
 #include "iris/queue/iris-deque-private.h"
+
+#include <time.h>
+
 #define IRIS_INSIDE
 #include "iris/sched/iris-item.h"
 #include "iris/sched/iris-scheduler.h"
@@ -50,14 +53,20 @@
 /* How often a searching worker looks everywhere before it sleeps. */
 #define IRIS_SEARCH_ROUNDS 64
 
+/* How long a worker dozes that finds only what it refuses: at first, and, twice as long each time,
+ * at most. In between it looks everywhere once. */
+#define IRIS_DOZE_MIN_NS 50000
+#define IRIS_DOZE_MAX_NS 1000000
+
 typedef struct IrisCrew IrisCrew;
 typedef struct IrisCrewOps IrisCrewOps;
 
 typedef enum
 {
   IRIS_WORK_NONE = 0,
-  IRIS_WORK_SHARED = 1 << 0, /* any worker may run it */
-  IRIS_WORK_STRICT = 1 << 1, /* only workers of this place may */
+  IRIS_WORK_SHARED = 1 << 0,  /* any worker may run it */
+  IRIS_WORK_STRICT = 1 << 1,  /* only workers of this place may */
+  IRIS_WORK_REFUSED = 1 << 2, /* instead of SHARED: any may, but the one who asks does not yet */
 } IrisWork;
 
 typedef struct
@@ -70,10 +79,18 @@ typedef struct
   _Atomic uint64_t steals;
   _Atomic uint64_t steal_tries;
   _Atomic uint64_t steal_fails;
+  _Atomic uint64_t steal_empties;
+  _Atomic uint64_t refused_backlog;
+  _Atomic uint64_t refused_size;
+  _Atomic uint64_t refused_distance;
+  _Atomic uint64_t refused_apart;
+  _Atomic uint64_t refusals_lapsed;
+  _Atomic uint64_t dozes;
   _Atomic uint64_t parks;
   _Atomic uint64_t wakes;
   _Atomic uint64_t cancelled;
   _Atomic uint64_t delay[IRIS_STATS_DELAY_BUCKETS];
+  _Atomic uint64_t mean_run_ns; /* of a sample of the latest items; 0: nothing was sampled yet */
 } IrisWorkerCounters;
 
 struct _IrisWorker
@@ -84,6 +101,8 @@ struct _IrisWorker
   guint picks_left; /* until the next fair one */
   guint fair_turn;  /* which source comes first at that one */
   bool met_mark;    /* the default scheduler's: see there */
+  guint32 declared; /* flags of the running item if it has a footprint: iris-footprint-private.h */
+  guint64 doze_ns;  /* of the last doze, if nothing was found since */
   guint count;      /* items queued, for sampling */
   IrisRandom random;
   GThread *thread;
@@ -173,6 +192,16 @@ iris_worker_note_queued (IrisWorker *self, IrisItem *item)
   item->queued_ns = 0;
   if (iris_unlikely (++self->count % IRIS_DELAY_SAMPLE == 0))
     item->queued_ns = g_get_monotonic_time () * 1000;
+}
+
+static inline guint64
+iris_clock_ns (void)
+{
+  struct timespec now;
+
+  clock_gettime (CLOCK_MONOTONIC, &now);
+
+  return (guint64) now.tv_sec * 1000000000 + (guint64) now.tv_nsec;
 }
 
 static inline void

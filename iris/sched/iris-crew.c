@@ -20,15 +20,28 @@ delay_bucket (gint64 delay_ns)
   return MIN (bucket, IRIS_STATS_DELAY_BUCKETS - 1);
 }
 
+/* Runs an item of the sample. The mean run time leans on the latest eight; an item that takes no
+ * time that the clock can tell counts as one nanosecond. */
+static __attribute__ ((noinline)) void
+worker_run_sampled (IrisWorker *self, IrisItem *item)
+{
+  _Atomic uint64_t *mean = &self->counters.mean_run_ns;
+  gint64 delay_ns = g_get_monotonic_time () * 1000 - item->queued_ns;
+  guint64 begin, old;
+  gint64 change;
+
+  iris_counter_add (&self->counters.delay[delay_bucket (delay_ns)], 1);
+  begin = iris_clock_ns ();
+  iris_item_run (item);
+  old = iris_counter_get (mean);
+  change = (gint64) (MAX (iris_clock_ns () - begin, 1) - old);
+  atomic_store_explicit (mean, old == 0 ? (guint64) change : old + (guint64) (change / 8),
+                         memory_order_relaxed);
+}
+
 static void
 worker_run (IrisWorker *self, IrisItem *item)
 {
-  if (iris_unlikely (item->queued_ns != 0))
-    {
-      gint64 delay_ns = g_get_monotonic_time () * 1000 - item->queued_ns;
-
-      iris_counter_add (&self->counters.delay[delay_bucket (delay_ns)], 1);
-    }
   if (iris_unlikely (atomic_load_explicit (&self->crew->cancelling, memory_order_relaxed)))
     {
       iris_counter_add (&self->counters.cancelled, 1);
@@ -36,7 +49,10 @@ worker_run (IrisWorker *self, IrisItem *item)
       return;
     }
   iris_counter_add (&self->counters.executed, 1);
-  iris_item_run (item);
+  if (iris_unlikely (item->queued_ns != 0))
+    worker_run_sampled (self, item);
+  else
+    iris_item_run (item);
 }
 
 /* Leaves searching with work in hand; if that leaves nobody searching and there is more work, one
@@ -52,7 +68,7 @@ worker_end_search (IrisWorker *self)
   work = crew->ops->has_work (crew, self);
   if (work & IRIS_WORK_STRICT)
     iris_lot_wake (&crew->lot, self->place, true);
-  if (work & IRIS_WORK_SHARED)
+  if (work & (IRIS_WORK_SHARED | IRIS_WORK_REFUSED))
     iris_lot_wake (&crew->lot, self->place, false);
 }
 
@@ -61,21 +77,36 @@ static IrisItem *
 worker_search (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
+  guint n_rounds = self->doze_ns == 0 ? IRIS_SEARCH_ROUNDS : 1;
 
   if (!iris_lot_begin_search (&crew->lot, &self->parker))
     return crew->ops->take (crew, self);
 
-  for (guint round = 0; round < IRIS_SEARCH_ROUNDS; round++)
+  for (guint round = 0; round < n_rounds; round++)
     {
       IrisItem *item = crew->ops->take (crew, self);
 
       if (item != NULL)
-        return item;
+        {
+          self->doze_ns = 0;
+          return item;
+        }
       for (guint i = 0; i < 8 + round; i++)
         iris_cpu_relax ();
     }
 
   return NULL;
+}
+
+/* Leaves to others for a while what it sees, but will not have yet. */
+static void
+worker_doze (IrisWorker *self)
+{
+  guint64 ns = CLAMP (2 * self->doze_ns, IRIS_DOZE_MIN_NS, IRIS_DOZE_MAX_NS);
+
+  self->doze_ns = ns;
+  iris_counter_add (&self->counters.dozes, 1);
+  iris_lot_doze (&self->crew->lot, &self->parker, ns);
 }
 
 /* The next item; waits for one without using the processor. NULL when the crew is at its end. */
@@ -84,6 +115,7 @@ worker_next (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
   IrisItem *item = crew->ops->take (crew, self);
+  IrisWork work;
 
   while (item == NULL)
     {
@@ -92,7 +124,13 @@ worker_next (IrisWorker *self)
         break;
 
       iris_lot_prepare (&crew->lot, &self->parker);
-      if (crew->ops->has_work (crew, self) != IRIS_WORK_NONE)
+      work = crew->ops->has_work (crew, self);
+      if (work == IRIS_WORK_REFUSED)
+        {
+          worker_doze (self);
+          continue;
+        }
+      if (work != IRIS_WORK_NONE)
         {
           iris_lot_cancel (&crew->lot, &self->parker);
           /* What is there may be half-pushed by a thread that waits for this processor. */
@@ -103,6 +141,7 @@ worker_next (IrisWorker *self)
       if (!iris_lot_sleep (&crew->lot, &self->parker))
         return NULL;
       iris_counter_add (&self->counters.wakes, 1);
+      self->doze_ns = 0;
     }
   worker_end_search (self);
 
@@ -301,6 +340,13 @@ worker_add_counters (IrisWorker *self, IrisCounters *sum)
   sum->steals += iris_counter_get (&c->steals);
   sum->steal_tries += iris_counter_get (&c->steal_tries);
   sum->steal_fails += iris_counter_get (&c->steal_fails);
+  sum->steal_empties += iris_counter_get (&c->steal_empties);
+  sum->refused_backlog += iris_counter_get (&c->refused_backlog);
+  sum->refused_size += iris_counter_get (&c->refused_size);
+  sum->refused_distance += iris_counter_get (&c->refused_distance);
+  sum->refused_apart += iris_counter_get (&c->refused_apart);
+  sum->refusals_lapsed += iris_counter_get (&c->refusals_lapsed);
+  sum->dozes += iris_counter_get (&c->dozes);
   sum->parks += iris_counter_get (&c->parks);
   sum->wakes += iris_counter_get (&c->wakes);
   sum->cancelled += iris_counter_get (&c->cancelled);

@@ -21,6 +21,7 @@
 #undef iris_cpu_relax
 #define iris_cpu_relax()               ((void) 0)
 #define g_get_monotonic_time()         1
+#define iris_clock_ns()                1
 #define g_thread_new(name, func, data) thread_start (name, func, data)
 #define g_thread_join                  thread_join
 #undef g_new
@@ -36,6 +37,8 @@ static gpointer thread_join (GThread *thread);
 #include "iris/base/iris-lot.c"
 #include "iris/base/iris-slab.c"
 #include "iris/sched/iris-crew.c"
+#include "iris/sched/iris-district-footprint.c"
+#include "iris/sched/iris-district-refuse.c"
 #include "iris/sched/iris-district-take.c"
 #include "iris/sched/iris-district.c"
 
@@ -68,6 +71,12 @@ guint
 iris_place_get_n_workers (const IrisPlace *self)
 {
   return workers_per_place;
+}
+
+guint64
+iris_place_get_cache_size (const IrisPlace *self)
+{
+  return 0;
 }
 
 gboolean
