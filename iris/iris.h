@@ -23,6 +23,7 @@
 #include <iris/sched/iris-steal-policy.h>
 #include <iris/sched/iris-stats.h>
 #include <iris/sched/iris-scheduler.h>
+#include <iris/sched/iris-first-touch.h>
 #include <iris/sched/iris-gmainscheduler.h>
 #include <iris/sched/iris-lfscheduler.h>
 #include <iris/sched/iris-place-scheduler.h>

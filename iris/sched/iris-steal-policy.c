@@ -317,7 +317,7 @@ parse_word (const char *word, const char **name, GValue *value, GError **error)
  *   one counts.
  * @error: return location for an error
  *
- * Makes a policy of what a user says.
+ * Makes a policy of what a user says; nothing at all is the usual one.
  *
  * Returns: (transfer full): a policy, or %NULL with %IRIS_STEAL_POLICY_ERROR_UNKNOWN or
  *   %IRIS_STEAL_POLICY_ERROR_VALUE
