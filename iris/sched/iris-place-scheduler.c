@@ -161,6 +161,22 @@ iris_place_scheduler_finalize (GObject *object)
 }
 
 static void
+make_steal_policy (void)
+{
+  /**
+   * IrisPlaceScheduler:steal-policy:
+   *
+   * From whom idle workers take, how much, and what they refuse; %NULL for an [class@StealPolicy]
+   * with its usual properties.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_STEAL_POLICY] = g_param_spec_object (
+      "steal-policy", NULL, NULL, IRIS_TYPE_STEAL_POLICY,
+      G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+}
+
+static void
 iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -217,18 +233,7 @@ iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
       "deque", NULL, NULL, IRIS_TYPE_DEQUE_KIND, IRIS_DEQUE_CHASE_LEV,
       G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
 
-  /**
-   * IrisPlaceScheduler:steal-policy:
-   *
-   * From whom idle workers take, how much, and what they refuse; %NULL for an [class@StealPolicy]
-   * with its usual properties.
-   *
-   * Since: 0.1
-   */
-  properties[PROP_STEAL_POLICY] = g_param_spec_object (
-      "steal-policy", NULL, NULL, IRIS_TYPE_STEAL_POLICY,
-      G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
-
+  make_steal_policy ();
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 

@@ -150,15 +150,12 @@ iris_steal_policy_set_property (GObject *object, guint id, const GValue *value, 
     }
 }
 
+static const GParamFlags property_flags = G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
+                                          | G_PARAM_STATIC_STRINGS;
+
 static void
-iris_steal_policy_class_init (IrisStealPolicyClass *klass)
+make_choices (void)
 {
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS;
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
-
-  object_class->get_property = iris_steal_policy_get_property;
-  object_class->set_property = iris_steal_policy_set_property;
-
   /**
    * IrisStealPolicy:order:
    *
@@ -167,7 +164,7 @@ iris_steal_policy_class_init (IrisStealPolicyClass *klass)
    * Since: 0.1
    */
   properties[PROP_ORDER] = g_param_spec_enum ("order", NULL, NULL, IRIS_TYPE_STEAL_ORDER,
-                                              IRIS_STEAL_ORDER_DISTANCE, flags);
+                                              IRIS_STEAL_ORDER_DISTANCE, property_flags);
   /**
    * IrisStealPolicy:amount:
    *
@@ -176,16 +173,7 @@ iris_steal_policy_class_init (IrisStealPolicyClass *klass)
    * Since: 0.1
    */
   properties[PROP_AMOUNT] = g_param_spec_enum ("amount", NULL, NULL, IRIS_TYPE_STEAL_AMOUNT,
-                                               IRIS_STEAL_AMOUNT_CAPPED, flags);
-  /**
-   * IrisStealPolicy:cap:
-   *
-   * Most items of one steal, with %IRIS_STEAL_AMOUNT_CAPPED.
-   *
-   * Since: 0.1
-   */
-  properties[PROP_CAP] = g_param_spec_uint ("cap", NULL, NULL, 1, G_MAXINT, IRIS_STEAL_DEFAULT_CAP,
-                                            flags);
+                                               IRIS_STEAL_AMOUNT_CAPPED, property_flags);
   /**
    * IrisStealPolicy:refuse:
    *
@@ -194,7 +182,21 @@ iris_steal_policy_class_init (IrisStealPolicyClass *klass)
    * Since: 0.1
    */
   properties[PROP_REFUSE] = g_param_spec_enum ("refuse", NULL, NULL, IRIS_TYPE_STEAL_REFUSAL,
-                                               IRIS_STEAL_REFUSAL_COSTLY, flags);
+                                               IRIS_STEAL_REFUSAL_COSTLY, property_flags);
+}
+
+static void
+make_numbers (void)
+{
+  /**
+   * IrisStealPolicy:cap:
+   *
+   * Most items of one steal, with %IRIS_STEAL_AMOUNT_CAPPED.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_CAP] = g_param_spec_uint ("cap", NULL, NULL, 1, G_MAXINT, IRIS_STEAL_DEFAULT_CAP,
+                                            property_flags);
   /**
    * IrisStealPolicy:move-cost:
    *
@@ -205,7 +207,7 @@ iris_steal_policy_class_init (IrisStealPolicyClass *klass)
    * Since: 0.1
    */
   properties[PROP_MOVE_COST] = g_param_spec_uint ("move-cost", NULL, NULL, 0, G_MAXINT,
-                                                  IRIS_STEAL_DEFAULT_MOVE_COST, flags);
+                                                  IRIS_STEAL_DEFAULT_MOVE_COST, property_flags);
   /**
    * IrisStealPolicy:bandwidth:
    *
@@ -215,7 +217,7 @@ iris_steal_policy_class_init (IrisStealPolicyClass *klass)
    * Since: 0.1
    */
   properties[PROP_BANDWIDTH] = g_param_spec_uint ("bandwidth", NULL, NULL, 1, G_MAXINT,
-                                                  IRIS_STEAL_DEFAULT_BANDWIDTH, flags);
+                                                  IRIS_STEAL_DEFAULT_BANDWIDTH, property_flags);
   /**
    * IrisStealPolicy:max-delay:
    *
@@ -224,8 +226,19 @@ iris_steal_policy_class_init (IrisStealPolicyClass *klass)
    * Since: 0.1
    */
   properties[PROP_MAX_DELAY] = g_param_spec_uint ("max-delay", NULL, NULL, 0, G_MAXINT,
-                                                  IRIS_STEAL_DEFAULT_MAX_DELAY, flags);
+                                                  IRIS_STEAL_DEFAULT_MAX_DELAY, property_flags);
+}
 
+static void
+iris_steal_policy_class_init (IrisStealPolicyClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->get_property = iris_steal_policy_get_property;
+  object_class->set_property = iris_steal_policy_set_property;
+
+  make_choices ();
+  make_numbers ();
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
