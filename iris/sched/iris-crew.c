@@ -133,6 +133,7 @@ worker_next (IrisWorker *self)
       if (work != IRIS_WORK_NONE)
         {
           iris_lot_cancel (&crew->lot, &self->parker);
+          self->doze_ns = 0; /* that calls for a whole search */
           /* What is there may be half-pushed by a thread that waits for this processor. */
           sched_yield ();
           continue;

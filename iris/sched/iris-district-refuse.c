@@ -27,12 +27,11 @@ count_waiting (IrisCrew *crew, IrisDistrict *district)
   return n;
 }
 
-/* How much of it anybody may take now. */
 static bool
-has_public (IrisCrew *crew, IrisDistrict *district)
+has_items_in_deques (IrisCrew *crew, IrisDistrict *district)
 {
   for (guint i = 0; i < district->n_deques; i++)
-    if (iris_deque_core_get_public_length (crew->workers[district->first_worker + i].deque) > 0)
+    if (iris_deque_core_get_length (crew->workers[district->first_worker + i].deque) > 0)
       return true;
 
   return false;
@@ -239,11 +238,12 @@ iris_districts_may_steal_from_inbox (IrisCrew *crew, IrisWorker *self, guint pla
   return false;
 }
 
-/* Of a worker that saw something to take: whether it refuses all of it. */
+/* Of a worker that saw something to take in an inbox or a deque: whether it refuses all of it. */
 bool
 iris_districts_refuses_all (IrisCrew *crew, IrisWorker *self)
 {
   IrisDistricts *districts = crew->owner;
+  bool refuses = false;
 
   if (!districts->rules.refuses || districts->n_districts == 1)
     return false;
@@ -251,11 +251,10 @@ iris_districts_refuses_all (IrisCrew *crew, IrisWorker *self)
   for (guint i = 0; i < districts->n_districts; i++)
     {
       IrisDistrict *district = &districts->districts[i];
-      bool in_deques = has_public (crew, district);
-      bool in_inbox = !iris_ring_core_is_empty (&district->inbox);
+      bool in_deques = has_items_in_deques (crew, district);
       IrisStealVerdict verdict;
 
-      if (!in_deques && !in_inbox)
+      if (!in_deques && iris_ring_core_is_empty (&district->inbox))
         continue;
       if (i == self->place)
         return false;
@@ -263,7 +262,8 @@ iris_districts_refuses_all (IrisCrew *crew, IrisWorker *self)
       if (verdict == IRIS_STEAL_VERDICT_TAKEN
           && (in_deques || !iris_districts_keeps_apart (crew, self, i)))
         return false;
+      refuses = true;
     }
 
-  return true;
+  return refuses;
 }

@@ -312,6 +312,7 @@ iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
   for (guint i = 0; i < crew->n_workers && !(work & IRIS_WORK_SHARED); i++)
     if (iris_deque_core_has_public_or_ask (crew->workers[i].deque))
       work |= IRIS_WORK_SHARED;
+  /* Of the sources above alone: another one that can be refused by nobody comes after this. */
   if ((work & IRIS_WORK_SHARED) && iris_districts_refuses_all (crew, self))
     work ^= IRIS_WORK_SHARED | IRIS_WORK_REFUSED;
 

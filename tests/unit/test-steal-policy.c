@@ -290,6 +290,32 @@ START_TEST (a_steal_is_weighed_against_its_cost)
 }
 END_TEST
 
+/* One place is refused, the other one is not. */
+START_TEST (a_worker_dozes_only_if_it_refuses_everything)
+{
+  IrisWorker *self;
+
+  open_synthetic (SECOND, "package:2 l2:2 core:1 pu:1", "l2");
+  self = &crew->workers[0];
+  ck_assert (!iris_districts_refuses_all (crew, self));
+  set_run_time (1, 1);
+  queue_at (OUTSIDE, 0, 1, IRIS_ITEM_NONE);
+  ck_assert_int_eq (iris_districts_has_work (crew, self), IRIS_WORK_REFUSED);
+  queue_at (OUTSIDE, 1, 0, IRIS_ITEM_STRICT);
+  ck_assert_int_eq (iris_districts_has_work (crew, self), IRIS_WORK_REFUSED | IRIS_WORK_STRICT);
+  ck_assert_int_eq (take (0), 1);
+  queue_at (3, 2, IRIS_PLACE_ANY, IRIS_ITEM_NONE);
+  ck_assert_int_eq (iris_districts_has_work (crew, self), IRIS_WORK_SHARED);
+  ck_assert_int_eq (take (0), 2);
+  ck_assert_int_eq (iris_districts_has_work (crew, self), IRIS_WORK_REFUSED);
+  queue_at (OUTSIDE, 3, 0, IRIS_ITEM_NONE);
+  ck_assert_int_eq (iris_districts_has_work (crew, self), IRIS_WORK_SHARED);
+  ck_assert_int_eq (take (0), 3);
+  ck_assert_int_eq (take (0), -1);
+  close_crew ();
+}
+END_TEST
+
 START_TEST (who_refuses_nothing_takes_everything)
 {
   open_unbound (SECOND "+nothing", 2, 1, IRIS_DEQUE_CHASE_LEV);
@@ -402,6 +428,7 @@ main (void)
   tcase_add_loop_test (all, the_policy_says_how_much_is_stolen, 0, G_N_ELEMENTS (amounts));
   tcase_add_loop_test (all, the_policy_says_who_is_asked_first, 0, 2);
   tcase_add_loop_test (all, a_steal_is_weighed_against_its_cost, 0, G_N_ELEMENTS (verdict_cases));
+  tcase_add_test (all, a_worker_dozes_only_if_it_refuses_everything);
   tcase_add_test (all, who_refuses_nothing_takes_everything);
   tcase_add_test (all, a_place_whose_workers_sleep_is_not_refused);
   tcase_add_test (all, a_place_that_stands_still_is_refused_once);
