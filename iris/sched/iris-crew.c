@@ -61,21 +61,23 @@ static IrisItem *
 worker_search (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
+  IrisItem *item = NULL;
 
   if (!iris_lot_begin_search (&crew->lot, &self->parker))
     return crew->ops->take (crew, self);
 
   for (guint round = 0; round < IRIS_SEARCH_ROUNDS; round++)
     {
-      IrisItem *item = crew->ops->take (crew, self);
-
+      self->impatient = round % IRIS_SEARCH_PATIENCE == IRIS_SEARCH_PATIENCE - 1;
+      item = crew->ops->take (crew, self);
       if (item != NULL)
-        return item;
+        break;
       for (guint i = 0; i < 8 + round; i++)
         iris_cpu_relax ();
     }
+  self->impatient = false;
 
-  return NULL;
+  return item;
 }
 
 /* The next item; waits for one without using the processor. NULL when the crew is at its end. */
