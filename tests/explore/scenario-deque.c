@@ -469,7 +469,7 @@ static const ExploreScenario scenarios[] = {
   { "abp/two-items", 2, setup_abp, two_items, check, .fails = FAILS },
 };
 #elif defined(PLANT_NO_HEAVY_FENCE)
-#define FAILS "taken twice"
+#define FAILS "" /* an item comes twice, or unseen */
 static const ExploreScenario scenarios[] = {
   { "split/force-the-last", 2, setup_split_private, force_the_last, check, .fails = FAILS },
 };
