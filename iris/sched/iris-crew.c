@@ -12,6 +12,9 @@
 
 __thread IrisWorker *iris_worker_mine;
 
+/* Or nobody would ever be impatient. */
+G_STATIC_ASSERT (IRIS_SEARCH_PATIENCE <= IRIS_SEARCH_ROUNDS);
+
 static guint
 delay_bucket (gint64 delay_ns)
 {
@@ -249,7 +252,8 @@ iris_crew_queue_outside (IrisCrew *self, IrisItem *item)
   self->ops->push (self, NULL, item);
 
   iris_fence_light ();
-  if (iris_unlikely (atomic_load_explicit (&self->ended, memory_order_relaxed)))
+  /* Acquire: what the workers left in their deques. */
+  if (iris_unlikely (atomic_load_explicit (&self->ended, memory_order_acquire)))
     crew_sweep (self);
 }
 
@@ -285,7 +289,7 @@ iris_crew_shutdown (IrisCrew *self, IrisShutdown how)
     g_clear_pointer (&self->workers[i].thread, g_thread_join);
   pthread_mutex_unlock (&self->joining);
 
-  atomic_store_explicit (&self->ended, true, memory_order_relaxed);
+  atomic_store_explicit (&self->ended, true, memory_order_release);
   iris_fence_heavy ();
   crew_sweep (self);
 }
