@@ -53,6 +53,10 @@
 /* How often a searching worker looks everywhere before it sleeps. */
 #define IRIS_SEARCH_ROUNDS 64
 
+/* How many rounds it leaves an owner to answer, before it forces a split deque open. An owner of
+ * small items answers within one; forcing costs it an interrupt. */
+#define IRIS_SEARCH_PATIENCE 8
+
 /* How long a worker dozes that finds only what it refuses: at first, and, twice as long each time,
  * at most. In between it looks everywhere once. */
 #define IRIS_DOZE_MIN_NS 50000
@@ -104,6 +108,7 @@ struct _IrisWorker
   guint32 declared; /* flags of the running item if it has a footprint: iris-footprint-private.h */
   guint64 doze_ns;  /* of the last doze, if nothing was found since */
   guint count;      /* items queued, for sampling */
+  bool impatient;   /* searched long enough to force a split deque open */
   IrisRandom random;
   GThread *thread;
 
