@@ -24,10 +24,10 @@
 #include "iris/base/iris-random-private.h"
 #include "iris/queue/iris-ring-private.h"
 #include "iris/queue/iris-deque-private.h"
+#include "iris/sched/iris-stats-private.h"
 #define IRIS_INSIDE
 #include "iris/sched/iris-item.h"
 #include "iris/sched/iris-scheduler.h"
-#include "iris/sched/iris-stats.h"
 #include "iris/sched/iris-worker.h"
 #undef IRIS_INSIDE
 
@@ -60,19 +60,14 @@ typedef enum
   IRIS_WORK_STRICT = 1 << 1, /* only workers of this place may */
 } IrisWork;
 
+/* A cell for each counter that workers keep (iris-stats-private.h). */
+#define IRIS_CELL_WORKER(member) _Atomic uint64_t member;
+#define IRIS_CELL_OTHER(member)
+#define IRIS_CELL(member, from, how) IRIS_CELL_##from (member)
+
 typedef struct
 {
-  _Atomic uint64_t executed;
-  _Atomic uint64_t queued;
-  _Atomic uint64_t hinted;
-  _Atomic uint64_t stolen_in;
-  _Atomic uint64_t stolen_inside;
-  _Atomic uint64_t steals;
-  _Atomic uint64_t steal_tries;
-  _Atomic uint64_t steal_fails;
-  _Atomic uint64_t parks;
-  _Atomic uint64_t wakes;
-  _Atomic uint64_t cancelled;
+  IRIS_EACH_COUNTER (IRIS_CELL)
   _Atomic uint64_t delay[IRIS_STATS_DELAY_BUCKETS];
 } IrisWorkerCounters;
 

@@ -5,7 +5,6 @@
 #include "iris/sched/iris-crew-private.h"
 
 #include "iris/sched/iris-item-private.h"
-#include "iris/sched/iris-stats-private.h"
 
 #include <sched.h>
 #include <string.h>
@@ -289,21 +288,14 @@ iris_crew_shutdown (IrisCrew *self, IrisShutdown how)
 }
 
 static void
-worker_add_counters (IrisWorker *self, IrisCounters *sum)
+worker_read_counters (IrisWorker *self, IrisCounters *out)
 {
   IrisWorkerCounters *c = &self->counters;
 
-  sum->executed += iris_counter_get (&c->executed);
-  sum->queued += iris_counter_get (&c->queued);
-  sum->hinted += iris_counter_get (&c->hinted);
-  sum->stolen_in += iris_counter_get (&c->stolen_in);
-  sum->stolen_inside += iris_counter_get (&c->stolen_inside);
-  sum->steals += iris_counter_get (&c->steals);
-  sum->steal_tries += iris_counter_get (&c->steal_tries);
-  sum->steal_fails += iris_counter_get (&c->steal_fails);
-  sum->parks += iris_counter_get (&c->parks);
-  sum->wakes += iris_counter_get (&c->wakes);
-  sum->cancelled += iris_counter_get (&c->cancelled);
+#define READ_WORKER(member) out->member = iris_counter_get (&c->member);
+#define READ_OTHER(member)
+#define READ(member, from, how) READ_##from (member)
+  IRIS_EACH_COUNTER (READ)
 }
 
 /* A snapshot; the workers go on meanwhile, so the counts are each right but of slightly different
@@ -318,9 +310,9 @@ iris_crew_get_stats (IrisCrew *self)
       IrisWorker *worker = &self->workers[i];
 
       stats->worker_place[i] = (gint) worker->place;
-      worker_add_counters (worker, &stats->workers[i]);
-      worker_add_counters (worker, &stats->places[worker->place]);
-      worker_add_counters (worker, &stats->total);
+      worker_read_counters (worker, &stats->workers[i]);
+      iris_counters_join (&stats->places[worker->place], &stats->workers[i]);
+      iris_counters_join (&stats->total, &stats->workers[i]);
       for (guint j = 0; j < IRIS_STATS_DELAY_BUCKETS; j++)
         stats->delay[j] += iris_counter_get (&worker->counters.delay[j]);
     }

@@ -6,6 +6,14 @@
 
 #include <string.h>
 
+#define INFO(member, from, how) \
+  { #member, G_STRUCT_OFFSET (IrisCounters, member), IRIS_COUNTER_##how },
+const IrisCounterInfo iris_counter_infos[] = { IRIS_EACH_COUNTER (INFO) };
+const guint iris_n_counter_infos = G_N_ELEMENTS (iris_counter_infos);
+
+/* A member without a line in the list would be missing everywhere. */
+G_STATIC_ASSERT (sizeof (IrisCounters) == G_N_ELEMENTS (iris_counter_infos) * sizeof (guint64));
+
 G_DEFINE_BOXED_TYPE (IrisStats, iris_stats, iris_stats_copy, iris_stats_free)
 
 IrisStats *
