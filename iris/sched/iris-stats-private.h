@@ -15,6 +15,7 @@
  * line of documentation, and a line here. The parts of a line:
  *   member  of IrisCounters
  *   from    WORKER: a cell of each worker, written by it alone with iris_counter_add();
+ *           WATCH: a stopwatch of each worker (iris-clock-private.h), in nanoseconds
  *           OTHER: whoever counts it adds it to the snapshot (add_stats of IrisCrewOps)
  *   how     SUM, or MAX: how the figures of several workers become one */
 #define IRIS_EACH_COUNTER(_)     \
@@ -29,7 +30,12 @@
   _ (steal_fails, WORKER, SUM)   \
   _ (parks, WORKER, SUM)         \
   _ (wakes, WORKER, SUM)         \
-  _ (cancelled, WORKER, SUM)
+  _ (cancelled, WORKER, SUM)     \
+  _ (steal_most, WORKER, MAX)    \
+  _ (searching_ns, WATCH, SUM)   \
+  _ (parked_ns, WATCH, SUM)      \
+  _ (alive_ns, WATCH, SUM)       \
+  _ (busy_ns, OTHER, SUM)
 
 typedef enum
 {
@@ -65,6 +71,19 @@ iris_counters_set (IrisCounters *self, const IrisCounterInfo *info, guint64 n)
 
 /* Makes the figures of one more worker part of a sum. */
 static inline void
-iris_counters_join (IrisCounters *sum, const IrisCounters *more){ IRIS_EACH_COUNTER (IRIS_JOIN) }
+iris_counters_join (IrisCounters *sum, const IrisCounters *more)
+{
+  IRIS_EACH_COUNTER (IRIS_JOIN)
+}
+
+/* What is worked out from the counters of a worker, of a place or of all. */
+typedef struct
+{
+  const char *name;
+  gdouble (*get) (const IrisCounters *counters, guint64 span_ns);
+} IrisMeasureInfo;
+
+extern const IrisMeasureInfo iris_measure_infos[];
+extern const guint iris_n_measure_infos;
 
 IrisStats *iris_stats_new (guint n_places, guint n_workers);

@@ -82,6 +82,18 @@ iris_place_bind_current_thread (const IrisPlace *self, guint index, GError **err
   return TRUE;
 }
 
+unsigned iris_debug_keys;
+
+void
+iris_debug_init (void)
+{
+}
+
+void
+iris_debug_print (const char *format, ...)
+{
+}
+
 IrisStats *
 iris_stats_new (guint places, guint workers)
 {
