@@ -7,8 +7,8 @@
  * PLANT_NO_RECHECK and PLANT_NO_SECOND_LOOK hide the work from a worker that is about to sleep, and
  * from one that leaves searching.
  *
- * Made small: one round of search, inboxes of two, no stopwatches, which order nothing. The places are a stub, and
- * to make a thread is to let one of the scenario's threads be that worker.
+ * Made small: one round of search, inboxes of two, no stopwatches, which order nothing. The places
+ * are a stub, and to make a thread is to let one of the scenario's threads be that worker.
  */
 #include <glib-object.h>
 
@@ -19,13 +19,13 @@
 #undef IRIS_INBOX_CAPACITY
 #define IRIS_INBOX_CAPACITY 2
 #undef iris_cpu_relax
-#define iris_cpu_relax()               ((void) 0)
+#define iris_cpu_relax()                    ((void) 0)
 #define iris_stopwatch_start(watch, now_ns) ((void) (now_ns))
 #define iris_stopwatch_stop(watch, now_ns)  ((void) (now_ns))
 #define iris_worker_begin_search(worker)    false
 #define iris_worker_end_search(worker)      ((void) 0)
-#define g_thread_new(name, func, data) thread_start (name, func, data)
-#define g_thread_join                  thread_join
+#define g_thread_new(name, func, data)      thread_start (name, func, data)
+#define g_thread_join                       thread_join
 #undef g_new
 #define g_new(type, n) ((type *) explore_malloc (sizeof (type) * (n)))
 #undef g_new0
