@@ -85,8 +85,8 @@ typedef struct
  *
  * A snapshot of a scheduler's statistics; see iris_scheduler_get_stats().
  *
- * The sample is the first of those that come from outside and of each worker's every 256th, and so
- * on; with `exact` in the environment variable `IRIS_DEBUG` it is every item.
+ * The sample is every 256th item that a worker queues, and the first and then every 256th of those
+ * that come from outside; with `exact` in the environment variable `IRIS_DEBUG` it is every item.
  */
 typedef struct
 {
