@@ -123,8 +123,8 @@ END_TEST
 int
 main (int argc, char **argv)
 {
-  Suite *suite = suite_create ("debug");
-  TCase *all = tcase_create ("all");
+  Suite *suite;
+  TCase *all;
 
   program = argv[0];
   if (argc == 2 && g_str_equal (argv[1], "--work"))
@@ -133,6 +133,8 @@ main (int argc, char **argv)
       return EXIT_SUCCESS;
     }
 
+  suite = suite_create ("debug");
+  all = tcase_create ("all");
   tcase_add_test (all, without_it_nothing_is_printed);
   tcase_add_test (all, a_scheduler_tells_its_begin_and_its_end);
   tcase_add_test (all, places_are_told_one_by_one);
