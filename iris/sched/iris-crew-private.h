@@ -53,6 +53,10 @@
 /* How often a searching worker looks everywhere before it sleeps. */
 #define IRIS_SEARCH_ROUNDS 64
 
+/* How many rounds it leaves an owner to answer, before it forces a split deque open. An owner of
+ * small items answers within one; forcing costs it an interrupt. */
+#define IRIS_SEARCH_PATIENCE 8
+
 typedef struct IrisCrew IrisCrew;
 typedef struct IrisCrewOps IrisCrewOps;
 
@@ -86,6 +90,7 @@ struct _IrisWorker
   bool met_mark;    /* the default scheduler's: see there */
   guint count;      /* items queued, for sampling */
   guint unsampled;  /* the crew's */
+  bool impatient;   /* searched long enough to force a split deque open */
   IrisRandom random;
   GThread *thread;
 
