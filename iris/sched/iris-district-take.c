@@ -16,7 +16,7 @@ note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
   IrisDistricts *districts = crew->owner;
   IrisWorkerCounters *counters = &self->counters;
 
-  iris_counter_add (&counters->steals, 1);
+  iris_worker_note_steal (self, victim_place, n);
   if (victim_place == self->place)
     {
       iris_counter_add (&counters->stolen_inside, n);
@@ -217,6 +217,22 @@ take_any (IrisCrew *crew)
   return NULL;
 }
 
+/* What others have. The time that this takes is the price of stealing; a worker that found nothing
+ * before is looking already. */
+static IrisItem *
+steal (IrisCrew *crew, IrisWorker *self)
+{
+  bool began = iris_worker_begin_search (self);
+  IrisItem *item = steal_from_workers_of (crew, self, self->place);
+
+  if (item == NULL)
+    item = steal_from_elsewhere (crew, self);
+  if (began)
+    iris_worker_end_search (self);
+
+  return item;
+}
+
 /* The whole order of search. */
 static IrisItem *
 take_once (IrisCrew *crew, IrisWorker *self)
@@ -235,9 +251,7 @@ take_once (IrisCrew *crew, IrisWorker *self)
   if (item == NULL)
     item = take_from_inboxes (home);
   if (item == NULL)
-    item = steal_from_workers_of (crew, self, self->place);
-  if (item == NULL)
-    item = steal_from_elsewhere (crew, self);
+    item = steal (crew, self);
 
   return item;
 }

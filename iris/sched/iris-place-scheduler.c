@@ -44,6 +44,24 @@ G_DEFINE_ENUM_TYPE (IrisDeal,
                     G_DEFINE_ENUM_VALUE (IRIS_DEAL_ROUND_ROBIN, "round-robin"))
 G_DEFINE_TYPE_WITH_PRIVATE (IrisPlaceScheduler, iris_place_scheduler, IRIS_TYPE_SCHEDULER)
 
+/* What IRIS_DEBUG wants to know of the places. */
+static void
+tell_places (IrisPlaces *places)
+{
+  guint n = iris_places_get_n_places (places);
+
+  iris_debug_print ("%u places, one for each %s", n, iris_places_get_level (places));
+  for (guint i = 0; i < n; i++)
+    {
+      IrisPlace *place = iris_places_get_place (places, i);
+
+      iris_debug_print ("place %u, %s: processors %s, %u workers, %s", i,
+                        iris_place_get_name (place), iris_place_get_cpus (place),
+                        iris_place_get_n_workers (place),
+                        iris_place_is_bound (place) ? "bound" : "not bound");
+    }
+}
+
 static void
 iris_place_scheduler_constructed (GObject *object)
 {
@@ -87,6 +105,8 @@ iris_place_scheduler_constructed (GObject *object)
   if (priv->layout == IRIS_LAYOUT_SHARED)
     iris_districts_share_deques (crew);
   iris_scheduler_set_crew (IRIS_SCHEDULER (self), crew);
+  if (iris_debug_has (IRIS_DEBUG_PLACES))
+    tell_places (priv->places);
 }
 
 static void

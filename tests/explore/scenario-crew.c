@@ -7,8 +7,8 @@
  * PLANT_NO_RECHECK and PLANT_NO_SECOND_LOOK hide the work from a worker that is about to sleep, and
  * from one that leaves searching.
  *
- * Made small: one round of search, inboxes of two, a clock that stands. The places are a stub, and
- * to make a thread is to let one of the scenario's threads be that worker.
+ * Made small: one round of search, inboxes of two, no stopwatches, which order nothing. The places
+ * are a stub, and to make a thread is to let one of the scenario's threads be that worker.
  */
 #include <glib-object.h>
 
@@ -21,11 +21,14 @@
 #undef IRIS_INBOX_CAPACITY
 #define IRIS_INBOX_CAPACITY 2
 #undef iris_cpu_relax
-#define iris_cpu_relax()               ((void) 0)
-#define g_get_monotonic_time()         1
-#define iris_clock_ns()                1
-#define g_thread_new(name, func, data) thread_start (name, func, data)
-#define g_thread_join                  thread_join
+#define iris_cpu_relax()                    ((void) 0)
+#define iris_stopwatch_start(watch, now_ns) ((void) (now_ns))
+#define iris_stopwatch_stop(watch, now_ns)  ((void) (now_ns))
+#define iris_worker_begin_search(worker)    false
+#define iris_worker_end_search(worker)      ((void) 0)
+#define iris_clock_ns()                     1
+#define g_thread_new(name, func, data)      thread_start (name, func, data)
+#define g_thread_join                       thread_join
 #undef g_new
 #define g_new(type, n) ((type *) explore_malloc (sizeof (type) * (n)))
 #undef g_new0
@@ -93,10 +96,22 @@ iris_place_bind_current_thread (const IrisPlace *self, guint index, GError **err
   return TRUE;
 }
 
+unsigned iris_debug_keys;
+
+void
+iris_debug_init (void)
+{
+}
+
+void
+iris_debug_print (const char *format, ...)
+{
+}
+
 IrisStats *
 iris_stats_new (guint places, guint workers)
 {
-  return NULL;
+  abort ();
 }
 
 /* Threads: thread i of the scenario is worker i, as soon as it is made. */

@@ -351,7 +351,7 @@ START_TEST (a_place_that_stands_still_is_refused_once)
   set_run_time (1, 1);
   queue_at (OUTSIDE, 0, 1, IRIS_ITEM_NONE);
   ck_assert_int_eq (take (0), -1);
-  while (iris_clock_ns () < atomic_load (&districts->districts[1].forecast.deadline))
+  while ((guint64) iris_clock_ns () < atomic_load (&districts->districts[1].forecast.deadline))
     ;
   ck_assert_int_eq (take (0), 0);
   ck_assert_uint_eq (crew->workers[0].counters.refusals_lapsed, 1);
