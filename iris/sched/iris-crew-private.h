@@ -47,8 +47,11 @@
 /* Of the items that a worker queues, one in 256 carries a time stamp for the delay histogram. */
 #define IRIS_DELAY_SAMPLE 256
 
-/* How often a searching worker looks everywhere before it sleeps. */
+/* How often a searching worker looks everywhere before it sleeps; and how many workers it looks at
+ * in all, beyond the first round, or thousands of them would spend all their time on looking at
+ * each other. */
 #define IRIS_SEARCH_ROUNDS 64
+#define IRIS_SEARCH_LOOKS  4096
 
 typedef struct IrisCrew IrisCrew;
 typedef struct IrisCrewOps IrisCrewOps;

@@ -61,11 +61,12 @@ static IrisItem *
 worker_search (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
+  guint n_rounds = CLAMP (IRIS_SEARCH_LOOKS / crew->n_workers, 1, IRIS_SEARCH_ROUNDS);
 
   if (!iris_lot_begin_search (&crew->lot, &self->parker))
     return crew->ops->take (crew, self);
 
-  for (guint round = 0; round < IRIS_SEARCH_ROUNDS; round++)
+  for (guint round = 0; round < n_rounds; round++)
     {
       IrisItem *item = crew->ops->take (crew, self);
 
