@@ -17,9 +17,16 @@
  * out; only their destroy notifies run. An item from outside that races with the end is settled by
  * whoever sees it: the caller sets it down, light fence, looks at `ended`; the crew sets `ended`,
  * heavy fence, sweeps. One of them sees the other, and sweeping is under a lock.
+ *
+ * Forking: the child has none of the workers, and the locks and sources are as they happened to
+ * be. So a crew that was started before the fork is foreign to the child: its items are the
+ * parent's, who runs them; what the child queues is refused; and giving it up touches nothing. An
+ * item that forks finds itself on a thread that is no worker any more, and if it returns in the
+ * child, the thread ends. A crew that was never started may be used by the child.
  */
 #pragma once
 
+#include "iris/base/iris-fork-private.h"
 #include "iris/base/iris-lot-private.h"
 #include "iris/base/iris-random-private.h"
 #include "iris/queue/iris-ring-private.h"
@@ -131,7 +138,8 @@ struct IrisCrew
   guint n_workers;
   guint n_places;
   IrisWorker *workers;
-  IrisArrayPool arrays; /* of the deques */
+  _Atomic unsigned generation; /* of processes, in which it was started; 0 before */
+  IrisArrayPool arrays;        /* of the deques */
   IrisLot lot;
 
   alignas (IRIS_CACHE_PAIR) _Atomic bool started;
@@ -166,6 +174,15 @@ iris_crew_current (IrisCrew *self)
   IrisWorker *worker = iris_worker_mine;
 
   return worker != NULL && worker->crew == self ? worker : NULL;
+}
+
+/* Whether its workers stayed behind in the process that forked this one. */
+static inline bool
+iris_crew_is_foreign (IrisCrew *self)
+{
+  unsigned generation = atomic_load_explicit (&self->generation, memory_order_relaxed);
+
+  return generation != 0 && generation != iris_fork_generation;
 }
 
 /* For push: stamps one in IRIS_DELAY_SAMPLE items and counts. */
