@@ -60,6 +60,10 @@
 #define IRIS_SEARCH_ROUNDS 64
 #define IRIS_SEARCH_LOOKS  4096
 
+/* How many rounds it leaves an owner to answer, before it forces a split deque open. An owner of
+ * small items answers within one; forcing costs it an interrupt. */
+#define IRIS_SEARCH_PATIENCE 8
+
 typedef struct IrisCrew IrisCrew;
 typedef struct IrisCrewOps IrisCrewOps;
 
@@ -95,6 +99,7 @@ struct _IrisWorker
   guint fair_turn;  /* which source comes first at that one */
   bool met_mark;    /* the default scheduler's: see there */
   guint count;      /* items queued, for sampling */
+  bool impatient;   /* searched long enough to force a split deque open */
   IrisRandom random;
   GThread *thread;
 

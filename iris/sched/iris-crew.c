@@ -12,6 +12,9 @@
 
 __thread IrisWorker *iris_worker_mine;
 
+/* Or nobody would ever be impatient. */
+G_STATIC_ASSERT (IRIS_SEARCH_PATIENCE <= IRIS_SEARCH_ROUNDS);
+
 static guint
 delay_bucket (gint64 delay_ns)
 {
@@ -62,21 +65,24 @@ worker_search (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
   guint n_rounds = CLAMP (IRIS_SEARCH_LOOKS / crew->n_workers, 1, IRIS_SEARCH_ROUNDS);
+  IrisItem *item = NULL;
 
   if (!iris_lot_begin_search (&crew->lot, &self->parker))
     return crew->ops->take (crew, self);
 
   for (guint round = 0; round < n_rounds; round++)
     {
-      IrisItem *item = crew->ops->take (crew, self);
-
+      self->impatient = round % IRIS_SEARCH_PATIENCE == IRIS_SEARCH_PATIENCE - 1
+                        || round == n_rounds - 1;
+      item = crew->ops->take (crew, self);
       if (item != NULL)
-        return item;
+        break;
       for (guint i = 0; i < 8 + round; i++)
         iris_cpu_relax ();
     }
+  self->impatient = false;
 
-  return NULL;
+  return item;
 }
 
 /* The next item; waits for one without using the processor. NULL when the crew is at its end. */
@@ -282,7 +288,8 @@ iris_crew_queue_outside (IrisCrew *self, IrisItem *item)
   self->ops->push (self, NULL, item);
 
   iris_fence_light ();
-  if (iris_unlikely (atomic_load_explicit (&self->ended, memory_order_relaxed)))
+  /* Acquire: what the workers left in their deques. */
+  if (iris_unlikely (atomic_load_explicit (&self->ended, memory_order_acquire)))
     crew_sweep (self);
 }
 
@@ -320,7 +327,7 @@ iris_crew_shutdown (IrisCrew *self, IrisShutdown how)
     g_clear_pointer (&self->workers[i].thread, g_thread_join);
   pthread_mutex_unlock (&self->joining);
 
-  atomic_store_explicit (&self->ended, true, memory_order_relaxed);
+  atomic_store_explicit (&self->ended, true, memory_order_release);
   iris_fence_heavy ();
   crew_sweep (self);
 }

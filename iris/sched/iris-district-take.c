@@ -55,6 +55,9 @@ steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
 
   iris_counter_add (&self->counters.steal_tries, 1);
   result = iris_deque_core_steal (victim->deque, items, IRIS_STEAL_MAX, &n);
+  if (iris_unlikely (result == IRIS_STEAL_PRIVATE) && self->impatient
+      && iris_deque_core_force (victim->deque))
+    result = iris_deque_core_steal (victim->deque, items, IRIS_STEAL_MAX, &n);
   if (result != IRIS_STEAL_TAKEN)
     {
       if (result == IRIS_STEAL_LOST)
@@ -222,20 +225,6 @@ take_once (IrisCrew *crew, IrisWorker *self)
   return item;
 }
 
-/* The item may run long, and while it does nothing can be exposed. So if somebody is idle,
- * something is made public now; and what was made public because a thief asked is published, for
- * the thief may have gone to sleep. */
-static inline void
-share_before_running (IrisCrew *crew, IrisWorker *self)
-{
-  if (iris_unlikely (self->deque->kind != IRIS_DEQUE_SPLIT))
-    return;
-  if (iris_unlikely (iris_lot_has_idle (&crew->lot)))
-    iris_deque_core_offer (self->deque);
-  if (iris_unlikely (iris_deque_core_collect_exposed (self->deque) != 0))
-    iris_districts_publish_own (crew, self);
-}
-
 /* Out of line, so that the way below it is short. */
 static __attribute__ ((noinline)) IrisItem *
 take_slowly (IrisCrew *crew, IrisWorker *self)
@@ -250,8 +239,6 @@ take_slowly (IrisCrew *crew, IrisWorker *self)
       item = iris_mail_open (met);
     }
   while (item == NULL);
-  if (self != NULL)
-    share_before_running (crew, self);
 
   return item;
 }
@@ -270,7 +257,6 @@ iris_districts_take (IrisCrew *crew, IrisWorker *self)
   if (iris_unlikely (item == NULL))
     return take_slowly (crew, self);
   self->picks_left--;
-  share_before_running (crew, self);
 
   return item;
 }
@@ -289,7 +275,7 @@ iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
     if (!iris_ring_core_is_empty (&districts->districts[i].inbox))
       work |= IRIS_WORK_SHARED;
   for (guint i = 0; i < crew->n_workers && !(work & IRIS_WORK_SHARED); i++)
-    if (iris_deque_core_has_public_or_ask (crew->workers[i].deque))
+    if (iris_deque_core_get_length (crew->workers[i].deque) > 0)
       work |= IRIS_WORK_SHARED;
 
   return work;

@@ -74,8 +74,8 @@ iris_place_scheduler_constructed (GObject *object)
     priv->deque = IRIS_DEQUE_LOCKED;
   if (iris_deque_kind_may_repeat (priv->deque))
     {
-      g_critical ("iris: an idempotent deque may run an item twice; Chase and Lev's is used");
-      priv->deque = IRIS_DEQUE_CHASE_LEV;
+      g_critical ("iris: an idempotent deque may run an item twice; the split one is used");
+      priv->deque = IRIS_DEQUE_SPLIT;
     }
   crew = iris_crew_new (&iris_districts_ops,
                         iris_districts_new (priv->places, priv->deal, priv->layout),
@@ -195,15 +195,13 @@ iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
   /**
    * IrisPlaceScheduler:deque:
    *
-   * The deque of each worker. %IRIS_DEQUE_SPLIT is the quickest for items of nanoseconds, but what
-   * it holds in private is out of reach of idle workers while its owner runs a long item.
-   * %IRIS_DEQUE_IDEMPOTENT is refused, because it may give out an item twice; the layout
-   * %IRIS_LAYOUT_SHARED always has %IRIS_DEQUE_LOCKED.
+   * The deque of each worker. %IRIS_DEQUE_IDEMPOTENT is refused, because it may give out an item
+   * twice; the layout %IRIS_LAYOUT_SHARED always has %IRIS_DEQUE_LOCKED.
    *
    * Since: 0.1
    */
   properties[PROP_DEQUE] = g_param_spec_enum (
-      "deque", NULL, NULL, IRIS_TYPE_DEQUE_KIND, IRIS_DEQUE_CHASE_LEV,
+      "deque", NULL, NULL, IRIS_TYPE_DEQUE_KIND, IRIS_DEQUE_SPLIT,
       G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);

@@ -16,6 +16,8 @@
 
 #undef IRIS_SEARCH_ROUNDS
 #define IRIS_SEARCH_ROUNDS 1
+#undef IRIS_SEARCH_PATIENCE
+#define IRIS_SEARCH_PATIENCE 1
 #undef IRIS_INBOX_CAPACITY
 #define IRIS_INBOX_CAPACITY 2
 #undef iris_cpu_relax
@@ -303,13 +305,21 @@ outside_queues_two (unsigned self)
   queue (1);
 }
 
-/* What runs first queues from inside what it needs. The deque has no private part: what is private
- * to a worker that does not look up again is, by design, to be had by nobody. */
+/* What runs first queues from inside what it needs, and so holds the only worker that knows of it;
+ * in a split deque it is private. */
 
 static void
 setup_from_inside (void)
 {
   setup_crew (1, 2, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_CHASE_LEV);
+  add (IRIS_PLACE_ANY, false, 1, 1);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+}
+
+static void
+setup_from_inside_split (void)
+{
+  setup_crew (1, 2, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
   add (IRIS_PLACE_ANY, false, 1, 1);
   add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
 }
@@ -380,6 +390,8 @@ static const ExploreScenario scenarios[] = {
   { "crew/too-late", 3, setup_too_late, too_late, check, SMALL },
   { "crew/chain", 3, setup_chain, outside_queues_two, check, .may_sleep = true, SMALL },
   { "crew/from-inside", 3, setup_from_inside, outside_queues_one, check, .may_sleep = true, SMALL },
+  { "crew/from-inside-split", 3, setup_from_inside_split, outside_queues_one, check,
+    .may_sleep = true, SMALL },
   { "crew/shared", 3, setup_shared, outside_queues_one, check, .may_sleep = true, SMALL },
   { "crew/split", 3, setup_split, outside_shuts_down, check, SMALL },
   { "crew/strict", 3, setup_strict, outside_queues_one, check, .may_sleep = true, SMALL },
