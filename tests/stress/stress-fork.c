@@ -74,10 +74,19 @@ run_chain (gpointer data)
   atomic_fetch_add (&n_run, 1);
 }
 
+static void
+run_single (gpointer data)
+{
+  if (getpid () != parent)
+    atomic_fetch_add (&shared->n_strange, 1);
+  atomic_fetch_add (&n_run, 1);
+}
+
 static void *
 queue_once (void *data)
 {
-  queue_chain ();
+  atomic_fetch_add (&n_queued, 1);
+  iris_scheduler_queue (scheduler, run_single, NULL, NULL);
 
   return NULL;
 }
