@@ -38,7 +38,7 @@ static int n_criticals;
 
 #ifdef IRIS_ADDRESS_SANITIZER
 /* What only the threads of the parent knew of looks lost in a child. */
-int __lsan_is_turned_off (void);
+__attribute__ ((visibility ("default"))) int __lsan_is_turned_off (void);
 int
 __lsan_is_turned_off (void)
 {
