@@ -259,7 +259,9 @@ play_with_successors (guint row, guint n)
   for (guint i = 0; i < N_GENERATIONS; i++, first = end)
     {
       stage_open (&stages[i], &arrangement);
-      load.n_places = stages[i].n_places;
+      /* The same for all, and read by the predecessor's items. */
+      if (i == 0)
+        load.n_places = stages[i].n_places;
       atomic_store_explicit (&load.scheduler, stages[i].scheduler, memory_order_release);
       end = (i + 1) == N_GENERATIONS ? load.n_outer
                                      : (guint) ((guint64) load.n_outer * (i + 1) / N_GENERATIONS);
