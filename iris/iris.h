@@ -20,6 +20,7 @@
 #include <iris/place/iris-places.h>
 #include <iris/sched/iris-item.h>
 #include <iris/sched/iris-worker.h>
+#include <iris/sched/iris-presence.h>
 #include <iris/sched/iris-stats.h>
 #include <iris/sched/iris-scheduler.h>
 #include <iris/sched/iris-gmainscheduler.h>

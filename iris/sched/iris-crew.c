@@ -4,13 +4,28 @@
  */
 #include "iris/sched/iris-crew-private.h"
 
+#include "iris/sched/iris-contention-private.h"
 #include "iris/sched/iris-item-private.h"
+#include "iris/sched/iris-presence-private.h"
 #include "iris/sched/iris-stats-private.h"
 
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 __thread IrisWorker *iris_worker_mine;
+
+/* The sweeps that the calling thread is in: a notify may end another crew, or call for the end of
+ * this one. */
+typedef struct Sweep Sweep;
+
+struct Sweep
+{
+  IrisCrew *crew;
+  Sweep *outer;
+};
+
+static __thread Sweep *sweeps_here;
 
 static guint
 delay_bucket (gint64 delay_ns)
@@ -103,41 +118,56 @@ worker_next (IrisWorker *self)
       if (!iris_lot_sleep (&crew->lot, &self->parker))
         return NULL;
       iris_counter_add (&self->counters.wakes, 1);
+      if (crew->contention != NULL)
+        iris_contention_rouse (crew->contention);
     }
   worker_end_search (self);
 
   return item;
 }
 
-static gpointer
-worker_main (gpointer data)
+/* The next item, for a worker that may have to go out first. */
+static inline IrisItem *
+worker_go_on (IrisWorker *self, IrisItem *(*wait) (IrisCrew *, IrisWorker *) )
+{
+  IrisCrew *crew = self->crew;
+
+  if (iris_unlikely (iris_lot_has_surplus (&crew->lot)) && !iris_worker_leave (self))
+    return NULL;
+
+  return wait != NULL ? wait (crew, self) : worker_next (self);
+}
+
+gpointer
+iris_worker_main (gpointer data)
 {
   IrisWorker *self = data;
   IrisCrew *crew = self->crew;
-  IrisItem *(*next) (IrisCrew *, IrisWorker *) = crew->ops->wait;
+  IrisItem *(*wait) (IrisCrew *, IrisWorker *) = crew->ops->wait;
   IrisItem *item;
 
   iris_worker_mine = self;
+  atomic_store_explicit (&self->tid, (gint) gettid (), memory_order_relaxed);
   if (crew->ops->bind != NULL)
     crew->ops->bind (crew, self);
-  while ((item = next != NULL ? next (crew, self) : worker_next (self)) != NULL)
+  while ((item = worker_go_on (self, wait)) != NULL)
     worker_run (self, item);
   iris_worker_mine = NULL;
 
   return NULL;
 }
 
-static void
-worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place, IrisDequeKind kind)
+void
+iris_worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place)
 {
   memset (self, 0, sizeof *self);
-  self->crew = crew;
+  self->crew = self->pushes_to = crew;
   self->index = index;
   self->place = place;
   iris_random_seed (&self->random, index + 1);
   iris_parker_init (&self->parker, place);
   self->deque = &self->own_deque;
-  if (!iris_deque_core_init (self->deque, kind, &crew->arrays))
+  if (!iris_deque_core_init (self->deque, crew->kind, &crew->arrays))
     g_error ("iris: out of memory for the queue of worker %u", index);
 }
 
@@ -162,16 +192,19 @@ iris_crew_new (const IrisCrewOps *ops,
   self->n_places = n_places;
   for (guint place = 0; place < n_places; place++)
     self->n_workers += workers_per_place[place];
+  self->kind = kind;
   pthread_mutex_init (&self->lock, NULL);
   pthread_mutex_init (&self->joining, NULL);
+  pthread_cond_init (&self->settled, NULL);
   iris_array_pool_init (&self->arrays);
+  iris_presence_init (self, workers_per_place);
 
   self->workers = aligned_alloc (IRIS_CACHE_PAIR, self->n_workers * sizeof *self->workers);
-  if (self->workers == NULL || !iris_lot_init (&self->lot, n_places, self->n_workers))
+  if (self->workers == NULL || !iris_lot_init (&self->lot, n_places, workers_per_place))
     g_error ("iris: out of memory for %u workers", self->n_workers);
   for (guint place = 0; place < n_places; place++)
     for (guint i = 0; i < workers_per_place[place]; i++, index++)
-      worker_init (&self->workers[index], self, index, place, kind);
+      iris_worker_init (&self->workers[index], self, index, place);
 
   return self;
 }
@@ -182,8 +215,12 @@ iris_crew_free (IrisCrew *self)
 {
   for (guint i = 0; i < self->n_workers; i++)
     iris_deque_core_clear (&self->workers[i].own_deque);
+  iris_presence_clear (self);
   iris_array_pool_clear (&self->arrays);
   iris_lot_clear (&self->lot);
+  if (self->contention != NULL)
+    iris_contention_free (self->contention);
+  pthread_cond_destroy (&self->settled);
   pthread_mutex_destroy (&self->lock);
   pthread_mutex_destroy (&self->joining);
   if (self->free_owner != NULL)
@@ -203,8 +240,10 @@ iris_crew_start (IrisCrew *self)
         {
           g_autofree char *name = g_strdup_printf ("iris-%u.%u", self->workers[i].place, i);
 
-          self->workers[i].thread = g_thread_new (name, worker_main, &self->workers[i]);
+          self->workers[i].thread = g_thread_new (name, iris_worker_main, &self->workers[i]);
         }
+      if (self->contention != NULL)
+        iris_contention_start (self->contention);
       atomic_store_explicit (&self->started, true, memory_order_release);
     }
   pthread_mutex_unlock (&self->lock);
@@ -214,26 +253,57 @@ iris_crew_start (IrisCrew *self)
 static void
 crew_sweep (IrisCrew *self)
 {
+  Sweep here = { self, sweeps_here };
   IrisItem *item;
 
+  sweeps_here = &here;
   pthread_mutex_lock (&self->lock);
   while ((item = self->ops->take (self, NULL)) != NULL)
     {
       atomic_fetch_add_explicit (&self->cancelled_outside, 1, memory_order_relaxed);
+      self->n_settling++;
       pthread_mutex_unlock (&self->lock);
       iris_item_cancel (item);
       pthread_mutex_lock (&self->lock);
+      if (--self->n_settling == 0)
+        pthread_cond_broadcast (&self->settled);
     }
+  pthread_mutex_unlock (&self->lock);
+  sweeps_here = here.outer;
+}
+
+/* Until no other thread is settling an item. A thread that is called by such a settling does not
+ * wait: it would wait for itself, or for another that waits for it. */
+static void
+crew_wait_until_settled (IrisCrew *self)
+{
+  for (const Sweep *sweep = sweeps_here; sweep != NULL; sweep = sweep->outer)
+    if (sweep->crew == self)
+      return;
+
+  pthread_mutex_lock (&self->lock);
+  while (self->n_settling > 0)
+    pthread_cond_wait (&self->settled, &self->lock);
   pthread_mutex_unlock (&self->lock);
 }
 
-/* An item from a thread that is not a worker of this crew. One that is refused counts as queued and
- * cancelled, so that the counts add up. */
+/* An item from a thread that is not a worker of this crew, or from one that blocks: it may not look
+ * at its own deque for long, so the item goes where all look. One that is refused counts as queued
+ * and cancelled, so that the counts add up. */
 void
 iris_crew_queue_outside (IrisCrew *self, IrisItem *item)
 {
-  uint64_t n = atomic_fetch_add_explicit (&self->queued_outside, 1, memory_order_relaxed);
+  IrisWorker *worker = iris_crew_current (self);
+  uint64_t n;
 
+  if (worker != NULL)
+    {
+      iris_worker_note_queued (worker, item);
+      self->ops->push (self, NULL, item);
+      return;
+    }
+
+  n = atomic_fetch_add_explicit (&self->queued_outside, 1, memory_order_relaxed);
   if (iris_unlikely (atomic_load_explicit (&self->closed, memory_order_acquire)))
     {
       atomic_fetch_add_explicit (&self->cancelled_outside, 1, memory_order_relaxed);
@@ -264,9 +334,33 @@ crew_close (IrisCrew *self)
     return;
 
   if (self->ops->close != NULL)
-    self->ops->close (self);
+    {
+      iris_lot_dismiss (&self->lot);
+      self->ops->close (self);
+    }
   else
     iris_lot_close (&self->lot);
+}
+
+/* A spare is made by a worker that ends after it, or before the crew is closed, so it is in the
+ * list when its turn comes. */
+static void
+crew_join (IrisCrew *self)
+{
+  pthread_mutex_lock (&self->joining);
+  for (guint i = 0; i < iris_crew_count_workers (self); i++)
+    {
+      GThread **thread = &iris_crew_get_worker (self, i)->thread, *joined;
+
+      pthread_mutex_lock (&self->lock);
+      joined = g_steal_pointer (thread);
+      pthread_mutex_unlock (&self->lock);
+      if (joined != NULL)
+        g_thread_join (joined);
+    }
+  if (self->contention != NULL)
+    iris_contention_stop (self->contention);
+  pthread_mutex_unlock (&self->joining);
 }
 
 /* Waits for the workers to end. Any number of threads may call it; each returns when all is
@@ -278,14 +372,12 @@ iris_crew_shutdown (IrisCrew *self, IrisShutdown how)
     atomic_store_explicit (&self->cancelling, true, memory_order_relaxed);
   crew_close (self);
 
-  pthread_mutex_lock (&self->joining);
-  for (guint i = 0; i < self->n_workers; i++)
-    g_clear_pointer (&self->workers[i].thread, g_thread_join);
-  pthread_mutex_unlock (&self->joining);
+  crew_join (self);
 
   atomic_store_explicit (&self->ended, true, memory_order_relaxed);
   iris_fence_heavy ();
   crew_sweep (self);
+  crew_wait_until_settled (self);
 }
 
 static void
@@ -311,11 +403,12 @@ worker_add_counters (IrisWorker *self, IrisCounters *sum)
 IrisStats *
 iris_crew_get_stats (IrisCrew *self)
 {
-  IrisStats *stats = iris_stats_new (self->n_places, self->n_workers);
+  guint n_workers = iris_crew_count_workers (self);
+  IrisStats *stats = iris_stats_new (self->n_places, n_workers);
 
-  for (guint i = 0; i < self->n_workers; i++)
+  for (guint i = 0; i < n_workers; i++)
     {
-      IrisWorker *worker = &self->workers[i];
+      IrisWorker *worker = iris_crew_get_worker (self, i);
 
       stats->worker_place[i] = (gint) worker->place;
       worker_add_counters (worker, &stats->workers[i]);
@@ -328,6 +421,7 @@ iris_crew_get_stats (IrisCrew *self)
   stats->total.cancelled += iris_counter_get (&self->cancelled_outside);
   if (self->ops->add_stats != NULL)
     self->ops->add_stats (self, stats);
+  iris_presence_add_stats (self, &stats->presence);
 
   return stats;
 }
