@@ -349,8 +349,9 @@ iris_lot_leave (IrisLot *self, IrisParker *me)
   return !leaves || lot_wait (self, me);
 }
 
-/* From now on @quota of @place's workers, at least 1, are to be in. Says how many came back, and
- * returns how many the caller must make (if it may) or give up: they count as in already. */
+/* From now on @quota of the place's workers, at least 1, are to be in. Says how many came back, and
+ * returns how many the caller must make or give up: they count as in already. It may let the lot
+ * grow only if that is not finished and cannot be meanwhile. */
 unsigned
 iris_lot_set_quota (IrisLot *self, unsigned at, unsigned quota, bool may_grow, unsigned *n_back)
 {
@@ -366,14 +367,11 @@ iris_lot_set_quota (IrisLot *self, unsigned at, unsigned quota, bool may_grow, u
       if (parker->confirmed && lot_has_too_many (self, place))
         lot_put_sleeper_out (self, parker);
     }
-  if (!atomic_load_explicit (&self->finished, memory_order_relaxed))
-    {
-      for (; place->n_in < quota && place->out != NULL; (*n_back)++)
-        lot_bring_back (self, place);
-      if (may_grow && place->n_in < quota)
-        n_missing = quota - place->n_in;
-      lot_change_n_in (self, place, n_missing);
-    }
+  for (; place->n_in < quota && place->out != NULL; (*n_back)++)
+    lot_bring_back (self, place);
+  if (may_grow && place->n_in < quota)
+    n_missing = quota - place->n_in;
+  lot_change_n_in (self, place, n_missing);
   lot_update_surplus (self, place);
   pthread_mutex_unlock (&self->lock);
 

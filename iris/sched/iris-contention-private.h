@@ -126,7 +126,7 @@ bool iris_contention_probe_look (IrisContentionProbe *self,
                                  IrisContentionSample *sample);
 bool iris_contention_probe_is_blind (const IrisContentionProbe *self);
 
-IrisContention *iris_contention_new (IrisCrew *crew);
+IrisContention *iris_contention_new (IrisCrew *crew, const char *proc);
 void iris_contention_start (IrisContention *self);
 void iris_contention_stop (IrisContention *self);
 void iris_contention_free (IrisContention *self);

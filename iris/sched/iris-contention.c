@@ -124,14 +124,15 @@ iris_contention_decide (IrisContentionDecider *self,
   return IRIS_CONTENTION_STAY;
 }
 
+/* @proc is where the kernel's files are, and stays so. */
 IrisContention *
-iris_contention_new (IrisCrew *crew)
+iris_contention_new (IrisCrew *crew, const char *proc)
 {
   IrisContention *self = g_new0 (IrisContention, 1);
 
   self->crew = crew;
   iris_contention_decider_init (&self->decider);
-  iris_contention_probe_init (&self->probe, "/proc");
+  iris_contention_probe_init (&self->probe, proc);
   g_mutex_init (&self->lock);
   g_cond_init (&self->roused);
 

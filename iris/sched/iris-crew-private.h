@@ -147,6 +147,7 @@ typedef struct
   guint n_held;     /* fewer than that, because of contention */
   guint n_blocking; /* in blocking sections */
   guint n_spares;   /* made on top */
+  guint share;      /* of a wish for all places, while it is dealt */
 } IrisCrewPlace;
 
 struct IrisCrew

@@ -186,39 +186,45 @@ iris_presence_set_wanted_at (IrisCrew *crew, guint place, guint n_wanted)
   pthread_mutex_unlock (&crew->lock);
 }
 
-/* Deals them to the places in proportion, at least one to each; what the division leaves goes to
- * the first places that can have more. */
+/* Deals @n to the places in proportion, at least one to each; what the division leaves, or lacks,
+ * is given to, or taken from, one place after the other. */
+static void
+presence_deal (IrisCrew *crew, guint n)
+{
+  guint64 n_dealt = 0;
+
+  for (guint i = 0; i < crew->n_places; i++)
+    {
+      guint64 share = (guint64) n * crew->presence[i].n_workers / crew->n_workers;
+
+      crew->presence[i].share = (guint) MAX (share, 1);
+      n_dealt += crew->presence[i].share;
+    }
+  while (n_dealt != n)
+    for (guint i = 0; i < crew->n_places && n_dealt != n; i++)
+      {
+        IrisCrewPlace *place = &crew->presence[i];
+
+        if (n_dealt < n && place->share < place->n_workers)
+          {
+            place->share++;
+            n_dealt++;
+          }
+        else if (n_dealt > n && place->share > 1)
+          {
+            place->share--;
+            n_dealt--;
+          }
+      }
+}
+
 void
 iris_presence_set_wanted (IrisCrew *crew, guint n_wanted)
 {
-  g_autofree guint *shares = g_new (guint, crew->n_places);
-  guint64 n_dealt = 0;
-
-  n_wanted = CLAMP (n_wanted, crew->n_places, crew->n_workers);
-  for (guint i = 0; i < crew->n_places; i++)
-    {
-      guint64 share = (guint64) n_wanted * crew->presence[i].n_workers / crew->n_workers;
-
-      shares[i] = (guint) MAX (share, 1);
-      n_dealt += shares[i];
-    }
-  /* Each round gives one to, or takes one from, every place that can spare it. */
-  while (n_dealt != n_wanted)
-    for (guint i = 0; i < crew->n_places && n_dealt != n_wanted; i++)
-      if (n_dealt < n_wanted && shares[i] < crew->presence[i].n_workers)
-        {
-          shares[i]++;
-          n_dealt++;
-        }
-      else if (n_dealt > n_wanted && shares[i] > 1)
-        {
-          shares[i]--;
-          n_dealt--;
-        }
-
   pthread_mutex_lock (&crew->lock);
+  presence_deal (crew, CLAMP (n_wanted, crew->n_places, crew->n_workers));
   for (guint i = 0; i < crew->n_places; i++)
-    presence_set_place (crew, i, shares[i]);
+    presence_set_place (crew, i, crew->presence[i].share);
   pthread_mutex_unlock (&crew->lock);
 }
 

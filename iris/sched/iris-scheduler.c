@@ -204,7 +204,7 @@ iris_scheduler_set_crew (IrisScheduler *self, IrisCrew *crew)
   iris_presence_set_max_spares (crew, priv->max_spares);
   /* Whether all sleep is the lot's knowledge; workers that wait elsewhere have no such. */
   if (priv->contention && crew->ops->wait == NULL)
-    crew->contention = iris_contention_new (crew);
+    crew->contention = iris_contention_new (crew, "/proc");
 }
 
 IrisCrew *

@@ -5,7 +5,8 @@
  * there is something for him to do, and shutting down ends.
  *
  * PLANT_NO_RECHECK and PLANT_NO_SECOND_LOOK hide the work from a worker that is about to sleep, and
- * from one that leaves searching.
+ * from one that leaves searching. PLANT_NO_EXPOSE leaves what a worker has in private to it while
+ * it blocks.
  *
  * Made small: one round of search, inboxes of two, a clock that stands. The places are a stub, and
  * to make a thread is to let one of the scenario's threads be that worker.
@@ -279,6 +280,9 @@ setup_crew (guint places, guint workers, IrisLayout layout, IrisDequeKind kind)
     }
   ops = iris_districts_ops;
   ops.has_work = has_work;
+#ifdef PLANT_NO_EXPOSE
+  ops.expose = NULL;
+#endif
   crew = iris_crew_new (&ops, iris_districts_new (NULL, IRIS_DEAL_OWN, layout), NULL, places,
                         per_place, kind);
   if (layout == IRIS_LAYOUT_SHARED)
@@ -491,11 +495,16 @@ setup_strict_spare (void)
 }
 
 #define SMALL .preemptions = 2, .delays = 1, .together = 2
+#define TINY  .preemptions = 1, .delays = 1
 
 #if defined(PLANT_NO_RECHECK) || defined(PLANT_NO_SECOND_LOOK)
 static const ExploreScenario scenarios[] = {
   { "crew/chain", 3, setup_chain, outside_queues_two, check, .may_sleep = true, .fails = "is lost",
     SMALL },
+};
+#elif defined(PLANT_NO_EXPOSE)
+static const ExploreScenario scenarios[] = {
+  { "crew/spare", 3, setup_spare, spare, check, .may_sleep = true, .fails = "is lost", TINY },
 };
 #else
 static const ExploreScenario scenarios[] = {
@@ -507,10 +516,10 @@ static const ExploreScenario scenarios[] = {
   { "crew/split", 3, setup_split, outside_shuts_down, check, SMALL },
   { "crew/strict", 3, setup_strict, outside_queues_one, check, .may_sleep = true, SMALL },
   { "crew/mail", 3, setup_mail, outside_queues_one, check, .may_sleep = true, SMALL },
-  { "crew/out", 3, setup_split, out, check, SMALL },
-  { "crew/out-and-in", 3, setup_from_inside, out_and_in, check, .may_sleep = true, SMALL },
-  { "crew/spare", 3, setup_spare, spare, check, .may_sleep = true, SMALL },
-  { "crew/spare-at-the-end", 3, setup_strict_spare, spare_at_the_end, check, SMALL },
+  { "crew/out", 3, setup_split, out, check, TINY },
+  { "crew/out-and-in", 3, setup_from_inside, out_and_in, check, .may_sleep = true, TINY },
+  { "crew/spare", 3, setup_spare, spare, check, .may_sleep = true, TINY },
+  { "crew/spare-at-the-end", 3, setup_strict_spare, spare_at_the_end, check, TINY },
 };
 #endif
 
