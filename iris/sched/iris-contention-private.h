@@ -27,7 +27,8 @@
  * seen. If a worker that was brought back has to go again soon, the next one is brought back only
  * after twice as many calm samples: under a competitor that stays, decisions become rare.
  *
- * Idle: when all workers sleep, so does the controller, without a timeout. A worker that was woken
+ * Idle: when all workers sleep, so does the controller, without a timeout; who was taken out stays
+ * out until there is work to judge by. A worker that was woken
  * looks whether to rouse it: the controller announces that it is idle, heavy fence, looks at the
  * lot once more; the worker was counted as awake, light fence, looks for the announcement.
  */

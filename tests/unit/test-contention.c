@@ -354,12 +354,21 @@ write_next (IrisCrew *crew, guint64 running_ns, guint64 waiting_ns)
   write_pressure (0);
 }
 
+/* Sleeping workers, whose threads are known. */
 static void
-wait_until_tids_are_known (IrisCrew *crew)
+start_without_work (IrisCrew *crew)
 {
-  for (guint i = 0; i < crew->n_workers; i++)
-    while (atomic_load (&crew->workers[i].tid) == 0)
+  guint n_confirmed;
+
+  iris_crew_start (crew);
+  do
+    {
       sched_yield ();
+      pthread_mutex_lock (&crew->lot.lock);
+      n_confirmed = crew->lot.n_confirmed;
+      pthread_mutex_unlock (&crew->lot.lock);
+    }
+  while (n_confirmed < crew->n_workers);
 }
 
 START_TEST (the_controller_takes_workers_out_and_brings_all_back_and_sleeps_with_them)
@@ -371,11 +380,11 @@ START_TEST (the_controller_takes_workers_out_and_brings_all_back_and_sleeps_with
   guint64 n_samples;
 
   /* Its files are there before it looks. */
-  make_busy (scheduler);
-  wait_until_tids_are_known (crew);
+  start_without_work (crew);
   write_next (crew, 1, 0);
   crew->contention = contention;
   iris_contention_start (contention);
+  make_busy (scheduler);
 
   while (get_presence (scheduler).contention_out < N_WORKERS - 1)
     write_next (crew, 500 * MS, 500 * MS);
@@ -449,7 +458,6 @@ START_TEST (a_crew_gives_way_to_real_competitors)
     return;
   start_competitors (2 * g_get_num_processors ());
   scheduler = g_object_new (IRIS_TYPE_WSSCHEDULER, "contention", TRUE, NULL);
-  iris_scheduler_set_n_active (scheduler, G_MAXUINT);
   if (iris_scheduler_get_n_workers (scheduler) < 2)
     return;
   make_busy (scheduler);
