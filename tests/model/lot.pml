@@ -39,7 +39,6 @@
  *   NO_CONFIRM           all asleep by the words is taken for the end, whether or not all looked
  *   NOBODY_IN            the quota is lowered to nobody
  *   OUT_SEARCHING        a searcher goes out without another look
- *   OUT_UNLOOKED         a sleeper is taken out before it has looked
  *   NO_END_FOR_OUT       who is out is forgotten at the end
  */
 #ifndef PLACES
@@ -561,11 +560,7 @@ proctype Setter () {
   do
   :: cw < N_WORKERS ->
      if
-#ifdef OUT_UNLOOKED
-     :: linked[cw] && TOO_MANY (cw) -> put_sleeper_out (cw)
-#else
      :: linked[cw] && confirmed[cw] && TOO_MANY (cw) -> put_sleeper_out (cw)
-#endif
      :: else
      fi;
      cw++
