@@ -53,19 +53,6 @@ somebody_blocks (IrisCrew *crew)
   return does;
 }
 
-/* An item, a stop mark, or NULL when the worker, asked to go out, is to end. */
-static IrisItem *
-default_pop (IrisCrew *crew, IrisWorker *self)
-{
-  IrisItem *item;
-
-  while ((item = g_async_queue_pop (crew->owner)) == &nudge_mark)
-    if (!iris_worker_leave (self))
-      return NULL;
-
-  return item;
-}
-
 /* For a worker that has met a mark: what is left, or NULL at its end. */
 static IrisItem *
 default_take_rest (IrisCrew *crew, IrisWorker *self)
@@ -77,6 +64,35 @@ default_take_rest (IrisCrew *crew, IrisWorker *self)
       default_push (crew, NULL, &stop_mark);
       item = NULL;
     }
+
+  return item;
+}
+
+/* Whether the queue has something is not to be known without asking it, so only a worker that finds
+ * it empty pays for the clock, and for asking twice. */
+static IrisItem *
+default_pop_mark_or_item (IrisWorker *self, GAsyncQueue *queue)
+{
+  IrisItem *item = g_async_queue_try_pop (queue);
+
+  if (item != NULL)
+    return item;
+  iris_stopwatch_start (&self->counters.parked_ns, iris_clock_ns ());
+  item = g_async_queue_pop (queue);
+  iris_stopwatch_stop (&self->counters.parked_ns, iris_clock_ns ());
+
+  return item;
+}
+
+/* An item, a stop mark, or NULL when the worker, asked to go out, is to end. */
+static IrisItem *
+default_pop (IrisCrew *crew, IrisWorker *self)
+{
+  IrisItem *item;
+
+  while ((item = default_pop_mark_or_item (self, crew->owner)) == &nudge_mark)
+    if (!iris_worker_leave (self))
+      return NULL;
 
   return item;
 }

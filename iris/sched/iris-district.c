@@ -115,7 +115,6 @@ static void
 districts_expose (IrisCrew *crew, IrisWorker *worker)
 {
   iris_deque_core_expose (worker->deque, G_MAXUINT64);
-  iris_deque_core_collect_exposed (worker->deque);
   iris_districts_publish_own (crew, worker);
 }
 
