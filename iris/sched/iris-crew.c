@@ -183,8 +183,14 @@ worker_go_on (IrisWorker *self, IrisItem *(*wait) (IrisCrew *, IrisWorker *) )
 {
   IrisCrew *crew = self->crew;
 
-  if (iris_unlikely (iris_lot_has_surplus (&crew->lot)) && !iris_worker_leave (self))
-    return NULL;
+  if (iris_unlikely (iris_lot_has_surplus (&crew->lot)))
+    {
+      if (!iris_worker_leave (self))
+        return NULL;
+      /* Who came back is a searcher, and must leave searching as one. */
+      if (self->parker.searching)
+        return worker_wait (self);
+    }
 
   return wait != NULL ? wait (crew, self) : worker_next (self);
 }
