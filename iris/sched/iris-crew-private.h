@@ -14,15 +14,19 @@
  * Ending: shutting down closes the crew to items from outside (they are cancelled at once: their
  * destroy notify runs on the caller's thread) but not to items that running items queue. When no
  * work is left the workers end. Cancelling is the same, except that the work of the items is left
- * out; only their destroy notifies run. An item from outside that races with the end is settled by
- * whoever sees it: the caller sets it down, light fence, looks at `ended`; the crew sets `ended`,
- * heavy fence, sweeps. One of them sees the other, and sweeping is under a lock.
+ * out; only their destroy notifies run. A shutdown returns when the workers are gone and nobody is
+ * still settling what they left, whoever that is. An item from outside that races with the end is
+ * settled by whoever sees it: the caller sets it down, light fence, looks at `ended`; the crew sets
+ * `ended`, heavy fence, sweeps. One of them sees the other, and sweeping is under a lock.
  *
  * Forking: the child has none of the workers, and the locks and sources are as they happened to
  * be. So a crew that was started before the fork is foreign to the child: its items are the
  * parent's, who runs them; what the child queues is refused; and giving it up touches nothing. An
  * item that forks finds itself on a thread that is no worker any more, and if it returns in the
  * child, the thread ends. A crew that was never started may be used by the child.
+ *
+ * Presence: how many of the workers take part changes as the crew goes on; see
+ * iris-presence-private.h.
  */
 #pragma once
 
@@ -36,6 +40,7 @@
 #include "iris/sched/iris-trace-private.h"
 #define IRIS_INSIDE
 #include "iris/sched/iris-item.h"
+#include "iris/sched/iris-presence.h"
 #include "iris/sched/iris-scheduler.h"
 #include "iris/sched/iris-worker.h"
 #undef IRIS_INSIDE
@@ -74,6 +79,7 @@
 
 typedef struct IrisCrew IrisCrew;
 typedef struct IrisCrewOps IrisCrewOps;
+typedef struct IrisContention IrisContention;
 
 typedef enum
 {
@@ -100,6 +106,7 @@ typedef struct
 struct _IrisWorker
 {
   alignas (IRIS_CACHE_PAIR) IrisCrew *crew;
+  IrisCrew *pushes_to; /* crew; NULL while it blocks, when it queues like somebody from outside */
   guint index;
   guint place;
   guint picks_left; /* until the next fair one */
@@ -112,6 +119,10 @@ struct _IrisWorker
   bool impatient;   /* searched long enough to force a split deque open */
   IrisRandom random;
   GThread *thread;
+  bool has_thread;       /* a spare's: or it could not be started; under the crew's lock */
+  guint n_blocking;      /* blocking sections that it is in */
+  gint64 blocking_since; /* microseconds */
+  _Atomic gint tid;      /* for the kernel; 0 before it has started */
 
   IrisDequeCore *deque; /* own_deque, or one that the workers of a place share */
   IrisDequeCore own_deque;
@@ -138,12 +149,31 @@ struct IrisCrewOps
   /* Wakes the workers that wait() holds, so that they see the crew closed. */
   void (*close) (IrisCrew *crew);
 
+  /* Before @self blocks, or goes out: makes what only @self could take open to others, and
+   * publishes it. */
+  void (*expose) (IrisCrew *crew, IrisWorker *self);
+
+  /* After @n_surplus workers were asked to go out: wakes so many of those that wait() holds. */
+  void (*nudge) (IrisCrew *crew, guint n_surplus);
+
   /* Binds the calling worker to its place. */
   void (*bind) (IrisCrew *crew, IrisWorker *self);
 
   /* Adds what the crew does not count itself, per place. */
   void (*add_stats) (IrisCrew *crew, IrisStats *stats);
 };
+
+/* How many workers of a place take part, and why; under the crew's lock. */
+typedef struct
+{
+  guint first_worker;
+  guint n_workers;  /* made for good */
+  guint n_wanted;   /* of them, by the user's wish */
+  guint n_held;     /* fewer than that, because of contention */
+  guint n_blocking; /* in blocking sections */
+  guint n_spares;   /* made on top */
+  guint share;      /* of a wish for all places, while it is dealt */
+} IrisCrewPlace;
 
 struct IrisCrew
 {
@@ -158,13 +188,24 @@ struct IrisCrew
   IrisWorker *workers;
   _Atomic unsigned generation; /* of processes, in which it was started; 0 before */
   IrisArrayPool arrays;        /* of the deques */
+  IrisDequeKind kind;
+  bool shares_deques; /* a place has one for all its workers */
   IrisLot lot;
+
+  IrisCrewPlace *presence;    /* of each place */
+  guint max_spares;           /* of each place */
+  IrisWorker **spares;        /* made when first needed, of any place */
+  _Atomic guint n_spares;     /* how many there are; only grows */
+  IrisPresence counts;        /* under the lock */
+  IrisContention *contention; /* NULL: off */
 
   alignas (IRIS_CACHE_PAIR) _Atomic bool started;
   _Atomic bool closed;     /* no more items from outside */
   _Atomic bool cancelling; /* items are settled by their notify alone */
   _Atomic bool ended;      /* all workers are gone */
-  pthread_mutex_t lock;    /* starting, closing, sweeping */
+  pthread_mutex_t lock;    /* starting, closing, sweeping, presence */
+  pthread_cond_t settled;  /* nobody sweeps any more */
+  guint n_settling;        /* who is settling an item of a sweep; under the lock */
   pthread_mutex_t joining; /* held by whoever waits for the workers to end */
 
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t queued_outside;
@@ -181,6 +222,8 @@ IrisCrew *iris_crew_new (const IrisCrewOps *ops,
                          IrisDequeKind kind);
 void iris_crew_free (IrisCrew *self);
 void iris_crew_start (IrisCrew *self);
+void iris_worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place);
+gpointer iris_worker_main (gpointer worker);
 void iris_crew_queue_outside (IrisCrew *self, IrisItem *item);
 void iris_crew_shutdown (IrisCrew *self, IrisShutdown how);
 IrisStats *iris_crew_get_stats (IrisCrew *self);
@@ -244,9 +287,9 @@ iris_worker_note_queued (IrisWorker *self, IrisItem *item)
 static inline void
 iris_crew_queue (IrisCrew *self, IrisItem *item)
 {
-  IrisWorker *worker = iris_crew_current (self);
+  IrisWorker *worker = iris_worker_mine;
 
-  if (iris_likely (worker != NULL))
+  if (iris_likely (worker != NULL && worker->pushes_to == self))
     {
       iris_worker_note_queued (worker, item);
       self->ops->push (self, worker, item);

@@ -141,6 +141,13 @@ districts_push (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
 }
 
 static void
+districts_expose (IrisCrew *crew, IrisWorker *worker)
+{
+  iris_deque_core_expose (worker->deque, G_MAXUINT64);
+  iris_districts_publish_own (crew, worker);
+}
+
+static void
 districts_bind (IrisCrew *crew, IrisWorker *worker)
 {
   IrisDistricts *self = crew->owner;
@@ -176,6 +183,7 @@ const IrisCrewOps iris_districts_ops = {
   .push = districts_push,
   .take = iris_districts_take,
   .has_work = iris_districts_has_work,
+  .expose = districts_expose,
   .bind = districts_bind,
   .add_stats = districts_add_stats,
 };
@@ -283,6 +291,7 @@ iris_districts_share_deques (IrisCrew *crew)
 {
   IrisDistricts *self = crew->owner;
 
+  crew->shares_deques = true;
   for (guint i = 0; i < crew->n_workers; i++)
     {
       IrisWorker *worker = &crew->workers[i];
