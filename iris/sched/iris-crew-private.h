@@ -24,6 +24,7 @@
 #include "iris/base/iris-random-private.h"
 #include "iris/queue/iris-ring-private.h"
 #include "iris/queue/iris-deque-private.h"
+#include "iris/queue/iris-fork-stack-private.h"
 #define IRIS_INSIDE
 #include "iris/sched/iris-item.h"
 #include "iris/sched/iris-scheduler.h"
@@ -91,6 +92,11 @@ struct _IrisWorker
   IrisDequeCore *deque; /* own_deque, or one that the workers of a place share */
   IrisDequeCore own_deque;
   IrisParker parker;
+
+  /* Fork and join: made when the worker first forks or steals a fork (iris-district-fork.c). */
+  _Atomic (IrisForkStack *) forks;
+  IrisForkJoin *stolen_fork; /* what fork_item runs */
+  IrisItem fork_item;
   alignas (IRIS_CACHE_PAIR) IrisWorkerCounters counters; /* written by the worker alone */
 };
 
@@ -116,6 +122,9 @@ struct IrisCrewOps
   /* Binds the calling worker to its place. */
   void (*bind) (IrisCrew *crew, IrisWorker *self);
 
+  /* The fork-join stack of the calling worker; where this is NULL forks are calls. */
+  IrisForkStack *(*get_forks) (IrisCrew *crew, IrisWorker *self);
+
   /* Adds what the crew does not count itself, per place. */
   void (*add_stats) (IrisCrew *crew, IrisStats *stats);
 };
@@ -130,6 +139,8 @@ struct IrisCrew
   IrisWorker *workers;
   IrisArrayPool arrays; /* of the deques */
   IrisLot lot;
+
+  alignas (IRIS_CACHE_PAIR) _Atomic bool has_forks; /* some worker has a fork-join stack */
 
   alignas (IRIS_CACHE_PAIR) _Atomic bool started;
   _Atomic bool closed;     /* no more items from outside */

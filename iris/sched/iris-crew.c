@@ -181,7 +181,14 @@ void
 iris_crew_free (IrisCrew *self)
 {
   for (guint i = 0; i < self->n_workers; i++)
-    iris_deque_core_clear (&self->workers[i].own_deque);
+    {
+      IrisForkStack *forks = atomic_load_explicit (&self->workers[i].forks, memory_order_relaxed);
+
+      iris_deque_core_clear (&self->workers[i].own_deque);
+      if (forks != NULL)
+        iris_fork_stack_clear (forks);
+      free (forks);
+    }
   iris_array_pool_clear (&self->arrays);
   iris_lot_clear (&self->lot);
   pthread_mutex_destroy (&self->lock);

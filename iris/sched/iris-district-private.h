@@ -29,6 +29,10 @@
  * the inboxes of its place and at the oldest end of its own deque before anything else, and each
  * of these three comes first in its turn.
  *
+ * Last of all come the tasks that items of other workers have forked (iris-fork-stack-private.h),
+ * those of the same place first. They are no items; who steals one runs it as an item of its own.
+ * Also that source is looked at before a worker sleeps, and its publishing is that of the lot.
+ *
  * A thief takes up to half of what it sees, at most IRIS_STEAL_MAX items, runs the first and lays
  * the rest on its own deque. Items under way between two deques are seen by nobody, so laying them
  * down ends with a publish.
@@ -90,6 +94,12 @@ void iris_districts_share_deques (IrisCrew *crew);
 IrisDistricts *iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout);
 void iris_districts_free (gpointer data);
 
+/* iris-district-fork.c */
+IrisForkStack *iris_districts_get_forks (IrisCrew *crew, IrisWorker *self);
+IrisItem *iris_districts_steal_fork (IrisCrew *crew, IrisWorker *self);
+bool iris_districts_has_forks (IrisCrew *crew);
+
 /* iris-district-take.c */
+void iris_districts_note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n);
 IrisItem *iris_districts_take (IrisCrew *crew, IrisWorker *self);
 IrisWork iris_districts_has_work (IrisCrew *crew, IrisWorker *self);

@@ -14,8 +14,8 @@ half_of (guint64 length)
 }
 
 /* Counts a steal of @n items from @victim_place and makes known what was laid down. */
-static void
-note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
+void
+iris_districts_note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
 {
   IrisDistricts *districts = crew->owner;
   IrisWorkerCounters *counters = &self->counters;
@@ -69,7 +69,7 @@ steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
         lay_down (crew, self, &next, 1);
         n++;
       }
-  note_stolen (crew, self, victim->place, (guint) n);
+  iris_districts_note_stolen (crew, self, victim->place, (guint) n);
 
   return items[0];
 }
@@ -84,7 +84,7 @@ steal_from_inbox (IrisCrew *crew, IrisWorker *self, guint place)
   iris_counter_add (&self->counters.steal_tries, 1);
   item = iris_ring_core_pop (&districts->districts[place].inbox);
   if (item != NULL)
-    note_stolen (crew, self, place, 1);
+    iris_districts_note_stolen (crew, self, place, 1);
 
   return item;
 }
@@ -218,6 +218,8 @@ take_once (IrisCrew *crew, IrisWorker *self)
     item = steal_from_workers_of (crew, self, self->place);
   if (item == NULL)
     item = steal_from_elsewhere (crew, self);
+  if (item == NULL)
+    item = iris_districts_steal_fork (crew, self);
 
   return item;
 }
@@ -291,6 +293,8 @@ iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
   for (guint i = 0; i < crew->n_workers && !(work & IRIS_WORK_SHARED); i++)
     if (iris_deque_core_has_public_or_ask (crew->workers[i].deque))
       work |= IRIS_WORK_SHARED;
+  if (!(work & IRIS_WORK_SHARED) && iris_districts_has_forks (crew))
+    work |= IRIS_WORK_SHARED;
 
   return work;
 }

@@ -145,6 +145,7 @@ const IrisCrewOps iris_districts_ops = {
   .take = iris_districts_take,
   .has_work = iris_districts_has_work,
   .bind = districts_bind,
+  .get_forks = iris_districts_get_forks,
   .add_stats = districts_add_stats,
 };
 
