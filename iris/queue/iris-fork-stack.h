@@ -13,10 +13,7 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
+G_BEGIN_DECLS
 
 /* Installed headers cannot have the library's atomics; tests put their own here. */
 #ifndef iris_fork_load
@@ -36,85 +33,92 @@ extern "C"
 #define IRIS_FORK_BITS  14
 #define IRIS_FORK_FLAGS 0xf0000000u
 
-  typedef struct _IrisForkJoin IrisForkJoin;
-  typedef struct _IrisForkEnds IrisForkEnds;
-  typedef struct _IrisForkTask IrisForkTask;
-  typedef struct _IrisForkPopped IrisForkPopped;
+typedef struct _IrisForkJoin IrisForkJoin;
+typedef struct _IrisForkEnds IrisForkEnds;
+typedef struct _IrisForkTask IrisForkTask;
+typedef struct _IrisForkPopped IrisForkPopped;
 
-  /* Runs the task in a slot, with its own forks from fj on, and leaves the result in the slot. */
-  typedef void (*IrisForkRun) (IrisForkJoin *slot, IrisForkJoin *fj);
+/* Runs the task in a slot, with its own forks from fj on, and leaves the result in the slot. */
+typedef void (*IrisForkRun) (IrisForkJoin *slot, IrisForkJoin *fj);
 
-  /* Two lines each, because the owner writes the one and reads the other all the time. */
-  struct _IrisForkEnds
-  {
-    IrisForkJoin *bottom; /* atomic: slots below it are in use */
-    char pad[128 - sizeof (void *)];
-    uint64_t word; /* atomic */
-    char pad_[128 - sizeof (uint64_t)];
-  };
+/* Two lines each, because the owner writes the one and reads the other all the time. */
+struct _IrisForkEnds
+{
+  IrisForkJoin *bottom; /* atomic: slots below it are in use */
+  char pad[128 - sizeof (void *)];
+  uint64_t word; /* atomic */
+  char pad_[128 - sizeof (uint64_t)];
+};
 
-  /* A slot; a handle points to the first one that is free. One cache line. */
-  struct _IrisForkJoin
-  {
-    IrisForkEnds *ends;
-    uint32_t bound;  /* the word's low half is below it if the slot is private and nobody asks */
-    uint32_t state;  /* atomic; of a task that was stolen */
-    void *thief;     /* atomic; the stack of who stole it */
-    IrisForkRun run; /* atomic for nobody: the owner writes it in front of the bottom */
-    uint64_t words[IRIS_FORK_WORDS]; /* arguments, then the result */
-  };
+/* A slot; a handle points to the first one that is free. One cache line. */
+struct _IrisForkJoin
+{
+  IrisForkEnds *ends;
+  uint32_t bound;  /* the word's low half is below it if the slot is private and nobody asks */
+  uint32_t state;  /* atomic; of a task that was stolen */
+  void *thief;     /* atomic; the stack of who stole it */
+  IrisForkRun run; /* atomic for nobody: the owner writes it in front of the bottom */
+  uint64_t words[IRIS_FORK_WORDS]; /* arguments, then the result */
+};
 
-  /* In the frame of who forks. It is used when the stack is full and the task runs at once. */
-  struct _IrisForkTask
-  {
-    IrisForkJoin *before;
-    uint64_t words[IRIS_FORK_WORDS];
-  };
+/* In the frame of who forks. It is used when the stack is full and the task runs at once. */
+struct _IrisForkTask
+{
+  IrisForkJoin *before;
+  uint64_t words[IRIS_FORK_WORDS];
+};
 
-  /* @result is NULL if the task is still to be run, by the caller. */
-  struct _IrisForkPopped
-  {
-    const uint64_t *result;
-    IrisForkJoin *fj;
-  };
+/* @result is NULL if the task is still to be run, by the caller. */
+struct _IrisForkPopped
+{
+  const uint64_t *result;
+  IrisForkJoin *fj;
+};
 
-  IRIS_AVAILABLE_IN_ALL
-  IrisForkJoin *iris_fork_stack_push_slowly (IrisForkJoin *slot, IrisForkTask *task);
-  IRIS_AVAILABLE_IN_ALL
-  IrisForkPopped iris_fork_stack_pop_slowly (IrisForkJoin *slot, IrisForkTask *task);
+IRIS_AVAILABLE_IN_ALL
+IrisForkJoin *iris_fork_stack_push_slowly (IrisForkJoin *slot, IrisForkTask *task);
+IRIS_AVAILABLE_IN_ALL
+IrisForkPopped iris_fork_stack_pop_slowly (IrisForkJoin *slot, IrisForkTask *task);
 
-  /* The task's arguments and run are in @fj. Returns the handle after the fork. */
-  static inline __attribute__ ((always_inline)) IrisForkJoin *
-  iris_fork_stack_push (IrisForkJoin *fj, IrisForkTask *task)
-  {
-    IrisForkEnds *ends = fj->ends;
+/* Of the two neighbours, compilers shall keep only this one in a register from fork to join. */
+static inline __attribute__ ((always_inline)) IrisForkJoin *
+iris_fork_stack_keep (IrisForkJoin *slot)
+{
+  __asm__("" : "+r"(slot));
 
-    /* Release: a thief that reads it sees the slot. */
-    iris_fork_store (&ends->bottom, fj + 1, __ATOMIC_RELEASE);
-    iris_fork_fence_compiler ();
-    if (__builtin_expect (iris_fork_load (&ends->word, __ATOMIC_RELAXED) & IRIS_FORK_FLAGS, 0))
-      return iris_fork_stack_push_slowly (fj, task);
-
-    return fj + 1;
-  }
-
-  /* Takes the newest fork back. Returns the slot and the handle after the join. */
-  static inline __attribute__ ((always_inline)) IrisForkPopped
-  iris_fork_stack_pop (IrisForkJoin *fj, IrisForkTask *task)
-  {
-    IrisForkJoin *slot = fj - 1;
-    IrisForkEnds *ends = slot->ends;
-    IrisForkPopped popped = { 0, slot };
-
-    iris_fork_store (&ends->bottom, slot, __ATOMIC_RELEASE);
-    iris_fork_fence_compiler ();
-    if (__builtin_expect ((uint32_t) iris_fork_load (&ends->word, __ATOMIC_RELAXED) >= slot->bound,
-                          0))
-      return iris_fork_stack_pop_slowly (slot, task);
-
-    return popped;
-  }
-
-#ifdef __cplusplus
+  return slot;
 }
-#endif
+
+/* The task's arguments and run are in @fj. Returns the handle after the fork. */
+static inline __attribute__ ((always_inline)) IrisForkJoin *
+iris_fork_stack_push (IrisForkJoin *fj, IrisForkTask *task)
+{
+  IrisForkEnds *ends = fj->ends;
+
+  /* Release: a thief that reads it sees the slot. */
+  iris_fork_store (&ends->bottom, fj + 1, __ATOMIC_RELEASE);
+  iris_fork_fence_compiler ();
+  if (__builtin_expect (iris_fork_load (&ends->word, __ATOMIC_RELAXED) & IRIS_FORK_FLAGS, 0))
+    fj = iris_fork_stack_push_slowly (fj, task) - 1;
+
+  return iris_fork_stack_keep (fj) + 1;
+}
+
+/* Takes the newest fork back. Returns the slot and the handle after the join. */
+static inline __attribute__ ((always_inline)) IrisForkPopped
+iris_fork_stack_pop (IrisForkJoin *fj, IrisForkTask *task)
+{
+  IrisForkJoin *slot = fj - 1;
+  IrisForkEnds *ends = slot->ends;
+  IrisForkPopped popped = { 0, slot };
+
+  iris_fork_store (&ends->bottom, slot, __ATOMIC_RELEASE);
+  iris_fork_fence_compiler ();
+  if (__builtin_expect ((uint32_t) iris_fork_load (&ends->word, __ATOMIC_RELAXED) >= slot->bound,
+                        0))
+    return iris_fork_stack_pop_slowly (slot, task);
+
+  return popped;
+}
+
+G_END_DECLS
