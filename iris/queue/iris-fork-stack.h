@@ -80,15 +80,6 @@ IrisForkJoin *iris_fork_stack_push_slowly (IrisForkJoin *slot, IrisForkTask *tas
 IRIS_AVAILABLE_IN_ALL
 IrisForkPopped iris_fork_stack_pop_slowly (IrisForkJoin *slot, IrisForkTask *task);
 
-/* Of the two neighbours, compilers shall keep only this one in a register from fork to join. */
-static inline __attribute__ ((always_inline)) IrisForkJoin *
-iris_fork_stack_keep (IrisForkJoin *slot)
-{
-  __asm__("" : "+r"(slot));
-
-  return slot;
-}
-
 /* The task's arguments and run are in @fj. Returns the handle after the fork. */
 static inline __attribute__ ((always_inline)) IrisForkJoin *
 iris_fork_stack_push (IrisForkJoin *fj, IrisForkTask *task)
@@ -101,7 +92,7 @@ iris_fork_stack_push (IrisForkJoin *fj, IrisForkTask *task)
   if (__builtin_expect (iris_fork_load (&ends->word, __ATOMIC_RELAXED) & IRIS_FORK_FLAGS, 0))
     fj = iris_fork_stack_push_slowly (fj, task) - 1;
 
-  return iris_fork_stack_keep (fj) + 1;
+  return fj + 1;
 }
 
 /* Takes the newest fork back. Returns the slot and the handle after the join. */

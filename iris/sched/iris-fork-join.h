@@ -55,7 +55,8 @@ void iris_fork_join_for (IrisForkJoin *fj,
  * @A: the type of its argument
  *
  * Declares the static function `R name (IrisForkJoin *fj, A a)`, which the program defines, and
- * makes two functions for it:
+ * makes two functions for it. (It is declared inline, so that compilers unroll its recursion as
+ * they do that of plain functions; what is forked has its address taken.)
  *
  * ```c
  * void name_fork (IrisForkJoin **fj, IrisForkTask *task, A a);
@@ -91,40 +92,40 @@ void iris_fork_join_for (IrisForkJoin *fj,
  * Since: 0.1
  */
 #define IRIS_FORKABLE_1(R, name, A)                                                              \
-  static R name (IrisForkJoin *fj, A a);                                                         \
+  static inline R name (IrisForkJoin *fj, A a);                                                  \
   IRIS_FORKABLE_RESULT_ (R, name, A a;, (IrisForkJoin * *fj, IrisForkTask * task, A a), x.a = a; \
                          , (fj, x.a))
 #define IRIS_FORKABLE_2(R, name, A, B)                                                            \
-  static R name (IrisForkJoin *fj, A a, B b);                                                     \
+  static inline R name (IrisForkJoin *fj, A a, B b);                                              \
   IRIS_FORKABLE_RESULT_ (R, name, A a; B b;                                                       \
                          , (IrisForkJoin * *fj, IrisForkTask * task, A a, B b), x.a = a; x.b = b; \
                          , (fj, x.a, x.b))
 #define IRIS_FORKABLE_3(R, name, A, B, C)                                                     \
-  static R name (IrisForkJoin *fj, A a, B b, C c);                                            \
+  static inline R name (IrisForkJoin *fj, A a, B b, C c);                                     \
   IRIS_FORKABLE_RESULT_ (R, name, A a; B b; C c;                                              \
                          , (IrisForkJoin * *fj, IrisForkTask * task, A a, B b, C c), x.a = a; \
                          x.b = b; x.c = c;, (fj, x.a, x.b, x.c))
 #define IRIS_FORKABLE_4(R, name, A, B, C, D)                                                       \
-  static R name (IrisForkJoin *fj, A a, B b, C c, D d);                                            \
+  static inline R name (IrisForkJoin *fj, A a, B b, C c, D d);                                     \
   IRIS_FORKABLE_RESULT_ (R, name, A a; B b; C c; D d;                                              \
                          , (IrisForkJoin * *fj, IrisForkTask * task, A a, B b, C c, D d), x.a = a; \
                          x.b = b; x.c = c; x.d = d;, (fj, x.a, x.b, x.c, x.d))
 #define IRIS_FORKABLE_VOID_1(name, A)                                                       \
-  static void name (IrisForkJoin *fj, A a);                                                 \
+  static inline void name (IrisForkJoin *fj, A a);                                          \
   IRIS_FORKABLE_VOID_ (name, A a;, (IrisForkJoin * *fj, IrisForkTask * task, A a), x.a = a; \
                        , (fj, x.a))
 #define IRIS_FORKABLE_VOID_2(name, A, B)                                                        \
-  static void name (IrisForkJoin *fj, A a, B b);                                                \
+  static inline void name (IrisForkJoin *fj, A a, B b);                                         \
   IRIS_FORKABLE_VOID_ (name, A a; B b;                                                          \
                        , (IrisForkJoin * *fj, IrisForkTask * task, A a, B b), x.a = a; x.b = b; \
                        , (fj, x.a, x.b))
 #define IRIS_FORKABLE_VOID_3(name, A, B, C)                                                 \
-  static void name (IrisForkJoin *fj, A a, B b, C c);                                       \
+  static inline void name (IrisForkJoin *fj, A a, B b, C c);                                \
   IRIS_FORKABLE_VOID_ (name, A a; B b; C c;                                                 \
                        , (IrisForkJoin * *fj, IrisForkTask * task, A a, B b, C c), x.a = a; \
                        x.b = b; x.c = c;, (fj, x.a, x.b, x.c))
 #define IRIS_FORKABLE_VOID_4(name, A, B, C, D)                                                   \
-  static void name (IrisForkJoin *fj, A a, B b, C c, D d);                                       \
+  static inline void name (IrisForkJoin *fj, A a, B b, C c, D d);                                \
   IRIS_FORKABLE_VOID_ (name, A a; B b; C c; D d;                                                 \
                        , (IrisForkJoin * *fj, IrisForkTask * task, A a, B b, C c, D d), x.a = a; \
                        x.b = b; x.c = c; x.d = d;, (fj, x.a, x.b, x.c, x.d))
