@@ -114,7 +114,14 @@
 #define IRIS_FORK_STACK_CAPACITY 16383
 
 /* One in so many visits forces: a wish must have had time to be heard. */
+#ifndef IRIS_FORK_STACK_PATIENCE
 #define IRIS_FORK_STACK_PATIENCE 16
+#endif
+
+/* How often a join looks in vain before it sleeps; more than the patience. */
+#ifndef IRIS_FORK_STACK_SPINS
+#define IRIS_FORK_STACK_SPINS 64
+#endif
 
 #define IRIS_FORK_ASKED  0x10000000u
 #define IRIS_FORK_FORCED 0x20000000u

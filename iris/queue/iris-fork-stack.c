@@ -11,11 +11,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MASK      ((1u << IRIS_FORK_BITS) - 1)
-#define CHANGE    ((uint64_t) 1 << 32)
+#define MASK ((1u << IRIS_FORK_BITS) - 1)
+#ifndef IRIS_FORK_CHANGE
+#define IRIS_FORK_CHANGE ((uint64_t) 1 << 32)
+#endif
 #define PER_CHUNK 64 /* a page of slots */
 #define MAX_FORCE 64 /* at most so many tasks are forced at once */
-#define SPINS     64
 
 _Static_assert(sizeof (IrisForkJoin) == IRIS_CACHE_LINE, "a slot is a cache line");
 _Static_assert(IRIS_FORK_STACK_CAPACITY <= MASK, "positions fit into the word");
@@ -43,7 +44,7 @@ word_split (uint64_t word)
 static inline uint64_t
 word_next (uint64_t word, uint32_t flags, unsigned split, unsigned top)
 {
-  uint64_t changes = (word & ~(uint64_t) UINT32_MAX) + CHANGE;
+  uint64_t changes = (word & ~(uint64_t) UINT32_MAX) + IRIS_FORK_CHANGE;
 
   return changes | flags | (word & IRIS_FORK_SLOW) | split << IRIS_FORK_BITS | top;
 }
@@ -94,7 +95,10 @@ prepare (IrisForkStack *self)
       self->slots[n].thief = NULL;
     }
   for (unsigned i = 0; i < 2; i++)
-    self->slots[end + i].ends = &self->edge;
+    {
+      self->slots[end + i].ends = &self->edge;
+      self->slots[end + i].bound = 0;
+    }
   self->n_ready = end;
 }
 
@@ -315,7 +319,7 @@ await (IrisForkStack *self, IrisForkJoin *slot)
           iris_fork_stack_run (self, other);
           spins = 0;
         }
-      else if (++spins < SPINS)
+      else if (++spins < IRIS_FORK_STACK_SPINS)
         {
           for (unsigned i = 0; i < 8 + spins; i++)
             iris_cpu_relax ();
