@@ -11,11 +11,13 @@
 #include <iris/queue/iris-fork-stack-private.h>
 
 #if defined(IRIS_THREAD_SANITIZER) || defined(IRIS_ADDRESS_SANITIZER)
-#define ROUNDS 20
-#define FIB    18
+#define ROUNDS 10
+#define FIB    16
+#define N_FLAT 50000
 #else
-#define ROUNDS 200
-#define FIB    24
+#define ROUNDS 100
+#define FIB    23
+#define N_FLAT 1000000
 #endif
 
 static const guint crews[] = { 1, 2, 3, 4, 8 };
@@ -353,9 +355,7 @@ END_TEST
 /* --- depth --------------------------------------------------------------------------------------
  */
 
-/* A page more than IRIS_FORK_STACK_CAPACITY would be used by these without its edge. */
-#define N_FLAT 1000000
-
+/* N_FLAT is more than a stack holds. */
 static void
 count_one (IrisForkJoin *fj, gpointer data)
 {
