@@ -71,9 +71,8 @@ steal_at (IrisCrew *crew, IrisWorker *self, guint place, bool by_force)
       if (slot == NULL)
         continue;
       self->stolen_fork = slot;
-      self->fork_item.queued_ns = 0;
       /* It counts as queued and run by the thief, so that the counts add up. */
-      iris_counter_add (&self->counters.queued, 1);
+      iris_worker_note_queued (self, &self->fork_item);
       iris_districts_note_stolen (crew, self, place, 1);
       return &self->fork_item;
     }

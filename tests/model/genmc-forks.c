@@ -8,23 +8,6 @@
 #define G_END_DECLS
 #include "genmc-deque.h"
 
-#include "iris/base/iris-atomic-private.h"
-
-/* A model checker knows no membarrier; two full fences are what the pair stands for. */
-#undef iris_fork_fence_compiler
-bool iris_fence_is_asymmetric = false;
-
-void
-iris_fence_init (void)
-{
-}
-
-void
-iris_fence_heavy (void)
-{
-  iris_fence_full ();
-}
-
 #include "iris/queue/iris-fork-stack.c"
 
 #ifndef SCENARIO
