@@ -413,7 +413,18 @@ run_at_edge (IrisForkJoin *slot, IrisForkTask *task)
   return &stack_of_edge (slot)->slots[stack_of_edge (slot)->capacity + 1];
 }
 
-/* Fork, when there is a flag. */
+/**
+ * iris_fork_stack_push_slowly: (skip)
+ * @slot: the slot of the fork
+ * @task: for the result, if the task runs at once
+ *
+ * What a fork does when somebody asks for tasks, or the stack is full. For the functions that
+ * IRIS_FORKABLE_1() makes, not for programs.
+ *
+ * Returns: (transfer none): the handle after the fork
+ *
+ * Since: 0.1
+ */
 IrisForkJoin *
 iris_fork_stack_push_slowly (IrisForkJoin *slot, IrisForkTask *task)
 {
@@ -463,7 +474,18 @@ take_back (IrisForkStack *self, unsigned i)
     }
 }
 
-/* Join, when there is a flag or the slot is not private. */
+/**
+ * iris_fork_stack_pop_slowly: (skip)
+ * @slot: the slot of the fork that is joined
+ * @task: where the result is, if the task ran at once
+ *
+ * What a join does when somebody asks for tasks, or has taken this one. For the functions that
+ * IRIS_FORKABLE_1() makes, not for programs.
+ *
+ * Returns: (transfer none): the result, or %NULL if the caller is to run the task
+ *
+ * Since: 0.1
+ */
 IrisForkPopped
 iris_fork_stack_pop_slowly (IrisForkJoin *slot, IrisForkTask *task)
 {
