@@ -14,6 +14,7 @@
 #include <iris/queue/iris-rrobin.h>
 #include <iris/queue/iris-stack.h>
 #include <iris/queue/iris-deque.h>
+#include <iris/queue/iris-fork-stack.h>
 #include <iris/place/iris-place-error.h>
 #include <iris/place/iris-topology.h>
 #include <iris/place/iris-place.h>
@@ -31,6 +32,7 @@
 #include <iris/sched/iris-place-scheduler.h>
 #include <iris/sched/iris-wsscheduler.h>
 #include <iris/sched/iris-scheduler-default.h>
+#include <iris/sched/iris-fork-join.h>
 #include <iris/message/iris-message.h>
 #include <iris/message/iris-receiver.h>
 #include <iris/message/iris-port.h>

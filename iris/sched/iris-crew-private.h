@@ -36,6 +36,7 @@
 #include "iris/base/iris-random-private.h"
 #include "iris/queue/iris-ring-private.h"
 #include "iris/queue/iris-deque-private.h"
+#include "iris/queue/iris-fork-stack-private.h"
 #include "iris/sched/iris-stats-private.h"
 #include "iris/sched/iris-trace-private.h"
 #define IRIS_INSIDE
@@ -127,6 +128,11 @@ struct _IrisWorker
   IrisDequeCore *deque; /* own_deque, or one that the workers of a place share */
   IrisDequeCore own_deque;
   IrisParker parker;
+
+  /* Fork and join: made when the worker first forks or steals a fork (iris-district-fork.c). */
+  _Atomic (IrisForkStack *) forks;
+  IrisForkJoin *stolen_fork; /* what fork_item runs */
+  IrisItem fork_item;
   alignas (IRIS_CACHE_PAIR) IrisWorkerCounters counters; /* written by the worker alone */
 };
 
@@ -158,6 +164,9 @@ struct IrisCrewOps
 
   /* Binds the calling worker to its place. */
   void (*bind) (IrisCrew *crew, IrisWorker *self);
+
+  /* The fork-join stack of the calling worker; where this is NULL forks are calls. */
+  IrisForkStack *(*get_forks) (IrisCrew *crew, IrisWorker *self);
 
   /* Adds what the crew does not count itself, per place. */
   void (*add_stats) (IrisCrew *crew, IrisStats *stats);
@@ -199,6 +208,8 @@ struct IrisCrew
   IrisPresence counts;        /* under the lock */
   IrisContention *contention; /* NULL: off */
 
+  alignas (IRIS_CACHE_PAIR) _Atomic bool has_forks; /* some worker has a fork-join stack */
+
   alignas (IRIS_CACHE_PAIR) _Atomic bool started;
   _Atomic bool closed;     /* no more items from outside */
   _Atomic bool cancelling; /* items are settled by their notify alone */
@@ -223,6 +234,7 @@ IrisCrew *iris_crew_new (const IrisCrewOps *ops,
 void iris_crew_free (IrisCrew *self);
 void iris_crew_start (IrisCrew *self);
 void iris_worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place);
+void iris_worker_clear (IrisWorker *self);
 gpointer iris_worker_main (gpointer worker);
 void iris_crew_queue_outside (IrisCrew *self, IrisItem *item);
 void iris_crew_shutdown (IrisCrew *self, IrisShutdown how);

@@ -297,6 +297,17 @@ forget_worker_in_children (void)
     g_error ("iris: out of memory for the handlers of fork()");
 }
 
+void
+iris_worker_clear (IrisWorker *self)
+{
+  IrisForkStack *forks = atomic_load_explicit (&self->forks, memory_order_relaxed);
+
+  iris_deque_core_clear (&self->own_deque);
+  if (forks != NULL)
+    iris_fork_stack_clear (forks);
+  free (forks);
+}
+
 /* @workers_per_place has @n_places entries of at least 1. Takes @owner. */
 IrisCrew *
 iris_crew_new (const IrisCrewOps *ops,
@@ -348,7 +359,7 @@ iris_crew_free (IrisCrew *self)
   if (iris_crew_is_foreign (self))
     return;
   for (guint i = 0; i < self->n_workers; i++)
-    iris_deque_core_clear (&self->workers[i].own_deque);
+    iris_worker_clear (&self->workers[i]);
   iris_presence_clear (self);
   iris_array_pool_clear (&self->arrays);
   iris_lot_clear (&self->lot);

@@ -11,8 +11,8 @@
 #define IRIS_ITEM_SPECIAL (IRIS_ITEM_ENVELOPE | IRIS_FOOTPRINT_COUNTED)
 
 /* Counts a steal of @n items from @victim_place and makes known what was laid down. */
-static void
-note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
+void
+iris_districts_note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
 {
   IrisDistricts *districts = crew->owner;
   IrisWorkerCounters *counters = &self->counters;
@@ -83,7 +83,7 @@ steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
         break;
       lay_down (crew, self, victim, items, got);
     }
-  note_stolen (crew, self, victim->place, (guint) n);
+  iris_districts_note_stolen (crew, self, victim->place, (guint) n);
 
   return first;
 }
@@ -100,7 +100,7 @@ steal_from_inbox (IrisCrew *crew, IrisWorker *self, guint place)
   iris_counter_add (&self->counters.steal_tries, 1);
   item = iris_ring_core_pop (&districts->districts[place].inbox);
   if (item != NULL)
-    note_stolen (crew, self, place, 1);
+    iris_districts_note_stolen (crew, self, place, 1);
   else
     iris_counter_add (&self->counters.steal_empties, 1);
 
@@ -249,6 +249,8 @@ steal (IrisCrew *crew, IrisWorker *self)
     item = steal_from_elsewhere (crew, self);
   if (item == NULL)
     item = steal_from_spares (crew, self);
+  if (item == NULL)
+    item = iris_districts_steal_fork (crew, self);
   if (began)
     iris_worker_end_search (self);
 
@@ -337,6 +339,8 @@ iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
   /* Of the sources above alone: another one that can be refused by nobody comes after this. */
   if ((work & IRIS_WORK_SHARED) && iris_districts_refuses_all (crew, self))
     work ^= IRIS_WORK_SHARED | IRIS_WORK_REFUSED;
+  if (!(work & IRIS_WORK_SHARED) && iris_districts_has_forks (crew))
+    work |= IRIS_WORK_SHARED;
 
   return work;
 }

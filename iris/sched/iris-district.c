@@ -185,6 +185,7 @@ const IrisCrewOps iris_districts_ops = {
   .has_work = iris_districts_has_work,
   .expose = districts_expose,
   .bind = districts_bind,
+  .get_forks = iris_districts_get_forks,
   .add_stats = districts_add_stats,
 };
 

@@ -30,7 +30,7 @@ iris_presence_clear (IrisCrew *crew)
 
   for (guint i = 0; i < n; i++)
     {
-      iris_deque_core_clear (&crew->spares[i]->own_deque);
+      iris_worker_clear (crew->spares[i]);
       free (crew->spares[i]);
     }
   g_free (crew->spares);

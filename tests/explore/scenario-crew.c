@@ -70,6 +70,31 @@ cond_wait (pthread_mutex_t *lock)
 #include "explore.h"
 #include "items.h"
 
+/* Nobody forks here; scenario-forks.c has that. */
+
+IrisForkStack *
+iris_districts_get_forks (IrisCrew *crew, IrisWorker *self)
+{
+  return NULL;
+}
+
+IrisItem *
+iris_districts_steal_fork (IrisCrew *crew, IrisWorker *self)
+{
+  return NULL;
+}
+
+bool
+iris_districts_has_forks (IrisCrew *crew)
+{
+  return false;
+}
+
+void
+iris_fork_stack_clear (IrisForkStack *self)
+{
+}
+
 /* Places: a number of each, one worker or two at each, all equally far. */
 
 static guint n_places, workers_per_place;
