@@ -170,7 +170,7 @@ iris_lock_core_acquire (IrisLockCore *self)
 {
   IrisLockNode node;
 
-  for (unsigned i = 0; i < IRIS_LOCK_SPINS; i++)
+  for (int i = 0; i < IRIS_LOCK_SPINS; i++)
     {
       if (iris_lock_core_try (self))
         return false;

@@ -68,9 +68,12 @@ iris_lock_core_wait (IrisLockCore *self, IrisLockNode *node)
   while (atomic_load_explicit (&node->heir, memory_order_acquire) == 0)
     futex_wait (&node->heir, 0);
 
-  for (unsigned i = 0; !take_as_heir (self, &word); i++)
-    if (i < IRIS_LOCK_SPINS)
-      iris_cpu_relax ();
+  for (int spins = 0; !take_as_heir (self, &word);)
+    if (spins < IRIS_LOCK_SPINS)
+      {
+        spins++;
+        iris_cpu_relax ();
+      }
     else
       sleep_as_heir (self, word);
 
@@ -97,6 +100,7 @@ iris_lock_core_yield (IrisLockCore *self, IrisLockNode *heir)
     ;
   if (is_new)
     futex_wake (&heir->heir);
-  else if (word & IRIS_LOCK_ASLEEP)
+  /* A new heir too: it may have seen that it is one, and gone to sleep, before the swap. */
+  if (word & IRIS_LOCK_ASLEEP)
     futex_wake (lock_core_futex (self));
 }
