@@ -651,8 +651,9 @@ START_TEST (intervals_take_their_locks_without_deadlock)
       iris_lock_release (locks[i]);
       ck_assert_int_eq (iris_interval_get_state (notes[i].interval), IRIS_INTERVAL_DONE);
     }
-  end ();
+  /* An interval lets go of its graph a moment after its end. */
   iris_scheduler_shutdown (own, IRIS_SHUTDOWN_DRAIN);
+  end ();
   for (guint i = 0; i < 3; i++)
     iris_lock_unref (locks[i]);
 }
