@@ -158,6 +158,7 @@ static gboolean
 hold_back_for_parent (IrisInterval *self, IrisInterval *parent, gboolean *is_held, GError **error)
 {
   IrisPoint *mine = self->points, *its = parent->points;
+  gboolean is_good;
 
   if (self->parent_serial != 0)
     {
@@ -165,10 +166,16 @@ hold_back_for_parent (IrisInterval *self, IrisInterval *parent, gboolean *is_hel
                    "The interval “%s” has a parent already", self->name);
       return FALSE;
     }
-  if (!iris_interval_graph_allow (self->graph, &mine[IRIS_INTERVAL_END], &its[IRIS_INTERVAL_END],
-                                  error)
-      || !iris_interval_graph_allow (self->graph, &its[IRIS_INTERVAL_START],
-                                     &mine[IRIS_INTERVAL_START], error))
+  if (!iris_interval_graph_allow (self->graph, &its[IRIS_INTERVAL_START],
+                                  &mine[IRIS_INTERVAL_START], error))
+    return FALSE;
+  /* Room for the second edge must not be made by taking it from the first, which is not there yet:
+   * the child's start is none that nothing leads to. */
+  mine[IRIS_INTERVAL_START].n_in++;
+  is_good = iris_interval_graph_allow (self->graph, &mine[IRIS_INTERVAL_END],
+                                       &its[IRIS_INTERVAL_END], error);
+  mine[IRIS_INTERVAL_START].n_in--;
+  if (!is_good)
     return FALSE;
   *is_held = point_hold_back (&mine[IRIS_INTERVAL_START]);
   if (!*is_held)

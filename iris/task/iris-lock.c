@@ -227,6 +227,8 @@ iris_lock_is_hot_at (IrisLock *self, IrisWorker *worker, gint place, guint flags
     return FALSE;
   if (!is_overloaded (worker))
     return TRUE;
+  /* For this hand-over it is settled, whoever asks again. */
+  self->way = IRIS_LOCK_WAY_PLAIN;
   iris_counter_add (&self->balanced, 1);
 
   return FALSE;
