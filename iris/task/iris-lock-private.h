@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "iris/base/iris-clock-private.h"
 #include "iris/sched/iris-scheduler-private.h"
 #include "iris/task/iris-lock-core-private.h"
 #include "iris/task/iris-lock-tuner-private.h"

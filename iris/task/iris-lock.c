@@ -21,8 +21,6 @@
  */
 #include "iris/task/iris-lock-private.h"
 
-#include <time.h>
-
 /* The innermost hand-over of this thread: locks that are set aside for it. */
 typedef struct
 {
@@ -32,16 +30,6 @@ typedef struct
 static __thread HandOver *hand_over;
 
 G_DEFINE_BOXED_TYPE (IrisLock, iris_lock, iris_lock_ref, iris_lock_unref)
-
-static int64_t
-now (void)
-{
-  struct timespec time;
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-
-  return (int64_t) time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 /**
  * iris_lock_new:
@@ -181,7 +169,7 @@ lock_choose (IrisLock *self)
     case IRIS_LOCK_POLICY_ALWAYS:
       return IRIS_LOCK_WAY_HOT;
     default:
-      return iris_lock_tuner_next (&self->tuner, now);
+      return iris_lock_tuner_next (&self->tuner, iris_clock_ns);
     }
 }
 
@@ -194,7 +182,7 @@ iris_lock_next (IrisLock *self)
   if (node == NULL || node->granted == NULL)
     {
       /* While the lock is still ours. */
-      iris_lock_tuner_pause (&self->tuner, now);
+      iris_lock_tuner_pause (&self->tuner, iris_clock_ns);
       node = iris_lock_core_release (&self->core);
       if (node == NULL)
         return NULL;

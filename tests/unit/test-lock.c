@@ -348,6 +348,45 @@ START_TEST (a_strict_waiter_runs_at_its_place_however_hot_the_lock)
 }
 END_TEST
 
+/* A worker that never started, with @backlog items and a lot whose word is @word. */
+static gboolean
+is_hot_with (IrisLock *lock, guint backlog, uint64_t word)
+{
+  g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (2, 2);
+  IrisCrew *crew = iris_scheduler_get_crew (scheduler);
+  IrisWorker *worker = &crew->workers[0];
+  gboolean is_hot;
+
+  for (guint i = 0; i < backlog; i++)
+    ck_assert (iris_deque_core_push (worker->deque, &lock));
+  atomic_store (&crew->lot.word, word);
+  lock->way = IRIS_LOCK_WAY_HOT;
+  is_hot = iris_lock_is_hot_at (lock, worker, IRIS_PLACE_ANY, IRIS_ITEM_NONE);
+  /* Asked again, it says the same, and counts once. */
+  ck_assert_int_eq (iris_lock_is_hot_at (lock, worker, IRIS_PLACE_ANY, IRIS_ITEM_NONE), is_hot);
+  atomic_store (&crew->lot.word, 0);
+  while (iris_deque_core_take (worker->deque) != NULL)
+    ;
+
+  return is_hot;
+}
+
+START_TEST (a_worker_with_too_much_to_do_gives_the_lock_away)
+{
+  g_autoptr (IrisLock) lock = iris_lock_new (IRIS_LOCK_POLICY_ALWAYS);
+  const guint limit = IRIS_LOCK_BACKLOG * 2;
+  IrisLockStats stats;
+
+  ck_assert (is_hot_with (lock, limit + 1, 0));
+  ck_assert (is_hot_with (lock, limit, IRIS_LOT_SLEEPING));
+  /* Whoever searches will find the backlog. */
+  ck_assert (is_hot_with (lock, limit + 1, IRIS_LOT_SLEEPING | IRIS_LOT_SEARCHING));
+  ck_assert (!is_hot_with (lock, limit + 1, IRIS_LOT_SLEEPING));
+  iris_lock_get_stats (lock, &stats);
+  ck_assert_uint_eq (stats.balanced, 1);
+}
+END_TEST
+
 /* --- cancelling ------------------------------------------------------------------------------- */
 
 START_TEST (a_line_whose_scheduler_is_gone_is_settled_without_recursion)
@@ -499,6 +538,7 @@ main (void)
   tcase_add_loop_test (items, a_kept_lock_is_held_until_somebody_releases_it, 0, core_test_n_kinds);
   tcase_add_loop_test (items, a_hot_lock_runs_its_waiters_where_it_is_released, 0,
                        core_test_n_kinds);
+  tcase_add_test (items, a_worker_with_too_much_to_do_gives_the_lock_away);
   tcase_add_test (items, a_strict_waiter_runs_at_its_place_however_hot_the_lock);
   tcase_add_loop_test (items, a_line_whose_scheduler_is_gone_is_settled_without_recursion, 0,
                        core_test_n_kinds);
