@@ -22,17 +22,30 @@ count_time (_Atomic uint64_t *histogram, gint64 ns)
   iris_counter_add (&histogram[MIN (bucket, IRIS_STATS_DELAY_BUCKETS - 1)], 1);
 }
 
+/* The mean leans on the latest eight; no time that the clock can tell counts as a nanosecond. */
+static void
+note_run_time (_Atomic uint64_t *mean, gint64 ns)
+{
+  gint64 old = (gint64) iris_counter_get (mean);
+
+  ns = MAX (ns, 1);
+  atomic_store_explicit (mean, (uint64_t) (old == 0 ? ns : old + (ns - old) / 8),
+                         memory_order_relaxed);
+}
+
 /* Out of line: it is rare. */
 static __attribute__ ((noinline)) void
 worker_run_sampled (IrisWorker *self, IrisItem *item)
 {
-  gint64 begun_ns = iris_clock_ns ();
+  gint64 begun_ns = iris_clock_ns (), run_ns;
 
   count_time (self->counters.delay, begun_ns - item->queued_ns);
   iris_trace_begin (item, self->index);
   iris_item_run (item);
   iris_trace_end (self->index);
-  count_time (self->counters.run, iris_clock_ns () - begun_ns);
+  run_ns = iris_clock_ns () - begun_ns;
+  count_time (self->counters.run, run_ns);
+  note_run_time (&self->counters.mean_run_ns, run_ns);
   iris_trace_sample (begun_ns, self->index);
 }
 
@@ -69,7 +82,7 @@ worker_end_search (IrisWorker *self)
   work = crew->ops->has_work (crew, self);
   if (work & IRIS_WORK_STRICT)
     iris_lot_wake (&crew->lot, self->place, true);
-  if (work & IRIS_WORK_SHARED)
+  if (work & (IRIS_WORK_SHARED | IRIS_WORK_REFUSED))
     iris_lot_wake (&crew->lot, self->place, false);
 }
 
@@ -78,17 +91,23 @@ static IrisItem *
 worker_search (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
+  guint most = CLAMP (IRIS_SEARCH_LOOKS / crew->n_workers, 1, IRIS_SEARCH_ROUNDS);
+  guint n_rounds = self->doze_ns == 0 ? most : 1;
   IrisItem *item = NULL;
 
   if (!iris_lot_begin_search (&crew->lot, &self->parker))
     return crew->ops->take (crew, self);
 
-  for (guint round = 0; round < IRIS_SEARCH_ROUNDS; round++)
+  for (guint round = 0; round < n_rounds; round++)
     {
-      self->impatient = round % IRIS_SEARCH_PATIENCE == IRIS_SEARCH_PATIENCE - 1;
+      self->impatient = round % IRIS_SEARCH_PATIENCE == IRIS_SEARCH_PATIENCE - 1
+                        || round == n_rounds - 1;
       item = crew->ops->take (crew, self);
       if (item != NULL)
-        break;
+        {
+          self->doze_ns = 0;
+          break;
+        }
       for (guint i = 0; i < 8 + round; i++)
         iris_cpu_relax ();
     }
@@ -122,6 +141,24 @@ worker_park (IrisWorker *self)
   return more;
 }
 
+/* Leaves to others for a while what it sees, but will not have yet. */
+static void
+worker_doze (IrisWorker *self)
+{
+  IrisWorkerCounters *counters = &self->counters;
+  guint64 ns = CLAMP (2 * self->doze_ns, IRIS_DOZE_MIN_NS, IRIS_DOZE_MAX_NS);
+  gint64 now = iris_clock_ns ();
+
+  self->doze_ns = ns;
+  iris_counter_add (&counters->dozes, 1);
+  iris_stopwatch_stop (&counters->searching_ns, now);
+  iris_stopwatch_start (&counters->parked_ns, now);
+  iris_lot_doze (&self->crew->lot, &self->parker, ns);
+  now = iris_clock_ns ();
+  iris_stopwatch_stop (&counters->parked_ns, now);
+  iris_stopwatch_start (&counters->searching_ns, now);
+}
+
 /* The next item of a worker that found none; waits for it without using the processor. NULL when
  * the crew is at its end. */
 static __attribute__ ((noinline)) IrisItem *
@@ -129,19 +166,30 @@ worker_wait (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
   IrisItem *item;
+  IrisWork work;
 
   iris_worker_begin_search (self);
   while ((item = worker_search (self)) == NULL)
     {
       iris_lot_prepare (&crew->lot, &self->parker);
-      if (crew->ops->has_work (crew, self) != IRIS_WORK_NONE)
+      work = crew->ops->has_work (crew, self);
+      if (work == IRIS_WORK_REFUSED)
+        {
+          worker_doze (self);
+        }
+      else if (work != IRIS_WORK_NONE)
         {
           iris_lot_cancel (&crew->lot, &self->parker);
+          self->doze_ns = 0; /* that calls for a whole search */
           /* What is there may be half-pushed by a thread that waits for this processor. */
           sched_yield ();
         }
-      else if (!worker_park (self))
-        break;
+      else
+        {
+          self->doze_ns = 0;
+          if (!worker_park (self))
+            break;
+        }
     }
   if (item != NULL)
     worker_end_search (self);
@@ -171,7 +219,12 @@ worker_main (gpointer data)
   if (crew->ops->bind != NULL)
     crew->ops->bind (crew, self);
   while ((item = next != NULL ? next (crew, self) : worker_next (self)) != NULL)
-    worker_run (self, item);
+    {
+      worker_run (self, item);
+      /* In a child process, which the item forked and did not end. */
+      if (iris_unlikely (iris_crew_is_foreign (crew)))
+        return NULL;
+    }
   iris_stopwatch_stop (&self->counters.alive_ns, iris_clock_ns ());
   iris_worker_mine = NULL;
 
@@ -193,6 +246,19 @@ worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place, IrisDeq
     g_error ("iris: out of memory for the queue of worker %u", index);
 }
 
+static void
+forget_worker (void)
+{
+  iris_worker_mine = NULL;
+}
+
+static void
+forget_worker_in_children (void)
+{
+  if (pthread_atfork (NULL, NULL, forget_worker) != 0)
+    g_error ("iris: out of memory for the handlers of fork()");
+}
+
 /* @workers_per_place has @n_places entries of at least 1. Takes @owner. */
 IrisCrew *
 iris_crew_new (const IrisCrewOps *ops,
@@ -203,10 +269,12 @@ iris_crew_new (const IrisCrewOps *ops,
                IrisDequeKind kind)
 {
   IrisCrew *self = aligned_alloc (IRIS_CACHE_PAIR, sizeof *self);
+  static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
   guint index = 0;
 
   if (self == NULL)
     g_error ("iris: out of memory for a scheduler");
+  pthread_once (&fork_once, forget_worker_in_children);
   memset (self, 0, sizeof *self);
   self->ops = ops;
   self->owner = owner;
@@ -231,10 +299,13 @@ iris_crew_new (const IrisCrewOps *ops,
   return self;
 }
 
-/* The crew must have been shut down. */
+/* The crew must have been shut down. A foreign one is left as it is: nobody knows in what state its
+ * threads left it, and it goes with the process. */
 void
 iris_crew_free (IrisCrew *self)
 {
+  if (iris_crew_is_foreign (self))
+    return;
   for (guint i = 0; i < self->n_workers; i++)
     iris_deque_core_clear (&self->workers[i].own_deque);
   iris_array_pool_clear (&self->arrays);
@@ -250,6 +321,8 @@ iris_crew_free (IrisCrew *self)
 void
 iris_crew_start (IrisCrew *self)
 {
+  /* Before anything that a fork could catch half done. */
+  atomic_store_explicit (&self->generation, iris_fork_generation, memory_order_relaxed);
   pthread_mutex_lock (&self->lock);
   if (!atomic_load_explicit (&self->started, memory_order_relaxed)
       && !atomic_load_explicit (&self->closed, memory_order_relaxed))
@@ -289,6 +362,15 @@ iris_crew_queue_outside (IrisCrew *self, IrisItem *item)
 {
   uint64_t n = atomic_fetch_add_explicit (&self->queued_outside, 1, memory_order_relaxed);
 
+  if (iris_unlikely (iris_crew_is_foreign (self)))
+    {
+      g_critical (
+          "iris: this scheduler's workers run in the process that forked this one: the item "
+          "is cancelled; make a scheduler in the child, or fork before the first item");
+      atomic_fetch_add_explicit (&self->cancelled_outside, 1, memory_order_relaxed);
+      iris_item_cancel (item);
+      return;
+    }
   if (iris_unlikely (atomic_load_explicit (&self->closed, memory_order_acquire)))
     {
       atomic_fetch_add_explicit (&self->cancelled_outside, 1, memory_order_relaxed);
@@ -331,6 +413,8 @@ crew_close (IrisCrew *self)
 void
 iris_crew_shutdown (IrisCrew *self, IrisShutdown how)
 {
+  if (iris_crew_is_foreign (self))
+    return;
   if (how == IRIS_SHUTDOWN_CANCEL)
     atomic_store_explicit (&self->cancelling, true, memory_order_relaxed);
   crew_close (self);
