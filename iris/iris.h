@@ -37,6 +37,9 @@
 #include <iris/message/iris-receiver.h>
 #include <iris/message/iris-port.h>
 #include <iris/message/iris-arbiter.h>
+#include <iris/task/iris-interval-graph.h>
+#include <iris/task/iris-interval.h>
+#include <iris/task/iris-lock.h>
 #include <iris/wire/iris-wire-limits.h>
 #include <iris/wire/iris-wire-error.h>
 #include <iris/wire/iris-wire-message.h>

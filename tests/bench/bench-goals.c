@@ -57,6 +57,13 @@ static const Goal goals[] = {
   { "grain", "inside, 100 µs", "places:layout=shared", "work-stealing", SLOWER, FALSE, 5, " %" },
   { "idle", "processor use", "", NULL, WORST, FALSE, 0.049, " %" },
   { "idle", "wake-ups", "", NULL, WORST, FALSE, 0, "/s" },
+  { "locks", "single_ctr, 32 waiters", "lock:adaptive", "lock:off|lock:always", SLOWER, FALSE, 5,
+    " %" },
+  { "locks", "affinity, 32 waiters", "lock:adaptive", "lock:off|lock:always", SLOWER, FALSE, 5,
+    " %" },
+  { "locks", "multiple_ctr, 128 waiters", "lock:adaptive", "lock:off|lock:always", SLOWER, FALSE, 5,
+    " %" },
+  { "locks", "multiple_ctr, 32 waiters", "lock:always", "gmutex", FACTOR, TRUE, NAN, "x" },
   { "queues", "deque, 1 thread", "split", "chase-lev", FACTOR, TRUE, NAN, "x" },
   { "queues", "steal", "split", "chase-lev", FACTOR, TRUE, NAN, "x" },
 };

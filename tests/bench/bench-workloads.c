@@ -15,6 +15,7 @@ static const BenchWorkload workloads[] = {
   { "jacobi", "Laplace's equation in a square, against plain C", bench_jacobi },
   { "lud", "LU decomposition in blocks, against plain C", bench_lud },
   { "heat", "heat diffusion in a cube, against plain C", bench_heat },
+  { "locks", "critical sections of 2 to 128 waiters, in seven kinds", bench_locks },
   { "queues", "the containers by themselves, against threads", bench_queues },
 };
 

@@ -28,6 +28,9 @@ CONTAINERS = {
     'deque': {'chase-lev', 'split', 'abp', 'steal-half', 'locked', 'idempotent'},
 }
 
+SECTIONS = ('single_ctr', 'multiple_ctr', 'doubly_list', 'prod_cons', 'affinity', 'mlt_ctr_mlt_lock',
+            'multiple_fifo')
+
 # Which contenders must have taken part, at least, by load.
 EXPECTED = {
     'recursive': {'items': MANY | GLIB, 'messages': MANY},
@@ -42,6 +45,8 @@ EXPECTED = {
     'jacobi': NUMERIC,
     'lud': NUMERIC,
     'heat': NUMERIC,
+    'locks': {f'{kind}, {n} waiters': {'gmutex', 'lock:off', 'lock:always', 'lock:adaptive', 'lock:threads'}
+              for kind in SECTIONS for n in (2, 4, 8, 16, 32, 64, 128)},
     'queues': {f'{how}, {n} thread{"s" if n > 1 else ""}': who
                for n in (1, 2, 4) for how, who in CONTAINERS.items()} | {'steal': CONTAINERS['deque']},
 }
@@ -57,6 +62,7 @@ COUNTS = {
     'jacobi': (['--size', '20', '--steps', '3', '--tile', '8'], {'1 worker': 9}),
     'lud': (['--size', '24', '--tile', '8'], {'2 workers': 1 + 4 + 4 + 1 + 2 + 1 + 1}),
     'heat': (['--size', '7', '--steps', '5', '--tile', '3'], {'2 workers': 15}),
+    'locks': (['--items', '300'], {'single_ctr, 2 waiters': 300, 'multiple_fifo, 128 waiters': 256}),
     'queues': (['--items', '30'], {'shared, 2 threads': 60, 'steal': 30, 'deque, 4 threads': 60}),
 }
 
@@ -143,8 +149,8 @@ def test_compare():
     if report is None:
         return
     names = {result['workload'] for result in report['results']}
-    # The containers have names of their own, of which none was chosen.
-    check(names == set(EXPECTED) - {'queues'}, 'compare runs what the chosen can run',
+    # Containers and locks have names of their own, of which none was chosen.
+    check(names == set(EXPECTED) - {'queues', 'locks'}, 'compare runs what the chosen can run',
           sorted(names))
     verdicts = {goal['reached'] for goal in report['goals']}
     check(verdicts <= {'yes', 'NO', 'shown', 'unknown'} and len(report['goals']) > 15,
@@ -174,6 +180,7 @@ def test_options():
     refused('has no setting', 'recursive', '--only', 'places:colour=red')
     refused('has no setting', 'recursive', '--only', 'default:deal=own')
     refused('has no setting', 'recursive', '--only', 'places:deque=idempotent')
+    refused('there is no contender', 'locks', '--only', 'places')
     refused('steal policy knows no', 'recursive', '--only', 'places:steal=nearest')
     refused('must be a number', 'recursive', '--only', 'places:steal=random+cap=0')
     refused('has no setting', 'recursive', '--only', 'lock-free:steal=random')
