@@ -31,6 +31,10 @@
 #include <iris/message/iris-receiver.h>
 #include <iris/message/iris-port.h>
 #include <iris/message/iris-arbiter.h>
+#include <iris/task/iris-progress.h>
+#include <iris/task/iris-task-state.h>
+#include <iris/task/iris-task.h>
+#include <iris/task/iris-task-gio.h>
 #include <iris/wire/iris-wire-limits.h>
 #include <iris/wire/iris-wire-error.h>
 #include <iris/wire/iris-wire-message.h>
