@@ -108,23 +108,24 @@ START_TEST (a_callback_may_iterate_its_context)
 }
 END_TEST
 
+static void
+count_one (gpointer gate)
+{
+  core_test_gate_add (gate, 1);
+}
+
 START_TEST (a_context_that_goes_takes_what_was_delivered_with_it)
 {
+  CoreTestGate gate = CORE_TEST_GATE_INIT;
   g_autoptr (GMainContext) other = g_main_context_new ();
-  IrisTask *task = g_object_ref_sink (iris_task_new (return_seven, NULL, NULL));
-  gpointer held = task;
+  IrisTask *task = g_object_ref_sink (iris_task_new (return_seven, &gate, count_one));
 
   iris_task_await (task, other, awaited, NULL);
   iris_task_run (task);
   ck_assert (iris_task_wait (task, -1, NULL));
-  /* Who delivers lets go of the context a moment after the end. */
-  while (!g_main_context_pending (other))
-    ;
-  g_object_add_weak_pointer (G_OBJECT (task), &held);
   g_object_unref (task);
   g_clear_pointer (&other, g_main_context_unref);
-  while (g_atomic_pointer_get (&held) != NULL)
-    g_thread_yield ();
+  core_test_gate_wait (&gate, 1);
   ck_assert_uint_eq (n_called, 0);
 }
 END_TEST
