@@ -239,3 +239,42 @@ iris_task_get_control_scheduler (IrisTask *self)
   return priv->control_scheduler != NULL ? priv->control_scheduler
                                          : iris_task_get_work_scheduler (self);
 }
+
+static void
+set_scheduler (IrisTask *self, IrisScheduler **where, IrisScheduler *scheduler)
+{
+  g_return_if_fail (scheduler == NULL || IRIS_IS_SCHEDULER (scheduler));
+  g_return_if_fail (iris_task_get_state (self) == IRIS_TASK_STATE_CONSTRUCTED);
+
+  g_set_object (where, scheduler);
+}
+
+/**
+ * iris_task_set_work_scheduler:
+ * @self: a task that was not run yet
+ * @scheduler: (nullable): where its function runs, or %NULL for the default scheduler
+ *
+ * Since: 0.1
+ */
+void
+iris_task_set_work_scheduler (IrisTask *self, IrisScheduler *scheduler)
+{
+  g_return_if_fail (IRIS_IS_TASK (self));
+
+  set_scheduler (self, &iris_task_get_private (self)->work_scheduler, scheduler);
+}
+
+/**
+ * iris_task_set_control_scheduler:
+ * @self: a task that was not run yet
+ * @scheduler: (nullable): where its handlers run, or %NULL: where the work ends
+ *
+ * Since: 0.1
+ */
+void
+iris_task_set_control_scheduler (IrisTask *self, IrisScheduler *scheduler)
+{
+  g_return_if_fail (IRIS_IS_TASK (self));
+
+  set_scheduler (self, &iris_task_get_private (self)->control_scheduler, scheduler);
+}

@@ -101,13 +101,64 @@ iris_task_finalize (GObject *object)
   G_OBJECT_CLASS (iris_task_parent_class)->finalize (object);
 }
 
+enum
+{
+  PROP_0,
+  PROP_CONTROL_SCHEDULER,
+  PROP_WORK_SCHEDULER,
+  N_PROPERTIES,
+};
+
+static void
+iris_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  if (id == PROP_CONTROL_SCHEDULER)
+    g_value_set_object (value, iris_task_get_control_scheduler (IRIS_TASK (object)));
+  else
+    g_value_set_object (value, iris_task_get_work_scheduler (IRIS_TASK (object)));
+}
+
+static void
+iris_task_set_property (GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  if (id == PROP_CONTROL_SCHEDULER)
+    iris_task_set_control_scheduler (IRIS_TASK (object), g_value_get_object (value));
+  else
+    iris_task_set_work_scheduler (IRIS_TASK (object), g_value_get_object (value));
+}
+
 static void
 iris_task_class_init (IrisTaskClass *klass)
 {
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GParamSpec *specs[N_PROPERTIES];
+  GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+
   klass->execute = task_execute;
   klass->ended = task_nothing;
   klass->cancelled = task_nothing;
-  G_OBJECT_CLASS (klass)->finalize = iris_task_finalize;
+  object_class->finalize = iris_task_finalize;
+  object_class->get_property = iris_task_get_property;
+  object_class->set_property = iris_task_set_property;
+
+  /* Not of the construction, which would make every task pay for them. */
+  specs[PROP_0] = NULL;
+  /**
+   * IrisTask:control-scheduler:
+   *
+   * Where the handlers run, if it is set, and otherwise where the work ends. Not to be changed once
+   * the task was run.
+   */
+  specs[PROP_CONTROL_SCHEDULER] = g_param_spec_object ("control-scheduler", NULL, NULL,
+                                                       IRIS_TYPE_SCHEDULER, flags);
+  /**
+   * IrisTask:work-scheduler:
+   *
+   * Where the function runs. Not to be changed once the task was run.
+   */
+  specs[PROP_WORK_SCHEDULER] = g_param_spec_object ("work-scheduler", NULL, NULL,
+                                                    IRIS_TYPE_SCHEDULER, flags);
+  g_object_class_install_properties (object_class, N_PROPERTIES, specs);
 }
 
 static void

@@ -186,6 +186,10 @@ IRIS_AVAILABLE_IN_ALL
 IrisScheduler *iris_task_get_work_scheduler (IrisTask *self);
 IRIS_AVAILABLE_IN_ALL
 IrisScheduler *iris_task_get_control_scheduler (IrisTask *self);
+IRIS_AVAILABLE_IN_ALL
+void iris_task_set_work_scheduler (IrisTask *self, IrisScheduler *scheduler);
+IRIS_AVAILABLE_IN_ALL
+void iris_task_set_control_scheduler (IrisTask *self, IrisScheduler *scheduler);
 
 /* Handlers */
 IRIS_AVAILABLE_IN_ALL
