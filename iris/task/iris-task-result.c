@@ -143,6 +143,22 @@ iris_task_catch_fatal_error (IrisTask *self, GError **error)
 }
 
 /**
+ * iris_task_has_result:
+ * @self: a task, in a handler of it or when it is over
+ *
+ * Returns: whether a result was set
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_task_has_result (IrisTask *self)
+{
+  g_return_val_if_fail (IRIS_IS_TASK (self), FALSE);
+
+  return G_VALUE_TYPE (&iris_task_get_private (self)->result) != G_TYPE_INVALID;
+}
+
+/**
  * iris_task_get_result:
  * @self: a task, in a handler of it or when it is over
  * @value: (inout): a value of the type of the result, or one that is all zero, which gets that type

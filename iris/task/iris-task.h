@@ -225,6 +225,8 @@ void iris_task_take_fatal_error (IrisTask *self, GError *error);
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_task_catch_fatal_error (IrisTask *self, GError **error);
 IRIS_AVAILABLE_IN_ALL
+gboolean iris_task_has_result (IrisTask *self);
+IRIS_AVAILABLE_IN_ALL
 void iris_task_get_result (IrisTask *self, GValue *value);
 IRIS_AVAILABLE_IN_ALL
 void iris_task_set_result (IrisTask *self, const GValue *value);
