@@ -11,7 +11,8 @@
  *
  * A stage whose sink is full stops its pump, and leaves a mark in the sink; the sink's pump kicks
  * it when half of what fits is left. It looks once more after leaving the mark, in case the sink
- * was emptied meanwhile. No thread waits in any of this, so stages may share one worker.
+ * was emptied meanwhile, and whether it was cancelled. tests/model/process.pml checks that no kick
+ * is lost. No thread waits in any of this, so stages may share one worker.
  *
  * References lead downstream, from a source to its sink; the way back is weak.
  */

@@ -21,8 +21,8 @@
  * no error, the next callback is called, otherwise the next errback. Each may set the result, set
  * an error (%IRIS_TASK_THROW_NEW), take it away (%IRIS_TASK_CATCH), or return a task whose outcome
  * takes the place of this one's (%IRIS_TASK_RETURN_TASK). They run one after the other: in the
- * main context of the task if it has one, otherwise on its control scheduler, and otherwise on the
- * worker that ran its function. A cancelled task calls none of them.
+ * main context of the task if it has one, otherwise on its control scheduler if one was set, and
+ * otherwise where its work ended. A cancelled task calls none of them.
  *
  * The functions that control a task may be called from any thread. The result and the error may be
  * read and set by the function and the handlers of the task while they run, and be read by anybody
