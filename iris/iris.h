@@ -40,6 +40,13 @@
 #include <iris/task/iris-interval-graph.h>
 #include <iris/task/iris-interval.h>
 #include <iris/task/iris-lock.h>
+#include <iris/task/iris-progress.h>
+#include <iris/task/iris-task-state.h>
+#include <iris/task/iris-task.h>
+#include <iris/task/iris-task-gio.h>
+#include <iris/task/iris-process.h>
+#include <iris/task/iris-progress-watch.h>
+#include <iris/task/iris-progress-monitor.h>
 #include <iris/wire/iris-wire-limits.h>
 #include <iris/wire/iris-wire-error.h>
 #include <iris/wire/iris-wire-message.h>

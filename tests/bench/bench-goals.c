@@ -50,6 +50,8 @@ static const Goal goals[] = {
   { "heat", "1 worker", "work-stealing", NULL, OWN, FALSE, 3, " %" },
   { "imbalance", "imbalance", "work-stealing", NULL, OWN, TRUE, 95, " %" },
   { "wake", "median", "work-stealing", "gthreadpool", FACTOR, TRUE, 1, "x" },
+  { "round-trip", "1 under way", "iris-task", "gtask", FACTOR, TRUE, 1, "x" },
+  { "round-trip", "100 under way", "iris-task", "gtask", FACTOR, TRUE, 1, "x" },
   { "recursive", "items", "places:layout=workers|places", "work-stealing", SLOWER, FALSE, 5, " %" },
   { "grain", "inside, 0 µs", "places:layout=shared", "work-stealing", SLOWER, FALSE, NAN, " %" },
   { "grain", "inside, 1 µs", "places:layout=shared", "work-stealing", SLOWER, FALSE, NAN, " %" },

@@ -10,6 +10,7 @@ static const BenchWorkload workloads[] = {
   { "grain", "items of 0, 1, 10 and 100 µs, from outside and inside", bench_grain },
   { "imbalance", "2000 items of 200 µs, all made by one worker", bench_imbalance },
   { "wake", "from push to run when all threads sleep", bench_wake },
+  { "round-trip", "to a worker and back to a main context, by tasks", bench_round_trip },
   { "idle", "processor use and wake-ups of threads without work", bench_idle },
   { "fib", "a task for each call of a recursive function", bench_fib },
   { "jacobi", "Laplace's equation in a square, against plain C", bench_jacobi },

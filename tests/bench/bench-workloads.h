@@ -22,6 +22,7 @@ BenchResult *bench_external (const BenchOptions *options, GError **error);
 BenchResult *bench_grain (const BenchOptions *options, GError **error);
 BenchResult *bench_imbalance (const BenchOptions *options, GError **error);
 BenchResult *bench_wake (const BenchOptions *options, GError **error);
+BenchResult *bench_round_trip (const BenchOptions *options, GError **error);
 BenchResult *bench_idle (const BenchOptions *options, GError **error);
 BenchResult *bench_fib (const BenchOptions *options, GError **error);
 BenchResult *bench_jacobi (const BenchOptions *options, GError **error);
