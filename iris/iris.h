@@ -28,9 +28,15 @@
 #include <iris/sched/iris-wsscheduler.h>
 #include <iris/sched/iris-scheduler-default.h>
 #include <iris/message/iris-message.h>
+#include <iris/message/iris-message-error.h>
+#include <iris/message/iris-message-values.h>
 #include <iris/message/iris-receiver.h>
+#include <iris/message/iris-port-limit.h>
 #include <iris/message/iris-port.h>
 #include <iris/message/iris-arbiter.h>
+#include <iris/message/iris-actor.h>
+#include <iris/message/iris-timer.h>
+#include <iris/message/iris-request.h>
 #include <iris/wire/iris-wire-limits.h>
 #include <iris/wire/iris-wire-error.h>
 #include <iris/wire/iris-wire-message.h>
