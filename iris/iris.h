@@ -27,6 +27,7 @@
 #include <iris/sched/iris-place-scheduler.h>
 #include <iris/sched/iris-wsscheduler.h>
 #include <iris/sched/iris-scheduler-default.h>
+#include <iris/sched/iris-work.h>
 #include <iris/message/iris-message.h>
 #include <iris/message/iris-message-error.h>
 #include <iris/message/iris-message-values.h>
@@ -37,6 +38,7 @@
 #include <iris/message/iris-actor.h>
 #include <iris/message/iris-timer.h>
 #include <iris/message/iris-request.h>
+#include <iris/message/iris-service.h>
 #include <iris/wire/iris-wire-limits.h>
 #include <iris/wire/iris-wire-error.h>
 #include <iris/wire/iris-wire-message.h>
