@@ -274,7 +274,8 @@ iris_coordinate (Run *self, gdouble *seconds, GError **error)
   *seconds = (bench_now () - begin) / 1e9;
   if (alone.broken > 0)
     {
-      g_set_error (error, BENCH_ERROR, BENCH_ERROR_RESULT, alone.broken);
+      g_set_error (error, BENCH_ERROR, BENCH_ERROR_RESULT,
+                   "%u exclusive messages were handled beside others", alone.broken);
       return FALSE;
     }
 
