@@ -21,6 +21,7 @@
 #include <iris/sched/iris-item.h>
 #include <iris/sched/iris-worker.h>
 #include <iris/sched/iris-stats.h>
+#include <iris/sched/iris-stats-model.h>
 #include <iris/sched/iris-scheduler.h>
 #include <iris/sched/iris-gmainscheduler.h>
 #include <iris/sched/iris-lfscheduler.h>

@@ -2,16 +2,16 @@
  *
  * Any of the deques behind one set of calls, so that a scheduler can be given one to choose.
  *
- * Who may call what: push, take, take_oldest, poll, offer, expose, collect_exposed and has_private
- * the owner alone; steal and get_length any thread; init and clear while nobody else looks. Items
- * are pointers other than NULL. The arguments why it is safe are in the headers of the kinds.
+ * Who may call what: push, take, take_oldest, poll, offer, expose and has_private the owner alone;
+ * steal, force and get_length any thread; init and clear while nobody else looks. Items are
+ * pointers other than NULL. The arguments why it is safe are in the headers of the kinds.
  *
  * The kind is chosen once, so the branch on it is predicted. Chase and Lev's deque and the split
  * deque are asked for first and inlined; the others stand out of line, so that their code does not
  * crowd the registers of its callers.
  *
- * Only the split deque has a private part. For the others everything is public at once: exposing
- * does nothing and collect_exposed says 0, so whoever wakes thieves does it after the push.
+ * Only the split deque has a private part. For the others everything is public at once, and
+ * exposing and forcing do nothing.
  *
  * push says no when a bounded kind is full or a growing one gets no memory; the caller then puts
  * the item elsewhere.
@@ -308,24 +308,12 @@ iris_deque_core_poll (IrisDequeCore *self)
   return self->kind == IRIS_DEQUE_SPLIT ? iris_splitqueue_poll (&self->split) : 0;
 }
 
-/* Owner. How many items were exposed since the last call. */
-static inline uint64_t
-iris_deque_core_collect_exposed (IrisDequeCore *self)
-{
-  return self->kind == IRIS_DEQUE_SPLIT ? iris_splitqueue_collect_exposed (&self->split) : 0;
-}
-
-/* Any thread. Whether something may be stolen; if there are only private items, asks for more, and
- * whoever owns them exposes some in the next push, take or poll. */
+/* Any thread that met IRIS_STEAL_PRIVATE again and again. Exposes half of what is private without
+ * the owner, at the price of a heavy fence; whether something is public now by its doing. */
 static inline bool
-iris_deque_core_has_public_or_ask (IrisDequeCore *self)
+iris_deque_core_force (IrisDequeCore *self)
 {
-  if (iris_deque_core_get_public_length (self) > 0)
-    return true;
-  if (self->kind == IRIS_DEQUE_SPLIT && iris_splitqueue_get_length (&self->split) > 0)
-    iris_splitqueue_ask (&self->split);
-
-  return false;
+  return self->kind == IRIS_DEQUE_SPLIT && iris_splitqueue_force (&self->split);
 }
 
 /* Whether one steal may give several items. */

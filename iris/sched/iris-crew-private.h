@@ -20,14 +20,16 @@
  */
 #pragma once
 
+#include "iris/base/iris-clock-private.h"
 #include "iris/base/iris-lot-private.h"
 #include "iris/base/iris-random-private.h"
 #include "iris/queue/iris-ring-private.h"
 #include "iris/queue/iris-deque-private.h"
+#include "iris/sched/iris-stats-private.h"
+#include "iris/sched/iris-trace-private.h"
 #define IRIS_INSIDE
 #include "iris/sched/iris-item.h"
 #include "iris/sched/iris-scheduler.h"
-#include "iris/sched/iris-stats.h"
 #include "iris/sched/iris-worker.h"
 #undef IRIS_INSIDE
 
@@ -44,11 +46,16 @@
 #define IRIS_FAIRNESS_MAX      16384
 #define IRIS_FAIRNESS_SOURCES  4
 
-/* Of the items that a worker queues, one in 256 carries a time stamp for the delay histogram. */
+/* Of the items that a worker queues, one in 256 carries a time stamp for the histograms; a power of
+ * two. IRIS_DEBUG=exact makes it every one. */
 #define IRIS_DELAY_SAMPLE 256
 
 /* How often a searching worker looks everywhere before it sleeps. */
 #define IRIS_SEARCH_ROUNDS 64
+
+/* How many rounds it leaves an owner to answer, before it forces a split deque open. An owner of
+ * small items answers within one; forcing costs it an interrupt. */
+#define IRIS_SEARCH_PATIENCE 8
 
 typedef struct IrisCrew IrisCrew;
 typedef struct IrisCrewOps IrisCrewOps;
@@ -60,20 +67,17 @@ typedef enum
   IRIS_WORK_STRICT = 1 << 1, /* only workers of this place may */
 } IrisWork;
 
+/* A cell for each counter that workers keep (iris-stats-private.h). */
+#define IRIS_CELL_WORKER(member) _Atomic uint64_t member;
+#define IRIS_CELL_WATCH(member)  IrisStopwatch member;
+#define IRIS_CELL_OTHER(member)
+#define IRIS_CELL(member, from, how) IRIS_CELL_##from (member)
+
 typedef struct
 {
-  _Atomic uint64_t executed;
-  _Atomic uint64_t queued;
-  _Atomic uint64_t hinted;
-  _Atomic uint64_t stolen_in;
-  _Atomic uint64_t stolen_inside;
-  _Atomic uint64_t steals;
-  _Atomic uint64_t steal_tries;
-  _Atomic uint64_t steal_fails;
-  _Atomic uint64_t parks;
-  _Atomic uint64_t wakes;
-  _Atomic uint64_t cancelled;
+  IRIS_EACH_COUNTER (IRIS_CELL)
   _Atomic uint64_t delay[IRIS_STATS_DELAY_BUCKETS];
+  _Atomic uint64_t run[IRIS_STATS_DELAY_BUCKETS];
 } IrisWorkerCounters;
 
 struct _IrisWorker
@@ -85,6 +89,8 @@ struct _IrisWorker
   guint fair_turn;  /* which source comes first at that one */
   bool met_mark;    /* the default scheduler's: see there */
   guint count;      /* items queued, for sampling */
+  guint unsampled;  /* the crew's */
+  bool impatient;   /* searched long enough to force a split deque open */
   IrisRandom random;
   GThread *thread;
 
@@ -127,6 +133,9 @@ struct IrisCrew
   GDestroyNotify free_owner;
   guint n_workers;
   guint n_places;
+  guint unsampled; /* a mask: an item is sampled whose number has none of these bits */
+  gint64 made_ns;
+  const char *name; /* for IRIS_DEBUG; NULL: nobody's */
   IrisWorker *workers;
   IrisArrayPool arrays; /* of the deques */
   IrisLot lot;
@@ -165,14 +174,42 @@ iris_crew_current (IrisCrew *self)
   return worker != NULL && worker->crew == self ? worker : NULL;
 }
 
+/* The worker has no work and looks for some. False if it was looking already. */
+static inline bool
+iris_worker_begin_search (IrisWorker *self)
+{
+  if (iris_stopwatch_runs (&self->counters.searching_ns))
+    return false;
+  iris_stopwatch_start (&self->counters.searching_ns, iris_clock_ns ());
+
+  return true;
+}
+
+static inline void
+iris_worker_end_search (IrisWorker *self)
+{
+  iris_stopwatch_stop (&self->counters.searching_ns, iris_clock_ns ());
+}
+
+/* Counts a steal of @n items from @victim_place. */
+static inline void
+iris_worker_note_steal (IrisWorker *self, guint victim_place, guint n)
+{
+  iris_counter_add (&self->counters.steals, 1);
+  if (n > iris_counter_get (&self->counters.steal_most))
+    atomic_store_explicit (&self->counters.steal_most, n, memory_order_relaxed);
+  iris_trace_steal (self->index, self->place, victim_place, n);
+}
+
 /* For push: stamps one in IRIS_DELAY_SAMPLE items and counts. */
 static inline void
 iris_worker_note_queued (IrisWorker *self, IrisItem *item)
 {
   iris_counter_add (&self->counters.queued, 1);
   item->queued_ns = 0;
-  if (iris_unlikely (++self->count % IRIS_DELAY_SAMPLE == 0))
-    item->queued_ns = g_get_monotonic_time () * 1000;
+  if (iris_unlikely ((++self->count & self->unsampled) == 0))
+    item->queued_ns = iris_clock_ns ();
+  iris_trace_queued (item);
 }
 
 static inline void

@@ -5,30 +5,40 @@
 #include "iris/sched/iris-crew-private.h"
 
 #include "iris/sched/iris-item-private.h"
-#include "iris/sched/iris-stats-private.h"
 
 #include <sched.h>
 #include <string.h>
 
 __thread IrisWorker *iris_worker_mine;
 
-static guint
-delay_bucket (gint64 delay_ns)
-{
-  guint bucket = delay_ns > 1 ? g_bit_storage ((gulong) delay_ns) - 1 : 0;
+/* Or nobody would ever be impatient. */
+G_STATIC_ASSERT (IRIS_SEARCH_PATIENCE <= IRIS_SEARCH_ROUNDS);
 
-  return MIN (bucket, IRIS_STATS_DELAY_BUCKETS - 1);
+static void
+count_time (_Atomic uint64_t *histogram, gint64 ns)
+{
+  guint bucket = ns > 1 ? g_bit_storage ((gulong) ns) - 1 : 0;
+
+  iris_counter_add (&histogram[MIN (bucket, IRIS_STATS_DELAY_BUCKETS - 1)], 1);
+}
+
+/* Out of line: it is rare. */
+static __attribute__ ((noinline)) void
+worker_run_sampled (IrisWorker *self, IrisItem *item)
+{
+  gint64 begun_ns = iris_clock_ns ();
+
+  count_time (self->counters.delay, begun_ns - item->queued_ns);
+  iris_trace_begin (item, self->index);
+  iris_item_run (item);
+  iris_trace_end (self->index);
+  count_time (self->counters.run, iris_clock_ns () - begun_ns);
+  iris_trace_sample (begun_ns, self->index);
 }
 
 static void
 worker_run (IrisWorker *self, IrisItem *item)
 {
-  if (iris_unlikely (item->queued_ns != 0))
-    {
-      gint64 delay_ns = g_get_monotonic_time () * 1000 - item->queued_ns;
-
-      iris_counter_add (&self->counters.delay[delay_bucket (delay_ns)], 1);
-    }
   if (iris_unlikely (atomic_load_explicit (&self->crew->cancelling, memory_order_relaxed)))
     {
       iris_counter_add (&self->counters.cancelled, 1);
@@ -36,7 +46,14 @@ worker_run (IrisWorker *self, IrisItem *item)
       return;
     }
   iris_counter_add (&self->counters.executed, 1);
+  if (iris_unlikely (item->queued_ns != 0))
+    {
+      worker_run_sampled (self, item);
+      return;
+    }
+  iris_trace_begin (item, self->index);
   iris_item_run (item);
+  iris_trace_end (self->index);
 }
 
 /* Leaves searching with work in hand; if that leaves nobody searching and there is more work, one
@@ -61,52 +78,84 @@ static IrisItem *
 worker_search (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
+  IrisItem *item = NULL;
 
   if (!iris_lot_begin_search (&crew->lot, &self->parker))
     return crew->ops->take (crew, self);
 
   for (guint round = 0; round < IRIS_SEARCH_ROUNDS; round++)
     {
-      IrisItem *item = crew->ops->take (crew, self);
-
+      self->impatient = round % IRIS_SEARCH_PATIENCE == IRIS_SEARCH_PATIENCE - 1;
+      item = crew->ops->take (crew, self);
       if (item != NULL)
-        return item;
+        break;
       for (guint i = 0; i < 8 + round; i++)
         iris_cpu_relax ();
     }
+  self->impatient = false;
 
-  return NULL;
+  return item;
 }
 
-/* The next item; waits for one without using the processor. NULL when the crew is at its end. */
-static IrisItem *
-worker_next (IrisWorker *self)
+/* Sleeps until there may be work. False when the crew is at its end. */
+static bool
+worker_park (IrisWorker *self)
+{
+  IrisWorkerCounters *counters = &self->counters;
+  gint64 now = iris_clock_ns (), parked_at = now;
+  bool more;
+
+  iris_counter_add (&counters->parks, 1);
+  iris_stopwatch_stop (&counters->searching_ns, now);
+  iris_stopwatch_start (&counters->parked_ns, now);
+  iris_trace_park (self->index);
+
+  more = iris_lot_sleep (&self->crew->lot, &self->parker);
+
+  now = iris_clock_ns ();
+  iris_stopwatch_stop (&counters->parked_ns, now);
+  iris_stopwatch_start (&counters->searching_ns, now);
+  if (more)
+    iris_counter_add (&counters->wakes, 1);
+  iris_trace_wake (parked_at, self->index);
+
+  return more;
+}
+
+/* The next item of a worker that found none; waits for it without using the processor. NULL when
+ * the crew is at its end. */
+static __attribute__ ((noinline)) IrisItem *
+worker_wait (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
-  IrisItem *item = crew->ops->take (crew, self);
+  IrisItem *item;
 
-  while (item == NULL)
+  iris_worker_begin_search (self);
+  while ((item = worker_search (self)) == NULL)
     {
-      item = worker_search (self);
-      if (item != NULL)
-        break;
-
       iris_lot_prepare (&crew->lot, &self->parker);
       if (crew->ops->has_work (crew, self) != IRIS_WORK_NONE)
         {
           iris_lot_cancel (&crew->lot, &self->parker);
           /* What is there may be half-pushed by a thread that waits for this processor. */
           sched_yield ();
-          continue;
         }
-      iris_counter_add (&self->counters.parks, 1);
-      if (!iris_lot_sleep (&crew->lot, &self->parker))
-        return NULL;
-      iris_counter_add (&self->counters.wakes, 1);
+      else if (!worker_park (self))
+        break;
     }
-  worker_end_search (self);
+  if (item != NULL)
+    worker_end_search (self);
+  iris_worker_end_search (self);
 
   return item;
+}
+
+static inline IrisItem *
+worker_next (IrisWorker *self)
+{
+  IrisItem *item = self->crew->ops->take (self->crew, self);
+
+  return iris_likely (item != NULL) ? item : worker_wait (self);
 }
 
 static gpointer
@@ -118,10 +167,12 @@ worker_main (gpointer data)
   IrisItem *item;
 
   iris_worker_mine = self;
+  iris_stopwatch_start (&self->counters.alive_ns, iris_clock_ns ());
   if (crew->ops->bind != NULL)
     crew->ops->bind (crew, self);
   while ((item = next != NULL ? next (crew, self) : worker_next (self)) != NULL)
     worker_run (self, item);
+  iris_stopwatch_stop (&self->counters.alive_ns, iris_clock_ns ());
   iris_worker_mine = NULL;
 
   return NULL;
@@ -134,6 +185,7 @@ worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place, IrisDeq
   self->crew = crew;
   self->index = index;
   self->place = place;
+  self->unsampled = crew->unsampled;
   iris_random_seed (&self->random, index + 1);
   iris_parker_init (&self->parker, place);
   self->deque = &self->own_deque;
@@ -160,6 +212,9 @@ iris_crew_new (const IrisCrewOps *ops,
   self->owner = owner;
   self->free_owner = free_owner;
   self->n_places = n_places;
+  iris_debug_init ();
+  self->unsampled = iris_debug_has (IRIS_DEBUG_EXACT) ? 0 : IRIS_DELAY_SAMPLE - 1;
+  self->made_ns = iris_clock_ns ();
   for (guint place = 0; place < n_places; place++)
     self->n_workers += workers_per_place[place];
   pthread_mutex_init (&self->lock, NULL);
@@ -243,11 +298,13 @@ iris_crew_queue_outside (IrisCrew *self, IrisItem *item)
   if (iris_unlikely (!atomic_load_explicit (&self->started, memory_order_acquire)))
     iris_crew_start (self);
 
-  item->queued_ns = n % IRIS_DELAY_SAMPLE == 0 ? g_get_monotonic_time () * 1000 : 0;
+  item->queued_ns = (n & self->unsampled) == 0 ? iris_clock_ns () : 0;
+  iris_trace_queued (item);
   self->ops->push (self, NULL, item);
 
   iris_fence_light ();
-  if (iris_unlikely (atomic_load_explicit (&self->ended, memory_order_relaxed)))
+  /* Acquire: what the workers left in their deques. */
+  if (iris_unlikely (atomic_load_explicit (&self->ended, memory_order_acquire)))
     crew_sweep (self);
 }
 
@@ -283,27 +340,25 @@ iris_crew_shutdown (IrisCrew *self, IrisShutdown how)
     g_clear_pointer (&self->workers[i].thread, g_thread_join);
   pthread_mutex_unlock (&self->joining);
 
-  atomic_store_explicit (&self->ended, true, memory_order_relaxed);
+  atomic_store_explicit (&self->ended, true, memory_order_release);
   iris_fence_heavy ();
   crew_sweep (self);
 }
 
 static void
-worker_add_counters (IrisWorker *self, IrisCounters *sum)
+worker_read_counters (IrisWorker *self, IrisCounters *out)
 {
   IrisWorkerCounters *c = &self->counters;
 
-  sum->executed += iris_counter_get (&c->executed);
-  sum->queued += iris_counter_get (&c->queued);
-  sum->hinted += iris_counter_get (&c->hinted);
-  sum->stolen_in += iris_counter_get (&c->stolen_in);
-  sum->stolen_inside += iris_counter_get (&c->stolen_inside);
-  sum->steals += iris_counter_get (&c->steals);
-  sum->steal_tries += iris_counter_get (&c->steal_tries);
-  sum->steal_fails += iris_counter_get (&c->steal_fails);
-  sum->parks += iris_counter_get (&c->parks);
-  sum->wakes += iris_counter_get (&c->wakes);
-  sum->cancelled += iris_counter_get (&c->cancelled);
+#define READ_WORKER(member) out->member = iris_counter_get (&c->member);
+#define READ_WATCH(member)  out->member = iris_stopwatch_get (&c->member);
+#define READ_OTHER(member)
+#define READ(member, from, how) READ_##from (member)
+  IRIS_EACH_COUNTER (READ)
+
+  /* Each was read a moment after the one before; what a worker did not live to do is not less
+   * than nothing. */
+  out->busy_ns = out->alive_ns - MIN (out->alive_ns, out->searching_ns + out->parked_ns);
 }
 
 /* A snapshot; the workers go on meanwhile, so the counts are each right but of slightly different
@@ -318,12 +373,17 @@ iris_crew_get_stats (IrisCrew *self)
       IrisWorker *worker = &self->workers[i];
 
       stats->worker_place[i] = (gint) worker->place;
-      worker_add_counters (worker, &stats->workers[i]);
-      worker_add_counters (worker, &stats->places[worker->place]);
-      worker_add_counters (worker, &stats->total);
+      worker_read_counters (worker, &stats->workers[i]);
+      iris_counters_join (&stats->places[worker->place], &stats->workers[i]);
+      iris_counters_join (&stats->total, &stats->workers[i]);
       for (guint j = 0; j < IRIS_STATS_DELAY_BUCKETS; j++)
-        stats->delay[j] += iris_counter_get (&worker->counters.delay[j]);
+        {
+          stats->delay[j] += iris_counter_get (&worker->counters.delay[j]);
+          stats->run[j] += iris_counter_get (&worker->counters.run[j]);
+        }
     }
+  stats->from_ns = self->made_ns;
+  stats->to_ns = iris_clock_ns ();
   stats->total.queued += iris_counter_get (&self->queued_outside);
   stats->total.cancelled += iris_counter_get (&self->cancelled_outside);
   if (self->ops->add_stats != NULL)

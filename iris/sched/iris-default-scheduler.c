@@ -35,6 +35,22 @@ default_take (IrisCrew *crew, IrisWorker *self)
   return item;
 }
 
+/* Whether the queue has something is not to be known without asking it, so only a worker that finds
+ * it empty pays for the clock, and for asking twice. */
+static IrisItem *
+default_pop (IrisWorker *self, GAsyncQueue *queue)
+{
+  IrisItem *item = g_async_queue_try_pop (queue);
+
+  if (item != NULL)
+    return item;
+  iris_stopwatch_start (&self->counters.parked_ns, iris_clock_ns ());
+  item = g_async_queue_pop (queue);
+  iris_stopwatch_stop (&self->counters.parked_ns, iris_clock_ns ());
+
+  return item;
+}
+
 static IrisItem *
 default_wait (IrisCrew *crew, IrisWorker *self)
 {
@@ -43,7 +59,7 @@ default_wait (IrisCrew *crew, IrisWorker *self)
 
   if (!self->met_mark)
     {
-      item = g_async_queue_pop (queue);
+      item = default_pop (self, queue);
       if (item != &stop_mark)
         return item;
       self->met_mark = true;

@@ -20,10 +20,11 @@
  *
  * In the layout `shared` the workers of a place have one deque between them, under a lock (LASSI).
  *
- * A split deque shows thieves only a part of what it has. What its owner lays down there is
- * published all the same, because whoever finds nothing public asks for it before it sleeps, and
- * the owner exposes, and publishes, in its next push or take (share_before_running()). So an item
- * in a private part waits for its owner's present item to end, at most; nothing else delays it.
+ * A split deque shows thieves only a part of what it has. Whoever finds nothing public asks for
+ * more, and the owner answers in its next push or take; an owner whose present item runs long does
+ * not, and after IRIS_SEARCH_PATIENCE rounds of search the thief forces half of the private part
+ * open. So a private item is as good as a public one to whoever decides whether to sleep: it counts
+ * as work (iris_districts_has_work()).
  *
  * Nothing starves: within a bounded number of picks (IRIS_FAIRNESS_INTERVAL) a worker looks into
  * the inboxes of its place and at the oldest end of its own deque before anything else, and each

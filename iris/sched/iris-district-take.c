@@ -20,7 +20,7 @@ note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
   IrisDistricts *districts = crew->owner;
   IrisWorkerCounters *counters = &self->counters;
 
-  iris_counter_add (&counters->steals, 1);
+  iris_worker_note_steal (self, victim_place, n);
   if (victim_place == self->place)
     {
       iris_counter_add (&counters->stolen_inside, n);
@@ -55,6 +55,9 @@ steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
 
   iris_counter_add (&self->counters.steal_tries, 1);
   result = iris_deque_core_steal (victim->deque, items, IRIS_STEAL_MAX, &n);
+  if (iris_unlikely (result == IRIS_STEAL_PRIVATE) && self->impatient
+      && iris_deque_core_force (victim->deque))
+    result = iris_deque_core_steal (victim->deque, items, IRIS_STEAL_MAX, &n);
   if (result != IRIS_STEAL_TAKEN)
     {
       if (result == IRIS_STEAL_LOST)
@@ -197,6 +200,22 @@ take_any (IrisCrew *crew)
   return NULL;
 }
 
+/* What others have. The time that this takes is the price of stealing; a worker that found nothing
+ * before is looking already. */
+static IrisItem *
+steal (IrisCrew *crew, IrisWorker *self)
+{
+  bool began = iris_worker_begin_search (self);
+  IrisItem *item = steal_from_workers_of (crew, self, self->place);
+
+  if (item == NULL)
+    item = steal_from_elsewhere (crew, self);
+  if (began)
+    iris_worker_end_search (self);
+
+  return item;
+}
+
 /* The whole order of search. */
 static IrisItem *
 take_once (IrisCrew *crew, IrisWorker *self)
@@ -215,25 +234,9 @@ take_once (IrisCrew *crew, IrisWorker *self)
   if (item == NULL)
     item = take_from_inboxes (home);
   if (item == NULL)
-    item = steal_from_workers_of (crew, self, self->place);
-  if (item == NULL)
-    item = steal_from_elsewhere (crew, self);
+    item = steal (crew, self);
 
   return item;
-}
-
-/* The item may run long, and while it does nothing can be exposed. So if somebody is idle,
- * something is made public now; and what was made public because a thief asked is published, for
- * the thief may have gone to sleep. */
-static inline void
-share_before_running (IrisCrew *crew, IrisWorker *self)
-{
-  if (iris_unlikely (self->deque->kind != IRIS_DEQUE_SPLIT))
-    return;
-  if (iris_unlikely (iris_lot_has_idle (&crew->lot)))
-    iris_deque_core_offer (self->deque);
-  if (iris_unlikely (iris_deque_core_collect_exposed (self->deque) != 0))
-    iris_districts_publish_own (crew, self);
 }
 
 /* Out of line, so that the way below it is short. */
@@ -250,8 +253,6 @@ take_slowly (IrisCrew *crew, IrisWorker *self)
       item = iris_mail_open (met);
     }
   while (item == NULL);
-  if (self != NULL)
-    share_before_running (crew, self);
 
   return item;
 }
@@ -270,7 +271,6 @@ iris_districts_take (IrisCrew *crew, IrisWorker *self)
   if (iris_unlikely (item == NULL))
     return take_slowly (crew, self);
   self->picks_left--;
-  share_before_running (crew, self);
 
   return item;
 }
@@ -289,7 +289,7 @@ iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
     if (!iris_ring_core_is_empty (&districts->districts[i].inbox))
       work |= IRIS_WORK_SHARED;
   for (guint i = 0; i < crew->n_workers && !(work & IRIS_WORK_SHARED); i++)
-    if (iris_deque_core_has_public_or_ask (crew->workers[i].deque))
+    if (iris_deque_core_get_length (crew->workers[i].deque) > 0)
       work |= IRIS_WORK_SHARED;
 
   return work;

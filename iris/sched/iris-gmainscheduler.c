@@ -17,7 +17,7 @@
 
 #include "iris/base/iris-handback-private.h"
 #include "iris/sched/iris-item-private.h"
-#include "iris/sched/iris-stats-private.h"
+#include "iris/sched/iris-scheduler-private.h"
 
 #define BATCH 64
 
@@ -35,6 +35,7 @@ typedef struct
   _Atomic bool cancelling;
   _Atomic bool closed;
   GMutex lock;
+  gint64 made_ns;
   GCond settled; /* under the lock: signalled after a dispatch of a closed source */
 } ItemSource;
 
@@ -197,6 +198,7 @@ gmainscheduler_get_stats (IrisScheduler *scheduler)
   ItemSource *source = IRIS_GMAINSCHEDULER (scheduler)->source;
   IrisStats *stats = iris_stats_new (1, 1);
 
+  stats->from_ns = source->made_ns;
   stats->total.executed = iris_counter_get (&source->n_executed);
   stats->total.cancelled = iris_counter_get (&source->n_cancelled);
   stats->total.queued = iris_counter_get (&source->n_queued);
@@ -211,6 +213,12 @@ iris_gmainscheduler_finalize (GObject *object)
   IrisGMainScheduler *self = IRIS_GMAINSCHEDULER (object);
 
   gmainscheduler_shutdown (IRIS_SCHEDULER (self), IRIS_SHUTDOWN_DRAIN);
+  if (iris_debug_has (IRIS_DEBUG_SCHEDULER | IRIS_DEBUG_STATS))
+    {
+      g_autoptr (IrisStats) stats = gmainscheduler_get_stats (IRIS_SCHEDULER (self));
+
+      iris_scheduler_tell_end (G_OBJECT_TYPE_NAME (self), stats);
+    }
   g_source_destroy (&self->source->source);
   g_source_unref (&self->source->source);
   g_main_context_unref (self->context);
@@ -258,6 +266,8 @@ iris_gmainscheduler_new (GMainContext *context)
   self->source = source;
   g_mutex_init (&source->lock);
   g_cond_init (&source->settled);
+  iris_debug_init ();
+  source->made_ns = iris_clock_ns ();
   g_source_set_static_name (&source->source, "iris items");
   g_source_attach (&source->source, context);
 

@@ -93,7 +93,7 @@ lf_steal (IrisCrew *crew, IrisWorker *self, guint start)
       result = iris_deque_core_steal (victim->deque, &item, 1, &n);
       if (result == IRIS_STEAL_TAKEN)
         {
-          iris_counter_add (&self->counters.steals, 1);
+          iris_worker_note_steal (self, self->place, 1);
           iris_counter_add (&self->counters.stolen_inside, 1);
           return item;
         }

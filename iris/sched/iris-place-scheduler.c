@@ -42,6 +42,24 @@ G_DEFINE_ENUM_TYPE (IrisDeal,
                     G_DEFINE_ENUM_VALUE (IRIS_DEAL_ROUND_ROBIN, "round-robin"))
 G_DEFINE_TYPE_WITH_PRIVATE (IrisPlaceScheduler, iris_place_scheduler, IRIS_TYPE_SCHEDULER)
 
+/* What IRIS_DEBUG wants to know of the places. */
+static void
+tell_places (IrisPlaces *places)
+{
+  guint n = iris_places_get_n_places (places);
+
+  iris_debug_print ("%u places, one for each %s", n, iris_places_get_level (places));
+  for (guint i = 0; i < n; i++)
+    {
+      IrisPlace *place = iris_places_get_place (places, i);
+
+      iris_debug_print ("place %u, %s: processors %s, %u workers, %s", i,
+                        iris_place_get_name (place), iris_place_get_cpus (place),
+                        iris_place_get_n_workers (place),
+                        iris_place_is_bound (place) ? "bound" : "not bound");
+    }
+}
+
 static void
 iris_place_scheduler_constructed (GObject *object)
 {
@@ -74,8 +92,8 @@ iris_place_scheduler_constructed (GObject *object)
     priv->deque = IRIS_DEQUE_LOCKED;
   if (iris_deque_kind_may_repeat (priv->deque))
     {
-      g_critical ("iris: an idempotent deque may run an item twice; Chase and Lev's is used");
-      priv->deque = IRIS_DEQUE_CHASE_LEV;
+      g_critical ("iris: an idempotent deque may run an item twice; the split one is used");
+      priv->deque = IRIS_DEQUE_SPLIT;
     }
   crew = iris_crew_new (&iris_districts_ops,
                         iris_districts_new (priv->places, priv->deal, priv->layout),
@@ -83,6 +101,8 @@ iris_place_scheduler_constructed (GObject *object)
   if (priv->layout == IRIS_LAYOUT_SHARED)
     iris_districts_share_deques (crew);
   iris_scheduler_set_crew (IRIS_SCHEDULER (self), crew);
+  if (iris_debug_has (IRIS_DEBUG_PLACES))
+    tell_places (priv->places);
 }
 
 static void
@@ -195,15 +215,13 @@ iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
   /**
    * IrisPlaceScheduler:deque:
    *
-   * The deque of each worker. %IRIS_DEQUE_SPLIT is the quickest for items of nanoseconds, but what
-   * it holds in private is out of reach of idle workers while its owner runs a long item.
-   * %IRIS_DEQUE_IDEMPOTENT is refused, because it may give out an item twice; the layout
-   * %IRIS_LAYOUT_SHARED always has %IRIS_DEQUE_LOCKED.
+   * The deque of each worker. %IRIS_DEQUE_IDEMPOTENT is refused, because it may give out an item
+   * twice; the layout %IRIS_LAYOUT_SHARED always has %IRIS_DEQUE_LOCKED.
    *
    * Since: 0.1
    */
   properties[PROP_DEQUE] = g_param_spec_enum (
-      "deque", NULL, NULL, IRIS_TYPE_DEQUE_KIND, IRIS_DEQUE_CHASE_LEV,
+      "deque", NULL, NULL, IRIS_TYPE_DEQUE_KIND, IRIS_DEQUE_SPLIT,
       G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
 
   g_object_class_install_properties (object_class, N_PROPS, properties);

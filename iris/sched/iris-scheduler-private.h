@@ -8,4 +8,5 @@
 
 void iris_scheduler_set_crew (IrisScheduler *self, IrisCrew *crew);
 IrisCrew *iris_scheduler_get_crew (IrisScheduler *self);
+void iris_scheduler_tell_end (const char *name, const IrisStats *stats);
 guint iris_scheduler_choose_n_workers (guint min_threads, guint max_threads);

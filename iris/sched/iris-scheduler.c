@@ -31,12 +31,33 @@ typedef struct
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (IrisScheduler, iris_scheduler, G_TYPE_OBJECT)
 
+/* What IRIS_DEBUG wants to know of a scheduler that has ended. */
+void
+iris_scheduler_tell_end (const char *name, const IrisStats *stats)
+{
+  if (iris_debug_has (IRIS_DEBUG_SCHEDULER))
+    iris_debug_print ("%s ended: %" G_GUINT64_FORMAT " items run, %" G_GUINT64_FORMAT " cancelled",
+                      name, stats->total.executed, stats->total.cancelled);
+  if (iris_debug_has (IRIS_DEBUG_STATS))
+    {
+      g_autofree char *text = iris_stats_to_string (stats);
+
+      iris_debug_print ("%s: %s", name, text);
+    }
+}
+
 static gpointer
 reap (gpointer data)
 {
   IrisCrew *crew = data;
 
   iris_crew_shutdown (crew, IRIS_SHUTDOWN_DRAIN);
+  if (iris_debug_has (IRIS_DEBUG_SCHEDULER | IRIS_DEBUG_STATS))
+    {
+      g_autoptr (IrisStats) stats = iris_crew_get_stats (crew);
+
+      iris_scheduler_tell_end (crew->name, stats);
+    }
   iris_crew_free (crew);
 
   return NULL;
@@ -96,6 +117,9 @@ iris_scheduler_set_crew (IrisScheduler *self, IrisCrew *crew)
 
   g_assert (priv->crew == NULL);
   priv->crew = crew;
+  crew->name = G_OBJECT_TYPE_NAME (self);
+  if (iris_debug_has (IRIS_DEBUG_SCHEDULER))
+    iris_debug_print ("%s: %u workers at %u places", crew->name, crew->n_workers, crew->n_places);
 }
 
 IrisCrew *

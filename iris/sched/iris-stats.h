@@ -12,7 +12,8 @@ G_BEGIN_DECLS
 /**
  * IRIS_STATS_DELAY_BUCKETS:
  *
- * Buckets of the queue delay histogram; bucket i counts delays of [2^i, 2^(i+1)) nanoseconds.
+ * Buckets of the histograms; bucket i counts times of [2^i, 2^(i+1)) nanoseconds, the first also
+ * shorter ones and the last also longer ones.
  */
 #define IRIS_STATS_DELAY_BUCKETS 40
 
@@ -32,8 +33,21 @@ G_BEGIN_DECLS
  * @parks: times a worker went to sleep
  * @wakes: times a worker was woken for work
  * @cancelled: items whose work was not run, but whose destroy notify was
+ * @steal_most: the most items that one steal took, since the scheduler was made
+ * @searching_ns: nanoseconds in which a worker had no work and looked for some, at other places and
+ *   their workers above all
+ * @parked_ns: nanoseconds in which a worker slept, using no processor
+ * @alive_ns: nanoseconds in which the thread of a worker was there
+ * @busy_ns: what is left of @alive_ns: running items and taking them from one's own queues
  *
- * Counts since the scheduler was made.
+ * What a worker, the workers of a place, or all did since the scheduler was made, or, in a snapshot
+ * by iris_stats_diff(), between two snapshots. All are exact, none is a sample; times of several
+ * workers add up, so that two that sleep for a second make two seconds. A worker that searches or
+ * sleeps at the moment of the snapshot counts up to that moment.
+ *
+ * Times are by the clock on the wall: a worker that the kernel made wait for a processor goes on
+ * being busy. Schedulers whose workers wait in a queue of another library (iris_scheduler_new())
+ * cannot tell searching; #IrisGMainScheduler has no workers and keeps no times.
  */
 typedef struct
 {
@@ -49,6 +63,11 @@ typedef struct
   guint64 parks;
   guint64 wakes;
   guint64 cancelled;
+  guint64 steal_most;
+  guint64 searching_ns;
+  guint64 parked_ns;
+  guint64 alive_ns;
+  guint64 busy_ns;
 } IrisCounters;
 
 /**
@@ -59,9 +78,15 @@ typedef struct
  * @places: (array length=n_places): per place, in order of id
  * @workers: (array length=n_workers): per worker, in order of index
  * @worker_place: (array length=n_workers): the place of each worker
+ * @from_ns: when counting began, in nanoseconds of the clock of g_get_monotonic_time()
+ * @to_ns: when the snapshot was taken
  * @delay: histogram of the time from queueing to running, of a sample of the items
+ * @run: histogram of the time that running took, of the same sample
  *
  * A snapshot of a scheduler's statistics; see iris_scheduler_get_stats().
+ *
+ * The sample is every 256th item that a worker queues, and the first and then every 256th of those
+ * that come from outside; with `exact` in the environment variable `IRIS_DEBUG` it is every item.
  */
 typedef struct
 {
@@ -71,7 +96,10 @@ typedef struct
   IrisCounters *places;
   IrisCounters *workers;
   gint *worker_place;
+  gint64 from_ns;
+  gint64 to_ns;
   guint64 delay[IRIS_STATS_DELAY_BUCKETS];
+  guint64 run[IRIS_STATS_DELAY_BUCKETS];
 } IrisStats;
 
 #define IRIS_TYPE_STATS (iris_stats_get_type ())
@@ -83,7 +111,28 @@ IrisStats *iris_stats_copy (const IrisStats *self);
 IRIS_AVAILABLE_IN_ALL
 void iris_stats_free (IrisStats *self);
 IRIS_AVAILABLE_IN_ALL
+IrisStats *iris_stats_diff (const IrisStats *older, const IrisStats *newer);
+IRIS_AVAILABLE_IN_ALL
+guint64 iris_stats_get_span (const IrisStats *self);
+IRIS_AVAILABLE_IN_ALL
 guint64 iris_stats_delay_quantile (const IrisStats *self, gdouble quantile);
+IRIS_AVAILABLE_IN_ALL
+guint64 iris_stats_run_quantile (const IrisStats *self, gdouble quantile);
+IRIS_AVAILABLE_IN_ALL
+char *iris_stats_to_string (const IrisStats *self);
+IRIS_AVAILABLE_IN_ALL
+char *iris_stats_to_json (const IrisStats *self);
+IRIS_AVAILABLE_IN_ALL
+void iris_stats_print (const IrisStats *self);
+
+IRIS_AVAILABLE_IN_ALL
+gdouble iris_counters_get_steal_ratio (const IrisCounters *self);
+IRIS_AVAILABLE_IN_ALL
+gdouble iris_counters_get_steal_rate (const IrisCounters *self, guint64 span_ns);
+IRIS_AVAILABLE_IN_ALL
+gdouble iris_counters_get_steal_overhead (const IrisCounters *self);
+IRIS_AVAILABLE_IN_ALL
+gdouble iris_counters_get_items_per_steal (const IrisCounters *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisStats, iris_stats_free)
 

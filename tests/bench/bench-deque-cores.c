@@ -4,8 +4,8 @@
  *
  * Plain C on the cores, so that it runs where there is nothing but a compiler:
  *
- *     cc -O2 -std=gnu11 -D_GNU_SOURCE -I. tests/bench/bench-deque-cores.c -o bench-deque-cores
- * -lpthread
+ *     cc -O2 -std=gnu11 -D_GNU_SOURCE -I. tests/bench/bench-deque-cores.c \
+ *        iris/base/iris-fence.c -o bench-deque-cores -lpthread
  *
  * All kinds are run in turn in each round. What is printed is the median of the rounds and their
  * smallest, of the processor time of the thread that works, so that other programs matter little.
@@ -16,6 +16,8 @@
  *   offered     100 pushes, and an offer before each of 100 takes: an owner with an idle thief
  *   steal 1     one item stolen at a time, by a thread that has not seen the deque before
  *   steal half  up to 32 at a time, for one item
+ *   forced      a thief that opens a split deque by force and steals up to 32, again and again, for
+ *               one item; the owner runs elsewhere
  *   empty       an attempt at an empty deque
  */
 #include "iris/queue/iris-deque-private.h"
@@ -39,12 +41,13 @@ enum
   OFFERED,
   STEAL_ONE,
   STEAL_HALF,
+  STEAL_FORCED,
   STEAL_EMPTY,
   N_FIGURES,
 };
 
 static const char *const figures[] = { "pair",    "deep",       "exposed", "offered",
-                                       "steal 1", "steal half", "empty" };
+                                       "steal 1", "steal half", "forced",  "empty" };
 static const char *const kinds[] = { "chase-lev",  "split",  "abp",
                                      "steal-half", "locked", "idempotent" };
 
@@ -162,6 +165,41 @@ robbed (uint64_t max)
   return *(double *) ns;
 }
 
+static void *
+rob_by_force (void *unused)
+{
+  static double ns;
+  void *items[MAX_STEAL];
+  uint64_t n, n_got = 0;
+  double start = cpu_ns ();
+
+  (void) unused;
+  while (iris_deque_core_force (&queue))
+    if (iris_deque_core_steal (&queue, items, MAX_STEAL, &n) == IRIS_STEAL_TAKEN)
+      n_got += n;
+  ns = (cpu_ns () - start) / (double) n_got;
+
+  return &ns;
+}
+
+/* 0 for a kind that has nothing private. The owner spins: its processor must be interrupted. */
+static double
+forced (void)
+{
+  pthread_t thread;
+  void *ns;
+
+  if (queue.kind != IRIS_DEQUE_SPLIT)
+    return 0;
+  push (N_STOLEN);
+  pthread_create (&thread, NULL, rob_by_force, NULL);
+  while (pthread_tryjoin_np (thread, &ns) != 0)
+    iris_cpu_relax ();
+  take (N_STOLEN);
+
+  return *(double *) ns;
+}
+
 static double
 attempts (void)
 {
@@ -201,6 +239,7 @@ measure (int kind, int round)
   *into[OFFERED] = batches (take_offering);
   *into[STEAL_ONE] = robbed (1);
   *into[STEAL_HALF] = robbed (MAX_STEAL);
+  *into[STEAL_FORCED] = forced ();
   *into[STEAL_EMPTY] = attempts ();
   iris_deque_core_clear (&queue);
 }
@@ -216,6 +255,7 @@ compare (const void *a, const void *b)
 int
 main (void)
 {
+  iris_fence_init ();
   for (int round = 0; round < N_ROUNDS; round++)
     for (int kind = 0; kind < N_KINDS; kind++)
       measure (kind, round);

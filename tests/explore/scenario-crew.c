@@ -7,8 +7,8 @@
  * PLANT_NO_RECHECK and PLANT_NO_SECOND_LOOK hide the work from a worker that is about to sleep, and
  * from one that leaves searching.
  *
- * Made small: one round of search, inboxes of two, a clock that stands. The places are a stub, and
- * to make a thread is to let one of the scenario's threads be that worker.
+ * Made small: one round of search, inboxes of two, no stopwatches, which order nothing. The places
+ * are a stub, and to make a thread is to let one of the scenario's threads be that worker.
  */
 #include <glib-object.h>
 
@@ -16,13 +16,18 @@
 
 #undef IRIS_SEARCH_ROUNDS
 #define IRIS_SEARCH_ROUNDS 1
+#undef IRIS_SEARCH_PATIENCE
+#define IRIS_SEARCH_PATIENCE 1
 #undef IRIS_INBOX_CAPACITY
 #define IRIS_INBOX_CAPACITY 2
 #undef iris_cpu_relax
-#define iris_cpu_relax()               ((void) 0)
-#define g_get_monotonic_time()         1
-#define g_thread_new(name, func, data) thread_start (name, func, data)
-#define g_thread_join                  thread_join
+#define iris_cpu_relax()                    ((void) 0)
+#define iris_stopwatch_start(watch, now_ns) ((void) (now_ns))
+#define iris_stopwatch_stop(watch, now_ns)  ((void) (now_ns))
+#define iris_worker_begin_search(worker)    false
+#define iris_worker_end_search(worker)      ((void) 0)
+#define g_thread_new(name, func, data)      thread_start (name, func, data)
+#define g_thread_join                       thread_join
 #undef g_new
 #define g_new(type, n) ((type *) explore_malloc (sizeof (type) * (n)))
 #undef g_new0
@@ -82,10 +87,22 @@ iris_place_bind_current_thread (const IrisPlace *self, guint index, GError **err
   return TRUE;
 }
 
+unsigned iris_debug_keys;
+
+void
+iris_debug_init (void)
+{
+}
+
+void
+iris_debug_print (const char *format, ...)
+{
+}
+
 IrisStats *
 iris_stats_new (guint places, guint workers)
 {
-  return NULL;
+  abort ();
 }
 
 /* Threads: thread i of the scenario is worker i, as soon as it is made. */
@@ -303,13 +320,21 @@ outside_queues_two (unsigned self)
   queue (1);
 }
 
-/* What runs first queues from inside what it needs. The deque has no private part: what is private
- * to a worker that does not look up again is, by design, to be had by nobody. */
+/* What runs first queues from inside what it needs, and so holds the only worker that knows of it;
+ * in a split deque it is private. */
 
 static void
 setup_from_inside (void)
 {
   setup_crew (1, 2, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_CHASE_LEV);
+  add (IRIS_PLACE_ANY, false, 1, 1);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+}
+
+static void
+setup_from_inside_split (void)
+{
+  setup_crew (1, 2, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
   add (IRIS_PLACE_ANY, false, 1, 1);
   add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
 }
@@ -380,6 +405,8 @@ static const ExploreScenario scenarios[] = {
   { "crew/too-late", 3, setup_too_late, too_late, check, SMALL },
   { "crew/chain", 3, setup_chain, outside_queues_two, check, .may_sleep = true, SMALL },
   { "crew/from-inside", 3, setup_from_inside, outside_queues_one, check, .may_sleep = true, SMALL },
+  { "crew/from-inside-split", 3, setup_from_inside_split, outside_queues_one, check,
+    .may_sleep = true, SMALL },
   { "crew/shared", 3, setup_shared, outside_queues_one, check, .may_sleep = true, SMALL },
   { "crew/split", 3, setup_split, outside_shuts_down, check, SMALL },
   { "crew/strict", 3, setup_strict, outside_queues_one, check, .may_sleep = true, SMALL },

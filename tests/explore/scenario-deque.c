@@ -4,6 +4,7 @@
  * arrays so small that they grow, wrap and are renumbered all the time.
  *
  * PLANT_NO_FENCE takes the fence of take and steal away, which a store buffer must show.
+ * PLANT_NO_HEAVY_FENCE takes it from the thief that forces a split deque open.
  * PLANT_NO_RENUMBERING lets positions that were stolen from come back under the same number.
  * PLANT_NO_POWER has a capacity that is no power of two, so that two positions share a slot.
  */
@@ -12,6 +13,10 @@
 #ifdef PLANT_NO_FENCE
 #undef iris_fence_full
 #define iris_fence_full() ((void) 0)
+#endif
+#ifdef PLANT_NO_HEAVY_FENCE
+#undef iris_fence_heavy
+#define iris_fence_heavy() ((void) 0)
 #endif
 #ifdef PLANT_NO_RENUMBERING
 #define IRIS_ARRAY_LAP(capacity) (0 * (capacity))
@@ -386,6 +391,75 @@ wish (unsigned self)
     }
 }
 
+/* Nothing is offered, and thieves do not wait for an answer. */
+
+static void
+force_and_steal (void)
+{
+  if (steal () == IRIS_STEAL_PRIVATE && iris_deque_core_force (&deques[0]))
+    steal ();
+}
+
+static void
+force (unsigned self)
+{
+  if (self != 0)
+    {
+      force_and_steal ();
+      return;
+    }
+  iris_deque_core_push (&deques[0], item_new ());
+  iris_deque_core_push (&deques[0], item_new ());
+  take ();
+  iris_deque_core_push (&deques[0], item_new ());
+  take ();
+}
+
+static void
+setup_split_private (void)
+{
+  setup (IRIS_DEQUE_SPLIT, 4);
+  for (unsigned i = 0; i < 2; i++)
+    iris_deque_core_push (&deques[0], item_new ());
+}
+
+static void
+force_the_last (unsigned self)
+{
+  if (self != 0)
+    {
+      force_and_steal ();
+      return;
+    }
+  take ();
+  take ();
+  iris_deque_core_push (&deques[0], item_new ());
+}
+
+static void
+force_the_oldest (unsigned self)
+{
+  if (self != 0)
+    {
+      force_and_steal ();
+      return;
+    }
+  take_oldest ();
+  take ();
+}
+
+/* The owner is busy for ever: it is served all the same. */
+static void
+force_alone (unsigned self)
+{
+  if (self != 0)
+    while (!item_was_taken (0) || !item_was_taken (1))
+      {
+        force_and_steal ();
+        iris_cpu_relax ();
+      }
+}
+
 #ifdef PLANT_NO_FENCE
 #define FAILS "taken twice"
 static const ExploreScenario scenarios[] = {
@@ -393,6 +467,11 @@ static const ExploreScenario scenarios[] = {
   { "ws/two-thieves", 3, setup_ws, two_thieves, check, .fails = FAILS },
   { "half/two-items", 2, setup_half, two_items, check, .fails = FAILS },
   { "abp/two-items", 2, setup_abp, two_items, check, .fails = FAILS },
+};
+#elif defined(PLANT_NO_HEAVY_FENCE)
+#define FAILS "" /* an item comes twice, or unseen */
+static const ExploreScenario scenarios[] = {
+  { "split/force-the-last", 2, setup_split_private, force_the_last, check, .fails = FAILS },
 };
 #elif defined(PLANT_NO_RENUMBERING)
 #define FAILS "" /* an item comes twice, or unseen */
@@ -421,6 +500,11 @@ static const ExploreScenario scenarios[] = {
   { "split/from-both-ends", 2, setup_split, from_both_ends, check, .together = 4 },
   { "split/shared-pool", 2, setup_split_pool, shared_pool, check_pool, .together = 3 },
   { "split/wish", 2, setup_wish, wish, check, .together = 3 },
+  { "split/force", 2, setup_split, force, check, .together = 4 },
+  { "split/force-the-last", 2, setup_split_private, force_the_last, check },
+  { "split/force-the-last-two", 3, setup_split_private, force_the_last, check, .together = 3 },
+  { "split/force-the-oldest", 2, setup_split_private, force_the_oldest, check },
+  { "split/force-alone", 3, setup_split_private, force_alone, check, .together = 3 },
   { "half/last-item", 2, setup_half, last_item, check },
   { "half/two-items", 2, setup_half, two_items, check },
   { "half/growth", 2, setup_half, growth, check },

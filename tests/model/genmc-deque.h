@@ -15,6 +15,8 @@
  */
 #pragma once
 
+#include "genmc-fence.h"
+
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

@@ -5,21 +5,9 @@
  * wait, one who brings something for one. 2: two who wait, one who ends it for all.
  */
 #include "genmc.h"
+#include "genmc-fence.h"
 
 #include "iris/base/iris-eventcount-private.h"
-
-bool iris_fence_is_asymmetric = false;
-
-void
-iris_fence_init (void)
-{
-}
-
-void
-iris_fence_heavy (void)
-{
-  iris_fence_full ();
-}
 
 static IrisEventcount count;
 static atomic_int n_there;

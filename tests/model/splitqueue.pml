@@ -2,14 +2,16 @@
  *
  * The movement of the split of iris/queue/iris-splitqueue-private.h, for Spin: an owner that
  * pushes, takes, exposes and serves wishes in any order, thieves that take up to two items with
- * one swap and ask for more, every interleaving.
+ * one swap, ask for more, and force the private part open, every interleaving.
  *
  * Memory: all stores of the owner are delayed, and weaker than a store buffer with an order. Stores
- * to slots and to `want` wait in one buffer, stores to `split` in another, and either may reach
- * memory first, but a store to split that is a release waits for the others before it. The
- * compare-and-swap on `top` takes effect at once and waits for nothing: on no machine is it weaker.
- * A thief reads top and split in either order, and the slots one by one. The owner knows its own
- * bottom, split and slots; positions are 0, 1, 2, ... as in C, and slot p mod CAPACITY is p's.
+ * to slots wait in one buffer, stores to bottom in another, and either may reach memory first, but
+ * a store to bottom, which is a release, waits for the slots before it. A swap of the split's word
+ * takes effect at once; it is a release, so it waits for all of them. A swap of top waits for
+ * nothing: on no machine is it weaker. A heavy fence is a moment at which nothing of the owner's is
+ * waiting; a light one only keeps the owner's statements in their order. A thief reads top and
+ * split in either order, and the slots one by one. The owner knows its own bottom and slots;
+ * positions are 0, 1, 2, ... as in C, and slot p mod CAPACITY is p's.
  *
  * What is claimed:
  *  - nothing is given twice, and in the end everything was given once;
@@ -19,9 +21,11 @@
  * Planted mistakes, each of which Spin must find:
  *  -DNO_SWAP        a reclaim reads top and stores it, without a compare-and-swap
  *  -DNO_RENUMBERING a reclaim leaves the positions as they are
- *  -DSPLIT_FIRST    a reclaim stores the new split before it swaps top
- *  -DNO_RELEASE     the store to split does not wait for the slots
- *  -DCLEAR_LATE     want is cleared after split is stored
+ *  -DSPLIT_FIRST    a reclaim changes the split before it swaps top
+ *  -DNO_RELEASE     the swap of the split's word does not wait for the slots
+ *  -DNO_HEAVY_FENCE a thief that forces does not wait for the owner's stores
+ *  -DNO_LIGHT_FENCE the owner looks at the split's word before it lowers bottom
+ *  -DTAKE_BACK      a thief that finds nothing private takes FORCED back
  */
 #ifndef N_ITEMS
 #define N_ITEMS 3
@@ -43,21 +47,22 @@
 #define LAP CAPACITY
 #endif
 
-/* In memory. */
-byte top, split;
-bit want;
+/* In memory. The split's word is split, asked and forced. */
+byte top, split, bottom;
+bit asked, forced;
 byte slots[CAPACITY];
 
-chan plain = [6] of { byte, byte };  /* a slot, or CAPACITY for want; and what */
-chan splits = [4] of { byte, byte, bit }; /* what; how many plain stores come before; whether it
-                                            exposes */
+chan plain = [6] of { byte, byte };   /* a slot, and what */
+chan bottoms = [6] of { byte, byte }; /* what, and how many stores to slots come before it */
 byte n_plain, n_plain_done;
 
 byte n_given[N_ITEMS + 1];
 byte n_thieves_done;
-byte n_exposed_done;          /* stores to split that exposed something, in memory */
-bit asked[N_THIEVES];         /* it found nothing and relies on being served */
-byte asked_after[N_THIEVES];  /* n_exposed_done when it read split */
+byte n_exposed;               /* swaps of the split's word that exposed something */
+bit relies[N_THIEVES];        /* it found nothing, asked, and relies on being served */
+byte relies_since[N_THIEVES]; /* n_exposed when it read split */
+
+#define all_out (empty (plain) && empty (bottoms))
 
 inline give (item) {
   assert (item != 0);
@@ -65,54 +70,58 @@ inline give (item) {
   assert (n_given[item] == 1)
 }
 
-inline store_plain (where, what) {
-  atomic {
-    plain!where, what;
-    n_plain++
-  }
+inline store_bottom (what) {
+  bottoms!what, n_plain
 }
 
-inline store_split (what, exposes) {
-#ifdef NO_RELEASE
-  splits!what, 0, exposes
-#else
-  splits!what, n_plain, exposes
-#endif
-}
-
-/* Owner, with something private. */
+/* Owner. Goes by the split's word, and makes the @n oldest private items public. */
 inline expose (n) {
-  mine = mine + n;
-#ifdef CLEAR_LATE
-  store_split (mine, 1);
-  if
-  :: want -> store_plain (CAPACITY, 0)
-  :: else
-  fi
+#ifdef NO_RELEASE
+  atomic {
 #else
-  if
-  :: want -> store_plain (CAPACITY, 0)
-  :: else
-  fi;
-  store_split (mine, 1)
+  atomic {
+    all_out;
 #endif
+    mine = split;
+    if
+    :: mine >= my_bottom
+    :: else ->
+       if
+       :: n <= my_bottom - mine -> mine = mine + n
+       :: else -> mine = my_bottom
+       fi;
+       split = mine;
+       asked = 0;
+       forced = 0;
+       n_exposed++
+    fi
+  }
 }
 
 inline poll () {
   if
-  :: want && bottom != mine -> expose ((bottom - mine + 1) / 2)
-  :: else
+  :: atomic { split != mine || asked || forced ->
+       mine = split;
+       flagged = asked || forced }
+     if
+     :: flagged -> expose ((my_bottom - mine + 1) / 2)
+     :: else
+     fi;
+     flagged = 0
+  :: split == mine && !asked && !forced
   fi
 }
 
 inline push (item) {
   t = top;
   if
-  :: bottom - t < CAPACITY - 1 ->
+  :: my_bottom - t < CAPACITY - 1 ->
      atomic {
-       my_slots[bottom % CAPACITY] = item;
-       store_plain (bottom % CAPACITY, item);
-       bottom++;
+       my_slots[my_bottom % CAPACITY] = item;
+       plain!(my_bottom % CAPACITY), item;
+       n_plain++;
+       my_bottom++;
+       store_bottom (my_bottom);
        t = 0
      };
      poll ()
@@ -127,7 +136,7 @@ inline reclaim () {
   :: t == mine -> t = 0; break
   :: else ->
 #ifdef SPLIT_FIRST
-     store_split (t + LAP + (mine - t) / 2, 0);
+     split = t + LAP + (mine - t) / 2;
 #endif
 #ifdef NO_SWAP
      swapped = 1;
@@ -144,14 +153,17 @@ inline reclaim () {
      if
      :: swapped ->
         atomic {
-          bottom = mine + LAP;
-          mine = t + LAP + (mine - t) / 2;
-#ifndef SPLIT_FIRST
-          store_split (mine, 0);
+#ifndef NO_RELEASE
+          all_out;
 #endif
+          my_bottom = mine + LAP;
+          mine = t + LAP + (mine - t) / 2;
+          split = mine;
+          forced = 0;
           swapped = 0;
           t = 0
         }
+        store_bottom (my_bottom);
         break
      :: else
      fi
@@ -160,25 +172,40 @@ inline reclaim () {
 
 inline take () {
   if
-  :: bottom == mine -> reclaim ()
+  :: my_bottom == mine -> reclaim ()
   :: else
   fi;
   if
-  :: bottom != mine ->
-     atomic {
-       bottom--;
-       give (my_slots[bottom % CAPACITY])
-     };
-     poll ()
+  :: my_bottom != mine ->
+#ifdef NO_LIGHT_FENCE
+     atomic { s = split; a = asked; f = forced };
+     my_bottom--;
+     store_bottom (my_bottom);
+#else
+     atomic { my_bottom--; store_bottom (my_bottom) };
+     atomic { s = split; a = asked; f = forced };
+#endif
+     if
+     :: s == mine && !f ->
+        give (my_slots[my_bottom % CAPACITY]);
+        if
+        :: a -> expose ((my_bottom - mine + 1) / 2)
+        :: else
+        fi
+     :: else ->
+        atomic { my_bottom++; store_bottom (my_bottom) };
+        poll ()
+     fi;
+     atomic { s = 0; a = 0; f = 0 }
   :: else
   fi
 }
 
 proctype Owner () {
   byte my_slots[CAPACITY];
-  byte bottom, mine; /* mine is what split says */
-  byte n_pushed, n_done, t;
-  bit swapped;
+  byte my_bottom, mine; /* mine is the split as the owner knows it */
+  byte n_pushed, n_done, t, s;
+  bit swapped, flagged, a, f;
 
   do
   :: n_done < N_OPERATIONS ->
@@ -186,24 +213,24 @@ proctype Owner () {
      if
      :: n_pushed < N_ITEMS -> n_pushed++; push (n_pushed)
      :: take ()
-     :: bottom != mine -> expose (1)
-     :: bottom - mine > 1 -> expose (bottom - mine)
+     :: my_bottom != mine -> expose (1)
+     :: my_bottom - mine > 1 -> expose (my_bottom - mine)
      fi
   :: break
   od;
 
   /* All is quiet. */
-  n_thieves_done == N_THIEVES && empty (plain) && empty (splits);
+  n_thieves_done == N_THIEVES && all_out;
   t = 0;
   do
-  :: t < N_THIEVES -> assert (!asked[t] || want || n_exposed_done > asked_after[t]); t++
+  :: t < N_THIEVES -> assert (!relies[t] || asked || n_exposed > relies_since[t]); t++
   :: else -> break
   od;
 
   /* It takes what is left. */
   t = 0;
   do
-  :: bottom != mine || top != mine -> take ()
+  :: my_bottom != mine || top != mine -> take ()
   :: else -> break
   od;
   t = 1;
@@ -213,40 +240,70 @@ proctype Owner () {
   od
 }
 
+/* Thief. From t and s, which it has read. */
+inline swap_top () {
+  first = slots[t % CAPACITY];
+  if
+  :: s - t > 2 -> second = slots[(t + 1) % CAPACITY]
+  :: else
+  fi;
+  atomic {
+    if
+    :: top == t && s - t > 2 -> top = t + 2; give (first); give (second)
+    :: top == t && s - t <= 2 -> top = t + 1; give (first)
+    :: else
+    fi;
+    first = 0;
+    second = 0
+  }
+}
+
+inline force () {
+  atomic { s = split; asked = 1; forced = 1 };
+#ifndef NO_HEAVY_FENCE
+  all_out;
+#endif
+  t = bottom;
+  atomic {
+    if
+    :: t > s && split == s && forced ->
+       split = s + (t - s + 1) / 2;
+       asked = 0;
+       forced = 0;
+       n_exposed++
+#ifdef TAKE_BACK
+    :: t <= s && split == s -> forced = 0
+#endif
+    :: else
+    fi;
+    t = 0;
+    s = 0
+  }
+}
+
 proctype Thief (byte id) {
   byte t, s, n, seen, first, second;
 
   do
   :: n < N_STEALS ->
      n++;
-     asked[id] = 0;
+     relies[id] = 0;
      if
-     :: t = top; atomic { s = split; seen = n_exposed_done }
-     :: atomic { s = split; seen = n_exposed_done }; t = top
+     :: t = top; atomic { s = split; seen = n_exposed }
+     :: atomic { s = split; seen = n_exposed }; t = top
      fi;
      if
      :: s < t
      :: s == t ->
         atomic {
-          want = 1; /* if it is not */
-          asked[id] = 1;
-          asked_after[id] = seen
+          asked = 1; /* if it is not */
+          relies[id] = 1;
+          relies_since[id] = seen
         }
-     :: s > t ->
-        first = slots[t % CAPACITY];
-        if
-        :: s - t > 2 -> second = slots[(t + 1) % CAPACITY]
-        :: else
-        fi;
-        atomic {
-          if
-          :: top == t && s - t > 2 -> top = t + 2; give (first); give (second)
-          :: top == t && s - t <= 2 -> top = t + 1; give (first)
-          :: else
-          fi
-        }
+     :: s == t -> force ()
+     :: s > t -> swap_top ()
      fi;
-     atomic { t = 0; s = 0; seen = 0; first = 0; second = 0 }
+     atomic { t = 0; s = 0; seen = 0 }
   :: n == N_STEALS -> break
   od;
   n_thieves_done++
@@ -255,32 +312,24 @@ proctype Thief (byte id) {
 /* Stores reach memory at any time. */
 proctype Memory () {
   byte where, what, before;
-  bit exposes;
 
 end_memory:
   do
   :: atomic {
        plain?where, what;
-       if
-       :: where == CAPACITY -> want = what
-       :: else -> slots[where] = what
-       fi;
+       slots[where] = what;
        n_plain_done++;
        where = 0;
        what = 0
      }
   :: atomic {
-       splits?<what, before, exposes> ->
+       bottoms?<what, before> ->
        if
-       :: before <= n_plain_done ->
-          splits?what, before, exposes;
-          split = what;
-          n_exposed_done = n_exposed_done + exposes
+       :: before <= n_plain_done -> bottoms?what, before; bottom = what
        :: else
        fi;
        what = 0;
-       before = 0;
-       exposes = 0
+       before = 0
      }
   od
 }

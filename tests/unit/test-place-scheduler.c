@@ -146,10 +146,14 @@ make_and_hold (gpointer data)
   hold (NULL);
 }
 
+/* With every deque that gives each item once: also what its owner alone could reach is had. */
 START_TEST (what_lies_on_a_held_workers_deque_is_stolen_too)
 {
+  g_autoptr (IrisPlaces) places = iris_places_new_unbound (2, 1);
   g_autoptr (IrisStats) stats = NULL;
 
+  g_object_unref (scheduler);
+  scheduler = g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places, "deque", _i, NULL);
   iris_scheduler_queue_at (scheduler, 0, IRIS_ITEM_STRICT, make_and_hold, NULL, NULL);
   core_test_gate_wait (&ran[1], N_ITEMS);
   stats = finish ();
@@ -246,7 +250,8 @@ main (void)
   tcase_add_checked_fixture (all, setup, teardown);
   tcase_add_loop_test (all, an_idle_place_steals_what_another_cannot_run, 0, 2);
   tcase_add_loop_test (all, nobody_steals_a_strict_item, 0, 2);
-  tcase_add_test (all, what_lies_on_a_held_workers_deque_is_stolen_too);
+  tcase_add_loop_test (all, what_lies_on_a_held_workers_deque_is_stolen_too, IRIS_DEQUE_CHASE_LEV,
+                       IRIS_DEQUE_LOCKED + 1);
   tcase_add_test (all, an_item_may_wait_for_one_that_only_a_thief_can_run);
   tcase_add_test (all, items_from_outside_are_dealt_to_all_places);
   tcase_add_test (all, strict_items_of_a_cancelled_scheduler_are_cancelled);

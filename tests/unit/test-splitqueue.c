@@ -119,8 +119,6 @@ START_TEST (a_push_serves_a_wish)
   steal (64, IRIS_STEAL_PRIVATE, items);
   push (9, 10);
   ck_assert_uint_eq (iris_splitqueue_get_public_length (&queue), 5);
-  ck_assert_uint_eq (iris_splitqueue_collect_exposed (&queue), 5);
-  ck_assert_uint_eq (iris_splitqueue_collect_exposed (&queue), 0);
   /* Once. */
   push (10, 11);
   ck_assert_uint_eq (iris_splitqueue_get_public_length (&queue), 5);
@@ -151,6 +149,56 @@ START_TEST (a_wish_is_kept_until_there_is_something_to_give)
   ck_assert_uint_eq (iris_splitqueue_get_public_length (&queue), 1);
   ck_assert_uint_eq (steal (64, IRIS_STEAL_TAKEN, items), 1);
   ck_assert_ptr_eq (items[0], &things[1]);
+}
+END_TEST
+
+START_TEST (a_thief_forces_half_open)
+{
+  void *items[64];
+
+  push (0, 9);
+  steal (64, IRIS_STEAL_PRIVATE, items);
+  ck_assert (iris_splitqueue_force (&queue));
+  ck_assert_uint_eq (iris_splitqueue_get_public_length (&queue), 5);
+  ck_assert_uint_eq (steal (64, IRIS_STEAL_TAKEN, items), 3);
+  ck_assert_ptr_eq (items[0], &things[0]);
+  /* The wish is served by that: the owner exposes no more. */
+  push (9, 10);
+  ck_assert_uint_eq (iris_splitqueue_get_public_length (&queue), 2);
+  expect_taken (9, 3);
+  ck_assert_ptr_null (iris_splitqueue_take (&queue));
+}
+END_TEST
+
+START_TEST (a_single_item_is_forced_open)
+{
+  void *items[64];
+
+  push (0, 1);
+  ck_assert (iris_splitqueue_force (&queue));
+  ck_assert (!iris_splitqueue_force (&queue));
+  ck_assert_uint_eq (steal (64, IRIS_STEAL_TAKEN, items), 1);
+  ck_assert_ptr_null (iris_splitqueue_take (&queue));
+}
+END_TEST
+
+START_TEST (the_owner_takes_the_oldest_of_what_was_forced)
+{
+  push (0, 4);
+  ck_assert (iris_splitqueue_force (&queue));
+  for (int i = 0; i < 4; i++)
+    ck_assert_ptr_eq (iris_splitqueue_take_oldest (&queue), &things[i]);
+  ck_assert_ptr_null (iris_splitqueue_take_oldest (&queue));
+}
+END_TEST
+
+START_TEST (force_that_finds_nothing_is_served_by_the_next_push)
+{
+  ck_assert (!iris_splitqueue_force (&queue));
+  ck_assert_ptr_null (iris_splitqueue_take (&queue));
+  push (0, 1);
+  ck_assert_uint_eq (iris_splitqueue_get_public_length (&queue), 1);
+  expect_taken (0, 0);
 }
 END_TEST
 
@@ -227,12 +275,14 @@ START_TEST (positions_may_wrap_around)
 {
   void *items[64];
 
-  for (uint64_t before = 0; before < 40; before++)
+  /* All 64 bits, and the 62 of the split's word. */
+  for (uint64_t before = 0; before < 80; before++)
     {
+      uint64_t limit = before % 2 == 0 ? UINT64_MAX : UINT64_MAX >> 2;
       IrisSplitQueue near;
       uint64_t n;
 
-      ck_assert (iris_splitqueue_init_full (&near, NULL, 8, UINT64_MAX - before));
+      ck_assert (iris_splitqueue_init_full (&near, NULL, 8, limit - before / 2));
       for (int i = 0; i < 30; i++)
         ck_assert (iris_splitqueue_push (&near, &things[i]));
       ck_assert_uint_eq (iris_splitqueue_expose (&near, 20), 20);
@@ -301,6 +351,10 @@ main (void)
   tcase_add_test (alone, a_push_serves_a_wish);
   tcase_add_test (alone, a_take_serves_a_wish_with_what_is_left);
   tcase_add_test (alone, a_wish_is_kept_until_there_is_something_to_give);
+  tcase_add_test (alone, a_thief_forces_half_open);
+  tcase_add_test (alone, a_single_item_is_forced_open);
+  tcase_add_test (alone, the_owner_takes_the_oldest_of_what_was_forced);
+  tcase_add_test (alone, force_that_finds_nothing_is_served_by_the_next_push);
   tcase_add_test (alone, a_reclaim_takes_back_half);
   tcase_add_test (alone, taking_all_back_costs_a_logarithm_of_swaps);
   tcase_add_test (alone, an_offer_keeps_something_public_and_no_more);
