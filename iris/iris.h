@@ -28,7 +28,7 @@
 #include <iris/sched/iris-place-scheduler.h>
 #include <iris/sched/iris-wsscheduler.h>
 #include <iris/sched/iris-scheduler-default.h>
-#include <iris/sched/iris-work.h>
+#include <iris/sched/iris-work-handle.h>
 #include <iris/message/iris-message.h>
 #include <iris/message/iris-message-error.h>
 #include <iris/message/iris-message-values.h>
