@@ -9,8 +9,9 @@
 #include "iris/sched/iris-item.h"
 #undef IRIS_INSIDE
 
-/* In IrisItem.flags, beside IrisItemFlags: an item that was just run here and has more to do. Others come
- * first: where workers take their newest item first it goes behind all that they have. */
+/* In IrisItem.flags, beside IrisItemFlags: an item that was just run here and has more to do.
+ * Others come first: where workers take their newest item first it goes behind all that they have.
+ */
 #define IRIS_ITEM_BEHIND ((guint32) 1 << 29)
 
 static inline IrisItem *
