@@ -20,9 +20,11 @@
 #include <iris/place/iris-places.h>
 #include <iris/sched/iris-item.h>
 #include <iris/sched/iris-worker.h>
+#include <iris/sched/iris-steal-policy.h>
 #include <iris/sched/iris-stats.h>
 #include <iris/sched/iris-stats-model.h>
 #include <iris/sched/iris-scheduler.h>
+#include <iris/sched/iris-first-touch.h>
 #include <iris/sched/iris-gmainscheduler.h>
 #include <iris/sched/iris-lfscheduler.h>
 #include <iris/sched/iris-place-scheduler.h>

@@ -12,8 +12,8 @@
  *
  * Who may call what
  * -----------------
- * publish and wake: any thread. begin_search, end_search, prepare, cancel, sleep: the worker that
- * owns the parker. close: any thread.
+ * publish and wake: any thread. begin_search, end_search, prepare, cancel, sleep, doze: the worker
+ * that owns the parker. close: any thread.
  *
  * The protocol
  * ------------
@@ -37,6 +37,16 @@
  * If S was not the last, the argument goes on with those that were still searching when S left.
  * (c) The publisher woke a sleeper: that worker is a searcher from that moment; see (b).
  * For work bound to a place the same holds with the place's word and the place's workers.
+ *
+ * Dozing: a worker that sees nothing but work that it leaves to others for now dozes: it sleeps for
+ * a bounded time, and then searches again by itself. It counts as a sleeper, but is never
+ * confirmed, so it does not end the lot. Work that its place publishes in its own sources wakes it.
+ * Any other publisher passes it over, because it would refuse the same work again, as quickly as it
+ * is woken; for the same reason a publisher that finds none but dozers elsewhere does not even take
+ * the lock. What the argument above asks of a worker before it sleeps for good, it does at the end
+ * of each doze. So an item that meets only dozers waits for one doze at most; whether it waits for
+ * another one is the affair of whoever refuses it, who must bound that
+ * (iris-district-refuse-private.h).
  *
  * Closing: a closed lot is finished when all workers are confirmed at once, that is, each is
  * linked and saw every source empty after it was linked. Then nothing is left: an item that a
@@ -67,6 +77,7 @@ struct IrisParker
   bool searching;          /* the worker's alone, except while it sleeps: the waker's */
   bool linked;             /* under the lot's lock: may be woken */
   bool confirmed;          /* under the lot's lock: linked, and saw every source empty since */
+  bool dozing;             /* under the lot's lock: linked, and comes back by itself */
   IrisParker *prev, *next; /* under the lot's lock */
 };
 
@@ -79,6 +90,7 @@ struct IrisLotPlace
 struct IrisLot
 {
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t word; /* searching << 32 | sleeping */
+  _Atomic uint32_t n_dozing;                       /* of the sleeping; written under the lock */
   alignas (IRIS_CACHE_PAIR) pthread_mutex_t lock;
   IrisLotPlace *places;
   unsigned n_places;
@@ -112,6 +124,7 @@ bool iris_lot_end_search (IrisLot *self, IrisParker *me);
 void iris_lot_prepare (IrisLot *self, IrisParker *me);
 void iris_lot_cancel (IrisLot *self, IrisParker *me);
 bool iris_lot_sleep (IrisLot *self, IrisParker *me);
+void iris_lot_doze (IrisLot *self, IrisParker *me, uint64_t ns);
 void iris_lot_wake (IrisLot *self, unsigned place, bool strict);
 void iris_lot_close (IrisLot *self);
 

@@ -9,12 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static void
 futex_wait (_Atomic uint32_t *word, uint32_t expected)
 {
   syscall (SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
+}
+
+/* At most @ns. */
+static void
+futex_wait_for (_Atomic uint32_t *word, uint32_t expected, uint64_t ns)
+{
+  struct timespec time = { .tv_sec = (time_t) (ns / 1000000000),
+                           .tv_nsec = (long) (ns % 1000000000) };
+
+  syscall (SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &time, NULL, 0);
 }
 
 static void
@@ -135,6 +146,9 @@ lot_unlink (IrisLot *self, IrisParker *parker)
   if (parker->confirmed)
     self->n_confirmed--;
   parker->confirmed = false;
+  if (parker->dozing)
+    atomic_fetch_sub_explicit (&self->n_dozing, 1, memory_order_relaxed);
+  parker->dozing = false;
 }
 
 /* Makes a linked sleeper a searcher, on its behalf. Under the lock. */
@@ -213,7 +227,47 @@ iris_lot_sleep (IrisLot *self, IrisParker *me)
   return !atomic_load_explicit (&self->finished, memory_order_acquire);
 }
 
-/* A sleeper at @place, or, unless it must be there, at the place next in number. */
+/* Instead of iris_lot_sleep(), for a caller that saw work, but none that it takes now: sleeps for
+ * at most @ns, unless it is woken before. Then it is a searcher again. */
+void
+iris_lot_doze (IrisLot *self, IrisParker *me, uint64_t ns)
+{
+  pthread_mutex_lock (&self->lock);
+  if (me->linked)
+    {
+      me->dozing = true;
+      atomic_fetch_add_explicit (&self->n_dozing, 1, memory_order_relaxed);
+    }
+  pthread_mutex_unlock (&self->lock);
+
+  if (atomic_load_explicit (&me->token, memory_order_acquire) == 0)
+    futex_wait_for (&me->token, 0, ns);
+  iris_lot_cancel (self, me);
+}
+
+/* Whether there are none to wake for work at @place but dozers of other places. A worker that goes
+ * to sleep meanwhile looks at every source before it does. */
+static bool
+lot_has_only_dozers (IrisLot *self, unsigned place)
+{
+  uint32_t n_dozing = atomic_load_explicit (&self->n_dozing, memory_order_relaxed);
+  uint64_t word = atomic_load_explicit (&self->word, memory_order_relaxed);
+  uint64_t here = atomic_load_explicit (&self->places[place].word, memory_order_relaxed);
+
+  return n_dozing != 0 && n_dozing == iris_lot_n_sleeping (word) && iris_lot_n_sleeping (here) == 0;
+}
+
+static IrisParker *
+lot_find_sound_sleeper (IrisParker *parker)
+{
+  while (parker != NULL && parker->dozing)
+    parker = parker->next;
+
+  return parker;
+}
+
+/* A sleeper at @place, or, unless it must be there, one that does not doze at the place next in
+ * number. */
 static IrisParker *
 lot_choose (IrisLot *self, unsigned place, bool strict)
 {
@@ -222,9 +276,11 @@ lot_choose (IrisLot *self, unsigned place, bool strict)
   for (unsigned i = 0; i < n; i++)
     {
       unsigned at = place + i < self->n_places ? place + i : place + i - self->n_places;
+      IrisParker *first = self->places[at].sleepers;
+      IrisParker *chosen = i == 0 ? first : lot_find_sound_sleeper (first);
 
-      if (self->places[at].sleepers != NULL)
-        return self->places[at].sleepers;
+      if (chosen != NULL)
+        return chosen;
     }
 
   return NULL;
@@ -236,6 +292,9 @@ iris_lot_wake (IrisLot *self, unsigned place, bool strict)
 {
   _Atomic uint64_t *word = strict ? &self->places[place].word : &self->word;
   IrisParker *chosen = NULL;
+
+  if (!strict && iris_unlikely (lot_has_only_dozers (self, place)))
+    return;
 
   pthread_mutex_lock (&self->lock);
   if (iris_lot_n_searching (atomic_load_explicit (word, memory_order_seq_cst)) == 0)

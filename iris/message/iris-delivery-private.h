@@ -13,7 +13,7 @@
 #include "iris/sched/iris-item-private.h"
 
 /* In IrisItem.flags, beside IrisItemFlags: an IrisExtraDelivery. */
-#define IRIS_ITEM_EXTRA ((guint32) 1 << 30)
+#define IRIS_ITEM_EXTRA ((guint32) 1 << 6)
 
 typedef struct
 {

@@ -57,14 +57,20 @@
  * small items answers within one; forcing costs it an interrupt. */
 #define IRIS_SEARCH_PATIENCE 8
 
+/* How long a worker dozes that finds only what it refuses: at first, and, twice as long each time,
+ * at most. In between it looks everywhere once. */
+#define IRIS_DOZE_MIN_NS 50000
+#define IRIS_DOZE_MAX_NS 1000000
+
 typedef struct IrisCrew IrisCrew;
 typedef struct IrisCrewOps IrisCrewOps;
 
 typedef enum
 {
   IRIS_WORK_NONE = 0,
-  IRIS_WORK_SHARED = 1 << 0, /* any worker may run it */
-  IRIS_WORK_STRICT = 1 << 1, /* only workers of this place may */
+  IRIS_WORK_SHARED = 1 << 0,  /* any worker may run it */
+  IRIS_WORK_STRICT = 1 << 1,  /* only workers of this place may */
+  IRIS_WORK_REFUSED = 1 << 2, /* instead of SHARED: any may, but the one who asks does not yet */
 } IrisWork;
 
 /* A cell for each counter that workers keep (iris-stats-private.h). */
@@ -78,6 +84,7 @@ typedef struct
   IRIS_EACH_COUNTER (IRIS_CELL)
   _Atomic uint64_t delay[IRIS_STATS_DELAY_BUCKETS];
   _Atomic uint64_t run[IRIS_STATS_DELAY_BUCKETS];
+  _Atomic uint64_t mean_run_ns; /* of a sample of the latest items; 0: nothing was sampled yet */
 } IrisWorkerCounters;
 
 struct _IrisWorker
@@ -88,6 +95,8 @@ struct _IrisWorker
   guint picks_left; /* until the next fair one */
   guint fair_turn;  /* which source comes first at that one */
   bool met_mark;    /* the default scheduler's: see there */
+  guint32 declared; /* flags of the running item if it has a footprint: iris-footprint-private.h */
+  guint64 doze_ns;  /* of the last doze, if nothing was found since */
   guint count;      /* items queued, for sampling */
   guint unsampled;  /* the crew's */
   bool impatient;   /* searched long enough to force a split deque open */

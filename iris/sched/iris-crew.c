@@ -22,17 +22,30 @@ count_time (_Atomic uint64_t *histogram, gint64 ns)
   iris_counter_add (&histogram[MIN (bucket, IRIS_STATS_DELAY_BUCKETS - 1)], 1);
 }
 
+/* The mean leans on the latest eight; no time that the clock can tell counts as a nanosecond. */
+static void
+note_run_time (_Atomic uint64_t *mean, gint64 ns)
+{
+  gint64 old = (gint64) iris_counter_get (mean);
+
+  ns = MAX (ns, 1);
+  atomic_store_explicit (mean, (uint64_t) (old == 0 ? ns : old + (ns - old) / 8),
+                         memory_order_relaxed);
+}
+
 /* Out of line: it is rare. */
 static __attribute__ ((noinline)) void
 worker_run_sampled (IrisWorker *self, IrisItem *item)
 {
-  gint64 begun_ns = iris_clock_ns ();
+  gint64 begun_ns = iris_clock_ns (), run_ns;
 
   count_time (self->counters.delay, begun_ns - item->queued_ns);
   iris_trace_begin (item, self->index);
   iris_item_run (item);
   iris_trace_end (self->index);
-  count_time (self->counters.run, iris_clock_ns () - begun_ns);
+  run_ns = iris_clock_ns () - begun_ns;
+  count_time (self->counters.run, run_ns);
+  note_run_time (&self->counters.mean_run_ns, run_ns);
   iris_trace_sample (begun_ns, self->index);
 }
 
@@ -69,7 +82,7 @@ worker_end_search (IrisWorker *self)
   work = crew->ops->has_work (crew, self);
   if (work & IRIS_WORK_STRICT)
     iris_lot_wake (&crew->lot, self->place, true);
-  if (work & IRIS_WORK_SHARED)
+  if (work & (IRIS_WORK_SHARED | IRIS_WORK_REFUSED))
     iris_lot_wake (&crew->lot, self->place, false);
 }
 
@@ -78,17 +91,21 @@ static IrisItem *
 worker_search (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
+  guint n_rounds = self->doze_ns == 0 ? IRIS_SEARCH_ROUNDS : 1;
   IrisItem *item = NULL;
 
   if (!iris_lot_begin_search (&crew->lot, &self->parker))
     return crew->ops->take (crew, self);
 
-  for (guint round = 0; round < IRIS_SEARCH_ROUNDS; round++)
+  for (guint round = 0; round < n_rounds; round++)
     {
       self->impatient = round % IRIS_SEARCH_PATIENCE == IRIS_SEARCH_PATIENCE - 1;
       item = crew->ops->take (crew, self);
       if (item != NULL)
-        break;
+        {
+          self->doze_ns = 0;
+          break;
+        }
       for (guint i = 0; i < 8 + round; i++)
         iris_cpu_relax ();
     }
@@ -122,6 +139,24 @@ worker_park (IrisWorker *self)
   return more;
 }
 
+/* Leaves to others for a while what it sees, but will not have yet. */
+static void
+worker_doze (IrisWorker *self)
+{
+  IrisWorkerCounters *counters = &self->counters;
+  guint64 ns = CLAMP (2 * self->doze_ns, IRIS_DOZE_MIN_NS, IRIS_DOZE_MAX_NS);
+  gint64 now = iris_clock_ns ();
+
+  self->doze_ns = ns;
+  iris_counter_add (&counters->dozes, 1);
+  iris_stopwatch_stop (&counters->searching_ns, now);
+  iris_stopwatch_start (&counters->parked_ns, now);
+  iris_lot_doze (&self->crew->lot, &self->parker, ns);
+  now = iris_clock_ns ();
+  iris_stopwatch_stop (&counters->parked_ns, now);
+  iris_stopwatch_start (&counters->searching_ns, now);
+}
+
 /* The next item of a worker that found none; waits for it without using the processor. NULL when
  * the crew is at its end. */
 static __attribute__ ((noinline)) IrisItem *
@@ -129,19 +164,30 @@ worker_wait (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
   IrisItem *item;
+  IrisWork work;
 
   iris_worker_begin_search (self);
   while ((item = worker_search (self)) == NULL)
     {
       iris_lot_prepare (&crew->lot, &self->parker);
-      if (crew->ops->has_work (crew, self) != IRIS_WORK_NONE)
+      work = crew->ops->has_work (crew, self);
+      if (work == IRIS_WORK_REFUSED)
+        {
+          worker_doze (self);
+        }
+      else if (work != IRIS_WORK_NONE)
         {
           iris_lot_cancel (&crew->lot, &self->parker);
+          self->doze_ns = 0; /* that calls for a whole search */
           /* What is there may be half-pushed by a thread that waits for this processor. */
           sched_yield ();
         }
-      else if (!worker_park (self))
-        break;
+      else
+        {
+          self->doze_ns = 0;
+          if (!worker_park (self))
+            break;
+        }
     }
   if (item != NULL)
     worker_end_search (self);

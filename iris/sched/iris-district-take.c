@@ -6,12 +6,8 @@
 
 #include "iris/sched/iris-mail-private.h"
 
-/* Rounded up, because a single item is worth a steal too. */
-static guint
-half_of (guint64 length)
-{
-  return (guint) MIN ((length + 1) / 2, IRIS_STEAL_MAX);
-}
+/* In the flags of items that the short way of taking passes on to the long one. */
+#define IRIS_ITEM_SPECIAL (IRIS_ITEM_ENVELOPE | IRIS_FOOTPRINT_COUNTED)
 
 /* Counts a steal of @n items from @victim_place and makes known what was laid down. */
 static void
@@ -30,16 +26,20 @@ note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
       iris_counter_add (&counters->stolen_in, n);
       atomic_fetch_add_explicit (&districts->districts[victim_place].stolen_out, n,
                                  memory_order_relaxed);
+      iris_districts_note_success (crew, self, victim_place);
     }
   if (n > 1)
     iris_districts_publish_own (crew, self);
 }
 
 static void
-lay_down (IrisCrew *crew, IrisWorker *self, void **items, guint64 n)
+lay_down (IrisCrew *crew, IrisWorker *self, IrisWorker *victim, void **items, guint64 n)
 {
   IrisDistricts *districts = crew->owner;
 
+  if (victim->place != self->place
+      && iris_unlikely (iris_counter_get (&districts->districts[victim->place].footprint.waiting)))
+    iris_districts_count_moved (districts, self->place, items, n);
   for (guint64 i = 0; i < n; i++)
     if (!iris_deque_core_push (self->deque, items[i]))
       iris_ring_core_push (&districts->districts[self->place].inbox, items[i]);
@@ -48,33 +48,43 @@ lay_down (IrisCrew *crew, IrisWorker *self, void **items, guint64 n)
 static IrisItem *
 steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
 {
-  guint limit = half_of (iris_deque_core_get_length (victim->deque));
-  void *items[IRIS_STEAL_MAX], *next;
-  guint64 n, one;
+  IrisDistricts *districts = crew->owner;
+  guint64 wanted = iris_steal_rules_wants (&districts->rules,
+                                           iris_deque_core_get_length (victim->deque));
+  guint64 max = iris_steal_rules_most (&districts->rules, IRIS_STEAL_MAX);
+  bool at_once = iris_deque_kind_steals_many (victim->deque->kind);
+  void *items[IRIS_STEAL_MAX];
+  guint64 n, got;
   IrisStealResult result;
+  IrisItem *first;
 
   iris_counter_add (&self->counters.steal_tries, 1);
-  result = iris_deque_core_steal (victim->deque, items, IRIS_STEAL_MAX, &n);
+  result = iris_deque_core_steal (victim->deque, items, max, &got);
   if (iris_unlikely (result == IRIS_STEAL_PRIVATE) && self->impatient
       && iris_deque_core_force (victim->deque))
-    result = iris_deque_core_steal (victim->deque, items, IRIS_STEAL_MAX, &n);
+    result = iris_deque_core_steal (victim->deque, items, max, &got);
   if (result != IRIS_STEAL_TAKEN)
     {
       if (result == IRIS_STEAL_LOST)
         iris_counter_add (&self->counters.steal_fails, 1);
+      else
+        iris_counter_add (&self->counters.steal_empties, 1);
       return NULL;
     }
 
-  lay_down (crew, self, items + 1, n - 1);
-  if (!iris_deque_kind_steals_many (victim->deque->kind))
-    while (n < limit && iris_deque_core_steal (victim->deque, &next, 1, &one) == IRIS_STEAL_TAKEN)
-      {
-        lay_down (crew, self, &next, 1);
-        n++;
-      }
+  first = items[0];
+  lay_down (crew, self, victim, items + 1, got - 1);
+  /* On, if one steal gives one item, or a handful was not enough. */
+  for (n = got; n < wanted && (!at_once || got == IRIS_STEAL_MAX); n += got)
+    {
+      result = iris_deque_core_steal (victim->deque, items, MIN (wanted - n, IRIS_STEAL_MAX), &got);
+      if (result != IRIS_STEAL_TAKEN)
+        break;
+      lay_down (crew, self, victim, items, got);
+    }
   note_stolen (crew, self, victim->place, (guint) n);
 
-  return items[0];
+  return first;
 }
 
 /* One item at a time: what waits in an inbox was meant for that place. */
@@ -84,10 +94,14 @@ steal_from_inbox (IrisCrew *crew, IrisWorker *self, guint place)
   IrisDistricts *districts = crew->owner;
   IrisItem *item;
 
+  if (!iris_districts_may_steal_from_inbox (crew, self, place))
+    return NULL;
   iris_counter_add (&self->counters.steal_tries, 1);
   item = iris_ring_core_pop (&districts->districts[place].inbox);
   if (item != NULL)
     note_stolen (crew, self, place, 1);
+  else
+    iris_counter_add (&self->counters.steal_empties, 1);
 
   return item;
 }
@@ -131,8 +145,11 @@ steal_from_elsewhere (IrisCrew *crew, IrisWorker *self)
         {
           guint at = start + i < group->length ? start + i : start + i - group->length;
           guint place = home->order[group->first + at];
-          IrisItem *item = steal_from_inbox (crew, self, place);
+          IrisItem *item;
 
+          if (!iris_districts_may_steal (crew, self, place))
+            continue;
+          item = steal_from_inbox (crew, self, place);
           if (item == NULL)
             item = steal_from_workers_of (crew, self, place);
           if (item != NULL)
@@ -241,18 +258,24 @@ take_once (IrisCrew *crew, IrisWorker *self)
 
 /* Out of line, so that the way below it is short. */
 static __attribute__ ((noinline)) IrisItem *
-take_slowly (IrisCrew *crew, IrisWorker *self)
+take_slowly (IrisCrew *crew, IrisWorker *self, IrisItem *met)
 {
-  IrisItem *met, *item;
+  IrisItem *item;
 
+  if (self != NULL && iris_unlikely (self->declared != 0))
+    iris_districts_count_done (crew->owner, self);
   do
     {
-      met = self != NULL ? take_once (crew, self) : take_any (crew);
+      if (met == NULL)
+        met = self != NULL ? take_once (crew, self) : take_any (crew);
       if (met == NULL)
         return NULL;
       item = iris_mail_open (met);
+      met = NULL;
     }
   while (item == NULL);
+  if (iris_unlikely (item->flags & IRIS_FOOTPRINT_COUNTED))
+    iris_districts_count_taken (crew->owner, self, item);
 
   return item;
 }
@@ -263,13 +286,11 @@ iris_districts_take (IrisCrew *crew, IrisWorker *self)
   IrisItem *item;
 
   if (iris_unlikely (self == NULL || self->picks_left == 0))
-    return take_slowly (crew, self);
+    return take_slowly (crew, self, NULL);
 
   item = iris_deque_core_take (self->deque);
-  if (iris_likely (item != NULL))
-    item = iris_mail_open (item);
-  if (iris_unlikely (item == NULL))
-    return take_slowly (crew, self);
+  if (iris_unlikely (item == NULL || (item->flags & IRIS_ITEM_SPECIAL)))
+    return take_slowly (crew, self, item);
   self->picks_left--;
 
   return item;
@@ -291,6 +312,9 @@ iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
   for (guint i = 0; i < crew->n_workers && !(work & IRIS_WORK_SHARED); i++)
     if (iris_deque_core_get_length (crew->workers[i].deque) > 0)
       work |= IRIS_WORK_SHARED;
+  /* Of the sources above alone: another one that can be refused by nobody comes after this. */
+  if ((work & IRIS_WORK_SHARED) && iris_districts_refuses_all (crew, self))
+    work ^= IRIS_WORK_SHARED | IRIS_WORK_REFUSED;
 
   return work;
 }

@@ -73,6 +73,7 @@ push_hinted (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
 {
   IrisDistricts *self = crew->owner;
   guint place = (guint) item->place;
+  bool apart = iris_districts_is_apart (self, item->flags);
   bool strict = (item->flags & IRIS_ITEM_STRICT) != 0;
   bool at_home = worker != NULL && worker->place == place;
   bool behind = (item->flags & IRIS_ITEM_BEHIND) != 0;
@@ -82,12 +83,38 @@ push_hinted (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
   else
     atomic_fetch_add_explicit (&self->districts[place].hinted, 1, memory_order_relaxed);
 
-  if (at_home && !strict && !behind)
+  if (at_home && !strict && !apart && !behind)
     push_own (crew, worker, item);
-  else if (self->layout == IRIS_LAYOUT_MAILBOXES && worker != NULL && !strict && !at_home)
+  else if (self->layout == IRIS_LAYOUT_MAILBOXES && worker != NULL && !strict && !apart && !at_home)
     push_twice (crew, worker, item);
   else
     push_inbox (crew, place, strict, item);
+}
+
+/* An item with a footprint: where it goes, and that it goes there. Out of line: it is rare. */
+static __attribute__ ((noinline)) void
+push_declared (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
+{
+  IrisDistricts *self = crew->owner;
+  bool apart = iris_districts_is_apart (self, item->flags);
+  bool own = item->place == IRIS_PLACE_ANY && !apart && worker != NULL
+             && self->deal == IRIS_DEAL_OWN;
+  guint place;
+
+  if (item->place != IRIS_PLACE_ANY)
+    place = (guint) item->place;
+  else if (apart)
+    place = iris_districts_deal_apart (self);
+  else
+    place = own ? worker->place : districts_deal (self);
+
+  iris_districts_count_waiting (self, place, item);
+  if (item->place != IRIS_PLACE_ANY)
+    push_hinted (crew, worker, item);
+  else if (own)
+    push_own (crew, worker, item);
+  else
+    push_inbox (crew, place, false, item);
 }
 
 static void
@@ -104,7 +131,9 @@ districts_push (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
       item->flags &= ~(guint32) IRIS_ITEM_STRICT;
     }
 
-  if (item->place != IRIS_PLACE_ANY)
+  if (iris_unlikely (item->flags & IRIS_FOOTPRINT_SIZE))
+    push_declared (crew, worker, item);
+  else if (item->place != IRIS_PLACE_ANY)
     push_hinted (crew, worker, item);
   else if (worker != NULL && self->deal == IRIS_DEAL_OWN)
     push_own (crew, worker, item);
@@ -133,11 +162,14 @@ districts_add_stats (IrisCrew *crew, IrisStats *stats)
     {
       guint64 hinted = iris_counter_get (&self->districts[i].hinted);
       guint64 stolen_out = iris_counter_get (&self->districts[i].stolen_out);
+      guint64 kept_apart = iris_counter_get (&self->districts[i].footprint.kept_apart);
 
       stats->places[i].hinted += hinted;
       stats->places[i].stolen_out += stolen_out;
       stats->total.hinted += hinted;
       stats->total.stolen_out += stolen_out;
+      stats->places[i].kept_apart += kept_apart;
+      stats->total.kept_apart += kept_apart;
     }
 }
 
@@ -165,9 +197,14 @@ compare_distance (gconstpointer a, gconstpointer b, gpointer data)
   return to_a < to_b ? -1 : to_a > to_b;
 }
 
-/* Sorts the other places by distance and notes where the distance changes. */
+/* Sorts the other places by distance and notes where the distance changes; or takes them all for
+ * equally near. */
 static void
-district_order_victims (IrisDistrict *self, IrisPlaces *places, guint id, guint n_places)
+district_order_victims (IrisDistrict *self,
+                        IrisPlaces *places,
+                        guint id,
+                        guint n_places,
+                        bool by_distance)
 {
   Near near = { places, id };
   guint n = 0;
@@ -181,7 +218,8 @@ district_order_victims (IrisDistrict *self, IrisPlaces *places, guint id, guint 
 
   for (guint i = 0; i < n; i++)
     {
-      if (i == 0 || compare_distance (&self->order[i - 1], &self->order[i], &near) != 0)
+      if (i == 0
+          || (by_distance && compare_distance (&self->order[i - 1], &self->order[i], &near) != 0))
         self->groups[self->n_groups++].first = i;
       self->groups[self->n_groups - 1].length++;
     }
@@ -189,6 +227,17 @@ district_order_victims (IrisDistrict *self, IrisPlaces *places, guint id, guint 
 
 IrisDistricts *
 iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout)
+{
+  const IrisStealRules rules = IRIS_STEAL_RULES_DEFAULT;
+
+  return iris_districts_new_full (places, deal, layout, &rules);
+}
+
+IrisDistricts *
+iris_districts_new_full (IrisPlaces *places,
+                         IrisDeal deal,
+                         IrisLayout layout,
+                         const IrisStealRules *rules)
 {
   guint n = iris_places_get_n_places (places);
   IrisDistricts *self = aligned_alloc (IRIS_CACHE_PAIR, sizeof *self);
@@ -200,6 +249,8 @@ iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout)
   self->places = g_object_ref (places);
   self->deal = deal;
   self->layout = layout;
+  self->rules = *rules;
+  self->apart_above = iris_districts_find_cache_share (places);
   self->n_districts = n;
   self->districts = aligned_alloc (IRIS_CACHE_PAIR, n * sizeof *self->districts);
   if (self->districts == NULL)
@@ -220,7 +271,7 @@ iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout)
       district->n_workers = iris_place_get_n_workers (iris_places_get_place (places, i));
       district->n_deques = layout == IRIS_LAYOUT_SHARED ? 1 : district->n_workers;
       first_worker += district->n_workers;
-      district_order_victims (district, places, i, n);
+      district_order_victims (district, places, i, n, rules->order == IRIS_STEAL_ORDER_DISTANCE);
     }
 
   return self;

@@ -4,6 +4,7 @@
  */
 #include "iris/sched/iris-scheduler-private.h"
 
+#include "iris/sched/iris-footprint-private.h"
 #include "iris/sched/iris-item-private.h"
 
 /**
@@ -204,6 +205,37 @@ iris_scheduler_queue_at (IrisScheduler *self,
   g_return_if_fail (place >= IRIS_PLACE_ANY);
 
   scheduler_queue (self, iris_item_new (func, data, notify, place, flags));
+}
+
+/**
+ * iris_scheduler_queue_sized:
+ * @self: a scheduler
+ * @place: the id of a place, or %IRIS_PLACE_ANY
+ * @flags: %IRIS_ITEM_STRICT, %IRIS_ITEM_KEEP_APART
+ * @footprint: how much memory the work will touch, in bytes; 0 for no hint
+ * @func: (scope async) (closure data) (destroy notify): the work
+ * @data: (nullable): for @func and @notify
+ * @notify: (nullable): called with @data once the work was run or cancelled
+ *
+ * As iris_scheduler_queue_at(), and declares the work's footprint; see iris_item_set_footprint().
+ *
+ * Since: 0.1
+ */
+void
+iris_scheduler_queue_sized (IrisScheduler *self,
+                            gint place,
+                            IrisItemFlags flags,
+                            guint64 footprint,
+                            IrisCallback func,
+                            gpointer data,
+                            GDestroyNotify notify)
+{
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (func != NULL);
+  g_return_if_fail (place >= IRIS_PLACE_ANY);
+
+  scheduler_queue (
+      self, iris_item_new (func, data, notify, place, flags | iris_footprint_pack (footprint)));
 }
 
 /**

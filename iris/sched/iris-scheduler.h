@@ -62,6 +62,14 @@ void iris_scheduler_queue_at (IrisScheduler *self,
                               gpointer data,
                               GDestroyNotify notify);
 IRIS_AVAILABLE_IN_ALL
+void iris_scheduler_queue_sized (IrisScheduler *self,
+                                 gint place,
+                                 IrisItemFlags flags,
+                                 guint64 footprint,
+                                 IrisCallback func,
+                                 gpointer data,
+                                 GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL
 void iris_scheduler_queue_item (IrisScheduler *self, IrisItem *item);
 IRIS_AVAILABLE_IN_ALL
 void iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how);

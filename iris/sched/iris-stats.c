@@ -320,3 +320,39 @@ iris_counters_get_items_per_steal (const IrisCounters *self)
 
   return divide ((gdouble) self->stolen_in + self->stolen_inside, self->steals);
 }
+
+/**
+ * iris_counters_get_verdict:
+ * @self: counters of a worker, a place, or all
+ * @verdict: a verdict
+ *
+ * How often a look at a victim ended in this way.
+ *
+ * Returns: a count since the scheduler was made
+ *
+ * Since: 0.1
+ */
+guint64
+iris_counters_get_verdict (const IrisCounters *self, IrisStealVerdict verdict)
+{
+  g_return_val_if_fail (self != NULL, 0);
+
+  switch (verdict)
+    {
+    case IRIS_STEAL_VERDICT_TAKEN:
+      return self->steals;
+    case IRIS_STEAL_VERDICT_EMPTY:
+      return self->steal_empties;
+    case IRIS_STEAL_VERDICT_LOST:
+      return self->steal_fails;
+    case IRIS_STEAL_VERDICT_BACKLOG:
+      return self->refused_backlog;
+    case IRIS_STEAL_VERDICT_SIZE:
+      return self->refused_size;
+    case IRIS_STEAL_VERDICT_DISTANCE:
+      return self->refused_distance;
+    case IRIS_STEAL_VERDICT_APART:
+      return self->refused_apart;
+    }
+  g_return_val_if_reached (0);
+}

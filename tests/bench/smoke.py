@@ -181,6 +181,9 @@ def test_options():
     refused('has no setting', 'recursive', '--only', 'places:colour=red')
     refused('has no setting', 'recursive', '--only', 'default:deal=own')
     refused('has no setting', 'recursive', '--only', 'places:deque=idempotent')
+    refused('steal policy knows no', 'recursive', '--only', 'places:steal=nearest')
+    refused('must be a number', 'recursive', '--only', 'places:steal=random+cap=0')
+    refused('has no setting', 'recursive', '--only', 'lock-free:steal=random')
     refused('can run fib', 'fib', '--only', 'gthreadpool')
     refused('neither in .svg nor in .png', 'recursive', '--chart', 'x.pdf')
     refused('-o FILE.svg', 'chart', 'x.json')
@@ -188,6 +191,10 @@ def test_options():
     check(done.returncode == 0 and {s['contender'] for s in json.loads(done.stdout)['results'][0][
         'series']} == {'places:deal=round-robin'}, 'a setting of a scheduler can be chosen',
           done.stderr)
+    chosen = {'places:steal=random+one,deque=split', 'work-stealing:steal=half'}
+    done = run('recursive', *SMALL, *(o for name in chosen for o in ('--only', name)), '--json')
+    check(done.returncode == 0 and {s['contender'] for s in json.loads(done.stdout)['results'][0][
+        'series']} == chosen, 'a steal policy can be chosen', done.stderr)
     done = run('--help')
     check(done.returncode == 0 and all(name in done.stdout for name in EXPECTED),
           '--help lists every workload', done.stdout)

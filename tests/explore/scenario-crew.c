@@ -26,6 +26,7 @@
 #define iris_stopwatch_stop(watch, now_ns)  ((void) (now_ns))
 #define iris_worker_begin_search(worker)    false
 #define iris_worker_end_search(worker)      ((void) 0)
+#define iris_clock_ns()                     1
 #define g_thread_new(name, func, data)      thread_start (name, func, data)
 #define g_thread_join                       thread_join
 #undef g_new
@@ -41,6 +42,8 @@ static gpointer thread_join (GThread *thread);
 #include "iris/base/iris-lot.c"
 #include "iris/base/iris-slab.c"
 #include "iris/sched/iris-crew.c"
+#include "iris/sched/iris-district-footprint.c"
+#include "iris/sched/iris-district-refuse.c"
 #include "iris/sched/iris-district-take.c"
 #include "iris/sched/iris-district.c"
 
@@ -73,6 +76,12 @@ guint
 iris_place_get_n_workers (const IrisPlace *self)
 {
   return workers_per_place;
+}
+
+guint64
+iris_place_get_cache_size (const IrisPlace *self)
+{
+  return 0;
 }
 
 gboolean
