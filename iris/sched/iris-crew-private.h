@@ -17,10 +17,17 @@
  * out; only their destroy notifies run. An item from outside that races with the end is settled by
  * whoever sees it: the caller sets it down, light fence, looks at `ended`; the crew sets `ended`,
  * heavy fence, sweeps. One of them sees the other, and sweeping is under a lock.
+ *
+ * Forking: the child has none of the workers, and the locks and sources are as they happened to
+ * be. So a crew that was started before the fork is foreign to the child: its items are the
+ * parent's, who runs them; what the child queues is refused; and giving it up touches nothing. An
+ * item that forks finds itself on a thread that is no worker any more, and if it returns in the
+ * child, the thread ends. A crew that was never started may be used by the child.
  */
 #pragma once
 
 #include "iris/base/iris-clock-private.h"
+#include "iris/base/iris-fork-private.h"
 #include "iris/base/iris-lot-private.h"
 #include "iris/base/iris-random-private.h"
 #include "iris/queue/iris-ring-private.h"
@@ -50,8 +57,11 @@
  * two. IRIS_DEBUG=exact makes it every one. */
 #define IRIS_DELAY_SAMPLE 256
 
-/* How often a searching worker looks everywhere before it sleeps. */
+/* How often a searching worker looks everywhere before it sleeps; and how many workers it looks at
+ * in all, beyond the first round, or thousands of them would spend all their time on looking at
+ * each other. */
 #define IRIS_SEARCH_ROUNDS 64
+#define IRIS_SEARCH_LOOKS  4096
 
 /* How many rounds it leaves an owner to answer, before it forces a split deque open. An owner of
  * small items answers within one; forcing costs it an interrupt. */
@@ -146,7 +156,8 @@ struct IrisCrew
   gint64 made_ns;
   const char *name; /* for IRIS_DEBUG; NULL: nobody's */
   IrisWorker *workers;
-  IrisArrayPool arrays; /* of the deques */
+  _Atomic unsigned generation; /* of processes, in which it was started; 0 before */
+  IrisArrayPool arrays;        /* of the deques */
   IrisLot lot;
 
   alignas (IRIS_CACHE_PAIR) _Atomic bool started;
@@ -208,6 +219,15 @@ iris_worker_note_steal (IrisWorker *self, guint victim_place, guint n)
   if (n > iris_counter_get (&self->counters.steal_most))
     atomic_store_explicit (&self->counters.steal_most, n, memory_order_relaxed);
   iris_trace_steal (self->index, self->place, victim_place, n);
+}
+
+/* Whether its workers stayed behind in the process that forked this one. */
+static inline bool
+iris_crew_is_foreign (IrisCrew *self)
+{
+  unsigned generation = atomic_load_explicit (&self->generation, memory_order_relaxed);
+
+  return generation != 0 && generation != iris_fork_generation;
 }
 
 /* For push: stamps one in IRIS_DELAY_SAMPLE items and counts. */

@@ -91,7 +91,8 @@ static IrisItem *
 worker_search (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
-  guint n_rounds = self->doze_ns == 0 ? IRIS_SEARCH_ROUNDS : 1;
+  guint most = CLAMP (IRIS_SEARCH_LOOKS / crew->n_workers, 1, IRIS_SEARCH_ROUNDS);
+  guint n_rounds = self->doze_ns == 0 ? most : 1;
   IrisItem *item = NULL;
 
   if (!iris_lot_begin_search (&crew->lot, &self->parker))
@@ -99,7 +100,8 @@ worker_search (IrisWorker *self)
 
   for (guint round = 0; round < n_rounds; round++)
     {
-      self->impatient = round % IRIS_SEARCH_PATIENCE == IRIS_SEARCH_PATIENCE - 1;
+      self->impatient = round % IRIS_SEARCH_PATIENCE == IRIS_SEARCH_PATIENCE - 1
+                        || round == n_rounds - 1;
       item = crew->ops->take (crew, self);
       if (item != NULL)
         {
@@ -217,7 +219,12 @@ worker_main (gpointer data)
   if (crew->ops->bind != NULL)
     crew->ops->bind (crew, self);
   while ((item = next != NULL ? next (crew, self) : worker_next (self)) != NULL)
-    worker_run (self, item);
+    {
+      worker_run (self, item);
+      /* In a child process, which the item forked and did not end. */
+      if (iris_unlikely (iris_crew_is_foreign (crew)))
+        return NULL;
+    }
   iris_stopwatch_stop (&self->counters.alive_ns, iris_clock_ns ());
   iris_worker_mine = NULL;
 
@@ -239,6 +246,19 @@ worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place, IrisDeq
     g_error ("iris: out of memory for the queue of worker %u", index);
 }
 
+static void
+forget_worker (void)
+{
+  iris_worker_mine = NULL;
+}
+
+static void
+forget_worker_in_children (void)
+{
+  if (pthread_atfork (NULL, NULL, forget_worker) != 0)
+    g_error ("iris: out of memory for the handlers of fork()");
+}
+
 /* @workers_per_place has @n_places entries of at least 1. Takes @owner. */
 IrisCrew *
 iris_crew_new (const IrisCrewOps *ops,
@@ -249,10 +269,12 @@ iris_crew_new (const IrisCrewOps *ops,
                IrisDequeKind kind)
 {
   IrisCrew *self = aligned_alloc (IRIS_CACHE_PAIR, sizeof *self);
+  static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
   guint index = 0;
 
   if (self == NULL)
     g_error ("iris: out of memory for a scheduler");
+  pthread_once (&fork_once, forget_worker_in_children);
   memset (self, 0, sizeof *self);
   self->ops = ops;
   self->owner = owner;
@@ -277,10 +299,13 @@ iris_crew_new (const IrisCrewOps *ops,
   return self;
 }
 
-/* The crew must have been shut down. */
+/* The crew must have been shut down. A foreign one is left as it is: nobody knows in what state its
+ * threads left it, and it goes with the process. */
 void
 iris_crew_free (IrisCrew *self)
 {
+  if (iris_crew_is_foreign (self))
+    return;
   for (guint i = 0; i < self->n_workers; i++)
     iris_deque_core_clear (&self->workers[i].own_deque);
   iris_array_pool_clear (&self->arrays);
@@ -296,6 +321,8 @@ iris_crew_free (IrisCrew *self)
 void
 iris_crew_start (IrisCrew *self)
 {
+  /* Before anything that a fork could catch half done. */
+  atomic_store_explicit (&self->generation, iris_fork_generation, memory_order_relaxed);
   pthread_mutex_lock (&self->lock);
   if (!atomic_load_explicit (&self->started, memory_order_relaxed)
       && !atomic_load_explicit (&self->closed, memory_order_relaxed))
@@ -335,6 +362,15 @@ iris_crew_queue_outside (IrisCrew *self, IrisItem *item)
 {
   uint64_t n = atomic_fetch_add_explicit (&self->queued_outside, 1, memory_order_relaxed);
 
+  if (iris_unlikely (iris_crew_is_foreign (self)))
+    {
+      g_critical (
+          "iris: this scheduler's workers run in the process that forked this one: the item "
+          "is cancelled; make a scheduler in the child, or fork before the first item");
+      atomic_fetch_add_explicit (&self->cancelled_outside, 1, memory_order_relaxed);
+      iris_item_cancel (item);
+      return;
+    }
   if (iris_unlikely (atomic_load_explicit (&self->closed, memory_order_acquire)))
     {
       atomic_fetch_add_explicit (&self->cancelled_outside, 1, memory_order_relaxed);
@@ -377,6 +413,8 @@ crew_close (IrisCrew *self)
 void
 iris_crew_shutdown (IrisCrew *self, IrisShutdown how)
 {
+  if (iris_crew_is_foreign (self))
+    return;
   if (how == IRIS_SHUTDOWN_CANCEL)
     atomic_store_explicit (&self->cancelling, true, memory_order_relaxed);
   crew_close (self);

@@ -265,7 +265,8 @@ iris_districts_new_full (IrisPlaces *places,
 
       if (!iris_ring_core_init (&district->inbox, IRIS_INBOX_CAPACITY, link)
           || !iris_ring_core_init (&district->strict, IRIS_INBOX_CAPACITY, link)
-          || !iris_ring_core_init (&district->mail, mail_capacity, link))
+          || !iris_ring_core_init (&district->mail, mail_capacity,
+                                   G_STRUCT_OFFSET (IrisEnvelope, mail_next)))
         g_error ("iris: out of memory for the inboxes of place %u", i);
       district->first_worker = first_worker;
       district->n_workers = iris_place_get_n_workers (iris_places_get_place (places, i));

@@ -23,6 +23,10 @@
  * run. Where that is not wanted, call iris_scheduler_shutdown() before. When the last reference is
  * dropped by one of the scheduler's own items, the draining goes on after that item, on a thread
  * of its own.
+ *
+ * A process that is forked has none of the workers. There a scheduler that had been started refuses
+ * what is queued, with a critical warning, and cancels it; shutting it down and dropping it return
+ * at once. Schedulers that had no item yet, and those that the child makes, work.
  */
 
 typedef struct
