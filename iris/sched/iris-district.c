@@ -76,15 +76,16 @@ push_hinted (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
   bool apart = iris_districts_is_apart (self, item->flags);
   bool strict = (item->flags & IRIS_ITEM_STRICT) != 0;
   bool at_home = worker != NULL && worker->place == place;
+  bool behind = (item->flags & IRIS_ITEM_BEHIND) != 0;
 
   if (at_home)
     iris_counter_add (&worker->counters.hinted, 1);
   else
     atomic_fetch_add_explicit (&self->districts[place].hinted, 1, memory_order_relaxed);
 
-  if (at_home && !strict && !apart)
+  if (at_home && !strict && !apart && !behind)
     push_own (crew, worker, item);
-  else if (self->layout == IRIS_LAYOUT_MAILBOXES && worker != NULL && !strict && !apart)
+  else if (self->layout == IRIS_LAYOUT_MAILBOXES && worker != NULL && !strict && !apart && !at_home)
     push_twice (crew, worker, item);
   else
     push_inbox (crew, place, strict, item);

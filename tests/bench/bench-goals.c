@@ -66,6 +66,12 @@ static const Goal goals[] = {
   { "locks", "multiple_ctr, 128 waiters", "lock:adaptive", "lock:off|lock:always", SLOWER, FALSE, 5,
     " %" },
   { "locks", "multiple_ctr, 32 waiters", "lock:always", "gmutex", FACTOR, TRUE, NAN, "x" },
+  { "recursive", "messages", "work-stealing", NULL, PER_ITEM, FALSE, 12, " ns" },
+  { "recursive", "messages", "work-stealing", "default", FACTOR, TRUE, 9.1, "x" },
+  { "ping-pong", "actors", "work-stealing", NULL, PER_ITEM, FALSE, 80, " ns" },
+  { "fan-in", "actors", "work-stealing", NULL, PER_ITEM, FALSE, 20, " ns" },
+  { "ring", "actors", "work-stealing", NULL, PER_ITEM, FALSE, NAN, " ns" },
+  { "coordinate", "arbiter", "work-stealing", NULL, PER_ITEM, FALSE, 225, " ns" },
   { "queues", "deque, 1 thread", "split", "chase-lev", FACTOR, TRUE, NAN, "x" },
   { "queues", "steal", "split", "chase-lev", FACTOR, TRUE, NAN, "x" },
 };

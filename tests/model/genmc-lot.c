@@ -132,7 +132,8 @@ init (void)
   atomic_init (&place.word, 0);
   lot.places = &place;
   lot.n_places = 1;
-  lot.n_workers = SCENARIO;
+  place.n_in = place.quota = SCENARIO;
+  atomic_init (&lot.n_in, SCENARIO);
 }
 
 int

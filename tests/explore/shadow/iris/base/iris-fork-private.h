@@ -6,6 +6,8 @@
 
 #include <pthread.h>
 
+#define iris_fork_generation 1u
+
 static inline void
 iris_fork_guard (pthread_mutex_t *lock)
 {
