@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The request: asking, answering, and the three ways to wait. The design is in
- * iris-request-private.h.
+ * iris-pending-private.h.
  */
 #include "iris/message/iris-pending-private.h"
 
