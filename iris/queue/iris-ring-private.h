@@ -330,6 +330,32 @@ iris_ring_core_overflow_pop (IrisRingCore *self)
   return first;
 }
 
+/* As iris_ring_core_overflow_pop(), but the next ones go to the caller, up to @max in all, and not
+ * into the ring. */
+static inline uint64_t
+iris_ring_core_overflow_pop_many (IrisRingCore *self, void **items, uint64_t max)
+{
+  uint64_t n_taken = 0, n;
+
+  pthread_mutex_lock (&self->lock);
+  n = iris_ring_core_try_pop_many (self, items, max);
+  if (n == 0)
+    for (; n < max && self->oldest != NULL; n++, n_taken++)
+      {
+        IrisRingLink *link = self->oldest;
+
+        items[n] = iris_ring_core_item (self, link);
+        self->oldest = link->next;
+        iris_ring_core_unlink (self, link);
+      }
+  if (self->oldest == NULL)
+    self->newest = NULL;
+  iris_counter_add (&self->n_overflow, -n_taken);
+  pthread_mutex_unlock (&self->lock);
+
+  return n;
+}
+
 /* Any thread. Never refuses an item that has a link. One that needs a box is refused, and nothing
  * changed, when the ring is full and there is no memory. */
 static inline bool
@@ -361,13 +387,10 @@ iris_ring_core_pop_many (IrisRingCore *self, void **items, uint64_t max)
 {
   uint64_t n = iris_ring_core_try_pop_many (self, items, max);
 
-  if (iris_likely (n != 0) || iris_counter_get (&self->n_overflow) == 0)
-    return n;
-  items[0] = iris_ring_core_overflow_pop (self);
-  if (items[0] == NULL)
-    return 0;
+  if (iris_unlikely (n == 0) && iris_counter_get (&self->n_overflow) != 0)
+    n = iris_ring_core_overflow_pop_many (self, items, max);
 
-  return 1 + (max > 1 ? iris_ring_core_try_pop_many (self, items + 1, max - 1) : 0);
+  return n;
 }
 
 /* Any thread. Counts claimed positions as items. An item on its way from the overflow into the
