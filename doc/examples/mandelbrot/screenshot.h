@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The screenshot: a window as a PNG file, without asking the display for it.
+ */
+#pragma once
+
+#include <gtk/gtk.h>
+
+gboolean screenshot_save (GtkWindow *window, const char *path, GError **error);
