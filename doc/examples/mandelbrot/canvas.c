@@ -37,6 +37,7 @@ struct _Canvas
   View view;
   gint tile_size;
   gboolean show_frames, fly;
+  gboolean at_home; /* the view was not moved */
   gboolean dirty, stopped;
   guint tick;
 
@@ -159,6 +160,7 @@ canvas_fly (Canvas *self)
   self->view.x += (FLY_X - self->view.x) * .5;
   self->view.y += (FLY_Y - self->view.y) * .5;
   self->view.scale *= FLY_FACTOR;
+  self->at_home = FALSE;
   self->dirty = TRUE;
 }
 
@@ -202,13 +204,24 @@ canvas_ensure_tick (Canvas *self)
     self->tick = gtk_widget_add_tick_callback (GTK_WIDGET (self), canvas_tick, NULL, NULL);
 }
 
+/* Shows the whole set, whatever the form of the window. */
+static void
+canvas_go_home (Canvas *self, gint width, gint height)
+{
+  self->view.x = PICTURE_HOME_X;
+  self->view.y = PICTURE_HOME_Y;
+  self->view.scale = MAX (PICTURE_HOME_HEIGHT / MAX (height, 1),
+                          PICTURE_HOME_WIDTH / MAX (width, 1));
+  self->at_home = TRUE;
+}
+
 static void
 canvas_size_allocate (GtkWidget *widget, gint width, gint height, gint baseline)
 {
   Canvas *self = MANDELBROT_CANVAS (widget);
 
-  if (self->view.scale <= 0)
-    self->view.scale = PICTURE_HOME_HEIGHT / MAX (height, 1);
+  if (self->at_home)
+    canvas_go_home (self, width, height);
   if (self->picture == NULL || self->picture->width != width || self->picture->height != height)
     canvas_redraw (self);
 }
@@ -289,7 +302,8 @@ canvas_class_init (CanvasClass *klass)
 static void
 canvas_init (Canvas *self)
 {
-  self->view = (View){ PICTURE_HOME_X, PICTURE_HOME_Y, 0, 500, 0 };
+  self->view.depth = PICTURE_USUAL_DEPTH;
+  self->at_home = TRUE;
   self->tile_size = 64;
   self->show_frames = TRUE;
   self->slots = g_array_new (FALSE, TRUE, sizeof (Slot));
@@ -325,15 +339,15 @@ canvas_redraw (Canvas *self)
 void
 canvas_reset (Canvas *self)
 {
-  self->view.x = PICTURE_HOME_X;
-  self->view.y = PICTURE_HOME_Y;
-  self->view.scale = PICTURE_HOME_HEIGHT / MAX (gtk_widget_get_height (GTK_WIDGET (self)), 1);
+  canvas_go_home (self, gtk_widget_get_width (GTK_WIDGET (self)),
+                  gtk_widget_get_height (GTK_WIDGET (self)));
   canvas_redraw (self);
 }
 
 void
 canvas_pan (Canvas *self, double dx, double dy)
 {
+  self->at_home = FALSE;
   self->view.x = CLAMP (self->view.x - dx * self->view.scale, -4, 4);
   self->view.y = CLAMP (self->view.y - dy * self->view.scale, -4, 4);
   canvas_redraw (self);
@@ -349,6 +363,7 @@ canvas_zoom (Canvas *self, double factor, double x, double y)
   self->view.x += (x - gtk_widget_get_width (GTK_WIDGET (self)) / 2.) * moved;
   self->view.y += (y - gtk_widget_get_height (GTK_WIDGET (self)) / 2.) * moved;
   self->view.scale = scale;
+  self->at_home = FALSE;
   canvas_redraw (self);
 }
 

@@ -12,6 +12,7 @@ struct _Controls
   GtkDropDown *scheduler, *level, *palette;
   GtkSpinButton *workers, *depth, *tile_size;
   gint n_rows;
+  gint niceness;
   gboolean quiet; /* while several are set at once */
 };
 
@@ -48,7 +49,10 @@ engine_changed (Controls *self)
   guint kind = gtk_drop_down_get_selected (self->scheduler);
 
   if (kind < n_engine_kinds)
-    gtk_widget_set_sensitive (GTK_WIDGET (self->level), engine_kinds[kind].has_places);
+    {
+      gtk_widget_set_sensitive (GTK_WIDGET (self->level), engine_kinds[kind].has_places);
+      gtk_widget_set_sensitive (GTK_WIDGET (self->workers), engine_kinds[kind].has_workers);
+    }
   if (!self->quiet)
     g_signal_emit (self, signals[ENGINE_CHANGED], 0);
 }
@@ -156,6 +160,7 @@ controls_new (Canvas *canvas, const EngineConfig *config)
   g_autofree const char **titles = g_new0 (const char *, n_engine_kinds + 1);
 
   self->canvas = canvas;
+  self->niceness = config->niceness;
   self->quiet = TRUE;
   for (guint i = 0; i < n_engine_kinds; i++)
     titles[i] = engine_kinds[i].title;
@@ -189,6 +194,7 @@ controls_get_config (Controls *self, EngineConfig *config)
 {
   config->kind = MIN (gtk_drop_down_get_selected (self->scheduler), n_engine_kinds - 1);
   config->level = MIN (gtk_drop_down_get_selected (self->level), n_engine_levels - 1);
+  config->niceness = self->niceness;
   config->n_workers = (guint) gtk_spin_button_get_value_as_int (self->workers);
 }
 

@@ -10,6 +10,8 @@
 
 #include "render.h"
 
+#include <sys/resource.h>
+
 enum
 {
   WHAT_BAND = 1,
@@ -28,13 +30,13 @@ enum
 };
 
 const EngineKind engine_kinds[] = {
-  [KIND_DEFAULT] = { "default", "One queue for all", FALSE },
-  [KIND_LOCK_FREE] = { "lock-free", "Lock-free", FALSE },
-  [KIND_WORK_STEALING] = { "work-stealing", "Work stealing", FALSE },
-  [KIND_PLACES] = { "places", "Places", TRUE },
-  [KIND_PLACES_MAILBOXES] = { "places-mailboxes", "Places with mailboxes", TRUE },
-  [KIND_PLACES_SHARED] = { "places-shared", "Places with shared deques", TRUE },
-  [KIND_MAIN_CONTEXT] = { "main-context", "Main loop (slow!)", FALSE },
+  [KIND_DEFAULT] = { "default", "One queue for all", FALSE, TRUE },
+  [KIND_LOCK_FREE] = { "lock-free", "Lock-free", FALSE, TRUE },
+  [KIND_WORK_STEALING] = { "work-stealing", "Work stealing", FALSE, TRUE },
+  [KIND_PLACES] = { "places", "Places", TRUE, TRUE },
+  [KIND_PLACES_MAILBOXES] = { "places-mailboxes", "Places with mailboxes", TRUE, TRUE },
+  [KIND_PLACES_SHARED] = { "places-shared", "Places with shared deques", TRUE, TRUE },
+  [KIND_MAIN_CONTEXT] = { "main-context", "Main loop (slow!)", FALSE, FALSE },
 };
 const guint n_engine_kinds = G_N_ELEMENTS (engine_kinds);
 
@@ -75,6 +77,21 @@ find_out_origin (Engine *self, Tile *tile)
     tile->origin = TILE_STOLEN_INSIDE;
 }
 
+/* A runtime cannot know which of its threads somebody waits for; the program does. Without this,
+ * more workers than processors make the window wait its turn among them. */
+static void
+be_nice (Engine *self)
+{
+  static GPrivate is_nice;
+
+  if (g_private_get (&is_nice) != NULL)
+    return;
+  g_private_set (&is_nice, GINT_TO_POINTER (TRUE));
+  /* On Linux, of the calling thread alone. Where that is refused it is only less smooth. */
+  if (setpriority (PRIO_PROCESS, 0, self->config.niceness) != 0)
+    g_debug ("A worker keeps its priority: %s", g_strerror (errno));
+}
+
 /* Handles WHAT_TILE. */
 static void
 draw_tile (IrisMessage *message, gpointer data)
@@ -83,6 +100,8 @@ draw_tile (IrisMessage *message, gpointer data)
   Tile *tile = g_value_get_boxed (iris_message_get_data (message));
   IrisWorker *worker = iris_worker_current ();
 
+  if (worker != NULL)
+    be_nice (self);
   tile->worker = worker != NULL ? (gint) iris_worker_get_index (worker) : -1;
   tile->place = worker != NULL ? iris_worker_get_place (worker) : 0;
   find_out_origin (self, tile);

@@ -16,7 +16,7 @@ typedef struct
 {
   const char *id;    /* for the command line */
   const char *title; /* for the window */
-  gboolean has_places;
+  gboolean has_places, has_workers;
 } EngineKind;
 
 extern const EngineKind engine_kinds[];
@@ -27,12 +27,15 @@ extern const char *const engine_levels[];
 extern const guint n_engine_levels;
 
 #define ENGINE_MAX_WORKERS 64
+/* How much workers give way to the window, the display and all else; as for nice(1). */
+#define ENGINE_MAX_NICENESS 19
 
 typedef struct
 {
   guint kind;  /* of engine_kinds */
   guint level; /* of engine_levels */
   guint n_workers;
+  gint niceness;
 } EngineConfig;
 
 typedef struct _Engine Engine;

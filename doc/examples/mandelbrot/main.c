@@ -7,16 +7,17 @@
 #include "self-test.h"
 #include "window.h"
 
-#define POLL_MS        20
-#define DEFAULT_WIDTH  1100
-#define DEFAULT_HEIGHT 760
-#define SMALLEST_SIZE  320
-#define LARGEST_SIZE   8192
+#define POLL_MS          20
+#define SCREENSHOT_TRIES 500 /* POLL_MS apart, while the window is laid out anew */
+#define DEFAULT_WIDTH    1100
+#define DEFAULT_HEIGHT   760
+#define SMALLEST_SIZE    320
+#define LARGEST_SIZE     8192
 
 typedef struct
 {
   char *scheduler, *places, *size, *screenshot;
-  gint workers, depth;
+  gint workers, depth, niceness;
   gboolean self_test, version;
 
   EngineConfig config;
@@ -24,6 +25,7 @@ typedef struct
   GtkApplication *application;
   Viewer *viewer;
   gint status;
+  gint n_tries; /* of taking the screenshot, that are left */
 } Program;
 
 static void
@@ -46,14 +48,15 @@ print_summary (Program *self)
 {
   Canvas *canvas = viewer_get_canvas (self->viewer);
   CanvasProgress progress;
-  gint64 lately, ever;
+  Pause lately, ever;
 
   canvas_get_progress (canvas, &progress);
   pause_meter_get (viewer_get_meter (self->viewer), &lately, &ever);
-  g_print ("tiles %u\nstolen %u\nfrom-afar %u\nseconds %.3f\nlongest-pause-ms %.1f\n",
-           progress.n_tiles, progress.n_stolen_inside + progress.n_stolen_from_far,
-           progress.n_stolen_from_far, (double) progress.time / G_USEC_PER_SEC,
-           (double) ever / 1000);
+  g_print (
+      "tiles %u\nstolen %u\nfrom-afar %u\nseconds %.3f\nlongest-pause-ms %.1f\ncomputing-ms %.1f\n",
+      progress.n_tiles, progress.n_stolen_inside + progress.n_stolen_from_far,
+      progress.n_stolen_from_far, (double) progress.time / G_USEC_PER_SEC,
+      (double) ever.time / 1000, (double) ever.computing / 1000);
   for (gint i = -1; i < ENGINE_MAX_WORKERS; i++)
     {
       guint n = canvas_count_tiles (canvas, i);
@@ -81,7 +84,10 @@ take_screenshot (gpointer data)
   if (viewer_is_changing (self->viewer) || !viewer_is_at_rest (self->viewer))
     return G_SOURCE_CONTINUE;
 
-  if (screenshot_save (GTK_WINDOW (self->viewer), self->screenshot, &error))
+  if (!screenshot_save (GTK_WINDOW (self->viewer), self->screenshot, &error)
+      && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_PENDING) && --self->n_tries > 0)
+    return G_SOURCE_CONTINUE;
+  if (error == NULL)
     print_summary (self);
   else
     g_printerr ("mandelbrot: %s\n", error->message);
@@ -116,9 +122,8 @@ activate (GtkApplication *application, Program *self)
                                          (const char *[]){ "<Control>q", NULL });
   gtk_application_set_accels_for_action (application, "win.show-help-overlay",
                                          (const char *[]){ "<Control>question", "F1", NULL });
-  self->viewer = viewer_new (application, &self->config);
+  self->viewer = viewer_new (application, &self->config, (guint) self->depth);
   gtk_window_set_default_size (GTK_WINDOW (self->viewer), self->width, self->height);
-  canvas_set_depth (viewer_get_canvas (self->viewer), (guint) self->depth);
   g_signal_connect (self->viewer, "close-request", G_CALLBACK (close_requested), self);
   gtk_window_present (GTK_WINDOW (self->viewer));
   if (self->self_test)
@@ -166,6 +171,9 @@ read_options (Program *self)
   if (self->workers < 1 || self->workers > ENGINE_MAX_WORKERS)
     return g_strdup_printf ("--workers takes a number from 1 to %d", ENGINE_MAX_WORKERS);
   self->config.n_workers = (guint) self->workers;
+  if (self->niceness < 0 || self->niceness > ENGINE_MAX_NICENESS)
+    return g_strdup_printf ("--niceness takes a number from 0 to %d", ENGINE_MAX_NICENESS);
+  self->config.niceness = self->niceness;
   if (self->depth < PICTURE_MIN_DEPTH || self->depth > PICTURE_MAX_DEPTH)
     return g_strdup_printf ("--depth takes a number from %d to %d", PICTURE_MIN_DEPTH,
                             PICTURE_MAX_DEPTH);
@@ -190,6 +198,9 @@ parse_command_line (Program *self, gint *argc, char ***argv, GError **error)
     { "places", 'p', 0, G_OPTION_ARG_STRING, &self->places,
       "auto, machine, package, numa, l3, l2, core, pu or synthetic", "LEVEL" },
     { "depth", 'd', 0, G_OPTION_ARG_INT, &self->depth, "The most iterations at a point", "N" },
+    { "niceness", 0, 0, G_OPTION_ARG_INT, &self->niceness,
+      "How much the workers give way to the window and to other programs, 0 to 19 (19 if not said)",
+      "N" },
     { "size", 0, 0, G_OPTION_ARG_STRING, &self->size, "Size of the window", "WIDTHxHEIGHT" },
     { "screenshot", 0, 0, G_OPTION_ARG_FILENAME, &self->screenshot,
       "Draw one picture, write the window to a PNG file, and end", "FILE" },
@@ -250,9 +261,11 @@ main (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   Program self = {
     .workers = (gint) MIN (g_get_num_processors (), ENGINE_MAX_WORKERS),
-    .depth = 500,
+    .depth = PICTURE_USUAL_DEPTH,
+    .niceness = ENGINE_MAX_NICENESS,
     .width = DEFAULT_WIDTH,
     .height = DEFAULT_HEIGHT,
+    .n_tries = SCREENSHOT_TRIES,
   };
   gint status = 2;
 

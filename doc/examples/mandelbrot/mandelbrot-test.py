@@ -17,7 +17,7 @@ import zlib
 from collections import Counter
 from pathlib import Path
 
-WIDTH, HEIGHT = 900, 640
+WIDTH, HEIGHT = 800, 500
 MIN_COLOURS = 500
 SCHEDULERS = ['default', 'lock-free', 'work-stealing', 'places', 'places-mailboxes',
               'places-shared', 'main-context']
@@ -30,6 +30,8 @@ def run(*args, display=True):
         env.pop(name, None)
     # A warning of GTK is a mistake of ours.
     env['G_DEBUG'] = 'fatal-criticals'
+    # Workers that give way to every other test would never be done.
+    args += ('--niceness', '0') if display else ()
     command = ['xvfb-run', '-a', '-s', '-screen 0 1600x1200x24', *args] if display else args
     return subprocess.run(command, capture_output=True, text=True, env=env)
 
@@ -99,6 +101,7 @@ def test_options(exe):
         (['--scheduler', 'nonsense'], 2, 'stderr', 'work-stealing'),
         (['--places', 'nonsense'], 2, 'stderr', 'synthetic'),
         (['--workers', '0'], 2, 'stderr', 'from 1 to'),
+        (['--niceness', '20'], 2, 'stderr', 'from 0 to'),
         (['--depth', '1'], 2, 'stderr', 'from 50 to'),
         (['--size', '640'], 2, 'stderr', 'WIDTHxHEIGHT'),
         (['--self-test', '--screenshot', 'x.png'], 2, 'stderr', 'together'),
@@ -142,7 +145,7 @@ def test_screenshot(exe):
 
 def screenshot(tap, exe, scheduler, path):
     result = run(exe, '--screenshot', path, '--scheduler', scheduler, '--places', 'machine',
-                 '--workers', '2', '--size', f'{WIDTH}x{HEIGHT}', '--depth', '2000')
+                 '--workers', '2', '--size', f'{WIDTH}x{HEIGHT}', '--depth', '800')
     tap.check(result.returncode == 0 and os.path.exists(path), f'{scheduler}: takes a screenshot',
               f'status {result.returncode}', result.stdout, result.stderr)
     if not os.path.exists(path):

@@ -13,8 +13,15 @@ PauseMeter *pause_meter_new (void);
 void pause_meter_free (PauseMeter *self);
 /* While busy, a heartbeat also finds the pauses in which the kernel let the thread wait. */
 void pause_meter_set_busy (PauseMeter *self, gboolean busy);
-/* The longest pauses, in microseconds: in the last PAUSE_METER_SECONDS, and ever. */
-void pause_meter_get (PauseMeter *self, gint64 *lately, gint64 *ever);
+
+typedef struct
+{
+  gint64 time;      /* microseconds */
+  gint64 computing; /* of these, the ones that the thread ran; in the others it waited */
+} Pause;
+
+/* The longest pauses: in the last PAUSE_METER_SECONDS, and ever. */
+void pause_meter_get (PauseMeter *self, Pause *lately, Pause *ever);
 /* Forgets all. */
 void pause_meter_reset (PauseMeter *self);
 

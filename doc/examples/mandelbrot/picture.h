@@ -12,10 +12,12 @@
 
 #define PICTURE_MIN_DEPTH   50
 #define PICTURE_MAX_DEPTH   20000
+#define PICTURE_USUAL_DEPTH 500
 #define PICTURE_N_PALETTES  4
 #define PICTURE_HOME_X      (-0.65)
 #define PICTURE_HOME_Y      0.0
-#define PICTURE_HOME_HEIGHT 2.5   /* of the plane, from top to bottom */
+#define PICTURE_HOME_HEIGHT 2.5 /* of the plane, that is shown at least */
+#define PICTURE_HOME_WIDTH  3.2
 #define PICTURE_MIN_SCALE   1e-16 /* below it, doubles tell neighbouring pixels no longer apart */
 #define PICTURE_MAX_SCALE   0.1
 

@@ -118,6 +118,6 @@ render_worker_colour (gint worker, guint8 rgb[3])
       double distance = fabs (fmod (hue + 6 - 2. * k, 6));
       double level = CLAMP (fabs (3 - distance) - 1, 0, 1);
 
-      rgb[k] = worker < 0 ? 255 : (guint8) ((.12 + .88 * level) * light * 255);
+      rgb[k] = worker < 0 ? 255 : (guint8) ((.36 + .64 * level) * light * 255);
     }
 }

@@ -9,8 +9,8 @@ screenshot_save (GtkWindow *window, const char *path, GError **error)
 {
   g_autoptr (GdkPaintable) paintable = gtk_widget_paintable_new (GTK_WIDGET (window));
   GskRenderer *renderer = gtk_native_get_renderer (GTK_NATIVE (window));
-  int width = gtk_widget_get_width (GTK_WIDGET (window));
-  int height = gtk_widget_get_height (GTK_WIDGET (window));
+  int width = gdk_paintable_get_intrinsic_width (paintable);
+  int height = gdk_paintable_get_intrinsic_height (paintable);
   GtkSnapshot *snapshot = gtk_snapshot_new ();
   g_autoptr (GskRenderNode) node = NULL;
   g_autoptr (GdkTexture) texture = NULL;
@@ -19,7 +19,7 @@ screenshot_save (GtkWindow *window, const char *path, GError **error)
   node = gtk_snapshot_free_to_node (snapshot);
   if (node == NULL || renderer == NULL)
     {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "the window shows nothing yet");
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_PENDING, "the window shows nothing yet");
       return FALSE;
     }
   texture = gsk_renderer_render_texture (renderer, node,

@@ -6,4 +6,5 @@
 
 #include <gtk/gtk.h>
 
+/* Fails with G_IO_ERROR_PENDING while the window is about to be drawn: then try again. */
 gboolean screenshot_save (GtkWindow *window, const char *path, GError **error);

@@ -31,8 +31,10 @@ static const struct
 } facts[N_FACTS] = {
   [FACT_RATE] = { "Frame rate", "Frames that the window's frame clock counted, while it draws" },
   [FACT_PAUSE] = { "Longest pause", "The longest time, in the last 5 seconds, in which the main "
-                                    "loop did not answer" },
-  [FACT_PAUSE_EVER] = { "Longest ever", "The longest such time since the program began" },
+                                    "loop did not answer, and "
+                                    "how much of that it computed; the rest it waited for a "
+                                    "processor or the display" },
+  [FACT_PAUSE_EVER] = { "Longest ever", "The longest such time since the window was first drawn" },
   [FACT_TILES] = { "Tiles", "Tiles of this picture that are there" },
   [FACT_TIME] = { "Drawn in", "From the wish for this picture to its last tile" },
   [FACT_STOLEN] = { "Stolen tiles", "Tiles of this picture that were drawn by another worker than "
@@ -176,7 +178,7 @@ refresh_facts (StatsPane *self)
   GdkFrameClock *clock = gtk_widget_get_frame_clock (GTK_WIDGET (self->canvas));
   double rate = clock != NULL ? gdk_frame_clock_get_fps (clock) : 0;
   CanvasProgress progress;
-  gint64 lately, ever;
+  Pause lately, ever;
   guint64 wakes, tiles;
 
   canvas_get_progress (self->canvas, &progress);
@@ -189,8 +191,10 @@ refresh_facts (StatsPane *self)
       self->rate = rate;
       set_fact (self, FACT_RATE, "%.0f /s", rate);
     }
-  set_fact (self, FACT_PAUSE, "%.1f ms", (double) lately / 1000);
-  set_fact (self, FACT_PAUSE_EVER, "%.1f ms", (double) ever / 1000);
+  set_fact (self, FACT_PAUSE, "%.1f ms, %.1f computing", (double) lately.time / 1000,
+            (double) lately.computing / 1000);
+  set_fact (self, FACT_PAUSE_EVER, "%.1f ms, %.1f computing", (double) ever.time / 1000,
+            (double) ever.computing / 1000);
   set_fact (self, FACT_TILES, "%u of %u", progress.n_done, progress.n_tiles);
   set_fact (self, FACT_TIME, "%.2f s", (double) progress.time / G_USEC_PER_SEC);
   set_fact (self, FACT_STOLEN, "%u, %u from afar",

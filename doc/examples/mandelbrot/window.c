@@ -29,6 +29,7 @@ struct _Viewer
   gboolean making;   /* an engine is on its way */
   gboolean outdated; /* and another one is wanted already */
   guint n_closing;
+  gboolean drawn; /* at least once */
   gboolean finished;
   char *refused;
 };
@@ -191,6 +192,24 @@ header_add (GtkWidget *bar,
   gtk_header_bar_pack_start (GTK_HEADER_BAR (bar), button);
 }
 
+/* A program that begins reads themes and fonts: what counts is how it goes on from there. */
+static void
+frame_painted (Viewer *self)
+{
+  if (!self->drawn)
+    pause_meter_reset (self->meter);
+  self->drawn = TRUE;
+}
+
+static void
+viewer_watch_frames (Viewer *self)
+{
+  GdkFrameClock *clock = gtk_widget_get_frame_clock (GTK_WIDGET (self));
+
+  g_signal_connect_object (clock, "after-paint", G_CALLBACK (frame_painted), self,
+                           G_CONNECT_SWAPPED);
+}
+
 static void
 viewer_make_header (Viewer *self)
 {
@@ -205,16 +224,18 @@ viewer_make_header (Viewer *self)
 }
 
 Viewer *
-viewer_new (GtkApplication *application, const EngineConfig *config)
+viewer_new (GtkApplication *application, const EngineConfig *config, guint depth)
 {
   Viewer *self = g_object_new (TYPE_VIEWER, "application", application, "title",
                                "Mandelbrot by messages", NULL);
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
+  GtkWidget *scrolled = gtk_scrolled_window_new ();
   GtkWidget *side = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
 
   self->mail = mail_new (tile_came, self);
   self->meter = pause_meter_new ();
   self->canvas = canvas_new (post_picture, self);
+  canvas_set_depth (self->canvas, depth);
   self->controls = controls_new (self->canvas, config);
   self->pane = stats_pane_new (self->canvas, self->mail, self->meter);
   self->refusal = GTK_LABEL (gtk_label_new (NULL));
@@ -233,7 +254,11 @@ viewer_new (GtkApplication *application, const EngineConfig *config)
   gtk_box_append (GTK_BOX (side), gtk_separator_new (GTK_ORIENTATION_HORIZONTAL));
   gtk_box_append (GTK_BOX (side), GTK_WIDGET (self->pane));
   gtk_box_append (GTK_BOX (box), GTK_WIDGET (self->canvas));
-  gtk_box_append (GTK_BOX (box), side);
+  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scrolled), side);
+  gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scrolled), GTK_POLICY_NEVER,
+                                  GTK_POLICY_AUTOMATIC);
+  gtk_widget_set_hexpand (scrolled, FALSE);
+  gtk_box_append (GTK_BOX (box), scrolled);
   gtk_window_set_child (GTK_WINDOW (self), box);
   viewer_make_header (self);
   shortcuts_attach (GTK_APPLICATION_WINDOW (self));
@@ -241,6 +266,7 @@ viewer_new (GtkApplication *application, const EngineConfig *config)
 
   g_signal_connect_swapped (self->controls, "engine-changed", G_CALLBACK (viewer_make_engine),
                             self);
+  g_signal_connect (self, "realize", G_CALLBACK (viewer_watch_frames), NULL);
   gtk_window_set_focus (GTK_WINDOW (self), GTK_WIDGET (self->canvas));
   viewer_make_engine (self);
 

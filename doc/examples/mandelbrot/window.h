@@ -11,7 +11,7 @@
 #define TYPE_VIEWER (viewer_get_type ())
 G_DECLARE_FINAL_TYPE (Viewer, viewer, MANDELBROT, VIEWER, GtkApplicationWindow)
 
-Viewer *viewer_new (GtkApplication *application, const EngineConfig *config);
+Viewer *viewer_new (GtkApplication *application, const EngineConfig *config, guint depth);
 Canvas *viewer_get_canvas (Viewer *self);
 PauseMeter *viewer_get_meter (Viewer *self);
 
