@@ -135,10 +135,17 @@ activate (GtkApplication *application, Program *self)
 static gboolean
 parse_size (const char *text, gint *width, gint *height)
 {
-  char rest;
+  g_auto (GStrv) parts = g_strsplit (text, "x", 3);
+  guint64 w, h;
 
-  return sscanf (text, "%dx%d%c", width, height, &rest) == 2 && *width >= SMALLEST_SIZE
-         && *width <= LARGEST_SIZE && *height >= SMALLEST_SIZE && *height <= LARGEST_SIZE;
+  if (g_strv_length (parts) != 2
+      || !g_ascii_string_to_unsigned (parts[0], 10, SMALLEST_SIZE, LARGEST_SIZE, &w, NULL)
+      || !g_ascii_string_to_unsigned (parts[1], 10, SMALLEST_SIZE, LARGEST_SIZE, &h, NULL))
+    return FALSE;
+  *width = (gint) w;
+  *height = (gint) h;
+
+  return TRUE;
 }
 
 /* Says what is wrong with the options, or NULL. */

@@ -2,8 +2,9 @@
  *
  * The statistics pane: a table of totals, and a bar for each worker out of an IrisStatsModel.
  *
- * The model's rows count since the scheduler was made. The bars show how busy a worker was lately,
- * so a row remembers what it showed last. Nothing is refreshed while nothing happens.
+ * The model's rows count since the scheduler was made. The bars show how busy a worker was while
+ * this picture was drawn, so a line remembers where its row stood when that began. Nothing is
+ * refreshed while nothing happens.
  */
 #include "stats-pane.h"
 
@@ -50,7 +51,7 @@ typedef struct
   IrisStatsRow *row;
   GtkLevelBar *bar;
   GtkLabel *executed, *stolen;
-  guint64 busy_ns, alive_ns; /* at the last refresh */
+  guint64 busy_ns, alive_ns; /* when the picture was begun */
 } Line;
 
 struct _StatsPane
@@ -93,6 +94,13 @@ line_refresh (Line *line)
   gtk_level_bar_set_value (line->bar, alive > 0 ? MIN ((double) busy / (double) alive, 1) : 0);
   gtk_label_set_text (line->executed, executed);
   gtk_label_set_text (line->stolen, taken);
+}
+
+static void
+line_begin (Line *line)
+{
+  const IrisCounters *now = iris_stats_row_get_counters (line->row);
+
   line->busy_ns = now->busy_ns;
   line->alive_ns = now->alive_ns;
 }
@@ -151,7 +159,8 @@ line_new (gpointer item, gpointer data)
   gtk_level_bar_remove_offset_value (line->bar, GTK_LEVEL_BAR_OFFSET_FULL);
   gtk_widget_set_hexpand (GTK_WIDGET (line->bar), TRUE);
   gtk_widget_set_valign (GTK_WIDGET (line->bar), GTK_ALIGN_CENTER);
-  gtk_widget_set_tooltip_text (GTK_WIDGET (line->bar), "How busy this worker was lately");
+  gtk_widget_set_tooltip_text (GTK_WIDGET (line->bar),
+                               "How busy this worker was while this picture was drawn");
   gtk_box_append (box, GTK_WIDGET (line->bar));
   line->executed = append_label (box, "0", 7, 1, "Messages that it handled");
   line->stolen = append_label (box, "0", 6, 1, "Messages that it stole");
@@ -229,7 +238,11 @@ stats_pane_tick (gpointer data)
   gboolean rests = canvas_is_complete (self->canvas);
 
   pause_meter_set_busy (self->meter, !rests);
-  stats_pane_refresh (self);
+  /* The end of the picture was shown when it came. */
+  if (rests)
+    refresh_facts (self);
+  else
+    stats_pane_refresh (self);
   if (!rests)
     return G_SOURCE_CONTINUE;
   self->timer = 0;
@@ -324,6 +337,8 @@ stats_pane_new (Canvas *canvas, Mail *mail, PauseMeter *meter)
   self->canvas = canvas;
   self->mail = mail;
   self->meter = meter;
+  g_signal_connect_object (canvas, "completed", G_CALLBACK (stats_pane_refresh), self,
+                           G_CONNECT_SWAPPED);
 
   return self;
 }
@@ -339,6 +354,15 @@ stats_pane_set_scheduler (StatsPane *self, IrisScheduler *scheduler)
     return;
   self->model = iris_stats_model_new (scheduler, IRIS_STATS_OF_WORKERS);
   gtk_list_box_bind_model (self->list, G_LIST_MODEL (self->model), line_new, self, NULL);
+}
+
+void
+stats_pane_begin (StatsPane *self)
+{
+  if (self->model != NULL)
+    iris_stats_model_refresh (self->model);
+  g_ptr_array_foreach (self->lines, (GFunc) line_begin, NULL);
+  stats_pane_watch (self);
 }
 
 void

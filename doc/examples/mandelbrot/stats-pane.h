@@ -16,6 +16,8 @@ G_DECLARE_FINAL_TYPE (StatsPane, stats_pane, MANDELBROT, STATS_PANE, GtkBox)
 /* What is asked for numbers; it must outlive the pane. */
 StatsPane *stats_pane_new (Canvas *canvas, Mail *mail, PauseMeter *meter);
 void stats_pane_set_scheduler (StatsPane *self, IrisScheduler *scheduler);
+/* A picture is begun. */
+void stats_pane_begin (StatsPane *self);
 /* Takes new numbers a few times a second while there is work, and once after it. */
 void stats_pane_watch (StatsPane *self);
 /* What it shows is final, until there is work again. */

@@ -43,7 +43,7 @@ post_picture (Picture *picture, gpointer data)
 {
   Viewer *self = data;
 
-  stats_pane_watch (self->pane);
+  stats_pane_begin (self->pane);
   if (self->engine != NULL)
     engine_post (self->engine, picture);
 }
