@@ -4,6 +4,8 @@
  */
 #include "iris/base/iris-slab-private.h"
 
+#include "iris/base/iris-fork-private.h"
+
 #include <glib.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -55,6 +57,7 @@ exit_key_create (void)
 {
   if (pthread_key_create (&exit_key, slab_set_put_aside) != 0)
     g_error ("iris: no thread-specific key left for the slabs");
+  iris_fork_guard (&sets_lock);
 }
 
 static SlabSet *
@@ -111,7 +114,7 @@ slab_add_chunk (IrisSlab *self)
 }
 
 void *
-iris_slab_alloc_slow (IrisSlabClass klass, IrisSlab **home)
+iris_slab_alloc_slow (IrisSlabClass klass)
 {
   IrisSlab *slab;
   void *object;
@@ -119,7 +122,6 @@ iris_slab_alloc_slow (IrisSlabClass klass, IrisSlab **home)
   if (iris_slab_mine[klass] == NULL)
     slab_set_adopt ();
   slab = iris_slab_mine[klass];
-  *home = slab;
 
   if (slab->free_list == NULL)
     slab->free_list = iris_handback_take_all (&slab->handback);

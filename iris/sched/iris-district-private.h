@@ -36,6 +36,10 @@
  * IRIS_STEAL_MAX at a time. Items under way between two deques are seen by nobody, so laying them
  * down ends with a publish.
  *
+ * Last of all come the tasks that items of other workers have forked (iris-fork-stack-private.h),
+ * those of the same place first. They are no items; who steals one runs it as an item of its own.
+ * Also that source is looked at before a worker sleeps, and its publishing is that of the lot.
+ *
  * An item that is to be kept apart from others waits in an inbox, whoever queues it, so that it
  * moves alone and only after a look at it: iris-footprint-private.h.
  *
@@ -106,7 +110,14 @@ IrisDistricts *iris_districts_new_full (IrisPlaces *places,
                                         const IrisStealRules *rules);
 void iris_districts_free (gpointer data);
 
+/* iris-district-fork.c */
+IrisForkStack *iris_districts_get_forks (IrisCrew *crew, IrisWorker *self);
+IrisItem *iris_districts_steal_fork (IrisCrew *crew, IrisWorker *self);
+bool iris_districts_has_forks (IrisCrew *crew);
+
 /* iris-district-take.c */
+void iris_districts_note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n);
+IrisItem *iris_districts_open (IrisCrew *crew, IrisWorker *self, IrisItem *met);
 IrisItem *iris_districts_take (IrisCrew *crew, IrisWorker *self);
 IrisWork iris_districts_has_work (IrisCrew *crew, IrisWorker *self);
 

@@ -5,13 +5,14 @@
 #include "iris/sched/iris-district-private.h"
 
 #include "iris/sched/iris-mail-private.h"
+#include "iris/sched/iris-presence-private.h"
 
 /* In the flags of items that the short way of taking passes on to the long one. */
 #define IRIS_ITEM_SPECIAL (IRIS_ITEM_ENVELOPE | IRIS_FOOTPRINT_COUNTED)
 
 /* Counts a steal of @n items from @victim_place and makes known what was laid down. */
-static void
-note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
+void
+iris_districts_note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
 {
   IrisDistricts *districts = crew->owner;
   IrisWorkerCounters *counters = &self->counters;
@@ -82,7 +83,7 @@ steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
         break;
       lay_down (crew, self, victim, items, got);
     }
-  note_stolen (crew, self, victim->place, (guint) n);
+  iris_districts_note_stolen (crew, self, victim->place, (guint) n);
 
   return first;
 }
@@ -99,7 +100,7 @@ steal_from_inbox (IrisCrew *crew, IrisWorker *self, guint place)
   iris_counter_add (&self->counters.steal_tries, 1);
   item = iris_ring_core_pop (&districts->districts[place].inbox);
   if (item != NULL)
-    note_stolen (crew, self, place, 1);
+    iris_districts_note_stolen (crew, self, place, 1);
   else
     iris_counter_add (&self->counters.steal_empties, 1);
 
@@ -127,6 +128,25 @@ steal_from_workers_of (IrisCrew *crew, IrisWorker *self, guint place)
     }
 
   return NULL;
+}
+
+/* What spare workers have: those of the same place first. */
+static IrisItem *
+steal_from_spares (IrisCrew *crew, IrisWorker *self)
+{
+  guint n = iris_crew_count_workers (crew);
+  IrisItem *item = NULL;
+
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = crew->n_workers; i < n && item == NULL; i++)
+      {
+        IrisWorker *victim = iris_crew_get_worker (crew, i);
+
+        if ((victim->place == self->place) == (pass == 0) && victim->deque != self->deque)
+          item = steal_from_worker (crew, self, victim);
+      }
+
+  return item;
 }
 
 /* Nearest places first; among equally near ones from a random one on. */
@@ -210,8 +230,8 @@ take_any (IrisCrew *crew)
   for (guint i = 0; i < districts->n_districts; i++)
     if ((item = take_from_inboxes (&districts->districts[i])) != NULL)
       return item;
-  for (guint i = 0; i < crew->n_workers; i++)
-    if ((item = iris_deque_core_take_oldest (crew->workers[i].deque)) != NULL)
+  for (guint i = 0; i < iris_crew_count_workers (crew); i++)
+    if ((item = iris_deque_core_take_oldest (iris_crew_get_worker (crew, i)->deque)) != NULL)
       return item;
 
   return NULL;
@@ -227,6 +247,10 @@ steal (IrisCrew *crew, IrisWorker *self)
 
   if (item == NULL)
     item = steal_from_elsewhere (crew, self);
+  if (item == NULL)
+    item = steal_from_spares (crew, self);
+  if (item == NULL)
+    item = iris_districts_steal_fork (crew, self);
   if (began)
     iris_worker_end_search (self);
 
@@ -296,6 +320,12 @@ iris_districts_take (IrisCrew *crew, IrisWorker *self)
   return item;
 }
 
+IrisItem *
+iris_districts_open (IrisCrew *crew, IrisWorker *self, IrisItem *met)
+{
+  return iris_unlikely (met->flags & IRIS_ITEM_SPECIAL) ? take_slowly (crew, self, met) : met;
+}
+
 /* Every source at which take() looks, by positions: an item that is being put down counts. */
 IrisWork
 iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
@@ -309,12 +339,14 @@ iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
   for (guint i = 0; i < districts->n_districts && !(work & IRIS_WORK_SHARED); i++)
     if (!iris_ring_core_is_empty (&districts->districts[i].inbox))
       work |= IRIS_WORK_SHARED;
-  for (guint i = 0; i < crew->n_workers && !(work & IRIS_WORK_SHARED); i++)
-    if (iris_deque_core_get_length (crew->workers[i].deque) > 0)
+  for (guint i = 0; i < iris_crew_count_workers (crew) && !(work & IRIS_WORK_SHARED); i++)
+    if (iris_deque_core_get_length (iris_crew_get_worker (crew, i)->deque) > 0)
       work |= IRIS_WORK_SHARED;
   /* Of the sources above alone: another one that can be refused by nobody comes after this. */
   if ((work & IRIS_WORK_SHARED) && iris_districts_refuses_all (crew, self))
     work ^= IRIS_WORK_SHARED | IRIS_WORK_REFUSED;
+  if (!(work & IRIS_WORK_SHARED) && iris_districts_has_forks (crew))
+    work |= IRIS_WORK_SHARED;
 
   return work;
 }

@@ -76,15 +76,16 @@ push_hinted (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
   bool apart = iris_districts_is_apart (self, item->flags);
   bool strict = (item->flags & IRIS_ITEM_STRICT) != 0;
   bool at_home = worker != NULL && worker->place == place;
+  bool behind = (item->flags & IRIS_ITEM_BEHIND) != 0;
 
   if (at_home)
     iris_counter_add (&worker->counters.hinted, 1);
   else
     atomic_fetch_add_explicit (&self->districts[place].hinted, 1, memory_order_relaxed);
 
-  if (at_home && !strict && !apart)
+  if (at_home && !strict && !apart && !behind)
     push_own (crew, worker, item);
-  else if (self->layout == IRIS_LAYOUT_MAILBOXES && worker != NULL && !strict && !apart)
+  else if (self->layout == IRIS_LAYOUT_MAILBOXES && worker != NULL && !strict && !apart && !at_home)
     push_twice (crew, worker, item);
   else
     push_inbox (crew, place, strict, item);
@@ -141,6 +142,13 @@ districts_push (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
 }
 
 static void
+districts_expose (IrisCrew *crew, IrisWorker *worker)
+{
+  iris_deque_core_expose (worker->deque, G_MAXUINT64);
+  iris_districts_publish_own (crew, worker);
+}
+
+static void
 districts_bind (IrisCrew *crew, IrisWorker *worker)
 {
   IrisDistricts *self = crew->owner;
@@ -174,9 +182,13 @@ districts_add_stats (IrisCrew *crew, IrisStats *stats)
 
 const IrisCrewOps iris_districts_ops = {
   .push = districts_push,
+  .publish = wake_for_own,
+  .open = iris_districts_open,
   .take = iris_districts_take,
   .has_work = iris_districts_has_work,
+  .expose = districts_expose,
   .bind = districts_bind,
+  .get_forks = iris_districts_get_forks,
   .add_stats = districts_add_stats,
 };
 
@@ -264,7 +276,8 @@ iris_districts_new_full (IrisPlaces *places,
 
       if (!iris_ring_core_init (&district->inbox, IRIS_INBOX_CAPACITY, link)
           || !iris_ring_core_init (&district->strict, IRIS_INBOX_CAPACITY, link)
-          || !iris_ring_core_init (&district->mail, mail_capacity, link))
+          || !iris_ring_core_init (&district->mail, mail_capacity,
+                                   G_STRUCT_OFFSET (IrisEnvelope, mail_next)))
         g_error ("iris: out of memory for the inboxes of place %u", i);
       district->first_worker = first_worker;
       district->n_workers = iris_place_get_n_workers (iris_places_get_place (places, i));
@@ -282,6 +295,7 @@ iris_districts_share_deques (IrisCrew *crew)
 {
   IrisDistricts *self = crew->owner;
 
+  crew->shares_deques = true;
   for (guint i = 0; i < crew->n_workers; i++)
     {
       IrisWorker *worker = &crew->workers[i];

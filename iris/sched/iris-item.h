@@ -68,7 +68,9 @@ struct _IrisItem
   gpointer context; /* for whoever embeds the item */
 };
 
+#ifndef __GI_SCANNER__
 G_STATIC_ASSERT (sizeof (IrisItem) == 64);
+#endif
 
 IRIS_AVAILABLE_IN_ALL
 void iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify notify);

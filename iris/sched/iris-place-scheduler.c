@@ -44,6 +44,16 @@ G_DEFINE_ENUM_TYPE (IrisDeal,
                     G_DEFINE_ENUM_VALUE (IRIS_DEAL_ROUND_ROBIN, "round-robin"))
 G_DEFINE_TYPE_WITH_PRIVATE (IrisPlaceScheduler, iris_place_scheduler, IRIS_TYPE_SCHEDULER)
 
+/* For the constructed() of a subclass, before that of this class, when nobody has named places. */
+void
+iris_place_scheduler_choose_places (IrisPlaceScheduler *self, IrisPlaces *places)
+{
+  IrisPlaceSchedulerPrivate *priv = iris_place_scheduler_get_instance_private (self);
+
+  g_assert (priv->places == NULL);
+  priv->places = g_object_ref (places);
+}
+
 /* What IRIS_DEBUG wants to know of the places. */
 static void
 tell_places (IrisPlaces *places)
@@ -104,6 +114,8 @@ iris_place_scheduler_constructed (GObject *object)
                         iris_districts_free, n, workers, priv->deque);
   if (priv->layout == IRIS_LAYOUT_SHARED)
     iris_districts_share_deques (crew);
+  else if (priv->deque == IRIS_DEQUE_SPLIT && priv->deal == IRIS_DEAL_OWN)
+    iris_crew_set_plain (crew);
   iris_scheduler_set_crew (IRIS_SCHEDULER (self), crew);
   if (iris_debug_has (IRIS_DEBUG_PLACES))
     tell_places (priv->places);

@@ -78,6 +78,12 @@ guint iris_scheduler_get_n_workers (IrisScheduler *self);
 IRIS_AVAILABLE_IN_ALL
 guint iris_scheduler_get_n_places (IrisScheduler *self);
 IRIS_AVAILABLE_IN_ALL
+void iris_scheduler_set_n_active (IrisScheduler *self, guint n);
+IRIS_AVAILABLE_IN_ALL
+void iris_scheduler_set_n_active_at (IrisScheduler *self, gint place, guint n);
+IRIS_AVAILABLE_IN_ALL
+guint iris_scheduler_get_n_active (IrisScheduler *self);
+IRIS_AVAILABLE_IN_ALL
 IrisStats *iris_scheduler_get_stats (IrisScheduler *self);
 
 G_END_DECLS

@@ -76,6 +76,7 @@ iris_stats_copy (const IrisStats *self)
 
   copy = iris_stats_new (self->n_places, self->n_workers);
   copy->total = self->total;
+  copy->presence = self->presence;
   memcpy (copy->places, self->places, self->n_places * sizeof *self->places);
   memcpy (copy->workers, self->workers, self->n_workers * sizeof *self->workers);
   memcpy (copy->worker_place, self->worker_place, self->n_workers * sizeof *self->worker_place);

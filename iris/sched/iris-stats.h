@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <iris/base/iris-version-macros.h>
+#include <iris/sched/iris-presence.h>
 #include <iris/sched/iris-steal-policy.h>
 #include <glib-object.h>
 
@@ -95,12 +95,14 @@ typedef struct
  * @n_workers: length of @workers
  * @total: sums over all workers, and what happened outside them
  * @places: (array length=n_places): per place, in order of id
- * @workers: (array length=n_workers): per worker, in order of index
+ * @workers: (array length=n_workers): per worker, in order of index; spare workers, if any were
+ *   made, come last
  * @worker_place: (array length=n_workers): the place of each worker
  * @from_ns: when counting began, in nanoseconds of the clock of g_get_monotonic_time()
  * @to_ns: when the snapshot was taken
  * @delay: histogram of the time from queueing to running, of a sample of the items
  * @run: histogram of the time that running took, of the same sample
+ * @presence: how many workers take part, and what was decided about that
  *
  * A snapshot of a scheduler's statistics; see iris_scheduler_get_stats().
  *
@@ -119,6 +121,7 @@ typedef struct
   gint64 to_ns;
   guint64 delay[IRIS_STATS_DELAY_BUCKETS];
   guint64 run[IRIS_STATS_DELAY_BUCKETS];
+  IrisPresence presence;
 } IrisStats;
 
 #define IRIS_TYPE_STATS (iris_stats_get_type ())

@@ -22,9 +22,17 @@ BenchResult *bench_external (const BenchOptions *options, GError **error);
 BenchResult *bench_grain (const BenchOptions *options, GError **error);
 BenchResult *bench_imbalance (const BenchOptions *options, GError **error);
 BenchResult *bench_wake (const BenchOptions *options, GError **error);
+BenchResult *bench_round_trip (const BenchOptions *options, GError **error);
 BenchResult *bench_idle (const BenchOptions *options, GError **error);
 BenchResult *bench_fib (const BenchOptions *options, GError **error);
 BenchResult *bench_jacobi (const BenchOptions *options, GError **error);
 BenchResult *bench_lud (const BenchOptions *options, GError **error);
 BenchResult *bench_heat (const BenchOptions *options, GError **error);
+BenchResult *bench_locks (const BenchOptions *options, GError **error);
+/* Whether the contenders that were chosen are those of locks. */
+gboolean bench_locks_check (const BenchOptions *options, GError **error);
+BenchResult *bench_ping_pong (const BenchOptions *options, GError **error);
+BenchResult *bench_fan_in (const BenchOptions *options, GError **error);
+BenchResult *bench_actor_ring (const BenchOptions *options, GError **error);
+BenchResult *bench_coordinate (const BenchOptions *options, GError **error);
 BenchResult *bench_queues (const BenchOptions *options, GError **error);

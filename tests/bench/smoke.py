@@ -28,6 +28,9 @@ CONTAINERS = {
     'deque': {'chase-lev', 'split', 'abp', 'steal-half', 'locked', 'idempotent'},
 }
 
+SECTIONS = ('single_ctr', 'multiple_ctr', 'doubly_list', 'prod_cons', 'affinity', 'mlt_ctr_mlt_lock',
+            'multiple_fifo')
+
 # Which contenders must have taken part, at least, by load.
 EXPECTED = {
     'recursive': {'items': MANY | GLIB, 'messages': MANY},
@@ -36,11 +39,19 @@ EXPECTED = {
               for side in ('outside', 'inside') for grain in (0, 1, 10, 100)},
     'imbalance': {'imbalance': MANY | GLIB | {'plain'}},
     'wake': {'median': BASE | GLIB, '99th percentile': BASE | GLIB},
+    'round-trip': {f'{n} under way': {'iris-task', 'gtask'} for n in (1, 100)},
     'idle': {'processor use': BASE | GLIB, 'wake-ups': BASE | GLIB},
-    'fib': {'call': {'plain'}, '1 worker': MANY, '2 workers': MANY},
+    'fib': {'call': {'plain'}, '1 worker': MANY | {'fork-join'},
+            '2 workers': MANY | {'fork-join'}},
     'jacobi': NUMERIC,
     'lud': NUMERIC,
     'heat': NUMERIC,
+    'locks': {f'{kind}, {n} waiters': {'gmutex', 'lock:off', 'lock:always', 'lock:adaptive', 'lock:threads'}
+              for kind in SECTIONS for n in (2, 4, 8, 16, 32, 64, 128)},
+    'ping-pong': {'actors': MANY | {'gasyncqueue'}, 'ports': MANY},
+    'fan-in': {'actors': MANY | {'gasyncqueue'}, 'ports': MANY},
+    'ring': {'actors': MANY},
+    'coordinate': {'arbiter': MANY | {'gasyncqueue'}, 'exclusive receiver': MANY},
     'queues': {f'{how}, {n} thread{"s" if n > 1 else ""}': who
                for n in (1, 2, 4) for how, who in CONTAINERS.items()} | {'steal': CONTAINERS['deque']},
 }
@@ -51,11 +62,17 @@ COUNTS = {
     'grain': (['--items', '6'], {'outside, 1 µs': 6, 'inside, 0 µs': 7}),
     'imbalance': (['--items', '4', '--work', '5'], {'imbalance': 5}),
     'wake': (['--items', '3'], {'median': 0}),
+    'round-trip': (['--items', '30'], {'1 under way': 30, '100 under way': 30}),
     'idle': (['--seconds', '0.01'], {'wake-ups': 0}),
     'fib': (['--size', '10'], {'1 worker': 88, '2 workers': 88}),
     'jacobi': (['--size', '20', '--steps', '3', '--tile', '8'], {'1 worker': 9}),
     'lud': (['--size', '24', '--tile', '8'], {'2 workers': 1 + 4 + 4 + 1 + 2 + 1 + 1}),
     'heat': (['--size', '7', '--steps', '5', '--tile', '3'], {'2 workers': 15}),
+    'locks': (['--items', '300'], {'single_ctr, 2 waiters': 300, 'multiple_fifo, 128 waiters': 256}),
+    'ping-pong': (['--items', '5'], {'actors': 5, 'ports': 5}),
+    'fan-in': (['--items', '16'], {'actors': 16, 'ports': 16}),
+    'ring': (['--items', '7'], {'actors': 7}),
+    'coordinate': (['--items', '8'], {'arbiter': 8, 'exclusive receiver': 8}),
     'queues': (['--items', '30'], {'shared, 2 threads': 60, 'steal': 30, 'deque, 4 threads': 60}),
 }
 
@@ -142,8 +159,8 @@ def test_compare():
     if report is None:
         return
     names = {result['workload'] for result in report['results']}
-    # The containers have names of their own, of which none was chosen.
-    check(names == set(EXPECTED) - {'queues'}, 'compare runs what the chosen can run',
+    # Containers, locks and round trips have names of their own, of which none was chosen.
+    check(names == set(EXPECTED) - {'queues', 'locks', 'round-trip'}, 'compare runs what the chosen can run',
           sorted(names))
     verdicts = {goal['reached'] for goal in report['goals']}
     check(verdicts <= {'yes', 'NO', 'shown', 'unknown'} and len(report['goals']) > 15,
@@ -173,6 +190,7 @@ def test_options():
     refused('has no setting', 'recursive', '--only', 'places:colour=red')
     refused('has no setting', 'recursive', '--only', 'default:deal=own')
     refused('has no setting', 'recursive', '--only', 'places:deque=idempotent')
+    refused('there is no contender', 'locks', '--only', 'places')
     refused('steal policy knows no', 'recursive', '--only', 'places:steal=nearest')
     refused('must be a number', 'recursive', '--only', 'places:steal=random+cap=0')
     refused('has no setting', 'recursive', '--only', 'lock-free:steal=random')

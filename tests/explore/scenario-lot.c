@@ -49,7 +49,11 @@ static unsigned n_refusals[N_WORKERS][MAX_WORK]; /* to come, of a worker's own *
 static void
 setup_lot (unsigned n_places, unsigned workers)
 {
-  iris_lot_init (&lot, n_places, workers);
+  unsigned per_place[N_WORKERS] = { 0 };
+
+  for (unsigned i = 0; i < workers; i++)
+    per_place[i % n_places]++;
+  iris_lot_init (&lot, n_places, per_place);
   n_workers = workers;
   n_works = 0;
   refusing = false;

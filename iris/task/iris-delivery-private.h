@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Delivery into a main context: items that others push run when the context is iterated.
+ *
+ * Each main context that was ever delivered to has one source of this kind, attached for as long
+ * as the context lives. Who pushes puts the item on a handback list, and wakes the context only if
+ * the list was empty; so a burst of deliveries costs one wake-up, and none of them allocates.
+ *
+ * No wake-up is lost: a push onto an empty list is followed by a wake-up, which makes the context
+ * ask its sources again; a push onto a list that is not empty is behind one whose wake-up is still
+ * to be answered, since only the answer empties the list.
+ *
+ * Ownership: the context owns the source. Whoever may still push holds a reference to the context
+ * and so keeps both; an item in the list holds neither, or a context that nobody iterates any more
+ * would be held by its own source. When a context goes, the items that are left are cancelled.
+ */
+#pragma once
+
+#include "iris/sched/iris-item-private.h"
+
+#include <glib.h>
+
+typedef struct _IrisDelivery IrisDelivery;
+
+/* The delivery of a context, valid while the caller holds a reference to the context. */
+IrisDelivery *iris_delivery_of (GMainContext *context);
+
+/* From any thread. The caller holds a reference to the context until this returns. */
+void iris_delivery_push (IrisDelivery *self, IrisItem *item);

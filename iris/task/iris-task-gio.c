@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Tasks and GIO: GAsyncResult, GTask, GCancellable, in both directions.
+ *
+ * The handler of a GCancellable knows its task weakly, and is taken off by its id and not by
+ * g_cancellable_disconnect(), which waits for handlers that run and so would wait for itself when
+ * a cancellation ends the task.
+ */
+#define IRIS_INSIDE
+#include "iris/task/iris-task-gio.h"
+#undef IRIS_INSIDE
+
+#include "iris/task/iris-task-private.h"
+
+/* --- GAsyncResult ------------------------------------------------------------------------------
+ */
+
+static gpointer
+async_result_get_user_data (GAsyncResult *result)
+{
+  return iris_task_get_private (IRIS_TASK (result))->async_data;
+}
+
+static GObject *
+async_result_get_source_object (GAsyncResult *result)
+{
+  GObject *source = iris_task_get_private (IRIS_TASK (result))->source_object;
+
+  return source != NULL ? g_object_ref (source) : NULL;
+}
+
+static gboolean
+async_result_is_tagged (GAsyncResult *result, gpointer tag)
+{
+  return iris_task_get_private (IRIS_TASK (result))->source_tag == tag;
+}
+
+void
+iris_task_async_result_init (GAsyncResultIface *iface)
+{
+  iface->get_user_data = async_result_get_user_data;
+  iface->get_source_object = async_result_get_source_object;
+  iface->is_tagged = async_result_is_tagged;
+}
+
+/**
+ * iris_task_set_source:
+ * @self: a task that was not run yet
+ * @source_object: (type GObject) (nullable): the object whose function it serves
+ * @source_tag: (nullable): which function that is; see g_async_result_is_tagged()
+ *
+ * Sets what those who await the task get as source, so that a function with a `_finish()` in the
+ * manner of GIO can be made of it.
+ *
+ * Since: 0.1
+ */
+void
+iris_task_set_source (IrisTask *self, gpointer source_object, gpointer source_tag)
+{
+  IrisTaskPrivate *priv;
+
+  g_return_if_fail (IRIS_IS_TASK (self));
+  g_return_if_fail (source_object == NULL || G_IS_OBJECT (source_object));
+
+  priv = iris_task_get_private (self);
+  g_set_object (&priv->source_object, source_object);
+  priv->source_tag = source_tag;
+}
+
+/* --- GCancellable ------------------------------------------------------------------------------
+ */
+
+static void
+weak_free (gpointer data, GClosure *closure)
+{
+  GWeakRef *weak = data;
+
+  g_weak_ref_clear (weak);
+  g_free (weak);
+}
+
+static void
+cancellable_cancelled (GCancellable *cancellable, gpointer data)
+{
+  g_autoptr (IrisTask) task = g_weak_ref_get (data);
+
+  if (task != NULL)
+    iris_task_cancel (task);
+}
+
+/* Taken out under the lock, taken off outside. */
+void
+iris_task_unlink_cancellable (IrisTask *self)
+{
+  IrisTaskPrivate *priv = iris_task_get_private (self);
+  g_autoptr (GCancellable) cancellable = NULL;
+  gulong id;
+
+  g_mutex_lock (&priv->lock);
+  cancellable = g_steal_pointer (&priv->cancellable);
+  id = priv->cancellable_id;
+  priv->cancellable_id = 0;
+  g_mutex_unlock (&priv->lock);
+  if (id != 0)
+    g_signal_handler_disconnect (cancellable, id);
+}
+
+/**
+ * iris_task_set_cancellable:
+ * @self: a task that is not over
+ * @cancellable: (nullable): a cancellable, or %NULL for none
+ *
+ * Ties the task and @cancellable together until the task is over: cancelling one cancels the
+ * other. May be called from any thread.
+ *
+ * Since: 0.1
+ */
+void
+iris_task_set_cancellable (IrisTask *self, GCancellable *cancellable)
+{
+  IrisTaskPrivate *priv;
+  GWeakRef *weak;
+  gulong id;
+  bool is_linked;
+
+  g_return_if_fail (IRIS_IS_TASK (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  priv = iris_task_get_private (self);
+  iris_task_unlink_cancellable (self);
+  if (cancellable == NULL)
+    return;
+  weak = g_new0 (GWeakRef, 1);
+  g_weak_ref_init (weak, self);
+  id = g_signal_connect_data (cancellable, "cancelled", G_CALLBACK (cancellable_cancelled), weak,
+                              weak_free, 0);
+  g_mutex_lock (&priv->lock);
+  is_linked = priv->cancellable == NULL && !iris_task_is_over (priv);
+  if (is_linked)
+    {
+      priv->cancellable = g_object_ref (cancellable);
+      priv->cancellable_id = id;
+    }
+  g_mutex_unlock (&priv->lock);
+  if (!is_linked)
+    g_signal_handler_disconnect (cancellable, id);
+  else if (g_cancellable_is_cancelled (cancellable))
+    iris_task_cancel (self); /* before the handler was there */
+  else if (atomic_load_explicit (&priv->cancel_wanted, memory_order_seq_cst))
+    g_cancellable_cancel (cancellable);
+}
+
+/**
+ * iris_task_get_cancellable:
+ * @self: a task that is not over
+ *
+ * The cancellable that the task is tied to, for its function to hand on; see
+ * iris_task_set_cancellable(). If there is none one is made.
+ *
+ * Returns: (transfer full): a cancellable
+ *
+ * Since: 0.1
+ */
+GCancellable *
+iris_task_get_cancellable (IrisTask *self)
+{
+  IrisTaskPrivate *priv;
+  GCancellable *cancellable = NULL;
+
+  g_return_val_if_fail (IRIS_IS_TASK (self), NULL);
+
+  priv = iris_task_get_private (self);
+  g_mutex_lock (&priv->lock);
+  g_set_object (&cancellable, priv->cancellable);
+  g_mutex_unlock (&priv->lock);
+  if (cancellable != NULL)
+    return cancellable;
+  cancellable = g_cancellable_new ();
+  iris_task_set_cancellable (self, cancellable);
+
+  return cancellable;
+}
+
+/* --- functions in the manner of GIO ------------------------------------------------------------
+ */
+
+typedef struct
+{
+  IrisTaskBegin begin;
+  IrisTaskEnd end;
+  gpointer data;
+  GDestroyNotify notify;
+} Pair;
+
+static void
+pair_free (gpointer data)
+{
+  Pair *self = data;
+
+  if (self->notify != NULL)
+    self->notify (self->data);
+  g_free (self);
+}
+
+static void
+pair_ended (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (IrisTask) task = data;
+  Pair *self = iris_task_get_private (task)->data;
+  GError *error = NULL;
+
+  if (!self->end (task, source, result, self->data, &error))
+    {
+      if (error == NULL)
+        error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_FAILED, "The function failed");
+      /* Whoever cancelled is told that it was; a task that nobody cancelled has an error. */
+      iris_task_take_fatal_error (task, error);
+    }
+  iris_task_work_finished (task);
+}
+
+static void
+pair_begin (IrisTask *task, gpointer data)
+{
+  Pair *self = data;
+  g_autoptr (GCancellable) cancellable = iris_task_get_cancellable (task);
+  GMainContext *context = iris_task_get_private (task)->work_context;
+
+  g_main_context_push_thread_default (context);
+  self->begin (task, cancellable, pair_ended, g_object_ref (task), self->data);
+  g_main_context_pop_thread_default (context);
+}
+
+/**
+ * iris_task_new_for_gio: (skip)
+ * @context: (nullable): the main context for both functions, or %NULL for the caller's
+ *   thread-default one
+ * @begin: (scope notified): calls the asynchronous function
+ * @end: (scope notified): calls its finishing one
+ * @user_data: (nullable): for both
+ * @notify: (nullable): called with @user_data when the task is freed
+ *
+ * Makes a task of a pair of functions in the manner of GIO, such as g_file_load_contents_async()
+ * and its `_finish()`, or anything that ends in a #GAsyncResult, a #GTask among them.
+ *
+ * When the task is run and its dependencies are over, @begin is called in @context. @end is called
+ * when the function has ended; it may set the task's result. Cancelling the task cancels the
+ * #GCancellable that @begin is given.
+ *
+ * Returns: (transfer floating): a task with a floating reference, which running it takes
+ *
+ * Since: 0.1
+ */
+IrisTask *
+iris_task_new_for_gio (GMainContext *context,
+                       IrisTaskBegin begin,
+                       IrisTaskEnd end,
+                       gpointer user_data,
+                       GDestroyNotify notify)
+{
+  IrisTask *self;
+  Pair *pair;
+
+  g_return_val_if_fail (begin != NULL && end != NULL, NULL);
+
+  pair = g_new (Pair, 1);
+  *pair = (Pair){ begin, end, user_data, notify };
+  self = iris_task_new_full (pair_begin, pair, pair_free, TRUE, NULL, NULL, NULL);
+  iris_task_get_private (self)->work_context = context != NULL
+                                                   ? g_main_context_ref (context)
+                                                   : g_main_context_ref_thread_default ();
+
+  return self;
+}
+
+static void
+gtask_return (IrisTask *self, gpointer data)
+{
+  GTask *gtask = data;
+  GValue value = G_VALUE_INIT;
+  GError *error = NULL;
+
+  if (iris_task_propagate (self, &value, &error))
+    g_task_return_value (gtask, G_VALUE_TYPE (&value) != G_TYPE_INVALID ? &value : NULL);
+  else
+    g_task_return_error (gtask, error);
+  iris_task_discard (&value, NULL);
+}
+
+/**
+ * iris_task_return_to_gtask:
+ * @self: a task
+ * @gtask: a task of GIO that has not returned
+ *
+ * Lets @gtask return what @self ends with: a value for g_task_propagate_value(), or its error, or
+ * %G_IO_ERROR_CANCELLED. If @gtask has a #GCancellable, @self is tied to it.
+ *
+ * Since: 0.1
+ */
+void
+iris_task_return_to_gtask (IrisTask *self, GTask *gtask)
+{
+  GCancellable *cancellable;
+
+  g_return_if_fail (IRIS_IS_TASK (self));
+  g_return_if_fail (G_IS_TASK (gtask));
+
+  cancellable = g_task_get_cancellable (gtask);
+  iris_task_when_over (self, gtask_return, g_object_ref (gtask), g_object_unref);
+  if (cancellable != NULL)
+    iris_task_set_cancellable (self, cancellable);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The whole of a task, and what its files are to each other.
+ *
+ * Who may touch what
+ * ------------------
+ * `state` changes under `lock`, by iris_task_enter(), which asks the table of iris-task-state.c;
+ * anybody may read it. What the state says owns the result and the error: before the task is run,
+ * whoever makes it; while it waits, whoever holds the lock; then the function, then the handlers,
+ * which run one after the other; when it is over, nobody changes them and anybody may read them.
+ * The lock is held for a few lines and never while something is called that is not of these files.
+ *
+ * Who holds whom
+ * --------------
+ * A task that was run and is not over holds itself (the run's reference), so nobody needs to keep
+ * one only to make it go on. An edge from a dependency to a dependent is owned by the dependency
+ * and holds the dependent. So references lead only downstream; that downstream has no cycle is
+ * what iris_task_graph_add() checks. A dependency that goes away without ever having run fails its
+ * dependents. Whoever waits for the end holds the task, and is held by nobody but the task.
+ *
+ * The edges of all tasks are under one lock (iris-task-graph.c). A task without dependencies and
+ * dependents never takes it: it is `linked` that says so. Who adds an edge sets `linked` and then
+ * reads `state`; who ends a task writes `state` and then reads `linked`; all four are sequentially
+ * consistent, so at least one of the two sees the other (Dekker).
+ */
+#pragma once
+
+#include "iris/base/iris-atomic-private.h"
+#include "iris/task/iris-delivery-private.h"
+#define IRIS_INSIDE
+#include "iris/task/iris-task.h"
+#undef IRIS_INSIDE
+
+/* What a task needs of its dependencies. */
+typedef enum
+{
+  IRIS_TASK_NEEDS_ALL,
+  IRIS_TASK_NEEDS_ANY,
+} IrisTaskNeed;
+
+typedef struct _IrisTaskHandler IrisTaskHandler;
+typedef struct _IrisTaskWaiter IrisTaskWaiter;
+
+typedef struct
+{
+  GMutex lock;
+  GCond over; /* for those who block until the end */
+  guint n_blocked;
+
+  _Atomic guint state; /* IrisTaskState */
+  _Atomic bool cancel_wanted;
+  _Atomic bool linked;
+  bool is_async;
+  bool in_func;      /* the function has not returned */
+  bool work_is_over; /* of an asynchronous task whose function has not returned */
+  bool has_run;      /* holds a reference to itself */
+  bool settled;      /* its dependencies have decided its outcome */
+  bool only_waits;   /* there is no work but its dependencies */
+  IrisTaskNeed need;
+  guint n_missing; /* dependencies that are not over */
+  IrisProgressMode progress_mode;
+
+  IrisItem item; /* of the work, then of the handlers: never both */
+  IrisTaskFunc func;
+  gpointer data;
+  GDestroyNotify notify;
+  GClosure *closure;
+
+  IrisScheduler *work_scheduler;    /* or NULL: the default one */
+  IrisScheduler *control_scheduler; /* or NULL: where the work ended */
+  GMainContext *context;            /* of the handlers, or NULL */
+  GMainContext *work_context;       /* of the function, or NULL: a scheduler's worker */
+
+  GValue result;
+  GError *error;
+  IrisTaskHandler *handlers, *last_handler;
+  bool late_is_queued; /* handlers were added when it was over, and are on their way */
+
+  IrisTask *returned;   /* by the function or a handler, which has not returned itself */
+  IrisTask *waiting_on; /* that, later; unowned, only compared */
+  GQueue dependents;    /* edges; under the lock of the graph, as is the next */
+  GQueue dependencies;
+
+  IrisTaskWaiter *waiters, *last_waiter;
+  GCancellable *cancellable;
+  gulong cancellable_id;
+  GObject *source_object;
+  gpointer source_tag;
+  gpointer async_data;
+} IrisTaskPrivate;
+
+IrisTaskPrivate *iris_task_get_private (IrisTask *self);
+
+static inline IrisTaskState
+iris_task_state (IrisTaskPrivate *priv)
+{
+  return atomic_load_explicit (&priv->state, memory_order_seq_cst);
+}
+
+static inline bool
+iris_task_is_over (IrisTaskPrivate *priv)
+{
+  return iris_task_state_is_over (iris_task_state (priv));
+}
+
+/* Under the lock. */
+static inline void
+iris_task_enter (IrisTaskPrivate *priv, IrisTaskState state)
+{
+  g_assert (iris_task_state_can_follow (iris_task_state (priv), state));
+  atomic_store_explicit (&priv->state, state, memory_order_seq_cst);
+}
+
+/* --- iris-task.c -------------------------------------------------------------------------------
+ */
+
+/* The state was left for QUEUED. */
+void iris_task_queue_work (IrisTask *self);
+/* The state was left for CANCELLED, FINISHED or FAILED: tells everybody. Consumes the reference of
+ * the run, if the task was run; a caller who needs the task longer has another. */
+void iris_task_tell (IrisTask *self);
+
+/* --- iris-task-result.c ------------------------------------------------------------------------
+ */
+
+void iris_task_discard (GValue *value, GError *error);
+/* Copies what a task that is over ended with. */
+void iris_task_copy_outcome (IrisTask *self, GValue *value, GError **error);
+
+/* --- iris-task-handlers.c ----------------------------------------------------------------------
+ */
+
+/* The state was left for CALLBACKS; `here`: the handlers may run on this thread, now. */
+void iris_task_begin_handlers (IrisTask *self, bool here);
+/* Under the lock, of a task that may have been cancelled. */
+IrisTaskHandler *iris_task_steal_handlers (IrisTaskPrivate *priv);
+void iris_task_free_handlers (IrisTaskHandler *handlers);
+void iris_task_invoke (IrisTask *self, IrisTaskFunc func, gpointer data, GClosure *closure);
+
+/* --- iris-task-graph.c -------------------------------------------------------------------------
+ */
+
+/* Goes from RUNNING or CALLBACKS, whose lock is held, to WAITING for `returned`, and unlocks. */
+void iris_task_wait_for_returned (IrisTask *self);
+/* Tells all dependents that the task is over, or gone; adds those that are over then to `over`. */
+void iris_task_graph_leave (IrisTask *self, GQueue *over);
+
+/* --- iris-task-await.c -------------------------------------------------------------------------
+ */
+
+/* Tells those who wait for the end. The caller's reference goes with the last of them, so that it
+ * is there that the task is freed; or it is dropped. */
+void iris_task_tell_waiters (IrisTask *self);
+/* Of a task that will never be over. */
+void iris_task_drop_waiters (IrisTask *self);
+void iris_task_unlink_cancellable (IrisTask *self);
+void iris_task_async_result_init (GAsyncResultIface *iface);

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The result and the error of a task.
+ */
+#include "iris/task/iris-task-private.h"
+
+#include <gobject/gvaluecollector.h>
+
+void
+iris_task_discard (GValue *value, GError *error)
+{
+  if (G_VALUE_TYPE (value) != G_TYPE_INVALID)
+    g_value_unset (value);
+  g_clear_error (&error);
+}
+
+/* Fills @to, whether or not it has a type already. */
+static void
+copy_value (const GValue *from, GValue *to)
+{
+  if (G_VALUE_TYPE (from) == G_TYPE_INVALID)
+    return;
+  if (G_VALUE_TYPE (to) == G_TYPE_INVALID)
+    g_value_init (to, G_VALUE_TYPE (from));
+  if (!g_value_transform (from, to))
+    g_critical ("iris: a result of type %s does not fit into a value of type %s",
+                G_VALUE_TYPE_NAME (from), G_VALUE_TYPE_NAME (to));
+}
+
+void
+iris_task_copy_outcome (IrisTask *self, GValue *value, GError **error)
+{
+  IrisTaskPrivate *priv = iris_task_get_private (self);
+
+  if (priv->error != NULL)
+    *error = g_error_copy (priv->error);
+  else
+    copy_value (&priv->result, value);
+}
+
+static bool
+may_change (IrisTaskPrivate *priv)
+{
+  if (!iris_task_is_over (priv))
+    return true;
+  g_critical ("iris: a task that is over keeps its outcome");
+
+  return false;
+}
+
+/**
+ * iris_task_get_fatal_error:
+ * @self: a task
+ * @error: (out) (optional) (nullable): where to put a copy of its error
+ *
+ * Returns: whether the task has an error
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_task_get_fatal_error (IrisTask *self, GError **error)
+{
+  IrisTaskPrivate *priv;
+
+  g_return_val_if_fail (IRIS_IS_TASK (self), FALSE);
+
+  priv = iris_task_get_private (self);
+  if (priv->error != NULL && error != NULL)
+    *error = g_error_copy (priv->error);
+
+  return priv->error != NULL;
+}
+
+/**
+ * iris_task_set_fatal_error:
+ * @self: a task, in its function or a handler of it
+ * @error: (nullable): an error, which is copied, or %NULL for none
+ *
+ * Sets the error of the task, in place of the one that it had.
+ *
+ * Since: 0.1
+ */
+void
+iris_task_set_fatal_error (IrisTask *self, const GError *error)
+{
+  iris_task_take_fatal_error (self, error != NULL ? g_error_copy (error) : NULL);
+}
+
+/**
+ * iris_task_take_fatal_error: (skip)
+ * @self: a task, in its function or a handler of it
+ * @error: (transfer full) (nullable): an error, or %NULL for none
+ *
+ * Sets the error of the task, in place of the one that it had.
+ *
+ * Since: 0.1
+ */
+void
+iris_task_take_fatal_error (IrisTask *self, GError *error)
+{
+  IrisTaskPrivate *priv;
+
+  g_return_if_fail (IRIS_IS_TASK (self));
+
+  priv = iris_task_get_private (self);
+  if (may_change (priv))
+    g_clear_error (&priv->error), priv->error = error;
+  else
+    g_clear_error (&error);
+}
+
+/**
+ * iris_task_catch_fatal_error:
+ * @self: a task, in an errback of it
+ * @error: (out) (optional) (nullable): where to put its error
+ *
+ * Takes the error away from the task, so that the next handler is a callback.
+ *
+ * Returns: whether it had one
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_task_catch_fatal_error (IrisTask *self, GError **error)
+{
+  IrisTaskPrivate *priv;
+  GError *caught;
+
+  g_return_val_if_fail (IRIS_IS_TASK (self), FALSE);
+
+  priv = iris_task_get_private (self);
+  if (!may_change (priv))
+    return FALSE;
+  caught = g_steal_pointer (&priv->error);
+  if (caught == NULL)
+    return FALSE;
+  if (error != NULL)
+    *error = caught;
+  else
+    g_error_free (caught);
+
+  return TRUE;
+}
+
+/**
+ * iris_task_has_result:
+ * @self: a task, in a handler of it or when it is over
+ *
+ * Returns: whether a result was set
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_task_has_result (IrisTask *self)
+{
+  g_return_val_if_fail (IRIS_IS_TASK (self), FALSE);
+
+  return G_VALUE_TYPE (&iris_task_get_private (self)->result) != G_TYPE_INVALID;
+}
+
+/**
+ * iris_task_get_result:
+ * @self: a task, in a handler of it or when it is over
+ * @value: (inout): a value of the type of the result, or one that is all zero, which gets that type
+ *
+ * Copies the result. A task without a result leaves @value as it is.
+ *
+ * Since: 0.1
+ */
+void
+iris_task_get_result (IrisTask *self, GValue *value)
+{
+  g_return_if_fail (IRIS_IS_TASK (self));
+  g_return_if_fail (value != NULL);
+
+  copy_value (&iris_task_get_private (self)->result, value);
+}
+
+/**
+ * iris_task_set_result:
+ * @self: a task, in its function or a handler of it
+ * @value: (nullable): the result, which is copied, or %NULL for none
+ *
+ * Sets the result of the task, in place of the one that it had.
+ *
+ * Since: 0.1
+ */
+void
+iris_task_set_result (IrisTask *self, const GValue *value)
+{
+  IrisTaskPrivate *priv;
+
+  g_return_if_fail (IRIS_IS_TASK (self));
+  g_return_if_fail (value == NULL || G_IS_VALUE (value));
+
+  priv = iris_task_get_private (self);
+  if (!may_change (priv))
+    return;
+  iris_task_discard (&priv->result, NULL);
+  priv->result = (GValue) G_VALUE_INIT;
+  if (value != NULL)
+    copy_value (value, &priv->result);
+}
+
+/**
+ * iris_task_set_result_gtype: (skip)
+ * @self: a task, in its function or a handler of it
+ * @type: the type of the result
+ * @...: the result, as g_object_set() would take it
+ *
+ * Sets the result of the task, in place of the one that it had.
+ *
+ * Since: 0.1
+ */
+void
+iris_task_set_result_gtype (IrisTask *self, GType type, ...)
+{
+  IrisTaskPrivate *priv;
+  g_autofree char *error = NULL;
+  GValue value = G_VALUE_INIT;
+  va_list args;
+
+  g_return_if_fail (IRIS_IS_TASK (self));
+
+  va_start (args, type);
+  G_VALUE_COLLECT_INIT (&value, type, args, 0, &error);
+  va_end (args);
+  if (error != NULL)
+    {
+      /* As the collector demands: a value that failed to collect must not be unset. */
+      g_critical ("iris: no value of type %s: %s", g_type_name (type), error);
+      return;
+    }
+  priv = iris_task_get_private (self);
+  if (may_change (priv))
+    {
+      iris_task_discard (&priv->result, NULL);
+      priv->result = value;
+    }
+  else
+    g_value_unset (&value);
+}
+
+/**
+ * iris_task_return_task:
+ * @self: a task, in its function or a handler of it
+ * @other: a task; it is run if it was not
+ *
+ * Makes the outcome of @other that of @self: once the calling function has returned, @self waits
+ * for @other, takes its result or error, and goes on with the next handler. If @other is cancelled
+ * so is @self; if @other cannot end before @self, that is an error of @self.
+ *
+ * Since: 0.1
+ */
+void
+iris_task_return_task (IrisTask *self, IrisTask *other)
+{
+  IrisTaskPrivate *priv;
+  IrisTask *former;
+
+  g_return_if_fail (IRIS_IS_TASK (self));
+  g_return_if_fail (IRIS_IS_TASK (other));
+
+  priv = iris_task_get_private (self);
+  g_return_if_fail (iris_task_state (priv) == IRIS_TASK_STATE_RUNNING
+                    || iris_task_state (priv) == IRIS_TASK_STATE_CALLBACKS);
+
+  g_object_ref_sink (other);
+  g_mutex_lock (&priv->lock);
+  former = g_steal_pointer (&priv->returned);
+  priv->returned = other;
+  g_mutex_unlock (&priv->lock);
+  g_clear_object (&former);
+}
