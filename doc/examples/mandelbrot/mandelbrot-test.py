@@ -19,6 +19,8 @@ from pathlib import Path
 
 WIDTH, HEIGHT = 800, 500
 MIN_COLOURS = 500
+# One worker may draw all of a picture before the kernel lets the other begin: then, another one.
+MOST_PICTURES = 5
 SCHEDULERS = ['default', 'lock-free', 'work-stealing', 'places', 'places-mailboxes',
               'places-shared', 'main-context']
 
@@ -144,8 +146,13 @@ def test_screenshot(exe):
 
 
 def screenshot(tap, exe, scheduler, path):
-    result = run(exe, '--screenshot', path, '--scheduler', scheduler, '--places', 'machine',
-                 '--workers', '2', '--size', f'{WIDTH}x{HEIGHT}', '--depth', '800')
+    wanted = 1 if scheduler == 'main-context' else 2
+    for _ in range(MOST_PICTURES):
+        result = run(exe, '--screenshot', path, '--scheduler', scheduler, '--places', 'machine',
+                     '--workers', '2', '--size', f'{WIDTH}x{HEIGHT}', '--depth', '800')
+        drew = [line.split() for line in result.stdout.splitlines() if line.startswith('worker ')]
+        if result.returncode != 0 or len(drew) >= wanted:
+            break
     tap.check(result.returncode == 0 and os.path.exists(path), f'{scheduler}: takes a screenshot',
               f'status {result.returncode}', result.stdout, result.stderr)
     if not os.path.exists(path):
@@ -158,10 +165,8 @@ def screenshot(tap, exe, scheduler, path):
               f'{width}x{height}')
     tap.check(len(colours) > MIN_COLOURS, f'{scheduler}: with more than {MIN_COLOURS} colours',
               len(colours))
-    drew = [line.split() for line in result.stdout.splitlines() if line.startswith('worker ')]
     seen = [worker for _, worker, colour, n in drew
             if colours[bytes.fromhex(colour[1:])] >= int(n) * 20]
-    wanted = 1 if scheduler == 'main-context' else 2
     tap.check(len(drew) == wanted and len(seen) == wanted,
               f'{scheduler}: with the frames of {wanted} worker{"s" if wanted > 1 else ""}',
               result.stdout, f'frames seen: {seen}')

@@ -196,7 +196,7 @@ header_add (GtkWidget *bar,
 static void
 frame_painted (Viewer *self)
 {
-  if (!self->drawn)
+  if (!self->drawn && !self->finished)
     pause_meter_reset (self->meter);
   self->drawn = TRUE;
 }
