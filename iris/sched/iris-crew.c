@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The crew: threads that run the items of one scheduler. The design is in iris-crew-private.h.
+ * The crew: its making, what comes from outside, and its end. The design is in
+ * iris-crew-private.h; what its workers do is in iris-crew-worker.c.
  */
 #include "iris/sched/iris-crew-private.h"
 
@@ -8,14 +9,7 @@
 #include "iris/sched/iris-item-private.h"
 #include "iris/sched/iris-presence-private.h"
 
-#include <sched.h>
 #include <string.h>
-#include <unistd.h>
-
-__thread IrisWorker *iris_worker_mine;
-
-/* Or nobody would ever be impatient. */
-G_STATIC_ASSERT (IRIS_SEARCH_PATIENCE <= IRIS_SEARCH_ROUNDS);
 
 /* The sweeps that the calling thread is in: a notify may end another crew, or call for the end of
  * this one. */
@@ -30,261 +24,6 @@ struct Sweep
 static __thread Sweep *sweeps_here;
 
 static void
-count_time (_Atomic uint64_t *histogram, gint64 ns)
-{
-  guint bucket = ns > 1 ? g_bit_storage ((gulong) ns) - 1 : 0;
-
-  iris_counter_add (&histogram[MIN (bucket, IRIS_STATS_DELAY_BUCKETS - 1)], 1);
-}
-
-/* The mean leans on the latest eight; no time that the clock can tell counts as a nanosecond. */
-static void
-note_run_time (_Atomic uint64_t *mean, gint64 ns)
-{
-  gint64 old = (gint64) iris_counter_get (mean);
-
-  ns = MAX (ns, 1);
-  atomic_store_explicit (mean, (uint64_t) (old == 0 ? ns : old + (ns - old) / 8),
-                         memory_order_relaxed);
-}
-
-/* Out of line: it is rare. */
-static __attribute__ ((noinline)) void
-worker_run_sampled (IrisWorker *self, IrisItem *item)
-{
-  gint64 begun_ns = iris_clock_ns (), run_ns;
-
-  count_time (self->counters.delay, begun_ns - item->queued_ns);
-  iris_trace_begin (item, self->index);
-  iris_item_run (item);
-  iris_trace_end (self->index);
-  run_ns = iris_clock_ns () - begun_ns;
-  count_time (self->counters.run, run_ns);
-  note_run_time (&self->counters.mean_run_ns, run_ns);
-  iris_trace_sample (begun_ns, self->index);
-}
-
-static void
-worker_run (IrisWorker *self, IrisItem *item)
-{
-  if (iris_unlikely (atomic_load_explicit (&self->crew->cancelling, memory_order_relaxed)))
-    {
-      iris_counter_add (&self->counters.cancelled, 1);
-      iris_item_cancel (item);
-      return;
-    }
-  iris_counter_add (&self->counters.executed, 1);
-  if (iris_unlikely (item->queued_ns != 0))
-    {
-      worker_run_sampled (self, item);
-      return;
-    }
-  iris_trace_begin (item, self->index);
-  iris_item_run (item);
-  iris_trace_end (self->index);
-}
-
-/* Leaves searching with work in hand; if that leaves nobody searching and there is more work, one
- * more worker is woken. */
-static void
-worker_end_search (IrisWorker *self)
-{
-  IrisCrew *crew = self->crew;
-  IrisWork work;
-
-  if (!iris_lot_end_search (&crew->lot, &self->parker))
-    return;
-  work = crew->ops->has_work (crew, self);
-  if (work & IRIS_WORK_STRICT)
-    iris_lot_wake (&crew->lot, self->place, true);
-  if (work & (IRIS_WORK_SHARED | IRIS_WORK_REFUSED))
-    iris_lot_wake (&crew->lot, self->place, false);
-}
-
-/* Looks everywhere for a bounded number of rounds. */
-static IrisItem *
-worker_search (IrisWorker *self)
-{
-  IrisCrew *crew = self->crew;
-  guint most = CLAMP (IRIS_SEARCH_LOOKS / crew->n_workers, 1, IRIS_SEARCH_ROUNDS);
-  guint n_rounds = self->doze_ns == 0 ? most : 1;
-  IrisItem *item = NULL;
-
-  if (!iris_lot_begin_search (&crew->lot, &self->parker))
-    return crew->ops->take (crew, self);
-
-  for (guint round = 0; round < n_rounds; round++)
-    {
-      self->impatient = round % IRIS_SEARCH_PATIENCE == IRIS_SEARCH_PATIENCE - 1
-                        || round == n_rounds - 1;
-      item = crew->ops->take (crew, self);
-      if (item != NULL)
-        {
-          self->doze_ns = 0;
-          break;
-        }
-      for (guint i = 0; i < 8 + round; i++)
-        iris_cpu_relax ();
-    }
-  self->impatient = false;
-
-  return item;
-}
-
-/* Sleeps until there may be work. False when the crew is at its end. */
-static bool
-worker_park (IrisWorker *self)
-{
-  IrisWorkerCounters *counters = &self->counters;
-  gint64 now = iris_clock_ns (), parked_at = now;
-  bool more;
-
-  iris_counter_add (&counters->parks, 1);
-  iris_stopwatch_stop (&counters->searching_ns, now);
-  iris_stopwatch_start (&counters->parked_ns, now);
-  iris_trace_park (self->index);
-
-  more = iris_lot_sleep (&self->crew->lot, &self->parker);
-
-  now = iris_clock_ns ();
-  iris_stopwatch_stop (&counters->parked_ns, now);
-  iris_stopwatch_start (&counters->searching_ns, now);
-  if (more)
-    {
-      iris_counter_add (&counters->wakes, 1);
-      if (self->crew->contention != NULL)
-        iris_contention_rouse (self->crew->contention);
-    }
-  iris_trace_wake (parked_at, self->index);
-
-  return more;
-}
-
-/* Leaves to others for a while what it sees, but will not have yet. */
-static void
-worker_doze (IrisWorker *self)
-{
-  IrisWorkerCounters *counters = &self->counters;
-  guint64 ns = CLAMP (2 * self->doze_ns, IRIS_DOZE_MIN_NS, IRIS_DOZE_MAX_NS);
-  gint64 now = iris_clock_ns ();
-
-  self->doze_ns = ns;
-  iris_counter_add (&counters->dozes, 1);
-  iris_stopwatch_stop (&counters->searching_ns, now);
-  iris_stopwatch_start (&counters->parked_ns, now);
-  iris_lot_doze (&self->crew->lot, &self->parker, ns);
-  now = iris_clock_ns ();
-  iris_stopwatch_stop (&counters->parked_ns, now);
-  iris_stopwatch_start (&counters->searching_ns, now);
-}
-
-/* The next item of a worker that found none; waits for it without using the processor. NULL when
- * the crew is at its end. */
-static __attribute__ ((noinline)) IrisItem *
-worker_wait (IrisWorker *self)
-{
-  IrisCrew *crew = self->crew;
-  IrisItem *item;
-  IrisWork work;
-
-  iris_worker_begin_search (self);
-  while ((item = worker_search (self)) == NULL)
-    {
-      iris_lot_prepare (&crew->lot, &self->parker);
-      work = crew->ops->has_work (crew, self);
-      if (work == IRIS_WORK_REFUSED)
-        {
-          worker_doze (self);
-        }
-      else if (work != IRIS_WORK_NONE)
-        {
-          iris_lot_cancel (&crew->lot, &self->parker);
-          self->doze_ns = 0; /* that calls for a whole search */
-          /* What is there may be half-pushed by a thread that waits for this processor. */
-          sched_yield ();
-        }
-      else
-        {
-          self->doze_ns = 0;
-          if (!worker_park (self))
-            break;
-        }
-    }
-  if (item != NULL)
-    worker_end_search (self);
-  iris_worker_end_search (self);
-
-  return item;
-}
-
-static inline IrisItem *
-worker_next (IrisWorker *self)
-{
-  IrisItem *item = self->crew->ops->take (self->crew, self);
-
-  return iris_likely (item != NULL) ? item : worker_wait (self);
-}
-
-/* The next item, for a worker that may have to go out first. */
-static inline IrisItem *
-worker_go_on (IrisWorker *self, IrisItem *(*wait) (IrisCrew *, IrisWorker *) )
-{
-  IrisCrew *crew = self->crew;
-
-  if (iris_unlikely (iris_lot_has_surplus (&crew->lot)))
-    {
-      if (!iris_worker_leave (self))
-        return NULL;
-      /* Who came back is a searcher, and must leave searching as one. */
-      if (self->parker.searching)
-        return worker_wait (self);
-    }
-
-  return wait != NULL ? wait (crew, self) : worker_next (self);
-}
-
-gpointer
-iris_worker_main (gpointer data)
-{
-  IrisWorker *self = data;
-  IrisCrew *crew = self->crew;
-  IrisItem *(*wait) (IrisCrew *, IrisWorker *) = crew->ops->wait;
-  IrisItem *item;
-
-  iris_worker_mine = self;
-  atomic_store_explicit (&self->tid, (gint) gettid (), memory_order_relaxed);
-  iris_stopwatch_start (&self->counters.alive_ns, iris_clock_ns ());
-  if (crew->ops->bind != NULL)
-    crew->ops->bind (crew, self);
-  while ((item = worker_go_on (self, wait)) != NULL)
-    {
-      worker_run (self, item);
-      /* In a child process, which the item forked and did not end. */
-      if (iris_unlikely (iris_crew_is_foreign (crew)))
-        return NULL;
-    }
-  iris_stopwatch_stop (&self->counters.alive_ns, iris_clock_ns ());
-  iris_worker_mine = NULL;
-
-  return NULL;
-}
-
-void
-iris_worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place)
-{
-  memset (self, 0, sizeof *self);
-  self->crew = self->pushes_to = crew;
-  self->index = index;
-  self->place = place;
-  self->unsampled = crew->unsampled;
-  iris_random_seed (&self->random, index + 1);
-  iris_parker_init (&self->parker, place);
-  self->deque = &self->own_deque;
-  if (!iris_deque_core_init (self->deque, crew->kind, &crew->arrays))
-    g_error ("iris: out of memory for the queue of worker %u", index);
-}
-
-static void
 forget_worker (void)
 {
   iris_worker_mine = NULL;
@@ -295,17 +34,6 @@ forget_worker_in_children (void)
 {
   if (pthread_atfork (NULL, NULL, forget_worker) != 0)
     g_error ("iris: out of memory for the handlers of fork()");
-}
-
-void
-iris_worker_clear (IrisWorker *self)
-{
-  IrisForkStack *forks = atomic_load_explicit (&self->forks, memory_order_relaxed);
-
-  iris_deque_core_clear (&self->own_deque);
-  if (forks != NULL)
-    iris_fork_stack_clear (forks);
-  free (forks);
 }
 
 /* @workers_per_place has @n_places entries of at least 1. Takes @owner. */
@@ -477,6 +205,37 @@ iris_crew_queue_outside (IrisCrew *self, IrisItem *item)
   /* Acquire: what the workers left in their deques. */
   if (iris_unlikely (atomic_load_explicit (&self->ended, memory_order_acquire)))
     crew_sweep (self);
+}
+
+void
+iris_item_stamp (IrisItem *item)
+{
+  item->queued_ns = iris_clock_ns ();
+}
+
+/* Before any worker starts, for a crew whose workers have split deques of their own: what they
+ * queue without a hint goes there, and need not ask the ops. */
+void
+iris_crew_set_plain (IrisCrew *self)
+{
+  self->is_plain = true;
+  for (guint i = 0; i < self->n_workers; i++)
+    self->workers[i].plain_to = self;
+}
+
+/* Whatever is no plain item of a plain worker. */
+void
+iris_crew_queue_otherwise (IrisCrew *self, IrisItem *item)
+{
+  IrisWorker *worker = iris_worker_mine;
+
+  if (iris_likely (worker != NULL && worker->pushes_to == self))
+    {
+      iris_worker_note_queued (worker, item);
+      self->ops->push (self, worker, item);
+    }
+  else
+    iris_crew_queue_outside (self, item);
 }
 
 /* Closes the crew to items from outside and lets the workers run towards their end. */

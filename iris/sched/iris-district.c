@@ -11,6 +11,9 @@
 static guint
 districts_deal (IrisDistricts *self)
 {
+  if (self->n_districts == 1)
+    return 0;
+
   return atomic_fetch_add_explicit (&self->next, 1, memory_order_relaxed) % self->n_districts;
 }
 
@@ -182,6 +185,8 @@ districts_add_stats (IrisCrew *crew, IrisStats *stats)
 
 const IrisCrewOps iris_districts_ops = {
   .push = districts_push,
+  .publish = wake_for_own,
+  .open = iris_districts_open,
   .take = iris_districts_take,
   .has_work = iris_districts_has_work,
   .expose = districts_expose,
