@@ -448,8 +448,8 @@ setup_strict_spare (void)
   works[1].item.flags = IRIS_ITEM_STRICT;
 }
 
-#define SMALL .preemptions = 2, .delays = 1, .together = 2
-#define TINY  .preemptions = 1, .delays = 1
+#define SMALL .preemptions = 2, .delays = 1, .together = 2, .random_runs = 5000
+#define TINY  .preemptions = 1, .delays = 1, .random_runs = 5000
 
 #if defined(PLANT_NO_RECHECK) || defined(PLANT_NO_SECOND_LOOK)
 static const ExploreScenario scenarios[] = {
