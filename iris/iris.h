@@ -28,8 +28,12 @@
 #include <iris/sched/iris-place-scheduler.h>
 #include <iris/sched/iris-wsscheduler.h>
 #include <iris/sched/iris-scheduler-default.h>
+#include <iris/sched/iris-work.h>
 #include <iris/message/iris-message.h>
+#include <iris/message/iris-message-error.h>
+#include <iris/message/iris-message-values.h>
 #include <iris/message/iris-receiver.h>
+#include <iris/message/iris-port-limit.h>
 #include <iris/message/iris-port.h>
 #include <iris/message/iris-arbiter.h>
 #include <iris/task/iris-progress.h>
@@ -39,6 +43,10 @@
 #include <iris/task/iris-process.h>
 #include <iris/task/iris-progress-watch.h>
 #include <iris/task/iris-progress-monitor.h>
+#include <iris/message/iris-actor.h>
+#include <iris/message/iris-timer.h>
+#include <iris/message/iris-request.h>
+#include <iris/message/iris-service.h>
 #include <iris/wire/iris-wire-limits.h>
 #include <iris/wire/iris-wire-error.h>
 #include <iris/wire/iris-wire-message.h>

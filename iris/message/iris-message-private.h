@@ -8,25 +8,55 @@
 #pragma once
 
 #include "iris/base/iris-slab-private.h"
+#include "iris/message/iris-request-private.h"
 #define IRIS_INSIDE
 #include "iris/message/iris-message.h"
 #include "iris/sched/iris-item.h"
 #undef IRIS_INSIDE
+
+/* What few messages have; made when it is needed. */
+typedef struct
+{
+  GHashTable *values;   /* name -> GValue; or NULL */
+  IrisRequest *request; /* who waits for an answer; or NULL */
+} IrisMessageMore;
 
 typedef struct
 {
   IrisMessage face;
   _Atomic gint ref_count;
   bool floating;
-  _Atomic bool posted; /* `item` is in use */
+  _Atomic uint8_t posted; /* IRIS_MESSAGE_SEALED, IRIS_MESSAGE_ITEM_USED */
   GValue data;
+  IrisMessageMore *more;
   IrisSlab *home;
 
   /* A line of its own: the scheduler writes to it while readers may look at the rest. */
   alignas (IRIS_CACHE_LINE) IrisItem item;
 } IrisMessageReal;
 
+#define IRIS_MESSAGE_SEALED    1 /* it was posted, and must not change any more */
+#define IRIS_MESSAGE_ITEM_USED 2
+
 G_STATIC_ASSERT (sizeof (IrisMessageReal) == 128);
+
+void iris_message_free (IrisMessageReal *self);
+void iris_message_copy_values (IrisMessage *copy, const IrisMessage *original);
+
+static inline bool
+iris_message_is_sealed (IrisMessageReal *self)
+{
+  return atomic_load_explicit (&self->posted, memory_order_relaxed) != 0;
+}
+
+static inline IrisMessageMore *
+iris_message_need_more (IrisMessageReal *self)
+{
+  if (self->more == NULL)
+    self->more = g_new0 (IrisMessageMore, 1);
+
+  return self->more;
+}
 
 /* A reference for a port, the floating one if the message floats. Returns whether the caller may
  * use the embedded item, to be given up with iris_message_leave_item(). A floating message is
@@ -34,20 +64,53 @@ G_STATIC_ASSERT (sizeof (IrisMessageReal) == 128);
 static inline bool
 iris_message_take (IrisMessageReal *self)
 {
+  uint8_t used = IRIS_MESSAGE_SEALED | IRIS_MESSAGE_ITEM_USED;
+
   if (iris_likely (self->floating))
     {
       self->floating = false;
-      atomic_store_explicit (&self->posted, true, memory_order_relaxed);
+      atomic_store_explicit (&self->posted, used, memory_order_relaxed);
       return true;
     }
   atomic_fetch_add_explicit (&self->ref_count, 1, memory_order_relaxed);
 
   /* Acquire: the item's last use, before the release in leave_item, comes before this one. */
-  return !atomic_exchange_explicit (&self->posted, true, memory_order_acquire);
+  return !(atomic_exchange_explicit (&self->posted, used, memory_order_acquire)
+           & IRIS_MESSAGE_ITEM_USED);
+}
+
+/* A reference for whoever keeps the message without its item. */
+static inline IrisMessage *
+iris_message_keep (IrisMessage *face)
+{
+  IrisMessageReal *self = (IrisMessageReal *) face;
+
+  if (self->floating)
+    {
+      self->floating = false;
+      atomic_store_explicit (&self->posted, IRIS_MESSAGE_SEALED, memory_order_relaxed);
+    }
+  else
+    {
+      atomic_fetch_add_explicit (&self->ref_count, 1, memory_order_relaxed);
+      atomic_fetch_or_explicit (&self->posted, IRIS_MESSAGE_SEALED, memory_order_relaxed);
+    }
+
+  return face;
 }
 
 static inline void
 iris_message_leave_item (IrisMessageReal *self)
 {
-  atomic_store_explicit (&self->posted, false, memory_order_release);
+  atomic_store_explicit (&self->posted, IRIS_MESSAGE_SEALED, memory_order_release);
+}
+
+static inline void
+iris_message_drop (IrisMessageReal *self)
+{
+  /* Acquire: what other owners did with the message comes before it is freed. A count of 1 that its
+   * owner reads cannot be changed by anybody else. */
+  if (atomic_load_explicit (&self->ref_count, memory_order_acquire) == 1
+      || atomic_fetch_sub_explicit (&self->ref_count, 1, memory_order_acq_rel) == 1)
+    iris_message_free (self);
 }

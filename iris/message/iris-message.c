@@ -39,6 +39,7 @@ iris_message_new (gint what)
   self->floating = true;
   atomic_init (&self->posted, false);
   self->data = (GValue) G_VALUE_INIT;
+  self->more = NULL;
   self->home = home;
 
   return &self->face;
@@ -125,11 +126,27 @@ has_data (const IrisMessageReal *self)
   return G_VALUE_TYPE (&self->data) != G_TYPE_INVALID;
 }
 
+/* Whoever still waits for an answer learns that there will be none. */
 static void
-message_free (IrisMessageReal *self)
+message_free_more (IrisMessageMore *more)
+{
+  if (more->values != NULL)
+    g_hash_table_unref (more->values);
+  if (more->request != NULL)
+    {
+      iris_request_settle (more->request, NULL, IRIS_MESSAGE_ERROR_UNANSWERED);
+      iris_request_unref (more->request);
+    }
+  g_free (more);
+}
+
+void
+iris_message_free (IrisMessageReal *self)
 {
   if (has_data (self))
     g_value_unset (&self->data);
+  if (iris_unlikely (self->more != NULL))
+    message_free_more (self->more);
   iris_slab_free (IRIS_SLAB_MESSAGE, self->home, self);
 }
 
@@ -146,17 +163,17 @@ iris_message_unref (IrisMessage *self)
 {
   g_return_if_fail (self != NULL);
 
-  /* Acquire: what other owners did with the message comes before it is freed. */
-  if (atomic_load_explicit (&real (self)->ref_count, memory_order_acquire) == 1
-      || atomic_fetch_sub_explicit (&real (self)->ref_count, 1, memory_order_acq_rel) == 1)
-    message_free (real (self));
+  iris_message_drop (real (self));
 }
 
 /**
  * iris_message_copy:
  * @self: a message
  *
- * Returns: (transfer floating): a message like this one, data included, that was not posted yet
+ * Copies all of a message: what it is, its data and its named values; but not who waits for an
+ * answer.
+ *
+ * Returns: (transfer floating): a message like this one that was not posted yet
  *
  * Since: 0.1
  */
@@ -169,6 +186,7 @@ iris_message_copy (const IrisMessage *self)
 
   copy = iris_message_new (self->what);
   iris_message_set_data (copy, iris_message_get_data (self));
+  iris_message_copy_values (copy, self);
 
   return copy;
 }
@@ -205,7 +223,7 @@ iris_message_set_data (IrisMessage *self, const GValue *value)
 
   g_return_if_fail (self != NULL);
   g_return_if_fail (value == NULL || G_IS_VALUE (value));
-  g_return_if_fail (!atomic_load_explicit (&real (self)->posted, memory_order_relaxed));
+  g_return_if_fail (!iris_message_is_sealed (real (self)));
 
   data = &real (self)->data;
   if (has_data (real (self)))

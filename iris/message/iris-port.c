@@ -5,10 +5,13 @@
  * Posting to a port with a receiver takes no lock and no reference: the census of the receiver is
  * entered (iris-census-private.h), which keeps the receiver there until the message was handled.
  * Without a receiver, messages wait in a list under the port's lock. The lock is never held while
- * anything is called that is not of this file.
+ * anything is called that is not of this file. The messages of a bounded port wait in its box
+ * (iris-port-box-private.h), with or without a receiver.
  */
-#include "iris/message/iris-message-private.h"
 #include "iris/message/iris-receiver-private.h"
+#define IRIS_INSIDE
+#include "iris/sched/iris-worker.h"
+#undef IRIS_INSIDE
 
 struct _IrisPort
 {
@@ -17,6 +20,11 @@ struct _IrisPort
   _Atomic (IrisCensus *) census; /* NULL: no receiver; changed under the lock */
   pthread_mutex_t lock;
   GQueue waiting; /* messages, a reference each; under the lock */
+
+  _Atomic (IrisPortBox *) box; /* of a bounded port; set once */
+  IrisPortFullFunc full_func;  /* this and what goes with it: under the lock */
+  gpointer full_data;
+  GDestroyNotify full_notify;
 };
 
 G_DEFINE_FINAL_TYPE (IrisPort, iris_port, G_TYPE_OBJECT)
@@ -27,9 +35,20 @@ iris_port_finalize (GObject *object)
   IrisPort *self = IRIS_PORT (object);
   IrisCensus *census = atomic_exchange_explicit (&self->census, NULL, memory_order_acq_rel);
 
+  IrisPortBox *box = atomic_load_explicit (&self->box, memory_order_relaxed);
+  IrisMessage *message;
+
   if (census != NULL)
     iris_census_close (census);
-  g_queue_clear_full (&self->waiting, (GDestroyNotify) iris_message_unref);
+  if (box != NULL)
+    iris_port_box_close (box);
+  while ((message = g_queue_pop_head (&self->waiting)) != NULL)
+    {
+      iris_message_fail (message, IRIS_MESSAGE_ERROR_PORT_GONE);
+      iris_message_unref (message);
+    }
+  if (self->full_notify != NULL)
+    self->full_notify (self->full_data);
   pthread_mutex_destroy (&self->lock);
 
   G_OBJECT_CLASS (iris_port_parent_class)->finalize (object);
@@ -71,10 +90,102 @@ port_keep (IrisPort *self, IrisMessage *message)
   pthread_mutex_lock (&self->lock);
   keep = atomic_load_explicit (&self->census, memory_order_relaxed) == NULL;
   if (keep)
-    g_queue_push_tail (&self->waiting, iris_message_ref_sink (message));
+    g_queue_push_tail (&self->waiting, iris_message_keep (message));
   pthread_mutex_unlock (&self->lock);
 
   return keep;
+}
+
+/* A receiver that takes no more is parted from the port; what it refused waits for another. */
+static void
+port_refused (IrisPort *self, IrisCensus *census)
+{
+  iris_port_remove_receiver (self, census->subject);
+  iris_census_leave (census);
+}
+
+/* False: there is no receiver. */
+static inline gboolean
+port_hand_over (IrisPort *self, IrisMessage *message)
+{
+  bool floated = ((IrisMessageReal *) message)->floating;
+  IrisCensus *census;
+  IrisItem *item;
+
+  while ((census = iris_census_enter (&self->census)) != NULL)
+    {
+      item = iris_delivery_new (message, census);
+      if (iris_likely (iris_receiver_deliver (census->subject, item)))
+        return TRUE;
+      iris_delivery_undo (item, floated);
+      port_refused (self, census);
+    }
+
+  return FALSE;
+}
+
+/* Sends tokens on their way for all messages that have none. */
+static void
+port_send_tokens (IrisPort *self, IrisPortBox *box)
+{
+  IrisCensus *census;
+
+  while ((census = iris_census_enter (&self->census)) != NULL)
+    {
+      IrisPortBox *token = iris_port_box_claim_token (box);
+      IrisItem *item;
+
+      if (token == NULL)
+        {
+          iris_census_leave (census);
+          return;
+        }
+      item = iris_delivery_new_extra (NULL, token, census);
+      if (!iris_receiver_deliver (census->subject, item))
+        {
+          iris_slab_free (IRIS_SLAB_MESSAGE, ((IrisExtraDelivery *) item)->home, item);
+          iris_port_box_return_token (token);
+          port_refused (self, census);
+        }
+    }
+}
+
+static void
+port_tell_full (IrisPort *self, IrisMessage *message)
+{
+  IrisPortFullFunc func;
+  gpointer data;
+
+  pthread_mutex_lock (&self->lock);
+  func = self->full_func;
+  data = self->full_data;
+  pthread_mutex_unlock (&self->lock);
+  if (func != NULL)
+    func (self, message, data);
+}
+
+/* Keeps @message until the end, so that it can be told about. */
+static IrisPortPut
+port_post_bounded (IrisPort *self, IrisPortBox *box, IrisMessage *message)
+{
+  g_autoptr (IrisMessage) keep = iris_message_ref_sink (message);
+  IrisPortPut put = iris_port_box_put (box, message, iris_worker_current () == NULL);
+
+  if (put.dropped != NULL)
+    {
+      iris_message_fail (put.dropped, IRIS_MESSAGE_ERROR_FULL);
+      iris_message_unref (put.dropped);
+    }
+  if (put.accepted)
+    {
+      port_send_tokens (self, box);
+      return put;
+    }
+  iris_message_fail (message, IRIS_MESSAGE_ERROR_FULL);
+  if (put.when_full == IRIS_PORT_FULL_TELL)
+    port_tell_full (self, message);
+
+  return put;
 }
 
 /**
@@ -86,23 +197,169 @@ port_keep (IrisPort *self, IrisMessage *message)
  * without a receiver it waits in the port. The message must not be changed any more.
  *
  * May be called from any thread. From a worker it takes no lock and makes no system call, but to
- * wake another worker.
+ * wake another worker. A bounded port takes a lock; what it does when it is full says
+ * iris_port_set_limit(), and iris_port_try_post() says whether the message was accepted.
  *
  * Since: 0.1
  */
 void
 iris_port_post (IrisPort *self, IrisMessage *message)
 {
-  IrisCensus *census;
+  IrisPortBox *box;
 
   g_return_if_fail (self != NULL);
   g_return_if_fail (message != NULL);
 
-  while ((census = iris_census_enter (&self->census)) == NULL)
+  box = atomic_load_explicit (&self->box, memory_order_acquire);
+  if (iris_unlikely (box != NULL))
+    {
+      port_post_bounded (self, box, message);
+      return;
+    }
+  while (!port_hand_over (self, message))
     if (port_keep (self, message))
       return;
+}
 
-  iris_receiver_deliver (census->subject, census, message);
+/**
+ * iris_port_try_post:
+ * @self: a port
+ * @message: a message; its reference is taken if it floats, accepted or not
+ * @error: (nullable): for %IRIS_MESSAGE_ERROR_FULL
+ *
+ * Posts a message like iris_port_post(), and says whether it was accepted.
+ *
+ * Returns: whether it was; a port without a limit accepts everything
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_port_try_post (IrisPort *self, IrisMessage *message, GError **error)
+{
+  IrisPortBox *box;
+  IrisPortPut put;
+
+  g_return_val_if_fail (self != NULL, FALSE);
+  g_return_val_if_fail (message != NULL, FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  box = atomic_load_explicit (&self->box, memory_order_acquire);
+  if (box == NULL)
+    {
+      iris_port_post (self, message);
+      return TRUE;
+    }
+  put = port_post_bounded (self, box, message);
+  if (put.accepted)
+    return TRUE;
+  g_set_error (error, IRIS_MESSAGE_ERROR, IRIS_MESSAGE_ERROR_FULL,
+               "the port holds %u messages, its limit; iris_port_set_limit() sets another",
+               put.limit);
+
+  return FALSE;
+}
+
+/**
+ * iris_port_set_limit:
+ * @self: a port
+ * @limit: how many messages it may hold, at least 1
+ * @when_full: what happens to more
+ *
+ * Bounds how many messages the port holds: those that were posted and whose handler has not begun,
+ * or that wait for a receiver. Without this a port has no limit.
+ *
+ * May be called again, from any thread; more messages than a lower limit allows are kept. Messages
+ * that were on their way to a receiver before the first call are not counted.
+ *
+ * Since: 0.1
+ */
+void
+iris_port_set_limit (IrisPort *self, guint limit, IrisPortFull when_full)
+{
+  IrisPortBox *box;
+
+  g_return_if_fail (IRIS_IS_PORT (self));
+  g_return_if_fail (limit >= 1);
+
+  pthread_mutex_lock (&self->lock);
+  box = atomic_load_explicit (&self->box, memory_order_relaxed);
+  if (box == NULL)
+    {
+      box = iris_port_box_new (limit, when_full);
+      /* What waits is kept, above the limit too. */
+      box->messages = self->waiting;
+      g_queue_init (&self->waiting);
+      atomic_store_explicit (&self->box, box, memory_order_release);
+    }
+  else
+    {
+      pthread_mutex_lock (&box->lock);
+      box->limit = limit;
+      box->when_full = when_full;
+      pthread_cond_broadcast (&box->room);
+      pthread_mutex_unlock (&box->lock);
+    }
+  pthread_mutex_unlock (&self->lock);
+}
+
+/**
+ * iris_port_set_full_func:
+ * @self: a port
+ * @func: (nullable) (scope notified) (closure data) (destroy notify): called with each message that
+ *   is refused
+ * @data: (nullable): for @func and @notify
+ * @notify: (nullable): called with @data when the port is gone
+ *
+ * Sets, once, what %IRIS_PORT_FULL_TELL calls. It is called on the thread that posts, under no
+ * lock.
+ *
+ * Since: 0.1
+ */
+void
+iris_port_set_full_func (IrisPort *self,
+                         IrisPortFullFunc func,
+                         gpointer data,
+                         GDestroyNotify notify)
+{
+  g_return_if_fail (IRIS_IS_PORT (self));
+  g_return_if_fail (self->full_func == NULL);
+
+  pthread_mutex_lock (&self->lock);
+  self->full_func = func;
+  self->full_data = data;
+  self->full_notify = notify;
+  pthread_mutex_unlock (&self->lock);
+}
+
+/**
+ * iris_port_get_counts:
+ * @self: a port
+ * @counts: (out caller-allocates): filled in
+ *
+ * Tells what a bounded port has seen so far; a port without a limit counts nothing.
+ *
+ * Returns: whether the port has a limit
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_port_get_counts (IrisPort *self, IrisPortCounts *counts)
+{
+  IrisPortBox *box;
+
+  g_return_val_if_fail (IRIS_IS_PORT (self), FALSE);
+  g_return_val_if_fail (counts != NULL, FALSE);
+
+  *counts = (IrisPortCounts){ 0 };
+  box = atomic_load_explicit (&self->box, memory_order_acquire);
+  if (box == NULL)
+    return FALSE;
+  pthread_mutex_lock (&box->lock);
+  *counts = box->counts;
+  counts->held = box->messages.length;
+  pthread_mutex_unlock (&box->lock);
+
+  return TRUE;
 }
 
 /**
@@ -190,6 +447,7 @@ iris_port_set_receiver (IrisPort *self, IrisReceiver *receiver)
   IrisCensus *census, *old;
   GQueue flushed = G_QUEUE_INIT;
   IrisMessage *message;
+  IrisPortBox *box;
 
   g_return_if_fail (IRIS_IS_PORT (self));
   g_return_if_fail (receiver == NULL || IRIS_IS_RECEIVER (receiver));
@@ -201,9 +459,15 @@ iris_port_set_receiver (IrisPort *self, IrisReceiver *receiver)
 
   while ((message = g_queue_pop_head (&flushed)) != NULL)
     {
-      iris_port_post (self, message);
+      /* Not through the box: these were accepted before there was one. */
+      while (!port_hand_over (self, message))
+        if (port_keep (self, message))
+          break;
       iris_message_unref (message);
     }
+  box = atomic_load_explicit (&self->box, memory_order_acquire);
+  if (box != NULL)
+    port_send_tokens (self, box);
 }
 
 /* Leaves the port without a receiver if @receiver is the one that it has. */
@@ -220,17 +484,20 @@ iris_port_remove_receiver (IrisPort *self, IrisReceiver *receiver)
  * iris_port_get_queue_length:
  * @self: a port
  *
- * Returns: how many messages wait in the port for a receiver
+ * Returns: how many messages wait in the port for a receiver; of a bounded port, how many it holds
  *
  * Since: 0.1
  */
 guint
 iris_port_get_queue_length (IrisPort *self)
 {
+  IrisPortCounts counts;
   guint length;
 
   g_return_val_if_fail (IRIS_IS_PORT (self), 0);
 
+  if (iris_port_get_counts (self, &counts))
+    return (guint) counts.held;
   pthread_mutex_lock (&self->lock);
   length = self->waiting.length;
   pthread_mutex_unlock (&self->lock);

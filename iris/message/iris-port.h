@@ -5,6 +5,7 @@
 #pragma once
 
 #include <iris/message/iris-message.h>
+#include <iris/message/iris-port-limit.h>
 #include <iris/message/iris-receiver.h>
 
 G_BEGIN_DECLS
@@ -13,10 +14,33 @@ G_BEGIN_DECLS
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisPort, iris_port, IRIS, PORT, GObject)
 
+/**
+ * IrisPortFullFunc:
+ * @port: a bounded port
+ * @message: (transfer none): the message that it refused
+ * @data: what was given with the function
+ *
+ * Hears of a message that a full port refused; see %IRIS_PORT_FULL_TELL.
+ *
+ * Since: 0.1
+ */
+typedef void (*IrisPortFullFunc) (IrisPort *port, IrisMessage *message, gpointer data);
+
 IRIS_AVAILABLE_IN_ALL
 IrisPort *iris_port_new (void);
 IRIS_AVAILABLE_IN_ALL
 void iris_port_post (IrisPort *self, IrisMessage *message);
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_port_try_post (IrisPort *self, IrisMessage *message, GError **error);
+IRIS_AVAILABLE_IN_ALL
+void iris_port_set_limit (IrisPort *self, guint limit, IrisPortFull when_full);
+IRIS_AVAILABLE_IN_ALL
+void iris_port_set_full_func (IrisPort *self,
+                              IrisPortFullFunc func,
+                              gpointer data,
+                              GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_port_get_counts (IrisPort *self, IrisPortCounts *counts);
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_port_has_receiver (IrisPort *self);
 IRIS_AVAILABLE_IN_ALL

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The receiver: one message, one work item; the item is embedded in the message.
+ * The receiver: one message, one work item, embedded in the message; or, exclusive, one turn for as
+ * many messages as there are.
  *
  * A message on its way keeps the port's census entered, from the post until its handler has
  * returned. So the receiver needs no reference for it, and its destroy notify runs when the last
@@ -8,39 +9,14 @@
  */
 #include "iris/message/iris-receiver-private.h"
 
-#include "iris/message/iris-message-private.h"
+#include "iris/sched/iris-crew-private.h"
 #define IRIS_INSIDE
+#include "iris/message/iris-actor.h"
 #include "iris/sched/iris-scheduler-default.h"
 #include "iris/sched/iris-worker.h"
 #undef IRIS_INSIDE
 
-struct _IrisReceiver
-{
-  GObject parent_instance;
-
-  IrisScheduler *scheduler;
-  IrisMessageHandler handler;
-  gpointer data;
-  GDestroyNotify notify; /* under the lock: NULL once it was called */
-  _Atomic gint place;
-  _Atomic guint32 flags;
-  _Atomic bool destroyed;
-
-  pthread_mutex_t lock;
-  pthread_cond_t detached;
-  guint n_attached; /* censuses that are not settled yet; under the lock */
-  GWeakRef port;
-};
-
 G_DEFINE_FINAL_TYPE (IrisReceiver, iris_receiver, G_TYPE_OBJECT)
-
-/* A message that was posted again while its own item was in use travels in one of these. */
-typedef struct
-{
-  IrisItem item;
-  IrisMessageReal *message;
-  IrisSlab *home;
-} ExtraDelivery;
 
 /* No handler runs and none will. */
 static void
@@ -62,6 +38,7 @@ iris_receiver_finalize (GObject *object)
 
   receiver_release_data (self);
   g_weak_ref_clear (&self->port);
+  g_clear_object (&self->arbiter);
   pthread_cond_destroy (&self->detached);
   pthread_mutex_destroy (&self->lock);
   g_clear_object (&self->scheduler);
@@ -82,6 +59,9 @@ iris_receiver_init (IrisReceiver *self)
   pthread_cond_init (&self->detached, NULL);
   g_weak_ref_init (&self->port, NULL);
   atomic_init (&self->place, IRIS_PLACE_ANY);
+  atomic_init (&self->last_place, IRIS_PLACE_ANY);
+  atomic_init (&self->batch, IRIS_ACTOR_BATCH);
+  iris_mailbox_init (&self->mailbox);
 }
 
 /**
@@ -114,6 +94,21 @@ iris_receiver_new (IrisScheduler *scheduler,
   self->handler = handler;
   self->data = data;
   self->notify = notify;
+
+  return self;
+}
+
+/* One message at a time. */
+IrisReceiver *
+iris_receiver_new_exclusive (IrisScheduler *scheduler,
+                             IrisMessageHandler handler,
+                             gpointer data,
+                             GDestroyNotify notify)
+{
+  IrisReceiver *self = iris_receiver_new (scheduler, handler, data, notify);
+
+  if (self != NULL)
+    self->exclusive = true;
 
   return self;
 }
@@ -183,85 +178,146 @@ iris_receiver_attach (IrisReceiver *self, IrisPort *port)
   return census;
 }
 
+/* A message of a plain receiver: handled, or dropped. */
 static void
-receiver_handle (IrisCensus *census, IrisMessageReal *message)
+drop_one (gpointer data)
 {
-  IrisReceiver *self = census->subject;
+  IrisItem *item = data;
+  IrisCensus *census = item->context;
 
-  if (iris_likely (!atomic_load_explicit (&self->destroyed, memory_order_relaxed)))
-    self->handler (&message->face, self->data);
-}
-
-static void
-deliver_own (gpointer data)
-{
-  IrisMessageReal *message = data;
-  IrisCensus *census = message->item.context;
-
-  receiver_handle (census, message);
-  iris_message_leave_item (message);
-  iris_message_unref (&message->face);
+  iris_delivery_free (item);
   iris_census_leave (census);
 }
 
 static void
-drop_own (gpointer data)
+handle_one (gpointer data)
 {
-  IrisMessageReal *message = data;
-  IrisCensus *census = message->item.context;
+  IrisItem *item = data;
 
-  iris_message_leave_item (message);
-  iris_message_unref (&message->face);
+  iris_receiver_handle (((IrisCensus *) item->context)->subject, item);
+  drop_one (item);
+}
+
+static void exclusive_turn (gpointer data);
+static void exclusive_drop_turn (gpointer data);
+
+/* Exclusive: after each message. The next one, or NULL when the turn is over; the census of the
+ * message that was handled is left last, because it is what keeps the receiver. */
+static IrisItem *
+exclusive_next (IrisReceiver *self, IrisItem *item)
+{
+  IrisCensus *census = item->context;
+  IrisHandbackNode *node;
+  IrisItem *next = NULL;
+
+  iris_delivery_free (item);
+  if (iris_mailbox_take (&self->mailbox, &node) == IRIS_TAKE_NODE)
+    next = iris_delivery_from_node (node);
   iris_census_leave (census);
+
+  return next;
 }
 
 static void
-drop_extra (gpointer data)
+exclusive_turn (gpointer data)
 {
-  ExtraDelivery *extra = data;
-  IrisMessageReal *message = extra->message;
-  IrisCensus *census = extra->item.context;
+  IrisItem *item = data;
+  IrisReceiver *self = ((IrisCensus *) item->context)->subject;
+  IrisWorker *worker = iris_worker_mine;
+  guint left = atomic_load_explicit (&self->batch, memory_order_relaxed);
 
-  iris_slab_free (IRIS_SLAB_MESSAGE, extra->home, extra);
-  iris_message_unref (&message->face);
-  iris_census_leave (census);
+  if (worker != NULL)
+    atomic_store_explicit (&self->last_place, (gint) worker->place, memory_order_relaxed);
+  do
+    {
+      iris_receiver_handle (self, item);
+      item = exclusive_next (self, item);
+    }
+  while (item != NULL && --left > 0);
+
+  /* What is next keeps the receiver until it is queued, and the scheduler runs it on. */
+  if (item != NULL)
+    iris_receiver_queue (self, item, exclusive_turn, exclusive_drop_turn);
 }
 
 static void
-deliver_extra (gpointer data)
+exclusive_drop_turn (gpointer data)
 {
-  ExtraDelivery *extra = data;
+  IrisItem *item = data;
+  IrisReceiver *self = ((IrisCensus *) item->context)->subject;
 
-  receiver_handle (extra->item.context, extra->message);
-  drop_extra (extra);
+  do
+    item = exclusive_next (self, item);
+  while (item != NULL);
 }
 
-/* Queues a message whose post has entered @census; takes a reference to the message. */
+gboolean
+iris_receiver_deliver (IrisReceiver *self, IrisItem *item)
+{
+  if (iris_unlikely (self->arbiter != NULL))
+    return iris_arbiter_submit (self->arbiter, self, self->kind, item);
+
+  if (!self->exclusive)
+    iris_receiver_queue (self, item, handle_one, drop_one);
+  else if (iris_mailbox_post (&self->mailbox, iris_delivery_to_node (item)) == IRIS_MAIL_CARRY)
+    iris_receiver_queue (self, item, exclusive_turn, exclusive_drop_turn);
+
+  return TRUE;
+}
+
 void
-iris_receiver_deliver (IrisReceiver *self, IrisCensus *census, IrisMessage *face)
+iris_receiver_wait_idle (IrisReceiver *self)
 {
-  IrisMessageReal *message = (IrisMessageReal *) face;
-  IrisItem *item;
+  pthread_mutex_lock (&self->lock);
+  while (self->n_attached > 0)
+    pthread_cond_wait (&self->detached, &self->lock);
+  pthread_mutex_unlock (&self->lock);
+}
 
-  if (iris_likely (iris_message_take (message)))
-    {
-      item = &message->item;
-      iris_item_init (item, deliver_own, message, drop_own);
-    }
-  else
-    {
-      IrisSlab *home;
-      ExtraDelivery *extra = iris_slab_alloc (IRIS_SLAB_MESSAGE, &home);
+/* Parts the receiver from its port; what is on its way is still handled. */
+void
+iris_receiver_detach (IrisReceiver *self)
+{
+  g_autoptr (IrisPort) port = g_weak_ref_get (&self->port);
 
-      extra->message = message;
-      extra->home = home;
-      item = &extra->item;
-      iris_item_init (item, deliver_extra, extra, drop_extra);
-    }
-  item->context = census;
-  item->place = atomic_load_explicit (&self->place, memory_order_relaxed);
-  item->flags = atomic_load_explicit (&self->flags, memory_order_relaxed);
-  iris_scheduler_queue_item (self->scheduler, item);
+  if (port != NULL)
+    iris_port_remove_receiver (port, self);
+}
+
+/**
+ * iris_receiver_set_batch:
+ * @self: an exclusive receiver
+ * @n_messages: how many messages it handles in a turn, at least 1
+ *
+ * Sets how many messages an exclusive receiver may handle before it goes back into its scheduler,
+ * so that others have their turn; %IRIS_ACTOR_BATCH unless set. With an arbiter that is also how
+ * many exclusive messages are handled before concurrent ones that wait.
+ *
+ * Since: 0.1
+ */
+void
+iris_receiver_set_batch (IrisReceiver *self, guint n_messages)
+{
+  g_return_if_fail (IRIS_IS_RECEIVER (self));
+  g_return_if_fail (n_messages >= 1);
+
+  atomic_store_explicit (&self->batch, n_messages, memory_order_relaxed);
+}
+
+/**
+ * iris_receiver_get_batch:
+ * @self: a receiver
+ *
+ * Returns: how many messages it handles in a turn
+ *
+ * Since: 0.1
+ */
+guint
+iris_receiver_get_batch (IrisReceiver *self)
+{
+  g_return_val_if_fail (IRIS_IS_RECEIVER (self), 0);
+
+  return atomic_load_explicit (&self->batch, memory_order_relaxed);
 }
 
 /**
@@ -282,21 +338,15 @@ void
 iris_receiver_destroy (IrisReceiver *self, gboolean in_message)
 {
   g_autoptr (IrisReceiver) keep = NULL;
-  g_autoptr (IrisPort) port = NULL;
 
   g_return_if_fail (IRIS_IS_RECEIVER (self));
 
   keep = g_object_ref (self);
   atomic_store_explicit (&self->destroyed, true, memory_order_relaxed);
-  port = g_weak_ref_get (&self->port);
-  if (port != NULL)
-    iris_port_remove_receiver (port, self);
+  iris_receiver_detach (self);
   if (in_message || iris_worker_current () != NULL)
     return;
 
-  pthread_mutex_lock (&self->lock);
-  while (self->n_attached > 0)
-    pthread_cond_wait (&self->detached, &self->lock);
-  pthread_mutex_unlock (&self->lock);
+  iris_receiver_wait_idle (self);
   receiver_release_data (self);
 }

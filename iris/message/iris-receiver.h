@@ -15,7 +15,7 @@ G_BEGIN_DECLS
  * @data: what was given with the handler
  *
  * Handles one message, on a worker of the receiver's scheduler. Handlers of one receiver may run
- * at the same time.
+ * at the same time, unless it is exclusive.
  */
 typedef void (*IrisMessageHandler) (IrisMessage *message, gpointer data);
 
@@ -32,6 +32,10 @@ IRIS_AVAILABLE_IN_ALL
 IrisScheduler *iris_receiver_get_scheduler (IrisReceiver *self);
 IRIS_AVAILABLE_IN_ALL
 void iris_receiver_set_place (IrisReceiver *self, gint place, IrisItemFlags flags);
+IRIS_AVAILABLE_IN_ALL
+void iris_receiver_set_batch (IrisReceiver *self, guint n_messages);
+IRIS_AVAILABLE_IN_ALL
+guint iris_receiver_get_batch (IrisReceiver *self);
 IRIS_AVAILABLE_IN_ALL
 void iris_receiver_destroy (IrisReceiver *self, gboolean in_message);
 

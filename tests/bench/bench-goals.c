@@ -59,6 +59,12 @@ static const Goal goals[] = {
   { "grain", "inside, 100 µs", "places:layout=shared", "work-stealing", SLOWER, FALSE, 5, " %" },
   { "idle", "processor use", "", NULL, WORST, FALSE, 0.049, " %" },
   { "idle", "wake-ups", "", NULL, WORST, FALSE, 0, "/s" },
+  { "recursive", "messages", "work-stealing", NULL, PER_ITEM, FALSE, 12, " ns" },
+  { "recursive", "messages", "work-stealing", "default", FACTOR, TRUE, 9.1, "x" },
+  { "ping-pong", "actors", "work-stealing", NULL, PER_ITEM, FALSE, 80, " ns" },
+  { "fan-in", "actors", "work-stealing", NULL, PER_ITEM, FALSE, 20, " ns" },
+  { "ring", "actors", "work-stealing", NULL, PER_ITEM, FALSE, NAN, " ns" },
+  { "coordinate", "arbiter", "work-stealing", NULL, PER_ITEM, FALSE, 225, " ns" },
   { "queues", "deque, 1 thread", "split", "chase-lev", FACTOR, TRUE, NAN, "x" },
   { "queues", "steal", "split", "chase-lev", FACTOR, TRUE, NAN, "x" },
 };

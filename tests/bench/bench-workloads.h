@@ -28,4 +28,8 @@ BenchResult *bench_fib (const BenchOptions *options, GError **error);
 BenchResult *bench_jacobi (const BenchOptions *options, GError **error);
 BenchResult *bench_lud (const BenchOptions *options, GError **error);
 BenchResult *bench_heat (const BenchOptions *options, GError **error);
+BenchResult *bench_ping_pong (const BenchOptions *options, GError **error);
+BenchResult *bench_fan_in (const BenchOptions *options, GError **error);
+BenchResult *bench_actor_ring (const BenchOptions *options, GError **error);
+BenchResult *bench_coordinate (const BenchOptions *options, GError **error);
 BenchResult *bench_queues (const BenchOptions *options, GError **error);

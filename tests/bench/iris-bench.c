@@ -266,7 +266,7 @@ parse (Arguments *a, int *argc, char ***argv, GError **error)
     { "outer", 0, 0, G_OPTION_ARG_INT, &a->outer, "recursive: items from outside (1000)", "N" },
     { "inner", 0, 0, G_OPTION_ARG_INT, &a->inner, "recursive: items that each makes (1000)", "N" },
     { "items", 0, 0, G_OPTION_ARG_INT, &a->items,
-      "external, grain, imbalance, wake, round-trip, queues: items in a run", "N" },
+      "external, grain, imbalance, wake, round-trip, actors' workloads, queues: items in a run", "N" },
     { "producers", 0, 0, G_OPTION_ARG_INT, &a->producers, "external: threads outside (1 and 4)",
       "N" },
     { "work", 0, 0, G_OPTION_ARG_DOUBLE, &a->work, "imbalance: work in an item (200)", "US" },

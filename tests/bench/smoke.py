@@ -42,6 +42,10 @@ EXPECTED = {
     'jacobi': NUMERIC,
     'lud': NUMERIC,
     'heat': NUMERIC,
+    'ping-pong': {'actors': MANY | {'gasyncqueue'}, 'ports': MANY},
+    'fan-in': {'actors': MANY | {'gasyncqueue'}, 'ports': MANY},
+    'ring': {'actors': MANY},
+    'coordinate': {'arbiter': MANY | {'gasyncqueue'}, 'exclusive receiver': MANY},
     'queues': {f'{how}, {n} thread{"s" if n > 1 else ""}': who
                for n in (1, 2, 4) for how, who in CONTAINERS.items()} | {'steal': CONTAINERS['deque']},
 }
@@ -58,6 +62,10 @@ COUNTS = {
     'jacobi': (['--size', '20', '--steps', '3', '--tile', '8'], {'1 worker': 9}),
     'lud': (['--size', '24', '--tile', '8'], {'2 workers': 1 + 4 + 4 + 1 + 2 + 1 + 1}),
     'heat': (['--size', '7', '--steps', '5', '--tile', '3'], {'2 workers': 15}),
+    'ping-pong': (['--items', '5'], {'actors': 5, 'ports': 5}),
+    'fan-in': (['--items', '16'], {'actors': 16, 'ports': 16}),
+    'ring': (['--items', '7'], {'actors': 7}),
+    'coordinate': (['--items', '8'], {'arbiter': 8, 'exclusive receiver': 8}),
     'queues': (['--items', '30'], {'shared, 2 threads': 60, 'steal': 30, 'deque, 4 threads': 60}),
 }
 

@@ -108,6 +108,105 @@ START_TEST (a_floating_message_lends_its_item_once)
 }
 END_TEST
 
+START_TEST (named_values_are_kept_by_type)
+{
+  GObject *object = g_object_new (G_TYPE_OBJECT, NULL);
+  IrisMessage *message = iris_message_ref_sink (
+      iris_message_new_items (1, "int", G_TYPE_INT, -7, "text", G_TYPE_STRING, "hello", NULL));
+  GValue value = G_VALUE_INIT;
+
+  ck_assert_uint_eq (iris_message_count_names (message), 2);
+  ck_assert (!iris_message_is_empty (message));
+  ck_assert_int_eq (iris_message_get_int (message, "int"), -7);
+  ck_assert_str_eq (iris_message_get_string (message, "text"), "hello");
+  iris_message_set_int64 (message, "int64", (gint64) 1 << 40);
+  iris_message_set_double (message, "double", 0.5);
+  iris_message_set_float (message, "float", 0.25f);
+  iris_message_set_long (message, "long", -1);
+  iris_message_set_ulong (message, "ulong", 1);
+  iris_message_set_char (message, "char", 'c');
+  iris_message_set_uchar (message, "uchar", 200);
+  iris_message_set_boolean (message, "boolean", TRUE);
+  iris_message_set_object (message, "object", object);
+  iris_message_set_pointer (message, "pointer", &value);
+  ck_assert_int_eq (iris_message_get_int64 (message, "int64"), (gint64) 1 << 40);
+  ck_assert (iris_message_get_double (message, "double") == 0.5);
+  ck_assert (iris_message_get_float (message, "float") == 0.25f);
+  ck_assert_int_eq (iris_message_get_long (message, "long"), -1);
+  ck_assert_uint_eq (iris_message_get_ulong (message, "ulong"), 1);
+  ck_assert_int_eq (iris_message_get_char (message, "char"), 'c');
+  ck_assert_uint_eq (iris_message_get_uchar (message, "uchar"), 200);
+  ck_assert (iris_message_get_boolean (message, "boolean"));
+  ck_assert_ptr_eq (iris_message_get_object (message, "object"), object);
+  ck_assert_ptr_eq (iris_message_get_pointer (message, "pointer"), &value);
+
+  iris_message_set_int (message, "int", 8);
+  ck_assert_int_eq (iris_message_get_int (message, "int"), 8);
+  ck_assert (iris_message_get_value (message, "int", &value));
+  ck_assert_int_eq (g_value_get_int (&value), 8);
+  g_value_unset (&value);
+  ck_assert (!iris_message_get_value (message, "nobody", &value));
+  ck_assert (!iris_message_contains (message, "nobody"));
+  iris_message_unref (message);
+  g_object_unref (object);
+}
+END_TEST
+
+START_TEST (a_value_that_is_not_there_is_said_and_is_nothing)
+{
+  g_autoptr (IrisMessage) message = iris_message_ref_sink (iris_message_new (1));
+
+  ck_assert (iris_message_is_empty (message));
+  iris_message_set_string (message, "text", "hello");
+  g_test_expect_message ("iris", G_LOG_LEVEL_CRITICAL, "*no value named \"nobody\"*");
+  ck_assert_int_eq (iris_message_get_int (message, "nobody"), 0);
+  g_test_assert_expected_messages ();
+  g_test_expect_message ("iris", G_LOG_LEVEL_CRITICAL, "*\"text\" is a gchararray, not a gint*");
+  ck_assert_int_eq (iris_message_get_int (message, "text"), 0);
+  g_test_assert_expected_messages ();
+}
+END_TEST
+
+START_TEST (a_posted_message_cannot_be_changed)
+{
+  g_autoptr (IrisPort) port = iris_port_new ();
+  g_autoptr (IrisMessage) message = iris_message_ref_sink (iris_message_new (1));
+
+  iris_port_post (port, message);
+  g_test_expect_message ("iris", G_LOG_LEVEL_CRITICAL, "*sealed*");
+  iris_message_set_int (message, "int", 1);
+  g_test_assert_expected_messages ();
+  g_test_expect_message ("iris", G_LOG_LEVEL_CRITICAL, "*sealed*");
+  iris_message_set_data (message, NULL);
+  g_test_assert_expected_messages ();
+  ck_assert (iris_message_is_empty (message));
+}
+END_TEST
+
+static void
+count_up (gpointer data)
+{
+  ++*(guint *) data;
+}
+
+START_TEST (a_copy_has_all_values_and_shares_owned_pointers)
+{
+  guint n_freed = 0;
+  IrisMessage *message = iris_message_ref_sink (iris_message_new_data (3, G_TYPE_INT, 5)), *copy;
+
+  iris_message_set_string (message, "text", "hello");
+  iris_message_set_pointer_full (message, "owned", &n_freed, count_up);
+  copy = iris_message_ref_sink (iris_message_copy (message));
+  iris_message_unref (message);
+  ck_assert_uint_eq (n_freed, 0);
+  ck_assert_str_eq (iris_message_get_string (copy, "text"), "hello");
+  ck_assert_ptr_eq (iris_message_get_pointer (copy, "owned"), &n_freed);
+  ck_assert_int_eq (g_value_get_int (iris_message_get_data (copy)), 5);
+  iris_message_unref (copy);
+  ck_assert_uint_eq (n_freed, 1);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -124,6 +223,10 @@ main (void)
   tcase_add_test (all, a_copy_has_the_data_and_floats);
   tcase_add_test (all, messages_are_boxed);
   tcase_add_test (all, a_floating_message_lends_its_item_once);
+  tcase_add_test (all, named_values_are_kept_by_type);
+  tcase_add_test (all, a_value_that_is_not_there_is_said_and_is_nothing);
+  tcase_add_test (all, a_posted_message_cannot_be_changed);
+  tcase_add_test (all, a_copy_has_all_values_and_shares_owned_pointers);
   suite_add_tcase (suite, all);
 
   runner = srunner_create (suite);

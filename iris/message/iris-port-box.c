@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The box of a bounded port. The design is in iris-port-box-private.h.
+ */
+#include "iris/message/iris-port-box-private.h"
+
+#include "iris/message/iris-message-private.h"
+
+IrisPortBox *
+iris_port_box_new (guint limit, IrisPortFull when_full)
+{
+  IrisPortBox *self = g_new0 (IrisPortBox, 1);
+
+  atomic_init (&self->ref_count, 1);
+  pthread_mutex_init (&self->lock, NULL);
+  pthread_cond_init (&self->room, NULL);
+  g_queue_init (&self->messages);
+  self->limit = limit;
+  self->when_full = when_full;
+
+  return self;
+}
+
+void
+iris_port_box_unref (IrisPortBox *self)
+{
+  if (atomic_fetch_sub_explicit (&self->ref_count, 1, memory_order_acq_rel) != 1)
+    return;
+
+  g_queue_clear_full (&self->messages, (GDestroyNotify) iris_message_unref);
+  pthread_cond_destroy (&self->room);
+  pthread_mutex_destroy (&self->lock);
+  g_free (self);
+}
+
+/* The port is gone, and its reference given up: what has no token will never be handled. */
+void
+iris_port_box_close (IrisPortBox *self)
+{
+  GQueue orphans = G_QUEUE_INIT;
+  IrisMessage *message;
+
+  pthread_mutex_lock (&self->lock);
+  self->gone = true;
+  while (self->messages.length > self->n_tokens)
+    g_queue_push_tail (&orphans, g_queue_pop_tail (&self->messages));
+  pthread_cond_broadcast (&self->room);
+  pthread_mutex_unlock (&self->lock);
+
+  while ((message = g_queue_pop_tail (&orphans)) != NULL)
+    {
+      iris_message_fail (message, IRIS_MESSAGE_ERROR_PORT_GONE);
+      iris_message_unref (message);
+    }
+  iris_port_box_unref (self);
+}
+
+static void
+box_wait (IrisPortBox *self)
+{
+  self->counts.waited++;
+  self->n_waiters++;
+  while (self->messages.length >= self->limit && self->when_full == IRIS_PORT_FULL_WAIT
+         && !self->gone)
+    pthread_cond_wait (&self->room, &self->lock);
+  self->n_waiters--;
+}
+
+/* Takes a reference to @message if it is accepted. */
+IrisPortPut
+iris_port_box_put (IrisPortBox *self, IrisMessage *message, bool may_wait)
+{
+  IrisPortPut put = { .accepted = true };
+
+  pthread_mutex_lock (&self->lock);
+  self->counts.posted++;
+  if (self->messages.length >= self->limit && self->when_full == IRIS_PORT_FULL_WAIT && may_wait)
+    box_wait (self);
+  if (self->messages.length >= self->limit)
+    {
+      if (self->when_full == IRIS_PORT_FULL_DROP_OLDEST)
+        {
+          put.dropped = g_queue_pop_head (&self->messages);
+          self->counts.dropped++;
+        }
+      else
+        {
+          put.accepted = false;
+          self->counts.refused++;
+        }
+    }
+  if (put.accepted)
+    {
+      g_queue_push_tail (&self->messages, iris_message_keep (message));
+      self->counts.most_held = MAX (self->counts.most_held, self->messages.length);
+    }
+  put.limit = self->limit;
+  put.when_full = self->when_full;
+  pthread_mutex_unlock (&self->lock);
+
+  return put;
+}
+
+/* A token with a reference to the box, or NULL when there is one for each message. */
+IrisPortBox *
+iris_port_box_claim_token (IrisPortBox *self)
+{
+  bool claimed;
+
+  pthread_mutex_lock (&self->lock);
+  claimed = self->n_tokens < self->messages.length;
+  if (claimed)
+    self->n_tokens++;
+  pthread_mutex_unlock (&self->lock);
+  if (!claimed)
+    return NULL;
+  atomic_fetch_add_explicit (&self->ref_count, 1, memory_order_relaxed);
+
+  return self;
+}
+
+/* A token that was not used. */
+void
+iris_port_box_return_token (IrisPortBox *self)
+{
+  pthread_mutex_lock (&self->lock);
+  self->n_tokens--;
+  pthread_mutex_unlock (&self->lock);
+  iris_port_box_unref (self);
+}
+
+/* The message for a token, with its reference; NULL if it was dropped. The box is kept. */
+IrisMessage *
+iris_port_box_redeem (IrisPortBox *self)
+{
+  IrisMessage *message;
+
+  pthread_mutex_lock (&self->lock);
+  message = g_queue_pop_head (&self->messages);
+  self->n_tokens--;
+  if (self->n_waiters > 0)
+    pthread_cond_signal (&self->room);
+  pthread_mutex_unlock (&self->lock);
+
+  return message;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Making timers of any kind.
+ */
+#pragma once
+
+#define IRIS_INSIDE
+#include "iris/message/iris-timer.h"
+#undef IRIS_INSIDE
+
+/* On the timers' thread, so it must be short and must not wait. FALSE ends a periodic timer. */
+typedef gboolean (*IrisTimerFunc) (gpointer data);
+
+/* @period_us 0: once. @notify runs when the timer has ended, on the thread that ended it. */
+IrisTimer *iris_timer_new (gint64 delay_us,
+                           gint64 period_us,
+                           IrisTimerFunc func,
+                           gpointer data,
+                           GDestroyNotify notify);

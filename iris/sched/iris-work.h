@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Work that can be taken back: what a scheduler has queued and not begun.
+ */
+#pragma once
+
+#include <iris/sched/iris-scheduler.h>
+
+G_BEGIN_DECLS
+
+#define IRIS_TYPE_WORK (iris_work_get_type ())
+
+/**
+ * IrisWork:
+ *
+ * Work that was queued with iris_scheduler_queue_work(), as whoever queued it sees it.
+ *
+ * Since: 0.1
+ */
+typedef struct _IrisWork IrisWork;
+
+/**
+ * IrisSchedulerForeachFunc:
+ * @scheduler: a scheduler
+ * @work: (transfer none): work that has not begun, at the moment of the call
+ * @callback: (scope call): its function
+ * @data: what was queued with @callback
+ * @user_data: what was given with this function
+ *
+ * Looks at work. It may take it back with iris_scheduler_unqueue(), and queue more.
+ *
+ * Returns: whether to go on
+ *
+ * Since: 0.1
+ */
+typedef gboolean (*IrisSchedulerForeachFunc) (IrisScheduler *scheduler,
+                                              IrisWork *work,
+                                              IrisCallback callback,
+                                              gpointer data,
+                                              gpointer user_data);
+
+IRIS_AVAILABLE_IN_ALL
+GType iris_work_get_type (void);
+IRIS_AVAILABLE_IN_ALL
+IrisWork *iris_work_ref (IrisWork *self);
+IRIS_AVAILABLE_IN_ALL
+void iris_work_unref (IrisWork *self);
+IRIS_AVAILABLE_IN_ALL
+IrisWork *iris_scheduler_queue_work (IrisScheduler *self,
+                                     IrisCallback func,
+                                     gpointer data,
+                                     GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_scheduler_unqueue (IrisScheduler *self, IrisWork *work);
+IRIS_AVAILABLE_IN_ALL
+void
+iris_scheduler_foreach (IrisScheduler *self, IrisSchedulerForeachFunc func, gpointer user_data);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisWork, iris_work_unref)
+
+G_END_DECLS
