@@ -47,6 +47,9 @@
 #include <iris/message/iris-timer.h>
 #include <iris/message/iris-request.h>
 #include <iris/message/iris-service.h>
+#include <iris/task/iris-interval-graph.h>
+#include <iris/task/iris-interval.h>
+#include <iris/task/iris-lock.h>
 #include <iris/wire/iris-wire-limits.h>
 #include <iris/wire/iris-wire-error.h>
 #include <iris/wire/iris-wire-message.h>

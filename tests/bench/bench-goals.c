@@ -65,6 +65,13 @@ static const Goal goals[] = {
   { "fan-in", "actors", "work-stealing", NULL, PER_ITEM, FALSE, 20, " ns" },
   { "ring", "actors", "work-stealing", NULL, PER_ITEM, FALSE, NAN, " ns" },
   { "coordinate", "arbiter", "work-stealing", NULL, PER_ITEM, FALSE, 225, " ns" },
+  { "locks", "single_ctr, 32 waiters", "lock:adaptive", "lock:off|lock:always", SLOWER, FALSE, 5,
+    " %" },
+  { "locks", "affinity, 32 waiters", "lock:adaptive", "lock:off|lock:always", SLOWER, FALSE, 5,
+    " %" },
+  { "locks", "multiple_ctr, 128 waiters", "lock:adaptive", "lock:off|lock:always", SLOWER, FALSE, 5,
+    " %" },
+  { "locks", "multiple_ctr, 32 waiters", "lock:always", "gmutex", FACTOR, TRUE, NAN, "x" },
   { "queues", "deque, 1 thread", "split", "chase-lev", FACTOR, TRUE, NAN, "x" },
   { "queues", "steal", "split", "chase-lev", FACTOR, TRUE, NAN, "x" },
 };

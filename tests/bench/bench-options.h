@@ -22,7 +22,7 @@ typedef struct
   gdouble scale;   /* of the workloads' own sizes */
   guint outer;     /* recursive */
   guint inner;     /* recursive */
-  guint items;     /* external, grain, imbalance, queues, wake */
+  guint items;     /* external, grain, imbalance, locks, queues, wake */
   guint producers; /* external */
   gdouble work;    /* imbalance: microseconds of work in an item */
   guint size;      /* jacobi, lud, heat, fib */

@@ -20,6 +20,7 @@ static const BenchWorkload workloads[] = {
   { "fan-in", "messages from 8 producers to one actor", bench_fan_in },
   { "ring", "a message round a million actors", bench_actor_ring },
   { "coordinate", "exclusive messages of 4 threads through an arbiter", bench_coordinate },
+  { "locks", "critical sections of 2 to 128 waiters, in seven kinds", bench_locks },
   { "queues", "the containers by themselves, against threads", bench_queues },
 };
 

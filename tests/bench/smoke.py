@@ -28,6 +28,9 @@ CONTAINERS = {
     'deque': {'chase-lev', 'split', 'abp', 'steal-half', 'locked', 'idempotent'},
 }
 
+SECTIONS = ('single_ctr', 'multiple_ctr', 'doubly_list', 'prod_cons', 'affinity', 'mlt_ctr_mlt_lock',
+            'multiple_fifo')
+
 # Which contenders must have taken part, at least, by load.
 EXPECTED = {
     'recursive': {'items': MANY | GLIB, 'messages': MANY},
@@ -46,6 +49,8 @@ EXPECTED = {
     'fan-in': {'actors': MANY | {'gasyncqueue'}, 'ports': MANY},
     'ring': {'actors': MANY},
     'coordinate': {'arbiter': MANY | {'gasyncqueue'}, 'exclusive receiver': MANY},
+    'locks': {f'{kind}, {n} waiters': {'gmutex', 'lock:off', 'lock:always', 'lock:adaptive', 'lock:threads'}
+              for kind in SECTIONS for n in (2, 4, 8, 16, 32, 64, 128)},
     'queues': {f'{how}, {n} thread{"s" if n > 1 else ""}': who
                for n in (1, 2, 4) for how, who in CONTAINERS.items()} | {'steal': CONTAINERS['deque']},
 }
@@ -66,6 +71,7 @@ COUNTS = {
     'fan-in': (['--items', '16'], {'actors': 16, 'ports': 16}),
     'ring': (['--items', '7'], {'actors': 7}),
     'coordinate': (['--items', '8'], {'arbiter': 8, 'exclusive receiver': 8}),
+    'locks': (['--items', '300'], {'single_ctr, 2 waiters': 300, 'multiple_fifo, 128 waiters': 256}),
     'queues': (['--items', '30'], {'shared, 2 threads': 60, 'steal': 30, 'deque, 4 threads': 60}),
 }
 
@@ -152,8 +158,8 @@ def test_compare():
     if report is None:
         return
     names = {result['workload'] for result in report['results']}
-    # The containers have names of their own, of which none was chosen.
-    check(names == set(EXPECTED) - {'queues'}, 'compare runs what the chosen can run',
+    # Containers and locks have names of their own, of which none was chosen.
+    check(names == set(EXPECTED) - {'queues', 'locks'}, 'compare runs what the chosen can run',
           sorted(names))
     verdicts = {goal['reached'] for goal in report['goals']}
     check(verdicts <= {'yes', 'NO', 'shown', 'unknown'} and len(report['goals']) > 15,
@@ -183,6 +189,7 @@ def test_options():
     refused('has no setting', 'recursive', '--only', 'places:colour=red')
     refused('has no setting', 'recursive', '--only', 'default:deal=own')
     refused('has no setting', 'recursive', '--only', 'places:deque=idempotent')
+    refused('there is no contender', 'locks', '--only', 'places')
     refused('can run fib', 'fib', '--only', 'gthreadpool')
     refused('neither in .svg nor in .png', 'recursive', '--chart', 'x.pdf')
     refused('-o FILE.svg', 'chart', 'x.json')

@@ -365,13 +365,15 @@ thread_main (void)
     }
 }
 
+/* Behind a failure no fiber is where it can go on: the one that failed was left in the middle, be
+ * its thread at its end or not. */
 static void
-threads_reset (void)
+threads_reset (bool after_failure)
 {
   for (unsigned i = 0; i < explore.scenario->n_threads; i++)
     {
       Thread *thread = &explore.threads[i];
-      bool reusable = thread->fiber.started && thread->state == THREAD_ENDED;
+      bool reusable = !after_failure && thread->fiber.started && thread->state == THREAD_ENDED;
 
       thread->index = i;
       thread->state = THREAD_READY;
@@ -408,6 +410,8 @@ run_threads (void)
 bool
 explore_run (void)
 {
+  bool after_failure = explore.failed;
+
   explore.running = false;
   explore.failed = false;
   explore.step = 0;
@@ -418,7 +422,7 @@ explore_run (void)
   explore_search_begin_run ();
   explore_sync_reset ();
   states_restore ();
-  threads_reset ();
+  threads_reset (after_failure);
 
   if (setjmp (explore.escape) == 0)
     {

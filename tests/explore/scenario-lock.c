@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The lock's core, explored: one holder at a time, nobody forgotten, whether it is a thread that
+ * sleeps or an item that is handed the lock.
+ *
+ * PLANT_BLIND_RELEASE lets the lock go without looking at who came since the line was looked at.
+ * PLANT_SECRET_SLEEP lets the heir sleep without a mark in the word.
+ * PLANT_ONE_WAKE lets a release wake a new heir only where it slept before it was the heir.
+ */
+#define IRIS_LOCK_OVERTAKES 1
+#define IRIS_LOCK_SPINS     0
+
+#include "iris/task/iris-lock-core.c"
+
+#include "explore.h"
+
+#define N_TURNS 2
+
+static IrisLockCore lock;
+static unsigned protected_count; /* plain: a missing order is a data race */
+static unsigned n_inside;
+static unsigned n_done;
+
+typedef struct
+{
+  IrisLockNode node;
+} Item;
+
+static Item items[EXPLORE_MAX_THREADS][N_TURNS];
+
+static void
+setup (void)
+{
+  iris_lock_core_init (&lock);
+  protected_count = 0;
+  n_inside = 0;
+  n_done = 0;
+}
+
+EXPLORE_UNWATCHED static void
+note_inside (int change)
+{
+  n_inside += (unsigned) change;
+  explore_assert (n_inside <= 1, "two hold the lock");
+}
+
+EXPLORE_UNWATCHED static void
+note_done (void)
+{
+  n_done++;
+}
+
+/* What the lock is for; others may run in the middle. */
+static void
+hold (void)
+{
+  note_inside (1);
+  protected_count++;
+  iris_lock_core_is_held (&lock);
+  note_inside (-1);
+  note_done ();
+}
+
+static IrisLockNode *
+release (void)
+{
+#ifdef PLANT_BLIND_RELEASE
+  if (lock.first == NULL
+      && atomic_load_explicit (&lock.word, memory_order_relaxed) == IRIS_LOCK_HELD)
+    {
+      atomic_store_explicit (&lock.word, 0, memory_order_release);
+      return NULL;
+    }
+#endif
+#ifdef PLANT_ONE_WAKE
+  IrisLockNode *first = iris_lock_core_peek (&lock);
+
+  if (first != NULL && first->granted == NULL
+      && atomic_load_explicit (&first->heir, memory_order_relaxed) == 0)
+    {
+      uintptr_t word;
+
+      atomic_store_explicit (&first->heir, 1, memory_order_release);
+      word = atomic_load_explicit (&lock.word, memory_order_relaxed);
+      while (!atomic_compare_exchange_weak_explicit (&lock.word, &word,
+                                                     word & ~(IRIS_LOCK_HELD | IRIS_LOCK_ASLEEP),
+                                                     memory_order_release, memory_order_relaxed))
+        ;
+      futex_wake (&first->heir);
+      return NULL;
+    }
+#endif
+  return iris_lock_core_release (&lock);
+}
+
+/* Holder. Whoever is handed the lock is run here and now, as a hot item is. */
+static void
+pass_on (void)
+{
+  while (release () != NULL)
+    hold ();
+}
+
+/* As iris_lock_core_acquire(), with a node that is not on a stack: stacks move from one run to the
+ * next, and a schedule could not be replayed. */
+static void
+be_thread (unsigned self, unsigned turn)
+{
+  IrisLockNode *node = &items[self][turn].node;
+
+  iris_lock_node_init (node, NULL);
+  if (!iris_lock_core_enter (&lock, node))
+    {
+#ifdef PLANT_SECRET_SLEEP
+      uintptr_t word;
+
+      while (atomic_load_explicit (&node->heir, memory_order_acquire) == 0)
+        futex_wait (&node->heir, 0);
+      while (!take_as_heir (&lock, &word))
+        futex_wait (lock_core_futex (&lock), (uint32_t) word);
+      lock.first = node->next;
+      lock.overtaken = 0;
+#else
+      iris_lock_core_wait (&lock, node);
+#endif
+    }
+  hold ();
+  pass_on ();
+}
+
+static void
+granted (IrisLockNode *node)
+{
+}
+
+static void
+be_item (unsigned self, unsigned turn)
+{
+  Item *item = &items[self][turn];
+
+  iris_lock_node_init (&item->node, granted);
+  if (!iris_lock_core_enter (&lock, &item->node))
+    return;
+  hold ();
+  pass_on ();
+}
+
+static void
+threads (unsigned self)
+{
+  for (unsigned i = 0; i < N_TURNS; i++)
+    be_thread (self, i);
+}
+
+static void
+one_each (unsigned self)
+{
+  be_thread (self, 0);
+}
+
+static void
+only_items (unsigned self)
+{
+  for (unsigned i = 0; i < N_TURNS; i++)
+    be_item (self, i);
+}
+
+static void
+mixed (unsigned self)
+{
+  if (self == 0)
+    be_thread (self, 0);
+  else
+    for (unsigned i = 0; i < N_TURNS; i++)
+      be_item (self, i);
+}
+
+/* Threads that are stuck are a deadlock; items that are stuck are missing here. */
+static void
+check_turns (unsigned expected)
+{
+  explore_assert (n_done == expected && protected_count == expected,
+                  "%u held the lock, of %u; %u counted", n_done, expected, protected_count);
+  explore_assert (atomic_load_explicit (&lock.word, memory_order_relaxed) == 0,
+                  "all are done, and the lock is not free");
+  explore_assert (lock.first == NULL, "all are done, and somebody is in line");
+}
+
+static void
+check_two (void)
+{
+  check_turns (2 * N_TURNS);
+}
+
+static void
+check_three (void)
+{
+  check_turns (3);
+}
+
+static void
+check_three_items (void)
+{
+  check_turns (3 * N_TURNS);
+}
+
+static void
+check_mixed (void)
+{
+  check_turns (1 + 2 * N_TURNS);
+}
+
+#if defined(PLANT_BLIND_RELEASE) || defined(PLANT_SECRET_SLEEP) || defined(PLANT_ONE_WAKE)
+#define FAILS       "deadlock"
+#define N_SCENARIOS 1
+#else
+#define FAILS       NULL
+#define N_SCENARIOS (sizeof scenarios / sizeof scenarios[0])
+#endif
+
+static const ExploreScenario scenarios[] = {
+  { "lock/two-threads", 2, setup, threads, check_two, .fails = FAILS },
+  { "lock/three-threads", 3, setup, one_each, check_three, .delays = 1 },
+  { "lock/items", 3, setup, only_items, check_three_items, .preemptions = 2, .delays = 1 },
+  { "lock/mixed", 3, setup, mixed, check_mixed, .preemptions = 2, .delays = 1 },
+};
+
+int
+main (int argc, char **argv)
+{
+  return explore_main (argc, argv, scenarios, N_SCENARIOS);
+}
