@@ -5,7 +5,7 @@
 #include "iris/sched/iris-item-private.h"
 
 /**
- * iris_item_init:
+ * iris_item_init: (skip)
  * @item: memory for an item, inside a structure of the caller's
  * @func: (scope async): the work
  * @data: (nullable): for @func and @notify
@@ -33,7 +33,7 @@ iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify
 }
 
 /**
- * iris_item_set_place:
+ * iris_item_set_place: (skip)
  * @item: an item that is not queued
  * @place: id of a place, or %IRIS_PLACE_ANY
  * @flags: %IRIS_ITEM_STRICT if it may run nowhere else

@@ -207,7 +207,7 @@ iris_scheduler_queue_at (IrisScheduler *self,
 }
 
 /**
- * iris_scheduler_queue_item:
+ * iris_scheduler_queue_item: (skip)
  * @self: a scheduler
  * @item: an item prepared by iris_item_init()
  *
@@ -254,6 +254,8 @@ iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
  * iris_scheduler_get_n_workers:
  * @self: a scheduler
  *
+ * Tells how many workers the scheduler has.
+ *
  * Returns: how many workers it has
  *
  * Since: 0.1
@@ -272,6 +274,8 @@ iris_scheduler_get_n_workers (IrisScheduler *self)
 /**
  * iris_scheduler_get_n_places:
  * @self: a scheduler
+ *
+ * Tells how many places the scheduler has; 1 for one that knows no places.
  *
  * Returns: how many places it has; 1 for a scheduler that knows no places
  *

@@ -79,6 +79,8 @@ register_of (IrisScheduler *scheduler)
  * iris_work_ref:
  * @self: work
  *
+ * Adds a reference. May be called from any thread.
+ *
  * Returns: (transfer full): the work
  *
  * Since: 0.1
@@ -228,7 +230,7 @@ iris_scheduler_unqueue (IrisScheduler *self, IrisWork *work)
 }
 
 /**
- * iris_scheduler_foreach:
+ * iris_scheduler_foreach: (skip)
  * @self: a scheduler
  * @func: (scope call) (closure user_data): called for each, under no lock
  * @user_data: (nullable): for @func

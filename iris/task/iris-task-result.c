@@ -53,6 +53,8 @@ may_change (IrisTaskPrivate *priv)
  * @self: a task
  * @error: (out) (optional) (nullable): where to put a copy of its error
  *
+ * Tells whether the task has an error.
+ *
  * Returns: whether the task has an error
  *
  * Since: 0.1
@@ -146,6 +148,8 @@ iris_task_catch_fatal_error (IrisTask *self, GError **error)
  * iris_task_has_result:
  * @self: a task, in a handler of it or when it is over
  *
+ * Tells whether a result was set.
+ *
  * Returns: whether a result was set
  *
  * Since: 0.1
@@ -161,7 +165,8 @@ iris_task_has_result (IrisTask *self)
 /**
  * iris_task_get_result:
  * @self: a task, in a handler of it or when it is over
- * @value: (inout): a value of the type of the result, or one that is all zero, which gets that type
+ * @value: (out caller-allocates): a value of the type of the result, or one that is all zero, which
+ *   gets that type
  *
  * Copies the result. A task without a result leaves @value as it is.
  *
