@@ -11,6 +11,7 @@
 #include "irisd-error.h"
 
 #include <gio/gio.h>
+#include <iris/iris.h>
 
 #include <string.h>
 
@@ -44,6 +45,7 @@ irisd_config_free (IrisdConfig *self)
   g_free (self->dir);
   g_free (self->places);
   g_free (self->topology);
+  g_free (self->steal);
   g_free (self->tcp_host);
   g_free (self);
 }
@@ -115,6 +117,21 @@ set_scheduler (IrisdConfig *self, const char *value, GError **error)
                "there is no scheduler “%s”: choose places, workstealing, lockfree or default",
                value);
   return FALSE;
+}
+
+static gboolean
+set_steal (IrisdConfig *self, const char *value, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  g_autoptr (IrisStealPolicy) policy = iris_steal_policy_parse (value, &local);
+  if (policy == NULL)
+    {
+      g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_USAGE, local->message);
+      return FALSE;
+    }
+  g_free (self->steal);
+  self->steal = g_strdup (value);
+  return TRUE;
 }
 
 static gboolean
@@ -201,6 +218,7 @@ static const struct
   { "topology", set_topology },
   { "workers", set_workers },
   { "scheduler", set_scheduler },
+  { "steal", set_steal },
   { "bind", set_bind },
   { "log-level", set_log_level },
   { "tcp", set_tcp },

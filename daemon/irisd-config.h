@@ -27,6 +27,7 @@ typedef enum
  * @topology: (nullable): an hwloc synthetic description, or the name of an .xml file
  * @n_workers: 0 for as many as the places want
  * @scheduler: which scheduler runs the items
+ * @steal: (nullable): the steal policy, in words for iris_steal_policy_parse()
  * @bind: whether threads are bound to their places
  * @tcp_host: (nullable): the loopback address to listen on as well
  * @tcp_port: its port; 0 for one that is free
@@ -41,6 +42,7 @@ typedef struct
   char *topology;
   guint n_workers;
   IrisdSchedulerKind scheduler;
+  char *steal;
   gboolean bind;
   char *tcp_host;
   guint16 tcp_port;

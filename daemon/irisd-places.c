@@ -57,6 +57,7 @@ IrisScheduler *
 irisd_places_new_scheduler (const IrisdConfig *config, IrisPlaces *places)
 {
   guint n_workers = iris_places_get_n_workers (places);
+  g_autoptr (IrisStealPolicy) policy = NULL;
   switch (config->scheduler)
     {
     case IRISD_SCHEDULER_DEFAULT:
@@ -67,6 +68,9 @@ irisd_places_new_scheduler (const IrisdConfig *config, IrisPlaces *places)
       return iris_wsscheduler_new_full (n_workers, n_workers);
     case IRISD_SCHEDULER_PLACES:
     default:
-      return iris_place_scheduler_new (places);
+      if (config->steal != NULL)
+        policy = iris_steal_policy_parse (config->steal, NULL); /* it was checked when it was set */
+      return g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places, "steal-policy", policy,
+                           NULL);
     }
 }

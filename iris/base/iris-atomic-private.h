@@ -72,6 +72,7 @@ iris_fence_full (void)
 extern bool iris_fence_is_asymmetric;
 
 void iris_fence_init (void);
+void iris_fence_register (void);
 void iris_fence_heavy (void);
 
 static inline void

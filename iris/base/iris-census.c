@@ -4,11 +4,20 @@
  */
 #include "iris/base/iris-census-private.h"
 
+#include "iris/base/iris-fork-private.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static IrisCensus *idle_censuses; /* memory that is only ever a census again */
+static pthread_once_t guard_once = PTHREAD_ONCE_INIT;
+
+static void
+guard (void)
+{
+  iris_fork_guard (&idle_lock);
+}
 
 static IrisCensus *
 census_take_idle (void)
@@ -40,6 +49,7 @@ iris_census_new (void *subject, void (*done) (void *subject))
   IrisCensus *self;
 
   iris_fence_init ();
+  pthread_once (&guard_once, guard);
   self = census_take_idle ();
   if (self == NULL)
     {

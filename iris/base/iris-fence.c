@@ -11,8 +11,9 @@
 
 bool iris_fence_is_asymmetric;
 
-static void
-fence_register (void)
+/* Once at first, and again in each child process. */
+void
+iris_fence_register (void)
 {
   /* Only the kernel's consent to a real barrier switches the light side off. */
   iris_fence_is_asymmetric =
@@ -26,7 +27,7 @@ iris_fence_init (void)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-  pthread_once (&once, fence_register);
+  pthread_once (&once, iris_fence_register);
 }
 
 void

@@ -12,8 +12,8 @@
  *
  * Who may call what
  * -----------------
- * publish and wake: any thread. begin_search, end_search, prepare, cancel, sleep: the worker that
- * owns the parker. close: any thread.
+ * publish and wake: any thread. begin_search, end_search, prepare, cancel, sleep, doze, leave: the
+ * worker that owns the parker. close, dismiss, set_quota, give_up: any thread.
  *
  * The protocol
  * ------------
@@ -38,10 +38,44 @@
  * (c) The publisher woke a sleeper: that worker is a searcher from that moment; see (b).
  * For work bound to a place the same holds with the place's word and the place's workers.
  *
- * Closing: a closed lot is finished when all workers are confirmed at once, that is, each is
- * linked and saw every source empty after it was linked. Then nothing is left: an item that a
- * worker published when its future runner was linked unlinked that runner; one published earlier
- * was seen in the runner's last look; and nobody runs, so nothing can come.
+ * Dozing: a worker that sees nothing but work that it leaves to others for now dozes: it sleeps for
+ * a bounded time, and then searches again by itself. It counts as a sleeper, but is never
+ * confirmed, so it does not end the lot. Work that its place publishes in its own sources wakes it.
+ * Any other publisher passes it over, because it would refuse the same work again, as quickly as it
+ * is woken; for the same reason a publisher that finds none but dozers elsewhere does not even take
+ * the lock. What the argument above asks of a worker before it sleeps for good, it does at the end
+ * of each doze. So an item that meets only dozers waits for one doze at most; whether it waits for
+ * another one is the affair of whoever refuses it, who must bound that
+ * (iris-district-refuse-private.h).
+ *
+ * Out and in
+ * ----------
+ * Each place has a quota, at least 1: so many of its workers are in. Who is out waits on the same
+ * futex, in a list that no publisher looks at and no word counts, so new work does not wake it.
+ *
+ *   Lower     set_quota: takes confirmed sleepers out where they lie. If that is not enough,
+ *             n_surplus says so, and a worker that has ended its item leaves. One that is about to
+ *             sleep, and is surplus, goes out instead.
+ *   Raise     set_quota: who is out becomes a searcher, as if it had been woken for work. What is
+ *             missing then is counted as in, for a worker that the caller makes (or give_up).
+ *
+ * Why still no wake-up is lost. At every moment each place has a worker that is in, and who is in
+ * behaves as above. A worker leaves in one of two states. (d) It was running, and nothing is
+ * private to it any more. A publisher that relied on it read a word in which nobody slept, so all
+ * who were in were awake then; those who are left look at every source before they sleep. A
+ * searcher does not leave from searching: a publisher may rely on it alone. (e) It was linked and
+ * confirmed, and is still: nobody relied on it since it was linked. A publisher that saw it sleep,
+ * and comes to wake it, finds under the lock that it is gone. If no sleeper is left that it could
+ * wake, then all who are in are awake behind the publishing, as in (d). One that is linked but has
+ * not looked yet is not taken: it may see work, and then it must be in.
+ *
+ * Closing: a closed lot is finished when all workers that are in are confirmed at once, that is,
+ * each is linked and saw every source empty after it was linked. Then nothing is left: an item that
+ * a worker published when its future runner was linked unlinked that runner; one published earlier
+ * was seen in the runner's last look; and nobody runs, so nothing can come. Who is out has nothing
+ * in private and cannot publish, so it need not be asked; it is woken to end. In a closed lot
+ * nobody goes out any more, so the number that must be reached only grows, by workers that are not
+ * confirmed.
  *
  * Waking takes a lock: it is about to make a system call anyway, and a list under a lock can wake
  * the worker that went to sleep last, whose cache is warmest, at the place that is asked for.
@@ -67,25 +101,36 @@ struct IrisParker
   bool searching;          /* the worker's alone, except while it sleeps: the waker's */
   bool linked;             /* under the lot's lock: may be woken */
   bool confirmed;          /* under the lot's lock: linked, and saw every source empty since */
+  bool dozing;             /* under the lot's lock: linked, and comes back by itself */
+  bool out;                /* under the lot's lock: in the place's list of those */
   IrisParker *prev, *next; /* under the lot's lock */
 };
 
 struct IrisLotPlace
 {
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t word;
-  IrisParker *sleepers; /* newest first; under the lot's lock */
+  IrisParker *sleepers; /* newest first; under the lot's lock, like the rest */
+  IrisParker *out;      /* newest first */
+  unsigned n_in;
+  unsigned quota;           /* how many should be in */
+  _Atomic unsigned surplus; /* how many have to leave by themselves */
 };
 
 struct IrisLot
 {
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t word; /* searching << 32 | sleeping */
+  _Atomic uint32_t n_dozing;                       /* of the sleeping; written under the lock */
   alignas (IRIS_CACHE_PAIR) pthread_mutex_t lock;
   IrisLotPlace *places;
   unsigned n_places;
-  unsigned n_workers;
+  _Atomic unsigned n_in; /* changed under the lock */
   unsigned n_confirmed;  /* under the lock */
+  uint64_t n_went_out;   /* under the lock: times */
   bool closing;          /* under the lock: the last one to confirm ends it for all */
   _Atomic bool finished; /* no work is left and none will come */
+
+  /* Read by every worker between two items, so it shares its line with nothing that changes. */
+  alignas (IRIS_CACHE_PAIR) _Atomic unsigned n_surplus; /* changed under the lock */
 };
 
 #define IRIS_LOT_SLEEPING  ((uint64_t) 1)
@@ -103,7 +148,7 @@ iris_lot_n_searching (uint64_t word)
   return (uint32_t) (word >> 32);
 }
 
-bool iris_lot_init (IrisLot *self, unsigned n_places, unsigned n_workers);
+bool iris_lot_init (IrisLot *self, unsigned n_places, const unsigned *workers_per_place);
 void iris_lot_clear (IrisLot *self);
 void iris_parker_init (IrisParker *self, unsigned place);
 
@@ -112,8 +157,21 @@ bool iris_lot_end_search (IrisLot *self, IrisParker *me);
 void iris_lot_prepare (IrisLot *self, IrisParker *me);
 void iris_lot_cancel (IrisLot *self, IrisParker *me);
 bool iris_lot_sleep (IrisLot *self, IrisParker *me);
+void iris_lot_doze (IrisLot *self, IrisParker *me, uint64_t ns);
 void iris_lot_wake (IrisLot *self, unsigned place, bool strict);
 void iris_lot_close (IrisLot *self);
+void iris_lot_dismiss (IrisLot *self);
+bool iris_lot_leave (IrisLot *self, IrisParker *me);
+unsigned
+iris_lot_set_quota (IrisLot *self, unsigned place, unsigned quota, bool may_grow, unsigned *n_back);
+void iris_lot_give_up (IrisLot *self, unsigned place);
+
+/* Whether some place has more workers than it should; a worker asks between two items. */
+static inline bool
+iris_lot_has_surplus (IrisLot *self)
+{
+  return atomic_load_explicit (&self->n_surplus, memory_order_relaxed) != 0;
+}
 
 /* Whether somebody sleeps and nobody searches; a publisher asks behind a fence. */
 static inline bool
@@ -129,6 +187,13 @@ static inline bool
 iris_lot_has_idle (IrisLot *self)
 {
   return atomic_load_explicit (&self->word, memory_order_relaxed) != 0;
+}
+
+/* The same of one place. */
+static inline unsigned
+iris_lot_get_surplus (IrisLot *self, unsigned place)
+{
+  return atomic_load_explicit (&self->places[place].surplus, memory_order_relaxed);
 }
 
 /* To be called after an item was put where the workers of @place look first; @strict says that no

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static void
@@ -17,17 +18,28 @@ futex_wait (_Atomic uint32_t *word, uint32_t expected)
   syscall (SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
 }
 
+/* At most @ns. */
+static void
+futex_wait_for (_Atomic uint32_t *word, uint32_t expected, uint64_t ns)
+{
+  struct timespec time = { .tv_sec = (time_t) (ns / 1000000000),
+                           .tv_nsec = (long) (ns % 1000000000) };
+
+  syscall (SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &time, NULL, 0);
+}
+
 static void
 futex_wake (_Atomic uint32_t *word)
 {
   syscall (SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* False when there is no memory. */
+/* All workers are in. False when there is no memory. */
 bool
-iris_lot_init (IrisLot *self, unsigned n_places, unsigned n_workers)
+iris_lot_init (IrisLot *self, unsigned n_places, const unsigned *workers_per_place)
 {
   size_t size = n_places * sizeof *self->places;
+  unsigned n_workers = 0;
 
   iris_fence_init ();
   memset (self, 0, sizeof *self);
@@ -37,7 +49,12 @@ iris_lot_init (IrisLot *self, unsigned n_places, unsigned n_workers)
   memset (self->places, 0, size);
   pthread_mutex_init (&self->lock, NULL);
   self->n_places = n_places;
-  self->n_workers = n_workers;
+  for (unsigned i = 0; i < n_places; i++)
+    {
+      self->places[i].n_in = self->places[i].quota = workers_per_place[i];
+      n_workers += workers_per_place[i];
+    }
+  atomic_init (&self->n_in, n_workers);
 
   return true;
 }
@@ -81,7 +98,7 @@ iris_lot_begin_search (IrisLot *self, IrisParker *me)
 
   if (me->searching)
     return true;
-  if (2 * iris_lot_n_searching (word) >= self->n_workers)
+  if (2 * iris_lot_n_searching (word) >= atomic_load_explicit (&self->n_in, memory_order_relaxed))
     return false;
   lot_add (self, me->place, IRIS_LOT_SEARCHING, &ignored);
   me->searching = true;
@@ -135,6 +152,9 @@ lot_unlink (IrisLot *self, IrisParker *parker)
   if (parker->confirmed)
     self->n_confirmed--;
   parker->confirmed = false;
+  if (parker->dozing)
+    atomic_fetch_sub_explicit (&self->n_dozing, 1, memory_order_relaxed);
+  parker->dozing = false;
 }
 
 /* Makes a linked sleeper a searcher, on its behalf. Under the lock. */
@@ -146,6 +166,79 @@ lot_release (IrisLot *self, IrisParker *parker)
   lot_unlink (self, parker);
   lot_add (self, parker->place, IRIS_LOT_SEARCHING - IRIS_LOT_SLEEPING, &ignored);
   parker->searching = true;
+}
+
+/* Under the lock. */
+static void
+lot_rouse (IrisParker *parker)
+{
+  atomic_store_explicit (&parker->token, 1, memory_order_release);
+  futex_wake (&parker->token);
+}
+
+/* Under the lock, as are all up to iris_lot_prepare(). */
+static void
+lot_change_n_in (IrisLot *self, IrisLotPlace *place, unsigned delta)
+{
+  place->n_in += delta;
+  atomic_store_explicit (&self->n_in,
+                         atomic_load_explicit (&self->n_in, memory_order_relaxed) + delta,
+                         memory_order_relaxed);
+}
+
+static bool
+lot_has_too_many (const IrisLot *self, const IrisLotPlace *place)
+{
+  return !self->closing && place->n_in > place->quota;
+}
+
+static void
+lot_update_surplus (IrisLot *self, IrisLotPlace *place)
+{
+  unsigned surplus = lot_has_too_many (self, place) ? place->n_in - place->quota : 0;
+  unsigned n = atomic_load_explicit (&self->n_surplus, memory_order_relaxed);
+
+  n += surplus - atomic_load_explicit (&place->surplus, memory_order_relaxed);
+  atomic_store_explicit (&self->n_surplus, n, memory_order_relaxed);
+  atomic_store_explicit (&place->surplus, surplus, memory_order_relaxed);
+}
+
+/* A worker that runs no item and is not linked. */
+static void
+lot_put_out (IrisLot *self, IrisParker *parker)
+{
+  IrisLotPlace *place = &self->places[parker->place];
+
+  parker->out = true;
+  parker->next = place->out;
+  place->out = parker;
+  self->n_went_out++;
+  lot_change_n_in (self, place, -1u);
+}
+
+/* A confirmed sleeper: it stays asleep. */
+static void
+lot_put_sleeper_out (IrisLot *self, IrisParker *parker)
+{
+  uint64_t ignored;
+
+  lot_unlink (self, parker);
+  lot_add (self, parker->place, -IRIS_LOT_SLEEPING, &ignored);
+  lot_put_out (self, parker);
+}
+
+static void
+lot_bring_back (IrisLot *self, IrisLotPlace *place)
+{
+  IrisParker *parker = place->out;
+  uint64_t ignored;
+
+  place->out = parker->next;
+  parker->out = false;
+  lot_change_n_in (self, place, 1);
+  lot_add (self, parker->place, IRIS_LOT_SEARCHING, &ignored);
+  parker->searching = true;
+  lot_rouse (parker);
 }
 
 /* First half of falling asleep: from here on the caller can be woken. It must look at every source
@@ -184,9 +277,45 @@ lot_wake_all (IrisLot *self)
         IrisParker *parker = self->places[i].sleepers;
 
         lot_release (self, parker);
-        atomic_store_explicit (&parker->token, 1, memory_order_release);
-        futex_wake (&parker->token);
+        lot_rouse (parker);
       }
+}
+
+/* Those who are out are to end. Under the lock. */
+static void
+lot_end_out (IrisLot *self)
+{
+  atomic_store_explicit (&self->finished, true, memory_order_release);
+  for (unsigned i = 0; i < self->n_places; i++)
+    while (self->places[i].out != NULL)
+      {
+        IrisParker *parker = self->places[i].out;
+
+        self->places[i].out = parker->next;
+        parker->out = false;
+        lot_rouse (parker);
+      }
+}
+
+/* Ends it for all if nothing is left. Under the lock. */
+static void
+lot_finish (IrisLot *self)
+{
+  if (!self->closing
+      || self->n_confirmed != atomic_load_explicit (&self->n_in, memory_order_relaxed))
+    return;
+  lot_end_out (self);
+  lot_wake_all (self);
+}
+
+/* Returns whether the lot goes on. */
+static bool
+lot_wait (IrisLot *self, IrisParker *me)
+{
+  while (atomic_load_explicit (&me->token, memory_order_acquire) == 0)
+    futex_wait (&me->token, 0);
+
+  return !atomic_load_explicit (&self->finished, memory_order_acquire);
 }
 
 /* Second half of falling asleep: the caller saw every source empty. Returns false when it is to
@@ -194,26 +323,127 @@ lot_wake_all (IrisLot *self)
 bool
 iris_lot_sleep (IrisLot *self, IrisParker *me)
 {
+  IrisLotPlace *place = &self->places[me->place];
+
   pthread_mutex_lock (&self->lock);
   if (me->linked)
     {
       me->confirmed = true;
       self->n_confirmed++;
+      if (lot_has_too_many (self, place))
+        {
+          lot_put_sleeper_out (self, me);
+          lot_update_surplus (self, place);
+        }
     }
-  if (self->closing && self->n_confirmed == self->n_workers)
+  lot_finish (self);
+  pthread_mutex_unlock (&self->lock);
+
+  return lot_wait (self, me);
+}
+
+/* For a worker that runs no item, is not searching, and has nothing in private: if its place has
+ * too many, waits until it is needed again. Returns false when it is to end. */
+bool
+iris_lot_leave (IrisLot *self, IrisParker *me)
+{
+  IrisLotPlace *place = &self->places[me->place];
+  bool leaves;
+
+  pthread_mutex_lock (&self->lock);
+  leaves = lot_has_too_many (self, place) && !me->searching;
+  if (leaves)
     {
-      atomic_store_explicit (&self->finished, true, memory_order_release);
-      lot_wake_all (self);
+      atomic_store_explicit (&me->token, 0, memory_order_relaxed);
+      lot_put_out (self, me);
+      lot_update_surplus (self, place);
     }
   pthread_mutex_unlock (&self->lock);
 
-  while (atomic_load_explicit (&me->token, memory_order_acquire) == 0)
-    futex_wait (&me->token, 0);
-
-  return !atomic_load_explicit (&self->finished, memory_order_acquire);
+  return !leaves || lot_wait (self, me);
 }
 
-/* A sleeper at @place, or, unless it must be there, at the place next in number. */
+/* From now on @quota of the place's workers, at least 1, are to be in. Says how many came back, and
+ * returns how many the caller must make or give up: they count as in already. It may let the lot
+ * grow only if that is not finished and cannot be meanwhile. */
+unsigned
+iris_lot_set_quota (IrisLot *self, unsigned at, unsigned quota, bool may_grow, unsigned *n_back)
+{
+  IrisLotPlace *place = &self->places[at];
+  unsigned n_missing = 0;
+
+  *n_back = 0;
+  pthread_mutex_lock (&self->lock);
+  place->quota = quota;
+  for (IrisParker *parker = place->sleepers, *next; parker != NULL; parker = next)
+    {
+      next = parker->next;
+      if (parker->confirmed && lot_has_too_many (self, place))
+        lot_put_sleeper_out (self, parker);
+    }
+  for (; place->n_in < quota && place->out != NULL; (*n_back)++)
+    lot_bring_back (self, place);
+  if (may_grow && place->n_in < quota)
+    n_missing = quota - place->n_in;
+  lot_change_n_in (self, place, n_missing);
+  lot_update_surplus (self, place);
+  pthread_mutex_unlock (&self->lock);
+
+  return n_missing;
+}
+
+/* One that was missing could not be made. */
+void
+iris_lot_give_up (IrisLot *self, unsigned place)
+{
+  pthread_mutex_lock (&self->lock);
+  lot_change_n_in (self, &self->places[place], -1u);
+  lot_update_surplus (self, &self->places[place]);
+  lot_finish (self);
+  pthread_mutex_unlock (&self->lock);
+}
+
+/* Instead of iris_lot_sleep(), for a caller that saw work, but none that it takes now: sleeps for
+ * at most @ns, unless it is woken before. Then it is a searcher again. */
+void
+iris_lot_doze (IrisLot *self, IrisParker *me, uint64_t ns)
+{
+  pthread_mutex_lock (&self->lock);
+  if (me->linked)
+    {
+      me->dozing = true;
+      atomic_fetch_add_explicit (&self->n_dozing, 1, memory_order_relaxed);
+    }
+  pthread_mutex_unlock (&self->lock);
+
+  if (atomic_load_explicit (&me->token, memory_order_acquire) == 0)
+    futex_wait_for (&me->token, 0, ns);
+  iris_lot_cancel (self, me);
+}
+
+/* Whether there are none to wake for work at @place but dozers of other places. A worker that goes
+ * to sleep meanwhile looks at every source before it does. */
+static bool
+lot_has_only_dozers (IrisLot *self, unsigned place)
+{
+  uint32_t n_dozing = atomic_load_explicit (&self->n_dozing, memory_order_relaxed);
+  uint64_t word = atomic_load_explicit (&self->word, memory_order_relaxed);
+  uint64_t here = atomic_load_explicit (&self->places[place].word, memory_order_relaxed);
+
+  return n_dozing != 0 && n_dozing == iris_lot_n_sleeping (word) && iris_lot_n_sleeping (here) == 0;
+}
+
+static IrisParker *
+lot_find_sound_sleeper (IrisParker *parker)
+{
+  while (parker != NULL && parker->dozing)
+    parker = parker->next;
+
+  return parker;
+}
+
+/* A sleeper at @place, or, unless it must be there, one that does not doze at the place next in
+ * number. */
 static IrisParker *
 lot_choose (IrisLot *self, unsigned place, bool strict)
 {
@@ -222,9 +452,11 @@ lot_choose (IrisLot *self, unsigned place, bool strict)
   for (unsigned i = 0; i < n; i++)
     {
       unsigned at = place + i < self->n_places ? place + i : place + i - self->n_places;
+      IrisParker *first = self->places[at].sleepers;
+      IrisParker *chosen = i == 0 ? first : lot_find_sound_sleeper (first);
 
-      if (self->places[at].sleepers != NULL)
-        return self->places[at].sleepers;
+      if (chosen != NULL)
+        return chosen;
     }
 
   return NULL;
@@ -236,6 +468,12 @@ iris_lot_wake (IrisLot *self, unsigned place, bool strict)
 {
   _Atomic uint64_t *word = strict ? &self->places[place].word : &self->word;
   IrisParker *chosen = NULL;
+
+  /* The caller may have published since it read the word, and taking a lock is not a full fence on
+   * every machine. */
+  iris_fence_light ();
+  if (!strict && iris_unlikely (lot_has_only_dozers (self, place)))
+    return;
 
   pthread_mutex_lock (&self->lock);
   if (iris_lot_n_searching (atomic_load_explicit (word, memory_order_seq_cst)) == 0)
@@ -260,6 +498,20 @@ iris_lot_close (IrisLot *self)
 {
   pthread_mutex_lock (&self->lock);
   self->closing = true;
+  for (unsigned i = 0; i < self->n_places; i++)
+    lot_update_surplus (self, &self->places[i]);
   lot_wake_all (self);
+  pthread_mutex_unlock (&self->lock);
+}
+
+/* For workers that find their end elsewhere: nobody goes out any more, and who is out ends. */
+void
+iris_lot_dismiss (IrisLot *self)
+{
+  pthread_mutex_lock (&self->lock);
+  self->closing = true;
+  for (unsigned i = 0; i < self->n_places; i++)
+    lot_update_surplus (self, &self->places[i]);
+  lot_end_out (self);
   pthread_mutex_unlock (&self->lock);
 }

@@ -4,6 +4,8 @@
  */
 #include "iris/base/iris-slab-private.h"
 
+#include "iris/base/iris-fork-private.h"
+
 #include <glib.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -55,6 +57,7 @@ exit_key_create (void)
 {
   if (pthread_key_create (&exit_key, slab_set_put_aside) != 0)
     g_error ("iris: no thread-specific key left for the slabs");
+  iris_fork_guard (&sets_lock);
 }
 
 static SlabSet *

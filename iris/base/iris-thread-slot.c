@@ -4,6 +4,8 @@
  */
 #include "iris/base/iris-thread-slot-private.h"
 
+#include "iris/base/iris-fork-private.h"
+
 #include <pthread.h>
 
 __thread unsigned iris_thread_slot_plus_one;
@@ -31,6 +33,7 @@ static void
 exit_key_create (void)
 {
   have_exit_key = pthread_key_create (&exit_key, slot_release) == 0;
+  iris_fork_guard (&slots_lock);
 }
 
 unsigned

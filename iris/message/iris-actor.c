@@ -166,13 +166,13 @@ iris_actor_current (void)
 
 /* The delivery starts a turn. */
 static inline void
-actor_queue_turn (IrisActor *self, IrisItem *item)
+actor_queue_turn (IrisActor *self, IrisItem *item, guint flags)
 {
   gint place = atomic_load_explicit (&self->place, memory_order_relaxed);
 
   item->context = self;
-  iris_scheduler_queue_item (self->scheduler, iris_delivery_aim (item, actor_turn, actor_drop_turn,
-                                                                 place, IRIS_ITEM_NONE));
+  iris_scheduler_queue_item (self->scheduler,
+                             iris_delivery_aim (item, actor_turn, actor_drop_turn, place, flags));
 }
 
 static void
@@ -208,7 +208,7 @@ actor_turn (gpointer data)
       if (--left == 0)
         {
           actor_mine = outer;
-          actor_queue_turn (self, item);
+          actor_queue_turn (self, item, IRIS_ITEM_BEHIND);
           return;
         }
     }
@@ -258,7 +258,7 @@ iris_actor_post (IrisActor *self, IrisMessage *message)
 
   item = iris_delivery_new (message, NULL);
   if (iris_mailbox_post (&self->mailbox, iris_delivery_to_node (item)) == IRIS_MAIL_CARRY)
-    actor_queue_turn (self, item);
+    actor_queue_turn (self, item, IRIS_ITEM_NONE);
 }
 
 /**

@@ -59,9 +59,9 @@ arbiter_start (IrisCoordinate kind, IrisItem *item)
   IrisReceiver *receiver = ((IrisCensus *) item->context)->subject;
 
   if (kind == IRIS_COORDINATE_EXCLUSIVE)
-    iris_receiver_queue (receiver, item, exclusive_turn, exclusive_drop_turn);
+    iris_receiver_queue (receiver, item, exclusive_turn, exclusive_drop_turn, 0);
   else
-    iris_receiver_queue (receiver, item, run_one, drop_one);
+    iris_receiver_queue (receiver, item, run_one, drop_one, 0);
 }
 
 /* Starts what finish() has said. */

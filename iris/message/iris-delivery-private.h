@@ -10,9 +10,10 @@
 
 #include "iris/message/iris-message-private.h"
 #include "iris/message/iris-port-box-private.h"
+#include "iris/sched/iris-item-private.h"
 
 /* In IrisItem.flags, beside IrisItemFlags: an IrisExtraDelivery. */
-#define IRIS_ITEM_EXTRA ((guint32) 1 << 30)
+#define IRIS_ITEM_EXTRA ((guint32) 1 << 6)
 
 typedef struct
 {

@@ -142,6 +142,7 @@ iris_mailbox_take (IrisMailbox *self, IrisHandbackNode **node)
       pending = (uintptr_t) self->pending;
     }
   *node = (IrisHandbackNode *) (pending & ~IRIS_MAILBOX_MARKS);
+  __builtin_prefetch ((*node)->next);
   self->pending = (IrisHandbackNode *) ((uintptr_t) (*node)->next
                                         | (pending & IRIS_MAILBOX_CLOSED));
 

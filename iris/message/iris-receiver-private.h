@@ -59,12 +59,16 @@ void iris_receiver_detach (IrisReceiver *self);
 void iris_receiver_wait_idle (IrisReceiver *self);
 void iris_port_remove_receiver (IrisPort *self, IrisReceiver *receiver);
 
-/* Gives a delivery to the receiver's scheduler. */
+/* Gives a delivery to the receiver's scheduler; @behind is IRIS_ITEM_BEHIND or 0. */
 static inline void
-iris_receiver_queue (IrisReceiver *self, IrisItem *item, IrisCallback func, GDestroyNotify drop)
+iris_receiver_queue (IrisReceiver *self,
+                     IrisItem *item,
+                     IrisCallback func,
+                     GDestroyNotify drop,
+                     guint behind)
 {
   gint place = atomic_load_explicit (&self->place, memory_order_relaxed);
-  guint flags = atomic_load_explicit (&self->flags, memory_order_relaxed);
+  guint flags = atomic_load_explicit (&self->flags, memory_order_relaxed) | behind;
 
   if (place == IRIS_PLACE_ANY)
     place = atomic_load_explicit (&self->last_place, memory_order_relaxed);

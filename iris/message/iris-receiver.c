@@ -239,7 +239,7 @@ exclusive_turn (gpointer data)
 
   /* What is next keeps the receiver until it is queued, and the scheduler runs it on. */
   if (item != NULL)
-    iris_receiver_queue (self, item, exclusive_turn, exclusive_drop_turn);
+    iris_receiver_queue (self, item, exclusive_turn, exclusive_drop_turn, IRIS_ITEM_BEHIND);
 }
 
 static void
@@ -260,9 +260,9 @@ iris_receiver_deliver (IrisReceiver *self, IrisItem *item)
     return iris_arbiter_submit (self->arbiter, self, self->kind, item);
 
   if (!self->exclusive)
-    iris_receiver_queue (self, item, handle_one, drop_one);
+    iris_receiver_queue (self, item, handle_one, drop_one, 0);
   else if (iris_mailbox_post (&self->mailbox, iris_delivery_to_node (item)) == IRIS_MAIL_CARRY)
-    iris_receiver_queue (self, item, exclusive_turn, exclusive_drop_turn);
+    iris_receiver_queue (self, item, exclusive_turn, exclusive_drop_turn, 0);
 
   return TRUE;
 }

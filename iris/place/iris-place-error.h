@@ -31,6 +31,7 @@ G_BEGIN_DECLS
  * @IRIS_PLACE_ERROR_CPU_NOT_USABLE: a cpu does not exist, or this process may not use it
  * @IRIS_PLACE_ERROR_TOO_FEW_WORKERS: fewer workers were asked for than there are places
  * @IRIS_PLACE_ERROR_BIND: the kernel refused to bind a thread
+ * @IRIS_PLACE_ERROR_NO_PLACE: it is not known at which place memory lies
  *
  * Error codes of %IRIS_PLACE_ERROR.
  *
@@ -50,6 +51,7 @@ typedef enum
   IRIS_PLACE_ERROR_CPU_NOT_USABLE,
   IRIS_PLACE_ERROR_TOO_FEW_WORKERS,
   IRIS_PLACE_ERROR_BIND,
+  IRIS_PLACE_ERROR_NO_PLACE,
 } IrisPlaceError;
 
 IRIS_AVAILABLE_IN_ALL

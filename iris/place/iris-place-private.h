@@ -27,6 +27,7 @@ struct _IrisPlace
   hwloc_bitmap_t nodeset;
   char *cpus;
   char *memory_nodes;
+  guint64 cache_size; /* bytes; 0: not known */
   guint n_cpus;
   guint *order; /* the cpus in the order in which workers get one each */
 };
@@ -36,6 +37,7 @@ iris_place_set_unit (IrisPlace *self, IrisTopology *topology, const IrisUnit *un
 void iris_place_set_virtual (IrisPlace *self);
 void iris_place_clear (IrisPlace *self);
 
+guint64 iris_place_measure_cache (hwloc_topology_t hwloc, hwloc_const_cpuset_t cpus);
 gboolean iris_place_get_cpu_set (const IrisPlace *self, cpu_set_t *set);
 
 G_END_DECLS

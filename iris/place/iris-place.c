@@ -41,6 +41,7 @@ iris_place_set_unit (IrisPlace *self, IrisTopology *topology, const IrisUnit *un
   hwloc_bitmap_and (self->nodeset, self->nodeset, hwloc_topology_get_allowed_nodeset (hwloc));
   self->cpus = iris_cpu_list_format (self->cpuset);
   self->memory_nodes = iris_cpu_list_format (self->nodeset);
+  self->cache_size = iris_place_measure_cache (hwloc, self->cpuset);
   self->order = g_new (guint, hwloc_bitmap_weight (self->cpuset));
 }
 

@@ -30,6 +30,8 @@ const char *iris_place_get_memory_nodes (const IrisPlace *self);
 IRIS_AVAILABLE_IN_ALL
 guint iris_place_get_n_workers (const IrisPlace *self);
 IRIS_AVAILABLE_IN_ALL
+guint64 iris_place_get_cache_size (const IrisPlace *self);
+IRIS_AVAILABLE_IN_ALL
 gboolean iris_place_is_bound (const IrisPlace *self);
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_place_bind_current_thread (const IrisPlace *self, guint worker, GError **error);

@@ -76,6 +76,10 @@ IrisPlace *iris_places_lookup (IrisPlaces *self, const char *name_or_number);
 IRIS_AVAILABLE_IN_ALL
 IrisPlace *iris_places_for_cpu (IrisPlaces *self, guint cpu);
 IRIS_AVAILABLE_IN_ALL
+IrisPlace *iris_places_for_memory_node (IrisPlaces *self, guint node);
+IRIS_AVAILABLE_IN_ALL
+gint iris_places_find_memory (IrisPlaces *self, gconstpointer memory, gsize size, GError **error);
+IRIS_AVAILABLE_IN_ALL
 guint iris_places_get_distance (IrisPlaces *self, guint a, guint b);
 
 G_END_DECLS

@@ -23,6 +23,12 @@
  * swap is a release and the owner reads with acquire, so what the owner writes to a slot comes
  * after the thief has read it. There is no Dekker pattern: nobody announces anything.
  *
+ * But the owner may overwrite a thief's swap without having read it. So a slot itself is stored
+ * with release and read by thieves with acquire: else the owner's store to the slot could come out
+ * before the anchor that it took the slot back with, and a thief whose swap of the older anchor
+ * succeeds would have the new item, the contents of which nothing has made visible to it. As it
+ * is, a thief that reads the new item has seen that anchor, and its swap fails.
+ *
  * The stamp has the bits that head and size leave: 43 with 1,024 slots, 39 with 4,096, the most.
  * It changes once per push, 1 ns at best, so it comes round after 2.4 hours and 9 minutes. A thief
  * would have to stand still between two instructions for just that long to lose an item.
@@ -110,6 +116,12 @@ iris_idemqueue_read (IrisIdemQueue *self)
   return iris_idemqueue_unpack (self, atomic_load_explicit (&self->anchor, memory_order_acquire));
 }
 
+static inline _Atomic (void *) *
+iris_idemqueue_slot (IrisIdemQueue *self, uint64_t position)
+{
+  return &self->array->slots[position & self->array->mask];
+}
+
 static inline void
 iris_idemqueue_write (IrisIdemQueue *self, IrisIdemAnchor anchor)
 {
@@ -124,7 +136,9 @@ iris_idemqueue_push (IrisIdemQueue *self, void *item)
 
   if (iris_unlikely (anchor.size > self->array->mask))
     return false;
-  iris_array_set (self->array, anchor.head + anchor.size, item);
+  /* Release: behind the anchors that gave the slot back. */
+  atomic_store_explicit (iris_idemqueue_slot (self, anchor.head + anchor.size), item,
+                         memory_order_release);
   anchor.size++;
   anchor.stamp += IRIS_IDEMQUEUE_STAMP_STEP;
   iris_idemqueue_write (self, anchor);
@@ -176,7 +190,8 @@ iris_idemqueue_steal (IrisIdemQueue *self, void **items, uint64_t max, uint64_t 
   if (k > max)
     k = max;
   for (uint64_t i = 0; i < k; i++)
-    items[i] = iris_array_get (self->array, anchor.head + i);
+    items[i] = atomic_load_explicit (iris_idemqueue_slot (self, anchor.head + i),
+                                     memory_order_acquire);
   anchor.head += k;
   anchor.size -= k;
   if (!atomic_compare_exchange_strong_explicit (&self->anchor, &word,

@@ -14,21 +14,34 @@
  * Ending: shutting down closes the crew to items from outside (they are cancelled at once: their
  * destroy notify runs on the caller's thread) but not to items that running items queue. When no
  * work is left the workers end. Cancelling is the same, except that the work of the items is left
- * out; only their destroy notifies run. An item from outside that races with the end is settled by
- * whoever sees it: the caller sets it down, light fence, looks at `ended`; the crew sets `ended`,
- * heavy fence, sweeps. One of them sees the other, and sweeping is under a lock.
+ * out; only their destroy notifies run. A shutdown returns when the workers are gone and nobody is
+ * still settling what they left, whoever that is. An item from outside that races with the end is
+ * settled by whoever sees it: the caller sets it down, light fence, looks at `ended`; the crew sets
+ * `ended`, heavy fence, sweeps. One of them sees the other, and sweeping is under a lock.
+ *
+ * Forking: the child has none of the workers, and the locks and sources are as they happened to
+ * be. So a crew that was started before the fork is foreign to the child: its items are the
+ * parent's, who runs them; what the child queues is refused; and giving it up touches nothing. An
+ * item that forks finds itself on a thread that is no worker any more, and if it returns in the
+ * child, the thread ends. A crew that was never started may be used by the child.
+ *
+ * Presence: how many of the workers take part changes as the crew goes on; see
+ * iris-presence-private.h.
  */
 #pragma once
 
 #include "iris/base/iris-clock-private.h"
+#include "iris/base/iris-fork-private.h"
 #include "iris/base/iris-lot-private.h"
 #include "iris/base/iris-random-private.h"
 #include "iris/queue/iris-ring-private.h"
 #include "iris/queue/iris-deque-private.h"
+#include "iris/queue/iris-fork-stack-private.h"
 #include "iris/sched/iris-stats-private.h"
 #include "iris/sched/iris-trace-private.h"
 #define IRIS_INSIDE
 #include "iris/sched/iris-item.h"
+#include "iris/sched/iris-presence.h"
 #include "iris/sched/iris-scheduler.h"
 #include "iris/sched/iris-worker.h"
 #undef IRIS_INSIDE
@@ -50,21 +63,31 @@
  * two. IRIS_DEBUG=exact makes it every one. */
 #define IRIS_DELAY_SAMPLE 256
 
-/* How often a searching worker looks everywhere before it sleeps. */
+/* How often a searching worker looks everywhere before it sleeps; and how many workers it looks at
+ * in all, beyond the first round, or thousands of them would spend all their time on looking at
+ * each other. */
 #define IRIS_SEARCH_ROUNDS 64
+#define IRIS_SEARCH_LOOKS  4096
 
 /* How many rounds it leaves an owner to answer, before it forces a split deque open. An owner of
  * small items answers within one; forcing costs it an interrupt. */
 #define IRIS_SEARCH_PATIENCE 8
 
+/* How long a worker dozes that finds only what it refuses: at first, and, twice as long each time,
+ * at most. In between it looks everywhere once. */
+#define IRIS_DOZE_MIN_NS 50000
+#define IRIS_DOZE_MAX_NS 1000000
+
 typedef struct IrisCrew IrisCrew;
 typedef struct IrisCrewOps IrisCrewOps;
+typedef struct IrisContention IrisContention;
 
 typedef enum
 {
   IRIS_WORK_NONE = 0,
-  IRIS_WORK_SHARED = 1 << 0, /* any worker may run it */
-  IRIS_WORK_STRICT = 1 << 1, /* only workers of this place may */
+  IRIS_WORK_SHARED = 1 << 0,  /* any worker may run it */
+  IRIS_WORK_STRICT = 1 << 1,  /* only workers of this place may */
+  IRIS_WORK_REFUSED = 1 << 2, /* instead of SHARED: any may, but the one who asks does not yet */
 } IrisWork;
 
 /* A cell for each counter that workers keep (iris-stats-private.h). */
@@ -78,25 +101,38 @@ typedef struct
   IRIS_EACH_COUNTER (IRIS_CELL)
   _Atomic uint64_t delay[IRIS_STATS_DELAY_BUCKETS];
   _Atomic uint64_t run[IRIS_STATS_DELAY_BUCKETS];
+  _Atomic uint64_t mean_run_ns; /* of a sample of the latest items; 0: nothing was sampled yet */
 } IrisWorkerCounters;
 
 struct _IrisWorker
 {
   alignas (IRIS_CACHE_PAIR) IrisCrew *crew;
+  IrisCrew *pushes_to; /* crew; NULL while it blocks, when it queues like somebody from outside */
   guint index;
   guint place;
   guint picks_left; /* until the next fair one */
   guint fair_turn;  /* which source comes first at that one */
   bool met_mark;    /* the default scheduler's: see there */
+  guint32 declared; /* flags of the running item if it has a footprint: iris-footprint-private.h */
+  guint64 doze_ns;  /* of the last doze, if nothing was found since */
   guint count;      /* items queued, for sampling */
   guint unsampled;  /* the crew's */
   bool impatient;   /* searched long enough to force a split deque open */
   IrisRandom random;
   GThread *thread;
+  bool has_thread;       /* a spare's: or it could not be started; under the crew's lock */
+  guint n_blocking;      /* blocking sections that it is in */
+  gint64 blocking_since; /* microseconds */
+  _Atomic gint tid;      /* for the kernel; 0 before it has started */
 
   IrisDequeCore *deque; /* own_deque, or one that the workers of a place share */
   IrisDequeCore own_deque;
   IrisParker parker;
+
+  /* Fork and join: made when the worker first forks or steals a fork (iris-district-fork.c). */
+  _Atomic (IrisForkStack *) forks;
+  IrisForkJoin *stolen_fork; /* what fork_item runs */
+  IrisItem fork_item;
   alignas (IRIS_CACHE_PAIR) IrisWorkerCounters counters; /* written by the worker alone */
 };
 
@@ -119,12 +155,34 @@ struct IrisCrewOps
   /* Wakes the workers that wait() holds, so that they see the crew closed. */
   void (*close) (IrisCrew *crew);
 
+  /* Before @self blocks, or goes out: makes what only @self could take open to others, and
+   * publishes it. */
+  void (*expose) (IrisCrew *crew, IrisWorker *self);
+
+  /* After @n_surplus workers were asked to go out: wakes so many of those that wait() holds. */
+  void (*nudge) (IrisCrew *crew, guint n_surplus);
+
   /* Binds the calling worker to its place. */
   void (*bind) (IrisCrew *crew, IrisWorker *self);
+
+  /* The fork-join stack of the calling worker; where this is NULL forks are calls. */
+  IrisForkStack *(*get_forks) (IrisCrew *crew, IrisWorker *self);
 
   /* Adds what the crew does not count itself, per place. */
   void (*add_stats) (IrisCrew *crew, IrisStats *stats);
 };
+
+/* How many workers of a place take part, and why; under the crew's lock. */
+typedef struct
+{
+  guint first_worker;
+  guint n_workers;  /* made for good */
+  guint n_wanted;   /* of them, by the user's wish */
+  guint n_held;     /* fewer than that, because of contention */
+  guint n_blocking; /* in blocking sections */
+  guint n_spares;   /* made on top */
+  guint share;      /* of a wish for all places, while it is dealt */
+} IrisCrewPlace;
 
 struct IrisCrew
 {
@@ -137,14 +195,28 @@ struct IrisCrew
   gint64 made_ns;
   const char *name; /* for IRIS_DEBUG; NULL: nobody's */
   IrisWorker *workers;
-  IrisArrayPool arrays; /* of the deques */
+  _Atomic unsigned generation; /* of processes, in which it was started; 0 before */
+  IrisArrayPool arrays;        /* of the deques */
+  IrisDequeKind kind;
+  bool shares_deques; /* a place has one for all its workers */
   IrisLot lot;
+
+  IrisCrewPlace *presence;    /* of each place */
+  guint max_spares;           /* of each place */
+  IrisWorker **spares;        /* made when first needed, of any place */
+  _Atomic guint n_spares;     /* how many there are; only grows */
+  IrisPresence counts;        /* under the lock */
+  IrisContention *contention; /* NULL: off */
+
+  alignas (IRIS_CACHE_PAIR) _Atomic bool has_forks; /* some worker has a fork-join stack */
 
   alignas (IRIS_CACHE_PAIR) _Atomic bool started;
   _Atomic bool closed;     /* no more items from outside */
   _Atomic bool cancelling; /* items are settled by their notify alone */
   _Atomic bool ended;      /* all workers are gone */
-  pthread_mutex_t lock;    /* starting, closing, sweeping */
+  pthread_mutex_t lock;    /* starting, closing, sweeping, presence */
+  pthread_cond_t settled;  /* nobody sweeps any more */
+  guint n_settling;        /* who is settling an item of a sweep; under the lock */
   pthread_mutex_t joining; /* held by whoever waits for the workers to end */
 
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t queued_outside;
@@ -161,6 +233,9 @@ IrisCrew *iris_crew_new (const IrisCrewOps *ops,
                          IrisDequeKind kind);
 void iris_crew_free (IrisCrew *self);
 void iris_crew_start (IrisCrew *self);
+void iris_worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place);
+void iris_worker_clear (IrisWorker *self);
+gpointer iris_worker_main (gpointer worker);
 void iris_crew_queue_outside (IrisCrew *self, IrisItem *item);
 void iris_crew_shutdown (IrisCrew *self, IrisShutdown how);
 IrisStats *iris_crew_get_stats (IrisCrew *self);
@@ -201,6 +276,15 @@ iris_worker_note_steal (IrisWorker *self, guint victim_place, guint n)
   iris_trace_steal (self->index, self->place, victim_place, n);
 }
 
+/* Whether its workers stayed behind in the process that forked this one. */
+static inline bool
+iris_crew_is_foreign (IrisCrew *self)
+{
+  unsigned generation = atomic_load_explicit (&self->generation, memory_order_relaxed);
+
+  return generation != 0 && generation != iris_fork_generation;
+}
+
 /* For push: stamps one in IRIS_DELAY_SAMPLE items and counts. */
 static inline void
 iris_worker_note_queued (IrisWorker *self, IrisItem *item)
@@ -215,9 +299,9 @@ iris_worker_note_queued (IrisWorker *self, IrisItem *item)
 static inline void
 iris_crew_queue (IrisCrew *self, IrisItem *item)
 {
-  IrisWorker *worker = iris_crew_current (self);
+  IrisWorker *worker = iris_worker_mine;
 
-  if (iris_likely (worker != NULL))
+  if (iris_likely (worker != NULL && worker->pushes_to == self))
     {
       iris_worker_note_queued (worker, item);
       self->ops->push (self, worker, item);

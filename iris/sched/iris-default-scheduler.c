@@ -8,11 +8,17 @@
  * Ending: closing queues one stop mark for each worker. A worker that met a mark goes on taking
  * until the queue is empty, and then ends. If it meets a second mark, that one belongs to another
  * worker, who is still there and will look behind it: the mark goes back and the worker ends.
- * Nothing is left behind: what a running item queues, its own worker would still find.
+ * Nothing is left behind: what a running item queues, its own worker would still find. Unless that
+ * item blocks until it has run: while any does, nobody ends, and the end of the blocking section
+ * queues the marks anew.
+ *
+ * A worker that is to go out may be waiting in the queue: a nudge is queued for it, and whoever
+ * gets it looks whether it is needed.
  */
+#include "iris/sched/iris-presence-private.h"
 #include "iris/sched/iris-scheduler-private.h"
 
-static IrisItem stop_mark;
+static IrisItem stop_mark, nudge_mark;
 
 static void
 default_push (IrisCrew *crew, IrisWorker *self, IrisItem *item)
@@ -30,7 +36,34 @@ default_take (IrisCrew *crew, IrisWorker *self)
 
   do
     item = g_async_queue_try_pop (queue);
-  while (item == &stop_mark && self == NULL);
+  while (item == &nudge_mark || (item == &stop_mark && self == NULL));
+
+  return item;
+}
+
+static bool
+somebody_blocks (IrisCrew *crew)
+{
+  bool does;
+
+  pthread_mutex_lock (&crew->lock);
+  does = crew->presence[0].n_blocking > 0;
+  pthread_mutex_unlock (&crew->lock);
+
+  return does;
+}
+
+/* For a worker that has met a mark: what is left, or NULL at its end. */
+static IrisItem *
+default_take_rest (IrisCrew *crew, IrisWorker *self)
+{
+  IrisItem *item = default_take (crew, self);
+
+  if (item == &stop_mark)
+    {
+      default_push (crew, NULL, &stop_mark);
+      item = NULL;
+    }
 
   return item;
 }
@@ -38,7 +71,7 @@ default_take (IrisCrew *crew, IrisWorker *self)
 /* Whether the queue has something is not to be known without asking it, so only a worker that finds
  * it empty pays for the clock, and for asking twice. */
 static IrisItem *
-default_pop (IrisWorker *self, GAsyncQueue *queue)
+default_pop_mark_or_item (IrisWorker *self, GAsyncQueue *queue)
 {
   IrisItem *item = g_async_queue_try_pop (queue);
 
@@ -51,35 +84,52 @@ default_pop (IrisWorker *self, GAsyncQueue *queue)
   return item;
 }
 
+/* An item, a stop mark, or NULL when the worker, asked to go out, is to end. */
+static IrisItem *
+default_pop (IrisCrew *crew, IrisWorker *self)
+{
+  IrisItem *item;
+
+  while ((item = default_pop_mark_or_item (self, crew->owner)) == &nudge_mark)
+    if (!iris_worker_leave (self))
+      return NULL;
+
+  return item;
+}
+
 static IrisItem *
 default_wait (IrisCrew *crew, IrisWorker *self)
 {
-  GAsyncQueue *queue = crew->owner;
-  IrisItem *item;
-
-  if (!self->met_mark)
+  for (;;)
     {
-      item = default_pop (self, queue);
-      if (item != &stop_mark)
+      IrisItem *item;
+
+      if (!self->met_mark)
+        {
+          item = default_pop (crew, self);
+          if (item != &stop_mark)
+            return item;
+          self->met_mark = true;
+        }
+      item = default_take_rest (crew, self);
+      if (item != NULL || !somebody_blocks (crew))
         return item;
-      self->met_mark = true;
+      self->met_mark = false;
     }
-
-  item = default_take (crew, self);
-  if (item == &stop_mark)
-    {
-      g_async_queue_push (queue, &stop_mark);
-      item = NULL;
-    }
-
-  return item;
 }
 
 static void
 default_close (IrisCrew *crew)
 {
-  for (guint i = 0; i < crew->n_workers; i++)
+  for (guint i = 0; i < iris_crew_count_workers (crew); i++)
     default_push (crew, NULL, &stop_mark);
+}
+
+static void
+default_nudge (IrisCrew *crew, guint n_surplus)
+{
+  for (guint i = 0; i < n_surplus; i++)
+    default_push (crew, NULL, &nudge_mark);
 }
 
 static const IrisCrewOps default_ops = {
@@ -87,6 +137,7 @@ static const IrisCrewOps default_ops = {
   .take = default_take,
   .wait = default_wait,
   .close = default_close,
+  .nudge = default_nudge,
 };
 
 #define IRIS_TYPE_DEFAULT_SCHEDULER (iris_default_scheduler_get_type ())
@@ -99,13 +150,71 @@ G_DECLARE_FINAL_TYPE (IrisDefaultScheduler,
 struct _IrisDefaultScheduler
 {
   IrisScheduler parent_instance;
+
+  guint n_workers;
 };
+
+enum
+{
+  PROP_0,
+  PROP_N_WORKERS,
+  N_PROPS,
+};
+
+static GParamSpec *properties[N_PROPS];
 
 G_DEFINE_FINAL_TYPE (IrisDefaultScheduler, iris_default_scheduler, IRIS_TYPE_SCHEDULER)
 
 static void
+iris_default_scheduler_constructed (GObject *object)
+{
+  IrisDefaultScheduler *self = IRIS_DEFAULT_SCHEDULER (object);
+
+  G_OBJECT_CLASS (iris_default_scheduler_parent_class)->constructed (object);
+
+  self->n_workers = iris_scheduler_choose_n_workers (0, self->n_workers);
+  iris_scheduler_set_crew (IRIS_SCHEDULER (self),
+                           iris_crew_new (&default_ops, g_async_queue_new (),
+                                          (GDestroyNotify) g_async_queue_unref, 1, &self->n_workers,
+                                          IRIS_DEQUE_CHASE_LEV));
+}
+
+static void
+iris_default_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  if (id == PROP_N_WORKERS)
+    g_value_set_uint (value, IRIS_DEFAULT_SCHEDULER (object)->n_workers);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+static void
+iris_default_scheduler_set_property (GObject *object,
+                                     guint id,
+                                     const GValue *value,
+                                     GParamSpec *pspec)
+{
+  if (id == PROP_N_WORKERS)
+    IRIS_DEFAULT_SCHEDULER (object)->n_workers = g_value_get_uint (value);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+static void
 iris_default_scheduler_class_init (IrisDefaultSchedulerClass *klass)
 {
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->constructed = iris_default_scheduler_constructed;
+  object_class->get_property = iris_default_scheduler_get_property;
+  object_class->set_property = iris_default_scheduler_set_property;
+
+  /* How many workers are made; 0 at construction for one a processor. */
+  properties[PROP_N_WORKERS] = g_param_spec_uint ("n-workers", NULL, NULL, 0, G_MAXINT, 0,
+                                                  G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
+                                                      | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
 static void
@@ -143,12 +252,6 @@ iris_scheduler_new (void)
 IrisScheduler *
 iris_scheduler_new_full (guint min_threads, guint max_threads)
 {
-  IrisScheduler *self = g_object_new (IRIS_TYPE_DEFAULT_SCHEDULER, NULL);
-  guint n_workers = iris_scheduler_choose_n_workers (min_threads, max_threads);
-
-  iris_scheduler_set_crew (self, iris_crew_new (&default_ops, g_async_queue_new (),
-                                                (GDestroyNotify) g_async_queue_unref, 1, &n_workers,
-                                                IRIS_DEQUE_CHASE_LEV));
-
-  return self;
+  return g_object_new (IRIS_TYPE_DEFAULT_SCHEDULER, "n-workers",
+                       iris_scheduler_choose_n_workers (min_threads, max_threads), NULL);
 }

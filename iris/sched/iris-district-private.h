@@ -30,9 +30,18 @@
  * the inboxes of its place and at the oldest end of its own deque before anything else, and each
  * of these three comes first in its turn.
  *
- * A thief takes up to half of what it sees, at most IRIS_STEAL_MAX items, runs the first and lays
- * the rest on its own deque. Items under way between two deques are seen by nobody, so laying them
+ * Among other places the order, and how much a thief takes at once, are the steal policy's; and it
+ * may be refused: iris-district-refuse-private.h. By default a thief takes up to half of what it
+ * sees, at most IRIS_STEAL_DEFAULT_CAP items. It runs the first and lays the rest on its own deque,
+ * IRIS_STEAL_MAX at a time. Items under way between two deques are seen by nobody, so laying them
  * down ends with a publish.
+ *
+ * Last of all come the tasks that items of other workers have forked (iris-fork-stack-private.h),
+ * those of the same place first. They are no items; who steals one runs it as an item of its own.
+ * Also that source is looked at before a worker sleeps, and its publishing is that of the lot.
+ *
+ * An item that is to be kept apart from others waits in an inbox, whoever queues it, so that it
+ * moves alone and only after a look at it: iris-footprint-private.h.
  *
  * Source: Th. Weibel, "An Advanced Scheduler for Intervals" (LASSI, ETH Zuerich, 2010) for places
  * and hints; the order of search is that of design.md, layout `workers`.
@@ -40,13 +49,15 @@
 #pragma once
 
 #include "iris/sched/iris-crew-private.h"
+#include "iris/sched/iris-district-refuse-private.h"
+#include "iris/sched/iris-footprint-private.h"
+#include "iris/sched/iris-steal-rules-private.h"
 #define IRIS_INSIDE
 #include "iris/place/iris-places.h"
 #include "iris/sched/iris-place-scheduler.h"
 #undef IRIS_INSIDE
 
-/* At most so many items move in one steal: enough to pay for it, few enough not to keep the
- * victim's oldest items away from other thieves. */
+/* So many items move at once. */
 #define IRIS_STEAL_MAX 64
 
 /* Slots of an inbox before it overflows into its list. */
@@ -72,6 +83,8 @@ typedef struct
 
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t hinted; /* from elsewhere than the place itself */
   _Atomic uint64_t stolen_out;
+  IrisForecast forecast;
+  IrisFootprint footprint;
 } IrisDistrict;
 
 typedef struct
@@ -79,6 +92,8 @@ typedef struct
   IrisPlaces *places;
   IrisDeal deal;
   IrisLayout layout;
+  IrisStealRules rules;
+  guint64 apart_above; /* bytes: items with more drive each other from the cache */
   guint n_districts;
   IrisDistrict *districts;
   alignas (IRIS_CACHE_PAIR) _Atomic guint next; /* the place that is dealt to next */
@@ -89,8 +104,35 @@ extern const IrisCrewOps iris_districts_ops;
 void iris_districts_publish_own (IrisCrew *crew, IrisWorker *worker);
 void iris_districts_share_deques (IrisCrew *crew);
 IrisDistricts *iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout);
+IrisDistricts *iris_districts_new_full (IrisPlaces *places,
+                                        IrisDeal deal,
+                                        IrisLayout layout,
+                                        const IrisStealRules *rules);
 void iris_districts_free (gpointer data);
 
+/* iris-district-fork.c */
+IrisForkStack *iris_districts_get_forks (IrisCrew *crew, IrisWorker *self);
+IrisItem *iris_districts_steal_fork (IrisCrew *crew, IrisWorker *self);
+bool iris_districts_has_forks (IrisCrew *crew);
+
 /* iris-district-take.c */
+void iris_districts_note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n);
 IrisItem *iris_districts_take (IrisCrew *crew, IrisWorker *self);
 IrisWork iris_districts_has_work (IrisCrew *crew, IrisWorker *self);
+
+/* iris-district-refuse.c */
+IrisStealVerdict iris_districts_judge (IrisCrew *crew, IrisWorker *self, guint place);
+bool iris_districts_keeps_apart (IrisCrew *crew, IrisWorker *self, guint place);
+bool iris_districts_may_steal (IrisCrew *crew, IrisWorker *self, guint place);
+bool iris_districts_may_steal_from_inbox (IrisCrew *crew, IrisWorker *self, guint place);
+bool iris_districts_refuses_all (IrisCrew *crew, IrisWorker *self);
+void iris_districts_note_success (IrisCrew *crew, IrisWorker *self, guint place);
+
+/* iris-district-footprint.c */
+bool iris_districts_is_apart (const IrisDistricts *self, guint32 flags);
+guint iris_districts_deal_apart (IrisDistricts *self);
+void iris_districts_count_waiting (IrisDistricts *self, guint place, IrisItem *item);
+void iris_districts_count_moved (IrisDistricts *self, guint to, void **items, guint64 n);
+void iris_districts_count_taken (IrisDistricts *self, IrisWorker *worker, IrisItem *item);
+void iris_districts_count_done (IrisDistricts *self, IrisWorker *worker);
+guint64 iris_districts_find_cache_share (IrisPlaces *places);

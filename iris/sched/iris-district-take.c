@@ -5,17 +5,14 @@
 #include "iris/sched/iris-district-private.h"
 
 #include "iris/sched/iris-mail-private.h"
+#include "iris/sched/iris-presence-private.h"
 
-/* Rounded up, because a single item is worth a steal too. */
-static guint
-half_of (guint64 length)
-{
-  return (guint) MIN ((length + 1) / 2, IRIS_STEAL_MAX);
-}
+/* In the flags of items that the short way of taking passes on to the long one. */
+#define IRIS_ITEM_SPECIAL (IRIS_ITEM_ENVELOPE | IRIS_FOOTPRINT_COUNTED)
 
 /* Counts a steal of @n items from @victim_place and makes known what was laid down. */
-static void
-note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
+void
+iris_districts_note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
 {
   IrisDistricts *districts = crew->owner;
   IrisWorkerCounters *counters = &self->counters;
@@ -30,16 +27,20 @@ note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n)
       iris_counter_add (&counters->stolen_in, n);
       atomic_fetch_add_explicit (&districts->districts[victim_place].stolen_out, n,
                                  memory_order_relaxed);
+      iris_districts_note_success (crew, self, victim_place);
     }
   if (n > 1)
     iris_districts_publish_own (crew, self);
 }
 
 static void
-lay_down (IrisCrew *crew, IrisWorker *self, void **items, guint64 n)
+lay_down (IrisCrew *crew, IrisWorker *self, IrisWorker *victim, void **items, guint64 n)
 {
   IrisDistricts *districts = crew->owner;
 
+  if (victim->place != self->place
+      && iris_unlikely (iris_counter_get (&districts->districts[victim->place].footprint.waiting)))
+    iris_districts_count_moved (districts, self->place, items, n);
   for (guint64 i = 0; i < n; i++)
     if (!iris_deque_core_push (self->deque, items[i]))
       iris_ring_core_push (&districts->districts[self->place].inbox, items[i]);
@@ -48,33 +49,43 @@ lay_down (IrisCrew *crew, IrisWorker *self, void **items, guint64 n)
 static IrisItem *
 steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
 {
-  guint limit = half_of (iris_deque_core_get_length (victim->deque));
-  void *items[IRIS_STEAL_MAX], *next;
-  guint64 n, one;
+  IrisDistricts *districts = crew->owner;
+  guint64 wanted = iris_steal_rules_wants (&districts->rules,
+                                           iris_deque_core_get_length (victim->deque));
+  guint64 max = iris_steal_rules_most (&districts->rules, IRIS_STEAL_MAX);
+  bool at_once = iris_deque_kind_steals_many (victim->deque->kind);
+  void *items[IRIS_STEAL_MAX];
+  guint64 n, got;
   IrisStealResult result;
+  IrisItem *first;
 
   iris_counter_add (&self->counters.steal_tries, 1);
-  result = iris_deque_core_steal (victim->deque, items, IRIS_STEAL_MAX, &n);
+  result = iris_deque_core_steal (victim->deque, items, max, &got);
   if (iris_unlikely (result == IRIS_STEAL_PRIVATE) && self->impatient
       && iris_deque_core_force (victim->deque))
-    result = iris_deque_core_steal (victim->deque, items, IRIS_STEAL_MAX, &n);
+    result = iris_deque_core_steal (victim->deque, items, max, &got);
   if (result != IRIS_STEAL_TAKEN)
     {
       if (result == IRIS_STEAL_LOST)
         iris_counter_add (&self->counters.steal_fails, 1);
+      else
+        iris_counter_add (&self->counters.steal_empties, 1);
       return NULL;
     }
 
-  lay_down (crew, self, items + 1, n - 1);
-  if (!iris_deque_kind_steals_many (victim->deque->kind))
-    while (n < limit && iris_deque_core_steal (victim->deque, &next, 1, &one) == IRIS_STEAL_TAKEN)
-      {
-        lay_down (crew, self, &next, 1);
-        n++;
-      }
-  note_stolen (crew, self, victim->place, (guint) n);
+  first = items[0];
+  lay_down (crew, self, victim, items + 1, got - 1);
+  /* On, if one steal gives one item, or a handful was not enough. */
+  for (n = got; n < wanted && (!at_once || got == IRIS_STEAL_MAX); n += got)
+    {
+      result = iris_deque_core_steal (victim->deque, items, MIN (wanted - n, IRIS_STEAL_MAX), &got);
+      if (result != IRIS_STEAL_TAKEN)
+        break;
+      lay_down (crew, self, victim, items, got);
+    }
+  iris_districts_note_stolen (crew, self, victim->place, (guint) n);
 
-  return items[0];
+  return first;
 }
 
 /* One item at a time: what waits in an inbox was meant for that place. */
@@ -84,10 +95,14 @@ steal_from_inbox (IrisCrew *crew, IrisWorker *self, guint place)
   IrisDistricts *districts = crew->owner;
   IrisItem *item;
 
+  if (!iris_districts_may_steal_from_inbox (crew, self, place))
+    return NULL;
   iris_counter_add (&self->counters.steal_tries, 1);
   item = iris_ring_core_pop (&districts->districts[place].inbox);
   if (item != NULL)
-    note_stolen (crew, self, place, 1);
+    iris_districts_note_stolen (crew, self, place, 1);
+  else
+    iris_counter_add (&self->counters.steal_empties, 1);
 
   return item;
 }
@@ -115,6 +130,25 @@ steal_from_workers_of (IrisCrew *crew, IrisWorker *self, guint place)
   return NULL;
 }
 
+/* What spare workers have: those of the same place first. */
+static IrisItem *
+steal_from_spares (IrisCrew *crew, IrisWorker *self)
+{
+  guint n = iris_crew_count_workers (crew);
+  IrisItem *item = NULL;
+
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = crew->n_workers; i < n && item == NULL; i++)
+      {
+        IrisWorker *victim = iris_crew_get_worker (crew, i);
+
+        if ((victim->place == self->place) == (pass == 0) && victim->deque != self->deque)
+          item = steal_from_worker (crew, self, victim);
+      }
+
+  return item;
+}
+
 /* Nearest places first; among equally near ones from a random one on. */
 static IrisItem *
 steal_from_elsewhere (IrisCrew *crew, IrisWorker *self)
@@ -131,8 +165,11 @@ steal_from_elsewhere (IrisCrew *crew, IrisWorker *self)
         {
           guint at = start + i < group->length ? start + i : start + i - group->length;
           guint place = home->order[group->first + at];
-          IrisItem *item = steal_from_inbox (crew, self, place);
+          IrisItem *item;
 
+          if (!iris_districts_may_steal (crew, self, place))
+            continue;
+          item = steal_from_inbox (crew, self, place);
           if (item == NULL)
             item = steal_from_workers_of (crew, self, place);
           if (item != NULL)
@@ -193,8 +230,8 @@ take_any (IrisCrew *crew)
   for (guint i = 0; i < districts->n_districts; i++)
     if ((item = take_from_inboxes (&districts->districts[i])) != NULL)
       return item;
-  for (guint i = 0; i < crew->n_workers; i++)
-    if ((item = iris_deque_core_take_oldest (crew->workers[i].deque)) != NULL)
+  for (guint i = 0; i < iris_crew_count_workers (crew); i++)
+    if ((item = iris_deque_core_take_oldest (iris_crew_get_worker (crew, i)->deque)) != NULL)
       return item;
 
   return NULL;
@@ -210,6 +247,10 @@ steal (IrisCrew *crew, IrisWorker *self)
 
   if (item == NULL)
     item = steal_from_elsewhere (crew, self);
+  if (item == NULL)
+    item = steal_from_spares (crew, self);
+  if (item == NULL)
+    item = iris_districts_steal_fork (crew, self);
   if (began)
     iris_worker_end_search (self);
 
@@ -241,18 +282,24 @@ take_once (IrisCrew *crew, IrisWorker *self)
 
 /* Out of line, so that the way below it is short. */
 static __attribute__ ((noinline)) IrisItem *
-take_slowly (IrisCrew *crew, IrisWorker *self)
+take_slowly (IrisCrew *crew, IrisWorker *self, IrisItem *met)
 {
-  IrisItem *met, *item;
+  IrisItem *item;
 
+  if (self != NULL && iris_unlikely (self->declared != 0))
+    iris_districts_count_done (crew->owner, self);
   do
     {
-      met = self != NULL ? take_once (crew, self) : take_any (crew);
+      if (met == NULL)
+        met = self != NULL ? take_once (crew, self) : take_any (crew);
       if (met == NULL)
         return NULL;
       item = iris_mail_open (met);
+      met = NULL;
     }
   while (item == NULL);
+  if (iris_unlikely (item->flags & IRIS_FOOTPRINT_COUNTED))
+    iris_districts_count_taken (crew->owner, self, item);
 
   return item;
 }
@@ -263,13 +310,11 @@ iris_districts_take (IrisCrew *crew, IrisWorker *self)
   IrisItem *item;
 
   if (iris_unlikely (self == NULL || self->picks_left == 0))
-    return take_slowly (crew, self);
+    return take_slowly (crew, self, NULL);
 
   item = iris_deque_core_take (self->deque);
-  if (iris_likely (item != NULL))
-    item = iris_mail_open (item);
-  if (iris_unlikely (item == NULL))
-    return take_slowly (crew, self);
+  if (iris_unlikely (item == NULL || (item->flags & IRIS_ITEM_SPECIAL)))
+    return take_slowly (crew, self, item);
   self->picks_left--;
 
   return item;
@@ -288,9 +333,14 @@ iris_districts_has_work (IrisCrew *crew, IrisWorker *self)
   for (guint i = 0; i < districts->n_districts && !(work & IRIS_WORK_SHARED); i++)
     if (!iris_ring_core_is_empty (&districts->districts[i].inbox))
       work |= IRIS_WORK_SHARED;
-  for (guint i = 0; i < crew->n_workers && !(work & IRIS_WORK_SHARED); i++)
-    if (iris_deque_core_get_length (crew->workers[i].deque) > 0)
+  for (guint i = 0; i < iris_crew_count_workers (crew) && !(work & IRIS_WORK_SHARED); i++)
+    if (iris_deque_core_get_length (iris_crew_get_worker (crew, i)->deque) > 0)
       work |= IRIS_WORK_SHARED;
+  /* Of the sources above alone: another one that can be refused by nobody comes after this. */
+  if ((work & IRIS_WORK_SHARED) && iris_districts_refuses_all (crew, self))
+    work ^= IRIS_WORK_SHARED | IRIS_WORK_REFUSED;
+  if (!(work & IRIS_WORK_SHARED) && iris_districts_has_forks (crew))
+    work |= IRIS_WORK_SHARED;
 
   return work;
 }

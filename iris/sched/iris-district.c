@@ -73,20 +73,48 @@ push_hinted (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
 {
   IrisDistricts *self = crew->owner;
   guint place = (guint) item->place;
+  bool apart = iris_districts_is_apart (self, item->flags);
   bool strict = (item->flags & IRIS_ITEM_STRICT) != 0;
   bool at_home = worker != NULL && worker->place == place;
+  bool behind = (item->flags & IRIS_ITEM_BEHIND) != 0;
 
   if (at_home)
     iris_counter_add (&worker->counters.hinted, 1);
   else
     atomic_fetch_add_explicit (&self->districts[place].hinted, 1, memory_order_relaxed);
 
-  if (at_home && !strict)
+  if (at_home && !strict && !apart && !behind)
     push_own (crew, worker, item);
-  else if (self->layout == IRIS_LAYOUT_MAILBOXES && worker != NULL && !strict)
+  else if (self->layout == IRIS_LAYOUT_MAILBOXES && worker != NULL && !strict && !apart && !at_home)
     push_twice (crew, worker, item);
   else
     push_inbox (crew, place, strict, item);
+}
+
+/* An item with a footprint: where it goes, and that it goes there. Out of line: it is rare. */
+static __attribute__ ((noinline)) void
+push_declared (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
+{
+  IrisDistricts *self = crew->owner;
+  bool apart = iris_districts_is_apart (self, item->flags);
+  bool own = item->place == IRIS_PLACE_ANY && !apart && worker != NULL
+             && self->deal == IRIS_DEAL_OWN;
+  guint place;
+
+  if (item->place != IRIS_PLACE_ANY)
+    place = (guint) item->place;
+  else if (apart)
+    place = iris_districts_deal_apart (self);
+  else
+    place = own ? worker->place : districts_deal (self);
+
+  iris_districts_count_waiting (self, place, item);
+  if (item->place != IRIS_PLACE_ANY)
+    push_hinted (crew, worker, item);
+  else if (own)
+    push_own (crew, worker, item);
+  else
+    push_inbox (crew, place, false, item);
 }
 
 static void
@@ -103,12 +131,21 @@ districts_push (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
       item->flags &= ~(guint32) IRIS_ITEM_STRICT;
     }
 
-  if (item->place != IRIS_PLACE_ANY)
+  if (iris_unlikely (item->flags & IRIS_FOOTPRINT_SIZE))
+    push_declared (crew, worker, item);
+  else if (item->place != IRIS_PLACE_ANY)
     push_hinted (crew, worker, item);
   else if (worker != NULL && self->deal == IRIS_DEAL_OWN)
     push_own (crew, worker, item);
   else
     push_inbox (crew, districts_deal (self), false, item);
+}
+
+static void
+districts_expose (IrisCrew *crew, IrisWorker *worker)
+{
+  iris_deque_core_expose (worker->deque, G_MAXUINT64);
+  iris_districts_publish_own (crew, worker);
 }
 
 static void
@@ -132,11 +169,14 @@ districts_add_stats (IrisCrew *crew, IrisStats *stats)
     {
       guint64 hinted = iris_counter_get (&self->districts[i].hinted);
       guint64 stolen_out = iris_counter_get (&self->districts[i].stolen_out);
+      guint64 kept_apart = iris_counter_get (&self->districts[i].footprint.kept_apart);
 
       stats->places[i].hinted += hinted;
       stats->places[i].stolen_out += stolen_out;
       stats->total.hinted += hinted;
       stats->total.stolen_out += stolen_out;
+      stats->places[i].kept_apart += kept_apart;
+      stats->total.kept_apart += kept_apart;
     }
 }
 
@@ -144,7 +184,9 @@ const IrisCrewOps iris_districts_ops = {
   .push = districts_push,
   .take = iris_districts_take,
   .has_work = iris_districts_has_work,
+  .expose = districts_expose,
   .bind = districts_bind,
+  .get_forks = iris_districts_get_forks,
   .add_stats = districts_add_stats,
 };
 
@@ -164,9 +206,14 @@ compare_distance (gconstpointer a, gconstpointer b, gpointer data)
   return to_a < to_b ? -1 : to_a > to_b;
 }
 
-/* Sorts the other places by distance and notes where the distance changes. */
+/* Sorts the other places by distance and notes where the distance changes; or takes them all for
+ * equally near. */
 static void
-district_order_victims (IrisDistrict *self, IrisPlaces *places, guint id, guint n_places)
+district_order_victims (IrisDistrict *self,
+                        IrisPlaces *places,
+                        guint id,
+                        guint n_places,
+                        bool by_distance)
 {
   Near near = { places, id };
   guint n = 0;
@@ -180,7 +227,8 @@ district_order_victims (IrisDistrict *self, IrisPlaces *places, guint id, guint 
 
   for (guint i = 0; i < n; i++)
     {
-      if (i == 0 || compare_distance (&self->order[i - 1], &self->order[i], &near) != 0)
+      if (i == 0
+          || (by_distance && compare_distance (&self->order[i - 1], &self->order[i], &near) != 0))
         self->groups[self->n_groups++].first = i;
       self->groups[self->n_groups - 1].length++;
     }
@@ -188,6 +236,17 @@ district_order_victims (IrisDistrict *self, IrisPlaces *places, guint id, guint 
 
 IrisDistricts *
 iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout)
+{
+  const IrisStealRules rules = IRIS_STEAL_RULES_DEFAULT;
+
+  return iris_districts_new_full (places, deal, layout, &rules);
+}
+
+IrisDistricts *
+iris_districts_new_full (IrisPlaces *places,
+                         IrisDeal deal,
+                         IrisLayout layout,
+                         const IrisStealRules *rules)
 {
   guint n = iris_places_get_n_places (places);
   IrisDistricts *self = aligned_alloc (IRIS_CACHE_PAIR, sizeof *self);
@@ -199,6 +258,8 @@ iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout)
   self->places = g_object_ref (places);
   self->deal = deal;
   self->layout = layout;
+  self->rules = *rules;
+  self->apart_above = iris_districts_find_cache_share (places);
   self->n_districts = n;
   self->districts = aligned_alloc (IRIS_CACHE_PAIR, n * sizeof *self->districts);
   if (self->districts == NULL)
@@ -213,13 +274,14 @@ iris_districts_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout)
 
       if (!iris_ring_core_init (&district->inbox, IRIS_INBOX_CAPACITY, link)
           || !iris_ring_core_init (&district->strict, IRIS_INBOX_CAPACITY, link)
-          || !iris_ring_core_init (&district->mail, mail_capacity, link))
+          || !iris_ring_core_init (&district->mail, mail_capacity,
+                                   G_STRUCT_OFFSET (IrisEnvelope, mail_next)))
         g_error ("iris: out of memory for the inboxes of place %u", i);
       district->first_worker = first_worker;
       district->n_workers = iris_place_get_n_workers (iris_places_get_place (places, i));
       district->n_deques = layout == IRIS_LAYOUT_SHARED ? 1 : district->n_workers;
       first_worker += district->n_workers;
-      district_order_victims (district, places, i, n);
+      district_order_victims (district, places, i, n, rules->order == IRIS_STEAL_ORDER_DISTANCE);
     }
 
   return self;
@@ -231,6 +293,7 @@ iris_districts_share_deques (IrisCrew *crew)
 {
   IrisDistricts *self = crew->owner;
 
+  crew->shares_deques = true;
   for (guint i = 0; i < crew->n_workers; i++)
     {
       IrisWorker *worker = &crew->workers[i];

@@ -47,6 +47,15 @@ struct _IrisGMainScheduler
   ItemSource *source;
 };
 
+enum
+{
+  PROP_0,
+  PROP_CONTEXT,
+  N_PROPS,
+};
+
+static GParamSpec *properties[N_PROPS];
+
 G_DEFINE_FINAL_TYPE (IrisGMainScheduler, iris_gmainscheduler, IRIS_TYPE_SCHEDULER)
 
 static bool
@@ -227,12 +236,65 @@ iris_gmainscheduler_finalize (GObject *object)
 }
 
 static void
+iris_gmainscheduler_constructed (GObject *object)
+{
+  IrisGMainScheduler *self = IRIS_GMAINSCHEDULER (object);
+  ItemSource *source = (ItemSource *) g_source_new (&source_funcs, sizeof *source);
+
+  G_OBJECT_CLASS (iris_gmainscheduler_parent_class)->constructed (object);
+
+  if (self->context == NULL)
+    self->context = g_main_context_ref (g_main_context_default ());
+  self->source = source;
+  g_mutex_init (&source->lock);
+  g_cond_init (&source->settled);
+  iris_debug_init ();
+  source->made_ns = iris_clock_ns ();
+  g_source_set_static_name (&source->source, "iris items");
+  g_source_attach (&source->source, self->context);
+}
+
+static void
+iris_gmainscheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  if (id == PROP_CONTEXT)
+    g_value_set_boxed (value, IRIS_GMAINSCHEDULER (object)->context);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+static void
+iris_gmainscheduler_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  if (id == PROP_CONTEXT)
+    IRIS_GMAINSCHEDULER (object)->context = g_value_dup_boxed (value);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+static void
 iris_gmainscheduler_class_init (IrisGMainSchedulerClass *klass)
 {
   IRIS_SCHEDULER_CLASS (klass)->queue_item = gmainscheduler_queue_item;
   IRIS_SCHEDULER_CLASS (klass)->shutdown = gmainscheduler_shutdown;
   IRIS_SCHEDULER_CLASS (klass)->get_stats = gmainscheduler_get_stats;
+  G_OBJECT_CLASS (klass)->constructed = iris_gmainscheduler_constructed;
+  G_OBJECT_CLASS (klass)->get_property = iris_gmainscheduler_get_property;
+  G_OBJECT_CLASS (klass)->set_property = iris_gmainscheduler_set_property;
   G_OBJECT_CLASS (klass)->finalize = iris_gmainscheduler_finalize;
+
+  /**
+   * IrisGMainScheduler:context:
+   *
+   * The main context in which items run; %NULL at construction for the default one.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_CONTEXT] = g_param_spec_boxed ("context", NULL, NULL, G_TYPE_MAIN_CONTEXT,
+                                                 G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
+                                                     | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (G_OBJECT_CLASS (klass), N_PROPS, properties);
 }
 
 static void
@@ -257,21 +319,7 @@ iris_gmainscheduler_init (IrisGMainScheduler *self)
 IrisScheduler *
 iris_gmainscheduler_new (GMainContext *context)
 {
-  IrisGMainScheduler *self = g_object_new (IRIS_TYPE_GMAINSCHEDULER, NULL);
-  ItemSource *source = (ItemSource *) g_source_new (&source_funcs, sizeof *source);
-
-  if (context == NULL)
-    context = g_main_context_default ();
-  self->context = g_main_context_ref (context);
-  self->source = source;
-  g_mutex_init (&source->lock);
-  g_cond_init (&source->settled);
-  iris_debug_init ();
-  source->made_ns = iris_clock_ns ();
-  g_source_set_static_name (&source->source, "iris items");
-  g_source_attach (&source->source, context);
-
-  return IRIS_SCHEDULER (self);
+  return g_object_new (IRIS_TYPE_GMAINSCHEDULER, "context", context, NULL);
 }
 
 /**

@@ -9,6 +9,11 @@
 #include "iris/sched/iris-item.h"
 #undef IRIS_INSIDE
 
+/* In IrisItem.flags, beside IrisItemFlags: an item that was just run here and has more to do.
+ * Others come first: where workers take their newest item first it goes behind all that they have.
+ */
+#define IRIS_ITEM_BEHIND ((guint32) 1 << 7)
+
 static inline IrisItem *
 iris_item_new (IrisCallback func, gpointer data, GDestroyNotify notify, gint place, guint flags)
 {

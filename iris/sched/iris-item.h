@@ -27,6 +27,11 @@ typedef void (*IrisCallback) (gpointer data);
  * IrisItemFlags:
  * @IRIS_ITEM_NONE: an ordinary item; its place is a preference
  * @IRIS_ITEM_STRICT: the item runs at its place or not at all
+ * @IRIS_ITEM_KEEP_APART: the item shares nothing with others of this kind, and its declared
+ *   footprint (iris_item_set_footprint()) would drive theirs from the cache. If it names no place
+ *   and its footprint is larger than a worker's share of a place's cache, it goes to the place with
+ *   the least declared footprint in flight; and an idle place that has such an item in flight
+ *   leaves that of another place alone for as long as it may (see #IrisStealPolicy)
  *
  * What a scheduler may do with an item.
  */
@@ -34,6 +39,7 @@ typedef enum
 {
   IRIS_ITEM_NONE = 0,
   IRIS_ITEM_STRICT = 1 << 0,
+  IRIS_ITEM_KEEP_APART = 1 << 1,
 } IrisItemFlags;
 
 typedef struct _IrisItem IrisItem;
@@ -57,7 +63,7 @@ struct _IrisItem
   IrisItem *next;   /* link of whichever list holds the item */
   gpointer home;    /* slab of an item that the scheduler made; NULL: embedded */
   gint32 place;     /* hint, or IRIS_PLACE_ANY */
-  guint32 flags;    /* IrisItemFlags */
+  guint32 flags;    /* IrisItemFlags; the upper bits are the schedulers' */
   gint64 queued_ns; /* when it was queued, for the sampled ones; otherwise 0 */
   gpointer context; /* for whoever embeds the item */
 };
@@ -70,6 +76,10 @@ IRIS_AVAILABLE_IN_ALL
 void iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify notify);
 IRIS_AVAILABLE_IN_ALL
 void iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags);
+IRIS_AVAILABLE_IN_ALL
+void iris_item_set_footprint (IrisItem *item, guint64 bytes);
+IRIS_AVAILABLE_IN_ALL
+guint64 iris_item_get_footprint (const IrisItem *item);
 IRIS_AVAILABLE_IN_ALL
 void iris_item_settle (IrisItem *item, gboolean run);
 

@@ -13,6 +13,7 @@
  * Nothing starves: a deque is filled only when it is empty, with a chain of finite length, and
  * what running items queue goes onto a list, behind everything that was laid down before.
  */
+#include "iris/sched/iris-presence-private.h"
 #include "iris/sched/iris-scheduler-private.h"
 #include "iris/sched/iris-lfscheduler.h"
 
@@ -46,9 +47,9 @@ static void
 lf_push (IrisCrew *crew, IrisWorker *self, IrisItem *item)
 {
   Shards *shards = crew->owner;
-  guint at = self != NULL ? self->index
-                          : atomic_fetch_add_explicit (&shards->next, 1, memory_order_relaxed)
-                                % shards->n_shards;
+  guint turn = self != NULL ? self->index
+                            : atomic_fetch_add_explicit (&shards->next, 1, memory_order_relaxed);
+  guint at = turn % shards->n_shards;
 
   iris_handback_push (&shards->shards[at].list, node_of (item));
   iris_lot_publish (&crew->lot, 0, false);
@@ -80,9 +81,11 @@ lf_lay_down (IrisCrew *crew, IrisWorker *self, guint shard, IrisHandbackNode *ch
 static IrisItem *
 lf_steal (IrisCrew *crew, IrisWorker *self, guint start)
 {
-  for (guint i = 0; i < crew->n_workers; i++)
+  guint n_workers = iris_crew_count_workers (crew);
+
+  for (guint i = 0; i < n_workers; i++)
     {
-      IrisWorker *victim = &crew->workers[(start + i) % crew->n_workers];
+      IrisWorker *victim = iris_crew_get_worker (crew, (start + i) % n_workers);
       IrisStealResult result;
       uint64_t n;
       void *item = NULL;
@@ -110,10 +113,9 @@ lf_take_any (IrisCrew *crew)
 {
   Shards *shards = crew->owner;
 
-  for (guint i = 0; i < crew->n_workers; i++)
+  for (guint i = 0; i < shards->n_shards; i++)
     {
       IrisHandbackNode *chain = iris_handback_take_all (&shards->shards[i].list);
-      void *item;
 
       if (chain != NULL)
         {
@@ -124,7 +126,11 @@ lf_take_any (IrisCrew *crew)
             }
           return item_of (chain);
         }
-      item = iris_deque_core_take_oldest (crew->workers[i].deque);
+    }
+  for (guint i = 0; i < iris_crew_count_workers (crew); i++)
+    {
+      void *item = iris_deque_core_take_oldest (iris_crew_get_worker (crew, i)->deque);
+
       if (item != NULL)
         return item;
     }
@@ -163,9 +169,11 @@ lf_has_work (IrisCrew *crew, IrisWorker *self)
 {
   Shards *shards = crew->owner;
 
-  for (guint i = 0; i < crew->n_workers; i++)
-    if (!iris_handback_is_empty (&shards->shards[i].list)
-        || iris_deque_core_get_length (crew->workers[i].deque) > 0)
+  for (guint i = 0; i < shards->n_shards; i++)
+    if (!iris_handback_is_empty (&shards->shards[i].list))
+      return IRIS_WORK_SHARED;
+  for (guint i = 0; i < iris_crew_count_workers (crew); i++)
+    if (iris_deque_core_get_length (iris_crew_get_worker (crew, i)->deque) > 0)
       return IRIS_WORK_SHARED;
 
   return IRIS_WORK_NONE;
@@ -206,13 +214,73 @@ shards_free (gpointer data)
 struct _IrisLFScheduler
 {
   IrisScheduler parent_instance;
+
+  guint n_workers;
 };
+
+enum
+{
+  PROP_0,
+  PROP_N_WORKERS,
+  N_PROPS,
+};
+
+static GParamSpec *properties[N_PROPS];
 
 G_DEFINE_FINAL_TYPE (IrisLFScheduler, iris_lfscheduler, IRIS_TYPE_SCHEDULER)
 
 static void
+iris_lfscheduler_constructed (GObject *object)
+{
+  IrisLFScheduler *self = IRIS_LFSCHEDULER (object);
+
+  G_OBJECT_CLASS (iris_lfscheduler_parent_class)->constructed (object);
+
+  self->n_workers = iris_scheduler_choose_n_workers (0, self->n_workers);
+  iris_scheduler_set_crew (IRIS_SCHEDULER (self),
+                           iris_crew_new (&lf_ops, shards_new (self->n_workers), shards_free, 1,
+                                          &self->n_workers, IRIS_DEQUE_CHASE_LEV));
+}
+
+static void
+iris_lfscheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  if (id == PROP_N_WORKERS)
+    g_value_set_uint (value, IRIS_LFSCHEDULER (object)->n_workers);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+static void
+iris_lfscheduler_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  if (id == PROP_N_WORKERS)
+    IRIS_LFSCHEDULER (object)->n_workers = g_value_get_uint (value);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+static void
 iris_lfscheduler_class_init (IrisLFSchedulerClass *klass)
 {
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->constructed = iris_lfscheduler_constructed;
+  object_class->get_property = iris_lfscheduler_get_property;
+  object_class->set_property = iris_lfscheduler_set_property;
+
+  /**
+   * IrisLFScheduler:n-workers:
+   *
+   * How many workers are made; 0 at construction for one a processor.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_N_WORKERS] = g_param_spec_uint ("n-workers", NULL, NULL, 0, G_MAXINT, 0,
+                                                  G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
+                                                      | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
 static void
@@ -250,11 +318,6 @@ iris_lfscheduler_new (void)
 IrisScheduler *
 iris_lfscheduler_new_full (guint min_threads, guint max_threads)
 {
-  IrisScheduler *self = g_object_new (IRIS_TYPE_LFSCHEDULER, NULL);
-  guint n_workers = iris_scheduler_choose_n_workers (min_threads, max_threads);
-
-  iris_scheduler_set_crew (self, iris_crew_new (&lf_ops, shards_new (n_workers), shards_free, 1,
-                                                &n_workers, IRIS_DEQUE_CHASE_LEV));
-
-  return self;
+  return g_object_new (IRIS_TYPE_LFSCHEDULER, "n-workers",
+                       iris_scheduler_choose_n_workers (min_threads, max_threads), NULL);
 }

@@ -13,7 +13,9 @@
  * that the first has read, hence acquire and release.
  *
  * An envelope looks like an item as far as queues look: it has their link at the same offset, and
- * the flag IRIS_ITEM_ENVELOPE.
+ * the flag IRIS_ITEM_ENVELOPE. The mailbox has a link of its own in it: an envelope that waits in
+ * the overflow of the mailbox may wait in the overflow of an inbox as well, where it goes when the
+ * deque is full.
  *
  * Source: U. Acar, G. Blelloch, R. Blumofe, "The Data Locality of Work Stealing" (SPAA 2000); named
  * by Th. Weibel (LASSI, 2010) as the alternative to a deque shared by a place.
@@ -29,8 +31,8 @@ typedef struct
 {
   IrisItem *item;
   IrisSlab *home;
-  gpointer unused;
-  IrisItem *next;
+  IrisItem *mail_next; /* link in the mailbox's overflow */
+  IrisItem *next;      /* link in that of an inbox, if the deque was full */
   _Atomic guint64 opened;
   gint32 place;
   guint32 flags;
@@ -48,6 +50,7 @@ iris_envelope_new (IrisItem *item)
 
   self->item = item;
   self->home = home;
+  self->mail_next = NULL;
   self->next = NULL;
   atomic_init (&self->opened, 0);
   self->flags = IRIS_ITEM_ENVELOPE;

@@ -18,6 +18,7 @@ typedef struct
   IrisDeal deal;
   IrisLayout layout;
   IrisDequeKind deque;
+  IrisStealPolicy *steal_policy; /* NULL: the usual one */
 } IrisPlaceSchedulerPrivate;
 
 enum
@@ -26,6 +27,7 @@ enum
   PROP_DEAL,
   PROP_LAYOUT,
   PROP_DEQUE,
+  PROP_STEAL_POLICY,
   N_PROPS
 };
 
@@ -41,6 +43,16 @@ G_DEFINE_ENUM_TYPE (IrisDeal,
                     G_DEFINE_ENUM_VALUE (IRIS_DEAL_OWN, "own"),
                     G_DEFINE_ENUM_VALUE (IRIS_DEAL_ROUND_ROBIN, "round-robin"))
 G_DEFINE_TYPE_WITH_PRIVATE (IrisPlaceScheduler, iris_place_scheduler, IRIS_TYPE_SCHEDULER)
+
+/* For the constructed() of a subclass, before that of this class, when nobody has named places. */
+void
+iris_place_scheduler_choose_places (IrisPlaceScheduler *self, IrisPlaces *places)
+{
+  IrisPlaceSchedulerPrivate *priv = iris_place_scheduler_get_instance_private (self);
+
+  g_assert (priv->places == NULL);
+  priv->places = g_object_ref (places);
+}
 
 /* What IRIS_DEBUG wants to know of the places. */
 static void
@@ -66,6 +78,7 @@ iris_place_scheduler_constructed (GObject *object)
   IrisPlaceScheduler *self = IRIS_PLACE_SCHEDULER (object);
   IrisPlaceSchedulerPrivate *priv = iris_place_scheduler_get_instance_private (self);
   g_autofree guint *workers = NULL;
+  IrisStealRules rules;
   IrisCrew *crew;
   guint n;
 
@@ -95,8 +108,9 @@ iris_place_scheduler_constructed (GObject *object)
       g_critical ("iris: an idempotent deque may run an item twice; the split one is used");
       priv->deque = IRIS_DEQUE_SPLIT;
     }
+  iris_steal_policy_get_rules (priv->steal_policy, &rules);
   crew = iris_crew_new (&iris_districts_ops,
-                        iris_districts_new (priv->places, priv->deal, priv->layout),
+                        iris_districts_new_full (priv->places, priv->deal, priv->layout, &rules),
                         iris_districts_free, n, workers, priv->deque);
   if (priv->layout == IRIS_LAYOUT_SHARED)
     iris_districts_share_deques (crew);
@@ -124,6 +138,9 @@ iris_place_scheduler_get_property (GObject *object, guint id, GValue *value, GPa
       break;
     case PROP_DEQUE:
       g_value_set_enum (value, (gint) priv->deque);
+      break;
+    case PROP_STEAL_POLICY:
+      g_value_set_object (value, priv->steal_policy);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -153,6 +170,9 @@ iris_place_scheduler_set_property (GObject *object,
     case PROP_DEQUE:
       priv->deque = (IrisDequeKind) g_value_get_enum (value);
       break;
+    case PROP_STEAL_POLICY:
+      priv->steal_policy = g_value_dup_object (value);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
@@ -165,8 +185,25 @@ iris_place_scheduler_finalize (GObject *object)
       IRIS_PLACE_SCHEDULER (object));
 
   g_clear_object (&priv->places);
+  g_clear_object (&priv->steal_policy);
 
   G_OBJECT_CLASS (iris_place_scheduler_parent_class)->finalize (object);
+}
+
+static void
+make_steal_policy (void)
+{
+  /**
+   * IrisPlaceScheduler:steal-policy:
+   *
+   * From whom idle workers take, how much, and what they refuse; %NULL for an [class@StealPolicy]
+   * with its usual properties.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_STEAL_POLICY] = g_param_spec_object (
+      "steal-policy", NULL, NULL, IRIS_TYPE_STEAL_POLICY,
+      G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
 }
 
 static void
@@ -224,6 +261,7 @@ iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
       "deque", NULL, NULL, IRIS_TYPE_DEQUE_KIND, IRIS_DEQUE_SPLIT,
       G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
 
+  make_steal_policy ();
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 

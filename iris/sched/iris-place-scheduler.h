@@ -7,6 +7,7 @@
 #include <iris/place/iris-places.h>
 #include <iris/queue/iris-deque.h>
 #include <iris/sched/iris-scheduler.h>
+#include <iris/sched/iris-steal-policy.h>
 
 G_BEGIN_DECLS
 

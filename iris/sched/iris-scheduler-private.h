@@ -5,8 +5,12 @@
 #pragma once
 
 #include "iris/sched/iris-crew-private.h"
+#define IRIS_INSIDE
+#include "iris/sched/iris-place-scheduler.h"
+#undef IRIS_INSIDE
 
 void iris_scheduler_set_crew (IrisScheduler *self, IrisCrew *crew);
 IrisCrew *iris_scheduler_get_crew (IrisScheduler *self);
 void iris_scheduler_tell_end (const char *name, const IrisStats *stats);
 guint iris_scheduler_choose_n_workers (guint min_threads, guint max_threads);
+void iris_place_scheduler_choose_places (IrisPlaceScheduler *self, IrisPlaces *places);

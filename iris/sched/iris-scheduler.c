@@ -4,12 +4,15 @@
  */
 #include "iris/sched/iris-scheduler-private.h"
 
+#include "iris/sched/iris-contention-private.h"
+#include "iris/sched/iris-footprint-private.h"
 #include "iris/sched/iris-item-private.h"
+#include "iris/sched/iris-presence-private.h"
 
 /**
  * IrisScheduler:
  *
- * Runs work items on a fixed number of worker threads.
+ * Runs work items on worker threads.
  *
  * All schedulers behave alike but for where items wait and which worker runs them, so a program
  * changes its scheduler by changing the line that makes it. Every function may be called from any
@@ -20,14 +23,35 @@
  *
  * Dropping the last reference drains the scheduler: it waits until everything that is queued has
  * run. Where that is not wanted, call iris_scheduler_shutdown() before. When the last reference is
- * dropped by one of the scheduler's own items, the draining goes on after that item, on a thread
- * of its own.
+ * dropped by an item of a scheduler, this one or another, nobody waits: the draining goes on on a
+ * thread of its own. (Two schedulers whose items drop each other would wait for each other for
+ * ever. So would two whose items call iris_scheduler_shutdown() on each other: that is a mistake.)
+ *
+ * A process that is forked has none of the workers. There a scheduler that had been started refuses
+ * what is queued, with a critical warning, and cancels it; shutting it down and dropping it return
+ * at once. Schedulers that had no item yet, and those that the child makes, work.
+ *
+ * How many workers take part may change: by wish (iris_scheduler_set_n_active()), because an item
+ * blocks (iris_worker_begin_blocking()), or because other processes need the processors
+ * (#IrisScheduler:contention).
  */
 
 typedef struct
 {
   IrisCrew *crew;
+  guint max_spares;
+  gboolean contention;
 } IrisSchedulerPrivate;
+
+enum
+{
+  PROP_0,
+  PROP_MAX_SPARES,
+  PROP_CONTENTION,
+  N_PROPS,
+};
+
+static GParamSpec *properties[N_PROPS];
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (IrisScheduler, iris_scheduler, G_TYPE_OBJECT)
 
@@ -70,8 +94,8 @@ iris_scheduler_finalize (GObject *object)
 
   if (priv->crew != NULL)
     {
-      /* A worker cannot wait for itself to end. */
-      if (iris_crew_current (priv->crew) != NULL)
+      /* A worker cannot wait for itself to end, nor for one that may wait for it. */
+      if (iris_worker_mine != NULL)
         g_thread_unref (g_thread_new ("iris-reaper", reap, priv->crew));
       else
         reap (priv->crew);
@@ -97,16 +121,101 @@ scheduler_get_stats (IrisScheduler *self)
 }
 
 static void
+iris_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  IrisSchedulerPrivate *priv = iris_scheduler_get_instance_private (IRIS_SCHEDULER (object));
+
+  if (id == PROP_MAX_SPARES)
+    g_value_set_uint (value, priv->max_spares);
+  else if (id == PROP_CONTENTION)
+    g_value_set_boolean (value, priv->contention);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+static void
+iris_scheduler_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  IrisSchedulerPrivate *priv = iris_scheduler_get_instance_private (IRIS_SCHEDULER (object));
+
+  if (id == PROP_MAX_SPARES)
+    priv->max_spares = g_value_get_uint (value);
+  else if (id == PROP_CONTENTION)
+    priv->contention = g_value_get_boolean (value);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+static void
 iris_scheduler_class_init (IrisSchedulerClass *klass)
 {
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
   klass->shutdown = scheduler_shutdown;
   klass->get_stats = scheduler_get_stats;
-  G_OBJECT_CLASS (klass)->finalize = iris_scheduler_finalize;
+  object_class->get_property = iris_scheduler_get_property;
+  object_class->set_property = iris_scheduler_set_property;
+  object_class->finalize = iris_scheduler_finalize;
+
+  /**
+   * IrisScheduler:max-spares:
+   *
+   * How many workers of a place may be in a blocking section and have another worker in their
+   * stead; see iris_worker_begin_blocking(). 0 switches that off. Sections beyond it are counted as
+   * refused in #IrisPresence. The environment variable `IRIS_MAX_SPARES`, a number, overrides it. A
+   * scheduler without threads of its own ignores it.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_MAX_SPARES] = g_param_spec_uint (
+      "max-spares", NULL, NULL, 0, IRIS_MAX_SPARES_LIMIT, IRIS_DEFAULT_MAX_SPARES,
+      G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * IrisScheduler:contention:
+   *
+   * Whether workers are taken out, one at a time, while they wait much for a processor because
+   * other processes use them, and brought back when they no longer do. What was decided is in
+   * #IrisPresence. The environment variable `IRIS_CONTENTION`, `on` or `off`, overrides it. The
+   * default scheduler, and one without threads of its own, ignore it.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_CONTENTION] = g_param_spec_boolean ("contention", NULL, NULL, FALSE,
+                                                      G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
+                                                          | G_PARAM_STATIC_STRINGS);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
 static void
 iris_scheduler_init (IrisScheduler *self)
 {
+}
+
+/* What the environment says instead of the properties. */
+static void
+scheduler_read_environment (IrisSchedulerPrivate *priv)
+{
+  const char *max_spares = g_getenv ("IRIS_MAX_SPARES");
+  const char *contention = g_getenv ("IRIS_CONTENTION");
+  g_autoptr (GError) error = NULL;
+  guint64 n;
+
+  if (max_spares != NULL)
+    {
+      if (g_ascii_string_to_unsigned (max_spares, 10, 0, IRIS_MAX_SPARES_LIMIT, &n, &error))
+        priv->max_spares = (guint) n;
+      else
+        g_warning ("iris: IRIS_MAX_SPARES is ignored: %s", error->message);
+    }
+  if (contention != NULL)
+    {
+      if (g_str_equal (contention, "on") || g_str_equal (contention, "off"))
+        priv->contention = g_str_equal (contention, "on");
+      else
+        g_warning ("iris: IRIS_CONTENTION is ignored: “%s” is neither “on” nor “off”", contention);
+    }
 }
 
 /* Takes the crew. Once, before anybody else sees the scheduler. */
@@ -117,6 +226,11 @@ iris_scheduler_set_crew (IrisScheduler *self, IrisCrew *crew)
 
   g_assert (priv->crew == NULL);
   priv->crew = crew;
+  scheduler_read_environment (priv);
+  iris_presence_set_max_spares (crew, priv->max_spares);
+  /* Whether all sleep is the lot's knowledge; workers that wait elsewhere have no such. */
+  if (priv->contention && crew->ops->wait == NULL)
+    crew->contention = iris_contention_new (crew, "/proc");
   crew->name = G_OBJECT_TYPE_NAME (self);
   if (iris_debug_has (IRIS_DEBUG_SCHEDULER))
     iris_debug_print ("%s: %u workers at %u places", crew->name, crew->n_workers, crew->n_places);
@@ -160,7 +274,8 @@ scheduler_queue (IrisScheduler *self, IrisItem *item)
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called with @data once the work was run or cancelled
  *
- * Queues work without a place hint.
+ * Queues work without a place hint. The caller holds a reference of its own until this returns; one
+ * that goes with @data may be dropped by the work before that.
  *
  * If the scheduler was shut down, @func is not called, and @notify is called before this returns.
  *
@@ -204,6 +319,37 @@ iris_scheduler_queue_at (IrisScheduler *self,
   g_return_if_fail (place >= IRIS_PLACE_ANY);
 
   scheduler_queue (self, iris_item_new (func, data, notify, place, flags));
+}
+
+/**
+ * iris_scheduler_queue_sized:
+ * @self: a scheduler
+ * @place: the id of a place, or %IRIS_PLACE_ANY
+ * @flags: %IRIS_ITEM_STRICT, %IRIS_ITEM_KEEP_APART
+ * @footprint: how much memory the work will touch, in bytes; 0 for no hint
+ * @func: (scope async) (closure data) (destroy notify): the work
+ * @data: (nullable): for @func and @notify
+ * @notify: (nullable): called with @data once the work was run or cancelled
+ *
+ * As iris_scheduler_queue_at(), and declares the work's footprint; see iris_item_set_footprint().
+ *
+ * Since: 0.1
+ */
+void
+iris_scheduler_queue_sized (IrisScheduler *self,
+                            gint place,
+                            IrisItemFlags flags,
+                            guint64 footprint,
+                            IrisCallback func,
+                            gpointer data,
+                            GDestroyNotify notify)
+{
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (func != NULL);
+  g_return_if_fail (place >= IRIS_PLACE_ANY);
+
+  scheduler_queue (
+      self, iris_item_new (func, data, notify, place, flags | iris_footprint_pack (footprint)));
 }
 
 /**
@@ -256,7 +402,7 @@ iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
  *
  * Tells how many workers the scheduler has.
  *
- * Returns: how many workers it has
+ * Returns: how many workers it was made with; spare workers are not counted, and who is out is
  *
  * Since: 0.1
  */
@@ -290,6 +436,80 @@ iris_scheduler_get_n_places (IrisScheduler *self)
 
   crew = iris_scheduler_get_crew (self);
   return crew != NULL ? crew->n_places : 1;
+}
+
+/**
+ * iris_scheduler_set_n_active:
+ * @self: a scheduler
+ * @n: how many workers are to take part; 0 counts as the least, one for each place, and more than
+ *   there are as all
+ *
+ * Takes workers out, or back in, while the scheduler goes on. They are dealt to the places in
+ * proportion to what these have.
+ *
+ * A worker that is to go out ends the item that it runs first, so this does not wait. What it had
+ * queued is taken by the others. Whoever is out sleeps and is not woken by work. Spare workers for
+ * blocked ones are not counted here. A scheduler that is shut down takes nobody out any more; one
+ * without threads of its own ignores this.
+ *
+ * Since: 0.1
+ */
+void
+iris_scheduler_set_n_active (IrisScheduler *self, guint n)
+{
+  IrisCrew *crew;
+
+  g_return_if_fail (IRIS_IS_SCHEDULER (self));
+
+  crew = iris_scheduler_get_crew (self);
+  if (crew != NULL)
+    iris_presence_set_wanted (crew, n);
+}
+
+/**
+ * iris_scheduler_set_n_active_at:
+ * @self: a scheduler
+ * @place: the id of a place
+ * @n: how many workers of the place are to take part; 0 counts as 1, and more than it has as all
+ *
+ * As iris_scheduler_set_n_active(), for one place. At least one worker stays at each, so strict
+ * items can be run everywhere at any time.
+ *
+ * Since: 0.1
+ */
+void
+iris_scheduler_set_n_active_at (IrisScheduler *self, gint place, guint n)
+{
+  IrisCrew *crew;
+
+  g_return_if_fail (IRIS_IS_SCHEDULER (self));
+  g_return_if_fail (place >= 0 && (guint) place < iris_scheduler_get_n_places (self));
+
+  crew = iris_scheduler_get_crew (self);
+  if (crew != NULL)
+    iris_presence_set_wanted_at (crew, (guint) place, n);
+}
+
+/**
+ * iris_scheduler_get_n_active:
+ * @self: a scheduler
+ *
+ * How many workers are to take part, as it was last set. How many do at the moment is in
+ * #IrisPresence.
+ *
+ * Returns: a number of workers, at first that of iris_scheduler_get_n_workers()
+ *
+ * Since: 0.1
+ */
+guint
+iris_scheduler_get_n_active (IrisScheduler *self)
+{
+  IrisCrew *crew;
+
+  g_return_val_if_fail (IRIS_IS_SCHEDULER (self), 0);
+
+  crew = iris_scheduler_get_crew (self);
+  return crew != NULL ? iris_presence_get_wanted (crew) : 1;
 }
 
 /**

@@ -62,6 +62,14 @@ void iris_scheduler_queue_at (IrisScheduler *self,
                               gpointer data,
                               GDestroyNotify notify);
 IRIS_AVAILABLE_IN_ALL
+void iris_scheduler_queue_sized (IrisScheduler *self,
+                                 gint place,
+                                 IrisItemFlags flags,
+                                 guint64 footprint,
+                                 IrisCallback func,
+                                 gpointer data,
+                                 GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL
 void iris_scheduler_queue_item (IrisScheduler *self, IrisItem *item);
 IRIS_AVAILABLE_IN_ALL
 void iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how);
@@ -69,6 +77,12 @@ IRIS_AVAILABLE_IN_ALL
 guint iris_scheduler_get_n_workers (IrisScheduler *self);
 IRIS_AVAILABLE_IN_ALL
 guint iris_scheduler_get_n_places (IrisScheduler *self);
+IRIS_AVAILABLE_IN_ALL
+void iris_scheduler_set_n_active (IrisScheduler *self, guint n);
+IRIS_AVAILABLE_IN_ALL
+void iris_scheduler_set_n_active_at (IrisScheduler *self, gint place, guint n);
+IRIS_AVAILABLE_IN_ALL
+guint iris_scheduler_get_n_active (IrisScheduler *self);
 IRIS_AVAILABLE_IN_ALL
 IrisStats *iris_scheduler_get_stats (IrisScheduler *self);
 

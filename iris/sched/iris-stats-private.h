@@ -18,23 +18,31 @@
  *           WATCH: a stopwatch of each worker (iris-clock-private.h), in nanoseconds
  *           OTHER: whoever counts it adds it to the snapshot (add_stats of IrisCrewOps)
  *   how     SUM, or MAX: how the figures of several workers become one */
-#define IRIS_EACH_COUNTER(_)     \
-  _ (executed, WORKER, SUM)      \
-  _ (queued, WORKER, SUM)        \
-  _ (hinted, WORKER, SUM)        \
-  _ (stolen_in, WORKER, SUM)     \
-  _ (stolen_out, OTHER, SUM)     \
-  _ (stolen_inside, WORKER, SUM) \
-  _ (steals, WORKER, SUM)        \
-  _ (steal_tries, WORKER, SUM)   \
-  _ (steal_fails, WORKER, SUM)   \
-  _ (parks, WORKER, SUM)         \
-  _ (wakes, WORKER, SUM)         \
-  _ (cancelled, WORKER, SUM)     \
-  _ (steal_most, WORKER, MAX)    \
-  _ (searching_ns, WATCH, SUM)   \
-  _ (parked_ns, WATCH, SUM)      \
-  _ (alive_ns, WATCH, SUM)       \
+#define IRIS_EACH_COUNTER(_)        \
+  _ (executed, WORKER, SUM)         \
+  _ (queued, WORKER, SUM)           \
+  _ (hinted, WORKER, SUM)           \
+  _ (stolen_in, WORKER, SUM)        \
+  _ (stolen_out, OTHER, SUM)        \
+  _ (stolen_inside, WORKER, SUM)    \
+  _ (steals, WORKER, SUM)           \
+  _ (steal_tries, WORKER, SUM)      \
+  _ (steal_fails, WORKER, SUM)      \
+  _ (steal_empties, WORKER, SUM)    \
+  _ (refused_backlog, WORKER, SUM)  \
+  _ (refused_size, WORKER, SUM)     \
+  _ (refused_distance, WORKER, SUM) \
+  _ (refused_apart, WORKER, SUM)    \
+  _ (refusals_lapsed, WORKER, SUM)  \
+  _ (dozes, WORKER, SUM)            \
+  _ (parks, WORKER, SUM)            \
+  _ (wakes, WORKER, SUM)            \
+  _ (kept_apart, OTHER, SUM)        \
+  _ (cancelled, WORKER, SUM)        \
+  _ (steal_most, WORKER, MAX)       \
+  _ (searching_ns, WATCH, SUM)      \
+  _ (parked_ns, WATCH, SUM)         \
+  _ (alive_ns, WATCH, SUM)          \
   _ (busy_ns, OTHER, SUM)
 
 typedef enum

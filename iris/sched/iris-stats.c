@@ -78,6 +78,7 @@ iris_stats_copy (const IrisStats *self)
 
   copy = iris_stats_new (self->n_places, self->n_workers);
   copy->total = self->total;
+  copy->presence = self->presence;
   memcpy (copy->places, self->places, self->n_places * sizeof *self->places);
   memcpy (copy->workers, self->workers, self->n_workers * sizeof *self->workers);
   memcpy (copy->worker_place, self->worker_place, self->n_workers * sizeof *self->worker_place);
@@ -323,4 +324,40 @@ iris_counters_get_items_per_steal (const IrisCounters *self)
   g_return_val_if_fail (self != NULL, 0);
 
   return divide ((gdouble) self->stolen_in + self->stolen_inside, self->steals);
+}
+
+/**
+ * iris_counters_get_verdict:
+ * @self: counters of a worker, a place, or all
+ * @verdict: a verdict
+ *
+ * How often a look at a victim ended in this way.
+ *
+ * Returns: a count since the scheduler was made
+ *
+ * Since: 0.1
+ */
+guint64
+iris_counters_get_verdict (const IrisCounters *self, IrisStealVerdict verdict)
+{
+  g_return_val_if_fail (self != NULL, 0);
+
+  switch (verdict)
+    {
+    case IRIS_STEAL_VERDICT_TAKEN:
+      return self->steals;
+    case IRIS_STEAL_VERDICT_EMPTY:
+      return self->steal_empties;
+    case IRIS_STEAL_VERDICT_LOST:
+      return self->steal_fails;
+    case IRIS_STEAL_VERDICT_BACKLOG:
+      return self->refused_backlog;
+    case IRIS_STEAL_VERDICT_SIZE:
+      return self->refused_size;
+    case IRIS_STEAL_VERDICT_DISTANCE:
+      return self->refused_distance;
+    case IRIS_STEAL_VERDICT_APART:
+      return self->refused_apart;
+    }
+  g_return_val_if_reached (0);
 }

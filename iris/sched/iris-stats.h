@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include <iris/base/iris-version-macros.h>
+#include <iris/sched/iris-presence.h>
+#include <iris/sched/iris-steal-policy.h>
 #include <glib-object.h>
 
 G_BEGIN_DECLS
@@ -30,8 +31,18 @@ G_BEGIN_DECLS
  * @steals: successful steals (each of one item or more)
  * @steal_tries: victims looked at
  * @steal_fails: victims at which another thief was quicker
+ * @steal_empties: victims that had nothing
+ * @refused_backlog: victims left alone because what they had drains sooner than any move
+ * @refused_size: victims left alone for the memory that their items declare
+ * @refused_distance: victims left alone because they are far
+ * @refused_apart: inboxes left alone because an item there is to be kept apart
+ * @refusals_lapsed: steals from a place that had been refused before, because it did not get on as
+ *   expected, or came to have more
+ * @dozes: times a worker slept for a moment because it refused all that it saw
  * @parks: times a worker went to sleep
  * @wakes: times a worker was woken for work
+ * @kept_apart: of a place: items that were dealt to it because it had the least declared footprint
+ *   (%IRIS_ITEM_KEEP_APART); of a worker: 0
  * @cancelled: items whose work was not run, but whose destroy notify was
  * @steal_most: the most items that one steal took, since the scheduler was made
  * @searching_ns: nanoseconds in which a worker had no work and looked for some, at other places and
@@ -60,8 +71,16 @@ typedef struct
   guint64 steals;
   guint64 steal_tries;
   guint64 steal_fails;
+  guint64 steal_empties;
+  guint64 refused_backlog;
+  guint64 refused_size;
+  guint64 refused_distance;
+  guint64 refused_apart;
+  guint64 refusals_lapsed;
+  guint64 dozes;
   guint64 parks;
   guint64 wakes;
+  guint64 kept_apart;
   guint64 cancelled;
   guint64 steal_most;
   guint64 searching_ns;
@@ -76,12 +95,14 @@ typedef struct
  * @n_workers: length of @workers
  * @total: sums over all workers, and what happened outside them
  * @places: (array length=n_places): per place, in order of id
- * @workers: (array length=n_workers): per worker, in order of index
+ * @workers: (array length=n_workers): per worker, in order of index; spare workers, if any were
+ *   made, come last
  * @worker_place: (array length=n_workers): the place of each worker
  * @from_ns: when counting began, in nanoseconds of the clock of g_get_monotonic_time()
  * @to_ns: when the snapshot was taken
  * @delay: histogram of the time from queueing to running, of a sample of the items
  * @run: histogram of the time that running took, of the same sample
+ * @presence: how many workers take part, and what was decided about that
  *
  * A snapshot of a scheduler's statistics; see iris_scheduler_get_stats().
  *
@@ -100,6 +121,7 @@ typedef struct
   gint64 to_ns;
   guint64 delay[IRIS_STATS_DELAY_BUCKETS];
   guint64 run[IRIS_STATS_DELAY_BUCKETS];
+  IrisPresence presence;
 } IrisStats;
 
 #define IRIS_TYPE_STATS (iris_stats_get_type ())
@@ -116,6 +138,8 @@ IRIS_AVAILABLE_IN_ALL
 guint64 iris_stats_get_span (const IrisStats *self);
 IRIS_AVAILABLE_IN_ALL
 guint64 iris_stats_delay_quantile (const IrisStats *self, gdouble quantile);
+IRIS_AVAILABLE_IN_ALL
+guint64 iris_counters_get_verdict (const IrisCounters *self, IrisStealVerdict verdict);
 IRIS_AVAILABLE_IN_ALL
 guint64 iris_stats_run_quantile (const IrisStats *self, gdouble quantile);
 IRIS_AVAILABLE_IN_ALL

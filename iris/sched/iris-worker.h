@@ -23,5 +23,9 @@ IRIS_AVAILABLE_IN_ALL
 guint iris_worker_get_index (const IrisWorker *self);
 IRIS_AVAILABLE_IN_ALL
 gint iris_worker_get_place (const IrisWorker *self);
+IRIS_AVAILABLE_IN_ALL
+void iris_worker_begin_blocking (void);
+IRIS_AVAILABLE_IN_ALL
+void iris_worker_end_blocking (void);
 
 G_END_DECLS

@@ -16,8 +16,25 @@ struct _IrisWSScheduler
 G_DEFINE_FINAL_TYPE (IrisWSScheduler, iris_wsscheduler, IRIS_TYPE_PLACE_SCHEDULER)
 
 static void
+iris_wsscheduler_constructed (GObject *object)
+{
+  IrisPlaceScheduler *self = IRIS_PLACE_SCHEDULER (object);
+
+  if (iris_place_scheduler_get_places (self) == NULL)
+    {
+      guint n_workers = iris_scheduler_choose_n_workers (0, 0);
+      g_autoptr (IrisPlaces) places = iris_places_new_unbound (1, n_workers);
+
+      iris_place_scheduler_choose_places (self, places);
+    }
+
+  G_OBJECT_CLASS (iris_wsscheduler_parent_class)->constructed (object);
+}
+
+static void
 iris_wsscheduler_class_init (IrisWSSchedulerClass *klass)
 {
+  G_OBJECT_CLASS (klass)->constructed = iris_wsscheduler_constructed;
 }
 
 static void

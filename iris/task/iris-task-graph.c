@@ -286,7 +286,7 @@ iris_task_wait_for_returned (IrisTask *self)
   iris_task_enter (priv, IRIS_TASK_STATE_WAITING);
   g_mutex_unlock (&priv->lock);
 
-  added = graph_add (self, other);
+  added = graph_add (keep, other);
   if (added == CYCLE)
     {
       Outcome outcome = { .value = G_VALUE_INIT };

@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* What is ours, and no scheduler. */
+static const BenchEngine *const others[] = { &bench_engine_fork_join };
+
 static const BenchEngine *const peers[] = {
   &bench_engine_gthreadpool, &bench_engine_gasyncqueue,
 #ifdef HAVE_TBB
@@ -41,11 +44,14 @@ bench_contender_free (BenchContender *self)
 }
 
 static const BenchEngine *
-find_peer (const char *name)
+find_engine (const char *name)
 {
   for (guint i = 0; i < G_N_ELEMENTS (peers); i++)
     if (g_str_equal (peers[i]->name, name))
       return peers[i];
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (g_str_equal (others[i]->name, name))
+      return others[i];
 
   return NULL;
 }
@@ -53,9 +59,10 @@ find_peer (const char *name)
 static BenchContender *
 parse (const char *name, GError **error)
 {
-  const BenchEngine *peer = find_peer (name);
+  const BenchEngine *engine = find_engine (name);
 
-  return peer != NULL ? bench_contender_new (name, peer, 0, NULL) : bench_iris_parse (name, error);
+  return engine != NULL ? bench_contender_new (name, engine, 0, NULL)
+                        : bench_iris_parse (name, error);
 }
 
 gboolean
@@ -78,6 +85,8 @@ add_all (GPtrArray *contenders, const BenchOptions *options)
 {
   for (guint i = 0; i < bench_iris_n_schedulers (); i++)
     bench_iris_add_variants (contenders, options, i);
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    g_ptr_array_add (contenders, bench_contender_new (others[i]->name, others[i], 0, NULL));
   for (guint i = 0; options->peers && i < G_N_ELEMENTS (peers); i++)
     g_ptr_array_add (contenders, bench_contender_new (peers[i]->name, peers[i], 0, NULL));
 }

@@ -11,6 +11,10 @@
 
 #define REFUSED "idempotent"
 
+/* The steal policy is an object; a setting of this name gives its words. Policies are not run
+ * through by themselves. */
+#define STEAL "steal="
+
 typedef struct
 {
   const char *name;
@@ -181,12 +185,27 @@ bench_iris_add_variants (GPtrArray *contenders, const BenchOptions *options, gui
 }
 
 static gboolean
+check_steal (const char *words, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  g_autoptr (IrisStealPolicy) policy = iris_steal_policy_parse (words, &local);
+
+  if (policy != NULL)
+    return TRUE;
+  g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT, local->message);
+
+  return FALSE;
+}
+
+static gboolean
 check_setting (guint index, const char *setting, GError **error)
 {
   g_autoptr (GPtrArray) choices = find_choices (&schedulers[index]);
   const char *equals = strchr (setting, '=');
   gsize length = equals != NULL ? (gsize) (equals - setting) : 0;
 
+  if (schedulers[index].type != NULL && g_str_has_prefix (setting, STEAL))
+    return check_steal (equals + 1, error);
   for (guint i = 0; equals != NULL && i < choices->len; i++)
     {
       GParamSpecEnum *choice = g_ptr_array_index (choices, i);
@@ -242,6 +261,28 @@ places_new (const BenchContender *self, guint workers, GError **error)
   return NULL;
 }
 
+/* What was checked before: the name of a property and its value. */
+static char *
+parse_setting (GTypeClass *klass, const char *setting, GValue *value)
+{
+  const char *equals = strchr (setting, '=');
+  g_autofree char *name = g_strndup (setting, (gsize) (equals - setting));
+  GParamSpec *spec;
+
+  if (g_str_has_prefix (setting, STEAL))
+    {
+      g_value_init (value, IRIS_TYPE_STEAL_POLICY);
+      g_value_take_object (value, iris_steal_policy_parse (equals + 1, NULL));
+      return g_strdup ("steal-policy");
+    }
+  spec = g_object_class_find_property (G_OBJECT_CLASS (klass), name);
+  g_value_init (value, spec->value_type);
+  g_value_set_enum (
+      value, g_enum_get_value_by_nick (G_PARAM_SPEC_ENUM (spec)->enum_class, equals + 1)->value);
+
+  return g_steal_pointer (&name);
+}
+
 /* The scheduler's type, with its places and the settings; a value's nick becomes its number. */
 static IrisScheduler *
 scheduler_with_settings (GType type, IrisPlaces *places, char **settings)
@@ -255,16 +296,8 @@ scheduler_with_settings (GType type, IrisPlaces *places, char **settings)
 
   for (guint i = 0; i < n; i++)
     {
-      const char *equals = strchr (settings[i], '=');
-      char *name = g_strndup (settings[i], equals - settings[i]);
-      GParamSpec *spec = g_object_class_find_property (G_OBJECT_CLASS (klass), name);
-
-      g_ptr_array_add (owned, name);
-      names[i] = name;
-      g_value_init (&values[i], spec->value_type);
-      g_value_set_enum (
-          &values[i],
-          g_enum_get_value_by_nick (G_PARAM_SPEC_ENUM (spec)->enum_class, equals + 1)->value);
+      names[i] = parse_setting (klass, settings[i], &values[i]);
+      g_ptr_array_add (owned, (gpointer) names[i]);
     }
   names[n] = "places";
   g_value_init (&values[n], IRIS_TYPE_PLACES);

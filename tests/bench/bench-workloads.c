@@ -16,11 +16,11 @@ static const BenchWorkload workloads[] = {
   { "jacobi", "Laplace's equation in a square, against plain C", bench_jacobi },
   { "lud", "LU decomposition in blocks, against plain C", bench_lud },
   { "heat", "heat diffusion in a cube, against plain C", bench_heat },
+  { "locks", "critical sections of 2 to 128 waiters, in seven kinds", bench_locks },
   { "ping-pong", "a message back and forth between two actors", bench_ping_pong },
   { "fan-in", "messages from 8 producers to one actor", bench_fan_in },
   { "ring", "a message round a million actors", bench_actor_ring },
   { "coordinate", "exclusive messages of 4 threads through an arbiter", bench_coordinate },
-  { "locks", "critical sections of 2 to 128 waiters, in seven kinds", bench_locks },
   { "queues", "the containers by themselves, against threads", bench_queues },
 };
 

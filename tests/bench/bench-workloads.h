@@ -28,11 +28,11 @@ BenchResult *bench_fib (const BenchOptions *options, GError **error);
 BenchResult *bench_jacobi (const BenchOptions *options, GError **error);
 BenchResult *bench_lud (const BenchOptions *options, GError **error);
 BenchResult *bench_heat (const BenchOptions *options, GError **error);
+BenchResult *bench_locks (const BenchOptions *options, GError **error);
+/* Whether the contenders that were chosen are those of locks. */
+gboolean bench_locks_check (const BenchOptions *options, GError **error);
 BenchResult *bench_ping_pong (const BenchOptions *options, GError **error);
 BenchResult *bench_fan_in (const BenchOptions *options, GError **error);
 BenchResult *bench_actor_ring (const BenchOptions *options, GError **error);
 BenchResult *bench_coordinate (const BenchOptions *options, GError **error);
-BenchResult *bench_locks (const BenchOptions *options, GError **error);
-/* Whether the contenders that were chosen are those of locks. */
-gboolean bench_locks_check (const BenchOptions *options, GError **error);
 BenchResult *bench_queues (const BenchOptions *options, GError **error);

@@ -41,16 +41,17 @@ EXPECTED = {
     'wake': {'median': BASE | GLIB, '99th percentile': BASE | GLIB},
     'round-trip': {f'{n} under way': {'iris-task', 'gtask'} for n in (1, 100)},
     'idle': {'processor use': BASE | GLIB, 'wake-ups': BASE | GLIB},
-    'fib': {'call': {'plain'}, '1 worker': MANY, '2 workers': MANY},
+    'fib': {'call': {'plain'}, '1 worker': MANY | {'fork-join'},
+            '2 workers': MANY | {'fork-join'}},
     'jacobi': NUMERIC,
     'lud': NUMERIC,
     'heat': NUMERIC,
+    'locks': {f'{kind}, {n} waiters': {'gmutex', 'lock:off', 'lock:always', 'lock:adaptive', 'lock:threads'}
+              for kind in SECTIONS for n in (2, 4, 8, 16, 32, 64, 128)},
     'ping-pong': {'actors': MANY | {'gasyncqueue'}, 'ports': MANY},
     'fan-in': {'actors': MANY | {'gasyncqueue'}, 'ports': MANY},
     'ring': {'actors': MANY},
     'coordinate': {'arbiter': MANY | {'gasyncqueue'}, 'exclusive receiver': MANY},
-    'locks': {f'{kind}, {n} waiters': {'gmutex', 'lock:off', 'lock:always', 'lock:adaptive', 'lock:threads'}
-              for kind in SECTIONS for n in (2, 4, 8, 16, 32, 64, 128)},
     'queues': {f'{how}, {n} thread{"s" if n > 1 else ""}': who
                for n in (1, 2, 4) for how, who in CONTAINERS.items()} | {'steal': CONTAINERS['deque']},
 }
@@ -67,11 +68,11 @@ COUNTS = {
     'jacobi': (['--size', '20', '--steps', '3', '--tile', '8'], {'1 worker': 9}),
     'lud': (['--size', '24', '--tile', '8'], {'2 workers': 1 + 4 + 4 + 1 + 2 + 1 + 1}),
     'heat': (['--size', '7', '--steps', '5', '--tile', '3'], {'2 workers': 15}),
+    'locks': (['--items', '300'], {'single_ctr, 2 waiters': 300, 'multiple_fifo, 128 waiters': 256}),
     'ping-pong': (['--items', '5'], {'actors': 5, 'ports': 5}),
     'fan-in': (['--items', '16'], {'actors': 16, 'ports': 16}),
     'ring': (['--items', '7'], {'actors': 7}),
     'coordinate': (['--items', '8'], {'arbiter': 8, 'exclusive receiver': 8}),
-    'locks': (['--items', '300'], {'single_ctr, 2 waiters': 300, 'multiple_fifo, 128 waiters': 256}),
     'queues': (['--items', '30'], {'shared, 2 threads': 60, 'steal': 30, 'deque, 4 threads': 60}),
 }
 
@@ -190,6 +191,9 @@ def test_options():
     refused('has no setting', 'recursive', '--only', 'default:deal=own')
     refused('has no setting', 'recursive', '--only', 'places:deque=idempotent')
     refused('there is no contender', 'locks', '--only', 'places')
+    refused('steal policy knows no', 'recursive', '--only', 'places:steal=nearest')
+    refused('must be a number', 'recursive', '--only', 'places:steal=random+cap=0')
+    refused('has no setting', 'recursive', '--only', 'lock-free:steal=random')
     refused('can run fib', 'fib', '--only', 'gthreadpool')
     refused('neither in .svg nor in .png', 'recursive', '--chart', 'x.pdf')
     refused('-o FILE.svg', 'chart', 'x.json')
@@ -197,6 +201,10 @@ def test_options():
     check(done.returncode == 0 and {s['contender'] for s in json.loads(done.stdout)['results'][0][
         'series']} == {'places:deal=round-robin'}, 'a setting of a scheduler can be chosen',
           done.stderr)
+    chosen = {'places:steal=random+one,deque=split', 'work-stealing:steal=half'}
+    done = run('recursive', *SMALL, *(o for name in chosen for o in ('--only', name)), '--json')
+    check(done.returncode == 0 and {s['contender'] for s in json.loads(done.stdout)['results'][0][
+        'series']} == chosen, 'a steal policy can be chosen', done.stderr)
     done = run('--help')
     check(done.returncode == 0 and all(name in done.stdout for name in EXPECTED),
           '--help lists every workload', done.stdout)

@@ -168,6 +168,7 @@ explore_syscall (const char *where, long number, ...)
   char *word;
   int operation;
   uint32_t value;
+  const void *timeout;
 
   if (number == SYS_membarrier)
     {
@@ -181,9 +182,18 @@ explore_syscall (const char *where, long number, ...)
   word = va_arg (args, char *);
   operation = va_arg (args, int) & FUTEX_CMD_MASK;
   value = va_arg (args, uint32_t);
+  timeout = va_arg (args, const void *);
   va_end (args);
   if (!explore.running)
     return 0;
+  /* A time runs out when it likes. Whatever happens while it runs is what happens to a thread that
+   * is not let run. */
+  if (operation == FUTEX_WAIT && timeout != NULL)
+    {
+      explore_yield (where);
+      errno = ETIMEDOUT;
+      return -1;
+    }
   if (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET)
     return futex_wait (where, word, value);
   if (operation == FUTEX_WAKE)

@@ -5,7 +5,8 @@
  * there is something for him to do, and shutting down ends.
  *
  * PLANT_NO_RECHECK and PLANT_NO_SECOND_LOOK hide the work from a worker that is about to sleep, and
- * from one that leaves searching.
+ * from one that leaves searching. PLANT_NO_EXPOSE leaves what a worker has in private to it while
+ * it blocks.
  *
  * Made small: one round of search, inboxes of two, no stopwatches, which order nothing. The places
  * are a stub, and to make a thread is to let one of the scenario's threads be that worker.
@@ -21,13 +22,22 @@
 #undef IRIS_INBOX_CAPACITY
 #define IRIS_INBOX_CAPACITY 2
 #undef iris_cpu_relax
-#define iris_cpu_relax()                    ((void) 0)
-#define iris_stopwatch_start(watch, now_ns) ((void) (now_ns))
-#define iris_stopwatch_stop(watch, now_ns)  ((void) (now_ns))
-#define iris_worker_begin_search(worker)    false
-#define iris_worker_end_search(worker)      ((void) 0)
-#define g_thread_new(name, func, data)      thread_start (name, func, data)
-#define g_thread_join                       thread_join
+#define iris_cpu_relax()                          ((void) 0)
+#define iris_stopwatch_start(watch, now_ns)       ((void) (now_ns))
+#define iris_stopwatch_stop(watch, now_ns)        ((void) (now_ns))
+#define iris_worker_begin_search(worker)          false
+#define iris_worker_end_search(worker)            ((void) 0)
+#define g_get_monotonic_time()                    1
+#define g_thread_new(name, func, data)            thread_start (name, func, data)
+#define g_thread_try_new(name, func, data, error) thread_start (name, func, data)
+#define g_thread_join                             thread_join
+#undef pthread_cond_init
+#define pthread_cond_init(cond, attr) ((void) (cond))
+#define pthread_cond_destroy(cond)    ((void) (cond))
+#define pthread_cond_broadcast(cond)  ((void) (cond))
+#define pthread_cond_wait(cond, lock) cond_wait (lock)
+#define gettid()                      1
+#define iris_clock_ns()                           1
 #undef g_new
 #define g_new(type, n) ((type *) explore_malloc (sizeof (type) * (n)))
 #undef g_new0
@@ -38,14 +48,52 @@
 static GThread *thread_start (const char *name, gpointer (*func) (gpointer), gpointer data);
 static gpointer thread_join (GThread *thread);
 
+/* A condition is looked at again and again, which is more than the one that waits for it needs. */
+static inline void
+cond_wait (pthread_mutex_t *lock)
+{
+  pthread_mutex_unlock (lock);
+  sched_yield ();
+  pthread_mutex_lock (lock);
+}
+
 #include "iris/base/iris-lot.c"
 #include "iris/base/iris-slab.c"
+#include "iris/sched/iris-presence.c"
+#include "iris/sched/iris-blocking.c"
 #include "iris/sched/iris-crew.c"
+#include "iris/sched/iris-district-footprint.c"
+#include "iris/sched/iris-district-refuse.c"
 #include "iris/sched/iris-district-take.c"
 #include "iris/sched/iris-district.c"
 
 #include "explore.h"
 #include "items.h"
+
+/* Nobody forks here; scenario-forks.c has that. */
+
+IrisForkStack *
+iris_districts_get_forks (IrisCrew *crew, IrisWorker *self)
+{
+  return NULL;
+}
+
+IrisItem *
+iris_districts_steal_fork (IrisCrew *crew, IrisWorker *self)
+{
+  return NULL;
+}
+
+bool
+iris_districts_has_forks (IrisCrew *crew)
+{
+  return false;
+}
+
+void
+iris_fork_stack_clear (IrisForkStack *self)
+{
+}
 
 /* Places: a number of each, one worker or two at each, all equally far. */
 
@@ -73,6 +121,12 @@ guint
 iris_place_get_n_workers (const IrisPlace *self)
 {
   return workers_per_place;
+}
+
+guint64
+iris_place_get_cache_size (const IrisPlace *self)
+{
+  return 0;
 }
 
 gboolean
@@ -105,11 +159,34 @@ iris_stats_new (guint places, guint workers)
   abort ();
 }
 
+/* Nobody competes with the explorer. */
+
+void
+iris_contention_start (IrisContention *self)
+{
+}
+
+void
+iris_contention_stop (IrisContention *self)
+{
+}
+
+void
+iris_contention_free (IrisContention *self)
+{
+}
+
+void
+iris_contention_rouse (IrisContention *self)
+{
+}
+
 /* Threads: thread i of the scenario is worker i, as soon as it is made. */
 
 static gpointer (*thread_func) (gpointer);
-static _Atomic (IrisWorker *) started[EXPLORE_MAX_THREADS];
-static _Atomic uint32_t ended[EXPLORE_MAX_THREADS]; /* futexes */
+static IrisWorker *started[EXPLORE_MAX_THREADS];
+static _Atomic uint32_t is_started[EXPLORE_MAX_THREADS]; /* futexes */
+static _Atomic uint32_t ended[EXPLORE_MAX_THREADS];
 
 static GThread *
 thread_start (const char *name, gpointer (*func) (gpointer), gpointer data)
@@ -117,7 +194,9 @@ thread_start (const char *name, gpointer (*func) (gpointer), gpointer data)
   IrisWorker *worker = data;
 
   thread_func = func;
-  atomic_store_explicit (&started[worker->index], worker, memory_order_release);
+  started[worker->index] = worker;
+  atomic_exchange_explicit (&is_started[worker->index], 1, memory_order_acq_rel);
+  futex_wake (&is_started[worker->index]);
 
   return data;
 }
@@ -136,7 +215,9 @@ thread_join (GThread *thread)
 static void
 be_worker (unsigned self)
 {
-  thread_func (atomic_load_explicit (&started[self], memory_order_acquire));
+  while (atomic_load_explicit (&is_started[self], memory_order_acquire) == 0)
+    futex_wait (&is_started[self], 0);
+  thread_func (started[self]);
   atomic_exchange_explicit (&ended[self], 1, memory_order_acq_rel);
   futex_wake (&ended[self]);
 }
@@ -152,6 +233,7 @@ typedef struct
   Item *counted;
   unsigned queues; /* another one, from inside, or NOTHING */
   unsigned needs;  /* blocks until that one was done, or NOTHING */
+  bool says_so;    /* that it blocks */
 } Work;
 
 static IrisCrewOps ops;
@@ -178,9 +260,13 @@ work_run (gpointer data)
 
   if (work->queues != NOTHING)
     iris_crew_queue (crew, &works[work->queues].item);
+  if (work->says_so)
+    iris_worker_begin_blocking ();
   if (work->needs != NOTHING)
     while (atomic_load_explicit (&done[work->needs], memory_order_acquire) == 0)
       futex_wait (&done[work->needs], 0);
+  if (work->says_so)
+    iris_worker_end_blocking ();
   work_settle (work);
 }
 
@@ -199,6 +285,7 @@ add (gint place, bool strict, unsigned queues, unsigned needs)
   work->counted = item_new ();
   work->queues = queues;
   work->needs = needs;
+  work->says_so = false;
   atomic_init (&done[n_works++], 0);
 }
 
@@ -239,9 +326,15 @@ setup_crew (guint places, guint workers, IrisLayout layout, IrisDequeKind kind)
   workers_per_place = workers;
   n_works = 0;
   for (unsigned i = 0; i < EXPLORE_MAX_THREADS; i++)
-    atomic_init (&ended[i], 0);
+    {
+      atomic_init (&is_started[i], 0);
+      atomic_init (&ended[i], 0);
+    }
   ops = iris_districts_ops;
   ops.has_work = has_work;
+#ifdef PLANT_NO_EXPOSE
+  ops.expose = NULL;
+#endif
   crew = iris_crew_new (&ops, iris_districts_new (NULL, IRIS_DEAL_OWN, layout), NULL, places,
                         per_place, kind);
   if (layout == IRIS_LAYOUT_SHARED)
@@ -392,12 +485,86 @@ setup_mail (void)
   add (1, false, NOTHING, NOTHING);
 }
 
+/* One of two workers goes out, and comes back before the end or does not; what it leaves on its
+ * deque, of which a part may be private, is run all the same. */
+
+static void
+out (unsigned self)
+{
+  if (self < 2)
+    {
+      be_worker (self);
+      return;
+    }
+  queue (0);
+  explore_note ("one is to go out");
+  iris_presence_set_wanted (crew, 1);
+  iris_crew_shutdown (crew, IRIS_SHUTDOWN_DRAIN);
+}
+
+static void
+out_and_in (unsigned self)
+{
+  if (self < 2)
+    {
+      be_worker (self);
+      return;
+    }
+  iris_presence_set_wanted (crew, 1);
+  queue (0);
+  explore_note ("all are to be in");
+  iris_presence_set_wanted (crew, 2);
+}
+
+/* The only worker waits for what it has queued itself, in private; the spare runs it. */
+
+static void
+setup_spare (void)
+{
+  setup_crew (1, 1, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
+  iris_presence_set_max_spares (crew, 1);
+  add (IRIS_PLACE_ANY, false, 1, 1);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+  works[0].says_so = true;
+}
+
+static void
+spare (unsigned self)
+{
+  if (self < 2)
+    be_worker (self);
+  else
+    queue (0);
+}
+
+static void
+spare_at_the_end (unsigned self)
+{
+  spare (self);
+  if (self == 2)
+    iris_crew_shutdown (crew, IRIS_SHUTDOWN_DRAIN);
+}
+
+/* The same, with a strict one, while the crew ends. */
+static void
+setup_strict_spare (void)
+{
+  setup_spare ();
+  works[1].item.place = 0;
+  works[1].item.flags = IRIS_ITEM_STRICT;
+}
+
 #define SMALL .preemptions = 2, .delays = 1, .together = 2
+#define TINY  .preemptions = 1, .delays = 1
 
 #if defined(PLANT_NO_RECHECK) || defined(PLANT_NO_SECOND_LOOK)
 static const ExploreScenario scenarios[] = {
   { "crew/chain", 3, setup_chain, outside_queues_two, check, .may_sleep = true, .fails = "is lost",
     SMALL },
+};
+#elif defined(PLANT_NO_EXPOSE)
+static const ExploreScenario scenarios[] = {
+  { "crew/spare", 3, setup_spare, spare, check, .may_sleep = true, .fails = "is lost", TINY },
 };
 #else
 static const ExploreScenario scenarios[] = {
@@ -411,6 +578,10 @@ static const ExploreScenario scenarios[] = {
   { "crew/split", 3, setup_split, outside_shuts_down, check, SMALL },
   { "crew/strict", 3, setup_strict, outside_queues_one, check, .may_sleep = true, SMALL },
   { "crew/mail", 3, setup_mail, outside_queues_one, check, .may_sleep = true, SMALL },
+  { "crew/out", 3, setup_split, out, check, TINY },
+  { "crew/out-and-in", 3, setup_from_inside, out_and_in, check, .may_sleep = true, TINY },
+  { "crew/spare", 3, setup_spare, spare, check, .may_sleep = true, TINY },
+  { "crew/spare-at-the-end", 3, setup_strict_spare, spare_at_the_end, check, TINY },
 };
 #endif
 
@@ -423,6 +594,7 @@ main (int argc, char **argv)
   explore_state (&exit_key_once, sizeof exit_key_once);
   explore_thread_local (iris_slab_mine, sizeof iris_slab_mine);
   explore_thread_local (&iris_worker_mine, sizeof iris_worker_mine);
+  explore_thread_local (&sweeps_here, sizeof sweeps_here);
 
   return explore_main (argc, argv, scenarios, sizeof scenarios / sizeof scenarios[0]);
 }

@@ -517,6 +517,7 @@ static const ExploreScenario scenarios[] = {
   { "abp/two-thieves", 3, setup_abp, two_thieves, check, .together = 3 },
   { "abp/from-both-ends", 2, setup_abp, from_both_ends, check },
   { "locked/two-items", 2, setup_locked, two_items, check },
+  { "idem/last-item", 2, setup_idem, last_item, check },
   { "idem/two-items", 2, setup_idem, two_items, check },
   { "idem/two-thieves", 3, setup_idem, two_thieves, check, .together = 3 },
 };

@@ -7,8 +7,11 @@
  * word for each piece of work, 1 while it waits. A piece of work may publish another one, and may
  * block until another one was done: then somebody else must do that, who was asleep.
  *
- * PLANT_NO_RECHECK goes to sleep without a last look, PLANT_NO_SECOND_LOOK leaves searching
- * without one, PLANT_NO_HEAVY_FENCE takes away the sleeper's half of the fences.
+ * Some work is refused at first by workers of other places, which doze then.
+ *
+ * PLANT_NO_DOZE sleeps for good where it should doze. PLANT_NO_RECHECK goes to sleep without a last
+ * look, PLANT_NO_SECOND_LOOK leaves searching without one, PLANT_NO_HEAVY_FENCE takes away the
+ * sleeper's half of the fences.
  */
 #include "iris/base/iris-atomic-private.h"
 
@@ -40,13 +43,21 @@ static _Atomic uint32_t waiting[MAX_WORK];
 static _Atomic uint32_t done[MAX_WORK]; /* futexes */
 static unsigned n_works;
 static unsigned n_workers;
+static bool refusing;
+static unsigned n_refusals[N_WORKERS][MAX_WORK]; /* to come, of a worker's own */
 
 static void
 setup_lot (unsigned n_places, unsigned workers)
 {
-  iris_lot_init (&lot, n_places, workers);
+  unsigned per_place[N_WORKERS] = { 0 };
+
+  for (unsigned i = 0; i < workers; i++)
+    per_place[i % n_places]++;
+  iris_lot_init (&lot, n_places, per_place);
   n_workers = workers;
   n_works = 0;
+  refusing = false;
+  memset (n_refusals, 0, sizeof n_refusals);
   for (unsigned i = 0; i < workers; i++)
     iris_parker_init (&parkers[i], i % n_places);
 }
@@ -75,6 +86,12 @@ may_take (unsigned self, unsigned work)
   return !works[work].strict || works[work].place == parkers[self].place;
 }
 
+static bool
+is_waiting (unsigned work)
+{
+  return atomic_load_explicit (&waiting[work], memory_order_relaxed) == 1;
+}
+
 static unsigned
 take (unsigned self)
 {
@@ -82,6 +99,8 @@ take (unsigned self)
     {
       uint32_t expected = 1;
 
+      if (n_refusals[self][i] > 0 && is_waiting (i))
+        continue;
       if (may_take (self, i) && atomic_load_explicit (&waiting[i], memory_order_relaxed) == 1
           && atomic_compare_exchange_strong_explicit (&waiting[i], &expected, 0,
                                                       memory_order_acquire, memory_order_relaxed))
@@ -134,6 +153,35 @@ recheck (unsigned self)
 #endif
 }
 
+/* Leaves what it refuses for a while, if there is nothing else; less willingly each time. */
+static bool
+doze (unsigned self)
+{
+  bool refuses = false;
+
+  if (!refusing)
+    return false;
+  for (unsigned i = 0; i < n_works; i++)
+    {
+      if (may_take (self, i) && is_waiting (i) && n_refusals[self][i] == 0)
+        return false;
+      if (is_waiting (i) && n_refusals[self][i] > 0)
+        {
+          n_refusals[self][i]--;
+          refuses = true;
+        }
+    }
+#ifdef PLANT_NO_DOZE
+  if (refuses)
+    iris_lot_sleep (&lot, &parkers[self]);
+#else
+  if (refuses)
+    iris_lot_doze (&lot, &parkers[self], 1);
+#endif
+
+  return refuses;
+}
+
 /* The next work, or NOTHING at the end: worker_next() of iris-crew.c with one round of search. */
 static unsigned
 next_work (unsigned self)
@@ -147,6 +195,11 @@ next_work (unsigned self)
       if (work != NOTHING)
         break;
       iris_lot_prepare (&lot, &parkers[self]);
+      if (doze (self))
+        {
+          work = take (self);
+          continue;
+        }
       if (recheck (self))
         {
           iris_lot_cancel (&lot, &parkers[self]);
@@ -312,6 +365,30 @@ close_one (unsigned self)
     }
 }
 
+/* Two places. What is published from inside is needed there, and refused at first elsewhere. */
+
+static void
+setup_refused (void)
+{
+  setup_lot (2, 2);
+  add (0, false, 1, 1);
+  add (0, false, NOTHING, NOTHING);
+  refusing = true;
+  n_refusals[1][1] = 1;
+}
+
+/* All end although one refuses what is left. */
+
+static void
+setup_refused_close (void)
+{
+  setup_lot (2, 2);
+  add (0, false, 1, NOTHING);
+  add (0, false, NOTHING, NOTHING);
+  refusing = true;
+  n_refusals[1][0] = n_refusals[1][1] = 1;
+}
+
 #define SMALL .preemptions = 2, .delays = 1, .together = 2
 
 #if defined(PLANT_NO_RECHECK) || defined(PLANT_NO_HEAVY_FENCE)
@@ -324,6 +401,11 @@ static const ExploreScenario scenarios[] = {
   { "lot/chain", 3, setup_chain, chain, check, .may_sleep = true,
     .fails = "is left, and those who could do it sleep" },
 };
+#elif defined(PLANT_NO_DOZE)
+static const ExploreScenario scenarios[] = {
+  { "lot/refused", 2, setup_refused, from_inside, check, .may_sleep = true,
+    .fails = "is left, and those who could do it sleep" },
+};
 #else
 static const ExploreScenario scenarios[] = {
   { "lot/one-worker", 2, setup_one_worker, one_worker, check, .may_sleep = true, .together = 4 },
@@ -332,6 +414,8 @@ static const ExploreScenario scenarios[] = {
   { "lot/from-inside", 2, setup_from_inside, from_inside, check, .may_sleep = true, .together = 4 },
   { "lot/close-one", 2, setup_one_worker, close_one, check, .together = 4 },
   { "lot/close", 3, setup_close, close_behind, check, SMALL },
+  { "lot/refused", 2, setup_refused, from_inside, check, .may_sleep = true, .together = 4 },
+  { "lot/refused-close", 3, setup_refused_close, close_behind, check, SMALL },
 };
 #endif
 

@@ -26,6 +26,9 @@
  * place). -DCLOSE: closes at any moment after the publishers are done. -DRACE: closes at any moment;
  * what a publisher was too late with may be left for the sweep.
  *
+ * -DOUT: at any moment a setter lowers the quota of place 0 to one worker; with -DBACK it raises it again
+ * at any later moment. Who is out is not woken for items, and ends with the others.
+ *
  * Planted mistakes, each of which Spin must find (tests/model/meson.build says in which shape):
  *   NO_RECHECK           no look at the sources behind prepare
  *   NO_FENCE             no fence there
@@ -34,6 +37,9 @@
  *   NO_FENCE_IN_CHAIN    no fence there
  *   NO_PLACE_IN_CHAIN    no look there while others search, be it at other places (three workers)
  *   NO_CONFIRM           all asleep by the words is taken for the end, whether or not all looked
+ *   NOBODY_IN            the quota is lowered to nobody
+ *   OUT_SEARCHING        a searcher goes out without another look
+ *   NO_END_FOR_OUT       who is out is forgotten at the end
  */
 #ifndef PLACES
 #define PLACES 1
@@ -72,6 +78,8 @@ bool lock_held;
 bool linked[N_WORKERS], confirmed[N_WORKERS], token[N_WORKERS], is_searching[N_WORKERS];
 byte n_confirmed;
 bool closing, finished;
+bool out[N_WORKERS];
+byte n_in, place_in[PLACES], quota[PLACES];
 
 /* What the claims need. */
 byte n_queued, n_run, n_published, n_ended;
@@ -158,6 +166,54 @@ inline release_place (w) {
 
 inline release_lot (w) {
   d_step { searching++; sleeping--; is_searching[w] = true }
+}
+
+#define TOO_MANY(w) (!closing && place_in[PLACE_OF (w)] > quota[PLACE_OF (w)])
+
+/* lot_put_out(), and what lot_put_sleeper_out() does before: under the lock. */
+inline put_out (w) {
+  d_step { out[w] = true; place_in[PLACE_OF (w)]--; n_in-- }
+}
+
+inline put_sleeper_out (w) {
+  d_step {
+    linked[w] = false;
+    if
+    :: confirmed[w] -> n_confirmed--; confirmed[w] = false
+    :: else
+    fi;
+    place_sleeping[PLACE_OF (w)]--
+  }
+  sleeping--;
+  put_out (w)
+}
+
+/* lot_bring_back(): under the lock. */
+inline bring_back (w) {
+  d_step { out[w] = false; place_in[PLACE_OF (w)]++; n_in++; place_searching[PLACE_OF (w)]++ }
+  d_step { searching++; is_searching[w] = true };
+  token[w] = true
+}
+
+/* lot_end_out(): under the lock. */
+inline end_out () {
+#ifndef NO_END_FOR_OUT
+  d_step {
+    cw = 0;
+    do
+    :: cw < N_WORKERS ->
+       if
+       :: out[cw] -> out[cw] = false; token[cw] = true
+       :: else
+       fi;
+       cw++
+    :: else -> break
+    od;
+    cw = 0
+  }
+#else
+  skip
+#endif
 }
 
 /* iris_lot_wake(). */
@@ -250,6 +306,39 @@ proctype Worker (byte me) {
   bool got, seen, look, look_strict, look_shared;
 
 next:
+#ifdef OUT
+  /* iris_worker_leave() and iris_lot_leave(). */
+  if
+#ifdef OUT_SEARCHING
+  :: TOO_MANY (me) ->
+#else
+  :: TOO_MANY (me) && !is_searching[me] ->
+#endif
+     lock (me);
+     if
+     :: TOO_MANY (me) ->
+#ifdef OUT_SEARCHING
+        if
+        :: is_searching[me] ->
+           place_searching[PLACE_OF (me)]--;
+           d_step { searching--; is_searching[me] = false }
+        :: else
+        fi;
+#endif
+        token[me] = false;
+        put_out (me);
+        unlock ();
+end_away:
+        token[me];
+        if
+        :: finished -> goto ended
+        :: else
+        fi
+     :: else -> unlock ()
+     fi
+  :: else
+  fi;
+#endif
   take (me, PLACE_OF (me));
   if
   :: got -> goto found
@@ -328,13 +417,20 @@ search:
     :: else
     fi
   }
+#ifdef OUT
+  if
+  :: linked[me] && TOO_MANY (me) -> put_sleeper_out (me)
+  :: else
+  fi;
+#endif
   if
 #ifdef NO_CONFIRM
   :: closing && sleeping == N_WORKERS ->
 #else
-  :: closing && n_confirmed == N_WORKERS ->
+  :: closing && n_confirmed == n_in ->
 #endif
      finished = true;
+     end_out ();
      wake_all ()
   :: else
   fi;
@@ -343,7 +439,7 @@ end_asleep:
   token[me];
   if
   :: finished -> goto ended
-  :: else -> goto search
+  :: else -> goto next
   fi;
 
 found:
@@ -451,6 +547,43 @@ proctype Closer () {
   unlock ()
 }
 
+/* iris_lot_set_quota(), once or twice. */
+proctype Setter () {
+  byte cw;
+
+  atomic { !lock_held -> lock_held = true }
+#ifdef NOBODY_IN
+  quota[0] = 0;
+#else
+  quota[0] = 1;
+#endif
+  do
+  :: cw < N_WORKERS ->
+     if
+     :: linked[cw] && confirmed[cw] && TOO_MANY (cw) -> put_sleeper_out (cw)
+     :: else
+     fi;
+     cw++
+  :: else -> break
+  od;
+  lock_held = false;
+
+#ifdef BACK
+  atomic { !lock_held -> lock_held = true }
+  d_step { quota[0] = N_WORKERS; cw = 0 }
+  do
+  :: cw < N_WORKERS ->
+     if
+     :: out[cw] && PLACE_OF (cw) == 0 -> bring_back (cw)
+     :: else
+     fi;
+     cw++
+  :: else -> break
+  od;
+  lock_held = false
+#endif
+}
+
 /* Runs when nothing else can. */
 proctype Claims () {
 end_claims:
@@ -468,6 +601,14 @@ end_claims:
 }
 
 init {
+  byte w;
+
+  d_step {
+    do
+    :: w < N_WORKERS -> place_in[PLACE_OF (w)]++; quota[PLACE_OF (w)]++; n_in++; w++
+    :: else -> break
+    od
+  }
   atomic {
     run Worker (0);
     run Worker (1);
@@ -479,6 +620,9 @@ init {
     run Memory ();
 #if defined(CLOSE) || defined(RACE)
     run Closer ();
+#endif
+#ifdef OUT
+    run Setter ();
 #endif
     run Claims ()
   }

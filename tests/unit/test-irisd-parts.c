@@ -8,6 +8,7 @@
 #include "daemon/irisd-log.h"
 #include "daemon/irisd-outbox.h"
 #include "daemon/irisd-peer.h"
+#include "daemon/irisd-places.h"
 #include "daemon/irisd-runtime-dir.h"
 #include "daemon/irisd-service.h"
 #include "daemon/irisd-text.h"
@@ -256,6 +257,28 @@ START_TEST (the_default_limits_fit_each_other)
 }
 END_TEST
 
+START_TEST (a_steal_policy_is_given_in_words)
+{
+  const char *text = "[irisd]\nsteal = random+one\n";
+  g_autoptr (IrisdConfig) config = irisd_config_new ();
+  g_autoptr (IrisPlaces) places = iris_places_new_unbound (2, 1);
+  g_autoptr (IrisScheduler) scheduler = NULL;
+  g_autoptr (IrisStealPolicy) policy = NULL;
+  g_autoptr (GError) error = NULL;
+  IrisStealAmount amount;
+
+  ck_assert (irisd_config_load_text (config, "irisd.conf", text, strlen (text), &error));
+  scheduler = irisd_places_new_scheduler (config, places);
+  g_object_get (scheduler, "steal-policy", &policy, NULL);
+  ck_assert_ptr_nonnull (policy);
+  g_object_get (policy, "amount", &amount, NULL);
+  ck_assert_int_eq (amount, IRIS_STEAL_AMOUNT_ONE);
+
+  ck_assert (!irisd_config_set (config, "steal", "everything", &error));
+  ck_assert (g_error_matches (error, IRISD_ERROR, IRISD_ERROR_USAGE));
+}
+END_TEST
+
 START_TEST (only_loopback_addresses_are_listened_on)
 {
   g_autoptr (IrisdConfig) config = irisd_config_new ();
@@ -352,6 +375,7 @@ main (int argc, char **argv)
   Suite *suite = suite_create ("irisd-parts");
   TCase *parts = tcase_create ("parts");
   tcase_add_test (parts, a_ledger_gives_back_what_was_put_in_oldest_first);
+  tcase_add_test (parts, a_steal_policy_is_given_in_words);
   tcase_add_test (parts, an_outbox_keeps_order_and_limit);
   tcase_add_test (parts, peers_are_found_by_route_and_sorted_by_age);
   tcase_add_test (parts, a_noisy_place_in_the_log_is_kept_short);

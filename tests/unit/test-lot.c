@@ -21,7 +21,11 @@ static IrisParker parkers[N_PARKERS];
 static void
 open_lot (unsigned n_places, unsigned workers_per_place)
 {
-  ck_assert (iris_lot_init (&lot, n_places, n_places * workers_per_place));
+  unsigned workers[N_PARKERS];
+
+  for (unsigned i = 0; i < n_places; i++)
+    workers[i] = workers_per_place;
+  ck_assert (iris_lot_init (&lot, n_places, workers));
   for (unsigned i = 0; i < n_places * workers_per_place; i++)
     iris_parker_init (&parkers[i], i / workers_per_place);
 }

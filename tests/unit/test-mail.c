@@ -144,6 +144,68 @@ START_TEST (mail_wakes_the_place_it_is_for)
 }
 END_TEST
 
+/* More mail than the mailbox, the bounded deque and the inbox behind it hold, so that envelopes
+ * wait in the overflow of the mailbox and in that of an inbox at once; from two places in turn, so
+ * that what is next in the one list is not next in the other. */
+#define N_FLOOD  10000
+#define N_FLOODS 4
+
+static guint turn; /* under the lock: how many floods are over */
+
+static void
+wait_for_turn (guint at_least)
+{
+  g_mutex_lock (&lock);
+  while (turn < at_least)
+    g_cond_wait (&changed, &lock);
+  g_mutex_unlock (&lock);
+}
+
+/* Keeps the worker of the place that all the mail is for. */
+static void
+wait_for_floods (gpointer data)
+{
+  wait_for_turn (N_FLOODS);
+}
+
+/* Every second flood is this worker's. It stays until the last is over, so that the mail waits. */
+static void
+flood (gpointer data)
+{
+  for (guint i = GPOINTER_TO_UINT (data); i < N_FLOODS; i += 2)
+    {
+      wait_for_turn (i);
+      for (guint id = i * N_FLOOD; id < (i + 1) * N_FLOOD; id++)
+        iris_scheduler_queue_at (scheduler, 2, IRIS_ITEM_NONE, run_numbered, GUINT_TO_POINTER (id),
+                                 NULL);
+      g_mutex_lock (&lock);
+      turn++;
+      g_cond_broadcast (&changed);
+      g_mutex_unlock (&lock);
+    }
+  wait_for_turn (N_FLOODS);
+}
+
+START_TEST (mail_may_overflow_on_both_its_ways)
+{
+  g_autoptr (IrisPlaces) places = iris_places_new_unbound (3, 1);
+
+  scheduler = g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places, "layout",
+                            IRIS_LAYOUT_MAILBOXES, "deque", IRIS_DEQUE_ABP, NULL);
+  runs = calloc (N_FLOODS * N_FLOOD, 1);
+  turn = 0;
+  iris_scheduler_queue_at (scheduler, 2, IRIS_ITEM_STRICT, wait_for_floods, NULL, NULL);
+  for (guint i = 0; i < 2; i++)
+    iris_scheduler_queue_at (scheduler, (gint) i, IRIS_ITEM_STRICT, flood, GUINT_TO_POINTER (i),
+                             NULL);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  for (guint i = 0; i < N_FLOODS * N_FLOOD; i++)
+    ck_assert_msg (runs[i] == 1, "item %u ran %u times", i, runs[i]);
+  g_clear_object (&scheduler);
+  free ((void *) runs);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -158,6 +220,7 @@ main (void)
   tcase_add_test (all, every_item_runs_once_whoever_meets_it_first);
   tcase_add_test (all, cancelling_settles_every_item_once);
   tcase_add_test (all, mail_wakes_the_place_it_is_for);
+  tcase_add_test (all, mail_may_overflow_on_both_its_ways);
   suite_add_tcase (suite, all);
 
   runner = srunner_create (suite);

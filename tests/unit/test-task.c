@@ -288,9 +288,21 @@ return_task (IrisTask *task, gpointer other)
 }
 
 static void
-return_new_task (IrisTask *task, gpointer func)
+gate_freed (gpointer gate)
 {
-  IRIS_TASK_RETURN_TASK_NEW (task, func, "inner ", count_notified);
+  core_test_gate_add (gate, 1);
+}
+
+static void
+throw_only (IrisTask *task, gpointer data)
+{
+  IRIS_TASK_THROW_NEW (task, G_IO_ERROR, G_IO_ERROR_BUSY, "busy");
+}
+
+static void
+return_new_task (IrisTask *task, gpointer gate)
+{
+  IRIS_TASK_RETURN_TASK_NEW (task, throw_only, gate, gate_freed);
 }
 
 START_TEST (a_returned_task_gives_its_outcome)
@@ -358,7 +370,8 @@ END_TEST
 
 START_TEST (a_new_task_may_be_returned)
 {
-  IrisTask *task = iris_task_new (return_new_task, tell_and_throw, NULL);
+  CoreTestGate freed = CORE_TEST_GATE_INIT;
+  IrisTask *task = iris_task_new (return_new_task, &freed, NULL);
   g_autoptr (GError) error = NULL;
 
   g_object_ref_sink (task);
@@ -366,6 +379,7 @@ START_TEST (a_new_task_may_be_returned)
   ck_assert (!iris_task_wait (task, -1, &error));
   ck_assert (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY));
   g_object_unref (task);
+  core_test_gate_wait (&freed, 1);
 }
 END_TEST
 

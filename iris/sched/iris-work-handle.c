@@ -13,7 +13,7 @@
  */
 #include "iris/sched/iris-item-private.h"
 #define IRIS_INSIDE
-#include "iris/sched/iris-work.h"
+#include "iris/sched/iris-work-handle.h"
 #undef IRIS_INSIDE
 
 #include <pthread.h>
@@ -25,7 +25,7 @@ typedef struct
   GQueue works;
 } Register;
 
-struct _IrisWork
+struct _IrisWorkHandle
 {
   IrisItem item;
   _Atomic gint ref_count;
@@ -37,7 +37,7 @@ struct _IrisWork
   GList link; /* in the register, until it is claimed */
 };
 
-G_DEFINE_BOXED_TYPE (IrisWork, iris_work, iris_work_ref, iris_work_unref)
+G_DEFINE_BOXED_TYPE (IrisWorkHandle, iris_work_handle, iris_work_handle_ref, iris_work_handle_unref)
 static G_DEFINE_QUARK (iris - scheduler - works, register)
 
 static void
@@ -76,17 +76,15 @@ register_of (IrisScheduler *scheduler)
 }
 
 /**
- * iris_work_ref:
+ * iris_work_handle_ref:
  * @self: work
- *
- * Adds a reference. May be called from any thread.
  *
  * Returns: (transfer full): the work
  *
  * Since: 0.1
  */
-IrisWork *
-iris_work_ref (IrisWork *self)
+IrisWorkHandle *
+iris_work_handle_ref (IrisWorkHandle *self)
 {
   g_return_val_if_fail (self != NULL, NULL);
 
@@ -96,7 +94,7 @@ iris_work_ref (IrisWork *self)
 }
 
 /**
- * iris_work_unref:
+ * iris_work_handle_unref:
  * @self: (transfer full): work
  *
  * Drops a reference. That does not take the work back.
@@ -104,7 +102,7 @@ iris_work_ref (IrisWork *self)
  * Since: 0.1
  */
 void
-iris_work_unref (IrisWork *self)
+iris_work_handle_unref (IrisWorkHandle *self)
 {
   g_return_if_fail (self != NULL);
 
@@ -116,7 +114,7 @@ iris_work_unref (IrisWork *self)
 
 /* TRUE for one caller in the life of the work. */
 static gboolean
-work_claim (IrisWork *self)
+work_claim (IrisWorkHandle *self)
 {
   if (atomic_exchange_explicit (&self->claimed, true, memory_order_acq_rel))
     return FALSE;
@@ -128,7 +126,7 @@ work_claim (IrisWork *self)
 }
 
 static void
-work_end (IrisWork *self)
+work_end (IrisWorkHandle *self)
 {
   if (self->notify != NULL)
     self->notify (self->data);
@@ -137,24 +135,24 @@ work_end (IrisWork *self)
 static void
 work_run (gpointer data)
 {
-  IrisWork *self = data;
+  IrisWorkHandle *self = data;
 
   if (work_claim (self))
     {
       self->func (self->data);
       work_end (self);
     }
-  iris_work_unref (self);
+  iris_work_handle_unref (self);
 }
 
 static void
 work_drop (gpointer data)
 {
-  IrisWork *self = data;
+  IrisWorkHandle *self = data;
 
   if (work_claim (self))
     work_end (self);
-  iris_work_unref (self);
+  iris_work_handle_unref (self);
 }
 
 /**
@@ -172,18 +170,18 @@ work_drop (gpointer data)
  *
  * Since: 0.1
  */
-IrisWork *
+IrisWorkHandle *
 iris_scheduler_queue_work (IrisScheduler *self,
                            IrisCallback func,
                            gpointer data,
                            GDestroyNotify notify)
 {
-  IrisWork *work;
+  IrisWorkHandle *work;
 
   g_return_val_if_fail (IRIS_IS_SCHEDULER (self), NULL);
   g_return_val_if_fail (func != NULL, NULL);
 
-  work = g_new0 (IrisWork, 1);
+  work = g_new0 (IrisWorkHandle, 1);
   atomic_init (&work->ref_count, 2);
   work->func = func;
   work->data = data;
@@ -216,7 +214,7 @@ iris_scheduler_queue_work (IrisScheduler *self,
  * Since: 0.1
  */
 gboolean
-iris_scheduler_unqueue (IrisScheduler *self, IrisWork *work)
+iris_scheduler_unqueue (IrisScheduler *self, IrisWorkHandle *work)
 {
   g_return_val_if_fail (IRIS_IS_SCHEDULER (self), FALSE);
   g_return_val_if_fail (work != NULL, FALSE);
@@ -230,7 +228,7 @@ iris_scheduler_unqueue (IrisScheduler *self, IrisWork *work)
 }
 
 /**
- * iris_scheduler_foreach: (skip)
+ * iris_scheduler_foreach:
  * @self: a scheduler
  * @func: (scope call) (closure user_data): called for each, under no lock
  * @user_data: (nullable): for @func
@@ -251,16 +249,16 @@ iris_scheduler_foreach (IrisScheduler *self, IrisSchedulerForeachFunc func, gpoi
   g_return_if_fail (IRIS_IS_SCHEDULER (self));
   g_return_if_fail (func != NULL);
 
-  works = g_ptr_array_new_with_free_func ((GDestroyNotify) iris_work_unref);
+  works = g_ptr_array_new_with_free_func ((GDestroyNotify) iris_work_handle_unref);
   where = register_of (self);
   pthread_mutex_lock (&where->lock);
   for (GList *link = where->works.head; link != NULL; link = link->next)
-    g_ptr_array_add (works, iris_work_ref (link->data));
+    g_ptr_array_add (works, iris_work_handle_ref (link->data));
   pthread_mutex_unlock (&where->lock);
 
   for (guint i = 0; i < works->len && go_on; i++)
     {
-      IrisWork *work = g_ptr_array_index (works, i);
+      IrisWorkHandle *work = g_ptr_array_index (works, i);
 
       if (!atomic_load_explicit (&work->claimed, memory_order_acquire))
         go_on = func (self, work, work->func, work->data, user_data);

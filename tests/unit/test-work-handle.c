@@ -53,7 +53,7 @@ make_held (void)
 START_TEST (work_that_has_not_begun_is_taken_back_once)
 {
   g_autoptr (IrisScheduler) scheduler = make_held ();
-  g_autoptr (IrisWork) back = NULL, stays = NULL;
+  g_autoptr (IrisWorkHandle) back = NULL, stays = NULL;
 
   setup ();
   back = iris_scheduler_queue_work (scheduler, count_run, NULL, count_notify);
@@ -71,7 +71,7 @@ END_TEST
 
 static gboolean
 take_every_other (IrisScheduler *scheduler,
-                  IrisWork *work,
+                  IrisWorkHandle *work,
                   IrisCallback callback,
                   gpointer data,
                   gpointer user_data)
@@ -93,7 +93,7 @@ START_TEST (foreach_sees_what_waits_in_order_and_stops_when_told)
 
   setup ();
   for (guint i = 0; i < 10; i++)
-    iris_work_unref (
+    iris_work_handle_unref (
         iris_scheduler_queue_work (scheduler, count_run, GUINT_TO_POINTER (i), count_notify));
   iris_scheduler_foreach (scheduler, take_every_other, &n);
   ck_assert_uint_eq (n, 8);
@@ -114,7 +114,7 @@ START_TEST (worker_and_owner_race_and_one_wins)
   setup ();
   for (guint i = 0; i < N_WORKS; i++)
     {
-      g_autoptr (IrisWork)
+      g_autoptr (IrisWorkHandle)
           work = iris_scheduler_queue_work (scheduler, count_run, NULL, count_notify);
 
       if (i % 3 == 0)
@@ -133,7 +133,7 @@ START_TEST (cancelling_settles_work)
 
   setup ();
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_CANCEL);
-  iris_work_unref (iris_scheduler_queue_work (scheduler, count_run, NULL, count_notify));
+  iris_work_handle_unref (iris_scheduler_queue_work (scheduler, count_run, NULL, count_notify));
   ck_assert_uint_eq (atomic_load (&n_run), 0);
   ck_assert_uint_eq (atomic_load (&n_notified), 1);
   g_object_unref (scheduler);
@@ -143,7 +143,7 @@ END_TEST
 int
 main (void)
 {
-  Suite *suite = suite_create ("work");
+  Suite *suite = suite_create ("work-handle");
   TCase *all = tcase_create ("all");
   SRunner *runner;
   int n_failed;

@@ -8,19 +8,19 @@
 
 G_BEGIN_DECLS
 
-#define IRIS_TYPE_WORK (iris_work_get_type ())
+#define IRIS_TYPE_WORK_HANDLE (iris_work_handle_get_type ())
 
 /**
- * IrisWork:
+ * IrisWorkHandle:
  *
  * Work that was queued with iris_scheduler_queue_work(), as whoever queued it sees it.
  *
  * Since: 0.1
  */
-typedef struct _IrisWork IrisWork;
+typedef struct _IrisWorkHandle IrisWorkHandle;
 
 /**
- * IrisSchedulerForeachFunc: (skip)
+ * IrisSchedulerForeachFunc:
  * @scheduler: a scheduler
  * @work: (transfer none): work that has not begun, at the moment of the call
  * @callback: (scope call): its function
@@ -34,28 +34,28 @@ typedef struct _IrisWork IrisWork;
  * Since: 0.1
  */
 typedef gboolean (*IrisSchedulerForeachFunc) (IrisScheduler *scheduler,
-                                              IrisWork *work,
+                                              IrisWorkHandle *work,
                                               IrisCallback callback,
                                               gpointer data,
                                               gpointer user_data);
 
 IRIS_AVAILABLE_IN_ALL
-GType iris_work_get_type (void);
+GType iris_work_handle_get_type (void);
 IRIS_AVAILABLE_IN_ALL
-IrisWork *iris_work_ref (IrisWork *self);
+IrisWorkHandle *iris_work_handle_ref (IrisWorkHandle *self);
 IRIS_AVAILABLE_IN_ALL
-void iris_work_unref (IrisWork *self);
+void iris_work_handle_unref (IrisWorkHandle *self);
 IRIS_AVAILABLE_IN_ALL
-IrisWork *iris_scheduler_queue_work (IrisScheduler *self,
-                                     IrisCallback func,
-                                     gpointer data,
-                                     GDestroyNotify notify);
+IrisWorkHandle *iris_scheduler_queue_work (IrisScheduler *self,
+                                           IrisCallback func,
+                                           gpointer data,
+                                           GDestroyNotify notify);
 IRIS_AVAILABLE_IN_ALL
-gboolean iris_scheduler_unqueue (IrisScheduler *self, IrisWork *work);
+gboolean iris_scheduler_unqueue (IrisScheduler *self, IrisWorkHandle *work);
 IRIS_AVAILABLE_IN_ALL
 void
 iris_scheduler_foreach (IrisScheduler *self, IrisSchedulerForeachFunc func, gpointer user_data);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisWork, iris_work_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisWorkHandle, iris_work_handle_unref)
 
 G_END_DECLS

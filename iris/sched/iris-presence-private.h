@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Presence: which workers of a crew take part, and the spares that stand in for blocked ones.
+ *
+ * Of the workers of a place so many are to be in:
+ *
+ *     quota = max (1, wanted - held) + min (blocking, max_spares)
+ *
+ * wanted is the user's (iris_scheduler_set_n_active()), held is how many the contention controller
+ * took out, blocking is how many are in a blocking section. Whoever changes one of them, under the
+ * crew's lock, tells the lot the new quota (iris_presence_apply()); the lot moves sleepers out and
+ * brings others back, and its header argues why nothing is lost on the way. If the quota asks for
+ * more than were made, a spare is made, at most max_spares for a place, and never given up before
+ * the crew ends: it goes out like any other, and whoever is out is taken before one is made.
+ *
+ * A surplus worker leaves after its item. Nothing is left in private: ops->expose() opens what it
+ * has to thieves, who look at its deque as before. So does a worker that begins to block; and what
+ * it queues while it blocks goes where items from outside go.
+ *
+ * Spares have the numbers behind the workers that were made for good. The list is filled under the
+ * lock and read by anyone who has read n_spares (release, acquire). A thief that does not see a new
+ * spare yet misses nothing: when that spare publishes an item from its deque, the fence that pairs
+ * with the sleeper's last look is behind its making, too.
+ *
+ * Ends: a spare is made by a worker of the crew, which is in and not confirmed, so the lot cannot
+ * finish meanwhile; or by somebody from outside who found the crew open, under the lock that closes
+ * it.
+ */
+#pragma once
+
+#include "iris/sched/iris-crew-private.h"
+
+void iris_presence_init (IrisCrew *crew, const guint *workers_per_place);
+void iris_presence_clear (IrisCrew *crew);
+void iris_presence_set_max_spares (IrisCrew *crew, guint max_spares);
+void iris_presence_set_wanted (IrisCrew *crew, guint n_wanted);
+void iris_presence_set_wanted_at (IrisCrew *crew, guint place, guint n_wanted);
+guint iris_presence_get_wanted (IrisCrew *crew);
+bool iris_presence_may_hold (IrisCrew *crew);
+bool iris_presence_holds (IrisCrew *crew);
+bool iris_presence_hold_one (IrisCrew *crew);
+bool iris_presence_unhold_one (IrisCrew *crew);
+void iris_presence_note_blocking (IrisCrew *crew, guint place, bool begins, gint64 blocked_us);
+void iris_presence_add_stats (IrisCrew *crew, IrisPresence *presence);
+bool iris_worker_leave (IrisWorker *self);
+
+/* All that were ever made, spares last. */
+static inline guint
+iris_crew_count_workers (IrisCrew *self)
+{
+  return self->n_workers + atomic_load_explicit (&self->n_spares, memory_order_acquire);
+}
+
+/* @index must have been counted. */
+static inline IrisWorker *
+iris_crew_get_worker (IrisCrew *self, guint index)
+{
+  return index < self->n_workers ? &self->workers[index] : self->spares[index - self->n_workers];
+}
