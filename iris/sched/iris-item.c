@@ -8,7 +8,7 @@
 /**
  * iris_item_init: (skip)
  * @item: memory for an item, inside a structure of the caller's
- * @func: (scope async): the work
+ * @func: (scope notified): the work
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called instead of @func when the item is cancelled
  *
@@ -76,8 +76,10 @@ iris_item_set_footprint (IrisItem *item, guint64 bytes)
 }
 
 /**
- * iris_item_get_footprint:
+ * iris_item_get_footprint: (skip)
  * @item: an item
+ *
+ * Tells the footprint of the item.
  *
  * Returns: how much memory the item is declared to touch, rounded up to a power of two; 0 if
  *   nothing was declared

@@ -270,7 +270,7 @@ scheduler_queue (IrisScheduler *self, IrisItem *item)
 /**
  * iris_scheduler_queue:
  * @self: a scheduler
- * @func: (scope async) (closure data) (destroy notify): the work
+ * @func: (scope notified) (closure data) (destroy notify): the work
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called with @data once the work was run or cancelled
  *
@@ -295,7 +295,7 @@ iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDe
  * @self: a scheduler
  * @place: the id of a place, or %IRIS_PLACE_ANY
  * @flags: %IRIS_ITEM_STRICT if no other place may run the work
- * @func: (scope async) (closure data) (destroy notify): the work
+ * @func: (scope notified) (closure data) (destroy notify): the work
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called with @data once the work was run or cancelled
  *
@@ -327,7 +327,7 @@ iris_scheduler_queue_at (IrisScheduler *self,
  * @place: the id of a place, or %IRIS_PLACE_ANY
  * @flags: %IRIS_ITEM_STRICT, %IRIS_ITEM_KEEP_APART
  * @footprint: how much memory the work will touch, in bytes; 0 for no hint
- * @func: (scope async) (closure data) (destroy notify): the work
+ * @func: (scope notified) (closure data) (destroy notify): the work
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called with @data once the work was run or cancelled
  *

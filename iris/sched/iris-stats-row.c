@@ -205,6 +205,72 @@ iris_stats_row_finalize (GObject *object)
  */
 
 /**
+ * IrisStatsRow:steal-empties:
+ *
+ * Victims that had nothing.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * IrisStatsRow:refused-backlog:
+ *
+ * Victims left alone because what they had drains sooner than any move.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * IrisStatsRow:refused-size:
+ *
+ * Victims left alone for the memory that their items declare.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * IrisStatsRow:refused-distance:
+ *
+ * Victims left alone because they are far.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * IrisStatsRow:refused-apart:
+ *
+ * Inboxes left alone because an item there is to be kept apart.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * IrisStatsRow:refusals-lapsed:
+ *
+ * Steals from a place that had been refused before, because it did not get on as expected, or came
+ * to have more.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * IrisStatsRow:dozes:
+ *
+ * Times a worker slept for a moment because it refused all that it saw.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * IrisStatsRow:kept-apart:
+ *
+ * Of a place: items that were dealt to it because it had the least declared footprint
+ * (%IRIS_ITEM_KEEP_APART); of a worker: 0.
+ *
+ * Since: 0.1
+ */
+
+/**
  * IrisStatsRow:steal-ratio:
  *
  * Steals for each item run, from 0 to 1, between the last two refreshes.

@@ -114,8 +114,8 @@ def rule_scope(interface):
                 yield f'{which} has no (scope)'
             if parameter.get('closure') is None:
                 yield f'{which} has no (closure)'
-            if scope == 'notified' and parameter.get('destroy') is None:
-                yield f'{which} has no (destroy)'
+            if (scope == 'notified') != (parameter.get('destroy') is not None):
+                yield f'{which}: (destroy) goes with (scope notified), and with no other'
 
 
 def rule_callback_data(interface):
