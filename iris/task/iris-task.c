@@ -38,27 +38,6 @@ G_DEFINE_TYPE_WITH_CODE (IrisTask,
                              G_IMPLEMENT_INTERFACE (G_TYPE_ASYNC_RESULT,
                                                     iris_task_async_result_init))
 
-/**
- * iris_task_error_quark:
- *
- * Gets the domain of the errors of tasks, whose codes are those of [error@TaskError].
- *
- * Returns: the domain
- *
- * Since: 0.1
- */
-/* The formatter would put spaces into the name. */
-/* clang-format off */
-G_DEFINE_QUARK (iris-task-error-quark, iris_task_error)
-/* clang-format on */
-
-/* Without a type of its own the codes would not be known to belong to the domain. */
-G_DEFINE_ENUM_TYPE (IrisTaskError,
-                    iris_task_error,
-                    G_DEFINE_ENUM_VALUE (IRIS_TASK_ERROR_CYCLE, "cycle"),
-                    G_DEFINE_ENUM_VALUE (IRIS_TASK_ERROR_LATE, "late"),
-                    G_DEFINE_ENUM_VALUE (IRIS_TASK_ERROR_ABANDONED, "abandoned"))
-
 IrisTaskPrivate *
 iris_task_get_private (IrisTask *self)
 {
