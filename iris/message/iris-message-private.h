@@ -8,7 +8,7 @@
 #pragma once
 
 #include "iris/base/iris-slab-private.h"
-#include "iris/message/iris-request-private.h"
+#include "iris/message/iris-pending-private.h"
 #define IRIS_INSIDE
 #include "iris/message/iris-message.h"
 #include "iris/sched/iris-item.h"
@@ -18,7 +18,7 @@
 typedef struct
 {
   GHashTable *values;   /* name -> GValue; or NULL */
-  IrisRequest *request; /* who waits for an answer; or NULL */
+  IrisPending *request; /* who waits for an answer; or NULL */
 } IrisMessageMore;
 
 typedef struct

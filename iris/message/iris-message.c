@@ -157,8 +157,8 @@ message_free_more (IrisMessageMore *more)
     g_hash_table_unref (more->values);
   if (more->request != NULL)
     {
-      iris_request_settle (more->request, NULL, IRIS_MESSAGE_ERROR_UNANSWERED);
-      iris_request_unref (more->request);
+      iris_pending_settle (more->request, NULL, IRIS_MESSAGE_ERROR_UNANSWERED);
+      iris_pending_unref (more->request);
     }
   g_free (more);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The request: asking, answering, and the three ways to wait. The design is in
- * iris-request-private.h.
+ * iris-pending-private.h.
  */
-#include "iris/message/iris-request-private.h"
+#include "iris/message/iris-pending-private.h"
 
 #include "iris/message/iris-message-private.h"
 #include "iris/message/iris-timer-private.h"
@@ -26,10 +26,10 @@
 G_DEFINE_QUARK (iris-message-error-quark, iris_message_error)
 /* clang-format on */
 
-IrisRequest *
-iris_request_new (IrisRequestFunc func, gpointer data, GDestroyNotify notify)
+IrisPending *
+iris_pending_new (IrisPendingFunc func, gpointer data, GDestroyNotify notify)
 {
-  IrisRequest *self = g_new0 (IrisRequest, 1);
+  IrisPending *self = g_new0 (IrisPending, 1);
 
   atomic_init (&self->ref_count, 1);
   atomic_init (&self->settled, false);
@@ -40,8 +40,8 @@ iris_request_new (IrisRequestFunc func, gpointer data, GDestroyNotify notify)
   return self;
 }
 
-IrisRequest *
-iris_request_ref (IrisRequest *self)
+IrisPending *
+iris_pending_ref (IrisPending *self)
 {
   atomic_fetch_add_explicit (&self->ref_count, 1, memory_order_relaxed);
 
@@ -49,7 +49,7 @@ iris_request_ref (IrisRequest *self)
 }
 
 void
-iris_request_unref (IrisRequest *self)
+iris_pending_unref (IrisPending *self)
 {
   if (atomic_fetch_sub_explicit (&self->ref_count, 1, memory_order_acq_rel) != 1)
     return;
@@ -62,7 +62,7 @@ iris_request_unref (IrisRequest *self)
 
 /* Any thread that holds the request. TRUE: this one was the first. */
 gboolean
-iris_request_settle (IrisRequest *self, IrisMessage *reply, IrisMessageError code)
+iris_pending_settle (IrisPending *self, IrisMessage *reply, IrisMessageError code)
 {
   /* A look first: a request is settled a second time when its message is freed. */
   if (atomic_load_explicit (&self->settled, memory_order_acquire)
@@ -76,11 +76,11 @@ iris_request_settle (IrisRequest *self, IrisMessage *reply, IrisMessageError cod
   return TRUE;
 }
 
-/* Not by way of iris_request_settle(): `timer` may not be set yet, and needs no cancelling. */
+/* Not by way of iris_pending_settle(): `timer` may not be set yet, and needs no cancelling. */
 static gboolean
 deadline_passed (gpointer data)
 {
-  IrisRequest *self = data;
+  IrisPending *self = data;
 
   if (!atomic_exchange_explicit (&self->settled, true, memory_order_acq_rel))
     self->func (NULL, IRIS_MESSAGE_ERROR_TIMED_OUT, self->data);
@@ -90,20 +90,20 @@ deadline_passed (gpointer data)
 
 /* Before the message is posted. Less than 0: there is no deadline. */
 void
-iris_request_set_deadline (IrisRequest *self, gint64 timeout_us)
+iris_pending_set_deadline (IrisPending *self, gint64 timeout_us)
 {
   if (timeout_us >= 0)
-    self->timer = iris_timer_new (timeout_us, 0, deadline_passed, iris_request_ref (self),
-                                  (GDestroyNotify) iris_request_unref);
+    self->timer = iris_timer_new (timeout_us, 0, deadline_passed, iris_pending_ref (self),
+                                  (GDestroyNotify) iris_pending_unref);
 }
 
 void
-iris_message_set_request (IrisMessage *message, IrisRequest *request)
+iris_message_set_request (IrisMessage *message, IrisPending *request)
 {
-  iris_message_need_more ((IrisMessageReal *) message)->request = iris_request_ref (request);
+  iris_message_need_more ((IrisMessageReal *) message)->request = iris_pending_ref (request);
 }
 
-static IrisRequest *
+static IrisPending *
 get_request (IrisMessage *message)
 {
   IrisMessageMore *more = ((IrisMessageReal *) message)->more;
@@ -114,10 +114,10 @@ get_request (IrisMessage *message)
 void
 iris_message_fail (IrisMessage *message, IrisMessageError code)
 {
-  IrisRequest *request = get_request (message);
+  IrisPending *request = get_request (message);
 
   if (request != NULL)
-    iris_request_settle (request, NULL, code);
+    iris_pending_settle (request, NULL, code);
 }
 
 /**
@@ -133,7 +133,7 @@ iris_message_fail (IrisMessage *message, IrisMessageError code)
 gboolean
 iris_message_wants_reply (IrisMessage *self)
 {
-  IrisRequest *request;
+  IrisPending *request;
 
   g_return_val_if_fail (self != NULL, FALSE);
 
@@ -158,7 +158,7 @@ gboolean
 iris_message_reply (IrisMessage *self, IrisMessage *reply)
 {
   g_autoptr (IrisMessage) keep = NULL;
-  IrisRequest *request;
+  IrisPending *request;
 
   g_return_val_if_fail (self != NULL, FALSE);
   g_return_val_if_fail (reply != NULL, FALSE);
@@ -166,7 +166,7 @@ iris_message_reply (IrisMessage *self, IrisMessage *reply)
   keep = iris_message_ref_sink (reply);
   request = get_request (self);
 
-  return request != NULL && iris_request_settle (request, reply, IRIS_MESSAGE_ERROR_UNANSWERED);
+  return request != NULL && iris_pending_settle (request, reply, IRIS_MESSAGE_ERROR_UNANSWERED);
 }
 
 static GError *
@@ -185,12 +185,12 @@ make_error (IrisMessageError code)
 
 /* Posts, with the request that the message holds from then on. Takes @request. */
 static void
-post_request (IrisPort *port, IrisMessage *message, IrisRequest *request, gint64 timeout_us)
+post_request (IrisPort *port, IrisMessage *message, IrisPending *request, gint64 timeout_us)
 {
   iris_message_set_request (message, request);
-  iris_request_set_deadline (request, timeout_us);
+  iris_pending_set_deadline (request, timeout_us);
   iris_port_post (port, message);
-  iris_request_unref (request);
+  iris_pending_unref (request);
 }
 
 /* A message can be asked with once: whoever got it would answer somebody else. */
@@ -268,7 +268,7 @@ iris_port_request (IrisPort *self, IrisMessage *message, gint64 timeout_us, GErr
   atomic_init (&waiter->ref_count, 2);
   g_mutex_init (&waiter->lock);
   g_cond_init (&waiter->changed);
-  post_request (self, message, iris_request_new (waiter_settled, waiter, waiter_unref), timeout_us);
+  post_request (self, message, iris_pending_new (waiter_settled, waiter, waiter_unref), timeout_us);
 
   g_mutex_lock (&waiter->lock);
   while (!waiter->settled)
@@ -325,7 +325,7 @@ asked_free (gpointer data)
 static void
 asked_cancelled (GCancellable *cancellable, gpointer data)
 {
-  iris_request_settle (data, NULL, IRIS_MESSAGE_ERROR_CANCELLED);
+  iris_pending_settle (data, NULL, IRIS_MESSAGE_ERROR_CANCELLED);
 }
 
 /**
@@ -349,7 +349,7 @@ iris_port_request_async (IrisPort *self,
                          GAsyncReadyCallback callback,
                          gpointer user_data)
 {
-  IrisRequest *request;
+  IrisPending *request;
   Asked *asked;
 
   g_return_if_fail (IRIS_IS_PORT (self));
@@ -360,14 +360,14 @@ iris_port_request_async (IrisPort *self,
   /* What settles the request says what the result is. */
   g_task_set_check_cancellable (asked->task, FALSE);
   g_task_set_source_tag (asked->task, iris_port_request_async);
-  request = iris_request_new (asked_settled, asked, asked_free);
+  request = iris_pending_new (asked_settled, asked, asked_free);
   if (cancellable != NULL)
     {
       asked->cancellable = g_object_ref (cancellable);
       atomic_store_explicit (&asked->connected,
                              g_cancellable_connect (cancellable, G_CALLBACK (asked_cancelled),
-                                                    iris_request_ref (request),
-                                                    (GDestroyNotify) iris_request_unref),
+                                                    iris_pending_ref (request),
+                                                    (GDestroyNotify) iris_pending_unref),
                              memory_order_release);
       /* Cancelled meanwhile, on a thread that did not see the connection. */
       if (atomic_load_explicit (&request->settled, memory_order_acquire))
@@ -453,6 +453,6 @@ iris_port_request_to (IrisPort *self,
   forward = g_new (Forward, 1);
   forward->reply_to = g_object_ref (reply_to);
   forward->failure = failure != NULL ? iris_message_ref_sink (failure) : NULL;
-  post_request (self, message, iris_request_new (forward_settled, forward, forward_free),
+  post_request (self, message, iris_pending_new (forward_settled, forward, forward_free),
                 timeout_us);
 }

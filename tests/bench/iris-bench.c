@@ -167,11 +167,12 @@ command_measure (const char *name, const Arguments *a, GError **error)
     }
   if (!choose (a, &options, error))
     return FALSE;
-  /* Of these the contenders are no schedulers: containers, and kinds of tasks. locks has its own. */
-  if (g_str_equal (name, "locks") ? !bench_locks_check (&options, error)
-                                  : !g_str_equal (name, "queues")
-                                        && !g_str_equal (name, "round-trip")
-                                        && !bench_contenders_check (&options, error))
+  /* Of these the contenders are no schedulers: containers, and kinds of tasks. locks has its own.
+   */
+  if (g_str_equal (name, "locks")
+          ? !bench_locks_check (&options, error)
+          : !g_str_equal (name, "queues") && !g_str_equal (name, "round-trip")
+                && !bench_contenders_check (&options, error))
     return FALSE;
   report.machine = bench_machine_new ();
   report.results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
@@ -268,7 +269,8 @@ parse (Arguments *a, int *argc, char ***argv, GError **error)
     { "outer", 0, 0, G_OPTION_ARG_INT, &a->outer, "recursive: items from outside (1000)", "N" },
     { "inner", 0, 0, G_OPTION_ARG_INT, &a->inner, "recursive: items that each makes (1000)", "N" },
     { "items", 0, 0, G_OPTION_ARG_INT, &a->items,
-      "external, grain, imbalance, wake, round-trip, actors' workloads, queues, locks: items in a run",
+      "external, grain, imbalance, wake, round-trip, actors' workloads, queues, locks: items in a "
+      "run",
       "N" },
     { "producers", 0, 0, G_OPTION_ARG_INT, &a->producers, "external: threads outside (1 and 4)",
       "N" },

@@ -37,7 +37,7 @@
 #define pthread_cond_broadcast(cond)  ((void) (cond))
 #define pthread_cond_wait(cond, lock) cond_wait (lock)
 #define gettid()                      1
-#define iris_clock_ns()                           1
+#define iris_clock_ns()               1
 #undef g_new
 #define g_new(type, n) ((type *) explore_malloc (sizeof (type) * (n)))
 #undef g_new0
