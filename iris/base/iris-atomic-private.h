@@ -68,8 +68,9 @@ iris_fence_full (void)
 #endif
 }
 
-/* Whether the heavy side pays for both; read-only once iris_fence_init() has run. */
-extern bool iris_fence_is_asymmetric;
+/* Whether the heavy side pays for both; read-only once iris_fence_init() has run. Hidden, so that
+ * it is read without a detour. */
+extern __attribute__ ((visibility ("hidden"))) bool iris_fence_is_asymmetric;
 
 void iris_fence_init (void);
 void iris_fence_register (void);

@@ -44,7 +44,7 @@ struct IrisSlab
 
 extern __thread IrisSlab *iris_slab_mine[IRIS_SLAB_N_CLASSES];
 
-void *iris_slab_alloc_slow (IrisSlabClass klass, IrisSlab **home);
+void *iris_slab_alloc_slow (IrisSlabClass klass);
 void iris_slab_poison (IrisSlab *home, void *object);
 void iris_slab_unpoison (IrisSlab *home, void *object);
 
@@ -54,20 +54,24 @@ static inline void *
 iris_slab_alloc (IrisSlabClass klass, IrisSlab **home)
 {
   IrisSlab *slab = iris_slab_mine[klass];
+  void *object;
 
   if (iris_likely (slab != NULL && slab->free_list != NULL))
     {
-      IrisHandbackNode *object = slab->free_list;
+      IrisHandbackNode *node = slab->free_list;
 
 #ifdef IRIS_ADDRESS_SANITIZER
-      iris_slab_unpoison (slab, object);
+      iris_slab_unpoison (slab, node);
 #endif
-      slab->free_list = object->next;
+      slab->free_list = node->next;
       *home = slab;
-      return object;
+      return node;
     }
 
-  return iris_slab_alloc_slow (klass, home);
+  object = iris_slab_alloc_slow (klass);
+  *home = iris_slab_mine[klass];
+
+  return object;
 }
 
 static inline void

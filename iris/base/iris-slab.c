@@ -114,7 +114,7 @@ slab_add_chunk (IrisSlab *self)
 }
 
 void *
-iris_slab_alloc_slow (IrisSlabClass klass, IrisSlab **home)
+iris_slab_alloc_slow (IrisSlabClass klass)
 {
   IrisSlab *slab;
   void *object;
@@ -122,7 +122,6 @@ iris_slab_alloc_slow (IrisSlabClass klass, IrisSlab **home)
   if (iris_slab_mine[klass] == NULL)
     slab_set_adopt ();
   slab = iris_slab_mine[klass];
-  *home = slab;
 
   if (slab->free_list == NULL)
     slab->free_list = iris_handback_take_all (&slab->handback);

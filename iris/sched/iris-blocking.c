@@ -36,7 +36,7 @@ iris_worker_begin_blocking (void)
     return;
 
   crew = self->crew;
-  self->pushes_to = NULL;
+  self->pushes_to = self->plain_to = NULL;
   self->blocking_since = g_get_monotonic_time ();
   if (crew->ops->expose != NULL)
     crew->ops->expose (crew, self);
@@ -67,6 +67,7 @@ iris_worker_end_blocking (void)
   iris_presence_note_blocking (crew, self->place, false,
                                g_get_monotonic_time () - self->blocking_since);
   self->pushes_to = crew;
+  self->plain_to = crew->is_plain ? crew : NULL;
   /* Workers of such a crew that found it closed waited for what this one might queue. */
   if (crew->ops->close != NULL && atomic_load_explicit (&crew->closed, memory_order_acquire))
     crew->ops->close (crew);

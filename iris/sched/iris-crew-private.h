@@ -108,6 +108,7 @@ struct _IrisWorker
 {
   alignas (IRIS_CACHE_PAIR) IrisCrew *crew;
   IrisCrew *pushes_to; /* crew; NULL while it blocks, when it queues like somebody from outside */
+  IrisCrew *plain_to;  /* pushes_to of a crew of the plain kind: see iris_crew_queue_plain() */
   guint index;
   guint place;
   guint picks_left; /* until the next fair one */
@@ -115,7 +116,6 @@ struct _IrisWorker
   bool met_mark;    /* the default scheduler's: see there */
   guint32 declared; /* flags of the running item if it has a footprint: iris-footprint-private.h */
   guint64 doze_ns;  /* of the last doze, if nothing was found since */
-  guint count;      /* items queued, for sampling */
   guint unsampled;  /* the crew's */
   bool impatient;   /* searched long enough to force a split deque open */
   IrisRandom random;
@@ -141,6 +141,12 @@ struct IrisCrewOps
   /* Puts an item where it belongs and publishes it. @self is the calling worker of this crew, or
    * NULL when the item comes from outside. */
   void (*push) (IrisCrew *crew, IrisWorker *self, IrisItem *item);
+
+  /* Publishes what @self has pushed onto its own deque: somebody sleeps, and nobody searches. */
+  void (*publish) (IrisCrew *crew, IrisWorker *self);
+
+  /* @met, which @self has taken from its own deque, or another one if that is none to be run. */
+  IrisItem *(*open) (IrisCrew *crew, IrisWorker *self, IrisItem *met);
 
   /* An item for @self from any source, or NULL; does not wait. With @self NULL: any item at all,
    * when no worker is left. */
@@ -198,6 +204,7 @@ struct IrisCrew
   _Atomic unsigned generation; /* of processes, in which it was started; 0 before */
   IrisArrayPool arrays;        /* of the deques */
   IrisDequeKind kind;
+  bool is_plain;      /* what a worker queues without a hint goes onto its own split deque */
   bool shares_deques; /* a place has one for all its workers */
   IrisLot lot;
 
@@ -232,6 +239,7 @@ IrisCrew *iris_crew_new (const IrisCrewOps *ops,
                          const guint *workers_per_place,
                          IrisDequeKind kind);
 void iris_crew_free (IrisCrew *self);
+void iris_crew_set_plain (IrisCrew *self);
 void iris_crew_start (IrisCrew *self);
 void iris_worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place);
 void iris_worker_clear (IrisWorker *self);
@@ -285,27 +293,52 @@ iris_crew_is_foreign (IrisCrew *self)
   return generation != 0 && generation != iris_fork_generation;
 }
 
+/* Out of line: it is rare. */
+void iris_item_stamp (IrisItem *item);
+
 /* For push: stamps one in IRIS_DELAY_SAMPLE items and counts. */
-static inline void
+static inline __attribute__ ((always_inline)) void
 iris_worker_note_queued (IrisWorker *self, IrisItem *item)
 {
-  iris_counter_add (&self->counters.queued, 1);
+  uint64_t n = iris_counter_get (&self->counters.queued) + 1;
+
+  atomic_store_explicit (&self->counters.queued, n, memory_order_relaxed);
   item->queued_ns = 0;
-  if (iris_unlikely ((++self->count & self->unsampled) == 0))
-    item->queued_ns = iris_clock_ns ();
+  if (iris_unlikely ((n & self->unsampled) == 0))
+    iris_item_stamp (item);
   iris_trace_queued (item);
+}
+
+void iris_crew_queue_otherwise (IrisCrew *self, IrisItem *item);
+
+/* An item without place and flags. The way that is worth its own code: from a worker onto its own
+ * split deque (IrisCrew.is_plain). All the rest is for the ops to decide. */
+static inline __attribute__ ((always_inline)) void
+iris_crew_queue_plain (IrisCrew *self, IrisItem *item)
+{
+  IrisWorker *worker = iris_worker_mine;
+
+  if (iris_unlikely (worker == NULL || worker->plain_to != self))
+    {
+      iris_crew_queue_otherwise (self, item);
+      return;
+    }
+  iris_worker_note_queued (worker, item);
+  if (iris_unlikely (!iris_splitqueue_push (&worker->own_deque.split, item)))
+    {
+      self->ops->push (self, worker, item);
+      return;
+    }
+  iris_fence_light ();
+  if (iris_unlikely (iris_lot_wants_work (&self->lot)))
+    self->ops->publish (self, worker);
 }
 
 static inline void
 iris_crew_queue (IrisCrew *self, IrisItem *item)
 {
-  IrisWorker *worker = iris_worker_mine;
-
-  if (iris_likely (worker != NULL && worker->pushes_to == self))
-    {
-      iris_worker_note_queued (worker, item);
-      self->ops->push (self, worker, item);
-    }
+  if (iris_likely (item->place == IRIS_PLACE_ANY && item->flags == IRIS_ITEM_NONE))
+    iris_crew_queue_plain (self, item);
   else
-    iris_crew_queue_outside (self, item);
+    iris_crew_queue_otherwise (self, item);
 }

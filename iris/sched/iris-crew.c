@@ -217,12 +217,36 @@ worker_wait (IrisWorker *self)
   return item;
 }
 
-static inline IrisItem *
+/* Any source, without waiting at first. Out of line, so that the way below it is short. */
+static __attribute__ ((noinline)) IrisItem *
 worker_next (IrisWorker *self)
 {
   IrisItem *item = self->crew->ops->take (self->crew, self);
 
   return iris_likely (item != NULL) ? item : worker_wait (self);
+}
+
+/* The newest of its own, if it lies on a split deque; see iris_crew_queue_plain(). */
+static inline IrisItem *
+worker_next_plain (IrisWorker *self)
+{
+  IrisCrew *crew = self->crew;
+  IrisItem *item;
+
+  if (iris_unlikely (self->picks_left == 0))
+    return worker_next (self);
+  item = iris_splitqueue_take (&self->own_deque.split);
+  if (iris_unlikely (item == NULL))
+    return worker_next (self);
+  self->picks_left--;
+  if (iris_unlikely (item->flags != IRIS_ITEM_NONE))
+    {
+      item = crew->ops->open (crew, self, item);
+      if (item == NULL)
+        return worker_wait (self);
+    }
+
+  return item;
 }
 
 /* The next item, for a worker that may have to go out first. */
@@ -239,6 +263,8 @@ worker_go_on (IrisWorker *self, IrisItem *(*wait) (IrisCrew *, IrisWorker *) )
       if (self->parker.searching)
         return worker_wait (self);
     }
+  if (iris_likely (self->plain_to != NULL))
+    return worker_next_plain (self);
 
   return wait != NULL ? wait (crew, self) : worker_next (self);
 }
@@ -249,6 +275,7 @@ iris_worker_main (gpointer data)
   IrisWorker *self = data;
   IrisCrew *crew = self->crew;
   IrisItem *(*wait) (IrisCrew *, IrisWorker *) = crew->ops->wait;
+  const unsigned generation = iris_fork_generation;
   IrisItem *item;
 
   iris_worker_mine = self;
@@ -260,7 +287,7 @@ iris_worker_main (gpointer data)
     {
       worker_run (self, item);
       /* In a child process, which the item forked and did not end. */
-      if (iris_unlikely (iris_crew_is_foreign (crew)))
+      if (iris_unlikely (iris_fork_generation != generation))
         return NULL;
     }
   iris_stopwatch_stop (&self->counters.alive_ns, iris_clock_ns ());
@@ -274,6 +301,7 @@ iris_worker_init (IrisWorker *self, IrisCrew *crew, guint index, guint place)
 {
   memset (self, 0, sizeof *self);
   self->crew = self->pushes_to = crew;
+  self->plain_to = crew->is_plain ? crew : NULL;
   self->index = index;
   self->place = place;
   self->unsampled = crew->unsampled;
@@ -477,6 +505,37 @@ iris_crew_queue_outside (IrisCrew *self, IrisItem *item)
   /* Acquire: what the workers left in their deques. */
   if (iris_unlikely (atomic_load_explicit (&self->ended, memory_order_acquire)))
     crew_sweep (self);
+}
+
+void
+iris_item_stamp (IrisItem *item)
+{
+  item->queued_ns = iris_clock_ns ();
+}
+
+/* Before any worker starts, for a crew whose workers have split deques of their own: what they
+ * queue without a hint goes there, and need not ask the ops. */
+void
+iris_crew_set_plain (IrisCrew *self)
+{
+  self->is_plain = true;
+  for (guint i = 0; i < self->n_workers; i++)
+    self->workers[i].plain_to = self;
+}
+
+/* Whatever is no plain item of a plain worker. */
+void
+iris_crew_queue_otherwise (IrisCrew *self, IrisItem *item)
+{
+  IrisWorker *worker = iris_worker_mine;
+
+  if (iris_likely (worker != NULL && worker->pushes_to == self))
+    {
+      iris_worker_note_queued (worker, item);
+      self->ops->push (self, worker, item);
+    }
+  else
+    iris_crew_queue_outside (self, item);
 }
 
 /* Closes the crew to items from outside and lets the workers run towards their end. */

@@ -117,6 +117,7 @@ bool iris_districts_has_forks (IrisCrew *crew);
 
 /* iris-district-take.c */
 void iris_districts_note_stolen (IrisCrew *crew, IrisWorker *self, guint victim_place, guint n);
+IrisItem *iris_districts_open (IrisCrew *crew, IrisWorker *self, IrisItem *met);
 IrisItem *iris_districts_take (IrisCrew *crew, IrisWorker *self);
 IrisWork iris_districts_has_work (IrisCrew *crew, IrisWorker *self);
 

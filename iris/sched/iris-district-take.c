@@ -320,6 +320,12 @@ iris_districts_take (IrisCrew *crew, IrisWorker *self)
   return item;
 }
 
+IrisItem *
+iris_districts_open (IrisCrew *crew, IrisWorker *self, IrisItem *met)
+{
+  return iris_unlikely (met->flags & IRIS_ITEM_SPECIAL) ? take_slowly (crew, self, met) : met;
+}
+
 /* Every source at which take() looks, by positions: an item that is being put down counts. */
 IrisWork
 iris_districts_has_work (IrisCrew *crew, IrisWorker *self)

@@ -182,6 +182,8 @@ districts_add_stats (IrisCrew *crew, IrisStats *stats)
 
 const IrisCrewOps iris_districts_ops = {
   .push = districts_push,
+  .publish = wake_for_own,
+  .open = iris_districts_open,
   .take = iris_districts_take,
   .has_work = iris_districts_has_work,
   .expose = districts_expose,

@@ -23,7 +23,6 @@ iris_item_new (IrisCallback func, gpointer data, GDestroyNotify notify, gint pla
   self->func = func;
   self->data = data;
   self->notify = notify;
-  self->next = NULL;
   self->home = home;
   self->place = place;
   self->flags = flags;

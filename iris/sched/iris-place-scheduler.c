@@ -114,6 +114,8 @@ iris_place_scheduler_constructed (GObject *object)
                         iris_districts_free, n, workers, priv->deque);
   if (priv->layout == IRIS_LAYOUT_SHARED)
     iris_districts_share_deques (crew);
+  else if (priv->deque == IRIS_DEQUE_SPLIT && priv->deal == IRIS_DEAL_OWN)
+    iris_crew_set_plain (crew);
   iris_scheduler_set_crew (IRIS_SCHEDULER (self), crew);
   if (iris_debug_has (IRIS_DEBUG_PLACES))
     tell_places (priv->places);

@@ -284,10 +284,18 @@ scheduler_queue (IrisScheduler *self, IrisItem *item)
 void
 iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDestroyNotify notify)
 {
+  IrisCrew *crew;
+  IrisItem *item;
+
   g_return_if_fail (self != NULL);
   g_return_if_fail (func != NULL);
 
-  scheduler_queue (self, iris_item_new (func, data, notify, IRIS_PLACE_ANY, IRIS_ITEM_NONE));
+  item = iris_item_new (func, data, notify, IRIS_PLACE_ANY, IRIS_ITEM_NONE);
+  crew = iris_scheduler_get_crew (self);
+  if (iris_likely (crew != NULL))
+    iris_crew_queue_plain (crew, item);
+  else
+    IRIS_SCHEDULER_GET_CLASS (self)->queue_item (self, item);
 }
 
 /**

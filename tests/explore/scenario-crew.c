@@ -339,6 +339,8 @@ setup_crew (guint places, guint workers, IrisLayout layout, IrisDequeKind kind)
                         per_place, kind);
   if (layout == IRIS_LAYOUT_SHARED)
     iris_districts_share_deques (crew);
+  else if (kind == IRIS_DEQUE_SPLIT)
+    iris_crew_set_plain (crew);
   iris_crew_start (crew);
 }
 
