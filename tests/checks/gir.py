@@ -15,8 +15,6 @@ CORE = '{http://www.gtk.org/introspection/core/1.0}'
 C = '{http://www.gtk.org/introspection/c/1.0}'
 GLIB = '{http://www.gtk.org/introspection/glib/1.0}'
 CALLABLE = ('function', 'method', 'constructor')
-# What is a function in C, and no callback of a program.
-PLAIN = ('GLib.DestroyNotify',)
 
 
 class Interface:
