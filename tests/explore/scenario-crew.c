@@ -461,7 +461,7 @@ static const ExploreScenario scenarios[] = {
   { "crew/from-inside-split", 3, setup_from_inside_split, outside_queues_one, check,
     .may_sleep = true, SMALL },
   { "crew/shared", 3, setup_shared, outside_queues_one, check, .may_sleep = true, SMALL },
-  { "crew/split", 3, setup_split, outside_shuts_down, check, SMALL },
+  { "crew/split", 3, setup_split, outside_shuts_down, check, TINY },
   { "crew/strict", 3, setup_strict, outside_queues_one, check, .may_sleep = true, SMALL },
   { "crew/mail", 3, setup_mail, outside_queues_one, check, .may_sleep = true, SMALL },
   { "crew/out", 3, setup_split, out, check, TINY },
