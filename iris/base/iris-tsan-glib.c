@@ -12,24 +12,23 @@
  * about the edge and calls the original (RTLD_NEXT). What GLib calls inside itself stays unseen,
  * hence functions that end in such a call (g_idle_add(), say) are made here from public parts.
  * What is left, memory that GLib passes about among its own threads, is for the suppression file
- * tests/checks/tsan.supp: it names libraries (called_from_lib), never a file of ours.
+ * tests/checks/tsan.supp: it names libraries (called_from_lib), never a file of ours. Main contexts
+ * are in iris-tsan-context.c.
  *
  * Every edge that is claimed here is one that GLib documents or cannot work without:
  *
- *   lock and unlock                       mutex, recursive mutex, read-write lock, condition, bit
- * lock push happens before pop               GAsyncQueue, GThreadPool initialised happens before
- * use        g_once, g_once_init_leave, a type's class_init attach happens before dispatch GSource,
- * idle, timeout, g_main_context_invoke quit happens before run returns       GMainLoop every unref
- * happens before the free   GObject, GBytes, ...
+ * - lock and unlock: mutex, recursive mutex, read-write lock, condition, bit;
+ * - push happens before pop: GAsyncQueue, GThreadPool;
+ * - initialised happens before use: g_once, g_once_init_leave, a type's class_init;
+ * - every unref happens before the free: GObject, GBytes, ...
  *
  * G_SLICE=always-malloc must be set (the test environment does): the slice allocator of GLib 2.74
  * hands memory from thread to thread, which the sanitizer must see as free and malloc.
  */
-#include "iris/base/iris-tsan-private.h"
+#include "iris/base/iris-tsan-next-private.h"
 
 #ifdef IRIS_THREAD_SANITIZER
 
-#include <dlfcn.h>
 #include <gio/gio.h>
 #include <pthread.h>
 #include <sanitizer/tsan_interface.h>
@@ -37,15 +36,6 @@
 
 /* Found by the dynamic linker, whatever the default visibility is. */
 #pragma GCC visibility push(default)
-
-/* The original of the function that the caller replaces, looked up once. */
-#define NEXT(name)                                                                    \
-  ({                                                                                  \
-    static _Atomic gpointer next_;                                                    \
-    if (!atomic_load_explicit (&next_, memory_order_relaxed))                         \
-      atomic_store_explicit (&next_, dlsym (RTLD_NEXT, #name), memory_order_relaxed); \
-    (__typeof__ (&name)) atomic_load_explicit (&next_, memory_order_relaxed);         \
-  })
 
 /* --- locks ------------------------------------------------------------------------------------ */
 
@@ -331,177 +321,6 @@ g_thread_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait)
   NEXT (g_thread_pool_free) (pool, immediate, wait);
   if (wait)
     iris_tsan_acquire (call);
-}
-
-/* --- main contexts ---------------------------------------------------------------------------- */
-
-/*
- * The callback of a source, fetched by get() in the dispatching thread just before it is called:
- * the place to make the edge, whatever the callback's signature is.
- */
-typedef struct
-{
-  _Atomic guint refs;
-  GSourceFunc func;
-  gpointer data;
-  GDestroyNotify notify;
-} SourceCall;
-
-static void
-source_call_ref (gpointer data)
-{
-  SourceCall *call = data;
-
-  iris_tsan_acquire (call);
-  atomic_fetch_add_explicit (&call->refs, 1, memory_order_relaxed);
-}
-
-static void
-source_call_unref (gpointer data)
-{
-  SourceCall *call = data;
-
-  iris_tsan_acquire (call);
-  if (atomic_fetch_sub_explicit (&call->refs, 1, memory_order_acq_rel) > 1)
-    return;
-  if (call->notify)
-    call->notify (call->data);
-  free (call);
-}
-
-static void
-source_call_get (gpointer data, GSource *source, GSourceFunc *func, gpointer *func_data)
-{
-  SourceCall *call = data;
-
-  iris_tsan_acquire (source);
-  *func = call->func;
-  *func_data = call->data;
-}
-
-void
-g_source_set_callback (GSource *source, GSourceFunc func, gpointer data, GDestroyNotify notify)
-{
-  static GSourceCallbackFuncs funcs = { source_call_ref, source_call_unref, source_call_get };
-  SourceCall *call = malloc (sizeof *call);
-
-  atomic_init (&call->refs, 1);
-  call->func = func;
-  call->data = data;
-  call->notify = notify;
-  iris_tsan_release (call);
-  iris_tsan_release (source);
-  g_source_set_callback_indirect (source, call, &funcs);
-}
-
-guint
-g_source_attach (GSource *source, GMainContext *context)
-{
-  iris_tsan_release (source);
-  return NEXT (g_source_attach) (source, context);
-}
-
-void
-g_source_set_ready_time (GSource *source, gint64 ready_time)
-{
-  iris_tsan_release (source);
-  NEXT (g_source_set_ready_time) (source, ready_time);
-}
-
-static guint
-add_source (GSource *source,
-            GMainContext *context,
-            gint priority,
-            GSourceFunc func,
-            gpointer data,
-            GDestroyNotify notify)
-{
-  guint id;
-
-  g_source_set_priority (source, priority);
-  g_source_set_callback (source, func, data, notify);
-  id = g_source_attach (source, context);
-  g_source_unref (source);
-  return id;
-}
-
-guint
-g_idle_add_full (gint priority, GSourceFunc func, gpointer data, GDestroyNotify notify)
-{
-  return add_source (g_idle_source_new (), NULL, priority, func, data, notify);
-}
-
-guint
-g_idle_add (GSourceFunc func, gpointer data)
-{
-  return g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, func, data, NULL);
-}
-
-guint
-g_timeout_add_full (gint priority,
-                    guint interval,
-                    GSourceFunc func,
-                    gpointer data,
-                    GDestroyNotify notify)
-{
-  return add_source (g_timeout_source_new (interval), NULL, priority, func, data, notify);
-}
-
-guint
-g_timeout_add (guint interval, GSourceFunc func, gpointer data)
-{
-  return g_timeout_add_full (G_PRIORITY_DEFAULT, interval, func, data, NULL);
-}
-
-/* As GLib documents it: at once in the thread that owns the context or may, as a source elsewhere.
- */
-void
-g_main_context_invoke_full (GMainContext *context,
-                            gint priority,
-                            GSourceFunc func,
-                            gpointer data,
-                            GDestroyNotify notify)
-{
-  GMainContext *here = g_main_context_get_thread_default ();
-  gboolean owner, acquired = FALSE;
-
-  context = context ? context : g_main_context_default ();
-  here = here ? here : g_main_context_default ();
-  owner = g_main_context_is_owner (context);
-  if (!owner && here == context)
-    acquired = g_main_context_acquire (context);
-  if (!owner && !acquired)
-    {
-      add_source (g_idle_source_new (), context, priority, func, data, notify);
-      return;
-    }
-
-  while (func (data))
-    ;
-  if (acquired)
-    g_main_context_release (context);
-  if (notify)
-    notify (data);
-}
-
-void
-g_main_context_invoke (GMainContext *context, GSourceFunc func, gpointer data)
-{
-  g_main_context_invoke_full (context, G_PRIORITY_DEFAULT, func, data, NULL);
-}
-
-void
-g_main_loop_run (GMainLoop *loop)
-{
-  NEXT (g_main_loop_run) (loop);
-  iris_tsan_acquire (loop);
-}
-
-void
-g_main_loop_quit (GMainLoop *loop)
-{
-  iris_tsan_release (loop);
-  NEXT (g_main_loop_quit) (loop);
 }
 
 /* --- reference counts ------------------------------------------------------------------------- */

@@ -170,7 +170,8 @@ arbiter_part_receivers (IrisArbiter *self)
 gboolean
 iris_arbiter_submit (IrisArbiter *self, IrisReceiver *receiver, IrisCoordinate kind, IrisItem *item)
 {
-  g_autoptr (IrisArbiter) keep = kind == IRIS_COORDINATE_TEARDOWN ? g_object_ref (self) : NULL;
+  G_GNUC_UNUSED g_autoptr (IrisArbiter)
+      keep = kind == IRIS_COORDINATE_TEARDOWN ? g_object_ref (self) : NULL;
 
   switch (iris_coordination_submit (&self->coordination, kind, iris_delivery_to_node (item)))
     {

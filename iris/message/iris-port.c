@@ -170,7 +170,7 @@ port_tell_full (IrisPort *self, IrisMessage *message)
 static IrisPortPut
 port_post_bounded (IrisPort *self, IrisPortBox *box, IrisMessage *message)
 {
-  g_autoptr (IrisMessage) keep = iris_message_ref_sink (message);
+  G_GNUC_UNUSED g_autoptr (IrisMessage) keep = iris_message_ref_sink (message);
   IrisPortPut put = iris_port_box_put (box, message, iris_worker_current () == NULL);
 
   if (put.dropped != NULL)

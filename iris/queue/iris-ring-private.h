@@ -3,15 +3,19 @@
  * The ring's core: a bounded queue for many producers and consumers that overflows instead of
  * refusing.
  *
- * Who may call what: push, pop, is_empty and get_length any thread; init and clear while nobody
- * else looks. Items are the caller's. The overflow is a list of them: either each has a link of its
- * own, and then push never refuses; or those that overflow are put into boxes, which takes memory.
+ * Who may call what: push, pop, pop_many, is_empty and get_length any thread; init and clear while
+ * nobody else looks. Items are the caller's. The overflow is a list of them: either each has a link
+ * of its own, and then push never refuses; or those that overflow are put into boxes, which takes
+ * memory.
  *
  * The ring proper: cell i mod n carries a sequence number. It is i when the cell is free for the
  * i-th push, i + 1 when it holds the i-th item, and i + n when the i-th pop has emptied it for
  * the next round. A position is claimed by a compare-and-swap on tail (push) or head (pop), and
  * only by a thread that saw the cell in the right state; the state changes only by the claimer's
  * release store. So each position is filled once and emptied once.
+ *
+ * Several at once: a consumer that sees n cells in a row filled swaps head on by n. Only consumers
+ * empty cells, and they swap head first, so a swap that succeeds finds them filled still.
  *
  * Orders: the data of a cell is plain. The sequence's release store after writing it and acquire
  * load before reading it order the two, in both directions. The swaps on head and tail need no
@@ -177,6 +181,49 @@ iris_ring_core_try_pop (IrisRingCore *self)
     }
 }
 
+/* Up to @max, at least 1, from the ring alone, oldest first; how many. */
+static inline uint64_t
+iris_ring_core_try_pop_many (IrisRingCore *self, void **items, uint64_t max)
+{
+  uint64_t head = atomic_load_explicit (&self->head, memory_order_relaxed);
+
+  for (;;)
+    {
+      int64_t ahead = 0;
+      uint64_t n = 0;
+
+      while (n < max)
+        {
+          IrisRingCell *cell = &self->cells[(head + n) & self->mask];
+          uint64_t sequence = atomic_load_explicit (&cell->sequence, memory_order_acquire);
+
+          ahead = (int64_t) (sequence - (head + n + 1));
+          if (ahead != 0)
+            break;
+          n++;
+        }
+      if (n == 0 && ahead < 0)
+        return 0;
+      if (n == 0)
+        {
+          head = atomic_load_explicit (&self->head, memory_order_relaxed);
+        }
+      else if (atomic_compare_exchange_weak_explicit (&self->head, &head, head + n,
+                                                      memory_order_relaxed, memory_order_relaxed))
+        {
+          for (uint64_t i = 0; i < n; i++)
+            {
+              IrisRingCell *cell = &self->cells[(head + i) & self->mask];
+
+              items[i] = cell->item;
+              atomic_store_explicit (&cell->sequence, head + i + self->mask + 1,
+                                     memory_order_release);
+            }
+          return n;
+        }
+    }
+}
+
 /* The link by which an item waits in the overflow; NULL when there is no memory for a box. */
 static inline IrisRingLink *
 iris_ring_core_link (IrisRingCore *self, void *item)
@@ -283,6 +330,32 @@ iris_ring_core_overflow_pop (IrisRingCore *self)
   return first;
 }
 
+/* As iris_ring_core_overflow_pop(), but the next ones go to the caller, up to @max in all, and not
+ * into the ring. */
+static inline uint64_t
+iris_ring_core_overflow_pop_many (IrisRingCore *self, void **items, uint64_t max)
+{
+  uint64_t n_taken = 0, n;
+
+  pthread_mutex_lock (&self->lock);
+  n = iris_ring_core_try_pop_many (self, items, max);
+  if (n == 0)
+    for (; n < max && self->oldest != NULL; n++, n_taken++)
+      {
+        IrisRingLink *link = self->oldest;
+
+        items[n] = iris_ring_core_item (self, link);
+        self->oldest = link->next;
+        iris_ring_core_unlink (self, link);
+      }
+  if (self->oldest == NULL)
+    self->newest = NULL;
+  iris_counter_add (&self->n_overflow, -n_taken);
+  pthread_mutex_unlock (&self->lock);
+
+  return n;
+}
+
 /* Any thread. Never refuses an item that has a link. One that needs a box is refused, and nothing
  * changed, when the ring is full and there is no memory. */
 static inline bool
@@ -306,6 +379,18 @@ iris_ring_core_pop (IrisRingCore *self)
     item = iris_ring_core_overflow_pop (self);
 
   return item;
+}
+
+/* Any thread. As pop, but up to @max items, at least 1, for one swap, oldest first; how many. */
+static inline uint64_t
+iris_ring_core_pop_many (IrisRingCore *self, void **items, uint64_t max)
+{
+  uint64_t n = iris_ring_core_try_pop_many (self, items, max);
+
+  if (iris_unlikely (n == 0) && iris_counter_get (&self->n_overflow) != 0)
+    n = iris_ring_core_overflow_pop_many (self, items, max);
+
+  return n;
 }
 
 /* Any thread. Counts claimed positions as items. An item on its way from the overflow into the

@@ -5,9 +5,9 @@
  * The simplest scheduler there is, and the baseline that the others are measured against. It has
  * nothing but the queue: workers wait in g_async_queue_pop(), and there is no parking of ours.
  *
- * Ending: closing queues one stop mark for each worker. A worker that met a mark goes on taking
- * until the queue is empty, and then ends. If it meets a second mark, that one belongs to another
- * worker, who is still there and will look behind it: the mark goes back and the worker ends.
+ * Ending: closing queues one stop mark for each worker, also for those that are out, who come back
+ * for it. A worker that met a mark goes on taking until the queue has no item, and then ends. Other
+ * marks that it finds on the way belong to other workers, who may be waiting for them, and go back.
  * Nothing is left behind: what a running item queues, its own worker would still find. Unless that
  * item blocks until it has run: while any does, nobody ends, and the end of the blocking section
  * queues the marks anew.
@@ -53,17 +53,18 @@ somebody_blocks (IrisCrew *crew)
   return does;
 }
 
-/* For a worker that has met a mark: what is left, or NULL at its end. */
+/* For a worker that has met a mark: what is left, or NULL at its end. It must look behind the marks
+ * of others, who may have ended already: what its last item has queued is there. */
 static IrisItem *
 default_take_rest (IrisCrew *crew, IrisWorker *self)
 {
-  IrisItem *item = default_take (crew, self);
+  IrisItem *item;
+  guint n_marks = 0;
 
-  if (item == &stop_mark)
-    {
-      default_push (crew, NULL, &stop_mark);
-      item = NULL;
-    }
+  while ((item = default_take (crew, self)) == &stop_mark)
+    n_marks++;
+  for (; n_marks > 0; n_marks--)
+    default_push (crew, NULL, &stop_mark);
 
   return item;
 }
@@ -84,15 +85,14 @@ default_pop_mark_or_item (IrisWorker *self, GAsyncQueue *queue)
   return item;
 }
 
-/* An item, a stop mark, or NULL when the worker, asked to go out, is to end. */
+/* An item or a stop mark. */
 static IrisItem *
 default_pop (IrisCrew *crew, IrisWorker *self)
 {
   IrisItem *item;
 
   while ((item = default_pop_mark_or_item (self, crew->owner)) == &nudge_mark)
-    if (!iris_worker_leave (self))
-      return NULL;
+    iris_worker_leave (self);
 
   return item;
 }

@@ -14,6 +14,10 @@
  * nearest first and in random order among equally near ones: their inbox, then their workers'
  * deques. Nobody but the workers of a place ever looks into its strict inbox.
  *
+ * From its place's inbox a worker takes its share at once, at most IRIS_INBOX_SHARE items, for one
+ * swap: the oldest to run, and the next ones onto its own deque, where it meets them in their order
+ * and others can steal them. Items that are to be kept apart move one by one.
+ *
  * In the layout `mailboxes` an item with a hint that is queued by a worker of another place goes
  * both onto that worker's deque and into the place's mailbox, in an envelope (iris-mail-private.h).
  * Nobody but the workers of the place looks into its mailbox.
@@ -59,6 +63,9 @@
 
 /* So many items move at once. */
 #define IRIS_STEAL_MAX 64
+
+/* At most so many items a worker takes from its place's inbox at once, onto its own deque. */
+#define IRIS_INBOX_SHARE 32
 
 /* Slots of an inbox before it overflows into its list. */
 #define IRIS_INBOX_CAPACITY 1024

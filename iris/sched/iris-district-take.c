@@ -180,15 +180,46 @@ steal_from_elsewhere (IrisCrew *crew, IrisWorker *self)
   return NULL;
 }
 
+/* Several from the inbox of @self's place: the oldest to run, the next ones onto its own deque, so
+ * that it takes them in their order. Others can steal them there. No more than its share of what
+ * there is, so that its siblings have theirs without stealing. */
 static IrisItem *
-take_from_inboxes (IrisDistrict *home)
+take_share_of_inbox (IrisCrew *crew, IrisWorker *self, IrisDistrict *home)
+{
+  guint64 length = iris_ring_core_get_length (&home->inbox);
+  void *items[IRIS_INBOX_SHARE];
+  guint64 n;
+
+  /* What is to be kept apart moves alone. */
+  if (length <= home->n_workers || iris_counter_get (&home->footprint.waiting) != 0)
+    return iris_ring_core_pop (&home->inbox);
+
+  n = iris_ring_core_pop_many (&home->inbox, items,
+                               MIN (length / home->n_workers, IRIS_INBOX_SHARE));
+  if (n == 0)
+    return NULL;
+  for (guint64 i = n - 1; i > 0; i--)
+    if (!iris_deque_core_push (self->deque, items[i]))
+      iris_ring_core_push (&home->inbox, items[i]);
+  if (n > 1)
+    iris_districts_publish_own (crew, self);
+
+  return items[0];
+}
+
+/* With @self NULL: when no worker is left. */
+static IrisItem *
+take_from_inboxes (IrisCrew *crew, IrisWorker *self, IrisDistrict *home)
 {
   IrisItem *item = iris_ring_core_pop (&home->strict);
 
   if (item == NULL)
     item = iris_ring_core_pop (&home->mail);
+  if (item == NULL)
+    item = self != NULL ? take_share_of_inbox (crew, self, home)
+                        : iris_ring_core_pop (&home->inbox);
 
-  return item != NULL ? item : iris_ring_core_pop (&home->inbox);
+  return item;
 }
 
 /* What newest first would leave lying. Each of the sources comes first in its turn: an item
@@ -228,7 +259,7 @@ take_any (IrisCrew *crew)
   void *item;
 
   for (guint i = 0; i < districts->n_districts; i++)
-    if ((item = take_from_inboxes (&districts->districts[i])) != NULL)
+    if ((item = take_from_inboxes (crew, NULL, &districts->districts[i])) != NULL)
       return item;
   for (guint i = 0; i < iris_crew_count_workers (crew); i++)
     if ((item = iris_deque_core_take_oldest (iris_crew_get_worker (crew, i)->deque)) != NULL)
@@ -273,7 +304,7 @@ take_once (IrisCrew *crew, IrisWorker *self)
   if (item == NULL)
     item = iris_deque_core_take (self->deque);
   if (item == NULL)
-    item = take_from_inboxes (home);
+    item = take_from_inboxes (crew, self, home);
   if (item == NULL)
     item = steal (crew, self);
 

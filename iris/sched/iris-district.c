@@ -11,6 +11,9 @@
 static guint
 districts_deal (IrisDistricts *self)
 {
+  if (self->n_districts == 1)
+    return 0;
+
   return atomic_fetch_add_explicit (&self->next, 1, memory_order_relaxed) % self->n_districts;
 }
 

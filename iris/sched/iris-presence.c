@@ -44,8 +44,9 @@ iris_presence_set_max_spares (IrisCrew *crew, guint max_spares)
   crew->max_spares = max_spares;
 }
 
-/* Between two items: waits while the place has too many workers. False when the worker is to end.
- */
+/* Between two items: waits while the place has too many workers. False when the worker is to end;
+ * one that does not park never is: all were dismissed when the crew was closed, also one that had
+ * just been brought back, and there may be items left. */
 bool
 iris_worker_leave (IrisWorker *self)
 {
@@ -57,11 +58,12 @@ iris_worker_leave (IrisWorker *self)
   if (crew->ops->expose != NULL)
     crew->ops->expose (crew, self);
   goes_on = iris_lot_leave (&crew->lot, &self->parker);
-  /* One that does not park does not search either. */
-  if (crew->ops->wait != NULL)
-    iris_lot_end_search (&crew->lot, &self->parker);
+  if (crew->ops->wait == NULL)
+    return goes_on;
+  /* It does not search either. */
+  iris_lot_end_search (&crew->lot, &self->parker);
 
-  return goes_on;
+  return true;
 }
 
 static guint

@@ -124,6 +124,69 @@ scenario_main_context (void)
   g_thread_join (poster);
 }
 
+/* A source of our own, whose functions belong to whoever owns the context. */
+
+typedef struct
+{
+  GSource source;
+  int n_asked;
+} Asked;
+
+static gboolean
+asked_prepare (GSource *source, gint *timeout)
+{
+  *timeout = -1;
+  ((Asked *) source)->n_asked++;
+  return TRUE;
+}
+
+static gboolean
+asked_dispatch (GSource *source, GSourceFunc callback, gpointer data)
+{
+  ((Asked *) source)->n_asked++;
+  return G_SOURCE_CONTINUE;
+}
+
+static GSource *
+attach_asked (GMainContext *context)
+{
+  static GSourceFuncs funcs = { .prepare = asked_prepare, .dispatch = asked_dispatch };
+  GSource *source = g_source_new (&funcs, sizeof (Asked));
+
+  g_source_attach (source, context);
+  return source;
+}
+
+/* A thread iterates the context as long as it is the owner, and a thread takes the place of the
+ * other; none of them waits for the other by any other means. */
+static gpointer
+iterate_or_own (gpointer data)
+{
+  GSource *source = data;
+  GMainContext *context = g_source_get_context (source);
+
+  for (int i = 0; i < ROUNDS; i++)
+    if (i % 3 != 0)
+      g_main_context_iteration (context, FALSE);
+    else if (g_main_context_acquire (context))
+      {
+        ((Asked *) source)->n_asked++;
+        g_main_context_release (context);
+      }
+  return NULL;
+}
+
+static void
+scenario_owner (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  GSource *source = attach_asked (context);
+
+  run_two (iterate_or_own, source);
+  g_source_destroy (source);
+  g_source_unref (source);
+}
+
 static void
 double_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
@@ -250,6 +313,29 @@ scenario_race_in_callback (void)
 }
 
 static gpointer
+ask_without_owning (gpointer asked)
+{
+  for (int i = 0; i < ROUNDS; i++)
+    ((Asked *) asked)->n_asked++;
+  return NULL;
+}
+
+/* What belongs to the owner of the context, touched by another. */
+static void
+scenario_race_with_owner (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  GSource *source = attach_asked (context);
+  GThread *thread = g_thread_new ("asker", ask_without_owning, source);
+
+  for (int i = 0; i < ROUNDS; i++)
+    g_main_context_iteration (context, FALSE);
+  g_thread_join (thread);
+  g_source_destroy (source);
+  g_source_unref (source);
+}
+
+static gpointer
 write_into (gpointer data)
 {
   *(int *) data = 1;
@@ -303,11 +389,13 @@ static const Scenario scenarios[] = {
   { "mutex", scenario_mutex, NULL },
   { "async-queue", scenario_async_queue, NULL },
   { "main-context", scenario_main_context, NULL },
+  { "owner", scenario_owner, NULL },
   { "task", scenario_task, NULL },
   { "reference-count", scenario_reference_count, NULL },
   { "once", scenario_once, NULL },
   { "race", scenario_race, "data race" },
   { "race-in-callback", scenario_race_in_callback, "data race" },
+  { "race-with-owner", scenario_race_with_owner, "data race" },
   { "race-with-free", scenario_race_with_free, "race" },
   { "lock-order", scenario_lock_order, "lock-order-inversion" },
 };

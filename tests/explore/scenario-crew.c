@@ -5,8 +5,7 @@
  * there is something for him to do, and shutting down ends.
  *
  * PLANT_NO_RECHECK and PLANT_NO_SECOND_LOOK hide the work from a worker that is about to sleep, and
- * from one that leaves searching. PLANT_NO_EXPOSE leaves what a worker has in private to it while
- * it blocks.
+ * from one that leaves searching.
  *
  * Made small: one round of search, inboxes of two, no stopwatches, which order nothing. The places
  * are a stub, and to make a thread is to let one of the scenario's threads be that worker.
@@ -62,6 +61,7 @@ cond_wait (pthread_mutex_t *lock)
 #include "iris/sched/iris-presence.c"
 #include "iris/sched/iris-blocking.c"
 #include "iris/sched/iris-crew.c"
+#include "iris/sched/iris-crew-worker.c"
 #include "iris/sched/iris-district-footprint.c"
 #include "iris/sched/iris-district-refuse.c"
 #include "iris/sched/iris-district-take.c"
@@ -70,116 +70,7 @@ cond_wait (pthread_mutex_t *lock)
 #include "explore.h"
 #include "items.h"
 
-/* Nobody forks here; scenario-forks.c has that. */
-
-IrisForkStack *
-iris_districts_get_forks (IrisCrew *crew, IrisWorker *self)
-{
-  return NULL;
-}
-
-IrisItem *
-iris_districts_steal_fork (IrisCrew *crew, IrisWorker *self)
-{
-  return NULL;
-}
-
-bool
-iris_districts_has_forks (IrisCrew *crew)
-{
-  return false;
-}
-
-void
-iris_fork_stack_clear (IrisForkStack *self)
-{
-}
-
-/* Places: a number of each, one worker or two at each, all equally far. */
-
-static guint n_places, workers_per_place;
-
-guint
-iris_places_get_n_places (IrisPlaces *self)
-{
-  return n_places;
-}
-
-IrisPlace *
-iris_places_get_place (IrisPlaces *self, guint place)
-{
-  return NULL;
-}
-
-guint
-iris_places_get_distance (IrisPlaces *self, guint from, guint to)
-{
-  return 1;
-}
-
-guint
-iris_place_get_n_workers (const IrisPlace *self)
-{
-  return workers_per_place;
-}
-
-guint64
-iris_place_get_cache_size (const IrisPlace *self)
-{
-  return 0;
-}
-
-gboolean
-iris_place_is_bound (const IrisPlace *self)
-{
-  return FALSE;
-}
-
-gboolean
-iris_place_bind_current_thread (const IrisPlace *self, guint index, GError **error)
-{
-  return TRUE;
-}
-
-unsigned iris_debug_keys;
-
-void
-iris_debug_init (void)
-{
-}
-
-void
-iris_debug_print (const char *format, ...)
-{
-}
-
-IrisStats *
-iris_stats_new (guint places, guint workers)
-{
-  abort ();
-}
-
-/* Nobody competes with the explorer. */
-
-void
-iris_contention_start (IrisContention *self)
-{
-}
-
-void
-iris_contention_stop (IrisContention *self)
-{
-}
-
-void
-iris_contention_free (IrisContention *self)
-{
-}
-
-void
-iris_contention_rouse (IrisContention *self)
-{
-}
+#include "crew-stubs.h"
 
 /* Threads: thread i of the scenario is worker i, as soon as it is made. */
 
@@ -332,9 +223,6 @@ setup_crew (guint places, guint workers, IrisLayout layout, IrisDequeKind kind)
     }
   ops = iris_districts_ops;
   ops.has_work = has_work;
-#ifdef PLANT_NO_EXPOSE
-  ops.expose = NULL;
-#endif
   crew = iris_crew_new (&ops, iris_districts_new (NULL, IRIS_DEAL_OWN, layout), NULL, places,
                         per_place, kind);
   if (layout == IRIS_LAYOUT_SHARED)
@@ -564,10 +452,6 @@ static const ExploreScenario scenarios[] = {
   { "crew/chain", 3, setup_chain, outside_queues_two, check, .may_sleep = true, .fails = "is lost",
     SMALL },
 };
-#elif defined(PLANT_NO_EXPOSE)
-static const ExploreScenario scenarios[] = {
-  { "crew/spare", 3, setup_spare, spare, check, .may_sleep = true, .fails = "is lost", TINY },
-};
 #else
 static const ExploreScenario scenarios[] = {
   { "crew/one-worker", 2, setup_one_worker, one_worker, check, .delays = 1, .together = 3 },
@@ -577,7 +461,7 @@ static const ExploreScenario scenarios[] = {
   { "crew/from-inside-split", 3, setup_from_inside_split, outside_queues_one, check,
     .may_sleep = true, SMALL },
   { "crew/shared", 3, setup_shared, outside_queues_one, check, .may_sleep = true, SMALL },
-  { "crew/split", 3, setup_split, outside_shuts_down, check, SMALL },
+  { "crew/split", 3, setup_split, outside_shuts_down, check, TINY },
   { "crew/strict", 3, setup_strict, outside_queues_one, check, .may_sleep = true, SMALL },
   { "crew/mail", 3, setup_mail, outside_queues_one, check, .may_sleep = true, SMALL },
   { "crew/out", 3, setup_split, out, check, TINY },

@@ -127,6 +127,47 @@ two_consumers (unsigned self)
       }
 }
 
+/* One consumer takes several at once, another one of the same. */
+static void
+several_at_once (unsigned self)
+{
+  void *found[3];
+  uint64_t n;
+
+  if (self == 0)
+    {
+      for (unsigned i = 0; i < 3; i++)
+        push ();
+      return;
+    }
+  n = self == 1 ? iris_ring_core_pop_many (&ring, found, 3) : 0;
+  for (uint64_t i = 0; i < n; i++)
+    {
+      unsigned number = item_taken (found[i], "pop_many");
+
+      explore_assert (number >= next_of[self], "item %u comes behind a later one", number);
+      next_of[self] = number + 1;
+    }
+  pop (self);
+}
+
+static void
+two_who_take_several (unsigned self)
+{
+  void *found[2];
+  uint64_t n;
+
+  if (self == 0)
+    {
+      push ();
+      push ();
+      return;
+    }
+  n = iris_ring_core_pop_many (&ring, found, 2);
+  for (uint64_t i = 0; i < n; i++)
+    item_taken (found[i], "pop_many");
+}
+
 #ifdef PLANT_NO_POWER
 #define FAILS       "" /* whatever comes first */
 #define N_SCENARIOS 1
@@ -140,6 +181,9 @@ static const ExploreScenario scenarios[] = {
   { "ring/wrap-around", 2, setup_wrap, one_and_one, check },
   { "ring/two-producers", 3, setup, two_producers, check, .delays = 1, .together = 3 },
   { "ring/two-consumers", 3, setup, two_consumers, check, .delays = 1, .together = 3 },
+  { "ring/several-at-once", 3, setup, several_at_once, check, .delays = 1, .together = 3 },
+  { "ring/two-who-take-several", 3, setup_wrap, two_who_take_several, check, .delays = 1,
+    .together = 3 },
 };
 
 int

@@ -232,13 +232,13 @@ play (guint row, guint n, Hints hints)
 
 START_TEST (each_item_runs_once_without_hints)
 {
-  play ((guint) _i, stage_choose_n (200000, 10000000), HINTS_NONE);
+  play ((guint) _i, stage_choose_n (50000, 10000000), HINTS_NONE);
 }
 END_TEST
 
 START_TEST (each_item_runs_once_with_hints)
 {
-  play ((guint) _i, stage_choose_n (200000, 10000000), HINTS_MIXED);
+  play ((guint) _i, stage_choose_n (50000, 10000000), HINTS_MIXED);
 }
 END_TEST
 
@@ -308,7 +308,7 @@ START_TEST (each_item_runs_once_while_workers_are_taken_out_and_back)
   Stage stage;
 
   stage_open (&stage, &arrangement);
-  load_begin (stage_choose_n (100000, 10000000), HINTS_MIXED);
+  load_begin (stage_choose_n (25000, 10000000), HINTS_MIXED);
   load.n_places = stage.n_places;
   atomic_store (&load.scheduler, stage.scheduler);
   atomic_store (&all_made, false);
@@ -327,7 +327,7 @@ END_TEST
 
 START_TEST (each_item_runs_once_while_workers_come_and_go)
 {
-  play_with_successors ((guint) _i, stage_choose_n (100000, 10000000));
+  play_with_successors ((guint) _i, stage_choose_n (25000, 10000000));
 }
 END_TEST
 

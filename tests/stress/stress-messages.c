@@ -301,7 +301,7 @@ START_TEST (each_message_is_handled_once)
   guint n_arrangements = arrangement_count ();
   Arrangement arrangement = arrangement_get ((guint) _i % n_arrangements);
 
-  play (&joints[(guint) _i / n_arrangements], &arrangement, stage_choose_n (50000, 10000000));
+  play (&joints[(guint) _i / n_arrangements], &arrangement, stage_choose_n (12500, 10000000));
 }
 END_TEST
 

@@ -14,10 +14,12 @@
 #define ROUNDS 10
 #define FIB    16
 #define N_FLAT 50000
+#define CHAIN  500
 #else
 #define ROUNDS 100
 #define FIB    23
 #define N_FLAT 1000000
+#define CHAIN  2000
 #endif
 
 static const guint crews[] = { 1, 2, 3, 4, 8 };
@@ -407,8 +409,6 @@ note_depth (void)
 
 /* Each forks the next and waits until somebody takes it: with two workers each task of the chain
  * is run by the one that waits for the one before it. */
-#define CHAIN 4000
-
 IRIS_FORKABLE_2 (guint, chain, guint, gboolean);
 
 static _Atomic guint reached;

@@ -5,6 +5,8 @@
  */
 #include "core-test-util.h"
 
+#include <iris/sched/iris-scheduler-private.h>
+
 #include <sched.h>
 
 #define N_ITEMS 1000
@@ -205,6 +207,43 @@ START_TEST (what_a_leaving_worker_had_is_run_by_the_others)
 }
 END_TEST
 
+/* Each queues the next. */
+static void
+run_next (gpointer data)
+{
+  IrisScheduler *scheduler = data;
+
+  atomic_fetch_add (&n_notified, 1);
+  if (atomic_load (&n_notified) < N_ITEMS)
+    iris_scheduler_queue (scheduler, run_next, scheduler, NULL);
+}
+
+/* The first one begins when the scheduler is being shut down. */
+static void
+run_first (gpointer data)
+{
+  IrisCrew *crew = iris_scheduler_get_crew (data);
+
+  core_test_gate_add (&inside, 1);
+  while (!atomic_load (&crew->closed))
+    sched_yield ();
+  run_next (data);
+}
+
+START_TEST (what_the_last_items_queue_is_run_although_workers_are_out)
+{
+  g_autoptr (IrisScheduler) scheduler = core_test_make (&core_test_kinds[_i]);
+
+  iris_scheduler_set_n_active (scheduler, 1);
+  iris_scheduler_queue (scheduler, run_first, scheduler, NULL);
+  core_test_gate_wait (&inside, 1);
+  wait_for_n_active (scheduler, MAX (core_test_kinds[_i].n_places, 1));
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  ck_assert_int_eq (atomic_load (&n_notified), N_ITEMS);
+  core_test_check_stats (scheduler);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -217,6 +256,8 @@ main (void)
   tcase_add_test (all, a_place_keeps_one_worker_for_its_strict_items);
   tcase_add_loop_test (all, a_scheduler_ends_with_workers_out, 0, 4 * core_test_n_kinds);
   tcase_add_loop_test (all, what_a_leaving_worker_had_is_run_by_the_others, 0, 5);
+  tcase_add_loop_test (all, what_the_last_items_queue_is_run_although_workers_are_out, 0,
+                       core_test_n_kinds);
   suite_add_tcase (suite, all);
 
   return core_test_run (suite);

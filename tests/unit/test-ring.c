@@ -113,6 +113,27 @@ START_TEST (overflow_keeps_everything_in_order_when_one_thread_pushes)
 }
 END_TEST
 
+START_TEST (several_come_out_at_once_in_order_and_the_overflow_behind_them)
+{
+  IrisRingCore ring;
+  void *found[N_THINGS + 1];
+  uint64_t n = 0;
+
+  init (&ring, 8, starts[_i]);
+  ck_assert_uint_eq (iris_ring_core_pop_many (&ring, found, 4), 0);
+  for (int i = 0; i < N_THINGS; i++)
+    iris_ring_core_push (&ring, &things[i]);
+  ck_assert_uint_eq (iris_ring_core_pop_many (&ring, found, 3), 3);
+  n = 3;
+  while (!iris_ring_core_is_empty (&ring))
+    n += iris_ring_core_pop_many (&ring, found + n, N_THINGS + 1 - n);
+  ck_assert_uint_eq (n, N_THINGS);
+  for (int i = 0; i < N_THINGS; i++)
+    ck_assert_ptr_eq (found[i], &things[i]);
+  iris_ring_core_clear (&ring);
+}
+END_TEST
+
 /* A push must not pass what overflowed before it, or the overflow would wait for ever. */
 START_TEST (a_push_waits_behind_the_overflow_though_the_ring_has_room)
 {
@@ -315,6 +336,7 @@ main (void)
   tcase_add_loop_test (all, what_fits_comes_out_in_order_on_both_sides_of_every_limit, 0, n);
   tcase_add_loop_test (all, nothing_overflows_before_the_ring_is_full, 0, n);
   tcase_add_loop_test (all, overflow_keeps_everything_in_order_when_one_thread_pushes, 0, n);
+  tcase_add_loop_test (all, several_come_out_at_once_in_order_and_the_overflow_behind_them, 0, n);
   tcase_add_loop_test (all, a_push_waits_behind_the_overflow_though_the_ring_has_room, 0, n);
   tcase_add_loop_test (all, an_item_in_the_overflow_is_not_passed_by_for_ever, 0, n);
   tcase_add_loop_test (all, a_position_that_is_claimed_and_not_filled_counts_as_an_item, 0, n);
