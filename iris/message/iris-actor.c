@@ -152,6 +152,8 @@ iris_actor_unref (IrisActor *self)
 /**
  * iris_actor_current:
  *
+ * Gets the actor whose handler is running on this thread, or %NULL.
+ *
  * Returns: (transfer none) (nullable): the actor whose handler is running on this thread, or %NULL
  *
  * Since: 0.1
@@ -280,6 +282,8 @@ iris_actor_set_batch (IrisActor *self, guint n_messages)
 /**
  * iris_actor_get_batch:
  * @self: an actor
+ *
+ * Tells how many messages the actor handles in a turn.
  *
  * Returns: how many messages it handles in a turn
  *

@@ -9,6 +9,15 @@
 
 G_BEGIN_DECLS
 
+/**
+ * IrisArbiter:
+ *
+ * Says which receivers may handle messages at the same time; see [func@Arbiter.coordinate].
+ *
+ * The receivers own their arbiter; a program need not keep it.
+ *
+ * Since: 0.1
+ */
 #define IRIS_TYPE_ARBITER (iris_arbiter_get_type ())
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisArbiter, iris_arbiter, IRIS, ARBITER, GObject)

@@ -80,6 +80,8 @@ owned_pointer_get_type (void)
  * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
+ * Gets the string, which is the message's; %NULL if there is none.
+ *
  * Returns: (transfer none) (nullable): the string, which is the message's; %NULL if there is none
  *
  * Since: 0.1
@@ -115,6 +117,8 @@ iris_message_set_string (IrisMessage *self, const char *name, const char *value)
  * iris_message_get_int:
  * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
+ *
+ * Gets the value; 0 if there is none.
  *
  * Returns: the value; 0 if there is none
  *
@@ -152,6 +156,8 @@ iris_message_set_int (IrisMessage *self, const char *name, gint value)
  * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
+ * Gets the value; 0 if there is none.
+ *
  * Returns: the value; 0 if there is none
  *
  * Since: 0.1
@@ -187,6 +193,8 @@ iris_message_set_int64 (IrisMessage *self, const char *name, gint64 value)
  * iris_message_get_float:
  * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
+ *
+ * Gets the value; 0 if there is none.
  *
  * Returns: the value; 0 if there is none
  *
@@ -224,6 +232,8 @@ iris_message_set_float (IrisMessage *self, const char *name, gfloat value)
  * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
+ * Gets the value; 0 if there is none.
+ *
  * Returns: the value; 0 if there is none
  *
  * Since: 0.1
@@ -259,6 +269,8 @@ iris_message_set_double (IrisMessage *self, const char *name, gdouble value)
  * iris_message_get_long:
  * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
+ *
+ * Gets the value; 0 if there is none.
  *
  * Returns: the value; 0 if there is none
  *
@@ -296,6 +308,8 @@ iris_message_set_long (IrisMessage *self, const char *name, glong value)
  * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
+ * Gets the value; 0 if there is none.
+ *
  * Returns: the value; 0 if there is none
  *
  * Since: 0.1
@@ -331,6 +345,8 @@ iris_message_set_ulong (IrisMessage *self, const char *name, gulong value)
  * iris_message_get_char:
  * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
+ *
+ * Gets the value; 0 if there is none.
  *
  * Returns: the value; 0 if there is none
  *
@@ -368,6 +384,8 @@ iris_message_set_char (IrisMessage *self, const char *name, gchar value)
  * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
+ * Gets the value; 0 if there is none.
+ *
  * Returns: the value; 0 if there is none
  *
  * Since: 0.1
@@ -403,6 +421,8 @@ iris_message_set_uchar (IrisMessage *self, const char *name, guchar value)
  * iris_message_get_boolean:
  * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
+ *
+ * Gets the value; %FALSE if there is none.
  *
  * Returns: the value; %FALSE if there is none
  *
@@ -440,6 +460,8 @@ iris_message_set_boolean (IrisMessage *self, const char *name, gboolean value)
  * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
+ * Gets the object; %NULL if there is none.
+ *
  * Returns: (transfer none) (nullable): the object; %NULL if there is none
  *
  * Since: 0.1
@@ -475,6 +497,8 @@ iris_message_set_object (IrisMessage *self, const char *name, GObject *value)
  * iris_message_get_pointer: (skip)
  * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
+ *
+ * Gets the pointer; %NULL if there is none.
  *
  * Returns: (transfer none) (nullable): the pointer; %NULL if there is none
  *

@@ -69,7 +69,7 @@ iris_message_copy_values (IrisMessage *copy, const IrisMessage *original)
  *
  * Makes a message that carries named values.
  *
- * Returns: (transfer floating): a message with a floating reference
+ * Returns: (transfer full): a message with a floating reference
  *
  * Since: 0.1
  */
@@ -107,6 +107,8 @@ iris_message_new_items (gint what, const char *name, GType type, ...)
  * iris_message_count_names:
  * @self: a message
  *
+ * Tells how many named values the message carries.
+ *
  * Returns: how many named values the message carries
  *
  * Since: 0.1
@@ -126,6 +128,8 @@ iris_message_count_names (const IrisMessage *self)
  * iris_message_is_empty:
  * @self: a message
  *
+ * Tells whether the message carries neither data nor named values.
+ *
  * Returns: whether the message carries neither data nor named values
  *
  * Since: 0.1
@@ -142,6 +146,8 @@ iris_message_is_empty (const IrisMessage *self)
  * iris_message_contains:
  * @self: a message
  * @name: a name
+ *
+ * Tells whether the message carries a value of that name.
  *
  * Returns: whether the message carries a value of that name
  *

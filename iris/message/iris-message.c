@@ -23,7 +23,10 @@ G_DEFINE_BOXED_TYPE (IrisMessage, iris_message, iris_message_ref, iris_message_u
  *
  * Makes a message without data. May be called from any thread.
  *
- * Returns: (transfer floating): a message with a floating reference
+ * Its reference is floating: posting the message takes it, iris_message_ref_sink() makes it the
+ * caller's.
+ *
+ * Returns: (transfer full): a message with a floating reference
  *
  * Since: 0.1
  */
@@ -46,6 +49,24 @@ iris_message_new (gint what)
 }
 
 /**
+ * iris_message_new_sunk: (rename-to iris_message_new)
+ * @what: what the message is about
+ *
+ * Makes a message without data, like iris_message_new(), whose reference is the caller's: for
+ * languages other than C, which know floating references of objects alone. May be called from any
+ * thread.
+ *
+ * Returns: (transfer full): a message
+ *
+ * Since: 0.1
+ */
+IrisMessage *
+iris_message_new_sunk (gint what)
+{
+  return iris_message_ref_sink (iris_message_new (what));
+}
+
+/**
  * iris_message_new_data: (skip)
  * @what: what the message is about
  * @type: the type of the value
@@ -53,7 +74,7 @@ iris_message_new (gint what)
  *
  * Makes a message that carries a value.
  *
- * Returns: (transfer floating): a message with a floating reference
+ * Returns: (transfer full): a message with a floating reference
  *
  * Since: 0.1
  */
@@ -80,6 +101,8 @@ iris_message_new_data (gint what, GType type, ...)
 /**
  * iris_message_ref:
  * @self: a message
+ *
+ * Adds a reference. May be called from any thread.
  *
  * Returns: (transfer full): the message
  *
@@ -173,7 +196,8 @@ iris_message_unref (IrisMessage *self)
  * Copies all of a message: what it is, its data and its named values; but not who waits for an
  * answer.
  *
- * Returns: (transfer floating): a message like this one that was not posted yet
+ * Returns: (transfer full): a message like this one that was not posted yet, with a floating
+ *   reference
  *
  * Since: 0.1
  */
@@ -192,8 +216,29 @@ iris_message_copy (const IrisMessage *self)
 }
 
 /**
+ * iris_message_copy_sunk: (rename-to iris_message_copy)
+ * @self: a message
+ *
+ * Copies a message like iris_message_copy(); the reference to the copy is the caller's. For
+ * languages other than C.
+ *
+ * Returns: (transfer full): a message like this one that was not posted yet
+ *
+ * Since: 0.1
+ */
+IrisMessage *
+iris_message_copy_sunk (const IrisMessage *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  return iris_message_ref_sink (iris_message_copy (self));
+}
+
+/**
  * iris_message_get_data:
  * @self: a message
+ *
+ * Gets the value that the message carries, or %NULL.
  *
  * Returns: (transfer none) (nullable): the value that the message carries, or %NULL
  *

@@ -30,6 +30,8 @@ GType iris_message_get_type (void);
 IRIS_AVAILABLE_IN_ALL
 IrisMessage *iris_message_new (gint what);
 IRIS_AVAILABLE_IN_ALL
+IrisMessage *iris_message_new_sunk (gint what);
+IRIS_AVAILABLE_IN_ALL
 IrisMessage *iris_message_new_data (gint what, GType type, ...);
 IRIS_AVAILABLE_IN_ALL
 IrisMessage *iris_message_ref (IrisMessage *self);
@@ -39,6 +41,8 @@ IRIS_AVAILABLE_IN_ALL
 void iris_message_unref (IrisMessage *self);
 IRIS_AVAILABLE_IN_ALL
 IrisMessage *iris_message_copy (const IrisMessage *self);
+IRIS_AVAILABLE_IN_ALL
+IrisMessage *iris_message_copy_sunk (const IrisMessage *self);
 IRIS_AVAILABLE_IN_ALL
 const GValue *iris_message_get_data (const IrisMessage *self);
 IRIS_AVAILABLE_IN_ALL

@@ -71,6 +71,8 @@ iris_port_init (IrisPort *self)
 /**
  * iris_port_new:
  *
+ * Makes a port without a receiver.
+ *
  * Returns: (transfer full): a port without a receiver
  *
  * Since: 0.1
@@ -366,6 +368,8 @@ iris_port_get_counts (IrisPort *self, IrisPortCounts *counts)
  * iris_port_has_receiver:
  * @self: a port
  *
+ * Tells whether messages are handed to a receiver at this moment.
+ *
  * Returns: whether messages are handed to a receiver at this moment
  *
  * Since: 0.1
@@ -381,6 +385,8 @@ iris_port_has_receiver (IrisPort *self)
 /**
  * iris_port_dup_receiver:
  * @self: a port
+ *
+ * Gets the receiver of the port, or %NULL if it has none.
  *
  * Returns: (transfer full) (nullable): the receiver of the port, or %NULL if it has none
  *
@@ -483,6 +489,8 @@ iris_port_remove_receiver (IrisPort *self, IrisReceiver *receiver)
 /**
  * iris_port_get_queue_length:
  * @self: a port
+ *
+ * Tells how many messages wait in the port for a receiver; of a bounded port, how many it holds.
  *
  * Returns: how many messages wait in the port for a receiver; of a bounded port, how many it holds
  *

@@ -10,6 +10,17 @@
 
 G_BEGIN_DECLS
 
+/**
+ * IrisPort:
+ *
+ * Where messages are posted, from any thread.
+ *
+ * A port hands each message to its receiver, in the order in which one thread posted them; without
+ * a receiver it keeps them until it has one. It has no limit unless [method@Port.set_limit] gives
+ * it one.
+ *
+ * Since: 0.1
+ */
 #define IRIS_TYPE_PORT (iris_port_get_type ())
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisPort, iris_port, IRIS, PORT, GObject)
@@ -18,7 +29,7 @@ G_DECLARE_FINAL_TYPE (IrisPort, iris_port, IRIS, PORT, GObject)
  * IrisPortFullFunc:
  * @port: a bounded port
  * @message: (transfer none): the message that it refused
- * @data: what was given with the function
+ * @data: (closure): what was given with the function
  *
  * Hears of a message that a full port refused; see %IRIS_PORT_FULL_TELL.
  *

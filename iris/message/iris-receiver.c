@@ -117,6 +117,8 @@ iris_receiver_new_exclusive (IrisScheduler *scheduler,
  * iris_receiver_get_scheduler:
  * @self: a receiver
  *
+ * Gets the scheduler that runs its handler.
+ *
  * Returns: (transfer none): the scheduler that runs its handler
  *
  * Since: 0.1
@@ -307,6 +309,8 @@ iris_receiver_set_batch (IrisReceiver *self, guint n_messages)
 /**
  * iris_receiver_get_batch:
  * @self: a receiver
+ *
+ * Tells how many messages an exclusive receiver handles in a turn.
  *
  * Returns: how many messages it handles in a turn
  *

@@ -12,13 +12,22 @@ G_BEGIN_DECLS
 /**
  * IrisMessageHandler:
  * @message: (transfer none): the message, valid until the handler returns
- * @data: what was given with the handler
+ * @data: (closure): what was given with the handler
  *
  * Handles one message, on a worker of the receiver's scheduler. Handlers of one receiver may run
  * at the same time, unless it is exclusive.
  */
 typedef void (*IrisMessageHandler) (IrisMessage *message, gpointer data);
 
+/**
+ * IrisReceiver:
+ *
+ * What turns the messages of a port into work: a handler, and the scheduler that runs it.
+ *
+ * [func@Arbiter.receive] makes one and joins it to a port, in one call.
+ *
+ * Since: 0.1
+ */
 #define IRIS_TYPE_RECEIVER (iris_receiver_get_type ())
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisReceiver, iris_receiver, IRIS, RECEIVER, GObject)

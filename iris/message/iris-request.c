@@ -12,7 +12,19 @@
 #include "iris/sched/iris-worker.h"
 #undef IRIS_INSIDE
 
-G_DEFINE_QUARK (iris - message - error - quark, iris_message_error)
+/**
+ * iris_message_error_quark:
+ *
+ * Gets the domain of the errors of messages, whose codes are those of [error@MessageError].
+ *
+ * Returns: the domain
+ *
+ * Since: 0.1
+ */
+/* The formatter would put spaces into the name. */
+/* clang-format off */
+G_DEFINE_QUARK (iris-message-error-quark, iris_message_error)
+/* clang-format on */
 
 IrisPending *
 iris_pending_new (IrisPendingFunc func, gpointer data, GDestroyNotify notify)
@@ -111,6 +123,8 @@ iris_message_fail (IrisMessage *message, IrisMessageError code)
 /**
  * iris_message_wants_reply:
  * @self: a message
+ *
+ * Tells whether somebody waits for an answer to the message, and has none yet.
  *
  * Returns: whether somebody waits for an answer to the message, and has none yet
  *
@@ -367,6 +381,8 @@ iris_port_request_async (IrisPort *self,
  * @self: the port
  * @result: what the callback got
  * @error: (nullable): for an #IrisMessageError
+ *
+ * Gets the answer, or %NULL with @error set.
  *
  * Returns: (transfer full) (nullable): the answer, or %NULL with @error set
  *

@@ -264,6 +264,8 @@ iris_service_stop (IrisService *self)
  * iris_service_is_started:
  * @self: a service
  *
+ * Tells whether the service was started, and not stopped after that.
+ *
  * Returns: whether the service was started, and not stopped after that
  *
  * Since: 0.1

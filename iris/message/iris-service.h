@@ -8,6 +8,16 @@
 
 G_BEGIN_DECLS
 
+/**
+ * IrisService:
+ *
+ * An object that is reached by messages alone: exclusive ones, each of which runs by itself, and
+ * concurrent ones, which run beside each other.
+ *
+ * To be derived from; what it does is in its class.
+ *
+ * Since: 0.1
+ */
 #define IRIS_TYPE_SERVICE (iris_service_get_type ())
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_DERIVABLE_TYPE (IrisService, iris_service, IRIS, SERVICE, GObject)

@@ -41,6 +41,8 @@ static guint64 n_made;
  * iris_timer_ref:
  * @self: a timer
  *
+ * Adds a reference. May be called from any thread.
+ *
  * Returns: (transfer full): the timer
  *
  * Since: 0.1
@@ -248,6 +250,8 @@ iris_timer_cancel (IrisTimer *self)
 /**
  * iris_timer_is_active:
  * @self: a timer
+ *
+ * Tells whether something is still to happen.
  *
  * Returns: whether something is still to happen
  *

@@ -4,4 +4,16 @@
  */
 #include <iris/place/iris-place-error.h>
 
-G_DEFINE_QUARK (iris - place - error - quark, iris_place_error)
+/**
+ * iris_place_error_quark:
+ *
+ * Gets the domain of the errors of places, whose codes are those of [error@PlaceError].
+ *
+ * Returns: the domain
+ *
+ * Since: 0.1
+ */
+/* The formatter would put spaces into the name. */
+/* clang-format off */
+G_DEFINE_QUARK (iris-place-error-quark, iris_place_error)
+/* clang-format on */

@@ -128,7 +128,7 @@ iris_place_get_id (const IrisPlace *self)
  * that no object of the level holds are called `l2:rest`, explicit sets of cpus `cpus:0`, `cpus:1`
  * and so on, and places without hardware `virtual:0` and so on.
  *
- * Returns: the name
+ * Returns: (transfer none): the name
  *
  * Since: 0.1
  */
@@ -146,7 +146,7 @@ iris_place_get_name (const IrisPlace *self)
  *
  * The cpus of the place that may be used, by the kernel's numbers.
  *
- * Returns: a list such as `0-3,8`; empty if the place has no hardware
+ * Returns: (transfer none): a list such as `0-3,8`; empty if the place has no hardware
  *
  * Since: 0.1
  */
@@ -164,7 +164,7 @@ iris_place_get_cpus (const IrisPlace *self)
  *
  * The memory nodes next to the place that may be used, by the kernel's numbers.
  *
- * Returns: a list such as `0,2`; empty if there is none
+ * Returns: (transfer none): a list such as `0,2`; empty if there is none
  *
  * Since: 0.1
  */
@@ -293,7 +293,7 @@ bind_memory (const IrisPlace *self, gpointer memory, gsize size)
 }
 
 /**
- * iris_place_alloc_full:
+ * iris_place_alloc_full: (skip)
  * @self: a place
  * @size: how much, in bytes; more than 0
  * @bound: (out) (optional): whether the memory lies on the place
@@ -346,7 +346,7 @@ iris_place_alloc (const IrisPlace *self, gsize size)
 }
 
 /**
- * iris_place_free:
+ * iris_place_free: (skip)
  * @self: the place that gave the memory
  * @memory: (nullable): what iris_place_alloc() or iris_place_alloc_full() returned
  * @size: the size that was asked for

@@ -412,7 +412,8 @@ iris_places_get_topology (IrisPlaces *self)
  *
  * What the places are. If `auto` was asked for, this is what it found.
  *
- * Returns: the name of a level; `cpus` for explicit sets; `virtual` without hardware
+ * Returns: (transfer none): the name of a level; `cpus` for explicit sets; `virtual` without
+ * hardware
  *
  * Since: 0.1
  */

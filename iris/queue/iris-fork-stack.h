@@ -25,22 +25,45 @@ G_BEGIN_DECLS
 #define iris_fork_fence_compiler() __atomic_signal_fence (__ATOMIC_SEQ_CST)
 #endif
 
-/* Bytes of arguments that a task may have, and of its result. */
+/**
+ * IRIS_FORK_WORDS: (skip)
+ *
+ * Words of 8 bytes that the arguments of a forked function may take, and its result.
+ *
+ * Since: 0.1
+ */
 #define IRIS_FORK_WORDS 4
 #define IRIS_FORK_SIZE  (IRIS_FORK_WORDS * sizeof (uint64_t))
 
+#ifndef __GI_SCANNER__ /* for what is inline alone */
 /* The low half of the word: flags, split, top. The high half counts changes. */
 #define IRIS_FORK_BITS  14
 #define IRIS_FORK_FLAGS 0xf0000000u
+#endif
 
 typedef struct _IrisForkJoin IrisForkJoin;
 typedef struct _IrisForkEnds IrisForkEnds;
 typedef struct _IrisForkTask IrisForkTask;
 typedef struct _IrisForkPopped IrisForkPopped;
 
-/* Runs the task in a slot, with its own forks from fj on, and leaves the result in the slot. */
+/**
+ * IrisForkRun: (skip)
+ * @slot: where the arguments are, and the result is left
+ * @fj: from here on the task forks
+ *
+ * Runs the task in a slot; %IRIS_FORKABLE_1 and its kin make it.
+ *
+ * Since: 0.1
+ */
 typedef void (*IrisForkRun) (IrisForkJoin *slot, IrisForkJoin *fj);
 
+/**
+ * IrisForkEnds: (skip)
+ *
+ * The two ends of a stack of forks; for what is inline alone.
+ *
+ * Since: 0.1
+ */
 /* Two lines each, because the owner writes the one and reads the other all the time. */
 struct _IrisForkEnds
 {
@@ -68,6 +91,13 @@ struct _IrisForkTask
   uint64_t words[IRIS_FORK_WORDS];
 };
 
+/**
+ * IrisForkPopped: (skip)
+ *
+ * What came off a stack of forks; for what is inline alone.
+ *
+ * Since: 0.1
+ */
 /* @result is NULL if the task is still to be run, by the caller. */
 struct _IrisForkPopped
 {

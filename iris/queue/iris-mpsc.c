@@ -74,6 +74,8 @@ letter_free (IrisMpscNode *node)
 /**
  * iris_mpsc_new:
  *
+ * Makes an empty mailbox whose owner rests.
+ *
  * Returns: (transfer full): an empty mailbox whose owner rests
  *
  * Since: 0.1
@@ -201,6 +203,8 @@ iris_mpsc_rest (IrisMpsc *self)
 /**
  * iris_mpsc_is_empty:
  * @self: a mailbox
+ *
+ * Tells whether nothing is in the mailbox or on its way; to others than the owner, a hint.
  *
  * Returns: whether nothing is in the mailbox or on its way; to others than the owner, a hint
  *

@@ -15,7 +15,7 @@
  * A queue can be closed. From then on it accepts nothing; what is in it can still be taken; when it
  * is empty, whoever waits or comes to wait gets `NULL`.
  *
- * [func@Queue.new] makes the default queue, on a lock; [func@LFQueue.new] one without. Programs
+ * [ctor@Queue.new] makes the default queue, on a lock; [ctor@LFQueue.new] one without. Programs
  * may bring their own by deriving from this class.
  */
 G_DEFINE_ABSTRACT_TYPE (IrisQueue, iris_queue, G_TYPE_OBJECT)
@@ -201,6 +201,8 @@ iris_queue_close (IrisQueue *self)
  * iris_queue_get_length:
  * @self: a queue
  *
+ * Gets the number of items, at some moment during the call.
+ *
  * Returns: the number of items, at some moment during the call
  *
  * Since: 0.1
@@ -216,6 +218,8 @@ iris_queue_get_length (IrisQueue *self)
 /**
  * iris_queue_is_closed:
  * @self: a queue
+ *
+ * Tells whether the queue was closed; items may still be in it.
  *
  * Returns: whether the queue was closed; items may still be in it
  *

@@ -141,6 +141,8 @@ iris_ring_pop (IrisRing *self)
  * iris_ring_get_length:
  * @self: a ring
  *
+ * Gets the number of items, at some moment during the call; those that are being pushed count.
+ *
  * Returns: the number of items, at some moment during the call; those that are being pushed count
  *
  * Since: 0.1
@@ -156,6 +158,8 @@ iris_ring_get_length (IrisRing *self)
 /**
  * iris_ring_get_capacity:
  * @self: a ring
+ *
+ * Tells how many items fit before the ring overflows.
  *
  * Returns: how many items fit before the ring overflows
  *

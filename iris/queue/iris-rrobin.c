@@ -29,6 +29,8 @@ G_DEFINE_BOXED_TYPE (IrisRRobin, iris_rrobin, iris_rrobin_ref, iris_rrobin_unref
  * iris_rrobin_new:
  * @max_members: how many members there may be at once; 0: as many as memory holds
  *
+ * Makes a ring without members.
+ *
  * Returns: (transfer full): a ring without members
  *
  * Since: 0.1
@@ -194,6 +196,8 @@ iris_rrobin_foreach (IrisRRobin *self, IrisRRobinForeachFunc func, gpointer user
 /**
  * iris_rrobin_get_length:
  * @self: a ring
+ *
+ * Gets the number of members, at some moment during the call.
  *
  * Returns: the number of members, at some moment during the call
  *

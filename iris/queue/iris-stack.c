@@ -27,6 +27,8 @@ G_DEFINE_BOXED_TYPE (IrisStack, iris_stack, iris_stack_ref, iris_stack_unref)
 /**
  * iris_stack_new:
  *
+ * Makes an empty stack.
+ *
  * Returns: (transfer full): an empty stack
  *
  * Since: 0.1
@@ -122,6 +124,8 @@ iris_stack_pop (IrisStack *self)
 /**
  * iris_stack_is_empty:
  * @self: a stack
+ *
+ * Tells whether nothing was on the stack at some moment during the call.
  *
  * Returns: whether nothing was on the stack at some moment during the call
  *

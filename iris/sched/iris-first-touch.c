@@ -248,6 +248,8 @@ iris_scheduler_first_touch_async (IrisScheduler *self,
  * @result: what the callback was given
  * @error: return location for an error
  *
+ * Tells whether every page was touched.
+ *
  * Returns: %FALSE with %G_IO_ERROR_CANCELLED, or an error of iris_scheduler_first_touch()
  *
  * Since: 0.1

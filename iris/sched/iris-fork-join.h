@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 /**
  * IrisForkFunc:
  * @fj: the handle for what the function forks
- * @data: (nullable): what was given with the function
+ * @data: (nullable) (closure): what was given with the function
  *
  * A task without a type of its own; see iris_fork_join_fork().
  */
@@ -23,7 +23,7 @@ typedef void (*IrisForkFunc) (IrisForkJoin *fj, gpointer data);
  * @fj: the handle for what the function forks
  * @begin: the first index
  * @end: the index after the last
- * @data: (nullable): what was given with the function
+ * @data: (nullable) (closure): what was given with the function
  *
  * Works on a part of a range; see iris_fork_join_for().
  */

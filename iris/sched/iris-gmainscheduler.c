@@ -326,6 +326,8 @@ iris_gmainscheduler_new (GMainContext *context)
  * iris_gmainscheduler_get_context:
  * @self: a scheduler
  *
+ * Gets the main context in which its items run.
+ *
  * Returns: (transfer none): the main context in which its items run
  *
  * Since: 0.1

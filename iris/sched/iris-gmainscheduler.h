@@ -8,6 +8,13 @@
 
 G_BEGIN_DECLS
 
+/**
+ * IrisGMainScheduler:
+ *
+ * Runs items where a main context is iterated, so that they may touch what belongs to that thread.
+ *
+ * Since: 0.1
+ */
 #define IRIS_TYPE_GMAINSCHEDULER (iris_gmainscheduler_get_type ())
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisGMainScheduler, iris_gmainscheduler, IRIS, GMAINSCHEDULER, IrisScheduler)

@@ -6,9 +6,9 @@
 #include "iris/sched/iris-item-private.h"
 
 /**
- * iris_item_init:
+ * iris_item_init: (skip)
  * @item: memory for an item, inside a structure of the caller's
- * @func: (scope async): the work
+ * @func: (scope notified): the work
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called instead of @func when the item is cancelled
  *
@@ -34,7 +34,7 @@ iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify
 }
 
 /**
- * iris_item_set_place:
+ * iris_item_set_place: (skip)
  * @item: an item that is not queued
  * @place: id of a place, or %IRIS_PLACE_ANY
  * @flags: %IRIS_ITEM_STRICT if it may run nowhere else
@@ -76,8 +76,10 @@ iris_item_set_footprint (IrisItem *item, guint64 bytes)
 }
 
 /**
- * iris_item_get_footprint:
+ * iris_item_get_footprint: (skip)
  * @item: an item
+ *
+ * Tells the footprint of the item.
  *
  * Returns: how much memory the item is declared to touch, rounded up to a power of two; 0 if
  *   nothing was declared

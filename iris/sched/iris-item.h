@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 
 /**
  * IrisCallback:
- * @data: what was queued with the function
+ * @data: (closure): what was queued with the function
  *
  * The work of an item. It runs once, on one worker of the scheduler.
  */

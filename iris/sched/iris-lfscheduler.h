@@ -8,6 +8,13 @@
 
 G_BEGIN_DECLS
 
+/**
+ * IrisLFScheduler:
+ *
+ * A scheduler that takes no lock, whoever queues: for many items that come from outside.
+ *
+ * Since: 0.1
+ */
 #define IRIS_TYPE_LFSCHEDULER (iris_lfscheduler_get_type ())
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisLFScheduler, iris_lfscheduler, IRIS, LFSCHEDULER, IrisScheduler)

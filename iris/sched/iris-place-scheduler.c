@@ -311,6 +311,8 @@ iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal)
  * iris_place_scheduler_get_places:
  * @self: a scheduler
  *
+ * Gets the places of the scheduler.
+ *
  * Returns: (transfer none): its places
  *
  * Since: 0.1

@@ -270,7 +270,7 @@ scheduler_queue (IrisScheduler *self, IrisItem *item)
 /**
  * iris_scheduler_queue:
  * @self: a scheduler
- * @func: (scope async) (closure data) (destroy notify): the work
+ * @func: (scope notified) (closure data) (destroy notify): the work
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called with @data once the work was run or cancelled
  *
@@ -303,7 +303,7 @@ iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDe
  * @self: a scheduler
  * @place: the id of a place, or %IRIS_PLACE_ANY
  * @flags: %IRIS_ITEM_STRICT if no other place may run the work
- * @func: (scope async) (closure data) (destroy notify): the work
+ * @func: (scope notified) (closure data) (destroy notify): the work
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called with @data once the work was run or cancelled
  *
@@ -335,7 +335,7 @@ iris_scheduler_queue_at (IrisScheduler *self,
  * @place: the id of a place, or %IRIS_PLACE_ANY
  * @flags: %IRIS_ITEM_STRICT, %IRIS_ITEM_KEEP_APART
  * @footprint: how much memory the work will touch, in bytes; 0 for no hint
- * @func: (scope async) (closure data) (destroy notify): the work
+ * @func: (scope notified) (closure data) (destroy notify): the work
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called with @data once the work was run or cancelled
  *
@@ -361,7 +361,7 @@ iris_scheduler_queue_sized (IrisScheduler *self,
 }
 
 /**
- * iris_scheduler_queue_item:
+ * iris_scheduler_queue_item: (skip)
  * @self: a scheduler
  * @item: an item prepared by iris_item_init()
  *
@@ -408,6 +408,8 @@ iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
  * iris_scheduler_get_n_workers:
  * @self: a scheduler
  *
+ * Tells how many workers the scheduler has.
+ *
  * Returns: how many workers it was made with; spare workers are not counted, and who is out is
  *
  * Since: 0.1
@@ -426,6 +428,8 @@ iris_scheduler_get_n_workers (IrisScheduler *self)
 /**
  * iris_scheduler_get_n_places:
  * @self: a scheduler
+ *
+ * Tells how many places the scheduler has; 1 for one that knows no places.
  *
  * Returns: how many places it has; 1 for a scheduler that knows no places
  *

@@ -63,6 +63,8 @@ iris_stats_new (guint n_places, guint n_workers)
  * iris_stats_copy:
  * @self: a snapshot
  *
+ * Copies the snapshot.
+ *
  * Returns: (transfer full): a copy of the snapshot
  *
  * Since: 0.1
@@ -91,6 +93,8 @@ iris_stats_copy (const IrisStats *self)
 /**
  * iris_stats_free:
  * @self: (transfer full) (nullable): a snapshot
+ *
+ * Frees the snapshot.
  *
  * Since: 0.1
  */

@@ -42,7 +42,26 @@ struct _IrisStealPolicy
   IrisStealRules rules;
 };
 
-G_DEFINE_QUARK (iris - steal - policy - error - quark, iris_steal_policy_error)
+/**
+ * iris_steal_policy_error_quark:
+ *
+ * Gets the domain of the errors of steal policies, whose codes are those of
+ * [error@StealPolicyError].
+ *
+ * Returns: the domain
+ *
+ * Since: 0.1
+ */
+/* The formatter would put spaces into the name. */
+/* clang-format off */
+G_DEFINE_QUARK (iris-steal-policy-error-quark, iris_steal_policy_error)
+/* clang-format on */
+
+/* Without a type of its own the codes would not be known to belong to the domain. */
+G_DEFINE_ENUM_TYPE (IrisStealPolicyError,
+                    iris_steal_policy_error,
+                    G_DEFINE_ENUM_VALUE (IRIS_STEAL_POLICY_ERROR_UNKNOWN, "unknown"),
+                    G_DEFINE_ENUM_VALUE (IRIS_STEAL_POLICY_ERROR_VALUE, "value"))
 
 G_DEFINE_ENUM_TYPE (IrisStealOrder,
                     iris_steal_order,

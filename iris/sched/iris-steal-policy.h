@@ -169,6 +169,9 @@ GType iris_steal_verdict_get_type (void);
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisStealPolicy, iris_steal_policy, IRIS, STEAL_POLICY, GObject)
 
+#define IRIS_TYPE_STEAL_POLICY_ERROR (iris_steal_policy_error_get_type ())
+IRIS_AVAILABLE_IN_ALL
+GType iris_steal_policy_error_get_type (void);
 IRIS_AVAILABLE_IN_ALL
 GQuark iris_steal_policy_error_quark (void);
 IRIS_AVAILABLE_IN_ALL

@@ -79,6 +79,8 @@ register_of (IrisScheduler *scheduler)
  * iris_work_handle_ref:
  * @self: work
  *
+ * Adds a reference. May be called from any thread.
+ *
  * Returns: (transfer full): the work
  *
  * Since: 0.1
@@ -158,7 +160,7 @@ work_drop (gpointer data)
 /**
  * iris_scheduler_queue_work:
  * @self: a scheduler
- * @func: (scope async) (closure data) (destroy notify): the work
+ * @func: (scope notified) (closure data) (destroy notify): the work
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called with @data once the work was run, cancelled or taken back
  *
@@ -228,7 +230,7 @@ iris_scheduler_unqueue (IrisScheduler *self, IrisWorkHandle *work)
 }
 
 /**
- * iris_scheduler_foreach:
+ * iris_scheduler_foreach: (skip)
  * @self: a scheduler
  * @func: (scope call) (closure user_data): called for each, under no lock
  * @user_data: (nullable): for @func

@@ -20,7 +20,7 @@ G_BEGIN_DECLS
 typedef struct _IrisWorkHandle IrisWorkHandle;
 
 /**
- * IrisSchedulerForeachFunc:
+ * IrisSchedulerForeachFunc: (skip)
  * @scheduler: a scheduler
  * @work: (transfer none): work that has not begun, at the moment of the call
  * @callback: (scope call): its function

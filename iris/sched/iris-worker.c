@@ -24,7 +24,9 @@ iris_worker_current (void)
  * iris_worker_get_index:
  * @self: a worker
  *
- * The number of the worker within its scheduler, counted from 0.
+ * Gets the number of the worker within its scheduler.
+ *
+ * Returns: its number, counted from 0
  *
  * Since: 0.1
  */
@@ -40,7 +42,9 @@ iris_worker_get_index (const IrisWorker *self)
  * iris_worker_get_place:
  * @self: a worker
  *
- * The id of the place that the worker belongs to; 0 for schedulers that have one place only.
+ * Gets the place that the worker belongs to.
+ *
+ * Returns: the id of its place; 0 for schedulers that have one place only
  *
  * Since: 0.1
  */

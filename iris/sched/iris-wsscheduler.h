@@ -8,6 +8,13 @@
 
 G_BEGIN_DECLS
 
+/**
+ * IrisWSScheduler:
+ *
+ * The work-stealing scheduler: a deque for each worker, for items that queue more items.
+ *
+ * Since: 0.1
+ */
 #define IRIS_TYPE_WSSCHEDULER (iris_wsscheduler_get_type ())
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisWSScheduler, iris_wsscheduler, IRIS, WSSCHEDULER, IrisPlaceScheduler)

@@ -66,6 +66,8 @@ iris_interval_graph_new (IrisScheduler *scheduler)
  * iris_interval_graph_get_scheduler:
  * @self: a graph
  *
+ * Gets the scheduler that runs the intervals of the graph.
+ *
  * Returns: (transfer none): what runs its intervals
  *
  * Since: 0.1

@@ -8,6 +8,15 @@
 
 G_BEGIN_DECLS
 
+/**
+ * IrisIntervalGraph:
+ *
+ * Intervals that may wait for each other, and the scheduler that runs them.
+ *
+ * It allows no edge that would close a cycle.
+ *
+ * Since: 0.1
+ */
 #define IRIS_TYPE_INTERVAL_GRAPH (iris_interval_graph_get_type ())
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisIntervalGraph, iris_interval_graph, IRIS, INTERVAL_GRAPH, GObject)

@@ -25,7 +25,19 @@
  * otherwise.
  */
 
-G_DEFINE_QUARK (iris - interval - error - quark, iris_interval_error)
+/**
+ * iris_interval_error_quark:
+ *
+ * Gets the domain of the errors of intervals, whose codes are those of [error@IntervalError].
+ *
+ * Returns: the domain
+ *
+ * Since: 0.1
+ */
+/* The formatter would put spaces into the name. */
+/* clang-format off */
+G_DEFINE_QUARK (iris-interval-error-quark, iris_interval_error)
+/* clang-format on */
 G_DEFINE_BOXED_TYPE (IrisInterval, iris_interval, iris_interval_ref, iris_interval_unref)
 
 /**
@@ -87,6 +99,8 @@ iris_interval_new (IrisIntervalGraph *graph,
 /**
  * iris_interval_ref:
  * @self: an interval
+ *
+ * Adds a reference. May be called from any thread.
  *
  * Returns: (transfer full): @self, with one more reference
  *
@@ -230,6 +244,8 @@ iris_interval_cancel (IrisInterval *self)
  * iris_interval_is_cancelled:
  * @self: an interval
  *
+ * Tells whether iris_interval_cancel() was called.
+ *
  * Returns: whether iris_interval_cancel() was called
  *
  * Since: 0.1
@@ -286,6 +302,8 @@ iris_interval_wait (IrisInterval *self, GError **error)
  * iris_interval_get_state:
  * @self: an interval
  *
+ * Tells where the interval is on its way, at this moment.
+ *
  * Returns: where it is on its way, at this moment
  *
  * Since: 0.1
@@ -301,6 +319,8 @@ iris_interval_get_state (IrisInterval *self)
 /**
  * iris_interval_get_name:
  * @self: an interval
+ *
+ * Gets the name of the interval.
  *
  * Returns: (transfer none): its name
  *

@@ -104,7 +104,7 @@ typedef enum
 /**
  * IrisIntervalFunc:
  * @interval: the interval that runs; lives until the function has returned, at least
- * @data: what was given to iris_interval_new()
+ * @data: (closure): what was given to iris_interval_new()
  * @error: for an error
  *
  * The work of an interval. It may make more intervals and edges; it must not wait for an interval.

@@ -121,7 +121,7 @@ waiter_start (gpointer data)
  * iris_lock_waiter_init: (skip)
  * @waiter: memory for a waiter, inside a structure of the caller's
  * @scheduler: on which it runs; the caller keeps a reference until it has run
- * @func: (scope async): what needs the lock
+ * @func: (scope notified): what needs the lock
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called instead of @func when the waiter is cancelled
  *
@@ -248,7 +248,7 @@ queued_run (gpointer data)
  * iris_lock_queue:
  * @self: a lock
  * @scheduler: on which to run; the caller keeps a reference until @func has run
- * @func: (scope async) (closure data) (destroy notify): what needs the lock
+ * @func: (scope notified) (closure data) (destroy notify): what needs the lock
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called with @data once the work was run or cancelled, with the lock held
  *

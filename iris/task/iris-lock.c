@@ -35,6 +35,8 @@ G_DEFINE_BOXED_TYPE (IrisLock, iris_lock, iris_lock_ref, iris_lock_unref)
  * iris_lock_new:
  * @policy: where its waiters run; %IRIS_LOCK_POLICY_ADAPTIVE where there is no reason for another
  *
+ * Makes a lock that is free, with a reference that is the caller's.
+ *
  * Returns: (transfer full): a lock that is free
  *
  * Since: 0.1
@@ -63,6 +65,8 @@ iris_lock_new (IrisLockPolicy policy)
 /**
  * iris_lock_ref:
  * @self: a lock
+ *
+ * Adds a reference. May be called from any thread.
  *
  * Returns: (transfer full): @self, with one more reference
  *
@@ -106,6 +110,8 @@ iris_lock_unref (IrisLock *self)
  * iris_lock_set_policy:
  * @self: a lock
  * @policy: where its waiters run from now on
+ *
+ * Says where the waiters of the lock run from now on.
  *
  * Since: 0.1
  */

@@ -10,6 +10,13 @@ G_BEGIN_DECLS
 
 #define IRIS_TYPE_LOCK (iris_lock_get_type ())
 
+/**
+ * IrisLock:
+ *
+ * A lock for which items wait without keeping a worker, and threads asleep.
+ *
+ * Since: 0.1
+ */
 typedef struct _IrisLock IrisLock;
 typedef struct _IrisLockWaiter IrisLockWaiter;
 
@@ -46,7 +53,7 @@ typedef enum
 } IrisLockFlags;
 
 /**
- * IrisLockWaiter:
+ * IrisLockWaiter: (skip)
  *
  * A work item that needs a lock, embedded in a structure of the caller's. See
  * iris_lock_waiter_init().

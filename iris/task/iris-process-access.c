@@ -153,6 +153,8 @@ iris_process_set_queue_limit (IrisProcess *self, guint limit)
  * iris_process_is_open:
  * @self: a process
  *
+ * Tells whether it takes more work.
+ *
  * Returns: whether it takes more work
  *
  * Since: 0.1
@@ -177,6 +179,8 @@ iris_process_is_open (IrisProcess *self)
  * iris_process_is_executing:
  * @self: a process
  *
+ * Tells whether it was run and is not over.
+ *
  * Returns: whether it was run and is not over
  *
  * Since: 0.1
@@ -190,6 +194,8 @@ iris_process_is_executing (IrisProcess *self)
 /**
  * iris_process_is_finished:
  * @self: a process
+ *
+ * Tells whether it is over, well or not, and was not cancelled.
  *
  * Returns: whether it is over, well or not, and was not cancelled
  *
@@ -205,6 +211,8 @@ iris_process_is_finished (IrisProcess *self)
  * iris_process_is_cancelled:
  * @self: a process
  *
+ * Tells whether it was cancelled.
+ *
  * Returns: whether it was cancelled
  *
  * Since: 0.1
@@ -218,6 +226,8 @@ iris_process_is_cancelled (IrisProcess *self)
 /**
  * iris_process_has_succeeded:
  * @self: a process
+ *
+ * Tells whether it is over, without an error.
  *
  * Returns: whether it is over, without an error
  *
@@ -233,6 +243,8 @@ iris_process_has_succeeded (IrisProcess *self)
  * iris_process_has_failed:
  * @self: a process
  *
+ * Tells whether it is over, with an error.
+ *
  * Returns: whether it is over, with an error
  *
  * Since: 0.1
@@ -246,6 +258,8 @@ iris_process_has_failed (IrisProcess *self)
 /**
  * iris_process_has_source:
  * @self: a process
+ *
+ * Tells whether a process that is still there feeds this one.
  *
  * Returns: whether a process that is still there feeds this one
  *
@@ -261,6 +275,8 @@ iris_process_has_source (IrisProcess *self)
  * iris_process_has_sink:
  * @self: a process
  *
+ * Tells whether it feeds another.
+ *
  * Returns: whether it feeds another
  *
  * Since: 0.1
@@ -274,6 +290,8 @@ iris_process_has_sink (IrisProcess *self)
 /**
  * iris_process_get_source:
  * @self: a process
+ *
+ * Gets the process that feeds this one, or %NULL.
  *
  * Returns: (transfer none) (nullable): the process that feeds this one, or %NULL; who uses it must
  *   know that it stays, since this one does not hold it
@@ -296,6 +314,8 @@ iris_process_get_source (IrisProcess *self)
  * iris_process_get_sink:
  * @self: a process
  *
+ * Gets the process that this one feeds, or %NULL.
+ *
  * Returns: (transfer none) (nullable): the process that this one feeds, or %NULL
  *
  * Since: 0.1
@@ -311,6 +331,8 @@ iris_process_get_sink (IrisProcess *self)
 /**
  * iris_process_get_queue_length:
  * @self: a process
+ *
+ * Tells how many work items wait in it.
  *
  * Returns: how many work items wait in it
  *
@@ -385,6 +407,8 @@ iris_process_get_status (IrisProcess *self, int *processed_items, int *total_ite
 /**
  * iris_process_get_title:
  * @self: a process
+ *
+ * Tells what the process is called, or %NULL.
  *
  * Returns: (transfer none) (nullable): what the process is called, or %NULL
  *

@@ -350,6 +350,8 @@ iris_progress_monitor_watch_process_chain_in_group (IrisProgressMonitor *self,
  * @self: a monitor
  * @enable: whether it stays when nothing is watched
  *
+ * Says whether the monitor stays when nothing is watched.
+ *
  * Since: 0.1
  */
 void
@@ -365,6 +367,8 @@ iris_progress_monitor_set_permanent_mode (IrisProgressMonitor *self, gboolean en
  * iris_progress_monitor_set_watch_hide_delay:
  * @self: a monitor
  * @milliseconds: how long a watch that is over is still shown
+ *
+ * Says how long a watch that is over is still shown.
  *
  * Since: 0.1
  */
@@ -382,6 +386,8 @@ iris_progress_monitor_set_watch_hide_delay (IrisProgressMonitor *self, int milli
  * iris_progress_monitor_is_watching_task:
  * @self: a monitor
  * @task: a task
+ *
+ * Tells whether the monitor watches the task, and it is not over.
  *
  * Returns: whether the monitor watches the task, and it is not over
  *
@@ -443,6 +449,8 @@ iris_progress_monitor_get_fraction (IrisProgressMonitor *self)
  * iris_progress_monitor_get_n_watches:
  * @self: a monitor
  *
+ * Tells how many watches it has whose work is not over.
+ *
  * Returns: how many watches it has whose work is not over
  *
  * Since: 0.1
@@ -458,6 +466,8 @@ iris_progress_monitor_get_n_watches (IrisProgressMonitor *self)
 /**
  * iris_progress_monitor_get_watches:
  * @self: a monitor
+ *
+ * Tells what it watches, and did since there was last nothing to watch.
  *
  * Returns: (transfer container) (element-type IrisProgressWatch): what it watches, and did since
  *   there was last nothing to watch

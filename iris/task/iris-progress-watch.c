@@ -25,6 +25,8 @@ G_DEFINE_BOXED_TYPE (IrisProgressWatch,
  * @title: what the group is called, for people
  * @plural: (nullable): what its items are called, for people
  *
+ * Makes a group.
+ *
  * Returns: (transfer full): a group
  *
  * Since: 0.1
@@ -47,6 +49,8 @@ iris_progress_group_new (const char *title, const char *plural)
 /**
  * iris_progress_group_ref:
  * @self: a group
+ *
+ * Adds a reference. May be called from any thread.
  *
  * Returns: (transfer full): the group
  *
@@ -86,7 +90,9 @@ iris_progress_group_unref (IrisProgressGroup *self)
  * iris_progress_group_get_title:
  * @self: a group
  *
- * Returns: what it is called
+ * Tells what the group is called.
+ *
+ * Returns: (transfer none): what it is called
  *
  * Since: 0.1
  */
@@ -102,7 +108,9 @@ iris_progress_group_get_title (IrisProgressGroup *self)
  * iris_progress_group_get_plural:
  * @self: a group
  *
- * Returns: (nullable): what its items are called
+ * Tells what the items of the group are called.
+ *
+ * Returns: (transfer none) (nullable): what its items are called
  *
  * Since: 0.1
  */
@@ -136,6 +144,8 @@ iris_progress_watch_new (gpointer monitor,
 /**
  * iris_progress_watch_ref:
  * @self: a watch
+ *
+ * Adds a reference. May be called from any thread.
  *
  * Returns: (transfer full): the watch
  *
@@ -209,7 +219,9 @@ iris_progress_watch_note (IrisProgressWatch *self, IrisMessage *message)
  * iris_progress_watch_get_title:
  * @self: a watch
  *
- * Returns: (nullable): what the work is called, for people
+ * Tells what the work is called, for people.
+ *
+ * Returns: (transfer none) (nullable): what the work is called, for people
  *
  * Since: 0.1
  */
@@ -224,6 +236,8 @@ iris_progress_watch_get_title (IrisProgressWatch *self)
 /**
  * iris_progress_watch_get_group:
  * @self: a watch
+ *
+ * Gets the group of the watch, or %NULL.
  *
  * Returns: (transfer none) (nullable): the group of the watch, or %NULL
  *
@@ -241,6 +255,8 @@ iris_progress_watch_get_group (IrisProgressWatch *self)
  * iris_progress_watch_get_mode:
  * @self: a watch
  *
+ * Tells how the progress is best shown.
+ *
  * Returns: how the progress is best shown
  *
  * Since: 0.1
@@ -256,6 +272,8 @@ iris_progress_watch_get_mode (IrisProgressWatch *self)
 /**
  * iris_progress_watch_get_fraction:
  * @self: a watch
+ *
+ * Tells how much is done, from 0 to 1.
  *
  * Returns: how much is done, from 0 to 1
  *
@@ -273,6 +291,8 @@ iris_progress_watch_get_fraction (IrisProgressWatch *self)
  * iris_progress_watch_is_over:
  * @self: a watch
  *
+ * Tells whether the work is over, well or not, or cancelled.
+ *
  * Returns: whether the work is over, well or not, or cancelled
  *
  * Since: 0.1
@@ -289,6 +309,8 @@ iris_progress_watch_is_over (IrisProgressWatch *self)
  * iris_progress_watch_is_cancelled:
  * @self: a watch
  *
+ * Tells whether the work was cancelled.
+ *
  * Returns: whether the work was cancelled
  *
  * Since: 0.1
@@ -304,6 +326,8 @@ iris_progress_watch_is_cancelled (IrisProgressWatch *self)
 /**
  * iris_progress_watch_get_weight:
  * @self: a watch
+ *
+ * Tells how much it counts among the others.
  *
  * Returns: how much it counts among the others
  *
@@ -323,6 +347,8 @@ iris_progress_watch_get_weight (IrisProgressWatch *self)
  * @processed_items: (out) (optional): how many items are done
  * @total_items: (out) (optional): how many there are, as far as is known
  *
+ * Tells how many items are done, and of how many.
+ *
  * Since: 0.1
  */
 void
@@ -340,6 +366,8 @@ iris_progress_watch_get_items (IrisProgressWatch *self, int *processed_items, in
  * iris_progress_watch_set_weight:
  * @self: a watch
  * @weight: how much it counts among the others; 1 if it is not set
+ *
+ * Says how much the watch counts among the others.
  *
  * Since: 0.1
  */

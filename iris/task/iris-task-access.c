@@ -12,6 +12,8 @@
  * iris_task_get_state:
  * @self: a task
  *
+ * Tells where the task is on its way.
+ *
  * Returns: where it is
  *
  * Since: 0.1
@@ -27,6 +29,8 @@ iris_task_get_state (IrisTask *self)
 /**
  * iris_task_is_async:
  * @self: a task
+ *
+ * Tells whether its work ends with iris_task_work_finished().
  *
  * Returns: whether its work ends with iris_task_work_finished()
  *
@@ -44,6 +48,8 @@ iris_task_is_async (IrisTask *self)
  * iris_task_is_executing:
  * @self: a task
  *
+ * Tells whether it was run and is not over.
+ *
  * Returns: whether it was run and is not over
  *
  * Since: 0.1
@@ -59,6 +65,8 @@ iris_task_is_executing (IrisTask *self)
 /**
  * iris_task_is_finished:
  * @self: a task
+ *
+ * Tells whether it is over, well or not, and was not cancelled.
  *
  * Returns: whether it is over, well or not, and was not cancelled
  *
@@ -102,6 +110,8 @@ iris_task_is_cancelled (IrisTask *self)
  * iris_task_has_succeeded:
  * @self: a task
  *
+ * Tells whether it is over, without an error.
+ *
  * Returns: whether it is over, without an error
  *
  * Since: 0.1
@@ -116,6 +126,8 @@ iris_task_has_succeeded (IrisTask *self)
  * iris_task_has_failed:
  * @self: a task
  *
+ * Tells whether it is over, with an error.
+ *
  * Returns: whether it is over, with an error
  *
  * Since: 0.1
@@ -129,6 +141,8 @@ iris_task_has_failed (IrisTask *self)
 /**
  * iris_task_get_progress_mode:
  * @self: a task
+ *
+ * Tells how its progress is best shown.
  *
  * Returns: how its progress is best shown
  *
@@ -147,6 +161,8 @@ iris_task_get_progress_mode (IrisTask *self)
  * @self: a task that was not run yet
  * @mode: how its progress is best shown
  *
+ * Says how the progress of the task is best shown.
+ *
  * Since: 0.1
  */
 void
@@ -160,6 +176,8 @@ iris_task_set_progress_mode (IrisTask *self, IrisProgressMode mode)
 /**
  * iris_task_get_main_context:
  * @self: a task
+ *
+ * Gets the main context in which its handlers run, or %NULL.
  *
  * Returns: (transfer none) (nullable): the main context in which its handlers run, or %NULL
  *
@@ -202,6 +220,8 @@ iris_task_set_main_context (IrisTask *self, GMainContext *context)
  * iris_task_get_work_scheduler:
  * @self: a task
  *
+ * Gets the scheduler on which its function runs.
+ *
  * Returns: (transfer none): the scheduler on which its function runs
  *
  * Since: 0.1
@@ -221,6 +241,8 @@ iris_task_get_work_scheduler (IrisTask *self)
 /**
  * iris_task_get_control_scheduler:
  * @self: a task
+ *
+ * Gets the scheduler on which its handlers run if they do not run where the work ends.
  *
  * Returns: (transfer none): the scheduler on which its handlers run if they do not run where the
  *   work ends
@@ -254,6 +276,8 @@ set_scheduler (IrisTask *self, IrisScheduler **where, IrisScheduler *scheduler)
  * @self: a task that was not run yet
  * @scheduler: (nullable): where its function runs, or %NULL for the default scheduler
  *
+ * Says where the work of the task runs.
+ *
  * Since: 0.1
  */
 void
@@ -268,6 +292,8 @@ iris_task_set_work_scheduler (IrisTask *self, IrisScheduler *scheduler)
  * iris_task_set_control_scheduler:
  * @self: a task that was not run yet
  * @scheduler: (nullable): where its handlers run, or %NULL: where the work ends
+ *
+ * Says where the handlers of the task run.
  *
  * Since: 0.1
  */

@@ -6,6 +6,27 @@
 
 #include <gobject/gvaluecollector.h>
 
+/**
+ * iris_task_error_quark:
+ *
+ * Gets the domain of the errors of tasks, whose codes are those of [error@TaskError].
+ *
+ * Returns: the domain
+ *
+ * Since: 0.1
+ */
+/* The formatter would put spaces into the name. */
+/* clang-format off */
+G_DEFINE_QUARK (iris-task-error-quark, iris_task_error)
+/* clang-format on */
+
+/* Without a type of its own the codes would not be known to belong to the domain. */
+G_DEFINE_ENUM_TYPE (IrisTaskError,
+                    iris_task_error,
+                    G_DEFINE_ENUM_VALUE (IRIS_TASK_ERROR_CYCLE, "cycle"),
+                    G_DEFINE_ENUM_VALUE (IRIS_TASK_ERROR_LATE, "late"),
+                    G_DEFINE_ENUM_VALUE (IRIS_TASK_ERROR_ABANDONED, "abandoned"))
+
 void
 iris_task_discard (GValue *value, GError *error)
 {
@@ -52,6 +73,8 @@ may_change (IrisTaskPrivate *priv)
  * iris_task_get_fatal_error:
  * @self: a task
  * @error: (out) (optional) (nullable): where to put a copy of its error
+ *
+ * Tells whether the task has an error.
  *
  * Returns: whether the task has an error
  *
@@ -146,6 +169,8 @@ iris_task_catch_fatal_error (IrisTask *self, GError **error)
  * iris_task_has_result:
  * @self: a task, in a handler of it or when it is over
  *
+ * Tells whether a result was set.
+ *
  * Returns: whether a result was set
  *
  * Since: 0.1
@@ -161,7 +186,8 @@ iris_task_has_result (IrisTask *self)
 /**
  * iris_task_get_result:
  * @self: a task, in a handler of it or when it is over
- * @value: (inout): a value of the type of the result, or one that is all zero, which gets that type
+ * @value: (out caller-allocates): a value of the type of the result, or one that is all zero, which
+ *   gets that type
  *
  * Copies the result. A task without a result leaves @value as it is.
  *

@@ -38,8 +38,6 @@ G_DEFINE_TYPE_WITH_CODE (IrisTask,
                              G_IMPLEMENT_INTERFACE (G_TYPE_ASYNC_RESULT,
                                                     iris_task_async_result_init))
 
-G_DEFINE_QUARK (iris - task - error - quark, iris_task_error)
-
 IrisTaskPrivate *
 iris_task_get_private (IrisTask *self)
 {

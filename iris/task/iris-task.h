@@ -66,6 +66,9 @@ typedef enum
   IRIS_TASK_ERROR_ABANDONED,
 } IrisTaskError;
 
+#define IRIS_TYPE_TASK_ERROR (iris_task_error_get_type ())
+IRIS_AVAILABLE_IN_ALL
+GType iris_task_error_get_type (void);
 IRIS_AVAILABLE_IN_ALL
 GQuark iris_task_error_quark (void);
 

@@ -5,8 +5,7 @@
  * there is something for him to do, and shutting down ends.
  *
  * PLANT_NO_RECHECK and PLANT_NO_SECOND_LOOK hide the work from a worker that is about to sleep, and
- * from one that leaves searching. PLANT_NO_EXPOSE leaves what a worker has in private to it while
- * it blocks.
+ * from one that leaves searching.
  *
  * Made small: one round of search, inboxes of two, no stopwatches, which order nothing. The places
  * are a stub, and to make a thread is to let one of the scenario's threads be that worker.
@@ -224,9 +223,6 @@ setup_crew (guint places, guint workers, IrisLayout layout, IrisDequeKind kind)
     }
   ops = iris_districts_ops;
   ops.has_work = has_work;
-#ifdef PLANT_NO_EXPOSE
-  ops.expose = NULL;
-#endif
   crew = iris_crew_new (&ops, iris_districts_new (NULL, IRIS_DEAL_OWN, layout), NULL, places,
                         per_place, kind);
   if (layout == IRIS_LAYOUT_SHARED)
@@ -455,10 +451,6 @@ setup_strict_spare (void)
 static const ExploreScenario scenarios[] = {
   { "crew/chain", 3, setup_chain, outside_queues_two, check, .may_sleep = true, .fails = "is lost",
     SMALL },
-};
-#elif defined(PLANT_NO_EXPOSE)
-static const ExploreScenario scenarios[] = {
-  { "crew/spare", 3, setup_spare, spare, check, .may_sleep = true, .fails = "is lost", TINY },
 };
 #else
 static const ExploreScenario scenarios[] = {

@@ -34,14 +34,15 @@ teardown (void)
   g_clear_object (&scheduler);
 }
 
+/* On a worker, beside the test: Check's own assertions are for one thread. */
 static void
 double_it (IrisMessage *message, gpointer data)
 {
-  ck_assert (iris_message_wants_reply (message));
-  ck_assert (iris_message_reply (message, iris_message_new (message->what * 2)));
+  g_assert_true (iris_message_wants_reply (message));
+  g_assert_true (iris_message_reply (message, iris_message_new (message->what * 2)));
   /* The second answer finds nobody. */
-  ck_assert (!iris_message_wants_reply (message));
-  ck_assert (!iris_message_reply (message, iris_message_new (0)));
+  g_assert_false (iris_message_wants_reply (message));
+  g_assert_false (iris_message_reply (message, iris_message_new (0)));
 }
 
 static void
