@@ -36,13 +36,24 @@ read_start (const char *path, char *text, gsize size)
   return true;
 }
 
+/* The number at @at, and what is behind it; NULL if there is none. */
+static const char *
+read_number (const char *at, guint64 *number)
+{
+  char *end;
+
+  *number = g_ascii_strtoull (at, &end, 10);
+
+  return end != at ? end : NULL;
+}
+
 /* The number behind @label. */
 static bool
 find_number (const char *text, const char *label, guint64 *number)
 {
   const char *at = strstr (text, label);
 
-  return at != NULL && sscanf (at + strlen (label), "%" G_GUINT64_FORMAT, number) == 1;
+  return at != NULL && read_number (at + strlen (label), number) != NULL;
 }
 
 /* Judges a file by its first reading: one that is missing is not asked for again. */
@@ -60,14 +71,14 @@ static bool
 read_delay (IrisContentionProbe *self, gint tid, IrisContentionWatched *now)
 {
   char path[128], text[128];
+  const char *rest = NULL;
 
   if (self->no_delay)
     return false;
   g_snprintf (path, sizeof path, "%s/self/task/%d/schedstat", self->proc, tid);
-  if (!read_start (path, text, sizeof text)
-      || sscanf (text, "%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, &now->running_ns,
-                 &now->waiting_ns)
-             != 2)
+  if (read_start (path, text, sizeof text))
+    rest = read_number (text, &now->running_ns);
+  if (rest == NULL || read_number (rest, &now->waiting_ns) == NULL)
     return note_missing (self, &self->no_delay, "self/task/TID/schedstat");
 
   return true;

@@ -59,6 +59,7 @@ steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
   IrisStealResult result;
   IrisItem *first;
 
+  items[0] = NULL;
   iris_counter_add (&self->counters.steal_tries, 1);
   result = iris_deque_core_steal (victim->deque, items, max, &got);
   if (iris_unlikely (result == IRIS_STEAL_PRIVATE) && self->impatient

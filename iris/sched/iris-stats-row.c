@@ -4,6 +4,7 @@
  */
 #include "iris/sched/iris-stats-row-private.h"
 
+#include <math.h>
 #include <string.h>
 
 /**
@@ -387,9 +388,10 @@ iris_stats_row_update (IrisStatsRow *self,
   for (guint i = 0; i < iris_n_measure_infos; i++, id++)
     {
       gdouble now = iris_measure_infos[i].get (lately, span_ns);
+      gdouble before_it = self->measures[i];
 
-      /* Bit by bit: the question is whether it is another number. */
-      if (memcmp (&now, &self->measures[i], sizeof now) != 0)
+      /* No number at all is the same as none before. */
+      if (now != before_it && !(isnan (now) && isnan (before_it)))
         g_object_notify_by_pspec (G_OBJECT (self), properties[id]);
       self->measures[i] = now;
     }

@@ -127,7 +127,7 @@ static void
 fork_and_join (unsigned n)
 {
   IrisForkJoin *fj = iris_fork_stack_get_handle (&stacks[0]);
-  IrisForkTask tasks[MAX_TASKS];
+  IrisForkTask tasks[MAX_TASKS] = { 0 };
 
   for (unsigned i = 0; i < n; i++)
     fj = fork_one (fj, &tasks[i]);
@@ -178,7 +178,7 @@ static void
 same_slot (unsigned self)
 {
   IrisForkJoin *fj = iris_fork_stack_get_handle (&stacks[0]);
-  IrisForkTask task;
+  IrisForkTask task = { 0 };
 
   if (self != 0)
     {
@@ -197,7 +197,7 @@ static void
 busy_owner (unsigned self)
 {
   IrisForkJoin *fj = iris_fork_stack_get_handle (&stacks[0]);
-  IrisForkTask tasks[2];
+  IrisForkTask tasks[2] = { 0 };
 
   if (self == 0)
     {
@@ -222,7 +222,7 @@ busy_owner (unsigned self)
 static void
 run_and_fork (IrisForkJoin *slot, IrisForkJoin *fj)
 {
-  IrisForkTask task;
+  IrisForkTask task = { 0 };
 
   fj = fork_one (fj, &task);
   join_one (fj, &task, 1);
@@ -233,7 +233,7 @@ static void
 leapfrog (unsigned self)
 {
   IrisForkJoin *fj = iris_fork_stack_get_handle (&stacks[0]);
-  IrisForkTask task;
+  IrisForkTask task = { 0 };
 
   if (self == 0)
     {
@@ -287,7 +287,7 @@ static void
 sleeper (unsigned self)
 {
   IrisForkJoin *fj = iris_fork_stack_get_handle (&stacks[0]);
-  IrisForkTask task;
+  IrisForkTask task = { 0 };
 
   if (self == 1)
     {

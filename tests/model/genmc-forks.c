@@ -63,7 +63,7 @@ steal (void *unused)
 static void
 run (void)
 {
-  IrisForkTask tasks[2];
+  IrisForkTask tasks[2] = { 0 };
   IrisForkJoin *fj;
   pthread_t other;
 

@@ -108,7 +108,7 @@ main (int argc, char **argv)
   TCase *all;
 
   if (argc == 3)
-    return be_ended (argv[1], atoi (argv[2]));
+    return be_ended (argv[1], (int) strtol (argv[2], NULL, 10));
 
   suite = suite_create ("exit");
   all = tcase_create ("all");

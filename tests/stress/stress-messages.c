@@ -230,7 +230,7 @@ static void
 post_all (void)
 {
   Producer producers[N_PRODUCERS];
-  pthread_t disturber;
+  pthread_t disturber = 0;
 
   atomic_store (&load.all_posted, false);
   if (load.joint->disturb != NULL)

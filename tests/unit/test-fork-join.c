@@ -32,7 +32,7 @@ IRIS_FORKABLE_1 (guint64, fib, guint);
 static guint64
 fib (IrisForkJoin *fj, guint n)
 {
-  IrisForkTask left;
+  IrisForkTask left = { 0 };
   guint64 right;
 
   if (n < 2)
@@ -85,7 +85,7 @@ IRIS_FORKABLE_4 (guint, queens, guint, guint, guint, guint);
 static guint
 queens (IrisForkJoin *fj, guint row, guint columns, guint left, guint right)
 {
-  IrisForkTask tasks[MAX_QUEENS];
+  IrisForkTask tasks[MAX_QUEENS] = { 0 };
   guint n = 0, sum = 0;
 
   if (row == MAX_QUEENS)
@@ -167,7 +167,7 @@ IRIS_FORKABLE_VOID_3 (tree, guint, guint, guint);
 static void
 tree (IrisForkJoin *fj, guint begin, guint end, guint seed)
 {
-  IrisForkTask tasks[4];
+  IrisForkTask tasks[4] = { 0 };
   guint n = 0;
 
   atomic_fetch_add_explicit (&met[begin++], 1, memory_order_relaxed);
@@ -263,7 +263,7 @@ be_done (IrisForkJoin *fj, gpointer data)
 static void
 wait_for_thieves (IrisForkJoin *fj, gpointer data)
 {
-  IrisForkTask tasks[5];
+  IrisForkTask tasks[5] = { 0 };
 
   atomic_store (&n_done, 0);
   for (guint i = 0; i < 5; i++)
@@ -298,7 +298,7 @@ run_by_joiner (IrisForkJoin *fj, gpointer data)
 static void
 first (IrisForkJoin *fj, gpointer data)
 {
-  IrisForkTask task;
+  IrisForkTask task = { 0 };
 
   atomic_fetch_add (&n_done, 1);
   fj = iris_fork_join_fork (fj, &task, run_by_joiner, NULL);
@@ -310,7 +310,7 @@ first (IrisForkJoin *fj, gpointer data)
 static void
 join_first (IrisForkJoin *fj, gpointer data)
 {
-  IrisForkTask task;
+  IrisForkTask task = { 0 };
 
   atomic_store (&n_done, 0);
   atomic_store (&joining, NULL);
@@ -343,7 +343,7 @@ sleep_through (IrisForkJoin *fj, gpointer data)
 static void
 join_sleeper (IrisForkJoin *fj, gpointer data)
 {
-  IrisForkTask task;
+  IrisForkTask task = { 0 };
 
   atomic_store (&n_done, 0);
   fj = iris_fork_join_fork (fj, &task, sleep_through, NULL);
@@ -423,7 +423,7 @@ static _Atomic guint reached;
 static guint
 chain (IrisForkJoin *fj, guint n, gboolean wait)
 {
-  IrisForkTask task;
+  IrisForkTask task = { 0 };
 
   note_depth ();
   atomic_store (&reached, n);
