@@ -279,7 +279,7 @@ START_TEST (the_table_has_every_row_and_column)
       g_autofree char *title = g_strdup (iris_counter_infos[i].name);
 
       if (g_str_has_suffix (title, "_ns"))
-        strcpy (title + strlen (title) - 3, "_s");
+        g_strlcpy (title + strlen (title) - 3, "_s", 3);
       g_strdelimit (title, "_", ' ');
       ck_assert_msg (strstr (text, title) != NULL, "no \"%s\" in:\n%s", title, text);
     }
