@@ -54,12 +54,11 @@ steal_from_worker (IrisCrew *crew, IrisWorker *self, IrisWorker *victim)
                                            iris_deque_core_get_length (victim->deque));
   guint64 max = iris_steal_rules_most (&districts->rules, IRIS_STEAL_MAX);
   bool at_once = iris_deque_kind_steals_many (victim->deque->kind);
-  void *items[IRIS_STEAL_MAX];
+  void *items[IRIS_STEAL_MAX] = { NULL };
   guint64 n, got;
   IrisStealResult result;
   IrisItem *first;
 
-  items[0] = NULL;
   iris_counter_add (&self->counters.steal_tries, 1);
   result = iris_deque_core_steal (victim->deque, items, max, &got);
   if (iris_unlikely (result == IRIS_STEAL_PRIVATE) && self->impatient
