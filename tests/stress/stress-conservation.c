@@ -280,7 +280,6 @@ play_with_successors (guint row, guint n)
   report (name, "come and go", since);
 }
 
-#ifdef HAVE_PRESENCE
 static _Atomic bool all_made;
 
 /* Takes workers out and back in, in numbers that do not repeat soon. */
@@ -323,7 +322,6 @@ START_TEST (each_item_runs_once_while_workers_are_taken_out_and_back)
   report (name, "out and back", since);
 }
 END_TEST
-#endif
 
 START_TEST (each_item_runs_once_while_workers_come_and_go)
 {
@@ -348,10 +346,8 @@ main (void)
   /* Where there are places. */
   tcase_add_loop_test (hints_case, each_item_runs_once_with_hints, ARRANGEMENT_PLACES, n);
   tcase_add_loop_test (workers_case, each_item_runs_once_while_workers_come_and_go, 0, n);
-#ifdef HAVE_PRESENCE
   tcase_add_loop_test (workers_case, each_item_runs_once_while_workers_are_taken_out_and_back, 0,
                        n);
-#endif
   suite_add_tcase (suite, plain_case);
   suite_add_tcase (suite, hints_case);
   suite_add_tcase (suite, workers_case);

@@ -30,6 +30,8 @@ typedef struct
   /* The ports whose handlers run alone, as bits; what a scheduler of one worker does by nature is
    * added. */
   guint exclusive;
+  /* Handlers do not post: senders may have to wait, and a worker must not. */
+  bool from_outside;
 } Joint;
 
 static struct
@@ -37,7 +39,9 @@ static struct
   const Joint *joint;
   IrisPort *ports[MAX_PORTS];
   IrisReceiver *receivers[2];
+  IrisActor *actor; /* in place of ports, or NULL */
   guint exclusive;
+  guint n_alone; /* plain: of exclusive handlers, so that a sanitizer sees two at once */
   guint n_outer;
   guint n_ids;
   _Atomic guint8 *flags;
@@ -56,18 +60,27 @@ goes_twice (guint id)
 }
 
 static void
+post_to (guint number, IrisMessage *message)
+{
+  if (load.actor != NULL)
+    iris_actor_post (load.actor, message);
+  else
+    iris_port_post (load.ports[number % load.joint->n_ports], message);
+}
+
+static void
 post (guint id)
 {
   IrisMessage *message = iris_message_new ((gint) id);
 
   if (!goes_twice (id))
     {
-      iris_port_post (load.ports[id % load.joint->n_ports], message);
+      post_to (id, message);
       return;
     }
   iris_message_ref_sink (message);
-  iris_port_post (load.ports[id % load.joint->n_ports], message);
-  iris_port_post (load.ports[(id + 1) % load.joint->n_ports], message);
+  post_to (id, message);
+  post_to (id + 1, message);
   iris_message_unref (message);
 }
 
@@ -96,10 +109,12 @@ handle (IrisMessage *message, gpointer data)
   if (id >= load.n_ids)
     ck_abort_msg ("message %u was never posted", id);
   enter (exclusive);
+  if (exclusive)
+    load.n_alone++;
   before = atomic_fetch_add_explicit (&load.flags[id], 1, memory_order_relaxed);
   if (before >= (goes_twice (id) ? 2 : 1))
     ck_abort_msg ("message %u was handled once too often", id);
-  if (before == 0 && id < load.n_outer && id % TREE == 0)
+  if (before == 0 && !load.joint->from_outside && id < load.n_outer && id % TREE == 0)
     for (guint i = 0; i < TREE; i++)
       post (load.n_outer + id + i);
   leave (exclusive);
@@ -158,11 +173,23 @@ settle_replaced (void)
   iris_port_set_receiver (load.ports[0], load.receivers[0]);
 }
 
-#ifdef HAVE_COORDINATION
 static void
 open_exclusive (IrisScheduler *scheduler, guint n_places)
 {
   iris_arbiter_receive_exclusive (scheduler, load.ports[0], handle, GUINT_TO_POINTER (0), gone);
+}
+
+static void
+open_bounded (IrisScheduler *scheduler, guint n_places)
+{
+  iris_port_set_limit (load.ports[0], 100, IRIS_PORT_FULL_WAIT);
+  open_exclusive (scheduler, n_places);
+}
+
+static void
+open_actor (IrisScheduler *scheduler, guint n_places)
+{
+  load.actor = iris_actor_new (scheduler, handle, GUINT_TO_POINTER (0), gone);
 }
 
 /* Port 0 excludes everything, port 1 excludes port 0. */
@@ -176,16 +203,15 @@ open_coordinated (IrisScheduler *scheduler, guint n_places)
                                          gone);
   iris_arbiter_coordinate (receivers[0], receivers[1], NULL);
 }
-#endif
 
 static const Joint joints[] = {
-  { "receive", 1, open_receive, NULL, NULL, 0 },
-  { "receive at places", 4, open_at_places, NULL, NULL, 0 },
-  { "receivers replaced", 1, open_replaced, replace, settle_replaced, 0 },
-#ifdef HAVE_COORDINATION
-  { "receive exclusive", 1, open_exclusive, NULL, NULL, 1 },
-  { "coordinate", 2, open_coordinated, NULL, NULL, 1 },
-#endif
+  { "receive", 1, open_receive, NULL, NULL, 0, false },
+  { "receive at places", 4, open_at_places, NULL, NULL, 0, false },
+  { "receivers replaced", 1, open_replaced, replace, settle_replaced, 0, false },
+  { "receive exclusive", 1, open_exclusive, NULL, NULL, 1, false },
+  { "senders wait", 1, open_bounded, NULL, NULL, 1, true },
+  { "actor", 1, open_actor, NULL, NULL, 1, false },
+  { "coordinate", 2, open_coordinated, NULL, NULL, 1, false },
 };
 
 /* --- a row ------------------------------------------------------------------------------------ */
@@ -273,8 +299,8 @@ play (const Joint *joint, const Arrangement *arrangement, guint n)
   stage_open (&stage, arrangement);
   load.joint = joint;
   load.exclusive = iris_scheduler_get_n_workers (stage.scheduler) == 1 ? ~0u : joint->exclusive;
-  load.n_outer = (n / 2 + TREE - 1) / TREE * TREE;
-  load.n_ids = 2 * load.n_outer;
+  load.n_ids = 2 * ((n / 2 + TREE - 1) / TREE * TREE);
+  load.n_outer = joint->from_outside ? load.n_ids : load.n_ids / 2;
   load.flags = g_malloc0 (load.n_ids);
   atomic_store (&load.n_gone, 0);
   for (guint i = 0; i < joint->n_ports; i++)
@@ -288,6 +314,7 @@ play (const Joint *joint, const Arrangement *arrangement, guint n)
     g_clear_object (&load.ports[i]);
   for (guint i = 0; i < 2; i++)
     g_clear_object (&load.receivers[i]);
+  g_clear_pointer (&load.actor, iris_actor_unref);
   ck_assert_uint_eq (atomic_load (&load.n_gone), n_handlers);
   stage_free (&stage);
   check (name);
