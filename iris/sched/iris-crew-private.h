@@ -330,7 +330,7 @@ iris_crew_queue_plain (IrisCrew *self, IrisItem *item)
       return;
     }
   iris_fence_light ();
-  if (iris_unlikely (iris_lot_wants_work (&self->lot)))
+  if (iris_unlikely (iris_lot_has_sleeper (&self->lot)))
     self->ops->publish (self, worker);
 }
 
