@@ -106,6 +106,32 @@ port_refused (IrisPort *self, IrisCensus *census)
   iris_census_leave (census);
 }
 
+/* A poster leaves. As the last one out it lets the receiver go, and must not wait for what goes
+ * with that. */
+static void
+port_leave (IrisCensus *census)
+{
+  iris_scheduler_no_waiting++;
+  iris_census_leave (census);
+  iris_scheduler_no_waiting--;
+}
+
+/* Queues a delivery. False: the receiver takes no more. */
+static inline gboolean
+port_deliver (IrisCensus *census, IrisItem *item)
+{
+  IrisReceiver *receiver = census->subject;
+  gboolean delivered;
+
+  if (!iris_receiver_needs_poster (receiver))
+    return iris_receiver_deliver (receiver, item);
+  iris_census_reenter (census);
+  delivered = iris_receiver_deliver (receiver, item);
+  port_leave (census);
+
+  return delivered;
+}
+
 /* False: there is no receiver. */
 static inline gboolean
 port_hand_over (IrisPort *self, IrisMessage *message)
@@ -117,7 +143,7 @@ port_hand_over (IrisPort *self, IrisMessage *message)
   while ((census = iris_census_enter (&self->census)) != NULL)
     {
       item = iris_delivery_new (message, census);
-      if (iris_likely (iris_receiver_deliver (census->subject, item)))
+      if (iris_likely (port_deliver (census, item)))
         return TRUE;
       iris_delivery_undo (item, floated);
       port_refused (self, census);
@@ -143,7 +169,7 @@ port_send_tokens (IrisPort *self, IrisPortBox *box)
           return;
         }
       item = iris_delivery_new_extra (NULL, token, census);
-      if (!iris_receiver_deliver (census->subject, item))
+      if (!port_deliver (census, item))
         {
           iris_slab_free (IRIS_SLAB_MESSAGE, ((IrisExtraDelivery *) item)->home, item);
           iris_port_box_return_token (token);

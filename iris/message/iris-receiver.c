@@ -9,7 +9,7 @@
  */
 #include "iris/message/iris-receiver-private.h"
 
-#include "iris/sched/iris-crew-private.h"
+#include "iris/sched/iris-scheduler-private.h"
 #define IRIS_INSIDE
 #include "iris/message/iris-actor.h"
 #include "iris/sched/iris-scheduler-default.h"
@@ -69,7 +69,8 @@ iris_receiver_init (IrisReceiver *self)
  * @scheduler: (nullable): where the handler runs, or %NULL for the default scheduler
  * @handler: (scope notified) (closure data) (destroy notify): called for each message
  * @data: (nullable): for @handler and @notify
- * @notify: (nullable): called with @data when the handler will not be called again
+ * @notify: (nullable): called with @data when the handler will not be called again, on the thread
+ *   that was the last to use the receiver: a worker, one that posts, or one that lets it go
  *
  * Makes a receiver that is not joined to a port yet; see iris_port_set_receiver() and
  * iris_arbiter_receive().
@@ -91,6 +92,7 @@ iris_receiver_new (IrisScheduler *scheduler,
 
   self = g_object_new (IRIS_TYPE_RECEIVER, NULL);
   self->scheduler = g_object_ref (scheduler != NULL ? scheduler : iris_scheduler_get_default ());
+  self->crew = iris_scheduler_get_crew (self->scheduler);
   self->handler = handler;
   self->data = data;
   self->notify = notify;
