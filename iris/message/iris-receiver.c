@@ -12,9 +12,13 @@
 #include "iris/sched/iris-scheduler-private.h"
 #define IRIS_INSIDE
 #include "iris/message/iris-actor.h"
-#include "iris/sched/iris-scheduler-default.h"
 #include "iris/sched/iris-worker.h"
 #undef IRIS_INSIDE
+
+enum
+{
+  PROP_SCHEDULER = 1,
+};
 
 G_DEFINE_FINAL_TYPE (IrisReceiver, iris_receiver, G_TYPE_OBJECT)
 
@@ -47,9 +51,33 @@ iris_receiver_finalize (GObject *object)
 }
 
 static void
+iris_receiver_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  if (id == PROP_SCHEDULER)
+    g_value_set_object (value, IRIS_RECEIVER (object)->scheduler);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, spec);
+}
+
+static void
 iris_receiver_class_init (IrisReceiverClass *klass)
 {
-  G_OBJECT_CLASS (klass)->finalize = iris_receiver_finalize;
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->finalize = iris_receiver_finalize;
+  object_class->get_property = iris_receiver_get_property;
+
+  /**
+   * IrisReceiver:scheduler:
+   *
+   * What runs the handler.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_SCHEDULER,
+                                   g_param_spec_object ("scheduler", NULL, NULL,
+                                                        IRIS_TYPE_SCHEDULER,
+                                                        G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 static void
@@ -91,7 +119,7 @@ iris_receiver_new (IrisScheduler *scheduler,
   g_return_val_if_fail (handler != NULL, NULL);
 
   self = g_object_new (IRIS_TYPE_RECEIVER, NULL);
-  self->scheduler = g_object_ref (scheduler != NULL ? scheduler : iris_scheduler_get_default ());
+  self->scheduler = iris_scheduler_dup_or_default (scheduler, IRIS_DEFAULT_CONTROL);
   self->crew = iris_scheduler_get_crew (self->scheduler);
   self->handler = handler;
   self->data = data;
