@@ -6,6 +6,7 @@
 
 #define IRIS_INSIDE
 #include <iris/base/iris-version-macros.h>
+#include <iris/base/iris-init.h>
 #include <iris/queue/iris-queue.h>
 #include <iris/queue/iris-free-list.h>
 #include <iris/queue/iris-lfqueue.h>
@@ -32,6 +33,7 @@
 #include <iris/sched/iris-place-scheduler.h>
 #include <iris/sched/iris-wsscheduler.h>
 #include <iris/sched/iris-scheduler-default.h>
+#include <iris/sched/iris-scheduler-threads.h>
 #include <iris/sched/iris-work-handle.h>
 #include <iris/sched/iris-fork-join.h>
 #include <iris/message/iris-message.h>

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs the example client-hash against an irisd of its own: client-hash-test.sh IRISD CLIENT-HASH
+# Runs the example client-hash against an irisd of its own: client-hash-test.sh IRISD CLIENT-HASH...
 set -eu
-irisd=$1 client_hash=$2
+irisd=$1
+shift
+client_hash=("$@")
 dir=$(mktemp -d)
 export IRIS_RUNTIME_DIR=$dir/run
 mkfifo "$dir/ready"
@@ -11,7 +13,7 @@ pid=$!
 trap 'kill "$pid" 2>/dev/null || true; wait "$pid" || true; rm -rf "$dir"' EXIT
 read -r _ <"$dir/ready" || { cat "$dir/log" >&2; exit 1; }
 
-"$client_hash" "$0" "$irisd" >"$dir/sums"
+"${client_hash[@]}" "$0" "$irisd" >"$dir/sums"
 [ "$(wc -l <"$dir/sums")" = 2 ]
 sha256sum --check --quiet "$dir/sums"
-! "$client_hash" "$dir/nothing" 2>/dev/null
+! "${client_hash[@]}" "$dir/nothing" 2>/dev/null

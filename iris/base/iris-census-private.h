@@ -31,6 +31,10 @@
  * closing is `closing` = true; heavy fence; sum. One of the two sees the other. Those who see
  * `closing` sum under a lock, so the last of them sees everyone.
  *
+ * Who is inside may bring in another, with iris_census_reenter(): the pointer need not be looked at
+ * again, because the census cannot be settled meanwhile. The second entry is released before
+ * whatever hands the first one on, so a closer that counts the departure of either has both.
+ *
  * Source: the two-counter idea of sleepable RCU (P. McKenney, "Sleepable RCU", LWN 2006), with
  * revalidation instead of banks, and hazard-pointer-like publication on type-stable memory.
  */
@@ -74,6 +78,13 @@ iris_census_count (IrisCensusStripe *stripes, bool entering)
                            memory_order_release);
   else
     atomic_fetch_add_explicit (counter, 1, memory_order_release);
+}
+
+/* Any thread that was let in: enters once more, to be left as well, by anybody. */
+static inline void
+iris_census_reenter (IrisCensus *self)
+{
+  iris_census_count (self->stripes, true);
 }
 
 /* Any thread that was let in. */

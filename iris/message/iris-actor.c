@@ -21,7 +21,6 @@
 #include "iris/sched/iris-scheduler-private.h"
 #define IRIS_INSIDE
 #include "iris/message/iris-actor.h"
-#include "iris/sched/iris-scheduler-default.h"
 #undef IRIS_INSIDE
 
 struct _IrisActor
@@ -75,7 +74,7 @@ iris_actor_new (IrisScheduler *scheduler,
 
   self = iris_slab_alloc (IRIS_SLAB_ITEM, &home);
   iris_mailbox_init (&self->mailbox);
-  self->scheduler = g_object_ref (scheduler != NULL ? scheduler : iris_scheduler_get_default ());
+  self->scheduler = iris_scheduler_dup_or_default (scheduler, IRIS_DEFAULT_CONTROL);
   self->handler = handler;
   self->data = data;
   self->notify = notify;

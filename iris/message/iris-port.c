@@ -4,28 +4,16 @@
  *
  * Posting to a port with a receiver takes no lock and no reference: the census of the receiver is
  * entered (iris-census-private.h), which keeps the receiver there until the message was handled.
- * Without a receiver, messages wait in a list under the port's lock. The lock is never held while
- * anything is called that is not of this file. The messages of a bounded port wait in its box
- * (iris-port-box-private.h), with or without a receiver.
+ * Without a receiver, or paused, messages wait in a list under the port's lock. The lock is never
+ * held while anything is called that is not of this file. The messages of a bounded port wait in
+ * its box (iris-port-box-private.h), with or without a receiver. Who receives is set in
+ * iris-port-receiver.c.
  */
-#include "iris/message/iris-receiver-private.h"
+#include "iris/message/iris-port-private.h"
+
 #define IRIS_INSIDE
 #include "iris/sched/iris-worker.h"
 #undef IRIS_INSIDE
-
-struct _IrisPort
-{
-  GObject parent_instance;
-
-  _Atomic (IrisCensus *) census; /* NULL: no receiver; changed under the lock */
-  pthread_mutex_t lock;
-  GQueue waiting; /* messages, a reference each; under the lock */
-
-  _Atomic (IrisPortBox *) box; /* of a bounded port; set once */
-  IrisPortFullFunc full_func;  /* this and what goes with it: under the lock */
-  gpointer full_data;
-  GDestroyNotify full_notify;
-};
 
 G_DEFINE_FINAL_TYPE (IrisPort, iris_port, G_TYPE_OBJECT)
 
@@ -38,6 +26,8 @@ iris_port_finalize (GObject *object)
   IrisPortBox *box = atomic_load_explicit (&self->box, memory_order_relaxed);
   IrisMessage *message;
 
+  if (census == NULL)
+    census = self->paused;
   if (census != NULL)
     iris_census_close (census);
   if (box != NULL)
@@ -106,6 +96,32 @@ port_refused (IrisPort *self, IrisCensus *census)
   iris_census_leave (census);
 }
 
+/* A poster leaves. As the last one out it lets the receiver go, and must not wait for what goes
+ * with that. */
+static void
+port_leave (IrisCensus *census)
+{
+  iris_scheduler_no_waiting++;
+  iris_census_leave (census);
+  iris_scheduler_no_waiting--;
+}
+
+/* Queues a delivery. False: the receiver takes no more. */
+static inline gboolean
+port_deliver (IrisCensus *census, IrisItem *item)
+{
+  IrisReceiver *receiver = census->subject;
+  gboolean delivered;
+
+  if (!iris_receiver_needs_poster (receiver))
+    return iris_receiver_deliver (receiver, item);
+  iris_census_reenter (census);
+  delivered = iris_receiver_deliver (receiver, item);
+  port_leave (census);
+
+  return delivered;
+}
+
 /* False: there is no receiver. */
 static inline gboolean
 port_hand_over (IrisPort *self, IrisMessage *message)
@@ -117,7 +133,7 @@ port_hand_over (IrisPort *self, IrisMessage *message)
   while ((census = iris_census_enter (&self->census)) != NULL)
     {
       item = iris_delivery_new (message, census);
-      if (iris_likely (iris_receiver_deliver (census->subject, item)))
+      if (iris_likely (port_deliver (census, item)))
         return TRUE;
       iris_delivery_undo (item, floated);
       port_refused (self, census);
@@ -126,9 +142,17 @@ port_hand_over (IrisPort *self, IrisMessage *message)
   return FALSE;
 }
 
+void
+iris_port_repost (IrisPort *self, IrisMessage *message)
+{
+  while (!port_hand_over (self, message))
+    if (port_keep (self, message))
+      return;
+}
+
 /* Sends tokens on their way for all messages that have none. */
-static void
-port_send_tokens (IrisPort *self, IrisPortBox *box)
+void
+iris_port_send_tokens (IrisPort *self, IrisPortBox *box)
 {
   IrisCensus *census;
 
@@ -143,7 +167,7 @@ port_send_tokens (IrisPort *self, IrisPortBox *box)
           return;
         }
       item = iris_delivery_new_extra (NULL, token, census);
-      if (!iris_receiver_deliver (census->subject, item))
+      if (!port_deliver (census, item))
         {
           iris_slab_free (IRIS_SLAB_MESSAGE, ((IrisExtraDelivery *) item)->home, item);
           iris_port_box_return_token (token);
@@ -180,7 +204,7 @@ port_post_bounded (IrisPort *self, IrisPortBox *box, IrisMessage *message)
     }
   if (put.accepted)
     {
-      port_send_tokens (self, box);
+      iris_port_send_tokens (self, box);
       return put;
     }
   iris_message_fail (message, IRIS_MESSAGE_ERROR_FULL);
@@ -218,9 +242,7 @@ iris_port_post (IrisPort *self, IrisMessage *message)
       port_post_bounded (self, box, message);
       return;
     }
-  while (!port_hand_over (self, message))
-    if (port_keep (self, message))
-      return;
+  iris_port_repost (self, message);
 }
 
 /**
@@ -362,128 +384,6 @@ iris_port_get_counts (IrisPort *self, IrisPortCounts *counts)
   pthread_mutex_unlock (&box->lock);
 
   return TRUE;
-}
-
-/**
- * iris_port_has_receiver:
- * @self: a port
- *
- * Tells whether messages are handed to a receiver at this moment.
- *
- * Returns: whether messages are handed to a receiver at this moment
- *
- * Since: 0.1
- */
-gboolean
-iris_port_has_receiver (IrisPort *self)
-{
-  g_return_val_if_fail (IRIS_IS_PORT (self), FALSE);
-
-  return atomic_load_explicit (&self->census, memory_order_relaxed) != NULL;
-}
-
-/**
- * iris_port_dup_receiver:
- * @self: a port
- *
- * Gets the receiver of the port, or %NULL if it has none.
- *
- * Returns: (transfer full) (nullable): the receiver of the port, or %NULL if it has none
- *
- * Since: 0.1
- */
-IrisReceiver *
-iris_port_dup_receiver (IrisPort *self)
-{
-  IrisReceiver *receiver;
-  IrisCensus *census;
-
-  g_return_val_if_fail (IRIS_IS_PORT (self), NULL);
-
-  census = iris_census_enter (&self->census);
-  if (census == NULL)
-    return NULL;
-  receiver = g_object_ref (census->subject);
-  iris_census_leave (census);
-
-  return receiver;
-}
-
-/* Puts @census in the place of the one that is published, which is returned, and moves what waits
- * into @flushed. With @only, nothing is done unless that is the present receiver. */
-static IrisCensus *
-port_exchange (IrisPort *self, IrisCensus *census, IrisReceiver *only, GQueue *flushed)
-{
-  IrisCensus *old;
-
-  pthread_mutex_lock (&self->lock);
-  old = atomic_load_explicit (&self->census, memory_order_relaxed);
-  /* Published, so not settled: its subject is what it was made with. */
-  if (only != NULL && (old == NULL || old->subject != only))
-    {
-      pthread_mutex_unlock (&self->lock);
-      return NULL;
-    }
-  atomic_store_explicit (&self->census, census, memory_order_release);
-  if (census != NULL)
-    {
-      *flushed = self->waiting;
-      g_queue_init (&self->waiting);
-    }
-  pthread_mutex_unlock (&self->lock);
-
-  return old;
-}
-
-/**
- * iris_port_set_receiver:
- * @self: a port
- * @receiver: (nullable): a receiver, or %NULL to keep messages in the port
- *
- * Sets the receiver, in place of the one that the port had. Messages that wait in the port are
- * handed to it in order; those that are on their way to the former one are still handled by that.
- *
- * May be called from any thread.
- *
- * Since: 0.1
- */
-void
-iris_port_set_receiver (IrisPort *self, IrisReceiver *receiver)
-{
-  IrisCensus *census, *old;
-  GQueue flushed = G_QUEUE_INIT;
-  IrisMessage *message;
-  IrisPortBox *box;
-
-  g_return_if_fail (IRIS_IS_PORT (self));
-  g_return_if_fail (receiver == NULL || IRIS_IS_RECEIVER (receiver));
-
-  census = receiver != NULL ? iris_receiver_attach (receiver, self) : NULL;
-  old = port_exchange (self, census, NULL, &flushed);
-  if (old != NULL)
-    iris_census_close (old);
-
-  while ((message = g_queue_pop_head (&flushed)) != NULL)
-    {
-      /* Not through the box: these were accepted before there was one. */
-      while (!port_hand_over (self, message))
-        if (port_keep (self, message))
-          break;
-      iris_message_unref (message);
-    }
-  box = atomic_load_explicit (&self->box, memory_order_acquire);
-  if (box != NULL)
-    port_send_tokens (self, box);
-}
-
-/* Leaves the port without a receiver if @receiver is the one that it has. */
-void
-iris_port_remove_receiver (IrisPort *self, IrisReceiver *receiver)
-{
-  IrisCensus *old = port_exchange (self, NULL, receiver, NULL);
-
-  if (old != NULL)
-    iris_census_close (old);
 }
 
 /**

@@ -16,8 +16,8 @@ G_BEGIN_DECLS
  * Where messages are posted, from any thread.
  *
  * A port hands each message to its receiver, in the order in which one thread posted them; without
- * a receiver it keeps them until it has one. It has no limit unless [method@Port.set_limit] gives
- * it one.
+ * a receiver, or while it is paused, it keeps them. It has no limit unless [method@Port.set_limit]
+ * gives it one.
  *
  * Since: 0.1
  */
@@ -57,7 +57,15 @@ gboolean iris_port_has_receiver (IrisPort *self);
 IRIS_AVAILABLE_IN_ALL
 IrisReceiver *iris_port_dup_receiver (IrisPort *self);
 IRIS_AVAILABLE_IN_ALL
+IrisReceiver *iris_port_get_receiver (IrisPort *self);
+IRIS_AVAILABLE_IN_ALL
 void iris_port_set_receiver (IrisPort *self, IrisReceiver *receiver);
+IRIS_AVAILABLE_IN_ALL
+void iris_port_pause (IrisPort *self);
+IRIS_AVAILABLE_IN_ALL
+void iris_port_resume (IrisPort *self);
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_port_is_paused (IrisPort *self);
 IRIS_AVAILABLE_IN_ALL
 guint iris_port_get_queue_length (IrisPort *self);
 

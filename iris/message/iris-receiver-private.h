@@ -6,6 +6,16 @@
  * reference up when the last message on its way has been handled; a receiver only remembers its
  * port weakly, and holds its arbiter, which remembers its receivers weakly.
  *
+ * What a post holds: a delivery that is queued may be handled, and the receiver be gone, before the
+ * call that queues it has returned, so the delivery's own entry in the census does not keep what
+ * that call still touches: the crew of the scheduler, if the receiver's reference to that was the
+ * last, or the arbiter's lock. So the poster stays in the census until the call has returned
+ * (iris_receiver_needs_poster()). Only a worker of the receiver's own crew need not, if there is no
+ * arbiter: a crew ends when its workers have, this one included, and nothing of the receiver is
+ * touched once the delivery is queued. When the poster is the last to leave, it lets the receiver
+ * go, and does not wait for its scheduler: a post never waits, and its caller may hold what the
+ * scheduler's items want.
+ *
  * A receiver is of one of three kinds. A plain one makes a work item of each message. An exclusive
  * one is an actor: see iris-mailbox-private.h and iris-actor.c, which differ in what keeps the
  * owner alive (here the census of each message). A coordinated one asks its arbiter.
@@ -16,6 +26,7 @@
 #include "iris/message/iris-arbiter-private.h"
 #include "iris/message/iris-delivery-private.h"
 #include "iris/message/iris-mailbox-private.h"
+#include "iris/sched/iris-crew-private.h"
 #define IRIS_INSIDE
 #include "iris/message/iris-port.h"
 #include "iris/message/iris-receiver.h"
@@ -26,6 +37,7 @@ struct _IrisReceiver
   GObject parent_instance;
 
   IrisScheduler *scheduler;
+  IrisCrew *crew; /* of the scheduler; NULL: it has none */
   IrisMessageHandler handler;
   gpointer data;
   GDestroyNotify notify; /* under the lock: NULL once it was called */
@@ -58,6 +70,15 @@ void iris_receiver_detach (IrisReceiver *self);
 /* Until nothing is under way from any port; for a thread that is no worker. */
 void iris_receiver_wait_idle (IrisReceiver *self);
 void iris_port_remove_receiver (IrisPort *self, IrisReceiver *receiver);
+
+/* Whether a poster must stay in the census until the delivery is queued; see above. */
+static inline bool
+iris_receiver_needs_poster (IrisReceiver *self)
+{
+  IrisWorker *worker = iris_worker_mine;
+
+  return worker == NULL || worker->crew != self->crew || self->arbiter != NULL;
+}
 
 /* Gives a delivery to the receiver's scheduler; @behind is IRIS_ITEM_BEHIND or 0. */
 static inline void

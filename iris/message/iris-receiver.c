@@ -10,12 +10,16 @@
 #include "iris/message/iris-receiver-private.h"
 #include "iris/message/iris-turn-private.h"
 
-#include "iris/sched/iris-crew-private.h"
+#include "iris/sched/iris-scheduler-private.h"
 #define IRIS_INSIDE
 #include "iris/message/iris-actor.h"
-#include "iris/sched/iris-scheduler-default.h"
 #include "iris/sched/iris-worker.h"
 #undef IRIS_INSIDE
+
+enum
+{
+  PROP_SCHEDULER = 1,
+};
 
 G_DEFINE_FINAL_TYPE (IrisReceiver, iris_receiver, G_TYPE_OBJECT)
 
@@ -48,9 +52,33 @@ iris_receiver_finalize (GObject *object)
 }
 
 static void
+iris_receiver_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  if (id == PROP_SCHEDULER)
+    g_value_set_object (value, IRIS_RECEIVER (object)->scheduler);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, spec);
+}
+
+static void
 iris_receiver_class_init (IrisReceiverClass *klass)
 {
-  G_OBJECT_CLASS (klass)->finalize = iris_receiver_finalize;
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->finalize = iris_receiver_finalize;
+  object_class->get_property = iris_receiver_get_property;
+
+  /**
+   * IrisReceiver:scheduler:
+   *
+   * What runs the handler.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_SCHEDULER,
+                                   g_param_spec_object ("scheduler", NULL, NULL,
+                                                        IRIS_TYPE_SCHEDULER,
+                                                        G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 static void
@@ -70,7 +98,8 @@ iris_receiver_init (IrisReceiver *self)
  * @scheduler: (nullable): where the handler runs, or %NULL for the default scheduler
  * @handler: (scope notified) (closure data) (destroy notify): called for each message
  * @data: (nullable): for @handler and @notify
- * @notify: (nullable): called with @data when the handler will not be called again
+ * @notify: (nullable): called with @data when the handler will not be called again, on the thread
+ *   that was the last to use the receiver: a worker, one that posts, or one that lets it go
  *
  * Makes a receiver that is not joined to a port yet; see iris_port_set_receiver() and
  * iris_arbiter_receive().
@@ -91,7 +120,8 @@ iris_receiver_new (IrisScheduler *scheduler,
   g_return_val_if_fail (handler != NULL, NULL);
 
   self = g_object_new (IRIS_TYPE_RECEIVER, NULL);
-  self->scheduler = g_object_ref (scheduler != NULL ? scheduler : iris_scheduler_get_default ());
+  self->scheduler = iris_scheduler_dup_or_default (scheduler, IRIS_DEFAULT_CONTROL);
+  self->crew = iris_scheduler_get_crew (self->scheduler);
   self->handler = handler;
   self->data = data;
   self->notify = notify;

@@ -303,12 +303,13 @@ static void
 asked_settled (IrisMessage *reply, IrisMessageError code, gpointer data)
 {
   Asked *self = data;
+  /* Given up here, because it holds the port, which may hold the message, which holds us. */
+  g_autoptr (GTask) task = g_steal_pointer (&self->task);
 
   if (reply != NULL)
-    g_task_return_pointer (self->task, iris_message_ref (reply),
-                           (GDestroyNotify) iris_message_unref);
+    g_task_return_pointer (task, iris_message_ref (reply), (GDestroyNotify) iris_message_unref);
   else
-    g_task_return_error (self->task, make_error (code));
+    g_task_return_error (task, make_error (code));
   asked_disconnect (self);
 }
 
@@ -317,7 +318,7 @@ asked_free (gpointer data)
 {
   Asked *self = data;
 
-  g_object_unref (self->task);
+  g_clear_object (&self->task);
   g_clear_object (&self->cancellable);
   g_free (self);
 }
@@ -338,6 +339,10 @@ asked_cancelled (GCancellable *cancellable, gpointer data)
  * @user_data: (nullable): for @callback
  *
  * Posts a message and calls back with the answer; see iris_port_request().
+ *
+ * By GIO's custom the port is kept until the call ends. So nobody else needs to hold it, but a port
+ * without a receiver that everybody else has dropped does not go, and its request ends only by its
+ * deadline or by @cancellable: give it one of them.
  *
  * Since: 0.1
  */

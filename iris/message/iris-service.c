@@ -6,9 +6,10 @@
  * receivers know the service weakly, and hold it while a handler runs, so there is no cycle. The
  * state is under a lock, which is not held while anything is called.
  */
+#include "iris/sched/iris-scheduler-private.h"
+
 #define IRIS_INSIDE
 #include "iris/message/iris-service.h"
-#include "iris/sched/iris-scheduler-default.h"
 #undef IRIS_INSIDE
 
 #include <pthread.h>
@@ -77,9 +78,8 @@ iris_service_set_property (GObject *object, guint id, const GValue *value, GPara
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, spec);
       return;
     }
-  priv->scheduler = g_value_dup_object (value);
-  if (priv->scheduler == NULL)
-    priv->scheduler = g_object_ref (iris_scheduler_get_default ());
+  priv->scheduler = iris_scheduler_dup_or_default (g_value_get_object (value),
+                                                   IRIS_DEFAULT_CONTROL);
 }
 
 static void

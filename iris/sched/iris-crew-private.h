@@ -238,6 +238,10 @@ struct IrisCrew
 
 extern __thread IrisWorker *iris_worker_mine;
 
+/* How deep the calling thread is in what must not wait for a scheduler to end though it is no
+ * worker: an item of a main context, or a post that may be the last to let a receiver go. */
+extern __thread unsigned iris_scheduler_no_waiting;
+
 IrisCrew *iris_crew_new (const IrisCrewOps *ops,
                          gpointer owner,
                          GDestroyNotify free_owner,
@@ -261,6 +265,14 @@ iris_crew_current (IrisCrew *self)
   IrisWorker *worker = iris_worker_mine;
 
   return worker != NULL && worker->crew == self ? worker : NULL;
+}
+
+/* Whether the calling thread, if it drops the last reference to a scheduler, waits until that has
+ * ended. A worker must not: it cannot wait for itself, nor for one that may wait for it. */
+static inline bool
+iris_scheduler_may_wait (void)
+{
+  return iris_worker_mine == NULL && iris_scheduler_no_waiting == 0;
 }
 
 /* The worker has no work and looks for some. False if it was looking already. */

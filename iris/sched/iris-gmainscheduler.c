@@ -10,6 +10,15 @@
  * No wake-up is lost: a push onto an empty list is followed by a wake-up of the context, which
  * makes its next iteration ask the source again; a push onto a list that is not empty is behind a
  * push whose wake-up is still to be answered, since only answering it empties the list.
+ *
+ * Ending: dropping the last reference waits until all is settled, but for a thread that must not
+ * wait (iris_scheduler_may_wait()): an item of this scheduler would wait for itself, and a worker
+ * for a main loop that may be waiting for the worker. There the source is abandoned: it stays with
+ * the context, which goes on running what is queued, and whoever sees the last item settled
+ * destroys it. Abandoning is a store to `abandoned`, then a look at the counts; a dispatch counts,
+ * then looks at `abandoned`; all of them are sequentially consistent, so one sees the other. A
+ * context that goes before cancels what is left. Nobody can queue to an abandoned source: that
+ * takes a reference to the scheduler.
  */
 #define IRIS_INSIDE
 #include "iris/sched/iris-gmainscheduler.h"
@@ -34,10 +43,22 @@ typedef struct
   _Atomic uint64_t n_cancelled;
   _Atomic bool cancelling;
   _Atomic bool closed;
+  _Atomic bool abandoned; /* the scheduler is gone: ends itself when all is settled */
   GMutex lock;
   gint64 made_ns;
   GCond settled; /* under the lock: signalled after a dispatch of a closed source */
 } ItemSource;
+
+/* The sources whose items the calling thread is in. */
+typedef struct Running Running;
+
+struct Running
+{
+  ItemSource *source;
+  Running *outer;
+};
+
+static __thread Running *running_here;
 
 struct _IrisGMainScheduler
 {
@@ -92,14 +113,76 @@ source_take (ItemSource *self)
   return (IrisItem *) ((guint8 *) node - G_STRUCT_OFFSET (IrisItem, next));
 }
 
+static bool
+source_runs_here (ItemSource *self)
+{
+  for (const Running *running = running_here; running != NULL; running = running->outer)
+    if (running->source == self)
+      return true;
+
+  return false;
+}
+
 static void
 source_settle (ItemSource *self, IrisItem *item)
 {
   bool run = !atomic_load_explicit (&self->cancelling, memory_order_relaxed);
+  Running here = { self, running_here };
 
+  running_here = &here;
+  iris_scheduler_no_waiting++;
   iris_item_settle (item, run);
-  /* Release: whoever waits for the counts to meet sees what the item did. */
-  atomic_fetch_add_explicit (run ? &self->n_executed : &self->n_cancelled, 1, memory_order_release);
+  iris_scheduler_no_waiting--;
+  running_here = here.outer;
+  /* Whoever waits for the counts to meet sees what the item did. */
+  atomic_fetch_add_explicit (run ? &self->n_executed : &self->n_cancelled, 1, memory_order_seq_cst);
+}
+
+static bool
+source_is_settled (ItemSource *self)
+{
+  /* In this order: what is settled was queued before. */
+  uint64_t n_executed = atomic_load_explicit (&self->n_executed, memory_order_seq_cst);
+  uint64_t n_cancelled = atomic_load_explicit (&self->n_cancelled, memory_order_seq_cst);
+
+  return n_executed + n_cancelled == atomic_load_explicit (&self->n_queued, memory_order_acquire);
+}
+
+static IrisStats *
+source_get_stats (ItemSource *self)
+{
+  IrisStats *stats = iris_stats_new (1, 1);
+
+  stats->from_ns = self->made_ns;
+  stats->total.executed = iris_counter_get (&self->n_executed);
+  stats->total.cancelled = iris_counter_get (&self->n_cancelled);
+  stats->total.queued = iris_counter_get (&self->n_queued);
+  stats->places[0] = stats->workers[0] = stats->total;
+
+  return stats;
+}
+
+/* All is settled, and nobody queues any more. */
+static void
+source_end (ItemSource *self)
+{
+  if (iris_debug_has (IRIS_DEBUG_SCHEDULER | IRIS_DEBUG_STATS))
+    {
+      g_autoptr (IrisStats) stats = source_get_stats (self);
+
+      iris_scheduler_tell_end (g_type_name (IRIS_TYPE_GMAINSCHEDULER), stats);
+    }
+  g_source_destroy (&self->source);
+}
+
+/* Once: by the dispatch that settled the last item or by the one who abandons it, whoever is
+ * later. */
+static void
+source_end_if_settled (ItemSource *self)
+{
+  if (source_is_settled (self)
+      && atomic_exchange_explicit (&self->abandoned, false, memory_order_seq_cst))
+    source_end (self);
 }
 
 static gboolean
@@ -116,15 +199,21 @@ source_dispatch (GSource *source, GSourceFunc callback, gpointer data)
       g_cond_broadcast (&self->settled);
       g_mutex_unlock (&self->lock);
     }
+  if (iris_unlikely (atomic_load_explicit (&self->abandoned, memory_order_seq_cst)))
+    source_end_if_settled (self);
 
   return G_SOURCE_CONTINUE;
 }
 
+/* There is something left only if it was abandoned, and the context went. */
 static void
 source_finalize (GSource *source)
 {
   ItemSource *self = (ItemSource *) source;
+  IrisItem *item;
 
+  while ((item = source_take (self)) != NULL)
+    iris_item_cancel (item);
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->settled);
 }
@@ -135,16 +224,6 @@ static GSourceFuncs source_funcs = {
   .dispatch = source_dispatch,
   .finalize = source_finalize,
 };
-
-static bool
-source_is_settled (ItemSource *self)
-{
-  /* In this order: what is settled was queued before. */
-  uint64_t n_executed = atomic_load_explicit (&self->n_executed, memory_order_acquire);
-  uint64_t n_cancelled = atomic_load_explicit (&self->n_cancelled, memory_order_acquire);
-
-  return n_executed + n_cancelled == atomic_load_explicit (&self->n_queued, memory_order_acquire);
-}
 
 static void
 gmainscheduler_queue_item (IrisScheduler *scheduler, IrisItem *item)
@@ -180,6 +259,8 @@ gmainscheduler_shutdown (IrisScheduler *scheduler, IrisShutdown how)
   IrisGMainScheduler *self = IRIS_GMAINSCHEDULER (scheduler);
   ItemSource *source = self->source;
 
+  g_return_if_fail (!source_runs_here (source));
+
   if (how == IRIS_SHUTDOWN_CANCEL)
     atomic_store_explicit (&source->cancelling, true, memory_order_relaxed);
   atomic_store_explicit (&source->closed, true, memory_order_release);
@@ -204,16 +285,7 @@ gmainscheduler_shutdown (IrisScheduler *scheduler, IrisShutdown how)
 static IrisStats *
 gmainscheduler_get_stats (IrisScheduler *scheduler)
 {
-  ItemSource *source = IRIS_GMAINSCHEDULER (scheduler)->source;
-  IrisStats *stats = iris_stats_new (1, 1);
-
-  stats->from_ns = source->made_ns;
-  stats->total.executed = iris_counter_get (&source->n_executed);
-  stats->total.cancelled = iris_counter_get (&source->n_cancelled);
-  stats->total.queued = iris_counter_get (&source->n_queued);
-  stats->places[0] = stats->workers[0] = stats->total;
-
-  return stats;
+  return source_get_stats (IRIS_GMAINSCHEDULER (scheduler)->source);
 }
 
 static void
@@ -221,14 +293,16 @@ iris_gmainscheduler_finalize (GObject *object)
 {
   IrisGMainScheduler *self = IRIS_GMAINSCHEDULER (object);
 
-  gmainscheduler_shutdown (IRIS_SCHEDULER (self), IRIS_SHUTDOWN_DRAIN);
-  if (iris_debug_has (IRIS_DEBUG_SCHEDULER | IRIS_DEBUG_STATS))
+  if (iris_scheduler_may_wait ())
     {
-      g_autoptr (IrisStats) stats = gmainscheduler_get_stats (IRIS_SCHEDULER (self));
-
-      iris_scheduler_tell_end (G_OBJECT_TYPE_NAME (self), stats);
+      gmainscheduler_shutdown (IRIS_SCHEDULER (self), IRIS_SHUTDOWN_DRAIN);
+      source_end (self->source);
     }
-  g_source_destroy (&self->source->source);
+  else
+    {
+      atomic_store_explicit (&self->source->abandoned, true, memory_order_seq_cst);
+      source_end_if_settled (self->source);
+    }
   g_source_unref (&self->source->source);
   g_main_context_unref (self->context);
 
@@ -310,7 +384,9 @@ iris_gmainscheduler_init (IrisGMainScheduler *self)
  * @context. So handlers may touch what belongs to that thread, such as widgets.
  *
  * Shutting it down, and dropping its last reference, settles what is queued: on the calling thread
- * if nobody else owns the context, otherwise by waiting for its owner.
+ * if nobody else owns the context, otherwise by waiting for its owner. When the last reference is
+ * dropped by an item of a scheduler, this one or another, nobody waits: what is queued runs when
+ * the context is iterated, and is cancelled if that goes before.
  *
  * Returns: (transfer full): a scheduler
  *

@@ -9,6 +9,15 @@
 #include "iris/sched/iris-place-scheduler.h"
 #undef IRIS_INSIDE
 
+/* Which of the schedulers that are used where a program names none. */
+typedef enum
+{
+  IRIS_DEFAULT_CONTROL,
+  IRIS_DEFAULT_WORK,
+  IRIS_N_DEFAULTS,
+} IrisDefault;
+
+IrisScheduler *iris_scheduler_dup_or_default (IrisScheduler *scheduler, IrisDefault which);
 void iris_scheduler_set_crew (IrisScheduler *self, IrisCrew *crew);
 IrisCrew *iris_scheduler_get_crew (IrisScheduler *self);
 void iris_scheduler_tell_end (const char *name, const IrisStats *stats);

@@ -23,9 +23,11 @@
  *
  * Dropping the last reference drains the scheduler: it waits until everything that is queued has
  * run. Where that is not wanted, call iris_scheduler_shutdown() before. When the last reference is
- * dropped by an item of a scheduler, this one or another, nobody waits: the draining goes on on a
- * thread of its own. (Two schedulers whose items drop each other would wait for each other for
- * ever. So would two whose items call iris_scheduler_shutdown() on each other: that is a mistake.)
+ * dropped by an item of a scheduler, this one or another, or by a post whose receiver goes
+ * meanwhile, nobody waits: the draining goes on on a thread of its own, or, of an
+ * #IrisGMainScheduler, when its context is iterated. (Two schedulers whose items drop each other
+ * would wait for each other for ever. So would two whose items call iris_scheduler_shutdown() on
+ * each other: that is a mistake.)
  *
  * A process that is forked has none of the workers. There a scheduler that had been started refuses
  * what is queued, with a critical warning, and cancels it; shutting it down and dropping it return
@@ -52,6 +54,8 @@ enum
 };
 
 static GParamSpec *properties[N_PROPS];
+
+__thread unsigned iris_scheduler_no_waiting;
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (IrisScheduler, iris_scheduler, G_TYPE_OBJECT)
 
@@ -94,11 +98,10 @@ iris_scheduler_finalize (GObject *object)
 
   if (priv->crew != NULL)
     {
-      /* A worker cannot wait for itself to end, nor for one that may wait for it. */
-      if (iris_worker_mine != NULL)
-        g_thread_unref (g_thread_new ("iris-reaper", reap, priv->crew));
-      else
+      if (iris_scheduler_may_wait ())
         reap (priv->crew);
+      else
+        g_thread_unref (g_thread_new ("iris-reaper", reap, priv->crew));
     }
 
   G_OBJECT_CLASS (iris_scheduler_parent_class)->finalize (object);

@@ -44,7 +44,7 @@ static void
 process_queue_pump (IrisProcess *self)
 {
   IrisProcessPrivate *priv = iris_process_get_private (self);
-  g_autoptr (IrisScheduler) keep = g_object_ref (iris_task_get_work_scheduler (IRIS_TASK (self)));
+  g_autoptr (IrisScheduler) keep = iris_task_dup_work_scheduler (IRIS_TASK (self));
 
   iris_item_init (&priv->pump, process_pump, g_object_ref (self), process_pump_dropped);
   iris_scheduler_queue_item (keep, &priv->pump);

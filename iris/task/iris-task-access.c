@@ -4,6 +4,8 @@
  */
 #include "iris/task/iris-task-private.h"
 
+#include "iris/sched/iris-scheduler-private.h"
+
 #define IRIS_INSIDE
 #include "iris/sched/iris-scheduler-default.h"
 #undef IRIS_INSIDE
@@ -235,7 +237,23 @@ iris_task_get_work_scheduler (IrisTask *self)
 
   priv = iris_task_get_private (self);
 
-  return priv->work_scheduler != NULL ? priv->work_scheduler : iris_scheduler_get_default ();
+  return priv->work_scheduler != NULL ? priv->work_scheduler : iris_get_default_work_scheduler ();
+}
+
+IrisScheduler *
+iris_task_dup_work_scheduler (IrisTask *self)
+{
+  return iris_scheduler_dup_or_default (iris_task_get_private (self)->work_scheduler,
+                                        IRIS_DEFAULT_WORK);
+}
+
+IrisScheduler *
+iris_task_dup_control_scheduler (IrisTask *self)
+{
+  IrisTaskPrivate *priv = iris_task_get_private (self);
+
+  return priv->control_scheduler != NULL ? g_object_ref (priv->control_scheduler)
+                                         : iris_task_dup_work_scheduler (self);
 }
 
 /**

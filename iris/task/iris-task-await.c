@@ -67,7 +67,7 @@ waiter_tell (IrisTaskWaiter *self, IrisTask *task)
     }
   else
     {
-      g_autoptr (IrisScheduler) keep = g_object_ref (iris_task_get_work_scheduler (task));
+      g_autoptr (IrisScheduler) keep = iris_task_dup_work_scheduler (task);
 
       iris_scheduler_queue_item (keep, &self->item);
     }

@@ -156,7 +156,7 @@ queue_item (IrisTask *self, IrisItem *item)
     }
   else
     {
-      g_autoptr (IrisScheduler) keep = g_object_ref (iris_task_get_control_scheduler (self));
+      g_autoptr (IrisScheduler) keep = iris_task_dup_control_scheduler (self);
 
       iris_scheduler_queue_item (keep, item);
     }

@@ -120,6 +120,13 @@ void iris_task_queue_work (IrisTask *self);
  * the run, if the task was run; a caller who needs the task longer has another. */
 void iris_task_tell (IrisTask *self);
 
+/* --- iris-task-access.c ------------------------------------------------------------------------
+ */
+
+/* With a reference, so that a default one is there whatever the program sets meanwhile. */
+IrisScheduler *iris_task_dup_work_scheduler (IrisTask *self);
+IrisScheduler *iris_task_dup_control_scheduler (IrisTask *self);
+
 /* --- iris-task-result.c ------------------------------------------------------------------------
  */
 

@@ -436,7 +436,7 @@ iris_task_queue_work (IrisTask *self)
     }
   else
     {
-      g_autoptr (IrisScheduler) keep = g_object_ref (iris_task_get_work_scheduler (self));
+      g_autoptr (IrisScheduler) keep = iris_task_dup_work_scheduler (self);
 
       iris_scheduler_queue_item (keep, &priv->item);
     }

@@ -131,7 +131,7 @@ iterate (gpointer data)
 
 static GMutex lock;
 static GCond changed;
-static gboolean loop_runs;
+static gboolean loop_runs, is_open;
 
 static gboolean
 note_loop_runs (gpointer data)
@@ -190,6 +190,122 @@ START_TEST (the_context_may_outlive_the_scheduler)
 }
 END_TEST
 
+/* The scheduler's is the first source of its context. */
+static gboolean
+source_is_there (void)
+{
+  return g_main_context_find_source_by_id (context, 1) != NULL;
+}
+
+static void
+drop_scheduler (gpointer data)
+{
+  g_object_unref (data);
+}
+
+START_TEST (an_item_may_drop_the_last_reference)
+{
+  IrisScheduler *mine = g_steal_pointer (&scheduler);
+
+  ck_assert (source_is_there ());
+  iris_scheduler_queue (mine, drop_scheduler, mine, notified);
+  for (guint i = 0; i < 1000; i++)
+    iris_scheduler_queue (mine, run_in_order, GUINT_TO_POINTER (i), notified);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  ck_assert_uint_eq (n_run, 1000);
+  ck_assert_uint_eq (atomic_load (&n_notified), 1001);
+  ck_assert (!source_is_there ());
+}
+END_TEST
+
+START_TEST (a_context_that_goes_cancels_what_a_dropped_scheduler_left)
+{
+  IrisScheduler *mine = g_steal_pointer (&scheduler);
+
+  iris_scheduler_queue (mine, drop_scheduler, mine, notified);
+  for (guint i = 0; i < 1000; i++)
+    iris_scheduler_queue (mine, run_in_order, GUINT_TO_POINTER (i), notified);
+  g_main_context_iteration (context, FALSE);
+  ck_assert (n_run > 0 && n_run < 1000);
+  g_main_context_unref (g_steal_pointer (&context));
+  ck_assert_uint_eq (atomic_load (&n_notified), 1001);
+  ck_assert_uint_lt (n_run, 1000);
+  context = g_main_context_new ();
+}
+END_TEST
+
+START_TEST (a_worker_that_drops_the_last_reference_does_not_wait_for_the_loop)
+{
+  g_autoptr (IrisScheduler) workers = iris_wsscheduler_new_full (1, 1);
+
+  ck_assert (g_main_context_acquire (context));
+  iris_scheduler_queue (scheduler, run_in_order, NULL, notified);
+  iris_scheduler_queue (workers, drop_scheduler, g_steal_pointer (&scheduler), NULL);
+  /* The loop waits for the worker. */
+  iris_scheduler_shutdown (workers, IRIS_SHUTDOWN_DRAIN);
+  ck_assert_uint_eq (n_run, 0);
+  g_main_context_release (context);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  ck_assert_uint_eq (n_run, 1);
+  ck_assert_uint_eq (atomic_load (&n_notified), 1);
+  ck_assert (!source_is_there ());
+}
+END_TEST
+
+static void
+wait_for_gate (gpointer data)
+{
+  g_mutex_lock (&lock);
+  while (!is_open)
+    g_cond_wait (&changed, &lock);
+  g_mutex_unlock (&lock);
+}
+
+static void
+open_gate (gpointer data)
+{
+  g_mutex_lock (&lock);
+  is_open = TRUE;
+  g_cond_broadcast (&changed);
+  g_mutex_unlock (&lock);
+}
+
+START_TEST (an_item_that_drops_the_last_reference_to_workers_does_not_wait_for_them)
+{
+  IrisScheduler *workers = iris_wsscheduler_new_full (1, 1);
+
+  is_open = FALSE;
+  iris_scheduler_queue (workers, wait_for_gate, NULL, notified);
+  iris_scheduler_queue (scheduler, drop_scheduler, workers, NULL);
+  iris_scheduler_queue (scheduler, open_gate, NULL, NULL);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  while (atomic_load (&n_notified) == 0)
+    g_thread_yield ();
+}
+END_TEST
+
+static void
+shut_down (gpointer data)
+{
+  iris_scheduler_shutdown (data, IRIS_SHUTDOWN_DRAIN);
+}
+
+START_TEST (shutting_down_in_an_item_of_its_own_is_refused)
+{
+  g_test_expect_message ("iris", G_LOG_LEVEL_CRITICAL, "*source_runs_here*");
+  iris_scheduler_queue (scheduler, shut_down, scheduler, notified);
+  iris_scheduler_queue (scheduler, run_in_order, NULL, notified);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  g_test_assert_expected_messages ();
+  ck_assert_uint_eq (n_run, 1);
+  ck_assert_uint_eq (atomic_load (&n_notified), 2);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -206,6 +322,11 @@ main (void)
   tcase_add_test (all, cancelling_runs_the_notifies_alone);
   tcase_add_test (all, items_from_other_threads_wake_the_loop_and_none_is_lost);
   tcase_add_test (all, the_context_may_outlive_the_scheduler);
+  tcase_add_test (all, an_item_may_drop_the_last_reference);
+  tcase_add_test (all, a_context_that_goes_cancels_what_a_dropped_scheduler_left);
+  tcase_add_test (all, a_worker_that_drops_the_last_reference_does_not_wait_for_the_loop);
+  tcase_add_test (all, an_item_that_drops_the_last_reference_to_workers_does_not_wait_for_them);
+  tcase_add_test (all, shutting_down_in_an_item_of_its_own_is_refused);
   suite_add_tcase (suite, all);
 
   runner = srunner_create (suite);

@@ -308,6 +308,101 @@ START_TEST (a_strict_receiver_handles_at_its_place_alone)
 }
 END_TEST
 
+START_TEST (a_paused_port_keeps_messages_until_it_is_resumed)
+{
+  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisReceiver *receiver;
+
+  iris_port_pause (f.port);
+  ck_assert (!iris_port_is_paused (f.port));
+  receiver = iris_arbiter_receive (scheduler, f.port, handle_recursive, &f, notified);
+  iris_port_pause (f.port);
+  iris_port_pause (f.port);
+  ck_assert (iris_port_is_paused (f.port) && iris_port_has_receiver (f.port));
+  ck_assert_ptr_eq (iris_port_get_receiver (f.port), receiver);
+  for (guint i = 0; i < 10; i++)
+    iris_port_post (f.port, iris_message_new (INNER));
+  ck_assert_uint_eq (iris_port_get_queue_length (f.port), 10);
+  iris_port_resume (f.port);
+  iris_port_resume (f.port);
+  ck_assert (!iris_port_is_paused (f.port));
+  ck_assert_uint_eq (iris_port_get_queue_length (f.port), 0);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  ck_assert_uint_eq (atomic_load (&f.n_inner), 10);
+  g_object_unref (scheduler);
+}
+END_TEST
+
+START_TEST (a_paused_receiver_goes_like_any_other)
+{
+  g_autoptr (IrisScheduler) scheduler = make_scheduler (_i);
+  IrisReceiver *receiver;
+
+  /* Destroyed. */
+  receiver = iris_arbiter_receive (scheduler, f.port, handle_recursive, &f, notified);
+  iris_port_pause (f.port);
+  iris_receiver_destroy (receiver, FALSE);
+  ck_assert_uint_eq (atomic_load (&f.n_notified), 1);
+  ck_assert (!iris_port_is_paused (f.port) && !iris_port_has_receiver (f.port));
+  /* Replaced, which resumes. */
+  iris_arbiter_receive (scheduler, f.port, handle_recursive, &f, notified);
+  iris_port_pause (f.port);
+  iris_arbiter_receive (scheduler, f.port, handle_recursive, &f, notified);
+  ck_assert_uint_eq (atomic_load (&f.n_notified), 2);
+  ck_assert (!iris_port_is_paused (f.port));
+  /* Parted. */
+  iris_port_pause (f.port);
+  iris_port_set_receiver (f.port, NULL);
+  ck_assert_uint_eq (atomic_load (&f.n_notified), 3);
+  /* With its port. */
+  iris_arbiter_receive (scheduler, f.port, handle_recursive, &f, notified);
+  iris_port_pause (f.port);
+  iris_port_post (f.port, iris_message_new (INNER));
+  g_clear_object (&f.port);
+  ck_assert_uint_eq (atomic_load (&f.n_notified), 4);
+  ck_assert_uint_eq (atomic_load (&f.n_inner), 0);
+}
+END_TEST
+
+START_TEST (a_bounded_port_is_paused_too)
+{
+  IrisScheduler *scheduler = make_scheduler (_i);
+
+  iris_port_set_limit (f.port, 3, IRIS_PORT_FULL_FAIL);
+  iris_arbiter_receive (scheduler, f.port, handle_recursive, &f, notified);
+  iris_port_pause (f.port);
+  for (guint i = 0; i < 3; i++)
+    ck_assert (iris_port_try_post (f.port, iris_message_new (INNER), NULL));
+  ck_assert (!iris_port_try_post (f.port, iris_message_new (INNER), NULL));
+  iris_port_resume (f.port);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  ck_assert_uint_eq (atomic_load (&f.n_inner), 3);
+  g_object_unref (scheduler);
+}
+END_TEST
+
+START_TEST (pausing_under_load_loses_no_message)
+{
+  IrisScheduler *scheduler = make_scheduler (_i);
+  GThread *posters[2];
+
+  iris_arbiter_receive (scheduler, f.port, handle_recursive, &f, notified);
+  for (guint i = 0; i < 2; i++)
+    posters[i] = g_thread_new ("poster", post_many, NULL);
+  for (guint i = 0; i < N_SWAPS; i++)
+    {
+      iris_port_pause (f.port);
+      ck_assert_ptr_nonnull (iris_port_get_receiver (f.port));
+      iris_port_resume (f.port);
+    }
+  for (guint i = 0; i < 2; i++)
+    g_thread_join (posters[i]);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  ck_assert_uint_eq (atomic_load (&f.n_inner), 2 * N_SWAPS * 10);
+  g_object_unref (scheduler);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -327,6 +422,10 @@ main (void)
   tcase_add_loop_test (all, one_message_can_be_under_way_several_times, 0, N_KINDS);
   tcase_add_loop_test (all, changing_the_receiver_under_load_loses_no_message, 0, N_KINDS);
   tcase_add_test (all, a_strict_receiver_handles_at_its_place_alone);
+  tcase_add_loop_test (all, a_paused_port_keeps_messages_until_it_is_resumed, 0, N_KINDS);
+  tcase_add_loop_test (all, a_paused_receiver_goes_like_any_other, 0, N_KINDS);
+  tcase_add_loop_test (all, a_bounded_port_is_paused_too, 0, N_KINDS);
+  tcase_add_loop_test (all, pausing_under_load_loses_no_message, 0, N_KINDS);
   suite_add_tcase (suite, all);
 
   runner = srunner_create (suite);

@@ -290,7 +290,9 @@ iris_client_get_services_async (IrisClient *self,
  * @result: what the callback was given
  * @error: return location for an error
  *
- * Returns: (transfer full) (element-type IrisClientService): the services, or %NULL
+ * Ends what iris_client_get_services_async() began.
+ *
+ * Returns: (transfer container) (element-type IrisClientService): the services, or %NULL
  *
  * Since: 0.1
  */
@@ -334,6 +336,8 @@ iris_client_get_status_async (IrisClient *self,
  * @self: a client
  * @result: what the callback was given
  * @error: return location for an error
+ *
+ * Ends what iris_client_get_status_async() began.
  *
  * Returns: (transfer full): the state, or %NULL
  *

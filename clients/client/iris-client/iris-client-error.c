@@ -32,40 +32,44 @@ iris_client_error_private_clear (IrisClientErrorPrivate *priv)
 {
 }
 
+/**
+ * iris_client_error_quark:
+ *
+ * Gets the domain of the errors of libiris-client, whose codes are those of [error@ClientError].
+ *
+ * Returns: the domain
+ *
+ * Since: 0.1
+ */
 G_DEFINE_EXTENDED_ERROR (IrisClientError, iris_client_error)
 
-typedef struct
-{
-  int code;
-  const char *name;
-} IrisClientErrorName;
-
-static const IrisClientErrorName error_names[] = {
-  { IRIS_CLIENT_ERROR_FAILED, "failed" },
-  { IRIS_CLIENT_ERROR_MALFORMED, "malformed" },
-  { IRIS_CLIENT_ERROR_VERSION, "version" },
-  { IRIS_CLIENT_ERROR_HELLO_REQUIRED, "hello-required" },
-  { IRIS_CLIENT_ERROR_UNKNOWN_TYPE, "unknown-type" },
-  { IRIS_CLIENT_ERROR_UNKNOWN_SERVICE, "unknown-service" },
-  { IRIS_CLIENT_ERROR_NO_SUCH_PLACE, "no-such-place" },
-  { IRIS_CLIENT_ERROR_TOO_LARGE, "too-large" },
-  { IRIS_CLIENT_ERROR_BAD_ARGUMENT, "bad-argument" },
-  { IRIS_CLIENT_ERROR_NOT_FOUND, "not-found" },
-  { IRIS_CLIENT_ERROR_CANCELLED, "cancelled" },
-  { IRIS_CLIENT_ERROR_NO_SUCH_COMMAND, "no-such-command" },
-  { IRIS_CLIENT_ERROR_UNREADABLE_FILE, "unreadable-file" },
-  { IRIS_CLIENT_ERROR_SHUTTING_DOWN, "shutting-down" },
-  { IRIS_CLIENT_ERROR_SERVICE_FAILED, "service-failed" },
-  { IRIS_CLIENT_ERROR_DUPLICATE_ID, "duplicate-id" },
-  { IRIS_CLIENT_ERROR_BUSY, "busy" },
-  { IRIS_CLIENT_ERROR_NOT_PERMITTED, "not-permitted" },
-  { IRIS_CLIENT_ERROR_INTERNAL, "internal" },
-  { IRIS_CLIENT_ERROR_NOT_CONNECTED, "not-connected" },
-  { IRIS_CLIENT_ERROR_TIMED_OUT, "timed-out" },
-  { IRIS_CLIENT_ERROR_DISCONNECTED, "disconnected" },
-  { IRIS_CLIENT_ERROR_QUEUE_FULL, "queue-full" },
-  { IRIS_CLIENT_ERROR_PROTOCOL, "protocol" },
-};
+/* The nicks are the names of the protocol. */
+G_DEFINE_ENUM_TYPE (IrisClientError,
+                    iris_client_error,
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_FAILED, "failed"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_MALFORMED, "malformed"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_VERSION, "version"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_HELLO_REQUIRED, "hello-required"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_UNKNOWN_TYPE, "unknown-type"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_UNKNOWN_SERVICE, "unknown-service"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_NO_SUCH_PLACE, "no-such-place"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_TOO_LARGE, "too-large"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_BAD_ARGUMENT, "bad-argument"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_NOT_FOUND, "not-found"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_CANCELLED, "cancelled"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_NO_SUCH_COMMAND, "no-such-command"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_UNREADABLE_FILE, "unreadable-file"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_SHUTTING_DOWN, "shutting-down"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_SERVICE_FAILED, "service-failed"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_DUPLICATE_ID, "duplicate-id"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_BUSY, "busy"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_NOT_PERMITTED, "not-permitted"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_INTERNAL, "internal"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_NOT_CONNECTED, "not-connected"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_TIMED_OUT, "timed-out"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_DISCONNECTED, "disconnected"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_QUEUE_FULL, "queue-full"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_PROTOCOL, "protocol"))
 
 /*< private >
  * iris_client_error_new_from_wire:
@@ -112,9 +116,13 @@ iris_client_error_get_name (const GError *error)
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return "cancelled";
   if (error->domain == IRIS_CLIENT_ERROR)
-    for (gsize i = 0; i < G_N_ELEMENTS (error_names); i++)
-      if (error_names[i].code == error->code)
-        return error_names[i].name;
+    {
+      g_autoptr (GEnumClass) names = g_type_class_ref (IRIS_CLIENT_TYPE_ERROR);
+      const GEnumValue *value = g_enum_get_value (names, error->code);
+
+      if (value != NULL)
+        return value->value_nick;
+    }
   return "failed";
 }
 

@@ -5,8 +5,11 @@
 #pragma once
 
 #include <iris-client/iris-client-version-macros.h>
+#include <glib-object.h>
 
 G_BEGIN_DECLS
+
+#define IRIS_CLIENT_TYPE_ERROR (iris_client_error_get_type ())
 
 /**
  * IRIS_CLIENT_ERROR:
@@ -78,6 +81,8 @@ typedef enum
   IRIS_CLIENT_ERROR_PROTOCOL = 104,
 } IrisClientError;
 
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GType iris_client_error_get_type (void);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 GQuark iris_client_error_quark (void);
 IRIS_CLIENT_AVAILABLE_IN_ALL

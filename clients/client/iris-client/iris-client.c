@@ -547,6 +547,8 @@ iris_client_new (const char *endpoint_or_dir)
  * iris_client_is_connected:
  * @self: a client
  *
+ * Tells whether the client is connected at this moment.
+ *
  * Returns: whether irisd has told its places, and was not lost since
  *
  * Since: 0.1
@@ -563,6 +565,8 @@ iris_client_is_connected (IrisClient *self)
  * iris_client_get_endpoint:
  * @self: a client
  *
+ * Gets the endpoint to which the client connects.
+ *
  * Returns: (transfer none) (nullable): the endpoint of irisd's front door, or %NULL if no directory
  *   was given and the environment names none
  *
@@ -576,9 +580,17 @@ iris_client_get_endpoint (IrisClient *self)
   return self->endpoint;
 }
 
+static gpointer
+iris_client_copy_place (gconstpointer place, gpointer data)
+{
+  return iris_client_place_ref ((IrisClientPlace *) place);
+}
+
 /**
  * iris_client_get_places:
  * @self: a client
+ *
+ * Gets the places of the machine, as irisd told them when the client was connected.
  *
  * Returns: (transfer container) (element-type IrisClientPlace) (nullable): the places of the
  * machine, or %NULL if the client is not connected
@@ -590,5 +602,7 @@ iris_client_get_places (IrisClient *self)
 {
   g_return_val_if_fail (IRIS_IS_CLIENT (self), NULL);
 
-  return self->places != NULL ? g_ptr_array_ref (self->places) : NULL;
+  /* An array of the caller's own: a binding that is given one empties it when it is done. */
+  return self->places != NULL ? g_ptr_array_copy (self->places, iris_client_copy_place, NULL)
+                              : NULL;
 }

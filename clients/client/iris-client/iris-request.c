@@ -222,6 +222,8 @@ iris_request_set_strict (IrisRequest *self, gboolean strict)
  * iris_request_get_service:
  * @self: a request
  *
+ * Gets the service that is to work on it.
+ *
  * Returns: (transfer none): the name of the service
  *
  * Since: 0.1
@@ -237,6 +239,8 @@ iris_request_get_service (IrisRequest *self)
 /**
  * iris_request_get_path:
  * @self: a request
+ *
+ * Gets the file that it is about, or %NULL if it is about none.
  *
  * Returns: (transfer none) (nullable) (type filename): the file to work on
  *
