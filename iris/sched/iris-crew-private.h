@@ -259,7 +259,7 @@ iris_crew_current (IrisCrew *self)
 
 /* The worker has no work and looks for some. False if it was looking already. */
 static inline bool
-iris_worker_begin_search (IrisWorker *self)
+iris_worker_note_search_begins (IrisWorker *self)
 {
   if (iris_stopwatch_runs (&self->counters.searching_ns))
     return false;
@@ -269,7 +269,7 @@ iris_worker_begin_search (IrisWorker *self)
 }
 
 static inline void
-iris_worker_end_search (IrisWorker *self)
+iris_worker_note_search_ends (IrisWorker *self)
 {
   iris_stopwatch_stop (&self->counters.searching_ns, iris_clock_ns ());
 }
