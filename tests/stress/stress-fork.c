@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define N_CHAINS 20
-#define N_FORKS  (5 / (CORE_TEST_FACTOR > 1 ? 2 : 1))
+#define N_FORKS  CORE_TEST_LOAD (5)
 #define N_ITEMS  1000
 #define TIME_OUT 120 /* seconds */
 

@@ -7,7 +7,7 @@
  * Items are plain memory. Their giver writes them before the push and their taker after the take
  * or steal, so ThreadSanitizer sees it if the deque does not order the two, or gives one twice.
  */
-#include "core-test-run.h"
+#include "core-test-util.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -16,11 +16,7 @@
 #include <iris/base/iris-random-private.h>
 #include <iris/queue/iris-deque-private.h>
 
-#if defined(IRIS_THREAD_SANITIZER) || defined(IRIS_ADDRESS_SANITIZER)
-#define N_ITEMS 300000
-#else
-#define N_ITEMS 1000000
-#endif
+#define N_ITEMS   CORE_TEST_LOAD (1000000)
 #define N_PARTIES 4
 #define MAX_STEAL 32
 

@@ -19,6 +19,10 @@
 #define CORE_TEST_FACTOR 1
 #endif
 
+/* How many rounds or items of a load of which each shows the same: @n, and under a sanitizer, which
+ * reports a mistake that happens once, its part of them. */
+#define CORE_TEST_LOAD(n) (((n) + CORE_TEST_FACTOR - 1) / CORE_TEST_FACTOR)
+
 /* A count that threads wait for. */
 typedef struct
 {
