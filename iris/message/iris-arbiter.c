@@ -189,6 +189,16 @@ iris_arbiter_submit (IrisArbiter *self, IrisReceiver *receiver, IrisCoordinate k
   return TRUE;
 }
 
+/* Hands a new receiver to the port. */
+static IrisReceiver *
+receiver_join (IrisReceiver *receiver, IrisPort *port)
+{
+  iris_port_set_receiver (port, receiver);
+  g_object_unref (receiver);
+
+  return receiver;
+}
+
 /**
  * iris_arbiter_receive:
  * @scheduler: (nullable): where the handler runs, or %NULL for the default scheduler
@@ -212,16 +222,11 @@ iris_arbiter_receive (IrisScheduler *scheduler,
                       gpointer data,
                       GDestroyNotify notify)
 {
-  g_autoptr (IrisReceiver) receiver = NULL;
-
   g_return_val_if_fail (scheduler == NULL || IRIS_IS_SCHEDULER (scheduler), NULL);
   g_return_val_if_fail (IRIS_IS_PORT (port), NULL);
   g_return_val_if_fail (handler != NULL, NULL);
 
-  receiver = iris_receiver_new (scheduler, handler, data, notify);
-  iris_port_set_receiver (port, receiver);
-
-  return receiver;
+  return receiver_join (iris_receiver_new (scheduler, handler, data, notify), port);
 }
 
 /**
@@ -248,16 +253,11 @@ iris_arbiter_receive_exclusive (IrisScheduler *scheduler,
                                 gpointer data,
                                 GDestroyNotify notify)
 {
-  g_autoptr (IrisReceiver) receiver = NULL;
-
   g_return_val_if_fail (scheduler == NULL || IRIS_IS_SCHEDULER (scheduler), NULL);
   g_return_val_if_fail (IRIS_IS_PORT (port), NULL);
   g_return_val_if_fail (handler != NULL, NULL);
 
-  receiver = iris_receiver_new_exclusive (scheduler, handler, data, notify);
-  iris_port_set_receiver (port, receiver);
-
-  return receiver;
+  return receiver_join (iris_receiver_new_exclusive (scheduler, handler, data, notify), port);
 }
 
 /* From now on what is posted goes to the arbiter. A plain receiver that is joined already is taken

@@ -277,7 +277,7 @@ iris_scheduler_may_wait (void)
 
 /* The worker has no work and looks for some. False if it was looking already. */
 static inline bool
-iris_worker_begin_search (IrisWorker *self)
+iris_worker_note_search_begins (IrisWorker *self)
 {
   if (iris_stopwatch_runs (&self->counters.searching_ns))
     return false;
@@ -287,7 +287,7 @@ iris_worker_begin_search (IrisWorker *self)
 }
 
 static inline void
-iris_worker_end_search (IrisWorker *self)
+iris_worker_note_search_ends (IrisWorker *self)
 {
   iris_stopwatch_stop (&self->counters.searching_ns, iris_clock_ns ());
 }

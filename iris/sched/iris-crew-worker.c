@@ -178,7 +178,7 @@ worker_wait (IrisWorker *self)
   IrisItem *item;
   IrisWork work;
 
-  iris_worker_begin_search (self);
+  iris_worker_note_search_begins (self);
   while ((item = worker_search (self)) == NULL)
     {
       iris_lot_prepare (&crew->lot, &self->parker);
@@ -203,7 +203,7 @@ worker_wait (IrisWorker *self)
     }
   if (item != NULL)
     worker_end_search (self);
-  iris_worker_end_search (self);
+  iris_worker_note_search_ends (self);
 
   return item;
 }

@@ -16,7 +16,7 @@
  * gets it looks whether it is needed.
  */
 #include "iris/sched/iris-presence-private.h"
-#include "iris/sched/iris-scheduler-private.h"
+#include "iris/sched/iris-flat-scheduler-private.h"
 
 static IrisItem stop_mark, nudge_mark;
 
@@ -149,55 +149,18 @@ G_DECLARE_FINAL_TYPE (IrisDefaultScheduler,
 
 struct _IrisDefaultScheduler
 {
-  IrisScheduler parent_instance;
-
-  guint n_workers;
+  IrisFlatScheduler parent_instance;
 };
-
-enum
-{
-  PROP_0,
-  PROP_N_WORKERS,
-  N_PROPS,
-};
-
-static GParamSpec *properties[N_PROPS];
 
 G_DEFINE_FINAL_TYPE (IrisDefaultScheduler, iris_default_scheduler, IRIS_TYPE_SCHEDULER)
 
 static void
 iris_default_scheduler_constructed (GObject *object)
 {
-  IrisDefaultScheduler *self = IRIS_DEFAULT_SCHEDULER (object);
-
   G_OBJECT_CLASS (iris_default_scheduler_parent_class)->constructed (object);
 
-  self->n_workers = iris_scheduler_choose_n_workers (0, self->n_workers);
-  iris_scheduler_set_crew (IRIS_SCHEDULER (self),
-                           iris_crew_new (&default_ops, g_async_queue_new (),
-                                          (GDestroyNotify) g_async_queue_unref, 1, &self->n_workers,
-                                          IRIS_DEQUE_CHASE_LEV));
-}
-
-static void
-iris_default_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  if (id == PROP_N_WORKERS)
-    g_value_set_uint (value, IRIS_DEFAULT_SCHEDULER (object)->n_workers);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-}
-
-static void
-iris_default_scheduler_set_property (GObject *object,
-                                     guint id,
-                                     const GValue *value,
-                                     GParamSpec *pspec)
-{
-  if (id == PROP_N_WORKERS)
-    IRIS_DEFAULT_SCHEDULER (object)->n_workers = g_value_get_uint (value);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  iris_flat_scheduler_set_crew ((IrisFlatScheduler *) object, &default_ops, g_async_queue_new (),
+                                (GDestroyNotify) g_async_queue_unref);
 }
 
 static void
@@ -206,15 +169,7 @@ iris_default_scheduler_class_init (IrisDefaultSchedulerClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
 
   object_class->constructed = iris_default_scheduler_constructed;
-  object_class->get_property = iris_default_scheduler_get_property;
-  object_class->set_property = iris_default_scheduler_set_property;
-
-  /* How many workers are made; 0 at construction for one a processor. */
-  properties[PROP_N_WORKERS] = g_param_spec_uint ("n-workers", NULL, NULL, 0, G_MAXINT, 0,
-                                                  G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
-                                                      | G_PARAM_STATIC_STRINGS);
-
-  g_object_class_install_properties (object_class, N_PROPS, properties);
+  iris_flat_scheduler_install_properties (object_class);
 }
 
 static void

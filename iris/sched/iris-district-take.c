@@ -273,7 +273,7 @@ take_any (IrisCrew *crew)
 static IrisItem *
 steal (IrisCrew *crew, IrisWorker *self)
 {
-  bool began = iris_worker_begin_search (self);
+  bool began = iris_worker_note_search_begins (self);
   IrisItem *item = steal_from_workers_of (crew, self, self->place);
 
   if (item == NULL)
@@ -283,7 +283,7 @@ steal (IrisCrew *crew, IrisWorker *self)
   if (item == NULL)
     item = iris_districts_steal_fork (crew, self);
   if (began)
-    iris_worker_end_search (self);
+    iris_worker_note_search_ends (self);
 
   return item;
 }

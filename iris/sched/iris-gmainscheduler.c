@@ -2,14 +2,9 @@
  *
  * The main context scheduler: items run in order, in batches, when a main context is iterated.
  *
- * Who queues pushes onto a handback list, and wakes the context if the list was empty. The source
- * takes the list whole, turns it into the order of queueing, and runs at most BATCH items at a
- * dispatch, so that a flood of items leaves the other sources their turn. What is left of a batch
- * belongs to whoever owns the context, as everything does that a source touches.
- *
- * No wake-up is lost: a push onto an empty list is followed by a wake-up of the context, which
- * makes its next iteration ask the source again; a push onto a list that is not empty is behind a
- * push whose wake-up is still to be answered, since only answering it empties the list.
+ * How items reach the source is said in iris-source-items-private.h. It runs a batch at a dispatch,
+ * so that a flood of items leaves the other sources their turn; what is left of the items that it
+ * took belongs to whoever owns the context, as everything does that a source touches.
  *
  * Ending: dropping the last reference waits until all is settled, but for a thread that must not
  * wait (iris_scheduler_may_wait()): an item of this scheduler would wait for itself, and a worker
@@ -24,11 +19,8 @@
 #include "iris/sched/iris-gmainscheduler.h"
 #undef IRIS_INSIDE
 
-#include "iris/base/iris-handback-private.h"
-#include "iris/sched/iris-item-private.h"
 #include "iris/sched/iris-scheduler-private.h"
-
-#define BATCH 64
+#include "iris/sched/iris-source-items-private.h"
 
 /* How often a shutdown tries again to own the context itself. */
 #define RETRY_US (10 * G_TIME_SPAN_MILLISECOND)
@@ -36,8 +28,7 @@
 typedef struct
 {
   GSource source;
-  IrisHandback queued;       /* from anyone */
-  IrisHandbackNode *pending; /* the context's owner's: oldest first */
+  IrisSourceItems items;
   _Atomic uint64_t n_queued;
   _Atomic uint64_t n_executed;
   _Atomic uint64_t n_cancelled;
@@ -79,38 +70,17 @@ static GParamSpec *properties[N_PROPS];
 
 G_DEFINE_FINAL_TYPE (IrisGMainScheduler, iris_gmainscheduler, IRIS_TYPE_SCHEDULER)
 
-static bool
-source_has_items (ItemSource *self)
-{
-  return self->pending != NULL || !iris_handback_is_empty (&self->queued);
-}
-
 static gboolean
 source_prepare (GSource *source, gint *timeout)
 {
   *timeout = -1;
-  return source_has_items ((ItemSource *) source);
+  return iris_source_items_ready (&((ItemSource *) source)->items);
 }
 
 static gboolean
 source_check (GSource *source)
 {
-  return source_has_items ((ItemSource *) source);
-}
-
-static IrisItem *
-source_take (ItemSource *self)
-{
-  IrisHandbackNode *node;
-
-  if (self->pending == NULL)
-    self->pending = iris_handback_reverse (iris_handback_take_all (&self->queued));
-  node = self->pending;
-  if (node == NULL)
-    return NULL;
-  self->pending = node->next;
-
-  return (IrisItem *) ((guint8 *) node - G_STRUCT_OFFSET (IrisItem, next));
+  return iris_source_items_ready (&((ItemSource *) source)->items);
 }
 
 static bool
@@ -191,7 +161,8 @@ source_dispatch (GSource *source, GSourceFunc callback, gpointer data)
   ItemSource *self = (ItemSource *) source;
   IrisItem *item;
 
-  for (guint i = 0; i < BATCH && (item = source_take (self)) != NULL; i++)
+  for (guint i = 0;
+       i < IRIS_SOURCE_ITEMS_BATCH && (item = iris_source_items_take (&self->items)) != NULL; i++)
     source_settle (self, item);
   if (atomic_load_explicit (&self->closed, memory_order_relaxed))
     {
@@ -212,7 +183,7 @@ source_finalize (GSource *source)
   ItemSource *self = (ItemSource *) source;
   IrisItem *item;
 
-  while ((item = source_take (self)) != NULL)
+  while ((item = iris_source_items_take (&self->items)) != NULL)
     iris_item_cancel (item);
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->settled);
@@ -239,8 +210,7 @@ gmainscheduler_queue_item (IrisScheduler *scheduler, IrisItem *item)
       atomic_fetch_add_explicit (&self->source->n_cancelled, 1, memory_order_release);
       return;
     }
-  if (iris_handback_push (&self->source->queued, (IrisHandbackNode *) &item->next))
-    g_main_context_wakeup (self->context);
+  iris_source_items_push (&self->source->items, self->context, item);
 }
 
 /* Settles everything on the calling thread, which owns the context. */
@@ -249,7 +219,7 @@ gmainscheduler_drain_here (IrisGMainScheduler *self)
 {
   IrisItem *item;
 
-  while ((item = source_take (self->source)) != NULL)
+  while ((item = iris_source_items_take (&self->source->items)) != NULL)
     source_settle (self->source, item);
 }
 

@@ -14,7 +14,7 @@
  * what running items queue goes onto a list, behind everything that was laid down before.
  */
 #include "iris/sched/iris-presence-private.h"
-#include "iris/sched/iris-scheduler-private.h"
+#include "iris/sched/iris-flat-scheduler-private.h"
 #include "iris/sched/iris-lfscheduler.h"
 
 #include "iris/base/iris-handback-private.h"
@@ -213,51 +213,20 @@ shards_free (gpointer data)
 
 struct _IrisLFScheduler
 {
-  IrisScheduler parent_instance;
-
-  guint n_workers;
+  IrisFlatScheduler parent_instance;
 };
-
-enum
-{
-  PROP_0,
-  PROP_N_WORKERS,
-  N_PROPS,
-};
-
-static GParamSpec *properties[N_PROPS];
 
 G_DEFINE_FINAL_TYPE (IrisLFScheduler, iris_lfscheduler, IRIS_TYPE_SCHEDULER)
 
 static void
 iris_lfscheduler_constructed (GObject *object)
 {
-  IrisLFScheduler *self = IRIS_LFSCHEDULER (object);
+  IrisFlatScheduler *self = (IrisFlatScheduler *) object;
 
   G_OBJECT_CLASS (iris_lfscheduler_parent_class)->constructed (object);
 
-  self->n_workers = iris_scheduler_choose_n_workers (0, self->n_workers);
-  iris_scheduler_set_crew (IRIS_SCHEDULER (self),
-                           iris_crew_new (&lf_ops, shards_new (self->n_workers), shards_free, 1,
-                                          &self->n_workers, IRIS_DEQUE_CHASE_LEV));
-}
-
-static void
-iris_lfscheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  if (id == PROP_N_WORKERS)
-    g_value_set_uint (value, IRIS_LFSCHEDULER (object)->n_workers);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-}
-
-static void
-iris_lfscheduler_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  if (id == PROP_N_WORKERS)
-    IRIS_LFSCHEDULER (object)->n_workers = g_value_get_uint (value);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  iris_flat_scheduler_set_crew (self, &lf_ops, shards_new (iris_flat_scheduler_n_workers (self)),
+                                shards_free);
 }
 
 static void
@@ -266,8 +235,6 @@ iris_lfscheduler_class_init (IrisLFSchedulerClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
 
   object_class->constructed = iris_lfscheduler_constructed;
-  object_class->get_property = iris_lfscheduler_get_property;
-  object_class->set_property = iris_lfscheduler_set_property;
 
   /**
    * IrisLFScheduler:n-workers:
@@ -276,11 +243,7 @@ iris_lfscheduler_class_init (IrisLFSchedulerClass *klass)
    *
    * Since: 0.1
    */
-  properties[PROP_N_WORKERS] = g_param_spec_uint ("n-workers", NULL, NULL, 0, G_MAXINT, 0,
-                                                  G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
-                                                      | G_PARAM_STATIC_STRINGS);
-
-  g_object_class_install_properties (object_class, N_PROPS, properties);
+  iris_flat_scheduler_install_properties (object_class);
 }
 
 static void

@@ -3,12 +3,7 @@
  * Delivery into a main context: items that others push run when the context is iterated.
  *
  * Each main context that was ever delivered to has one source of this kind, attached for as long
- * as the context lives. Who pushes puts the item on a handback list, and wakes the context only if
- * the list was empty; so a burst of deliveries costs one wake-up, and none of them allocates.
- *
- * No wake-up is lost: a push onto an empty list is followed by a wake-up, which makes the context
- * ask its sources again; a push onto a list that is not empty is behind one whose wake-up is still
- * to be answered, since only the answer empties the list.
+ * as the context lives; how items reach it is said in iris-source-items-private.h.
  *
  * Ownership: the context owns the source. Whoever may still push holds a reference to the context
  * and so keeps both; an item in the list holds neither, or a context that nobody iterates any more

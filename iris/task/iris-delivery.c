@@ -4,17 +4,13 @@
  */
 #include "iris/task/iris-delivery-private.h"
 
-#include "iris/base/iris-handback-private.h"
-
-/* How many items run before other sources have their turn. */
-#define BATCH 64
+#include "iris/sched/iris-source-items-private.h"
 
 struct _IrisDelivery
 {
   GSource source;
-  GMainContext *context;     /* unowned: it owns the source */
-  IrisHandback queued;       /* from anyone */
-  IrisHandbackNode *pending; /* the context's owner's: oldest first */
+  GMainContext *context; /* unowned: it owns the source */
+  IrisSourceItems items;
 };
 
 static GMutex lock;
@@ -23,9 +19,7 @@ static GHashTable *deliveries; /* context to delivery, both unowned; under the l
 static gboolean
 delivery_has_items (GSource *source)
 {
-  IrisDelivery *self = (IrisDelivery *) source;
-
-  return self->pending != NULL || !iris_handback_is_empty (&self->queued);
+  return iris_source_items_ready (&((IrisDelivery *) source)->items);
 }
 
 static gboolean
@@ -36,28 +30,14 @@ delivery_prepare (GSource *source, gint *timeout)
   return delivery_has_items (source);
 }
 
-static IrisItem *
-delivery_take (IrisDelivery *self)
-{
-  IrisHandbackNode *node;
-
-  if (self->pending == NULL)
-    self->pending = iris_handback_reverse (iris_handback_take_all (&self->queued));
-  node = self->pending;
-  if (node == NULL)
-    return NULL;
-  self->pending = node->next;
-
-  return (IrisItem *) ((guint8 *) node - G_STRUCT_OFFSET (IrisItem, next));
-}
-
-/* Takes one at a time, so an item may iterate the context itself. */
 static gboolean
 delivery_dispatch (GSource *source, GSourceFunc callback, gpointer data)
 {
+  IrisDelivery *self = (IrisDelivery *) source;
   IrisItem *item;
 
-  for (guint i = 0; i < BATCH && (item = delivery_take ((IrisDelivery *) source)) != NULL; i++)
+  for (guint i = 0;
+       i < IRIS_SOURCE_ITEMS_BATCH && (item = iris_source_items_take (&self->items)) != NULL; i++)
     iris_item_run (item);
 
   return G_SOURCE_CONTINUE;
@@ -73,7 +53,7 @@ delivery_finalize (GSource *source)
   if (g_hash_table_lookup (deliveries, self->context) == self)
     g_hash_table_remove (deliveries, self->context);
   g_mutex_unlock (&lock);
-  while ((item = delivery_take (self)) != NULL)
+  while ((item = iris_source_items_take (&self->items)) != NULL)
     iris_item_cancel (item);
 }
 
@@ -128,8 +108,5 @@ iris_delivery_of (GMainContext *context)
 void
 iris_delivery_push (IrisDelivery *self, IrisItem *item)
 {
-  GMainContext *context = self->context;
-
-  if (iris_handback_push (&self->queued, (IrisHandbackNode *) &item->next))
-    g_main_context_wakeup (context);
+  iris_source_items_push (&self->items, self->context, item);
 }

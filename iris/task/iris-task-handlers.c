@@ -129,17 +129,9 @@ static void
 handlers_dropped (gpointer data)
 {
   IrisTask *self = data;
-  IrisTaskPrivate *priv = iris_task_get_private (self);
-  IrisTaskHandler *handlers;
 
-  g_mutex_lock (&priv->lock);
-  iris_task_enter (priv, IRIS_TASK_STATE_CANCELLED);
-  handlers = iris_task_steal_handlers (priv);
-  if (priv->n_blocked > 0)
-    g_cond_broadcast (&priv->over);
-  g_mutex_unlock (&priv->lock);
-  iris_task_free_handlers (handlers);
-  iris_task_tell (self);
+  g_mutex_lock (&iris_task_get_private (self)->lock);
+  iris_task_end_cancelled (self);
 }
 
 /* To the context, or the control scheduler, or the work scheduler. */

@@ -119,6 +119,8 @@ void iris_task_queue_work (IrisTask *self);
 /* The state was left for CANCELLED, FINISHED or FAILED: tells everybody. Consumes the reference of
  * the run, if the task was run; a caller who needs the task longer has another. */
 void iris_task_tell (IrisTask *self);
+/* Ends a task as cancelled, from a state that allows it; the lock is held, and released. */
+void iris_task_end_cancelled (IrisTask *self);
 
 /* --- iris-task-access.c ------------------------------------------------------------------------
  */

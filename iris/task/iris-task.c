@@ -343,9 +343,8 @@ iris_task_tell (IrisTask *first)
   while ((self = g_queue_pop_head (&over)) != NULL);
 }
 
-/* Ends a task from a state that allows it; the lock is held, and released. */
-static void
-task_end_cancelled (IrisTask *self)
+void
+iris_task_end_cancelled (IrisTask *self)
 {
   IrisTaskPrivate *priv = iris_task_get_private (self);
   IrisTaskHandler *handlers;
@@ -366,7 +365,7 @@ task_end_work (IrisTask *self)
   IrisTaskPrivate *priv = iris_task_get_private (self);
 
   if (atomic_load_explicit (&priv->cancel_wanted, memory_order_relaxed))
-    task_end_cancelled (self);
+    iris_task_end_cancelled (self);
   else if (priv->returned != NULL)
     iris_task_wait_for_returned (self);
   else
@@ -415,7 +414,7 @@ task_work_dropped (gpointer data)
   g_mutex_lock (&priv->lock);
   if (iris_task_state (priv) == IRIS_TASK_STATE_QUEUED)
     {
-      task_end_cancelled (self);
+      iris_task_end_cancelled (self);
       return;
     }
   g_mutex_unlock (&priv->lock);
@@ -540,7 +539,7 @@ iris_task_cancel (IrisTask *self)
       if (state == IRIS_TASK_STATE_QUEUED)
         priv->has_run = false;
       returned = g_steal_pointer (&priv->returned);
-      task_end_cancelled (self);
+      iris_task_end_cancelled (self);
     }
   if (cancellable != NULL)
     g_cancellable_cancel (cancellable);

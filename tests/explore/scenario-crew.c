@@ -8,7 +8,7 @@
  * from one that leaves searching.
  *
  * Made small: one round of search, inboxes of two, no stopwatches, which order nothing. The places
- * are a stub, and to make a thread is to let one of the scenario's threads be that worker.
+ * are a double, and to make a thread is to let one of the scenario's threads be that worker.
  */
 #include <glib-object.h>
 
@@ -24,8 +24,8 @@
 #define iris_cpu_relax()                          ((void) 0)
 #define iris_stopwatch_start(watch, now_ns)       ((void) (now_ns))
 #define iris_stopwatch_stop(watch, now_ns)        ((void) (now_ns))
-#define iris_worker_begin_search(worker)          false
-#define iris_worker_end_search(worker)            ((void) 0)
+#define iris_worker_note_search_begins(worker)    false
+#define iris_worker_note_search_ends(worker)      ((void) 0)
 #define g_get_monotonic_time()                    1
 #define g_thread_new(name, func, data)            thread_start (name, func, data)
 #define g_thread_try_new(name, func, data, error) thread_start (name, func, data)
@@ -70,7 +70,7 @@ cond_wait (pthread_mutex_t *lock)
 #include "explore.h"
 #include "items.h"
 
-#include "crew-stubs.h"
+#include "crew-doubles.h"
 
 /* Threads: thread i of the scenario is worker i, as soon as it is made. */
 

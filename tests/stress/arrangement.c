@@ -171,5 +171,5 @@ stage_choose_n (guint few, guint many)
   if (g_getenv ("IRIS_SOAK") != NULL)
     return many;
 
-  return few / (CORE_TEST_FACTOR > 1 ? 5 : 1);
+  return CORE_TEST_LOAD (few);
 }

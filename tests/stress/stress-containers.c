@@ -3,7 +3,8 @@
  * Conservation under load: what goes into a container comes out, once, and in order where order is
  * promised; a block has one owner, and so has a mailbox.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -467,8 +468,7 @@ main (void)
 {
   Suite *suite = suite_create ("containers under load");
   TCase *tcase = tcase_create ("conservation");
-  SRunner *runner;
-  int n_failed;
+  int status;
 
   tcase_set_timeout (tcase, 300);
   tcase_add_loop_test (tcase, nothing_is_lost_or_taken_twice_one_by_one, 0, G_N_ELEMENTS (kinds));
@@ -480,12 +480,8 @@ main (void)
   tcase_add_test (tcase, those_who_stay_are_met_once_whoever_comes_and_goes);
   suite_add_tcase (suite, tcase);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
+  status = core_test_run (suite);
   g_free ((gpointer) taken);
 
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return status;
 }

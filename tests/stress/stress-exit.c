@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define N_ROUNDS (10 / (CORE_TEST_FACTOR > 1 ? 5 : 1))
+#define N_ROUNDS CORE_TEST_LOAD (10)
 #define N_CHAINS 50
 #define STATUS   7
 #define TIME_OUT 120 /* seconds; who hangs is ended by the alarm */

@@ -5,7 +5,7 @@
  */
 #include "core-test-util.h"
 
-#define N_ROUNDS (1000 / (CORE_TEST_FACTOR > 1 ? 10 : 1))
+#define N_ROUNDS CORE_TEST_LOAD (1000)
 #define N_WARM   (N_ROUNDS / 10)
 #define N_ITEMS  10
 

@@ -7,7 +7,8 @@
  * Items are plain memory. Their giver writes them before the push and their taker after the take
  * or steal, so ThreadSanitizer sees it if the deque does not order the two, or gives one twice.
  */
-#include <check.h>
+#include "core-test-util.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -15,11 +16,7 @@
 #include <iris/base/iris-random-private.h>
 #include <iris/queue/iris-deque-private.h>
 
-#if defined(IRIS_THREAD_SANITIZER) || defined(IRIS_ADDRESS_SANITIZER)
-#define N_ITEMS 300000
-#else
-#define N_ITEMS 1000000
-#endif
+#define N_ITEMS   CORE_TEST_LOAD (1000000)
 #define N_PARTIES 4
 #define MAX_STEAL 32
 
@@ -224,19 +221,11 @@ main (void)
 {
   Suite *suite = suite_create ("deque-load");
   TCase *load = tcase_create ("load");
-  SRunner *runner;
-  int n_failed;
 
   tcase_set_timeout (load, 200);
   tcase_add_loop_test (load, nearly_empty_deques_lose_nothing, 0, N_KINDS);
   tcase_add_loop_test (load, growing_and_shrinking_deques_lose_nothing, 0, N_KINDS);
   suite_add_tcase (suite, load);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -37,6 +37,25 @@ core_test_make (const CoreTestKind *kind)
   return iris_place_scheduler_new_full (places, kind->deal);
 }
 
+IrisScheduler *
+core_test_make_class (int i)
+{
+  g_autoptr (IrisPlaces) places = NULL;
+
+  switch (i)
+    {
+    case 0:
+      return iris_scheduler_new_full (2, 2);
+    case 1:
+      return iris_lfscheduler_new_full (2, 2);
+    case 2:
+      return iris_wsscheduler_new_full (2, 2);
+    default:
+      places = iris_places_new_unbound (2, 2);
+      return iris_place_scheduler_new (places);
+    }
+}
+
 /* Back to 0, for the next test. */
 void
 core_test_gate_close (CoreTestGate *self)
@@ -155,18 +174,4 @@ core_test_wait_for_threads (guint64 n)
 {
   while (core_test_proc_status ("Threads:") != n)
     sched_yield ();
-}
-
-int
-core_test_run (Suite *suite)
-{
-  SRunner *runner = srunner_create (suite);
-  int n_failed;
-
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the tests of the core share: running a suite, waiting for a condition without a clock, and
- * one of each scheduler.
+ * What the tests of the core share: waiting for a condition without a clock, one of each scheduler,
+ * and (core-test-run.h) running a suite.
  */
 #pragma once
 
-#include <check.h>
+#include "core-test-run.h"
+
 #include <iris/iris.h>
 #include <iris/base/iris-atomic-private.h>
 
@@ -17,6 +18,10 @@
 #else
 #define CORE_TEST_FACTOR 1
 #endif
+
+/* How many rounds or items of a load of which each shows the same: @n, and under a sanitizer, which
+ * reports a mistake that happens once, its part of them. */
+#define CORE_TEST_LOAD(n) (((n) + CORE_TEST_FACTOR - 1) / CORE_TEST_FACTOR)
 
 /* A count that threads wait for. */
 typedef struct
@@ -50,6 +55,11 @@ extern const int core_test_n_kinds;
 
 IrisScheduler *core_test_make (const CoreTestKind *kind);
 
+/* One of each class of scheduler, by number, with two workers: at each of two places if it has
+ * some. */
+#define CORE_TEST_N_CLASSES 4
+IrisScheduler *core_test_make_class (int i);
+
 /* What must hold of the statistics of any scheduler that was shut down. */
 void core_test_check_stats (IrisScheduler *scheduler);
 
@@ -59,5 +69,3 @@ guint64 core_test_proc_status (const char *field);
 /* For the start of a test of threads: how many there are without any scheduler. */
 guint64 core_test_count_base_threads (void);
 void core_test_wait_for_threads (guint64 n);
-
-int core_test_run (Suite *suite);

@@ -4,9 +4,7 @@
  * are caught by it: without stamps each of them ends badly.
  */
 #include "aba-schedule.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "core-test-run.h"
 
 START_TEST (a_stamped_stack_survives)
 {
@@ -61,8 +59,6 @@ main (void)
 {
   Suite *suite = suite_create ("aba");
   TCase *tcase = tcase_create ("schedules");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_test (tcase, a_stamped_stack_survives);
   tcase_add_test (tcase, a_stamped_free_list_survives);
@@ -74,11 +70,5 @@ main (void)
   tcase_add_test (tcase, pushing_to_a_bare_queue_is_caught);
   suite_add_tcase (suite, tcase);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

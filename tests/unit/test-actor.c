@@ -2,18 +2,11 @@
  *
  * Actors and exclusive receivers: one message at a time, in order, once; gone when nobody can post.
  */
-#include <check.h>
-#include <iris/iris.h>
+#include "core-test-util.h"
+
 #include <stdatomic.h>
-#include <stdlib.h>
 
-#include <iris/base/iris-atomic-private.h>
-
-#if defined(IRIS_THREAD_SANITIZER) || defined(IRIS_ADDRESS_SANITIZER)
-#define N_EACH 2000
-#else
-#define N_EACH 20000
-#endif
+#define N_EACH    (CORE_TEST_FACTOR > 1 ? 2000 : 20000)
 #define N_POSTERS 4
 
 enum
@@ -23,27 +16,6 @@ enum
   COORDINATED,
   N_FACES,
 };
-
-#define N_KINDS 4
-
-static IrisScheduler *
-make_scheduler (int kind)
-{
-  g_autoptr (IrisPlaces) places = NULL;
-
-  switch (kind)
-    {
-    case 0:
-      return iris_scheduler_new_full (2, 2);
-    case 1:
-      return iris_lfscheduler_new_full (2, 2);
-    case 2:
-      return iris_wsscheduler_new_full (2, 2);
-    default:
-      places = iris_places_new_unbound (2, 2);
-      return iris_place_scheduler_new (places);
-    }
-}
 
 /* What handles one at a time, in one of its three faces. */
 typedef struct
@@ -139,8 +111,8 @@ post_numbers (gpointer data)
 
 START_TEST (every_message_is_handled_once_alone_and_in_its_sender_s_order)
 {
-  int face = _i / N_KINDS;
-  IrisScheduler *scheduler = make_scheduler (_i % N_KINDS);
+  int face = _i / CORE_TEST_N_CLASSES;
+  IrisScheduler *scheduler = core_test_make_class (_i % CORE_TEST_N_CLASSES);
   Book book = { .latest = { -1, -1, -1, -1 } };
   GThread *threads[N_POSTERS];
   Poster posters[N_POSTERS];
@@ -165,10 +137,10 @@ END_TEST
 
 START_TEST (an_actor_that_was_given_up_handles_what_was_posted_and_goes)
 {
-  IrisScheduler *scheduler = make_scheduler (_i % N_KINDS);
+  IrisScheduler *scheduler = core_test_make_class (_i % CORE_TEST_N_CLASSES);
   Book book = { .latest = { -1, -1, -1, -1 } };
 
-  book.serial = serial_new (_i / N_KINDS, scheduler, keep_book, &book, notified);
+  book.serial = serial_new (_i / CORE_TEST_N_CLASSES, scheduler, keep_book, &book, notified);
   for (gint i = 0; i < 1000; i++)
     serial_post (&book.serial, iris_message_new (i * N_POSTERS));
   serial_clear (&book.serial);
@@ -202,11 +174,11 @@ ignore (IrisMessage *message, gpointer data)
 
 START_TEST (a_cancelled_scheduler_drops_the_mail_and_lets_the_actor_go)
 {
-  IrisScheduler *scheduler = make_scheduler (_i % N_KINDS);
+  IrisScheduler *scheduler = core_test_make_class (_i % CORE_TEST_N_CLASSES);
   _Atomic guint n_freed = 0;
   Book book = { .n_handled = 0 };
 
-  book.serial = serial_new (_i / N_KINDS, scheduler, ignore, &book, notified);
+  book.serial = serial_new (_i / CORE_TEST_N_CLASSES, scheduler, ignore, &book, notified);
   for (guint i = 0; i < 1000; i++)
     serial_post (&book.serial, new_counted (&n_freed));
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_CANCEL);
@@ -222,12 +194,12 @@ END_TEST
 
 START_TEST (one_message_can_wait_in_a_mailbox_several_times)
 {
-  IrisScheduler *scheduler = make_scheduler (_i % N_KINDS);
+  IrisScheduler *scheduler = core_test_make_class (_i % CORE_TEST_N_CLASSES);
   _Atomic guint n_freed = 0;
   IrisMessage *message = iris_message_ref_sink (new_counted (&n_freed));
   Book book = { .latest = { -1 } };
 
-  book.serial = serial_new (_i / N_KINDS, scheduler, keep_book, &book, NULL);
+  book.serial = serial_new (_i / CORE_TEST_N_CLASSES, scheduler, keep_book, &book, NULL);
   for (guint i = 0; i < 1000; i++)
     serial_post (&book.serial, message);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
@@ -252,7 +224,7 @@ post_to_myself (IrisMessage *message, gpointer data)
 
 START_TEST (an_actor_may_post_to_itself_when_nobody_else_holds_it)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
   Book book = { .n_handled = 0 };
   IrisActor *actor = iris_actor_new (scheduler, post_to_myself, &book, notified);
 
@@ -333,28 +305,22 @@ main (void)
 {
   Suite *suite = suite_create ("actor");
   TCase *all = tcase_create ("all");
-  SRunner *runner;
-  int n_failed;
 
   tcase_set_timeout (all, 200);
   tcase_add_loop_test (all, every_message_is_handled_once_alone_and_in_its_sender_s_order, 0,
-                       N_FACES * N_KINDS);
+                       N_FACES * CORE_TEST_N_CLASSES);
   tcase_add_loop_test (all, an_actor_that_was_given_up_handles_what_was_posted_and_goes, 0,
-                       N_FACES * N_KINDS);
+                       N_FACES * CORE_TEST_N_CLASSES);
   tcase_add_loop_test (all, a_cancelled_scheduler_drops_the_mail_and_lets_the_actor_go, 0,
-                       N_FACES * N_KINDS);
-  tcase_add_loop_test (all, one_message_can_wait_in_a_mailbox_several_times, 0, N_FACES * N_KINDS);
-  tcase_add_loop_test (all, an_actor_may_post_to_itself_when_nobody_else_holds_it, 0, N_KINDS);
+                       N_FACES * CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, one_message_can_wait_in_a_mailbox_several_times, 0,
+                       N_FACES * CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, an_actor_may_post_to_itself_when_nobody_else_holds_it, 0,
+                       CORE_TEST_N_CLASSES);
   tcase_add_loop_test (all, a_busy_actor_does_not_keep_others_from_the_worker, 0, 2 * N_FACES);
   tcase_add_test (all, the_batch_can_be_set);
   tcase_add_test (all, actors_are_boxed);
   suite_add_tcase (suite, all);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

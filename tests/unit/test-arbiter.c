@@ -3,41 +3,14 @@
  * The coordination arbiter: exclusive ones alone, concurrent ones together, the teardown once and
  * last; nobody starves, and nothing that was accepted is lost.
  */
-#include <check.h>
-#include <iris/iris.h>
-#include <stdatomic.h>
-#include <stdlib.h>
+#include "core-test-util.h"
 
-#include <iris/base/iris-atomic-private.h>
+#include <stdatomic.h>
+
 #include <iris/message/iris-coordination-private.h>
 
-#if defined(IRIS_THREAD_SANITIZER) || defined(IRIS_ADDRESS_SANITIZER)
-#define N_EACH 2000
-#else
-#define N_EACH 20000
-#endif
+#define N_EACH    (CORE_TEST_FACTOR > 1 ? 2000 : 20000)
 #define N_POSTERS 4
-#define N_KINDS   4
-
-static IrisScheduler *
-make_scheduler (int kind)
-{
-  g_autoptr (IrisPlaces) places = NULL;
-
-  switch (kind)
-    {
-    case 0:
-      return iris_scheduler_new_full (2, 2);
-    case 1:
-      return iris_lfscheduler_new_full (2, 2);
-    case 2:
-      return iris_wsscheduler_new_full (2, 2);
-    default:
-      places = iris_places_new_unbound (2, 2);
-      return iris_place_scheduler_new (places);
-    }
-}
-
 typedef struct
 {
   IrisPort *exclusive, *concurrent, *teardown;
@@ -126,7 +99,7 @@ post_both (gpointer data)
 
 START_TEST (all_run_once_and_exclusive_ones_alone)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
   GThread *threads[N_POSTERS];
 
   coordinate (scheduler);
@@ -149,7 +122,7 @@ END_TEST
 
 START_TEST (a_teardown_in_the_middle_loses_nothing)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
   GThread *threads[N_POSTERS];
   guint n;
 
@@ -206,7 +179,7 @@ open_gate (void)
 
 START_TEST (concurrent_ones_run_at_the_same_time)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
 
   f.open = FALSE;
   iris_arbiter_coordinate (
@@ -224,7 +197,7 @@ END_TEST
  */
 START_TEST (a_teardown_behind_an_exclusive_one_that_waits_still_comes)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
 
   f.open = FALSE;
   iris_arbiter_coordinate (
@@ -247,7 +220,7 @@ END_TEST
 
 START_TEST (a_cancelled_scheduler_lets_all_go)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
 
   coordinate (scheduler);
   for (guint i = 0; i < 1000; i++)
@@ -349,26 +322,19 @@ main (void)
 {
   Suite *suite = suite_create ("arbiter");
   TCase *all = tcase_create ("all");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_checked_fixture (all, setup, clear);
   tcase_set_timeout (all, 200);
-  tcase_add_loop_test (all, all_run_once_and_exclusive_ones_alone, 0, N_KINDS);
-  tcase_add_loop_test (all, a_teardown_in_the_middle_loses_nothing, 0, N_KINDS);
-  tcase_add_loop_test (all, concurrent_ones_run_at_the_same_time, 0, N_KINDS);
-  tcase_add_loop_test (all, a_teardown_behind_an_exclusive_one_that_waits_still_comes, 0, N_KINDS);
-  tcase_add_loop_test (all, a_cancelled_scheduler_lets_all_go, 0, N_KINDS);
+  tcase_add_loop_test (all, all_run_once_and_exclusive_ones_alone, 0, CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, a_teardown_in_the_middle_loses_nothing, 0, CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, concurrent_ones_run_at_the_same_time, 0, CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, a_teardown_behind_an_exclusive_one_that_waits_still_comes, 0,
+                       CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, a_cancelled_scheduler_lets_all_go, 0, CORE_TEST_N_CLASSES);
   tcase_add_test (all, an_exclusive_one_that_waits_holds_back_concurrent_ones);
   tcase_add_test (all, a_turn_that_is_spent_lets_all_concurrent_ones_go_before_the_next);
   tcase_add_test (all, the_teardown_is_last_and_closes_at_once);
   suite_add_tcase (suite, all);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,9 +2,9 @@
  *
  * The census: who is inside is never overlooked, and the last one to leave settles it.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <glib.h>
-#include <stdlib.h>
 
 #include <iris/base/iris-census-private.h>
 
@@ -197,8 +197,6 @@ main (void)
   Suite *suite = suite_create ("census");
   TCase *schedules = tcase_create ("schedules");
   TCase *races = tcase_create ("races");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_checked_fixture (schedules, setup, NULL);
   tcase_add_test (schedules, an_empty_census_is_settled_by_closing_it);
@@ -212,11 +210,5 @@ main (void)
   suite_add_tcase (suite, schedules);
   suite_add_tcase (suite, races);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,10 +2,10 @@
  *
  * Control groups: what is read from trees of files as the kernel shows them.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <glib/gstdio.h>
 #include <iris/iris.h>
-#include <stdlib.h>
 
 #include <iris/place/iris-cgroup-private.h>
 #include <iris/place/iris-cpu-list-private.h>
@@ -293,12 +293,5 @@ cgroup_suite (void)
 int
 main (void)
 {
-  SRunner *runner = srunner_create (cgroup_suite ());
-  int n_failed;
-
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (cgroup_suite ());
 }

@@ -5,6 +5,8 @@
  * That this file compiles is the half of the test; what each program must do is the other.
  */
 #define GLIB_DISABLE_DEPRECATION_WARNINGS
+#include "core-test-run.h"
+
 #include <check.h>
 #include <gio/gio.h>
 #include <iris/iris.h>
@@ -566,8 +568,6 @@ main (void)
 {
   Suite *suite = suite_create ("classic");
   TCase *all = tcase_create ("all");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_checked_fixture (all, setup, teardown);
   tcase_set_timeout (all, 120);
@@ -584,11 +584,5 @@ main (void)
   tcase_add_test (all, task_ls);
   suite_add_tcase (suite, all);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

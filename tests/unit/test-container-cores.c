@@ -2,9 +2,8 @@
  *
  * The cores that have states worth stepping through: lock-free queue, mailbox, ring, round robin.
  */
+#include "core-test-run.h"
 #include "inject-malloc.h"
-
-#include <check.h>
 
 #include <iris/queue/iris-lfqueue-private.h>
 #include <iris/queue/iris-mpsc-private.h>
@@ -328,8 +327,6 @@ main (void)
   Suite *suite = suite_create ("cores");
   TCase *lfqueue = tcase_create ("lfqueue");
   TCase *others = tcase_create ("others");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_checked_fixture (lfqueue, setup, teardown);
   tcase_add_test (lfqueue, a_push_that_was_stopped_before_it_moved_tail_holds_nobody_up);
@@ -350,11 +347,5 @@ main (void)
   suite_add_tcase (suite, lfqueue);
   suite_add_tcase (suite, others);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,8 +2,8 @@
  *
  * The public faces of stack, free list, mailbox, ring and round-robin ring.
  */
-#include <check.h>
-#include <stdlib.h>
+#include "core-test-run.h"
+
 #include <string.h>
 
 #include <iris/iris.h>
@@ -251,8 +251,6 @@ main (void)
 {
   Suite *suite = suite_create ("containers");
   TCase *tcase = tcase_create ("containers");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_test (tcase, a_container_lives_until_its_last_reference);
   tcase_add_test (tcase, a_stack_gives_the_newest_first);
@@ -267,11 +265,5 @@ main (void)
   tcase_add_test (tcase, members_may_come_and_go_while_they_are_met);
   suite_add_tcase (suite, tcase);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -449,10 +449,11 @@ end_competitors (void)
   g_clear_pointer (&competitors, g_array_unref);
 }
 
+/* That a worker comes back is shown with made-up files: whether a machine becomes calm is not ours
+ * to say. */
 START_TEST (a_crew_gives_way_to_real_competitors)
 {
   g_autoptr (IrisScheduler) scheduler = NULL;
-  gint64 deadline;
 
   if (!g_file_test ("/proc/self/schedstat", G_FILE_TEST_EXISTS))
     return;
@@ -465,14 +466,6 @@ START_TEST (a_crew_gives_way_to_real_competitors)
     sched_yield ();
   ck_assert_uint_gt (get_presence (scheduler).contention_by_delay, 0);
   end_competitors ();
-
-  /* Whether the machine is calm now is not ours to say: others may use it. So there is a limit to
-   * waiting, and what was seen then is printed. */
-  deadline = g_get_monotonic_time () + 10 * G_TIME_SPAN_SECOND;
-  while (get_presence (scheduler).contention_back == 0 && g_get_monotonic_time () < deadline)
-    sched_yield ();
-  if (get_presence (scheduler).contention_back == 0)
-    g_print ("# the machine did not become calm: whether workers come back was not seen here\n");
   atomic_store (&busy, false);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
 }

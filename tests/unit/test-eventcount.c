@@ -2,9 +2,9 @@
  *
  * The eventcount: tokens are neither lost nor left behind, and nobody sleeps past its call.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <glib.h>
-#include <stdlib.h>
 
 #include <iris/base/iris-eventcount-private.h>
 
@@ -146,8 +146,6 @@ main (void)
 {
   Suite *suite = suite_create ("eventcount");
   TCase *tcase = tcase_create ("eventcount");
-  SRunner *runner;
-  int n_failed;
 
   tcase_set_timeout (tcase, 100);
   tcase_add_checked_fixture (tcase, setup, NULL);
@@ -160,11 +158,5 @@ main (void)
   tcase_add_test (tcase, no_call_is_lost_between_two_players);
   suite_add_tcase (suite, tcase);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,10 +2,10 @@
  *
  * The main context scheduler: order, threads, fairness to other sources, and its end.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <iris/iris.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #define N_ITEMS 10000
 
@@ -311,8 +311,6 @@ main (void)
 {
   Suite *suite = suite_create ("gmainscheduler");
   TCase *all = tcase_create ("all");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_checked_fixture (all, setup, teardown);
   tcase_set_timeout (all, 120);
@@ -329,11 +327,5 @@ main (void)
   tcase_add_test (all, shutting_down_in_an_item_of_its_own_is_refused);
   suite_add_tcase (suite, all);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,10 +2,10 @@
  *
  * Levels of unusual machines: memory that shares cpus, and cpus that no object of a level holds.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <glib/gstdio.h>
 #include <iris/iris.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <iris/place/iris-topology-private.h>
@@ -168,12 +168,5 @@ level_suite (void)
 int
 main (void)
 {
-  SRunner *runner = srunner_create (level_suite ());
-  int n_failed;
-
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (level_suite ());
 }

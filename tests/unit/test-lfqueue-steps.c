@@ -4,8 +4,7 @@
  * left and come back is not believed. The code is the one that ships; only its reads of stamped
  * cells are counted.
  */
-#include <check.h>
-#include <stdlib.h>
+#include "core-test-run.h"
 
 #include <iris/queue/iris-free-list-private.h>
 
@@ -131,8 +130,6 @@ main (void)
 {
   Suite *suite = suite_create ("lock-free queue, step by step");
   TCase *tcase = tcase_create ("steps");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_checked_fixture (tcase, setup, teardown);
   tcase_add_loop_test (tcase, a_queue_that_was_never_empty_is_not_found_empty, 1, 5);
@@ -141,11 +138,5 @@ main (void)
   tcase_add_loop_test (tcase, an_item_that_comes_before_the_end_is_taken_instead, 1, 5);
   suite_add_tcase (suite, tcase);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,17 +2,13 @@
  *
  * Mail: an item that waits in a deque and in a mailbox runs exactly once, and prefers its place.
  */
-#include <check.h>
-#include <iris/iris.h>
+#include "core-test-util.h"
+
 #include <stdlib.h>
 
 #include <iris/sched/iris-mail-private.h>
 
-#if defined(IRIS_THREAD_SANITIZER) || defined(IRIS_ADDRESS_SANITIZER)
-#define N_ITEMS 20000
-#else
-#define N_ITEMS 500000
-#endif
+#define N_ITEMS (CORE_TEST_FACTOR > 1 ? 20000 : 500000)
 
 static void
 nothing (gpointer data)
@@ -211,8 +207,6 @@ main (void)
 {
   Suite *suite = suite_create ("mail");
   TCase *all = tcase_create ("all");
-  SRunner *runner;
-  int n_failed;
 
   tcase_set_timeout (all, 120);
   tcase_add_test (all, an_envelope_gives_its_item_out_at_the_first_meeting_alone);
@@ -223,11 +217,5 @@ main (void)
   tcase_add_test (all, mail_may_overflow_on_both_its_ways);
   suite_add_tcase (suite, all);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,9 +2,9 @@
  *
  * The message: floating and counted references, its value, its copy.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <iris/iris.h>
-#include <stdlib.h>
 
 #include <iris/message/iris-message-private.h>
 
@@ -212,8 +212,6 @@ main (void)
 {
   Suite *suite = suite_create ("message");
   TCase *all = tcase_create ("all");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_test (all, a_new_message_floats_until_it_is_sunk);
   tcase_add_test (all, a_message_without_data_has_none);
@@ -229,11 +227,5 @@ main (void)
   tcase_add_test (all, a_copy_has_all_values_and_shares_owned_pointers);
   suite_add_tcase (suite, all);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,10 +2,10 @@
  *
  * A place of this machine: its threads and its memory. And one without hardware: neither.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <iris/iris.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -470,12 +470,5 @@ place_suite (void)
 int
 main (void)
 {
-  SRunner *runner = srunner_create (place_suite ());
-  int n_failed;
-
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (place_suite ());
 }

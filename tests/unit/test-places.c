@@ -2,10 +2,10 @@
  *
  * Places: partitions of all kinds of machines, their names, workers and distances.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <glib/gstdio.h>
 #include <iris/iris.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <iris/place/iris-cpu-list-private.h>
@@ -560,12 +560,5 @@ places_suite (void)
 int
 main (void)
 {
-  SRunner *runner = srunner_create (places_suite ());
-  int n_failed;
-
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (places_suite ());
 }

@@ -3,18 +3,11 @@
  * Bounded ports: what a full one does with more, that it counts it, and that nothing accepted is
  * lost.
  */
-#include <check.h>
-#include <iris/iris.h>
+#include "core-test-util.h"
+
 #include <stdatomic.h>
-#include <stdlib.h>
 
-#include <iris/base/iris-atomic-private.h>
-
-#if defined(IRIS_THREAD_SANITIZER) || defined(IRIS_ADDRESS_SANITIZER)
-#define N_EACH 2000
-#else
-#define N_EACH 10000
-#endif
+#define N_EACH    (CORE_TEST_FACTOR > 1 ? 2000 : 10000)
 #define N_POSTERS 4
 #define LIMIT     10
 
@@ -228,8 +221,6 @@ main (void)
 {
   Suite *suite = suite_create ("port-limit");
   TCase *all = tcase_create ("all");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_checked_fixture (all, setup, teardown);
   tcase_set_timeout (all, 200);
@@ -243,11 +234,5 @@ main (void)
   tcase_add_test (all, a_limit_may_come_when_messages_wait_already);
   suite_add_tcase (suite, all);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -3,20 +3,12 @@
  * Ports and receivers: every message is handled once, on every scheduler, and nobody goes too
  * early.
  */
-#include <check.h>
-#include <iris/iris.h>
+#include "core-test-util.h"
+
 #include <stdatomic.h>
-#include <stdlib.h>
 
-#include <iris/base/iris-atomic-private.h>
-
-#if defined(IRIS_THREAD_SANITIZER) || defined(IRIS_ADDRESS_SANITIZER)
-#define N_INNER 50
-#define N_SWAPS 100
-#else
-#define N_INNER 1000
-#define N_SWAPS 1000
-#endif
+#define N_INNER (CORE_TEST_FACTOR > 1 ? 50 : 1000)
+#define N_SWAPS (CORE_TEST_FACTOR > 1 ? 100 : 1000)
 #define N_OUTER 1000
 
 enum
@@ -24,27 +16,6 @@ enum
   OUTER = 1,
   INNER,
 };
-
-static IrisScheduler *
-make_scheduler (int kind)
-{
-  g_autoptr (IrisPlaces) places = NULL;
-
-  switch (kind)
-    {
-    case 0:
-      return iris_scheduler_new_full (2, 2);
-    case 1:
-      return iris_lfscheduler_new_full (2, 2);
-    case 2:
-      return iris_wsscheduler_new_full (2, 2);
-    default:
-      places = iris_places_new_unbound (2, 2);
-      return iris_place_scheduler_new (places);
-    }
-}
-
-#define N_KINDS 4
 
 typedef struct
 {
@@ -100,7 +71,7 @@ handle_recursive (IrisMessage *message, gpointer data)
 
 START_TEST (the_recursive_program_runs_on_every_scheduler)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
 
   iris_arbiter_receive (scheduler, f.port, handle_recursive, &f, notified);
   for (guint i = 0; i < N_OUTER; i++)
@@ -118,7 +89,7 @@ END_TEST
 
 START_TEST (messages_wait_in_a_port_without_a_receiver)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
 
   for (guint i = 0; i < 10; i++)
     iris_port_post (f.port, iris_message_new (INNER));
@@ -209,7 +180,7 @@ destroy_in_handler (IrisMessage *message, gpointer data)
 
 START_TEST (a_handler_may_destroy_its_own_receiver)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
 
   iris_arbiter_receive (scheduler, f.port, destroy_in_handler, &f, notified);
   iris_port_post (f.port, iris_message_new (INNER));
@@ -223,7 +194,7 @@ END_TEST
 
 START_TEST (a_cancelled_scheduler_lets_the_receiver_go)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
   GThread *opener;
 
   f.open = FALSE;
@@ -242,7 +213,7 @@ END_TEST
 
 START_TEST (one_message_can_be_under_way_several_times)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
   IrisMessage *message = iris_message_ref_sink (iris_message_new (INNER));
 
   iris_arbiter_receive (scheduler, f.port, handle_recursive, &f, notified);
@@ -265,7 +236,7 @@ post_many (gpointer data)
 
 START_TEST (changing_the_receiver_under_load_loses_no_message)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
   GThread *posters[2];
 
   for (guint i = 0; i < 2; i++)
@@ -297,7 +268,7 @@ note_place (IrisMessage *message, gpointer data)
 
 START_TEST (a_strict_receiver_handles_at_its_place_alone)
 {
-  g_autoptr (IrisScheduler) scheduler = make_scheduler (3);
+  g_autoptr (IrisScheduler) scheduler = core_test_make_class (3);
   IrisReceiver *receiver = iris_arbiter_receive (scheduler, f.port, note_place, &f, NULL);
 
   iris_receiver_set_place (receiver, 1, IRIS_ITEM_STRICT);
@@ -408,19 +379,18 @@ main (void)
 {
   Suite *suite = suite_create ("port");
   TCase *all = tcase_create ("all");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_checked_fixture (all, setup, teardown);
   tcase_set_timeout (all, 200);
-  tcase_add_loop_test (all, the_recursive_program_runs_on_every_scheduler, 0, N_KINDS);
-  tcase_add_loop_test (all, messages_wait_in_a_port_without_a_receiver, 0, N_KINDS);
+  tcase_add_loop_test (all, the_recursive_program_runs_on_every_scheduler, 0, CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, messages_wait_in_a_port_without_a_receiver, 0, CORE_TEST_N_CLASSES);
   tcase_add_test (all, a_port_that_goes_drops_what_waits_in_it);
   tcase_add_test (all, destroying_a_receiver_waits_for_its_handler_and_drops_the_rest);
-  tcase_add_loop_test (all, a_handler_may_destroy_its_own_receiver, 0, N_KINDS);
-  tcase_add_loop_test (all, a_cancelled_scheduler_lets_the_receiver_go, 0, N_KINDS);
-  tcase_add_loop_test (all, one_message_can_be_under_way_several_times, 0, N_KINDS);
-  tcase_add_loop_test (all, changing_the_receiver_under_load_loses_no_message, 0, N_KINDS);
+  tcase_add_loop_test (all, a_handler_may_destroy_its_own_receiver, 0, CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, a_cancelled_scheduler_lets_the_receiver_go, 0, CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, one_message_can_be_under_way_several_times, 0, CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, changing_the_receiver_under_load_loses_no_message, 0,
+                       CORE_TEST_N_CLASSES);
   tcase_add_test (all, a_strict_receiver_handles_at_its_place_alone);
   tcase_add_loop_test (all, a_paused_port_keeps_messages_until_it_is_resumed, 0, N_KINDS);
   tcase_add_loop_test (all, a_paused_receiver_goes_like_any_other, 0, N_KINDS);
@@ -428,11 +398,5 @@ main (void)
   tcase_add_loop_test (all, pausing_under_load_loses_no_message, 0, N_KINDS);
   suite_add_tcase (suite, all);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -3,8 +3,7 @@
  * What every IrisQueue does, asked of each: the default one, the lock-free one, and one that a
  * program brings.
  */
-#include <check.h>
-#include <stdlib.h>
+#include "core-test-run.h"
 
 #include <iris/iris.h>
 
@@ -266,8 +265,6 @@ main (void)
 {
   Suite *suite = suite_create ("queue");
   TCase *tcase = tcase_create ("queues");
-  SRunner *runner;
-  int n_failed;
 
   tcase_set_timeout (tcase, 100);
   tcase_add_loop_test (tcase, the_oldest_comes_first, 0, 3);
@@ -280,11 +277,5 @@ main (void)
   tcase_add_loop_test (tcase, nothing_is_accepted_and_then_lost_by_closing, 0, 3);
   suite_add_tcase (suite, tcase);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,10 +2,10 @@
  *
  * Requests, deadlines and timers: whoever asks is told, once, whatever becomes of the message.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <iris/iris.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #define LONG_US (3600 * G_TIME_SPAN_SECOND)
 
@@ -337,8 +337,6 @@ main (void)
 {
   Suite *suite = suite_create ("request");
   TCase *all = tcase_create ("all");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_checked_fixture (all, setup, teardown);
   tcase_set_timeout (all, 200);
@@ -359,11 +357,5 @@ main (void)
   tcase_add_test (all, an_actor_gets_mail_later);
   suite_add_tcase (suite, all);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,10 +2,10 @@
  *
  * Services: started, stopped once, exclusive messages alone, and nothing that was sent is lost.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <iris/iris.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #define N_MESSAGES 1000
 
@@ -170,8 +170,6 @@ main (void)
 {
   Suite *suite = suite_create ("service");
   TCase *all = tcase_create ("all");
-  SRunner *runner;
-  int n_failed;
 
   tcase_set_timeout (all, 200);
   tcase_add_test (all, a_service_handles_all_and_stops_once);
@@ -179,11 +177,5 @@ main (void)
   tcase_add_test (all, a_service_that_is_dropped_goes);
   suite_add_tcase (suite, all);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

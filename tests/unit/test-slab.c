@@ -205,7 +205,7 @@ START_TEST (threads_that_come_and_go_need_no_new_memory)
   objects_free (objects);
   home = objects->home[0];
   n_chunks = count_chunks (home);
-  for (int i = 0; i < 200; i++)
+  for (int i = 0; i < CORE_TEST_LOAD (200); i++)
     {
       run_thread (objects_alloc, objects);
       ck_assert_ptr_eq (objects->home[0], home);

@@ -2,9 +2,8 @@
  *
  * Stamped pointers and what is made of them: arena, LIFO, free list and stack.
  */
+#include "core-test-run.h"
 #include "inject-malloc.h"
-
-#include <check.h>
 
 #include <iris/queue/iris-stack-private.h>
 
@@ -197,8 +196,6 @@ main (void)
 {
   Suite *suite = suite_create ("stamped");
   TCase *tcase = tcase_create ("stamped");
-  SRunner *runner;
-  int n_failed;
 
   tcase_add_checked_fixture (tcase, setup, teardown);
   tcase_add_test (tcase, index_and_stamp_do_not_touch_each_other);
@@ -213,11 +210,5 @@ main (void)
   tcase_add_test (tcase, only_pops_use_stamps_up);
   suite_add_tcase (suite, tcase);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,12 +2,12 @@
  *
  * Topologies: where they come from, what of them may be used, and what is refused.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <glib/gstdio.h>
 #include <iris/iris.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <iris/place/iris-cpu-list-private.h>
@@ -568,12 +568,5 @@ topology_suite (void)
 int
 main (void)
 {
-  SRunner *runner = srunner_create (topology_suite ());
-  int n_failed;
-
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (topology_suite ());
 }

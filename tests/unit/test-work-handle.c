@@ -2,10 +2,10 @@
  *
  * Work that can be taken back: it runs or is taken back, never both, and its notify runs once.
  */
-#include <check.h>
+#include "core-test-run.h"
+
 #include <iris/iris.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #define N_WORKS 2000
 
@@ -145,8 +145,6 @@ main (void)
 {
   Suite *suite = suite_create ("work-handle");
   TCase *all = tcase_create ("all");
-  SRunner *runner;
-  int n_failed;
 
   tcase_set_timeout (all, 200);
   tcase_add_test (all, work_that_has_not_begun_is_taken_back_once);
@@ -155,11 +153,5 @@ main (void)
   tcase_add_test (all, cancelling_settles_work);
   suite_add_tcase (suite, all);
 
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }
