@@ -8,6 +8,8 @@
  */
 #include "irisd-daemon.h"
 
+#include "irisd-command-runner.h"
+#include "irisd-command-slots.h"
 #include "irisd-error.h"
 #include "irisd-gateway.h"
 #include "irisd-notify.h"
@@ -185,6 +187,7 @@ static void
 start_threads (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
+  core->slots = irisd_command_slots_new (core);
   core->scheduler = irisd_places_new_scheduler (core->config, core->places);
   core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;
   core->started_us = g_get_monotonic_time ();
@@ -216,7 +219,8 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
     return NULL;
   describe_places (self);
   core->services = irisd_services_new_builtin ();
-  if (!open_sockets (self, error) || !make_gateways (self, error))
+  if (!open_sockets (self, error) || !make_gateways (self, error)
+      || (core->commands = irisd_command_runner_new (error)) == NULL)
     return NULL;
   start_threads (self);
   return g_steal_pointer (&self);
@@ -254,6 +258,8 @@ irisd_daemon_free (IrisdDaemon *self)
     while (zmq_ctx_term (self->context) != 0 && errno == EINTR)
       ;
   g_clear_object (&core->scheduler);
+  irisd_command_runner_free (core->commands);
+  irisd_command_slots_free (core->slots);
   g_clear_pointer (&core->services, irisd_services_free);
   g_clear_pointer (&self->dir, irisd_runtime_dir_close);
   free_places (core);
@@ -340,7 +346,9 @@ stop_now (IrisdDaemon *self)
 {
   enter_phase (self, IRISD_PHASE_STOPPING, 0);
   irisd_running_wake_all (&self->core.running);
+  irisd_command_runner_wake (self->core.commands);
   wait_until (self, all_gateways_stop, FALSE);
+  irisd_command_slots_close (self->core.slots);
   iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_CANCEL);
   wait_until (self, has_no_items, FALSE);
 }

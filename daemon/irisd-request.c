@@ -5,6 +5,7 @@
  * Everything that comes in is a stranger's. Whatever does not parse is answered by an error, and
  * nothing of it is kept.
  */
+#include "irisd-command-output.h"
 #include "irisd-gateway-private.h"
 
 #include <string.h>
@@ -102,6 +103,9 @@ handle_greeted (IrisdGateway *self,
       break;
     case IRIS_WIRE_CANCEL:
       irisd_gateway_cancel (self, caller, request);
+      break;
+    case IRIS_WIRE_MORE:
+      irisd_gateway_grant (self, caller, request);
       break;
     case IRIS_WIRE_MAP:
       answer_map (self, caller, request);

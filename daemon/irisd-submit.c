@@ -112,6 +112,30 @@ choose_home (IrisdGateway *self,
   return TRUE;
 }
 
+/* An option that is not heeded would be a limit that does not bite. */
+static gboolean
+check_options (IrisdGateway *self,
+               const IrisdService *service,
+               const IrisWireMessage *item,
+               GError **error)
+{
+  guint64 most = self->core->config->limits.stream_credit;
+  if (!service->takes_options && irisd_command_options_are_given (item))
+    g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                 "the service “%s” is part of irisd and not a program: directory, environment, "
+                 "limits and streamed output are for the service “command”",
+                 service->name);
+  else if (item->stream > most)
+    g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                 "the item grants credit for %" G_GUINT64_FORMAT " bytes of output and may hold "
+                 "%" G_GUINT64_FORMAT
+                 ": grant less and send MORE, or raise stream-credit in irisd's configuration",
+                 item->stream, most);
+  else
+    return TRUE;
+  return FALSE;
+}
+
 /* Everybody on the machine can reach a TCP port. Programs run and files are read with irisd's
  * rights, so both are for its owner, who can reach the sockets in the directory. */
 static gboolean
@@ -175,6 +199,7 @@ try_item (IrisdGateway *self,
   const IrisdService *service = NULL;
   if (!check_free_id (caller->peer, item, &error)
       || (service = find_service (self, item, &error)) == NULL
+      || !check_options (self, service, item, &error)
       || !check_permission (self, caller, service, item, &error)
       || !choose_home (self, item, &home, &hinted, &error))
     {
