@@ -74,10 +74,10 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define ERROR_KEYS (K (CODE) | K (ERROR_NAME) | K (SENTENCE))
 #define LIMIT_KEYS (K (LIMIT) | K (LIMIT_VALUE))
 
-/* Types use the lower five bits and the highest one: 64 slots hold them all. */
-#define SLOT(type) (((type) &0x1f) | ((type) &0x80) >> 2)
+/* Types use the lower six bits and the highest one: 128 slots hold them all. */
+#define SLOT(type) (((type) &0x3f) | ((type) &0x80) >> 1)
 
-static const IrisWireTypeInfo types[64] = {
+static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_HELLO)] = { "HELLO", VERSION_KEYS | K (FEATURES) | K (NAME), VERSION_KEYS,
                                FALSE },
   [SLOT (IRIS_WIRE_MAP)] = { "MAP", 0, 0, FALSE },
@@ -109,7 +109,7 @@ static const IrisWireTypeInfo types[64] = {
 const IrisWireTypeInfo *
 iris_wire_type_info (guint type)
 {
-  if (type > 0xff || (type & 0x60) != 0)
+  if (type > 0xff || (type & 0x40) != 0)
     return NULL;
   const IrisWireTypeInfo *info = &types[SLOT (type)];
   return info->name != NULL ? info : NULL;
@@ -149,12 +149,12 @@ iris_wire_check_range (IrisWireCheck *check, guint key, gboolean negative, guint
 }
 
 gboolean
-iris_wire_check_args_count (IrisWireCheck *check, guint64 n)
+iris_wire_check_args_count (IrisWireCheck *check, guint key, guint64 n)
 {
   if (n <= check->limits->max_args)
     return TRUE;
-  return iris_wire_fail_limit (check, "key 14 (args)", n, "strings", "max-args",
-                               check->limits->max_args);
+  g_autofree char *subject = g_strdup_printf ("key %u (%s)", key, iris_wire_fields[key].name);
+  return iris_wire_fail_limit (check, subject, n, "strings", "max-args", check->limits->max_args);
 }
 
 static gboolean
@@ -174,11 +174,11 @@ iris_wire_check_message (IrisWireCheck *check,
                          const IrisWireTypeInfo *info,
                          const IrisWireMessage *message)
 {
-  guint64 missing = info->required & ~message->present;
+  IrisWireKeys missing = info->required & ~message->present;
 
   if (G_UNLIKELY (missing != 0))
     {
-      guint key = (guint) __builtin_ctzll (missing);
+      guint key = iris_wire_keys_first (missing);
       return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED, "key %u (%s) is missing", key,
                              iris_wire_fields[key].name);
     }

@@ -154,6 +154,15 @@ typedef enum
 } IrisWireState;
 
 /**
+ * IrisWireKeys: (skip)
+ *
+ * A set of keys below 128: bit k stands for key k.
+ *
+ * Since: 0.1
+ */
+__extension__ typedef unsigned __int128 IrisWireKeys;
+
+/**
  * IrisWireFrame:
  * @data: (array length=size) (nullable): the bytes, borrowed
  * @size: how many
@@ -257,7 +266,7 @@ typedef struct
   guint8 type;
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   guint8 target[IRIS_WIRE_ID_SIZE];
-  guint64 present;
+  IrisWireKeys present;
 
   guint32 version_min;
   guint32 version_max;
@@ -308,7 +317,7 @@ typedef struct
  *
  * The bit of @key in `present`.
  */
-#define IRIS_WIRE_BIT(key) (G_GUINT64_CONSTANT (1) << (key))
+#define IRIS_WIRE_BIT(key) ((IrisWireKeys) 1 << (key))
 
 /**
  * iris_wire_message_has:
@@ -395,6 +404,18 @@ iris_wire_message_set_string (IrisWireMessage *self, IrisWireKey key, const char
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_args (IrisWireMessage *self, const char *const *args);
+
+/**
+ * iris_wire_message_set_list:
+ * @self: a message
+ * @key: a key whose value is a list
+ * @list: (array zero-terminated=1): its strings, borrowed: they must outlive @self's use
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void
+iris_wire_message_set_list (IrisWireMessage *self, IrisWireKey key, const char *const *list);
 
 /**
  * iris_wire_message_set_target:
