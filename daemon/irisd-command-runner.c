@@ -96,11 +96,7 @@ finish (GQueue *left, GQueue *over)
   while ((job = g_queue_pop_head (left)) != NULL)
     irisd_command_slots_leave (job->core->slots, job);
   for (GList *link; (link = g_queue_pop_head_link (over)) != NULL;)
-    {
-      job = irisd_command_get_job (link->data);
-      irisd_command_slots_leave (job->core->slots, job);
-      irisd_command_finish (link->data);
-    }
+    irisd_command_finish (link->data);
 }
 
 static gpointer

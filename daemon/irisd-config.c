@@ -34,6 +34,8 @@ irisd_config_new (void)
   self->places = g_strdup ("auto");
   self->scheduler = IRISD_SCHEDULER_PLACES;
   self->bind = TRUE;
+  self->plugins = g_ptr_array_new_with_free_func (g_free);
+  self->plugin_dirs = g_ptr_array_new_with_free_func (g_free);
   self->log_level = IRISD_LOG_INFO;
   irisd_limits_init (&self->limits);
   return self;
@@ -47,6 +49,8 @@ irisd_config_free (IrisdConfig *self)
   g_free (self->topology);
   g_free (self->steal);
   g_free (self->tcp_host);
+  g_ptr_array_unref (self->plugins);
+  g_ptr_array_unref (self->plugin_dirs);
   g_free (self);
 }
 
@@ -156,6 +160,44 @@ set_tcp_trusted (IrisdConfig *self, const char *value, GError **error)
   return set_boolean (&self->tcp_trusted, value, error);
 }
 
+/* Adds to the list; what the dynamic linker would look for elsewhere is no path. */
+static gboolean
+add_paths (GPtrArray *list, const char *value, GError **error)
+{
+  g_auto (GStrv) paths = g_strsplit (value, ";", -1);
+  for (guint i = 0; paths[i] != NULL; i++)
+    {
+      if (*paths[i] == '\0' && i > 0 && paths[i + 1] == NULL)
+        break; /* a semicolon at the end */
+      if (!g_path_is_absolute (paths[i]))
+        {
+          g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                       "“%s” is not absolute: write the path from / on", paths[i]);
+          return FALSE;
+        }
+      g_ptr_array_add (list, g_strdup (paths[i]));
+    }
+  return TRUE;
+}
+
+static gboolean
+set_plugins (IrisdConfig *self, const char *value, GError **error)
+{
+  return add_paths (self->plugins, value, error);
+}
+
+static gboolean
+set_plugin_dirs (IrisdConfig *self, const char *value, GError **error)
+{
+  return add_paths (self->plugin_dirs, value, error);
+}
+
+static gboolean
+set_plugins_required (IrisdConfig *self, const char *value, GError **error)
+{
+  return set_boolean (&self->plugins_required, value, error);
+}
+
 static gboolean
 set_log_level (IrisdConfig *self, const char *value, GError **error)
 {
@@ -223,6 +265,9 @@ static const struct
   { "log-level", set_log_level },
   { "tcp", set_tcp },
   { "tcp-trusted", set_tcp_trusted },
+  { "plugins", set_plugins },
+  { "plugin-dirs", set_plugin_dirs },
+  { "plugins-required", set_plugins_required },
 };
 
 /**

@@ -32,6 +32,9 @@ typedef enum
  * @tcp_host: (nullable): the loopback address to listen on as well
  * @tcp_port: its port; 0 for one that is free
  * @tcp_trusted: whether items that come over TCP may run programs and read files
+ * @plugins: plug-ins to load
+ * @plugin_dirs: directories of which all plug-ins are loaded
+ * @plugins_required: whether irisd does not start without every one of them
  * @log_level: the least important level that is logged
  * @limits: all limits
  */
@@ -47,6 +50,9 @@ typedef struct
   char *tcp_host;
   guint16 tcp_port;
   gboolean tcp_trusted;
+  GPtrArray *plugins;
+  GPtrArray *plugin_dirs;
+  gboolean plugins_required;
   IrisdLogLevel log_level;
   IrisdLimits limits;
 } IrisdConfig;

@@ -61,6 +61,7 @@ typedef struct
 typedef struct _IrisdGateway IrisdGateway;
 typedef struct _IrisdCommandRunner IrisdCommandRunner;
 typedef struct _IrisdCommandSlots IrisdCommandSlots;
+typedef struct _IrisdPlugins IrisdPlugins;
 
 /**
  * IrisdCore:
@@ -78,6 +79,7 @@ typedef struct
   IrisScheduler *scheduler;
   gboolean placed; /* the scheduler's places are these places */
   IrisdServices *services;
+  IrisdPlugins *plugins;
   IrisdCommandRunner *commands;
   IrisdCommandSlots *slots;
   IrisdGateway **gateways; /* one per place, then the front door */

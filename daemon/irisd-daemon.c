@@ -3,8 +3,9 @@
  * The daemon: puts the parts together, waits for signals, takes the parts apart.
  *
  * All of it runs in the main thread. Order matters: the lock before the sockets, the sockets (and
- * with them the umask) before any other thread, the scheduler before the gateways. At the end: the
- * items, the gateways, the scheduler, the ZeroMQ context, and the lock last.
+ * with them the umask) before any other thread, also of a plug-in, the scheduler before the
+ * gateways. At the end: the items, the gateways, the scheduler, the ZeroMQ context, and the lock
+ * last.
  */
 #include "irisd-daemon.h"
 
@@ -14,6 +15,7 @@
 #include "irisd-gateway.h"
 #include "irisd-notify.h"
 #include "irisd-places.h"
+#include "irisd-plugin.h"
 #include "irisd-socket.h"
 
 #include <errno.h>
@@ -219,7 +221,9 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
     return NULL;
   describe_places (self);
   core->services = irisd_services_new_builtin ();
-  if (!open_sockets (self, error) || !make_gateways (self, error)
+  if (!open_sockets (self, error)
+      || (core->plugins = irisd_plugins_load (config, core->services, error)) == NULL
+      || !make_gateways (self, error)
       || (core->commands = irisd_command_runner_new (error)) == NULL)
     return NULL;
   start_threads (self);
@@ -261,6 +265,7 @@ irisd_daemon_free (IrisdDaemon *self)
   irisd_command_runner_free (core->commands);
   irisd_command_slots_free (core->slots);
   g_clear_pointer (&core->services, irisd_services_free);
+  irisd_plugins_free (core->plugins);
   g_clear_pointer (&self->dir, irisd_runtime_dir_close);
   free_places (core);
   irisd_running_clear (&core->running);

@@ -239,13 +239,15 @@ charge_result (IrisdJob *self)
  * irisd_job_end:
  * @self: (transfer full): a job whose service has run, with its result or error
  *
- * Accounts for it and gives it back to its gateway.
+ * Accounts for it, gives its slot to the next one, which is to know what the client owes now, and
+ * gives it back to its gateway.
  */
 void
 irisd_job_end (IrisdJob *self)
 {
   if (self->service->output_grows)
     charge_result (self);
+  irisd_command_slots_leave (self->core->slots, self);
   irisd_core_count_run (self->core, self->place, self->result.bytes,
                         (guint64) (self->ended_ns - self->started_ns));
   irisd_mailbox_post (self->mailbox, &self->letter);
@@ -264,14 +266,10 @@ run_service (IrisdJob *self)
   self->worker = worker != NULL ? (gint) iris_worker_get_index (worker) : -1;
   self->place = self->slot >= 0 ? self->slot : worker_place (self, worker);
   self->started_ns = irisd_now_ns ();
-  if (self->service->start != NULL)
-    {
-      if (self->service->start (self))
-        return; /* and whoever has it now may have ended it */
-      irisd_command_slots_leave (self->core->slots, self);
-    }
-  else
+  if (self->service->start == NULL)
     self->service->run (self);
+  else if (self->service->start (self))
+    return; /* and whoever has it now may have ended it */
   self->ended_ns = irisd_now_ns ();
   irisd_job_end (self);
 }

@@ -253,9 +253,8 @@ guint64
 client_occupy (Client *self, const char *gate, gint place)
 {
   IrisWireMessage item;
-  init_item (self, &item, "command");
-  iris_wire_message_set_args (
-      &item, (const char *const[]){ "sh", "-c", "echo > \"$0\"; exec cat \"$0\"", gate, NULL });
+  init_item (self, &item, "hold");
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_PATH, gate, -1);
   iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, place);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
   client_send (self, &item);
