@@ -38,6 +38,7 @@ irisd_config_new (void)
   self->plugin_dirs = g_ptr_array_new_with_free_func (g_free);
   self->log_level = IRISD_LOG_INFO;
   irisd_limits_init (&self->limits);
+  irisd_access_init (&self->access);
   return self;
 }
 
@@ -51,6 +52,7 @@ irisd_config_free (IrisdConfig *self)
   g_free (self->tcp_host);
   g_ptr_array_unref (self->plugins);
   g_ptr_array_unref (self->plugin_dirs);
+  irisd_access_clear (&self->access);
   g_free (self);
 }
 
@@ -343,11 +345,12 @@ load_group (IrisdConfig *self,
             GError **error)
 {
   gboolean is_limits = strcmp (group, "limits") == 0;
+  gboolean is_access = strcmp (group, "access") == 0;
   *bad_key = NULL;
-  if (!is_limits && strcmp (group, "irisd") != 0)
+  if (!is_limits && !is_access && strcmp (group, "irisd") != 0)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "there is no such group: irisd knows [irisd] and [limits]");
+                   "there is no such group: irisd knows [irisd], [access] and [limits]");
       return FALSE;
     }
 
@@ -358,6 +361,7 @@ load_group (IrisdConfig *self,
       g_autofree char *value = g_key_file_get_string (file, group, names[i], &local);
       gboolean good = value == NULL ? FALSE
                       : is_limits   ? irisd_limits_set (&self->limits, names[i], value, &local)
+                      : is_access   ? irisd_access_set (&self->access, names[i], value, &local)
                                     : irisd_config_set (self, names[i], value, &local);
       if (!good)
         {
@@ -491,5 +495,5 @@ irisd_config_check (const IrisdConfig *self, GError **error)
                      rules[i].greater);
         return FALSE;
       }
-  return TRUE;
+  return irisd_access_check (&self->access, error);
 }

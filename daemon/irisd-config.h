@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "irisd-access.h"
 #include "irisd-limits.h"
 #include "irisd-log.h"
 
@@ -37,6 +38,7 @@ typedef enum
  * @plugins_required: whether irisd does not start without every one of them
  * @log_level: the least important level that is logged
  * @limits: all limits
+ * @access: who may do what
  */
 typedef struct
 {
@@ -55,6 +57,7 @@ typedef struct
   gboolean plugins_required;
   IrisdLogLevel log_level;
   IrisdLimits limits;
+  IrisdAccess access;
 } IrisdConfig;
 
 IrisdConfig *irisd_config_new (void);

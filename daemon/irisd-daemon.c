@@ -35,6 +35,7 @@ struct _IrisdDaemon
   IrisdCore core; /* first, because its members want its alignment */
   IrisdRuntimeDir *dir;
   void *context;
+  IrisdDoorkeeper *doorkeeper;
   void **sockets; /* the front door's, then the places'; the gateways' once those are started */
   char *front_endpoint;
   char *front_tcp_endpoint;
@@ -108,7 +109,8 @@ open_dir (IrisdDaemon *self, GError **error)
       g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_USAGE, local->message);
       return FALSE;
     }
-  self->dir = irisd_runtime_dir_open (path, error);
+  self->dir = irisd_runtime_dir_open (path, irisd_access_is_shared (&self->core.config->access),
+                                      error);
   return self->dir != NULL;
 }
 
@@ -154,13 +156,17 @@ open_sockets (IrisdDaemon *self, GError **error)
   self->context = zmq_ctx_new ();
   zmq_ctx_set (self->context, ZMQ_IO_THREADS,
                CLAMP (n / GATEWAYS_PER_IO_THREAD, 1, MAX_IO_THREADS));
+  self->doorkeeper = irisd_doorkeeper_new (self->context, &core->config->access, error);
+  if (self->doorkeeper == NULL)
+    return FALSE;
   self->sockets = g_new0 (void *, n);
   for (guint i = 0; i < n; i++)
     {
       const char *endpoint = i == 0 ? self->front_endpoint : core->infos[i - 1].ipc_endpoint;
       self->sockets[i] = irisd_socket_new (self->context, &core->config->limits, error);
       if (self->sockets[i] == NULL
-          || !irisd_socket_bind_ipc (self->sockets[i], self->dir, endpoint, error))
+          || !irisd_socket_bind_ipc (self->sockets[i], self->dir, endpoint,
+                                     irisd_access_is_shared (&core->config->access), error))
         return FALSE;
     }
   return listen_on_tcp (self, error);
@@ -193,6 +199,7 @@ start_threads (IrisdDaemon *self)
   core->scheduler = irisd_places_new_scheduler (core->config, core->places);
   core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;
   core->started_us = g_get_monotonic_time ();
+  irisd_doorkeeper_start (self->doorkeeper);
   for (guint i = 0; i < core->n_gateways; i++)
     irisd_gateway_start (core->gateways[i]);
   g_clear_pointer (&self->sockets, g_free);
@@ -258,6 +265,7 @@ irisd_daemon_free (IrisdDaemon *self)
   for (guint i = 0; self->sockets != NULL && i <= core->n_places; i++)
     irisd_socket_close (self->sockets[i]);
   g_free (self->sockets);
+  irisd_doorkeeper_free (self->doorkeeper);
   if (self->context != NULL)
     while (zmq_ctx_term (self->context) != 0 && errno == EINTR)
       ;

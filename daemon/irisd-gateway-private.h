@@ -35,6 +35,7 @@ struct _IrisdGateway
  * @route: where the answer goes
  * @peer: (nullable): who it is, if it said HELLO
  * @over_tcp: how it is connected
+ * @uid: which user, or %IRISD_NOBODY
  *
  * Whoever sent the message that is being handled.
  */
@@ -43,6 +44,7 @@ typedef struct
   IrisdRoute route;
   IrisdPeer *peer;
   gboolean over_tcp;
+  gint64 uid;
 } IrisdCaller;
 
 static inline void

@@ -136,6 +136,20 @@ check_options (IrisdGateway *self,
   return FALSE;
 }
 
+static gboolean
+check_rule (IrisdGateway *self, const IrisdCaller *caller, IrisdAccessRule rule, GError **error)
+{
+  if (irisd_access_allows (&self->core->config->access, rule, caller->uid))
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+               "%s for the user %" G_GINT64_FORMAT
+               " with the rights of irisd's owner: ask its owner to name that user under [access] "
+               "%s",
+               rule == IRISD_ACCESS_COMMANDS ? "programs are not run" : "files are not read",
+               caller->uid, irisd_access_rule_name (rule));
+  return FALSE;
+}
+
 /* Everybody on the machine can reach a TCP port. Programs run and files are read with irisd's
  * rights, so both are for its owner, who can reach the sockets in the directory. */
 static gboolean
@@ -145,9 +159,12 @@ check_permission (IrisdGateway *self,
                   const IrisWireMessage *item,
                   GError **error)
 {
-  gboolean reaches_out = service->reaches_out || iris_wire_message_has (item, IRIS_WIRE_KEY_PATH);
-  if (!caller->over_tcp || !reaches_out || self->core->config->tcp_trusted)
+  gboolean has_path = iris_wire_message_has (item, IRIS_WIRE_KEY_PATH);
+  if ((!service->reaches_out && !has_path) || (caller->over_tcp && self->core->config->tcp_trusted))
     return TRUE;
+  if (!caller->over_tcp)
+    return (!service->reaches_out || check_rule (self, caller, IRISD_ACCESS_COMMANDS, error))
+           && (!has_path || check_rule (self, caller, IRISD_ACCESS_FILES, error));
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
                        "programs are not run and files are not read for clients over TCP: connect "
                        "over ipc, or, if everybody on irisd's machine may use its rights, set "
