@@ -34,8 +34,11 @@ irisd_config_new (void)
   self->places = g_strdup ("auto");
   self->scheduler = IRISD_SCHEDULER_PLACES;
   self->bind = TRUE;
+  self->plugins = g_ptr_array_new_with_free_func (g_free);
+  self->plugin_dirs = g_ptr_array_new_with_free_func (g_free);
   self->log_level = IRISD_LOG_INFO;
   irisd_limits_init (&self->limits);
+  irisd_access_init (&self->access);
   return self;
 }
 
@@ -47,6 +50,9 @@ irisd_config_free (IrisdConfig *self)
   g_free (self->topology);
   g_free (self->steal);
   g_free (self->tcp_host);
+  g_ptr_array_unref (self->plugins);
+  g_ptr_array_unref (self->plugin_dirs);
+  irisd_access_clear (&self->access);
   g_free (self);
 }
 
@@ -156,6 +162,44 @@ set_tcp_trusted (IrisdConfig *self, const char *value, GError **error)
   return set_boolean (&self->tcp_trusted, value, error);
 }
 
+/* Adds to the list; what the dynamic linker would look for elsewhere is no path. */
+static gboolean
+add_paths (GPtrArray *list, const char *value, GError **error)
+{
+  g_auto (GStrv) paths = g_strsplit (value, ";", -1);
+  for (guint i = 0; paths[i] != NULL; i++)
+    {
+      if (*paths[i] == '\0' && i > 0 && paths[i + 1] == NULL)
+        break; /* a semicolon at the end */
+      if (!g_path_is_absolute (paths[i]))
+        {
+          g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                       "“%s” is not absolute: write the path from / on", paths[i]);
+          return FALSE;
+        }
+      g_ptr_array_add (list, g_strdup (paths[i]));
+    }
+  return TRUE;
+}
+
+static gboolean
+set_plugins (IrisdConfig *self, const char *value, GError **error)
+{
+  return add_paths (self->plugins, value, error);
+}
+
+static gboolean
+set_plugin_dirs (IrisdConfig *self, const char *value, GError **error)
+{
+  return add_paths (self->plugin_dirs, value, error);
+}
+
+static gboolean
+set_plugins_required (IrisdConfig *self, const char *value, GError **error)
+{
+  return set_boolean (&self->plugins_required, value, error);
+}
+
 static gboolean
 set_log_level (IrisdConfig *self, const char *value, GError **error)
 {
@@ -223,6 +267,9 @@ static const struct
   { "log-level", set_log_level },
   { "tcp", set_tcp },
   { "tcp-trusted", set_tcp_trusted },
+  { "plugins", set_plugins },
+  { "plugin-dirs", set_plugin_dirs },
+  { "plugins-required", set_plugins_required },
 };
 
 /**
@@ -298,11 +345,12 @@ load_group (IrisdConfig *self,
             GError **error)
 {
   gboolean is_limits = strcmp (group, "limits") == 0;
+  gboolean is_access = strcmp (group, "access") == 0;
   *bad_key = NULL;
-  if (!is_limits && strcmp (group, "irisd") != 0)
+  if (!is_limits && !is_access && strcmp (group, "irisd") != 0)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "there is no such group: irisd knows [irisd] and [limits]");
+                   "there is no such group: irisd knows [irisd], [access] and [limits]");
       return FALSE;
     }
 
@@ -313,6 +361,7 @@ load_group (IrisdConfig *self,
       g_autofree char *value = g_key_file_get_string (file, group, names[i], &local);
       gboolean good = value == NULL ? FALSE
                       : is_limits   ? irisd_limits_set (&self->limits, names[i], value, &local)
+                      : is_access   ? irisd_access_set (&self->access, names[i], value, &local)
                                     : irisd_config_set (self, names[i], value, &local);
       if (!good)
         {
@@ -446,5 +495,5 @@ irisd_config_check (const IrisdConfig *self, GError **error)
                      rules[i].greater);
         return FALSE;
       }
-  return TRUE;
+  return irisd_access_check (&self->access, error);
 }

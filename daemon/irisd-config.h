@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "irisd-access.h"
 #include "irisd-limits.h"
 #include "irisd-log.h"
 
@@ -32,8 +33,12 @@ typedef enum
  * @tcp_host: (nullable): the loopback address to listen on as well
  * @tcp_port: its port; 0 for one that is free
  * @tcp_trusted: whether items that come over TCP may run programs and read files
+ * @plugins: plug-ins to load
+ * @plugin_dirs: directories of which all plug-ins are loaded
+ * @plugins_required: whether irisd does not start without every one of them
  * @log_level: the least important level that is logged
  * @limits: all limits
+ * @access: who may do what
  */
 typedef struct
 {
@@ -47,8 +52,12 @@ typedef struct
   char *tcp_host;
   guint16 tcp_port;
   gboolean tcp_trusted;
+  GPtrArray *plugins;
+  GPtrArray *plugin_dirs;
+  gboolean plugins_required;
   IrisdLogLevel log_level;
   IrisdLimits limits;
+  IrisdAccess access;
 } IrisdConfig;
 
 IrisdConfig *irisd_config_new (void);

@@ -40,6 +40,8 @@ typedef struct
   _Alignas(64) _Atomic guint64 executed;
   _Atomic guint64 bytes;
   _Atomic guint64 busy_ns;
+  _Atomic guint64 moved_in; /* commands that run here because another place had no slot */
+  _Atomic guint64 moved_out;
   _Alignas(64) _Atomic guint64 hinted;
 } IrisdPlaceCounters;
 
@@ -57,6 +59,9 @@ typedef struct
 } IrisdPlaceInfo;
 
 typedef struct _IrisdGateway IrisdGateway;
+typedef struct _IrisdCommandRunner IrisdCommandRunner;
+typedef struct _IrisdCommandSlots IrisdCommandSlots;
+typedef struct _IrisdPlugins IrisdPlugins;
 
 /**
  * IrisdCore:
@@ -74,6 +79,9 @@ typedef struct
   IrisScheduler *scheduler;
   gboolean placed; /* the scheduler's places are these places */
   IrisdServices *services;
+  IrisdPlugins *plugins;
+  IrisdCommandRunner *commands;
+  IrisdCommandSlots *slots;
   IrisdGateway **gateways; /* one per place, then the front door */
   guint n_gateways;
   gint64 started_us;

@@ -3,15 +3,19 @@
  * The daemon: puts the parts together, waits for signals, takes the parts apart.
  *
  * All of it runs in the main thread. Order matters: the lock before the sockets, the sockets (and
- * with them the umask) before any other thread, the scheduler before the gateways. At the end: the
- * items, the gateways, the scheduler, the ZeroMQ context, and the lock last.
+ * with them the umask) before any other thread, also of a plug-in, the scheduler before the
+ * gateways. At the end: the items, the gateways, the scheduler, the ZeroMQ context, and the lock
+ * last.
  */
 #include "irisd-daemon.h"
 
+#include "irisd-command-runner.h"
+#include "irisd-command-slots.h"
 #include "irisd-error.h"
 #include "irisd-gateway.h"
 #include "irisd-notify.h"
 #include "irisd-places.h"
+#include "irisd-plugin.h"
 #include "irisd-socket.h"
 
 #include <errno.h>
@@ -31,6 +35,7 @@ struct _IrisdDaemon
   IrisdCore core; /* first, because its members want its alignment */
   IrisdRuntimeDir *dir;
   void *context;
+  IrisdDoorkeeper *doorkeeper;
   void **sockets; /* the front door's, then the places'; the gateways' once those are started */
   char *front_endpoint;
   char *front_tcp_endpoint;
@@ -104,7 +109,8 @@ open_dir (IrisdDaemon *self, GError **error)
       g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_USAGE, local->message);
       return FALSE;
     }
-  self->dir = irisd_runtime_dir_open (path, error);
+  self->dir = irisd_runtime_dir_open (path, irisd_access_is_shared (&self->core.config->access),
+                                      error);
   return self->dir != NULL;
 }
 
@@ -150,13 +156,17 @@ open_sockets (IrisdDaemon *self, GError **error)
   self->context = zmq_ctx_new ();
   zmq_ctx_set (self->context, ZMQ_IO_THREADS,
                CLAMP (n / GATEWAYS_PER_IO_THREAD, 1, MAX_IO_THREADS));
+  self->doorkeeper = irisd_doorkeeper_new (self->context, &core->config->access, error);
+  if (self->doorkeeper == NULL)
+    return FALSE;
   self->sockets = g_new0 (void *, n);
   for (guint i = 0; i < n; i++)
     {
       const char *endpoint = i == 0 ? self->front_endpoint : core->infos[i - 1].ipc_endpoint;
       self->sockets[i] = irisd_socket_new (self->context, &core->config->limits, error);
       if (self->sockets[i] == NULL
-          || !irisd_socket_bind_ipc (self->sockets[i], self->dir, endpoint, error))
+          || !irisd_socket_bind_ipc (self->sockets[i], self->dir, endpoint,
+                                     irisd_access_is_shared (&core->config->access), error))
         return FALSE;
     }
   return listen_on_tcp (self, error);
@@ -185,9 +195,11 @@ static void
 start_threads (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
+  core->slots = irisd_command_slots_new (core);
   core->scheduler = irisd_places_new_scheduler (core->config, core->places);
   core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;
   core->started_us = g_get_monotonic_time ();
+  irisd_doorkeeper_start (self->doorkeeper);
   for (guint i = 0; i < core->n_gateways; i++)
     irisd_gateway_start (core->gateways[i]);
   g_clear_pointer (&self->sockets, g_free);
@@ -216,7 +228,10 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
     return NULL;
   describe_places (self);
   core->services = irisd_services_new_builtin ();
-  if (!open_sockets (self, error) || !make_gateways (self, error))
+  if (!open_sockets (self, error)
+      || (core->plugins = irisd_plugins_load (config, core->services, error)) == NULL
+      || !make_gateways (self, error)
+      || (core->commands = irisd_command_runner_new (error)) == NULL)
     return NULL;
   start_threads (self);
   return g_steal_pointer (&self);
@@ -250,11 +265,15 @@ irisd_daemon_free (IrisdDaemon *self)
   for (guint i = 0; self->sockets != NULL && i <= core->n_places; i++)
     irisd_socket_close (self->sockets[i]);
   g_free (self->sockets);
+  irisd_doorkeeper_free (self->doorkeeper);
   if (self->context != NULL)
     while (zmq_ctx_term (self->context) != 0 && errno == EINTR)
       ;
   g_clear_object (&core->scheduler);
+  irisd_command_runner_free (core->commands);
+  irisd_command_slots_free (core->slots);
   g_clear_pointer (&core->services, irisd_services_free);
+  irisd_plugins_free (core->plugins);
   g_clear_pointer (&self->dir, irisd_runtime_dir_close);
   free_places (core);
   irisd_running_clear (&core->running);
@@ -340,7 +359,9 @@ stop_now (IrisdDaemon *self)
 {
   enter_phase (self, IRISD_PHASE_STOPPING, 0);
   irisd_running_wake_all (&self->core.running);
+  irisd_command_runner_wake (self->core.commands);
   wait_until (self, all_gateways_stop, FALSE);
+  irisd_command_slots_close (self->core.slots);
   iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_CANCEL);
   wait_until (self, has_no_items, FALSE);
 }

@@ -156,6 +156,35 @@ irisd_gateway_refuse (IrisdGateway *self,
 }
 
 /**
+ * irisd_gateway_refuse_limit:
+ * @self: the gateway
+ * @caller: who asked
+ * @request_id: what is refused
+ * @name: the limit that it exceeds
+ * @value: its value
+ * @what: what is too much, and what to do
+ */
+void
+irisd_gateway_refuse_limit (IrisdGateway *self,
+                            const IrisdCaller *caller,
+                            const guint8 *request_id,
+                            const char *name,
+                            guint64 value,
+                            const char *what)
+{
+  g_autoptr (GError) error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
+                                          "%s, or raise the limit %s (%" G_GUINT64_FORMAT
+                                          ") in irisd's configuration",
+                                          what, name, value);
+  IrisWireMessage message;
+  iris_wire_message_init (&message, IRIS_WIRE_ERROR_REPLY, request_id);
+  iris_wire_message_set_error (&message, error);
+  iris_wire_message_set_string (&message, IRIS_WIRE_KEY_LIMIT, name, -1);
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_LIMIT_VALUE, value);
+  irisd_gateway_answer (self, caller, &message);
+}
+
+/**
  * irisd_gateway_answer_bytes:
  * @self: the gateway
  * @caller: who asked

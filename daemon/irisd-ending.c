@@ -5,6 +5,8 @@
 #include "irisd-gateway-private.h"
 #include "irisd-inquiry.h"
 
+#include <unistd.h>
+
 static void
 describe_run (IrisWireMessage *message, const IrisdJob *job)
 {
@@ -279,8 +281,11 @@ void
 irisd_gateway_cancel (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
   IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, request->target);
-  /* Any local user can connect over TCP, so there one's own items must do. */
-  gboolean anywhere = request->anywhere && (!caller->over_tcp || self->core->config->tcp_trusted);
+  /* Any local user can connect over TCP, so there one's own items must do, as for any user over ipc
+   * who is not irisd's owner. */
+  gboolean owner = caller->over_tcp ? self->core->config->tcp_trusted
+                                    : caller->uid == (gint64) geteuid ();
+  gboolean anywhere = request->anywhere && owner;
   if (job == NULL && anywhere)
     {
       irisd_gateway_cancel_anywhere (self, caller, request);

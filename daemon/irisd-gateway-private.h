@@ -35,6 +35,7 @@ struct _IrisdGateway
  * @route: where the answer goes
  * @peer: (nullable): who it is, if it said HELLO
  * @over_tcp: how it is connected
+ * @uid: which user, or %IRISD_NOBODY
  *
  * Whoever sent the message that is being handled.
  */
@@ -43,6 +44,7 @@ typedef struct
   IrisdRoute route;
   IrisdPeer *peer;
   gboolean over_tcp;
+  gint64 uid;
 } IrisdCaller;
 
 static inline void
@@ -69,6 +71,12 @@ void irisd_gateway_refuse (IrisdGateway *self,
                            const IrisdCaller *caller,
                            const guint8 *request_id,
                            const GError *error);
+void irisd_gateway_refuse_limit (IrisdGateway *self,
+                                 const IrisdCaller *caller,
+                                 const guint8 *request_id,
+                                 const char *name,
+                                 guint64 value,
+                                 const char *what);
 void irisd_gateway_flush (IrisdGateway *self, IrisdPeer *peer);
 void irisd_gateway_retry_backlog (IrisdGateway *self);
 gboolean irisd_gateway_probe (IrisdGateway *self, IrisdPeer *peer);

@@ -12,6 +12,7 @@
  * and that the scheduler can be shut down. The publication releases the gateway's last queueing,
  * and the main thread's look acquires it.
  */
+#include "irisd-command-output.h"
 #include "irisd-gateway-private.h"
 #include "irisd-inquiry.h"
 
@@ -131,6 +132,8 @@ take_letters (IrisdGateway *self)
       IrisdLetter *next = letter->next;
       if (letter->kind == IRISD_LETTER_INQUIRY)
         irisd_gateway_inquire (self, irisd_inquiry_from_letter (letter));
+      else if (letter->kind == IRISD_LETTER_OUTPUT)
+        irisd_gateway_send_output (self, irisd_output_from_letter (letter));
       else
         irisd_gateway_take_back (self, irisd_job_from_letter (letter));
       letter = next;

@@ -6,6 +6,7 @@
  * long as its connection may still be there, because those bytes may still lie in ZeroMQ's pipe: by
  * saying BYE and HELLO in turn nobody gets more credit than one connection is due.
  */
+#include "irisd-command-runner.h"
 #include "irisd-gateway-private.h"
 
 /* A full table asks this many of those that were silent longest whether they are still there. */
@@ -14,6 +15,7 @@
 static void
 cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
 {
+  gboolean streams = FALSE;
   GHashTableIter iter;
   gpointer value;
   g_hash_table_iter_init (&iter, peer->jobs);
@@ -21,11 +23,17 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
     {
       IrisdJob *job = value;
       if (!irisd_job_cancel_queued (job))
-        continue;
+        {
+          streams |= job->options != NULL && job->options->streamed;
+          continue;
+        }
       irisd_core_add_bytes (self->core, -(gint64) job->charge);
       job->charge = 0;
     }
   g_hash_table_remove_all (peer->jobs);
+  /* Nobody will grant them credit any more. */
+  if (streams)
+    irisd_command_runner_wake (self->core->commands);
 }
 
 /**

@@ -12,8 +12,14 @@
  * after QUEUED to CANCELLED the worker touches neither payload nor result, and the gateway may free
  * the payload at once. That the gateway's writes are then seen by nobody is why acquire and release
  * on the swaps suffice.
+ *
+ * A job that only begins on the worker (a command) belongs to whoever goes on with it until
+ * irisd_job_end() posts it. One that waits for a slot is still queued.
  */
 #include "irisd-job.h"
+
+#include "irisd-command-runner.h"
+#include "irisd-command-slots.h"
 
 #include <string.h>
 
@@ -68,6 +74,11 @@ irisd_job_new (IrisdCore *core,
     self->args = iris_wire_args_dup (&item->args);
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_PATH))
     self->path = iris_wire_string_dup (&item->path);
+  if (service->takes_options)
+    self->options = irisd_command_options_new (item);
+  atomic_init (&self->output_credit, self->options != NULL ? self->options->credit : 0);
+  self->slot = -1;
+  self->wait_link.data = self;
   self->charge = item->body.size;
   self->inline_size = inline_size;
   keep_payload (self, item, body);
@@ -93,14 +104,35 @@ irisd_job_free (IrisdJob *self)
   g_clear_error (&self->result.error);
   g_strfreev (self->args);
   g_free (self->path);
+  irisd_command_options_free (self->options);
   irisd_peer_unref (self->peer);
   g_free (self);
+}
+
+/* Where the scheduler is to run it. */
+static void
+set_place (IrisdJob *self, gint place, gboolean strict)
+{
+  if (self->core->placed)
+    iris_item_set_place (&self->item, place, strict ? IRIS_ITEM_STRICT : IRIS_ITEM_NONE);
 }
 
 void
 irisd_job_requeue (IrisdJob *self)
 {
   iris_scheduler_queue_item (self->core->scheduler, &self->item);
+}
+
+/**
+ * irisd_job_requeue_at:
+ * @self: a job that a worker had and that is still queued
+ * @place: where it has to run now
+ */
+void
+irisd_job_requeue_at (IrisdJob *self, gint place)
+{
+  set_place (self, place, TRUE);
+  irisd_job_requeue (self);
 }
 
 /**
@@ -113,9 +145,9 @@ void
 irisd_job_queue (IrisdJob *self, gint home, gboolean strict)
 {
   self->home = home;
+  self->strict = strict;
   self->accepted_ns = irisd_now_ns ();
-  if (self->core->placed)
-    iris_item_set_place (&self->item, home, strict ? IRIS_ITEM_STRICT : IRIS_ITEM_NONE);
+  set_place (self, home, strict);
   irisd_job_requeue (self);
 }
 
@@ -172,6 +204,8 @@ irisd_job_cancel (IrisdJob *self)
           if (change_state (self, IRISD_JOB_RUNNING, IRISD_JOB_STOPPING))
             {
               irisd_running_wake (&self->core->running, self);
+              if (self->service->start != NULL)
+                irisd_command_runner_wake (self->core->commands);
               return IRISD_JOB_STOPPING;
             }
           break;
@@ -201,19 +235,59 @@ charge_result (IrisdJob *self)
   irisd_core_add_bytes (self->core, (gint64) size);
 }
 
+/**
+ * irisd_job_end:
+ * @self: (transfer full): a job whose service has run, with its result or error
+ *
+ * Accounts for it, gives its slot to the next one, which is to know what the client owes now, and
+ * gives it back to its gateway.
+ */
+void
+irisd_job_end (IrisdJob *self)
+{
+  if (self->service->output_grows)
+    charge_result (self);
+  irisd_command_slots_leave (self->core->slots, self);
+  irisd_core_count_run (self->core, self->place, self->result.bytes,
+                        (guint64) (self->ended_ns - self->started_ns));
+  irisd_mailbox_post (self->mailbox, &self->letter);
+}
+
+static gint
+worker_place (IrisdJob *self, IrisWorker *worker)
+{
+  return self->core->placed && worker != NULL ? iris_worker_get_place (worker) : self->home;
+}
+
 static void
 run_service (IrisdJob *self)
 {
   IrisWorker *worker = iris_worker_current ();
   self->worker = worker != NULL ? (gint) iris_worker_get_index (worker) : -1;
-  self->place = self->core->placed && worker != NULL ? iris_worker_get_place (worker) : self->home;
+  self->place = self->slot >= 0 ? self->slot : worker_place (self, worker);
   self->started_ns = irisd_now_ns ();
-  self->service->run (self);
+  if (self->service->start == NULL)
+    self->service->run (self);
+  else if (self->service->start (self))
+    return; /* and whoever has it now may have ended it */
   self->ended_ns = irisd_now_ns ();
-  if (self->service->output_grows)
-    charge_result (self);
-  irisd_core_count_run (self->core, self->place, self->result.bytes,
-                        (guint64) (self->ended_ns - self->started_ns));
+  irisd_job_end (self);
+}
+
+static void
+give_back (IrisdJob *self)
+{
+  irisd_command_slots_leave (self->core->slots, self);
+  irisd_mailbox_post (self->mailbox, &self->letter);
+}
+
+/* A job that needs a slot and has to wait for it is out of our hands. */
+static gboolean
+has_slot (IrisdJob *self)
+{
+  return self->service->start == NULL || irisd_job_get_state (self) != IRISD_JOB_QUEUED
+         || irisd_command_slots_enter (self->core->slots, self,
+                                       worker_place (self, iris_worker_current ()));
 }
 
 static void
@@ -221,27 +295,47 @@ run_on_worker (gpointer data)
 {
   IrisdJob *self = data;
   if (must_wait (self))
-    self->held = TRUE; /* still queued, as far as anybody who cancels is concerned */
-  else if (change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
     {
-      if (irisd_peer_is_gone (self->peer))
-        irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
+      self->held = TRUE; /* still queued, as far as anybody who cancels is concerned */
+      set_place (self, self->home, self->strict);
+      give_back (self);
+    }
+  else if (has_slot (self))
+    {
+      if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
+        give_back (self);
+      else if (irisd_peer_is_gone (self->peer))
+        {
+          irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
+          give_back (self);
+        }
       else if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
-        irisd_job_fail_stopped (self);
+        {
+          irisd_job_fail_stopped (self);
+          give_back (self);
+        }
       else
         run_service (self);
     }
-  irisd_mailbox_post (self->mailbox, &self->letter);
 }
 
 /* The scheduler was told to drop what had not begun. */
 static void
 run_abandoned (gpointer data)
 {
-  IrisdJob *self = data;
+  irisd_job_abandon (data);
+}
+
+/**
+ * irisd_job_abandon:
+ * @self: (transfer full): a queued job that will not begin, because irisd stops
+ */
+void
+irisd_job_abandon (IrisdJob *self)
+{
   if (change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
     irisd_job_fail_stopped (self);
-  irisd_mailbox_post (self->mailbox, &self->letter);
+  give_back (self);
 }
 
 /**

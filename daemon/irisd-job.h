@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "irisd-command-options.h"
 #include "irisd-core.h"
 #include "irisd-mailbox.h"
 #include "irisd-peer.h"
@@ -69,14 +70,22 @@ struct _IrisdJob
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   gint home;
   gint64 accepted_ns;
+  gboolean strict;
   char **args;
   char *path;
+  IrisdCommandOptions *options; /* of a command that says something */
+
+  _Atomic guint64 output_credit; /* bytes of output that may be sent */
 
   /* The gateway's own, whoever holds the job. */
   gboolean ended;  /* its ending was sent before it came back, or nobody wants it */
   gboolean parked; /* it waits in its peer's list */
 
   /* Belongs to whoever holds the job: gateway, then worker, then gateway. */
+  gint slot; /* the place at whose expense it runs, or -1; and where it waits for one */
+  gint wait_place;
+  guint64 ticket;
+  GList wait_link;
   gint place;
   gint worker;
   gint64 started_ns;
@@ -98,6 +107,9 @@ IrisdJob *irisd_job_new (IrisdCore *core,
 void irisd_job_free (IrisdJob *self);
 void irisd_job_queue (IrisdJob *self, gint home, gboolean strict);
 void irisd_job_requeue (IrisdJob *self);
+void irisd_job_requeue_at (IrisdJob *self, gint place);
+void irisd_job_abandon (IrisdJob *self);
+void irisd_job_end (IrisdJob *self);
 gboolean irisd_job_cancel_queued (IrisdJob *self);
 IrisdJobState irisd_job_cancel (IrisdJob *self);
 IrisdJobState irisd_job_get_state (IrisdJob *self);

@@ -30,6 +30,8 @@ typedef struct
   guint64 max_peers;
   guint64 outbox_messages;
   guint64 max_output;
+  guint64 commands_per_place;
+  guint64 stream_credit;
   guint64 kill_grace_ms;
   guint64 drain_grace_ms;
   guint64 stop_grace_ms;

@@ -19,6 +19,8 @@ typedef struct
   char *tcp;
   char *log_level;
   char *config;
+  char **plugins;
+  char **plugin_dirs;
   gboolean no_bind;
   gboolean verbose;
   gboolean check_config;
@@ -37,6 +39,8 @@ raw_options_clear (RawOptions *raw)
   g_free (raw->tcp);
   g_free (raw->log_level);
   g_free (raw->config);
+  g_strfreev (raw->plugins);
+  g_strfreev (raw->plugin_dirs);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RawOptions, raw_options_clear)
@@ -61,6 +65,10 @@ parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
       NULL },
     { "tcp", 0, 0, G_OPTION_ARG_STRING, &raw->tcp,
       "Listen on a loopback address as well; place N gets the port PORT+1+N", "ADDRESS:PORT" },
+    { "plugin", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &raw->plugins,
+      "Load a plug-in; may be given several times", "FILE" },
+    { "plugin-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &raw->plugin_dirs,
+      "Load all plug-ins of a directory; may be given several times", "DIR" },
     { "config", 'c', 0, G_OPTION_ARG_FILENAME, &raw->config,
       "Read FILE instead of the usual configuration files", "FILE" },
     { "check-config", 0, 0, G_OPTION_ARG_NONE, &raw->check_config,
@@ -93,6 +101,22 @@ parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
   return TRUE;
 }
 
+/* An option that may be there several times. A shell's working directory is the user's own. */
+static gboolean
+apply_all (IrisdConfig *config, const char *key, const char *option, char **values, GError **error)
+{
+  for (guint i = 0; values != NULL && values[i] != NULL; i++)
+    {
+      g_autofree char *absolute = g_canonicalize_filename (values[i], NULL);
+      if (!irisd_config_set (config, key, absolute, error))
+        {
+          g_prefix_error (error, "--%s: ", option);
+          return FALSE;
+        }
+    }
+  return TRUE;
+}
+
 static gboolean
 apply (IrisdConfig *config, const RawOptions *raw, GError **error)
 {
@@ -117,7 +141,8 @@ apply (IrisdConfig *config, const RawOptions *raw, GError **error)
         g_prefix_error (error, "--%s: ", given[i].key);
         return FALSE;
       }
-  return TRUE;
+  return apply_all (config, "plugins", "plugin", raw->plugins, error)
+         && apply_all (config, "plugin-dirs", "plugin-dir", raw->plugin_dirs, error);
 }
 
 /* A descriptor that is not open would else be noticed only after everything has been set up. */

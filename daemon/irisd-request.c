@@ -5,6 +5,7 @@
  * Everything that comes in is a stranger's. Whatever does not parse is answered by an error, and
  * nothing of it is kept.
  */
+#include "irisd-command-output.h"
 #include "irisd-gateway-private.h"
 
 #include <string.h>
@@ -103,6 +104,9 @@ handle_greeted (IrisdGateway *self,
     case IRIS_WIRE_CANCEL:
       irisd_gateway_cancel (self, caller, request);
       break;
+    case IRIS_WIRE_MORE:
+      irisd_gateway_grant (self, caller, request);
+      break;
     case IRIS_WIRE_MAP:
       answer_map (self, caller, request);
       break;
@@ -143,12 +147,13 @@ handle_decoded (IrisdGateway *self,
 
 /* Of a connection over ipc, ZeroMQ tells uid, gid and pid behind the word localhost, and of one
  * over TCP an address in numbers. What is not clearly ipc counts as TCP, if irisd listens there. */
-static gboolean
-came_over_tcp (IrisdGateway *self, zmq_msg_t *last_frame)
+static void
+identify (IrisdGateway *self, IrisdCaller *caller, zmq_msg_t *last_frame)
 {
   const char *address = zmq_msg_gets (last_frame, "Peer-Address");
-  return self->core->config->tcp_host != NULL
-         && (address == NULL || !g_str_has_prefix (address, "localhost:"));
+  caller->over_tcp = self->core->config->tcp_host != NULL
+                     && (address == NULL || !g_str_has_prefix (address, "localhost:"));
+  caller->uid = caller->over_tcp ? IRISD_NOBODY : irisd_access_parse_address (address);
 }
 
 /**
@@ -186,6 +191,6 @@ irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, g
       refuse_undecodable (self, &caller, &message, error);
       return;
     }
-  caller.over_tcp = came_over_tcp (self, &frames[n_frames - 1]);
+  identify (self, &caller, &frames[n_frames - 1]);
   handle_decoded (self, &caller, &message, &frames[n_frames - 1]);
 }

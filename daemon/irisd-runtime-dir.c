@@ -26,7 +26,7 @@ struct _IrisdRuntimeDir
 
 /* Only a directory that nobody else can enter keeps others away before a socket's mode is set. */
 static gboolean
-check_directory (const char *path, GError **error)
+check_directory (const char *path, gboolean shared, GError **error)
 {
   struct stat st;
   if (lstat (path, &st) != 0)
@@ -39,6 +39,23 @@ check_directory (const char *path, GError **error)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
                    "%s is not a directory; choose another with --dir", path);
+      return FALSE;
+    }
+  if (shared && st.st_uid == geteuid () && (st.st_mode & 022) == 0)
+    {
+      if ((st.st_mode & 0111) == 0111 || chmod (path, (st.st_mode & 07777) | 0111) == 0)
+        return TRUE;
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                   "%s cannot be opened to the users under [access]: %s", path, g_strerror (errno));
+      return FALSE;
+    }
+  if (shared)
+    {
+      g_set_error (
+          error, IRISD_ERROR, IRISD_ERROR_FAILED,
+          "%s has to belong to you and to be writable by nobody else (it has mode %04o and "
+          "owner %u): chmod 711 it, or choose another with --dir",
+          path, (guint) (st.st_mode & 07777), (guint) st.st_uid);
       return FALSE;
     }
   if (st.st_uid != geteuid () || (st.st_mode & 077) != 0)
@@ -114,23 +131,25 @@ take_lock (const char *path, GError **error)
 /**
  * irisd_runtime_dir_open:
  * @path: an absolute path; its parent has to exist
+ * @shared: whether other users are to reach what is in it
  * @error: return location for a #GError
  *
- * Makes the directory when it is missing, checks that it is private, and locks it.
+ * Makes the directory when it is missing, checks that it is as private as it should be, and locks
+ * it.
  *
  * Returns: (transfer full): the locked directory
  */
 IrisdRuntimeDir *
-irisd_runtime_dir_open (const char *path, GError **error)
+irisd_runtime_dir_open (const char *path, gboolean shared, GError **error)
 {
-  if (mkdir (path, 0700) != 0 && errno != EEXIST)
+  if (mkdir (path, shared ? 0711 : 0700) != 0 && errno != EEXIST)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
                    "cannot make the directory %s: %s; choose another with --dir", path,
                    g_strerror (errno));
       return NULL;
     }
-  if (!check_directory (path, error))
+  if (!check_directory (path, shared, error))
     return NULL;
 
   int fd = take_lock (path, error);

@@ -18,7 +18,11 @@ typedef struct _IrisdJob IrisdJob;
  *   than it may has its items wait
  * @reaches_out: it does more than work on what the item brings along; an item's path does as well
  * @check: (nullable): looks at an item before it is accepted; called by gateways, must not block
+ * @takes_options: the keys of commands mean something to it
  * @run: does the work on a worker, and may block; ends with a result or an error in the job
+ * @start: (nullable): instead of @run: begins the work, on a worker, of a job that has a slot
+ *   (irisd-command-slots.h), and whoever finishes it calls irisd_job_end(); %FALSE if that could
+ * not be done, and the job has failed
  *
  * A constant that describes a service.
  */
@@ -28,8 +32,10 @@ typedef struct
   const char *summary;
   gboolean output_grows;
   gboolean reaches_out;
+  gboolean takes_options;
   gboolean (*check) (const IrisWireMessage *item, GError **error);
   void (*run) (IrisdJob *job);
+  gboolean (*start) (IrisdJob *job);
 } IrisdService;
 
 extern const IrisdService irisd_service_echo;

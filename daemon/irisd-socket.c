@@ -11,6 +11,7 @@
  *  - SNDHWM, RCVHWM: count whole messages of one connection.
  *  - LINGER: 0 until irisd ends; the gateway then sets how long its last replies may take.
  *  - HANDSHAKE_IVL: a connection that does not greet is closed soon.
+ *  - ZAP_DOMAIN: has ZeroMQ ask the doorkeeper about every connection (irisd-doorkeeper.c).
  *  - Heartbeats stay off: a client whose connection is reset while a ping waits unread makes ZeroMQ
  *    4.3 abort the process. TCP has keep-alive instead, and clients may ping.
  */
@@ -57,6 +58,8 @@ irisd_socket_new (void *context, const IrisdLimits *limits, GError **error)
       && set_int (socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_INTERVAL_MS)
       && set_int (socket, ZMQ_BACKLOG, LISTEN_BACKLOG) && set_int (socket, ZMQ_TCP_KEEPALIVE, 1)
       && set_int (socket, ZMQ_IPV6, 1)
+      && zmq_setsockopt (socket, ZMQ_ZAP_DOMAIN, IRISD_ACCESS_DOMAIN, strlen (IRISD_ACCESS_DOMAIN))
+             == 0
       && zmq_setsockopt (socket, ZMQ_MAXMSGSIZE, &max_frame, sizeof max_frame) == 0)
     return socket;
 
@@ -78,17 +81,22 @@ irisd_socket_close (void *socket)
  * @socket: a socket
  * @dir: the locked directory
  * @endpoint: an endpoint in it
+ * @shared: whether other users are to reach it
  * @error: return location for a #GError
  *
  * The socket's mode follows the umask, which belongs to the whole process: call this before there
  * are other threads that make files.
  *
- * Returns: whether the socket is bound, with mode 0600
+ * Returns: whether the socket is bound, with mode 0600, or 0666 if it is shared
  */
 gboolean
-irisd_socket_bind_ipc (void *socket, IrisdRuntimeDir *dir, const char *endpoint, GError **error)
+irisd_socket_bind_ipc (void *socket,
+                       IrisdRuntimeDir *dir,
+                       const char *endpoint,
+                       gboolean shared,
+                       GError **error)
 {
-  mode_t before = umask (0177);
+  mode_t before = umask (shared ? 0111 : 0177);
   int rc = zmq_bind (socket, endpoint);
   int saved = errno;
   umask (before);

@@ -11,8 +11,11 @@ G_BEGIN_DECLS
 
 void *irisd_socket_new (void *context, const IrisdLimits *limits, GError **error);
 void irisd_socket_close (void *socket);
-gboolean
-irisd_socket_bind_ipc (void *socket, IrisdRuntimeDir *dir, const char *endpoint, GError **error);
+gboolean irisd_socket_bind_ipc (void *socket,
+                                IrisdRuntimeDir *dir,
+                                const char *endpoint,
+                                gboolean shared,
+                                GError **error);
 char **
 irisd_socket_bind_tcp (void **sockets, guint n, const char *host, guint16 port, GError **error);
 

@@ -2,7 +2,8 @@
  *
  * What irisd did so far, gathered from all threads without stopping one.
  *
- * What was stolen is the scheduler's count. What was hinted, executed, its bytes and its time are
+ * What was stolen is the scheduler's count, and with it the commands that moved to a place that had
+ * a slot. What was hinted, executed, its bytes and its time are
  * irisd's own, kept before an item's ending is sent, so that a client which has all its endings
  * finds all its items in the sums.
  */
@@ -44,8 +45,8 @@ fill_place (IrisdCore *core, guint id, const IrisStats *stats, IrisWirePlaceStat
   out->busy_ns = load (&counters->busy_ns);
   if (core->placed && id < stats->n_places)
     {
-      out->stolen_in = stats->places[id].stolen_in;
-      out->stolen_out = stats->places[id].stolen_out;
+      out->stolen_in = stats->places[id].stolen_in + load (&counters->moved_in);
+      out->stolen_out = stats->places[id].stolen_out + load (&counters->moved_out);
     }
 }
 

@@ -112,6 +112,44 @@ choose_home (IrisdGateway *self,
   return TRUE;
 }
 
+/* An option that is not heeded would be a limit that does not bite. */
+static gboolean
+check_options (IrisdGateway *self,
+               const IrisdService *service,
+               const IrisWireMessage *item,
+               GError **error)
+{
+  guint64 most = self->core->config->limits.stream_credit;
+  if (!service->takes_options && irisd_command_options_are_given (item))
+    g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                 "the service “%s” is part of irisd and not a program: directory, environment, "
+                 "limits and streamed output are for the service “command”",
+                 service->name);
+  else if (item->stream > most)
+    g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                 "the item grants credit for %" G_GUINT64_FORMAT " bytes of output and may hold "
+                 "%" G_GUINT64_FORMAT
+                 ": grant less and send MORE, or raise stream-credit in irisd's configuration",
+                 item->stream, most);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static gboolean
+check_rule (IrisdGateway *self, const IrisdCaller *caller, IrisdAccessRule rule, GError **error)
+{
+  if (irisd_access_allows (&self->core->config->access, rule, caller->uid))
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+               "%s for the user %" G_GINT64_FORMAT
+               " with the rights of irisd's owner: ask its owner to name that user under [access] "
+               "%s",
+               rule == IRISD_ACCESS_COMMANDS ? "programs are not run" : "files are not read",
+               caller->uid, irisd_access_rule_name (rule));
+  return FALSE;
+}
+
 /* Everybody on the machine can reach a TCP port. Programs run and files are read with irisd's
  * rights, so both are for its owner, who can reach the sockets in the directory. */
 static gboolean
@@ -121,9 +159,12 @@ check_permission (IrisdGateway *self,
                   const IrisWireMessage *item,
                   GError **error)
 {
-  gboolean reaches_out = service->reaches_out || iris_wire_message_has (item, IRIS_WIRE_KEY_PATH);
-  if (!caller->over_tcp || !reaches_out || self->core->config->tcp_trusted)
+  gboolean has_path = iris_wire_message_has (item, IRIS_WIRE_KEY_PATH);
+  if ((!service->reaches_out && !has_path) || (caller->over_tcp && self->core->config->tcp_trusted))
     return TRUE;
+  if (!caller->over_tcp)
+    return (!service->reaches_out || check_rule (self, caller, IRISD_ACCESS_COMMANDS, error))
+           && (!has_path || check_rule (self, caller, IRISD_ACCESS_FILES, error));
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
                        "programs are not run and files are not read for clients over TCP: connect "
                        "over ipc, or, if everybody on irisd's machine may use its rights, set "
@@ -175,6 +216,7 @@ try_item (IrisdGateway *self,
   const IrisdService *service = NULL;
   if (!check_free_id (caller->peer, item, &error)
       || (service = find_service (self, item, &error)) == NULL
+      || !check_options (self, service, item, &error)
       || !check_permission (self, caller, service, item, &error)
       || !choose_home (self, item, &home, &hinted, &error))
     {

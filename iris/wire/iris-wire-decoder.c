@@ -63,7 +63,7 @@ decode_args (IrisWireArgs *out,
 {
   if (head->type != IRIS_WIRE_TOKEN_ARRAY)
     return fail_type (check, key, "an array", head);
-  if (!iris_wire_check_args_count (check, head->number))
+  if (!iris_wire_check_args_count (check, key, head->number))
     return FALSE;
 
   const guint8 *first = reader->pos;

@@ -65,7 +65,7 @@ encode_args (msgpack_packer *packer, guint key, const IrisWireArgs *args, IrisWi
   IrisWireString arg;
   guint n = 0;
 
-  if (!iris_wire_check_args_count (check, args->n))
+  if (!iris_wire_check_args_count (check, key, args->n))
     return FALSE;
   msgpack_pack_array (packer, args->n);
   iris_wire_args_iter_init (&iter, args);
@@ -78,7 +78,8 @@ encode_args (msgpack_packer *packer, guint key, const IrisWireArgs *args, IrisWi
   if (n == args->n)
     return TRUE;
   return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
-                         "key 14 (args) holds %u strings instead of %u", n, args->n);
+                         "key %u (%s) holds %u strings instead of %u", key,
+                         iris_wire_fields[key].name, n, args->n);
 }
 
 static gboolean
@@ -122,10 +123,10 @@ iris_wire_header_encode (const IrisWireMessage *message,
                          GByteArray *header,
                          IrisWireCheck *check)
 {
-  guint64 strange = message->present & ~info->allowed;
+  IrisWireKeys strange = message->present & ~info->allowed;
   if (G_UNLIKELY (strange != 0))
     {
-      guint key = (guint) __builtin_ctzll (strange);
+      guint key = iris_wire_keys_first (strange);
       const char *name = iris_wire_key_name (key);
       return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED, "has no key %u (%s); do not set it",
                              key, name != NULL ? name : "unknown");
@@ -134,10 +135,10 @@ iris_wire_header_encode (const IrisWireMessage *message,
   msgpack_packer packer;
   g_byte_array_set_size (header, 0);
   iris_wire_packer_init (&packer, header);
-  msgpack_pack_map (&packer, (gsize) __builtin_popcountll (message->present));
-  for (guint64 rest = message->present; rest != 0; rest &= rest - 1)
+  msgpack_pack_map (&packer, iris_wire_keys_count (message->present));
+  for (IrisWireKeys rest = message->present; rest != 0; rest &= rest - 1)
     {
-      guint key = (guint) __builtin_ctzll (rest);
+      guint key = iris_wire_keys_first (rest);
       msgpack_pack_uint8 (&packer, (guint8) key);
       if (!encode_value (&packer, key, message, check))
         return FALSE;

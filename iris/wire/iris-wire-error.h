@@ -37,6 +37,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_BUSY: `busy`: a limit on what is in flight is reached; try again later
  * @IRIS_WIRE_ERROR_NOT_PERMITTED: `not-permitted`: this client may not do that
  * @IRIS_WIRE_ERROR_INTERNAL: `internal`: irisd itself failed
+ * @IRIS_WIRE_ERROR_TIME_LIMIT: `time-limit`: the item ran for longer than it may
  *
  * Numbers never change their meaning and are never used again.
  *
@@ -62,14 +63,15 @@ typedef enum
   IRIS_WIRE_ERROR_BUSY = 16,
   IRIS_WIRE_ERROR_NOT_PERMITTED = 17,
   IRIS_WIRE_ERROR_INTERNAL = 18,
+  IRIS_WIRE_ERROR_TIME_LIMIT = 28,
 } IrisWireError;
 
 /**
  * IRIS_WIRE_N_ERRORS:
  *
- * The codes are 1 to this one.
+ * The codes are among 1 to this one; some in between have no meaning yet.
  */
-#define IRIS_WIRE_N_ERRORS 18
+#define IRIS_WIRE_N_ERRORS 28
 
 IRIS_AVAILABLE_IN_ALL
 GQuark iris_wire_error_quark (void);

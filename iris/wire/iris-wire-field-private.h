@@ -36,17 +36,32 @@ typedef struct
 typedef struct
 {
   const char *name;
-  guint64 allowed;
-  guint64 required;
+  IrisWireKeys allowed;
+  IrisWireKeys required;
   gboolean body;
 } IrisWireTypeInfo;
 
-#define IRIS_WIRE_N_KEYS 64
+#define IRIS_WIRE_N_KEYS 128
 
 extern const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS];
 
 /* NULL if there is no such type. */
 const IrisWireTypeInfo *iris_wire_type_info (guint type);
+
+/* The lowest key of a set that is not empty. */
+static inline guint
+iris_wire_keys_first (IrisWireKeys keys)
+{
+  guint64 low = (guint64) keys;
+
+  return low != 0 ? (guint) __builtin_ctzll (low) : 64 + (guint) __builtin_ctzll (keys >> 64);
+}
+
+static inline guint
+iris_wire_keys_count (IrisWireKeys keys)
+{
+  return (guint) (__builtin_popcountll ((guint64) keys) + __builtin_popcountll (keys >> 64));
+}
 
 #define IRIS_WIRE_FIELD(message, field, type) \
   ((type *) (void *) ((char *) (message) + (field)->offset))
@@ -55,7 +70,7 @@ const IrisWireTypeInfo *iris_wire_type_info (guint type);
 
 /* What is common to both directions, after all values are known. */
 gboolean iris_wire_check_range (IrisWireCheck *check, guint key, gboolean negative, guint64 value);
-gboolean iris_wire_check_args_count (IrisWireCheck *check, guint64 n);
+gboolean iris_wire_check_args_count (IrisWireCheck *check, guint key, guint64 n);
 gboolean iris_wire_check_message (IrisWireCheck *check,
                                   const IrisWireTypeInfo *info,
                                   const IrisWireMessage *message);

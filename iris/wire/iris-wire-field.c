@@ -59,12 +59,26 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_TARGET] = OTHER (ID, target, "target"),
   [IRIS_WIRE_KEY_STATE] = UINT32 (state, "state", IRIS_WIRE_STATE_QUEUED, IRIS_WIRE_STATE_RUNNING),
   [IRIS_WIRE_KEY_ANYWHERE] = OTHER (BOOLEAN, anywhere, "anywhere"),
+  [IRIS_WIRE_KEY_STREAM] = UINT64 (stream, "stream"),
+  [IRIS_WIRE_KEY_DIRECTORY] = OTHER (RAW, directory, "directory"),
+  [IRIS_WIRE_KEY_ENVIRONMENT] = OTHER (ARGS, environment, "environment"),
+  [IRIS_WIRE_KEY_CLEAR_ENVIRONMENT] = OTHER (BOOLEAN, clear_environment, "clear-environment"),
+  [IRIS_WIRE_KEY_NICE] = INT32 (nice, "nice", 0, 19),
+  [IRIS_WIRE_KEY_LIMITS] = OTHER (ARGS, limits, "limits"),
+  [IRIS_WIRE_KEY_TIME_LIMIT_MS] = UINT64 (time_limit_ms, "time-limit-ms"),
+  [IRIS_WIRE_KEY_GRACE_MS] = UINT64 (grace_ms, "grace-ms"),
+  [IRIS_WIRE_KEY_CHANNEL] =
+      UINT32 (channel, "channel", IRIS_WIRE_CHANNEL_OUTPUT, IRIS_WIRE_CHANNEL_ERRORS),
+  [IRIS_WIRE_KEY_GRANT] = UINT64 (grant, "grant"),
 };
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
 
 #define ITEM_KEYS \
   (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET))
+#define COMMAND_KEYS                                                                            \
+  (K (STREAM) | K (DIRECTORY) | K (ENVIRONMENT) | K (CLEAR_ENVIRONMENT) | K (NICE) | K (LIMITS) \
+   | K (TIME_LIMIT_MS) | K (GRACE_MS))
 #define RUN_KEYS                                                                               \
   (K (HOME) | K (PLACE) | K (WORKER) | K (QUEUE_NS) | K (RUN_NS) | K (BYTES) | K (EXIT_STATUS) \
    | K (SIGNAL))
@@ -74,14 +88,14 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define ERROR_KEYS (K (CODE) | K (ERROR_NAME) | K (SENTENCE))
 #define LIMIT_KEYS (K (LIMIT) | K (LIMIT_VALUE))
 
-/* Types use the lower five bits and the highest one: 64 slots hold them all. */
-#define SLOT(type) (((type) &0x1f) | ((type) &0x80) >> 2)
+/* Types use the lower six bits and the highest one: 128 slots hold them all. */
+#define SLOT(type) (((type) &0x3f) | ((type) &0x80) >> 1)
 
-static const IrisWireTypeInfo types[64] = {
+static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_HELLO)] = { "HELLO", VERSION_KEYS | K (FEATURES) | K (NAME), VERSION_KEYS,
                                FALSE },
   [SLOT (IRIS_WIRE_MAP)] = { "MAP", 0, 0, FALSE },
-  [SLOT (IRIS_WIRE_SUBMIT)] = { "SUBMIT", ITEM_KEYS, K (SERVICE), TRUE },
+  [SLOT (IRIS_WIRE_SUBMIT)] = { "SUBMIT", ITEM_KEYS | COMMAND_KEYS, K (SERVICE), TRUE },
   [SLOT (IRIS_WIRE_BATCH)] = { "BATCH", K (QUIET), 0, TRUE },
   [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (COUNT), K (COUNT), FALSE },
   [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE), K (TARGET), FALSE },
@@ -89,6 +103,7 @@ static const IrisWireTypeInfo types[64] = {
   [SLOT (IRIS_WIRE_SERVICES)] = { "SERVICES", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_PING)] = { "PING", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_BYE)] = { "BYE", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_MORE)] = { "MORE", K (TARGET) | K (GRANT), K (TARGET) | K (GRANT), FALSE },
   [SLOT (IRIS_WIRE_WELCOME)] = { "WELCOME", WELCOME_KEYS | K (FEATURES) | K (NAME) | K (MAX_BATCH),
                                  WELCOME_KEYS, FALSE },
   [SLOT (IRIS_WIRE_MAP_REPLY)] = { "MAP_REPLY", 0, 0, TRUE },
@@ -104,12 +119,13 @@ static const IrisWireTypeInfo types[64] = {
                                      ERROR_KEYS, FALSE },
   [SLOT (IRIS_WIRE_BUSY)] = { "BUSY", ERROR_KEYS | LIMIT_KEYS | K (RETRY_AFTER_MS), ERROR_KEYS,
                               FALSE },
+  [SLOT (IRIS_WIRE_OUTPUT)] = { "OUTPUT", K (CHANNEL), K (CHANNEL), TRUE },
 };
 
 const IrisWireTypeInfo *
 iris_wire_type_info (guint type)
 {
-  if (type > 0xff || (type & 0x60) != 0)
+  if (type > 0xff || (type & 0x40) != 0)
     return NULL;
   const IrisWireTypeInfo *info = &types[SLOT (type)];
   return info->name != NULL ? info : NULL;
@@ -149,12 +165,12 @@ iris_wire_check_range (IrisWireCheck *check, guint key, gboolean negative, guint
 }
 
 gboolean
-iris_wire_check_args_count (IrisWireCheck *check, guint64 n)
+iris_wire_check_args_count (IrisWireCheck *check, guint key, guint64 n)
 {
   if (n <= check->limits->max_args)
     return TRUE;
-  return iris_wire_fail_limit (check, "key 14 (args)", n, "strings", "max-args",
-                               check->limits->max_args);
+  g_autofree char *subject = g_strdup_printf ("key %u (%s)", key, iris_wire_fields[key].name);
+  return iris_wire_fail_limit (check, subject, n, "strings", "max-args", check->limits->max_args);
 }
 
 static gboolean
@@ -174,11 +190,11 @@ iris_wire_check_message (IrisWireCheck *check,
                          const IrisWireTypeInfo *info,
                          const IrisWireMessage *message)
 {
-  guint64 missing = info->required & ~message->present;
+  IrisWireKeys missing = info->required & ~message->present;
 
   if (G_UNLIKELY (missing != 0))
     {
-      guint key = (guint) __builtin_ctzll (missing);
+      guint key = iris_wire_keys_first (missing);
       return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED, "key %u (%s) is missing", key,
                              iris_wire_fields[key].name);
     }

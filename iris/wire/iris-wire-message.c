@@ -95,8 +95,21 @@ iris_wire_message_set_args (IrisWireMessage *self, const char *const *args)
   g_return_if_fail (self != NULL);
   g_return_if_fail (args != NULL);
 
-  self->args = (IrisWireArgs){ .n = g_strv_length ((char **) args), .strv = args };
-  self->present |= IRIS_WIRE_BIT (IRIS_WIRE_KEY_ARGS);
+  iris_wire_message_set_list (self, IRIS_WIRE_KEY_ARGS, args);
+}
+
+void
+iris_wire_message_set_list (IrisWireMessage *self, IrisWireKey key, const char *const *list)
+{
+  const IrisWireField *field = field_of_kind (key, IRIS_WIRE_KIND_ARGS);
+
+  g_return_if_fail (field != NULL);
+  g_return_if_fail (list != NULL);
+
+  *IRIS_WIRE_FIELD (self, field,
+                    IrisWireArgs) = (IrisWireArgs){ .n = g_strv_length ((char **) list),
+                                                    .strv = list };
+  self->present |= IRIS_WIRE_BIT (key);
 }
 
 void

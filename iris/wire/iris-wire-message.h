@@ -51,6 +51,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_SERVICES: asks for the services; answered by SERVICES_REPLY
  * @IRIS_WIRE_PING: answered by PONG
  * @IRIS_WIRE_BYE: closes a connection; not answered
+ * @IRIS_WIRE_MORE: lets an item send more output; not answered
  * @IRIS_WIRE_WELCOME: answers HELLO
  * @IRIS_WIRE_MAP_REPLY: answers MAP
  * @IRIS_WIRE_ACCEPTED: answers SUBMIT and BATCH
@@ -61,6 +62,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_RESULT: ends an item that succeeded
  * @IRIS_WIRE_ERROR_REPLY: refuses a request, or ends an item that failed
  * @IRIS_WIRE_BUSY: refuses an item for now
+ * @IRIS_WIRE_OUTPUT: a part of what a running command writes
  *
  * The second frame. What clients send is below 0x80, what irisd sends is not.
  *
@@ -78,6 +80,7 @@ typedef enum
   IRIS_WIRE_SERVICES = 0x08,
   IRIS_WIRE_PING = 0x09,
   IRIS_WIRE_BYE = 0x0a,
+  IRIS_WIRE_MORE = 0x25,
   IRIS_WIRE_WELCOME = 0x81,
   IRIS_WIRE_MAP_REPLY = 0x82,
   IRIS_WIRE_ACCEPTED = 0x83,
@@ -88,6 +91,7 @@ typedef enum
   IRIS_WIRE_RESULT = 0x90,
   IRIS_WIRE_ERROR_REPLY = 0x91,
   IRIS_WIRE_BUSY = 0x92,
+  IRIS_WIRE_OUTPUT = 0x93,
 } IrisWireType;
 
 /**
@@ -136,6 +140,16 @@ typedef enum
   IRIS_WIRE_KEY_TARGET = 51,
   IRIS_WIRE_KEY_STATE = 52,
   IRIS_WIRE_KEY_ANYWHERE = 53,
+  IRIS_WIRE_KEY_STREAM = 90,
+  IRIS_WIRE_KEY_DIRECTORY = 91,
+  IRIS_WIRE_KEY_ENVIRONMENT = 92,
+  IRIS_WIRE_KEY_CLEAR_ENVIRONMENT = 93,
+  IRIS_WIRE_KEY_NICE = 94,
+  IRIS_WIRE_KEY_LIMITS = 95,
+  IRIS_WIRE_KEY_TIME_LIMIT_MS = 96,
+  IRIS_WIRE_KEY_GRACE_MS = 97,
+  IRIS_WIRE_KEY_CHANNEL = 98,
+  IRIS_WIRE_KEY_GRANT = 99,
 } IrisWireKey;
 
 /**
@@ -152,6 +166,30 @@ typedef enum
   IRIS_WIRE_STATE_QUEUED = 1,
   IRIS_WIRE_STATE_RUNNING = 2,
 } IrisWireState;
+
+/**
+ * IrisWireChannel:
+ * @IRIS_WIRE_CHANNEL_OUTPUT: standard output
+ * @IRIS_WIRE_CHANNEL_ERRORS: standard error
+ *
+ * What OUTPUT tells in key 98.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  IRIS_WIRE_CHANNEL_OUTPUT = 1,
+  IRIS_WIRE_CHANNEL_ERRORS = 2,
+} IrisWireChannel;
+
+/**
+ * IrisWireKeys: (skip)
+ *
+ * A set of keys below 128: bit k stands for key k.
+ *
+ * Since: 0.1
+ */
+__extension__ typedef unsigned __int128 IrisWireKeys;
 
 /**
  * IrisWireFrame:
@@ -246,6 +284,16 @@ typedef struct
  * @target: key 51, request id of the item that is meant
  * @state: key 52, an #IrisWireState
  * @anywhere: key 53, the item may be of another connection
+ * @stream: key 90, send output as it comes, this many bytes without a MORE
+ * @directory: key 91, the command's working directory
+ * @environment: key 92, NAME=VALUE sets a variable of the command, NAME takes one away
+ * @clear_environment: key 93, begin with an empty environment
+ * @nice: key 94, how much the command gives way to others
+ * @limits: key 95, NAME=NUMBER bounds what the command may use
+ * @time_limit_ms: key 96, how long the command may run, in milliseconds
+ * @grace_ms: key 97, milliseconds from SIGTERM to SIGKILL
+ * @channel: key 98, an #IrisWireChannel
+ * @grant: key 99, how many more bytes of output may be sent
  * @body: the fifth frame
  *
  * One message. See the head of this file for ownership and presence.
@@ -257,7 +305,7 @@ typedef struct
   guint8 type;
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   guint8 target[IRIS_WIRE_ID_SIZE];
-  guint64 present;
+  IrisWireKeys present;
 
   guint32 version_min;
   guint32 version_max;
@@ -299,6 +347,17 @@ typedef struct
   guint32 count;
   guint32 state;
   gboolean anywhere;
+
+  guint64 stream;
+  IrisWireString directory;
+  IrisWireArgs environment;
+  IrisWireArgs limits;
+  guint64 time_limit_ms;
+  guint64 grace_ms;
+  guint64 grant;
+  gboolean clear_environment;
+  gint32 nice;
+  guint32 channel;
   IrisWireFrame body;
 } IrisWireMessage;
 
@@ -308,7 +367,7 @@ typedef struct
  *
  * The bit of @key in `present`.
  */
-#define IRIS_WIRE_BIT(key) (G_GUINT64_CONSTANT (1) << (key))
+#define IRIS_WIRE_BIT(key) ((IrisWireKeys) 1 << (key))
 
 /**
  * iris_wire_message_has:
@@ -395,6 +454,17 @@ iris_wire_message_set_string (IrisWireMessage *self, IrisWireKey key, const char
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_args (IrisWireMessage *self, const char *const *args);
+
+/**
+ * iris_wire_message_set_list:
+ * @self: a message
+ * @key: a key whose value is a list
+ * @list: (array zero-terminated=1): its strings, borrowed: they must outlive @self's use
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_message_set_list (IrisWireMessage *self, IrisWireKey key, const char *const *list);
 
 /**
  * iris_wire_message_set_target:

@@ -88,9 +88,9 @@ iris_wire_message_to_string (const IrisWireMessage *self)
   append_id (out, self->request_id);
   g_string_append (out, " {");
   const char *separator = "";
-  for (guint64 rest = self->present; rest != 0; rest &= rest - 1)
+  for (IrisWireKeys rest = self->present; rest != 0; rest &= rest - 1)
     {
-      const IrisWireField *field = &iris_wire_fields[__builtin_ctzll (rest)];
+      const IrisWireField *field = &iris_wire_fields[iris_wire_keys_first (rest)];
       g_string_append_printf (out, "%s%s: ", separator, field->name != NULL ? field->name : "?");
       append_field (out, self, field);
       separator = ", ";

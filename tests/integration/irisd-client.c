@@ -7,10 +7,18 @@
 #include <unistd.h>
 
 /* One context for all clients of a test program, as ZeroMQ likes it. */
+static void *context = NULL;
+
+/* In a child after fork: nothing of the parent's ZeroMQ can be used there. */
+void
+client_new_context (void)
+{
+  context = zmq_ctx_new ();
+}
+
 static void *
 get_context (void)
 {
-  static void *context = NULL;
   if (context == NULL)
     context = zmq_ctx_new ();
   return context;
@@ -253,9 +261,8 @@ guint64
 client_occupy (Client *self, const char *gate, gint place)
 {
   IrisWireMessage item;
-  init_item (self, &item, "command");
-  iris_wire_message_set_args (
-      &item, (const char *const[]){ "sh", "-c", "echo > \"$0\"; exec cat \"$0\"", gate, NULL });
+  init_item (self, &item, "hold");
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_PATH, gate, -1);
   iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, place);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
   client_send (self, &item);

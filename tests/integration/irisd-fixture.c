@@ -41,6 +41,8 @@ irisd_spawn (const char *dir, const char *config, const char *const *options, in
   g_autoptr (GStrvBuilder) argv = g_strv_builder_new ();
   ck_assert_ptr_nonnull (g_getenv ("IRISD"));
   g_strv_builder_add_many (argv, g_getenv ("IRISD"), "--dir", dir, "--config", config_path, NULL);
+  if (g_getenv ("IRISD_HOLD_PLUGIN") != NULL)
+    g_strv_builder_add_many (argv, "--plugin", g_getenv ("IRISD_HOLD_PLUGIN"), NULL);
   if (ready_fd >= 0)
     g_strv_builder_add_many (argv, "--ready-fd", G_STRINGIFY (READY_FD), NULL);
   g_strv_builder_addv (argv, (const char **) options);

@@ -165,15 +165,24 @@ START_TEST (a_second_signal_stops_now_and_tells_everybody)
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autoptr (Client) client = client_hello (irisd->front);
   g_autoptr (Client) other = client_hello (irisd->front);
-  guint64 running = client_occupy (client, gate, 0);
+  guint64 running = client_submit_command (
+      client, NULL,
+      (const char *const[]){ "sh", "-c", "echo > \"$0\"; exec sleep 1000", gate, NULL });
+  close (gate_wait (gate));
+  g_autofree char *hold = gate_new (irisd, "hold");
+  client_occupy (client, hold, 0);
+  /* Some wait for a worker, some for the slot of the command. */
   for (guint i = 0; i < N_QUEUED; i++)
-    echo (client);
+    if (i % 2 == 0)
+      echo (client);
+    else
+      client_submit_command (client, NULL, (const char *const[]){ "true", NULL });
   client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
 
   irisd_signal (irisd, SIGTERM);
   wait_until_draining (other);
   irisd_signal (irisd, SIGTERM);
-  for (guint i = 0; i < N_QUEUED + 1; i++)
+  for (guint i = 0; i < N_QUEUED + 2; i++)
     {
       const IrisWireMessage *ending = client_receive_ending (client);
       assert_error (ending, IRIS_WIRE_ERROR_SHUTTING_DOWN);

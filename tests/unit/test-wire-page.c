@@ -61,7 +61,7 @@ kind_name (guint kind)
 /* One row "| 10 | `service` | text | yes | ..."; other rows (of bodies, of heads) have no "yes" or
  * "no" there. */
 static void
-read_key_row (const char *line, guint64 *allowed, guint64 *required)
+read_key_row (const char *line, IrisWireKeys *allowed, IrisWireKeys *required)
 {
   g_auto (GStrv) cells = split_row (line);
 
@@ -79,7 +79,7 @@ read_key_row (const char *line, guint64 *allowed, guint64 *required)
 
 START_TEST (the_page_lists_each_types_keys)
 {
-  guint64 allowed[256] = { 0 }, required[256] = { 0 };
+  IrisWireKeys allowed[256] = { 0 }, required[256] = { 0 };
   gboolean body[256] = { FALSE };
   guint n_sections = 0;
   gint type = 0;

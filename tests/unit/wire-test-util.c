@@ -68,7 +68,7 @@ random_int (GRand *rand, const IrisWireField *field)
 }
 
 static void
-random_args (GRand *rand, GPtrArray *arena, IrisWireMessage *message)
+random_args (GRand *rand, guint key, GPtrArray *arena, IrisWireMessage *message)
 {
   guint n = (guint) g_rand_int_range (rand, 0, 5) * (guint) g_rand_int_range (rand, 0, 5);
   const char **strv = g_new0 (const char *, n + 1);
@@ -76,7 +76,7 @@ random_args (GRand *rand, GPtrArray *arena, IrisWireMessage *message)
   for (guint i = 0; i < n; i++)
     strv[i] = random_string (rand, TRUE, arena).data;
   g_ptr_array_add (arena, strv);
-  iris_wire_message_set_args (message, strv);
+  iris_wire_message_set_list (message, key, strv);
 }
 
 static void
@@ -109,7 +109,7 @@ random_field (GRand *rand, guint key, GPtrArray *arena, IrisWireMessage *message
       iris_wire_message_set_target (message, id);
       break;
     case IRIS_WIRE_KIND_ARGS:
-      random_args (rand, arena, message);
+      random_args (rand, key, arena, message);
       break;
     case IRIS_WIRE_KIND_NONE:
       g_assert_not_reached ();
@@ -125,9 +125,9 @@ wire_test_random_message (GRand *rand, guint8 type, GPtrArray *arena, IrisWireMe
   for (guint i = 0; i < sizeof id; i++)
     id[i] = (guint8) g_rand_int (rand);
   iris_wire_message_init (message, type, id);
-  for (guint64 rest = info->allowed; rest != 0; rest &= rest - 1)
+  for (IrisWireKeys rest = info->allowed; rest != 0; rest &= rest - 1)
     {
-      guint key = (guint) __builtin_ctzll (rest);
+      guint key = iris_wire_keys_first (rest);
       if ((info->required & IRIS_WIRE_BIT (key)) != 0 || g_rand_boolean (rand))
         random_field (rand, key, arena, message);
     }
@@ -173,7 +173,8 @@ same_field (const IrisWireMessage *a, const IrisWireMessage *b, const IrisWireFi
     return same_string (IRIS_WIRE_CONST_FIELD (a, field, IrisWireString),
                         IRIS_WIRE_CONST_FIELD (b, field, IrisWireString));
   if (field->kind == IRIS_WIRE_KIND_ARGS)
-    return same_args (&a->args, &b->args);
+    return same_args (IRIS_WIRE_CONST_FIELD (a, field, IrisWireArgs),
+                      IRIS_WIRE_CONST_FIELD (b, field, IrisWireArgs));
   return memcmp (IRIS_WIRE_CONST_FIELD (a, field, char), IRIS_WIRE_CONST_FIELD (b, field, char),
                  sizes[field->kind])
          == 0;

@@ -206,6 +206,14 @@ iris_client_channel_lost (IrisClientLinkLoss loss, gpointer user_data)
       if (!self->settings->wait_for_daemon)
         fail_unreachable (self);
     }
+  else if (loss == IRIS_CLIENT_LINK_DENIED)
+    {
+      g_autofree char *why = g_strdup_printf (
+          "irisd at %s does not let you in: ask its owner to name you under [access] users",
+          self->endpoint);
+
+      iris_client_channel_fail (self, IRIS_CLIENT_ERROR_NOT_PERMITTED, why);
+    }
   else
     {
       g_autofree char *why = g_strdup_printf ("the connection to irisd at %s was lost",

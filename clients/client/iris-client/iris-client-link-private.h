@@ -12,6 +12,7 @@ typedef enum
 {
   IRIS_CLIENT_LINK_REFUSED, /* nobody listens there */
   IRIS_CLIENT_LINK_CLOSED,  /* the other side, once connected, hung up */
+  IRIS_CLIENT_LINK_DENIED,  /* the other side does not let this user in */
 } IrisClientLinkLoss;
 
 /* What a link tells its owner. Each may close the link. */

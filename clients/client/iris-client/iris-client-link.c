@@ -143,6 +143,8 @@ iris_client_link_monitor (void *monitor, gpointer user_data)
       self->connected = TRUE;
       self->funcs->writable (self->user_data);
     }
+  else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+    iris_client_link_lose (self, IRIS_CLIENT_LINK_DENIED);
   else if (event == ZMQ_EVENT_DISCONNECTED)
     iris_client_link_lose (self, IRIS_CLIENT_LINK_CLOSED);
   else if (event == ZMQ_EVENT_CONNECT_RETRIED && ++self->refused >= REFUSED_MAX
@@ -173,8 +175,8 @@ iris_client_link_start_monitor (IrisClientLink *self, void *zmq, GMainContext *c
   g_snprintf (address, sizeof address, "inproc://iris-client-monitor-%u",
               atomic_fetch_add_explicit (&counter, 1, memory_order_relaxed));
   if (zmq_socket_monitor (self->socket, address,
-                          ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_CONNECT_RETRIED
-                              | ZMQ_EVENT_DISCONNECTED)
+                          ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
+                              | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED)
       != 0)
     return FALSE;
   self->monitor = zmq_socket (zmq, ZMQ_PAIR);

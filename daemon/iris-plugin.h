@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a plug-in of irisd is: a shared library that brings services.
+ *
+ * A plug-in includes this header alone, links to nothing of iris, and defines
+ *
+ *     IRIS_PLUGIN_EXPORT const IrisPlugin *iris_plugin_get (void);
+ *
+ * which gives a description that stays as long as the library is loaded. irisd looks at its
+ * `interface` first and goes no further if that is not a version it knows.
+ *
+ * Threads: irisd calls iris_plugin_get(), `init` and `finish` from its main thread, `init` before
+ * and `finish` after everything else. `run` is called by workers, several at a time. An
+ * IrisPluginItem belongs to the call that got it.
+ *
+ * What goes wrong in `run` ends the item with the error `service-failed`; what would crash crashes
+ * irisd, of which a plug-in is a part with all its rights.
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IRIS_PLUGIN_INTERFACE:
+ *
+ * The version of what this header describes. A plug-in built against another one is refused.
+ *
+ * Since: 0.1
+ */
+#define IRIS_PLUGIN_INTERFACE 1
+
+/**
+ * IRIS_PLUGIN_EXPORT:
+ *
+ * Put it before the definition of iris_plugin_get().
+ *
+ * Since: 0.1
+ */
+#define IRIS_PLUGIN_EXPORT __attribute__ ((visibility ("default")))
+
+typedef struct _IrisPlugin IrisPlugin;
+typedef struct _IrisPluginItem IrisPluginItem;
+
+/**
+ * IrisPluginCalls:
+ * @get_payload: the item's payload, which may be empty; borrowed
+ * @get_args: (array zero-terminated=1): its arguments; borrowed, never %NULL
+ * @get_path: (nullable): the file that it is to work on; borrowed
+ * @get_place: the id of the place that it runs at
+ * @must_stop: whether it was cancelled, or irisd stops: long work asks this now and then
+ * @get_stop_fd: a descriptor that becomes readable when @must_stop ought to be asked, for work that
+ *   waits in poll(); -1 if there is none left. It belongs to irisd
+ * @take_result: the item's result: memory of g_malloc(), its length, what it is (a constant such as
+ *   `text/plain`, or %NULL)
+ * @fail: why there is no result: a sentence for a person, that says what to do next
+ *
+ * What a running item can be asked. Call it through the functions below.
+ *
+ * Since: 0.1
+ */
+typedef struct
+{
+  gconstpointer (*get_payload) (IrisPluginItem *item, gsize *size);
+  const char *const *(*get_args) (IrisPluginItem *item);
+  const char *(*get_path) (IrisPluginItem *item);
+  int (*get_place) (IrisPluginItem *item);
+  gboolean (*must_stop) (IrisPluginItem *item);
+  int (*get_stop_fd) (IrisPluginItem *item);
+  void (*take_result) (IrisPluginItem *item, gpointer data, gsize size, const char *content_type);
+  void (*fail) (IrisPluginItem *item, const char *sentence);
+
+  /*< private >*/
+  gpointer reserved[8];
+} IrisPluginCalls;
+
+/**
+ * IrisPluginItem:
+ * @calls: what it can be asked
+ * @data: what `init` gave
+ *
+ * An item that a service of a plug-in runs.
+ *
+ * Since: 0.1
+ */
+struct _IrisPluginItem
+{
+  const IrisPluginCalls *calls;
+  gpointer data;
+};
+
+/**
+ * IrisPluginService:
+ * @name: how items name it, 1 to 64 bytes of letters, digits, `-`, `_` and `.`
+ * @summary: one line for people
+ * @flags: what irisd has to know of it
+ * @run: does the work and ends with @take_result or @fail; without either the result is empty
+ *
+ * A service. The list of a plug-in ends with one without a name.
+ *
+ * Since: 0.1
+ */
+typedef struct
+{
+  const char *name;
+  const char *summary;
+  guint flags;
+  void (*run) (IrisPluginItem *item);
+
+  /*< private >*/
+  gpointer reserved[4];
+} IrisPluginService;
+
+/**
+ * IrisPluginFlags:
+ * @IRIS_PLUGIN_RESULT_GROWS: results may be larger than payloads: a client that owes
+ *   acknowledgements for more than it may has its items wait
+ * @IRIS_PLUGIN_REACHES_OUT: it does more than work on what an item brings along, so it is not for
+ *   clients over TCP, unless irisd's configuration trusts those
+ *
+ * What irisd has to know of a service.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  IRIS_PLUGIN_RESULT_GROWS = 1 << 0,
+  IRIS_PLUGIN_REACHES_OUT = 1 << 1,
+} IrisPluginFlags;
+
+/**
+ * IrisPlugin:
+ * @interface: %IRIS_PLUGIN_INTERFACE
+ * @name: the plug-in's name, for irisd's log
+ * @version: (nullable): its own version
+ * @services: its services, ending with one without a name
+ * @init: (nullable): makes it ready; %FALSE with an error if it cannot work. What it leaves in
+ *   @data is there in every item
+ * @finish: (nullable): gives back what @init took
+ *
+ * A plug-in.
+ *
+ * Since: 0.1
+ */
+struct _IrisPlugin
+{
+  guint interface;
+  const char *name;
+  const char *version;
+  const IrisPluginService *services;
+  gboolean (*init) (gpointer *data, GError **error);
+  void (*finish) (gpointer data);
+
+  /*< private >*/
+  gpointer reserved[4];
+};
+
+/**
+ * IrisPluginGet:
+ *
+ * The type of the function `iris_plugin_get`, which every plug-in exports.
+ *
+ * Returns: (transfer none): its description
+ *
+ * Since: 0.1
+ */
+typedef const IrisPlugin *(*IrisPluginGet) (void);
+
+static inline gconstpointer
+iris_plugin_item_get_payload (IrisPluginItem *item, gsize *size)
+{
+  return item->calls->get_payload (item, size);
+}
+
+static inline const char *const *
+iris_plugin_item_get_args (IrisPluginItem *item)
+{
+  return item->calls->get_args (item);
+}
+
+static inline const char *
+iris_plugin_item_get_path (IrisPluginItem *item)
+{
+  return item->calls->get_path (item);
+}
+
+static inline int
+iris_plugin_item_get_place (IrisPluginItem *item)
+{
+  return item->calls->get_place (item);
+}
+
+static inline gboolean
+iris_plugin_item_must_stop (IrisPluginItem *item)
+{
+  return item->calls->must_stop (item);
+}
+
+static inline int
+iris_plugin_item_get_stop_fd (IrisPluginItem *item)
+{
+  return item->calls->get_stop_fd (item);
+}
+
+static inline void
+iris_plugin_item_take_result (IrisPluginItem *item,
+                              gpointer data,
+                              gsize size,
+                              const char *content_type)
+{
+  item->calls->take_result (item, data, size, content_type);
+}
+
+static inline void
+iris_plugin_item_fail (IrisPluginItem *item, const char *sentence)
+{
+  item->calls->fail (item, sentence);
+}
+
+G_END_DECLS

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Who may do what: the users that are let in, and what is done for them with irisd's rights.
+ */
+#pragma once
+
+#include <glib.h>
+#include <sys/types.h>
+
+G_BEGIN_DECLS
+
+/* The user behind a connection that does not say, such as one over TCP. */
+#define IRISD_NOBODY ((gint64) -1)
+
+/* The domain that makes ZeroMQ ask the doorkeeper. */
+#define IRISD_ACCESS_DOMAIN "irisd"
+
+/**
+ * IrisdAccessRule:
+ * @IRISD_ACCESS_ENTER: to connect over ipc
+ * @IRISD_ACCESS_COMMANDS: to have programs run
+ * @IRISD_ACCESS_FILES: to have files read
+ *
+ * What a rule is about.
+ */
+typedef enum
+{
+  IRISD_ACCESS_ENTER,
+  IRISD_ACCESS_COMMANDS,
+  IRISD_ACCESS_FILES,
+  IRISD_ACCESS_N_RULES
+} IrisdAccessRule;
+
+/**
+ * IrisdAccess:
+ *
+ * The group [access] of the configuration: for each rule, whom it allows. Constant once read.
+ */
+typedef struct
+{
+  /*< private >*/
+  GArray *uids[IRISD_ACCESS_N_RULES]; /* of uid_t, beside the owner */
+  gboolean not_even_owner[IRISD_ACCESS_N_RULES];
+} IrisdAccess;
+
+void irisd_access_init (IrisdAccess *self);
+void irisd_access_clear (IrisdAccess *self);
+gboolean irisd_access_set (IrisdAccess *self, const char *key, const char *value, GError **error);
+gboolean irisd_access_check (const IrisdAccess *self, GError **error);
+gboolean irisd_access_is_shared (const IrisdAccess *self);
+gboolean irisd_access_allows (const IrisdAccess *self, IrisdAccessRule rule, gint64 uid);
+const char *irisd_access_rule_name (IrisdAccessRule rule);
+gint64 irisd_access_parse_address (const char *address);
+
+typedef struct _IrisdDoorkeeper IrisdDoorkeeper;
+
+IrisdDoorkeeper *irisd_doorkeeper_new (void *context, const IrisdAccess *access, GError **error);
+void irisd_doorkeeper_start (IrisdDoorkeeper *self);
+void irisd_doorkeeper_free (IrisdDoorkeeper *self);
+
+G_END_DECLS

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * How a command is to be run: what an item may say beside the program and its arguments.
+ */
+#pragma once
+
+#include <iris/iris.h>
+#include <sys/resource.h>
+
+G_BEGIN_DECLS
+
+/* How many different limits there are. */
+#define IRISD_COMMAND_MAX_LIMITS 6
+
+/**
+ * IrisdCommandLimit:
+ * @name: as the item names it; a constant
+ * @resource: what setrlimit(2) calls it
+ * @bounds: the soft limit and the hard one
+ *
+ * A limit that the kernel keeps.
+ */
+typedef struct
+{
+  const char *name;
+  int resource;
+  struct rlimit bounds;
+} IrisdCommandLimit;
+
+/**
+ * IrisdCommandOptions:
+ * @streamed: its output is sent as it comes
+ * @credit: bytes of output that may be sent at once, to begin with
+ * @directory: (nullable): where it runs, or irisd's
+ * @environment: (nullable): NAME=VALUE sets a variable, NAME takes one away
+ * @clear_environment: begin with no variables
+ * @nice: added to irisd's niceness
+ * @time_limit_ms: how long it may run; 0 for as long as it likes
+ * @has_grace: whether @grace_ms counts, and not the configuration
+ * @grace_ms: from SIGTERM to SIGKILL
+ * @max_output: bytes of output that are kept or sent, %G_MAXUINT64 if the item does not say
+ * @limits: what the kernel keeps
+ * @n_limits: how many of those
+ *
+ * All that.
+ */
+typedef struct
+{
+  gboolean streamed;
+  guint64 credit;
+  char *directory;
+  char **environment;
+  gboolean clear_environment;
+  int nice;
+  guint64 time_limit_ms;
+  gboolean has_grace;
+  guint64 grace_ms;
+  guint64 max_output;
+  IrisdCommandLimit limits[IRISD_COMMAND_MAX_LIMITS];
+  guint n_limits;
+} IrisdCommandOptions;
+
+gboolean irisd_command_options_are_given (const IrisWireMessage *item);
+gboolean irisd_command_options_check (const IrisWireMessage *item, GError **error);
+IrisdCommandOptions *irisd_command_options_new (const IrisWireMessage *item);
+void irisd_command_options_free (IrisdCommandOptions *self);
+char **irisd_command_options_make_environment (const IrisdCommandOptions *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdCommandOptions, irisd_command_options_free)
+
+G_END_DECLS

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Output of a running command on its way to its client.
+ *
+ * The runner's thread reads it, as much as the client has granted, and posts it to the gateway of
+ * the item; that sends it. Both post to one mailbox, which keeps the order, so an item's output
+ * comes before its ending, and the job is there as long as letters about it are.
+ *
+ * `output_credit` of a job is what may still be read. The gateway alone adds to it and the runner
+ * alone subtracts, so relaxed order does: the runner that is woken after an addition sees it, since
+ * the waking is a write and a read of a descriptor.
+ */
+#include "irisd-command-output.h"
+
+#include "irisd-command-runner.h"
+
+#include <string.h>
+
+struct _IrisdOutput
+{
+  IrisdLetter letter;
+  IrisdJob *job;
+  IrisWireChannel channel;
+  gsize size;
+  guint8 data[];
+};
+
+/**
+ * irisd_output_post:
+ * @job: a running job
+ * @channel: what its command wrote to
+ * @data: (array length=size): what it wrote; copied
+ * @size: how many bytes
+ */
+void
+irisd_output_post (IrisdJob *job, IrisWireChannel channel, const guint8 *data, gsize size)
+{
+  IrisdOutput *self = g_malloc (sizeof *self + size);
+  self->letter = (IrisdLetter){ .kind = IRISD_LETTER_OUTPUT };
+  self->job = job;
+  self->channel = channel;
+  self->size = size;
+  memcpy (self->data, data, size);
+  irisd_mailbox_post (job->mailbox, &self->letter);
+}
+
+IrisdOutput *
+irisd_output_from_letter (IrisdLetter *letter)
+{
+  return (IrisdOutput *) ((char *) letter - G_STRUCT_OFFSET (IrisdOutput, letter));
+}
+
+void
+irisd_output_free (IrisdOutput *self)
+{
+  g_free (self);
+}
+
+/**
+ * irisd_gateway_send_output:
+ * @self: the gateway
+ * @output: (transfer full): what came from the runner
+ */
+void
+irisd_gateway_send_output (IrisdGateway *self, IrisdOutput *output)
+{
+  IrisdPeer *peer = output->job->peer;
+  if (!irisd_peer_is_gone (peer))
+    {
+      IrisWireMessage message;
+      iris_wire_message_init (&message, IRIS_WIRE_OUTPUT, output->job->request_id);
+      iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_CHANNEL, output->channel);
+      iris_wire_message_set_body (&message, output->data, output->size);
+      irisd_gateway_send (self, &peer->route, peer, &message, NULL);
+    }
+  irisd_output_free (output);
+}
+
+/**
+ * irisd_gateway_grant:
+ * @self: the gateway
+ * @caller: who
+ * @more: a MORE message
+ *
+ * Lets an item send more output. An item that has ended needs none, and its client could not know.
+ */
+void
+irisd_gateway_grant (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *more)
+{
+  IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, more->target);
+  if (job == NULL)
+    return;
+  guint64 limit = self->core->config->limits.stream_credit;
+  guint64 held = atomic_load_explicit (&job->output_credit, memory_order_relaxed);
+  if (more->grant > limit || held > limit - more->grant)
+    {
+      irisd_gateway_refuse_limit (self, caller, more->request_id, "stream-credit", limit,
+                                  "an item holds credit for as many bytes of output as it may: "
+                                  "grant as much as has come");
+      return;
+    }
+  atomic_fetch_add_explicit (&job->output_credit, more->grant, memory_order_relaxed);
+  irisd_command_runner_wake (self->core->commands);
+}

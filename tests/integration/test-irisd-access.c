@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Who may do what. Only root can be another user, so the tests that need one are for root; for
+ * anybody there are those in which not even irisd's owner may.
+ */
+#include "irisd-fixture.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STRANGER 65534
+#define FRIEND   65533
+
+/* What the other user saw. */
+enum
+{
+  WELCOME = 10,
+  NO_ANSWER,
+  RAN,
+  REFUSED,
+  OTHER,
+};
+
+/* Others have to get as far as irisd's directory. */
+static void
+open_way (Irisd *irisd)
+{
+  g_autofree char *base = g_path_get_dirname (irisd->dir);
+  ck_assert_int_eq (chmod (base, 0711), 0);
+}
+
+static gboolean
+is_root (void)
+{
+  if (geteuid () == 0)
+    return TRUE;
+  g_printerr ("# not root: no other user to be\n");
+  return FALSE;
+}
+
+/* In a process of its own, in which nothing of the test's ZeroMQ may be used: becomes @uid, says
+ * HELLO, and, if it is welcome, submits an item. */
+static int
+visit (const char *endpoint, uid_t uid, IrisWireMessage *item)
+{
+  if (setgid (uid) != 0 || setuid (uid) != 0)
+    return OTHER;
+  client_new_context ();
+  Client *client = client_new (endpoint);
+  int patience = item == NULL ? 500 : GIVE_UP_MS;
+  zmq_setsockopt (client->socket, ZMQ_RCVTIMEO, &patience, sizeof patience);
+  IrisWireMessage hello;
+  client_init_message (client, &hello, IRIS_WIRE_HELLO);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, 1);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
+  client_send (client, &hello);
+  char byte;
+  if (zmq_recv (client->socket, &byte, 1, 0) < 0)
+    return NO_ANSWER;
+  if (item == NULL)
+    return WELCOME;
+  for (int more = 1; more != 0;)
+    {
+      gsize size = sizeof more;
+      zmq_getsockopt (client->socket, ZMQ_RCVMORE, &more, &size);
+      if (more != 0)
+        zmq_recv (client->socket, &byte, 1, 0);
+    }
+  message_set_id (item, ++client->next_id);
+  client_send (client, item);
+  const IrisWireMessage *reply = client_receive (client);
+  if (reply->type == IRIS_WIRE_RESULT)
+    return RAN;
+  return reply->type == IRIS_WIRE_ERROR_REPLY && reply->code == IRIS_WIRE_ERROR_NOT_PERMITTED
+                 && !reply->ends
+             ? REFUSED
+             : OTHER;
+}
+
+static int
+visit_as (const char *endpoint, uid_t uid, IrisWireMessage *item)
+{
+  pid_t pid = fork ();
+  if (pid == 0)
+    _exit (visit (endpoint, uid, item));
+  int status;
+  ck_assert_int_eq (waitpid (pid, &status, 0), pid);
+  ck_assert (WIFEXITED (status));
+  return WEXITSTATUS (status);
+}
+
+static void
+make_item (IrisWireMessage *item, const char *service, const char *path)
+{
+  static const char *const argv[] = { "true", NULL };
+  iris_wire_message_init (item, IRIS_WIRE_SUBMIT, NULL);
+  iris_wire_message_set_string (item, IRIS_WIRE_KEY_SERVICE, service, -1);
+  iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_QUIET, TRUE);
+  if (path != NULL)
+    iris_wire_message_set_string (item, IRIS_WIRE_KEY_PATH, path, -1);
+  else
+    iris_wire_message_set_args (item, argv);
+}
+
+static guint
+get_mode (const char *path)
+{
+  struct stat st;
+  ck_assert_int_eq (stat (path, &st), 0);
+  return st.st_mode & 07777;
+}
+
+START_TEST (the_sockets_are_the_owners_alone)
+{
+  Irisd *irisd = irisd_start (NULL, ONE_WORKER, NULL);
+  ck_assert_uint_eq (get_mode (irisd->dir), 0700);
+  ck_assert_uint_eq (get_mode (irisd->front + strlen ("ipc://")), 0600);
+  if (is_root ())
+    {
+      /* Even if somebody opens the way: the doorkeeper is the second lock. */
+      open_way (irisd);
+      ck_assert_int_eq (chmod (irisd->dir, 0711), 0);
+      ck_assert_int_eq (chmod (irisd->front + strlen ("ipc://"), 0666), 0);
+      ck_assert_int_eq (visit_as (irisd->front, STRANGER, NULL), NO_ANSWER);
+      g_autofree char *log = irisd_read_log (irisd);
+      ck_assert_ptr_nonnull (strstr (log, "refused a connection of the user 65534"));
+    }
+  g_autoptr (Client) client = client_hello (irisd->front);
+  client_free (g_steal_pointer (&client));
+  irisd_finish (irisd);
+}
+END_TEST
+
+START_TEST (whom_the_configuration_names_is_let_in_to_compute_and_no_more)
+{
+  if (!is_root ())
+    return;
+  Irisd *irisd = irisd_start ("[access]\nusers = 65533; 65532\n", ONE_WORKER, NULL);
+  open_way (irisd);
+  ck_assert_uint_eq (get_mode (irisd->dir), 0711);
+  ck_assert_uint_eq (get_mode (irisd->front + strlen ("ipc://")), 0666);
+  g_autofree char *lock = g_build_filename (irisd->dir, "irisd.lock", NULL);
+  ck_assert_uint_eq (get_mode (lock), 0600);
+  IrisWireMessage item;
+  make_item (&item, "echo", NULL);
+  ck_assert_int_eq (visit_as (irisd->front, FRIEND, &item), RAN);
+  make_item (&item, "command", NULL);
+  ck_assert_int_eq (visit_as (irisd->front, FRIEND, &item), REFUSED);
+  make_item (&item, "sha256", "/etc/passwd");
+  ck_assert_int_eq (visit_as (irisd->front, FRIEND, &item), REFUSED);
+  ck_assert_int_eq (visit_as (irisd->front, STRANGER, NULL), NO_ANSWER);
+  irisd_finish (irisd);
+}
+END_TEST
+
+START_TEST (each_rule_is_about_one_thing)
+{
+  if (!is_root ())
+    return;
+  Irisd *irisd = irisd_start ("[access]\nusers = 65533;65534\ncommands = 65533\nfiles = 65534\n",
+                              ONE_WORKER, NULL);
+  open_way (irisd);
+  IrisWireMessage item;
+  make_item (&item, "command", NULL);
+  ck_assert_int_eq (visit_as (irisd->front, FRIEND, &item), RAN);
+  ck_assert_int_eq (visit_as (irisd->front, STRANGER, &item), REFUSED);
+  make_item (&item, "sha256", "/etc/passwd");
+  ck_assert_int_eq (visit_as (irisd->front, FRIEND, &item), REFUSED);
+  ck_assert_int_eq (visit_as (irisd->front, STRANGER, &item), RAN);
+  irisd_finish (irisd);
+}
+END_TEST
+
+START_TEST (not_even_the_owner_if_the_configuration_says_so)
+{
+  Irisd *irisd = irisd_start ("[access]\ncommands = none\nfiles = none\n", ONE_WORKER, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  client_submit_command (client, NULL, (const char *const[]){ "true", NULL });
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_PERMITTED);
+  ck_assert (!client->message.ends);
+  g_autofree char *sentence = iris_wire_string_dup (&client->message.sentence);
+  ck_assert_ptr_nonnull (strstr (sentence, "[access] commands"));
+  client_submit_path (client, "wordcount", "/etc/passwd");
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_PERMITTED);
+  client_submit (client, "wordcount", "a b", 3, IRIS_PLACE_ANY, FALSE);
+  client_receive_type (client, IRIS_WIRE_RESULT);
+  client_free (g_steal_pointer (&client));
+  irisd_finish (irisd);
+}
+END_TEST
+
+/* ZeroMQ loses the metadata of a message's first frame when it was looked for before; the user of
+ * each must be known all the same, however busy the socket is. */
+START_TEST (the_user_is_known_of_every_message)
+{
+  Irisd *irisd = irisd_start (NULL, ONE_WORKER, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  for (guint i = 0; i < 500; i++)
+    client_submit_path (client, "sha256", "/dev/null/x");
+  for (guint i = 0; i < 500; i++)
+    {
+      assert_error (client_receive (client), IRIS_WIRE_ERROR_UNREADABLE_FILE);
+      ck_assert (client->message.ends); /* it was tried */
+    }
+  client_free (g_steal_pointer (&client));
+  irisd_finish (irisd);
+}
+END_TEST
+
+START_TEST (rules_that_make_no_sense_are_refused)
+{
+  static const struct
+  {
+    const char *config;
+    const char *words;
+  } bad[] = {
+    { "[access]\nusers = no-such-user-here\n", "there is no user “no-such-user-here”" },
+    { "[access]\ncommands = 65533\n", "is not let in" },
+    { "[access]\ncommands = none;65533\nusers = 65533\n", "stands alone" },
+    { "[access]\nuser = 0\n", "there is no key “user” in this group" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autofree char *base = g_dir_make_tmp ("irisd-XXXXXX", NULL);
+      Irisd *irisd = g_new0 (Irisd, 1);
+      irisd->dir = g_build_filename (base, "d", NULL);
+      irisd->process = irisd_spawn (irisd->dir, bad[i].config,
+                                    (const char *const[]){ ONE_WORKER, NULL }, -1);
+      irisd->pid = (pid_t) g_ascii_strtoll (g_subprocess_get_identifier (irisd->process), NULL, 10);
+      ck_assert_int_eq (irisd_wait (irisd), 2);
+      g_autofree char *log = irisd_read_log (irisd);
+      ck_assert_msg (strstr (log, bad[i].words) != NULL, "%s", log);
+      irisd_free (irisd);
+    }
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-access");
+  TCase *access = tcase_create ("access");
+  tcase_add_test (access, the_sockets_are_the_owners_alone);
+  tcase_add_test (access, whom_the_configuration_names_is_let_in_to_compute_and_no_more);
+  tcase_add_test (access, each_rule_is_about_one_thing);
+  tcase_add_test (access, not_even_the_owner_if_the_configuration_says_so);
+  tcase_add_test (access, the_user_is_known_of_every_message);
+  tcase_add_test (access, rules_that_make_no_sense_are_refused);
+  suite_add_tcase (suite, access);
+  return run_suite (suite);
+}

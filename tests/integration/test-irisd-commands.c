@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Commands: how they are run, what bounds them, and that nothing of them stays behind.
+ */
+#include "irisd-fixture.h"
+
+#include <glib/gstdio.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static Irisd *irisd;
+static Client *client;
+static IrisWireMessage item;
+static char *scratch;
+
+static void
+set_up (void)
+{
+  irisd = irisd_start ("[limits]\nkill-grace-ms = 60000\n", ONE_WORKER, NULL);
+  client = client_hello (irisd->front);
+  scratch = g_strdup_printf ("%s.scratch", irisd->dir);
+  ck_assert_int_eq (g_mkdir (scratch, 0700), 0);
+}
+
+static void
+tear_down (void)
+{
+  g_clear_pointer (&client, client_free);
+  irisd_finish (irisd);
+  g_clear_pointer (&scratch, g_free);
+}
+
+/* Begins an item; options are set before it is sent. */
+static void
+begin (const char *const *argv)
+{
+  client_init_message (client, &item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "command", -1);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
+  iris_wire_message_set_args (&item, argv);
+}
+
+#define command(...) begin ((const char *const[]){ __VA_ARGS__, NULL })
+#define limit(...)                                         \
+  iris_wire_message_set_list (&item, IRIS_WIRE_KEY_LIMITS, \
+                              (const char *const[]){ __VA_ARGS__, NULL })
+
+static guint64
+submit (void)
+{
+  client_send (client, &item);
+  return client->next_id;
+}
+
+static const IrisWireMessage *
+run (void)
+{
+  guint64 id = submit ();
+  const IrisWireMessage *ending = client_receive_ending (client);
+  ck_assert_uint_eq (message_get_id (ending), id);
+  client_ack (client, 1);
+  return ending;
+}
+
+static void
+assert_output (const char *text)
+{
+  const IrisWireMessage *result = run ();
+  g_autofree char *said = iris_wire_message_to_string (result);
+  ck_assert_msg (result->type == IRIS_WIRE_RESULT, "%s", said);
+  g_autofree char *body = g_strndup ((const char *) result->body.data, result->body.size);
+  ck_assert_str_eq (body, text);
+}
+
+START_TEST (a_command_runs_in_its_directory)
+{
+  g_autofree char *line = g_strdup_printf ("%s\n", scratch);
+  command ("pwd");
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_DIRECTORY, scratch, -1);
+  assert_output (line);
+
+  command ("pwd");
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_DIRECTORY, "/no/such/directory", -1);
+  assert_error (run (), IRIS_WIRE_ERROR_UNREADABLE_FILE);
+  ck_assert (client->message.ends);
+
+  command ("pwd");
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_DIRECTORY, "tmp", -1);
+  submit ();
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  ck_assert (!client->message.ends);
+}
+END_TEST
+
+START_TEST (a_command_has_the_environment_that_it_is_given)
+{
+  const char *const variables[] = { "A=1", "B=x=y", "C=", "A=2", "B", NULL };
+  command ("env");
+  iris_wire_message_set_list (&item, IRIS_WIRE_KEY_ENVIRONMENT, variables);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_CLEAR_ENVIRONMENT, TRUE);
+  assert_output ("A=2\nC=\n");
+
+  command ("sh", "-c", "echo \"$NEW ${HOME-none} ${PATH+path}\"");
+  iris_wire_message_set_list (&item, IRIS_WIRE_KEY_ENVIRONMENT,
+                              (const char *const[]){ "NEW=new", "HOME", NULL });
+  assert_output ("new none path\n");
+
+  command ("env");
+  iris_wire_message_set_list (&item, IRIS_WIRE_KEY_ENVIRONMENT,
+                              (const char *const[]){ "=x", NULL });
+  submit ();
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+}
+END_TEST
+
+START_TEST (a_command_can_be_nice)
+{
+  g_autofree char *own = NULL;
+  ck_assert (g_spawn_command_line_sync ("nice", &own, NULL, NULL, NULL));
+  g_strchomp (own);
+  const char *const argv[] = { "sh", "-c", "[ $(nice) -eq $(($1 + 7)) ]", "sh", own, NULL };
+  begin (argv);
+  iris_wire_message_set_int (&item, IRIS_WIRE_KEY_NICE, 7);
+  ck_assert_int_eq (run ()->exit_status, 0);
+}
+END_TEST
+
+START_TEST (limits_bite)
+{
+  command ("dd", "if=/dev/zero", "of=/dev/null", "bs=500M", "count=1");
+  limit ("memory=104857600");
+  ck_assert_int_eq (run ()->exit_status, 1);
+  command ("dd", "if=/dev/zero", "of=/dev/null", "bs=50M", "count=1");
+  limit ("memory=104857600");
+  ck_assert_int_eq (run ()->exit_status, 0);
+
+  command ("sh", "-c", "while :; do :; done");
+  limit ("cpu=1");
+  ck_assert_int_eq (run ()->signal, SIGXCPU);
+  command ("sh", "-c", "trap '' XCPU; while :; do :; done");
+  limit ("cpu=1");
+  ck_assert_int_eq (run ()->signal, SIGKILL);
+
+  command ("cat", "/dev/null");
+  limit ("files=3");
+  ck_assert_int_ne (run ()->exit_status, 0);
+
+  g_autofree char *file = g_build_filename (scratch, "file", NULL);
+  g_autofree char *of = g_strdup_printf ("of=%s", file);
+  command ("dd", "if=/dev/zero", of, "bs=2000", "count=2");
+  limit ("file-size=1000", "core=0");
+  ck_assert_int_eq (run ()->signal, SIGXFSZ);
+
+  command ("head", "-c", "100000", "/dev/zero");
+  limit ("output=1000");
+  ck_assert_uint_eq (run ()->body.size, 1000);
+  ck_assert (client->message.truncated);
+  ck_assert_int_eq (client->message.exit_status, 0);
+  ck_assert_uint_eq (client->message.bytes, 100000);
+}
+END_TEST
+
+START_TEST (limits_that_make_no_sense_are_refused)
+{
+  const char *const bad[] = { "",       "cpu",       "cpu=",   "cpu=x",
+                              "cpu=-1", "CPU=1",     "disk=1", "memory=1M",
+                              "=1",     "output= 1", "cpu=1 ", "files=9223372036854775808" };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      command ("true");
+      limit (bad[i]);
+      submit ();
+      assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+      ck_assert (!client->message.ends);
+    }
+  command ("true");
+  limit ("cpu=1", "cpu=2");
+  submit ();
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+
+  command ("true");
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_TIME_LIMIT_MS, 0);
+  submit ();
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+
+  /* Well-formed, and more than irisd has to give. */
+  command ("true");
+  limit ("files=1000000000000");
+  assert_error (run (), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  ck_assert (client->message.ends);
+}
+END_TEST
+
+START_TEST (options_are_for_commands)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      command ("x");
+      iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, i == 0 ? "echo" : "hold", -1);
+      limit ("cpu=1");
+      submit ();
+      assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+      ck_assert (!client->message.ends);
+    }
+}
+END_TEST
+
+START_TEST (a_command_ends_when_its_time_is_over)
+{
+  command ("sleep", "1000");
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_TIME_LIMIT_MS, 50);
+  assert_error (run (), IRIS_WIRE_ERROR_TIME_LIMIT);
+  ck_assert_int_eq (client->message.signal, SIGTERM);
+
+  command ("sh", "-c", "trap '' TERM; while :; do sleep 1000; done");
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_TIME_LIMIT_MS, 50);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_GRACE_MS, 50);
+  assert_error (run (), IRIS_WIRE_ERROR_TIME_LIMIT);
+  ck_assert_int_eq (client->message.signal, SIGKILL);
+
+  command ("echo", "in time");
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_TIME_LIMIT_MS, GIVE_UP_MS);
+  assert_output ("in time\n");
+}
+END_TEST
+
+/* A command that dies of SIGTERM and has begotten one that does not, with a child of its own. All
+ * hold the gate open. */
+#define STUBBORN \
+  "exec 3> \"$0\"; (trap '' TERM; echo >&3; while :; do sleep 1000; done) & exec sleep 1000"
+
+START_TEST (nothing_of_a_cancelled_commands_group_stays_behind)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  command ("sh", "-c", STUBBORN, gate);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_GRACE_MS, 50);
+  guint64 id = submit ();
+  int fd = gate_wait (gate);
+  client_cancel (client, id);
+  client_receive_type (client, IRIS_WIRE_CANCELLING);
+  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  /* Whoever held the pipe has gone before the ending came. */
+  struct pollfd pipe = { .fd = fd, .events = POLLIN };
+  char byte;
+  ck_assert_int_eq (poll (&pipe, 1, 0), 1);
+  ck_assert_int_eq (read (fd, &byte, 1), 0);
+  close (fd);
+}
+END_TEST
+
+START_TEST (a_group_that_heeds_sigterm_has_its_grace_and_no_more)
+{
+  /* The grace is a minute: were it waited out, the test would give up. */
+  g_autofree char *gate = gate_new (irisd, "gate");
+  command ("sh", "-c", "exec 3> \"$0\"; (sleep 1000; :) & echo >&3; exec sleep 1000", gate);
+  guint64 id = submit ();
+  int fd = gate_wait (gate);
+  client_cancel (client, id);
+  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  char byte;
+  ck_assert_int_eq (read (fd, &byte, 1), 0);
+  close (fd);
+}
+END_TEST
+
+START_TEST (a_command_that_ends_by_itself_may_leave_somebody_behind)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  command ("sh", "-c", "(exec cat \"$0\" 3>&1) & echo over", gate);
+  assert_output ("over\n");
+  gate_open (gate); /* somebody reads it */
+}
+END_TEST
+
+START_TEST (long_commands_do_not_keep_other_items_waiting)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  command ("cat", gate);
+  guint64 first = submit ();
+  command ("cat", gate);
+  guint64 second = submit ();
+  client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  ck_assert (message_body_is (client_receive_ending (client), "x"));
+
+  /* The second waits for the first's slot, and can be cancelled like whatever waits. */
+  client_cancel (client, second);
+  ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
+                     IRIS_WIRE_STATE_QUEUED);
+  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  ck_assert_uint_eq (message_get_id (&client->message), second);
+  gate_open (gate);
+  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), first);
+}
+END_TEST
+
+START_TEST (no_more_commands_run_at_a_place_than_the_limit_says)
+{
+  g_autofree char *alone = g_build_filename (scratch, "alone", NULL);
+  const guint n = TIMES (100);
+  for (guint i = 0; i < n; i++)
+    {
+      command ("sh", "-c", "mkdir \"$0\" && rmdir \"$0\"", alone);
+      submit ();
+    }
+  for (guint i = 0; i < n; i++)
+    {
+      ck_assert_int_eq (client_receive_ending (client)->exit_status, 0);
+      client_ack (client, 1);
+    }
+}
+END_TEST
+
+START_TEST (a_command_goes_where_there_is_a_slot_unless_it_is_strict)
+{
+  Irisd *two = irisd_start (NULL, TWO_PLACES, NULL);
+  Client *own = client_hello (two->front);
+  g_autofree char *gates[] = { gate_new (two, "a"), gate_new (two, "b"), gate_new (two, "c"),
+                               NULL };
+  client_free (client);
+  client = own;
+  for (guint i = 0; i < 3; i++)
+    {
+      command ("sh", "-c", "echo > \"$0\"; exec cat \"$0\"", gates[i]);
+      iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 0);
+      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, i < 2);
+      submit ();
+      if (i != 1)
+        close (gate_wait (gates[i])); /* the second waits for the first, the third does not */
+    }
+  gate_open (gates[2]);
+  ck_assert_int_eq (client_receive_ending (client)->place, 1);
+  ck_assert_int_eq (client->message.home, 0);
+  gate_open (gates[0]);
+  ck_assert_int_eq (client_receive_ending (client)->place, 0);
+  close (gate_wait (gates[1]));
+  gate_open (gates[1]);
+  ck_assert_int_eq (client_receive_ending (client)->place, 0);
+  g_autoptr (IrisWireStatus) status = client_get_status (client);
+  ck_assert_uint_eq (status->places[1].stolen_in, 1);
+  ck_assert_uint_eq (status->places[0].stolen_out, 1);
+  g_free (gates[0]), g_free (gates[1]), g_free (gates[2]);
+  gates[0] = NULL;
+  client_free (client);
+  irisd_finish (two);
+  client = client_hello (irisd->front);
+}
+END_TEST
+
+START_TEST (what_irisd_has_open_is_closed_for_commands)
+{
+  command ("sh", "-c", "ls /proc/self/fd");
+  assert_output ("0\n1\n2\n3\n"); /* 3 is ls's own */
+}
+END_TEST
+
+START_TEST (stopping_ends_running_and_waiting_commands)
+{
+  Irisd *other = irisd_start (NULL, ONE_WORKER, NULL);
+  Client *own = client_hello (other->front);
+  g_autofree char *gate = gate_new (other, "gate");
+  client_free (client);
+  client = own;
+  command ("sh", "-c", STUBBORN, gate);
+  submit ();
+  int fd = gate_wait (gate);
+  command ("sleep", "1000");
+  submit ();
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  irisd_signal (other, SIGTERM);
+  irisd_signal (other, SIGINT);
+  for (guint i = 0; i < 2; i++)
+    assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  char byte;
+  ck_assert_int_eq (read (fd, &byte, 1), 0);
+  close (fd);
+  ck_assert_int_eq (irisd_wait (other), 4);
+  irisd_free (other);
+  client_free (client);
+  client = client_hello (irisd->front);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-commands");
+  TCase *commands = tcase_create ("commands");
+  tcase_set_timeout (commands, 0);
+  tcase_add_checked_fixture (commands, set_up, tear_down);
+  tcase_add_test (commands, a_command_runs_in_its_directory);
+  tcase_add_test (commands, a_command_has_the_environment_that_it_is_given);
+  tcase_add_test (commands, a_command_can_be_nice);
+  tcase_add_test (commands, limits_bite);
+  tcase_add_test (commands, limits_that_make_no_sense_are_refused);
+  tcase_add_test (commands, options_are_for_commands);
+  tcase_add_test (commands, a_command_ends_when_its_time_is_over);
+  tcase_add_test (commands, nothing_of_a_cancelled_commands_group_stays_behind);
+  tcase_add_test (commands, a_group_that_heeds_sigterm_has_its_grace_and_no_more);
+  tcase_add_test (commands, a_command_that_ends_by_itself_may_leave_somebody_behind);
+  tcase_add_test (commands, long_commands_do_not_keep_other_items_waiting);
+  tcase_add_test (commands, no_more_commands_run_at_a_place_than_the_limit_says);
+  tcase_add_test (commands, a_command_goes_where_there_is_a_slot_unless_it_is_strict);
+  tcase_add_test (commands, what_irisd_has_open_is_closed_for_commands);
+  tcase_add_test (commands, stopping_ends_running_and_waiting_commands);
+  suite_add_tcase (suite, commands);
+  return run_suite (suite);
+}
