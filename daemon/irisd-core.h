@@ -57,6 +57,7 @@ typedef struct
 } IrisdPlaceInfo;
 
 typedef struct _IrisdGateway IrisdGateway;
+typedef struct _IrisdOutside IrisdOutside;
 
 /**
  * IrisdCore:
@@ -74,6 +75,8 @@ typedef struct
   IrisScheduler *scheduler;
   gboolean placed; /* the scheduler's places are these places */
   IrisdServices *services;
+  IrisdOutside *outside;   /* worker processes and what waits for them */
+  void *zmq;               /* the ZeroMQ context */
   IrisdGateway **gateways; /* one per place, then the front door */
   guint n_gateways;
   gint64 started_us;

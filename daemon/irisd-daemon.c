@@ -11,6 +11,7 @@
 #include "irisd-error.h"
 #include "irisd-gateway.h"
 #include "irisd-notify.h"
+#include "irisd-outside.h"
 #include "irisd-places.h"
 #include "irisd-socket.h"
 
@@ -147,7 +148,7 @@ open_sockets (IrisdDaemon *self, GError **error)
 {
   IrisdCore *core = &self->core;
   guint n = core->n_places + 1;
-  self->context = zmq_ctx_new ();
+  self->context = core->zmq = zmq_ctx_new ();
   zmq_ctx_set (self->context, ZMQ_IO_THREADS,
                CLAMP (n / GATEWAYS_PER_IO_THREAD, 1, MAX_IO_THREADS));
   self->sockets = g_new0 (void *, n);
@@ -216,6 +217,7 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
     return NULL;
   describe_places (self);
   core->services = irisd_services_new_builtin ();
+  core->outside = irisd_outside_new (core);
   if (!open_sockets (self, error) || !make_gateways (self, error))
     return NULL;
   start_threads (self);
@@ -247,6 +249,7 @@ irisd_daemon_free (IrisdDaemon *self)
   for (guint i = 0; i < core->n_gateways; i++)
     irisd_gateway_free (core->gateways[i]);
   g_free (core->gateways);
+  g_clear_pointer (&core->outside, irisd_outside_free);
   for (guint i = 0; self->sockets != NULL && i <= core->n_places; i++)
     irisd_socket_close (self->sockets[i]);
   g_free (self->sockets);
@@ -342,6 +345,7 @@ stop_now (IrisdDaemon *self)
   irisd_running_wake_all (&self->core.running);
   wait_until (self, all_gateways_stop, FALSE);
   iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_CANCEL);
+  irisd_outside_close (self->core.outside);
   wait_until (self, has_no_items, FALSE);
 }
 

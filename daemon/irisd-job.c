@@ -15,6 +15,8 @@
  */
 #include "irisd-job.h"
 
+#include "irisd-outside.h"
+
 #include <string.h>
 
 static void run_on_worker (gpointer data);
@@ -93,6 +95,8 @@ irisd_job_free (IrisdJob *self)
   g_clear_error (&self->result.error);
   g_strfreev (self->args);
   g_free (self->path);
+  if (self->task != NULL)
+    irisd_task_unref (self->task);
   irisd_peer_unref (self->peer);
   g_free (self);
 }
@@ -100,7 +104,10 @@ irisd_job_free (IrisdJob *self)
 void
 irisd_job_requeue (IrisdJob *self)
 {
-  iris_scheduler_queue_item (self->core->scheduler, &self->item);
+  if (self->task != NULL)
+    irisd_outside_queue (self->core->outside, self);
+  else
+    iris_scheduler_queue_item (self->core->scheduler, &self->item);
 }
 
 /**
@@ -190,10 +197,15 @@ must_wait (IrisdJob *self)
          && irisd_peer_get_bytes (self->peer) > self->core->config->limits.in_flight_bytes;
 }
 
-/* Counts a result before this worker takes the next item of the same peer, so that what a peer owes
- * exceeds its limit by no more than one result for each worker. */
-static void
-charge_result (IrisdJob *self)
+/**
+ * irisd_job_charge_result:
+ * @self: a job that has a result
+ *
+ * Counts a result before this worker takes the next item of the same peer, so that what a peer owes
+ * exceeds its limit by no more than one result for each worker.
+ */
+void
+irisd_job_charge_result (IrisdJob *self)
 {
   gsize size = zmq_msg_size (&self->result.body);
   self->charge += size;
@@ -211,7 +223,7 @@ run_service (IrisdJob *self)
   self->service->run (self);
   self->ended_ns = irisd_now_ns ();
   if (self->service->output_grows)
-    charge_result (self);
+    irisd_job_charge_result (self);
   irisd_core_count_run (self->core, self->place, self->result.bytes,
                         (guint64) (self->ended_ns - self->started_ns));
 }

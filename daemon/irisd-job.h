@@ -55,6 +55,8 @@ typedef struct
   gboolean truncated;
 } IrisdResult;
 
+typedef struct _IrisdTask IrisdTask;
+
 struct _IrisdJob
 {
   IrisItem item;
@@ -71,10 +73,12 @@ struct _IrisdJob
   gint64 accepted_ns;
   char **args;
   char *path;
+  IrisdTask *task; /* if worker processes do it (irisd-outside.h) */
 
   /* The gateway's own, whoever holds the job. */
-  gboolean ended;  /* its ending was sent before it came back, or nobody wants it */
-  gboolean parked; /* it waits in its peer's list */
+  gboolean ended;     /* its ending was sent before it came back, or nobody wants it */
+  gboolean parked;    /* it waits in its peer's list */
+  gboolean withdrawn; /* no worker process has it any more, and the gateway is to end it */
 
   /* Belongs to whoever holds the job: gateway, then worker, then gateway. */
   gint place;
@@ -110,6 +114,7 @@ irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...) G_G
 void irisd_job_fail_stopped (IrisdJob *self);
 void irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type);
 void irisd_job_return_payload (IrisdJob *self);
+void irisd_job_charge_result (IrisdJob *self);
 
 static inline IrisdJob *
 irisd_job_from_letter (IrisdLetter *letter)

@@ -15,11 +15,13 @@ typedef struct _IrisdLetter IrisdLetter;
  * IrisdLetterKind:
  * @IRISD_LETTER_JOB: a job that comes back (irisd-job.h)
  * @IRISD_LETTER_INQUIRY: a CANCEL that goes from gateway to gateway (irisd-inquiry.h)
+ * @IRISD_LETTER_NOTICE: news about a lease (irisd-outside.h)
  */
 typedef enum
 {
   IRISD_LETTER_JOB,
   IRISD_LETTER_INQUIRY,
+  IRISD_LETTER_NOTICE,
 } IrisdLetterKind;
 
 /**

@@ -37,6 +37,9 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_BUSY: `busy`: a limit on what is in flight is reached; try again later
  * @IRIS_WIRE_ERROR_NOT_PERMITTED: `not-permitted`: this client may not do that
  * @IRIS_WIRE_ERROR_INTERNAL: `internal`: irisd itself failed
+ * @IRIS_WIRE_ERROR_NO_SUCH_LEASE: `no-such-lease`: the lease has ended, or never was this worker's
+ * @IRIS_WIRE_ERROR_NO_WORKER: `no-worker`: nobody serves the item's service any more
+ * @IRIS_WIRE_ERROR_WORKER_LOST: `worker-lost`: too many workers were lost while they had the item
  *
  * Numbers never change their meaning and are never used again.
  *
@@ -62,14 +65,17 @@ typedef enum
   IRIS_WIRE_ERROR_BUSY = 16,
   IRIS_WIRE_ERROR_NOT_PERMITTED = 17,
   IRIS_WIRE_ERROR_INTERNAL = 18,
+  IRIS_WIRE_ERROR_NO_SUCH_LEASE = 25,
+  IRIS_WIRE_ERROR_NO_WORKER = 26,
+  IRIS_WIRE_ERROR_WORKER_LOST = 27,
 } IrisWireError;
 
 /**
  * IRIS_WIRE_N_ERRORS:
  *
- * The codes are 1 to this one.
+ * The codes are among 1 to this one; some in between have no meaning yet.
  */
-#define IRIS_WIRE_N_ERRORS 18
+#define IRIS_WIRE_N_ERRORS 27
 
 IRIS_AVAILABLE_IN_ALL
 GQuark iris_wire_error_quark (void);
