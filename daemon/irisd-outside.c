@@ -460,7 +460,6 @@ end_run (IrisdOutside *self, IrisdJob *job, gint place)
 {
   job->ended_ns = irisd_now_ns ();
   job->place = place;
-  irisd_job_charge_result (job);
   irisd_core_count_run (self->core, place != IRIS_PLACE_ANY ? place : job->home, job->result.bytes,
                         (guint64) (job->ended_ns - job->started_ns));
   send_home (job);
@@ -485,15 +484,22 @@ irisd_outside_done (IrisdOutside *self,
   IrisdErrand *errand = NULL;
   IrisdJob *job = NULL;
   gint64 now = enter (self);
+  errand = irisd_leases_find (self->book, &worker->server, lease);
+  if (errand != NULL)
+    {
+      /* Charged before the next item is leased, which depends on what the peer owes. */
+      job = task_of (errand)->job;
+      zmq_msg_move (&job->result.body, body);
+      irisd_job_charge_result (job);
+    }
   gboolean ended = irisd_leases_done (self->book, &worker->server, lease, now, &errand)
                    == IRISD_LEASE_ENDED;
   if (ended)
-    job = take_job (task_of (errand));
+    take_job (task_of (errand));
   gint place = worker->server.place;
   leave (self);
   if (!ended)
     return FALSE;
-  zmq_msg_move (&job->result.body, body);
   if (iris_wire_message_has (done, IRIS_WIRE_KEY_CONTENT_TYPE))
     job->result.content_type = job->task->result_type = iris_wire_string_dup (&done->content_type);
   end_run (self, job, place);
