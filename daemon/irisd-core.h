@@ -62,6 +62,7 @@ typedef struct _IrisdGateway IrisdGateway;
 typedef struct _IrisdCommandRunner IrisdCommandRunner;
 typedef struct _IrisdCommandSlots IrisdCommandSlots;
 typedef struct _IrisdPlugins IrisdPlugins;
+typedef struct _IrisdOutside IrisdOutside;
 
 /**
  * IrisdCore:
@@ -82,6 +83,8 @@ typedef struct
   IrisdPlugins *plugins;
   IrisdCommandRunner *commands;
   IrisdCommandSlots *slots;
+  IrisdOutside *outside;   /* worker processes and what waits for them */
+  void *zmq;               /* the ZeroMQ context */
   IrisdGateway **gateways; /* one per place, then the front door */
   guint n_gateways;
   gint64 started_us;

@@ -14,6 +14,7 @@
 #include "irisd-error.h"
 #include "irisd-gateway.h"
 #include "irisd-notify.h"
+#include "irisd-outside.h"
 #include "irisd-places.h"
 #include "irisd-plugin.h"
 #include "irisd-socket.h"
@@ -153,7 +154,7 @@ open_sockets (IrisdDaemon *self, GError **error)
 {
   IrisdCore *core = &self->core;
   guint n = core->n_places + 1;
-  self->context = zmq_ctx_new ();
+  self->context = core->zmq = zmq_ctx_new ();
   zmq_ctx_set (self->context, ZMQ_IO_THREADS,
                CLAMP (n / GATEWAYS_PER_IO_THREAD, 1, MAX_IO_THREADS));
   self->doorkeeper = irisd_doorkeeper_new (self->context, &core->config->access, error);
@@ -228,6 +229,7 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
     return NULL;
   describe_places (self);
   core->services = irisd_services_new_builtin ();
+  core->outside = irisd_outside_new (core);
   if (!open_sockets (self, error)
       || (core->plugins = irisd_plugins_load (config, core->services, error)) == NULL
       || !make_gateways (self, error)
@@ -262,6 +264,7 @@ irisd_daemon_free (IrisdDaemon *self)
   for (guint i = 0; i < core->n_gateways; i++)
     irisd_gateway_free (core->gateways[i]);
   g_free (core->gateways);
+  g_clear_pointer (&core->outside, irisd_outside_free);
   for (guint i = 0; self->sockets != NULL && i <= core->n_places; i++)
     irisd_socket_close (self->sockets[i]);
   g_free (self->sockets);
@@ -363,6 +366,7 @@ stop_now (IrisdDaemon *self)
   wait_until (self, all_gateways_stop, FALSE);
   irisd_command_slots_close (self->core.slots);
   iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_CANCEL);
+  irisd_outside_close (self->core.outside);
   wait_until (self, has_no_items, FALSE);
 }
 

@@ -251,6 +251,21 @@ irisd_gateway_retry_backlog (IrisdGateway *self)
 }
 
 /**
+ * irisd_gateway_offer:
+ * @self: the gateway
+ * @peer: for whom
+ * @message: what, without a body
+ *
+ * Sends what is soon out of date: if there is no room for it now, it is dropped.
+ */
+void
+irisd_gateway_offer (IrisdGateway *self, IrisdPeer *peer, IrisWireMessage *message)
+{
+  if (!irisd_peer_is_gone (peer) && peer->outbox.count == 0 && encode (self, message))
+    irisd_reply_send_frames (self->socket, &peer->route, self->encoder.frames, NULL);
+}
+
+/**
  * irisd_gateway_probe:
  * @self: the gateway
  * @peer: somebody who was silent for long

@@ -4,6 +4,7 @@
  */
 #include "irisd-gateway-private.h"
 #include "irisd-inquiry.h"
+#include "irisd-outside.h"
 
 #include <unistd.h>
 
@@ -11,10 +12,12 @@ static void
 describe_run (IrisWireMessage *message, const IrisdJob *job)
 {
   iris_wire_message_set_int (message, IRIS_WIRE_KEY_HOME, job->home);
-  if (job->place == IRIS_PLACE_ANY)
+  if (job->ended_ns == 0 || job->started_ns == 0)
     return;
-  iris_wire_message_set_int (message, IRIS_WIRE_KEY_PLACE, job->place);
-  iris_wire_message_set_int (message, IRIS_WIRE_KEY_WORKER, job->worker);
+  if (job->place != IRIS_PLACE_ANY)
+    iris_wire_message_set_int (message, IRIS_WIRE_KEY_PLACE, job->place);
+  if (job->worker >= 0)
+    iris_wire_message_set_int (message, IRIS_WIRE_KEY_WORKER, job->worker);
   iris_wire_message_set_uint (message, IRIS_WIRE_KEY_QUEUE_NS,
                               (guint64) (job->started_ns - job->accepted_ns));
   iris_wire_message_set_uint (message, IRIS_WIRE_KEY_RUN_NS,
@@ -201,6 +204,22 @@ irisd_gateway_end_parked (IrisdGateway *self)
     take_back_held (self, g_ptr_array_index (parked, i));
 }
 
+/* Cancels a job. Returns whether it was queued; if `ours`, it is ended by end_cancelled(). */
+static gboolean
+cancel_job (IrisdGateway *self, IrisdJob *job, gboolean *ours)
+{
+  if (job->task == NULL || job->parked)
+    return *ours = irisd_job_cancel (job) == IRISD_JOB_CANCELLED;
+
+  IrisdErrandState state = irisd_outside_withdraw (self->core->outside, job);
+  *ours = state != IRISD_ERRAND_GONE;
+  if (*ours)
+    job->withdrawn = TRUE;
+  else
+    irisd_job_cancel_queued (job); /* its letter is on the way */
+  return state == IRISD_ERRAND_WAITED;
+}
+
 /* Ends a queued item at once; its job, if the scheduler still has it, comes back to be freed. */
 static void
 end_cancelled (IrisdGateway *self, IrisdJob *job)
@@ -208,6 +227,12 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
   if (job->parked)
     {
       unpark (self, job);
+      end_job (self, job);
+      return;
+    }
+  if (job->withdrawn)
+    {
+      irisd_job_fail (job, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled");
       end_job (self, job);
       return;
     }
@@ -226,8 +251,9 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
 gboolean
 irisd_gateway_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job)
 {
-  gboolean queued = irisd_job_cancel (job) == IRISD_JOB_CANCELLED;
-  if (queued && !irisd_peer_is_gone (peer))
+  gboolean ours = FALSE;
+  gboolean queued = cancel_job (self, job, &ours);
+  if (ours && !irisd_peer_is_gone (peer))
     end_cancelled (self, job);
   return queued;
 }
@@ -296,9 +322,11 @@ irisd_gateway_cancel (IrisdGateway *self, const IrisdCaller *caller, const IrisW
       irisd_gateway_tell_not_found (self, caller, request->request_id, "this connection");
       return;
     }
-  gboolean queued = irisd_job_cancel (job) == IRISD_JOB_CANCELLED;
+  gboolean ours = FALSE;
+  gboolean queued = cancel_job (self, job, &ours);
+  gboolean withdrawn = job->withdrawn;
   irisd_gateway_tell_cancelling (self, caller, request->request_id, queued);
-  if (queued && !irisd_peer_is_gone (caller->peer))
+  if (ours && (withdrawn || !irisd_peer_is_gone (caller->peer)))
     end_cancelled (self, job);
 }
 

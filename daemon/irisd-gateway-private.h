@@ -28,6 +28,11 @@ struct _IrisdGateway
   gint64 retry_at_us;
   guint n_parked;
   guint next_home; /* of the front door: whose turn it is */
+
+  GQueue outside_workers; /* worker processes, silent longest first */
+  void *monitor;          /* ZeroMQ's, while there are some */
+  guint probe_ms;         /* the pause before they are asked again; 0 if there is no reason to */
+  gint64 probe_at_us;
 };
 
 /**
@@ -80,6 +85,7 @@ void irisd_gateway_refuse_limit (IrisdGateway *self,
 void irisd_gateway_flush (IrisdGateway *self, IrisdPeer *peer);
 void irisd_gateway_retry_backlog (IrisdGateway *self);
 gboolean irisd_gateway_probe (IrisdGateway *self, IrisdPeer *peer);
+void irisd_gateway_offer (IrisdGateway *self, IrisdPeer *peer, IrisWireMessage *message);
 
 /* irisd-request.c: messages on their way in. */
 void irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames);

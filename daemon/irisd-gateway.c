@@ -15,6 +15,7 @@
 #include "irisd-command-output.h"
 #include "irisd-gateway-private.h"
 #include "irisd-inquiry.h"
+#include "irisd-outside-gateway.h"
 
 #include <errno.h>
 
@@ -36,12 +37,13 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   iris_wire_encoder_init (&self->encoder, &core->wire_limits);
   irisd_peers_init (&self->peers);
   g_queue_init (&self->backlog);
+  g_queue_init (&self->outside_workers);
   return self;
 }
 
-/* Questions that nobody will answer any more: irisd is at its end. */
+/* Letters that nobody will answer any more: irisd is at its end. */
 static void
-drop_inquiries (IrisdGateway *self)
+drop_letters (IrisdGateway *self)
 {
   IrisdLetter *letter = irisd_mailbox_take (&self->mailbox);
   while (letter != NULL)
@@ -49,6 +51,8 @@ drop_inquiries (IrisdGateway *self)
       IrisdLetter *next = letter->next;
       if (letter->kind == IRISD_LETTER_INQUIRY)
         irisd_inquiry_free (irisd_inquiry_from_letter (letter));
+      else if (letter->kind == IRISD_LETTER_NOTICE)
+        irisd_notice_free (irisd_notice_from_letter (letter));
       letter = next;
     }
 }
@@ -62,7 +66,7 @@ irisd_gateway_free (IrisdGateway *self)
 {
   if (self == NULL)
     return;
-  drop_inquiries (self);
+  drop_letters (self);
   irisd_mailbox_clear (&self->mailbox);
   iris_wire_encoder_clear (&self->encoder);
   irisd_peers_clear (&self->peers);
@@ -134,6 +138,8 @@ take_letters (IrisdGateway *self)
         irisd_gateway_inquire (self, irisd_inquiry_from_letter (letter));
       else if (letter->kind == IRISD_LETTER_OUTPUT)
         irisd_gateway_send_output (self, irisd_output_from_letter (letter));
+      else if (letter->kind == IRISD_LETTER_NOTICE)
+        irisd_gateway_notice (self, irisd_notice_from_letter (letter));
       else
         irisd_gateway_take_back (self, irisd_job_from_letter (letter));
       letter = next;
@@ -147,12 +153,23 @@ earlier (gint64 a, gint64 b)
   return a == 0 || b < a ? b : a;
 }
 
+/* When worker processes want to be looked after; 0 for never. The front door keeps the time of the
+ * leases of all gateways. */
+static gint64
+outside_deadline (IrisdGateway *self)
+{
+  gint64 until = irisd_gateway_get_watch_deadline (self);
+  if (self->place == IRISD_FRONT)
+    until = MIN (until, irisd_outside_get_alarm (self->core->outside));
+  return until != G_MAXINT64 ? until : 0;
+}
+
 /* Until when the thread may sleep; -1 for as long as it likes. */
 static long
 time_left_ms (IrisdGateway *self)
 {
   IrisdPhase phase = irisd_gateway_get_phase (self);
-  gint64 until = 0;
+  gint64 until = outside_deadline (self);
   if (self->backlog.length > 0)
     until = earlier (until, self->retry_at_us);
   if (phase == IRISD_PHASE_FLUSHING || (phase == IRISD_PHASE_DRAINING && self->n_parked > 0))
@@ -171,8 +188,10 @@ sleep_until_something (IrisdGateway *self)
   zmq_pollitem_t items[] = {
     { .socket = self->socket, .events = ZMQ_POLLIN },
     { .fd = self->mailbox.fd, .events = ZMQ_POLLIN },
+    { .socket = self->monitor, .events = ZMQ_POLLIN },
   };
-  int n = zmq_poll (items, G_N_ELEMENTS (items), time_left_ms (self));
+  int n_items = G_N_ELEMENTS (items) - (self->monitor == NULL);
+  int n = zmq_poll (items, n_items, time_left_ms (self));
   irisd_mailbox_finish_sleep (&self->mailbox, n > 0 && items[1].revents != 0);
 }
 
@@ -183,6 +202,8 @@ follow_phase (IrisdGateway *self)
   IrisdPhase phase = irisd_core_get_phase (self->core);
   if (phase != irisd_gateway_get_phase (self))
     {
+      if (irisd_gateway_get_phase (self) == IRISD_PHASE_SERVING)
+        irisd_gateway_tell_workers_the_end (self);
       atomic_store_explicit (&self->phase, phase, memory_order_release);
       irisd_core_wake_main (self->core);
     }
@@ -198,13 +219,25 @@ is_done (IrisdGateway *self, IrisdPhase phase)
 }
 
 static void
+check_outside (IrisdGateway *self, gboolean heard_all)
+{
+  irisd_gateway_check_workers (self, heard_all);
+  gint64 alarm = self->place == IRISD_FRONT ? irisd_outside_get_alarm (self->core->outside)
+                                            : G_MAXINT64;
+  if (alarm != G_MAXINT64 && g_get_monotonic_time () >= alarm)
+    irisd_outside_expire (self->core->outside);
+}
+
+static void
 serve (IrisdGateway *self)
 {
   for (;;)
     {
       IrisdPhase phase = follow_phase (self);
       gboolean any = take_letters (self);
-      any |= receive_some (self);
+      gboolean received = receive_some (self);
+      any |= received;
+      check_outside (self, !received);
       irisd_gateway_end_parked (self);
       irisd_gateway_retry_backlog (self);
       if (is_done (self, phase))
@@ -232,6 +265,7 @@ close_socket (IrisdGateway *self)
 {
   gint64 left = irisd_core_get_deadline (self->core) - g_get_monotonic_time ();
   int linger = (int) CLAMP (left / 1000, 0, G_MAXINT);
+  irisd_gateway_unwatch_connections (self);
   zmq_setsockopt (self->socket, ZMQ_LINGER, &linger, sizeof linger);
   zmq_close (self->socket);
   self->socket = NULL;

@@ -8,14 +8,37 @@
  */
 #include "irisd-command-runner.h"
 #include "irisd-gateway-private.h"
+#include "irisd-outside-gateway.h"
 
 /* A full table asks this many of those that were silent longest whether they are still there. */
 #define PROBES 64
+
+/* What worker processes do comes back at once, or is on its way back. */
+static void
+withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
+{
+  g_autoptr (GPtrArray) jobs = g_ptr_array_new ();
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, peer->jobs);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      IrisdJob *job = value;
+      if (job->task == NULL || job->parked
+          || irisd_outside_withdraw (self->core->outside, job) == IRISD_ERRAND_GONE)
+        continue;
+      g_hash_table_iter_remove (&iter);
+      g_ptr_array_add (jobs, job);
+    }
+  for (guint i = 0; i < jobs->len; i++)
+    irisd_gateway_take_back (self, g_ptr_array_index (jobs, i));
+}
 
 static void
 cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
 {
   gboolean streams = FALSE;
+  withdraw_jobs (self, peer);
   GHashTableIter iter;
   gpointer value;
   g_hash_table_iter_init (&iter, peer->jobs);
@@ -49,6 +72,7 @@ irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there
 {
   irisd_peer_ref (peer);
   atomic_store_explicit (&peer->gone, TRUE, memory_order_relaxed);
+  irisd_gateway_dismiss (self, peer);
   cancel_jobs (self, peer);
   while (peer->held.length > 0)
     {

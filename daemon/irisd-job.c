@@ -20,6 +20,7 @@
 
 #include "irisd-command-runner.h"
 #include "irisd-command-slots.h"
+#include "irisd-outside.h"
 
 #include <string.h>
 
@@ -105,6 +106,8 @@ irisd_job_free (IrisdJob *self)
   g_strfreev (self->args);
   g_free (self->path);
   irisd_command_options_free (self->options);
+  if (self->task != NULL)
+    irisd_task_unref (self->task);
   irisd_peer_unref (self->peer);
   g_free (self);
 }
@@ -120,7 +123,10 @@ set_place (IrisdJob *self, gint place, gboolean strict)
 void
 irisd_job_requeue (IrisdJob *self)
 {
-  iris_scheduler_queue_item (self->core->scheduler, &self->item);
+  if (self->task != NULL)
+    irisd_outside_queue (self->core->outside, self);
+  else
+    iris_scheduler_queue_item (self->core->scheduler, &self->item);
 }
 
 /**
@@ -224,10 +230,15 @@ must_wait (IrisdJob *self)
          && irisd_peer_get_bytes (self->peer) > self->core->config->limits.in_flight_bytes;
 }
 
-/* Counts a result before this worker takes the next item of the same peer, so that what a peer owes
- * exceeds its limit by no more than one result for each worker. */
-static void
-charge_result (IrisdJob *self)
+/**
+ * irisd_job_charge_result:
+ * @self: a job that has a result
+ *
+ * Counts a result before this worker takes the next item of the same peer, so that what a peer owes
+ * exceeds its limit by no more than one result for each worker.
+ */
+void
+irisd_job_charge_result (IrisdJob *self)
 {
   gsize size = zmq_msg_size (&self->result.body);
   self->charge += size;
@@ -246,7 +257,7 @@ void
 irisd_job_end (IrisdJob *self)
 {
   if (self->service->output_grows)
-    charge_result (self);
+    irisd_job_charge_result (self);
   irisd_command_slots_leave (self->core->slots, self);
   irisd_core_count_run (self->core, self->place, self->result.bytes,
                         (guint64) (self->ended_ns - self->started_ns));

@@ -56,6 +56,8 @@ typedef struct
   gboolean truncated;
 } IrisdResult;
 
+typedef struct _IrisdTask IrisdTask;
+
 struct _IrisdJob
 {
   IrisItem item;
@@ -76,10 +78,12 @@ struct _IrisdJob
   IrisdCommandOptions *options; /* of a command that says something */
 
   _Atomic guint64 output_credit; /* bytes of output that may be sent */
+  IrisdTask *task;               /* if worker processes do it (irisd-outside.h) */
 
   /* The gateway's own, whoever holds the job. */
-  gboolean ended;  /* its ending was sent before it came back, or nobody wants it */
-  gboolean parked; /* it waits in its peer's list */
+  gboolean ended;     /* its ending was sent before it came back, or nobody wants it */
+  gboolean parked;    /* it waits in its peer's list */
+  gboolean withdrawn; /* no worker process has it any more, and the gateway is to end it */
 
   /* Belongs to whoever holds the job: gateway, then worker, then gateway. */
   gint slot; /* the place at whose expense it runs, or -1; and where it waits for one */
@@ -122,6 +126,7 @@ irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...) G_G
 void irisd_job_fail_stopped (IrisdJob *self);
 void irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type);
 void irisd_job_return_payload (IrisdJob *self);
+void irisd_job_charge_result (IrisdJob *self);
 
 static inline IrisdJob *
 irisd_job_from_letter (IrisdLetter *letter)

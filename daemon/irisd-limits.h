@@ -35,6 +35,12 @@ typedef struct
   guint64 kill_grace_ms;
   guint64 drain_grace_ms;
   guint64 stop_grace_ms;
+  guint64 lease_ms;
+  guint64 lease_attempts;
+  guint64 silence_ms;
+  guint64 worker_wait_ms;
+  guint64 worker_services;
+  guint64 outside_services;
 } IrisdLimits;
 
 /**

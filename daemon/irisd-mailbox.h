@@ -16,12 +16,14 @@ typedef struct _IrisdLetter IrisdLetter;
  * @IRISD_LETTER_JOB: a job that comes back (irisd-job.h)
  * @IRISD_LETTER_INQUIRY: a CANCEL that goes from gateway to gateway (irisd-inquiry.h)
  * @IRISD_LETTER_OUTPUT: what a running command wrote (irisd-command-output.h)
+ * @IRISD_LETTER_NOTICE: news about a lease (irisd-outside.h)
  */
 typedef enum
 {
   IRISD_LETTER_JOB,
   IRISD_LETTER_INQUIRY,
   IRISD_LETTER_OUTPUT,
+  IRISD_LETTER_NOTICE,
 } IrisdLetterKind;
 
 /**

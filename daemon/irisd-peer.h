@@ -13,6 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct _IrisdJob IrisdJob;
 typedef struct _IrisdPeer IrisdPeer;
+typedef struct _IrisdOutsideWorker IrisdOutsideWorker;
 
 /**
  * IrisdPeer:
@@ -35,6 +36,7 @@ struct _IrisdPeer
   GQueue held;    /* items that wait until it acknowledges */
   GList age_link; /* in the table's list, least recently heard first */
   GList backlog_link;
+  IrisdOutsideWorker *outside; /* if it said READY */
   IrisdRoute route;
 };
 

@@ -7,6 +7,7 @@
  */
 #include "irisd-command-output.h"
 #include "irisd-gateway-private.h"
+#include "irisd-outside-gateway.h"
 
 #include <string.h>
 
@@ -32,6 +33,9 @@ refuse_undecodable (IrisdGateway *self,
       iris_wire_message_set_uint (&reply, IRIS_WIRE_KEY_LIMIT_VALUE, message->limit_value);
     }
   irisd_gateway_answer (self, caller, &reply);
+  if (caller->peer != NULL && caller->peer->outside != NULL
+      && !g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE))
+    irisd_gateway_lose (self, caller->peer, "it is a worker and sent what cannot be read", TRUE);
 }
 
 static void
@@ -69,8 +73,9 @@ static void
 answer_services (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes)
-      body = irisd_services_encode (self->core->services, &self->core->wire_limits, &error);
+  g_autoptr (IrisWireServices) list = irisd_services_describe (self->core->services);
+  irisd_outside_add_services (self->core->outside, list);
+  g_autoptr (GBytes) body = iris_wire_services_encode (list, &self->core->wire_limits, &error);
   IrisWireMessage reply;
   iris_wire_message_init (&reply, IRIS_WIRE_SERVICES_REPLY, request->request_id);
   irisd_gateway_answer_bytes (self, caller, &reply, body, error);
@@ -115,6 +120,16 @@ handle_greeted (IrisdGateway *self,
       break;
     case IRIS_WIRE_SERVICES:
       answer_services (self, caller, request);
+      break;
+    case IRIS_WIRE_WORKERS:
+      irisd_gateway_answer_workers (self, caller, request);
+      break;
+    case IRIS_WIRE_READY:
+    case IRIS_WIRE_DONE:
+    case IRIS_WIRE_FAIL:
+    case IRIS_WIRE_EXTEND:
+    case IRIS_WIRE_REPORT:
+      irisd_gateway_hear_worker (self, caller, request, body);
       break;
     case IRIS_WIRE_PING:
       answer_ping (self, caller, request);
@@ -175,6 +190,7 @@ irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, g
     {
       irisd_peer_ref (peer);
       irisd_peers_touch (&self->peers, peer);
+      irisd_gateway_mark_heard (self, peer);
       irisd_gateway_flush (self, peer);
     }
   /* A message may be older than the end of the connection that it came by. */

@@ -88,24 +88,22 @@ irisd_services_lookup (IrisdServices *self, const IrisWireString *name)
 }
 
 /**
- * irisd_services_encode:
+ * irisd_services_describe:
  * @self: the registry
- * @limits: what the body may cost
- * @error: return location for a #GError
  *
- * Returns: (transfer full): the body of a SERVICES_REPLY
+ * Returns: (transfer full): all services, for the body of a SERVICES_REPLY
  */
-GBytes *
-irisd_services_encode (IrisdServices *self, const IrisWireLimits *limits, GError **error)
+IrisWireServices *
+irisd_services_describe (IrisdServices *self)
 {
-  g_autoptr (IrisWireServices) list = iris_wire_services_new (self->services->len);
+  IrisWireServices *list = iris_wire_services_new (self->services->len);
   for (guint i = 0; i < self->services->len; i++)
     {
       const IrisdService *service = g_ptr_array_index (self->services, i);
       list->services[i].name = g_strdup (service->name);
       list->services[i].summary = g_strdup (service->summary);
     }
-  return iris_wire_services_encode (list, limits, error);
+  return list;
 }
 
 /**

@@ -50,7 +50,7 @@ IrisdServices *irisd_services_new_builtin (void);
 void irisd_services_free (IrisdServices *self);
 gboolean irisd_services_add (IrisdServices *self, const IrisdService *service);
 const IrisdService *irisd_services_lookup (IrisdServices *self, const IrisWireString *name);
-GBytes *irisd_services_encode (IrisdServices *self, const IrisWireLimits *limits, GError **error);
+IrisWireServices *irisd_services_describe (IrisdServices *self);
 char *irisd_services_list_names (IrisdServices *self);
 gboolean irisd_service_check_input (const IrisWireMessage *item, GError **error);
 

@@ -3,6 +3,7 @@
  * A gateway's items on their way in: judged against service, place and credit, and queued.
  */
 #include "irisd-gateway-private.h"
+#include "irisd-outside.h"
 #include "irisd-text.h"
 
 /* When a refused client may try again. Its own acknowledgements free its credit sooner. */
@@ -61,6 +62,8 @@ static const IrisdService *
 find_service (IrisdGateway *self, const IrisWireMessage *item, GError **error)
 {
   const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
+  if (service == NULL && irisd_outside_knows (self->core->outside, &item->service))
+    return &irisd_service_outside;
   if (service == NULL)
     {
       g_autofree char *names = irisd_services_list_names (self->core->services);
@@ -193,6 +196,8 @@ queue_item (IrisdGateway *self,
 {
   gboolean strict = item->strict;
   IrisdJob *job = irisd_job_new (self->core, &self->mailbox, peer, service, item, body);
+  if (service == &irisd_service_outside)
+    irisd_outside_adopt (job, item, hinted ? home : IRIS_PLACE_ANY);
   g_hash_table_insert (peer->jobs, job->request_id, job);
   irisd_peer_add_bytes (peer, (gint64) job->charge);
   irisd_core_add_bytes (self->core, (gint64) job->charge);

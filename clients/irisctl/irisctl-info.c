@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl places, services, status: what irisd is and has.
+ * irisctl places, status: what irisd is and has.
  */
 #include "irisctl-json.h"
 #include "irisctl-table.h"
@@ -89,53 +89,6 @@ const CtlCommand ctl_places = {
   .summary = "list the places, their cpus and endpoints",
   .description = "Example:\n  irisctl places --json | jq '.[].name'\n",
   .run = run_places,
-};
-
-static int
-run_services (Ctl *ctl, int argc, char **argv)
-{
-  static const char *const headings[] = { "name", "what it does", NULL };
-  g_autoptr (CtlTable) table = ctl_table_new (headings);
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (GAsyncResult) result = NULL;
-  g_autoptr (GPtrArray) services = NULL;
-  g_autoptr (GError) error = NULL;
-  int status = expect_no_arguments ("services", argc);
-
-  if (status == CTL_OK)
-    status = ctl_connect (ctl);
-  if (status != CTL_OK)
-    return status;
-  iris_client_get_services_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
-  services = iris_client_get_services_finish (ctl->client, ctl_wait (&result), &error);
-  if (services == NULL)
-    return ctl_fail_with (error);
-
-  json_builder_begin_array (builder);
-  for (guint i = 0; i < services->len; i++)
-    {
-      const IrisClientService *service = g_ptr_array_index (services, i);
-
-      json_builder_begin_object (builder);
-      ctl_json_string (builder, "name", service->name);
-      ctl_json_string (builder, "summary", service->summary);
-      json_builder_end_object (builder);
-      ctl_table_add (table, g_strdup (service->name), g_strdup (service->summary));
-    }
-  json_builder_end_array (builder);
-  if (ctl->json)
-    ctl_json_print (builder);
-  else
-    print_table (table);
-
-  return CTL_OK;
-}
-
-const CtlCommand ctl_services = {
-  .name = "services",
-  .arguments = "",
-  .summary = "list what irisd can do",
-  .run = run_services,
 };
 
 static void

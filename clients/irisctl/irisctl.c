@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const CtlCommand *const commands[] = {
-  &ctl_places, &ctl_services, &ctl_status, &ctl_send, &ctl_map, &ctl_run, &ctl_cancel,
+  &ctl_places, &ctl_services, &ctl_workers, &ctl_status, &ctl_send, &ctl_map, &ctl_run, &ctl_cancel,
 };
 
 int

@@ -43,8 +43,8 @@ typedef struct
   int (*run) (Ctl *ctl, int argc, char **argv);
 } CtlCommand;
 
-extern const CtlCommand ctl_places, ctl_services, ctl_status, ctl_send, ctl_map, ctl_run,
-    ctl_cancel;
+extern const CtlCommand ctl_places, ctl_services, ctl_workers, ctl_status, ctl_send, ctl_map,
+    ctl_run, ctl_cancel;
 
 /* Prints "irisctl: ..." on standard error and returns @status. */
 int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);

@@ -13,8 +13,8 @@ from pathlib import Path
 # A program, and after "It prints" what it prints, indented by four.
 PROGRAM = re.compile(r'^```c\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 OUTPUT = re.compile(r'\n\nIt prints\n\n((?:    .*\n)+)')
-# Pages without a program.
-NO_PROGRAM = {'languages'}
+# Pages without a program in C.
+NO_PROGRAM = {'languages', 'workers'}
 ROOT = Path(__file__).resolve().parents[2]
 WARNINGS = ['-Wall', '-Wextra', '-Wno-unused-parameter', '-Werror']
 

@@ -51,6 +51,12 @@ static const struct
   [IRIS_WIRE_ERROR_INTERNAL] = { "internal", "irisd failed; its log says more" },
   [IRIS_WIRE_ERROR_TIME_LIMIT] = { "time-limit", "the item ran for longer than it may; give it "
                                                  "more time" },
+  [IRIS_WIRE_ERROR_NO_SUCH_LEASE] = { "no-such-lease", "the lease has ended; drop the item's work, "
+                                                       "it was given to another worker or ended" },
+  [IRIS_WIRE_ERROR_NO_WORKER] = { "no-worker", "nobody serves the service any more; start a worker "
+                                               "and send the item again" },
+  [IRIS_WIRE_ERROR_WORKER_LOST] = { "worker-lost", "too many workers were lost while they had the "
+                                                   "item; look into their logs" },
 };
 
 /* The row of a code; the first one where the code has no meaning. */

@@ -38,6 +38,9 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_NOT_PERMITTED: `not-permitted`: this client may not do that
  * @IRIS_WIRE_ERROR_INTERNAL: `internal`: irisd itself failed
  * @IRIS_WIRE_ERROR_TIME_LIMIT: `time-limit`: the item ran for longer than it may
+ * @IRIS_WIRE_ERROR_NO_SUCH_LEASE: `no-such-lease`: the lease has ended, or never was this worker's
+ * @IRIS_WIRE_ERROR_NO_WORKER: `no-worker`: nobody serves the item's service any more
+ * @IRIS_WIRE_ERROR_WORKER_LOST: `worker-lost`: too many workers were lost while they had the item
  *
  * Numbers never change their meaning and are never used again.
  *
@@ -64,6 +67,9 @@ typedef enum
   IRIS_WIRE_ERROR_NOT_PERMITTED = 17,
   IRIS_WIRE_ERROR_INTERNAL = 18,
   IRIS_WIRE_ERROR_TIME_LIMIT = 28,
+  IRIS_WIRE_ERROR_NO_SUCH_LEASE = 25,
+  IRIS_WIRE_ERROR_NO_WORKER = 26,
+  IRIS_WIRE_ERROR_WORKER_LOST = 27,
 } IrisWireError;
 
 /**

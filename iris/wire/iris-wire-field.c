@@ -70,6 +70,14 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_CHANNEL] =
       UINT32 (channel, "channel", IRIS_WIRE_CHANNEL_OUTPUT, IRIS_WIRE_CHANNEL_ERRORS),
   [IRIS_WIRE_KEY_GRANT] = UINT64 (grant, "grant"),
+  [IRIS_WIRE_KEY_PROGRESS] = OTHER (BOOLEAN, progress, "progress"),
+  [IRIS_WIRE_KEY_FRACTION] = UINT32 (fraction, "fraction", 0, IRIS_WIRE_WHOLE),
+  [IRIS_WIRE_KEY_NOTE] = OTHER (STRING, note, "note"),
+  [IRIS_WIRE_KEY_CAPACITY] = UINT32 (capacity, "capacity", 0, G_MAXUINT32),
+  [IRIS_WIRE_KEY_LEASE_MS] = UINT64 (lease_ms, "lease-ms"),
+  [IRIS_WIRE_KEY_AGAIN] = OTHER (BOOLEAN, again, "again"),
+  [IRIS_WIRE_KEY_ATTEMPT] = UINT32 (attempt, "attempt", 1, G_MAXUINT32),
+  [IRIS_WIRE_KEY_SILENCE_MS] = UINT64 (silence_ms, "silence-ms"),
 };
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
@@ -85,8 +93,11 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define VERSION_KEYS (K (VERSION_MIN) | K (VERSION_MAX))
 #define WELCOME_KEYS \
   (VERSION_KEYS | K (CREDITS) | K (BYTE_CREDITS) | K (MAX_BODY) | K (SOCKET_PLACE))
-#define ERROR_KEYS (K (CODE) | K (ERROR_NAME) | K (SENTENCE))
-#define LIMIT_KEYS (K (LIMIT) | K (LIMIT_VALUE))
+#define ERROR_KEYS    (K (CODE) | K (ERROR_NAME) | K (SENTENCE))
+#define LIMIT_KEYS    (K (LIMIT) | K (LIMIT_VALUE))
+#define LEASE_KEYS    (K (SERVICE) | K (LEASE_MS) | K (ATTEMPT))
+#define REPORT_KEYS   (K (FRACTION) | K (NOTE))
+#define ENROLLED_KEYS (K (COUNT) | K (LEASE_MS) | K (SILENCE_MS))
 
 /* Types use the lower six bits and the highest one: 128 slots hold them all. */
 #define SLOT(type) (((type) &0x3f) | ((type) &0x80) >> 1)
@@ -95,7 +106,8 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_HELLO)] = { "HELLO", VERSION_KEYS | K (FEATURES) | K (NAME), VERSION_KEYS,
                                FALSE },
   [SLOT (IRIS_WIRE_MAP)] = { "MAP", 0, 0, FALSE },
-  [SLOT (IRIS_WIRE_SUBMIT)] = { "SUBMIT", ITEM_KEYS | COMMAND_KEYS, K (SERVICE), TRUE },
+  [SLOT (IRIS_WIRE_SUBMIT)] = { "SUBMIT", ITEM_KEYS | COMMAND_KEYS | K (PROGRESS), K (SERVICE),
+                                TRUE },
   [SLOT (IRIS_WIRE_BATCH)] = { "BATCH", K (QUIET), 0, TRUE },
   [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (COUNT), K (COUNT), FALSE },
   [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE), K (TARGET), FALSE },
@@ -104,6 +116,12 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_PING)] = { "PING", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_BYE)] = { "BYE", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_MORE)] = { "MORE", K (TARGET) | K (GRANT), K (TARGET) | K (GRANT), FALSE },
+  [SLOT (IRIS_WIRE_READY)] = { "READY", K (CAPACITY) | K (PLACE), K (CAPACITY), TRUE },
+  [SLOT (IRIS_WIRE_DONE)] = { "DONE", K (CONTENT_TYPE), 0, TRUE },
+  [SLOT (IRIS_WIRE_FAIL)] = { "FAIL", K (SENTENCE) | K (CODE) | K (AGAIN), K (SENTENCE), FALSE },
+  [SLOT (IRIS_WIRE_EXTEND)] = { "EXTEND", K (LEASE_MS), 0, FALSE },
+  [SLOT (IRIS_WIRE_REPORT)] = { "REPORT", REPORT_KEYS, 0, FALSE },
+  [SLOT (IRIS_WIRE_WORKERS)] = { "WORKERS", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_WELCOME)] = { "WELCOME", WELCOME_KEYS | K (FEATURES) | K (NAME) | K (MAX_BATCH),
                                  WELCOME_KEYS, FALSE },
   [SLOT (IRIS_WIRE_MAP_REPLY)] = { "MAP_REPLY", 0, 0, TRUE },
@@ -120,6 +138,13 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_BUSY)] = { "BUSY", ERROR_KEYS | LIMIT_KEYS | K (RETRY_AFTER_MS), ERROR_KEYS,
                               FALSE },
   [SLOT (IRIS_WIRE_OUTPUT)] = { "OUTPUT", K (CHANNEL), K (CHANNEL), TRUE },
+  [SLOT (IRIS_WIRE_PROGRESS)] = { "PROGRESS", REPORT_KEYS, 0, FALSE },
+  [SLOT (IRIS_WIRE_LEASE)] = { "LEASE",
+                               LEASE_KEYS | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (PROGRESS),
+                               LEASE_KEYS, TRUE },
+  [SLOT (IRIS_WIRE_STOP)] = { "STOP", ERROR_KEYS, ERROR_KEYS, FALSE },
+  [SLOT (IRIS_WIRE_ENROLLED)] = { "ENROLLED", ENROLLED_KEYS, ENROLLED_KEYS, FALSE },
+  [SLOT (IRIS_WIRE_WORKERS_REPLY)] = { "WORKERS_REPLY", 0, 0, TRUE },
 };
 
 const IrisWireTypeInfo *

@@ -31,6 +31,13 @@ G_BEGIN_DECLS
 #define IRIS_WIRE_VERSION 1
 
 /**
+ * IRIS_WIRE_WHOLE:
+ *
+ * The value of the key `fraction` that says that all is done.
+ */
+#define IRIS_WIRE_WHOLE 1000000
+
+/**
  * IRIS_WIRE_N_FRAMES:
  *
  * Frames of a message, not counting the routing id that a ROUTER socket puts before them.
@@ -52,6 +59,12 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_PING: answered by PONG
  * @IRIS_WIRE_BYE: closes a connection; not answered
  * @IRIS_WIRE_MORE: lets an item send more output; not answered
+ * @IRIS_WIRE_READY: a worker says what it serves; answered by ENROLLED
+ * @IRIS_WIRE_DONE: a worker gives a leased item's result; not answered
+ * @IRIS_WIRE_FAIL: a worker could not do a leased item; not answered
+ * @IRIS_WIRE_EXTEND: a worker needs its lease for longer; not answered
+ * @IRIS_WIRE_REPORT: a worker tells how far a leased item is; not answered
+ * @IRIS_WIRE_WORKERS: asks for the worker processes; answered by WORKERS_REPLY
  * @IRIS_WIRE_WELCOME: answers HELLO
  * @IRIS_WIRE_MAP_REPLY: answers MAP
  * @IRIS_WIRE_ACCEPTED: answers SUBMIT and BATCH
@@ -63,6 +76,11 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_REPLY: refuses a request, or ends an item that failed
  * @IRIS_WIRE_BUSY: refuses an item for now
  * @IRIS_WIRE_OUTPUT: a part of what a running command writes
+ * @IRIS_WIRE_PROGRESS: how far an item is
+ * @IRIS_WIRE_LEASE: gives an item to a worker process for a while
+ * @IRIS_WIRE_STOP: takes a lease back from a worker process
+ * @IRIS_WIRE_ENROLLED: answers READY
+ * @IRIS_WIRE_WORKERS_REPLY: answers WORKERS
  *
  * The second frame. What clients send is below 0x80, what irisd sends is not.
  *
@@ -81,6 +99,12 @@ typedef enum
   IRIS_WIRE_PING = 0x09,
   IRIS_WIRE_BYE = 0x0a,
   IRIS_WIRE_MORE = 0x25,
+  IRIS_WIRE_READY = 0x20,
+  IRIS_WIRE_DONE = 0x21,
+  IRIS_WIRE_FAIL = 0x22,
+  IRIS_WIRE_EXTEND = 0x23,
+  IRIS_WIRE_REPORT = 0x24,
+  IRIS_WIRE_WORKERS = 0x27,
   IRIS_WIRE_WELCOME = 0x81,
   IRIS_WIRE_MAP_REPLY = 0x82,
   IRIS_WIRE_ACCEPTED = 0x83,
@@ -92,6 +116,11 @@ typedef enum
   IRIS_WIRE_ERROR_REPLY = 0x91,
   IRIS_WIRE_BUSY = 0x92,
   IRIS_WIRE_OUTPUT = 0x93,
+  IRIS_WIRE_PROGRESS = 0x94,
+  IRIS_WIRE_LEASE = 0xa0,
+  IRIS_WIRE_STOP = 0xa1,
+  IRIS_WIRE_ENROLLED = 0xa2,
+  IRIS_WIRE_WORKERS_REPLY = 0xa7,
 } IrisWireType;
 
 /**
@@ -150,6 +179,14 @@ typedef enum
   IRIS_WIRE_KEY_GRACE_MS = 97,
   IRIS_WIRE_KEY_CHANNEL = 98,
   IRIS_WIRE_KEY_GRANT = 99,
+  IRIS_WIRE_KEY_PROGRESS = 80,
+  IRIS_WIRE_KEY_FRACTION = 81,
+  IRIS_WIRE_KEY_NOTE = 82,
+  IRIS_WIRE_KEY_CAPACITY = 83,
+  IRIS_WIRE_KEY_LEASE_MS = 84,
+  IRIS_WIRE_KEY_AGAIN = 85,
+  IRIS_WIRE_KEY_ATTEMPT = 86,
+  IRIS_WIRE_KEY_SILENCE_MS = 87,
 } IrisWireKey;
 
 /**
@@ -294,6 +331,14 @@ typedef struct
  * @grace_ms: key 97, milliseconds from SIGTERM to SIGKILL
  * @channel: key 98, an #IrisWireChannel
  * @grant: key 99, how many more bytes of output may be sent
+ * @progress: key 80, tell how far the item is
+ * @fraction: key 81, how much of the item is done, in millionths
+ * @note: key 82, for a person: what is being done
+ * @capacity: key 83, how many leases the worker will hold at once
+ * @lease_ms: key 84, for how long a lease holds, in milliseconds
+ * @again: key 85, another attempt may succeed
+ * @attempt: key 86, the how manieth time the item is leased, from 1
+ * @silence_ms: key 87, for how long a worker may say nothing, in milliseconds
  * @body: the fifth frame
  *
  * One message. See the head of this file for ownership and presence.
@@ -358,6 +403,14 @@ typedef struct
   gboolean clear_environment;
   gint32 nice;
   guint32 channel;
+  guint64 lease_ms;
+  guint64 silence_ms;
+  IrisWireString note;
+  guint32 fraction;
+  guint32 capacity;
+  guint32 attempt;
+  gboolean progress;
+  gboolean again;
   IrisWireFrame body;
 } IrisWireMessage;
 

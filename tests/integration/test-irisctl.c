@@ -150,6 +150,56 @@ START_TEST (services_are_listed)
 }
 END_TEST
 
+START_TEST (workers_are_listed_and_counted)
+{
+  g_autoptr (Client) worker = client_hello (irisd->front);
+  g_autoptr (IrisWireServices) served = iris_wire_services_new (1);
+  g_autoptr (JsonNode) workers = NULL;
+  g_autoptr (JsonNode) services = NULL;
+  IrisWireMessage ready;
+
+  irisctl ("workers");
+  assert_status (0);
+  ck_assert_ptr_null (strstr (out, "rotate"));
+  served->services[0].name = g_strdup ("rotate");
+  served->services[0].summary = g_strdup ("turns a picture");
+  g_autoptr (GBytes) body = iris_wire_services_encode (served, NULL, NULL);
+  client_init_message (worker, &ready, IRIS_WIRE_READY);
+  iris_wire_message_set_uint (&ready, IRIS_WIRE_KEY_CAPACITY, 3);
+  iris_wire_message_set_body (&ready, g_bytes_get_data (body, NULL), g_bytes_get_size (body));
+  client_send (worker, &ready);
+  client_receive_type (worker, IRIS_WIRE_ENROLLED);
+
+  irisctl ("workers");
+  ck_assert_ptr_nonnull (strstr (out, "rotate"));
+  irisctl ("workers", "--json");
+  workers = json ();
+  JsonArray *list = json_node_get_array (workers);
+  ck_assert_uint_eq (json_array_get_length (list), 1);
+  JsonObject *first = json_array_get_object_element (list, 0);
+  ck_assert_str_eq (json_object_get_string_member (first, "name"), "test");
+  ck_assert_int_eq (json_object_get_int_member (first, "capacity"), 3);
+  ck_assert_int_eq (json_object_get_int_member (first, "place"), -1);
+  ck_assert_str_eq (
+      json_array_get_string_element (json_object_get_array_member (first, "services"), 0),
+      "rotate");
+
+  irisctl ("services", "--json");
+  services = json ();
+  list = json_node_get_array (services);
+  for (guint i = 0; i < json_array_get_length (list); i++)
+    {
+      JsonObject *service = json_array_get_object_element (list, i);
+      gboolean rotate = g_str_equal (json_object_get_string_member (service, "name"), "rotate");
+      ck_assert_int_eq (json_object_get_int_member (service, "workers"), rotate);
+    }
+  irisctl ("services");
+  ck_assert_ptr_nonnull (strstr (out, "turns a picture"));
+  irisctl ("workers", "superfluous");
+  assert_status (2);
+}
+END_TEST
+
 START_TEST (status_counts_items)
 {
   g_autoptr (JsonNode) node = NULL;
@@ -246,7 +296,7 @@ END_TEST
 START_TEST (every_command_has_help)
 {
   const char *const names[] = {
-    "places", "services", "status", "send", "map", "run", "cancel", NULL
+    "places", "services", "workers", "status", "send", "map", "run", "cancel", NULL
   };
 
   irisctl ("--help");
@@ -443,6 +493,7 @@ main (void)
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, places_are_listed);
   tcase_add_test (tcase, services_are_listed);
+  tcase_add_test (tcase, workers_are_listed_and_counted);
   tcase_add_test (tcase, status_counts_items);
   tcase_add_test (tcase, send_prints_what_comes_back);
   tcase_add_test (tcase, send_as_json_says_where_it_ran);

@@ -10,7 +10,6 @@
 #include <check.h>
 #include <gio/gio.h>
 #include <iris/iris.h>
-#include <stdlib.h>
 
 /* Every name of 0.3 that doc/migrating.md does not take away. */
 #define NAME(function) ((void (*) (void)) (function))

@@ -306,6 +306,47 @@ START_TEST (the_services_survive_a_round_trip_and_a_copy)
 }
 END_TEST
 
+START_TEST (the_workers_survive_a_round_trip_and_a_copy)
+{
+  g_autoptr (IrisWireWorkers) workers = iris_wire_workers_new (2);
+  IrisWireWorker *first = &workers->workers[0];
+
+  first->name = g_strdup ("thumbnailer 2");
+  first->n_services = 2;
+  first->services = g_new0 (IrisWireService, 2);
+  first->services[0].name = g_strdup ("thumbnail");
+  first->services[1].summary = g_strdup ("a service without a name");
+  first->n_places = 1;
+  first->places = g_new0 (guint32, 1);
+  first->places[0] = 3;
+  first->capacity = 4;
+  first->leased = 2;
+  first->done = 5;
+  first->failed = 6;
+  first->lost = 7;
+  first->silent_ms = 8;
+  g_autoptr (GBytes) body = iris_wire_workers_encode (workers, NULL, NULL);
+  g_autoptr (IrisWireWorkers) decoded = iris_wire_workers_decode (frame_of (body), NULL, NULL);
+  g_autoptr (IrisWireWorkers) got = iris_wire_workers_copy (decoded);
+  ck_assert_uint_eq (got->n_workers, 2);
+  first = &got->workers[0];
+  ck_assert_str_eq (first->name, "thumbnailer 2");
+  ck_assert_uint_eq (first->n_services, 2);
+  ck_assert_str_eq (first->services[0].name, "thumbnail");
+  ck_assert_str_eq (first->services[1].summary, "a service without a name");
+  ck_assert_uint_eq (first->n_places, 1);
+  ck_assert_uint_eq (first->places[0], 3);
+  ck_assert_uint_eq (first->capacity, 4);
+  ck_assert_uint_eq (first->leased, 2);
+  ck_assert_uint_eq (first->done, 5);
+  ck_assert_uint_eq (first->failed, 6);
+  ck_assert_uint_eq (first->lost, 7);
+  ck_assert_uint_eq (first->silent_ms, 8);
+  ck_assert_uint_eq (got->workers[1].n_services, 0);
+  ck_assert_uint_eq (got->workers[1].n_places, 0);
+}
+END_TEST
+
 /* Bodies of SERVICES_REPLY, whose records are the smallest: what holds for them holds for all. */
 static const struct
 {
@@ -406,6 +447,7 @@ main (void)
   tcase_add_test (tcase, the_map_survives_a_round_trip_and_a_copy);
   tcase_add_test (tcase, the_status_survives_a_round_trip_and_a_copy);
   tcase_add_test (tcase, the_services_survive_a_round_trip_and_a_copy);
+  tcase_add_test (tcase, the_workers_survive_a_round_trip_and_a_copy);
   tcase_add_loop_test (tcase, each_bad_record_is_refused, 0, G_N_ELEMENTS (bad_records));
   tcase_add_test (tcase, numbers_in_records_have_their_ranges);
   tcase_add_test (tcase, bodies_that_exceed_a_limit_are_not_encoded);

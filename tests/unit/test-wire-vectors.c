@@ -130,6 +130,7 @@ rewrite_body (const IrisWireMessage *message, const IrisWireLimits *limits, GErr
   g_autoptr (IrisWireMap) map = NULL;
   g_autoptr (IrisWireStatus) status = NULL;
   g_autoptr (IrisWireServices) services = NULL;
+  g_autoptr (IrisWireWorkers) workers = NULL;
 
   switch (message->type)
     {
@@ -139,6 +140,10 @@ rewrite_body (const IrisWireMessage *message, const IrisWireLimits *limits, GErr
     case IRIS_WIRE_STATUS_REPLY:
       status = iris_wire_status_decode (message->body, limits, error);
       return status != NULL ? iris_wire_status_encode (status, limits, error) : NULL;
+    case IRIS_WIRE_WORKERS_REPLY:
+      workers = iris_wire_workers_decode (message->body, limits, error);
+      return workers != NULL ? iris_wire_workers_encode (workers, limits, error) : NULL;
+    case IRIS_WIRE_READY:
     case IRIS_WIRE_SERVICES_REPLY:
       services = iris_wire_services_decode (message->body, limits, error);
       return services != NULL ? iris_wire_services_encode (services, limits, error) : NULL;

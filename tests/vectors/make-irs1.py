@@ -14,12 +14,16 @@ KEYS = {
     26: "exit-status", 27: "signal", 28: "stdout-length", 30: "truncated", 40: "code", 41: "error-name",
     42: "sentence", 43: "ends", 44: "limit", 45: "limit-value", 46: "retry-after-ms", 50: "count", 51: "target",
     52: "state", 53: "anywhere",
+    80: "progress", 81: "fraction", 82: "note", 83: "capacity", 84: "lease-ms", 85: "again", 86: "attempt",
+    87: "silence-ms",
 }
 TYPES = {
     "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
     "SERVICES": 0x08, "PING": 0x09, "BYE": 0x0A, "WELCOME": 0x81, "MAP_REPLY": 0x82, "ACCEPTED": 0x83,
     "CANCELLING": 0x85, "STATUS_REPLY": 0x86, "SERVICES_REPLY": 0x87, "PONG": 0x89, "RESULT": 0x90, "ERROR": 0x91,
     "BUSY": 0x92,
+    "READY": 0x20, "DONE": 0x21, "FAIL": 0x22, "EXTEND": 0x23, "REPORT": 0x24, "WORKERS": 0x27, "PROGRESS": 0x94,
+    "LEASE": 0xA0, "STOP": 0xA1, "ENROLLED": 0xA2, "WORKERS_REPLY": 0xA7,
 }
 
 
@@ -210,6 +214,29 @@ valid("error-newer", "a code that is not known here is an error all the same", "
 valid("busy", "a limit on what is in flight", "BUSY",
       {40: 16, 41: "busy", 42: "1024 items are in flight", 44: "in-flight-items", 45: 1024, 46: 50}, number=2)
 
+# Worker processes.
+valid("submit-progress", "an item whose progress is wanted", "SUBMIT", {10: "thumbnail", 80: True}, b"image")
+SERVED = [{0: "thumbnail", 1: "makes a picture small"}, {0: "rotate", 1: ""}]
+valid("ready", "serves two services, three items at a time", "READY", {83: 3}, pack(SERVED), value=plain(SERVED))
+valid("ready-place", "works at a place", "READY", {20: 1, 83: 1}, pack(SERVED[:1]), value=plain(SERVED[:1]))
+valid("ready-pause", "wants no more leases", "READY", {83: 0}, pack([]), value=[])
+valid("enrolled", "both services are known now", "ENROLLED", {50: 2, 84: 60000, 87: 10000})
+valid("lease", "an item for a worker; the id is the lease's", "LEASE", {10: "thumbnail", 13: "image/png", 14: ["128"], 80: True,
+      84: 60000, 86: 1}, b"image", number=2**64 + 5)
+valid("lease-again", "an item that another worker lost", "LEASE", {10: "thumbnail", 15: "/tmp/picture", 84: 60000, 86: 2},
+      number=2**64 + 6)
+valid("done", "the result of a leased item", "DONE", {13: "image/png"}, b"small", number=2**64 + 5)
+valid("fail", "it cannot be done", "FAIL", {42: "this is no picture"}, number=2**64 + 5)
+valid("fail-again", "somebody else may be able to", "FAIL", {40: 14, 42: "the disk is full", 85: True}, number=2**64 + 5)
+valid("extend", "needs a minute more", "EXTEND", {84: 60000}, number=2**64 + 5)
+valid("report", "half of it is done", "REPORT", {81: 500000, 82: "second pass"}, number=2**64 + 5)
+valid("progress", "the client is told", "PROGRESS", {81: 500000, 82: "second pass"}, number=2)
+valid("stop", "the lease has ended", "STOP", {40: 10, 41: "cancelled", 42: "the item was cancelled"}, number=2**64 + 5)
+valid("workers", "asks for the worker processes", "WORKERS", {})
+WORKERS = [{0: "thumbnailer 2", 1: SERVED, 2: [1], 3: 3, 4: 2, 5: 100, 6: 1, 7: 0, 8: 250},
+           {0: "idle", 1: [], 2: [], 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 9999}]
+valid("workers-reply", "one worker at a place, one that pauses", "WORKERS_REPLY", {}, pack(WORKERS), value=plain(WORKERS))
+
 # The same said otherwise: all legal spellings are read.
 spelled("spelled-map16", "a map's head in 16 bits", "SUBMIT", "de00010aa0", {10: ""})
 spelled("spelled-map32", "a map's head in 32 bits", "SUBMIT", "df000000010aa0", {10: ""})
@@ -272,6 +299,10 @@ bad_header("range-ack", "gives nothing back", "bad-argument", "813200", kind="AC
 bad_header("range-versions", "from 2 to 1", "bad-argument", "8201020201", kind="HELLO")
 bad_header("range-version-0", "there is no version 0", "bad-argument", "8201000201", kind="HELLO")
 bad_header("range-state", "no such state", "bad-argument", "813403", kind="CANCELLING")
+bad_header("range-fraction", "more than all of it", "bad-argument", "8151ce000f4241", kind="REPORT")
+bad_header("range-attempt", "attempts are counted from 1", "bad-argument", "830aa154540a5600", kind="LEASE")
+bad_header("ready-missing", "READY without a capacity", "malformed", "80", kind="READY")
+bad_header("fail-missing", "FAIL without a sentence", "malformed", "80", kind="FAIL")
 bad_header("depth", "nine levels", "too-large", "820aa011" + "91" * 7 + "90")
 bad_header("limit-string", "a service of 4097 bytes", "too-large", "810ada1001" + "73" * 4097, limit="max-string")
 bad_header("limit-header", "one byte too many", "too-large", "810aa40000000000", limit="max-header",
@@ -301,10 +332,14 @@ for kind, name, meaning, code, body, more in [
          {"limits": {"max-entries": 1}}),
         ("STATUS_REPLY", "status-list", "a list for a map", "malformed", pack([STATUS]), {}),
         ("STATUS_REPLY", "status-negative", "a counter below zero", "malformed", pack({**STATUS, 7: -1}), {}),
+        ("WORKERS_REPLY", "workers-text", "text for a list", "malformed", pack([{**WORKERS[0], 1: "thumbnail"}]), {}),
         ("SERVICES_REPLY", "services-cut", "claims two, holds one", "malformed", b"\x92" + pack(SERVICES[0]), {}),
 ]:
     invalid(name, meaning + " (the frames are good, the body is refused)", code, frames_of(kind, 1, {}, body),
             part="body", **more)
+
+invalid("ready-cut", "a service without a summary (the frames are good, the body is refused)", "malformed",
+        frames_of("READY", 1, {83: 1}, pack([{0: "thumbnail"}])), part="body")
 
 ABOUT = ("Messages of the protocol IRS1, frames in hex without a routing id. valid: a decoder must accept it and find what "
          "text says (and value, in a body); canonical: an encoder that writes keys in ascending order and numbers in their "

@@ -9,6 +9,7 @@
 #include "iris-client-private.h"
 #include "iris-client-error-private.h"
 #include "iris-client-status-private.h"
+#include "iris-client-worker-private.h"
 #include "iris-request-private.h"
 #include "iris-result-private.h"
 
@@ -88,6 +89,22 @@ services_done (IrisClientCall *call, const IrisWireMessage *answer, const GError
     return_unreadable (task, local);
   else
     g_task_return_pointer (task, iris_client_services_new_from_wire (services),
+                           (GDestroyNotify) g_ptr_array_unref);
+}
+
+static void
+workers_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
+{
+  g_autoptr (GTask) task = take_task (call);
+  g_autoptr (IrisWireWorkers) workers = NULL;
+  g_autoptr (GError) local = NULL;
+
+  if (error != NULL)
+    return_error (task, call, error);
+  else if ((workers = iris_wire_workers_decode (answer->body, NULL, &local)) == NULL)
+    return_unreadable (task, local);
+  else
+    g_task_return_pointer (task, iris_client_workers_new_from_wire (workers),
                            (GDestroyNotify) g_ptr_array_unref);
 }
 
@@ -298,6 +315,51 @@ iris_client_get_services_async (IrisClient *self,
  */
 GPtrArray *
 iris_client_get_services_finish (IrisClient *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
+/**
+ * iris_client_get_workers_async:
+ * @self: a client
+ * @cancellable: (nullable): to stop waiting
+ * @callback: called when done
+ * @user_data: for @callback
+ *
+ * Asks which worker processes serve items.
+ *
+ * Since: 0.1
+ */
+void
+iris_client_get_workers_async (IrisClient *self,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data)
+{
+  IrisClientCall *call;
+
+  g_return_if_fail (IRIS_IS_CLIENT (self));
+  g_return_if_fail (iris_client_in_context (self));
+
+  call = iris_client_begin (self, IRIS_WIRE_WORKERS, workers_done, iris_client_get_workers_async,
+                            cancellable, callback, user_data);
+  iris_client_take_call (self, call, cancellable);
+}
+
+/**
+ * iris_client_get_workers_finish:
+ * @self: a client
+ * @result: what the callback was given
+ * @error: return location for an error
+ *
+ * Returns: (transfer full) (element-type IrisClientWorker): the worker processes, or %NULL
+ *
+ * Since: 0.1
+ */
+GPtrArray *
+iris_client_get_workers_finish (IrisClient *self, GAsyncResult *result, GError **error)
 {
   g_return_val_if_fail (g_task_is_valid (result, self), NULL);
 

@@ -202,6 +202,9 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
     case IRIS_WIRE_SERVICES_REPLY:
       iris_client_channel_answer (self, IRIS_WIRE_SERVICES, message);
       break;
+    case IRIS_WIRE_WORKERS_REPLY:
+      iris_client_channel_answer (self, IRIS_WIRE_WORKERS, message);
+      break;
     case IRIS_WIRE_CANCELLING:
       iris_client_channel_answer (self, IRIS_WIRE_CANCEL, message);
       break;

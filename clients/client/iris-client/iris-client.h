@@ -9,6 +9,7 @@
 #include <iris-client/iris-client-error.h>
 #include <iris-client/iris-client-place.h>
 #include <iris-client/iris-client-status.h>
+#include <iris-client/iris-client-worker.h>
 #include <iris-client/iris-request.h>
 #include <iris-client/iris-result.h>
 #undef IRIS_CLIENT_INSIDE
@@ -51,6 +52,14 @@ void iris_client_get_services_async (IrisClient *self,
                                      gpointer user_data);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 GPtrArray *iris_client_get_services_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_workers_async (IrisClient *self,
+                                    GCancellable *cancellable,
+                                    GAsyncReadyCallback callback,
+                                    gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GPtrArray *iris_client_get_workers_finish (IrisClient *self, GAsyncResult *result, GError **error);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_get_status_async (IrisClient *self,

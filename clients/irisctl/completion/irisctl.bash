@@ -40,13 +40,13 @@ _irisctl() {
   esac
 
   case $command in
-    "") options="$options --version places services status send map run cancel help" ;;
-    places | services | status | cancel) options="$options --json --verbose" ;;
+    "") options="$options --version places services workers status send map run cancel help" ;;
+    places | services | workers | status | cancel) options="$options --json --verbose" ;;
     send) options="$options --json --verbose --place --strict --file --path" ;;
     run) options="$options --json --verbose --place --strict --stdin" ;;
     map)
       options="$options --json --verbose --place --strict --hints --in-flight --output --print" ;;
-    help) options="places services status send map run cancel" ;;
+    help) options="places services workers status send map run cancel" ;;
   esac
   case $current in
     -*) ;;

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion of irisctl for fish.
-set -l commands places services status send map run cancel help
+set -l commands places services workers status send map run cancel help
 
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "places" -d "list the places"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "services" -d "list what irisd can do"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "workers" -d "list the worker processes"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "status" -d "show what irisd does"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "send" -d "send one item"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "map" -d "send one item for each file"

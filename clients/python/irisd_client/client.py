@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A client of irisd for asyncio."""
+from __future__ import annotations
+
+import asyncio
+import collections
+import dataclasses
+from types import TracebackType
+from typing import Any, AsyncIterator, Callable, Deque, Dict, Generator, Iterable, List, Optional, Sequence, Type, Union
+
+from . import wire
+from .connection import Connection, error_of
+from .errors import CODES, Disconnected, IrisdError, too_large
+
+#: Seconds between two looks whether irisd is still there, while something is in flight; after three it counts as gone.
+PING_INTERVAL = 10.0
+
+Payload = Union[bytes, bytearray, memoryview, str]
+ProgressFunction = Callable[[Optional[float], Optional[str]], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """How an item ended well."""
+
+    body: bytes
+    content_type: Optional[str] = None
+    home: Optional[int] = None
+    place: Optional[int] = None
+    worker: Optional[int] = None
+    queue_ns: Optional[int] = None
+    run_ns: Optional[int] = None
+    n_bytes: Optional[int] = None
+    exit_status: Optional[int] = None
+    signal: Optional[int] = None
+    stdout_length: Optional[int] = None
+    truncated: bool = False
+
+    @property
+    def stdout(self) -> bytes:
+        """Of a command: its standard output."""
+        return self.body if self.stdout_length is None else self.body[:self.stdout_length]
+
+    @property
+    def stderr(self) -> bytes:
+        """Of a command: its standard error."""
+        return b"" if self.stdout_length is None else self.body[self.stdout_length:]
+
+
+def _result_of(message: wire.Message) -> Result:
+    names = {field.name for field in dataclasses.fields(Result)}
+    found = {"n_bytes" if name == "bytes" else name.replace("-", "_"): value for name, value in message.header.items()}
+    return Result(message.body, **{name: value for name, value in found.items() if name in names})
+
+
+def to_bytes(payload: Payload) -> bytes:
+    return payload.encode() if isinstance(payload, str) else bytes(payload)
+
+
+class Item:
+    """An item that was submitted. Await it for its Result."""
+
+    def __init__(self, client: "Client", header: Dict[str, Any], payload: bytes, progress: Optional[ProgressFunction]) -> None:
+        self._client = client
+        self.header = header
+        self.payload = payload
+        self.progress = progress
+        self.id: Optional[bytes] = None  # while irisd has it
+        self.retry: Optional[asyncio.TimerHandle] = None
+        self.future: "asyncio.Future[Result]" = asyncio.get_running_loop().create_future()
+
+    def __await__(self) -> Generator[Any, None, Result]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> Result:
+        try:
+            return await asyncio.shield(self.future)
+        except asyncio.CancelledError:
+            if not self.future.done():
+                self.cancel()
+            raise
+
+    @property
+    def done(self) -> bool:
+        return self.future.done()
+
+    def cancel(self) -> None:
+        """Asks irisd not to run it, or to stop it. It ends by IrisdError `cancelled`, or well if it is too late."""
+        self._client._cancel(self)
+
+
+class Client:
+    """A connection to irisd that submits items.
+
+        async with Client() as client:
+            result = await client.submit("sha256", b"hello")
+
+    It keeps to the credit that irisd grants: what goes beyond waits here, and what irisd has no room for is sent again.
+    All of it is for one event loop.
+    """
+
+    def __init__(self, endpoint: Optional[str] = None, *, name: str = "irisd_client 0.1") -> None:
+        self._endpoint = endpoint
+        self._name = name
+        self._connection: Optional[Connection] = None
+        self._waiting: Deque[Item] = collections.deque()
+        self._in_flight: Dict[bytes, Item] = {}
+        self._retrying: Dict[int, Item] = {}
+        self._bytes = 0
+        self._unacknowledged = 0
+        self._pinger: Optional["asyncio.Task[None]"] = None
+
+    async def open(self) -> "Client":
+        connection = Connection(self._take, self._lost)
+        await connection.open(self._endpoint, self._name)
+        self._connection = connection
+        self._pinger = asyncio.get_running_loop().create_task(self._ping_now_and_then())
+        return self
+
+    async def close(self) -> None:
+        """Says good-bye. What has not ended fails."""
+        connection, self._connection = self._connection, None
+        if self._pinger is not None:
+            self._pinger.cancel()
+        if connection is not None:
+            connection.send("BYE")
+            connection.close()
+        self._fail_all(Disconnected("the client was closed before the item was done"))
+
+    async def __aenter__(self) -> "Client":
+        return await self.open()
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                        trace: Optional[TracebackType]) -> None:
+        await self.close()
+
+    def _get(self) -> Connection:
+        if self._connection is None:
+            raise Disconnected("the client is not connected: call open() first, or again")
+        return self._connection
+
+    # --- items -------------------------------------------------------------------------------------
+
+    def start(self, service: str, payload: Payload = b"", *, args: Sequence[Union[str, bytes]] = (),
+              path: Union[str, bytes, None] = None, hint: Optional[int] = None, strict: bool = False,
+              content_type: Optional[str] = None, progress: Optional[ProgressFunction] = None) -> Item:
+        """Submits an item and returns at once. `progress` is called with a fraction of 1 and a note, either may be None."""
+        connection = self._get()
+        header: Dict[str, Any] = {"service": service, "quiet": True}
+        if hint is not None:
+            header["hint"] = hint
+        if strict:
+            header["strict"] = True
+        if content_type is not None:
+            header["content-type"] = content_type
+        if args:
+            header["args"] = list(args)
+        if path is not None:
+            header["path"] = path
+        if progress is not None:
+            header["progress"] = True
+        body = to_bytes(payload)
+        most = min(connection.welcome["max-body"], connection.welcome["byte-credits"])
+        if len(body) > most:
+            raise too_large("the payload", len(body), "max-body", most)
+        wire.pack_header("SUBMIT", header, connection.limits)
+        item = Item(self, header, body, progress)
+        self._waiting.append(item)
+        self._pump()
+        return item
+
+    async def submit(self, service: str, payload: Payload = b"", **options: Any) -> Result:
+        """Submits an item and waits for its end. The options are those of start(). Raises IrisdError if it fails."""
+        return await self.start(service, payload, **options)
+
+    async def map(self, service: str, payloads: Iterable[Payload], **options: Any) -> AsyncIterator[Result]:
+        """Submits an item for each payload, and yields the results in their order."""
+        items: List[Item] = [self.start(service, payload, **options) for payload in payloads]
+        try:
+            for item in items:
+                yield await item
+        finally:
+            for item in items:
+                if not item.done:
+                    item.cancel()
+
+    def _pump(self) -> None:
+        """Sends what waits, as far as the credit goes."""
+        connection = self._connection
+        while connection is not None and self._waiting:
+            item = self._waiting[0]
+            if (len(self._in_flight) + self._unacknowledged >= connection.welcome["credits"]
+                    or (self._in_flight and self._bytes + len(item.payload) > connection.welcome["byte-credits"])):
+                return
+            self._waiting.popleft()
+            item.id = connection.next_id()
+            self._in_flight[item.id] = item
+            self._bytes += len(item.payload)
+            connection.send("SUBMIT", item.header, item.payload, item.id)
+
+    def _cancel(self, item: Item) -> None:
+        if item.future.done():
+            return
+        if item.id is not None:
+            self._get().send("CANCEL", {"target": item.id})
+            return
+        if item in self._waiting:
+            self._waiting.remove(item)
+        if item.retry is not None:
+            item.retry.cancel()
+            self._retrying.pop(id(item), None)
+        item.future.set_exception(IrisdError(CODES["cancelled"], "the item was cancelled before it was sent"))
+
+    def _take(self, message: wire.Message) -> None:
+        item = self._in_flight.get(message.id)
+        if item is None:
+            return
+        if message.type == "PROGRESS":
+            if item.progress is not None:
+                fraction = message.header.get("fraction")
+                item.progress(None if fraction is None else fraction / wire.WHOLE, message.header.get("note"))
+            return
+        if message.type not in ("RESULT", "ERROR", "BUSY"):
+            return
+        del self._in_flight[message.id]
+        self._bytes -= len(item.payload)
+        item.id = None
+        if message.type == "BUSY":
+            self._retry_later(item, message.header.get("retry-after-ms", 100))
+            return
+        if message.type == "RESULT" or message.header.get("ends"):
+            if self._unacknowledged == 0:
+                asyncio.get_running_loop().call_soon(self._acknowledge)
+            self._unacknowledged += 1
+        if not item.future.done():
+            if message.type == "RESULT":
+                item.future.set_result(_result_of(message))
+            else:
+                item.future.set_exception(error_of(message))
+                item.future.exception()  # whoever awaits it gets it; nobody has to
+        self._pump()
+
+    def _acknowledge(self) -> None:
+        count, self._unacknowledged = self._unacknowledged, 0
+        if self._connection is not None and count > 0:
+            self._connection.send("ACK", {"count": count})
+            self._pump()
+
+    def _retry_later(self, item: Item, after_ms: int) -> None:
+        def again() -> None:
+            self._retrying.pop(id(item), None)
+            item.retry = None
+            self._waiting.appendleft(item)
+            self._pump()
+
+        self._retrying[id(item)] = item
+        item.retry = asyncio.get_running_loop().call_later(after_ms / 1000, again)
+
+    def _lost(self, error: Disconnected) -> None:
+        self._connection = None
+        self._fail_all(error)
+
+    def _fail_all(self, error: Disconnected) -> None:
+        items = [*self._in_flight.values(), *self._waiting, *self._retrying.values()]
+        self._in_flight.clear()
+        self._waiting.clear()
+        self._retrying.clear()
+        self._bytes = self._unacknowledged = 0
+        for item in items:
+            if item.retry is not None:
+                item.retry.cancel()
+            if not item.future.done():
+                item.future.set_exception(error)
+                item.future.exception()
+
+    async def _ping_now_and_then(self) -> None:
+        while self._connection is not None:
+            await asyncio.sleep(PING_INTERVAL)
+            connection = self._connection
+            if connection is None or not self._in_flight:
+                continue
+            if connection.silence > 3 * PING_INTERVAL:
+                connection.lose(Disconnected("irisd does not answer any more"))
+                return
+            connection.send("PING")
+
+    # --- questions ---------------------------------------------------------------------------------
+
+    async def _ask(self, kind: str) -> Any:
+        return wire.decode_body(await self._get().call(kind), wire.Limits(max_entries=65536))
+
+    async def places(self) -> List[Dict[str, Any]]:
+        """The places, as MAP_REPLY has them."""
+        places: List[Dict[str, Any]] = await self._ask("MAP")
+        return places
+
+    async def services(self) -> List[Dict[str, str]]:
+        """What items can name: `name` and `summary` of each."""
+        services: List[Dict[str, str]] = await self._ask("SERVICES")
+        return services
+
+    async def status(self) -> Dict[str, Any]:
+        """The counters, as STATUS_REPLY has them."""
+        status: Dict[str, Any] = await self._ask("STATUS")
+        return status
+
+    async def workers(self) -> List[Dict[str, Any]]:
+        """The worker processes, as WORKERS_REPLY has them."""
+        workers: List[Dict[str, Any]] = await self._ask("WORKERS")
+        return workers
+
+    async def ping(self) -> None:
+        await self._get().call("PING")

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""One connection to irisd: HELLO, questions and their answers, and the signs of life."""
+from __future__ import annotations
+
+import asyncio
+import os
+import pathlib
+import time
+from typing import Any, Callable, Dict, Optional
+
+import zmq
+import zmq.asyncio
+
+from . import wire
+from .errors import CODES, Disconnected, IrisdError, WireError
+
+#: Seconds that irisd may take to answer HELLO or a question.
+ANSWER_TIMEOUT = 30.0
+#: Seconds that what is left to be sent may take when a connection is closed.
+LINGER_MS = 1000
+
+
+def runtime_dir(directory: Optional[str] = None) -> pathlib.Path:
+    """Where irisd's sockets are, as doc/protocol.md says."""
+    if directory:
+        return pathlib.Path(directory)
+    if os.environ.get("IRIS_RUNTIME_DIR"):
+        return pathlib.Path(os.environ["IRIS_RUNTIME_DIR"])
+    if os.environ.get("XDG_RUNTIME_DIR"):
+        return pathlib.Path(os.environ["XDG_RUNTIME_DIR"], "iris")
+    if os.geteuid() == 0:
+        return pathlib.Path("/run/iris")
+    raise Disconnected("neither IRIS_RUNTIME_DIR nor XDG_RUNTIME_DIR says where irisd is: set one, or give an endpoint")
+
+
+def front_endpoint(directory: Optional[str] = None) -> str:
+    """The endpoint of irisd's front door."""
+    return "ipc://%s/front.ipc" % runtime_dir(directory)
+
+
+def error_of(message: wire.Message) -> IrisdError:
+    """What an ERROR, BUSY or STOP says."""
+    header = message.header
+    return IrisdError(header["code"], header["sentence"], header["error-name"], header.get("limit"))
+
+
+class Connection:
+    """A DEALER socket that said HELLO. It belongs to one event loop.
+
+    `on_message` gets what answers no question: endings, leases and the like. `on_lost` is called once when irisd does
+    not answer any more, or has closed the connection.
+    """
+
+    def __init__(self, on_message: Callable[[wire.Message], None], on_lost: Callable[[Disconnected], None]) -> None:
+        self._on_message = on_message
+        self._on_lost = on_lost
+        self._socket: Optional[zmq.asyncio.Socket] = None
+        self._reader: Optional["asyncio.Task[None]"] = None
+        self._questions: Dict[bytes, "asyncio.Future[wire.Message]"] = {}
+        self._last_id = 0
+        self._heard = 0.0
+        self.limits = wire.DEFAULT_LIMITS
+        self.welcome: Dict[str, Any] = {}
+
+    async def open(self, endpoint: Optional[str], name: str) -> None:
+        """Connects and says HELLO. Raises IrisdError if irisd does not welcome us, Disconnected if it does not answer."""
+        endpoint = endpoint or front_endpoint()
+        socket = zmq.asyncio.Context.instance().socket(zmq.DEALER)
+        socket.setsockopt(zmq.LINGER, LINGER_MS)
+        socket.setsockopt(zmq.SNDHWM, 0)  # what bounds us is irisd's credit
+        socket.setsockopt(zmq.RCVHWM, 0)
+        self._socket = socket
+        try:
+            socket.connect(endpoint)
+        except zmq.ZMQError as error:
+            self.close()
+            raise Disconnected("cannot connect to %s: %s" % (endpoint, error)) from None
+        self._heard = time.monotonic()
+        self._reader = asyncio.get_running_loop().create_task(self._read())
+        try:
+            answer = await self.call("HELLO", {"version-min": wire.VERSION, "version-max": wire.VERSION, "name": name})
+        except BaseException:
+            self.close()
+            raise
+        self.welcome = answer.header
+        self.limits = wire.Limits(max_body=answer.header["max-body"],
+                                  max_batch=answer.header.get("max-batch", wire.DEFAULT_LIMITS.max_batch))
+
+    def next_id(self) -> bytes:
+        self._last_id += 1
+        return self._last_id.to_bytes(wire.ID_SIZE, "big")
+
+    def send(self, kind: str, header: Optional[Dict[str, Any]] = None, body: bytes = b"", ident: Optional[bytes] = None) -> bytes:
+        """Sends a message, and returns its id. WireError if it is beyond the limits; nothing was sent then."""
+        ident = ident if ident is not None else self.next_id()
+        frames = wire.encode(wire.Message(kind, ident, header or {}, body), self.limits)
+        if self._socket is None:
+            raise Disconnected("the connection is closed")
+        self._socket.send_multipart(frames)  # there is always room, so this is done at once
+        return ident
+
+    async def call(self, kind: str, header: Optional[Dict[str, Any]] = None, body: bytes = b"",
+                   timeout: float = ANSWER_TIMEOUT) -> wire.Message:
+        """Asks, and returns the answer. IrisdError if that is ERROR or BUSY."""
+        ident = self.next_id()
+        answer: "asyncio.Future[wire.Message]" = asyncio.get_running_loop().create_future()
+        self._questions[ident] = answer
+        try:
+            self.send(kind, header, body, ident)
+            return await asyncio.wait_for(answer, timeout)
+        except asyncio.TimeoutError:
+            raise Disconnected("irisd does not answer %s: is it running? (systemctl --user status irisd)" % kind) from None
+        finally:
+            self._questions.pop(ident, None)
+
+    @property
+    def silence(self) -> float:
+        """Seconds since irisd was heard."""
+        return time.monotonic() - self._heard
+
+    def lose(self, error: Disconnected) -> None:
+        """Gives the connection up."""
+        if self._socket is None:
+            return
+        self.close(error)
+        self._on_lost(error)
+
+    def close(self, error: Optional[Disconnected] = None) -> None:
+        """Closes the connection. What was sent is sent; questions fail."""
+        socket, self._socket = self._socket, None
+        reader, self._reader = self._reader, None
+        if reader is not None and reader is not _current_task():
+            reader.cancel()
+        for question in list(self._questions.values()):
+            if not question.done():
+                question.set_exception(error or Disconnected("the connection was closed"))
+        if socket is not None:
+            socket.close()
+
+    async def _read(self) -> None:
+        while self._socket is not None:
+            try:
+                frames = await self._socket.recv_multipart()
+                self._heard = time.monotonic()
+                self._take(wire.decode(frames, wire.Limits(max_body=2**40, max_string=2**20, max_entries=65536)))
+            except WireError as error:
+                if error.code != CODES["unknown-type"]:  # something newer, which we did not ask for
+                    self.lose(Disconnected("irisd sent what cannot be read: %s" % error))
+            except zmq.ZMQError as error:
+                self.lose(Disconnected("the connection failed: %s" % error))
+
+    def _take(self, message: wire.Message) -> None:
+        question = self._questions.get(message.id)
+        if message.type == "ERROR" and message.header["code"] == CODES["hello-required"]:
+            self.lose(Disconnected("irisd was started anew, or has dropped this connection"))
+        elif question is not None and not question.done():
+            if message.type in ("ERROR", "BUSY"):
+                question.set_exception(error_of(message))
+            else:
+                question.set_result(message)
+        elif message.type != "PONG":
+            self._on_message(message)
+
+
+def _current_task() -> Optional["asyncio.Task[Any]"]:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None

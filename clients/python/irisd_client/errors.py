@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What can go wrong."""
+from __future__ import annotations
+
+from typing import Dict, Optional
+
+#: The protocol's codes and their names.
+NAMES: Dict[int, str] = {
+    1: "malformed", 2: "version", 3: "hello-required", 4: "unknown-type", 5: "unknown-service", 6: "no-such-place",
+    7: "too-large", 8: "bad-argument", 9: "not-found", 10: "cancelled", 11: "no-such-command", 12: "unreadable-file",
+    13: "shutting-down", 14: "service-failed", 15: "duplicate-id", 16: "busy", 17: "not-permitted", 18: "internal",
+    25: "no-such-lease", 26: "no-worker", 27: "worker-lost",
+}
+CODES: Dict[str, int] = {name: code for code, name in NAMES.items()}
+
+
+class IrisdError(Exception):
+    """irisd has refused a request or an item has failed. `code` and `name` are the protocol's, the text is for people."""
+
+    def __init__(self, code: int, sentence: str, name: Optional[str] = None, limit: Optional[str] = None) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.name = name if name is not None else NAMES.get(code, "unknown")
+        self.sentence = sentence
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+class Disconnected(IrisdError):
+    """irisd does not answer, or has closed the connection."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(CODES["internal"], sentence, "disconnected")
+
+
+class Failure(Exception):
+    """Raise this in a service: the item fails, with this sentence, and is not tried again unless `again` is true."""
+
+    def __init__(self, sentence: str, again: bool = False, code: Optional[int] = None) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.again = again
+        self.code = code
+
+
+class WireError(IrisdError):
+    """A message that breaks the protocol."""
+
+
+def malformed(sentence: str) -> WireError:
+    return WireError(CODES["malformed"], sentence)
+
+
+def too_large(subject: str, value: int, limit: str, most: int) -> WireError:
+    return WireError(CODES["too-large"], "%s of %d exceeds %s (%d)" % (subject, value, limit, most), None, limit)

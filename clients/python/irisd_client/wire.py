@@ -1,0 +1,442 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Messages of the protocol IRS1: frames to message and back, as doc/protocol.md says, and nothing else.
+
+A message is a type, a request id of 16 bytes, a header (a dict, its keys by their names in the protocol) and a body.
+The decoder is strict: what breaks the page's rules raises WireError with the protocol's code.
+"""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict, FrozenSet, List, Optional, Sequence, Tuple
+
+import msgpack
+
+from .errors import CODES, WireError, malformed, too_large
+
+MAGIC = b"IRS1"
+VERSION = 1
+ID_SIZE = 16
+WHOLE = 1000000  # the value of `fraction` that says that all is done
+
+_U32 = 2**32 - 1
+_I31 = 2**31 - 1
+_U64 = 2**64 - 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Key:
+    """A key of the header: its number, the kind of its value, the range of a number."""
+
+    number: int
+    kind: str
+    least: int = 0
+    most: int = 0
+
+
+def _u32(number: int, least: int = 0, most: int = _U32) -> Key:
+    return Key(number, "uint", least, most)
+
+
+def _u64(number: int) -> Key:
+    return Key(number, "uint", 0, _U64)
+
+
+def _i32(number: int, least: int = -1, most: int = _I31) -> Key:
+    return Key(number, "int", least, most)
+
+
+KEYS: Dict[str, Key] = {
+    "version-min": _u32(1, 1), "version-max": _u32(2, 1), "features": _u64(3), "name": Key(4, "text"),
+    "credits": _u32(5, 1), "byte-credits": _u64(6), "max-body": _u64(7), "socket-place": _i32(8),
+    "max-batch": _u32(9, 1), "service": Key(10, "text"), "hint": _i32(11), "strict": Key(12, "bool"),
+    "content-type": Key(13, "text"), "args": Key(14, "list"), "path": Key(15, "bytes"), "quiet": Key(16, "bool"),
+    "home": _i32(19), "place": _i32(20), "worker": _i32(21), "queue-ns": _u64(23), "run-ns": _u64(24),
+    "bytes": _u64(25), "exit-status": _i32(26, -2**31), "signal": _i32(27, 0, 128), "stdout-length": _u64(28),
+    "truncated": Key(30, "bool"), "code": _u32(40, 1, _I31), "error-name": Key(41, "text"),
+    "sentence": Key(42, "text"), "ends": Key(43, "bool"), "limit": Key(44, "text"), "limit-value": _u64(45),
+    "retry-after-ms": _u32(46), "count": _u32(50), "target": Key(51, "id"), "state": _u32(52, 1, 2),
+    "anywhere": Key(53, "bool"), "progress": Key(80, "bool"), "fraction": _u32(81, 0, WHOLE), "note": Key(82, "text"),
+    "capacity": _u32(83), "lease-ms": _u64(84), "again": Key(85, "bool"), "attempt": _u32(86, 1),
+    "silence-ms": _u64(87),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Type:
+    """A type of message: its number, the keys that it has, those that it must have, whether it may have a body."""
+
+    number: int
+    allowed: FrozenSet[str]
+    required: FrozenSet[str]
+    body: bool
+
+
+def _type(number: int, required: str = "", optional: str = "", body: bool = False) -> Type:
+    must = frozenset(required.split())
+    return Type(number, must | frozenset(optional.split()), must, body)
+
+
+_VERSIONS = "version-min version-max"
+_RUN = "home place worker queue-ns run-ns bytes exit-status signal"
+_ERROR = "code error-name sentence"
+
+TYPES: Dict[str, Type] = {
+    "HELLO": _type(0x01, _VERSIONS, "features name"),
+    "MAP": _type(0x02),
+    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress", True),
+    "BATCH": _type(0x04, "", "quiet", True),
+    "ACK": _type(0x05, "count"),
+    "CANCEL": _type(0x06, "target", "anywhere"),
+    "STATUS": _type(0x07),
+    "SERVICES": _type(0x08),
+    "PING": _type(0x09),
+    "BYE": _type(0x0A),
+    "READY": _type(0x20, "capacity", "place", True),
+    "DONE": _type(0x21, "", "content-type", True),
+    "FAIL": _type(0x22, "sentence", "code again"),
+    "EXTEND": _type(0x23, "", "lease-ms"),
+    "REPORT": _type(0x24, "", "fraction note"),
+    "WORKERS": _type(0x27),
+    "WELCOME": _type(0x81, _VERSIONS + " credits byte-credits max-body socket-place", "features name max-batch"),
+    "MAP_REPLY": _type(0x82, body=True),
+    "ACCEPTED": _type(0x83, "count"),
+    "CANCELLING": _type(0x85, "state"),
+    "STATUS_REPLY": _type(0x86, body=True),
+    "SERVICES_REPLY": _type(0x87, body=True),
+    "PONG": _type(0x89),
+    "RESULT": _type(0x90, "", _RUN + " content-type stdout-length truncated", True),
+    "ERROR": _type(0x91, _ERROR, _RUN + " ends limit limit-value"),
+    "BUSY": _type(0x92, _ERROR, "limit limit-value retry-after-ms"),
+    "PROGRESS": _type(0x94, "", "fraction note"),
+    "LEASE": _type(0xA0, "service lease-ms attempt", "content-type args path progress", True),
+    "STOP": _type(0xA1, _ERROR),
+    "ENROLLED": _type(0xA2, "count lease-ms silence-ms"),
+    "WORKERS_REPLY": _type(0xA7, body=True),
+}
+_BY_NUMBER = {spec.number: name for name, spec in TYPES.items()}
+_KEY_NAMES = {key.number: name for name, key in KEYS.items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """What one message may cost; the protocol's defaults."""
+
+    max_header: int = 65536
+    max_body: int = 16777216
+    max_batch: int = 1024
+    max_depth: int = 8
+    max_string: int = 4096
+    max_args: int = 1024
+    max_entries: int = 4096
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclasses.dataclass
+class Message:
+    """One message."""
+
+    type: str
+    id: bytes = bytes(ID_SIZE)
+    header: Dict[str, Any] = dataclasses.field(default_factory=dict)
+    body: bytes = b""
+
+
+# --- msgpack ---------------------------------------------------------------------------------------
+
+
+class _Pairs(List[Tuple[Any, Any]]):
+    """A map as it was written: a key that comes twice is seen."""
+
+
+def _walk(value: Any, depth: int, most: int) -> None:
+    """Checks what holds for all values, known or not: the levels of nesting and the texts."""
+    if isinstance(value, str) and "\0" in value:
+        raise malformed("a string holds a NUL character, which no text may")
+    if isinstance(value, (list, tuple)):
+        if depth > most:
+            raise too_large("nesting", depth, "max-depth", most)
+        for element in value:
+            if isinstance(value, _Pairs):
+                _walk(element[0], depth + 1, most)
+                _walk(element[1], depth + 1, most)
+            else:
+                _walk(element, depth + 1, most)
+
+
+def _unpack(raw: bytes, what: str, limits: Limits) -> Any:
+    try:
+        value = msgpack.unpackb(raw, raw=False, strict_map_key=False, object_pairs_hook=_Pairs, use_list=True)
+    except msgpack.exceptions.StackError:
+        raise too_large("nesting", limits.max_depth + 1, "max-depth", limits.max_depth) from None
+    except UnicodeDecodeError:
+        raise malformed("%s holds a string that is not UTF-8" % what) from None
+    except (ValueError, msgpack.exceptions.UnpackException) as error:
+        raise malformed("%s is not one msgpack value: %s" % (what, error)) from None
+    _walk(value, 1, limits.max_depth)
+    return value
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_string(name: str, value: Any, raw: bool, limits: Limits) -> Any:
+    if not isinstance(value, (str, bytes) if raw else str):
+        raise malformed("key %d (%s) should be a string" % (KEYS[name].number, name))
+    data = value if isinstance(value, bytes) else value.encode()
+    if len(data) > limits.max_string:
+        raise too_large("key %d (%s)" % (KEYS[name].number, name), len(data), "max-string", limits.max_string)
+    if b"\0" in data:
+        raise malformed("key %d (%s) holds a NUL byte, which no string may" % (KEYS[name].number, name))
+    return data if raw else value
+
+
+def _check_value(name: str, value: Any, limits: Limits) -> Any:
+    key = KEYS[name]
+    if key.kind in ("uint", "int"):
+        if not _is_int(value) or (key.kind == "uint" and value < 0):
+            raise malformed("key %d (%s) should be a number" % (key.number, name))
+        if not key.least <= value <= key.most:
+            raise WireError(CODES["bad-argument"], "key %d (%s) must be %d to %d" % (key.number, name, key.least, key.most))
+    elif key.kind == "bool":
+        if not isinstance(value, bool):
+            raise malformed("key %d (%s) should be true or false" % (key.number, name))
+    elif key.kind == "id":
+        if not isinstance(value, bytes) or len(value) != ID_SIZE:
+            raise malformed("key %d (%s) should be binary of 16 bytes" % (key.number, name))
+    elif key.kind == "list":
+        if not isinstance(value, list) or isinstance(value, _Pairs):
+            raise malformed("key %d (%s) should be an array" % (key.number, name))
+        if len(value) > limits.max_args:
+            raise too_large("key %d (%s)" % (key.number, name), len(value), "max-args", limits.max_args)
+        return [_check_string(name, element, True, limits) for element in value]
+    else:
+        return _check_string(name, value, key.kind == "bytes", limits)
+    return value
+
+
+def _check_rules(kind: str, header: Dict[str, Any]) -> None:
+    for name in sorted(TYPES[kind].required - set(header), key=lambda name: KEYS[name].number):
+        raise malformed("%s: key %d (%s) is missing" % (kind, KEYS[name].number, name))
+    if kind == "HELLO" and header["version-min"] > header["version-max"]:
+        raise WireError(CODES["bad-argument"], "HELLO: version-min must not exceed version-max")
+    if kind == "ACK" and header["count"] == 0:
+        raise WireError(CODES["bad-argument"], "ACK: count must be 1 or more")
+
+
+def _read_header(kind: str, value: Any, limits: Limits) -> Dict[str, Any]:
+    if not isinstance(value, _Pairs):
+        raise malformed("%s: the header should be a map" % kind)
+    header: Dict[str, Any] = {}
+    for number, element in value:
+        if not _is_int(number) or number < 0:
+            raise malformed("%s: a key should be an unsigned number" % kind)
+        name = _KEY_NAMES.get(number)
+        if name is None or name not in TYPES[kind].allowed:
+            continue
+        if name in header:
+            raise malformed("%s: key %d (%s) is there twice" % (kind, number, name))
+        header[name] = _check_value(name, element, limits)
+    return header
+
+
+def decode(frames: Sequence[bytes], limits: Limits = DEFAULT_LIMITS) -> Message:
+    """Frames, without a routing id, to a message."""
+    if len(frames) != 5:
+        raise malformed("%d frames instead of 5" % len(frames))
+    magic, kind_frame, ident, raw, body = frames
+    if magic != MAGIC:
+        other = len(magic) == 4 and magic[:3] == b"IRS" and magic[3:].isdigit()
+        raise WireError(CODES["version" if other else "malformed"], "frame 1 is not IRS1")
+    if len(kind_frame) != 1:
+        raise malformed("frame 2 (type) has %d bytes instead of 1" % len(kind_frame))
+    if len(ident) != ID_SIZE:
+        raise malformed("frame 3 (request id) has %d bytes instead of 16" % len(ident))
+    kind = _BY_NUMBER.get(kind_frame[0])
+    if kind is None:
+        raise WireError(CODES["unknown-type"], "type 0x%02x is not one of IRS1" % kind_frame[0])
+    if len(raw) > limits.max_header:
+        raise too_large("%s: header" % kind, len(raw), "max-header", limits.max_header)
+    header = _read_header(kind, _unpack(raw, "%s: the header" % kind, limits), limits)
+    _check_rules(kind, header)
+    if len(body) > limits.max_body:
+        raise too_large("%s: body" % kind, len(body), "max-body", limits.max_body)
+    if body and not TYPES[kind].body:
+        raise malformed("%s: frame 5 (body) must be empty" % kind)
+    return Message(kind, bytes(ident), header, bytes(body))
+
+
+def _plain(value: Any) -> Any:
+    """Bytes as the protocol's kind `bytes` wants them: text where they are UTF-8."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value
+    return value
+
+
+def pack_header(kind: str, header: Dict[str, Any], limits: Limits = DEFAULT_LIMITS) -> bytes:
+    packed = {}
+    for name in sorted(header, key=lambda name: KEYS[name].number):
+        if name not in TYPES[kind].allowed:
+            raise malformed("%s has no key %s; do not set it" % (kind, name))
+        value = _check_value(name, header[name], limits)
+        if KEYS[name].kind == "bytes":
+            value = _plain(value)
+        elif KEYS[name].kind == "list":
+            value = [_plain(element) for element in value]
+        packed[KEYS[name].number] = value
+    _check_rules(kind, header)
+    raw: bytes = msgpack.packb(packed, use_bin_type=True)
+    if len(raw) > limits.max_header:
+        raise too_large("%s: header" % kind, len(raw), "max-header", limits.max_header)
+    return raw
+
+
+def encode(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[bytes]:
+    """A message to frames, which must fit the limits too."""
+    raw = pack_header(message.type, message.header, limits)
+    if len(message.body) > limits.max_body:
+        raise too_large("%s: body" % message.type, len(message.body), "max-body", limits.max_body)
+    if message.body and not TYPES[message.type].body:
+        raise malformed("%s has no body" % message.type)
+    return [MAGIC, bytes([TYPES[message.type].number]), message.id, raw, message.body]
+
+
+# --- bodies with a structure of their own ------------------------------------------------------------
+
+# A record: its keys, each with a name and a kind; `[...]` is a list of records, "u32s" one of numbers.
+_SERVICE: Dict[int, Tuple[str, Any]] = {0: ("name", "text"), 1: ("summary", "text")}
+_PLACE_STATUS: Dict[int, Tuple[str, Any]] = {
+    0: ("id", "u32"), 1: ("name", "text"), 2: ("hinted", "u64"), 3: ("executed", "u64"), 4: ("stolen-in", "u64"),
+    5: ("stolen-out", "u64"), 6: ("bytes", "u64"), 7: ("busy-ns", "u64"), 8: ("workers", "u32"),
+}
+_PLACE: Dict[int, Tuple[str, Any]] = {
+    0: ("id", "u32"), 1: ("name", "text"), 2: ("cpus", "text"), 3: ("endpoint", "text"), 4: ("workers", "u32"),
+    5: ("nodes", "text"), 6: ("bound", "bool"), 7: ("distances", "u32s"),
+}
+_STATUS: Dict[int, Tuple[str, Any]] = {
+    0: ("version", "text"), 1: ("pid", "u32"), 2: ("uptime-ms", "u64"), 3: ("scheduler", "text"), 4: ("draining", "bool"),
+    5: ("peers", "u64"), 6: ("in-flight", "u64"), 7: ("accepted", "u64"), 8: ("ended", "u64"), 9: ("failed", "u64"),
+    10: ("malformed", "u64"), 11: ("refused", "u64"), 12: ("places", [_PLACE_STATUS]),
+}
+_WORKER: Dict[int, Tuple[str, Any]] = {
+    0: ("name", "text"), 1: ("services", [_SERVICE]), 2: ("places", "u32s"), 3: ("capacity", "u32"), 4: ("leased", "u32"),
+    5: ("done", "u64"), 6: ("failed", "u64"), 7: ("lost", "u64"), 8: ("silent-ms", "u64"),
+}
+BODIES: Dict[str, Any] = {
+    "MAP_REPLY": [_PLACE], "STATUS_REPLY": _STATUS, "SERVICES_REPLY": [_SERVICE], "WORKERS_REPLY": [_WORKER],
+    "READY": [_SERVICE],
+}
+
+
+def _read_number(name: str, value: Any, most: int) -> int:
+    if not _is_int(value):
+        raise malformed("%s should be a number" % name)
+    if not 0 <= value <= most:
+        raise WireError(CODES["bad-argument" if value > most else "malformed"], "%s must be 0 to %d" % (name, most))
+    return int(value)
+
+
+def _read_field(name: str, kind: Any, value: Any, limits: Limits) -> Any:
+    if kind == "u32" or kind == "u64":
+        return _read_number(name, value, _U32 if kind == "u32" else _U64)
+    if kind == "bool":
+        if not isinstance(value, bool):
+            raise malformed("%s should be true or false" % name)
+        return value
+    if kind == "text":
+        if not isinstance(value, str):
+            raise malformed("%s should be a string" % name)
+        if len(value.encode()) > limits.max_string:
+            raise too_large(name, len(value.encode()), "max-string", limits.max_string)
+        return value
+    if not isinstance(value, list) or isinstance(value, _Pairs):
+        raise malformed("%s should be an array" % name)
+    if len(value) > limits.max_entries:
+        raise too_large(name, len(value), "max-entries", limits.max_entries)
+    if kind == "u32s":
+        return [_read_number(name, element, _U32) for element in value]
+    return [_read_record(name, kind[0], element, limits) for element in value]
+
+
+def _read_record(name: str, record: Dict[int, Tuple[str, Any]], value: Any, limits: Limits) -> Dict[str, Any]:
+    if not isinstance(value, _Pairs):
+        raise malformed("%s should be a map" % name)
+    out: Dict[str, Any] = {}
+    for key, element in value:
+        if not _is_int(key) or key < 0:
+            raise malformed("a key of %s should be an unsigned number" % name)
+        if key not in record:
+            continue
+        field, kind = record[key]
+        if field in out:
+            raise malformed("%s is there twice in %s" % (field, name))
+        out[field] = _read_field(field, kind, element, limits)
+    for field, _ in record.values():
+        if field not in out:
+            raise malformed("%s is missing in %s" % (field, name))
+    return out
+
+
+def decode_body(message: Message, limits: Limits = DEFAULT_LIMITS) -> Any:
+    """The body of a message of one of the types in BODIES: dicts and lists, keys by their names."""
+    kind = BODIES[message.type]
+    value = _unpack(message.body, message.type, dataclasses.replace(limits, max_depth=max(limits.max_depth, 8)))
+    if isinstance(kind, list):
+        return _read_field(message.type, kind, value, limits)
+    return _read_record(message.type, kind, value, limits)
+
+
+def encode_services(services: Sequence[Tuple[str, str]]) -> bytes:
+    """The body of READY: names and one line about each."""
+    body: bytes = msgpack.packb([{0: name, 1: summary} for name, summary in services], use_bin_type=True)
+    return body
+
+
+@dataclasses.dataclass
+class BatchItem:
+    """An element of a BATCH: an item, or why it is refused by itself."""
+
+    id: bytes
+    message: Optional[Message]
+    error: Optional[WireError] = None
+
+
+def decode_batch(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[BatchItem]:
+    """The items of a BATCH; WireError if its structure is bad."""
+    value = _unpack(message.body, "BATCH", dataclasses.replace(limits, max_depth=limits.max_depth + 2))
+    if not isinstance(value, list) or isinstance(value, _Pairs) or not value:
+        raise malformed("BATCH: the body should be an array of items")
+    if len(value) > limits.max_batch:
+        raise too_large("BATCH", len(value), "max-batch", limits.max_batch)
+    items = []
+    for element in value:
+        if (not isinstance(element, list) or isinstance(element, _Pairs) or len(element) != 3
+                or not isinstance(element[0], bytes) or len(element[0]) != ID_SIZE
+                or not isinstance(element[1], _Pairs) or not isinstance(element[2], bytes)):
+            raise malformed("BATCH: an element should be an id, a header and a payload")
+        try:
+            header = _read_header("SUBMIT", element[1], limits)
+            _check_rules("SUBMIT", header)
+            if len(element[2]) > limits.max_body:
+                raise too_large("BATCH: payload", len(element[2]), "max-body", limits.max_body)
+            items.append(BatchItem(element[0], Message("SUBMIT", element[0], header, element[2])))
+        except WireError as error:
+            items.append(BatchItem(element[0], None, error))
+    return items
+
+
+def encode_batch(items: Sequence[Message], limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """The body of a BATCH of SUBMIT messages."""
+    packer = msgpack.Packer(use_bin_type=True)
+    parts = [packer.pack_array_header(len(items))]
+    for item in items:
+        parts.append(packer.pack_array_header(3))
+        parts.append(packer.pack(item.id))
+        parts.append(pack_header("SUBMIT", item.header, limits))
+        parts.append(packer.pack(item.body))
+    return b"".join(parts)

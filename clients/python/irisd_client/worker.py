@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A worker process: serves items that irisd leases it."""
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import dataclasses
+import inspect
+import logging
+import os
+import threading
+from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple, Union, cast
+
+from . import wire
+from .connection import Connection
+from .errors import CODES, Disconnected, Failure, IrisdError, WireError
+
+#: Seconds until the first attempt to connect again, and the longest pause between two.
+FIRST_PAUSE = 0.1
+LAST_PAUSE = 5.0
+
+_log = logging.getLogger("irisd_client.worker")
+
+
+@dataclasses.dataclass(frozen=True)
+class Reply:
+    """A result together with what it is."""
+
+    body: Union[bytes, str]
+    content_type: Optional[str] = None
+
+
+Answer = Union[bytes, str, Reply, None]
+
+
+class Job:
+    """What a service works on. Its methods may be called from any thread."""
+
+    def __init__(self, worker: "Worker", lease: wire.Message) -> None:
+        self._worker = worker
+        self.id = lease.id
+        self.service: str = lease.header["service"]
+        self.payload: bytes = lease.body
+        self.content_type: Optional[str] = lease.header.get("content-type")
+        self.args: List[bytes] = lease.header.get("args", [])
+        self.path: Optional[bytes] = lease.header.get("path")
+        #: The how manieth time this item is leased, from 1: above 1 some of it may have been done before.
+        self.attempt: int = lease.header["attempt"]
+        #: Whether somebody wants to be told how far it is.
+        self.wants_progress: bool = lease.header.get("progress", False)
+        self.lease_ms: int = lease.header["lease-ms"]
+        self._stopped = threading.Event()
+        self.stop_reason: Optional[str] = None
+        self.task: Optional["asyncio.Task[None]"] = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the item is not wanted any more: stop then; what is returned is dropped."""
+        return self._stopped.is_set()
+
+    def wait_stopped(self, timeout: Optional[float] = None) -> bool:
+        """Waits until the item is not wanted any more; False if the time (in seconds) is over first."""
+        return self._stopped.wait(timeout)
+
+    def report(self, fraction: Optional[float] = None, note: Optional[str] = None) -> None:
+        """Tells how far it is: a fraction of 1, and a few words."""
+        header: Dict[str, Any] = {}
+        if fraction is not None:
+            header["fraction"] = round(min(max(fraction, 0.0), 1.0) * wire.WHOLE)
+        if note is not None:
+            header["note"] = note
+        if self.wants_progress:
+            self._worker._post("REPORT", header, self.id)
+
+    def extend(self, milliseconds: Optional[int] = None) -> None:
+        """Keeps the lease for so long from now on; at most, and by default, for the length of a lease."""
+        self._worker._post("EXTEND", {} if milliseconds is None else {"lease-ms": milliseconds}, self.id)
+
+    def _stop(self, reason: str) -> None:
+        self.stop_reason = reason
+        self._stopped.set()
+        if self.task is not None and self.task is not asyncio.current_task():
+            self.task.cancel()
+
+
+Handler = Callable[[Job], Union[Answer, Awaitable[Answer]]]
+
+
+class Worker:
+    """Serves items.
+
+        worker = Worker(capacity=4)
+
+        @worker.service("shout", "the payload in capitals")
+        def shout(job):
+            return job.payload.upper()
+
+        worker.run()
+
+    A plain function runs in a thread, a coroutine function in the event loop; `capacity` of them run at once. What a
+    service returns is the result. If it raises, the item fails: with Failure as that says, with anything else for good.
+
+    While a service runs its lease is extended (`keep_leases`); turn that off to have items given to others when a
+    service takes longer than a lease and does not call Job.extend(). When irisd goes, the worker waits for it to come
+    back.
+    """
+
+    def __init__(self, endpoint: Optional[str] = None, *, name: Optional[str] = None, capacity: Optional[int] = None,
+                 place: Optional[int] = None, keep_leases: bool = True) -> None:
+        self._endpoint = endpoint
+        self._name = name or "irisd_client worker %d" % os.getpid()
+        self._capacity = capacity if capacity is not None else (os.cpu_count() or 1)
+        if self._capacity < 1:
+            raise ValueError("a worker's capacity must be 1 or more")
+        self._place = place
+        self._keep_leases = keep_leases
+        self._services: Dict[str, Tuple[str, Handler]] = {}
+        self._jobs: Dict[bytes, Job] = {}
+        self._connection: Optional[Connection] = None
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._changed: Optional[asyncio.Event] = None
+        self._stopping = False
+        self._threads: Optional[concurrent.futures.ThreadPoolExecutor] = None
+        #: Called when irisd knows the services; also after each reconnect.
+        self.on_ready: Optional[Callable[[], None]] = None
+
+    def add(self, name: str, handler: Handler, summary: str = "") -> None:
+        """Serves `name` by `handler`. Call this before run()."""
+        self._services[name] = (summary, handler)
+
+    def service(self, name: str, summary: str = "") -> Callable[[Handler], Handler]:
+        """The same as a decorator."""
+        def decorate(handler: Handler) -> Handler:
+            self.add(name, handler, summary or (inspect.getdoc(handler) or "").split("\n")[0])
+            return handler
+
+        return decorate
+
+    def run(self) -> None:
+        """Serves until stop() is called, from a signal handler or another thread."""
+        asyncio.run(self.serve())
+
+    def stop(self) -> None:
+        """Takes no more items, ends those that it has, and has run() return. Any thread may call this."""
+        self._stopping = True
+        if self._loop is not None:
+            try:
+                self._loop.call_soon_threadsafe(self._wake)
+            except RuntimeError:
+                pass  # it has ended already
+
+    def _wake(self) -> None:
+        if self._changed is not None:
+            self._changed.set()
+
+    async def serve(self) -> None:
+        """run() for those who have an event loop."""
+        if not self._services:
+            raise ValueError("a worker without services: add() some first")
+        self._loop = asyncio.get_running_loop()
+        self._changed = asyncio.Event()
+        self._threads = concurrent.futures.ThreadPoolExecutor(self._capacity, "irisd-worker")
+        pause = FIRST_PAUSE
+        try:
+            while not self._stopping:
+                try:
+                    await self._serve_once()
+                    pause = FIRST_PAUSE
+                except Disconnected as error:
+                    _log.warning("%s; connecting again", error)
+                    await self._sleep(pause)
+                    pause = min(pause * 2, LAST_PAUSE)
+        finally:
+            self._threads.shutdown(wait=True)
+            self._loop = None
+
+    async def _sleep(self, seconds: float) -> None:
+        """Waits for so long, or until something has changed."""
+        assert self._changed is not None
+        try:
+            await asyncio.wait_for(self._changed.wait(), seconds)
+        except asyncio.TimeoutError:
+            pass
+        self._changed.clear()
+
+    async def _ready(self, connection: Connection, capacity: int) -> wire.Message:
+        header: Dict[str, Any] = {"capacity": capacity}
+        if self._place is not None:
+            header["place"] = self._place
+        body = wire.encode_services([(name, summary) for name, (summary, _) in self._services.items()])
+        return await connection.call("READY", header, body)
+
+    async def _serve_once(self) -> None:
+        """Serves over one connection: until it is lost, or until all has been done."""
+        connection = Connection(self._take, self._lost)
+        await connection.open(self._endpoint, self._name)
+        self._connection = connection
+        try:
+            enrolled = await self._ready(connection, self._capacity)
+            interval = max(enrolled.header["silence-ms"] / 3000, 0.001)
+            if self.on_ready is not None:
+                self.on_ready()
+            drained = False
+            while self._connection is connection:
+                if self._stopping and not drained:
+                    await self._ready(connection, 0)
+                    drained = True
+                if drained and not self._jobs:
+                    connection.send("BYE")
+                    return
+                self._breathe(connection, interval)
+                await self._sleep(interval)
+            raise Disconnected("the connection to irisd is lost")
+        finally:
+            self._connection = None
+            self._drop_jobs("the connection to irisd is lost")
+            connection.close()
+
+    def _breathe(self, connection: Connection, interval: float) -> None:
+        """Signs of life, and time for those who need more."""
+        if connection.silence > max(6 * interval, 10.0):
+            connection.lose(Disconnected("irisd does not answer any more"))
+            return
+        connection.send("PING")
+
+    def _drop_jobs(self, reason: str) -> None:
+        jobs, self._jobs = self._jobs, {}
+        for job in jobs.values():
+            job._stop(reason)
+
+    def _lost(self, error: Disconnected) -> None:
+        _log.warning("%s", error)
+        self._connection = None
+        self._drop_jobs("the connection to irisd is lost")
+        self._wake()
+
+    # --- leases ------------------------------------------------------------------------------------
+
+    def _take(self, message: wire.Message) -> None:
+        if message.type == "LEASE":
+            job = Job(self, message)
+            self._jobs[job.id] = job
+            job.task = asyncio.get_running_loop().create_task(self._work(job))
+        elif message.type == "STOP":
+            stopped = self._jobs.get(message.id)
+            if stopped is not None:
+                stopped._stop(message.header["sentence"])
+        elif message.type == "ERROR":
+            # The lease has ended meanwhile; whoever works on it may as well stop.
+            stopped = self._jobs.get(message.id)
+            if stopped is not None and message.header["code"] == CODES["no-such-lease"]:
+                stopped._stop(message.header["sentence"])
+            _log.info("irisd refuses: %s", message.header["sentence"])
+
+    def _post(self, kind: str, header: Dict[str, Any], ident: bytes) -> None:
+        """Sends something about a lease, from any thread."""
+        def send() -> None:
+            if self._connection is not None and ident in self._jobs:
+                self._connection.send(kind, header, b"", ident)
+
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(send)
+
+    async def _run_handler(self, job: Job) -> Answer:
+        entry = self._services.get(job.service)
+        if entry is None:
+            raise Failure("this worker does not serve “%s”" % job.service, again=True)
+        handler = entry[1]
+        if inspect.iscoroutinefunction(handler):
+            return cast(Answer, await handler(job))
+        assert self._loop is not None and self._threads is not None
+        future = self._loop.run_in_executor(self._threads, handler, job)
+        while not future.done():
+            # A thread cannot be cancelled: it is waited for, told by job.stopped.
+            try:
+                await asyncio.shield(future)
+            except asyncio.CancelledError:
+                if not job.stopped:
+                    raise
+        result = future.result()
+        return await result if inspect.isawaitable(result) else cast(Answer, result)
+
+    async def _keep(self, job: Job) -> None:
+        while True:
+            await asyncio.sleep(job.lease_ms / 3000)
+            if self._connection is not None and not job.stopped:
+                self._connection.send("EXTEND", {}, b"", job.id)
+
+    async def _work(self, job: Job) -> None:
+        keeper = asyncio.get_running_loop().create_task(self._keep(job)) if self._keep_leases else None
+        kind, body = "FAIL", b""
+        header: Dict[str, Any] = {}
+        try:
+            answer = await self._run_handler(job)
+            kind, header, body = self._describe(answer)
+        except asyncio.CancelledError:
+            header = {"sentence": job.stop_reason or "the worker was stopped", "again": not job.stopped}
+        except Failure as failure:
+            header = {"sentence": failure.sentence or "the service failed", "again": failure.again}
+            if failure.code is not None:
+                header["code"] = failure.code
+        except Exception as error:  # whatever a service raises is the item's end, not the worker's
+            _log.exception("the service %s failed", job.service)
+            header = {"sentence": "%s: %s" % (type(error).__name__, error)}
+        finally:
+            if keeper is not None:
+                keeper.cancel()
+        self._answer(job, kind, header, body)
+
+    @staticmethod
+    def _describe(answer: Answer) -> Tuple[str, Dict[str, Any], bytes]:
+        reply = answer if isinstance(answer, Reply) else Reply(answer if answer is not None else b"")
+        if not isinstance(reply.body, (bytes, bytearray, memoryview, str)):
+            raise TypeError("a service returns bytes, text, Reply or None, not %s" % type(answer).__name__)
+        body = reply.body.encode() if isinstance(reply.body, str) else bytes(reply.body)
+        return "DONE", {} if reply.content_type is None else {"content-type": reply.content_type}, body
+
+    def _answer(self, job: Job, kind: str, header: Dict[str, Any], body: bytes) -> None:
+        if self._jobs.pop(job.id, None) is None or self._connection is None:
+            return  # nobody waits for it any more
+        if job.stopped:
+            kind, header, body = "FAIL", {"sentence": job.stop_reason or "the item was stopped"}, b""
+        if "sentence" in header:
+            header["sentence"] = header["sentence"].replace("\0", "")[:1000]
+        try:
+            self._connection.send(kind, header, body, job.id)
+        except WireError as error:
+            self._connection.send("FAIL", {"sentence": "the result cannot be sent: %s" % error}, b"", job.id)
+        except IrisdError as error:
+            _log.warning("%s", error)
+        self._wake()

@@ -1,0 +1,691 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The Python package with a private irisd: client, worker processes, executor.
+
+    test_irisd.py PATH-OF-irisd [NAME...]
+"""
+import asyncio
+import collections
+import contextlib
+import logging
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+import calls_for_test  # noqa: E402
+import irisd_client  # noqa: E402
+from irisd_client import wire  # noqa: E402
+from irisd_client.connection import Connection  # noqa: E402
+
+IRISD = "irisd"
+GIVE_UP = 60.0  # after so many seconds a wait counts as a hang
+
+
+class Irisd:
+    """An irisd of our own, with limits that make a test short."""
+
+    def __init__(self, **limits):
+        self.folder = tempfile.TemporaryDirectory(prefix="irisd-py-")
+        self.dir = os.path.join(self.folder.name, "run")
+        os.mkdir(self.dir, 0o700)
+        self.endpoint = "ipc://%s/front.ipc" % self.dir
+        config = os.path.join(self.folder.name, "irisd.conf")
+        with open(config, "w", encoding="ascii") as out:
+            out.write("[limits]\n" + "".join("%s=%d\n" % (name.replace("_", "-"), value) for name, value in limits.items()))
+        self.command = [IRISD, "--config", config, "--dir", self.dir, "--topology=package:2 core:1 pu:1", "--places=package"]
+        self.start()
+
+    def start(self):
+        read, write = os.pipe()
+        self.process = subprocess.Popen(self.command + ["--ready-fd", str(write)], pass_fds=[write],
+                                        stderr=subprocess.DEVNULL)
+        os.close(write)
+        with os.fdopen(read, "rb") as ready:
+            assert ready.readline(), "irisd did not start"
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        return self.process.wait(GIVE_UP)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.stop()
+        self.folder.cleanup()
+
+
+class Helper:
+    """A worker process of calls_for_test's functions."""
+
+    def __init__(self, irisd, *services, capacity=1, extra=()):
+        command = [sys.executable, "-m", "irisd_client", "serve", "--endpoint", irisd.endpoint, "--capacity", str(capacity),
+                   "--say-ready", *extra, *("%s=calls_for_test:%s" % (name, function) for name, function in services)]
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(HERE.parent), str(HERE)]))
+        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
+        assert self.process.stdout.readline() == b"ready\n", "the worker did not start"
+
+    def kill(self, number=signal.SIGKILL):
+        self.process.send_signal(number)
+        return self.process.wait(GIVE_UP)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.kill()
+        self.process.stdout.close()
+
+
+class Raw:
+    """A worker that speaks the protocol by hand and does as it is told."""
+
+    def __init__(self):
+        self.messages = asyncio.Queue()
+        self.lost = asyncio.get_running_loop().create_future()
+        self.connection = Connection(self.messages.put_nowait, self.lost.set_result)
+
+    async def open(self, irisd, services=("a",), capacity=1, endpoint=None):
+        await self.connection.open(endpoint or irisd.endpoint, "raw")
+        return await self.ready(services, capacity)
+
+    async def ready(self, services, capacity, **header):
+        body = wire.encode_services([(name, "") for name in services])
+        return (await self.connection.call("READY", {"capacity": capacity, **header}, body)).header
+
+    async def receive(self, kind):
+        message = await asyncio.wait_for(self.messages.get(), GIVE_UP)
+        assert message.type == kind, message
+        return message
+
+    def say(self, kind, lease, body=b"", **header):
+        self.connection.send(kind, {name.replace("_", "-"): value for name, value in header.items()}, body, lease.id)
+
+
+async def until(condition):
+    """Waits for what nobody announces."""
+    deadline = time.monotonic() + GIVE_UP
+    while not await condition():
+        assert time.monotonic() < deadline, "it does not come true"
+        await asyncio.sleep(0.005)
+
+
+class Case(unittest.IsolatedAsyncioTestCase):
+    def irisd(self, **limits):
+        irisd = Irisd(**limits)
+        self.addCleanup(irisd.close)
+        return irisd
+
+    def helper(self, irisd, *services, **options):
+        helper = Helper(irisd, *services, **options)
+        self.addCleanup(helper.close)
+        return helper
+
+    async def client(self, irisd, **options):
+        client = irisd_client.Client(irisd.endpoint, **options)
+        await client.open()
+        self.addAsyncCleanup(client.close)
+        return client
+
+    async def raw(self, irisd, services=("a",), capacity=1, endpoint=None):
+        raw = Raw()
+        await raw.open(irisd, services, capacity, endpoint)
+        self.addCleanup(raw.connection.close)
+        return raw
+
+    async def refused(self, name, awaitable):
+        with self.assertRaises(irisd_client.IrisdError) as caught:
+            await awaitable
+        self.assertEqual(caught.exception.name, name, caught.exception)
+        return caught.exception
+
+
+class ClientTest(Case):
+    async def test_items_of_all_kinds_end(self):
+        client = await self.client(self.irisd())
+        self.assertEqual((await client.submit("echo", "hällo")).body, "hällo".encode())
+        result = await client.submit("command", b"b\na\n", args=["sort"], hint=1, strict=True)
+        self.assertEqual((result.stdout, result.exit_status, result.place), (b"a\nb\n", 0, 1))
+        self.assertIn("no-such", str(await self.refused("unknown-service", client.submit("no-such"))))
+        await self.refused("unreadable-file", client.submit("sha256", path="/no/such/file"))
+        self.assertEqual([service["name"] for service in await client.services()], ["command", "echo", "sha256", "wordcount"])
+        self.assertEqual(len(await client.places()), 2)
+        self.assertEqual(await client.workers(), [])
+        await client.ping()
+
+    async def test_more_items_than_credit_wait_and_come_in_order(self):
+        client = await self.client(self.irisd(in_flight_items=8))
+        bodies = [result.body async for result in client.map("echo", (str(n) for n in range(500)))]
+        self.assertEqual(bodies, [str(n).encode() for n in range(500)])
+        self.assertEqual((await client.status())["refused"], 0)
+
+    async def test_a_busy_irisd_is_asked_again(self):
+        irisd = self.irisd(total_items=4, in_flight_items=4)
+        clients = [await self.client(irisd) for _ in range(3)]
+        results = await asyncio.gather(*(client.submit("echo", str(n)) for n in range(100) for client in clients))
+        self.assertEqual(len(results), 300)
+
+    async def test_what_is_cancelled_ends_as_cancelled(self):
+        client = await self.client(self.irisd())
+        item = client.start("command", args=["cat", "/dev/zero"])
+        item.cancel()
+        await self.refused("cancelled", item)
+
+    async def test_an_irisd_that_goes_fails_what_is_in_flight(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        raw = await self.raw(irisd)
+        item = client.start("a")
+        await raw.receive("LEASE")
+        irisd.stop(signal.SIGKILL)
+        irisd.start()
+        client._connection.send("PING")
+        await self.refused("disconnected", item)
+
+
+class WorkerTest(Case):
+    async def test_a_service_appears_and_disappears(self):
+        irisd = self.irisd(worker_wait_ms=50)
+        client = await self.client(irisd)
+        await self.refused("unknown-service", client.submit("shout", b"a"))
+        helper = self.helper(irisd, ("shout", "shout"))
+        self.assertEqual((await client.submit("shout", b"hello")).body, b"HELLO")
+        self.assertIn({"name": "shout", "summary": "The payload in capitals."}, await client.services())
+        self.assertEqual(helper.kill(signal.SIGTERM), 0)
+
+        async def forgotten():
+            return all(service["name"] != "shout" for service in await client.services())
+        await until(forgotten)
+        await self.refused("unknown-service", client.submit("shout", b"a"))
+        self.assertEqual(await client.workers(), [])
+
+    async def test_items_wait_for_a_worker_to_come_back(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        first = self.helper(irisd, ("shout", "shout"))
+        first.kill()
+        item = client.start("shout", b"late")
+        self.helper(irisd, ("shout", "shout"))
+        self.assertEqual((await item).body, b"LATE")
+
+    async def test_without_a_worker_items_fail_after_a_while(self):
+        irisd = self.irisd(worker_wait_ms=1)
+        client = await self.client(irisd)
+        raw = await self.raw(irisd, capacity=0)
+        item = client.start("a")
+        raw.connection.send("BYE")
+        self.assertIn("worker-wait-ms", str(await self.refused("no-worker", item)))
+
+    async def test_killed_workers_lose_nothing(self):
+        """A ledger: each item that was accepted has exactly one ending, and the right one."""
+        irisd = self.irisd(lease_attempts=1000)
+        client = await self.client(irisd)
+        helpers = [self.helper(irisd, ("square", "slow_square"), capacity=8) for _ in range(3)]
+        ledger = collections.Counter()
+
+        async def one(number):
+            body = (await client.submit("square", str(number))).body
+            ledger[number, int(body)] += 1
+
+        items = [asyncio.ensure_future(one(n)) for n in range(200)]
+        for kill in range(4):
+            async def some():
+                return len(ledger) >= 20 * (kill + 1)
+            await until(some)
+            helpers[kill % 3].kill()
+            helpers[kill % 3] = self.helper(irisd, ("square", "slow_square"), capacity=8)
+        await asyncio.wait_for(asyncio.gather(*items), GIVE_UP)
+        self.assertEqual(ledger, {(n, n * n): 1 for n in range(200)})
+        status = await client.status()
+        self.assertEqual((status["accepted"], status["ended"], status["in-flight"]), (200, 200, 0))
+
+    async def test_too_many_lost_workers_fail_the_item(self):
+        irisd = self.irisd(lease_attempts=2)
+        client = await self.client(irisd)
+        item = None
+        for attempt in (1, 2):
+            raw = await self.raw(irisd)
+            item = item or client.start("a")
+            self.assertEqual((await raw.receive("LEASE")).header["attempt"], attempt)
+            raw.connection.send("BYE")
+        self.assertIn("lease-attempts", str(await self.refused("worker-lost", item)))
+
+    async def test_a_silent_worker_is_lost(self):
+        irisd = self.irisd(silence_ms=100)
+        client = await self.client(irisd)
+        silent = await self.raw(irisd)
+        item = client.start("a", b"x")
+        lease = await silent.receive("LEASE")
+        other = await self.raw(irisd)
+        again = await other.receive("LEASE")
+        self.assertEqual((again.header["attempt"], again.body), (2, b"x"))
+        silent.say("DONE", lease, b"late")
+        other.say("DONE", again, b"well")
+        self.assertEqual((await item).body, b"well")
+        await asyncio.wait_for(silent.lost, GIVE_UP)  # told that it has to say HELLO again
+
+    async def test_a_stopped_process_is_silent_and_comes_back(self):
+        irisd = self.irisd(silence_ms=300)
+        client = await self.client(irisd)
+        helper = self.helper(irisd, ("shout", "shout"))
+        helper.process.send_signal(signal.SIGSTOP)
+        item = client.start("shout", b"a")
+        other = await self.raw(irisd, ["shout"])
+        lease = await other.receive("LEASE")
+        self.assertEqual(lease.header["attempt"], 2)
+        other.say("DONE", lease, b"by the other")
+        self.assertEqual((await item).body, b"by the other")
+        other.connection.send("BYE")
+        helper.process.send_signal(signal.SIGCONT)
+        self.assertEqual((await client.submit("shout", b"a")).body, b"A")
+
+    async def test_a_lease_ends_unless_it_is_extended(self):
+        irisd = self.irisd(lease_ms=200, silence_ms=60000)
+        client = await self.client(irisd)
+        slow = await self.raw(irisd)
+        item = client.start("a")
+        lease = await slow.receive("LEASE")
+        self.assertEqual(lease.header["lease-ms"], 200)
+        until_then = time.monotonic() + 0.5  # longer than a lease
+        while time.monotonic() < until_then:
+            slow.say("EXTEND", lease)
+            await asyncio.sleep(0.01)
+        self.assertTrue(slow.messages.empty())
+        other = await self.raw(irisd)
+        again = await other.receive("LEASE")
+        stop = await slow.receive("STOP")
+        self.assertEqual((stop.id, stop.header["error-name"]), (lease.id, "no-such-lease"))
+        other.say("DONE", again, b"in time")
+        self.assertEqual((await item).body, b"in time")
+        slow.say("DONE", lease, b"late")
+        self.assertEqual((await slow.receive("ERROR")).header["error-name"], "no-such-lease")
+
+    async def test_the_package_extends_by_itself(self):
+        irisd = self.irisd(lease_ms=100, lease_attempts=1)
+        client = await self.client(irisd)
+        self.helper(irisd, ("square", "slow_square"))
+        self.assertEqual((await client.submit("square", b"7")).body, b"49")
+
+    async def test_garbage_costs_only_who_sends_it(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        bad = await self.raw(irisd)
+        item = client.start("a", b"x")
+        await bad.receive("LEASE")
+        good = await self.raw(irisd)
+        bad.connection._socket.send_multipart([b"IRS1", b"\x21", bytes(16), b"\xc1", b""])
+        lease = await good.receive("LEASE")
+        self.assertEqual(lease.header["attempt"], 2)
+        good.say("DONE", lease, b"well")
+        self.assertEqual((await item).body, b"well")
+        self.assertEqual(len(await client.workers()), 1)
+
+    async def test_a_result_that_is_too_large_is_only_refused(self):
+        irisd = self.irisd(max_body=100000, in_flight_bytes=100000, max_output=1000)
+        client = await self.client(irisd)
+        raw = await self.raw(irisd)
+        item = client.start("a")
+        lease = await raw.receive("LEASE")
+        raw.connection.limits = wire.Limits()
+        raw.say("DONE", lease, bytes(100001))
+        self.assertEqual((await raw.receive("ERROR")).header["limit"], "max-body")
+        raw.say("FAIL", lease, sentence="it was too large")
+        self.assertEqual(str(await self.refused("service-failed", item)), "it was too large")
+
+    async def test_capacity_is_respected(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        raw = await self.raw(irisd, capacity=3)
+        items = [client.start("a", str(n)) for n in range(6)]
+        leases = [await raw.receive("LEASE") for _ in range(3)]
+        await client.ping()  # irisd has dealt with all that was sent before
+        self.assertEqual((await client.workers())[0]["leased"], 3)
+        self.assertTrue(raw.messages.empty())
+        for n in range(3):
+            raw.say("DONE", leases[n], b"done")
+            leases.append(await raw.receive("LEASE"))
+        self.assertEqual([lease.body for lease in leases], [b"0", b"1", b"2", b"3", b"4", b"5"])
+        for lease in leases[3:]:
+            raw.say("DONE", lease, b"done")
+        await asyncio.gather(*items)
+        worker = (await client.workers())[0]
+        self.assertEqual((worker["leased"], worker["done"], worker["capacity"]), (0, 6, 3))
+
+    async def test_two_workers_share(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        workers = [await self.raw(irisd) for _ in range(2)]
+        items = [client.start("a") for _ in range(2)]
+        for worker in workers:
+            worker.say("DONE", await worker.receive("LEASE"))
+        await asyncio.gather(*items)
+
+    async def test_a_leased_item_occupies_no_worker_of_irisd(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        raw = await self.raw(irisd, capacity=50)
+        items = [client.start("a") for _ in range(50)]
+        leases = [await raw.receive("LEASE") for _ in range(50)]
+        for place in (0, 1):  # one worker each
+            self.assertEqual((await client.submit("echo", b"x", hint=place, strict=True)).body, b"x")
+        for lease in leases:
+            raw.say("DONE", lease)
+        await asyncio.gather(*items)
+
+    async def test_cancelling_reaches_the_worker(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        raw = await self.raw(irisd)
+        leased, waiting = client.start("a"), client.start("a")
+        lease = await raw.receive("LEASE")
+        waiting.cancel()
+        await self.refused("cancelled", waiting)
+        leased.cancel()
+        await self.refused("cancelled", leased)
+        stop = await raw.receive("STOP")
+        self.assertEqual((stop.id, stop.header["error-name"]), (lease.id, "cancelled"))
+        third = client.start("a", b"third")
+        await client.ping()
+        self.assertEqual((await client.workers())[0]["leased"], 1)  # until the worker has stopped
+        raw.say("FAIL", lease, sentence="stopped")
+        lease = await raw.receive("LEASE")
+        self.assertEqual(lease.body, b"third")
+        raw.say("DONE", lease)
+        await third
+
+    async def test_the_package_stops_what_was_cancelled(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        self.helper(irisd, ("wait", "tell_and_wait"), ("shout", "shout"))
+        path = os.path.join(irisd.folder.name, "pid")
+        os.mkfifo(path)
+        item = client.start("wait", path)
+        with contextlib.closing(await asyncio.to_thread(open, path, "rb")) as fifo:
+            self.assertTrue(await asyncio.to_thread(fifo.readline))
+        item.cancel()
+        await self.refused("cancelled", item)
+        self.assertEqual((await client.submit("shout", b"free again")).body, b"FREE AGAIN")
+
+    async def test_a_client_that_goes_stops_its_items(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        other = await self.client(irisd)
+        raw = await self.raw(irisd)
+        client.start("a")
+        lease = await raw.receive("LEASE")
+        await client.close()
+        self.assertEqual((await raw.receive("STOP")).id, lease.id)
+        raw.say("FAIL", lease, sentence="stopped")
+
+        async def empty():
+            return (await other.status())["in-flight"] == 0
+        await until(empty)
+
+    async def test_progress_is_passed_on(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        raw = await self.raw(irisd)
+        told = asyncio.Queue()
+        item = client.start("a", progress=lambda fraction, note: told.put_nowait((fraction, note)))
+        lease = await raw.receive("LEASE")
+        self.assertTrue(lease.header["progress"])
+        raw.say("REPORT", lease, fraction=250000, note="läuft")
+        self.assertEqual(await asyncio.wait_for(told.get(), GIVE_UP), (0.25, "läuft"))
+        raw.say("REPORT", lease, note="only words")
+        self.assertEqual(await asyncio.wait_for(told.get(), GIVE_UP), (None, "only words"))
+        for n in range(5000):  # a flood costs nobody anything
+            raw.say("REPORT", lease, fraction=n)
+        raw.say("DONE", lease, b"done")
+        self.assertEqual((await item).body, b"done")
+        silent = client.start("a")
+        lease = await raw.receive("LEASE")
+        self.assertNotIn("progress", lease.header)
+        raw.say("REPORT", lease, fraction=1)
+        raw.say("DONE", lease)
+        await silent
+        self.assertLessEqual(told.qsize(), 5000)
+
+    async def test_failures_are_told_and_tried_again_where_that_helps(self):
+        irisd = self.irisd(lease_attempts=3)
+        client = await self.client(irisd)
+        raw = await self.raw(irisd)
+        item = client.start("a")
+        raw.say("FAIL", await raw.receive("LEASE"), sentence="no such picture", code=12)
+        self.assertEqual(str(await self.refused("unreadable-file", item)), "no such picture")
+        item = client.start("a")
+        for attempt in (1, 2, 3):
+            lease = await raw.receive("LEASE")
+            self.assertEqual(lease.header["attempt"], attempt)
+            raw.say("FAIL", lease, sentence="attempt %d" % attempt, again=True)
+        self.assertEqual(str(await self.refused("service-failed", item)), "attempt 3")
+        item = client.start("a")
+        lease = await raw.receive("LEASE")
+        raw.say("FAIL", lease, sentence="x", code=16)
+        self.assertEqual((await raw.receive("ERROR")).header["error-name"], "bad-argument")
+        raw.say("DONE", lease)
+        await item
+
+    async def test_what_the_client_sent_reaches_the_worker(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        raw = await self.raw(irisd)
+        for size in (0, 10, 5000, 1000000):
+            item = client.start("a", bytes(size), args=["one", b"\xff"], content_type="x/y", path="/tmp/z")
+            lease = await raw.receive("LEASE")
+            self.assertEqual(lease.body, bytes(size))
+            self.assertEqual((lease.header["args"], lease.header["content-type"], lease.header["path"]),
+                             ([b"one", b"\xff"], "x/y", b"/tmp/z"))
+            raw.say("DONE", lease, lease.body, content_type="a/b")
+            result = await item
+            self.assertEqual((len(result.body), result.content_type), (size, "a/b"))
+            self.assertGreater(result.run_ns, 0)
+
+    async def test_hints_lead_to_workers_of_the_place(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        places = await client.places()
+        here = await self.raw(irisd, endpoint=places[0]["endpoint"])
+        there = await self.raw(irisd, endpoint=places[1]["endpoint"])
+        self.assertEqual(sorted(worker["places"] for worker in await client.workers()), [[0], [1]])
+        for _ in range(3):
+            item = client.start("a", hint=1)
+            there.say("DONE", await there.receive("LEASE"))
+            self.assertEqual((await item).place, 1)
+        busy = client.start("a", hint=1)
+        lease = await there.receive("LEASE")
+        strict = client.start("a", b"strict", hint=1, strict=True)
+        wish = client.start("a", hint=1)
+        here.say("DONE", await here.receive("LEASE"))
+        await wish
+        there.say("DONE", lease)
+        lease = await there.receive("LEASE")
+        self.assertEqual(lease.body, b"strict")
+        there.say("DONE", lease)
+        await asyncio.gather(busy, strict)
+        await self.refused("no-such-place", here.ready(["a"], 1, place=2))
+
+    async def test_bad_enrolments_are_refused(self):
+        irisd = self.irisd(worker_services=2, outside_services=3)
+        raw = await self.raw(irisd)
+        self.assertIn("echo", str(await self.refused("bad-argument", raw.ready(["echo"], 1))))
+        await self.refused("bad-argument", raw.ready([""], 1))
+        self.assertIn("worker-services", str(await self.refused("too-large", raw.ready(["a", "b", "c"], 1))))
+        await raw.ready(["a", "b"], 1)
+        other = await self.raw(irisd, ["a"])
+        self.assertIn("outside-services", str(await self.refused("too-large", other.ready(["c", "d"], 1))))
+        client = await self.client(irisd)
+        self.assertEqual(sorted(len(worker["services"]) for worker in await client.workers()), [1, 2])
+        connection = Connection(lambda message: None, lambda error: None)
+        await connection.open(irisd.endpoint, "no worker")
+        self.addCleanup(connection.close)
+        await self.refused("bad-argument", connection.call("DONE"))
+
+    async def test_pausing_keeps_the_service(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        raw = await self.raw(irisd)
+        enrolled = await raw.ready(["a"], 0)
+        self.assertEqual(enrolled["count"], 1)
+        item = client.start("a")
+        await client.ping()
+        self.assertTrue(raw.messages.empty())
+        await raw.ready(["a"], 1)
+        raw.say("DONE", await raw.receive("LEASE"))
+        await item
+
+    async def test_a_draining_irisd_ends_what_is_leased(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        raw = await self.raw(irisd)
+        first, second = client.start("a"), client.start("a")
+        lease = await raw.receive("LEASE")
+        irisd.process.terminate()
+        self.assertEqual((await raw.receive("STOP")).header["error-name"], "shutting-down")
+        raw.say("DONE", lease)
+        raw.say("DONE", await raw.receive("LEASE"))
+        await asyncio.gather(first, second)
+        self.assertEqual(await asyncio.to_thread(irisd.process.wait, GIVE_UP), 0)
+
+    async def test_a_second_signal_ends_at_once(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        raw = await self.raw(irisd)
+        leased, waiting = client.start("a"), client.start("a")
+        await raw.receive("LEASE")
+        irisd.process.terminate()
+        await raw.receive("STOP")
+        irisd.process.terminate()
+        for item in (leased, waiting):
+            await self.refused("shutting-down", item)
+        await asyncio.to_thread(irisd.process.wait, GIVE_UP)
+
+    async def test_a_worker_finds_a_new_irisd(self):
+        irisd = self.irisd(silence_ms=100)
+        self.helper(irisd, ("shout", "shout"))
+        irisd.stop()
+        irisd.start()
+        client = await self.client(irisd)
+
+        async def there():
+            return len(await client.workers()) == 1
+        await until(there)
+        self.assertEqual((await client.submit("shout", b"again")).body, b"AGAIN")
+
+    async def test_handlers_of_all_kinds(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        worker = irisd_client.Worker(irisd.endpoint, capacity=4)
+        ready = threading.Event()
+        worker.on_ready = ready.set
+
+        @worker.service("later")
+        async def later(job):
+            """A coroutine."""
+            job.report(0.5)
+            await asyncio.sleep(0)
+            return irisd_client.Reply("<p>", "text/html")
+
+        @worker.service("bad")
+        def bad(job):
+            raise irisd_client.Failure("this is no picture", code=8) if job.payload else KeyError("x")
+
+        worker.add("nothing", lambda job: None)
+        worker.add("number", lambda job: 7)
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(worker.stop)
+        await asyncio.to_thread(ready.wait)
+        result = await client.submit("later", progress=lambda fraction, note: None)
+        self.assertEqual((result.body, result.content_type), (b"<p>", "text/html"))
+        self.assertEqual((await client.submit("nothing")).body, b"")
+        self.assertIn("this is no picture", str(await self.refused("bad-argument", client.submit("bad", b"x"))))
+        with self.assertLogs("irisd_client.worker", "ERROR"):
+            self.assertIn("KeyError", str(await self.refused("service-failed", client.submit("bad"))))
+            self.assertIn("not int", str(await self.refused("service-failed", client.submit("number"))))
+        with self.assertRaises(ValueError):
+            await irisd_client.Worker(irisd.endpoint).serve()
+
+    async def test_who_owes_too_much_waits(self):
+        irisd = self.irisd(in_flight_bytes=65536, max_body=65536, max_output=500)
+        client = await self.client(irisd)
+        worker = await self.raw(irisd, capacity=2)
+        debtor = Raw()
+        await debtor.connection.open(irisd.endpoint, "debtor")
+        self.addCleanup(debtor.connection.close)
+        for n in range(4):
+            debtor.connection.send("SUBMIT", {"service": "a", "quiet": True}, str(n).encode())
+        for lease in [await worker.receive("LEASE") for _ in range(2)]:
+            worker.say("DONE", lease, bytes(60000))
+            await debtor.receive("RESULT")
+        third = await worker.receive("LEASE")  # leased when it owed for one result only
+        item = client.start("a", b"of another")
+        lease = await worker.receive("LEASE")
+        self.assertEqual(lease.body, b"of another")  # nobody else waits for the debtor
+        worker.say("DONE", lease)
+        await item
+        self.assertTrue(worker.messages.empty())
+        self.assertEqual((await client.status())["in-flight"], 2)
+        worker.say("DONE", third)
+        await debtor.receive("RESULT")
+        debtor.connection.send("ACK", {"count": 2})
+        worker.say("DONE", await worker.receive("LEASE"))
+        await debtor.receive("RESULT")
+
+
+class GuideTest(Case):
+    async def test_the_page_about_workers_does_what_it_says(self):
+        page = (HERE.parents[2] / "doc" / "guide" / "workers.md").read_text(encoding="utf-8")
+        worker, client = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+        wanted = re.search(r"\n\nIt prints\n\n((?:    .*\n)+)", page).group(1).replace("    ", "")
+        irisd = self.irisd()
+        environment = dict(os.environ, PYTHONPATH=str(HERE.parent), IRIS_RUNTIME_DIR=irisd.dir)
+        process = subprocess.Popen([sys.executable, "-c", worker], env=environment, stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        asker = await self.client(irisd)
+
+        async def served():
+            return len(await asker.workers()) == 1
+        await until(served)
+        done = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", client], env=environment,
+                                       stdout=subprocess.PIPE, timeout=GIVE_UP, check=True)
+        self.assertEqual(done.stdout.decode(), wanted)
+
+
+class ExecutorTest(Case):
+    def test_map_over_a_thousand_items(self):
+        irisd = self.irisd()
+        with irisd_client.Executor(2, endpoint=irisd.endpoint) as executor:
+            self.assertEqual(list(executor.map(calls_for_test.square, range(1000))), [n * n for n in range(1000)])
+            self.assertTrue(set(executor.map(calls_for_test.process_id, range(20))) - {os.getpid()})
+            with self.assertRaises(LookupError) as caught:
+                executor.submit(calls_for_test.explode, 3).result(GIVE_UP)
+            self.assertIn("nothing at 3", str(caught.exception))
+            self.assertIn("calls_for_test.py", str(caught.exception.__cause__))
+            with self.assertRaises(Exception):
+                executor.submit(lambda: 1)
+            processes = list(executor._processes)
+        self.assertEqual([process.returncode for process in processes], [0, 0])
+        with self.assertRaises(RuntimeError):
+            executor.submit(calls_for_test.square, 1)
+
+    def test_a_call_survives_its_worker(self):
+        irisd = self.irisd()
+        with irisd_client.Executor(2, endpoint=irisd.endpoint) as executor:
+            path = os.path.join(irisd.folder.name, "died")
+            pid = executor.submit(calls_for_test.die_once, path).result(GIVE_UP)
+            self.assertIn(pid, [process.pid for process in executor._processes])
+            self.assertTrue(os.path.exists(path))
+
+
+if __name__ == "__main__":
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # its remarks about a slow machine
+    IRISD = sys.argv.pop(1)
+    unittest.main(verbosity=2)

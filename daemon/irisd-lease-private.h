@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The inside of the book of leases, for the files that are parts of it.
+ */
+#pragma once
+
+#include "irisd-lease.h"
+
+G_BEGIN_DECLS
+
+/* What somebody serves, or served until a short while ago. */
+struct _IrisdTrade
+{
+  char *name;
+  char *summary;
+  GPtrArray *posts;   /* of IrisdPost: who serves it */
+  GQueue *idle;       /* of IrisdPost: by place; the last one has all of them. Longest idle first */
+  GQueue *waiting;    /* of IrisdErrand: strict ones by place; the last one has all others */
+  guint n_errands;    /* that wait or are leased */
+  gint64 deadline;    /* when it is given up, if nobody serves it */
+  gboolean unserved;  /* is in the book's list of those */
+  gboolean forgotten; /* is no longer known by its name */
+  GList unserved_link;
+};
+
+/* A server at a trade. */
+typedef struct
+{
+  IrisdServer *server;
+  IrisdTrade *trade;
+  GList idle_link;
+  GList place_link;
+  gboolean wanted; /* the present READY names it */
+} IrisdPost;
+
+struct _IrisdLease
+{
+  guint64 number;
+  IrisdServer *server;
+  IrisdErrand *errand; /* NULL once it was stopped */
+  gint64 deadline;
+  GList link; /* of its server */
+};
+
+struct _IrisdLeases
+{
+  IrisdLeaseRules rules;
+  const IrisdLeaseEvents *events;
+  gpointer user_data;
+  GHashTable *trades;    /* by name */
+  GHashTable *by_number; /* leases */
+  GTree *by_deadline;    /* leases that have an errand */
+  GQueue unserved;       /* trades, first given up first */
+  guint64 last_order;
+  guint64 last_number;
+  gboolean closed;
+};
+
+/* irisd-lease-trade.c */
+void irisd_trade_drop (IrisdLeases *book, IrisdTrade *trade);
+void irisd_trade_put (IrisdLeases *book, IrisdErrand *errand);
+void irisd_trade_remove (IrisdLeases *book, IrisdErrand *errand);
+IrisdServer *irisd_trade_choose (IrisdLeases *book, IrisdTrade *trade, const IrisdErrand *errand);
+IrisdErrand *irisd_trade_first_for (IrisdLeases *book, IrisdServer *server);
+void irisd_server_rest (IrisdLeases *book, IrisdServer *server);
+void irisd_server_set_idle (IrisdLeases *book, IrisdServer *server, gboolean idle);
+void irisd_server_take_posts (IrisdLeases *book,
+                              IrisdServer *server,
+                              const IrisWireServices *services,
+                              gint64 now);
+
+G_END_DECLS

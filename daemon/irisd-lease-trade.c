@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The book of leases: who serves what and who waits for it.
+ *
+ * A trade has one queue of idle posts for each place and one for all, so that both "anybody" and
+ * "somebody at that place" are found without a search; and one queue of waiting errands for each
+ * place (those that must be done there) and one for all others. The queues are in order: the
+ * longest idle first, the oldest errand first.
+ */
+#include "irisd-lease-private.h"
+
+static guint
+queue_of (IrisdLeases *book, gint place)
+{
+  return place >= 0 && (guint) place < book->rules.n_places ? (guint) place : book->rules.n_places;
+}
+
+static IrisdTrade *
+new_trade (IrisdLeases *book, const char *name)
+{
+  IrisdTrade *self = g_new0 (IrisdTrade, 1);
+  self->name = g_strdup (name);
+  self->posts = g_ptr_array_new ();
+  self->idle = g_new0 (GQueue, book->rules.n_places + 1);
+  self->waiting = g_new0 (GQueue, book->rules.n_places + 1);
+  self->unserved_link.data = self;
+  return self;
+}
+
+/* Frees a trade that neither has a name nor errands any more. */
+void
+irisd_trade_drop (IrisdLeases *book, IrisdTrade *trade)
+{
+  if (!trade->forgotten || trade->n_errands > 0)
+    return;
+  g_ptr_array_unref (trade->posts);
+  g_free (trade->idle);
+  g_free (trade->waiting);
+  g_free (trade->name);
+  g_free (trade->summary);
+  g_free (trade);
+}
+
+static GQueue *
+waiting_queue (IrisdLeases *book, IrisdErrand *errand)
+{
+  guint at = errand->strict ? queue_of (book, errand->place) : book->rules.n_places;
+  return &errand->trade->waiting[at];
+}
+
+/* Puts an errand where its age belongs: a new one last, one that comes back before younger ones. */
+void
+irisd_trade_put (IrisdLeases *book, IrisdErrand *errand)
+{
+  GQueue *queue = waiting_queue (book, errand);
+  errand->link = (GList){ .data = errand };
+  GList *last = queue->tail;
+  if (last == NULL || ((IrisdErrand *) last->data)->order < errand->order)
+    {
+      g_queue_push_tail_link (queue, &errand->link);
+      return;
+    }
+  GList *younger = queue->head;
+  while (((IrisdErrand *) younger->data)->order < errand->order)
+    younger = younger->next;
+  g_queue_insert_before_link (queue, younger, &errand->link);
+}
+
+void
+irisd_trade_remove (IrisdLeases *book, IrisdErrand *errand)
+{
+  g_queue_unlink (waiting_queue (book, errand), &errand->link);
+}
+
+/* Who gets an errand: somebody at the place that it names; if that is only a wish, anybody. */
+IrisdServer *
+irisd_trade_choose (IrisdLeases *book, IrisdTrade *trade, const IrisdErrand *errand)
+{
+  guint all = book->rules.n_places;
+  guint at = queue_of (book, errand->place);
+  GList *first = trade->idle[at].head;
+  if (first == NULL && !errand->strict)
+    first = trade->idle[all].head;
+  return first != NULL ? ((IrisdPost *) first->data)->server : NULL;
+}
+
+static IrisdErrand *
+older (IrisdErrand *errand, GQueue *queue)
+{
+  IrisdErrand *head = g_queue_peek_head (queue);
+  return head != NULL && (errand == NULL || head->order < errand->order) ? head : errand;
+}
+
+/* The oldest errand that a server may do. */
+IrisdErrand *
+irisd_trade_first_for (IrisdLeases *book, IrisdServer *server)
+{
+  IrisdErrand *errand = NULL;
+  for (guint i = 0; i < server->posts->len; i++)
+    {
+      IrisdTrade *trade = ((IrisdPost *) g_ptr_array_index (server->posts, i))->trade;
+      errand = older (errand, &trade->waiting[book->rules.n_places]);
+      if (server->place >= 0)
+        errand = older (errand, &trade->waiting[server->place]);
+    }
+  return errand;
+}
+
+static void
+set_post_idle (IrisdLeases *book, IrisdPost *post, gboolean idle)
+{
+  GQueue *all = &post->trade->idle[book->rules.n_places];
+  GQueue *there = post->server->place >= 0 ? &post->trade->idle[post->server->place] : NULL;
+  if (idle)
+    {
+      g_queue_push_tail_link (all, &post->idle_link);
+      if (there != NULL)
+        g_queue_push_tail_link (there, &post->place_link);
+      return;
+    }
+  g_queue_unlink (all, &post->idle_link);
+  if (there != NULL)
+    g_queue_unlink (there, &post->place_link);
+}
+
+void
+irisd_server_set_idle (IrisdLeases *book, IrisdServer *server, gboolean idle)
+{
+  if (server->idle == idle)
+    return;
+  server->idle = idle;
+  for (guint i = 0; i < server->posts->len; i++)
+    set_post_idle (book, g_ptr_array_index (server->posts, i), idle);
+}
+
+/* After a lease was given or ended: goes behind all others that are idle, if it has room. */
+void
+irisd_server_rest (IrisdLeases *book, IrisdServer *server)
+{
+  irisd_server_set_idle (book, server, FALSE);
+  irisd_server_set_idle (book, server, server->leased < server->capacity);
+}
+
+static void
+close_post (IrisdLeases *book, IrisdPost *post, gint64 now)
+{
+  IrisdTrade *trade = post->trade;
+  g_ptr_array_remove_fast (trade->posts, post);
+  g_free (post);
+  if (trade->posts->len > 0)
+    return;
+  trade->deadline = now + book->rules.wait_us;
+  trade->unserved = TRUE;
+  g_queue_push_tail_link (&book->unserved, &trade->unserved_link);
+}
+
+static void
+open_post (IrisdLeases *book, IrisdServer *server, IrisdTrade *trade)
+{
+  IrisdPost *post = g_new0 (IrisdPost, 1);
+  post->server = server;
+  post->trade = trade;
+  post->wanted = TRUE;
+  post->idle_link.data = post;
+  post->place_link.data = post;
+  g_ptr_array_add (server->posts, post);
+  g_ptr_array_add (trade->posts, post);
+  if (trade->unserved)
+    g_queue_unlink (&book->unserved, &trade->unserved_link);
+  trade->unserved = FALSE;
+}
+
+static IrisdPost *
+find_post (IrisdServer *server, IrisdTrade *trade)
+{
+  for (guint i = 0; i < server->posts->len; i++)
+    {
+      IrisdPost *post = g_ptr_array_index (server->posts, i);
+      if (post->trade == trade)
+        return post;
+    }
+  return NULL;
+}
+
+/* Makes the server, which is not idle, serve these services and no others. */
+void
+irisd_server_take_posts (IrisdLeases *book,
+                         IrisdServer *server,
+                         const IrisWireServices *services,
+                         gint64 now)
+{
+  for (guint i = 0; i < server->posts->len; i++)
+    ((IrisdPost *) g_ptr_array_index (server->posts, i))->wanted = FALSE;
+  for (guint i = 0; services != NULL && i < services->n_services; i++)
+    {
+      const IrisWireService *service = &services->services[i];
+      IrisdTrade *trade = g_hash_table_lookup (book->trades, service->name);
+      if (trade == NULL)
+        {
+          trade = new_trade (book, service->name);
+          g_hash_table_insert (book->trades, trade->name, trade);
+        }
+      g_free (trade->summary);
+      trade->summary = g_strdup (service->summary);
+      IrisdPost *post = find_post (server, trade);
+      if (post != NULL)
+        post->wanted = TRUE;
+      else
+        open_post (book, server, trade);
+    }
+  for (guint i = server->posts->len; i-- > 0;)
+    {
+      IrisdPost *post = g_ptr_array_index (server->posts, i);
+      if (post->wanted)
+        continue;
+      g_ptr_array_remove_index (server->posts, i);
+      close_post (book, post, now);
+    }
+}

@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The book of leases: which worker processes serve what, which items wait for them, who has which.
+ *
+ * An errand is in the book from irisd_leases_add() until it was withdrawn, done, given back for
+ * good, held or failed, and each of these happens once: so whoever owns it learns exactly once that
+ * it has left. While it is in the book it either waits in one queue of its trade or has one lease.
+ * A lease that loses its errand is only a debt of its server: it counts against the server's
+ * capacity until the server has answered, and whatever it answers changes nothing else.
+ *
+ * Invariant, after each call: no errand waits that an idle server may do. It holds because it is
+ * looked for an errand whenever a server gets room or a new post, and for a server whenever an
+ * errand begins to wait.
+ */
+#include "irisd-lease-private.h"
+
+#include <string.h>
+
+static gint
+compare_deadlines (gconstpointer a, gconstpointer b)
+{
+  const IrisdLease *left = a, *right = b;
+  if (left->deadline != right->deadline)
+    return left->deadline < right->deadline ? -1 : 1;
+  return left->number < right->number ? -1 : left->number > right->number;
+}
+
+/**
+ * irisd_leases_new:
+ * @rules: the limits; copied
+ * @events: what is to be done; a constant
+ * @user_data: for @events
+ *
+ * Returns: (transfer full): an empty book
+ */
+IrisdLeases *
+irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, gpointer user_data)
+{
+  IrisdLeases *self = g_new0 (IrisdLeases, 1);
+  self->rules = *rules;
+  self->events = events;
+  self->user_data = user_data;
+  self->trades = g_hash_table_new (g_str_hash, g_str_equal);
+  self->by_number = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
+  self->by_deadline = g_tree_new (compare_deadlines);
+  g_queue_init (&self->unserved);
+  return self;
+}
+
+/* Forgets a trade's name; it is freed with its last errand. */
+static void
+forget_trade (IrisdLeases *self, IrisdTrade *trade)
+{
+  g_hash_table_remove (self->trades, trade->name);
+  g_queue_unlink (&self->unserved, &trade->unserved_link);
+  trade->unserved = FALSE;
+  trade->forgotten = TRUE;
+  irisd_trade_drop (self, trade);
+}
+
+/**
+ * irisd_leases_free:
+ * @self: (transfer full): a book without servers and errands
+ */
+void
+irisd_leases_free (IrisdLeases *self)
+{
+  while (self->unserved.length > 0)
+    forget_trade (self, g_queue_peek_head (&self->unserved));
+  g_warn_if_fail (g_hash_table_size (self->trades) == 0);
+  g_hash_table_unref (self->trades);
+  g_hash_table_unref (self->by_number);
+  g_tree_unref (self->by_deadline);
+  g_free (self);
+}
+
+/* The errand is no longer in the book. */
+static void
+let_go (IrisdLeases *self, IrisdErrand *errand)
+{
+  IrisdTrade *trade = errand->trade;
+  errand->trade = NULL;
+  errand->lease = NULL;
+  trade->n_errands--;
+  irisd_trade_drop (self, trade);
+}
+
+static void
+fail_errand (IrisdLeases *self, IrisdErrand *errand, IrisWireError why)
+{
+  let_go (self, errand);
+  self->events->fail (errand, why, self->user_data);
+}
+
+static void
+give (IrisdLeases *self, IrisdServer *server, IrisdErrand *errand, gint64 now)
+{
+  IrisdLease *lease = g_new0 (IrisdLease, 1);
+  lease->number = ++self->last_number;
+  lease->server = server;
+  lease->errand = errand;
+  lease->deadline = now + self->rules.lease_us;
+  lease->link.data = lease;
+  g_hash_table_insert (self->by_number, &lease->number, lease);
+  g_tree_insert (self->by_deadline, lease, lease);
+  g_queue_push_tail_link (&server->leases, &lease->link);
+  errand->lease = lease;
+  errand->attempts++;
+  server->leased++;
+  irisd_server_rest (self, server);
+  self->events->give (server, lease->number, errand, self->user_data);
+}
+
+/* Whether a waiting errand may be leased; if not it is gone. */
+static gboolean
+may_give (IrisdLeases *self, IrisdErrand *errand)
+{
+  if (self->events->may_give (errand, self->user_data))
+    return TRUE;
+  irisd_trade_remove (self, errand);
+  let_go (self, errand);
+  self->events->hold (errand, self->user_data);
+  return FALSE;
+}
+
+/* Gives a server what waits, as long as it has room. */
+static void
+employ (IrisdLeases *self, IrisdServer *server, gint64 now)
+{
+  IrisdErrand *errand;
+  while (server->leased < server->capacity
+         && (errand = irisd_trade_first_for (self, server)) != NULL)
+    {
+      if (!may_give (self, errand))
+        continue;
+      irisd_trade_remove (self, errand);
+      give (self, server, errand, now);
+    }
+}
+
+/* An errand begins to wait, or does not have to. */
+static void
+place_errand (IrisdLeases *self, IrisdErrand *errand, gint64 now)
+{
+  errand->lease = NULL;
+  if (self->closed)
+    {
+      fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      return;
+    }
+  if (errand->trade->forgotten)
+    {
+      fail_errand (self, errand, IRIS_WIRE_ERROR_NO_WORKER);
+      return;
+    }
+  irisd_trade_put (self, errand);
+  IrisdServer *server = irisd_trade_choose (self, errand->trade, errand);
+  if (server == NULL || !may_give (self, errand))
+    return;
+  irisd_trade_remove (self, errand);
+  give (self, server, errand, now);
+}
+
+/* The lease ended without an answer. */
+static void
+lose (IrisdLeases *self, IrisdErrand *errand, gint64 now)
+{
+  if (errand->attempts >= self->rules.attempts)
+    fail_errand (self, errand, IRIS_WIRE_ERROR_WORKER_LOST);
+  else
+    place_errand (self, errand, now);
+}
+
+/* Takes its errand from a lease. */
+static IrisdErrand *
+strip (IrisdLeases *self, IrisdLease *lease)
+{
+  IrisdErrand *errand = lease->errand;
+  if (errand == NULL)
+    return NULL;
+  g_tree_remove (self->by_deadline, lease);
+  lease->errand = NULL;
+  errand->lease = NULL;
+  return errand;
+}
+
+/* The server owes nothing for this lease any more. */
+static void
+close_lease (IrisdLeases *self, IrisdLease *lease)
+{
+  IrisdServer *server = lease->server;
+  g_queue_unlink (&server->leases, &lease->link);
+  g_hash_table_remove (self->by_number, &lease->number);
+  server->leased--;
+}
+
+static gboolean
+check_services (IrisdLeases *self, const IrisWireServices *services, GError **error)
+{
+  guint n_new = 0;
+  for (guint i = 0; i < services->n_services; i++)
+    n_new += !g_hash_table_contains (self->trades, services->services[i].name);
+  if (g_hash_table_size (self->trades) + n_new <= self->rules.max_services)
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
+               "there would be more services of worker processes than outside-services (%u); raise "
+               "it with [limits] outside-services",
+               self->rules.max_services);
+  return FALSE;
+}
+
+/**
+ * irisd_leases_enroll:
+ * @self: the book
+ * @server: a new server, or one that says anew what it does
+ * @place: where it works, or %IRIS_PLACE_ANY
+ * @capacity: how many leases it will hold
+ * @services: what it serves; names are not empty
+ * @now: the time
+ * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
+ *
+ * Returns: %FALSE if there would be too many services; nothing has changed then
+ */
+gboolean
+irisd_leases_enroll (IrisdLeases *self,
+                     IrisdServer *server,
+                     gint place,
+                     guint capacity,
+                     const IrisWireServices *services,
+                     gint64 now,
+                     GError **error)
+{
+  if (!check_services (self, services, error))
+    return FALSE;
+  if (server->posts == NULL)
+    server->posts = g_ptr_array_new ();
+  irisd_server_set_idle (self, server, FALSE);
+  server->place = place >= 0 && (guint) place < self->rules.n_places ? place : IRIS_PLACE_ANY;
+  server->capacity = capacity;
+  irisd_server_take_posts (self, server, services, now);
+  irisd_server_rest (self, server);
+  employ (self, server, now);
+  return TRUE;
+}
+
+/**
+ * irisd_leases_leave:
+ * @self: the book
+ * @server: a server that has gone; it may be freed afterwards
+ * @now: the time
+ *
+ * What it had leased is given to others.
+ */
+void
+irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now)
+{
+  if (server->posts == NULL)
+    return;
+  irisd_server_set_idle (self, server, FALSE);
+  server->capacity = 0;
+  irisd_server_take_posts (self, server, NULL, now);
+  while (server->leases.length > 0)
+    {
+      /* The youngest first, so that the oldest ends up at the head of its queue. */
+      IrisdLease *lease = g_queue_peek_tail (&server->leases);
+      IrisdErrand *errand = strip (self, lease);
+      close_lease (self, lease);
+      if (errand != NULL)
+        lose (self, errand, now);
+    }
+  g_clear_pointer (&server->posts, g_ptr_array_unref);
+}
+
+gboolean
+irisd_leases_knows (IrisdLeases *self, const char *name)
+{
+  return g_hash_table_contains (self->trades, name);
+}
+
+/**
+ * irisd_leases_add:
+ * @self: the book
+ * @errand: what to do; has to outlive its stay in the book
+ * @name: the service
+ * @now: the time
+ *
+ * Returns: %FALSE if nobody knows the service; the errand is not in the book then
+ */
+gboolean
+irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint64 now)
+{
+  IrisdTrade *trade = g_hash_table_lookup (self->trades, name);
+  if (trade == NULL)
+    return FALSE;
+  trade->n_errands++;
+  errand->trade = trade;
+  errand->order = ++self->last_order;
+  place_errand (self, errand, now);
+  return TRUE;
+}
+
+/**
+ * irisd_leases_withdraw:
+ * @self: the book
+ * @errand: an errand
+ * @now: the time
+ *
+ * Takes it out of the book, without an end.
+ *
+ * Returns: where it was
+ */
+IrisdErrandState
+irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, gint64 now)
+{
+  if (errand->trade == NULL)
+    return IRISD_ERRAND_GONE;
+  IrisdLease *lease = errand->lease;
+  if (lease == NULL)
+    irisd_trade_remove (self, errand);
+  else
+    {
+      strip (self, lease);
+      self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_CANCELLED, self->user_data);
+    }
+  let_go (self, errand);
+  return lease == NULL ? IRISD_ERRAND_WAITED : IRISD_ERRAND_WAS_LEASED;
+}
+
+static IrisdLease *
+find_lease (IrisdLeases *self, IrisdServer *server, guint64 number)
+{
+  IrisdLease *lease = g_hash_table_lookup (self->by_number, &number);
+  return lease != NULL && lease->server == server ? lease : NULL;
+}
+
+/**
+ * irisd_leases_find:
+ * @self: the book
+ * @server: a server
+ * @lease: the number of a lease
+ *
+ * Returns: (nullable): the errand, if the server has that lease
+ */
+IrisdErrand *
+irisd_leases_find (IrisdLeases *self, IrisdServer *server, guint64 lease)
+{
+  IrisdLease *found = find_lease (self, server, lease);
+  return found != NULL ? found->errand : NULL;
+}
+
+/* Ends a lease that the server has answered, and employs it anew. */
+static IrisdErrand *
+settle (IrisdLeases *self, IrisdLease *lease)
+{
+  IrisdErrand *errand = strip (self, lease);
+  close_lease (self, lease);
+  return errand;
+}
+
+static void
+employ_again (IrisdLeases *self, IrisdServer *server, gint64 now)
+{
+  irisd_server_rest (self, server);
+  employ (self, server, now);
+}
+
+/**
+ * irisd_leases_done:
+ * @self: the book
+ * @server: who says so
+ * @lease: the number of a lease
+ * @now: the time
+ * @errand: (out): what is done, if it ended
+ *
+ * Returns: %IRISD_LEASE_ENDED, and the errand has left the book, or %IRISD_LEASE_UNKNOWN
+ */
+IrisdLeaseEnd
+irisd_leases_done (IrisdLeases *self,
+                   IrisdServer *server,
+                   guint64 lease,
+                   gint64 now,
+                   IrisdErrand **errand)
+{
+  IrisdLease *found = find_lease (self, server, lease);
+  *errand = NULL;
+  if (found == NULL)
+    return IRISD_LEASE_UNKNOWN;
+  *errand = settle (self, found);
+  if (*errand != NULL)
+    {
+      server->done++;
+      let_go (self, *errand);
+    }
+  employ_again (self, server, now);
+  return *errand != NULL ? IRISD_LEASE_ENDED : IRISD_LEASE_UNKNOWN;
+}
+
+/**
+ * irisd_leases_give_back:
+ * @self: the book
+ * @server: who could not do it
+ * @lease: the number of a lease
+ * @again: whether it is worth another try
+ * @now: the time
+ * @errand: (out): what has failed, if it ended
+ *
+ * Returns: what came of it
+ */
+IrisdLeaseEnd
+irisd_leases_give_back (IrisdLeases *self,
+                        IrisdServer *server,
+                        guint64 lease,
+                        gboolean again,
+                        gint64 now,
+                        IrisdErrand **errand)
+{
+  IrisdLease *found = find_lease (self, server, lease);
+  *errand = NULL;
+  if (found == NULL)
+    return IRISD_LEASE_UNKNOWN;
+  IrisdErrand *settled = settle (self, found);
+  IrisdLeaseEnd end = IRISD_LEASE_STOPPED;
+  if (settled != NULL)
+    {
+      server->failed++;
+      end = again && settled->attempts < self->rules.attempts ? IRISD_LEASE_AGAIN
+                                                              : IRISD_LEASE_ENDED;
+    }
+  if (end == IRISD_LEASE_ENDED)
+    {
+      let_go (self, settled);
+      *errand = settled;
+    }
+  else if (end == IRISD_LEASE_AGAIN)
+    place_errand (self, settled, now); /* the server is not idle yet: others first */
+  employ_again (self, server, now);
+  return end;
+}
+
+/**
+ * irisd_leases_extend:
+ * @self: the book
+ * @server: a server
+ * @lease: the number of a lease
+ * @more_us: from now on; at most as long as a new lease
+ * @now: the time
+ *
+ * Returns: %FALSE if the server has no such lease
+ */
+gboolean
+irisd_leases_extend (IrisdLeases *self,
+                     IrisdServer *server,
+                     guint64 lease,
+                     gint64 more_us,
+                     gint64 now)
+{
+  IrisdLease *found = find_lease (self, server, lease);
+  if (found == NULL || found->errand == NULL)
+    return FALSE;
+  g_tree_remove (self->by_deadline, found);
+  found->deadline = now + CLAMP (more_us, 0, self->rules.lease_us);
+  g_tree_insert (self->by_deadline, found, found);
+  return TRUE;
+}
+
+static IrisdLease *
+first_lease (IrisdLeases *self)
+{
+  GTreeNode *node = g_tree_node_first (self->by_deadline);
+  return node != NULL ? g_tree_node_key (node) : NULL;
+}
+
+/**
+ * irisd_leases_next:
+ * @self: the book
+ *
+ * Returns: when irisd_leases_expire() has something to do; %G_MAXINT64 for never
+ */
+gint64
+irisd_leases_next (IrisdLeases *self)
+{
+  IrisdLease *lease = first_lease (self);
+  IrisdTrade *trade = g_queue_peek_head (&self->unserved);
+  gint64 next = lease != NULL ? lease->deadline : G_MAXINT64;
+  return trade != NULL ? MIN (next, trade->deadline) : next;
+}
+
+static void
+give_up_trade (IrisdLeases *self, IrisdTrade *trade)
+{
+  /* A hold, so that it outlives its errands here. */
+  trade->n_errands++;
+  for (guint i = 0; i <= self->rules.n_places; i++)
+    while (trade->waiting[i].length > 0)
+      {
+        IrisdErrand *errand = g_queue_peek_head (&trade->waiting[i]);
+        irisd_trade_remove (self, errand);
+        fail_errand (self, errand, IRIS_WIRE_ERROR_NO_WORKER);
+      }
+  trade->n_errands--;
+  forget_trade (self, trade);
+}
+
+/**
+ * irisd_leases_expire:
+ * @self: the book
+ * @now: the time
+ *
+ * Ends leases whose time is over, and gives up services that nobody serves.
+ */
+void
+irisd_leases_expire (IrisdLeases *self, gint64 now)
+{
+  IrisdLease *lease;
+  while ((lease = first_lease (self)) != NULL && lease->deadline <= now)
+    {
+      IrisdErrand *errand = strip (self, lease);
+      lease->server->lost++;
+      self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
+                          self->user_data);
+      lose (self, errand, now);
+    }
+  IrisdTrade *trade;
+  while ((trade = g_queue_peek_head (&self->unserved)) != NULL && trade->deadline <= now)
+    give_up_trade (self, trade);
+}
+
+/**
+ * irisd_leases_close:
+ * @self: the book
+ *
+ * Ends everything that waits or is leased, and whatever else comes, because irisd ends.
+ */
+void
+irisd_leases_close (IrisdLeases *self)
+{
+  self->closed = TRUE;
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, self->trades);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      IrisdTrade *trade = value;
+      for (guint i = 0; i <= self->rules.n_places; i++)
+        while (trade->waiting[i].length > 0)
+          {
+            IrisdErrand *errand = g_queue_peek_head (&trade->waiting[i]);
+            irisd_trade_remove (self, errand);
+            fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+          }
+    }
+  IrisdLease *lease;
+  while ((lease = first_lease (self)) != NULL)
+    {
+      IrisdErrand *errand = strip (self, lease);
+      self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                          self->user_data);
+      fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+    }
+}
+
+guint
+irisd_leases_count_services (IrisdLeases *self)
+{
+  return g_hash_table_size (self->trades);
+}
+
+/**
+ * irisd_leases_describe_services:
+ * @self: the book
+ * @out: (array): room for irisd_leases_count_services() of them
+ */
+void
+irisd_leases_describe_services (IrisdLeases *self, IrisWireService *out)
+{
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, self->trades);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      const IrisdTrade *trade = value;
+      out->name = g_strdup (trade->name);
+      out->summary = g_strdup (trade->summary);
+      out++;
+    }
+}
+
+/**
+ * irisd_leases_describe_server:
+ * @server: a server in the book
+ * @out: (out caller-allocates): what of it the book knows is filled in
+ */
+void
+irisd_leases_describe_server (const IrisdServer *server, IrisWireWorker *out)
+{
+  out->n_services = server->posts->len;
+  out->services = g_new0 (IrisWireService, server->posts->len);
+  for (guint i = 0; i < server->posts->len; i++)
+    {
+      const IrisdTrade *trade = ((IrisdPost *) g_ptr_array_index (server->posts, i))->trade;
+      out->services[i].name = g_strdup (trade->name);
+      out->services[i].summary = g_strdup (trade->summary);
+    }
+  out->n_places = server->place >= 0;
+  out->places = g_new0 (guint32, 1);
+  out->places[0] = server->place >= 0 ? (guint32) server->place : 0;
+  out->capacity = server->capacity;
+  out->leased = server->leased;
+  out->done = server->done;
+  out->failed = server->failed;
+  out->lost = server->lost;
+}

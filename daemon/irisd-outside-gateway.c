@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A gateway's worker processes: what they say and what they are told.
+ *
+ * A worker process is a peer that said READY. It is judged as strictly as anybody, and what it does
+ * wrong costs nobody else anything: what cannot be read costs it its connection, and its leases go
+ * to others.
+ */
+#include "irisd-outside-gateway.h"
+
+#include "irisd-text.h"
+
+#include <string.h>
+
+/* Characters of a strange name that a sentence repeats. */
+#define MAX_QUOTED 64
+
+static void
+refuse (IrisdGateway *self,
+        const IrisdCaller *caller,
+        const IrisWireMessage *request,
+        IrisWireError code,
+        const char *sentence)
+{
+  g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, code, sentence);
+  irisd_gateway_refuse (self, caller, request->request_id, error);
+}
+
+static gboolean
+check_may_serve (IrisdGateway *self, const IrisdCaller *caller, GError **error)
+{
+  if (!caller->over_tcp || self->core->config->tcp_trusted)
+    return TRUE;
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+                       "worker processes are not taken over TCP, because they read other people's "
+                       "items: connect over ipc, or, if everybody on irisd's machine may do that, "
+                       "set tcp-trusted in its configuration");
+  return FALSE;
+}
+
+static gboolean
+check_names (IrisdGateway *self, const IrisWireServices *services, GError **error)
+{
+  for (guint i = 0; i < services->n_services; i++)
+    {
+      const char *name = services->services[i].name;
+      const IrisWireString string = { name, strlen (name) };
+      if (string.len > 0 && irisd_services_lookup (self->core->services, &string) == NULL)
+        continue;
+      g_autofree char *quoted = irisd_text_quote (name, -1, MAX_QUOTED);
+      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                   string.len == 0 ? "a service needs a name%s"
+                                   : "“%s” is a service of irisd itself: choose another name",
+                   string.len == 0 ? "" : quoted);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static IrisWireServices *
+read_services (IrisdGateway *self, const IrisWireMessage *ready, GError **error)
+{
+  const IrisdCore *core = self->core;
+  guint64 limit = core->config->limits.worker_services;
+  g_autoptr (IrisWireServices)
+      services = iris_wire_services_decode (ready->body, &core->wire_limits, error);
+  if (services == NULL)
+    return NULL;
+  if (services->n_services > limit)
+    {
+      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
+                   "%u services exceed worker-services (%" G_GUINT64_FORMAT
+                   "); raise it with [limits] worker-services",
+                   services->n_services, limit);
+      return NULL;
+    }
+  return check_names (self, services, error) ? g_steal_pointer (&services) : NULL;
+}
+
+static gboolean
+read_place (IrisdGateway *self, const IrisWireMessage *ready, gint *place, GError **error)
+{
+  *place = self->place; /* of the front door: -1, which is no place */
+  if (!iris_wire_message_has (ready, IRIS_WIRE_KEY_PLACE))
+    return TRUE;
+  *place = ready->place;
+  if (ready->place < (gint) self->core->n_places)
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_PLACE,
+               "there is no place %d: this irisd has the places 0 to %u", ready->place,
+               self->core->n_places - 1);
+  return FALSE;
+}
+
+static void
+answer_enrolled (IrisdGateway *self,
+                 const IrisdCaller *caller,
+                 const IrisWireMessage *ready,
+                 guint n_services)
+{
+  const IrisdLimits *limits = &self->core->config->limits;
+  IrisWireMessage enrolled;
+  iris_wire_message_init (&enrolled, IRIS_WIRE_ENROLLED, ready->request_id);
+  iris_wire_message_set_uint (&enrolled, IRIS_WIRE_KEY_COUNT, n_services);
+  iris_wire_message_set_uint (&enrolled, IRIS_WIRE_KEY_LEASE_MS, limits->lease_ms);
+  iris_wire_message_set_uint (&enrolled, IRIS_WIRE_KEY_SILENCE_MS, limits->silence_ms);
+  irisd_gateway_answer (self, caller, &enrolled);
+}
+
+static void
+enroll (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *ready)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (IrisWireServices) services = NULL;
+  IrisdPeer *peer = caller->peer;
+  IrisdOutsideWorker *worker = peer->outside;
+  gint place = IRIS_PLACE_ANY;
+  if (!check_may_serve (self, caller, &error) || !read_place (self, ready, &place, &error)
+      || (services = read_services (self, ready, &error)) == NULL)
+    {
+      irisd_gateway_refuse (self, caller, ready->request_id, error);
+      if (worker != NULL && g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED))
+        irisd_gateway_lose (self, peer, "it is a worker and sent what cannot be read", TRUE);
+      return;
+    }
+
+  if (worker == NULL)
+    worker = irisd_outside_worker_new (self, peer);
+  if (!irisd_outside_enroll (self->core->outside, worker, place, ready->capacity, services, &error))
+    {
+      irisd_gateway_refuse (self, caller, ready->request_id, error);
+      if (peer->outside == NULL)
+        irisd_outside_worker_unref (worker);
+      return;
+    }
+  if (peer->outside == NULL)
+    {
+      peer->outside = worker;
+      g_queue_push_tail_link (&self->outside_workers, &worker->link);
+      irisd_gateway_watch_connections (self);
+    }
+  answer_enrolled (self, caller, ready, services->n_services);
+}
+
+/**
+ * irisd_gateway_dismiss:
+ * @self: the gateway
+ * @peer: a worker process that goes; is none afterwards
+ */
+void
+irisd_gateway_dismiss (IrisdGateway *self, IrisdPeer *peer)
+{
+  IrisdOutsideWorker *worker = g_steal_pointer (&peer->outside);
+  if (worker == NULL)
+    return;
+  g_queue_unlink (&self->outside_workers, &worker->link);
+  worker->peer = NULL;
+  irisd_outside_leave (self->core->outside, worker);
+  irisd_outside_worker_unref (worker);
+}
+
+static gboolean
+check_code (const IrisWireMessage *fail)
+{
+  if (!iris_wire_message_has (fail, IRIS_WIRE_KEY_CODE))
+    return TRUE;
+  switch (fail->code)
+    {
+    case IRIS_WIRE_ERROR_BAD_ARGUMENT:
+    case IRIS_WIRE_ERROR_UNREADABLE_FILE:
+    case IRIS_WIRE_ERROR_SERVICE_FAILED:
+    case IRIS_WIRE_ERROR_NOT_PERMITTED:
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+/* Whether there was such a lease. */
+static gboolean
+take_answer (IrisdOutside *outside,
+             IrisdOutsideWorker *worker,
+             const IrisWireMessage *request,
+             zmq_msg_t *body)
+{
+  switch (request->type)
+    {
+    case IRIS_WIRE_DONE:
+      return irisd_outside_done (outside, worker, request, body);
+    case IRIS_WIRE_FAIL:
+      return irisd_outside_fail (outside, worker, request);
+    case IRIS_WIRE_EXTEND:
+      return irisd_outside_extend (outside, worker, request);
+    default:
+      return irisd_outside_report (outside, worker, request);
+    }
+}
+
+/**
+ * irisd_gateway_hear_worker:
+ * @self: the gateway
+ * @caller: who
+ * @request: READY, or what a worker says about a lease
+ * @body: its fifth frame, which may be taken
+ */
+void
+irisd_gateway_hear_worker (IrisdGateway *self,
+                           const IrisdCaller *caller,
+                           const IrisWireMessage *request,
+                           zmq_msg_t *body)
+{
+  IrisdOutsideWorker *worker = caller->peer->outside;
+  if (request->type == IRIS_WIRE_READY)
+    enroll (self, caller, request);
+  else if (worker == NULL)
+    refuse (self, caller, request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+            "only a worker process has leases: say READY first");
+  else if (request->type == IRIS_WIRE_FAIL && !check_code (request))
+    refuse (self, caller, request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+            "an item cannot fail with that code: give 8, 12, 14 or 17, or none");
+  else if (!take_answer (self->core->outside, worker, request, body))
+    refuse (self, caller, request, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
+            "the lease has ended, or never was yours: the item is somebody else's now, or has its "
+            "ending");
+}
+
+static void
+send_lease (IrisdGateway *self, IrisdNotice *notice)
+{
+  const IrisdTask *task = notice->task;
+  IrisdPeer *peer = notice->worker->peer;
+  guint8 id[IRIS_WIRE_ID_SIZE];
+  IrisWireMessage lease;
+  irisd_outside_name_lease (self->core->outside, notice->lease, id);
+  iris_wire_message_init (&lease, IRIS_WIRE_LEASE, id);
+  iris_wire_message_set_string (&lease, IRIS_WIRE_KEY_SERVICE, task->service, -1);
+  if (task->content_type != NULL)
+    iris_wire_message_set_string (&lease, IRIS_WIRE_KEY_CONTENT_TYPE, task->content_type, -1);
+  if (task->args != NULL)
+    iris_wire_message_set_args (&lease, (const char *const *) task->args);
+  if (task->path != NULL)
+    iris_wire_message_set_string (&lease, IRIS_WIRE_KEY_PATH, task->path, -1);
+  if (task->progress)
+    iris_wire_message_set_boolean (&lease, IRIS_WIRE_KEY_PROGRESS, TRUE);
+  iris_wire_message_set_uint (&lease, IRIS_WIRE_KEY_LEASE_MS, self->core->config->limits.lease_ms);
+  iris_wire_message_set_uint (&lease, IRIS_WIRE_KEY_ATTEMPT, notice->attempt);
+
+  /* A header that was within max-header by a hair may not be so with what is added to it. */
+  g_autoptr (GError) error = NULL;
+  if (iris_wire_encode (&self->encoder, &lease, &error))
+    {
+      irisd_gateway_send (self, &peer->route, peer, &lease, &notice->payload);
+      return;
+    }
+  IrisWireMessage fail;
+  iris_wire_message_init (&fail, IRIS_WIRE_FAIL, id);
+  iris_wire_message_set_uint (&fail, IRIS_WIRE_KEY_CODE, IRIS_WIRE_ERROR_TOO_LARGE);
+  iris_wire_message_set_string (&fail, IRIS_WIRE_KEY_SENTENCE, error->message, -1);
+  irisd_outside_fail (self->core->outside, notice->worker, &fail);
+}
+
+static const char *
+explain_stop (IrisWireError why)
+{
+  switch (why)
+    {
+    case IRIS_WIRE_ERROR_CANCELLED:
+      return "the item was cancelled: stop, and answer with FAIL";
+    case IRIS_WIRE_ERROR_NO_SUCH_LEASE:
+      return "the lease's time is over, so the item is given to others: stop, and answer with "
+             "FAIL; next time, send EXTEND";
+    default:
+      return "irisd is ending: end what you have, and connect again when irisd is back";
+    }
+}
+
+static void
+send_stop (IrisdGateway *self, IrisdPeer *peer, const guint8 *id, IrisWireError why)
+{
+  g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, (gint) why, explain_stop (why));
+  IrisWireMessage stop;
+  iris_wire_message_init (&stop, IRIS_WIRE_STOP, id);
+  iris_wire_message_set_error (&stop, error);
+  irisd_gateway_send (self, &peer->route, peer, &stop, NULL);
+}
+
+/**
+ * irisd_gateway_tell_workers_the_end:
+ * @self: the gateway
+ *
+ * Tells all worker processes that irisd drains.
+ */
+void
+irisd_gateway_tell_workers_the_end (IrisdGateway *self)
+{
+  /* Telling one may lose it, and with it its place in the list. */
+  g_autoptr (GPtrArray) peers = g_ptr_array_new_with_free_func ((GDestroyNotify) irisd_peer_unref);
+  for (GList *link = self->outside_workers.head; link != NULL; link = link->next)
+    g_ptr_array_add (peers, irisd_peer_ref (((IrisdOutsideWorker *) link->data)->peer));
+  for (guint i = 0; i < peers->len; i++)
+    send_stop (self, g_ptr_array_index (peers, i), NULL, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+}
+
+static void
+pass_report_on (IrisdGateway *self, IrisdNotice *notice)
+{
+  g_autofree char *note = NULL;
+  IrisWireMessage progress;
+  iris_wire_message_init (&progress, IRIS_WIRE_PROGRESS, NULL);
+  IrisdJob *job = irisd_outside_take_report (self->core->outside, notice->task, &progress, &note);
+  if (job == NULL)
+    return;
+  memcpy (progress.request_id, job->request_id, IRIS_WIRE_ID_SIZE);
+  irisd_gateway_offer (self, job->peer, &progress);
+}
+
+static void
+tell_worker (IrisdGateway *self, IrisdNotice *notice)
+{
+  if (notice->worker->peer == NULL)
+    return;
+  g_autoptr (IrisdPeer) peer = irisd_peer_ref (notice->worker->peer);
+  if (notice->kind == IRISD_NOTICE_LEASE)
+    {
+      send_lease (self, notice);
+      return;
+    }
+  guint8 id[IRIS_WIRE_ID_SIZE];
+  irisd_outside_name_lease (self->core->outside, notice->lease, id);
+  send_stop (self, peer, id, notice->why);
+}
+
+/**
+ * irisd_gateway_notice:
+ * @self: the gateway
+ * @notice: (transfer full): a letter for it
+ */
+void
+irisd_gateway_notice (IrisdGateway *self, IrisdNotice *notice)
+{
+  if (notice->kind == IRISD_NOTICE_REPORT)
+    pass_report_on (self, notice);
+  else
+    tell_worker (self, notice);
+  irisd_notice_free (notice);
+}
+
+/**
+ * irisd_gateway_answer_workers:
+ * @self: the gateway
+ * @caller: who
+ * @request: a WORKERS message
+ */
+void
+irisd_gateway_answer_workers (IrisdGateway *self,
+                              const IrisdCaller *caller,
+                              const IrisWireMessage *request)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (IrisWireWorkers) workers = irisd_outside_describe_workers (self->core->outside);
+  g_autoptr (GBytes) body = iris_wire_workers_encode (workers, &self->core->wire_limits, &error);
+  IrisWireMessage reply;
+  iris_wire_message_init (&reply, IRIS_WIRE_WORKERS_REPLY, request->request_id);
+  irisd_gateway_answer_bytes (self, caller, &reply, body, error);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Which of a gateway's worker processes are still there.
+ *
+ * A ROUTER does not tell who has gone; but a message to somebody who has is refused. So all workers
+ * are asked when there is reason to: when ZeroMQ's monitor says that some connection of the socket
+ * has ended. The monitor does not say whose, and it says so a moment before the ROUTER itself
+ * knows, so they are asked a few times, with pauses that double, for about a second. The monitor is
+ * opened with the first worker; a gateway without workers does not have one.
+ *
+ * The monitor's pipe has no high-water mark: an I/O thread that waited for this one could never
+ * finish what this one waits for when it closes the monitor. What lies in it is read whenever the
+ * gateway wakes, and a connection costs its owner more than an event costs irisd.
+ *
+ * Whoever hangs without ending its connection is given up after silence-ms, but not before all that
+ * was sent has been read: an irisd that was itself stopped for a while hears first and judges then.
+ */
+#include "irisd-outside-gateway.h"
+
+#include <errno.h>
+
+#define FIRST_PROBE_MS 2
+#define LAST_PROBE_MS  512
+
+/**
+ * irisd_gateway_watch_connections:
+ * @self: the gateway
+ *
+ * Opens the monitor, if it is not open.
+ */
+void
+irisd_gateway_watch_connections (IrisdGateway *self)
+{
+  if (self->monitor != NULL || self->core->zmq == NULL)
+    return;
+  g_autofree char *name = g_strdup_printf ("inproc://monitor-%d", self->place);
+  int none = 0;
+  self->monitor = zmq_socket (self->core->zmq, ZMQ_PAIR);
+  if (self->monitor != NULL && zmq_setsockopt (self->monitor, ZMQ_RCVHWM, &none, sizeof none) == 0
+      && zmq_setsockopt (self->monitor, ZMQ_LINGER, &none, sizeof none) == 0
+      && zmq_socket_monitor (self->socket, name, ZMQ_EVENT_DISCONNECTED) == 0
+      && zmq_connect (self->monitor, name) == 0)
+    return;
+  irisd_log (IRISD_LOG_WARNING,
+             "cannot watch connections (%s): a worker process that dies is noticed only when it "
+             "was silent for silence-ms",
+             zmq_strerror (errno));
+  irisd_gateway_unwatch_connections (self);
+}
+
+/**
+ * irisd_gateway_unwatch_connections:
+ * @self: the gateway, whose socket is still open
+ */
+void
+irisd_gateway_unwatch_connections (IrisdGateway *self)
+{
+  if (self->monitor == NULL)
+    return;
+  zmq_socket_monitor (self->socket, NULL, 0);
+  zmq_close (self->monitor);
+  self->monitor = NULL;
+}
+
+/**
+ * irisd_gateway_note_disconnects:
+ * @self: the gateway
+ *
+ * Reads the monitor.
+ */
+void
+irisd_gateway_note_disconnects (IrisdGateway *self)
+{
+  zmq_msg_t frame;
+  zmq_msg_init (&frame);
+  gboolean any = FALSE;
+  while (zmq_msg_recv (&frame, self->monitor, ZMQ_DONTWAIT) >= 0)
+    any = TRUE;
+  zmq_msg_close (&frame);
+  if (!any)
+    return;
+  self->probe_ms = FIRST_PROBE_MS;
+  self->probe_at_us = g_get_monotonic_time ();
+}
+
+/**
+ * irisd_gateway_mark_heard:
+ * @self: the gateway
+ * @peer: who sent a message
+ */
+void
+irisd_gateway_mark_heard (IrisdGateway *self, IrisdPeer *peer)
+{
+  IrisdOutsideWorker *worker = peer->outside;
+  if (worker == NULL)
+    return;
+  atomic_store_explicit (&worker->heard_us, g_get_monotonic_time (), memory_order_relaxed);
+  g_queue_unlink (&self->outside_workers, &worker->link);
+  g_queue_push_tail_link (&self->outside_workers, &worker->link);
+}
+
+static gint64
+silence_ends (IrisdGateway *self, IrisdOutsideWorker *worker)
+{
+  return atomic_load_explicit (&worker->heard_us, memory_order_relaxed)
+         + (gint64) self->core->config->limits.silence_ms * 1000;
+}
+
+/**
+ * irisd_gateway_get_watch_deadline:
+ * @self: the gateway
+ *
+ * Returns: when irisd_gateway_check_workers() has something to do, in microseconds; %G_MAXINT64 for
+ *   never
+ */
+gint64
+irisd_gateway_get_watch_deadline (IrisdGateway *self)
+{
+  IrisdOutsideWorker *worker = g_queue_peek_head (&self->outside_workers);
+  if (worker == NULL)
+    return G_MAXINT64;
+  gint64 until = silence_ends (self, worker);
+  return self->probe_ms > 0 ? MIN (until, self->probe_at_us) : until;
+}
+
+static void
+probe_all (IrisdGateway *self)
+{
+  g_autoptr (GPtrArray) peers = g_ptr_array_new_with_free_func ((GDestroyNotify) irisd_peer_unref);
+  for (GList *link = self->outside_workers.head; link != NULL; link = link->next)
+    g_ptr_array_add (peers, irisd_peer_ref (((IrisdOutsideWorker *) link->data)->peer));
+  for (guint i = 0; i < peers->len; i++)
+    {
+      IrisdPeer *peer = g_ptr_array_index (peers, i);
+      if (!irisd_peer_is_gone (peer) && peer->outbox.count == 0
+          && !irisd_gateway_probe (self, peer))
+        irisd_gateway_lose (self, peer, "it has gone", FALSE);
+    }
+}
+
+/**
+ * irisd_gateway_check_workers:
+ * @self: the gateway
+ * @heard_all: whether there is nothing left to receive
+ *
+ * Gives up those that have gone or were silent for too long, if it is time to look.
+ */
+void
+irisd_gateway_check_workers (IrisdGateway *self, gboolean heard_all)
+{
+  if (self->monitor != NULL)
+    irisd_gateway_note_disconnects (self);
+  if (self->outside_workers.length == 0)
+    return;
+  gint64 now = g_get_monotonic_time ();
+  if (self->probe_ms > 0 && now >= self->probe_at_us)
+    {
+      self->probe_at_us = now + (gint64) self->probe_ms * 1000;
+      self->probe_ms = self->probe_ms < LAST_PROBE_MS ? self->probe_ms * 2 : 0;
+      probe_all (self);
+    }
+  IrisdOutsideWorker *worker;
+  while (heard_all && (worker = g_queue_peek_head (&self->outside_workers)) != NULL
+         && now >= silence_ends (self, worker))
+    irisd_gateway_lose (self, worker->peer, "it is a worker and was silent for silence-ms", TRUE);
+}

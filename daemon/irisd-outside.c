@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Items that worker processes do: the book of leases as all gateways share it.
+ *
+ * A job for worker processes never sees the scheduler. Its gateway hands it to the book, and the
+ * book's owner, whoever that is, posts it back to the gateway's mailbox once, with its end: just as
+ * the scheduler's workers do. So no worker of irisd is occupied by it, and whoever owns a job is as
+ * clear as before:
+ *
+ *  - While a task is in the book its `job` is set, and whoever holds the lock may look at the job.
+ *    Its gateway does not free it meanwhile, because it has not come back.
+ *  - Whoever takes a task out of the book, under the lock, clears `job` and owns the job then: a
+ *    worker's gateway that has a DONE, the front door whose clock says that it is over, or the
+ *    job's own gateway that cancels. The first two fill in the result and post it.
+ *
+ * The lock is held for table work only: encoding, sending and copying of results happen outside it.
+ * Under it notices are made and posted; posting is free of locks and at most one write to an event
+ * descriptor. The lock is a POSIX one because ThreadSanitizer knows those. Items of built-in
+ * services do not come near it.
+ *
+ * The clock. The front door's thread calls irisd_outside_expire() when the alarm has come. Whoever
+ * brings about an earlier event moves the alarm forward and wakes the front door. The alarm is
+ * never moved back except by the front door itself: in the usual case, where leases end in time,
+ * the front door wakes once in a lease's length and nobody else ever has to wake it.
+ */
+#include "irisd-outside.h"
+
+#include "irisd-gateway-private.h"
+
+#include <pthread.h>
+#include <string.h>
+
+struct _IrisdOutside
+{
+  pthread_mutex_t lock;
+  IrisdCore *core;
+  IrisdLeases *book;
+  GPtrArray *workers; /* of IrisdOutsideWorker */
+  guint8 epoch[8];    /* the first half of the leases' ids: those of another irisd are not ours */
+  _Atomic gint64 alarm_us;
+};
+
+const IrisdService irisd_service_outside = {
+  .name = "",
+  .summary = "done by worker processes",
+  .output_grows = TRUE,
+};
+
+static IrisdTask *
+task_of (IrisdErrand *errand)
+{
+  return (IrisdTask *) (void *) ((char *) errand - G_STRUCT_OFFSET (IrisdTask, errand));
+}
+
+static IrisdOutsideWorker *
+worker_of (IrisdServer *server)
+{
+  return (IrisdOutsideWorker *) (void *) ((char *) server
+                                          - G_STRUCT_OFFSET (IrisdOutsideWorker, server));
+}
+
+static IrisdTask *
+task_ref (IrisdTask *task)
+{
+  atomic_fetch_add_explicit (&task->refs, 1, memory_order_relaxed);
+  return task;
+}
+
+static IrisdOutsideWorker *
+worker_ref (IrisdOutsideWorker *worker)
+{
+  atomic_fetch_add_explicit (&worker->refs, 1, memory_order_relaxed);
+  return worker;
+}
+
+/* --- what the book wants to be done; all under the lock -----------------------------------------
+ */
+
+static IrisdNotice *
+new_notice (IrisdNoticeKind kind)
+{
+  IrisdNotice *notice = g_new0 (IrisdNotice, 1);
+  notice->letter.kind = IRISD_LETTER_NOTICE;
+  notice->kind = kind;
+  zmq_msg_init (&notice->payload);
+  return notice;
+}
+
+/* The task has left the book: the job is the caller's. */
+static IrisdJob *
+take_job (IrisdTask *task)
+{
+  return g_steal_pointer (&task->job);
+}
+
+static void
+send_home (IrisdJob *job)
+{
+  irisd_mailbox_post (job->mailbox, &job->letter);
+}
+
+static gboolean
+may_give (IrisdErrand *errand, gpointer user_data)
+{
+  IrisdOutside *self = user_data;
+  return irisd_peer_get_bytes (task_of (errand)->job->peer)
+         <= self->core->config->limits.in_flight_bytes;
+}
+
+/* Its peer owes too much: the gateway keeps it until that is mended. */
+static void
+hold (IrisdErrand *errand, gpointer user_data)
+{
+  IrisdJob *job = take_job (task_of (errand));
+  job->held = TRUE;
+  send_home (job);
+}
+
+static void
+give (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_data)
+{
+  IrisdTask *task = task_of (errand);
+  IrisdNotice *notice = new_notice (IRISD_NOTICE_LEASE);
+  notice->worker = worker_ref (worker_of (server));
+  notice->task = task_ref (task);
+  notice->lease = lease;
+  notice->attempt = errand->attempts;
+  zmq_msg_copy (&notice->payload, &task->payload);
+  task->job->started_ns = irisd_now_ns ();
+  irisd_mailbox_post (&notice->worker->gateway->mailbox, &notice->letter);
+}
+
+static void
+stop (IrisdServer *server, guint64 lease, IrisWireError why, gpointer user_data)
+{
+  IrisdNotice *notice = new_notice (IRISD_NOTICE_STOP);
+  notice->worker = worker_ref (worker_of (server));
+  notice->lease = lease;
+  notice->why = why;
+  irisd_mailbox_post (&notice->worker->gateway->mailbox, &notice->letter);
+}
+
+static void
+fail_job (IrisdOutside *self, IrisdJob *job, IrisWireError why)
+{
+  const IrisdLimits *limits = &self->core->config->limits;
+  const IrisdTask *task = job->task;
+  switch (why)
+    {
+    case IRIS_WIRE_ERROR_NO_WORKER:
+      irisd_job_fail (job, why,
+                      "nobody has served “%s” for %" G_GUINT64_FORMAT
+                      " ms (limit worker-wait-ms): start a worker and send the item again",
+                      task->service, limits->worker_wait_ms);
+      break;
+    case IRIS_WIRE_ERROR_WORKER_LOST:
+      irisd_job_fail (job, why,
+                      "%u workers had the item and were lost, or too slow, before it was done "
+                      "(limit lease-attempts): look into their logs",
+                      task->errand.attempts);
+      break;
+    default:
+      irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                      "irisd was stopped before the item was done: send it again when irisd is "
+                      "back");
+      break;
+    }
+  job->ended_ns = irisd_now_ns ();
+}
+
+static void
+fail (IrisdErrand *errand, IrisWireError why, gpointer user_data)
+{
+  IrisdJob *job = take_job (task_of (errand));
+  fail_job (user_data, job, why);
+  send_home (job);
+}
+
+static const IrisdLeaseEvents events = {
+  .may_give = may_give,
+  .hold = hold,
+  .give = give,
+  .stop = stop,
+  .fail = fail,
+};
+
+/* --- the lock and the clock ----------------------------------------------------------------------
+ */
+
+static gint64
+enter (IrisdOutside *self)
+{
+  pthread_mutex_lock (&self->lock);
+  return g_get_monotonic_time ();
+}
+
+static void
+leave (IrisdOutside *self)
+{
+  gint64 next = irisd_leases_next (self->book);
+  gboolean earlier = next < irisd_outside_get_alarm (self);
+  if (earlier)
+    atomic_store_explicit (&self->alarm_us, next, memory_order_relaxed);
+  pthread_mutex_unlock (&self->lock);
+  if (earlier)
+    irisd_gateway_wake (self->core->gateways[self->core->n_gateways - 1]);
+}
+
+/**
+ * irisd_outside_get_alarm:
+ * @self: the shared book
+ *
+ * Returns: when irisd_outside_expire() is to be called, on the monotonic clock in microseconds;
+ *   %G_MAXINT64 for never
+ */
+gint64
+irisd_outside_get_alarm (IrisdOutside *self)
+{
+  return atomic_load_explicit (&self->alarm_us, memory_order_relaxed);
+}
+
+/**
+ * irisd_outside_expire:
+ * @self: the shared book
+ *
+ * Ends what is over, and sets the alarm anew. Only the front door's thread may call this.
+ */
+void
+irisd_outside_expire (IrisdOutside *self)
+{
+  gint64 now = enter (self);
+  irisd_leases_expire (self->book, now);
+  atomic_store_explicit (&self->alarm_us, irisd_leases_next (self->book), memory_order_relaxed);
+  leave (self);
+}
+
+IrisdOutside *
+irisd_outside_new (IrisdCore *core)
+{
+  const IrisdLimits *limits = &core->config->limits;
+  const IrisdLeaseRules rules = {
+    .lease_us = (gint64) limits->lease_ms * 1000,
+    .wait_us = (gint64) limits->worker_wait_ms * 1000,
+    .attempts = (guint) limits->lease_attempts,
+    .max_services = (guint) limits->outside_services,
+    .n_places = core->n_places,
+  };
+  IrisdOutside *self = g_new0 (IrisdOutside, 1);
+  pthread_mutex_init (&self->lock, NULL);
+  self->core = core;
+  self->book = irisd_leases_new (&rules, &events, self);
+  self->workers = g_ptr_array_new ();
+  atomic_init (&self->alarm_us, G_MAXINT64);
+  guint32 words[2] = { g_random_int (), g_random_int () };
+  memcpy (self->epoch, words, sizeof self->epoch);
+  return self;
+}
+
+/**
+ * irisd_outside_free:
+ * @self: (transfer full) (nullable): a book that nobody uses any more
+ */
+void
+irisd_outside_free (IrisdOutside *self)
+{
+  if (self == NULL)
+    return;
+  irisd_leases_free (self->book);
+  g_ptr_array_unref (self->workers);
+  pthread_mutex_destroy (&self->lock);
+  g_free (self);
+}
+
+/**
+ * irisd_outside_close:
+ * @self: the shared book
+ *
+ * Ends everything in it, because irisd stops; every gateway has seen that it does.
+ */
+void
+irisd_outside_close (IrisdOutside *self)
+{
+  enter (self);
+  irisd_leases_close (self->book);
+  leave (self);
+}
+
+/* --- for the gateways of clients -----------------------------------------------------------------
+ */
+
+gboolean
+irisd_outside_knows (IrisdOutside *self, const IrisWireString *name)
+{
+  g_autofree char *text = iris_wire_string_dup (name);
+  enter (self);
+  gboolean known = irisd_leases_knows (self->book, text);
+  leave (self);
+  return known;
+}
+
+/**
+ * irisd_outside_queue:
+ * @self: the shared book
+ * @job: a job that was adopted; it comes back as a letter
+ */
+void
+irisd_outside_queue (IrisdOutside *self, IrisdJob *job)
+{
+  IrisdTask *task = job->task;
+  gint64 now = enter (self);
+  task->job = job;
+  if (!irisd_leases_add (self->book, &task->errand, task->service, now))
+    {
+      /* The service was given up since it was looked for. */
+      take_job (task);
+      fail_job (self, job, IRIS_WIRE_ERROR_NO_WORKER);
+      send_home (job);
+    }
+  leave (self);
+}
+
+/**
+ * irisd_outside_withdraw:
+ * @self: the shared book
+ * @job: a job that was queued and has not come back
+ *
+ * Returns: %IRISD_ERRAND_GONE if it is on its way back; else the caller has it now
+ */
+IrisdErrandState
+irisd_outside_withdraw (IrisdOutside *self, IrisdJob *job)
+{
+  gint64 now = enter (self);
+  IrisdErrandState state = irisd_leases_withdraw (self->book, &job->task->errand, now);
+  if (state != IRISD_ERRAND_GONE)
+    take_job (job->task);
+  leave (self);
+  return state;
+}
+
+/**
+ * irisd_outside_take_report:
+ * @self: the shared book
+ * @task: what a notice says there is a report of
+ * @out: a PROGRESS message without keys; filled in
+ * @note: (out) (transfer full): what @out borrows
+ *
+ * Only the gateway of the job may call this.
+ *
+ * Returns: (transfer none) (nullable): the job, if it has not ended
+ */
+IrisdJob *
+irisd_outside_take_report (IrisdOutside *self, IrisdTask *task, IrisWireMessage *out, char **note)
+{
+  enter (self);
+  task->report_posted = FALSE;
+  IrisdJob *job = task->job;
+  if (task->has_fraction)
+    iris_wire_message_set_uint (out, IRIS_WIRE_KEY_FRACTION, task->fraction);
+  *note = g_strdup (task->note);
+  leave (self);
+  if (*note != NULL)
+    iris_wire_message_set_string (out, IRIS_WIRE_KEY_NOTE, *note, -1);
+  return job;
+}
+
+/* --- for the gateways of workers -----------------------------------------------------------------
+ */
+
+IrisdOutsideWorker *
+irisd_outside_worker_new (IrisdGateway *gateway, IrisdPeer *peer)
+{
+  IrisdOutsideWorker *self = g_new0 (IrisdOutsideWorker, 1);
+  atomic_init (&self->refs, 1);
+  self->gateway = gateway;
+  self->peer = peer;
+  self->name = g_strdup (peer->name);
+  self->link.data = self;
+  atomic_init (&self->heard_us, g_get_monotonic_time ());
+  return self;
+}
+
+void
+irisd_outside_worker_unref (IrisdOutsideWorker *self)
+{
+  if (atomic_fetch_sub_explicit (&self->refs, 1, memory_order_acq_rel) > 1)
+    return;
+  g_free (self->name);
+  g_free (self);
+}
+
+/**
+ * irisd_outside_enroll:
+ * @self: the shared book
+ * @worker: who says READY
+ * @place: where it works, or %IRIS_PLACE_ANY
+ * @capacity: how many leases it will hold
+ * @services: what it serves
+ * @error: return location for a #GError
+ *
+ * Returns: whether that can be; else nothing has changed
+ */
+gboolean
+irisd_outside_enroll (IrisdOutside *self,
+                      IrisdOutsideWorker *worker,
+                      gint place,
+                      guint capacity,
+                      const IrisWireServices *services,
+                      GError **error)
+{
+  gint64 now = enter (self);
+  gboolean is_new = worker->server.posts == NULL;
+  gboolean enrolled = irisd_leases_enroll (self->book, &worker->server, place, capacity, services,
+                                           now, error);
+  if (enrolled && is_new)
+    g_ptr_array_add (self->workers, worker);
+  leave (self);
+  return enrolled;
+}
+
+/**
+ * irisd_outside_leave:
+ * @self: the shared book
+ * @worker: who has gone
+ */
+void
+irisd_outside_leave (IrisdOutside *self, IrisdOutsideWorker *worker)
+{
+  gint64 now = enter (self);
+  irisd_leases_leave (self->book, &worker->server, now);
+  g_ptr_array_remove_fast (self->workers, worker);
+  leave (self);
+}
+
+/**
+ * irisd_outside_name_lease:
+ * @self: the shared book
+ * @lease: the number of a lease
+ * @id: (array fixed-size=16) (out caller-allocates): the request id that names it
+ */
+void
+irisd_outside_name_lease (IrisdOutside *self, guint64 lease, guint8 *id)
+{
+  guint64 number = GUINT64_TO_BE (lease);
+  memcpy (id, self->epoch, sizeof self->epoch);
+  memcpy (id + sizeof self->epoch, &number, sizeof number);
+}
+
+/* Returns 0, which is no lease, for an id that another irisd gave out. */
+static guint64
+read_lease (IrisdOutside *self, const guint8 *id)
+{
+  guint64 number;
+  memcpy (&number, id + sizeof self->epoch, sizeof number);
+  return memcmp (id, self->epoch, sizeof self->epoch) == 0 ? GUINT64_FROM_BE (number) : 0;
+}
+
+/* A worker has ended a job that has left the book. */
+static void
+end_run (IrisdOutside *self, IrisdJob *job, gint place)
+{
+  job->ended_ns = irisd_now_ns ();
+  job->place = place;
+  irisd_core_count_run (self->core, place != IRIS_PLACE_ANY ? place : job->home, job->result.bytes,
+                        (guint64) (job->ended_ns - job->started_ns));
+  send_home (job);
+}
+
+/**
+ * irisd_outside_done:
+ * @self: the shared book
+ * @worker: who says so
+ * @done: a DONE message
+ * @body: its fifth frame, which is taken
+ *
+ * Returns: %FALSE if it has no such lease
+ */
+gboolean
+irisd_outside_done (IrisdOutside *self,
+                    IrisdOutsideWorker *worker,
+                    const IrisWireMessage *done,
+                    zmq_msg_t *body)
+{
+  guint64 lease = read_lease (self, done->request_id);
+  IrisdErrand *errand = NULL;
+  IrisdJob *job = NULL;
+  gint64 now = enter (self);
+  errand = irisd_leases_find (self->book, &worker->server, lease);
+  if (errand != NULL)
+    {
+      /* Charged before the next item is leased, which depends on what the peer owes. */
+      job = task_of (errand)->job;
+      zmq_msg_move (&job->result.body, body);
+      irisd_job_charge_result (job);
+    }
+  gboolean ended = irisd_leases_done (self->book, &worker->server, lease, now, &errand)
+                   == IRISD_LEASE_ENDED;
+  if (ended)
+    take_job (task_of (errand));
+  gint place = worker->server.place;
+  leave (self);
+  if (!ended)
+    return FALSE;
+  if (iris_wire_message_has (done, IRIS_WIRE_KEY_CONTENT_TYPE))
+    job->result.content_type = job->task->result_type = iris_wire_string_dup (&done->content_type);
+  end_run (self, job, place);
+  return TRUE;
+}
+
+/**
+ * irisd_outside_fail:
+ * @self: the shared book
+ * @worker: who says so
+ * @fail: a FAIL message
+ *
+ * Returns: %FALSE if it has no such lease
+ */
+gboolean
+irisd_outside_fail (IrisdOutside *self, IrisdOutsideWorker *worker, const IrisWireMessage *message)
+{
+  guint64 lease = read_lease (self, message->request_id);
+  IrisdErrand *errand = NULL;
+  IrisdJob *job = NULL;
+  gint64 now = enter (self);
+  IrisdLeaseEnd end = irisd_leases_give_back (self->book, &worker->server, lease, message->again,
+                                              now, &errand);
+  if (end == IRISD_LEASE_ENDED)
+    job = take_job (task_of (errand));
+  gint place = worker->server.place;
+  leave (self);
+  if (job == NULL)
+    return end != IRISD_LEASE_UNKNOWN;
+  g_autofree char *sentence = iris_wire_string_dup (&message->sentence);
+  gboolean coded = iris_wire_message_has (message, IRIS_WIRE_KEY_CODE);
+  irisd_job_fail (job, coded ? message->code : IRIS_WIRE_ERROR_SERVICE_FAILED, "%s", sentence);
+  end_run (self, job, place);
+  return TRUE;
+}
+
+/**
+ * irisd_outside_extend:
+ * @self: the shared book
+ * @worker: who asks
+ * @extend: an EXTEND message
+ *
+ * Returns: %FALSE if it has no such lease
+ */
+gboolean
+irisd_outside_extend (IrisdOutside *self, IrisdOutsideWorker *worker, const IrisWireMessage *extend)
+{
+  guint64 most = self->core->config->limits.lease_ms;
+  guint64 ms = iris_wire_message_has (extend, IRIS_WIRE_KEY_LEASE_MS) ? MIN (extend->lease_ms, most)
+                                                                      : most;
+  gint64 now = enter (self);
+  gboolean extended = irisd_leases_extend (
+      self->book, &worker->server, read_lease (self, extend->request_id), (gint64) ms * 1000, now);
+  leave (self);
+  return extended;
+}
+
+/* Only the latest report is kept, and only one notice is on its way: a worker that reports without
+ * end fills nobody's mailbox. */
+static void
+keep_report (IrisdTask *task, const IrisWireMessage *report)
+{
+  task->has_fraction = iris_wire_message_has (report, IRIS_WIRE_KEY_FRACTION);
+  task->fraction = report->fraction;
+  g_free (task->note);
+  task->note = iris_wire_message_has (report, IRIS_WIRE_KEY_NOTE)
+                   ? iris_wire_string_dup (&report->note)
+                   : NULL;
+  if (task->report_posted)
+    return;
+  task->report_posted = TRUE;
+  IrisdNotice *notice = new_notice (IRISD_NOTICE_REPORT);
+  notice->task = task_ref (task);
+  irisd_mailbox_post (task->job->mailbox, &notice->letter);
+}
+
+/**
+ * irisd_outside_report:
+ * @self: the shared book
+ * @worker: who tells
+ * @report: a REPORT message
+ *
+ * Returns: %FALSE if it has no such lease
+ */
+gboolean
+irisd_outside_report (IrisdOutside *self, IrisdOutsideWorker *worker, const IrisWireMessage *report)
+{
+  enter (self);
+  IrisdErrand *errand = irisd_leases_find (self->book, &worker->server,
+                                           read_lease (self, report->request_id));
+  if (errand != NULL && task_of (errand)->progress)
+    keep_report (task_of (errand), report);
+  leave (self);
+  return errand != NULL;
+}
+
+/* --- what is told --------------------------------------------------------------------------------
+ */
+
+/**
+ * irisd_outside_describe_workers:
+ * @self: the shared book
+ *
+ * Returns: (transfer full): all worker processes
+ */
+IrisWireWorkers *
+irisd_outside_describe_workers (IrisdOutside *self)
+{
+  gint64 now = enter (self);
+  IrisWireWorkers *list = iris_wire_workers_new (self->workers->len);
+  for (guint i = 0; i < self->workers->len; i++)
+    {
+      IrisdOutsideWorker *worker = g_ptr_array_index (self->workers, i);
+      gint64 heard = atomic_load_explicit (&worker->heard_us, memory_order_relaxed);
+      list->workers[i].name = g_strdup (worker->name);
+      irisd_leases_describe_server (&worker->server, &list->workers[i]);
+      list->workers[i].silent_ms = (guint64) MAX (now - heard, 0) / 1000;
+    }
+  leave (self);
+  return list;
+}
+
+/**
+ * irisd_outside_add_services:
+ * @self: the shared book
+ * @list: services, to which those of worker processes are added
+ */
+void
+irisd_outside_add_services (IrisdOutside *self, IrisWireServices *list)
+{
+  enter (self);
+  guint n = irisd_leases_count_services (self->book);
+  list->services = g_renew (IrisWireService, list->services, list->n_services + n);
+  irisd_leases_describe_services (self->book, list->services + list->n_services);
+  list->n_services += n;
+  leave (self);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a worker process is told of an item, and the letters about it between gateways.
+ */
+#include "irisd-outside.h"
+
+#include <string.h>
+
+static char *
+dup_if_there (const IrisWireMessage *item, IrisWireKey key, const IrisWireString *string)
+{
+  return iris_wire_message_has (item, key) ? iris_wire_string_dup (string) : NULL;
+}
+
+/* The job's payload goes over to the task. A small one lies in the job, so it is copied. */
+static void
+take_payload (IrisdTask *self, IrisdJob *job)
+{
+  zmq_msg_init (&self->payload);
+  if (job->inline_size == 0)
+    {
+      zmq_msg_move (&self->payload, &job->payload);
+      return;
+    }
+  if (zmq_msg_init_size (&self->payload, job->inline_size) != 0)
+    g_error ("out of memory for a payload of %zu bytes", job->inline_size);
+  memcpy (zmq_msg_data (&self->payload), job->inline_payload, job->inline_size);
+}
+
+/**
+ * irisd_outside_adopt:
+ * @job: a new job of the service %irisd_service_outside
+ * @item: the SUBMIT message that it was made of
+ * @place: the place that its hint names, or %IRIS_PLACE_ANY
+ *
+ * Makes it one that worker processes do.
+ */
+void
+irisd_outside_adopt (IrisdJob *job, const IrisWireMessage *item, gint place)
+{
+  IrisdTask *self = g_new0 (IrisdTask, 1);
+  atomic_init (&self->refs, 1);
+  self->errand.place = place;
+  self->errand.strict = item->strict;
+  self->service = iris_wire_string_dup (&item->service);
+  self->content_type = dup_if_there (item, IRIS_WIRE_KEY_CONTENT_TYPE, &item->content_type);
+  self->args = g_steal_pointer (&job->args);
+  self->path = g_steal_pointer (&job->path);
+  self->progress = item->progress;
+  job->result.bytes = item->body.size;
+  take_payload (self, job);
+  job->task = self;
+}
+
+/**
+ * irisd_task_unref:
+ * @self: (transfer full): a task
+ *
+ * Any thread may call this.
+ */
+void
+irisd_task_unref (IrisdTask *self)
+{
+  if (atomic_fetch_sub_explicit (&self->refs, 1, memory_order_acq_rel) > 1)
+    return;
+  zmq_msg_close (&self->payload);
+  g_free (self->service);
+  g_free (self->content_type);
+  g_strfreev (self->args);
+  g_free (self->path);
+  g_free (self->result_type);
+  g_free (self->note);
+  g_free (self);
+}
+
+/**
+ * irisd_notice_free:
+ * @self: (transfer full): a notice
+ */
+void
+irisd_notice_free (IrisdNotice *self)
+{
+  zmq_msg_close (&self->payload);
+  if (self->worker != NULL)
+    irisd_outside_worker_unref (self->worker);
+  if (self->task != NULL)
+    irisd_task_unref (self->task);
+  g_free (self);
+}

@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The book of leases, with a clock that is made up.
+ */
+#include "daemon/irisd-lease.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEASE_US 1000
+#define WAIT_US  500
+#define N_PLACES 2
+
+typedef struct
+{
+  IrisdServer server;
+  GArray *given; /* leases that it was told of and did not end yet */
+  guint stopped;
+  IrisWireError why; /* the last stop */
+} Worker;
+
+typedef struct
+{
+  IrisdErrand errand;
+  guint number;
+  guint n_ends; /* must become 1, and no more */
+  guint n_holds;
+  gboolean owes;     /* may not be leased */
+  IrisWireError why; /* of the end; 0 if it was done */
+  Worker *worker;    /* who has it */
+  guint64 lease;
+} Item;
+
+static IrisdLeases *book;
+static gint64 now;
+
+static gboolean
+may_give (IrisdErrand *errand, gpointer user_data)
+{
+  return !((Item *) errand)->owes;
+}
+
+static void
+hold (IrisdErrand *errand, gpointer user_data)
+{
+  ((Item *) errand)->n_holds++;
+}
+
+static void
+give (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_data)
+{
+  Worker *worker = (Worker *) server;
+  Item *item = (Item *) errand;
+  ck_assert_uint_le (server->leased, server->capacity);
+  ck_assert_uint_eq (item->n_ends, 0);
+  g_array_append_val (worker->given, lease);
+  item->worker = worker;
+  item->lease = lease;
+}
+
+static void
+stop (IrisdServer *server, guint64 lease, IrisWireError why, gpointer user_data)
+{
+  Worker *worker = (Worker *) server;
+  worker->stopped++;
+  worker->why = why;
+}
+
+static void
+end_badly (IrisdErrand *errand, IrisWireError why, gpointer user_data)
+{
+  Item *item = (Item *) errand;
+  item->n_ends++;
+  item->why = why;
+  item->worker = NULL;
+}
+
+static const IrisdLeaseEvents events = { .may_give = may_give,
+                                         .hold = hold,
+                                         .give = give,
+                                         .stop = stop,
+                                         .fail = end_badly };
+
+static void
+set_up (void)
+{
+  static const IrisdLeaseRules rules = {
+    .lease_us = LEASE_US, .wait_us = WAIT_US, .attempts = 3, .max_services = 4, .n_places = N_PLACES
+  };
+  now = 1;
+  book = irisd_leases_new (&rules, &events, NULL);
+}
+
+static void
+tear_down (void)
+{
+  irisd_leases_expire (book, G_MAXINT64 - 1);
+  irisd_leases_free (book);
+}
+
+static void
+worker_init (Worker *self)
+{
+  memset (self, 0, sizeof *self);
+  self->given = g_array_new (FALSE, FALSE, sizeof (guint64));
+}
+
+static gboolean
+try_enroll (Worker *self, gint place, guint capacity, const char *names, GError **error)
+{
+  g_auto (GStrv) list = g_strsplit (names, " ", -1);
+  guint n = *names != '\0' ? g_strv_length (list) : 0;
+  g_autoptr (IrisWireServices) services = iris_wire_services_new (n);
+  for (guint i = 0; i < n; i++)
+    services->services[i].name = g_strdup (list[i]);
+  return irisd_leases_enroll (book, &self->server, place, capacity, services, now, error);
+}
+
+static void
+enroll (Worker *self, gint place, guint capacity, const char *names)
+{
+  ck_assert (try_enroll (self, place, capacity, names, NULL));
+}
+
+static void
+leave (Worker *self)
+{
+  irisd_leases_leave (book, &self->server, now);
+  ck_assert_uint_eq (self->server.leased, 0);
+  g_array_unref (self->given);
+}
+
+static void
+item_init (Item *self, guint number)
+{
+  *self = (Item){ .errand = { .place = IRIS_PLACE_ANY }, .number = number };
+}
+
+static void
+add (Item *self, const char *name)
+{
+  ck_assert (irisd_leases_add (book, &self->errand, name, now));
+}
+
+static void
+done (Worker *worker, Item *item)
+{
+  IrisdErrand *errand = NULL;
+  ck_assert_ptr_eq (item->worker, worker);
+  ck_assert_int_eq (irisd_leases_done (book, &worker->server, item->lease, now, &errand),
+                    IRISD_LEASE_ENDED);
+  ck_assert_ptr_eq (errand, &item->errand);
+  item->worker = NULL;
+  item->n_ends++;
+}
+
+START_TEST (an_item_goes_to_who_serves_it_and_ends_once)
+{
+  Worker worker;
+  Item item;
+  IrisdErrand *errand = NULL;
+  worker_init (&worker);
+  item_init (&item, 0);
+  ck_assert (!irisd_leases_add (book, &item.errand, "thumbnail", now));
+  enroll (&worker, IRIS_PLACE_ANY, 1, "thumbnail");
+  ck_assert (irisd_leases_knows (book, "thumbnail"));
+  ck_assert (!irisd_leases_knows (book, "rotate"));
+  add (&item, "thumbnail");
+  ck_assert_uint_eq (worker.given->len, 1);
+  ck_assert_uint_eq (item.errand.attempts, 1);
+  done (&worker, &item);
+  ck_assert_int_eq (irisd_leases_done (book, &worker.server, item.lease, now, &errand),
+                    IRISD_LEASE_UNKNOWN);
+  ck_assert_uint_eq (worker.server.done, 1);
+  leave (&worker);
+}
+END_TEST
+
+START_TEST (capacity_is_kept_and_the_oldest_comes_first)
+{
+  Worker worker;
+  Item items[5];
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 2, "a b");
+  for (guint i = 0; i < 5; i++)
+    {
+      item_init (&items[i], i);
+      add (&items[i], i % 2 == 0 ? "a" : "b");
+    }
+  ck_assert_uint_eq (worker.given->len, 2);
+  for (guint i = 0; i < 5; i++)
+    {
+      ck_assert_uint_eq (worker.given->len, MIN (i + 2, 5));
+      done (&worker, &items[i]);
+    }
+  leave (&worker);
+}
+END_TEST
+
+START_TEST (workers_share_and_the_longest_idle_is_next)
+{
+  Worker workers[2];
+  Item items[4];
+  for (guint i = 0; i < 2; i++)
+    {
+      worker_init (&workers[i]);
+      enroll (&workers[i], IRIS_PLACE_ANY, 2, "a");
+    }
+  for (guint i = 0; i < 4; i++)
+    {
+      item_init (&items[i], i);
+      add (&items[i], "a");
+      ck_assert_ptr_eq (items[i].worker, &workers[i % 2]);
+    }
+  for (guint i = 0; i < 4; i++)
+    done (&workers[i % 2], &items[i]);
+  leave (&workers[0]);
+  leave (&workers[1]);
+}
+END_TEST
+
+START_TEST (a_hint_is_a_wish_and_a_strict_one_an_order)
+{
+  Worker here, there;
+  Item wish, order, other;
+  worker_init (&here);
+  worker_init (&there);
+  enroll (&here, 0, 1, "a");
+  enroll (&there, 1, 1, "a");
+  item_init (&wish, 0);
+  item_init (&order, 1);
+  item_init (&other, 2);
+  wish.errand.place = order.errand.place = 1;
+  order.errand.strict = TRUE;
+  add (&wish, "a");
+  ck_assert_ptr_eq (wish.worker, &there); /* though the other one is idle for longer */
+  add (&order, "a");
+  ck_assert_ptr_null (order.worker);
+  add (&other, "a");
+  ck_assert_ptr_eq (other.worker, &here);
+  done (&here, &other);
+  ck_assert_ptr_null (order.worker);
+  done (&there, &wish);
+  ck_assert_ptr_eq (order.worker, &there);
+  wish.n_ends = 0;
+  add (&wish, "a");
+  ck_assert_ptr_eq (wish.worker, &here); /* there is no room where it wishes to be */
+  done (&here, &wish);
+  done (&there, &order);
+  leave (&here);
+  leave (&there);
+}
+END_TEST
+
+START_TEST (what_a_lost_worker_had_goes_to_others_at_once_and_in_order)
+{
+  Worker lost, other;
+  Item items[4];
+  IrisdErrand *errand = NULL;
+  worker_init (&lost);
+  worker_init (&other);
+  enroll (&lost, IRIS_PLACE_ANY, 3, "a");
+  for (guint i = 0; i < 4; i++)
+    {
+      item_init (&items[i], i);
+      add (&items[i], "a");
+    }
+  guint64 old = items[0].lease;
+  enroll (&other, IRIS_PLACE_ANY, 0, "a");
+  leave (&lost);
+  enroll (&other, IRIS_PLACE_ANY, 1, "a");
+  for (guint i = 0; i < 4; i++)
+    {
+      ck_assert_uint_eq (items[i].errand.attempts, i < 3 ? 2 : 1);
+      done (&other, &items[i]);
+    }
+  ck_assert_int_eq (irisd_leases_done (book, &other.server, old, now, &errand),
+                    IRISD_LEASE_UNKNOWN);
+  leave (&other);
+}
+END_TEST
+
+START_TEST (an_item_is_leased_so_often_and_then_fails)
+{
+  Item item;
+  item_init (&item, 0);
+  for (guint i = 0; i < 3; i++)
+    {
+      Worker worker;
+      worker_init (&worker);
+      enroll (&worker, IRIS_PLACE_ANY, 1, "a");
+      if (i == 0)
+        add (&item, "a");
+      ck_assert_uint_eq (item.n_ends, 0);
+      ck_assert_uint_eq (item.errand.attempts, i + 1);
+      leave (&worker);
+    }
+  ck_assert_uint_eq (item.n_ends, 1);
+  ck_assert_uint_eq (item.why, IRIS_WIRE_ERROR_WORKER_LOST);
+}
+END_TEST
+
+START_TEST (a_lease_ends_with_its_time_and_can_be_extended)
+{
+  Worker slow, other;
+  Item item;
+  IrisdErrand *errand = NULL;
+  worker_init (&slow);
+  worker_init (&other);
+  enroll (&slow, IRIS_PLACE_ANY, 1, "a");
+  item_init (&item, 0);
+  add (&item, "a");
+  guint64 lease = item.lease;
+  ck_assert_int_eq (irisd_leases_next (book), now + LEASE_US);
+  now += LEASE_US - 1;
+  irisd_leases_expire (book, now);
+  ck_assert_uint_eq (slow.stopped, 0);
+  ck_assert (irisd_leases_extend (book, &slow.server, lease, LEASE_US * 9, now));
+  ck_assert_int_eq (irisd_leases_next (book), now + LEASE_US); /* never for longer than a lease */
+  now += LEASE_US - 1;
+  irisd_leases_expire (book, now);
+  ck_assert_uint_eq (slow.stopped, 0);
+  enroll (&other, IRIS_PLACE_ANY, 1, "a");
+  now++;
+  irisd_leases_expire (book, now);
+  ck_assert_uint_eq (slow.stopped, 1);
+  ck_assert_uint_eq (slow.why, IRIS_WIRE_ERROR_NO_SUCH_LEASE);
+  ck_assert_uint_eq (slow.server.lost, 1);
+  ck_assert_ptr_eq (item.worker, &other);
+  ck_assert (!irisd_leases_extend (book, &slow.server, lease, LEASE_US, now));
+  ck_assert_ptr_null (irisd_leases_find (book, &slow.server, lease));
+  /* It counts against the capacity until it is answered; and then it is refused. */
+  ck_assert_uint_eq (slow.server.leased, 1);
+  ck_assert_int_eq (irisd_leases_done (book, &slow.server, lease, now, &errand),
+                    IRISD_LEASE_UNKNOWN);
+  ck_assert_ptr_null (errand);
+  ck_assert_uint_eq (slow.server.leased, 0);
+  done (&other, &item);
+  leave (&slow);
+  leave (&other);
+}
+END_TEST
+
+START_TEST (a_failure_ends_the_item_or_has_it_tried_again)
+{
+  Worker worker;
+  Item item;
+  IrisdErrand *errand = NULL;
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a");
+  item_init (&item, 0);
+  add (&item, "a");
+  for (guint i = 0; i < 2; i++)
+    {
+      ck_assert_int_eq (
+          irisd_leases_give_back (book, &worker.server, item.lease, TRUE, now, &errand),
+          IRISD_LEASE_AGAIN);
+      ck_assert_ptr_null (errand);
+      ck_assert_uint_eq (item.errand.attempts, i + 2);
+    }
+  ck_assert_int_eq (irisd_leases_give_back (book, &worker.server, item.lease, TRUE, now, &errand),
+                    IRISD_LEASE_ENDED);
+  ck_assert_ptr_eq (errand, &item.errand);
+  item_init (&item, 1);
+  add (&item, "a");
+  ck_assert_int_eq (irisd_leases_give_back (book, &worker.server, item.lease, FALSE, now, &errand),
+                    IRISD_LEASE_ENDED);
+  ck_assert_int_eq (irisd_leases_give_back (book, &worker.server, item.lease, FALSE, now, &errand),
+                    IRISD_LEASE_UNKNOWN);
+  ck_assert_uint_eq (worker.server.failed, 4);
+  leave (&worker);
+}
+END_TEST
+
+START_TEST (a_withdrawn_item_is_gone_wherever_it_was)
+{
+  Worker worker;
+  Item leased, waiting;
+  IrisdErrand *errand = NULL;
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a");
+  item_init (&leased, 0);
+  item_init (&waiting, 1);
+  add (&leased, "a");
+  add (&waiting, "a");
+  ck_assert_int_eq (irisd_leases_withdraw (book, &waiting.errand, now), IRISD_ERRAND_WAITED);
+  ck_assert_int_eq (irisd_leases_withdraw (book, &waiting.errand, now), IRISD_ERRAND_GONE);
+  ck_assert_int_eq (irisd_leases_withdraw (book, &leased.errand, now), IRISD_ERRAND_WAS_LEASED);
+  ck_assert_uint_eq (worker.stopped, 1);
+  ck_assert_uint_eq (worker.why, IRIS_WIRE_ERROR_CANCELLED);
+  /* The worker is not given more before it has stopped. */
+  item_init (&waiting, 2);
+  add (&waiting, "a");
+  ck_assert_ptr_null (waiting.worker);
+  ck_assert_int_eq (
+      irisd_leases_give_back (book, &worker.server, leased.lease, FALSE, now, &errand),
+      IRISD_LEASE_STOPPED);
+  ck_assert_ptr_null (errand);
+  done (&worker, &waiting);
+  leave (&worker);
+}
+END_TEST
+
+START_TEST (a_service_that_nobody_serves_waits_a_while)
+{
+  Worker worker;
+  Item items[2];
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 0, "a");
+  item_init (&items[0], 0);
+  item_init (&items[1], 1);
+  add (&items[0], "a");
+  leave (&worker);
+  ck_assert_int_eq (irisd_leases_next (book), now + WAIT_US);
+  now += WAIT_US - 1;
+  irisd_leases_expire (book, now);
+  add (&items[1], "a");
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a"); /* somebody came in time */
+  ck_assert_int_eq (irisd_leases_next (book), now + LEASE_US);
+  done (&worker, &items[0]);
+  leave (&worker);
+  now += WAIT_US;
+  irisd_leases_expire (book, now);
+  ck_assert_uint_eq (items[1].n_ends, 1);
+  ck_assert_uint_eq (items[1].why, IRIS_WIRE_ERROR_NO_WORKER);
+  ck_assert (!irisd_leases_knows (book, "a"));
+  ck_assert_int_eq (irisd_leases_next (book), G_MAXINT64);
+}
+END_TEST
+
+START_TEST (what_is_leased_outlives_the_name_of_its_service)
+{
+  Worker worker;
+  Item item;
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 2, "a b");
+  item_init (&item, 0);
+  add (&item, "a");
+  enroll (&worker, IRIS_PLACE_ANY, 2, "b"); /* serves it no more, but has it */
+  now += WAIT_US;
+  irisd_leases_expire (book, now);
+  ck_assert (!irisd_leases_knows (book, "a"));
+  ck_assert_uint_eq (item.n_ends, 0);
+  done (&worker, &item);
+  item_init (&item, 1);
+  enroll (&worker, IRIS_PLACE_ANY, 2, "a");
+  add (&item, "a");
+  enroll (&worker, IRIS_PLACE_ANY, 2, "");
+  now += WAIT_US;
+  irisd_leases_expire (book, now);
+  leave (&worker); /* nobody to give it to, and no name to wait under */
+  ck_assert_uint_eq (item.n_ends, 1);
+  ck_assert_uint_eq (item.why, IRIS_WIRE_ERROR_NO_WORKER);
+}
+END_TEST
+
+START_TEST (whoever_owes_too_much_is_passed_over)
+{
+  Worker worker;
+  Item items[2];
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 0, "a");
+  for (guint i = 0; i < 2; i++)
+    {
+      item_init (&items[i], i);
+      items[i].owes = i == 0;
+      add (&items[i], "a");
+    }
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a");
+  ck_assert_uint_eq (items[0].n_holds, 1);
+  ck_assert_int_eq (irisd_leases_withdraw (book, &items[0].errand, now), IRISD_ERRAND_GONE);
+  done (&worker, &items[1]);
+  items[0].owes = FALSE;
+  add (&items[0], "a");
+  done (&worker, &items[0]);
+  leave (&worker);
+}
+END_TEST
+
+START_TEST (too_many_services_are_refused_and_nothing_changes)
+{
+  Worker worker;
+  g_autoptr (GError) error = NULL;
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a b");
+  ck_assert (!try_enroll (&worker, IRIS_PLACE_ANY, 1, "b c d e", &error));
+  ck_assert (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE));
+  ck_assert_ptr_nonnull (strstr (error->message, "outside-services (4)"));
+  ck_assert (irisd_leases_knows (book, "a"));
+  ck_assert (!irisd_leases_knows (book, "c"));
+  leave (&worker);
+}
+END_TEST
+
+START_TEST (closing_ends_everything)
+{
+  Worker worker;
+  Item leased, waiting, late;
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a");
+  item_init (&leased, 0);
+  item_init (&waiting, 1);
+  item_init (&late, 2);
+  add (&leased, "a");
+  add (&waiting, "a");
+  irisd_leases_close (book);
+  ck_assert_uint_eq (leased.why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  ck_assert_uint_eq (waiting.why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  ck_assert_uint_eq (worker.stopped, 1);
+  add (&late, "a");
+  ck_assert_uint_eq (late.n_ends, 1);
+  leave (&worker);
+  ck_assert_uint_eq (leased.n_ends, 1);
+}
+END_TEST
+
+/* Everything at random, with a ledger: each item ends once, no worker has more than it may, and
+ * nothing waits that somebody idle could do. */
+#define N_WORKERS 6
+#define N_ITEMS   200
+#define N_STEPS   20000
+
+typedef struct
+{
+  Worker workers[N_WORKERS];
+  gboolean there[N_WORKERS];
+  Item items[N_ITEMS];
+  gboolean used[N_ITEMS];
+  guint n_ended;
+} Fair;
+
+static void
+random_worker_step (Fair *self, GRand *rand, guint at)
+{
+  static const char *const sets[] = { "a", "b", "a b", "b c" };
+  Worker *worker = &self->workers[at];
+  if (self->there[at] && g_rand_int_range (rand, 0, 3) == 0)
+    leave (worker);
+  else
+    {
+      if (!self->there[at])
+        worker_init (worker);
+      enroll (worker, g_rand_int_range (rand, -1, N_PLACES), g_rand_int_range (rand, 0, 4),
+              sets[g_rand_int_range (rand, 0, 4)]);
+      self->there[at] = TRUE;
+      return;
+    }
+  self->there[at] = FALSE;
+}
+
+static void
+random_item_step (Fair *self, GRand *rand, guint at)
+{
+  static const char *const names[] = { "a", "b", "c" };
+  Item *item = &self->items[at];
+  IrisdErrand *errand = NULL;
+  if (!self->used[at])
+    {
+      item_init (item, at);
+      item->errand.place = g_rand_int_range (rand, -1, N_PLACES);
+      item->errand.strict = item->errand.place >= 0 && g_rand_boolean (rand);
+      self->used[at] = irisd_leases_add (book, &item->errand, names[g_rand_int_range (rand, 0, 3)],
+                                         now);
+      return;
+    }
+  if (item->n_ends == 0 && g_rand_int_range (rand, 0, 8) == 0)
+    {
+      if (irisd_leases_withdraw (book, &item->errand, now) != IRISD_ERRAND_GONE)
+        item->n_ends++;
+    }
+  else if (item->n_ends == 0 && item->worker != NULL)
+    {
+      /* Perhaps it is no longer there, or has no such lease. */
+      guint who = (guint) (item->worker - self->workers);
+      gboolean fails = g_rand_int_range (rand, 0, 4) == 0;
+      IrisdServer *server = &self->workers[who].server;
+      IrisdLeaseEnd end = fails ? irisd_leases_give_back (book, server, item->lease,
+                                                          g_rand_boolean (rand), now, &errand)
+                                : irisd_leases_done (book, server, item->lease, now, &errand);
+      if (end == IRISD_LEASE_ENDED)
+        {
+          ck_assert_ptr_eq (errand, &item->errand);
+          item->n_ends++;
+        }
+    }
+  if (item->n_ends > 0)
+    {
+      ck_assert_uint_eq (item->n_ends, 1);
+      self->used[at] = FALSE;
+      self->n_ended++;
+    }
+}
+
+START_TEST (nothing_is_lost_whatever_happens)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  g_autofree Fair *fair = g_new0 (Fair, 1);
+  for (guint i = 0; i < N_STEPS; i++)
+    {
+      now += g_rand_int_range (rand, 0, 30);
+      irisd_leases_expire (book, now);
+      ck_assert_int_gt (irisd_leases_next (book), now);
+      if (g_rand_int_range (rand, 0, 10) == 0)
+        random_worker_step (fair, rand, (guint) g_rand_int_range (rand, 0, N_WORKERS));
+      else
+        random_item_step (fair, rand, (guint) g_rand_int_range (rand, 0, N_ITEMS));
+    }
+  for (guint i = 0; i < N_WORKERS; i++)
+    if (fair->there[i])
+      leave (&fair->workers[i]);
+  irisd_leases_expire (book, G_MAXINT64 - 1);
+  for (guint i = 0; i < N_ITEMS; i++)
+    if (fair->used[i])
+      ck_assert_uint_eq (fair->items[i].n_ends, 1);
+  ck_assert_uint_gt (fair->n_ended, N_STEPS / 20);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-leases");
+  TCase *tcase = tcase_create ("irisd-leases");
+  SRunner *runner = srunner_create (suite);
+  tcase_add_checked_fixture (tcase, set_up, tear_down);
+  tcase_add_test (tcase, an_item_goes_to_who_serves_it_and_ends_once);
+  tcase_add_test (tcase, capacity_is_kept_and_the_oldest_comes_first);
+  tcase_add_test (tcase, workers_share_and_the_longest_idle_is_next);
+  tcase_add_test (tcase, a_hint_is_a_wish_and_a_strict_one_an_order);
+  tcase_add_test (tcase, what_a_lost_worker_had_goes_to_others_at_once_and_in_order);
+  tcase_add_test (tcase, an_item_is_leased_so_often_and_then_fails);
+  tcase_add_test (tcase, a_lease_ends_with_its_time_and_can_be_extended);
+  tcase_add_test (tcase, a_failure_ends_the_item_or_has_it_tried_again);
+  tcase_add_test (tcase, a_withdrawn_item_is_gone_wherever_it_was);
+  tcase_add_test (tcase, a_service_that_nobody_serves_waits_a_while);
+  tcase_add_test (tcase, what_is_leased_outlives_the_name_of_its_service);
+  tcase_add_test (tcase, whoever_owes_too_much_is_passed_over);
+  tcase_add_test (tcase, too_many_services_are_refused_and_nothing_changes);
+  tcase_add_test (tcase, closing_ends_everything);
+  tcase_add_test (tcase, nothing_is_lost_whatever_happens);
+  suite_add_tcase (suite, tcase);
+  srunner_set_fork_status (runner, CK_NOFORK);
+  srunner_run_all (runner, CK_ENV);
+  int failed = srunner_ntests_failed (runner);
+  srunner_free (runner);
+  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
