@@ -281,7 +281,7 @@ END_TEST
 
 START_TEST (a_paused_port_keeps_messages_until_it_is_resumed)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
   IrisReceiver *receiver;
 
   iris_port_pause (f.port);
@@ -306,7 +306,7 @@ END_TEST
 
 START_TEST (a_paused_receiver_goes_like_any_other)
 {
-  g_autoptr (IrisScheduler) scheduler = make_scheduler (_i);
+  g_autoptr (IrisScheduler) scheduler = core_test_make_class (_i);
   IrisReceiver *receiver;
 
   /* Destroyed. */
@@ -337,7 +337,7 @@ END_TEST
 
 START_TEST (a_bounded_port_is_paused_too)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
 
   iris_port_set_limit (f.port, 3, IRIS_PORT_FULL_FAIL);
   iris_arbiter_receive (scheduler, f.port, handle_recursive, &f, notified);
@@ -354,7 +354,7 @@ END_TEST
 
 START_TEST (pausing_under_load_loses_no_message)
 {
-  IrisScheduler *scheduler = make_scheduler (_i);
+  IrisScheduler *scheduler = core_test_make_class (_i);
   GThread *posters[2];
 
   iris_arbiter_receive (scheduler, f.port, handle_recursive, &f, notified);
@@ -392,10 +392,11 @@ main (void)
   tcase_add_loop_test (all, changing_the_receiver_under_load_loses_no_message, 0,
                        CORE_TEST_N_CLASSES);
   tcase_add_test (all, a_strict_receiver_handles_at_its_place_alone);
-  tcase_add_loop_test (all, a_paused_port_keeps_messages_until_it_is_resumed, 0, N_KINDS);
-  tcase_add_loop_test (all, a_paused_receiver_goes_like_any_other, 0, N_KINDS);
-  tcase_add_loop_test (all, a_bounded_port_is_paused_too, 0, N_KINDS);
-  tcase_add_loop_test (all, pausing_under_load_loses_no_message, 0, N_KINDS);
+  tcase_add_loop_test (all, a_paused_port_keeps_messages_until_it_is_resumed, 0,
+                       CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, a_paused_receiver_goes_like_any_other, 0, CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, a_bounded_port_is_paused_too, 0, CORE_TEST_N_CLASSES);
+  tcase_add_loop_test (all, pausing_under_load_loses_no_message, 0, CORE_TEST_N_CLASSES);
   suite_add_tcase (suite, all);
 
   return core_test_run (suite);
