@@ -21,7 +21,7 @@
  * and one for each place (work that must stay there).
  *
  *   Publish   put the item into a source; light fence; read the word. Nobody sleeps: done.
- *             Otherwise: full fence; read the word again. Somebody searches: done. Otherwise wake one.
+ *             Otherwise: full fence; read the word again. Somebody searches: done. Else wake one.
  *   Park      prepare: change the word (searching - 1, sleeping + 1); heavy fence; look at every
  *             source again. Work: cancel, and search on. None: sleep.
  *   Found     end_search: change the word (searching - 1). If nobody searches any more and

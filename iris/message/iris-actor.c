@@ -5,8 +5,8 @@
  * A message carries its actor to a worker: the message that finds the actor at rest is itself
  * queued as the work item, and handling it is the start of a turn. What is posted meanwhile goes
  * into the mailbox (iris-mailbox-private.h). A turn ends when the mailbox is empty, or, when it was
- * long (iris-turn-private.h), with the next message as the work item of another turn. So an actor is queued
- * at most once, nothing is allocated for it, and idle actors are in nobody's list.
+ * long (iris-turn-private.h), with the next message as the work item of another turn. So an actor
+ * is queued at most once, nothing is allocated for it, and idle actors are in nobody's list.
  *
  * Life: references are for those who may post. The one who drops the last closes the mailbox; then
  * the actor goes when its turn ends, after everything that was posted. A turn needs no reference.
@@ -32,7 +32,7 @@ struct _IrisActor
   GDestroyNotify notify;
   IrisSlab *home;
   _Atomic gint ref_count;
-  _Atomic gint16 place; /* where the last turn ran; a hint */
+  _Atomic gint16 place;  /* where the last turn ran; a hint */
   _Atomic guint16 batch; /* 0: not set */
 };
 

@@ -329,7 +329,7 @@ iris_worker_note_queued (IrisWorker *self, IrisItem *item)
 
 void iris_crew_queue_otherwise (IrisCrew *self, IrisItem *item);
 
-/* The way that is worth its own code: from a worker onto its own split deque (IrisCrew.is_plain). */
+/* The way worth its own code: from a worker onto its own split deque (IrisCrew.is_plain). */
 static inline __attribute__ ((always_inline)) bool
 iris_crew_queue_own (IrisCrew *self, IrisWorker *worker, IrisItem *item)
 {

@@ -22,8 +22,9 @@
 #define POSTERS    4
 #define EXCLUSIVES 400000
 
-/* How many messages a producer sends before it lets others run: enough for the sink to have a batch,
- * few enough that what waits fits into the caches, as behind the bounded channels of other runtimes.
+/* How many messages a producer sends before it lets others run: enough for the sink to have a
+ * batch, few enough that what waits fits into the caches, as behind the bounded channels of other
+ * runtimes.
  */
 #define PRODUCER_TURN 64
 

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What is installed is what tests/installed/files says, and is enough for a program. Prints TAP.
 
-    test.py BUILD-DIR PART,... COMPILER...
+    test.py BUILD-DIR PART,... PYTHON PYTHON-DIR COMPILER...
 
-Installs into an empty folder, with everything built before. The parts are those of the list.
+Installs into an empty folder, with everything built before. The parts are those of the list. PYTHON and
+PYTHON-DIR are the Python that can use the typelibs and where its modules go, or empty.
 """
 import json
 import os
@@ -102,8 +103,9 @@ def run_installed_test(path, root, where, env):
 
 
 def main():
-    build, parts, compiler = sys.argv[1], sys.argv[2].split(','), sys.argv[3:]
-    where = folders(build)
+    build, parts, python, pythondir, compiler = sys.argv[1], sys.argv[2].split(','), *sys.argv[3:5], sys.argv[5:]
+    pythondir = pythondir.rstrip('/')
+    where = folders(build) | {'pythondir': pythondir}
     with tempfile.TemporaryDirectory() as folder:
         root, programs = Path(folder) / 'root', Path(folder) / 'programs'
         programs.mkdir()
@@ -119,6 +121,11 @@ def main():
         done = run([hello], env)
         report(done.stdout == 'Hello, world, from a worker!\n', 'and it runs', (done.stdout + done.stderr).splitlines())
         compile_program('libiris-client-1', 'doc/examples/client-hash.c', compiler, programs, env)
+        if 'python' in parts:
+            program = 'import asyncio, iris_asyncio as i; print(asyncio.run(i.run(lambda: 6 * 7)), i.__file__)'
+            done = run([python, '-c', program], env | {'PYTHONPATH': str(root) + pythondir})
+            report(done.stdout == f'42 {root}{pythondir}/iris_asyncio.py\n', 'iris_asyncio is imported and runs a function',
+                   (done.stdout + done.stderr).splitlines())
         if 'vapi' in parts:
             done = run(['valac', '--vapidir', str(root) + where['datadir'] + '/vala/vapi', '--pkg', 'libiris-1',
                         '-X', '-w', '-o', programs / 'vala', ROOT / 'doc/examples/word-count/word-count.vala'], env)

@@ -135,7 +135,7 @@ START_TEST (a_scheduler_does_not_end_while_a_post_queues_to_it)
 END_TEST
 
 #define N_POSTERS 2
-#define N_ROUNDS  (1000 / CORE_TEST_FACTOR)
+#define N_ROUNDS  (400 / CORE_TEST_FACTOR)
 
 static IrisPort *swapped;
 static _Atomic guint n_posted, n_arrived;

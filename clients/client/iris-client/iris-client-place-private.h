@@ -10,6 +10,7 @@
 G_BEGIN_DECLS
 
 GPtrArray *iris_client_places_new_from_wire (const IrisWireMap *map);
+GPtrArray *iris_client_places_copy (GPtrArray *places);
 IrisClientPlace *iris_client_places_find (GPtrArray *places, int id, const char *name);
 char *iris_client_places_describe (GPtrArray *places);
 

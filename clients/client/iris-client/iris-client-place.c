@@ -102,6 +102,26 @@ iris_client_places_new_from_wire (const IrisWireMap *map)
   return places;
 }
 
+static gpointer
+copy_place (gconstpointer place, gpointer data)
+{
+  return iris_client_place_ref ((IrisClientPlace *) place);
+}
+
+/*< private >
+ * iris_client_places_copy:
+ * @places: (element-type IrisClientPlace): places
+ *
+ * Makes an array to give away: a binding that is given one empties it when it is done.
+ *
+ * Returns: (transfer container) (element-type IrisClientPlace): the same places
+ */
+GPtrArray *
+iris_client_places_copy (GPtrArray *places)
+{
+  return g_ptr_array_copy (places, copy_place, NULL);
+}
+
 /*< private >
  * iris_client_places_find:
  * @places: places

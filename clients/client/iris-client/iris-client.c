@@ -580,12 +580,6 @@ iris_client_get_endpoint (IrisClient *self)
   return self->endpoint;
 }
 
-static gpointer
-iris_client_copy_place (gconstpointer place, gpointer data)
-{
-  return iris_client_place_ref ((IrisClientPlace *) place);
-}
-
 /**
  * iris_client_get_places:
  * @self: a client
@@ -602,7 +596,5 @@ iris_client_get_places (IrisClient *self)
 {
   g_return_val_if_fail (IRIS_IS_CLIENT (self), NULL);
 
-  /* An array of the caller's own: a binding that is given one empties it when it is done. */
-  return self->places != NULL ? g_ptr_array_copy (self->places, iris_client_copy_place, NULL)
-                              : NULL;
+  return self->places != NULL ? iris_client_places_copy (self->places) : NULL;
 }
