@@ -107,13 +107,24 @@ struct _Kind
   Kind *next;
 };
 
+/* Behind what was done with the context, and with the source until it was attached. */
+static GMainContext *
+owner_begins (GSource *source)
+{
+  GMainContext *context = g_source_get_context (source);
+
+  iris_tsan_acquire (context);
+  iris_tsan_acquire (source);
+
+  return context;
+}
+
 static gboolean
 owner_prepare (GSource *source, gint *timeout)
 {
-  GMainContext *context = g_source_get_context (source);
+  GMainContext *context = owner_begins (source);
   gboolean ready;
 
-  iris_tsan_acquire (context);
   ready = ((Kind *) source->source_funcs)->original->prepare (source, timeout);
   iris_tsan_release (context);
 
@@ -123,10 +134,9 @@ owner_prepare (GSource *source, gint *timeout)
 static gboolean
 owner_check (GSource *source)
 {
-  GMainContext *context = g_source_get_context (source);
+  GMainContext *context = owner_begins (source);
   gboolean ready;
 
-  iris_tsan_acquire (context);
   ready = ((Kind *) source->source_funcs)->original->check (source);
   iris_tsan_release (context);
 
@@ -136,10 +146,9 @@ owner_check (GSource *source)
 static gboolean
 owner_dispatch (GSource *source, GSourceFunc func, gpointer data)
 {
-  GMainContext *context = g_source_get_context (source);
+  GMainContext *context = owner_begins (source);
   gboolean stays;
 
-  iris_tsan_acquire (context);
   stays = ((Kind *) source->source_funcs)->original->dispatch (source, func, data);
   iris_tsan_release (context);
 
