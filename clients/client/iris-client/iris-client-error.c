@@ -60,12 +60,23 @@ static const IrisClientErrorName error_names[] = {
   { IRIS_CLIENT_ERROR_BUSY, "busy" },
   { IRIS_CLIENT_ERROR_NOT_PERMITTED, "not-permitted" },
   { IRIS_CLIENT_ERROR_INTERNAL, "internal" },
+  { IRIS_CLIENT_ERROR_TIME_LIMIT, "time-limit" },
   { IRIS_CLIENT_ERROR_NOT_CONNECTED, "not-connected" },
   { IRIS_CLIENT_ERROR_TIMED_OUT, "timed-out" },
   { IRIS_CLIENT_ERROR_DISCONNECTED, "disconnected" },
   { IRIS_CLIENT_ERROR_QUEUE_FULL, "queue-full" },
   { IRIS_CLIENT_ERROR_PROTOCOL, "protocol" },
 };
+
+/* Of the protocol's codes, which are below 100. */
+static gboolean
+is_known (guint code)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (error_names); i++)
+    if ((guint) error_names[i].code == code)
+      return code > 0 && code < IRIS_CLIENT_ERROR_NOT_CONNECTED;
+  return FALSE;
+}
 
 /*< private >
  * iris_client_error_new_from_wire:
@@ -79,7 +90,7 @@ static const IrisClientErrorName error_names[] = {
 GError *
 iris_client_error_new_from_wire (guint code, const char *sentence, int home, int place)
 {
-  gboolean known = code >= IRIS_CLIENT_ERROR_MALFORMED && code <= IRIS_CLIENT_ERROR_INTERNAL;
+  gboolean known = is_known (code);
   GError *error;
   IrisClientErrorPrivate *priv;
 
