@@ -246,8 +246,9 @@ END_TEST
 START_TEST (run_shows_output_as_it_comes)
 {
   g_autofree char *go_on = gate_new (irisd, "go-on");
-  const char *words[] = { g_getenv ("IRISCTL"), "run", "sh", "-c",
-                          "echo first; cat \"$0\"; seq 300000", go_on, NULL };
+  const char *words[] = {
+    g_getenv ("IRISCTL"), "run", "sh", "-c", "echo first; cat \"$0\"; seq 300000", go_on, NULL
+  };
   g_autoptr (GSubprocess) process = spawn (words);
   char first[6];
   gsize n;
