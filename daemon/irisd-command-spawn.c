@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -54,11 +55,12 @@
 #define MEMORY_LOCAL  4
 #define CLOSE_AT_EXEC (1u << 2)
 
+/* Written by the child, read when the caller goes on, which orders the two. */
 typedef struct
 {
-  volatile int step;
-  volatile int error;
-  volatile guint limit;
+  _Atomic int step;
+  _Atomic int error;
+  _Atomic guint limit;
 } Report;
 
 typedef struct
@@ -71,8 +73,8 @@ typedef struct
 static UNWATCHED int
 give_up (Child *child, IrisdSpawnStep step)
 {
-  child->report->error = errno;
-  child->report->step = step;
+  atomic_store_explicit (&child->report->error, errno, memory_order_relaxed);
+  atomic_store_explicit (&child->report->step, step, memory_order_relaxed);
   _exit (127);
 }
 
@@ -102,7 +104,7 @@ set_up_limits (Child *child)
   for (guint i = 0; i < options->n_limits; i++)
     {
       const IrisdCommandLimit *limit = &options->limits[i];
-      child->report->limit = i;
+      atomic_store_explicit (&child->report->limit, i, memory_order_relaxed);
       if (syscall (SYS_prlimit64, 0, limit->resource, &limit->bounds, NULL) < 0)
         give_up (child, IRISD_SPAWN_LIMIT);
     }
@@ -228,12 +230,13 @@ irisd_command_spawn (const IrisdSpawnPlan *plan, IrisdSpawned *spawned)
       spawned->step = IRISD_SPAWN_PROCESS;
       spawned->error = error;
     }
-  else if (child.report->step != IRISD_SPAWN_DONE)
+  else if (atomic_load_explicit (&child.report->step, memory_order_relaxed) != IRISD_SPAWN_DONE)
     {
       int ignored;
-      spawned->step = (IrisdSpawnStep) child.report->step;
-      spawned->error = child.report->error;
-      spawned->limit = child.report->limit;
+      spawned->step = (IrisdSpawnStep) atomic_load_explicit (&child.report->step,
+                                                             memory_order_relaxed);
+      spawned->error = atomic_load_explicit (&child.report->error, memory_order_relaxed);
+      spawned->limit = atomic_load_explicit (&child.report->limit, memory_order_relaxed);
       irisd_command_reap (spawned->pidfd, &ignored, &ignored);
       close (spawned->pidfd);
       spawned->pidfd = -1;

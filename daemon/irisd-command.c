@@ -22,6 +22,7 @@
  */
 #include "irisd-command.h"
 
+#include "irisd-command-group.h"
 #include "irisd-command-output.h"
 #include "irisd-command-spawn.h"
 #include "irisd-text.h"
@@ -34,7 +35,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define CHUNK (64 * 1024)
@@ -237,48 +237,6 @@ signal_group (IrisdCommand *self, int signal_number)
     kill (-self->pid, signal_number);
 }
 
-/* The process group of a process that lives: field 5 of its stat, behind a name in parentheses that
- * may hold anything. */
-static pid_t
-read_group (pid_t pid)
-{
-  char path[64], text[512];
-  g_snprintf (path, sizeof path, "/proc/%ld/stat", (long) pid);
-  int fd = open (path, O_RDONLY | O_CLOEXEC);
-  ssize_t n = fd >= 0 ? read (fd, text, sizeof text - 1) : -1;
-  if (fd >= 0)
-    close (fd);
-  if (n <= 0)
-    return -1;
-  text[n] = '\0';
-  const char *rest = strrchr (text, ')');
-  char state;
-  long parent, group;
-  if (rest == NULL || sscanf (rest + 1, " %c %ld %ld", &state, &parent, &group) != 3)
-    return -1;
-  return state == 'Z' || state == 'X' ? -1 : (pid_t) group;
-}
-
-/* A descriptor of somebody of the program's group who lives, or -1 if there is nobody. */
-static int
-find_member (pid_t group)
-{
-  g_autoptr (GDir) dir = g_dir_open ("/proc", 0, NULL);
-  for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;)
-    {
-      pid_t pid = (pid_t) g_ascii_strtoull (name, NULL, 10);
-      if (pid <= 0 || pid == group || read_group (pid) != group)
-        continue;
-      int fd = (int) syscall (SYS_pidfd_open, pid, 0);
-      /* Still the same process? Then the descriptor is one of it. */
-      if (fd >= 0 && read_group (pid) == group)
-        return fd;
-      if (fd >= 0)
-        close (fd);
-    }
-  return -1;
-}
-
 /* Nobody will grant credit for the output of what was cancelled. */
 static void
 cut_if_stopped (IrisdCommand *self)
@@ -302,7 +260,7 @@ end_if_alone (IrisdCommand *self)
 {
   IrisdCommandWatch *end = &self->watches[IRISD_COMMAND_END];
   IrisdCommandWatch *member = &self->watches[IRISD_COMMAND_GROUP];
-  if (is_stopping (self) && (member->fd = find_member (self->pid)) >= 0)
+  if (is_stopping (self) && (member->fd = irisd_command_group_find (self->pid)) >= 0)
     {
       arm (member);
       return;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl send, run, cancel: single items.
+ * irisctl send, cancel: single items.
  */
+#include "irisctl-items.h"
 #include "irisctl-json.h"
 #include "irisctl-table.h"
 #include "irisctl.h"
@@ -12,10 +13,9 @@
 #include <unistd.h>
 
 static char *payload_file, *path_argument;
-static gboolean pass_stdin;
 
-static GBytes *
-read_stdin (GError **error)
+GBytes *
+ctl_read_stdin (GError **error)
 {
   g_autoptr (GInputStream) input = g_unix_input_stream_new (STDIN_FILENO, FALSE);
   g_autoptr (GOutputStream) output = g_memory_output_stream_new_resizable ();
@@ -35,9 +35,8 @@ read_file (const char *path, GError **error)
   return g_file_get_contents (path, &data, &size, error) ? g_bytes_new_take (data, size) : NULL;
 }
 
-/* Submits, waits, and says under which id if asked to. NULL after an error. */
-static IrisResult *
-submit (Ctl *ctl, IrisRequest *request, GError **error)
+IrisResult *
+ctl_submit (Ctl *ctl, IrisRequest *request, GError **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
 
@@ -64,8 +63,8 @@ place_name (Ctl *ctl, int id)
   return "";
 }
 
-static void
-result_json (Ctl *ctl, const IrisResult *result, gboolean command)
+void
+ctl_result_json (Ctl *ctl, const IrisResult *result, gboolean command)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
 
@@ -93,9 +92,8 @@ result_json (Ctl *ctl, const IrisResult *result, gboolean command)
   ctl_json_print (builder);
 }
 
-/* False when standard output, say, is a full disk. */
-static gboolean
-write_bytes (FILE *stream, GBytes *bytes, gboolean as_line)
+gboolean
+ctl_write_bytes (FILE *stream, GBytes *bytes, gboolean as_line)
 {
   gsize size = 0;
   const char *data = bytes != NULL ? g_bytes_get_data (bytes, &size) : NULL;
@@ -117,7 +115,7 @@ build_send (const Ctl *ctl, int argc, char **argv, GError **error)
   if (payload_file != NULL)
     payload = read_file (payload_file, error);
   else if (argc > 2 && g_str_equal (argv[2], "-"))
-    payload = read_stdin (error);
+    payload = ctl_read_stdin (error);
   else
     payload = g_bytes_new (argc > 2 ? argv[2] : "", argc > 2 ? strlen (argv[2]) : 0);
   if (payload == NULL)
@@ -154,16 +152,16 @@ run_send (Ctl *ctl, int argc, char **argv)
   if (status != CTL_OK)
     return status;
 
-  result = submit (ctl, request, &error);
+  result = ctl_submit (ctl, request, &error);
   if (result == NULL)
     return ctl_fail_with (error);
   if (ctl->json)
     {
-      result_json (ctl, result, FALSE);
+      ctl_result_json (ctl, result, FALSE);
       return CTL_OK;
     }
   is_text = result->content_type != NULL && g_str_has_prefix (result->content_type, "text/");
-  if (!write_bytes (stdout, result->body, is_text))
+  if (!ctl_write_bytes (stdout, result->body, is_text))
     return ctl_fail (CTL_FAILED, "cannot write the result to standard output");
 
   return CTL_OK;
@@ -188,97 +186,6 @@ const CtlCommand ctl_send = {
   .takes_hints = TRUE,
   .entries = send_entries,
   .run = run_send,
-};
-
-/* What a shell would say of the command: its exit status, 128 + signal, 127 if there is none. */
-static int
-command_status (const IrisResult *result)
-{
-  return result->signal > 0 ? 128 + result->signal : result->exit_status;
-}
-
-/* Of an item without a result. */
-static int
-command_failure (const Ctl *ctl, const GError *error)
-{
-  if (g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NO_SUCH_COMMAND))
-    return ctl_fail (127, "%s", error->message);
-  if (g_cancellable_is_cancelled (ctl->cancellable))
-    return ctl_fail (130, "%s", error->message);
-
-  return ctl_fail_with (error);
-}
-
-static int
-show_command_result (Ctl *ctl, const IrisResult *result)
-{
-  gboolean written = TRUE;
-
-  if (ctl->json)
-    {
-      result_json (ctl, result, TRUE);
-    }
-  else
-    {
-      written &= write_bytes (stdout, result->output, FALSE);
-      written &= write_bytes (stderr, result->errors, FALSE);
-    }
-  if (!written)
-    return ctl_fail (CTL_FAILED, "cannot write the command's output");
-  if (result->truncated)
-    ctl_fail (CTL_OK, "irisd cut the output at its limit: raise max-output under [limits]");
-
-  return command_status (result);
-}
-
-static int
-run_run (Ctl *ctl, int argc, char **argv)
-{
-  g_autoptr (IrisRequest) request = iris_request_new ("command");
-  g_autoptr (GBytes) input = NULL;
-  g_autoptr (IrisResult) result = NULL;
-  g_autoptr (GError) error = NULL;
-  int status;
-
-  if (argc < 2)
-    return ctl_fail (CTL_USAGE, "run takes a command; see irisctl run --help");
-  iris_request_set_args (request, (const char *const *) argv + 1);
-  ctl_hint (ctl, request);
-  if (pass_stdin)
-    {
-      input = read_stdin (&error);
-      if (input == NULL)
-        return ctl_fail (CTL_FAILED, "standard input: %s", error->message);
-      iris_request_set_payload (request, input);
-    }
-  status = ctl_connect (ctl);
-  if (status != CTL_OK)
-    return status;
-
-  result = submit (ctl, request, &error);
-
-  return result != NULL ? show_command_result (ctl, result) : command_failure (ctl, error);
-}
-
-static const GOptionEntry run_entries[] = {
-  { "stdin", 'i', 0, G_OPTION_ARG_NONE, &pass_stdin, "Give it our standard input", NULL },
-  { NULL },
-};
-
-const CtlCommand ctl_run = {
-  .name = "run",
-  .arguments = "[--] COMMAND [ARGUMENT…]",
-  .summary = "run a command at a place",
-  .description =
-      "The command runs under irisd, bound to the place's cpus, in irisd's directory and\n"
-      "environment, without a shell. Its output comes when it has ended; the exit\n"
-      "status is the command's, 128 + N if signal N ended it, 127 if there is no such\n"
-      "command. Ctrl-C cancels it.\n\n"
-      "Examples:\n  irisctl run --place l2:0 nproc\n"
-      "  irisctl run --stdin -- sort -u < names\n",
-  .takes_hints = TRUE,
-  .entries = run_entries,
-  .run = run_run,
 };
 
 static int

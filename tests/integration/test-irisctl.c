@@ -266,6 +266,55 @@ START_TEST (run_is_as_if_the_command_had_been_run_here)
 }
 END_TEST
 
+START_TEST (run_says_how_the_command_is_to_be_run)
+{
+  irisctl ("run", "-C", "/usr", "-E", "A=x y", "-E", "HOME", "--nice", "19", "--", "sh", "-c",
+           "pwd; echo \"$A ${HOME-none}\"; nice");
+  assert_status (0);
+  ck_assert_str_eq (out, "/usr\nx y none\n19\n");
+  irisctl ("run", "--clear-env", "--env", "B=1", "env");
+  ck_assert_str_eq (out, "B=1\n");
+  irisctl ("run", "--timeout", "0.05", "--grace", "0", "sleep", "1000");
+  assert_status (124);
+  ck_assert_ptr_nonnull (strstr (err, "time limit of 50 ms"));
+  irisctl ("run", "--limit", "output=4", "-l", "core=0", "echo", "twelve bytes");
+  assert_status (0);
+  ck_assert_str_eq (out, "twel");
+  ck_assert_ptr_nonnull (strstr (err, "output=BYTES"));
+  irisctl ("run", "--at-end", "--", "sh", "-c", "echo out; echo err >&2");
+  ck_assert_str_eq (out, "out\n");
+  ck_assert_str_eq (err, "err\n");
+  irisctl ("run", "--limit", "disk=4", "true");
+  assert_status (2);
+  irisctl ("run", "--nice", "20", "true");
+  assert_status (2);
+  irisctl ("run", "--timeout", "-1", "true");
+  assert_status (2);
+}
+END_TEST
+
+START_TEST (run_shows_output_as_it_comes)
+{
+  g_autofree char *go_on = gate_new (irisd, "go-on");
+  const char *words[] = {
+    g_getenv ("IRISCTL"), "run", "sh", "-c", "echo first; cat \"$0\"; seq 300000", go_on, NULL
+  };
+  g_autoptr (GSubprocess) process = spawn (words);
+  char first[6];
+  gsize n;
+
+  ck_assert (g_input_stream_read_all (g_subprocess_get_stdout_pipe (process), first, sizeof first,
+                                      &n, NULL, NULL));
+  ck_assert_int_eq (memcmp (first, "first\n", sizeof first), 0);
+  gate_open (go_on);
+  collect (process, NULL);
+  assert_status (0);
+  /* More than may be under way at once, and more than a pipe holds. */
+  ck_assert_ptr_nonnull (strstr (out, "\n299999\n300000\n"));
+  ck_assert_uint_eq (strlen (out), 1988895);
+}
+END_TEST
+
 START_TEST (mistakes_have_exit_statuses)
 {
   irisctl ("frobnicate");
@@ -498,6 +547,8 @@ main (void)
   tcase_add_test (tcase, send_prints_what_comes_back);
   tcase_add_test (tcase, send_as_json_says_where_it_ran);
   tcase_add_test (tcase, run_is_as_if_the_command_had_been_run_here);
+  tcase_add_test (tcase, run_says_how_the_command_is_to_be_run);
+  tcase_add_test (tcase, run_shows_output_as_it_comes);
   tcase_add_test (tcase, mistakes_have_exit_statuses);
   tcase_add_test (tcase, every_command_has_help);
   tcase_add_test (tcase, digests_of_a_tree_are_those_of_sha256sum);

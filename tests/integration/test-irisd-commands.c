@@ -355,6 +355,168 @@ START_TEST (what_irisd_has_open_is_closed_for_commands)
 }
 END_TEST
 
+static void
+stream (guint64 credit)
+{
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_STREAM, credit);
+}
+
+static void
+grant (guint64 id, guint64 bytes)
+{
+  IrisWireMessage more, target;
+  iris_wire_message_init (&target, IRIS_WIRE_SUBMIT, NULL);
+  message_set_id (&target, id);
+  client_init_message (client, &more, IRIS_WIRE_MORE);
+  iris_wire_message_set_target (&more, target.request_id);
+  iris_wire_message_set_uint (&more, IRIS_WIRE_KEY_GRANT, bytes);
+  client_send (client, &more);
+}
+
+/* Takes OUTPUT messages until so many bytes have come. */
+static void
+take_output (guint64 id, GByteArray *out, GByteArray *err, guint64 bytes)
+{
+  guint64 n = 0;
+  while (n < bytes)
+    {
+      const IrisWireMessage *part = client_receive_type (client, IRIS_WIRE_OUTPUT);
+      ck_assert_uint_eq (message_get_id (part), id);
+      ck_assert_uint_gt (part->body.size, 0);
+      g_byte_array_append (part->channel == IRIS_WIRE_CHANNEL_OUTPUT ? out : err, part->body.data,
+                           (guint) part->body.size);
+      n += part->body.size;
+    }
+  ck_assert_uint_eq (n, bytes); /* no more than was granted */
+}
+
+START_TEST (output_comes_while_the_command_runs)
+{
+  g_autoptr (GByteArray) out = g_byte_array_new (), err = g_byte_array_new ();
+  g_autofree char *gate = gate_new (irisd, "gate");
+  command ("sh", "-c", "echo one; echo two >&2; cat \"$0\"; echo three; exit 5", gate);
+  stream (1000);
+  guint64 id = submit ();
+  take_output (id, out, err, 8);
+  gate_open (gate);
+  take_output (id, out, err, 6);
+  ck_assert_int_eq (memcmp (out->data, "one\nthree\n", 10), 0);
+  ck_assert_int_eq (memcmp (err->data, "two\n", 4), 0);
+  const IrisWireMessage *result = client_receive_type (client, IRIS_WIRE_RESULT);
+  ck_assert_int_eq (result->exit_status, 5);
+  ck_assert_uint_eq (result->body.size, 0);
+  ck_assert_uint_eq (result->bytes, 14);
+  ck_assert (!result->truncated);
+}
+END_TEST
+
+#define STREAMED 3000000
+
+/* A program that writes more than pipe and memory are to hold: the numbers, so that a byte that is
+ * lost, twice or out of place shows. */
+START_TEST (without_credit_a_command_waits_and_nothing_is_lost)
+{
+  g_autoptr (GByteArray) out = g_byte_array_new ();
+  g_autofree char *script = g_strdup_printf ("seq 1000000 | head -c %d", STREAMED);
+  g_autofree char *wanted = NULL;
+  g_autofree char *line = g_strdup_printf ("sh -c '%s'", script);
+  ck_assert (g_spawn_command_line_sync (line, &wanted, NULL, NULL, NULL));
+  command ("sh", "-c", script);
+  stream (0);
+  guint64 id = submit ();
+  client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  client_receive_type (client, IRIS_WIRE_RESULT); /* and no OUTPUT before it */
+
+  GRand *rand = g_rand_new_with_seed (7);
+  while (out->len < STREAMED)
+    {
+      guint64 bytes = MIN ((guint64) g_rand_int_range (rand, 1, 100000), STREAMED - out->len);
+      grant (id, bytes);
+      take_output (id, out, NULL, bytes);
+    }
+  g_rand_free (rand);
+  ck_assert_int_eq (memcmp (out->data, wanted, STREAMED), 0);
+  ck_assert_int_eq (client_receive_type (client, IRIS_WIRE_RESULT)->exit_status, 0);
+  ck_assert_uint_eq (client->message.bytes, STREAMED);
+  grant (id, 1); /* too late, and no error */
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+}
+END_TEST
+
+START_TEST (a_command_that_waits_for_credit_can_be_cancelled)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *gate = gate_new (irisd, i == 0 ? "a" : "b");
+      /* The first waits in write(); the second has ended and left something in the pipe. */
+      command ("sh", "-c", i == 0 ? "echo > \"$0\"; exec yes" : "echo left; echo > \"$0\"", gate);
+      stream (0);
+      guint64 id = submit ();
+      close (gate_wait (gate));
+      client_cancel (client, id);
+      client_receive_type (client, IRIS_WIRE_CANCELLING);
+      assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+    }
+}
+END_TEST
+
+START_TEST (a_command_whose_client_has_gone_does_not_wait_for_credit)
+{
+  Client *other = client_hello (irisd->front);
+  command ("sh", "-c", "head -c 1000000 /dev/zero");
+  stream (0);
+  submit ();
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  IrisWireMessage bye;
+  client_init_message (client, &bye, IRIS_WIRE_BYE);
+  client_send (client, &bye);
+  client_free (client);
+  client = other;
+  for (guint64 ended = 0; ended < 1;)
+    {
+      g_autoptr (IrisWireStatus) status = client_get_status (client);
+      ended = status->ended;
+    }
+  command ("echo", "the slot is free");
+  assert_output ("the slot is free\n");
+}
+END_TEST
+
+START_TEST (no_more_credit_is_held_than_the_limit_says)
+{
+  command ("yes");
+  stream (G_MAXUINT64);
+  submit ();
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+
+  g_autofree char *gate = gate_new (irisd, "gate");
+  command ("cat", gate);
+  stream (1024 * 1024);
+  guint64 id = submit ();
+  grant (id, 1);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_TOO_LARGE);
+  ck_assert (!client->message.ends);
+  ck_assert_int_eq (strncmp (client->message.limit.data, "stream-credit", 13), 0);
+  grant (id, G_MAXUINT64);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_TOO_LARGE);
+  gate_open (gate);
+  client_receive_type (client, IRIS_WIRE_RESULT);
+}
+END_TEST
+
+START_TEST (streamed_output_is_cut_at_the_items_own_limit)
+{
+  g_autoptr (GByteArray) out = g_byte_array_new ();
+  command ("head", "-c", "100000", "/dev/zero");
+  stream (100000);
+  limit ("output=5000");
+  guint64 id = submit ();
+  take_output (id, out, NULL, 5000);
+  ck_assert_int_eq (client_receive_type (client, IRIS_WIRE_RESULT)->exit_status, 0);
+  ck_assert (client->message.truncated);
+}
+END_TEST
+
 START_TEST (stopping_ends_running_and_waiting_commands)
 {
   Irisd *other = irisd_start (NULL, ONE_WORKER, NULL);
@@ -403,6 +565,12 @@ main (void)
   tcase_add_test (commands, no_more_commands_run_at_a_place_than_the_limit_says);
   tcase_add_test (commands, a_command_goes_where_there_is_a_slot_unless_it_is_strict);
   tcase_add_test (commands, what_irisd_has_open_is_closed_for_commands);
+  tcase_add_test (commands, output_comes_while_the_command_runs);
+  tcase_add_test (commands, without_credit_a_command_waits_and_nothing_is_lost);
+  tcase_add_test (commands, a_command_that_waits_for_credit_can_be_cancelled);
+  tcase_add_test (commands, a_command_whose_client_has_gone_does_not_wait_for_credit);
+  tcase_add_test (commands, no_more_credit_is_held_than_the_limit_says);
+  tcase_add_test (commands, streamed_output_is_cut_at_the_items_own_limit);
   tcase_add_test (commands, stopping_ends_running_and_waiting_commands);
   suite_add_tcase (suite, commands);
   return run_suite (suite);

@@ -165,9 +165,9 @@ START_TEST (codes_and_names_belong_together)
 {
   for (guint code = 1; code <= IRIS_WIRE_N_ERRORS; code++)
     {
-      if (g_str_equal (iris_wire_error_name (code), "unknown"))
-        continue; /* it has no meaning yet */
-      ck_assert_uint_eq (iris_wire_error_from_name (iris_wire_error_name (code)), code);
+      /* A number that has no meaning yet is one that this version does not know. */
+      gboolean named = !g_str_equal (iris_wire_error_name (code), "unknown");
+      ck_assert_uint_eq (iris_wire_error_from_name (iris_wire_error_name (code)), named ? code : 0);
       ck_assert_uint_gt (strlen (iris_wire_error_sentence (code)), 10);
     }
   ck_assert_str_eq (iris_wire_error_name (IRIS_WIRE_N_ERRORS + 1), "unknown");

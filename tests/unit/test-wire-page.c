@@ -137,10 +137,10 @@ visit_error (char **cells)
 
 START_TEST (the_page_lists_the_error_codes)
 {
-  guint n_errors = 0;
+  guint n = 0;
   for (guint code = 1; code <= IRIS_WIRE_N_ERRORS; code++)
-    n_errors += !g_str_equal (iris_wire_error_name (code), "unknown");
-  ck_assert_uint_eq (each_row ("## Error codes", visit_error), n_errors);
+    n += !g_str_equal (iris_wire_error_name (code), "unknown");
+  ck_assert_uint_eq (each_row ("## Error codes", visit_error), n);
 }
 END_TEST
 

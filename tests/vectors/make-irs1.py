@@ -15,15 +15,16 @@ KEYS = {
     42: "sentence", 43: "ends", 44: "limit", 45: "limit-value", 46: "retry-after-ms", 50: "count", 51: "target",
     52: "state", 53: "anywhere",
     80: "progress", 81: "fraction", 82: "note", 83: "capacity", 84: "lease-ms", 85: "again", 86: "attempt",
-    87: "silence-ms",
+    87: "silence-ms", 90: "stream", 91: "directory", 92: "environment", 93: "clear-environment", 94: "nice",
+    95: "limits", 96: "time-limit-ms", 97: "grace-ms", 98: "channel", 99: "grant",
 }
 TYPES = {
     "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
-    "SERVICES": 0x08, "PING": 0x09, "BYE": 0x0A, "WELCOME": 0x81, "MAP_REPLY": 0x82, "ACCEPTED": 0x83,
+    "SERVICES": 0x08, "PING": 0x09, "BYE": 0x0A, "MORE": 0x25, "WELCOME": 0x81, "MAP_REPLY": 0x82, "ACCEPTED": 0x83,
     "CANCELLING": 0x85, "STATUS_REPLY": 0x86, "SERVICES_REPLY": 0x87, "PONG": 0x89, "RESULT": 0x90, "ERROR": 0x91,
-    "BUSY": 0x92,
     "READY": 0x20, "DONE": 0x21, "FAIL": 0x22, "EXTEND": 0x23, "REPORT": 0x24, "WORKERS": 0x27, "PROGRESS": 0x94,
     "LEASE": 0xA0, "STOP": 0xA1, "ENROLLED": 0xA2, "WORKERS_REPLY": 0xA7,
+    "BUSY": 0x92, "OUTPUT": 0x93,
 }
 
 
@@ -175,6 +176,12 @@ valid("status", "asks for the counters", "STATUS", {})
 valid("services", "asks for the services", "SERVICES", {})
 valid("ping", "is anybody there?", "PING", {})
 valid("bye", "closes a connection", "BYE", {}, number=9)
+valid("submit-command-options", "a command with all that can be said of one", "SUBMIT",
+      {10: "command", 14: ["make"], 90: 65536, 91: "/srv/caf\u00e9", 92: ["CC=clang", "LANG", "EMPTY="], 93: True, 94: 19,
+       95: ["cpu=60", "memory=1073741824", "output=0"], 96: 2**40, 97: 0})
+valid("submit-command-directory", "a directory that is not UTF-8; no credit to begin with", "SUBMIT",
+      {10: "command", 14: ["pwd"], 90: 0, 91: b"/tmp/caf\xe9", 94: 0})
+valid("more", "lets an item send more output", "MORE", {51: ident(2), 99: 131072}, number=5)
 
 # What irisd sends.
 valid("welcome", "grants credits", "WELCOME",
@@ -213,6 +220,10 @@ valid("error-newer", "a code that is not known here is an error all the same", "
       {40: 300, 41: "too-new", 42: "nobody knows"})
 valid("busy", "a limit on what is in flight", "BUSY",
       {40: 16, 41: "busy", 42: "1024 items are in flight", 44: "in-flight-items", 45: 1024, 46: 50}, number=2)
+valid("output", "what a command wrote to standard output", "OUTPUT", {98: 1}, b"one\n", number=2)
+valid("output-errors", "and to standard error, in bytes of any kind", "OUTPUT", {98: 2}, b"\0\xff", number=2)
+valid("error-time-limit", "a command that ran for too long", "ERROR",
+      {19: 0, 20: 0, 21: 1, 27: 15, 40: 28, 41: "time-limit", 42: "give it more time", 43: True}, number=2)
 
 # Worker processes.
 valid("submit-progress", "an item whose progress is wanted", "SUBMIT", {10: "thumbnail", 80: True}, b"image")
@@ -303,6 +314,12 @@ bad_header("range-fraction", "more than all of it", "bad-argument", "8151ce000f4
 bad_header("range-attempt", "attempts are counted from 1", "bad-argument", "830aa154540a5600", kind="LEASE")
 bad_header("ready-missing", "READY without a capacity", "malformed", "80", kind="READY")
 bad_header("fail-missing", "FAIL without a sentence", "malformed", "80", kind="FAIL")
+bad_header("range-nice", "nobody is nicer than 19", "bad-argument", "820aa05e14")
+bad_header("range-nice-negative", "nor less nice than irisd", "bad-argument", "820aa05eff")
+bad_header("range-channel", "no such channel", "bad-argument", "816203", kind="OUTPUT")
+bad_header("type-environment", "a string for a list", "malformed", "820aa05ca3413d31")
+bad_header("type-stream", "true is no number of bytes", "malformed", "820aa05ac3")
+bad_header("missing-grant", "MORE of how much?", "malformed", "8133c410" + "00" * 16, kind="MORE")
 bad_header("depth", "nine levels", "too-large", "820aa011" + "91" * 7 + "90")
 bad_header("limit-string", "a service of 4097 bytes", "too-large", "810ada1001" + "73" * 4097, limit="max-string")
 bad_header("limit-header", "one byte too many", "too-large", "810aa40000000000", limit="max-header",

@@ -33,6 +33,7 @@ struct _IrisClientCall
   guint8 target[IRIS_WIRE_ID_SIZE]; /* of a CANCEL */
   gint32 place;                     /* of a SUBMIT: its hint, looked up; -1 for none */
   gsize size;                       /* bytes of payload */
+  gsize owed;                       /* bytes of output that were taken and not granted anew */
   gint64 busy_until;                /* when to give up on BUSY; 0 before the first */
   gboolean cancelled;               /* its own GCancellable was triggered */
   gpointer channel;                 /* whose queue or table it is in */
@@ -47,6 +48,9 @@ IrisClientCall *
 iris_client_call_new (IrisWireType type, guint64 serial, IrisClientCallDone done, gpointer owner);
 void
 iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, const GError *error);
+/* Bytes of output that may be under way. */
+#define IRIS_CLIENT_OUTPUT_WINDOW (256 * 1024)
+
 void iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessage *message);
 
 /* Request ids: eight random bytes of the client, then a serial number. */

@@ -56,6 +56,31 @@ set_string (IrisWireMessage *message, IrisWireKey key, const char *text)
 }
 
 static void
+set_list (IrisWireMessage *message, IrisWireKey key, char **list)
+{
+  if (list != NULL)
+    iris_wire_message_set_list (message, key, (const char *const *) list);
+}
+
+static void
+fill_command (const IrisRequest *request, IrisWireMessage *message)
+{
+  set_string (message, IRIS_WIRE_KEY_DIRECTORY, request->directory);
+  set_list (message, IRIS_WIRE_KEY_ENVIRONMENT, request->environment);
+  set_list (message, IRIS_WIRE_KEY_LIMITS, request->limits);
+  if (request->clear_environment)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_CLEAR_ENVIRONMENT, TRUE);
+  if (request->nice > 0)
+    iris_wire_message_set_int (message, IRIS_WIRE_KEY_NICE, request->nice);
+  if (request->time_limit_ms > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_TIME_LIMIT_MS, request->time_limit_ms);
+  if (request->has_grace)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_GRACE_MS, request->grace_ms);
+  if (request->output != NULL)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_STREAM, IRIS_CLIENT_OUTPUT_WINDOW);
+}
+
+static void
 fill_submit (IrisClientCall *self, IrisWireMessage *message)
 {
   IrisRequest *request = self->request;
@@ -69,6 +94,7 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
     iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_STRICT, TRUE);
   if (request->args != NULL)
     iris_wire_message_set_args (message, (const char *const *) request->args);
+  fill_command (request, message);
   /* How it ends is what counts; being accepted is not worth a message. */
   iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_QUIET, TRUE);
   if (request->payload != NULL)

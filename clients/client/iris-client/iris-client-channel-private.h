@@ -78,6 +78,7 @@ struct _IrisClientChannel
   guint64 hello_serial; /* 0 until the greeting was sent */
   gboolean heard;       /* anything, since the clock last looked */
   gint64 connect_by;
+  gboolean owes; /* a grant of output could not be sent */
   gint64 retry_at;
   gint64 ack_at;
   gint64 ping_at;
@@ -90,6 +91,7 @@ gboolean iris_client_channel_send_simple (IrisClientChannel *self,
                                           IrisWireType type,
                                           guint count,
                                           guint64 *serial);
+void iris_client_channel_send_more (IrisClientChannel *self, IrisClientCall *call);
 void iris_client_channel_send_all (IrisClientChannel *self, gint64 now);
 void iris_client_channel_receive (IrisClientChannel *self, const IrisWireFrame *frames, guint n);
 void iris_client_channel_end_call (IrisClientChannel *self,

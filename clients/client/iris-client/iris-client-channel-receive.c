@@ -4,6 +4,7 @@
  */
 #include "iris-client-channel-private.h"
 #include "iris-client-error-private.h"
+#include "iris-request-private.h"
 
 static IrisClientCall *
 iris_client_channel_find (IrisClientChannel *self, const IrisWireMessage *message)
@@ -176,6 +177,27 @@ iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *messag
   iris_client_channel_requeue (self, call);
 }
 
+/* The function may do anything, also end the call. */
+static void
+iris_client_channel_output (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+
+  if (call == NULL || call->type != IRIS_WIRE_SUBMIT || call->request->output == NULL)
+    return;
+
+  g_autoptr (IrisRequest) request = iris_request_ref (call->request);
+  g_autoptr (GBytes) bytes = g_bytes_new (message->body.data, message->body.size);
+
+  request->output (request, message->channel == IRIS_WIRE_CHANNEL_ERRORS, bytes,
+                   request->output_data);
+  call = iris_client_channel_find (self, message);
+  if (self->state != IRIS_CLIENT_CHANNEL_READY || call == NULL)
+    return;
+  call->owed += message->body.size;
+  iris_client_channel_send_more (self, call);
+}
+
 static void
 iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *message)
 {
@@ -192,6 +214,9 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
       break;
     case IRIS_WIRE_BUSY:
       iris_client_channel_busy (self, message);
+      break;
+    case IRIS_WIRE_OUTPUT:
+      iris_client_channel_output (self, message);
       break;
     case IRIS_WIRE_MAP_REPLY:
       iris_client_channel_answer (self, IRIS_WIRE_MAP, message);

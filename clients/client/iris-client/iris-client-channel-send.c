@@ -153,6 +153,44 @@ iris_client_channel_send_batch (IrisClientChannel *self, guint n_items, gint64 n
 }
 
 /*< private >
+ * iris_client_channel_send_more:
+ * @self: a ready channel
+ * @call: an item whose output is taken as it comes
+ *
+ * Lets the item send as much output again as has come, once that is half of what may be under way.
+ */
+void
+iris_client_channel_send_more (IrisClientChannel *self, IrisClientCall *call)
+{
+  IrisWireMessage message;
+  guint8 id[IRIS_WIRE_ID_SIZE], target[IRIS_WIRE_ID_SIZE];
+
+  if (call->owed < IRIS_CLIENT_OUTPUT_WINDOW / 2)
+    return;
+  iris_client_id_write (id, self->settings->prefix, self->settings->next_serial++);
+  iris_client_id_write (target, self->settings->prefix, call->serial);
+  iris_wire_message_init (&message, IRIS_WIRE_MORE, id);
+  iris_wire_message_set_target (&message, target);
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_GRANT, call->owed);
+  if (iris_client_channel_send (self, &message))
+    call->owed = 0;
+  else
+    self->owes = TRUE;
+}
+
+static void
+iris_client_channel_send_owed (IrisClientChannel *self)
+{
+  GHashTableIter iter;
+  gpointer call;
+
+  self->owes = FALSE;
+  g_hash_table_iter_init (&iter, self->pending);
+  while (g_hash_table_iter_next (&iter, NULL, &call))
+    iris_client_channel_send_more (self, call);
+}
+
+/*< private >
  * iris_client_channel_send_all:
  * @self: a ready channel
  * @now: microseconds of the monotonic clock
@@ -167,6 +205,8 @@ iris_client_channel_send_all (IrisClientChannel *self, gint64 now)
     if (!iris_client_channel_send_head (self, &self->control, now))
       return;
 
+  if (self->owes)
+    iris_client_channel_send_owed (self);
   if (now < self->retry_at)
     return;
   self->retry_at = 0;

@@ -65,11 +65,22 @@ G_DEFINE_ENUM_TYPE (IrisClientError,
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_BUSY, "busy"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_NOT_PERMITTED, "not-permitted"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_INTERNAL, "internal"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_TIME_LIMIT, "time-limit"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_NOT_CONNECTED, "not-connected"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_TIMED_OUT, "timed-out"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_DISCONNECTED, "disconnected"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_QUEUE_FULL, "queue-full"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_PROTOCOL, "protocol"))
+
+/* Of the protocol's codes, which are below 100. */
+static gboolean
+is_known (guint code)
+{
+  g_autoptr (GEnumClass) codes = g_type_class_ref (IRIS_CLIENT_TYPE_ERROR);
+
+  return code > 0 && code < IRIS_CLIENT_ERROR_NOT_CONNECTED
+         && g_enum_get_value (codes, (gint) code) != NULL;
+}
 
 /*< private >
  * iris_client_error_new_from_wire:
@@ -83,7 +94,7 @@ G_DEFINE_ENUM_TYPE (IrisClientError,
 GError *
 iris_client_error_new_from_wire (guint code, const char *sentence, int home, int place)
 {
-  gboolean known = code >= IRIS_CLIENT_ERROR_MALFORMED && code <= IRIS_CLIENT_ERROR_INTERNAL;
+  gboolean known = is_known (code);
   GError *error;
   IrisClientErrorPrivate *priv;
 

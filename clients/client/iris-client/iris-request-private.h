@@ -21,6 +21,19 @@ struct _IrisRequest
   char *id;
   int place;
   gboolean strict;
+
+  /* Of a command. */
+  char *directory;
+  char **environment;
+  char **limits;
+  gboolean clear_environment;
+  int nice;
+  guint64 time_limit_ms;
+  guint64 grace_ms;
+  gboolean has_grace;
+  IrisRequestOutputFunc output;
+  gpointer output_data;
+  GDestroyNotify output_destroy;
   gboolean sealed;
 };
 

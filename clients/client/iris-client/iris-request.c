@@ -61,6 +61,11 @@ iris_request_clear (gpointer data)
   g_free (self->content_type);
   g_free (self->path);
   g_strfreev (self->args);
+  g_free (self->directory);
+  g_strfreev (self->environment);
+  g_strfreev (self->limits);
+  if (self->output_destroy != NULL)
+    self->output_destroy (self->output_data);
   g_clear_pointer (&self->payload, g_bytes_unref);
   g_free (self->place_name);
   g_free (self->id);

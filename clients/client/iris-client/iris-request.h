@@ -46,6 +46,41 @@ void iris_request_set_place_name (IrisRequest *self, const char *name);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_strict (IrisRequest *self, gboolean strict);
 
+/**
+ * IrisRequestOutputFunc:
+ * @request: the request
+ * @is_error: whether it was written to standard error, not to standard output
+ * @bytes: a part of what the command wrote
+ * @user_data: what the function was set with
+ *
+ * Takes output of a running command as it comes. What it has taken, the command may write more of:
+ * while it works, the command waits when its pipe is full.
+ *
+ * Since: 0.1
+ */
+typedef void (*IrisRequestOutputFunc) (IrisRequest *request,
+                                       gboolean is_error,
+                                       GBytes *bytes,
+                                       gpointer user_data);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_directory (IrisRequest *self, const char *directory);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_environment (IrisRequest *self, const char *const *variables, gboolean clear);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_nice (IrisRequest *self, int nice);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_limits (IrisRequest *self, const char *const *limits);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_time_limit (IrisRequest *self, guint64 milliseconds);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_grace (IrisRequest *self, guint64 milliseconds);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_output_func (IrisRequest *self,
+                                   IrisRequestOutputFunc func,
+                                   gpointer user_data,
+                                   GDestroyNotify destroy);
+
 IRIS_CLIENT_AVAILABLE_IN_ALL
 const char *iris_request_get_service (IrisRequest *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL

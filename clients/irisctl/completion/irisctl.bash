@@ -30,11 +30,14 @@ _irisctl() {
   command=$(_irisctl_command)
 
   case $previous in
-    -d | --dir) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    -d | --dir | -C | --directory) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     -o | --output | -f | --file | --path)
       mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     -p | --place)
       mapfile -t COMPREPLY < <(compgen -W "$(_irisctl_ask places 2)" -- "$current"); return ;;
+    -l | --limit)
+      mapfile -t COMPREPLY < <(compgen -S = -W "cpu memory files file-size core output" -- "$current")
+      return ;;
     --hints)
       mapfile -t COMPREPLY < <(compgen -W "none round-robin by-directory" -- "$current"); return ;;
   esac
@@ -43,7 +46,9 @@ _irisctl() {
     "") options="$options --version places services workers status send map run cancel help" ;;
     places | services | workers | status | cancel) options="$options --json --verbose" ;;
     send) options="$options --json --verbose --place --strict --file --path" ;;
-    run) options="$options --json --verbose --place --strict --stdin" ;;
+    run)
+      options="$options --json --verbose --place --strict --stdin --directory --env --clear-env"
+      options="$options --nice --limit --timeout --grace --at-end" ;;
     map)
       options="$options --json --verbose --place --strict --hints --in-flight --output --print" ;;
     help) options="places services workers status send map run cancel" ;;

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisctl run: a command at a place.
+ */
+#include "irisctl-items.h"
+
+/* What timeout(1) gives for the same. */
+#define STATUS_TIME_LIMIT 124
+
+static char *directory, **variables, **limits;
+static gboolean pass_stdin, clear_environment, at_the_end;
+static int nice_by;
+static double timeout_s, grace_s = -1;
+
+/* What a shell would say of the command: its exit status, 128 + signal, 127 if there is none. */
+static int
+command_status (const IrisResult *result)
+{
+  return result->signal > 0 ? 128 + result->signal : result->exit_status;
+}
+
+static gboolean output_written = TRUE;
+
+/* Shows output as it comes. When nobody reads it any more, the command need not go on. */
+static void
+show_output (IrisRequest *request, gboolean is_error, GBytes *bytes, gpointer data)
+{
+  Ctl *ctl = data;
+
+  if (output_written && !ctl_write_bytes (is_error ? stderr : stdout, bytes, FALSE))
+    {
+      output_written = FALSE;
+      g_cancellable_cancel (ctl->cancellable);
+    }
+}
+
+/* Of an item without a result. */
+static int
+command_failure (const Ctl *ctl, const GError *error)
+{
+  if (!output_written)
+    return ctl_fail (CTL_FAILED, "cannot write the command's output; it was cancelled");
+  if (g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NO_SUCH_COMMAND))
+    return ctl_fail (127, "%s", error->message);
+  if (g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_TIME_LIMIT))
+    return ctl_fail (STATUS_TIME_LIMIT, "%s", error->message);
+  if (g_cancellable_is_cancelled (ctl->cancellable))
+    return ctl_fail (130, "%s", error->message);
+
+  return ctl_fail_with (error);
+}
+
+static int
+show_command_result (Ctl *ctl, const IrisResult *result)
+{
+  gboolean written = TRUE;
+
+  if (ctl->json)
+    {
+      ctl_result_json (ctl, result, TRUE);
+    }
+  else
+    {
+      written &= ctl_write_bytes (stdout, result->output, FALSE);
+      written &= ctl_write_bytes (stderr, result->errors, FALSE);
+    }
+  if (!written || !output_written)
+    return ctl_fail (CTL_FAILED, "cannot write the command's output");
+  if (result->truncated)
+    ctl_fail (CTL_OK, "irisd cut the output at its limit: raise --limit output=BYTES, or "
+                      "max-output under [limits]");
+
+  return command_status (result);
+}
+
+static gboolean
+is_time (double seconds)
+{
+  return seconds >= 0 && seconds <= CTL_MAX_WAIT_S * 366.0;
+}
+
+/* How the command is to be run. CTL_OK, or the exit status after printing why not. */
+static int
+set_options (Ctl *ctl, IrisRequest *request)
+{
+  if (nice_by < 0 || nice_by > 19)
+    return ctl_fail (CTL_USAGE, "--nice takes 0 to 19, not %d", nice_by);
+  if (!is_time (timeout_s) || (grace_s != -1 && !is_time (grace_s)))
+    return ctl_fail (CTL_USAGE, "--timeout and --grace take seconds, a year's at most");
+  if (directory != NULL)
+    {
+      g_autofree char *absolute = g_canonicalize_filename (directory, NULL);
+
+      iris_request_set_directory (request, absolute);
+    }
+  if (variables != NULL || clear_environment)
+    iris_request_set_environment (request, (const char *const *) variables, clear_environment);
+  if (limits != NULL)
+    iris_request_set_limits (request, (const char *const *) limits);
+  iris_request_set_nice (request, nice_by);
+  if (timeout_s > 0)
+    iris_request_set_time_limit (request, MAX ((guint64) (timeout_s * 1000), 1));
+  if (grace_s != -1)
+    iris_request_set_grace (request, (guint64) (grace_s * 1000));
+  if (!at_the_end && !ctl->json)
+    iris_request_set_output_func (request, show_output, ctl, NULL);
+
+  return CTL_OK;
+}
+
+static int
+run_run (Ctl *ctl, int argc, char **argv)
+{
+  g_autoptr (IrisRequest) request = iris_request_new ("command");
+  g_autoptr (GBytes) input = NULL;
+  g_autoptr (IrisResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+  int status;
+
+  if (argc < 2)
+    return ctl_fail (CTL_USAGE, "run takes a command; see irisctl run --help");
+  iris_request_set_args (request, (const char *const *) argv + 1);
+  ctl_hint (ctl, request);
+  status = set_options (ctl, request);
+  if (status != CTL_OK)
+    return status;
+  if (pass_stdin)
+    {
+      input = ctl_read_stdin (&error);
+      if (input == NULL)
+        return ctl_fail (CTL_FAILED, "standard input: %s", error->message);
+      iris_request_set_payload (request, input);
+    }
+  status = ctl_connect (ctl);
+  if (status != CTL_OK)
+    return status;
+
+  result = ctl_submit (ctl, request, &error);
+
+  return result != NULL ? show_command_result (ctl, result) : command_failure (ctl, error);
+}
+
+static const GOptionEntry run_entries[] = {
+  { "directory", 'C', 0, G_OPTION_ARG_FILENAME, &directory, "Run it in this directory", "DIR" },
+  { "env", 'E', 0, G_OPTION_ARG_FILENAME_ARRAY, &variables,
+    "Set a variable of its environment, or take it away; may be given several times",
+    "NAME[=VALUE]" },
+  { "clear-env", 0, 0, G_OPTION_ARG_NONE, &clear_environment,
+    "Begin with an empty environment, not irisd's", NULL },
+  { "nice", 'n', 0, G_OPTION_ARG_INT, &nice_by, "Let it give way to others, 0 to 19", "N" },
+  { "limit", 'l', 0, G_OPTION_ARG_STRING_ARRAY, &limits,
+    "Bound cpu (seconds), memory, file-size, core, output (bytes) or files; may be given several "
+    "times",
+    "NAME=NUMBER" },
+  { "timeout", 't', 0, G_OPTION_ARG_DOUBLE, &timeout_s, "End it when it has run so long",
+    "SECONDS" },
+  { "grace", 0, 0, G_OPTION_ARG_DOUBLE, &grace_s, "From SIGTERM to SIGKILL, when it is ended",
+    "SECONDS" },
+  { "at-end", 0, 0, G_OPTION_ARG_NONE, &at_the_end, "Show its output when it has ended", NULL },
+  { "stdin", 'i', 0, G_OPTION_ARG_NONE, &pass_stdin, "Give it our standard input", NULL },
+  { NULL },
+};
+
+const CtlCommand ctl_run = {
+  .name = "run",
+  .arguments = "[--] COMMAND [ARGUMENT…]",
+  .summary = "run a command at a place",
+  .description =
+      "The command runs under irisd, bound to the place's cpus, in irisd's directory and\n"
+      "environment, without a shell. Its output is shown as it comes; the exit status is\n"
+      "the command's, 128 + N if signal N ended it, 127 if there is no such command, 124\n"
+      "if its time was over. Ctrl-C cancels it, with all that it has started.\n\n"
+      "Examples:\n  irisctl run --place l2:0 nproc\n"
+      "  irisctl run --stdin -- sort -u < names\n"
+      "  irisctl run -C . -E CC=clang --nice 5 --limit memory=1000000000 -t 600 -- make\n",
+  .takes_hints = TRUE,
+  .entries = run_entries,
+  .run = run_run,
+};
