@@ -294,11 +294,13 @@ void
 irisd_gateway_tell_workers_the_end (IrisdGateway *self)
 {
   /* Telling one may lose it, and with it its place in the list. */
-  g_autoptr (GPtrArray) peers = g_ptr_array_new_with_free_func ((GDestroyNotify) irisd_peer_unref);
-  for (GList *link = self->outside_workers.head; link != NULL; link = link->next)
-    g_ptr_array_add (peers, irisd_peer_ref (((IrisdOutsideWorker *) link->data)->peer));
-  for (guint i = 0; i < peers->len; i++)
-    send_stop (self, g_ptr_array_index (peers, i), NULL, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  guint n = 0;
+  g_autofree IrisdPeer **peers = irisd_gateway_list_workers (self, &n);
+  for (guint i = 0; i < n; i++)
+    {
+      send_stop (self, peers[i], NULL, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      irisd_peer_unref (peers[i]);
+    }
 }
 
 static void

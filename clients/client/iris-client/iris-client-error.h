@@ -38,6 +38,9 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_BUSY: irisd went on refusing the item for longer than the busy timeout
  * @IRIS_CLIENT_ERROR_NOT_PERMITTED: irisd does not allow this
  * @IRIS_CLIENT_ERROR_INTERNAL: irisd itself failed
+ * @IRIS_CLIENT_ERROR_NO_SUCH_LEASE: the lease has ended, or never was this worker's
+ * @IRIS_CLIENT_ERROR_NO_WORKER: nobody serves the item's service any more
+ * @IRIS_CLIENT_ERROR_WORKER_LOST: too many workers were lost while they had the item
  * @IRIS_CLIENT_ERROR_NOT_CONNECTED: no irisd answers; the item was not sent
  * @IRIS_CLIENT_ERROR_TIMED_OUT: irisd is there but did not answer in time; the item may have run
  * @IRIS_CLIENT_ERROR_DISCONNECTED: irisd vanished; the item may or may not have run
@@ -70,6 +73,9 @@ typedef enum
   IRIS_CLIENT_ERROR_BUSY = 16,
   IRIS_CLIENT_ERROR_NOT_PERMITTED = 17,
   IRIS_CLIENT_ERROR_INTERNAL = 18,
+  IRIS_CLIENT_ERROR_NO_SUCH_LEASE = 25,
+  IRIS_CLIENT_ERROR_NO_WORKER = 26,
+  IRIS_CLIENT_ERROR_WORKER_LOST = 27,
 
   IRIS_CLIENT_ERROR_NOT_CONNECTED = 100,
   IRIS_CLIENT_ERROR_TIMED_OUT = 101,

@@ -33,7 +33,7 @@ GIVE_UP = 60.0  # after so many seconds a wait counts as a hang
 class Irisd:
     """An irisd of our own, with limits that make a test short."""
 
-    def __init__(self, **limits):
+    def __init__(self, *options, **limits):
         self.folder = tempfile.TemporaryDirectory(prefix="irisd-py-")
         self.dir = os.path.join(self.folder.name, "run")
         os.mkdir(self.dir, 0o700)
@@ -41,7 +41,8 @@ class Irisd:
         config = os.path.join(self.folder.name, "irisd.conf")
         with open(config, "w", encoding="ascii") as out:
             out.write("[limits]\n" + "".join("%s=%d\n" % (name.replace("_", "-"), value) for name, value in limits.items()))
-        self.command = [IRISD, "--config", config, "--dir", self.dir, "--topology=package:2 core:1 pu:1", "--places=package"]
+        self.command = [IRISD, "--config", config, "--dir", self.dir, "--topology=package:2 core:1 pu:1", "--places=package",
+                        *options]
         self.start()
 
     def start(self):
@@ -50,7 +51,9 @@ class Irisd:
                                         stderr=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read, "rb") as ready:
-            assert ready.readline(), "irisd did not start"
+            words = ready.readline().decode().split()
+            assert words, "irisd did not start"
+            self.tcp = words[2] if len(words) > 2 else None
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
@@ -116,8 +119,8 @@ async def until(condition):
 
 
 class Case(unittest.IsolatedAsyncioTestCase):
-    def irisd(self, **limits):
-        irisd = Irisd(**limits)
+    def irisd(self, *options, **limits):
+        irisd = Irisd(*options, **limits)
         self.addCleanup(irisd.close)
         return irisd
 
@@ -524,6 +527,14 @@ class WorkerTest(Case):
         await connection.open(irisd.endpoint, "no worker")
         self.addCleanup(connection.close)
         await self.refused("bad-argument", connection.call("DONE"))
+
+    async def test_over_tcp_nobody_serves(self):
+        irisd = self.irisd("--tcp=127.0.0.1:0")
+        connection = Connection(lambda message: None, lambda error: None)
+        await connection.open(irisd.tcp, "a stranger")
+        self.addCleanup(connection.close)
+        self.assertIn("tcp-trusted", str(await self.refused("not-permitted", connection.call(
+            "READY", {"capacity": 1}, wire.encode_services([("a", "")])))))
 
     async def test_pausing_keeps_the_service(self):
         irisd = self.irisd()
