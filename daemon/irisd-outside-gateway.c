@@ -119,7 +119,9 @@ enroll (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *re
       || (services = read_services (self, ready, &error)) == NULL)
     {
       irisd_gateway_refuse (self, caller, ready->request_id, error);
-      if (worker != NULL && g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED))
+      /* Refusing may have lost the peer. */
+      if (peer->outside != NULL
+          && g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED))
         irisd_gateway_lose (self, peer, "it is a worker and sent what cannot be read", TRUE);
       return;
     }

@@ -51,6 +51,7 @@ struct _IrisServer
   guint pause_ms;
   guint64 last_id;
   gboolean draining;
+  guint8 farewell[IRIS_WIRE_ID_SIZE]; /* of the PING whose PONG ends it */
 };
 
 /* iris-server-session.c */

@@ -188,10 +188,30 @@ finish (IrisServer *self, GError *error)
     g_task_return_boolean (run, TRUE);
 }
 
+/* What irisd has not read when a connection ends is lost, and with it an answer. So the end is a
+ * PING, and its PONG says that all has been read. */
 static void
 finish_if_drained (IrisServer *self)
 {
-  if (self->draining && g_hash_table_size (self->leases) == 0)
+  IrisWireMessage ping;
+
+  if (!self->draining || g_hash_table_size (self->leases) > 0)
+    return;
+  if (self->state != IRIS_SERVER_SERVING)
+    {
+      finish (self, NULL);
+      return;
+    }
+  init_message (self, &ping, IRIS_WIRE_PING);
+  memcpy (self->farewell, ping.request_id, sizeof self->farewell);
+  iris_server_say (self, &ping);
+}
+
+static void
+take_pong (IrisServer *self, const IrisWireMessage *pong)
+{
+  if (self->draining && g_hash_table_size (self->leases) == 0
+      && memcmp (pong->request_id, self->farewell, sizeof self->farewell) == 0)
     finish (self, NULL);
 }
 
@@ -365,6 +385,9 @@ take_message (IrisServer *self, const IrisWireMessage *message)
       break;
     case IRIS_WIRE_STOP:
       take_stop (self, message);
+      break;
+    case IRIS_WIRE_PONG:
+      take_pong (self, message);
       break;
     case IRIS_WIRE_ERROR_REPLY:
     case IRIS_WIRE_BUSY:

@@ -277,6 +277,7 @@ iris_server_run_async (IrisServer *self,
   g_task_set_source_tag (self->run, iris_server_run_async);
   g_task_set_check_cancellable (self->run, FALSE);
   self->draining = FALSE;
+  memset (self->farewell, 0xff, sizeof self->farewell);
   self->pause_ms = IRIS_SERVER_FIRST_PAUSE_MS;
   if (cancellable != NULL)
     {
