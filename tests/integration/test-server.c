@@ -238,11 +238,11 @@ END_TEST
 
 START_TEST (a_lease_is_kept_until_it_is_answered)
 {
-  start ("[limits]\nlease-ms=60\nlease-attempts=1\n", 1);
+  start ("[limits]\nlease-ms=600\nlease-attempts=1\n", 1);
   g_autoptr (Client) client = client_hello (irisd->front);
   client_submit (client, "hold", "", 0, IRIS_PLACE_ANY, FALSE);
   wait_until (holds_one);
-  gint64 until = g_get_monotonic_time () + 300 * 1000; /* many a lease */
+  gint64 until = g_get_monotonic_time () + 1300 * 1000; /* two leases */
   while (g_get_monotonic_time () < until)
     g_main_context_iteration (NULL, TRUE);
   ck_assert_uint_eq (n_stopped, 0);

@@ -87,6 +87,15 @@ class Raw:
         await self.connection.open(endpoint or irisd.endpoint, "raw")
         return await self.ready(services, capacity)
 
+    async def stay_alive(self, every):
+        """Pings as long as the connection stands."""
+        while not self.lost.done():
+            try:
+                self.connection.send("PING")
+            except irisd_client.Disconnected:
+                return
+            await asyncio.sleep(every)
+
     async def ready(self, services, capacity, **header):
         body = wire.encode_services([(name, "") for name in services])
         return (await self.connection.call("READY", {"capacity": capacity, **header}, body)).header
@@ -125,10 +134,13 @@ class Case(unittest.IsolatedAsyncioTestCase):
         self.addAsyncCleanup(client.close)
         return client
 
-    async def raw(self, irisd, services=("a",), capacity=1, endpoint=None):
+    async def raw(self, irisd, services=("a",), capacity=1, endpoint=None, ping_every=None):
         raw = Raw()
         await raw.open(irisd, services, capacity, endpoint)
         self.addCleanup(raw.connection.close)
+        if ping_every is not None:
+            pinger = asyncio.ensure_future(raw.stay_alive(ping_every))
+            self.addCleanup(pinger.cancel)
         return raw
 
     async def refused(self, name, awaitable):

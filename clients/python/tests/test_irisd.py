@@ -136,12 +136,12 @@ class WorkerTest(Case):
         self.assertIn("lease-attempts", str(await self.refused("worker-lost", item)))
 
     async def test_a_silent_worker_is_lost(self):
-        irisd = self.irisd(silence_ms=100)
+        irisd = self.irisd(silence_ms=1000)
         client = await self.client(irisd)
         silent = await self.raw(irisd)
         item = client.start("a", b"x")
         lease = await silent.receive("LEASE")
-        other = await self.raw(irisd)
+        other = await self.raw(irisd, ping_every=0.05)
         again = await other.receive("LEASE")
         self.assertEqual((again.header["attempt"], again.body), (2, b"x"))
         silent.say("DONE", lease, b"late")
@@ -150,12 +150,12 @@ class WorkerTest(Case):
         await asyncio.wait_for(silent.lost, GIVE_UP)  # told that it has to say HELLO again
 
     async def test_a_stopped_process_is_silent_and_comes_back(self):
-        irisd = self.irisd(silence_ms=300)
+        irisd = self.irisd(silence_ms=1000)
         client = await self.client(irisd)
         helper = self.helper(irisd, ("shout", "shout"))
         helper.process.send_signal(signal.SIGSTOP)
         item = client.start("shout", b"a")
-        other = await self.raw(irisd, ["shout"])
+        other = await self.raw(irisd, ["shout"], ping_every=0.05)
         lease = await other.receive("LEASE")
         self.assertEqual(lease.header["attempt"], 2)
         other.say("DONE", lease, b"by the other")
@@ -165,13 +165,13 @@ class WorkerTest(Case):
         self.assertEqual((await client.submit("shout", b"a")).body, b"A")
 
     async def test_a_lease_ends_unless_it_is_extended(self):
-        irisd = self.irisd(lease_ms=200, silence_ms=60000)
+        irisd = self.irisd(lease_ms=800, silence_ms=60000)
         client = await self.client(irisd)
         slow = await self.raw(irisd)
         item = client.start("a")
         lease = await slow.receive("LEASE")
-        self.assertEqual(lease.header["lease-ms"], 200)
-        until_then = time.monotonic() + 0.5  # longer than a lease
+        self.assertEqual(lease.header["lease-ms"], 800)
+        until_then = time.monotonic() + 1.6  # two leases
         while time.monotonic() < until_then:
             slow.say("EXTEND", lease)
             await asyncio.sleep(0.01)
@@ -186,9 +186,9 @@ class WorkerTest(Case):
         self.assertEqual((await slow.receive("ERROR")).header["error-name"], "no-such-lease")
 
     async def test_the_package_extends_by_itself(self):
-        irisd = self.irisd(lease_ms=100, lease_attempts=1)
+        irisd = self.irisd(lease_ms=600, lease_attempts=1)
         client = await self.client(irisd)
-        self.helper(irisd, ("square", "slow_square"))
+        self.helper(irisd, ("square", "slower_square"))
         self.assertEqual((await client.submit("square", b"7")).body, b"49")
 
     async def test_garbage_costs_only_who_sends_it(self):
