@@ -17,7 +17,8 @@
 static void
 withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
 {
-  g_autoptr (GPtrArray) jobs = g_ptr_array_new ();
+  guint n = 0;
+  g_autofree IrisdJob **jobs = g_new (IrisdJob *, g_hash_table_size (peer->jobs));
   GHashTableIter iter;
   gpointer value;
   g_hash_table_iter_init (&iter, peer->jobs);
@@ -28,10 +29,10 @@ withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
           || irisd_outside_withdraw (self->core->outside, job) == IRISD_ERRAND_GONE)
         continue;
       g_hash_table_iter_remove (&iter);
-      g_ptr_array_add (jobs, job);
+      jobs[n++] = job;
     }
-  for (guint i = 0; i < jobs->len; i++)
-    irisd_gateway_take_back (self, g_ptr_array_index (jobs, i));
+  for (guint i = 0; i < n; i++)
+    irisd_gateway_take_back (self, jobs[i]);
 }
 
 static void

@@ -13,7 +13,7 @@ struct _IrisdTrade
 {
   char *name;
   char *summary;
-  GPtrArray *posts;   /* of IrisdPost: who serves it */
+  guint n_posts;      /* how many serve it */
   GQueue *idle;       /* of IrisdPost: by place; the last one has all of them. Longest idle first */
   GQueue *waiting;    /* of IrisdErrand: strict ones by place; the last one has all others */
   guint n_errands;    /* that wait or are leased */
@@ -24,14 +24,14 @@ struct _IrisdTrade
 };
 
 /* A server at a trade. */
-typedef struct
+struct _IrisdPost
 {
   IrisdServer *server;
   IrisdTrade *trade;
   GList idle_link;
   GList place_link;
   gboolean wanted; /* the present READY names it */
-} IrisdPost;
+};
 
 struct _IrisdLease
 {

@@ -20,7 +20,6 @@ new_trade (IrisdLeases *book, const char *name)
 {
   IrisdTrade *self = g_new0 (IrisdTrade, 1);
   self->name = g_strdup (name);
-  self->posts = g_ptr_array_new ();
   self->idle = g_new0 (GQueue, book->rules.n_places + 1);
   self->waiting = g_new0 (GQueue, book->rules.n_places + 1);
   self->unserved_link.data = self;
@@ -33,7 +32,6 @@ irisd_trade_drop (IrisdLeases *book, IrisdTrade *trade)
 {
   if (!trade->forgotten || trade->n_errands > 0)
     return;
-  g_ptr_array_unref (trade->posts);
   g_free (trade->idle);
   g_free (trade->waiting);
   g_free (trade->name);
@@ -96,9 +94,9 @@ IrisdErrand *
 irisd_trade_first_for (IrisdLeases *book, IrisdServer *server)
 {
   IrisdErrand *errand = NULL;
-  for (guint i = 0; i < server->posts->len; i++)
+  for (guint i = 0; i < server->n_posts; i++)
     {
-      IrisdTrade *trade = ((IrisdPost *) g_ptr_array_index (server->posts, i))->trade;
+      IrisdTrade *trade = server->posts[i]->trade;
       errand = older (errand, &trade->waiting[book->rules.n_places]);
       if (server->place >= 0)
         errand = older (errand, &trade->waiting[server->place]);
@@ -129,8 +127,8 @@ irisd_server_set_idle (IrisdLeases *book, IrisdServer *server, gboolean idle)
   if (server->idle == idle)
     return;
   server->idle = idle;
-  for (guint i = 0; i < server->posts->len; i++)
-    set_post_idle (book, g_ptr_array_index (server->posts, i), idle);
+  for (guint i = 0; i < server->n_posts; i++)
+    set_post_idle (book, server->posts[i], idle);
 }
 
 /* After a lease was given or ended: goes behind all others that are idle, if it has room. */
@@ -145,9 +143,8 @@ static void
 close_post (IrisdLeases *book, IrisdPost *post, gint64 now)
 {
   IrisdTrade *trade = post->trade;
-  g_ptr_array_remove_fast (trade->posts, post);
   g_free (post);
-  if (trade->posts->len > 0)
+  if (--trade->n_posts > 0)
     return;
   trade->deadline = now + book->rules.wait_us;
   trade->unserved = TRUE;
@@ -163,8 +160,9 @@ open_post (IrisdLeases *book, IrisdServer *server, IrisdTrade *trade)
   post->wanted = TRUE;
   post->idle_link.data = post;
   post->place_link.data = post;
-  g_ptr_array_add (server->posts, post);
-  g_ptr_array_add (trade->posts, post);
+  server->posts = g_renew (IrisdPost *, server->posts, server->n_posts + 1);
+  server->posts[server->n_posts++] = post;
+  trade->n_posts++;
   if (trade->unserved)
     g_queue_unlink (&book->unserved, &trade->unserved_link);
   trade->unserved = FALSE;
@@ -173,9 +171,9 @@ open_post (IrisdLeases *book, IrisdServer *server, IrisdTrade *trade)
 static IrisdPost *
 find_post (IrisdServer *server, IrisdTrade *trade)
 {
-  for (guint i = 0; i < server->posts->len; i++)
+  for (guint i = 0; i < server->n_posts; i++)
     {
-      IrisdPost *post = g_ptr_array_index (server->posts, i);
+      IrisdPost *post = server->posts[i];
       if (post->trade == trade)
         return post;
     }
@@ -189,8 +187,8 @@ irisd_server_take_posts (IrisdLeases *book,
                          const IrisWireServices *services,
                          gint64 now)
 {
-  for (guint i = 0; i < server->posts->len; i++)
-    ((IrisdPost *) g_ptr_array_index (server->posts, i))->wanted = FALSE;
+  for (guint i = 0; i < server->n_posts; i++)
+    server->posts[i]->wanted = FALSE;
   for (guint i = 0; services != NULL && i < services->n_services; i++)
     {
       const IrisWireService *service = &services->services[i];
@@ -208,12 +206,64 @@ irisd_server_take_posts (IrisdLeases *book,
       else
         open_post (book, server, trade);
     }
-  for (guint i = server->posts->len; i-- > 0;)
+  for (guint i = server->n_posts; i-- > 0;)
     {
-      IrisdPost *post = g_ptr_array_index (server->posts, i);
+      IrisdPost *post = server->posts[i];
       if (post->wanted)
         continue;
-      g_ptr_array_remove_index (server->posts, i);
+      server->posts[i] = server->posts[--server->n_posts];
       close_post (book, post, now);
     }
+}
+
+guint
+irisd_leases_count_services (IrisdLeases *self)
+{
+  return g_hash_table_size (self->trades);
+}
+
+/**
+ * irisd_leases_describe_services:
+ * @self: the book
+ * @out: (array): room for irisd_leases_count_services() of them
+ */
+void
+irisd_leases_describe_services (IrisdLeases *self, IrisWireService *out)
+{
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, self->trades);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      const IrisdTrade *trade = value;
+      out->name = g_strdup (trade->name);
+      out->summary = g_strdup (trade->summary);
+      out++;
+    }
+}
+
+/**
+ * irisd_leases_describe_server:
+ * @server: a server in the book
+ * @out: (out caller-allocates): what of it the book knows is filled in
+ */
+void
+irisd_leases_describe_server (const IrisdServer *server, IrisWireWorker *out)
+{
+  out->n_services = server->n_posts;
+  out->services = g_new0 (IrisWireService, server->n_posts);
+  for (guint i = 0; i < server->n_posts; i++)
+    {
+      const IrisdTrade *trade = server->posts[i]->trade;
+      out->services[i].name = g_strdup (trade->name);
+      out->services[i].summary = g_strdup (trade->summary);
+    }
+  out->n_places = server->place >= 0;
+  out->places = g_new0 (guint32, 1);
+  out->places[0] = server->place >= 0 ? (guint32) server->place : 0;
+  out->capacity = server->capacity;
+  out->leased = server->leased;
+  out->done = server->done;
+  out->failed = server->failed;
+  out->lost = server->lost;
 }

@@ -232,8 +232,7 @@ irisd_leases_enroll (IrisdLeases *self,
 {
   if (!check_services (self, services, error))
     return FALSE;
-  if (server->posts == NULL)
-    server->posts = g_ptr_array_new ();
+  server->enrolled = TRUE;
   irisd_server_set_idle (self, server, FALSE);
   server->place = place >= 0 && (guint) place < self->rules.n_places ? place : IRIS_PLACE_ANY;
   server->capacity = capacity;
@@ -254,7 +253,7 @@ irisd_leases_enroll (IrisdLeases *self,
 void
 irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now)
 {
-  if (server->posts == NULL)
+  if (!server->enrolled)
     return;
   irisd_server_set_idle (self, server, FALSE);
   server->capacity = 0;
@@ -268,7 +267,8 @@ irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now)
       if (errand != NULL)
         lose (self, errand, now);
     }
-  g_clear_pointer (&server->posts, g_ptr_array_unref);
+  g_clear_pointer (&server->posts, g_free);
+  server->enrolled = FALSE;
 }
 
 gboolean
@@ -557,56 +557,4 @@ irisd_leases_close (IrisdLeases *self)
                           self->user_data);
       fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
     }
-}
-
-guint
-irisd_leases_count_services (IrisdLeases *self)
-{
-  return g_hash_table_size (self->trades);
-}
-
-/**
- * irisd_leases_describe_services:
- * @self: the book
- * @out: (array): room for irisd_leases_count_services() of them
- */
-void
-irisd_leases_describe_services (IrisdLeases *self, IrisWireService *out)
-{
-  GHashTableIter iter;
-  gpointer value;
-  g_hash_table_iter_init (&iter, self->trades);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
-    {
-      const IrisdTrade *trade = value;
-      out->name = g_strdup (trade->name);
-      out->summary = g_strdup (trade->summary);
-      out++;
-    }
-}
-
-/**
- * irisd_leases_describe_server:
- * @server: a server in the book
- * @out: (out caller-allocates): what of it the book knows is filled in
- */
-void
-irisd_leases_describe_server (const IrisdServer *server, IrisWireWorker *out)
-{
-  out->n_services = server->posts->len;
-  out->services = g_new0 (IrisWireService, server->posts->len);
-  for (guint i = 0; i < server->posts->len; i++)
-    {
-      const IrisdTrade *trade = ((IrisdPost *) g_ptr_array_index (server->posts, i))->trade;
-      out->services[i].name = g_strdup (trade->name);
-      out->services[i].summary = g_strdup (trade->summary);
-    }
-  out->n_places = server->place >= 0;
-  out->places = g_new0 (guint32, 1);
-  out->places[0] = server->place >= 0 ? (guint32) server->place : 0;
-  out->capacity = server->capacity;
-  out->leased = server->leased;
-  out->done = server->done;
-  out->failed = server->failed;
-  out->lost = server->lost;
 }

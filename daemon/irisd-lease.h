@@ -18,6 +18,7 @@ typedef struct _IrisdLease IrisdLease;
 typedef struct _IrisdServer IrisdServer;
 typedef struct _IrisdErrand IrisdErrand;
 typedef struct _IrisdTrade IrisdTrade;
+typedef struct _IrisdPost IrisdPost;
 
 /**
  * IrisdErrand:
@@ -53,8 +54,10 @@ struct _IrisdServer
   guint64 lost;
 
   /*< private >*/
-  GPtrArray *posts;
+  IrisdPost **posts; /* what it serves */
+  guint n_posts;
   GQueue leases;
+  gboolean enrolled;
   gboolean idle;
 };
 

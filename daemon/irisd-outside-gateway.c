@@ -119,7 +119,9 @@ enroll (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *re
       || (services = read_services (self, ready, &error)) == NULL)
     {
       irisd_gateway_refuse (self, caller, ready->request_id, error);
-      if (worker != NULL && g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED))
+      /* Refusing may have lost the peer. */
+      if (peer->outside != NULL
+          && g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED))
         irisd_gateway_lose (self, peer, "it is a worker and sent what cannot be read", TRUE);
       return;
     }
@@ -294,11 +296,13 @@ void
 irisd_gateway_tell_workers_the_end (IrisdGateway *self)
 {
   /* Telling one may lose it, and with it its place in the list. */
-  g_autoptr (GPtrArray) peers = g_ptr_array_new_with_free_func ((GDestroyNotify) irisd_peer_unref);
-  for (GList *link = self->outside_workers.head; link != NULL; link = link->next)
-    g_ptr_array_add (peers, irisd_peer_ref (((IrisdOutsideWorker *) link->data)->peer));
-  for (guint i = 0; i < peers->len; i++)
-    send_stop (self, g_ptr_array_index (peers, i), NULL, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  guint n = 0;
+  g_autofree IrisdPeer **peers = irisd_gateway_list_workers (self, &n);
+  for (guint i = 0; i < n; i++)
+    {
+      send_stop (self, peers[i], NULL, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      irisd_peer_unref (peers[i]);
+    }
 }
 
 static void

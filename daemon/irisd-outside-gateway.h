@@ -27,6 +27,7 @@ void irisd_gateway_unwatch_connections (IrisdGateway *self);
 void irisd_gateway_note_disconnects (IrisdGateway *self);
 void irisd_gateway_mark_heard (IrisdGateway *self, IrisdPeer *peer);
 gint64 irisd_gateway_get_watch_deadline (IrisdGateway *self);
+IrisdPeer **irisd_gateway_list_workers (IrisdGateway *self, guint *n);
 void irisd_gateway_check_workers (IrisdGateway *self, gboolean heard_all);
 
 G_END_DECLS

@@ -123,18 +123,37 @@ irisd_gateway_get_watch_deadline (IrisdGateway *self)
   return self->probe_ms > 0 ? MIN (until, self->probe_at_us) : until;
 }
 
+/**
+ * irisd_gateway_list_workers:
+ * @self: the gateway
+ * @n: (out): how many
+ *
+ * For loops that may lose some of them. (A plain array, because ThreadSanitizer does not see how
+ * GLib's pointer arrays go from thread to thread.)
+ *
+ * Returns: (transfer full): its worker processes, each with a reference
+ */
+IrisdPeer **
+irisd_gateway_list_workers (IrisdGateway *self, guint *n)
+{
+  IrisdPeer **peers = g_new (IrisdPeer *, self->outside_workers.length);
+  *n = 0;
+  for (GList *link = self->outside_workers.head; link != NULL; link = link->next)
+    peers[(*n)++] = irisd_peer_ref (((IrisdOutsideWorker *) link->data)->peer);
+  return peers;
+}
+
 static void
 probe_all (IrisdGateway *self)
 {
-  g_autoptr (GPtrArray) peers = g_ptr_array_new_with_free_func ((GDestroyNotify) irisd_peer_unref);
-  for (GList *link = self->outside_workers.head; link != NULL; link = link->next)
-    g_ptr_array_add (peers, irisd_peer_ref (((IrisdOutsideWorker *) link->data)->peer));
-  for (guint i = 0; i < peers->len; i++)
+  guint n = 0;
+  g_autofree IrisdPeer **peers = irisd_gateway_list_workers (self, &n);
+  for (guint i = 0; i < n; i++)
     {
-      IrisdPeer *peer = g_ptr_array_index (peers, i);
-      if (!irisd_peer_is_gone (peer) && peer->outbox.count == 0
-          && !irisd_gateway_probe (self, peer))
-        irisd_gateway_lose (self, peer, "it has gone", FALSE);
+      if (!irisd_peer_is_gone (peers[i]) && peers[i]->outbox.count == 0
+          && !irisd_gateway_probe (self, peers[i]))
+        irisd_gateway_lose (self, peers[i], "it has gone", FALSE);
+      irisd_peer_unref (peers[i]);
     }
 }
 

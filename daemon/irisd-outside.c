@@ -23,34 +23,17 @@
  * never moved back except by the front door itself: in the usual case, where leases end in time,
  * the front door wakes once in a lease's length and nobody else ever has to wake it.
  */
-#include "irisd-outside.h"
+#include "irisd-outside-private.h"
 
 #include "irisd-gateway-private.h"
 
-#include <pthread.h>
 #include <string.h>
-
-struct _IrisdOutside
-{
-  pthread_mutex_t lock;
-  IrisdCore *core;
-  IrisdLeases *book;
-  GPtrArray *workers; /* of IrisdOutsideWorker */
-  guint8 epoch[8];    /* the first half of the leases' ids: those of another irisd are not ours */
-  _Atomic gint64 alarm_us;
-};
 
 const IrisdService irisd_service_outside = {
   .name = "",
   .summary = "done by worker processes",
   .output_grows = TRUE,
 };
-
-static IrisdTask *
-task_of (IrisdErrand *errand)
-{
-  return (IrisdTask *) (void *) ((char *) errand - G_STRUCT_OFFSET (IrisdTask, errand));
-}
 
 static IrisdOutsideWorker *
 worker_of (IrisdServer *server)
@@ -59,8 +42,8 @@ worker_of (IrisdServer *server)
                                           - G_STRUCT_OFFSET (IrisdOutsideWorker, server));
 }
 
-static IrisdTask *
-task_ref (IrisdTask *task)
+IrisdTask *
+irisd_task_ref (IrisdTask *task)
 {
   atomic_fetch_add_explicit (&task->refs, 1, memory_order_relaxed);
   return task;
@@ -76,8 +59,8 @@ worker_ref (IrisdOutsideWorker *worker)
 /* --- what the book wants to be done; all under the lock -----------------------------------------
  */
 
-static IrisdNotice *
-new_notice (IrisdNoticeKind kind)
+IrisdNotice *
+irisd_notice_new (IrisdNoticeKind kind)
 {
   IrisdNotice *notice = g_new0 (IrisdNotice, 1);
   notice->letter.kind = IRISD_LETTER_NOTICE;
@@ -103,7 +86,7 @@ static gboolean
 may_give (IrisdErrand *errand, gpointer user_data)
 {
   IrisdOutside *self = user_data;
-  return irisd_peer_get_bytes (task_of (errand)->job->peer)
+  return irisd_peer_get_bytes (irisd_task_of (errand)->job->peer)
          <= self->core->config->limits.in_flight_bytes;
 }
 
@@ -111,7 +94,7 @@ may_give (IrisdErrand *errand, gpointer user_data)
 static void
 hold (IrisdErrand *errand, gpointer user_data)
 {
-  IrisdJob *job = take_job (task_of (errand));
+  IrisdJob *job = take_job (irisd_task_of (errand));
   job->held = TRUE;
   send_home (job);
 }
@@ -119,10 +102,10 @@ hold (IrisdErrand *errand, gpointer user_data)
 static void
 give (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_data)
 {
-  IrisdTask *task = task_of (errand);
-  IrisdNotice *notice = new_notice (IRISD_NOTICE_LEASE);
+  IrisdTask *task = irisd_task_of (errand);
+  IrisdNotice *notice = irisd_notice_new (IRISD_NOTICE_LEASE);
   notice->worker = worker_ref (worker_of (server));
-  notice->task = task_ref (task);
+  notice->task = irisd_task_ref (task);
   notice->lease = lease;
   notice->attempt = errand->attempts;
   zmq_msg_copy (&notice->payload, &task->payload);
@@ -133,7 +116,7 @@ give (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_dat
 static void
 stop (IrisdServer *server, guint64 lease, IrisWireError why, gpointer user_data)
 {
-  IrisdNotice *notice = new_notice (IRISD_NOTICE_STOP);
+  IrisdNotice *notice = irisd_notice_new (IRISD_NOTICE_STOP);
   notice->worker = worker_ref (worker_of (server));
   notice->lease = lease;
   notice->why = why;
@@ -171,7 +154,7 @@ fail_job (IrisdOutside *self, IrisdJob *job, IrisWireError why)
 static void
 fail (IrisdErrand *errand, IrisWireError why, gpointer user_data)
 {
-  IrisdJob *job = take_job (task_of (errand));
+  IrisdJob *job = take_job (irisd_task_of (errand));
   fail_job (user_data, job, why);
   send_home (job);
 }
@@ -187,15 +170,16 @@ static const IrisdLeaseEvents events = {
 /* --- the lock and the clock ----------------------------------------------------------------------
  */
 
-static gint64
-enter (IrisdOutside *self)
+/* Takes the lock, and returns the time. */
+gint64
+irisd_outside_lock (IrisdOutside *self)
 {
   pthread_mutex_lock (&self->lock);
   return g_get_monotonic_time ();
 }
 
-static void
-leave (IrisdOutside *self)
+void
+irisd_outside_unlock (IrisdOutside *self)
 {
   gint64 next = irisd_leases_next (self->book);
   gboolean earlier = next < irisd_outside_get_alarm (self);
@@ -228,10 +212,10 @@ irisd_outside_get_alarm (IrisdOutside *self)
 void
 irisd_outside_expire (IrisdOutside *self)
 {
-  gint64 now = enter (self);
+  gint64 now = irisd_outside_lock (self);
   irisd_leases_expire (self->book, now);
   atomic_store_explicit (&self->alarm_us, irisd_leases_next (self->book), memory_order_relaxed);
-  leave (self);
+  irisd_outside_unlock (self);
 }
 
 IrisdOutside *
@@ -280,9 +264,9 @@ irisd_outside_free (IrisdOutside *self)
 void
 irisd_outside_close (IrisdOutside *self)
 {
-  enter (self);
+  irisd_outside_lock (self);
   irisd_leases_close (self->book);
-  leave (self);
+  irisd_outside_unlock (self);
 }
 
 /* --- for the gateways of clients -----------------------------------------------------------------
@@ -292,9 +276,9 @@ gboolean
 irisd_outside_knows (IrisdOutside *self, const IrisWireString *name)
 {
   g_autofree char *text = iris_wire_string_dup (name);
-  enter (self);
+  irisd_outside_lock (self);
   gboolean known = irisd_leases_knows (self->book, text);
-  leave (self);
+  irisd_outside_unlock (self);
   return known;
 }
 
@@ -307,7 +291,7 @@ void
 irisd_outside_queue (IrisdOutside *self, IrisdJob *job)
 {
   IrisdTask *task = job->task;
-  gint64 now = enter (self);
+  gint64 now = irisd_outside_lock (self);
   task->job = job;
   if (!irisd_leases_add (self->book, &task->errand, task->service, now))
     {
@@ -316,7 +300,7 @@ irisd_outside_queue (IrisdOutside *self, IrisdJob *job)
       fail_job (self, job, IRIS_WIRE_ERROR_NO_WORKER);
       send_home (job);
     }
-  leave (self);
+  irisd_outside_unlock (self);
 }
 
 /**
@@ -329,38 +313,12 @@ irisd_outside_queue (IrisdOutside *self, IrisdJob *job)
 IrisdErrandState
 irisd_outside_withdraw (IrisdOutside *self, IrisdJob *job)
 {
-  gint64 now = enter (self);
+  gint64 now = irisd_outside_lock (self);
   IrisdErrandState state = irisd_leases_withdraw (self->book, &job->task->errand, now);
   if (state != IRISD_ERRAND_GONE)
     take_job (job->task);
-  leave (self);
+  irisd_outside_unlock (self);
   return state;
-}
-
-/**
- * irisd_outside_take_report:
- * @self: the shared book
- * @task: what a notice says there is a report of
- * @out: a PROGRESS message without keys; filled in
- * @note: (out) (transfer full): what @out borrows
- *
- * Only the gateway of the job may call this.
- *
- * Returns: (transfer none) (nullable): the job, if it has not ended
- */
-IrisdJob *
-irisd_outside_take_report (IrisdOutside *self, IrisdTask *task, IrisWireMessage *out, char **note)
-{
-  enter (self);
-  task->report_posted = FALSE;
-  IrisdJob *job = task->job;
-  if (task->has_fraction)
-    iris_wire_message_set_uint (out, IRIS_WIRE_KEY_FRACTION, task->fraction);
-  *note = g_strdup (task->note);
-  leave (self);
-  if (*note != NULL)
-    iris_wire_message_set_string (out, IRIS_WIRE_KEY_NOTE, *note, -1);
-  return job;
 }
 
 /* --- for the gateways of workers -----------------------------------------------------------------
@@ -407,13 +365,13 @@ irisd_outside_enroll (IrisdOutside *self,
                       const IrisWireServices *services,
                       GError **error)
 {
-  gint64 now = enter (self);
-  gboolean is_new = worker->server.posts == NULL;
+  gint64 now = irisd_outside_lock (self);
+  gboolean is_new = !worker->server.enrolled;
   gboolean enrolled = irisd_leases_enroll (self->book, &worker->server, place, capacity, services,
                                            now, error);
   if (enrolled && is_new)
     g_ptr_array_add (self->workers, worker);
-  leave (self);
+  irisd_outside_unlock (self);
   return enrolled;
 }
 
@@ -425,10 +383,10 @@ irisd_outside_enroll (IrisdOutside *self,
 void
 irisd_outside_leave (IrisdOutside *self, IrisdOutsideWorker *worker)
 {
-  gint64 now = enter (self);
+  gint64 now = irisd_outside_lock (self);
   irisd_leases_leave (self->book, &worker->server, now);
   g_ptr_array_remove_fast (self->workers, worker);
-  leave (self);
+  irisd_outside_unlock (self);
 }
 
 /**
@@ -446,8 +404,8 @@ irisd_outside_name_lease (IrisdOutside *self, guint64 lease, guint8 *id)
 }
 
 /* Returns 0, which is no lease, for an id that another irisd gave out. */
-static guint64
-read_lease (IrisdOutside *self, const guint8 *id)
+guint64
+irisd_outside_read_lease (IrisdOutside *self, const guint8 *id)
 {
   guint64 number;
   memcpy (&number, id + sizeof self->epoch, sizeof number);
@@ -480,24 +438,24 @@ irisd_outside_done (IrisdOutside *self,
                     const IrisWireMessage *done,
                     zmq_msg_t *body)
 {
-  guint64 lease = read_lease (self, done->request_id);
+  guint64 lease = irisd_outside_read_lease (self, done->request_id);
   IrisdErrand *errand = NULL;
   IrisdJob *job = NULL;
-  gint64 now = enter (self);
+  gint64 now = irisd_outside_lock (self);
   errand = irisd_leases_find (self->book, &worker->server, lease);
   if (errand != NULL)
     {
       /* Charged before the next item is leased, which depends on what the peer owes. */
-      job = task_of (errand)->job;
+      job = irisd_task_of (errand)->job;
       zmq_msg_move (&job->result.body, body);
       irisd_job_charge_result (job);
     }
   gboolean ended = irisd_leases_done (self->book, &worker->server, lease, now, &errand)
                    == IRISD_LEASE_ENDED;
   if (ended)
-    take_job (task_of (errand));
+    take_job (irisd_task_of (errand));
   gint place = worker->server.place;
-  leave (self);
+  irisd_outside_unlock (self);
   if (!ended)
     return FALSE;
   if (iris_wire_message_has (done, IRIS_WIRE_KEY_CONTENT_TYPE))
@@ -517,16 +475,16 @@ irisd_outside_done (IrisdOutside *self,
 gboolean
 irisd_outside_fail (IrisdOutside *self, IrisdOutsideWorker *worker, const IrisWireMessage *message)
 {
-  guint64 lease = read_lease (self, message->request_id);
+  guint64 lease = irisd_outside_read_lease (self, message->request_id);
   IrisdErrand *errand = NULL;
   IrisdJob *job = NULL;
-  gint64 now = enter (self);
+  gint64 now = irisd_outside_lock (self);
   IrisdLeaseEnd end = irisd_leases_give_back (self->book, &worker->server, lease, message->again,
                                               now, &errand);
   if (end == IRISD_LEASE_ENDED)
-    job = take_job (task_of (errand));
+    job = take_job (irisd_task_of (errand));
   gint place = worker->server.place;
-  leave (self);
+  irisd_outside_unlock (self);
   if (job == NULL)
     return end != IRISD_LEASE_UNKNOWN;
   g_autofree char *sentence = iris_wire_string_dup (&message->sentence);
@@ -550,90 +508,10 @@ irisd_outside_extend (IrisdOutside *self, IrisdOutsideWorker *worker, const Iris
   guint64 most = self->core->config->limits.lease_ms;
   guint64 ms = iris_wire_message_has (extend, IRIS_WIRE_KEY_LEASE_MS) ? MIN (extend->lease_ms, most)
                                                                       : most;
-  gint64 now = enter (self);
-  gboolean extended = irisd_leases_extend (
-      self->book, &worker->server, read_lease (self, extend->request_id), (gint64) ms * 1000, now);
-  leave (self);
+  gint64 now = irisd_outside_lock (self);
+  gboolean extended = irisd_leases_extend (self->book, &worker->server,
+                                           irisd_outside_read_lease (self, extend->request_id),
+                                           (gint64) ms * 1000, now);
+  irisd_outside_unlock (self);
   return extended;
-}
-
-/* Only the latest report is kept, and only one notice is on its way: a worker that reports without
- * end fills nobody's mailbox. */
-static void
-keep_report (IrisdTask *task, const IrisWireMessage *report)
-{
-  task->has_fraction = iris_wire_message_has (report, IRIS_WIRE_KEY_FRACTION);
-  task->fraction = report->fraction;
-  g_free (task->note);
-  task->note = iris_wire_message_has (report, IRIS_WIRE_KEY_NOTE)
-                   ? iris_wire_string_dup (&report->note)
-                   : NULL;
-  if (task->report_posted)
-    return;
-  task->report_posted = TRUE;
-  IrisdNotice *notice = new_notice (IRISD_NOTICE_REPORT);
-  notice->task = task_ref (task);
-  irisd_mailbox_post (task->job->mailbox, &notice->letter);
-}
-
-/**
- * irisd_outside_report:
- * @self: the shared book
- * @worker: who tells
- * @report: a REPORT message
- *
- * Returns: %FALSE if it has no such lease
- */
-gboolean
-irisd_outside_report (IrisdOutside *self, IrisdOutsideWorker *worker, const IrisWireMessage *report)
-{
-  enter (self);
-  IrisdErrand *errand = irisd_leases_find (self->book, &worker->server,
-                                           read_lease (self, report->request_id));
-  if (errand != NULL && task_of (errand)->progress)
-    keep_report (task_of (errand), report);
-  leave (self);
-  return errand != NULL;
-}
-
-/* --- what is told --------------------------------------------------------------------------------
- */
-
-/**
- * irisd_outside_describe_workers:
- * @self: the shared book
- *
- * Returns: (transfer full): all worker processes
- */
-IrisWireWorkers *
-irisd_outside_describe_workers (IrisdOutside *self)
-{
-  gint64 now = enter (self);
-  IrisWireWorkers *list = iris_wire_workers_new (self->workers->len);
-  for (guint i = 0; i < self->workers->len; i++)
-    {
-      IrisdOutsideWorker *worker = g_ptr_array_index (self->workers, i);
-      gint64 heard = atomic_load_explicit (&worker->heard_us, memory_order_relaxed);
-      list->workers[i].name = g_strdup (worker->name);
-      irisd_leases_describe_server (&worker->server, &list->workers[i]);
-      list->workers[i].silent_ms = (guint64) MAX (now - heard, 0) / 1000;
-    }
-  leave (self);
-  return list;
-}
-
-/**
- * irisd_outside_add_services:
- * @self: the shared book
- * @list: services, to which those of worker processes are added
- */
-void
-irisd_outside_add_services (IrisdOutside *self, IrisWireServices *list)
-{
-  enter (self);
-  guint n = irisd_leases_count_services (self->book);
-  list->services = g_renew (IrisWireService, list->services, list->n_services + n);
-  irisd_leases_describe_services (self->book, list->services + list->n_services);
-  list->n_services += n;
-  leave (self);
 }

@@ -344,9 +344,8 @@ END_TEST
 
 START_TEST (every_command_has_help)
 {
-  const char *const names[] = {
-    "places", "services", "workers", "status", "send", "map", "run", "cancel", NULL
-  };
+  const char *const names[] = { "places", "services", "workers", "status", "send",
+                                "map",    "run",      "cancel",  NULL };
 
   irisctl ("--help");
   assert_status (0);

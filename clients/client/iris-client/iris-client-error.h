@@ -41,6 +41,9 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_BUSY: irisd went on refusing the item for longer than the busy timeout
  * @IRIS_CLIENT_ERROR_NOT_PERMITTED: irisd does not allow this
  * @IRIS_CLIENT_ERROR_INTERNAL: irisd itself failed
+ * @IRIS_CLIENT_ERROR_NO_SUCH_LEASE: the lease has ended, or never was this worker's
+ * @IRIS_CLIENT_ERROR_NO_WORKER: nobody serves the item's service any more
+ * @IRIS_CLIENT_ERROR_WORKER_LOST: too many workers were lost while they had the item
  * @IRIS_CLIENT_ERROR_TIME_LIMIT: the command ran for longer than its time limit
  * @IRIS_CLIENT_ERROR_NOT_CONNECTED: no irisd answers; the item was not sent
  * @IRIS_CLIENT_ERROR_TIMED_OUT: irisd is there but did not answer in time; the item may have run
@@ -74,6 +77,9 @@ typedef enum
   IRIS_CLIENT_ERROR_BUSY = 16,
   IRIS_CLIENT_ERROR_NOT_PERMITTED = 17,
   IRIS_CLIENT_ERROR_INTERNAL = 18,
+  IRIS_CLIENT_ERROR_NO_SUCH_LEASE = 25,
+  IRIS_CLIENT_ERROR_NO_WORKER = 26,
+  IRIS_CLIENT_ERROR_WORKER_LOST = 27,
   IRIS_CLIENT_ERROR_TIME_LIMIT = 28,
 
   IRIS_CLIENT_ERROR_NOT_CONNECTED = 100,

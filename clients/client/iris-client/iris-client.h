@@ -10,8 +10,10 @@
 #include <iris-client/iris-client-place.h>
 #include <iris-client/iris-client-status.h>
 #include <iris-client/iris-client-worker.h>
+#include <iris-client/iris-lease.h>
 #include <iris-client/iris-request.h>
 #include <iris-client/iris-result.h>
+#include <iris-client/iris-server.h>
 #undef IRIS_CLIENT_INSIDE
 
 G_BEGIN_DECLS

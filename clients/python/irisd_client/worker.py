@@ -206,6 +206,7 @@ class Worker:
                     await self._ready(connection, 0)
                     drained = True
                 if drained and not self._jobs:
+                    await connection.call("PING")  # what irisd has not read when a connection ends is lost
                     connection.send("BYE")
                     return
                 self._breathe(connection, interval)

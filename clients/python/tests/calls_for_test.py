@@ -39,6 +39,12 @@ def tell_and_wait(job):
 
 
 def slow_square(job):
-    """Takes longer than many a lease."""
+    """Takes long enough to be killed meanwhile."""
     time.sleep(0.3)
+    return str(int(job.payload) ** 2)
+
+
+def slower_square(job):
+    """Takes longer than two of the leases that it is tried with."""
+    time.sleep(1.3)
     return str(int(job.payload) ** 2)

@@ -9,140 +9,20 @@ import collections
 import contextlib
 import logging
 import os
-import pathlib
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
-import calls_for_test  # noqa: E402
-import irisd_client  # noqa: E402
-from irisd_client import wire  # noqa: E402
-from irisd_client.connection import Connection  # noqa: E402
+from irisd_fixture import GIVE_UP, HERE, PROGRAM, Case, Raw, until
 
-IRISD = "irisd"
-GIVE_UP = 60.0  # after so many seconds a wait counts as a hang
-
-
-class Irisd:
-    """An irisd of our own, with limits that make a test short."""
-
-    def __init__(self, **limits):
-        self.folder = tempfile.TemporaryDirectory(prefix="irisd-py-")
-        self.dir = os.path.join(self.folder.name, "run")
-        os.mkdir(self.dir, 0o700)
-        self.endpoint = "ipc://%s/front.ipc" % self.dir
-        config = os.path.join(self.folder.name, "irisd.conf")
-        with open(config, "w", encoding="ascii") as out:
-            out.write("[limits]\n" + "".join("%s=%d\n" % (name.replace("_", "-"), value) for name, value in limits.items()))
-        self.command = [IRISD, "--config", config, "--dir", self.dir, "--topology=package:2 core:1 pu:1", "--places=package"]
-        self.start()
-
-    def start(self):
-        read, write = os.pipe()
-        self.process = subprocess.Popen(self.command + ["--ready-fd", str(write)], pass_fds=[write],
-                                        stderr=subprocess.DEVNULL)
-        os.close(write)
-        with os.fdopen(read, "rb") as ready:
-            assert ready.readline(), "irisd did not start"
-
-    def stop(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
-        return self.process.wait(GIVE_UP)
-
-    def close(self):
-        if self.process.poll() is None:
-            self.stop()
-        self.folder.cleanup()
-
-
-class Helper:
-    """A worker process of calls_for_test's functions."""
-
-    def __init__(self, irisd, *services, capacity=1, extra=()):
-        command = [sys.executable, "-m", "irisd_client", "serve", "--endpoint", irisd.endpoint, "--capacity", str(capacity),
-                   "--say-ready", *extra, *("%s=calls_for_test:%s" % (name, function) for name, function in services)]
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(HERE.parent), str(HERE)]))
-        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
-        assert self.process.stdout.readline() == b"ready\n", "the worker did not start"
-
-    def kill(self, number=signal.SIGKILL):
-        self.process.send_signal(number)
-        return self.process.wait(GIVE_UP)
-
-    def close(self):
-        if self.process.poll() is None:
-            self.kill()
-        self.process.stdout.close()
-
-
-class Raw:
-    """A worker that speaks the protocol by hand and does as it is told."""
-
-    def __init__(self):
-        self.messages = asyncio.Queue()
-        self.lost = asyncio.get_running_loop().create_future()
-        self.connection = Connection(self.messages.put_nowait, self.lost.set_result)
-
-    async def open(self, irisd, services=("a",), capacity=1, endpoint=None):
-        await self.connection.open(endpoint or irisd.endpoint, "raw")
-        return await self.ready(services, capacity)
-
-    async def ready(self, services, capacity, **header):
-        body = wire.encode_services([(name, "") for name in services])
-        return (await self.connection.call("READY", {"capacity": capacity, **header}, body)).header
-
-    async def receive(self, kind):
-        message = await asyncio.wait_for(self.messages.get(), GIVE_UP)
-        assert message.type == kind, message
-        return message
-
-    def say(self, kind, lease, body=b"", **header):
-        self.connection.send(kind, {name.replace("_", "-"): value for name, value in header.items()}, body, lease.id)
-
-
-async def until(condition):
-    """Waits for what nobody announces."""
-    deadline = time.monotonic() + GIVE_UP
-    while not await condition():
-        assert time.monotonic() < deadline, "it does not come true"
-        await asyncio.sleep(0.005)
-
-
-class Case(unittest.IsolatedAsyncioTestCase):
-    def irisd(self, **limits):
-        irisd = Irisd(**limits)
-        self.addCleanup(irisd.close)
-        return irisd
-
-    def helper(self, irisd, *services, **options):
-        helper = Helper(irisd, *services, **options)
-        self.addCleanup(helper.close)
-        return helper
-
-    async def client(self, irisd, **options):
-        client = irisd_client.Client(irisd.endpoint, **options)
-        await client.open()
-        self.addAsyncCleanup(client.close)
-        return client
-
-    async def raw(self, irisd, services=("a",), capacity=1, endpoint=None):
-        raw = Raw()
-        await raw.open(irisd, services, capacity, endpoint)
-        self.addCleanup(raw.connection.close)
-        return raw
-
-    async def refused(self, name, awaitable):
-        with self.assertRaises(irisd_client.IrisdError) as caught:
-            await awaitable
-        self.assertEqual(caught.exception.name, name, caught.exception)
-        return caught.exception
+import calls_for_test
+import irisd_client
+from irisd_client import wire
+from irisd_client.connection import Connection
 
 
 class ClientTest(Case):
@@ -256,12 +136,12 @@ class WorkerTest(Case):
         self.assertIn("lease-attempts", str(await self.refused("worker-lost", item)))
 
     async def test_a_silent_worker_is_lost(self):
-        irisd = self.irisd(silence_ms=100)
+        irisd = self.irisd(silence_ms=1000)
         client = await self.client(irisd)
         silent = await self.raw(irisd)
         item = client.start("a", b"x")
         lease = await silent.receive("LEASE")
-        other = await self.raw(irisd)
+        other = await self.raw(irisd, ping_every=0.05)
         again = await other.receive("LEASE")
         self.assertEqual((again.header["attempt"], again.body), (2, b"x"))
         silent.say("DONE", lease, b"late")
@@ -270,12 +150,12 @@ class WorkerTest(Case):
         await asyncio.wait_for(silent.lost, GIVE_UP)  # told that it has to say HELLO again
 
     async def test_a_stopped_process_is_silent_and_comes_back(self):
-        irisd = self.irisd(silence_ms=300)
+        irisd = self.irisd(silence_ms=1000)
         client = await self.client(irisd)
         helper = self.helper(irisd, ("shout", "shout"))
         helper.process.send_signal(signal.SIGSTOP)
         item = client.start("shout", b"a")
-        other = await self.raw(irisd, ["shout"])
+        other = await self.raw(irisd, ["shout"], ping_every=0.05)
         lease = await other.receive("LEASE")
         self.assertEqual(lease.header["attempt"], 2)
         other.say("DONE", lease, b"by the other")
@@ -285,13 +165,13 @@ class WorkerTest(Case):
         self.assertEqual((await client.submit("shout", b"a")).body, b"A")
 
     async def test_a_lease_ends_unless_it_is_extended(self):
-        irisd = self.irisd(lease_ms=200, silence_ms=60000)
+        irisd = self.irisd(lease_ms=800, silence_ms=60000)
         client = await self.client(irisd)
         slow = await self.raw(irisd)
         item = client.start("a")
         lease = await slow.receive("LEASE")
-        self.assertEqual(lease.header["lease-ms"], 200)
-        until_then = time.monotonic() + 0.5  # longer than a lease
+        self.assertEqual(lease.header["lease-ms"], 800)
+        until_then = time.monotonic() + 1.6  # two leases
         while time.monotonic() < until_then:
             slow.say("EXTEND", lease)
             await asyncio.sleep(0.01)
@@ -306,9 +186,9 @@ class WorkerTest(Case):
         self.assertEqual((await slow.receive("ERROR")).header["error-name"], "no-such-lease")
 
     async def test_the_package_extends_by_itself(self):
-        irisd = self.irisd(lease_ms=100, lease_attempts=1)
+        irisd = self.irisd(lease_ms=600, lease_attempts=1)
         client = await self.client(irisd)
-        self.helper(irisd, ("square", "slow_square"))
+        self.helper(irisd, ("square", "slower_square"))
         self.assertEqual((await client.submit("square", b"7")).body, b"49")
 
     async def test_garbage_costs_only_who_sends_it(self):
@@ -525,6 +405,14 @@ class WorkerTest(Case):
         self.addCleanup(connection.close)
         await self.refused("bad-argument", connection.call("DONE"))
 
+    async def test_over_tcp_nobody_serves(self):
+        irisd = self.irisd("--tcp=127.0.0.1:0")
+        connection = Connection(lambda message: None, lambda error: None)
+        await connection.open(irisd.tcp, "a stranger")
+        self.addCleanup(connection.close)
+        self.assertIn("tcp-trusted", str(await self.refused("not-permitted", connection.call(
+            "READY", {"capacity": 1}, wire.encode_services([("a", "")])))))
+
     async def test_pausing_keeps_the_service(self):
         irisd = self.irisd()
         client = await self.client(irisd)
@@ -687,5 +575,5 @@ class ExecutorTest(Case):
 
 if __name__ == "__main__":
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # its remarks about a slow machine
-    IRISD = sys.argv.pop(1)
+    PROGRAM[:] = [sys.argv.pop(1)]
     unittest.main(verbosity=2)

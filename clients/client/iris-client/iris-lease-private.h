@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the server knows of its leases.
+ */
+#pragma once
+
+#include <iris-client/iris-lease.h>
+#include <iris/iris.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisServer IrisServer;
+
+IrisLease *iris_lease_new_from_wire (IrisServer *server, const IrisWireMessage *message);
+const guint8 *iris_lease_get_id (IrisLease *self);
+void iris_lease_stop (IrisLease *self);
+void iris_lease_forget_server (IrisLease *self);
+
+/* For leases, in iris-server.c. */
+void iris_server_say (IrisServer *self, IrisWireMessage *message);
+void iris_server_settle (IrisServer *self, IrisLease *lease, IrisWireMessage *message);
+
+G_END_DECLS

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * An item that irisd has leased to this process.
+ *
+ * A lease is answered once: by iris_lease_done(), by iris_lease_fail(), or, when nobody holds it
+ * any more, by a failure that says so; nothing accepted is forgotten. All of it belongs to the
+ * context of its server. The cancellable may be looked at from anywhere.
+ */
+#include "iris-lease-private.h"
+
+#include <string.h>
+
+struct _IrisLease
+{
+  GObject parent_instance;
+  IrisServer *server; /* NULL once it was answered or the connection is lost */
+  guint8 id[IRIS_WIRE_ID_SIZE];
+  char *service;
+  char *content_type;
+  char **args;
+  char *path;
+  GBytes *payload;
+  guint attempt;
+  gboolean progress;
+  GCancellable *cancellable;
+};
+
+G_DEFINE_FINAL_TYPE (IrisLease, iris_lease, G_TYPE_OBJECT)
+
+static void
+iris_lease_dispose (GObject *object)
+{
+  IrisLease *self = IRIS_LEASE (object);
+
+  if (self->server != NULL)
+    iris_lease_fail (self, "the service dropped the item without an answer", FALSE);
+  G_OBJECT_CLASS (iris_lease_parent_class)->dispose (object);
+}
+
+static void
+iris_lease_finalize (GObject *object)
+{
+  IrisLease *self = IRIS_LEASE (object);
+
+  g_free (self->service);
+  g_free (self->content_type);
+  g_strfreev (self->args);
+  g_free (self->path);
+  g_bytes_unref (self->payload);
+  g_object_unref (self->cancellable);
+  G_OBJECT_CLASS (iris_lease_parent_class)->finalize (object);
+}
+
+static void
+iris_lease_class_init (IrisLeaseClass *klass)
+{
+  G_OBJECT_CLASS (klass)->dispose = iris_lease_dispose;
+  G_OBJECT_CLASS (klass)->finalize = iris_lease_finalize;
+}
+
+static void
+iris_lease_init (IrisLease *self)
+{
+  self->cancellable = g_cancellable_new ();
+}
+
+/*< private >
+ * iris_lease_new_from_wire:
+ * @server: who has it; not owned
+ * @message: a LEASE
+ *
+ * Returns: (transfer full): a lease
+ */
+IrisLease *
+iris_lease_new_from_wire (IrisServer *server, const IrisWireMessage *message)
+{
+  IrisLease *self = g_object_new (IRIS_TYPE_LEASE, NULL);
+
+  self->server = server;
+  memcpy (self->id, message->request_id, sizeof self->id);
+  self->service = iris_wire_string_dup (&message->service);
+  if (iris_wire_message_has (message, IRIS_WIRE_KEY_CONTENT_TYPE))
+    self->content_type = iris_wire_string_dup (&message->content_type);
+  if (iris_wire_message_has (message, IRIS_WIRE_KEY_PATH))
+    self->path = iris_wire_string_dup (&message->path);
+  self->args = iris_wire_args_dup (&message->args);
+  self->payload = g_bytes_new (message->body.data, message->body.size);
+  self->attempt = message->attempt;
+  self->progress = message->progress;
+  return self;
+}
+
+const guint8 *
+iris_lease_get_id (IrisLease *self)
+{
+  return self->id;
+}
+
+/*< private >
+ * iris_lease_stop:
+ * @self: a lease that irisd has taken back
+ */
+void
+iris_lease_stop (IrisLease *self)
+{
+  g_cancellable_cancel (self->cancellable);
+}
+
+/*< private >
+ * iris_lease_forget_server:
+ * @self: a lease whose connection is lost, or whose server goes
+ */
+void
+iris_lease_forget_server (IrisLease *self)
+{
+  self->server = NULL;
+}
+
+/**
+ * iris_lease_get_service:
+ * @self: a lease
+ *
+ * Returns: (transfer none): the service that the item names
+ *
+ * Since: 0.1
+ */
+const char *
+iris_lease_get_service (IrisLease *self)
+{
+  g_return_val_if_fail (IRIS_IS_LEASE (self), NULL);
+
+  return self->service;
+}
+
+/**
+ * iris_lease_get_payload:
+ * @self: a lease
+ *
+ * Returns: (transfer none): what the item brings along
+ *
+ * Since: 0.1
+ */
+GBytes *
+iris_lease_get_payload (IrisLease *self)
+{
+  g_return_val_if_fail (IRIS_IS_LEASE (self), NULL);
+
+  return self->payload;
+}
+
+/**
+ * iris_lease_get_content_type:
+ * @self: a lease
+ *
+ * Returns: (transfer none) (nullable): what the payload is, if the client said so
+ *
+ * Since: 0.1
+ */
+const char *
+iris_lease_get_content_type (IrisLease *self)
+{
+  g_return_val_if_fail (IRIS_IS_LEASE (self), NULL);
+
+  return self->content_type;
+}
+
+/**
+ * iris_lease_get_args:
+ * @self: a lease
+ *
+ * Returns: (transfer none) (array zero-terminated=1): the item's arguments; any bytes but NUL
+ *
+ * Since: 0.1
+ */
+const char *const *
+iris_lease_get_args (IrisLease *self)
+{
+  g_return_val_if_fail (IRIS_IS_LEASE (self), NULL);
+
+  return (const char *const *) self->args;
+}
+
+/**
+ * iris_lease_get_path:
+ * @self: a lease
+ *
+ * Returns: (transfer none) (nullable) (type filename): the file that the client names to be worked
+ *   on
+ *
+ * Since: 0.1
+ */
+const char *
+iris_lease_get_path (IrisLease *self)
+{
+  g_return_val_if_fail (IRIS_IS_LEASE (self), NULL);
+
+  return self->path;
+}
+
+/**
+ * iris_lease_get_attempt:
+ * @self: a lease
+ *
+ * Returns: the how manieth time the item is leased, from 1; above 1 some of it may have been done
+ *
+ * Since: 0.1
+ */
+guint
+iris_lease_get_attempt (IrisLease *self)
+{
+  g_return_val_if_fail (IRIS_IS_LEASE (self), 0);
+
+  return self->attempt;
+}
+
+/**
+ * iris_lease_wants_progress:
+ * @self: a lease
+ *
+ * Returns: whether the client wants to be told how far the item is
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_lease_wants_progress (IrisLease *self)
+{
+  g_return_val_if_fail (IRIS_IS_LEASE (self), FALSE);
+
+  return self->progress;
+}
+
+/**
+ * iris_lease_get_cancellable:
+ * @self: a lease
+ *
+ * It is cancelled when the item is not wanted any more: its client has cancelled it or has gone,
+ * its time is over, or the connection to irisd is lost. Stop then, and answer all the same: until
+ * then it counts against the server's capacity. What is answered is dropped.
+ *
+ * Returns: (transfer none): what to hand on to GIO, or to ask now and then, from any thread
+ *
+ * Since: 0.1
+ */
+GCancellable *
+iris_lease_get_cancellable (IrisLease *self)
+{
+  g_return_val_if_fail (IRIS_IS_LEASE (self), NULL);
+
+  return self->cancellable;
+}
+
+/**
+ * iris_lease_report:
+ * @self: a lease
+ * @fraction: how much is done, from 0 to 1; below 0 if that is not known
+ * @note: (nullable): for a person: what is being done
+ *
+ * Tells the client how far the item is, if it wants to know.
+ *
+ * Since: 0.1
+ */
+void
+iris_lease_report (IrisLease *self, double fraction, const char *note)
+{
+  IrisWireMessage message;
+
+  g_return_if_fail (IRIS_IS_LEASE (self));
+  g_return_if_fail (note == NULL || g_utf8_validate (note, -1, NULL));
+
+  if (self->server == NULL || !self->progress)
+    return;
+  iris_wire_message_init (&message, IRIS_WIRE_REPORT, self->id);
+  if (fraction >= 0)
+    iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_FRACTION,
+                                (guint64) (MIN (fraction, 1.0) * IRIS_WIRE_WHOLE));
+  if (note != NULL)
+    iris_wire_message_set_string (&message, IRIS_WIRE_KEY_NOTE, note, -1);
+  iris_server_say (self->server, &message);
+}
+
+/**
+ * iris_lease_extend:
+ * @self: a lease
+ *
+ * Keeps it for the length of a lease from now on. Only servers that do not do that by themselves
+ * have to: see [property@IrisClient.Server:keep-leases].
+ *
+ * Since: 0.1
+ */
+void
+iris_lease_extend (IrisLease *self)
+{
+  IrisWireMessage message;
+
+  g_return_if_fail (IRIS_IS_LEASE (self));
+
+  if (self->server == NULL)
+    return;
+  iris_wire_message_init (&message, IRIS_WIRE_EXTEND, self->id);
+  iris_server_say (self->server, &message);
+}
+
+static void
+iris_lease_settle (IrisLease *self, IrisWireMessage *message)
+{
+  IrisServer *server = g_steal_pointer (&self->server);
+
+  if (server != NULL)
+    iris_server_settle (server, self, message);
+}
+
+/**
+ * iris_lease_done:
+ * @self: a lease that was not answered yet
+ * @body: (nullable): the result; %NULL for an empty one
+ * @content_type: (nullable): what it is
+ *
+ * Ends the item well.
+ *
+ * Since: 0.1
+ */
+void
+iris_lease_done (IrisLease *self, GBytes *body, const char *content_type)
+{
+  IrisWireMessage message;
+  gsize size = 0;
+
+  g_return_if_fail (IRIS_IS_LEASE (self));
+
+  if (g_cancellable_is_cancelled (self->cancellable))
+    {
+      iris_lease_fail (self, "the item was stopped", FALSE);
+      return;
+    }
+  iris_wire_message_init (&message, IRIS_WIRE_DONE, self->id);
+  if (content_type != NULL)
+    iris_wire_message_set_string (&message, IRIS_WIRE_KEY_CONTENT_TYPE, content_type, -1);
+  if (body != NULL)
+    {
+      gconstpointer data = g_bytes_get_data (body, &size);
+      iris_wire_message_set_body (&message, data, size);
+    }
+  iris_lease_settle (self, &message);
+}
+
+/**
+ * iris_lease_fail:
+ * @self: a lease that was not answered yet
+ * @sentence: for a person: what went wrong and what to do next
+ * @again: whether another attempt, here or elsewhere, may succeed
+ *
+ * Ends the item badly, or has it tried again.
+ *
+ * Since: 0.1
+ */
+void
+iris_lease_fail (IrisLease *self, const char *sentence, gboolean again)
+{
+  IrisWireMessage message;
+
+  g_return_if_fail (IRIS_IS_LEASE (self));
+  g_return_if_fail (sentence != NULL && g_utf8_validate (sentence, -1, NULL));
+
+  iris_wire_message_init (&message, IRIS_WIRE_FAIL, self->id);
+  iris_wire_message_set_string (&message, IRIS_WIRE_KEY_SENTENCE, sentence, -1);
+  if (again)
+    iris_wire_message_set_boolean (&message, IRIS_WIRE_KEY_AGAIN, TRUE);
+  iris_lease_settle (self, &message);
+}

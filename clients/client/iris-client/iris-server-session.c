@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A server's connection to irisd, and what goes over it.
+ *
+ * A server belongs to the thread-default context of its maker, and everything happens there. While
+ * it runs it is in one of these states; only the first two can last:
+ *
+ *   AWAY       no connection; a timer makes the next one
+ *   SERVING    irisd knows the services and leases items
+ *   GREETING   HELLO was sent, WELCOME is waited for
+ *   ENROLLING  READY was sent, ENROLLED is waited for
+ *
+ * A lost connection costs it its leases: they are told to stop and forgotten, because irisd has
+ * given the items to others. Cancelling drains: READY with a capacity of 0, and the end when the
+ * last lease was answered.
+ */
+#include "iris-server-private.h"
+
+#include "iris-client-error-private.h"
+#include "iris-lease-private.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define LAST_PAUSE_MS 5000
+#define LINGER_MS     1000
+
+static void
+clear_source (GSource **source)
+{
+  if (*source != NULL)
+    g_source_destroy (*source);
+  g_clear_pointer (source, g_source_unref);
+}
+
+static void
+set_timer (IrisServer *self, guint ms, GSourceFunc func)
+{
+  clear_source (&self->timer);
+  self->timer = g_timeout_source_new (ms);
+  g_source_set_callback (self->timer, func, self, NULL);
+  g_source_attach (self->timer, self->context);
+}
+
+/* --- sending ------------------------------------------------------------------------------------
+ */
+
+static void
+flush (IrisServer *self)
+{
+  while (self->link != NULL && self->outbox.length > 0)
+    {
+      IrisWireFrame frames[IRIS_WIRE_N_FRAMES];
+      GList *bytes = self->outbox.head;
+
+      for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++, bytes = bytes->next)
+        frames[i].data = g_bytes_get_data (bytes->data, &frames[i].size);
+      if (!iris_client_link_send (self->link, frames))
+        return;
+      for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
+        g_bytes_unref (g_queue_pop_head (&self->outbox));
+    }
+}
+
+static gboolean
+send_message (IrisServer *self, const IrisWireMessage *message, GError **error)
+{
+  if (self->link == NULL)
+    return TRUE;
+  if (!iris_wire_encode (&self->encoder, message, error))
+    return FALSE;
+  if (self->outbox.length == 0 && iris_client_link_send (self->link, self->encoder.frames))
+    return TRUE;
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
+    g_queue_push_tail (&self->outbox,
+                       g_bytes_new (self->encoder.frames[i].data, self->encoder.frames[i].size));
+  return TRUE;
+}
+
+static void
+init_message (IrisServer *self, IrisWireMessage *message, IrisWireType type)
+{
+  guint8 id[IRIS_WIRE_ID_SIZE] = { 0 };
+  guint64 number = ++self->last_id;
+
+  memcpy (id, &number, sizeof number);
+  iris_wire_message_init (message, type, id);
+}
+
+static void
+send_plain (IrisServer *self, IrisWireType type)
+{
+  IrisWireMessage message;
+
+  init_message (self, &message, type);
+  send_message (self, &message, NULL);
+}
+
+void
+iris_server_say (IrisServer *self, IrisWireMessage *message)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (!send_message (self, message, &error))
+    g_warning ("%s cannot be sent: %s", iris_wire_type_name (message->type), error->message);
+}
+
+static void
+send_ready (IrisServer *self, guint capacity)
+{
+  g_autoptr (IrisWireServices) services = iris_wire_services_new (self->services->len);
+  g_autoptr (GBytes) body = NULL;
+  g_autoptr (GError) error = NULL;
+  IrisWireMessage message;
+
+  for (guint i = 0; i < self->services->len; i++)
+    {
+      const IrisServerService *service = g_ptr_array_index (self->services, i);
+
+      services->services[i].name = g_strdup (service->name);
+      services->services[i].summary = g_strdup (service->summary);
+    }
+  body = iris_wire_services_encode (services, NULL, &error);
+  init_message (self, &message, IRIS_WIRE_READY);
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_CAPACITY, capacity);
+  if (self->place >= 0)
+    iris_wire_message_set_int (&message, IRIS_WIRE_KEY_PLACE, self->place);
+  if (body != NULL)
+    iris_wire_message_set_body (&message, g_bytes_get_data (body, NULL), g_bytes_get_size (body));
+  if (body == NULL || !send_message (self, &message, &error))
+    g_warning ("READY cannot be sent: %s", error->message);
+}
+
+/* --- the end ------------------------------------------------------------------------------------
+ */
+
+/* The leases are irisd's again. Stopping one runs the program's code, which may do anything. */
+static void
+drop_leases (IrisServer *self)
+{
+  g_autoptr (GPtrArray) leases = g_ptr_array_new_with_free_func (g_object_unref);
+  GHashTableIter iter;
+  gpointer lease;
+
+  g_hash_table_iter_init (&iter, self->leases);
+  while (g_hash_table_iter_next (&iter, NULL, &lease))
+    {
+      iris_lease_forget_server (lease);
+      g_ptr_array_add (leases, g_object_ref (lease));
+    }
+  g_hash_table_remove_all (self->leases);
+  for (guint i = 0; i < leases->len; i++)
+    iris_lease_stop (g_ptr_array_index (leases, i));
+}
+
+static void
+disconnect (IrisServer *self)
+{
+  IrisClientLink *link = g_steal_pointer (&self->link);
+
+  self->state = IRIS_SERVER_AWAY;
+  clear_source (&self->timer);
+  while (self->outbox.length > 0)
+    g_bytes_unref (g_queue_pop_head (&self->outbox));
+  if (link != NULL)
+    iris_client_link_close (link, LINGER_MS);
+  drop_leases (self);
+}
+
+/* Takes @error. */
+static void
+finish (IrisServer *self, GError *error)
+{
+  g_autoptr (GTask) run = g_steal_pointer (&self->run);
+
+  if (run == NULL)
+    {
+      g_clear_error (&error);
+      return;
+    }
+  if (self->state == IRIS_SERVER_SERVING && error == NULL)
+    send_plain (self, IRIS_WIRE_BYE);
+  disconnect (self);
+  clear_source (&self->cancel_source);
+  if (error != NULL)
+    g_task_return_error (run, error);
+  else
+    g_task_return_boolean (run, TRUE);
+}
+
+/* What irisd has not read when a connection ends is lost, and with it an answer. So the end is a
+ * PING, and its PONG says that all has been read. */
+static void
+finish_if_drained (IrisServer *self)
+{
+  IrisWireMessage ping;
+
+  if (!self->draining || g_hash_table_size (self->leases) > 0)
+    return;
+  if (self->state != IRIS_SERVER_SERVING)
+    {
+      finish (self, NULL);
+      return;
+    }
+  init_message (self, &ping, IRIS_WIRE_PING);
+  memcpy (self->farewell, ping.request_id, sizeof self->farewell);
+  iris_server_say (self, &ping);
+}
+
+static void
+take_pong (IrisServer *self, const IrisWireMessage *pong)
+{
+  if (self->draining && g_hash_table_size (self->leases) == 0
+      && memcmp (pong->request_id, self->farewell, sizeof self->farewell) == 0)
+    finish (self, NULL);
+}
+
+/*< private >
+ * iris_server_drain:
+ * @self: a running server
+ *
+ * Takes no more items, and ends when those that it has were answered.
+ */
+void
+iris_server_drain (IrisServer *self)
+{
+  self->draining = TRUE;
+  if (self->state == IRIS_SERVER_SERVING)
+    send_ready (self, 0);
+  finish_if_drained (self);
+}
+
+/* irisd has what is answered, or gets an error that it understands. */
+void
+iris_server_settle (IrisServer *self, IrisLease *lease, IrisWireMessage *message)
+{
+  g_autoptr (GError) error = NULL;
+  IrisWireMessage failure;
+
+  if (!g_hash_table_remove (self->leases, iris_lease_get_id (lease)))
+    return;
+  if (!send_message (self, message, &error))
+    {
+      iris_wire_message_init (&failure, IRIS_WIRE_FAIL, message->request_id);
+      iris_wire_message_set_string (&failure, IRIS_WIRE_KEY_SENTENCE, error->message, -1);
+      iris_server_say (self, &failure);
+    }
+  finish_if_drained (self);
+}
+
+/* --- receiving ----------------------------------------------------------------------------------
+ */
+
+static gboolean
+on_reconnect (gpointer data)
+{
+  iris_server_connect (data);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+come_back_later (IrisServer *self)
+{
+  disconnect (self);
+  if (self->draining)
+    {
+      finish (self, NULL);
+      return;
+    }
+  set_timer (self, self->pause_ms, on_reconnect);
+  self->pause_ms = MIN (self->pause_ms * 2, LAST_PAUSE_MS);
+}
+
+static gboolean
+on_tick (gpointer data)
+{
+  IrisServer *self = data;
+  GHashTableIter iter;
+  gpointer lease;
+
+  send_plain (self, IRIS_WIRE_PING);
+  g_hash_table_iter_init (&iter, self->leases);
+  while (self->keep_leases && g_hash_table_iter_next (&iter, NULL, &lease))
+    if (!g_cancellable_is_cancelled (iris_lease_get_cancellable (lease)))
+      iris_lease_extend (lease);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+take_welcome (IrisServer *self, const IrisWireMessage *message)
+{
+  self->encoder.limits.max_body = message->max_body;
+  self->state = IRIS_SERVER_ENROLLING;
+  send_ready (self, self->capacity);
+}
+
+static void
+take_enrolled (IrisServer *self, const IrisWireMessage *message)
+{
+  guint64 interval = MIN (message->lease_ms, message->silence_ms) / 3;
+
+  if (self->state != IRIS_SERVER_ENROLLING)
+    return;
+  self->state = IRIS_SERVER_SERVING;
+  self->pause_ms = IRIS_SERVER_FIRST_PAUSE_MS;
+  set_timer (self, (guint) CLAMP (interval, 1, G_MAXINT), on_tick);
+  if (self->draining)
+    finish_if_drained (self);
+}
+
+/*< private >
+ * iris_server_find_service:
+ * @self: a server
+ * @name: a name
+ *
+ * Returns: (nullable): the service of that name
+ */
+const IrisServerService *
+iris_server_find_service (IrisServer *self, const char *name)
+{
+  for (guint i = 0; i < self->services->len; i++)
+    {
+      const IrisServerService *service = g_ptr_array_index (self->services, i);
+
+      if (g_str_equal (service->name, name))
+        return service;
+    }
+  return NULL;
+}
+
+static void
+take_lease (IrisServer *self, const IrisWireMessage *message)
+{
+  g_autoptr (IrisLease) lease = iris_lease_new_from_wire (self, message);
+  const IrisServerService *service = iris_server_find_service (self,
+                                                               iris_lease_get_service (lease));
+
+  g_hash_table_insert (self->leases, (gpointer) iris_lease_get_id (lease), lease);
+  if (service != NULL)
+    service->func (self, lease, service->user_data);
+  else
+    iris_lease_fail (lease, "this worker does not serve that", TRUE);
+}
+
+static void
+take_stop (IrisServer *self, const IrisWireMessage *message)
+{
+  IrisLease *lease = g_hash_table_lookup (self->leases, message->request_id);
+
+  if (lease == NULL)
+    return;
+  g_object_ref (lease);
+  iris_lease_stop (lease);
+  g_object_unref (lease);
+}
+
+static void
+take_error (IrisServer *self, const IrisWireMessage *message)
+{
+  if (message->code == IRIS_WIRE_ERROR_HELLO_REQUIRED || message->type == IRIS_WIRE_BUSY)
+    come_back_later (self);
+  else if (self->state == IRIS_SERVER_SERVING)
+    take_stop (self, message); /* a lease that has ended meanwhile */
+  else
+    {
+      g_autofree char *sentence = iris_wire_string_dup (&message->sentence);
+
+      finish (self, iris_client_error_new_from_wire (message->code, sentence, -1, -1));
+    }
+}
+
+static void
+take_message (IrisServer *self, const IrisWireMessage *message)
+{
+  switch (message->type)
+    {
+    case IRIS_WIRE_WELCOME:
+      take_welcome (self, message);
+      break;
+    case IRIS_WIRE_ENROLLED:
+      take_enrolled (self, message);
+      break;
+    case IRIS_WIRE_LEASE:
+      take_lease (self, message);
+      break;
+    case IRIS_WIRE_STOP:
+      take_stop (self, message);
+      break;
+    case IRIS_WIRE_PONG:
+      take_pong (self, message);
+      break;
+    case IRIS_WIRE_ERROR_REPLY:
+    case IRIS_WIRE_BUSY:
+      take_error (self, message);
+      break;
+    default:
+      break;
+    }
+}
+
+static void
+on_message (const IrisWireFrame *frames, guint n_frames, gpointer user_data)
+{
+  g_autoptr (IrisServer) self = g_object_ref (user_data);
+  g_autoptr (GError) error = NULL;
+  IrisWireLimits limits = *iris_wire_limits_default ();
+  IrisWireMessage message;
+
+  /* What irisd leases was within its limits, whatever those are. */
+  limits.max_body = G_MAXSIZE;
+  limits.max_header = limits.max_string = G_MAXINT;
+  limits.max_args = G_MAXINT;
+  if (iris_wire_decode (frames, n_frames, &limits, &message, &error))
+    take_message (self, &message);
+  else
+    come_back_later (self);
+}
+
+static void
+on_writable (gpointer user_data)
+{
+  flush (user_data);
+}
+
+static void
+on_lost (IrisClientLinkLoss loss, gpointer user_data)
+{
+  g_autoptr (IrisServer) self = g_object_ref (user_data);
+
+  come_back_later (self);
+}
+
+static const IrisClientLinkFuncs link_funcs = { on_message, on_writable, on_lost };
+
+/* --- connecting ---------------------------------------------------------------------------------
+ */
+
+static char *
+find_endpoint (IrisServer *self, GError **error)
+{
+  g_autofree char *dir = NULL;
+  g_autoptr (GError) local = NULL;
+
+  if (self->address != NULL && strstr (self->address, "://") != NULL)
+    return g_strdup (self->address);
+  dir = iris_wire_endpoint_dir (self->address, &local);
+  if (dir != NULL)
+    return iris_wire_endpoint_front (dir);
+  g_set_error_literal (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NOT_CONNECTED, local->message);
+  return NULL;
+}
+
+/*< private >
+ * iris_server_connect:
+ * @self: a server that runs and is not connected
+ *
+ * Makes a connection, which ends in serving, or in the next attempt.
+ */
+void
+iris_server_connect (IrisServer *self)
+{
+  GError *error = NULL;
+  g_autofree char *endpoint = find_endpoint (self, &error);
+  g_autofree char *name = NULL;
+  IrisWireMessage hello;
+
+  clear_source (&self->timer);
+  if (endpoint != NULL)
+    self->link = iris_client_link_new (endpoint, self->context, &link_funcs, self, &error);
+  if (self->link == NULL)
+    {
+      finish (self, error);
+      return;
+    }
+  self->state = IRIS_SERVER_GREETING;
+  name = self->name != NULL
+             ? g_strdup (self->name)
+             : g_strdup_printf ("%s %d",
+                                g_get_prgname () != NULL ? g_get_prgname () : "libiris-client",
+                                (int) getpid ());
+  init_message (self, &hello, IRIS_WIRE_HELLO);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
+  iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_NAME, name, -1);
+  iris_server_say (self, &hello);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The inside of the shared book, for the files that are parts of it.
+ */
+#pragma once
+
+#include "irisd-outside.h"
+
+#include <pthread.h>
+
+G_BEGIN_DECLS
+
+struct _IrisdOutside
+{
+  pthread_mutex_t lock;
+  IrisdCore *core;
+  IrisdLeases *book;
+  GPtrArray *workers; /* of IrisdOutsideWorker */
+  guint8 epoch[8];    /* the first half of the leases' ids: those of another irisd are not ours */
+  _Atomic gint64 alarm_us;
+};
+
+static inline IrisdTask *
+irisd_task_of (IrisdErrand *errand)
+{
+  return (IrisdTask *) (void *) ((char *) errand - G_STRUCT_OFFSET (IrisdTask, errand));
+}
+
+IrisdTask *irisd_task_ref (IrisdTask *task);
+IrisdNotice *irisd_notice_new (IrisdNoticeKind kind);
+gint64 irisd_outside_lock (IrisdOutside *self);
+void irisd_outside_unlock (IrisdOutside *self);
+guint64 irisd_outside_read_lease (IrisdOutside *self, const guint8 *id);
+
+G_END_DECLS

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * IrisServer, the worker of libiris-client, against a real irisd.
+ */
+#include "irisd-fixture.h"
+
+#include <iris-client/iris-client.h>
+#include <signal.h>
+
+#define N_ITEMS TIMES (2000)
+
+static Irisd *irisd;
+static IrisServer *server;
+static GCancellable *stop;
+static gboolean ended;
+static GError *end_error;
+static GQueue held = G_QUEUE_INIT; /* of IrisLease */
+static guint n_stopped;
+static guint n_leased;
+
+static void
+on_ended (GObject *source, GAsyncResult *result, gpointer data)
+{
+  gboolean well = iris_server_run_finish (IRIS_SERVER (source), result, &end_error);
+  ck_assert_int_eq (well, end_error == NULL);
+  ended = TRUE;
+}
+
+static void
+wait_until (gboolean (*condition) (void))
+{
+  while (!condition ())
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static gboolean
+is_serving (void)
+{
+  return iris_server_is_serving (server);
+}
+
+static gboolean
+has_ended (void)
+{
+  return ended;
+}
+
+static gboolean
+holds_one (void)
+{
+  return held.length > 0;
+}
+
+static gboolean
+was_stopped (void)
+{
+  return n_stopped > 0;
+}
+
+static void
+on_stopped (GCancellable *cancellable, gpointer data)
+{
+  n_stopped++;
+}
+
+static void
+shout (IrisServer *self, IrisLease *lease, gpointer data)
+{
+  gsize size = 0;
+  const char *text = g_bytes_get_data (iris_lease_get_payload (lease), &size);
+  char *loud = g_ascii_strup (text != NULL ? text : "", (gssize) size);
+  g_autoptr (GBytes) body = g_bytes_new_take (loud, size);
+  ck_assert_str_eq (data, "user data");
+  n_leased++;
+  iris_lease_report (lease, 0.5, "half of it");
+  iris_lease_done (lease, body, "text/plain");
+}
+
+static void
+hold (IrisServer *self, IrisLease *lease, gpointer data)
+{
+  g_cancellable_connect (iris_lease_get_cancellable (lease), G_CALLBACK (on_stopped), NULL, NULL);
+  g_queue_push_tail (&held, g_object_ref (lease));
+}
+
+static void
+drop (IrisServer *self, IrisLease *lease, gpointer data)
+{
+}
+
+static void
+describe (IrisServer *self, IrisLease *lease, gpointer data)
+{
+  const char *const *args = iris_lease_get_args (lease);
+  g_autofree char *text = g_strdup_printf (
+      "%s|%s|%s|%s|%u|%d", iris_lease_get_service (lease), iris_lease_get_content_type (lease),
+      iris_lease_get_path (lease), args[0], iris_lease_get_attempt (lease),
+      iris_lease_wants_progress (lease));
+  g_autoptr (GBytes) body = g_bytes_new (text, strlen (text));
+  iris_lease_done (lease, body, NULL);
+}
+
+static void
+try_again (IrisServer *self, IrisLease *lease, gpointer data)
+{
+  if (iris_lease_get_attempt (lease) < 3)
+    iris_lease_fail (lease, "not yet", TRUE);
+  else
+    iris_lease_done (lease, NULL, NULL);
+}
+
+static void
+overdo (IrisServer *self, IrisLease *lease, gpointer data)
+{
+  g_autoptr (GBytes) body = g_bytes_new_take (g_malloc0 (100 * 1024), 100 * 1024);
+  iris_lease_done (lease, body, NULL);
+}
+
+static void
+start (const char *config, guint capacity)
+{
+  irisd = irisd_start (config, TWO_PLACES, NULL);
+  server = iris_server_new (irisd->dir);
+  g_object_set (server, "capacity", capacity, "name", "tester", NULL);
+  stop = g_cancellable_new ();
+  ended = FALSE;
+  n_stopped = n_leased = 0;
+  iris_server_add_service (server, "shout", "capitals", shout, g_strdup ("user data"), g_free);
+  iris_server_add_service (server, "hold", NULL, hold, NULL, NULL);
+  iris_server_add_service (server, "drop", NULL, drop, NULL, NULL);
+  iris_server_add_service (server, "describe", NULL, describe, NULL, NULL);
+  iris_server_add_service (server, "try-again", NULL, try_again, NULL, NULL);
+  iris_server_add_service (server, "overdo", NULL, overdo, NULL, NULL);
+  iris_server_run_async (server, stop, on_ended, NULL);
+  wait_until (is_serving);
+}
+
+static void
+finish (void)
+{
+  while (held.length > 0)
+    g_object_unref (g_queue_pop_head (&held));
+  g_cancellable_cancel (stop);
+  wait_until (has_ended);
+  ck_assert_ptr_null (end_error);
+  g_clear_object (&server);
+  g_clear_object (&stop);
+  irisd_finish (irisd);
+}
+
+static void
+assert_result (const IrisWireMessage *ending)
+{
+  g_autofree char *text = iris_wire_message_to_string (ending);
+  ck_assert_msg (ending->type == IRIS_WIRE_RESULT, "%s", text);
+}
+
+static gpointer
+submit_many (gpointer data)
+{
+  g_autoptr (Client) client = client_hello (data);
+  guint n_done = 0;
+  for (guint i = 0; i < N_ITEMS; i++)
+    {
+      client_submit (client, "shout", "abc", 3, IRIS_PLACE_ANY, FALSE);
+      if (i % 32 < 31 && i + 1 < N_ITEMS)
+        continue;
+      for (; n_done <= i; n_done++)
+        {
+          const IrisWireMessage *ending = client_receive_ending (client);
+          assert_result (ending);
+          ck_assert (message_body_is (ending, "ABC"));
+          client_ack (client, 1);
+        }
+    }
+  return NULL;
+}
+
+/* Another thread asks while this one serves. */
+static const IrisWireMessage *
+ask (Client *client, const char *service, const char *payload)
+{
+  client_submit (client, service, payload, strlen (payload), IRIS_PLACE_ANY, FALSE);
+  for (;;)
+    {
+      while (g_main_context_iteration (NULL, FALSE))
+        ;
+      if (client_try_receive (client)
+          && (client->message.type == IRIS_WIRE_RESULT
+              || client->message.type == IRIS_WIRE_ERROR_REPLY))
+        return &client->message;
+    }
+}
+
+START_TEST (many_items_are_served)
+{
+  start (NULL, 8);
+  GThread *thread = g_thread_new ("submitter", submit_many, irisd->front);
+  while (n_leased < N_ITEMS)
+    g_main_context_iteration (NULL, TRUE);
+  g_thread_join (thread);
+  finish ();
+}
+END_TEST
+
+START_TEST (an_item_tells_all_that_the_client_sent)
+{
+  start (NULL, 1);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  IrisWireMessage item;
+  client_init_message (client, &item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "describe", -1);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_CONTENT_TYPE, "x/y", -1);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_PATH, "/tmp/caf\xe9", -1);
+  iris_wire_message_set_args (&item, (const char *const[]){ "one", NULL });
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_PROGRESS, TRUE);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
+  client_send (client, &item);
+  while (!client_try_receive (client))
+    g_main_context_iteration (NULL, FALSE);
+  ck_assert (message_body_is (&client->message, "describe|x/y|/tmp/caf\xe9|one|1|1"));
+  finish ();
+}
+END_TEST
+
+START_TEST (what_cannot_be_done_fails_and_may_be_tried_again)
+{
+  start ("[limits]\nmax-body=64K\nin-flight-bytes=64K\nmax-output=1K\n", 1);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  assert_error (ask (client, "drop", ""), IRIS_WIRE_ERROR_SERVICE_FAILED);
+  assert_result (ask (client, "try-again", ""));
+  assert_error (ask (client, "overdo", ""), IRIS_WIRE_ERROR_SERVICE_FAILED);
+  g_autofree char *sentence = iris_wire_string_dup (&client->message.sentence);
+  ck_assert_ptr_nonnull (strstr (sentence, "max-body"));
+  finish ();
+}
+END_TEST
+
+START_TEST (a_lease_is_kept_until_it_is_answered)
+{
+  start ("[limits]\nlease-ms=600\nlease-attempts=1\n", 1);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  client_submit (client, "hold", "", 0, IRIS_PLACE_ANY, FALSE);
+  wait_until (holds_one);
+  gint64 until = g_get_monotonic_time () + 1300 * 1000; /* two leases */
+  while (g_get_monotonic_time () < until)
+    g_main_context_iteration (NULL, TRUE);
+  ck_assert_uint_eq (n_stopped, 0);
+  iris_lease_done (held.head->data, NULL, NULL);
+  assert_result (client_receive_ending (client));
+  finish ();
+}
+END_TEST
+
+START_TEST (a_lease_that_is_not_kept_is_stopped)
+{
+  start ("[limits]\nlease-ms=60\nlease-attempts=1\n", 1);
+  g_object_set (server, "keep-leases", FALSE, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  client_submit (client, "hold", "", 0, IRIS_PLACE_ANY, FALSE);
+  wait_until (was_stopped);
+  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_WORKER_LOST);
+  iris_lease_done (held.head->data, NULL, NULL); /* dropped */
+  assert_result (ask (client, "shout", "x"));
+  finish ();
+}
+END_TEST
+
+START_TEST (cancelling_an_item_stops_it)
+{
+  start (NULL, 1);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  guint64 id = client_submit (client, "hold", "", 0, IRIS_PLACE_ANY, FALSE);
+  wait_until (holds_one);
+  client_cancel (client, id);
+  wait_until (was_stopped);
+  g_object_unref (g_queue_pop_head (&held)); /* which answers */
+  client_receive_type (client, IRIS_WIRE_CANCELLING);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_CANCELLED);
+  assert_result (ask (client, "shout", "x"));
+  finish ();
+}
+END_TEST
+
+START_TEST (stopping_waits_for_what_was_begun)
+{
+  start (NULL, 2);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  client_submit (client, "hold", "", 0, IRIS_PLACE_ANY, FALSE);
+  wait_until (holds_one);
+  g_cancellable_cancel (stop);
+  while (iris_server_is_serving (server))
+    g_main_context_iteration (NULL, TRUE);
+  ck_assert (!ended);
+  iris_lease_done (held.head->data, NULL, NULL);
+  wait_until (has_ended);
+  assert_result (client_receive_ending (client));
+  finish ();
+}
+END_TEST
+
+START_TEST (a_lost_irisd_stops_what_it_leased_and_the_next_one_is_served)
+{
+  start (NULL, 1);
+  g_autofree char *dir = g_strdup (irisd->dir);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  client_submit (client, "hold", "", 0, IRIS_PLACE_ANY, FALSE);
+  wait_until (holds_one);
+  irisd_signal (irisd, SIGKILL);
+  ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);
+  wait_until (was_stopped);
+  ck_assert (!iris_server_is_serving (server));
+  iris_lease_done (held.head->data, NULL, NULL); /* nobody waits for it */
+  Irisd *again = irisd_start_in (dir, NULL, (const char *const[]){ TWO_PLACES, NULL });
+  wait_until (is_serving);
+  g_autoptr (Client) other = client_hello (again->front);
+  assert_result (ask (other, "shout", "x"));
+  while (held.length > 0)
+    g_object_unref (g_queue_pop_head (&held));
+  g_cancellable_cancel (stop);
+  wait_until (has_ended);
+  g_clear_object (&server);
+  g_clear_object (&stop);
+  irisd_finish (again);
+  irisd_free (irisd);
+}
+END_TEST
+
+START_TEST (an_irisd_that_refuses_ends_the_run)
+{
+  irisd = irisd_start (NULL, TWO_PLACES, NULL);
+  server = iris_server_new (irisd->dir);
+  ended = FALSE;
+  iris_server_add_service (server, "echo", NULL, shout, NULL, NULL);
+  iris_server_run_async (server, NULL, on_ended, NULL);
+  wait_until (has_ended);
+  ck_assert (g_error_matches (end_error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_BAD_ARGUMENT));
+  ck_assert_ptr_nonnull (strstr (end_error->message, "echo"));
+  g_clear_error (&end_error);
+  g_clear_object (&server);
+  irisd_finish (irisd);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("server");
+  TCase *tcase = tcase_create ("server");
+  tcase_set_timeout (tcase, 0);
+  tcase_add_test (tcase, many_items_are_served);
+  tcase_add_test (tcase, an_item_tells_all_that_the_client_sent);
+  tcase_add_test (tcase, what_cannot_be_done_fails_and_may_be_tried_again);
+  tcase_add_test (tcase, a_lease_is_kept_until_it_is_answered);
+  tcase_add_test (tcase, a_lease_that_is_not_kept_is_stopped);
+  tcase_add_test (tcase, cancelling_an_item_stops_it);
+  tcase_add_test (tcase, stopping_waits_for_what_was_begun);
+  tcase_add_test (tcase, a_lost_irisd_stops_what_it_leased_and_the_next_one_is_served);
+  tcase_add_test (tcase, an_irisd_that_refuses_ends_the_run);
+  suite_add_tcase (suite, tcase);
+  return run_suite (suite);
+}

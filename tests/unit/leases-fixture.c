@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A book of leases with a clock that is made up, workers and items for it.
+ */
+#include "leases-fixture.h"
+
+IrisdLeases *book;
+gint64 now;
+
+static gboolean
+may_give (IrisdErrand *errand, gpointer user_data)
+{
+  return !((Item *) errand)->owes;
+}
+
+static void
+hold (IrisdErrand *errand, gpointer user_data)
+{
+  ((Item *) errand)->n_holds++;
+}
+
+static void
+give (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_data)
+{
+  Worker *worker = (Worker *) server;
+  Item *item = (Item *) errand;
+  ck_assert_uint_le (server->leased, server->capacity);
+  ck_assert_uint_eq (item->n_ends, 0);
+  g_array_append_val (worker->given, lease);
+  item->worker = worker;
+  item->lease = lease;
+}
+
+static void
+stop (IrisdServer *server, guint64 lease, IrisWireError why, gpointer user_data)
+{
+  Worker *worker = (Worker *) server;
+  worker->stopped++;
+  worker->why = why;
+}
+
+static void
+end_badly (IrisdErrand *errand, IrisWireError why, gpointer user_data)
+{
+  Item *item = (Item *) errand;
+  item->n_ends++;
+  item->why = why;
+  item->worker = NULL;
+}
+
+static const IrisdLeaseEvents events = { .may_give = may_give,
+                                         .hold = hold,
+                                         .give = give,
+                                         .stop = stop,
+                                         .fail = end_badly };
+
+void
+set_up (void)
+{
+  static const IrisdLeaseRules rules = {
+    .lease_us = LEASE_US, .wait_us = WAIT_US, .attempts = 3, .max_services = 4, .n_places = N_PLACES
+  };
+  now = 1;
+  book = irisd_leases_new (&rules, &events, NULL);
+}
+
+void
+tear_down (void)
+{
+  irisd_leases_expire (book, G_MAXINT64 - 1);
+  irisd_leases_free (book);
+}
+
+void
+worker_init (Worker *self)
+{
+  memset (self, 0, sizeof *self);
+  self->given = g_array_new (FALSE, FALSE, sizeof (guint64));
+}
+
+gboolean
+try_enroll (Worker *self, gint place, guint capacity, const char *names, GError **error)
+{
+  g_auto (GStrv) list = g_strsplit (names, " ", -1);
+  guint n = *names != '\0' ? g_strv_length (list) : 0;
+  g_autoptr (IrisWireServices) services = iris_wire_services_new (n);
+  for (guint i = 0; i < n; i++)
+    services->services[i].name = g_strdup (list[i]);
+  return irisd_leases_enroll (book, &self->server, place, capacity, services, now, error);
+}
+
+void
+enroll (Worker *self, gint place, guint capacity, const char *names)
+{
+  ck_assert (try_enroll (self, place, capacity, names, NULL));
+}
+
+void
+leave (Worker *self)
+{
+  irisd_leases_leave (book, &self->server, now);
+  ck_assert_uint_eq (self->server.leased, 0);
+  g_array_unref (self->given);
+}
+
+void
+item_init (Item *self, guint number)
+{
+  *self = (Item){ .errand = { .place = IRIS_PLACE_ANY }, .number = number };
+}
+
+void
+add (Item *self, const char *name)
+{
+  ck_assert (irisd_leases_add (book, &self->errand, name, now));
+}
+
+void
+done (Worker *worker, Item *item)
+{
+  IrisdErrand *errand = NULL;
+  ck_assert_ptr_eq (item->worker, worker);
+  ck_assert_int_eq (irisd_leases_done (book, &worker->server, item->lease, now, &errand),
+                    IRISD_LEASE_ENDED);
+  ck_assert_ptr_eq (errand, &item->errand);
+  item->worker = NULL;
+  item->n_ends++;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The book of leases loses nothing, whatever happens in whatever order.
+ */
+#include "leases-fixture.h"
+
+/* Everything at random, with a ledger: each item ends once, no worker has more than it may, and
+ * nothing waits that somebody idle could do. */
+#define N_WORKERS 6
+#define N_ITEMS   200
+#define N_STEPS   20000
+
+typedef struct
+{
+  Worker workers[N_WORKERS];
+  gboolean there[N_WORKERS];
+  Item items[N_ITEMS];
+  gboolean used[N_ITEMS];
+  guint n_ended;
+} Fair;
+
+static void
+random_worker_step (Fair *self, GRand *rand, guint at)
+{
+  static const char *const sets[] = { "a", "b", "a b", "b c" };
+  Worker *worker = &self->workers[at];
+  if (self->there[at] && g_rand_int_range (rand, 0, 3) == 0)
+    leave (worker);
+  else
+    {
+      if (!self->there[at])
+        worker_init (worker);
+      enroll (worker, g_rand_int_range (rand, -1, N_PLACES), g_rand_int_range (rand, 0, 4),
+              sets[g_rand_int_range (rand, 0, 4)]);
+      self->there[at] = TRUE;
+      return;
+    }
+  self->there[at] = FALSE;
+}
+
+static void
+random_item_step (Fair *self, GRand *rand, guint at)
+{
+  static const char *const names[] = { "a", "b", "c" };
+  Item *item = &self->items[at];
+  IrisdErrand *errand = NULL;
+  if (!self->used[at])
+    {
+      item_init (item, at);
+      item->errand.place = g_rand_int_range (rand, -1, N_PLACES);
+      item->errand.strict = item->errand.place >= 0 && g_rand_boolean (rand);
+      self->used[at] = irisd_leases_add (book, &item->errand, names[g_rand_int_range (rand, 0, 3)],
+                                         now);
+      return;
+    }
+  if (item->n_ends == 0 && g_rand_int_range (rand, 0, 8) == 0)
+    {
+      if (irisd_leases_withdraw (book, &item->errand, now) != IRISD_ERRAND_GONE)
+        item->n_ends++;
+    }
+  else if (item->n_ends == 0 && item->worker != NULL)
+    {
+      /* Perhaps it is no longer there, or has no such lease. */
+      guint who = (guint) (item->worker - self->workers);
+      gboolean fails = g_rand_int_range (rand, 0, 4) == 0;
+      IrisdServer *server = &self->workers[who].server;
+      IrisdLeaseEnd end = fails ? irisd_leases_give_back (book, server, item->lease,
+                                                          g_rand_boolean (rand), now, &errand)
+                                : irisd_leases_done (book, server, item->lease, now, &errand);
+      if (end == IRISD_LEASE_ENDED)
+        {
+          ck_assert_ptr_eq (errand, &item->errand);
+          item->n_ends++;
+        }
+    }
+  if (item->n_ends > 0)
+    {
+      ck_assert_uint_eq (item->n_ends, 1);
+      self->used[at] = FALSE;
+      self->n_ended++;
+    }
+}
+
+START_TEST (nothing_is_lost_whatever_happens)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  g_autofree Fair *fair = g_new0 (Fair, 1);
+  for (guint i = 0; i < N_STEPS; i++)
+    {
+      now += g_rand_int_range (rand, 0, 30);
+      irisd_leases_expire (book, now);
+      ck_assert_int_gt (irisd_leases_next (book), now);
+      if (g_rand_int_range (rand, 0, 10) == 0)
+        random_worker_step (fair, rand, (guint) g_rand_int_range (rand, 0, N_WORKERS));
+      else
+        random_item_step (fair, rand, (guint) g_rand_int_range (rand, 0, N_ITEMS));
+    }
+  for (guint i = 0; i < N_WORKERS; i++)
+    if (fair->there[i])
+      leave (&fair->workers[i]);
+  irisd_leases_expire (book, G_MAXINT64 - 1);
+  for (guint i = 0; i < N_ITEMS; i++)
+    if (fair->used[i])
+      ck_assert_uint_eq (fair->items[i].n_ends, 1);
+  ck_assert_uint_gt (fair->n_ended, N_STEPS / 20);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-leases-load");
+  TCase *tcase = tcase_create ("irisd-leases-load");
+  SRunner *runner = srunner_create (suite);
+  tcase_add_checked_fixture (tcase, set_up, tear_down);
+  tcase_add_test (tcase, nothing_is_lost_whatever_happens);
+  suite_add_tcase (suite, tcase);
+  srunner_set_fork_status (runner, CK_NOFORK);
+  srunner_run_all (runner, CK_ENV);
+  int failed = srunner_ntests_failed (runner);
+  srunner_free (runner);
+  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
