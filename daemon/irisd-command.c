@@ -37,14 +37,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define CHUNK (64 * 1024)
+#define CHUNK      (64 * 1024)
+#define MAX_QUOTED 200 /* characters of a program's name that a sentence repeats */
 
-/* How often the client of a command that waits for credit is asked whether it is still there:
- * ZeroMQ does not tell when one has gone. */
+/* How often the client of a command that waits for credit is asked whether it is still there. */
 #define PROBE_US (2 * G_USEC_PER_SEC)
-
-/* Characters of a program's name that a sentence repeats. */
-#define MAX_QUOTED 200
 
 struct _IrisdCommand
 {
