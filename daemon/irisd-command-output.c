@@ -29,8 +29,8 @@ struct _IrisdOutput
  * irisd_output_post:
  * @job: a running job
  * @channel: what its command wrote to
- * @data: (array length=size): what it wrote; copied
- * @size: how many bytes
+ * @data: (array length=size) (nullable): what it wrote; copied
+ * @size: how many bytes; 0 to have the gateway look whether the client is still there
  */
 void
 irisd_output_post (IrisdJob *job, IrisWireChannel channel, const guint8 *data, gsize size)
@@ -40,7 +40,8 @@ irisd_output_post (IrisdJob *job, IrisWireChannel channel, const guint8 *data, g
   self->job = job;
   self->channel = channel;
   self->size = size;
-  memcpy (self->data, data, size);
+  if (size > 0)
+    memcpy (self->data, data, size);
   irisd_mailbox_post (job->mailbox, &self->letter);
 }
 
@@ -65,7 +66,12 @@ void
 irisd_gateway_send_output (IrisdGateway *self, IrisdOutput *output)
 {
   IrisdPeer *peer = output->job->peer;
-  if (!irisd_peer_is_gone (peer))
+  if (!irisd_peer_is_gone (peer) && output->size == 0)
+    {
+      if (!irisd_gateway_probe (self, peer))
+        irisd_gateway_lose (self, peer, "it has gone", FALSE);
+    }
+  else if (!irisd_peer_is_gone (peer))
     {
       IrisWireMessage message;
       iris_wire_message_init (&message, IRIS_WIRE_OUTPUT, output->job->request_id);

@@ -37,10 +37,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define CHUNK (64 * 1024)
+#define CHUNK      (64 * 1024)
+#define MAX_QUOTED 200 /* characters of a program's name that a sentence repeats */
 
-/* Characters of a program's name that a sentence repeats. */
-#define MAX_QUOTED 200
+/* How often the client of a command that waits for credit is asked whether it is still there. */
+#define PROBE_US (2 * G_USEC_PER_SEC)
 
 struct _IrisdCommand
 {
@@ -55,6 +56,7 @@ struct _IrisdCommand
   gsize written;
   gint64 time_limit_us; /* monotonic time; 0: none */
   gint64 kill_at_us;    /* 0: nobody asked it to end */
+  gint64 probe_at_us;   /* 0: it does not wait for credit */
   gboolean timed_out;
   gboolean killed;
   gboolean ended; /* was reaped */
@@ -199,7 +201,11 @@ take_output (IrisdCommand *self, IrisdCommandFd which)
       if (left != NULL && *left == 0)
         drop (watch);
       else
-        disarm (watch); /* until there is credit: epoll would go on telling */
+        {
+          disarm (watch); /* until there is credit: epoll would go on telling */
+          if (self->probe_at_us == 0)
+            self->probe_at_us = g_get_monotonic_time () + PROBE_US;
+        }
       return;
     }
   ssize_t n = read (watch->fd, chunk, size);
@@ -350,8 +356,14 @@ irisd_command_attend (IrisdCommand *self)
     }
   if (allowance (self) > 0)
     {
+      self->probe_at_us = 0;
       arm (&self->watches[IRISD_COMMAND_OUT]);
       arm (&self->watches[IRISD_COMMAND_ERR]);
+    }
+  else if (self->probe_at_us != 0 && now >= self->probe_at_us)
+    {
+      self->probe_at_us = now + PROBE_US;
+      irisd_output_post (job, IRIS_WIRE_CHANNEL_OUTPUT, NULL, 0);
     }
 }
 
@@ -364,9 +376,10 @@ irisd_command_attend (IrisdCommand *self)
 gint64
 irisd_command_get_deadline (IrisdCommand *self)
 {
-  if (self->ended || self->killed)
-    return 0;
-  return is_stopping (self) ? self->kill_at_us : self->time_limit_us;
+  gint64 own = self->ended || self->killed ? 0
+               : is_stopping (self)        ? self->kill_at_us
+                                           : self->time_limit_us;
+  return own == 0 || (self->probe_at_us != 0 && self->probe_at_us < own) ? self->probe_at_us : own;
 }
 
 /**

@@ -261,6 +261,8 @@ void
 irisd_daemon_free (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
+  /* First: it may still be about to wake the gateway that has sent the last ending. */
+  irisd_command_runner_free (core->commands);
   for (guint i = 0; i < core->n_gateways; i++)
     irisd_gateway_free (core->gateways[i]);
   g_free (core->gateways);
@@ -273,7 +275,6 @@ irisd_daemon_free (IrisdDaemon *self)
     while (zmq_ctx_term (self->context) != 0 && errno == EINTR)
       ;
   g_clear_object (&core->scheduler);
-  irisd_command_runner_free (core->commands);
   irisd_command_slots_free (core->slots);
   g_clear_pointer (&core->services, irisd_services_free);
   irisd_plugins_free (core->plugins);

@@ -7,18 +7,10 @@
 #include <unistd.h>
 
 /* One context for all clients of a test program, as ZeroMQ likes it. */
-static void *context = NULL;
-
-/* In a child after fork: nothing of the parent's ZeroMQ can be used there. */
-void
-client_new_context (void)
-{
-  context = zmq_ctx_new ();
-}
-
 static void *
 get_context (void)
 {
+  static void *context = NULL;
   if (context == NULL)
     context = zmq_ctx_new ();
   return context;

@@ -72,7 +72,6 @@ typedef struct
   IrisWireMessage message; /* the last one received; borrows from the frames */
 } Client;
 
-void client_new_context (void);
 Client *client_new (const char *endpoint);
 Client *client_hello (const char *endpoint);
 void client_free (Client *self);

@@ -6,7 +6,6 @@
 #include "irisd-fixture.h"
 
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define STRANGER 65534
@@ -39,14 +38,12 @@ is_root (void)
   return FALSE;
 }
 
-/* In a process of its own, in which nothing of the test's ZeroMQ may be used: becomes @uid, says
- * HELLO, and, if it is welcome, submits an item. */
+/* In a process of its own: becomes @uid, says HELLO, and, if it is welcome, submits an item. */
 static int
 visit (const char *endpoint, uid_t uid, IrisWireMessage *item)
 {
   if (setgid (uid) != 0 || setuid (uid) != 0)
     return OTHER;
-  client_new_context ();
   Client *client = client_new (endpoint);
   int patience = item == NULL ? 500 : GIVE_UP_MS;
   zmq_setsockopt (client->socket, ZMQ_RCVTIMEO, &patience, sizeof patience);
@@ -78,18 +75,6 @@ visit (const char *endpoint, uid_t uid, IrisWireMessage *item)
              : OTHER;
 }
 
-static int
-visit_as (const char *endpoint, uid_t uid, IrisWireMessage *item)
-{
-  pid_t pid = fork ();
-  if (pid == 0)
-    _exit (visit (endpoint, uid, item));
-  int status;
-  ck_assert_int_eq (waitpid (pid, &status, 0), pid);
-  ck_assert (WIFEXITED (status));
-  return WEXITSTATUS (status);
-}
-
 static void
 make_item (IrisWireMessage *item, const char *service, const char *path)
 {
@@ -101,6 +86,47 @@ make_item (IrisWireMessage *item, const char *service, const char *path)
     iris_wire_message_set_string (item, IRIS_WIRE_KEY_PATH, path, -1);
   else
     iris_wire_message_set_args (item, argv);
+}
+
+/* Runs this program again: after a fork nothing of ZeroMQ can be used. */
+static int
+visit_as (const char *endpoint, uid_t uid, const char *service, const char *path)
+{
+  g_autofree char *number = g_strdup_printf ("%u", (guint) uid);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GSubprocess) visitor = g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_SILENCE, &error,
+                                                      "/proc/self/exe", "visit", endpoint, number,
+                                                      service != NULL ? service : "", path, NULL);
+  ck_assert_msg (visitor != NULL && g_subprocess_wait (visitor, NULL, &error), "%s",
+                 error != NULL ? error->message : "");
+  ck_assert (g_subprocess_get_if_exited (visitor));
+  return g_subprocess_get_exit_status (visitor);
+}
+
+/* What the visitor was told, and what it saw. */
+static char **visit_words;
+static int seen = OTHER;
+
+START_TEST (a_visit)
+{
+  uid_t uid = (uid_t) g_ascii_strtoull (visit_words[2], NULL, 10);
+  IrisWireMessage item;
+  if (*visit_words[3] != '\0')
+    make_item (&item, visit_words[3], visit_words[4]);
+  seen = visit (visit_words[1], uid, *visit_words[3] != '\0' ? &item : NULL);
+}
+END_TEST
+
+/* Check's assertions, which the client makes, are for tests alone. */
+static int
+run_visitor (char **words)
+{
+  Suite *suite = suite_create ("visitor");
+  TCase *tcase = tcase_create ("visitor");
+  tcase_add_test (tcase, a_visit);
+  suite_add_tcase (suite, tcase);
+  visit_words = words;
+  return run_suite (suite) == EXIT_SUCCESS ? seen : OTHER;
 }
 
 static guint
@@ -122,7 +148,7 @@ START_TEST (the_sockets_are_the_owners_alone)
       open_way (irisd);
       ck_assert_int_eq (chmod (irisd->dir, 0711), 0);
       ck_assert_int_eq (chmod (irisd->front + strlen ("ipc://"), 0666), 0);
-      ck_assert_int_eq (visit_as (irisd->front, STRANGER, NULL), NO_ANSWER);
+      ck_assert_int_eq (visit_as (irisd->front, STRANGER, NULL, NULL), NO_ANSWER);
       g_autofree char *log = irisd_read_log (irisd);
       ck_assert_ptr_nonnull (strstr (log, "refused a connection of the user 65534"));
     }
@@ -142,14 +168,10 @@ START_TEST (whom_the_configuration_names_is_let_in_to_compute_and_no_more)
   ck_assert_uint_eq (get_mode (irisd->front + strlen ("ipc://")), 0666);
   g_autofree char *lock = g_build_filename (irisd->dir, "irisd.lock", NULL);
   ck_assert_uint_eq (get_mode (lock), 0600);
-  IrisWireMessage item;
-  make_item (&item, "echo", NULL);
-  ck_assert_int_eq (visit_as (irisd->front, FRIEND, &item), RAN);
-  make_item (&item, "command", NULL);
-  ck_assert_int_eq (visit_as (irisd->front, FRIEND, &item), REFUSED);
-  make_item (&item, "sha256", "/etc/passwd");
-  ck_assert_int_eq (visit_as (irisd->front, FRIEND, &item), REFUSED);
-  ck_assert_int_eq (visit_as (irisd->front, STRANGER, NULL), NO_ANSWER);
+  ck_assert_int_eq (visit_as (irisd->front, FRIEND, "echo", NULL), RAN);
+  ck_assert_int_eq (visit_as (irisd->front, FRIEND, "command", NULL), REFUSED);
+  ck_assert_int_eq (visit_as (irisd->front, FRIEND, "sha256", "/etc/passwd"), REFUSED);
+  ck_assert_int_eq (visit_as (irisd->front, STRANGER, NULL, NULL), NO_ANSWER);
   irisd_finish (irisd);
 }
 END_TEST
@@ -161,13 +183,10 @@ START_TEST (each_rule_is_about_one_thing)
   Irisd *irisd = irisd_start ("[access]\nusers = 65533;65534\ncommands = 65533\nfiles = 65534\n",
                               ONE_WORKER, NULL);
   open_way (irisd);
-  IrisWireMessage item;
-  make_item (&item, "command", NULL);
-  ck_assert_int_eq (visit_as (irisd->front, FRIEND, &item), RAN);
-  ck_assert_int_eq (visit_as (irisd->front, STRANGER, &item), REFUSED);
-  make_item (&item, "sha256", "/etc/passwd");
-  ck_assert_int_eq (visit_as (irisd->front, FRIEND, &item), REFUSED);
-  ck_assert_int_eq (visit_as (irisd->front, STRANGER, &item), RAN);
+  ck_assert_int_eq (visit_as (irisd->front, FRIEND, "command", NULL), RAN);
+  ck_assert_int_eq (visit_as (irisd->front, STRANGER, "command", NULL), REFUSED);
+  ck_assert_int_eq (visit_as (irisd->front, FRIEND, "sha256", "/etc/passwd"), REFUSED);
+  ck_assert_int_eq (visit_as (irisd->front, STRANGER, "sha256", "/etc/passwd"), RAN);
   irisd_finish (irisd);
 }
 END_TEST
@@ -237,8 +256,11 @@ START_TEST (rules_that_make_no_sense_are_refused)
 END_TEST
 
 int
-main (void)
+main (int argc, char **argv)
 {
+  if (argc > 1)
+    return run_visitor (argv + 1);
+
   Suite *suite = suite_create ("irisd-access");
   TCase *access = tcase_create ("access");
   tcase_add_test (access, the_sockets_are_the_owners_alone);

@@ -482,6 +482,20 @@ START_TEST (a_command_whose_client_has_gone_does_not_wait_for_credit)
 }
 END_TEST
 
+/* It says no BYE, and ZeroMQ does not tell. */
+START_TEST (a_client_that_vanishes_does_not_keep_its_command_waiting)
+{
+  command ("sh", "-c", "head -c 1000000 /dev/zero");
+  stream (0);
+  submit ();
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  client_free (client);
+  client = client_hello (irisd->front);
+  command ("echo", "the slot is free");
+  assert_output ("the slot is free\n");
+}
+END_TEST
+
 START_TEST (no_more_credit_is_held_than_the_limit_says)
 {
   command ("yes");
@@ -569,6 +583,7 @@ main (void)
   tcase_add_test (commands, without_credit_a_command_waits_and_nothing_is_lost);
   tcase_add_test (commands, a_command_that_waits_for_credit_can_be_cancelled);
   tcase_add_test (commands, a_command_whose_client_has_gone_does_not_wait_for_credit);
+  tcase_add_test (commands, a_client_that_vanishes_does_not_keep_its_command_waiting);
   tcase_add_test (commands, no_more_credit_is_held_than_the_limit_says);
   tcase_add_test (commands, streamed_output_is_cut_at_the_items_own_limit);
   tcase_add_test (commands, stopping_ends_running_and_waiting_commands);

@@ -432,6 +432,7 @@ class WorkerTest(Case):
         raw = await self.raw(irisd)
         first, second = client.start("a"), client.start("a")
         lease = await raw.receive("LEASE")
+        await client.ping()  # both have been accepted
         irisd.process.terminate()
         self.assertEqual((await raw.receive("STOP")).header["error-name"], "shutting-down")
         raw.say("DONE", lease)
@@ -445,6 +446,7 @@ class WorkerTest(Case):
         raw = await self.raw(irisd)
         leased, waiting = client.start("a"), client.start("a")
         await raw.receive("LEASE")
+        await client.ping()
         irisd.process.terminate()
         await raw.receive("STOP")
         irisd.process.terminate()
