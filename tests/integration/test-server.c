@@ -36,7 +36,7 @@ wait_until (gboolean (*condition) (void))
 static gboolean
 is_serving (void)
 {
-  return iris_server_is_serving (server);
+  return ended || iris_server_is_serving (server);
 }
 
 static gboolean
@@ -126,13 +126,14 @@ start (const char *config, guint capacity)
   ended = FALSE;
   n_stopped = n_leased = 0;
   iris_server_add_service (server, "shout", "capitals", shout, g_strdup ("user data"), g_free);
-  iris_server_add_service (server, "hold", NULL, hold, NULL, NULL);
+  iris_server_add_service (server, "keep", NULL, hold, NULL, NULL);
   iris_server_add_service (server, "drop", NULL, drop, NULL, NULL);
   iris_server_add_service (server, "describe", NULL, describe, NULL, NULL);
   iris_server_add_service (server, "try-again", NULL, try_again, NULL, NULL);
   iris_server_add_service (server, "overdo", NULL, overdo, NULL, NULL);
   iris_server_run_async (server, stop, on_ended, NULL);
   wait_until (is_serving);
+  ck_assert (!ended);
 }
 
 static void
@@ -240,7 +241,7 @@ START_TEST (a_lease_is_kept_until_it_is_answered)
 {
   start ("[limits]\nlease-ms=600\nlease-attempts=1\n", 1);
   g_autoptr (Client) client = client_hello (irisd->front);
-  client_submit (client, "hold", "", 0, IRIS_PLACE_ANY, FALSE);
+  client_submit (client, "keep", "", 0, IRIS_PLACE_ANY, FALSE);
   wait_until (holds_one);
   gint64 until = g_get_monotonic_time () + 1300 * 1000; /* two leases */
   while (g_get_monotonic_time () < until)
@@ -257,7 +258,7 @@ START_TEST (a_lease_that_is_not_kept_is_stopped)
   start ("[limits]\nlease-ms=60\nlease-attempts=1\n", 1);
   g_object_set (server, "keep-leases", FALSE, NULL);
   g_autoptr (Client) client = client_hello (irisd->front);
-  client_submit (client, "hold", "", 0, IRIS_PLACE_ANY, FALSE);
+  client_submit (client, "keep", "", 0, IRIS_PLACE_ANY, FALSE);
   wait_until (was_stopped);
   assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_WORKER_LOST);
   iris_lease_done (held.head->data, NULL, NULL); /* dropped */
@@ -270,7 +271,7 @@ START_TEST (cancelling_an_item_stops_it)
 {
   start (NULL, 1);
   g_autoptr (Client) client = client_hello (irisd->front);
-  guint64 id = client_submit (client, "hold", "", 0, IRIS_PLACE_ANY, FALSE);
+  guint64 id = client_submit (client, "keep", "", 0, IRIS_PLACE_ANY, FALSE);
   wait_until (holds_one);
   client_cancel (client, id);
   wait_until (was_stopped);
@@ -286,7 +287,7 @@ START_TEST (stopping_waits_for_what_was_begun)
 {
   start (NULL, 2);
   g_autoptr (Client) client = client_hello (irisd->front);
-  client_submit (client, "hold", "", 0, IRIS_PLACE_ANY, FALSE);
+  client_submit (client, "keep", "", 0, IRIS_PLACE_ANY, FALSE);
   wait_until (holds_one);
   g_cancellable_cancel (stop);
   while (iris_server_is_serving (server))
@@ -304,7 +305,7 @@ START_TEST (a_lost_irisd_stops_what_it_leased_and_the_next_one_is_served)
   start (NULL, 1);
   g_autofree char *dir = g_strdup (irisd->dir);
   g_autoptr (Client) client = client_hello (irisd->front);
-  client_submit (client, "hold", "", 0, IRIS_PLACE_ANY, FALSE);
+  client_submit (client, "keep", "", 0, IRIS_PLACE_ANY, FALSE);
   wait_until (holds_one);
   irisd_signal (irisd, SIGKILL);
   ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);

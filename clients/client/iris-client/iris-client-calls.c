@@ -354,6 +354,8 @@ iris_client_get_workers_async (IrisClient *self,
  * @result: what the callback was given
  * @error: return location for an error
  *
+ * Ends what iris_client_get_workers_async() began.
+ *
  * Returns: (transfer full) (element-type IrisClientWorker): the worker processes, or %NULL
  *
  * Since: 0.1

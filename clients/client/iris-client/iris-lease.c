@@ -25,6 +25,17 @@ struct _IrisLease
   GCancellable *cancellable;
 };
 
+/**
+ * IrisLease:
+ *
+ * An item that irisd has given to this process for a while.
+ *
+ * It is answered once: by [method@Lease.done] or [method@Lease.fail], or, when nobody holds a
+ * reference any more, by a failure that says so. Until then it counts against the server's
+ * capacity. All but its cancellable belongs to the main context of the server.
+ *
+ * Since: 0.1
+ */
 G_DEFINE_FINAL_TYPE (IrisLease, iris_lease, G_TYPE_OBJECT)
 
 static void
@@ -120,6 +131,8 @@ iris_lease_forget_server (IrisLease *self)
  * iris_lease_get_service:
  * @self: a lease
  *
+ * Gets the service that the item names.
+ *
  * Returns: (transfer none): the service that the item names
  *
  * Since: 0.1
@@ -135,6 +148,8 @@ iris_lease_get_service (IrisLease *self)
 /**
  * iris_lease_get_payload:
  * @self: a lease
+ *
+ * Gets what the item brings along.
  *
  * Returns: (transfer none): what the item brings along
  *
@@ -152,6 +167,8 @@ iris_lease_get_payload (IrisLease *self)
  * iris_lease_get_content_type:
  * @self: a lease
  *
+ * Tells what the payload is, if the client said so.
+ *
  * Returns: (transfer none) (nullable): what the payload is, if the client said so
  *
  * Since: 0.1
@@ -168,6 +185,8 @@ iris_lease_get_content_type (IrisLease *self)
  * iris_lease_get_args:
  * @self: a lease
  *
+ * Gets the item's arguments, which may hold any bytes but NUL.
+ *
  * Returns: (transfer none) (array zero-terminated=1): the item's arguments; any bytes but NUL
  *
  * Since: 0.1
@@ -183,6 +202,8 @@ iris_lease_get_args (IrisLease *self)
 /**
  * iris_lease_get_path:
  * @self: a lease
+ *
+ * Gets the file that the client names to be worked on instead of the payload.
  *
  * Returns: (transfer none) (nullable) (type filename): the file that the client names to be worked
  *   on
@@ -201,6 +222,8 @@ iris_lease_get_path (IrisLease *self)
  * iris_lease_get_attempt:
  * @self: a lease
  *
+ * Tells the how manieth time the item is leased; above 1 some of it may have been done.
+ *
  * Returns: the how manieth time the item is leased, from 1; above 1 some of it may have been done
  *
  * Since: 0.1
@@ -216,6 +239,8 @@ iris_lease_get_attempt (IrisLease *self)
 /**
  * iris_lease_wants_progress:
  * @self: a lease
+ *
+ * Tells whether the client wants to be told how far the item is.
  *
  * Returns: whether the client wants to be told how far the item is
  *

@@ -7,6 +7,16 @@
 
 #include <string.h>
 
+/**
+ * IrisServer:
+ *
+ * A program that does items of irisd: it names services, and is leased the items that name them.
+ *
+ * A server belongs to the main context that was the thread's default when it began to run: its
+ * handlers are called there, and may answer a lease later. It starts no thread of its own.
+ *
+ * Since: 0.1
+ */
 G_DEFINE_FINAL_TYPE (IrisServer, iris_server, G_TYPE_OBJECT)
 
 enum
@@ -294,6 +304,8 @@ iris_server_run_async (IrisServer *self,
  * @result: what the callback was given
  * @error: return location for an error of the domain %IRIS_CLIENT_ERROR
  *
+ * Ends what iris_server_run_async() began.
+ *
  * Returns: whether it ended because it was cancelled; otherwise irisd refuses it
  *
  * Since: 0.1
@@ -309,6 +321,8 @@ iris_server_run_finish (IrisServer *self, GAsyncResult *result, GError **error)
 /**
  * iris_server_is_serving:
  * @self: a server
+ *
+ * Tells whether irisd knows the server, and leases it items.
  *
  * Returns: whether irisd knows it, and leases it items
  *

@@ -57,7 +57,9 @@ KEYS: Dict[str, Key] = {
     "retry-after-ms": _u32(46), "count": _u32(50), "target": Key(51, "id"), "state": _u32(52, 1, 2),
     "anywhere": Key(53, "bool"), "progress": Key(80, "bool"), "fraction": _u32(81, 0, WHOLE), "note": Key(82, "text"),
     "capacity": _u32(83), "lease-ms": _u64(84), "again": Key(85, "bool"), "attempt": _u32(86, 1),
-    "silence-ms": _u64(87),
+    "silence-ms": _u64(87), "stream": _u64(90), "directory": Key(91, "bytes"), "environment": Key(92, "list"),
+    "clear-environment": Key(93, "bool"), "nice": _i32(94, 0, 19), "limits": Key(95, "list"),
+    "time-limit-ms": _u64(96), "grace-ms": _u64(97), "channel": _u32(98, 1, 2), "grant": _u64(99),
 }
 
 
@@ -79,11 +81,12 @@ def _type(number: int, required: str = "", optional: str = "", body: bool = Fals
 _VERSIONS = "version-min version-max"
 _RUN = "home place worker queue-ns run-ns bytes exit-status signal"
 _ERROR = "code error-name sentence"
+_COMMAND = "stream directory environment clear-environment nice limits time-limit-ms grace-ms"
 
 TYPES: Dict[str, Type] = {
     "HELLO": _type(0x01, _VERSIONS, "features name"),
     "MAP": _type(0x02),
-    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress", True),
+    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress " + _COMMAND, True),
     "BATCH": _type(0x04, "", "quiet", True),
     "ACK": _type(0x05, "count"),
     "CANCEL": _type(0x06, "target", "anywhere"),
@@ -96,6 +99,7 @@ TYPES: Dict[str, Type] = {
     "FAIL": _type(0x22, "sentence", "code again"),
     "EXTEND": _type(0x23, "", "lease-ms"),
     "REPORT": _type(0x24, "", "fraction note"),
+    "MORE": _type(0x25, "target grant"),
     "WORKERS": _type(0x27),
     "WELCOME": _type(0x81, _VERSIONS + " credits byte-credits max-body socket-place", "features name max-batch"),
     "MAP_REPLY": _type(0x82, body=True),
@@ -107,6 +111,7 @@ TYPES: Dict[str, Type] = {
     "RESULT": _type(0x90, "", _RUN + " content-type stdout-length truncated", True),
     "ERROR": _type(0x91, _ERROR, _RUN + " ends limit limit-value"),
     "BUSY": _type(0x92, _ERROR, "limit limit-value retry-after-ms"),
+    "OUTPUT": _type(0x93, "channel", "", True),
     "PROGRESS": _type(0x94, "", "fraction note"),
     "LEASE": _type(0xA0, "service lease-ms attempt", "content-type args path progress", True),
     "STOP": _type(0xA1, _ERROR),
