@@ -33,6 +33,7 @@ typedef enum
  * @tcp_port: its port; 0 for one that is free
  * @tcp_trusted: whether items that come over TCP may run programs and read files
  * @log_level: the least important level that is logged
+ * @journal: (nullable): the directory of the journal
  * @limits: all limits
  */
 typedef struct
@@ -48,6 +49,7 @@ typedef struct
   guint16 tcp_port;
   gboolean tcp_trusted;
   IrisdLogLevel log_level;
+  char *journal;
   IrisdLimits limits;
 } IrisdConfig;
 

@@ -38,9 +38,9 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   return self;
 }
 
-/* Questions that nobody will answer any more: irisd is at its end. */
+/* Questions and answers that nobody wants any more: irisd is at its end. */
 static void
-drop_inquiries (IrisdGateway *self)
+drop_letters (IrisdGateway *self)
 {
   IrisdLetter *letter = irisd_mailbox_take (&self->mailbox);
   while (letter != NULL)
@@ -48,6 +48,8 @@ drop_inquiries (IrisdGateway *self)
       IrisdLetter *next = letter->next;
       if (letter->kind == IRISD_LETTER_INQUIRY)
         irisd_inquiry_free (irisd_inquiry_from_letter (letter));
+      else if (letter->kind == IRISD_LETTER_ERRAND)
+        irisd_errand_free (irisd_errand_from_letter (letter));
       letter = next;
     }
 }
@@ -61,7 +63,8 @@ irisd_gateway_free (IrisdGateway *self)
 {
   if (self == NULL)
     return;
-  drop_inquiries (self);
+  drop_letters (self);
+  g_clear_pointer (&self->nobody, irisd_peer_unref);
   irisd_mailbox_clear (&self->mailbox);
   iris_wire_encoder_clear (&self->encoder);
   irisd_peers_clear (&self->peers);
@@ -131,6 +134,8 @@ take_letters (IrisdGateway *self)
       IrisdLetter *next = letter->next;
       if (letter->kind == IRISD_LETTER_INQUIRY)
         irisd_gateway_inquire (self, irisd_inquiry_from_letter (letter));
+      else if (letter->kind == IRISD_LETTER_ERRAND)
+        irisd_gateway_take_errand (self, irisd_errand_from_letter (letter));
       else
         irisd_gateway_take_back (self, irisd_job_from_letter (letter));
       letter = next;

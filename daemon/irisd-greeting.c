@@ -20,7 +20,7 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
   while (g_hash_table_iter_next (&iter, NULL, &value))
     {
       IrisdJob *job = value;
-      if (!irisd_job_cancel_queued (job))
+      if (job->kept != NULL || !irisd_job_cancel_queued (job))
         continue;
       irisd_core_add_bytes (self->core, -(gint64) job->charge);
       job->charge = 0;

@@ -144,6 +144,9 @@ irisd_job_cancel_queued (IrisdJob *self)
 {
   if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_CANCELLED))
     return FALSE;
+  /* The journal may be reading it. */
+  if (self->kept != NULL)
+    return TRUE;
   zmq_msg_close (&self->payload);
   zmq_msg_init (&self->payload);
   return TRUE;
@@ -181,12 +184,24 @@ irisd_job_cancel (IrisdJob *self)
     }
 }
 
+/**
+ * irisd_job_is_orphan:
+ * @self: a job
+ *
+ * Returns: whether it is kept, and no connection waits for its end
+ */
+gboolean
+irisd_job_is_orphan (IrisdJob *self)
+{
+  return self->kept != NULL && (self->detached || irisd_peer_is_gone (self->peer));
+}
+
 /* Whether the job has to wait until its peer acknowledges some of what it owes. The gateway looks
  * again when the job is back, so it does not matter that the figure may be a moment old. */
 static gboolean
 must_wait (IrisdJob *self)
 {
-  return self->service->output_grows
+  return self->service->output_grows && !irisd_job_is_orphan (self)
          && irisd_peer_get_bytes (self->peer) > self->core->config->limits.in_flight_bytes;
 }
 
@@ -197,7 +212,8 @@ charge_result (IrisdJob *self)
 {
   gsize size = zmq_msg_size (&self->result.body);
   self->charge += size;
-  irisd_peer_add_bytes (self->peer, (gint64) size);
+  if (!self->detached)
+    irisd_peer_add_bytes (self->peer, (gint64) size);
   irisd_core_add_bytes (self->core, (gint64) size);
 }
 
@@ -208,6 +224,8 @@ run_service (IrisdJob *self)
   self->worker = worker != NULL ? (gint) iris_worker_get_index (worker) : -1;
   self->place = self->core->placed && worker != NULL ? iris_worker_get_place (worker) : self->home;
   self->started_ns = irisd_now_ns ();
+  if (self->kept != NULL)
+    irisd_kept_set_state (self->kept, IRIS_WIRE_STATE_RUNNING);
   self->service->run (self);
   self->ended_ns = irisd_now_ns ();
   if (self->service->output_grows)
@@ -224,7 +242,7 @@ run_on_worker (gpointer data)
     self->held = TRUE; /* still queued, as far as anybody who cancels is concerned */
   else if (change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
     {
-      if (irisd_peer_is_gone (self->peer))
+      if (self->kept == NULL && irisd_peer_is_gone (self->peer))
         irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
       else if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
         irisd_job_fail_stopped (self);

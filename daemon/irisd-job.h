@@ -76,6 +76,13 @@ struct _IrisdJob
   gboolean ended;  /* its ending was sent before it came back, or nobody wants it */
   gboolean parked; /* it waits in its peer's list */
 
+  IrisdKept *kept; /* NULL if it is volatile; the worker may set its state */
+  guint64 number;  /* by which the journal knows it, or 0 */
+  gboolean strict;
+  gboolean detached; /* its connection does not wait for its end */
+  gboolean settled;  /* the journal has told about its end */
+  gboolean due;      /* and has it, until it is acknowledged */
+
   /* Belongs to whoever holds the job: gateway, then worker, then gateway. */
   gint place;
   gint worker;
@@ -98,6 +105,7 @@ IrisdJob *irisd_job_new (IrisdCore *core,
 void irisd_job_free (IrisdJob *self);
 void irisd_job_queue (IrisdJob *self, gint home, gboolean strict);
 void irisd_job_requeue (IrisdJob *self);
+gboolean irisd_job_is_orphan (IrisdJob *self);
 gboolean irisd_job_cancel_queued (IrisdJob *self);
 IrisdJobState irisd_job_cancel (IrisdJob *self);
 IrisdJobState irisd_job_get_state (IrisdJob *self);

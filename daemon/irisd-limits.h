@@ -33,6 +33,11 @@ typedef struct
   guint64 kill_grace_ms;
   guint64 drain_grace_ms;
   guint64 stop_grace_ms;
+  guint64 kept_items;
+  guint64 keep_ms;
+  guint64 max_keep_ms;
+  guint64 relaxed_ms;
+  guint64 journal_reserve;
 } IrisdLimits;
 
 /**

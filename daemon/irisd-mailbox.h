@@ -15,11 +15,13 @@ typedef struct _IrisdLetter IrisdLetter;
  * IrisdLetterKind:
  * @IRISD_LETTER_JOB: a job that comes back (irisd-job.h)
  * @IRISD_LETTER_INQUIRY: a CANCEL that goes from gateway to gateway (irisd-inquiry.h)
+ * @IRISD_LETTER_ERRAND: an errand to the journal or back from it (irisd-journal.h)
  */
 typedef enum
 {
   IRISD_LETTER_JOB,
   IRISD_LETTER_INQUIRY,
+  IRISD_LETTER_ERRAND,
 } IrisdLetterKind;
 
 /**

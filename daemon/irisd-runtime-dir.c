@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The directory in which irisd's sockets lie, and the lock that keeps it for one irisd.
+ * A directory of irisd's, of its sockets or of its journal, and the lock that keeps it for one
+ * irisd.
  *
  * ZeroMQ unlinks an ipc path before it binds it, so a second daemon would silently take over the
  * sockets of a living one. The lock is therefore taken first, and held until the sockets are gone.
@@ -26,7 +27,7 @@ struct _IrisdRuntimeDir
 
 /* Only a directory that nobody else can enter keeps others away before a socket's mode is set. */
 static gboolean
-check_directory (const char *path, GError **error)
+check_directory (const char *path, const char *option, GError **error)
 {
   struct stat st;
   if (lstat (path, &st) != 0)
@@ -38,22 +39,22 @@ check_directory (const char *path, GError **error)
   if (!S_ISDIR (st.st_mode))
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "%s is not a directory; choose another with --dir", path);
+                   "%s is not a directory; choose another with %s", path, option);
       return FALSE;
     }
   if (st.st_uid != geteuid () || (st.st_mode & 077) != 0)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
                    "%s has to belong to you and be closed to everybody else (it has mode %04o and "
-                   "owner %u): chmod 700 it, or choose another with --dir",
-                   path, (guint) (st.st_mode & 07777), (guint) st.st_uid);
+                   "owner %u): chmod 700 it, or choose another with %s",
+                   path, (guint) (st.st_mode & 07777), (guint) st.st_uid, option);
       return FALSE;
     }
   return TRUE;
 }
 
 static void
-set_busy_error (int fd, const char *path, GError **error)
+set_busy_error (int fd, const char *path, const char *option, GError **error)
 {
   char pid[32] = "";
   ssize_t n = pread (fd, pid, sizeof pid - 1, 0);
@@ -61,8 +62,8 @@ set_busy_error (int fd, const char *path, GError **error)
     g_strchomp (pid);
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_ALREADY_RUNNING,
                "another irisd (process %s) serves %s already: stop that one, or give this one a "
-               "directory of its own with --dir",
-               n > 0 ? pid : "unknown", path);
+               "directory of its own with %s",
+               n > 0 ? pid : "unknown", path, option);
 }
 
 /* The holder removes the file when it ends. Whoever opened it just before holds a lock on a file
@@ -76,7 +77,7 @@ lock_is_current (int fd, const char *lock_path)
 }
 
 static int
-take_lock (const char *path, GError **error)
+take_lock (const char *path, const char *option, GError **error)
 {
   g_autofree char *lock_path = g_build_filename (path, IRISD_LOCK_NAME, NULL);
   for (;;)
@@ -90,7 +91,7 @@ take_lock (const char *path, GError **error)
         }
       if (flock (fd, LOCK_EX | LOCK_NB) != 0)
         {
-          set_busy_error (fd, path, error);
+          set_busy_error (fd, path, option, error);
           close (fd);
           return -1;
         }
@@ -114,6 +115,7 @@ take_lock (const char *path, GError **error)
 /**
  * irisd_runtime_dir_open:
  * @path: an absolute path; its parent has to exist
+ * @option: the option by which the user chooses another one
  * @error: return location for a #GError
  *
  * Makes the directory when it is missing, checks that it is private, and locks it.
@@ -121,19 +123,19 @@ take_lock (const char *path, GError **error)
  * Returns: (transfer full): the locked directory
  */
 IrisdRuntimeDir *
-irisd_runtime_dir_open (const char *path, GError **error)
+irisd_runtime_dir_open (const char *path, const char *option, GError **error)
 {
   if (mkdir (path, 0700) != 0 && errno != EEXIST)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "cannot make the directory %s: %s; choose another with --dir", path,
-                   g_strerror (errno));
+                   "cannot make the directory %s: %s; choose another with %s", path,
+                   g_strerror (errno), option);
       return NULL;
     }
-  if (!check_directory (path, error))
+  if (!check_directory (path, option, error))
     return NULL;
 
-  int fd = take_lock (path, error);
+  int fd = take_lock (path, option, error);
   if (fd < 0)
     return NULL;
 

@@ -37,6 +37,9 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_BUSY: `busy`: a limit on what is in flight is reached; try again later
  * @IRIS_WIRE_ERROR_NOT_PERMITTED: `not-permitted`: this client may not do that
  * @IRIS_WIRE_ERROR_INTERNAL: `internal`: irisd itself failed
+ * @IRIS_WIRE_ERROR_NOT_DURABLE: `not-durable`: this irisd keeps no journal
+ * @IRIS_WIRE_ERROR_JOURNAL_FAILED: `journal-failed`: the journal could not be written
+ * @IRIS_WIRE_ERROR_NO_SUCH_ITEM: `no-such-item`: no item of that number is kept
  *
  * Numbers never change their meaning and are never used again.
  *
@@ -62,6 +65,9 @@ typedef enum
   IRIS_WIRE_ERROR_BUSY = 16,
   IRIS_WIRE_ERROR_NOT_PERMITTED = 17,
   IRIS_WIRE_ERROR_INTERNAL = 18,
+  IRIS_WIRE_ERROR_NOT_DURABLE = 19,
+  IRIS_WIRE_ERROR_JOURNAL_FAILED = 20,
+  IRIS_WIRE_ERROR_NO_SUCH_ITEM = 21,
 } IrisWireError;
 
 /**
@@ -69,7 +75,7 @@ typedef enum
  *
  * The codes are 1 to this one.
  */
-#define IRIS_WIRE_N_ERRORS 18
+#define IRIS_WIRE_N_ERRORS 21
 
 IRIS_AVAILABLE_IN_ALL
 GQuark iris_wire_error_quark (void);

@@ -51,6 +51,9 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_SERVICES: asks for the services; answered by SERVICES_REPLY
  * @IRIS_WIRE_PING: answered by PONG
  * @IRIS_WIRE_BYE: closes a connection; not answered
+ * @IRIS_WIRE_FETCH: asks how a kept item ended; answered by RESULT, ERROR or PENDING
+ * @IRIS_WIRE_LIST: asks for the kept items; answered by LIST_REPLY
+ * @IRIS_WIRE_SHOW: asks for one kept item; answered by SHOW_REPLY
  * @IRIS_WIRE_WELCOME: answers HELLO
  * @IRIS_WIRE_MAP_REPLY: answers MAP
  * @IRIS_WIRE_ACCEPTED: answers SUBMIT and BATCH
@@ -58,6 +61,9 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_STATUS_REPLY: answers STATUS
  * @IRIS_WIRE_SERVICES_REPLY: answers SERVICES
  * @IRIS_WIRE_PONG: answers PING
+ * @IRIS_WIRE_PENDING: answers FETCH, when the item has not ended yet
+ * @IRIS_WIRE_LIST_REPLY: answers LIST
+ * @IRIS_WIRE_SHOW_REPLY: answers SHOW
  * @IRIS_WIRE_RESULT: ends an item that succeeded
  * @IRIS_WIRE_ERROR_REPLY: refuses a request, or ends an item that failed
  * @IRIS_WIRE_BUSY: refuses an item for now
@@ -78,6 +84,9 @@ typedef enum
   IRIS_WIRE_SERVICES = 0x08,
   IRIS_WIRE_PING = 0x09,
   IRIS_WIRE_BYE = 0x0a,
+  IRIS_WIRE_FETCH = 0x0b,
+  IRIS_WIRE_LIST = 0x0c,
+  IRIS_WIRE_SHOW = 0x0d,
   IRIS_WIRE_WELCOME = 0x81,
   IRIS_WIRE_MAP_REPLY = 0x82,
   IRIS_WIRE_ACCEPTED = 0x83,
@@ -85,6 +94,9 @@ typedef enum
   IRIS_WIRE_STATUS_REPLY = 0x86,
   IRIS_WIRE_SERVICES_REPLY = 0x87,
   IRIS_WIRE_PONG = 0x89,
+  IRIS_WIRE_PENDING = 0x8b,
+  IRIS_WIRE_LIST_REPLY = 0x8c,
+  IRIS_WIRE_SHOW_REPLY = 0x8d,
   IRIS_WIRE_RESULT = 0x90,
   IRIS_WIRE_ERROR_REPLY = 0x91,
   IRIS_WIRE_BUSY = 0x92,
@@ -136,14 +148,24 @@ typedef enum
   IRIS_WIRE_KEY_TARGET = 51,
   IRIS_WIRE_KEY_STATE = 52,
   IRIS_WIRE_KEY_ANYWHERE = 53,
+  IRIS_WIRE_KEY_CLASS = 60,
+  IRIS_WIRE_KEY_KEY = 61,
+  IRIS_WIRE_KEY_KEEP_MS = 62,
+  IRIS_WIRE_KEY_ITEM = 63,
+  IRIS_WIRE_KEY_WAIT_MS = 64,
+  IRIS_WIRE_KEY_DETACH = 65,
 } IrisWireKey;
 
 /**
  * IrisWireState:
- * @IRIS_WIRE_STATE_QUEUED: the item was waiting and will not run
- * @IRIS_WIRE_STATE_RUNNING: the item is running and was asked to stop
+ * @IRIS_WIRE_STATE_QUEUED: the item waits; in CANCELLING: it was waiting and will not run
+ * @IRIS_WIRE_STATE_RUNNING: the item runs; in CANCELLING: it is running and was asked to stop
+ * @IRIS_WIRE_STATE_DONE: the item has ended well
+ * @IRIS_WIRE_STATE_FAILED: the item has ended with an error
+ * @IRIS_WIRE_STATE_CANCELLED: the item was cancelled
  *
- * What CANCELLING tells in key 52.
+ * Where an item is: key 52. An item that irisd keeps can be in each of them, CANCELLING tells only
+ * of the first two.
  *
  * Since: 0.1
  */
@@ -151,7 +173,28 @@ typedef enum
 {
   IRIS_WIRE_STATE_QUEUED = 1,
   IRIS_WIRE_STATE_RUNNING = 2,
+  IRIS_WIRE_STATE_DONE = 3,
+  IRIS_WIRE_STATE_FAILED = 4,
+  IRIS_WIRE_STATE_CANCELLED = 5,
 } IrisWireState;
+
+/**
+ * IrisWireClass:
+ * @IRIS_WIRE_CLASS_VOLATILE: the item is lost if irisd is; nothing is written
+ * @IRIS_WIRE_CLASS_RELAXED: the item is on the disk some 50 milliseconds after it was accepted
+ * @IRIS_WIRE_CLASS_DURABLE: the item is on the disk before it is accepted, its end before it is
+ * told
+ *
+ * What of an item survives a crash: key 60.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  IRIS_WIRE_CLASS_VOLATILE = 0,
+  IRIS_WIRE_CLASS_RELAXED = 1,
+  IRIS_WIRE_CLASS_DURABLE = 2,
+} IrisWireClass;
 
 /**
  * IrisWireKeys: (skip)
@@ -182,7 +225,7 @@ typedef struct
  * @data: (nullable): the bytes, borrowed, not NUL-terminated
  * @len: how many
  *
- * UTF-8 text without NUL; in `path` and `args` any bytes but NUL.
+ * UTF-8 text without NUL; in `path`, `args` and `key` any bytes but NUL.
  *
  * Since: 0.1
  */
@@ -255,6 +298,12 @@ typedef struct
  * @target: key 51, request id of the item that is meant
  * @state: key 52, an #IrisWireState
  * @anywhere: key 53, the item may be of another connection
+ * @klass: key 60, an #IrisWireClass
+ * @key: key 61, what makes two submissions the same item
+ * @keep_ms: key 62, how long the item's end is kept, in milliseconds
+ * @item: key 63, the number by which irisd knows a kept item, from 1
+ * @wait_ms: key 64, how long to wait for an item's end, in milliseconds
+ * @detach: key 65, do not tell how the item ends
  * @body: the fifth frame
  *
  * One message. See the head of this file for ownership and presence.
@@ -308,6 +357,13 @@ typedef struct
   guint32 count;
   guint32 state;
   gboolean anywhere;
+
+  guint32 klass;
+  gboolean detach;
+  IrisWireString key;
+  guint64 keep_ms;
+  guint64 item;
+  guint64 wait_ms;
   IrisWireFrame body;
 } IrisWireMessage;
 
@@ -414,8 +470,7 @@ void iris_wire_message_set_args (IrisWireMessage *self, const char *const *args)
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_message_set_list (IrisWireMessage *self, IrisWireKey key, const char *const *list);
+void iris_wire_message_set_list (IrisWireMessage *self, IrisWireKey key, const char *const *list);
 
 /**
  * iris_wire_message_set_target:
