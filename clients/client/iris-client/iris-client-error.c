@@ -60,11 +60,15 @@ static const IrisClientErrorName error_names[] = {
   { IRIS_CLIENT_ERROR_BUSY, "busy" },
   { IRIS_CLIENT_ERROR_NOT_PERMITTED, "not-permitted" },
   { IRIS_CLIENT_ERROR_INTERNAL, "internal" },
+  { IRIS_CLIENT_ERROR_NOT_DURABLE, "not-durable" },
+  { IRIS_CLIENT_ERROR_JOURNAL_FAILED, "journal-failed" },
+  { IRIS_CLIENT_ERROR_NO_SUCH_ITEM, "no-such-item" },
   { IRIS_CLIENT_ERROR_NOT_CONNECTED, "not-connected" },
   { IRIS_CLIENT_ERROR_TIMED_OUT, "timed-out" },
   { IRIS_CLIENT_ERROR_DISCONNECTED, "disconnected" },
   { IRIS_CLIENT_ERROR_QUEUE_FULL, "queue-full" },
   { IRIS_CLIENT_ERROR_PROTOCOL, "protocol" },
+  { IRIS_CLIENT_ERROR_PENDING, "pending" },
 };
 
 /*< private >
@@ -79,7 +83,7 @@ static const IrisClientErrorName error_names[] = {
 GError *
 iris_client_error_new_from_wire (guint code, const char *sentence, int home, int place)
 {
-  gboolean known = code >= IRIS_CLIENT_ERROR_MALFORMED && code <= IRIS_CLIENT_ERROR_INTERNAL;
+  gboolean known = code >= IRIS_CLIENT_ERROR_MALFORMED && code <= IRIS_CLIENT_ERROR_NO_SUCH_ITEM;
   GError *error;
   IrisClientErrorPrivate *priv;
 

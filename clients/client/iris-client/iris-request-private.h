@@ -21,6 +21,11 @@ struct _IrisRequest
   char *id;
   int place;
   gboolean strict;
+  IrisDurability durability;
+  char *key;
+  guint64 keep_ms;
+  gboolean keep_set;
+  gboolean detached;
   gboolean sealed;
 };
 
