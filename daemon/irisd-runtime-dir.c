@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -66,6 +67,17 @@ set_busy_error (int fd, const char *path, const char *option, GError **error)
                n > 0 ? pid : "unknown", path, option);
 }
 
+/* A process that irisd had only just forked when it was killed holds the lock until it runs its own
+ * program: that is worth waiting for. */
+static gboolean
+holder_is_gone (int fd)
+{
+  char text[32] = "";
+  ssize_t n = pread (fd, text, sizeof text - 1, 0);
+  gint64 pid = n > 0 ? g_ascii_strtoll (text, NULL, 10) : 0;
+  return pid > 0 && kill ((pid_t) pid, 0) != 0 && errno == ESRCH;
+}
+
 /* The holder removes the file when it ends. Whoever opened it just before holds a lock on a file
  * that nobody else can find any more, and has to start again with the file that is there now. */
 static gboolean
@@ -89,7 +101,7 @@ take_lock (const char *path, const char *option, GError **error)
                        g_strerror (errno));
           return -1;
         }
-      if (flock (fd, LOCK_EX | LOCK_NB) != 0)
+      if (flock (fd, LOCK_EX | LOCK_NB) != 0 && (!holder_is_gone (fd) || flock (fd, LOCK_EX) != 0))
         {
           set_busy_error (fd, path, option, error);
           close (fd);

@@ -135,13 +135,15 @@ read_body (guint type, IrisWireFrame body, const IrisWireLimits *limits)
     READ_RECORD (IrisWireStatus, status, body, limits);
   else if (type == IRIS_WIRE_SERVICES_REPLY)
     READ_RECORD (IrisWireServices, services, body, limits);
+  else if (type == IRIS_WIRE_LIST_REPLY)
+    READ_RECORD (IrisWireKept, kept, body, limits);
 }
 
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   static const guint8 bodies[] = { IRIS_WIRE_BATCH, IRIS_WIRE_MAP_REPLY, IRIS_WIRE_STATUS_REPLY,
-                                   IRIS_WIRE_SERVICES_REPLY };
+                                   IRIS_WIRE_SERVICES_REPLY, IRIS_WIRE_LIST_REPLY };
   IrisWireFrame frames[MOST_FRAMES];
   IrisWireMessage message;
   g_autoptr (GError) error = NULL;
@@ -152,7 +154,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   if ((data[0] & 2) != 0)
     {
       /* The rest is a body. */
-      read_body (bodies[data[0] >> 2 & 3], (IrisWireFrame){ data + 1, size - 1 }, limits);
+      read_body (bodies[(data[0] >> 2 & 7) % G_N_ELEMENTS (bodies)], (IrisWireFrame){ data + 1, size - 1 }, limits);
       return 0;
     }
   guint n = split_frames (data + 1, size - 1, frames);
