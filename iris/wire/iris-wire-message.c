@@ -105,8 +105,9 @@ iris_wire_message_set_list (IrisWireMessage *self, IrisWireKey key, const char *
   g_return_if_fail (field != NULL);
   g_return_if_fail (list != NULL);
 
-  *IRIS_WIRE_FIELD (self, field, IrisWireArgs)
-      = (IrisWireArgs){ .n = g_strv_length ((char **) list), .strv = list };
+  *IRIS_WIRE_FIELD (self, field,
+                    IrisWireArgs) = (IrisWireArgs){ .n = g_strv_length ((char **) list),
+                                                    .strv = list };
   self->present |= IRIS_WIRE_BIT (key);
 }
 

@@ -154,7 +154,8 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   if ((data[0] & 2) != 0)
     {
       /* The rest is a body. */
-      read_body (bodies[(data[0] >> 2 & 7) % G_N_ELEMENTS (bodies)], (IrisWireFrame){ data + 1, size - 1 }, limits);
+      read_body (bodies[(data[0] >> 2 & 7) % G_N_ELEMENTS (bodies)],
+                 (IrisWireFrame){ data + 1, size - 1 }, limits);
       return 0;
     }
   guint n = split_frames (data + 1, size - 1, frames);

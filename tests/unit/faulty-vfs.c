@@ -19,6 +19,42 @@ typedef struct
 
 static sqlite3_vfs *ordinary;
 
+static struct
+{
+  GMutex lock;
+  GCond changed;
+  gboolean closed;
+  gboolean held;
+} gate;
+
+void
+faulty_vfs_hold (void)
+{
+  g_mutex_lock (&gate.lock);
+  gate.closed = TRUE;
+  gate.held = FALSE;
+  g_mutex_unlock (&gate.lock);
+}
+
+/* Waits until somebody syncs and is held. */
+void
+faulty_vfs_wait_held (void)
+{
+  g_mutex_lock (&gate.lock);
+  while (!gate.held)
+    g_cond_wait (&gate.changed, &gate.lock);
+  g_mutex_unlock (&gate.lock);
+}
+
+void
+faulty_vfs_let_go (void)
+{
+  g_mutex_lock (&gate.lock);
+  gate.closed = FALSE;
+  g_cond_broadcast (&gate.changed);
+  g_mutex_unlock (&gate.lock);
+}
+
 #define REAL(file) (((File *) (file))->real)
 
 static gboolean
@@ -58,8 +94,12 @@ static int
 file_sync (sqlite3_file *file, int flags)
 {
   atomic_fetch_add (&faulty_vfs.n_syncs, 1);
-  if (atomic_load (&faulty_vfs.sync_us) > 0)
-    g_usleep (atomic_load (&faulty_vfs.sync_us));
+  g_mutex_lock (&gate.lock);
+  gate.held = gate.closed;
+  g_cond_broadcast (&gate.changed);
+  while (gate.closed)
+    g_cond_wait (&gate.changed, &gate.lock);
+  g_mutex_unlock (&gate.lock);
   if (atomic_load (&faulty_vfs.fail_sync) > 0 && atomic_fetch_sub (&faulty_vfs.fail_sync, 1) == 1)
     return SQLITE_IOERR_FSYNC;
   return REAL (file)->pMethods->xSync (REAL (file), flags);
@@ -151,6 +191,5 @@ faulty_vfs_install (void)
     }
   atomic_store (&faulty_vfs.n_syncs, 0);
   atomic_store (&faulty_vfs.fail_sync, 0);
-  atomic_store (&faulty_vfs.sync_us, 0);
   atomic_store (&faulty_vfs.full_while, NULL);
 }

@@ -13,14 +13,12 @@ G_BEGIN_DECLS
  * FaultyVfs:
  * @n_syncs: how often a file was synced, or should have been
  * @fail_sync: the sync that fails, counted from now on; 0: none does
- * @sync_us: how much longer each sync takes, in microseconds
  * @full_while: (nullable): the disk is full as long as this file exists
  */
 typedef struct
 {
   _Atomic guint n_syncs;
   _Atomic guint fail_sync;
-  _Atomic guint sync_us;
   const char *_Atomic full_while;
 } FaultyVfs;
 
@@ -28,5 +26,10 @@ extern FaultyVfs faulty_vfs;
 
 /* Makes it the one that databases are opened with, without faults. */
 void faulty_vfs_install (void);
+
+/* The next sync takes until faulty_vfs_let_go(): a disk that is as slow as the test likes. */
+void faulty_vfs_hold (void);
+void faulty_vfs_wait_held (void);
+void faulty_vfs_let_go (void);
 
 G_END_DECLS
