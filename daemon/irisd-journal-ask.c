@@ -118,6 +118,20 @@ irisd_journal_wake_waits (IrisdJournal *self, IrisdKept *kept)
     }
 }
 
+/* Somebody may have guessed the number of an item that was not accepted after all. */
+void
+irisd_journal_turn_away_waits (IrisdJournal *self, IrisdKept *kept)
+{
+  while (kept->waits != NULL)
+    {
+      IrisdErrand *errand = kept->waits;
+      kept->waits = errand->next_wait;
+      stop_waiting (errand);
+      errand->error = no_such_item (kept->item);
+      irisd_journal_answer (self, errand);
+    }
+}
+
 void
 irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now)
 {

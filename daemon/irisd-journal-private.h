@@ -45,6 +45,7 @@ IrisdKept *irisd_journal_look_up (IrisdJournal *self, guint64 item);
 void irisd_journal_ask (IrisdJournal *self, IrisdErrand *errand);
 void irisd_journal_list (IrisdJournal *self, IrisdErrand *errand);
 void irisd_journal_wake_waits (IrisdJournal *self, IrisdKept *kept);
+void irisd_journal_turn_away_waits (IrisdJournal *self, IrisdKept *kept);
 void irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now);
 
 /* irisd-journal.c */

@@ -43,7 +43,7 @@ count_kept (IrisdJournal *self)
 /**
  * irisd_journal_discard:
  * @self: the journal
- * @kept: an item of its table, for which nobody waits
+ * @kept: an item of its table
  *
  * Takes it out of the table, and its row out of the store.
  */
@@ -54,6 +54,7 @@ irisd_journal_discard (IrisdJournal *self, IrisdKept *kept)
   count_kept (self);
   kept->forgotten = TRUE;
   irisd_kept_clear_row (kept);
+  irisd_journal_turn_away_waits (self, kept);
   if (kept->dirty)
     return;
   if (kept->written && irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)

@@ -326,6 +326,29 @@ START_TEST (a_sync_that_fails_once_makes_the_journal_read_only)
 }
 END_TEST
 
+START_TEST (who_waits_for_an_item_that_was_refused_after_all_is_told)
+{
+  start_journal ();
+  keep (1, IRIS_WIRE_CLASS_DURABLE);
+  faulty_vfs_hold ();
+  IrisdErrand *refused = new_keep (2, IRIS_WIRE_CLASS_DURABLE, NULL, "x");
+  irisd_journal_post (journal, refused);
+  faulty_vfs_wait_held ();
+  IrisdErrand *later = new_keep (3, IRIS_WIRE_CLASS_DURABLE, NULL, "x");
+  IrisdErrand *guess = new_fetch (3, IRISD_WAIT_FOREVER);
+  irisd_journal_post (journal, later);
+  irisd_journal_post (journal, guess);
+  atomic_store (&faulty_vfs.fail_sync, 2);
+  faulty_vfs_let_go ();
+  for (guint i = 0; i < 3; i++)
+    {
+      IrisdErrand *errand = receive ();
+      ck_assert_int_eq (errand->error != NULL, errand != refused);
+      irisd_errand_free (errand);
+    }
+}
+END_TEST
+
 START_TEST (on_a_full_disk_ends_are_written_and_items_refused)
 {
   g_autofree char *reserve = g_build_filename (dir, "reserve", NULL);
@@ -437,6 +460,7 @@ main (void)
   tcase_add_test (tcase, relaxed_items_are_written_by_themselves);
   tcase_add_test (tcase, what_has_not_ended_is_recovered);
   tcase_add_test (tcase, a_sync_that_fails_once_makes_the_journal_read_only);
+  tcase_add_test (tcase, who_waits_for_an_item_that_was_refused_after_all_is_told);
   tcase_add_test (tcase, on_a_full_disk_ends_are_written_and_items_refused);
   tcase_add_test (tcase, a_disk_that_is_full_without_a_reserve_keeps_ends_waiting);
   tcase_add_test (tcase, a_key_finds_the_first_item_also_before_it_is_synced);
