@@ -76,7 +76,8 @@ seek_past (Walk *walk, guint64 last)
   int rc = SQLITE_CORRUPT;
   for (guint i = 0; i < MOST_DOUBLINGS && rc != SQLITE_ROW && rc != SQLITE_DONE; i++, stride *= 2)
     {
-      sqlite3_bind_int64 (statement, 1, (sqlite3_int64) (last + stride));
+      guint64 probe = last + stride;
+      sqlite3_bind_int64 (statement, 1, (sqlite3_int64) probe);
       rc = sqlite3_step (statement);
       if (rc == SQLITE_ROW)
         found = (guint64) sqlite3_column_int64 (statement, 0);

@@ -30,6 +30,8 @@
 #define APPLICATION_ID 0x4952534a
 #define SCHEMA_VERSION 1
 
+#define COLUMNS "SELECT id, state, head, body, crc FROM items"
+
 static const char schema[] =
     "CREATE TABLE items (id INTEGER PRIMARY KEY, state INTEGER NOT NULL, head BLOB NOT NULL,"
     " body BLOB NOT NULL, crc INTEGER NOT NULL);"
@@ -317,10 +319,9 @@ prepare (IrisdSqlite *self, GError **error)
     [IRISD_SQL_ROLLBACK] = "ROLLBACK",
     [IRISD_SQL_PUT] = "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?)",
     [IRISD_SQL_REMOVE] = "DELETE FROM items WHERE id = ?",
-    [IRISD_SQL_READ] = "SELECT id, state, head, body, crc FROM items WHERE id = ?",
-    [IRISD_SQL_AFTER] = "SELECT id, state, head, body, crc FROM items WHERE id > ? ORDER BY id",
-    [IRISD_SQL_BEFORE] = "SELECT id, state, head, body, crc FROM items WHERE id < ? "
-                         "ORDER BY id DESC",
+    [IRISD_SQL_READ] = COLUMNS " WHERE id = ?",
+    [IRISD_SQL_AFTER] = COLUMNS " WHERE id > ? ORDER BY id",
+    [IRISD_SQL_BEFORE] = COLUMNS " WHERE id < ? ORDER BY id DESC",
     [IRISD_SQL_MARK] = "UPDATE mark SET next_id = ?",
     [IRISD_SQL_ASIDE] = "INSERT INTO damaged SELECT * FROM items WHERE id = ?",
   };
