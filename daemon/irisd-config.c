@@ -53,6 +53,7 @@ irisd_config_free (IrisdConfig *self)
   g_ptr_array_unref (self->plugins);
   g_ptr_array_unref (self->plugin_dirs);
   irisd_access_clear (&self->access);
+  g_free (self->journal);
   g_free (self);
 }
 
@@ -80,6 +81,22 @@ static gboolean
 set_dir (IrisdConfig *self, const char *value, GError **error)
 {
   return set_text (&self->dir, "dir", value, error);
+}
+
+static gboolean
+set_journal (IrisdConfig *self, const char *value, GError **error)
+{
+  if (strcmp (value, "none") == 0)
+    {
+      g_clear_pointer (&self->journal, g_free);
+      return TRUE;
+    }
+  if (*value != '\0' && !g_path_is_absolute (value))
+    {
+      g_autofree char *absolute = g_canonicalize_filename (value, NULL);
+      return set_text (&self->journal, "journal", absolute, error);
+    }
+  return set_text (&self->journal, "journal", value, error);
 }
 
 static gboolean
@@ -258,6 +275,7 @@ static const struct
   gboolean (*set) (IrisdConfig *self, const char *value, GError **error);
 } keys[] = {
   { "dir", set_dir },
+  { "journal", set_journal },
   { "places", set_places },
   { "topology", set_topology },
   { "workers", set_workers },
@@ -289,6 +307,23 @@ irisd_config_set (IrisdConfig *self, const char *key, const char *value, GError 
       return keys[i].set (self, value, error);
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
                "there is no key “%s”; irisd.conf(5) lists them all", key);
+  return FALSE;
+}
+
+/* The [journal] group has a directory, and those limits that are about the journal. */
+static gboolean
+set_journal_key (IrisdConfig *self, const char *key, const char *value, GError **error)
+{
+  static const char *const limits[] = { "keep-ms", "max-keep-ms", "relaxed-ms", "kept-items",
+                                        NULL };
+  if (strcmp (key, "dir") == 0)
+    return set_journal (self, value, error);
+  if (strcmp (key, "reserve") == 0)
+    return irisd_limits_set (&self->limits, "journal-reserve", value, error);
+  if (g_strv_contains (limits, key))
+    return irisd_limits_set (&self->limits, key, value, error);
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+               "there is no key “%s” in [journal]; irisd.conf(5) lists them all", key);
   return FALSE;
 }
 
@@ -346,11 +381,13 @@ load_group (IrisdConfig *self,
 {
   gboolean is_limits = strcmp (group, "limits") == 0;
   gboolean is_access = strcmp (group, "access") == 0;
+  gboolean is_journal = strcmp (group, "journal") == 0;
   *bad_key = NULL;
-  if (!is_limits && !is_access && strcmp (group, "irisd") != 0)
+  if (!is_limits && !is_access && !is_journal && strcmp (group, "irisd") != 0)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "there is no such group: irisd knows [irisd], [access] and [limits]");
+                   "there is no such group: irisd knows [irisd], [access], [journal] and "
+                   "[limits]");
       return FALSE;
     }
 
@@ -362,6 +399,7 @@ load_group (IrisdConfig *self,
       gboolean good = value == NULL ? FALSE
                       : is_limits   ? irisd_limits_set (&self->limits, names[i], value, &local)
                       : is_access   ? irisd_access_set (&self->access, names[i], value, &local)
+                      : is_journal  ? set_journal_key (self, names[i], value, &local)
                                     : irisd_config_set (self, names[i], value, &local);
       if (!good)
         {
@@ -463,6 +501,20 @@ irisd_config_find_files (const char *option)
   return g_strv_builder_end (files);
 }
 
+/* A database row has room for 10^9 bytes, header and all. */
+static gboolean
+check_journal_bodies (const IrisdConfig *self, GError **error)
+{
+  const guint64 most = G_GUINT64_CONSTANT (900000000);
+  if (self->journal == NULL || self->limits.max_body <= most)
+    return TRUE;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+               "the journal has room for bodies of %" G_GUINT64_FORMAT
+               " bytes: lower [limits] max-body (%" G_GUINT64_FORMAT ") or do without a journal",
+               most, self->limits.max_body);
+  return FALSE;
+}
+
 /**
  * irisd_config_check:
  * @self: the whole configuration
@@ -484,6 +536,7 @@ irisd_config_check (const IrisdConfig *self, GError **error)
     { "max-body", "in-flight-bytes", limits->max_body, limits->in_flight_bytes },
     { "in-flight-bytes", "total-bytes", limits->in_flight_bytes, limits->total_bytes },
     { "in-flight-items", "total-items", limits->in_flight_items, limits->total_items },
+    { "keep-ms", "max-keep-ms", limits->keep_ms, limits->max_keep_ms },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rules); i++)
     if (rules[i].lesser > rules[i].greater)
@@ -495,5 +548,5 @@ irisd_config_check (const IrisdConfig *self, GError **error)
                      rules[i].greater);
         return FALSE;
       }
-  return irisd_access_check (&self->access, error);
+  return irisd_access_check (&self->access, error) && check_journal_bodies (self, error);
 }

@@ -37,6 +37,7 @@ typedef enum
  * @plugin_dirs: directories of which all plug-ins are loaded
  * @plugins_required: whether irisd does not start without every one of them
  * @log_level: the least important level that is logged
+ * @journal: (nullable): the directory of the journal
  * @limits: all limits
  * @access: who may do what
  */
@@ -56,6 +57,7 @@ typedef struct
   GPtrArray *plugin_dirs;
   gboolean plugins_required;
   IrisdLogLevel log_level;
+  char *journal;
   IrisdLimits limits;
   IrisdAccess access;
 } IrisdConfig;

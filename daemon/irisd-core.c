@@ -130,6 +130,31 @@ irisd_core_wake_main (IrisdCore *self)
   (void) written;
 }
 
+/**
+ * irisd_core_new_item_id:
+ * @self: the core
+ *
+ * Returns: a number that no item has had before
+ */
+guint64
+irisd_core_new_item_id (IrisdCore *self)
+{
+  return irisd_core_new_item_ids (self, 1);
+}
+
+/**
+ * irisd_core_new_item_ids:
+ * @self: the core
+ * @n: how many numbers
+ *
+ * Returns: the first of @n numbers in a row that no item has had before
+ */
+guint64
+irisd_core_new_item_ids (IrisdCore *self, guint n)
+{
+  return atomic_fetch_add_explicit (&self->next_item, n, memory_order_relaxed);
+}
+
 gint64
 irisd_now_ns (void)
 {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "irisd-config.h"
+#include "irisd-journal.h"
 #include "irisd-running.h"
 #include "irisd-service.h"
 
@@ -80,6 +81,7 @@ typedef struct
   IrisScheduler *scheduler;
   gboolean placed; /* the scheduler's places are these places */
   IrisdServices *services;
+  IrisdJournal *journal; /* NULL if no items are kept */
   IrisdPlugins *plugins;
   IrisdCommandRunner *commands;
   IrisdCommandSlots *slots;
@@ -97,6 +99,7 @@ typedef struct
   _Atomic gint64 deadline_us; /* of the phases that have one */
   _Alignas(64) _Atomic guint64 items;
   _Alignas(64) _Atomic guint64 bytes;
+  _Atomic guint64 next_item;
 } IrisdCore;
 
 IrisdPhase irisd_core_get_phase (IrisdCore *self);
@@ -109,6 +112,8 @@ guint64 irisd_core_get_bytes (IrisdCore *self);
 void irisd_core_add_bytes (IrisdCore *self, gint64 change);
 void irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes, guint64 busy_ns);
 void irisd_core_wake_main (IrisdCore *self);
+guint64 irisd_core_new_item_id (IrisdCore *self);
+guint64 irisd_core_new_item_ids (IrisdCore *self, guint n);
 gint64 irisd_now_ns (void);
 
 G_END_DECLS

@@ -35,6 +35,7 @@ struct _IrisdDaemon
 {
   IrisdCore core; /* first, because its members want its alignment */
   IrisdRuntimeDir *dir;
+  IrisdRuntimeDir *journal_dir;
   void *context;
   IrisdDoorkeeper *doorkeeper;
   void **sockets; /* the front door's, then the places'; the gateways' once those are started */
@@ -110,8 +111,8 @@ open_dir (IrisdDaemon *self, GError **error)
       g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_USAGE, local->message);
       return FALSE;
     }
-  self->dir = irisd_runtime_dir_open (path, irisd_access_is_shared (&self->core.config->access),
-                                      error);
+  self->dir = irisd_runtime_dir_open (path, "--dir",
+                                      irisd_access_is_shared (&self->core.config->access), error);
   return self->dir != NULL;
 }
 
@@ -192,6 +193,45 @@ make_gateways (IrisdDaemon *self, GError **error)
   return TRUE;
 }
 
+/* The lock on the directory comes before the look at what is in it. */
+static gboolean
+open_journal (IrisdDaemon *self, GError **error)
+{
+  IrisdCore *core = &self->core;
+  const char *path = core->config->journal;
+  atomic_init (&core->next_item, 1);
+  if (path == NULL)
+    return TRUE;
+  self->journal_dir = irisd_runtime_dir_open (path, "--journal", FALSE, error);
+  if (self->journal_dir == NULL)
+    return FALSE;
+  IrisdStore *store = irisd_store_open_sqlite (path, error);
+  if (store == NULL)
+    return FALSE;
+  core->journal = irisd_journal_new (path, store, &core->config->limits, error);
+  return core->journal != NULL;
+}
+
+static void
+run_again (const IrisdRecord *record, IrisdKept *kept, gpointer user_data)
+{
+  IrisdCore *core = user_data;
+  gboolean known = record->home >= 0 && (guint) record->home < core->n_places;
+  irisd_gateway_run_again (core->gateways[known ? record->home : 0], record, kept);
+}
+
+static gboolean
+recover (IrisdDaemon *self, GError **error)
+{
+  IrisdCore *core = &self->core;
+  if (core->journal == NULL)
+    return TRUE;
+  if (!irisd_journal_recover (core->journal, run_again, core, error))
+    return FALSE;
+  atomic_init (&core->next_item, irisd_journal_get_next_item (core->journal));
+  return TRUE;
+}
+
 static void
 start_threads (IrisdDaemon *self)
 {
@@ -200,6 +240,8 @@ start_threads (IrisdDaemon *self)
   core->scheduler = irisd_places_new_scheduler (core->config, core->places);
   core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;
   core->started_us = g_get_monotonic_time ();
+  if (core->journal != NULL)
+    irisd_journal_start (core->journal);
   irisd_doorkeeper_start (self->doorkeeper);
   for (guint i = 0; i < core->n_gateways; i++)
     irisd_gateway_start (core->gateways[i]);
@@ -230,10 +272,10 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
   describe_places (self);
   core->services = irisd_services_new_builtin ();
   core->outside = irisd_outside_new (core);
-  if (!open_sockets (self, error)
+  if (!open_journal (self, error) || !open_sockets (self, error)
       || (core->plugins = irisd_plugins_load (config, core->services, error)) == NULL
-      || !make_gateways (self, error)
-      || (core->commands = irisd_command_runner_new (error)) == NULL)
+      || !make_gateways (self, error) || (core->commands = irisd_command_runner_new (error)) == NULL
+      || !recover (self, error))
     return NULL;
   start_threads (self);
   return g_steal_pointer (&self);
@@ -263,8 +305,11 @@ irisd_daemon_free (IrisdDaemon *self)
   IrisdCore *core = &self->core;
   /* First: it may still be about to wake the gateway that has sent the last ending. */
   irisd_command_runner_free (core->commands);
+  if (core->journal != NULL)
+    irisd_journal_stop (core->journal);
   for (guint i = 0; i < core->n_gateways; i++)
     irisd_gateway_free (core->gateways[i]);
+  irisd_journal_free (core->journal);
   g_free (core->gateways);
   g_clear_pointer (&core->outside, irisd_outside_free);
   for (guint i = 0; self->sockets != NULL && i <= core->n_places; i++)
@@ -279,6 +324,7 @@ irisd_daemon_free (IrisdDaemon *self)
   g_clear_pointer (&core->services, irisd_services_free);
   irisd_plugins_free (core->plugins);
   g_clear_pointer (&self->dir, irisd_runtime_dir_close);
+  g_clear_pointer (&self->journal_dir, irisd_runtime_dir_close);
   free_places (core);
   irisd_running_clear (&core->running);
   g_free (self->front_endpoint);

@@ -53,6 +53,29 @@ settle (IrisdGateway *self, IrisdJob *job, gsize size)
   job->charge = 0;
 }
 
+/**
+ * irisd_gateway_describe_ending:
+ * @job: a job that has ended
+ * @message: (out caller-allocates): RESULT or ERROR, without a body; it borrows from @job
+ */
+void
+irisd_gateway_describe_ending (const IrisdJob *job, IrisWireMessage *message)
+{
+  gboolean failed = job->result.error != NULL;
+  iris_wire_message_init (message, failed ? IRIS_WIRE_ERROR_REPLY : IRIS_WIRE_RESULT,
+                          job->request_id);
+  describe_run (message, job);
+  if (job->number != 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, job->number);
+  if (failed)
+    {
+      iris_wire_message_set_error (message, job->result.error);
+      iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_ENDS, TRUE);
+    }
+  else
+    describe_result (message, job);
+}
+
 /* Sends the ending of an item that its peer waits for. */
 static void
 send_ending (IrisdGateway *self, IrisdJob *job)
@@ -65,20 +88,11 @@ send_ending (IrisdGateway *self, IrisdJob *job)
   irisd_count (&self->counters.failed, failed);
 
   IrisWireMessage message;
-  iris_wire_message_init (&message, failed ? IRIS_WIRE_ERROR_REPLY : IRIS_WIRE_RESULT,
-                          job->request_id);
-  describe_run (&message, job);
-  if (failed)
-    {
-      iris_wire_message_set_error (&message, job->result.error);
-      iris_wire_message_set_boolean (&message, IRIS_WIRE_KEY_ENDS, TRUE);
-      settle (self, job, 0);
-      irisd_gateway_send (self, &peer->route, peer, &message, NULL);
-      return;
-    }
-  describe_result (&message, job);
-  settle (self, job, zmq_msg_size (&job->result.body));
-  irisd_gateway_send (self, &peer->route, peer, &message, &job->result.body);
+  irisd_gateway_describe_ending (job, &message);
+  settle (self, job, failed ? 0 : zmq_msg_size (&job->result.body));
+  if (job->due)
+    irisd_gateway_add_due (peer, job->number);
+  irisd_gateway_send (self, &peer->route, peer, &message, failed ? NULL : &job->result.body);
 }
 
 static void
@@ -92,16 +106,18 @@ static void
 end_job (IrisdGateway *self, IrisdJob *job)
 {
   IrisdPeer *peer = job->peer;
-  if (!job->ended && !irisd_peer_is_gone (peer))
+  if (job->kept != NULL && !irisd_gateway_end_kept (self, job))
+    return;
+  if (!job->ended && !job->detached && !irisd_peer_is_gone (peer))
     {
-      if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED)
+      if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED && job->kept == NULL)
         fail_cancelled (job);
       send_ending (self, job);
     }
   else if (!job->ended)
     {
       irisd_count (&self->counters.ended, 1);
-      irisd_count (&self->counters.failed, 1);
+      irisd_count (&self->counters.failed, job->kept == NULL || job->result.error != NULL);
       irisd_core_add_bytes (self->core, -(gint64) job->charge);
     }
   irisd_job_free (job);
@@ -146,7 +162,7 @@ take_back_held (IrisdGateway *self, IrisdJob *job)
                       "irisd ended while the item waited for earlier results to be acknowledged");
       end_job (self, job);
     }
-  else if (!owes_too_much (self, job->peer))
+  else if (irisd_job_is_orphan (job) || !owes_too_much (self, job->peer))
     resume (job);
   else
     {
@@ -164,7 +180,8 @@ take_back_held (IrisdGateway *self, IrisdJob *job)
 void
 irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job)
 {
-  if (job->held && !irisd_peer_is_gone (job->peer) && irisd_job_get_state (job) == IRISD_JOB_QUEUED)
+  gboolean wanted = job->kept != NULL || !irisd_peer_is_gone (job->peer);
+  if (job->held && wanted && !job->settled && irisd_job_get_state (job) == IRISD_JOB_QUEUED)
     take_back_held (self, job);
   else
     end_job (self, job);
@@ -236,6 +253,9 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
       end_job (self, job);
       return;
     }
+  /* A kept one ends when the journal has its end. */
+  if (job->kept != NULL)
+    return;
   fail_cancelled (job);
   send_ending (self, job);
 }
@@ -354,6 +374,8 @@ irisd_gateway_acknowledge (IrisdGateway *self,
   gint64 freed = (gint64) irisd_ledger_pop (&peer->unacked, request->count);
   irisd_peer_add_bytes (peer, -freed);
   irisd_core_add_bytes (self->core, -freed);
+  if (peer->dues.length > 0)
+    irisd_gateway_forget_dues (self, peer);
   while (peer->held.length > 0 && !owes_too_much (self, peer) && may_wait (self))
     {
       IrisdJob *job = g_queue_pop_head (&peer->held);

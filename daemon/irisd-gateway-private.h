@@ -8,6 +8,7 @@
 
 #include "irisd-gateway.h"
 #include "irisd-job.h"
+#include "irisd-journal.h"
 
 G_BEGIN_DECLS
 
@@ -27,7 +28,10 @@ struct _IrisdGateway
   guint retry_ms; /* how long to wait before the outboxes are tried again */
   gint64 retry_at_us;
   guint n_parked;
-  guint next_home; /* of the front door: whose turn it is */
+  guint next_home;       /* of the front door: whose turn it is */
+  IrisdKeptBatch *batch; /* of the BATCH that is being read, if it has kept items */
+  guint batch_size;      /* its items; 0 when none is being read */
+  IrisdPeer *nobody;     /* whose items came out of the journal */
 
   GQueue outside_workers; /* worker processes, silent longest first */
   void *monitor;          /* ZeroMQ's, while there are some */
@@ -99,7 +103,56 @@ void irisd_gateway_submit_batch (IrisdGateway *self,
                                  const IrisdCaller *caller,
                                  const IrisWireMessage *batch);
 
+gboolean irisd_gateway_has_credit (IrisdGateway *self,
+                                   const IrisdCaller *caller,
+                                   const IrisWireMessage *request);
+
+/* irisd-kept-item.c: items that outlive their connection. */
+#define IRISD_KEEP_KEYS                                                      \
+  (IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEY) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEEP_MS) \
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_DETACH))
+
+static inline gboolean
+irisd_is_kept (const IrisWireMessage *item)
+{
+  return item->klass != IRIS_WIRE_CLASS_VOLATILE;
+}
+
+gboolean
+irisd_gateway_check_keeping (IrisdGateway *self, const IrisWireMessage *item, GError **error);
+void irisd_gateway_keep (IrisdGateway *self,
+                         const IrisdCaller *caller,
+                         IrisdJob *job,
+                         const IrisWireMessage *item);
+gboolean irisd_gateway_close_batch (IrisdGateway *self,
+                                    const IrisdCaller *caller,
+                                    const guint8 *request_id,
+                                    guint accepted);
+gboolean irisd_gateway_end_kept (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_take_slip (IrisdGateway *self, IrisdSlip *slip);
+IrisdSlip *irisd_gateway_new_slip (IrisdGateway *self,
+                                   IrisdSlipKind kind,
+                                   IrisdPeer *peer,
+                                   const guint8 *request_id);
+
+/* irisd-kept-ask.c: questions about them. */
+void
+irisd_gateway_fetch (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request);
+void
+irisd_gateway_show (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request);
+void
+irisd_gateway_list (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request);
+void irisd_gateway_await_end (IrisdGateway *self,
+                              IrisdPeer *peer,
+                              const guint8 *request_id,
+                              guint64 item,
+                              guint64 wait_ms);
+void irisd_gateway_take_told (IrisdGateway *self, IrisdSlip *slip);
+void irisd_gateway_add_due (IrisdPeer *peer, guint64 item);
+void irisd_gateway_forget_dues (IrisdGateway *self, IrisdPeer *peer);
+
 /* irisd-ending.c: jobs on their way back. */
+void irisd_gateway_describe_ending (const IrisdJob *job, IrisWireMessage *message);
 void irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job);
 void irisd_gateway_tell_cancelling (IrisdGateway *self,

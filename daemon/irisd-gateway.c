@@ -41,7 +41,7 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   return self;
 }
 
-/* Letters that nobody will answer any more: irisd is at its end. */
+/* Letters that nobody will answer, or wants, any more: irisd is at its end. */
 static void
 drop_letters (IrisdGateway *self)
 {
@@ -53,6 +53,8 @@ drop_letters (IrisdGateway *self)
         irisd_inquiry_free (irisd_inquiry_from_letter (letter));
       else if (letter->kind == IRISD_LETTER_NOTICE)
         irisd_notice_free (irisd_notice_from_letter (letter));
+      else if (letter->kind == IRISD_LETTER_SLIP)
+        irisd_slip_free (irisd_slip_from_letter (letter));
       letter = next;
     }
 }
@@ -67,6 +69,7 @@ irisd_gateway_free (IrisdGateway *self)
   if (self == NULL)
     return;
   drop_letters (self);
+  g_clear_pointer (&self->nobody, irisd_peer_unref);
   irisd_mailbox_clear (&self->mailbox);
   iris_wire_encoder_clear (&self->encoder);
   irisd_peers_clear (&self->peers);
@@ -140,6 +143,8 @@ take_letters (IrisdGateway *self)
         irisd_gateway_send_output (self, irisd_output_from_letter (letter));
       else if (letter->kind == IRISD_LETTER_NOTICE)
         irisd_gateway_notice (self, irisd_notice_from_letter (letter));
+      else if (letter->kind == IRISD_LETTER_SLIP)
+        irisd_gateway_take_slip (self, irisd_slip_from_letter (letter));
       else
         irisd_gateway_take_back (self, irisd_job_from_letter (letter));
       letter = next;

@@ -34,4 +34,7 @@ void irisd_gateway_wake (IrisdGateway *self);
 IrisdPhase irisd_gateway_get_phase (IrisdGateway *self);
 const IrisdGatewayCounters *irisd_gateway_get_counters (IrisdGateway *self);
 
+/* irisd-kept-item.c */
+void irisd_gateway_run_again (IrisdGateway *self, const IrisdRecord *record, IrisdKept *kept);
+
 G_END_DECLS

@@ -25,7 +25,7 @@ withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
   while (g_hash_table_iter_next (&iter, NULL, &value))
     {
       IrisdJob *job = value;
-      if (job->task == NULL || job->parked
+      if (job->kept != NULL || job->task == NULL || job->parked
           || irisd_outside_withdraw (self->core->outside, job) == IRISD_ERRAND_GONE)
         continue;
       g_hash_table_iter_remove (&iter);
@@ -46,6 +46,8 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
   while (g_hash_table_iter_next (&iter, NULL, &value))
     {
       IrisdJob *job = value;
+      if (job->kept != NULL)
+        continue;
       if (!irisd_job_cancel_queued (job))
         {
           streams |= job->options != NULL && job->options->streamed;

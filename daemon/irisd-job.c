@@ -182,6 +182,9 @@ irisd_job_cancel_queued (IrisdJob *self)
 {
   if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_CANCELLED))
     return FALSE;
+  /* The journal may be reading it. */
+  if (self->kept != NULL)
+    return TRUE;
   zmq_msg_close (&self->payload);
   zmq_msg_init (&self->payload);
   return TRUE;
@@ -221,12 +224,24 @@ irisd_job_cancel (IrisdJob *self)
     }
 }
 
+/**
+ * irisd_job_is_orphan:
+ * @self: a job
+ *
+ * Returns: whether it is kept, and no connection waits for its end
+ */
+gboolean
+irisd_job_is_orphan (IrisdJob *self)
+{
+  return self->kept != NULL && (self->detached || irisd_peer_is_gone (self->peer));
+}
+
 /* Whether the job has to wait until its peer acknowledges some of what it owes. The gateway looks
  * again when the job is back, so it does not matter that the figure may be a moment old. */
 static gboolean
 must_wait (IrisdJob *self)
 {
-  return self->service->output_grows
+  return self->service->output_grows && !irisd_job_is_orphan (self)
          && irisd_peer_get_bytes (self->peer) > self->core->config->limits.in_flight_bytes;
 }
 
@@ -242,7 +257,8 @@ irisd_job_charge_result (IrisdJob *self)
 {
   gsize size = zmq_msg_size (&self->result.body);
   self->charge += size;
-  irisd_peer_add_bytes (self->peer, (gint64) size);
+  if (!self->detached)
+    irisd_peer_add_bytes (self->peer, (gint64) size);
   irisd_core_add_bytes (self->core, (gint64) size);
 }
 
@@ -277,6 +293,8 @@ run_service (IrisdJob *self)
   self->worker = worker != NULL ? (gint) iris_worker_get_index (worker) : -1;
   self->place = self->slot >= 0 ? self->slot : worker_place (self, worker);
   self->started_ns = irisd_now_ns ();
+  if (self->kept != NULL)
+    irisd_kept_set_state (self->kept, IRIS_WIRE_STATE_RUNNING);
   if (self->service->start == NULL)
     self->service->run (self);
   else if (self->service->start (self))
@@ -315,7 +333,7 @@ run_on_worker (gpointer data)
     {
       if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
         give_back (self);
-      else if (irisd_peer_is_gone (self->peer))
+      else if (self->kept == NULL && irisd_peer_is_gone (self->peer))
         {
           irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
           give_back (self);
@@ -353,13 +371,16 @@ irisd_job_abandon (IrisdJob *self)
  * irisd_job_get_payload:
  * @self: a job
  *
- * Returns: its payload, which belongs to it
+ * Returns: its payload, which belongs to it; of one for worker processes only before it is queued
  */
 IrisWireFrame
 irisd_job_get_payload (IrisdJob *self)
 {
   if (self->inline_size > 0)
     return (IrisWireFrame){ self->inline_payload, self->inline_size };
+  if (self->task != NULL)
+    return (IrisWireFrame){ zmq_msg_data (&self->task->payload),
+                            zmq_msg_size (&self->task->payload) };
   return (IrisWireFrame){ zmq_msg_data (&self->payload), zmq_msg_size (&self->payload) };
 }
 

@@ -85,6 +85,12 @@ struct _IrisdJob
   gboolean parked;    /* it waits in its peer's list */
   gboolean withdrawn; /* no worker process has it any more, and the gateway is to end it */
 
+  IrisdKept *kept;   /* NULL if it is volatile; the worker may set its state */
+  guint64 number;    /* by which the journal knows it, or 0 */
+  gboolean detached; /* its connection does not wait for its end */
+  gboolean settled;  /* the journal has told about its end */
+  gboolean due;      /* and has it, until it is acknowledged */
+
   /* Belongs to whoever holds the job: gateway, then worker, then gateway. */
   gint slot; /* the place at whose expense it runs, or -1; and where it waits for one */
   gint wait_place;
@@ -114,6 +120,7 @@ void irisd_job_requeue (IrisdJob *self);
 void irisd_job_requeue_at (IrisdJob *self, gint place);
 void irisd_job_abandon (IrisdJob *self);
 void irisd_job_end (IrisdJob *self);
+gboolean irisd_job_is_orphan (IrisdJob *self);
 gboolean irisd_job_cancel_queued (IrisdJob *self);
 IrisdJobState irisd_job_cancel (IrisdJob *self);
 IrisdJobState irisd_job_get_state (IrisdJob *self);

@@ -140,15 +140,20 @@ irisd_server_rest (IrisdLeases *book, IrisdServer *server)
 }
 
 static void
+begin_unserved (IrisdLeases *book, IrisdTrade *trade, gint64 now)
+{
+  trade->deadline = now + book->rules.wait_us;
+  trade->unserved = TRUE;
+  g_queue_push_tail_link (&book->unserved, &trade->unserved_link);
+}
+
+static void
 close_post (IrisdLeases *book, IrisdPost *post, gint64 now)
 {
   IrisdTrade *trade = post->trade;
   g_free (post);
-  if (--trade->n_posts > 0)
-    return;
-  trade->deadline = now + book->rules.wait_us;
-  trade->unserved = TRUE;
-  g_queue_push_tail_link (&book->unserved, &trade->unserved_link);
+  if (--trade->n_posts == 0)
+    begin_unserved (book, trade, now);
 }
 
 static void
@@ -214,6 +219,26 @@ irisd_server_take_posts (IrisdLeases *book,
       server->posts[i] = server->posts[--server->n_posts];
       close_post (book, post, now);
     }
+}
+
+/**
+ * irisd_leases_expect:
+ * @self: the book
+ * @name: a service
+ * @now: the time
+ *
+ * From now on the service is known, as if its last server had just gone: items that survived irisd
+ * wait for it.
+ */
+void
+irisd_leases_expect (IrisdLeases *self, const char *name, gint64 now)
+{
+  if (g_hash_table_contains (self->trades, name))
+    return;
+  IrisdTrade *trade = new_trade (self, name);
+  trade->summary = g_strdup ("");
+  g_hash_table_insert (self->trades, trade->name, trade);
+  begin_unserved (self, trade, now);
 }
 
 guint

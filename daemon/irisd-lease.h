@@ -143,6 +143,7 @@ gboolean irisd_leases_enroll (IrisdLeases *self,
 void irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now);
 
 gboolean irisd_leases_knows (IrisdLeases *self, const char *name);
+void irisd_leases_expect (IrisdLeases *self, const char *name, gint64 now);
 gboolean irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint64 now);
 IrisdErrandState irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, gint64 now);
 

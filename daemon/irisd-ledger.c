@@ -38,6 +38,7 @@ irisd_ledger_push (IrisdLedger *self, guint64 size)
     grow (self);
   self->sizes[(self->first + self->count) & (self->capacity - 1)] = size;
   self->count++;
+  self->n_pushed++;
   self->sum += size;
 }
 

@@ -12,6 +12,7 @@ G_BEGIN_DECLS
  * IrisdLedger:
  * @count: endings in it
  * @sum: their bytes together
+ * @n_pushed: endings that were ever in it
  *
  * A ring of sizes. All zeroes is an empty one. One thread at a time.
  */
@@ -19,6 +20,7 @@ typedef struct
 {
   guint count;
   guint64 sum;
+  guint64 n_pushed;
 
   /*< private >*/
   guint64 *sizes;

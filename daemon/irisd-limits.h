@@ -41,6 +41,11 @@ typedef struct
   guint64 worker_wait_ms;
   guint64 worker_services;
   guint64 outside_services;
+  guint64 kept_items;
+  guint64 keep_ms;
+  guint64 max_keep_ms;
+  guint64 relaxed_ms;
+  guint64 journal_reserve;
 } IrisdLimits;
 
 /**

@@ -17,6 +17,7 @@ typedef struct _IrisdLetter IrisdLetter;
  * @IRISD_LETTER_INQUIRY: a CANCEL that goes from gateway to gateway (irisd-inquiry.h)
  * @IRISD_LETTER_OUTPUT: what a running command wrote (irisd-command-output.h)
  * @IRISD_LETTER_NOTICE: news about a lease (irisd-outside.h)
+ * @IRISD_LETTER_SLIP: a slip to the journal or back from it (irisd-journal.h)
  */
 typedef enum
 {
@@ -24,6 +25,7 @@ typedef enum
   IRISD_LETTER_INQUIRY,
   IRISD_LETTER_OUTPUT,
   IRISD_LETTER_NOTICE,
+  IRISD_LETTER_SLIP,
 } IrisdLetterKind;
 
 /**

@@ -18,6 +18,7 @@ typedef struct
   char *topology;
   char *tcp;
   char *log_level;
+  char *journal;
   char *config;
   char **plugins;
   char **plugin_dirs;
@@ -38,6 +39,7 @@ raw_options_clear (RawOptions *raw)
   g_free (raw->topology);
   g_free (raw->tcp);
   g_free (raw->log_level);
+  g_free (raw->journal);
   g_free (raw->config);
   g_strfreev (raw->plugins);
   g_strfreev (raw->plugin_dirs);
@@ -69,6 +71,9 @@ parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
       "Load a plug-in; may be given several times", "FILE" },
     { "plugin-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &raw->plugin_dirs,
       "Load all plug-ins of a directory; may be given several times", "DIR" },
+    { "journal", 0, 0, G_OPTION_ARG_FILENAME, &raw->journal,
+      "Keep a journal in DIR, so that items can survive irisd; “none” for no journal (default)",
+      "DIR" },
     { "config", 'c', 0, G_OPTION_ARG_FILENAME, &raw->config,
       "Read FILE instead of the usual configuration files", "FILE" },
     { "check-config", 0, 0, G_OPTION_ARG_NONE, &raw->check_config,
@@ -131,6 +136,7 @@ apply (IrisdConfig *config, const RawOptions *raw, GError **error)
     { "scheduler", raw->scheduler },
     { "topology", raw->topology },
     { "tcp", raw->tcp },
+    { "journal", raw->journal },
     { "bind", raw->no_bind ? "false" : NULL },
     { "log-level", raw->verbose ? "debug" : NULL },
     { "log-level", raw->log_level },

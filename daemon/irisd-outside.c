@@ -86,8 +86,9 @@ static gboolean
 may_give (IrisdErrand *errand, gpointer user_data)
 {
   IrisdOutside *self = user_data;
-  return irisd_peer_get_bytes (irisd_task_of (errand)->job->peer)
-         <= self->core->config->limits.in_flight_bytes;
+  IrisdJob *job = irisd_task_of (errand)->job;
+  return irisd_job_is_orphan (job)
+         || irisd_peer_get_bytes (job->peer) <= self->core->config->limits.in_flight_bytes;
 }
 
 /* Its peer owes too much: the gateway keeps it until that is mended. */
@@ -110,6 +111,8 @@ give (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_dat
   notice->attempt = errand->attempts;
   zmq_msg_copy (&notice->payload, &task->payload);
   task->job->started_ns = irisd_now_ns ();
+  if (task->job->kept != NULL)
+    irisd_kept_set_state (task->job->kept, IRIS_WIRE_STATE_RUNNING);
   irisd_mailbox_post (&notice->worker->gateway->mailbox, &notice->letter);
 }
 
@@ -280,6 +283,22 @@ irisd_outside_knows (IrisdOutside *self, const IrisWireString *name)
   gboolean known = irisd_leases_knows (self->book, text);
   irisd_outside_unlock (self);
   return known;
+}
+
+/**
+ * irisd_outside_expect:
+ * @self: the shared book
+ * @name: the service of an item that survived irisd
+ *
+ * Lets its items wait for a worker process, for as long as if the last one had just gone.
+ */
+void
+irisd_outside_expect (IrisdOutside *self, const IrisWireString *name)
+{
+  g_autofree char *text = iris_wire_string_dup (name);
+  gint64 now = irisd_outside_lock (self);
+  irisd_leases_expect (self->book, text, now);
+  irisd_outside_unlock (self);
 }
 
 /**

@@ -46,6 +46,7 @@ irisd_peer_new (const IrisdRoute *route)
   self->age_link.data = self;
   self->backlog_link.data = self;
   g_queue_init (&self->held);
+  g_queue_init (&self->dues);
   return self;
 }
 
@@ -64,6 +65,7 @@ irisd_peer_unref (IrisdPeer *self)
   g_hash_table_unref (self->jobs);
   irisd_ledger_clear (&self->unacked);
   irisd_outbox_clear (&self->outbox);
+  g_queue_clear_full (&self->dues, g_free);
   g_free (self->name);
   g_free (self);
 }

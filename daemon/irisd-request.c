@@ -134,6 +134,15 @@ handle_greeted (IrisdGateway *self,
     case IRIS_WIRE_PING:
       answer_ping (self, caller, request);
       break;
+    case IRIS_WIRE_FETCH:
+      irisd_gateway_fetch (self, caller, request);
+      break;
+    case IRIS_WIRE_SHOW:
+      irisd_gateway_show (self, caller, request);
+      break;
+    case IRIS_WIRE_LIST:
+      irisd_gateway_list (self, caller, request);
+      break;
     case IRIS_WIRE_BYE:
       irisd_gateway_give_up (self, caller->peer, TRUE);
       break;

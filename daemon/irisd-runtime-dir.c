@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The directory in which irisd's sockets lie, and the lock that keeps it for one irisd.
+ * A directory of irisd's, of its sockets or of its journal, and the lock that keeps it for one
+ * irisd.
  *
  * ZeroMQ unlinks an ipc path before it binds it, so a second daemon would silently take over the
  * sockets of a living one. The lock is therefore taken first, and held until the sockets are gone.
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -26,7 +28,7 @@ struct _IrisdRuntimeDir
 
 /* Only a directory that nobody else can enter keeps others away before a socket's mode is set. */
 static gboolean
-check_directory (const char *path, gboolean shared, GError **error)
+check_directory (const char *path, const char *option, gboolean shared, GError **error)
 {
   struct stat st;
   if (lstat (path, &st) != 0)
@@ -38,7 +40,7 @@ check_directory (const char *path, gboolean shared, GError **error)
   if (!S_ISDIR (st.st_mode))
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "%s is not a directory; choose another with --dir", path);
+                   "%s is not a directory; choose another with %s", path, option);
       return FALSE;
     }
   if (shared && st.st_uid == geteuid () && (st.st_mode & 022) == 0)
@@ -62,15 +64,15 @@ check_directory (const char *path, gboolean shared, GError **error)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
                    "%s has to belong to you and be closed to everybody else (it has mode %04o and "
-                   "owner %u): chmod 700 it, or choose another with --dir",
-                   path, (guint) (st.st_mode & 07777), (guint) st.st_uid);
+                   "owner %u): chmod 700 it, or choose another with %s",
+                   path, (guint) (st.st_mode & 07777), (guint) st.st_uid, option);
       return FALSE;
     }
   return TRUE;
 }
 
 static void
-set_busy_error (int fd, const char *path, GError **error)
+set_busy_error (int fd, const char *path, const char *option, GError **error)
 {
   char pid[32] = "";
   ssize_t n = pread (fd, pid, sizeof pid - 1, 0);
@@ -78,8 +80,19 @@ set_busy_error (int fd, const char *path, GError **error)
     g_strchomp (pid);
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_ALREADY_RUNNING,
                "another irisd (process %s) serves %s already: stop that one, or give this one a "
-               "directory of its own with --dir",
-               n > 0 ? pid : "unknown", path);
+               "directory of its own with %s",
+               n > 0 ? pid : "unknown", path, option);
+}
+
+/* A process that irisd had only just forked when it was killed holds the lock until it runs its own
+ * program: that is worth waiting for. */
+static gboolean
+holder_is_gone (int fd)
+{
+  char text[32] = "";
+  ssize_t n = pread (fd, text, sizeof text - 1, 0);
+  gint64 pid = n > 0 ? g_ascii_strtoll (text, NULL, 10) : 0;
+  return pid > 0 && kill ((pid_t) pid, 0) != 0 && errno == ESRCH;
 }
 
 /* The holder removes the file when it ends. Whoever opened it just before holds a lock on a file
@@ -93,7 +106,7 @@ lock_is_current (int fd, const char *lock_path)
 }
 
 static int
-take_lock (const char *path, GError **error)
+take_lock (const char *path, const char *option, GError **error)
 {
   g_autofree char *lock_path = g_build_filename (path, IRISD_LOCK_NAME, NULL);
   for (;;)
@@ -105,9 +118,9 @@ take_lock (const char *path, GError **error)
                        g_strerror (errno));
           return -1;
         }
-      if (flock (fd, LOCK_EX | LOCK_NB) != 0)
+      if (flock (fd, LOCK_EX | LOCK_NB) != 0 && (!holder_is_gone (fd) || flock (fd, LOCK_EX) != 0))
         {
-          set_busy_error (fd, path, error);
+          set_busy_error (fd, path, option, error);
           close (fd);
           return -1;
         }
@@ -131,6 +144,7 @@ take_lock (const char *path, GError **error)
 /**
  * irisd_runtime_dir_open:
  * @path: an absolute path; its parent has to exist
+ * @option: the option by which the user chooses another one
  * @shared: whether other users are to reach what is in it
  * @error: return location for a #GError
  *
@@ -140,19 +154,19 @@ take_lock (const char *path, GError **error)
  * Returns: (transfer full): the locked directory
  */
 IrisdRuntimeDir *
-irisd_runtime_dir_open (const char *path, gboolean shared, GError **error)
+irisd_runtime_dir_open (const char *path, const char *option, gboolean shared, GError **error)
 {
   if (mkdir (path, shared ? 0711 : 0700) != 0 && errno != EEXIST)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "cannot make the directory %s: %s; choose another with --dir", path,
-                   g_strerror (errno));
+                   "cannot make the directory %s: %s; choose another with %s", path,
+                   g_strerror (errno), option);
       return NULL;
     }
-  if (!check_directory (path, shared, error))
+  if (!check_directory (path, option, shared, error))
     return NULL;
 
-  int fd = take_lock (path, error);
+  int fd = take_lock (path, option, error);
   if (fd < 0)
     return NULL;
 

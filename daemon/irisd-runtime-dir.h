@@ -12,7 +12,8 @@ G_BEGIN_DECLS
 
 typedef struct _IrisdRuntimeDir IrisdRuntimeDir;
 
-IrisdRuntimeDir *irisd_runtime_dir_open (const char *path, gboolean shared, GError **error);
+IrisdRuntimeDir *
+irisd_runtime_dir_open (const char *path, const char *option, gboolean shared, GError **error);
 void irisd_runtime_dir_close (IrisdRuntimeDir *self);
 const char *irisd_runtime_dir_get_path (const IrisdRuntimeDir *self);
 void irisd_runtime_dir_add_endpoint (IrisdRuntimeDir *self, const char *endpoint);

@@ -50,6 +50,26 @@ fill_place (IrisdCore *core, guint id, const IrisStats *stats, IrisWirePlaceStat
     }
 }
 
+static void
+add_journal (IrisWireStatus *status, IrisdJournal *journal)
+{
+  static const char *const names[] = {
+    [IRISD_JOURNAL_READY] = "ready",
+    [IRISD_JOURNAL_FULL] = "full",
+    [IRISD_JOURNAL_FAILED] = "failed",
+  };
+  IrisdJournalHealth health = journal != NULL ? irisd_journal_get_health (journal)
+                                              : IRISD_JOURNAL_READY;
+  status->journal = g_strdup (journal != NULL ? names[health] : "none");
+  status->ready = !status->draining && health == IRISD_JOURNAL_READY;
+  if (journal == NULL)
+    return;
+  if (health != IRISD_JOURNAL_READY)
+    status->journal_says = g_strdup (irisd_journal_get_sentence (journal));
+  status->kept = irisd_journal_get_n_kept (journal);
+  status->damaged = irisd_journal_get_n_damaged (journal);
+}
+
 /**
  * irisd_status_encode:
  * @core: what is shared
@@ -67,6 +87,7 @@ irisd_status_encode (IrisdCore *core, GError **error)
   status->pid = (guint32) getpid ();
   status->uptime_ms = (guint64) (g_get_monotonic_time () - core->started_us) / 1000;
   status->draining = irisd_core_get_phase (core) != IRISD_PHASE_SERVING;
+  add_journal (status, core->journal);
   for (guint i = 0; i < core->n_gateways; i++)
     add_gateway (status, irisd_gateway_get_counters (core->gateways[i]));
   for (guint id = 0; id < core->n_places; id++)

@@ -23,7 +23,8 @@ static gboolean
 is_over_limit (IrisdGateway *self, IrisdPeer *peer, gsize size, Limit *limit)
 {
   const IrisdLimits *limits = &self->core->config->limits;
-  if (g_hash_table_size (peer->jobs) + peer->unacked.count >= limits->in_flight_items)
+  if (g_hash_table_size (peer->jobs) + peer->unacked.count + peer->n_fetches
+      >= limits->in_flight_items)
     *limit = (Limit){ "in-flight-items", limits->in_flight_items };
   else if (irisd_peer_get_bytes (peer) + size > limits->in_flight_bytes)
     *limit = (Limit){ "in-flight-bytes", limits->in_flight_bytes };
@@ -56,6 +57,39 @@ answer_busy (IrisdGateway *self,
   iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_LIMIT_VALUE, limit.value);
   iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_RETRY_AFTER_MS, RETRY_AFTER_MS);
   irisd_gateway_answer (self, caller, &busy);
+}
+
+/**
+ * irisd_gateway_has_credit:
+ * @self: the gateway
+ * @caller: who
+ * @request: a request whose answer takes a credit
+ *
+ * Returns: whether there is one; BUSY was answered if not
+ */
+gboolean
+irisd_gateway_has_credit (IrisdGateway *self,
+                          const IrisdCaller *caller,
+                          const IrisWireMessage *request)
+{
+  Limit limit;
+  if (!is_over_limit (self, caller->peer, request->body.size, &limit))
+    return TRUE;
+  answer_busy (self, caller, request, limit);
+  return FALSE;
+}
+
+/* Kept items need room in the journal as well. */
+static gboolean
+has_room (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *item)
+{
+  guint64 most = self->core->config->limits.kept_items;
+  if (!irisd_gateway_has_credit (self, caller, item))
+    return FALSE;
+  if (!irisd_is_kept (item) || irisd_journal_get_n_kept (self->core->journal) < most)
+    return TRUE;
+  answer_busy (self, caller, item, (Limit){ "kept-items", most });
+  return FALSE;
 }
 
 static const IrisdService *
@@ -185,15 +219,17 @@ check_free_id (IrisdPeer *peer, const IrisWireMessage *item, GError **error)
   return FALSE;
 }
 
-static void
+/* Returns whether it is accepted by now; one that is to be kept has to wait for the journal. */
+static gboolean
 queue_item (IrisdGateway *self,
-            IrisdPeer *peer,
+            const IrisdCaller *caller,
             const IrisdService *service,
             const IrisWireMessage *item,
             zmq_msg_t *body,
             gint home,
             gboolean hinted)
 {
+  IrisdPeer *peer = caller->peer;
   gboolean strict = item->strict;
   IrisdJob *job = irisd_job_new (self->core, &self->mailbox, peer, service, item, body);
   if (service == &irisd_service_outside)
@@ -201,13 +237,22 @@ queue_item (IrisdGateway *self,
   g_hash_table_insert (peer->jobs, job->request_id, job);
   irisd_peer_add_bytes (peer, (gint64) job->charge);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
-  irisd_count (&self->counters.accepted, 1);
   if (hinted)
     atomic_fetch_add_explicit (&self->core->counters[home].hinted, 1, memory_order_relaxed);
+  if (irisd_is_kept (item))
+    {
+      job->home = home;
+      job->strict = strict;
+      irisd_gateway_keep (self, caller, job, item);
+      return FALSE;
+    }
+  irisd_count (&self->counters.accepted, 1);
   irisd_job_queue (job, home, strict);
+  return TRUE;
 }
 
-/* Accepts an item, or answers why not. */
+/* Accepts an item, or answers why not, or lets the journal decide. Returns whether it is accepted.
+ */
 static gboolean
 try_item (IrisdGateway *self,
           const IrisdCaller *caller,
@@ -215,7 +260,6 @@ try_item (IrisdGateway *self,
           zmq_msg_t *body)
 {
   g_autoptr (GError) error = NULL;
-  Limit limit;
   gint home = IRIS_PLACE_ANY;
   gboolean hinted = FALSE;
   const IrisdService *service = NULL;
@@ -223,16 +267,14 @@ try_item (IrisdGateway *self,
       || (service = find_service (self, item, &error)) == NULL
       || !check_options (self, service, item, &error)
       || !check_permission (self, caller, service, item, &error)
-      || !choose_home (self, item, &home, &hinted, &error))
+      || !choose_home (self, item, &home, &hinted, &error)
+      || !irisd_gateway_check_keeping (self, item, &error))
     {
       irisd_gateway_refuse (self, caller, item->request_id, error);
       return FALSE;
     }
-  if (is_over_limit (self, caller->peer, item->body.size, &limit))
-    {
-      answer_busy (self, caller, item, limit);
-      return FALSE;
-    }
+  if (!has_room (self, caller, item))
+    return FALSE;
   if (!irisd_core_begin_item (self->core))
     {
       g_set_error_literal (&error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
@@ -241,8 +283,7 @@ try_item (IrisdGateway *self,
       irisd_gateway_refuse (self, caller, item->request_id, error);
       return FALSE;
     }
-  queue_item (self, caller->peer, service, item, body, home, hinted);
-  return TRUE;
+  return queue_item (self, caller, service, item, body, home, hinted);
 }
 
 static void
@@ -296,6 +337,7 @@ irisd_gateway_submit_batch (IrisdGateway *self,
       return;
     }
 
+  self->batch_size = iter.n_items;
   guint accepted = 0;
   IrisWireMessage item;
   IrisWireBatchStep step;
@@ -308,5 +350,6 @@ irisd_gateway_submit_batch (IrisdGateway *self,
         irisd_gateway_refuse (self, caller, item.request_id, error);
       g_clear_error (&error);
     }
-  answer_accepted (self, caller, batch->request_id, accepted);
+  if (!irisd_gateway_close_batch (self, caller, batch->request_id, accepted))
+    answer_accepted (self, caller, batch->request_id, accepted);
 }

@@ -65,6 +65,7 @@
 #include <iris/wire/iris-wire-encoder.h>
 #include <iris/wire/iris-wire-batch.h>
 #include <iris/wire/iris-wire-map.h>
+#include <iris/wire/iris-wire-kept.h>
 #include <iris/wire/iris-wire-status.h>
 #include <iris/wire/iris-wire-services.h>
 #include <iris/wire/iris-wire-workers.h>

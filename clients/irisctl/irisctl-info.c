@@ -109,6 +109,11 @@ status_json (const IrisClientStatus *status)
   ctl_json_int (builder, "failed", (gint64) status->failed);
   ctl_json_int (builder, "malformed", (gint64) status->malformed);
   ctl_json_int (builder, "refused", (gint64) status->refused);
+  ctl_json_bool (builder, "ready", status->ready);
+  ctl_json_string (builder, "journal", status->journal);
+  ctl_json_string (builder, "journal_says", status->journal_says);
+  ctl_json_int (builder, "kept", (gint64) status->kept);
+  ctl_json_int (builder, "damaged", (gint64) status->damaged);
   json_builder_set_member_name (builder, "places");
   json_builder_begin_array (builder);
   for (guint i = 0; i < status->places->len; i++)
@@ -147,9 +152,14 @@ status_text (const IrisClientStatus *status)
            " accepted, %" G_GUINT64_FORMAT " ended (%" G_GUINT64_FORMAT
            " failed), %" G_GUINT64_FORMAT " in flight\n"
            "refused for a limit: %" G_GUINT64_FORMAT
-           "; messages that did not parse: %" G_GUINT64_FORMAT "\n\n",
+           "; messages that did not parse: %" G_GUINT64_FORMAT "\n",
            status->peers, status->accepted, status->ended, status->failed, status->in_flight,
            status->refused, status->malformed);
+  if (!g_str_equal (status->journal, "none"))
+    g_print ("journal %s%s%s; items kept: %" G_GUINT64_FORMAT "; damaged: %" G_GUINT64_FORMAT "\n",
+             status->journal, *status->journal_says != '\0' ? ": " : "", status->journal_says,
+             status->kept, status->damaged);
+  g_print ("\n");
   for (guint i = 0; i < status->places->len; i++)
     {
       const IrisClientPlaceStatus *place = g_ptr_array_index (status->places, i);

@@ -13,6 +13,10 @@ GBytes *ctl_read_stdin (GError **error);
 /* Submits, waits, and says under which id if asked to. NULL after an error. */
 IrisResult *ctl_submit (Ctl *ctl, IrisRequest *request, GError **error);
 
+/* What a shell would say of a command that has ended, or has no result. */
+int ctl_show_command_result (Ctl *ctl, const IrisResult *result);
+int ctl_command_failure (const Ctl *ctl, const GError *error);
+
 void ctl_result_json (Ctl *ctl, const IrisResult *result, gboolean command);
 
 /* False when standard output, say, is a full disk. */

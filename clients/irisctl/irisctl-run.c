@@ -35,8 +35,8 @@ show_output (IrisRequest *request, gboolean is_error, GBytes *bytes, gpointer da
 }
 
 /* Of an item without a result. */
-static int
-command_failure (const Ctl *ctl, const GError *error)
+int
+ctl_command_failure (const Ctl *ctl, const GError *error)
 {
   if (!output_written)
     return ctl_fail (CTL_FAILED, "cannot write the command's output; it was cancelled");
@@ -50,8 +50,8 @@ command_failure (const Ctl *ctl, const GError *error)
   return ctl_fail_with (error);
 }
 
-static int
-show_command_result (Ctl *ctl, const IrisResult *result)
+int
+ctl_show_command_result (Ctl *ctl, const IrisResult *result)
 {
   gboolean written = TRUE;
 
@@ -137,7 +137,7 @@ run_run (Ctl *ctl, int argc, char **argv)
 
   result = ctl_submit (ctl, request, &error);
 
-  return result != NULL ? show_command_result (ctl, result) : command_failure (ctl, error);
+  return result != NULL ? ctl_show_command_result (ctl, result) : ctl_command_failure (ctl, error);
 }
 
 static const GOptionEntry run_entries[] = {

@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const CtlCommand *const commands[] = {
-  &ctl_places, &ctl_services, &ctl_workers, &ctl_status, &ctl_send, &ctl_map, &ctl_run, &ctl_cancel,
+  &ctl_places, &ctl_services,       &ctl_workers,      &ctl_status, &ctl_send, &ctl_map,  &ctl_run,
+  &ctl_cancel, &ctl_submit_command, &ctl_wait_command, &ctl_result, &ctl_list, &ctl_show,
 };
 
 int
@@ -43,9 +44,12 @@ ctl_exit_status (const GError *error)
     case IRIS_CLIENT_ERROR_SHUTTING_DOWN:
     case IRIS_CLIENT_ERROR_NOT_PERMITTED:
     case IRIS_CLIENT_ERROR_QUEUE_FULL:
+    case IRIS_CLIENT_ERROR_NOT_DURABLE:
+    case IRIS_CLIENT_ERROR_JOURNAL_FAILED:
       return CTL_REFUSED;
     case IRIS_CLIENT_ERROR_UNKNOWN_SERVICE:
     case IRIS_CLIENT_ERROR_NO_SUCH_PLACE:
+    case IRIS_CLIENT_ERROR_NO_SUCH_ITEM:
     case IRIS_CLIENT_ERROR_BAD_ARGUMENT:
       return CTL_USAGE;
     default:
@@ -185,8 +189,9 @@ run_command (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
   g_autoptr (GOptionContext) context = command_context (command, ctl);
   g_autoptr (GError) error = NULL;
 
-  /* What follows the first argument of run belongs to the command it runs. */
-  g_option_context_set_strict_posix (context, command == &ctl_run);
+  /* What follows the first argument of run, or of submit, belongs to the command it runs. */
+  g_option_context_set_strict_posix (context,
+                                     command == &ctl_run || command == &ctl_submit_command);
   if (!g_option_context_parse (context, &argc, &argv, &error))
     return ctl_fail (CTL_USAGE, "%s: %s (see irisctl %s --help)", command->name, error->message,
                      command->name);

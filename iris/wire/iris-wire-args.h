@@ -13,7 +13,7 @@ G_BEGIN_DECLS
  * @data: (nullable): the bytes, borrowed, not NUL-terminated
  * @len: how many
  *
- * UTF-8 text without NUL; in `path` and `args` any bytes but NUL.
+ * UTF-8 text without NUL; in `path`, `args` and `key` any bytes but NUL.
  *
  * Since: 0.1
  */

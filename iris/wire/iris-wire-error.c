@@ -49,6 +49,13 @@ static const struct
   [IRIS_WIRE_ERROR_NOT_PERMITTED] = { "not-permitted",
                                       "this client may not do that; ask who runs irisd" },
   [IRIS_WIRE_ERROR_INTERNAL] = { "internal", "irisd failed; its log says more" },
+  [IRIS_WIRE_ERROR_NOT_DURABLE] = { "not-durable", "this irisd keeps no journal; start it with "
+                                                   "--journal, or send the item as volatile" },
+  [IRIS_WIRE_ERROR_JOURNAL_FAILED] = { "journal-failed",
+                                       "irisd could not write its journal; its log says why" },
+  [IRIS_WIRE_ERROR_NO_SUCH_ITEM] = { "no-such-item",
+                                     "no item of that number is kept: its end was fetched or has "
+                                     "expired, or there never was one" },
   [IRIS_WIRE_ERROR_TIME_LIMIT] = { "time-limit", "the item ran for longer than it may; give it "
                                                  "more time" },
   [IRIS_WIRE_ERROR_NO_SUCH_LEASE] = { "no-such-lease", "the lease has ended; drop the item's work, "

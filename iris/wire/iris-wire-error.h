@@ -37,6 +37,9 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_BUSY: `busy`: a limit on what is in flight is reached; try again later
  * @IRIS_WIRE_ERROR_NOT_PERMITTED: `not-permitted`: this client may not do that
  * @IRIS_WIRE_ERROR_INTERNAL: `internal`: irisd itself failed
+ * @IRIS_WIRE_ERROR_NOT_DURABLE: `not-durable`: this irisd keeps no journal
+ * @IRIS_WIRE_ERROR_JOURNAL_FAILED: `journal-failed`: the journal could not be written
+ * @IRIS_WIRE_ERROR_NO_SUCH_ITEM: `no-such-item`: no item of that number is kept
  * @IRIS_WIRE_ERROR_TIME_LIMIT: `time-limit`: the item ran for longer than it may
  * @IRIS_WIRE_ERROR_NO_SUCH_LEASE: `no-such-lease`: the lease has ended, or never was this worker's
  * @IRIS_WIRE_ERROR_NO_WORKER: `no-worker`: nobody serves the item's service any more
@@ -66,6 +69,9 @@ typedef enum
   IRIS_WIRE_ERROR_BUSY = 16,
   IRIS_WIRE_ERROR_NOT_PERMITTED = 17,
   IRIS_WIRE_ERROR_INTERNAL = 18,
+  IRIS_WIRE_ERROR_NOT_DURABLE = 19,
+  IRIS_WIRE_ERROR_JOURNAL_FAILED = 20,
+  IRIS_WIRE_ERROR_NO_SUCH_ITEM = 21,
   IRIS_WIRE_ERROR_TIME_LIMIT = 28,
   IRIS_WIRE_ERROR_NO_SUCH_LEASE = 25,
   IRIS_WIRE_ERROR_NO_WORKER = 26,

@@ -57,8 +57,15 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_RETRY_AFTER_MS] = UINT32 (retry_after_ms, "retry-after-ms", 0, G_MAXUINT32),
   [IRIS_WIRE_KEY_COUNT] = UINT32 (count, "count", 0, G_MAXUINT32),
   [IRIS_WIRE_KEY_TARGET] = OTHER (ID, target, "target"),
-  [IRIS_WIRE_KEY_STATE] = UINT32 (state, "state", IRIS_WIRE_STATE_QUEUED, IRIS_WIRE_STATE_RUNNING),
+  [IRIS_WIRE_KEY_STATE] =
+      UINT32 (state, "state", IRIS_WIRE_STATE_QUEUED, IRIS_WIRE_STATE_CANCELLED),
   [IRIS_WIRE_KEY_ANYWHERE] = OTHER (BOOLEAN, anywhere, "anywhere"),
+  [IRIS_WIRE_KEY_CLASS] = UINT32 (klass, "class", 0, IRIS_WIRE_CLASS_DURABLE),
+  [IRIS_WIRE_KEY_KEY] = OTHER (RAW, key, "key"),
+  [IRIS_WIRE_KEY_KEEP_MS] = UINT64 (keep_ms, "keep-ms"),
+  [IRIS_WIRE_KEY_ITEM] = UINT64 (item, "item"),
+  [IRIS_WIRE_KEY_WAIT_MS] = UINT64 (wait_ms, "wait-ms"),
+  [IRIS_WIRE_KEY_DETACH] = OTHER (BOOLEAN, detach, "detach"),
   [IRIS_WIRE_KEY_STREAM] = UINT64 (stream, "stream"),
   [IRIS_WIRE_KEY_DIRECTORY] = OTHER (RAW, directory, "directory"),
   [IRIS_WIRE_KEY_ENVIRONMENT] = OTHER (ARGS, environment, "environment"),
@@ -82,8 +89,10 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
 
-#define ITEM_KEYS \
-  (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET))
+#define KEEP_KEYS (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH))
+#define ITEM_KEYS                                                                           \
+  (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET) \
+   | KEEP_KEYS)
 #define COMMAND_KEYS                                                                            \
   (K (STREAM) | K (DIRECTORY) | K (ENVIRONMENT) | K (CLEAR_ENVIRONMENT) | K (NICE) | K (LIMITS) \
    | K (TIME_LIMIT_MS) | K (GRACE_MS))
@@ -115,6 +124,9 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_SERVICES)] = { "SERVICES", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_PING)] = { "PING", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_BYE)] = { "BYE", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_FETCH)] = { "FETCH", K (ITEM) | K (WAIT_MS), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_LIST)] = { "LIST", K (COUNT) | K (STATE) | K (ITEM), 0, FALSE },
+  [SLOT (IRIS_WIRE_SHOW)] = { "SHOW", K (ITEM) | K (WAIT_MS), K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_MORE)] = { "MORE", K (TARGET) | K (GRANT), K (TARGET) | K (GRANT), FALSE },
   [SLOT (IRIS_WIRE_READY)] = { "READY", K (CAPACITY) | K (PLACE), K (CAPACITY), TRUE },
   [SLOT (IRIS_WIRE_DONE)] = { "DONE", K (CONTENT_TYPE), 0, TRUE },
@@ -125,15 +137,20 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_WELCOME)] = { "WELCOME", WELCOME_KEYS | K (FEATURES) | K (NAME) | K (MAX_BATCH),
                                  WELCOME_KEYS, FALSE },
   [SLOT (IRIS_WIRE_MAP_REPLY)] = { "MAP_REPLY", 0, 0, TRUE },
-  [SLOT (IRIS_WIRE_ACCEPTED)] = { "ACCEPTED", K (COUNT), K (COUNT), FALSE },
+  [SLOT (IRIS_WIRE_ACCEPTED)] = { "ACCEPTED", K (COUNT) | K (ITEM), K (COUNT), FALSE },
   [SLOT (IRIS_WIRE_CANCELLING)] = { "CANCELLING", K (STATE), K (STATE), FALSE },
   [SLOT (IRIS_WIRE_STATUS_REPLY)] = { "STATUS_REPLY", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_SERVICES_REPLY)] = { "SERVICES_REPLY", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_PONG)] = { "PONG", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_PENDING)] = { "PENDING", K (STATE) | K (ITEM), K (STATE) | K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_LIST_REPLY)] = { "LIST_REPLY", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_SHOW_REPLY)] = { "SHOW_REPLY", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_RESULT)] = { "RESULT",
-                                RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED), 0,
-                                TRUE },
-  [SLOT (IRIS_WIRE_ERROR_REPLY)] = { "ERROR", ERROR_KEYS | LIMIT_KEYS | RUN_KEYS | K (ENDS),
+                                RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED)
+                                    | K (ITEM),
+                                0, TRUE },
+  [SLOT (IRIS_WIRE_ERROR_REPLY)] = { "ERROR",
+                                     ERROR_KEYS | LIMIT_KEYS | RUN_KEYS | K (ENDS) | K (ITEM),
                                      ERROR_KEYS, FALSE },
   [SLOT (IRIS_WIRE_BUSY)] = { "BUSY", ERROR_KEYS | LIMIT_KEYS | K (RETRY_AFTER_MS), ERROR_KEYS,
                               FALSE },

@@ -58,6 +58,9 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_SERVICES: asks for the services; answered by SERVICES_REPLY
  * @IRIS_WIRE_PING: answered by PONG
  * @IRIS_WIRE_BYE: closes a connection; not answered
+ * @IRIS_WIRE_FETCH: asks how a kept item ended; answered by RESULT, ERROR or PENDING
+ * @IRIS_WIRE_LIST: asks for the kept items; answered by LIST_REPLY
+ * @IRIS_WIRE_SHOW: asks for one kept item; answered by SHOW_REPLY
  * @IRIS_WIRE_MORE: lets an item send more output; not answered
  * @IRIS_WIRE_READY: a worker says what it serves; answered by ENROLLED
  * @IRIS_WIRE_DONE: a worker gives a leased item's result; not answered
@@ -72,6 +75,9 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_STATUS_REPLY: answers STATUS
  * @IRIS_WIRE_SERVICES_REPLY: answers SERVICES
  * @IRIS_WIRE_PONG: answers PING
+ * @IRIS_WIRE_PENDING: answers FETCH, when the item has not ended yet
+ * @IRIS_WIRE_LIST_REPLY: answers LIST
+ * @IRIS_WIRE_SHOW_REPLY: answers SHOW
  * @IRIS_WIRE_RESULT: ends an item that succeeded
  * @IRIS_WIRE_ERROR_REPLY: refuses a request, or ends an item that failed
  * @IRIS_WIRE_BUSY: refuses an item for now
@@ -98,6 +104,9 @@ typedef enum
   IRIS_WIRE_SERVICES = 0x08,
   IRIS_WIRE_PING = 0x09,
   IRIS_WIRE_BYE = 0x0a,
+  IRIS_WIRE_FETCH = 0x0b,
+  IRIS_WIRE_LIST = 0x0c,
+  IRIS_WIRE_SHOW = 0x0d,
   IRIS_WIRE_MORE = 0x25,
   IRIS_WIRE_READY = 0x20,
   IRIS_WIRE_DONE = 0x21,
@@ -112,6 +121,9 @@ typedef enum
   IRIS_WIRE_STATUS_REPLY = 0x86,
   IRIS_WIRE_SERVICES_REPLY = 0x87,
   IRIS_WIRE_PONG = 0x89,
+  IRIS_WIRE_PENDING = 0x8b,
+  IRIS_WIRE_LIST_REPLY = 0x8c,
+  IRIS_WIRE_SHOW_REPLY = 0x8d,
   IRIS_WIRE_RESULT = 0x90,
   IRIS_WIRE_ERROR_REPLY = 0x91,
   IRIS_WIRE_BUSY = 0x92,
@@ -169,6 +181,12 @@ typedef enum
   IRIS_WIRE_KEY_TARGET = 51,
   IRIS_WIRE_KEY_STATE = 52,
   IRIS_WIRE_KEY_ANYWHERE = 53,
+  IRIS_WIRE_KEY_CLASS = 60,
+  IRIS_WIRE_KEY_KEY = 61,
+  IRIS_WIRE_KEY_KEEP_MS = 62,
+  IRIS_WIRE_KEY_ITEM = 63,
+  IRIS_WIRE_KEY_WAIT_MS = 64,
+  IRIS_WIRE_KEY_DETACH = 65,
   IRIS_WIRE_KEY_STREAM = 90,
   IRIS_WIRE_KEY_DIRECTORY = 91,
   IRIS_WIRE_KEY_ENVIRONMENT = 92,
@@ -191,10 +209,14 @@ typedef enum
 
 /**
  * IrisWireState:
- * @IRIS_WIRE_STATE_QUEUED: the item was waiting and will not run
- * @IRIS_WIRE_STATE_RUNNING: the item is running and was asked to stop
+ * @IRIS_WIRE_STATE_QUEUED: the item waits; in CANCELLING: it was waiting and will not run
+ * @IRIS_WIRE_STATE_RUNNING: the item runs; in CANCELLING: it is running and was asked to stop
+ * @IRIS_WIRE_STATE_DONE: the item has ended well
+ * @IRIS_WIRE_STATE_FAILED: the item has ended with an error
+ * @IRIS_WIRE_STATE_CANCELLED: the item was cancelled
  *
- * What CANCELLING tells in key 52.
+ * Where an item is: key 52. An item that irisd keeps can be in each of them, CANCELLING tells only
+ * of the first two.
  *
  * Since: 0.1
  */
@@ -202,7 +224,28 @@ typedef enum
 {
   IRIS_WIRE_STATE_QUEUED = 1,
   IRIS_WIRE_STATE_RUNNING = 2,
+  IRIS_WIRE_STATE_DONE = 3,
+  IRIS_WIRE_STATE_FAILED = 4,
+  IRIS_WIRE_STATE_CANCELLED = 5,
 } IrisWireState;
+
+/**
+ * IrisWireClass:
+ * @IRIS_WIRE_CLASS_VOLATILE: the item is lost if irisd is; nothing is written
+ * @IRIS_WIRE_CLASS_RELAXED: the item is on the disk some 50 milliseconds after it was accepted
+ * @IRIS_WIRE_CLASS_DURABLE: the item is on the disk before it is accepted, its end before it is
+ * told
+ *
+ * What of an item survives a crash: key 60.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  IRIS_WIRE_CLASS_VOLATILE = 0,
+  IRIS_WIRE_CLASS_RELAXED = 1,
+  IRIS_WIRE_CLASS_DURABLE = 2,
+} IrisWireClass;
 
 /**
  * IrisWireChannel:
@@ -286,6 +329,12 @@ typedef struct
  * @target: key 51, request id of the item that is meant
  * @state: key 52, an #IrisWireState
  * @anywhere: key 53, the item may be of another connection
+ * @klass: key 60, an #IrisWireClass
+ * @key: key 61, what makes two submissions the same item
+ * @keep_ms: key 62, how long the item's end is kept, in milliseconds
+ * @item: key 63, the number by which irisd knows a kept item, from 1
+ * @wait_ms: key 64, how long to wait for an item's end, in milliseconds
+ * @detach: key 65, do not tell how the item ends
  * @stream: key 90, send output as it comes, this many bytes without a MORE
  * @directory: key 91, the command's working directory
  * @environment: key 92, NAME=VALUE sets a variable of the command, NAME takes one away
@@ -357,6 +406,13 @@ typedef struct
   guint32 count;
   guint32 state;
   gboolean anywhere;
+
+  guint32 klass;
+  gboolean detach;
+  IrisWireString key;
+  guint64 keep_ms;
+  guint64 item;
+  guint64 wait_ms;
 
   guint64 stream;
   IrisWireString directory;

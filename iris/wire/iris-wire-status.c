@@ -45,6 +45,11 @@ static const IrisWireRecordField fields[] = {
   FIELD (11, UINT64, refused, "refused"),
   { "places", 12, IRIS_WIRE_RECORD_LIST, G_STRUCT_OFFSET (IrisWireStatus, places),
     G_STRUCT_OFFSET (IrisWireStatus, n_places), &place_record },
+  FIELD (20, BOOLEAN, ready, "ready"),
+  FIELD (21, STRING, journal, "journal"),
+  FIELD (22, STRING, journal_says, "journal-says"),
+  FIELD (23, UINT64, kept, "kept"),
+  FIELD (24, UINT64, damaged, "damaged"),
 };
 
 static const IrisWireRecord record = IRIS_WIRE_RECORD (IrisWireStatus, fields);

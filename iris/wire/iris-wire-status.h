@@ -52,6 +52,11 @@ typedef struct
  * @failed: key 9, items that ended with an error
  * @malformed: key 10, messages that did not parse
  * @refused: key 11, items refused with BUSY
+ * @ready: key 20, it takes all kinds of items
+ * @journal: key 21, `none`, `ready`, `full` or `failed`; owned
+ * @journal_says: key 22, why it is not ready; owned
+ * @kept: key 23, items that it keeps
+ * @damaged: key 24, items and stretches of the journal that could not be read at the start
  * @n_places: length of @places
  * @places: (array length=n_places): key 12; owned
  *
@@ -73,6 +78,11 @@ typedef struct
   guint64 failed;
   guint64 malformed;
   guint64 refused;
+  gboolean ready;
+  char *journal;
+  char *journal_says;
+  guint64 kept;
+  guint64 damaged;
   guint n_places;
   IrisWirePlaceStatus *places;
 } IrisWireStatus;

@@ -137,13 +137,16 @@ read_body (guint type, IrisWireFrame body, const IrisWireLimits *limits)
     READ_RECORD (IrisWireServices, services, body, limits);
   else if (type == IRIS_WIRE_WORKERS_REPLY)
     READ_RECORD (IrisWireWorkers, workers, body, limits);
+  else if (type == IRIS_WIRE_LIST_REPLY)
+    READ_RECORD (IrisWireKept, kept, body, limits);
 }
 
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
-  static const guint8 bodies[] = { IRIS_WIRE_BATCH, IRIS_WIRE_MAP_REPLY, IRIS_WIRE_STATUS_REPLY,
-                                   IRIS_WIRE_SERVICES_REPLY, IRIS_WIRE_WORKERS_REPLY };
+  static const guint8 bodies[] = { IRIS_WIRE_BATCH,         IRIS_WIRE_MAP_REPLY,
+                                   IRIS_WIRE_STATUS_REPLY,  IRIS_WIRE_SERVICES_REPLY,
+                                   IRIS_WIRE_WORKERS_REPLY, IRIS_WIRE_LIST_REPLY };
   IrisWireFrame frames[MOST_FRAMES];
   IrisWireMessage message;
   g_autoptr (GError) error = NULL;

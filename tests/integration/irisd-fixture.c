@@ -146,15 +146,15 @@ irisd_wait (Irisd *self)
   return -g_subprocess_get_term_sig (self->process);
 }
 
-static void
-remove_all (const char *path)
+void
+irisd_remove_all (const char *path)
 {
   g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
   for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;)
     {
       g_autofree char *child = g_build_filename (path, name, NULL);
       if (g_file_test (child, G_FILE_TEST_IS_DIR) && !g_file_test (child, G_FILE_TEST_IS_SYMLINK))
-        remove_all (child);
+        irisd_remove_all (child);
       else
         g_unlink (child);
     }
@@ -171,7 +171,19 @@ void
 irisd_free (Irisd *self)
 {
   g_autofree char *base = g_path_get_dirname (self->dir);
-  remove_all (base);
+  irisd_remove_all (base);
+  irisd_release (self);
+}
+
+/**
+ * irisd_release:
+ * @self: an irisd that has ended
+ *
+ * Leaves what it left.
+ */
+void
+irisd_release (Irisd *self)
+{
   g_object_unref (self->process);
   g_free (self->dir);
   g_free (self->front);

@@ -51,6 +51,8 @@ irisd_spawn (const char *dir, const char *config, const char *const *options, in
 void die_with_test (gpointer data);
 void irisd_signal (Irisd *self, int signal_number);
 int irisd_wait (Irisd *self);
+void irisd_release (Irisd *self);
+void irisd_remove_all (const char *path);
 void irisd_free (Irisd *self);
 void irisd_finish (Irisd *self);
 char *irisd_read_log (Irisd *self);

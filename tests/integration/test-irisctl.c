@@ -514,6 +514,92 @@ START_TEST (an_interrupted_command_is_cancelled)
 }
 END_TEST
 
+/* Another irisd, with a journal, in place of the fixture's. */
+static void
+restart_with_journal (void)
+{
+  g_autofree char *dir = g_strdup (irisd->dir);
+  g_autofree char *journal = g_strdup_printf ("--journal=%s.journal", dir);
+  const char *const options[] = { TWO_PLACES, journal, NULL };
+
+  irisd_signal (irisd, SIGKILL);
+  irisd_wait (irisd);
+  irisd_release (irisd);
+  irisd = irisd_start_in (dir, NULL, options);
+}
+
+/* The number that submit --detach prints. */
+static char *
+submitted (void)
+{
+  assert_status (0);
+  ck_assert_uint_gt (g_ascii_strtoull (out, NULL, 10), 0);
+  return g_strndup (out, strcspn (out, "\n"));
+}
+
+START_TEST (kept_items_survive_and_are_looked_after)
+{
+  restart_with_journal ();
+  irisctl ("submit", "echo", "hello");
+  assert_status (0);
+  ck_assert_str_eq (out, "hello");
+  irisctl ("submit", "--class", "relaxed", "-D", "echo", "two");
+  g_autofree char *two = submitted ();
+  irisctl ("wait", two);
+  assert_status (0);
+  /* A durable one takes the relaxed one along to the disk. */
+  irisctl ("submit", "--detach", "--key", "k", "--keep", "1h", "command", "sh", "-c",
+           "echo out; exit 3");
+  g_autofree char *item = submitted ();
+  irisctl ("wait", two, item);
+  assert_status (0);
+  g_autofree char *ended = g_strdup_printf ("%s done\n%s done\n", two, item);
+  ck_assert_str_eq (out, ended);
+  restart_with_journal ();
+
+  /* What was handed over is no longer listed; what was only waited for is. */
+  irisctl ("list", "--json");
+  assert_status (0);
+  g_autoptr (JsonNode) list = json ();
+  ck_assert_uint_eq (json_array_get_length (json_node_get_array (list)), 2);
+  ck_assert_str_eq (json_object_get_string_member (element (list, 1), "key"), "k");
+  ck_assert_str_eq (json_object_get_string_member (element (list, 0), "class"), "relaxed");
+  irisctl ("show", item);
+  assert_status (0);
+  ck_assert_ptr_nonnull (strstr (out, "state     done"));
+  irisctl ("list", "--state", "queued");
+  ck_assert_ptr_null (strstr (out, "done"));
+  irisctl ("result", item);
+  assert_status (3);
+  ck_assert_str_eq (out, "out\n");
+  irisctl ("result", two);
+  assert_status (0);
+  ck_assert_str_eq (out, "two");
+  irisctl ("result", two);
+  assert_status (2);
+  irisctl ("status");
+  ck_assert_ptr_nonnull (strstr (out, "journal ready; items kept: 1"));
+}
+END_TEST
+
+START_TEST (what_cannot_be_kept_is_said)
+{
+  irisctl ("submit", "echo", "x");
+  assert_status (4);
+  ck_assert_ptr_nonnull (strstr (err, "--journal"));
+  irisctl ("submit", "--class", "volatile", "--key", "k", "echo", "x");
+  assert_status (2);
+  irisctl ("submit", "--class", "eternal", "echo", "x");
+  assert_status (2);
+  irisctl ("submit", "--keep", "soon", "echo", "x");
+  assert_status (2);
+  irisctl ("wait", "0");
+  assert_status (2);
+  irisctl ("list", "--state", "lost");
+  assert_status (2);
+}
+END_TEST
+
 START_TEST (an_irisd_that_dies_is_an_error)
 {
   g_autofree char *begun = gate_new (irisd, "begun");
@@ -556,6 +642,8 @@ main (void)
   tcase_add_test (tcase, a_file_that_fails_is_named_and_the_rest_goes_on);
   tcase_add_test (tcase, a_service_that_does_not_exist_is_one_error_and_not_one_a_file);
   tcase_add_test (tcase, an_interrupted_command_is_cancelled);
+  tcase_add_test (tcase, kept_items_survive_and_are_looked_after);
+  tcase_add_test (tcase, what_cannot_be_kept_is_said);
   tcase_add_test (tcase, an_irisd_that_dies_is_an_error);
   suite_add_tcase (suite, tcase);
   return run_suite (suite);

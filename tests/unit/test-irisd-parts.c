@@ -320,9 +320,9 @@ START_TEST (a_directory_belongs_to_one_at_a_time)
   g_autofree char *base = g_dir_make_tmp ("irisd-XXXXXX", NULL);
   g_autofree char *path = g_build_filename (base, "d", NULL);
   g_autoptr (GError) error = NULL;
-  IrisdRuntimeDir *first = irisd_runtime_dir_open (path, FALSE, NULL);
+  IrisdRuntimeDir *first = irisd_runtime_dir_open (path, "--dir", FALSE, NULL);
   ck_assert_ptr_nonnull (first);
-  ck_assert_ptr_null (irisd_runtime_dir_open (path, FALSE, &error));
+  ck_assert_ptr_null (irisd_runtime_dir_open (path, "--dir", FALSE, &error));
   ck_assert (g_error_matches (error, IRISD_ERROR, IRISD_ERROR_ALREADY_RUNNING));
   g_clear_error (&error);
 
@@ -334,7 +334,7 @@ START_TEST (a_directory_belongs_to_one_at_a_time)
   irisd_runtime_dir_close (first);
   ck_assert (!g_file_test (socket, G_FILE_TEST_EXISTS));
 
-  IrisdRuntimeDir *second = irisd_runtime_dir_open (path, FALSE, NULL);
+  IrisdRuntimeDir *second = irisd_runtime_dir_open (path, "--dir", FALSE, NULL);
   ck_assert_ptr_nonnull (second);
   irisd_runtime_dir_close (second);
   ck_assert_int_eq (g_rmdir (path), 0);
@@ -348,7 +348,7 @@ START_TEST (a_link_is_no_directory)
   g_autofree char *path = g_build_filename (base, "link", NULL);
   ck_assert_int_eq (symlink (base, path), 0);
   g_autoptr (GError) error = NULL;
-  ck_assert_ptr_null (irisd_runtime_dir_open (path, FALSE, &error));
+  ck_assert_ptr_null (irisd_runtime_dir_open (path, "--dir", FALSE, &error));
   ck_assert (g_error_matches (error, IRISD_ERROR, IRISD_ERROR_FAILED));
   g_unlink (path);
   g_rmdir (base);

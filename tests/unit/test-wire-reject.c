@@ -134,7 +134,7 @@ static const HeaderCase header_cases[] = {
     "key 50 (count) must be 0 to 4294967295" },
   { 0x01, "82 01 02 02 01", IRIS_WIRE_ERROR_BAD_ARGUMENT, "must not exceed key 2" },
   { 0x01, "82 01 00 02 01", IRIS_WIRE_ERROR_BAD_ARGUMENT, "key 1 (version-min) must be 1 to" },
-  { 0x85, "81 34 03", IRIS_WIRE_ERROR_BAD_ARGUMENT, "key 52 (state) must be 1 to 2" },
+  { 0x85, "81 34 06", IRIS_WIRE_ERROR_BAD_ARGUMENT, "key 52 (state) must be 1 to 5" },
 };
 
 START_TEST (each_bad_header_is_refused_with_its_code_and_words)
@@ -204,7 +204,7 @@ static const FrameCase frame_cases[] = {
   { 1, "", 0, IRIS_WIRE_ERROR_MALFORMED },
   { 1, "\x09\x09", 2, IRIS_WIRE_ERROR_MALFORMED },
   { 1, "\x00", 1, IRIS_WIRE_ERROR_UNKNOWN_TYPE },
-  { 1, "\x0b", 1, IRIS_WIRE_ERROR_UNKNOWN_TYPE },
+  { 1, "\x3f", 1, IRIS_WIRE_ERROR_UNKNOWN_TYPE },
   { 1, "\x80", 1, IRIS_WIRE_ERROR_UNKNOWN_TYPE },
   { 1, "\xff", 1, IRIS_WIRE_ERROR_UNKNOWN_TYPE },
   { 1, "\x29", 1, IRIS_WIRE_ERROR_UNKNOWN_TYPE },
@@ -390,7 +390,7 @@ START_TEST (the_encoder_refuses_what_the_decoder_would)
   G_STMT_END
 
   iris_wire_encoder_init (&encoder, NULL);
-  iris_wire_message_init (&message, (IrisWireType) 0x0b, id);
+  iris_wire_message_init (&message, (IrisWireType) 0x3f, id);
   REFUSED (UNKNOWN_TYPE);
   iris_wire_message_init (&message, IRIS_WIRE_SUBMIT, id);
   REFUSED (MALFORMED); /* no service */

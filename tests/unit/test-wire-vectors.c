@@ -131,6 +131,7 @@ rewrite_body (const IrisWireMessage *message, const IrisWireLimits *limits, GErr
   g_autoptr (IrisWireStatus) status = NULL;
   g_autoptr (IrisWireServices) services = NULL;
   g_autoptr (IrisWireWorkers) workers = NULL;
+  g_autoptr (IrisWireKept) kept = NULL;
 
   switch (message->type)
     {
@@ -147,6 +148,10 @@ rewrite_body (const IrisWireMessage *message, const IrisWireLimits *limits, GErr
     case IRIS_WIRE_SERVICES_REPLY:
       services = iris_wire_services_decode (message->body, limits, error);
       return services != NULL ? iris_wire_services_encode (services, limits, error) : NULL;
+    case IRIS_WIRE_LIST_REPLY:
+    case IRIS_WIRE_SHOW_REPLY:
+      kept = iris_wire_kept_decode (message->body, limits, error);
+      return kept != NULL ? iris_wire_kept_encode (kept, limits, error) : NULL;
     default:
       ck_abort_msg ("type 0x%02x has no body with a structure", message->type);
       return NULL;

@@ -13,14 +13,15 @@ KEYS = {
     15: "path", 16: "quiet", 19: "home", 20: "place", 21: "worker", 23: "queue-ns", 24: "run-ns", 25: "bytes",
     26: "exit-status", 27: "signal", 28: "stdout-length", 30: "truncated", 40: "code", 41: "error-name",
     42: "sentence", 43: "ends", 44: "limit", 45: "limit-value", 46: "retry-after-ms", 50: "count", 51: "target",
-    52: "state", 53: "anywhere",
+    52: "state", 53: "anywhere", 60: "class", 61: "key", 62: "keep-ms", 63: "item", 64: "wait-ms", 65: "detach",
     80: "progress", 81: "fraction", 82: "note", 83: "capacity", 84: "lease-ms", 85: "again", 86: "attempt",
     87: "silence-ms", 90: "stream", 91: "directory", 92: "environment", 93: "clear-environment", 94: "nice",
     95: "limits", 96: "time-limit-ms", 97: "grace-ms", 98: "channel", 99: "grant",
 }
 TYPES = {
     "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
-    "SERVICES": 0x08, "PING": 0x09, "BYE": 0x0A, "MORE": 0x25, "WELCOME": 0x81, "MAP_REPLY": 0x82, "ACCEPTED": 0x83,
+    "SERVICES": 0x08, "PING": 0x09, "BYE": 0x0A, "FETCH": 0x0B, "LIST": 0x0C, "SHOW": 0x0D,
+    "MORE": 0x25, "PENDING": 0x8B, "LIST_REPLY": 0x8C, "SHOW_REPLY": 0x8D, "WELCOME": 0x81, "MAP_REPLY": 0x82, "ACCEPTED": 0x83,
     "CANCELLING": 0x85, "STATUS_REPLY": 0x86, "SERVICES_REPLY": 0x87, "PONG": 0x89, "RESULT": 0x90, "ERROR": 0x91,
     "READY": 0x20, "DONE": 0x21, "FAIL": 0x22, "EXTEND": 0x23, "REPORT": 0x24, "WORKERS": 0x27, "PROGRESS": 0x94,
     "LEASE": 0xA0, "STOP": 0xA1, "ENROLLED": 0xA2, "WORKERS_REPLY": 0xA7,
@@ -176,6 +177,15 @@ valid("status", "asks for the counters", "STATUS", {})
 valid("services", "asks for the services", "SERVICES", {})
 valid("ping", "is anybody there?", "PING", {})
 valid("bye", "closes a connection", "BYE", {}, number=9)
+valid("submit-durable", "an item that survives, once, whose end is kept for an hour", "SUBMIT",
+      {10: "echo", 60: 2, 61: "order-7", 62: 3600000}, b"hello", number=2)
+valid("submit-relaxed", "a detached item with a key that is no text", "SUBMIT", {10: "echo", 60: 1, 61: b"\xff\x01", 65: True})
+valid("submit-volatile", "the default class, said out loud", "SUBMIT", {10: "echo", 60: 0, 65: False})
+valid("fetch", "asks how an item ended, and waits for it", "FETCH", {63: 7, 64: 2**64 - 1})
+valid("fetch-now", "without waiting", "FETCH", {63: 2**40})
+valid("list", "all kept items", "LIST", {})
+valid("list-page", "at most ten that are done, behind number 7", "LIST", {50: 10, 52: 3, 63: 7})
+valid("show", "asks about an item", "SHOW", {63: 7, 64: 1000})
 valid("submit-command-options", "a command with all that can be said of one", "SUBMIT",
       {10: "command", 14: ["make"], 90: 65536, 91: "/srv/caf\u00e9", 92: ["CC=clang", "LANG", "EMPTY="], 93: True, 94: 19,
        95: ["cpu=60", "memory=1073741824", "output=0"], 96: 2**40, 97: 0})
@@ -193,17 +203,30 @@ PLACES = [
 valid("map-reply", "two places", "MAP_REPLY", {}, pack(PLACES), value=plain(PLACES))
 valid("map-reply-none", "no places", "MAP_REPLY", {}, pack([]), value=[])
 valid("accepted", "one item", "ACCEPTED", {50: 1}, number=2)
+valid("accepted-kept", "one item that is kept", "ACCEPTED", {50: 1, 63: 7}, number=2)
 valid("accepted-none", "all items of a batch were refused", "ACCEPTED", {50: 0}, number=3)
 valid("cancelling-queued", "the item will not run", "CANCELLING", {52: 1}, number=4)
 valid("cancelling-running", "the item was asked to stop", "CANCELLING", {52: 2}, number=4)
 STATUS = {
     0: "0.1.0", 1: 4711, 2: 86400000, 3: "place", 4: False, 5: 3, 6: 2, 7: 100000, 8: 99998, 9: 1, 10: 5, 11: 7,
     12: [{0: 0, 1: "l2:0", 2: 50000, 3: 49999, 4: 10, 5: 11, 6: 2**40, 7: 123456789012, 8: 4}],
+    20: False, 21: "full", 22: "the journal's disk is full", 23: 12, 24: 1,
 }
 valid("status-reply", "one place", "STATUS_REPLY", {}, pack(STATUS), value=plain(STATUS))
 SERVICES = [{0: "echo", 1: "gives the body back"}, {0: "sha256", 1: "digest of a file or of the body"}]
 valid("services-reply", "two services", "SERVICES_REPLY", {}, pack(SERVICES), value=plain(SERVICES))
 valid("pong", "yes", "PONG", {})
+valid("pending", "the item runs", "PENDING", {52: 2, 63: 7})
+KEPT = [
+    {0: 7, 1: 1, 2: 1, 3: "echo", 4: "", 5: 5, 6: 0, 7: 1767225600000, 8: 0, 9: 0},
+    {0: 9, 1: 5, 2: 2, 3: "command", 4: "order-7", 5: 0, 6: 1, 7: 1767225600000, 8: 1767225601000, 9: 1767312001000},
+]
+valid("list-reply", "two items", "LIST_REPLY", {}, pack(KEPT), value=plain(KEPT))
+valid("list-reply-none", "no items", "LIST_REPLY", {}, pack([]), value=[])
+valid("show-reply", "one item", "SHOW_REPLY", {}, pack(KEPT[1:]), value=plain(KEPT[1:]))
+valid("result-kept", "of an item that is kept", "RESULT", {19: 0, 20: 0, 63: 7}, b"hello", number=2)
+valid("error-kept", "a kept item that was cancelled", "ERROR",
+      {40: 10, 41: "cancelled", 42: "the item was cancelled before it ran", 43: True, 63: 9}, number=2)
 valid("result-echo", "ends an item well", "RESULT", {19: 1, 20: 0, 21: 0, 23: 20480, 24: 1536, 25: 5}, b"hello", number=2)
 valid("result-command", "a command that exited; three bytes of output, then two of standard error", "RESULT",
       {13: "application/octet-stream", 19: 0, 20: 0, 21: 3, 23: 2**32, 24: 2**33, 26: 1, 28: 3, 30: False}, b"outer")
@@ -309,7 +332,12 @@ bad_header("range-hint-large", "beyond 31 bits", "bad-argument", "820aa00bce8000
 bad_header("range-ack", "gives nothing back", "bad-argument", "813200", kind="ACK")
 bad_header("range-versions", "from 2 to 1", "bad-argument", "8201020201", kind="HELLO")
 bad_header("range-version-0", "there is no version 0", "bad-argument", "8201000201", kind="HELLO")
-bad_header("range-state", "no such state", "bad-argument", "813403", kind="CANCELLING")
+bad_header("range-state", "no such state", "bad-argument", "813406", kind="CANCELLING")
+bad_header("range-class", "no such class", "bad-argument", "820aa03c03")
+bad_header("type-key", "a number for bytes", "malformed", "820aa03d01")
+bad_header("fetch-missing", "FETCH without a number", "malformed", "80", kind="FETCH")
+bad_header("fetch-negative", "a number below zero", "malformed", "813fff", kind="FETCH")
+bad_header("pending-missing", "PENDING without a state", "malformed", "813f07", kind="PENDING")
 bad_header("range-fraction", "more than all of it", "bad-argument", "8151ce000f4241", kind="REPORT")
 bad_header("range-attempt", "attempts are counted from 1", "bad-argument", "830aa154540a5600", kind="LEASE")
 bad_header("ready-missing", "READY without a capacity", "malformed", "80", kind="READY")
@@ -350,6 +378,10 @@ for kind, name, meaning, code, body, more in [
         ("STATUS_REPLY", "status-list", "a list for a map", "malformed", pack([STATUS]), {}),
         ("STATUS_REPLY", "status-negative", "a counter below zero", "malformed", pack({**STATUS, 7: -1}), {}),
         ("WORKERS_REPLY", "workers-text", "text for a list", "malformed", pack([{**WORKERS[0], 1: "thumbnail"}]), {}),
+        ("LIST_REPLY", "list-missing", "an item without a service", "malformed",
+         pack([{k: v for k, v in KEPT[0].items() if k != 3}]), {}),
+        ("LIST_REPLY", "list-limit", "two items where one is allowed", "too-large", pack(KEPT),
+         {"limits": {"max-entries": 1}}),
         ("SERVICES_REPLY", "services-cut", "claims two, holds one", "malformed", b"\x92" + pack(SERVICES[0]), {}),
 ]:
     invalid(name, meaning + " (the frames are good, the body is refused)", code, frames_of(kind, 1, {}, body),

@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include <iris-client/iris-request.h>
+#include "iris-request-private.h"
+
 #include <iris/iris.h>
 
 G_BEGIN_DECLS
@@ -31,6 +32,10 @@ struct _IrisClientCall
   IrisClientCallState state;
   IrisRequest *request;             /* of a SUBMIT */
   guint8 target[IRIS_WIRE_ID_SIZE]; /* of a CANCEL */
+  guint64 item;                     /* of FETCH, SHOW, LIST */
+  guint64 wait_ms;                  /* of FETCH and SHOW */
+  guint32 count;                    /* of LIST */
+  guint32 wanted;                   /* of LIST: the state */
   gint32 place;                     /* of a SUBMIT: its hint, looked up; -1 for none */
   gsize size;                       /* bytes of payload */
   gsize owed;                       /* bytes of output that were taken and not granted anew */
@@ -52,6 +57,19 @@ iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, co
 #define IRIS_CLIENT_OUTPUT_WINDOW (256 * 1024)
 
 void iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessage *message);
+
+/* Whether it is answered by an ending, which holds a credit until it is acknowledged. */
+static inline gboolean
+iris_client_call_takes_credit (const IrisClientCall *self)
+{
+  return self->type == IRIS_WIRE_SUBMIT || self->type == IRIS_WIRE_FETCH;
+}
+
+static inline gboolean
+iris_client_call_is_detached (const IrisClientCall *self)
+{
+  return self->type == IRIS_WIRE_SUBMIT && self->request->detached;
+}
 
 /* Request ids: eight random bytes of the client, then a serial number. */
 void iris_client_id_write (guint8 *id, const guint8 *prefix, guint64 serial);

@@ -81,6 +81,19 @@ fill_command (const IrisRequest *request, IrisWireMessage *message)
 }
 
 static void
+fill_question (IrisClientCall *self, IrisWireMessage *message)
+{
+  if (self->item > 0 || self->type != IRIS_WIRE_LIST)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, self->item);
+  if (self->wait_ms > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_WAIT_MS, self->wait_ms);
+  if (self->count > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_COUNT, self->count);
+  if (self->wanted > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_STATE, self->wanted);
+}
+
+static void
 fill_submit (IrisClientCall *self, IrisWireMessage *message)
 {
   IrisRequest *request = self->request;
@@ -95,8 +108,14 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
   if (request->args != NULL)
     iris_wire_message_set_args (message, (const char *const *) request->args);
   fill_command (request, message);
-  /* How it ends is what counts; being accepted is not worth a message. */
-  iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_QUIET, TRUE);
+  if (request->durability != IRIS_DURABILITY_VOLATILE)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_CLASS, request->durability);
+  set_string (message, IRIS_WIRE_KEY_KEY, request->key);
+  if (request->keep_set)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_KEEP_MS, request->keep_ms);
+  /* How it ends is what counts; being accepted is only worth a message if nothing else comes. */
+  iris_wire_message_set_boolean (
+      message, request->detached ? IRIS_WIRE_KEY_DETACH : IRIS_WIRE_KEY_QUIET, TRUE);
   if (request->payload != NULL)
     {
       gsize size;
@@ -121,6 +140,9 @@ iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessa
   iris_wire_message_init (message, self->type, id);
   if (self->type == IRIS_WIRE_SUBMIT)
     fill_submit (self, message);
+  else if (self->type == IRIS_WIRE_FETCH || self->type == IRIS_WIRE_SHOW
+           || self->type == IRIS_WIRE_LIST)
+    fill_question (self, message);
   else if (self->type == IRIS_WIRE_CANCEL)
     {
       /* Half of an id of ours is random, so it cannot be somebody else's by accident. */

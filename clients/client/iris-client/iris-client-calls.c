@@ -14,7 +14,7 @@
 #include "iris-result-private.h"
 
 /* Whether the caller is where the client belongs. */
-static gboolean
+gboolean
 iris_client_in_context (IrisClient *self)
 {
   GMainContext *here = g_main_context_get_thread_default ();
@@ -23,8 +23,8 @@ iris_client_in_context (IrisClient *self)
 }
 
 /* The task behind @call, which is over now. */
-static GTask *
-take_task (IrisClientCall *call)
+GTask *
+iris_client_call_take_task (IrisClientCall *call)
 {
   GTask *task = call->owner;
   IrisClient *self = g_task_get_source_object (task);
@@ -35,8 +35,8 @@ take_task (IrisClientCall *call)
   return task;
 }
 
-static void
-return_error (GTask *task, IrisClientCall *call, const GError *error)
+void
+iris_client_return_error (GTask *task, IrisClientCall *call, const GError *error)
 {
   /* Whoever cancels through a GCancellable looks for GIO's own error. */
   if (call->cancelled && error->domain == IRIS_CLIENT_ERROR
@@ -46,8 +46,8 @@ return_error (GTask *task, IrisClientCall *call, const GError *error)
     g_task_return_error (task, g_error_copy (error));
 }
 
-static void
-return_unreadable (GTask *task, const GError *error)
+void
+iris_client_return_unreadable (GTask *task, const GError *error)
 {
   g_task_return_new_error (task, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_PROTOCOL,
                            "irisd's answer cannot be read: %s", error->message);
@@ -56,10 +56,10 @@ return_unreadable (GTask *task, const GError *error)
 static void
 connect_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
-  g_autoptr (GTask) task = take_task (call);
+  g_autoptr (GTask) task = iris_client_call_take_task (call);
 
   if (error != NULL)
-    return_error (task, call, error);
+    iris_client_return_error (task, call, error);
   else
     g_task_return_boolean (task, TRUE);
 }
@@ -67,10 +67,10 @@ connect_done (IrisClientCall *call, const IrisWireMessage *answer, const GError 
 static void
 submit_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
-  g_autoptr (GTask) task = take_task (call);
+  g_autoptr (GTask) task = iris_client_call_take_task (call);
 
   if (error != NULL)
-    return_error (task, call, error);
+    iris_client_return_error (task, call, error);
   else
     g_task_return_pointer (task, iris_result_new_from_wire (answer),
                            (GDestroyNotify) iris_result_unref);
@@ -79,14 +79,14 @@ submit_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *
 static void
 services_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
-  g_autoptr (GTask) task = take_task (call);
+  g_autoptr (GTask) task = iris_client_call_take_task (call);
   g_autoptr (IrisWireServices) services = NULL;
   g_autoptr (GError) local = NULL;
 
   if (error != NULL)
-    return_error (task, call, error);
+    iris_client_return_error (task, call, error);
   else if ((services = iris_wire_services_decode (answer->body, NULL, &local)) == NULL)
-    return_unreadable (task, local);
+    iris_client_return_unreadable (task, local);
   else
     g_task_return_pointer (task, iris_client_services_new_from_wire (services),
                            (GDestroyNotify) g_ptr_array_unref);
@@ -95,14 +95,14 @@ services_done (IrisClientCall *call, const IrisWireMessage *answer, const GError
 static void
 workers_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
-  g_autoptr (GTask) task = take_task (call);
+  g_autoptr (GTask) task = iris_client_call_take_task (call);
   g_autoptr (IrisWireWorkers) workers = NULL;
   g_autoptr (GError) local = NULL;
 
   if (error != NULL)
-    return_error (task, call, error);
+    iris_client_return_error (task, call, error);
   else if ((workers = iris_wire_workers_decode (answer->body, NULL, &local)) == NULL)
-    return_unreadable (task, local);
+    iris_client_return_unreadable (task, local);
   else
     g_task_return_pointer (task, iris_client_workers_new_from_wire (workers),
                            (GDestroyNotify) g_ptr_array_unref);
@@ -111,14 +111,14 @@ workers_done (IrisClientCall *call, const IrisWireMessage *answer, const GError 
 static void
 status_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
-  g_autoptr (GTask) task = take_task (call);
+  g_autoptr (GTask) task = iris_client_call_take_task (call);
   g_autoptr (IrisWireStatus) status = NULL;
   g_autoptr (GError) local = NULL;
 
   if (error != NULL)
-    return_error (task, call, error);
+    iris_client_return_error (task, call, error);
   else if ((status = iris_wire_status_decode (answer->body, NULL, &local)) == NULL)
-    return_unreadable (task, local);
+    iris_client_return_unreadable (task, local);
   else
     g_task_return_pointer (task, iris_client_status_new_from_wire (status),
                            (GDestroyNotify) iris_client_status_unref);
@@ -127,22 +127,22 @@ status_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *
 static void
 cancel_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
-  g_autoptr (GTask) task = take_task (call);
+  g_autoptr (GTask) task = iris_client_call_take_task (call);
 
   if (error != NULL)
-    return_error (task, call, error);
+    iris_client_return_error (task, call, error);
   else
     g_task_return_int (task, (gssize) answer->state);
 }
 
-static IrisClientCall *
-iris_client_begin (IrisClient *self,
-                   IrisWireType type,
-                   IrisClientCallDone done,
-                   gpointer tag,
-                   GCancellable *cancellable,
-                   GAsyncReadyCallback callback,
-                   gpointer user_data)
+IrisClientCall *
+iris_client_begin_call (IrisClient *self,
+                        IrisWireType type,
+                        IrisClientCallDone done,
+                        gpointer tag,
+                        GCancellable *cancellable,
+                        GAsyncReadyCallback callback,
+                        gpointer user_data)
 {
   GTask *task = g_task_new (self, cancellable, callback, user_data);
 
@@ -174,8 +174,8 @@ iris_client_connect_async (IrisClient *self,
   g_return_if_fail (IRIS_IS_CLIENT (self));
   g_return_if_fail (iris_client_in_context (self));
 
-  call = iris_client_begin (self, IRIS_WIRE_HELLO, connect_done, iris_client_connect_async,
-                            cancellable, callback, user_data);
+  call = iris_client_begin_call (self, IRIS_WIRE_HELLO, connect_done, iris_client_connect_async,
+                                 cancellable, callback, user_data);
   iris_client_take_call (self, call, cancellable);
 }
 
@@ -233,8 +233,8 @@ iris_client_submit_async (IrisClient *self,
   g_return_if_fail (request != NULL);
   g_return_if_fail (iris_client_in_context (self));
 
-  call = iris_client_begin (self, IRIS_WIRE_SUBMIT, submit_done, iris_client_submit_async,
-                            cancellable, callback, user_data);
+  call = iris_client_begin_call (self, IRIS_WIRE_SUBMIT, submit_done, iris_client_submit_async,
+                                 cancellable, callback, user_data);
   call->request = iris_request_ref (request);
   call->size = request->payload != NULL ? g_bytes_get_size (request->payload) : 0;
   iris_client_id_write (id, self->settings.prefix, call->serial);
@@ -296,8 +296,8 @@ iris_client_get_services_async (IrisClient *self,
   g_return_if_fail (IRIS_IS_CLIENT (self));
   g_return_if_fail (iris_client_in_context (self));
 
-  call = iris_client_begin (self, IRIS_WIRE_SERVICES, services_done, iris_client_get_services_async,
-                            cancellable, callback, user_data);
+  call = iris_client_begin_call (self, IRIS_WIRE_SERVICES, services_done,
+                                 iris_client_get_services_async, cancellable, callback, user_data);
   iris_client_take_call (self, call, cancellable);
 }
 
@@ -343,8 +343,8 @@ iris_client_get_workers_async (IrisClient *self,
   g_return_if_fail (IRIS_IS_CLIENT (self));
   g_return_if_fail (iris_client_in_context (self));
 
-  call = iris_client_begin (self, IRIS_WIRE_WORKERS, workers_done, iris_client_get_workers_async,
-                            cancellable, callback, user_data);
+  call = iris_client_begin_call (self, IRIS_WIRE_WORKERS, workers_done,
+                                 iris_client_get_workers_async, cancellable, callback, user_data);
   iris_client_take_call (self, call, cancellable);
 }
 
@@ -390,8 +390,8 @@ iris_client_get_status_async (IrisClient *self,
   g_return_if_fail (IRIS_IS_CLIENT (self));
   g_return_if_fail (iris_client_in_context (self));
 
-  call = iris_client_begin (self, IRIS_WIRE_STATUS, status_done, iris_client_get_status_async,
-                            cancellable, callback, user_data);
+  call = iris_client_begin_call (self, IRIS_WIRE_STATUS, status_done, iris_client_get_status_async,
+                                 cancellable, callback, user_data);
   iris_client_take_call (self, call, cancellable);
 }
 
@@ -441,8 +441,8 @@ iris_client_cancel_async (IrisClient *self,
   g_return_if_fail (id != NULL);
   g_return_if_fail (iris_client_in_context (self));
 
-  call = iris_client_begin (self, IRIS_WIRE_CANCEL, cancel_done, iris_client_cancel_async,
-                            cancellable, callback, user_data);
+  call = iris_client_begin_call (self, IRIS_WIRE_CANCEL, cancel_done, iris_client_cancel_async,
+                                 cancellable, callback, user_data);
   if (iris_client_id_parse (id, call->target))
     iris_client_take_call (self, call, cancellable);
   else

@@ -68,7 +68,7 @@ iris_client_channel_result (IrisClientChannel *self, const IrisWireMessage *mess
 {
   IrisClientCall *call = iris_client_channel_find (self, message);
 
-  if (call == NULL || call->type != IRIS_WIRE_SUBMIT)
+  if (call == NULL || !iris_client_call_takes_credit (call))
     return;
   iris_client_channel_remove (self, call);
   iris_client_credit_end (&self->credit, call->size, message->body.size);
@@ -76,14 +76,40 @@ iris_client_channel_result (IrisClientChannel *self, const IrisWireMessage *mess
   iris_client_channel_end_call (self, call, message, NULL);
 }
 
-/* Takes an item that irisd refused out of what was sent. */
+/* Takes what no ending comes for out of what was sent. */
 static void
 iris_client_channel_not_accepted (IrisClientChannel *self, IrisClientCall *call)
 {
   iris_client_channel_remove (self, call);
-  if (call->type == IRIS_WIRE_SUBMIT)
+  if (iris_client_call_takes_credit (call))
     iris_client_credit_refund (&self->credit, call->size);
   iris_client_channel_wake (self);
+}
+
+/* Of a detached item that is all. */
+static void
+iris_client_channel_accepted (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+
+  if (call == NULL || !iris_client_call_is_detached (call))
+    return;
+  iris_client_channel_not_accepted (self, call);
+  iris_client_channel_end_call (self, call, message, NULL);
+}
+
+static void
+iris_client_channel_pending (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+  g_autoptr (GError) error = g_error_new (IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_PENDING,
+                                          "item %" G_GUINT64_FORMAT " has not ended yet: it is %s",
+                                          message->item, iris_wire_state_name (message->state));
+
+  if (call == NULL || call->type != IRIS_WIRE_FETCH)
+    return;
+  iris_client_channel_not_accepted (self, call);
+  iris_client_channel_end_call (self, call, NULL, error);
 }
 
 /* A whole batch was refused: so was each of its items. */
@@ -117,7 +143,7 @@ iris_client_channel_error (IrisClientChannel *self, const IrisWireMessage *messa
   else if (message->code == IRIS_WIRE_ERROR_HELLO_REQUIRED)
     iris_client_channel_fail (self, IRIS_CLIENT_ERROR_DISCONNECTED,
                               "irisd has dropped this connection");
-  else if (call != NULL && call->type == IRIS_WIRE_SUBMIT && message->ends)
+  else if (call != NULL && iris_client_call_takes_credit (call) && message->ends)
     {
       iris_client_channel_remove (self, call);
       iris_client_credit_end (&self->credit, call->size, message->body.size);
@@ -218,6 +244,18 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
     case IRIS_WIRE_OUTPUT:
       iris_client_channel_output (self, message);
       break;
+    case IRIS_WIRE_ACCEPTED:
+      iris_client_channel_accepted (self, message);
+      break;
+    case IRIS_WIRE_PENDING:
+      iris_client_channel_pending (self, message);
+      break;
+    case IRIS_WIRE_LIST_REPLY:
+      iris_client_channel_answer (self, IRIS_WIRE_LIST, message);
+      break;
+    case IRIS_WIRE_SHOW_REPLY:
+      iris_client_channel_answer (self, IRIS_WIRE_SHOW, message);
+      break;
     case IRIS_WIRE_MAP_REPLY:
       iris_client_channel_answer (self, IRIS_WIRE_MAP, message);
       break;
@@ -234,7 +272,7 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
       iris_client_channel_answer (self, IRIS_WIRE_CANCEL, message);
       break;
     default:
-      /* ACCEPTED and PONG: it is enough that something was heard. */
+      /* PONG: it is enough that something was heard. */
       break;
     }
 }

@@ -65,7 +65,7 @@ iris_client_channel_mark_sent (IrisClientChannel *self, GQueue *queue, guint64 b
   call->state = IRIS_CLIENT_CALL_SENT;
   call->batch = batch;
   g_hash_table_insert (self->pending, GSIZE_TO_POINTER (call->serial), call);
-  if (call->type == IRIS_WIRE_SUBMIT)
+  if (iris_client_call_takes_credit (call))
     iris_client_credit_take (&self->credit, call->size);
 }
 
@@ -121,7 +121,9 @@ iris_client_channel_gather (IrisClientChannel *self)
       IrisClientCall *call = link->data;
       IrisWireMessage item;
 
-      if (call->size > BATCH_ITEM_MAX || !iris_client_credit_allows (&credit, call->size))
+      /* A batch tells the number of its first item only. */
+      if (call->size > BATCH_ITEM_MAX || iris_client_call_is_detached (call)
+          || !iris_client_credit_allows (&credit, call->size))
         break;
       iris_client_call_fill (call, self->settings->prefix, &item);
       if (!iris_wire_batch_builder_add (&self->batch, &item, NULL))

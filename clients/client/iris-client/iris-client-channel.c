@@ -425,6 +425,9 @@ iris_client_channel_free (IrisClientChannel *self)
       g_autoptr (GPtrArray) calls = iris_client_channel_take_calls (self);
       gboolean ready = self->state == IRIS_CLIENT_CHANNEL_READY;
 
+      /* What was handed over is dealt with; irisd would keep it otherwise. */
+      if (ready && self->credit.ended_items > 0)
+        iris_client_channel_send_simple (self, IRIS_WIRE_ACK, self->credit.ended_items, NULL);
       if (ready)
         iris_client_channel_send_simple (self, IRIS_WIRE_BYE, 0, NULL);
       iris_client_channel_shut (self, ready ? LINGER_MS : 0);
@@ -492,6 +495,15 @@ iris_client_channel_cancel (IrisClientChannel *self, IrisClientCall *call)
       iris_client_id_write (cancel->target, self->settings->prefix, call->serial);
       iris_client_channel_push (self, cancel);
       return FALSE;
+    }
+  else if (call->type == IRIS_WIRE_FETCH)
+    {
+      /* Its answer holds a credit, and nobody but a call gives that back. */
+      IrisClientCall *shell = iris_client_call_new (IRIS_WIRE_FETCH, call->serial, NULL, NULL);
+
+      shell->state = IRIS_CLIENT_CALL_SENT;
+      shell->channel = self;
+      g_hash_table_insert (self->pending, GSIZE_TO_POINTER (call->serial), shell);
     }
   else
     g_hash_table_remove (self->pending, GSIZE_TO_POINTER (call->serial));

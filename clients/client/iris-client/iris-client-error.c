@@ -65,6 +65,9 @@ G_DEFINE_ENUM_TYPE (IrisClientError,
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_BUSY, "busy"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_NOT_PERMITTED, "not-permitted"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_INTERNAL, "internal"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_NOT_DURABLE, "not-durable"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_JOURNAL_FAILED, "journal-failed"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_NO_SUCH_ITEM, "no-such-item"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_NO_SUCH_LEASE, "no-such-lease"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_NO_WORKER, "no-worker"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_WORKER_LOST, "worker-lost"),
@@ -73,7 +76,8 @@ G_DEFINE_ENUM_TYPE (IrisClientError,
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_TIMED_OUT, "timed-out"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_DISCONNECTED, "disconnected"),
                     G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_QUEUE_FULL, "queue-full"),
-                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_PROTOCOL, "protocol"))
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_PROTOCOL, "protocol"),
+                    G_DEFINE_ENUM_VALUE (IRIS_CLIENT_ERROR_PENDING, "pending"))
 
 /* Of the protocol's codes, which are below 100. */
 static gboolean

@@ -41,6 +41,9 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_BUSY: irisd went on refusing the item for longer than the busy timeout
  * @IRIS_CLIENT_ERROR_NOT_PERMITTED: irisd does not allow this
  * @IRIS_CLIENT_ERROR_INTERNAL: irisd itself failed
+ * @IRIS_CLIENT_ERROR_NOT_DURABLE: this irisd keeps no journal, and so no items
+ * @IRIS_CLIENT_ERROR_JOURNAL_FAILED: irisd could not write its journal
+ * @IRIS_CLIENT_ERROR_NO_SUCH_ITEM: no item of that number is kept
  * @IRIS_CLIENT_ERROR_NO_SUCH_LEASE: the lease has ended, or never was this worker's
  * @IRIS_CLIENT_ERROR_NO_WORKER: nobody serves the item's service any more
  * @IRIS_CLIENT_ERROR_WORKER_LOST: too many workers were lost while they had the item
@@ -50,6 +53,7 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_DISCONNECTED: irisd vanished; the item may or may not have run
  * @IRIS_CLIENT_ERROR_QUEUE_FULL: more items wait in the client than it may hold
  * @IRIS_CLIENT_ERROR_PROTOCOL: irisd sent something that this library cannot read
+ * @IRIS_CLIENT_ERROR_PENDING: the kept item has not ended yet
  *
  * The codes below 100 are those of the protocol, number by number; the others come from the
  * client's own side of the connection.
@@ -77,6 +81,9 @@ typedef enum
   IRIS_CLIENT_ERROR_BUSY = 16,
   IRIS_CLIENT_ERROR_NOT_PERMITTED = 17,
   IRIS_CLIENT_ERROR_INTERNAL = 18,
+  IRIS_CLIENT_ERROR_NOT_DURABLE = 19,
+  IRIS_CLIENT_ERROR_JOURNAL_FAILED = 20,
+  IRIS_CLIENT_ERROR_NO_SUCH_ITEM = 21,
   IRIS_CLIENT_ERROR_NO_SUCH_LEASE = 25,
   IRIS_CLIENT_ERROR_NO_WORKER = 26,
   IRIS_CLIENT_ERROR_WORKER_LOST = 27,
@@ -87,6 +94,7 @@ typedef enum
   IRIS_CLIENT_ERROR_DISCONNECTED = 102,
   IRIS_CLIENT_ERROR_QUEUE_FULL = 103,
   IRIS_CLIENT_ERROR_PROTOCOL = 104,
+  IRIS_CLIENT_ERROR_PENDING = 105,
 } IrisClientError;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL

@@ -33,4 +33,17 @@ struct _IrisClient
 
 void iris_client_take_call (IrisClient *self, IrisClientCall *call, GCancellable *cancellable);
 
+/* iris-client-calls.c: what each pair of functions is made of. */
+gboolean iris_client_in_context (IrisClient *self);
+IrisClientCall *iris_client_begin_call (IrisClient *self,
+                                        IrisWireType type,
+                                        IrisClientCallDone done,
+                                        gpointer tag,
+                                        GCancellable *cancellable,
+                                        GAsyncReadyCallback callback,
+                                        gpointer user_data);
+GTask *iris_client_call_take_task (IrisClientCall *call);
+void iris_client_return_error (GTask *task, IrisClientCall *call, const GError *error);
+void iris_client_return_unreadable (GTask *task, const GError *error);
+
 G_END_DECLS

@@ -42,6 +42,8 @@ iris_client_status_clear (gpointer data)
 
   g_free (self->version);
   g_free (self->scheduler);
+  g_free (self->journal);
+  g_free (self->journal_says);
   g_ptr_array_unref (self->places);
 }
 
@@ -192,6 +194,11 @@ iris_client_status_new_from_wire (const IrisWireStatus *status)
   self->failed = status->failed;
   self->malformed = status->malformed;
   self->refused = status->refused;
+  self->ready = status->ready;
+  self->journal = dup_or_empty (status->journal);
+  self->journal_says = dup_or_empty (status->journal_says);
+  self->kept = status->kept;
+  self->damaged = status->damaged;
   self->places = g_ptr_array_new_full (status->n_places,
                                        (GDestroyNotify) iris_client_place_status_unref);
   for (guint i = 0; i < status->n_places; i++)

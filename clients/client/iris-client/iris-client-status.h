@@ -56,6 +56,11 @@ typedef struct
  * @failed: items that ended with an error
  * @malformed: messages that it could not read
  * @refused: items refused as busy
+ * @ready: whether it takes all kinds of items
+ * @journal: `none`, `ready`, `full` (only ends are written) or `failed` (nothing is)
+ * @journal_says: why the journal is not ready, else empty
+ * @kept: items that it keeps
+ * @damaged: what of the journal could not be read when irisd was started
  * @places: (element-type IrisClientPlaceStatus): the places, by id
  *
  * The state of irisd. Its fields are to be read only.
@@ -76,6 +81,11 @@ typedef struct
   guint64 failed;
   guint64 malformed;
   guint64 refused;
+  gboolean ready;
+  char *journal;
+  char *journal_says;
+  guint64 kept;
+  guint64 damaged;
   GPtrArray *places;
 } IrisClientStatus;
 

@@ -7,6 +7,7 @@
 #define IRIS_CLIENT_INSIDE
 #include <iris-client/iris-client-version-macros.h>
 #include <iris-client/iris-client-error.h>
+#include <iris-client/iris-client-item.h>
 #include <iris-client/iris-client-place.h>
 #include <iris-client/iris-client-status.h>
 #include <iris-client/iris-client-worker.h>
@@ -83,5 +84,36 @@ gboolean iris_client_cancel_finish (IrisClient *self,
                                     GAsyncResult *result,
                                     gboolean *was_running,
                                     GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_fetch_async (IrisClient *self,
+                              guint64 item,
+                              guint64 wait_ms,
+                              GCancellable *cancellable,
+                              GAsyncReadyCallback callback,
+                              gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+IrisResult *iris_client_fetch_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_show_async (IrisClient *self,
+                             guint64 item,
+                             guint64 wait_ms,
+                             GCancellable *cancellable,
+                             GAsyncReadyCallback callback,
+                             gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+IrisClientItem *iris_client_show_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_list_async (IrisClient *self,
+                             guint64 after,
+                             IrisClientItemState state,
+                             guint count,
+                             GCancellable *cancellable,
+                             GAsyncReadyCallback callback,
+                             gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GPtrArray *iris_client_list_finish (IrisClient *self, GAsyncResult *result, GError **error);
 
 G_END_DECLS

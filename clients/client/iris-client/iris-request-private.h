@@ -22,6 +22,13 @@ struct _IrisRequest
   int place;
   gboolean strict;
 
+  /* Of a kept item. */
+  IrisDurability durability;
+  char *key;
+  guint64 keep_ms;
+  gboolean keep_set;
+  gboolean detached;
+
   /* Of a command. */
   char *directory;
   char **environment;

@@ -68,6 +68,7 @@ iris_request_clear (gpointer data)
     self->output_destroy (self->output_data);
   g_clear_pointer (&self->payload, g_bytes_unref);
   g_free (self->place_name);
+  g_free (self->key);
   g_free (self->id);
 }
 
@@ -221,6 +222,78 @@ iris_request_set_strict (IrisRequest *self, gboolean strict)
   g_return_if_fail (self != NULL && !self->sealed);
 
   self->strict = !!strict;
+}
+
+/**
+ * iris_request_set_durability:
+ * @self: a request that was not submitted yet
+ * @durability: what of the item survives a crash
+ *
+ * A relaxed or durable item is kept by irisd: it goes on when this program has gone, runs again if
+ * irisd was killed while it ran, and its end can be fetched with
+ * [method@IrisClient.Client.fetch_async] until it was dealt with or expires. irisd has to keep a
+ * journal for that.
+ *
+ * Since: 0.1
+ */
+void
+iris_request_set_durability (IrisRequest *self, IrisDurability durability)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  self->durability = durability;
+}
+
+/**
+ * iris_request_set_key:
+ * @self: a request that was not submitted yet
+ * @key: (nullable): 1 to 256 bytes of text
+ *
+ * Makes a kept item the same as any other with this key: only the first one runs, the others get
+ * its number and its end, as long as that is kept. So an item may be submitted again when it is not
+ * known whether it arrived.
+ *
+ * Since: 0.1
+ */
+void
+iris_request_set_key (IrisRequest *self, const char *key)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  iris_request_replace (&self->key, key);
+}
+
+/**
+ * iris_request_set_keep:
+ * @self: a request that was not submitted yet
+ * @milliseconds: how long the end of a kept item is kept; irisd has a default and a limit
+ *
+ * Since: 0.1
+ */
+void
+iris_request_set_keep (IrisRequest *self, guint64 milliseconds)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  self->keep_ms = milliseconds;
+  self->keep_set = TRUE;
+}
+
+/**
+ * iris_request_set_detached:
+ * @self: a request that was not submitted yet
+ * @detached: whether submitting ends when the item is accepted
+ *
+ * The result of submitting a detached item has nothing but the item's number.
+ *
+ * Since: 0.1
+ */
+void
+iris_request_set_detached (IrisRequest *self, gboolean detached)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  self->detached = !!detached;
 }
 
 /**

@@ -9,6 +9,24 @@
 
 G_BEGIN_DECLS
 
+/**
+ * IrisDurability:
+ * @IRIS_DURABILITY_VOLATILE: the item is lost if irisd is; the default
+ * @IRIS_DURABILITY_RELAXED: the item is on the disk a moment after it was accepted
+ * @IRIS_DURABILITY_DURABLE: the item is on the disk before it is accepted, its end before it is
+ * told
+ *
+ * What of an item survives a crash of irisd or of its machine.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  IRIS_DURABILITY_VOLATILE = 0,
+  IRIS_DURABILITY_RELAXED = 1,
+  IRIS_DURABILITY_DURABLE = 2,
+} IrisDurability;
+
 #define IRIS_TYPE_REQUEST (iris_request_get_type ())
 
 /**
@@ -45,6 +63,14 @@ IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_place_name (IrisRequest *self, const char *name);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_strict (IrisRequest *self, gboolean strict);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_durability (IrisRequest *self, IrisDurability durability);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_key (IrisRequest *self, const char *key);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_keep (IrisRequest *self, guint64 milliseconds);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_detached (IrisRequest *self, gboolean detached);
 
 /**
  * IrisRequestOutputFunc:

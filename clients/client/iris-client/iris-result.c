@@ -10,7 +10,7 @@ G_DEFINE_BOXED_TYPE (IrisResult, iris_result, iris_result_ref, iris_result_unref
 
 /*< private >
  * iris_result_new_from_wire:
- * @message: a RESULT
+ * @message: a RESULT, or the ACCEPTED of a detached item
  *
  * Returns: (transfer full): a result that borrows nothing from @message
  */
@@ -40,6 +40,7 @@ iris_result_new_from_wire (const IrisWireMessage *message)
   self->queue_ns = message->queue_ns;
   self->run_ns = message->run_ns;
   self->bytes = message->bytes;
+  self->item = message->item;
   return self;
 }
 

@@ -27,6 +27,7 @@ G_BEGIN_DECLS
  * @queue_ns: nanoseconds that it waited at its places
  * @run_ns: nanoseconds that it ran
  * @bytes: bytes that it worked on
+ * @item: the number by which irisd knows a kept item, or 0
  *
  * What came of a work item. Its fields are to be read only.
  *
@@ -48,6 +49,7 @@ typedef struct
   guint64 queue_ns;
   guint64 run_ns;
   guint64 bytes;
+  guint64 item;
 } IrisResult;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL

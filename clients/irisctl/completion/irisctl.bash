@@ -38,25 +38,38 @@ _irisctl() {
     -l | --limit)
       mapfile -t COMPREPLY < <(compgen -S = -W "cpu memory files file-size core output" -- "$current")
       return ;;
+    -c | --class)
+      mapfile -t COMPREPLY < <(compgen -W "durable relaxed volatile" -- "$current"); return ;;
+    --state)
+      mapfile -t COMPREPLY < <(compgen -W "queued running done failed cancelled" -- "$current")
+      return ;;
     --hints)
       mapfile -t COMPREPLY < <(compgen -W "none round-robin by-directory" -- "$current"); return ;;
   esac
 
   case $command in
-    "") options="$options --version places services workers status send map run cancel help" ;;
-    places | services | workers | status | cancel) options="$options --json --verbose" ;;
+    "") options="$options --version places services workers status send map run cancel submit wait result list show help" ;;
+    places | services | workers | status | cancel | show) options="$options --json --verbose" ;;
+    wait | result) options="$options --json --verbose --timeout" ;;
+    list) options="$options --json --verbose --state" ;;
+    submit)
+      options="$options --json --verbose --place --strict --file --path --stdin --class --key"
+      options="$options --keep --detach" ;;
     send) options="$options --json --verbose --place --strict --file --path" ;;
     run)
       options="$options --json --verbose --place --strict --stdin --directory --env --clear-env"
       options="$options --nice --limit --timeout --grace --at-end" ;;
     map)
       options="$options --json --verbose --place --strict --hints --in-flight --output --print" ;;
-    help) options="places services workers status send map run cancel" ;;
+    help) options="places services workers status send map run cancel submit wait result list show" ;;
   esac
   case $current in
     -*) ;;
     *)
-      if [ "$previous" = "$command" ] && { [ "$command" = send ] || [ "$command" = map ]; }; then
+      if [ "$command" = wait ] || [ "$command" = result ] || [ "$command" = show ]; then
+        options=$(_irisctl_ask list 1)
+      elif [ "$previous" = "$command" ] &&
+        { [ "$command" = send ] || [ "$command" = map ] || [ "$command" = submit ]; }; then
         options=$(_irisctl_ask services 1)
       elif [ "$command" = map ] || [ "$command" = run ]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$current")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion of irisctl for fish.
-set -l commands places services workers status send map run cancel help
+set -l commands places services workers status send map run cancel submit wait result list show help
 
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "places" -d "list the places"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "services" -d "list what irisd can do"
@@ -10,6 +10,11 @@ complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "send" 
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "map" -d "send one item for each file"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "run" -d "run a command at a place"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "cancel" -d "cancel an item"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "submit" -d "have irisd keep an item"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "wait" -d "wait for kept items"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "result" -d "print the result of a kept item"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "list" -d "list the kept items"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "show" -d "show a kept item"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "help" -d "show help"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -l version -d "print the version"
 
@@ -19,18 +24,18 @@ complete -c irisctl -s e -l endpoint -x -d "its front door"
 complete -c irisctl -s w -l wait -x -d "seconds to wait for irisd to come up"
 complete -c irisctl -n "__fish_seen_subcommand_from $commands" -s j -l json -d "print JSON"
 complete -c irisctl -n "__fish_seen_subcommand_from $commands" -s v -l verbose -d "say more"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run" -s p -l place -x \
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -s p -l place -x \
   -a "(timeout 1 irisctl places 2>/dev/null | awk 'NR > 1 { print \$2 }')" -d "the place to run at"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run" -s s -l strict -d "there or not at all"
-complete -c irisctl -n "__fish_seen_subcommand_from send map" -a \
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -s s -l strict -d "there or not at all"
+complete -c irisctl -n "__fish_seen_subcommand_from send map submit" -a \
   "(timeout 1 irisctl services 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "service"
-complete -c irisctl -n "__fish_seen_subcommand_from send" -s f -l file -r -d "send this file"
-complete -c irisctl -n "__fish_seen_subcommand_from send" -l path -r -d "let irisd read this file"
+complete -c irisctl -n "__fish_seen_subcommand_from send submit" -s f -l file -r -d "send this file"
+complete -c irisctl -n "__fish_seen_subcommand_from send submit" -l path -r -d "let irisd read this file"
 complete -c irisctl -n "__fish_seen_subcommand_from map" -l hints -x -a "none round-robin by-directory" -d "how files are spread"
 complete -c irisctl -n "__fish_seen_subcommand_from map" -s n -l in-flight -x -d "items at once"
 complete -c irisctl -n "__fish_seen_subcommand_from map" -s o -l output -r -d "write lines"
 complete -c irisctl -n "__fish_seen_subcommand_from map" -l print -d "print lines"
-complete -c irisctl -n "__fish_seen_subcommand_from run" -s i -l stdin -d "give it our input"
+complete -c irisctl -n "__fish_seen_subcommand_from run submit" -s i -l stdin -d "give it our input"
 complete -c irisctl -n "__fish_seen_subcommand_from run" -s C -l directory -x -a "(__fish_complete_directories)" -d "run it there"
 complete -c irisctl -n "__fish_seen_subcommand_from run" -s E -l env -x -d "set a variable, or take it away"
 complete -c irisctl -n "__fish_seen_subcommand_from run" -l clear-env -d "begin with an empty environment"
@@ -39,3 +44,11 @@ complete -c irisctl -n "__fish_seen_subcommand_from run" -s l -l limit -x -a "cp
 complete -c irisctl -n "__fish_seen_subcommand_from run" -s t -l timeout -x -d "seconds after which to end it"
 complete -c irisctl -n "__fish_seen_subcommand_from run" -l grace -x -d "seconds from SIGTERM to SIGKILL"
 complete -c irisctl -n "__fish_seen_subcommand_from run" -l at-end -d "show output at the end"
+complete -c irisctl -n "__fish_seen_subcommand_from submit" -s c -l class -x -a "durable relaxed volatile" -d "what survives a crash"
+complete -c irisctl -n "__fish_seen_subcommand_from submit" -s k -l key -x -d "only once with this key"
+complete -c irisctl -n "__fish_seen_subcommand_from submit" -l keep -x -d "keep the result so long"
+complete -c irisctl -n "__fish_seen_subcommand_from submit" -s D -l detach -d "print the number and do not wait"
+complete -c irisctl -n "__fish_seen_subcommand_from wait result" -s t -l timeout -x -d "wait at most so long"
+complete -c irisctl -n "__fish_seen_subcommand_from list" -l state -x -a "queued running done failed cancelled" -d "only these"
+complete -c irisctl -n "__fish_seen_subcommand_from wait result show" -f -a \
+  "(timeout 1 irisctl list 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "item"

@@ -9,6 +9,7 @@ NAMES: Dict[int, str] = {
     1: "malformed", 2: "version", 3: "hello-required", 4: "unknown-type", 5: "unknown-service", 6: "no-such-place",
     7: "too-large", 8: "bad-argument", 9: "not-found", 10: "cancelled", 11: "no-such-command", 12: "unreadable-file",
     13: "shutting-down", 14: "service-failed", 15: "duplicate-id", 16: "busy", 17: "not-permitted", 18: "internal",
+    19: "not-durable", 20: "journal-failed", 21: "no-such-item",
     25: "no-such-lease", 26: "no-worker", 27: "worker-lost", 28: "time-limit",
 }
 CODES: Dict[str, int] = {name: code for code, name in NAMES.items()}

@@ -54,8 +54,10 @@ KEYS: Dict[str, Key] = {
     "bytes": _u64(25), "exit-status": _i32(26, -2**31), "signal": _i32(27, 0, 128), "stdout-length": _u64(28),
     "truncated": Key(30, "bool"), "code": _u32(40, 1, _I31), "error-name": Key(41, "text"),
     "sentence": Key(42, "text"), "ends": Key(43, "bool"), "limit": Key(44, "text"), "limit-value": _u64(45),
-    "retry-after-ms": _u32(46), "count": _u32(50), "target": Key(51, "id"), "state": _u32(52, 1, 2),
-    "anywhere": Key(53, "bool"), "progress": Key(80, "bool"), "fraction": _u32(81, 0, WHOLE), "note": Key(82, "text"),
+    "retry-after-ms": _u32(46), "count": _u32(50), "target": Key(51, "id"), "state": _u32(52, 1, 5),
+    "anywhere": Key(53, "bool"), "class": _u32(60, 0, 2), "key": Key(61, "bytes"), "keep-ms": _u64(62),
+    "item": _u64(63), "wait-ms": _u64(64), "detach": Key(65, "bool"),
+    "progress": Key(80, "bool"), "fraction": _u32(81, 0, WHOLE), "note": Key(82, "text"),
     "capacity": _u32(83), "lease-ms": _u64(84), "again": Key(85, "bool"), "attempt": _u32(86, 1),
     "silence-ms": _u64(87), "stream": _u64(90), "directory": Key(91, "bytes"), "environment": Key(92, "list"),
     "clear-environment": Key(93, "bool"), "nice": _i32(94, 0, 19), "limits": Key(95, "list"),
@@ -81,12 +83,13 @@ def _type(number: int, required: str = "", optional: str = "", body: bool = Fals
 _VERSIONS = "version-min version-max"
 _RUN = "home place worker queue-ns run-ns bytes exit-status signal"
 _ERROR = "code error-name sentence"
+_KEEP = "class key keep-ms detach"
 _COMMAND = "stream directory environment clear-environment nice limits time-limit-ms grace-ms"
 
 TYPES: Dict[str, Type] = {
     "HELLO": _type(0x01, _VERSIONS, "features name"),
     "MAP": _type(0x02),
-    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress " + _COMMAND, True),
+    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress " + _KEEP + " " + _COMMAND, True),
     "BATCH": _type(0x04, "", "quiet", True),
     "ACK": _type(0x05, "count"),
     "CANCEL": _type(0x06, "target", "anywhere"),
@@ -94,6 +97,9 @@ TYPES: Dict[str, Type] = {
     "SERVICES": _type(0x08),
     "PING": _type(0x09),
     "BYE": _type(0x0A),
+    "FETCH": _type(0x0B, "item", "wait-ms"),
+    "LIST": _type(0x0C, "", "count state item"),
+    "SHOW": _type(0x0D, "item", "wait-ms"),
     "READY": _type(0x20, "capacity", "place", True),
     "DONE": _type(0x21, "", "content-type", True),
     "FAIL": _type(0x22, "sentence", "code again"),
@@ -103,13 +109,16 @@ TYPES: Dict[str, Type] = {
     "WORKERS": _type(0x27),
     "WELCOME": _type(0x81, _VERSIONS + " credits byte-credits max-body socket-place", "features name max-batch"),
     "MAP_REPLY": _type(0x82, body=True),
-    "ACCEPTED": _type(0x83, "count"),
+    "ACCEPTED": _type(0x83, "count", "item"),
     "CANCELLING": _type(0x85, "state"),
     "STATUS_REPLY": _type(0x86, body=True),
     "SERVICES_REPLY": _type(0x87, body=True),
     "PONG": _type(0x89),
-    "RESULT": _type(0x90, "", _RUN + " content-type stdout-length truncated", True),
-    "ERROR": _type(0x91, _ERROR, _RUN + " ends limit limit-value"),
+    "PENDING": _type(0x8B, "state item"),
+    "LIST_REPLY": _type(0x8C, body=True),
+    "SHOW_REPLY": _type(0x8D, body=True),
+    "RESULT": _type(0x90, "", _RUN + " item content-type stdout-length truncated", True),
+    "ERROR": _type(0x91, _ERROR, _RUN + " item ends limit limit-value"),
     "BUSY": _type(0x92, _ERROR, "limit limit-value retry-after-ms"),
     "OUTPUT": _type(0x93, "channel", "", True),
     "PROGRESS": _type(0x94, "", "fraction note"),
@@ -326,15 +335,21 @@ _PLACE: Dict[int, Tuple[str, Any]] = {
 _STATUS: Dict[int, Tuple[str, Any]] = {
     0: ("version", "text"), 1: ("pid", "u32"), 2: ("uptime-ms", "u64"), 3: ("scheduler", "text"), 4: ("draining", "bool"),
     5: ("peers", "u64"), 6: ("in-flight", "u64"), 7: ("accepted", "u64"), 8: ("ended", "u64"), 9: ("failed", "u64"),
-    10: ("malformed", "u64"), 11: ("refused", "u64"), 12: ("places", [_PLACE_STATUS]),
+    10: ("malformed", "u64"), 11: ("refused", "u64"), 12: ("places", [_PLACE_STATUS]), 20: ("ready", "bool"),
+    21: ("journal", "text"), 22: ("journal-says", "text"), 23: ("kept", "u64"), 24: ("damaged", "u64"),
 }
 _WORKER: Dict[int, Tuple[str, Any]] = {
     0: ("name", "text"), 1: ("services", [_SERVICE]), 2: ("places", "u32s"), 3: ("capacity", "u32"), 4: ("leased", "u32"),
     5: ("done", "u64"), 6: ("failed", "u64"), 7: ("lost", "u64"), 8: ("silent-ms", "u64"),
 }
+_KEPT: Dict[int, Tuple[str, Any]] = {
+    0: ("item", "u64"), 1: ("state", "u32"), 2: ("class", "u32"), 3: ("service", "text"), 4: ("key", "text"),
+    5: ("bytes", "u64"), 6: ("attempts", "u32"), 7: ("accepted-ms", "u64"), 8: ("ended-ms", "u64"),
+    9: ("expires-ms", "u64"),
+}
 BODIES: Dict[str, Any] = {
     "MAP_REPLY": [_PLACE], "STATUS_REPLY": _STATUS, "SERVICES_REPLY": [_SERVICE], "WORKERS_REPLY": [_WORKER],
-    "READY": [_SERVICE],
+    "READY": [_SERVICE], "LIST_REPLY": [_KEPT], "SHOW_REPLY": [_KEPT],
 }
 
 

@@ -13,6 +13,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -92,6 +93,52 @@ class WorkerTest(Case):
         item = client.start("shout", b"late")
         self.helper(irisd, ("shout", "shout"))
         self.assertEqual((await item).body, b"LATE")
+
+    async def test_a_kept_item_survives_irisd_and_waits_for_a_worker(self):
+        with tempfile.TemporaryDirectory() as journal:
+            irisd = self.irisd("--journal=" + journal)
+            raw = await self.raw(irisd)
+            header = {"service": "a", "class": 2, "key": b"once", "detach": True, "args": ["x"]}
+            accepted = (await raw.connection.call("SUBMIT", header, b"body")).header
+            lease = await raw.receive("LEASE")
+            irisd.stop(signal.SIGKILL)
+            irisd.start()
+            again = await self.raw(irisd)
+            lease = await again.receive("LEASE")
+            self.assertEqual((lease.body, lease.header["args"]), (b"body", [b"x"]))
+            again.say("DONE", lease, b"done")
+            end = await again.connection.call("FETCH", {"item": accepted["item"], "wait-ms": 60000})
+            self.assertEqual((end.type, end.body), ("RESULT", b"done"))
+
+    async def test_a_kept_item_outlives_its_client_while_a_worker_has_it(self):
+        with tempfile.TemporaryDirectory() as journal:
+            irisd = self.irisd("--journal=" + journal)
+            client = await self.raw(irisd, services=("b",))
+            raw = await self.raw(irisd)
+            accepted = (await client.connection.call("SUBMIT", {"service": "a", "class": 1, "detach": True}, b"")).header
+            lease = await raw.receive("LEASE")
+            client.connection.send("BYE")
+            raw.say("DONE", lease, b"done")
+            end = await raw.connection.call("FETCH", {"item": accepted["item"], "wait-ms": 60000})
+            self.assertEqual((end.type, end.body), ("RESULT", b"done"))
+            listed = wire.decode_body((await raw.connection.call("LIST", {})))
+            self.assertEqual([item["service"] for item in listed], ["a"])
+
+    async def test_a_kept_item_that_is_cancelled_ends_cancelled(self):
+        with tempfile.TemporaryDirectory() as journal:
+            irisd = self.irisd("--journal=" + journal)
+            raw = await self.raw(irisd, capacity=1)
+            number, ends = [], []
+            for _ in range(2):
+                accepted = await raw.connection.call("SUBMIT", {"service": "a", "class": 2}, b"")
+                number.append(accepted.header["item"])
+                ends.append(accepted.id)
+            lease = await raw.receive("LEASE")
+            for target in ends:
+                await raw.connection.call("CANCEL", {"target": target})
+            await raw.receive("STOP")  # of the one that it had
+            for item in number:
+                await self.refused("cancelled", raw.connection.call("FETCH", {"item": item, "wait-ms": 60000}))
 
     async def test_without_a_worker_items_fail_after_a_while(self):
         irisd = self.irisd(worker_wait_ms=1)

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A work item that irisd keeps.
+ */
+#pragma once
+
+#include <iris-client/iris-client-version-macros.h>
+#include <glib-object.h>
+
+G_BEGIN_DECLS
+
+#define IRIS_CLIENT_TYPE_ITEM (iris_client_item_get_type ())
+
+/**
+ * IrisClientItemState:
+ * @IRIS_CLIENT_ITEM_ANY: for lists: whatever their state
+ * @IRIS_CLIENT_ITEM_QUEUED: it waits
+ * @IRIS_CLIENT_ITEM_RUNNING: it runs
+ * @IRIS_CLIENT_ITEM_DONE: it has ended well
+ * @IRIS_CLIENT_ITEM_FAILED: it has ended with an error
+ * @IRIS_CLIENT_ITEM_CANCELLED: it was cancelled
+ *
+ * Where a kept item is. A newer irisd may know more states.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  IRIS_CLIENT_ITEM_ANY = 0,
+  IRIS_CLIENT_ITEM_QUEUED = 1,
+  IRIS_CLIENT_ITEM_RUNNING = 2,
+  IRIS_CLIENT_ITEM_DONE = 3,
+  IRIS_CLIENT_ITEM_FAILED = 4,
+  IRIS_CLIENT_ITEM_CANCELLED = 5,
+} IrisClientItemState;
+
+/**
+ * IrisClientItem:
+ * @number: the number by which irisd knows it
+ * @state: where it is
+ * @state_name: the same in words (`queued`)
+ * @durability: `relaxed` or `durable`
+ * @service: what runs it
+ * @key: its idempotency key, empty if it has none
+ * @attempts: how often it ran to an end
+ * @bytes: of its payload, or of its result once it has ended
+ * @accepted_ms: when it was accepted, in Unix time in milliseconds
+ * @ended_ms: when it ended, the same; 0 if it has not
+ * @expires_ms: when its end is forgotten, the same; 0 if it has not ended
+ *
+ * A work item that irisd keeps. Its fields are to be read only.
+ *
+ * Since: 0.1
+ */
+typedef struct
+{
+  guint64 number;
+  IrisClientItemState state;
+  char *state_name;
+  char *durability;
+  char *service;
+  char *key;
+  guint attempts;
+  guint64 bytes;
+  guint64 accepted_ms;
+  guint64 ended_ms;
+  guint64 expires_ms;
+} IrisClientItem;
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GType iris_client_item_get_type (void);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+IrisClientItem *iris_client_item_ref (IrisClientItem *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_item_unref (IrisClientItem *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisClientItem, iris_client_item_unref)
+
+G_END_DECLS

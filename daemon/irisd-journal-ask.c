@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the journal is asked: how an item ended, where it is, which there are.
+ */
+#include "irisd-journal-private.h"
+
+#include "irisd-log.h"
+
+#include <string.h>
+
+static GError *
+no_such_item (guint64 item)
+{
+  return g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_ITEM,
+                      "no item %" G_GUINT64_FORMAT
+                      " is kept: its end was fetched or has expired, or there never was one",
+                      item);
+}
+
+static void
+copy_row (const IrisdRow *row, gpointer user_data)
+{
+  IrisdSlip *slip = user_data;
+  IrisdRecord record;
+  if (!irisd_record_unpack (&record, row))
+    return;
+  slip->type = record.type;
+  g_free (slip->header.data);
+  slip->header = (IrisdBlob){ g_memdup2 (record.header.data, record.header.size),
+                              record.header.size };
+  zmq_msg_close (&slip->body);
+  if (zmq_msg_init_size (&slip->body, record.body.size) != 0)
+    g_error ("out of memory for a result of %zu bytes", record.body.size);
+  if (record.body.size > 0)
+    memcpy (zmq_msg_data (&slip->body), record.body.data, record.body.size);
+}
+
+/* Fills in how an item ended. */
+static void
+read_end (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdStoreOutcome outcome = IRISD_STORE_OK;
+  if (kept->head.data != NULL)
+    copy_row (&(IrisdRow){ kept->item, kept->row_state, kept->head.data, kept->head.size,
+                           kept->body.data, kept->body.size },
+              slip);
+  else
+    outcome = irisd_store_read (self->store, kept->item, copy_row, slip, &error);
+  if (outcome == IRISD_STORE_OK && slip->type != 0)
+    return;
+  irisd_log (IRISD_LOG_ERROR, "the end of item %" G_GUINT64_FORMAT " cannot be read: %s",
+             kept->item, error != NULL ? error->message : "it is not there");
+  slip->error = g_error_new (
+      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+      "the end of item %" G_GUINT64_FORMAT " cannot be read: the journal is damaged", kept->item);
+}
+
+/* Answers FETCH and SHOW with what there is now. */
+static void
+tell (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
+{
+  if (slip->kind == IRISD_SLIP_SHOW)
+    {
+      slip->list = iris_wire_kept_new (1);
+      irisd_kept_describe (kept, &slip->list->items[0]);
+    }
+  else if (irisd_kept_has_ended (kept))
+    read_end (self, kept, slip);
+  else
+    {
+      slip->pending = TRUE;
+      slip->state = (guint32) irisd_kept_get_state (kept);
+    }
+  irisd_journal_answer (self, slip);
+}
+
+static int
+compare_deadlines (gconstpointer a, gconstpointer b, gpointer user_data)
+{
+  const IrisdSlip *left = a, *right = b;
+  return left->deadline_us < right->deadline_us ? -1 : left->deadline_us > right->deadline_us;
+}
+
+static void
+wait_for_end (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
+{
+  slip->next_wait = kept->waits;
+  kept->waits = slip;
+  /* A century is as good as forever, and cannot overflow. */
+  if (slip->wait_ms > G_GUINT64_CONSTANT (3155760000000))
+    return;
+  slip->deadline_us = g_get_monotonic_time () + (gint64) slip->wait_ms * 1000;
+  slip->deadline = g_sequence_insert_sorted (self->deadlines, slip, compare_deadlines, NULL);
+}
+
+static void
+stop_waiting (IrisdSlip *slip)
+{
+  if (slip->deadline != NULL)
+    g_sequence_remove (slip->deadline);
+  slip->deadline = NULL;
+  slip->next_wait = NULL;
+}
+
+/* Tells all that wait for an item. */
+void
+irisd_journal_wake_waits (IrisdJournal *self, IrisdKept *kept)
+{
+  IrisdSlip *slip = kept->waits;
+  kept->waits = NULL;
+  while (slip != NULL)
+    {
+      IrisdSlip *next = slip->next_wait;
+      stop_waiting (slip);
+      tell (self, kept, slip);
+      slip = next;
+    }
+}
+
+/* Somebody may have guessed the number of an item that was not accepted after all. */
+void
+irisd_journal_turn_away_waits (IrisdJournal *self, IrisdKept *kept)
+{
+  while (kept->waits != NULL)
+    {
+      IrisdSlip *slip = kept->waits;
+      kept->waits = slip->next_wait;
+      stop_waiting (slip);
+      slip->error = no_such_item (kept->item);
+      irisd_journal_answer (self, slip);
+    }
+}
+
+void
+irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now)
+{
+  GSequenceIter *first = g_sequence_get_begin_iter (self->deadlines);
+  while (!g_sequence_iter_is_end (first))
+    {
+      IrisdSlip *slip = g_sequence_get (first);
+      if (slip->deadline_us > now)
+        return;
+      IrisdSlip **link = &slip->kept->waits;
+      while (*link != slip)
+        link = &(*link)->next_wait;
+      *link = slip->next_wait;
+      stop_waiting (slip);
+      tell (self, slip->kept, slip);
+      first = g_sequence_get_begin_iter (self->deadlines);
+    }
+}
+
+/* An end that has expired is as good as gone, also before somebody has swept it out. */
+IrisdKept *
+irisd_journal_look_up (IrisdJournal *self, guint64 item)
+{
+  IrisdKept *kept = irisd_kept_table_lookup (&self->table, item);
+  if (kept != NULL && irisd_kept_has_ended (kept)
+      && irisd_kept_get_expiry (kept) <= irisd_unix_ms ())
+    {
+      irisd_journal_discard (self, kept);
+      return NULL;
+    }
+  return kept;
+}
+
+void
+irisd_journal_ask (IrisdJournal *self, IrisdSlip *slip)
+{
+  IrisdKept *kept = irisd_journal_look_up (self, slip->item);
+  if (kept == NULL)
+    {
+      slip->error = no_such_item (slip->item);
+      irisd_journal_answer (self, slip);
+      return;
+    }
+  slip->kept = kept;
+  if (slip->wait_ms > 0 && !irisd_kept_has_ended (kept))
+    wait_for_end (self, kept, slip);
+  else
+    tell (self, kept, slip);
+}
+
+void
+irisd_journal_list (IrisdJournal *self, IrisdSlip *slip)
+{
+  slip->list = irisd_kept_table_list (&self->table, slip->item, slip->state, slip->count);
+  irisd_journal_answer (self, slip);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The inside of the journal, for the files that are parts of it.
+ */
+#pragma once
+
+#include "irisd-journal.h"
+#include "irisd-reserve.h"
+
+G_BEGIN_DECLS
+
+struct _IrisdJournal
+{
+  IrisdMailbox mailbox;
+  _Alignas(64) _Atomic int health;
+  _Atomic guint64 n_kept;
+  _Atomic guint64 n_damaged;
+  _Atomic gboolean stopping;
+  char *_Atomic sentence; /* why it is not ready; set before the health is */
+
+  IrisdStore *store;
+  const IrisdLimits *limits;
+  GThread *thread;
+  IrisdReserve reserve;
+  IrisdKeptTable table;
+  GSequence *deadlines; /* of waits that have one */
+
+  /* The next transaction. */
+  IrisdKept *first_dirty, *last_dirty;
+  guint n_dirty;
+  IrisdSlip *first_attendant, *last_attendant; /* answered after it */
+  gint64 commit_by_us;                         /* 0: nothing waits for a commit */
+  gint64 retry_us;                             /* after a full disk */
+  gint64 sweep_us;
+};
+
+/* irisd-journal-commit.c */
+void irisd_journal_mark_dirty (IrisdJournal *self, IrisdKept *kept);
+void irisd_journal_attend (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_commit (IrisdJournal *self);
+void irisd_journal_try_reserve (IrisdJournal *self);
+
+/* irisd-journal-ask.c */
+IrisdKept *irisd_journal_look_up (IrisdJournal *self, guint64 item);
+void irisd_journal_ask (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_list (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_wake_waits (IrisdJournal *self, IrisdKept *kept);
+void irisd_journal_turn_away_waits (IrisdJournal *self, IrisdKept *kept);
+void irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now);
+
+/* irisd-journal.c */
+void irisd_journal_answer (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_discard (IrisdJournal *self, IrisdKept *kept);
+
+G_END_DECLS

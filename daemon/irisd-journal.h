@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The journal: the thread that knows all kept items and writes them down.
+ */
+#pragma once
+
+#include "irisd-kept.h"
+#include "irisd-limits.h"
+#include "irisd-mailbox.h"
+
+#include <zmq.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdJob IrisdJob;
+typedef struct _IrisdJournal IrisdJournal;
+typedef struct _IrisdKeptBatch IrisdKeptBatch;
+typedef struct _IrisdPeer IrisdPeer;
+
+/**
+ * IrisdSlipKind:
+ * @IRISD_SLIP_KEEP: an item is to be kept, unless there is one with its key
+ * @IRISD_SLIP_END: a kept item has ended
+ * @IRISD_SLIP_FORGET: ends that were acknowledged; not answered
+ * @IRISD_SLIP_FETCH: how did an item end?
+ * @IRISD_SLIP_SHOW: what is known about an item?
+ * @IRISD_SLIP_LIST: which items are there?
+ * @IRISD_SLIP_RECOVERED: the other way: an item from the store, to be run
+ *
+ * What a gateway asks of the journal.
+ */
+typedef enum
+{
+  IRISD_SLIP_KEEP,
+  IRISD_SLIP_END,
+  IRISD_SLIP_FORGET,
+  IRISD_SLIP_FETCH,
+  IRISD_SLIP_SHOW,
+  IRISD_SLIP_LIST,
+  IRISD_SLIP_RECOVERED,
+} IrisdSlipKind;
+
+/* Waits for an item's end as long as it takes. */
+#define IRISD_WAIT_FOREVER G_MAXUINT64
+
+/**
+ * IrisdSlip:
+ *
+ * A question on its way to the journal, and its answer on the way back. Whoever holds it may touch
+ * it; @peer, @batch and @job are the gateway's own all the time.
+ */
+struct _IrisdSlip
+{
+  IrisdLetter letter;
+  IrisdSlipKind kind;
+  IrisdMailbox *home; /* where it comes from and goes back to */
+
+  IrisdPeer *peer;
+  guint8 request_id[IRIS_WIRE_ID_SIZE];
+  gboolean quiet;
+  gboolean detach;
+  IrisdKeptBatch *batch;
+  IrisdJob *job;
+
+  guint64 item;
+  guint64 wait_ms;
+  guint32 state; /* LIST: only those; END: what it ended in */
+  guint32 count; /* LIST: at most so many */
+  GArray *items; /* FORGET: guint64 */
+  IrisdKept *kept;
+
+  /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, RECOVERED: what was. */
+  guint8 type;
+  IrisdBlob header;
+  IrisWireFrame payload; /* belongs to the job */
+  zmq_msg_t body;
+
+  GError *error;
+  gboolean duplicate; /* KEEP: there is one with that key; @item is its number */
+  gboolean pending;   /* FETCH: it has not ended; @state says where it is */
+  IrisWireKept *list; /* SHOW, LIST */
+
+  /* The journal's. */
+  IrisdSlip *next;
+  IrisdSlip *next_wait;
+  GSequenceIter *deadline;
+  gint64 deadline_us;
+};
+
+/**
+ * IrisdJournalHealth:
+ * @IRISD_JOURNAL_READY: all is well
+ * @IRISD_JOURNAL_FULL: the disk is full: ends are written, no items are taken
+ * @IRISD_JOURNAL_FAILED: writing failed: nothing is written any more
+ */
+typedef enum
+{
+  IRISD_JOURNAL_READY,
+  IRISD_JOURNAL_FULL,
+  IRISD_JOURNAL_FAILED,
+} IrisdJournalHealth;
+
+/* An item that has not ended, from the store; @record is gone when the function returns. */
+typedef void (*IrisdRunAgainFunc) (const IrisdRecord *record, IrisdKept *kept, gpointer user_data);
+
+IrisdSlip *irisd_slip_new (IrisdSlipKind kind, IrisdMailbox *home);
+void irisd_slip_free (IrisdSlip *self);
+
+static inline IrisdSlip *
+irisd_slip_from_letter (IrisdLetter *letter)
+{
+  return (IrisdSlip *) ((char *) letter - G_STRUCT_OFFSET (IrisdSlip, letter));
+}
+
+IrisdJournal *
+irisd_journal_new (const char *dir, IrisdStore *store, const IrisdLimits *limits, GError **error);
+gboolean irisd_journal_recover (IrisdJournal *self,
+                                IrisdRunAgainFunc run_again,
+                                gpointer user_data,
+                                GError **error);
+void irisd_journal_start (IrisdJournal *self);
+void irisd_journal_stop (IrisdJournal *self);
+void irisd_journal_free (IrisdJournal *self);
+void irisd_journal_post (IrisdJournal *self, IrisdSlip *slip);
+
+guint64 irisd_journal_get_next_item (IrisdJournal *self);
+guint64 irisd_journal_get_n_kept (IrisdJournal *self);
+guint64 irisd_journal_get_n_damaged (IrisdJournal *self);
+IrisdJournalHealth irisd_journal_get_health (IrisdJournal *self);
+const char *irisd_journal_get_sentence (IrisdJournal *self);
+
+G_END_DECLS

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What clients ask about kept items: FETCH, SHOW, LIST; and what follows from an acknowledgement.
+ *
+ * An end that is fetched is an ending like any other: it takes a credit, and its bytes count until
+ * they are acknowledged. That bounds what a client which fetches and does not read can cost.
+ */
+#include "irisd-gateway-private.h"
+#include "irisd-journal.h"
+
+/* An ending that was sent, and the kept item that may go when it is acknowledged. */
+typedef struct
+{
+  guint64 ordinal; /* of the ending, among all of the connection */
+  guint64 item;
+} Due;
+
+/* Numbers are easy to guess, and everybody on the machine can reach a TCP port. */
+static gboolean
+may_ask (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  g_autoptr (GError) error = NULL;
+  if (self->core->journal == NULL)
+    error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_DURABLE,
+                                 "this irisd keeps no journal, and so no items: start it with "
+                                 "--journal DIR");
+  else if (caller->over_tcp && !self->core->config->tcp_trusted)
+    error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+                                 "kept items are told over ipc only: connect over ipc, or, if "
+                                 "everybody on irisd's machine may see them, set tcp-trusted in "
+                                 "its configuration");
+  else
+    return TRUE;
+  irisd_gateway_refuse (self, caller, request->request_id, error);
+  return FALSE;
+}
+
+/**
+ * irisd_gateway_await_end:
+ * @self: the gateway
+ * @peer: who is told
+ * @request_id: under which id
+ * @item: the number of a kept item
+ * @wait_ms: how long to wait for its end, in milliseconds
+ */
+void
+irisd_gateway_await_end (IrisdGateway *self,
+                         IrisdPeer *peer,
+                         const guint8 *request_id,
+                         guint64 item,
+                         guint64 wait_ms)
+{
+  IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_FETCH, peer, request_id);
+  slip->item = item;
+  slip->wait_ms = wait_ms;
+  peer->n_fetches++;
+  irisd_journal_post (self->core->journal, slip);
+}
+
+/**
+ * irisd_gateway_fetch:
+ * @self: the gateway
+ * @caller: who
+ * @request: a FETCH message
+ */
+void
+irisd_gateway_fetch (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  if (may_ask (self, caller, request) && irisd_gateway_has_credit (self, caller, request))
+    irisd_gateway_await_end (self, caller->peer, request->request_id, request->item,
+                             request->wait_ms);
+}
+
+/**
+ * irisd_gateway_show:
+ * @self: the gateway
+ * @caller: who
+ * @request: a SHOW message
+ */
+void
+irisd_gateway_show (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  if (!may_ask (self, caller, request) || !irisd_gateway_has_credit (self, caller, request))
+    return;
+  IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_SHOW, caller->peer,
+                                            request->request_id);
+  slip->item = request->item;
+  slip->wait_ms = request->wait_ms;
+  caller->peer->n_fetches++;
+  irisd_journal_post (self->core->journal, slip);
+}
+
+/**
+ * irisd_gateway_list:
+ * @self: the gateway
+ * @caller: who
+ * @request: a LIST message
+ */
+void
+irisd_gateway_list (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  if (!may_ask (self, caller, request) || !irisd_gateway_has_credit (self, caller, request))
+    return;
+  guint most = self->core->wire_limits.max_entries;
+  IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_LIST, caller->peer,
+                                            request->request_id);
+  slip->item = request->item;
+  slip->state = request->state;
+  slip->count = request->count > 0 ? MIN (request->count, most) : most;
+  caller->peer->n_fetches++;
+  irisd_journal_post (self->core->journal, slip);
+}
+
+/**
+ * irisd_gateway_add_due:
+ * @peer: to whom the end of a kept item is sent now; its ledger knows of it already
+ * @item: that item
+ */
+void
+irisd_gateway_add_due (IrisdPeer *peer, guint64 item)
+{
+  Due *due = g_new (Due, 1);
+  *due = (Due){ peer->unacked.n_pushed, item };
+  g_queue_push_tail (&peer->dues, due);
+}
+
+/**
+ * irisd_gateway_forget_dues:
+ * @self: the gateway
+ * @peer: who has acknowledged something
+ *
+ * Lets go of the kept items whose ends are dealt with.
+ */
+void
+irisd_gateway_forget_dues (IrisdGateway *self, IrisdPeer *peer)
+{
+  guint64 n_popped = peer->unacked.n_pushed - peer->unacked.count;
+  IrisdSlip *slip = NULL;
+  for (Due *due; (due = g_queue_peek_head (&peer->dues)) != NULL && due->ordinal <= n_popped;)
+    {
+      if (slip == NULL)
+        {
+          slip = irisd_slip_new (IRISD_SLIP_FORGET, &self->mailbox);
+          slip->items = g_array_new (FALSE, FALSE, sizeof (guint64));
+        }
+      g_array_append_val (slip->items, due->item);
+      g_free (g_queue_pop_head (&peer->dues));
+    }
+  if (slip != NULL)
+    irisd_journal_post (self->core->journal, slip);
+}
+
+static void
+tell_pending (IrisdGateway *self, const IrisdCaller *caller, const IrisdSlip *slip)
+{
+  IrisWireMessage pending;
+  iris_wire_message_init (&pending, IRIS_WIRE_PENDING, slip->request_id);
+  iris_wire_message_set_uint (&pending, IRIS_WIRE_KEY_STATE, slip->state);
+  iris_wire_message_set_uint (&pending, IRIS_WIRE_KEY_ITEM, slip->item);
+  irisd_gateway_answer (self, caller, &pending);
+}
+
+/* Sends an end as it was written down. */
+static void
+tell_end (IrisdGateway *self, const IrisdCaller *caller, IrisdSlip *slip)
+{
+  IrisdPeer *peer = caller->peer;
+  const IrisWireFrame frames[IRIS_WIRE_N_FRAMES] = {
+    { (const guint8 *) "IRS1", 4 },
+    { &slip->type, 1 },
+    { slip->request_id, IRIS_WIRE_ID_SIZE },
+    { slip->header.data, slip->header.size },
+    { zmq_msg_data (&slip->body), zmq_msg_size (&slip->body) },
+  };
+  IrisWireMessage message;
+  g_autoptr (GError) error = NULL;
+  if (!iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits, &message, &error))
+    {
+      irisd_gateway_refuse (self, caller, slip->request_id, error);
+      return;
+    }
+  gsize size = zmq_msg_size (&slip->body);
+  irisd_peer_add_bytes (peer, (gint64) size);
+  irisd_core_add_bytes (self->core, (gint64) size);
+  irisd_ledger_push (&peer->unacked, size);
+  irisd_gateway_add_due (peer, slip->item);
+  irisd_gateway_send (self, &peer->route, peer, &message, size > 0 ? &slip->body : NULL);
+}
+
+static void
+tell_list (IrisdGateway *self, const IrisdCaller *caller, IrisdSlip *slip)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) body = iris_wire_kept_encode (slip->list, &self->core->wire_limits, &error);
+  IrisWireMessage reply;
+  iris_wire_message_init (
+      &reply, slip->kind == IRISD_SLIP_SHOW ? IRIS_WIRE_SHOW_REPLY : IRIS_WIRE_LIST_REPLY,
+      slip->request_id);
+  irisd_gateway_answer_bytes (self, caller, &reply, body, error);
+}
+
+/**
+ * irisd_gateway_take_told:
+ * @self: the gateway
+ * @slip: FETCH, SHOW or LIST with its answer
+ */
+void
+irisd_gateway_take_told (IrisdGateway *self, IrisdSlip *slip)
+{
+  const IrisdCaller caller = { .route = slip->peer->route, .peer = slip->peer };
+  slip->peer->n_fetches--;
+  if (irisd_peer_is_gone (slip->peer))
+    return;
+  if (slip->error != NULL)
+    irisd_gateway_refuse (self, &caller, slip->request_id, slip->error);
+  else if (slip->list != NULL)
+    tell_list (self, &caller, slip);
+  else if (slip->pending)
+    tell_pending (self, &caller, slip);
+  else
+    tell_end (self, &caller, slip);
+}

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A gateway's kept items: on their way into the journal, to the workers, and to their end.
+ *
+ * A kept item is a job like any other, with two stops more: it is queued when the journal has it,
+ * and its ending is sent when the journal has that. It belongs to the journal and not to its
+ * connection, so it goes on when that has gone.
+ */
+#include "irisd-gateway-private.h"
+#include "irisd-journal.h"
+#include "irisd-outside.h"
+
+#include <string.h>
+
+/* A longer key would cost more memory than the item. */
+#define MAX_KEY 256
+
+/**
+ * IrisdKeptBatch:
+ * @pending: items of which the journal has not told yet
+ * @accepted: items that were accepted
+ * @open: more may come
+ *
+ * A BATCH with kept items, whose ACCEPTED waits for the journal. The gateway's own.
+ */
+struct _IrisdKeptBatch
+{
+  IrisdPeer *peer;
+  guint8 request_id[IRIS_WIRE_ID_SIZE];
+  guint pending;
+  guint accepted;
+  guint64 first;
+  guint64 next;
+  gboolean open;
+};
+
+static gboolean
+check_key (const IrisWireMessage *item, GError **error)
+{
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_KEY)
+      || (item->key.len > 0 && item->key.len <= MAX_KEY))
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+               "a key has 1 to %d bytes, and this one %" G_GSIZE_FORMAT, MAX_KEY, item->key.len);
+  return FALSE;
+}
+
+static gboolean
+check_keep_ms (IrisdGateway *self, const IrisWireMessage *item, GError **error)
+{
+  guint64 limit = self->core->config->limits.max_keep_ms;
+  if (item->keep_ms <= limit)
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+               "irisd keeps ends for at most %" G_GUINT64_FORMAT
+               " ms: ask for less, or raise the limit max-keep-ms in irisd's configuration",
+               limit);
+  return FALSE;
+}
+
+/* What was sent while it ran would be missing from the end that is kept. */
+static gboolean
+check_no_stream (const IrisWireMessage *item, GError **error)
+{
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_STREAM))
+    return TRUE;
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                       "the output of a kept item is part of its end and cannot be sent as it "
+                       "comes: leave out stream, or send the item as volatile");
+  return FALSE;
+}
+
+static gboolean
+check_journal (IrisdGateway *self, GError **error)
+{
+  IrisdJournal *journal = self->core->journal;
+  if (journal == NULL)
+    g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_DURABLE,
+                         "this irisd keeps no journal, so it cannot keep items: start it with "
+                         "--journal DIR, or send the item as volatile");
+  else if (irisd_journal_get_health (journal) != IRISD_JOURNAL_READY)
+    g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                 "the item was not kept: %s", irisd_journal_get_sentence (journal));
+  else
+    return TRUE;
+  return FALSE;
+}
+
+/**
+ * irisd_gateway_check_keeping:
+ * @self: the gateway
+ * @item: a SUBMIT message
+ * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
+ *
+ * Returns: whether the item can be kept, or need not be
+ */
+gboolean
+irisd_gateway_check_keeping (IrisdGateway *self, const IrisWireMessage *item, GError **error)
+{
+  if (irisd_is_kept (item))
+    return check_key (item, error) && check_keep_ms (self, item, error)
+           && check_no_stream (item, error) && check_journal (self, error);
+  if ((item->present & IRISD_KEEP_KEYS) == 0)
+    return TRUE;
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                       "key, keep-ms and detach are for items that irisd keeps: ask for the class "
+                       "relaxed or durable");
+  return FALSE;
+}
+
+/**
+ * irisd_gateway_new_slip:
+ * @self: the gateway
+ * @kind: what is asked
+ * @peer: for whom
+ * @request_id: under which id
+ *
+ * Returns: (transfer full): a new slip
+ */
+IrisdSlip *
+irisd_gateway_new_slip (IrisdGateway *self,
+                        IrisdSlipKind kind,
+                        IrisdPeer *peer,
+                        const guint8 *request_id)
+{
+  IrisdSlip *slip = irisd_slip_new (kind, &self->mailbox);
+  slip->peer = irisd_peer_ref (peer);
+  memcpy (slip->request_id, request_id, IRIS_WIRE_ID_SIZE);
+  return slip;
+}
+
+/* The journal does not take the item, or has it already: its job is not needed. */
+static void
+drop_job (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdPeer *peer = job->peer;
+  if (!irisd_peer_is_gone (peer))
+    {
+      g_hash_table_remove (peer->jobs, job->request_id);
+      irisd_peer_add_bytes (peer, -(gint64) job->charge);
+    }
+  irisd_core_add_bytes (self->core, -(gint64) job->charge);
+  job->kept = NULL;
+  irisd_job_free (job);
+  irisd_core_end_item (self->core);
+}
+
+static guint64
+take_number (IrisdGateway *self)
+{
+  IrisdKeptBatch *batch = self->batch;
+  if (batch == NULL)
+    return irisd_core_new_item_id (self->core);
+  if (batch->next == 0)
+    batch->first = batch->next = irisd_core_new_item_ids (self->core, self->batch_size);
+  return batch->next++;
+}
+
+static void
+fill_keep (IrisdGateway *self, IrisdSlip *slip, IrisdJob *job, const IrisWireMessage *item)
+{
+  const char *service = job->task != NULL ? job->task->service : job->service->name;
+  const IrisdRecord record = {
+    .item = job->number,
+    .state = IRIS_WIRE_STATE_QUEUED,
+    .klass = item->klass,
+    .home = job->home,
+    .accepted_ms = irisd_unix_ms (),
+    .keep_ms = iris_wire_message_has (item, IRIS_WIRE_KEY_KEEP_MS)
+                   ? item->keep_ms
+                   : self->core->config->limits.keep_ms,
+    .key = item->key,
+    .service = { service, strlen (service) },
+    .body = item->body,
+  };
+  slip->type = IRIS_WIRE_SUBMIT;
+  slip->kept = job->kept = irisd_kept_new (&record);
+  slip->job = job;
+  slip->quiet = item->quiet;
+  slip->detach = job->detached = item->detach;
+  slip->payload = irisd_job_get_payload (job);
+}
+
+/**
+ * irisd_gateway_keep:
+ * @self: the gateway
+ * @caller: who
+ * @job: (transfer full): a new job of his, whose place is set
+ * @item: the SUBMIT message that it was made of
+ *
+ * Gives an item to the journal. It is accepted, or refused, when that answers.
+ */
+void
+irisd_gateway_keep (IrisdGateway *self,
+                    const IrisdCaller *caller,
+                    IrisdJob *job,
+                    const IrisWireMessage *item)
+{
+  g_autoptr (GError) error = NULL;
+  IrisWireMessage header = *item;
+  header.body = (IrisWireFrame){ 0 };
+  if (!iris_wire_encode (&self->encoder, &header, &error))
+    {
+      drop_job (self, job);
+      irisd_gateway_refuse (self, caller, item->request_id, error);
+      return;
+    }
+  if (self->batch_size > 0 && self->batch == NULL)
+    {
+      self->batch = g_new0 (IrisdKeptBatch, 1);
+      self->batch->open = TRUE;
+    }
+  job->number = take_number (self);
+
+  IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_KEEP, job->peer, job->request_id);
+  const IrisWireFrame *frame = &self->encoder.frames[3];
+  slip->header = (IrisdBlob){ g_memdup2 (frame->data, frame->size), frame->size };
+  fill_keep (self, slip, job, item);
+  slip->batch = self->batch;
+  if (slip->batch != NULL)
+    slip->batch->pending++;
+  irisd_journal_post (self->core->journal, slip);
+}
+
+static void
+tell_accepted (IrisdGateway *self,
+               IrisdPeer *peer,
+               const guint8 *request_id,
+               guint count,
+               guint64 item)
+{
+  const IrisdCaller caller = { .route = peer->route, .peer = peer };
+  IrisWireMessage accepted;
+  iris_wire_message_init (&accepted, IRIS_WIRE_ACCEPTED, request_id);
+  iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_COUNT, count);
+  if (item != 0)
+    iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_ITEM, item);
+  if (!irisd_peer_is_gone (peer))
+    irisd_gateway_answer (self, &caller, &accepted);
+}
+
+static void
+finish_batch (IrisdGateway *self, IrisdKeptBatch *batch)
+{
+  if (batch->open || batch->pending > 0)
+    return;
+  tell_accepted (self, batch->peer, batch->request_id, batch->accepted, batch->first);
+  irisd_peer_unref (batch->peer);
+  g_free (batch);
+}
+
+/**
+ * irisd_gateway_close_batch:
+ * @self: the gateway
+ * @caller: who sent the batch
+ * @request_id: its id
+ * @accepted: items of it that are not kept and were accepted
+ *
+ * Returns: %FALSE if the batch had no kept items; otherwise ACCEPTED is sent when the journal has
+ *   told of all
+ */
+gboolean
+irisd_gateway_close_batch (IrisdGateway *self,
+                           const IrisdCaller *caller,
+                           const guint8 *request_id,
+                           guint accepted)
+{
+  IrisdKeptBatch *batch = g_steal_pointer (&self->batch);
+  self->batch_size = 0;
+  if (batch == NULL)
+    return FALSE;
+  batch->peer = irisd_peer_ref (caller->peer);
+  memcpy (batch->request_id, request_id, IRIS_WIRE_ID_SIZE);
+  batch->accepted += accepted;
+  batch->open = FALSE;
+  finish_batch (self, batch);
+  return TRUE;
+}
+
+/* From here on nobody but FETCH asks how it ends. */
+static void
+detach (IrisdJob *job)
+{
+  IrisdPeer *peer = job->peer;
+  if (irisd_peer_is_gone (peer))
+    return;
+  g_hash_table_remove (peer->jobs, job->request_id);
+  irisd_peer_add_bytes (peer, -(gint64) job->charge);
+}
+
+static void
+refuse_kept (IrisdGateway *self, IrisdSlip *slip)
+{
+  const IrisdCaller caller = { .route = slip->peer->route, .peer = slip->peer };
+  drop_job (self, slip->job);
+  if (!irisd_peer_is_gone (slip->peer))
+    irisd_gateway_refuse (self, &caller, slip->request_id, slip->error);
+}
+
+static void
+accept_kept (IrisdGateway *self, IrisdSlip *slip)
+{
+  IrisdJob *job = slip->job;
+  guint64 number = slip->duplicate ? slip->item : job->number;
+  if (slip->batch != NULL)
+    slip->batch->accepted++;
+  else if (!slip->quiet)
+    tell_accepted (self, slip->peer, slip->request_id, 1, number);
+
+  if (slip->duplicate)
+    {
+      drop_job (self, job);
+      if (!slip->detach && !irisd_peer_is_gone (slip->peer))
+        irisd_gateway_await_end (self, slip->peer, slip->request_id, number, IRISD_WAIT_FOREVER);
+      return;
+    }
+  irisd_count (&self->counters.accepted, 1);
+  if (slip->detach)
+    detach (job);
+  if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED)
+    irisd_gateway_take_back (self, job);
+  else
+    irisd_job_queue (job, job->home, job->strict);
+}
+
+static void
+take_keep (IrisdGateway *self, IrisdSlip *slip)
+{
+  IrisdKeptBatch *batch = slip->batch;
+  if (slip->error != NULL)
+    refuse_kept (self, slip);
+  else
+    accept_kept (self, slip);
+  if (batch != NULL)
+    {
+      batch->pending--;
+      finish_batch (self, batch);
+    }
+}
+
+/* Its end is written, or could not be. */
+static void
+take_end (IrisdGateway *self, IrisdSlip *slip)
+{
+  IrisdJob *job = slip->job;
+  job->settled = TRUE;
+  job->due = slip->error == NULL;
+  if (slip->error != NULL)
+    {
+      g_clear_error (&job->result.error);
+      job->result.error = g_steal_pointer (&slip->error);
+    }
+  irisd_gateway_take_back (self, job);
+}
+
+/* What was not done because irisd stops is done when it is back. */
+static gboolean
+is_put_off (IrisdJob *job)
+{
+  return g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+}
+
+/**
+ * irisd_gateway_end_kept:
+ * @self: the gateway
+ * @job: a kept job that came back for good
+ *
+ * Returns: whether it can be ended; otherwise it comes back once more, when the journal has its end
+ */
+gboolean
+irisd_gateway_end_kept (IrisdGateway *self, IrisdJob *job)
+{
+  if (job->settled)
+    return TRUE;
+  if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED)
+    irisd_job_fail (job, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled before it ran");
+  if (is_put_off (job))
+    {
+      irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                      "irisd was stopped before the item was done: it is kept as item "
+                      "%" G_GUINT64_FORMAT ", and runs when irisd is back",
+                      job->number);
+      irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_QUEUED);
+      job->settled = TRUE;
+      return TRUE;
+    }
+
+  IrisWireMessage message;
+  g_autoptr (GError) error = NULL;
+  irisd_gateway_describe_ending (job, &message);
+  IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_END, job->peer, job->request_id);
+  if (!iris_wire_encode (&self->encoder, &message, &error))
+    g_error ("the end of an item cannot be encoded: %s", error->message);
+  const IrisWireFrame *header = &self->encoder.frames[3];
+  slip->kept = job->kept;
+  slip->job = job;
+  slip->type = message.type;
+  slip->header = (IrisdBlob){ g_memdup2 (header->data, header->size), header->size };
+  if (job->result.error == NULL)
+    slip->payload = (IrisWireFrame){ zmq_msg_data (&job->result.body),
+                                     zmq_msg_size (&job->result.body) };
+  slip->state = job->result.error == NULL ? IRIS_WIRE_STATE_DONE
+                : g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED)
+                    ? IRIS_WIRE_STATE_CANCELLED
+                    : IRIS_WIRE_STATE_FAILED;
+  irisd_journal_post (self->core->journal, slip);
+  return FALSE;
+}
+
+/* A peer that was never there, for items whose connection did not survive irisd. */
+static IrisdPeer *
+get_nobody (IrisdGateway *self)
+{
+  if (self->nobody == NULL)
+    {
+      const IrisdRoute nowhere = { 0 };
+      self->nobody = irisd_peer_new (&nowhere);
+      atomic_store_explicit (&self->nobody->gone, TRUE, memory_order_relaxed);
+    }
+  return self->nobody;
+}
+
+/* Fails an item that cannot be read. */
+static const IrisdService unknown_service = { .name = "unknown" };
+
+static gint
+choose_home (IrisdGateway *self, const IrisWireMessage *item)
+{
+  guint n = self->core->n_places;
+  if (item->hint >= 0 && (guint) item->hint < n)
+    return item->hint;
+  return self->place != IRISD_FRONT ? self->place : 0;
+}
+
+/* Worker processes come back later than irisd, so what is none of its own services is waited for.
+ */
+static const IrisdService *
+find_service (IrisdGateway *self, const IrisWireMessage *item)
+{
+  if (item->service.len == 0)
+    return &unknown_service;
+  const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
+  if (service != NULL)
+    return service;
+  irisd_outside_expect (self->core->outside, &item->service);
+  return &irisd_service_outside;
+}
+
+static void
+queue_recovered (IrisdGateway *self, IrisdSlip *slip, const IrisWireMessage *item)
+{
+  const IrisdService *service = find_service (self, item);
+  IrisdJob *job = irisd_job_new (self->core, &self->mailbox, get_nobody (self), service, item,
+                                 &slip->body);
+  if (service == &irisd_service_outside)
+    irisd_outside_adopt (job, item, item->hint);
+  job->kept = slip->kept;
+  job->number = slip->item;
+  job->strict = item->strict;
+  job->detached = TRUE;
+  irisd_core_begin_item (self->core);
+  irisd_core_add_bytes (self->core, (gint64) job->charge);
+  irisd_count (&self->counters.accepted, 1);
+  if (service != &unknown_service)
+    {
+      irisd_job_queue (job, choose_home (self, item), item->strict);
+      return;
+    }
+  irisd_job_fail (job, IRIS_WIRE_ERROR_INTERNAL, "what was kept of the item cannot be read");
+  irisd_gateway_take_back (self, job);
+}
+
+static void
+take_recovered (IrisdGateway *self, IrisdSlip *slip)
+{
+  const guint8 type = IRIS_WIRE_SUBMIT;
+  const guint8 id[IRIS_WIRE_ID_SIZE] = { 0 };
+  const IrisWireFrame frames[IRIS_WIRE_N_FRAMES] = {
+    { (const guint8 *) "IRS1", 4 },
+    { &type, 1 },
+    { id, sizeof id },
+    { slip->header.data, slip->header.size },
+    { zmq_msg_data (&slip->body), zmq_msg_size (&slip->body) },
+  };
+  IrisWireMessage item;
+  g_autoptr (GError) error = NULL;
+  if (!iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits, &item, &error))
+    {
+      irisd_log (IRISD_LOG_ERROR, "the kept item %" G_GUINT64_FORMAT " cannot be run again: %s",
+                 slip->item, error->message);
+      iris_wire_message_init (&item, IRIS_WIRE_SUBMIT, id);
+    }
+  queue_recovered (self, slip, &item);
+}
+
+/**
+ * irisd_gateway_run_again:
+ * @self: a gateway that was not started
+ * @record: an item that has not ended
+ * @kept: the same
+ */
+void
+irisd_gateway_run_again (IrisdGateway *self, const IrisdRecord *record, IrisdKept *kept)
+{
+  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_RECOVERED, &self->mailbox);
+  slip->item = record->item;
+  slip->kept = kept;
+  slip->header = (IrisdBlob){ g_memdup2 (record->header.data, record->header.size),
+                              record->header.size };
+  if (record->body.size > 0)
+    {
+      zmq_msg_close (&slip->body);
+      if (zmq_msg_init_size (&slip->body, record->body.size) != 0)
+        g_error ("out of memory for a payload of %zu bytes", record->body.size);
+      memcpy (zmq_msg_data (&slip->body), record->body.data, record->body.size);
+    }
+  irisd_mailbox_post (&self->mailbox, &slip->letter);
+}
+
+/**
+ * irisd_gateway_take_slip:
+ * @self: the gateway
+ * @slip: (transfer full): an answer of the journal
+ */
+void
+irisd_gateway_take_slip (IrisdGateway *self, IrisdSlip *slip)
+{
+  switch (slip->kind)
+    {
+    case IRISD_SLIP_KEEP:
+      take_keep (self, slip);
+      break;
+    case IRISD_SLIP_END:
+      take_end (self, slip);
+      break;
+    case IRISD_SLIP_RECOVERED:
+      take_recovered (self, slip);
+      break;
+    default:
+      irisd_gateway_take_told (self, slip);
+      break;
+    }
+  irisd_slip_free (slip);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the journal finds when irisd starts: ends to be fetched, and items to be run again.
+ *
+ * All of it happens before any other thread is there.
+ */
+#include "irisd-journal-private.h"
+
+#include "irisd-log.h"
+
+typedef struct
+{
+  IrisdJournal *journal;
+  IrisdRunAgainFunc run_again;
+  gpointer user_data;
+  guint64 n_unreadable;
+  guint64 n_again;
+} Recovery;
+
+/* A row that is whole and says nothing that makes sense can only be of another make. */
+static gboolean
+is_sensible (const IrisdRecord *record)
+{
+  gboolean ended = record->state >= IRIS_WIRE_STATE_DONE
+                   && record->state <= IRIS_WIRE_STATE_CANCELLED;
+  return record->item != 0
+         && (ended ? record->type == IRIS_WIRE_RESULT || record->type == IRIS_WIRE_ERROR_REPLY
+                   : record->state == IRIS_WIRE_STATE_QUEUED && record->type == IRIS_WIRE_SUBMIT);
+}
+
+static void
+take_row (const IrisdRow *row, gpointer user_data)
+{
+  Recovery *recovery = user_data;
+  IrisdJournal *self = recovery->journal;
+  IrisdRecord record;
+  if (!irisd_record_unpack (&record, row) || !is_sensible (&record)
+      || irisd_kept_table_lookup (&self->table, record.item) != NULL)
+    {
+      recovery->n_unreadable++;
+      return;
+    }
+  IrisdKept *kept = irisd_kept_new (&record);
+  kept->written = TRUE;
+  irisd_kept_table_add (&self->table, kept);
+  if (irisd_kept_has_ended (kept))
+    return;
+  recovery->n_again++;
+  recovery->run_again (&record, kept, recovery->user_data);
+}
+
+static void
+report (IrisdJournal *self, const Recovery *recovery, const IrisdStoreDamage *damage)
+{
+  if (self->table.n_items > 0)
+    irisd_log (IRISD_LOG_INFO,
+               "the journal holds %u items: %" G_GUINT64_FORMAT
+               " run again, %u have ended and can be fetched",
+               self->table.n_items, recovery->n_again, self->table.n_ended);
+  if (damage->rows + recovery->n_unreadable > 0)
+    irisd_log (IRISD_LOG_ERROR,
+               "the journal is damaged: %" G_GUINT64_FORMAT
+               " items are not what was written and are left out; the rest is served",
+               damage->rows + recovery->n_unreadable);
+  if (damage->gaps > 0)
+    irisd_log (IRISD_LOG_ERROR,
+               "the journal is damaged: %" G_GUINT64_FORMAT
+               " stretches could not be read. What could is in a new file now; the old one lies "
+               "beside it as items.sqlite.damaged-*",
+               damage->gaps);
+  if (damage->tail)
+    irisd_log (IRISD_LOG_ERROR, "the journal's log was damaged, and was read as far as it makes "
+                                "sense; what it was lies beside it as *-wal.damaged-*");
+}
+
+/**
+ * irisd_journal_recover:
+ * @self: a journal that was not started
+ * @run_again: (scope call): called for each item that has not ended
+ * @user_data: for @run_again
+ * @error: return location for a #GError
+ *
+ * Reads the store.
+ *
+ * Returns: whether it could be read; a damaged one can
+ */
+gboolean
+irisd_journal_recover (IrisdJournal *self,
+                       IrisdRunAgainFunc run_again,
+                       gpointer user_data,
+                       GError **error)
+{
+  Recovery recovery = { .journal = self, .run_again = run_again, .user_data = user_data };
+  IrisdStoreDamage damage = { 0 };
+  if (irisd_store_scan (self->store, take_row, &recovery, &damage, error) != IRISD_STORE_OK)
+    return FALSE;
+  atomic_store_explicit (&self->n_kept, self->table.n_items, memory_order_relaxed);
+  atomic_store_explicit (&self->n_damaged,
+                         damage.rows + damage.gaps + damage.tail + recovery.n_unreadable,
+                         memory_order_relaxed);
+  report (self, &recovery, &damage);
+  return TRUE;
+}

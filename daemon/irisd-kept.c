@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The items that irisd keeps beyond a connection, and perhaps beyond its own life.
+ *
+ * Only an item's number, times and key stay in memory; what it brings along is with the job while
+ * it is queued, and what it gave is in the store once it has ended. The row that is to be written
+ * is held here from the change to the commit that writes it, so that an item which is accepted,
+ * runs and ends between two commits is written once, and one that is fetched before the next commit
+ * not at all.
+ *
+ * The state is relaxed: a worker that sets "running" tells it to people who ask, and nothing else
+ * depends on it. What the journal sets itself it reads in the same thread.
+ */
+#include "irisd-kept.h"
+
+#include <string.h>
+
+guint64
+irisd_unix_ms (void)
+{
+  return (guint64) (g_get_real_time () / 1000);
+}
+
+/**
+ * irisd_kept_new:
+ * @record: what is known about it; copied, without header and body
+ *
+ * Returns: (transfer full): an item that is in no table
+ */
+IrisdKept *
+irisd_kept_new (const IrisdRecord *record)
+{
+  IrisdKept *self = g_new0 (IrisdKept, 1);
+  g_autofree char *service = iris_wire_string_dup (&record->service);
+  self->item = record->item;
+  atomic_init (&self->state, (int) record->state);
+  self->attempts = record->attempts;
+  self->home = record->home;
+  self->klass = (guint8) record->klass;
+  self->accepted_ms = record->accepted_ms;
+  self->ended_ms = record->ended_ms;
+  self->keep_ms = record->keep_ms;
+  self->size = record->body.size;
+  self->service = g_intern_string (service);
+  if (record->key.len > 0)
+    {
+      self->key = g_memdup2 (record->key.data, record->key.len);
+      self->key_size = record->key.len;
+    }
+  return self;
+}
+
+/**
+ * irisd_kept_free:
+ * @self: (transfer full): an item that is in no table, and for which nobody waits
+ */
+void
+irisd_kept_free (IrisdKept *self)
+{
+  irisd_kept_clear_row (self);
+  g_free (self->key);
+  g_free (self);
+}
+
+int
+irisd_kept_get_state (IrisdKept *self)
+{
+  return atomic_load_explicit (&self->state, memory_order_relaxed);
+}
+
+void
+irisd_kept_set_state (IrisdKept *self, IrisWireState state)
+{
+  atomic_store_explicit (&self->state, (int) state, memory_order_relaxed);
+}
+
+gboolean
+irisd_kept_has_ended (IrisdKept *self)
+{
+  return irisd_kept_get_state (self) >= IRIS_WIRE_STATE_DONE;
+}
+
+/**
+ * irisd_kept_get_expiry:
+ * @self: an item
+ *
+ * Returns: when its end is forgotten, in Unix time in milliseconds; 0 if it has not ended
+ */
+guint64
+irisd_kept_get_expiry (IrisdKept *self)
+{
+  guint64 expiry = 0;
+  if (!irisd_kept_has_ended (self))
+    return 0;
+  return g_uint64_checked_add (&expiry, self->ended_ms, self->keep_ms) ? expiry : G_MAXUINT64;
+}
+
+/**
+ * irisd_kept_set_row:
+ * @self: an item
+ * @state: the state to be written
+ * @type: of the message that is to be written
+ * @header: its header; copied
+ * @body: its body; copied
+ *
+ * Sets what is to be written.
+ */
+void
+irisd_kept_set_row (IrisdKept *self,
+                    IrisWireState state,
+                    guint8 type,
+                    IrisWireFrame header,
+                    IrisWireFrame body)
+{
+  const IrisdRecord record = {
+    .item = self->item,
+    .state = state,
+    .klass = self->klass,
+    .attempts = self->attempts,
+    .home = self->home,
+    .accepted_ms = self->accepted_ms,
+    .ended_ms = self->ended_ms,
+    .keep_ms = self->keep_ms,
+    .key = { self->key, self->key_size },
+    .service = { self->service, strlen (self->service) },
+    .type = type,
+    .header = header,
+  };
+  irisd_kept_clear_row (self);
+  self->row_state = state;
+  self->head = irisd_record_pack_head (&record);
+  if (body.size > 0)
+    self->body = (IrisdBlob){ g_memdup2 (body.data, body.size), body.size };
+  self->size = body.size;
+}
+
+void
+irisd_kept_clear_row (IrisdKept *self)
+{
+  g_clear_pointer (&self->head.data, g_free);
+  g_clear_pointer (&self->body.data, g_free);
+  self->head.size = self->body.size = 0;
+}
+
+/* Keys are bytes; whoever reads a list wants text. */
+static char *
+key_as_text (IrisdKept *self)
+{
+  return self->key != NULL ? g_utf8_make_valid (self->key, (gssize) self->key_size) : NULL;
+}
+
+/**
+ * irisd_kept_describe:
+ * @self: an item
+ * @out: (out caller-allocates): filled with memory of g_malloc()
+ */
+void
+irisd_kept_describe (IrisdKept *self, IrisWireKeptItem *out)
+{
+  *out = (IrisWireKeptItem){
+    .item = self->item,
+    .state = (guint32) irisd_kept_get_state (self),
+    .klass = self->klass,
+    .attempts = self->attempts,
+    .service = g_strdup (self->service),
+    .key = key_as_text (self),
+    .bytes = self->size,
+    .accepted_ms = self->accepted_ms,
+    .ended_ms = self->ended_ms,
+    .expires_ms = irisd_kept_get_expiry (self),
+  };
+}
+
+static guint
+key_hash (gconstpointer data)
+{
+  const IrisdKept *kept = data;
+  guint hash = 5381;
+  for (gsize i = 0; i < kept->key_size; i++)
+    hash = hash * 33 + (guint8) kept->key[i];
+  return hash;
+}
+
+static gboolean
+key_equal (gconstpointer a, gconstpointer b)
+{
+  const IrisdKept *left = a, *right = b;
+  return left->key_size == right->key_size && memcmp (left->key, right->key, left->key_size) == 0;
+}
+
+void
+irisd_kept_table_init (IrisdKeptTable *self)
+{
+  *self = (IrisdKeptTable){ 0 };
+  self->by_item = g_hash_table_new (g_int64_hash, g_int64_equal);
+  self->by_key = g_hash_table_new (key_hash, key_equal);
+}
+
+/**
+ * irisd_kept_table_clear:
+ * @self: a table; its items are freed
+ */
+void
+irisd_kept_table_clear (IrisdKeptTable *self)
+{
+  g_hash_table_unref (self->by_item);
+  g_hash_table_unref (self->by_key);
+  while (self->first != NULL)
+    {
+      IrisdKept *kept = self->first;
+      self->first = kept->next;
+      irisd_kept_free (kept);
+    }
+}
+
+/* Numbers come nearly in order, so the place is found from the end. */
+static void
+link_in_order (IrisdKeptTable *self, IrisdKept *kept)
+{
+  IrisdKept *before = self->last;
+  while (before != NULL && before->item > kept->item)
+    before = before->previous;
+  kept->previous = before;
+  kept->next = before != NULL ? before->next : self->first;
+  if (before != NULL)
+    before->next = kept;
+  else
+    self->first = kept;
+  if (kept->next != NULL)
+    kept->next->previous = kept;
+  else
+    self->last = kept;
+}
+
+/**
+ * irisd_kept_table_add:
+ * @self: a table
+ * @kept: (transfer full): an item whose number and key are not in it
+ */
+void
+irisd_kept_table_add (IrisdKeptTable *self, IrisdKept *kept)
+{
+  g_hash_table_insert (self->by_item, &kept->item, kept);
+  if (kept->key != NULL)
+    g_hash_table_add (self->by_key, kept);
+  link_in_order (self, kept);
+  self->n_items++;
+  self->n_ended += irisd_kept_has_ended (kept);
+}
+
+/**
+ * irisd_kept_table_remove:
+ * @self: a table
+ * @kept: an item in it, which the caller then owns
+ */
+void
+irisd_kept_table_remove (IrisdKeptTable *self, IrisdKept *kept)
+{
+  g_hash_table_remove (self->by_item, &kept->item);
+  if (kept->key != NULL)
+    g_hash_table_remove (self->by_key, kept);
+  if (kept->previous != NULL)
+    kept->previous->next = kept->next;
+  else
+    self->first = kept->next;
+  if (kept->next != NULL)
+    kept->next->previous = kept->previous;
+  else
+    self->last = kept->previous;
+  kept->previous = kept->next = NULL;
+  self->n_items--;
+  self->n_ended -= irisd_kept_has_ended (kept);
+}
+
+IrisdKept *
+irisd_kept_table_lookup (IrisdKeptTable *self, guint64 item)
+{
+  return g_hash_table_lookup (self->by_item, &item);
+}
+
+/**
+ * irisd_kept_table_lookup_key:
+ * @self: a table
+ * @other: an item with a key
+ *
+ * Returns: (nullable): the item in the table with the same key
+ */
+IrisdKept *
+irisd_kept_table_lookup_key (IrisdKeptTable *self, IrisdKept *other)
+{
+  return g_hash_table_lookup (self->by_key, other);
+}
+
+/* The first item whose number is greater. */
+static IrisdKept *
+find_after (IrisdKeptTable *self, guint64 item)
+{
+  if (item == 0)
+    return self->first;
+  IrisdKept *kept = irisd_kept_table_lookup (self, item);
+  if (kept != NULL)
+    return kept->next;
+  for (kept = self->first; kept != NULL && kept->item <= item; kept = kept->next)
+    ;
+  return kept;
+}
+
+/**
+ * irisd_kept_table_list:
+ * @self: a table
+ * @after: a number; only greater ones are listed
+ * @state: only items in that state are listed, unless it is 0
+ * @limit: at most so many
+ *
+ * Returns: (transfer full): items in the order of their numbers
+ */
+IrisWireKept *
+irisd_kept_table_list (IrisdKeptTable *self, guint64 after, guint32 state, guint limit)
+{
+  guint n = 0;
+  IrisdKept *first = find_after (self, after);
+  for (IrisdKept *kept = first; kept != NULL && n < limit; kept = kept->next)
+    n += state == 0 || irisd_kept_get_state (kept) == (int) state;
+
+  /* A worker may change a state between the two walks, so the second one counts for itself. */
+  IrisWireKept *list = iris_wire_kept_new (n);
+  guint filled = 0;
+  for (IrisdKept *kept = first; kept != NULL && filled < n; kept = kept->next)
+    if (state == 0 || irisd_kept_get_state (kept) == (int) state)
+      irisd_kept_describe (kept, &list->items[filled++]);
+  list->n_items = filled;
+  return list;
+}

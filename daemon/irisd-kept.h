@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The items that irisd keeps beyond a connection, and perhaps beyond its own life.
+ */
+#pragma once
+
+#include "irisd-record.h"
+
+#include <stdatomic.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdSlip IrisdSlip;
+typedef struct _IrisdKept IrisdKept;
+
+/**
+ * IrisdKept:
+ *
+ * A kept item. It belongs to the journal's thread from the moment that it is handed over; a worker
+ * may set @state while it has the item.
+ */
+struct _IrisdKept
+{
+  guint64 item;
+  _Atomic int state; /* an IrisWireState */
+  guint32 attempts;
+  gint32 home;
+  guint8 klass;
+  gboolean written : 1;   /* the store has a row of it */
+  gboolean dirty : 1;     /* what the store has is not the latest */
+  gboolean forgotten : 1; /* only waits until its row is gone as well */
+  guint64 accepted_ms;
+  guint64 ended_ms;
+  guint64 keep_ms;
+  guint64 size;        /* of its payload, then of its result */
+  const char *service; /* a constant */
+  char *key;           /* NULL if it has none */
+  gsize key_size;
+
+  /* What is to be written, while it is dirty. */
+  guint32 row_state;
+  IrisdBlob head;
+  IrisdBlob body;
+
+  IrisdSlip *waits; /* those who want to know how it ends */
+  IrisdKept *previous, *next;
+  IrisdKept *next_dirty;
+};
+
+/**
+ * IrisdKeptTable:
+ * @n_items: items in it
+ * @n_ended: of which have ended
+ *
+ * All kept items, by number, by key, and in the order of their numbers. One thread at a time.
+ */
+typedef struct
+{
+  guint n_items;
+  guint n_ended;
+  IrisdKept *first;
+
+  /*< private >*/
+  IrisdKept *last;
+  GHashTable *by_item;
+  GHashTable *by_key;
+} IrisdKeptTable;
+
+IrisdKept *irisd_kept_new (const IrisdRecord *record);
+void irisd_kept_free (IrisdKept *self);
+gboolean irisd_kept_has_ended (IrisdKept *self);
+int irisd_kept_get_state (IrisdKept *self);
+void irisd_kept_set_state (IrisdKept *self, IrisWireState state);
+guint64 irisd_kept_get_expiry (IrisdKept *self);
+void irisd_kept_set_row (IrisdKept *self,
+                         IrisWireState state,
+                         guint8 type,
+                         IrisWireFrame header,
+                         IrisWireFrame body);
+void irisd_kept_clear_row (IrisdKept *self);
+void irisd_kept_describe (IrisdKept *self, IrisWireKeptItem *out);
+
+void irisd_kept_table_init (IrisdKeptTable *self);
+void irisd_kept_table_clear (IrisdKeptTable *self);
+void irisd_kept_table_add (IrisdKeptTable *self, IrisdKept *kept);
+void irisd_kept_table_remove (IrisdKeptTable *self, IrisdKept *kept);
+IrisdKept *irisd_kept_table_lookup (IrisdKeptTable *self, guint64 item);
+IrisdKept *irisd_kept_table_lookup_key (IrisdKeptTable *self, IrisdKept *other);
+IrisWireKept *
+irisd_kept_table_list (IrisdKeptTable *self, guint64 after, guint32 state, guint limit);
+
+guint64 irisd_unix_ms (void);
+
+G_END_DECLS

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the journal writes down about one item, and the form in which it does.
+ *
+ * A row's head is a fixed part in little-endian order, followed by the key, the service's name and
+ * the message's header. That it is what was written is the store's checksum's business; here only
+ * the lengths are looked at, so that a head of another make cannot lead astray.
+ */
+#include "irisd-record.h"
+
+#include <string.h>
+
+/* Raised when the layout changes; a store of another version is refused when it is opened. */
+typedef struct
+{
+  guint64 accepted_ms;
+  guint64 ended_ms;
+  guint64 keep_ms;
+  guint32 attempts;
+  gint32 home;
+  guint32 key_size;
+  guint32 service_size;
+  guint8 klass;
+  guint8 type;
+  guint8 zero[6];
+} Fixed;
+
+G_STATIC_ASSERT (sizeof (Fixed) == 48);
+
+static guint8 *
+append (guint8 *at, gconstpointer data, gsize size)
+{
+  if (size > 0)
+    memcpy (at, data, size);
+  return at + size;
+}
+
+/**
+ * irisd_record_pack_head:
+ * @self: a record
+ *
+ * Returns: the head of its row
+ */
+IrisdBlob
+irisd_record_pack_head (const IrisdRecord *self)
+{
+  const Fixed fixed = {
+    .accepted_ms = GUINT64_TO_LE (self->accepted_ms),
+    .ended_ms = GUINT64_TO_LE (self->ended_ms),
+    .keep_ms = GUINT64_TO_LE (self->keep_ms),
+    .attempts = GUINT32_TO_LE (self->attempts),
+    .home = GINT32_TO_LE (self->home),
+    .key_size = GUINT32_TO_LE ((guint32) self->key.len),
+    .service_size = GUINT32_TO_LE ((guint32) self->service.len),
+    .klass = (guint8) self->klass,
+    .type = self->type,
+  };
+  gsize size = sizeof fixed + self->key.len + self->service.len + self->header.size;
+  IrisdBlob blob = { g_malloc (size), size };
+  guint8 *at = append (blob.data, &fixed, sizeof fixed);
+  at = append (at, self->key.data, self->key.len);
+  at = append (at, self->service.data, self->service.len);
+  append (at, self->header.data, self->header.size);
+  return blob;
+}
+
+/**
+ * irisd_record_unpack:
+ * @self: (out caller-allocates): a record, which borrows from @row
+ * @row: a row of the store
+ *
+ * Returns: whether @row holds one
+ */
+gboolean
+irisd_record_unpack (IrisdRecord *self, const IrisdRow *row)
+{
+  Fixed fixed;
+  if (row->head_size < sizeof fixed)
+    return FALSE;
+  memcpy (&fixed, row->head, sizeof fixed);
+  gsize rest = row->head_size - sizeof fixed;
+  gsize key_size = GUINT32_FROM_LE (fixed.key_size);
+  gsize service_size = GUINT32_FROM_LE (fixed.service_size);
+  if (key_size > rest || service_size > rest - key_size)
+    return FALSE;
+
+  const char *key = (const char *) row->head + sizeof fixed;
+  const char *service = key + key_size;
+  *self = (IrisdRecord){
+    .item = row->id,
+    .state = row->state,
+    .klass = fixed.klass,
+    .attempts = GUINT32_FROM_LE (fixed.attempts),
+    .home = GINT32_FROM_LE (fixed.home),
+    .accepted_ms = GUINT64_FROM_LE (fixed.accepted_ms),
+    .ended_ms = GUINT64_FROM_LE (fixed.ended_ms),
+    .keep_ms = GUINT64_FROM_LE (fixed.keep_ms),
+    .key = { key, key_size },
+    .service = { service, service_size },
+    .type = fixed.type,
+    .header = { (const guint8 *) service + service_size, rest - key_size - service_size },
+    .body = { row->body, row->body_size },
+  };
+  return TRUE;
+}

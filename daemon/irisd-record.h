@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the journal writes down about one item, and the form in which it does.
+ */
+#pragma once
+
+#include "irisd-store.h"
+
+#include <iris/iris.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IrisdRecord:
+ * @item: its number
+ * @state: an #IrisWireState; queued also while it runs, since a lease does not survive
+ * @klass: an #IrisWireClass
+ * @attempts: how often it ran to an end
+ * @home: the place that it was queued at
+ * @accepted_ms: Unix time in milliseconds
+ * @ended_ms: the same, 0 before its end
+ * @keep_ms: how long its end is kept
+ * @key: its idempotency key; borrowed
+ * @service: what runs it; borrowed
+ * @type: of the message that @header belongs to: SUBMIT, or RESULT or ERROR once it has ended
+ * @header: that message's header; borrowed
+ * @body: and its body; borrowed
+ *
+ * An item that has not ended is kept as the message that brought it, one that has as the message
+ * that tells its end.
+ */
+typedef struct
+{
+  guint64 item;
+  guint32 state;
+  guint32 klass;
+  guint32 attempts;
+  gint32 home;
+  guint64 accepted_ms;
+  guint64 ended_ms;
+  guint64 keep_ms;
+  IrisWireString key;
+  IrisWireString service;
+  guint8 type;
+  IrisWireFrame header;
+  IrisWireFrame body;
+} IrisdRecord;
+
+/**
+ * IrisdBlob:
+ * @data: (nullable): memory of g_malloc()
+ * @size: its length in bytes
+ */
+typedef struct
+{
+  guint8 *data;
+  gsize size;
+} IrisdBlob;
+
+IrisdBlob irisd_record_pack_head (const IrisdRecord *self);
+gboolean irisd_record_unpack (IrisdRecord *self, const IrisdRow *row);
+
+G_END_DECLS

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A file that only takes up room, to be given up when the disk is full.
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IrisdReserve:
+ * @held: the file is there
+ *
+ * One thread at a time.
+ */
+typedef struct
+{
+  gboolean held;
+
+  /*< private >*/
+  char *path;
+  guint64 size;
+} IrisdReserve;
+
+void irisd_reserve_init (IrisdReserve *self, const char *dir, guint64 size);
+void irisd_reserve_clear (IrisdReserve *self);
+gboolean irisd_reserve_take (IrisdReserve *self);
+gboolean irisd_reserve_give_up (IrisdReserve *self);
+
+G_END_DECLS

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A slip: a question of a gateway on its way to the journal, and its answer on the way back.
+ */
+#include "irisd-journal.h"
+#include "irisd-peer.h"
+
+IrisdSlip *
+irisd_slip_new (IrisdSlipKind kind, IrisdMailbox *home)
+{
+  IrisdSlip *self = g_new0 (IrisdSlip, 1);
+  self->letter.kind = IRISD_LETTER_SLIP;
+  self->kind = kind;
+  self->home = home;
+  zmq_msg_init (&self->body);
+  return self;
+}
+
+/**
+ * irisd_slip_free:
+ * @self: (transfer full): a slip
+ *
+ * Only the gateway may call this, or whoever is left when the gateways have gone.
+ */
+void
+irisd_slip_free (IrisdSlip *self)
+{
+  zmq_msg_close (&self->body);
+  g_clear_pointer (&self->peer, irisd_peer_unref);
+  g_clear_pointer (&self->items, g_array_unref);
+  g_clear_pointer (&self->list, iris_wire_kept_free);
+  g_clear_error (&self->error);
+  g_free (self->header.data);
+  g_free (self);
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A store in an SQLite database.
+ *
+ * Write-ahead logging with `synchronous=FULL`: a commit appends to the log and syncs it once. The
+ * log's own checksums find a tail that a crash tore off; pages of the database have none, so each
+ * row carries a CRC-32 over all of it.
+ *
+ * The log is copied into the database by irisd_store_tidy() and never by SQLite itself, because
+ * SQLite passes over a sync that fails there and tries it again later, which tells nothing: after a
+ * failed sync the kernel may hold the pages for clean that it has lost.
+ *
+ * Numbers are not given twice, also not after the row with the greatest one has gone: the database
+ * remembers a number that is ahead of those in use, and moves it in long strides.
+ */
+#include "irisd-store-sqlite-private.h"
+
+#include "irisd-error.h"
+
+#include <string.h>
+#include <zlib.h>
+
+/* Pages of the log after which it is copied into the database. */
+#define LOG_PAGES 1000
+
+/* How far the remembered number is ahead. */
+#define STRIDE 65536
+
+/* "IRSJ": tells other programs whose file this is. */
+#define APPLICATION_ID 0x4952534a
+#define SCHEMA_VERSION 1
+
+#define COLUMNS "SELECT id, state, head, body, crc FROM items"
+
+static const char schema[] =
+    "CREATE TABLE items (id INTEGER PRIMARY KEY, state INTEGER NOT NULL, head BLOB NOT NULL,"
+    " body BLOB NOT NULL, crc INTEGER NOT NULL);"
+    "CREATE TABLE damaged (id INTEGER, state INTEGER, head BLOB, body BLOB, crc INTEGER);"
+    "CREATE TABLE mark (next_id INTEGER NOT NULL);"
+    "INSERT INTO mark VALUES (1);";
+
+/**
+ * irisd_row_checksum:
+ * @row: a row
+ *
+ * Returns: the CRC-32 of all of it
+ */
+guint32
+irisd_row_checksum (const IrisdRow *row)
+{
+  const guint64 fixed[] = { GUINT64_TO_LE (row->id), GUINT64_TO_LE ((guint64) row->state),
+                            GUINT64_TO_LE ((guint64) row->head_size),
+                            GUINT64_TO_LE ((guint64) row->body_size) };
+  uLong crc = crc32_z (0, (const Bytef *) fixed, sizeof fixed);
+  if (row->head_size > 0)
+    crc = crc32_z (crc, row->head, row->head_size);
+  if (row->body_size > 0)
+    crc = crc32_z (crc, row->body, row->body_size);
+  return (guint32) crc;
+}
+
+/* What SQLite's answer means for whoever wrote. */
+static IrisdStoreOutcome
+judge (IrisdSqlite *self, int rc, const char *doing, GError **error)
+{
+  if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW)
+    return IRISD_STORE_OK;
+  IrisdStoreOutcome outcome = IRISD_STORE_BROKEN;
+  if ((rc & 0xff) == SQLITE_FULL)
+    outcome = IRISD_STORE_FULL;
+  else if ((rc & 0xff) == SQLITE_CORRUPT || rc == SQLITE_IOERR_READ)
+    outcome = IRISD_STORE_DAMAGED;
+  else
+    self->broken = TRUE;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "%s: %s: %s", self->path, doing,
+               rc == SQLITE_IOERR_FSYNC ? "the disk could not be synced" : sqlite3_errstr (rc));
+  return outcome;
+}
+
+static IrisdStoreOutcome
+step (IrisdSqlite *self, sqlite3_stmt *statement, const char *doing, GError **error)
+{
+  int rc = sqlite3_step (statement);
+  int reset = sqlite3_reset (statement);
+  sqlite3_clear_bindings (statement);
+  return judge (self, rc == SQLITE_DONE ? reset : rc, doing, error);
+}
+
+static IrisdStoreOutcome
+begin (IrisdStore *store, GError **error)
+{
+  IrisdSqlite *self = (IrisdSqlite *) store;
+  return step (self, self->statements[IRISD_SQL_BEGIN], "cannot begin to write", error);
+}
+
+static void
+rollback (IrisdStore *store)
+{
+  IrisdSqlite *self = (IrisdSqlite *) store;
+  /* SQLite may have done so by itself. */
+  if (!sqlite3_get_autocommit (self->db))
+    step (self, self->statements[IRISD_SQL_ROLLBACK], "cannot roll back", NULL);
+}
+
+static IrisdStoreOutcome
+put (IrisdStore *store, const IrisdRow *row, GError **error)
+{
+  IrisdSqlite *self = (IrisdSqlite *) store;
+  sqlite3_stmt *statement = self->statements[IRISD_SQL_PUT];
+  sqlite3_bind_int64 (statement, 1, (sqlite3_int64) row->id);
+  sqlite3_bind_int64 (statement, 2, row->state);
+  sqlite3_bind_blob64 (statement, 3, row->head_size > 0 ? (const void *) row->head : "",
+                       row->head_size, SQLITE_STATIC);
+  sqlite3_bind_blob64 (statement, 4, row->body_size > 0 ? (const void *) row->body : "",
+                       row->body_size, SQLITE_STATIC);
+  sqlite3_bind_int64 (statement, 5, irisd_row_checksum (row));
+  self->highest = MAX (self->highest, row->id);
+  return step (self, statement, "cannot write an item", error);
+}
+
+static IrisdStoreOutcome
+remove_row (IrisdStore *store, guint64 id, GError **error)
+{
+  IrisdSqlite *self = (IrisdSqlite *) store;
+  sqlite3_stmt *statement = self->statements[IRISD_SQL_REMOVE];
+  sqlite3_bind_int64 (statement, 1, (sqlite3_int64) id);
+  return step (self, statement, "cannot remove an item", error);
+}
+
+static IrisdStoreOutcome
+set_mark (IrisdSqlite *self, guint64 mark, GError **error)
+{
+  sqlite3_stmt *statement = self->statements[IRISD_SQL_MARK];
+  sqlite3_bind_int64 (statement, 1, (sqlite3_int64) mark);
+  return step (self, statement, "cannot write the mark", error);
+}
+
+static IrisdStoreOutcome
+commit (IrisdStore *store, GError **error)
+{
+  IrisdSqlite *self = (IrisdSqlite *) store;
+  guint64 mark = self->mark;
+  if (self->highest >= mark)
+    {
+      mark = self->highest + STRIDE;
+      IrisdStoreOutcome outcome = set_mark (self, mark, error);
+      if (outcome != IRISD_STORE_OK)
+        return outcome;
+    }
+  IrisdStoreOutcome outcome = step (self, self->statements[IRISD_SQL_COMMIT], "cannot commit",
+                                    error);
+  if (outcome == IRISD_STORE_OK)
+    self->mark = mark;
+  return outcome;
+}
+
+static IrisdStoreOutcome
+tidy (IrisdStore *store, GError **error)
+{
+  IrisdSqlite *self = (IrisdSqlite *) store;
+  if (self->log_pages < LOG_PAGES)
+    return IRISD_STORE_OK;
+  int rc = sqlite3_wal_checkpoint_v2 (self->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+  self->log_pages = 0;
+  return judge (self, rc, "cannot copy the log into the database", error);
+}
+
+void
+irisd_sqlite_get_row (sqlite3_stmt *statement, IrisdRow *row)
+{
+  *row = (IrisdRow){
+    .id = (guint64) sqlite3_column_int64 (statement, 0),
+    .state = (guint32) sqlite3_column_int64 (statement, 1),
+    .head = sqlite3_column_blob (statement, 2),
+    .head_size = (gsize) sqlite3_column_bytes (statement, 2),
+    .body = sqlite3_column_blob (statement, 3),
+    .body_size = (gsize) sqlite3_column_bytes (statement, 3),
+  };
+}
+
+static IrisdStoreOutcome
+read_row (IrisdStore *store, guint64 id, IrisdRowFunc func, gpointer user_data, GError **error)
+{
+  IrisdSqlite *self = (IrisdSqlite *) store;
+  sqlite3_stmt *statement = self->statements[IRISD_SQL_READ];
+  sqlite3_bind_int64 (statement, 1, (sqlite3_int64) id);
+  int rc = sqlite3_step (statement);
+  IrisdStoreOutcome outcome = IRISD_STORE_ABSENT;
+  if (rc == SQLITE_ROW)
+    {
+      IrisdRow row;
+      irisd_sqlite_get_row (statement, &row);
+      outcome = (gint64) irisd_row_checksum (&row) == sqlite3_column_int64 (statement, 4)
+                    ? IRISD_STORE_OK
+                    : IRISD_STORE_DAMAGED;
+      if (outcome == IRISD_STORE_OK)
+        func (&row, user_data);
+      else
+        g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                     "%s: item %" G_GUINT64_FORMAT " is not what was written", self->path, id);
+    }
+  else if (rc != SQLITE_DONE)
+    outcome = judge (self, rc, "cannot read an item", error);
+  sqlite3_reset (statement);
+  return outcome;
+}
+
+static guint64
+get_next_id (IrisdStore *store)
+{
+  IrisdSqlite *self = (IrisdSqlite *) store;
+  return MAX (self->mark, self->highest + 1);
+}
+
+static void
+close_database (IrisdSqlite *self)
+{
+  if (self->broken && self->db != NULL)
+    sqlite3_db_config (self->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (self->statements); i++)
+    g_clear_pointer (&self->statements[i], sqlite3_finalize);
+  g_clear_pointer (&self->db, sqlite3_close_v2);
+}
+
+static void
+close_store (IrisdStore *store)
+{
+  IrisdSqlite *self = (IrisdSqlite *) store;
+  /* Who ends in order need not leave a stride of numbers unused. */
+  if (self->highest > 0 && !self->broken)
+    set_mark (self, MAX (self->highest + 1, self->opened_at), NULL);
+  close_database (self);
+  g_free (self->path);
+  g_free (self);
+}
+
+static int
+on_commit (void *data, sqlite3 *db, const char *name, int pages)
+{
+  IrisdSqlite *self = data;
+  self->log_pages = pages;
+  return SQLITE_OK;
+}
+
+/* A single number that a statement gives. */
+static int
+ask (IrisdSqlite *self, const char *sql, gint64 *number)
+{
+  sqlite3_stmt *statement = NULL;
+  int rc = sqlite3_prepare_v2 (self->db, sql, -1, &statement, NULL);
+  if (rc == SQLITE_OK)
+    rc = sqlite3_step (statement);
+  *number = rc == SQLITE_ROW ? sqlite3_column_int64 (statement, 0) : 0;
+  sqlite3_finalize (statement);
+  return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int
+run (IrisdSqlite *self, const char *sql)
+{
+  return sqlite3_exec (self->db, sql, NULL, NULL, NULL);
+}
+
+static int
+make_schema (IrisdSqlite *self)
+{
+  g_autofree char *sql = g_strdup_printf ("BEGIN; %s PRAGMA application_id=%d;"
+                                          " PRAGMA user_version=%d; COMMIT;",
+                                          schema, APPLICATION_ID, SCHEMA_VERSION);
+  int rc = run (self, sql);
+  if (rc != SQLITE_OK)
+    run (self, "ROLLBACK");
+  return rc;
+}
+
+/* A new file gets the schema, one of ours must have it. */
+static gboolean
+check_schema (IrisdSqlite *self, GError **error)
+{
+  gint64 application = 0, version = 0, tables = 0;
+  int rc = ask (self, "PRAGMA application_id", &application);
+  if (rc == SQLITE_OK)
+    rc = ask (self, "PRAGMA user_version", &version);
+  if (rc == SQLITE_OK)
+    rc = ask (self, "SELECT count(*) FROM sqlite_master", &tables);
+  if (rc == SQLITE_OK && tables == 0 && application == 0)
+    {
+      rc = make_schema (self);
+      version = SCHEMA_VERSION;
+      application = APPLICATION_ID;
+    }
+  if (rc != SQLITE_OK)
+    {
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                   "cannot use the journal %s: %s; if it cannot be restored, move it away to begin "
+                   "with an empty one",
+                   self->path, sqlite3_errmsg (self->db));
+      return FALSE;
+    }
+  if (application != APPLICATION_ID || version != SCHEMA_VERSION)
+    {
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                   application != APPLICATION_ID
+                       ? "%s is not a journal of irisd: choose another directory with --journal"
+                       : "the journal %s was written by another release of irisd: use that one, or "
+                         "another directory with --journal",
+                   self->path);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+prepare (IrisdSqlite *self, GError **error)
+{
+  static const char *const sql[IRISD_SQL_N] = {
+    [IRISD_SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [IRISD_SQL_COMMIT] = "COMMIT",
+    [IRISD_SQL_ROLLBACK] = "ROLLBACK",
+    [IRISD_SQL_PUT] = "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?)",
+    [IRISD_SQL_REMOVE] = "DELETE FROM items WHERE id = ?",
+    [IRISD_SQL_READ] = COLUMNS " WHERE id = ?",
+    [IRISD_SQL_AFTER] = COLUMNS " WHERE id > ? ORDER BY id",
+    [IRISD_SQL_BEFORE] = COLUMNS " WHERE id < ? ORDER BY id DESC",
+    [IRISD_SQL_MARK] = "UPDATE mark SET next_id = ?",
+    [IRISD_SQL_ASIDE] = "INSERT INTO damaged SELECT * FROM items WHERE id = ?",
+  };
+  for (guint i = 0; i < IRISD_SQL_N; i++)
+    {
+      int rc = sqlite3_prepare_v3 (self->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+                                   &self->statements[i], NULL);
+      if (judge (self, rc, "cannot be used", error) != IRISD_STORE_OK)
+        return FALSE;
+    }
+  gint64 mark = 0;
+  int rc = ask (self, "SELECT max(next_id) FROM mark", &mark);
+  self->mark = self->opened_at = (guint64) MAX (mark, 1);
+  return judge (self, rc, "cannot read the mark", error) == IRISD_STORE_OK;
+}
+
+static gboolean
+set_modes (IrisdSqlite *self, GError **error)
+{
+  /* Exclusive, so that the log's index is kept in memory: a full disk has no room for it. */
+  int rc = run (self, "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL;"
+                      "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;"
+                      "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
+                      "PRAGMA cell_size_check=ON;");
+  if (rc == SQLITE_OK)
+    {
+      sqlite3_wal_hook (self->db, on_commit, self);
+      return TRUE;
+    }
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+               "cannot use the journal %s: %s; if it cannot be restored, move it away to begin "
+               "with an empty one",
+               self->path, sqlite3_errmsg (self->db));
+  return FALSE;
+}
+
+static const IrisdStoreClass sqlite_class = {
+  .begin = begin,
+  .put = put,
+  .remove = remove_row,
+  .commit = commit,
+  .rollback = rollback,
+  .tidy = tidy,
+  .read = read_row,
+  .scan = irisd_sqlite_scan,
+  .get_next_id = get_next_id,
+  .close = close_store,
+};
+
+gboolean
+irisd_sqlite_open (IrisdSqlite *self, const char *path, GError **error)
+{
+  self->store.klass = &sqlite_class;
+  g_free (self->path);
+  self->path = g_strdup (path);
+  int rc = sqlite3_open_v2 (path, &self->db,
+                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+  if (judge (self, rc, "cannot be opened", error) != IRISD_STORE_OK)
+    return FALSE;
+  sqlite3_extended_result_codes (self->db, 1);
+  return set_modes (self, error) && check_schema (self, error) && prepare (self, error);
+}
+
+void
+irisd_sqlite_close (IrisdSqlite *self)
+{
+  close_database (self);
+}
+
+/**
+ * irisd_store_open_sqlite:
+ * @dir: a directory that nobody else uses
+ * @error: return location for a #GError of the domain %IRISD_ERROR
+ *
+ * Opens the store of a directory, or makes one.
+ *
+ * Returns: (transfer full): the store
+ */
+IrisdStore *
+irisd_store_open_sqlite (const char *dir, GError **error)
+{
+  g_autofree char *path = g_build_filename (dir, IRISD_SQLITE_NAME, NULL);
+  IrisdSqlite *self = g_new0 (IrisdSqlite, 1);
+  self->tail_damaged = irisd_sqlite_mend_log (path);
+  if (irisd_sqlite_open (self, path, error))
+    return &self->store;
+  self->broken = TRUE;
+  close_store (&self->store);
+  return NULL;
+}

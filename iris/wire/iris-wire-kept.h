@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The body of LIST_REPLY and SHOW_REPLY: items that irisd keeps.
+ */
+#pragma once
+
+#include <iris/wire/iris-wire-limits.h>
+#include <iris/wire/iris-wire-message.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IrisWireKeptItem:
+ * @item: key 0, its number
+ * @state: key 1, an #IrisWireState
+ * @klass: key 2, an #IrisWireClass
+ * @attempts: key 6, how often it was run, as far as the journal knows
+ * @service: key 3; owned
+ * @key: key 4, its idempotency key, empty for none; owned
+ * @bytes: key 5, of its payload, or of its result once it has ended
+ * @accepted_ms: key 7, Unix time in milliseconds
+ * @ended_ms: key 8, the same, 0 if it has not ended
+ * @expires_ms: key 9, when its end is forgotten, 0 if it has not ended
+ *
+ * One item. A string that is %NULL is sent as an empty one.
+ *
+ * Since: 0.1
+ */
+typedef struct
+{
+  guint64 item;
+  guint32 state;
+  guint32 klass;
+  guint32 attempts;
+  char *service;
+  char *key;
+  guint64 bytes;
+  guint64 accepted_ms;
+  guint64 ended_ms;
+  guint64 expires_ms;
+} IrisWireKeptItem;
+
+/**
+ * IrisWireKept:
+ * @n_items: length of @items
+ * @items: (array length=n_items): in order of their numbers; owned
+ *
+ * Items that irisd keeps.
+ *
+ * Since: 0.1
+ */
+typedef struct
+{
+  guint n_items;
+  IrisWireKeptItem *items;
+} IrisWireKept;
+
+/**
+ * iris_wire_kept_new:
+ * @n_items: how many items
+ *
+ * Returns: (transfer full): items that are all zeroes; fill them with memory of g_malloc()
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+IrisWireKept *iris_wire_kept_new (guint n_items);
+
+/**
+ * iris_wire_kept_copy:
+ * @self: items
+ *
+ * Returns: (transfer full): a deep copy
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+IrisWireKept *iris_wire_kept_copy (const IrisWireKept *self);
+
+/**
+ * iris_wire_kept_free:
+ * @self: (transfer full) (nullable): items
+ *
+ * Frees @self and all that it owns.
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_kept_free (IrisWireKept *self);
+
+/**
+ * iris_wire_kept_encode:
+ * @self: items
+ * @limits: (nullable): what the body may cost
+ * @error: return location for an error
+ *
+ * Returns: (transfer full): the body, or %NULL
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+GBytes *
+iris_wire_kept_encode (const IrisWireKept *self, const IrisWireLimits *limits, GError **error);
+
+/**
+ * iris_wire_kept_decode:
+ * @body: the body of a LIST_REPLY or SHOW_REPLY
+ * @limits: (nullable): what the body may cost
+ * @error: return location for an error
+ *
+ * Returns: (transfer full): the items, which borrow nothing, or %NULL
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+IrisWireKept *
+iris_wire_kept_decode (IrisWireFrame body, const IrisWireLimits *limits, GError **error);
+
+/**
+ * iris_wire_state_name:
+ * @state: an #IrisWireState
+ *
+ * Returns: (transfer none): `queued`, `running`, `done`, `failed`, `cancelled`, or `unknown` for
+ * one that is newer
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+const char *iris_wire_state_name (guint state);
+
+/**
+ * iris_wire_class_name:
+ * @klass: an #IrisWireClass
+ *
+ * Returns: (transfer none): `volatile`, `relaxed`, `durable`, or `unknown` for one that is newer
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+const char *iris_wire_class_name (guint klass);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisWireKept, iris_wire_kept_free)
+
+G_END_DECLS

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A journal that outlives an irisd, and what tests ask of kept items.
+ */
+#include "irisd-home.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+Home *
+home_new (void)
+{
+  Home *self = g_new0 (Home, 1);
+  self->base = g_dir_make_tmp ("irisd-XXXXXX", NULL);
+  ck_assert_ptr_nonnull (self->base);
+  self->dir = g_build_filename (self->base, "d", NULL);
+  self->journal = g_build_filename (self->base, "j", NULL);
+  self->option = g_strconcat ("--journal=", self->journal, NULL);
+  return self;
+}
+
+Irisd *
+home_start (Home *self, const char *config)
+{
+  const char *const options[] = { TWO_PLACES, self->option, NULL };
+  return irisd_start_in (self->dir, config, options);
+}
+
+/* Ends an irisd as a crash would; its directories stay. */
+void
+irisd_kill (Irisd *irisd)
+{
+  irisd_signal (irisd, SIGKILL);
+  ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);
+  irisd_release (irisd);
+}
+
+void
+irisd_stop (Irisd *irisd)
+{
+  irisd_signal (irisd, SIGTERM);
+  ck_assert_int_eq (irisd_wait (irisd), 0);
+  irisd_release (irisd);
+}
+
+void
+home_free (Home *self)
+{
+  irisd_remove_all (self->base);
+  g_free (self->base);
+  g_free (self->dir);
+  g_free (self->journal);
+  g_free (self->option);
+  g_free (self);
+}
+
+void
+kept_fill (Client *client,
+           IrisWireMessage *item,
+           const char *service,
+           const char *payload,
+           guint klass)
+{
+  client_init_message (client, item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (item, IRIS_WIRE_KEY_SERVICE, service, -1);
+  iris_wire_message_set_uint (item, IRIS_WIRE_KEY_CLASS, klass);
+  iris_wire_message_set_body (item, payload, strlen (payload));
+}
+
+/* Submits and waits until it is accepted. Returns its number. */
+guint64
+kept_submit (Client *client, IrisWireMessage *item)
+{
+  client_send (client, item);
+  const IrisWireMessage *accepted = client_receive_type (client, IRIS_WIRE_ACCEPTED);
+  ck_assert (iris_wire_message_has (accepted, IRIS_WIRE_KEY_ITEM));
+  return accepted->item;
+}
+
+guint64
+kept_submit_echo (Client *client, const char *payload, guint klass, gboolean detach)
+{
+  IrisWireMessage item;
+  kept_fill (client, &item, "echo", payload, klass);
+  if (detach)
+    iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+  return kept_submit (client, &item);
+}
+
+/* Lets everybody through who waits at the gate, or comes to it later: also what an irisd that was
+ * killed has left running. The descriptor stays open, or the bytes would be gone. */
+void
+gate_open_wide (const char *gate)
+{
+  char bytes[64];
+  int fd = open (gate, O_RDWR | O_CLOEXEC);
+  ck_assert_int_ge (fd, 0);
+  memset (bytes, 'x', sizeof bytes);
+  ck_assert_int_eq (write (fd, bytes, sizeof bytes), sizeof bytes);
+}
+
+/* A durable item that holds the only worker of a place until its gate is opened; gives an x. */
+guint64
+kept_submit_occupier (Client *client, const char *gate, gint place)
+{
+  const char *const args[] = { "head", "-c", "1", gate, NULL };
+  IrisWireMessage item;
+  kept_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_args (&item, args);
+  iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, place);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+  return kept_submit (client, &item);
+}
+
+const IrisWireMessage *
+kept_fetch (Client *client, guint64 item, guint64 wait_ms)
+{
+  IrisWireMessage request;
+  client_init_message (client, &request, IRIS_WIRE_FETCH);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, item);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_WAIT_MS, wait_ms);
+  client_send (client, &request);
+  return client_receive (client);
+}
+
+void
+kept_assert_result (Client *client, guint64 item, const char *text)
+{
+  const IrisWireMessage *result = kept_fetch (client, item, GIVE_UP_MS);
+  ck_assert_str_eq (iris_wire_type_name (result->type), "RESULT");
+  ck_assert (message_body_is (result, text));
+  ck_assert_uint_eq (result->item, item);
+}
+
+IrisWireKept *
+kept_list (Client *client, guint64 after, guint count)
+{
+  IrisWireMessage request;
+  client_init_message (client, &request, IRIS_WIRE_LIST);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, after);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_COUNT, count);
+  client_send (client, &request);
+  const IrisWireMessage *reply = client_receive_type (client, IRIS_WIRE_LIST_REPLY);
+  IrisWireKept *kept = iris_wire_kept_decode (reply->body, NULL, NULL);
+  ck_assert_ptr_nonnull (kept);
+  return kept;
+}
+
+guint
+kept_count (Client *client)
+{
+  g_autoptr (IrisWireKept) kept = kept_list (client, 0, 0);
+  return kept->n_items;
+}
+
+guint32
+kept_get_state (Client *client, guint64 item, guint64 wait_ms)
+{
+  IrisWireMessage request;
+  client_init_message (client, &request, IRIS_WIRE_SHOW);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, item);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_WAIT_MS, wait_ms);
+  client_send (client, &request);
+  const IrisWireMessage *reply = client_receive_type (client, IRIS_WIRE_SHOW_REPLY);
+  g_autoptr (IrisWireKept) kept = iris_wire_kept_decode (reply->body, NULL, NULL);
+  ck_assert_ptr_nonnull (kept);
+  ck_assert_uint_eq (kept->n_items, 1);
+  ck_assert_uint_eq (kept->items[0].item, item);
+  return kept->items[0].state;
+}

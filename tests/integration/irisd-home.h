@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A journal that outlives an irisd, and what tests ask of kept items.
+ */
+#pragma once
+
+#include "irisd-fixture.h"
+
+/* A directory for the sockets and one for the journal, which outlive an irisd. */
+typedef struct
+{
+  char *base;
+  char *dir;
+  char *journal;
+  char *option;
+} Home;
+
+Home *home_new (void);
+Irisd *home_start (Home *self, const char *config);
+void irisd_kill (Irisd *irisd);
+void irisd_stop (Irisd *irisd);
+void home_free (Home *self);
+void kept_fill (Client *client,
+                IrisWireMessage *item,
+                const char *service,
+                const char *payload,
+                guint klass);
+guint64 kept_submit (Client *client, IrisWireMessage *item);
+guint64 kept_submit_echo (Client *client, const char *payload, guint klass, gboolean detach);
+void gate_open_wide (const char *gate);
+guint64 kept_submit_occupier (Client *client, const char *gate, gint place);
+const IrisWireMessage *kept_fetch (Client *client, guint64 item, guint64 wait_ms);
+void kept_assert_result (Client *client, guint64 item, const char *text);
+IrisWireKept *kept_list (Client *client, guint64 after, guint count);
+guint kept_count (Client *client);
+guint32 kept_get_state (Client *client, guint64 item, guint64 wait_ms);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What befalls a journal: bits that turn over, a full disk, a second irisd.
+ */
+#include "irisd-home.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+START_TEST (a_second_irisd_on_the_journal_is_refused)
+{
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autofree char *dir = g_build_filename (home->base, "d2", NULL);
+  const char *const options[] = { ONE_WORKER, home->option, NULL };
+  g_autoptr (GSubprocess) second = irisd_spawn (dir, NULL, options, -1);
+  ck_assert (g_subprocess_wait (second, NULL, NULL));
+  ck_assert (g_subprocess_get_if_exited (second));
+  ck_assert_int_eq (g_subprocess_get_exit_status (second), 3);
+  g_autofree char *log = NULL;
+  g_autofree char *log_path = g_strconcat (dir, ".log", NULL);
+  ck_assert (g_file_get_contents (log_path, &log, NULL, NULL));
+  ck_assert_ptr_nonnull (strstr (log, "another irisd"));
+  ck_assert_ptr_nonnull (strstr (log, "--journal"));
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
+/* Turns one bit over in the file, at the first place where `text` stands. */
+static gboolean
+flip_bit (const char *path, const char *text)
+{
+  g_autofree char *data = NULL;
+  gsize size = 0;
+  if (!g_file_get_contents (path, &data, &size, NULL))
+    return FALSE;
+  char *at = memmem (data, size, text, strlen (text));
+  if (at == NULL)
+    return FALSE;
+  *at ^= 4;
+  ck_assert (g_file_set_contents (path, data, (gssize) size, NULL));
+  return TRUE;
+}
+
+/* In the database after an ordinary end, in its log after a crash. */
+START_TEST (a_flipped_bit_costs_one_item_and_is_reported)
+{
+  gboolean crash = _i == 1;
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  guint64 numbers[30];
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    {
+      g_autofree char *text = g_strdup_printf ("the payload %02u of many", i);
+      numbers[i] = kept_submit_echo (client, text, IRIS_WIRE_CLASS_DURABLE, TRUE);
+      ck_assert_uint_eq (kept_get_state (client, numbers[i], GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+    }
+  g_autofree char *name = g_strconcat (home->journal, "/items.sqlite", crash ? "-wal" : "", NULL);
+  if (crash)
+    irisd_kill (irisd);
+  else
+    irisd_stop (irisd);
+  ck_assert (flip_bit (name, "the payload 07 of many"));
+
+  irisd = home_start (home, NULL);
+  g_autoptr (Client) again = client_hello (irisd->front);
+  guint lost = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    {
+      g_autofree char *text = g_strdup_printf ("the payload %02u of many", i);
+      const IrisWireMessage *reply = kept_fetch (again, numbers[i], GIVE_UP_MS);
+      if (reply->type == IRIS_WIRE_RESULT)
+        ck_assert (message_body_is (reply, text));
+      else
+        {
+          assert_error (reply, IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+          lost++;
+        }
+    }
+  /* A page of the log may be there again further on, whole. */
+  ck_assert_uint_le (lost, 1);
+  ck_assert (crash || lost == 1);
+  g_autofree char *log = irisd_read_log (irisd);
+  ck_assert_ptr_nonnull (strstr (log, "damaged"));
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
+/* A small file system for the journal, which only this test and its irisd see; FALSE if this user
+ * may not mount one. */
+static gboolean
+mount_small (Home *home)
+{
+  ck_assert_int_eq (g_mkdir (home->journal, 0700), 0);
+  return unshare (CLONE_NEWNS) == 0 && mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+         && mount ("irisd-test", home->journal, "tmpfs", 0, "size=4m,mode=0700") == 0;
+}
+
+/* Takes all the room that there is, but for what is given back with the file. */
+static char *
+fill_up (Home *home)
+{
+  char *path = g_build_filename (home->journal, "ballast", NULL);
+  static const char block[4096];
+  int fd = open (path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  ck_assert_int_ge (fd, 0);
+  while (write (fd, block, sizeof block) > 0)
+    ;
+  close (fd);
+  return path;
+}
+
+START_TEST (a_full_disk_lets_items_end_also_after_a_restart)
+{
+  static const char config[] = "[journal]\nreserve = 512K\n";
+  Home *home = home_new ();
+  if (!mount_small (home))
+    {
+      fprintf (stderr, "# SKIP no file system can be mounted here\n");
+      home_free (home);
+      return;
+    }
+  Irisd *irisd = home_start (home, config);
+  g_autofree char *first_gate = gate_new (irisd, "first");
+  g_autofree char *gate = gate_new (irisd, "second");
+  g_autoptr (Client) client = client_hello (irisd->front);
+  guint64 occupiers[] = { kept_submit_occupier (client, first_gate, 0),
+                          kept_submit_occupier (client, gate, 1) };
+  guint64 queued = kept_submit_echo (client, "queued", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  g_autofree char *ballast = fill_up (home);
+
+  /* One small item may still find room in the last block. */
+  IrisWireMessage item;
+  const IrisWireMessage *reply;
+  do
+    {
+      kept_fill (client, &item, "echo", "more", IRIS_WIRE_CLASS_DURABLE);
+      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+      client_send (client, &item);
+      reply = client_receive (client);
+    }
+  while (reply->type == IRIS_WIRE_ACCEPTED);
+  assert_error (reply, IRIS_WIRE_ERROR_JOURNAL_FAILED);
+  gate_open_wide (first_gate);
+  kept_assert_result (client, occupiers[0], "x");
+  g_autoptr (IrisWireStatus) status = client_get_status (client);
+  ck_assert_str_eq (status->journal, "full");
+  ck_assert (!status->ready);
+  irisd_kill (irisd);
+
+  irisd = home_start (home, config);
+  g_autoptr (Client) again = client_hello (irisd->front);
+  gate_open_wide (gate);
+  kept_assert_result (again, occupiers[1], "x");
+  kept_assert_result (again, queued, "queued");
+  ck_assert_int_eq (g_unlink (ballast), 0);
+  do
+    {
+      kept_fill (again, &item, "echo", "room", IRIS_WIRE_CLASS_DURABLE);
+      client_send (again, &item);
+      reply = client_receive (again);
+    }
+  while (reply->type == IRIS_WIRE_ERROR_REPLY && reply->code == IRIS_WIRE_ERROR_JOURNAL_FAILED);
+  ck_assert_str_eq (iris_wire_type_name (reply->type), "ACCEPTED");
+  client_receive_type (again, IRIS_WIRE_RESULT);
+  irisd_stop (irisd);
+  ck_assert_int_eq (umount2 (home->journal, MNT_DETACH), 0);
+  home_free (home);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-damage");
+  TCase *tcase = tcase_create ("damage");
+  tcase_set_timeout (tcase, 0);
+  tcase_add_test (tcase, a_second_irisd_on_the_journal_is_refused);
+  tcase_add_test (tcase, a_full_disk_lets_items_end_also_after_a_restart);
+  tcase_add_loop_test (tcase, a_flipped_bit_costs_one_item_and_is_reported, 0, 2);
+  suite_add_tcase (suite, tcase);
+  return run_suite (suite);
+}

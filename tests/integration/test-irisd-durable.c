@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Items that survive: what irisd promises about durable and relaxed ones, and keeps.
+ */
+#include "irisd-home.h"
+
+START_TEST (an_acknowledged_end_is_let_go_and_an_unacknowledged_one_is_kept)
+{
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  guint64 first = kept_submit_echo (client, "one", IRIS_WIRE_CLASS_DURABLE, FALSE);
+  const IrisWireMessage *result = client_receive_type (client, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (result->item, first);
+  ck_assert (message_body_is (result, "one"));
+  guint64 second = kept_submit_echo (client, "two", IRIS_WIRE_CLASS_DURABLE, FALSE);
+  ck_assert_uint_gt (second, first);
+  client_receive_type (client, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (kept_count (client), 2);
+  client_ack (client, 1);
+  g_autoptr (IrisWireKept) kept = kept_list (client, 0, 0);
+  ck_assert_uint_eq (kept->n_items, 1);
+  ck_assert_uint_eq (kept->items[0].item, second);
+  ck_assert_uint_eq (kept->items[0].state, IRIS_WIRE_STATE_DONE);
+  ck_assert_str_eq (kept->items[0].service, "echo");
+  assert_error (kept_fetch (client, first, 0), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+  irisd_stop (irisd);
+
+  irisd = home_start (home, NULL);
+  g_autoptr (Client) other = client_hello (irisd->front);
+  kept_assert_result (other, second, "two");
+  client_ack (other, 1);
+  ck_assert_uint_eq (kept_count (other), 0);
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
+START_TEST (what_was_accepted_survives_kill_9_and_runs)
+{
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autoptr (Client) client = client_hello (irisd->front);
+  guint64 running = kept_submit_occupier (client, gate, 0);
+  guint64 other = kept_submit_occupier (client, gate, 1);
+  guint64 queued[20];
+  for (guint i = 0; i < G_N_ELEMENTS (queued); i++)
+    {
+      g_autofree char *text = g_strdup_printf ("item %u", i);
+      queued[i] = kept_submit_echo (client, text, IRIS_WIRE_CLASS_DURABLE, TRUE);
+    }
+  irisd_kill (irisd);
+
+  irisd = home_start (home, NULL);
+  g_autoptr (Client) again = client_hello (irisd->front);
+  ck_assert_uint_eq (kept_count (again), 2 + G_N_ELEMENTS (queued));
+  const IrisWireMessage *pending = kept_fetch (again, running, 0);
+  ck_assert_str_eq (iris_wire_type_name (pending->type), "PENDING");
+  gate_open_wide (gate);
+  for (guint i = 0; i < G_N_ELEMENTS (queued); i++)
+    {
+      g_autofree char *text = g_strdup_printf ("item %u", i);
+      kept_assert_result (again, queued[i], text);
+    }
+  kept_assert_result (again, running, "x");
+  kept_assert_result (again, other, "x");
+  client_ack (again, 2 + G_N_ELEMENTS (queued));
+  ck_assert_uint_eq (kept_count (again), 0);
+  guint64 next = kept_submit_echo (again, "new", IRIS_WIRE_CLASS_DURABLE, FALSE);
+  ck_assert_uint_gt (next, queued[19]);
+  client_receive_ending (again);
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
+START_TEST (a_second_item_with_the_same_key_is_the_first_one)
+{
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autofree char *file = g_build_filename (home->base, "ran", NULL);
+  g_autofree char *script = g_strdup_printf ("echo x >> %s; cat %s", file, file);
+  const char *const args[] = { "sh", "-c", script, NULL };
+  guint64 first = 0;
+  for (guint round = 0; round < 4; round++)
+    {
+      g_autoptr (Client) client = client_hello (irisd->front);
+      IrisWireMessage item;
+      kept_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
+      iris_wire_message_set_args (&item, args);
+      iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, "order-7", -1);
+      guint64 number = kept_submit (client, &item);
+      if (round == 0)
+        first = number;
+      ck_assert_uint_eq (number, first);
+      const IrisWireMessage *result = client_receive_ending (client);
+      ck_assert (message_body_is (result, "x\n"));
+      ck_assert_uint_eq (result->item, first);
+      client_ack (client, 1);
+      if (round == 1)
+        {
+          irisd_kill (irisd);
+          irisd = home_start (home, NULL);
+        }
+    }
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
+START_TEST (an_item_goes_on_when_its_connection_has_gone)
+{
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  const char *const args[] = { "cat", gate, NULL };
+  Client *client = client_hello (irisd->front);
+  IrisWireMessage item;
+  kept_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_args (&item, args);
+  guint64 number = kept_submit (client, &item);
+  client_init_message (client, &item, IRIS_WIRE_BYE);
+  client_send (client, &item);
+  client_free (client);
+
+  g_autoptr (Client) other = client_hello (irisd->front);
+  IrisWireMessage request;
+  client_init_message (other, &request, IRIS_WIRE_FETCH);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, number);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_WAIT_MS, GIVE_UP_MS);
+  client_send (other, &request);
+  gate_open (gate);
+  ck_assert_uint_eq (client_receive_ending (other)->item, number);
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
+START_TEST (a_relaxed_item_is_on_the_disk_soon)
+{
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autoptr (Client) client = client_hello (irisd->front);
+  guint64 occupiers[] = { kept_submit_occupier (client, gate, 0),
+                          kept_submit_occupier (client, gate, 1) };
+  guint64 relaxed = kept_submit_echo (client, "relaxed", IRIS_WIRE_CLASS_RELAXED, TRUE);
+  /* A durable one that is accepted later takes it along. */
+  guint64 durable = kept_submit_echo (client, "durable", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  irisd_kill (irisd);
+
+  irisd = home_start (home, NULL);
+  g_autoptr (Client) again = client_hello (irisd->front);
+  gate_open_wide (gate);
+  kept_assert_result (again, relaxed, "relaxed");
+  kept_assert_result (again, durable, "durable");
+  for (guint i = 0; i < G_N_ELEMENTS (occupiers); i++)
+    kept_assert_result (again, occupiers[i], "x");
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
+START_TEST (without_a_journal_nothing_is_kept_and_nothing_pretended)
+{
+  Irisd *irisd = irisd_start (NULL, ONE_WORKER, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  IrisWireMessage item;
+  kept_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
+  client_send (client, &item);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_DURABLE);
+  assert_error (kept_fetch (client, 1, 0), IRIS_WIRE_ERROR_NOT_DURABLE);
+  kept_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_VOLATILE);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, "k", -1);
+  client_send (client, &item);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  irisd_finish (irisd);
+}
+END_TEST
+
+START_TEST (a_cancelled_item_stays_cancelled)
+{
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autoptr (Client) client = client_hello (irisd->front);
+  kept_submit_occupier (client, gate, 0);
+  kept_submit_occupier (client, gate, 1);
+  IrisWireMessage item;
+  kept_fill (client, &item, "echo", "never", IRIS_WIRE_CLASS_DURABLE);
+  guint64 id = message_get_id (&item);
+  guint64 number = kept_submit (client, &item);
+  client_cancel (client, id);
+  client_receive_type (client, IRIS_WIRE_CANCELLING);
+  gate_open_wide (gate);
+  const IrisWireMessage *ending = client_receive_ending (client);
+  assert_error (ending, IRIS_WIRE_ERROR_CANCELLED);
+  ck_assert_uint_eq (ending->item, number);
+  irisd_kill (irisd);
+
+  irisd = home_start (home, NULL);
+  g_autoptr (Client) again = client_hello (irisd->front);
+  ck_assert_uint_eq (kept_get_state (again, number, 0), IRIS_WIRE_STATE_CANCELLED);
+  assert_error (kept_fetch (again, number, 0), IRIS_WIRE_ERROR_CANCELLED);
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
+START_TEST (the_numbers_of_a_batch_follow_each_other)
+{
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  g_auto (IrisWireBatchBuilder) builder;
+  iris_wire_batch_builder_init (&builder, NULL);
+  for (guint i = 0; i < 10; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("%u", i);
+      IrisWireMessage item;
+      kept_fill (client, &item, i == 4 ? "ecko" : "echo", text, IRIS_WIRE_CLASS_DURABLE);
+      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+      ck_assert (iris_wire_batch_builder_add (&builder, &item, NULL));
+    }
+  IrisWireMessage batch;
+  client_init_message (client, &batch, IRIS_WIRE_BATCH);
+  batch.body = iris_wire_batch_builder_get_body (&builder);
+  client_send (client, &batch);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_UNKNOWN_SERVICE);
+  const IrisWireMessage *accepted = client_receive_type (client, IRIS_WIRE_ACCEPTED);
+  ck_assert_uint_eq (accepted->count, 9);
+  guint64 first = accepted->item;
+  for (guint i = 0; i < 9; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("%u", i < 4 ? i : i + 1);
+      kept_assert_result (client, first + i, text);
+    }
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
+START_TEST (an_end_expires)
+{
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  IrisWireMessage item;
+  kept_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_KEEP_MS, 0);
+  guint64 number = kept_submit (client, &item);
+  client_receive_ending (client);
+  assert_error (kept_fetch (client, number, 0), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+  kept_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_KEEP_MS, G_MAXUINT64);
+  client_send (client, &item);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
+START_TEST (kept_items_are_listed_in_pages)
+{
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  for (guint i = 0; i < 25; i++)
+    kept_get_state (client, kept_submit_echo (client, "x", IRIS_WIRE_CLASS_RELAXED, TRUE),
+                    GIVE_UP_MS);
+  guint64 after = 0;
+  guint n = 0;
+  for (;;)
+    {
+      g_autoptr (IrisWireKept) page = kept_list (client, after, 10);
+      if (page->n_items == 0)
+        break;
+      for (guint i = 0; i < page->n_items; i++)
+        {
+          ck_assert_uint_gt (page->items[i].item, after);
+          ck_assert_uint_eq (page->items[i].state, IRIS_WIRE_STATE_DONE);
+          after = page->items[i].item;
+        }
+      n += page->n_items;
+    }
+  ck_assert_uint_eq (n, 25);
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-durable");
+  TCase *tcase = tcase_create ("durable");
+  tcase_set_timeout (tcase, 0);
+  tcase_add_test (tcase, an_acknowledged_end_is_let_go_and_an_unacknowledged_one_is_kept);
+  tcase_add_test (tcase, what_was_accepted_survives_kill_9_and_runs);
+  tcase_add_test (tcase, a_second_item_with_the_same_key_is_the_first_one);
+  tcase_add_test (tcase, an_item_goes_on_when_its_connection_has_gone);
+  tcase_add_test (tcase, a_relaxed_item_is_on_the_disk_soon);
+  tcase_add_test (tcase, without_a_journal_nothing_is_kept_and_nothing_pretended);
+  tcase_add_test (tcase, a_cancelled_item_stays_cancelled);
+  tcase_add_test (tcase, the_numbers_of_a_batch_follow_each_other);
+  tcase_add_test (tcase, an_end_expires);
+  tcase_add_test (tcase, kept_items_are_listed_in_pages);
+  suite_add_tcase (suite, tcase);
+  return run_suite (suite);
+}

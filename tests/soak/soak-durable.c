@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisd is killed again and again under load, and a ledger says what it owes.
+ *
+ * The client writes down every item that it was told is accepted. After each kill irisd is started
+ * again on the same journal, and every item of the ledger has to be there, with its own result.
+ * What a client was not told about may be there or not. Some items have keys and are sent again
+ * after a kill; they append a line to a file when they run, so that it can be counted how often
+ * they did: once, unless a kill hit them while they ran.
+ *
+ * IRIS_KILLS says how often; a short run is one of the tests. The moment of a kill is a random
+ * number of answers.
+ */
+#include "../integration/irisd-fixture.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+/* Items under way at once, and how many answers a kill waits for at most. */
+#define WINDOW      64
+#define MOST_WAITED 400
+
+/* One in so many items has a key and leaves a line in the file. */
+#define KEYED_ONE_IN 25
+
+typedef struct
+{
+  char *text;   /* its payload, and what its result must be */
+  char *key;    /* NULL for none */
+  guint64 item; /* 0 until it is known to be accepted */
+  guint64 id;   /* under which it was sent last */
+} Entry;
+
+typedef struct
+{
+  char *base, *dir, *journal, *runs;
+  GRand *rand;
+  GHashTable *sent;  /* request id → Entry: not acknowledged, in this life of irisd */
+  GQueue ended;      /* Entry: those of them whose ending came, in that order */
+  GHashTable *owed;  /* item → Entry: accepted, its end not dealt with */
+  GPtrArray *unsure; /* Entry with a key: sent, and no answer */
+  GHashTable *cut;   /* text of an Entry with a key → kills before its end was known */
+  guint64 serial;
+  guint n_accepted, n_ended, n_fetched, n_again, n_kills, n_keyed;
+} Ledger;
+
+static void
+entry_free (gpointer data)
+{
+  Entry *self = data;
+  g_free (self->text);
+  g_free (self->key);
+  g_free (self);
+}
+
+static Irisd *
+start (Ledger *ledger)
+{
+  g_autofree char *journal = g_strconcat ("--journal=", ledger->journal, NULL);
+  const char *const options[] = { TWO_PLACES, journal, NULL };
+  return irisd_start_in (ledger->dir, NULL, options);
+}
+
+/* Of what runs as a command the result is nothing. */
+static const char *
+result_of (const Entry *entry)
+{
+  return entry->key != NULL ? "" : entry->text;
+}
+
+static void
+send_entry (Ledger *ledger, Client *client, Entry *entry)
+{
+  g_autofree char *script = g_strdup_printf ("echo %s >> %s", entry->text, ledger->runs);
+  const char *const args[] = { "sh", "-c", script, NULL };
+  IrisWireMessage item;
+  client_init_message (client, &item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE,
+                                entry->key != NULL ? "command" : "echo", -1);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_CLASS, IRIS_WIRE_CLASS_DURABLE);
+  if (entry->key != NULL)
+    {
+      iris_wire_message_set_args (&item, args);
+      iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, entry->key, -1);
+    }
+  else
+    iris_wire_message_set_body (&item, entry->text, strlen (entry->text));
+  entry->id = message_get_id (&item);
+  g_hash_table_insert (ledger->sent, GSIZE_TO_POINTER (entry->id), entry);
+  client_send (client, &item);
+}
+
+static Entry *
+new_entry (Ledger *ledger)
+{
+  Entry *entry = g_new0 (Entry, 1);
+  entry->text = g_strdup_printf ("item-%" G_GUINT64_FORMAT, ++ledger->serial);
+  if (ledger->serial % KEYED_ONE_IN == 0)
+    {
+      entry->key = g_strconcat ("key-", entry->text, NULL);
+      ledger->n_keyed++;
+    }
+  return entry;
+}
+
+static void
+take_accepted (Ledger *ledger, const IrisWireMessage *message)
+{
+  Entry *entry = g_hash_table_lookup (ledger->sent, GSIZE_TO_POINTER (message_get_id (message)));
+  ck_assert_ptr_nonnull (entry);
+  ck_assert_uint_gt (message->item, 0);
+  entry->item = message->item;
+  ledger->n_accepted++;
+}
+
+static void
+check_result (const IrisWireMessage *message, const Entry *entry)
+{
+  g_autofree char *said = iris_wire_message_to_string (message);
+  ck_assert_msg (message->type == IRIS_WIRE_RESULT, "%s came to %s", entry->text, said);
+  ck_assert_msg (message_body_is (message, result_of (entry)), "%s came to %s", entry->text, said);
+  ck_assert_uint_eq (message->item, entry->item);
+}
+
+/* An answer to what was sent in this life of irisd. */
+static void
+take_answer (Ledger *ledger, Client *client, gboolean alive)
+{
+  const IrisWireMessage *message = &client->message;
+  gpointer id = GSIZE_TO_POINTER (message_get_id (message));
+  if (message->type == IRIS_WIRE_PONG)
+    return;
+  if (message->type == IRIS_WIRE_ACCEPTED)
+    {
+      take_accepted (ledger, message);
+      return;
+    }
+  Entry *entry = g_hash_table_lookup (ledger->sent, id);
+  ck_assert_ptr_nonnull (entry);
+  check_result (message, entry);
+  g_queue_push_tail (&ledger->ended, entry);
+  ledger->n_ended++;
+  /* What is not acknowledged irisd goes on owing. An acknowledgement is about the oldest ending. */
+  if (alive && g_rand_int_range (ledger->rand, 0, 3) > 0)
+    {
+      Entry *oldest = g_queue_pop_head (&ledger->ended);
+      client_ack (client, 1);
+      g_hash_table_steal (ledger->sent, GSIZE_TO_POINTER (oldest->id));
+      entry_free (oldest);
+    }
+}
+
+/* What was sent and not acknowledged is owed if it is known to be accepted. */
+static void
+close_books (Ledger *ledger)
+{
+  GHashTableIter iter;
+  gpointer value;
+  g_queue_clear (&ledger->ended);
+  g_hash_table_iter_init (&iter, ledger->sent);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      Entry *entry = value;
+      g_hash_table_iter_steal (&iter);
+      if (entry->key != NULL)
+        {
+          guint n = GPOINTER_TO_UINT (g_hash_table_lookup (ledger->cut, entry->text));
+          g_hash_table_insert (ledger->cut, g_strdup (entry->text), GUINT_TO_POINTER (n + 1));
+        }
+      if (entry->item != 0)
+        g_hash_table_insert (ledger->owed, GSIZE_TO_POINTER (entry->item), entry);
+      else if (entry->key != NULL)
+        g_ptr_array_add (ledger->unsure, entry);
+      else
+        entry_free (entry);
+    }
+}
+
+/* By a connection of its own, so that its acknowledgements are about what it fetched. */
+static void
+demand_what_is_owed (Ledger *ledger, const char *front)
+{
+  g_autoptr (Client) client = client_hello (front);
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, ledger->owed);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      Entry *entry = value;
+      IrisWireMessage request;
+      client_init_message (client, &request, IRIS_WIRE_FETCH);
+      iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, entry->item);
+      iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_WAIT_MS, GIVE_UP_MS);
+      client_send (client, &request);
+      check_result (client_receive (client), entry);
+      client_ack (client, 1);
+      ledger->n_fetched++;
+    }
+  g_hash_table_remove_all (ledger->owed);
+}
+
+static void
+send_unsure_again (Ledger *ledger, Client *client)
+{
+  while (ledger->unsure->len > 0)
+    {
+      send_entry (ledger, client, g_ptr_array_steal_index (ledger->unsure, 0));
+      ledger->n_again++;
+    }
+}
+
+static void
+live_and_die (Ledger *ledger)
+{
+  Irisd *irisd = start (ledger);
+  demand_what_is_owed (ledger, irisd->front);
+  Client *client = client_hello (irisd->front);
+  send_unsure_again (ledger, client);
+  guint patience = (guint) g_rand_int_range (ledger->rand, 1, MOST_WAITED);
+  while (patience-- > 0)
+    {
+      /* What was fully answered but not acknowledged fills the window; irisd's credit is larger. */
+      for (guint i = 0; i < 8 && g_hash_table_size (ledger->sent) < MOST_WAITED + WINDOW; i++)
+        send_entry (ledger, client, new_entry (ledger));
+      client_receive (client);
+      take_answer (ledger, client, TRUE);
+    }
+  irisd_signal (irisd, SIGKILL);
+  ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);
+  irisd_release (irisd);
+  while (client_try_receive (client))
+    take_answer (ledger, client, FALSE);
+  client_free (client);
+  close_books (ledger);
+  ledger->n_kills++;
+}
+
+/* Counts how often the keyed items ran: once, and once more for each kill that came before their
+ * end was known. Returns how many runs there were beyond the first ones. */
+static guint
+count_runs (Ledger *ledger)
+{
+  g_autofree char *text = NULL;
+  g_autoptr (GHashTable) runs = g_hash_table_new (g_str_hash, g_str_equal);
+  guint n_more = 0;
+  if (!g_file_get_contents (ledger->runs, &text, NULL, NULL))
+    return 0;
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL && *lines[i] != '\0'; i++)
+    {
+      guint n = GPOINTER_TO_UINT (g_hash_table_lookup (runs, lines[i]));
+      guint most = GPOINTER_TO_UINT (g_hash_table_lookup (ledger->cut, lines[i]));
+      ck_assert_msg (n <= most, "%s ran %u times, and was cut by %u kills", lines[i], n + 1, most);
+      g_hash_table_insert (runs, lines[i], GUINT_TO_POINTER (n + 1));
+      n_more += n > 0;
+    }
+  return n_more;
+}
+
+START_TEST (nothing_that_was_accepted_is_lost)
+{
+  const char *wanted = g_getenv ("IRIS_KILLS");
+  guint n_kills = wanted != NULL ? (guint) g_ascii_strtoull (wanted, NULL, 10) : TIMES (15) + 2;
+  Ledger ledger = { .base = g_dir_make_tmp ("irisd-XXXXXX", NULL),
+                    .rand = g_rand_new_with_seed (20260401),
+                    .sent = g_hash_table_new (NULL, NULL),
+                    .owed = g_hash_table_new_full (NULL, NULL, NULL, entry_free),
+                    .cut = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
+                    .unsure = g_ptr_array_new_with_free_func (entry_free) };
+  ledger.dir = g_build_filename (ledger.base, "d", NULL);
+  ledger.journal = g_build_filename (ledger.base, "j", NULL);
+  ledger.runs = g_build_filename (ledger.base, "runs", NULL);
+  while (ledger.n_kills < n_kills)
+    live_and_die (&ledger);
+
+  Irisd *irisd = start (&ledger);
+  demand_what_is_owed (&ledger, irisd->front);
+  irisd_signal (irisd, SIGTERM);
+  ck_assert_int_eq (irisd_wait (irisd), 0);
+  irisd_release (irisd);
+  guint n_more = count_runs (&ledger);
+  fprintf (stderr,
+           "# kills %u; accepted %u; ended before a kill %u; fetched after one %u; lost 0\n"
+           "# with a key %u; sent again %u; run once more after a kill %u\n",
+           ledger.n_kills, ledger.n_accepted, ledger.n_ended, ledger.n_fetched, ledger.n_keyed,
+           ledger.n_again, n_more);
+  irisd_remove_all (ledger.base);
+  g_hash_table_unref (ledger.sent);
+  g_hash_table_unref (ledger.owed);
+  g_hash_table_unref (ledger.cut);
+  g_ptr_array_unref (ledger.unsure);
+  g_queue_clear (&ledger.ended);
+  g_rand_free (ledger.rand);
+  g_free (ledger.base);
+  g_free (ledger.dir);
+  g_free (ledger.journal);
+  g_free (ledger.runs);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("soak-durable");
+  TCase *tcase = tcase_create ("kills");
+  tcase_set_timeout (tcase, 0);
+  tcase_add_test (tcase, nothing_that_was_accepted_is_lost);
+  suite_add_tcase (suite, tcase);
+  return run_suite (suite);
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The journal's thread: what it answers when, and what it does when the disk does not do as it is
+ * told. The test takes a gateway's place: it posts slips and waits for them to come back.
+ */
+#include "faulty-vfs.h"
+
+#include "daemon/irisd-journal.h"
+
+#include <check.h>
+#include <glib/gstdio.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *dir;
+static IrisdLimits limits;
+static IrisdMailbox home;
+static IrisdJournal *journal;
+static GPtrArray *again; /* what was recovered to be run */
+
+static void
+open_journal (void)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdStore *store = irisd_store_open_sqlite (dir, &error);
+  ck_assert_msg (store != NULL, "%s", error != NULL ? error->message : "");
+  journal = irisd_journal_new (dir, store, &limits, &error);
+  ck_assert_ptr_nonnull (journal);
+}
+
+static void
+note_again (const IrisdRecord *record, IrisdKept *kept, gpointer user_data)
+{
+  g_ptr_array_add (again, kept);
+}
+
+static void
+start_journal (void)
+{
+  ck_assert (irisd_journal_recover (journal, note_again, NULL, NULL));
+  irisd_journal_start (journal);
+}
+
+static void
+close_journal (void)
+{
+  irisd_journal_stop (journal);
+  g_clear_pointer (&journal, irisd_journal_free);
+  g_ptr_array_set_size (again, 0);
+}
+
+static void
+set_up (void)
+{
+  faulty_vfs_install ();
+  dir = g_dir_make_tmp ("irisd-journal-XXXXXX", NULL);
+  irisd_limits_init (&limits);
+  limits.journal_reserve = 1024 * 1024;
+  again = g_ptr_array_new ();
+  ck_assert (irisd_mailbox_init (&home, NULL));
+  open_journal ();
+}
+
+static void
+tear_down (void)
+{
+  close_journal ();
+  irisd_mailbox_clear (&home);
+  g_ptr_array_unref (again);
+  g_autoptr (GDir) entries = g_dir_open (dir, 0, NULL);
+  for (const char *name; (name = g_dir_read_name (entries)) != NULL;)
+    {
+      g_autofree char *child = g_build_filename (dir, name, NULL);
+      g_unlink (child);
+    }
+  g_rmdir (dir);
+  g_clear_pointer (&dir, g_free);
+}
+
+static const char header[] = "header";
+
+static IrisdSlip *
+new_keep (guint64 number, guint klass, const char *key, const char *body)
+{
+  const IrisdRecord record = {
+    .item = number,
+    .state = IRIS_WIRE_STATE_QUEUED,
+    .klass = klass,
+    .accepted_ms = irisd_unix_ms (),
+    .keep_ms = 3600 * 1000,
+    .key = { key, key != NULL ? strlen (key) : 0 },
+    .service = { "echo", 4 },
+    .body = { (const guint8 *) body, strlen (body) },
+  };
+  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_KEEP, &home);
+  slip->item = number;
+  slip->type = IRIS_WIRE_SUBMIT;
+  slip->kept = irisd_kept_new (&record);
+  slip->header = (IrisdBlob){ g_memdup2 (header, sizeof header), sizeof header };
+  slip->payload = record.body;
+  return slip;
+}
+
+static IrisdSlip *
+new_end (IrisdKept *kept, const char *body)
+{
+  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_END, &home);
+  slip->kept = kept;
+  slip->type = IRIS_WIRE_RESULT;
+  slip->state = IRIS_WIRE_STATE_DONE;
+  slip->header = (IrisdBlob){ g_memdup2 (header, sizeof header), sizeof header };
+  slip->payload = (IrisWireFrame){ (const guint8 *) body, strlen (body) };
+  return slip;
+}
+
+static IrisdSlip *
+new_fetch (guint64 number, guint64 wait_ms)
+{
+  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_FETCH, &home);
+  slip->item = number;
+  slip->wait_ms = wait_ms;
+  return slip;
+}
+
+static void
+forget (guint64 number)
+{
+  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_FORGET, &home);
+  slip->items = g_array_new (FALSE, FALSE, sizeof (guint64));
+  g_array_append_val (slip->items, number);
+  irisd_journal_post (journal, slip);
+}
+
+/* Waits for the next answer. */
+static IrisdSlip *
+receive (void)
+{
+  static IrisdLetter *rest;
+  while (rest == NULL)
+    {
+      rest = irisd_mailbox_take (&home);
+      if (rest == NULL && irisd_mailbox_prepare_sleep (&home))
+        {
+          struct pollfd fd = { .fd = home.fd, .events = POLLIN };
+          ck_assert_msg (poll (&fd, 1, 60 * 1000) > 0, "the journal does not answer");
+          irisd_mailbox_finish_sleep (&home, TRUE);
+        }
+    }
+  IrisdSlip *slip = irisd_slip_from_letter (rest);
+  rest = rest->next;
+  return slip;
+}
+
+static IrisdSlip *
+ask (IrisdSlip *slip)
+{
+  irisd_journal_post (journal, slip);
+  IrisdSlip *answer = receive ();
+  ck_assert_ptr_eq (answer, slip);
+  return answer;
+}
+
+static IrisdKept *
+keep (guint64 number, guint klass)
+{
+  IrisdSlip *slip = ask (new_keep (number, klass, NULL, "payload"));
+  ck_assert_msg (slip->error == NULL, "%s", slip->error != NULL ? slip->error->message : "");
+  IrisdKept *kept = slip->kept;
+  irisd_slip_free (slip);
+  return kept;
+}
+
+static void
+end (IrisdKept *kept, const char *body)
+{
+  IrisdSlip *slip = ask (new_end (kept, body));
+  ck_assert_ptr_null (slip->error);
+  irisd_slip_free (slip);
+}
+
+static void
+assert_fetched (guint64 number, const char *body)
+{
+  IrisdSlip *slip = ask (new_fetch (number, 0));
+  ck_assert_ptr_null (slip->error);
+  ck_assert (!slip->pending);
+  ck_assert_uint_eq (slip->type, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (slip->header.size, sizeof header);
+  ck_assert_uint_eq (zmq_msg_size (&slip->body), strlen (body));
+  ck_assert (memcmp (zmq_msg_data (&slip->body), body, strlen (body)) == 0);
+  irisd_slip_free (slip);
+}
+
+static void
+assert_refused (IrisdSlip *slip, IrisWireError code)
+{
+  ck_assert_ptr_nonnull (slip->error);
+  ck_assert (g_error_matches (slip->error, IRIS_WIRE_ERROR, (int) code));
+  irisd_slip_free (slip);
+}
+
+START_TEST (a_durable_item_is_synced_before_it_is_answered)
+{
+  start_journal ();
+  guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
+  IrisdKept *kept = keep (1, IRIS_WIRE_CLASS_DURABLE);
+  ck_assert_uint_gt (atomic_load (&faulty_vfs.n_syncs), n_syncs);
+  n_syncs = atomic_load (&faulty_vfs.n_syncs);
+  end (kept, "result");
+  ck_assert_uint_gt (atomic_load (&faulty_vfs.n_syncs), n_syncs);
+  assert_fetched (1, "result");
+}
+END_TEST
+
+START_TEST (all_that_waits_shares_a_sync)
+{
+  enum
+  {
+    N = 500
+  };
+  start_journal ();
+  keep (N + 1, IRIS_WIRE_CLASS_DURABLE);
+  /* While one sync goes on, however long it takes, the others gather. */
+  guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
+  faulty_vfs_hold ();
+  irisd_journal_post (journal, new_keep (1, IRIS_WIRE_CLASS_DURABLE, NULL, "payload"));
+  faulty_vfs_wait_held ();
+  for (guint64 i = 2; i <= N; i++)
+    irisd_journal_post (journal, new_keep (i, IRIS_WIRE_CLASS_DURABLE, NULL, "payload"));
+  faulty_vfs_let_go ();
+  for (guint i = 0; i < N; i++)
+    {
+      IrisdSlip *slip = receive ();
+      ck_assert_ptr_null (slip->error);
+      irisd_slip_free (slip);
+    }
+  ck_assert_uint_eq (atomic_load (&faulty_vfs.n_syncs) - n_syncs, 2);
+}
+END_TEST
+
+START_TEST (a_relaxed_item_that_is_fetched_soon_is_never_written)
+{
+  limits.relaxed_ms = 60000;
+  start_journal ();
+  guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
+  for (guint64 i = 1; i <= 100; i++)
+    {
+      end (keep (i, IRIS_WIRE_CLASS_RELAXED), "result");
+      assert_fetched (i, "result");
+      forget (i);
+    }
+  assert_refused (ask (new_fetch (100, 0)), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+  ck_assert_uint_eq (atomic_load (&faulty_vfs.n_syncs), n_syncs);
+  ck_assert_uint_eq (irisd_journal_get_n_kept (journal), 0);
+}
+END_TEST
+
+START_TEST (relaxed_items_are_written_by_themselves)
+{
+  limits.relaxed_ms = 1;
+  start_journal ();
+  guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
+  keep (1, IRIS_WIRE_CLASS_RELAXED);
+  while (atomic_load (&faulty_vfs.n_syncs) == n_syncs)
+    g_thread_yield ();
+  close_journal ();
+  open_journal ();
+  start_journal ();
+  ck_assert_uint_eq (again->len, 1);
+}
+END_TEST
+
+START_TEST (what_has_not_ended_is_recovered)
+{
+  start_journal ();
+  keep (1, IRIS_WIRE_CLASS_DURABLE);
+  end (keep (2, IRIS_WIRE_CLASS_DURABLE), "two");
+  keep (3, IRIS_WIRE_CLASS_RELAXED);
+  end (keep (4, IRIS_WIRE_CLASS_RELAXED), "four");
+  forget (2);
+  close_journal ();
+  open_journal ();
+  start_journal ();
+  ck_assert_uint_eq (again->len, 2);
+  ck_assert_uint_eq (((IrisdKept *) again->pdata[0])->item, 1);
+  ck_assert_uint_eq (((IrisdKept *) again->pdata[1])->item, 3);
+  ck_assert_uint_gt (irisd_journal_get_next_item (journal), 4);
+  assert_fetched (4, "four");
+  assert_refused (ask (new_fetch (2, 0)), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+}
+END_TEST
+
+START_TEST (a_sync_that_fails_once_makes_the_journal_read_only)
+{
+  start_journal ();
+  end (keep (1, IRIS_WIRE_CLASS_DURABLE), "one");
+  IrisdKept *running = keep (2, IRIS_WIRE_CLASS_DURABLE);
+  atomic_store (&faulty_vfs.fail_sync, 1);
+  assert_refused (ask (new_keep (3, IRIS_WIRE_CLASS_DURABLE, NULL, "x")),
+                  IRIS_WIRE_ERROR_JOURNAL_FAILED);
+  ck_assert_int_eq (irisd_journal_get_health (journal), IRISD_JOURNAL_FAILED);
+  ck_assert_ptr_nonnull (strstr (irisd_journal_get_sentence (journal), "synced"));
+
+  /* The disk would take it now; nobody tries. */
+  guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
+  assert_refused (ask (new_keep (4, IRIS_WIRE_CLASS_DURABLE, NULL, "x")),
+                  IRIS_WIRE_ERROR_JOURNAL_FAILED);
+  assert_refused (ask (new_keep (5, IRIS_WIRE_CLASS_RELAXED, NULL, "x")),
+                  IRIS_WIRE_ERROR_JOURNAL_FAILED);
+  assert_refused (ask (new_end (running, "two")), IRIS_WIRE_ERROR_JOURNAL_FAILED);
+  assert_fetched (1, "one");
+  IrisdSlip *pending = ask (new_fetch (2, 0));
+  ck_assert (pending->pending);
+  irisd_slip_free (pending);
+  close_journal ();
+  ck_assert_uint_eq (atomic_load (&faulty_vfs.n_syncs), n_syncs);
+
+  /* Started again it goes on from what is there: the second item runs again. */
+  open_journal ();
+  start_journal ();
+  ck_assert_int_eq (irisd_journal_get_health (journal), IRISD_JOURNAL_READY);
+  ck_assert_uint_ge (again->len, 1);
+  ck_assert_uint_eq (((IrisdKept *) again->pdata[0])->item, 2);
+  assert_fetched (1, "one");
+}
+END_TEST
+
+START_TEST (who_waits_for_an_item_that_was_refused_after_all_is_told)
+{
+  start_journal ();
+  keep (1, IRIS_WIRE_CLASS_DURABLE);
+  faulty_vfs_hold ();
+  IrisdSlip *refused = new_keep (2, IRIS_WIRE_CLASS_DURABLE, NULL, "x");
+  irisd_journal_post (journal, refused);
+  faulty_vfs_wait_held ();
+  IrisdSlip *later = new_keep (3, IRIS_WIRE_CLASS_DURABLE, NULL, "x");
+  IrisdSlip *guess = new_fetch (3, IRISD_WAIT_FOREVER);
+  irisd_journal_post (journal, later);
+  irisd_journal_post (journal, guess);
+  atomic_store (&faulty_vfs.fail_sync, 2);
+  faulty_vfs_let_go ();
+  for (guint i = 0; i < 3; i++)
+    {
+      IrisdSlip *slip = receive ();
+      ck_assert_int_eq (slip->error != NULL, slip != refused);
+      irisd_slip_free (slip);
+    }
+}
+END_TEST
+
+START_TEST (on_a_full_disk_ends_are_written_and_items_refused)
+{
+  g_autofree char *reserve = g_build_filename (dir, "reserve", NULL);
+  start_journal ();
+  ck_assert (g_file_test (reserve, G_FILE_TEST_EXISTS));
+  IrisdKept *running = keep (1, IRIS_WIRE_CLASS_DURABLE);
+  atomic_store (&faulty_vfs.full_while, reserve);
+  assert_refused (ask (new_keep (2, IRIS_WIRE_CLASS_DURABLE, NULL, "x")),
+                  IRIS_WIRE_ERROR_JOURNAL_FAILED);
+  end (running, "one");
+  assert_fetched (1, "one");
+  atomic_store (&faulty_vfs.full_while, NULL);
+  while (irisd_journal_get_health (journal) != IRISD_JOURNAL_READY)
+    irisd_slip_free (ask (new_fetch (1, 0)));
+  ck_assert (g_file_test (reserve, G_FILE_TEST_EXISTS));
+  keep (3, IRIS_WIRE_CLASS_DURABLE);
+}
+END_TEST
+
+START_TEST (a_disk_that_is_full_without_a_reserve_keeps_ends_waiting)
+{
+  g_autofree char *full = g_build_filename (dir, "full", NULL);
+  start_journal ();
+  IrisdKept *running = keep (1, IRIS_WIRE_CLASS_DURABLE);
+  ck_assert (g_file_set_contents (full, "", 0, NULL));
+  atomic_store (&faulty_vfs.full_while, full);
+  IrisdSlip *slip = new_end (running, "one");
+  irisd_journal_post (journal, slip);
+  /* Asked behind it, and so answered after the journal has tried. */
+  IrisdSlip *pending = new_fetch (1, 0);
+  irisd_journal_post (journal, pending);
+  ck_assert_ptr_eq (receive (), pending);
+  ck_assert (pending->pending);
+  irisd_slip_free (pending);
+  ck_assert_int_eq (g_unlink (full), 0);
+  ck_assert_ptr_eq (receive (), slip);
+  ck_assert_ptr_null (slip->error);
+  irisd_slip_free (slip);
+  assert_fetched (1, "one");
+}
+END_TEST
+
+START_TEST (a_key_finds_the_first_item_also_before_it_is_synced)
+{
+  start_journal ();
+  keep (1, IRIS_WIRE_CLASS_DURABLE);
+  faulty_vfs_hold ();
+  irisd_journal_post (journal, new_keep (2, IRIS_WIRE_CLASS_DURABLE, "key", "payload"));
+  faulty_vfs_wait_held ();
+  for (guint64 i = 3; i <= 20; i++)
+    irisd_journal_post (journal, new_keep (i, IRIS_WIRE_CLASS_DURABLE, "key", "payload"));
+  faulty_vfs_let_go ();
+  IrisdKept *kept = NULL;
+  for (guint64 i = 2; i <= 20; i++)
+    {
+      IrisdSlip *slip = receive ();
+      ck_assert_ptr_null (slip->error);
+      ck_assert_int_eq (slip->duplicate, i > 2);
+      ck_assert_uint_eq (slip->item, 2);
+      kept = slip->kept != NULL ? slip->kept : kept;
+      irisd_slip_free (slip);
+    }
+  end (kept, "once");
+  /* An acknowledgement does not make a key new again. */
+  forget (2);
+  IrisdSlip *slip = ask (new_keep (21, IRIS_WIRE_CLASS_DURABLE, "key", "payload"));
+  ck_assert (slip->duplicate);
+  irisd_slip_free (slip);
+  assert_fetched (2, "once");
+}
+END_TEST
+
+START_TEST (who_waits_is_told_of_the_end_or_that_there_is_none)
+{
+  start_journal ();
+  IrisdKept *kept = keep (1, IRIS_WIRE_CLASS_DURABLE);
+  IrisdSlip *patient = new_fetch (1, IRISD_WAIT_FOREVER), *hasty = new_fetch (1, 1);
+  irisd_journal_post (journal, patient);
+  irisd_journal_post (journal, hasty);
+  ck_assert_ptr_eq (receive (), hasty);
+  ck_assert (hasty->pending);
+  irisd_slip_free (hasty);
+  IrisdSlip *ending = new_end (kept, "end");
+  irisd_journal_post (journal, ending);
+  for (guint i = 0; i < 2; i++)
+    {
+      IrisdSlip *slip = receive ();
+      ck_assert (slip == patient || slip == ending);
+      ck_assert (!slip->pending);
+      irisd_slip_free (slip);
+    }
+  /* One that is still waiting when the journal ends is freed with it. */
+  keep (2, IRIS_WIRE_CLASS_DURABLE);
+  irisd_journal_post (journal, new_fetch (2, IRISD_WAIT_FOREVER));
+  irisd_journal_post (journal, new_fetch (2, 60 * 60 * 1000));
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-journal");
+  TCase *tcase = tcase_create ("journal");
+  tcase_add_checked_fixture (tcase, set_up, tear_down);
+  tcase_set_timeout (tcase, 0);
+  tcase_add_test (tcase, a_durable_item_is_synced_before_it_is_answered);
+  tcase_add_test (tcase, all_that_waits_shares_a_sync);
+  tcase_add_test (tcase, a_relaxed_item_that_is_fetched_soon_is_never_written);
+  tcase_add_test (tcase, relaxed_items_are_written_by_themselves);
+  tcase_add_test (tcase, what_has_not_ended_is_recovered);
+  tcase_add_test (tcase, a_sync_that_fails_once_makes_the_journal_read_only);
+  tcase_add_test (tcase, who_waits_for_an_item_that_was_refused_after_all_is_told);
+  tcase_add_test (tcase, on_a_full_disk_ends_are_written_and_items_refused);
+  tcase_add_test (tcase, a_disk_that_is_full_without_a_reserve_keeps_ends_waiting);
+  tcase_add_test (tcase, a_key_finds_the_first_item_also_before_it_is_synced);
+  tcase_add_test (tcase, who_waits_is_told_of_the_end_or_that_there_is_none);
+  suite_add_tcase (suite, tcase);
+  SRunner *runner = srunner_create (suite);
+  srunner_set_fork_status (runner, CK_NOFORK);
+  srunner_run_all (runner, CK_ENV);
+  int n_failed = srunner_ntests_failed (runner);
+  srunner_free (runner);
+  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
