@@ -84,6 +84,31 @@ irisd_core_end_item (IrisdCore *self)
     irisd_core_wake_main (self);
 }
 
+/**
+ * irisd_core_new_item_id:
+ * @self: the core
+ *
+ * Returns: a number that no other item of this irisd has, from 1
+ */
+guint64
+irisd_core_new_item_id (IrisdCore *self)
+{
+  return irisd_core_new_item_ids (self, 1);
+}
+
+/**
+ * irisd_core_new_item_ids:
+ * @self: the core
+ * @n: how many
+ *
+ * Returns: the first of @n numbers that follow each other
+ */
+guint64
+irisd_core_new_item_ids (IrisdCore *self, guint n)
+{
+  return atomic_fetch_add_explicit (&self->next_item, n, memory_order_relaxed);
+}
+
 guint64
 irisd_core_get_items (IrisdCore *self)
 {

@@ -9,6 +9,10 @@ static void
 describe_run (IrisWireMessage *message, const IrisdJob *job)
 {
   iris_wire_message_set_int (message, IRIS_WIRE_KEY_HOME, job->home);
+  if (job->id != 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, job->id);
+  if (job->terms != NULL && job->terms->attempts > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ATTEMPTS, job->terms->attempts);
   if (job->place == IRIS_PLACE_ANY)
     return;
   iris_wire_message_set_int (message, IRIS_WIRE_KEY_PLACE, job->place);
@@ -56,6 +60,7 @@ send_ending (IrisdGateway *self, IrisdJob *job)
   gboolean failed = job->result.error != NULL;
   g_hash_table_remove (peer->jobs, job->request_id);
   job->ended = TRUE;
+  irisd_gateway_note_end (self, job);
   irisd_count (&self->counters.ended, 1);
   irisd_count (&self->counters.failed, failed);
 
@@ -82,9 +87,15 @@ fail_cancelled (IrisdJob *job)
   irisd_job_fail (job, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled before it ran");
 }
 
-/* The end of a job that nobody else touches any more. */
-static void
-end_job (IrisdGateway *self, IrisdJob *job)
+/**
+ * irisd_gateway_end_job:
+ * @self: the gateway
+ * @job: (transfer full): a job that nobody else touches any more
+ *
+ * Sends its ending, if that was not done and somebody waits for it, and frees it.
+ */
+void
+irisd_gateway_end_job (IrisdGateway *self, IrisdJob *job)
 {
   IrisdPeer *peer = job->peer;
   if (!job->ended && !irisd_peer_is_gone (peer))
@@ -95,6 +106,7 @@ end_job (IrisdGateway *self, IrisdJob *job)
     }
   else if (!job->ended)
     {
+      irisd_gateway_note_end (self, job);
       irisd_count (&self->counters.ended, 1);
       irisd_count (&self->counters.failed, 1);
       irisd_core_add_bytes (self->core, -(gint64) job->charge);
@@ -125,10 +137,10 @@ may_wait (IrisdGateway *self)
 }
 
 static void
-resume (IrisdJob *job)
+resume (IrisdGateway *self, IrisdJob *job)
 {
   job->held = FALSE;
-  irisd_job_requeue (job);
+  irisd_gateway_advance (self, job);
 }
 
 /* A job came back because its peer owed too much. */
@@ -139,10 +151,10 @@ take_back_held (IrisdGateway *self, IrisdJob *job)
     {
       irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
                       "irisd ended while the item waited for earlier results to be acknowledged");
-      end_job (self, job);
+      irisd_gateway_end_job (self, job);
     }
   else if (!owes_too_much (self, job->peer))
-    resume (job);
+    resume (self, job);
   else
     {
       job->parked = TRUE;
@@ -161,8 +173,8 @@ irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job)
 {
   if (job->held && !irisd_peer_is_gone (job->peer) && irisd_job_get_state (job) == IRISD_JOB_QUEUED)
     take_back_held (self, job);
-  else
-    end_job (self, job);
+  else if (!irisd_gateway_try_again (self, job))
+    irisd_gateway_end_job (self, job);
 }
 
 static void
@@ -206,11 +218,25 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
   if (job->parked)
     {
       unpark (self, job);
-      end_job (self, job);
+      irisd_gateway_end_job (self, job);
+      return;
+    }
+  if (irisd_gateway_withdraw (self, job))
+    {
+      irisd_gateway_end_job (self, job);
       return;
     }
   fail_cancelled (job);
   send_ending (self, job);
+}
+
+/* Returns whether it was queued; if it runs it is asked to stop, and is not tried again. */
+static gboolean
+cancel_for_good (IrisdJob *job)
+{
+  if (job->terms != NULL)
+    job->terms->given_up = TRUE;
+  return irisd_job_cancel (job) == IRISD_JOB_CANCELLED;
 }
 
 /**
@@ -224,7 +250,7 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
 gboolean
 irisd_gateway_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job)
 {
-  gboolean queued = irisd_job_cancel (job) == IRISD_JOB_CANCELLED;
+  gboolean queued = cancel_for_good (job);
   if (queued && !irisd_peer_is_gone (peer))
     end_cancelled (self, job);
   return queued;
@@ -291,7 +317,7 @@ irisd_gateway_cancel (IrisdGateway *self, const IrisdCaller *caller, const IrisW
       irisd_gateway_tell_not_found (self, caller, request->request_id, "this connection");
       return;
     }
-  gboolean queued = irisd_job_cancel (job) == IRISD_JOB_CANCELLED;
+  gboolean queued = cancel_for_good (job);
   irisd_gateway_tell_cancelling (self, caller, request->request_id, queued);
   if (queued && !irisd_peer_is_gone (caller->peer))
     end_cancelled (self, job);
@@ -326,6 +352,6 @@ irisd_gateway_acknowledge (IrisdGateway *self,
       IrisdJob *job = g_queue_pop_head (&peer->held);
       job->parked = FALSE;
       self->n_parked--;
-      resume (job);
+      resume (self, job);
     }
 }

@@ -11,9 +11,11 @@
 /* A full table asks this many of those that were silent longest whether they are still there. */
 #define PROBES 64
 
+/* What waits is nobody else's, and is ended when all are cancelled. */
 static void
 cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
 {
+  g_autoptr (GPtrArray) waited = g_ptr_array_new ();
   GHashTableIter iter;
   gpointer value;
   g_hash_table_iter_init (&iter, peer->jobs);
@@ -24,8 +26,12 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
         continue;
       irisd_core_add_bytes (self->core, -(gint64) job->charge);
       job->charge = 0;
+      if (irisd_gateway_withdraw (self, job))
+        g_ptr_array_add (waited, job);
     }
   g_hash_table_remove_all (peer->jobs);
+  for (guint i = 0; i < waited->len; i++)
+    irisd_gateway_end_job (self, g_ptr_array_index (waited, i));
 }
 
 /**
@@ -193,6 +199,7 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
     }
   peer->greeted = TRUE;
   irisd_peer_set_name (peer, &hello->name);
+  irisd_peer_set_client (peer, caller->over_tcp ? NULL : caller->address);
   irisd_count (&self->counters.peers, 1);
   caller->peer = peer;
   welcome (self, caller, hello->request_id);

@@ -91,32 +91,82 @@ irisd_job_free (IrisdJob *self)
   zmq_msg_close (&self->payload);
   zmq_msg_close (&self->result.body);
   g_clear_error (&self->result.error);
+  irisd_terms_free (self->terms);
   g_strfreev (self->args);
   g_free (self->path);
   irisd_peer_unref (self->peer);
   g_free (self);
 }
 
-void
-irisd_job_requeue (IrisdJob *self)
-{
-  iris_scheduler_queue_item (self->core->scheduler, &self->item);
-}
-
 /**
- * irisd_job_queue:
+ * irisd_job_set_home:
  * @self: a new job
  * @home: the place that it goes to
  * @strict: whether it must run there
  */
 void
-irisd_job_queue (IrisdJob *self, gint home, gboolean strict)
+irisd_job_set_home (IrisdJob *self, gint home, gboolean strict)
 {
   self->home = home;
   self->accepted_ns = irisd_now_ns ();
   if (self->core->placed)
     iris_item_set_place (&self->item, home, strict ? IRIS_ITEM_STRICT : IRIS_ITEM_NONE);
-  irisd_job_requeue (self);
+}
+
+/**
+ * irisd_job_hand_over:
+ * @self: a job that is through the gate of its home
+ *
+ * Gives it to the scheduler.
+ */
+void
+irisd_job_hand_over (IrisdJob *self)
+{
+  iris_scheduler_queue_item (self->core->scheduler, &self->item);
+}
+
+/* Counts a result, or no longer. It is counted before this worker takes the next item of the same
+ * peer, so that what a peer owes exceeds its limit by no more than one result for each worker. */
+static void
+charge_result (IrisdJob *self, gint sign)
+{
+  gint64 size = sign * (gint64) zmq_msg_size (&self->result.body);
+  self->charge += (guint64) size;
+  irisd_peer_add_bytes (self->peer, size);
+  irisd_core_add_bytes (self->core, size);
+}
+
+/**
+ * irisd_job_has_failed:
+ * @self: a job that has ended
+ *
+ * Returns: whether it ended by an error, or as a command that exited with another status than 0 or
+ *   was killed
+ */
+gboolean
+irisd_job_has_failed (IrisdJob *self)
+{
+  return self->result.error != NULL || self->result.exit_status > 0 || self->result.signal > 0;
+}
+
+/**
+ * irisd_job_reset:
+ * @self: a job that ran and came back
+ *
+ * Makes it as it was before it ran.
+ */
+void
+irisd_job_reset (IrisdJob *self)
+{
+  if (self->service->output_grows)
+    charge_result (self, -1);
+  g_clear_error (&self->result.error);
+  zmq_msg_close (&self->result.body);
+  self->result = (IrisdResult){ .exit_status = -1, .stdout_length = -1 };
+  zmq_msg_init (&self->result.body);
+  self->place = IRIS_PLACE_ANY;
+  self->worker = -1;
+  atomic_store_explicit (&self->state, IRISD_JOB_QUEUED, memory_order_release);
 }
 
 static gboolean
@@ -190,17 +240,6 @@ must_wait (IrisdJob *self)
          && irisd_peer_get_bytes (self->peer) > self->core->config->limits.in_flight_bytes;
 }
 
-/* Counts a result before this worker takes the next item of the same peer, so that what a peer owes
- * exceeds its limit by no more than one result for each worker. */
-static void
-charge_result (IrisdJob *self)
-{
-  gsize size = zmq_msg_size (&self->result.body);
-  self->charge += size;
-  irisd_peer_add_bytes (self->peer, (gint64) size);
-  irisd_core_add_bytes (self->core, (gint64) size);
-}
-
 static void
 run_service (IrisdJob *self)
 {
@@ -208,10 +247,12 @@ run_service (IrisdJob *self)
   self->worker = worker != NULL ? (gint) iris_worker_get_index (worker) : -1;
   self->place = self->core->placed && worker != NULL ? iris_worker_get_place (worker) : self->home;
   self->started_ns = irisd_now_ns ();
+  if (self->terms != NULL && self->terms->time_to_run_us > 0)
+    irisd_mailbox_post (self->mailbox, &self->terms->started);
   self->service->run (self);
   self->ended_ns = irisd_now_ns ();
   if (self->service->output_grows)
-    charge_result (self);
+    charge_result (self, 1);
   irisd_core_count_run (self->core, self->place, self->result.bytes,
                         (guint64) (self->ended_ns - self->started_ns));
 }

@@ -7,6 +7,7 @@
 #include "irisd-core.h"
 #include "irisd-mailbox.h"
 #include "irisd-peer.h"
+#include "irisd-waiting-terms.h"
 
 G_BEGIN_DECLS
 
@@ -29,6 +30,23 @@ typedef enum
   IRISD_JOB_CANCELLED,
   IRISD_JOB_STOPPING,
 } IrisdJobState;
+
+/**
+ * IrisdJobStage:
+ * @IRISD_STAGE_HANDED: the scheduler has it, or it has come back
+ * @IRISD_STAGE_GATE: it waits at its place's gate, unless a gateway has let it through
+ * @IRISD_STAGE_TIME: it waits for a time
+ * @IRISD_STAGE_AFTER: it waits for other items
+ *
+ * Where a job is on its way to the scheduler.
+ */
+typedef enum
+{
+  IRISD_STAGE_HANDED,
+  IRISD_STAGE_GATE,
+  IRISD_STAGE_TIME,
+  IRISD_STAGE_AFTER,
+} IrisdJobStage;
 
 /**
  * IrisdResult:
@@ -69,12 +87,16 @@ struct _IrisdJob
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   gint home;
   gint64 accepted_ns;
+  guint64 id;        /* daemon-wide; 0: nobody was told one */
+  IrisdTerms *terms; /* NULL: a plain item */
   char **args;
   char *path;
 
   /* The gateway's own, whoever holds the job. */
   gboolean ended;  /* its ending was sent before it came back, or nobody wants it */
   gboolean parked; /* it waits in its peer's list */
+  IrisdJobStage stage;
+  IrisdFairEntry fair; /* while it is in a gate's queue that gate's */
 
   /* Belongs to whoever holds the job: gateway, then worker, then gateway. */
   gint place;
@@ -96,8 +118,10 @@ IrisdJob *irisd_job_new (IrisdCore *core,
                          const IrisWireMessage *item,
                          zmq_msg_t *body);
 void irisd_job_free (IrisdJob *self);
-void irisd_job_queue (IrisdJob *self, gint home, gboolean strict);
-void irisd_job_requeue (IrisdJob *self);
+void irisd_job_set_home (IrisdJob *self, gint home, gboolean strict);
+void irisd_job_hand_over (IrisdJob *self);
+gboolean irisd_job_has_failed (IrisdJob *self);
+void irisd_job_reset (IrisdJob *self);
 gboolean irisd_job_cancel_queued (IrisdJob *self);
 IrisdJobState irisd_job_cancel (IrisdJob *self);
 IrisdJobState irisd_job_get_state (IrisdJob *self);
@@ -115,6 +139,12 @@ static inline IrisdJob *
 irisd_job_from_letter (IrisdLetter *letter)
 {
   return (IrisdJob *) ((char *) letter - G_STRUCT_OFFSET (IrisdJob, letter));
+}
+
+static inline IrisdJob *
+irisd_job_from_fair (IrisdFairEntry *entry)
+{
+  return (IrisdJob *) ((char *) entry - G_STRUCT_OFFSET (IrisdJob, fair));
 }
 
 G_END_DECLS

@@ -15,11 +15,15 @@ typedef struct _IrisdLetter IrisdLetter;
  * IrisdLetterKind:
  * @IRISD_LETTER_JOB: a job that comes back (irisd-job.h)
  * @IRISD_LETTER_INQUIRY: a CANCEL that goes from gateway to gateway (irisd-inquiry.h)
+ * @IRISD_LETTER_STARTED: a job with a time to run has begun to run (irisd-waiting-terms.h)
+ * @IRISD_LETTER_DECIDED: what a job comes after has ended (irisd-waiting-terms.h)
  */
 typedef enum
 {
   IRISD_LETTER_JOB,
   IRISD_LETTER_INQUIRY,
+  IRISD_LETTER_STARTED,
+  IRISD_LETTER_DECIDED,
 } IrisdLetterKind;
 
 /**

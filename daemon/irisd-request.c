@@ -144,9 +144,8 @@ handle_decoded (IrisdGateway *self,
 /* Of a connection over ipc, ZeroMQ tells uid, gid and pid behind the word localhost, and of one
  * over TCP an address in numbers. What is not clearly ipc counts as TCP, if irisd listens there. */
 static gboolean
-came_over_tcp (IrisdGateway *self, zmq_msg_t *last_frame)
+came_over_tcp (IrisdGateway *self, const char *address)
 {
-  const char *address = zmq_msg_gets (last_frame, "Peer-Address");
   return self->core->config->tcp_host != NULL
          && (address == NULL || !g_str_has_prefix (address, "localhost:"));
 }
@@ -186,6 +185,7 @@ irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, g
       refuse_undecodable (self, &caller, &message, error);
       return;
     }
-  caller.over_tcp = came_over_tcp (self, &frames[n_frames - 1]);
+  caller.address = zmq_msg_gets (&frames[n_frames - 1], "Peer-Address");
+  caller.over_tcp = came_over_tcp (self, caller.address);
   handle_decoded (self, &caller, &message, &frames[n_frames - 1]);
 }

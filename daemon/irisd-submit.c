@@ -141,32 +141,48 @@ check_free_id (IrisdPeer *peer, const IrisWireMessage *item, GError **error)
   return FALSE;
 }
 
-static void
-queue_item (IrisdGateway *self,
-            IrisdPeer *peer,
-            const IrisdService *service,
-            const IrisWireMessage *item,
-            zmq_msg_t *body,
-            gint home,
-            gboolean hinted)
+/* Gives the job its terms and its id. */
+static gboolean
+settle_terms (IrisdGateway *self,
+              IrisdJob *job,
+              const IrisWireMessage *item,
+              guint64 id,
+              GError **error)
 {
-  gboolean strict = item->strict;
-  IrisdJob *job = irisd_job_new (self->core, &self->mailbox, peer, service, item, body);
+  if ((item->present & IRISD_TERMS_KEYS) != 0)
+    {
+      IrisdTimes now = irisd_times_now ();
+      job->terms = irisd_terms_new (item, &self->core->config->limits, &now);
+      job->terms->job = job;
+    }
+  job->fair.priority = iris_wire_message_has (item, IRIS_WIRE_KEY_PRIORITY)
+                           ? (guint8) item->priority
+                           : IRIS_WIRE_DEFAULT_PRIORITY;
+  job->id = id != 0 || job->terms == NULL ? id : irisd_core_new_item_id (self->core);
+  return irisd_gateway_register (self, job, item, error);
+}
+
+static void
+start_item (IrisdGateway *self, IrisdJob *job, gint home, gboolean hinted)
+{
+  IrisdPeer *peer = job->peer;
   g_hash_table_insert (peer->jobs, job->request_id, job);
   irisd_peer_add_bytes (peer, (gint64) job->charge);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
   irisd_count (&self->counters.accepted, 1);
   if (hinted)
     atomic_fetch_add_explicit (&self->core->counters[home].hinted, 1, memory_order_relaxed);
-  irisd_job_queue (job, home, strict);
+  if (job->stage != IRISD_STAGE_AFTER)
+    irisd_gateway_advance (self, job);
 }
 
-/* Accepts an item, or answers why not. */
+/* Accepts an item, or answers why not. Its id is 0 if nobody asks for it. */
 static gboolean
 try_item (IrisdGateway *self,
           const IrisdCaller *caller,
           const IrisWireMessage *item,
-          zmq_msg_t *body)
+          zmq_msg_t *body,
+          guint64 id)
 {
   g_autoptr (GError) error = NULL;
   Limit limit;
@@ -176,6 +192,7 @@ try_item (IrisdGateway *self,
   if (!check_free_id (caller->peer, item, &error)
       || (service = find_service (self, item, &error)) == NULL
       || !check_permission (self, caller, service, item, &error)
+      || !irisd_terms_check (item, &self->core->config->limits, &error)
       || !choose_home (self, item, &home, &hinted, &error))
     {
       irisd_gateway_refuse (self, caller, item->request_id, error);
@@ -194,7 +211,16 @@ try_item (IrisdGateway *self,
       irisd_gateway_refuse (self, caller, item->request_id, error);
       return FALSE;
     }
-  queue_item (self, caller->peer, service, item, body, home, hinted);
+  IrisdJob *job = irisd_job_new (self->core, &self->mailbox, caller->peer, service, item, body);
+  irisd_job_set_home (job, home, item->strict);
+  if (!settle_terms (self, job, item, id, &error))
+    {
+      irisd_job_free (job);
+      irisd_core_end_item (self->core);
+      irisd_gateway_refuse (self, caller, item->request_id, error);
+      return FALSE;
+    }
+  start_item (self, job, home, hinted);
   return TRUE;
 }
 
@@ -202,11 +228,14 @@ static void
 answer_accepted (IrisdGateway *self,
                  const IrisdCaller *caller,
                  const guint8 *request_id,
-                 guint count)
+                 guint count,
+                 guint64 first_id)
 {
   IrisWireMessage accepted;
   iris_wire_message_init (&accepted, IRIS_WIRE_ACCEPTED, request_id);
   iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_COUNT, count);
+  if (count > 0 && first_id != 0)
+    iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_ITEM, first_id);
   irisd_gateway_answer (self, caller, &accepted);
 }
 
@@ -223,8 +252,9 @@ irisd_gateway_submit (IrisdGateway *self,
                       const IrisWireMessage *item,
                       zmq_msg_t *body)
 {
-  if (try_item (self, caller, item, body) && !item->quiet)
-    answer_accepted (self, caller, item->request_id, 1);
+  guint64 id = item->quiet ? 0 : irisd_core_new_item_id (self->core);
+  if (try_item (self, caller, item, body, id) && id != 0)
+    answer_accepted (self, caller, item->request_id, 1, id);
 }
 
 /**
@@ -250,16 +280,18 @@ irisd_gateway_submit_batch (IrisdGateway *self,
     }
 
   guint accepted = 0;
+  guint64 first_id = batch->quiet ? 0 : irisd_core_new_item_ids (self->core, iter.n_items);
   IrisWireMessage item;
   IrisWireBatchStep step;
   while (!irisd_peer_is_gone (caller->peer)
          && (step = iris_wire_batch_iter_next (&iter, &item, &error)) != IRIS_WIRE_BATCH_END)
     {
       if (step == IRIS_WIRE_BATCH_ITEM)
-        accepted += try_item (self, caller, &item, NULL);
+        accepted += try_item (self, caller, &item, NULL, first_id != 0 ? first_id + accepted : 0);
       else
         irisd_gateway_refuse (self, caller, item.request_id, error);
       g_clear_error (&error);
     }
-  answer_accepted (self, caller, batch->request_id, accepted);
+  if (!batch->quiet)
+    answer_accepted (self, caller, batch->request_id, accepted, first_id);
 }

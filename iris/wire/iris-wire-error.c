@@ -49,18 +49,32 @@ static const struct
   [IRIS_WIRE_ERROR_NOT_PERMITTED] = { "not-permitted",
                                       "this client may not do that; ask who runs irisd" },
   [IRIS_WIRE_ERROR_INTERNAL] = { "internal", "irisd failed; its log says more" },
+  [IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY] = { "unknown-dependency",
+                                           "an item that this one should come after is not known; "
+                                           "it never was, or ended long ago" },
+  [IRIS_WIRE_ERROR_DEPENDENCY_FAILED] = { "dependency-failed",
+                                          "an item that this one comes after failed" },
+  [IRIS_WIRE_ERROR_TIMED_OUT] = { "timed-out", "the item ran longer than its time to run; give it "
+                                               "more" },
 };
+
+/* The row of a code; the first one where the code has no meaning. */
+static guint
+row_of (guint code)
+{
+  return code <= IRIS_WIRE_N_ERRORS && errors[code].name != NULL ? code : 0;
+}
 
 const char *
 iris_wire_error_name (guint code)
 {
-  return errors[code <= IRIS_WIRE_N_ERRORS ? code : 0].name;
+  return errors[row_of (code)].name;
 }
 
 const char *
 iris_wire_error_sentence (guint code)
 {
-  return errors[code <= IRIS_WIRE_N_ERRORS ? code : 0].sentence;
+  return errors[row_of (code)].sentence;
 }
 
 guint
@@ -70,7 +84,7 @@ iris_wire_error_from_name (const char *name)
 
   for (guint code = 1; code <= IRIS_WIRE_N_ERRORS; code++)
     {
-      if (g_str_equal (name, errors[code].name))
+      if (g_strcmp0 (name, errors[code].name) == 0)
         return code;
     }
   return 0;

@@ -37,6 +37,10 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_BUSY: `busy`: a limit on what is in flight is reached; try again later
  * @IRIS_WIRE_ERROR_NOT_PERMITTED: `not-permitted`: this client may not do that
  * @IRIS_WIRE_ERROR_INTERNAL: `internal`: irisd itself failed
+ * @IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY: `unknown-dependency`: `after` names an item that is not
+ * known
+ * @IRIS_WIRE_ERROR_DEPENDENCY_FAILED: `dependency-failed`: an item that this one comes after failed
+ * @IRIS_WIRE_ERROR_TIMED_OUT: `timed-out`: the item ran longer than its time to run
  *
  * Numbers never change their meaning and are never used again.
  *
@@ -62,14 +66,17 @@ typedef enum
   IRIS_WIRE_ERROR_BUSY = 16,
   IRIS_WIRE_ERROR_NOT_PERMITTED = 17,
   IRIS_WIRE_ERROR_INTERNAL = 18,
+  IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY = 22,
+  IRIS_WIRE_ERROR_DEPENDENCY_FAILED = 23,
+  IRIS_WIRE_ERROR_TIMED_OUT = 24,
 } IrisWireError;
 
 /**
  * IRIS_WIRE_N_ERRORS:
  *
- * The codes are 1 to this one.
+ * The codes are 1 to this one; some in between have no meaning yet.
  */
-#define IRIS_WIRE_N_ERRORS 18
+#define IRIS_WIRE_N_ERRORS 24
 
 IRIS_AVAILABLE_IN_ALL
 GQuark iris_wire_error_quark (void);

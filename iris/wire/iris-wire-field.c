@@ -59,15 +59,30 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_TARGET] = OTHER (ID, target, "target"),
   [IRIS_WIRE_KEY_STATE] = UINT32 (state, "state", IRIS_WIRE_STATE_QUEUED, IRIS_WIRE_STATE_RUNNING),
   [IRIS_WIRE_KEY_ANYWHERE] = OTHER (BOOLEAN, anywhere, "anywhere"),
+  [IRIS_WIRE_KEY_ITEM] = UINT64 (item, "item"),
+  [IRIS_WIRE_KEY_DELAY_MS] = UINT64 (delay_ms, "delay-ms"),
+  [IRIS_WIRE_KEY_AT_MS] = UINT64 (at_ms, "at-ms"),
+  [IRIS_WIRE_KEY_PRIORITY] = UINT32 (priority, "priority", 0, IRIS_WIRE_MOST_PRIORITY),
+  [IRIS_WIRE_KEY_AFTER] = OTHER (ARGS, after, "after"),
+  [IRIS_WIRE_KEY_AFTER_HOW] =
+      UINT32 (after_how, "after-how", IRIS_WIRE_AFTER_ALL, IRIS_WIRE_AFTER_SUCCESS),
+  [IRIS_WIRE_KEY_RETRIES] = UINT32 (retries, "retries", 0, G_MAXUINT32),
+  [IRIS_WIRE_KEY_BACKOFF_MS] = UINT64 (backoff_ms, "backoff-ms"),
+  [IRIS_WIRE_KEY_TIME_TO_RUN_MS] = UINT64 (time_to_run_ms, "time-to-run-ms"),
+  [IRIS_WIRE_KEY_ATTEMPTS] = UINT32 (attempts, "attempts", 1, G_MAXUINT32),
 };
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
 
-#define ITEM_KEYS \
-  (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET))
+#define WAITING_KEYS                                                                 \
+  (K (DELAY_MS) | K (AT_MS) | K (PRIORITY) | K (AFTER) | K (AFTER_HOW) | K (RETRIES) \
+   | K (BACKOFF_MS) | K (TIME_TO_RUN_MS))
+#define ITEM_KEYS                                                                           \
+  (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET) \
+   | WAITING_KEYS)
 #define RUN_KEYS                                                                               \
   (K (HOME) | K (PLACE) | K (WORKER) | K (QUEUE_NS) | K (RUN_NS) | K (BYTES) | K (EXIT_STATUS) \
-   | K (SIGNAL))
+   | K (SIGNAL) | K (ITEM) | K (ATTEMPTS))
 #define VERSION_KEYS (K (VERSION_MIN) | K (VERSION_MAX))
 #define WELCOME_KEYS \
   (VERSION_KEYS | K (CREDITS) | K (BYTE_CREDITS) | K (MAX_BODY) | K (SOCKET_PLACE))
@@ -92,7 +107,7 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_WELCOME)] = { "WELCOME", WELCOME_KEYS | K (FEATURES) | K (NAME) | K (MAX_BATCH),
                                  WELCOME_KEYS, FALSE },
   [SLOT (IRIS_WIRE_MAP_REPLY)] = { "MAP_REPLY", 0, 0, TRUE },
-  [SLOT (IRIS_WIRE_ACCEPTED)] = { "ACCEPTED", K (COUNT), K (COUNT), FALSE },
+  [SLOT (IRIS_WIRE_ACCEPTED)] = { "ACCEPTED", K (COUNT) | K (ITEM), K (COUNT), FALSE },
   [SLOT (IRIS_WIRE_CANCELLING)] = { "CANCELLING", K (STATE), K (STATE), FALSE },
   [SLOT (IRIS_WIRE_STATUS_REPLY)] = { "STATUS_REPLY", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_SERVICES_REPLY)] = { "SERVICES_REPLY", 0, 0, TRUE },

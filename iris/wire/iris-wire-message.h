@@ -136,6 +136,16 @@ typedef enum
   IRIS_WIRE_KEY_TARGET = 51,
   IRIS_WIRE_KEY_STATE = 52,
   IRIS_WIRE_KEY_ANYWHERE = 53,
+  IRIS_WIRE_KEY_ITEM = 63,
+  IRIS_WIRE_KEY_DELAY_MS = 70,
+  IRIS_WIRE_KEY_AT_MS = 71,
+  IRIS_WIRE_KEY_PRIORITY = 72,
+  IRIS_WIRE_KEY_AFTER = 73,
+  IRIS_WIRE_KEY_AFTER_HOW = 74,
+  IRIS_WIRE_KEY_RETRIES = 75,
+  IRIS_WIRE_KEY_BACKOFF_MS = 76,
+  IRIS_WIRE_KEY_TIME_TO_RUN_MS = 77,
+  IRIS_WIRE_KEY_ATTEMPTS = 79,
 } IrisWireKey;
 
 /**
@@ -152,6 +162,37 @@ typedef enum
   IRIS_WIRE_STATE_QUEUED = 1,
   IRIS_WIRE_STATE_RUNNING = 2,
 } IrisWireState;
+
+/**
+ * IrisWireAfter:
+ * @IRIS_WIRE_AFTER_ALL: when all of them have ended, however
+ * @IRIS_WIRE_AFTER_ANY: when one of them has ended, however
+ * @IRIS_WIRE_AFTER_SUCCESS: when all of them have ended well; never, if one does not
+ *
+ * What an item waits for, of those that key 73 names; key 74.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  IRIS_WIRE_AFTER_ALL = 1,
+  IRIS_WIRE_AFTER_ANY = 2,
+  IRIS_WIRE_AFTER_SUCCESS = 3,
+} IrisWireAfter;
+
+/**
+ * IRIS_WIRE_MOST_PRIORITY:
+ *
+ * Priorities are 0 to this one, which comes first.
+ */
+#define IRIS_WIRE_MOST_PRIORITY 9
+
+/**
+ * IRIS_WIRE_DEFAULT_PRIORITY:
+ *
+ * The priority of an item that says none.
+ */
+#define IRIS_WIRE_DEFAULT_PRIORITY 5
 
 /**
  * IrisWireKeys: (skip)
@@ -255,6 +296,16 @@ typedef struct
  * @target: key 51, request id of the item that is meant
  * @state: key 52, an #IrisWireState
  * @anywhere: key 53, the item may be of another connection
+ * @item: key 63, the number that irisd gave an item
+ * @delay_ms: key 70, milliseconds from being accepted before which it does not run
+ * @at_ms: key 71, milliseconds since 1970 before which it does not run
+ * @priority: key 72, 0 to 9; higher comes first
+ * @after: key 73, the numbers of the items that it waits for, in decimal
+ * @after_how: key 74, an #IrisWireAfter
+ * @retries: key 75, how often it is tried again when it fails
+ * @backoff_ms: key 76, milliseconds before the first time that it is tried again
+ * @time_to_run_ms: key 77, milliseconds after which a run is stopped and counts as failed
+ * @attempts: key 79, how often it was run
  * @body: the fifth frame
  *
  * One message. See the head of this file for ownership and presence.
@@ -308,6 +359,17 @@ typedef struct
   guint32 count;
   guint32 state;
   gboolean anywhere;
+
+  guint64 item;
+  guint64 delay_ms;
+  guint64 at_ms;
+  guint64 backoff_ms;
+  guint64 time_to_run_ms;
+  IrisWireArgs after;
+  guint32 priority;
+  guint32 after_how;
+  guint32 retries;
+  guint32 attempts;
   IrisWireFrame body;
 } IrisWireMessage;
 
@@ -414,8 +476,7 @@ void iris_wire_message_set_args (IrisWireMessage *self, const char *const *args)
  * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
-void
-iris_wire_message_set_list (IrisWireMessage *self, IrisWireKey key, const char *const *list);
+void iris_wire_message_set_list (IrisWireMessage *self, IrisWireKey key, const char *const *list);
 
 /**
  * iris_wire_message_set_target:

@@ -144,6 +144,7 @@ iris_client_channel_send_batch (IrisClientChannel *self, guint n_items, gint64 n
 
   iris_client_id_write (id, self->settings->prefix, serial);
   iris_wire_message_init (&message, IRIS_WIRE_BATCH, id);
+  iris_wire_message_set_boolean (&message, IRIS_WIRE_KEY_QUIET, TRUE);
   iris_wire_message_set_body (&message, body.data, body.size);
   if (!iris_client_channel_send (self, &message))
     return FALSE;
