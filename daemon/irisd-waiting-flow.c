@@ -281,7 +281,7 @@ deserves_another (IrisdGateway *self, IrisdJob *job)
   const GError *error = job->result.error;
   return error == NULL ? irisd_job_has_failed (job)
                        : g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SERVICE_FAILED)
-                             || g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TIMED_OUT);
+                             || g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_RAN_TOO_LONG);
 }
 
 /* A service that was stopped says that it was cancelled; it does not know by whom. */
@@ -291,7 +291,7 @@ name_overrun (IrisdJob *job)
   IrisdTerms *terms = job->terms;
   if (terms->overran && !terms->given_up
       && g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED))
-    irisd_job_fail (job, IRIS_WIRE_ERROR_TIMED_OUT,
+    irisd_job_fail (job, IRIS_WIRE_ERROR_RAN_TOO_LONG,
                     "the item was stopped after its time to run, %" G_GUINT64_FORMAT " ms",
                     terms->time_to_run_us / 1000);
   terms->overran = FALSE;

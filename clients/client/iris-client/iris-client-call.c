@@ -56,6 +56,29 @@ set_string (IrisWireMessage *message, IrisWireKey key, const char *text)
 }
 
 static void
+fill_terms (const IrisRequest *request, IrisWireMessage *message)
+{
+  if (request->delay_ms > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_DELAY_MS, request->delay_ms);
+  if (request->at_ms >= 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_AT_MS, (guint64) request->at_ms);
+  if (request->priority >= 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_PRIORITY, (guint64) request->priority);
+  if (request->after_text != NULL)
+    {
+      iris_wire_message_set_list (message, IRIS_WIRE_KEY_AFTER,
+                                  (const char *const *) request->after_text);
+      iris_wire_message_set_uint (message, IRIS_WIRE_KEY_AFTER_HOW, request->after_how);
+    }
+  if (request->retries > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_RETRIES, request->retries);
+  if (request->retries > 0 && request->has_backoff)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_BACKOFF_MS, request->backoff_ms);
+  if (request->time_to_run_ms > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_TIME_TO_RUN_MS, request->time_to_run_ms);
+}
+
+static void
 fill_submit (IrisClientCall *self, IrisWireMessage *message)
 {
   IrisRequest *request = self->request;
@@ -69,8 +92,10 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
     iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_STRICT, TRUE);
   if (request->args != NULL)
     iris_wire_message_set_args (message, (const char *const *) request->args);
-  /* How it ends is what counts; being accepted is not worth a message. */
-  iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_QUIET, TRUE);
+  fill_terms (request, message);
+  /* How it ends is what counts; being accepted is worth a message only to who asks for it. */
+  if (request->accepted == NULL)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_QUIET, TRUE);
   if (request->payload != NULL)
     {
       gsize size;

@@ -4,6 +4,7 @@
  */
 #include "iris-client-channel-private.h"
 #include "iris-client-error-private.h"
+#include "iris-request-private.h"
 
 static IrisClientCall *
 iris_client_channel_find (IrisClientChannel *self, const IrisWireMessage *message)
@@ -73,6 +74,19 @@ iris_client_channel_result (IrisClientChannel *self, const IrisWireMessage *mess
   iris_client_credit_end (&self->credit, call->size, message->body.size);
   iris_client_channel_wake (self);
   iris_client_channel_end_call (self, call, message, NULL);
+}
+
+/* Whoever asked to be told is. The call goes on. */
+static void
+iris_client_channel_accepted (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+  g_autoptr (IrisRequest) request = NULL;
+
+  if (call == NULL || call->type != IRIS_WIRE_SUBMIT || message->item == 0)
+    return;
+  request = iris_request_ref (call->request);
+  iris_request_tell_accepted (request, message->item);
 }
 
 /* Takes an item that irisd refused out of what was sent. */
@@ -205,8 +219,11 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
     case IRIS_WIRE_CANCELLING:
       iris_client_channel_answer (self, IRIS_WIRE_CANCEL, message);
       break;
+    case IRIS_WIRE_ACCEPTED:
+      iris_client_channel_accepted (self, message);
+      break;
     default:
-      /* ACCEPTED and PONG: it is enough that something was heard. */
+      /* PONG: it is enough that something was heard. */
       break;
     }
 }

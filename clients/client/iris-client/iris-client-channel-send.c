@@ -8,6 +8,7 @@
  */
 #include "iris-client-channel-private.h"
 #include "iris-client-error-private.h"
+#include "iris-request-private.h"
 
 /* An item up to this size is worth copying into a batch. */
 #define BATCH_ITEM_MAX (8 * 1024)
@@ -121,6 +122,9 @@ iris_client_channel_gather (IrisClientChannel *self)
       IrisClientCall *call = link->data;
       IrisWireMessage item;
 
+      /* A batch is accepted as a whole, so who wants to be told of an item sends it alone. */
+      if (call->request->accepted != NULL)
+        break;
       if (call->size > BATCH_ITEM_MAX || !iris_client_credit_allows (&credit, call->size))
         break;
       iris_client_call_fill (call, self->settings->prefix, &item);

@@ -60,12 +60,25 @@ static const IrisClientErrorName error_names[] = {
   { IRIS_CLIENT_ERROR_BUSY, "busy" },
   { IRIS_CLIENT_ERROR_NOT_PERMITTED, "not-permitted" },
   { IRIS_CLIENT_ERROR_INTERNAL, "internal" },
+  { IRIS_CLIENT_ERROR_UNKNOWN_DEPENDENCY, "unknown-dependency" },
+  { IRIS_CLIENT_ERROR_DEPENDENCY_FAILED, "dependency-failed" },
+  { IRIS_CLIENT_ERROR_RAN_TOO_LONG, "ran-too-long" },
   { IRIS_CLIENT_ERROR_NOT_CONNECTED, "not-connected" },
   { IRIS_CLIENT_ERROR_TIMED_OUT, "timed-out" },
   { IRIS_CLIENT_ERROR_DISCONNECTED, "disconnected" },
   { IRIS_CLIENT_ERROR_QUEUE_FULL, "queue-full" },
   { IRIS_CLIENT_ERROR_PROTOCOL, "protocol" },
 };
+
+/* The protocol's own codes are below those of the client. */
+static gboolean
+is_known (guint code)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (error_names); i++)
+    if (code > 0 && code < IRIS_CLIENT_ERROR_NOT_CONNECTED && error_names[i].code == (int) code)
+      return TRUE;
+  return FALSE;
+}
 
 /*< private >
  * iris_client_error_new_from_wire:
@@ -79,7 +92,7 @@ static const IrisClientErrorName error_names[] = {
 GError *
 iris_client_error_new_from_wire (guint code, const char *sentence, int home, int place)
 {
-  gboolean known = code >= IRIS_CLIENT_ERROR_MALFORMED && code <= IRIS_CLIENT_ERROR_INTERNAL;
+  gboolean known = is_known (code);
   GError *error;
   IrisClientErrorPrivate *priv;
 

@@ -38,6 +38,9 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_BUSY: irisd went on refusing the item for longer than the busy timeout
  * @IRIS_CLIENT_ERROR_NOT_PERMITTED: irisd does not allow this
  * @IRIS_CLIENT_ERROR_INTERNAL: irisd itself failed
+ * @IRIS_CLIENT_ERROR_UNKNOWN_DEPENDENCY: the item comes after one that irisd does not know
+ * @IRIS_CLIENT_ERROR_DEPENDENCY_FAILED: an item that this one comes after failed
+ * @IRIS_CLIENT_ERROR_RAN_TOO_LONG: the item ran longer than its time to run
  * @IRIS_CLIENT_ERROR_NOT_CONNECTED: no irisd answers; the item was not sent
  * @IRIS_CLIENT_ERROR_TIMED_OUT: irisd is there but did not answer in time; the item may have run
  * @IRIS_CLIENT_ERROR_DISCONNECTED: irisd vanished; the item may or may not have run
@@ -70,6 +73,9 @@ typedef enum
   IRIS_CLIENT_ERROR_BUSY = 16,
   IRIS_CLIENT_ERROR_NOT_PERMITTED = 17,
   IRIS_CLIENT_ERROR_INTERNAL = 18,
+  IRIS_CLIENT_ERROR_UNKNOWN_DEPENDENCY = 22,
+  IRIS_CLIENT_ERROR_DEPENDENCY_FAILED = 23,
+  IRIS_CLIENT_ERROR_RAN_TOO_LONG = 24,
 
   IRIS_CLIENT_ERROR_NOT_CONNECTED = 100,
   IRIS_CLIENT_ERROR_TIMED_OUT = 101,

@@ -40,6 +40,8 @@ iris_result_new_from_wire (const IrisWireMessage *message)
   self->queue_ns = message->queue_ns;
   self->run_ns = message->run_ns;
   self->bytes = message->bytes;
+  self->item = message->item;
+  self->attempts = MAX (message->attempts, 1);
   return self;
 }
 
