@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "irisd-fair-rules.h"
 #include "irisd-limits.h"
 #include "irisd-log.h"
 
@@ -34,6 +35,8 @@ typedef enum
  * @tcp_trusted: whether items that come over TCP may run programs and read files
  * @log_level: the least important level that is logged
  * @limits: all limits
+ * @client_rule: what each client may have in flight, and how fast
+ * @service_rules: (element-type utf8 IrisdFairRule): the same for all clients of a service, by name
  */
 typedef struct
 {
@@ -49,6 +52,8 @@ typedef struct
   gboolean tcp_trusted;
   IrisdLogLevel log_level;
   IrisdLimits limits;
+  IrisdFairRule client_rule;
+  GHashTable *service_rules;
 } IrisdConfig;
 
 IrisdConfig *irisd_config_new (void);

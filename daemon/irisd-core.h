@@ -6,6 +6,7 @@
 
 #include "irisd-config.h"
 #include "irisd-fair-gate.h"
+#include "irisd-fair-rules.h"
 #include "irisd-running.h"
 #include "irisd-service.h"
 #include "irisd-waiting-after.h"
@@ -83,6 +84,7 @@ typedef struct
   int wake_fd;              /* wakes the main thread */
 
   IrisdFairGate *gates; /* one per place */
+  IrisdFairRules rules;
   pthread_mutex_t after_lock;
   IrisdAfter after; /* under its lock */
   IrisdRunning running;

@@ -222,6 +222,7 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
   core->config = config;
   core->wire_limits = irisd_limits_get_wire (&config->limits);
   irisd_running_init (&core->running);
+  irisd_fair_rules_init (&core->rules, &config->client_rule, config->service_rules);
   pthread_mutex_init (&core->after_lock, NULL);
   irisd_after_init (&core->after, (guint) config->limits.remembered_items);
   atomic_init (&core->next_item, 1);
@@ -277,6 +278,7 @@ irisd_daemon_free (IrisdDaemon *self)
   free_places (core);
   irisd_running_clear (&core->running);
   irisd_after_clear (&core->after);
+  irisd_fair_rules_clear (&core->rules);
   pthread_mutex_destroy (&core->after_lock);
   g_free (self->front_endpoint);
   g_free (self->front_tcp_endpoint);

@@ -69,6 +69,7 @@ irisd_job_new (IrisdCore *core,
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_PATH))
     self->path = iris_wire_string_dup (&item->path);
   self->charge = item->body.size;
+  self->payload_size = item->body.size;
   self->inline_size = inline_size;
   keep_payload (self, item, body);
   zmq_msg_init (&self->result.body);

@@ -89,6 +89,7 @@ struct _IrisdJob
   gint64 accepted_ns;
   guint64 id;        /* daemon-wide; 0: nobody was told one */
   IrisdTerms *terms; /* NULL: a plain item */
+  gsize payload_size;
   char **args;
   char *path;
 

@@ -72,7 +72,7 @@ static const IrisdLimitInfo limits[] = {
          "bytes of payload and results of all connections together"),
   LIMIT ("window-us",
          window_us,
-         1000,
+         4000,
          0,
          10000000,
          "microseconds of work, for each worker, that a place's scheduler is given at once"),

@@ -11,25 +11,18 @@
 /* Characters of a strange name that a sentence repeats. */
 #define MAX_QUOTED 64
 
-/* Which limit an item runs into. */
-typedef struct
-{
-  const char *name;
-  guint64 value;
-} Limit;
-
 static gboolean
-is_over_limit (IrisdGateway *self, IrisdPeer *peer, gsize size, Limit *limit)
+is_over_limit (IrisdGateway *self, IrisdPeer *peer, gsize size, IrisdFairRefusal *limit)
 {
   const IrisdLimits *limits = &self->core->config->limits;
   if (g_hash_table_size (peer->jobs) + peer->unacked.count >= limits->in_flight_items)
-    *limit = (Limit){ "in-flight-items", limits->in_flight_items };
+    *limit = (IrisdFairRefusal){ "in-flight-items", limits->in_flight_items, RETRY_AFTER_MS };
   else if (irisd_peer_get_bytes (peer) + size > limits->in_flight_bytes)
-    *limit = (Limit){ "in-flight-bytes", limits->in_flight_bytes };
+    *limit = (IrisdFairRefusal){ "in-flight-bytes", limits->in_flight_bytes, RETRY_AFTER_MS };
   else if (irisd_core_get_items (self->core) >= limits->total_items)
-    *limit = (Limit){ "total-items", limits->total_items };
+    *limit = (IrisdFairRefusal){ "total-items", limits->total_items, RETRY_AFTER_MS };
   else if (irisd_core_get_bytes (self->core) + size > limits->total_bytes)
-    *limit = (Limit){ "total-bytes", limits->total_bytes };
+    *limit = (IrisdFairRefusal){ "total-bytes", limits->total_bytes, RETRY_AFTER_MS };
   else
     return FALSE;
   return TRUE;
@@ -39,7 +32,7 @@ static void
 answer_busy (IrisdGateway *self,
              const IrisdCaller *caller,
              const IrisWireMessage *item,
-             Limit limit)
+             IrisdFairRefusal limit)
 {
   irisd_count (&self->counters.refused, 1);
   g_autoptr (GError) error = g_error_new (
@@ -47,13 +40,13 @@ answer_busy (IrisdGateway *self,
       "the limit %s (%" G_GUINT64_FORMAT
       ") is reached: acknowledge what has ended and send the item again, or raise "
       "the limit in irisd's configuration",
-      limit.name, limit.value);
+      limit.limit, limit.value);
   IrisWireMessage busy;
   iris_wire_message_init (&busy, IRIS_WIRE_BUSY, item->request_id);
   iris_wire_message_set_error (&busy, error);
-  iris_wire_message_set_string (&busy, IRIS_WIRE_KEY_LIMIT, limit.name, -1);
+  iris_wire_message_set_string (&busy, IRIS_WIRE_KEY_LIMIT, limit.limit, -1);
   iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_LIMIT_VALUE, limit.value);
-  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_RETRY_AFTER_MS, RETRY_AFTER_MS);
+  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_RETRY_AFTER_MS, limit.retry_ms);
   irisd_gateway_answer (self, caller, &busy);
 }
 
@@ -185,7 +178,7 @@ try_item (IrisdGateway *self,
           guint64 id)
 {
   g_autoptr (GError) error = NULL;
-  Limit limit;
+  IrisdFairRefusal limit;
   gint home = IRIS_PLACE_ANY;
   gboolean hinted = FALSE;
   const IrisdService *service = NULL;
@@ -211,10 +204,21 @@ try_item (IrisdGateway *self,
       irisd_gateway_refuse (self, caller, item->request_id, error);
       return FALSE;
     }
+  if (self->core->rules.any
+      && !irisd_fair_rules_admit (&self->core->rules, caller->peer->client, service->name,
+                                  item->body.size, g_get_monotonic_time (), &limit))
+    {
+      irisd_core_end_item (self->core);
+      answer_busy (self, caller, item, limit);
+      return FALSE;
+    }
   IrisdJob *job = irisd_job_new (self->core, &self->mailbox, caller->peer, service, item, body);
   irisd_job_set_home (job, home, item->strict);
   if (!settle_terms (self, job, item, id, &error))
     {
+      if (self->core->rules.any)
+        irisd_fair_rules_release (&self->core->rules, caller->peer->client, service->name,
+                                  job->payload_size, g_get_monotonic_time ());
       irisd_job_free (job);
       irisd_core_end_item (self->core);
       irisd_gateway_refuse (self, caller, item->request_id, error);

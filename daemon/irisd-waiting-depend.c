@@ -131,14 +131,17 @@ irisd_gateway_take_decision (IrisdGateway *self, IrisdLetter *letter)
  * @self: the gateway
  * @job: a job that ends
  *
- * Tells those that come after it. Passes over what was noted already.
+ * Takes it out of what is counted, and tells those that come after it. Once for each job.
  */
 void
 irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job)
 {
+  IrisdCore *core = self->core;
+  if (core->rules.any)
+    irisd_fair_rules_release (&core->rules, job->peer->client, job->service->name,
+                              job->payload_size, g_get_monotonic_time ());
   if (job->id == 0)
     return;
-  IrisdCore *core = self->core;
   gboolean well = irisd_job_get_state (job) != IRISD_JOB_CANCELLED && !irisd_job_has_failed (job);
   pthread_mutex_lock (&core->after_lock);
   IrisdDependent *decided = irisd_after_end (&core->after, job->id, well);

@@ -43,14 +43,16 @@ cost_of (IrisdGateway *self, const IrisdJob *job)
   return (guint32) MIN (cost, IRISD_FAIR_MOST_COST);
 }
 
-/* What a service needs is learnt from what it needed. */
+/* What a service needs is learnt from what it needed. A run that took much longer than those before
+ * it was perhaps only kept off its processor, so it counts as twice as long at most: a service that
+ * does get slower is followed within some dozens of runs. */
 static void
 learn (IrisdGateway *self, const IrisdJob *job)
 {
   if (job->place == IRIS_PLACE_ANY)
     return;
   gint64 before = (gint64) typical_run_ns (self, job->service);
-  gint64 run_ns = job->ended_ns - job->started_ns;
+  gint64 run_ns = MIN (job->ended_ns - job->started_ns, 2 * before + TYPICAL_WEIGHT);
   gint64 now = before + (run_ns - before) / TYPICAL_WEIGHT;
   g_hash_table_insert (self->typical_ns, (gpointer) job->service,
                        GSIZE_TO_POINTER ((gsize) MAX (now, 1)));
@@ -279,9 +281,10 @@ deserves_another (IrisdGateway *self, IrisdJob *job)
       || irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
     return FALSE;
   const GError *error = job->result.error;
-  return error == NULL ? irisd_job_has_failed (job)
-                       : g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SERVICE_FAILED)
-                             || g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_RAN_TOO_LONG);
+  return error == NULL
+             ? irisd_job_has_failed (job)
+             : g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SERVICE_FAILED)
+                   || g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_RAN_TOO_LONG);
 }
 
 /* A service that was stopped says that it was cancelled; it does not know by whom. */

@@ -459,6 +459,42 @@ START_TEST (nothing_is_lost_when_many_connections_share_a_gate)
 }
 END_TEST
 
+START_TEST (busy_names_the_limit_of_client_or_service_and_when_to_come_back)
+{
+  Irisd *limited = irisd_start ("[client]\nitems = 3\n[service sha256]\nrate = 1\n", ONE_WORKER,
+                                NULL);
+  Client *one = client_hello (limited->front);
+  g_autofree char *gate = gate_new (limited, "gate");
+  client_occupy (one, gate, 0);
+  /* Both connections are of one process, and so of one client. */
+  Client *other = client_hello (limited->front);
+  client_submit (other, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  client_submit (other, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  guint64 refused = client_submit (other, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  const IrisWireMessage *busy = client_receive_type (other, IRIS_WIRE_BUSY);
+  ck_assert_uint_eq (message_get_id (busy), refused);
+  ck_assert (busy->limit.len == strlen ("client-items")
+             && memcmp (busy->limit.data, "client-items", busy->limit.len) == 0);
+  ck_assert_uint_eq (busy->limit_value, 3);
+  ck_assert_uint_gt (busy->retry_after_ms, 0);
+  gate_open (gate);
+  client_receive_ending (one);
+  client_receive_ending (other);
+  client_receive_ending (other);
+
+  client_submit (other, "sha256", "x", 1, IRIS_PLACE_ANY, FALSE);
+  client_submit (other, "sha256", "x", 1, IRIS_PLACE_ANY, FALSE);
+  busy = client_receive_type (other, IRIS_WIRE_BUSY);
+  ck_assert (busy->limit.len == strlen ("service-rate")
+             && memcmp (busy->limit.data, "service-rate", busy->limit.len) == 0);
+  ck_assert_uint_le (busy->retry_after_ms, 1001);
+  client_receive_ending (other);
+  client_free (one);
+  client_free (other);
+  irisd_finish (limited);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -482,6 +518,7 @@ main (void)
   tcase_add_test (waiting, an_irisd_that_ends_does_not_wait_for_clocks);
   tcase_add_test (waiting, an_irisd_that_is_stopped_gives_back_all_that_waits);
   tcase_add_test (waiting, nothing_is_lost_when_many_connections_share_a_gate);
+  tcase_add_test (waiting, busy_names_the_limit_of_client_or_service_and_when_to_come_back);
   suite_add_tcase (suite, waiting);
   return run_suite (suite);
 }
