@@ -27,6 +27,7 @@ _irisctl_ask() {
 _irisctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command options="--help --dir --endpoint --wait"
+  local terms="--delay --at --priority --after --after-how --retries --backoff --time-to-run"
   command=$(_irisctl_command)
 
   case $previous in
@@ -35,6 +36,11 @@ _irisctl() {
       mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     -p | --place)
       mapfile -t COMPREPLY < <(compgen -W "$(_irisctl_ask places 2)" -- "$current"); return ;;
+    --after-how)
+      mapfile -t COMPREPLY < <(compgen -W "all any success" -- "$current"); return ;;
+    --priority)
+      mapfile -t COMPREPLY < <(compgen -W "0 1 2 3 4 5 6 7 8 9" -- "$current"); return ;;
+    --delay | --at | --after | --retries | --backoff | --time-to-run) return ;;
     --hints)
       mapfile -t COMPREPLY < <(compgen -W "none round-robin by-directory" -- "$current"); return ;;
   esac
@@ -42,10 +48,10 @@ _irisctl() {
   case $command in
     "") options="$options --version places services status send map run cancel help" ;;
     places | services | status | cancel) options="$options --json --verbose" ;;
-    send) options="$options --json --verbose --place --strict --file --path" ;;
-    run) options="$options --json --verbose --place --strict --stdin" ;;
+    send) options="$options $terms --json --verbose --place --strict --file --path" ;;
+    run) options="$options $terms --json --verbose --place --strict --stdin" ;;
     map)
-      options="$options --json --verbose --place --strict --hints --in-flight --output --print" ;;
+      options="$options $terms --json --verbose --place --strict --hints --in-flight --output --print" ;;
     help) options="places services status send map run cancel" ;;
   esac
   case $current in
