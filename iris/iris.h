@@ -57,6 +57,7 @@
 #include <iris/task/iris-progress-monitor.h>
 #include <iris/wire/iris-wire-limits.h>
 #include <iris/wire/iris-wire-error.h>
+#include <iris/wire/iris-wire-args.h>
 #include <iris/wire/iris-wire-message.h>
 #include <iris/wire/iris-wire-decoder.h>
 #include <iris/wire/iris-wire-encoder.h>

@@ -19,7 +19,7 @@
  */
 #pragma once
 
-#include <iris/base/iris-version-macros.h>
+#include <iris/wire/iris-wire-args.h>
 
 G_BEGIN_DECLS
 
@@ -217,41 +217,6 @@ typedef struct
   const guint8 *data;
   gsize size;
 } IrisWireFrame;
-
-/**
- * IrisWireString:
- * @data: (nullable): the bytes, borrowed, not NUL-terminated
- * @len: how many
- *
- * UTF-8 text without NUL; in `path` and `args` any bytes but NUL.
- *
- * Since: 0.1
- */
-typedef struct
-{
-  const char *data;
-  gsize len;
-} IrisWireString;
-
-/**
- * IrisWireArgs:
- * @n: how many strings
- * @strv: (nullable) (array length=n): the strings of a message that is to be encoded
- * @packed: (nullable): of a decoded message: the strings as they lie in the header
- * @packed_size: bytes at @packed
- *
- * A list of strings, borrowed. Read it with #IrisWireArgsIter, set it with
- * iris_wire_message_set_args().
- *
- * Since: 0.1
- */
-typedef struct
-{
-  guint n;
-  const char *const *strv;
-  const guint8 *packed;
-  gsize packed_size;
-} IrisWireArgs;
 
 /**
  * IrisWireMessage:
@@ -576,67 +541,5 @@ gboolean iris_wire_type_is_request (guint type);
  */
 IRIS_AVAILABLE_IN_ALL
 const char *iris_wire_key_name (guint key);
-
-/**
- * iris_wire_string_dup:
- * @self: a string
- *
- * Returns: (transfer full): a copy that ends with a NUL
- *
- * Since: 0.1
- */
-static inline char *
-iris_wire_string_dup (const IrisWireString *self)
-{
-  return g_strndup (self->data != NULL ? self->data : "", self->len);
-}
-
-/**
- * IrisWireArgsIter:
- *
- * Walks over #IrisWireArgs without allocating. Live on the stack; nothing to free.
- *
- * Since: 0.1
- */
-typedef struct
-{
-  /*< private >*/
-  IrisWireArgs args;
-  gsize offset;
-  guint index;
-} IrisWireArgsIter;
-
-/**
- * iris_wire_args_iter_init:
- * @self: (out caller-allocates): an iterator
- * @args: what to walk over; what it borrows from must outlive @self
- *
- * Since: 0.1
- */
-IRIS_AVAILABLE_IN_ALL
-void iris_wire_args_iter_init (IrisWireArgsIter *self, const IrisWireArgs *args);
-
-/**
- * iris_wire_args_iter_next:
- * @self: an iterator
- * @arg: (out): the next string, borrowed
- *
- * Returns: %FALSE when there is none left
- *
- * Since: 0.1
- */
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_wire_args_iter_next (IrisWireArgsIter *self, IrisWireString *arg);
-
-/**
- * iris_wire_args_dup:
- * @self: arguments
- *
- * Returns: (transfer full) (array zero-terminated=1): copies, to be freed with g_strfreev()
- *
- * Since: 0.1
- */
-IRIS_AVAILABLE_IN_ALL
-char **iris_wire_args_dup (const IrisWireArgs *self);
 
 G_END_DECLS
