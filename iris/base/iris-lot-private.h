@@ -20,23 +20,30 @@
  * The words count who sleeps and who searches; one for the whole lot (work that anybody may run)
  * and one for each place (work that must stay there).
  *
- *   Publish   put the item into a source; light fence; read the word.
- *             Nobody sleeps, or somebody searches: done. Otherwise wake one.
+ *   Publish   put the item into a source; light fence; read the word. Nobody sleeps: done.
+ *             Otherwise: full fence; read the word again. Somebody searches: done. Otherwise wake one.
  *   Park      prepare: change the word (searching - 1, sleeping + 1); heavy fence; look at every
  *             source again. Work: cancel, and search on. None: sleep.
  *   Found     end_search: change the word (searching - 1). If nobody searches any more and
- *             somebody sleeps: heavy fence; look at every source; if there is work, wake one.
+ *             somebody sleeps: full fence; look at every source; if there is work, wake one.
  *
  * Why no wake-up is lost: take an item X that was published. (a) The publisher read a word in
  * which nobody slept. Every worker was then running or searching. Each of them, before it sleeps,
  * changes the word after the publisher's read (the read saw the value from before that change),
  * so by the pair of fences it sees X in its last look, unless somebody took X. (b) The publisher
- * saw a searcher S. S leaves searching by changing the word after the publisher's read, and then
- * looks at every source behind a heavy fence, either before it sleeps or, having found other
- * work, as the last searcher; so it sees X, and runs it or wakes a worker that searches in turn.
- * If S was not the last, the argument goes on with those that were still searching when S left.
+ * saw a searcher S, behind a full fence. S leaves searching by changing the word after the
+ * publisher's read, and then looks at every source behind a full or heavy fence, either before it
+ * sleeps or, having found other work, as the last searcher; so it sees X, and runs it or wakes a
+ * worker that searches in turn. If S was not the last, the argument goes on with those that were
+ * still searching when S left; if nobody slept when it left, with whoever falls asleep first, as
+ * in (a).
  * (c) The publisher woke a sleeper: that worker is a searcher from that moment; see (b).
  * For work bound to a place the same holds with the place's word and the place's workers.
+ *
+ * Who pays: falling asleep is cold, so the sleeper pays for the publishers, who have a light fence
+ * while nobody sleeps. Being woken is not cold: its time is the latency of a first item. So there
+ * the publisher that relies on a searcher, which costs it a full fence, spares the searcher a heavy
+ * one.
  *
  * Dozing: a worker that sees nothing but work that it leaves to others for now dozes: it sleeps for
  * a bounded time, and then searches again by itself. It counts as a sleeper, but is never
@@ -173,7 +180,15 @@ iris_lot_has_surplus (IrisLot *self)
   return atomic_load_explicit (&self->n_surplus, memory_order_relaxed) != 0;
 }
 
-/* Whether somebody sleeps and nobody searches; a publisher asks behind a fence. */
+/* Whether somebody sleeps; a publisher asks behind a light fence. */
+static inline bool
+iris_lot_has_sleeper (IrisLot *self)
+{
+  return iris_lot_n_sleeping (atomic_load_explicit (&self->word, memory_order_relaxed)) != 0;
+}
+
+/* Whether somebody sleeps and nobody searches; a publisher that saw a sleeper asks behind a full
+ * fence. */
 static inline bool
 iris_lot_wants_work (IrisLot *self)
 {
@@ -206,6 +221,6 @@ iris_lot_publish (IrisLot *self, unsigned place, bool strict)
   iris_fence_light ();
   word = atomic_load_explicit (strict ? &self->places[place].word : &self->word,
                                memory_order_relaxed);
-  if (iris_unlikely (iris_lot_n_sleeping (word) != 0 && iris_lot_n_searching (word) == 0))
+  if (iris_unlikely (iris_lot_n_sleeping (word) != 0))
     iris_lot_wake (self, place, strict);
 }

@@ -107,7 +107,7 @@ iris_lot_begin_search (IrisLot *self, IrisParker *me)
 }
 
 /* The caller found work. Returns whether it must look at every source once more, and wake another
- * worker if there is more work (iris_lot_wake()); the heavy fence is behind it then. */
+ * worker if there is more work (iris_lot_wake()); the full fence is behind it then. */
 bool
 iris_lot_end_search (IrisLot *self, IrisParker *me)
 {
@@ -121,7 +121,7 @@ iris_lot_end_search (IrisLot *self, IrisParker *me)
     return false;
   if (iris_lot_n_searching (before) > 1 && iris_lot_n_searching (place_before) > 1)
     return false;
-  iris_fence_heavy ();
+  iris_fence_full ();
 
   return true;
 }
@@ -462,16 +462,19 @@ lot_choose (IrisLot *self, unsigned place, bool strict)
   return NULL;
 }
 
-/* Wakes one worker for work at @place, unless somebody came to search in the meantime. */
+/* Wakes one worker for work at @place, if one sleeps and nobody searches. */
 void
 iris_lot_wake (IrisLot *self, unsigned place, bool strict)
 {
   _Atomic uint64_t *word = strict ? &self->places[place].word : &self->word;
   IrisParker *chosen = NULL;
+  uint64_t now;
 
-  /* The caller may have published since it read the word, and taking a lock is not a full fence on
-   * every machine. */
-  iris_fence_light ();
+  /* Before anybody who searches is relied upon. */
+  iris_fence_full ();
+  now = atomic_load_explicit (word, memory_order_relaxed);
+  if (iris_lot_n_sleeping (now) == 0 || iris_lot_n_searching (now) != 0)
+    return;
   if (!strict && iris_unlikely (lot_has_only_dozers (self, place)))
     return;
 

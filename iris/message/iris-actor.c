@@ -4,8 +4,8 @@
  *
  * A message carries its actor to a worker: the message that finds the actor at rest is itself
  * queued as the work item, and handling it is the start of a turn. What is posted meanwhile goes
- * into the mailbox (iris-mailbox-private.h). A turn ends when the mailbox is empty, or, after
- * `batch` messages, with the next message as the work item of another turn. So an actor is queued
+ * into the mailbox (iris-mailbox-private.h). A turn ends when the mailbox is empty, or, when it was
+ * long (iris-turn-private.h), with the next message as the work item of another turn. So an actor is queued
  * at most once, nothing is allocated for it, and idle actors are in nobody's list.
  *
  * Life: references are for those who may post. The one who drops the last closes the mailbox; then
@@ -17,6 +17,7 @@
  */
 #include "iris/message/iris-delivery-private.h"
 #include "iris/message/iris-mailbox-private.h"
+#include "iris/message/iris-turn-private.h"
 #include "iris/sched/iris-scheduler-private.h"
 #define IRIS_INSIDE
 #include "iris/message/iris-actor.h"
@@ -33,7 +34,7 @@ struct _IrisActor
   IrisSlab *home;
   _Atomic gint ref_count;
   _Atomic gint16 place; /* where the last turn ran; a hint */
-  _Atomic guint16 batch;
+  _Atomic guint16 batch; /* 0: not set */
 };
 
 /* What an idle actor costs. */
@@ -81,7 +82,7 @@ iris_actor_new (IrisScheduler *scheduler,
   self->home = home;
   atomic_init (&self->ref_count, 1);
   atomic_init (&self->place, IRIS_PLACE_ANY);
-  atomic_init (&self->batch, IRIS_ACTOR_BATCH);
+  atomic_init (&self->batch, 0);
 
   return self;
 }
@@ -182,7 +183,8 @@ actor_turn (gpointer data)
   IrisActor *self = item->context;
   IrisActor *outer = actor_mine;
   IrisWorker *worker = iris_worker_mine;
-  guint left = atomic_load_explicit (&self->batch, memory_order_relaxed);
+  IrisTurn turn = iris_turn_begin (atomic_load_explicit (&self->batch, memory_order_relaxed),
+                                   IRIS_ACTOR_BATCH);
 
   actor_mine = self;
   if (worker != NULL
@@ -192,10 +194,12 @@ actor_turn (gpointer data)
     {
       IrisHandbackNode *node;
       IrisTake take;
+      bool had_come;
 
       self->handler (&iris_delivery_get_message (item)->face, self->data);
       iris_delivery_free (item);
 
+      had_come = iris_mailbox_has_pending (&self->mailbox);
       take = iris_mailbox_take (&self->mailbox, &node);
       if (take != IRIS_TAKE_NODE)
         {
@@ -205,7 +209,7 @@ actor_turn (gpointer data)
           return;
         }
       item = iris_delivery_from_node (node);
-      if (--left == 0)
+      if (!iris_turn_goes_on (&turn, had_come))
         {
           actor_mine = outer;
           actor_queue_turn (self, item, IRIS_ITEM_BEHIND);
@@ -266,7 +270,8 @@ iris_actor_post (IrisActor *self, IrisMessage *message)
  * @self: an actor
  * @n_messages: how many messages it handles in a turn, 1 to %G_MAXUINT16
  *
- * Sets how long the actor may keep a worker, from its next turn on; %IRIS_ACTOR_BATCH unless set.
+ * Sets how long the actor may keep a worker, from its next turn on. Unless it was set, a turn is
+ * %IRIS_ACTOR_BATCH messages, or what had come in the meantime, up to 1024.
  *
  * Since: 0.1
  */
@@ -292,7 +297,11 @@ iris_actor_set_batch (IrisActor *self, guint n_messages)
 guint
 iris_actor_get_batch (IrisActor *self)
 {
+  guint batch;
+
   g_return_val_if_fail (self != NULL, 0);
 
-  return atomic_load_explicit (&self->batch, memory_order_relaxed);
+  batch = atomic_load_explicit (&self->batch, memory_order_relaxed);
+
+  return batch != 0 ? batch : IRIS_ACTOR_BATCH;
 }

@@ -135,7 +135,7 @@ exclusive_turn (gpointer data)
 {
   IrisItem *item = data;
   IrisReceiver *receiver = ((IrisCensus *) item->context)->subject;
-  guint left = atomic_load_explicit (&receiver->batch, memory_order_relaxed);
+  guint left = iris_receiver_get_batch (receiver);
 
   do
     {

@@ -81,6 +81,13 @@ iris_mailbox_init (IrisMailbox *self)
   self->pending = NULL;
 }
 
+/* Owner. Whether the next take needs no look at what came. */
+static inline bool
+iris_mailbox_has_pending (const IrisMailbox *self)
+{
+  return ((uintptr_t) self->pending & ~IRIS_MAILBOX_MARKS) != 0;
+}
+
 /* Any thread that holds the mailbox, and the owner. */
 static inline IrisMail
 iris_mailbox_post (IrisMailbox *self, IrisHandbackNode *node)
@@ -133,7 +140,7 @@ iris_mailbox_take (IrisMailbox *self, IrisHandbackNode **node)
 {
   uintptr_t pending = (uintptr_t) self->pending;
 
-  if ((pending & ~IRIS_MAILBOX_MARKS) == 0)
+  if (!iris_mailbox_has_pending (self))
     {
       IrisTake found = iris_mailbox_look (self);
 

@@ -38,7 +38,7 @@ struct _IrisReceiver
 
   IrisMailbox mailbox;     /* exclusive */
   _Atomic gint last_place; /* exclusive: where the last turn ran */
-  _Atomic guint batch;
+  _Atomic guint batch; /* 0: not set */
 
   pthread_mutex_t lock;
   pthread_cond_t detached;

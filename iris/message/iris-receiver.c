@@ -8,6 +8,7 @@
  * handler has returned, on whichever thread that is.
  */
 #include "iris/message/iris-receiver-private.h"
+#include "iris/message/iris-turn-private.h"
 
 #include "iris/sched/iris-crew-private.h"
 #define IRIS_INSIDE
@@ -60,7 +61,7 @@ iris_receiver_init (IrisReceiver *self)
   g_weak_ref_init (&self->port, NULL);
   atomic_init (&self->place, IRIS_PLACE_ANY);
   atomic_init (&self->last_place, IRIS_PLACE_ANY);
-  atomic_init (&self->batch, IRIS_ACTOR_BATCH);
+  atomic_init (&self->batch, 0);
   iris_mailbox_init (&self->mailbox);
 }
 
@@ -226,16 +227,19 @@ exclusive_turn (gpointer data)
   IrisItem *item = data;
   IrisReceiver *self = ((IrisCensus *) item->context)->subject;
   IrisWorker *worker = iris_worker_mine;
-  guint left = atomic_load_explicit (&self->batch, memory_order_relaxed);
+  IrisTurn turn = iris_turn_begin (atomic_load_explicit (&self->batch, memory_order_relaxed),
+                                   IRIS_ACTOR_BATCH);
+  bool had_come;
 
   if (worker != NULL)
     atomic_store_explicit (&self->last_place, (gint) worker->place, memory_order_relaxed);
   do
     {
       iris_receiver_handle (self, item);
+      had_come = iris_mailbox_has_pending (&self->mailbox);
       item = exclusive_next (self, item);
     }
-  while (item != NULL && --left > 0);
+  while (item != NULL && iris_turn_goes_on (&turn, had_come));
 
   /* What is next keeps the receiver until it is queued, and the scheduler runs it on. */
   if (item != NULL)
@@ -292,8 +296,9 @@ iris_receiver_detach (IrisReceiver *self)
  * @n_messages: how many messages it handles in a turn, at least 1
  *
  * Sets how many messages an exclusive receiver may handle before it goes back into its scheduler,
- * so that others have their turn; %IRIS_ACTOR_BATCH unless set. With an arbiter that is also how
- * many exclusive messages are handled before concurrent ones that wait.
+ * so that others have their turn. Unless it was set, that is %IRIS_ACTOR_BATCH, or what had come in
+ * the meantime, up to 1024. With an arbiter it is also how many exclusive messages are handled
+ * before concurrent ones that wait, and %IRIS_ACTOR_BATCH unless it was set.
  *
  * Since: 0.1
  */
@@ -319,9 +324,13 @@ iris_receiver_set_batch (IrisReceiver *self, guint n_messages)
 guint
 iris_receiver_get_batch (IrisReceiver *self)
 {
+  guint batch;
+
   g_return_val_if_fail (IRIS_IS_RECEIVER (self), 0);
 
-  return atomic_load_explicit (&self->batch, memory_order_relaxed);
+  batch = atomic_load_explicit (&self->batch, memory_order_relaxed);
+
+  return batch != 0 ? batch : IRIS_ACTOR_BATCH;
 }
 
 /**

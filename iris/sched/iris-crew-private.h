@@ -66,12 +66,18 @@
 /* How often a searching worker looks everywhere before it sleeps; and how many workers it looks at
  * in all, beyond the first round, or thousands of them would spend all their time on looking at
  * each other. */
-#define IRIS_SEARCH_ROUNDS 64
+#define IRIS_SEARCH_ROUNDS 20
 #define IRIS_SEARCH_LOOKS  4096
+
+/* How many pauses of the processor come between the first two looks; a quarter more between any
+ * next two. A look takes a cache line from each worker that is at work, so who finds nothing looks
+ * less and less often; and what comes late is still found within a quarter of the time that
+ * it was waited for. */
+#define IRIS_SEARCH_PAUSES 8
 
 /* How many rounds it leaves an owner to answer, before it forces a split deque open. An owner of
  * small items answers within one; forcing costs it an interrupt. */
-#define IRIS_SEARCH_PATIENCE 8
+#define IRIS_SEARCH_PATIENCE 5
 
 /* How long a worker dozes that finds only what it refuses: at first, and, twice as long each time,
  * at most. In between it looks everywhere once. */
@@ -311,34 +317,50 @@ iris_worker_note_queued (IrisWorker *self, IrisItem *item)
 
 void iris_crew_queue_otherwise (IrisCrew *self, IrisItem *item);
 
-/* An item without place and flags. The way that is worth its own code: from a worker onto its own
- * split deque (IrisCrew.is_plain). All the rest is for the ops to decide. */
+/* The way that is worth its own code: from a worker onto its own split deque (IrisCrew.is_plain). */
+static inline __attribute__ ((always_inline)) bool
+iris_crew_queue_own (IrisCrew *self, IrisWorker *worker, IrisItem *item)
+{
+  iris_worker_note_queued (worker, item);
+  if (iris_unlikely (!iris_splitqueue_push (&worker->own_deque.split, item)))
+    {
+      self->ops->push (self, worker, item);
+      return false;
+    }
+  iris_fence_light ();
+  if (iris_unlikely (iris_lot_has_sleeper (&self->lot)))
+    self->ops->publish (self, worker);
+
+  return true;
+}
+
+/* An item without place and flags. */
 static inline __attribute__ ((always_inline)) void
 iris_crew_queue_plain (IrisCrew *self, IrisItem *item)
 {
   IrisWorker *worker = iris_worker_mine;
 
-  if (iris_unlikely (worker == NULL || worker->plain_to != self))
+  if (iris_likely (worker != NULL && worker->plain_to == self))
+    iris_crew_queue_own (self, worker, item);
+  else
+    iris_crew_queue_otherwise (self, item);
+}
+
+/* All but items that may go where they were queued is for the ops to decide. */
+static inline void
+iris_crew_queue (IrisCrew *self, IrisItem *item)
+{
+  IrisWorker *worker = iris_worker_mine;
+
+  if (iris_unlikely (worker == NULL || worker->plain_to != self || item->flags != IRIS_ITEM_NONE))
     {
       iris_crew_queue_otherwise (self, item);
       return;
     }
-  iris_worker_note_queued (worker, item);
-  if (iris_unlikely (!iris_splitqueue_push (&worker->own_deque.split, item)))
-    {
-      self->ops->push (self, worker, item);
-      return;
-    }
-  iris_fence_light ();
-  if (iris_unlikely (iris_lot_wants_work (&self->lot)))
-    self->ops->publish (self, worker);
-}
-
-static inline void
-iris_crew_queue (IrisCrew *self, IrisItem *item)
-{
-  if (iris_likely (item->place == IRIS_PLACE_ANY && item->flags == IRIS_ITEM_NONE))
-    iris_crew_queue_plain (self, item);
-  else
+  if (item->place == IRIS_PLACE_ANY)
+    iris_crew_queue_own (self, worker, item);
+  else if (item->place != (gint) worker->place)
     iris_crew_queue_otherwise (self, item);
+  else if (iris_crew_queue_own (self, worker, item))
+    iris_counter_add (&worker->counters.hinted, 1);
 }

@@ -90,13 +90,14 @@ worker_end_search (IrisWorker *self)
     iris_lot_wake (&crew->lot, self->place, false);
 }
 
-/* Looks everywhere for a bounded number of rounds. */
+/* Looks everywhere for a bounded number of rounds, at growing intervals. */
 static IrisItem *
 worker_search (IrisWorker *self)
 {
   IrisCrew *crew = self->crew;
   guint most = CLAMP (IRIS_SEARCH_LOOKS / crew->n_workers, 1, IRIS_SEARCH_ROUNDS);
   guint n_rounds = self->doze_ns == 0 ? most : 1;
+  guint n_pauses = IRIS_SEARCH_PAUSES;
   IrisItem *item = NULL;
 
   if (!iris_lot_begin_search (&crew->lot, &self->parker))
@@ -112,8 +113,9 @@ worker_search (IrisWorker *self)
           self->doze_ns = 0;
           break;
         }
-      for (guint i = 0; i < 8 + round; i++)
+      for (guint i = 0; i < n_pauses; i++)
         iris_cpu_relax ();
+      n_pauses += n_pauses / 4;
     }
   self->impatient = false;
 

@@ -27,10 +27,13 @@ push_inbox (IrisCrew *crew, guint place, bool strict, IrisItem *item)
   iris_lot_publish (&crew->lot, place, strict);
 }
 
-/* Some worker sleeps and none searches: lets it have something. Out of line: it is rare. */
+/* Some worker sleeps: if none searches, lets it have something. Out of line: it is rare. */
 static __attribute__ ((noinline)) void
 wake_for_own (IrisCrew *crew, IrisWorker *worker)
 {
+  iris_fence_full ();
+  if (!iris_lot_wants_work (&crew->lot))
+    return;
   iris_deque_core_offer (worker->deque);
   iris_lot_wake (&crew->lot, worker->place, false);
 }
@@ -39,7 +42,7 @@ void
 iris_districts_publish_own (IrisCrew *crew, IrisWorker *worker)
 {
   iris_fence_light ();
-  if (iris_unlikely (iris_lot_wants_work (&crew->lot)))
+  if (iris_unlikely (iris_lot_has_sleeper (&crew->lot)))
     wake_for_own (crew, worker);
 }
 
@@ -54,7 +57,7 @@ push_own (IrisCrew *crew, IrisWorker *worker, IrisItem *item)
       return;
     }
   iris_fence_light ();
-  if (iris_unlikely (iris_lot_wants_work (&crew->lot)))
+  if (iris_unlikely (iris_lot_has_sleeper (&crew->lot)))
     wake_for_own (crew, worker);
 }
 

@@ -11,13 +11,17 @@
  *
  * PLANT_NO_DOZE sleeps for good where it should doze. PLANT_NO_RECHECK goes to sleep without a last
  * look, PLANT_NO_SECOND_LOOK leaves searching without one, PLANT_NO_HEAVY_FENCE takes away the
- * sleeper's half of the fences.
+ * sleeper's half of the fences, PLANT_NO_FULL_FENCE that of who relies on a searcher.
  */
 #include "iris/base/iris-atomic-private.h"
 
 #ifdef PLANT_NO_HEAVY_FENCE
 #undef iris_fence_heavy
 #define iris_fence_heavy() ((void) 0)
+#endif
+#ifdef PLANT_NO_FULL_FENCE
+#undef iris_fence_full
+#define iris_fence_full() ((void) 0)
 #endif
 
 #include "iris/base/iris-lot.c"
@@ -396,7 +400,7 @@ static const ExploreScenario scenarios[] = {
   { "lot/one-worker", 2, setup_one_worker, one_worker, check, .may_sleep = true,
     .fails = "is left, and those who could do it sleep" },
 };
-#elif defined(PLANT_NO_SECOND_LOOK)
+#elif defined(PLANT_NO_SECOND_LOOK) || defined(PLANT_NO_FULL_FENCE)
 static const ExploreScenario scenarios[] = {
   { "lot/chain", 3, setup_chain, chain, check, .may_sleep = true,
     .fails = "is left, and those who could do it sleep" },

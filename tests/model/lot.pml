@@ -8,8 +8,8 @@
  *
  * Memory: a store goes to the storer's buffer and to memory at any later time (TSO; Memory). The
  * light fence does nothing. The heavy fence empties everybody's buffer, as membarrier() does; with
- * -DFULL_FENCE the kernel refused that, and each side empties its own. A read-modify-write empties
- * the buffer of who does it.
+ * -DFULL_FENCE the kernel refused that, and each side empties its own. A read-modify-write and a
+ * full fence empty the buffer of who does it.
  *
  * Sources: `shared` is all that any worker may take, `strict[p]` the strict inbox of place p. How
  * many items there are is all that matters of them.
@@ -34,7 +34,7 @@
  *   NO_FENCE             no fence there
  *   NO_LIGHT_FENCE       none before a publisher reads the word (with FULL_FENCE)
  *   NO_CHAIN             no look behind end_search
- *   NO_FENCE_IN_CHAIN    no fence there
+ *   NO_FULL_FENCE        none before a publisher relies on a searcher
  *   NO_PLACE_IN_CHAIN    no look there while others search, be it at other places (three workers)
  *   NO_CONFIRM           all asleep by the words is taken for the end, whether or not all looked
  *   NOBODY_IN            the quota is lowered to nobody
@@ -248,8 +248,8 @@ inline wake (t, p, only_there) {
   d_step { chosen = 0; lock_held = false }
 }
 
-/* Puts an item into a source, and iris_lot_publish(). The store goes to the buffer; the word is
- * read once. */
+/* Puts an item into a source, and iris_lot_publish(). The store goes to the buffer. The second look
+ * at the word is that of iris_lot_wake(). */
 inline publish (t, p, only_there) {
   d_step {
     if
@@ -259,10 +259,16 @@ inline publish (t, p, only_there) {
     n_queued++
   }
   light_fence (t);
-  atomic {
-    seen = (only_there -> (place_sleeping[p] != 0 && place_searching[p] == 0)
-                        : (sleeping != 0 && searching == 0))
-  }
+  seen = (only_there -> place_sleeping[p] : sleeping) != 0;
+  if
+  :: seen ->
+#ifndef NO_FULL_FENCE
+     flush (t);
+#endif
+     seen = (only_there -> (place_sleeping[p] != 0 && place_searching[p] == 0)
+                         : (sleeping != 0 && searching == 0))
+  :: else
+  fi;
   if
   :: seen -> seen = false; wake (t, p, only_there)
   :: else
@@ -468,9 +474,7 @@ found:
      if
      :: look ->
         look = false;
-#ifndef NO_FENCE_IN_CHAIN
-        heavy_fence (me);
-#endif
+        /* The full fence is in the read-modify-writes above. */
         look_strict = SEES_STRICT (me, PLACE_OF (me));
         look_shared = SEES_SHARED (me);
         if
