@@ -19,7 +19,7 @@
 
 /**
  * irisd_fair_gate_init:
- * @self: (out caller-allocates): a gate that is open
+ * @self: (out caller-allocates): a gate that nothing has come to
  * @most_cost: what may be through at once
  * @least_items: so many may be through whatever they cost, from 1
  * @aging_us: see irisd_fair_init()
@@ -46,8 +46,7 @@ irisd_fair_gate_clear (IrisdFairGate *self)
 static gboolean
 has_room (const IrisdFairGate *self, const IrisdFairEntry *entry)
 {
-  return !self->closed
-         && (self->items < self->least_items || self->cost + entry->cost <= self->most_cost);
+  return self->items < self->least_items || self->cost + entry->cost <= self->most_cost;
 }
 
 static void

@@ -26,7 +26,6 @@ typedef struct
   guint64 least_items; /* so many may be through whatever they cost */
   guint64 cost;        /* what is through */
   guint64 items;
-  gboolean closed;
 } IrisdFairGate;
 
 void

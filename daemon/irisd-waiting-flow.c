@@ -261,6 +261,8 @@ irisd_gateway_get_due_us (IrisdGateway *self)
  * irisd_gateway_limit_run:
  * @self: the gateway
  * @letter: of a job with a time to run, which has begun to run
+ *
+ * The job itself comes behind this letter: its worker posts both, and letters keep their order.
  */
 void
 irisd_gateway_limit_run (IrisdGateway *self, IrisdLetter *letter)

@@ -3,6 +3,7 @@
  * When irisd's items run, with clocks of our own: times, pauses, priorities, turns, gates, and what
  * comes after what.
  */
+#include "daemon/irisd-config.h"
 #include "daemon/irisd-fair-gate.h"
 #include "daemon/irisd-fair-rules.h"
 #include "daemon/irisd-waiting-after.h"
@@ -555,6 +556,30 @@ START_TEST (clients_that_come_and_go_leave_no_account)
 }
 END_TEST
 
+START_TEST (rules_are_read_from_the_configuration)
+{
+  const char good[] = "[client]\nitems = 3\nrate = 10\n[service a b]\nbytes = 100\n";
+  g_autoptr (IrisdConfig) config = irisd_config_new ();
+  g_autoptr (GError) error = NULL;
+  ck_assert (irisd_config_load_text (config, "file", good, strlen (good), &error));
+  ck_assert_uint_eq (config->client_rule.items, 3);
+  ck_assert_uint_eq (config->client_rule.bytes, 0);
+  ck_assert_uint_eq (config->client_rule.rate, 10);
+  const IrisdFairRule *rule = g_hash_table_lookup (config->service_rules, "a b");
+  ck_assert_uint_eq (rule->bytes, 100);
+
+  const char *const bad[] = { "[client]\nitem = 3\n", "[service x]\nrate = fast\n",
+                              "[service x]\nrate = 1000001\n", "[service ]\nrate = 1\n",
+                              "[clients]\nrate = 1\n" };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (GError) refusal = NULL;
+      ck_assert (!irisd_config_load_text (config, "file", bad[i], strlen (bad[i]), &refusal));
+      ck_assert_ptr_nonnull (strstr (refusal->message, "file"));
+    }
+}
+END_TEST
+
 int
 main (void)
 {
@@ -581,6 +606,7 @@ main (void)
   tcase_add_test (tcase, a_client_has_so_many_items_and_bytes_in_flight);
   tcase_add_test (tcase, a_rate_lets_a_second_of_it_through_at_once_and_then_its_pace);
   tcase_add_test (tcase, clients_that_come_and_go_leave_no_account);
+  tcase_add_test (tcase, rules_are_read_from_the_configuration);
   suite_add_tcase (suite, tcase);
 
   SRunner *runner = srunner_create (suite);

@@ -142,7 +142,8 @@ iris_request_set_retries (IrisRequest *self, guint retries)
  * @backoff_ms: milliseconds
  *
  * Sets the pause before the item is tried again for the first time; a second, if this is not
- * called. It doubles each time, and up to half of it is left to chance.
+ * called. It doubles each time, and up to half of it is left to chance. Without retries it means
+ * nothing.
  *
  * Since: 0.1
  */
