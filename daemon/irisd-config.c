@@ -15,6 +15,9 @@
 
 #include <string.h>
 
+/* Before the name of a service. */
+#define SERVICE_GROUP "service "
+
 /* The formatter would put spaces into the name. */
 /* clang-format off */
 G_DEFINE_QUARK (irisd-error-quark, irisd_error)
@@ -39,6 +42,7 @@ irisd_config_new (void)
   self->log_level = IRISD_LOG_INFO;
   irisd_limits_init (&self->limits);
   irisd_access_init (&self->access);
+  self->service_rules = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   return self;
 }
 
@@ -54,6 +58,7 @@ irisd_config_free (IrisdConfig *self)
   g_ptr_array_unref (self->plugin_dirs);
   irisd_access_clear (&self->access);
   g_free (self->journal);
+  g_hash_table_unref (self->service_rules);
   g_free (self);
 }
 
@@ -372,6 +377,24 @@ prefix_error (GError **error,
     g_prefix_error (error, "%s, [%s] %s: ", path, group, key != NULL ? key : "");
 }
 
+/* The rule that a group is about; NULL if it is about something else. */
+static IrisdFairRule *
+find_rule (IrisdConfig *self, const char *group)
+{
+  if (strcmp (group, "client") == 0)
+    return &self->client_rule;
+  if (!g_str_has_prefix (group, SERVICE_GROUP) || group[strlen (SERVICE_GROUP)] == '\0')
+    return NULL;
+  const char *name = group + strlen (SERVICE_GROUP);
+  IrisdFairRule *rule = g_hash_table_lookup (self->service_rules, name);
+  if (rule == NULL)
+    {
+      rule = g_new0 (IrisdFairRule, 1);
+      g_hash_table_insert (self->service_rules, g_strdup (name), rule);
+    }
+  return rule;
+}
+
 static gboolean
 load_group (IrisdConfig *self,
             GKeyFile *file,
@@ -382,12 +405,13 @@ load_group (IrisdConfig *self,
   gboolean is_limits = strcmp (group, "limits") == 0;
   gboolean is_access = strcmp (group, "access") == 0;
   gboolean is_journal = strcmp (group, "journal") == 0;
+  IrisdFairRule *rule = find_rule (self, group);
   *bad_key = NULL;
-  if (!is_limits && !is_access && !is_journal && strcmp (group, "irisd") != 0)
+  if (!is_limits && !is_access && !is_journal && rule == NULL && strcmp (group, "irisd") != 0)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "there is no such group: irisd knows [irisd], [access], [journal] and "
-                   "[limits]");
+                   "there is no such group: irisd knows [irisd], [access], [journal], [limits], "
+                   "[client] and [service NAME]");
       return FALSE;
     }
 
@@ -396,11 +420,12 @@ load_group (IrisdConfig *self,
     {
       g_autoptr (GError) local = NULL;
       g_autofree char *value = g_key_file_get_string (file, group, names[i], &local);
-      gboolean good = value == NULL ? FALSE
-                      : is_limits   ? irisd_limits_set (&self->limits, names[i], value, &local)
-                      : is_access   ? irisd_access_set (&self->access, names[i], value, &local)
-                      : is_journal  ? set_journal_key (self, names[i], value, &local)
-                                    : irisd_config_set (self, names[i], value, &local);
+      gboolean good = value == NULL  ? FALSE
+                      : is_limits    ? irisd_limits_set (&self->limits, names[i], value, &local)
+                      : is_access    ? irisd_access_set (&self->access, names[i], value, &local)
+                      : is_journal   ? set_journal_key (self, names[i], value, &local)
+                      : rule != NULL ? irisd_fair_rule_set (rule, names[i], value, &local)
+                                     : irisd_config_set (self, names[i], value, &local);
       if (!good)
         {
           *bad_key = g_intern_string (names[i]);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "irisd-access.h"
+#include "irisd-fair-rules.h"
 #include "irisd-limits.h"
 #include "irisd-log.h"
 
@@ -40,6 +41,8 @@ typedef enum
  * @journal: (nullable): the directory of the journal
  * @limits: all limits
  * @access: who may do what
+ * @client_rule: what each client may have in flight, and how fast
+ * @service_rules: (element-type utf8 IrisdFairRule): the same for all clients of a service, by name
  */
 typedef struct
 {
@@ -60,6 +63,8 @@ typedef struct
   char *journal;
   IrisdLimits limits;
   IrisdAccess access;
+  IrisdFairRule client_rule;
+  GHashTable *service_rules;
 } IrisdConfig;
 
 IrisdConfig *irisd_config_new (void);

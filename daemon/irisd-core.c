@@ -84,6 +84,31 @@ irisd_core_end_item (IrisdCore *self)
     irisd_core_wake_main (self);
 }
 
+/**
+ * irisd_core_new_item_id:
+ * @self: the core
+ *
+ * Returns: a number that no other item of this irisd has, from 1
+ */
+guint64
+irisd_core_new_item_id (IrisdCore *self)
+{
+  return irisd_core_new_item_ids (self, 1);
+}
+
+/**
+ * irisd_core_new_item_ids:
+ * @self: the core
+ * @n: how many
+ *
+ * Returns: the first of @n numbers that follow each other
+ */
+guint64
+irisd_core_new_item_ids (IrisdCore *self, guint n)
+{
+  return atomic_fetch_add_explicit (&self->next_item, n, memory_order_relaxed);
+}
+
 guint64
 irisd_core_get_items (IrisdCore *self)
 {
@@ -128,31 +153,6 @@ irisd_core_wake_main (IrisdCore *self)
   /* A full counter is readable, which is all that is wanted. */
   ssize_t written = write (self->wake_fd, &(guint64){ 1 }, sizeof (guint64));
   (void) written;
-}
-
-/**
- * irisd_core_new_item_id:
- * @self: the core
- *
- * Returns: a number that no item has had before
- */
-guint64
-irisd_core_new_item_id (IrisdCore *self)
-{
-  return irisd_core_new_item_ids (self, 1);
-}
-
-/**
- * irisd_core_new_item_ids:
- * @self: the core
- * @n: how many numbers
- *
- * Returns: the first of @n numbers in a row that no item has had before
- */
-guint64
-irisd_core_new_item_ids (IrisdCore *self, guint n)
-{
-  return atomic_fetch_add_explicit (&self->next_item, n, memory_order_relaxed);
 }
 
 gint64

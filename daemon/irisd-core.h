@@ -5,9 +5,12 @@
 #pragma once
 
 #include "irisd-config.h"
+#include "irisd-fair-gate.h"
+#include "irisd-fair-rules.h"
 #include "irisd-journal.h"
 #include "irisd-running.h"
 #include "irisd-service.h"
+#include "irisd-waiting-after.h"
 
 #include <stdatomic.h>
 #include <sys/resource.h>
@@ -93,13 +96,17 @@ typedef struct
   struct rlimit file_limit; /* as irisd found it; what commands get */
   int wake_fd;              /* wakes the main thread */
 
+  IrisdFairGate *gates; /* one per place */
+  IrisdFairRules rules;
+  pthread_mutex_t after_lock;
+  IrisdAfter after; /* under its lock */
   IrisdRunning running;
   IrisdPlaceCounters *counters;
   _Alignas(64) _Atomic int phase;
   _Atomic gint64 deadline_us; /* of the phases that have one */
   _Alignas(64) _Atomic guint64 items;
   _Alignas(64) _Atomic guint64 bytes;
-  _Atomic guint64 next_item;
+  _Alignas(64) _Atomic guint64 next_item;
 } IrisdCore;
 
 IrisdPhase irisd_core_get_phase (IrisdCore *self);
@@ -107,13 +114,13 @@ gint64 irisd_core_get_deadline (IrisdCore *self);
 void irisd_core_enter_phase (IrisdCore *self, IrisdPhase phase, guint64 grace_ms);
 gboolean irisd_core_begin_item (IrisdCore *self);
 void irisd_core_end_item (IrisdCore *self);
+guint64 irisd_core_new_item_id (IrisdCore *self);
+guint64 irisd_core_new_item_ids (IrisdCore *self, guint n);
 guint64 irisd_core_get_items (IrisdCore *self);
 guint64 irisd_core_get_bytes (IrisdCore *self);
 void irisd_core_add_bytes (IrisdCore *self, gint64 change);
 void irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes, guint64 busy_ns);
 void irisd_core_wake_main (IrisdCore *self);
-guint64 irisd_core_new_item_id (IrisdCore *self);
-guint64 irisd_core_new_item_ids (IrisdCore *self, guint n);
 gint64 irisd_now_ns (void);
 
 G_END_DECLS

@@ -116,6 +116,17 @@ open_dir (IrisdDaemon *self, GError **error)
   return self->dir != NULL;
 }
 
+/* So much work is let through to a place at once that its workers have enough until its gateways
+ * look again; of items that take long, one for each worker to run and one to follow. */
+static void
+open_gate (IrisdCore *core, guint place)
+{
+  const IrisdLimits *limits = &core->config->limits;
+  guint64 n_workers = MAX (iris_place_get_n_workers (core->infos[place].place), 1);
+  irisd_fair_gate_init (&core->gates[place], n_workers * limits->window_us * 1000 / IRISD_COST_NS,
+                        n_workers * 2, (gint64) limits->aging_ms * 1000);
+}
+
 static void
 describe_places (IrisdDaemon *self)
 {
@@ -124,6 +135,7 @@ describe_places (IrisdDaemon *self)
   core->n_places = iris_places_get_n_places (core->places);
   core->infos = g_new0 (IrisdPlaceInfo, core->n_places);
   core->counters = g_aligned_alloc0 (core->n_places, sizeof *core->counters, 64);
+  core->gates = g_aligned_alloc0 (core->n_places, sizeof *core->gates, 64);
   self->front_endpoint = iris_wire_endpoint_front (dir);
   for (guint id = 0; id < core->n_places; id++)
     {
@@ -131,6 +143,7 @@ describe_places (IrisdDaemon *self)
       info->place = iris_places_get_place (core->places, id);
       info->name = g_strdup (iris_place_get_name (info->place));
       info->ipc_endpoint = iris_wire_endpoint_place (dir, id);
+      open_gate (core, id);
     }
 }
 
@@ -264,6 +277,10 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
   core->config = config;
   core->wire_limits = irisd_limits_get_wire (&config->limits);
   irisd_running_init (&core->running);
+  irisd_fair_rules_init (&core->rules, &config->client_rule, config->service_rules);
+  pthread_mutex_init (&core->after_lock, NULL);
+  irisd_after_init (&core->after, (guint) config->limits.remembered_items);
+  atomic_init (&core->next_item, 1);
   raise_file_limit (core);
 
   core->places = irisd_places_new (config, error);
@@ -289,9 +306,11 @@ free_places (IrisdCore *core)
       g_free (core->infos[id].name);
       g_free (core->infos[id].ipc_endpoint);
       g_free (core->infos[id].tcp_endpoint);
+      irisd_fair_gate_clear (&core->gates[id]);
     }
   g_free (core->infos);
   g_aligned_free (core->counters);
+  g_aligned_free (core->gates);
   g_clear_object (&core->places);
 }
 
@@ -327,6 +346,9 @@ irisd_daemon_free (IrisdDaemon *self)
   g_clear_pointer (&self->journal_dir, irisd_runtime_dir_close);
   free_places (core);
   irisd_running_clear (&core->running);
+  irisd_after_clear (&core->after);
+  irisd_fair_rules_clear (&core->rules);
+  pthread_mutex_destroy (&core->after_lock);
   g_free (self->front_endpoint);
   g_free (self->front_tcp_endpoint);
   if (self->signal_fd >= 0)

@@ -12,7 +12,11 @@ static void
 describe_run (IrisWireMessage *message, const IrisdJob *job)
 {
   iris_wire_message_set_int (message, IRIS_WIRE_KEY_HOME, job->home);
-  if (job->ended_ns == 0 || job->started_ns == 0)
+  if (job->id != 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, job->id);
+  if (job->terms != NULL && job->terms->attempts > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ATTEMPTS, job->terms->attempts);
+  if (!irisd_job_has_run (job))
     return;
   if (job->place != IRIS_PLACE_ANY)
     iris_wire_message_set_int (message, IRIS_WIRE_KEY_PLACE, job->place);
@@ -65,8 +69,6 @@ irisd_gateway_describe_ending (const IrisdJob *job, IrisWireMessage *message)
   iris_wire_message_init (message, failed ? IRIS_WIRE_ERROR_REPLY : IRIS_WIRE_RESULT,
                           job->request_id);
   describe_run (message, job);
-  if (job->number != 0)
-    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, job->number);
   if (failed)
     {
       iris_wire_message_set_error (message, job->result.error);
@@ -84,6 +86,7 @@ send_ending (IrisdGateway *self, IrisdJob *job)
   gboolean failed = job->result.error != NULL;
   g_hash_table_remove (peer->jobs, job->request_id);
   job->ended = TRUE;
+  irisd_gateway_note_end (self, job);
   irisd_count (&self->counters.ended, 1);
   irisd_count (&self->counters.failed, failed);
 
@@ -91,7 +94,7 @@ send_ending (IrisdGateway *self, IrisdJob *job)
   irisd_gateway_describe_ending (job, &message);
   settle (self, job, failed ? 0 : zmq_msg_size (&job->result.body));
   if (job->due)
-    irisd_gateway_add_due (peer, job->number);
+    irisd_gateway_add_due (peer, job->id);
   irisd_gateway_send (self, &peer->route, peer, &message, failed ? NULL : &job->result.body);
 }
 
@@ -101,9 +104,15 @@ fail_cancelled (IrisdJob *job)
   irisd_job_fail (job, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled before it ran");
 }
 
-/* The end of a job that nobody else touches any more. */
-static void
-end_job (IrisdGateway *self, IrisdJob *job)
+/**
+ * irisd_gateway_end_job:
+ * @self: the gateway
+ * @job: (transfer full): a job that nobody else touches any more
+ *
+ * Sends its ending, if that was not done and somebody waits for it, and frees it.
+ */
+void
+irisd_gateway_end_job (IrisdGateway *self, IrisdJob *job)
 {
   IrisdPeer *peer = job->peer;
   if (job->kept != NULL && !irisd_gateway_end_kept (self, job))
@@ -116,10 +125,12 @@ end_job (IrisdGateway *self, IrisdJob *job)
     }
   else if (!job->ended)
     {
+      irisd_gateway_note_end (self, job);
       irisd_count (&self->counters.ended, 1);
       irisd_count (&self->counters.failed, job->kept == NULL || job->result.error != NULL);
       irisd_core_add_bytes (self->core, -(gint64) job->charge);
     }
+  g_hash_table_remove (self->orphans, job);
   irisd_job_free (job);
   irisd_core_end_item (self->core);
 }
@@ -146,10 +157,10 @@ may_wait (IrisdGateway *self)
 }
 
 static void
-resume (IrisdJob *job)
+resume (IrisdGateway *self, IrisdJob *job)
 {
   job->held = FALSE;
-  irisd_job_requeue (job);
+  irisd_gateway_advance (self, job);
 }
 
 /* A job came back because its peer owed too much. */
@@ -160,10 +171,10 @@ take_back_held (IrisdGateway *self, IrisdJob *job)
     {
       irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
                       "irisd ended while the item waited for earlier results to be acknowledged");
-      end_job (self, job);
+      irisd_gateway_end_job (self, job);
     }
   else if (irisd_job_is_orphan (job) || !owes_too_much (self, job->peer))
-    resume (job);
+    resume (self, job);
   else
     {
       job->parked = TRUE;
@@ -183,8 +194,8 @@ irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job)
   gboolean wanted = job->kept != NULL || !irisd_peer_is_gone (job->peer);
   if (job->held && wanted && !job->settled && irisd_job_get_state (job) == IRISD_JOB_QUEUED)
     take_back_held (self, job);
-  else
-    end_job (self, job);
+  else if (job->settled || !irisd_gateway_try_again (self, job))
+    irisd_gateway_end_job (self, job);
 }
 
 static void
@@ -221,11 +232,14 @@ irisd_gateway_end_parked (IrisdGateway *self)
     take_back_held (self, g_ptr_array_index (parked, i));
 }
 
-/* Cancels a job. Returns whether it was queued; if `ours`, it is ended by end_cancelled(). */
+/* Cancels a job, which is not tried again. Returns whether it was queued; if `ours`, it is ended by
+ * end_cancelled(). */
 static gboolean
 cancel_job (IrisdGateway *self, IrisdJob *job, gboolean *ours)
 {
-  if (job->task == NULL || job->parked)
+  if (job->terms != NULL)
+    job->terms->given_up = TRUE;
+  if (job->task == NULL || job->parked || job->stage != IRISD_STAGE_HANDED)
     return *ours = irisd_job_cancel (job) == IRISD_JOB_CANCELLED;
 
   IrisdErrandState state = irisd_outside_withdraw (self->core->outside, job);
@@ -244,13 +258,18 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
   if (job->parked)
     {
       unpark (self, job);
-      end_job (self, job);
+      irisd_gateway_end_job (self, job);
+      return;
+    }
+  if (irisd_gateway_withdraw (self, job))
+    {
+      irisd_gateway_end_job (self, job);
       return;
     }
   if (job->withdrawn)
     {
       irisd_job_fail (job, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled");
-      end_job (self, job);
+      irisd_gateway_end_job (self, job);
       return;
     }
   /* A kept one ends when the journal has its end. */
@@ -381,6 +400,6 @@ irisd_gateway_acknowledge (IrisdGateway *self,
       IrisdJob *job = g_queue_pop_head (&peer->held);
       job->parked = FALSE;
       self->n_parked--;
-      resume (job);
+      resume (self, job);
     }
 }

@@ -12,6 +12,19 @@
 
 G_BEGIN_DECLS
 
+/**
+ * IrisdRoom:
+ * @items: items that are back from a place
+ * @cost: what they cost together
+ *
+ * What has to be told to a gate.
+ */
+typedef struct
+{
+  guint64 items;
+  guint64 cost;
+} IrisdRoom;
+
 struct _IrisdGateway
 {
   IrisdMailbox mailbox;
@@ -28,10 +41,16 @@ struct _IrisdGateway
   guint retry_ms; /* how long to wait before the outboxes are tried again */
   gint64 retry_at_us;
   guint n_parked;
-  guint next_home;       /* of the front door: whose turn it is */
-  IrisdKeptBatch *batch; /* of the BATCH that is being read, if it has kept items */
-  guint batch_size;      /* its items; 0 when none is being read */
-  IrisdPeer *nobody;     /* whose items came out of the journal */
+  IrisdWaiting waiting;    /* jobs that wait for a time, and runs that are limited */
+  IrisdPhase waited_phase; /* what waits was looked through for it */
+  IrisdRoom *room;         /* for each place */
+  gboolean any_room;
+  GHashTable *typical_ns; /* by service */
+  guint next_home;        /* of the front door: whose turn it is */
+  IrisdKeptBatch *batch;  /* of the BATCH that is being read, if it has kept items */
+  guint batch_size;       /* its items; 0 when none is being read */
+  GHashTable *orphans;    /* kept jobs that are in no peer's table */
+  IrisdPeer *nobody;      /* whose items came out of the journal */
 
   GQueue outside_workers; /* worker processes, silent longest first */
   void *monitor;          /* ZeroMQ's, while there are some */
@@ -45,6 +64,7 @@ struct _IrisdGateway
  * @peer: (nullable): who it is, if it said HELLO
  * @over_tcp: how it is connected
  * @uid: which user, or %IRISD_NOBODY
+ * @address: (nullable): what ZeroMQ tells of the connection
  *
  * Whoever sent the message that is being handled.
  */
@@ -54,6 +74,7 @@ typedef struct
   IrisdPeer *peer;
   gboolean over_tcp;
   gint64 uid;
+  const char *address; /* what ZeroMQ says of it, or NULL */
 } IrisdCaller;
 
 static inline void
@@ -103,6 +124,28 @@ void irisd_gateway_submit_batch (IrisdGateway *self,
                                  const IrisdCaller *caller,
                                  const IrisWireMessage *batch);
 
+/* irisd-waiting-flow.c: jobs on their way to the scheduler. */
+void irisd_gateway_advance (IrisdGateway *self, IrisdJob *job);
+gboolean irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_make_room (IrisdGateway *self);
+void irisd_gateway_wake_due (IrisdGateway *self);
+gint64 irisd_gateway_get_due_us (IrisdGateway *self);
+void irisd_gateway_limit_run (IrisdGateway *self, IrisdLetter *letter);
+gboolean irisd_gateway_try_again (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_end_waiting (IrisdGateway *self);
+
+/* irisd-waiting-depend.c: jobs that come after others. */
+gboolean irisd_gateway_register (IrisdGateway *self,
+                                 IrisdJob *job,
+                                 const IrisWireMessage *item,
+                                 GError **error);
+gboolean irisd_gateway_stop_depending (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_take_decision (IrisdGateway *self, IrisdLetter *letter);
+void irisd_gateway_uncount (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job);
+
+void irisd_gateway_settle_terms (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item);
 gboolean irisd_gateway_has_credit (IrisdGateway *self,
                                    const IrisdCaller *caller,
                                    const IrisWireMessage *request);
@@ -126,7 +169,7 @@ void irisd_gateway_keep (IrisdGateway *self,
                          const IrisWireMessage *item);
 gboolean irisd_gateway_close_batch (IrisdGateway *self,
                                     const IrisdCaller *caller,
-                                    const guint8 *request_id,
+                                    const IrisWireMessage *batch,
                                     guint accepted);
 gboolean irisd_gateway_end_kept (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_slip (IrisdGateway *self, IrisdSlip *slip);
@@ -153,6 +196,7 @@ void irisd_gateway_forget_dues (IrisdGateway *self, IrisdPeer *peer);
 
 /* irisd-ending.c: jobs on their way back. */
 void irisd_gateway_describe_ending (const IrisdJob *job, IrisWireMessage *message);
+void irisd_gateway_end_job (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job);
 void irisd_gateway_tell_cancelling (IrisdGateway *self,

@@ -38,6 +38,10 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   irisd_peers_init (&self->peers);
   g_queue_init (&self->backlog);
   g_queue_init (&self->outside_workers);
+  self->orphans = g_hash_table_new (NULL, NULL);
+  irisd_waiting_init (&self->waiting);
+  self->room = g_new0 (IrisdRoom, core->n_places);
+  self->typical_ns = g_hash_table_new (NULL, NULL);
   return self;
 }
 
@@ -73,6 +77,10 @@ irisd_gateway_free (IrisdGateway *self)
   irisd_mailbox_clear (&self->mailbox);
   iris_wire_encoder_clear (&self->encoder);
   irisd_peers_clear (&self->peers);
+  g_hash_table_unref (self->orphans);
+  irisd_waiting_clear (&self->waiting);
+  g_hash_table_unref (self->typical_ns);
+  g_free (self->room);
   g_aligned_free (self);
 }
 
@@ -129,6 +137,36 @@ receive_some (IrisdGateway *self)
   return n > 0;
 }
 
+static void
+take_letter (IrisdGateway *self, IrisdLetter *letter)
+{
+  switch (letter->kind)
+    {
+    case IRISD_LETTER_JOB:
+      irisd_gateway_note_return (self, irisd_job_from_letter (letter));
+      irisd_gateway_take_back (self, irisd_job_from_letter (letter));
+      break;
+    case IRISD_LETTER_INQUIRY:
+      irisd_gateway_inquire (self, irisd_inquiry_from_letter (letter));
+      break;
+    case IRISD_LETTER_STARTED:
+      irisd_gateway_limit_run (self, letter);
+      break;
+    case IRISD_LETTER_DECIDED:
+      irisd_gateway_take_decision (self, letter);
+      break;
+    case IRISD_LETTER_OUTPUT:
+      irisd_gateway_send_output (self, irisd_output_from_letter (letter));
+      break;
+    case IRISD_LETTER_NOTICE:
+      irisd_gateway_notice (self, irisd_notice_from_letter (letter));
+      break;
+    case IRISD_LETTER_SLIP:
+      irisd_gateway_take_slip (self, irisd_slip_from_letter (letter));
+      break;
+    }
+}
+
 static gboolean
 take_letters (IrisdGateway *self)
 {
@@ -137,18 +175,10 @@ take_letters (IrisdGateway *self)
   while (letter != NULL)
     {
       IrisdLetter *next = letter->next;
-      if (letter->kind == IRISD_LETTER_INQUIRY)
-        irisd_gateway_inquire (self, irisd_inquiry_from_letter (letter));
-      else if (letter->kind == IRISD_LETTER_OUTPUT)
-        irisd_gateway_send_output (self, irisd_output_from_letter (letter));
-      else if (letter->kind == IRISD_LETTER_NOTICE)
-        irisd_gateway_notice (self, irisd_notice_from_letter (letter));
-      else if (letter->kind == IRISD_LETTER_SLIP)
-        irisd_gateway_take_slip (self, irisd_slip_from_letter (letter));
-      else
-        irisd_gateway_take_back (self, irisd_job_from_letter (letter));
+      take_letter (self, letter);
       letter = next;
     }
+  irisd_gateway_make_room (self);
   return any;
 }
 
@@ -179,6 +209,9 @@ time_left_ms (IrisdGateway *self)
     until = earlier (until, self->retry_at_us);
   if (phase == IRISD_PHASE_FLUSHING || (phase == IRISD_PHASE_DRAINING && self->n_parked > 0))
     until = earlier (until, irisd_core_get_deadline (self->core));
+  gint64 due_us = irisd_gateway_get_due_us (self);
+  if (due_us > 0)
+    until = earlier (until, due_us);
   if (until == 0)
     return -1;
   gint64 left = until - g_get_monotonic_time ();
@@ -243,6 +276,8 @@ serve (IrisdGateway *self)
       gboolean received = receive_some (self);
       any |= received;
       check_outside (self, !received);
+      irisd_gateway_wake_due (self);
+      irisd_gateway_end_waiting (self);
       irisd_gateway_end_parked (self);
       irisd_gateway_retry_backlog (self);
       if (is_done (self, phase))

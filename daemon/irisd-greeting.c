@@ -25,7 +25,7 @@ withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
   while (g_hash_table_iter_next (&iter, NULL, &value))
     {
       IrisdJob *job = value;
-      if (job->kept != NULL || job->task == NULL || job->parked
+      if (job->kept != NULL || job->task == NULL || job->parked || job->stage != IRISD_STAGE_HANDED
           || irisd_outside_withdraw (self->core->outside, job) == IRISD_ERRAND_GONE)
         continue;
       g_hash_table_iter_remove (&iter);
@@ -39,6 +39,7 @@ static void
 cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
 {
   gboolean streams = FALSE;
+  g_autoptr (GPtrArray) waited = g_ptr_array_new ();
   withdraw_jobs (self, peer);
   GHashTableIter iter;
   gpointer value;
@@ -47,7 +48,10 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
     {
       IrisdJob *job = value;
       if (job->kept != NULL)
-        continue;
+        {
+          g_hash_table_add (self->orphans, job);
+          continue;
+        }
       if (!irisd_job_cancel_queued (job))
         {
           streams |= job->options != NULL && job->options->streamed;
@@ -55,8 +59,12 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
         }
       irisd_core_add_bytes (self->core, -(gint64) job->charge);
       job->charge = 0;
+      if (irisd_gateway_withdraw (self, job))
+        g_ptr_array_add (waited, job);
     }
   g_hash_table_remove_all (peer->jobs);
+  for (guint i = 0; i < waited->len; i++)
+    irisd_gateway_end_job (self, g_ptr_array_index (waited, i));
   /* Nobody will grant them credit any more. */
   if (streams)
     irisd_command_runner_wake (self->core->commands);
@@ -228,6 +236,7 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
     }
   peer->greeted = TRUE;
   irisd_peer_set_name (peer, &hello->name);
+  irisd_peer_set_client (peer, caller->over_tcp ? NULL : caller->address);
   irisd_count (&self->counters.peers, 1);
   caller->peer = peer;
   welcome (self, caller, hello->request_id);

@@ -81,6 +81,7 @@ irisd_job_new (IrisdCore *core,
   self->slot = -1;
   self->wait_link.data = self;
   self->charge = item->body.size;
+  self->payload_size = item->body.size;
   self->inline_size = inline_size;
   keep_payload (self, item, body);
   zmq_msg_init (&self->result.body);
@@ -103,6 +104,7 @@ irisd_job_free (IrisdJob *self)
   zmq_msg_close (&self->payload);
   zmq_msg_close (&self->result.body);
   g_clear_error (&self->result.error);
+  irisd_terms_free (self->terms);
   g_strfreev (self->args);
   g_free (self->path);
   irisd_command_options_free (self->options);
@@ -120,13 +122,31 @@ set_place (IrisdJob *self, gint place, gboolean strict)
     iris_item_set_place (&self->item, place, strict ? IRIS_ITEM_STRICT : IRIS_ITEM_NONE);
 }
 
+/**
+ * irisd_job_set_home:
+ * @self: a new job
+ * @home: the place that it goes to
+ * @strict: whether it must run there
+ */
 void
-irisd_job_requeue (IrisdJob *self)
+irisd_job_set_home (IrisdJob *self, gint home, gboolean strict)
 {
-  if (self->task != NULL)
-    irisd_outside_queue (self->core->outside, self);
-  else
-    iris_scheduler_queue_item (self->core->scheduler, &self->item);
+  self->home = home;
+  self->strict = strict;
+  self->accepted_ns = irisd_now_ns ();
+  set_place (self, home, strict);
+}
+
+/**
+ * irisd_job_hand_over:
+ * @self: a job that is through the gate of its home
+ *
+ * Gives it to the scheduler.
+ */
+void
+irisd_job_hand_over (IrisdJob *self)
+{
+  iris_scheduler_queue_item (self->core->scheduler, &self->item);
 }
 
 /**
@@ -138,23 +158,64 @@ void
 irisd_job_requeue_at (IrisdJob *self, gint place)
 {
   set_place (self, place, TRUE);
-  irisd_job_requeue (self);
+  irisd_job_hand_over (self);
 }
 
 /**
- * irisd_job_queue:
- * @self: a new job
- * @home: the place that it goes to
- * @strict: whether it must run there
+ * irisd_job_charge_result:
+ * @self: a job that has a result
+ * @sign: 1, or -1 to take it back
+ *
+ * Counts a result before this worker takes the next item of the same peer, so that what a peer owes
+ * exceeds its limit by no more than one result for each worker.
  */
 void
-irisd_job_queue (IrisdJob *self, gint home, gboolean strict)
+irisd_job_charge_result (IrisdJob *self, gint sign)
 {
-  self->home = home;
-  self->strict = strict;
-  self->accepted_ns = irisd_now_ns ();
-  set_place (self, home, strict);
-  irisd_job_requeue (self);
+  gint64 size = sign * (gint64) zmq_msg_size (&self->result.body);
+  self->charge += (guint64) size;
+  if (!self->detached)
+    irisd_peer_add_bytes (self->peer, size);
+  irisd_core_add_bytes (self->core, size);
+}
+
+/**
+ * irisd_job_has_failed:
+ * @self: a job that has ended
+ *
+ * Returns: whether it ended by an error, or as a command that exited with another status than 0 or
+ *   was killed
+ */
+gboolean
+irisd_job_has_failed (IrisdJob *self)
+{
+  return self->result.error != NULL || self->result.exit_status > 0 || self->result.signal > 0;
+}
+
+/**
+ * irisd_job_reset:
+ * @self: a job that ran and came back
+ *
+ * Makes it as it was before it ran.
+ */
+void
+irisd_job_reset (IrisdJob *self)
+{
+  if (self->service->output_grows)
+    irisd_job_charge_result (self, -1);
+  g_clear_error (&self->result.error);
+  zmq_msg_close (&self->result.body);
+  self->result = (IrisdResult){ .exit_status = -1, .stdout_length = -1 };
+  zmq_msg_init (&self->result.body);
+  self->place = IRIS_PLACE_ANY;
+  self->worker = -1;
+  self->started_ns = self->ended_ns = 0;
+  if (self->task != NULL)
+    irisd_outside_renew (self);
+  if (self->kept != NULL)
+    irisd_kept_set_state (self->kept, IRIS_WIRE_STATE_QUEUED);
+  set_place (self, self->home, self->strict);
+  atomic_store_explicit (&self->state, IRISD_JOB_QUEUED, memory_order_release);
 }
 
 static gboolean
@@ -246,23 +307,6 @@ must_wait (IrisdJob *self)
 }
 
 /**
- * irisd_job_charge_result:
- * @self: a job that has a result
- *
- * Counts a result before this worker takes the next item of the same peer, so that what a peer owes
- * exceeds its limit by no more than one result for each worker.
- */
-void
-irisd_job_charge_result (IrisdJob *self)
-{
-  gsize size = zmq_msg_size (&self->result.body);
-  self->charge += size;
-  if (!self->detached)
-    irisd_peer_add_bytes (self->peer, (gint64) size);
-  irisd_core_add_bytes (self->core, (gint64) size);
-}
-
-/**
  * irisd_job_end:
  * @self: (transfer full): a job whose service has run, with its result or error
  *
@@ -273,7 +317,7 @@ void
 irisd_job_end (IrisdJob *self)
 {
   if (self->service->output_grows)
-    irisd_job_charge_result (self);
+    irisd_job_charge_result (self, 1);
   irisd_command_slots_leave (self->core->slots, self);
   irisd_core_count_run (self->core, self->place, self->result.bytes,
                         (guint64) (self->ended_ns - self->started_ns));
@@ -295,6 +339,8 @@ run_service (IrisdJob *self)
   self->started_ns = irisd_now_ns ();
   if (self->kept != NULL)
     irisd_kept_set_state (self->kept, IRIS_WIRE_STATE_RUNNING);
+  if (self->terms != NULL && self->terms->time_to_run_us > 0)
+    irisd_mailbox_post (self->mailbox, &self->terms->started);
   if (self->service->start == NULL)
     self->service->run (self);
   else if (self->service->start (self))

@@ -8,6 +8,7 @@
 #include "irisd-core.h"
 #include "irisd-mailbox.h"
 #include "irisd-peer.h"
+#include "irisd-waiting-terms.h"
 
 G_BEGIN_DECLS
 
@@ -30,6 +31,23 @@ typedef enum
   IRISD_JOB_CANCELLED,
   IRISD_JOB_STOPPING,
 } IrisdJobState;
+
+/**
+ * IrisdJobStage:
+ * @IRISD_STAGE_HANDED: the scheduler has it, or it has come back
+ * @IRISD_STAGE_GATE: it waits at its place's gate, unless a gateway has let it through
+ * @IRISD_STAGE_TIME: it waits for a time
+ * @IRISD_STAGE_AFTER: it waits for other items
+ *
+ * Where a job is on its way to the scheduler.
+ */
+typedef enum
+{
+  IRISD_STAGE_HANDED,
+  IRISD_STAGE_GATE,
+  IRISD_STAGE_TIME,
+  IRISD_STAGE_AFTER,
+} IrisdJobStage;
 
 /**
  * IrisdResult:
@@ -73,6 +91,9 @@ struct _IrisdJob
   gint home;
   gint64 accepted_ns;
   gboolean strict;
+  guint64 id;        /* daemon-wide; 0: nobody was told one */
+  IrisdTerms *terms; /* NULL: a plain item */
+  gsize payload_size;
   char **args;
   char *path;
   IrisdCommandOptions *options; /* of a command that says something */
@@ -86,10 +107,12 @@ struct _IrisdJob
   gboolean withdrawn; /* no worker process has it any more, and the gateway is to end it */
 
   IrisdKept *kept;   /* NULL if it is volatile; the worker may set its state */
-  guint64 number;    /* by which the journal knows it, or 0 */
   gboolean detached; /* its connection does not wait for its end */
   gboolean settled;  /* the journal has told about its end */
   gboolean due;      /* and has it, until it is acknowledged */
+  gboolean counted;  /* by the rules for clients and services */
+  IrisdJobStage stage;
+  IrisdFairEntry fair; /* while it is in a gate's queue that gate's */
 
   /* Belongs to whoever holds the job: gateway, then worker, then gateway. */
   gint slot; /* the place at whose expense it runs, or -1; and where it waits for one */
@@ -115,12 +138,14 @@ IrisdJob *irisd_job_new (IrisdCore *core,
                          const IrisWireMessage *item,
                          zmq_msg_t *body);
 void irisd_job_free (IrisdJob *self);
-void irisd_job_queue (IrisdJob *self, gint home, gboolean strict);
-void irisd_job_requeue (IrisdJob *self);
 void irisd_job_requeue_at (IrisdJob *self, gint place);
 void irisd_job_abandon (IrisdJob *self);
 void irisd_job_end (IrisdJob *self);
 gboolean irisd_job_is_orphan (IrisdJob *self);
+void irisd_job_set_home (IrisdJob *self, gint home, gboolean strict);
+void irisd_job_hand_over (IrisdJob *self);
+gboolean irisd_job_has_failed (IrisdJob *self);
+void irisd_job_reset (IrisdJob *self);
 gboolean irisd_job_cancel_queued (IrisdJob *self);
 IrisdJobState irisd_job_cancel (IrisdJob *self);
 IrisdJobState irisd_job_get_state (IrisdJob *self);
@@ -133,12 +158,25 @@ irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...) G_G
 void irisd_job_fail_stopped (IrisdJob *self);
 void irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type);
 void irisd_job_return_payload (IrisdJob *self);
-void irisd_job_charge_result (IrisdJob *self);
+void irisd_job_charge_result (IrisdJob *self, gint sign);
+
+/* Whether it came back from a run, and not from a queue. */
+static inline gboolean
+irisd_job_has_run (const IrisdJob *self)
+{
+  return self->started_ns != 0 && self->ended_ns != 0;
+}
 
 static inline IrisdJob *
 irisd_job_from_letter (IrisdLetter *letter)
 {
   return (IrisdJob *) ((char *) letter - G_STRUCT_OFFSET (IrisdJob, letter));
+}
+
+static inline IrisdJob *
+irisd_job_from_fair (IrisdFairEntry *entry)
+{
+  return (IrisdJob *) ((char *) entry - G_STRUCT_OFFSET (IrisdJob, fair));
 }
 
 G_END_DECLS

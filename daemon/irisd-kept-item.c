@@ -32,6 +32,7 @@ struct _IrisdKeptBatch
   guint64 first;
   guint64 next;
   gboolean open;
+  gboolean quiet;
 };
 
 static gboolean
@@ -55,6 +56,18 @@ check_keep_ms (IrisdGateway *self, const IrisWireMessage *item, GError **error)
                "irisd keeps ends for at most %" G_GUINT64_FORMAT
                " ms: ask for less, or raise the limit max-keep-ms in irisd's configuration",
                limit);
+  return FALSE;
+}
+
+/* Who it would wait for may be forgotten when irisd is started again. */
+static gboolean
+check_no_after (const IrisWireMessage *item, GError **error)
+{
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_AFTER))
+    return TRUE;
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                       "a kept item cannot come after others, which may be forgotten when irisd is "
+                       "started again: leave out after, or send the item as volatile");
   return FALSE;
 }
 
@@ -99,7 +112,8 @@ irisd_gateway_check_keeping (IrisdGateway *self, const IrisWireMessage *item, GE
 {
   if (irisd_is_kept (item))
     return check_key (item, error) && check_keep_ms (self, item, error)
-           && check_no_stream (item, error) && check_journal (self, error);
+           && check_no_stream (item, error) && check_no_after (item, error)
+           && check_journal (self, error);
   if ((item->present & IRISD_KEEP_KEYS) == 0)
     return TRUE;
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
@@ -140,7 +154,9 @@ drop_job (IrisdGateway *self, IrisdJob *job)
       irisd_peer_add_bytes (peer, -(gint64) job->charge);
     }
   irisd_core_add_bytes (self->core, -(gint64) job->charge);
+  g_hash_table_remove (self->orphans, job);
   job->kept = NULL;
+  irisd_gateway_uncount (self, job);
   irisd_job_free (job);
   irisd_core_end_item (self->core);
 }
@@ -161,7 +177,7 @@ fill_keep (IrisdGateway *self, IrisdSlip *slip, IrisdJob *job, const IrisWireMes
 {
   const char *service = job->task != NULL ? job->task->service : job->service->name;
   const IrisdRecord record = {
-    .item = job->number,
+    .item = job->id,
     .state = IRIS_WIRE_STATE_QUEUED,
     .klass = item->klass,
     .home = job->home,
@@ -210,7 +226,7 @@ irisd_gateway_keep (IrisdGateway *self,
       self->batch = g_new0 (IrisdKeptBatch, 1);
       self->batch->open = TRUE;
     }
-  job->number = take_number (self);
+  job->id = take_number (self);
 
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_KEEP, job->peer, job->request_id);
   const IrisWireFrame *frame = &self->encoder.frames[3];
@@ -244,7 +260,8 @@ finish_batch (IrisdGateway *self, IrisdKeptBatch *batch)
 {
   if (batch->open || batch->pending > 0)
     return;
-  tell_accepted (self, batch->peer, batch->request_id, batch->accepted, batch->first);
+  if (!batch->quiet)
+    tell_accepted (self, batch->peer, batch->request_id, batch->accepted, batch->first);
   irisd_peer_unref (batch->peer);
   g_free (batch);
 }
@@ -253,7 +270,7 @@ finish_batch (IrisdGateway *self, IrisdKeptBatch *batch)
  * irisd_gateway_close_batch:
  * @self: the gateway
  * @caller: who sent the batch
- * @request_id: its id
+ * @message: the batch
  * @accepted: items of it that are not kept and were accepted
  *
  * Returns: %FALSE if the batch had no kept items; otherwise ACCEPTED is sent when the journal has
@@ -262,7 +279,7 @@ finish_batch (IrisdGateway *self, IrisdKeptBatch *batch)
 gboolean
 irisd_gateway_close_batch (IrisdGateway *self,
                            const IrisdCaller *caller,
-                           const guint8 *request_id,
+                           const IrisWireMessage *message,
                            guint accepted)
 {
   IrisdKeptBatch *batch = g_steal_pointer (&self->batch);
@@ -270,7 +287,8 @@ irisd_gateway_close_batch (IrisdGateway *self,
   if (batch == NULL)
     return FALSE;
   batch->peer = irisd_peer_ref (caller->peer);
-  memcpy (batch->request_id, request_id, IRIS_WIRE_ID_SIZE);
+  memcpy (batch->request_id, message->request_id, IRIS_WIRE_ID_SIZE);
+  batch->quiet = message->quiet;
   batch->accepted += accepted;
   batch->open = FALSE;
   finish_batch (self, batch);
@@ -279,9 +297,10 @@ irisd_gateway_close_batch (IrisdGateway *self,
 
 /* From here on nobody but FETCH asks how it ends. */
 static void
-detach (IrisdJob *job)
+detach (IrisdGateway *self, IrisdJob *job)
 {
   IrisdPeer *peer = job->peer;
+  g_hash_table_add (self->orphans, job);
   if (irisd_peer_is_gone (peer))
     return;
   g_hash_table_remove (peer->jobs, job->request_id);
@@ -301,7 +320,9 @@ static void
 accept_kept (IrisdGateway *self, IrisdSlip *slip)
 {
   IrisdJob *job = slip->job;
-  guint64 number = slip->duplicate ? slip->item : job->number;
+  guint64 number = slip->duplicate ? slip->item : job->id;
+  if (!slip->duplicate)
+    irisd_gateway_register (self, job, NULL, NULL);
   if (slip->batch != NULL)
     slip->batch->accepted++;
   else if (!slip->quiet)
@@ -316,11 +337,11 @@ accept_kept (IrisdGateway *self, IrisdSlip *slip)
     }
   irisd_count (&self->counters.accepted, 1);
   if (slip->detach)
-    detach (job);
+    detach (self, job);
   if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED)
     irisd_gateway_take_back (self, job);
   else
-    irisd_job_queue (job, job->home, job->strict);
+    irisd_gateway_advance (self, job);
 }
 
 static void
@@ -379,7 +400,7 @@ irisd_gateway_end_kept (IrisdGateway *self, IrisdJob *job)
       irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
                       "irisd was stopped before the item was done: it is kept as item "
                       "%" G_GUINT64_FORMAT ", and runs when irisd is back",
-                      job->number);
+                      job->id);
       irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_QUEUED);
       job->settled = TRUE;
       return TRUE;
@@ -455,15 +476,18 @@ queue_recovered (IrisdGateway *self, IrisdSlip *slip, const IrisWireMessage *ite
   if (service == &irisd_service_outside)
     irisd_outside_adopt (job, item, item->hint);
   job->kept = slip->kept;
-  job->number = slip->item;
-  job->strict = item->strict;
+  job->id = slip->item;
   job->detached = TRUE;
+  irisd_job_set_home (job, choose_home (self, item), item->strict);
+  irisd_gateway_settle_terms (self, job, item);
+  irisd_gateway_register (self, job, NULL, NULL);
+  g_hash_table_add (self->orphans, job);
   irisd_core_begin_item (self->core);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
   irisd_count (&self->counters.accepted, 1);
   if (service != &unknown_service)
     {
-      irisd_job_queue (job, choose_home (self, item), item->strict);
+      irisd_gateway_advance (self, job);
       return;
     }
   irisd_job_fail (job, IRIS_WIRE_ERROR_INTERNAL, "what was kept of the item cannot be read");

@@ -27,6 +27,12 @@ typedef struct
   guint64 in_flight_bytes;
   guint64 total_items;
   guint64 total_bytes;
+  guint64 window_us;
+  guint64 aging_ms;
+  guint64 max_delay_ms;
+  guint64 max_retries;
+  guint64 max_backoff_ms;
+  guint64 remembered_items;
   guint64 max_peers;
   guint64 outbox_messages;
   guint64 max_output;

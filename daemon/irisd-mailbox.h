@@ -18,6 +18,8 @@ typedef struct _IrisdLetter IrisdLetter;
  * @IRISD_LETTER_OUTPUT: what a running command wrote (irisd-command-output.h)
  * @IRISD_LETTER_NOTICE: news about a lease (irisd-outside.h)
  * @IRISD_LETTER_SLIP: a slip to the journal or back from it (irisd-journal.h)
+ * @IRISD_LETTER_STARTED: a job with a time to run has begun to run (irisd-waiting-terms.h)
+ * @IRISD_LETTER_DECIDED: what a job comes after has ended (irisd-waiting-terms.h)
  */
 typedef enum
 {
@@ -26,6 +28,8 @@ typedef enum
   IRISD_LETTER_OUTPUT,
   IRISD_LETTER_NOTICE,
   IRISD_LETTER_SLIP,
+  IRISD_LETTER_STARTED,
+  IRISD_LETTER_DECIDED,
 } IrisdLetterKind;
 
 /**

@@ -467,7 +467,7 @@ irisd_outside_done (IrisdOutside *self,
       /* Charged before the next item is leased, which depends on what the peer owes. */
       job = irisd_task_of (errand)->job;
       zmq_msg_move (&job->result.body, body);
-      irisd_job_charge_result (job);
+      irisd_job_charge_result (job, 1);
     }
   gboolean ended = irisd_leases_done (self->book, &worker->server, lease, now, &errand)
                    == IRISD_LEASE_ENDED;

@@ -99,6 +99,7 @@ void irisd_outside_free (IrisdOutside *self);
 gboolean irisd_outside_knows (IrisdOutside *self, const IrisWireString *name);
 void irisd_outside_expect (IrisdOutside *self, const IrisWireString *name);
 void irisd_outside_adopt (IrisdJob *job, const IrisWireMessage *item, gint place);
+void irisd_outside_renew (IrisdJob *job);
 void irisd_outside_queue (IrisdOutside *self, IrisdJob *job);
 IrisdErrandState irisd_outside_withdraw (IrisdOutside *self, IrisdJob *job);
 IrisdJob *

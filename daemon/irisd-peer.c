@@ -96,6 +96,28 @@ irisd_peer_set_name (IrisdPeer *self, const IrisWireString *name)
                              : g_strdup ("without a name");
 }
 
+/**
+ * irisd_peer_set_client:
+ * @self: a peer
+ * @address: (nullable): what ZeroMQ tells of its connection
+ *
+ * All connections of one process are one client, so that nobody gets more by opening more of them.
+ * Over ipc ZeroMQ tells the process, as localhost:UID:GID:PID; over TCP, and where the process
+ * cannot be known, each connection is one.
+ */
+void
+irisd_peer_set_client (IrisdPeer *self, const char *address)
+{
+  self->client = self;
+  const char *colon = address != NULL && g_str_has_prefix (address, "localhost:")
+                          ? strrchr (address, ':')
+                          : NULL;
+  guint64 pid = 0;
+  /* An odd number is nobody's address. */
+  if (colon != NULL && g_ascii_string_to_unsigned (colon + 1, 10, 1, G_MAXINT32, &pid, NULL))
+    self->client = GSIZE_TO_POINTER ((gsize) pid * 2 + 1);
+}
+
 void
 irisd_peers_init (IrisdPeers *self)
 {

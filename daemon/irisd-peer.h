@@ -27,10 +27,11 @@ struct _IrisdPeer
   _Atomic guint64 bytes; /* payloads and results that are not acknowledged */
 
   guint refs;
-  gboolean greeted;    /* HELLO was answered by WELCOME */
-  gboolean backlogged; /* is in the gateway's list of outboxes to retry */
-  char *name;          /* as it introduced itself */
-  GHashTable *jobs;    /* items that have not ended, by request id */
+  gconstpointer client; /* who it is to be fair to; only compared */
+  gboolean greeted;     /* HELLO was answered by WELCOME */
+  gboolean backlogged;  /* is in the gateway's list of outboxes to retry */
+  char *name;           /* as it introduced itself */
+  GHashTable *jobs;     /* items that have not ended, by request id */
   IrisdLedger unacked;
   IrisdOutbox outbox;
   GQueue held;     /* items that wait until it acknowledges */
@@ -59,6 +60,7 @@ void irisd_peer_unref (IrisdPeer *self);
 guint64 irisd_peer_get_bytes (IrisdPeer *self);
 gboolean irisd_peer_is_gone (IrisdPeer *self);
 void irisd_peer_add_bytes (IrisdPeer *self, gint64 change);
+void irisd_peer_set_client (IrisdPeer *self, const char *address);
 void irisd_peer_set_name (IrisdPeer *self, const IrisWireString *name);
 
 void irisd_peers_init (IrisdPeers *self);

@@ -174,7 +174,7 @@ handle_decoded (IrisdGateway *self,
 static void
 identify (IrisdGateway *self, IrisdCaller *caller, zmq_msg_t *last_frame)
 {
-  const char *address = zmq_msg_gets (last_frame, "Peer-Address");
+  const char *address = caller->address = zmq_msg_gets (last_frame, "Peer-Address");
   caller->over_tcp = self->core->config->tcp_host != NULL
                      && (address == NULL || !g_str_has_prefix (address, "localhost:"));
   caller->uid = caller->over_tcp ? IRISD_NOBODY : irisd_access_parse_address (address);

@@ -12,26 +12,19 @@
 /* Characters of a strange name that a sentence repeats. */
 #define MAX_QUOTED 64
 
-/* Which limit an item runs into. */
-typedef struct
-{
-  const char *name;
-  guint64 value;
-} Limit;
-
 static gboolean
-is_over_limit (IrisdGateway *self, IrisdPeer *peer, gsize size, Limit *limit)
+is_over_limit (IrisdGateway *self, IrisdPeer *peer, gsize size, IrisdFairRefusal *limit)
 {
   const IrisdLimits *limits = &self->core->config->limits;
   if (g_hash_table_size (peer->jobs) + peer->unacked.count + peer->n_fetches
       >= limits->in_flight_items)
-    *limit = (Limit){ "in-flight-items", limits->in_flight_items };
+    *limit = (IrisdFairRefusal){ "in-flight-items", limits->in_flight_items, RETRY_AFTER_MS };
   else if (irisd_peer_get_bytes (peer) + size > limits->in_flight_bytes)
-    *limit = (Limit){ "in-flight-bytes", limits->in_flight_bytes };
+    *limit = (IrisdFairRefusal){ "in-flight-bytes", limits->in_flight_bytes, RETRY_AFTER_MS };
   else if (irisd_core_get_items (self->core) >= limits->total_items)
-    *limit = (Limit){ "total-items", limits->total_items };
+    *limit = (IrisdFairRefusal){ "total-items", limits->total_items, RETRY_AFTER_MS };
   else if (irisd_core_get_bytes (self->core) + size > limits->total_bytes)
-    *limit = (Limit){ "total-bytes", limits->total_bytes };
+    *limit = (IrisdFairRefusal){ "total-bytes", limits->total_bytes, RETRY_AFTER_MS };
   else
     return FALSE;
   return TRUE;
@@ -41,7 +34,7 @@ static void
 answer_busy (IrisdGateway *self,
              const IrisdCaller *caller,
              const IrisWireMessage *item,
-             Limit limit)
+             IrisdFairRefusal limit)
 {
   irisd_count (&self->counters.refused, 1);
   g_autoptr (GError) error = g_error_new (
@@ -49,13 +42,13 @@ answer_busy (IrisdGateway *self,
       "the limit %s (%" G_GUINT64_FORMAT
       ") is reached: acknowledge what has ended and send the item again, or raise "
       "the limit in irisd's configuration",
-      limit.name, limit.value);
+      limit.limit, limit.value);
   IrisWireMessage busy;
   iris_wire_message_init (&busy, IRIS_WIRE_BUSY, item->request_id);
   iris_wire_message_set_error (&busy, error);
-  iris_wire_message_set_string (&busy, IRIS_WIRE_KEY_LIMIT, limit.name, -1);
+  iris_wire_message_set_string (&busy, IRIS_WIRE_KEY_LIMIT, limit.limit, -1);
   iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_LIMIT_VALUE, limit.value);
-  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_RETRY_AFTER_MS, RETRY_AFTER_MS);
+  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_RETRY_AFTER_MS, limit.retry_ms);
   irisd_gateway_answer (self, caller, &busy);
 }
 
@@ -72,7 +65,7 @@ irisd_gateway_has_credit (IrisdGateway *self,
                           const IrisdCaller *caller,
                           const IrisWireMessage *request)
 {
-  Limit limit;
+  IrisdFairRefusal limit;
   if (!is_over_limit (self, caller->peer, request->body.size, &limit))
     return TRUE;
   answer_busy (self, caller, request, limit);
@@ -88,7 +81,7 @@ has_room (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *
     return FALSE;
   if (!irisd_is_kept (item) || irisd_journal_get_n_kept (self->core->journal) < most)
     return TRUE;
-  answer_busy (self, caller, item, (Limit){ "kept-items", most });
+  answer_busy (self, caller, item, (IrisdFairRefusal){ "kept-items", most, RETRY_AFTER_MS });
   return FALSE;
 }
 
@@ -219,45 +212,112 @@ check_free_id (IrisdPeer *peer, const IrisWireMessage *item, GError **error)
   return FALSE;
 }
 
-/* Returns whether it is accepted by now; one that is to be kept has to wait for the journal. */
-static gboolean
-queue_item (IrisdGateway *self,
-            const IrisdCaller *caller,
-            const IrisdService *service,
-            const IrisWireMessage *item,
-            zmq_msg_t *body,
-            gint home,
-            gboolean hinted)
+/**
+ * irisd_gateway_settle_terms:
+ * @self: the gateway
+ * @job: a new job
+ * @item: the SUBMIT message that it was made of
+ *
+ * Gives the job its priority, and its terms if it has some. A delay begins now.
+ */
+void
+irisd_gateway_settle_terms (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item)
 {
-  IrisdPeer *peer = caller->peer;
-  gboolean strict = item->strict;
-  IrisdJob *job = irisd_job_new (self->core, &self->mailbox, peer, service, item, body);
-  if (service == &irisd_service_outside)
-    irisd_outside_adopt (job, item, hinted ? home : IRIS_PLACE_ANY);
+  if ((item->present & IRISD_TERMS_KEYS) != 0)
+    {
+      IrisdTimes now = irisd_times_now ();
+      job->terms = irisd_terms_new (item, &self->core->config->limits, &now);
+      job->terms->job = job;
+    }
+  job->fair.priority = iris_wire_message_has (item, IRIS_WIRE_KEY_PRIORITY)
+                           ? (guint8) item->priority
+                           : IRIS_WIRE_DEFAULT_PRIORITY;
+}
+
+/* From now on the peer has it, and it counts. */
+static void
+enter_item (IrisdGateway *self, IrisdJob *job, gboolean hinted)
+{
+  IrisdPeer *peer = job->peer;
   g_hash_table_insert (peer->jobs, job->request_id, job);
   irisd_peer_add_bytes (peer, (gint64) job->charge);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
   if (hinted)
-    atomic_fetch_add_explicit (&self->core->counters[home].hinted, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit (&self->core->counters[job->home].hinted, 1, memory_order_relaxed);
+}
+
+/* Returns whether it is accepted by now; one that is to be kept has to wait for the journal. */
+static gboolean
+start_item (IrisdGateway *self,
+            const IrisdCaller *caller,
+            IrisdJob *job,
+            const IrisWireMessage *item,
+            guint64 id,
+            gboolean hinted)
+{
+  g_autoptr (GError) error = NULL;
+  irisd_gateway_settle_terms (self, job, item);
   if (irisd_is_kept (item))
     {
-      job->home = home;
-      job->strict = strict;
+      enter_item (self, job, hinted);
       irisd_gateway_keep (self, caller, job, item);
       return FALSE;
     }
+  job->id = id != 0 || job->terms == NULL ? id : irisd_core_new_item_id (self->core);
+  if (!irisd_gateway_register (self, job, item, &error))
+    {
+      irisd_gateway_uncount (self, job);
+      irisd_job_free (job);
+      irisd_core_end_item (self->core);
+      irisd_gateway_refuse (self, caller, item->request_id, error);
+      return FALSE;
+    }
+  enter_item (self, job, hinted);
   irisd_count (&self->counters.accepted, 1);
-  irisd_job_queue (job, home, strict);
+  if (job->stage != IRISD_STAGE_AFTER)
+    irisd_gateway_advance (self, job);
   return TRUE;
 }
 
+/* What the rules for clients and services say. */
+static gboolean
+is_admitted (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *item)
+{
+  IrisdFairRules *rules = &self->core->rules;
+  IrisdFairRefusal limit;
+  if (!rules->any)
+    return TRUE;
+  g_autofree char *service = iris_wire_string_dup (&item->service);
+  if (irisd_fair_rules_admit (rules, caller->peer->client, service, item->body.size,
+                              g_get_monotonic_time (), &limit))
+    return TRUE;
+  answer_busy (self, caller, item, limit);
+  return FALSE;
+}
+
+static gboolean
+check_terms (IrisdGateway *self,
+             const IrisdService *service,
+             const IrisWireMessage *item,
+             GError **error)
+{
+  if (service != &irisd_service_outside
+      || !iris_wire_message_has (item, IRIS_WIRE_KEY_TIME_TO_RUN_MS))
+    return irisd_terms_check (item, &self->core->config->limits, error);
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                       "the service is that of worker processes, whose runs are limited by their "
+                       "leases: leave out time-to-run-ms");
+  return FALSE;
+}
+
 /* Accepts an item, or answers why not, or lets the journal decide. Returns whether it is accepted.
- */
+ * Its id is 0 if nobody asks for it. */
 static gboolean
 try_item (IrisdGateway *self,
           const IrisdCaller *caller,
           const IrisWireMessage *item,
-          zmq_msg_t *body)
+          zmq_msg_t *body,
+          guint64 id)
 {
   g_autoptr (GError) error = NULL;
   gint home = IRIS_PLACE_ANY;
@@ -267,6 +327,7 @@ try_item (IrisdGateway *self,
       || (service = find_service (self, item, &error)) == NULL
       || !check_options (self, service, item, &error)
       || !check_permission (self, caller, service, item, &error)
+      || !check_terms (self, service, item, &error)
       || !choose_home (self, item, &home, &hinted, &error)
       || !irisd_gateway_check_keeping (self, item, &error))
     {
@@ -283,18 +344,31 @@ try_item (IrisdGateway *self,
       irisd_gateway_refuse (self, caller, item->request_id, error);
       return FALSE;
     }
-  return queue_item (self, caller, service, item, body, home, hinted);
+  if (!is_admitted (self, caller, item))
+    {
+      irisd_core_end_item (self->core);
+      return FALSE;
+    }
+  IrisdJob *job = irisd_job_new (self->core, &self->mailbox, caller->peer, service, item, body);
+  job->counted = self->core->rules.any;
+  if (service == &irisd_service_outside)
+    irisd_outside_adopt (job, item, hinted ? home : IRIS_PLACE_ANY);
+  irisd_job_set_home (job, home, item->strict);
+  return start_item (self, caller, job, item, id, hinted);
 }
 
 static void
 answer_accepted (IrisdGateway *self,
                  const IrisdCaller *caller,
                  const guint8 *request_id,
-                 guint count)
+                 guint count,
+                 guint64 first_id)
 {
   IrisWireMessage accepted;
   iris_wire_message_init (&accepted, IRIS_WIRE_ACCEPTED, request_id);
   iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_COUNT, count);
+  if (count > 0 && first_id != 0)
+    iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_ITEM, first_id);
   irisd_gateway_answer (self, caller, &accepted);
 }
 
@@ -311,8 +385,9 @@ irisd_gateway_submit (IrisdGateway *self,
                       const IrisWireMessage *item,
                       zmq_msg_t *body)
 {
-  if (try_item (self, caller, item, body) && !item->quiet)
-    answer_accepted (self, caller, item->request_id, 1);
+  guint64 id = item->quiet ? 0 : irisd_core_new_item_id (self->core);
+  if (try_item (self, caller, item, body, id) && id != 0)
+    answer_accepted (self, caller, item->request_id, 1, id);
 }
 
 /**
@@ -339,17 +414,18 @@ irisd_gateway_submit_batch (IrisdGateway *self,
 
   self->batch_size = iter.n_items;
   guint accepted = 0;
+  guint64 first_id = batch->quiet ? 0 : irisd_core_new_item_ids (self->core, iter.n_items);
   IrisWireMessage item;
   IrisWireBatchStep step;
   while (!irisd_peer_is_gone (caller->peer)
          && (step = iris_wire_batch_iter_next (&iter, &item, &error)) != IRIS_WIRE_BATCH_END)
     {
       if (step == IRIS_WIRE_BATCH_ITEM)
-        accepted += try_item (self, caller, &item, NULL);
+        accepted += try_item (self, caller, &item, NULL, first_id != 0 ? first_id + accepted : 0);
       else
         irisd_gateway_refuse (self, caller, item.request_id, error);
       g_clear_error (&error);
     }
-  if (!irisd_gateway_close_batch (self, caller, batch->request_id, accepted))
-    answer_accepted (self, caller, batch->request_id, accepted);
+  if (!irisd_gateway_close_batch (self, caller, batch, accepted) && !batch->quiet)
+    answer_accepted (self, caller, batch->request_id, accepted, first_id);
 }

@@ -53,6 +53,21 @@ irisd_outside_adopt (IrisdJob *job, const IrisWireMessage *item, gint place)
 }
 
 /**
+ * irisd_outside_renew:
+ * @job: a job that worker processes did, and that is to be done again
+ *
+ * Makes what they are told of it as it was.
+ */
+void
+irisd_outside_renew (IrisdJob *job)
+{
+  IrisdTask *self = job->task;
+  g_clear_pointer (&self->result_type, g_free);
+  self->errand.attempts = 0;
+  job->result.bytes = zmq_msg_size (&self->payload);
+}
+
+/**
  * irisd_task_unref:
  * @self: (transfer full): a task
  *

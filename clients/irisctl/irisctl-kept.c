@@ -20,27 +20,6 @@ ctl_parse_number (const char *text, guint64 *number)
   return g_ascii_string_to_unsigned (text, 10, 1, G_MAXUINT64, number, NULL);
 }
 
-gboolean
-ctl_parse_time (const char *text, guint64 *milliseconds)
-{
-  static const struct
-  {
-    char letter;
-    guint seconds;
-  } units[] = { { '\0', 1 }, { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
-  char *end = NULL;
-  guint64 number;
-
-  if (!g_ascii_isdigit (text[0]))
-    return FALSE;
-  number = g_ascii_strtoull (text, &end, 10);
-  for (guint i = 0; i < G_N_ELEMENTS (units); i++)
-    if (*end == units[i].letter && (*end == '\0' || end[1] == '\0'))
-      return g_uint64_checked_mul (milliseconds, number, 1000 * units[i].seconds);
-
-  return FALSE;
-}
-
 static gboolean
 parse_class (const char *name, IrisDurability *durability)
 {
@@ -84,7 +63,7 @@ ctl_apply_keeping (IrisRequest *request, gboolean *detached, GError **error)
   iris_request_set_key (request, ctl_keeping.key);
   if (ctl_keeping.keep == NULL)
     return TRUE;
-  if (!ctl_parse_time (ctl_keeping.keep, &keep_ms))
+  if (!ctl_parse_duration (ctl_keeping.keep, &keep_ms))
     {
       g_set_error (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_BAD_ARGUMENT,
                    "“%s” is no time: give seconds, or a number with m, h or d behind it",

@@ -25,6 +25,3 @@ extern CtlKeeping ctl_keeping;
 
 /* Judges them, and gives them to a request. */
 gboolean ctl_apply_keeping (IrisRequest *request, gboolean *detached, GError **error);
-
-/* A time such as 90, 15m, 12h, 7d, in milliseconds. */
-gboolean ctl_parse_time (const char *text, guint64 *milliseconds);

@@ -242,6 +242,7 @@ map_submit (Map *self, char *path)
   iris_request_set_path (file->request, absolute);
   if (place >= 0)
     iris_request_set_place (file->request, place);
+  ctl_terms_apply (&self->ctl->terms, file->request);
   iris_request_set_strict (file->request, self->ctl->strict && place >= 0);
   ctl_tally_hint (&self->tally, place);
   self->n_found++;
@@ -465,6 +466,7 @@ const CtlCommand ctl_map = {
       "  irisctl map sha256 --output SUMS ~/photos && sha256sum -c --quiet SUMS\n"
       "  irisctl map wordcount --hints by-directory --print doc\n",
   .takes_hints = TRUE,
+  .takes_terms = TRUE,
   .entries = map_entries,
   .run = run_map,
 };

@@ -172,8 +172,10 @@ const CtlCommand ctl_run = {
       "if its time was over. Ctrl-C cancels it, with all that it has started.\n\n"
       "Examples:\n  irisctl run --place l2:0 nproc\n"
       "  irisctl run --stdin -- sort -u < names\n"
-      "  irisctl run -C . -E CC=clang --nice 5 --limit memory=1000000000 -t 600 -- make\n",
+      "  irisctl run -C . -E CC=clang --nice 5 --limit memory=1000000000 -t 600 -- make\n"
+      "  irisctl run --retries 5 --backoff 2s --time-to-run 1m -- curl -fsS URL\n",
   .takes_hints = TRUE,
+  .takes_terms = TRUE,
   .entries = run_entries,
   .run = run_run,
 };

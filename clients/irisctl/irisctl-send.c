@@ -37,11 +37,21 @@ read_file (const char *path, GError **error)
   return g_file_get_contents (path, &data, &size, error) ? g_bytes_new_take (data, size) : NULL;
 }
 
+/* For --after of another item, while this one waits or runs. */
+static void
+tell_accepted (IrisRequest *request, guint64 item, gpointer data)
+{
+  g_printerr ("irisctl: accepted as %" G_GUINT64_FORMAT "\n", item);
+}
+
 IrisResult *
 ctl_submit (Ctl *ctl, IrisRequest *request, GError **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
 
+  ctl_terms_apply (&ctl->terms, request);
+  if (ctl->verbose)
+    iris_request_set_accepted_func (request, tell_accepted, NULL, NULL);
   iris_client_submit_async (ctl->client, request, ctl->cancellable, ctl_take_result, &result);
   if (ctl->verbose && iris_request_get_id (request) != NULL)
     g_printerr ("irisctl: item %s\n", iris_request_get_id (request));
@@ -80,6 +90,9 @@ ctl_result_json (Ctl *ctl, const IrisResult *result, gboolean command)
   ctl_json_double (builder, "queued_s", result->queue_ns / 1e9);
   ctl_json_double (builder, "ran_s", result->run_ns / 1e9);
   ctl_json_int (builder, "bytes", (gint64) result->bytes);
+  ctl_json_int (builder, "attempts", result->attempts);
+  if (result->item != 0)
+    ctl_json_int (builder, "item", (gint64) result->item);
   if (result->content_type != NULL)
     ctl_json_string (builder, "content_type", result->content_type);
   if (command)
@@ -189,8 +202,10 @@ const CtlCommand ctl_send = {
                  "Examples:\n  irisctl send echo hello\n"
                  "  irisctl send sha256 --path /etc/os-release\n"
                  "  irisctl send wordcount - < README.md\n"
-                 "  irisctl send echo hello --place l2:1 --strict\n",
+                 "  irisctl send echo hello --place l2:1 --strict\n"
+                 "  irisctl send echo tea --delay 4m\n",
   .takes_hints = TRUE,
+  .takes_terms = TRUE,
   .entries = send_entries,
   .run = run_send,
 };
@@ -300,6 +315,7 @@ const CtlCommand ctl_submit_command = {
                  "  irisctl wait 7 && irisctl result 7\n"
                  "  irisctl submit --key backup-2026-02-03 --keep 7d command /usr/bin/backup\n",
   .takes_hints = TRUE,
+  .takes_terms = TRUE,
   .entries = submit_entries,
   .run = run_submit,
 };

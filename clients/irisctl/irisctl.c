@@ -51,6 +51,7 @@ ctl_exit_status (const GError *error)
     case IRIS_CLIENT_ERROR_NO_SUCH_PLACE:
     case IRIS_CLIENT_ERROR_NO_SUCH_ITEM:
     case IRIS_CLIENT_ERROR_BAD_ARGUMENT:
+    case IRIS_CLIENT_ERROR_UNKNOWN_DEPENDENCY:
       return CTL_USAGE;
     default:
       return CTL_FAILED;
@@ -144,6 +145,7 @@ ctl_clear (Ctl *ctl)
 {
   g_free (ctl->where);
   g_free (ctl->place);
+  ctl_terms_clear (&ctl->terms);
   g_clear_object (&ctl->client);
   g_clear_object (&ctl->cancellable);
 }
@@ -176,6 +178,8 @@ command_context (const CtlCommand *command, Ctl *ctl)
     g_option_context_add_main_entries (context, command->entries, NULL);
   if (command->takes_hints)
     g_option_context_add_main_entries (context, hints, NULL);
+  if (command->takes_terms)
+    ctl_terms_add_options (&ctl->terms, context);
   g_option_context_add_main_entries (context, common, NULL);
   if (command->description != NULL)
     g_option_context_set_description (context, command->description);
@@ -206,6 +210,9 @@ run_command (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
   if (ctl->strict && ctl->place == NULL && command != &ctl_map)
     return ctl_fail (CTL_USAGE, "%s: --strict needs --place", command->name);
 
+  if (ctl_terms_check (&ctl->terms, command->name) != CTL_OK)
+    return CTL_USAGE;
+
   return command->run (ctl, argc, argv);
 }
 
@@ -231,7 +238,7 @@ int
 main (int argc, char **argv)
 {
   gboolean version = FALSE;
-  Ctl ctl = { 0 };
+  Ctl ctl = { .terms.priority = -1 };
   const GOptionEntry entries[] = {
     { "dir", 'd', 0, G_OPTION_ARG_STRING, &ctl.where,
       "Where irisd's sockets are (default: as irisd's)", "DIR" },

@@ -19,6 +19,15 @@ typedef enum
 
 #define CTL_MAX_WAIT_S 86400
 
+/* --delay to --time-to-run, as they were typed. */
+typedef struct
+{
+  char *delay, *at, *after_how, *backoff, *time_to_run;
+  char **after;
+  int priority; /* -1: not given */
+  int retries;
+} CtlTerms;
+
 typedef struct
 {
   char *where; /* --dir or --endpoint; NULL: the usual place */
@@ -27,6 +36,7 @@ typedef struct
   int wait_s; /* --wait */
   gboolean json;
   gboolean verbose;
+  CtlTerms terms;
 
   IrisClient *client;
   GCancellable *cancellable; /* cancelled by the first SIGINT or SIGTERM */
@@ -39,6 +49,7 @@ typedef struct
   const char *summary;
   const char *description; /* below the options: details and examples */
   gboolean takes_hints;    /* --place and --strict */
+  gboolean takes_terms;    /* --delay to --time-to-run */
   const GOptionEntry *entries;
   int (*run) (Ctl *ctl, int argc, char **argv);
 } CtlCommand;
@@ -60,6 +71,15 @@ int ctl_connect (Ctl *ctl);
  * then wait. */
 void ctl_take_result (GObject *source, GAsyncResult *result, gpointer slot);
 GAsyncResult *ctl_wait (GAsyncResult **slot);
+
+/* The options, the check of what was typed (CTL_OK or CTL_USAGE after printing why not), and what
+ * they do to a request. */
+void ctl_terms_add_options (CtlTerms *terms, GOptionContext *context);
+int ctl_terms_check (const CtlTerms *terms, const char *command);
+void ctl_terms_apply (const CtlTerms *terms, IrisRequest *request);
+void ctl_terms_clear (CtlTerms *terms);
+gboolean ctl_parse_duration (const char *text, guint64 *ms);
+gboolean ctl_parse_time (const char *text, gint64 *ms);
 
 /* Gives a request the hint of the command line. */
 void ctl_hint (const Ctl *ctl, IrisRequest *request);

@@ -64,6 +64,14 @@ static const struct
                                                "and send the item again" },
   [IRIS_WIRE_ERROR_WORKER_LOST] = { "worker-lost", "too many workers were lost while they had the "
                                                    "item; look into their logs" },
+  [IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY] = { "unknown-dependency",
+                                           "an item that this one should come after is not known; "
+                                           "it never was, or ended long ago" },
+  [IRIS_WIRE_ERROR_DEPENDENCY_FAILED] = { "dependency-failed",
+                                          "an item that this one comes after failed" },
+  [IRIS_WIRE_ERROR_RAN_TOO_LONG] = { "ran-too-long",
+                                     "the item ran longer than its time to run; give it "
+                                     "more" },
 };
 
 /* The row of a code; the first one where the code has no meaning. */

@@ -44,6 +44,10 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_NO_SUCH_LEASE: `no-such-lease`: the lease has ended, or never was this worker's
  * @IRIS_WIRE_ERROR_NO_WORKER: `no-worker`: nobody serves the item's service any more
  * @IRIS_WIRE_ERROR_WORKER_LOST: `worker-lost`: too many workers were lost while they had the item
+ * @IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY: `unknown-dependency`: `after` names an item that is not
+ * known
+ * @IRIS_WIRE_ERROR_DEPENDENCY_FAILED: `dependency-failed`: an item that this one comes after failed
+ * @IRIS_WIRE_ERROR_RAN_TOO_LONG: `ran-too-long`: the item ran longer than its time to run
  *
  * Numbers never change their meaning and are never used again.
  *
@@ -76,6 +80,9 @@ typedef enum
   IRIS_WIRE_ERROR_NO_SUCH_LEASE = 25,
   IRIS_WIRE_ERROR_NO_WORKER = 26,
   IRIS_WIRE_ERROR_WORKER_LOST = 27,
+  IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY = 22,
+  IRIS_WIRE_ERROR_DEPENDENCY_FAILED = 23,
+  IRIS_WIRE_ERROR_RAN_TOO_LONG = 24,
 } IrisWireError;
 
 /**

@@ -66,6 +66,16 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_ITEM] = UINT64 (item, "item"),
   [IRIS_WIRE_KEY_WAIT_MS] = UINT64 (wait_ms, "wait-ms"),
   [IRIS_WIRE_KEY_DETACH] = OTHER (BOOLEAN, detach, "detach"),
+  [IRIS_WIRE_KEY_DELAY_MS] = UINT64 (delay_ms, "delay-ms"),
+  [IRIS_WIRE_KEY_AT_MS] = UINT64 (at_ms, "at-ms"),
+  [IRIS_WIRE_KEY_PRIORITY] = UINT32 (priority, "priority", 0, IRIS_WIRE_MOST_PRIORITY),
+  [IRIS_WIRE_KEY_AFTER] = OTHER (ARGS, after, "after"),
+  [IRIS_WIRE_KEY_AFTER_HOW] =
+      UINT32 (after_how, "after-how", IRIS_WIRE_AFTER_ALL, IRIS_WIRE_AFTER_SUCCESS),
+  [IRIS_WIRE_KEY_RETRIES] = UINT32 (retries, "retries", 0, G_MAXUINT32),
+  [IRIS_WIRE_KEY_BACKOFF_MS] = UINT64 (backoff_ms, "backoff-ms"),
+  [IRIS_WIRE_KEY_TIME_TO_RUN_MS] = UINT64 (time_to_run_ms, "time-to-run-ms"),
+  [IRIS_WIRE_KEY_ATTEMPTS] = UINT32 (attempts, "attempts", 1, G_MAXUINT32),
   [IRIS_WIRE_KEY_STREAM] = UINT64 (stream, "stream"),
   [IRIS_WIRE_KEY_DIRECTORY] = OTHER (RAW, directory, "directory"),
   [IRIS_WIRE_KEY_ENVIRONMENT] = OTHER (ARGS, environment, "environment"),
@@ -89,16 +99,19 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
 
+#define WAITING_KEYS                                                                 \
+  (K (DELAY_MS) | K (AT_MS) | K (PRIORITY) | K (AFTER) | K (AFTER_HOW) | K (RETRIES) \
+   | K (BACKOFF_MS) | K (TIME_TO_RUN_MS))
 #define KEEP_KEYS (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH))
 #define ITEM_KEYS                                                                           \
   (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET) \
-   | KEEP_KEYS)
+   | KEEP_KEYS | WAITING_KEYS)
 #define COMMAND_KEYS                                                                            \
   (K (STREAM) | K (DIRECTORY) | K (ENVIRONMENT) | K (CLEAR_ENVIRONMENT) | K (NICE) | K (LIMITS) \
    | K (TIME_LIMIT_MS) | K (GRACE_MS))
 #define RUN_KEYS                                                                               \
   (K (HOME) | K (PLACE) | K (WORKER) | K (QUEUE_NS) | K (RUN_NS) | K (BYTES) | K (EXIT_STATUS) \
-   | K (SIGNAL))
+   | K (SIGNAL) | K (ITEM) | K (ATTEMPTS))
 #define VERSION_KEYS (K (VERSION_MIN) | K (VERSION_MAX))
 #define WELCOME_KEYS \
   (VERSION_KEYS | K (CREDITS) | K (BYTE_CREDITS) | K (MAX_BODY) | K (SOCKET_PLACE))
@@ -146,11 +159,9 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_LIST_REPLY)] = { "LIST_REPLY", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_SHOW_REPLY)] = { "SHOW_REPLY", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_RESULT)] = { "RESULT",
-                                RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED)
-                                    | K (ITEM),
-                                0, TRUE },
-  [SLOT (IRIS_WIRE_ERROR_REPLY)] = { "ERROR",
-                                     ERROR_KEYS | LIMIT_KEYS | RUN_KEYS | K (ENDS) | K (ITEM),
+                                RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED), 0,
+                                TRUE },
+  [SLOT (IRIS_WIRE_ERROR_REPLY)] = { "ERROR", ERROR_KEYS | LIMIT_KEYS | RUN_KEYS | K (ENDS),
                                      ERROR_KEYS, FALSE },
   [SLOT (IRIS_WIRE_BUSY)] = { "BUSY", ERROR_KEYS | LIMIT_KEYS | K (RETRY_AFTER_MS), ERROR_KEYS,
                               FALSE },

@@ -187,6 +187,15 @@ typedef enum
   IRIS_WIRE_KEY_ITEM = 63,
   IRIS_WIRE_KEY_WAIT_MS = 64,
   IRIS_WIRE_KEY_DETACH = 65,
+  IRIS_WIRE_KEY_DELAY_MS = 70,
+  IRIS_WIRE_KEY_AT_MS = 71,
+  IRIS_WIRE_KEY_PRIORITY = 72,
+  IRIS_WIRE_KEY_AFTER = 73,
+  IRIS_WIRE_KEY_AFTER_HOW = 74,
+  IRIS_WIRE_KEY_RETRIES = 75,
+  IRIS_WIRE_KEY_BACKOFF_MS = 76,
+  IRIS_WIRE_KEY_TIME_TO_RUN_MS = 77,
+  IRIS_WIRE_KEY_ATTEMPTS = 79,
   IRIS_WIRE_KEY_STREAM = 90,
   IRIS_WIRE_KEY_DIRECTORY = 91,
   IRIS_WIRE_KEY_ENVIRONMENT = 92,
@@ -263,6 +272,37 @@ typedef enum
 } IrisWireChannel;
 
 /**
+ * IrisWireAfter:
+ * @IRIS_WIRE_AFTER_ALL: when all of them have ended, however
+ * @IRIS_WIRE_AFTER_ANY: when one of them has ended, however
+ * @IRIS_WIRE_AFTER_SUCCESS: when all of them have ended well; never, if one does not
+ *
+ * What an item waits for, of those that key 73 names; key 74.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  IRIS_WIRE_AFTER_ALL = 1,
+  IRIS_WIRE_AFTER_ANY = 2,
+  IRIS_WIRE_AFTER_SUCCESS = 3,
+} IrisWireAfter;
+
+/**
+ * IRIS_WIRE_MOST_PRIORITY:
+ *
+ * Priorities are 0 to this one, which comes first.
+ */
+#define IRIS_WIRE_MOST_PRIORITY 9
+
+/**
+ * IRIS_WIRE_DEFAULT_PRIORITY:
+ *
+ * The priority of an item that says none.
+ */
+#define IRIS_WIRE_DEFAULT_PRIORITY 5
+
+/**
  * IrisWireKeys: (skip)
  *
  * A set of keys below 128: bit k stands for key k.
@@ -332,9 +372,18 @@ typedef struct
  * @klass: key 60, an #IrisWireClass
  * @key: key 61, what makes two submissions the same item
  * @keep_ms: key 62, how long the item's end is kept, in milliseconds
- * @item: key 63, the number by which irisd knows a kept item, from 1
+ * @item: key 63, the number that irisd gave an item, from 1
  * @wait_ms: key 64, how long to wait for an item's end, in milliseconds
  * @detach: key 65, do not tell how the item ends
+ * @delay_ms: key 70, milliseconds from being accepted before which it does not run
+ * @at_ms: key 71, milliseconds since 1970 before which it does not run
+ * @priority: key 72, 0 to 9; higher comes first
+ * @after: key 73, the numbers of the items that it waits for, in decimal
+ * @after_how: key 74, an #IrisWireAfter
+ * @retries: key 75, how often it is tried again when it fails
+ * @backoff_ms: key 76, milliseconds before the first time that it is tried again
+ * @time_to_run_ms: key 77, milliseconds after which a run is stopped and counts as failed
+ * @attempts: key 79, how often it was run
  * @stream: key 90, send output as it comes, this many bytes without a MORE
  * @directory: key 91, the command's working directory
  * @environment: key 92, NAME=VALUE sets a variable of the command, NAME takes one away
@@ -432,6 +481,16 @@ typedef struct
   guint32 attempt;
   gboolean progress;
   gboolean again;
+
+  guint64 delay_ms;
+  guint64 at_ms;
+  guint64 backoff_ms;
+  guint64 time_to_run_ms;
+  IrisWireArgs after;
+  guint32 priority;
+  guint32 after_how;
+  guint32 retries;
+  guint32 attempts;
   IrisWireFrame body;
 } IrisWireMessage;
 

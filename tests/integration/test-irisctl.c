@@ -618,6 +618,94 @@ START_TEST (an_irisd_that_dies_is_an_error)
 }
 END_TEST
 
+/* What one process has sent does not stand in front of what another one sends. */
+START_TEST (a_flood_of_one_client_does_not_hold_up_another)
+{
+  enum
+  {
+    FLOOD = 50
+  };
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autofree char *log = g_strdup_printf ("%s/log", files);
+  g_autoptr (Client) flood = client_hello (irisd->front);
+  client_occupy (flood, gate, 0);
+  for (guint i = 0; i < FLOOD; i++)
+    {
+      IrisWireMessage item;
+      client_init_message (flood, &item, IRIS_WIRE_SUBMIT);
+      iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "command", -1);
+      iris_wire_message_set_args (
+          &item, (const char *const[]){ "sh", "-c", "echo flood >> \"$0\"", log, NULL });
+      iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 0);
+      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
+      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
+      client_send (flood, &item);
+    }
+  g_autoptr (GSubprocess)
+      quiet = spawn ((const char *const[]){ g_getenv ("IRISCTL"), "run", "--place", "0", "--strict",
+                                            "--", "sh", "-c", "echo quiet >> \"$0\"", log, NULL });
+  /* Until both are in irisd. */
+  for (;;)
+    {
+      g_autoptr (IrisWireStatus) counters = client_get_status (flood);
+      if (counters->accepted == FLOOD + 2)
+        break;
+    }
+  gate_open (gate);
+  collect (quiet, NULL);
+  assert_status (0);
+  for (guint i = 0; i < FLOOD + 1; i++)
+    client_receive_ending (flood);
+
+  g_autofree char *text = NULL;
+  ck_assert (g_file_get_contents (log, &text, NULL, NULL));
+  const char *line = strstr (text, "quiet\n");
+  ck_assert_ptr_nonnull (line);
+  /* Before it come what was with the scheduler, and the other's turn. */
+  ck_assert_int_le ((line - text) / (gssize) strlen ("flood\n"), 4);
+}
+END_TEST
+
+START_TEST (items_wait_for_a_time_and_for_each_other)
+{
+  irisctl ("send", "echo", "tea", "--delay", "150ms", "--json");
+  assert_status (0);
+  ck_assert_ptr_nonnull (strstr (out, "\"attempts\" : 1"));
+  ck_assert_ptr_nonnull (strstr (out, "\"item\" : 1"));
+  irisctl ("send", "echo", "milk", "--after", "1", "--after-how", "success", "--at", "@0",
+           "--priority", "9", "--verbose");
+  assert_status (0);
+  ck_assert_str_eq (out, "milk");
+  ck_assert_ptr_nonnull (strstr (err, "accepted as 2"));
+  irisctl ("send", "echo", "--after", "4711");
+  assert_status (2);
+  irisctl ("run", "--retries", "2", "--backoff", "1ms", "--json", "--", "false");
+  assert_status (1);
+  ck_assert_ptr_nonnull (strstr (out, "\"attempts\" : 3"));
+  irisctl ("run", "--time-to-run", "20ms", "--", "sleep", "1000");
+  assert_status (1);
+  ck_assert_ptr_nonnull (strstr (err, "time to run"));
+}
+END_TEST
+
+START_TEST (terms_that_cannot_be_read_are_refused)
+{
+  const char *const bad[][2] = { { "--delay", "soon" },      { "--delay", "-1s" },
+                                 { "--delay", "1y" },        { "--at", "tomorrow" },
+                                 { "--at", "@x" },           { "--priority", "10" },
+                                 { "--priority", "-2" },     { "--after", "x" },
+                                 { "--after-how", "none" },  { "--after-how", "all" },
+                                 { "--retries", "-1" },      { "--backoff", "1s" },
+                                 { "--time-to-run", "ages" } };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      irisctl ("send", "echo", bad[i][0], bad[i][1]);
+      assert_status (2);
+      ck_assert_ptr_nonnull (strstr (err, bad[i][0]));
+    }
+}
+END_TEST
+
 int
 main (void)
 {
@@ -645,6 +733,9 @@ main (void)
   tcase_add_test (tcase, kept_items_survive_and_are_looked_after);
   tcase_add_test (tcase, what_cannot_be_kept_is_said);
   tcase_add_test (tcase, an_irisd_that_dies_is_an_error);
+  tcase_add_test (tcase, a_flood_of_one_client_does_not_hold_up_another);
+  tcase_add_test (tcase, items_wait_for_a_time_and_for_each_other);
+  tcase_add_test (tcase, terms_that_cannot_be_read_are_refused);
   suite_add_tcase (suite, tcase);
   return run_suite (suite);
 }

@@ -183,17 +183,19 @@ START_TEST (a_cancelled_item_stays_cancelled)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
-  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autofree char *first = gate_new (irisd, "first"), *second = gate_new (irisd, "second");
+  g_autoptr (Client) other = client_hello (irisd->front);
   g_autoptr (Client) client = client_hello (irisd->front);
-  kept_submit_occupier (client, gate, 0);
-  kept_submit_occupier (client, gate, 1);
+  client_occupy (other, first, 0);
+  client_occupy (other, second, 1);
   IrisWireMessage item;
   kept_fill (client, &item, "echo", "never", IRIS_WIRE_CLASS_DURABLE);
   guint64 id = message_get_id (&item);
   guint64 number = kept_submit (client, &item);
   client_cancel (client, id);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  gate_open_wide (gate);
+  gate_open (first);
+  gate_open (second);
   const IrisWireMessage *ending = client_receive_ending (client);
   assert_error (ending, IRIS_WIRE_ERROR_CANCELLED);
   ck_assert_uint_eq (ending->item, number);

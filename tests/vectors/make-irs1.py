@@ -14,6 +14,8 @@ KEYS = {
     26: "exit-status", 27: "signal", 28: "stdout-length", 30: "truncated", 40: "code", 41: "error-name",
     42: "sentence", 43: "ends", 44: "limit", 45: "limit-value", 46: "retry-after-ms", 50: "count", 51: "target",
     52: "state", 53: "anywhere", 60: "class", 61: "key", 62: "keep-ms", 63: "item", 64: "wait-ms", 65: "detach",
+    70: "delay-ms", 71: "at-ms", 72: "priority", 73: "after",
+    74: "after-how", 75: "retries", 76: "backoff-ms", 77: "time-to-run-ms", 79: "attempts",
     80: "progress", 81: "fraction", 82: "note", 83: "capacity", 84: "lease-ms", 85: "again", 86: "attempt",
     87: "silence-ms", 90: "stream", 91: "directory", 92: "environment", 93: "clear-environment", 94: "nice",
     95: "limits", 96: "time-limit-ms", 97: "grace-ms", 98: "channel", 99: "grant",
@@ -162,6 +164,13 @@ valid("submit-path-bytes", "a file name that is not UTF-8 travels as binary", "S
 valid("submit-command", "a command; its input is the body", "SUBMIT",
       {10: "command", 13: "text/plain", 14: ["sort", "-r", "", "a \"quoted\"\nline", b"\xff"]}, b"b\na\n")
 valid("submit-long", "strings on both sides of msgpack's short form", "SUBMIT", {10: "s" * 31, 13: "c" * 32, 15: "p" * 300})
+valid("submit-delay", "runs after a second and a half, and not before a time of day", "SUBMIT",
+      {10: "echo", 70: 1500, 71: 1800000000000})
+valid("submit-priority", "comes before others; zero is the lowest", "SUBMIT", {10: "echo", 72: 0})
+valid("submit-after", "runs after the success of two items, named in decimal", "SUBMIT",
+      {10: "echo", 73: ["17", "18446744073709551615"], 74: 3})
+valid("submit-retries", "is tried again three times, and may run for a minute each time", "SUBMIT",
+      {10: "command", 14: ["true"], 75: 3, 76: 250, 77: 60000})
 valid("batch", "two items", "BATCH", {},
       array32([item(16, {10: "echo"}, b"one"), item(17, {10: "echo", 11: 1}, b"two")]), number=3,
       items=[text_of("SUBMIT", ident(16), {10: "echo"}, b"one"),
@@ -204,6 +213,7 @@ valid("map-reply", "two places", "MAP_REPLY", {}, pack(PLACES), value=plain(PLAC
 valid("map-reply-none", "no places", "MAP_REPLY", {}, pack([]), value=[])
 valid("accepted", "one item", "ACCEPTED", {50: 1}, number=2)
 valid("accepted-kept", "one item that is kept", "ACCEPTED", {50: 1, 63: 7}, number=2)
+valid("accepted-item", "one item, and its number", "ACCEPTED", {50: 1, 63: 17}, number=2)
 valid("accepted-none", "all items of a batch were refused", "ACCEPTED", {50: 0}, number=3)
 valid("cancelling-queued", "the item will not run", "CANCELLING", {52: 1}, number=4)
 valid("cancelling-running", "the item was asked to stop", "CANCELLING", {52: 2}, number=4)
@@ -231,6 +241,11 @@ valid("result-echo", "ends an item well", "RESULT", {19: 1, 20: 0, 21: 0, 23: 20
 valid("result-command", "a command that exited; three bytes of output, then two of standard error", "RESULT",
       {13: "application/octet-stream", 19: 0, 20: 0, 21: 3, 23: 2**32, 24: 2**33, 26: 1, 28: 3, 30: False}, b"outer")
 valid("result-killed", "a command that a signal killed", "RESULT", {27: 9, 28: 0, 30: True})
+valid("result-attempts", "an item with a number, which took three runs", "RESULT",
+      {19: 0, 20: 0, 21: 3, 26: 0, 28: 0, 63: 2**40, 79: 3})
+valid("error-ran-too-long", "an item that was stopped", "ERROR",
+      {19: 0, 20: 0, 40: 24, 41: "ran-too-long", 42: "the item was stopped after its time to run, 1000 ms", 43: True,
+       63: 18, 79: 4})
 valid("error-refused", "a request that is refused", "ERROR",
       {40: 5, 41: "unknown-service", 42: "there is no service \"ecko\"; ask with SERVICES which there are"})
 valid("error-ends", "an accepted item that failed", "ERROR",
@@ -348,6 +363,11 @@ bad_header("range-channel", "no such channel", "bad-argument", "816203", kind="O
 bad_header("type-environment", "a string for a list", "malformed", "820aa05ca3413d31")
 bad_header("type-stream", "true is no number of bytes", "malformed", "820aa05ac3")
 bad_header("missing-grant", "MORE of how much?", "malformed", "8133c410" + "00" * 16, kind="MORE")
+bad_header("range-priority", "above nine", "bad-argument", "820aa048" "0a")
+bad_header("range-after-how", "no such way", "bad-argument", "820aa04a" "04")
+bad_header("type-after", "a number in a list of strings", "malformed", "820aa0499111")
+bad_header("limit-after", "three items where two are allowed", "too-large", "820aa04993a131a132a133", limit="max-args",
+           limits={"max-args": 2})
 bad_header("depth", "nine levels", "too-large", "820aa011" + "91" * 7 + "90")
 bad_header("limit-string", "a service of 4097 bytes", "too-large", "810ada1001" + "73" * 4097, limit="max-string")
 bad_header("limit-header", "one byte too many", "too-large", "810aa40000000000", limit="max-header",

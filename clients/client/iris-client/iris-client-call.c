@@ -94,6 +94,29 @@ fill_question (IrisClientCall *self, IrisWireMessage *message)
 }
 
 static void
+fill_terms (const IrisRequest *request, IrisWireMessage *message)
+{
+  if (request->delay_ms > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_DELAY_MS, request->delay_ms);
+  if (request->at_ms >= 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_AT_MS, (guint64) request->at_ms);
+  if (request->priority >= 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_PRIORITY, (guint64) request->priority);
+  if (request->after_text != NULL)
+    {
+      iris_wire_message_set_list (message, IRIS_WIRE_KEY_AFTER,
+                                  (const char *const *) request->after_text);
+      iris_wire_message_set_uint (message, IRIS_WIRE_KEY_AFTER_HOW, request->after_how);
+    }
+  if (request->retries > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_RETRIES, request->retries);
+  if (request->retries > 0 && request->has_backoff)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_BACKOFF_MS, request->backoff_ms);
+  if (request->time_to_run_ms > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_TIME_TO_RUN_MS, request->time_to_run_ms);
+}
+
+static void
 fill_submit (IrisClientCall *self, IrisWireMessage *message)
 {
   IrisRequest *request = self->request;
@@ -113,9 +136,13 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
   set_string (message, IRIS_WIRE_KEY_KEY, request->key);
   if (request->keep_set)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_KEEP_MS, request->keep_ms);
-  /* How it ends is what counts; being accepted is only worth a message if nothing else comes. */
-  iris_wire_message_set_boolean (
-      message, request->detached ? IRIS_WIRE_KEY_DETACH : IRIS_WIRE_KEY_QUIET, TRUE);
+  fill_terms (request, message);
+  /* How it ends is what counts; being accepted is worth a message only if nothing else comes, or to
+   * who asks for it. */
+  if (request->detached)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_DETACH, TRUE);
+  else if (request->accepted == NULL)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_QUIET, TRUE);
   if (request->payload != NULL)
     {
       gsize size;

@@ -86,12 +86,19 @@ iris_client_channel_not_accepted (IrisClientChannel *self, IrisClientCall *call)
   iris_client_channel_wake (self);
 }
 
-/* Of a detached item that is all. */
+/* Whoever asked to be told is. Of a detached item that is all; else the call goes on. */
 static void
 iris_client_channel_accepted (IrisClientChannel *self, const IrisWireMessage *message)
 {
   IrisClientCall *call = iris_client_channel_find (self, message);
+  g_autoptr (IrisRequest) request = NULL;
 
+  if (call == NULL || call->type != IRIS_WIRE_SUBMIT || message->item == 0)
+    return;
+  request = iris_request_ref (call->request);
+  iris_request_tell_accepted (request, message->item);
+  /* Whoever was told may have ended it. */
+  call = iris_client_channel_find (self, message);
   if (call == NULL || !iris_client_call_is_detached (call))
     return;
   iris_client_channel_not_accepted (self, call);

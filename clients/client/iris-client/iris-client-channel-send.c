@@ -8,6 +8,7 @@
  */
 #include "iris-client-channel-private.h"
 #include "iris-client-error-private.h"
+#include "iris-request-private.h"
 
 /* An item up to this size is worth copying into a batch. */
 #define BATCH_ITEM_MAX (8 * 1024)
@@ -122,6 +123,8 @@ iris_client_channel_gather (IrisClientChannel *self)
       IrisWireMessage item;
 
       /* A batch tells the number of its first item only. */
+      if (call->request->accepted != NULL)
+        break;
       if (call->size > BATCH_ITEM_MAX || iris_client_call_is_detached (call)
           || !iris_client_credit_allows (&credit, call->size))
         break;
@@ -146,6 +149,7 @@ iris_client_channel_send_batch (IrisClientChannel *self, guint n_items, gint64 n
 
   iris_client_id_write (id, self->settings->prefix, serial);
   iris_wire_message_init (&message, IRIS_WIRE_BATCH, id);
+  iris_wire_message_set_boolean (&message, IRIS_WIRE_KEY_QUIET, TRUE);
   iris_wire_message_set_body (&message, body.data, body.size);
   if (!iris_client_channel_send (self, &message))
     return FALSE;

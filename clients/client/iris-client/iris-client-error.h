@@ -44,6 +44,9 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_NOT_DURABLE: this irisd keeps no journal, and so no items
  * @IRIS_CLIENT_ERROR_JOURNAL_FAILED: irisd could not write its journal
  * @IRIS_CLIENT_ERROR_NO_SUCH_ITEM: no item of that number is kept
+ * @IRIS_CLIENT_ERROR_UNKNOWN_DEPENDENCY: the item comes after one that irisd does not know
+ * @IRIS_CLIENT_ERROR_DEPENDENCY_FAILED: an item that this one comes after failed
+ * @IRIS_CLIENT_ERROR_RAN_TOO_LONG: the item ran longer than its time to run
  * @IRIS_CLIENT_ERROR_NO_SUCH_LEASE: the lease has ended, or never was this worker's
  * @IRIS_CLIENT_ERROR_NO_WORKER: nobody serves the item's service any more
  * @IRIS_CLIENT_ERROR_WORKER_LOST: too many workers were lost while they had the item
@@ -84,6 +87,9 @@ typedef enum
   IRIS_CLIENT_ERROR_NOT_DURABLE = 19,
   IRIS_CLIENT_ERROR_JOURNAL_FAILED = 20,
   IRIS_CLIENT_ERROR_NO_SUCH_ITEM = 21,
+  IRIS_CLIENT_ERROR_UNKNOWN_DEPENDENCY = 22,
+  IRIS_CLIENT_ERROR_DEPENDENCY_FAILED = 23,
+  IRIS_CLIENT_ERROR_RAN_TOO_LONG = 24,
   IRIS_CLIENT_ERROR_NO_SUCH_LEASE = 25,
   IRIS_CLIENT_ERROR_NO_WORKER = 26,
   IRIS_CLIENT_ERROR_WORKER_LOST = 27,

@@ -42,8 +42,24 @@ struct _IrisRequest
   gpointer output_data;
   GDestroyNotify output_destroy;
   gboolean sealed;
+
+  guint64 delay_ms;
+  gint64 at_ms;      /* -1: none */
+  int priority;      /* -1: none */
+  char **after_text; /* numbers in decimal, as they travel; NULL: none */
+  IrisRequestAfter after_how;
+  guint retries;
+  guint64 backoff_ms;
+  gboolean has_backoff;
+  guint64 time_to_run_ms;
+  guint64 item;
+  IrisRequestAcceptedFunc accepted;
+  gpointer accepted_data;
+  GDestroyNotify accepted_destroy;
 };
 
+void iris_request_clear_terms (IrisRequest *self);
+void iris_request_tell_accepted (IrisRequest *self, guint64 item);
 void iris_request_seal (IrisRequest *self, const guint8 id[IRIS_REQUEST_ID_SIZE]);
 
 G_END_DECLS

@@ -31,6 +31,8 @@ iris_request_new (const char *service)
   self = g_atomic_rc_box_new0 (IrisRequest);
   self->service = g_strdup (service);
   self->place = -1;
+  self->at_ms = -1;
+  self->priority = -1;
   return self;
 }
 
@@ -70,6 +72,7 @@ iris_request_clear (gpointer data)
   g_free (self->place_name);
   g_free (self->key);
   g_free (self->id);
+  iris_request_clear_terms (self);
 }
 
 /**

@@ -40,6 +40,36 @@ typedef enum
  */
 typedef struct _IrisRequest IrisRequest;
 
+/**
+ * IrisRequestAfter:
+ * @IRIS_REQUEST_AFTER_ALL: when all of them have ended, however
+ * @IRIS_REQUEST_AFTER_ANY: when one of them has ended, however
+ * @IRIS_REQUEST_AFTER_SUCCESS: when all of them have ended well; if one does not, the item fails
+ *
+ * What an item waits for, of those that it comes after. An item ends well by a result, and as a
+ * command by the exit status 0.
+ *
+ * Since: 0.1
+ */
+typedef enum
+{
+  IRIS_REQUEST_AFTER_ALL = 1,
+  IRIS_REQUEST_AFTER_ANY = 2,
+  IRIS_REQUEST_AFTER_SUCCESS = 3,
+} IrisRequestAfter;
+
+/**
+ * IrisRequestAcceptedFunc:
+ * @request: the request
+ * @item: the number that irisd gave the item
+ * @user_data: what was passed with the function
+ *
+ * Is told that irisd has accepted an item.
+ *
+ * Since: 0.1
+ */
+typedef void (*IrisRequestAcceptedFunc) (IrisRequest *request, guint64 item, gpointer user_data);
+
 IRIS_CLIENT_AVAILABLE_IN_ALL
 GType iris_request_get_type (void);
 IRIS_CLIENT_AVAILABLE_IN_ALL
@@ -107,6 +137,31 @@ void iris_request_set_output_func (IrisRequest *self,
                                    gpointer user_data,
                                    GDestroyNotify destroy);
 
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_delay (IrisRequest *self, guint64 delay_ms);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_time (IrisRequest *self, gint64 at_ms);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_priority (IrisRequest *self, int priority);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_after (IrisRequest *self,
+                             const guint64 *items,
+                             gsize n_items,
+                             IrisRequestAfter how);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_retries (IrisRequest *self, guint retries);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_backoff (IrisRequest *self, guint64 backoff_ms);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_time_to_run (IrisRequest *self, guint64 time_to_run_ms);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_accepted_func (IrisRequest *self,
+                                     IrisRequestAcceptedFunc func,
+                                     gpointer user_data,
+                                     GDestroyNotify destroy);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+guint64 iris_request_get_item (IrisRequest *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 const char *iris_request_get_service (IrisRequest *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL

@@ -41,6 +41,7 @@ iris_result_new_from_wire (const IrisWireMessage *message)
   self->run_ns = message->run_ns;
   self->bytes = message->bytes;
   self->item = message->item;
+  self->attempts = MAX (message->attempts, 1);
   return self;
 }
 

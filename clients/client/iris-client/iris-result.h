@@ -27,7 +27,8 @@ G_BEGIN_DECLS
  * @queue_ns: nanoseconds that it waited at its places
  * @run_ns: nanoseconds that it ran
  * @bytes: bytes that it worked on
- * @item: the number by which irisd knows a kept item, or 0
+ * @item: the number that irisd gave it, or 0 if it gave none
+ * @attempts: how often it was run; 1 unless it was tried again
  *
  * What came of a work item. Its fields are to be read only.
  *
@@ -50,6 +51,7 @@ typedef struct
   guint64 run_ns;
   guint64 bytes;
   guint64 item;
+  guint attempts;
 } IrisResult;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL

@@ -27,6 +27,7 @@ _irisctl_ask() {
 _irisctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command options="--help --dir --endpoint --wait"
+  local terms="--delay --at --priority --after --after-how --retries --backoff --time-to-run"
   command=$(_irisctl_command)
 
   case $previous in
@@ -43,6 +44,11 @@ _irisctl() {
     --state)
       mapfile -t COMPREPLY < <(compgen -W "queued running done failed cancelled" -- "$current")
       return ;;
+    --after-how)
+      mapfile -t COMPREPLY < <(compgen -W "all any success" -- "$current"); return ;;
+    --priority)
+      mapfile -t COMPREPLY < <(compgen -W "0 1 2 3 4 5 6 7 8 9" -- "$current"); return ;;
+    --delay | --at | --after | --retries | --backoff | --time-to-run) return ;;
     --hints)
       mapfile -t COMPREPLY < <(compgen -W "none round-robin by-directory" -- "$current"); return ;;
   esac
@@ -53,14 +59,14 @@ _irisctl() {
     wait | result) options="$options --json --verbose --timeout" ;;
     list) options="$options --json --verbose --state" ;;
     submit)
-      options="$options --json --verbose --place --strict --file --path --stdin --class --key"
+      options="$options $terms --json --verbose --place --strict --file --path --stdin --class --key"
       options="$options --keep --detach" ;;
-    send) options="$options --json --verbose --place --strict --file --path" ;;
+    send) options="$options $terms --json --verbose --place --strict --file --path" ;;
     run)
-      options="$options --json --verbose --place --strict --stdin --directory --env --clear-env"
+      options="$options $terms --json --verbose --place --strict --stdin --directory --env --clear-env"
       options="$options --nice --limit --timeout --grace --at-end" ;;
     map)
-      options="$options --json --verbose --place --strict --hints --in-flight --output --print" ;;
+      options="$options $terms --json --verbose --place --strict --hints --in-flight --output --print" ;;
     help) options="places services workers status send map run cancel submit wait result list show" ;;
   esac
   case $current in

@@ -52,3 +52,11 @@ complete -c irisctl -n "__fish_seen_subcommand_from wait result" -s t -l timeout
 complete -c irisctl -n "__fish_seen_subcommand_from list" -l state -x -a "queued running done failed cancelled" -d "only these"
 complete -c irisctl -n "__fish_seen_subcommand_from wait result show" -f -a \
   "(timeout 1 irisctl list 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "item"
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l delay -x -d "not before so much time has passed"
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l at -x -d "not before this time of day"
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l priority -x -a "0 1 2 3 4 5 6 7 8 9" -d "higher comes first"
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l after -x -d "after the item of this number"
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l after-how -x -a "all any success" -d "which of them"
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l retries -x -d "try again so often"
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l backoff -x -d "pause before the first try"
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l time-to-run -x -d "stop it after so long"

@@ -57,7 +57,9 @@ KEYS: Dict[str, Key] = {
     "retry-after-ms": _u32(46), "count": _u32(50), "target": Key(51, "id"), "state": _u32(52, 1, 5),
     "anywhere": Key(53, "bool"), "class": _u32(60, 0, 2), "key": Key(61, "bytes"), "keep-ms": _u64(62),
     "item": _u64(63), "wait-ms": _u64(64), "detach": Key(65, "bool"),
-    "progress": Key(80, "bool"), "fraction": _u32(81, 0, WHOLE), "note": Key(82, "text"),
+    "delay-ms": _u64(70), "at-ms": _u64(71), "priority": _u32(72, 0, 9), "after": Key(73, "list"),
+    "after-how": _u32(74, 1, 3), "retries": _u32(75), "backoff-ms": _u64(76), "time-to-run-ms": _u64(77),
+    "attempts": _u32(79, 1), "progress": Key(80, "bool"), "fraction": _u32(81, 0, WHOLE), "note": Key(82, "text"),
     "capacity": _u32(83), "lease-ms": _u64(84), "again": Key(85, "bool"), "attempt": _u32(86, 1),
     "silence-ms": _u64(87), "stream": _u64(90), "directory": Key(91, "bytes"), "environment": Key(92, "list"),
     "clear-environment": Key(93, "bool"), "nice": _i32(94, 0, 19), "limits": Key(95, "list"),
@@ -84,12 +86,14 @@ _VERSIONS = "version-min version-max"
 _RUN = "home place worker queue-ns run-ns bytes exit-status signal"
 _ERROR = "code error-name sentence"
 _KEEP = "class key keep-ms detach"
+_TERMS = "delay-ms at-ms priority after after-how retries backoff-ms time-to-run-ms"
 _COMMAND = "stream directory environment clear-environment nice limits time-limit-ms grace-ms"
 
 TYPES: Dict[str, Type] = {
     "HELLO": _type(0x01, _VERSIONS, "features name"),
     "MAP": _type(0x02),
-    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress " + _KEEP + " " + _COMMAND, True),
+    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress " + _KEEP + " " + _TERMS + " " + _COMMAND,
+                    True),
     "BATCH": _type(0x04, "", "quiet", True),
     "ACK": _type(0x05, "count"),
     "CANCEL": _type(0x06, "target", "anywhere"),
@@ -117,8 +121,8 @@ TYPES: Dict[str, Type] = {
     "PENDING": _type(0x8B, "state item"),
     "LIST_REPLY": _type(0x8C, body=True),
     "SHOW_REPLY": _type(0x8D, body=True),
-    "RESULT": _type(0x90, "", _RUN + " item content-type stdout-length truncated", True),
-    "ERROR": _type(0x91, _ERROR, _RUN + " item ends limit limit-value"),
+    "RESULT": _type(0x90, "", _RUN + " item attempts content-type stdout-length truncated", True),
+    "ERROR": _type(0x91, _ERROR, _RUN + " item attempts ends limit limit-value"),
     "BUSY": _type(0x92, _ERROR, "limit limit-value retry-after-ms"),
     "OUTPUT": _type(0x93, "channel", "", True),
     "PROGRESS": _type(0x94, "", "fraction note"),

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The options that say when an item runs, how often, and for how long.
+ */
+#include "irisctl.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_RETRIES 1000000
+
+void
+ctl_terms_add_options (CtlTerms *terms, GOptionContext *context)
+{
+  const GOptionEntry entries[] = {
+    { "delay", 0, 0, G_OPTION_ARG_STRING, &terms->delay,
+      "Do not run before so much time has passed", "TIME" },
+    { "at", 0, 0, G_OPTION_ARG_STRING, &terms->at, "Do not run before this time of day", "WHEN" },
+    { "priority", 0, 0, G_OPTION_ARG_INT, &terms->priority,
+      "0 to 9, higher comes first (default: 5)", "N" },
+    { "after", 0, 0, G_OPTION_ARG_STRING_ARRAY, &terms->after,
+      "Run after the item of this number, as --verbose shows it; may be repeated", "ITEM" },
+    { "after-how", 0, 0, G_OPTION_ARG_STRING, &terms->after_how,
+      "After which of them: all (default), any, or success of all", "HOW" },
+    { "retries", 0, 0, G_OPTION_ARG_INT, &terms->retries, "Try again so often if it fails", "N" },
+    { "backoff", 0, 0, G_OPTION_ARG_STRING, &terms->backoff,
+      "The pause before the first of them, which doubles each time (default: 1s)", "TIME" },
+    { "time-to-run", 0, 0, G_OPTION_ARG_STRING, &terms->time_to_run,
+      "Stop it when it has run so long; that counts as failed", "TIME" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
+void
+ctl_terms_clear (CtlTerms *terms)
+{
+  g_free (terms->delay);
+  g_free (terms->at);
+  g_free (terms->after_how);
+  g_free (terms->backoff);
+  g_free (terms->time_to_run);
+  g_strfreev (terms->after);
+}
+
+/* A number of seconds, or one with ms, s, m, h or d behind it. */
+gboolean
+ctl_parse_duration (const char *text, guint64 *ms)
+{
+  static const struct
+  {
+    const char *name;
+    double ms;
+  } units[] = { { "ms", 1 },  { "", 1e3 },    { "s", 1e3 },
+                { "m", 6e4 }, { "h", 3.6e6 }, { "d", 8.64e7 } };
+  char *end;
+  double number;
+
+  if (!g_ascii_isdigit (text[0]) && text[0] != '.')
+    return FALSE;
+  number = g_ascii_strtod (text, &end);
+  for (guint i = 0; i < G_N_ELEMENTS (units); i++)
+    if (g_str_equal (units[i].name, end) && number * units[i].ms < 1e18)
+      {
+        *ms = (guint64) ceil (number * units[i].ms);
+        return TRUE;
+      }
+
+  return FALSE;
+}
+
+/* Seconds since 1970 behind an @, or ISO 8601, in local time unless it names a zone. */
+gboolean
+ctl_parse_time (const char *text, gint64 *ms)
+{
+  g_autoptr (GTimeZone) local = g_time_zone_new_local ();
+  g_autoptr (GDateTime) when = NULL;
+
+  if (text[0] == '@')
+    {
+      guint64 seconds;
+
+      if (!g_ascii_string_to_unsigned (text + 1, 10, 0, G_MAXINT64 / 1000, &seconds, NULL))
+        return FALSE;
+      *ms = (gint64) seconds * 1000;
+      return TRUE;
+    }
+  when = g_date_time_new_from_iso8601 (text, local);
+  if (when == NULL || g_date_time_to_unix (when) < 0)
+    return FALSE;
+  *ms = g_date_time_to_unix (when) * 1000 + g_date_time_get_microsecond (when) / 1000;
+
+  return TRUE;
+}
+
+/* 0 if there is no such word. */
+static int
+parse_after_how (const char *text)
+{
+  static const char *const names[] = { NULL, "all", "any", "success" };
+
+  for (guint i = 1; i < G_N_ELEMENTS (names); i++)
+    if (g_str_equal (names[i], text))
+      return (int) i;
+
+  return 0;
+}
+
+static int
+check_duration (const char *command, const char *option, const char *text)
+{
+  guint64 ms;
+
+  return text == NULL || ctl_parse_duration (text, &ms)
+             ? CTL_OK
+             : ctl_fail (CTL_USAGE,
+                         "%s: --%s takes a time such as 90, 1.5s, 200ms, 5m, 2h or 1d, not “%s”",
+                         command, option, text);
+}
+
+static int
+check_after (const CtlTerms *terms, const char *command)
+{
+  guint64 item;
+
+  for (guint i = 0; terms->after != NULL && terms->after[i] != NULL; i++)
+    if (!g_ascii_string_to_unsigned (terms->after[i], 10, 1, G_MAXUINT64, &item, NULL))
+      return ctl_fail (CTL_USAGE, "%s: --after takes the number of an item, not “%s”", command,
+                       terms->after[i]);
+  if (terms->after_how != NULL && parse_after_how (terms->after_how) == 0)
+    return ctl_fail (CTL_USAGE, "%s: --after-how takes all, any or success, not “%s”", command,
+                     terms->after_how);
+  if (terms->after_how != NULL && terms->after == NULL)
+    return ctl_fail (CTL_USAGE, "%s: --after-how needs --after", command);
+
+  return CTL_OK;
+}
+
+int
+ctl_terms_check (const CtlTerms *terms, const char *command)
+{
+  gint64 at;
+
+  if (check_duration (command, "delay", terms->delay) != CTL_OK
+      || check_duration (command, "backoff", terms->backoff) != CTL_OK
+      || check_duration (command, "time-to-run", terms->time_to_run) != CTL_OK)
+    return CTL_USAGE;
+  if (terms->at != NULL && !ctl_parse_time (terms->at, &at))
+    return ctl_fail (CTL_USAGE,
+                     "%s: --at takes a time such as 2026-12-24T18:00:00 or @1800000000, not “%s”",
+                     command, terms->at);
+  if (terms->priority < -1 || terms->priority > 9)
+    return ctl_fail (CTL_USAGE, "%s: --priority takes 0 to 9, not %d", command, terms->priority);
+  if (terms->retries < 0 || terms->retries > MAX_RETRIES)
+    return ctl_fail (CTL_USAGE, "%s: --retries takes 0 to %d, not %d", command, MAX_RETRIES,
+                     terms->retries);
+  if (terms->backoff != NULL && terms->retries == 0)
+    return ctl_fail (CTL_USAGE, "%s: --backoff needs --retries", command);
+
+  return check_after (terms, command);
+}
+
+void
+ctl_terms_apply (const CtlTerms *terms, IrisRequest *request)
+{
+  guint64 ms;
+  gint64 at;
+
+  if (terms->delay != NULL && ctl_parse_duration (terms->delay, &ms))
+    iris_request_set_delay (request, ms);
+  if (terms->at != NULL && ctl_parse_time (terms->at, &at))
+    iris_request_set_time (request, at);
+  iris_request_set_priority (request, terms->priority);
+  iris_request_set_retries (request, (guint) terms->retries);
+  if (terms->backoff != NULL && ctl_parse_duration (terms->backoff, &ms))
+    iris_request_set_backoff (request, ms);
+  if (terms->time_to_run != NULL && ctl_parse_duration (terms->time_to_run, &ms))
+    iris_request_set_time_to_run (request, ms);
+  if (terms->after != NULL)
+    {
+      guint n = g_strv_length (terms->after);
+      g_autofree guint64 *items = g_new (guint64, n);
+
+      for (guint i = 0; i < n; i++)
+        g_ascii_string_to_unsigned (terms->after[i], 10, 1, G_MAXUINT64, &items[i], NULL);
+      iris_request_set_after (request, items, n,
+                              terms->after_how != NULL
+                                  ? (IrisRequestAfter) parse_after_how (terms->after_how)
+                                  : IRIS_REQUEST_AFTER_ALL);
+    }
+}

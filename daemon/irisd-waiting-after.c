@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Items that come after others.
+ *
+ * An item can come only after items whose ids are known, and its own id is made after theirs. So
+ * each edge leads from a lower id to a higher one: there is no cycle, and none has to be looked
+ * for.
+ *
+ * That an item has ended is remembered for a while, with how: who asks for an item to come after
+ * another cannot know whether that one has ended meanwhile. What is remembered is bounded; an id
+ * that is forgotten is as unknown as one that never was.
+ *
+ * (The library's intervals order functions that are known when the graph is built, and hold each of
+ * them alive; what is needed here is a record of outcomes by number, also of what ended long ago,
+ * and `any`, which points of intervals do not have.)
+ */
+#include "irisd-waiting-after.h"
+
+typedef struct _IrisdAfterNode IrisdAfterNode;
+
+struct _IrisdAfterLink
+{
+  IrisdAfterNode *node; /* NULL: dealt with */
+  IrisdDependent *dependent;
+  TAILQ_ENTRY (_IrisdAfterLink) among;
+};
+
+struct _IrisdAfterNode
+{
+  guint64 id;
+  gboolean ended;
+  gboolean well;
+  TAILQ_HEAD (, _IrisdAfterLink) links;
+};
+
+/**
+ * irisd_after_init:
+ * @self: (out caller-allocates): a record of nothing
+ * @n_remembered: how many items are remembered that have ended
+ */
+void
+irisd_after_init (IrisdAfter *self, guint n_remembered)
+{
+  *self = (IrisdAfter){ .nodes = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free),
+                        .n_remembered = n_remembered };
+  g_queue_init (&self->ended);
+}
+
+/**
+ * irisd_after_clear:
+ * @self: a record in which nobody waits
+ */
+void
+irisd_after_clear (IrisdAfter *self)
+{
+  g_queue_clear (&self->ended);
+  g_clear_pointer (&self->nodes, g_hash_table_unref);
+}
+
+/**
+ * irisd_after_add:
+ * @self: the record
+ * @id: a new item
+ */
+void
+irisd_after_add (IrisdAfter *self, guint64 id)
+{
+  IrisdAfterNode *node = g_new0 (IrisdAfterNode, 1);
+  node->id = id;
+  TAILQ_INIT (&node->links);
+  g_hash_table_insert (self->nodes, &node->id, node);
+}
+
+/* Takes back all that it still waits for. */
+static void
+unlink_all (IrisdDependent *dependent)
+{
+  for (guint i = 0; i < dependent->n_links; i++)
+    {
+      IrisdAfterLink *link = &dependent->links[i];
+      if (link->node != NULL)
+        TAILQ_REMOVE (&link->node->links, link, among);
+    }
+  g_clear_pointer (&dependent->links, g_free);
+  dependent->n_links = 0;
+}
+
+/* One of those that it comes after has ended. */
+static void
+judge (IrisdDependent *dependent, guint64 id, gboolean well)
+{
+  dependent->n_pending--;
+  if (!well && dependent->how == IRIS_WIRE_AFTER_SUCCESS)
+    {
+      dependent->verdict = IRISD_VERDICT_FAIL;
+      dependent->blame = id;
+    }
+  else if (dependent->n_pending == 0 || dependent->how == IRIS_WIRE_AFTER_ANY)
+    dependent->verdict = IRISD_VERDICT_GO;
+}
+
+static void
+forget_oldest (IrisdAfter *self)
+{
+  while (self->ended.length > self->n_remembered)
+    {
+      IrisdAfterNode *node = g_queue_pop_head (&self->ended);
+      g_hash_table_remove (self->nodes, &node->id);
+    }
+}
+
+/**
+ * irisd_after_end:
+ * @self: the record
+ * @id: an item; one that is not known or has ended is passed over
+ * @well: how it ended
+ *
+ * Returns: (nullable): a list of those that waited for it and have got their verdict, in the order
+ *   in which they began to wait
+ */
+IrisdDependent *
+irisd_after_end (IrisdAfter *self, guint64 id, gboolean well)
+{
+  IrisdAfterNode *node = g_hash_table_lookup (self->nodes, &id);
+  if (node == NULL || node->ended)
+    return NULL;
+  IrisdDependent *decided = NULL, **last = &decided;
+  node->ended = TRUE;
+  node->well = well;
+  IrisdAfterLink *link;
+  while ((link = TAILQ_FIRST (&node->links)) != NULL)
+    {
+      IrisdDependent *dependent = link->dependent;
+      TAILQ_REMOVE (&node->links, link, among);
+      link->node = NULL;
+      judge (dependent, id, well);
+      if (dependent->verdict == IRISD_VERDICT_NONE)
+        continue;
+      unlink_all (dependent);
+      *last = dependent;
+      last = &dependent->next;
+    }
+  g_queue_push_tail (&self->ended, node);
+  forget_oldest (self);
+  return decided;
+}
+
+/* Links to a node, or judges at once if it has ended. */
+static void
+link_to (IrisdDependent *dependent, IrisdAfterNode *node)
+{
+  if (node->ended)
+    {
+      judge (dependent, node->id, node->well);
+      return;
+    }
+  IrisdAfterLink *link = &dependent->links[dependent->n_links++];
+  link->node = node;
+  link->dependent = dependent;
+  TAILQ_INSERT_TAIL (&node->links, link, among);
+}
+
+/**
+ * irisd_after_wait:
+ * @self: the record
+ * @dependent: who waits
+ * @ids: (array length=n): for whom
+ * @n: how many, from 1
+ * @how: for which of them, and how they have to end
+ * @unknown: (out): an id that is not known
+ *
+ * If all have ended that matter, @dependent has its verdict at once.
+ *
+ * Returns: whether all ids are known; else nothing has changed
+ */
+gboolean
+irisd_after_wait (IrisdAfter *self,
+                  IrisdDependent *dependent,
+                  const guint64 *ids,
+                  guint n,
+                  IrisWireAfter how,
+                  guint64 *unknown)
+{
+  for (guint i = 0; i < n; i++)
+    if (!g_hash_table_contains (self->nodes, &ids[i]))
+      {
+        *unknown = ids[i];
+        return FALSE;
+      }
+  dependent->how = how;
+  dependent->n_pending = n;
+  dependent->links = g_new0 (IrisdAfterLink, n);
+  for (guint i = 0; i < n && dependent->verdict == IRISD_VERDICT_NONE; i++)
+    link_to (dependent, g_hash_table_lookup (self->nodes, &ids[i]));
+  if (dependent->verdict != IRISD_VERDICT_NONE)
+    unlink_all (dependent);
+  return TRUE;
+}
+
+/**
+ * irisd_after_withdraw:
+ * @self: the record
+ * @dependent: who waits no longer, if it did
+ */
+void
+irisd_after_withdraw (IrisdAfter *self, IrisdDependent *dependent)
+{
+  unlink_all (dependent);
+}

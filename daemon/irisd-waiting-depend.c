@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A gateway's jobs that come after others, which may be those of any gateway.
+ *
+ * What has ended and who waits for it is shared and under one lock, which only items with an id
+ * take. A gateway that notes an end takes out those that are decided by it; their own gateways are
+ * told by a letter that each job carries for that, once. Until that letter is read the job is
+ * neither ended nor freed: whoever wants it back is told that it is too late.
+ */
+#include "irisd-gateway-private.h"
+#include "irisd-outside.h"
+
+/* The ids of key 73. NULL if one is no number. */
+static guint64 *
+read_ids (const IrisWireMessage *item, GError **error)
+{
+  g_autofree guint64 *ids = g_new (guint64, item->after.n);
+  IrisWireArgsIter iter;
+  IrisWireString text;
+  iris_wire_args_iter_init (&iter, &item->after);
+  for (guint i = 0; iris_wire_args_iter_next (&iter, &text); i++)
+    {
+      g_autofree char *digits = iris_wire_string_dup (&text);
+      if (g_ascii_string_to_unsigned (digits, 10, 1, G_MAXUINT64, &ids[i], NULL))
+        continue;
+      g_set_error (
+          error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+          "element %u of key 73 (after) is no id of an item: ACCEPTED and RESULT tell them "
+          "in key 63",
+          i);
+      return NULL;
+    }
+  return g_steal_pointer (&ids);
+}
+
+/**
+ * irisd_gateway_register:
+ * @self: the gateway
+ * @job: a new job
+ * @item: (nullable): the SUBMIT that it was made of, if it can come after others
+ * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
+ *
+ * Makes the job known under its id, if it has one, and has it wait for those that it comes after.
+ *
+ * Returns: whether all of those are known
+ */
+gboolean
+irisd_gateway_register (IrisdGateway *self,
+                        IrisdJob *job,
+                        const IrisWireMessage *item,
+                        GError **error)
+{
+  if (job->id == 0)
+    return TRUE;
+  guint n = item != NULL ? item->after.n : 0;
+  g_autofree guint64 *ids = n > 0 ? read_ids (item, error) : NULL;
+  if (n > 0 && ids == NULL)
+    return FALSE;
+
+  IrisdCore *core = self->core;
+  IrisWireAfter how = n > 0 && item->after_how != 0 ? item->after_how : IRIS_WIRE_AFTER_ALL;
+  guint64 unknown = 0;
+  pthread_mutex_lock (&core->after_lock);
+  gboolean known = ids == NULL
+                   || irisd_after_wait (&core->after, &job->terms->dependent, ids, n, how,
+                                        &unknown);
+  gboolean decided = ids != NULL && job->terms->dependent.verdict != IRISD_VERDICT_NONE;
+  if (known)
+    irisd_after_add (&core->after, job->id);
+  pthread_mutex_unlock (&core->after_lock);
+  if (!known)
+    {
+      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY,
+                   "there is no item %" G_GUINT64_FORMAT
+                   " to come after: it never was, or ended long ago (limit remembered-items)",
+                   unknown);
+      return FALSE;
+    }
+  job->stage = ids != NULL ? IRISD_STAGE_AFTER : IRISD_STAGE_HANDED;
+  if (decided)
+    irisd_mailbox_post (&self->mailbox, &job->terms->decided);
+  return TRUE;
+}
+
+/**
+ * irisd_gateway_stop_depending:
+ * @self: the gateway
+ * @job: a job that waits for others
+ *
+ * Returns: whether it waits no longer; otherwise it is decided, and a letter says so
+ */
+gboolean
+irisd_gateway_stop_depending (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdCore *core = self->core;
+  IrisdDependent *dependent = &job->terms->dependent;
+  pthread_mutex_lock (&core->after_lock);
+  gboolean waits = dependent->verdict == IRISD_VERDICT_NONE;
+  if (waits)
+    irisd_after_withdraw (&core->after, dependent);
+  pthread_mutex_unlock (&core->after_lock);
+  return waits;
+}
+
+/**
+ * irisd_gateway_take_decision:
+ * @self: the gateway
+ * @letter: of a job that waited for others, and is decided
+ */
+void
+irisd_gateway_take_decision (IrisdGateway *self, IrisdLetter *letter)
+{
+  IrisdTerms *terms = (IrisdTerms *) ((char *) letter - G_STRUCT_OFFSET (IrisdTerms, decided));
+  IrisdJob *job = terms->job;
+  job->stage = IRISD_STAGE_HANDED;
+  if (job->ended || irisd_peer_is_gone (job->peer)
+      || irisd_job_get_state (job) == IRISD_JOB_CANCELLED)
+    irisd_gateway_end_job (self, job);
+  else if (terms->dependent.verdict == IRISD_VERDICT_GO)
+    irisd_gateway_advance (self, job);
+  else
+    {
+      irisd_job_fail (job, IRIS_WIRE_ERROR_DEPENDENCY_FAILED,
+                      "the item %" G_GUINT64_FORMAT
+                      ", after whose success this one was to run, did not end well",
+                      terms->dependent.blame);
+      irisd_gateway_end_job (self, job);
+    }
+}
+
+/**
+ * irisd_gateway_uncount:
+ * @self: the gateway
+ * @job: a job that was admitted by the rules for clients and services
+ *
+ * Takes it out of what is counted for them.
+ */
+void
+irisd_gateway_uncount (IrisdGateway *self, IrisdJob *job)
+{
+  if (!job->counted)
+    return;
+  job->counted = FALSE;
+  irisd_fair_rules_release (&self->core->rules, job->peer->client,
+                            job->task != NULL ? job->task->service : job->service->name,
+                            job->payload_size, g_get_monotonic_time ());
+}
+
+/**
+ * irisd_gateway_note_end:
+ * @self: the gateway
+ * @job: a job that ends
+ *
+ * Takes it out of what is counted, and tells those that come after it. Once for each job.
+ */
+void
+irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdCore *core = self->core;
+  irisd_gateway_uncount (self, job);
+  if (job->id == 0)
+    return;
+  gboolean well = irisd_job_get_state (job) != IRISD_JOB_CANCELLED && !irisd_job_has_failed (job);
+  pthread_mutex_lock (&core->after_lock);
+  IrisdDependent *decided = irisd_after_end (&core->after, job->id, well);
+  pthread_mutex_unlock (&core->after_lock);
+  while (decided != NULL)
+    {
+      IrisdDependent *next = decided->next;
+      IrisdTerms *terms = (IrisdTerms *) ((char *) decided
+                                          - G_STRUCT_OFFSET (IrisdTerms, dependent));
+      irisd_mailbox_post (terms->job->mailbox, &terms->decided);
+      decided = next;
+    }
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A gateway's jobs on their way to the scheduler, and back to it when they are tried again.
+ *
+ * An accepted job passes three stages, each of which may be empty: what it comes after (a record
+ * that all gateways share, under its lock), its time (this gateway's own), and the gate of its home
+ * (which all gateways share, under its lock). A plain job has only the gate. Then the scheduler has
+ * it. A job that failed and may be tried again begins anew, with a pause for its time.
+ *
+ * Whoever holds a job that waits: its gateway, except at the gate, through which another gateway
+ * may let it. So who wants it back asks, by irisd_gateway_withdraw(), and may be told that it is
+ * too late: then it comes back from the scheduler, or as a letter, like any other.
+ *
+ * What is back makes room at its gate; the room of all letters of one turn is made together, and
+ * filled with whoever is next there, of any gateway.
+ */
+#include "irisd-gateway-private.h"
+#include "irisd-outside.h"
+
+/* Entries that are taken from a gate at once. */
+#define NEXT_AT_ONCE 64
+
+/* What an unknown service is taken to need. */
+#define UNKNOWN_RUN_NS (1000 * 1000)
+
+/* Bytes of payload that count as one unit of cost. */
+#define BYTES_PER_COST (64 * 1024)
+
+/* The weight of a new run in a service's typical time: one in so many. */
+#define TYPICAL_WEIGHT 8
+
+static guint64
+typical_run_ns (IrisdGateway *self, const IrisdService *service)
+{
+  gpointer known = g_hash_table_lookup (self->typical_ns, service);
+  return known != NULL ? GPOINTER_TO_SIZE (known) : UNKNOWN_RUN_NS;
+}
+
+static guint32
+cost_of (IrisdGateway *self, const IrisdJob *job)
+{
+  guint64 cost = 1 + typical_run_ns (self, job->service) / IRISD_COST_NS
+                 + job->charge / BYTES_PER_COST;
+  return (guint32) MIN (cost, IRISD_FAIR_MOST_COST);
+}
+
+/* What a service needs is learnt from what it needed. A run that took much longer than those before
+ * it was perhaps only kept off its processor, so it counts as twice as long at most: a service that
+ * does get slower is followed within some dozens of runs. */
+static void
+learn (IrisdGateway *self, const IrisdJob *job)
+{
+  if (!irisd_job_has_run (job))
+    return;
+  gint64 before = (gint64) typical_run_ns (self, job->service);
+  gint64 run_ns = MIN (job->ended_ns - job->started_ns, 2 * before + TYPICAL_WEIGHT);
+  gint64 now = before + (run_ns - before) / TYPICAL_WEIGHT;
+  g_hash_table_insert (self->typical_ns, (gpointer) job->service,
+                       GSIZE_TO_POINTER ((gsize) MAX (now, 1)));
+}
+
+static void
+enter_gate (IrisdGateway *self, IrisdJob *job)
+{
+  /* What worker processes do does not occupy a place. */
+  if (job->task != NULL)
+    {
+      job->stage = IRISD_STAGE_HANDED;
+      irisd_outside_queue (self->core->outside, job);
+      return;
+    }
+  job->fair.cost = cost_of (self, job);
+  job->stage = IRISD_STAGE_GATE;
+  if (irisd_fair_gate_enter (&self->core->gates[job->home], &job->fair, job->peer->client))
+    irisd_job_hand_over (job);
+}
+
+static void
+wait_for_time (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdClock clock;
+  gint64 due_us;
+  IrisdTimes now = irisd_times_now ();
+  if (job->terms == NULL || !irisd_terms_get_due (job->terms, &now, &clock, &due_us))
+    {
+      enter_gate (self, job);
+      return;
+    }
+  job->stage = IRISD_STAGE_TIME;
+  irisd_waiting_add (&self->waiting, &job->terms->waiter, clock, due_us);
+}
+
+/* Fails a job that nobody else holds. */
+static void
+fail_waiting (IrisdGateway *self, IrisdJob *job)
+{
+  irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                  "irisd ended while the item waited: send it again when irisd is back");
+  irisd_gateway_end_job (self, job);
+}
+
+/**
+ * irisd_gateway_advance:
+ * @self: the gateway
+ * @job: (transfer full): a job that comes after nothing that has not ended
+ *
+ * Sends a job on its way: to wait for its time, to its gate, to the scheduler.
+ */
+void
+irisd_gateway_advance (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdPhase phase = irisd_gateway_get_phase (self);
+  if (phase >= IRISD_PHASE_STOPPING)
+    {
+      fail_waiting (self, job);
+      return;
+    }
+  wait_for_time (self, job);
+  /* A draining irisd does not wait for a clock. */
+  if (job->stage == IRISD_STAGE_TIME && phase != IRISD_PHASE_SERVING
+      && irisd_gateway_withdraw (self, job))
+    fail_waiting (self, job);
+}
+
+/**
+ * irisd_gateway_withdraw:
+ * @self: the gateway
+ * @job: a job of it that has not come back
+ *
+ * Returns: whether it waited, and is nobody else's now; otherwise it will come back
+ */
+gboolean
+irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job)
+{
+  gboolean withdrawn = FALSE;
+  switch (job->stage)
+    {
+    case IRISD_STAGE_GATE:
+      withdrawn = irisd_fair_gate_withdraw (&self->core->gates[job->home], &job->fair);
+      break;
+    case IRISD_STAGE_TIME:
+      withdrawn = irisd_waiting_remove (&self->waiting, &job->terms->waiter);
+      break;
+    case IRISD_STAGE_AFTER:
+      withdrawn = irisd_gateway_stop_depending (self, job);
+      break;
+    case IRISD_STAGE_HANDED:
+      break;
+    }
+  if (withdrawn)
+    job->stage = IRISD_STAGE_HANDED;
+  return withdrawn;
+}
+
+/**
+ * irisd_gateway_note_return:
+ * @self: the gateway
+ * @job: a job that the scheduler gave back
+ *
+ * Notes the room that it makes, and what is to be learnt from its run.
+ */
+void
+irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job)
+{
+  job->stage = IRISD_STAGE_HANDED;
+  if (job->task == NULL)
+    {
+      IrisdRoom *room = &self->room[job->home];
+      room->items++;
+      room->cost += job->fair.cost;
+      self->any_room = TRUE;
+      learn (self, job);
+    }
+  if (job->terms != NULL)
+    irisd_waiting_remove (&self->waiting, &job->terms->waiter);
+}
+
+static void
+fill_room (IrisdGateway *self, IrisdFairGate *gate)
+{
+  IrisdFairEntry *entries[NEXT_AT_ONCE];
+  guint n;
+  do
+    {
+      n = irisd_fair_gate_next (gate, entries, NEXT_AT_ONCE);
+      for (guint i = 0; i < n; i++)
+        irisd_job_hand_over (irisd_job_from_fair (entries[i]));
+    }
+  while (n == NEXT_AT_ONCE);
+}
+
+/**
+ * irisd_gateway_make_room:
+ * @self: the gateway
+ *
+ * Lets others through for all that came back. A gateway that stops lets nobody through: what waits
+ * at the gate is taken out of it by those whose it is.
+ */
+void
+irisd_gateway_make_room (IrisdGateway *self)
+{
+  if (!self->any_room)
+    return;
+  self->any_room = FALSE;
+  for (guint place = 0; place < self->core->n_places; place++)
+    {
+      IrisdRoom *room = &self->room[place];
+      if (room->items == 0)
+        continue;
+      irisd_fair_gate_leave (&self->core->gates[place], room->items, room->cost);
+      *room = (IrisdRoom){ 0 };
+      if (irisd_gateway_get_phase (self) < IRISD_PHASE_STOPPING)
+        fill_room (self, &self->core->gates[place]);
+    }
+}
+
+/* Its run has taken as long as it may. */
+static void
+stop_overrun (IrisdJob *job)
+{
+  if (irisd_job_get_state (job) != IRISD_JOB_RUNNING)
+    return;
+  job->terms->overran = TRUE;
+  irisd_job_cancel (job);
+}
+
+static IrisdJob *
+job_of_waiter (IrisdWaiter *waiter)
+{
+  return ((IrisdTerms *) ((char *) waiter - G_STRUCT_OFFSET (IrisdTerms, waiter)))->job;
+}
+
+/**
+ * irisd_gateway_wake_due:
+ * @self: the gateway
+ *
+ * Sends on what has reached its time, and stops what has run too long.
+ */
+void
+irisd_gateway_wake_due (IrisdGateway *self)
+{
+  if (irisd_waiting_get_count (&self->waiting) == 0)
+    return;
+  IrisdTimes now = irisd_times_now ();
+  IrisdWaiter *waiter;
+  while ((waiter = irisd_waiting_pop_due (&self->waiting, &now)) != NULL)
+    {
+      IrisdJob *job = job_of_waiter (waiter);
+      if (job->stage == IRISD_STAGE_TIME)
+        irisd_gateway_advance (self, job);
+      else
+        stop_overrun (job);
+    }
+}
+
+/**
+ * irisd_gateway_get_due_us:
+ * @self: the gateway
+ *
+ * Returns: the monotonic time at which to look for what is due; 0 if nothing waits
+ */
+gint64
+irisd_gateway_get_due_us (IrisdGateway *self)
+{
+  if (irisd_waiting_get_count (&self->waiting) == 0)
+    return 0;
+  IrisdTimes now = irisd_times_now ();
+  return now.us[IRISD_CLOCK_STEADY] + irisd_waiting_get_delay (&self->waiting, &now);
+}
+
+/**
+ * irisd_gateway_limit_run:
+ * @self: the gateway
+ * @letter: of a job with a time to run, which has begun to run
+ *
+ * The job itself comes behind this letter: its worker posts both, and letters keep their order.
+ */
+void
+irisd_gateway_limit_run (IrisdGateway *self, IrisdLetter *letter)
+{
+  IrisdTerms *terms = (IrisdTerms *) ((char *) letter - G_STRUCT_OFFSET (IrisdTerms, started));
+  IrisdJob *job = terms->job;
+  job->stage = IRISD_STAGE_HANDED;
+  irisd_waiting_add (&self->waiting, &terms->waiter, IRISD_CLOCK_STEADY,
+                     job->started_ns / 1000 + (gint64) terms->time_to_run_us);
+}
+
+/* Whether a run that came back failed in a way that another one may mend. */
+static gboolean
+deserves_another (IrisdGateway *self, IrisdJob *job)
+{
+  const IrisdTerms *terms = job->terms;
+  if (terms->given_up || terms->attempts > terms->retries
+      || (job->kept == NULL && irisd_peer_is_gone (job->peer))
+      || irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
+    return FALSE;
+  const GError *error = job->result.error;
+  return error == NULL
+             ? irisd_job_has_failed (job)
+             : g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SERVICE_FAILED)
+                   || g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_RAN_TOO_LONG)
+                   || g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TIME_LIMIT);
+}
+
+/* A service that was stopped says that it was cancelled; it does not know by whom. */
+static void
+name_overrun (IrisdJob *job)
+{
+  IrisdTerms *terms = job->terms;
+  if (terms->overran && !terms->given_up
+      && g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED))
+    irisd_job_fail (job, IRIS_WIRE_ERROR_RAN_TOO_LONG,
+                    "the item was stopped after its time to run, %" G_GUINT64_FORMAT " ms",
+                    terms->time_to_run_us / 1000);
+  terms->overran = FALSE;
+}
+
+/**
+ * irisd_gateway_try_again:
+ * @self: the gateway
+ * @job: a job that came back
+ *
+ * Returns: whether it failed and will be tried again; then it is on its way
+ */
+gboolean
+irisd_gateway_try_again (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdTerms *terms = job->terms;
+  if (terms == NULL || job->ended || !irisd_job_has_run (job))
+    return FALSE;
+  terms->attempts++;
+  name_overrun (job);
+  if (!deserves_another (self, job))
+    return FALSE;
+  irisd_job_reset (job);
+  guint64 pause_us = irisd_waiting_backoff_us (terms->backoff_us,
+                                               self->core->config->limits.max_backoff_ms * 1000,
+                                               terms->attempts, g_random_double ());
+  terms->delayed = TRUE;
+  terms->delay_due_us = g_get_monotonic_time () + (gint64) pause_us;
+  irisd_gateway_advance (self, job);
+  return TRUE;
+}
+
+static void
+collect_if_waiting (GPtrArray *jobs, IrisdJob *job, IrisdPhase phase)
+{
+  if (job->stage == IRISD_STAGE_TIME
+      || (job->stage != IRISD_STAGE_HANDED && phase >= IRISD_PHASE_STOPPING))
+    g_ptr_array_add (jobs, job);
+}
+
+/* The jobs of all peers, and those that outlived theirs, that are not with the scheduler, as far as
+ * a phase lets them wait. */
+static GPtrArray *
+collect_waiting (IrisdGateway *self, IrisdPhase phase)
+{
+  GPtrArray *jobs = g_ptr_array_new ();
+  for (GList *link = self->peers.by_age.head; link != NULL; link = link->next)
+    {
+      GHashTableIter iter;
+      gpointer value;
+      g_hash_table_iter_init (&iter, ((IrisdPeer *) link->data)->jobs);
+      while (g_hash_table_iter_next (&iter, NULL, &value))
+        collect_if_waiting (jobs, value, phase);
+    }
+  GHashTableIter orphans;
+  gpointer orphan;
+  g_hash_table_iter_init (&orphans, self->orphans);
+  while (g_hash_table_iter_next (&orphans, &orphan, NULL))
+    collect_if_waiting (jobs, orphan, phase);
+  return jobs;
+}
+
+/**
+ * irisd_gateway_end_waiting:
+ * @self: the gateway
+ *
+ * Ends what may not wait any longer in the phase that has begun.
+ */
+void
+irisd_gateway_end_waiting (IrisdGateway *self)
+{
+  IrisdPhase phase = irisd_gateway_get_phase (self);
+  if (phase == self->waited_phase)
+    return;
+  self->waited_phase = phase;
+  g_autoptr (GPtrArray) jobs = collect_waiting (self, phase);
+  g_autoptr (GPtrArray) ours = g_ptr_array_new ();
+  /* All are taken out before the first is ended: its end may end its peer, and so others. */
+  for (guint i = 0; i < jobs->len; i++)
+    if (irisd_gateway_withdraw (self, g_ptr_array_index (jobs, i)))
+      g_ptr_array_add (ours, g_ptr_array_index (jobs, i));
+  for (guint i = 0; i < ours->len; i++)
+    fail_waiting (self, g_ptr_array_index (ours, i));
+}

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Items that wait: for a time, for others, for their turn, and for another try.
+ */
+#include "irisd-fixture.h"
+
+#include <signal.h>
+
+#define HOUR_MS G_GINT64_CONSTANT (3600000)
+
+static Irisd *irisd;
+static Client *client;
+
+static void
+set_up (void)
+{
+  irisd = irisd_start ("[limits]\nkill-grace-ms = 20\nwindow-us = 0\n", ONE_WORKER, NULL);
+  client = client_hello (irisd->front);
+}
+
+static void
+tear_down (void)
+{
+  client_free (client);
+  if (irisd != NULL)
+    irisd_finish (irisd);
+}
+
+static void
+init_echo (IrisWireMessage *item)
+{
+  client_init_message (client, item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (item, IRIS_WIRE_KEY_SERVICE, "echo", -1);
+  iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_QUIET, TRUE);
+}
+
+static void
+init_command (IrisWireMessage *item, const char *const *argv)
+{
+  init_echo (item);
+  iris_wire_message_set_string (item, IRIS_WIRE_KEY_SERVICE, "command", -1);
+  iris_wire_message_set_args (item, argv);
+}
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+/* An echo with one more key. */
+static guint64
+submit_with (IrisWireKey key, guint64 value)
+{
+  IrisWireMessage item;
+  init_echo (&item);
+  iris_wire_message_set_uint (&item, key, value);
+  client_send (client, &item);
+  return client->next_id;
+}
+
+/* Sends an item and reads the number that irisd gives it. */
+static guint64
+submit_for_number (IrisWireMessage *item)
+{
+  item->quiet = FALSE;
+  client_send (client, item);
+  const IrisWireMessage *accepted = client_receive_type (client, IRIS_WIRE_ACCEPTED);
+  ck_assert_uint_gt (accepted->item, 0);
+  return accepted->item;
+}
+
+static const IrisWireMessage *
+expect_ending (guint64 id)
+{
+  const IrisWireMessage *ending = client_receive_ending (client);
+  ck_assert_uint_eq (message_get_id (ending), id);
+  return ending;
+}
+
+START_TEST (a_delayed_item_runs_after_what_came_later_and_not_before_its_time)
+{
+  guint64 delayed = submit_with (IRIS_WIRE_KEY_DELAY_MS, 100);
+  guint64 plain = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  expect_ending (plain);
+  const IrisWireMessage *ending = expect_ending (delayed);
+  ck_assert_uint_eq (ending->type, IRIS_WIRE_RESULT);
+  ck_assert_uint_ge (ending->queue_ns, 100 * 1000 * 1000);
+  ck_assert_uint_gt (ending->item, 0);
+  ck_assert_uint_eq (ending->attempts, 1);
+}
+END_TEST
+
+START_TEST (a_time_of_day_is_waited_for_and_one_that_has_passed_is_not)
+{
+  guint64 now_ms = (guint64) g_get_real_time () / 1000;
+  guint64 later = submit_with (IRIS_WIRE_KEY_AT_MS, now_ms + 100);
+  guint64 passed = submit_with (IRIS_WIRE_KEY_AT_MS, now_ms - HOUR_MS);
+  guint64 long_ago = submit_with (IRIS_WIRE_KEY_AT_MS, 0);
+  expect_ending (passed);
+  expect_ending (long_ago);
+  expect_ending (later);
+  ck_assert_int_ge (g_get_real_time () / 1000, (gint64) now_ms + 100);
+}
+END_TEST
+
+START_TEST (higher_priority_comes_first)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint64 running = client_occupy (client, gate, 0);
+  guint64 next = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  guint64 low = submit_with (IRIS_WIRE_KEY_PRIORITY, 0);
+  guint64 usual = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  guint64 high = submit_with (IRIS_WIRE_KEY_PRIORITY, 9);
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  gate_open (gate);
+  const guint64 wanted[] = { running, next, high, usual, low };
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+    expect_ending (wanted[i]);
+}
+END_TEST
+
+START_TEST (what_fails_is_tried_again_until_it_does_not)
+{
+  g_autofree char *file = g_strdup_printf ("%s/tries", irisd->dir);
+  IrisWireMessage item;
+  init_command (&item, WORDS ("sh", "-c", "echo >> \"$0\"; test $(wc -l < \"$0\") -ge 3", file));
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 5);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_BACKOFF_MS, 1);
+  client_send (client, &item);
+  const IrisWireMessage *ending = expect_ending (client->next_id);
+  ck_assert_uint_eq (ending->type, IRIS_WIRE_RESULT);
+  ck_assert_int_eq (ending->exit_status, 0);
+  ck_assert_uint_eq (ending->attempts, 3);
+
+  init_command (&item, WORDS ("sh", "-c", "echo out; exit 7"));
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 2);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_BACKOFF_MS, 0);
+  client_send (client, &item);
+  ending = expect_ending (client->next_id);
+  ck_assert_uint_eq (ending->type, IRIS_WIRE_RESULT);
+  ck_assert_int_eq (ending->exit_status, 7);
+  ck_assert_uint_eq (ending->attempts, 3);
+  ck_assert (message_body_is (ending, "out\n"));
+
+  /* What cannot get better is not tried again. */
+  init_command (&item, WORDS ("/no/such/program"));
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 2);
+  client_send (client, &item);
+  ending = expect_ending (client->next_id);
+  assert_error (ending, IRIS_WIRE_ERROR_NO_SUCH_COMMAND);
+  ck_assert_uint_eq (ending->attempts, 1);
+  g_autoptr (IrisWireStatus) status = client_get_status (client);
+  ck_assert_uint_eq (status->accepted, 3);
+  ck_assert_uint_eq (status->ended, 3);
+}
+END_TEST
+
+START_TEST (a_run_that_takes_too_long_is_stopped_and_counts_as_failed)
+{
+  IrisWireMessage item;
+  init_command (&item, WORDS ("sleep", "1000"));
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_TIME_TO_RUN_MS, 20);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, (guint) _i);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_BACKOFF_MS, 1);
+  client_send (client, &item);
+  const IrisWireMessage *ending = expect_ending (client->next_id);
+  assert_error (ending, IRIS_WIRE_ERROR_RAN_TOO_LONG);
+  ck_assert (ending->ends);
+  ck_assert_int_eq (ending->signal, SIGTERM);
+  ck_assert_uint_eq (ending->attempts, (guint) _i + 1);
+  ck_assert_uint_ge (ending->run_ns, 20 * 1000 * 1000);
+}
+END_TEST
+
+START_TEST (a_run_that_ends_in_time_is_not_touched)
+{
+  IrisWireMessage item;
+  init_command (&item, WORDS ("true"));
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_TIME_TO_RUN_MS, HOUR_MS);
+  client_send (client, &item);
+  ck_assert_uint_eq (expect_ending (client->next_id)->type, IRIS_WIRE_RESULT);
+}
+END_TEST
+
+START_TEST (an_item_that_waits_can_be_cancelled)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint64 running = client_occupy (client, gate, 0);
+  client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  guint64 waiting[3];
+  waiting[0] = submit_with (IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
+  waiting[1] = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  IrisWireMessage first, second;
+  init_echo (&first);
+  iris_wire_message_set_uint (&first, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
+  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, submit_for_number (&first));
+  init_echo (&second);
+  iris_wire_message_set_list (&second, IRIS_WIRE_KEY_AFTER, WORDS (number));
+  client_send (client, &second);
+  waiting[2] = client->next_id;
+  for (guint i = 0; i < 3; i++)
+    {
+      client_cancel (client, waiting[i]);
+      ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
+                         IRIS_WIRE_STATE_QUEUED);
+      assert_error (expect_ending (waiting[i]), IRIS_WIRE_ERROR_CANCELLED);
+    }
+  gate_open (gate);
+  expect_ending (running);
+}
+END_TEST
+
+START_TEST (an_item_that_is_cancelled_is_not_tried_again)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  IrisWireMessage item;
+  init_command (&item, WORDS ("sh", "-c", "echo > \"$0\"; exec sleep 1000", gate));
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 5);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_TIME_TO_RUN_MS, HOUR_MS);
+  client_send (client, &item);
+  guint64 id = client->next_id;
+  gate_wait (gate);
+  client_cancel (client, id);
+  client_receive_type (client, IRIS_WIRE_CANCELLING);
+  const IrisWireMessage *ending = expect_ending (id);
+  assert_error (ending, IRIS_WIRE_ERROR_CANCELLED);
+  ck_assert_uint_eq (ending->attempts, 1);
+}
+END_TEST
+
+/* An echo that comes after items; the connection may be another one than theirs. */
+static guint64
+submit_after (Client *self, IrisWireAfter how, guint64 one, guint64 other)
+{
+  g_autofree char *first = g_strdup_printf ("%" G_GUINT64_FORMAT, one);
+  g_autofree char *second = g_strdup_printf ("%" G_GUINT64_FORMAT, other);
+  IrisWireMessage item;
+  client_init_message (self, &item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "echo", -1);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
+  iris_wire_message_set_list (&item, IRIS_WIRE_KEY_AFTER,
+                              WORDS (first, other != 0 ? second : NULL));
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AFTER_HOW, how);
+  client_send (self, &item);
+  return self->next_id;
+}
+
+START_TEST (an_item_comes_after_others_of_any_connection)
+{
+  g_autofree char *endpoint = irisd_place_endpoint (irisd, 0);
+  g_autoptr (Client) other = client_hello (endpoint);
+  IrisWireMessage item;
+  init_echo (&item);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 200);
+  guint64 slow = submit_for_number (&item);
+  guint64 slow_id = client->next_id;
+  init_echo (&item);
+  guint64 quick = submit_for_number (&item);
+  expect_ending (client->next_id);
+
+  guint64 all = submit_after (other, IRIS_WIRE_AFTER_ALL, quick, slow);
+  guint64 any = submit_after (other, IRIS_WIRE_AFTER_ANY, slow, quick);
+  ck_assert_uint_eq (message_get_id (client_receive_ending (other)), any);
+  const IrisWireMessage *ending = client_receive_ending (other);
+  ck_assert_uint_eq (message_get_id (ending), all);
+  ck_assert_uint_eq (ending->type, IRIS_WIRE_RESULT);
+  expect_ending (slow_id);
+}
+END_TEST
+
+START_TEST (only_success_will_do_if_it_was_asked_for)
+{
+  IrisWireMessage item;
+  init_command (&item, WORDS ("false"));
+  guint64 failed = submit_for_number (&item);
+  expect_ending (client->next_id);
+  init_command (&item, WORDS ("true"));
+  guint64 succeeded = submit_for_number (&item);
+  expect_ending (client->next_id);
+
+  guint64 good = submit_after (client, IRIS_WIRE_AFTER_SUCCESS, succeeded, 0);
+  ck_assert_uint_eq (expect_ending (good)->type, IRIS_WIRE_RESULT);
+  guint64 bad = submit_after (client, IRIS_WIRE_AFTER_SUCCESS, succeeded, failed);
+  const IrisWireMessage *ending = expect_ending (bad);
+  assert_error (ending, IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
+  ck_assert (ending->ends);
+  /* Its own failure fails those that come after it in turn. */
+  bad = submit_after (client, IRIS_WIRE_AFTER_SUCCESS, ending->item, 0);
+  assert_error (expect_ending (bad), IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
+}
+END_TEST
+
+START_TEST (what_is_not_known_cannot_be_come_after)
+{
+  submit_after (client, IRIS_WIRE_AFTER_ALL, 4711, 0);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY);
+  ck_assert (!client->message.ends);
+
+  IrisWireMessage item;
+  init_echo (&item);
+  iris_wire_message_set_list (&item, IRIS_WIRE_KEY_AFTER, WORDS ("-1"));
+  client_send (client, &item);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  /* Nothing was kept of them. */
+  g_autoptr (IrisWireStatus) status = client_get_status (client);
+  ck_assert_uint_eq (status->accepted, 0);
+}
+END_TEST
+
+START_TEST (who_goes_away_fails_what_comes_after_its_items)
+{
+  g_autoptr (Client) other = client_hello (irisd->front);
+  IrisWireMessage item;
+  init_echo (&item);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
+  guint64 never = submit_for_number (&item);
+  guint64 waiting = submit_after (other, IRIS_WIRE_AFTER_SUCCESS, never, 0);
+  client_call (other, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  IrisWireMessage bye;
+  client_init_message (client, &bye, IRIS_WIRE_BYE);
+  client_send (client, &bye);
+  const IrisWireMessage *ending = client_receive_ending (other);
+  ck_assert_uint_eq (message_get_id (ending), waiting);
+  assert_error (ending, IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
+  g_autoptr (IrisWireStatus) status = client_get_status (other);
+  ck_assert_uint_eq (status->in_flight, 0);
+}
+END_TEST
+
+START_TEST (the_items_of_a_batch_have_numbers_that_follow_each_other)
+{
+  g_auto (IrisWireBatchBuilder) builder = { 0 };
+  iris_wire_batch_builder_init (&builder, NULL);
+  for (guint i = 0; i < 5; i++)
+    {
+      IrisWireMessage item;
+      init_echo (&item);
+      /* The third one is refused. */
+      if (i == 2)
+        iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "ecko", -1);
+      ck_assert (iris_wire_batch_builder_add (&builder, &item, NULL));
+    }
+  IrisWireMessage batch;
+  client_init_message (client, &batch, IRIS_WIRE_BATCH);
+  IrisWireFrame body = iris_wire_batch_builder_get_body (&builder);
+  iris_wire_message_set_body (&batch, body.data, body.size);
+  client_send (client, &batch);
+  guint64 first = 0, seen = 0;
+  for (guint n = 0; n < 6; n++)
+    {
+      const IrisWireMessage *message = client_receive (client);
+      if (message->type == IRIS_WIRE_ACCEPTED)
+        {
+          ck_assert_uint_eq (message->count, 4);
+          first = message->item;
+        }
+      else if (message->type == IRIS_WIRE_RESULT)
+        seen |= G_GUINT64_CONSTANT (1) << message->item;
+    }
+  ck_assert_uint_gt (first, 0);
+  ck_assert_uint_eq (seen, G_GUINT64_CONSTANT (15) << first);
+
+  /* A quiet one is not answered. */
+  iris_wire_message_set_boolean (&batch, IRIS_WIRE_KEY_QUIET, TRUE);
+  client_send (client, &batch);
+  for (guint n = 0; n < 5; n++)
+    ck_assert_uint_ne (client_receive (client)->type, IRIS_WIRE_ACCEPTED);
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+}
+END_TEST
+
+START_TEST (terms_that_do_not_fit_are_refused)
+{
+  submit_with (IRIS_WIRE_KEY_BACKOFF_MS, 1);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  submit_with (IRIS_WIRE_KEY_DELAY_MS, G_MAXUINT64);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_TOO_LARGE);
+  submit_with (IRIS_WIRE_KEY_AT_MS, G_MAXUINT64);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_TOO_LARGE);
+}
+END_TEST
+
+START_TEST (an_irisd_that_ends_does_not_wait_for_clocks)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint64 running = client_occupy (client, gate, 0);
+  guint64 delayed = submit_with (IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
+  guint64 timed = submit_with (IRIS_WIRE_KEY_AT_MS, (guint64) g_get_real_time () / 1000 + HOUR_MS);
+  guint64 follower = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  guint64 waiting = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  irisd_signal (irisd, SIGTERM);
+  for (guint i = 0; i < 2; i++)
+    {
+      const IrisWireMessage *ending = client_receive_ending (client);
+      assert_error (ending, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      guint64 id = message_get_id (ending);
+      ck_assert (id == delayed || id == timed);
+    }
+  gate_open (gate);
+  expect_ending (running);
+  ck_assert_uint_eq (expect_ending (follower)->type, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (expect_ending (waiting)->type, IRIS_WIRE_RESULT);
+  ck_assert_int_eq (irisd_wait (irisd), 0);
+}
+END_TEST
+
+START_TEST (an_irisd_that_is_stopped_gives_back_all_that_waits)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  client_occupy (client, gate, 0);
+  IrisWireMessage item;
+  init_echo (&item);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
+  guint64 never = submit_for_number (&item);
+  submit_after (client, IRIS_WIRE_AFTER_ALL, never, 0);
+  for (guint i = 0; i < 100; i++)
+    client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  irisd_signal (irisd, SIGTERM);
+  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  irisd_signal (irisd, SIGTERM);
+  for (guint i = 0; i < 102; i++)
+    assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  ck_assert_int_ne (irisd_wait (irisd), 0);
+  irisd_free (irisd);
+  irisd = NULL;
+}
+END_TEST
+
+/* Of two gateways: what one lets through may be the other's. */
+START_TEST (nothing_is_lost_when_many_connections_share_a_gate)
+{
+  enum
+  {
+    N_CLIENTS = 8
+  };
+  g_autofree char *endpoint = irisd_place_endpoint (irisd, 0);
+  Client *clients[N_CLIENTS];
+  const guint each = TIMES (2000);
+  for (guint i = 0; i < N_CLIENTS; i++)
+    clients[i] = client_hello (i % 2 == 0 ? irisd->front : endpoint);
+  for (guint round = 0; round < 2; round++)
+    {
+      for (guint n = 0; n < each / 2; n++)
+        for (guint i = 0; i < N_CLIENTS; i++)
+          client_submit (clients[i], "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+      for (guint n = 0; n < each / 2; n++)
+        for (guint i = 0; i < N_CLIENTS; i++)
+          {
+            const IrisWireMessage *message = client_receive (clients[i]);
+            ck_assert (message->type == IRIS_WIRE_RESULT || message->type == IRIS_WIRE_BUSY);
+            if (message->type == IRIS_WIRE_RESULT)
+              client_ack (clients[i], 1);
+          }
+    }
+  g_autoptr (IrisWireStatus) status = client_get_status (client);
+  ck_assert_uint_eq (status->in_flight, 0);
+  ck_assert_uint_eq (status->accepted + status->refused, N_CLIENTS * (each / 2) * 2);
+  for (guint i = 0; i < N_CLIENTS; i++)
+    client_free (clients[i]);
+}
+END_TEST
+
+START_TEST (busy_names_the_limit_of_client_or_service_and_when_to_come_back)
+{
+  Irisd *limited = irisd_start ("[client]\nitems = 3\n[service sha256]\nrate = 1\n", ONE_WORKER,
+                                NULL);
+  Client *one = client_hello (limited->front);
+  g_autofree char *gate = gate_new (limited, "gate");
+  client_occupy (one, gate, 0);
+  /* Both connections are of one process, and so of one client. */
+  Client *other = client_hello (limited->front);
+  client_submit (other, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  client_submit (other, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  guint64 refused = client_submit (other, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  const IrisWireMessage *busy = client_receive_type (other, IRIS_WIRE_BUSY);
+  ck_assert_uint_eq (message_get_id (busy), refused);
+  ck_assert (busy->limit.len == strlen ("client-items")
+             && memcmp (busy->limit.data, "client-items", busy->limit.len) == 0);
+  ck_assert_uint_eq (busy->limit_value, 3);
+  ck_assert_uint_gt (busy->retry_after_ms, 0);
+  gate_open (gate);
+  client_receive_ending (one);
+  client_receive_ending (other);
+  client_receive_ending (other);
+
+  client_submit (other, "sha256", "x", 1, IRIS_PLACE_ANY, FALSE);
+  client_submit (other, "sha256", "x", 1, IRIS_PLACE_ANY, FALSE);
+  busy = client_receive_type (other, IRIS_WIRE_BUSY);
+  ck_assert (busy->limit.len == strlen ("service-rate")
+             && memcmp (busy->limit.data, "service-rate", busy->limit.len) == 0);
+  ck_assert_uint_le (busy->retry_after_ms, 1001);
+  client_receive_ending (other);
+  client_free (one);
+  client_free (other);
+  irisd_finish (limited);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-waiting");
+  TCase *waiting = tcase_create ("waiting");
+  tcase_add_checked_fixture (waiting, set_up, tear_down);
+  tcase_add_test (waiting, a_delayed_item_runs_after_what_came_later_and_not_before_its_time);
+  tcase_add_test (waiting, a_time_of_day_is_waited_for_and_one_that_has_passed_is_not);
+  tcase_add_test (waiting, higher_priority_comes_first);
+  tcase_add_test (waiting, what_fails_is_tried_again_until_it_does_not);
+  tcase_add_loop_test (waiting, a_run_that_takes_too_long_is_stopped_and_counts_as_failed, 0, 3);
+  tcase_add_test (waiting, a_run_that_ends_in_time_is_not_touched);
+  tcase_add_test (waiting, an_item_that_waits_can_be_cancelled);
+  tcase_add_test (waiting, an_item_that_is_cancelled_is_not_tried_again);
+  tcase_add_test (waiting, an_item_comes_after_others_of_any_connection);
+  tcase_add_test (waiting, only_success_will_do_if_it_was_asked_for);
+  tcase_add_test (waiting, what_is_not_known_cannot_be_come_after);
+  tcase_add_test (waiting, who_goes_away_fails_what_comes_after_its_items);
+  tcase_add_test (waiting, the_items_of_a_batch_have_numbers_that_follow_each_other);
+  tcase_add_test (waiting, terms_that_do_not_fit_are_refused);
+  tcase_add_test (waiting, an_irisd_that_ends_does_not_wait_for_clocks);
+  tcase_add_test (waiting, an_irisd_that_is_stopped_gives_back_all_that_waits);
+  tcase_add_test (waiting, nothing_is_lost_when_many_connections_share_a_gate);
+  tcase_add_test (waiting, busy_names_the_limit_of_client_or_service_and_when_to_come_back);
+  suite_add_tcase (suite, waiting);
+  return run_suite (suite);
+}
