@@ -60,6 +60,7 @@
 #include <iris/wire/iris-wire-limits.h>
 #include <iris/wire/iris-wire-error.h>
 #include <iris/wire/iris-wire-args.h>
+#include <iris/wire/iris-wire-keys.h>
 #include <iris/wire/iris-wire-message.h>
 #include <iris/wire/iris-wire-decoder.h>
 #include <iris/wire/iris-wire-encoder.h>

@@ -2,107 +2,13 @@
  *
  * irisctl as people and scripts use it: the program itself, against a real irisd.
  */
-#include "irisd-fixture.h"
+#include "irisctl-fixture.h"
 
 #include <glib/gstdio.h>
-#include <json-glib/json-glib.h>
 #include <signal.h>
 #include <unistd.h>
 
 #define N_FILES TIMES (600)
-
-static Irisd *irisd;
-static char *files; /* a directory */
-
-/* What one run of irisctl gave. */
-static char *out, *err;
-static int status;
-
-static void
-forget (void)
-{
-  g_clear_pointer (&out, g_free);
-  g_clear_pointer (&err, g_free);
-}
-
-static void
-set_up (void)
-{
-  irisd = irisd_start (NULL, TWO_PLACES, NULL);
-  files = g_strdup_printf ("%s.files", irisd->dir);
-  ck_assert_int_eq (g_mkdir_with_parents (files, 0700), 0);
-}
-
-static void
-tear_down (void)
-{
-  forget ();
-  g_free (files);
-  /* With what it left go the files. */
-  if (irisd != NULL)
-    irisd_finish (irisd);
-}
-
-static GSubprocess *
-spawn (const char *const *words)
-{
-  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (
-      G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE
-      | G_SUBPROCESS_FLAGS_STDERR_PIPE);
-  g_autoptr (GError) error = NULL;
-  GSubprocess *process;
-
-  g_subprocess_launcher_setenv (launcher, "IRIS_RUNTIME_DIR", irisd->dir, TRUE);
-  g_subprocess_launcher_setenv (launcher, "LC_ALL", "C.UTF-8", TRUE);
-  process = g_subprocess_launcher_spawnv (launcher, words, &error);
-  ck_assert_msg (process != NULL, "%s", error != NULL ? error->message : "");
-  return process;
-}
-
-static void
-collect (GSubprocess *process, const char *input)
-{
-  g_autoptr (GError) error = NULL;
-
-  forget ();
-  ck_assert_msg (g_subprocess_communicate_utf8 (process, input, NULL, &out, &err, &error), "%s",
-                 error != NULL ? error->message : "");
-  status = g_subprocess_get_if_exited (process) ? g_subprocess_get_exit_status (process)
-                                                : -g_subprocess_get_term_sig (process);
-}
-
-static void
-run_words (const char *input, const char *const *words)
-{
-  g_autoptr (GSubprocess) process = spawn (words);
-
-  collect (process, input);
-}
-
-#define irisctl(...) \
-  run_words (NULL, (const char *const[]){ g_getenv ("IRISCTL"), __VA_ARGS__, NULL })
-#define irisctl_with_input(input, ...) \
-  run_words (input, (const char *const[]){ g_getenv ("IRISCTL"), __VA_ARGS__, NULL })
-
-#define assert_status(wanted) \
-  ck_assert_msg (status == (wanted), "exit status %d, not %d: %s", status, (wanted), err)
-
-/* The output as JSON. */
-static JsonNode *
-json (void)
-{
-  g_autoptr (GError) error = NULL;
-  JsonNode *node = json_from_string (out, &error);
-
-  ck_assert_msg (node != NULL, "no JSON: %s: %s", error != NULL ? error->message : "empty", out);
-  return node;
-}
-
-static JsonObject *
-element (JsonNode *array, guint i)
-{
-  return json_array_get_object_element (json_node_get_array (array), i);
-}
 
 static void
 make_files (guint n)
@@ -514,92 +420,6 @@ START_TEST (an_interrupted_command_is_cancelled)
 }
 END_TEST
 
-/* Another irisd, with a journal, in place of the fixture's. */
-static void
-restart_with_journal (void)
-{
-  g_autofree char *dir = g_strdup (irisd->dir);
-  g_autofree char *journal = g_strdup_printf ("--journal=%s.journal", dir);
-  const char *const options[] = { TWO_PLACES, journal, NULL };
-
-  irisd_signal (irisd, SIGKILL);
-  irisd_wait (irisd);
-  irisd_release (irisd);
-  irisd = irisd_start_in (dir, NULL, options);
-}
-
-/* The number that submit --detach prints. */
-static char *
-submitted (void)
-{
-  assert_status (0);
-  ck_assert_uint_gt (g_ascii_strtoull (out, NULL, 10), 0);
-  return g_strndup (out, strcspn (out, "\n"));
-}
-
-START_TEST (kept_items_survive_and_are_looked_after)
-{
-  restart_with_journal ();
-  irisctl ("submit", "echo", "hello");
-  assert_status (0);
-  ck_assert_str_eq (out, "hello");
-  irisctl ("submit", "--class", "relaxed", "-D", "echo", "two");
-  g_autofree char *two = submitted ();
-  irisctl ("wait", two);
-  assert_status (0);
-  /* A durable one takes the relaxed one along to the disk. */
-  irisctl ("submit", "--detach", "--key", "k", "--keep", "1h", "command", "sh", "-c",
-           "echo out; exit 3");
-  g_autofree char *item = submitted ();
-  irisctl ("wait", two, item);
-  assert_status (0);
-  g_autofree char *ended = g_strdup_printf ("%s done\n%s done\n", two, item);
-  ck_assert_str_eq (out, ended);
-  restart_with_journal ();
-
-  /* What was handed over is no longer listed; what was only waited for is. */
-  irisctl ("list", "--json");
-  assert_status (0);
-  g_autoptr (JsonNode) list = json ();
-  ck_assert_uint_eq (json_array_get_length (json_node_get_array (list)), 2);
-  ck_assert_str_eq (json_object_get_string_member (element (list, 1), "key"), "k");
-  ck_assert_str_eq (json_object_get_string_member (element (list, 0), "class"), "relaxed");
-  irisctl ("show", item);
-  assert_status (0);
-  ck_assert_ptr_nonnull (strstr (out, "state     done"));
-  irisctl ("list", "--state", "queued");
-  ck_assert_ptr_null (strstr (out, "done"));
-  irisctl ("result", item);
-  assert_status (3);
-  ck_assert_str_eq (out, "out\n");
-  irisctl ("result", two);
-  assert_status (0);
-  ck_assert_str_eq (out, "two");
-  irisctl ("result", two);
-  assert_status (2);
-  irisctl ("status");
-  ck_assert_ptr_nonnull (strstr (out, "journal ready; items kept: 1"));
-}
-END_TEST
-
-START_TEST (what_cannot_be_kept_is_said)
-{
-  irisctl ("submit", "echo", "x");
-  assert_status (4);
-  ck_assert_ptr_nonnull (strstr (err, "--journal"));
-  irisctl ("submit", "--class", "volatile", "--key", "k", "echo", "x");
-  assert_status (2);
-  irisctl ("submit", "--class", "eternal", "echo", "x");
-  assert_status (2);
-  irisctl ("submit", "--keep", "soon", "echo", "x");
-  assert_status (2);
-  irisctl ("wait", "0");
-  assert_status (2);
-  irisctl ("list", "--state", "lost");
-  assert_status (2);
-}
-END_TEST
-
 START_TEST (an_irisd_that_dies_is_an_error)
 {
   g_autofree char *begun = gate_new (irisd, "begun");
@@ -615,94 +435,6 @@ START_TEST (an_irisd_that_dies_is_an_error)
   close (fd);
   ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);
   irisd_free (g_steal_pointer (&irisd));
-}
-END_TEST
-
-/* What one process has sent does not stand in front of what another one sends. */
-START_TEST (a_flood_of_one_client_does_not_hold_up_another)
-{
-  enum
-  {
-    FLOOD = 50
-  };
-  g_autofree char *gate = gate_new (irisd, "gate");
-  g_autofree char *log = g_strdup_printf ("%s/log", files);
-  g_autoptr (Client) flood = client_hello (irisd->front);
-  client_occupy (flood, gate, 0);
-  for (guint i = 0; i < FLOOD; i++)
-    {
-      IrisWireMessage item;
-      client_init_message (flood, &item, IRIS_WIRE_SUBMIT);
-      iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "command", -1);
-      iris_wire_message_set_args (
-          &item, (const char *const[]){ "sh", "-c", "echo flood >> \"$0\"", log, NULL });
-      iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 0);
-      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
-      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
-      client_send (flood, &item);
-    }
-  g_autoptr (GSubprocess)
-      quiet = spawn ((const char *const[]){ g_getenv ("IRISCTL"), "run", "--place", "0", "--strict",
-                                            "--", "sh", "-c", "echo quiet >> \"$0\"", log, NULL });
-  /* Until both are in irisd. */
-  for (;;)
-    {
-      g_autoptr (IrisWireStatus) counters = client_get_status (flood);
-      if (counters->accepted == FLOOD + 2)
-        break;
-    }
-  gate_open (gate);
-  collect (quiet, NULL);
-  assert_status (0);
-  for (guint i = 0; i < FLOOD + 1; i++)
-    client_receive_ending (flood);
-
-  g_autofree char *text = NULL;
-  ck_assert (g_file_get_contents (log, &text, NULL, NULL));
-  const char *line = strstr (text, "quiet\n");
-  ck_assert_ptr_nonnull (line);
-  /* Before it come what was with the scheduler, and the other's turn. */
-  ck_assert_int_le ((line - text) / (gssize) strlen ("flood\n"), 4);
-}
-END_TEST
-
-START_TEST (items_wait_for_a_time_and_for_each_other)
-{
-  irisctl ("send", "echo", "tea", "--delay", "150ms", "--json");
-  assert_status (0);
-  ck_assert_ptr_nonnull (strstr (out, "\"attempts\" : 1"));
-  ck_assert_ptr_nonnull (strstr (out, "\"item\" : 1"));
-  irisctl ("send", "echo", "milk", "--after", "1", "--after-how", "success", "--at", "@0",
-           "--priority", "9", "--verbose");
-  assert_status (0);
-  ck_assert_str_eq (out, "milk");
-  ck_assert_ptr_nonnull (strstr (err, "accepted as 2"));
-  irisctl ("send", "echo", "--after", "4711");
-  assert_status (2);
-  irisctl ("run", "--retries", "2", "--backoff", "1ms", "--json", "--", "false");
-  assert_status (1);
-  ck_assert_ptr_nonnull (strstr (out, "\"attempts\" : 3"));
-  irisctl ("run", "--time-to-run", "20ms", "--", "sleep", "1000");
-  assert_status (1);
-  ck_assert_ptr_nonnull (strstr (err, "time to run"));
-}
-END_TEST
-
-START_TEST (terms_that_cannot_be_read_are_refused)
-{
-  const char *const bad[][2] = { { "--delay", "soon" },      { "--delay", "-1s" },
-                                 { "--delay", "1y" },        { "--at", "tomorrow" },
-                                 { "--at", "@x" },           { "--priority", "10" },
-                                 { "--priority", "-2" },     { "--after", "x" },
-                                 { "--after-how", "none" },  { "--after-how", "all" },
-                                 { "--retries", "-1" },      { "--backoff", "1s" },
-                                 { "--time-to-run", "ages" } };
-  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
-    {
-      irisctl ("send", "echo", bad[i][0], bad[i][1]);
-      assert_status (2);
-      ck_assert_ptr_nonnull (strstr (err, bad[i][0]));
-    }
 }
 END_TEST
 
@@ -730,12 +462,7 @@ main (void)
   tcase_add_test (tcase, a_file_that_fails_is_named_and_the_rest_goes_on);
   tcase_add_test (tcase, a_service_that_does_not_exist_is_one_error_and_not_one_a_file);
   tcase_add_test (tcase, an_interrupted_command_is_cancelled);
-  tcase_add_test (tcase, kept_items_survive_and_are_looked_after);
-  tcase_add_test (tcase, what_cannot_be_kept_is_said);
   tcase_add_test (tcase, an_irisd_that_dies_is_an_error);
-  tcase_add_test (tcase, a_flood_of_one_client_does_not_hold_up_another);
-  tcase_add_test (tcase, items_wait_for_a_time_and_for_each_other);
-  tcase_add_test (tcase, terms_that_cannot_be_read_are_refused);
   suite_add_tcase (suite, tcase);
   return run_suite (suite);
 }

@@ -13,7 +13,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
@@ -93,95 +92,6 @@ class WorkerTest(Case):
         item = client.start("shout", b"late")
         self.helper(irisd, ("shout", "shout"))
         self.assertEqual((await item).body, b"LATE")
-
-    async def test_a_kept_item_survives_irisd_and_waits_for_a_worker(self):
-        with tempfile.TemporaryDirectory() as journal:
-            irisd = self.irisd("--journal=" + journal)
-            raw = await self.raw(irisd)
-            header = {"service": "a", "class": 2, "key": b"once", "detach": True, "args": ["x"]}
-            accepted = (await raw.connection.call("SUBMIT", header, b"body")).header
-            lease = await raw.receive("LEASE")
-            irisd.stop(signal.SIGKILL)
-            irisd.start()
-            again = await self.raw(irisd)
-            lease = await again.receive("LEASE")
-            self.assertEqual((lease.body, lease.header["args"]), (b"body", [b"x"]))
-            again.say("DONE", lease, b"done")
-            end = await again.connection.call("FETCH", {"item": accepted["item"], "wait-ms": 60000})
-            self.assertEqual((end.type, end.body), ("RESULT", b"done"))
-
-    async def test_a_kept_item_outlives_its_client_while_a_worker_has_it(self):
-        with tempfile.TemporaryDirectory() as journal:
-            irisd = self.irisd("--journal=" + journal)
-            client = await self.raw(irisd, services=("b",))
-            raw = await self.raw(irisd)
-            accepted = (await client.connection.call("SUBMIT", {"service": "a", "class": 1, "detach": True}, b"")).header
-            lease = await raw.receive("LEASE")
-            client.connection.send("BYE")
-            raw.say("DONE", lease, b"done")
-            end = await raw.connection.call("FETCH", {"item": accepted["item"], "wait-ms": 60000})
-            self.assertEqual((end.type, end.body), ("RESULT", b"done"))
-            listed = wire.decode_body((await raw.connection.call("LIST", {})))
-            self.assertEqual([item["service"] for item in listed], ["a"])
-
-    async def test_a_kept_item_that_is_cancelled_ends_cancelled(self):
-        with tempfile.TemporaryDirectory() as journal:
-            irisd = self.irisd("--journal=" + journal)
-            raw = await self.raw(irisd, capacity=1)
-            number, ends = [], []
-            for _ in range(2):
-                accepted = await raw.connection.call("SUBMIT", {"service": "a", "class": 2}, b"")
-                number.append(accepted.header["item"])
-                ends.append(accepted.id)
-            lease = await raw.receive("LEASE")
-            for target in ends:
-                await raw.connection.call("CANCEL", {"target": target})
-            await raw.receive("STOP")  # of the one that it had
-            for item in number:
-                await self.refused("cancelled", raw.connection.call("FETCH", {"item": item, "wait-ms": 60000}))
-
-    async def test_a_kept_item_that_fails_is_tried_again_by_a_worker(self):
-        with tempfile.TemporaryDirectory() as journal:
-            irisd = self.irisd("--journal=" + journal)
-            raw = await self.raw(irisd)
-            header = {"service": "a", "class": 2, "detach": True, "retries": 2, "backoff-ms": 1}
-            item = (await raw.connection.call("SUBMIT", header, b"body")).header["item"]
-            for _ in range(2):
-                raw.say("FAIL", await raw.receive("LEASE"), sentence="not today")
-            lease = await raw.receive("LEASE")
-            self.assertEqual(lease.body, b"body")
-            raw.say("DONE", lease, b"done")
-            end = await raw.connection.call("FETCH", {"item": item, "wait-ms": 60000})
-            self.assertEqual((end.body, end.header["attempts"]), (b"done", 3))
-
-    async def test_a_kept_item_waits_for_its_time_across_two_irisds(self):
-        with tempfile.TemporaryDirectory() as journal:
-            irisd = self.irisd("--journal=" + journal)
-            raw = await self.raw(irisd)
-            header = {"service": "a", "class": 2, "detach": True, "at-ms": int(time.time() * 1000) + 1500}
-            item = (await raw.connection.call("SUBMIT", header, b"body")).header["item"]
-            self.assertEqual(irisd.stop(), 0)  # and does not wait for the clock
-            irisd.start()
-            again = await self.raw(irisd)
-            lease = await again.receive("LEASE")
-            self.assertGreaterEqual(int(time.time() * 1000), header["at-ms"])
-            again.say("DONE", lease, b"done")
-            end = await again.connection.call("FETCH", {"item": item, "wait-ms": 60000})
-            self.assertEqual(end.body, b"done")
-
-    async def test_an_item_for_workers_comes_after_a_kept_one(self):
-        with tempfile.TemporaryDirectory() as journal:
-            irisd = self.irisd("--journal=" + journal)
-            raw = await self.raw(irisd, capacity=2)
-            first = (await raw.connection.call("SUBMIT", {"service": "a", "class": 2, "detach": True}, b"1")).header["item"]
-            await raw.connection.call("SUBMIT", {"service": "a", "after": [str(first)], "after-how": 3}, b"2")
-            await self.refused("bad-argument", raw.connection.call(
-                "SUBMIT", {"service": "a", "class": 2, "after": [str(first)]}, b"3"))
-            await self.refused("bad-argument", raw.connection.call("SUBMIT", {"service": "a", "time-to-run-ms": 1}, b"4"))
-            lease = await raw.receive("LEASE")
-            self.assertEqual(lease.body, b"1")
-            raw.say("DONE", lease)
-            self.assertEqual((await raw.receive("LEASE")).body, b"2")
 
     async def test_without_a_worker_items_fail_after_a_while(self):
         irisd = self.irisd(worker_wait_ms=1)

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisctl with items that irisd keeps, and with items that wait.
+ */
+#include "irisctl-fixture.h"
+
+#include <glib/gstdio.h>
+#include <signal.h>
+
+/* Another irisd, with a journal, in place of the fixture's. */
+static void
+restart_with_journal (void)
+{
+  g_autofree char *dir = g_strdup (irisd->dir);
+  g_autofree char *journal = g_strdup_printf ("--journal=%s.journal", dir);
+  const char *const options[] = { TWO_PLACES, journal, NULL };
+
+  irisd_signal (irisd, SIGKILL);
+  irisd_wait (irisd);
+  irisd_release (irisd);
+  irisd = irisd_start_in (dir, NULL, options);
+}
+
+/* The number that submit --detach prints. */
+static char *
+submitted (void)
+{
+  assert_status (0);
+  ck_assert_uint_gt (g_ascii_strtoull (out, NULL, 10), 0);
+  return g_strndup (out, strcspn (out, "\n"));
+}
+
+START_TEST (kept_items_survive_and_are_looked_after)
+{
+  restart_with_journal ();
+  irisctl ("submit", "echo", "hello");
+  assert_status (0);
+  ck_assert_str_eq (out, "hello");
+  irisctl ("submit", "--class", "relaxed", "-D", "echo", "two");
+  g_autofree char *two = submitted ();
+  irisctl ("wait", two);
+  assert_status (0);
+  /* A durable one takes the relaxed one along to the disk. */
+  irisctl ("submit", "--detach", "--key", "k", "--keep", "1h", "command", "sh", "-c",
+           "echo out; exit 3");
+  g_autofree char *item = submitted ();
+  irisctl ("wait", two, item);
+  assert_status (0);
+  g_autofree char *ended = g_strdup_printf ("%s done\n%s done\n", two, item);
+  ck_assert_str_eq (out, ended);
+  restart_with_journal ();
+
+  /* What was handed over is no longer listed; what was only waited for is. */
+  irisctl ("list", "--json");
+  assert_status (0);
+  g_autoptr (JsonNode) list = json ();
+  ck_assert_uint_eq (json_array_get_length (json_node_get_array (list)), 2);
+  ck_assert_str_eq (json_object_get_string_member (element (list, 1), "key"), "k");
+  ck_assert_str_eq (json_object_get_string_member (element (list, 0), "class"), "relaxed");
+  irisctl ("show", item);
+  assert_status (0);
+  ck_assert_ptr_nonnull (strstr (out, "state     done"));
+  irisctl ("list", "--state", "queued");
+  ck_assert_ptr_null (strstr (out, "done"));
+  irisctl ("result", item);
+  assert_status (3);
+  ck_assert_str_eq (out, "out\n");
+  irisctl ("result", two);
+  assert_status (0);
+  ck_assert_str_eq (out, "two");
+  irisctl ("result", two);
+  assert_status (2);
+  irisctl ("status");
+  ck_assert_ptr_nonnull (strstr (out, "journal ready; items kept: 1"));
+}
+END_TEST
+
+START_TEST (what_cannot_be_kept_is_said)
+{
+  irisctl ("submit", "echo", "x");
+  assert_status (4);
+  ck_assert_ptr_nonnull (strstr (err, "--journal"));
+  irisctl ("submit", "--class", "volatile", "--key", "k", "echo", "x");
+  assert_status (2);
+  irisctl ("submit", "--class", "eternal", "echo", "x");
+  assert_status (2);
+  irisctl ("submit", "--keep", "soon", "echo", "x");
+  assert_status (2);
+  irisctl ("wait", "0");
+  assert_status (2);
+  irisctl ("list", "--state", "lost");
+  assert_status (2);
+}
+END_TEST
+
+/* What one process has sent does not stand in front of what another one sends. */
+START_TEST (a_flood_of_one_client_does_not_hold_up_another)
+{
+  enum
+  {
+    FLOOD = 50
+  };
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autofree char *log = g_strdup_printf ("%s/log", files);
+  g_autoptr (Client) flood = client_hello (irisd->front);
+  client_occupy (flood, gate, 0);
+  for (guint i = 0; i < FLOOD; i++)
+    {
+      IrisWireMessage item;
+      client_init_message (flood, &item, IRIS_WIRE_SUBMIT);
+      iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "command", -1);
+      iris_wire_message_set_args (
+          &item, (const char *const[]){ "sh", "-c", "echo flood >> \"$0\"", log, NULL });
+      iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 0);
+      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
+      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
+      client_send (flood, &item);
+    }
+  g_autoptr (GSubprocess)
+      quiet = spawn ((const char *const[]){ g_getenv ("IRISCTL"), "run", "--place", "0", "--strict",
+                                            "--", "sh", "-c", "echo quiet >> \"$0\"", log, NULL });
+  /* Until both are in irisd. */
+  for (;;)
+    {
+      g_autoptr (IrisWireStatus) counters = client_get_status (flood);
+      if (counters->accepted == FLOOD + 2)
+        break;
+    }
+  gate_open (gate);
+  collect (quiet, NULL);
+  assert_status (0);
+  for (guint i = 0; i < FLOOD + 1; i++)
+    client_receive_ending (flood);
+
+  g_autofree char *text = NULL;
+  ck_assert (g_file_get_contents (log, &text, NULL, NULL));
+  const char *line = strstr (text, "quiet\n");
+  ck_assert_ptr_nonnull (line);
+  /* Before it come what was with the scheduler, and the other's turn. */
+  ck_assert_int_le ((line - text) / (gssize) strlen ("flood\n"), 4);
+}
+END_TEST
+
+START_TEST (items_wait_for_a_time_and_for_each_other)
+{
+  irisctl ("send", "echo", "tea", "--delay", "150ms", "--json");
+  assert_status (0);
+  ck_assert_ptr_nonnull (strstr (out, "\"attempts\" : 1"));
+  ck_assert_ptr_nonnull (strstr (out, "\"item\" : 1"));
+  irisctl ("send", "echo", "milk", "--after", "1", "--after-how", "success", "--at", "@0",
+           "--priority", "9", "--verbose");
+  assert_status (0);
+  ck_assert_str_eq (out, "milk");
+  ck_assert_ptr_nonnull (strstr (err, "accepted as 2"));
+  irisctl ("send", "echo", "--after", "4711");
+  assert_status (2);
+  irisctl ("run", "--retries", "2", "--backoff", "1ms", "--json", "--", "false");
+  assert_status (1);
+  ck_assert_ptr_nonnull (strstr (out, "\"attempts\" : 3"));
+  irisctl ("run", "--time-to-run", "20ms", "--", "sleep", "1000");
+  assert_status (1);
+  ck_assert_ptr_nonnull (strstr (err, "time to run"));
+}
+END_TEST
+
+START_TEST (terms_that_cannot_be_read_are_refused)
+{
+  const char *const bad[][2] = { { "--delay", "soon" },      { "--delay", "-1s" },
+                                 { "--delay", "1y" },        { "--at", "tomorrow" },
+                                 { "--at", "@x" },           { "--priority", "10" },
+                                 { "--priority", "-2" },     { "--after", "x" },
+                                 { "--after-how", "none" },  { "--after-how", "all" },
+                                 { "--retries", "-1" },      { "--backoff", "1s" },
+                                 { "--time-to-run", "ages" } };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      irisctl ("send", "echo", bad[i][0], bad[i][1]);
+      assert_status (2);
+      ck_assert_ptr_nonnull (strstr (err, bad[i][0]));
+    }
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisctl-items");
+  TCase *tcase = tcase_create ("irisctl-items");
+
+  tcase_add_checked_fixture (tcase, set_up, tear_down);
+  tcase_add_test (tcase, kept_items_survive_and_are_looked_after);
+  tcase_add_test (tcase, what_cannot_be_kept_is_said);
+  tcase_add_test (tcase, a_flood_of_one_client_does_not_hold_up_another);
+  tcase_add_test (tcase, items_wait_for_a_time_and_for_each_other);
+  tcase_add_test (tcase, terms_that_cannot_be_read_are_refused);
+  suite_add_tcase (suite, tcase);
+  return run_suite (suite);
+}
