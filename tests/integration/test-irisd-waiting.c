@@ -484,11 +484,19 @@ START_TEST (busy_names_the_limit_of_client_or_service_and_when_to_come_back)
 
   client_submit (other, "sha256", "x", 1, IRIS_PLACE_ANY, FALSE);
   client_submit (other, "sha256", "x", 1, IRIS_PLACE_ANY, FALSE);
-  busy = client_receive_type (other, IRIS_WIRE_BUSY);
-  ck_assert (busy->limit.len == strlen ("service-rate")
-             && memcmp (busy->limit.data, "service-rate", busy->limit.len) == 0);
-  ck_assert_uint_le (busy->retry_after_ms, 1001);
-  client_receive_ending (other);
+  /* The first one may end before the second one is refused. */
+  guint n_busy = 0;
+  for (guint i = 0; i < 2; i++)
+    {
+      const IrisWireMessage *answer = client_receive (other);
+      if (answer->type != IRIS_WIRE_BUSY)
+        continue;
+      n_busy++;
+      ck_assert (answer->limit.len == strlen ("service-rate")
+                 && memcmp (answer->limit.data, "service-rate", answer->limit.len) == 0);
+      ck_assert_uint_le (answer->retry_after_ms, 1001);
+    }
+  ck_assert_uint_eq (n_busy, 1);
   client_free (one);
   client_free (other);
   irisd_finish (limited);
