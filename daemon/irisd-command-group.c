@@ -5,7 +5,6 @@
 #include "irisd-command-group.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,12 +23,14 @@ read_group (pid_t pid)
   if (n <= 0)
     return -1;
   text[n] = '\0';
+  /* ") S 1 1234 ": the state, the parent, the group */
   const char *rest = strrchr (text, ')');
-  char state;
-  long parent, group;
-  if (rest == NULL || sscanf (rest + 1, " %c %ld %ld", &state, &parent, &group) != 3)
+  if (rest == NULL || strlen (rest) < 4 || rest[2] == 'Z' || rest[2] == 'X')
     return -1;
-  return state == 'Z' || state == 'X' ? -1 : (pid_t) group;
+  char *behind_parent, *behind_group;
+  g_ascii_strtoll (rest + 3, &behind_parent, 10);
+  gint64 group = g_ascii_strtoll (behind_parent, &behind_group, 10);
+  return behind_group != behind_parent ? (pid_t) group : -1;
 }
 
 /**

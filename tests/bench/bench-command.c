@@ -137,16 +137,29 @@ print (const char *name, GArray *rates, double loop)
            g_array_index (rates, double, 0), g_array_index (rates, double, rates->len - 1));
 }
 
+/* A number from 1 on; @text is NULL where none was given. */
+static gboolean
+parse_count (const char *text, guint *count)
+{
+  guint64 value;
+  if (text == NULL)
+    return TRUE;
+  if (!g_ascii_string_to_unsigned (text, 10, 1, 1000000, &value, NULL))
+    return FALSE;
+  *count = (guint) value;
+  return TRUE;
+}
+
 int
 main (int argc, char **argv)
 {
-  if (argc < 2)
+  guint rounds = 7, n = 500;
+  if (argc < 2 || argc > 4 || !parse_count (argv[2], &rounds)
+      || (argc == 4 && !parse_count (argv[3], &n)))
     {
       g_printerr ("usage: bench-command IRISD [ROUNDS [COMMANDS]]\n");
       return 2;
     }
-  guint rounds = argc > 2 ? (guint) MAX (atoi (argv[2]), 1) : 7;
-  guint n = argc > 3 ? (guint) MAX (atoi (argv[3]), 1) : 500;
   guint cpus = g_get_num_processors ();
   g_autofree char *base = g_dir_make_tmp ("bench-command-XXXXXX", NULL);
   g_autofree char *dir = g_build_filename (base, "d", NULL);

@@ -15,11 +15,14 @@
 
 #define READY_FD 3
 
-/* A test that fails leaves by a jump; its irisd must not stay behind. */
+/* In the child. A test that fails leaves by a jump; its irisd must not stay behind. And a shell
+ * that starts the tests in the background has SIGINT and SIGQUIT ignored in all of them. */
 void
 die_with_test (gpointer data)
 {
   prctl (PR_SET_PDEATHSIG, SIGKILL);
+  for (int number = 1; number < SIGRTMIN; number++)
+    signal (number, SIG_DFL);
 }
 
 /**

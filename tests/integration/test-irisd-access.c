@@ -44,7 +44,7 @@ visit (const char *endpoint, uid_t uid, IrisWireMessage *item)
 {
   if (setgid (uid) != 0 || setuid (uid) != 0)
     return OTHER;
-  Client *client = client_new (endpoint);
+  g_autoptr (Client) client = client_new (endpoint);
   int patience = item == NULL ? 500 : GIVE_UP_MS;
   zmq_setsockopt (client->socket, ZMQ_RCVTIMEO, &patience, sizeof patience);
   IrisWireMessage hello;

@@ -38,7 +38,7 @@ static _Atomic guint64 n_queued, n_run;
 static _Atomic int n_notified, n_own_run;
 static int n_criticals;
 
-#ifdef IRIS_ADDRESS_SANITIZER
+#if defined(IRIS_ADDRESS_SANITIZER) || defined(IRIS_THREAD_SANITIZER)
 /* What only the threads of the parent knew of looks lost in a child. */
 __attribute__ ((visibility ("default"))) int __lsan_is_turned_off (void);
 int
@@ -78,7 +78,7 @@ run_chain (gpointer data)
   atomic_fetch_add (&n_run, 1);
 }
 
-#ifndef IRIS_ADDRESS_SANITIZER
+#if !defined(IRIS_ADDRESS_SANITIZER) && !defined(IRIS_THREAD_SANITIZER)
 static void
 run_single (gpointer data)
 {
@@ -123,7 +123,7 @@ static pthread_t coming;
  * malloc() or free(). So there no threads come and go, and every worker is in the middle of an item
  * that waits; what else was queued stays queued.
  */
-#ifdef IRIS_ADDRESS_SANITIZER
+#if defined(IRIS_ADDRESS_SANITIZER) || defined(IRIS_THREAD_SANITIZER)
 static CoreTestGate held = CORE_TEST_GATE_INIT;
 static CoreTestGate let_go = CORE_TEST_GATE_INIT;
 static guint64 n_held, n_holds;
@@ -136,7 +136,7 @@ hold (gpointer data)
 }
 #endif
 
-#ifdef IRIS_ADDRESS_SANITIZER
+#if defined(IRIS_ADDRESS_SANITIZER) || defined(IRIS_THREAD_SANITIZER)
 /* One that decides to rest just now does so until the next time. */
 static void
 let_chains_go_on (void)
@@ -155,7 +155,7 @@ let_chains_go_on (void)
 static void
 hold_workers (IrisScheduler *self, guint n_others)
 {
-#ifdef IRIS_ADDRESS_SANITIZER
+#if defined(IRIS_ADDRESS_SANITIZER) || defined(IRIS_THREAD_SANITIZER)
   guint n = iris_scheduler_get_n_workers (self) - n_others;
 
   atomic_store (&gathering, true);
@@ -171,7 +171,7 @@ hold_workers (IrisScheduler *self, guint n_others)
 static void
 release_workers (void)
 {
-#ifdef IRIS_ADDRESS_SANITIZER
+#if defined(IRIS_ADDRESS_SANITIZER) || defined(IRIS_THREAD_SANITIZER)
   n_holds++;
   let_chains_go_on ();
   core_test_gate_add (&let_go, 1);
@@ -190,7 +190,7 @@ begin (int i)
   scheduler = core_test_make (&core_test_kinds[kind]);
   for (int chain = 0; chain < N_CHAINS; chain++)
     queue_chain ();
-#ifndef IRIS_ADDRESS_SANITIZER
+#if !defined(IRIS_ADDRESS_SANITIZER) && !defined(IRIS_THREAD_SANITIZER)
   ck_assert_int_eq (pthread_create (&coming, NULL, come_and_go, NULL), 0);
 #endif
 }
@@ -204,7 +204,7 @@ end (void)
   while (atomic_load (&n_run) < before + N_ITEMS)
     sched_yield ();
   atomic_store (&stop, true);
-#ifndef IRIS_ADDRESS_SANITIZER
+#if !defined(IRIS_ADDRESS_SANITIZER) && !defined(IRIS_THREAD_SANITIZER)
   pthread_join (coming, NULL);
 #endif
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);

@@ -127,10 +127,9 @@ teardown (void)
 static void
 count_message (IrisMessage *message, gpointer data)
 {
-  if (g_atomic_int_add (&n_handled, 1) + 1 != n_wanted)
-    return;
   g_mutex_lock (mutex);
-  g_cond_signal (cond);
+  if (++n_handled == n_wanted)
+    g_cond_signal (cond);
   g_mutex_unlock (mutex);
 }
 
@@ -138,7 +137,7 @@ static void
 wait_for_all (void)
 {
   g_mutex_lock (mutex);
-  while (g_atomic_int_get (&n_handled) < n_wanted)
+  while (n_handled < n_wanted)
     g_cond_wait (cond, mutex);
   g_mutex_unlock (mutex);
 }
