@@ -4,6 +4,8 @@
  */
 #include "irisctl-items.h"
 
+#include <signal.h>
+
 /* What timeout(1) gives for the same. */
 #define STATUS_TIME_LIMIT 124
 
@@ -102,6 +104,8 @@ set_options (Ctl *ctl, IrisRequest *request)
     iris_request_set_time_limit (request, MAX ((guint64) (timeout_s * 1000), 1));
   if (grace_s != -1)
     iris_request_set_grace (request, (guint64) (grace_s * 1000));
+  /* Who stops reading, as head does, has the command cancelled; it must not end us first. */
+  signal (SIGPIPE, SIG_IGN);
   if (!at_the_end && !ctl->json)
     iris_request_set_output_func (request, show_output, ctl, NULL);
 
