@@ -131,7 +131,7 @@ irisd_core_add_bytes (IrisdCore *self, gint64 change)
 /**
  * irisd_core_count_run:
  * @self: the core
- * @place: where an item ran; %IRIS_PLACE_ANY for none, and then it is not counted
+ * @place: where an item ran
  * @bytes: bytes that it worked on
  * @busy_ns: how long it took
  *
@@ -141,8 +141,6 @@ irisd_core_add_bytes (IrisdCore *self, gint64 change)
 void
 irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes, guint64 busy_ns)
 {
-  if (place == IRIS_PLACE_ANY)
-    return;
   IrisdPlaceCounters *counters = &self->counters[place];
   atomic_fetch_add_explicit (&counters->executed, 1, memory_order_relaxed);
   atomic_fetch_add_explicit (&counters->bytes, bytes, memory_order_relaxed);

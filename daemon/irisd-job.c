@@ -367,14 +367,14 @@ has_slot (IrisdJob *self, gint place)
 /**
  * irisd_job_run_here:
  * @self: a queued job
- * @place: where the caller is, or %IRIS_PLACE_ANY
  *
  * Runs it in the calling thread, unless it was cancelled or has to wait. It comes back by its
- * letter.
+ * letter. A thread that is no worker does it for the job's home.
  */
 void
-irisd_job_run_here (IrisdJob *self, gint place)
+irisd_job_run_here (IrisdJob *self)
 {
+  gint place = worker_place (self, iris_worker_current ());
   if (must_wait (self))
     {
       self->held = TRUE; /* still queued, as far as anybody who cancels is concerned */
@@ -403,7 +403,7 @@ irisd_job_run_here (IrisdJob *self, gint place)
 static void
 run_on_worker (gpointer data)
 {
-  irisd_job_run_here (data, worker_place (data, iris_worker_current ()));
+  irisd_job_run_here (data);
 }
 
 /* The scheduler was told to drop what had not begun. */

@@ -145,7 +145,7 @@ void irisd_job_end (IrisdJob *self);
 gboolean irisd_job_is_orphan (IrisdJob *self);
 void irisd_job_set_home (IrisdJob *self, gint home, gboolean strict);
 void irisd_job_hand_over (IrisdJob *self);
-void irisd_job_run_here (IrisdJob *self, gint place);
+void irisd_job_run_here (IrisdJob *self);
 gboolean irisd_job_has_failed (IrisdJob *self);
 void irisd_job_reset (IrisdJob *self);
 gboolean irisd_job_cancel_queued (IrisdJob *self);

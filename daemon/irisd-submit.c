@@ -326,6 +326,7 @@ try_item (IrisdGateway *self,
   gint home = IRIS_PLACE_ANY;
   gboolean hinted = FALSE;
   const IrisdService *service = NULL;
+  self->turn_items++;
   if (!check_free_id (caller->peer, item, &error)
       || (service = find_service (self, item, &error)) == NULL
       || !check_options (self, service, item, &error)

@@ -77,7 +77,7 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
   if (!irisd_fair_gate_enter (&self->core->gates[job->home], &job->fair, job->peer->client))
     return;
   if (job->brief && typical_run_ns (self, job->service) <= BRIEF_NS)
-    irisd_job_run_here (job, self->place);
+    irisd_job_run_here (job);
   else
     irisd_job_hand_over (job);
 }

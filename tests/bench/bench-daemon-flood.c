@@ -26,11 +26,11 @@ set_up_child (gpointer data)
 
 /* The program itself. It says when items of its have come back, so that it floods from then on. */
 int
-bench_flood_run (const char *endpoint)
+bench_flood_run (const char *endpoint, guint batch)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (BenchClient) client = bench_client_new (endpoint, &error);
-  BenchLoad load = { .service = "echo", .size = 64, .items = 1024, .window = 1024, .batch = 256 };
+  BenchLoad load = { .service = "echo", .size = 64, .items = 1024, .window = 1024, .batch = batch };
 
   if (client != NULL && bench_client_run (client, &load, &error)
       && write (STDOUT_FILENO, "\n", 1) == 1)
@@ -47,20 +47,22 @@ bench_flood_run (const char *endpoint)
 /**
  * bench_flood_start:
  * @endpoint: of irisd
+ * @batch: items that it sends at once
  *
  * Returns: (nullable): a flood that is under way
  */
 BenchFlood *
-bench_flood_start (const char *endpoint, GError **error)
+bench_flood_start (const char *endpoint, guint batch, GError **error)
 {
   g_autoptr (GSubprocessLauncher)
       launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE);
   BenchFlood *self = g_new0 (BenchFlood, 1);
+  g_autofree char *items = g_strdup_printf ("--items=%u", batch);
   char c;
 
   g_subprocess_launcher_set_child_setup (launcher, set_up_child, NULL, NULL);
   self->process = g_subprocess_launcher_spawn (launcher, error, "/proc/self/exe", "--flood",
-                                               endpoint, NULL);
+                                               endpoint, items, NULL);
   if (self->process != NULL
       && g_input_stream_read (g_subprocess_get_stdout_pipe (self->process), &c, 1, NULL, error)
              == 1)

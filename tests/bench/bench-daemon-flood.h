@@ -9,7 +9,7 @@
 typedef struct _BenchFlood BenchFlood;
 
 /* The program; returns an exit status when it cannot go on. */
-int bench_flood_run (const char *endpoint);
+int bench_flood_run (const char *endpoint, guint batch);
 
-BenchFlood *bench_flood_start (const char *endpoint, GError **error);
+BenchFlood *bench_flood_start (const char *endpoint, guint batch, GError **error);
 gboolean bench_flood_stop (BenchFlood *self, GError **error);

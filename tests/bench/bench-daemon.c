@@ -83,14 +83,20 @@ farm_clear (gpointer data)
 }
 
 static const char *
-find_endpoint (Trial *self, GError **error)
+find_server (Farm *self, BenchServerKind kind, GError **error)
 {
-  BenchServer **server = &self->farm->servers[self->row->server];
+  BenchServer **server = &self->servers[kind];
 
   if (*server == NULL)
-    *server = bench_server_start (self->row->server, &self->farm->options, error);
+    *server = bench_server_start (kind, &self->options, error);
 
   return *server != NULL ? (*server)->endpoint : NULL;
+}
+
+static const char *
+find_endpoint (Trial *self, GError **error)
+{
+  return find_server (self->farm, self->row->server, error);
 }
 
 static void
@@ -310,29 +316,26 @@ run_round_trips (Trial *self, gdouble *samples, GError **error)
 
 /* --- a flood ---------------------------------------------------------------------------------- */
 
-/* The 99th percentile of one client's round trips: alone, and while another one floods. */
+/* The 99th percentile of one client's round trips: alone, and while another one floods irisd. The
+ * same of the bare echo, which nobody floods, tells what is the machine's part in that. */
 static gboolean
 run_flood (Trial *self, gdouble *samples, GError **error)
 {
-  const char *endpoint = find_endpoint (self, error);
-  g_autoptr (BenchClient) client = endpoint != NULL ? bench_client_new (endpoint, error) : NULL;
-  g_autoptr (GArray) times = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  const char *endpoint = find_server (self->farm, BENCH_SERVER_IRISD, error);
+  gdouble both[2] = { 0 };
   BenchFlood *flood;
   gboolean good;
 
-  if (client == NULL || !time_round_trips (client, &self->load, times, error))
+  if (endpoint == NULL || !run_round_trips (self, both, error))
     return FALSE;
-  samples[1] = bench_quantile (times, 0.99);
-  g_array_set_size (times, 0);
-  flood = bench_flood_start (endpoint, error);
+  samples[1] = both[1];
+  flood = bench_flood_start (endpoint, self->load.batch, error);
   if (flood == NULL)
     return FALSE;
-  good = time_round_trips (client, &self->load, times, error);
-  good = bench_flood_stop (flood, good ? error : NULL) && good;
-  if (good)
-    samples[0] = bench_quantile (times, 0.99);
+  good = run_round_trips (self, both, error);
+  samples[0] = both[1];
 
-  return good;
+  return bench_flood_stop (flood, good ? error : NULL) && good;
 }
 
 /* --- programs --------------------------------------------------------------------------------- */
@@ -404,6 +407,11 @@ static const Row rows[] = {
     { .service = "command", .args = true_args, .items = 400, .window = 16, .batch = 1 } },
   { "command", "command", PLAIN, run_spawn_loop, 1, { .items = 400 } },
   { "flood", "flood", BENCH_SERVER_IRISD, run_flood, 1, ECHO (VOLATILE, 64, 2000, 1, 1) },
+  { "flood", "flood", BENCH_SERVER_ZEROMQ, run_flood, 1, ECHO (VOLATILE, 64, 2000, 1, 1) },
+  { "flood", "flood of batches", BENCH_SERVER_IRISD, run_flood, 1,
+    ECHO (VOLATILE, 64, 2000, 1, 256) },
+  { "flood", "flood of batches", BENCH_SERVER_ZEROMQ, run_flood, 1,
+    ECHO (VOLATILE, 64, 2000, 1, 256) },
 };
 
 static gboolean
@@ -478,8 +486,13 @@ add_row (BenchResult *result, const Row *row, Farm *farm)
     }
   else if (row->run == run_flood)
     {
-      first = add_series (result, "flood, 99th percentile", "irisd", row, 1);
-      second = add_series (result, "flood, 99th percentile", "irisd, quiet", row, 1);
+      g_autofree char *load = g_strconcat (row->load, ", 99th percentile", NULL);
+      g_autofree char *quiet = g_strconcat (name, ", quiet", NULL);
+
+      first = add_series (result, load, name, row, 1);
+      second = add_series (result, load, quiet, row, 1);
+      bench_series_compare (first, second, BENCH_FACTOR);
+      bench_series_compare (second, NULL, BENCH_NOT_COMPARED);
     }
   else
     first = add_series (result, row->load, name, row, UNIT);

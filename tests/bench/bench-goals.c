@@ -94,6 +94,10 @@ static const Goal daemon_goals[] = {
   { "daemon", "volatile, 4 clients", "irisd", "gearmand", FACTOR, TRUE, 10, "x" },
   { "daemon", "command", "irisd", "posix_spawn", FACTOR, TRUE, 0.8, "x" },
   { "daemon", "flood, 99th percentile", "irisd", "irisd, quiet", TIMES, FALSE, 3, "x" },
+  { "daemon", "flood, 99th percentile", "zeromq", "zeromq, quiet", TIMES, FALSE, NAN, "x" },
+  { "daemon", "flood of batches, 99th percentile", "irisd", "irisd, quiet", TIMES, FALSE, 3, "x" },
+  { "daemon", "flood of batches, 99th percentile", "zeromq", "zeromq, quiet", TIMES, FALSE, NAN,
+    "x" },
   { "backlog", "memory above the payload", "irisd", NULL, SAMPLE, FALSE, 400, " B" },
   { "backlog", "start after a kill", "irisd", NULL, SAMPLE, FALSE, 5, " s" },
 };

@@ -370,7 +370,7 @@ main (int argc, char **argv)
   else if (error == NULL && a.bare_echo != NULL)
     status = bench_bare_echo (a.bare_echo);
   else if (error == NULL && a.flood != NULL)
-    status = bench_flood_run (a.flood);
+    status = bench_flood_run (a.flood, (guint) MAX (a.items, 1));
   else if (error == NULL)
     command (argc, argv, &a, &error);
   if (error != NULL)
