@@ -44,9 +44,17 @@ void irisd_journal_try_reserve (IrisdJournal *self);
 IrisdKept *irisd_journal_look_up (IrisdJournal *self, guint64 item);
 void irisd_journal_ask (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_list (IrisdJournal *self, IrisdSlip *slip);
+gboolean irisd_journal_read_row (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip);
+GError *irisd_journal_no_such_item (guint64 item);
 void irisd_journal_wake_waits (IrisdJournal *self, IrisdKept *kept);
 void irisd_journal_turn_away_waits (IrisdJournal *self, IrisdKept *kept);
 void irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now);
+
+/* irisd-bury-journal.c */
+void irisd_journal_bury (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_settle_bury (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_kick (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_look_where (IrisdJournal *self, IrisdSlip *slip);
 
 /* irisd-journal.c */
 void irisd_journal_answer (IrisdJournal *self, IrisdSlip *slip);

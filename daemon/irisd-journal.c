@@ -148,7 +148,7 @@ end (IrisdJournal *self, IrisdSlip *slip)
 /**
  * irisd_journal_settle:
  * @self: the journal
- * @slip: (transfer full): KEEP or END, whose transaction is through, or failed
+ * @slip: (transfer full): what waited for its transaction, which is through, or failed
  */
 void
 irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip)
@@ -160,6 +160,8 @@ irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip)
       irisd_kept_set_state (slip->kept, IRIS_WIRE_STATE_QUEUED);
       irisd_kept_clear_row (slip->kept);
     }
+  else if (slip->kind == IRISD_SLIP_BURY)
+    irisd_journal_settle_bury (self, slip);
   irisd_journal_answer (self, slip);
 }
 
@@ -192,6 +194,15 @@ handle (IrisdJournal *self, IrisdSlip *slip)
       break;
     case IRISD_SLIP_LIST:
       irisd_journal_list (self, slip);
+      break;
+    case IRISD_SLIP_BURY:
+      irisd_journal_bury (self, slip);
+      break;
+    case IRISD_SLIP_KICK:
+      irisd_journal_kick (self, slip);
+      break;
+    case IRISD_SLIP_INTER:
+      irisd_journal_look_where (self, slip);
       break;
     default:
       irisd_journal_ask (self, slip);

@@ -83,10 +83,14 @@ wait_for_time (IrisdGateway *self, IrisdJob *job)
   IrisdTimes now = irisd_times_now ();
   if (job->terms == NULL || !irisd_terms_get_due (job->terms, &now, &clock, &due_us))
     {
+      if (job->kept != NULL)
+        irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_QUEUED);
       enter_gate (self, job);
       return;
     }
   job->stage = IRISD_STAGE_TIME;
+  if (job->kept != NULL)
+    irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_DELAYED);
   irisd_waiting_add (&self->waiting, &job->terms->waiter, clock, due_us);
 }
 
@@ -173,6 +177,21 @@ irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job)
     }
   if (job->terms != NULL)
     irisd_waiting_remove (&self->waiting, &job->terms->waiter);
+}
+
+/**
+ * irisd_gateway_kick_delayed:
+ * @self: the gateway
+ * @job: a job of it that waits for its time
+ *
+ * Sends it on as if its time had come.
+ */
+void
+irisd_gateway_kick_delayed (IrisdGateway *self, IrisdJob *job)
+{
+  irisd_waiting_remove (&self->waiting, &job->terms->waiter);
+  job->terms->delayed = job->terms->timed = FALSE;
+  irisd_gateway_advance (self, job);
 }
 
 static void
@@ -385,6 +404,8 @@ irisd_gateway_end_waiting (IrisdGateway *self)
   if (phase == self->waited_phase)
     return;
   self->waited_phase = phase;
+  if (self->place == IRISD_FRONT)
+    irisd_gateway_stop_waiting_for_buried (self);
   g_autoptr (GPtrArray) jobs = collect_waiting (self, phase);
   g_autoptr (GPtrArray) ours = g_ptr_array_new ();
   /* All are taken out before the first is ended: its end may end its peer, and so others. */
