@@ -230,6 +230,11 @@ void irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_
 void
 irisd_gateway_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboolean still_there);
 
+/* irisd-staff-ask.c */
+void irisd_gateway_change_place (IrisdGateway *self,
+                                 const IrisdCaller *caller,
+                                 const IrisWireMessage *request);
+
 /* irisd-front.c and irisd-status.c: what is told. */
 gint irisd_front_deal (IrisdGateway *self);
 GBytes *irisd_front_encode_map (IrisdCore *core, gboolean over_tcp, GError **error);

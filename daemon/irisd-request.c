@@ -147,6 +147,10 @@ handle_greeted (IrisdGateway *self,
     case IRIS_WIRE_KICK:
       irisd_gateway_kick (self, caller, request);
       break;
+    case IRIS_WIRE_DRAIN:
+    case IRIS_WIRE_STAFF:
+      irisd_gateway_change_place (self, caller, request);
+      break;
     case IRIS_WIRE_BURY:
       irisd_gateway_inter (self, caller, request);
       break;

@@ -16,6 +16,7 @@
  */
 #include "irisd-gateway-private.h"
 #include "irisd-outside.h"
+#include "irisd-staff.h"
 
 /* Entries that are taken from a gate at once. */
 #define NEXT_AT_ONCE 64
@@ -71,8 +72,11 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
     }
   job->fair.cost = cost_of (self, job);
   job->stage = IRISD_STAGE_GATE;
-  if (irisd_fair_gate_enter (&self->core->gates[job->home], &job->fair, job->peer->client))
+  /* Afterwards the job may be anybody's. */
+  gint home = job->home;
+  if (irisd_fair_gate_enter (&self->core->gates[home], &job->fair, job->peer->client))
     irisd_job_hand_over (job);
+  irisd_staff_wake (self->core->staff, home);
 }
 
 static void
@@ -231,6 +235,7 @@ irisd_gateway_make_room (IrisdGateway *self)
       if (irisd_gateway_get_phase (self) < IRISD_PHASE_STOPPING)
         fill_room (self, &self->core->gates[place]);
     }
+  irisd_staff_settle (self->core->staff);
 }
 
 /* Its run has taken as long as it may. */

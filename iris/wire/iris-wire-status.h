@@ -21,8 +21,8 @@ G_BEGIN_DECLS
  * @bytes: key 6, bytes that its services worked on
  * @busy_ns: key 7, nanoseconds that its workers spent running items
  * @drained: key 9, it takes no more items
- * @active: key 10, how many of its workers are to take part
- * @backlog: key 11, items that wait there
+ * @active: key 10, how many of its workers are to take part; 0 if it is drained
+ * @backlog: key 11, items that were queued there and have not come back
  *
  * What one place did since the daemon was started.
  *

@@ -544,5 +544,5 @@ main (void)
   tcase_add_test (tcase, what_comes_after_a_buried_item_waits_unless_irisd_ends);
   tcase_add_test (tcase, items_that_are_kicked_under_load_end_once_each);
   suite_add_tcase (suite, tcase);
-  return run_suite (suite);
+  return core_test_run (suite);
 }
