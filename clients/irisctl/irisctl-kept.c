@@ -336,7 +336,11 @@ list_all (Ctl *ctl, IrisClientItemState state, CtlTable *table, JsonBuilder *bui
 
           after = item->number;
           if (out != NULL)
-            worst = MAX (worst, ctl_export_item (ctl, item->number, out));
+            {
+              int status = ctl_export_item (ctl, item->number, out);
+
+              worst = MAX (worst, status);
+            }
           else if (ctl->json)
             item_json (builder, item);
           else
