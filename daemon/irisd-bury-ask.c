@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * KICK and BURY, as they are asked for and answered.
+ * KICK, BURY, and CANCEL of what is buried, as they are asked for and answered.
  *
- * Both change items that may be anybody's, so they are for irisd's owner. The journal knows whether
+ * They change items that may be anybody's, so they are for irisd's owner. The journal knows whether
  * there is such an item and whether it is buried; what waits is with one of the gateways, which the
  * journal does not know. So a request goes to the journal first, and if it is about an item that
  * waits, then round the gateways.
@@ -21,7 +21,8 @@ may_change (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage
   if (!irisd_gateway_is_owner (self, caller))
     error = g_error_new_literal (
         IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
-        "items are kicked and buried by irisd's owner only: ask that user");
+        "items are kicked, buried and cancelled by their numbers by irisd's owner "
+        "only: ask that user");
   else if (irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
     error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
                                  "irisd is ending: ask again when it is back");
@@ -158,4 +159,60 @@ irisd_gateway_take_kick (IrisdGateway *self, IrisdSlip *slip)
     irisd_gateway_refuse (self, &caller, slip->request_id, slip->error);
   else
     irisd_gateway_tell_changed (self, &caller, slip->request_id, slip->pending ? 0 : slip->count);
+}
+
+/**
+ * irisd_gateway_cancel_buried:
+ * @self: the gateway
+ * @caller: who
+ * @request: a CANCEL message that names an item by its number
+ */
+void
+irisd_gateway_cancel_buried (IrisdGateway *self,
+                             const IrisdCaller *caller,
+                             const IrisWireMessage *request)
+{
+  g_autoptr (GError) why = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED,
+                                                "the item was cancelled while it was buried");
+  g_autoptr (GError) error = NULL;
+  IrisWireMessage end;
+  if (!may_change (self, caller, request))
+    return;
+  iris_wire_message_init (&end, IRIS_WIRE_ERROR_REPLY, NULL);
+  iris_wire_message_set_error (&end, why);
+  iris_wire_message_set_boolean (&end, IRIS_WIRE_KEY_ENDS, TRUE);
+  iris_wire_message_set_uint (&end, IRIS_WIRE_KEY_ITEM, request->item);
+  if (!iris_wire_encode (&self->encoder, &end, &error))
+    g_error ("the end of an item cannot be encoded: %s", error->message);
+  const IrisWireFrame *header = &self->encoder.frames[3];
+  IrisdSlip *slip = new_question (self, IRISD_SLIP_CANCEL, caller, request);
+  slip->type = end.type;
+  slip->header = (IrisdBlob){ g_memdup2 (header->data, header->size), header->size };
+  irisd_journal_post (self->core->journal, slip);
+}
+
+/**
+ * irisd_gateway_take_cancel:
+ * @self: the gateway
+ * @slip: CANCEL, with what the journal says
+ */
+void
+irisd_gateway_take_cancel (IrisdGateway *self, IrisdSlip *slip)
+{
+  const IrisdCaller caller = { .route = slip->peer->route, .peer = slip->peer };
+  if (slip->error == NULL && !slip->pending)
+    irisd_gateway_note_cancelled (self, slip->item);
+  slip->peer->n_fetches--;
+  if (irisd_peer_is_gone (slip->peer))
+    return;
+  if (slip->pending)
+    slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_FOUND,
+                               "item %" G_GUINT64_FORMAT
+                               " is %s, not buried: what waits or runs is cancelled by its request "
+                               "id",
+                               slip->item, iris_wire_state_name (slip->state));
+  if (slip->error != NULL)
+    irisd_gateway_refuse (self, &caller, slip->request_id, slip->error);
+  else
+    irisd_gateway_tell_cancelling (self, &caller, slip->request_id, TRUE);
 }

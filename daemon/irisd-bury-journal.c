@@ -134,9 +134,40 @@ irisd_journal_kick (IrisdJournal *self, IrisdSlip *slip)
 }
 
 /**
+ * irisd_journal_cancel_buried:
+ * @self: the journal
+ * @slip: (transfer full): CANCEL, with the end that is to be written
+ *
+ * An item that is not buried is told with its state, as pending.
+ */
+void
+irisd_journal_cancel_buried (IrisdJournal *self, IrisdSlip *slip)
+{
+  IrisdKept *kept = irisd_journal_look_up (self, slip->item);
+  if (kept == NULL || irisd_kept_get_state (kept) != IRIS_WIRE_STATE_BURIED)
+    {
+      irisd_journal_look_where (self, slip);
+      return;
+    }
+  kept->ended_ms = irisd_unix_ms ();
+  irisd_kept_set_reason (kept, 0, NULL);
+  irisd_kept_set_row (kept, IRIS_WIRE_STATE_CANCELLED, slip->type,
+                      (IrisWireFrame){ slip->header.data, slip->header.size },
+                      (IrisWireFrame){ 0 });
+  irisd_journal_apply_end (self, kept, IRIS_WIRE_STATE_CANCELLED);
+  if (irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
+    irisd_journal_mark_dirty (self, kept);
+  if (kept->klass == IRIS_WIRE_CLASS_DURABLE
+      && irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
+    irisd_journal_attend (self, slip);
+  else
+    irisd_journal_answer (self, slip);
+}
+
+/**
  * irisd_journal_look_where:
  * @self: the journal
- * @slip: (transfer full): KICK or INTER of an item
+ * @slip: (transfer full): KICK, CANCEL or INTER of an item
  *
  * Tells its state.
  */

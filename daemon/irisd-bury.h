@@ -19,12 +19,16 @@ void irisd_gateway_bury (IrisdGateway *self,
                          IrisdRound *round);
 void irisd_gateway_take_bury (IrisdGateway *self, IrisdSlip *slip);
 
-/* irisd-bury-ask.c: KICK and BURY. */
+/* irisd-bury-ask.c: KICK, BURY, and CANCEL of what is buried. */
 void
 irisd_gateway_kick (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request);
 void
 irisd_gateway_inter (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request);
 void irisd_gateway_take_kick (IrisdGateway *self, IrisdSlip *slip);
+void irisd_gateway_cancel_buried (IrisdGateway *self,
+                                  const IrisdCaller *caller,
+                                  const IrisWireMessage *request);
+void irisd_gateway_take_cancel (IrisdGateway *self, IrisdSlip *slip);
 void irisd_gateway_tell_changed (IrisdGateway *self,
                                  const IrisdCaller *caller,
                                  const guint8 *request_id,

@@ -385,6 +385,11 @@ irisd_gateway_is_owner (IrisdGateway *self, const IrisdCaller *caller)
 void
 irisd_gateway_cancel (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
+  if (iris_wire_message_has (request, IRIS_WIRE_KEY_ITEM))
+    {
+      irisd_gateway_cancel_buried (self, caller, request);
+      return;
+    }
   IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, request->target);
   /* For others one's own items must do. */
   gboolean anywhere = request->anywhere && irisd_gateway_is_owner (self, caller);

@@ -191,6 +191,8 @@ explain (const IrisdSlip *slip)
     case IRISD_SLIP_BURY:
       return "that the item is buried could not be written, so it runs again when irisd is started "
              "again";
+    case IRISD_SLIP_CANCEL:
+      return "the item is cancelled, and is buried again when irisd is started again";
     case IRISD_SLIP_KICK:
       return "what was kicked runs, and is buried again when irisd is started again, unless it has "
              "ended";

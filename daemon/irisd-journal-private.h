@@ -54,11 +54,13 @@ void irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now);
 void irisd_journal_bury (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_settle_bury (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_kick (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_cancel_buried (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_look_where (IrisdJournal *self, IrisdSlip *slip);
 
 /* irisd-journal.c */
 void irisd_journal_answer (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_apply_end (IrisdJournal *self, IrisdKept *kept, guint32 state);
 void irisd_journal_discard (IrisdJournal *self, IrisdKept *kept);
 
 G_END_DECLS

@@ -24,6 +24,7 @@ typedef struct _IrisdRound IrisdRound;
  * @IRISD_SLIP_END: a kept item has ended
  * @IRISD_SLIP_BURY: a kept item that has no end is set aside
  * @IRISD_SLIP_KICK: buried items are wanted back; each comes as %IRISD_SLIP_RECOVERED
+ * @IRISD_SLIP_CANCEL: a buried item is to end as cancelled
  * @IRISD_SLIP_INTER: where is an item that somebody wants to bury?
  * @IRISD_SLIP_FORGET: ends that were acknowledged; not answered
  * @IRISD_SLIP_FETCH: how did an item end?
@@ -39,6 +40,7 @@ typedef enum
   IRISD_SLIP_END,
   IRISD_SLIP_BURY,
   IRISD_SLIP_KICK,
+  IRISD_SLIP_CANCEL,
   IRISD_SLIP_INTER,
   IRISD_SLIP_FORGET,
   IRISD_SLIP_FETCH,

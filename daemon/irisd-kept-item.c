@@ -574,6 +574,9 @@ irisd_gateway_take_slip (IrisdGateway *self, IrisdSlip *slip)
     case IRISD_SLIP_BURY:
       irisd_gateway_take_bury (self, slip);
       break;
+    case IRISD_SLIP_CANCEL:
+      irisd_gateway_take_cancel (self, slip);
+      break;
     case IRISD_SLIP_KICK:
     case IRISD_SLIP_INTER:
       irisd_gateway_take_kick (self, slip);

@@ -205,3 +205,20 @@ irisd_gateway_stop_waiting_for_buried (IrisdGateway *self)
   pthread_mutex_unlock (&core->after_lock);
   tell_decided (decided);
 }
+
+/**
+ * irisd_gateway_note_cancelled:
+ * @self: the gateway
+ * @item: the number of an item without a job, which was cancelled
+ *
+ * Tells those that come after it.
+ */
+void
+irisd_gateway_note_cancelled (IrisdGateway *self, guint64 item)
+{
+  IrisdCore *core = self->core;
+  pthread_mutex_lock (&core->after_lock);
+  IrisdDependent *decided = irisd_after_end (&core->after, item, FALSE);
+  pthread_mutex_unlock (&core->after_lock);
+  tell_decided (decided);
+}

@@ -135,7 +135,7 @@ static const IrisWireTypeInfo types[128] = {
                                 TRUE },
   [SLOT (IRIS_WIRE_BATCH)] = { "BATCH", K (QUIET), 0, TRUE },
   [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (COUNT), K (COUNT), FALSE },
-  [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE), K (TARGET), FALSE },
+  [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE) | K (ITEM), 0, FALSE },
   [SLOT (IRIS_WIRE_STATUS)] = { "STATUS", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_SERVICES)] = { "SERVICES", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_PING)] = { "PING", 0, 0, FALSE },
@@ -243,6 +243,11 @@ check_rules (IrisWireCheck *check, const IrisWireMessage *message)
   if (message->type == IRIS_WIRE_ACK && message->count == 0)
     return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                            "key 50 (count) must be 1 or more; nothing is given back");
+  if (message->type == IRIS_WIRE_CANCEL
+      && !iris_wire_message_has (message, IRIS_WIRE_KEY_TARGET)
+             == !iris_wire_message_has (message, IRIS_WIRE_KEY_ITEM))
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
+                           "it has to name one item: by key 51 (target) or by key 63 (item)");
   if (message->type == IRIS_WIRE_KICK
       && iris_wire_message_has (message, IRIS_WIRE_KEY_ITEM)
              == iris_wire_message_has (message, IRIS_WIRE_KEY_STATE))

@@ -443,6 +443,15 @@ START_TEST (a_kept_item_can_be_had_as_it_was_submitted)
 END_TEST
 
 static void
+send_cancel (guint64 item)
+{
+  IrisWireMessage cancel;
+  client_init_message (client, &cancel, IRIS_WIRE_CANCEL);
+  iris_wire_message_set_uint (&cancel, IRIS_WIRE_KEY_ITEM, item);
+  client_send (client, &cancel);
+}
+
+static void
 fill_after (IrisWireMessage *item, const char *const *after)
 {
   kept_fill (client, item, "echo", "second", IRIS_WIRE_CLASS_VOLATILE);
@@ -478,6 +487,39 @@ START_TEST (what_comes_after_a_buried_item_waits_unless_irisd_ends)
   irisd_release (irisd);
   begin ();
   assert_state (number, IRIS_WIRE_STATE_BURIED);
+}
+END_TEST
+
+START_TEST (a_buried_item_is_cancelled_by_its_number)
+{
+  IrisWireMessage item;
+  guint64 number = submit_delayed ();
+  g_autofree char *digits = g_strdup_printf ("%" G_GUINT64_FORMAT, number);
+  const char *const after[] = { digits, NULL };
+  fill_after (&item, after);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AFTER_HOW, IRIS_WIRE_AFTER_SUCCESS);
+  kept_submit (client, &item);
+  send_cancel (number);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_FOUND);
+  assert_changed (ask_bury (number, NULL), 1);
+  send_cancel (number);
+  gboolean cancelling = FALSE, failed = FALSE;
+  while (!cancelling || !failed)
+    {
+      const IrisWireMessage *message = client_receive (client);
+      cancelling = cancelling || message->type == IRIS_WIRE_CANCELLING;
+      if (message->type == IRIS_WIRE_CANCELLING)
+        continue;
+      assert_error (message, IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
+      failed = TRUE;
+    }
+  client_ack (client, 1);
+  begin_again (TRUE);
+  assert_state (number, IRIS_WIRE_STATE_CANCELLED);
+  assert_error (kept_fetch (client, number, 0), IRIS_WIRE_ERROR_CANCELLED);
+  client_ack (client, 1);
+  send_cancel (number);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
 }
 END_TEST
 
@@ -542,6 +584,7 @@ main (void)
   tcase_add_test (tcase, an_item_says_whether_a_worker_process_has_it);
   tcase_add_test (tcase, a_kept_item_can_be_had_as_it_was_submitted);
   tcase_add_test (tcase, what_comes_after_a_buried_item_waits_unless_irisd_ends);
+  tcase_add_test (tcase, a_buried_item_is_cancelled_by_its_number);
   tcase_add_test (tcase, items_that_are_kicked_under_load_end_once_each);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);

@@ -97,7 +97,7 @@ TYPES: Dict[str, Type] = {
                     True),
     "BATCH": _type(0x04, "", "quiet", True),
     "ACK": _type(0x05, "count"),
-    "CANCEL": _type(0x06, "target", "anywhere"),
+    "CANCEL": _type(0x06, "", "target anywhere item"),
     "STATUS": _type(0x07),
     "SERVICES": _type(0x08),
     "PING": _type(0x09),
@@ -248,6 +248,8 @@ def _check_rules(kind: str, header: Dict[str, Any]) -> None:
         raise WireError(CODES["bad-argument"], "HELLO: version-min must not exceed version-max")
     if kind == "ACK" and header["count"] == 0:
         raise WireError(CODES["bad-argument"], "ACK: count must be 1 or more")
+    if kind == "CANCEL" and ("target" in header) == ("item" in header):
+        raise malformed("CANCEL names one item: by target or by item")
     if kind == "KICK" and ("item" in header) == ("state" in header):
         raise WireError(CODES["bad-argument"], "KICK: either item or state says what is kicked")
     if kind == "KICK" and header.get("state", 8) not in (6, 8):
