@@ -112,6 +112,9 @@ struct _IrisdJob
   gboolean settled;  /* the journal has told about its end */
   gboolean due;      /* and has it, until it is acknowledged */
   gboolean counted;  /* by the rules for clients and services */
+  gboolean bury;     /* when it is out of tries it is buried */
+  gboolean buried;   /* and that is on its way to the journal, or there */
+  gboolean away;     /* somebody buried it while the scheduler had it, which it still has */
   IrisdJobStage stage;
   IrisdFairEntry fair; /* while it is in a gate's queue that gate's */
 
