@@ -115,6 +115,7 @@ void
 irisd_gateway_end_job (IrisdGateway *self, IrisdJob *job)
 {
   IrisdPeer *peer = job->peer;
+  irisd_gateway_leave_seat (self, job);
   if (job->kept != NULL && !irisd_gateway_end_kept (self, job))
     return;
   if (!job->ended && !job->detached && !irisd_peer_is_gone (peer))

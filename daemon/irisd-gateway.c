@@ -164,6 +164,9 @@ take_letter (IrisdGateway *self, IrisdLetter *letter)
     case IRISD_LETTER_SLIP:
       irisd_gateway_take_slip (self, irisd_slip_from_letter (letter));
       break;
+    case IRISD_LETTER_SEAT:
+      irisd_gateway_go_on (self, irisd_seat_get_job (letter));
+      break;
     }
 }
 

@@ -215,6 +215,7 @@ irisd_gateway_keep (IrisdGateway *self,
   g_autoptr (GError) error = NULL;
   IrisWireMessage header = *item;
   header.body = (IrisWireFrame){ 0 };
+  irisd_gateway_pin_hint (job, &header);
   if (!iris_wire_encode (&self->encoder, &header, &error))
     {
       drop_job (self, job);
@@ -227,6 +228,7 @@ irisd_gateway_keep (IrisdGateway *self,
       self->batch->open = TRUE;
     }
   job->id = take_number (self);
+  irisd_gateway_note_home (self, job);
 
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_KEEP, job->peer, job->request_id);
   const IrisWireFrame *frame = &self->encoder.frames[3];
@@ -479,6 +481,7 @@ queue_recovered (IrisdGateway *self, IrisdSlip *slip, const IrisWireMessage *ite
   job->id = slip->item;
   job->detached = TRUE;
   irisd_job_set_home (job, choose_home (self, item), item->strict);
+  irisd_gateway_note_home (self, job);
   irisd_gateway_settle_terms (self, job, item);
   irisd_gateway_register (self, job, NULL, NULL);
   g_hash_table_add (self->orphans, job);

@@ -105,43 +105,6 @@ find_service (IrisdGateway *self, const IrisWireMessage *item, GError **error)
   return service;
 }
 
-/* Where an item goes: where its hint says; else to the place whose socket it came by; else to the
- * place whose turn it is. */
-static gboolean
-choose_home (IrisdGateway *self,
-             const IrisWireMessage *item,
-             gint *home,
-             gboolean *hinted,
-             GError **error)
-{
-  IrisdCore *core = self->core;
-  gboolean named = iris_wire_message_has (item, IRIS_WIRE_KEY_HINT) && item->hint != IRIS_PLACE_ANY;
-  *hinted = named || self->place != IRISD_FRONT;
-  if (named && (item->hint < 0 || (guint) item->hint >= core->n_places))
-    {
-      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_PLACE,
-                   "there is no place %d: this irisd has the places 0 to %u", item->hint,
-                   core->n_places - 1);
-      return FALSE;
-    }
-  if (item->strict && !*hinted)
-    {
-      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "a strict item has to name its place");
-      return FALSE;
-    }
-  if (item->strict && !core->placed && core->n_places > 1)
-    {
-      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                   "the scheduler “%s” knows no places, so it cannot be strict about one: start "
-                   "irisd with --scheduler places",
-                   irisd_config_scheduler_name (core->config->scheduler));
-      return FALSE;
-    }
-  *home = named ? item->hint : self->place != IRISD_FRONT ? self->place : irisd_front_deal (self);
-  return TRUE;
-}
-
 /* An option that is not heeded would be a limit that does not bite. */
 static gboolean
 check_options (IrisdGateway *self,
@@ -273,6 +236,7 @@ start_item (IrisdGateway *self,
       return FALSE;
     }
   enter_item (self, job, hinted);
+  irisd_gateway_note_home (self, job);
   irisd_count (&self->counters.accepted, 1);
   if (job->stage != IRISD_STAGE_AFTER)
     irisd_gateway_advance (self, job);
@@ -328,7 +292,7 @@ try_item (IrisdGateway *self,
       || !check_options (self, service, item, &error)
       || !check_permission (self, caller, service, item, &error)
       || !check_terms (self, service, item, &error)
-      || !choose_home (self, item, &home, &hinted, &error)
+      || !irisd_gateway_choose_home (self, item, &home, &hinted, &error)
       || !irisd_gateway_check_keeping (self, item, &error))
     {
       irisd_gateway_refuse (self, caller, item->request_id, error);

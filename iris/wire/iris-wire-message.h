@@ -147,6 +147,10 @@ typedef struct
  * @again: key 85, another attempt may succeed
  * @attempt: key 86, the how manieth time the item is leased, from 1
  * @silence_ms: key 87, for how long a worker may say nothing, in milliseconds
+ * @hint_name: key 110, the name of the place where the item should run
+ * @near_item: key 111, the number of an item near which it should run
+ * @near_path: key 112, a file near whose last place it should run
+ * @parts: key 113, send parts of the result as they come, this many bytes without a MORE
  * @body: the fifth frame
  *
  * One message. See the head of this file for ownership and presence.
@@ -236,6 +240,11 @@ typedef struct
   guint32 after_how;
   guint32 retries;
   guint32 attempts;
+
+  IrisWireString hint_name;
+  IrisWireString near_path;
+  guint64 near_item;
+  guint64 parts;
   IrisWireFrame body;
 } IrisWireMessage;
 

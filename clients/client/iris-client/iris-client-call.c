@@ -126,6 +126,9 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
   set_string (message, IRIS_WIRE_KEY_PATH, request->path);
   if (self->place >= 0)
     iris_wire_message_set_int (message, IRIS_WIRE_KEY_HINT, self->place);
+  if (request->near_item > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_NEAR_ITEM, request->near_item);
+  set_string (message, IRIS_WIRE_KEY_NEAR_PATH, request->near_path);
   if (request->strict)
     iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_STRICT, TRUE);
   if (request->args != NULL)

@@ -21,6 +21,8 @@ struct _IrisRequest
   char *id;
   int place;
   gboolean strict;
+  guint64 near_item; /* 0: none */
+  char *near_path;
 
   /* Of a kept item. */
   IrisDurability durability;
@@ -58,6 +60,7 @@ struct _IrisRequest
   GDestroyNotify accepted_destroy;
 };
 
+void iris_request_clear_near (IrisRequest *self);
 void iris_request_clear_terms (IrisRequest *self);
 void iris_request_tell_accepted (IrisRequest *self, guint64 item);
 void iris_request_seal (IrisRequest *self, const guint8 id[IRIS_REQUEST_ID_SIZE]);

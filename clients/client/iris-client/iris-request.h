@@ -92,6 +92,10 @@ void iris_request_set_place (IrisRequest *self, int place);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_place_name (IrisRequest *self, const char *name);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_near_item (IrisRequest *self, guint64 item);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_near_path (IrisRequest *self, const char *path);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_strict (IrisRequest *self, gboolean strict);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_durability (IrisRequest *self, IrisDurability durability);

@@ -35,6 +35,7 @@ class Result:
     signal: Optional[int] = None
     stdout_length: Optional[int] = None
     truncated: bool = False
+    item: Optional[int] = None  # its number, if it has one
 
     @property
     def stdout(self) -> bytes:
@@ -142,13 +143,25 @@ class Client:
     # --- items -------------------------------------------------------------------------------------
 
     def start(self, service: str, payload: Payload = b"", *, args: Sequence[Union[str, bytes]] = (),
-              path: Union[str, bytes, None] = None, hint: Optional[int] = None, strict: bool = False,
-              content_type: Optional[str] = None, progress: Optional[ProgressFunction] = None) -> Item:
-        """Submits an item and returns at once. `progress` is called with a fraction of 1 and a note, either may be None."""
+              path: Union[str, bytes, None] = None, hint: Union[int, str, None] = None, strict: bool = False,
+              near_item: Optional[int] = None, near_path: Union[str, bytes, None] = None,
+              content_type: Optional[str] = None, progress: Optional[ProgressFunction] = None,
+              numbered: bool = False) -> Item:
+        """Submits an item and returns at once.
+
+        `hint` is the number or the name of a place; `near_item` is the number of an item, and `near_path` a path: it runs
+        where that one was last. A number is given to who asks by `numbered`; it is in the Result. `progress` is called with a fraction of 1 and a note, either may be None.
+        """
         connection = self._get()
-        header: Dict[str, Any] = {"service": service, "quiet": True}
-        if hint is not None:
+        header: Dict[str, Any] = {"service": service, "quiet": not numbered}
+        if isinstance(hint, str):
+            header["hint-name"] = hint
+        elif hint is not None:
             header["hint"] = hint
+        if near_item is not None:
+            header["near-item"] = near_item
+        if near_path is not None:
+            header["near-path"] = near_path
         if strict:
             header["strict"] = True
         if content_type is not None:

@@ -38,6 +38,21 @@ class ClientTest(Case):
         self.assertEqual(await client.workers(), [])
         await client.ping()
 
+    async def test_items_run_near_places_items_and_paths(self):
+        client = await self.client(self.irisd())
+        names = [place["name"] for place in await client.places()]
+        for place in (1, 0):
+            first = await client.submit("echo", hint=names[place], strict=True, numbered=True)
+            self.assertEqual((first.place, first.home), (place, place))
+            near = await client.submit("echo", near_item=first.item, strict=True)
+            self.assertEqual((near.place, near.item), (place, None))
+        path = os.path.abspath(__file__)
+        first = await client.submit("sha256", path=path)
+        near = await client.submit("echo", near_path=path, strict=True)
+        self.assertEqual(near.place, first.place)
+        self.assertIn(names[1], str(await self.refused("no-such-place", client.submit("echo", hint="l9:9"))))
+        await self.refused("not-remembered", client.submit("echo", near_path="/never", strict=True))
+
     async def test_more_items_than_credit_wait_and_come_in_order(self):
         client = await self.client(self.irisd(in_flight_items=8))
         bodies = [result.body async for result in client.map("echo", (str(n) for n in range(500)))]
