@@ -53,7 +53,8 @@ struct _IrisdGateway
   IrisdPeer *nobody;      /* whose items came out of the journal */
 
   GQueue outside_workers; /* worker processes, silent longest first */
-  void *monitor;          /* ZeroMQ's, while there are some */
+  GQueue stream_readers;  /* clients that read what commands write while they run */
+  void *monitor;          /* ZeroMQ's, once there was one of either */
   guint probe_ms;         /* the pause before they are asked again; 0 if there is no reason to */
   gint64 probe_at_us;
 };

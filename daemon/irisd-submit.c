@@ -3,7 +3,7 @@
  * A gateway's items on their way in: judged against service, place and credit, and queued.
  */
 #include "irisd-gateway-private.h"
-#include "irisd-outside.h"
+#include "irisd-outside-gateway.h"
 #include "irisd-text.h"
 
 /* When a refused client may try again. Its own acknowledgements free its credit sooner. */
@@ -204,6 +204,8 @@ enter_item (IrisdGateway *self, IrisdJob *job, gboolean hinted)
   IrisdPeer *peer = job->peer;
   g_hash_table_insert (peer->jobs, job->request_id, job);
   irisd_peer_add_bytes (peer, (gint64) job->charge);
+  if (job->options != NULL && job->options->streamed)
+    irisd_gateway_watch_reader (self, peer);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
   if (hinted)
     atomic_fetch_add_explicit (&self->core->counters[job->home].hinted, 1, memory_order_relaxed);
