@@ -113,7 +113,10 @@ irisd_job_free (IrisdJob *self)
   g_free (self->near_path);
   irisd_command_options_free (self->options);
   if (self->task != NULL)
-    irisd_task_unref (self->task);
+    {
+      self->task->letters_for = NULL;
+      irisd_task_unref (self->task);
+    }
   irisd_peer_unref (self->peer);
   g_free (self);
 }

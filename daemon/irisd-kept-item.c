@@ -75,11 +75,12 @@ check_no_after (const IrisWireMessage *item, GError **error)
 static gboolean
 check_no_stream (const IrisWireMessage *item, GError **error)
 {
-  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_STREAM))
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_STREAM)
+      && !iris_wire_message_has (item, IRIS_WIRE_KEY_PARTS))
     return TRUE;
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                        "the output of a kept item is part of its end and cannot be sent as it "
-                       "comes: leave out stream, or send the item as volatile");
+                       "comes: leave out stream and parts, or send the item as volatile");
   return FALSE;
 }
 

@@ -148,6 +148,7 @@ gboolean irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *n
 IrisdErrandState irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, gint64 now);
 
 IrisdErrand *irisd_leases_find (IrisdLeases *self, IrisdServer *server, guint64 lease);
+IrisdServer *irisd_leases_find_server (const IrisdErrand *errand, guint64 *lease);
 IrisdLeaseEnd irisd_leases_done (IrisdLeases *self,
                                  IrisdServer *server,
                                  guint64 lease,

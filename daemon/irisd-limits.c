@@ -132,7 +132,7 @@ static const IrisdLimitInfo limits[] = {
          1 * MIB,
          1,
          1 * GIB,
-         "bytes of streamed output of one command that its client may have granted"),
+         "bytes of streamed output, or of parts, of one item that its client may have granted"),
   LIMIT ("kill-grace-ms",
          kill_grace_ms,
          2000,

@@ -118,12 +118,12 @@ check_options (IrisdGateway *self,
                  "the service “%s” is part of irisd and not a program: directory, environment, "
                  "limits and streamed output are for the service “command”",
                  service->name);
-  else if (item->stream > most)
+  else if (MAX (item->stream, item->parts) > most)
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                  "the item grants credit for %" G_GUINT64_FORMAT " bytes of output and may hold "
                  "%" G_GUINT64_FORMAT
                  ": grant less and send MORE, or raise stream-credit in irisd's configuration",
-                 item->stream, most);
+                 MAX (item->stream, item->parts), most);
   else
     return TRUE;
   return FALSE;
@@ -204,7 +204,7 @@ enter_item (IrisdGateway *self, IrisdJob *job, gboolean hinted)
   IrisdPeer *peer = job->peer;
   g_hash_table_insert (peer->jobs, job->request_id, job);
   irisd_peer_add_bytes (peer, (gint64) job->charge);
-  if (job->options != NULL && job->options->streamed)
+  if ((job->options != NULL && job->options->streamed) || (job->task != NULL && job->task->parts))
     irisd_gateway_watch_reader (self, peer);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
   if (hinted)

@@ -140,6 +140,10 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
   if (request->keep_set)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_KEEP_MS, request->keep_ms);
   fill_terms (request, message);
+  if (request->progress != NULL)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_PROGRESS, TRUE);
+  if (request->part != NULL)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_PARTS, IRIS_CLIENT_OUTPUT_WINDOW);
   /* How it ends is what counts; being accepted is worth a message only if nothing else comes, or to
    * who asks for it. */
   if (request->detached)

@@ -210,6 +210,18 @@ iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *messag
   iris_client_channel_requeue (self, call);
 }
 
+/* What was taken may be granted anew, if the call is still there. */
+static void
+iris_client_channel_owe (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+
+  if (self->state != IRIS_CLIENT_CHANNEL_READY || call == NULL)
+    return;
+  call->owed += message->body.size;
+  iris_client_channel_send_more (self, call);
+}
+
 /* The function may do anything, also end the call. */
 static void
 iris_client_channel_output (IrisClientChannel *self, const IrisWireMessage *message)
@@ -224,11 +236,44 @@ iris_client_channel_output (IrisClientChannel *self, const IrisWireMessage *mess
 
   request->output (request, message->channel == IRIS_WIRE_CHANNEL_ERRORS, bytes,
                    request->output_data);
-  call = iris_client_channel_find (self, message);
-  if (self->state != IRIS_CLIENT_CHANNEL_READY || call == NULL)
+  iris_client_channel_owe (self, message);
+}
+
+/* The same. */
+static void
+iris_client_channel_part (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+
+  if (call == NULL || call->type != IRIS_WIRE_SUBMIT || call->request->part == NULL)
     return;
-  call->owed += message->body.size;
-  iris_client_channel_send_more (self, call);
+
+  g_autoptr (IrisRequest) request = iris_request_ref (call->request);
+  g_autoptr (GBytes) bytes = g_bytes_new (message->body.data, message->body.size);
+
+  request->part (request, message->attempt, bytes, request->part_data);
+  iris_client_channel_owe (self, message);
+}
+
+/* The same, but that it takes no credit. */
+static void
+iris_client_channel_progress (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+  g_autofree char *note = NULL;
+
+  if (call == NULL || call->type != IRIS_WIRE_SUBMIT || call->request->progress == NULL)
+    return;
+
+  g_autoptr (IrisRequest) request = iris_request_ref (call->request);
+
+  if (iris_wire_message_has (message, IRIS_WIRE_KEY_NOTE))
+    note = iris_wire_string_dup (&message->note);
+  request->progress (request,
+                     iris_wire_message_has (message, IRIS_WIRE_KEY_FRACTION)
+                         ? (double) message->fraction / IRIS_WIRE_WHOLE
+                         : -1,
+                     note, request->progress_data);
 }
 
 static void
@@ -250,6 +295,12 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
       break;
     case IRIS_WIRE_OUTPUT:
       iris_client_channel_output (self, message);
+      break;
+    case IRIS_WIRE_PART:
+      iris_client_channel_part (self, message);
+      break;
+    case IRIS_WIRE_PROGRESS:
+      iris_client_channel_progress (self, message);
       break;
     case IRIS_WIRE_ACCEPTED:
       iris_client_channel_accepted (self, message);

@@ -73,6 +73,7 @@ iris_request_clear (gpointer data)
   g_free (self->key);
   g_free (self->id);
   iris_request_clear_near (self);
+  iris_request_clear_progress (self);
   iris_request_clear_terms (self);
 }
 

@@ -61,7 +61,7 @@ _irisctl() {
     submit)
       options="$options $terms --json --verbose --place --near --strict --file --path --stdin --class --key"
       options="$options --keep --detach" ;;
-    send) options="$options $terms --json --verbose --place --near --strict --file --path" ;;
+    send) options="$options $terms --json --verbose --place --near --strict --file --path --parts" ;;
     run)
       options="$options $terms --json --verbose --place --near --strict --stdin --directory --env --clear-env"
       options="$options --nice --limit --timeout --grace --at-end" ;;

@@ -32,6 +32,7 @@ complete -c irisctl -n "__fish_seen_subcommand_from send map submit" -a \
   "(timeout 1 irisctl services 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "service"
 complete -c irisctl -n "__fish_seen_subcommand_from send submit" -s f -l file -r -d "send this file"
 complete -c irisctl -n "__fish_seen_subcommand_from send submit" -l path -r -d "let irisd read this file"
+complete -c irisctl -n "__fish_seen_subcommand_from send" -l parts -d "print parts of the result as they come"
 complete -c irisctl -n "__fish_seen_subcommand_from map" -l hints -x -a "none round-robin by-directory near" -d "how files are spread"
 complete -c irisctl -n "__fish_seen_subcommand_from map" -s n -l in-flight -x -d "items at once"
 complete -c irisctl -n "__fish_seen_subcommand_from map" -s o -l output -r -d "write lines"

@@ -17,6 +17,10 @@ PING_INTERVAL = 10.0
 
 Payload = Union[bytes, bytearray, memoryview, str]
 ProgressFunction = Callable[[Optional[float], Optional[str]], None]
+PartFunction = Callable[[bytes, int], None]
+
+#: Bytes of parts that may be under way to an item.
+PARTS_WINDOW = 256 * 1024
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,11 +65,14 @@ def to_bytes(payload: Payload) -> bytes:
 class Item:
     """An item that was submitted. Await it for its Result."""
 
-    def __init__(self, client: "Client", header: Dict[str, Any], payload: bytes, progress: Optional[ProgressFunction]) -> None:
+    def __init__(self, client: "Client", header: Dict[str, Any], payload: bytes, progress: Optional[ProgressFunction],
+                 part: Optional[PartFunction] = None) -> None:
         self._client = client
         self.header = header
         self.payload = payload
         self.progress = progress
+        self.part = part
+        self.owed = 0  # bytes of parts that were taken and not granted anew
         self.id: Optional[bytes] = None  # while irisd has it
         self.retry: Optional[asyncio.TimerHandle] = None
         self.future: "asyncio.Future[Result]" = asyncio.get_running_loop().create_future()
@@ -146,11 +153,12 @@ class Client:
               path: Union[str, bytes, None] = None, hint: Union[int, str, None] = None, strict: bool = False,
               near_item: Optional[int] = None, near_path: Union[str, bytes, None] = None,
               content_type: Optional[str] = None, progress: Optional[ProgressFunction] = None,
-              numbered: bool = False) -> Item:
+              part: Optional[PartFunction] = None, numbered: bool = False) -> Item:
         """Submits an item and returns at once.
 
         `hint` is the number or the name of a place; `near_item` is the number of an item, and `near_path` a path: it runs
-        where that one was last. A number is given to who asks by `numbered`; it is in the Result. `progress` is called with a fraction of 1 and a note, either may be None.
+        where that one was last. A number is given to who asks by `numbered`; it is in the Result. `progress` is called with a fraction of 1 and a note, either may be None; `part` with parts of the result, as a worker process
+        gives them, and a number that grows when another worker has the item, whose parts begin anew.
         """
         connection = self._get()
         header: Dict[str, Any] = {"service": service, "quiet": not numbered}
@@ -172,12 +180,14 @@ class Client:
             header["path"] = path
         if progress is not None:
             header["progress"] = True
+        if part is not None:
+            header["parts"] = PARTS_WINDOW
         body = to_bytes(payload)
         most = min(connection.welcome["max-body"], connection.welcome["byte-credits"])
         if len(body) > most:
             raise too_large("the payload", len(body), "max-body", most)
         wire.pack_header("SUBMIT", header, connection.limits)
-        item = Item(self, header, body, progress)
+        item = Item(self, header, body, progress, part)
         self._waiting.append(item)
         self._pump()
         return item
@@ -233,6 +243,9 @@ class Client:
                 fraction = message.header.get("fraction")
                 item.progress(None if fraction is None else fraction / wire.WHOLE, message.header.get("note"))
             return
+        if message.type == "PART":
+            self._take_part(item, message)
+            return
         if message.type not in ("RESULT", "ERROR", "BUSY"):
             return
         del self._in_flight[message.id]
@@ -252,6 +265,14 @@ class Client:
                 item.future.set_exception(error_of(message))
                 item.future.exception()  # whoever awaits it gets it; nobody has to
         self._pump()
+
+    def _take_part(self, item: Item, message: wire.Message) -> None:
+        if item.part is not None:
+            item.part(message.body, message.header.get("attempt", 1))
+        item.owed += len(message.body)
+        if item.owed >= PARTS_WINDOW // 2 and self._connection is not None and item.id is not None:
+            self._connection.send("MORE", {"target": item.id, "grant": item.owed})
+            item.owed = 0
 
     def _acknowledge(self) -> None:
         count, self._unacknowledged = self._unacknowledged, 0

@@ -321,6 +321,52 @@ class WorkerTest(Case):
             return (await other.status())["in-flight"] == 0
         await until(empty)
 
+    async def test_parts_come_in_order_and_before_the_end(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        self.helper(irisd, ("in_parts", "in_parts"), ("in_large_parts", "in_large_parts"))
+        parts = []
+        result = await client.submit("in_parts", b"20000", part=lambda data, attempt: parts.append((data, attempt)))
+        numbers = [line for line in b"".join(data for data, _ in parts).split() if line[:1] != b"."]
+        self.assertEqual(numbers, [b"%d" % number for number in range(20000)])
+        self.assertEqual({attempt for _, attempt in parts}, {1})
+        self.assertEqual(result.body, b"20000")
+        parts.clear()
+        result = await client.submit("in_large_parts", part=lambda data, attempt: parts.append(data))
+        self.assertEqual((b"".join(parts), result.body), (b"x" * (1 << 20) + b"y", b"done"))
+        # Nobody has to want them.
+        self.assertEqual((await client.submit("in_parts", b"100")).body, b"100")
+
+    async def test_parts_go_as_far_as_the_client_grants(self):
+        irisd = self.irisd()
+        raw = await self.raw(irisd, capacity=2)
+        client = await self.client(irisd)
+        parts = []
+        item = client.start("a", part=lambda data, attempt: parts.append((data, attempt)))
+        lease = await raw.receive("LEASE")
+        window = lease.header["parts"]
+        raw.connection.send("REPORT", {}, b"x" * (window - 1), lease.id)
+        raw.connection.send("REPORT", {}, b"yz", lease.id)
+        self.assertEqual((await raw.receive("ERROR")).header["error-name"], "too-large")
+        granted = await raw.receive("PART")
+        self.assertEqual((granted.id, granted.header["parts"]), (lease.id, window - 1))
+        raw.connection.send("REPORT", {}, b"yz", lease.id)
+        # Another worker begins anew.
+        raw.connection.send("FAIL", {"sentence": "again", "again": True}, b"", lease.id)
+        lease = await raw.receive("LEASE")
+        self.assertEqual(lease.header["parts"], window - 2)
+        raw.connection.send("REPORT", {"fraction": 1}, b"new", lease.id)
+        raw.connection.send("DONE", {}, b"", lease.id)
+        await item
+        self.assertEqual([(len(data), attempt) for data, attempt in parts], [(window - 1, 1), (2, 1), (3, 2)])
+        # Nobody asked for parts of this one.
+        item = client.start("a")
+        lease = await raw.receive("LEASE")
+        self.assertNotIn("parts", lease.header)
+        raw.connection.send("REPORT", {}, b"unasked", lease.id)
+        raw.connection.send("DONE", {}, b"end", lease.id)
+        self.assertEqual((await item).body, b"end")
+
     async def test_progress_is_passed_on(self):
         irisd = self.irisd()
         client = await self.client(irisd)
