@@ -179,6 +179,41 @@ iris_client_channel_requeue (IrisClientChannel *self, IrisClientCall *call)
   g_queue_insert_before_link (&self->waiting, next, &call->link);
 }
 
+/* irisd has as many clients as it takes: asks again when it says so, for as long as for an item. */
+static void
+iris_client_channel_greet_later (IrisClientChannel *self,
+                                 const IrisWireMessage *message,
+                                 gint64 now,
+                                 gint64 retry_at)
+{
+  const IrisClientSettings *settings = self->settings;
+
+  if (self->busy_until == 0)
+    self->busy_until = now + settings->busy_timeout_ms * G_TIME_SPAN_MILLISECOND;
+  if (now >= self->busy_until)
+    {
+      g_autoptr (GError) error = error_of (message);
+
+      iris_client_channel_fail (self, IRIS_CLIENT_ERROR_BUSY, error->message);
+      return;
+    }
+  self->hello_serial = 0;
+  self->greet_at = retry_at;
+  self->connect_by = MAX (self->connect_by,
+                          retry_at + settings->connect_timeout_ms * G_TIME_SPAN_MILLISECOND);
+  iris_client_channel_wake (self);
+}
+
+/* An item, or a question about kept ones. A FETCH that nobody waits for is not worth it. */
+static gboolean
+may_ask_again (const IrisClientCall *call)
+{
+  gboolean about_items = iris_client_call_takes_credit (call) || call->type == IRIS_WIRE_SHOW
+                         || call->type == IRIS_WIRE_LIST;
+
+  return about_items && !call->cancelled && call->done != NULL;
+}
+
 static void
 iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *message)
 {
@@ -188,9 +223,7 @@ iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *messag
 
   if (self->state == IRIS_CLIENT_CHANNEL_CONNECTING)
     {
-      g_autoptr (GError) error = error_of (message);
-
-      iris_client_channel_fail (self, IRIS_CLIENT_ERROR_BUSY, error->message);
+      iris_client_channel_greet_later (self, message, now, retry_at);
       return;
     }
   if (call == NULL)
@@ -198,7 +231,7 @@ iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *messag
   iris_client_channel_not_accepted (self, call);
   if (call->busy_until == 0)
     call->busy_until = now + self->settings->busy_timeout_ms * G_TIME_SPAN_MILLISECOND;
-  if (call->type != IRIS_WIRE_SUBMIT || call->cancelled || now >= call->busy_until)
+  if (!may_ask_again (call) || now >= call->busy_until)
     {
       g_autoptr (GError) error = error_of (message);
 

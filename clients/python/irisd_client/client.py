@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, AsyncIterator, Callable, Deque, Dict, Generator, Iterable, List, Optional, Sequence, Type, Union
 
 from . import wire
-from .connection import Connection, error_of
+from .connection import BUSY_TIMEOUT, Connection, error_of
 from .errors import CODES, Disconnected, IrisdError, too_large
 
 #: Seconds between two looks whether irisd is still there, while something is in flight; after three it counts as gone.
@@ -103,12 +103,15 @@ class Client:
         async with Client() as client:
             result = await client.submit("sha256", b"hello")
 
-    It keeps to the credit that irisd grants: what goes beyond waits here, and what irisd has no room for is sent again.
+    It keeps to the credit that irisd grants: what goes beyond waits here, and what irisd has no room for is sent again when it
+    says so; open() waits `busy_timeout` seconds at most for an irisd that has as many clients as it takes.
     All of it is for one event loop.
     """
 
-    def __init__(self, endpoint: Optional[str] = None, *, name: str = "irisd_client 0.1") -> None:
+    def __init__(self, endpoint: Optional[str] = None, *, name: str = "irisd_client 0.1",
+                 busy_timeout: float = BUSY_TIMEOUT) -> None:
         self._endpoint = endpoint
+        self._busy_timeout = busy_timeout
         self._name = name
         self._connection: Optional[Connection] = None
         self._waiting: Deque[Item] = collections.deque()
@@ -120,7 +123,7 @@ class Client:
 
     async def open(self) -> "Client":
         connection = Connection(self._take, self._lost)
-        await connection.open(self._endpoint, self._name)
+        await connection.open(self._endpoint, self._name, self._busy_timeout)
         self._connection = connection
         self._pinger = asyncio.get_running_loop().create_task(self._ping_now_and_then())
         return self

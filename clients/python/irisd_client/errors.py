@@ -19,12 +19,14 @@ CODES: Dict[str, int] = {name: code for code, name in NAMES.items()}
 class IrisdError(Exception):
     """irisd has refused a request or an item has failed. `code` and `name` are the protocol's, the text is for people."""
 
-    def __init__(self, code: int, sentence: str, name: Optional[str] = None, limit: Optional[str] = None) -> None:
+    def __init__(self, code: int, sentence: str, name: Optional[str] = None, limit: Optional[str] = None,
+                 retry_after: Optional[float] = None) -> None:
         super().__init__(sentence)
         self.code = code
         self.name = name if name is not None else NAMES.get(code, "unknown")
         self.sentence = sentence
         self.limit = limit
+        self.retry_after = retry_after  # of `busy`: seconds, when to try again
 
     def __str__(self) -> str:
         return self.sentence

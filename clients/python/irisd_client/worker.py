@@ -239,7 +239,9 @@ class Worker:
                 try:
                     await self._serve_once()
                     pause = FIRST_PAUSE
-                except Disconnected as error:
+                except IrisdError as error:
+                    if not isinstance(error, Disconnected) and error.code != CODES["busy"]:
+                        raise
                     _log.warning("%s; connecting again", error)
                     await self._sleep(pause)
                     pause = min(pause * 2, LAST_PAUSE)

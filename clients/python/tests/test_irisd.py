@@ -65,6 +65,35 @@ class ClientTest(Case):
         results = await asyncio.gather(*(client.submit("echo", str(n)) for n in range(100) for client in clients))
         self.assertEqual(len(results), 300)
 
+    async def test_a_crowded_irisd_is_greeted_again(self):
+        irisd = self.irisd(max_peers=1)
+        first = await self.client(irisd)
+        hasty = irisd_client.Client(irisd.endpoint, busy_timeout=0)
+        error = await self.refused("busy", hasty.open())
+        self.assertGreater(error.retry_after, 0)
+        second = irisd_client.Client(irisd.endpoint)
+        opening = asyncio.ensure_future(second.open())
+        self.addAsyncCleanup(second.close)
+        await first.ping()
+        await first.close()
+        await opening
+        self.assertEqual((await second.submit("echo", b"x")).body, b"x")
+
+    async def test_a_worker_waits_for_a_crowded_irisd(self):
+        irisd = self.irisd(max_peers=1)
+        first = await self.client(irisd)
+        worker = irisd_client.Worker(irisd.endpoint, capacity=1)
+        worker.add("shout", calls_for_test.shout)
+        serving = asyncio.ensure_future(worker.serve())
+        await first.ping()
+        self.assertFalse(serving.done())
+        ready = asyncio.Event()
+        worker.on_ready = ready.set
+        await first.close()
+        await ready.wait()
+        worker.stop()
+        await serving
+
     async def test_what_is_cancelled_ends_as_cancelled(self):
         client = await self.client(self.irisd())
         item = client.start("command", args=["cat", "/dev/zero"])
