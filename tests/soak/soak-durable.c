@@ -306,5 +306,5 @@ main (void)
   tcase_set_timeout (tcase, 0);
   tcase_add_test (tcase, nothing_that_was_accepted_is_lost);
   suite_add_tcase (suite, tcase);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

@@ -3,6 +3,7 @@
  * What the decoder refuses, with which code and which words; every limit at its edge and one
  * beyond.
  */
+#include "core-test-run.h"
 #include "wire-test-util.h"
 
 #include <check.h>
@@ -430,7 +431,6 @@ main (void)
 {
   Suite *suite = suite_create ("wire-reject");
   TCase *tcase = tcase_create ("wire-reject");
-  SRunner *runner = srunner_create (suite);
 
   tcase_add_loop_test (tcase, each_bad_header_is_refused_with_its_code_and_words, 0,
                        G_N_ELEMENTS (header_cases));
@@ -443,9 +443,5 @@ main (void)
   tcase_add_test (tcase, a_header_of_nothing_but_nesting_costs_no_stack);
   tcase_add_test (tcase, the_encoder_refuses_what_the_decoder_would);
   suite_add_tcase (suite, tcase);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -278,6 +278,8 @@ iris_client_list_async (IrisClient *self,
  * @result: what the callback was given
  * @error: return location for an error
  *
+ * Ends what iris_client_list_async() began.
+ *
  * Returns: (transfer full) (element-type IrisClientItem): the items, in the order of their numbers,
  *   or %NULL
  *

@@ -275,6 +275,9 @@ iris_request_set_key (IrisRequest *self, const char *key)
  * @self: a request that was not submitted yet
  * @milliseconds: how long the end of a kept item is kept; irisd has a default and a limit
  *
+ * Says how long irisd keeps the item's end for those who fetch it. Items that are not kept have no
+ * use for it.
+ *
  * Since: 0.1
  */
 void
