@@ -9,6 +9,7 @@
  */
 #include "irisd-daemon.h"
 
+#include "irisd-accept.h"
 #include "irisd-command-runner.h"
 #include "irisd-command-slots.h"
 #include "irisd-error.h"
@@ -96,7 +97,7 @@ open_descriptors (IrisdDaemon *self, GError **error)
   self->signal_fd = signalfd (-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   self->core.wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (self->signal_fd >= 0 && self->core.wake_fd >= 0)
-    return TRUE;
+    return irisd_accept_init (error);
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot make a descriptor: %s",
                g_strerror (errno));
   return FALSE;
@@ -364,6 +365,7 @@ irisd_daemon_free (IrisdDaemon *self)
     close (self->signal_fd);
   if (core->wake_fd >= 0)
     close (core->wake_fd);
+  irisd_accept_clear ();
   g_aligned_free (self);
 }
 

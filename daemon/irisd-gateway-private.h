@@ -34,6 +34,7 @@ struct _IrisdGateway
   IrisdCore *core;
   gint place;
   void *socket;
+  guint turn_items; /* that came since the mailbox was looked at */
   GThread *thread;
   IrisWireEncoder encoder;
   IrisdPeers peers;

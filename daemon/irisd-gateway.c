@@ -20,8 +20,11 @@
 
 #include <errno.h>
 
-/* Messages that are handled before the mailbox is looked at again. */
-#define MESSAGES_PER_TURN 256
+/* What is handled before the mailbox is looked at again, but for a batch, which is not interrupted.
+ * So much of a flood can be in front of the answer to somebody else; ZeroMQ gives the messages of
+ * all connections in turn. */
+#define MESSAGES_PER_TURN 64
+#define ITEMS_PER_TURN    32
 
 IrisdGateway *
 irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
@@ -133,11 +136,24 @@ receive_message (IrisdGateway *self)
   return TRUE;
 }
 
+/* As long as one connection has messages, ZeroMQ looks only at every hundredth frame whether another
+ * one has some now; behind batches that is thousands of items later. Asking for events has it look
+ * at once. */
+static void
+notice_others (IrisdGateway *self)
+{
+  int events;
+  size_t size = sizeof events;
+  zmq_getsockopt (self->socket, ZMQ_EVENTS, &events, &size);
+}
+
 static gboolean
 receive_some (IrisdGateway *self)
 {
   guint n = 0;
-  while (n < MESSAGES_PER_TURN && receive_message (self))
+  self->turn_items = 0;
+  notice_others (self);
+  while (n < MESSAGES_PER_TURN && self->turn_items < ITEMS_PER_TURN && receive_message (self))
     n++;
   return n > 0;
 }

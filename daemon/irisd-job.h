@@ -104,6 +104,7 @@ struct _IrisdJob
   /* The gateway's own, whoever holds the job. */
   gboolean ended;     /* its ending was sent before it came back, or nobody wants it */
   gboolean parked;    /* it waits in its peer's list */
+  gboolean brief;     /* may be run by the gateway itself */
   gboolean withdrawn; /* no worker process has it any more, and the gateway is to end it */
 
   IrisdKept *kept;   /* NULL if it is volatile; the worker may set its state */
@@ -147,6 +148,7 @@ void irisd_job_end (IrisdJob *self);
 gboolean irisd_job_is_orphan (IrisdJob *self);
 void irisd_job_set_home (IrisdJob *self, gint home, gboolean strict);
 void irisd_job_hand_over (IrisdJob *self);
+void irisd_job_run_here (IrisdJob *self);
 gboolean irisd_job_has_failed (IrisdJob *self);
 void irisd_job_reset (IrisdJob *self);
 gboolean irisd_job_cancel_queued (IrisdJob *self);

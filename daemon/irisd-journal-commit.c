@@ -247,6 +247,19 @@ tidy (IrisdJournal *self)
   irisd_reserve_give_up (&self->reserve);
 }
 
+/* Gives up the reserve; and copies the log into the database, because what is written then begins
+ * at the head of the log again and takes no more room. Returns whether either may have helped. */
+static IrisdStoreOutcome
+make_room (IrisdJournal *self, GError **error)
+{
+  gboolean gave_up = irisd_reserve_give_up (&self->reserve);
+  IrisdStoreOutcome outcome = irisd_store_empty_log (self->store, error);
+  if (outcome != IRISD_STORE_FULL || !gave_up)
+    return outcome;
+  g_clear_error (error);
+  return IRISD_STORE_OK;
+}
+
 /**
  * irisd_journal_commit:
  * @self: the journal
@@ -264,11 +277,10 @@ irisd_journal_commit (IrisdJournal *self)
       enter_full (self, error);
       refuse_new (self, "the journal's disk is full: make room, then send it again");
       take_new = FALSE;
-      if (irisd_reserve_give_up (&self->reserve))
-        {
-          g_clear_error (&error);
-          outcome = write_dirty (self, take_new, &error);
-        }
+      g_clear_error (&error);
+      outcome = make_room (self, &error);
+      if (outcome == IRISD_STORE_OK)
+        outcome = write_dirty (self, take_new, &error);
     }
 
   self->retry_us = 0;
@@ -284,6 +296,15 @@ irisd_journal_commit (IrisdJournal *self)
     fail_for_good (self, error);
 }
 
+static void
+give_room_back (IrisdJournal *self)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdStoreOutcome outcome = irisd_store_shrink (self->store, &error);
+  if (outcome != IRISD_STORE_OK && outcome != IRISD_STORE_FULL)
+    fail_for_good (self, error);
+}
+
 /**
  * irisd_journal_try_reserve:
  * @self: the journal
@@ -294,6 +315,11 @@ void
 irisd_journal_try_reserve (IrisdJournal *self)
 {
   gboolean held = irisd_reserve_take (&self->reserve);
+  if (!held && irisd_journal_get_health (self) == IRISD_JOURNAL_FULL)
+    {
+      give_room_back (self);
+      held = irisd_reserve_take (&self->reserve);
+    }
   IrisdJournalHealth health = irisd_journal_get_health (self);
   if (held && health == IRISD_JOURNAL_FULL)
     {

@@ -257,6 +257,9 @@ static void
 enter_item (IrisdGateway *self, IrisdJob *job, gboolean hinted)
 {
   IrisdPeer *peer = job->peer;
+  gboolean ours = hinted ? job->home == self->place : self->place == IRISD_FRONT;
+  job->brief = ours && job->service->brief && job->path == NULL
+               && job->payload_size == job->inline_size;
   g_hash_table_insert (peer->jobs, job->request_id, job);
   irisd_peer_add_bytes (peer, (gint64) job->charge);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
@@ -341,6 +344,7 @@ try_item (IrisdGateway *self,
   gint home = IRIS_PLACE_ANY;
   gboolean hinted = FALSE;
   const IrisdService *service = NULL;
+  self->turn_items++;
   if (!check_free_id (caller->peer, item, &error)
       || (service = find_service (self, item, &error)) == NULL
       || !check_options (self, service, item, &error)

@@ -24,6 +24,9 @@
 /* What an unknown service is taken to need. */
 #define UNKNOWN_RUN_NS (1000 * 1000)
 
+/* What needs no longer than this is done sooner than another thread could be told of it. */
+#define BRIEF_NS 2000
+
 /* Bytes of payload that count as one unit of cost. */
 #define BYTES_PER_COST (64 * 1024)
 
@@ -75,7 +78,12 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
   /* Afterwards the job may be anybody's. */
   gint home = job->home;
   if (irisd_fair_gate_enter (&self->core->gates[home], &job->fair, job->peer->client))
-    irisd_job_hand_over (job);
+    {
+      if (job->brief && typical_run_ns (self, job->service) <= BRIEF_NS)
+        irisd_job_run_here (job);
+      else
+        irisd_job_hand_over (job);
+    }
   irisd_staff_wake (self->core->staff, home);
 }
 
