@@ -32,7 +32,7 @@ _irisctl() {
 
   case $previous in
     -d | --dir | -C | --directory) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    -o | --output | -f | --file | --path | --near)
+    -o | --output | -f | --file | --path | --near | --export)
       mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     -p | --place)
       mapfile -t COMPREPLY < <(compgen -W "$(_irisctl_ask places 2)" -- "$current"); return ;;
@@ -42,38 +42,47 @@ _irisctl() {
     -c | --class)
       mapfile -t COMPREPLY < <(compgen -W "durable relaxed volatile" -- "$current"); return ;;
     --state)
-      mapfile -t COMPREPLY < <(compgen -W "queued running done failed cancelled" -- "$current")
+      mapfile -t COMPREPLY < <(compgen -W "queued delayed leased running done failed cancelled buried" -- "$current")
       return ;;
     --after-how)
       mapfile -t COMPREPLY < <(compgen -W "all any success" -- "$current"); return ;;
     --priority)
       mapfile -t COMPREPLY < <(compgen -W "0 1 2 3 4 5 6 7 8 9" -- "$current"); return ;;
-    --delay | --at | --after | --retries | --backoff | --time-to-run) return ;;
+    --delay | --at | --after | --retries | --backoff | --time-to-run | --reason | --count) return ;;
     --hints)
       mapfile -t COMPREPLY < <(compgen -W "none round-robin by-directory near" -- "$current"); return ;;
   esac
 
   case $command in
-    "") options="$options --version places services workers status send map run cancel submit wait result list show help" ;;
+    "") options="$options --version places services workers status send map run cancel submit wait result list show kick bury drain staff help" ;;
     places | services | workers | status | cancel | show) options="$options --json --verbose" ;;
     wait | result) options="$options --json --verbose --timeout" ;;
-    list) options="$options --json --verbose --state" ;;
+    list) options="$options --json --verbose --state --export" ;;
+    kick) options="$options --json --verbose --state --count" ;;
+    bury) options="$options --json --verbose --reason" ;;
+    drain) options="$options --json --verbose --refill" ;;
+    staff) options="$options --json --verbose" ;;
     submit)
       options="$options $terms --json --verbose --place --near --strict --file --path --stdin --class --key"
-      options="$options --keep --detach" ;;
+      options="$options --keep --detach --bury" ;;
     send) options="$options $terms --json --verbose --place --near --strict --file --path --parts" ;;
     run)
       options="$options $terms --json --verbose --place --near --strict --stdin --directory --env --clear-env"
       options="$options --nice --limit --timeout --grace --at-end" ;;
     map)
       options="$options $terms --json --verbose --place --strict --hints --in-flight --output --print" ;;
-    help) options="places services workers status send map run cancel submit wait result list show" ;;
+    help)
+      options="places services workers status send map run cancel submit wait result list show kick bury"
+      options="$options drain staff" ;;
   esac
   case $current in
     -*) ;;
     *)
-      if [ "$command" = wait ] || [ "$command" = result ] || [ "$command" = show ]; then
+      if [ "$command" = wait ] || [ "$command" = result ] || [ "$command" = show ] ||
+        [ "$command" = kick ] || [ "$command" = bury ]; then
         options=$(_irisctl_ask list 1)
+      elif [ "$command" = drain ] || [ "$command" = staff ]; then
+        options=$(_irisctl_ask places 2)
       elif [ "$previous" = "$command" ] &&
         { [ "$command" = send ] || [ "$command" = map ] || [ "$command" = submit ]; }; then
         options=$(_irisctl_ask services 1)

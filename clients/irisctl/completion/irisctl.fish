@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion of irisctl for fish.
-set -l commands places services workers status send map run cancel submit wait result list show help
+set -l commands places services workers status send map run cancel submit wait result list show kick bury drain staff help
 
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "places" -d "list the places"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "services" -d "list what irisd can do"
@@ -15,6 +15,10 @@ complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "wait" 
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "result" -d "print the result of a kept item"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "list" -d "list the kept items"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "show" -d "show a kept item"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "kick" -d "have buried or delayed items run"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "bury" -d "set kept items aside"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "drain" -d "have a place take no more items"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "staff" -d "change how many workers take part"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "help" -d "show help"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -l version -d "print the version"
 
@@ -51,8 +55,17 @@ complete -c irisctl -n "__fish_seen_subcommand_from submit" -s k -l key -x -d "o
 complete -c irisctl -n "__fish_seen_subcommand_from submit" -l keep -x -d "keep the result so long"
 complete -c irisctl -n "__fish_seen_subcommand_from submit" -s D -l detach -d "print the number and do not wait"
 complete -c irisctl -n "__fish_seen_subcommand_from wait result" -s t -l timeout -x -d "wait at most so long"
-complete -c irisctl -n "__fish_seen_subcommand_from list" -l state -x -a "queued running done failed cancelled" -d "only these"
-complete -c irisctl -n "__fish_seen_subcommand_from wait result show" -f -a \
+complete -c irisctl -n "__fish_seen_subcommand_from list" -l state -x \
+  -a "queued delayed leased running done failed cancelled buried" -d "only these"
+complete -c irisctl -n "__fish_seen_subcommand_from list" -l export -r -d "write them as they were submitted"
+complete -c irisctl -n "__fish_seen_subcommand_from submit" -s B -l bury -d "set it aside when its last try fails"
+complete -c irisctl -n "__fish_seen_subcommand_from kick" -l state -x -a "buried delayed" -d "all of these"
+complete -c irisctl -n "__fish_seen_subcommand_from kick" -s n -l count -x -d "at most so many"
+complete -c irisctl -n "__fish_seen_subcommand_from bury" -s r -l reason -x -d "why"
+complete -c irisctl -n "__fish_seen_subcommand_from drain" -l refill -d "have it take items again"
+complete -c irisctl -n "__fish_seen_subcommand_from drain staff" -f -a \
+  "(timeout 1 irisctl places 2>/dev/null | awk 'NR > 1 { print \$2 }')" -d "place"
+complete -c irisctl -n "__fish_seen_subcommand_from wait result show kick bury" -f -a \
   "(timeout 1 irisctl list 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "item"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l delay -x -d "not before so much time has passed"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l at -x -d "not before this time of day"
