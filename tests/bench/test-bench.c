@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "core-test-run.h"
 #include "bench-contender.h"
 #include "bench-goals.h"
 #include "bench-numeric.h"
@@ -425,8 +426,6 @@ main (void)
 {
   Suite *suite = suite_create ("bench");
   TCase *tcase = tcase_create ("bench");
-  SRunner *runner;
-  int failed;
 
   tcase_set_timeout (tcase, 120);
   tcase_add_test (tcase, the_count_finds_an_item_too_few_or_too_many);
@@ -442,11 +441,5 @@ main (void)
   tcase_add_test (tcase, a_peer_is_judged_by_its_faster_idiom);
   tcase_add_test (tcase, every_setting_of_a_property_is_a_contender);
   suite_add_tcase (suite, tcase);
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }
