@@ -35,6 +35,7 @@ struct _IrisdGateway
   gint place;
   void *socket;
   guint turn_items; /* that came since the mailbox was looked at */
+  gboolean crowded; /* there was more to receive */
   GThread *thread;
   IrisWireEncoder encoder;
   IrisdPeers peers;
