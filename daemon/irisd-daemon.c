@@ -19,6 +19,7 @@
 #include "irisd-places.h"
 #include "irisd-plugin.h"
 #include "irisd-socket.h"
+#include "irisd-staff.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -231,6 +232,12 @@ run_again (const IrisdRecord *record, IrisdKept *kept, gpointer user_data)
 {
   IrisdCore *core = user_data;
   gboolean known = record->home >= 0 && (guint) record->home < core->n_places;
+  if (record->state == IRIS_WIRE_STATE_BURIED)
+    {
+      irisd_after_add (&core->after, record->item);
+      irisd_after_bury (&core->after, record->item);
+      return;
+    }
   irisd_gateway_run_again (core->gateways[known ? record->home : 0], record, kept);
 }
 
@@ -253,6 +260,7 @@ start_threads (IrisdDaemon *self)
   core->slots = irisd_command_slots_new (core);
   core->scheduler = irisd_places_new_scheduler (core->config, core->places);
   core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;
+  core->staff = irisd_staff_new (core);
   core->started_us = g_get_monotonic_time ();
   if (core->journal != NULL)
     irisd_journal_start (core->journal);
@@ -279,8 +287,12 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
   core->wire_limits = irisd_limits_get_wire (&config->limits);
   irisd_running_init (&core->running);
   irisd_fair_rules_init (&core->rules, &config->client_rule, config->service_rules);
+  irisd_fair_room_init (&core->room, &config->client_rule, config->service_rules,
+                        (gint64) config->limits.aging_ms * 1000);
   pthread_mutex_init (&core->after_lock, NULL);
   irisd_after_init (&core->after, (guint) config->limits.remembered_items);
+  irisd_near_init (&core->near, (guint) config->limits.remembered_places,
+                   (guint) config->limits.remembered_paths);
   atomic_init (&core->next_item, 1);
   raise_file_limit (core);
 
@@ -340,6 +352,7 @@ irisd_daemon_free (IrisdDaemon *self)
     while (zmq_ctx_term (self->context) != 0 && errno == EINTR)
       ;
   g_clear_object (&core->scheduler);
+  irisd_staff_free (core->staff);
   irisd_command_slots_free (core->slots);
   g_clear_pointer (&core->services, irisd_services_free);
   irisd_plugins_free (core->plugins);
@@ -348,7 +361,9 @@ irisd_daemon_free (IrisdDaemon *self)
   free_places (core);
   irisd_running_clear (&core->running);
   irisd_after_clear (&core->after);
+  irisd_near_clear (&core->near);
   irisd_fair_rules_clear (&core->rules);
+  irisd_fair_room_clear (&core->room);
   pthread_mutex_destroy (&core->after_lock);
   g_free (self->front_endpoint);
   g_free (self->front_tcp_endpoint);
@@ -436,6 +451,7 @@ stop_now (IrisdDaemon *self)
   irisd_command_runner_wake (self->core.commands);
   wait_until (self, all_gateways_stop, FALSE);
   irisd_command_slots_close (self->core.slots);
+  irisd_staff_close (self->core.staff);
   iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_CANCEL);
   irisd_outside_close (self->core.outside);
   wait_until (self, has_no_items, FALSE);
@@ -473,6 +489,7 @@ irisd_daemon_run (IrisdDaemon *self)
                drained ? limits->drain_grace_ms : limits->stop_grace_ms);
   for (guint i = 0; i < self->core.n_gateways; i++)
     irisd_gateway_join (self->core.gateways[i]);
+  irisd_staff_close (self->core.staff);
   if (drained)
     iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_DRAIN);
   /* Every connection was given up, and with it every byte that was charged. */

@@ -183,6 +183,25 @@ settle_attendants (IrisdJournal *self)
     }
 }
 
+static const char *
+explain (const IrisdSlip *slip)
+{
+  switch (slip->kind)
+    {
+    case IRISD_SLIP_BURY:
+      return "that the item is buried could not be written, so it runs again when irisd is started "
+             "again";
+    case IRISD_SLIP_CANCEL:
+      return "the item is cancelled, and is buried again when irisd is started again";
+    case IRISD_SLIP_KICK:
+      return "what was kicked runs, and is buried again when irisd is started again, unless it has "
+             "ended";
+    default:
+      return "the item ran and its end could not be written, so it runs again when irisd is "
+             "started again";
+    }
+}
+
 static void
 fail_for_good (IrisdJournal *self, const GError *error)
 {
@@ -193,10 +212,8 @@ fail_for_good (IrisdJournal *self, const GError *error)
   set_health (self, IRISD_JOURNAL_FAILED, error->message);
   refuse_new (self, error->message);
   for (IrisdSlip *slip = self->first_attendant; slip != NULL; slip = slip->next)
-    slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                               "the item ran and its end could not be written, so it runs again "
-                               "when irisd is started again: %s",
-                               error->message);
+    slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED, "%s: %s",
+                               explain (slip), error->message);
   settle_attendants (self);
 
   /* What was to be written is all that there is of it; it can still be fetched. */

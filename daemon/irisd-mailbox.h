@@ -15,21 +15,25 @@ typedef struct _IrisdLetter IrisdLetter;
  * IrisdLetterKind:
  * @IRISD_LETTER_JOB: a job that comes back (irisd-job.h)
  * @IRISD_LETTER_INQUIRY: a CANCEL that goes from gateway to gateway (irisd-inquiry.h)
+ * @IRISD_LETTER_ROUND: a KICK or BURY that goes from gateway to gateway (irisd-bury.h)
  * @IRISD_LETTER_OUTPUT: what a running command wrote (irisd-command-output.h)
  * @IRISD_LETTER_NOTICE: news about a lease (irisd-outside.h)
  * @IRISD_LETTER_SLIP: a slip to the journal or back from it (irisd-journal.h)
  * @IRISD_LETTER_STARTED: a job with a time to run has begun to run (irisd-waiting-terms.h)
  * @IRISD_LETTER_DECIDED: what a job comes after has ended (irisd-waiting-terms.h)
+ * @IRISD_LETTER_SEAT: a job has room among those that run at once (irisd-fair-seat.h)
  */
 typedef enum
 {
   IRISD_LETTER_JOB,
   IRISD_LETTER_INQUIRY,
+  IRISD_LETTER_ROUND,
   IRISD_LETTER_OUTPUT,
   IRISD_LETTER_NOTICE,
   IRISD_LETTER_SLIP,
   IRISD_LETTER_STARTED,
   IRISD_LETTER_DECIDED,
+  IRISD_LETTER_SEAT,
 } IrisdLetterKind;
 
 /**

@@ -8,6 +8,7 @@
  * finds all its items in the sums.
  */
 #include "irisd-gateway-private.h"
+#include "irisd-staff.h"
 
 #include <unistd.h>
 
@@ -43,6 +44,9 @@ fill_place (IrisdCore *core, guint id, const IrisStats *stats, IrisWirePlaceStat
   out->executed = load (&counters->executed);
   out->bytes = load (&counters->bytes);
   out->busy_ns = load (&counters->busy_ns);
+  out->drained = irisd_staff_is_drained (core->staff, (gint) id);
+  out->active = irisd_staff_get_workers (core->staff, (gint) id);
+  out->backlog = irisd_fair_gate_get_backlog (&core->gates[id]);
   if (core->placed && id < stats->n_places)
     {
       out->stolen_in = stats->places[id].stolen_in + load (&counters->moved_in);
@@ -87,6 +91,7 @@ irisd_status_encode (IrisdCore *core, GError **error)
   status->pid = (guint32) getpid ();
   status->uptime_ms = (guint64) (g_get_monotonic_time () - core->started_us) / 1000;
   status->draining = irisd_core_get_phase (core) != IRISD_PHASE_SERVING;
+  status->held_back = irisd_fair_room_get_n_waiting (&core->room);
   add_journal (status, core->journal);
   for (guint i = 0; i < core->n_gateways; i++)
     add_gateway (status, irisd_gateway_get_counters (core->gateways[i]));

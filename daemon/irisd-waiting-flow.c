@@ -2,9 +2,10 @@
  *
  * A gateway's jobs on their way to the scheduler, and back to it when they are tried again.
  *
- * An accepted job passes three stages, each of which may be empty: what it comes after (a record
- * that all gateways share, under its lock), its time (this gateway's own), and the gate of its home
- * (which all gateways share, under its lock). A plain job has only the gate. Then the scheduler has
+ * An accepted job passes four stages, each of which may be empty: what it comes after (a record
+ * that all gateways share, under its lock), its time (this gateway's own), room among those of its
+ * client and service that run at once, and the gate of its home (which all gateways share, each
+ * under its lock). A plain job has only the gate. Then the scheduler has
  * it. A job that failed and may be tried again begins anew, with a pause for its time.
  *
  * Whoever holds a job that waits: its gateway, except at the gate, through which another gateway
@@ -16,12 +17,16 @@
  */
 #include "irisd-gateway-private.h"
 #include "irisd-outside.h"
+#include "irisd-staff.h"
 
 /* Entries that are taken from a gate at once. */
 #define NEXT_AT_ONCE 64
 
 /* What an unknown service is taken to need. */
 #define UNKNOWN_RUN_NS (1000 * 1000)
+
+/* What needs no longer than this is done sooner than another thread could be told of it. */
+#define BRIEF_NS 2000
 
 /* Bytes of payload that count as one unit of cost. */
 #define BYTES_PER_COST (64 * 1024)
@@ -71,8 +76,16 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
     }
   job->fair.cost = cost_of (self, job);
   job->stage = IRISD_STAGE_GATE;
-  if (irisd_fair_gate_enter (&self->core->gates[job->home], &job->fair, job->peer->client))
-    irisd_job_hand_over (job);
+  /* Afterwards the job may be anybody's. */
+  gint home = job->home;
+  if (irisd_fair_gate_enter (&self->core->gates[home], &job->fair, job->peer->client))
+    {
+      if (job->brief && typical_run_ns (self, job->service) <= BRIEF_NS)
+        irisd_job_run_here (job);
+      else
+        irisd_job_hand_over (job);
+    }
+  irisd_staff_wake (self->core->staff, home);
 }
 
 static void
@@ -83,10 +96,15 @@ wait_for_time (IrisdGateway *self, IrisdJob *job)
   IrisdTimes now = irisd_times_now ();
   if (job->terms == NULL || !irisd_terms_get_due (job->terms, &now, &clock, &due_us))
     {
-      enter_gate (self, job);
+      if (job->kept != NULL)
+        irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_QUEUED);
+      if (irisd_gateway_take_seat (self, job))
+        enter_gate (self, job);
       return;
     }
   job->stage = IRISD_STAGE_TIME;
+  if (job->kept != NULL)
+    irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_DELAYED);
   irisd_waiting_add (&self->waiting, &job->terms->waiter, clock, due_us);
 }
 
@@ -123,6 +141,26 @@ irisd_gateway_advance (IrisdGateway *self, IrisdJob *job)
 }
 
 /**
+ * irisd_gateway_go_on:
+ * @self: the gateway
+ * @job: (transfer full): a job that has room now, of which it could not be withdrawn any more
+ *
+ * Sends it on to its gate, unless it was cancelled or given up meanwhile.
+ */
+void
+irisd_gateway_go_on (IrisdGateway *self, IrisdJob *job)
+{
+  job->stage = IRISD_STAGE_HANDED;
+  if (job->ended || irisd_job_get_state (job) != IRISD_JOB_QUEUED
+      || (job->kept == NULL && irisd_peer_is_gone (job->peer)))
+    irisd_gateway_take_back (self, job);
+  else if (irisd_gateway_get_phase (self) >= IRISD_PHASE_STOPPING)
+    fail_waiting (self, job);
+  else
+    enter_gate (self, job);
+}
+
+/**
  * irisd_gateway_withdraw:
  * @self: the gateway
  * @job: a job of it that has not come back
@@ -137,6 +175,9 @@ irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job)
     {
     case IRISD_STAGE_GATE:
       withdrawn = irisd_fair_gate_withdraw (&self->core->gates[job->home], &job->fair);
+      break;
+    case IRISD_STAGE_ROOM:
+      withdrawn = irisd_gateway_withdraw_seat (self, job);
       break;
     case IRISD_STAGE_TIME:
       withdrawn = irisd_waiting_remove (&self->waiting, &job->terms->waiter);
@@ -163,6 +204,8 @@ void
 irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job)
 {
   job->stage = IRISD_STAGE_HANDED;
+  irisd_gateway_note_place (self, job);
+  irisd_gateway_leave_seat (self, job);
   if (job->task == NULL)
     {
       IrisdRoom *room = &self->room[job->home];
@@ -173,6 +216,21 @@ irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job)
     }
   if (job->terms != NULL)
     irisd_waiting_remove (&self->waiting, &job->terms->waiter);
+}
+
+/**
+ * irisd_gateway_kick_delayed:
+ * @self: the gateway
+ * @job: a job of it that waits for its time
+ *
+ * Sends it on as if its time had come.
+ */
+void
+irisd_gateway_kick_delayed (IrisdGateway *self, IrisdJob *job)
+{
+  irisd_waiting_remove (&self->waiting, &job->terms->waiter);
+  job->terms->delayed = job->terms->timed = FALSE;
+  irisd_gateway_advance (self, job);
 }
 
 static void
@@ -212,6 +270,7 @@ irisd_gateway_make_room (IrisdGateway *self)
       if (irisd_gateway_get_phase (self) < IRISD_PHASE_STOPPING)
         fill_room (self, &self->core->gates[place]);
     }
+  irisd_staff_settle (self->core->staff);
 }
 
 /* Its run has taken as long as it may. */
@@ -385,6 +444,8 @@ irisd_gateway_end_waiting (IrisdGateway *self)
   if (phase == self->waited_phase)
     return;
   self->waited_phase = phase;
+  if (self->place == IRISD_FRONT)
+    irisd_gateway_stop_waiting_for_buried (self);
   g_autoptr (GPtrArray) jobs = collect_waiting (self, phase);
   g_autoptr (GPtrArray) ours = g_ptr_array_new ();
   /* All are taken out before the first is ended: its end may end its peer, and so others. */

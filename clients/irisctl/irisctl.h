@@ -32,6 +32,7 @@ typedef struct
 {
   char *where; /* --dir or --endpoint; NULL: the usual place */
   char *place; /* --place */
+  char *near;  /* --near: the number of an item, or a path */
   gboolean strict;
   int wait_s; /* --wait */
   gboolean json;
@@ -48,14 +49,15 @@ typedef struct
   const char *arguments; /* for the first line of --help */
   const char *summary;
   const char *description; /* below the options: details and examples */
-  gboolean takes_hints;    /* --place and --strict */
+  gboolean takes_hints;    /* --place, --near and --strict */
   gboolean takes_terms;    /* --delay to --time-to-run */
   const GOptionEntry *entries;
   int (*run) (Ctl *ctl, int argc, char **argv);
 } CtlCommand;
 
 extern const CtlCommand ctl_places, ctl_services, ctl_workers, ctl_status, ctl_send, ctl_map,
-    ctl_run, ctl_cancel, ctl_submit_command, ctl_wait_command, ctl_result, ctl_list, ctl_show;
+    ctl_run, ctl_cancel, ctl_submit_command, ctl_wait_command, ctl_result, ctl_list, ctl_show,
+    ctl_kick, ctl_bury, ctl_drain, ctl_staff;
 
 /* Prints "irisctl: ..." on standard error and returns @status. */
 int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);

@@ -20,6 +20,9 @@ G_BEGIN_DECLS
  * @stolen_out: key 5, items that other places took from it
  * @bytes: key 6, bytes that its services worked on
  * @busy_ns: key 7, nanoseconds that its workers spent running items
+ * @drained: key 9, it takes no more items
+ * @active: key 10, how many of its workers are to take part; 0 if it is drained
+ * @backlog: key 11, items that were queued there and have not come back
  *
  * What one place did since the daemon was started.
  *
@@ -36,6 +39,9 @@ typedef struct
   guint64 stolen_out;
   guint64 bytes;
   guint64 busy_ns;
+  gboolean drained;
+  guint32 active;
+  guint64 backlog;
 } IrisWirePlaceStatus;
 
 /**
@@ -57,6 +63,7 @@ typedef struct
  * @journal_says: key 22, why it is not ready; owned
  * @kept: key 23, items that it keeps
  * @damaged: key 24, items and stretches of the journal that could not be read at the start
+ * @held_back: key 110, items that wait because as many of their client or service run as may
  * @n_places: length of @places
  * @places: (array length=n_places): key 12; owned
  *
@@ -83,6 +90,7 @@ typedef struct
   char *journal_says;
   guint64 kept;
   guint64 damaged;
+  guint64 held_back;
   guint n_places;
   IrisWirePlaceStatus *places;
 } IrisWireStatus;

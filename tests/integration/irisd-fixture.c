@@ -298,14 +298,3 @@ gate_wait (const char *gate)
   ck_assert_int_eq (read (fd, &byte, 1), 1);
   return fd;
 }
-
-int
-run_suite (Suite *suite)
-{
-  SRunner *runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -7,7 +7,8 @@
  */
 #pragma once
 
-#include <check.h>
+#include "core-test-run.h"
+
 #include <gio/gio.h>
 #include <iris/iris.h>
 #include <stdlib.h>
@@ -115,7 +116,5 @@ IrisWireStatus *client_get_status (Client *self);
       ck_assert_uint_gt (reply_->sentence.len, 0);                                           \
     }                                                                                        \
   while (0)
-
-int run_suite (Suite *suite);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Client, client_free)

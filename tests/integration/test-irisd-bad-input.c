@@ -475,5 +475,5 @@ main (void)
   tcase_add_test (bad, bytes_that_are_not_zeromq_harm_nobody);
   tcase_add_test (bad, a_frame_that_claims_two_gibibytes_is_not_waited_for);
   suite_add_tcase (suite, bad);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

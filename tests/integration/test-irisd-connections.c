@@ -227,5 +227,5 @@ main (void)
   tcase_add_loop_test (tcase, a_name_that_is_taken_is_not_taken_away, 0, 2);
   tcase_add_test (tcase, who_never_says_hello_takes_nobodys_seat);
   suite_add_tcase (suite, tcase);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

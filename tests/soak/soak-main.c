@@ -183,7 +183,7 @@ run_scenarios (const char *const *names)
       tcase_add_loop_test (tcase, survives, (int) i, (int) i + 1);
       suite_add_tcase (suite, tcase);
     }
-  int status = run_suite (suite);
+  int status = core_test_run (suite);
   print_table ();
   return status;
 }

@@ -2,6 +2,7 @@
  *
  * irisctl's parts that need no daemon: the walk, the table, the tally, the bar, JSON.
  */
+#include "core-test-run.h"
 #include "irisctl-json.h"
 #include "irisctl-progress.h"
 #include "irisctl-table.h"
@@ -239,6 +240,31 @@ START_TEST (the_bar_is_as_full_as_the_work_is_done)
 }
 END_TEST
 
+START_TEST (the_bar_of_one_item_says_what_is_known)
+{
+  g_autofree char *half = ctl_progress_format_item (0.5, "cutting", 80);
+  g_autofree char *bare = ctl_progress_format_item (1, NULL, 30);
+  g_autofree char *note = ctl_progress_format_item (-1, "a\x1b[2Jb\xc3\xa4\n", 80);
+  g_autofree char *line = ctl_progress_format_item (0.25, "cutting", 0);
+  g_autofree char *none = ctl_progress_format_item (-1, NULL, 80);
+
+  ck_assert_str_eq (half, "[####################....................] 50 % cutting");
+  ck_assert_str_eq (bare, "100 %");
+  ck_assert_str_eq (note, "a [2Jb\xc3\xa4 ");
+  ck_assert_str_eq (line, "25 % cutting");
+  ck_assert_str_eq (none, "");
+  for (int columns = 1; columns < 200; columns++)
+    {
+      g_autofree char *bar = ctl_progress_format_item (0.99,
+                                                       "a long tale of what is being done and "
+                                                       "of what is to be done after that",
+                                                       columns);
+
+      ck_assert_int_lt (g_utf8_strlen (bar, -1), MAX (columns, 10));
+    }
+}
+END_TEST
+
 static char *
 json_of (const char *data, gsize size)
 {
@@ -274,8 +300,6 @@ main (void)
 {
   Suite *suite = suite_create ("irisctl");
   TCase *tcase = tcase_create ("parts");
-  SRunner *runner;
-  int failed;
 
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, files_come_sorted_directory_by_directory);
@@ -287,12 +311,8 @@ main (void)
   tcase_add_test (tcase, the_tally_counts_a_steal_at_both_places);
   tcase_add_test (tcase, the_bar_fits_its_terminal);
   tcase_add_test (tcase, the_bar_is_as_full_as_the_work_is_done);
+  tcase_add_test (tcase, the_bar_of_one_item_says_what_is_known);
   tcase_add_test (tcase, bytes_that_are_no_text_become_base64);
   suite_add_tcase (suite, tcase);
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,6 +2,7 @@
  *
  * The store: what was committed is there, what is damaged is found out, what fails says so.
  */
+#include "core-test-run.h"
 #include "faulty-vfs.h"
 
 #include "daemon/irisd-store.h"
@@ -495,10 +496,5 @@ main (void)
   tcase_add_test (tcase, what_is_no_database_is_refused);
   tcase_add_test (tcase, the_log_is_copied_into_the_database);
   suite_add_tcase (suite, tcase);
-  SRunner *runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

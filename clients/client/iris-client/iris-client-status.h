@@ -24,6 +24,9 @@ G_BEGIN_DECLS
  * @stolen_out: items that other places took from it
  * @bytes: bytes that its items worked on
  * @busy_ns: nanoseconds that its items ran for
+ * @drained: whether it takes no items
+ * @active: how many of its workers are to take part
+ * @backlog: items that were queued at it and have not come back
  *
  * The counters of a place, since irisd started. Its fields are to be read only.
  *
@@ -40,6 +43,9 @@ typedef struct
   guint64 stolen_out;
   guint64 bytes;
   guint64 busy_ns;
+  gboolean drained;
+  guint active;
+  guint64 backlog;
 } IrisClientPlaceStatus;
 
 /**
@@ -61,6 +67,7 @@ typedef struct
  * @journal_says: why the journal is not ready, else empty
  * @kept: items that it keeps
  * @damaged: what of the journal could not be read when irisd was started
+ * @held_back: items that wait because as many of their client or service run as may
  * @places: (element-type IrisClientPlaceStatus): the places, by id
  *
  * The state of irisd. Its fields are to be read only.
@@ -86,6 +93,7 @@ typedef struct
   char *journal_says;
   guint64 kept;
   guint64 damaged;
+  guint64 held_back;
   GPtrArray *places;
 } IrisClientStatus;
 

@@ -72,6 +72,8 @@ iris_request_clear (gpointer data)
   g_free (self->place_name);
   g_free (self->key);
   g_free (self->id);
+  iris_request_clear_near (self);
+  iris_request_clear_progress (self);
   iris_request_clear_terms (self);
 }
 
@@ -189,6 +191,7 @@ iris_request_set_place (IrisRequest *self, int place)
 
   self->place = place;
   g_clear_pointer (&self->place_name, g_free);
+  iris_request_clear_near (self);
 }
 
 /**
@@ -208,6 +211,7 @@ iris_request_set_place_name (IrisRequest *self, const char *name)
 
   self->place = -1;
   iris_request_replace (&self->place_name, name);
+  iris_request_clear_near (self);
 }
 
 /**
@@ -271,6 +275,9 @@ iris_request_set_key (IrisRequest *self, const char *key)
  * @self: a request that was not submitted yet
  * @milliseconds: how long the end of a kept item is kept; irisd has a default and a limit
  *
+ * Says how long irisd keeps the item's end for those who fetch it. Items that are not kept have no
+ * use for it.
+ *
  * Since: 0.1
  */
 void
@@ -297,6 +304,25 @@ iris_request_set_detached (IrisRequest *self, gboolean detached)
   g_return_if_fail (self != NULL && !self->sealed);
 
   self->detached = !!detached;
+}
+
+/**
+ * iris_request_set_bury:
+ * @self: a request that was not submitted yet
+ * @bury: whether the item is set aside when its last try fails
+ *
+ * A kept item that is buried does not end, so it does not expire: it waits until somebody has
+ * looked at it and kicked it ([method@IrisClient.Client.kick_async]) or cancelled it. Whoever waits
+ * for its end gets %IRIS_CLIENT_ERROR_BURIED.
+ *
+ * Since: 0.1
+ */
+void
+iris_request_set_bury (IrisRequest *self, gboolean bury)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  self->bury = !!bury;
 }
 
 /**
