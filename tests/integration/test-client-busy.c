@@ -232,5 +232,5 @@ main (void)
   tcase_add_test (tcase, a_fetch_is_sent_again_too);
   tcase_add_test (tcase, a_crowded_irisd_is_greeted_again);
   suite_add_tcase (suite, tcase);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

@@ -204,5 +204,5 @@ main (void)
   tcase_add_test (busy, a_busy_irisd_is_asked_again);
   suite_add_tcase (suite, near);
   suite_add_tcase (suite, busy);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

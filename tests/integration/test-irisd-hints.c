@@ -471,5 +471,5 @@ main (void)
   tcase_add_test (room, irisd_ends_although_items_wait_for_room);
   suite_add_tcase (suite, near);
   suite_add_tcase (suite, room);
-  return run_suite (suite);
+  return core_test_run (suite);
 }
