@@ -69,6 +69,7 @@ typedef struct _IrisdCommandRunner IrisdCommandRunner;
 typedef struct _IrisdCommandSlots IrisdCommandSlots;
 typedef struct _IrisdPlugins IrisdPlugins;
 typedef struct _IrisdOutside IrisdOutside;
+typedef struct _IrisdStaff IrisdStaff;
 
 /**
  * IrisdCore:
@@ -99,6 +100,7 @@ typedef struct
   int wake_fd;              /* wakes the main thread */
 
   IrisdFairGate *gates; /* one per place */
+  IrisdStaff *staff;    /* which places take items */
   IrisdFairRules rules;
   IrisdFairRoom room; /* how many run at once */
   pthread_mutex_t after_lock;

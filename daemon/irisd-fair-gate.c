@@ -139,11 +139,17 @@ irisd_fair_gate_next (IrisdFairGate *self, IrisdFairEntry **entries, guint n_mos
   return n;
 }
 
+/**
+ * irisd_fair_gate_get_backlog:
+ * @self: the gate
+ *
+ * Returns: how many came to it and have not come back, whether they wait here or are through
+ */
 guint64
-irisd_fair_gate_get_length (IrisdFairGate *self)
+irisd_fair_gate_get_backlog (IrisdFairGate *self)
 {
   pthread_mutex_lock (&self->lock);
-  guint64 length = self->queue.length;
+  guint64 backlog = self->queue.length + self->items;
   pthread_mutex_unlock (&self->lock);
-  return length;
+  return backlog;
 }

@@ -10,6 +10,7 @@
  */
 #include "irisd-gateway-private.h"
 #include "irisd-outside.h"
+#include "irisd-staff.h"
 #include "irisd-text.h"
 
 #include <string.h>
@@ -145,6 +146,23 @@ check_strict (IrisdCore *core, gboolean hinted, GError **error)
   return TRUE;
 }
 
+/* What was meant for a drained place goes to another one, if it may. */
+static gboolean
+leave_drained (IrisdGateway *self, const IrisWireMessage *item, gint *home, GError **error)
+{
+  if (!item->strict)
+    {
+      *home = irisd_staff_choose_other (self->core->staff, *home);
+      return TRUE;
+    }
+  g_set_error (
+      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+      "place %d is drained and takes no items: name another one, leave out strict, or have "
+      "it refilled",
+      *home);
+  return FALSE;
+}
+
 /**
  * irisd_gateway_choose_home:
  * @self: the gateway that it came by
@@ -174,7 +192,8 @@ irisd_gateway_choose_home (IrisdGateway *self,
   if (item->strict && !check_strict (self->core, *hinted, error))
     return FALSE;
   *home = *hinted ? place : irisd_front_deal (self);
-  return TRUE;
+  return !irisd_staff_is_drained (self->core->staff, *home)
+         || leave_drained (self, item, home, error);
 }
 
 /**

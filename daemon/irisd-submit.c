@@ -202,6 +202,9 @@ static void
 enter_item (IrisdGateway *self, IrisdJob *job, gboolean hinted)
 {
   IrisdPeer *peer = job->peer;
+  gboolean ours = hinted ? job->home == self->place : self->place == IRISD_FRONT;
+  job->brief = ours && job->service->brief && job->path == NULL
+               && job->payload_size == job->inline_size;
   g_hash_table_insert (peer->jobs, job->request_id, job);
   irisd_peer_add_bytes (peer, (gint64) job->charge);
   if ((job->options != NULL && job->options->streamed) || (job->task != NULL && job->task->parts))
@@ -289,6 +292,7 @@ try_item (IrisdGateway *self,
   gint home = IRIS_PLACE_ANY;
   gboolean hinted = FALSE;
   const IrisdService *service = NULL;
+  self->turn_items++;
   if (!check_free_id (caller->peer, item, &error)
       || (service = find_service (self, item, &error)) == NULL
       || !check_options (self, service, item, &error)

@@ -2,17 +2,20 @@
  *
  * irisctl wait, result, list, show: items that irisd keeps.
  */
+#include "irisctl-export.h"
 #include "irisctl-json.h"
 #include "irisctl-kept.h"
 #include "irisctl-table.h"
 #include "irisctl.h"
 
+#include <errno.h>
 #include <string.h>
 
 CtlKeeping ctl_keeping;
 
 static int timeout_s = -1;
 static char *state_name;
+static char *export_file;
 
 gboolean
 ctl_parse_number (const char *text, guint64 *number)
@@ -51,15 +54,17 @@ ctl_apply_keeping (IrisRequest *request, gboolean *detached, GError **error)
       return FALSE;
     }
   if (durability == IRIS_DURABILITY_VOLATILE
-      && (ctl_keeping.detach || ctl_keeping.key != NULL || ctl_keeping.keep != NULL))
+      && (ctl_keeping.detach || ctl_keeping.bury || ctl_keeping.key != NULL
+          || ctl_keeping.keep != NULL))
     {
       g_set_error_literal (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_BAD_ARGUMENT,
-                           "--detach, --key and --keep are for items that irisd keeps: the class "
-                           "relaxed or durable");
+                           "--detach, --bury, --key and --keep are for items that irisd keeps: the "
+                           "class relaxed or durable");
       return FALSE;
     }
   iris_request_set_durability (request, durability);
   iris_request_set_detached (request, ctl_keeping.detach);
+  iris_request_set_bury (request, ctl_keeping.bury);
   iris_request_set_key (request, ctl_keeping.key);
   if (ctl_keeping.keep == NULL)
     return TRUE;
@@ -113,6 +118,8 @@ item_json (JsonBuilder *builder, const IrisClientItem *item)
   ctl_json_double (builder, "accepted", item->accepted_ms / 1e3);
   ctl_json_double (builder, "ended", item->ended_ms / 1e3);
   ctl_json_double (builder, "expires", item->expires_ms / 1e3);
+  ctl_json_string (builder, "error", item->error_name);
+  ctl_json_string (builder, "sentence", item->sentence);
   json_builder_end_object (builder);
 }
 
@@ -139,6 +146,8 @@ show_text (const IrisClientItem *item)
   g_print ("attempts  %u\nbytes     %" G_GUINT64_FORMAT
            "\naccepted  %s\nended     %s\nexpires   %s\n",
            item->attempts, item->bytes, accepted, ended, expires);
+  if (*item->sentence != '\0')
+    g_print ("buried    %s (%s)\n", item->sentence, item->error_name);
 }
 
 static int
@@ -282,7 +291,8 @@ const CtlCommand ctl_result = {
 static gboolean
 parse_state (IrisClientItemState *state)
 {
-  static const char *const names[] = { "queued", "running", "done", "failed", "cancelled" };
+  static const char *const names[] = { "queued",    "running", "done",   "failed",
+                                       "cancelled", "delayed", "leased", "buried" };
 
   *state = IRIS_CLIENT_ITEM_ANY;
   for (guint i = 0; state_name != NULL && i < G_N_ELEMENTS (names); i++)
@@ -302,9 +312,10 @@ add_to_table (CtlTable *table, const IrisClientItem *item)
 
 /* One page after the other: irisd bounds its answers. */
 static int
-list_all (Ctl *ctl, IrisClientItemState state, CtlTable *table, JsonBuilder *builder)
+list_all (Ctl *ctl, IrisClientItemState state, CtlTable *table, JsonBuilder *builder, FILE *out)
 {
   guint64 after = 0;
+  int worst = CTL_OK;
 
   for (;;)
     {
@@ -318,18 +329,39 @@ list_all (Ctl *ctl, IrisClientItemState state, CtlTable *table, JsonBuilder *bui
       if (page == NULL)
         return ctl_fail_with (error);
       if (page->len == 0)
-        return CTL_OK;
+        return worst;
       for (guint i = 0; i < page->len; i++)
         {
           const IrisClientItem *item = g_ptr_array_index (page, i);
 
           after = item->number;
-          if (ctl->json)
+          if (out != NULL)
+            {
+              int status = ctl_export_item (ctl, item->number, out);
+
+              worst = MAX (worst, status);
+            }
+          else if (ctl->json)
             item_json (builder, item);
           else
             add_to_table (table, item);
         }
     }
+}
+
+static int
+export_all (Ctl *ctl, IrisClientItemState state)
+{
+  FILE *out = fopen (export_file, "we");
+  int status;
+
+  if (out == NULL)
+    return ctl_fail (CTL_USAGE, "%s: %s", export_file, g_strerror (errno));
+  status = list_all (ctl, state, NULL, NULL, out);
+  if (fclose (out) != 0 && status == CTL_OK)
+    status = ctl_fail (CTL_FAILED, "%s: %s", export_file, g_strerror (errno));
+
+  return status;
 }
 
 static int
@@ -345,15 +377,20 @@ run_list (Ctl *ctl, int argc, char **argv)
   if (argc > 1)
     return ctl_fail (CTL_USAGE, "list takes no arguments; see irisctl list --help");
   if (!parse_state (&state))
-    return ctl_fail (CTL_USAGE,
-                     "there is no state “%s”: choose queued, running, done, failed or cancelled",
-                     state_name);
+    return ctl_fail (
+        CTL_USAGE,
+        "there is no state “%s”: choose queued, delayed, leased, running, done, failed, "
+        "cancelled or buried",
+        state_name);
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
 
+  if (export_file != NULL)
+    return export_all (ctl, state);
+
   json_builder_begin_array (builder);
-  status = list_all (ctl, state, table, builder);
+  status = list_all (ctl, state, table, builder, NULL);
   json_builder_end_array (builder);
   if (status != CTL_OK)
     return status;
@@ -371,7 +408,10 @@ run_list (Ctl *ctl, int argc, char **argv)
 
 static const GOptionEntry list_entries[] = {
   { "state", 0, 0, G_OPTION_ARG_STRING, &state_name,
-    "Only items that are queued, running, done, failed or cancelled", "STATE" },
+    "Only items that are queued, delayed, leased, running, done, failed, cancelled or buried",
+    "STATE" },
+  { "export", 0, 0, G_OPTION_ARG_FILENAME, &export_file,
+    "Write them to this file as they were submitted, a line of JSON each", "FILE" },
   { NULL },
 };
 
@@ -379,6 +419,8 @@ const CtlCommand ctl_list = {
   .name = "list",
   .arguments = "",
   .summary = "list the items that irisd keeps",
+  .description = "What has ended cannot be exported: with what it was submitted is gone then.\n\n"
+                 "Example:\n  irisctl list --state buried --export buried.jsonl\n",
   .entries = list_entries,
   .run = run_list,
 };

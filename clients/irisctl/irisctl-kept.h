@@ -19,6 +19,7 @@ typedef struct
   char *key;
   char *keep;
   gboolean detach;
+  gboolean bury;
 } CtlKeeping;
 
 extern CtlKeeping ctl_keeping;

@@ -314,6 +314,8 @@ static const GOptionEntry submit_entries[] = {
     "Keep the result so long: seconds, or a number with m, h or d behind it", "TIME" },
   { "detach", 'D', 0, G_OPTION_ARG_NONE, &ctl_keeping.detach,
     "Print the item's number once it is accepted, and do not wait", NULL },
+  { "bury", 'B', 0, G_OPTION_ARG_NONE, &ctl_keeping.bury,
+    "When its last try fails, set it aside for somebody to look at (see list, kick)", NULL },
   { "file", 'f', 0, G_OPTION_ARG_FILENAME, &payload_file, "Send the content of this file", "FILE" },
   { "path", 0, 0, G_OPTION_ARG_FILENAME, &path_argument,
     "Let irisd read this file (sha256, wordcount)", "FILE" },

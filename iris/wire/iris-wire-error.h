@@ -48,6 +48,8 @@ G_BEGIN_DECLS
  * known
  * @IRIS_WIRE_ERROR_DEPENDENCY_FAILED: `dependency-failed`: an item that this one comes after failed
  * @IRIS_WIRE_ERROR_RAN_TOO_LONG: `ran-too-long`: the item ran longer than its time to run
+ * @IRIS_WIRE_ERROR_BURIED: `buried`: the item was set aside, and has no end until it is kicked or
+ * cancelled
  * @IRIS_WIRE_ERROR_NOT_REMEMBERED: `not-remembered`: it is not known any more where that item or
  * path was
  *
@@ -85,6 +87,7 @@ typedef enum
   IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY = 22,
   IRIS_WIRE_ERROR_DEPENDENCY_FAILED = 23,
   IRIS_WIRE_ERROR_RAN_TOO_LONG = 24,
+  IRIS_WIRE_ERROR_BURIED = 29,
   IRIS_WIRE_ERROR_NOT_REMEMBERED = 30,
 } IrisWireError;
 

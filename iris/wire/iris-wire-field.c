@@ -57,8 +57,7 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_RETRY_AFTER_MS] = UINT32 (retry_after_ms, "retry-after-ms", 0, G_MAXUINT32),
   [IRIS_WIRE_KEY_COUNT] = UINT32 (count, "count", 0, G_MAXUINT32),
   [IRIS_WIRE_KEY_TARGET] = OTHER (ID, target, "target"),
-  [IRIS_WIRE_KEY_STATE] =
-      UINT32 (state, "state", IRIS_WIRE_STATE_QUEUED, IRIS_WIRE_STATE_CANCELLED),
+  [IRIS_WIRE_KEY_STATE] = UINT32 (state, "state", IRIS_WIRE_STATE_QUEUED, IRIS_WIRE_STATE_BURIED),
   [IRIS_WIRE_KEY_ANYWHERE] = OTHER (BOOLEAN, anywhere, "anywhere"),
   [IRIS_WIRE_KEY_CLASS] = UINT32 (klass, "class", 0, IRIS_WIRE_CLASS_DURABLE),
   [IRIS_WIRE_KEY_KEY] = OTHER (RAW, key, "key"),
@@ -95,6 +94,10 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_AGAIN] = OTHER (BOOLEAN, again, "again"),
   [IRIS_WIRE_KEY_ATTEMPT] = UINT32 (attempt, "attempt", 1, G_MAXUINT32),
   [IRIS_WIRE_KEY_SILENCE_MS] = UINT64 (silence_ms, "silence-ms"),
+  [IRIS_WIRE_KEY_BURY] = OTHER (BOOLEAN, bury, "bury"),
+  [IRIS_WIRE_KEY_WORKERS] = UINT32 (workers, "workers", 1, G_MAXUINT32),
+  [IRIS_WIRE_KEY_PAYLOAD] = OTHER (BOOLEAN, payload, "payload"),
+  [IRIS_WIRE_KEY_DRAINED] = OTHER (BOOLEAN, drained, "drained"),
   [IRIS_WIRE_KEY_HINT_NAME] = OTHER (STRING, hint_name, "hint-name"),
   [IRIS_WIRE_KEY_NEAR_ITEM] = UINT64 (near_item, "near-item"),
   [IRIS_WIRE_KEY_NEAR_PATH] = OTHER (RAW, near_path, "near-path"),
@@ -107,7 +110,7 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   (K (DELAY_MS) | K (AT_MS) | K (PRIORITY) | K (AFTER) | K (AFTER_HOW) | K (RETRIES) \
    | K (BACKOFF_MS) | K (TIME_TO_RUN_MS))
 #define NEAR_KEYS (K (HINT_NAME) | K (NEAR_ITEM) | K (NEAR_PATH))
-#define KEEP_KEYS (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH))
+#define KEEP_KEYS (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY))
 #define ITEM_KEYS                                                                           \
   (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET) \
    | NEAR_KEYS | KEEP_KEYS | WAITING_KEYS)
@@ -137,14 +140,18 @@ static const IrisWireTypeInfo types[128] = {
                                 K (SERVICE), TRUE },
   [SLOT (IRIS_WIRE_BATCH)] = { "BATCH", K (QUIET), 0, TRUE },
   [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (COUNT), K (COUNT), FALSE },
-  [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE), K (TARGET), FALSE },
+  [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE) | K (ITEM), 0, FALSE },
   [SLOT (IRIS_WIRE_STATUS)] = { "STATUS", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_SERVICES)] = { "SERVICES", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_PING)] = { "PING", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_BYE)] = { "BYE", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_FETCH)] = { "FETCH", K (ITEM) | K (WAIT_MS), K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_LIST)] = { "LIST", K (COUNT) | K (STATE) | K (ITEM), 0, FALSE },
-  [SLOT (IRIS_WIRE_SHOW)] = { "SHOW", K (ITEM) | K (WAIT_MS), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_SHOW)] = { "SHOW", K (ITEM) | K (WAIT_MS) | K (PAYLOAD), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_KICK)] = { "KICK", K (ITEM) | K (STATE) | K (COUNT), 0, FALSE },
+  [SLOT (IRIS_WIRE_BURY)] = { "BURY", K (ITEM) | K (SENTENCE), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_DRAIN)] = { "DRAIN", K (PLACE) | K (DRAINED), K (PLACE) | K (DRAINED), FALSE },
+  [SLOT (IRIS_WIRE_STAFF)] = { "STAFF", K (PLACE) | K (WORKERS), K (PLACE) | K (WORKERS), FALSE },
   [SLOT (IRIS_WIRE_MORE)] = { "MORE", K (TARGET) | K (GRANT), K (TARGET) | K (GRANT), FALSE },
   [SLOT (IRIS_WIRE_READY)] = { "READY", K (CAPACITY) | K (PLACE), K (CAPACITY), TRUE },
   [SLOT (IRIS_WIRE_DONE)] = { "DONE", K (CONTENT_TYPE), 0, TRUE },
@@ -162,7 +169,8 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_PONG)] = { "PONG", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_PENDING)] = { "PENDING", K (STATE) | K (ITEM), K (STATE) | K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_LIST_REPLY)] = { "LIST_REPLY", 0, 0, TRUE },
-  [SLOT (IRIS_WIRE_SHOW_REPLY)] = { "SHOW_REPLY", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_SHOW_REPLY)] = { "SHOW_REPLY", K (PAYLOAD), 0, TRUE },
+  [SLOT (IRIS_WIRE_CHANGED)] = { "CHANGED", K (COUNT), K (COUNT), FALSE },
   [SLOT (IRIS_WIRE_RESULT)] = { "RESULT",
                                 RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED), 0,
                                 TRUE },
@@ -242,6 +250,21 @@ check_rules (IrisWireCheck *check, const IrisWireMessage *message)
   if (message->type == IRIS_WIRE_ACK && message->count == 0)
     return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                            "key 50 (count) must be 1 or more; nothing is given back");
+  if (message->type == IRIS_WIRE_CANCEL
+      && !iris_wire_message_has (message, IRIS_WIRE_KEY_TARGET)
+             == !iris_wire_message_has (message, IRIS_WIRE_KEY_ITEM))
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
+                           "it has to name one item: by key 51 (target) or by key 63 (item)");
+  if (message->type == IRIS_WIRE_KICK
+      && iris_wire_message_has (message, IRIS_WIRE_KEY_ITEM)
+             == iris_wire_message_has (message, IRIS_WIRE_KEY_STATE))
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                           "either key 63 (item) or key 52 (state) says what is kicked");
+  if (message->type == IRIS_WIRE_KICK && iris_wire_message_has (message, IRIS_WIRE_KEY_STATE)
+      && message->state != IRIS_WIRE_STATE_DELAYED && message->state != IRIS_WIRE_STATE_BURIED)
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                           "key 52 (state) must be 6 (delayed) or 8 (buried): others cannot be "
+                           "kicked");
   return TRUE;
 }
 

@@ -147,6 +147,10 @@ typedef struct
  * @again: key 85, another attempt may succeed
  * @attempt: key 86, the how manieth time the item is leased, from 1
  * @silence_ms: key 87, for how long a worker may say nothing, in milliseconds
+ * @bury: key 100, bury the item when it is out of tries
+ * @workers: key 101, how many workers
+ * @payload: key 102, the item as it was submitted is wanted, or told
+ * @drained: key 103, the place takes no more items
  * @hint_name: key 110, the name of the place where the item should run
  * @near_item: key 111, the number of an item near which it should run
  * @near_path: key 112, a file near whose last place it should run
@@ -241,6 +245,10 @@ typedef struct
   guint32 retries;
   guint32 attempts;
 
+  gboolean bury;
+  gboolean payload;
+  gboolean drained;
+  guint32 workers;
   IrisWireString hint_name;
   IrisWireString near_path;
   guint64 near_item;

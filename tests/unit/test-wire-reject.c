@@ -135,7 +135,10 @@ static const HeaderCase header_cases[] = {
     "key 50 (count) must be 0 to 4294967295" },
   { 0x01, "82 01 02 02 01", IRIS_WIRE_ERROR_BAD_ARGUMENT, "must not exceed key 2" },
   { 0x01, "82 01 00 02 01", IRIS_WIRE_ERROR_BAD_ARGUMENT, "key 1 (version-min) must be 1 to" },
-  { 0x85, "81 34 06", IRIS_WIRE_ERROR_BAD_ARGUMENT, "key 52 (state) must be 1 to 5" },
+  { 0x85, "81 34 09", IRIS_WIRE_ERROR_BAD_ARGUMENT, "key 52 (state) must be 1 to 8" },
+  { 0x0e, "80", IRIS_WIRE_ERROR_BAD_ARGUMENT, "either key 63 (item) or key 52 (state)" },
+  { 0x0e, "82 34 08 3f 07", IRIS_WIRE_ERROR_BAD_ARGUMENT, "either key 63 (item) or key 52" },
+  { 0x0e, "81 34 03", IRIS_WIRE_ERROR_BAD_ARGUMENT, "must be 6 (delayed) or 8 (buried)" },
 };
 
 START_TEST (each_bad_header_is_refused_with_its_code_and_words)

@@ -8,10 +8,11 @@
 
 #include <string.h>
 
-const guint8 wire_test_types[] = { 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a,
-                                   0x0b, 0x0c, 0x0d, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x27,
-                                   0x81, 0x82, 0x83, 0x85, 0x86, 0x87, 0x89, 0x8b, 0x8c, 0x8d,
-                                   0x90, 0x91, 0x92, 0x93, 0x94, 0x95, 0xa0, 0xa1, 0xa2, 0xa7 };
+const guint8 wire_test_types[] = { 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09,
+                                   0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x20,
+                                   0x21, 0x22, 0x23, 0x24, 0x25, 0x27, 0x81, 0x82, 0x83,
+                                   0x85, 0x86, 0x87, 0x89, 0x8b, 0x8c, 0x8d, 0x8e, 0x90,
+                                   0x91, 0x92, 0x93, 0x94, 0x95, 0xa0, 0xa1, 0xa2, 0xa7 };
 const guint wire_test_n_types = G_N_ELEMENTS (wire_test_types);
 
 guint32
@@ -142,6 +143,18 @@ wire_test_random_message (GRand *rand, guint8 type, GPtrArray *arena, IrisWireMe
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_VERSION_MAX, message->version_min);
   if (type == IRIS_WIRE_ACK)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_COUNT, MAX (message->count, 1));
+  if (type == IRIS_WIRE_CANCEL)
+    {
+      message->present &= ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_ITEM);
+      message->item = 0;
+      message->present |= IRIS_WIRE_BIT (IRIS_WIRE_KEY_TARGET);
+    }
+  if (type == IRIS_WIRE_KICK)
+    {
+      message->present &= ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_ITEM);
+      message->item = 0;
+      iris_wire_message_set_uint (message, IRIS_WIRE_KEY_STATE, IRIS_WIRE_STATE_BURIED);
+    }
 }
 
 static gboolean

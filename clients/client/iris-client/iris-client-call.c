@@ -45,6 +45,7 @@ iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, co
   if (self->done != NULL)
     self->done (self, answer, error);
   g_clear_pointer (&self->request, iris_request_unref);
+  g_free (self->sentence);
   g_free (self);
 }
 
@@ -83,7 +84,7 @@ fill_command (const IrisRequest *request, IrisWireMessage *message)
 static void
 fill_question (IrisClientCall *self, IrisWireMessage *message)
 {
-  if (self->item > 0 || self->type != IRIS_WIRE_LIST)
+  if (self->item > 0 || (self->type != IRIS_WIRE_LIST && self->type != IRIS_WIRE_KICK))
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, self->item);
   if (self->wait_ms > 0)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_WAIT_MS, self->wait_ms);
@@ -91,6 +92,19 @@ fill_question (IrisClientCall *self, IrisWireMessage *message)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_COUNT, self->count);
   if (self->wanted > 0)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_STATE, self->wanted);
+  if (self->whole)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_PAYLOAD, TRUE);
+  set_string (message, IRIS_WIRE_KEY_SENTENCE, self->sentence);
+}
+
+static void
+fill_change (IrisClientCall *self, IrisWireMessage *message)
+{
+  iris_wire_message_set_int (message, IRIS_WIRE_KEY_PLACE, self->changed_place);
+  if (self->type == IRIS_WIRE_DRAIN)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_DRAINED, self->drained);
+  else
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_WORKERS, self->count);
 }
 
 static void
@@ -139,6 +153,8 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
   set_string (message, IRIS_WIRE_KEY_KEY, request->key);
   if (request->keep_set)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_KEEP_MS, request->keep_ms);
+  if (request->bury)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_BURY, TRUE);
   fill_terms (request, message);
   if (request->progress != NULL)
     iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_PROGRESS, TRUE);
@@ -175,8 +191,11 @@ iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessa
   if (self->type == IRIS_WIRE_SUBMIT)
     fill_submit (self, message);
   else if (self->type == IRIS_WIRE_FETCH || self->type == IRIS_WIRE_SHOW
-           || self->type == IRIS_WIRE_LIST)
+           || self->type == IRIS_WIRE_LIST || self->type == IRIS_WIRE_KICK
+           || self->type == IRIS_WIRE_BURY)
     fill_question (self, message);
+  else if (self->type == IRIS_WIRE_DRAIN || self->type == IRIS_WIRE_STAFF)
+    fill_change (self, message);
   else if (self->type == IRIS_WIRE_CANCEL)
     {
       /* Half of an id of ours is random, so it cannot be somebody else's by accident. */

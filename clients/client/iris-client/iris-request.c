@@ -307,6 +307,25 @@ iris_request_set_detached (IrisRequest *self, gboolean detached)
 }
 
 /**
+ * iris_request_set_bury:
+ * @self: a request that was not submitted yet
+ * @bury: whether the item is set aside when its last try fails
+ *
+ * A kept item that is buried does not end, so it does not expire: it waits until somebody has
+ * looked at it and kicked it ([method@IrisClient.Client.kick_async]) or cancelled it. Whoever waits
+ * for its end gets %IRIS_CLIENT_ERROR_BURIED.
+ *
+ * Since: 0.1
+ */
+void
+iris_request_set_bury (IrisRequest *self, gboolean bury)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  self->bury = !!bury;
+}
+
+/**
  * iris_request_get_service:
  * @self: a request
  *
