@@ -105,6 +105,31 @@ fail_cancelled (IrisdJob *job)
 }
 
 /**
+ * irisd_gateway_tell_end:
+ * @self: the gateway
+ * @job: a job that has ended, with its result
+ *
+ * Sends its ending, if that was not done and somebody waits for it, and counts it.
+ */
+void
+irisd_gateway_tell_end (IrisdGateway *self, IrisdJob *job)
+{
+  if (job->ended)
+    return;
+  if (!job->detached && !irisd_peer_is_gone (job->peer))
+    {
+      send_ending (self, job);
+      return;
+    }
+  job->ended = TRUE;
+  irisd_gateway_note_end (self, job);
+  irisd_count (&self->counters.ended, 1);
+  irisd_count (&self->counters.failed, job->kept == NULL || job->result.error != NULL);
+  irisd_core_add_bytes (self->core, -(gint64) job->charge);
+  job->charge = 0;
+}
+
+/**
  * irisd_gateway_end_job:
  * @self: the gateway
  * @job: (transfer full): a job that nobody else touches any more
@@ -114,22 +139,11 @@ fail_cancelled (IrisdJob *job)
 void
 irisd_gateway_end_job (IrisdGateway *self, IrisdJob *job)
 {
-  IrisdPeer *peer = job->peer;
   if (job->kept != NULL && !irisd_gateway_end_kept (self, job))
     return;
-  if (!job->ended && !job->detached && !irisd_peer_is_gone (peer))
-    {
-      if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED && job->kept == NULL)
-        fail_cancelled (job);
-      send_ending (self, job);
-    }
-  else if (!job->ended)
-    {
-      irisd_gateway_note_end (self, job);
-      irisd_count (&self->counters.ended, 1);
-      irisd_count (&self->counters.failed, job->kept == NULL || job->result.error != NULL);
-      irisd_core_add_bytes (self->core, -(gint64) job->charge);
-    }
+  if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED && job->kept == NULL && !job->ended)
+    fail_cancelled (job);
+  irisd_gateway_tell_end (self, job);
   g_hash_table_remove (self->orphans, job);
   irisd_job_free (job);
   irisd_core_end_item (self->core);
@@ -192,6 +206,14 @@ void
 irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job)
 {
   gboolean wanted = job->kept != NULL || !irisd_peer_is_gone (job->peer);
+  if (job->early)
+    {
+      /* It was cancelled, and the journal has its end or will tell when it has. */
+      job->early = FALSE;
+      if (job->settled)
+        irisd_gateway_end_job (self, job);
+      return;
+    }
   if (job->held && wanted && !job->settled && irisd_job_get_state (job) == IRISD_JOB_QUEUED)
     take_back_held (self, job);
   else if (job->settled || !irisd_gateway_try_again (self, job))
@@ -251,7 +273,8 @@ cancel_job (IrisdGateway *self, IrisdJob *job, gboolean *ours)
   return state == IRISD_ERRAND_WAITED;
 }
 
-/* Ends a queued item at once; its job, if the scheduler still has it, comes back to be freed. */
+/* Ends a queued item as soon as can be; its job, if the scheduler still has it, comes back to be
+ * freed. */
 static void
 end_cancelled (IrisdGateway *self, IrisdJob *job)
 {
@@ -272,9 +295,14 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
       irisd_gateway_end_job (self, job);
       return;
     }
-  /* A kept one ends when the journal has its end. */
+  /* A kept one ends when the journal has its end; one that the journal has not accepted yet is
+   * looked at when it has. */
   if (job->kept != NULL)
-    return;
+    {
+      if (job->known && !job->ending)
+        job->early = !irisd_gateway_end_kept (self, job);
+      return;
+    }
   fail_cancelled (job);
   send_ending (self, job);
 }
@@ -292,7 +320,7 @@ irisd_gateway_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job)
 {
   gboolean ours = FALSE;
   gboolean queued = cancel_job (self, job, &ours);
-  if (ours && !irisd_peer_is_gone (peer))
+  if (ours && (job->kept != NULL || job->withdrawn || !irisd_peer_is_gone (peer)))
     end_cancelled (self, job);
   return queued;
 }
@@ -345,11 +373,16 @@ irisd_gateway_tell_not_found (IrisdGateway *self,
 void
 irisd_gateway_cancel (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
-  IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, request->target);
   /* Any local user can connect over TCP, so there one's own items must do, as for any user over ipc
    * who is not irisd's owner. */
   gboolean owner = caller->over_tcp ? self->core->config->tcp_trusted
                                     : caller->uid == (gint64) geteuid ();
+  if (iris_wire_message_has (request, IRIS_WIRE_KEY_ITEM))
+    {
+      irisd_gateway_cancel_number (self, caller, request, owner);
+      return;
+    }
+  IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, request->target);
   gboolean anywhere = request->anywhere && owner;
   if (job == NULL && anywhere)
     {

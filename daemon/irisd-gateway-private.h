@@ -140,6 +140,7 @@ gboolean irisd_gateway_register (IrisdGateway *self,
                                  IrisdJob *job,
                                  const IrisWireMessage *item,
                                  GError **error);
+IrisdJob *irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **elsewhere);
 gboolean irisd_gateway_stop_depending (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_decision (IrisdGateway *self, IrisdLetter *letter);
 void irisd_gateway_uncount (IrisdGateway *self, IrisdJob *job);
@@ -196,6 +197,7 @@ void irisd_gateway_forget_dues (IrisdGateway *self, IrisdPeer *peer);
 
 /* irisd-ending.c: jobs on their way back. */
 void irisd_gateway_describe_ending (const IrisdJob *job, IrisWireMessage *message);
+void irisd_gateway_tell_end (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_end_job (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job);

@@ -111,6 +111,9 @@ struct _IrisdJob
   gboolean settled;  /* the journal has told about its end */
   gboolean due;      /* and has it, until it is acknowledged */
   gboolean counted;  /* by the rules for clients and services */
+  guint known : 1;   /* under its number: it is accepted, and others can come after it */
+  guint ending : 1;  /* the journal was given its end */
+  guint early : 1;   /* and that while the scheduler has it, which will give it back */
   IrisdJobStage stage;
   IrisdFairEntry fair; /* while it is in a gate's queue that gate's */
 

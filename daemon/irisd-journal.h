@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "irisd-kept.h"
+#include "irisd-kept-list.h"
 #include "irisd-limits.h"
 #include "irisd-mailbox.h"
 
@@ -64,9 +64,9 @@ struct _IrisdSlip
 
   guint64 item;
   guint64 wait_ms;
-  guint32 state; /* LIST: only those; END: what it ended in */
-  guint32 count; /* LIST: at most so many */
-  GArray *items; /* FORGET: guint64 */
+  guint32 state;           /* END: what it ended in */
+  IrisdKeptFilter *filter; /* LIST; in the answer, @item is where it goes on */
+  GArray *items;           /* FORGET: guint64 */
   IrisdKept *kept;
 
   /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, RECOVERED: what was. */

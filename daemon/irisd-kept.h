@@ -59,9 +59,9 @@ typedef struct
   guint n_items;
   guint n_ended;
   IrisdKept *first;
+  IrisdKept *last;
 
   /*< private >*/
-  IrisdKept *last;
   GHashTable *by_item;
   GHashTable *by_key;
 } IrisdKeptTable;
@@ -86,8 +86,6 @@ void irisd_kept_table_add (IrisdKeptTable *self, IrisdKept *kept);
 void irisd_kept_table_remove (IrisdKeptTable *self, IrisdKept *kept);
 IrisdKept *irisd_kept_table_lookup (IrisdKeptTable *self, guint64 item);
 IrisdKept *irisd_kept_table_lookup_key (IrisdKeptTable *self, IrisdKept *other);
-IrisWireKept *
-irisd_kept_table_list (IrisdKeptTable *self, guint64 after, guint32 state, guint limit);
 
 guint64 irisd_unix_ms (void);
 

@@ -61,7 +61,8 @@ typedef struct
 
 void irisd_after_init (IrisdAfter *self, guint n_remembered);
 void irisd_after_clear (IrisdAfter *self);
-void irisd_after_add (IrisdAfter *self, guint64 id);
+void irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner);
+gpointer irisd_after_get_owner (IrisdAfter *self, guint64 id);
 IrisdDependent *irisd_after_end (IrisdAfter *self, guint64 id, gboolean well);
 gboolean irisd_after_wait (IrisdAfter *self,
                            IrisdDependent *dependent,

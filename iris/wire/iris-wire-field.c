@@ -95,6 +95,11 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_AGAIN] = OTHER (BOOLEAN, again, "again"),
   [IRIS_WIRE_KEY_ATTEMPT] = UINT32 (attempt, "attempt", 1, G_MAXUINT32),
   [IRIS_WIRE_KEY_SILENCE_MS] = UINT64 (silence_ms, "silence-ms"),
+  [IRIS_WIRE_KEY_STATES] = UINT32 (states, "states", 1, G_MAXUINT32),
+  [IRIS_WIRE_KEY_KEY_PREFIX] = OTHER (RAW, key_prefix, "key-prefix"),
+  [IRIS_WIRE_KEY_SINCE_MS] = UINT64 (since_ms, "since-ms"),
+  [IRIS_WIRE_KEY_UNTIL_MS] = UINT64 (until_ms, "until-ms"),
+  [IRIS_WIRE_KEY_DESCENDING] = OTHER (BOOLEAN, descending, "descending"),
 };
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
@@ -115,10 +120,13 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define VERSION_KEYS (K (VERSION_MIN) | K (VERSION_MAX))
 #define WELCOME_KEYS \
   (VERSION_KEYS | K (CREDITS) | K (BYTE_CREDITS) | K (MAX_BODY) | K (SOCKET_PLACE))
-#define ERROR_KEYS    (K (CODE) | K (ERROR_NAME) | K (SENTENCE))
-#define LIMIT_KEYS    (K (LIMIT) | K (LIMIT_VALUE))
-#define LEASE_KEYS    (K (SERVICE) | K (LEASE_MS) | K (ATTEMPT))
-#define REPORT_KEYS   (K (FRACTION) | K (NOTE))
+#define ERROR_KEYS  (K (CODE) | K (ERROR_NAME) | K (SENTENCE))
+#define LIMIT_KEYS  (K (LIMIT) | K (LIMIT_VALUE))
+#define LEASE_KEYS  (K (SERVICE) | K (LEASE_MS) | K (ATTEMPT))
+#define REPORT_KEYS (K (FRACTION) | K (NOTE))
+#define LIST_KEYS                                                                           \
+  (K (COUNT) | K (STATE) | K (ITEM) | K (SERVICE) | K (CLASS) | K (STATES) | K (KEY_PREFIX) \
+   | K (SINCE_MS) | K (UNTIL_MS) | K (DESCENDING))
 #define ENROLLED_KEYS (K (COUNT) | K (LEASE_MS) | K (SILENCE_MS))
 
 /* Types use the lower six bits and the highest one: 128 slots hold them all. */
@@ -132,13 +140,13 @@ static const IrisWireTypeInfo types[128] = {
                                 TRUE },
   [SLOT (IRIS_WIRE_BATCH)] = { "BATCH", K (QUIET), 0, TRUE },
   [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (COUNT), K (COUNT), FALSE },
-  [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE), K (TARGET), FALSE },
+  [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE) | K (ITEM), 0, FALSE },
   [SLOT (IRIS_WIRE_STATUS)] = { "STATUS", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_SERVICES)] = { "SERVICES", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_PING)] = { "PING", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_BYE)] = { "BYE", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_FETCH)] = { "FETCH", K (ITEM) | K (WAIT_MS), K (ITEM), FALSE },
-  [SLOT (IRIS_WIRE_LIST)] = { "LIST", K (COUNT) | K (STATE) | K (ITEM), 0, FALSE },
+  [SLOT (IRIS_WIRE_LIST)] = { "LIST", LIST_KEYS, 0, FALSE },
   [SLOT (IRIS_WIRE_SHOW)] = { "SHOW", K (ITEM) | K (WAIT_MS), K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_MORE)] = { "MORE", K (TARGET) | K (GRANT), K (TARGET) | K (GRANT), FALSE },
   [SLOT (IRIS_WIRE_READY)] = { "READY", K (CAPACITY) | K (PLACE), K (CAPACITY), TRUE },
@@ -156,7 +164,7 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_SERVICES_REPLY)] = { "SERVICES_REPLY", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_PONG)] = { "PONG", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_PENDING)] = { "PENDING", K (STATE) | K (ITEM), K (STATE) | K (ITEM), FALSE },
-  [SLOT (IRIS_WIRE_LIST_REPLY)] = { "LIST_REPLY", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_LIST_REPLY)] = { "LIST_REPLY", K (ITEM), 0, TRUE },
   [SLOT (IRIS_WIRE_SHOW_REPLY)] = { "SHOW_REPLY", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_RESULT)] = { "RESULT",
                                 RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED), 0,
@@ -235,6 +243,11 @@ check_rules (IrisWireCheck *check, const IrisWireMessage *message)
   if (message->type == IRIS_WIRE_ACK && message->count == 0)
     return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                            "key 50 (count) must be 1 or more; nothing is given back");
+  if (message->type == IRIS_WIRE_CANCEL
+      && !iris_wire_message_has (message, IRIS_WIRE_KEY_TARGET)
+             == !iris_wire_message_has (message, IRIS_WIRE_KEY_ITEM))
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
+                           "it has to name one item: by key 51 (target) or by key 63 (item)");
   return TRUE;
 }
 

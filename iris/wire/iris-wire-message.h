@@ -147,6 +147,11 @@ typedef struct
  * @again: key 85, another attempt may succeed
  * @attempt: key 86, the how manieth time the item is leased, from 1
  * @silence_ms: key 87, for how long a worker may say nothing, in milliseconds
+ * @states: key 120, bit N is set if items in the #IrisWireState N are meant
+ * @key_prefix: key 121, how the keys of the items begin that are meant
+ * @since_ms: key 122, only items that were accepted at that Unix time or later, in milliseconds
+ * @until_ms: key 123, only items that were accepted before that Unix time, in milliseconds
+ * @descending: key 124, the greatest number comes first
  * @body: the fifth frame
  *
  * One message. See the head of this file for ownership and presence.
@@ -236,6 +241,12 @@ typedef struct
   guint32 after_how;
   guint32 retries;
   guint32 attempts;
+
+  IrisWireString key_prefix;
+  guint64 since_ms;
+  guint64 until_ms;
+  guint32 states;
+  gboolean descending;
   IrisWireFrame body;
 } IrisWireMessage;
 

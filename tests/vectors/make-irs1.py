@@ -19,6 +19,7 @@ KEYS = {
     80: "progress", 81: "fraction", 82: "note", 83: "capacity", 84: "lease-ms", 85: "again", 86: "attempt",
     87: "silence-ms", 90: "stream", 91: "directory", 92: "environment", 93: "clear-environment", 94: "nice",
     95: "limits", 96: "time-limit-ms", 97: "grace-ms", 98: "channel", 99: "grant",
+    120: "states", 121: "key-prefix", 122: "since-ms", 123: "until-ms", 124: "descending",
 }
 TYPES = {
     "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
@@ -181,6 +182,7 @@ valid("batch-one-refused", "an item without a service is refused by itself", "BA
              {"id": ident(18).hex(), "code": "bad-argument"}])
 valid("ack", "gives two credits back", "ACK", {50: 2})
 valid("cancel", "names an item", "CANCEL", {51: ident(2)}, number=4)
+valid("cancel-number", "names an item by its number", "CANCEL", {63: 4711}, number=4)
 valid("cancel-anywhere", "names an item of any connection", "CANCEL", {51: ident(2), 53: True}, number=4)
 valid("status", "asks for the counters", "STATUS", {})
 valid("services", "asks for the services", "SERVICES", {})
@@ -193,6 +195,9 @@ valid("submit-volatile", "the default class, said out loud", "SUBMIT", {10: "ech
 valid("fetch", "asks how an item ended, and waits for it", "FETCH", {63: 7, 64: 2**64 - 1})
 valid("fetch-now", "without waiting", "FETCH", {63: 2**40})
 valid("list", "all kept items", "LIST", {})
+valid("list-filters", "the newest five of a service that wait or run, whose keys begin so, of a certain hour", "LIST",
+      {10: "echo", 50: 5, 60: 2, 120: 6, 121: "night-", 122: 1700000000000, 123: 1700003600000, 124: True})
+valid("list-key-bytes", "a prefix that is not UTF-8", "LIST", {121: b"\xff\x01"})
 valid("list-page", "at most ten that are done, behind number 7", "LIST", {50: 10, 52: 3, 63: 7})
 valid("show", "asks about an item", "SHOW", {63: 7, 64: 1000})
 valid("submit-command-options", "a command with all that can be said of one", "SUBMIT",
@@ -232,6 +237,7 @@ KEPT = [
     {0: 9, 1: 5, 2: 2, 3: "command", 4: "order-7", 5: 0, 6: 1, 7: 1767225600000, 8: 1767225601000, 9: 1767312001000},
 ]
 valid("list-reply", "two items", "LIST_REPLY", {}, pack(KEPT), value=plain(KEPT))
+valid("list-reply-more", "two items, and more may come behind number 9", "LIST_REPLY", {63: 9}, pack(KEPT), value=plain(KEPT))
 valid("list-reply-none", "no items", "LIST_REPLY", {}, pack([]), value=[])
 valid("show-reply", "one item", "SHOW_REPLY", {}, pack(KEPT[1:]), value=plain(KEPT[1:]))
 valid("result-kept", "of an item that is kept", "RESULT", {19: 0, 20: 0, 63: 7}, b"hello", number=2)
@@ -336,6 +342,9 @@ bad_header("type-strict", "1 is not true", "malformed", "820aa00c01")
 bad_header("type-args", "a string for a list", "malformed", "820aa00ea161")
 bad_header("type-args-inner", "a number in a list of strings", "malformed", "820aa00e9101")
 bad_header("type-target", "an id of 8 bytes", "malformed", "8133c4080000000000000000", kind="CANCEL")
+bad_header("cancel-nothing", "CANCEL of what?", "malformed", "80", kind="CANCEL")
+bad_header("cancel-two", "CANCEL of two items", "malformed", "8233c410" + "00" * 16 + "3f07", kind="CANCEL")
+bad_header("range-states", "in none of the states", "bad-argument", "817800", kind="LIST")
 bad_header("text-utf8", "a string that is not UTF-8", "malformed", "810aa1ff")
 bad_header("text-surrogate", "half of a surrogate pair", "malformed", "810aa3eda080")
 bad_header("text-overlong", "an overlong form", "malformed", "810aa2c080")

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "iris-client-query-private.h"
 #include "iris-request-private.h"
 
 #include <iris/iris.h>
@@ -32,10 +33,9 @@ struct _IrisClientCall
   IrisClientCallState state;
   IrisRequest *request;             /* of a SUBMIT */
   guint8 target[IRIS_WIRE_ID_SIZE]; /* of a CANCEL */
-  guint64 item;                     /* of FETCH, SHOW, LIST */
+  guint64 item;                     /* of FETCH, SHOW, CANCEL */
   guint64 wait_ms;                  /* of FETCH and SHOW */
-  guint32 count;                    /* of LIST */
-  guint32 wanted;                   /* of LIST: the state */
+  IrisClientQuery *query;           /* of LIST */
   gint32 place;                     /* of a SUBMIT: its hint, looked up; -1 for none */
   gsize size;                       /* bytes of payload */
   gsize owed;                       /* bytes of output that were taken and not granted anew */

@@ -45,6 +45,7 @@ iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, co
   if (self->done != NULL)
     self->done (self, answer, error);
   g_clear_pointer (&self->request, iris_request_unref);
+  g_clear_pointer (&self->query, iris_client_query_unref);
   g_free (self);
 }
 
@@ -83,14 +84,9 @@ fill_command (const IrisRequest *request, IrisWireMessage *message)
 static void
 fill_question (IrisClientCall *self, IrisWireMessage *message)
 {
-  if (self->item > 0 || self->type != IRIS_WIRE_LIST)
-    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, self->item);
+  iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, self->item);
   if (self->wait_ms > 0)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_WAIT_MS, self->wait_ms);
-  if (self->count > 0)
-    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_COUNT, self->count);
-  if (self->wanted > 0)
-    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_STATE, self->wanted);
 }
 
 static void
@@ -167,9 +163,12 @@ iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessa
   iris_wire_message_init (message, self->type, id);
   if (self->type == IRIS_WIRE_SUBMIT)
     fill_submit (self, message);
-  else if (self->type == IRIS_WIRE_FETCH || self->type == IRIS_WIRE_SHOW
-           || self->type == IRIS_WIRE_LIST)
+  else if (self->type == IRIS_WIRE_FETCH || self->type == IRIS_WIRE_SHOW)
     fill_question (self, message);
+  else if (self->type == IRIS_WIRE_LIST)
+    iris_client_query_fill (self->query, message);
+  else if (self->type == IRIS_WIRE_CANCEL && self->item != 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, self->item);
   else if (self->type == IRIS_WIRE_CANCEL)
     {
       /* Half of an id of ours is random, so it cannot be somebody else's by accident. */

@@ -64,6 +64,8 @@ KEYS: Dict[str, Key] = {
     "silence-ms": _u64(87), "stream": _u64(90), "directory": Key(91, "bytes"), "environment": Key(92, "list"),
     "clear-environment": Key(93, "bool"), "nice": _i32(94, 0, 19), "limits": Key(95, "list"),
     "time-limit-ms": _u64(96), "grace-ms": _u64(97), "channel": _u32(98, 1, 2), "grant": _u64(99),
+    "states": _u32(120, 1), "key-prefix": Key(121, "bytes"), "since-ms": _u64(122), "until-ms": _u64(123),
+    "descending": Key(124, "bool"),
 }
 
 
@@ -96,13 +98,13 @@ TYPES: Dict[str, Type] = {
                     True),
     "BATCH": _type(0x04, "", "quiet", True),
     "ACK": _type(0x05, "count"),
-    "CANCEL": _type(0x06, "target", "anywhere"),
+    "CANCEL": _type(0x06, "", "target anywhere item"),
     "STATUS": _type(0x07),
     "SERVICES": _type(0x08),
     "PING": _type(0x09),
     "BYE": _type(0x0A),
     "FETCH": _type(0x0B, "item", "wait-ms"),
-    "LIST": _type(0x0C, "", "count state item"),
+    "LIST": _type(0x0C, "", "count state item service class states key-prefix since-ms until-ms descending"),
     "SHOW": _type(0x0D, "item", "wait-ms"),
     "READY": _type(0x20, "capacity", "place", True),
     "DONE": _type(0x21, "", "content-type", True),
@@ -119,7 +121,7 @@ TYPES: Dict[str, Type] = {
     "SERVICES_REPLY": _type(0x87, body=True),
     "PONG": _type(0x89),
     "PENDING": _type(0x8B, "state item"),
-    "LIST_REPLY": _type(0x8C, body=True),
+    "LIST_REPLY": _type(0x8C, "", "item", True),
     "SHOW_REPLY": _type(0x8D, body=True),
     "RESULT": _type(0x90, "", _RUN + " item attempts content-type stdout-length truncated", True),
     "ERROR": _type(0x91, _ERROR, _RUN + " item attempts ends limit limit-value"),
@@ -242,6 +244,8 @@ def _check_rules(kind: str, header: Dict[str, Any]) -> None:
         raise WireError(CODES["bad-argument"], "HELLO: version-min must not exceed version-max")
     if kind == "ACK" and header["count"] == 0:
         raise WireError(CODES["bad-argument"], "ACK: count must be 1 or more")
+    if kind == "CANCEL" and ("target" in header) == ("item" in header):
+        raise malformed("CANCEL names one item: by target or by item")
 
 
 def _read_header(kind: str, value: Any, limits: Limits) -> Dict[str, Any]:
