@@ -147,3 +147,18 @@ irisd_fair_gate_get_length (IrisdFairGate *self)
   pthread_mutex_unlock (&self->lock);
   return length;
 }
+
+/**
+ * irisd_fair_gate_get_through:
+ * @self: the gate
+ *
+ * Returns: how many are through and not back
+ */
+guint64
+irisd_fair_gate_get_through (IrisdFairGate *self)
+{
+  pthread_mutex_lock (&self->lock);
+  guint64 items = self->items;
+  pthread_mutex_unlock (&self->lock);
+  return items;
+}

@@ -125,6 +125,7 @@ void irisd_journal_post (IrisdJournal *self, IrisdSlip *slip);
 
 guint64 irisd_journal_get_next_item (IrisdJournal *self);
 guint64 irisd_journal_get_n_kept (IrisdJournal *self);
+guint64 irisd_journal_get_n_kept_ended (IrisdJournal *self);
 guint64 irisd_journal_get_n_damaged (IrisdJournal *self);
 IrisdJournalHealth irisd_journal_get_health (IrisdJournal *self);
 const char *irisd_journal_get_sentence (IrisdJournal *self);

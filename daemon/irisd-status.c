@@ -43,6 +43,8 @@ fill_place (IrisdCore *core, guint id, const IrisStats *stats, IrisWirePlaceStat
   out->executed = load (&counters->executed);
   out->bytes = load (&counters->bytes);
   out->busy_ns = load (&counters->busy_ns);
+  out->waiting = irisd_fair_gate_get_length (&core->gates[id]);
+  out->under_way = irisd_fair_gate_get_through (&core->gates[id]);
   if (core->placed && id < stats->n_places)
     {
       out->stolen_in = stats->places[id].stolen_in + load (&counters->moved_in);
@@ -67,6 +69,7 @@ add_journal (IrisWireStatus *status, IrisdJournal *journal)
   if (health != IRISD_JOURNAL_READY)
     status->journal_says = g_strdup (irisd_journal_get_sentence (journal));
   status->kept = irisd_journal_get_n_kept (journal);
+  status->kept_ended = irisd_journal_get_n_kept_ended (journal);
   status->damaged = irisd_journal_get_n_damaged (journal);
 }
 

@@ -113,6 +113,7 @@ status_json (const IrisClientStatus *status)
   ctl_json_string (builder, "journal", status->journal);
   ctl_json_string (builder, "journal_says", status->journal_says);
   ctl_json_int (builder, "kept", (gint64) status->kept);
+  ctl_json_int (builder, "kept_ended", (gint64) status->kept_ended);
   ctl_json_int (builder, "damaged", (gint64) status->damaged);
   json_builder_set_member_name (builder, "places");
   json_builder_begin_array (builder);
@@ -124,6 +125,8 @@ status_json (const IrisClientStatus *status)
       ctl_json_int (builder, "id", place->id);
       ctl_json_string (builder, "name", place->name);
       ctl_json_int (builder, "workers", place->workers);
+      ctl_json_int (builder, "waiting", (gint64) place->waiting);
+      ctl_json_int (builder, "under_way", (gint64) place->under_way);
       ctl_json_int (builder, "hinted", (gint64) place->hinted);
       ctl_json_int (builder, "executed", (gint64) place->executed);
       ctl_json_int (builder, "stolen_in", (gint64) place->stolen_in);

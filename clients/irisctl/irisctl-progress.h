@@ -18,6 +18,9 @@ void ctl_progress_begin (CtlProgress *self);
 /* @known: whether @total is final, or only what was found so far. */
 void ctl_progress_update (CtlProgress *self, guint64 done, guint64 total, gboolean known);
 
+/* Draws it now. @fraction: how much is done, 0 to 1, or negative: not known, no bar. */
+void ctl_progress_show (CtlProgress *self, double fraction, const char *text);
+
 /* Wipes the bar. */
 void ctl_progress_end (CtlProgress *self);
 

@@ -21,6 +21,8 @@ static const IrisWireRecordField place_fields[] = {
   PLACE_FIELD (6, UINT64, bytes, "bytes"),
   PLACE_FIELD (7, UINT64, busy_ns, "busy-ns"),
   PLACE_FIELD (8, UINT32, workers, "workers"),
+  PLACE_FIELD (120, UINT64, waiting, "waiting"),
+  PLACE_FIELD (121, UINT64, under_way, "under-way"),
 };
 
 static const IrisWireRecord place_record = IRIS_WIRE_RECORD (IrisWirePlaceStatus, place_fields);
@@ -50,6 +52,7 @@ static const IrisWireRecordField fields[] = {
   FIELD (22, STRING, journal_says, "journal-says"),
   FIELD (23, UINT64, kept, "kept"),
   FIELD (24, UINT64, damaged, "damaged"),
+  FIELD (120, UINT64, kept_ended, "kept-ended"),
 };
 
 static const IrisWireRecord record = IRIS_WIRE_RECORD (IrisWireStatus, fields);

@@ -13,6 +13,8 @@ G_BEGIN_DECLS
  * IrisWirePlaceStatus:
  * @id: key 0
  * @workers: key 8
+ * @waiting: key 120, items that wait for their turn at it
+ * @under_way: key 121, items whose turn has come and that have not ended
  * @name: key 1; owned
  * @hinted: key 2, items whose hint named it
  * @executed: key 3, items that ran there
@@ -36,6 +38,8 @@ typedef struct
   guint64 stolen_out;
   guint64 bytes;
   guint64 busy_ns;
+  guint64 waiting;
+  guint64 under_way;
 } IrisWirePlaceStatus;
 
 /**
@@ -57,6 +61,7 @@ typedef struct
  * @journal_says: key 22, why it is not ready; owned
  * @kept: key 23, items that it keeps
  * @damaged: key 24, items and stretches of the journal that could not be read at the start
+ * @kept_ended: key 120, items in the journal that have ended
  * @n_places: length of @places
  * @places: (array length=n_places): key 12; owned
  *
@@ -83,6 +88,7 @@ typedef struct
   char *journal_says;
   guint64 kept;
   guint64 damaged;
+  guint64 kept_ended;
   guint n_places;
   IrisWirePlaceStatus *places;
 } IrisWireStatus;

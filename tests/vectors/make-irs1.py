@@ -224,8 +224,8 @@ valid("cancelling-queued", "the item will not run", "CANCELLING", {52: 1}, numbe
 valid("cancelling-running", "the item was asked to stop", "CANCELLING", {52: 2}, number=4)
 STATUS = {
     0: "0.1.0", 1: 4711, 2: 86400000, 3: "place", 4: False, 5: 3, 6: 2, 7: 100000, 8: 99998, 9: 1, 10: 5, 11: 7,
-    12: [{0: 0, 1: "l2:0", 2: 50000, 3: 49999, 4: 10, 5: 11, 6: 2**40, 7: 123456789012, 8: 4}],
-    20: False, 21: "full", 22: "the journal's disk is full", 23: 12, 24: 1,
+    12: [{0: 0, 1: "l2:0", 2: 50000, 3: 49999, 4: 10, 5: 11, 6: 2**40, 7: 123456789012, 8: 4, 120: 3, 121: 1}],
+    20: False, 21: "full", 22: "the journal's disk is full", 23: 12, 24: 1, 120: 9,
 }
 valid("status-reply", "one place", "STATUS_REPLY", {}, pack(STATUS), value=plain(STATUS))
 SERVICES = [{0: "echo", 1: "gives the body back"}, {0: "sha256", 1: "digest of a file or of the body"}]

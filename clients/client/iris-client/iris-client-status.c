@@ -168,6 +168,8 @@ iris_client_place_status_new_from_wire (const IrisWirePlaceStatus *place)
   self->stolen_out = place->stolen_out;
   self->bytes = place->bytes;
   self->busy_ns = place->busy_ns;
+  self->waiting = place->waiting;
+  self->under_way = place->under_way;
   return self;
 }
 
@@ -198,6 +200,7 @@ iris_client_status_new_from_wire (const IrisWireStatus *status)
   self->journal = dup_or_empty (status->journal);
   self->journal_says = dup_or_empty (status->journal_says);
   self->kept = status->kept;
+  self->kept_ended = status->kept_ended;
   self->damaged = status->damaged;
   self->places = g_ptr_array_new_full (status->n_places,
                                        (GDestroyNotify) iris_client_place_status_unref);

@@ -24,6 +24,8 @@ G_BEGIN_DECLS
  * @stolen_out: items that other places took from it
  * @bytes: bytes that its items worked on
  * @busy_ns: nanoseconds that its items ran for
+ * @waiting: items that wait for their turn at it
+ * @under_way: items whose turn has come and that have not ended
  *
  * The counters of a place, since irisd started. Its fields are to be read only.
  *
@@ -40,6 +42,8 @@ typedef struct
   guint64 stolen_out;
   guint64 bytes;
   guint64 busy_ns;
+  guint64 waiting;
+  guint64 under_way;
 } IrisClientPlaceStatus;
 
 /**
@@ -60,6 +64,7 @@ typedef struct
  * @journal: `none`, `ready`, `full` (only ends are written) or `failed` (nothing is)
  * @journal_says: why the journal is not ready, else empty
  * @kept: items that it keeps
+ * @kept_ended: of those that it keeps, the ones that have ended
  * @damaged: what of the journal could not be read when irisd was started
  * @places: (element-type IrisClientPlaceStatus): the places, by id
  *
@@ -85,6 +90,7 @@ typedef struct
   char *journal;
   char *journal_says;
   guint64 kept;
+  guint64 kept_ended;
   guint64 damaged;
   GPtrArray *places;
 } IrisClientStatus;

@@ -335,6 +335,7 @@ _SERVICE: Dict[int, Tuple[str, Any]] = {0: ("name", "text"), 1: ("summary", "tex
 _PLACE_STATUS: Dict[int, Tuple[str, Any]] = {
     0: ("id", "u32"), 1: ("name", "text"), 2: ("hinted", "u64"), 3: ("executed", "u64"), 4: ("stolen-in", "u64"),
     5: ("stolen-out", "u64"), 6: ("bytes", "u64"), 7: ("busy-ns", "u64"), 8: ("workers", "u32"),
+    120: ("waiting", "u64"), 121: ("under-way", "u64"),
 }
 _PLACE: Dict[int, Tuple[str, Any]] = {
     0: ("id", "u32"), 1: ("name", "text"), 2: ("cpus", "text"), 3: ("endpoint", "text"), 4: ("workers", "u32"),
@@ -345,6 +346,7 @@ _STATUS: Dict[int, Tuple[str, Any]] = {
     5: ("peers", "u64"), 6: ("in-flight", "u64"), 7: ("accepted", "u64"), 8: ("ended", "u64"), 9: ("failed", "u64"),
     10: ("malformed", "u64"), 11: ("refused", "u64"), 12: ("places", [_PLACE_STATUS]), 20: ("ready", "bool"),
     21: ("journal", "text"), 22: ("journal-says", "text"), 23: ("kept", "u64"), 24: ("damaged", "u64"),
+    120: ("kept-ended", "u64"),
 }
 _WORKER: Dict[int, Tuple[str, Any]] = {
     0: ("name", "text"), 1: ("services", [_SERVICE]), 2: ("places", "u32s"), 3: ("capacity", "u32"), 4: ("leased", "u32"),
