@@ -41,7 +41,7 @@ irisd_kept_new (const IrisdRecord *record)
   self->ended_ms = record->ended_ms;
   self->keep_ms = record->keep_ms;
   self->size = record->body.size;
-  self->service = g_intern_string (service);
+  self->service = g_ref_string_new_intern (service);
   if (record->key.len > 0)
     {
       self->key = g_memdup2 (record->key.data, record->key.len);
@@ -58,6 +58,7 @@ void
 irisd_kept_free (IrisdKept *self)
 {
   irisd_kept_clear_row (self);
+  g_ref_string_release (self->service);
   g_free (self->key);
   g_free (self);
 }

@@ -33,7 +33,7 @@ struct _IrisdKept
   guint64 ended_ms;
   guint64 keep_ms;
   guint64 size;        /* of its payload, then of its result */
-  const char *service; /* a constant */
+  GRefString *service; /* shared by all items of it, and gone with the last of them */
   char *key;           /* NULL if it has none */
   gsize key_size;
 

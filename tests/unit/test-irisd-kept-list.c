@@ -91,6 +91,16 @@ START_TEST (a_list_goes_on_behind_an_item_that_has_gone)
 }
 END_TEST
 
+/* Worker processes may call their services as they like, so names must not pile up. */
+START_TEST (items_of_a_service_share_its_name)
+{
+  IrisdKept *first = irisd_kept_table_lookup (&table, 1);
+  IrisdKept *second = irisd_kept_table_lookup (&table, 2);
+  ck_assert_ptr_eq (first->service, second->service);
+  ck_assert_str_eq (first->service, "echo");
+}
+END_TEST
+
 int
 main (void)
 {
@@ -101,6 +111,7 @@ main (void)
   tcase_add_loop_test (tcase, pages_hold_each_item_once, 0, 2);
   tcase_add_loop_test (tcase, a_rare_item_costs_no_more_than_a_bounded_look, 0, 2);
   tcase_add_loop_test (tcase, a_list_goes_on_behind_an_item_that_has_gone, 0, 2);
+  tcase_add_test (tcase, items_of_a_service_share_its_name);
   suite_add_tcase (suite, tcase);
 
   SRunner *runner = srunner_create (suite);
