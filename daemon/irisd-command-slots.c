@@ -15,6 +15,8 @@
  * place. So a slot is never free while an item waits that may have it, and no item waits behind
  * another of its place and kind.
  *
+ * A drained place's slots are only for the items that were queued there before.
+ *
  * One lock keeps all of it; making a process costs a hundred times what is done under it. An item
  * is queued again under it, so that once irisd_command_slots_close() has had the lock nobody queues
  * any more and the scheduler can be shut down. Queueing calls nothing of ours.
@@ -22,6 +24,7 @@
 #include "irisd-command-slots.h"
 
 #include "irisd-job.h"
+#include "irisd-staff.h"
 
 #include <pthread.h>
 
@@ -102,10 +105,17 @@ irisd_command_slots_free (IrisdCommandSlots *self)
   g_free (self);
 }
 
+/* Whether a job may have a slot of a place. */
+static gboolean
+may_run_at (IrisdCommandSlots *self, const IrisdJob *job, guint place)
+{
+  return job->home == (gint) place || !irisd_staff_is_drained (self->core->staff, (gint) place);
+}
+
 static gboolean
 take_slot (IrisdCommandSlots *self, IrisdJob *job, guint place)
 {
-  if (self->places[place].used >= self->places[place].limit)
+  if (self->places[place].used >= self->places[place].limit || !may_run_at (self, job, place))
     return FALSE;
   self->places[place].used++;
   job->slot = (gint) place;
@@ -171,6 +181,19 @@ longer_waiting (Place *place)
                                                                              : &place->loose;
 }
 
+/* The first of a queue that may run at a place. */
+static IrisdJob *
+pop_for (IrisdCommandSlots *self, GQueue *queue, guint place)
+{
+  GList *link = queue->head;
+  while (link != NULL && !may_run_at (self, link->data, place))
+    link = link->next;
+  if (link == NULL)
+    return NULL;
+  g_queue_unlink (queue, link);
+  return link->data;
+}
+
 static IrisdJob *
 pop (GQueue *queue)
 {
@@ -181,10 +204,27 @@ pop (GQueue *queue)
 static IrisdJob *
 next_for (IrisdCommandSlots *self, guint place)
 {
-  IrisdJob *job = pop (longer_waiting (&self->places[place]));
+  IrisdJob *job = pop_for (self, longer_waiting (&self->places[place]), place);
+  if (job == NULL)
+    job = pop_for (self, &self->places[place].strict, place);
+  if (job == NULL)
+    job = pop_for (self, &self->places[place].loose, place);
   for (guint i = 0; job == NULL && i + 1 < self->core->n_places; i++)
-    job = pop (&self->places[self->places[place].nearest[i]].loose);
+    job = pop_for (self, &self->places[self->places[place].nearest[i]].loose, place);
   return job;
+}
+
+/* Gives a slot to whoever is next. */
+static gboolean
+give_to_next (IrisdCommandSlots *self, gint slot)
+{
+  IrisdJob *next = next_for (self, (guint) slot);
+  if (next == NULL)
+    return FALSE;
+  next->slot = slot;
+  count_move (self, next->wait_place, slot);
+  irisd_job_requeue_at (next, slot);
+  return TRUE;
 }
 
 /**
@@ -202,15 +242,25 @@ irisd_command_slots_leave (IrisdCommandSlots *self, IrisdJob *job)
     return;
   job->slot = -1;
   pthread_mutex_lock (&self->lock);
-  IrisdJob *next = next_for (self, (guint) slot);
-  if (next == NULL)
+  if (!give_to_next (self, slot))
     self->places[slot].used--;
-  else
-    {
-      next->slot = slot;
-      count_move (self, next->wait_place, slot);
-      irisd_job_requeue_at (next, slot);
-    }
+  pthread_mutex_unlock (&self->lock);
+}
+
+/**
+ * irisd_command_slots_refill:
+ * @self: the slots
+ * @place: a place that is drained no longer
+ *
+ * Gives its slots to those that wait elsewhere.
+ */
+void
+irisd_command_slots_refill (IrisdCommandSlots *self, guint place)
+{
+  Place *it = &self->places[place];
+  pthread_mutex_lock (&self->lock);
+  while (!self->closed && it->used < it->limit && give_to_next (self, (gint) place))
+    it->used++;
   pthread_mutex_unlock (&self->lock);
 }
 

@@ -12,6 +12,7 @@ IrisdCommandSlots *irisd_command_slots_new (IrisdCore *core);
 void irisd_command_slots_free (IrisdCommandSlots *self);
 gboolean irisd_command_slots_enter (IrisdCommandSlots *self, IrisdJob *job, gint place);
 void irisd_command_slots_leave (IrisdCommandSlots *self, IrisdJob *job);
+void irisd_command_slots_refill (IrisdCommandSlots *self, guint place);
 void irisd_command_slots_close (IrisdCommandSlots *self);
 
 G_END_DECLS

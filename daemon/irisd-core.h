@@ -67,6 +67,7 @@ typedef struct _IrisdCommandRunner IrisdCommandRunner;
 typedef struct _IrisdCommandSlots IrisdCommandSlots;
 typedef struct _IrisdPlugins IrisdPlugins;
 typedef struct _IrisdOutside IrisdOutside;
+typedef struct _IrisdStaff IrisdStaff;
 
 /**
  * IrisdCore:
@@ -97,6 +98,7 @@ typedef struct
   int wake_fd;              /* wakes the main thread */
 
   IrisdFairGate *gates; /* one per place */
+  IrisdStaff *staff;    /* which places take items */
   IrisdFairRules rules;
   pthread_mutex_t after_lock;
   IrisdAfter after; /* under its lock */

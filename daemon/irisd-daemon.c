@@ -9,6 +9,7 @@
  */
 #include "irisd-daemon.h"
 
+#include "irisd-accept.h"
 #include "irisd-command-runner.h"
 #include "irisd-command-slots.h"
 #include "irisd-error.h"
@@ -18,6 +19,7 @@
 #include "irisd-places.h"
 #include "irisd-plugin.h"
 #include "irisd-socket.h"
+#include "irisd-staff.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -95,7 +97,7 @@ open_descriptors (IrisdDaemon *self, GError **error)
   self->signal_fd = signalfd (-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   self->core.wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (self->signal_fd >= 0 && self->core.wake_fd >= 0)
-    return TRUE;
+    return irisd_accept_init (error);
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot make a descriptor: %s",
                g_strerror (errno));
   return FALSE;
@@ -230,6 +232,12 @@ run_again (const IrisdRecord *record, IrisdKept *kept, gpointer user_data)
 {
   IrisdCore *core = user_data;
   gboolean known = record->home >= 0 && (guint) record->home < core->n_places;
+  if (record->state == IRIS_WIRE_STATE_BURIED)
+    {
+      irisd_after_add (&core->after, record->item, NULL);
+      irisd_after_bury (&core->after, record->item);
+      return;
+    }
   irisd_gateway_run_again (core->gateways[known ? record->home : 0], record, kept);
 }
 
@@ -252,6 +260,7 @@ start_threads (IrisdDaemon *self)
   core->slots = irisd_command_slots_new (core);
   core->scheduler = irisd_places_new_scheduler (core->config, core->places);
   core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;
+  core->staff = irisd_staff_new (core);
   core->started_us = g_get_monotonic_time ();
   if (core->journal != NULL)
     irisd_journal_start (core->journal);
@@ -339,6 +348,7 @@ irisd_daemon_free (IrisdDaemon *self)
     while (zmq_ctx_term (self->context) != 0 && errno == EINTR)
       ;
   g_clear_object (&core->scheduler);
+  irisd_staff_free (core->staff);
   irisd_command_slots_free (core->slots);
   g_clear_pointer (&core->services, irisd_services_free);
   irisd_plugins_free (core->plugins);
@@ -355,6 +365,7 @@ irisd_daemon_free (IrisdDaemon *self)
     close (self->signal_fd);
   if (core->wake_fd >= 0)
     close (core->wake_fd);
+  irisd_accept_clear ();
   g_aligned_free (self);
 }
 
@@ -434,6 +445,7 @@ stop_now (IrisdDaemon *self)
   irisd_command_runner_wake (self->core.commands);
   wait_until (self, all_gateways_stop, FALSE);
   irisd_command_slots_close (self->core.slots);
+  irisd_staff_close (self->core.staff);
   iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_CANCEL);
   irisd_outside_close (self->core.outside);
   wait_until (self, has_no_items, FALSE);
@@ -471,6 +483,7 @@ irisd_daemon_run (IrisdDaemon *self)
                drained ? limits->drain_grace_ms : limits->stop_grace_ms);
   for (guint i = 0; i < self->core.n_gateways; i++)
     irisd_gateway_join (self->core.gateways[i]);
+  irisd_staff_close (self->core.staff);
   if (drained)
     iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_DRAIN);
   /* Every connection was given up, and with it every byte that was charged. */

@@ -2,6 +2,7 @@
  *
  * A gateway's jobs on their way back: ended, cancelled, or waiting until their peer acknowledges.
  */
+#include "irisd-bury.h"
 #include "irisd-gateway-private.h"
 #include "irisd-inquiry.h"
 #include "irisd-outside.h"
@@ -107,7 +108,7 @@ fail_cancelled (IrisdJob *job)
 /**
  * irisd_gateway_tell_end:
  * @self: the gateway
- * @job: a job that has ended, with its result
+ * @job: a job that has ended
  *
  * Sends its ending, if that was not done and somebody waits for it, and counts it.
  */
@@ -118,6 +119,8 @@ irisd_gateway_tell_end (IrisdGateway *self, IrisdJob *job)
     return;
   if (!job->detached && !irisd_peer_is_gone (job->peer))
     {
+      if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED && job->kept == NULL)
+        fail_cancelled (job);
       send_ending (self, job);
       return;
     }
@@ -126,7 +129,6 @@ irisd_gateway_tell_end (IrisdGateway *self, IrisdJob *job)
   irisd_count (&self->counters.ended, 1);
   irisd_count (&self->counters.failed, job->kept == NULL || job->result.error != NULL);
   irisd_core_add_bytes (self->core, -(gint64) job->charge);
-  job->charge = 0;
 }
 
 /**
@@ -141,9 +143,8 @@ irisd_gateway_end_job (IrisdGateway *self, IrisdJob *job)
 {
   if (job->kept != NULL && !irisd_gateway_end_kept (self, job))
     return;
-  if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED && job->kept == NULL && !job->ended)
-    fail_cancelled (job);
   irisd_gateway_tell_end (self, job);
+  irisd_gateway_let_go_of_number (self, job);
   g_hash_table_remove (self->orphans, job);
   irisd_job_free (job);
   irisd_core_end_item (self->core);
@@ -205,6 +206,12 @@ take_back_held (IrisdGateway *self, IrisdJob *job)
 void
 irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job)
 {
+  if (job->away)
+    {
+      job->away = FALSE;
+      if (!job->settled)
+        return;
+    }
   gboolean wanted = job->kept != NULL || !irisd_peer_is_gone (job->peer);
   if (job->early)
     {
@@ -220,8 +227,13 @@ irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job)
     irisd_gateway_end_job (self, job);
 }
 
-static void
-unpark (IrisdGateway *self, IrisdJob *job)
+/**
+ * irisd_gateway_unpark:
+ * @self: the gateway
+ * @job: a job that waits for its peer to acknowledge; the caller has it now
+ */
+void
+irisd_gateway_unpark (IrisdGateway *self, IrisdJob *job)
 {
   g_queue_remove (&job->peer->held, job);
   job->parked = FALSE;
@@ -249,7 +261,7 @@ irisd_gateway_end_parked (IrisdGateway *self)
   /* Ending a job may end its peer, and with it others of the list; those are no longer parked, and
    * freed, so each is taken out of the list before the first one is ended. */
   for (guint i = 0; i < parked->len; i++)
-    unpark (self, g_ptr_array_index (parked, i));
+    irisd_gateway_unpark (self, g_ptr_array_index (parked, i));
   for (guint i = 0; i < parked->len; i++)
     take_back_held (self, g_ptr_array_index (parked, i));
 }
@@ -280,7 +292,7 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
 {
   if (job->parked)
     {
-      unpark (self, job);
+      irisd_gateway_unpark (self, job);
       irisd_gateway_end_job (self, job);
       return;
     }
@@ -299,7 +311,7 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
    * looked at when it has. */
   if (job->kept != NULL)
     {
-      if (job->known && !job->ending)
+      if (job->known && !job->ending && !job->buried)
         job->early = !irisd_gateway_end_kept (self, job);
       return;
     }
@@ -365,6 +377,20 @@ irisd_gateway_tell_not_found (IrisdGateway *self,
 }
 
 /**
+ * irisd_gateway_is_owner:
+ * @self: the gateway
+ * @caller: who
+ *
+ * Returns: whether that is irisd's owner. Any local user can connect over TCP, so there nobody is,
+ *   unless the configuration says otherwise
+ */
+gboolean
+irisd_gateway_is_owner (IrisdGateway *self, const IrisdCaller *caller)
+{
+  return caller->over_tcp ? self->core->config->tcp_trusted : caller->uid == (gint64) geteuid ();
+}
+
+/**
  * irisd_gateway_cancel:
  * @self: the gateway
  * @caller: who
@@ -373,17 +399,14 @@ irisd_gateway_tell_not_found (IrisdGateway *self,
 void
 irisd_gateway_cancel (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
-  /* Any local user can connect over TCP, so there one's own items must do, as for any user over ipc
-   * who is not irisd's owner. */
-  gboolean owner = caller->over_tcp ? self->core->config->tcp_trusted
-                                    : caller->uid == (gint64) geteuid ();
   if (iris_wire_message_has (request, IRIS_WIRE_KEY_ITEM))
     {
-      irisd_gateway_cancel_number (self, caller, request, owner);
+      irisd_gateway_cancel_number (self, caller, request, irisd_gateway_is_owner (self, caller));
       return;
     }
   IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, request->target);
-  gboolean anywhere = request->anywhere && owner;
+  /* For others one's own items must do. */
+  gboolean anywhere = request->anywhere && irisd_gateway_is_owner (self, caller);
   if (job == NULL && anywhere)
     {
       irisd_gateway_cancel_anywhere (self, caller, request);

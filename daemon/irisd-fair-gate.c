@@ -139,26 +139,17 @@ irisd_fair_gate_next (IrisdFairGate *self, IrisdFairEntry **entries, guint n_mos
   return n;
 }
 
-guint64
-irisd_fair_gate_get_length (IrisdFairGate *self)
-{
-  pthread_mutex_lock (&self->lock);
-  guint64 length = self->queue.length;
-  pthread_mutex_unlock (&self->lock);
-  return length;
-}
-
 /**
- * irisd_fair_gate_get_through:
+ * irisd_fair_gate_get_backlog:
  * @self: the gate
  *
- * Returns: how many are through and not back
+ * Returns: how many came to it and have not come back, whether they wait here or are through
  */
 guint64
-irisd_fair_gate_get_through (IrisdFairGate *self)
+irisd_fair_gate_get_backlog (IrisdFairGate *self)
 {
   pthread_mutex_lock (&self->lock);
-  guint64 items = self->items;
+  guint64 backlog = self->queue.length + self->items;
   pthread_mutex_unlock (&self->lock);
-  return items;
+  return backlog;
 }

@@ -3,18 +3,25 @@
  * What only the front door does: deal items without a hint, and tell the way to the places.
  */
 #include "irisd-gateway-private.h"
+#include "irisd-staff.h"
 
 /**
  * irisd_front_deal:
  * @self: the front door's gateway
  *
- * Returns: the place whose turn it is
+ * Returns: the place whose turn it is, among those that are not drained
  */
 gint
 irisd_front_deal (IrisdGateway *self)
 {
-  guint home = self->next_home;
-  self->next_home = (home + 1) % self->core->n_places;
+  guint home = 0;
+  for (guint i = 0; i < self->core->n_places; i++)
+    {
+      home = self->next_home;
+      self->next_home = (home + 1) % self->core->n_places;
+      if (!irisd_staff_is_drained (self->core->staff, (gint) home))
+        break;
+    }
   return (gint) home;
 }
 

@@ -34,6 +34,7 @@ struct _IrisdGateway
   IrisdCore *core;
   gint place;
   void *socket;
+  guint turn_items; /* that came since the mailbox was looked at */
   GThread *thread;
   IrisWireEncoder encoder;
   IrisdPeers peers;
@@ -50,6 +51,7 @@ struct _IrisdGateway
   IrisdKeptBatch *batch;  /* of the BATCH that is being read, if it has kept items */
   guint batch_size;       /* its items; 0 when none is being read */
   GHashTable *orphans;    /* kept jobs that are in no peer's table */
+  GHashTable *by_number;  /* kept jobs that were accepted and have not ended */
   IrisdPeer *nobody;      /* whose items came out of the journal */
 
   GQueue outside_workers; /* worker processes, silent longest first */
@@ -143,10 +145,13 @@ gboolean irisd_gateway_register (IrisdGateway *self,
 IrisdJob *irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **elsewhere);
 gboolean irisd_gateway_stop_depending (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_decision (IrisdGateway *self, IrisdLetter *letter);
+void irisd_gateway_stop_waiting_for_buried (IrisdGateway *self);
+void irisd_gateway_note_cancelled (IrisdGateway *self, guint64 item);
 void irisd_gateway_uncount (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job);
 
 void irisd_gateway_settle_terms (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item);
+void irisd_gateway_kick_delayed (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_has_credit (IrisdGateway *self,
                                    const IrisdCaller *caller,
                                    const IrisWireMessage *request);
@@ -154,7 +159,7 @@ gboolean irisd_gateway_has_credit (IrisdGateway *self,
 /* irisd-kept-item.c: items that outlive their connection. */
 #define IRISD_KEEP_KEYS                                                      \
   (IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEY) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEEP_MS) \
-   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_DETACH))
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_DETACH) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_BURY))
 
 static inline gboolean
 irisd_is_kept (const IrisWireMessage *item)
@@ -186,6 +191,9 @@ void
 irisd_gateway_show (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request);
 void
 irisd_gateway_list (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request);
+gboolean irisd_gateway_may_ask_kept (IrisdGateway *self,
+                                     const IrisdCaller *caller,
+                                     const IrisWireMessage *request);
 void irisd_gateway_await_end (IrisdGateway *self,
                               IrisdPeer *peer,
                               const guint8 *request_id,
@@ -197,7 +205,6 @@ void irisd_gateway_forget_dues (IrisdGateway *self, IrisdPeer *peer);
 
 /* irisd-ending.c: jobs on their way back. */
 void irisd_gateway_describe_ending (const IrisdJob *job, IrisWireMessage *message);
-void irisd_gateway_tell_end (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_end_job (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job);
@@ -216,12 +223,20 @@ void irisd_gateway_acknowledge (IrisdGateway *self,
                                 const IrisdCaller *caller,
                                 const IrisWireMessage *request);
 void irisd_gateway_end_parked (IrisdGateway *self);
+void irisd_gateway_unpark (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_tell_end (IrisdGateway *self, IrisdJob *job);
+gboolean irisd_gateway_is_owner (IrisdGateway *self, const IrisdCaller *caller);
 
 /* irisd-greeting.c: peers come and go. */
 void irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello);
 void irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there);
 void
 irisd_gateway_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboolean still_there);
+
+/* irisd-staff-ask.c */
+void irisd_gateway_change_place (IrisdGateway *self,
+                                 const IrisdCaller *caller,
+                                 const IrisWireMessage *request);
 
 /* irisd-front.c and irisd-status.c: what is told. */
 gint irisd_front_deal (IrisdGateway *self);

@@ -12,6 +12,7 @@
  * and that the scheduler can be shut down. The publication releases the gateway's last queueing,
  * and the main thread's look acquires it.
  */
+#include "irisd-bury.h"
 #include "irisd-command-output.h"
 #include "irisd-gateway-private.h"
 #include "irisd-inquiry.h"
@@ -19,8 +20,11 @@
 
 #include <errno.h>
 
-/* Messages that are handled before the mailbox is looked at again. */
-#define MESSAGES_PER_TURN 256
+/* What is handled before the mailbox is looked at again, but for a batch, which is not interrupted.
+ * So much of a flood can be in front of the answer to somebody else; ZeroMQ gives the messages of
+ * all connections in turn. */
+#define MESSAGES_PER_TURN 64
+#define ITEMS_PER_TURN    32
 
 IrisdGateway *
 irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
@@ -39,6 +43,7 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   g_queue_init (&self->backlog);
   g_queue_init (&self->outside_workers);
   self->orphans = g_hash_table_new (NULL, NULL);
+  self->by_number = g_hash_table_new (g_int64_hash, g_int64_equal);
   irisd_waiting_init (&self->waiting);
   self->room = g_new0 (IrisdRoom, core->n_places);
   self->typical_ns = g_hash_table_new (NULL, NULL);
@@ -55,6 +60,8 @@ drop_letters (IrisdGateway *self)
       IrisdLetter *next = letter->next;
       if (letter->kind == IRISD_LETTER_INQUIRY)
         irisd_inquiry_free (irisd_inquiry_from_letter (letter));
+      else if (letter->kind == IRISD_LETTER_ROUND)
+        irisd_round_free (irisd_round_from_letter (letter));
       else if (letter->kind == IRISD_LETTER_NOTICE)
         irisd_notice_free (irisd_notice_from_letter (letter));
       else if (letter->kind == IRISD_LETTER_SLIP)
@@ -78,6 +85,7 @@ irisd_gateway_free (IrisdGateway *self)
   iris_wire_encoder_clear (&self->encoder);
   irisd_peers_clear (&self->peers);
   g_hash_table_unref (self->orphans);
+  g_hash_table_unref (self->by_number);
   irisd_waiting_clear (&self->waiting);
   g_hash_table_unref (self->typical_ns);
   g_free (self->room);
@@ -128,11 +136,24 @@ receive_message (IrisdGateway *self)
   return TRUE;
 }
 
+/* As long as one connection has messages, ZeroMQ looks only at every hundredth frame whether another
+ * one has some now; behind batches that is thousands of items later. Asking for events has it look
+ * at once. */
+static void
+notice_others (IrisdGateway *self)
+{
+  int events;
+  size_t size = sizeof events;
+  zmq_getsockopt (self->socket, ZMQ_EVENTS, &events, &size);
+}
+
 static gboolean
 receive_some (IrisdGateway *self)
 {
   guint n = 0;
-  while (n < MESSAGES_PER_TURN && receive_message (self))
+  self->turn_items = 0;
+  notice_others (self);
+  while (n < MESSAGES_PER_TURN && self->turn_items < ITEMS_PER_TURN && receive_message (self))
     n++;
   return n > 0;
 }
@@ -148,6 +169,9 @@ take_letter (IrisdGateway *self, IrisdLetter *letter)
       break;
     case IRISD_LETTER_INQUIRY:
       irisd_gateway_inquire (self, irisd_inquiry_from_letter (letter));
+      break;
+    case IRISD_LETTER_ROUND:
+      irisd_gateway_go_round (self, irisd_round_from_letter (letter));
       break;
     case IRISD_LETTER_STARTED:
       irisd_gateway_limit_run (self, letter);

@@ -8,6 +8,8 @@
  */
 #include "irisd-inquiry.h"
 
+#include "irisd-bury.h"
+
 #include <string.h>
 
 struct _IrisdInquiry
@@ -65,6 +67,18 @@ tell_no_such_number (IrisdGateway *gateway,
   irisd_gateway_refuse (gateway, caller, request_id, error);
 }
 
+/* The item has no job: it is buried, has ended, or never was. */
+static void
+cancel_without_job (IrisdGateway *gateway,
+                    const IrisdCaller *caller,
+                    const IrisWireMessage *request)
+{
+  if (gateway->core->journal != NULL)
+    irisd_gateway_cancel_buried (gateway, caller, request);
+  else
+    tell_no_such_number (gateway, caller, request->request_id, request->item);
+}
+
 static void
 answer (IrisdGateway *gateway, IrisdInquiry *self)
 {
@@ -74,7 +88,13 @@ answer (IrisdGateway *gateway, IrisdInquiry *self)
   if (self->found)
     irisd_gateway_tell_cancelling (gateway, &caller, self->request_id, self->was_queued);
   else if (self->item != 0)
-    tell_no_such_number (gateway, &caller, self->request_id, self->item);
+    {
+      /* It may be buried by now, and have no job. */
+      IrisWireMessage request;
+      iris_wire_message_init (&request, IRIS_WIRE_CANCEL, self->request_id);
+      iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, self->item);
+      cancel_without_job (gateway, &caller, &request);
+    }
   else
     irisd_gateway_tell_not_found (gateway, &caller, self->request_id, "any connection");
 }
@@ -94,8 +114,8 @@ irisd_gateway_inquire (IrisdGateway *gateway, IrisdInquiry *self)
       /* It was here when we were asked; it may have ended since. */
       IrisdMailbox *elsewhere;
       IrisdJob *job = irisd_gateway_find_item (gateway, self->item, &elsewhere);
-      self->found = job != NULL;
-      if (job != NULL)
+      self->found = job != NULL && !job->buried;
+      if (self->found)
         self->was_queued = irisd_gateway_cancel_job (gateway, job->peer, job);
       irisd_mailbox_post (&self->home->mailbox, &self->letter);
       return;
@@ -144,7 +164,7 @@ irisd_gateway_cancel_number (IrisdGateway *gateway,
           "only, and over TCP if tcp-trusted is set in irisd's configuration");
       irisd_gateway_refuse (gateway, caller, request->request_id, error);
     }
-  else if (job != NULL)
+  else if (job != NULL && !job->buried)
     {
       /* Its end may be that of the connection that asks. */
       g_autoptr (IrisdPeer) peer = irisd_peer_ref (caller->peer);
@@ -153,7 +173,7 @@ irisd_gateway_cancel_number (IrisdGateway *gateway,
         irisd_gateway_tell_cancelling (gateway, caller, request->request_id, queued);
     }
   else if (elsewhere == NULL)
-    tell_no_such_number (gateway, caller, request->request_id, request->item);
+    cancel_without_job (gateway, caller, request);
   else
     irisd_mailbox_post (elsewhere, &inquiry_new (gateway, caller, request)->letter);
 }

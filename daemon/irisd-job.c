@@ -331,11 +331,11 @@ worker_place (IrisdJob *self, IrisWorker *worker)
 }
 
 static void
-run_service (IrisdJob *self)
+run_service (IrisdJob *self, gint place)
 {
   IrisWorker *worker = iris_worker_current ();
   self->worker = worker != NULL ? (gint) iris_worker_get_index (worker) : -1;
-  self->place = self->slot >= 0 ? self->slot : worker_place (self, worker);
+  self->place = self->slot >= 0 ? self->slot : place;
   self->started_ns = irisd_now_ns ();
   if (self->kept != NULL)
     irisd_kept_set_state (self->kept, IRIS_WIRE_STATE_RUNNING);
@@ -358,24 +358,30 @@ give_back (IrisdJob *self)
 
 /* A job that needs a slot and has to wait for it is out of our hands. */
 static gboolean
-has_slot (IrisdJob *self)
+has_slot (IrisdJob *self, gint place)
 {
   return self->service->start == NULL || irisd_job_get_state (self) != IRISD_JOB_QUEUED
-         || irisd_command_slots_enter (self->core->slots, self,
-                                       worker_place (self, iris_worker_current ()));
+         || irisd_command_slots_enter (self->core->slots, self, place);
 }
 
-static void
-run_on_worker (gpointer data)
+/**
+ * irisd_job_run_here:
+ * @self: a queued job
+ *
+ * Runs it in the calling thread, unless it was cancelled or has to wait. It comes back by its
+ * letter. A thread that is no worker does it for the job's home.
+ */
+void
+irisd_job_run_here (IrisdJob *self)
 {
-  IrisdJob *self = data;
+  gint place = worker_place (self, iris_worker_current ());
   if (must_wait (self))
     {
       self->held = TRUE; /* still queued, as far as anybody who cancels is concerned */
       set_place (self, self->home, self->strict);
       give_back (self);
     }
-  else if (has_slot (self))
+  else if (has_slot (self, place))
     {
       if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
         give_back (self);
@@ -390,8 +396,14 @@ run_on_worker (gpointer data)
           give_back (self);
         }
       else
-        run_service (self);
+        run_service (self, place);
     }
+}
+
+static void
+run_on_worker (gpointer data)
+{
+  irisd_job_run_here (data);
 }
 
 /* The scheduler was told to drop what had not begun. */

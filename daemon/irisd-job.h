@@ -104,6 +104,7 @@ struct _IrisdJob
   /* The gateway's own, whoever holds the job. */
   gboolean ended;     /* its ending was sent before it came back, or nobody wants it */
   gboolean parked;    /* it waits in its peer's list */
+  gboolean brief;     /* may be run by the gateway itself */
   gboolean withdrawn; /* no worker process has it any more, and the gateway is to end it */
 
   IrisdKept *kept;   /* NULL if it is volatile; the worker may set its state */
@@ -111,6 +112,9 @@ struct _IrisdJob
   gboolean settled;  /* the journal has told about its end */
   gboolean due;      /* and has it, until it is acknowledged */
   gboolean counted;  /* by the rules for clients and services */
+  gboolean bury;     /* when it is out of tries it is buried */
+  gboolean buried;   /* and that is on its way to the journal, or there */
+  gboolean away;     /* somebody buried it while the scheduler had it, which it still has */
   guint known : 1;   /* under its number: it is accepted, and others can come after it */
   guint ending : 1;  /* the journal was given its end */
   guint early : 1;   /* and that while the scheduler has it, which will give it back */
@@ -147,6 +151,7 @@ void irisd_job_end (IrisdJob *self);
 gboolean irisd_job_is_orphan (IrisdJob *self);
 void irisd_job_set_home (IrisdJob *self, gint home, gboolean strict);
 void irisd_job_hand_over (IrisdJob *self);
+void irisd_job_run_here (IrisdJob *self);
 gboolean irisd_job_has_failed (IrisdJob *self);
 void irisd_job_reset (IrisdJob *self);
 gboolean irisd_job_cancel_queued (IrisdJob *self);

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-static GError *
-no_such_item (guint64 item)
+GError *
+irisd_journal_no_such_item (guint64 item)
 {
   return g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_ITEM,
                       "no item %" G_GUINT64_FORMAT
@@ -36,12 +36,20 @@ copy_row (const IrisdRow *row, gpointer user_data)
     memcpy (zmq_msg_data (&slip->body), record.body.data, record.body.size);
 }
 
-/* Fills in how an item ended. */
-static void
-read_end (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
+/**
+ * irisd_journal_read_row:
+ * @self: the journal
+ * @kept: an item of it
+ * @slip: is filled with the message that the item is kept as, or with an error
+ *
+ * Returns: whether it could be read
+ */
+gboolean
+irisd_journal_read_row (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
 {
   g_autoptr (GError) error = NULL;
   IrisdStoreOutcome outcome = IRISD_STORE_OK;
+  slip->type = 0;
   if (kept->head.data != NULL)
     copy_row (&(IrisdRow){ kept->item, kept->row_state, kept->head.data, kept->head.size,
                            kept->body.data, kept->body.size },
@@ -49,25 +57,55 @@ read_end (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
   else
     outcome = irisd_store_read (self->store, kept->item, copy_row, slip, &error);
   if (outcome == IRISD_STORE_OK && slip->type != 0)
-    return;
-  irisd_log (IRISD_LOG_ERROR, "the end of item %" G_GUINT64_FORMAT " cannot be read: %s",
+    return TRUE;
+  irisd_log (IRISD_LOG_ERROR, "what is kept of item %" G_GUINT64_FORMAT " cannot be read: %s",
              kept->item, error != NULL ? error->message : "it is not there");
-  slip->error = g_error_new (
-      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-      "the end of item %" G_GUINT64_FORMAT " cannot be read: the journal is damaged", kept->item);
+  slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                             "what is kept of item %" G_GUINT64_FORMAT
+                             " cannot be read: the journal is damaged",
+                             kept->item);
+  return FALSE;
+}
+
+/* The item as it was submitted; that is gone once it has ended. */
+static void
+tell_whole (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
+{
+  if (!irisd_kept_has_ended (kept))
+    irisd_journal_read_row (self, kept, slip);
+  else
+    slip->error = g_error_new (
+        IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+        "item %" G_GUINT64_FORMAT
+        " has ended, and what it was submitted with is gone: FETCH tells its "
+        "end",
+        kept->item);
+}
+
+static void
+tell_buried (IrisdKept *kept, IrisdSlip *slip)
+{
+  slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BURIED,
+                             "item %" G_GUINT64_FORMAT " is buried: %s. It is kept and has no end; "
+                             "kick it to have it run again",
+                             kept->item, kept->sentence);
 }
 
 /* Answers FETCH and SHOW with what there is now. */
 static void
 tell (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
 {
-  if (slip->kind == IRISD_SLIP_SHOW)
+  if (slip->kind == IRISD_SLIP_SHOW && slip->whole)
+    tell_whole (self, kept, slip);
+  else if (slip->kind == IRISD_SLIP_SHOW)
     {
       slip->list = iris_wire_kept_new (1);
       irisd_kept_describe (kept, &slip->list->items[0]);
     }
   else if (irisd_kept_has_ended (kept))
-    read_end (self, kept, slip);
+    irisd_journal_read_row (self, kept, slip);
+  else if (irisd_kept_get_state (kept) == IRIS_WIRE_STATE_BURIED)
+    tell_buried (kept, slip);
   else
     {
       slip->pending = TRUE;
@@ -128,7 +166,7 @@ irisd_journal_turn_away_waits (IrisdJournal *self, IrisdKept *kept)
       IrisdSlip *slip = kept->waits;
       kept->waits = slip->next_wait;
       stop_waiting (slip);
-      slip->error = no_such_item (kept->item);
+      slip->error = irisd_journal_no_such_item (kept->item);
       irisd_journal_answer (self, slip);
     }
 }
@@ -172,12 +210,13 @@ irisd_journal_ask (IrisdJournal *self, IrisdSlip *slip)
   IrisdKept *kept = irisd_journal_look_up (self, slip->item);
   if (kept == NULL)
     {
-      slip->error = no_such_item (slip->item);
+      slip->error = irisd_journal_no_such_item (slip->item);
       irisd_journal_answer (self, slip);
       return;
     }
   slip->kept = kept;
-  if (slip->wait_ms > 0 && !irisd_kept_has_ended (kept))
+  if (slip->wait_ms > 0 && !irisd_kept_has_ended (kept)
+      && irisd_kept_get_state (kept) != IRIS_WIRE_STATE_BURIED)
     wait_for_end (self, kept, slip);
   else
     tell (self, kept, slip);

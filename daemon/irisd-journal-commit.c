@@ -183,6 +183,25 @@ settle_attendants (IrisdJournal *self)
     }
 }
 
+static const char *
+explain (const IrisdSlip *slip)
+{
+  switch (slip->kind)
+    {
+    case IRISD_SLIP_BURY:
+      return "that the item is buried could not be written, so it runs again when irisd is started "
+             "again";
+    case IRISD_SLIP_CANCEL:
+      return "the item is cancelled, and is buried again when irisd is started again";
+    case IRISD_SLIP_KICK:
+      return "what was kicked runs, and is buried again when irisd is started again, unless it has "
+             "ended";
+    default:
+      return "the item ran and its end could not be written, so it runs again when irisd is "
+             "started again";
+    }
+}
+
 static void
 fail_for_good (IrisdJournal *self, const GError *error)
 {
@@ -193,10 +212,8 @@ fail_for_good (IrisdJournal *self, const GError *error)
   set_health (self, IRISD_JOURNAL_FAILED, error->message);
   refuse_new (self, error->message);
   for (IrisdSlip *slip = self->first_attendant; slip != NULL; slip = slip->next)
-    slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                               "the item ran and its end could not be written, so it runs again "
-                               "when irisd is started again: %s",
-                               error->message);
+    slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED, "%s: %s",
+                               explain (slip), error->message);
   settle_attendants (self);
 
   /* What was to be written is all that there is of it; it can still be fetched. */
@@ -230,6 +247,19 @@ tidy (IrisdJournal *self)
   irisd_reserve_give_up (&self->reserve);
 }
 
+/* Gives up the reserve; and copies the log into the database, because what is written then begins
+ * at the head of the log again and takes no more room. Returns whether either may have helped. */
+static IrisdStoreOutcome
+make_room (IrisdJournal *self, GError **error)
+{
+  gboolean gave_up = irisd_reserve_give_up (&self->reserve);
+  IrisdStoreOutcome outcome = irisd_store_empty_log (self->store, error);
+  if (outcome != IRISD_STORE_FULL || !gave_up)
+    return outcome;
+  g_clear_error (error);
+  return IRISD_STORE_OK;
+}
+
 /**
  * irisd_journal_commit:
  * @self: the journal
@@ -247,11 +277,10 @@ irisd_journal_commit (IrisdJournal *self)
       enter_full (self, error);
       refuse_new (self, "the journal's disk is full: make room, then send it again");
       take_new = FALSE;
-      if (irisd_reserve_give_up (&self->reserve))
-        {
-          g_clear_error (&error);
-          outcome = write_dirty (self, take_new, &error);
-        }
+      g_clear_error (&error);
+      outcome = make_room (self, &error);
+      if (outcome == IRISD_STORE_OK)
+        outcome = write_dirty (self, take_new, &error);
     }
 
   self->retry_us = 0;
@@ -267,6 +296,15 @@ irisd_journal_commit (IrisdJournal *self)
     fail_for_good (self, error);
 }
 
+static void
+give_room_back (IrisdJournal *self)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdStoreOutcome outcome = irisd_store_shrink (self->store, &error);
+  if (outcome != IRISD_STORE_OK && outcome != IRISD_STORE_FULL)
+    fail_for_good (self, error);
+}
+
 /**
  * irisd_journal_try_reserve:
  * @self: the journal
@@ -277,6 +315,11 @@ void
 irisd_journal_try_reserve (IrisdJournal *self)
 {
   gboolean held = irisd_reserve_take (&self->reserve);
+  if (!held && irisd_journal_get_health (self) == IRISD_JOURNAL_FULL)
+    {
+      give_room_back (self);
+      held = irisd_reserve_take (&self->reserve);
+    }
   IrisdJournalHealth health = irisd_journal_get_health (self);
   if (held && health == IRISD_JOURNAL_FULL)
     {

@@ -45,13 +45,23 @@ void irisd_journal_try_reserve (IrisdJournal *self);
 IrisdKept *irisd_journal_look_up (IrisdJournal *self, guint64 item);
 void irisd_journal_ask (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_list (IrisdJournal *self, IrisdSlip *slip);
+gboolean irisd_journal_read_row (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip);
+GError *irisd_journal_no_such_item (guint64 item);
 void irisd_journal_wake_waits (IrisdJournal *self, IrisdKept *kept);
 void irisd_journal_turn_away_waits (IrisdJournal *self, IrisdKept *kept);
 void irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now);
 
+/* irisd-bury-journal.c */
+void irisd_journal_bury (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_settle_bury (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_kick (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_cancel_buried (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_look_where (IrisdJournal *self, IrisdSlip *slip);
+
 /* irisd-journal.c */
 void irisd_journal_answer (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_apply_end (IrisdJournal *self, IrisdKept *kept, guint32 state);
 void irisd_journal_discard (IrisdJournal *self, IrisdKept *kept);
 
 G_END_DECLS

@@ -107,9 +107,16 @@ keep (IrisdJournal *self, IrisdSlip *slip)
     irisd_journal_answer (self, slip);
 }
 
-/* From now on the item has ended, for whoever asks. */
-static void
-apply_end (IrisdJournal *self, IrisdKept *kept, guint32 state)
+/**
+ * irisd_journal_apply_end:
+ * @self: the journal
+ * @kept: an item of it
+ * @state: what it ended in
+ *
+ * From now on the item has ended, for whoever asks.
+ */
+void
+irisd_journal_apply_end (IrisdJournal *self, IrisdKept *kept, guint32 state)
 {
   irisd_kept_set_state (kept, state);
   self->table.n_ended++;
@@ -150,18 +157,20 @@ end (IrisdJournal *self, IrisdSlip *slip)
 /**
  * irisd_journal_settle:
  * @self: the journal
- * @slip: (transfer full): KEEP or END, whose transaction is through, or failed
+ * @slip: (transfer full): what waited for its transaction, which is through, or failed
  */
 void
 irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip)
 {
   if (slip->kind == IRISD_SLIP_END && slip->error == NULL)
-    apply_end (self, slip->kept, slip->state);
+    irisd_journal_apply_end (self, slip->kept, slip->state);
   else if (slip->kind == IRISD_SLIP_END)
     {
       irisd_kept_set_state (slip->kept, IRIS_WIRE_STATE_QUEUED);
       irisd_kept_clear_row (slip->kept);
     }
+  else if (slip->kind == IRISD_SLIP_BURY)
+    irisd_journal_settle_bury (self, slip);
   irisd_journal_answer (self, slip);
 }
 
@@ -194,6 +203,18 @@ handle (IrisdJournal *self, IrisdSlip *slip)
       break;
     case IRISD_SLIP_LIST:
       irisd_journal_list (self, slip);
+      break;
+    case IRISD_SLIP_BURY:
+      irisd_journal_bury (self, slip);
+      break;
+    case IRISD_SLIP_KICK:
+      irisd_journal_kick (self, slip);
+      break;
+    case IRISD_SLIP_CANCEL:
+      irisd_journal_cancel_buried (self, slip);
+      break;
+    case IRISD_SLIP_INTER:
+      irisd_journal_look_where (self, slip);
       break;
     default:
       irisd_journal_ask (self, slip);

@@ -16,11 +16,16 @@ typedef struct _IrisdJob IrisdJob;
 typedef struct _IrisdJournal IrisdJournal;
 typedef struct _IrisdKeptBatch IrisdKeptBatch;
 typedef struct _IrisdPeer IrisdPeer;
+typedef struct _IrisdRound IrisdRound;
 
 /**
  * IrisdSlipKind:
  * @IRISD_SLIP_KEEP: an item is to be kept, unless there is one with its key
  * @IRISD_SLIP_END: a kept item has ended
+ * @IRISD_SLIP_BURY: a kept item that has no end is set aside
+ * @IRISD_SLIP_KICK: buried items are wanted back; each comes as %IRISD_SLIP_RECOVERED
+ * @IRISD_SLIP_CANCEL: a buried item is to end as cancelled
+ * @IRISD_SLIP_INTER: where is an item that somebody wants to bury?
  * @IRISD_SLIP_FORGET: ends that were acknowledged; not answered
  * @IRISD_SLIP_FETCH: how did an item end?
  * @IRISD_SLIP_SHOW: what is known about an item?
@@ -33,6 +38,10 @@ typedef enum
 {
   IRISD_SLIP_KEEP,
   IRISD_SLIP_END,
+  IRISD_SLIP_BURY,
+  IRISD_SLIP_KICK,
+  IRISD_SLIP_CANCEL,
+  IRISD_SLIP_INTER,
   IRISD_SLIP_FORGET,
   IRISD_SLIP_FETCH,
   IRISD_SLIP_SHOW,
@@ -64,9 +73,14 @@ struct _IrisdSlip
 
   guint64 item;
   guint64 wait_ms;
-  guint32 state;           /* END: what it ended in */
+  guint32 state;           /* KICK: only those; END: what it ended in */
+  guint32 count;           /* KICK: at most so many; BURY: how often it ran */
   IrisdKeptFilter *filter; /* LIST; in the answer, @item is where it goes on */
-  GArray *items;           /* FORGET: guint64 */
+  guint32 code;            /* BURY: why */
+  char *sentence;
+  gboolean whole;    /* SHOW: the item as it was submitted is wanted */
+  IrisdRound *round; /* BURY: who asked for it, and waits */
+  GArray *items;     /* FORGET: guint64 */
   IrisdKept *kept;
 
   /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, RECOVERED: what was. */
@@ -77,7 +91,7 @@ struct _IrisdSlip
 
   GError *error;
   gboolean duplicate; /* KEEP: there is one with that key; @item is its number */
-  gboolean pending;   /* FETCH: it has not ended; @state says where it is */
+  gboolean pending;   /* FETCH, KICK, INTER: it has not ended; @state says where it is */
   IrisWireKept *list; /* SHOW, LIST */
 
   /* The journal's. */

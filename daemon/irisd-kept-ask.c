@@ -16,8 +16,10 @@ typedef struct
 } Due;
 
 /* Numbers are easy to guess, and everybody on the machine can reach a TCP port. */
-static gboolean
-may_ask (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+gboolean
+irisd_gateway_may_ask_kept (IrisdGateway *self,
+                            const IrisdCaller *caller,
+                            const IrisWireMessage *request)
 {
   g_autoptr (GError) error = NULL;
   if (self->core->journal == NULL)
@@ -66,7 +68,8 @@ irisd_gateway_await_end (IrisdGateway *self,
 void
 irisd_gateway_fetch (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
-  if (may_ask (self, caller, request) && irisd_gateway_has_credit (self, caller, request))
+  if (irisd_gateway_may_ask_kept (self, caller, request)
+      && irisd_gateway_has_credit (self, caller, request))
     irisd_gateway_await_end (self, caller->peer, request->request_id, request->item,
                              request->wait_ms);
 }
@@ -80,12 +83,14 @@ irisd_gateway_fetch (IrisdGateway *self, const IrisdCaller *caller, const IrisWi
 void
 irisd_gateway_show (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
-  if (!may_ask (self, caller, request) || !irisd_gateway_has_credit (self, caller, request))
+  if (!irisd_gateway_may_ask_kept (self, caller, request)
+      || !irisd_gateway_has_credit (self, caller, request))
     return;
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_SHOW, caller->peer,
                                             request->request_id);
   slip->item = request->item;
   slip->wait_ms = request->wait_ms;
+  slip->whole = request->payload;
   caller->peer->n_fetches++;
   irisd_journal_post (self->core->journal, slip);
 }
@@ -99,7 +104,8 @@ irisd_gateway_show (IrisdGateway *self, const IrisdCaller *caller, const IrisWir
 void
 irisd_gateway_list (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
-  if (!may_ask (self, caller, request) || !irisd_gateway_has_credit (self, caller, request))
+  if (!irisd_gateway_may_ask_kept (self, caller, request)
+      || !irisd_gateway_has_credit (self, caller, request))
     return;
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_LIST, caller->peer,
                                             request->request_id);
@@ -157,31 +163,78 @@ tell_pending (IrisdGateway *self, const IrisdCaller *caller, const IrisdSlip *sl
   irisd_gateway_answer (self, caller, &pending);
 }
 
-/* Sends an end as it was written down. */
+/* What takes a credit, and counts its bytes, until it is acknowledged. */
 static void
-tell_end (IrisdGateway *self, const IrisdCaller *caller, IrisdSlip *slip)
+charge (IrisdGateway *self, IrisdPeer *peer, gsize size)
 {
-  IrisdPeer *peer = caller->peer;
+  irisd_peer_add_bytes (peer, (gint64) size);
+  irisd_core_add_bytes (self->core, (gint64) size);
+  irisd_ledger_push (&peer->unacked, size);
+}
+
+/* Reads what an item is kept as. It borrows from the slip. */
+static gboolean
+decode (IrisdGateway *self, const IrisdSlip *slip, IrisWireMessage *message, GError **error)
+{
   const IrisWireFrame frames[IRIS_WIRE_N_FRAMES] = {
     { (const guint8 *) "IRS1", 4 },
     { &slip->type, 1 },
     { slip->request_id, IRIS_WIRE_ID_SIZE },
     { slip->header.data, slip->header.size },
-    { zmq_msg_data (&slip->body), zmq_msg_size (&slip->body) },
+    { zmq_msg_data ((zmq_msg_t *) &slip->body), zmq_msg_size (&slip->body) },
   };
+  return iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits, message, error);
+}
+
+/* Sends an end as it was written down. */
+static void
+tell_end (IrisdGateway *self, const IrisdCaller *caller, IrisdSlip *slip)
+{
+  IrisdPeer *peer = caller->peer;
   IrisWireMessage message;
   g_autoptr (GError) error = NULL;
-  if (!iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits, &message, &error))
+  if (!decode (self, slip, &message, &error))
     {
       irisd_gateway_refuse (self, caller, slip->request_id, error);
       return;
     }
   gsize size = zmq_msg_size (&slip->body);
-  irisd_peer_add_bytes (peer, (gint64) size);
-  irisd_core_add_bytes (self->core, (gint64) size);
-  irisd_ledger_push (&peer->unacked, size);
+  charge (self, peer, size);
   irisd_gateway_add_due (peer, slip->item);
   irisd_gateway_send (self, &peer->route, peer, &message, size > 0 ? &slip->body : NULL);
+}
+
+/* Whoever waits for the end of a buried item waits no longer; to it this is an ending. */
+static void
+tell_buried (IrisdGateway *self, const IrisdCaller *caller, IrisdSlip *slip)
+{
+  IrisWireMessage message;
+  iris_wire_message_init (&message, IRIS_WIRE_ERROR_REPLY, slip->request_id);
+  iris_wire_message_set_error (&message, slip->error);
+  iris_wire_message_set_boolean (&message, IRIS_WIRE_KEY_ENDS, TRUE);
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_ITEM, slip->item);
+  charge (self, caller->peer, 0);
+  irisd_gateway_answer (self, caller, &message);
+}
+
+/* Sends an item as it was submitted, in the form of a batch of one. */
+static void
+tell_whole (IrisdGateway *self, const IrisdCaller *caller, IrisdSlip *slip)
+{
+  g_autoptr (GError) error = NULL;
+  IrisWireMessage item, reply;
+  g_auto (IrisWireBatchBuilder) builder;
+  iris_wire_batch_builder_init (&builder, &self->core->wire_limits);
+  if (!decode (self, slip, &item, &error) || !iris_wire_batch_builder_add (&builder, &item, &error))
+    {
+      irisd_gateway_refuse (self, caller, slip->request_id, error);
+      return;
+    }
+  iris_wire_message_init (&reply, IRIS_WIRE_SHOW_REPLY, slip->request_id);
+  iris_wire_message_set_boolean (&reply, IRIS_WIRE_KEY_PAYLOAD, TRUE);
+  reply.body = iris_wire_batch_builder_get_body (&builder);
+  charge (self, caller->peer, reply.body.size);
+  irisd_gateway_answer (self, caller, &reply);
 }
 
 static void
@@ -210,10 +263,14 @@ irisd_gateway_take_told (IrisdGateway *self, IrisdSlip *slip)
   slip->peer->n_fetches--;
   if (irisd_peer_is_gone (slip->peer))
     return;
-  if (slip->error != NULL)
+  if (g_error_matches (slip->error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BURIED))
+    tell_buried (self, &caller, slip);
+  else if (slip->error != NULL)
     irisd_gateway_refuse (self, &caller, slip->request_id, slip->error);
   else if (slip->list != NULL)
     tell_list (self, &caller, slip);
+  else if (slip->kind == IRISD_SLIP_SHOW)
+    tell_whole (self, &caller, slip);
   else if (slip->pending)
     tell_pending (self, &caller, slip);
   else

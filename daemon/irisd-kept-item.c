@@ -6,6 +6,7 @@
  * and its ending is sent when the journal has that. It belongs to the journal and not to its
  * connection, so it goes on when that has gone.
  */
+#include "irisd-bury.h"
 #include "irisd-gateway-private.h"
 #include "irisd-journal.h"
 #include "irisd-outside.h"
@@ -117,8 +118,8 @@ irisd_gateway_check_keeping (IrisdGateway *self, const IrisWireMessage *item, GE
   if ((item->present & IRISD_KEEP_KEYS) == 0)
     return TRUE;
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                       "key, keep-ms and detach are for items that irisd keeps: ask for the class "
-                       "relaxed or durable");
+                       "key, keep-ms, detach and bury are for items that irisd keeps: ask for the "
+                       "class relaxed or durable");
   return FALSE;
 }
 
@@ -191,6 +192,7 @@ fill_keep (IrisdGateway *self, IrisdSlip *slip, IrisdJob *job, const IrisWireMes
   };
   slip->type = IRIS_WIRE_SUBMIT;
   slip->kept = job->kept = irisd_kept_new (&record);
+  job->bury = item->bury;
   slip->job = job;
   slip->quiet = item->quiet;
   slip->detach = job->detached = item->detach;
@@ -336,6 +338,7 @@ accept_kept (IrisdGateway *self, IrisdSlip *slip)
       return;
     }
   irisd_count (&self->counters.accepted, 1);
+  irisd_gateway_take_number (self, job);
   if (slip->detach)
     detach (self, job);
   if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED)
@@ -409,6 +412,8 @@ irisd_gateway_end_kept (IrisdGateway *self, IrisdJob *job)
       return TRUE;
     }
 
+  if (irisd_gateway_bury_if_failed (self, job))
+    return FALSE;
   IrisWireMessage message;
   g_autoptr (GError) error = NULL;
   irisd_gateway_describe_ending (job, &message);
@@ -449,11 +454,13 @@ get_nobody (IrisdGateway *self)
 static const IrisdService unknown_service = { .name = "unknown" };
 
 static gint
-choose_home (IrisdGateway *self, const IrisWireMessage *item)
+choose_home (IrisdGateway *self, const IrisWireMessage *item, const IrisdKept *kept)
 {
   guint n = self->core->n_places;
   if (item->hint >= 0 && (guint) item->hint < n)
     return item->hint;
+  if (kept->home >= 0 && (guint) kept->home < n)
+    return kept->home;
   return self->place != IRISD_FRONT ? self->place : 0;
 }
 
@@ -474,6 +481,9 @@ find_service (IrisdGateway *self, const IrisWireMessage *item)
 static void
 queue_recovered (IrisdGateway *self, IrisdSlip *slip, const IrisWireMessage *item)
 {
+  /* It is kept, and runs when irisd is back. */
+  if (!irisd_core_begin_item (self->core))
+    return;
   const IrisdService *service = find_service (self, item);
   IrisdJob *job = irisd_job_new (self->core, &self->mailbox, get_nobody (self), service, item,
                                  &slip->body);
@@ -482,11 +492,12 @@ queue_recovered (IrisdGateway *self, IrisdSlip *slip, const IrisWireMessage *ite
   job->kept = slip->kept;
   job->id = slip->item;
   job->detached = TRUE;
-  irisd_job_set_home (job, choose_home (self, item), item->strict);
+  irisd_job_set_home (job, choose_home (self, item, job->kept), item->strict);
+  job->bury = item->bury;
   irisd_gateway_settle_terms (self, job, item);
   irisd_gateway_register (self, job, NULL, NULL);
   g_hash_table_add (self->orphans, job);
-  irisd_core_begin_item (self->core);
+  irisd_gateway_take_number (self, job);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
   irisd_count (&self->counters.accepted, 1);
   if (service != &unknown_service)
@@ -563,6 +574,16 @@ irisd_gateway_take_slip (IrisdGateway *self, IrisdSlip *slip)
       break;
     case IRISD_SLIP_RECOVERED:
       take_recovered (self, slip);
+      break;
+    case IRISD_SLIP_BURY:
+      irisd_gateway_take_bury (self, slip);
+      break;
+    case IRISD_SLIP_CANCEL:
+      irisd_gateway_take_cancel (self, slip);
+      break;
+    case IRISD_SLIP_KICK:
+    case IRISD_SLIP_INTER:
+      irisd_gateway_take_kick (self, slip);
       break;
     default:
       irisd_gateway_take_told (self, slip);

@@ -15,6 +15,7 @@ typedef struct
   gpointer user_data;
   guint64 n_unreadable;
   guint64 n_again;
+  guint64 n_buried;
 } Recovery;
 
 /* A row that is whole and says nothing that makes sense can only be of another make. */
@@ -25,7 +26,9 @@ is_sensible (const IrisdRecord *record)
                    && record->state <= IRIS_WIRE_STATE_CANCELLED;
   return record->item != 0
          && (ended ? record->type == IRIS_WIRE_RESULT || record->type == IRIS_WIRE_ERROR_REPLY
-                   : record->state == IRIS_WIRE_STATE_QUEUED && record->type == IRIS_WIRE_SUBMIT);
+                   : record->type == IRIS_WIRE_SUBMIT
+                         && (record->state == IRIS_WIRE_STATE_QUEUED
+                             || record->state == IRIS_WIRE_STATE_BURIED));
 }
 
 static void
@@ -45,7 +48,10 @@ take_row (const IrisdRow *row, gpointer user_data)
   irisd_kept_table_add (&self->table, kept);
   if (irisd_kept_has_ended (kept))
     return;
-  recovery->n_again++;
+  if (record.state == IRIS_WIRE_STATE_BURIED)
+    recovery->n_buried++;
+  else
+    recovery->n_again++;
   recovery->run_again (&record, kept, recovery->user_data);
 }
 
@@ -54,9 +60,9 @@ report (IrisdJournal *self, const Recovery *recovery, const IrisdStoreDamage *da
 {
   if (self->table.n_items > 0)
     irisd_log (IRISD_LOG_INFO,
-               "the journal holds %u items: %" G_GUINT64_FORMAT
-               " run again, %u have ended and can be fetched",
-               self->table.n_items, recovery->n_again, self->table.n_ended);
+               "the journal holds %u items: %" G_GUINT64_FORMAT " run again, %" G_GUINT64_FORMAT
+               " are buried, %u have ended and can be fetched",
+               self->table.n_items, recovery->n_again, recovery->n_buried, self->table.n_ended);
   if (damage->rows + recovery->n_unreadable > 0)
     irisd_log (IRISD_LOG_ERROR,
                "the journal is damaged: %" G_GUINT64_FORMAT

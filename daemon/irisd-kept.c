@@ -42,6 +42,9 @@ irisd_kept_new (const IrisdRecord *record)
   self->keep_ms = record->keep_ms;
   self->size = record->body.size;
   self->service = g_ref_string_new_intern (service);
+  self->code = (guint16) record->code;
+  if (record->sentence.len > 0)
+    self->sentence = iris_wire_string_dup (&record->sentence);
   if (record->key.len > 0)
     {
       self->key = g_memdup2 (record->key.data, record->key.len);
@@ -59,6 +62,7 @@ irisd_kept_free (IrisdKept *self)
 {
   irisd_kept_clear_row (self);
   g_ref_string_release (self->service);
+  g_free (self->sentence);
   g_free (self->key);
   g_free (self);
 }
@@ -78,7 +82,8 @@ irisd_kept_set_state (IrisdKept *self, IrisWireState state)
 gboolean
 irisd_kept_has_ended (IrisdKept *self)
 {
-  return irisd_kept_get_state (self) >= IRIS_WIRE_STATE_DONE;
+  int state = irisd_kept_get_state (self);
+  return state >= IRIS_WIRE_STATE_DONE && state <= IRIS_WIRE_STATE_CANCELLED;
 }
 
 /**
@@ -124,6 +129,8 @@ irisd_kept_set_row (IrisdKept *self,
     .keep_ms = self->keep_ms,
     .key = { self->key, self->key_size },
     .service = { self->service, strlen (self->service) },
+    .code = self->code,
+    .sentence = { self->sentence, self->sentence != NULL ? strlen (self->sentence) : 0 },
     .type = type,
     .header = header,
   };
@@ -141,6 +148,20 @@ irisd_kept_clear_row (IrisdKept *self)
   g_clear_pointer (&self->head.data, g_free);
   g_clear_pointer (&self->body.data, g_free);
   self->head.size = self->body.size = 0;
+}
+
+/**
+ * irisd_kept_set_reason:
+ * @self: an item
+ * @code: why it is buried, an #IrisWireError; 0 if it is not
+ * @sentence: (nullable): the same for a person
+ */
+void
+irisd_kept_set_reason (IrisdKept *self, guint32 code, const char *sentence)
+{
+  g_free (self->sentence);
+  self->sentence = g_strdup (sentence);
+  self->code = (guint16) code;
 }
 
 /* Keys are bytes; whoever reads a list wants text. */
@@ -169,6 +190,8 @@ irisd_kept_describe (IrisdKept *self, IrisWireKeptItem *out)
     .accepted_ms = self->accepted_ms,
     .ended_ms = self->ended_ms,
     .expires_ms = irisd_kept_get_expiry (self),
+    .code = self->code,
+    .sentence = g_strdup (self->sentence),
   };
 }
 

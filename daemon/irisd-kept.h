@@ -26,6 +26,7 @@ struct _IrisdKept
   guint32 attempts;
   gint32 home;
   guint8 klass;
+  guint16 code;           /* why it is buried, an IrisWireError */
   gboolean written : 1;   /* the store has a row of it */
   gboolean dirty : 1;     /* what the store has is not the latest */
   gboolean forgotten : 1; /* only waits until its row is gone as well */
@@ -36,6 +37,7 @@ struct _IrisdKept
   GRefString *service; /* shared by all items of it, and gone with the last of them */
   char *key;           /* NULL if it has none */
   gsize key_size;
+  char *sentence; /* why it is buried, or NULL */
 
   /* What is to be written, while it is dirty. */
   guint32 row_state;
@@ -78,6 +80,7 @@ void irisd_kept_set_row (IrisdKept *self,
                          IrisWireFrame header,
                          IrisWireFrame body);
 void irisd_kept_clear_row (IrisdKept *self);
+void irisd_kept_set_reason (IrisdKept *self, guint32 code, const char *sentence);
 void irisd_kept_describe (IrisdKept *self, IrisWireKeptItem *out);
 
 void irisd_kept_table_init (IrisdKeptTable *self);

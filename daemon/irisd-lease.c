@@ -155,6 +155,7 @@ place_errand (IrisdLeases *self, IrisdErrand *errand, gint64 now)
     }
   irisd_trade_put (self, errand);
   IrisdServer *server = irisd_trade_choose (self, errand->trade, errand);
+  self->events->wait (errand, self->user_data);
   if (server == NULL || !may_give (self, errand))
     return;
   irisd_trade_remove (self, errand);
@@ -300,6 +301,20 @@ irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint
 }
 
 /**
+ * irisd_leases_get_state:
+ * @errand: an errand
+ *
+ * Returns: where it is now
+ */
+IrisdErrandState
+irisd_leases_get_state (const IrisdErrand *errand)
+{
+  if (errand->trade == NULL)
+    return IRISD_ERRAND_GONE;
+  return errand->lease == NULL ? IRISD_ERRAND_WAITED : IRISD_ERRAND_WAS_LEASED;
+}
+
+/**
  * irisd_leases_withdraw:
  * @self: the book
  * @errand: an errand
@@ -312,9 +327,10 @@ irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint
 IrisdErrandState
 irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, gint64 now)
 {
-  if (errand->trade == NULL)
-    return IRISD_ERRAND_GONE;
+  IrisdErrandState state = irisd_leases_get_state (errand);
   IrisdLease *lease = errand->lease;
+  if (state == IRISD_ERRAND_GONE)
+    return state;
   if (lease == NULL)
     irisd_trade_remove (self, errand);
   else
@@ -323,7 +339,7 @@ irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, gint64 now)
       self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_CANCELLED, self->user_data);
     }
   let_go (self, errand);
-  return lease == NULL ? IRISD_ERRAND_WAITED : IRISD_ERRAND_WAS_LEASED;
+  return state;
 }
 
 static IrisdLease *

@@ -83,6 +83,7 @@ typedef struct
  * @may_give: whether the errand may be leased now; if not it leaves the book, by @hold
  * @hold: the errand has left the book without an end
  * @give: the server has a new lease
+ * @wait: the errand waits, perhaps again
  * @stop: the server has lost a lease without its doing; why, as an error of the protocol
  * @fail: the errand has left the book and ends by that error of the protocol
  *
@@ -93,6 +94,7 @@ typedef struct
   gboolean (*may_give) (IrisdErrand *errand, gpointer user_data);
   void (*hold) (IrisdErrand *errand, gpointer user_data);
   void (*give) (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_data);
+  void (*wait) (IrisdErrand *errand, gpointer user_data);
   void (*stop) (IrisdServer *server, guint64 lease, IrisWireError why, gpointer user_data);
   void (*fail) (IrisdErrand *errand, IrisWireError why, gpointer user_data);
 } IrisdLeaseEvents;
@@ -118,7 +120,7 @@ typedef enum
  * IrisdErrandState:
  * @IRISD_ERRAND_GONE: it was not in the book
  * @IRISD_ERRAND_WAITED: it waited
- * @IRISD_ERRAND_WAS_LEASED: it was leased; the server is told to stop
+ * @IRISD_ERRAND_WAS_LEASED: it was leased; if it is withdrawn the server is told to stop
  *
  * Where an errand was.
  */
@@ -146,6 +148,7 @@ gboolean irisd_leases_knows (IrisdLeases *self, const char *name);
 void irisd_leases_expect (IrisdLeases *self, const char *name, gint64 now);
 gboolean irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint64 now);
 IrisdErrandState irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, gint64 now);
+IrisdErrandState irisd_leases_get_state (const IrisdErrand *errand);
 
 IrisdErrand *irisd_leases_find (IrisdLeases *self, IrisdServer *server, guint64 lease);
 IrisdLeaseEnd irisd_leases_done (IrisdLeases *self,

@@ -15,6 +15,7 @@ typedef struct _IrisdLetter IrisdLetter;
  * IrisdLetterKind:
  * @IRISD_LETTER_JOB: a job that comes back (irisd-job.h)
  * @IRISD_LETTER_INQUIRY: a CANCEL that goes from gateway to gateway (irisd-inquiry.h)
+ * @IRISD_LETTER_ROUND: a KICK or BURY that goes from gateway to gateway (irisd-bury.h)
  * @IRISD_LETTER_OUTPUT: what a running command wrote (irisd-command-output.h)
  * @IRISD_LETTER_NOTICE: news about a lease (irisd-outside.h)
  * @IRISD_LETTER_SLIP: a slip to the journal or back from it (irisd-journal.h)
@@ -25,6 +26,7 @@ typedef enum
 {
   IRISD_LETTER_JOB,
   IRISD_LETTER_INQUIRY,
+  IRISD_LETTER_ROUND,
   IRISD_LETTER_OUTPUT,
   IRISD_LETTER_NOTICE,
   IRISD_LETTER_SLIP,

@@ -112,8 +112,16 @@ give (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_dat
   zmq_msg_copy (&notice->payload, &task->payload);
   task->job->started_ns = irisd_now_ns ();
   if (task->job->kept != NULL)
-    irisd_kept_set_state (task->job->kept, IRIS_WIRE_STATE_RUNNING);
+    irisd_kept_set_state (task->job->kept, IRIS_WIRE_STATE_LEASED);
   irisd_mailbox_post (&notice->worker->gateway->mailbox, &notice->letter);
+}
+
+static void
+note_wait (IrisdErrand *errand, gpointer user_data)
+{
+  IrisdJob *job = irisd_task_of (errand)->job;
+  if (job->kept != NULL)
+    irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_QUEUED);
 }
 
 static void
@@ -166,6 +174,7 @@ static const IrisdLeaseEvents events = {
   .may_give = may_give,
   .hold = hold,
   .give = give,
+  .wait = note_wait,
   .stop = stop,
   .fail = fail,
 };
@@ -336,6 +345,27 @@ irisd_outside_withdraw (IrisdOutside *self, IrisdJob *job)
   IrisdErrandState state = irisd_leases_withdraw (self->book, &job->task->errand, now);
   if (state != IRISD_ERRAND_GONE)
     take_job (job->task);
+  irisd_outside_unlock (self);
+  return state;
+}
+
+/**
+ * irisd_outside_withdraw_waiting:
+ * @self: the shared book
+ * @job: a job that was queued and has not come back
+ *
+ * Returns: %IRISD_ERRAND_WAITED if the caller has it now; else nothing has changed
+ */
+IrisdErrandState
+irisd_outside_withdraw_waiting (IrisdOutside *self, IrisdJob *job)
+{
+  gint64 now = irisd_outside_lock (self);
+  IrisdErrandState state = irisd_leases_get_state (&job->task->errand);
+  if (state == IRISD_ERRAND_WAITED)
+    {
+      irisd_leases_withdraw (self->book, &job->task->errand, now);
+      take_job (job->task);
+    }
   irisd_outside_unlock (self);
   return state;
 }

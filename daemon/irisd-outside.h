@@ -102,6 +102,7 @@ void irisd_outside_adopt (IrisdJob *job, const IrisWireMessage *item, gint place
 void irisd_outside_renew (IrisdJob *job);
 void irisd_outside_queue (IrisdOutside *self, IrisdJob *job);
 IrisdErrandState irisd_outside_withdraw (IrisdOutside *self, IrisdJob *job);
+IrisdErrandState irisd_outside_withdraw_waiting (IrisdOutside *self, IrisdJob *job);
 IrisdJob *
 irisd_outside_take_report (IrisdOutside *self, IrisdTask *task, IrisWireMessage *out, char **note);
 

@@ -2,9 +2,9 @@
  *
  * What the journal writes down about one item, and the form in which it does.
  *
- * A row's head is a fixed part in little-endian order, followed by the key, the service's name and
- * the message's header. That it is what was written is the store's checksum's business; here only
- * the lengths are looked at, so that a head of another make cannot lead astray.
+ * A row's head is a fixed part in little-endian order, followed by the key, the service's name, why
+ * it is buried, and the message's header. That it is what was written is the store's checksum's
+ * business; here only the lengths are looked at, so that a head of another make cannot lead astray.
  */
 #include "irisd-record.h"
 
@@ -22,7 +22,8 @@ typedef struct
   guint32 service_size;
   guint8 klass;
   guint8 type;
-  guint8 zero[6];
+  guint16 code;
+  guint32 sentence_size;
 } Fixed;
 
 G_STATIC_ASSERT (sizeof (Fixed) == 48);
@@ -54,12 +55,16 @@ irisd_record_pack_head (const IrisdRecord *self)
     .service_size = GUINT32_TO_LE ((guint32) self->service.len),
     .klass = (guint8) self->klass,
     .type = self->type,
+    .code = GUINT16_TO_LE ((guint16) self->code),
+    .sentence_size = GUINT32_TO_LE ((guint32) self->sentence.len),
   };
-  gsize size = sizeof fixed + self->key.len + self->service.len + self->header.size;
+  gsize size = sizeof fixed + self->key.len + self->service.len + self->sentence.len
+               + self->header.size;
   IrisdBlob blob = { g_malloc (size), size };
   guint8 *at = append (blob.data, &fixed, sizeof fixed);
   at = append (at, self->key.data, self->key.len);
   at = append (at, self->service.data, self->service.len);
+  at = append (at, self->sentence.data, self->sentence.len);
   append (at, self->header.data, self->header.size);
   return blob;
 }
@@ -81,11 +86,14 @@ irisd_record_unpack (IrisdRecord *self, const IrisdRow *row)
   gsize rest = row->head_size - sizeof fixed;
   gsize key_size = GUINT32_FROM_LE (fixed.key_size);
   gsize service_size = GUINT32_FROM_LE (fixed.service_size);
-  if (key_size > rest || service_size > rest - key_size)
+  gsize sentence_size = GUINT32_FROM_LE (fixed.sentence_size);
+  if (key_size > rest || service_size > rest - key_size
+      || sentence_size > rest - key_size - service_size)
     return FALSE;
 
   const char *key = (const char *) row->head + sizeof fixed;
   const char *service = key + key_size;
+  const char *sentence = service + service_size;
   *self = (IrisdRecord){
     .item = row->id,
     .state = row->state,
@@ -97,8 +105,11 @@ irisd_record_unpack (IrisdRecord *self, const IrisdRow *row)
     .keep_ms = GUINT64_FROM_LE (fixed.keep_ms),
     .key = { key, key_size },
     .service = { service, service_size },
+    .code = GUINT16_FROM_LE (fixed.code),
+    .sentence = { sentence, sentence_size },
     .type = fixed.type,
-    .header = { (const guint8 *) service + service_size, rest - key_size - service_size },
+    .header = { (const guint8 *) sentence + sentence_size,
+                rest - key_size - service_size - sentence_size },
     .body = { row->body, row->body_size },
   };
   return TRUE;

@@ -22,12 +22,14 @@ G_BEGIN_DECLS
  * @keep_ms: how long its end is kept
  * @key: its idempotency key; borrowed
  * @service: what runs it; borrowed
+ * @code: an #IrisWireError, why it is buried; 0 if it is not
+ * @sentence: the same for a person; borrowed
  * @type: of the message that @header belongs to: SUBMIT, or RESULT or ERROR once it has ended
  * @header: that message's header; borrowed
  * @body: and its body; borrowed
  *
- * An item that has not ended is kept as the message that brought it, one that has as the message
- * that tells its end.
+ * An item that has not ended, buried or not, is kept as the message that brought it, one that has
+ * as the message that tells its end.
  */
 typedef struct
 {
@@ -41,6 +43,8 @@ typedef struct
   guint64 keep_ms;
   IrisWireString key;
   IrisWireString service;
+  guint32 code;
+  IrisWireString sentence;
   guint8 type;
   IrisWireFrame header;
   IrisWireFrame body;

@@ -5,6 +5,7 @@
  * Everything that comes in is a stranger's. Whatever does not parse is answered by an error, and
  * nothing of it is kept.
  */
+#include "irisd-bury.h"
 #include "irisd-command-output.h"
 #include "irisd-gateway-private.h"
 #include "irisd-outside-gateway.h"
@@ -142,6 +143,16 @@ handle_greeted (IrisdGateway *self,
       break;
     case IRIS_WIRE_LIST:
       irisd_gateway_list (self, caller, request);
+      break;
+    case IRIS_WIRE_KICK:
+      irisd_gateway_kick (self, caller, request);
+      break;
+    case IRIS_WIRE_DRAIN:
+    case IRIS_WIRE_STAFF:
+      irisd_gateway_change_place (self, caller, request);
+      break;
+    case IRIS_WIRE_BURY:
+      irisd_gateway_inter (self, caller, request);
       break;
     case IRIS_WIRE_BYE:
       irisd_gateway_give_up (self, caller->peer, TRUE);

@@ -14,5 +14,6 @@ run (IrisdJob *job)
 const IrisdService irisd_service_echo = {
   .name = "echo",
   .summary = "sends the payload back",
+  .brief = TRUE,
   .run = run,
 };

@@ -26,5 +26,6 @@ const IrisdService irisd_service_sha256 = {
   .name = "sha256",
   .summary = "SHA-256 of a file (path) or of the payload, in hexadecimal",
   .check = irisd_service_check_input,
+  .brief = TRUE,
   .run = run,
 };

@@ -54,5 +54,6 @@ const IrisdService irisd_service_wordcount = {
   .name = "wordcount",
   .summary = "lines, words and bytes of a file (path) or of the payload",
   .check = irisd_service_check_input,
+  .brief = TRUE,
   .run = run,
 };

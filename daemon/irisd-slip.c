@@ -2,6 +2,7 @@
  *
  * A slip: a question of a gateway on its way to the journal, and its answer on the way back.
  */
+#include "irisd-bury.h"
 #include "irisd-journal.h"
 #include "irisd-peer.h"
 
@@ -28,9 +29,11 @@ irisd_slip_free (IrisdSlip *self)
   zmq_msg_close (&self->body);
   g_clear_pointer (&self->peer, irisd_peer_unref);
   g_clear_pointer (&self->items, g_array_unref);
+  g_clear_pointer (&self->round, irisd_round_free);
   g_clear_pointer (&self->list, iris_wire_kept_free);
   g_clear_pointer (&self->filter, irisd_kept_filter_free);
   g_clear_error (&self->error);
   g_free (self->header.data);
+  g_free (self->sentence);
   g_free (self);
 }

@@ -8,6 +8,7 @@
  * finds all its items in the sums.
  */
 #include "irisd-gateway-private.h"
+#include "irisd-staff.h"
 
 #include <unistd.h>
 
@@ -43,8 +44,9 @@ fill_place (IrisdCore *core, guint id, const IrisStats *stats, IrisWirePlaceStat
   out->executed = load (&counters->executed);
   out->bytes = load (&counters->bytes);
   out->busy_ns = load (&counters->busy_ns);
-  out->waiting = irisd_fair_gate_get_length (&core->gates[id]);
-  out->under_way = irisd_fair_gate_get_through (&core->gates[id]);
+  out->drained = irisd_staff_is_drained (core->staff, (gint) id);
+  out->active = irisd_staff_get_workers (core->staff, (gint) id);
+  out->backlog = irisd_fair_gate_get_backlog (&core->gates[id]);
   if (core->placed && id < stats->n_places)
     {
       out->stolen_in = stats->places[id].stolen_in + load (&counters->moved_in);

@@ -23,6 +23,11 @@
 /* Pages of the log after which it is copied into the database. */
 #define LOG_PAGES 1000
 
+/* Pages that are given back in one transaction, which the log has to have room for, and how many
+ * such transactions there are in a row. */
+#define SHRINK_PAGES 512
+#define SHRINK_STEPS 8
+
 /* How far the remembered number is ahead. */
 #define STRIDE 65536
 
@@ -155,14 +160,19 @@ commit (IrisdStore *store, GError **error)
 }
 
 static IrisdStoreOutcome
-tidy (IrisdStore *store, GError **error)
+empty_log (IrisdStore *store, GError **error)
 {
   IrisdSqlite *self = (IrisdSqlite *) store;
-  if (self->log_pages < LOG_PAGES)
-    return IRISD_STORE_OK;
   int rc = sqlite3_wal_checkpoint_v2 (self->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
   self->log_pages = 0;
   return judge (self, rc, "cannot copy the log into the database", error);
+}
+
+static IrisdStoreOutcome
+tidy (IrisdStore *store, GError **error)
+{
+  IrisdSqlite *self = (IrisdSqlite *) store;
+  return self->log_pages < LOG_PAGES ? IRISD_STORE_OK : empty_log (store, error);
 }
 
 void
@@ -261,6 +271,27 @@ run (IrisdSqlite *self, const char *sql)
   return sqlite3_exec (self->db, sql, NULL, NULL, NULL);
 }
 
+static IrisdStoreOutcome
+shrink (IrisdStore *store, GError **error)
+{
+  IrisdSqlite *self = (IrisdSqlite *) store;
+  gint64 before = 0, after = 0;
+  int rc = ask (self, "PRAGMA freelist_count", &before);
+  for (guint i = 0; i < SHRINK_STEPS && before > 0 && rc == SQLITE_OK; i++)
+    {
+      rc = run (self, "PRAGMA incremental_vacuum(" G_STRINGIFY (SHRINK_PAGES) ")");
+      if (rc == SQLITE_OK)
+        rc = ask (self, "PRAGMA freelist_count", &after);
+      if (rc != SQLITE_OK || after >= before)
+        break;
+      before = after;
+      IrisdStoreOutcome outcome = empty_log (store, error);
+      if (outcome != IRISD_STORE_OK)
+        return outcome;
+    }
+  return judge (self, rc, "cannot give room back", error);
+}
+
 static int
 make_schema (IrisdSqlite *self)
 {
@@ -341,8 +372,13 @@ prepare (IrisdSqlite *self, GError **error)
 static gboolean
 set_modes (IrisdSqlite *self, GError **error)
 {
-  /* Exclusive, so that the log's index is kept in memory: a full disk has no room for it. */
-  int rc = run (self, "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL;"
+  /* What removed rows leave can be given back, but only when it is asked for: a file that stays as
+   * large as it ever was would keep a full disk full. For a new file only, and before its first
+   * page is written.
+   *
+   * Exclusive, so that the log's index is kept in memory: a full disk has no room for it. */
+  int rc = run (self, "PRAGMA locking_mode=EXCLUSIVE;"
+                      "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
                       "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;"
                       "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
                       "PRAGMA cell_size_check=ON;");
@@ -365,6 +401,8 @@ static const IrisdStoreClass sqlite_class = {
   .commit = commit,
   .rollback = rollback,
   .tidy = tidy,
+  .empty_log = empty_log,
+  .shrink = shrink,
   .read = read_row,
   .scan = irisd_sqlite_scan,
   .get_next_id = get_next_id,

@@ -83,6 +83,8 @@ typedef struct
   IrisdStoreOutcome (*commit) (IrisdStore *self, GError **error);
   void (*rollback) (IrisdStore *self);
   IrisdStoreOutcome (*tidy) (IrisdStore *self, GError **error);
+  IrisdStoreOutcome (*empty_log) (IrisdStore *self, GError **error);
+  IrisdStoreOutcome (*shrink) (IrisdStore *self, GError **error);
   IrisdStoreOutcome (
       *read) (IrisdStore *self, guint64 id, IrisdRowFunc func, gpointer user_data, GError **error);
   IrisdStoreOutcome (*scan) (IrisdStore *self,
@@ -139,6 +141,20 @@ static inline IrisdStoreOutcome
 irisd_store_tidy (IrisdStore *self, GError **error)
 {
   return self->klass->tidy (self, error);
+}
+
+/* The part of it that makes room for what is written next, now. */
+static inline IrisdStoreOutcome
+irisd_store_empty_log (IrisdStore *self, GError **error)
+{
+  return self->klass->empty_log (self, error);
+}
+
+/* Gives room that removed rows have left back to the file system, some of it at a time. */
+static inline IrisdStoreOutcome
+irisd_store_shrink (IrisdStore *self, GError **error)
+{
+  return self->klass->shrink (self, error);
 }
 
 static inline IrisdStoreOutcome

@@ -4,6 +4,7 @@
  */
 #include "irisd-gateway-private.h"
 #include "irisd-outside.h"
+#include "irisd-staff.h"
 #include "irisd-text.h"
 
 /* When a refused client may try again. Its own acknowledgements free its credit sooner. */
@@ -105,6 +106,23 @@ find_service (IrisdGateway *self, const IrisWireMessage *item, GError **error)
   return service;
 }
 
+/* What was meant for a drained place goes to another one, if it may. */
+static gboolean
+leave_drained (IrisdGateway *self, const IrisWireMessage *item, gint *home, GError **error)
+{
+  if (!item->strict)
+    {
+      *home = irisd_staff_choose_other (self->core->staff, *home);
+      return TRUE;
+    }
+  g_set_error (
+      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+      "place %d is drained and takes no items: name another one, leave out strict, or have "
+      "it refilled",
+      *home);
+  return FALSE;
+}
+
 /* Where an item goes: where its hint says; else to the place whose socket it came by; else to the
  * place whose turn it is. */
 static gboolean
@@ -139,7 +157,7 @@ choose_home (IrisdGateway *self,
       return FALSE;
     }
   *home = named ? item->hint : self->place != IRISD_FRONT ? self->place : irisd_front_deal (self);
-  return TRUE;
+  return !irisd_staff_is_drained (core->staff, *home) || leave_drained (self, item, home, error);
 }
 
 /* An option that is not heeded would be a limit that does not bite. */
@@ -239,6 +257,9 @@ static void
 enter_item (IrisdGateway *self, IrisdJob *job, gboolean hinted)
 {
   IrisdPeer *peer = job->peer;
+  gboolean ours = hinted ? job->home == self->place : self->place == IRISD_FRONT;
+  job->brief = ours && job->service->brief && job->path == NULL
+               && job->payload_size == job->inline_size;
   g_hash_table_insert (peer->jobs, job->request_id, job);
   irisd_peer_add_bytes (peer, (gint64) job->charge);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
@@ -323,6 +344,7 @@ try_item (IrisdGateway *self,
   gint home = IRIS_PLACE_ANY;
   gboolean hinted = FALSE;
   const IrisdService *service = NULL;
+  self->turn_items++;
   if (!check_free_id (caller->peer, item, &error)
       || (service = find_service (self, item, &error)) == NULL
       || !check_options (self, service, item, &error)

@@ -10,6 +10,9 @@
  * another cannot know whether that one has ended meanwhile. What is remembered is bounded; an id
  * that is forgotten is as unknown as one that never was.
  *
+ * A buried item has not ended: who comes after it waits until it was kicked and has ended, or was
+ * cancelled. Only an irisd that ends does not wait for people: then who waits for it is stuck.
+ *
  * (The library's intervals order functions that are known when the graph is built, and hold each of
  * them alive; what is needed here is a record of outcomes by number, also of what ended long ago,
  * and `any`, which points of intervals do not have.)
@@ -31,6 +34,7 @@ struct _IrisdAfterNode
   gpointer owner;
   gboolean ended;
   gboolean well;
+  gboolean buried;
   TAILQ_HEAD (, _IrisdAfterLink) links;
 };
 
@@ -61,13 +65,20 @@ irisd_after_clear (IrisdAfter *self)
 /**
  * irisd_after_add:
  * @self: the record
- * @id: a new item
- * @owner: (nullable): what irisd_after_get_owner() gives until the item has ended
+ * @id: a new item, or one that was buried and is on its way again
+ * @owner: (nullable): what irisd_after_get_owner() gives until the item has ended, or is buried
  */
 void
 irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner)
 {
-  IrisdAfterNode *node = g_new0 (IrisdAfterNode, 1);
+  IrisdAfterNode *node = g_hash_table_lookup (self->nodes, &id);
+  if (node != NULL)
+    {
+      node->buried = FALSE;
+      node->owner = owner;
+      return;
+    }
+  node = g_new0 (IrisdAfterNode, 1);
   node->id = id;
   node->owner = owner;
   TAILQ_INIT (&node->links);
@@ -116,6 +127,17 @@ judge (IrisdDependent *dependent, guint64 id, gboolean well)
     dependent->verdict = IRISD_VERDICT_GO;
 }
 
+/* One of those that it comes after will not end as long as irisd runs. */
+static void
+judge_stuck (IrisdDependent *dependent, guint64 id)
+{
+  dependent->n_pending--;
+  if (dependent->how == IRIS_WIRE_AFTER_ANY && dependent->n_pending > 0)
+    return;
+  dependent->verdict = IRISD_VERDICT_STUCK;
+  dependent->blame = id;
+}
+
 static void
 forget_oldest (IrisdAfter *self)
 {
@@ -123,6 +145,31 @@ forget_oldest (IrisdAfter *self)
     {
       IrisdAfterNode *node = g_queue_pop_head (&self->ended);
       g_hash_table_remove (self->nodes, &node->id);
+    }
+}
+
+/* Tells all that wait for a node that has ended, or is buried for good, and puts those that have
+ * their verdict behind a list. */
+static void
+decide (IrisdAfterNode *node, IrisdDependent **list)
+{
+  IrisdAfterLink *link;
+  while (*list != NULL)
+    list = &(*list)->next;
+  while ((link = TAILQ_FIRST (&node->links)) != NULL)
+    {
+      IrisdDependent *dependent = link->dependent;
+      TAILQ_REMOVE (&node->links, link, among);
+      link->node = NULL;
+      if (node->ended)
+        judge (dependent, node->id, node->well);
+      else
+        judge_stuck (dependent, node->id);
+      if (dependent->verdict == IRISD_VERDICT_NONE)
+        continue;
+      unlink_all (dependent);
+      *list = dependent;
+      list = &dependent->next;
     }
 }
 
@@ -141,34 +188,71 @@ irisd_after_end (IrisdAfter *self, guint64 id, gboolean well)
   IrisdAfterNode *node = g_hash_table_lookup (self->nodes, &id);
   if (node == NULL || node->ended)
     return NULL;
-  IrisdDependent *decided = NULL, **last = &decided;
+  IrisdDependent *decided = NULL;
   node->ended = TRUE;
+  node->buried = FALSE;
   node->well = well;
-  IrisdAfterLink *link;
-  while ((link = TAILQ_FIRST (&node->links)) != NULL)
-    {
-      IrisdDependent *dependent = link->dependent;
-      TAILQ_REMOVE (&node->links, link, among);
-      link->node = NULL;
-      judge (dependent, id, well);
-      if (dependent->verdict == IRISD_VERDICT_NONE)
-        continue;
-      unlink_all (dependent);
-      *last = dependent;
-      last = &dependent->next;
-    }
+  decide (node, &decided);
   g_queue_push_tail (&self->ended, node);
   forget_oldest (self);
   return decided;
 }
 
+/**
+ * irisd_after_bury:
+ * @self: the record
+ * @id: an item that was buried
+ *
+ * Returns: (nullable): as irisd_after_end(); empty as long as irisd does not end
+ */
+IrisdDependent *
+irisd_after_bury (IrisdAfter *self, guint64 id)
+{
+  IrisdAfterNode *node = g_hash_table_lookup (self->nodes, &id);
+  IrisdDependent *decided = NULL;
+  if (node == NULL || node->ended)
+    return NULL;
+  node->buried = TRUE;
+  node->owner = NULL;
+  if (self->closing)
+    decide (node, &decided);
+  return decided;
+}
+
+/**
+ * irisd_after_close:
+ * @self: the record
+ *
+ * From now on nobody waits for a buried item.
+ *
+ * Returns: (nullable): as irisd_after_end(), those who did
+ */
+IrisdDependent *
+irisd_after_close (IrisdAfter *self)
+{
+  IrisdDependent *decided = NULL;
+  GHashTableIter iter;
+  gpointer value;
+  self->closing = TRUE;
+  g_hash_table_iter_init (&iter, self->nodes);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    if (((IrisdAfterNode *) value)->buried)
+      decide (value, &decided);
+  return decided;
+}
+
 /* Links to a node, or judges at once if it has ended. */
 static void
-link_to (IrisdDependent *dependent, IrisdAfterNode *node)
+link_to (IrisdAfter *self, IrisdDependent *dependent, IrisdAfterNode *node)
 {
   if (node->ended)
     {
       judge (dependent, node->id, node->well);
+      return;
+    }
+  if (node->buried && self->closing)
+    {
+      judge_stuck (dependent, node->id);
       return;
     }
   IrisdAfterLink *link = &dependent->links[dependent->n_links++];
@@ -208,7 +292,7 @@ irisd_after_wait (IrisdAfter *self,
   dependent->n_pending = n;
   dependent->links = g_new0 (IrisdAfterLink, n);
   for (guint i = 0; i < n && dependent->verdict == IRISD_VERDICT_NONE; i++)
-    link_to (dependent, g_hash_table_lookup (self->nodes, &ids[i]));
+    link_to (self, dependent, g_hash_table_lookup (self->nodes, &ids[i]));
   if (dependent->verdict != IRISD_VERDICT_NONE)
     unlink_all (dependent);
   return TRUE;

@@ -16,18 +16,21 @@ typedef struct _IrisdAfterLink IrisdAfterLink;
  * @IRISD_VERDICT_NONE: it has to wait
  * @IRISD_VERDICT_GO: it may run
  * @IRISD_VERDICT_FAIL: it cannot run any more, because what it comes after failed
+ * @IRISD_VERDICT_STUCK: it will not run any more, because what it comes after is buried and irisd
+ *   ends
  */
 typedef enum
 {
   IRISD_VERDICT_NONE,
   IRISD_VERDICT_GO,
   IRISD_VERDICT_FAIL,
+  IRISD_VERDICT_STUCK,
 } IrisdVerdict;
 
 /**
  * IrisdDependent:
  * @verdict: what came of it
- * @blame: with %IRISD_VERDICT_FAIL, the item that failed
+ * @blame: with %IRISD_VERDICT_FAIL and %IRISD_VERDICT_STUCK, the item that is to blame
  * @next: the next one in a list that irisd_after_end() gives
  *
  * Something that comes after items; embed it. All zeroes is one that comes after none.
@@ -57,6 +60,7 @@ typedef struct
   GHashTable *nodes; /* by id */
   GQueue ended;      /* those that have ended, oldest first */
   guint n_remembered;
+  gboolean closing;
 } IrisdAfter;
 
 void irisd_after_init (IrisdAfter *self, guint n_remembered);
@@ -64,6 +68,8 @@ void irisd_after_clear (IrisdAfter *self);
 void irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner);
 gpointer irisd_after_get_owner (IrisdAfter *self, guint64 id);
 IrisdDependent *irisd_after_end (IrisdAfter *self, guint64 id, gboolean well);
+IrisdDependent *irisd_after_bury (IrisdAfter *self, guint64 id);
+IrisdDependent *irisd_after_close (IrisdAfter *self);
 gboolean irisd_after_wait (IrisdAfter *self,
                            IrisdDependent *dependent,
                            const guint64 *ids,

@@ -142,6 +142,15 @@ irisd_gateway_take_decision (IrisdGateway *self, IrisdLetter *letter)
     irisd_gateway_end_job (self, job);
   else if (terms->dependent.verdict == IRISD_VERDICT_GO)
     irisd_gateway_advance (self, job);
+  else if (terms->dependent.verdict == IRISD_VERDICT_STUCK)
+    {
+      irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                      "irisd ended while item %" G_GUINT64_FORMAT
+                      ", after which this one was to run, was buried: kick that item and send this "
+                      "one again when irisd is back",
+                      terms->dependent.blame);
+      irisd_gateway_end_job (self, job);
+    }
   else
     {
       irisd_job_fail (job, IRIS_WIRE_ERROR_DEPENDENCY_FAILED,
@@ -170,6 +179,19 @@ irisd_gateway_uncount (IrisdGateway *self, IrisdJob *job)
                             job->payload_size, g_get_monotonic_time ());
 }
 
+static void
+tell_decided (IrisdDependent *decided)
+{
+  while (decided != NULL)
+    {
+      IrisdDependent *next = decided->next;
+      IrisdTerms *terms = (IrisdTerms *) ((char *) decided
+                                          - G_STRUCT_OFFSET (IrisdTerms, dependent));
+      irisd_mailbox_post (terms->job->mailbox, &terms->decided);
+      decided = next;
+    }
+}
+
 /**
  * irisd_gateway_note_end:
  * @self: the gateway
@@ -186,14 +208,41 @@ irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job)
     return;
   gboolean well = irisd_job_get_state (job) != IRISD_JOB_CANCELLED && !irisd_job_has_failed (job);
   pthread_mutex_lock (&core->after_lock);
-  IrisdDependent *decided = irisd_after_end (&core->after, job->id, well);
+  IrisdDependent *decided = job->buried ? irisd_after_bury (&core->after, job->id)
+                                        : irisd_after_end (&core->after, job->id, well);
   pthread_mutex_unlock (&core->after_lock);
-  while (decided != NULL)
-    {
-      IrisdDependent *next = decided->next;
-      IrisdTerms *terms = (IrisdTerms *) ((char *) decided
-                                          - G_STRUCT_OFFSET (IrisdTerms, dependent));
-      irisd_mailbox_post (terms->job->mailbox, &terms->decided);
-      decided = next;
-    }
+  tell_decided (decided);
+}
+
+/**
+ * irisd_gateway_stop_waiting_for_buried:
+ * @self: the gateway; one of them is enough
+ *
+ * Ends what comes after buried items, because irisd ends.
+ */
+void
+irisd_gateway_stop_waiting_for_buried (IrisdGateway *self)
+{
+  IrisdCore *core = self->core;
+  pthread_mutex_lock (&core->after_lock);
+  IrisdDependent *decided = irisd_after_close (&core->after);
+  pthread_mutex_unlock (&core->after_lock);
+  tell_decided (decided);
+}
+
+/**
+ * irisd_gateway_note_cancelled:
+ * @self: the gateway
+ * @item: the number of an item without a job, which was cancelled
+ *
+ * Tells those that come after it.
+ */
+void
+irisd_gateway_note_cancelled (IrisdGateway *self, guint64 item)
+{
+  IrisdCore *core = self->core;
+  pthread_mutex_lock (&core->after_lock);
+  IrisdDependent *decided = irisd_after_end (&core->after, item, FALSE);
+  pthread_mutex_unlock (&core->after_lock);
+  tell_decided (decided);
 }

@@ -16,12 +16,16 @@
  */
 #include "irisd-gateway-private.h"
 #include "irisd-outside.h"
+#include "irisd-staff.h"
 
 /* Entries that are taken from a gate at once. */
 #define NEXT_AT_ONCE 64
 
 /* What an unknown service is taken to need. */
 #define UNKNOWN_RUN_NS (1000 * 1000)
+
+/* What needs no longer than this is done sooner than another thread could be told of it. */
+#define BRIEF_NS 2000
 
 /* Bytes of payload that count as one unit of cost. */
 #define BYTES_PER_COST (64 * 1024)
@@ -71,8 +75,16 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
     }
   job->fair.cost = cost_of (self, job);
   job->stage = IRISD_STAGE_GATE;
-  if (irisd_fair_gate_enter (&self->core->gates[job->home], &job->fair, job->peer->client))
-    irisd_job_hand_over (job);
+  /* Afterwards the job may be anybody's. */
+  gint home = job->home;
+  if (irisd_fair_gate_enter (&self->core->gates[home], &job->fair, job->peer->client))
+    {
+      if (job->brief && typical_run_ns (self, job->service) <= BRIEF_NS)
+        irisd_job_run_here (job);
+      else
+        irisd_job_hand_over (job);
+    }
+  irisd_staff_wake (self->core->staff, home);
 }
 
 static void
@@ -83,10 +95,14 @@ wait_for_time (IrisdGateway *self, IrisdJob *job)
   IrisdTimes now = irisd_times_now ();
   if (job->terms == NULL || !irisd_terms_get_due (job->terms, &now, &clock, &due_us))
     {
+      if (job->kept != NULL)
+        irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_QUEUED);
       enter_gate (self, job);
       return;
     }
   job->stage = IRISD_STAGE_TIME;
+  if (job->kept != NULL)
+    irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_DELAYED);
   irisd_waiting_add (&self->waiting, &job->terms->waiter, clock, due_us);
 }
 
@@ -175,6 +191,21 @@ irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job)
     irisd_waiting_remove (&self->waiting, &job->terms->waiter);
 }
 
+/**
+ * irisd_gateway_kick_delayed:
+ * @self: the gateway
+ * @job: a job of it that waits for its time
+ *
+ * Sends it on as if its time had come.
+ */
+void
+irisd_gateway_kick_delayed (IrisdGateway *self, IrisdJob *job)
+{
+  irisd_waiting_remove (&self->waiting, &job->terms->waiter);
+  job->terms->delayed = job->terms->timed = FALSE;
+  irisd_gateway_advance (self, job);
+}
+
 static void
 fill_room (IrisdGateway *self, IrisdFairGate *gate)
 {
@@ -212,6 +243,7 @@ irisd_gateway_make_room (IrisdGateway *self)
       if (irisd_gateway_get_phase (self) < IRISD_PHASE_STOPPING)
         fill_room (self, &self->core->gates[place]);
     }
+  irisd_staff_settle (self->core->staff);
 }
 
 /* Its run has taken as long as it may. */
@@ -385,6 +417,8 @@ irisd_gateway_end_waiting (IrisdGateway *self)
   if (phase == self->waited_phase)
     return;
   self->waited_phase = phase;
+  if (self->place == IRISD_FRONT)
+    irisd_gateway_stop_waiting_for_buried (self);
   g_autoptr (GPtrArray) jobs = collect_waiting (self, phase);
   g_autoptr (GPtrArray) ours = g_ptr_array_new ();
   /* All are taken out before the first is ended: its end may end its peer, and so others. */

@@ -199,5 +199,6 @@ irisd_waiting_backoff_us (guint64 first_us, guint64 most_us, guint attempt, doub
   guint64 pause = MIN (first_us, most_us);
   for (guint i = 1; i < attempt && pause < most_us && pause > 0; i++)
     pause = pause > most_us / 2 ? most_us : pause * 2;
-  return pause / 2 + (guint64) ((double) (pause - pause / 2) * random);
+  guint64 half = pause / 2, other_half = pause - half;
+  return half + (guint64) ((double) other_half * random);
 }

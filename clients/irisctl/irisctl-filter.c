@@ -14,7 +14,11 @@ static const struct
   { "done", 1U << IRIS_CLIENT_ITEM_DONE },
   { "failed", 1U << IRIS_CLIENT_ITEM_FAILED },
   { "cancelled", 1U << IRIS_CLIENT_ITEM_CANCELLED },
-  { "open", 1U << IRIS_CLIENT_ITEM_QUEUED | 1U << IRIS_CLIENT_ITEM_RUNNING },
+  { "delayed", 1U << IRIS_CLIENT_ITEM_DELAYED },
+  { "leased", 1U << IRIS_CLIENT_ITEM_LEASED },
+  { "buried", 1U << IRIS_CLIENT_ITEM_BURIED },
+  { "open", 1U << IRIS_CLIENT_ITEM_QUEUED | 1U << IRIS_CLIENT_ITEM_DELAYED
+                | 1U << IRIS_CLIENT_ITEM_LEASED | 1U << IRIS_CLIENT_ITEM_RUNNING },
   { "ended", 1U << IRIS_CLIENT_ITEM_DONE | 1U << IRIS_CLIENT_ITEM_FAILED
                  | 1U << IRIS_CLIENT_ITEM_CANCELLED },
 };
@@ -24,8 +28,9 @@ ctl_filter_add_options (CtlFilter *filter, GOptionContext *context)
 {
   const GOptionEntry entries[] = {
     { "state", 0, 0, G_OPTION_ARG_STRING_ARRAY, &filter->states,
-      "Only items that are queued, running, done, failed or cancelled; open (the first two) or "
-      "ended (the others); several with commas",
+      "Only items that are queued, delayed, leased, running, done, failed, cancelled or buried; "
+      "open "
+      "(the first four) or ended (the next three); several with commas",
       "STATE" },
     { "service", 0, 0, G_OPTION_ARG_STRING, &filter->service, "Only items of this service",
       "SERVICE" },
@@ -105,8 +110,8 @@ set_states (IrisClientQuery *query, char **texts, const char *command)
 
           if (states == 0)
             return ctl_fail (CTL_USAGE,
-                             "%s: there is no state “%s”: choose queued, running, done, failed, "
-                             "cancelled, open or ended",
+                             "%s: there is no state “%s”: choose queued, delayed, leased, "
+                             "running, done, failed, cancelled, buried, open or ended",
                              command, *name);
           add_states (query, states);
         }

@@ -20,8 +20,48 @@ expect_no_arguments (const char *command, int argc)
   return argc == 1 ? CTL_OK : ctl_fail (CTL_USAGE, "%s takes no argument", command);
 }
 
+static IrisClientStatus *
+get_status (Ctl *ctl, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  iris_client_get_status_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
+  return iris_client_get_status_finish (ctl->client, ctl_wait (&result), error);
+}
+
+/* How much of the time since irisd was started its workers have worked, 0 to 1. */
+static double
+load_of (const IrisClientStatus *status, const IrisClientPlaceStatus *place)
+{
+  double most = (double) status->uptime_ms * 1e6 * MAX (place->workers, 1);
+
+  return most > 0 ? MIN ((double) place->busy_ns / most, 1) : 0;
+}
+
+/* irisd may have been started anew between the two answers, with other places. */
+static const IrisClientPlaceStatus *
+find_status (const IrisClientStatus *status, const IrisClientPlace *place)
+{
+  static const IrisClientPlaceStatus none = { .name = (char *) "" };
+
+  return (guint) place->id < status->places->len
+             ? g_ptr_array_index (status->places, (guint) place->id)
+             : &none;
+}
+
 static void
-places_json (GPtrArray *places)
+place_json (JsonBuilder *builder, const IrisClientStatus *status, const IrisClientPlaceStatus *now)
+{
+  ctl_json_int (builder, "active", now->active);
+  ctl_json_bool (builder, "drained", now->drained);
+  ctl_json_double (builder, "load", load_of (status, now));
+  ctl_json_int (builder, "backlog", (gint64) now->backlog);
+  ctl_json_int (builder, "stolen_in", (gint64) now->stolen_in);
+  ctl_json_int (builder, "stolen_out", (gint64) now->stolen_out);
+}
+
+static void
+places_json (GPtrArray *places, const IrisClientStatus *status)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
 
@@ -37,6 +77,7 @@ places_json (GPtrArray *places)
       ctl_json_string (builder, "memory_nodes", place->memory_nodes);
       ctl_json_int (builder, "workers", place->workers);
       ctl_json_bool (builder, "bound", place->bound);
+      place_json (builder, status, find_status (status, place));
       ctl_json_string (builder, "endpoint", place->endpoint);
       json_builder_set_member_name (builder, "distances");
       json_builder_begin_array (builder);
@@ -52,10 +93,13 @@ places_json (GPtrArray *places)
 static int
 run_places (Ctl *ctl, int argc, char **argv)
 {
-  static const char *const headings[] = { ">id",      "name",  "cpus",     "memory",
-                                          ">workers", "bound", "endpoint", NULL };
+  static const char *const headings[] = { ">id",     "name",        "cpus",     "memory",   "bound",
+                                          ">active", ">workers",    ">load %",  ">backlog", ">in",
+                                          ">out",    "takes items", "endpoint", NULL };
   g_autoptr (CtlTable) table = ctl_table_new (headings);
+  g_autoptr (IrisClientStatus) now = NULL;
   g_autoptr (GPtrArray) places = NULL;
+  g_autoptr (GError) error = NULL;
   int status = expect_no_arguments ("places", argc);
 
   if (status == CTL_OK)
@@ -63,19 +107,26 @@ run_places (Ctl *ctl, int argc, char **argv)
   if (status != CTL_OK)
     return status;
 
+  now = get_status (ctl, &error);
+  if (now == NULL)
+    return ctl_fail_with (error);
   places = iris_client_get_places (ctl->client);
   if (ctl->json)
     {
-      places_json (places);
+      places_json (places, now);
       return CTL_OK;
     }
   for (guint i = 0; i < places->len; i++)
     {
       const IrisClientPlace *place = g_ptr_array_index (places, i);
+      const IrisClientPlaceStatus *it = find_status (now, place);
 
       ctl_table_add (table, ctl_number ((guint64) place->id), g_strdup (place->name),
                      g_strdup (place->cpus), g_strdup (place->memory_nodes),
-                     ctl_number (place->workers), g_strdup (place->bound ? "yes" : "no"),
+                     g_strdup (place->bound ? "yes" : "no"), ctl_number (it->active),
+                     ctl_number (place->workers), g_strdup_printf ("%.0f", load_of (now, it) * 100),
+                     ctl_number (it->backlog), ctl_number (it->stolen_in),
+                     ctl_number (it->stolen_out), g_strdup (it->drained ? "drained" : "yes"),
                      g_strdup (place->endpoint));
     }
   print_table (table);
@@ -86,8 +137,11 @@ run_places (Ctl *ctl, int argc, char **argv)
 const CtlCommand ctl_places = {
   .name = "places",
   .arguments = "",
-  .summary = "list the places, their cpus and endpoints",
-  .description = "Example:\n  irisctl places --json | jq '.[].name'\n",
+  .summary = "list the places, their cpus, workers and load",
+  .description =
+      "The load is the part of the time since irisd was started that the workers worked.\n"
+      "In and out are the items that a place has stolen and that were stolen from it.\n\n"
+      "Example:\n  irisctl places --json | jq '.[].name'\n",
   .run = run_places,
 };
 
@@ -125,8 +179,9 @@ status_json (const IrisClientStatus *status)
       ctl_json_int (builder, "id", place->id);
       ctl_json_string (builder, "name", place->name);
       ctl_json_int (builder, "workers", place->workers);
-      ctl_json_int (builder, "waiting", (gint64) place->waiting);
-      ctl_json_int (builder, "under_way", (gint64) place->under_way);
+      ctl_json_int (builder, "active", place->active);
+      ctl_json_bool (builder, "drained", place->drained);
+      ctl_json_int (builder, "backlog", (gint64) place->backlog);
       ctl_json_int (builder, "hinted", (gint64) place->hinted);
       ctl_json_int (builder, "executed", (gint64) place->executed);
       ctl_json_int (builder, "stolen_in", (gint64) place->stolen_in);
@@ -178,7 +233,6 @@ status_text (const IrisClientStatus *status)
 static int
 run_status (Ctl *ctl, int argc, char **argv)
 {
-  g_autoptr (GAsyncResult) result = NULL;
   g_autoptr (IrisClientStatus) status = NULL;
   g_autoptr (GError) error = NULL;
   int code = expect_no_arguments ("status", argc);
@@ -187,8 +241,7 @@ run_status (Ctl *ctl, int argc, char **argv)
     code = ctl_connect (ctl);
   if (code != CTL_OK)
     return code;
-  iris_client_get_status_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
-  status = iris_client_get_status_finish (ctl->client, ctl_wait (&result), &error);
+  status = get_status (ctl, &error);
   if (status == NULL)
     return ctl_fail_with (error);
 

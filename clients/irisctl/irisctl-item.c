@@ -43,6 +43,7 @@ static const Member members[] = {
   MEMBER ("class", TEXT, klass),
   MEMBER ("key", TEXT, key),
   MEMBER ("keep", TIME, keep),
+  MEMBER ("bury", FLAG, bury),
   MEMBER ("delay", TIME, terms.delay),
   MEMBER ("at", TEXT, terms.at),
   MEMBER ("priority", INT, terms.priority),
@@ -342,11 +343,13 @@ set_keeping (const CtlItem *self, IrisRequest *request, GError **error)
     return refuse (error, "there is no class “%s”: choose volatile, relaxed or durable",
                    self->klass);
   if (durability == IRIS_DURABILITY_VOLATILE
-      && (self->detach || self->key != NULL || self->keep != NULL))
-    return refuse (error, "--detach, --key and --keep are for items that irisd keeps: the class "
-                          "relaxed or durable");
+      && (self->detach || self->bury || self->key != NULL || self->keep != NULL))
+    return refuse (error,
+                   "--detach, --bury, --key and --keep are for items that irisd keeps: the class "
+                   "relaxed or durable");
   iris_request_set_durability (request, (IrisDurability) durability);
   iris_request_set_detached (request, self->detach);
+  iris_request_set_bury (request, self->bury);
   iris_request_set_key (request, self->key);
   if (self->keep == NULL)
     return TRUE;

@@ -26,6 +26,7 @@ typedef struct
   char *key;
   char *keep;
   gboolean detach;
+  gboolean bury;
 } CtlItem;
 
 /* What the members of an object are made into; use it again for the next one. */

@@ -5,6 +5,7 @@
 #include "irisctl-kept.h"
 #include "irisctl.h"
 
+#include <errno.h>
 #include <string.h>
 
 static int timeout_s = -1;

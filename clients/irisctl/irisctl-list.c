@@ -5,13 +5,18 @@
  * A list is printed page by page, so that a million items need no more memory than a page; columns
  * may therefore get wider from one page to the next.
  */
+#include "irisctl-export.h"
 #include "irisctl-filter.h"
 #include "irisctl-json.h"
 #include "irisctl-kept.h"
 #include "irisctl-table.h"
 
+#include <errno.h>
+#include <stdio.h>
+
 static int limit = -1;
 static gboolean newest_first;
+static char *export_file;
 
 char *
 ctl_format_time (guint64 unix_ms)
@@ -38,6 +43,8 @@ ctl_item_json (JsonBuilder *builder, const IrisClientItem *item)
   ctl_json_double (builder, "accepted", item->accepted_ms / 1e3);
   ctl_json_double (builder, "ended", item->ended_ms / 1e3);
   ctl_json_double (builder, "expires", item->expires_ms / 1e3);
+  ctl_json_string (builder, "error", item->error_name);
+  ctl_json_string (builder, "sentence", item->sentence);
   json_builder_end_object (builder);
 }
 
@@ -55,6 +62,8 @@ show_text (const IrisClientItem *item)
   g_print ("attempts  %u\nbytes     %" G_GUINT64_FORMAT
            "\naccepted  %s\nended     %s\nexpires   %s\n",
            item->attempts, item->bytes, accepted, ended, expires);
+  if (*item->sentence != '\0')
+    g_print ("buried    %s (%s)\n", item->sentence, item->error_name);
 }
 
 static int
@@ -105,10 +114,32 @@ add_to_table (CtlTable *table, const IrisClientItem *item)
                  ctl_format_time (item->accepted_ms), g_strdup (item->key));
 }
 
+/* Where a list goes: to a file, or to standard output as JSON or as a table. */
+typedef struct
+{
+  FILE *file;
+  CtlTable *table;
+  CtlJsonArray array;
+} Target;
+
+static int
+put (Ctl *ctl, Target *target, const IrisClientItem *item)
+{
+  if (target->file != NULL)
+    return ctl_export_item (ctl, item->number, target->file);
+  if (ctl->json)
+    ctl_item_json (ctl_json_array_next (&target->array), item);
+  else
+    add_to_table (target->table, item);
+
+  return CTL_OK;
+}
+
 /* One page after the other: irisd bounds its answers. */
 static int
-list_all (Ctl *ctl, IrisClientQuery *query, CtlTable *table, CtlJsonArray *array)
+list_all (Ctl *ctl, IrisClientQuery *query, Target *target)
 {
+  int worst = CTL_OK;
   guint left = limit < 0 ? G_MAXUINT : (guint) limit;
 
   while (left > 0)
@@ -121,33 +152,61 @@ list_all (Ctl *ctl, IrisClientQuery *query, CtlTable *table, CtlJsonArray *array
       if (page == NULL)
         return ctl_fail_with (error);
       if (page->len == 0)
-        return CTL_OK;
+        return worst;
       for (guint i = 0; i < page->len && left > 0; i++, left--)
         {
-          const IrisClientItem *item = g_ptr_array_index (page, i);
+          int status = put (ctl, target, g_ptr_array_index (page, i));
 
-          if (ctl->json)
-            ctl_item_json (ctl_json_array_next (array), item);
-          else
-            add_to_table (table, item);
+          worst = MAX (worst, status);
         }
-      if (!ctl->json)
-        ctl_table_flush (table);
+      if (!ctl->json && target->file == NULL)
+        ctl_table_flush (target->table);
       if (!ctl_output_is_good ())
         return ctl_fail (CTL_FAILED, "cannot write the list to standard output");
     }
 
-  return CTL_OK;
+  return worst;
+}
+
+static int
+export_all (Ctl *ctl, IrisClientQuery *query)
+{
+  Target target = { .file = fopen (export_file, "we") };
+  int status;
+
+  if (target.file == NULL)
+    return ctl_fail (CTL_USAGE, "%s: %s", export_file, g_strerror (errno));
+  status = list_all (ctl, query, &target);
+  if (fclose (target.file) != 0 && status == CTL_OK)
+    status = ctl_fail (CTL_FAILED, "%s: %s", export_file, g_strerror (errno));
+
+  return status;
+}
+
+static int
+print_all (Ctl *ctl, IrisClientQuery *query)
+{
+  static const char *const headings[] = { ">item",  "state",    "class", "service",
+                                          ">bytes", "accepted", "key",   NULL };
+  g_autoptr (CtlTable) table = ctl_table_new (headings);
+  Target target = { .table = table };
+  int status;
+
+  if (ctl->json)
+    ctl_json_array_begin (&target.array);
+  status = list_all (ctl, query, &target);
+  if (ctl->json)
+    ctl_json_array_end (&target.array);
+  else
+    ctl_table_flush (table);
+
+  return status;
 }
 
 static int
 run_list (Ctl *ctl, int argc, char **argv)
 {
-  static const char *const headings[] = { ">item",  "state",    "class", "service",
-                                          ">bytes", "accepted", "key",   NULL };
-  g_autoptr (CtlTable) table = ctl_table_new (headings);
   g_autoptr (IrisClientQuery) query = NULL;
-  CtlJsonArray array = { 0 };
   int status;
 
   if (argc > 1)
@@ -162,19 +221,13 @@ run_list (Ctl *ctl, int argc, char **argv)
   if (status != CTL_OK)
     return status;
 
-  if (ctl->json)
-    ctl_json_array_begin (&array);
-  status = list_all (ctl, query, table, &array);
-  if (ctl->json)
-    ctl_json_array_end (&array);
-  else
-    ctl_table_flush (table);
-
-  return status;
+  return export_file != NULL ? export_all (ctl, query) : print_all (ctl, query);
 }
 
 static const GOptionEntry list_entries[] = {
   { "limit", 'n', 0, G_OPTION_ARG_INT, &limit, "At most so many items", "N" },
+  { "export", 0, 0, G_OPTION_ARG_FILENAME, &export_file,
+    "Write them to this file as they were submitted, a line of JSON each", "FILE" },
   { "reverse", 'r', 0, G_OPTION_ARG_NONE, &newest_first, "The newest first", NULL },
   { NULL },
 };
@@ -185,10 +238,11 @@ const CtlCommand ctl_list = {
   .summary = "list the items that irisd keeps",
   .description =
       "They come in the order of their numbers, which is that in which they were accepted.\n"
-      "\n"
+      "What has ended cannot be exported: with what it was submitted is gone then.\n\n"
       "Examples:\n  irisctl list --state failed --since 1d\n"
       "  irisctl list --service command --reverse --limit 20\n"
-      "  irisctl list --key nightly- --json | jq '.[] | .item'\n",
+      "  irisctl list --key nightly- --json | jq '.[] | .item'\n"
+      "  irisctl list --state buried --export buried.jsonl\n",
   .takes_filter = TRUE,
   .entries = list_entries,
   .run = run_list,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static char *klass, *key, *keep;
-static gboolean detach, pass_stdin;
+static gboolean detach, bury, pass_stdin;
 static char *payload_file, *path_argument, *content_type;
 static char *items_file, *lines_file, *lines_as, *key_prefix;
 static gboolean by_nul, resume, keep_going;
@@ -24,6 +24,7 @@ set_common (CtlItem *item, const Ctl *ctl)
   item->key = key;
   item->keep = keep;
   item->detach = detach;
+  item->bury = bury;
   item->path = path_argument;
   item->content_type = content_type;
 }
@@ -214,6 +215,8 @@ static const GOptionEntry submit_entries[] = {
     "Keep the result so long: seconds, or a number with m, h or d behind it", "TIME" },
   { "detach", 'D', 0, G_OPTION_ARG_NONE, &detach,
     "Print the item's number once it is accepted, and do not wait", NULL },
+  { "bury", 'B', 0, G_OPTION_ARG_NONE, &bury,
+    "When its last try fails, set it aside for somebody to look at (see list, kick)", NULL },
   { "file", 'f', 0, G_OPTION_ARG_FILENAME, &payload_file, "Send the content of this file", "FILE" },
   { "path", 0, 0, G_OPTION_ARG_FILENAME, &path_argument,
     "Let irisd read this file (sha256, wordcount)", "FILE" },

@@ -92,9 +92,9 @@ append_head (GString *text, const Look *look)
 static void
 append_places (GString *text, const Look *look)
 {
-  static const char *const headings[] = { "place",    ">workers", ">load",        ">waiting",
-                                          ">running", ">ended/s", ">stolen in/s", ">stolen out/s",
-                                          ">MB/s",    NULL };
+  static const char *const headings[] = { "place",         ">workers", ">load",
+                                          ">backlog",      ">ended/s", ">stolen in/s",
+                                          ">stolen out/s", ">MB/s",    NULL };
   g_autoptr (CtlTable) table = ctl_table_new (headings);
   g_autofree char *rows = NULL;
 
@@ -103,9 +103,9 @@ append_places (GString *text, const Look *look)
       const IrisClientPlaceStatus *place = place_of (look->now, i);
       const IrisClientPlaceStatus *before = place_of (look->before, i);
 
-      ctl_table_add (table, g_strdup (place->name), ctl_number (place->workers),
+      ctl_table_add (table, g_strdup (place->name), ctl_number (place->active),
                      g_strdup_printf ("%.0f %%", 100 * load_of (look, i)),
-                     ctl_number (place->waiting), ctl_number (place->under_way),
+                     place->drained ? g_strdup ("drained") : ctl_number (place->backlog),
                      format_rate (rate (look, place->executed, before->executed)),
                      format_rate (rate (look, place->stolen_in, before->stolen_in)),
                      format_rate (rate (look, place->stolen_out, before->stolen_out)),
@@ -136,7 +136,7 @@ static void
 show_line (const Look *look)
 {
   const IrisClientStatus *status = look->now;
-  guint64 waiting = 0, under_way = 0;
+  guint64 backlog = 0;
   double busy = 0;
   guint workers = 0;
 
@@ -144,19 +144,16 @@ show_line (const Look *look)
     {
       const IrisClientPlaceStatus *place = place_of (status, i);
 
-      waiting += place->waiting;
-      under_way += place->under_way;
+      backlog += place->backlog;
       busy += load_of (look, i) * place->workers;
       workers += place->workers;
     }
-  g_print (
-      "%" G_GUINT64_FORMAT " in flight, %" G_GUINT64_FORMAT " waiting, %" G_GUINT64_FORMAT
-      " running, load %.0f %%, %.1f accepted/s, %.1f ended/s, %.1f failed/s, %" G_GUINT64_FORMAT
-      " kept\n",
-      status->in_flight, waiting, under_way, workers > 0 ? 100 * busy / workers : 0,
-      rate (look, status->accepted, look->before->accepted),
-      rate (look, status->ended, look->before->ended),
-      rate (look, status->failed, look->before->failed), status->kept);
+  g_print ("%" G_GUINT64_FORMAT " in flight, %" G_GUINT64_FORMAT " at the places, load %.0f %%, "
+           "%.1f accepted/s, %.1f ended/s, %.1f failed/s, %" G_GUINT64_FORMAT " kept\n",
+           status->in_flight, backlog, workers > 0 ? 100 * busy / workers : 0,
+           rate (look, status->accepted, look->before->accepted),
+           rate (look, status->ended, look->before->ended),
+           rate (look, status->failed, look->before->failed), status->kept);
 }
 
 static void
@@ -170,8 +167,9 @@ place_json (JsonBuilder *builder, const Look *look, guint i)
   ctl_json_string (builder, "name", place->name);
   ctl_json_int (builder, "workers", place->workers);
   ctl_json_double (builder, "load", load_of (look, i));
-  ctl_json_int (builder, "waiting", (gint64) place->waiting);
-  ctl_json_int (builder, "under_way", (gint64) place->under_way);
+  ctl_json_int (builder, "active", place->active);
+  ctl_json_bool (builder, "drained", place->drained);
+  ctl_json_int (builder, "backlog", (gint64) place->backlog);
   ctl_json_double (builder, "ended_per_s", rate (look, place->executed, before->executed));
   ctl_json_double (builder, "stolen_in_per_s", rate (look, place->stolen_in, before->stolen_in));
   ctl_json_double (builder, "stolen_out_per_s", rate (look, place->stolen_out, before->stolen_out));
@@ -317,7 +315,7 @@ const CtlCommand ctl_watch = {
   .description =
       "On a terminal one picture is drawn anew; otherwise there is a line for each look.\n"
       "Load is the share of the workers' time that went into items which ended meanwhile;\n"
-      "waiting are the items whose turn at a place has not come, running those whose has.\n\n"
+      "the backlog of a place are the items that were queued there and have not ended.\n\n"
       "Examples:\n  irisctl watch --interval 5\n"
       "  irisctl watch --json --count 10 | jq .ended_per_s\n",
   .entries = watch_entries,

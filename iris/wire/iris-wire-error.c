@@ -72,6 +72,9 @@ static const struct
   [IRIS_WIRE_ERROR_RAN_TOO_LONG] = { "ran-too-long",
                                      "the item ran longer than its time to run; give it "
                                      "more" },
+  [IRIS_WIRE_ERROR_BURIED] = { "buried",
+                               "the item was set aside and has no end; kick it to have it "
+                               "run again" },
 };
 
 /* The row of a code; the first one where the code has no meaning. */

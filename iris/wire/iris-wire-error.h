@@ -48,6 +48,8 @@ G_BEGIN_DECLS
  * known
  * @IRIS_WIRE_ERROR_DEPENDENCY_FAILED: `dependency-failed`: an item that this one comes after failed
  * @IRIS_WIRE_ERROR_RAN_TOO_LONG: `ran-too-long`: the item ran longer than its time to run
+ * @IRIS_WIRE_ERROR_BURIED: `buried`: the item was set aside, and has no end until it is kicked or
+ * cancelled
  *
  * Numbers never change their meaning and are never used again.
  *
@@ -83,6 +85,7 @@ typedef enum
   IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY = 22,
   IRIS_WIRE_ERROR_DEPENDENCY_FAILED = 23,
   IRIS_WIRE_ERROR_RAN_TOO_LONG = 24,
+  IRIS_WIRE_ERROR_BURIED = 29,
 } IrisWireError;
 
 /**
@@ -90,7 +93,7 @@ typedef enum
  *
  * The codes are among 1 to this one; some in between have no meaning yet.
  */
-#define IRIS_WIRE_N_ERRORS 28
+#define IRIS_WIRE_N_ERRORS 29
 
 IRIS_AVAILABLE_IN_ALL
 GQuark iris_wire_error_quark (void);

@@ -57,8 +57,7 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_RETRY_AFTER_MS] = UINT32 (retry_after_ms, "retry-after-ms", 0, G_MAXUINT32),
   [IRIS_WIRE_KEY_COUNT] = UINT32 (count, "count", 0, G_MAXUINT32),
   [IRIS_WIRE_KEY_TARGET] = OTHER (ID, target, "target"),
-  [IRIS_WIRE_KEY_STATE] =
-      UINT32 (state, "state", IRIS_WIRE_STATE_QUEUED, IRIS_WIRE_STATE_CANCELLED),
+  [IRIS_WIRE_KEY_STATE] = UINT32 (state, "state", IRIS_WIRE_STATE_QUEUED, IRIS_WIRE_STATE_BURIED),
   [IRIS_WIRE_KEY_ANYWHERE] = OTHER (BOOLEAN, anywhere, "anywhere"),
   [IRIS_WIRE_KEY_CLASS] = UINT32 (klass, "class", 0, IRIS_WIRE_CLASS_DURABLE),
   [IRIS_WIRE_KEY_KEY] = OTHER (RAW, key, "key"),
@@ -95,6 +94,10 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_AGAIN] = OTHER (BOOLEAN, again, "again"),
   [IRIS_WIRE_KEY_ATTEMPT] = UINT32 (attempt, "attempt", 1, G_MAXUINT32),
   [IRIS_WIRE_KEY_SILENCE_MS] = UINT64 (silence_ms, "silence-ms"),
+  [IRIS_WIRE_KEY_BURY] = OTHER (BOOLEAN, bury, "bury"),
+  [IRIS_WIRE_KEY_WORKERS] = UINT32 (workers, "workers", 1, G_MAXUINT32),
+  [IRIS_WIRE_KEY_PAYLOAD] = OTHER (BOOLEAN, payload, "payload"),
+  [IRIS_WIRE_KEY_DRAINED] = OTHER (BOOLEAN, drained, "drained"),
   [IRIS_WIRE_KEY_STATES] = UINT32 (states, "states", 1, G_MAXUINT32),
   [IRIS_WIRE_KEY_KEY_PREFIX] = OTHER (RAW, key_prefix, "key-prefix"),
   [IRIS_WIRE_KEY_SINCE_MS] = UINT64 (since_ms, "since-ms"),
@@ -107,7 +110,7 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define WAITING_KEYS                                                                 \
   (K (DELAY_MS) | K (AT_MS) | K (PRIORITY) | K (AFTER) | K (AFTER_HOW) | K (RETRIES) \
    | K (BACKOFF_MS) | K (TIME_TO_RUN_MS))
-#define KEEP_KEYS (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH))
+#define KEEP_KEYS (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY))
 #define ITEM_KEYS                                                                           \
   (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET) \
    | KEEP_KEYS | WAITING_KEYS)
@@ -147,7 +150,11 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_BYE)] = { "BYE", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_FETCH)] = { "FETCH", K (ITEM) | K (WAIT_MS), K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_LIST)] = { "LIST", LIST_KEYS, 0, FALSE },
-  [SLOT (IRIS_WIRE_SHOW)] = { "SHOW", K (ITEM) | K (WAIT_MS), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_SHOW)] = { "SHOW", K (ITEM) | K (WAIT_MS) | K (PAYLOAD), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_KICK)] = { "KICK", K (ITEM) | K (STATE) | K (COUNT), 0, FALSE },
+  [SLOT (IRIS_WIRE_BURY)] = { "BURY", K (ITEM) | K (SENTENCE), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_DRAIN)] = { "DRAIN", K (PLACE) | K (DRAINED), K (PLACE) | K (DRAINED), FALSE },
+  [SLOT (IRIS_WIRE_STAFF)] = { "STAFF", K (PLACE) | K (WORKERS), K (PLACE) | K (WORKERS), FALSE },
   [SLOT (IRIS_WIRE_MORE)] = { "MORE", K (TARGET) | K (GRANT), K (TARGET) | K (GRANT), FALSE },
   [SLOT (IRIS_WIRE_READY)] = { "READY", K (CAPACITY) | K (PLACE), K (CAPACITY), TRUE },
   [SLOT (IRIS_WIRE_DONE)] = { "DONE", K (CONTENT_TYPE), 0, TRUE },
@@ -165,7 +172,8 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_PONG)] = { "PONG", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_PENDING)] = { "PENDING", K (STATE) | K (ITEM), K (STATE) | K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_LIST_REPLY)] = { "LIST_REPLY", K (ITEM), 0, TRUE },
-  [SLOT (IRIS_WIRE_SHOW_REPLY)] = { "SHOW_REPLY", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_SHOW_REPLY)] = { "SHOW_REPLY", K (PAYLOAD), 0, TRUE },
+  [SLOT (IRIS_WIRE_CHANGED)] = { "CHANGED", K (COUNT), K (COUNT), FALSE },
   [SLOT (IRIS_WIRE_RESULT)] = { "RESULT",
                                 RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED), 0,
                                 TRUE },
@@ -248,6 +256,16 @@ check_rules (IrisWireCheck *check, const IrisWireMessage *message)
              == !iris_wire_message_has (message, IRIS_WIRE_KEY_ITEM))
     return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
                            "it has to name one item: by key 51 (target) or by key 63 (item)");
+  if (message->type == IRIS_WIRE_KICK
+      && iris_wire_message_has (message, IRIS_WIRE_KEY_ITEM)
+             == iris_wire_message_has (message, IRIS_WIRE_KEY_STATE))
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                           "either key 63 (item) or key 52 (state) says what is kicked");
+  if (message->type == IRIS_WIRE_KICK && iris_wire_message_has (message, IRIS_WIRE_KEY_STATE)
+      && message->state != IRIS_WIRE_STATE_DELAYED && message->state != IRIS_WIRE_STATE_BURIED)
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                           "key 52 (state) must be 6 (delayed) or 8 (buried): others cannot be "
+                           "kicked");
   return TRUE;
 }
 

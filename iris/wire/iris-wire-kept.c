@@ -17,6 +17,7 @@ static const IrisWireRecordField item_fields[] = {
   ITEM_FIELD (4, STRING, key, "key"),           ITEM_FIELD (5, UINT64, bytes, "bytes"),
   ITEM_FIELD (6, UINT32, attempts, "attempts"), ITEM_FIELD (7, UINT64, accepted_ms, "accepted-ms"),
   ITEM_FIELD (8, UINT64, ended_ms, "ended-ms"), ITEM_FIELD (9, UINT64, expires_ms, "expires-ms"),
+  ITEM_FIELD (10, UINT32, code, "code"),        ITEM_FIELD (11, STRING, sentence, "sentence"),
 };
 
 static const IrisWireRecord item_record = IRIS_WIRE_RECORD (IrisWireKeptItem, item_fields);
@@ -83,7 +84,8 @@ iris_wire_state_name (guint state)
   static const char *const names[] = {
     [IRIS_WIRE_STATE_QUEUED] = "queued",       [IRIS_WIRE_STATE_RUNNING] = "running",
     [IRIS_WIRE_STATE_DONE] = "done",           [IRIS_WIRE_STATE_FAILED] = "failed",
-    [IRIS_WIRE_STATE_CANCELLED] = "cancelled",
+    [IRIS_WIRE_STATE_CANCELLED] = "cancelled", [IRIS_WIRE_STATE_DELAYED] = "delayed",
+    [IRIS_WIRE_STATE_LEASED] = "leased",       [IRIS_WIRE_STATE_BURIED] = "buried",
   };
 
   return state < G_N_ELEMENTS (names) && names[state] != NULL ? names[state] : "unknown";

@@ -21,6 +21,8 @@ G_BEGIN_DECLS
  * @accepted_ms: key 7, Unix time in milliseconds
  * @ended_ms: key 8, the same, 0 if it has not ended
  * @expires_ms: key 9, when its end is forgotten, 0 if it has not ended
+ * @code: key 10, an #IrisWireError: why it is buried; 0 if it is not
+ * @sentence: key 11, the same for a person, empty if it is not buried; owned
  *
  * One item. A string that is %NULL is sent as an empty one.
  *
@@ -38,6 +40,8 @@ typedef struct
   guint64 accepted_ms;
   guint64 ended_ms;
   guint64 expires_ms;
+  guint32 code;
+  char *sentence;
 } IrisWireKeptItem;
 
 /**
@@ -120,8 +124,8 @@ iris_wire_kept_decode (IrisWireFrame body, const IrisWireLimits *limits, GError 
  * iris_wire_state_name:
  * @state: an #IrisWireState
  *
- * Returns: (transfer none): `queued`, `running`, `done`, `failed`, `cancelled`, or `unknown` for
- * one that is newer
+ * Returns: (transfer none): `queued`, `running`, `done`, `failed`, `cancelled`, `delayed`,
+ * `leased`, `buried`, or `unknown` for one that is newer
  *
  * Since: 0.1
  */

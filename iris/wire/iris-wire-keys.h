@@ -23,6 +23,10 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_FETCH: asks how a kept item ended; answered by RESULT, ERROR or PENDING
  * @IRIS_WIRE_LIST: asks for the kept items; answered by LIST_REPLY
  * @IRIS_WIRE_SHOW: asks for one kept item; answered by SHOW_REPLY
+ * @IRIS_WIRE_KICK: has buried items queued anew, or delayed ones at once; answered by CHANGED
+ * @IRIS_WIRE_BURY: sets a kept item that waits aside; answered by CHANGED
+ * @IRIS_WIRE_DRAIN: a place takes no more items, or takes some again; answered by CHANGED
+ * @IRIS_WIRE_STAFF: how many workers of a place take part; answered by CHANGED
  * @IRIS_WIRE_MORE: lets an item send more output; not answered
  * @IRIS_WIRE_READY: a worker says what it serves; answered by ENROLLED
  * @IRIS_WIRE_DONE: a worker gives a leased item's result; not answered
@@ -40,6 +44,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_PENDING: answers FETCH, when the item has not ended yet
  * @IRIS_WIRE_LIST_REPLY: answers LIST
  * @IRIS_WIRE_SHOW_REPLY: answers SHOW
+ * @IRIS_WIRE_CHANGED: answers KICK, BURY, DRAIN and STAFF
  * @IRIS_WIRE_RESULT: ends an item that succeeded
  * @IRIS_WIRE_ERROR_REPLY: refuses a request, or ends an item that failed
  * @IRIS_WIRE_BUSY: refuses an item for now
@@ -69,6 +74,10 @@ typedef enum
   IRIS_WIRE_FETCH = 0x0b,
   IRIS_WIRE_LIST = 0x0c,
   IRIS_WIRE_SHOW = 0x0d,
+  IRIS_WIRE_KICK = 0x0e,
+  IRIS_WIRE_BURY = 0x0f,
+  IRIS_WIRE_DRAIN = 0x10,
+  IRIS_WIRE_STAFF = 0x11,
   IRIS_WIRE_MORE = 0x25,
   IRIS_WIRE_READY = 0x20,
   IRIS_WIRE_DONE = 0x21,
@@ -86,6 +95,7 @@ typedef enum
   IRIS_WIRE_PENDING = 0x8b,
   IRIS_WIRE_LIST_REPLY = 0x8c,
   IRIS_WIRE_SHOW_REPLY = 0x8d,
+  IRIS_WIRE_CHANGED = 0x8e,
   IRIS_WIRE_RESULT = 0x90,
   IRIS_WIRE_ERROR_REPLY = 0x91,
   IRIS_WIRE_BUSY = 0x92,
@@ -176,6 +186,10 @@ typedef enum
   IRIS_WIRE_KEY_AGAIN = 85,
   IRIS_WIRE_KEY_ATTEMPT = 86,
   IRIS_WIRE_KEY_SILENCE_MS = 87,
+  IRIS_WIRE_KEY_BURY = 100,
+  IRIS_WIRE_KEY_WORKERS = 101,
+  IRIS_WIRE_KEY_PAYLOAD = 102,
+  IRIS_WIRE_KEY_DRAINED = 103,
   IRIS_WIRE_KEY_STATES = 120,
   IRIS_WIRE_KEY_KEY_PREFIX = 121,
   IRIS_WIRE_KEY_SINCE_MS = 122,
@@ -190,6 +204,9 @@ typedef enum
  * @IRIS_WIRE_STATE_DONE: the item has ended well
  * @IRIS_WIRE_STATE_FAILED: the item has ended with an error
  * @IRIS_WIRE_STATE_CANCELLED: the item was cancelled
+ * @IRIS_WIRE_STATE_DELAYED: the item waits for its time
+ * @IRIS_WIRE_STATE_LEASED: a worker process has the item
+ * @IRIS_WIRE_STATE_BURIED: the item was set aside, and waits for somebody to look at it
  *
  * Where an item is: key 52. An item that irisd keeps can be in each of them, CANCELLING tells only
  * of the first two.
@@ -203,6 +220,9 @@ typedef enum
   IRIS_WIRE_STATE_DONE = 3,
   IRIS_WIRE_STATE_FAILED = 4,
   IRIS_WIRE_STATE_CANCELLED = 5,
+  IRIS_WIRE_STATE_DELAYED = 6,
+  IRIS_WIRE_STATE_LEASED = 7,
+  IRIS_WIRE_STATE_BURIED = 8,
 } IrisWireState;
 
 /**

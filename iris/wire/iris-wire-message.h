@@ -147,6 +147,10 @@ typedef struct
  * @again: key 85, another attempt may succeed
  * @attempt: key 86, the how manieth time the item is leased, from 1
  * @silence_ms: key 87, for how long a worker may say nothing, in milliseconds
+ * @bury: key 100, bury the item when it is out of tries
+ * @workers: key 101, how many workers
+ * @payload: key 102, the item as it was submitted is wanted, or told
+ * @drained: key 103, the place takes no more items
  * @states: key 120, bit N is set if items in the #IrisWireState N are meant
  * @key_prefix: key 121, how the keys of the items begin that are meant
  * @since_ms: key 122, only items that were accepted at that Unix time or later, in milliseconds
@@ -242,6 +246,10 @@ typedef struct
   guint32 retries;
   guint32 attempts;
 
+  gboolean bury;
+  gboolean payload;
+  gboolean drained;
+  guint32 workers;
   IrisWireString key_prefix;
   guint64 since_ms;
   guint64 until_ms;

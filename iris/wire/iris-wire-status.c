@@ -21,8 +21,9 @@ static const IrisWireRecordField place_fields[] = {
   PLACE_FIELD (6, UINT64, bytes, "bytes"),
   PLACE_FIELD (7, UINT64, busy_ns, "busy-ns"),
   PLACE_FIELD (8, UINT32, workers, "workers"),
-  PLACE_FIELD (120, UINT64, waiting, "waiting"),
-  PLACE_FIELD (121, UINT64, under_way, "under-way"),
+  PLACE_FIELD (9, BOOLEAN, drained, "drained"),
+  PLACE_FIELD (10, UINT32, active, "active"),
+  PLACE_FIELD (11, UINT64, backlog, "backlog"),
 };
 
 static const IrisWireRecord place_record = IRIS_WIRE_RECORD (IrisWirePlaceStatus, place_fields);

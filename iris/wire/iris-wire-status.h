@@ -22,6 +22,9 @@ G_BEGIN_DECLS
  * @stolen_out: key 5, items that other places took from it
  * @bytes: key 6, bytes that its services worked on
  * @busy_ns: key 7, nanoseconds that its workers spent running items
+ * @drained: key 9, it takes no more items
+ * @active: key 10, how many of its workers are to take part; 0 if it is drained
+ * @backlog: key 11, items that were queued there and have not come back
  *
  * What one place did since the daemon was started.
  *
@@ -38,8 +41,9 @@ typedef struct
   guint64 stolen_out;
   guint64 bytes;
   guint64 busy_ns;
-  guint64 waiting;
-  guint64 under_way;
+  gboolean drained;
+  guint32 active;
+  guint64 backlog;
 } IrisWirePlaceStatus;
 
 /**

@@ -17,6 +17,9 @@ typedef enum
   SLOWER,   /* percent by which it is slower than the other; at most */
   OWN,      /* what its series is compared by: percent of the ideal, overhead, cost of a task */
   PER_ITEM, /* nanoseconds; at most */
+  TIMES,    /* how many times as long as the other takes; at most */
+  RATE,     /* items a second; at least */
+  SAMPLE,   /* the sample itself, in its unit; at most */
   WORST,    /* the largest sample of all of iris's contenders; at most */
 } Measure;
 
@@ -74,6 +77,29 @@ static const Goal goals[] = {
   { "coordinate", "arbiter", "work-stealing", NULL, PER_ITEM, FALSE, 225, " ns" },
   { "queues", "deque, 1 thread", "split", "chase-lev", FACTOR, TRUE, NAN, "x" },
   { "queues", "steal", "split", "chase-lev", FACTOR, TRUE, NAN, "x" },
+};
+
+/* What the daemon is held against, whatever the schedulers are. */
+static const Goal daemon_goals[] = {
+  { "daemon", "durable, 1 client", "irisd", NULL, RATE, TRUE, 1500, "/s" },
+  { "daemon", "durable, 8 clients", "irisd", NULL, RATE, TRUE, 6000, "/s" },
+  { "daemon", "durable, pipelined", "irisd", NULL, RATE, TRUE, 60000, "/s" },
+  { "daemon", "durable, pipelined", "irisd", "beanstalkd -f0", FACTOR, TRUE, 10, "x" },
+  { "daemon", "durable, slow disk", "irisd", NULL, RATE, TRUE, 5000, "/s" },
+  { "daemon", "durable, slow disk", "irisd", "beanstalkd -f0", FACTOR, TRUE, NAN, "x" },
+  { "daemon", "relaxed, pipelined", "irisd", "beanstalkd", FACTOR, TRUE, 2, "x" },
+  { "daemon", "echo, median", "irisd", "zeromq", TIMES, FALSE, 1.3, "x" },
+  { "daemon", "echo, 99th percentile", "irisd", "zeromq", TIMES, FALSE, 2, "x" },
+  { "daemon", "volatile, 4 clients", "irisd", NULL, RATE, TRUE, 300000, "/s" },
+  { "daemon", "volatile, 4 clients", "irisd", "gearmand", FACTOR, TRUE, 10, "x" },
+  { "daemon", "command", "irisd", "posix_spawn", FACTOR, TRUE, 0.8, "x" },
+  { "daemon", "flood, 99th percentile", "irisd", "irisd, quiet", TIMES, FALSE, 3, "x" },
+  { "daemon", "flood, 99th percentile", "zeromq", "zeromq, quiet", TIMES, FALSE, NAN, "x" },
+  { "daemon", "flood of batches, 99th percentile", "irisd", "irisd, quiet", TIMES, FALSE, 3, "x" },
+  { "daemon", "flood of batches, 99th percentile", "zeromq", "zeromq, quiet", TIMES, FALSE, NAN,
+    "x" },
+  { "backlog", "memory above the payload", "irisd", NULL, SAMPLE, FALSE, 400, " B" },
+  { "backlog", "start after a kill", "irisd", NULL, SAMPLE, FALSE, 5, " s" },
 };
 
 const char *
@@ -166,6 +192,14 @@ compare_with (const BenchSeries *subject, const BenchSeries *other, BenchRelatio
   return bench_series_compared (&pair);
 }
 
+/* What was measured in seconds, the other way round: the least is the largest. */
+static BenchSummary
+invert (BenchSummary summary, gdouble by)
+{
+  return (BenchSummary){ by / summary.median, by / summary.max, by / summary.min,
+                         by / summary.high_quartile, by / summary.low_quartile };
+}
+
 static BenchSummary
 measure (const Goal *goal, const BenchSeries *subject, const BenchSeries *other)
 {
@@ -179,6 +213,12 @@ measure (const Goal *goal, const BenchSeries *subject, const BenchSeries *other)
       return compare_with (subject, other, BENCH_OVERHEAD);
     case OWN:
       return bench_series_compared (subject);
+    case TIMES:
+      return invert (compare_with (subject, other, BENCH_FACTOR), 1);
+    case RATE:
+      return invert (summary, (gdouble) subject->n_items);
+    case SAMPLE:
+      return summary;
     default:
       summary.median *= 1e9 / subject->n_items;
       summary.min *= 1e9 / subject->n_items;
@@ -280,12 +320,14 @@ check_goal (const Goal *goal, GPtrArray *results)
 }
 
 GPtrArray *
-bench_goals_check (GPtrArray *results)
+bench_goals_check (GPtrArray *results, gboolean of_daemon)
 {
   GPtrArray *checked = g_ptr_array_new_with_free_func (goal_free);
+  const Goal *table = of_daemon ? daemon_goals : goals;
+  gsize n = of_daemon ? G_N_ELEMENTS (daemon_goals) : G_N_ELEMENTS (goals);
 
-  for (guint i = 0; i < G_N_ELEMENTS (goals); i++)
-    g_ptr_array_add (checked, check_goal (&goals[i], results));
+  for (gsize i = 0; i < n; i++)
+    g_ptr_array_add (checked, check_goal (&table[i], results));
 
   return checked;
 }

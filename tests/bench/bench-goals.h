@@ -22,6 +22,7 @@ typedef struct
   BenchVerdict verdict;
 } BenchGoal;
 
-/* All goals, in the order in which they were set: (element-type BenchGoal). */
-GPtrArray *bench_goals_check (GPtrArray *results);
+/* All goals, in the order in which they were set, of the daemon or else of all but it:
+ * (element-type BenchGoal). */
+GPtrArray *bench_goals_check (GPtrArray *results, gboolean of_daemon);
 const char *bench_verdict_name (BenchVerdict verdict);

@@ -32,7 +32,8 @@ typedef struct
   char **only;     /* contenders; NULL: all */
   gboolean peers;
   BenchVariants variants;
-  char *places; /* a level of the topology or a number; NULL: the library's choice */
+  const char *irisd; /* daemon: which one; NULL: that of this build, or the installed one */
+  char *places;      /* a level of the topology or a number; NULL: the library's choice */
 } BenchOptions;
 
 /* What the user chose, or what is usual here, scaled; never less than the least that makes sense.

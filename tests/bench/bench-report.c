@@ -78,10 +78,12 @@ describe_comparison (const BenchSeries *series)
 static void
 print_value (gdouble value, BenchUnit unit, Scale scale)
 {
+  static const char *const behind[] = { "", " %", "/s", " B" };
+
   if (unit == BENCH_SECONDS)
     g_print ("%10.3f", value * scale.factor);
   else
-    g_print ("%8.2f%s", value, unit == BENCH_PERCENT ? " %" : "/s");
+    g_print ("%8.2f%s", value, behind[unit]);
 }
 
 static void

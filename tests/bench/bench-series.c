@@ -150,7 +150,7 @@ bench_kind_name (BenchKind kind)
 const char *
 bench_unit_name (BenchUnit unit)
 {
-  static const char *const names[] = { "s", "%", "1/s" };
+  static const char *const names[] = { "s", "%", "1/s", "B" };
 
   return names[unit];
 }

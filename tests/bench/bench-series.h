@@ -18,6 +18,7 @@ typedef enum
   BENCH_SECONDS,
   BENCH_PERCENT,
   BENCH_PER_SECOND,
+  BENCH_BYTES,
 } BenchUnit;
 
 /*

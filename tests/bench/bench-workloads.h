@@ -11,6 +11,7 @@ typedef struct
   const char *name;
   const char *summary;
   BenchResult *(*run) (const BenchOptions *options, GError **error);
+  gboolean apart; /* no part of compare: it measures the daemon */
 } BenchWorkload;
 
 const BenchWorkload *bench_workload_find (const char *name);
@@ -36,3 +37,7 @@ BenchResult *bench_fan_in (const BenchOptions *options, GError **error);
 BenchResult *bench_actor_ring (const BenchOptions *options, GError **error);
 BenchResult *bench_coordinate (const BenchOptions *options, GError **error);
 BenchResult *bench_queues (const BenchOptions *options, GError **error);
+BenchResult *bench_daemon (const BenchOptions *options, GError **error);
+BenchResult *bench_backlog (const BenchOptions *options, GError **error);
+/* Whether the rows that were chosen are those of daemon. */
+gboolean bench_daemon_check (const BenchOptions *options, GError **error);

@@ -3,6 +3,8 @@
  * iris-bench: compares the schedulers, and their peers, on the workloads of the papers.
  */
 #include "bench-contender.h"
+#include "bench-daemon-bare.h"
+#include "bench-daemon-flood.h"
 #include "bench-report.h"
 #include "bench-workloads.h"
 
@@ -19,7 +21,7 @@ typedef struct
   gdouble scale, work, seconds;
   gboolean no_peers, json, version;
   char **only;
-  char *variants, *places, *chart, *output;
+  char *variants, *places, *irisd, *chart, *output, *bare_echo, *flood;
 } Arguments;
 
 static gboolean
@@ -96,6 +98,7 @@ choose (const Arguments *a, BenchOptions *options, GError **error)
   options->only = a->only;
   options->peers = !a->no_peers;
   options->places = a->places;
+  options->irisd = a->irisd;
 
   return a->chart == NULL || bench_chart_check (a->chart, error);
 }
@@ -123,15 +126,63 @@ run_all (BenchReport *report, GError **error)
       g_autoptr (GError) why = NULL;
 
       /* Of those that were chosen, not everyone can run everything. */
-      if (run_one (report, workload, &why)
+      if (workload->apart || run_one (report, workload, &why)
           || g_error_matches (why, BENCH_ERROR, BENCH_ERROR_NOBODY))
         continue;
       g_propagate_error (error, g_steal_pointer (&why));
       return FALSE;
     }
-  report->goals = bench_goals_check (report->results);
+  report->goals = bench_goals_check (report->results, FALSE);
 
   return TRUE;
+}
+
+/* Rows of the daemon, and then what it can hold, which takes long and is done less often. */
+static gboolean
+run_daemon (BenchReport *report, GError **error)
+{
+  const BenchOptions *options = report->options;
+  gboolean deep = options->only == NULL
+                  || g_strv_contains ((const char *const *) options->only, "backlog");
+  g_autoptr (GError) why = NULL;
+
+  if (!run_one (report, bench_workload_find ("daemon"), &why))
+    {
+      if (!deep || !g_error_matches (why, BENCH_ERROR, BENCH_ERROR_NOBODY))
+        {
+          g_propagate_error (error, g_steal_pointer (&why));
+          return FALSE;
+        }
+    }
+  if (deep && !run_one (report, bench_workload_find ("backlog"), error))
+    return FALSE;
+  report->goals = bench_goals_check (report->results, TRUE);
+
+  return TRUE;
+}
+
+/* Names of contenders are not the same everywhere: containers, kinds of tasks and locks, and rows.
+ */
+static gboolean
+check_names (const char *name, const BenchOptions *options, GError **error)
+{
+  if (g_str_equal (name, "locks"))
+    return bench_locks_check (options, error);
+  if (g_str_equal (name, "daemon") || g_str_equal (name, "backlog"))
+    return bench_daemon_check (options, error);
+
+  return g_str_equal (name, "queues") || g_str_equal (name, "round-trip")
+         || bench_contenders_check (options, error);
+}
+
+static gboolean
+run (BenchReport *report, const BenchWorkload *workload, GError **error)
+{
+  if (workload == NULL)
+    return run_all (report, error);
+
+  return g_str_equal (workload->name, "daemon") ? run_daemon (report, error)
+                                                : run_one (report, workload, error);
 }
 
 static gboolean
@@ -165,19 +216,11 @@ command_measure (const char *name, const Arguments *a, GError **error)
                    "there is no workload “%s”; see iris-bench --help", name);
       return FALSE;
     }
-  if (!choose (a, &options, error))
-    return FALSE;
-  /* Of these the contenders are no schedulers: containers, and kinds of tasks. locks has its own.
-   */
-  if (g_str_equal (name, "locks")
-          ? !bench_locks_check (&options, error)
-          : !g_str_equal (name, "queues") && !g_str_equal (name, "round-trip")
-                && !bench_contenders_check (&options, error))
+  if (!choose (a, &options, error) || !check_names (name, &options, error))
     return FALSE;
   report.machine = bench_machine_new ();
   report.results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
-  good = workload != NULL ? run_one (&report, workload, error) : run_all (&report, error);
-  good = good && show (&report, a, error);
+  good = run (&report, workload, error) && show (&report, a, error);
   g_clear_pointer (&report.goals, g_ptr_array_unref);
   g_ptr_array_unref (report.results);
   bench_machine_free (report.machine);
@@ -233,7 +276,7 @@ describe (void)
     g_string_append_printf (text, "  %-12s %s\n", workload->name, workload->summary);
   g_string_append_printf (
       text,
-      "  %-12s all of them, and the goals that they are held against\n"
+      "  %-12s all of them but the daemon's, and the goals that they are held against\n"
       "\n%s\n"
       "Contenders run in turn, round by round, so that what disturbs the machine disturbs all of\n"
       "them. Every run is checked: what was not executed, or came out wrong, is an error.\n"
@@ -242,6 +285,7 @@ describe (void)
       "  iris-bench recursive --workers 2 --rounds 21\n"
       "  iris-bench external --only work-stealing --only gthreadpool --chart external.svg\n"
       "  iris-bench compare --json > all.json\n"
+      "  iris-bench daemon --rounds 5 --only durable --only relaxed\n"
       "  iris-bench chart all.json -o all.svg\n",
       "compare", contenders);
 
@@ -254,13 +298,17 @@ parse (Arguments *a, int *argc, char ***argv, GError **error)
   const GOptionEntry entries[] = {
     { "workers", 'w', 0, G_OPTION_ARG_INT, &a->workers, "Threads of each contender", "N" },
     { "rounds", 'r', 0, G_OPTION_ARG_INT, &a->rounds, "Rounds of all contenders (11)", "N" },
-    { "only", 'O', 0, G_OPTION_ARG_STRING_ARRAY, &a->only, "Only this contender; again for more",
-      "NAME" },
+    { "only", 'O', 0, G_OPTION_ARG_STRING_ARRAY, &a->only,
+      "Only this contender (daemon: row); again for more", "NAME" },
     { "no-peers", 0, 0, G_OPTION_ARG_NONE, &a->no_peers, "Only iris's own contenders", NULL },
     { "variants", 0, 0, G_OPTION_ARG_STRING, &a->variants,
       "Settings of schedulers: none, one that differs, all", "WHICH" },
     { "places", 0, 0, G_OPTION_ARG_STRING, &a->places,
       "places: a level of the topology, or how many", "LEVEL|N" },
+    { "irisd", 0, 0, G_OPTION_ARG_FILENAME, &a->irisd, "daemon: the irisd that is measured",
+      "FILE" },
+    { "bare-echo", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->bare_echo, NULL, NULL },
+    { "flood", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->flood, NULL, NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON, with every sample", NULL },
     { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too (needs gnuplot)",
       "FILE.svg|png" },
@@ -300,6 +348,9 @@ arguments_clear (Arguments *a)
   g_strfreev (a->only);
   g_free (a->variants);
   g_free (a->places);
+  g_free (a->irisd);
+  g_free (a->bare_echo);
+  g_free (a->flood);
   g_free (a->chart);
   g_free (a->output);
 }
@@ -316,6 +367,10 @@ main (int argc, char **argv)
   setlocale (LC_NUMERIC, "C");
   if (parse (&a, &argc, &argv, &error) && a.version)
     g_print ("iris-bench %s\n", IRIS_VERSION);
+  else if (error == NULL && a.bare_echo != NULL)
+    status = bench_bare_echo (a.bare_echo);
+  else if (error == NULL && a.flood != NULL)
+    status = bench_flood_run (a.flood, (guint) MAX (a.items, 1));
   else if (error == NULL)
     command (argc, argv, &a, &error);
   if (error != NULL)

@@ -3,6 +3,7 @@
 """Every workload of iris-bench runs, in a small size, and says what it ran. TAP.
 
     smoke.py IRIS-BENCH WORKLOAD|options|chart|compare
+    smoke.py IRIS-BENCH daemon IRISD
 
 No time is asserted: what is checked is that every contender took part in every load, that samples
 and counts are those that were asked for, and that the JSON holds together.
@@ -172,6 +173,53 @@ def test_compare():
           'a goal is unknown when who it takes took no part', report['goals'])
 
 
+# Rows of daemon: the load, and who took part beside irisd, if that program is there.
+SERVERS = {
+    'durable, 1 client': {'beanstalkd -f0': 'beanstalkd'},
+    'durable, 8 clients': {'beanstalkd -f0': 'beanstalkd'},
+    'durable, pipelined': {'beanstalkd -f0': 'beanstalkd'},
+    'durable, slow disk': {'beanstalkd -f0': 'beanstalkd'},
+    'relaxed, pipelined': {'beanstalkd': 'beanstalkd'},
+    'echo, median': {'zeromq': 'true'},
+    'echo, 99th percentile': {'zeromq': 'true'},
+    'volatile, 4 clients': {'gearmand': 'gearmand', 'beanstalkd, no log': 'beanstalkd'},
+    'command': {'posix_spawn': 'true'},
+    'flood, 99th percentile': {name: 'true' for name in ('irisd, quiet', 'zeromq', 'zeromq, quiet')},
+    'flood of batches, 99th percentile': {'irisd, quiet': 'true'},
+}
+
+
+def find_server(name):
+    return shutil.which(name) or shutil.which(name, path='/usr/sbin')
+
+
+def test_daemon(irisd):
+    done = run('daemon', *SMALL, '--irisd', irisd, '--json')
+    absent = [name for name in ('beanstalkd', 'gearmand') if not find_server(name)]
+    if not check(done.returncode == 0 and all(f'{name} is not installed' in done.stderr for name in absent)
+                 and bool(done.stderr) == bool(absent),
+                 'daemon ends well, and names who is not installed', done.stderr):
+        return
+    report = json.loads(done.stdout)
+    daemon, backlog = report['results']
+    check_result(daemon, {load: {'irisd'} | {name for name, program in peers.items() if find_server(program)}
+                          for load, peers in SERVERS.items()})
+    check_result(backlog, {'memory above the payload': {'irisd'}, 'start after a kill': {'irisd'}})
+    unknown = [goal for goal in report['goals'] if goal['reached'] == 'unknown']
+    check(len(report['goals']) == 18 and (absent or not unknown),
+          'daemon holds its goals against the results', report['goals'])
+    done = run('daemon', *SMALL, '--irisd', irisd, '--no-peers', '--only', 'echo', '--json')
+    check(done.returncode == 0 and {(s['load'], s['contender']) for s in json.loads(done.stdout)[
+        'results'][0]['series']} == {('echo, median', 'irisd'), ('echo, 99th percentile', 'irisd')},
+          'rows and peers can be left out', done.stderr)
+    done = run('daemon', *SMALL, '--only', 'sleep')
+    check(done.returncode == 2 and 'has no row' in done.stderr, 'a row that is not there is refused',
+          done.stderr)
+    done = run('daemon', *SMALL, '--only', 'echo', '--irisd', '/bin/false')
+    check(done.returncode == 1 and 'irisd did not start' in done.stderr,
+          'an irisd that does not start is told', done.stderr)
+
+
 def test_options():
     def refused(why, *arguments):
         done = run(*arguments)
@@ -253,8 +301,8 @@ def test_chart():
               done.stderr)
 
 
-BENCH, what = sys.argv[1:]
-{'compare': test_compare, 'options': test_options, 'chart': test_chart}.get(
-    what, lambda: test_workload(what))()
+BENCH, what, *irisd = sys.argv[1:]
+{'compare': test_compare, 'options': test_options, 'chart': test_chart,
+ 'daemon': lambda: test_daemon(*irisd)}.get(what, lambda: test_workload(what))()
 print(f'1..{len(results)}')
 sys.exit(0 if results and all(results) else 1)

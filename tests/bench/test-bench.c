@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "core-test-run.h"
 #include "bench-contender.h"
 #include "bench-goals.h"
 #include "bench-numeric.h"
@@ -311,7 +312,7 @@ recursive_results (void)
 START_TEST (goals_are_reached_missed_or_unknown)
 {
   g_autoptr (GPtrArray) results = recursive_results ();
-  g_autoptr (GPtrArray) goals = bench_goals_check (results);
+  g_autoptr (GPtrArray) goals = bench_goals_check (results, FALSE);
 
   ck_assert_int_eq (find_goal (goals, "recursive, items, work-stealing against default")->verdict,
                     BENCH_MISSED);
@@ -324,10 +325,37 @@ START_TEST (goals_are_reached_missed_or_unknown)
 }
 END_TEST
 
+/* A series of that test has 10 items. */
+START_TEST (the_daemon_has_goals_of_its_own)
+{
+  g_autoptr (GPtrArray)
+      results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
+  BenchResult *daemon = bench_result_new ("daemon", &small, g_strdup (""));
+  const BenchGoal *goal;
+
+  bench_result_add_series (daemon,
+                           series_of ("echo, median", "irisd", BENCH_IRIS, 12e-5, 13e-5, 15e-5));
+  bench_result_add_series (daemon,
+                           series_of ("echo, median", "zeromq", BENCH_PEER, 1e-4, 1e-4, 1e-4));
+  bench_result_add_series (daemon,
+                           series_of ("durable, 1 client", "irisd", BENCH_IRIS, .005, .008, .01));
+  g_ptr_array_add (results, daemon);
+
+  g_autoptr (GPtrArray) goals = bench_goals_check (results, TRUE);
+
+  goal = find_goal (goals, "daemon, echo, median, irisd against zeromq");
+  ck_assert_int_eq (goal->verdict, BENCH_REACHED);
+  ck_assert_str_eq (goal->measured, "1.30x (1.20 to 1.50), irisd against zeromq");
+  goal = find_goal (goals, "daemon, durable, 1 client, irisd");
+  ck_assert_int_eq (goal->verdict, BENCH_MISSED);
+  ck_assert_str_eq (goal->measured, "1250.00/s (1000.00 to 2000.00), irisd");
+}
+END_TEST
+
 START_TEST (a_peer_is_judged_by_its_faster_idiom)
 {
   g_autoptr (GPtrArray) results = recursive_results ();
-  g_autoptr (GPtrArray) goals = bench_goals_check (results);
+  g_autoptr (GPtrArray) goals = bench_goals_check (results, FALSE);
 
   ck_assert_str_eq (find_goal (goals, "recursive, items, work-stealing against onetbb")->measured,
                     "12.50x (12.50 to 12.50), work-stealing against onetbb-for");
@@ -398,8 +426,6 @@ main (void)
 {
   Suite *suite = suite_create ("bench");
   TCase *tcase = tcase_create ("bench");
-  SRunner *runner;
-  int failed;
 
   tcase_set_timeout (tcase, 120);
   tcase_add_test (tcase, the_count_finds_an_item_too_few_or_too_many);
@@ -411,14 +437,9 @@ main (void)
   tcase_add_test (tcase, a_summary_is_median_range_and_middle_half);
   tcase_add_test (tcase, samples_of_one_round_are_compared_with_each_other);
   tcase_add_test (tcase, goals_are_reached_missed_or_unknown);
+  tcase_add_test (tcase, the_daemon_has_goals_of_its_own);
   tcase_add_test (tcase, a_peer_is_judged_by_its_faster_idiom);
   tcase_add_test (tcase, every_setting_of_a_property_is_a_contender);
   suite_add_tcase (suite, tcase);
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

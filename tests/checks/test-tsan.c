@@ -6,6 +6,8 @@
  * Each case is a scenario that this program runs in a process of its own: without an argument it
  * is the test, with one it is the scenario of that name.
  */
+#include "core-test-run.h"
+
 #include <check.h>
 #include <gio/gio.h>
 #include <stdlib.h>
@@ -436,18 +438,12 @@ run_suite (void)
 {
   Suite *suite = suite_create ("tsan");
   TCase *tcase = tcase_create ("scenarios");
-  SRunner *runner = srunner_create (suite);
-  int n_failed;
 
   tcase_set_timeout (tcase, 50);
   tcase_add_loop_test (tcase, a_correct_program_is_clean_and_a_wrong_one_is_not, 0,
                        G_N_ELEMENTS (scenarios));
   suite_add_tcase (suite, tcase);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }
 
 int

@@ -6,18 +6,30 @@
 
 #include <unistd.h>
 
+#define MAX_CLIENTS 8192
+
 /* One context for all clients of a test program, as ZeroMQ likes it. */
 static void *
 get_context (void)
 {
   static void *context = NULL;
   if (context == NULL)
-    context = zmq_ctx_new ();
+    {
+      context = zmq_ctx_new ();
+      zmq_ctx_set (context, ZMQ_MAX_SOCKETS, MAX_CLIENTS);
+    }
   return context;
 }
 
 Client *
 client_new (const char *endpoint)
+{
+  return client_new_named (endpoint, NULL);
+}
+
+/* With a routing id of its own choice, if it is not NULL. */
+Client *
+client_new_named (const char *endpoint, const char *route)
 {
   Client *self = g_new0 (Client, 1);
   self->socket = zmq_socket (get_context (), ZMQ_DEALER);
@@ -26,6 +38,8 @@ client_new (const char *endpoint)
   zmq_setsockopt (self->socket, ZMQ_SNDHWM, &unlimited, sizeof unlimited);
   zmq_setsockopt (self->socket, ZMQ_RCVTIMEO, &give_up, sizeof give_up);
   zmq_setsockopt (self->socket, ZMQ_SNDTIMEO, &give_up, sizeof give_up);
+  if (route != NULL)
+    zmq_setsockopt (self->socket, ZMQ_ROUTING_ID, route, strlen (route));
   ck_assert_int_eq (zmq_connect (self->socket, endpoint), 0);
   iris_wire_encoder_init (&self->encoder, NULL);
   for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)

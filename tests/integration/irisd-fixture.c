@@ -229,6 +229,17 @@ irisd_place_endpoint (Irisd *self, guint place)
   return iris_wire_endpoint_place (self->dir, place);
 }
 
+static guint64
+read_memory_kib (Irisd *self, const char *what)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/%ld/status", (long) self->pid);
+  g_autofree char *text = NULL;
+  ck_assert (g_file_get_contents (path, &text, NULL, NULL));
+  const char *line = strstr (text, what);
+  ck_assert_ptr_nonnull (line);
+  return g_ascii_strtoull (line + strlen (what) + strspn (line + strlen (what), " \t"), NULL, 10);
+}
+
 /**
  * irisd_get_rss_kib:
  * @self: an irisd that runs
@@ -238,13 +249,19 @@ irisd_place_endpoint (Irisd *self, guint place)
 guint64
 irisd_get_rss_kib (Irisd *self)
 {
-  g_autofree char *path = g_strdup_printf ("/proc/%ld/status", (long) self->pid);
-  g_autofree char *text = NULL;
-  ck_assert (g_file_get_contents (path, &text, NULL, NULL));
-  const char *line = strstr (text, "VmRSS:");
-  ck_assert_ptr_nonnull (line);
-  return g_ascii_strtoull (line + strlen ("VmRSS:") + strspn (line + strlen ("VmRSS:"), " \t"),
-                           NULL, 10);
+  return read_memory_kib (self, "VmRSS:");
+}
+
+/**
+ * irisd_get_peak_rss_kib:
+ * @self: an irisd that runs
+ *
+ * Returns: the most resident memory that it has had
+ */
+guint64
+irisd_get_peak_rss_kib (Irisd *self)
+{
+  return read_memory_kib (self, "VmHWM:");
 }
 
 char *
@@ -280,15 +297,4 @@ gate_wait (const char *gate)
   char byte;
   ck_assert_int_eq (read (fd, &byte, 1), 1);
   return fd;
-}
-
-int
-run_suite (Suite *suite)
-{
-  SRunner *runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

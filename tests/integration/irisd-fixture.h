@@ -7,7 +7,8 @@
  */
 #pragma once
 
-#include <check.h>
+#include "core-test-run.h"
+
 #include <gio/gio.h>
 #include <iris/iris.h>
 #include <stdlib.h>
@@ -58,6 +59,7 @@ void irisd_finish (Irisd *self);
 char *irisd_read_log (Irisd *self);
 char *irisd_place_endpoint (Irisd *self, guint place);
 guint64 irisd_get_rss_kib (Irisd *self);
+guint64 irisd_get_peak_rss_kib (Irisd *self);
 
 /* A named pipe that keeps a command waiting until the test opens it, or by which a command tells
  * the test that it runs. */
@@ -75,6 +77,7 @@ typedef struct
 } Client;
 
 Client *client_new (const char *endpoint);
+Client *client_new_named (const char *endpoint, const char *route);
 Client *client_hello (const char *endpoint);
 void client_free (Client *self);
 void client_say_hello (Client *self);
@@ -113,7 +116,5 @@ IrisWireStatus *client_get_status (Client *self);
       ck_assert_uint_gt (reply_->sentence.len, 0);                                           \
     }                                                                                        \
   while (0)
-
-int run_suite (Suite *suite);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Client, client_free)

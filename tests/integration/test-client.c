@@ -329,5 +329,5 @@ main (void)
   tcase_add_test (tcase, a_killed_irisd_is_noticed_and_the_next_one_found);
   tcase_add_test (tcase, a_stopped_irisd_is_given_up_in_time);
   suite_add_tcase (suite, tcase);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

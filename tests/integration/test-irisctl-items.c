@@ -194,5 +194,5 @@ main (void)
   tcase_add_test (tcase, items_wait_for_a_time_and_for_each_other);
   tcase_add_test (tcase, terms_that_cannot_be_read_are_refused);
   suite_add_tcase (suite, tcase);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

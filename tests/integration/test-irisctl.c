@@ -464,5 +464,5 @@ main (void)
   tcase_add_test (tcase, an_interrupted_command_is_cancelled);
   tcase_add_test (tcase, an_irisd_that_dies_is_an_error);
   suite_add_tcase (suite, tcase);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

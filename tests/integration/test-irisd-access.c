@@ -126,7 +126,7 @@ run_visitor (char **words)
   tcase_add_test (tcase, a_visit);
   suite_add_tcase (suite, tcase);
   visit_words = words;
-  return run_suite (suite) == EXIT_SUCCESS ? seen : OTHER;
+  return core_test_run (suite) == EXIT_SUCCESS ? seen : OTHER;
 }
 
 static guint
@@ -270,5 +270,5 @@ main (int argc, char **argv)
   tcase_add_test (access, the_user_is_known_of_every_message);
   tcase_add_test (access, rules_that_make_no_sense_are_refused);
   suite_add_tcase (suite, access);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

@@ -4,9 +4,8 @@
  * beside it notices nothing.
  */
 #include "irisd-fixture.h"
+#include "irisd-raw.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 /* For each socket: half of them random, half of them mutated. */
@@ -376,36 +375,6 @@ START_TEST (a_frame_far_over_the_limit_costs_the_connection)
 }
 END_TEST
 
-static int
-connect_raw (void)
-{
-  const char *colon = strrchr (irisd->tcp, ':');
-  struct sockaddr_in address = { .sin_family = AF_INET,
-                                 .sin_port = htons (
-                                     (guint16) g_ascii_strtoull (colon + 1, NULL, 10)),
-                                 .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
-  int fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ck_assert_int_eq (connect (fd, (struct sockaddr *) &address, sizeof address), 0);
-  return fd;
-}
-
-static void
-write_raw (int fd, const void *data, gsize size)
-{
-  /* The other side may have hung up already, which is what is wanted. */
-  ssize_t n = send (fd, data, size, MSG_NOSIGNAL);
-  (void) n;
-}
-
-static void
-wait_for_hang_up (int fd)
-{
-  char bytes[512];
-  while (recv (fd, bytes, sizeof bytes, 0) > 0)
-    ;
-  close (fd);
-}
-
 START_TEST (over_tcp_nobody_gets_at_programs_or_files)
 {
   const char *const argv[] = { "id", NULL };
@@ -463,8 +432,8 @@ START_TEST (bytes_that_are_not_zeromq_harm_nobody)
       fill_random (rand, bytes, sizeof bytes);
       if (i % 3 == 0)
         memcpy (bytes, "GET / HTTP/1.1\r\n\r\n", 18);
-      fds[i] = connect_raw ();
-      write_raw (fds[i], bytes, (gsize) g_rand_int_range (rand, 0, sizeof bytes));
+      fds[i] = raw_connect (irisd->tcp);
+      raw_write (fds[i], bytes, (gsize) g_rand_int_range (rand, 0, sizeof bytes));
       be_served (over_tcp);
     }
   for (guint i = 0; i < G_N_ELEMENTS (fds); i++)
@@ -476,24 +445,13 @@ END_TEST
 
 START_TEST (a_frame_that_claims_two_gibibytes_is_not_waited_for)
 {
-  static const guint8 greeting[64] = {
-    0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 0, 'N', 'U', 'L', 'L'
-  };
-  static const guint8 ready[] = { 4,   25,  5,   'R', 'E', 'A', 'D', 'Y', 11,  'S',
-                                  'o', 'c', 'k', 'e', 't', '-', 'T', 'y', 'p', 'e',
-                                  0,   0,   0,   6,   'D', 'E', 'A', 'L', 'E', 'R' };
   static const guint8 claim[] = { 2, 0, 0, 0, 0, 0x80, 0, 0, 0 };
-  guint8 command[sizeof ready];
-  memcpy (command, ready, sizeof ready);
-  command[1] = sizeof ready - 2;
   guint64 before = irisd_get_rss_kib (irisd);
   for (guint i = 0; i < 20; i++)
     {
-      int fd = connect_raw ();
-      write_raw (fd, greeting, sizeof greeting);
-      write_raw (fd, command, sizeof command);
-      write_raw (fd, claim, sizeof claim);
-      wait_for_hang_up (fd);
+      int fd = raw_connect_ready (irisd->tcp);
+      raw_write (fd, claim, sizeof claim);
+      raw_wait_for_hang_up (fd);
     }
   be_served (good);
   ck_assert_uint_lt (irisd_get_rss_kib (irisd), before + 64 * 1024);
@@ -517,5 +475,5 @@ main (void)
   tcase_add_test (bad, bytes_that_are_not_zeromq_harm_nobody);
   tcase_add_test (bad, a_frame_that_claims_two_gibibytes_is_not_waited_for);
   suite_add_tcase (suite, bad);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

@@ -210,5 +210,5 @@ main (void)
   tcase_add_loop_test (cancel, an_item_of_any_connection_can_be_cancelled_if_asked_for, 0, 2);
   tcase_add_test (cancel, bye_cancels_what_is_queued);
   suite_add_tcase (suite, cancel);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

@@ -345,5 +345,5 @@ main (int argc, char **argv)
   tcase_add_test (clients, no_command_loses_a_byte_of_its_output);
   tcase_add_test (clients, many_clients_on_all_sockets_each_get_every_ending_once);
   suite_add_tcase (suite, clients);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

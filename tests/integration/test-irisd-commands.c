@@ -588,5 +588,5 @@ main (void)
   tcase_add_test (commands, streamed_output_is_cut_at_the_items_own_limit);
   tcase_add_test (commands, stopping_ends_running_and_waiting_commands);
   suite_add_tcase (suite, commands);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

@@ -311,5 +311,5 @@ main (void)
   tcase_add_test (credits, a_batch_that_is_too_long_is_refused_whole);
   tcase_add_test (credits, the_daemon_as_a_whole_is_bounded_too);
   suite_add_tcase (suite, credits);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

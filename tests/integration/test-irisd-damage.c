@@ -187,5 +187,5 @@ main (void)
   tcase_add_test (tcase, a_full_disk_lets_items_end_also_after_a_restart);
   tcase_add_loop_test (tcase, a_flipped_bit_costs_one_item_and_is_reported, 0, 2);
   suite_add_tcase (suite, tcase);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

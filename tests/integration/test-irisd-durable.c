@@ -309,5 +309,5 @@ main (void)
   tcase_add_test (tcase, an_end_expires);
   tcase_add_test (tcase, kept_items_are_listed_in_pages);
   suite_add_tcase (suite, tcase);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

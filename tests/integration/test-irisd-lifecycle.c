@@ -397,5 +397,5 @@ main (void)
   tcase_add_test (life, check_config_says_what_is_wrong_and_where);
   tcase_add_test (life, options_that_make_no_sense_are_refused);
   suite_add_tcase (suite, life);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

@@ -240,5 +240,5 @@ main (void)
   tcase_add_test (other, a_command_runs_on_the_cpus_of_its_place);
   suite_add_tcase (suite, two);
   suite_add_tcase (suite, other);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

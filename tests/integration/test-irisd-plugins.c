@@ -222,5 +222,5 @@ main (void)
   tcase_add_test (plugins, what_somebody_else_can_write_is_not_loaded);
   tcase_add_test (plugins, what_is_no_plugin_is_said_to_be_none);
   suite_add_tcase (suite, plugins);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

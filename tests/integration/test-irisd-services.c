@@ -307,5 +307,5 @@ main (void)
   tcase_add_test (bad, arguments_that_make_no_sense_are_refused);
   suite_add_tcase (suite, good);
   suite_add_tcase (suite, bad);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

@@ -528,5 +528,5 @@ main (void)
   tcase_add_test (waiting, nothing_is_lost_when_many_connections_share_a_gate);
   tcase_add_test (waiting, busy_names_the_limit_of_client_or_service_and_when_to_come_back);
   suite_add_tcase (suite, waiting);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

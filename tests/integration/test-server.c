@@ -359,5 +359,5 @@ main (void)
   tcase_add_test (tcase, a_lost_irisd_stops_what_it_leased_and_the_next_one_is_served);
   tcase_add_test (tcase, an_irisd_that_refuses_ends_the_run);
   suite_add_tcase (suite, tcase);
-  return run_suite (suite);
+  return core_test_run (suite);
 }

@@ -5,6 +5,7 @@
  * It shares the test's thread and main loop, so a test is deterministic: nothing happens but when
  * the loop turns. Services: `echo` gives the payload back, `fail` ends with an error.
  */
+#include "core-test-run.h"
 #include "client-fake-daemon.h"
 
 #include "iris-client-link-private.h"
@@ -523,16 +524,9 @@ run_suite (const char *name, const TTest *const *tests, guint n_tests)
 {
   Suite *suite = suite_create (name);
   TCase *tcase = tcase_create (name);
-  SRunner *runner;
-  int failed;
 
   for (guint i = 0; i < n_tests; i++)
     tcase_add_test (tcase, tests[i]);
   suite_add_tcase (suite, tcase);
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

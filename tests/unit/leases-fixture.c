@@ -48,9 +48,15 @@ end_badly (IrisdErrand *errand, IrisWireError why, gpointer user_data)
   item->worker = NULL;
 }
 
+static void
+begin_to_wait (IrisdErrand *errand, gpointer user_data)
+{
+}
+
 static const IrisdLeaseEvents events = { .may_give = may_give,
                                          .hold = hold,
                                          .give = give,
+                                         .wait = begin_to_wait,
                                          .stop = stop,
                                          .fail = end_badly };
 

@@ -3,6 +3,7 @@
  * The GSource over a ZeroMQ socket, and the trap that it is there for: an edge-triggered
  * descriptor.
  */
+#include "core-test-run.h"
 #include "iris-client-link-private.h"
 #include "iris-client-source-private.h"
 
@@ -209,8 +210,6 @@ main (void)
 {
   Suite *suite = suite_create ("client-source");
   TCase *tcase = tcase_create ("source");
-  SRunner *runner;
-  int failed;
 
   tcase_add_test (tcase, every_message_of_a_burst_is_handled);
   tcase_add_test (tcase, an_edge_swallowed_by_a_send_is_found_again);
@@ -220,10 +219,5 @@ main (void)
   tcase_add_test (tcase, nothing_to_read_does_not_wake_the_loop);
   tcase_add_test (tcase, writing_is_told_only_when_wanted);
   suite_add_tcase (suite, tcase);
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,6 +2,7 @@
  *
  * irisctl's parts that need no daemon: the walk, the table, the tally, the bar, JSON.
  */
+#include "core-test-run.h"
 #include "irisctl-json.h"
 #include "irisctl-progress.h"
 #include "irisctl-table.h"
@@ -274,8 +275,6 @@ main (void)
 {
   Suite *suite = suite_create ("irisctl");
   TCase *tcase = tcase_create ("parts");
-  SRunner *runner;
-  int failed;
 
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, files_come_sorted_directory_by_directory);
@@ -289,10 +288,5 @@ main (void)
   tcase_add_test (tcase, the_bar_is_as_full_as_the_work_is_done);
   tcase_add_test (tcase, bytes_that_are_no_text_become_base64);
   suite_add_tcase (suite, tcase);
-  runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

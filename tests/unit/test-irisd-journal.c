@@ -3,6 +3,7 @@
  * The journal's thread: what it answers when, and what it does when the disk does not do as it is
  * told. The test takes a gateway's place: it posts slips and waits for them to come back.
  */
+#include "core-test-run.h"
 #include "faulty-vfs.h"
 
 #include "daemon/irisd-journal.h"
@@ -466,10 +467,5 @@ main (void)
   tcase_add_test (tcase, a_key_finds_the_first_item_also_before_it_is_synced);
   tcase_add_test (tcase, who_waits_is_told_of_the_end_or_that_there_is_none);
   suite_add_tcase (suite, tcase);
-  SRunner *runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

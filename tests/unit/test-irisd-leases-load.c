@@ -2,6 +2,7 @@
  *
  * The book of leases loses nothing, whatever happens in whatever order.
  */
+#include "core-test-run.h"
 #include "leases-fixture.h"
 
 /* Everything at random, with a ledger: each item ends once, no worker has more than it may, and
@@ -111,13 +112,8 @@ main (void)
 {
   Suite *suite = suite_create ("irisd-leases-load");
   TCase *tcase = tcase_create ("irisd-leases-load");
-  SRunner *runner = srunner_create (suite);
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, nothing_is_lost_whatever_happens);
   suite_add_tcase (suite, tcase);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,6 +2,7 @@
  *
  * The book of leases, with a clock that is made up.
  */
+#include "core-test-run.h"
 #include "leases-fixture.h"
 
 START_TEST (an_item_goes_to_who_serves_it_and_ends_once)
@@ -370,7 +371,6 @@ main (void)
 {
   Suite *suite = suite_create ("irisd-leases");
   TCase *tcase = tcase_create ("irisd-leases");
-  SRunner *runner = srunner_create (suite);
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, an_item_goes_to_who_serves_it_and_ends_once);
   tcase_add_test (tcase, capacity_is_kept_and_the_oldest_comes_first);
@@ -387,9 +387,5 @@ main (void)
   tcase_add_test (tcase, too_many_services_are_refused_and_nothing_changes);
   tcase_add_test (tcase, closing_ends_everything);
   suite_add_tcase (suite, tcase);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

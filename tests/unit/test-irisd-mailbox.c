@@ -2,6 +2,7 @@
  *
  * irisd's mailbox: nothing lost, nothing twice, order kept, no sleep beside a letter.
  */
+#include "core-test-run.h"
 #include "daemon/irisd-mailbox.h"
 
 #include <check.h>
@@ -169,10 +170,5 @@ main (void)
   tcase_add_test (mailbox, a_wake_without_a_letter_ends_the_next_sleep);
   tcase_add_test (mailbox, under_load_nothing_is_lost_doubled_or_slept_through);
   suite_add_tcase (suite, mailbox);
-  SRunner *runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,6 +2,7 @@
  *
  * The small parts of irisd that need no socket.
  */
+#include "core-test-run.h"
 #include "daemon/irisd-config.h"
 #include "daemon/irisd-error.h"
 #include "daemon/irisd-ledger.h"
@@ -390,10 +391,5 @@ main (int argc, char **argv)
   tcase_add_test (parts, a_link_is_no_directory);
   tcase_add_test (parts, a_name_belongs_to_one_service);
   suite_add_tcase (suite, parts);
-  SRunner *runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,6 +2,7 @@
  *
  * What one client or service of irisd may have in flight, and how fast, with a clock of our own.
  */
+#include "core-test-run.h"
 #include "daemon/irisd-config.h"
 #include "daemon/irisd-fair-rules.h"
 
@@ -120,9 +121,5 @@ main (void)
   tcase_add_test (tcase, rules_are_read_from_the_configuration);
   suite_add_tcase (suite, tcase);
 
-  SRunner *runner = srunner_create (suite);
-  srunner_run_all (runner, CK_ENV);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,6 +2,7 @@
  *
  * The store: what was committed is there, what is damaged is found out, what fails says so.
  */
+#include "core-test-run.h"
 #include "faulty-vfs.h"
 
 #include "daemon/irisd-store.h"
@@ -370,6 +371,55 @@ START_TEST (a_full_disk_changes_nothing_and_can_be_tried_again)
 }
 END_TEST
 
+static IrisdStoreOutcome
+remove_alone (IrisdStore *store, guint64 id)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdStoreOutcome outcome = irisd_store_begin (store, &error);
+  if (outcome == IRISD_STORE_OK)
+    outcome = irisd_store_remove (store, id, &error);
+  if (outcome == IRISD_STORE_OK)
+    outcome = irisd_store_commit (store, &error);
+  return outcome;
+}
+
+static gint64
+get_size (void)
+{
+  g_autofree char *path = g_build_filename (dir, "items.sqlite", NULL);
+  GStatBuf st;
+  ck_assert_int_eq (g_stat (path, &st), 0);
+  return (gint64) st.st_size;
+}
+
+#define N_LARGE 20
+#define LARGE   (1000 * 1000)
+
+START_TEST (what_removed_rows_have_left_is_given_back)
+{
+  IrisdStore *store = open_store ();
+  for (guint64 id = 1; id <= N_LARGE; id++)
+    ck_assert_int_eq (put_alone (store, id, LARGE), IRISD_STORE_OK);
+  for (guint64 id = 1; id < N_LARGE; id++)
+    ck_assert_int_eq (remove_alone (store, id), IRISD_STORE_OK);
+  ck_assert_int_eq (irisd_store_empty_log (store, NULL), IRISD_STORE_OK);
+  gint64 before = get_size ();
+  ck_assert_int_gt (before, (gint64) N_LARGE * LARGE);
+  /* Some of it at a time. */
+  for (gint64 last = before + 1; get_size () < last;)
+    {
+      last = get_size ();
+      ck_assert_int_eq (irisd_store_shrink (store, NULL), IRISD_STORE_OK);
+    }
+  ck_assert_int_lt (get_size (), 2 * LARGE);
+  ck_assert_uint_eq (scan_whole (store), 1);
+  irisd_store_close (store);
+  store = open_store ();
+  ck_assert_uint_eq (scan_whole (store), 1);
+  irisd_store_close (store);
+}
+END_TEST
+
 static void
 run_sql (const char *sql)
 {
@@ -441,14 +491,10 @@ main (void)
   tcase_add_test (tcase, a_flipped_bit_in_the_log_does_not_take_along_what_came_after_it);
   tcase_add_test (tcase, a_sync_that_fails_is_final);
   tcase_add_test (tcase, a_full_disk_changes_nothing_and_can_be_tried_again);
+  tcase_add_test (tcase, what_removed_rows_have_left_is_given_back);
   tcase_add_loop_test (tcase, a_file_of_another_make_is_refused, 0, 2);
   tcase_add_test (tcase, what_is_no_database_is_refused);
   tcase_add_test (tcase, the_log_is_copied_into_the_database);
   suite_add_tcase (suite, tcase);
-  SRunner *runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -3,6 +3,7 @@
  * When irisd's items run, with clocks of our own: times, pauses, priorities, turns, gates, and what
  * comes after what.
  */
+#include "core-test-run.h"
 #include "daemon/irisd-fair-gate.h"
 #include "daemon/irisd-waiting-after.h"
 #include "daemon/irisd-waiting-terms.h"
@@ -503,9 +504,5 @@ main (void)
   tcase_add_test (tcase, delay_and_time_of_day_have_both_to_be_reached);
   suite_add_tcase (suite, tcase);
 
-  SRunner *runner = srunner_create (suite);
-  srunner_run_all (runner, CK_ENV);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

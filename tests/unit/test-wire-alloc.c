@@ -4,6 +4,7 @@
  * allocator is counted, so this program is not built with a sanitizer, which has an allocator of
  * its own.
  */
+#include "core-test-run.h"
 #include "wire-test-util.h"
 
 #include <check.h>
@@ -115,14 +116,9 @@ main (void)
 {
   Suite *suite = suite_create ("wire-alloc");
   TCase *tcase = tcase_create ("wire-alloc");
-  SRunner *runner = srunner_create (suite);
 
   tcase_add_test (tcase, neither_decoding_nor_encoding_again_allocates);
   tcase_add_test (tcase, a_batch_is_read_without_allocating);
   suite_add_tcase (suite, tcase);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -2,6 +2,7 @@
  *
  * Bodies with a structure of their own: batches, the map, the status, the services.
  */
+#include "core-test-run.h"
 #include "wire-test-util.h"
 
 #include <check.h>
@@ -437,7 +438,6 @@ main (void)
 {
   Suite *suite = suite_create ("wire-bodies");
   TCase *tcase = tcase_create ("wire-bodies");
-  SRunner *runner = srunner_create (suite);
 
   tcase_add_test (tcase, a_batch_gives_back_its_items_in_order);
   tcase_add_test (tcase, a_full_batch_refuses_more_and_stays_as_it_was);
@@ -452,9 +452,5 @@ main (void)
   tcase_add_test (tcase, numbers_in_records_have_their_ranges);
   tcase_add_test (tcase, bodies_that_exceed_a_limit_are_not_encoded);
   suite_add_tcase (suite, tcase);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

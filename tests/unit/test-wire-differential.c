@@ -3,6 +3,7 @@
  * Our reader against msgpack-c's: whatever ours accepts, theirs must accept, and both must find the
  * same values. (The reverse does not hold: ours is stricter on purpose.)
  */
+#include "core-test-run.h"
 #include "wire-test-util.h"
 
 #include "iris/wire/iris-wire-reader-private.h"
@@ -261,16 +262,11 @@ main (void)
 {
   Suite *suite = suite_create ("wire-differential");
   TCase *tcase = tcase_create ("wire-differential");
-  SRunner *runner = srunner_create (suite);
 
   tcase_set_timeout (tcase, 120);
   tcase_add_test (tcase, every_legal_value_is_read_as_msgpack_c_reads_it);
   tcase_add_test (tcase, what_is_accepted_of_mutated_and_random_input_msgpack_c_accepts_too);
   tcase_add_test (tcase, what_the_encoder_writes_msgpack_c_reads);
   suite_add_tcase (suite, tcase);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

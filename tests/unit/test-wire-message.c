@@ -3,6 +3,7 @@
  * Messages that go through encoder and decoder come out as they were; names, printing and
  * endpoints.
  */
+#include "core-test-run.h"
 #include "wire-test-util.h"
 
 #include <check.h>
@@ -248,7 +249,6 @@ main (void)
 {
   Suite *suite = suite_create ("wire-message");
   TCase *tcase = tcase_create ("wire-message");
-  SRunner *runner = srunner_create (suite);
 
   tcase_set_timeout (tcase, 120);
   tcase_add_test (tcase, every_type_and_key_survives_a_round_trip);
@@ -264,9 +264,5 @@ main (void)
   tcase_add_test (tcase, a_message_prints_as_one_line);
   tcase_add_test (tcase, the_directory_of_the_sockets_is_found_in_the_documented_order);
   suite_add_tcase (suite, tcase);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -3,6 +3,7 @@
  * doc/protocol.md says what the code does: its tables of types, keys, errors and limits, and its
  * session in hex.
  */
+#include "core-test-run.h"
 #include "wire-test-util.h"
 
 #include "iris/wire/iris-wire-field-private.h"
@@ -239,16 +240,13 @@ main (int argc, char **argv)
 
   Suite *suite = suite_create ("wire-page");
   TCase *tcase = tcase_create ("wire-page");
-  SRunner *runner = srunner_create (suite);
   tcase_add_test (tcase, the_page_lists_each_types_keys);
   tcase_add_test (tcase, the_page_lists_the_error_codes);
   tcase_add_test (tcase, the_page_lists_the_limits);
   tcase_add_test (tcase, the_session_is_what_the_encoder_writes);
   suite_add_tcase (suite, tcase);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
+  int status = core_test_run (suite);
+
   g_strfreev (lines);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return status;
 }

@@ -2,6 +2,7 @@
  *
  * The conformance vectors: written by a second reading of the protocol, checked against the first.
  */
+#include "core-test-run.h"
 #include "wire-test-util.h"
 
 #include <check.h>
@@ -342,14 +343,9 @@ main (int argc, char **argv)
 
   Suite *suite = suite_create ("wire-vectors");
   TCase *tcase = tcase_create ("wire-vectors");
-  SRunner *runner = srunner_create (suite);
   tcase_add_loop_test (tcase, each_vector_is_read_as_it_says, 0,
                        (int) json_array_get_length (vectors));
   tcase_add_test (tcase, the_vectors_have_every_type);
   suite_add_tcase (suite, tcase);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_run_all (runner, CK_ENV);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

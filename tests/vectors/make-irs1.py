@@ -19,11 +19,13 @@ KEYS = {
     80: "progress", 81: "fraction", 82: "note", 83: "capacity", 84: "lease-ms", 85: "again", 86: "attempt",
     87: "silence-ms", 90: "stream", 91: "directory", 92: "environment", 93: "clear-environment", 94: "nice",
     95: "limits", 96: "time-limit-ms", 97: "grace-ms", 98: "channel", 99: "grant",
+    100: "bury", 101: "workers", 102: "payload", 103: "drained",
     120: "states", 121: "key-prefix", 122: "since-ms", 123: "until-ms", 124: "descending",
 }
 TYPES = {
     "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
     "SERVICES": 0x08, "PING": 0x09, "BYE": 0x0A, "FETCH": 0x0B, "LIST": 0x0C, "SHOW": 0x0D,
+    "KICK": 0x0E, "BURY": 0x0F, "DRAIN": 0x10, "STAFF": 0x11, "CHANGED": 0x8E,
     "MORE": 0x25, "PENDING": 0x8B, "LIST_REPLY": 0x8C, "SHOW_REPLY": 0x8D, "WELCOME": 0x81, "MAP_REPLY": 0x82, "ACCEPTED": 0x83,
     "CANCELLING": 0x85, "STATUS_REPLY": 0x86, "SERVICES_REPLY": 0x87, "PONG": 0x89, "RESULT": 0x90, "ERROR": 0x91,
     "READY": 0x20, "DONE": 0x21, "FAIL": 0x22, "EXTEND": 0x23, "REPORT": 0x24, "WORKERS": 0x27, "PROGRESS": 0x94,
@@ -200,6 +202,17 @@ valid("list-filters", "the newest five of a service that wait or run, whose keys
 valid("list-key-bytes", "a prefix that is not UTF-8", "LIST", {121: b"\xff\x01"})
 valid("list-page", "at most ten that are done, behind number 7", "LIST", {50: 10, 52: 3, 63: 7})
 valid("show", "asks about an item", "SHOW", {63: 7, 64: 1000})
+valid("show-payload", "and for what it was submitted with", "SHOW", {63: 7, 102: True})
+valid("list-buried", "what is buried", "LIST", {52: 8})
+valid("submit-bury", "an item that is buried when it fails for the third time", "SUBMIT",
+      {10: "echo", 60: 2, 75: 2, 76: 0, 100: True}, b"hello", number=2)
+valid("kick", "a buried or delayed item is to run", "KICK", {63: 7})
+valid("kick-buried", "at most ten buried ones are", "KICK", {50: 10, 52: 8})
+valid("kick-delayed", "all delayed ones are", "KICK", {52: 6})
+valid("bury", "sets an item aside, and says why", "BURY", {42: "the printer is broken", 63: 7})
+valid("drain", "a place is to take no more items", "DRAIN", {20: 1, 103: True})
+valid("refill", "and is to take some again", "DRAIN", {20: 1, 103: False})
+valid("staff", "three workers of a place are to take part", "STAFF", {20: 0, 101: 3})
 valid("submit-command-options", "a command with all that can be said of one", "SUBMIT",
       {10: "command", 14: ["make"], 90: 65536, 91: "/srv/caf\u00e9", 92: ["CC=clang", "LANG", "EMPTY="], 93: True, 94: 19,
        95: ["cpu=60", "memory=1073741824", "output=0"], 96: 2**40, 97: 0})
@@ -224,7 +237,8 @@ valid("cancelling-queued", "the item will not run", "CANCELLING", {52: 1}, numbe
 valid("cancelling-running", "the item was asked to stop", "CANCELLING", {52: 2}, number=4)
 STATUS = {
     0: "0.1.0", 1: 4711, 2: 86400000, 3: "place", 4: False, 5: 3, 6: 2, 7: 100000, 8: 99998, 9: 1, 10: 5, 11: 7,
-    12: [{0: 0, 1: "l2:0", 2: 50000, 3: 49999, 4: 10, 5: 11, 6: 2**40, 7: 123456789012, 8: 4, 120: 3, 121: 1}],
+    12: [{0: 0, 1: "l2:0", 2: 50000, 3: 49999, 4: 10, 5: 11, 6: 2**40, 7: 123456789012, 8: 4,
+          9: False, 10: 3, 11: 250}],
     20: False, 21: "full", 22: "the journal's disk is full", 23: 12, 24: 1, 120: 9,
 }
 valid("status-reply", "one place", "STATUS_REPLY", {}, pack(STATUS), value=plain(STATUS))
@@ -232,14 +246,24 @@ SERVICES = [{0: "echo", 1: "gives the body back"}, {0: "sha256", 1: "digest of a
 valid("services-reply", "two services", "SERVICES_REPLY", {}, pack(SERVICES), value=plain(SERVICES))
 valid("pong", "yes", "PONG", {})
 valid("pending", "the item runs", "PENDING", {52: 2, 63: 7})
+valid("pending-leased", "a worker process has the item", "PENDING", {52: 7, 63: 7})
+valid("changed", "ten items were kicked", "CHANGED", {50: 10})
 KEPT = [
-    {0: 7, 1: 1, 2: 1, 3: "echo", 4: "", 5: 5, 6: 0, 7: 1767225600000, 8: 0, 9: 0},
-    {0: 9, 1: 5, 2: 2, 3: "command", 4: "order-7", 5: 0, 6: 1, 7: 1767225600000, 8: 1767225601000, 9: 1767312001000},
+    {0: 7, 1: 1, 2: 1, 3: "echo", 4: "", 5: 5, 6: 0, 7: 1767225600000, 8: 0, 9: 0, 10: 0, 11: ""},
+    {0: 9, 1: 5, 2: 2, 3: "command", 4: "order-7", 5: 0, 6: 1, 7: 1767225600000, 8: 1767225601000, 9: 1767312001000,
+     10: 0, 11: ""},
+    {0: 12, 1: 8, 2: 2, 3: "sha256", 4: "", 5: 0, 6: 3, 7: 1767225600000, 8: 0, 9: 0, 10: 12,
+     11: "/srv/x: no such file"},
 ]
-valid("list-reply", "two items", "LIST_REPLY", {}, pack(KEPT), value=plain(KEPT))
-valid("list-reply-more", "two items, and more may come behind number 9", "LIST_REPLY", {63: 9}, pack(KEPT), value=plain(KEPT))
+valid("list-reply", "three items, one of them buried", "LIST_REPLY", {}, pack(KEPT), value=plain(KEPT))
+valid("list-reply-more", "as many, and more may come behind number 9", "LIST_REPLY", {63: 9}, pack(KEPT), value=plain(KEPT))
 valid("list-reply-none", "no items", "LIST_REPLY", {}, pack([]), value=[])
-valid("show-reply", "one item", "SHOW_REPLY", {}, pack(KEPT[1:]), value=plain(KEPT[1:]))
+valid("show-reply", "one item", "SHOW_REPLY", {}, pack(KEPT[1:2]), value=plain(KEPT[1:2]))
+valid("show-reply-payload", "an item as it was submitted", "SHOW_REPLY", {102: True},
+      array32([item(0, {10: "sha256", 15: "/srv/x", 60: 2, 100: True}, b"")]),
+      items=[text_of("SUBMIT", ident(0), {10: "sha256", 15: "/srv/x", 60: 2, 100: True}, b"")])
+valid("error-buried", "who waited for an item that was buried", "ERROR",
+      {40: 29, 41: "buried", 42: "item 12 is buried: /srv/x: no such file", 43: True, 63: 12, 79: 3}, number=2)
 valid("result-kept", "of an item that is kept", "RESULT", {19: 0, 20: 0, 63: 7}, b"hello", number=2)
 valid("error-kept", "a kept item that was cancelled", "ERROR",
       {40: 10, 41: "cancelled", 42: "the item was cancelled before it ran", 43: True, 63: 9}, number=2)
@@ -356,7 +380,13 @@ bad_header("range-hint-large", "beyond 31 bits", "bad-argument", "820aa00bce8000
 bad_header("range-ack", "gives nothing back", "bad-argument", "813200", kind="ACK")
 bad_header("range-versions", "from 2 to 1", "bad-argument", "8201020201", kind="HELLO")
 bad_header("range-version-0", "there is no version 0", "bad-argument", "8201000201", kind="HELLO")
-bad_header("range-state", "no such state", "bad-argument", "813406", kind="CANCELLING")
+bad_header("range-state", "no such state", "bad-argument", "813409", kind="CANCELLING")
+bad_header("kick-what", "KICK says what", "bad-argument", "80", kind="KICK")
+bad_header("kick-both", "KICK says it once", "bad-argument", "8234083f07", kind="KICK")
+bad_header("kick-state", "what is done cannot be kicked", "bad-argument", "813403", kind="KICK")
+bad_header("bury-missing", "BURY without a number", "malformed", "80", kind="BURY")
+bad_header("drain-missing", "DRAIN says whether", "malformed", "811400", kind="DRAIN")
+bad_header("range-workers", "somebody has to stay", "bad-argument", "8214006500", kind="STAFF")
 bad_header("range-class", "no such class", "bad-argument", "820aa03c03")
 bad_header("type-key", "a number for bytes", "malformed", "820aa03d01")
 bad_header("fetch-missing", "FETCH without a number", "malformed", "80", kind="FETCH")
@@ -409,7 +439,7 @@ for kind, name, meaning, code, body, more in [
         ("WORKERS_REPLY", "workers-text", "text for a list", "malformed", pack([{**WORKERS[0], 1: "thumbnail"}]), {}),
         ("LIST_REPLY", "list-missing", "an item without a service", "malformed",
          pack([{k: v for k, v in KEPT[0].items() if k != 3}]), {}),
-        ("LIST_REPLY", "list-limit", "two items where one is allowed", "too-large", pack(KEPT),
+        ("LIST_REPLY", "list-limit", "two items where one is allowed", "too-large", pack(KEPT[:2]),
          {"limits": {"max-entries": 1}}),
         ("SERVICES_REPLY", "services-cut", "claims two, holds one", "malformed", b"\x92" + pack(SERVICES[0]), {}),
 ]:

@@ -33,9 +33,15 @@ struct _IrisClientCall
   IrisClientCallState state;
   IrisRequest *request;             /* of a SUBMIT */
   guint8 target[IRIS_WIRE_ID_SIZE]; /* of a CANCEL */
-  guint64 item;                     /* of FETCH, SHOW, CANCEL */
+  guint64 item;                     /* of FETCH, SHOW, CANCEL, KICK, BURY */
   guint64 wait_ms;                  /* of FETCH and SHOW */
   IrisClientQuery *query;           /* of LIST */
+  guint32 count;                    /* of KICK; of STAFF: workers */
+  guint32 wanted;                   /* of KICK: the state */
+  char *sentence;                   /* of BURY */
+  gint32 changed_place;             /* of DRAIN and STAFF */
+  gboolean drained;                 /* of DRAIN */
+  gboolean whole;                   /* of SHOW: the item as it was submitted */
   gint32 place;                     /* of a SUBMIT: its hint, looked up; -1 for none */
   gsize size;                       /* bytes of payload */
   gsize owed;                       /* bytes of output that were taken and not granted anew */
@@ -58,11 +64,11 @@ iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, co
 
 void iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessage *message);
 
-/* Whether it is answered by an ending, which holds a credit until it is acknowledged. */
+/* Whether its answer holds a credit until it is acknowledged. */
 static inline gboolean
 iris_client_call_takes_credit (const IrisClientCall *self)
 {
-  return self->type == IRIS_WIRE_SUBMIT || self->type == IRIS_WIRE_FETCH;
+  return self->type == IRIS_WIRE_SUBMIT || self->type == IRIS_WIRE_FETCH || self->whole;
 }
 
 static inline gboolean

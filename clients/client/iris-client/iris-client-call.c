@@ -46,6 +46,7 @@ iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, co
     self->done (self, answer, error);
   g_clear_pointer (&self->request, iris_request_unref);
   g_clear_pointer (&self->query, iris_client_query_unref);
+  g_free (self->sentence);
   g_free (self);
 }
 
@@ -84,9 +85,27 @@ fill_command (const IrisRequest *request, IrisWireMessage *message)
 static void
 fill_question (IrisClientCall *self, IrisWireMessage *message)
 {
-  iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, self->item);
+  if (self->item > 0 || self->type != IRIS_WIRE_KICK)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, self->item);
   if (self->wait_ms > 0)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_WAIT_MS, self->wait_ms);
+  if (self->count > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_COUNT, self->count);
+  if (self->wanted > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_STATE, self->wanted);
+  if (self->whole)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_PAYLOAD, TRUE);
+  set_string (message, IRIS_WIRE_KEY_SENTENCE, self->sentence);
+}
+
+static void
+fill_change (IrisClientCall *self, IrisWireMessage *message)
+{
+  iris_wire_message_set_int (message, IRIS_WIRE_KEY_PLACE, self->changed_place);
+  if (self->type == IRIS_WIRE_DRAIN)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_DRAINED, self->drained);
+  else
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_WORKERS, self->count);
 }
 
 static void
@@ -132,6 +151,8 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
   set_string (message, IRIS_WIRE_KEY_KEY, request->key);
   if (request->keep_set)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_KEEP_MS, request->keep_ms);
+  if (request->bury)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_BURY, TRUE);
   fill_terms (request, message);
   /* How it ends is what counts; being accepted is worth a message only if nothing else comes, or to
    * who asks for it. */
@@ -163,12 +184,15 @@ iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessa
   iris_wire_message_init (message, self->type, id);
   if (self->type == IRIS_WIRE_SUBMIT)
     fill_submit (self, message);
-  else if (self->type == IRIS_WIRE_FETCH || self->type == IRIS_WIRE_SHOW)
+  else if (self->type == IRIS_WIRE_FETCH || self->type == IRIS_WIRE_SHOW
+           || self->type == IRIS_WIRE_KICK || self->type == IRIS_WIRE_BURY)
     fill_question (self, message);
   else if (self->type == IRIS_WIRE_LIST)
     iris_client_query_fill (self->query, message);
   else if (self->type == IRIS_WIRE_CANCEL && self->item != 0)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, self->item);
+  else if (self->type == IRIS_WIRE_DRAIN || self->type == IRIS_WIRE_STAFF)
+    fill_change (self, message);
   else if (self->type == IRIS_WIRE_CANCEL)
     {
       /* Half of an id of ours is random, so it cannot be somebody else's by accident. */

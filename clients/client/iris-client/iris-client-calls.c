@@ -3,8 +3,10 @@
  * What a program can ask of irisd: each call as a pair of functions.
  *
  * A call is a GTask whose source object is the client, so the client lives while anything is under
- * way. The task's own look at its GCancellable is switched off: an item that finished although it
- * was being cancelled gives its result.
+ * way. What asks without saying more is iris_client_ask(), and what gives a pointer ends by
+ * iris_client_finish_pointer(); the pairs themselves are only their documentation. The task's own
+ * look at its GCancellable is switched off: an item that finished although it was being cancelled
+ * gives its result.
  */
 #include "iris-client-private.h"
 #include "iris-client-error-private.h"
@@ -76,52 +78,68 @@ submit_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *
                            (GDestroyNotify) iris_result_unref);
 }
 
+/* Reads an answer's body into what the user is given, or says why it cannot be read. */
+typedef gpointer (*BodyReader) (IrisWireFrame body, GError **error);
+
 static void
-services_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
+answer_done (IrisClientCall *call,
+             const IrisWireMessage *answer,
+             const GError *error,
+             BodyReader read,
+             GDestroyNotify destroy)
 {
   g_autoptr (GTask) task = iris_client_call_take_task (call);
-  g_autoptr (IrisWireServices) services = NULL;
   g_autoptr (GError) local = NULL;
+  gpointer value = NULL;
 
   if (error != NULL)
     iris_client_return_error (task, call, error);
-  else if ((services = iris_wire_services_decode (answer->body, NULL, &local)) == NULL)
+  else if ((value = read (answer->body, &local)) == NULL)
     iris_client_return_unreadable (task, local);
   else
-    g_task_return_pointer (task, iris_client_services_new_from_wire (services),
-                           (GDestroyNotify) g_ptr_array_unref);
+    g_task_return_pointer (task, value, destroy);
+}
+
+static gpointer
+read_services (IrisWireFrame body, GError **error)
+{
+  g_autoptr (IrisWireServices) services = iris_wire_services_decode (body, NULL, error);
+
+  return services != NULL ? iris_client_services_new_from_wire (services) : NULL;
+}
+
+static gpointer
+read_workers (IrisWireFrame body, GError **error)
+{
+  g_autoptr (IrisWireWorkers) workers = iris_wire_workers_decode (body, NULL, error);
+
+  return workers != NULL ? iris_client_workers_new_from_wire (workers) : NULL;
+}
+
+static gpointer
+read_status (IrisWireFrame body, GError **error)
+{
+  g_autoptr (IrisWireStatus) status = iris_wire_status_decode (body, NULL, error);
+
+  return status != NULL ? iris_client_status_new_from_wire (status) : NULL;
+}
+
+static void
+services_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
+{
+  answer_done (call, answer, error, read_services, (GDestroyNotify) g_ptr_array_unref);
 }
 
 static void
 workers_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
-  g_autoptr (GTask) task = iris_client_call_take_task (call);
-  g_autoptr (IrisWireWorkers) workers = NULL;
-  g_autoptr (GError) local = NULL;
-
-  if (error != NULL)
-    iris_client_return_error (task, call, error);
-  else if ((workers = iris_wire_workers_decode (answer->body, NULL, &local)) == NULL)
-    iris_client_return_unreadable (task, local);
-  else
-    g_task_return_pointer (task, iris_client_workers_new_from_wire (workers),
-                           (GDestroyNotify) g_ptr_array_unref);
+  answer_done (call, answer, error, read_workers, (GDestroyNotify) g_ptr_array_unref);
 }
 
 static void
 status_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
-  g_autoptr (GTask) task = iris_client_call_take_task (call);
-  g_autoptr (IrisWireStatus) status = NULL;
-  g_autoptr (GError) local = NULL;
-
-  if (error != NULL)
-    iris_client_return_error (task, call, error);
-  else if ((status = iris_wire_status_decode (answer->body, NULL, &local)) == NULL)
-    iris_client_return_unreadable (task, local);
-  else
-    g_task_return_pointer (task, iris_client_status_new_from_wire (status),
-                           (GDestroyNotify) iris_client_status_unref);
+  answer_done (call, answer, error, read_status, (GDestroyNotify) iris_client_status_unref);
 }
 
 static void
@@ -151,6 +169,32 @@ iris_client_begin_call (IrisClient *self,
   return iris_client_call_new (type, self->settings.next_serial++, done, task);
 }
 
+/* A whole call that says no more than what it is. */
+void
+iris_client_ask (IrisClient *self,
+                 IrisWireType type,
+                 IrisClientCallDone done,
+                 gpointer tag,
+                 GCancellable *cancellable,
+                 GAsyncReadyCallback callback,
+                 gpointer user_data)
+{
+  g_return_if_fail (IRIS_IS_CLIENT (self));
+  g_return_if_fail (iris_client_in_context (self));
+
+  iris_client_take_call (
+      self, iris_client_begin_call (self, type, done, tag, cancellable, callback, user_data),
+      cancellable);
+}
+
+gpointer
+iris_client_finish_pointer (IrisClient *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
 /**
  * iris_client_connect_async:
  * @self: a client
@@ -169,14 +213,8 @@ iris_client_connect_async (IrisClient *self,
                            GAsyncReadyCallback callback,
                            gpointer user_data)
 {
-  IrisClientCall *call;
-
-  g_return_if_fail (IRIS_IS_CLIENT (self));
-  g_return_if_fail (iris_client_in_context (self));
-
-  call = iris_client_begin_call (self, IRIS_WIRE_HELLO, connect_done, iris_client_connect_async,
-                                 cancellable, callback, user_data);
-  iris_client_take_call (self, call, cancellable);
+  iris_client_ask (self, IRIS_WIRE_HELLO, connect_done, iris_client_connect_async, cancellable,
+                   callback, user_data);
 }
 
 /**
@@ -269,9 +307,7 @@ iris_client_submit_async (IrisClient *self,
 IrisResult *
 iris_client_submit_finish (IrisClient *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
-
-  return g_task_propagate_pointer (G_TASK (result), error);
+  return iris_client_finish_pointer (self, result, error);
 }
 
 /**
@@ -291,14 +327,8 @@ iris_client_get_services_async (IrisClient *self,
                                 GAsyncReadyCallback callback,
                                 gpointer user_data)
 {
-  IrisClientCall *call;
-
-  g_return_if_fail (IRIS_IS_CLIENT (self));
-  g_return_if_fail (iris_client_in_context (self));
-
-  call = iris_client_begin_call (self, IRIS_WIRE_SERVICES, services_done,
-                                 iris_client_get_services_async, cancellable, callback, user_data);
-  iris_client_take_call (self, call, cancellable);
+  iris_client_ask (self, IRIS_WIRE_SERVICES, services_done, iris_client_get_services_async,
+                   cancellable, callback, user_data);
 }
 
 /**
@@ -316,9 +346,7 @@ iris_client_get_services_async (IrisClient *self,
 GPtrArray *
 iris_client_get_services_finish (IrisClient *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
-
-  return g_task_propagate_pointer (G_TASK (result), error);
+  return iris_client_finish_pointer (self, result, error);
 }
 
 /**
@@ -338,14 +366,8 @@ iris_client_get_workers_async (IrisClient *self,
                                GAsyncReadyCallback callback,
                                gpointer user_data)
 {
-  IrisClientCall *call;
-
-  g_return_if_fail (IRIS_IS_CLIENT (self));
-  g_return_if_fail (iris_client_in_context (self));
-
-  call = iris_client_begin_call (self, IRIS_WIRE_WORKERS, workers_done,
-                                 iris_client_get_workers_async, cancellable, callback, user_data);
-  iris_client_take_call (self, call, cancellable);
+  iris_client_ask (self, IRIS_WIRE_WORKERS, workers_done, iris_client_get_workers_async,
+                   cancellable, callback, user_data);
 }
 
 /**
@@ -363,9 +385,7 @@ iris_client_get_workers_async (IrisClient *self,
 GPtrArray *
 iris_client_get_workers_finish (IrisClient *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
-
-  return g_task_propagate_pointer (G_TASK (result), error);
+  return iris_client_finish_pointer (self, result, error);
 }
 
 /**
@@ -385,14 +405,8 @@ iris_client_get_status_async (IrisClient *self,
                               GAsyncReadyCallback callback,
                               gpointer user_data)
 {
-  IrisClientCall *call;
-
-  g_return_if_fail (IRIS_IS_CLIENT (self));
-  g_return_if_fail (iris_client_in_context (self));
-
-  call = iris_client_begin_call (self, IRIS_WIRE_STATUS, status_done, iris_client_get_status_async,
-                                 cancellable, callback, user_data);
-  iris_client_take_call (self, call, cancellable);
+  iris_client_ask (self, IRIS_WIRE_STATUS, status_done, iris_client_get_status_async, cancellable,
+                   callback, user_data);
 }
 
 /**
@@ -410,9 +424,7 @@ iris_client_get_status_async (IrisClient *self,
 IrisClientStatus *
 iris_client_get_status_finish (IrisClient *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
-
-  return g_task_propagate_pointer (G_TASK (result), error);
+  return iris_client_finish_pointer (self, result, error);
 }
 
 /**

@@ -73,7 +73,8 @@ iris_client_channel_result (IrisClientChannel *self, const IrisWireMessage *mess
 {
   IrisClientCall *call = iris_client_channel_find (self, message);
 
-  if (call == NULL || !iris_client_call_takes_credit (call))
+  if (call == NULL || !iris_client_call_takes_credit (call)
+      || (message->type == IRIS_WIRE_SHOW_REPLY) != (call->type == IRIS_WIRE_SHOW))
     return;
   iris_client_channel_remove (self, call);
   iris_client_credit_end (&self->credit, call->size, message->body.size);
@@ -122,6 +123,17 @@ iris_client_channel_pending (IrisClientChannel *self, const IrisWireMessage *mes
     return;
   iris_client_channel_not_accepted (self, call);
   iris_client_channel_end_call (self, call, NULL, error);
+}
+
+static void
+iris_client_channel_changed (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+
+  if (call != NULL
+      && (call->type == IRIS_WIRE_KICK || call->type == IRIS_WIRE_BURY
+          || call->type == IRIS_WIRE_DRAIN || call->type == IRIS_WIRE_STAFF))
+    iris_client_channel_answer (self, call->type, message);
 }
 
 /* A whole batch was refused: so was each of its items. */
@@ -266,7 +278,10 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
       iris_client_channel_answer (self, IRIS_WIRE_LIST, message);
       break;
     case IRIS_WIRE_SHOW_REPLY:
-      iris_client_channel_answer (self, IRIS_WIRE_SHOW, message);
+      if (message->payload)
+        iris_client_channel_result (self, message);
+      else
+        iris_client_channel_answer (self, IRIS_WIRE_SHOW, message);
       break;
     case IRIS_WIRE_MAP_REPLY:
       iris_client_channel_answer (self, IRIS_WIRE_MAP, message);
@@ -279,6 +294,9 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
       break;
     case IRIS_WIRE_WORKERS_REPLY:
       iris_client_channel_answer (self, IRIS_WIRE_WORKERS, message);
+      break;
+    case IRIS_WIRE_CHANGED:
+      iris_client_channel_changed (self, message);
       break;
     case IRIS_WIRE_CANCELLING:
       iris_client_channel_answer (self, IRIS_WIRE_CANCEL, message);

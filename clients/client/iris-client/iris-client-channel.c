@@ -496,11 +496,12 @@ iris_client_channel_cancel (IrisClientChannel *self, IrisClientCall *call)
       iris_client_channel_push (self, cancel);
       return FALSE;
     }
-  else if (call->type == IRIS_WIRE_FETCH)
+  else if (iris_client_call_takes_credit (call))
     {
       /* Its answer holds a credit, and nobody but a call gives that back. */
-      IrisClientCall *shell = iris_client_call_new (IRIS_WIRE_FETCH, call->serial, NULL, NULL);
+      IrisClientCall *shell = iris_client_call_new (call->type, call->serial, NULL, NULL);
 
+      shell->whole = call->whole;
       shell->state = IRIS_CLIENT_CALL_SENT;
       shell->channel = self;
       g_hash_table_insert (self->pending, GSIZE_TO_POINTER (call->serial), shell);

@@ -36,6 +36,8 @@ iris_client_item_clear (gpointer data)
   g_free (self->durability);
   g_free (self->service);
   g_free (self->key);
+  g_free (self->error_name);
+  g_free (self->sentence);
 }
 
 /**
@@ -76,6 +78,8 @@ iris_client_item_new_from_wire (const IrisWireKeptItem *item)
   self->accepted_ms = item->accepted_ms;
   self->ended_ms = item->ended_ms;
   self->expires_ms = item->expires_ms;
+  self->error_name = g_strdup (item->code != 0 ? iris_wire_error_name (item->code) : "");
+  self->sentence = g_strdup (item->sentence);
   return self;
 }
 
@@ -162,9 +166,7 @@ iris_client_fetch_async (IrisClient *self,
 IrisResult *
 iris_client_fetch_finish (IrisClient *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
-
-  return g_task_propagate_pointer (G_TASK (result), error);
+  return iris_client_finish_pointer (self, result, error);
 }
 
 /**
@@ -215,7 +217,5 @@ iris_client_show_async (IrisClient *self,
 IrisClientItem *
 iris_client_show_finish (IrisClient *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
-
-  return g_task_propagate_pointer (G_TASK (result), error);
+  return iris_client_finish_pointer (self, result, error);
 }

@@ -19,6 +19,9 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ITEM_DONE: it has ended well
  * @IRIS_CLIENT_ITEM_FAILED: it has ended with an error
  * @IRIS_CLIENT_ITEM_CANCELLED: it was cancelled
+ * @IRIS_CLIENT_ITEM_DELAYED: it waits for its time
+ * @IRIS_CLIENT_ITEM_LEASED: a worker process has it
+ * @IRIS_CLIENT_ITEM_BURIED: it was set aside, and waits for somebody to kick it
  *
  * Where a kept item is. A newer irisd may know more states.
  *
@@ -32,6 +35,9 @@ typedef enum
   IRIS_CLIENT_ITEM_DONE = 3,
   IRIS_CLIENT_ITEM_FAILED = 4,
   IRIS_CLIENT_ITEM_CANCELLED = 5,
+  IRIS_CLIENT_ITEM_DELAYED = 6,
+  IRIS_CLIENT_ITEM_LEASED = 7,
+  IRIS_CLIENT_ITEM_BURIED = 8,
 } IrisClientItemState;
 
 /**
@@ -47,6 +53,8 @@ typedef enum
  * @accepted_ms: when it was accepted, in Unix time in milliseconds
  * @ended_ms: when it ended, the same; 0 if it has not
  * @expires_ms: when its end is forgotten, the same; 0 if it has not ended
+ * @error_name: why it is buried, as the protocol names it (`service-failed`); empty if it is not
+ * @sentence: the same for a person
  *
  * A work item that irisd keeps. Its fields are to be read only.
  *
@@ -65,6 +73,8 @@ typedef struct
   guint64 accepted_ms;
   guint64 ended_ms;
   guint64 expires_ms;
+  char *error_name;
+  char *sentence;
 } IrisClientItem;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL

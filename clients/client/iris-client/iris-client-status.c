@@ -168,8 +168,9 @@ iris_client_place_status_new_from_wire (const IrisWirePlaceStatus *place)
   self->stolen_out = place->stolen_out;
   self->bytes = place->bytes;
   self->busy_ns = place->busy_ns;
-  self->waiting = place->waiting;
-  self->under_way = place->under_way;
+  self->drained = place->drained;
+  self->active = place->active;
+  self->backlog = place->backlog;
   return self;
 }
 

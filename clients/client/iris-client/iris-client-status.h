@@ -24,8 +24,9 @@ G_BEGIN_DECLS
  * @stolen_out: items that other places took from it
  * @bytes: bytes that its items worked on
  * @busy_ns: nanoseconds that its items ran for
- * @waiting: items that wait for their turn at it
- * @under_way: items whose turn has come and that have not ended
+ * @drained: whether it takes no items
+ * @active: how many of its workers are to take part
+ * @backlog: items that were queued at it and have not come back
  *
  * The counters of a place, since irisd started. Its fields are to be read only.
  *
@@ -42,8 +43,9 @@ typedef struct
   guint64 stolen_out;
   guint64 bytes;
   guint64 busy_ns;
-  guint64 waiting;
-  guint64 under_way;
+  gboolean drained;
+  guint active;
+  guint64 backlog;
 } IrisClientPlaceStatus;
 
 /**

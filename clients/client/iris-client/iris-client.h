@@ -138,4 +138,54 @@ gboolean iris_client_cancel_item_finish (IrisClient *self,
                                          gboolean *was_running,
                                          GError **error);
 
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_kick_async (IrisClient *self,
+                             guint64 item,
+                             IrisClientItemState state,
+                             guint count,
+                             GCancellable *cancellable,
+                             GAsyncReadyCallback callback,
+                             gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_client_kick_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_bury_async (IrisClient *self,
+                             guint64 item,
+                             const char *sentence,
+                             GCancellable *cancellable,
+                             GAsyncReadyCallback callback,
+                             gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_client_bury_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_recall_async (IrisClient *self,
+                               guint64 item,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GVariant *iris_client_recall_finish (IrisClient *self, GAsyncResult *result, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_drain_async (IrisClient *self,
+                              int place,
+                              gboolean drained,
+                              GCancellable *cancellable,
+                              GAsyncReadyCallback callback,
+                              gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_client_drain_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_staff_async (IrisClient *self,
+                              int place,
+                              guint workers,
+                              GCancellable *cancellable,
+                              GAsyncReadyCallback callback,
+                              gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_client_staff_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
+
 G_END_DECLS

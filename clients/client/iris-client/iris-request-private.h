@@ -28,6 +28,7 @@ struct _IrisRequest
   guint64 keep_ms;
   gboolean keep_set;
   gboolean detached;
+  gboolean bury;
 
   /* Of a command. */
   char *directory;

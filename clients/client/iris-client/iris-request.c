@@ -271,6 +271,9 @@ iris_request_set_key (IrisRequest *self, const char *key)
  * @self: a request that was not submitted yet
  * @milliseconds: how long the end of a kept item is kept; irisd has a default and a limit
  *
+ * Says how long irisd keeps the item's end for those who fetch it. Items that are not kept have no
+ * use for it.
+ *
  * Since: 0.1
  */
 void
@@ -297,6 +300,25 @@ iris_request_set_detached (IrisRequest *self, gboolean detached)
   g_return_if_fail (self != NULL && !self->sealed);
 
   self->detached = !!detached;
+}
+
+/**
+ * iris_request_set_bury:
+ * @self: a request that was not submitted yet
+ * @bury: whether the item is set aside when its last try fails
+ *
+ * A kept item that is buried does not end, so it does not expire: it waits until somebody has
+ * looked at it and kicked it ([method@IrisClient.Client.kick_async]) or cancelled it. Whoever waits
+ * for its end gets %IRIS_CLIENT_ERROR_BURIED.
+ *
+ * Since: 0.1
+ */
+void
+iris_request_set_bury (IrisRequest *self, gboolean bury)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  self->bury = !!bury;
 }
 
 /**

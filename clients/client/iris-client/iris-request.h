@@ -101,6 +101,8 @@ IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_keep (IrisRequest *self, guint64 milliseconds);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_detached (IrisRequest *self, gboolean detached);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_bury (IrisRequest *self, gboolean bury);
 
 /**
  * IrisRequestOutputFunc:

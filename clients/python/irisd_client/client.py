@@ -332,5 +332,39 @@ class Client:
         answer = await self._get().call("CANCEL", {"item": number})
         return bool(answer.header["state"] == 2)
 
+    # --- what can be changed, by irisd's owner ------------------------------------------------------
+
+    async def _change(self, kind: str, header: Dict[str, Any]) -> int:
+        count: int = (await self._get().call(kind, header)).header["count"]
+        return count
+
+    async def kick(self, item: Optional[int] = None, *, state: Optional[str] = None, count: Optional[int] = None) -> int:
+        """Has a kept item run that is buried or delayed, or all in that `state` (`buried`, `delayed`), at most `count`.
+
+        Says how many were changed: 0 for an item that is queued already. To kick all in a state, ask until it says 0."""
+        header: Dict[str, Any] = {}
+        if item is not None:
+            header["item"] = item
+        if state is not None:
+            header["state"] = {"delayed": 6, "buried": 8}[state]
+        if count is not None:
+            header["count"] = count
+        return await self._change("KICK", header)
+
+    async def bury(self, item: int, sentence: Optional[str] = None) -> int:
+        """Sets a kept item aside that waits, and says why. 0 if it is buried already, else 1."""
+        header: Dict[str, Any] = {"item": item}
+        if sentence is not None:
+            header["sentence"] = sentence
+        return await self._change("BURY", header)
+
+    async def drain(self, place: int, drained: bool = True) -> int:
+        """Has a place end what it has and take no more; with `drained` false, take some again. 0 if that was so, else 1."""
+        return await self._change("DRAIN", {"place": place, "drained": drained})
+
+    async def staff(self, place: int, workers: int) -> int:
+        """Says how many workers of a place take part, from 1 to as many as it has. 0 if they were so many, else 1."""
+        return await self._change("STAFF", {"place": place, "workers": workers})
+
     async def ping(self) -> None:
         await self._get().call("PING")

@@ -11,7 +11,7 @@ NAMES: Dict[int, str] = {
     13: "shutting-down", 14: "service-failed", 15: "duplicate-id", 16: "busy", 17: "not-permitted", 18: "internal",
     19: "not-durable", 20: "journal-failed", 21: "no-such-item",
     22: "unknown-dependency", 23: "dependency-failed", 24: "ran-too-long",
-    25: "no-such-lease", 26: "no-worker", 27: "worker-lost", 28: "time-limit",
+    25: "no-such-lease", 26: "no-worker", 27: "worker-lost", 28: "time-limit", 29: "buried",
 }
 CODES: Dict[str, int] = {name: code for code, name in NAMES.items()}
 

@@ -54,7 +54,7 @@ KEYS: Dict[str, Key] = {
     "bytes": _u64(25), "exit-status": _i32(26, -2**31), "signal": _i32(27, 0, 128), "stdout-length": _u64(28),
     "truncated": Key(30, "bool"), "code": _u32(40, 1, _I31), "error-name": Key(41, "text"),
     "sentence": Key(42, "text"), "ends": Key(43, "bool"), "limit": Key(44, "text"), "limit-value": _u64(45),
-    "retry-after-ms": _u32(46), "count": _u32(50), "target": Key(51, "id"), "state": _u32(52, 1, 5),
+    "retry-after-ms": _u32(46), "count": _u32(50), "target": Key(51, "id"), "state": _u32(52, 1, 8),
     "anywhere": Key(53, "bool"), "class": _u32(60, 0, 2), "key": Key(61, "bytes"), "keep-ms": _u64(62),
     "item": _u64(63), "wait-ms": _u64(64), "detach": Key(65, "bool"),
     "delay-ms": _u64(70), "at-ms": _u64(71), "priority": _u32(72, 0, 9), "after": Key(73, "list"),
@@ -64,6 +64,7 @@ KEYS: Dict[str, Key] = {
     "silence-ms": _u64(87), "stream": _u64(90), "directory": Key(91, "bytes"), "environment": Key(92, "list"),
     "clear-environment": Key(93, "bool"), "nice": _i32(94, 0, 19), "limits": Key(95, "list"),
     "time-limit-ms": _u64(96), "grace-ms": _u64(97), "channel": _u32(98, 1, 2), "grant": _u64(99),
+    "bury": Key(100, "bool"), "workers": _u32(101, 1), "payload": Key(102, "bool"), "drained": Key(103, "bool"),
     "states": _u32(120, 1), "key-prefix": Key(121, "bytes"), "since-ms": _u64(122), "until-ms": _u64(123),
     "descending": Key(124, "bool"),
 }
@@ -87,7 +88,7 @@ def _type(number: int, required: str = "", optional: str = "", body: bool = Fals
 _VERSIONS = "version-min version-max"
 _RUN = "home place worker queue-ns run-ns bytes exit-status signal"
 _ERROR = "code error-name sentence"
-_KEEP = "class key keep-ms detach"
+_KEEP = "class key keep-ms detach bury"
 _TERMS = "delay-ms at-ms priority after after-how retries backoff-ms time-to-run-ms"
 _COMMAND = "stream directory environment clear-environment nice limits time-limit-ms grace-ms"
 
@@ -105,7 +106,11 @@ TYPES: Dict[str, Type] = {
     "BYE": _type(0x0A),
     "FETCH": _type(0x0B, "item", "wait-ms"),
     "LIST": _type(0x0C, "", "count state item service class states key-prefix since-ms until-ms descending"),
-    "SHOW": _type(0x0D, "item", "wait-ms"),
+    "SHOW": _type(0x0D, "item", "wait-ms payload"),
+    "KICK": _type(0x0E, "", "item state count"),
+    "BURY": _type(0x0F, "item", "sentence"),
+    "DRAIN": _type(0x10, "place drained"),
+    "STAFF": _type(0x11, "place workers"),
     "READY": _type(0x20, "capacity", "place", True),
     "DONE": _type(0x21, "", "content-type", True),
     "FAIL": _type(0x22, "sentence", "code again"),
@@ -122,7 +127,8 @@ TYPES: Dict[str, Type] = {
     "PONG": _type(0x89),
     "PENDING": _type(0x8B, "state item"),
     "LIST_REPLY": _type(0x8C, "", "item", True),
-    "SHOW_REPLY": _type(0x8D, body=True),
+    "SHOW_REPLY": _type(0x8D, "", "payload", True),
+    "CHANGED": _type(0x8E, "count"),
     "RESULT": _type(0x90, "", _RUN + " item attempts content-type stdout-length truncated", True),
     "ERROR": _type(0x91, _ERROR, _RUN + " item attempts ends limit limit-value"),
     "BUSY": _type(0x92, _ERROR, "limit limit-value retry-after-ms"),
@@ -246,6 +252,10 @@ def _check_rules(kind: str, header: Dict[str, Any]) -> None:
         raise WireError(CODES["bad-argument"], "ACK: count must be 1 or more")
     if kind == "CANCEL" and ("target" in header) == ("item" in header):
         raise malformed("CANCEL names one item: by target or by item")
+    if kind == "KICK" and ("item" in header) == ("state" in header):
+        raise WireError(CODES["bad-argument"], "KICK: either item or state says what is kicked")
+    if kind == "KICK" and header.get("state", 8) not in (6, 8):
+        raise WireError(CODES["bad-argument"], "KICK: state must be 6 (delayed) or 8 (buried)")
 
 
 def _read_header(kind: str, value: Any, limits: Limits) -> Dict[str, Any]:
@@ -335,7 +345,7 @@ _SERVICE: Dict[int, Tuple[str, Any]] = {0: ("name", "text"), 1: ("summary", "tex
 _PLACE_STATUS: Dict[int, Tuple[str, Any]] = {
     0: ("id", "u32"), 1: ("name", "text"), 2: ("hinted", "u64"), 3: ("executed", "u64"), 4: ("stolen-in", "u64"),
     5: ("stolen-out", "u64"), 6: ("bytes", "u64"), 7: ("busy-ns", "u64"), 8: ("workers", "u32"),
-    120: ("waiting", "u64"), 121: ("under-way", "u64"),
+    9: ("drained", "bool"), 10: ("active", "u32"), 11: ("backlog", "u64"),
 }
 _PLACE: Dict[int, Tuple[str, Any]] = {
     0: ("id", "u32"), 1: ("name", "text"), 2: ("cpus", "text"), 3: ("endpoint", "text"), 4: ("workers", "u32"),
@@ -355,7 +365,7 @@ _WORKER: Dict[int, Tuple[str, Any]] = {
 _KEPT: Dict[int, Tuple[str, Any]] = {
     0: ("item", "u64"), 1: ("state", "u32"), 2: ("class", "u32"), 3: ("service", "text"), 4: ("key", "text"),
     5: ("bytes", "u64"), 6: ("attempts", "u32"), 7: ("accepted-ms", "u64"), 8: ("ended-ms", "u64"),
-    9: ("expires-ms", "u64"),
+    9: ("expires-ms", "u64"), 10: ("code", "u32"), 11: ("sentence", "text"),
 }
 BODIES: Dict[str, Any] = {
     "MAP_REPLY": [_PLACE], "STATUS_REPLY": _STATUS, "SERVICES_REPLY": [_SERVICE], "WORKERS_REPLY": [_WORKER],

@@ -132,6 +132,40 @@ class KeptTest(Case):
             raw.say("DONE", lease)
             self.assertEqual((await raw.receive("LEASE")).body, b"2")
 
+    async def test_a_failed_item_is_buried_and_kicked(self):
+        with tempfile.TemporaryDirectory() as journal:
+            irisd = self.irisd("--journal=" + journal)
+            raw = await self.raw(irisd)
+            client = await self.client(irisd)
+            header = {"service": "a", "class": 2, "detach": True, "bury": True, "key": b"k"}
+            item = (await raw.connection.call("SUBMIT", header, b"body")).header["item"]
+            raw.say("FAIL", await raw.receive("LEASE"), sentence="not today")
+            await self.refused("buried", raw.connection.call("FETCH", {"item": item, "wait-ms": 60000}))
+            listed = wire.decode_body((await raw.connection.call("LIST", {"state": 8})))
+            self.assertEqual([(found["item"], found["sentence"], found["attempts"]) for found in listed],
+                             [(item, "not today", 1)])
+            whole = await raw.connection.call("SHOW", {"item": item, "payload": True})
+            [submitted] = wire.decode_batch(whole)
+            self.assertEqual((submitted.message.body, submitted.message.header["key"]), (b"body", b"k"))
+            self.assertEqual(await client.bury(item), 0)
+            self.assertEqual(await client.kick(state="buried", count=5), 1)
+            raw.say("DONE", await raw.receive("LEASE"), b"done")
+            end = await raw.connection.call("FETCH", {"item": item, "wait-ms": 60000})
+            self.assertEqual(end.body, b"done")
+            await self.refused("bad-argument", client.kick(item))
+            await self.refused("no-such-item", client.bury(item + 1000, "why not"))
+
+    async def test_places_are_drained_and_staffed(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        places = await client.places()
+        await self.refused("no-such-place", client.drain(len(places)))
+        self.assertEqual(await client.staff(0, places[0]["workers"]), 0)
+        await self.refused("too-large", client.staff(0, places[0]["workers"] + 1))
+        self.assertEqual(await client.drain(0), 1)
+        self.assertTrue((await client.status())["places"][0]["drained"])
+        self.assertEqual(await client.drain(0, False), 1)
+
 
 if __name__ == "__main__":
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # its remarks about a slow machine

@@ -51,7 +51,7 @@ def keyed(kind, value):
 def decode_all(vector, limits):
     """The message of a vector, and the body's items or value if it has some."""
     message = wire.decode([bytes.fromhex(frame) for frame in vector["frames"]], limits)
-    if message.type == "BATCH":
+    if message.type == "BATCH" or (message.type == "SHOW_REPLY" and message.header.get("payload")):
         return message, wire.decode_batch(message, limits)
     if message.type in wire.BODIES:
         return message, wire.decode_body(message, limits)

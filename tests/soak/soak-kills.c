@@ -8,13 +8,11 @@
  * after a kill; they append a line to a file when they run, so that it can be counted how often
  * they did: once, unless a kill hit them while they ran.
  *
- * IRIS_KILLS says how often; a short run is one of the tests. The moment of a kill is a random
- * number of answers.
+ * The moment of a kill is a random number of answers.
  */
-#include "../integration/irisd-fixture.h"
+#include "soak.h"
 
 #include <signal.h>
-#include <stdio.h>
 
 /* Items under way at once, and how many answers a kill waits for at most. */
 #define WINDOW      64
@@ -34,7 +32,7 @@ typedef struct
 typedef struct
 {
   char *base, *dir, *journal, *runs;
-  GRand *rand;
+  SoakFigures *figures;
   GHashTable *sent;  /* request id → Entry: not acknowledged, in this life of irisd */
   GQueue ended;      /* Entry: those of them whose ending came, in that order */
   GHashTable *owed;  /* item → Entry: accepted, its end not dealt with */
@@ -141,7 +139,7 @@ take_answer (Ledger *ledger, Client *client, gboolean alive)
   g_queue_push_tail (&ledger->ended, entry);
   ledger->n_ended++;
   /* What is not acknowledged irisd goes on owing. An acknowledgement is about the oldest ending. */
-  if (alive && g_rand_int_range (ledger->rand, 0, 3) > 0)
+  if (alive && soak_random (0, 2) > 0)
     {
       Entry *oldest = g_queue_pop_head (&ledger->ended);
       client_ack (client, 1);
@@ -216,7 +214,7 @@ live_and_die (Ledger *ledger)
   demand_what_is_owed (ledger, irisd->front);
   Client *client = client_hello (irisd->front);
   send_unsure_again (ledger, client);
-  guint patience = (guint) g_rand_int_range (ledger->rand, 1, MOST_WAITED);
+  guint patience = soak_random (1, MOST_WAITED - 1);
   while (patience-- > 0)
     {
       /* What was fully answered but not acknowledged fills the window; irisd's credit is larger. */
@@ -225,9 +223,8 @@ live_and_die (Ledger *ledger)
       client_receive (client);
       take_answer (ledger, client, TRUE);
     }
-  irisd_signal (irisd, SIGKILL);
-  ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);
-  irisd_release (irisd);
+  soak_note_peak (ledger->figures, irisd);
+  irisd_kill (irisd);
   while (client_try_receive (client))
     take_answer (ledger, client, FALSE);
   client_free (client);
@@ -257,54 +254,65 @@ count_runs (Ledger *ledger)
   return n_more;
 }
 
-START_TEST (nothing_that_was_accepted_is_lost)
+static guint
+count_cuts (Ledger *ledger)
 {
-  const char *wanted = g_getenv ("IRIS_KILLS");
-  guint n_kills = wanted != NULL ? (guint) g_ascii_strtoull (wanted, NULL, 10) : TIMES (15) + 2;
-  Ledger ledger = { .base = g_dir_make_tmp ("irisd-XXXXXX", NULL),
-                    .rand = g_rand_new_with_seed (20260401),
+  GHashTableIter iter;
+  gpointer value;
+  guint n = 0;
+  g_hash_table_iter_init (&iter, ledger->cut);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    n += GPOINTER_TO_UINT (value);
+  return n;
+}
+
+static void
+init_ledger (Ledger *self, SoakFigures *figures)
+{
+  *self = (Ledger){ .base = g_dir_make_tmp ("irisd-XXXXXX", NULL),
+                    .figures = figures,
                     .sent = g_hash_table_new (NULL, NULL),
                     .owed = g_hash_table_new_full (NULL, NULL, NULL, entry_free),
                     .cut = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
                     .unsure = g_ptr_array_new_with_free_func (entry_free) };
-  ledger.dir = g_build_filename (ledger.base, "d", NULL);
-  ledger.journal = g_build_filename (ledger.base, "j", NULL);
-  ledger.runs = g_build_filename (ledger.base, "runs", NULL);
+  self->dir = g_build_filename (self->base, "d", NULL);
+  self->journal = g_build_filename (self->base, "j", NULL);
+  self->runs = g_build_filename (self->base, "runs", NULL);
+}
+
+static void
+clear_ledger (Ledger *self)
+{
+  irisd_remove_all (self->base);
+  g_hash_table_unref (self->sent);
+  g_hash_table_unref (self->owed);
+  g_hash_table_unref (self->cut);
+  g_ptr_array_unref (self->unsure);
+  g_queue_clear (&self->ended);
+  g_free (self->base);
+  g_free (self->dir);
+  g_free (self->journal);
+  g_free (self->runs);
+}
+
+/* What was accepted and is not there fails an assertion on the way. */
+void
+soak_kills (SoakFigures *figures)
+{
+  guint n_kills = soak_times (15, 200);
+  Ledger ledger;
+  init_ledger (&ledger, figures);
   while (ledger.n_kills < n_kills)
     live_and_die (&ledger);
 
   Irisd *irisd = start (&ledger);
   demand_what_is_owed (&ledger, irisd->front);
-  irisd_signal (irisd, SIGTERM);
-  ck_assert_int_eq (irisd_wait (irisd), 0);
-  irisd_release (irisd);
-  guint n_more = count_runs (&ledger);
-  fprintf (stderr,
-           "# kills %u; accepted %u; ended before a kill %u; fetched after one %u; lost 0\n"
-           "# with a key %u; sent again %u; run once more after a kill %u\n",
-           ledger.n_kills, ledger.n_accepted, ledger.n_ended, ledger.n_fetched, ledger.n_keyed,
-           ledger.n_again, n_more);
-  irisd_remove_all (ledger.base);
-  g_hash_table_unref (ledger.sent);
-  g_hash_table_unref (ledger.owed);
-  g_hash_table_unref (ledger.cut);
-  g_ptr_array_unref (ledger.unsure);
-  g_queue_clear (&ledger.ended);
-  g_rand_free (ledger.rand);
-  g_free (ledger.base);
-  g_free (ledger.dir);
-  g_free (ledger.journal);
-  g_free (ledger.runs);
-}
-END_TEST
-
-int
-main (void)
-{
-  Suite *suite = suite_create ("soak-durable");
-  TCase *tcase = tcase_create ("kills");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_test (tcase, nothing_that_was_accepted_is_lost);
-  suite_add_tcase (suite, tcase);
-  return run_suite (suite);
+  irisd_stop (irisd);
+  figures->accepted = figures->ended = ledger.n_accepted;
+  figures->duplicates = count_runs (&ledger);
+  figures->allowed = count_cuts (&ledger);
+  g_snprintf (figures->note, sizeof figures->note,
+              "%u kills, %u fetched after one, %u with a key, %u of them sent again", n_kills,
+              ledger.n_fetched, ledger.n_keyed, ledger.n_again);
+  clear_ledger (&ledger);
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * DRAIN and STAFF, as they are asked for and answered.
+ */
+#include "irisd-bury.h"
+#include "irisd-command-slots.h"
+#include "irisd-staff.h"
+
+/**
+ * irisd_gateway_change_place:
+ * @self: the gateway
+ * @caller: who
+ * @request: a DRAIN or STAFF message
+ */
+void
+irisd_gateway_change_place (IrisdGateway *self,
+                            const IrisdCaller *caller,
+                            const IrisWireMessage *request)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdStaff *staff = self->core->staff;
+  guint changed = 0;
+  if (!irisd_gateway_is_owner (self, caller))
+    error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+                                 "places are changed by irisd's owner only: ask that user");
+  else if (irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
+    error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                                 "irisd is ending, and with it its places");
+  else if (request->type == IRIS_WIRE_DRAIN)
+    irisd_staff_drain (staff, request->place, request->drained, &changed, &error);
+  else
+    irisd_staff_set_workers (staff, request->place, request->workers, &changed, &error);
+  if (error != NULL)
+    {
+      irisd_gateway_refuse (self, caller, request->request_id, error);
+      return;
+    }
+  if (request->type == IRIS_WIRE_DRAIN && !request->drained)
+    irisd_command_slots_refill (self->core->slots, (guint) request->place);
+  irisd_gateway_tell_changed (self, caller, request->request_id, changed);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * libFuzzer against irisd: a whole one, with its threads, its journal and its sockets, in the
+ * process of the fuzzer, so that what an input reaches anywhere in it is counted. Inputs come in by
+ * ZeroMQ, as a stranger's messages do. After each the connection is asked for a sign of life: irisd
+ * has then handled all of it, every answer has to be one that a client can read, and irisd lives.
+ *
+ * Commands are off: an input that names a program must not be run.
+ */
+#include "fuzz-irisd-input.h"
+
+#include "daemon/irisd-daemon.h"
+#include "daemon/irisd-options.h"
+
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <zmq.h>
+
+#define N_SOCKETS 4
+
+/* After so many inputs all connections are new: debts of the old ones are forgotten. */
+#define INPUTS_A_CONNECTION 64
+
+#define GIVE_UP_MS 20000
+
+static const char config[] =
+    "[access]\ncommands = none\n"
+    "[limits]\nmax-body = 64K\nmax-output = 64K\nkept-items = 2000\nmax-keep-ms = 1000\n"
+    "keep-ms = 500\nmax-delay-ms = 100\nmax-backoff-ms = 10\nlease-ms = 50\nsilence-ms = 100\n"
+    "worker-wait-ms = 50\nremembered-items = 1000\n";
+
+static void *context;
+static void *sockets[N_SOCKETS];
+static char *endpoints[N_SOCKETS];
+static guint64 n_inputs, n_messages;
+
+static void
+report (void)
+{
+  g_printerr ("fuzz-irisd: %" G_GUINT64_FORMAT " messages in %" G_GUINT64_FORMAT " inputs\n",
+              n_messages, n_inputs);
+}
+
+int LLVMFuzzerInitialize (int *argc, char ***argv);
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+
+/* The daemon is never freed: it ends with the fuzzer, which does not tell when. */
+int
+LLVMFuzzerInitialize (int *argc, char ***argv)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *base = g_dir_make_tmp ("fuzz-irisd-XXXXXX", &error);
+  g_assert_no_error (error);
+  g_autofree char *file = g_build_filename (base, "conf", NULL);
+  g_autofree char *dir = g_build_filename (base, "d", NULL);
+  g_autofree char *journal = g_build_filename (base, "j", NULL);
+  g_assert_true (g_file_set_contents (file, config, -1, NULL));
+  const char *words[] = { "irisd",
+                          "--dir",
+                          dir,
+                          "--config",
+                          file,
+                          "--journal",
+                          journal,
+                          "--tcp=127.0.0.1:0",
+                          "--topology=package:2 core:1 pu:1",
+                          "--places=package",
+                          NULL };
+  char **word = (char **) words;
+  int n_words = G_N_ELEMENTS (words) - 1;
+  IrisdOptions *options = irisd_options_parse (&n_words, &word, &error);
+  g_assert_no_error (error);
+  signal (SIGPIPE, SIG_IGN);
+  IrisdDaemon *daemon = irisd_daemon_new (options->config, &error);
+  g_assert_no_error (error);
+
+  g_autofree char *fronts = irisd_daemon_get_endpoints (daemon);
+  char *space = strchr (fronts, ' ');
+  endpoints[0] = g_strndup (fronts, (gsize) (space - fronts));
+  endpoints[1] = iris_wire_endpoint_place (dir, 0);
+  endpoints[2] = iris_wire_endpoint_place (dir, 1);
+  endpoints[3] = g_strdup (space + 1);
+  context = zmq_ctx_new ();
+  atexit (report);
+  return 0;
+}
+
+static void
+connect_anew (guint which)
+{
+  int none = 0, give_up = GIVE_UP_MS;
+  if (sockets[which] != NULL)
+    zmq_close (sockets[which]);
+  sockets[which] = zmq_socket (context, ZMQ_DEALER);
+  g_assert (sockets[which] != NULL);
+  zmq_setsockopt (sockets[which], ZMQ_LINGER, &none, sizeof none);
+  zmq_setsockopt (sockets[which], ZMQ_RCVTIMEO, &give_up, sizeof give_up);
+  zmq_setsockopt (sockets[which], ZMQ_SNDTIMEO, &give_up, sizeof give_up);
+  g_assert (zmq_connect (sockets[which], endpoints[which]) == 0);
+}
+
+static void
+send_frames (void *socket, const IrisWireFrame *frames, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    g_assert (zmq_send (socket, frames[i].data, frames[i].size, i + 1 < n ? ZMQ_SNDMORE : 0) >= 0);
+}
+
+static void
+send_message (void *socket, const IrisWireMessage *message)
+{
+  g_auto (IrisWireEncoder) encoder;
+  iris_wire_encoder_init (&encoder, NULL);
+  g_assert (iris_wire_encode (&encoder, message, NULL));
+  send_frames (socket, encoder.frames, IRIS_WIRE_N_FRAMES);
+}
+
+/* Somebody may have stopped the process for longer than that; then it is waited for once more. */
+static gboolean
+receive (void *socket, zmq_msg_t *part)
+{
+  if (zmq_msg_recv (part, socket, 0) >= 0)
+    return TRUE;
+  g_printerr ("fuzz-irisd: no answer yet\n");
+  return zmq_msg_recv (part, socket, 0) >= 0;
+}
+
+/* Reads one answer, which has to make sense. Returns whether it has that id. */
+static gboolean
+take_answer (void *socket, const guint8 *id, gboolean *ends)
+{
+  zmq_msg_t parts[IRIS_WIRE_N_FRAMES];
+  IrisWireFrame views[IRIS_WIRE_N_FRAMES];
+  IrisWireMessage message;
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
+    {
+      zmq_msg_init (&parts[i]);
+      g_assert (receive (socket, &parts[i]));
+      g_assert (zmq_msg_more (&parts[i]) == (i + 1 < IRIS_WIRE_N_FRAMES));
+      views[i] = (IrisWireFrame){ zmq_msg_data (&parts[i]), zmq_msg_size (&parts[i]) };
+    }
+  g_assert (iris_wire_decode (views, IRIS_WIRE_N_FRAMES, NULL, &message, NULL));
+  g_assert (!iris_wire_type_is_request (message.type));
+  gboolean found = memcmp (message.request_id, id, sizeof message.request_id) == 0;
+  *ends = message.type == IRIS_WIRE_RESULT
+          || (message.type == IRIS_WIRE_ERROR_REPLY && message.ends);
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
+    zmq_msg_close (&parts[i]);
+  return found;
+}
+
+/* Reads all answers up to that to a PING of our own, and acknowledges what has ended. */
+static void
+wait_for_sign_of_life (void *socket)
+{
+  IrisWireMessage ping, ack;
+  guint8 id[16] = "sign of life";
+  memcpy (id + 13, &n_inputs, 3);
+  iris_wire_message_init (&ping, IRIS_WIRE_PING, id);
+  send_message (socket, &ping);
+  guint n_ended = 0;
+  for (gboolean found = FALSE; !found;)
+    {
+      gboolean ends;
+      found = take_answer (socket, id, &ends);
+      n_ended += ends;
+    }
+  if (n_ended == 0)
+    return;
+  iris_wire_message_init (&ack, IRIS_WIRE_ACK, NULL);
+  iris_wire_message_set_uint (&ack, IRIS_WIRE_KEY_COUNT, n_ended);
+  send_message (socket, &ack);
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+  FuzzMessage messages[FUZZ_MOST_MESSAGES];
+  if (size < 2)
+    return 0;
+  guint which = data[0] % N_SOCKETS;
+  if (sockets[which] == NULL || n_inputs % INPUTS_A_CONNECTION == which)
+    connect_anew (which);
+  n_inputs++;
+  guint n = fuzz_irisd_split (data, size, messages);
+  for (guint i = 0; i < n; i++)
+    send_frames (sockets[which], messages[i].frames, messages[i].n);
+  n_messages += n;
+  wait_for_sign_of_life (sockets[which]);
+  return 0;
+}

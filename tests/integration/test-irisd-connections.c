@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Connections that ZeroMQ would never make: half open, reset in a flood, without an end, of old.
+ * Each of these has brought down or filled up somebody who listens with ZeroMQ; irisd goes on
+ * serving.
+ */
+#include "irisd-fixture.h"
+#include "irisd-raw.h"
+
+#include <unistd.h>
+
+static Irisd *irisd;
+static Client *good;
+
+static void
+set_up (void)
+{
+  irisd = irisd_start (NULL, TWO_PLACES, "--tcp=127.0.0.1:0", NULL);
+  good = client_hello (irisd->front);
+}
+
+static void
+be_served (Client *client)
+{
+  client_submit (client, "echo", "good", 4, IRIS_PLACE_ANY, FALSE);
+  ck_assert (message_body_is (client_receive_type (client, IRIS_WIRE_RESULT), "good"));
+  client_ack (client, 1);
+}
+
+static void
+tear_down (void)
+{
+  be_served (good);
+  client_free (good);
+  irisd_finish (irisd);
+}
+
+static const char *
+get_front (int way)
+{
+  return way == 0 ? irisd->front : irisd->tcp;
+}
+
+START_TEST (who_does_not_finish_greeting_is_hung_up_on)
+{
+  int silent[20], begun[20], greeted[20];
+  for (guint i = 0; i < G_N_ELEMENTS (silent); i++)
+    {
+      silent[i] = raw_connect (get_front (_i));
+      begun[i] = raw_connect (get_front (_i));
+      greeted[i] = raw_connect (get_front (_i));
+      ck_assert (raw_write (begun[i], "\xff\0\0\0", 4));
+      ck_assert (raw_write_greeting (greeted[i]));
+    }
+  be_served (good);
+  for (guint i = 0; i < G_N_ELEMENTS (silent); i++)
+    {
+      raw_wait_for_hang_up (silent[i]);
+      raw_wait_for_hang_up (begun[i]);
+      raw_wait_for_hang_up (greeted[i]);
+    }
+}
+END_TEST
+
+/* With heartbeats on this ends libzmq 4.3: it finds the connection reset when it wants to answer.
+ */
+START_TEST (a_flood_that_is_reset_does_not_end_irisd)
+{
+  for (guint round = 0; round < 4; round++)
+    {
+      int fd = raw_connect_ready (get_front (_i));
+      ck_assert (raw_write_hello (fd));
+      for (guint i = 0; i < TIMES (5000); i++)
+        if (!raw_write_message (
+                fd, (const char[]){ round % 2 == 0 ? IRIS_WIRE_PING : IRIS_WIRE_MAP }, "\x80", 1))
+          break;
+      raw_reset (fd);
+      be_served (good);
+    }
+}
+END_TEST
+
+START_TEST (who_stops_in_the_middle_of_a_message_blocks_nobody)
+{
+  int fds[3];
+  for (guint i = 0; i < G_N_ELEMENTS (fds); i++)
+    {
+      fds[i] = raw_connect_ready (get_front (_i));
+      ck_assert (raw_write_hello (fds[i]));
+    }
+  /* After a frame, within the head of one, within its bytes. */
+  ck_assert (raw_write_frame (fds[0], "IRS1", 4, TRUE));
+  ck_assert (raw_write (fds[1], "\x03\0\0\0", 4));
+  ck_assert (raw_write (fds[2], "\x01\x04IR", 4));
+  for (guint i = 0; i < G_N_ELEMENTS (fds); i++)
+    raw_wait_until_taken (fds[i]);
+  for (guint i = 0; i < 10; i++)
+    be_served (good);
+  for (guint i = 0; i < G_N_ELEMENTS (fds); i++)
+    close (fds[i]);
+  be_served (good);
+  g_autoptr (IrisWireStatus) status = client_get_status (good);
+  ck_assert_uint_eq (status->malformed, 0);
+}
+END_TEST
+
+#define N_FRAMES_WITHOUT_END TIMES (60000)
+#define BYTES_A_FRAME        128
+#define ROUNDS               3
+
+/* ZeroMQ's high-water marks count whole messages, so nothing holds back one that does not end; its
+ * frames lie in memory until the connection ends. They have to be few bytes each, and to be given
+ * back. */
+START_TEST (a_message_without_end_costs_what_its_connection_holds)
+{
+  guint64 before = irisd_get_rss_kib (irisd);
+  for (guint round = 0; round < ROUNDS; round++)
+    {
+      int fd = raw_connect_ready (get_front (_i));
+      for (guint i = 0; i < N_FRAMES_WITHOUT_END; i++)
+        ck_assert (raw_write_frame (fd, "", 0, TRUE));
+      raw_wait_until_taken (fd);
+      be_served (good);
+      close (fd);
+      be_served (good);
+    }
+#if !SANITIZED
+  guint64 peak = irisd_get_rss_kib (irisd);
+  guint64 one_round = (guint64) N_FRAMES_WITHOUT_END * BYTES_A_FRAME / 1024;
+  ck_assert_msg (peak < before + 2 * one_round,
+                 "from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " KiB", before, peak);
+#else
+  (void) before;
+#endif
+}
+END_TEST
+
+/* A peer of ZMTP 1.0 or 2.0 cannot be asked who it is; the doorkeeper would be passed by. */
+START_TEST (who_speaks_an_old_zmtp_is_hung_up_on)
+{
+  static const char one[] = "\x01\0\x05\x01IRS1\x02\0\x02";
+  static const char two[] = "\xff\0\0\0\0\0\0\0\x01\x7f\x01\x05\0\0";
+  int first = raw_connect (get_front (_i));
+  raw_write (first, one, sizeof one - 1);
+  raw_wait_for_hang_up (first);
+  int second = raw_connect (get_front (_i));
+  raw_write (second, two, sizeof two - 1);
+  raw_wait_for_hang_up (second);
+  g_autoptr (IrisWireStatus) status = client_get_status (good);
+  ck_assert_uint_eq (status->malformed, 0);
+}
+END_TEST
+
+START_TEST (a_name_that_is_taken_is_not_taken_away)
+{
+  g_autoptr (Client) first = client_new_named (get_front (_i), "the same");
+  client_say_hello (first);
+  g_autoptr (Client) second = client_new_named (get_front (_i), "the same");
+  IrisWireMessage hello;
+  client_init_message (second, &hello, IRIS_WIRE_HELLO);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, 1);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
+  client_send (second, &hello);
+  for (guint i = 0; i < 100; i++)
+    {
+      be_served (first);
+      ck_assert (!client_try_receive (second));
+    }
+  client_free (g_steal_pointer (&first));
+  be_served (good);
+}
+END_TEST
+
+#define N_SILENT TIMES (400)
+
+/* They have a connection and no seat: the table of those that said HELLO is not theirs to fill. */
+START_TEST (who_never_says_hello_takes_nobodys_seat)
+{
+  Irisd *small = irisd_start ("[limits]\nmax-peers = 2\n", TWO_PLACES, NULL);
+  int fds[N_SILENT];
+  for (guint i = 0; i < N_SILENT; i++)
+    fds[i] = raw_connect_ready (small->front);
+  g_autoptr (Client) one = client_hello (small->front);
+  g_autoptr (Client) two = client_hello (small->front);
+  be_served (one);
+  be_served (two);
+  ck_assert (SANITIZED || irisd_get_rss_kib (small) < 128 * 1024);
+  for (guint i = 0; i < N_SILENT; i++)
+    close (fds[i]);
+  be_served (one);
+  client_free (g_steal_pointer (&one));
+  client_free (g_steal_pointer (&two));
+  irisd_finish (small);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-connections");
+  TCase *tcase = tcase_create ("connections");
+  tcase_set_timeout (tcase, 0);
+  tcase_add_checked_fixture (tcase, set_up, tear_down);
+  /* Over ipc and over TCP. */
+  tcase_add_loop_test (tcase, who_does_not_finish_greeting_is_hung_up_on, 0, 2);
+  tcase_add_loop_test (tcase, a_flood_that_is_reset_does_not_end_irisd, 0, 2);
+  tcase_add_loop_test (tcase, who_stops_in_the_middle_of_a_message_blocks_nobody, 0, 2);
+  tcase_add_loop_test (tcase, a_message_without_end_costs_what_its_connection_holds, 0, 2);
+  tcase_add_loop_test (tcase, who_speaks_an_old_zmtp_is_hung_up_on, 0, 2);
+  tcase_add_loop_test (tcase, a_name_that_is_taken_is_not_taken_away, 0, 2);
+  tcase_add_test (tcase, who_never_says_hello_takes_nobodys_seat);
+  suite_add_tcase (suite, tcase);
+  return core_test_run (suite);
+}

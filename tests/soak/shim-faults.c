@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A shim between irisd and the C library (LD_PRELOAD): fails a sync when it is told to, and sets
+ * the time of day back or forth. The monotonic clock stays what it is.
+ */
+#include "soak-faults.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__ ((visibility ("default")))
+
+#define NS_A_SECOND 1000000000
+
+static SoakFaults *faults;
+
+__attribute__ ((constructor)) static void
+map_faults (void)
+{
+  const char *path = getenv ("IRIS_FAULTS");
+  int fd = path != NULL ? open (path, O_RDWR | O_CLOEXEC) : -1;
+  if (fd < 0)
+    return;
+  void *memory = mmap (NULL, sizeof *faults, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory != MAP_FAILED)
+    faults = memory;
+  close (fd);
+}
+
+static int
+must_fail (void)
+{
+  if (faults == NULL)
+    return 0;
+  int left = atomic_load_explicit (&faults->failing_syncs, memory_order_relaxed);
+  while (left > 0)
+    if (atomic_compare_exchange_weak_explicit (&faults->failing_syncs, &left, left - 1,
+                                               memory_order_relaxed, memory_order_relaxed))
+      {
+        atomic_fetch_add_explicit (&faults->failed_syncs, 1, memory_order_relaxed);
+        errno = EIO;
+        return 1;
+      }
+  return 0;
+}
+
+EXPORT int
+fsync (int fd)
+{
+  static int (*real) (int);
+  if (real == NULL)
+    real = (int (*) (int)) dlsym (RTLD_NEXT, "fsync");
+  return must_fail () ? -1 : real (fd);
+}
+
+EXPORT int
+fdatasync (int fd)
+{
+  static int (*real) (int);
+  if (real == NULL)
+    real = (int (*) (int)) dlsym (RTLD_NEXT, "fdatasync");
+  return must_fail () ? -1 : real (fd);
+}
+
+EXPORT int
+clock_gettime (clockid_t clock, struct timespec *now)
+{
+  static int (*real) (clockid_t, struct timespec *);
+  if (real == NULL)
+    real = (int (*) (clockid_t, struct timespec *)) dlsym (RTLD_NEXT, "clock_gettime");
+  int rc = real (clock, now);
+  if (rc != 0 || faults == NULL || clock != CLOCK_REALTIME)
+    return rc;
+  int64_t ns = now->tv_nsec
+               + atomic_load_explicit (&faults->clock_offset_ns, memory_order_relaxed)
+                     % NS_A_SECOND;
+  now->tv_sec += (time_t) (atomic_load_explicit (&faults->clock_offset_ns, memory_order_relaxed)
+                           / NS_A_SECOND);
+  now->tv_sec += ns < 0 ? -1 : ns / NS_A_SECOND;
+  now->tv_nsec = ns < 0 ? ns + NS_A_SECOND : ns % NS_A_SECOND;
+  return 0;
+}
+
+EXPORT int
+gettimeofday (struct timeval *restrict now, void *restrict zone)
+{
+  struct timespec precise;
+  int rc = clock_gettime (CLOCK_REALTIME, &precise);
+  now->tv_sec = precise.tv_sec;
+  now->tv_usec = precise.tv_nsec / 1000;
+  return rc;
+}
+
+EXPORT time_t
+time (time_t *now)
+{
+  struct timespec precise;
+  clock_gettime (CLOCK_REALTIME, &precise);
+  if (now != NULL)
+    *now = precise.tv_sec;
+  return precise.tv_sec;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Clients that misbehave, all at once: half open, silent, slow, flooding, and so many that there is
+ * no descriptor left. Whoever behaves is served, and what irisd takes up has a ceiling that follows
+ * from its limits.
+ */
+#include "../integration/irisd-raw.h"
+#include "soak-ledger.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define WINDOW 32
+
+/* --- a crowd -----------------------------------------------------------------------------------
+ */
+
+#define N_HALF_OPEN 60
+#define N_SILENT    60
+#define N_MUTE      4
+#define N_FLOODING  2
+#define BODY        16384
+
+/* What all connections together may hold, plus as much again for what is on its way in ZeroMQ's
+ * pipes and for irisd itself. */
+#define CEILING_KIB (2 * 64 * 1024)
+
+typedef struct
+{
+  int half_open[N_HALF_OPEN];
+  int silent[N_SILENT];
+  Client *mute[N_MUTE];         /* send large items and never read */
+  Client *flooding[N_FLOODING]; /* send as much as they can and read all */
+  Client *slow;                 /* reads one answer where it sends two questions */
+  guint64 n_sent;
+} Crowd;
+
+static void
+crowd_init (Crowd *self, const char *front)
+{
+  for (guint i = 0; i < N_HALF_OPEN; i++)
+    {
+      self->half_open[i] = raw_connect (front);
+      ck_assert (raw_write (self->half_open[i], "\xff\0\0\0", i % 5));
+    }
+  for (guint i = 0; i < N_SILENT; i++)
+    {
+      self->silent[i] = raw_connect_ready (front);
+      ck_assert (i % 2 == 0 || raw_write_hello (self->silent[i]));
+    }
+  for (guint i = 0; i < N_MUTE; i++)
+    {
+      int narrow = 50;
+      self->mute[i] = client_hello (front);
+      zmq_setsockopt (self->mute[i]->socket, ZMQ_SNDHWM, &narrow, sizeof narrow);
+    }
+  for (guint i = 0; i < N_FLOODING; i++)
+    self->flooding[i] = client_hello (front);
+  self->slow = client_hello (front);
+}
+
+static void
+crowd_clear (Crowd *self)
+{
+  for (guint i = 0; i < N_HALF_OPEN; i++)
+    close (self->half_open[i]);
+  for (guint i = 0; i < N_SILENT; i++)
+    close (self->silent[i]);
+  for (guint i = 0; i < N_MUTE; i++)
+    client_free (self->mute[i]);
+  for (guint i = 0; i < N_FLOODING; i++)
+    client_free (self->flooding[i]);
+  client_free (self->slow);
+}
+
+static void
+flood (Crowd *self, const guint8 *body)
+{
+  for (guint i = 0; i < N_MUTE; i++)
+    client_submit (self->mute[i], "echo", body, BODY, IRIS_PLACE_ANY, FALSE);
+  for (guint i = 0; i < N_FLOODING; i++)
+    {
+      for (guint n = 0; n < 20; n++)
+        client_submit (self->flooding[i], "echo", body, 64, IRIS_PLACE_ANY, FALSE);
+      while (client_try_receive (self->flooding[i]))
+        if (self->flooding[i]->message.type == IRIS_WIRE_RESULT)
+          client_ack (self->flooding[i], 1);
+    }
+  for (guint n = 0; n < 2; n++)
+    {
+      IrisWireMessage map;
+      client_init_message (self->slow, &map, IRIS_WIRE_MAP);
+      client_send (self->slow, &map);
+    }
+  client_try_receive (self->slow);
+  self->n_sent += N_MUTE + N_FLOODING * 20 + 2;
+}
+
+void
+soak_crowd (SoakFigures *figures)
+{
+  guint n_items = soak_times (400, 20000);
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, "[limits]\nmax-body = 1M\nmax-output = 1M\nin-flight-bytes = 8M\ntotal-bytes = 64M\n"
+                                   "outbox-messages = 512\n");
+  g_autofree guint8 *body = g_malloc0 (BODY);
+  Client *good = client_hello (irisd->front);
+  Crowd crowd = { 0 };
+  SoakLedger ledger;
+  soak_ledger_init (&ledger, figures);
+  crowd_init (&crowd, irisd->front);
+  while (ledger.entries->len < n_items)
+    {
+      IrisWireMessage item;
+      soak_ledger_fill (&ledger, good, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
+      soak_ledger_send (&ledger, good, &item);
+      flood (&crowd, body);
+      while (ledger.open > 0)
+        soak_ledger_take (&ledger, client_receive (good));
+      client_ack (good, 1);
+    }
+  ck_assert_uint_eq (ledger.refused, 0);
+  soak_note_peak (figures, irisd);
+  ck_assert_msg (SANITIZED || figures->peak_kib < CEILING_KIB,
+                 "irisd used %" G_GUINT64_FORMAT " KiB", figures->peak_kib);
+  g_snprintf (figures->note, sizeof figures->note, "%" G_GUINT64_FORMAT " messages beside it",
+              crowd.n_sent);
+  crowd_clear (&crowd);
+  client_free (good);
+  irisd_stop (irisd);
+  soak_ledger_clear (&ledger);
+  home_free (home);
+}
+
+/* --- no descriptor left ------------------------------------------------------------------------
+ */
+
+#define N_LATE 20
+
+/* One more than the greatest descriptor that is open. */
+static rlim_t
+count_descriptors (Irisd *irisd)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/%d/fd", (int) irisd->pid);
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  rlim_t n = 0;
+  ck_assert_ptr_nonnull (dir);
+  for (const char *name; (name = g_dir_read_name (dir)) != NULL;)
+    n = MAX (n, (rlim_t) g_ascii_strtoull (name, NULL, 10) + 1);
+  return n;
+}
+
+static void
+limit_descriptors (Irisd *irisd, rlim_t n)
+{
+  struct rlimit limit;
+  ck_assert_int_eq (prlimit (irisd->pid, RLIMIT_NOFILE, NULL, &limit), 0);
+  limit.rlim_cur = n;
+  ck_assert_int_eq (prlimit (irisd->pid, RLIMIT_NOFILE, &limit, NULL), 0);
+}
+
+static void
+send_echo (SoakLedger *ledger, Client *client)
+{
+  IrisWireMessage item;
+  soak_ledger_fill (ledger, client, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
+  soak_ledger_send (ledger, client, &item);
+}
+
+static void
+take_all (SoakLedger *ledger, Client *client)
+{
+  while (ledger->open > 0)
+    {
+      soak_ledger_take (ledger, client_receive (client));
+      if (client->message.type == IRIS_WIRE_RESULT)
+        client_ack (client, 1);
+    }
+}
+
+static gboolean
+run_true (Client *client)
+{
+  client_submit_command (client, NULL, (const char *const[]){ "true", NULL });
+  const IrisWireMessage *ending = client_receive_ending (client);
+  gboolean well = ending->type == IRIS_WIRE_RESULT;
+  if (!well)
+    {
+      assert_error (ending, IRIS_WIRE_ERROR_SERVICE_FAILED);
+      g_autofree char *sentence = iris_wire_string_dup (&ending->sentence);
+      ck_assert_msg (strstr (sentence, "ulimit -n") != NULL, "%s", sentence);
+    }
+  client_ack (client, 1);
+  return well;
+}
+
+/* Commands and new connections need descriptors; the journal and who is connected have theirs. */
+static void
+exhaust (SoakLedger *ledger, Irisd *irisd, Client *durable, Client *plain)
+{
+  Client *late[N_LATE];
+  limit_descriptors (irisd, count_descriptors (irisd) + soak_random (0, 6));
+  for (guint i = 0; i < N_LATE; i++)
+    {
+      IrisWireMessage hello;
+      late[i] = client_new (irisd->front);
+      client_init_message (late[i], &hello, IRIS_WIRE_HELLO);
+      iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, 1);
+      iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
+      client_send (late[i], &hello);
+    }
+  guint n_failed = 0;
+  for (guint i = 0; i < 20; i++)
+    {
+      for (guint n = 0; n < WINDOW; n++)
+        send_echo (ledger, durable);
+      n_failed += !run_true (plain);
+      take_all (ledger, durable);
+    }
+  ck_assert_uint_gt (n_failed, 0);
+  limit_descriptors (irisd, 4096);
+  for (guint i = 0; i < N_LATE; i++)
+    {
+      client_receive_type (late[i], IRIS_WIRE_WELCOME);
+      client_free (late[i]);
+    }
+  while (!run_true (plain))
+    ;
+}
+
+void
+soak_descriptors (SoakFigures *figures)
+{
+  guint n_rounds = soak_times (2, 40);
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  Client *durable = client_hello (irisd->front);
+  Client *plain = client_hello (irisd->front);
+  SoakLedger ledger;
+  soak_ledger_init (&ledger, figures);
+  for (guint round = 0; round < n_rounds; round++)
+    exhaust (&ledger, irisd, durable, plain);
+  ck_assert_uint_eq (ledger.refused, 0);
+  g_snprintf (figures->note, sizeof figures->note, "%u times exhausted", n_rounds);
+  soak_note_peak (figures, irisd);
+  client_free (durable);
+  client_free (plain);
+  irisd_stop (irisd);
+  soak_ledger_clear (&ledger);
+  home_free (home);
+}

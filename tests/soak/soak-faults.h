@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the test tells the shim that it has put between irisd and the C library: a file that both
+ * have mapped, named by the variable IRIS_FAULTS.
+ */
+#pragma once
+
+#include <iris/base/iris-atomic-private.h>
+
+typedef struct
+{
+  _Atomic int64_t clock_offset_ns; /* is added to the time of day */
+  _Atomic int failing_syncs;       /* so many of the next ones fail */
+  _Atomic int failed_syncs;
+} SoakFaults;
