@@ -352,7 +352,7 @@ bulk_tick (gpointer data)
   g_string_append_printf (text, ", %.0f/s", seconds > 0 ? done / seconds : 0);
   if (fraction > 0 && fraction < 1)
     g_string_append_printf (text, ", %.0f s left", seconds * (1 - fraction) / fraction);
-  ctl_progress_show (&self->progress, fraction, text->str);
+  ctl_progress_show_text (&self->progress, fraction, text->str);
   g_string_free (text, TRUE);
 
   return G_SOURCE_CONTINUE;

@@ -10,6 +10,7 @@
 typedef enum
 {
   MEMBER_TEXT,
+  MEMBER_NAME, /* a text, or a number */
   MEMBER_TIME, /* a text, or a number of seconds */
   MEMBER_INT,
   MEMBER_SECONDS,
@@ -39,6 +40,7 @@ static const Member members[] = {
   MEMBER ("args", LIST, args),
   MEMBER ("content-type", TEXT, content_type),
   MEMBER ("place", TEXT, place),
+  MEMBER ("near", NAME, near),
   MEMBER ("strict", FLAG, strict),
   MEMBER ("class", TEXT, klass),
   MEMBER ("key", TEXT, key),
@@ -85,9 +87,11 @@ ctl_item_memory_clear (CtlItemMemory *self)
 void
 ctl_item_init (CtlItem *self, const Ctl *ctl)
 {
-  *self = (CtlItem){
-    .place = ctl->place, .strict = ctl->strict, .terms = ctl->terms, .command = ctl->command
-  };
+  *self = (CtlItem){ .place = ctl->place,
+                     .near = ctl->near,
+                     .strict = ctl->strict,
+                     .terms = ctl->terms,
+                     .command = ctl->command };
 }
 
 gboolean
@@ -248,6 +252,7 @@ read_member (CtlItem *self,
 {
   static const char *const wanted[] = {
     [MEMBER_TEXT] = "a string",
+    [MEMBER_NAME] = "a path, or the number of an item",
     [MEMBER_TIME] = "a time such as \"5m\", or a number of seconds",
     [MEMBER_INT] = "a whole number",
     [MEMBER_SECONDS] = "a number of seconds",
@@ -264,6 +269,7 @@ read_member (CtlItem *self,
       good = JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
              && set_text (field, text_of (node, memory));
       break;
+    case MEMBER_NAME:
     case MEMBER_TIME:
       good = set_text (field, text_of (node, memory));
       break;
@@ -404,8 +410,10 @@ check (const CtlItem *self, GError **error)
 {
   if (self->service == NULL || *self->service == '\0')
     return refuse (error, "it names no service");
-  if (self->strict && self->place == NULL)
-    return refuse (error, "--strict needs --place");
+  if (self->place != NULL && self->near != NULL)
+    return refuse (error, "give one of --place and --near");
+  if (self->strict && self->place == NULL && self->near == NULL)
+    return refuse (error, "--strict needs --place or --near");
   if (g_str_equal (self->service, "command") && (self->args == NULL || self->args[0] == NULL))
     return refuse (error, "the service command needs a program to run");
 
@@ -432,9 +440,7 @@ ctl_item_make_request (const CtlItem *self, GError **error)
     iris_request_set_args (request, (const char *const *) self->args);
   if (self->content_type != NULL)
     iris_request_set_content_type (request, self->content_type);
-  if (self->place != NULL)
-    iris_request_set_place_name (request, self->place);
-  iris_request_set_strict (request, self->strict);
+  ctl_set_hint (request, self->place, self->near, self->strict);
   ctl_terms_apply (&self->terms, request);
   ctl_command_apply (&self->command, request);
 

@@ -13,6 +13,7 @@ typedef struct
 {
   char *service;
   char *place;
+  char *near; /* the number of an item, or a path */
   char *path;
   char *content_type;
   char *payload;        /* as text */

@@ -52,6 +52,7 @@ typedef struct
 {
   char *where; /* --dir or --endpoint; NULL: the usual place */
   char *place; /* --place */
+  char *near;  /* --near: the number of an item, or a path */
   gboolean strict;
   int wait_s; /* --wait */
   gboolean json;
@@ -70,7 +71,7 @@ typedef struct
   const char *arguments; /* for the first line of --help */
   const char *summary;
   const char *description; /* below the options: details and examples */
-  gboolean takes_hints;    /* --place and --strict */
+  gboolean takes_hints;    /* --place, --near and --strict */
   gboolean takes_terms;    /* --delay to --time-to-run */
   gboolean takes_filter;   /* --state to --until */
   gboolean takes_command;  /* --directory to --grace */
@@ -115,3 +116,4 @@ gboolean ctl_parse_time (const char *text, gint64 *ms);
 
 /* Gives a request the hint of the command line. */
 void ctl_hint (const Ctl *ctl, IrisRequest *request);
+void ctl_set_hint (IrisRequest *request, const char *place, const char *near, gboolean strict);

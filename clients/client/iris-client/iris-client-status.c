@@ -203,6 +203,7 @@ iris_client_status_new_from_wire (const IrisWireStatus *status)
   self->kept = status->kept;
   self->kept_ended = status->kept_ended;
   self->damaged = status->damaged;
+  self->held_back = status->held_back;
   self->places = g_ptr_array_new_full (status->n_places,
                                        (GDestroyNotify) iris_client_place_status_unref);
   for (guint i = 0; i < status->n_places; i++)

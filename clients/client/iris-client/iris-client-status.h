@@ -68,6 +68,7 @@ typedef struct
  * @kept: items that it keeps
  * @kept_ended: of those that it keeps, the ones that have ended
  * @damaged: what of the journal could not be read when irisd was started
+ * @held_back: items that wait because as many of their client or service run as may
  * @places: (element-type IrisClientPlaceStatus): the places, by id
  *
  * The state of irisd. Its fields are to be read only.
@@ -94,6 +95,7 @@ typedef struct
   guint64 kept;
   guint64 kept_ended;
   guint64 damaged;
+  guint64 held_back;
   GPtrArray *places;
 } IrisClientStatus;
 

@@ -27,9 +27,9 @@ _irisctl_ask() {
 
 _irisctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands="places services workers status watch send map run cancel submit wait result list show"
+  local commands="places services workers status watch send map run cancel submit wait result list show kick bury drain staff"
   local command options="--help --dir --endpoint --wait"
-  local hints="--place --strict"
+  local hints="--place --near --strict"
   local terms="--delay --at --priority --after --after-how --retries --backoff --time-to-run"
   local filter="--state --service --class --key --since --until"
   local process="--directory --env --clear-env --nice --limit --timeout --grace"
@@ -37,7 +37,7 @@ _irisctl() {
 
   case $previous in
     -d | --dir | -C | --directory) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    -o | --output | -f | --file | --path | -I | --items | -L | --lines)
+    -o | --output | -f | --file | --path | -I | --items | -L | --lines | --near)
       mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     -p | --place)
       mapfile -t COMPREPLY < <(compgen -W "$(_irisctl_ask places 2)" -- "$current"); return ;;
@@ -46,7 +46,7 @@ _irisctl() {
     -c | --class)
       mapfile -t COMPREPLY < <(compgen -W "durable relaxed volatile" -- "$current"); return ;;
     --state)
-      mapfile -t COMPREPLY < <(compgen -W "queued running done failed cancelled open ended" -- "$current")
+      mapfile -t COMPREPLY < <(compgen -W "queued delayed leased running done failed cancelled buried open ended" -- "$current")
       return ;;
     --after-how)
       mapfile -t COMPREPLY < <(compgen -W "all any success" -- "$current"); return ;;
@@ -61,7 +61,7 @@ _irisctl() {
         mapfile -t COMPREPLY < <(compgen -S = -W "cpu memory files file-size core output" -- "$current")
       return ;;
     --hints)
-      mapfile -t COMPREPLY < <(compgen -W "none round-robin by-directory" -- "$current"); return ;;
+      mapfile -t COMPREPLY < <(compgen -W "none round-robin by-directory near" -- "$current"); return ;;
   esac
 
   [ -z "$command" ] || [ "$command" = help ] || options="$options --json --verbose"
@@ -69,13 +69,13 @@ _irisctl() {
     "") options="$options --version $commands help" ;;
     wait) options="$options $filter --timeout --all" ;;
     result) options="$options --timeout" ;;
-    list) options="$options $filter --limit --reverse" ;;
+    list) options="$options $filter --limit --reverse --export" ;;
     cancel) options="$options $filter --all --yes" ;;
     watch) options="$options --interval --count" ;;
     submit)
       options="$options $hints $terms $process --file --path --content-type --stdin --class --key --keep"
-      options="$options --detach --items --lines --as --null --key-prefix --resume --keep-going --in-flight" ;;
-    send) options="$options $hints $terms --file --path" ;;
+      options="$options --detach --bury --items --lines --as --null --key-prefix --resume --keep-going --in-flight" ;;
+    send) options="$options $hints $terms --file --path --parts" ;;
     run) options="$options $hints $terms $process --stdin --at-end" ;;
     map) options="$options $hints $terms --hints --in-flight --output --print" ;;
     help) options="$commands" ;;
