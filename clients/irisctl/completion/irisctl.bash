@@ -37,7 +37,7 @@ _irisctl() {
 
   case $previous in
     -d | --dir | -C | --directory) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    -o | --output | -f | --file | --path | -I | --items | -L | --lines | --near)
+    -o | --output | --export | -f | --file | --path | -I | --items | -L | --lines | --near)
       mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     -p | --place)
       mapfile -t COMPREPLY < <(compgen -W "$(_irisctl_ask places 2)" -- "$current"); return ;;
@@ -55,7 +55,7 @@ _irisctl() {
     --priority)
       mapfile -t COMPREPLY < <(compgen -W "0 1 2 3 4 5 6 7 8 9" -- "$current"); return ;;
     --delay | --at | --after | --retries | --backoff | --time-to-run | --key | --key-prefix | --keep | --since | \
-      --until | --in-flight | --interval | --count | --content-type | --grace) return ;;
+      --reason | --until | --in-flight | --interval | --count | --content-type | --grace) return ;;
     -l | --limit)
       [ "$command" = list ] ||
         mapfile -t COMPREPLY < <(compgen -S = -W "cpu memory files file-size core output" -- "$current")
@@ -72,6 +72,9 @@ _irisctl() {
     list) options="$options $filter --limit --reverse --export" ;;
     cancel) options="$options $filter --all --yes" ;;
     watch) options="$options --interval --count" ;;
+    kick) options="$options --state --count" ;;
+    bury) options="$options --reason" ;;
+    drain) options="$options --refill" ;;
     submit)
       options="$options $hints $terms $process --file --path --content-type --stdin --class --key --keep"
       options="$options --detach --bury --items --lines --as --null --key-prefix --resume --keep-going --in-flight" ;;
@@ -85,7 +88,9 @@ _irisctl() {
     *)
       case $command in
         wait | result | show) options=$(_irisctl_ask list 1 --reverse --limit 100) ;;
-        cancel) options=$(_irisctl_ask list 1 --state open --reverse --limit 100) ;;
+        cancel | bury) options=$(_irisctl_ask list 1 --state open --reverse --limit 100) ;;
+        kick) options=$(_irisctl_ask list 1 --state buried,delayed --reverse --limit 100) ;;
+        drain | staff) options=$(_irisctl_ask places 2) ;;
         send | map | submit)
           if [ "$previous" = "$command" ]; then
             options=$(_irisctl_ask services 1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion of irisctl for fish.
-set -l commands places services workers status watch send map run cancel submit wait result list show help
+set -l commands places services workers status watch send map run cancel submit wait result list show kick bury drain staff help
 
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "places" -d "list the places"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "services" -d "list what irisd can do"
@@ -16,6 +16,10 @@ complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "wait" 
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "result" -d "print the result of a kept item"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "list" -d "list the kept items"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "show" -d "show a kept item"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "kick" -d "have buried or delayed items run"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "bury" -d "set kept items aside"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "drain" -d "have a place take no more"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "staff" -d "change the workers of a place"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "help" -d "show help"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -l version -d "print the version"
 
@@ -27,7 +31,7 @@ complete -c irisctl -n "__fish_seen_subcommand_from $commands" -s j -l json -d "
 complete -c irisctl -n "__fish_seen_subcommand_from $commands" -s v -l verbose -d "say more"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -s p -l place -x \
   -a "(timeout 1 irisctl places 2>/dev/null | awk 'NR > 1 { print \$2 }')" -d "the place to run at"
-complete -c irisctl -n "__fish_seen_subcommand_from send run submit" -l near -r -d "near this item or path"
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l near -r -d "near this item or path"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -s s -l strict -d "there or not at all"
 complete -c irisctl -n "__fish_seen_subcommand_from send map submit" -a \
   "(timeout 1 irisctl services 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "service"
@@ -61,19 +65,25 @@ complete -c irisctl -n "__fish_seen_subcommand_from submit" -l key-prefix -x -d 
 complete -c irisctl -n "__fish_seen_subcommand_from submit" -l resume -d "submit nothing twice"
 complete -c irisctl -n "__fish_seen_subcommand_from submit" -l keep-going -d "go on behind bad lines"
 complete -c irisctl -n "__fish_seen_subcommand_from submit" -l in-flight -x -d "items at once"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -l state -x -a "queued running done failed cancelled open ended" -d "only these"
+complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -l state -x -a "queued delayed leased running done failed cancelled buried open ended" -d "only these"
 complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -l service -x -a "(timeout 1 irisctl services 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "only of this service"
 complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -s c -l class -x -a "durable relaxed" -d "only of this class"
 complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -s k -l key -x -d "only those whose key begins so"
 complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -l since -x -d "accepted then or later"
 complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -l until -x -d "accepted before"
 complete -c irisctl -n "__fish_seen_subcommand_from list" -s n -l limit -x -d "at most so many"
+complete -c irisctl -n "__fish_seen_subcommand_from submit" -s B -l bury -d "set it aside when its last try fails"
+complete -c irisctl -n "__fish_seen_subcommand_from list" -l export -r -d "write them there as they were submitted"
+complete -c irisctl -n "__fish_seen_subcommand_from kick" -l state -x -a "buried delayed" -d "all in that state"
+complete -c irisctl -n "__fish_seen_subcommand_from kick" -s n -l count -x -d "at most so many"
+complete -c irisctl -n "__fish_seen_subcommand_from bury" -s r -l reason -x -d "why"
+complete -c irisctl -n "__fish_seen_subcommand_from drain" -l refill -d "have it take items again"
 complete -c irisctl -n "__fish_seen_subcommand_from list" -s r -l reverse -d "the newest first"
 complete -c irisctl -n "__fish_seen_subcommand_from wait cancel" -s a -l all -d "all that have not ended"
 complete -c irisctl -n "__fish_seen_subcommand_from cancel" -s y -l yes -d "do not ask"
 complete -c irisctl -n "__fish_seen_subcommand_from watch" -s i -l interval -x -d "seconds between two looks"
 complete -c irisctl -n "__fish_seen_subcommand_from watch" -s n -l count -x -d "how many looks"
-complete -c irisctl -n "__fish_seen_subcommand_from wait result show cancel" -f -a \
+complete -c irisctl -n "__fish_seen_subcommand_from wait result show cancel kick bury" -f -a \
   "(timeout 1 irisctl list --reverse --limit 100 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "item"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l delay -x -d "not before so much time has passed"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l at -x -d "not before this time of day"
