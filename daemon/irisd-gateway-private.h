@@ -161,6 +161,7 @@ gboolean irisd_gateway_register (IrisdGateway *self,
                                  IrisdJob *job,
                                  const IrisWireMessage *item,
                                  GError **error);
+IrisdJob *irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **elsewhere);
 gboolean irisd_gateway_stop_depending (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_decision (IrisdGateway *self, IrisdLetter *letter);
 void irisd_gateway_stop_waiting_for_buried (IrisdGateway *self);

@@ -66,7 +66,7 @@ irisd_gateway_register (IrisdGateway *self,
                                         &unknown);
   gboolean decided = ids != NULL && job->terms->dependent.verdict != IRISD_VERDICT_NONE;
   if (known)
-    irisd_after_add (&core->after, job->id);
+    irisd_after_add (&core->after, job->id, job);
   pthread_mutex_unlock (&core->after_lock);
   if (!known)
     {
@@ -76,10 +76,34 @@ irisd_gateway_register (IrisdGateway *self,
                    unknown);
       return FALSE;
     }
+  job->known = TRUE;
   job->stage = ids != NULL ? IRISD_STAGE_AFTER : IRISD_STAGE_HANDED;
   if (decided)
     irisd_mailbox_post (&self->mailbox, &job->terms->decided);
   return TRUE;
+}
+
+/**
+ * irisd_gateway_find_item:
+ * @self: the gateway
+ * @number: of an item
+ * @elsewhere: (out): the mailbox of the gateway that has it, if that is another one
+ *
+ * Whoever has an item notes its end under the lock before it lets go of the job, so what is found
+ * here is there, and stays as long as this gateway does nothing, if it is its own.
+ *
+ * Returns: (nullable): the job, if this gateway has it and it has not ended
+ */
+IrisdJob *
+irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **elsewhere)
+{
+  IrisdCore *core = self->core;
+  pthread_mutex_lock (&core->after_lock);
+  IrisdJob *job = irisd_after_get_owner (&core->after, number);
+  IrisdMailbox *mailbox = job != NULL ? job->mailbox : NULL;
+  pthread_mutex_unlock (&core->after_lock);
+  *elsewhere = mailbox != &self->mailbox ? mailbox : NULL;
+  return mailbox == &self->mailbox ? job : NULL;
 }
 
 /**

@@ -337,7 +337,7 @@ START_TEST (all_any_and_success)
   IrisdDependent all, any, success, spoilt;
   irisd_after_init (&after, 10);
   for (guint64 id = 1; id <= 3; id++)
-    irisd_after_add (&after, id);
+    irisd_after_add (&after, id, NULL);
   ck_assert (come_after (&after, &all, IRIS_WIRE_AFTER_ALL, 1, 2));
   ck_assert (come_after (&after, &any, IRIS_WIRE_AFTER_ANY, 1, 2));
   ck_assert (come_after (&after, &success, IRIS_WIRE_AFTER_SUCCESS, 2, 3));
@@ -368,7 +368,7 @@ START_TEST (what_has_ended_is_remembered_for_a_while)
   IrisdDependent one = { 0 };
   irisd_after_init (&after, 2);
   for (guint64 id = 1; id <= 3; id++)
-    irisd_after_add (&after, id);
+    irisd_after_add (&after, id, NULL);
   irisd_after_end (&after, 1, FALSE);
   ck_assert (come_after (&after, &one, IRIS_WIRE_AFTER_ALL, 1, 0));
   ck_assert_int_eq (one.verdict, IRISD_VERDICT_GO);
@@ -390,9 +390,9 @@ START_TEST (a_cycle_cannot_be_asked_for)
   /* An item cannot name itself or a later one: their ids are not known yet. */
   ck_assert (!come_after (&after, &first, IRIS_WIRE_AFTER_ALL, 1, 0));
   ck_assert (!come_after (&after, &first, IRIS_WIRE_AFTER_ALL, 2, 0));
-  irisd_after_add (&after, 1);
+  irisd_after_add (&after, 1, NULL);
   ck_assert (come_after (&after, &second, IRIS_WIRE_AFTER_ALL, 1, 0));
-  irisd_after_add (&after, 2);
+  irisd_after_add (&after, 2, NULL);
   ck_assert_ptr_eq (irisd_after_end (&after, 1, TRUE), &second);
   irisd_after_clear (&after);
 }
@@ -403,7 +403,7 @@ START_TEST (who_withdraws_is_not_decided)
   IrisdAfter after;
   IrisdDependent one, twice;
   irisd_after_init (&after, 10);
-  irisd_after_add (&after, 1);
+  irisd_after_add (&after, 1, NULL);
   ck_assert (come_after (&after, &one, IRIS_WIRE_AFTER_ALL, 1, 0));
   ck_assert (come_after (&after, &twice, IRIS_WIRE_AFTER_ALL, 1, 1));
   irisd_after_withdraw (&after, &one);
