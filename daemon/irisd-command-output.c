@@ -13,6 +13,7 @@
 #include "irisd-command-output.h"
 
 #include "irisd-command-runner.h"
+#include "irisd-outside.h"
 
 #include <string.h>
 
@@ -82,13 +83,25 @@ irisd_gateway_send_output (IrisdGateway *self, IrisdOutput *output)
   irisd_output_free (output);
 }
 
+static void
+refuse_grant (IrisdGateway *self,
+              const IrisdCaller *caller,
+              const IrisWireMessage *more,
+              guint64 limit)
+{
+  irisd_gateway_refuse_limit (self, caller, more->request_id, "stream-credit", limit,
+                              "an item holds credit for as many bytes of output as it may: grant "
+                              "as much as has come");
+}
+
 /**
  * irisd_gateway_grant:
  * @self: the gateway
  * @caller: who
  * @more: a MORE message
  *
- * Lets an item send more output. An item that has ended needs none, and its client could not know.
+ * Lets an item send more output, or parts of its result. An item that has ended needs none, and its
+ * client could not know.
  */
 void
 irisd_gateway_grant (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *more)
@@ -97,12 +110,16 @@ irisd_gateway_grant (IrisdGateway *self, const IrisdCaller *caller, const IrisWi
   if (job == NULL)
     return;
   guint64 limit = self->core->config->limits.stream_credit;
+  if (job->task != NULL)
+    {
+      if (!irisd_outside_grant (self->core->outside, job, more->grant, limit))
+        refuse_grant (self, caller, more, limit);
+      return;
+    }
   guint64 held = atomic_load_explicit (&job->output_credit, memory_order_relaxed);
   if (more->grant > limit || held > limit - more->grant)
     {
-      irisd_gateway_refuse_limit (self, caller, more->request_id, "stream-credit", limit,
-                                  "an item holds credit for as many bytes of output as it may: "
-                                  "grant as much as has come");
+      refuse_grant (self, caller, more, limit);
       return;
     }
   atomic_fetch_add_explicit (&job->output_credit, more->grant, memory_order_relaxed);

@@ -174,8 +174,8 @@ take_bytes (IrisdCommand *self, IrisdCommandFd which, const guint8 *data, gsize 
     }
 }
 
-/* How much may be read now. Nobody wants the output of a command whose client has gone; it is
- * thrown away, so that the command can go on as without a stream. */
+/* How much may be read now. Nobody wants the output of a command whose client has gone and that is
+ * being ended; it is thrown away, so that the command is not held up at its pipe meanwhile. */
 static gsize
 allowance (IrisdCommand *self)
 {

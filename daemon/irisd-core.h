@@ -6,8 +6,10 @@
 
 #include "irisd-config.h"
 #include "irisd-fair-gate.h"
+#include "irisd-fair-room.h"
 #include "irisd-fair-rules.h"
 #include "irisd-journal.h"
+#include "irisd-near.h"
 #include "irisd-running.h"
 #include "irisd-service.h"
 #include "irisd-waiting-after.h"
@@ -100,8 +102,10 @@ typedef struct
   IrisdFairGate *gates; /* one per place */
   IrisdStaff *staff;    /* which places take items */
   IrisdFairRules rules;
+  IrisdFairRoom room; /* how many run at once */
   pthread_mutex_t after_lock;
   IrisdAfter after; /* under its lock */
+  IrisdNear near;
   IrisdRunning running;
   IrisdPlaceCounters *counters;
   _Alignas(64) _Atomic int phase;

@@ -287,8 +287,12 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
   core->wire_limits = irisd_limits_get_wire (&config->limits);
   irisd_running_init (&core->running);
   irisd_fair_rules_init (&core->rules, &config->client_rule, config->service_rules);
+  irisd_fair_room_init (&core->room, &config->client_rule, config->service_rules,
+                        (gint64) config->limits.aging_ms * 1000);
   pthread_mutex_init (&core->after_lock, NULL);
   irisd_after_init (&core->after, (guint) config->limits.remembered_items);
+  irisd_near_init (&core->near, (guint) config->limits.remembered_places,
+                   (guint) config->limits.remembered_paths);
   atomic_init (&core->next_item, 1);
   raise_file_limit (core);
 
@@ -357,7 +361,9 @@ irisd_daemon_free (IrisdDaemon *self)
   free_places (core);
   irisd_running_clear (&core->running);
   irisd_after_clear (&core->after);
+  irisd_near_clear (&core->near);
   irisd_fair_rules_clear (&core->rules);
+  irisd_fair_room_clear (&core->room);
   pthread_mutex_destroy (&core->after_lock);
   g_free (self->front_endpoint);
   g_free (self->front_tcp_endpoint);

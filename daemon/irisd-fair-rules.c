@@ -254,7 +254,7 @@ irisd_fair_rules_get_count (IrisdFairRules *self)
 /**
  * irisd_fair_rule_set:
  * @self: a rule
- * @key: `items`, `bytes` or `rate`
+ * @key: `items`, `bytes`, `rate` or `concurrency`
  * @value: a number, as text; 0 for no limit
  * @error: return location for a #GError of the domain %IRISD_ERROR
  *
@@ -263,14 +263,16 @@ irisd_fair_rules_get_count (IrisdFairRules *self)
 gboolean
 irisd_fair_rule_set (IrisdFairRule *self, const char *key, const char *value, GError **error)
 {
-  guint64 *field = strcmp (key, "items") == 0   ? &self->items
-                   : strcmp (key, "bytes") == 0 ? &self->bytes
-                   : strcmp (key, "rate") == 0  ? &self->rate
-                                                : NULL;
+  guint64 *field = strcmp (key, "items") == 0         ? &self->items
+                   : strcmp (key, "bytes") == 0       ? &self->bytes
+                   : strcmp (key, "rate") == 0        ? &self->rate
+                   : strcmp (key, "concurrency") == 0 ? &self->concurrency
+                                                      : NULL;
   if (field == NULL)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "there is no limit “%s” of a client or a service: choose items, bytes or rate",
+                   "there is no limit “%s” of a client or a service: choose items, bytes, rate or "
+                   "concurrency",
                    key);
       return FALSE;
     }

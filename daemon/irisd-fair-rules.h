@@ -14,6 +14,7 @@ G_BEGIN_DECLS
  * @items: items in flight
  * @bytes: bytes of payload in flight
  * @rate: items a second, of which as many may come at once
+ * @concurrency: items that run at once; the others wait (irisd-fair-room.h)
  *
  * Limits; 0 for none.
  */
@@ -22,6 +23,7 @@ typedef struct
   guint64 items;
   guint64 bytes;
   guint64 rate;
+  guint64 concurrency;
 } IrisdFairRule;
 
 /**

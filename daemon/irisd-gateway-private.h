@@ -55,7 +55,8 @@ struct _IrisdGateway
   IrisdPeer *nobody;      /* whose items came out of the journal */
 
   GQueue outside_workers; /* worker processes, silent longest first */
-  void *monitor;          /* ZeroMQ's, while there are some */
+  GQueue stream_readers;  /* clients that read what commands write while they run */
+  void *monitor;          /* ZeroMQ's, once there was one of either */
   guint probe_ms;         /* the pause before they are asked again; 0 if there is no reason to */
   gint64 probe_at_us;
 };
@@ -126,6 +127,16 @@ void irisd_gateway_submit_batch (IrisdGateway *self,
                                  const IrisdCaller *caller,
                                  const IrisWireMessage *batch);
 
+/* irisd-near-home.c: where items go. */
+gboolean irisd_gateway_choose_home (IrisdGateway *self,
+                                    const IrisWireMessage *item,
+                                    gint *home,
+                                    gboolean *hinted,
+                                    GError **error);
+void irisd_gateway_pin_hint (const IrisdJob *job, IrisWireMessage *item);
+void irisd_gateway_note_home (IrisdGateway *self, const IrisdJob *job);
+void irisd_gateway_note_place (IrisdGateway *self, const IrisdJob *job);
+
 /* irisd-waiting-flow.c: jobs on their way to the scheduler. */
 void irisd_gateway_advance (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job);
@@ -136,6 +147,13 @@ gint64 irisd_gateway_get_due_us (IrisdGateway *self);
 void irisd_gateway_limit_run (IrisdGateway *self, IrisdLetter *letter);
 gboolean irisd_gateway_try_again (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_end_waiting (IrisdGateway *self);
+void irisd_gateway_go_on (IrisdGateway *self, IrisdJob *job);
+
+/* irisd-fair-seat.c: jobs and how many run at once. */
+gboolean irisd_gateway_take_seat (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_leave_seat (IrisdGateway *self, IrisdJob *job);
+gboolean irisd_gateway_withdraw_seat (IrisdGateway *self, IrisdJob *job);
+IrisdJob *irisd_seat_get_job (IrisdLetter *letter);
 
 /* irisd-waiting-depend.c: jobs that come after others. */
 gboolean irisd_gateway_register (IrisdGateway *self,

@@ -136,9 +136,9 @@ receive_message (IrisdGateway *self)
   return TRUE;
 }
 
-/* As long as one connection has messages, ZeroMQ looks only at every hundredth frame whether another
- * one has some now; behind batches that is thousands of items later. Asking for events has it look
- * at once. */
+/* As long as one connection has messages, ZeroMQ looks only at every hundredth frame whether
+ * another one has some now; behind batches that is thousands of items later. Asking for events has
+ * it look at once. */
 static void
 notice_others (IrisdGateway *self)
 {
@@ -187,6 +187,9 @@ take_letter (IrisdGateway *self, IrisdLetter *letter)
       break;
     case IRISD_LETTER_SLIP:
       irisd_gateway_take_slip (self, irisd_slip_from_letter (letter));
+      break;
+    case IRISD_LETTER_SEAT:
+      irisd_gateway_go_on (self, irisd_seat_get_job (letter));
       break;
     }
 }

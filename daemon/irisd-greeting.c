@@ -6,7 +6,6 @@
  * long as its connection may still be there, because those bytes may still lie in ZeroMQ's pipe: by
  * saying BYE and HELLO in turn nobody gets more credit than one connection is due.
  */
-#include "irisd-command-runner.h"
 #include "irisd-gateway-private.h"
 #include "irisd-outside-gateway.h"
 
@@ -35,10 +34,18 @@ withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
     irisd_gateway_take_back (self, jobs[i]);
 }
 
+/* Nobody reads any more what a streamed command writes, as when a pipe's reader goes: it is ended
+ * like one that is cancelled. What else runs has no use for its client until its end. */
+static void
+stop_stream (IrisdJob *job)
+{
+  if (job->options != NULL && job->options->streamed)
+    irisd_job_cancel (job);
+}
+
 static void
 cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
 {
-  gboolean streams = FALSE;
   g_autoptr (GPtrArray) waited = g_ptr_array_new ();
   withdraw_jobs (self, peer);
   GHashTableIter iter;
@@ -54,7 +61,7 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
         }
       if (!irisd_job_cancel_queued (job))
         {
-          streams |= job->options != NULL && job->options->streamed;
+          stop_stream (job);
           continue;
         }
       irisd_core_add_bytes (self->core, -(gint64) job->charge);
@@ -65,9 +72,6 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
   g_hash_table_remove_all (peer->jobs);
   for (guint i = 0; i < waited->len; i++)
     irisd_gateway_end_job (self, g_ptr_array_index (waited, i));
-  /* Nobody will grant them credit any more. */
-  if (streams)
-    irisd_command_runner_wake (self->core->commands);
 }
 
 /**
@@ -84,6 +88,7 @@ irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there
   irisd_peer_ref (peer);
   atomic_store_explicit (&peer->gone, TRUE, memory_order_relaxed);
   irisd_gateway_dismiss (self, peer);
+  irisd_gateway_unwatch_reader (self, peer);
   cancel_jobs (self, peer);
   while (peer->held.length > 0)
     {

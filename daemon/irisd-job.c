@@ -75,6 +75,8 @@ irisd_job_new (IrisdCore *core,
     self->args = iris_wire_args_dup (&item->args);
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_PATH))
     self->path = iris_wire_string_dup (&item->path);
+  if (iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_PATH))
+    self->near_path = iris_wire_string_dup (&item->near_path);
   if (service->takes_options)
     self->options = irisd_command_options_new (item);
   atomic_init (&self->output_credit, self->options != NULL ? self->options->credit : 0);
@@ -105,11 +107,16 @@ irisd_job_free (IrisdJob *self)
   zmq_msg_close (&self->result.body);
   g_clear_error (&self->result.error);
   irisd_terms_free (self->terms);
+  g_free (self->seat);
   g_strfreev (self->args);
   g_free (self->path);
+  g_free (self->near_path);
   irisd_command_options_free (self->options);
   if (self->task != NULL)
-    irisd_task_unref (self->task);
+    {
+      self->task->letters_for = NULL;
+      irisd_task_unref (self->task);
+    }
   irisd_peer_unref (self->peer);
   g_free (self);
 }

@@ -6,6 +6,7 @@
 
 #include "irisd-command-options.h"
 #include "irisd-core.h"
+#include "irisd-fair-seat.h"
 #include "irisd-mailbox.h"
 #include "irisd-peer.h"
 #include "irisd-waiting-terms.h"
@@ -36,6 +37,8 @@ typedef enum
  * IrisdJobStage:
  * @IRISD_STAGE_HANDED: the scheduler has it, or it has come back
  * @IRISD_STAGE_GATE: it waits at its place's gate, unless a gateway has let it through
+ * @IRISD_STAGE_ROOM: it waits until fewer of its client or service run, unless a letter that lets
+ *   it go on is on the way
  * @IRISD_STAGE_TIME: it waits for a time
  * @IRISD_STAGE_AFTER: it waits for other items
  *
@@ -45,6 +48,7 @@ typedef enum
 {
   IRISD_STAGE_HANDED,
   IRISD_STAGE_GATE,
+  IRISD_STAGE_ROOM,
   IRISD_STAGE_TIME,
   IRISD_STAGE_AFTER,
 } IrisdJobStage;
@@ -96,6 +100,7 @@ struct _IrisdJob
   gsize payload_size;
   char **args;
   char *path;
+  char *near_path;              /* what it is near to, if that is a path */
   IrisdCommandOptions *options; /* of a command that says something */
 
   _Atomic guint64 output_credit; /* bytes of output that may be sent */
@@ -116,6 +121,7 @@ struct _IrisdJob
   gboolean buried;   /* and that is on its way to the journal, or there */
   gboolean away;     /* somebody buried it while the scheduler had it, which it still has */
   IrisdJobStage stage;
+  IrisdSeat *seat;     /* if how many run at once is limited */
   IrisdFairEntry fair; /* while it is in a gate's queue that gate's */
 
   /* Belongs to whoever holds the job: gateway, then worker, then gateway. */

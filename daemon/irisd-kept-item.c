@@ -76,11 +76,12 @@ check_no_after (const IrisWireMessage *item, GError **error)
 static gboolean
 check_no_stream (const IrisWireMessage *item, GError **error)
 {
-  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_STREAM))
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_STREAM)
+      && !iris_wire_message_has (item, IRIS_WIRE_KEY_PARTS))
     return TRUE;
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                        "the output of a kept item is part of its end and cannot be sent as it "
-                       "comes: leave out stream, or send the item as volatile");
+                       "comes: leave out stream and parts, or send the item as volatile");
   return FALSE;
 }
 
@@ -217,6 +218,7 @@ irisd_gateway_keep (IrisdGateway *self,
   g_autoptr (GError) error = NULL;
   IrisWireMessage header = *item;
   header.body = (IrisWireFrame){ 0 };
+  irisd_gateway_pin_hint (job, &header);
   if (!iris_wire_encode (&self->encoder, &header, &error))
     {
       drop_job (self, job);
@@ -229,6 +231,7 @@ irisd_gateway_keep (IrisdGateway *self,
       self->batch->open = TRUE;
     }
   job->id = take_number (self);
+  irisd_gateway_note_home (self, job);
 
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_KEEP, job->peer, job->request_id);
   const IrisWireFrame *frame = &self->encoder.frames[3];
@@ -490,6 +493,7 @@ queue_recovered (IrisdGateway *self, IrisdSlip *slip, const IrisWireMessage *ite
   job->detached = TRUE;
   irisd_job_set_home (job, choose_home (self, item, job->kept), item->strict);
   job->bury = item->bury;
+  irisd_gateway_note_home (self, job);
   irisd_gateway_settle_terms (self, job, item);
   irisd_gateway_register (self, job, NULL, NULL);
   g_hash_table_add (self->orphans, job);

@@ -364,6 +364,22 @@ irisd_leases_find (IrisdLeases *self, IrisdServer *server, guint64 lease)
   return found != NULL ? found->errand : NULL;
 }
 
+/**
+ * irisd_leases_find_server:
+ * @errand: an errand in a book
+ * @lease: (out): the number of its lease
+ *
+ * Returns: (nullable): who has it
+ */
+IrisdServer *
+irisd_leases_find_server (const IrisdErrand *errand, guint64 *lease)
+{
+  if (errand->lease == NULL)
+    return NULL;
+  *lease = errand->lease->number;
+  return errand->lease->server;
+}
+
 /* Ends a lease that the server has answered, and employs it anew. */
 static IrisdErrand *
 settle (IrisdLeases *self, IrisdLease *lease)

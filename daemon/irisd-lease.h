@@ -151,6 +151,7 @@ IrisdErrandState irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, 
 IrisdErrandState irisd_leases_get_state (const IrisdErrand *errand);
 
 IrisdErrand *irisd_leases_find (IrisdLeases *self, IrisdServer *server, guint64 lease);
+IrisdServer *irisd_leases_find_server (const IrisdErrand *errand, guint64 *lease);
 IrisdLeaseEnd irisd_leases_done (IrisdLeases *self,
                                  IrisdServer *server,
                                  guint64 lease,

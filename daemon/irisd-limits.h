@@ -33,6 +33,8 @@ typedef struct
   guint64 max_retries;
   guint64 max_backoff_ms;
   guint64 remembered_items;
+  guint64 remembered_places;
+  guint64 remembered_paths;
   guint64 max_peers;
   guint64 outbox_messages;
   guint64 max_output;

@@ -21,6 +21,7 @@ typedef struct _IrisdLetter IrisdLetter;
  * @IRISD_LETTER_SLIP: a slip to the journal or back from it (irisd-journal.h)
  * @IRISD_LETTER_STARTED: a job with a time to run has begun to run (irisd-waiting-terms.h)
  * @IRISD_LETTER_DECIDED: what a job comes after has ended (irisd-waiting-terms.h)
+ * @IRISD_LETTER_SEAT: a job has room among those that run at once (irisd-fair-seat.h)
  */
 typedef enum
 {
@@ -32,6 +33,7 @@ typedef enum
   IRISD_LETTER_SLIP,
   IRISD_LETTER_STARTED,
   IRISD_LETTER_DECIDED,
+  IRISD_LETTER_SEAT,
 } IrisdLetterKind;
 
 /**

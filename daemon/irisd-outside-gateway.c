@@ -178,6 +178,22 @@ check_code (const IrisWireMessage *fail)
     }
 }
 
+/* A part that is refused is not a lease that has ended. */
+static gboolean
+take_part (IrisdGateway *self,
+           const IrisdCaller *caller,
+           const IrisWireMessage *report,
+           zmq_msg_t *body)
+{
+  if (report->body.size == 0
+      || irisd_outside_part (self->core->outside, caller->peer->outside, report, body))
+    return TRUE;
+  refuse (self, caller, report, IRIS_WIRE_ERROR_TOO_LARGE,
+          "the part is larger than the credit that its lease holds for parts: keep it until PART "
+          "says that there is more");
+  return FALSE;
+}
+
 /* Whether there was such a lease. */
 static gboolean
 take_answer (IrisdOutside *outside,
@@ -220,6 +236,8 @@ irisd_gateway_hear_worker (IrisdGateway *self,
   else if (request->type == IRIS_WIRE_FAIL && !check_code (request))
     refuse (self, caller, request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
             "an item cannot fail with that code: give 8, 12, 14 or 17, or none");
+  else if (request->type == IRIS_WIRE_REPORT && !take_part (self, caller, request, body))
+    return;
   else if (!take_answer (self->core->outside, worker, request, body))
     refuse (self, caller, request, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
             "the lease has ended, or never was yours: the item is somebody else's now, or has its "
@@ -246,6 +264,8 @@ send_lease (IrisdGateway *self, IrisdNotice *notice)
     iris_wire_message_set_boolean (&lease, IRIS_WIRE_KEY_PROGRESS, TRUE);
   iris_wire_message_set_uint (&lease, IRIS_WIRE_KEY_LEASE_MS, self->core->config->limits.lease_ms);
   iris_wire_message_set_uint (&lease, IRIS_WIRE_KEY_ATTEMPT, notice->attempt);
+  if (task->parts)
+    iris_wire_message_set_uint (&lease, IRIS_WIRE_KEY_PARTS, notice->credit);
 
   /* A header that was within max-header by a hair may not be so with what is added to it. */
   g_autoptr (GError) error = NULL;
@@ -319,6 +339,27 @@ pass_report_on (IrisdGateway *self, IrisdNotice *notice)
 }
 
 static void
+pass_part_on (IrisdGateway *self, IrisdNotice *notice)
+{
+  const IrisdJob *job = notice->task->letters_for;
+  IrisWireMessage part;
+  if (job == NULL || job->ended || irisd_peer_is_gone (job->peer))
+    return;
+  iris_wire_message_init (&part, IRIS_WIRE_PART, job->request_id);
+  iris_wire_message_set_uint (&part, IRIS_WIRE_KEY_ATTEMPT, notice->attempt);
+  irisd_gateway_send (self, &job->peer->route, job->peer, &part, &notice->payload);
+}
+
+static void
+send_credit (IrisdGateway *self, IrisdPeer *peer, const guint8 *id, guint64 bytes)
+{
+  IrisWireMessage part;
+  iris_wire_message_init (&part, IRIS_WIRE_PART, id);
+  iris_wire_message_set_uint (&part, IRIS_WIRE_KEY_PARTS, bytes);
+  irisd_gateway_send (self, &peer->route, peer, &part, NULL);
+}
+
+static void
 tell_worker (IrisdGateway *self, IrisdNotice *notice)
 {
   if (notice->worker->peer == NULL)
@@ -331,7 +372,10 @@ tell_worker (IrisdGateway *self, IrisdNotice *notice)
     }
   guint8 id[IRIS_WIRE_ID_SIZE];
   irisd_outside_name_lease (self->core->outside, notice->lease, id);
-  send_stop (self, peer, id, notice->why);
+  if (notice->kind == IRISD_NOTICE_GRANT)
+    send_credit (self, peer, id, notice->credit);
+  else
+    send_stop (self, peer, id, notice->why);
 }
 
 /**
@@ -344,6 +388,8 @@ irisd_gateway_notice (IrisdGateway *self, IrisdNotice *notice)
 {
   if (notice->kind == IRISD_NOTICE_REPORT)
     pass_report_on (self, notice);
+  else if (notice->kind == IRISD_NOTICE_PART)
+    pass_part_on (self, notice);
   else
     tell_worker (self, notice);
   irisd_notice_free (notice);

@@ -25,6 +25,8 @@ void irisd_gateway_answer_workers (IrisdGateway *self,
 void irisd_gateway_watch_connections (IrisdGateway *self);
 void irisd_gateway_unwatch_connections (IrisdGateway *self);
 void irisd_gateway_note_disconnects (IrisdGateway *self);
+void irisd_gateway_watch_reader (IrisdGateway *self, IrisdPeer *peer);
+void irisd_gateway_unwatch_reader (IrisdGateway *self, IrisdPeer *peer);
 void irisd_gateway_mark_heard (IrisdGateway *self, IrisdPeer *peer);
 gint64 irisd_gateway_get_watch_deadline (IrisdGateway *self);
 IrisdPeer **irisd_gateway_list_workers (IrisdGateway *self, guint *n);

@@ -63,7 +63,9 @@ irisd_outside_report (IrisdOutside *self, IrisdOutsideWorker *worker, const Iris
   irisd_outside_lock (self);
   IrisdErrand *errand = irisd_leases_find (self->book, &worker->server,
                                            irisd_outside_read_lease (self, report->request_id));
-  if (errand != NULL && irisd_task_of (errand)->progress)
+  /* A report that is only a part says nothing about how far the item is. */
+  gboolean tells = report->body.size == 0 || report->present != 0;
+  if (errand != NULL && irisd_task_of (errand)->progress && tells)
     keep_report (irisd_task_of (errand), report);
   irisd_outside_unlock (self);
   return errand != NULL;

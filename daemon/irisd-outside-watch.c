@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which of a gateway's worker processes are still there.
+ * Which of a gateway's worker processes, and of those that read a command's output, are still
+ * there.
  *
- * A ROUTER does not tell who has gone; but a message to somebody who has is refused. So all workers
+ * A ROUTER does not tell who has gone; but a message to somebody who has is refused. So all of them
  * are asked when there is reason to: when ZeroMQ's monitor says that some connection of the socket
  * has ended. The monitor does not say whose, and it says so a moment before the ROUTER itself
  * knows, so they are asked a few times, with pauses that double, for about a second. The monitor is
- * opened with the first worker; a gateway without workers does not have one.
+ * opened with the first of them; a gateway that has none does not have one.
  *
  * The monitor's pipe has no high-water mark: an I/O thread that waited for this one could never
  * finish what this one waits for when it closes the monitor. What lies in it is read whenever the
@@ -43,7 +44,7 @@ irisd_gateway_watch_connections (IrisdGateway *self)
     return;
   irisd_log (IRISD_LOG_WARNING,
              "cannot watch connections (%s): a worker process that dies is noticed only when it "
-             "was silent for silence-ms",
+             "was silent for silence-ms, and a client only when its command writes",
              zmq_strerror (errno));
   irisd_gateway_unwatch_connections (self);
 }
@@ -117,9 +118,9 @@ gint64
 irisd_gateway_get_watch_deadline (IrisdGateway *self)
 {
   IrisdOutsideWorker *worker = g_queue_peek_head (&self->outside_workers);
-  if (worker == NULL)
+  gint64 until = worker != NULL ? silence_ends (self, worker) : G_MAXINT64;
+  if (worker == NULL && self->stream_readers.length == 0)
     return G_MAXINT64;
-  gint64 until = silence_ends (self, worker);
   return self->probe_ms > 0 ? MIN (until, self->probe_at_us) : until;
 }
 
@@ -143,11 +144,50 @@ irisd_gateway_list_workers (IrisdGateway *self, guint *n)
   return peers;
 }
 
-static void
-probe_all (IrisdGateway *self)
+/**
+ * irisd_gateway_watch_reader:
+ * @self: the gateway
+ * @peer: a client that reads the output of a command while it runs
+ *
+ * From now on it is noticed when it goes, also if the command writes nothing.
+ */
+void
+irisd_gateway_watch_reader (IrisdGateway *self, IrisdPeer *peer)
 {
-  guint n = 0;
-  g_autofree IrisdPeer **peers = irisd_gateway_list_workers (self, &n);
+  if (peer->reads_streams)
+    return;
+  peer->reads_streams = TRUE;
+  g_queue_push_tail_link (&self->stream_readers, &peer->stream_link);
+  irisd_gateway_watch_connections (self);
+}
+
+/**
+ * irisd_gateway_unwatch_reader:
+ * @self: the gateway
+ * @peer: a client that goes
+ */
+void
+irisd_gateway_unwatch_reader (IrisdGateway *self, IrisdPeer *peer)
+{
+  if (peer->reads_streams)
+    g_queue_unlink (&self->stream_readers, &peer->stream_link);
+  peer->reads_streams = FALSE;
+}
+
+static IrisdPeer **
+list_readers (IrisdGateway *self, guint *n)
+{
+  IrisdPeer **peers = g_new (IrisdPeer *, self->stream_readers.length);
+  *n = 0;
+  for (GList *link = self->stream_readers.head; link != NULL; link = link->next)
+    peers[(*n)++] = irisd_peer_ref (link->data);
+  return peers;
+}
+
+/* Takes the references. */
+static void
+probe (IrisdGateway *self, IrisdPeer **peers, guint n)
+{
   for (guint i = 0; i < n; i++)
     {
       if (!irisd_peer_is_gone (peers[i]) && peers[i]->outbox.count == 0
@@ -155,6 +195,16 @@ probe_all (IrisdGateway *self)
         irisd_gateway_lose (self, peers[i], "it has gone", FALSE);
       irisd_peer_unref (peers[i]);
     }
+}
+
+static void
+probe_all (IrisdGateway *self)
+{
+  guint n = 0;
+  g_autofree IrisdPeer **workers = irisd_gateway_list_workers (self, &n);
+  probe (self, workers, n);
+  g_autofree IrisdPeer **readers = list_readers (self, &n);
+  probe (self, readers, n);
 }
 
 /**
@@ -169,7 +219,7 @@ irisd_gateway_check_workers (IrisdGateway *self, gboolean heard_all)
 {
   if (self->monitor != NULL)
     irisd_gateway_note_disconnects (self);
-  if (self->outside_workers.length == 0)
+  if (self->outside_workers.length + self->stream_readers.length == 0)
     return;
   gint64 now = g_get_monotonic_time ();
   if (self->probe_ms > 0 && now >= self->probe_at_us)

@@ -109,6 +109,8 @@ give (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_dat
   notice->task = irisd_task_ref (task);
   notice->lease = lease;
   notice->attempt = errand->attempts;
+  notice->credit = atomic_load_explicit (&task->job->output_credit, memory_order_relaxed);
+  task->n_leases++;
   zmq_msg_copy (&notice->payload, &task->payload);
   task->job->started_ns = irisd_now_ns ();
   if (task->job->kept != NULL)
@@ -131,6 +133,21 @@ stop (IrisdServer *server, guint64 lease, IrisWireError why, gpointer user_data)
   notice->worker = worker_ref (worker_of (server));
   notice->lease = lease;
   notice->why = why;
+  irisd_mailbox_post (&notice->worker->gateway->mailbox, &notice->letter);
+}
+
+/* If somebody works on it. */
+void
+irisd_outside_tell_credit (IrisdOutside *self, IrisdTask *task, guint64 bytes)
+{
+  guint64 lease;
+  IrisdServer *server = irisd_leases_find_server (&task->errand, &lease);
+  if (server == NULL)
+    return;
+  IrisdNotice *notice = irisd_notice_new (IRISD_NOTICE_GRANT);
+  notice->worker = worker_ref (worker_of (server));
+  notice->lease = lease;
+  notice->credit = bytes;
   irisd_mailbox_post (&notice->worker->gateway->mailbox, &notice->letter);
 }
 

@@ -51,7 +51,11 @@ struct _IrisdTask
   char **args;
   char *path;
   gboolean progress;
+  gboolean parts;
   zmq_msg_t payload; /* under the lock */
+  guint n_leases;    /* under the lock; not begun anew when it is tried again */
+  IrisdJob
+      *letters_for; /* of the job's gateway: whose letters about parts are, NULL once it is gone */
 
   char *result_type; /* belongs to whoever holds the job */
 
@@ -67,12 +71,16 @@ struct _IrisdTask
  * @IRISD_NOTICE_LEASE: the worker has a new lease
  * @IRISD_NOTICE_STOP: the worker has lost a lease
  * @IRISD_NOTICE_REPORT: there is a report about an item
+ * @IRISD_NOTICE_PART: a part of an item's result
+ * @IRISD_NOTICE_GRANT: the worker may send more parts
  */
 typedef enum
 {
   IRISD_NOTICE_LEASE,
   IRISD_NOTICE_STOP,
   IRISD_NOTICE_REPORT,
+  IRISD_NOTICE_PART,
+  IRISD_NOTICE_GRANT,
 } IrisdNoticeKind;
 
 /**
@@ -85,10 +93,11 @@ struct _IrisdNotice
   IrisdLetter letter;
   IrisdNoticeKind kind;
   IrisdOutsideWorker *worker; /* of a lease */
-  IrisdTask *task;            /* of LEASE and REPORT */
+  IrisdTask *task;            /* of LEASE, REPORT and PART */
   guint64 lease;
   guint attempt;
   IrisWireError why;
+  guint64 credit; /* of LEASE and GRANT, for parts */
   zmq_msg_t payload;
 };
 
@@ -128,6 +137,13 @@ gboolean irisd_outside_extend (IrisdOutside *self,
 gboolean irisd_outside_report (IrisdOutside *self,
                                IrisdOutsideWorker *worker,
                                const IrisWireMessage *report);
+
+/* irisd-outside-part.c */
+gboolean irisd_outside_part (IrisdOutside *self,
+                             IrisdOutsideWorker *worker,
+                             const IrisWireMessage *report,
+                             zmq_msg_t *body);
+gboolean irisd_outside_grant (IrisdOutside *self, IrisdJob *job, guint64 bytes, guint64 limit);
 void irisd_outside_name_lease (IrisdOutside *self, guint64 lease, guint8 *id);
 
 /* For the front door, which keeps the time, and for the main thread. */

@@ -45,6 +45,7 @@ irisd_peer_new (const IrisdRoute *route)
   self->jobs = g_hash_table_new (id_hash, id_equal);
   self->age_link.data = self;
   self->backlog_link.data = self;
+  self->stream_link.data = self;
   g_queue_init (&self->held);
   g_queue_init (&self->dues);
   return self;

@@ -40,6 +40,8 @@ struct _IrisdPeer
   GList age_link;  /* in the table's list, least recently heard first */
   GList backlog_link;
   IrisdOutsideWorker *outside; /* if it said READY */
+  gboolean reads_streams;      /* is in the gateway's list of those that are watched for that */
+  GList stream_link;
   IrisdRoute route;
 };
 

@@ -91,6 +91,7 @@ irisd_status_encode (IrisdCore *core, GError **error)
   status->pid = (guint32) getpid ();
   status->uptime_ms = (guint64) (g_get_monotonic_time () - core->started_us) / 1000;
   status->draining = irisd_core_get_phase (core) != IRISD_PHASE_SERVING;
+  status->held_back = irisd_fair_room_get_n_waiting (&core->room);
   add_journal (status, core->journal);
   for (guint i = 0; i < core->n_gateways; i++)
     add_gateway (status, irisd_gateway_get_counters (core->gateways[i]));

@@ -3,8 +3,7 @@
  * A gateway's items on their way in: judged against service, place and credit, and queued.
  */
 #include "irisd-gateway-private.h"
-#include "irisd-outside.h"
-#include "irisd-staff.h"
+#include "irisd-outside-gateway.h"
 #include "irisd-text.h"
 
 /* When a refused client may try again. Its own acknowledgements free its credit sooner. */
@@ -106,60 +105,6 @@ find_service (IrisdGateway *self, const IrisWireMessage *item, GError **error)
   return service;
 }
 
-/* What was meant for a drained place goes to another one, if it may. */
-static gboolean
-leave_drained (IrisdGateway *self, const IrisWireMessage *item, gint *home, GError **error)
-{
-  if (!item->strict)
-    {
-      *home = irisd_staff_choose_other (self->core->staff, *home);
-      return TRUE;
-    }
-  g_set_error (
-      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-      "place %d is drained and takes no items: name another one, leave out strict, or have "
-      "it refilled",
-      *home);
-  return FALSE;
-}
-
-/* Where an item goes: where its hint says; else to the place whose socket it came by; else to the
- * place whose turn it is. */
-static gboolean
-choose_home (IrisdGateway *self,
-             const IrisWireMessage *item,
-             gint *home,
-             gboolean *hinted,
-             GError **error)
-{
-  IrisdCore *core = self->core;
-  gboolean named = iris_wire_message_has (item, IRIS_WIRE_KEY_HINT) && item->hint != IRIS_PLACE_ANY;
-  *hinted = named || self->place != IRISD_FRONT;
-  if (named && (item->hint < 0 || (guint) item->hint >= core->n_places))
-    {
-      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_PLACE,
-                   "there is no place %d: this irisd has the places 0 to %u", item->hint,
-                   core->n_places - 1);
-      return FALSE;
-    }
-  if (item->strict && !*hinted)
-    {
-      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "a strict item has to name its place");
-      return FALSE;
-    }
-  if (item->strict && !core->placed && core->n_places > 1)
-    {
-      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                   "the scheduler “%s” knows no places, so it cannot be strict about one: start "
-                   "irisd with --scheduler places",
-                   irisd_config_scheduler_name (core->config->scheduler));
-      return FALSE;
-    }
-  *home = named ? item->hint : self->place != IRISD_FRONT ? self->place : irisd_front_deal (self);
-  return !irisd_staff_is_drained (core->staff, *home) || leave_drained (self, item, home, error);
-}
-
 /* An option that is not heeded would be a limit that does not bite. */
 static gboolean
 check_options (IrisdGateway *self,
@@ -173,12 +118,12 @@ check_options (IrisdGateway *self,
                  "the service “%s” is part of irisd and not a program: directory, environment, "
                  "limits and streamed output are for the service “command”",
                  service->name);
-  else if (item->stream > most)
+  else if (MAX (item->stream, item->parts) > most)
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                  "the item grants credit for %" G_GUINT64_FORMAT " bytes of output and may hold "
                  "%" G_GUINT64_FORMAT
                  ": grant less and send MORE, or raise stream-credit in irisd's configuration",
-                 item->stream, most);
+                 MAX (item->stream, item->parts), most);
   else
     return TRUE;
   return FALSE;
@@ -262,6 +207,8 @@ enter_item (IrisdGateway *self, IrisdJob *job, gboolean hinted)
                && job->payload_size == job->inline_size;
   g_hash_table_insert (peer->jobs, job->request_id, job);
   irisd_peer_add_bytes (peer, (gint64) job->charge);
+  if ((job->options != NULL && job->options->streamed) || (job->task != NULL && job->task->parts))
+    irisd_gateway_watch_reader (self, peer);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
   if (hinted)
     atomic_fetch_add_explicit (&self->core->counters[job->home].hinted, 1, memory_order_relaxed);
@@ -294,6 +241,7 @@ start_item (IrisdGateway *self,
       return FALSE;
     }
   enter_item (self, job, hinted);
+  irisd_gateway_note_home (self, job);
   irisd_count (&self->counters.accepted, 1);
   if (job->stage != IRISD_STAGE_AFTER)
     irisd_gateway_advance (self, job);
@@ -350,7 +298,7 @@ try_item (IrisdGateway *self,
       || !check_options (self, service, item, &error)
       || !check_permission (self, caller, service, item, &error)
       || !check_terms (self, service, item, &error)
-      || !choose_home (self, item, &home, &hinted, &error)
+      || !irisd_gateway_choose_home (self, item, &home, &hinted, &error)
       || !irisd_gateway_check_keeping (self, item, &error))
     {
       irisd_gateway_refuse (self, caller, item->request_id, error);

@@ -47,6 +47,9 @@ irisd_outside_adopt (IrisdJob *job, const IrisWireMessage *item, gint place)
   self->args = g_steal_pointer (&job->args);
   self->path = g_steal_pointer (&job->path);
   self->progress = item->progress;
+  self->parts = iris_wire_message_has (item, IRIS_WIRE_KEY_PARTS);
+  self->letters_for = job;
+  atomic_store_explicit (&job->output_credit, item->parts, memory_order_relaxed);
   job->result.bytes = item->body.size;
   take_payload (self, job);
   job->task = self;

@@ -2,9 +2,10 @@
  *
  * A gateway's jobs on their way to the scheduler, and back to it when they are tried again.
  *
- * An accepted job passes three stages, each of which may be empty: what it comes after (a record
- * that all gateways share, under its lock), its time (this gateway's own), and the gate of its home
- * (which all gateways share, under its lock). A plain job has only the gate. Then the scheduler has
+ * An accepted job passes four stages, each of which may be empty: what it comes after (a record
+ * that all gateways share, under its lock), its time (this gateway's own), room among those of its
+ * client and service that run at once, and the gate of its home (which all gateways share, each
+ * under its lock). A plain job has only the gate. Then the scheduler has
  * it. A job that failed and may be tried again begins anew, with a pause for its time.
  *
  * Whoever holds a job that waits: its gateway, except at the gate, through which another gateway
@@ -97,7 +98,8 @@ wait_for_time (IrisdGateway *self, IrisdJob *job)
     {
       if (job->kept != NULL)
         irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_QUEUED);
-      enter_gate (self, job);
+      if (irisd_gateway_take_seat (self, job))
+        enter_gate (self, job);
       return;
     }
   job->stage = IRISD_STAGE_TIME;
@@ -139,6 +141,26 @@ irisd_gateway_advance (IrisdGateway *self, IrisdJob *job)
 }
 
 /**
+ * irisd_gateway_go_on:
+ * @self: the gateway
+ * @job: (transfer full): a job that has room now, of which it could not be withdrawn any more
+ *
+ * Sends it on to its gate, unless it was cancelled or given up meanwhile.
+ */
+void
+irisd_gateway_go_on (IrisdGateway *self, IrisdJob *job)
+{
+  job->stage = IRISD_STAGE_HANDED;
+  if (job->ended || irisd_job_get_state (job) != IRISD_JOB_QUEUED
+      || (job->kept == NULL && irisd_peer_is_gone (job->peer)))
+    irisd_gateway_take_back (self, job);
+  else if (irisd_gateway_get_phase (self) >= IRISD_PHASE_STOPPING)
+    fail_waiting (self, job);
+  else
+    enter_gate (self, job);
+}
+
+/**
  * irisd_gateway_withdraw:
  * @self: the gateway
  * @job: a job of it that has not come back
@@ -153,6 +175,9 @@ irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job)
     {
     case IRISD_STAGE_GATE:
       withdrawn = irisd_fair_gate_withdraw (&self->core->gates[job->home], &job->fair);
+      break;
+    case IRISD_STAGE_ROOM:
+      withdrawn = irisd_gateway_withdraw_seat (self, job);
       break;
     case IRISD_STAGE_TIME:
       withdrawn = irisd_waiting_remove (&self->waiting, &job->terms->waiter);
@@ -179,6 +204,8 @@ void
 irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job)
 {
   job->stage = IRISD_STAGE_HANDED;
+  irisd_gateway_note_place (self, job);
+  irisd_gateway_leave_seat (self, job);
   if (job->task == NULL)
     {
       IrisdRoom *room = &self->room[job->home];

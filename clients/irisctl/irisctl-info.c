@@ -168,6 +168,7 @@ status_json (const IrisClientStatus *status)
   ctl_json_string (builder, "journal_says", status->journal_says);
   ctl_json_int (builder, "kept", (gint64) status->kept);
   ctl_json_int (builder, "damaged", (gint64) status->damaged);
+  ctl_json_int (builder, "held_back", (gint64) status->held_back);
   json_builder_set_member_name (builder, "places");
   json_builder_begin_array (builder);
   for (guint i = 0; i < status->places->len; i++)
@@ -216,6 +217,9 @@ status_text (const IrisClientStatus *status)
     g_print ("journal %s%s%s; items kept: %" G_GUINT64_FORMAT "; damaged: %" G_GUINT64_FORMAT "\n",
              status->journal, *status->journal_says != '\0' ? ": " : "", status->journal_says,
              status->kept, status->damaged);
+  if (status->held_back > 0)
+    g_print ("%" G_GUINT64_FORMAT " items wait for others of their client or service to end\n",
+             status->held_back);
   g_print ("\n");
   for (guint i = 0; i < status->places->len; i++)
     {

@@ -28,6 +28,7 @@ typedef enum
   HINTS_NONE,
   HINTS_ROUND_ROBIN,
   HINTS_BY_DIRECTORY,
+  HINTS_NEAR, /* where the file was last worked on */
 } Hints;
 
 static int in_flight_max = DEFAULT_IN_FLIGHT;
@@ -242,6 +243,8 @@ map_submit (Map *self, char *path)
   iris_request_set_path (file->request, absolute);
   if (place >= 0)
     iris_request_set_place (file->request, place);
+  else if (self->hints == HINTS_NEAR && self->only_place < 0)
+    iris_request_set_near_path (file->request, absolute);
   ctl_terms_apply (&self->ctl->terms, file->request);
   iris_request_set_strict (file->request, self->ctl->strict && place >= 0);
   ctl_tally_hint (&self->tally, place);
@@ -304,7 +307,7 @@ map_report (Map *self, gdouble seconds)
 static int
 parse_hints (Hints *hints)
 {
-  static const char *const names[] = { "none", "round-robin", "by-directory" };
+  static const char *const names[] = { "none", "round-robin", "by-directory", "near" };
 
   *hints = HINTS_ROUND_ROBIN;
   for (guint i = 0; hints_name != NULL && i < G_N_ELEMENTS (names); i++)
@@ -316,8 +319,8 @@ parse_hints (Hints *hints)
 
   return hints_name == NULL ? CTL_OK
                             : ctl_fail (CTL_USAGE,
-                                        "map: --hints takes none, round-robin or by-directory, "
-                                        "not “%s”",
+                                        "map: --hints takes none, round-robin, by-directory or "
+                                        "near, not “%s”",
                                         hints_name);
 }
 

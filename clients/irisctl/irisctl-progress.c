@@ -52,6 +52,62 @@ ctl_progress_format (guint64 done, guint64 total, gboolean known, gdouble second
   return g_string_free (bar, FALSE);
 }
 
+/* A worker's words must not move the cursor. */
+static char *
+plain_note (const char *note, int columns)
+{
+  GString *text = g_string_new (NULL);
+
+  for (const char *at = note; *at != '\0' && columns > 0; at = g_utf8_next_char (at))
+    {
+      gunichar c = g_utf8_get_char (at);
+
+      columns -= g_unichar_iswide (c) ? 2 : 1;
+      if (columns >= 0)
+        g_string_append_unichar (text, g_unichar_isprint (c) ? c : ' ');
+    }
+
+  return g_string_free (text, FALSE);
+}
+
+char *
+ctl_progress_format_item (gdouble fraction, const char *note, int columns)
+{
+  GString *bar = g_string_new (NULL);
+  g_autofree char *plain = NULL;
+
+  if (fraction >= 0 && columns >= MIN_COLUMNS)
+    {
+      int width = MIN (columns / 2, BAR_MAX), filled = (int) (MIN (fraction, 1.0) * width);
+
+      g_string_append_c (bar, '[');
+      for (int i = 0; i < width; i++)
+        g_string_append_c (bar, i < filled ? '#' : '.');
+      g_string_append_c (bar, ']');
+    }
+  if (fraction >= 0)
+    g_string_append_printf (bar, "%s%.0f %%", bar->len > 0 ? " " : "", fraction * 100);
+  if (note != NULL)
+    {
+      plain = plain_note (note, columns > 0 ? columns - (int) bar->len - 2 : G_MAXINT);
+      g_string_append_printf (bar, "%s%s", bar->len > 0 ? " " : "", plain);
+    }
+
+  return g_string_free (bar, FALSE);
+}
+
+void
+ctl_progress_show (CtlProgress *self, gdouble fraction, const char *note)
+{
+  g_autofree char *text = NULL;
+
+  if (!self->shown)
+    return;
+  text = ctl_progress_format_item (fraction, note, terminal_columns ());
+  fprintf (stderr, "\r%s\033[K", text);
+  fflush (stderr);
+}
+
 void
 ctl_progress_update (CtlProgress *self, guint64 done, guint64 total, gboolean known)
 {

@@ -18,9 +18,13 @@ void ctl_progress_begin (CtlProgress *self);
 /* @known: whether @total is final, or only what was found so far. */
 void ctl_progress_update (CtlProgress *self, guint64 done, guint64 total, gboolean known);
 
+/* Of one item: @fraction is below 0 if that is not known; @note may be NULL. */
+void ctl_progress_show (CtlProgress *self, gdouble fraction, const char *note);
+
 /* Wipes the bar. */
 void ctl_progress_end (CtlProgress *self);
 
 /* The bar as text, without the control characters; @columns is the width of the terminal. */
 char *
 ctl_progress_format (guint64 done, guint64 total, gboolean known, gdouble seconds, int columns);
+char *ctl_progress_format_item (gdouble fraction, const char *note, int columns);

@@ -2,6 +2,7 @@
  *
  * irisctl send, submit, cancel: single items.
  */
+#include "irisctl-follow.h"
 #include "irisctl-items.h"
 #include "irisctl-json.h"
 #include "irisctl-kept.h"
@@ -48,15 +49,20 @@ IrisResult *
 ctl_submit (Ctl *ctl, IrisRequest *request, GError **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
+  GAsyncResult *ending;
 
   ctl_terms_apply (&ctl->terms, request);
+  ctl_follow_begin (ctl, request);
   if (ctl->verbose)
     iris_request_set_accepted_func (request, tell_accepted, NULL, NULL);
   iris_client_submit_async (ctl->client, request, ctl->cancellable, ctl_take_result, &result);
   if (ctl->verbose && iris_request_get_id (request) != NULL)
     g_printerr ("irisctl: item %s\n", iris_request_get_id (request));
 
-  return iris_client_submit_finish (ctl->client, ctl_wait (&result), error);
+  ending = ctl_wait (&result);
+  ctl_follow_end ();
+
+  return iris_client_submit_finish (ctl->client, ending, error);
 }
 
 static const char *
@@ -175,6 +181,9 @@ run_send (Ctl *ctl, int argc, char **argv)
   if (argc < 2 || argc > 3)
     return ctl_fail (CTL_USAGE, "send takes a service and at most one payload; see irisctl send "
                                 "--help");
+  status = ctl_follow_check (ctl);
+  if (status != CTL_OK)
+    return status;
   request = build_send (ctl, argc, argv, &error);
   if (error != NULL)
     return ctl_fail (CTL_FAILED, "%s", error->message);
@@ -183,6 +192,9 @@ run_send (Ctl *ctl, int argc, char **argv)
     return status;
 
   result = ctl_submit (ctl, request, &error);
+  status = ctl_follow_status ();
+  if (status != CTL_OK)
+    return status;
 
   return result != NULL ? show_result (ctl, result) : ctl_fail_with (error);
 }
@@ -191,6 +203,8 @@ static const GOptionEntry send_entries[] = {
   { "file", 'f', 0, G_OPTION_ARG_FILENAME, &payload_file, "Send the content of this file", "FILE" },
   { "path", 0, 0, G_OPTION_ARG_FILENAME, &path_argument,
     "Let irisd read this file (sha256, wordcount)", "FILE" },
+  { "parts", 0, 0, G_OPTION_ARG_NONE, &ctl_follow_parts,
+    "Print parts of the result as a worker process gives them", NULL },
   { NULL },
 };
 
@@ -203,7 +217,8 @@ const CtlCommand ctl_send = {
                  "  irisctl send sha256 --path /etc/os-release\n"
                  "  irisctl send wordcount - < README.md\n"
                  "  irisctl send echo hello --place l2:1 --strict\n"
-                 "  irisctl send echo tea --delay 4m\n",
+                 "  irisctl send echo tea --delay 4m\n"
+                 "  irisctl send render --path /srv/scene --parts > picture\n",
   .takes_hints = TRUE,
   .takes_terms = TRUE,
   .entries = send_entries,

@@ -53,6 +53,7 @@ ctl_exit_status (const GError *error)
     case IRIS_CLIENT_ERROR_NO_SUCH_ITEM:
     case IRIS_CLIENT_ERROR_BAD_ARGUMENT:
     case IRIS_CLIENT_ERROR_UNKNOWN_DEPENDENCY:
+    case IRIS_CLIENT_ERROR_NOT_REMEMBERED:
       return CTL_USAGE;
     default:
       return CTL_FAILED;
@@ -112,8 +113,19 @@ ctl_connect (Ctl *ctl)
 void
 ctl_hint (const Ctl *ctl, IrisRequest *request)
 {
+  guint64 item;
+
   if (ctl->place != NULL)
     iris_request_set_place_name (request, ctl->place);
+  else if (ctl->near != NULL
+           && g_ascii_string_to_unsigned (ctl->near, 10, 1, G_MAXUINT64, &item, NULL))
+    iris_request_set_near_item (request, item);
+  else if (ctl->near != NULL)
+    {
+      g_autofree char *absolute = g_canonicalize_filename (ctl->near, NULL);
+
+      iris_request_set_near_path (request, absolute);
+    }
   iris_request_set_strict (request, ctl->strict);
 }
 
@@ -146,6 +158,7 @@ ctl_clear (Ctl *ctl)
 {
   g_free (ctl->where);
   g_free (ctl->place);
+  g_free (ctl->near);
   ctl_terms_clear (&ctl->terms);
   g_clear_object (&ctl->client);
   g_clear_object (&ctl->cancellable);
@@ -171,6 +184,8 @@ command_context (const CtlCommand *command, Ctl *ctl)
   const GOptionEntry hints[] = {
     { "place", 'p', 0, G_OPTION_ARG_STRING, &ctl->place, "The place to run at: its name or its id",
       "PLACE" },
+    { "near", 0, 0, G_OPTION_ARG_FILENAME, &ctl->near,
+      "Run where this item ran (its number) or this path was last worked on", "ITEM|PATH" },
     { "strict", 's', 0, G_OPTION_ARG_NONE, &ctl->strict, "Run there or not at all", NULL },
     { NULL },
   };
@@ -186,6 +201,23 @@ command_context (const CtlCommand *command, Ctl *ctl)
     g_option_context_set_description (context, command->description);
 
   return context;
+}
+
+/* CTL_OK, or CTL_USAGE after printing why not. */
+static int
+check_hints (const Ctl *ctl, const CtlCommand *command)
+{
+  if (ctl->near != NULL && ctl->place != NULL)
+    return ctl_fail (CTL_USAGE, "%s: give one of --place and --near", command->name);
+  if (ctl->near != NULL && *ctl->near == '\0')
+    return ctl_fail (CTL_USAGE, "%s: --near takes the number of an item or a path", command->name);
+  if (ctl->near != NULL && command == &ctl_map)
+    return ctl_fail (CTL_USAGE, "map: each file is near itself with --hints near; --near is for "
+                                "single items");
+  if (ctl->strict && ctl->place == NULL && ctl->near == NULL && command != &ctl_map)
+    return ctl_fail (CTL_USAGE, "%s: --strict needs --place or --near", command->name);
+
+  return CTL_OK;
 }
 
 static int
@@ -208,8 +240,8 @@ run_command (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
   if (ctl->wait_s < 0 || ctl->wait_s > CTL_MAX_WAIT_S)
     return ctl_fail (CTL_USAGE, "--wait takes 0 to %d seconds, not %d", CTL_MAX_WAIT_S,
                      ctl->wait_s);
-  if (ctl->strict && ctl->place == NULL && command != &ctl_map)
-    return ctl_fail (CTL_USAGE, "%s: --strict needs --place", command->name);
+  if (check_hints (ctl, command) != CTL_OK)
+    return CTL_USAGE;
 
   if (ctl_terms_check (&ctl->terms, command->name) != CTL_OK)
     return CTL_USAGE;

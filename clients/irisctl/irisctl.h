@@ -32,6 +32,7 @@ typedef struct
 {
   char *where; /* --dir or --endpoint; NULL: the usual place */
   char *place; /* --place */
+  char *near;  /* --near: the number of an item, or a path */
   gboolean strict;
   int wait_s; /* --wait */
   gboolean json;
@@ -48,7 +49,7 @@ typedef struct
   const char *arguments; /* for the first line of --help */
   const char *summary;
   const char *description; /* below the options: details and examples */
-  gboolean takes_hints;    /* --place and --strict */
+  gboolean takes_hints;    /* --place, --near and --strict */
   gboolean takes_terms;    /* --delay to --time-to-run */
   const GOptionEntry *entries;
   int (*run) (Ctl *ctl, int argc, char **argv);

@@ -75,6 +75,9 @@ static const struct
   [IRIS_WIRE_ERROR_BURIED] = { "buried",
                                "the item was set aside and has no end; kick it to have it "
                                "run again" },
+  [IRIS_WIRE_ERROR_NOT_REMEMBERED] = { "not-remembered",
+                                       "it is not known where that item or path was last; name a "
+                                       "place, or do not be strict" },
 };
 
 /* The row of a code; the first one where the code has no meaning. */

@@ -50,6 +50,8 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_RAN_TOO_LONG: `ran-too-long`: the item ran longer than its time to run
  * @IRIS_WIRE_ERROR_BURIED: `buried`: the item was set aside, and has no end until it is kicked or
  * cancelled
+ * @IRIS_WIRE_ERROR_NOT_REMEMBERED: `not-remembered`: it is not known any more where that item or
+ * path was
  *
  * Numbers never change their meaning and are never used again.
  *
@@ -86,6 +88,7 @@ typedef enum
   IRIS_WIRE_ERROR_DEPENDENCY_FAILED = 23,
   IRIS_WIRE_ERROR_RAN_TOO_LONG = 24,
   IRIS_WIRE_ERROR_BURIED = 29,
+  IRIS_WIRE_ERROR_NOT_REMEMBERED = 30,
 } IrisWireError;
 
 /**
@@ -93,7 +96,7 @@ typedef enum
  *
  * The codes are among 1 to this one; some in between have no meaning yet.
  */
-#define IRIS_WIRE_N_ERRORS 29
+#define IRIS_WIRE_N_ERRORS 30
 
 IRIS_AVAILABLE_IN_ALL
 GQuark iris_wire_error_quark (void);

@@ -98,6 +98,10 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_WORKERS] = UINT32 (workers, "workers", 1, G_MAXUINT32),
   [IRIS_WIRE_KEY_PAYLOAD] = OTHER (BOOLEAN, payload, "payload"),
   [IRIS_WIRE_KEY_DRAINED] = OTHER (BOOLEAN, drained, "drained"),
+  [IRIS_WIRE_KEY_HINT_NAME] = OTHER (STRING, hint_name, "hint-name"),
+  [IRIS_WIRE_KEY_NEAR_ITEM] = UINT64 (near_item, "near-item"),
+  [IRIS_WIRE_KEY_NEAR_PATH] = OTHER (RAW, near_path, "near-path"),
+  [IRIS_WIRE_KEY_PARTS] = UINT64 (parts, "parts"),
 };
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
@@ -105,10 +109,11 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define WAITING_KEYS                                                                 \
   (K (DELAY_MS) | K (AT_MS) | K (PRIORITY) | K (AFTER) | K (AFTER_HOW) | K (RETRIES) \
    | K (BACKOFF_MS) | K (TIME_TO_RUN_MS))
+#define NEAR_KEYS (K (HINT_NAME) | K (NEAR_ITEM) | K (NEAR_PATH))
 #define KEEP_KEYS (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY))
 #define ITEM_KEYS                                                                           \
   (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET) \
-   | KEEP_KEYS | WAITING_KEYS)
+   | NEAR_KEYS | KEEP_KEYS | WAITING_KEYS)
 #define COMMAND_KEYS                                                                            \
   (K (STREAM) | K (DIRECTORY) | K (ENVIRONMENT) | K (CLEAR_ENVIRONMENT) | K (NICE) | K (LIMITS) \
    | K (TIME_LIMIT_MS) | K (GRACE_MS))
@@ -131,8 +136,8 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_HELLO)] = { "HELLO", VERSION_KEYS | K (FEATURES) | K (NAME), VERSION_KEYS,
                                FALSE },
   [SLOT (IRIS_WIRE_MAP)] = { "MAP", 0, 0, FALSE },
-  [SLOT (IRIS_WIRE_SUBMIT)] = { "SUBMIT", ITEM_KEYS | COMMAND_KEYS | K (PROGRESS), K (SERVICE),
-                                TRUE },
+  [SLOT (IRIS_WIRE_SUBMIT)] = { "SUBMIT", ITEM_KEYS | COMMAND_KEYS | K (PROGRESS) | K (PARTS),
+                                K (SERVICE), TRUE },
   [SLOT (IRIS_WIRE_BATCH)] = { "BATCH", K (QUIET), 0, TRUE },
   [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (COUNT), K (COUNT), FALSE },
   [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE) | K (ITEM), 0, FALSE },
@@ -152,7 +157,7 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_DONE)] = { "DONE", K (CONTENT_TYPE), 0, TRUE },
   [SLOT (IRIS_WIRE_FAIL)] = { "FAIL", K (SENTENCE) | K (CODE) | K (AGAIN), K (SENTENCE), FALSE },
   [SLOT (IRIS_WIRE_EXTEND)] = { "EXTEND", K (LEASE_MS), 0, FALSE },
-  [SLOT (IRIS_WIRE_REPORT)] = { "REPORT", REPORT_KEYS, 0, FALSE },
+  [SLOT (IRIS_WIRE_REPORT)] = { "REPORT", REPORT_KEYS, 0, TRUE },
   [SLOT (IRIS_WIRE_WORKERS)] = { "WORKERS", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_WELCOME)] = { "WELCOME", WELCOME_KEYS | K (FEATURES) | K (NAME) | K (MAX_BATCH),
                                  WELCOME_KEYS, FALSE },
@@ -175,8 +180,10 @@ static const IrisWireTypeInfo types[128] = {
                               FALSE },
   [SLOT (IRIS_WIRE_OUTPUT)] = { "OUTPUT", K (CHANNEL), K (CHANNEL), TRUE },
   [SLOT (IRIS_WIRE_PROGRESS)] = { "PROGRESS", REPORT_KEYS, 0, FALSE },
+  [SLOT (IRIS_WIRE_PART)] = { "PART", K (ATTEMPT) | K (PARTS), 0, TRUE },
   [SLOT (IRIS_WIRE_LEASE)] = { "LEASE",
-                               LEASE_KEYS | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (PROGRESS),
+                               LEASE_KEYS | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (PROGRESS)
+                                   | K (PARTS),
                                LEASE_KEYS, TRUE },
   [SLOT (IRIS_WIRE_STOP)] = { "STOP", ERROR_KEYS, ERROR_KEYS, FALSE },
   [SLOT (IRIS_WIRE_ENROLLED)] = { "ENROLLED", ENROLLED_KEYS, ENROLLED_KEYS, FALSE },

@@ -27,7 +27,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_BURY: sets a kept item that waits aside; answered by CHANGED
  * @IRIS_WIRE_DRAIN: a place takes no more items, or takes some again; answered by CHANGED
  * @IRIS_WIRE_STAFF: how many workers of a place take part; answered by CHANGED
- * @IRIS_WIRE_MORE: lets an item send more output; not answered
+ * @IRIS_WIRE_MORE: lets an item send more output, or more parts; not answered
  * @IRIS_WIRE_READY: a worker says what it serves; answered by ENROLLED
  * @IRIS_WIRE_DONE: a worker gives a leased item's result; not answered
  * @IRIS_WIRE_FAIL: a worker could not do a leased item; not answered
@@ -50,6 +50,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_BUSY: refuses an item for now
  * @IRIS_WIRE_OUTPUT: a part of what a running command writes
  * @IRIS_WIRE_PROGRESS: how far an item is
+ * @IRIS_WIRE_PART: a part of an item's result, before it has ended; to a worker process: send more
  * @IRIS_WIRE_LEASE: gives an item to a worker process for a while
  * @IRIS_WIRE_STOP: takes a lease back from a worker process
  * @IRIS_WIRE_ENROLLED: answers READY
@@ -101,6 +102,7 @@ typedef enum
   IRIS_WIRE_BUSY = 0x92,
   IRIS_WIRE_OUTPUT = 0x93,
   IRIS_WIRE_PROGRESS = 0x94,
+  IRIS_WIRE_PART = 0x95,
   IRIS_WIRE_LEASE = 0xa0,
   IRIS_WIRE_STOP = 0xa1,
   IRIS_WIRE_ENROLLED = 0xa2,
@@ -190,6 +192,10 @@ typedef enum
   IRIS_WIRE_KEY_WORKERS = 101,
   IRIS_WIRE_KEY_PAYLOAD = 102,
   IRIS_WIRE_KEY_DRAINED = 103,
+  IRIS_WIRE_KEY_HINT_NAME = 110,
+  IRIS_WIRE_KEY_NEAR_ITEM = 111,
+  IRIS_WIRE_KEY_NEAR_PATH = 112,
+  IRIS_WIRE_KEY_PARTS = 113,
 } IrisWireKey;
 
 /**

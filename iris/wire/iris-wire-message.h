@@ -151,6 +151,10 @@ typedef struct
  * @workers: key 101, how many workers
  * @payload: key 102, the item as it was submitted is wanted, or told
  * @drained: key 103, the place takes no more items
+ * @hint_name: key 110, the name of the place where the item should run
+ * @near_item: key 111, the number of an item near which it should run
+ * @near_path: key 112, a file near whose last place it should run
+ * @parts: key 113, send parts of the result as they come, this many bytes without a MORE
  * @body: the fifth frame
  *
  * One message. See the head of this file for ownership and presence.
@@ -245,6 +249,10 @@ typedef struct
   gboolean payload;
   gboolean drained;
   guint32 workers;
+  IrisWireString hint_name;
+  IrisWireString near_path;
+  guint64 near_item;
+  guint64 parts;
   IrisWireFrame body;
 } IrisWireMessage;
 

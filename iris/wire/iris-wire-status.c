@@ -53,6 +53,7 @@ static const IrisWireRecordField fields[] = {
   FIELD (22, STRING, journal_says, "journal-says"),
   FIELD (23, UINT64, kept, "kept"),
   FIELD (24, UINT64, damaged, "damaged"),
+  FIELD (110, UINT64, held_back, "held-back"),
 };
 
 static const IrisWireRecord record = IRIS_WIRE_RECORD (IrisWireStatus, fields);

@@ -63,6 +63,7 @@ typedef struct
  * @journal_says: key 22, why it is not ready; owned
  * @kept: key 23, items that it keeps
  * @damaged: key 24, items and stretches of the journal that could not be read at the start
+ * @held_back: key 110, items that wait because as many of their client or service run as may
  * @n_places: length of @places
  * @places: (array length=n_places): key 12; owned
  *
@@ -89,6 +90,7 @@ typedef struct
   char *journal_says;
   guint64 kept;
   guint64 damaged;
+  guint64 held_back;
   guint n_places;
   IrisWirePlaceStatus *places;
 } IrisWireStatus;

@@ -100,6 +100,30 @@ describe (IrisServer *self, IrisLease *lease, gpointer data)
   iris_lease_done (lease, body, NULL);
 }
 
+/* So many bytes in parts of 1000, which count up; then says how much waits for credit. */
+static void
+in_parts (IrisServer *self, IrisLease *lease, gpointer data)
+{
+  GBytes *payload = iris_lease_get_payload (lease);
+  g_autofree char *number = g_strndup (g_bytes_get_data (payload, NULL),
+                                       g_bytes_get_size (payload));
+  guint n = (guint) g_ascii_strtoull (number, NULL, 10);
+  n_leased++;
+  iris_lease_report (lease, 0.25, "making parts");
+  for (guint i = 0; i < n; i += 1000)
+    {
+      guint8 *part = g_malloc (1000);
+      for (guint at = 0; at < 1000; at++)
+        part[at] = (guint8) ((i + at) % 251);
+      g_autoptr (GBytes) bytes = g_bytes_new_take (part, 1000);
+      iris_lease_send_part (lease, bytes);
+    }
+  g_autofree char *text = g_strdup_printf ("%d %" G_GUINT64_FORMAT, iris_lease_wants_parts (lease),
+                                           iris_lease_get_pending (lease));
+  g_autoptr (GBytes) body = g_bytes_new (text, strlen (text));
+  iris_lease_done (lease, body, NULL);
+}
+
 static void
 try_again (IrisServer *self, IrisLease *lease, gpointer data)
 {
@@ -129,6 +153,7 @@ start (const char *config, guint capacity)
   iris_server_add_service (server, "keep", NULL, hold, NULL, NULL);
   iris_server_add_service (server, "drop", NULL, drop, NULL, NULL);
   iris_server_add_service (server, "describe", NULL, describe, NULL, NULL);
+  iris_server_add_service (server, "in-parts", NULL, in_parts, NULL, NULL);
   iris_server_add_service (server, "try-again", NULL, try_again, NULL, NULL);
   iris_server_add_service (server, "overdo", NULL, overdo, NULL, NULL);
   iris_server_run_async (server, stop, on_ended, NULL);
@@ -220,6 +245,114 @@ START_TEST (an_item_tells_all_that_the_client_sent)
   while (!client_try_receive (client))
     g_main_context_iteration (NULL, FALSE);
   ck_assert (message_body_is (&client->message, "describe|x/y|/tmp/caf\xe9|one|1|1"));
+  finish ();
+}
+END_TEST
+
+static GByteArray *taken;
+static guint n_progress, n_attempts;
+static IrisResult *result;
+
+static void
+on_part (IrisRequest *request, guint attempt, GBytes *part, gpointer data)
+{
+  ck_assert_ptr_null (result); /* before the end */
+  n_attempts = MAX (n_attempts, attempt);
+  g_byte_array_append (taken, g_bytes_get_data (part, NULL), (guint) g_bytes_get_size (part));
+}
+
+static void
+on_progress (IrisRequest *request, double fraction, const char *note, gpointer data)
+{
+  ck_assert (fraction == 0.25);
+  ck_assert_str_eq (note, "making parts");
+  n_progress++;
+}
+
+static void
+on_result (GObject *source, GAsyncResult *async, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  result = iris_client_submit_finish (IRIS_CLIENT (source), async, &error);
+  ck_assert_msg (result != NULL, "%s", error != NULL ? error->message : "");
+}
+
+static void
+submit_in_parts (IrisClient *client, const char *n)
+{
+  g_autoptr (IrisRequest) request = iris_request_new ("in-parts");
+  g_autoptr (GBytes) payload = g_bytes_new (n, strlen (n));
+  g_clear_pointer (&result, iris_result_unref);
+  iris_request_set_payload (request, payload);
+  iris_request_set_part_func (request, on_part, NULL, NULL);
+  iris_request_set_progress_func (request, on_progress, NULL, NULL);
+  iris_client_submit_async (client, request, NULL, on_result, NULL);
+  while (result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+START_TEST (parts_come_as_the_client_takes_them)
+{
+  start (NULL, 1);
+  g_autoptr (IrisClient) client = iris_client_new (irisd->dir);
+  taken = g_byte_array_new ();
+  n_progress = n_attempts = 0;
+  submit_in_parts (client, "2000000");
+  ck_assert_uint_eq (taken->len, 2000000);
+  for (guint i = 0; i < taken->len; i++)
+    ck_assert_uint_eq (taken->data[i], i % 251);
+  ck_assert_uint_eq (n_attempts, 1);
+  ck_assert_uint_eq (n_progress, 1);
+  g_autofree char *text = iris_result_dup_text (result);
+  ck_assert_str_ne (text, "1 0"); /* some had to wait */
+  ck_assert_int_eq (strncmp (text, "1 ", 2), 0);
+  g_byte_array_set_size (taken, 0);
+  submit_in_parts (client, "1000");
+  ck_assert_uint_eq (taken->len, 1000);
+  g_byte_array_unref (taken);
+  g_clear_pointer (&result, iris_result_unref);
+  g_clear_object (&client);
+  /* Who does not want them does not get them. */
+  g_autoptr (Client) other = client_hello (irisd->front);
+  assert_result (ask (other, "in-parts", "5000"));
+  ck_assert (message_body_is (&other->message, "0 0"));
+  finish ();
+}
+END_TEST
+
+static gboolean
+was_leased (void)
+{
+  return n_leased > 0;
+}
+
+START_TEST (an_answer_that_waits_for_credit_is_stopped_with_its_item)
+{
+  start (NULL, 1);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  IrisWireMessage item;
+  client_init_message (client, &item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "in-parts", -1);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_PARTS, 10);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
+  iris_wire_message_set_body (&item, "5000", 4);
+  client_send (client, &item);
+  guint64 id = client->next_id;
+  wait_until (was_leased);
+  if (_i == 0)
+    {
+      ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_PART)->body.size, 10);
+      client_cancel (client, id);
+      client_receive_type (client, IRIS_WIRE_CANCELLING);
+      assert_error (client_receive (client), IRIS_WIRE_ERROR_CANCELLED);
+    }
+  else
+    {
+      /* It just goes. */
+      client_free (client);
+      client = client_hello (irisd->front);
+    }
+  assert_result (ask (client, "shout", "x"));
   finish ();
 }
 END_TEST
@@ -352,6 +485,8 @@ main (void)
   tcase_add_test (tcase, many_items_are_served);
   tcase_add_test (tcase, an_item_tells_all_that_the_client_sent);
   tcase_add_test (tcase, what_cannot_be_done_fails_and_may_be_tried_again);
+  tcase_add_test (tcase, parts_come_as_the_client_takes_them);
+  tcase_add_loop_test (tcase, an_answer_that_waits_for_credit_is_stopped_with_its_item, 0, 2);
   tcase_add_test (tcase, a_lease_is_kept_until_it_is_answered);
   tcase_add_test (tcase, a_lease_that_is_not_kept_is_stopped);
   tcase_add_test (tcase, cancelling_an_item_stops_it);

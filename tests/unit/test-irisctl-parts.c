@@ -240,6 +240,31 @@ START_TEST (the_bar_is_as_full_as_the_work_is_done)
 }
 END_TEST
 
+START_TEST (the_bar_of_one_item_says_what_is_known)
+{
+  g_autofree char *half = ctl_progress_format_item (0.5, "cutting", 80);
+  g_autofree char *bare = ctl_progress_format_item (1, NULL, 30);
+  g_autofree char *note = ctl_progress_format_item (-1, "a\x1b[2Jb\xc3\xa4\n", 80);
+  g_autofree char *line = ctl_progress_format_item (0.25, "cutting", 0);
+  g_autofree char *none = ctl_progress_format_item (-1, NULL, 80);
+
+  ck_assert_str_eq (half, "[####################....................] 50 % cutting");
+  ck_assert_str_eq (bare, "100 %");
+  ck_assert_str_eq (note, "a [2Jb\xc3\xa4 ");
+  ck_assert_str_eq (line, "25 % cutting");
+  ck_assert_str_eq (none, "");
+  for (int columns = 1; columns < 200; columns++)
+    {
+      g_autofree char *bar = ctl_progress_format_item (0.99,
+                                                       "a long tale of what is being done and "
+                                                       "of what is to be done after that",
+                                                       columns);
+
+      ck_assert_int_lt (g_utf8_strlen (bar, -1), MAX (columns, 10));
+    }
+}
+END_TEST
+
 static char *
 json_of (const char *data, gsize size)
 {
@@ -286,6 +311,7 @@ main (void)
   tcase_add_test (tcase, the_tally_counts_a_steal_at_both_places);
   tcase_add_test (tcase, the_bar_fits_its_terminal);
   tcase_add_test (tcase, the_bar_is_as_full_as_the_work_is_done);
+  tcase_add_test (tcase, the_bar_of_one_item_says_what_is_known);
   tcase_add_test (tcase, bytes_that_are_no_text_become_base64);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);

@@ -263,7 +263,7 @@ START_TEST (a_gate_lets_so_much_through_and_the_least_always)
   ck_assert_ptr_eq (next[0], &entries[3]);
   irisd_fair_gate_leave (&gate, 2, 200);
   ck_assert_uint_eq (irisd_fair_gate_next (&gate, next, 6), 2);
-  ck_assert_uint_eq (irisd_fair_gate_get_length (&gate), 0);
+  ck_assert_uint_eq (irisd_fair_gate_get_backlog (&gate), 2);
   irisd_fair_gate_clear (&gate);
 }
 END_TEST
@@ -316,7 +316,7 @@ START_TEST (everything_that_comes_to_a_crowded_gate_comes_through_once)
     g_thread_join (threads[i]);
   ck_assert_uint_eq (n_through, GATE_THREADS * GATE_ENTRIES);
   ck_assert_uint_eq (n_inside, 0);
-  ck_assert_uint_eq (irisd_fair_gate_get_length (&crowded), 0);
+  ck_assert_uint_eq (irisd_fair_gate_get_backlog (&crowded), 0);
   irisd_fair_gate_clear (&crowded);
   g_free (entries);
 }

@@ -20,6 +20,7 @@ KEYS = {
     87: "silence-ms", 90: "stream", 91: "directory", 92: "environment", 93: "clear-environment", 94: "nice",
     95: "limits", 96: "time-limit-ms", 97: "grace-ms", 98: "channel", 99: "grant",
     100: "bury", 101: "workers", 102: "payload", 103: "drained",
+    110: "hint-name", 111: "near-item", 112: "near-path", 113: "parts",
 }
 TYPES = {
     "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
@@ -28,6 +29,7 @@ TYPES = {
     "MORE": 0x25, "PENDING": 0x8B, "LIST_REPLY": 0x8C, "SHOW_REPLY": 0x8D, "WELCOME": 0x81, "MAP_REPLY": 0x82, "ACCEPTED": 0x83,
     "CANCELLING": 0x85, "STATUS_REPLY": 0x86, "SERVICES_REPLY": 0x87, "PONG": 0x89, "RESULT": 0x90, "ERROR": 0x91,
     "READY": 0x20, "DONE": 0x21, "FAIL": 0x22, "EXTEND": 0x23, "REPORT": 0x24, "WORKERS": 0x27, "PROGRESS": 0x94,
+    "PART": 0x95,
     "LEASE": 0xA0, "STOP": 0xA1, "ENROLLED": 0xA2, "WORKERS_REPLY": 0xA7,
     "BUSY": 0x92, "OUTPUT": 0x93,
 }
@@ -160,6 +162,9 @@ valid("submit-echo", "the smallest item, with a payload", "SUBMIT", {10: "echo"}
 valid("submit-hint", "a soft hint", "SUBMIT", {10: "echo", 11: 1}, b"hello")
 valid("submit-strict", "a strict hint, no ACCEPTED wanted", "SUBMIT", {10: "echo", 11: 0, 12: True, 16: True})
 valid("submit-no-hint", "no hint, said out loud", "SUBMIT", {10: "echo", 11: -1, 12: False})
+valid("submit-hint-name", "a hint by name", "SUBMIT", {10: "echo", 12: True, 110: "l2:1"}, b"hello")
+valid("submit-near-item", "near another item", "SUBMIT", {10: "echo", 111: 2**40})
+valid("submit-near-path", "near a path, which is not UTF-8", "SUBMIT", {10: "echo", 112: b"/tmp/caf\xe9"})
 valid("submit-path", "a file instead of a payload", "SUBMIT", {10: "sha256", 15: "/usr/share/common-licenses/GPL-2"})
 valid("submit-path-bytes", "a file name that is not UTF-8 travels as binary", "SUBMIT",
       {10: "sha256", 15: b"/tmp/caf\xe9"})
@@ -235,7 +240,7 @@ STATUS = {
     0: "0.1.0", 1: 4711, 2: 86400000, 3: "place", 4: False, 5: 3, 6: 2, 7: 100000, 8: 99998, 9: 1, 10: 5, 11: 7,
     12: [{0: 0, 1: "l2:0", 2: 50000, 3: 49999, 4: 10, 5: 11, 6: 2**40, 7: 123456789012, 8: 4,
           9: False, 10: 3, 11: 250}],
-    20: False, 21: "full", 22: "the journal's disk is full", 23: 12, 24: 1,
+    20: False, 21: "full", 22: "the journal's disk is full", 23: 12, 24: 1, 110: 8,
 }
 valid("status-reply", "one place", "STATUS_REPLY", {}, pack(STATUS), value=plain(STATUS))
 SERVICES = [{0: "echo", 1: "gives the body back"}, {0: "sha256", 1: "digest of a file or of the body"}]
@@ -290,6 +295,9 @@ valid("error-time-limit", "a command that ran for too long", "ERROR",
 
 # Worker processes.
 valid("submit-progress", "an item whose progress is wanted", "SUBMIT", {10: "thumbnail", 80: True}, b"image")
+valid("submit-parts", "an item of whose result parts are wanted as they come", "SUBMIT", {10: "thumbnail", 80: True, 113: 262144}, b"image")
+valid("error-not-remembered", "a strict item near what nobody remembers", "ERROR",
+      {40: 30, 41: "not-remembered", 42: "it is not known where the item 7 was"}, number=2)
 SERVED = [{0: "thumbnail", 1: "makes a picture small"}, {0: "rotate", 1: ""}]
 valid("ready", "serves two services, three items at a time", "READY", {83: 3}, pack(SERVED), value=plain(SERVED))
 valid("ready-place", "works at a place", "READY", {20: 1, 83: 1}, pack(SERVED[:1]), value=plain(SERVED[:1]))
@@ -304,6 +312,11 @@ valid("fail", "it cannot be done", "FAIL", {42: "this is no picture"}, number=2*
 valid("fail-again", "somebody else may be able to", "FAIL", {40: 14, 42: "the disk is full", 85: True}, number=2**64 + 5)
 valid("extend", "needs a minute more", "EXTEND", {84: 60000}, number=2**64 + 5)
 valid("report", "half of it is done", "REPORT", {81: 500000, 82: "second pass"}, number=2**64 + 5)
+valid("lease-parts", "an item whose client takes parts", "LEASE", {10: "thumbnail", 84: 60000, 86: 1, 113: 262144}, b"image",
+      number=2**64 + 5)
+valid("report-part", "a third of it is done, and this is it", "REPORT", {81: 333333}, b"\0\xff", number=2**64 + 5)
+valid("part", "the client gets it", "PART", {86: 1}, b"\0\xff", number=2)
+valid("part-grant", "the worker may send more", "PART", {113: 131072}, number=2**64 + 5)
 valid("progress", "the client is told", "PROGRESS", {81: 500000, 82: "second pass"}, number=2)
 valid("stop", "the lease has ended", "STOP", {40: 10, 41: "cancelled", 42: "the item was cancelled"}, number=2**64 + 5)
 valid("workers", "asks for the worker processes", "WORKERS", {})
@@ -396,6 +409,11 @@ bad_header("range-channel", "no such channel", "bad-argument", "816203", kind="O
 bad_header("type-environment", "a string for a list", "malformed", "820aa05ca3413d31")
 bad_header("type-stream", "true is no number of bytes", "malformed", "820aa05ac3")
 bad_header("missing-grant", "MORE of how much?", "malformed", "8133c410" + "00" * 16, kind="MORE")
+bad_header("type-hint-name", "binary for text", "malformed", "820aa06ec4026c32")
+bad_header("type-near-item", "a string for a number", "malformed", "820aa06fa137")
+bad_header("type-near-path", "a number for bytes", "malformed", "820aa07001")
+bad_header("type-parts", "true is no number of bytes", "malformed", "820aa071c3")
+bad_header("range-part-attempt", "attempts are counted from 1", "bad-argument", "815600", kind="PART")
 bad_header("range-priority", "above nine", "bad-argument", "820aa048" "0a")
 bad_header("range-after-how", "no such way", "bad-argument", "820aa04a" "04")
 bad_header("type-after", "a number in a list of strings", "malformed", "820aa0499111")

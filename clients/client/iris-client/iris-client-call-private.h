@@ -42,13 +42,13 @@ struct _IrisClientCall
   gboolean whole;                   /* of SHOW: the item as it was submitted */
   gint32 place;                     /* of a SUBMIT: its hint, looked up; -1 for none */
   gsize size;                       /* bytes of payload */
-  gsize owed;                       /* bytes of output that were taken and not granted anew */
-  gint64 busy_until;                /* when to give up on BUSY; 0 before the first */
-  gboolean cancelled;               /* its own GCancellable was triggered */
-  gpointer channel;                 /* whose queue or table it is in */
-  GList link;                       /* in that queue */
-  gpointer watch;                   /* who looks at its GCancellable */
-  GList watch_link;                 /* in that one's list */
+  gsize owed;         /* bytes of output or parts that were taken and not granted anew */
+  gint64 busy_until;  /* when to give up on BUSY; 0 before the first */
+  gboolean cancelled; /* its own GCancellable was triggered */
+  gpointer channel;   /* whose queue or table it is in */
+  GList link;         /* in that queue */
+  gpointer watch;     /* who looks at its GCancellable */
+  GList watch_link;   /* in that one's list */
   IrisClientCallDone done;
   gpointer owner; /* for done */
 };

@@ -140,6 +140,9 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
   set_string (message, IRIS_WIRE_KEY_PATH, request->path);
   if (self->place >= 0)
     iris_wire_message_set_int (message, IRIS_WIRE_KEY_HINT, self->place);
+  if (request->near_item > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_NEAR_ITEM, request->near_item);
+  set_string (message, IRIS_WIRE_KEY_NEAR_PATH, request->near_path);
   if (request->strict)
     iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_STRICT, TRUE);
   if (request->args != NULL)
@@ -153,6 +156,10 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
   if (request->bury)
     iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_BURY, TRUE);
   fill_terms (request, message);
+  if (request->progress != NULL)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_PROGRESS, TRUE);
+  if (request->part != NULL)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_PARTS, IRIS_CLIENT_OUTPUT_WINDOW);
   /* How it ends is what counts; being accepted is worth a message only if nothing else comes, or to
    * who asks for it. */
   if (request->detached)

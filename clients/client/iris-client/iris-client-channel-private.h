@@ -69,7 +69,7 @@ struct _IrisClientChannel
   IrisWireBatchBuilder batch;
 
   GQueue control;      /* calls that need no credit */
-  GQueue waiting;      /* items, in the order of their serials */
+  GQueue waiting;      /* items, and what was refused as busy, in the order of their serials */
   GHashTable *pending; /* serial → call: what was sent and is not answered */
 
   IrisClientCredit credit;
@@ -78,7 +78,9 @@ struct _IrisClientChannel
   guint64 hello_serial; /* 0 until the greeting was sent */
   gboolean heard;       /* anything, since the clock last looked */
   gint64 connect_by;
-  gboolean owes; /* a grant of output could not be sent */
+  gint64 greet_at;   /* not before, if irisd was busy */
+  gint64 busy_until; /* when to give up on that; 0 before the first time */
+  gboolean owes;     /* a grant of output could not be sent */
   gint64 retry_at;
   gint64 ack_at;
   gint64 ping_at;

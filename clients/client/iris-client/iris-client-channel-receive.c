@@ -191,6 +191,41 @@ iris_client_channel_requeue (IrisClientChannel *self, IrisClientCall *call)
   g_queue_insert_before_link (&self->waiting, next, &call->link);
 }
 
+/* irisd has as many clients as it takes: asks again when it says so, for as long as for an item. */
+static void
+iris_client_channel_greet_later (IrisClientChannel *self,
+                                 const IrisWireMessage *message,
+                                 gint64 now,
+                                 gint64 retry_at)
+{
+  const IrisClientSettings *settings = self->settings;
+
+  if (self->busy_until == 0)
+    self->busy_until = now + settings->busy_timeout_ms * G_TIME_SPAN_MILLISECOND;
+  if (now >= self->busy_until)
+    {
+      g_autoptr (GError) error = error_of (message);
+
+      iris_client_channel_fail (self, IRIS_CLIENT_ERROR_BUSY, error->message);
+      return;
+    }
+  self->hello_serial = 0;
+  self->greet_at = retry_at;
+  self->connect_by = MAX (self->connect_by,
+                          retry_at + settings->connect_timeout_ms * G_TIME_SPAN_MILLISECOND);
+  iris_client_channel_wake (self);
+}
+
+/* An item, or a question about kept ones. A FETCH that nobody waits for is not worth it. */
+static gboolean
+may_ask_again (const IrisClientCall *call)
+{
+  gboolean about_items = iris_client_call_takes_credit (call) || call->type == IRIS_WIRE_SHOW
+                         || call->type == IRIS_WIRE_LIST;
+
+  return about_items && !call->cancelled && call->done != NULL;
+}
+
 static void
 iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *message)
 {
@@ -200,9 +235,7 @@ iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *messag
 
   if (self->state == IRIS_CLIENT_CHANNEL_CONNECTING)
     {
-      g_autoptr (GError) error = error_of (message);
-
-      iris_client_channel_fail (self, IRIS_CLIENT_ERROR_BUSY, error->message);
+      iris_client_channel_greet_later (self, message, now, retry_at);
       return;
     }
   if (call == NULL)
@@ -210,7 +243,7 @@ iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *messag
   iris_client_channel_not_accepted (self, call);
   if (call->busy_until == 0)
     call->busy_until = now + self->settings->busy_timeout_ms * G_TIME_SPAN_MILLISECOND;
-  if (call->type != IRIS_WIRE_SUBMIT || call->cancelled || now >= call->busy_until)
+  if (!may_ask_again (call) || now >= call->busy_until)
     {
       g_autoptr (GError) error = error_of (message);
 
@@ -220,6 +253,18 @@ iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *messag
     }
   self->retry_at = MAX (self->retry_at, retry_at);
   iris_client_channel_requeue (self, call);
+}
+
+/* What was taken may be granted anew, if the call is still there. */
+static void
+iris_client_channel_owe (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+
+  if (self->state != IRIS_CLIENT_CHANNEL_READY || call == NULL)
+    return;
+  call->owed += message->body.size;
+  iris_client_channel_send_more (self, call);
 }
 
 /* The function may do anything, also end the call. */
@@ -236,11 +281,44 @@ iris_client_channel_output (IrisClientChannel *self, const IrisWireMessage *mess
 
   request->output (request, message->channel == IRIS_WIRE_CHANNEL_ERRORS, bytes,
                    request->output_data);
-  call = iris_client_channel_find (self, message);
-  if (self->state != IRIS_CLIENT_CHANNEL_READY || call == NULL)
+  iris_client_channel_owe (self, message);
+}
+
+/* The same. */
+static void
+iris_client_channel_part (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+
+  if (call == NULL || call->type != IRIS_WIRE_SUBMIT || call->request->part == NULL)
     return;
-  call->owed += message->body.size;
-  iris_client_channel_send_more (self, call);
+
+  g_autoptr (IrisRequest) request = iris_request_ref (call->request);
+  g_autoptr (GBytes) bytes = g_bytes_new (message->body.data, message->body.size);
+
+  request->part (request, message->attempt, bytes, request->part_data);
+  iris_client_channel_owe (self, message);
+}
+
+/* The same, but that it takes no credit. */
+static void
+iris_client_channel_progress (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+  g_autofree char *note = NULL;
+
+  if (call == NULL || call->type != IRIS_WIRE_SUBMIT || call->request->progress == NULL)
+    return;
+
+  g_autoptr (IrisRequest) request = iris_request_ref (call->request);
+
+  if (iris_wire_message_has (message, IRIS_WIRE_KEY_NOTE))
+    note = iris_wire_string_dup (&message->note);
+  request->progress (request,
+                     iris_wire_message_has (message, IRIS_WIRE_KEY_FRACTION)
+                         ? (double) message->fraction / IRIS_WIRE_WHOLE
+                         : -1,
+                     note, request->progress_data);
 }
 
 static void
@@ -262,6 +340,12 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
       break;
     case IRIS_WIRE_OUTPUT:
       iris_client_channel_output (self, message);
+      break;
+    case IRIS_WIRE_PART:
+      iris_client_channel_part (self, message);
+      break;
+    case IRIS_WIRE_PROGRESS:
+      iris_client_channel_progress (self, message);
       break;
     case IRIS_WIRE_ACCEPTED:
       iris_client_channel_accepted (self, message);

@@ -123,7 +123,7 @@ iris_client_channel_gather (IrisClientChannel *self)
       IrisWireMessage item;
 
       /* A batch tells the number of its first item only. */
-      if (call->request->accepted != NULL)
+      if (call->type != IRIS_WIRE_SUBMIT || call->request->accepted != NULL)
         break;
       if (call->size > BATCH_ITEM_MAX || iris_client_call_is_detached (call)
           || !iris_client_credit_allows (&credit, call->size))

@@ -280,7 +280,11 @@ iris_client_channel_set_clock (IrisClientChannel *self)
   gint64 deadline = 0;
 
   if (self->state == IRIS_CLIENT_CHANNEL_CONNECTING)
-    deadline = self->connect_by;
+    {
+      deadline = self->connect_by;
+      if (self->hello_serial == 0)
+        earliest (&deadline, self->greet_at);
+    }
   else
     {
       earliest (&deadline, self->ack_at);
@@ -317,8 +321,11 @@ iris_client_channel_tick (gpointer user_data)
   g_rc_box_acquire (self);
   if (self->state == IRIS_CLIENT_CHANNEL_CONNECTING)
     {
-      if (self->hello_serial == 0)
-        iris_client_channel_greet (self);
+      if (self->hello_serial == 0 && now >= self->greet_at)
+        {
+          self->greet_at = 0;
+          iris_client_channel_greet (self);
+        }
       if (now >= self->connect_by && !iris_client_link_has_input (self->link))
         {
           if (self->hello_serial == 0)
@@ -484,7 +491,9 @@ iris_client_channel_cancel (IrisClientChannel *self, IrisClientCall *call)
 {
   if (call->state == IRIS_CLIENT_CALL_WAITING)
     {
-      g_queue_unlink (call->type == IRIS_WIRE_SUBMIT ? &self->waiting : &self->control,
+      /* What irisd was too busy for waits with the items. */
+      g_queue_unlink (call->type == IRIS_WIRE_SUBMIT || call->busy_until != 0 ? &self->waiting
+                                                                              : &self->control,
                       &call->link);
     }
   else if (call->type == IRIS_WIRE_SUBMIT)

@@ -47,6 +47,7 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_UNKNOWN_DEPENDENCY: the item comes after one that irisd does not know
  * @IRIS_CLIENT_ERROR_DEPENDENCY_FAILED: an item that this one comes after failed
  * @IRIS_CLIENT_ERROR_RAN_TOO_LONG: the item ran longer than its time to run
+ * @IRIS_CLIENT_ERROR_NOT_REMEMBERED: a strict item wants to be near what irisd does not remember
  * @IRIS_CLIENT_ERROR_NO_SUCH_LEASE: the lease has ended, or never was this worker's
  * @IRIS_CLIENT_ERROR_NO_WORKER: nobody serves the item's service any more
  * @IRIS_CLIENT_ERROR_WORKER_LOST: too many workers were lost while they had the item
@@ -96,6 +97,7 @@ typedef enum
   IRIS_CLIENT_ERROR_WORKER_LOST = 27,
   IRIS_CLIENT_ERROR_TIME_LIMIT = 28,
   IRIS_CLIENT_ERROR_BURIED = 29,
+  IRIS_CLIENT_ERROR_NOT_REMEMBERED = 30,
 
   IRIS_CLIENT_ERROR_NOT_CONNECTED = 100,
   IRIS_CLIENT_ERROR_TIMED_OUT = 101,

@@ -202,6 +202,7 @@ iris_client_status_new_from_wire (const IrisWireStatus *status)
   self->journal_says = dup_or_empty (status->journal_says);
   self->kept = status->kept;
   self->damaged = status->damaged;
+  self->held_back = status->held_back;
   self->places = g_ptr_array_new_full (status->n_places,
                                        (GDestroyNotify) iris_client_place_status_unref);
   for (guint i = 0; i < status->n_places; i++)

@@ -67,6 +67,7 @@ typedef struct
  * @journal_says: why the journal is not ready, else empty
  * @kept: items that it keeps
  * @damaged: what of the journal could not be read when irisd was started
+ * @held_back: items that wait because as many of their client or service run as may
  * @places: (element-type IrisClientPlaceStatus): the places, by id
  *
  * The state of irisd. Its fields are to be read only.
@@ -92,6 +93,7 @@ typedef struct
   char *journal_says;
   guint64 kept;
   guint64 damaged;
+  guint64 held_back;
   GPtrArray *places;
 } IrisClientStatus;
 

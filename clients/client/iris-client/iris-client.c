@@ -443,7 +443,8 @@ iris_client_describe_limits (void)
   /**
    * IrisClient:busy-timeout:
    *
-   * Milliseconds for which an item that irisd refuses as busy is sent again, each time after the
+   * Milliseconds for which an item that irisd refuses as busy, a question about a kept item, or the
+   * greeting of an irisd that has as many clients as it takes, is sent again, each time after the
    * pause that irisd asked for; then it ends with %IRIS_CLIENT_ERROR_BUSY. 0 ends it at the first
    * refusal.
    *

@@ -14,6 +14,7 @@ typedef struct _IrisServer IrisServer;
 IrisLease *iris_lease_new_from_wire (IrisServer *server, const IrisWireMessage *message);
 const guint8 *iris_lease_get_id (IrisLease *self);
 void iris_lease_stop (IrisLease *self);
+void iris_lease_grant (IrisLease *self, guint64 bytes);
 void iris_lease_forget_server (IrisLease *self);
 
 /* For leases, in iris-server.c. */

@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* Bytes of one REPORT; what is longer goes in several. */
+#define MOST_PART (64 * 1024)
+
 struct _IrisLease
 {
   GObject parent_instance;
@@ -22,6 +25,12 @@ struct _IrisLease
   GBytes *payload;
   guint attempt;
   gboolean progress;
+  gboolean parts;
+  guint64 credit;      /* bytes of parts that may be sent */
+  GByteArray *pending; /* parts that wait for it */
+  gboolean finishing;  /* it is answered once they are sent; until then it keeps itself */
+  GBytes *body;        /* and that is the answer */
+  char *body_type;
   GCancellable *cancellable;
 };
 
@@ -58,6 +67,9 @@ iris_lease_finalize (GObject *object)
   g_strfreev (self->args);
   g_free (self->path);
   g_bytes_unref (self->payload);
+  g_byte_array_unref (self->pending);
+  g_clear_pointer (&self->body, g_bytes_unref);
+  g_free (self->body_type);
   g_object_unref (self->cancellable);
   G_OBJECT_CLASS (iris_lease_parent_class)->finalize (object);
 }
@@ -73,6 +85,7 @@ static void
 iris_lease_init (IrisLease *self)
 {
   self->cancellable = g_cancellable_new ();
+  self->pending = g_byte_array_new ();
 }
 
 /*< private >
@@ -98,6 +111,8 @@ iris_lease_new_from_wire (IrisServer *server, const IrisWireMessage *message)
   self->payload = g_bytes_new (message->body.data, message->body.size);
   self->attempt = message->attempt;
   self->progress = message->progress;
+  self->parts = iris_wire_message_has (message, IRIS_WIRE_KEY_PARTS);
+  self->credit = message->parts;
   return self;
 }
 
@@ -105,6 +120,76 @@ const guint8 *
 iris_lease_get_id (IrisLease *self)
 {
   return self->id;
+}
+
+static void
+iris_lease_settle (IrisLease *self, IrisWireMessage *message)
+{
+  IrisServer *server = g_steal_pointer (&self->server);
+
+  if (server != NULL)
+    iris_server_settle (server, self, message);
+}
+
+static void
+iris_lease_send_done (IrisLease *self, GBytes *body, const char *content_type)
+{
+  IrisWireMessage message;
+  gsize size = 0;
+
+  iris_wire_message_init (&message, IRIS_WIRE_DONE, self->id);
+  if (content_type != NULL)
+    iris_wire_message_set_string (&message, IRIS_WIRE_KEY_CONTENT_TYPE, content_type, -1);
+  if (body != NULL)
+    {
+      gconstpointer data = g_bytes_get_data (body, &size);
+      iris_wire_message_set_body (&message, data, size);
+    }
+  iris_lease_settle (self, &message);
+}
+
+/* Answers, if that only waited for parts to be sent. */
+static void
+iris_lease_finish_if_sent (IrisLease *self)
+{
+  if (!self->finishing || self->pending->len > 0)
+    return;
+  self->finishing = FALSE;
+  if (g_cancellable_is_cancelled (self->cancellable))
+    iris_lease_fail (self, "the item was stopped", FALSE);
+  else
+    iris_lease_send_done (self, self->body, self->body_type);
+  g_object_unref (self);
+}
+
+/* Sends what there is credit for. */
+static void
+iris_lease_flush (IrisLease *self)
+{
+  while (self->pending->len > 0 && self->credit > 0 && self->server != NULL)
+    {
+      guint size = (guint) MIN (MIN (self->credit, self->pending->len), MOST_PART);
+      IrisWireMessage message;
+
+      iris_wire_message_init (&message, IRIS_WIRE_REPORT, self->id);
+      iris_wire_message_set_body (&message, self->pending->data, size);
+      iris_server_say (self->server, &message);
+      self->credit -= size;
+      g_byte_array_remove_range (self->pending, 0, size);
+    }
+}
+
+/*< private >
+ * iris_lease_grant:
+ * @self: a lease
+ * @bytes: of parts that may be sent beyond what it has
+ */
+void
+iris_lease_grant (IrisLease *self, guint64 bytes)
+{
+  self->credit += bytes;
+  iris_lease_flush (self);
+  iris_lease_finish_if_sent (self);
 }
 
 /*< private >
@@ -115,6 +200,9 @@ void
 iris_lease_stop (IrisLease *self)
 {
   g_cancellable_cancel (self->cancellable);
+  /* Nobody wants its parts any more, so it need not wait for credit. */
+  g_byte_array_set_size (self->pending, 0);
+  iris_lease_finish_if_sent (self);
 }
 
 /*< private >
@@ -125,6 +213,7 @@ void
 iris_lease_forget_server (IrisLease *self)
 {
   self->server = NULL;
+  g_byte_array_set_size (self->pending, 0);
 }
 
 /**
@@ -304,6 +393,73 @@ iris_lease_report (IrisLease *self, double fraction, const char *note)
 }
 
 /**
+ * iris_lease_wants_parts:
+ * @self: a lease
+ *
+ * Tells whether the client takes parts of the result as they come.
+ *
+ * Returns: whether the client takes parts of the result as they come
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_lease_wants_parts (IrisLease *self)
+{
+  g_return_val_if_fail (IRIS_IS_LEASE (self), FALSE);
+
+  return self->parts;
+}
+
+/**
+ * iris_lease_send_part:
+ * @self: a lease that was not answered yet
+ * @part: a part of the result
+ *
+ * Sends a part of the result to the client, if it wants parts. What it has not granted credit for
+ * waits here; [method@IrisClient.Lease.get_pending] tells how much that is, so that who makes parts
+ * faster than the client takes them can wait. Parts are bytes in a row: the client may get them cut
+ * otherwise.
+ *
+ * Since: 0.1
+ */
+void
+iris_lease_send_part (IrisLease *self, GBytes *part)
+{
+  gsize size;
+  gconstpointer data;
+
+  g_return_if_fail (IRIS_IS_LEASE (self));
+  g_return_if_fail (part != NULL);
+  g_return_if_fail (!self->finishing);
+
+  if (self->server == NULL || !self->parts || g_cancellable_is_cancelled (self->cancellable))
+    return;
+  data = g_bytes_get_data (part, &size);
+  if (size == 0)
+    return;
+  g_byte_array_append (self->pending, data, (guint) size);
+  iris_lease_flush (self);
+}
+
+/**
+ * iris_lease_get_pending:
+ * @self: a lease
+ *
+ * Tells how many bytes of parts wait until the client has taken what came before.
+ *
+ * Returns: bytes
+ *
+ * Since: 0.1
+ */
+guint64
+iris_lease_get_pending (IrisLease *self)
+{
+  g_return_val_if_fail (IRIS_IS_LEASE (self), 0);
+
+  return self->pending->len;
+}
+
+/**
  * iris_lease_extend:
  * @self: a lease
  *
@@ -325,47 +481,36 @@ iris_lease_extend (IrisLease *self)
   iris_server_say (self->server, &message);
 }
 
-static void
-iris_lease_settle (IrisLease *self, IrisWireMessage *message)
-{
-  IrisServer *server = g_steal_pointer (&self->server);
-
-  if (server != NULL)
-    iris_server_settle (server, self, message);
-}
-
 /**
  * iris_lease_done:
  * @self: a lease that was not answered yet
  * @body: (nullable): the result; %NULL for an empty one
  * @content_type: (nullable): what it is
  *
- * Ends the item well.
+ * Ends the item well; after the parts that wait for credit, if there are some.
  *
  * Since: 0.1
  */
 void
 iris_lease_done (IrisLease *self, GBytes *body, const char *content_type)
 {
-  IrisWireMessage message;
-  gsize size = 0;
-
   g_return_if_fail (IRIS_IS_LEASE (self));
+  g_return_if_fail (!self->finishing);
 
   if (g_cancellable_is_cancelled (self->cancellable))
     {
       iris_lease_fail (self, "the item was stopped", FALSE);
       return;
     }
-  iris_wire_message_init (&message, IRIS_WIRE_DONE, self->id);
-  if (content_type != NULL)
-    iris_wire_message_set_string (&message, IRIS_WIRE_KEY_CONTENT_TYPE, content_type, -1);
-  if (body != NULL)
+  if (self->server == NULL || self->pending->len == 0)
     {
-      gconstpointer data = g_bytes_get_data (body, &size);
-      iris_wire_message_set_body (&message, data, size);
+      iris_lease_send_done (self, body, content_type);
+      return;
     }
-  iris_lease_settle (self, &message);
+  self->finishing = TRUE;
+  self->body = body != NULL ? g_bytes_ref (body) : NULL;
+  self->body_type = g_strdup (content_type);
+  g_object_ref (self);
 }
 
 /**

@@ -32,6 +32,12 @@ GCancellable *iris_lease_get_cancellable (IrisLease *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_lease_report (IrisLease *self, double fraction, const char *note);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_lease_wants_parts (IrisLease *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_lease_send_part (IrisLease *self, GBytes *part);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+guint64 iris_lease_get_pending (IrisLease *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_lease_extend (IrisLease *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_lease_done (IrisLease *self, GBytes *body, const char *content_type);

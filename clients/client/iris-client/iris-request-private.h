@@ -21,6 +21,8 @@ struct _IrisRequest
   char *id;
   int place;
   gboolean strict;
+  guint64 near_item; /* 0: none */
+  char *near_path;
 
   /* Of a kept item. */
   IrisDurability durability;
@@ -44,6 +46,13 @@ struct _IrisRequest
   GDestroyNotify output_destroy;
   gboolean sealed;
 
+  IrisRequestProgressFunc progress;
+  gpointer progress_data;
+  GDestroyNotify progress_destroy;
+  IrisRequestPartFunc part;
+  gpointer part_data;
+  GDestroyNotify part_destroy;
+
   guint64 delay_ms;
   gint64 at_ms;      /* -1: none */
   int priority;      /* -1: none */
@@ -59,6 +68,8 @@ struct _IrisRequest
   GDestroyNotify accepted_destroy;
 };
 
+void iris_request_clear_near (IrisRequest *self);
+void iris_request_clear_progress (IrisRequest *self);
 void iris_request_clear_terms (IrisRequest *self);
 void iris_request_tell_accepted (IrisRequest *self, guint64 item);
 void iris_request_seal (IrisRequest *self, const guint8 id[IRIS_REQUEST_ID_SIZE]);

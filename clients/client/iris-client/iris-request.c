@@ -72,6 +72,8 @@ iris_request_clear (gpointer data)
   g_free (self->place_name);
   g_free (self->key);
   g_free (self->id);
+  iris_request_clear_near (self);
+  iris_request_clear_progress (self);
   iris_request_clear_terms (self);
 }
 
@@ -189,6 +191,7 @@ iris_request_set_place (IrisRequest *self, int place)
 
   self->place = place;
   g_clear_pointer (&self->place_name, g_free);
+  iris_request_clear_near (self);
 }
 
 /**
@@ -208,6 +211,7 @@ iris_request_set_place_name (IrisRequest *self, const char *name)
 
   self->place = -1;
   iris_request_replace (&self->place_name, name);
+  iris_request_clear_near (self);
 }
 
 /**

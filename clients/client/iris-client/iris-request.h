@@ -92,6 +92,10 @@ void iris_request_set_place (IrisRequest *self, int place);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_place_name (IrisRequest *self, const char *name);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_near_item (IrisRequest *self, guint64 item);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_near_path (IrisRequest *self, const char *path);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_strict (IrisRequest *self, gboolean strict);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_durability (IrisRequest *self, IrisDurability durability);
@@ -161,6 +165,50 @@ void iris_request_set_accepted_func (IrisRequest *self,
                                      IrisRequestAcceptedFunc func,
                                      gpointer user_data,
                                      GDestroyNotify destroy);
+
+/**
+ * IrisRequestProgressFunc:
+ * @request: the request
+ * @fraction: how much is done, from 0 to 1; below 0 if that is not known
+ * @note: (nullable): for a person: what is being done
+ * @user_data: what the function was set with
+ *
+ * Is told how far an item is.
+ *
+ * Since: 0.1
+ */
+typedef void (*IrisRequestProgressFunc) (IrisRequest *request,
+                                         double fraction,
+                                         const char *note,
+                                         gpointer user_data);
+
+/**
+ * IrisRequestPartFunc:
+ * @request: the request
+ * @attempt: from 1; if it is another one than before, the item was given to another worker, and its
+ *   parts begin anew
+ * @part: a part of the result
+ * @user_data: what the function was set with
+ *
+ * Takes a part of an item's result. What it has taken, the worker may send more of.
+ *
+ * Since: 0.1
+ */
+typedef void (*IrisRequestPartFunc) (IrisRequest *request,
+                                     guint attempt,
+                                     GBytes *part,
+                                     gpointer user_data);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_progress_func (IrisRequest *self,
+                                     IrisRequestProgressFunc func,
+                                     gpointer user_data,
+                                     GDestroyNotify destroy);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_part_func (IrisRequest *self,
+                                 IrisRequestPartFunc func,
+                                 gpointer user_data,
+                                 GDestroyNotify destroy);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
 guint64 iris_request_get_item (IrisRequest *self);

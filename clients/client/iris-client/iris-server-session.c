@@ -355,6 +355,18 @@ take_stop (IrisServer *self, const IrisWireMessage *message)
 }
 
 static void
+take_grant (IrisServer *self, const IrisWireMessage *message)
+{
+  IrisLease *lease = g_hash_table_lookup (self->leases, message->request_id);
+
+  if (lease == NULL)
+    return;
+  g_object_ref (lease);
+  iris_lease_grant (lease, message->parts);
+  g_object_unref (lease);
+}
+
+static void
 take_error (IrisServer *self, const IrisWireMessage *message)
 {
   if (message->code == IRIS_WIRE_ERROR_HELLO_REQUIRED || message->type == IRIS_WIRE_BUSY)
@@ -385,6 +397,9 @@ take_message (IrisServer *self, const IrisWireMessage *message)
       break;
     case IRIS_WIRE_STOP:
       take_stop (self, message);
+      break;
+    case IRIS_WIRE_PART:
+      take_grant (self, message);
       break;
     case IRIS_WIRE_PONG:
       take_pong (self, message);

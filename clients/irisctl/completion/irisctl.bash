@@ -32,7 +32,7 @@ _irisctl() {
 
   case $previous in
     -d | --dir | -C | --directory) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    -o | --output | -f | --file | --path | --export)
+    -o | --output | -f | --file | --path | --near | --export)
       mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     -p | --place)
       mapfile -t COMPREPLY < <(compgen -W "$(_irisctl_ask places 2)" -- "$current"); return ;;
@@ -50,7 +50,7 @@ _irisctl() {
       mapfile -t COMPREPLY < <(compgen -W "0 1 2 3 4 5 6 7 8 9" -- "$current"); return ;;
     --delay | --at | --after | --retries | --backoff | --time-to-run | --reason | --count) return ;;
     --hints)
-      mapfile -t COMPREPLY < <(compgen -W "none round-robin by-directory" -- "$current"); return ;;
+      mapfile -t COMPREPLY < <(compgen -W "none round-robin by-directory near" -- "$current"); return ;;
   esac
 
   case $command in
@@ -63,11 +63,11 @@ _irisctl() {
     drain) options="$options --json --verbose --refill" ;;
     staff) options="$options --json --verbose" ;;
     submit)
-      options="$options $terms --json --verbose --place --strict --file --path --stdin --class --key"
+      options="$options $terms --json --verbose --place --near --strict --file --path --stdin --class --key"
       options="$options --keep --detach --bury" ;;
-    send) options="$options $terms --json --verbose --place --strict --file --path" ;;
+    send) options="$options $terms --json --verbose --place --near --strict --file --path --parts" ;;
     run)
-      options="$options $terms --json --verbose --place --strict --stdin --directory --env --clear-env"
+      options="$options $terms --json --verbose --place --near --strict --stdin --directory --env --clear-env"
       options="$options --nice --limit --timeout --grace --at-end" ;;
     map)
       options="$options $terms --json --verbose --place --strict --hints --in-flight --output --print" ;;

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, AsyncIterator, Callable, Deque, Dict, Generator, Iterable, List, Optional, Sequence, Type, Union
 
 from . import wire
-from .connection import Connection, error_of
+from .connection import BUSY_TIMEOUT, Connection, error_of
 from .errors import CODES, Disconnected, IrisdError, too_large
 
 #: Seconds between two looks whether irisd is still there, while something is in flight; after three it counts as gone.
@@ -17,6 +17,10 @@ PING_INTERVAL = 10.0
 
 Payload = Union[bytes, bytearray, memoryview, str]
 ProgressFunction = Callable[[Optional[float], Optional[str]], None]
+PartFunction = Callable[[bytes, int], None]
+
+#: Bytes of parts that may be under way to an item.
+PARTS_WINDOW = 256 * 1024
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Result:
     signal: Optional[int] = None
     stdout_length: Optional[int] = None
     truncated: bool = False
+    item: Optional[int] = None  # its number, if it has one
 
     @property
     def stdout(self) -> bytes:
@@ -60,11 +65,14 @@ def to_bytes(payload: Payload) -> bytes:
 class Item:
     """An item that was submitted. Await it for its Result."""
 
-    def __init__(self, client: "Client", header: Dict[str, Any], payload: bytes, progress: Optional[ProgressFunction]) -> None:
+    def __init__(self, client: "Client", header: Dict[str, Any], payload: bytes, progress: Optional[ProgressFunction],
+                 part: Optional[PartFunction] = None) -> None:
         self._client = client
         self.header = header
         self.payload = payload
         self.progress = progress
+        self.part = part
+        self.owed = 0  # bytes of parts that were taken and not granted anew
         self.id: Optional[bytes] = None  # while irisd has it
         self.retry: Optional[asyncio.TimerHandle] = None
         self.future: "asyncio.Future[Result]" = asyncio.get_running_loop().create_future()
@@ -95,12 +103,15 @@ class Client:
         async with Client() as client:
             result = await client.submit("sha256", b"hello")
 
-    It keeps to the credit that irisd grants: what goes beyond waits here, and what irisd has no room for is sent again.
+    It keeps to the credit that irisd grants: what goes beyond waits here, and what irisd has no room for is sent again when it
+    says so; open() waits `busy_timeout` seconds at most for an irisd that has as many clients as it takes.
     All of it is for one event loop.
     """
 
-    def __init__(self, endpoint: Optional[str] = None, *, name: str = "irisd_client 0.1") -> None:
+    def __init__(self, endpoint: Optional[str] = None, *, name: str = "irisd_client 0.1",
+                 busy_timeout: float = BUSY_TIMEOUT) -> None:
         self._endpoint = endpoint
+        self._busy_timeout = busy_timeout
         self._name = name
         self._connection: Optional[Connection] = None
         self._waiting: Deque[Item] = collections.deque()
@@ -112,7 +123,7 @@ class Client:
 
     async def open(self) -> "Client":
         connection = Connection(self._take, self._lost)
-        await connection.open(self._endpoint, self._name)
+        await connection.open(self._endpoint, self._name, self._busy_timeout)
         self._connection = connection
         self._pinger = asyncio.get_running_loop().create_task(self._ping_now_and_then())
         return self
@@ -142,13 +153,26 @@ class Client:
     # --- items -------------------------------------------------------------------------------------
 
     def start(self, service: str, payload: Payload = b"", *, args: Sequence[Union[str, bytes]] = (),
-              path: Union[str, bytes, None] = None, hint: Optional[int] = None, strict: bool = False,
-              content_type: Optional[str] = None, progress: Optional[ProgressFunction] = None) -> Item:
-        """Submits an item and returns at once. `progress` is called with a fraction of 1 and a note, either may be None."""
+              path: Union[str, bytes, None] = None, hint: Union[int, str, None] = None, strict: bool = False,
+              near_item: Optional[int] = None, near_path: Union[str, bytes, None] = None,
+              content_type: Optional[str] = None, progress: Optional[ProgressFunction] = None,
+              part: Optional[PartFunction] = None, numbered: bool = False) -> Item:
+        """Submits an item and returns at once.
+
+        `hint` is the number or the name of a place; `near_item` is the number of an item, and `near_path` a path: it runs
+        where that one was last. A number is given to who asks by `numbered`; it is in the Result. `progress` is called with a fraction of 1 and a note, either may be None; `part` with parts of the result, as a worker process
+        gives them, and a number that grows when another worker has the item, whose parts begin anew.
+        """
         connection = self._get()
-        header: Dict[str, Any] = {"service": service, "quiet": True}
-        if hint is not None:
+        header: Dict[str, Any] = {"service": service, "quiet": not numbered}
+        if isinstance(hint, str):
+            header["hint-name"] = hint
+        elif hint is not None:
             header["hint"] = hint
+        if near_item is not None:
+            header["near-item"] = near_item
+        if near_path is not None:
+            header["near-path"] = near_path
         if strict:
             header["strict"] = True
         if content_type is not None:
@@ -159,12 +183,14 @@ class Client:
             header["path"] = path
         if progress is not None:
             header["progress"] = True
+        if part is not None:
+            header["parts"] = PARTS_WINDOW
         body = to_bytes(payload)
         most = min(connection.welcome["max-body"], connection.welcome["byte-credits"])
         if len(body) > most:
             raise too_large("the payload", len(body), "max-body", most)
         wire.pack_header("SUBMIT", header, connection.limits)
-        item = Item(self, header, body, progress)
+        item = Item(self, header, body, progress, part)
         self._waiting.append(item)
         self._pump()
         return item
@@ -220,6 +246,9 @@ class Client:
                 fraction = message.header.get("fraction")
                 item.progress(None if fraction is None else fraction / wire.WHOLE, message.header.get("note"))
             return
+        if message.type == "PART":
+            self._take_part(item, message)
+            return
         if message.type not in ("RESULT", "ERROR", "BUSY"):
             return
         del self._in_flight[message.id]
@@ -239,6 +268,14 @@ class Client:
                 item.future.set_exception(error_of(message))
                 item.future.exception()  # whoever awaits it gets it; nobody has to
         self._pump()
+
+    def _take_part(self, item: Item, message: wire.Message) -> None:
+        if item.part is not None:
+            item.part(message.body, message.header.get("attempt", 1))
+        item.owed += len(message.body)
+        if item.owed >= PARTS_WINDOW // 2 and self._connection is not None and item.id is not None:
+            self._connection.send("MORE", {"target": item.id, "grant": item.owed})
+            item.owed = 0
 
     def _acknowledge(self) -> None:
         count, self._unacknowledged = self._unacknowledged, 0

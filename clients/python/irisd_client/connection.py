@@ -16,6 +16,8 @@ from .errors import CODES, Disconnected, IrisdError, WireError
 
 #: Seconds that irisd may take to answer HELLO or a question.
 ANSWER_TIMEOUT = 30.0
+#: Seconds for which HELLO is said again to an irisd that has as many clients as it takes.
+BUSY_TIMEOUT = 60.0
 #: Seconds that what is left to be sent may take when a connection is closed.
 LINGER_MS = 1000
 
@@ -41,7 +43,9 @@ def front_endpoint(directory: Optional[str] = None) -> str:
 def error_of(message: wire.Message) -> IrisdError:
     """What an ERROR, BUSY or STOP says."""
     header = message.header
-    return IrisdError(header["code"], header["sentence"], header["error-name"], header.get("limit"))
+    retry = header.get("retry-after-ms")
+    return IrisdError(header["code"], header["sentence"], header["error-name"], header.get("limit"),
+                      None if retry is None else retry / 1000)
 
 
 class Connection:
@@ -62,7 +66,18 @@ class Connection:
         self.limits = wire.DEFAULT_LIMITS
         self.welcome: Dict[str, Any] = {}
 
-    async def open(self, endpoint: Optional[str], name: str) -> None:
+    async def _greet(self, name: str, busy_timeout: float) -> wire.Message:
+        """Says HELLO; again, for so many seconds, if irisd has as many clients as it takes."""
+        until = time.monotonic() + busy_timeout
+        while True:
+            try:
+                return await self.call("HELLO", {"version-min": wire.VERSION, "version-max": wire.VERSION, "name": name})
+            except IrisdError as error:
+                if error.code != CODES["busy"] or time.monotonic() >= until:
+                    raise
+                await asyncio.sleep(error.retry_after or 0.1)
+
+    async def open(self, endpoint: Optional[str], name: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         """Connects and says HELLO. Raises IrisdError if irisd does not welcome us, Disconnected if it does not answer."""
         endpoint = endpoint or front_endpoint()
         socket = zmq.asyncio.Context.instance().socket(zmq.DEALER)
@@ -78,7 +93,7 @@ class Connection:
         self._heard = time.monotonic()
         self._reader = asyncio.get_running_loop().create_task(self._read())
         try:
-            answer = await self.call("HELLO", {"version-min": wire.VERSION, "version-max": wire.VERSION, "name": name})
+            answer = await self._greet(name, busy_timeout)
         except BaseException:
             self.close()
             raise

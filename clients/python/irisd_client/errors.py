@@ -12,6 +12,7 @@ NAMES: Dict[int, str] = {
     19: "not-durable", 20: "journal-failed", 21: "no-such-item",
     22: "unknown-dependency", 23: "dependency-failed", 24: "ran-too-long",
     25: "no-such-lease", 26: "no-worker", 27: "worker-lost", 28: "time-limit", 29: "buried",
+    30: "not-remembered",
 }
 CODES: Dict[str, int] = {name: code for code, name in NAMES.items()}
 
@@ -19,12 +20,14 @@ CODES: Dict[str, int] = {name: code for code, name in NAMES.items()}
 class IrisdError(Exception):
     """irisd has refused a request or an item has failed. `code` and `name` are the protocol's, the text is for people."""
 
-    def __init__(self, code: int, sentence: str, name: Optional[str] = None, limit: Optional[str] = None) -> None:
+    def __init__(self, code: int, sentence: str, name: Optional[str] = None, limit: Optional[str] = None,
+                 retry_after: Optional[float] = None) -> None:
         super().__init__(sentence)
         self.code = code
         self.name = name if name is not None else NAMES.get(code, "unknown")
         self.sentence = sentence
         self.limit = limit
+        self.retry_after = retry_after  # of `busy`: seconds, when to try again
 
     def __str__(self) -> str:
         return self.sentence

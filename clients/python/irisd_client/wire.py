@@ -65,6 +65,7 @@ KEYS: Dict[str, Key] = {
     "clear-environment": Key(93, "bool"), "nice": _i32(94, 0, 19), "limits": Key(95, "list"),
     "time-limit-ms": _u64(96), "grace-ms": _u64(97), "channel": _u32(98, 1, 2), "grant": _u64(99),
     "bury": Key(100, "bool"), "workers": _u32(101, 1), "payload": Key(102, "bool"), "drained": Key(103, "bool"),
+    "hint-name": Key(110, "text"), "near-item": _u64(111), "near-path": Key(112, "bytes"), "parts": _u64(113),
 }
 
 
@@ -86,6 +87,7 @@ def _type(number: int, required: str = "", optional: str = "", body: bool = Fals
 _VERSIONS = "version-min version-max"
 _RUN = "home place worker queue-ns run-ns bytes exit-status signal"
 _ERROR = "code error-name sentence"
+_NEAR = "hint-name near-item near-path"
 _KEEP = "class key keep-ms detach bury"
 _TERMS = "delay-ms at-ms priority after after-how retries backoff-ms time-to-run-ms"
 _COMMAND = "stream directory environment clear-environment nice limits time-limit-ms grace-ms"
@@ -93,7 +95,7 @@ _COMMAND = "stream directory environment clear-environment nice limits time-limi
 TYPES: Dict[str, Type] = {
     "HELLO": _type(0x01, _VERSIONS, "features name"),
     "MAP": _type(0x02),
-    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress " + _KEEP + " " + _TERMS + " " + _COMMAND,
+    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress parts " + " ".join((_NEAR, _KEEP, _TERMS, _COMMAND)),
                     True),
     "BATCH": _type(0x04, "", "quiet", True),
     "ACK": _type(0x05, "count"),
@@ -113,7 +115,7 @@ TYPES: Dict[str, Type] = {
     "DONE": _type(0x21, "", "content-type", True),
     "FAIL": _type(0x22, "sentence", "code again"),
     "EXTEND": _type(0x23, "", "lease-ms"),
-    "REPORT": _type(0x24, "", "fraction note"),
+    "REPORT": _type(0x24, "", "fraction note", True),
     "MORE": _type(0x25, "target grant"),
     "WORKERS": _type(0x27),
     "WELCOME": _type(0x81, _VERSIONS + " credits byte-credits max-body socket-place", "features name max-batch"),
@@ -132,7 +134,8 @@ TYPES: Dict[str, Type] = {
     "BUSY": _type(0x92, _ERROR, "limit limit-value retry-after-ms"),
     "OUTPUT": _type(0x93, "channel", "", True),
     "PROGRESS": _type(0x94, "", "fraction note"),
-    "LEASE": _type(0xA0, "service lease-ms attempt", "content-type args path progress", True),
+    "PART": _type(0x95, "", "attempt parts", True),
+    "LEASE": _type(0xA0, "service lease-ms attempt", "content-type args path progress parts", True),
     "STOP": _type(0xA1, _ERROR),
     "ENROLLED": _type(0xA2, "count lease-ms silence-ms"),
     "WORKERS_REPLY": _type(0xA7, body=True),
@@ -354,6 +357,7 @@ _STATUS: Dict[int, Tuple[str, Any]] = {
     5: ("peers", "u64"), 6: ("in-flight", "u64"), 7: ("accepted", "u64"), 8: ("ended", "u64"), 9: ("failed", "u64"),
     10: ("malformed", "u64"), 11: ("refused", "u64"), 12: ("places", [_PLACE_STATUS]), 20: ("ready", "bool"),
     21: ("journal", "text"), 22: ("journal-says", "text"), 23: ("kept", "u64"), 24: ("damaged", "u64"),
+    110: ("held-back", "u64"),
 }
 _WORKER: Dict[int, Tuple[str, Any]] = {
     0: ("name", "text"), 1: ("services", [_SERVICE]), 2: ("places", "u32s"), 3: ("capacity", "u32"), 4: ("leased", "u32"),

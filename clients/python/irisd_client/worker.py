@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import concurrent.futures
 import dataclasses
 import inspect
 import logging
 import os
 import threading
-from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple, Union, cast
+from typing import Any, Awaitable, Callable, Deque, Dict, List, Optional, Tuple, Union, cast
 
 from . import wire
 from .connection import Connection
@@ -18,6 +19,9 @@ from .errors import CODES, Disconnected, Failure, IrisdError, WireError
 #: Seconds until the first attempt to connect again, and the longest pause between two.
 FIRST_PAUSE = 0.1
 LAST_PAUSE = 5.0
+
+#: Bytes of one REPORT; a part that is longer goes in several.
+MOST_PART = 64 * 1024
 
 _log = logging.getLogger("irisd_client.worker")
 
@@ -48,7 +52,14 @@ class Job:
         self.attempt: int = lease.header["attempt"]
         #: Whether somebody wants to be told how far it is.
         self.wants_progress: bool = lease.header.get("progress", False)
+        #: Whether the client takes parts of the result as they come.
+        self.wants_parts: bool = "parts" in lease.header
         self.lease_ms: int = lease.header["lease-ms"]
+        self._credit: int = lease.header.get("parts", 0)  # bytes of parts that may be sent; of the event loop
+        self._pending: Deque[bytes] = collections.deque()
+        self._sent = threading.Condition()  # guards what follows
+        self._n_pending = 0  # bytes of parts that were not sent yet
+        self._waiters: List["asyncio.Future[None]"] = []  # of drain()
         self._stopped = threading.Event()
         self.stop_reason: Optional[str] = None
         self.task: Optional["asyncio.Task[None]"] = None
@@ -72,6 +83,65 @@ class Job:
         if self.wants_progress:
             self._worker._post("REPORT", header, self.id)
 
+    def send_part(self, part: Union[bytes, str]) -> None:
+        """Sends a part of the result, if the client wants parts.
+
+        In a thread this waits until the client has room for it; in the event loop it returns at once, and what waits is
+        sent as room comes: await drain() there, so as not to be faster than the client for long. Parts are bytes in a
+        row: the client may get them cut otherwise.
+        """
+        data = part.encode() if isinstance(part, str) else bytes(part)
+        loop = self._worker._loop
+        if not data or not self.wants_parts or self.stopped or loop is None:
+            return
+        with self._sent:
+            self._n_pending += len(data)
+        loop.call_soon_threadsafe(self._queue_part, data)
+        try:
+            inside = asyncio.get_running_loop() is loop
+        except RuntimeError:
+            inside = False
+        if not inside:
+            with self._sent:
+                self._sent.wait_for(lambda: self._n_pending == 0 or self.stopped)
+
+    async def drain(self) -> None:
+        """Waits until all parts have been sent, or the item is not wanted any more."""
+        while self._n_pending > 0 and not self.stopped:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            await waiter
+
+    def _queue_part(self, data: bytes) -> None:
+        self._pending.append(data)
+        self._flush()
+
+    def _grant(self, n_bytes: int) -> None:
+        self._credit += n_bytes
+        self._flush()
+
+    def _flush(self) -> None:
+        """Sends what there is credit for. In the event loop."""
+        while self._pending and self._credit > 0 and not self.stopped:
+            data = self._pending.popleft()
+            size = min(len(data), self._credit, MOST_PART)
+            if size < len(data):
+                self._pending.appendleft(data[size:])
+            if not self._worker._report_part(self.id, data[:size]):
+                return  # the connection has gone, and the item with it
+            self._credit -= size
+            with self._sent:
+                self._n_pending -= size
+                self._sent.notify_all()
+        if self._n_pending == 0 or self.stopped:
+            self._wake_waiters()
+
+    def _wake_waiters(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
     def extend(self, milliseconds: Optional[int] = None) -> None:
         """Keeps the lease for so long from now on; at most, and by default, for the length of a lease."""
         self._worker._post("EXTEND", {} if milliseconds is None else {"lease-ms": milliseconds}, self.id)
@@ -79,6 +149,9 @@ class Job:
     def _stop(self, reason: str) -> None:
         self.stop_reason = reason
         self._stopped.set()
+        with self._sent:
+            self._sent.notify_all()
+        self._wake_waiters()
         if self.task is not None and self.task is not asyncio.current_task():
             self.task.cancel()
 
@@ -166,7 +239,9 @@ class Worker:
                 try:
                     await self._serve_once()
                     pause = FIRST_PAUSE
-                except Disconnected as error:
+                except IrisdError as error:
+                    if not isinstance(error, Disconnected) and error.code != CODES["busy"]:
+                        raise
                     _log.warning("%s; connecting again", error)
                     await self._sleep(pause)
                     pause = min(pause * 2, LAST_PAUSE)
@@ -246,6 +321,10 @@ class Worker:
             stopped = self._jobs.get(message.id)
             if stopped is not None:
                 stopped._stop(message.header["sentence"])
+        elif message.type == "PART":
+            granted = self._jobs.get(message.id)
+            if granted is not None:
+                granted._grant(message.header.get("parts", 0))
         elif message.type == "ERROR":
             # The lease has ended meanwhile; whoever works on it may as well stop.
             stopped = self._jobs.get(message.id)
@@ -261,6 +340,12 @@ class Worker:
 
         if self._loop is not None:
             self._loop.call_soon_threadsafe(send)
+
+    def _report_part(self, ident: bytes, data: bytes) -> bool:
+        if self._connection is None or ident not in self._jobs:
+            return False
+        self._connection.send("REPORT", {}, data, ident)
+        return True
 
     async def _run_handler(self, job: Job) -> Answer:
         entry = self._services.get(job.service)
@@ -293,6 +378,7 @@ class Worker:
         header: Dict[str, Any] = {}
         try:
             answer = await self._run_handler(job)
+            await job.drain()
             kind, header, body = self._describe(answer)
         except asyncio.CancelledError:
             header = {"sentence": job.stop_reason or "the worker was stopped", "again": not job.stopped}

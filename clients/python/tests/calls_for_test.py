@@ -48,3 +48,19 @@ def slower_square(job):
     """Takes longer than two of the leases that it is tried with."""
     time.sleep(1.3)
     return str(int(job.payload) ** 2)
+
+
+def in_parts(job):
+    """Gives the numbers below that in the payload, one in each part, and how many there are as the result."""
+    numbers = int(job.payload)
+    for number in range(numbers):
+        job.send_part(b"%d\n" % number if number % 100 else b"%d\n" % number + b"." * 3000 + b"\n")
+    return str(numbers)
+
+
+async def in_large_parts(job):
+    """The same in one part of a megabyte, from the event loop."""
+    job.send_part(b"x" * (1 << 20))
+    await job.drain()
+    job.send_part(b"y")
+    return b"done"

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Where items run that are to be near something, and how many run at once.
+ */
+#include "irisd-fixture.h"
+
+#define N_ITEMS 40
+
+static Irisd *irisd;
+static Client *client;
+
+static void
+set_up (void)
+{
+  irisd = irisd_start ("[limits]\nremembered-paths = 2\n", TWO_PLACES, NULL);
+  client = client_hello (irisd->front);
+}
+
+static void
+tear_down (void)
+{
+  client_free (client);
+  irisd_finish (irisd);
+}
+
+static void
+init_item (Client *self, IrisWireMessage *item, const char *service)
+{
+  client_init_message (self, item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (item, IRIS_WIRE_KEY_SERVICE, service, -1);
+  iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_QUIET, TRUE);
+}
+
+static const IrisWireMessage *
+echo_with (IrisWireKey key, const char *text, guint64 number, gboolean strict)
+{
+  IrisWireMessage item;
+  init_item (client, &item, "echo");
+  if (text != NULL)
+    iris_wire_message_set_string (&item, key, text, -1);
+  else
+    iris_wire_message_set_uint (&item, key, number);
+  if (strict)
+    iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
+  client_send (client, &item);
+  return client_receive (client);
+}
+
+static void
+assert_at (const IrisWireMessage *result, gint home)
+{
+  ck_assert_str_eq (iris_wire_type_name (result->type), "RESULT");
+  ck_assert_int_eq (result->home, home);
+}
+
+static char *
+get_name (guint place)
+{
+  const IrisWireMessage *reply = client_call (client, IRIS_WIRE_MAP, IRIS_WIRE_MAP_REPLY);
+  g_autoptr (IrisWireMap) map = iris_wire_map_decode (reply->body, NULL, NULL);
+  return g_strdup (map->places[place].name);
+}
+
+START_TEST (a_place_is_named)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *name = get_name (i);
+      for (guint n = 0; n < 3; n++)
+        {
+          const IrisWireMessage *result = echo_with (IRIS_WIRE_KEY_HINT_NAME, name, 0, TRUE);
+          assert_at (result, (gint) i);
+          ck_assert_int_eq (result->place, (gint) i);
+        }
+    }
+  g_autoptr (IrisWireStatus) status = client_get_status (client);
+  ck_assert_uint_eq (status->places[0].hinted, 3);
+  ck_assert_uint_eq (status->places[1].hinted, 3);
+}
+END_TEST
+
+START_TEST (who_names_a_place_that_is_not_is_told_which_there_are)
+{
+  g_autofree char *zero = get_name (0), *one = get_name (1);
+  const IrisWireMessage *error = echo_with (IRIS_WIRE_KEY_HINT_NAME, "l9:7", 0, FALSE);
+  assert_error (error, IRIS_WIRE_ERROR_NO_SUCH_PLACE);
+  g_autofree char *sentence = iris_wire_string_dup (&error->sentence);
+  ck_assert_ptr_nonnull (strstr (sentence, "l9:7"));
+  ck_assert_ptr_nonnull (strstr (sentence, zero));
+  ck_assert_ptr_nonnull (strstr (sentence, one));
+}
+END_TEST
+
+START_TEST (an_item_has_one_hint)
+{
+  g_autofree char *name = get_name (0);
+  IrisWireMessage item;
+  init_item (client, &item, "echo");
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_HINT_NAME, name, -1);
+  iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 0);
+  client_send (client, &item);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  init_item (client, &item, "echo");
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_NEAR_ITEM, 1);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_NEAR_PATH, "/x", -1);
+  client_send (client, &item);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  /* No hint, said out loud, is none. */
+  init_item (client, &item, "echo");
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_HINT_NAME, name, -1);
+  iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, -1);
+  client_send (client, &item);
+  assert_at (client_receive (client), 0);
+}
+END_TEST
+
+/* The number of a new item that runs at that place and nowhere else. */
+static guint64
+run_at (gint place)
+{
+  IrisWireMessage item;
+  init_item (client, &item, "echo");
+  item.quiet = FALSE;
+  iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, place);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
+  client_send (client, &item);
+  guint64 number = client_receive_type (client, IRIS_WIRE_ACCEPTED)->item;
+  ck_assert_int_eq (client_receive_type (client, IRIS_WIRE_RESULT)->place, place);
+  return number;
+}
+
+START_TEST (an_item_runs_near_another)
+{
+  guint64 zero = run_at (0), one = run_at (1);
+  for (guint i = 0; i < 3; i++)
+    {
+      assert_at (echo_with (IRIS_WIRE_KEY_NEAR_ITEM, NULL, one, TRUE), 1);
+      ck_assert_int_eq (client->message.place, 1);
+      assert_at (echo_with (IRIS_WIRE_KEY_NEAR_ITEM, NULL, zero, FALSE), 0);
+    }
+}
+END_TEST
+
+START_TEST (it_runs_near_where_the_other_was_stolen_to)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint64 held = client_occupy (client, gate, 0);
+  IrisWireMessage item;
+  init_item (client, &item, "echo");
+  item.quiet = FALSE;
+  iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 0);
+  client_send (client, &item);
+  guint64 number = client_receive_type (client, IRIS_WIRE_ACCEPTED)->item;
+  ck_assert_int_eq (client_receive_type (client, IRIS_WIRE_RESULT)->place, 1);
+  assert_at (echo_with (IRIS_WIRE_KEY_NEAR_ITEM, NULL, number, TRUE), 1);
+  gate_open (gate);
+  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), held);
+}
+END_TEST
+
+START_TEST (it_runs_near_one_that_is_still_queued)
+{
+  g_autofree char *gate = gate_new (irisd, "gate");
+  client_occupy (client, gate, 1);
+  IrisWireMessage item;
+  init_item (client, &item, "echo");
+  item.quiet = FALSE;
+  iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 1);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
+  client_send (client, &item);
+  guint64 number = client_receive_type (client, IRIS_WIRE_ACCEPTED)->item;
+  init_item (client, &item, "echo");
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_NEAR_ITEM, number);
+  client_send (client, &item);
+  gate_open (gate);
+  for (guint i = 0; i < 3; i++)
+    ck_assert_int_eq (client_receive_ending (client)->home, 1);
+}
+END_TEST
+
+START_TEST (a_path_leads_to_where_it_was_worked_on)
+{
+  g_autofree char *file = g_strdup_printf ("%s/file", irisd->dir);
+  ck_assert (g_file_set_contents (file, "x", 1, NULL));
+  for (gint place = 1; place >= 0; place--)
+    {
+      IrisWireMessage item;
+      init_item (client, &item, "sha256");
+      iris_wire_message_set_string (&item, IRIS_WIRE_KEY_PATH, file, -1);
+      iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, place);
+      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
+      client_send (client, &item);
+      assert_at (client_receive (client), place);
+      for (guint i = 0; i < 3; i++)
+        assert_at (echo_with (IRIS_WIRE_KEY_NEAR_PATH, file, 0, TRUE), place);
+    }
+}
+END_TEST
+
+START_TEST (the_first_one_near_a_path_says_where_that_is)
+{
+  const IrisWireMessage *result = echo_with (IRIS_WIRE_KEY_NEAR_PATH, "set/7", 0, FALSE);
+  ck_assert_uint_eq (result->type, IRIS_WIRE_RESULT);
+  gint place = result->place;
+  for (guint i = 0; i < 5; i++)
+    assert_at (echo_with (IRIS_WIRE_KEY_NEAR_PATH, "set/7", 0, TRUE), place);
+  /* The limit is two. */
+  echo_with (IRIS_WIRE_KEY_NEAR_PATH, "set/8", 0, FALSE);
+  echo_with (IRIS_WIRE_KEY_NEAR_PATH, "set/9", 0, FALSE);
+  assert_error (echo_with (IRIS_WIRE_KEY_NEAR_PATH, "set/7", 0, TRUE),
+                IRIS_WIRE_ERROR_NOT_REMEMBERED);
+}
+END_TEST
+
+START_TEST (what_is_not_remembered_is_no_hint_but_for_who_insists)
+{
+  ck_assert_uint_eq (echo_with (IRIS_WIRE_KEY_NEAR_ITEM, NULL, 4711, FALSE)->type,
+                     IRIS_WIRE_RESULT);
+  assert_error (echo_with (IRIS_WIRE_KEY_NEAR_ITEM, NULL, 4711, TRUE),
+                IRIS_WIRE_ERROR_NOT_REMEMBERED);
+  assert_error (echo_with (IRIS_WIRE_KEY_NEAR_ITEM, NULL, 0, TRUE), IRIS_WIRE_ERROR_NOT_REMEMBERED);
+  assert_error (echo_with (IRIS_WIRE_KEY_NEAR_PATH, "/never", 0, TRUE),
+                IRIS_WIRE_ERROR_NOT_REMEMBERED);
+  g_autoptr (IrisWireStatus) status = client_get_status (client);
+  ck_assert_uint_eq (status->accepted, 1);
+  ck_assert_uint_eq (status->places[0].hinted + status->places[1].hinted, 0);
+}
+END_TEST
+
+/* --- how many run at once ------------------------------------------------------------------------
+ */
+
+static void
+start_with (const char *config)
+{
+  irisd = irisd_start (config, ONE_WORKER, "--tcp=127.0.0.1:0", NULL);
+  client = client_hello (irisd->front);
+}
+
+static guint64
+run_gate (Client *self, const char *gate)
+{
+  return client_submit_command (
+      self, NULL, (const char *const[]){ "sh", "-c", "echo >\"$0\"; cat \"$0\"", gate, NULL });
+}
+
+static void
+await_held_back (guint64 wanted)
+{
+  for (guint64 held = wanted + 1; held != wanted;)
+    {
+      g_autoptr (IrisWireStatus) status = client_get_status (client);
+      held = status->held_back;
+    }
+}
+
+START_TEST (items_beyond_a_services_limit_wait_and_others_go_on)
+{
+  start_with ("[limits]\ncommands-per-place = 10\n[service command]\nconcurrency = 1\n");
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint64 first = run_gate (client, gate);
+  close (gate_wait (gate));
+  guint64 second = client_submit_command (client, NULL, (const char *const[]){ "true", NULL });
+  await_held_back (1);
+  guint64 quick = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), quick);
+  gate_open (gate);
+  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), first);
+  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), second);
+  await_held_back (0);
+  tear_down ();
+}
+END_TEST
+
+START_TEST (items_beyond_a_clients_limit_wait_and_other_clients_go_on)
+{
+  start_with ("[irisd]\ntcp-trusted = true\n[client]\nconcurrency = 1\n");
+  g_autoptr (Client) other = client_hello (irisd->tcp);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint64 first = run_gate (client, gate);
+  close (gate_wait (gate));
+  guint64 second = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  await_held_back (1);
+  guint64 quick = client_submit (other, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  ck_assert_uint_eq (message_get_id (client_receive_ending (other)), quick);
+  gate_open (gate);
+  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), first);
+  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), second);
+  client_free (g_steal_pointer (&other));
+  tear_down ();
+}
+END_TEST
+
+START_TEST (an_item_that_waits_for_room_can_be_cancelled_or_given_up)
+{
+  start_with ("[service command]\nconcurrency = 1\n");
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autoptr (Client) other = client_hello (irisd->front);
+  guint64 first = run_gate (client, gate);
+  close (gate_wait (gate));
+  guint64 second = client_submit_command (client, NULL, (const char *const[]){ "true", NULL });
+  client_submit_command (other, NULL, (const char *const[]){ "true", NULL });
+  await_held_back (2);
+  client_cancel (client, second);
+  ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
+                     IRIS_WIRE_STATE_QUEUED);
+  const IrisWireMessage *ending = client_receive_ending (client);
+  ck_assert_uint_eq (message_get_id (ending), second);
+  assert_error (ending, IRIS_WIRE_ERROR_CANCELLED);
+  IrisWireMessage bye;
+  client_init_message (other, &bye, IRIS_WIRE_BYE);
+  client_send (other, &bye);
+  await_held_back (0);
+  gate_open (gate);
+  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), first);
+  client_free (g_steal_pointer (&other));
+  tear_down ();
+}
+END_TEST
+
+START_TEST (what_is_tried_again_gives_its_room_away_meanwhile)
+{
+  start_with ("[service command]\nconcurrency = 1\n");
+  IrisWireMessage item;
+  init_item (client, &item, "command");
+  iris_wire_message_set_args (&item, (const char *const[]){ "false", NULL });
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 1);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_BACKOFF_MS, 600000);
+  client_send (client, &item);
+  guint64 failing = client->next_id;
+  for (guint i = 0; i < 3; i++)
+    {
+      guint64 id = client_submit_command (client, NULL, (const char *const[]){ "true", NULL });
+      ck_assert_uint_eq (message_get_id (client_receive_ending (client)), id);
+    }
+  client_cancel (client, failing);
+  client_receive_type (client, IRIS_WIRE_CANCELLING);
+  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  tear_down ();
+}
+END_TEST
+
+/* One client floods a service whose room is one; another comes later with a few. */
+START_TEST (clients_of_a_limited_service_take_turns)
+{
+  start_with ("[irisd]\ntcp-trusted = true\n[limits]\ncommands-per-place = 10\n"
+              "[service command]\nconcurrency = 1\n");
+  g_autoptr (Client) flood = client_hello (irisd->tcp), few = client_hello (irisd->tcp);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autofree char *file = g_strdup_printf ("%s/order", irisd->dir);
+  guint64 first = run_gate (client, gate);
+  close (gate_wait (gate));
+  for (guint i = 0; i < N_ITEMS; i++)
+    client_submit_command (flood, NULL,
+                           (const char *const[]){ "sh", "-c", "printf f >>\"$0\"", file, NULL });
+  await_held_back (N_ITEMS);
+  for (guint i = 0; i < 5; i++)
+    client_submit_command (few, NULL,
+                           (const char *const[]){ "sh", "-c", "printf o >>\"$0\"", file, NULL });
+  await_held_back (N_ITEMS + 5);
+  gate_open (gate);
+  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), first);
+  for (guint i = 0; i < 5; i++)
+    client_receive_ending (few);
+  for (guint i = 0; i < N_ITEMS; i++)
+    client_receive_ending (flood);
+  g_autofree char *order = NULL;
+  ck_assert (g_file_get_contents (file, &order, NULL, NULL));
+  ck_assert_uint_eq (strlen (order), N_ITEMS + 5);
+  /* Of the first ten each has five. */
+  ck_assert_int_eq (strncmp (order, "fofofofofo", 10), 0);
+  client_free (g_steal_pointer (&flood));
+  client_free (g_steal_pointer (&few));
+  tear_down ();
+}
+END_TEST
+
+static void
+be_a_worker (Client *self, const char *service, guint capacity)
+{
+  g_autoptr (IrisWireServices) services = iris_wire_services_new (1);
+  services->services[0].name = g_strdup (service);
+  services->services[0].summary = g_strdup ("");
+  g_autoptr (GBytes) body = iris_wire_services_encode (services, NULL, NULL);
+  IrisWireMessage ready;
+  client_init_message (self, &ready, IRIS_WIRE_READY);
+  iris_wire_message_set_uint (&ready, IRIS_WIRE_KEY_CAPACITY, capacity);
+  iris_wire_message_set_body (&ready, g_bytes_get_data (body, NULL), g_bytes_get_size (body));
+  client_send (self, &ready);
+  client_receive_type (self, IRIS_WIRE_ENROLLED);
+}
+
+static void
+answer_done (Client *worker, const guint8 *id)
+{
+  IrisWireMessage done;
+  iris_wire_message_init (&done, IRIS_WIRE_DONE, id);
+  client_send (worker, &done);
+}
+
+START_TEST (no_more_leases_are_given_than_may_run)
+{
+  start_with ("[service work]\nconcurrency = 2\n");
+  g_autoptr (Client) worker = client_hello (irisd->front);
+  be_a_worker (worker, "work", 8);
+  for (guint i = 0; i < 6; i++)
+    client_submit (client, "work", "x", 1, IRIS_PLACE_ANY, FALSE);
+  await_held_back (4);
+  guint8 ids[2][IRIS_WIRE_ID_SIZE];
+  for (guint i = 0; i < 2; i++)
+    memcpy (ids[i], client_receive_type (worker, IRIS_WIRE_LEASE)->request_id, sizeof ids[i]);
+  for (guint i = 0; i < 6; i++)
+    {
+      /* Nobody gets a third one: the next thing that the worker hears is its PONG. */
+      client_call (worker, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+      answer_done (worker, ids[i % 2]);
+      client_receive_type (client, IRIS_WIRE_RESULT);
+      if (i < 4)
+        memcpy (ids[i % 2], client_receive_type (worker, IRIS_WIRE_LEASE)->request_id,
+                sizeof ids[i % 2]);
+    }
+  await_held_back (0);
+  client_free (g_steal_pointer (&worker));
+  tear_down ();
+}
+END_TEST
+
+START_TEST (irisd_ends_although_items_wait_for_room)
+{
+  start_with ("[limits]\nkill-grace-ms = 20\nstop-grace-ms = 100\n"
+              "[service command]\nconcurrency = 1\n");
+  client_submit_command (client, NULL, (const char *const[]){ "sleep", "1000", NULL });
+  client_submit_command (client, NULL, (const char *const[]){ "true", NULL });
+  await_held_back (1);
+  irisd_signal (irisd, SIGTERM);
+  for (gboolean draining = FALSE; !draining;)
+    {
+      g_autoptr (IrisWireStatus) status = client_get_status (client);
+      draining = status->draining;
+    }
+  irisd_signal (irisd, SIGTERM);
+  for (guint i = 0; i < 2; i++)
+    assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  ck_assert_int_eq (irisd_wait (irisd), 4); /* items were given up */
+  client_free (client);
+  irisd_free (irisd);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-hints");
+  TCase *near = tcase_create ("near"), *room = tcase_create ("room");
+  tcase_add_checked_fixture (near, set_up, tear_down);
+  tcase_add_test (near, a_place_is_named);
+  tcase_add_test (near, who_names_a_place_that_is_not_is_told_which_there_are);
+  tcase_add_test (near, an_item_has_one_hint);
+  tcase_add_test (near, an_item_runs_near_another);
+  tcase_add_test (near, it_runs_near_where_the_other_was_stolen_to);
+  tcase_add_test (near, it_runs_near_one_that_is_still_queued);
+  tcase_add_test (near, a_path_leads_to_where_it_was_worked_on);
+  tcase_add_test (near, the_first_one_near_a_path_says_where_that_is);
+  tcase_add_test (near, what_is_not_remembered_is_no_hint_but_for_who_insists);
+  tcase_add_test (room, items_beyond_a_services_limit_wait_and_others_go_on);
+  tcase_add_test (room, items_beyond_a_clients_limit_wait_and_other_clients_go_on);
+  tcase_add_test (room, an_item_that_waits_for_room_can_be_cancelled_or_given_up);
+  tcase_add_test (room, what_is_tried_again_gives_its_room_away_meanwhile);
+  tcase_add_test (room, clients_of_a_limited_service_take_turns);
+  tcase_add_test (room, no_more_leases_are_given_than_may_run);
+  tcase_add_test (room, irisd_ends_although_items_wait_for_room);
+  suite_add_tcase (suite, near);
+  suite_add_tcase (suite, room);
+  return core_test_run (suite);
+}
