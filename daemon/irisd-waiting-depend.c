@@ -229,7 +229,7 @@ irisd_gateway_note_burial (IrisdGateway *self, IrisdJob *job)
   if (job->buried)
     decided = irisd_after_bury (&core->after, job->id);
   else
-    irisd_after_add (&core->after, job->id);
+    irisd_after_add (&core->after, job->id, job);
   pthread_mutex_unlock (&core->after_lock);
   tell_decided (decided);
 }
