@@ -205,12 +205,14 @@ irisd_gateway_take_cancel (IrisdGateway *self, IrisdSlip *slip)
   slip->peer->n_fetches--;
   if (irisd_peer_is_gone (slip->peer))
     return;
+  /* What waits or runs was looked for before; it may have ended, or have been kicked, meanwhile. */
   if (slip->pending)
     slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_FOUND,
                                "item %" G_GUINT64_FORMAT
-                               " is %s, not buried: what waits or runs is cancelled by its request "
-                               "id",
+                               " is %s by now: there is nothing to cancel",
                                slip->item, iris_wire_state_name (slip->state));
+  else if (g_error_matches (slip->error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_ITEM))
+    slip->error->code = IRIS_WIRE_ERROR_NOT_FOUND;
   if (slip->error != NULL)
     irisd_gateway_refuse (self, &caller, slip->request_id, slip->error);
   else

@@ -114,7 +114,7 @@ static gboolean
 bury_here (IrisdGateway *gateway, IrisdRound *self, IrisdJob *job)
 {
   self->over = TRUE;
-  if (job->buried || job->settled)
+  if (job->buried || job->settled || job->ending)
     return FALSE;
   if (take_out (gateway, job))
     {

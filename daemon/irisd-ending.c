@@ -214,6 +214,14 @@ irisd_gateway_take_back (IrisdGateway *self, IrisdJob *job)
         return;
     }
   gboolean wanted = job->kept != NULL || !irisd_peer_is_gone (job->peer);
+  if (job->early)
+    {
+      /* It was cancelled, and the journal has its end or will tell when it has. */
+      job->early = FALSE;
+      if (job->settled)
+        irisd_gateway_end_job (self, job);
+      return;
+    }
   if (job->held && wanted && !job->settled && irisd_job_get_state (job) == IRISD_JOB_QUEUED)
     take_back_held (self, job);
   else if (job->settled || !irisd_gateway_try_again (self, job))
@@ -278,7 +286,8 @@ cancel_job (IrisdGateway *self, IrisdJob *job, gboolean *ours)
   return state == IRISD_ERRAND_WAITED;
 }
 
-/* Ends a queued item at once; its job, if the scheduler still has it, comes back to be freed. */
+/* Ends a queued item as soon as can be; its job, if the scheduler still has it, comes back to be
+ * freed. */
 static void
 end_cancelled (IrisdGateway *self, IrisdJob *job)
 {
@@ -299,9 +308,14 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
       irisd_gateway_end_job (self, job);
       return;
     }
-  /* A kept one ends when the journal has its end. */
+  /* A kept one ends when the journal has its end; one that the journal has not accepted yet is
+   * looked at when it has. */
   if (job->kept != NULL)
-    return;
+    {
+      if (job->known && !job->ending && !job->buried)
+        job->early = !irisd_gateway_end_kept (self, job);
+      return;
+    }
   fail_cancelled (job);
   send_ending (self, job);
 }
@@ -319,7 +333,7 @@ irisd_gateway_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job)
 {
   gboolean ours = FALSE;
   gboolean queued = cancel_job (self, job, &ours);
-  if (ours && !irisd_peer_is_gone (peer))
+  if (ours && (job->kept != NULL || job->withdrawn || !irisd_peer_is_gone (peer)))
     end_cancelled (self, job);
   return queued;
 }
@@ -388,7 +402,7 @@ irisd_gateway_cancel (IrisdGateway *self, const IrisdCaller *caller, const IrisW
 {
   if (iris_wire_message_has (request, IRIS_WIRE_KEY_ITEM))
     {
-      irisd_gateway_cancel_buried (self, caller, request);
+      irisd_gateway_cancel_number (self, caller, request, irisd_gateway_is_owner (self, caller));
       return;
     }
   IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, request->target);

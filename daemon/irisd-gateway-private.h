@@ -161,10 +161,12 @@ gboolean irisd_gateway_register (IrisdGateway *self,
                                  IrisdJob *job,
                                  const IrisWireMessage *item,
                                  GError **error);
+IrisdJob *irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **elsewhere);
 gboolean irisd_gateway_stop_depending (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_decision (IrisdGateway *self, IrisdLetter *letter);
 void irisd_gateway_stop_waiting_for_buried (IrisdGateway *self);
 void irisd_gateway_note_cancelled (IrisdGateway *self, guint64 item);
+void irisd_gateway_note_burial (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_uncount (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job);
 

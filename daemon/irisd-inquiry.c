@@ -8,6 +8,8 @@
  */
 #include "irisd-inquiry.h"
 
+#include "irisd-bury.h"
+
 #include <string.h>
 
 struct _IrisdInquiry
@@ -18,6 +20,7 @@ struct _IrisdInquiry
   IrisdPeer *peer; /* who asked; belongs to the home gateway */
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   guint8 target[IRIS_WIRE_ID_SIZE];
+  guint64 item; /* its number, if that was named */
   gboolean found;
   gboolean was_queued;
 };
@@ -53,6 +56,30 @@ look_here (IrisdGateway *gateway, IrisdInquiry *self)
 }
 
 static void
+tell_no_such_number (IrisdGateway *gateway,
+                     const IrisdCaller *caller,
+                     const guint8 *request_id,
+                     guint64 item)
+{
+  g_autoptr (GError) error = g_error_new (
+      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_FOUND,
+      "the item %" G_GUINT64_FORMAT " is not under way: it has ended, or never was", item);
+  irisd_gateway_refuse (gateway, caller, request_id, error);
+}
+
+/* The item has no job: it is buried, has ended, or never was. */
+static void
+cancel_without_job (IrisdGateway *gateway,
+                    const IrisdCaller *caller,
+                    const IrisWireMessage *request)
+{
+  if (gateway->core->journal != NULL)
+    irisd_gateway_cancel_buried (gateway, caller, request);
+  else
+    tell_no_such_number (gateway, caller, request->request_id, request->item);
+}
+
+static void
 answer (IrisdGateway *gateway, IrisdInquiry *self)
 {
   IrisdCaller caller = { .route = self->peer->route, .peer = self->peer };
@@ -60,6 +87,14 @@ answer (IrisdGateway *gateway, IrisdInquiry *self)
     return;
   if (self->found)
     irisd_gateway_tell_cancelling (gateway, &caller, self->request_id, self->was_queued);
+  else if (self->item != 0)
+    {
+      /* It may be buried by now, and have no job. */
+      IrisWireMessage request;
+      iris_wire_message_init (&request, IRIS_WIRE_CANCEL, self->request_id);
+      iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, self->item);
+      cancel_without_job (gateway, &caller, &request);
+    }
   else
     irisd_gateway_tell_not_found (gateway, &caller, self->request_id, "any connection");
 }
@@ -74,10 +109,73 @@ irisd_gateway_inquire (IrisdGateway *gateway, IrisdInquiry *self)
       irisd_inquiry_free (self);
       return;
     }
+  if (self->item != 0)
+    {
+      /* It was here when we were asked; it may have ended since. */
+      IrisdMailbox *elsewhere;
+      IrisdJob *job = irisd_gateway_find_item (gateway, self->item, &elsewhere);
+      self->found = job != NULL && !job->buried;
+      if (self->found)
+        self->was_queued = irisd_gateway_cancel_job (gateway, job->peer, job);
+      irisd_mailbox_post (&self->home->mailbox, &self->letter);
+      return;
+    }
   look_here (gateway, self);
   self->at = (self->at + 1) % core->n_gateways;
   IrisdGateway *next = self->found ? self->home : core->gateways[self->at];
   irisd_mailbox_post (&next->mailbox, &self->letter);
+}
+
+static IrisdInquiry *
+inquiry_new (IrisdGateway *gateway, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  IrisdInquiry *self = g_new0 (IrisdInquiry, 1);
+  self->letter.kind = IRISD_LETTER_INQUIRY;
+  self->home = gateway;
+  self->peer = irisd_peer_ref (caller->peer);
+  memcpy (self->request_id, request->request_id, IRIS_WIRE_ID_SIZE);
+  memcpy (self->target, request->target, IRIS_WIRE_ID_SIZE);
+  self->item = request->item;
+  return self;
+}
+
+/**
+ * irisd_gateway_cancel_number:
+ * @gateway: the gateway
+ * @caller: who
+ * @request: a CANCEL message that names an item by its number
+ * @owner: whether the caller may cancel what others have sent
+ *
+ * All gateways know which of them has an item of a number, so only that one is asked.
+ */
+void
+irisd_gateway_cancel_number (IrisdGateway *gateway,
+                             const IrisdCaller *caller,
+                             const IrisWireMessage *request,
+                             gboolean owner)
+{
+  IrisdMailbox *elsewhere;
+  IrisdJob *job = irisd_gateway_find_item (gateway, request->item, &elsewhere);
+  if (!owner && (job == NULL || job->peer != caller->peer))
+    {
+      g_autoptr (GError) error = g_error_new_literal (
+          IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+          "this connection has no such item, and items of others are cancelled for irisd's owner "
+          "only, and over TCP if tcp-trusted is set in irisd's configuration");
+      irisd_gateway_refuse (gateway, caller, request->request_id, error);
+    }
+  else if (job != NULL && !job->buried)
+    {
+      /* Its end may be that of the connection that asks. */
+      g_autoptr (IrisdPeer) peer = irisd_peer_ref (caller->peer);
+      gboolean queued = irisd_gateway_cancel_job (gateway, job->peer, job);
+      if (!irisd_peer_is_gone (peer))
+        irisd_gateway_tell_cancelling (gateway, caller, request->request_id, queued);
+    }
+  else if (elsewhere == NULL)
+    cancel_without_job (gateway, caller, request);
+  else
+    irisd_mailbox_post (elsewhere, &inquiry_new (gateway, caller, request)->letter);
 }
 
 void
@@ -86,12 +184,7 @@ irisd_gateway_cancel_anywhere (IrisdGateway *gateway,
                                const IrisWireMessage *request)
 {
   IrisdCore *core = gateway->core;
-  IrisdInquiry *self = g_new0 (IrisdInquiry, 1);
-  self->letter.kind = IRISD_LETTER_INQUIRY;
-  self->home = gateway;
-  self->peer = irisd_peer_ref (caller->peer);
-  memcpy (self->request_id, request->request_id, IRIS_WIRE_ID_SIZE);
-  memcpy (self->target, request->target, IRIS_WIRE_ID_SIZE);
+  IrisdInquiry *self = inquiry_new (gateway, caller, request);
   while (core->gateways[self->at] != gateway)
     self->at++;
 

@@ -120,6 +120,9 @@ struct _IrisdJob
   gboolean bury;     /* when it is out of tries it is buried */
   gboolean buried;   /* and that is on its way to the journal, or there */
   gboolean away;     /* somebody buried it while the scheduler had it, which it still has */
+  guint known : 1;   /* under its number: it is accepted, and others can come after it */
+  guint ending : 1;  /* the journal was given its end */
+  guint early : 1;   /* and that while the scheduler has it, which will give it back */
   IrisdJobStage stage;
   IrisdSeat *seat;     /* if how many run at once is limited */
   IrisdFairEntry fair; /* while it is in a gate's queue that gate's */

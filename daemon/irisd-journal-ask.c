@@ -4,6 +4,7 @@
  */
 #include "irisd-journal-private.h"
 
+#include "irisd-kept-list.h"
 #include "irisd-log.h"
 
 #include <string.h>
@@ -224,6 +225,6 @@ irisd_journal_ask (IrisdJournal *self, IrisdSlip *slip)
 void
 irisd_journal_list (IrisdJournal *self, IrisdSlip *slip)
 {
-  slip->list = irisd_kept_table_list (&self->table, slip->item, slip->state, slip->count);
+  slip->list = irisd_kept_table_list (&self->table, slip->filter, &slip->item);
   irisd_journal_answer (self, slip);
 }

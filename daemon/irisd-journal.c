@@ -38,6 +38,7 @@ static void
 count_kept (IrisdJournal *self)
 {
   atomic_store_explicit (&self->n_kept, self->table.n_items, memory_order_relaxed);
+  atomic_store_explicit (&self->n_kept_ended, self->table.n_ended, memory_order_relaxed);
 }
 
 /**
@@ -119,6 +120,7 @@ irisd_journal_apply_end (IrisdJournal *self, IrisdKept *kept, guint32 state)
 {
   irisd_kept_set_state (kept, state);
   self->table.n_ended++;
+  count_kept (self);
   if (self->sweep_us == 0)
     self->sweep_us = g_get_monotonic_time () + SWEEP_US;
   irisd_journal_wake_waits (self, kept);
@@ -421,6 +423,12 @@ guint64
 irisd_journal_get_n_kept (IrisdJournal *self)
 {
   return atomic_load_explicit (&self->n_kept, memory_order_relaxed);
+}
+
+guint64
+irisd_journal_get_n_kept_ended (IrisdJournal *self)
+{
+  return atomic_load_explicit (&self->n_kept_ended, memory_order_relaxed);
 }
 
 guint64

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "irisd-kept.h"
+#include "irisd-kept-list.h"
 #include "irisd-limits.h"
 #include "irisd-mailbox.h"
 
@@ -73,9 +73,10 @@ struct _IrisdSlip
 
   guint64 item;
   guint64 wait_ms;
-  guint32 state; /* LIST, KICK: only those; END: what it ended in */
-  guint32 count; /* LIST, KICK: at most so many; BURY: how often it ran */
-  guint32 code;  /* BURY: why */
+  guint32 state;           /* KICK: only those; END: what it ended in */
+  guint32 count;           /* KICK: at most so many; BURY: how often it ran */
+  IrisdKeptFilter *filter; /* LIST; in the answer, @item is where it goes on */
+  guint32 code;            /* BURY: why */
   char *sentence;
   gboolean whole;    /* SHOW: the item as it was submitted is wanted */
   IrisdRound *round; /* BURY: who asked for it, and waits */
@@ -138,6 +139,7 @@ void irisd_journal_post (IrisdJournal *self, IrisdSlip *slip);
 
 guint64 irisd_journal_get_next_item (IrisdJournal *self);
 guint64 irisd_journal_get_n_kept (IrisdJournal *self);
+guint64 irisd_journal_get_n_kept_ended (IrisdJournal *self);
 guint64 irisd_journal_get_n_damaged (IrisdJournal *self);
 IrisdJournalHealth irisd_journal_get_health (IrisdJournal *self);
 const char *irisd_journal_get_sentence (IrisdJournal *self);

@@ -107,12 +107,9 @@ irisd_gateway_list (IrisdGateway *self, const IrisdCaller *caller, const IrisWir
   if (!irisd_gateway_may_ask_kept (self, caller, request)
       || !irisd_gateway_has_credit (self, caller, request))
     return;
-  guint most = self->core->wire_limits.max_entries;
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_LIST, caller->peer,
                                             request->request_id);
-  slip->item = request->item;
-  slip->state = request->state;
-  slip->count = request->count > 0 ? MIN (request->count, most) : most;
+  slip->filter = irisd_kept_filter_new (request, self->core->wire_limits.max_entries);
   caller->peer->n_fetches++;
   irisd_journal_post (self->core->journal, slip);
 }
@@ -249,6 +246,8 @@ tell_list (IrisdGateway *self, const IrisdCaller *caller, IrisdSlip *slip)
   iris_wire_message_init (
       &reply, slip->kind == IRISD_SLIP_SHOW ? IRIS_WIRE_SHOW_REPLY : IRIS_WIRE_LIST_REPLY,
       slip->request_id);
+  if (slip->kind == IRISD_SLIP_LIST && slip->item != 0)
+    iris_wire_message_set_uint (&reply, IRIS_WIRE_KEY_ITEM, slip->item);
   irisd_gateway_answer_bytes (self, caller, &reply, body, error);
 }
 

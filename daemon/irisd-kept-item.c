@@ -377,7 +377,10 @@ take_end (IrisdGateway *self, IrisdSlip *slip)
       g_clear_error (&job->result.error);
       job->result.error = g_steal_pointer (&slip->error);
     }
-  irisd_gateway_take_back (self, job);
+  if (job->early)
+    irisd_gateway_tell_end (self, job);
+  else
+    irisd_gateway_take_back (self, job);
 }
 
 /* What was not done because irisd stops is done when it is back. */
@@ -432,6 +435,7 @@ irisd_gateway_end_kept (IrisdGateway *self, IrisdJob *job)
                 : g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED)
                     ? IRIS_WIRE_STATE_CANCELLED
                     : IRIS_WIRE_STATE_FAILED;
+  job->ending = TRUE;
   irisd_journal_post (self->core->journal, slip);
   return FALSE;
 }

@@ -41,7 +41,7 @@ irisd_kept_new (const IrisdRecord *record)
   self->ended_ms = record->ended_ms;
   self->keep_ms = record->keep_ms;
   self->size = record->body.size;
-  self->service = g_intern_string (service);
+  self->service = g_ref_string_new_intern (service);
   self->code = (guint16) record->code;
   if (record->sentence.len > 0)
     self->sentence = iris_wire_string_dup (&record->sentence);
@@ -61,6 +61,7 @@ void
 irisd_kept_free (IrisdKept *self)
 {
   irisd_kept_clear_row (self);
+  g_ref_string_release (self->service);
   g_free (self->sentence);
   g_free (self->key);
   g_free (self);
@@ -312,45 +313,4 @@ IrisdKept *
 irisd_kept_table_lookup_key (IrisdKeptTable *self, IrisdKept *other)
 {
   return g_hash_table_lookup (self->by_key, other);
-}
-
-/* The first item whose number is greater. */
-static IrisdKept *
-find_after (IrisdKeptTable *self, guint64 item)
-{
-  if (item == 0)
-    return self->first;
-  IrisdKept *kept = irisd_kept_table_lookup (self, item);
-  if (kept != NULL)
-    return kept->next;
-  for (kept = self->first; kept != NULL && kept->item <= item; kept = kept->next)
-    ;
-  return kept;
-}
-
-/**
- * irisd_kept_table_list:
- * @self: a table
- * @after: a number; only greater ones are listed
- * @state: only items in that state are listed, unless it is 0
- * @limit: at most so many
- *
- * Returns: (transfer full): items in the order of their numbers
- */
-IrisWireKept *
-irisd_kept_table_list (IrisdKeptTable *self, guint64 after, guint32 state, guint limit)
-{
-  guint n = 0;
-  IrisdKept *first = find_after (self, after);
-  for (IrisdKept *kept = first; kept != NULL && n < limit; kept = kept->next)
-    n += state == 0 || irisd_kept_get_state (kept) == (int) state;
-
-  /* A worker may change a state between the two walks, so the second one counts for itself. */
-  IrisWireKept *list = iris_wire_kept_new (n);
-  guint filled = 0;
-  for (IrisdKept *kept = first; kept != NULL && filled < n; kept = kept->next)
-    if (state == 0 || irisd_kept_get_state (kept) == (int) state)
-      irisd_kept_describe (kept, &list->items[filled++]);
-  list->n_items = filled;
-  return list;
 }

@@ -34,7 +34,7 @@ struct _IrisdKept
   guint64 ended_ms;
   guint64 keep_ms;
   guint64 size;        /* of its payload, then of its result */
-  const char *service; /* a constant */
+  GRefString *service; /* shared by all items of it, and gone with the last of them */
   char *key;           /* NULL if it has none */
   gsize key_size;
   char *sentence; /* why it is buried, or NULL */
@@ -61,9 +61,9 @@ typedef struct
   guint n_items;
   guint n_ended;
   IrisdKept *first;
+  IrisdKept *last;
 
   /*< private >*/
-  IrisdKept *last;
   GHashTable *by_item;
   GHashTable *by_key;
 } IrisdKeptTable;
@@ -89,8 +89,6 @@ void irisd_kept_table_add (IrisdKeptTable *self, IrisdKept *kept);
 void irisd_kept_table_remove (IrisdKeptTable *self, IrisdKept *kept);
 IrisdKept *irisd_kept_table_lookup (IrisdKeptTable *self, guint64 item);
 IrisdKept *irisd_kept_table_lookup_key (IrisdKeptTable *self, IrisdKept *other);
-IrisWireKept *
-irisd_kept_table_list (IrisdKeptTable *self, guint64 after, guint32 state, guint limit);
 
 guint64 irisd_unix_ms (void);
 

@@ -71,6 +71,7 @@ add_journal (IrisWireStatus *status, IrisdJournal *journal)
   if (health != IRISD_JOURNAL_READY)
     status->journal_says = g_strdup (irisd_journal_get_sentence (journal));
   status->kept = irisd_journal_get_n_kept (journal);
+  status->kept_ended = irisd_journal_get_n_kept_ended (journal);
   status->damaged = irisd_journal_get_n_damaged (journal);
 }
 

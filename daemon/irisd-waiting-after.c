@@ -31,6 +31,7 @@ struct _IrisdAfterLink
 struct _IrisdAfterNode
 {
   guint64 id;
+  gpointer owner;
   gboolean ended;
   gboolean well;
   gboolean buried;
@@ -65,20 +66,37 @@ irisd_after_clear (IrisdAfter *self)
  * irisd_after_add:
  * @self: the record
  * @id: a new item, or one that was buried and is on its way again
+ * @owner: (nullable): what irisd_after_get_owner() gives until the item has ended, or is buried
  */
 void
-irisd_after_add (IrisdAfter *self, guint64 id)
+irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner)
 {
   IrisdAfterNode *node = g_hash_table_lookup (self->nodes, &id);
   if (node != NULL)
     {
       node->buried = FALSE;
+      node->owner = owner;
       return;
     }
   node = g_new0 (IrisdAfterNode, 1);
   node->id = id;
+  node->owner = owner;
   TAILQ_INIT (&node->links);
   g_hash_table_insert (self->nodes, &node->id, node);
+}
+
+/**
+ * irisd_after_get_owner:
+ * @self: the record
+ * @id: an item
+ *
+ * Returns: (nullable): what it was added with; %NULL if it is not known or has ended
+ */
+gpointer
+irisd_after_get_owner (IrisdAfter *self, guint64 id)
+{
+  IrisdAfterNode *node = g_hash_table_lookup (self->nodes, &id);
+  return node != NULL && !node->ended ? node->owner : NULL;
 }
 
 /* Takes back all that it still waits for. */
@@ -195,6 +213,7 @@ irisd_after_bury (IrisdAfter *self, guint64 id)
   if (node == NULL || node->ended)
     return NULL;
   node->buried = TRUE;
+  node->owner = NULL;
   if (self->closing)
     decide (node, &decided);
   return decided;

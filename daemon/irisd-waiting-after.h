@@ -65,7 +65,8 @@ typedef struct
 
 void irisd_after_init (IrisdAfter *self, guint n_remembered);
 void irisd_after_clear (IrisdAfter *self);
-void irisd_after_add (IrisdAfter *self, guint64 id);
+void irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner);
+gpointer irisd_after_get_owner (IrisdAfter *self, guint64 id);
 IrisdDependent *irisd_after_end (IrisdAfter *self, guint64 id, gboolean well);
 IrisdDependent *irisd_after_bury (IrisdAfter *self, guint64 id);
 IrisdDependent *irisd_after_close (IrisdAfter *self);

@@ -66,7 +66,7 @@ irisd_gateway_register (IrisdGateway *self,
                                         &unknown);
   gboolean decided = ids != NULL && job->terms->dependent.verdict != IRISD_VERDICT_NONE;
   if (known)
-    irisd_after_add (&core->after, job->id);
+    irisd_after_add (&core->after, job->id, job);
   pthread_mutex_unlock (&core->after_lock);
   if (!known)
     {
@@ -76,10 +76,34 @@ irisd_gateway_register (IrisdGateway *self,
                    unknown);
       return FALSE;
     }
+  job->known = TRUE;
   job->stage = ids != NULL ? IRISD_STAGE_AFTER : IRISD_STAGE_HANDED;
   if (decided)
     irisd_mailbox_post (&self->mailbox, &job->terms->decided);
   return TRUE;
+}
+
+/**
+ * irisd_gateway_find_item:
+ * @self: the gateway
+ * @number: of an item
+ * @elsewhere: (out): the mailbox of the gateway that has it, if that is another one
+ *
+ * Whoever has an item notes its end under the lock before it lets go of the job, so what is found
+ * here is there, and stays as long as this gateway does nothing, if it is its own.
+ *
+ * Returns: (nullable): the job, if this gateway has it and it has not ended
+ */
+IrisdJob *
+irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **elsewhere)
+{
+  IrisdCore *core = self->core;
+  pthread_mutex_lock (&core->after_lock);
+  IrisdJob *job = irisd_after_get_owner (&core->after, number);
+  IrisdMailbox *mailbox = job != NULL ? job->mailbox : NULL;
+  pthread_mutex_unlock (&core->after_lock);
+  *elsewhere = mailbox != &self->mailbox ? mailbox : NULL;
+  return mailbox == &self->mailbox ? job : NULL;
 }
 
 /**
@@ -180,12 +204,32 @@ irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job)
 {
   IrisdCore *core = self->core;
   irisd_gateway_uncount (self, job);
-  if (job->id == 0)
+  if (job->id == 0 || job->buried)
     return;
   gboolean well = irisd_job_get_state (job) != IRISD_JOB_CANCELLED && !irisd_job_has_failed (job);
   pthread_mutex_lock (&core->after_lock);
-  IrisdDependent *decided = job->buried ? irisd_after_bury (&core->after, job->id)
-                                        : irisd_after_end (&core->after, job->id, well);
+  IrisdDependent *decided = irisd_after_end (&core->after, job->id, well);
+  pthread_mutex_unlock (&core->after_lock);
+  tell_decided (decided);
+}
+
+/**
+ * irisd_gateway_note_burial:
+ * @self: the gateway
+ * @job: a job that is about to be buried, or after all is not
+ *
+ * Before the journal knows of it: afterwards somebody may have kicked the item.
+ */
+void
+irisd_gateway_note_burial (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdCore *core = self->core;
+  IrisdDependent *decided = NULL;
+  pthread_mutex_lock (&core->after_lock);
+  if (job->buried)
+    decided = irisd_after_bury (&core->after, job->id);
+  else
+    irisd_after_add (&core->after, job->id, job);
   pthread_mutex_unlock (&core->after_lock);
   tell_decided (decided);
 }

@@ -167,6 +167,7 @@ status_json (const IrisClientStatus *status)
   ctl_json_string (builder, "journal", status->journal);
   ctl_json_string (builder, "journal_says", status->journal_says);
   ctl_json_int (builder, "kept", (gint64) status->kept);
+  ctl_json_int (builder, "kept_ended", (gint64) status->kept_ended);
   ctl_json_int (builder, "damaged", (gint64) status->damaged);
   ctl_json_int (builder, "held_back", (gint64) status->held_back);
   json_builder_set_member_name (builder, "places");

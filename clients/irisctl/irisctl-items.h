@@ -6,9 +6,12 @@
 
 #include "irisctl.h"
 
+#include <json-glib/json-glib.h>
+
 #include <stdio.h>
 
 GBytes *ctl_read_stdin (GError **error);
+GBytes *ctl_read_file (const char *path, GError **error);
 
 /* Submits, waits, and says under which id if asked to. NULL after an error. */
 IrisResult *ctl_submit (Ctl *ctl, IrisRequest *request, GError **error);
@@ -17,6 +20,8 @@ IrisResult *ctl_submit (Ctl *ctl, IrisRequest *request, GError **error);
 int ctl_show_command_result (Ctl *ctl, const IrisResult *result);
 int ctl_command_failure (const Ctl *ctl, const GError *error);
 
+void
+ctl_result_members (Ctl *ctl, JsonBuilder *builder, const IrisResult *result, gboolean command);
 void ctl_result_json (Ctl *ctl, const IrisResult *result, gboolean command);
 
 /* False when standard output, say, is a full disk. */

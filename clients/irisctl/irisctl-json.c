@@ -4,6 +4,8 @@
  */
 #include "irisctl-json.h"
 
+#include <stdio.h>
+
 void
 ctl_json_string (JsonBuilder *builder, const char *name, const char *value)
 {
@@ -54,15 +56,71 @@ ctl_json_bytes (JsonBuilder *builder, const char *name, GBytes *bytes)
     }
 }
 
-void
-ctl_json_print (JsonBuilder *builder)
+static void
+print_root (JsonBuilder *builder, gboolean pretty, const char *end)
 {
   g_autoptr (JsonNode) root = json_builder_get_root (builder);
   g_autoptr (JsonGenerator) generator = json_generator_new ();
   g_autofree char *text = NULL;
 
-  json_generator_set_pretty (generator, TRUE);
+  json_generator_set_pretty (generator, pretty);
   json_generator_set_root (generator, root);
   text = json_generator_to_data (generator, NULL);
-  g_print ("%s\n", text);
+  fputs (text, stdout);
+  fputs (end, stdout);
+}
+
+void
+ctl_json_print (JsonBuilder *builder)
+{
+  print_root (builder, TRUE, "\n");
+}
+
+void
+ctl_json_print_line (JsonBuilder *builder)
+{
+  print_root (builder, FALSE, "\n");
+}
+
+void
+ctl_json_array_begin (CtlJsonArray *self)
+{
+  *self = (CtlJsonArray){ .builder = json_builder_new () };
+  fputs ("[", stdout);
+}
+
+static void
+print_element (CtlJsonArray *self)
+{
+  if (!self->open)
+    return;
+  self->open = FALSE;
+  fputs (self->n > 1 ? ",\n" : "\n", stdout);
+  print_root (self->builder, FALSE, "");
+  json_builder_reset (self->builder);
+}
+
+JsonBuilder *
+ctl_json_array_next (CtlJsonArray *self)
+{
+  print_element (self);
+  self->n++;
+  self->open = TRUE;
+
+  return self->builder;
+}
+
+void
+ctl_json_array_flush (CtlJsonArray *self)
+{
+  print_element (self);
+  fflush (stdout);
+}
+
+void
+ctl_json_array_end (CtlJsonArray *self)
+{
+  print_element (self);
+  fputs (self->n > 0 ? "\n]\n" : "]\n", stdout);
+  g_clear_object (&self->builder);
 }

@@ -14,5 +14,23 @@ void ctl_json_bool (JsonBuilder *builder, const char *name, gboolean value);
 /* Bytes as a string under @name if they are UTF-8, otherwise in base64 under @name "_base64". */
 void ctl_json_bytes (JsonBuilder *builder, const char *name, GBytes *bytes);
 
-/* On standard output, with a newline. */
+/* On standard output, with a newline: over several lines for people, or in one line. */
 void ctl_json_print (JsonBuilder *builder);
+void ctl_json_print_line (JsonBuilder *builder);
+
+/* An array that is printed element by element, a line for each. All zeroes is one that has not
+ * begun. What is built with the builder that ctl_json_array_next() gives is printed by the next
+ * call upon the array. */
+typedef struct
+{
+  JsonBuilder *builder;
+  guint64 n;
+  gboolean open; /* an element is being built */
+} CtlJsonArray;
+
+void ctl_json_array_begin (CtlJsonArray *self);
+JsonBuilder *ctl_json_array_next (CtlJsonArray *self);
+
+/* Prints what was built now, for who waits for it. */
+void ctl_json_array_flush (CtlJsonArray *self);
+void ctl_json_array_end (CtlJsonArray *self);

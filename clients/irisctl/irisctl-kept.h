@@ -6,23 +6,17 @@
 
 #include "irisctl.h"
 
+#include <json-glib/json-glib.h>
+
 /* The number of an item; 0 is none. */
 gboolean ctl_parse_number (const char *text, guint64 *number);
 
+/* Says so, and returns CTL_USAGE. */
+int ctl_bad_number (const char *text);
+
+/* An item as an object, and one of its times as text. */
+void ctl_item_json (JsonBuilder *builder, const IrisClientItem *item);
+char *ctl_format_time (guint64 unix_ms);
+
 /* Prints a result, of a command with its two outputs. Returns the exit status. */
 int ctl_show_result (Ctl *ctl, const IrisResult *result, gboolean command);
-
-/* What the options of submit say about keeping an item. */
-typedef struct
-{
-  char *klass;
-  char *key;
-  char *keep;
-  gboolean detach;
-  gboolean bury;
-} CtlKeeping;
-
-extern CtlKeeping ctl_keeping;
-
-/* Judges them, and gives them to a request. */
-gboolean ctl_apply_keeping (IrisRequest *request, gboolean *detached, GError **error);

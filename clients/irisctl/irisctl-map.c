@@ -423,7 +423,7 @@ map_work (Map *self, const char *const *roots)
     self->status = ctl_fail (CTL_FAILED, "cannot write the lines to %s",
                              output_path != NULL ? output_path : "standard output");
   if (g_cancellable_is_cancelled (ctl->cancellable) && self->status <= CTL_FAILED)
-    self->status = ctl_fail (130, "interrupted: the table shows what was done");
+    self->status = ctl_fail (CTL_INTERRUPTED, "interrupted: the table shows what was done");
 
   return self->status;
 }

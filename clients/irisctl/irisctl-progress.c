@@ -30,6 +30,15 @@ terminal_columns (void)
   return ioctl (STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+static void
+append_bar (GString *text, int width, double fraction)
+{
+  g_string_append_c (text, '[');
+  for (int i = 0; i < width; i++)
+    g_string_append_c (text, i < (int) (width * fraction) ? '#' : '.');
+  g_string_append_c (text, ']');
+}
+
 char *
 ctl_progress_format (guint64 done, guint64 total, gboolean known, gdouble seconds, int columns)
 {
@@ -37,16 +46,10 @@ ctl_progress_format (guint64 done, guint64 total, gboolean known, gdouble second
       " %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT "%s files, %.0f/s", done, total,
       known ? "" : "+", seconds > 0 ? done / seconds : 0);
   int width = MIN (columns - 4 - (int) g_utf8_strlen (counts, -1), BAR_MAX);
-  int filled = total > 0 ? (int) ((gdouble) width * done / total) : 0;
   GString *bar = g_string_new (NULL);
 
   if (columns >= MIN_COLUMNS && width > 0)
-    {
-      g_string_append_c (bar, '[');
-      for (int i = 0; i < width; i++)
-        g_string_append_c (bar, i < filled ? '#' : '.');
-      g_string_append_c (bar, ']');
-    }
+    append_bar (bar, width, total > 0 ? (double) done / (double) total : 0);
   g_string_append (bar, counts);
 
   return g_string_free (bar, FALSE);
@@ -105,6 +108,28 @@ ctl_progress_show (CtlProgress *self, gdouble fraction, const char *note)
     return;
   text = ctl_progress_format_item (fraction, note, terminal_columns ());
   fprintf (stderr, "\r%s\033[K", text);
+  fflush (stderr);
+}
+
+void
+ctl_progress_show_text (CtlProgress *self, double fraction, const char *text)
+{
+  int columns = terminal_columns ();
+  int width = MIN (columns - 10 - (int) g_utf8_strlen (text, -1), BAR_MAX);
+  g_autoptr (GString) line = g_string_new (NULL);
+
+  if (!self->shown)
+    return;
+  if (fraction >= 0 && columns >= MIN_COLUMNS && width > 0)
+    append_bar (line, width, fraction);
+  if (fraction >= 0)
+    g_string_append_printf (line, " %3.0f%% ", 100 * fraction);
+  g_string_append (line, text);
+  /* What does not fit would leave pieces behind that nobody wipes. */
+  if (g_utf8_strlen (line->str, -1) >= columns)
+    g_string_truncate (line,
+                       (gsize) (g_utf8_offset_to_pointer (line->str, columns - 1) - line->str));
+  fprintf (stderr, "\r%s\033[K", line->str);
   fflush (stderr);
 }
 

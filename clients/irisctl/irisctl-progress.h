@@ -18,6 +18,9 @@ void ctl_progress_begin (CtlProgress *self);
 /* @known: whether @total is final, or only what was found so far. */
 void ctl_progress_update (CtlProgress *self, guint64 done, guint64 total, gboolean known);
 
+/* Of many items: @fraction as below; @text is shown behind the bar. */
+void ctl_progress_show_text (CtlProgress *self, double fraction, const char *text);
+
 /* Of one item: @fraction is below 0 if that is not known; @note may be NULL. */
 void ctl_progress_show (CtlProgress *self, gdouble fraction, const char *note);
 

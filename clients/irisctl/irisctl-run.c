@@ -2,6 +2,7 @@
  *
  * irisctl run: a command at a place.
  */
+#include "irisctl-command.h"
 #include "irisctl-items.h"
 
 #include <signal.h>
@@ -9,10 +10,7 @@
 /* What timeout(1) gives for the same. */
 #define STATUS_TIME_LIMIT 124
 
-static char *directory, **variables, **limits;
-static gboolean pass_stdin, clear_environment, at_the_end;
-static int nice_by;
-static double timeout_s, grace_s = -1;
+static gboolean pass_stdin, at_the_end;
 
 /* What a shell would say of the command: its exit status, 128 + signal, 127 if there is none. */
 static int
@@ -75,43 +73,6 @@ ctl_show_command_result (Ctl *ctl, const IrisResult *result)
   return command_status (result);
 }
 
-static gboolean
-is_time (double seconds)
-{
-  return seconds >= 0 && seconds <= CTL_MAX_WAIT_S * 366.0;
-}
-
-/* How the command is to be run. CTL_OK, or the exit status after printing why not. */
-static int
-set_options (Ctl *ctl, IrisRequest *request)
-{
-  if (nice_by < 0 || nice_by > 19)
-    return ctl_fail (CTL_USAGE, "--nice takes 0 to 19, not %d", nice_by);
-  if (!is_time (timeout_s) || (grace_s != -1 && !is_time (grace_s)))
-    return ctl_fail (CTL_USAGE, "--timeout and --grace take seconds, a year's at most");
-  if (directory != NULL)
-    {
-      g_autofree char *absolute = g_canonicalize_filename (directory, NULL);
-
-      iris_request_set_directory (request, absolute);
-    }
-  if (variables != NULL || clear_environment)
-    iris_request_set_environment (request, (const char *const *) variables, clear_environment);
-  if (limits != NULL)
-    iris_request_set_limits (request, (const char *const *) limits);
-  iris_request_set_nice (request, nice_by);
-  if (timeout_s > 0)
-    iris_request_set_time_limit (request, MAX ((guint64) (timeout_s * 1000), 1));
-  if (grace_s != -1)
-    iris_request_set_grace (request, (guint64) (grace_s * 1000));
-  /* Who stops reading, as head does, has the command cancelled; it must not end us first. */
-  signal (SIGPIPE, SIG_IGN);
-  if (!at_the_end && !ctl->json)
-    iris_request_set_output_func (request, show_output, ctl, NULL);
-
-  return CTL_OK;
-}
-
 static int
 run_run (Ctl *ctl, int argc, char **argv)
 {
@@ -125,9 +86,13 @@ run_run (Ctl *ctl, int argc, char **argv)
     return ctl_fail (CTL_USAGE, "run takes a command; see irisctl run --help");
   iris_request_set_args (request, (const char *const *) argv + 1);
   ctl_hint (ctl, request);
-  status = set_options (ctl, request);
-  if (status != CTL_OK)
-    return status;
+  if (!ctl_command_check (&ctl->command, &error))
+    return ctl_fail (CTL_USAGE, "run: %s", error->message);
+  ctl_command_apply (&ctl->command, request);
+  /* Who stops reading, as head does, has the command cancelled; it must not end us first. */
+  signal (SIGPIPE, SIG_IGN);
+  if (!at_the_end && !ctl->json)
+    iris_request_set_output_func (request, show_output, ctl, NULL);
   if (pass_stdin)
     {
       input = ctl_read_stdin (&error);
@@ -145,21 +110,6 @@ run_run (Ctl *ctl, int argc, char **argv)
 }
 
 static const GOptionEntry run_entries[] = {
-  { "directory", 'C', 0, G_OPTION_ARG_FILENAME, &directory, "Run it in this directory", "DIR" },
-  { "env", 'E', 0, G_OPTION_ARG_FILENAME_ARRAY, &variables,
-    "Set a variable of its environment, or take it away; may be given several times",
-    "NAME[=VALUE]" },
-  { "clear-env", 0, 0, G_OPTION_ARG_NONE, &clear_environment,
-    "Begin with an empty environment, not irisd's", NULL },
-  { "nice", 'n', 0, G_OPTION_ARG_INT, &nice_by, "Let it give way to others, 0 to 19", "N" },
-  { "limit", 'l', 0, G_OPTION_ARG_STRING_ARRAY, &limits,
-    "Bound cpu (seconds), memory, file-size, core, output (bytes) or files; may be given several "
-    "times",
-    "NAME=NUMBER" },
-  { "timeout", 't', 0, G_OPTION_ARG_DOUBLE, &timeout_s, "End it when it has run so long",
-    "SECONDS" },
-  { "grace", 0, 0, G_OPTION_ARG_DOUBLE, &grace_s, "From SIGTERM to SIGKILL, when it is ended",
-    "SECONDS" },
   { "at-end", 0, 0, G_OPTION_ARG_NONE, &at_the_end, "Show its output when it has ended", NULL },
   { "stdin", 'i', 0, G_OPTION_ARG_NONE, &pass_stdin, "Give it our standard input", NULL },
   { NULL },
@@ -180,6 +130,7 @@ const CtlCommand ctl_run = {
       "  irisctl run --retries 5 --backoff 2s --time-to-run 1m -- curl -fsS URL\n",
   .takes_hints = TRUE,
   .takes_terms = TRUE,
+  .takes_command = TRUE,
   .entries = run_entries,
   .run = run_run,
 };

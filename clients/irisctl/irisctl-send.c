@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl send, submit, cancel: single items.
+ * irisctl send: a single item.
  */
 #include "irisctl-follow.h"
 #include "irisctl-items.h"
 #include "irisctl-json.h"
 #include "irisctl-kept.h"
-#include "irisctl-table.h"
 #include "irisctl.h"
 
 #include <gio/gunixinputstream.h>
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 static char *payload_file, *path_argument;
-static gboolean pass_stdin;
 
 GBytes *
 ctl_read_stdin (GError **error)
@@ -29,8 +27,8 @@ ctl_read_stdin (GError **error)
   return g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (output));
 }
 
-static GBytes *
-read_file (const char *path, GError **error)
+GBytes *
+ctl_read_file (const char *path, GError **error)
 {
   char *data;
   gsize size;
@@ -82,11 +80,8 @@ place_name (Ctl *ctl, int id)
 }
 
 void
-ctl_result_json (Ctl *ctl, const IrisResult *result, gboolean command)
+ctl_result_members (Ctl *ctl, JsonBuilder *builder, const IrisResult *result, gboolean command)
 {
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-
-  json_builder_begin_object (builder);
   if (result->item != 0)
     ctl_json_int (builder, "item", (gint64) result->item);
   ctl_json_string (builder, "home", place_name (ctl, result->home));
@@ -97,8 +92,6 @@ ctl_result_json (Ctl *ctl, const IrisResult *result, gboolean command)
   ctl_json_double (builder, "ran_s", result->run_ns / 1e9);
   ctl_json_int (builder, "bytes", (gint64) result->bytes);
   ctl_json_int (builder, "attempts", result->attempts);
-  if (result->item != 0)
-    ctl_json_int (builder, "item", (gint64) result->item);
   if (result->content_type != NULL)
     ctl_json_string (builder, "content_type", result->content_type);
   if (command)
@@ -111,6 +104,15 @@ ctl_result_json (Ctl *ctl, const IrisResult *result, gboolean command)
     }
   else
     ctl_json_bytes (builder, "body", result->body);
+}
+
+void
+ctl_result_json (Ctl *ctl, const IrisResult *result, gboolean command)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+  json_builder_begin_object (builder);
+  ctl_result_members (ctl, builder, result, command);
   json_builder_end_object (builder);
   ctl_json_print (builder);
 }
@@ -136,7 +138,7 @@ build_send (const Ctl *ctl, int argc, char **argv, GError **error)
   g_autoptr (GBytes) payload = NULL;
 
   if (payload_file != NULL)
-    payload = read_file (payload_file, error);
+    payload = ctl_read_file (payload_file, error);
   else if (argc > 2 && g_str_equal (argv[2], "-"))
     payload = ctl_read_stdin (error);
   else
@@ -230,150 +232,3 @@ ctl_show_result (Ctl *ctl, const IrisResult *result, gboolean command)
 {
   return command ? ctl_show_command_result (ctl, result) : show_result (ctl, result);
 }
-
-/* Of a command, everything behind the service is the command line. */
-static IrisRequest *
-build_submit (const Ctl *ctl, int argc, char **argv, GError **error)
-{
-  g_autoptr (IrisRequest) request = NULL;
-  g_autoptr (GBytes) input = NULL;
-
-  if (!g_str_equal (argv[1], "command"))
-    return build_send (ctl, argc, argv, error);
-  request = iris_request_new (argv[1]);
-  if (payload_file != NULL || pass_stdin)
-    {
-      input = payload_file != NULL ? read_file (payload_file, error) : ctl_read_stdin (error);
-      if (input == NULL)
-        return NULL;
-      iris_request_set_payload (request, input);
-    }
-  iris_request_set_args (request, (const char *const *) argv + 2);
-  ctl_hint (ctl, request);
-
-  return g_steal_pointer (&request);
-}
-
-static int
-show_number (Ctl *ctl, guint64 item)
-{
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-
-  if (!ctl->json)
-    g_print ("%" G_GUINT64_FORMAT "\n", item);
-  else
-    {
-      json_builder_begin_object (builder);
-      ctl_json_int (builder, "item", (gint64) item);
-      json_builder_end_object (builder);
-      ctl_json_print (builder);
-    }
-
-  return CTL_OK;
-}
-
-static int
-run_submit (Ctl *ctl, int argc, char **argv)
-{
-  g_autoptr (IrisRequest) request = NULL;
-  g_autoptr (IrisResult) result = NULL;
-  g_autoptr (GError) error = NULL;
-  gboolean command, detached;
-  int status;
-
-  if (argc < 2 || (argc > 3 && !g_str_equal (argv[1], "command")))
-    return ctl_fail (CTL_USAGE, "submit takes a service and at most one payload; see irisctl "
-                                "submit --help");
-  command = g_str_equal (argv[1], "command");
-  if (command && argc < 3)
-    return ctl_fail (CTL_USAGE, "submit command takes a program; see irisctl submit --help");
-  request = build_submit (ctl, argc, argv, &error);
-  if (request == NULL)
-    return ctl_fail (CTL_FAILED, "%s", error->message);
-  if (!ctl_apply_keeping (request, &detached, &error))
-    return ctl_fail (CTL_USAGE, "%s", error->message);
-  status = ctl_connect (ctl);
-  if (status != CTL_OK)
-    return status;
-
-  result = ctl_submit (ctl, request, &error);
-  if (result == NULL)
-    return command ? ctl_command_failure (ctl, error) : ctl_fail_with (error);
-
-  return detached ? show_number (ctl, result->item) : ctl_show_result (ctl, result, command);
-}
-
-static const GOptionEntry submit_entries[] = {
-  { "class", 'c', 0, G_OPTION_ARG_STRING, &ctl_keeping.klass,
-    "What survives a crash: volatile, relaxed (on the disk within a moment) or durable (before it "
-    "is accepted; default)",
-    "CLASS" },
-  { "key", 'k', 0, G_OPTION_ARG_STRING, &ctl_keeping.key,
-    "Run it only if no item with this key is kept; else give that one's result", "KEY" },
-  { "keep", 0, 0, G_OPTION_ARG_STRING, &ctl_keeping.keep,
-    "Keep the result so long: seconds, or a number with m, h or d behind it", "TIME" },
-  { "detach", 'D', 0, G_OPTION_ARG_NONE, &ctl_keeping.detach,
-    "Print the item's number once it is accepted, and do not wait", NULL },
-  { "bury", 'B', 0, G_OPTION_ARG_NONE, &ctl_keeping.bury,
-    "When its last try fails, set it aside for somebody to look at (see list, kick)", NULL },
-  { "file", 'f', 0, G_OPTION_ARG_FILENAME, &payload_file, "Send the content of this file", "FILE" },
-  { "path", 0, 0, G_OPTION_ARG_FILENAME, &path_argument,
-    "Let irisd read this file (sha256, wordcount)", "FILE" },
-  { "stdin", 'i', 0, G_OPTION_ARG_NONE, &pass_stdin, "Give a command our standard input", NULL },
-  { NULL },
-};
-
-const CtlCommand ctl_submit_command = {
-  .name = "submit",
-  .arguments = "SERVICE [PAYLOAD|-] | command PROGRAM [ARGUMENT…]",
-  .summary = "have irisd keep an item, so that it survives a crash",
-  .description = "irisd needs a journal for that: irisd --journal DIR.\n\n"
-                 "Examples:\n  irisctl submit --detach command make -C /src all\n"
-                 "  irisctl wait 7 && irisctl result 7\n"
-                 "  irisctl submit --key backup-2026-02-03 --keep 7d command /usr/bin/backup\n",
-  .takes_hints = TRUE,
-  .takes_terms = TRUE,
-  .entries = submit_entries,
-  .run = run_submit,
-};
-
-static int
-run_cancel (Ctl *ctl, int argc, char **argv)
-{
-  g_autoptr (GAsyncResult) result = NULL;
-  g_autoptr (GError) error = NULL;
-  gboolean was_running;
-  int status;
-
-  if (argc != 2)
-    return ctl_fail (CTL_USAGE, "cancel takes an id, as --verbose shows them");
-  status = ctl_connect (ctl);
-  if (status != CTL_OK)
-    return status;
-  iris_client_cancel_async (ctl->client, argv[1], ctl->cancellable, ctl_take_result, &result);
-  if (!iris_client_cancel_finish (ctl->client, ctl_wait (&result), &was_running, &error))
-    return ctl_fail_with (error);
-
-  if (ctl->json)
-    {
-      g_autoptr (JsonBuilder) builder = json_builder_new ();
-
-      json_builder_begin_object (builder);
-      ctl_json_string (builder, "id", argv[1]);
-      ctl_json_bool (builder, "was_running", was_running);
-      json_builder_end_object (builder);
-      ctl_json_print (builder);
-    }
-  else
-    g_print ("%s\n", was_running ? "was running, and was told to stop" : "will not run");
-
-  return CTL_OK;
-}
-
-const CtlCommand ctl_cancel = {
-  .name = "cancel",
-  .arguments = "ID",
-  .summary = "cancel an item, queued or running",
-  .description = "Ids are shown by send, run and map with --verbose.\n",
-  .run = run_cancel,
-};

@@ -10,6 +10,7 @@ struct _CtlTable
 {
   guint n_columns;
   gboolean *right;
+  guint *least;     /* widths of what was flushed */
   GPtrArray *cells; /* row by row; NULL in the first column: a line */
 };
 
@@ -20,6 +21,7 @@ ctl_table_new (const char *const *headings)
 
   self->n_columns = g_strv_length ((char **) headings);
   self->right = g_new0 (gboolean, self->n_columns);
+  self->least = g_new0 (guint, self->n_columns);
   self->cells = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < self->n_columns; i++)
     {
@@ -35,6 +37,7 @@ ctl_table_free (CtlTable *self)
 {
   g_ptr_array_unref (self->cells);
   g_free (self->right);
+  g_free (self->least);
   g_free (self);
 }
 
@@ -59,7 +62,7 @@ ctl_table_add_line (CtlTable *self)
 static guint
 column_width (CtlTable *self, guint column)
 {
-  glong width = 0;
+  glong width = self->least[column];
 
   for (guint i = column; i < self->cells->len; i += self->n_columns)
     {
@@ -115,6 +118,17 @@ ctl_table_to_string (CtlTable *self)
     }
 
   return g_string_free (text, FALSE);
+}
+
+void
+ctl_table_flush (CtlTable *self)
+{
+  g_autofree char *text = ctl_table_to_string (self);
+
+  g_print ("%s", text);
+  for (guint i = 0; i < self->n_columns; i++)
+    self->least[i] = column_width (self, i);
+  g_ptr_array_set_size (self->cells, 0);
 }
 
 char *

@@ -18,6 +18,10 @@ void ctl_table_add (CtlTable *self, ...);
 /* Rows that come after are set off by a line. */
 void ctl_table_add_line (CtlTable *self);
 
+/* Prints what was added since the last time, the headings only once, and forgets it. Columns never
+ * get narrower. */
+void ctl_table_flush (CtlTable *self);
+
 /* The table as text, a newline behind each row. */
 char *ctl_table_to_string (CtlTable *self);
 

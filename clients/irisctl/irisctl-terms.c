@@ -107,58 +107,80 @@ parse_after_how (const char *text)
   return 0;
 }
 
-static int
-check_duration (const char *command, const char *option, const char *text)
+static gboolean
+check_duration (const char *option, const char *text, GError **error)
 {
   guint64 ms;
 
-  return text == NULL || ctl_parse_duration (text, &ms)
-             ? CTL_OK
-             : ctl_fail (CTL_USAGE,
-                         "%s: --%s takes a time such as 90, 1.5s, 200ms, 5m, 2h or 1d, not “%s”",
-                         command, option, text);
+  if (text == NULL || ctl_parse_duration (text, &ms))
+    return TRUE;
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+               "--%s takes a time such as 90, 1.5s, 200ms, 5m, 2h or 1d, not “%s”", option, text);
+
+  return FALSE;
 }
 
-static int
-check_after (const CtlTerms *terms, const char *command)
+static gboolean refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static gboolean
+refuse (GError **error, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  if (error != NULL)
+    *error = g_error_new_valist (G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, format, args);
+  va_end (args);
+
+  return FALSE;
+}
+
+static gboolean
+check_after (const CtlTerms *terms, GError **error)
 {
   guint64 item;
 
   for (guint i = 0; terms->after != NULL && terms->after[i] != NULL; i++)
     if (!g_ascii_string_to_unsigned (terms->after[i], 10, 1, G_MAXUINT64, &item, NULL))
-      return ctl_fail (CTL_USAGE, "%s: --after takes the number of an item, not “%s”", command,
-                       terms->after[i]);
+      return refuse (error, "--after takes the number of an item, not “%s”", terms->after[i]);
   if (terms->after_how != NULL && parse_after_how (terms->after_how) == 0)
-    return ctl_fail (CTL_USAGE, "%s: --after-how takes all, any or success, not “%s”", command,
-                     terms->after_how);
+    return refuse (error, "--after-how takes all, any or success, not “%s”", terms->after_how);
   if (terms->after_how != NULL && terms->after == NULL)
-    return ctl_fail (CTL_USAGE, "%s: --after-how needs --after", command);
+    return refuse (error, "--after-how needs --after");
 
-  return CTL_OK;
+  return TRUE;
+}
+
+gboolean
+ctl_terms_validate (const CtlTerms *terms, GError **error)
+{
+  gint64 at;
+
+  if (!check_duration ("delay", terms->delay, error)
+      || !check_duration ("backoff", terms->backoff, error)
+      || !check_duration ("time-to-run", terms->time_to_run, error))
+    return FALSE;
+  if (terms->at != NULL && !ctl_parse_time (terms->at, &at))
+    return refuse (error, "--at takes a time such as 2026-12-24T18:00:00 or @1800000000, not “%s”",
+                   terms->at);
+  if (terms->priority < -1 || terms->priority > 9)
+    return refuse (error, "--priority takes 0 to 9, not %d", terms->priority);
+  if (terms->retries < 0 || terms->retries > MAX_RETRIES)
+    return refuse (error, "--retries takes 0 to %d, not %d", MAX_RETRIES, terms->retries);
+  if (terms->backoff != NULL && terms->retries == 0)
+    return refuse (error, "--backoff needs --retries");
+
+  return check_after (terms, error);
 }
 
 int
 ctl_terms_check (const CtlTerms *terms, const char *command)
 {
-  gint64 at;
+  g_autoptr (GError) error = NULL;
 
-  if (check_duration (command, "delay", terms->delay) != CTL_OK
-      || check_duration (command, "backoff", terms->backoff) != CTL_OK
-      || check_duration (command, "time-to-run", terms->time_to_run) != CTL_OK)
-    return CTL_USAGE;
-  if (terms->at != NULL && !ctl_parse_time (terms->at, &at))
-    return ctl_fail (CTL_USAGE,
-                     "%s: --at takes a time such as 2026-12-24T18:00:00 or @1800000000, not “%s”",
-                     command, terms->at);
-  if (terms->priority < -1 || terms->priority > 9)
-    return ctl_fail (CTL_USAGE, "%s: --priority takes 0 to 9, not %d", command, terms->priority);
-  if (terms->retries < 0 || terms->retries > MAX_RETRIES)
-    return ctl_fail (CTL_USAGE, "%s: --retries takes 0 to %d, not %d", command, MAX_RETRIES,
-                     terms->retries);
-  if (terms->backoff != NULL && terms->retries == 0)
-    return ctl_fail (CTL_USAGE, "%s: --backoff needs --retries", command);
-
-  return check_after (terms, command);
+  return ctl_terms_validate (terms, &error)
+             ? CTL_OK
+             : ctl_fail (CTL_USAGE, "%s: %s", command, error->message);
 }
 
 void

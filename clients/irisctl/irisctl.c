@@ -3,15 +3,18 @@
  * irisctl: irisd from the command line. Finds the command and reads the options.
  */
 #include "irisctl.h"
+#include "irisctl-command.h"
+#include "irisctl-filter.h"
 
 #include <glib-unix.h>
 #include <locale.h>
+#include <stdio.h>
 #include <string.h>
 
 static const CtlCommand *const commands[] = {
-  &ctl_places, &ctl_services, &ctl_workers,        &ctl_status,       &ctl_send,   &ctl_map,
-  &ctl_run,    &ctl_cancel,   &ctl_submit_command, &ctl_wait_command, &ctl_result, &ctl_list,
-  &ctl_show,   &ctl_kick,     &ctl_bury,           &ctl_drain,        &ctl_staff,
+  &ctl_places, &ctl_services, &ctl_workers, &ctl_status,         &ctl_watch,        &ctl_send,
+  &ctl_map,    &ctl_run,      &ctl_cancel,  &ctl_submit_command, &ctl_wait_command, &ctl_result,
+  &ctl_list,   &ctl_show,     &ctl_kick,    &ctl_bury,           &ctl_drain,        &ctl_staff,
 };
 
 int
@@ -26,6 +29,12 @@ ctl_fail (int status, const char *format, ...)
   g_printerr ("irisctl: %s\n", message);
 
   return status;
+}
+
+gboolean
+ctl_output_is_good (void)
+{
+  return fflush (stdout) == 0 && !ferror (stdout);
 }
 
 int
@@ -81,6 +90,25 @@ ctl_wait (GAsyncResult **slot)
   return *slot;
 }
 
+static gboolean
+note_time (gpointer over)
+{
+  *(gboolean *) over = TRUE;
+  return G_SOURCE_REMOVE;
+}
+
+void
+ctl_pause (Ctl *ctl, guint ms)
+{
+  gboolean over = FALSE;
+  guint source = g_timeout_add (ms, note_time, &over);
+
+  while (!over && !g_cancellable_is_cancelled (ctl->cancellable))
+    g_main_context_iteration (NULL, TRUE);
+  if (!over)
+    g_source_remove (source);
+}
+
 /* The first signal cancels, so that irisd is told; the second ends us as usual. */
 static gboolean
 on_signal (gpointer data)
@@ -111,22 +139,27 @@ ctl_connect (Ctl *ctl)
 }
 
 void
-ctl_hint (const Ctl *ctl, IrisRequest *request)
+ctl_set_hint (IrisRequest *request, const char *place, const char *near, gboolean strict)
 {
   guint64 item;
 
-  if (ctl->place != NULL)
-    iris_request_set_place_name (request, ctl->place);
-  else if (ctl->near != NULL
-           && g_ascii_string_to_unsigned (ctl->near, 10, 1, G_MAXUINT64, &item, NULL))
+  if (place != NULL)
+    iris_request_set_place_name (request, place);
+  else if (near != NULL && g_ascii_string_to_unsigned (near, 10, 1, G_MAXUINT64, &item, NULL))
     iris_request_set_near_item (request, item);
-  else if (ctl->near != NULL)
+  else if (near != NULL)
     {
-      g_autofree char *absolute = g_canonicalize_filename (ctl->near, NULL);
+      g_autofree char *absolute = g_canonicalize_filename (near, NULL);
 
       iris_request_set_near_path (request, absolute);
     }
-  iris_request_set_strict (request, ctl->strict);
+  iris_request_set_strict (request, strict);
+}
+
+void
+ctl_hint (const Ctl *ctl, IrisRequest *request)
+{
+  ctl_set_hint (request, ctl->place, ctl->near, ctl->strict);
 }
 
 static const CtlCommand *
@@ -160,6 +193,8 @@ ctl_clear (Ctl *ctl)
   g_free (ctl->place);
   g_free (ctl->near);
   ctl_terms_clear (&ctl->terms);
+  ctl_filter_clear (&ctl->filter);
+  ctl_command_clear (&ctl->command);
   g_clear_object (&ctl->client);
   g_clear_object (&ctl->cancellable);
 }
@@ -196,6 +231,10 @@ command_context (const CtlCommand *command, Ctl *ctl)
     g_option_context_add_main_entries (context, hints, NULL);
   if (command->takes_terms)
     ctl_terms_add_options (&ctl->terms, context);
+  if (command->takes_filter)
+    ctl_filter_add_options (&ctl->filter, context);
+  if (command->takes_command)
+    ctl_command_add_options (&ctl->command, context);
   g_option_context_add_main_entries (context, common, NULL);
   if (command->description != NULL)
     g_option_context_set_description (context, command->description);
@@ -271,7 +310,7 @@ int
 main (int argc, char **argv)
 {
   gboolean version = FALSE;
-  Ctl ctl = { .terms.priority = -1 };
+  Ctl ctl = { .terms.priority = -1, .command.grace_s = CTL_NO_GRACE };
   const GOptionEntry entries[] = {
     { "dir", 'd', 0, G_OPTION_ARG_STRING, &ctl.where,
       "Where irisd's sockets are (default: as irisd's)", "DIR" },

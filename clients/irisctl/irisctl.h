@@ -15,6 +15,7 @@ typedef enum
   CTL_USAGE = 2,     /* the arguments are wrong, or name what does not exist */
   CTL_NO_DAEMON = 3, /* no irisd, or it went away */
   CTL_REFUSED = 4,   /* irisd takes no more items, or not from us */
+  CTL_INTERRUPTED = 130,
 } CtlExit;
 
 #define CTL_MAX_WAIT_S 86400
@@ -28,6 +29,25 @@ typedef struct
   int retries;
 } CtlTerms;
 
+/* --directory to --grace, as they were typed. */
+typedef struct
+{
+  char *directory, **variables, **limits;
+  gboolean clear_environment;
+  int nice_by;
+  double timeout_s; /* 0: none */
+  double grace_s;   /* CTL_NO_GRACE: irisd's own */
+} CtlCommandOptions;
+
+#define CTL_NO_GRACE (-1.0)
+
+/* --state to --until, as they were typed. */
+typedef struct
+{
+  char **states;
+  char *service, *klass, *key_prefix, *since, *until;
+} CtlFilter;
+
 typedef struct
 {
   char *where; /* --dir or --endpoint; NULL: the usual place */
@@ -38,6 +58,8 @@ typedef struct
   gboolean json;
   gboolean verbose;
   CtlTerms terms;
+  CtlFilter filter;
+  CtlCommandOptions command;
 
   IrisClient *client;
   GCancellable *cancellable; /* cancelled by the first SIGINT or SIGTERM */
@@ -51,13 +73,15 @@ typedef struct
   const char *description; /* below the options: details and examples */
   gboolean takes_hints;    /* --place, --near and --strict */
   gboolean takes_terms;    /* --delay to --time-to-run */
+  gboolean takes_filter;   /* --state to --until */
+  gboolean takes_command;  /* --directory to --grace */
   const GOptionEntry *entries;
   int (*run) (Ctl *ctl, int argc, char **argv);
 } CtlCommand;
 
 extern const CtlCommand ctl_places, ctl_services, ctl_workers, ctl_status, ctl_send, ctl_map,
     ctl_run, ctl_cancel, ctl_submit_command, ctl_wait_command, ctl_result, ctl_list, ctl_show,
-    ctl_kick, ctl_bury, ctl_drain, ctl_staff;
+    ctl_watch, ctl_kick, ctl_bury, ctl_drain, ctl_staff;
 
 /* Prints "irisctl: ..." on standard error and returns @status. */
 int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);
@@ -65,6 +89,9 @@ int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* Prints the error and returns the exit status that its code stands for. */
 int ctl_fail_with (const GError *error);
 int ctl_exit_status (const GError *error);
+
+/* False when standard output, say, is a full disk, or nobody reads it. */
+gboolean ctl_output_is_good (void);
 
 /* Connects, and waits for it. CTL_OK, or the exit status after printing why not. */
 int ctl_connect (Ctl *ctl);
@@ -74,9 +101,13 @@ int ctl_connect (Ctl *ctl);
 void ctl_take_result (GObject *source, GAsyncResult *result, gpointer slot);
 GAsyncResult *ctl_wait (GAsyncResult **slot);
 
+/* Lets the main context run for so long, or until we are interrupted. */
+void ctl_pause (Ctl *ctl, guint ms);
+
 /* The options, the check of what was typed (CTL_OK or CTL_USAGE after printing why not), and what
  * they do to a request. */
 void ctl_terms_add_options (CtlTerms *terms, GOptionContext *context);
+gboolean ctl_terms_validate (const CtlTerms *terms, GError **error);
 int ctl_terms_check (const CtlTerms *terms, const char *command);
 void ctl_terms_apply (const CtlTerms *terms, IrisRequest *request);
 void ctl_terms_clear (CtlTerms *terms);
@@ -85,3 +116,4 @@ gboolean ctl_parse_time (const char *text, gint64 *ms);
 
 /* Gives a request the hint of the command line. */
 void ctl_hint (const Ctl *ctl, IrisRequest *request);
+void ctl_set_hint (IrisRequest *request, const char *place, const char *near, gboolean strict);

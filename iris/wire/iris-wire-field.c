@@ -102,6 +102,11 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_NEAR_ITEM] = UINT64 (near_item, "near-item"),
   [IRIS_WIRE_KEY_NEAR_PATH] = OTHER (RAW, near_path, "near-path"),
   [IRIS_WIRE_KEY_PARTS] = UINT64 (parts, "parts"),
+  [IRIS_WIRE_KEY_STATES] = UINT32 (states, "states", 1, G_MAXUINT32),
+  [IRIS_WIRE_KEY_KEY_PREFIX] = OTHER (RAW, key_prefix, "key-prefix"),
+  [IRIS_WIRE_KEY_SINCE_MS] = UINT64 (since_ms, "since-ms"),
+  [IRIS_WIRE_KEY_UNTIL_MS] = UINT64 (until_ms, "until-ms"),
+  [IRIS_WIRE_KEY_DESCENDING] = OTHER (BOOLEAN, descending, "descending"),
 };
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
@@ -123,10 +128,13 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define VERSION_KEYS (K (VERSION_MIN) | K (VERSION_MAX))
 #define WELCOME_KEYS \
   (VERSION_KEYS | K (CREDITS) | K (BYTE_CREDITS) | K (MAX_BODY) | K (SOCKET_PLACE))
-#define ERROR_KEYS    (K (CODE) | K (ERROR_NAME) | K (SENTENCE))
-#define LIMIT_KEYS    (K (LIMIT) | K (LIMIT_VALUE))
-#define LEASE_KEYS    (K (SERVICE) | K (LEASE_MS) | K (ATTEMPT))
-#define REPORT_KEYS   (K (FRACTION) | K (NOTE))
+#define ERROR_KEYS  (K (CODE) | K (ERROR_NAME) | K (SENTENCE))
+#define LIMIT_KEYS  (K (LIMIT) | K (LIMIT_VALUE))
+#define LEASE_KEYS  (K (SERVICE) | K (LEASE_MS) | K (ATTEMPT))
+#define REPORT_KEYS (K (FRACTION) | K (NOTE))
+#define LIST_KEYS                                                                           \
+  (K (COUNT) | K (STATE) | K (ITEM) | K (SERVICE) | K (CLASS) | K (STATES) | K (KEY_PREFIX) \
+   | K (SINCE_MS) | K (UNTIL_MS) | K (DESCENDING))
 #define ENROLLED_KEYS (K (COUNT) | K (LEASE_MS) | K (SILENCE_MS))
 
 /* Types use the lower six bits and the highest one: 128 slots hold them all. */
@@ -146,7 +154,7 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_PING)] = { "PING", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_BYE)] = { "BYE", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_FETCH)] = { "FETCH", K (ITEM) | K (WAIT_MS), K (ITEM), FALSE },
-  [SLOT (IRIS_WIRE_LIST)] = { "LIST", K (COUNT) | K (STATE) | K (ITEM), 0, FALSE },
+  [SLOT (IRIS_WIRE_LIST)] = { "LIST", LIST_KEYS, 0, FALSE },
   [SLOT (IRIS_WIRE_SHOW)] = { "SHOW", K (ITEM) | K (WAIT_MS) | K (PAYLOAD), K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_KICK)] = { "KICK", K (ITEM) | K (STATE) | K (COUNT), 0, FALSE },
   [SLOT (IRIS_WIRE_BURY)] = { "BURY", K (ITEM) | K (SENTENCE), K (ITEM), FALSE },
@@ -168,7 +176,7 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_SERVICES_REPLY)] = { "SERVICES_REPLY", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_PONG)] = { "PONG", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_PENDING)] = { "PENDING", K (STATE) | K (ITEM), K (STATE) | K (ITEM), FALSE },
-  [SLOT (IRIS_WIRE_LIST_REPLY)] = { "LIST_REPLY", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_LIST_REPLY)] = { "LIST_REPLY", K (ITEM), 0, TRUE },
   [SLOT (IRIS_WIRE_SHOW_REPLY)] = { "SHOW_REPLY", K (PAYLOAD), 0, TRUE },
   [SLOT (IRIS_WIRE_CHANGED)] = { "CHANGED", K (COUNT), K (COUNT), FALSE },
   [SLOT (IRIS_WIRE_RESULT)] = { "RESULT",

@@ -155,6 +155,11 @@ typedef struct
  * @near_item: key 111, the number of an item near which it should run
  * @near_path: key 112, a file near whose last place it should run
  * @parts: key 113, send parts of the result as they come, this many bytes without a MORE
+ * @states: key 120, bit N is set if items in the #IrisWireState N are meant
+ * @key_prefix: key 121, how the keys of the items begin that are meant
+ * @since_ms: key 122, only items that were accepted at that Unix time or later, in milliseconds
+ * @until_ms: key 123, only items that were accepted before that Unix time, in milliseconds
+ * @descending: key 124, the greatest number comes first
  * @body: the fifth frame
  *
  * One message. See the head of this file for ownership and presence.
@@ -253,6 +258,11 @@ typedef struct
   IrisWireString near_path;
   guint64 near_item;
   guint64 parts;
+  IrisWireString key_prefix;
+  guint64 since_ms;
+  guint64 until_ms;
+  guint32 states;
+  gboolean descending;
   IrisWireFrame body;
 } IrisWireMessage;
 

@@ -54,6 +54,7 @@ static const IrisWireRecordField fields[] = {
   FIELD (23, UINT64, kept, "kept"),
   FIELD (24, UINT64, damaged, "damaged"),
   FIELD (110, UINT64, held_back, "held-back"),
+  FIELD (120, UINT64, kept_ended, "kept-ended"),
 };
 
 static const IrisWireRecord record = IRIS_WIRE_RECORD (IrisWireStatus, fields);

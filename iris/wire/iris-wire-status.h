@@ -13,6 +13,8 @@ G_BEGIN_DECLS
  * IrisWirePlaceStatus:
  * @id: key 0
  * @workers: key 8
+ * @waiting: key 120, items that wait for their turn at it
+ * @under_way: key 121, items whose turn has come and that have not ended
  * @name: key 1; owned
  * @hinted: key 2, items whose hint named it
  * @executed: key 3, items that ran there
@@ -64,6 +66,7 @@ typedef struct
  * @kept: key 23, items that it keeps
  * @damaged: key 24, items and stretches of the journal that could not be read at the start
  * @held_back: key 110, items that wait because as many of their client or service run as may
+ * @kept_ended: key 120, items in the journal that have ended
  * @n_places: length of @places
  * @places: (array length=n_places): key 12; owned
  *
@@ -91,6 +94,7 @@ typedef struct
   guint64 kept;
   guint64 damaged;
   guint64 held_back;
+  guint64 kept_ended;
   guint n_places;
   IrisWirePlaceStatus *places;
 } IrisWireStatus;

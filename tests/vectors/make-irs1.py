@@ -21,6 +21,7 @@ KEYS = {
     95: "limits", 96: "time-limit-ms", 97: "grace-ms", 98: "channel", 99: "grant",
     100: "bury", 101: "workers", 102: "payload", 103: "drained",
     110: "hint-name", 111: "near-item", 112: "near-path", 113: "parts",
+    120: "states", 121: "key-prefix", 122: "since-ms", 123: "until-ms", 124: "descending",
 }
 TYPES = {
     "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
@@ -201,6 +202,9 @@ valid("submit-volatile", "the default class, said out loud", "SUBMIT", {10: "ech
 valid("fetch", "asks how an item ended, and waits for it", "FETCH", {63: 7, 64: 2**64 - 1})
 valid("fetch-now", "without waiting", "FETCH", {63: 2**40})
 valid("list", "all kept items", "LIST", {})
+valid("list-filters", "the newest five of a service that wait or run, whose keys begin so, of a certain hour", "LIST",
+      {10: "echo", 50: 5, 60: 2, 120: 6, 121: "night-", 122: 1700000000000, 123: 1700003600000, 124: True})
+valid("list-key-bytes", "a prefix that is not UTF-8", "LIST", {121: b"\xff\x01"})
 valid("list-page", "at most ten that are done, behind number 7", "LIST", {50: 10, 52: 3, 63: 7})
 valid("show", "asks about an item", "SHOW", {63: 7, 64: 1000})
 valid("show-payload", "and for what it was submitted with", "SHOW", {63: 7, 102: True})
@@ -240,7 +244,7 @@ STATUS = {
     0: "0.1.0", 1: 4711, 2: 86400000, 3: "place", 4: False, 5: 3, 6: 2, 7: 100000, 8: 99998, 9: 1, 10: 5, 11: 7,
     12: [{0: 0, 1: "l2:0", 2: 50000, 3: 49999, 4: 10, 5: 11, 6: 2**40, 7: 123456789012, 8: 4,
           9: False, 10: 3, 11: 250}],
-    20: False, 21: "full", 22: "the journal's disk is full", 23: 12, 24: 1, 110: 8,
+    20: False, 21: "full", 22: "the journal's disk is full", 23: 12, 24: 1, 110: 8, 120: 9,
 }
 valid("status-reply", "one place", "STATUS_REPLY", {}, pack(STATUS), value=plain(STATUS))
 SERVICES = [{0: "echo", 1: "gives the body back"}, {0: "sha256", 1: "digest of a file or of the body"}]
@@ -257,6 +261,7 @@ KEPT = [
      11: "/srv/x: no such file"},
 ]
 valid("list-reply", "three items, one of them buried", "LIST_REPLY", {}, pack(KEPT), value=plain(KEPT))
+valid("list-reply-more", "as many, and more may come behind number 9", "LIST_REPLY", {63: 9}, pack(KEPT), value=plain(KEPT))
 valid("list-reply-none", "no items", "LIST_REPLY", {}, pack([]), value=[])
 valid("show-reply", "one item", "SHOW_REPLY", {}, pack(KEPT[1:2]), value=plain(KEPT[1:2]))
 valid("show-reply-payload", "an item as it was submitted", "SHOW_REPLY", {102: True},
@@ -376,6 +381,7 @@ bad_header("type-args-inner", "a number in a list of strings", "malformed", "820
 bad_header("type-target", "an id of 8 bytes", "malformed", "8133c4080000000000000000", kind="CANCEL")
 bad_header("cancel-nothing", "CANCEL of what?", "malformed", "80", kind="CANCEL")
 bad_header("cancel-two", "CANCEL of two items", "malformed", "8233c410" + "00" * 16 + "3f07", kind="CANCEL")
+bad_header("range-states", "in none of the states", "bad-argument", "817800", kind="LIST")
 bad_header("text-utf8", "a string that is not UTF-8", "malformed", "810aa1ff")
 bad_header("text-surrogate", "half of a surrogate pair", "malformed", "810aa3eda080")
 bad_header("text-overlong", "an overlong form", "malformed", "810aa2c080")

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "iris-client-query-private.h"
 #include "iris-request-private.h"
 
 #include <iris/iris.h>
@@ -32,10 +33,11 @@ struct _IrisClientCall
   IrisClientCallState state;
   IrisRequest *request;             /* of a SUBMIT */
   guint8 target[IRIS_WIRE_ID_SIZE]; /* of a CANCEL */
-  guint64 item;                     /* of FETCH, SHOW, LIST, KICK, BURY */
+  guint64 item;                     /* of FETCH, SHOW, CANCEL, KICK, BURY */
   guint64 wait_ms;                  /* of FETCH and SHOW */
-  guint32 count;                    /* of LIST, KICK; of STAFF: workers */
-  guint32 wanted;                   /* of LIST, KICK: the state */
+  IrisClientQuery *query;           /* of LIST */
+  guint32 count;                    /* of KICK; of STAFF: workers */
+  guint32 wanted;                   /* of KICK: the state */
   char *sentence;                   /* of BURY */
   gint32 changed_place;             /* of DRAIN and STAFF */
   gboolean drained;                 /* of DRAIN */

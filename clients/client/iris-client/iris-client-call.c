@@ -45,6 +45,7 @@ iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, co
   if (self->done != NULL)
     self->done (self, answer, error);
   g_clear_pointer (&self->request, iris_request_unref);
+  g_clear_pointer (&self->query, iris_client_query_unref);
   g_free (self->sentence);
   g_free (self);
 }
@@ -84,7 +85,7 @@ fill_command (const IrisRequest *request, IrisWireMessage *message)
 static void
 fill_question (IrisClientCall *self, IrisWireMessage *message)
 {
-  if (self->item > 0 || (self->type != IRIS_WIRE_LIST && self->type != IRIS_WIRE_KICK))
+  if (self->item > 0 || self->type != IRIS_WIRE_KICK)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, self->item);
   if (self->wait_ms > 0)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_WAIT_MS, self->wait_ms);
@@ -191,9 +192,12 @@ iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessa
   if (self->type == IRIS_WIRE_SUBMIT)
     fill_submit (self, message);
   else if (self->type == IRIS_WIRE_FETCH || self->type == IRIS_WIRE_SHOW
-           || self->type == IRIS_WIRE_LIST || self->type == IRIS_WIRE_KICK
-           || self->type == IRIS_WIRE_BURY)
+           || self->type == IRIS_WIRE_KICK || self->type == IRIS_WIRE_BURY)
     fill_question (self, message);
+  else if (self->type == IRIS_WIRE_LIST)
+    iris_client_query_fill (self->query, message);
+  else if (self->type == IRIS_WIRE_CANCEL && self->item != 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, self->item);
   else if (self->type == IRIS_WIRE_DRAIN || self->type == IRIS_WIRE_STAFF)
     fill_change (self, message);
   else if (self->type == IRIS_WIRE_CANCEL)

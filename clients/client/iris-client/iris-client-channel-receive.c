@@ -27,7 +27,12 @@ error_of (const IrisWireMessage *message)
 {
   g_autofree char *sentence = iris_wire_string_dup (&message->sentence);
 
-  return iris_client_error_new_from_wire (message->code, sentence, message->home, message->place);
+  GError *error = iris_client_error_new_from_wire (message->code, sentence, message->home,
+                                                   message->place);
+
+  if (message->ends)
+    iris_client_error_set_item (error, message->item);
+  return error;
 }
 
 static void

@@ -12,6 +12,7 @@ typedef struct
 {
   int home_plus_one;
   int place_plus_one;
+  guint64 item;
 } IrisClientErrorPrivate;
 
 static void
@@ -19,6 +20,7 @@ iris_client_error_private_init (IrisClientErrorPrivate *priv)
 {
   priv->home_plus_one = 0;
   priv->place_plus_one = 0;
+  priv->item = 0;
 }
 
 static void
@@ -188,4 +190,35 @@ iris_client_error_get_place (const GError *error)
   if (error->domain != IRIS_CLIENT_ERROR)
     return -1;
   return iris_client_error_get_private (error)->place_plus_one - 1;
+}
+
+/*< private >
+ * iris_client_error_set_item:
+ * @error: an error that irisd sent
+ * @item: the number of the item that ended by it, or 0
+ */
+void
+iris_client_error_set_item (GError *error, guint64 item)
+{
+  iris_client_error_get_private (error)->item = item;
+}
+
+/**
+ * iris_client_error_get_item:
+ * @error: an error of any domain
+ *
+ * Gets the number of the item that ended by the error.
+ *
+ * Returns: the number, or 0 if no item ended by it, or one that has no number
+ *
+ * Since: 0.1
+ */
+guint64
+iris_client_error_get_item (const GError *error)
+{
+  g_return_val_if_fail (error != NULL, 0);
+
+  if (error->domain != IRIS_CLIENT_ERROR)
+    return 0;
+  return iris_client_error_get_private (error)->item;
 }

@@ -117,5 +117,7 @@ IRIS_CLIENT_AVAILABLE_IN_ALL
 int iris_client_error_get_home (const GError *error);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 int iris_client_error_get_place (const GError *error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+guint64 iris_client_error_get_item (const GError *error);
 
 G_END_DECLS

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Work items that irisd keeps: how they ended, where they are, which there are.
+ * Work items that irisd keeps: how they ended, where they are.
  */
 #include "iris-client-private.h"
 #include "iris-client-error-private.h"
+#include "iris-client-item-private.h"
 #include "iris-result-private.h"
 
 G_DEFINE_BOXED_TYPE (IrisClientItem, iris_client_item, iris_client_item_ref, iris_client_item_unref)
@@ -55,8 +56,14 @@ iris_client_item_unref (IrisClientItem *self)
   g_atomic_rc_box_release_full (self, iris_client_item_clear);
 }
 
-static IrisClientItem *
-item_from_wire (const IrisWireKeptItem *item)
+/*< private >
+ * iris_client_item_new_from_wire:
+ * @item: as irisd told it
+ *
+ * Returns: (transfer full): an item
+ */
+IrisClientItem *
+iris_client_item_new_from_wire (const IrisWireKeptItem *item)
 {
   IrisClientItem *self = g_atomic_rc_box_new0 (IrisClientItem);
 
@@ -105,30 +112,8 @@ show_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
   else if (local != NULL)
     iris_client_return_unreadable (task, local);
   else
-    g_task_return_pointer (task, item_from_wire (&kept->items[0]),
+    g_task_return_pointer (task, iris_client_item_new_from_wire (&kept->items[0]),
                            (GDestroyNotify) iris_client_item_unref);
-}
-
-static void
-list_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
-{
-  g_autoptr (GTask) task = iris_client_call_take_task (call);
-  g_autoptr (IrisWireKept) kept = NULL;
-  g_autoptr (GError) local = NULL;
-
-  if (error != NULL)
-    iris_client_return_error (task, call, error);
-  else if ((kept = iris_wire_kept_decode (answer->body, NULL, &local)) == NULL)
-    iris_client_return_unreadable (task, local);
-  else
-    {
-      GPtrArray *list = g_ptr_array_new_full (kept->n_items,
-                                              (GDestroyNotify) iris_client_item_unref);
-
-      for (guint i = 0; i < kept->n_items; i++)
-        g_ptr_array_add (list, item_from_wire (&kept->items[i]));
-      g_task_return_pointer (task, list, (GDestroyNotify) g_ptr_array_unref);
-    }
 }
 
 /**
@@ -231,62 +216,6 @@ iris_client_show_async (IrisClient *self,
  */
 IrisClientItem *
 iris_client_show_finish (IrisClient *self, GAsyncResult *result, GError **error)
-{
-  return iris_client_finish_pointer (self, result, error);
-}
-
-/**
- * iris_client_list_async:
- * @self: a client
- * @after: only items with a greater number are listed; 0 for all
- * @state: only items in that state are listed
- * @count: at most so many; 0 for as many as irisd tells at once
- * @cancellable: (nullable): to stop waiting
- * @callback: called when done
- * @user_data: for @callback
- *
- * Asks which items irisd keeps. An answer is bounded; ask again with the last item's number, until
- * nothing comes.
- *
- * Since: 0.1
- */
-void
-iris_client_list_async (IrisClient *self,
-                        guint64 after,
-                        IrisClientItemState state,
-                        guint count,
-                        GCancellable *cancellable,
-                        GAsyncReadyCallback callback,
-                        gpointer user_data)
-{
-  IrisClientCall *call;
-
-  g_return_if_fail (IRIS_IS_CLIENT (self));
-  g_return_if_fail (iris_client_in_context (self));
-
-  call = iris_client_begin_call (self, IRIS_WIRE_LIST, list_done, iris_client_list_async,
-                                 cancellable, callback, user_data);
-  call->item = after;
-  call->wanted = state;
-  call->count = count;
-  iris_client_take_call (self, call, cancellable);
-}
-
-/**
- * iris_client_list_finish:
- * @self: a client
- * @result: what the callback was given
- * @error: return location for an error
- *
- * Ends what iris_client_list_async() began.
- *
- * Returns: (transfer full) (element-type IrisClientItem): the items, in the order of their numbers,
- *   or %NULL
- *
- * Since: 0.1
- */
-GPtrArray *
-iris_client_list_finish (IrisClient *self, GAsyncResult *result, GError **error)
 {
   return iris_client_finish_pointer (self, result, error);
 }

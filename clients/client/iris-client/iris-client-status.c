@@ -201,6 +201,7 @@ iris_client_status_new_from_wire (const IrisWireStatus *status)
   self->journal = dup_or_empty (status->journal);
   self->journal_says = dup_or_empty (status->journal_says);
   self->kept = status->kept;
+  self->kept_ended = status->kept_ended;
   self->damaged = status->damaged;
   self->held_back = status->held_back;
   self->places = g_ptr_array_new_full (status->n_places,

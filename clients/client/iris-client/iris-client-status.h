@@ -66,6 +66,7 @@ typedef struct
  * @journal: `none`, `ready`, `full` (only ends are written) or `failed` (nothing is)
  * @journal_says: why the journal is not ready, else empty
  * @kept: items that it keeps
+ * @kept_ended: of those that it keeps, the ones that have ended
  * @damaged: what of the journal could not be read when irisd was started
  * @held_back: items that wait because as many of their client or service run as may
  * @places: (element-type IrisClientPlaceStatus): the places, by id
@@ -92,6 +93,7 @@ typedef struct
   char *journal;
   char *journal_says;
   guint64 kept;
+  guint64 kept_ended;
   guint64 damaged;
   guint64 held_back;
   GPtrArray *places;

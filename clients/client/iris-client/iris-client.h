@@ -9,6 +9,7 @@
 #include <iris-client/iris-client-error.h>
 #include <iris-client/iris-client-item.h>
 #include <iris-client/iris-client-place.h>
+#include <iris-client/iris-client-query.h>
 #include <iris-client/iris-client-status.h>
 #include <iris-client/iris-client-worker.h>
 #include <iris-client/iris-lease.h>
@@ -115,6 +116,27 @@ void iris_client_list_async (IrisClient *self,
                              gpointer user_data);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 GPtrArray *iris_client_list_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_list_next_async (IrisClient *self,
+                                  IrisClientQuery *query,
+                                  GCancellable *cancellable,
+                                  GAsyncReadyCallback callback,
+                                  gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GPtrArray *iris_client_list_next_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_cancel_item_async (IrisClient *self,
+                                    guint64 item,
+                                    GCancellable *cancellable,
+                                    GAsyncReadyCallback callback,
+                                    gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_cancel_item_finish (IrisClient *self,
+                                         GAsyncResult *result,
+                                         gboolean *was_running,
+                                         GError **error);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_kick_async (IrisClient *self,

@@ -21,66 +21,85 @@ _irisctl_ask() {
       -d | --dir | -e | --endpoint) where=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}") ;;
     esac
   done
-  timeout 1 irisctl "${where[@]}" "$1" 2>/dev/null | awk -v column="$2" 'NR > 1 { print $column }'
+  # A long list is of no use here.
+  timeout 1 irisctl "${where[@]}" "$1" "${@:3}" 2>/dev/null | awk -v column="$2" 'NR > 1 { print $column }'
 }
 
 _irisctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local commands="places services workers status watch send map run cancel submit wait result list show kick bury drain staff"
   local command options="--help --dir --endpoint --wait"
+  local hints="--place --near --strict"
   local terms="--delay --at --priority --after --after-how --retries --backoff --time-to-run"
+  local filter="--state --service --class --key --since --until"
+  local process="--directory --env --clear-env --nice --limit --timeout --grace"
   command=$(_irisctl_command)
 
   case $previous in
     -d | --dir | -C | --directory) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    -o | --output | -f | --file | --path | --near)
+    -o | --output | --export | -f | --file | --path | -I | --items | -L | --lines | --near)
       mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     -p | --place)
       mapfile -t COMPREPLY < <(compgen -W "$(_irisctl_ask places 2)" -- "$current"); return ;;
-    -l | --limit)
-      mapfile -t COMPREPLY < <(compgen -S = -W "cpu memory files file-size core output" -- "$current")
-      return ;;
+    --service)
+      mapfile -t COMPREPLY < <(compgen -W "$(_irisctl_ask services 1)" -- "$current"); return ;;
     -c | --class)
       mapfile -t COMPREPLY < <(compgen -W "durable relaxed volatile" -- "$current"); return ;;
     --state)
-      mapfile -t COMPREPLY < <(compgen -W "queued running done failed cancelled" -- "$current")
+      mapfile -t COMPREPLY < <(compgen -W "queued delayed leased running done failed cancelled buried open ended" -- "$current")
       return ;;
     --after-how)
       mapfile -t COMPREPLY < <(compgen -W "all any success" -- "$current"); return ;;
+    --as)
+      mapfile -t COMPREPLY < <(compgen -W "payload argument path" -- "$current"); return ;;
     --priority)
       mapfile -t COMPREPLY < <(compgen -W "0 1 2 3 4 5 6 7 8 9" -- "$current"); return ;;
-    --delay | --at | --after | --retries | --backoff | --time-to-run) return ;;
+    --delay | --at | --after | --retries | --backoff | --time-to-run | --key | --key-prefix | --keep | --since | \
+      --reason | --until | --in-flight | --interval | --count | --content-type | --grace) return ;;
+    -l | --limit)
+      [ "$command" = list ] ||
+        mapfile -t COMPREPLY < <(compgen -S = -W "cpu memory files file-size core output" -- "$current")
+      return ;;
     --hints)
       mapfile -t COMPREPLY < <(compgen -W "none round-robin by-directory near" -- "$current"); return ;;
   esac
 
+  [ -z "$command" ] || [ "$command" = help ] || options="$options --json --verbose"
   case $command in
-    "") options="$options --version places services workers status send map run cancel submit wait result list show help" ;;
-    places | services | workers | status | cancel | show) options="$options --json --verbose" ;;
-    wait | result) options="$options --json --verbose --timeout" ;;
-    list) options="$options --json --verbose --state" ;;
+    "") options="$options --version $commands help" ;;
+    wait) options="$options $filter --timeout --all" ;;
+    result) options="$options --timeout" ;;
+    list) options="$options $filter --limit --reverse --export" ;;
+    cancel) options="$options $filter --all --yes" ;;
+    watch) options="$options --interval --count" ;;
+    kick) options="$options --state --count" ;;
+    bury) options="$options --reason" ;;
+    drain) options="$options --refill" ;;
     submit)
-      options="$options $terms --json --verbose --place --near --strict --file --path --stdin --class --key"
-      options="$options --keep --detach" ;;
-    send) options="$options $terms --json --verbose --place --near --strict --file --path --parts" ;;
-    run)
-      options="$options $terms --json --verbose --place --near --strict --stdin --directory --env --clear-env"
-      options="$options --nice --limit --timeout --grace --at-end" ;;
-    map)
-      options="$options $terms --json --verbose --place --strict --hints --in-flight --output --print" ;;
-    help) options="places services workers status send map run cancel submit wait result list show" ;;
+      options="$options $hints $terms $process --file --path --content-type --stdin --class --key --keep"
+      options="$options --detach --bury --items --lines --as --null --key-prefix --resume --keep-going --in-flight" ;;
+    send) options="$options $hints $terms --file --path --parts" ;;
+    run) options="$options $hints $terms $process --stdin --at-end" ;;
+    map) options="$options $hints $terms --hints --in-flight --output --print" ;;
+    help) options="$commands" ;;
   esac
   case $current in
     -*) ;;
     *)
-      if [ "$command" = wait ] || [ "$command" = result ] || [ "$command" = show ]; then
-        options=$(_irisctl_ask list 1)
-      elif [ "$previous" = "$command" ] &&
-        { [ "$command" = send ] || [ "$command" = map ] || [ "$command" = submit ]; }; then
-        options=$(_irisctl_ask services 1)
-      elif [ "$command" = map ] || [ "$command" = run ]; then
-        mapfile -t COMPREPLY < <(compgen -f -- "$current")
-        return
-      fi ;;
+      case $command in
+        wait | result | show) options=$(_irisctl_ask list 1 --reverse --limit 100) ;;
+        cancel | bury) options=$(_irisctl_ask list 1 --state open --reverse --limit 100) ;;
+        kick) options=$(_irisctl_ask list 1 --state buried,delayed --reverse --limit 100) ;;
+        drain | staff) options=$(_irisctl_ask places 2) ;;
+        send | map | submit)
+          if [ "$previous" = "$command" ]; then
+            options=$(_irisctl_ask services 1)
+          elif [ "$command" = map ]; then
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+            return
+          fi ;;
+        run) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+      esac ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
 }

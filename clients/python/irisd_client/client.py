@@ -346,6 +346,29 @@ class Client:
         workers: List[Dict[str, Any]] = await self._ask("WORKERS")
         return workers
 
+    async def items(self, *, states: Iterable[int] = (), service: Optional[str] = None, klass: Optional[int] = None,
+                    key_prefix: Union[str, bytes, None] = None, since_ms: int = 0, until_ms: int = 0,
+                    descending: bool = False, page: int = 0) -> AsyncIterator[Dict[str, Any]]:
+        """The kept items for which all that is given holds, as LIST_REPLY has them, one page after the other."""
+        header: Dict[str, Any] = {}
+        mask = sum(1 << state for state in set(states))
+        for name, value in (("states", mask), ("service", service), ("class", klass), ("key-prefix", key_prefix),
+                            ("since-ms", since_ms), ("until-ms", until_ms), ("descending", descending), ("count", page)):
+            if value:
+                header[name] = value
+        while True:
+            answer = await self._get().call("LIST", header)
+            for item in wire.decode_body(answer, wire.Limits(max_entries=65536)):
+                yield item
+            if "item" not in answer.header:
+                return
+            header["item"] = answer.header["item"]
+
+    async def cancel_item(self, number: int) -> bool:
+        """Cancels the item of that number, whoever submitted it. Returns whether it was running and was told to stop."""
+        answer = await self._get().call("CANCEL", {"item": number})
+        return bool(answer.header["state"] == 2)
+
     # --- what can be changed, by irisd's owner ------------------------------------------------------
 
     async def _change(self, kind: str, header: Dict[str, Any]) -> int:

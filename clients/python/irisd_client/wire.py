@@ -66,6 +66,8 @@ KEYS: Dict[str, Key] = {
     "time-limit-ms": _u64(96), "grace-ms": _u64(97), "channel": _u32(98, 1, 2), "grant": _u64(99),
     "bury": Key(100, "bool"), "workers": _u32(101, 1), "payload": Key(102, "bool"), "drained": Key(103, "bool"),
     "hint-name": Key(110, "text"), "near-item": _u64(111), "near-path": Key(112, "bytes"), "parts": _u64(113),
+    "states": _u32(120, 1), "key-prefix": Key(121, "bytes"), "since-ms": _u64(122), "until-ms": _u64(123),
+    "descending": Key(124, "bool"),
 }
 
 
@@ -105,7 +107,7 @@ TYPES: Dict[str, Type] = {
     "PING": _type(0x09),
     "BYE": _type(0x0A),
     "FETCH": _type(0x0B, "item", "wait-ms"),
-    "LIST": _type(0x0C, "", "count state item"),
+    "LIST": _type(0x0C, "", "count state item service class states key-prefix since-ms until-ms descending"),
     "SHOW": _type(0x0D, "item", "wait-ms payload"),
     "KICK": _type(0x0E, "", "item state count"),
     "BURY": _type(0x0F, "item", "sentence"),
@@ -126,7 +128,7 @@ TYPES: Dict[str, Type] = {
     "SERVICES_REPLY": _type(0x87, body=True),
     "PONG": _type(0x89),
     "PENDING": _type(0x8B, "state item"),
-    "LIST_REPLY": _type(0x8C, body=True),
+    "LIST_REPLY": _type(0x8C, "", "item", True),
     "SHOW_REPLY": _type(0x8D, "", "payload", True),
     "CHANGED": _type(0x8E, "count"),
     "RESULT": _type(0x90, "", _RUN + " item attempts content-type stdout-length truncated", True),
@@ -358,6 +360,7 @@ _STATUS: Dict[int, Tuple[str, Any]] = {
     10: ("malformed", "u64"), 11: ("refused", "u64"), 12: ("places", [_PLACE_STATUS]), 20: ("ready", "bool"),
     21: ("journal", "text"), 22: ("journal-says", "text"), 23: ("kept", "u64"), 24: ("damaged", "u64"),
     110: ("held-back", "u64"),
+    120: ("kept-ended", "u64"),
 }
 _WORKER: Dict[int, Tuple[str, Any]] = {
     0: ("name", "text"), 1: ("services", [_SERVICE]), 2: ("places", "u32s"), 3: ("capacity", "u32"), 4: ("leased", "u32"),

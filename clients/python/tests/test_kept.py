@@ -13,7 +13,7 @@ import unittest
 
 from irisd_fixture import PROGRAM, Case
 
-from irisd_client import wire
+from irisd_client import IrisdError, wire
 
 
 class KeptTest(Case):
@@ -46,6 +46,32 @@ class KeptTest(Case):
             self.assertEqual((end.type, end.body), ("RESULT", b"done"))
             listed = wire.decode_body((await raw.connection.call("LIST", {})))
             self.assertEqual([item["service"] for item in listed], ["a"])
+
+    async def test_kept_items_are_listed_by_conditions_and_cancelled_by_number(self):
+        with tempfile.TemporaryDirectory() as journal:
+            irisd = self.irisd("--journal=" + journal)
+            raw = await self.raw(irisd)
+            client = await self.client(irisd)
+            numbers = []
+            for key in (b"x-1", b"x-2", b"y-1"):
+                header = {"service": "echo", "class": 2, "key": key, "detach": True, "delay-ms": 3600000}
+                numbers.append((await raw.connection.call("SUBMIT", header, b"")).header["item"])
+
+            async def listed(**conditions):
+                return [item["item"] async for item in client.items(**conditions)]
+
+            self.assertEqual(await listed(page=1), numbers)
+            self.assertEqual(await listed(key_prefix="x-", descending=True), [numbers[1], numbers[0]])
+            self.assertEqual(await listed(states=[3, 4]), [])
+            self.assertEqual(await listed(service="echo", klass=2, since_ms=1, states=[1]), numbers)
+            self.assertFalse(await client.cancel_item(numbers[0]))
+            end = await raw.connection.call("FETCH", {"item": numbers[1], "wait-ms": 0})
+            self.assertEqual(end.type, "PENDING")
+            with self.assertRaises(IrisdError) as caught:
+                await raw.connection.call("FETCH", {"item": numbers[0], "wait-ms": 60000})
+            self.assertEqual(caught.exception.name, "cancelled")
+            with self.assertRaises(IrisdError):
+                await client.cancel_item(4711)
 
     async def test_a_kept_item_that_is_cancelled_ends_cancelled(self):
         with tempfile.TemporaryDirectory() as journal:

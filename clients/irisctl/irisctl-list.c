@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisctl list, show: items that irisd keeps, and what it knows about them.
+ *
+ * A list is printed page by page, so that a million items need no more memory than a page; columns
+ * may therefore get wider from one page to the next.
+ */
+#include "irisctl-export.h"
+#include "irisctl-filter.h"
+#include "irisctl-json.h"
+#include "irisctl-kept.h"
+#include "irisctl-table.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static int limit = -1;
+static gboolean newest_first;
+static char *export_file;
+
+char *
+ctl_format_time (guint64 unix_ms)
+{
+  g_autoptr (GDateTime) time = NULL;
+
+  if (unix_ms == 0)
+    return g_strdup ("-");
+  time = g_date_time_new_from_unix_local ((gint64) (unix_ms / 1000));
+  return time != NULL ? g_date_time_format (time, "%F %T") : g_strdup ("?");
+}
+
+void
+ctl_item_json (JsonBuilder *builder, const IrisClientItem *item)
+{
+  json_builder_begin_object (builder);
+  ctl_json_int (builder, "item", (gint64) item->number);
+  ctl_json_string (builder, "state", item->state_name);
+  ctl_json_string (builder, "class", item->durability);
+  ctl_json_string (builder, "service", item->service);
+  ctl_json_string (builder, "key", item->key);
+  ctl_json_int (builder, "attempts", item->attempts);
+  ctl_json_int (builder, "bytes", (gint64) item->bytes);
+  ctl_json_double (builder, "accepted", item->accepted_ms / 1e3);
+  ctl_json_double (builder, "ended", item->ended_ms / 1e3);
+  ctl_json_double (builder, "expires", item->expires_ms / 1e3);
+  ctl_json_string (builder, "error", item->error_name);
+  ctl_json_string (builder, "sentence", item->sentence);
+  json_builder_end_object (builder);
+}
+
+static void
+show_text (const IrisClientItem *item)
+{
+  g_autofree char *accepted = ctl_format_time (item->accepted_ms);
+  g_autofree char *ended = ctl_format_time (item->ended_ms);
+  g_autofree char *expires = ctl_format_time (item->expires_ms);
+
+  g_print ("item      %" G_GUINT64_FORMAT "\nstate     %s\nclass     %s\nservice   %s\n",
+           item->number, item->state_name, item->durability, item->service);
+  if (*item->key != '\0')
+    g_print ("key       %s\n", item->key);
+  g_print ("attempts  %u\nbytes     %" G_GUINT64_FORMAT
+           "\naccepted  %s\nended     %s\nexpires   %s\n",
+           item->attempts, item->bytes, accepted, ended, expires);
+  if (*item->sentence != '\0')
+    g_print ("buried    %s (%s)\n", item->sentence, item->error_name);
+}
+
+static int
+run_show (Ctl *ctl, int argc, char **argv)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (IrisClientItem) item = NULL;
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+  guint64 number;
+  int status;
+
+  if (argc != 2)
+    return ctl_fail (CTL_USAGE, "show takes the number of one item; see irisctl show --help");
+  if (!ctl_parse_number (argv[1], &number))
+    return ctl_bad_number (argv[1]);
+  status = ctl_connect (ctl);
+  if (status != CTL_OK)
+    return status;
+  iris_client_show_async (ctl->client, number, 0, ctl->cancellable, ctl_take_result, &result);
+  item = iris_client_show_finish (ctl->client, ctl_wait (&result), &error);
+  if (item == NULL)
+    return ctl_fail_with (error);
+
+  if (ctl->json)
+    {
+      ctl_item_json (builder, item);
+      ctl_json_print (builder);
+    }
+  else
+    show_text (item);
+
+  return CTL_OK;
+}
+
+const CtlCommand ctl_show = {
+  .name = "show",
+  .arguments = "ITEM",
+  .summary = "show what irisd knows about a kept item",
+  .run = run_show,
+};
+
+static void
+add_to_table (CtlTable *table, const IrisClientItem *item)
+{
+  ctl_table_add (table, ctl_number (item->number), g_strdup (item->state_name),
+                 g_strdup (item->durability), g_strdup (item->service), ctl_number (item->bytes),
+                 ctl_format_time (item->accepted_ms), g_strdup (item->key));
+}
+
+/* Where a list goes: to a file, or to standard output as JSON or as a table. */
+typedef struct
+{
+  FILE *file;
+  CtlTable *table;
+  CtlJsonArray array;
+} Target;
+
+static int
+put (Ctl *ctl, Target *target, const IrisClientItem *item)
+{
+  if (target->file != NULL)
+    return ctl_export_item (ctl, item->number, target->file);
+  if (ctl->json)
+    ctl_item_json (ctl_json_array_next (&target->array), item);
+  else
+    add_to_table (target->table, item);
+
+  return CTL_OK;
+}
+
+/* One page after the other: irisd bounds its answers. */
+static int
+list_all (Ctl *ctl, IrisClientQuery *query, Target *target)
+{
+  int worst = CTL_OK;
+  guint left = limit < 0 ? G_MAXUINT : (guint) limit;
+
+  while (left > 0)
+    {
+      g_autoptr (GPtrArray) page = NULL;
+      g_autoptr (GError) error = NULL;
+
+      iris_client_query_set_page_size (query, limit < 0 ? 0 : left);
+      page = ctl_filter_next_page (ctl, query, &error);
+      if (page == NULL)
+        return ctl_fail_with (error);
+      if (page->len == 0)
+        return worst;
+      for (guint i = 0; i < page->len && left > 0; i++, left--)
+        {
+          int status = put (ctl, target, g_ptr_array_index (page, i));
+
+          worst = MAX (worst, status);
+        }
+      if (!ctl->json && target->file == NULL)
+        ctl_table_flush (target->table);
+      if (!ctl_output_is_good ())
+        return ctl_fail (CTL_FAILED, "cannot write the list to standard output");
+    }
+
+  return worst;
+}
+
+static int
+export_all (Ctl *ctl, IrisClientQuery *query)
+{
+  Target target = { .file = fopen (export_file, "we") };
+  int status;
+
+  if (target.file == NULL)
+    return ctl_fail (CTL_USAGE, "%s: %s", export_file, g_strerror (errno));
+  status = list_all (ctl, query, &target);
+  if (fclose (target.file) != 0 && status == CTL_OK)
+    status = ctl_fail (CTL_FAILED, "%s: %s", export_file, g_strerror (errno));
+
+  return status;
+}
+
+static int
+print_all (Ctl *ctl, IrisClientQuery *query)
+{
+  static const char *const headings[] = { ">item",  "state",    "class", "service",
+                                          ">bytes", "accepted", "key",   NULL };
+  g_autoptr (CtlTable) table = ctl_table_new (headings);
+  Target target = { .table = table };
+  int status;
+
+  if (ctl->json)
+    ctl_json_array_begin (&target.array);
+  status = list_all (ctl, query, &target);
+  if (ctl->json)
+    ctl_json_array_end (&target.array);
+  else
+    ctl_table_flush (table);
+
+  return status;
+}
+
+static int
+run_list (Ctl *ctl, int argc, char **argv)
+{
+  g_autoptr (IrisClientQuery) query = NULL;
+  int status;
+
+  if (argc > 1)
+    return ctl_fail (CTL_USAGE, "list takes no arguments; see irisctl list --help");
+  if (limit < -1)
+    return ctl_fail (CTL_USAGE, "list: --limit takes a number of items, not %d", limit);
+  query = ctl_filter_make_query (&ctl->filter, "list");
+  if (query == NULL)
+    return CTL_USAGE;
+  iris_client_query_set_descending (query, newest_first);
+  status = ctl_connect (ctl);
+  if (status != CTL_OK)
+    return status;
+
+  return export_file != NULL ? export_all (ctl, query) : print_all (ctl, query);
+}
+
+static const GOptionEntry list_entries[] = {
+  { "limit", 'n', 0, G_OPTION_ARG_INT, &limit, "At most so many items", "N" },
+  { "export", 0, 0, G_OPTION_ARG_FILENAME, &export_file,
+    "Write them to this file as they were submitted, a line of JSON each", "FILE" },
+  { "reverse", 'r', 0, G_OPTION_ARG_NONE, &newest_first, "The newest first", NULL },
+  { NULL },
+};
+
+const CtlCommand ctl_list = {
+  .name = "list",
+  .arguments = "",
+  .summary = "list the items that irisd keeps",
+  .description =
+      "They come in the order of their numbers, which is that in which they were accepted.\n"
+      "What has ended cannot be exported: with what it was submitted is gone then.\n\n"
+      "Examples:\n  irisctl list --state failed --since 1d\n"
+      "  irisctl list --service command --reverse --limit 20\n"
+      "  irisctl list --key nightly- --json | jq '.[] | .item'\n"
+      "  irisctl list --state buried --export buried.jsonl\n",
+  .takes_filter = TRUE,
+  .entries = list_entries,
+  .run = run_list,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Which of the kept items a LIST asks for.
+ */
+#pragma once
+
+#include "irisd-kept.h"
+
+G_BEGIN_DECLS
+
+/**
+ * IRISD_LIST_MOST_LOOKED_AT:
+ *
+ * Items that one LIST looks at, matching or not. While the journal looks, it writes nothing; so
+ * many take it some milliseconds.
+ */
+#define IRISD_LIST_MOST_LOOKED_AT 32768
+
+/**
+ * IrisdKeptFilter:
+ * @after: only items behind that number; 0: all
+ * @states: bit N: those in state N; 0: whatever their state
+ * @klass: only those of that class; 0: of all
+ * @service: (nullable): only those of that service
+ * @prefix: how their keys begin
+ * @since_ms: accepted at that Unix time or later
+ * @until_ms: accepted before that Unix time; 0: whenever
+ * @descending: the greatest number first, and behind is below
+ * @limit: at most so many
+ *
+ * What is asked for.
+ */
+typedef struct
+{
+  guint64 after;
+  guint32 states;
+  guint32 klass;
+  char *service;
+  IrisdBlob prefix;
+  guint64 since_ms;
+  guint64 until_ms;
+  gboolean descending;
+  guint limit;
+} IrisdKeptFilter;
+
+IrisdKeptFilter *irisd_kept_filter_new (const IrisWireMessage *request, guint most);
+void irisd_kept_filter_free (IrisdKeptFilter *self);
+
+IrisWireKept *
+irisd_kept_table_list (IrisdKeptTable *self, const IrisdKeptFilter *filter, guint64 *next);
+
+G_END_DECLS

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the shells complete, and what the manual page names, is what irisctl --help tells.
+
+    test-irisctl-completion.py PATH-OF-irisctl SOURCE-DIRECTORY
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+IRISCTL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+COMPLETION = SOURCE / "clients/irisctl/completion"
+# Every command has these two; that they are completed is checked by the shells' files alone.
+OF_ALL = {"--help"}
+
+
+def help_of(*words):
+    return subprocess.run([IRISCTL, *words, "--help"], check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+
+
+def commands():
+    text = help_of().split("Commands:\n")[1].split("\n\n")[0]
+    return [line.split()[0] for line in text.splitlines() if re.match(r"  \w", line)]
+
+
+def options_of(command):
+    return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", help_of(command), re.M)) | OF_ALL
+
+
+class Completion(unittest.TestCase):
+    maxDiff = None
+
+    def compare(self, completed):
+        for command in commands():
+            with self.subTest(command=command):
+                self.assertEqual(sorted(completed(command) | OF_ALL), sorted(options_of(command)))
+
+    def test_help_names_options(self):
+        self.assertIn("submit", commands())
+        self.assertIn("--key-prefix", options_of("submit"))
+
+    def test_bash(self):
+        script = 'source "$1"; COMP_WORDS=(irisctl "$2" --); COMP_CWORD=2; _irisctl; printf "%s\\n" "${COMPREPLY[@]}"'
+
+        def completed(command):
+            done = subprocess.run(["bash", "-c", script, "bash", COMPLETION / "irisctl.bash", command], check=True,
+                                  stdout=subprocess.PIPE, encoding="utf-8")
+            return set(done.stdout.split())
+
+        self.compare(completed)
+
+    def test_bash_names_the_commands(self):
+        script = 'source "$1"; COMP_WORDS=(irisctl ""); COMP_CWORD=1; _irisctl; printf "%s\\n" "${COMPREPLY[@]}"'
+        done = subprocess.run(["bash", "-c", script, "bash", COMPLETION / "irisctl.bash"], check=True,
+                              stdout=subprocess.PIPE, encoding="utf-8")
+        self.assertLessEqual(set(commands()), set(done.stdout.split()))
+
+    def test_zsh(self):
+        text = (COMPLETION / "_irisctl").read_text()
+        lists = {name: body for name, body in re.findall(r"^  (\w+)=\(\n(.*?)\n  \)", text, re.M | re.S)}
+        blocks = dict(re.findall(r"^        ([a-z*]+)\)(.*?);;", text.split("argument)")[1], re.M | re.S))
+
+        def completed(command):
+            body = blocks.get(command, blocks["*"])
+            body += "".join(lists[name] for name in re.findall(r"\$(\w+)", body) if name in lists)
+            return set(re.findall(r"(?<![\w-])(--[a-z-]+)", body))
+
+        self.compare(completed)
+        for command in commands():
+            self.assertIn("'%s[" % command, text)
+
+    def test_fish(self):
+        text = (COMPLETION / "irisctl.fish").read_text().replace("\\\n", "")
+        everything = commands()
+
+        def completed(command):
+            found = set()
+            for line in text.splitlines():
+                option = re.search(r" -l ([a-z-]+)", line)
+                where = re.search(r'-n "(not )?__fish_seen_subcommand_from ([^"]*)"', line)
+                if not line.startswith("complete") or option is None or (where is not None and where[1]):
+                    continue
+                if where is None or command in where[2].replace("$commands", " ".join(everything)).split():
+                    found.add("--" + option[1])
+            return found
+
+        self.compare(completed)
+        for command in everything:
+            self.assertIn('-a "%s" -d' % command, text)
+
+    def test_manual(self):
+        text = (SOURCE / "doc/man/irisctl.1").read_text()
+        missing = {(command, option) for command in commands() for option in options_of(command) - OF_ALL
+                   if re.search(re.escape(option) + r"(?![a-z-])", text) is None}
+        missing |= {command for command in commands()
+                    if re.search(r'(?m)^\.(B|BR) "?%s\b' % command, text) is None}
+        self.assertEqual(missing, set())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
