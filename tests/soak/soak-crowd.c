@@ -139,7 +139,7 @@ soak_crowd (SoakFigures *figures)
 #define N_LATE 20
 
 /* Fewer than a command needs. */
-#define MOST_FREE 6
+#define MOST_FREE 4
 
 /* The least descriptor that is not open: a limit there leaves none free, also not below. */
 static rlim_t
