@@ -304,5 +304,5 @@ main (void)
   tcase_add_test (tcase, lists_are_filtered);
   tcase_add_test (tcase, a_page_says_behind_which_number_to_go_on);
   suite_add_tcase (suite, tcase);
-  return run_suite (suite);
+  return core_test_run (suite);
 }
