@@ -125,6 +125,7 @@ irisd_gateway_bury (IrisdGateway *self,
 {
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_BURY, job->peer, job->request_id);
   job->buried = TRUE;
+  irisd_gateway_note_burial (self, job);
   slip->kept = job->kept;
   slip->job = job;
   slip->item = job->id;
@@ -161,6 +162,8 @@ irisd_gateway_take_bury (IrisdGateway *self, IrisdSlip *slip)
   IrisdRound *round = g_steal_pointer (&slip->round);
   job->settled = TRUE;
   job->buried = slip->error == NULL;
+  if (!job->buried)
+    irisd_gateway_note_burial (self, job);
   name_end (job, slip);
   if (round != NULL && slip->error != NULL)
     irisd_round_fail (round, slip->error);

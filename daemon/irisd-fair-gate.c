@@ -139,6 +139,15 @@ irisd_fair_gate_next (IrisdFairGate *self, IrisdFairEntry **entries, guint n_mos
   return n;
 }
 
+guint64
+irisd_fair_gate_get_length (IrisdFairGate *self)
+{
+  pthread_mutex_lock (&self->lock);
+  guint64 length = self->queue.length;
+  pthread_mutex_unlock (&self->lock);
+  return length;
+}
+
 /**
  * irisd_fair_gate_get_backlog:
  * @self: the gate

@@ -35,6 +35,7 @@ gboolean irisd_fair_gate_enter (IrisdFairGate *self, IrisdFairEntry *entry, gcon
 gboolean irisd_fair_gate_withdraw (IrisdFairGate *self, IrisdFairEntry *entry);
 void irisd_fair_gate_leave (IrisdFairGate *self, guint64 items, guint64 cost);
 guint irisd_fair_gate_next (IrisdFairGate *self, IrisdFairEntry **entries, guint n_most);
+guint64 irisd_fair_gate_get_length (IrisdFairGate *self);
 guint64 irisd_fair_gate_get_backlog (IrisdFairGate *self);
 
 G_END_DECLS

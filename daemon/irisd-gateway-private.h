@@ -35,6 +35,7 @@ struct _IrisdGateway
   gint place;
   void *socket;
   guint turn_items; /* that came since the mailbox was looked at */
+  gboolean crowded; /* there was more to receive */
   GThread *thread;
   IrisWireEncoder encoder;
   IrisdPeers peers;
@@ -165,6 +166,7 @@ gboolean irisd_gateway_stop_depending (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_decision (IrisdGateway *self, IrisdLetter *letter);
 void irisd_gateway_stop_waiting_for_buried (IrisdGateway *self);
 void irisd_gateway_note_cancelled (IrisdGateway *self, guint64 item);
+void irisd_gateway_note_burial (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_uncount (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job);
 

@@ -138,7 +138,7 @@ receive_message (IrisdGateway *self)
 
 /* As long as one connection has messages, ZeroMQ looks only at every hundredth frame whether
  * another one has some now; behind batches that is thousands of items later. Asking for events has
- * it look at once. */
+ * it look at once, as it does when it has nothing. */
 static void
 notice_others (IrisdGateway *self)
 {
@@ -152,9 +152,14 @@ receive_some (IrisdGateway *self)
 {
   guint n = 0;
   self->turn_items = 0;
-  notice_others (self);
-  while (n < MESSAGES_PER_TURN && self->turn_items < ITEMS_PER_TURN && receive_message (self))
-    n++;
+  if (self->crowded)
+    notice_others (self);
+  self->crowded = TRUE;
+  while (self->crowded && n < MESSAGES_PER_TURN && self->turn_items < ITEMS_PER_TURN)
+    {
+      self->crowded = receive_message (self);
+      n += self->crowded;
+    }
   return n > 0;
 }
 

@@ -30,16 +30,20 @@ static void run_abandoned (gpointer data);
 static void
 keep_payload (IrisdJob *self, const IrisWireMessage *item, zmq_msg_t *body)
 {
-  zmq_msg_init (&self->payload);
+  zmq_msg_t *message = irisd_job_get_message (self);
   if (self->inline_size > 0)
-    memcpy (self->inline_payload, item->body.data, self->inline_size);
-  else if (body != NULL)
-    zmq_msg_move (&self->payload, body);
+    {
+      memcpy (self->inline_payload, item->body.data, self->inline_size);
+      return;
+    }
+  zmq_msg_init (message);
+  if (body != NULL)
+    zmq_msg_move (message, body);
   else if (item->body.size > 0)
     {
-      if (zmq_msg_init_size (&self->payload, item->body.size) != 0)
+      if (zmq_msg_init_size (message, item->body.size) != 0)
         g_error ("out of memory for a payload of %zu bytes", item->body.size);
-      memcpy (zmq_msg_data (&self->payload), item->body.data, item->body.size);
+      memcpy (zmq_msg_data (message), item->body.data, item->body.size);
     }
 }
 
@@ -63,7 +67,7 @@ irisd_job_new (IrisdCore *core,
                zmq_msg_t *body)
 {
   gsize inline_size = item->body.size <= IRISD_INLINE_PAYLOAD ? item->body.size : 0;
-  IrisdJob *self = g_malloc0 (sizeof *self + inline_size);
+  IrisdJob *self = g_malloc0 (sizeof *self + (inline_size > 0 ? inline_size : sizeof (zmq_msg_t)));
   iris_item_init (&self->item, run_on_worker, self, run_abandoned);
   atomic_init (&self->state, IRISD_JOB_QUEUED);
   self->core = core;
@@ -103,7 +107,8 @@ irisd_job_new (IrisdCore *core,
 void
 irisd_job_free (IrisdJob *self)
 {
-  zmq_msg_close (&self->payload);
+  if (self->inline_size == 0)
+    zmq_msg_close (irisd_job_get_message (self));
   zmq_msg_close (&self->result.body);
   g_clear_error (&self->result.error);
   irisd_terms_free (self->terms);
@@ -250,11 +255,11 @@ irisd_job_cancel_queued (IrisdJob *self)
 {
   if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_CANCELLED))
     return FALSE;
-  /* The journal may be reading it. */
-  if (self->kept != NULL)
+  /* The journal may be reading it, or it goes with the job. */
+  if (self->kept != NULL || self->inline_size > 0)
     return TRUE;
-  zmq_msg_close (&self->payload);
-  zmq_msg_init (&self->payload);
+  zmq_msg_close (irisd_job_get_message (self));
+  zmq_msg_init (irisd_job_get_message (self));
   return TRUE;
 }
 
@@ -446,7 +451,8 @@ irisd_job_get_payload (IrisdJob *self)
   if (self->task != NULL)
     return (IrisWireFrame){ zmq_msg_data (&self->task->payload),
                             zmq_msg_size (&self->task->payload) };
-  return (IrisWireFrame){ zmq_msg_data (&self->payload), zmq_msg_size (&self->payload) };
+  zmq_msg_t *message = irisd_job_get_message (self);
+  return (IrisWireFrame){ zmq_msg_data (message), zmq_msg_size (message) };
 }
 
 /**
@@ -522,7 +528,7 @@ irisd_job_return_payload (IrisdJob *self)
 {
   if (self->inline_size == 0)
     {
-      zmq_msg_move (&self->result.body, &self->payload);
+      zmq_msg_move (&self->result.body, irisd_job_get_message (self));
       return;
     }
   zmq_msg_close (&self->result.body);

@@ -139,9 +139,8 @@ struct _IrisdJob
   gboolean held;  /* came back without having run, because its peer owes too much */
   guint64 charge; /* bytes that it counts for */
   IrisdResult result;
-  zmq_msg_t payload;
   gsize inline_size;
-  guint8 inline_payload[];
+  _Alignas(zmq_msg_t) guint8 inline_payload[]; /* or, if @inline_size is 0, a zmq_msg_t with it */
 };
 
 IrisdJob *irisd_job_new (IrisdCore *core,
@@ -173,6 +172,13 @@ void irisd_job_fail_stopped (IrisdJob *self);
 void irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type);
 void irisd_job_return_payload (IrisdJob *self);
 void irisd_job_charge_result (IrisdJob *self, gint sign);
+
+/* Of a job whose payload is not copied into it. */
+static inline zmq_msg_t *
+irisd_job_get_message (IrisdJob *self)
+{
+  return (zmq_msg_t *) self->inline_payload;
+}
 
 /* Whether it came back from a run, and not from a queue. */
 static inline gboolean

@@ -345,9 +345,11 @@ pass_part_on (IrisdGateway *self, IrisdNotice *notice)
   IrisWireMessage part;
   if (job == NULL || job->ended || irisd_peer_is_gone (job->peer))
     return;
+  /* Sending may lose the peer, and with it the job. */
+  g_autoptr (IrisdPeer) peer = irisd_peer_ref (job->peer);
   iris_wire_message_init (&part, IRIS_WIRE_PART, job->request_id);
   iris_wire_message_set_uint (&part, IRIS_WIRE_KEY_ATTEMPT, notice->attempt);
-  irisd_gateway_send (self, &job->peer->route, job->peer, &part, &notice->payload);
+  irisd_gateway_send (self, &peer->route, peer, &part, &notice->payload);
 }
 
 static void

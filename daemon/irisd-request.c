@@ -90,6 +90,30 @@ answer_ping (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessag
   irisd_gateway_answer (self, caller, &reply);
 }
 
+/* About items that are kept. */
+static void
+handle_kept (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  switch (request->type)
+    {
+    case IRIS_WIRE_FETCH:
+      irisd_gateway_fetch (self, caller, request);
+      break;
+    case IRIS_WIRE_SHOW:
+      irisd_gateway_show (self, caller, request);
+      break;
+    case IRIS_WIRE_LIST:
+      irisd_gateway_list (self, caller, request);
+      break;
+    case IRIS_WIRE_KICK:
+      irisd_gateway_kick (self, caller, request);
+      break;
+    default:
+      irisd_gateway_inter (self, caller, request);
+      break;
+    }
+}
+
 static void
 handle_greeted (IrisdGateway *self,
                 const IrisdCaller *caller,
@@ -135,24 +159,16 @@ handle_greeted (IrisdGateway *self,
     case IRIS_WIRE_PING:
       answer_ping (self, caller, request);
       break;
-    case IRIS_WIRE_FETCH:
-      irisd_gateway_fetch (self, caller, request);
-      break;
-    case IRIS_WIRE_SHOW:
-      irisd_gateway_show (self, caller, request);
-      break;
-    case IRIS_WIRE_LIST:
-      irisd_gateway_list (self, caller, request);
-      break;
-    case IRIS_WIRE_KICK:
-      irisd_gateway_kick (self, caller, request);
-      break;
     case IRIS_WIRE_DRAIN:
     case IRIS_WIRE_STAFF:
       irisd_gateway_change_place (self, caller, request);
       break;
+    case IRIS_WIRE_FETCH:
+    case IRIS_WIRE_SHOW:
+    case IRIS_WIRE_LIST:
+    case IRIS_WIRE_KICK:
     case IRIS_WIRE_BURY:
-      irisd_gateway_inter (self, caller, request);
+      handle_kept (self, caller, request);
       break;
     case IRIS_WIRE_BYE:
       irisd_gateway_give_up (self, caller->peer, TRUE);

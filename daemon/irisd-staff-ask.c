@@ -6,6 +6,25 @@
 #include "irisd-command-slots.h"
 #include "irisd-staff.h"
 
+static void
+refuse (IrisdGateway *self,
+        const IrisdCaller *caller,
+        const IrisWireMessage *request,
+        const GError *error)
+{
+  IrisWireMessage reply;
+  iris_wire_message_init (&reply, IRIS_WIRE_ERROR_REPLY, request->request_id);
+  iris_wire_message_set_error (&reply, error);
+  if (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE))
+    {
+      IrisPlace *place = self->core->infos[request->place].place;
+      iris_wire_message_set_string (&reply, IRIS_WIRE_KEY_LIMIT, "workers", -1);
+      iris_wire_message_set_uint (&reply, IRIS_WIRE_KEY_LIMIT_VALUE,
+                                  iris_place_get_n_workers (place));
+    }
+  irisd_gateway_answer (self, caller, &reply);
+}
+
 /**
  * irisd_gateway_change_place:
  * @self: the gateway
@@ -32,7 +51,7 @@ irisd_gateway_change_place (IrisdGateway *self,
     irisd_staff_set_workers (staff, request->place, request->workers, &changed, &error);
   if (error != NULL)
     {
-      irisd_gateway_refuse (self, caller, request->request_id, error);
+      refuse (self, caller, request, error);
       return;
     }
   if (request->type == IRIS_WIRE_DRAIN && !request->drained)

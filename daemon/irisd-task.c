@@ -19,7 +19,7 @@ take_payload (IrisdTask *self, IrisdJob *job)
   zmq_msg_init (&self->payload);
   if (job->inline_size == 0)
     {
-      zmq_msg_move (&self->payload, &job->payload);
+      zmq_msg_move (&self->payload, irisd_job_get_message (job));
       return;
     }
   if (zmq_msg_init_size (&self->payload, job->inline_size) != 0)

@@ -204,12 +204,32 @@ irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job)
 {
   IrisdCore *core = self->core;
   irisd_gateway_uncount (self, job);
-  if (job->id == 0)
+  if (job->id == 0 || job->buried)
     return;
   gboolean well = irisd_job_get_state (job) != IRISD_JOB_CANCELLED && !irisd_job_has_failed (job);
   pthread_mutex_lock (&core->after_lock);
-  IrisdDependent *decided = job->buried ? irisd_after_bury (&core->after, job->id)
-                                        : irisd_after_end (&core->after, job->id, well);
+  IrisdDependent *decided = irisd_after_end (&core->after, job->id, well);
+  pthread_mutex_unlock (&core->after_lock);
+  tell_decided (decided);
+}
+
+/**
+ * irisd_gateway_note_burial:
+ * @self: the gateway
+ * @job: a job that is about to be buried, or after all is not
+ *
+ * Before the journal knows of it: afterwards somebody may have kicked the item.
+ */
+void
+irisd_gateway_note_burial (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdCore *core = self->core;
+  IrisdDependent *decided = NULL;
+  pthread_mutex_lock (&core->after_lock);
+  if (job->buried)
+    decided = irisd_after_bury (&core->after, job->id);
+  else
+    irisd_after_add (&core->after, job->id, job);
   pthread_mutex_unlock (&core->after_lock);
   tell_decided (decided);
 }

@@ -14,6 +14,7 @@ typedef enum
   MILLISECONDS, /* given in seconds */
   WALL_TIME,    /* milliseconds since 1970, given in ISO 8601 */
   PLACE,        /* a number, given as text */
+  NUMBER,       /* the same, of an item */
 } Form;
 
 /* What the protocol calls it, and what irisctl does. */
@@ -28,6 +29,9 @@ static const struct
   { "path", "path", AS_IT_IS },
   { "content-type", "content-type", AS_IT_IS },
   { "hint", "place", PLACE },
+  { "hint-name", "place", AS_IT_IS },
+  { "near-item", "near", NUMBER },
+  { "near-path", "near", AS_IT_IS },
   { "strict", "strict", AS_IT_IS },
   { "class", "class", AS_IT_IS },
   { "key", "key", AS_IT_IS },
@@ -111,7 +115,7 @@ add_wall_time (JsonBuilder *builder, guint64 ms)
 static gboolean
 add_member (JsonBuilder *builder, GVariant *value, Form form)
 {
-  g_autofree char *place = NULL;
+  g_autofree char *number = NULL;
 
   switch (form)
     {
@@ -122,8 +126,12 @@ add_member (JsonBuilder *builder, GVariant *value, Form form)
       add_wall_time (builder, g_variant_get_uint64 (value));
       return TRUE;
     case PLACE:
-      place = g_strdup_printf ("%d", g_variant_get_int32 (value));
-      json_builder_add_string_value (builder, place);
+      number = g_strdup_printf ("%d", g_variant_get_int32 (value));
+      json_builder_add_string_value (builder, number);
+      return TRUE;
+    case NUMBER:
+      number = g_strdup_printf ("%" G_GUINT64_FORMAT, g_variant_get_uint64 (value));
+      json_builder_add_string_value (builder, number);
       return TRUE;
     case AS_IT_IS:
     default:

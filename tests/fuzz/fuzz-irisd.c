@@ -22,7 +22,9 @@
 /* After so many inputs all connections are new: debts of the old ones are forgotten. */
 #define INPUTS_A_CONNECTION 64
 
-#define GIVE_UP_MS 20000
+/* An answer that is waited for longer is told of; one that does not come then is a fault. */
+#define PATIENCE_MS 2000
+#define MOST_WAITS  30
 
 static const char config[] =
     "[access]\ncommands = none\n"
@@ -89,7 +91,7 @@ LLVMFuzzerInitialize (int *argc, char ***argv)
 static void
 connect_anew (guint which)
 {
-  int none = 0, give_up = GIVE_UP_MS;
+  int none = 0, give_up = PATIENCE_MS;
   if (sockets[which] != NULL)
     zmq_close (sockets[which]);
   sockets[which] = zmq_socket (context, ZMQ_DEALER);
@@ -116,14 +118,17 @@ send_message (void *socket, const IrisWireMessage *message)
   send_frames (socket, encoder.frames, IRIS_WIRE_N_FRAMES);
 }
 
-/* Somebody may have stopped the process for longer than that; then it is waited for once more. */
+/* The whole process may have been stopped for a while, so one look is not enough. */
 static gboolean
 receive (void *socket, zmq_msg_t *part)
 {
-  if (zmq_msg_recv (part, socket, 0) >= 0)
-    return TRUE;
-  g_printerr ("fuzz-irisd: no answer yet\n");
-  return zmq_msg_recv (part, socket, 0) >= 0;
+  for (guint i = 0; i < MOST_WAITS; i++)
+    {
+      if (zmq_msg_recv (part, socket, 0) >= 0)
+        return TRUE;
+      g_printerr ("fuzz-irisd: no answer for %u ms\n", (i + 1) * PATIENCE_MS);
+    }
+  return FALSE;
 }
 
 /* Reads one answer, which has to make sense. Returns whether it has that id. */

@@ -4,7 +4,6 @@
  */
 #include "irisd-home.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -88,30 +87,28 @@ kept_submit_echo (Client *client, const char *payload, guint klass, gboolean det
   return kept_submit (client, &item);
 }
 
-/* Lets everybody through who waits at the gate, or comes to it later: also what an irisd that was
- * killed has left running. The descriptor stays open, or the bytes would be gone. */
-void
-gate_open_wide (const char *gate)
-{
-  char bytes[64];
-  int fd = open (gate, O_RDWR | O_CLOEXEC);
-  ck_assert_int_ge (fd, 0);
-  memset (bytes, 'x', sizeof bytes);
-  ck_assert_int_eq (write (fd, bytes, sizeof bytes), sizeof bytes);
-}
-
-/* A durable item that holds the only worker of a place until its gate is opened; gives an x. */
+/* A durable item that holds the only worker of a place until its gate is opened; returns once it
+ * does. Its result is empty. */
 guint64
 kept_submit_occupier (Client *client, const char *gate, gint place)
 {
-  const char *const args[] = { "head", "-c", "1", gate, NULL };
   IrisWireMessage item;
-  kept_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
-  iris_wire_message_set_args (&item, args);
+  kept_fill (client, &item, "hold", "", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_PATH, gate, -1);
   iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, place);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  return kept_submit (client, &item);
+  guint64 number = kept_submit (client, &item);
+  close (gate_wait (gate));
+  return number;
+}
+
+/* Lets an occupier through that runs again, once it does. */
+void
+gate_pass (const char *gate)
+{
+  close (gate_wait (gate));
+  gate_open (gate);
 }
 
 const IrisWireMessage *

@@ -27,8 +27,8 @@ void kept_fill (Client *client,
                 guint klass);
 guint64 kept_submit (Client *client, IrisWireMessage *item);
 guint64 kept_submit_echo (Client *client, const char *payload, guint klass, gboolean detach);
-void gate_open_wide (const char *gate);
 guint64 kept_submit_occupier (Client *client, const char *gate, gint place);
+void gate_pass (const char *gate);
 const IrisWireMessage *kept_fetch (Client *client, guint64 item, guint64 wait_ms);
 void kept_assert_result (Client *client, guint64 item, const char *text);
 IrisWireKept *kept_list (Client *client, guint64 after, guint count);

@@ -496,34 +496,6 @@ START_TEST (a_client_that_vanishes_does_not_keep_its_command_waiting)
 }
 END_TEST
 
-/* It writes nothing, so that nobody would notice by that; its end frees the only slot. */
-START_TEST (a_streamed_command_ends_with_its_client)
-{
-  g_autofree char *gate = gate_new (irisd, "gate");
-  command ("sh", "-c", "echo > \"$0\"; exec sleep 1000", gate);
-  stream (1000);
-  submit ();
-  close (gate_wait (gate));
-  if (_i == 0)
-    {
-      IrisWireMessage bye;
-      client_init_message (client, &bye, IRIS_WIRE_BYE);
-      client_send (client, &bye);
-    }
-  else if (_i == 1)
-    client_say_hello (client);
-  if (_i != 1)
-    {
-      client_free (client);
-      client = client_hello (irisd->front);
-    }
-  command ("echo", "the slot is free");
-  assert_output ("the slot is free\n");
-  g_autoptr (IrisWireStatus) status = client_get_status (client);
-  ck_assert_uint_eq (status->in_flight, 0);
-}
-END_TEST
-
 START_TEST (no_more_credit_is_held_than_the_limit_says)
 {
   command ("yes");
@@ -612,7 +584,6 @@ main (void)
   tcase_add_test (commands, a_command_that_waits_for_credit_can_be_cancelled);
   tcase_add_test (commands, a_command_whose_client_has_gone_does_not_wait_for_credit);
   tcase_add_test (commands, a_client_that_vanishes_does_not_keep_its_command_waiting);
-  tcase_add_loop_test (commands, a_streamed_command_ends_with_its_client, 0, 3);
   tcase_add_test (commands, no_more_credit_is_held_than_the_limit_says);
   tcase_add_test (commands, streamed_output_is_cut_at_the_items_own_limit);
   tcase_add_test (commands, stopping_ends_running_and_waiting_commands);

@@ -3,6 +3,7 @@
  * Where items run that are to be near something, and how many run at once.
  */
 #include "irisd-fixture.h"
+#include "irisd-home.h"
 
 #define N_ITEMS 40
 
@@ -425,6 +426,41 @@ START_TEST (no_more_leases_are_given_than_may_run)
 }
 END_TEST
 
+/* What the hint meant is written down with the item; what it was read from is not. */
+START_TEST (a_kept_item_keeps_its_hint_and_its_wait_for_room)
+{
+  const char *const config = "[service command]\nconcurrency = 1\n";
+  Home *home = home_new ();
+  irisd = home_start (home, config);
+  client = client_hello (irisd->front);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint64 first = kept_submit_occupier (client, gate, 1);
+  IrisWireMessage item;
+  kept_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_args (&item, (const char *const[]){ "echo", "near", NULL });
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_NEAR_ITEM, first);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+  guint64 second = kept_submit (client, &item);
+  await_held_back (1);
+  client_free (client);
+  irisd_kill (irisd);
+
+  irisd = home_start (home, config);
+  client = client_hello (irisd->front);
+  ck_assert_uint_eq (kept_get_state (client, second, 0), IRIS_WIRE_STATE_QUEUED);
+  await_held_back (1);
+  gate_open_wide (gate);
+  kept_assert_result (client, second, "near\n");
+  ck_assert_int_eq (client->message.home, 1);
+  ck_assert_int_eq (client->message.place, 1);
+  kept_assert_result (client, first, "x");
+  client_free (client);
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
 START_TEST (irisd_ends_although_items_wait_for_room)
 {
   start_with ("[limits]\nkill-grace-ms = 20\nstop-grace-ms = 100\n"
@@ -468,6 +504,7 @@ main (void)
   tcase_add_test (room, what_is_tried_again_gives_its_room_away_meanwhile);
   tcase_add_test (room, clients_of_a_limited_service_take_turns);
   tcase_add_test (room, no_more_leases_are_given_than_may_run);
+  tcase_add_test (room, a_kept_item_keeps_its_hint_and_its_wait_for_room);
   tcase_add_test (room, irisd_ends_although_items_wait_for_room);
   suite_add_tcase (suite, near);
   suite_add_tcase (suite, room);

@@ -263,6 +263,68 @@ START_TEST (arguments_that_make_no_sense_are_refused)
 }
 END_TEST
 
+/* One item after the other, until a gateway has learnt how little they need. */
+static const IrisWireMessage *
+learn_that_echo_is_brief (Client *self)
+{
+  const IrisWireMessage *result = NULL;
+  for (guint i = 0; i < 500 && (result == NULL || result->worker >= 0); i++)
+    {
+      client_submit (self, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+      result = client_receive_type (self, IRIS_WIRE_RESULT);
+      client_ack (self, 1);
+    }
+  return result;
+}
+
+START_TEST (what_is_brief_is_done_by_the_gateway_when_all_workers_are_busy)
+{
+  g_autofree char *gate = gate_new (irisd, "gate"), *far_gate = gate_new (irisd, "far-gate");
+  g_autofree char *endpoint = irisd_place_endpoint (irisd, 1);
+  g_autoptr (Client) other = client_hello (endpoint);
+  const IrisWireMessage *result = learn_that_echo_is_brief (other);
+  ck_assert_int_eq (result->worker, -1);
+  ck_assert_int_eq (result->home, 1);
+  ck_assert_int_eq (result->place, 1);
+  client_occupy (client, far_gate, 0);
+  client_occupy (client, gate, 1);
+
+  g_autoptr (IrisWireStatus) before = client_get_status (other);
+  guint64 id = client_submit (other, "echo", "brief", 5, IRIS_PLACE_ANY, FALSE);
+  result = client_receive_type (other, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (message_get_id (result), id);
+  ck_assert (message_body_is (result, "brief"));
+  client_ack (other, 1);
+  g_autoptr (IrisWireStatus) after = client_get_status (other);
+  ck_assert_uint_eq (after->places[1].executed, before->places[1].executed + 1);
+
+  /* Another place's item is none of this gateway's, and waits for a worker. */
+  id = client_submit (other, "echo", "far", 3, 0, TRUE);
+  client_call (other, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  gate_open (far_gate);
+  result = client_receive_type (other, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (message_get_id (result), id);
+  ck_assert_int_eq (result->place, 0);
+  ck_assert_int_ge (result->worker, 0);
+  gate_open (gate);
+}
+END_TEST
+
+START_TEST (a_brief_item_is_accepted_before_it_ends)
+{
+  learn_that_echo_is_brief (client);
+  for (guint i = 0; i < 20; i++)
+    {
+      IrisWireMessage item;
+      client_init_message (client, &item, IRIS_WIRE_SUBMIT);
+      iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "echo", -1);
+      client_send (client, &item);
+      client_receive_type (client, IRIS_WIRE_ACCEPTED);
+      client_receive_type (client, IRIS_WIRE_RESULT);
+    }
+}
+END_TEST
+
 START_TEST (the_services_are_listed)
 {
   const IrisWireMessage *reply = client_call (client, IRIS_WIRE_SERVICES, IRIS_WIRE_SERVICES_REPLY);
@@ -299,6 +361,8 @@ main (void)
   tcase_add_test (good, a_command_may_leave_its_input_unread);
   tcase_add_test (good, what_a_command_leaves_in_the_background_does_not_hold_the_worker);
   tcase_add_test (good, a_command_starts_with_clean_signals);
+  tcase_add_test (good, what_is_brief_is_done_by_the_gateway_when_all_workers_are_busy);
+  tcase_add_test (good, a_brief_item_is_accepted_before_it_ends);
   tcase_add_test (good, the_services_are_listed);
   tcase_add_test (bad, an_unknown_service_is_an_error_of_its_own);
   tcase_add_test (bad, a_place_that_does_not_exist_is_an_error_of_its_own);

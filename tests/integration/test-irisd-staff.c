@@ -95,7 +95,7 @@ START_TEST (a_drained_place_takes_nothing_and_its_worker_rests)
       client_submit (client, "echo", "x", 1, i % 2 == 0 ? 1 : IRIS_PLACE_ANY, FALSE);
       const IrisWireMessage *result = client_receive_type (client, IRIS_WIRE_RESULT);
       ck_assert_int_eq (result->home, 0);
-      elsewhere += result->place != 0;
+      elsewhere += result->place == 1;
       client_ack (client, 1);
     }
   /* Its worker may have been about to steal when it was told to rest. */
@@ -249,7 +249,9 @@ START_TEST (as_many_workers_take_part_as_is_said)
   ck_assert_uint_eq (status->places[0].active, 4);
   ck_assert_uint_eq (status->places[1].active, 3);
   ck_assert_uint_eq (status->places[1].workers, 4);
-  assert_error (ask_staff (client, 1, 5), IRIS_WIRE_ERROR_TOO_LARGE);
+  const IrisWireMessage *refusal = ask_staff (client, 1, 5);
+  assert_error (refusal, IRIS_WIRE_ERROR_TOO_LARGE);
+  ck_assert_uint_eq (refusal->limit_value, 4);
   assert_error (ask_staff (client, 2, 1), IRIS_WIRE_ERROR_NO_SUCH_PLACE);
   assert_changed (ask_drain (client, 1, TRUE), 1);
   assert_changed (ask_staff (client, 1, 2), 1);

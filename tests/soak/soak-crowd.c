@@ -99,10 +99,11 @@ flood (Crowd *self, const guint8 *body)
 void
 soak_crowd (SoakFigures *figures)
 {
-  guint n_items = soak_times (400, 20000);
+  guint n_items = soak_times (400, 8000);
   Home *home = home_new ();
-  Irisd *irisd = home_start (home, "[limits]\nmax-body = 1M\nmax-output = 1M\nin-flight-bytes = 8M\ntotal-bytes = 64M\n"
-                                   "outbox-messages = 512\n");
+  Irisd *irisd = home_start (
+      home, "[limits]\nmax-body = 1M\nmax-output = 1M\nin-flight-bytes = 8M\ntotal-bytes = 64M\n"
+            "outbox-messages = 512\n");
   g_autofree guint8 *body = g_malloc0 (BODY);
   Client *good = client_hello (irisd->front);
   Crowd crowd = { 0 };

@@ -4,8 +4,10 @@
  */
 #include "soak.h"
 
+#include <fcntl.h>
+#include <gio/gunixinputstream.h>
+#include <signal.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static const char usage[] =
     "Usage: iris-soak [--long] [SCENARIO]...\n"
@@ -91,6 +93,9 @@ soak_start_part (const char *part, const char *first, const char *second)
   GSubprocess *self = g_subprocess_launcher_spawn (launcher, &error, self_path, "--part", part,
                                                    first, second, NULL);
   ck_assert_msg (self != NULL, "%s", error != NULL ? error->message : "");
+  /* So that it cannot run far ahead of who reads. */
+  GInputStream *output = g_subprocess_get_stdout_pipe (self);
+  fcntl (g_unix_input_stream_get_fd (G_UNIX_INPUT_STREAM (output)), F_SETPIPE_SZ, 4096);
   g_autofree char *line = soak_read_line (self);
   ck_assert_ptr_nonnull (line);
   ck_assert_str_eq (line, "ready");

@@ -2,6 +2,7 @@
  *
  * Lists of kept items: bounded work for each, and each item once.
  */
+#include "core-test-run.h"
 #include "daemon/irisd-kept-list.h"
 
 #include <check.h>
@@ -114,9 +115,5 @@ main (void)
   tcase_add_test (tcase, items_of_a_service_share_its_name);
   suite_add_tcase (suite, tcase);
 
-  SRunner *runner = srunner_create (suite);
-  srunner_run_all (runner, CK_ENV);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

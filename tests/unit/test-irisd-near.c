@@ -2,6 +2,7 @@
  *
  * What irisd remembers of where items and paths were.
  */
+#include "core-test-run.h"
 #include "daemon/irisd-near.h"
 
 #include <check.h>
@@ -126,11 +127,5 @@ main (void)
   tcase_add_test (tcase, a_limit_of_zero_remembers_nothing);
   tcase_add_test (tcase, what_several_threads_are_told_is_true_or_nothing);
   suite_add_tcase (suite, tcase);
-  SRunner *runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_set_tap (runner, "-");
-  srunner_run_all (runner, CK_SILENT);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

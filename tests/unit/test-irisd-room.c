@@ -2,6 +2,7 @@
  *
  * How many items of one client or service run at once, and who is next, with a clock of our own.
  */
+#include "core-test-run.h"
 #include "daemon/irisd-fair-room.h"
 
 #include <check.h>
@@ -278,11 +279,5 @@ main (void)
   tcase_add_test (tcase, who_waits_can_withdraw);
   tcase_add_test (tcase, under_load_nobody_is_lost_and_no_limit_is_passed);
   suite_add_tcase (suite, tcase);
-  SRunner *runner = srunner_create (suite);
-  srunner_set_fork_status (runner, CK_NOFORK);
-  srunner_set_tap (runner, "-");
-  srunner_run_all (runner, CK_SILENT);
-  int failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return core_test_run (suite);
 }

@@ -88,7 +88,8 @@ END_TEST
 
 START_TEST (rules_are_read_from_the_configuration)
 {
-  const char good[] = "[client]\nitems = 3\nrate = 10\n[service a b]\nbytes = 100\n";
+  const char good[] =
+      "[client]\nitems = 3\nrate = 10\n[service a b]\nbytes = 100\nconcurrency = 7\n";
   g_autoptr (IrisdConfig) config = irisd_config_new ();
   g_autoptr (GError) error = NULL;
   ck_assert (irisd_config_load_text (config, "file", good, strlen (good), &error));
@@ -97,10 +98,12 @@ START_TEST (rules_are_read_from_the_configuration)
   ck_assert_uint_eq (config->client_rule.rate, 10);
   const IrisdFairRule *rule = g_hash_table_lookup (config->service_rules, "a b");
   ck_assert_uint_eq (rule->bytes, 100);
+  ck_assert_uint_eq (rule->concurrency, 7);
+  ck_assert_uint_eq (config->client_rule.concurrency, 0);
 
-  const char *const bad[] = { "[client]\nitem = 3\n", "[service x]\nrate = fast\n",
+  const char *const bad[] = { "[client]\nitem = 3\n",          "[service x]\nrate = fast\n",
                               "[service x]\nrate = 1000001\n", "[service ]\nrate = 1\n",
-                              "[clients]\nrate = 1\n" };
+                              "[clients]\nrate = 1\n",         "[client]\nconcurrency = -1\n" };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     {
       g_autoptr (GError) refusal = NULL;

@@ -414,6 +414,34 @@ START_TEST (who_withdraws_is_not_decided)
 }
 END_TEST
 
+START_TEST (a_buried_item_is_waited_for_until_irisd_ends)
+{
+  IrisdAfter after;
+  IrisdDependent all, any, late;
+  irisd_after_init (&after, 10);
+  for (guint64 id = 1; id <= 3; id++)
+    irisd_after_add (&after, id);
+  ck_assert (come_after (&after, &all, IRIS_WIRE_AFTER_ALL, 1, 2));
+  ck_assert (come_after (&after, &any, IRIS_WIRE_AFTER_ANY, 1, 2));
+  ck_assert_ptr_null (irisd_after_bury (&after, 1));
+  /* Kicked, it is as before. */
+  irisd_after_add (&after, 1);
+  ck_assert_ptr_null (irisd_after_bury (&after, 1));
+
+  ck_assert_ptr_eq (irisd_after_close (&after), &all);
+  ck_assert_int_eq (all.verdict, IRISD_VERDICT_STUCK);
+  ck_assert_uint_eq (all.blame, 1);
+  ck_assert_ptr_null (all.next);
+  ck_assert_int_eq (any.verdict, IRISD_VERDICT_NONE);
+  ck_assert (come_after (&after, &late, IRIS_WIRE_AFTER_SUCCESS, 3, 1));
+  ck_assert_int_eq (late.verdict, IRISD_VERDICT_STUCK);
+  ck_assert_ptr_eq (irisd_after_bury (&after, 2), &any);
+  ck_assert_int_eq (any.verdict, IRISD_VERDICT_STUCK);
+  ck_assert_uint_eq (any.blame, 2);
+  irisd_after_clear (&after);
+}
+END_TEST
+
 static void
 init_item (IrisWireMessage *item)
 {
@@ -500,6 +528,7 @@ main (void)
   tcase_add_test (tcase, what_has_ended_is_remembered_for_a_while);
   tcase_add_test (tcase, a_cycle_cannot_be_asked_for);
   tcase_add_test (tcase, who_withdraws_is_not_decided);
+  tcase_add_test (tcase, a_buried_item_is_waited_for_until_irisd_ends);
   tcase_add_test (tcase, terms_that_do_not_fit_are_refused_with_the_limit);
   tcase_add_test (tcase, delay_and_time_of_day_have_both_to_be_reached);
   suite_add_tcase (suite, tcase);

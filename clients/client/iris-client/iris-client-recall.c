@@ -45,6 +45,12 @@ value_of (const IrisWireMessage *item, IrisWireKey key)
       return dup_string (&item->key);
     case IRIS_WIRE_KEY_DIRECTORY:
       return dup_string (&item->directory);
+    case IRIS_WIRE_KEY_HINT_NAME:
+      return dup_string (&item->hint_name);
+    case IRIS_WIRE_KEY_NEAR_PATH:
+      return dup_string (&item->near_path);
+    case IRIS_WIRE_KEY_NEAR_ITEM:
+      return g_variant_new_uint64 (item->near_item);
     case IRIS_WIRE_KEY_ARGS:
       return dup_list (&item->args);
     case IRIS_WIRE_KEY_ENVIRONMENT:

@@ -443,10 +443,9 @@ iris_client_describe_limits (void)
   /**
    * IrisClient:busy-timeout:
    *
-   * Milliseconds for which an item that irisd refuses as busy, a question about a kept item, or the
-   * greeting of an irisd that has as many clients as it takes, is sent again, each time after the
-   * pause that irisd asked for; then it ends with %IRIS_CLIENT_ERROR_BUSY. 0 ends it at the first
-   * refusal.
+   * Milliseconds for which what irisd refuses as busy (an item, a question about kept ones, the
+   * greeting) is sent again, each time after the pause that irisd asked for; then it ends with
+   * %IRIS_CLIENT_ERROR_BUSY. 0 ends it at the first refusal.
    *
    * Since: 0.1
    */

@@ -435,6 +435,7 @@ iris_lease_send_part (IrisLease *self, GBytes *part)
   if (self->server == NULL || !self->parts || g_cancellable_is_cancelled (self->cancellable))
     return;
   data = g_bytes_get_data (part, &size);
+  g_return_if_fail (size <= G_MAXUINT - self->pending->len);
   if (size == 0)
     return;
   g_byte_array_append (self->pending, data, (guint) size);
@@ -530,6 +531,7 @@ iris_lease_fail (IrisLease *self, const char *sentence, gboolean again)
 
   g_return_if_fail (IRIS_IS_LEASE (self));
   g_return_if_fail (sentence != NULL && g_utf8_validate (sentence, -1, NULL));
+  g_return_if_fail (!self->finishing);
 
   iris_wire_message_init (&message, IRIS_WIRE_FAIL, self->id);
   iris_wire_message_set_string (&message, IRIS_WIRE_KEY_SENTENCE, sentence, -1);

@@ -85,6 +85,8 @@ complete -c irisctl -n "__fish_seen_subcommand_from watch" -s i -l interval -x -
 complete -c irisctl -n "__fish_seen_subcommand_from watch" -s n -l count -x -d "how many looks"
 complete -c irisctl -n "__fish_seen_subcommand_from wait result show cancel kick bury" -f -a \
   "(timeout 1 irisctl list --reverse --limit 100 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "item"
+complete -c irisctl -n "__fish_seen_subcommand_from drain staff" -f -a \
+  "(timeout 1 irisctl places 2>/dev/null | awk 'NR > 1 { print \$2 }')" -d "place"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l delay -x -d "not before so much time has passed"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l at -x -d "not before this time of day"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l priority -x -a "0 1 2 3 4 5 6 7 8 9" -d "higher comes first"
