@@ -32,9 +32,9 @@ struct _IrisdAfterNode
 {
   guint64 id;
   gpointer owner;
-  gboolean ended;
-  gboolean well;
-  gboolean buried;
+  guint ended : 1; /* bits, because there may be millions of nodes */
+  guint well : 1;
+  guint buried : 1;
   TAILQ_HEAD (, _IrisdAfterLink) links;
 };
 

@@ -219,7 +219,8 @@ command_context (const CtlCommand *command, Ctl *ctl)
   const GOptionEntry hints[] = {
     { "place", 'p', 0, G_OPTION_ARG_STRING, &ctl->place, "The place to run at: its name or its id",
       "PLACE" },
-    { "near", 0, 0, G_OPTION_ARG_FILENAME, &ctl->near,
+    /* Of map it is refused with a word about --hints near. */
+    { "near", 0, command == &ctl_map ? G_OPTION_FLAG_HIDDEN : 0, G_OPTION_ARG_FILENAME, &ctl->near,
       "Run where this item ran (its number) or this path was last worked on", "ITEM|PATH" },
     { "strict", 's', 0, G_OPTION_ARG_NONE, &ctl->strict, "Run there or not at all", NULL },
     { NULL },

@@ -244,7 +244,7 @@ START_TEST (lists_waits_and_cancels_take_the_same_conditions)
   irisctl ("wait", "--key", "now-");
   assert_status (0);
   assert_listed (5, "--service", "echo");
-  assert_listed (3, "--state", "queued");
+  assert_listed (3, "--state", "delayed");
   assert_listed (2, "--state", "ended");
   assert_listed (5, "--state", "open,done");
   assert_listed (2, "--class", "relaxed");
@@ -258,10 +258,10 @@ START_TEST (lists_waits_and_cancels_take_the_same_conditions)
   assert_status (1);
   ck_assert_uint_eq (count_lines (out), 3);
 
-  irisctl ("cancel", "--state", "queued", "--service", "echo");
+  irisctl ("cancel", "--state", "queued,delayed", "--service", "echo");
   assert_status (2);
   assert_has (err, "--yes");
-  irisctl ("cancel", "--state", "queued", "--service", "echo", "--yes");
+  irisctl ("cancel", "--state", "queued,delayed", "--service", "echo", "--yes");
   assert_status (0);
   assert_has (out, "3 will not run");
   assert_listed (3, "--state", "cancelled");

@@ -29,7 +29,7 @@ _irisctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local commands="places services workers status watch send map run cancel submit wait result list show kick bury drain staff"
   local command options="--help --dir --endpoint --wait"
-  local hints="--place --near --strict"
+  local hints="--place --strict"
   local terms="--delay --at --priority --after --after-how --retries --backoff --time-to-run"
   local filter="--state --service --class --key --since --until"
   local process="--directory --env --clear-env --nice --limit --timeout --grace"
@@ -76,10 +76,10 @@ _irisctl() {
     bury) options="$options --reason" ;;
     drain) options="$options --refill" ;;
     submit)
-      options="$options $hints $terms $process --file --path --content-type --stdin --class --key --keep"
+      options="$options $hints $terms $process --near --file --path --content-type --stdin --class --key --keep"
       options="$options --detach --bury --items --lines --as --null --key-prefix --resume --keep-going --in-flight" ;;
-    send) options="$options $hints $terms --file --path --parts" ;;
-    run) options="$options $hints $terms $process --stdin --at-end" ;;
+    send) options="$options $hints $terms --near --file --path --parts" ;;
+    run) options="$options $hints $terms $process --near --stdin --at-end" ;;
     map) options="$options $hints $terms --hints --in-flight --output --print" ;;
     help) options="$commands" ;;
   esac

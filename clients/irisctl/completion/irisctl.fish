@@ -31,7 +31,7 @@ complete -c irisctl -n "__fish_seen_subcommand_from $commands" -s j -l json -d "
 complete -c irisctl -n "__fish_seen_subcommand_from $commands" -s v -l verbose -d "say more"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -s p -l place -x \
   -a "(timeout 1 irisctl places 2>/dev/null | awk 'NR > 1 { print \$2 }')" -d "the place to run at"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l near -r -d "near this item or path"
+complete -c irisctl -n "__fish_seen_subcommand_from send run submit" -l near -r -d "near this item or path"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -s s -l strict -d "there or not at all"
 complete -c irisctl -n "__fish_seen_subcommand_from send map submit" -a \
   "(timeout 1 irisctl services 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "service"

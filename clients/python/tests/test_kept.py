@@ -63,7 +63,7 @@ class KeptTest(Case):
             self.assertEqual(await listed(page=1), numbers)
             self.assertEqual(await listed(key_prefix="x-", descending=True), [numbers[1], numbers[0]])
             self.assertEqual(await listed(states=[3, 4]), [])
-            self.assertEqual(await listed(service="echo", klass=2, since_ms=1, states=[1]), numbers)
+            self.assertEqual(await listed(service="echo", klass=2, since_ms=1, states=[6]), numbers)
             self.assertFalse(await client.cancel_item(numbers[0]))
             end = await raw.connection.call("FETCH", {"item": numbers[1], "wait-ms": 0})
             self.assertEqual(end.type, "PENDING")
