@@ -243,7 +243,7 @@ START_TEST (lists_are_filtered)
   iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_STATE, IRIS_WIRE_STATE_CANCELLED);
   assert_listed (&request, 1, "");
   client_init_message (client, &request, IRIS_WIRE_LIST);
-  iris_wire_message_set_string (&request, IRIS_WIRE_KEY_SERVICE, "command", -1);
+  iris_wire_message_set_string (&request, IRIS_WIRE_KEY_SERVICE, "hold", -1);
   assert_listed (&request, 1, "");
   client_init_message (client, &request, IRIS_WIRE_LIST);
   iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_SINCE_MS,
@@ -252,7 +252,7 @@ START_TEST (lists_are_filtered)
   client_init_message (client, &request, IRIS_WIRE_LIST);
   iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_UNTIL_MS, 1);
   assert_listed (&request, 0, NULL);
-  gate_open_wide (gate);
+  gate_open (gate);
 }
 END_TEST
 
