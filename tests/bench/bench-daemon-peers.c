@@ -12,7 +12,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -49,7 +48,7 @@ connect_to (const char *endpoint)
   struct timeval patience = { PATIENCE_S, 0 };
 
   g_strlcpy (local.sun_path, endpoint, sizeof local.sun_path);
-  inet.sin_port = htons ((guint16) atoi (endpoint));
+  inet.sin_port = htons ((guint16) g_ascii_strtoull (endpoint, NULL, 10));
   if (is_local)
     status = connect (fd, (struct sockaddr *) &local, sizeof local);
   else

@@ -10,6 +10,7 @@
 #include <glib-unix.h>
 #include <glib/gstdio.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,7 +271,7 @@ wait_until_open (BenchServer *self, GError **error)
           fail_to_start (self, error);
           return FALSE;
         }
-      g_usleep (1000);
+      sched_yield ();
     }
 }
 

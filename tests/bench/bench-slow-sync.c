@@ -3,10 +3,10 @@
  * Makes a disk slow: loaded into a server before its libraries, it adds 5 ms to each sync.
  */
 #include <dlfcn.h>
-#include <time.h>
+#include <poll.h>
 #include <unistd.h>
 
-#define ADDED_NS 5000000
+#define ADDED_MS 5
 
 #define SEEN_OUTSIDE __attribute__ ((visibility ("default")))
 
@@ -14,9 +14,8 @@ static int
 sync_slowly (const char *name, int fd)
 {
   int (*original) (int) = (int (*) (int)) dlsym (RTLD_NEXT, name);
-  struct timespec added = { 0, ADDED_NS };
 
-  nanosleep (&added, NULL);
+  poll (NULL, 0, ADDED_MS);
 
   return original (fd);
 }

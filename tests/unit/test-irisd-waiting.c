@@ -420,12 +420,12 @@ START_TEST (a_buried_item_is_waited_for_until_irisd_ends)
   IrisdDependent all, any, late;
   irisd_after_init (&after, 10);
   for (guint64 id = 1; id <= 3; id++)
-    irisd_after_add (&after, id);
+    irisd_after_add (&after, id, NULL);
   ck_assert (come_after (&after, &all, IRIS_WIRE_AFTER_ALL, 1, 2));
   ck_assert (come_after (&after, &any, IRIS_WIRE_AFTER_ANY, 1, 2));
   ck_assert_ptr_null (irisd_after_bury (&after, 1));
   /* Kicked, it is as before. */
-  irisd_after_add (&after, 1);
+  irisd_after_add (&after, 1, NULL);
   ck_assert_ptr_null (irisd_after_bury (&after, 1));
 
   ck_assert_ptr_eq (irisd_after_close (&after), &all);
