@@ -117,13 +117,17 @@ END_TEST
 START_TEST (running_and_delayed_items_are_cancelled_by_number)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
-  guint64 running = kept_submit_occupier (client, gate, 0);
+  const char *const args[] = { "cat", gate, NULL };
+  IrisWireMessage item;
+  kept_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_args (&item, args);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+  guint64 running = kept_submit (client, &item);
   while (kept_get_state (client, running, 0) != IRIS_WIRE_STATE_RUNNING)
     ;
   assert_cancelling (cancel (client, running), IRIS_WIRE_STATE_RUNNING);
   ck_assert_uint_eq (kept_get_state (client, running, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
 
-  IrisWireMessage item;
   kept_fill (client, &item, "echo", "later", IRIS_WIRE_CLASS_RELAXED);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 1000 * GIVE_UP_MS);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
