@@ -18,8 +18,8 @@ typedef struct _IrisdJob IrisdJob;
  *   than it may has its items wait
  * @reaches_out: it does more than work on what the item brings along; an item's path does as well
  * @check: (nullable): looks at an item before it is accepted; called by gateways, must not block
- * @brief: with a payload that lies in the job it needs some microseconds and never blocks, so that a
- *   gateway may do it itself
+ * @brief: with a payload that lies in the job it needs some microseconds and never blocks, so that
+ * a gateway may do it itself
  * @takes_options: the keys of commands mean something to it
  * @run: does the work on a worker, and may block; ends with a result or an error in the job
  * @start: (nullable): instead of @run: begins the work, on a worker, of a job that has a slot
