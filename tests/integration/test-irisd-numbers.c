@@ -137,8 +137,6 @@ START_TEST (running_and_delayed_items_are_cancelled_by_number)
 
   guint64 done = kept_submit_echo (client, "x", IRIS_WIRE_CLASS_DURABLE, TRUE);
   ck_assert_uint_eq (kept_get_state (client, done, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
-  /* Who asks for its state hears of its end a little before the gateway has let go of it. */
-  wait_until_idle ();
   assert_error (cancel (client, done), IRIS_WIRE_ERROR_NOT_FOUND);
   assert_error (cancel (client, 4711), IRIS_WIRE_ERROR_NOT_FOUND);
   wait_until_idle ();
