@@ -85,6 +85,7 @@ write_items (guint n, guint each_wrong)
                                        "{\"service\":\"echo\",\"colour\":\"red\"}",
                                        "{\"service\":\"echo\",\"priority\":11}",
                                        "{\"service\":\"echo\",\"delay\":\"soon\"}",
+                                       "{\"service\":\"echo\",\"payload\":\"a\\u0000b\"}",
                                        "{\"service\":\"no-such\"}" };
   g_autoptr (GString) text = g_string_new (NULL);
 
