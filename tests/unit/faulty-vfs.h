@@ -14,12 +14,14 @@ G_BEGIN_DECLS
  * @n_syncs: how often a file was synced, or should have been
  * @fail_sync: the sync that fails, counted from now on; 0: none does
  * @full_while: (nullable): the disk is full as long as this file exists
+ * @over_quota: it is not the disk that is full then, but the user's quota
  */
 typedef struct
 {
   _Atomic guint n_syncs;
   _Atomic guint fail_sync;
   const char *_Atomic full_while;
+  _Atomic gboolean over_quota;
 } FaultyVfs;
 
 extern FaultyVfs faulty_vfs;
