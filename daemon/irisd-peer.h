@@ -6,6 +6,7 @@
 
 #include "irisd-ledger.h"
 #include "irisd-outbox.h"
+#include "irisd-strangers.h"
 
 #include <stdatomic.h>
 
@@ -43,6 +44,7 @@ struct _IrisdPeer
   gboolean reads_streams;      /* is in the gateway's list of those that are watched for that */
   GList stream_link;
   IrisdRoute route;
+  IrisdLine line; /* by which it said HELLO */
 };
 
 /**
