@@ -50,10 +50,11 @@ irisd_journal_read_row (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
   g_autoptr (GError) error = NULL;
   IrisdStoreOutcome outcome = IRISD_STORE_OK;
   slip->type = 0;
-  if (kept->head.data != NULL)
-    copy_row (&(IrisdRow){ kept->item, kept->row_state, kept->head.data, kept->head.size,
-                           kept->body.data, kept->body.size },
-              slip);
+  if (kept->row != NULL)
+    {
+      const IrisdRow row = irisd_kept_get_row (kept);
+      copy_row (&row, slip);
+    }
   else
     outcome = irisd_store_read (self->store, kept->item, copy_row, slip, &error);
   if (outcome == IRISD_STORE_OK && slip->type != 0)

@@ -30,7 +30,7 @@ struct _IrisdAfterLink
 
 struct _IrisdAfterNode
 {
-  guint64 id;
+  guint64 id; /* first, because it is the key of the set of nodes */
   gpointer owner;
   guint ended : 1; /* bits, because there may be millions of nodes */
   guint well : 1;
@@ -46,7 +46,7 @@ struct _IrisdAfterNode
 void
 irisd_after_init (IrisdAfter *self, guint n_remembered)
 {
-  *self = (IrisdAfter){ .nodes = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free),
+  *self = (IrisdAfter){ .nodes = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL),
                         .n_remembered = n_remembered };
   g_queue_init (&self->ended);
 }
@@ -82,7 +82,7 @@ irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner)
   node->id = id;
   node->owner = owner;
   TAILQ_INIT (&node->links);
-  g_hash_table_insert (self->nodes, &node->id, node);
+  g_hash_table_add (self->nodes, node);
 }
 
 /**
