@@ -229,3 +229,18 @@ irisd_journal_list (IrisdJournal *self, IrisdSlip *slip)
   slip->list = irisd_kept_table_list (&self->table, slip->filter, &slip->item);
   irisd_journal_answer (self, slip);
 }
+
+/**
+ * irisd_journal_call:
+ * @self: the journal
+ * @slip: (transfer full): CALL of an item that has not ended
+ *
+ * Tells what brought it. What cannot be read is told without.
+ */
+void
+irisd_journal_call (IrisdJournal *self, IrisdSlip *slip)
+{
+  slip->kept = irisd_kept_table_lookup (&self->table, slip->item);
+  irisd_journal_read_row (self, slip->kept, slip);
+  irisd_journal_answer (self, slip);
+}

@@ -216,6 +216,9 @@ handle (IrisdJournal *self, IrisdSlip *slip)
     case IRISD_SLIP_INTER:
       irisd_journal_look_where (self, slip);
       break;
+    case IRISD_SLIP_CALL:
+      irisd_journal_call (self, slip);
+      break;
     default:
       irisd_journal_ask (self, slip);
       break;

@@ -30,6 +30,7 @@ typedef struct _IrisdRound IrisdRound;
  * @IRISD_SLIP_FETCH: how did an item end?
  * @IRISD_SLIP_SHOW: what is known about an item?
  * @IRISD_SLIP_LIST: which items are there?
+ * @IRISD_SLIP_CALL: a cold item is wanted back
  * @IRISD_SLIP_RECOVERED: the other way: an item from the store, to be run
  *
  * What a gateway asks of the journal.
@@ -46,6 +47,7 @@ typedef enum
   IRISD_SLIP_FETCH,
   IRISD_SLIP_SHOW,
   IRISD_SLIP_LIST,
+  IRISD_SLIP_CALL,
   IRISD_SLIP_RECOVERED,
 } IrisdSlipKind;
 
@@ -83,7 +85,7 @@ struct _IrisdSlip
   GArray *items;     /* FORGET: guint64 */
   IrisdKept *kept;
 
-  /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, RECOVERED: what was. */
+  /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, CALL, RECOVERED: what was. */
   guint8 type;
   IrisdBlob header;
   IrisWireFrame payload; /* belongs to the job */

@@ -5,11 +5,13 @@
 #pragma once
 
 #include "irisd-record.h"
+#include "irisd-waiting.h"
 
 #include <stdatomic.h>
 
 G_BEGIN_DECLS
 
+typedef struct _IrisdPeer IrisdPeer;
 typedef struct _IrisdSlip IrisdSlip;
 typedef struct _IrisdKept IrisdKept;
 
@@ -56,6 +58,11 @@ struct _IrisdKept
   IrisdSlip *waits;    /* those who want to know how it ends */
   IrisdKept *previous, *next;
   IrisdKept *next_dirty;
+
+  /* The gateway's, while the item is cold (irisd-cold.c). */
+  IrisdWaiter waiter;
+  IrisdPeer *peer;
+
   char key[];
 };
 
