@@ -67,12 +67,18 @@ fill (Client *from, IrisWireMessage *item, const char *payload, guint klass)
 }
 
 static guint64
-submit_delayed (guint64 delay_ms)
+submit_from (Client *from, guint64 delay_ms)
 {
   IrisWireMessage item;
-  fill (client, &item, "later", IRIS_WIRE_CLASS_DURABLE);
+  fill (from, &item, "later", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, delay_ms);
-  return kept_submit (client, &item);
+  return kept_submit (from, &item);
+}
+
+static guint64
+submit_delayed (guint64 delay_ms)
+{
+  return submit_from (client, delay_ms);
 }
 
 static void
@@ -244,6 +250,24 @@ START_TEST (others_find_them_by_their_number)
 }
 END_TEST
 
+START_TEST (a_stranger_cancels_only_its_own)
+{
+  const char *const options[] = { TWO_PLACES, home->option, "--tcp=127.0.0.1:0", NULL };
+  stop ();
+  irisd = irisd_start_in (home->dir, COLD, options);
+  client = client_hello (irisd->front);
+  g_autoptr (Client) one = client_hello (irisd->tcp);
+  g_autoptr (Client) two = client_hello (irisd->tcp);
+  guint64 number = submit_from (one, HOUR_MS);
+  ask_number (two, IRIS_WIRE_CANCEL, number);
+  assert_error (client_receive (two), IRIS_WIRE_ERROR_NOT_PERMITTED);
+  ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_DELAYED);
+  ask_number (one, IRIS_WIRE_CANCEL, number);
+  client_receive_type (one, IRIS_WIRE_CANCELLING);
+  expect_cancelled (number);
+}
+END_TEST
+
 /* One of the two is first; whoever it is, the item ends once, as that one wanted, or as both did.
  */
 START_TEST (two_who_want_the_same_are_both_answered)
@@ -348,6 +372,7 @@ main (void)
   tcase_add_test (tcase, a_kill_while_they_are_read_back_loses_none);
   tcase_add_test (tcase, an_irisd_that_ends_does_not_wait_for_them_and_finds_them_again);
   tcase_add_test (tcase, others_find_them_by_their_number);
+  tcase_add_test (tcase, a_stranger_cancels_only_its_own);
   tcase_add_test (tcase, two_who_want_the_same_are_both_answered);
   tcase_add_test (tcase, they_are_counted_and_found_by_their_key_while_they_wait);
   tcase_add_test (tcase, items_can_come_after_them);
