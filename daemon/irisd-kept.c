@@ -3,10 +3,10 @@
  * The items that irisd keeps beyond a connection, and perhaps beyond its own life.
  *
  * Only an item's number, times and key stay in memory; what it brings along is with the job while
- * it is queued, and what it gave is in the store once it has ended. The row that is to be written
- * is held here from the change to the commit that writes it, so that an item which is accepted,
- * runs and ends between two commits is written once, and one that is fetched before the next commit
- * not at all.
+ * it is queued and not cold (irisd-cold.c), and what it gave is in the store once it has ended. The
+ * row that is to be written is held here from the change to the commit that writes it, so that an
+ * item which is accepted, runs and ends between two commits is written once, and one that is
+ * fetched before the next commit not at all.
  *
  * The state is relaxed: a worker that sets "running" tells it to people who ask, and nothing else
  * depends on it. What the journal sets itself it reads in the same thread.
