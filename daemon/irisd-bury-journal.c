@@ -155,6 +155,7 @@ irisd_journal_cancel_buried (IrisdJournal *self, IrisdSlip *slip)
                       (IrisWireFrame){ slip->header.data, slip->header.size },
                       (IrisWireFrame){ 0 });
   irisd_journal_apply_end (self, kept, IRIS_WIRE_STATE_CANCELLED);
+  irisd_journal_wake_waits (self, kept);
   if (irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
     irisd_journal_mark_dirty (self, kept);
   if (kept->klass == IRIS_WIRE_CLASS_DURABLE

@@ -113,7 +113,7 @@ keep (IrisdJournal *self, IrisdSlip *slip)
  * @kept: an item of it
  * @state: what it ended in
  *
- * From now on the item has ended, for whoever asks.
+ * From now on the item has ended, for whoever asks. Those who wait for it are not told yet.
  */
 void
 irisd_journal_apply_end (IrisdJournal *self, IrisdKept *kept, guint32 state)
@@ -123,7 +123,6 @@ irisd_journal_apply_end (IrisdJournal *self, IrisdKept *kept, guint32 state)
   count_kept (self);
   if (self->sweep_us == 0)
     self->sweep_us = g_get_monotonic_time () + SWEEP_US;
-  irisd_journal_wake_waits (self, kept);
 }
 
 static void
@@ -158,12 +157,19 @@ end (IrisdJournal *self, IrisdSlip *slip)
  * irisd_journal_settle:
  * @self: the journal
  * @slip: (transfer full): what waited for its transaction, which is through, or failed
+ *
+ * The gateway that has the job is told of its end before those who wait for it: so what one of them
+ * asks about the item afterwards reaches that gateway when it has let go of the job.
  */
 void
 irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip)
 {
+  IrisdKept *ended = NULL;
   if (slip->kind == IRISD_SLIP_END && slip->error == NULL)
-    irisd_journal_apply_end (self, slip->kept, slip->state);
+    {
+      ended = slip->kept;
+      irisd_journal_apply_end (self, ended, slip->state);
+    }
   else if (slip->kind == IRISD_SLIP_END)
     {
       irisd_kept_set_state (slip->kept, IRIS_WIRE_STATE_QUEUED);
@@ -172,6 +178,8 @@ irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip)
   else if (slip->kind == IRISD_SLIP_BURY)
     irisd_journal_settle_bury (self, slip);
   irisd_journal_answer (self, slip);
+  if (ended != NULL)
+    irisd_journal_wake_waits (self, ended);
 }
 
 /* With a key, the end stays, so that a second submission finds it. */

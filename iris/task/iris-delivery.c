@@ -4,6 +4,7 @@
  */
 #include "iris/task/iris-delivery-private.h"
 
+#include "iris/base/iris-tsan-private.h"
 #include "iris/sched/iris-source-items-private.h"
 
 struct _IrisDelivery
@@ -49,6 +50,8 @@ delivery_finalize (GSource *source)
   IrisDelivery *self = (IrisDelivery *) source;
   IrisItem *item;
 
+  /* Who drops it is behind the owner's last look, by GLib's count of references. */
+  iris_tsan_acquire (self->context);
   g_mutex_lock (&lock);
   if (g_hash_table_lookup (deliveries, self->context) == self)
     g_hash_table_remove (deliveries, self->context);

@@ -12,9 +12,11 @@
 #include "daemon/irisd-daemon.h"
 #include "daemon/irisd-options.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #define N_SOCKETS 4
@@ -22,9 +24,16 @@
 /* After so many inputs all connections are new: debts of the old ones are forgotten. */
 #define INPUTS_A_CONNECTION 64
 
-/* An answer that is waited for longer is told of; one that does not come then is a fault. */
-#define PATIENCE_MS 2000
-#define MOST_WAITS  30
+/* While an answer is waited for, the threads of the process are looked at. It is a fault when so
+ * often all others sleep and still there is no answer, which is a second. Time alone would say
+ * nothing: a process that was stopped, or whose threads wait for a processor, is late and not at
+ * fault. The period is not one of irisd's, so as not to look always when irisd looks after its
+ * clock. */
+#define LOOK_MS           37
+#define MOST_LOOKS_ASLEEP 27
+
+/* An input is far less than what ZeroMQ queues, so no send waits. */
+#define SEND_MS 60000
 
 static const char config[] =
     "[access]\ncommands = none\n"
@@ -91,13 +100,13 @@ LLVMFuzzerInitialize (int *argc, char ***argv)
 static void
 connect_anew (guint which)
 {
-  int none = 0, give_up = PATIENCE_MS;
+  int none = 0, look = LOOK_MS, give_up = SEND_MS;
   if (sockets[which] != NULL)
     zmq_close (sockets[which]);
   sockets[which] = zmq_socket (context, ZMQ_DEALER);
   g_assert (sockets[which] != NULL);
   zmq_setsockopt (sockets[which], ZMQ_LINGER, &none, sizeof none);
-  zmq_setsockopt (sockets[which], ZMQ_RCVTIMEO, &give_up, sizeof give_up);
+  zmq_setsockopt (sockets[which], ZMQ_RCVTIMEO, &look, sizeof look);
   zmq_setsockopt (sockets[which], ZMQ_SNDTIMEO, &give_up, sizeof give_up);
   g_assert (zmq_connect (sockets[which], endpoints[which]) == 0);
 }
@@ -118,16 +127,44 @@ send_message (void *socket, const IrisWireMessage *message)
   send_frames (socket, encoder.frames, IRIS_WIRE_N_FRAMES);
 }
 
-/* The whole process may have been stopped for a while, so one look is not enough. */
+/* Whether another thread runs, or would if it had a processor, or waits for the disk. Who hands
+ * something to another thread sleeps only when that one is awake, so there is no gap between them
+ * but that the threads are looked at one by one. */
+static gboolean
+is_anyone_awake (void)
+{
+  static const char folder[] = "/proc/self/task";
+  g_autoptr (GDir) tasks = g_dir_open (folder, 0, NULL);
+  g_assert_nonnull (tasks);
+  g_autofree char *self = g_strdup_printf ("%d", (int) gettid ());
+  const char *task;
+  while ((task = g_dir_read_name (tasks)) != NULL)
+    {
+      g_autofree char *file = g_build_filename (folder, task, "stat", NULL);
+      g_autofree char *stat = NULL;
+      if (strcmp (task, self) == 0 || !g_file_get_contents (file, &stat, NULL, NULL))
+        continue;
+      const char *name_end = strrchr (stat, ')');
+      if (name_end != NULL && strchr ("RD", name_end[2]) != NULL)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* What is busy for ever is for libFuzzer's own -timeout. */
 static gboolean
 receive (void *socket, zmq_msg_t *part)
 {
-  for (guint i = 0; i < MOST_WAITS; i++)
+  guint asleep = 0;
+  while (asleep < MOST_LOOKS_ASLEEP)
     {
       if (zmq_msg_recv (part, socket, 0) >= 0)
         return TRUE;
-      g_printerr ("fuzz-irisd: no answer for %u ms\n", (i + 1) * PATIENCE_MS);
+      if (errno == EAGAIN)
+        asleep += !is_anyone_awake ();
     }
+  g_printerr ("fuzz-irisd: no answer, and all threads slept at %u looks, %u ms apart\n", asleep,
+              LOOK_MS);
   return FALSE;
 }
 

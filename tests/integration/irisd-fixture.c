@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define READY_FD 3
@@ -127,6 +128,21 @@ void
 irisd_signal (Irisd *self, int signal_number)
 {
   g_subprocess_send_signal (self->process, signal_number);
+}
+
+/**
+ * irisd_pause:
+ * @self: an irisd
+ *
+ * Stops it by SIGSTOP, until SIGCONT, and waits until all of its threads have stopped: signals take
+ * a while, and until then it would go on answering.
+ */
+void
+irisd_pause (Irisd *self)
+{
+  siginfo_t info;
+  irisd_signal (self, SIGSTOP);
+  ck_assert_int_eq (waitid (P_PID, (id_t) self->pid, &info, WSTOPPED | WNOWAIT), 0);
 }
 
 /**

@@ -50,6 +50,7 @@ Irisd *irisd_start_in (const char *dir, const char *config, const char *const *o
 GSubprocess *
 irisd_spawn (const char *dir, const char *config, const char *const *options, int ready_fd);
 void die_with_test (gpointer data);
+void irisd_pause (Irisd *self);
 void irisd_signal (Irisd *self, int signal_number);
 int irisd_wait (Irisd *self);
 void irisd_release (Irisd *self);

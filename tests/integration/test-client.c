@@ -305,7 +305,7 @@ START_TEST (a_stopped_irisd_is_given_up_in_time)
   submit_text ("echo", "x", -1, FALSE, &outcome);
   expect_result (&outcome);
   outcome_clear (&outcome);
-  irisd_signal (irisd, SIGSTOP);
+  irisd_pause (irisd);
   submit_text ("echo", "x", -1, FALSE, &outcome);
   expect_error (&outcome, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_TIMED_OUT);
   irisd_signal (irisd, SIGCONT);

@@ -104,8 +104,8 @@ serve_parts (void)
   iris_wire_message_set_body (&message, g_bytes_get_data (body, NULL), g_bytes_get_size (body));
   client_send (worker, &message);
   client_receive_type (worker, IRIS_WIRE_ENROLLED);
-  GSubprocess *process = spawn ((const char *const[]){ g_getenv ("IRISCTL"), "send", "--parts",
-                                                       "--verbose", "slices", "cake", NULL });
+  g_autoptr (GSubprocess) process = spawn ((const char *const[]){
+      g_getenv ("IRISCTL"), "send", "--parts", "--verbose", "slices", "cake", NULL });
 
   const IrisWireMessage *lease = client_receive_type (worker, IRIS_WIRE_LEASE);
   ck_assert (iris_wire_message_has (lease, IRIS_WIRE_KEY_PARTS));
@@ -183,6 +183,8 @@ START_TEST (a_busy_irisd_is_asked_again)
   collect (processes[0], NULL);
   assert_status (0);
   ck_assert_ptr_nonnull (strstr (out, "150 files, 0 failed"));
+  for (guint i = 0; i < G_N_ELEMENTS (processes); i++)
+    g_object_unref (processes[i]);
   Client *client = client_hello (irisd->front);
   g_autoptr (IrisWireStatus) now = client_get_status (client);
   ck_assert_uint_gt (now->refused, 0);

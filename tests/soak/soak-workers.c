@@ -70,7 +70,8 @@ soak_be_worker (const char *front, const char *runs)
       run_once (self, fd);
 }
 
-/* Noise costs it its seat and its leases. */
+/* Noise costs it its seat and its leases. What is still on its way of them is not worked on: others
+ * have it. */
 static void
 send_noise_and_come_back (Client *self)
 {
@@ -87,6 +88,8 @@ send_noise_and_come_back (Client *self)
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
   client_send (self, &hello);
   enroll (self);
+  while (client_receive (self)->type != IRIS_WIRE_ENROLLED)
+    ;
 }
 
 /* With another result: the first one counts. */

@@ -127,6 +127,8 @@ iris_client_list_async (IrisClient *self,
  * @result: what the callback was given
  * @error: return location for an error
  *
+ * Ends what iris_client_list_async() began.
+ *
  * Returns: (transfer full) (element-type IrisClientItem): the items, in the order of their numbers,
  *   or %NULL
  *
@@ -173,6 +175,8 @@ iris_client_list_next_async (IrisClient *self,
  * @self: a client
  * @result: what the callback was given
  * @error: return location for an error
+ *
+ * Ends what iris_client_list_next_async() began.
  *
  * Returns: (transfer full) (element-type IrisClientItem): the items, in the order of their numbers;
  *   none at the end of the list; or %NULL

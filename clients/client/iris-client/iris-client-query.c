@@ -90,6 +90,8 @@ iris_client_query_add_state (IrisClientQuery *self, IrisClientItemState state)
  * @self: a query that was not used
  * @service: (nullable): only items of that service
  *
+ * Asks only for items of one service.
+ *
  * Since: 0.1
  */
 void
@@ -106,6 +108,8 @@ iris_client_query_set_service (IrisClientQuery *self, const char *service)
  * @self: a query that was not used
  * @durability: only items of that class; %IRIS_DURABILITY_VOLATILE for all that are kept
  *
+ * Asks only for items of one class.
+ *
  * Since: 0.1
  */
 void
@@ -121,6 +125,8 @@ iris_client_query_set_durability (IrisClientQuery *self, IrisDurability durabili
  * iris_client_query_set_key_prefix:
  * @self: a query that was not used
  * @prefix: (type filename) (nullable): only items whose key begins so
+ *
+ * Asks only for items that have a key, and whose key begins so.
  *
  * Since: 0.1
  */
@@ -139,6 +145,8 @@ iris_client_query_set_key_prefix (IrisClientQuery *self, const char *prefix)
  * @since_ms: only items that were accepted then or later, in Unix time in milliseconds; 0 for all
  * @until_ms: only items that were accepted before, the same; 0 for all
  *
+ * Asks only for items that were accepted within a time.
+ *
  * Since: 0.1
  */
 void
@@ -155,6 +163,8 @@ iris_client_query_set_accepted (IrisClientQuery *self, guint64 since_ms, guint64
  * @self: a query that was not used
  * @descending: whether the greatest number comes first, which is that of the newest item
  *
+ * Says from which end the items are listed.
+ *
  * Since: 0.1
  */
 void
@@ -169,6 +179,8 @@ iris_client_query_set_descending (IrisClientQuery *self, gboolean descending)
  * iris_client_query_set_position:
  * @self: a query for which no answer is under way
  * @item: the number of an item; the next page begins behind it. 0 for the beginning
+ *
+ * Says where the next page begins, for a list that goes on where an earlier one ended.
  *
  * Since: 0.1
  */
@@ -186,6 +198,8 @@ iris_client_query_set_position (IrisClientQuery *self, guint64 item)
  * iris_client_query_set_page_size:
  * @self: a query
  * @count: at most so many items at once; 0 for as many as irisd tells at once
+ *
+ * Says how many items one answer may have, which bounds the memory of a page.
  *
  * Since: 0.1
  */
