@@ -56,6 +56,7 @@ struct _IrisdGateway
   IrisdPeer *nobody;      /* whose items came out of the journal */
   IrisdWaiting cold;      /* kept items without a job that wait for a time */
   GHashTable *calls;      /* those of them that are being read back */
+  IrisdWaiting unread;    /* of those the ones that could not be read, until they are tried again */
   guint64 n_recovered;    /* items that were found at the start and have jobs */
 
   GQueue outside_workers; /* worker processes, silent longest first */
