@@ -139,6 +139,7 @@ gboolean irisd_gateway_choose_home (IrisdGateway *self,
                                     gboolean *hinted,
                                     GError **error);
 void irisd_gateway_pin_hint (const IrisdJob *job, IrisWireMessage *item);
+void irisd_gateway_unpin_hint (IrisWireMessage *item);
 void irisd_gateway_note_home (IrisdGateway *self, const IrisdJob *job);
 void irisd_gateway_note_place (IrisdGateway *self, const IrisdJob *job);
 
