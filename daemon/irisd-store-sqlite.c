@@ -114,6 +114,18 @@ judge (IrisdSqlite *self, int rc, const char *doing, GError **error)
   return outcome;
 }
 
+/* What it means for whoever read a row. Nothing was changed, so it says nothing about writing.
+ * Memory, descriptors and a disk that does not answer can come back. EIO is among what SQLite calls
+ * corrupt (SQLITE_IOERR_CORRUPTFS), so only a checksum tells for sure that a row is damaged. */
+static IrisdStoreOutcome
+judge_read (IrisdSqlite *self, int rc, GError **error)
+{
+  gboolean doubtful = (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "%s: cannot read an item: %s", self->path,
+               sqlite3_errstr (rc));
+  return doubtful ? IRISD_STORE_DOUBTFUL : IRISD_STORE_UNREADABLE;
+}
+
 static IrisdStoreOutcome
 step (IrisdSqlite *self, sqlite3_stmt *statement, const char *doing, GError **error)
 {
@@ -245,7 +257,7 @@ read_row (IrisdStore *store, guint64 id, IrisdRowFunc func, gpointer user_data, 
                      "%s: item %" G_GUINT64_FORMAT " is not what was written", self->path, id);
     }
   else if (rc != SQLITE_DONE)
-    outcome = judge (self, rc, "cannot read an item", error);
+    outcome = judge_read (self, rc, error);
   sqlite3_reset (statement);
   return outcome;
 }

@@ -77,7 +77,9 @@ file_close (sqlite3_file *file)
 static int
 file_read (sqlite3_file *file, void *data, int size, sqlite3_int64 at)
 {
-  return REAL (file)->pMethods->xRead (REAL (file), data, size, at);
+  int failure = atomic_exchange (&faulty_vfs.fail_read, SQLITE_OK);
+  return failure != SQLITE_OK ? failure
+                              : REAL (file)->pMethods->xRead (REAL (file), data, size, at);
 }
 
 static int
@@ -205,6 +207,7 @@ faulty_vfs_install (void)
     }
   atomic_store (&faulty_vfs.n_syncs, 0);
   atomic_store (&faulty_vfs.fail_sync, 0);
+  atomic_store (&faulty_vfs.fail_read, SQLITE_OK);
   atomic_store (&faulty_vfs.full_while, NULL);
   atomic_store (&faulty_vfs.over_quota, FALSE);
 }
