@@ -105,7 +105,7 @@ irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there
   if (peer->greeted)
     irisd_count (&self->counters.peers, -1);
   if (peer->greeted && still_there)
-    irisd_strangers_part (self->core->strangers, &peer->line, g_get_monotonic_time ());
+    irisd_strangers_part (self->core->strangers, &peer->connection, g_get_monotonic_time ());
 
   irisd_peers_remove (&self->peers, peer);
   if (still_there && peer->unacked.count > 0)
@@ -244,7 +244,7 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
       peer = irisd_peers_add (&self->peers, &caller->route);
     }
   peer->greeted = TRUE;
-  peer->line = irisd_strangers_greet (self->core->strangers, fd);
+  peer->connection = irisd_strangers_greet (self->core->strangers, fd);
   irisd_peer_set_name (peer, &hello->name);
   irisd_peer_set_client (peer, caller->over_tcp ? NULL : caller->address);
   irisd_count (&self->counters.peers, 1);

@@ -62,7 +62,7 @@ struct _IrisdPeer
   IrisdMails mails;
   GList line_link;
   IrisdRoute route;
-  IrisdLine line; /* by which it said HELLO */
+  IrisdConnection connection; /* by which it said HELLO */
 };
 
 /**

@@ -40,7 +40,7 @@
 
 typedef struct
 {
-  IrisdLine line;
+  IrisdConnection connection;
   gint64 due_us;
   gboolean greeted; /* and the event that it came in is still to come */
   GQueue *queue;
@@ -119,15 +119,15 @@ find (IrisdStrangers *self, int fd)
 }
 
 static void
-add (IrisdStrangers *self, const IrisdLine *line, gboolean greeted, gint64 due_us)
+add (IrisdStrangers *self, const IrisdConnection *connection, gboolean greeted, gint64 due_us)
 {
   Stranger *stranger = g_new0 (Stranger, 1);
-  g_hash_table_remove (self->by_fd, GINT_TO_POINTER (line->fd)); /* whoever had it before */
+  g_hash_table_remove (self->by_fd, GINT_TO_POINTER (connection->fd)); /* whoever had it before */
   *stranger = (Stranger){
-    .line = *line, .due_us = due_us, .greeted = greeted, .queue = &self->waiting
+    .connection = *connection, .due_us = due_us, .greeted = greeted, .queue = &self->waiting
   };
   stranger->link.data = stranger;
-  g_hash_table_insert (self->by_fd, GINT_TO_POINTER (line->fd), stranger);
+  g_hash_table_insert (self->by_fd, GINT_TO_POINTER (connection->fd), stranger);
   g_queue_push_tail_link (&self->waiting, &stranger->link);
 }
 
@@ -135,8 +135,8 @@ add (IrisdStrangers *self, const IrisdLine *line, gboolean greeted, gint64 due_u
 static gboolean
 hang_up (const Stranger *stranger)
 {
-  return !stranger->greeted && get_inode (stranger->line.fd) == stranger->line.inode
-         && shutdown (stranger->line.fd, SHUT_RDWR) == 0;
+  return !stranger->greeted && get_inode (stranger->connection.fd) == stranger->connection.inode
+         && shutdown (stranger->connection.fd, SHUT_RDWR) == 0;
 }
 
 /* The event may be so late that its descriptor is somebody else's, a plug-in's for example. */
@@ -179,7 +179,7 @@ drop_oldest (IrisdStrangers *self)
                            "hung up on the oldest of more than %u connections that have not said "
                            "HELLO: raise max-strangers under [limits] if they are meant",
                            self->most);
-      g_hash_table_remove (self->by_fd, GINT_TO_POINTER (oldest->line.fd));
+      g_hash_table_remove (self->by_fd, GINT_TO_POINTER (oldest->connection.fd));
     }
 }
 
@@ -193,14 +193,14 @@ drop_oldest (IrisdStrangers *self)
 void
 irisd_strangers_enter (IrisdStrangers *self, int fd, const char *endpoint, gint64 now_us)
 {
-  const IrisdLine line = { fd, get_inode (fd) };
-  if (line.inode == 0 || !is_at (fd, endpoint))
+  const IrisdConnection connection = { fd, get_inode (fd) };
+  if (connection.inode == 0 || !is_at (fd, endpoint))
     return;
   pthread_mutex_lock (&self->lock);
   const Stranger *known = find (self, fd);
-  if (known == NULL || known->line.inode != line.inode)
+  if (known == NULL || known->connection.inode != connection.inode)
     {
-      add (self, &line, FALSE, now_us + self->time_us);
+      add (self, &connection, FALSE, now_us + self->time_us);
       drop_oldest (self);
     }
   else if (known->greeted)
@@ -215,35 +215,35 @@ irisd_strangers_enter (IrisdStrangers *self, int fd, const char *endpoint, gint6
  *
  * Returns: what it is known by from now on
  */
-IrisdLine
+IrisdConnection
 irisd_strangers_greet (IrisdStrangers *self, int fd)
 {
-  const IrisdLine line = { fd, get_inode (fd) };
-  if (line.inode == 0)
-    return line;
+  const IrisdConnection connection = { fd, get_inode (fd) };
+  if (connection.inode == 0)
+    return connection;
   pthread_mutex_lock (&self->lock);
   const Stranger *known = find (self, fd);
-  if (known == NULL || known->line.inode != line.inode)
-    add (self, &line, TRUE, g_get_monotonic_time () + self->time_us);
+  if (known == NULL || known->connection.inode != connection.inode)
+    add (self, &connection, TRUE, g_get_monotonic_time () + self->time_us);
   else if (!known->greeted)
     g_hash_table_remove (self->by_fd, GINT_TO_POINTER (fd));
   pthread_mutex_unlock (&self->lock);
-  return line;
+  return connection;
 }
 
 /**
  * irisd_strangers_part:
  * @self: the strangers
- * @line: a connection whose HELLO does not count any more
+ * @connection: a connection whose HELLO does not count any more
  * @now_us: the monotonic time
  */
 void
-irisd_strangers_part (IrisdStrangers *self, const IrisdLine *line, gint64 now_us)
+irisd_strangers_part (IrisdStrangers *self, const IrisdConnection *connection, gint64 now_us)
 {
-  if (line->inode == 0 || get_inode (line->fd) != line->inode)
+  if (connection->inode == 0 || get_inode (connection->fd) != connection->inode)
     return;
   pthread_mutex_lock (&self->lock);
-  add (self, line, FALSE, now_us + self->time_us);
+  add (self, connection, FALSE, now_us + self->time_us);
   drop_oldest (self);
   gboolean first = g_hash_table_size (self->by_fd) == 1;
   pthread_mutex_unlock (&self->lock);
@@ -259,7 +259,7 @@ end_doomed (IrisdStrangers *self, gint64 now_us)
   while ((stranger = g_queue_peek_head (&self->doomed)) != NULL && stranger->due_us <= now_us)
     {
       n += hang_up (stranger);
-      g_hash_table_remove (self->by_fd, GINT_TO_POINTER (stranger->line.fd));
+      g_hash_table_remove (self->by_fd, GINT_TO_POINTER (stranger->connection.fd));
     }
   return n;
 }

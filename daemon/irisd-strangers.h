@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 typedef struct _IrisdStrangers IrisdStrangers;
 
 /**
- * IrisdLine:
+ * IrisdConnection:
  * @fd: the descriptor of a connection
  * @inode: what tells it from others that have had that descriptor; 0: nothing is known of it
  */
@@ -19,14 +19,14 @@ typedef struct
 {
   int fd;
   guint64 inode;
-} IrisdLine;
+} IrisdConnection;
 
 IrisdStrangers *irisd_strangers_new (const IrisdLimits *limits);
 void irisd_strangers_free (IrisdStrangers *self);
 
 /* Any thread. */
-IrisdLine irisd_strangers_greet (IrisdStrangers *self, int fd);
-void irisd_strangers_part (IrisdStrangers *self, const IrisdLine *line, gint64 now_us);
+IrisdConnection irisd_strangers_greet (IrisdStrangers *self, int fd);
+void irisd_strangers_part (IrisdStrangers *self, const IrisdConnection *connection, gint64 now_us);
 
 /* The doorkeeper's. */
 void irisd_strangers_enter (IrisdStrangers *self, int fd, const char *endpoint, gint64 now_us);

@@ -148,10 +148,10 @@ START_TEST (who_parts_is_a_stranger_again)
 {
   Connection it = come_in (0);
   struct pollfd wake = { .fd = irisd_strangers_get_wake_fd (strangers), .events = POLLIN };
-  IrisdLine line = irisd_strangers_greet (strangers, it.ours);
+  IrisdConnection connection = irisd_strangers_greet (strangers, it.ours);
 
   ck_assert_int_eq (poll (&wake, 1, 0), 0);
-  irisd_strangers_part (strangers, &line, 100 * SECOND);
+  irisd_strangers_part (strangers, &connection, 100 * SECOND);
   ck_assert_int_eq (poll (&wake, 1, 0), 1);
   ck_assert_int_eq (irisd_strangers_sweep (strangers, 100 * SECOND), 100 * SECOND + HELLO);
   irisd_strangers_sweep (strangers, 100 * SECOND + HELLO);
@@ -165,7 +165,7 @@ END_TEST
 START_TEST (whoever_has_the_descriptor_now_is_left_alone)
 {
   Connection gone = come_in (0);
-  IrisdLine line = irisd_strangers_greet (strangers, gone.ours);
+  IrisdConnection connection = irisd_strangers_greet (strangers, gone.ours);
   Connection stranger = come_in (0);
   int fd = stranger.ours, other[2];
 
@@ -173,7 +173,7 @@ START_TEST (whoever_has_the_descriptor_now_is_left_alone)
   Connection innocent = { other[0], other[1] };
   ck_assert_int_eq (dup3 (innocent.ours, fd, O_CLOEXEC), fd);
   ck_assert_int_eq (dup3 (innocent.ours, gone.ours, O_CLOEXEC), gone.ours);
-  irisd_strangers_part (strangers, &line, 0);
+  irisd_strangers_part (strangers, &connection, 0);
   ck_assert_uint_eq (irisd_strangers_get_count (strangers), 1);
   irisd_strangers_sweep (strangers, HELLO);
   ck_assert_int_eq (irisd_strangers_sweep (strangers, HELLO + CHANCE), 0);
