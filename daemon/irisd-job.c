@@ -318,6 +318,16 @@ must_wait (IrisdJob *self)
          && irisd_peer_get_bytes (self->peer) > self->core->config->limits.in_flight_bytes;
 }
 
+static void
+account_for_run (IrisdJob *self)
+{
+  if (self->service->output_grows)
+    irisd_job_charge_result (self, 1);
+  irisd_command_slots_leave (self->core->slots, self);
+  irisd_core_count_run (self->core, self->place, self->result.bytes,
+                        (guint64) (self->ended_ns - self->started_ns));
+}
+
 /**
  * irisd_job_end:
  * @self: (transfer full): a job whose service has run, with its result or error
@@ -328,11 +338,7 @@ must_wait (IrisdJob *self)
 void
 irisd_job_end (IrisdJob *self)
 {
-  if (self->service->output_grows)
-    irisd_job_charge_result (self, 1);
-  irisd_command_slots_leave (self->core->slots, self);
-  irisd_core_count_run (self->core, self->place, self->result.bytes,
-                        (guint64) (self->ended_ns - self->started_ns));
+  account_for_run (self);
   irisd_mailbox_post (self->mailbox, &self->letter);
 }
 
@@ -410,6 +416,23 @@ irisd_job_run_here (IrisdJob *self)
       else
         run_service (self, place);
     }
+}
+
+/**
+ * irisd_job_run_at_once:
+ * @self: a brief job that nobody else knows of
+ *
+ * Runs it in its gateway's thread. It does not come back: it never was away.
+ */
+void
+irisd_job_run_at_once (IrisdJob *self)
+{
+  change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING);
+  self->place = self->home;
+  self->started_ns = irisd_now_ns ();
+  self->service->run (self);
+  self->ended_ns = irisd_now_ns ();
+  account_for_run (self);
 }
 
 static void

@@ -107,6 +107,62 @@ keep (IrisdJournal *self, IrisdSlip *slip)
     irisd_journal_answer (self, slip);
 }
 
+static gboolean
+is_durable (const IrisdKept *kept)
+{
+  return kept->klass == IRIS_WIRE_CLASS_DURABLE;
+}
+
+/* Nobody was told of them yet, if they are durable, and they do not count as ended before they are
+ * written. Relaxed ones have ended for whoever asks, whatever becomes of them. */
+static void
+keep_done (IrisdJournal *self, IrisdSlip *slip)
+{
+  IrisdJournalHealth health = irisd_journal_get_health (self);
+  gboolean durable = is_durable (g_ptr_array_index (slip->kepts, 0));
+  gboolean refused = durable && health != IRISD_JOURNAL_READY;
+  for (guint i = 0; i < slip->kepts->len; i++)
+    {
+      IrisdKept *kept = g_ptr_array_index (slip->kepts, i);
+      if (refused)
+        {
+          irisd_kept_free (kept);
+          continue;
+        }
+      irisd_kept_table_add (&self->table, kept);
+      if (health != IRISD_JOURNAL_FAILED)
+        irisd_journal_mark_dirty (self, kept);
+      if (!durable)
+        irisd_journal_apply_end (self, kept, kept->outcome);
+    }
+  count_kept (self);
+  if (!durable)
+    irisd_slip_free (slip);
+  else if (!refused)
+    irisd_journal_attend (self, slip);
+  else
+    {
+      slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                                 "the item was not kept: %s", irisd_journal_get_sentence (self));
+      irisd_journal_answer (self, slip);
+    }
+}
+
+/* They are written. */
+static void
+settle_done (IrisdJournal *self, IrisdSlip *slip)
+{
+  g_autoptr (GPtrArray) kepts = g_steal_pointer (&slip->kepts);
+  for (guint i = 0; i < kepts->len; i++)
+    {
+      IrisdKept *kept = g_ptr_array_index (kepts, i);
+      irisd_journal_apply_end (self, kept, kept->outcome);
+    }
+  irisd_journal_answer (self, slip);
+  for (guint i = 0; i < kepts->len; i++)
+    irisd_journal_wake_waits (self, g_ptr_array_index (kepts, i));
+}
+
 /**
  * irisd_journal_apply_end:
  * @self: the journal
@@ -165,6 +221,11 @@ void
 irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip)
 {
   IrisdKept *ended = NULL;
+  if (slip->kind == IRISD_SLIP_DONE)
+    {
+      settle_done (self, slip);
+      return;
+    }
   if (slip->kind == IRISD_SLIP_END && slip->error == NULL)
     {
       ended = slip->kept;
@@ -202,6 +263,9 @@ handle (IrisdJournal *self, IrisdSlip *slip)
     {
     case IRISD_SLIP_KEEP:
       keep (self, slip);
+      break;
+    case IRISD_SLIP_DONE:
+      keep_done (self, slip);
       break;
     case IRISD_SLIP_END:
       end (self, slip);

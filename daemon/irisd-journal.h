@@ -21,6 +21,7 @@ typedef struct _IrisdRound IrisdRound;
 /**
  * IrisdSlipKind:
  * @IRISD_SLIP_KEEP: an item is to be kept, unless there is one with its key
+ * @IRISD_SLIP_DONE: items are to be kept that have ended already; relaxed ones are not answered
  * @IRISD_SLIP_END: a kept item has ended
  * @IRISD_SLIP_BURY: a kept item that has no end is set aside
  * @IRISD_SLIP_KICK: buried items are wanted back; each comes as %IRISD_SLIP_RECOVERED
@@ -37,6 +38,7 @@ typedef struct _IrisdRound IrisdRound;
 typedef enum
 {
   IRISD_SLIP_KEEP,
+  IRISD_SLIP_DONE,
   IRISD_SLIP_END,
   IRISD_SLIP_BURY,
   IRISD_SLIP_KICK,
@@ -56,7 +58,7 @@ typedef enum
  * IrisdSlip:
  *
  * A question on its way to the journal, and its answer on the way back. Whoever holds it may touch
- * it; @peer, @batch and @job are the gateway's own all the time.
+ * it; @peer, @batch, @job and @jobs are the gateway's own all the time.
  */
 struct _IrisdSlip
 {
@@ -70,6 +72,8 @@ struct _IrisdSlip
   gboolean detach;
   IrisdKeptBatch *batch;
   IrisdJob *job;
+  GPtrArray *jobs;  /* DONE: of all of @kepts */
+  GPtrArray *kepts; /* DONE: IrisdKept, with the row that is to be written; all of one class */
 
   guint64 item;
   guint64 wait_ms;

@@ -26,6 +26,7 @@ struct _IrisdKept
   guint32 attempts;
   gint32 home;
   guint8 klass;
+  guint8 outcome;         /* of one that was done before it was kept: what it ends in */
   guint16 code;           /* why it is buried, an IrisWireError */
   gboolean written : 1;   /* the store has a row of it */
   gboolean dirty : 1;     /* what the store has is not the latest */

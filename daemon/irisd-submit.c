@@ -358,6 +358,7 @@ irisd_gateway_submit (IrisdGateway *self,
   guint64 id = item->quiet || irisd_is_kept (item) ? 0 : irisd_core_new_item_id (self->core);
   if (try_item (self, caller, item, body, id) && id != 0)
     answer_accepted (self, caller, item->request_id, 1, id);
+  irisd_gateway_hand_in_done (self);
 }
 
 /**

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Kept items that are done before they are kept.
+ *
+ * What a gateway does itself (irisd_gateway_run_at_once()) has no effect but its result, and takes
+ * less time than it takes to tell anybody of it. So nothing is lost if irisd dies after it ran and
+ * before anything of it is written: nobody was told that it was accepted, and that it ran left no
+ * trace. Such an item is run as soon as it is read, and the journal gets it with its end, as one
+ * row, in one slip for all of a message. A durable one is accepted, and its end told, when that row
+ * is on the disk; a relaxed one at once, and its row is on the disk within `relaxed-ms`, unless its
+ * end was acknowledged before.
+ *
+ * Items with a key go the long way: that there is none with that key yet is known to the journal,
+ * and one that is done twice would be counted twice.
+ */
+#include "irisd-gateway-private.h"
+
+#include <string.h>
+
+static IrisdKept *
+kept_new (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item)
+{
+  guint64 now_ms = irisd_unix_ms ();
+  const char *service = job->service->name;
+  const IrisdRecord record = {
+    .item = job->id,
+    .state = IRIS_WIRE_STATE_RUNNING,
+    .klass = item->klass,
+    .attempts = 1,
+    .home = job->home,
+    .accepted_ms = now_ms,
+    .ended_ms = now_ms,
+    .keep_ms = iris_wire_message_has (item, IRIS_WIRE_KEY_KEEP_MS)
+                   ? item->keep_ms
+                   : self->core->config->limits.keep_ms,
+    .service = { service, strlen (service) },
+  };
+  return irisd_kept_new (&record);
+}
+
+/* What is to be written of it. */
+static void
+set_row (IrisdGateway *self, IrisdJob *job, IrisdKept *kept)
+{
+  gboolean failed = job->result.error != NULL;
+  IrisWireFrame body = { 0 };
+  IrisWireMessage message;
+  g_autoptr (GError) error = NULL;
+  irisd_gateway_describe_ending (job, &message);
+  if (!iris_wire_encode (&self->encoder, &message, &error))
+    g_error ("the end of an item cannot be encoded: %s", error->message);
+  if (!failed)
+    body = (IrisWireFrame){ zmq_msg_data (&job->result.body), zmq_msg_size (&job->result.body) };
+  kept->outcome = failed ? IRIS_WIRE_STATE_FAILED : IRIS_WIRE_STATE_DONE;
+  irisd_kept_set_row (kept, kept->outcome, (guint8) message.type, self->encoder.frames[3], body);
+}
+
+static void
+add (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdSlip **slip = &self->done[job->kept->klass == IRIS_WIRE_CLASS_DURABLE];
+  if (*slip == NULL)
+    {
+      *slip = irisd_slip_new (IRISD_SLIP_DONE, &self->mailbox);
+      (*slip)->jobs = g_ptr_array_new ();
+      (*slip)->kepts = g_ptr_array_new ();
+    }
+  g_ptr_array_add ((*slip)->jobs, job);
+  g_ptr_array_add ((*slip)->kepts, job->kept);
+}
+
+/**
+ * irisd_gateway_keep_done:
+ * @self: the gateway
+ * @job: (transfer full): a new job, whose place is set
+ * @item: the SUBMIT message that it was made of
+ *
+ * Runs an item that is to be kept, if that can be done at once. What came with one message is
+ * handed in by irisd_gateway_hand_in_done().
+ *
+ * Returns: whether it ran; otherwise @job is still the caller's
+ */
+gboolean
+irisd_gateway_keep_done (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item)
+{
+  if (item->key.len > 0 || item->bury || !irisd_gateway_run_at_once (self, job))
+    return FALSE;
+  job->id = irisd_gateway_take_kept_number (self);
+  irisd_gateway_note_home (self, job);
+  job->kept = kept_new (self, job, item);
+  job->quiet = item->quiet;
+  job->detached = item->detach;
+  set_row (self, job, job->kept);
+  add (self, job);
+  return TRUE;
+}
+
+/* From here on the item is as any kept one whose end the journal has. */
+static void
+accept_all (IrisdGateway *self, GPtrArray *jobs, IrisdKeptBatch *batch)
+{
+  for (guint i = 0; i < jobs->len; i++)
+    {
+      IrisdJob *job = g_ptr_array_index (jobs, i);
+      irisd_gateway_register (self, job, NULL, NULL);
+      irisd_gateway_tell_kept (self, batch, job->peer, job->request_id, job->quiet, job->id);
+      irisd_count (&self->counters.accepted, 1);
+      job->settled = job->due = TRUE;
+    }
+}
+
+/* An end may take the connection with it, and so do more to the jobs behind it; they stay until it
+ * is their turn. */
+static void
+end_all (IrisdGateway *self, GPtrArray *jobs)
+{
+  for (guint i = 0; i < jobs->len; i++)
+    {
+      IrisdJob *job = g_ptr_array_index (jobs, i);
+      if (job->detached)
+        irisd_gateway_detach (self, job);
+      irisd_gateway_end_job (self, job);
+    }
+}
+
+static void
+refuse_all (IrisdGateway *self, const IrisdSlip *slip)
+{
+  for (guint i = 0; i < slip->jobs->len; i++)
+    {
+      IrisdJob *job = g_ptr_array_index (slip->jobs, i);
+      g_autoptr (IrisdPeer) peer = irisd_peer_ref (job->peer);
+      const IrisdCaller caller = { .route = peer->route, .peer = peer };
+      guint8 request_id[IRIS_WIRE_ID_SIZE];
+      memcpy (request_id, job->request_id, sizeof request_id);
+      irisd_gateway_drop_job (self, job);
+      if (!irisd_peer_is_gone (peer))
+        irisd_gateway_refuse (self, &caller, request_id, slip->error);
+    }
+}
+
+/**
+ * irisd_gateway_hand_in_done:
+ * @self: the gateway
+ *
+ * Gives the journal what was done of the message that was read, and tells of what need not wait for
+ * it. The slip is on its way before anybody is told: who asks the journal afterwards finds the
+ * item.
+ */
+void
+irisd_gateway_hand_in_done (IrisdGateway *self)
+{
+  IrisdSlip *relaxed = g_steal_pointer (&self->done[FALSE]);
+  IrisdSlip *durable = g_steal_pointer (&self->done[TRUE]);
+  if (durable != NULL)
+    {
+      durable->batch = irisd_gateway_expect_slip (self);
+      irisd_journal_post (self->core->journal, durable);
+    }
+  if (relaxed != NULL)
+    {
+      g_autoptr (GPtrArray) jobs = g_steal_pointer (&relaxed->jobs);
+      irisd_journal_post (self->core->journal, relaxed);
+      accept_all (self, jobs, self->batch);
+      end_all (self, jobs);
+    }
+}
+
+/**
+ * irisd_gateway_take_done:
+ * @self: the gateway
+ * @slip: DONE, with what the journal says of it
+ */
+void
+irisd_gateway_take_done (IrisdGateway *self, IrisdSlip *slip)
+{
+  if (slip->error != NULL)
+    refuse_all (self, slip);
+  else
+    accept_all (self, slip->jobs, slip->batch);
+  irisd_gateway_note_slip (self, slip->batch);
+  if (slip->error == NULL)
+    end_all (self, slip->jobs);
+}
