@@ -55,6 +55,9 @@ struct _IrisdGateway
   GHashTable *orphans;    /* kept jobs that are in no peer's table */
   GHashTable *by_number;  /* kept jobs that were accepted and have not ended */
   IrisdPeer *nobody;      /* whose items came out of the journal */
+  IrisdWaiting cold;      /* kept items without a job that wait for a time */
+  GHashTable *calls;      /* those of them that are being read back */
+  guint64 n_recovered;    /* items that were found at the start and have jobs */
 
   GQueue outside_workers; /* worker processes, silent longest first */
   GQueue stream_readers;  /* clients that read what commands write while they run */
@@ -163,7 +166,7 @@ gboolean irisd_gateway_register (IrisdGateway *self,
                                  IrisdJob *job,
                                  const IrisWireMessage *item,
                                  GError **error);
-IrisdJob *irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **elsewhere);
+IrisdJob *irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **holder);
 gboolean irisd_gateway_stop_depending (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_decision (IrisdGateway *self, IrisdLetter *letter);
 void irisd_gateway_stop_waiting_for_buried (IrisdGateway *self);

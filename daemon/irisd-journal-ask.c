@@ -50,10 +50,11 @@ irisd_journal_read_row (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
   g_autoptr (GError) error = NULL;
   IrisdStoreOutcome outcome = IRISD_STORE_OK;
   slip->type = 0;
-  if (kept->head.data != NULL)
-    copy_row (&(IrisdRow){ kept->item, kept->row_state, kept->head.data, kept->head.size,
-                           kept->body.data, kept->body.size },
-              slip);
+  if (kept->row != NULL)
+    {
+      const IrisdRow row = irisd_kept_get_row (kept);
+      copy_row (&row, slip);
+    }
   else
     outcome = irisd_store_read (self->store, kept->item, copy_row, slip, &error);
   if (outcome == IRISD_STORE_OK && slip->type != 0)
@@ -228,5 +229,20 @@ void
 irisd_journal_list (IrisdJournal *self, IrisdSlip *slip)
 {
   slip->list = irisd_kept_table_list (&self->table, slip->filter, &slip->item);
+  irisd_journal_answer (self, slip);
+}
+
+/**
+ * irisd_journal_call:
+ * @self: the journal
+ * @slip: (transfer full): CALL of an item that has not ended
+ *
+ * Tells what brought it. What cannot be read is told without.
+ */
+void
+irisd_journal_call (IrisdJournal *self, IrisdSlip *slip)
+{
+  slip->kept = irisd_kept_table_lookup (&self->table, slip->item);
+  irisd_journal_read_row (self, slip->kept, slip);
   irisd_journal_answer (self, slip);
 }

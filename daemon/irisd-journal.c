@@ -68,7 +68,7 @@ irisd_journal_discard (IrisdJournal *self, IrisdKept *kept)
 static IrisdKept *
 find_same (IrisdJournal *self, IrisdKept *kept)
 {
-  IrisdKept *same = kept->key != NULL ? irisd_kept_table_lookup_key (&self->table, kept) : NULL;
+  IrisdKept *same = kept->key_size > 0 ? irisd_kept_table_lookup_key (&self->table, kept) : NULL;
   return same != NULL ? irisd_journal_look_up (self, same->item) : NULL;
 }
 
@@ -107,45 +107,52 @@ keep (IrisdJournal *self, IrisdSlip *slip)
     irisd_journal_answer (self, slip);
 }
 
-static gboolean
-is_durable (const IrisdKept *kept)
+/* Not ended, for whoever asks, before irisd_journal_apply_end(). */
+static IrisdKept *
+add_done (IrisdJournal *self, IrisdSheetRow *row, const IrisdKept *like)
 {
-  return kept->klass == IRIS_WIRE_CLASS_DURABLE;
+  const IrisdRow view = irisd_sheet_row_view (row);
+  IrisdRecord record;
+  if (!irisd_record_unpack (&record, &view))
+    g_error ("a row of item %" G_GUINT64_FORMAT " cannot be read", row->item);
+  record.state = IRIS_WIRE_STATE_RUNNING;
+  IrisdKept *kept = irisd_kept_new (&record, like);
+  irisd_kept_take_row (kept, row);
+  irisd_kept_table_add (&self->table, kept);
+  if (irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
+    irisd_journal_mark_dirty (self, kept);
+  return kept;
 }
 
-/* Nobody was told of them yet, if they are durable, and they do not count as ended before they are
- * written. Relaxed ones have ended for whoever asks, whatever becomes of them. */
+/* Durable ones do not count as ended before they are written, and nobody was told of them yet.
+ * Relaxed ones have ended, whatever becomes of their rows. */
 static void
 keep_done (IrisdJournal *self, IrisdSlip *slip)
 {
-  IrisdJournalHealth health = irisd_journal_get_health (self);
-  gboolean durable = is_durable (g_ptr_array_index (slip->kepts, 0));
-  gboolean refused = durable && health != IRISD_JOURNAL_READY;
-  for (guint i = 0; i < slip->kepts->len; i++)
+  if (slip->durable && irisd_journal_get_health (self) != IRISD_JOURNAL_READY)
     {
-      IrisdKept *kept = g_ptr_array_index (slip->kepts, i);
-      if (refused)
-        {
-          irisd_kept_free (kept);
-          continue;
-        }
-      irisd_kept_table_add (&self->table, kept);
-      if (health != IRISD_JOURNAL_FAILED)
-        irisd_journal_mark_dirty (self, kept);
-      if (!durable)
-        irisd_journal_apply_end (self, kept, kept->outcome);
-    }
-  count_kept (self);
-  if (!durable)
-    irisd_slip_free (slip);
-  else if (!refused)
-    irisd_journal_attend (self, slip);
-  else
-    {
+      g_clear_pointer (&slip->sheet, irisd_sheet_unref);
       slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
                                  "the item was not kept: %s", irisd_journal_get_sentence (self));
       irisd_journal_answer (self, slip);
+      return;
     }
+  guint n = irisd_sheet_get_n_rows (slip->sheet);
+  IrisdKept *kept = NULL;
+  slip->kepts = g_ptr_array_sized_new (n);
+  for (guint i = 0; i < n; i++)
+    {
+      IrisdSheetRow *row = irisd_sheet_get_row (slip->sheet, i);
+      kept = add_done (self, row, kept);
+      if (!slip->durable)
+        irisd_journal_apply_end (self, kept, row->state);
+      g_ptr_array_add (slip->kepts, kept);
+    }
+  count_kept (self);
+  if (slip->durable)
+    irisd_journal_attend (self, slip);
+  else
+    irisd_slip_free (slip);
 }
 
 /* They are written. */
@@ -154,10 +161,9 @@ settle_done (IrisdJournal *self, IrisdSlip *slip)
 {
   g_autoptr (GPtrArray) kepts = g_steal_pointer (&slip->kepts);
   for (guint i = 0; i < kepts->len; i++)
-    {
-      IrisdKept *kept = g_ptr_array_index (kepts, i);
-      irisd_journal_apply_end (self, kept, kept->outcome);
-    }
+    irisd_journal_apply_end (self, g_ptr_array_index (kepts, i),
+                             irisd_sheet_get_row (slip->sheet, i)->state);
+  g_clear_pointer (&slip->sheet, irisd_sheet_unref);
   irisd_journal_answer (self, slip);
   for (guint i = 0; i < kepts->len; i++)
     irisd_journal_wake_waits (self, g_ptr_array_index (kepts, i));
@@ -250,7 +256,7 @@ forget (IrisdJournal *self, IrisdSlip *slip)
   for (guint i = 0; i < slip->items->len; i++)
     {
       IrisdKept *kept = irisd_journal_look_up (self, g_array_index (slip->items, guint64, i));
-      if (kept != NULL && kept->key == NULL && irisd_kept_has_ended (kept))
+      if (kept != NULL && kept->key_size == 0 && irisd_kept_has_ended (kept))
         irisd_journal_discard (self, kept);
     }
   irisd_slip_free (slip);
@@ -287,6 +293,9 @@ handle (IrisdJournal *self, IrisdSlip *slip)
       break;
     case IRISD_SLIP_INTER:
       irisd_journal_look_where (self, slip);
+      break;
+    case IRISD_SLIP_CALL:
+      irisd_journal_call (self, slip);
       break;
     default:
       irisd_journal_ask (self, slip);

@@ -31,6 +31,7 @@ typedef struct _IrisdRound IrisdRound;
  * @IRISD_SLIP_FETCH: how did an item end?
  * @IRISD_SLIP_SHOW: what is known about an item?
  * @IRISD_SLIP_LIST: which items are there?
+ * @IRISD_SLIP_CALL: a cold item is wanted back
  * @IRISD_SLIP_RECOVERED: the other way: an item from the store, to be run
  *
  * What a gateway asks of the journal.
@@ -48,6 +49,7 @@ typedef enum
   IRISD_SLIP_FETCH,
   IRISD_SLIP_SHOW,
   IRISD_SLIP_LIST,
+  IRISD_SLIP_CALL,
   IRISD_SLIP_RECOVERED,
 } IrisdSlipKind;
 
@@ -70,10 +72,12 @@ struct _IrisdSlip
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   gboolean quiet;
   gboolean detach;
+  gboolean durable; /* DONE: they are, and the slip is answered */
   IrisdKeptBatch *batch;
   IrisdJob *job;
-  GPtrArray *jobs;  /* DONE: of all of @kepts */
-  GPtrArray *kepts; /* DONE: IrisdKept, with the row that is to be written; all of one class */
+  GPtrArray *jobs;  /* DONE: of all rows of the sheet */
+  IrisdSheet *sheet; /* DONE: what is to be written; all of one class */
+  GPtrArray *kepts; /* DONE: what the journal has made of it */
 
   guint64 item;
   guint64 wait_ms;
@@ -87,7 +91,7 @@ struct _IrisdSlip
   GArray *items;     /* FORGET: guint64 */
   IrisdKept *kept;
 
-  /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, RECOVERED: what was. */
+  /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, CALL, RECOVERED: what was. */
   guint8 type;
   IrisdBlob header;
   IrisWireFrame payload; /* belongs to the job */

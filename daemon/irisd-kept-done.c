@@ -17,14 +17,22 @@
 
 #include <string.h>
 
-static IrisdKept *
-kept_new (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item)
+/* What is to be written of it. */
+static void
+add_row (IrisdGateway *self, const IrisdJob *job, const IrisWireMessage *item, IrisdSheet *sheet)
 {
+  gboolean failed = job->result.error != NULL;
   guint64 now_ms = irisd_unix_ms ();
   const char *service = job->service->name;
+  zmq_msg_t *body = (zmq_msg_t *) &job->result.body;
+  IrisWireMessage message;
+  g_autoptr (GError) error = NULL;
+  irisd_gateway_describe_ending (job, &message);
+  if (!iris_wire_encode (&self->encoder, &message, &error))
+    g_error ("the end of an item cannot be encoded: %s", error->message);
   const IrisdRecord record = {
     .item = job->id,
-    .state = IRIS_WIRE_STATE_RUNNING,
+    .state = failed ? IRIS_WIRE_STATE_FAILED : IRIS_WIRE_STATE_DONE,
     .klass = item->klass,
     .attempts = 1,
     .home = job->home,
@@ -34,39 +42,26 @@ kept_new (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item)
                    ? item->keep_ms
                    : self->core->config->limits.keep_ms,
     .service = { service, strlen (service) },
+    .type = (guint8) message.type,
+    .header = self->encoder.frames[3],
+    .body = { zmq_msg_data (body), failed ? 0 : zmq_msg_size (body) },
   };
-  return irisd_kept_new (&record);
+  irisd_sheet_add (sheet, &record);
 }
 
-/* What is to be written of it. */
-static void
-set_row (IrisdGateway *self, IrisdJob *job, IrisdKept *kept)
+static IrisdSlip *
+get_slip (IrisdGateway *self, gboolean durable)
 {
-  gboolean failed = job->result.error != NULL;
-  IrisWireFrame body = { 0 };
-  IrisWireMessage message;
-  g_autoptr (GError) error = NULL;
-  irisd_gateway_describe_ending (job, &message);
-  if (!iris_wire_encode (&self->encoder, &message, &error))
-    g_error ("the end of an item cannot be encoded: %s", error->message);
-  if (!failed)
-    body = (IrisWireFrame){ zmq_msg_data (&job->result.body), zmq_msg_size (&job->result.body) };
-  kept->outcome = failed ? IRIS_WIRE_STATE_FAILED : IRIS_WIRE_STATE_DONE;
-  irisd_kept_set_row (kept, kept->outcome, (guint8) message.type, self->encoder.frames[3], body);
-}
-
-static void
-add (IrisdGateway *self, IrisdJob *job)
-{
-  IrisdSlip **slip = &self->done[job->kept->klass == IRIS_WIRE_CLASS_DURABLE];
-  if (*slip == NULL)
+  IrisdSlip *slip = self->done[durable];
+  if (slip == NULL)
     {
-      *slip = irisd_slip_new (IRISD_SLIP_DONE, &self->mailbox);
-      (*slip)->jobs = g_ptr_array_new ();
-      (*slip)->kepts = g_ptr_array_new ();
+      guint n = MAX (self->batch_size, 1);
+      self->done[durable] = slip = irisd_slip_new (IRISD_SLIP_DONE, &self->mailbox);
+      slip->durable = durable;
+      slip->jobs = g_ptr_array_sized_new (n);
+      slip->sheet = irisd_sheet_new (n);
     }
-  g_ptr_array_add ((*slip)->jobs, job);
-  g_ptr_array_add ((*slip)->kepts, job->kept);
+  return slip;
 }
 
 /**
@@ -87,11 +82,11 @@ irisd_gateway_keep_done (IrisdGateway *self, IrisdJob *job, const IrisWireMessag
     return FALSE;
   job->id = irisd_gateway_take_kept_number (self);
   irisd_gateway_note_home (self, job);
-  job->kept = kept_new (self, job, item);
   job->quiet = item->quiet;
   job->detached = item->detach;
-  set_row (self, job, job->kept);
-  add (self, job);
+  IrisdSlip *slip = get_slip (self, item->klass == IRIS_WIRE_CLASS_DURABLE);
+  add_row (self, job, item, slip->sheet);
+  g_ptr_array_add (slip->jobs, job);
   return TRUE;
 }
 

@@ -30,6 +30,8 @@ typedef struct
   guint64 window_us;
   guint64 aging_ms;
   guint64 max_delay_ms;
+  guint64 hot_items;
+  guint64 read_ahead_ms;
   guint64 max_retries;
   guint64 max_backoff_ms;
   guint64 remembered_items;

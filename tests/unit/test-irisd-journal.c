@@ -97,7 +97,7 @@ new_keep (guint64 number, guint klass, const char *key, const char *body)
   IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_KEEP, &home);
   slip->item = number;
   slip->type = IRIS_WIRE_SUBMIT;
-  slip->kept = irisd_kept_new (&record);
+  slip->kept = irisd_kept_new (&record, NULL);
   slip->header = (IrisdBlob){ g_memdup2 (header, sizeof header), sizeof header };
   slip->payload = record.body;
   return slip;
