@@ -21,11 +21,18 @@
 #include "irisd-command-runner.h"
 #include "irisd-command-slots.h"
 #include "irisd-outside.h"
+#include "irisd-pool.h"
 
 #include <string.h>
 
 static void run_on_worker (gpointer data);
 static void run_abandoned (gpointer data);
+
+static gsize
+size_behind (gsize inline_size)
+{
+  return inline_size > 0 ? inline_size : sizeof (zmq_msg_t);
+}
 
 static void
 keep_payload (IrisdJob *self, const IrisWireMessage *item, zmq_msg_t *body)
@@ -67,7 +74,9 @@ irisd_job_new (IrisdCore *core,
                zmq_msg_t *body)
 {
   gsize inline_size = item->body.size <= IRISD_INLINE_PAYLOAD ? item->body.size : 0;
-  IrisdJob *self = g_malloc0 (sizeof *self + (inline_size > 0 ? inline_size : sizeof (zmq_msg_t)));
+  gsize behind = size_behind (inline_size);
+  IrisdJob *self = irisd_pool_take (sizeof *self + behind);
+  memset (self, 0, sizeof *self);
   iris_item_init (&self->item, run_on_worker, self, run_abandoned);
   atomic_init (&self->state, IRISD_JOB_QUEUED);
   self->core = core;
@@ -123,7 +132,7 @@ irisd_job_free (IrisdJob *self)
       irisd_task_unref (self->task);
     }
   irisd_peer_unref (self->peer);
-  g_free (self);
+  irisd_pool_give (self, sizeof *self + size_behind (self->inline_size));
 }
 
 /* Where the scheduler is to run it. */

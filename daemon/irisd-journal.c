@@ -251,13 +251,21 @@ irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip)
 
 /* With a key, the end stays, so that a second submission finds it. */
 static void
+forget_one (IrisdJournal *self, guint64 item)
+{
+  IrisdKept *kept = irisd_kept_table_lookup (&self->table, item);
+  if (kept != NULL && kept->key_size == 0 && irisd_kept_has_ended (kept))
+    irisd_journal_discard (self, kept);
+}
+
+static void
 forget (IrisdJournal *self, IrisdSlip *slip)
 {
   for (guint i = 0; i < slip->items->len; i++)
     {
-      IrisdKept *kept = irisd_journal_look_up (self, g_array_index (slip->items, guint64, i));
-      if (kept != NULL && kept->key_size == 0 && irisd_kept_has_ended (kept))
-        irisd_journal_discard (self, kept);
+      const IrisdSpan *span = &g_array_index (slip->items, IrisdSpan, i);
+      for (guint64 n = 0; n < span->n; n++)
+        forget_one (self, span->first + n);
     }
   irisd_slip_free (slip);
 }

@@ -57,6 +57,17 @@ typedef enum
 #define IRISD_WAIT_FOREVER G_MAXUINT64
 
 /**
+ * IrisdSpan:
+ * @first: the number of an item
+ * @n: how many numbers from there on
+ */
+typedef struct
+{
+  guint64 first;
+  guint64 n;
+} IrisdSpan;
+
+/**
  * IrisdSlip:
  *
  * A question on its way to the journal, and its answer on the way back. Whoever holds it may touch
@@ -88,7 +99,7 @@ struct _IrisdSlip
   char *sentence;
   gboolean whole;    /* SHOW: the item as it was submitted is wanted */
   IrisdRound *round; /* BURY: who asked for it, and waits */
-  GArray *items;     /* FORGET: guint64 */
+  GArray *items;     /* FORGET: IrisdSpan */
   IrisdKept *kept;
 
   /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, CALL, RECOVERED: what was. */

@@ -97,7 +97,6 @@ accept_all (IrisdGateway *self, GPtrArray *jobs, IrisdKeptBatch *batch)
   for (guint i = 0; i < jobs->len; i++)
     {
       IrisdJob *job = g_ptr_array_index (jobs, i);
-      irisd_gateway_register (self, job, NULL, NULL);
       irisd_gateway_tell_kept (self, batch, job->peer, job->request_id, job->quiet, job->id);
       irisd_count (&self->counters.accepted, 1);
       job->settled = job->due = TRUE;
