@@ -15,8 +15,9 @@
  *
  *   hot      it has a job, in `by_number`; its node's owner is the job
  *   cold     its entry is in the heap `cold`; its node's owner is the gateway's mailbox
- *   called   it is cold, a slip CALL is at the journal, and the call is in `calls`; its entry may
- *            be in the heap or not
+ *   called   it is cold, and its call is in `calls`: a slip CALL is at the journal, or it could not
+ *            be read and the call waits in `unread` to be tried again; its entry may be in the heap
+ *            `cold` or not
  *
  * Only the gateway's thread moves it from one to another, so there is nothing to be locked but the
  * node, under the lock that all nodes have: its owner is changed before the job is freed, and after
@@ -46,6 +47,13 @@
  *     nothing. A relaxed one may lack a row as long as it would have otherwise, and is read from
  *     what is about to be written.
  *
+ * What cannot be read. A damaged row is what it is: its item ends with an error. Any other failure
+ * to read may pass, and the item is there: it is tried again, as long as it takes, with a pause
+ * that grows. Where it may be either, the row counts as damaged after MOST_DOUBTS attempts. Who
+ * wants the item meanwhile has it tried at once, and is told when that has failed a few times; time
+ * goes on trying. Calls that pause do not count for MOST_CALLS, so what lies on a bad stretch of a
+ * disk holds up nothing else.
+ *
  * What it counts for. It goes on counting as an item, under way and for the rules of its client and
  * service; not for `total-bytes`, because its payload is not in memory.
  *
@@ -62,11 +70,24 @@
  * million are due at once, and for how long the journal reads before it writes again. */
 #define MOST_CALLS 256
 
+/* The pause before what could not be read is tried again: the first one, and the longest. */
+#define UNREAD_US      (G_USEC_PER_SEC / 10)
+#define MOST_UNREAD_US (30 * G_USEC_PER_SEC)
+
+/* Who wants an item is told that it cannot be read after so many attempts. */
+#define PATIENCE 4
+
+/* Attempts at what looks damaged, but may be a disk that does not answer: about half a minute. */
+#define MOST_DOUBTS 9
+
 /**
  * IrisdCall:
  * @item: its number
  * @kicked: it does not wait for its time any more
  * @errands: letters of those who want it, first come first
+ * @kept: the item, if it could not be read and the call pauses
+ * @n_failed: how often it could not be read
+ * @waiter: until when it pauses
  *
  * A cold item that is on its way back.
  */
@@ -75,12 +96,21 @@ typedef struct
   guint64 item; /* first, because it is the key of a set */
   gboolean kicked;
   IrisdLetter *errands;
+  IrisdKept *kept;
+  guint n_failed;
+  IrisdWaiter waiter;
 } IrisdCall;
 
 static IrisdKept *
 kept_of (IrisdWaiter *waiter)
 {
   return (IrisdKept *) (void *) ((char *) waiter - G_STRUCT_OFFSET (IrisdKept, waiter));
+}
+
+static IrisdCall *
+call_of (IrisdWaiter *waiter)
+{
+  return (IrisdCall *) (void *) ((char *) waiter - G_STRUCT_OFFSET (IrisdCall, waiter));
 }
 
 static gint64
@@ -179,19 +209,36 @@ irisd_gateway_recover_cold (IrisdGateway *self, const IrisdRecord *record, Irisd
   return TRUE;
 }
 
+static void
+ask_for (IrisdGateway *self, IrisdCall *called)
+{
+  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_CALL, &self->mailbox);
+  slip->item = called->item;
+  called->kept = NULL;
+  irisd_waiting_remove (&self->unread, &called->waiter);
+  irisd_journal_post (self->core->journal, slip);
+}
+
 static IrisdCall *
 call (IrisdGateway *self, guint64 item)
 {
-  IrisdCall *known = g_hash_table_lookup (self->calls, &item);
-  if (known != NULL)
-    return known;
-  known = g_new0 (IrisdCall, 1);
-  known->item = item;
-  g_hash_table_add (self->calls, known);
-  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_CALL, &self->mailbox);
-  slip->item = item;
-  irisd_journal_post (self->core->journal, slip);
-  return known;
+  IrisdCall *called = g_hash_table_lookup (self->calls, &item);
+  if (called == NULL)
+    {
+      called = g_new0 (IrisdCall, 1);
+      called->item = item;
+      g_hash_table_add (self->calls, called);
+      ask_for (self, called);
+    }
+  else if (called->kept != NULL)
+    ask_for (self, called);
+  return called;
+}
+
+static gboolean
+may_call (IrisdGateway *self)
+{
+  return g_hash_table_size (self->calls) - irisd_waiting_get_count (&self->unread) < MOST_CALLS;
 }
 
 /**
@@ -214,18 +261,19 @@ irisd_gateway_call_back (IrisdGateway *self, guint64 item, IrisdLetter *errand)
  * irisd_gateway_call_due:
  * @self: the gateway
  *
- * Calls those back whose time is near.
+ * Calls those back whose time is near, and those again that have paused.
  */
 void
 irisd_gateway_call_due (IrisdGateway *self)
 {
-  if (irisd_waiting_get_count (&self->cold) == 0)
+  if (irisd_waiting_get_count (&self->cold) + irisd_waiting_get_count (&self->unread) == 0)
     return;
   IrisdTimes now = irisd_times_now ();
   IrisdTimes soon = get_soon (self, &now);
   IrisdWaiter *waiter;
-  while (g_hash_table_size (self->calls) < MOST_CALLS
-         && (waiter = irisd_waiting_pop_due (&self->cold, &soon)) != NULL)
+  while (may_call (self) && (waiter = irisd_waiting_pop_due (&self->unread, &now)) != NULL)
+    ask_for (self, call_of (waiter));
+  while (may_call (self) && (waiter = irisd_waiting_pop_due (&self->cold, &soon)) != NULL)
     call (self, kept_of (waiter)->item);
 }
 
@@ -240,10 +288,12 @@ irisd_gateway_call_due (IrisdGateway *self)
 gint64
 irisd_gateway_get_call_delay (IrisdGateway *self, const IrisdTimes *now)
 {
-  if (g_hash_table_size (self->calls) >= MOST_CALLS)
+  if (!may_call (self))
     return -1;
   IrisdTimes soon = get_soon (self, now);
-  return irisd_waiting_get_delay (&self->cold, &soon);
+  gint64 delay = irisd_waiting_get_delay (&self->cold, &soon);
+  gint64 again = irisd_waiting_get_delay (&self->unread, now);
+  return delay < 0 || (again >= 0 && again < delay) ? again : delay;
 }
 
 /* Returns whether it was not kicked before. */
@@ -349,6 +399,50 @@ run_errands (IrisdGateway *self, IrisdLetter *errands)
     }
 }
 
+/* Those who want an item that cannot be read for now. */
+static void
+turn_away (IrisdCall *called, const GError *error)
+{
+  IrisdLetter *errand = g_steal_pointer (&called->errands);
+  while (errand != NULL)
+    {
+      IrisdLetter *next = errand->next;
+      if (errand->kind == IRISD_LETTER_INQUIRY)
+        irisd_inquiry_fail (irisd_inquiry_from_letter (errand), error);
+      else
+        {
+          irisd_round_fail (irisd_round_from_letter (errand), error);
+          irisd_gateway_send_home (irisd_round_from_letter (errand));
+        }
+      errand = next;
+    }
+}
+
+/* Has a call pause whose item could not be read. */
+static void
+pause_call (IrisdGateway *self, IrisdCall *called, IrisdSlip *slip)
+{
+  called->kept = slip->kept;
+  called->n_failed++;
+  guint64 pause_us = irisd_waiting_backoff_us (UNREAD_US, MOST_UNREAD_US, called->n_failed,
+                                               g_random_double ());
+  irisd_waiting_add (&self->unread, &called->waiter, IRISD_CLOCK_STEADY,
+                     g_get_monotonic_time () + (gint64) pause_us);
+  if (called->n_failed >= PATIENCE)
+    turn_away (called, slip->error);
+}
+
+static gboolean
+can_be_tried_again (const IrisdCall *called, IrisdSlip *slip)
+{
+  if (!slip->doubtful || called->n_failed + 1 < MOST_DOUBTS)
+    return TRUE;
+  irisd_log (IRISD_LOG_ERROR, "%s; it was tried %u times", slip->error->message, MOST_DOUBTS);
+  g_clear_error (&slip->error);
+  slip->error = irisd_journal_damaged_item (slip->item);
+  return FALSE;
+}
+
 /* Sends a job on that waits for its time, or has it wait on. */
 static void
 send_on (IrisdGateway *self, IrisdJob *job, gboolean kicked)
@@ -371,12 +465,18 @@ irisd_gateway_take_called (IrisdGateway *self, IrisdSlip *slip)
   IrisdKept *kept = slip->kept;
   guint64 item = slip->item;
   IrisdCall *called = g_hash_table_lookup (self->calls, &item);
+  gboolean serving = irisd_gateway_get_phase (self) == IRISD_PHASE_SERVING;
+  if (slip->again && serving && kept->peer != NULL && can_be_tried_again (called, slip))
+    {
+      pause_call (self, called, slip);
+      return;
+    }
   gboolean kicked = called->kicked;
   IrisdLetter *errands = called->errands;
   g_hash_table_remove (self->calls, called);
 
   irisd_waiting_remove (&self->cold, &kept->waiter);
-  if (kept->peer != NULL && irisd_gateway_get_phase (self) == IRISD_PHASE_SERVING)
+  if (kept->peer != NULL && serving)
     warm_up (self, slip);
   else if (kept->peer != NULL)
     put_off (self, kept);
@@ -400,6 +500,14 @@ irisd_gateway_put_off_cold (IrisdGateway *self)
   while ((waiter = irisd_waiting_pop_due (&self->cold, &ever)) != NULL)
     if (!g_hash_table_contains (self->calls, &kept_of (waiter)->item))
       put_off (self, kept_of (waiter));
+  while ((waiter = irisd_waiting_pop_due (&self->unread, &ever)) != NULL)
+    {
+      IrisdCall *called = call_of (waiter);
+      IrisdLetter *errands = called->errands;
+      put_off (self, called->kept);
+      g_hash_table_remove (self->calls, called);
+      run_errands (self, errands);
+    }
 }
 
 /**
@@ -414,5 +522,6 @@ irisd_gateway_forget_cold (IrisdGateway *self)
   while ((waiter = irisd_waiting_pop_due (&self->cold, &ever)) != NULL)
     g_clear_pointer (&kept_of (waiter)->peer, irisd_peer_unref);
   irisd_waiting_clear (&self->cold);
+  irisd_waiting_clear (&self->unread);
   g_hash_table_unref (self->calls);
 }

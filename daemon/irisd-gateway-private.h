@@ -12,6 +12,10 @@
 
 G_BEGIN_DECLS
 
+/* What is handled before the mailbox is looked at again. So much of a flood can be in front of the
+ * answer to somebody else: ZeroMQ gives the messages of all connections in turn. */
+#define IRISD_ITEMS_PER_TURN 16
+
 /**
  * IrisdRoom:
  * @items: items that are back from a place
@@ -39,8 +43,10 @@ struct _IrisdGateway
   GThread *thread;
   IrisWireEncoder encoder;
   IrisdPeers peers;
-  GQueue backlog; /* peers with something in their outbox */
-  guint retry_ms; /* how long to wait before the outboxes are tried again */
+  GQueue line;       /* peers of whom more is to be read */
+  IrisdMails strays; /* messages of peers that were given up */
+  GQueue backlog;    /* peers with something in their outbox */
+  guint retry_ms;    /* how long to wait before the outboxes are tried again */
   gint64 retry_at_us;
   guint n_parked;
   IrisdWaiting waiting;    /* jobs that wait for a time, and runs that are limited */
@@ -51,12 +57,13 @@ struct _IrisdGateway
   guint next_home;        /* of the front door: whose turn it is */
   IrisdKeptBatch *batch;  /* of the BATCH that is being read, if it has kept items */
   guint batch_size;       /* its items; 0 when none is being read */
-  IrisdSlip *done[2];     /* of it, items that were done at once: relaxed, durable */
+  IrisdSlip *done[2];     /* items that were done in this turn: relaxed, durable */
   GHashTable *orphans;    /* kept jobs that are in no peer's table */
   GHashTable *by_number;  /* kept jobs that were accepted and have not ended */
   IrisdPeer *nobody;      /* whose items came out of the journal */
   IrisdWaiting cold;      /* kept items without a job that wait for a time */
   GHashTable *calls;      /* those of them that are being read back */
+  IrisdWaiting unread;    /* of those the ones that could not be read, until they are tried again */
   guint64 n_recovered;    /* items that were found at the start and have jobs */
 
   GQueue outside_workers; /* worker processes, silent longest first */
@@ -122,15 +129,39 @@ void irisd_gateway_offer (IrisdGateway *self, IrisdPeer *peer, IrisWireMessage *
 
 /* irisd-request.c: messages on their way in. */
 void irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames);
+void
+irisd_gateway_handle_mail (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames);
+
+/* irisd-line.c: what is not read at once. */
+void irisd_gateway_submit_batch (IrisdGateway *self,
+                                 const IrisdCaller *caller,
+                                 const IrisWireMessage *batch,
+                                 zmq_msg_t *body);
+void irisd_gateway_put_in_line (IrisdGateway *self,
+                                IrisdPeer *peer,
+                                zmq_msg_t *route,
+                                zmq_msg_t *frames,
+                                guint n_frames);
+gboolean irisd_gateway_go_on_in_line (IrisdGateway *self);
+void irisd_gateway_leave_line (IrisdGateway *self, IrisdPeer *peer);
+void irisd_gateway_handle_strays (IrisdGateway *self);
+void irisd_gateway_clear_line (IrisdGateway *self);
 
 /* irisd-submit.c */
 void irisd_gateway_submit (IrisdGateway *self,
                            const IrisdCaller *caller,
                            const IrisWireMessage *item,
                            zmq_msg_t *body);
-void irisd_gateway_submit_batch (IrisdGateway *self,
+gboolean irisd_gateway_try_item (IrisdGateway *self,
                                  const IrisdCaller *caller,
-                                 const IrisWireMessage *batch);
+                                 const IrisWireMessage *item,
+                                 zmq_msg_t *body,
+                                 guint64 id);
+void irisd_gateway_tell_accepted (IrisdGateway *self,
+                                  IrisdPeer *peer,
+                                  const guint8 *request_id,
+                                  guint count,
+                                  guint64 first_id);
 
 /* irisd-near-home.c: where items go. */
 gboolean irisd_gateway_choose_home (IrisdGateway *self,
@@ -139,6 +170,7 @@ gboolean irisd_gateway_choose_home (IrisdGateway *self,
                                     gboolean *hinted,
                                     GError **error);
 void irisd_gateway_pin_hint (const IrisdJob *job, IrisWireMessage *item);
+void irisd_gateway_unpin_hint (IrisWireMessage *item);
 void irisd_gateway_note_home (IrisdGateway *self, const IrisdJob *job);
 void irisd_gateway_note_place (IrisdGateway *self, const IrisdJob *job);
 
@@ -209,6 +241,7 @@ IrisdSlip *irisd_gateway_new_slip (IrisdGateway *self,
 
 /* irisd-kept-batch.c: what ACCEPTED says of several. */
 guint64 irisd_gateway_take_kept_number (IrisdGateway *self);
+IrisdSlip **irisd_gateway_get_done (IrisdGateway *self, gboolean durable);
 IrisdKeptBatch *irisd_gateway_expect_slip (IrisdGateway *self);
 void irisd_gateway_note_slip (IrisdGateway *self, IrisdKeptBatch *batch);
 void irisd_gateway_tell_kept (IrisdGateway *self,
@@ -217,10 +250,12 @@ void irisd_gateway_tell_kept (IrisdGateway *self,
                               const guint8 *request_id,
                               gboolean quiet,
                               guint64 item);
-gboolean irisd_gateway_close_batch (IrisdGateway *self,
-                                    const IrisdCaller *caller,
-                                    const IrisWireMessage *batch,
-                                    guint accepted);
+void irisd_gateway_close_batch (IrisdGateway *self,
+                                IrisdKeptBatch *batch,
+                                IrisdPeer *peer,
+                                const guint8 *request_id,
+                                gboolean quiet,
+                                guint accepted);
 
 /* irisd-kept-done.c: items that are done before they are kept. */
 gboolean

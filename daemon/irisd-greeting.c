@@ -89,6 +89,7 @@ irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there
   atomic_store_explicit (&peer->gone, TRUE, memory_order_relaxed);
   irisd_gateway_dismiss (self, peer);
   irisd_gateway_unwatch_reader (self, peer);
+  irisd_gateway_leave_line (self, peer);
   cancel_jobs (self, peer);
   while (peer->held.length > 0)
     {

@@ -25,6 +25,7 @@ struct _IrisdInquiry
   gboolean owner; /* who asked may cancel what others have sent */
   gboolean found;
   gboolean was_queued;
+  GError *error; /* why it could not be looked for */
 };
 
 IrisdInquiry *
@@ -37,6 +38,7 @@ void
 irisd_inquiry_free (IrisdInquiry *self)
 {
   irisd_peer_unref (self->peer);
+  g_clear_error (&self->error);
   g_free (self);
 }
 
@@ -99,6 +101,8 @@ answer (IrisdGateway *gateway, IrisdInquiry *self)
     return;
   if (self->found)
     irisd_gateway_tell_cancelling (gateway, &caller, self->request_id, self->was_queued);
+  else if (self->error != NULL)
+    irisd_gateway_refuse (gateway, &caller, self->request_id, self->error);
   else if (self->item != 0 && !self->owner)
     refuse_stranger (gateway, &caller, self->request_id);
   else if (self->item != 0)
@@ -153,6 +157,18 @@ irisd_gateway_resume_inquiry (IrisdGateway *gateway, IrisdInquiry *self)
   self->found = job != NULL && !job->buried && (self->owner || job->peer == self->peer);
   if (self->found)
     self->was_queued = irisd_gateway_cancel_job (gateway, job->peer, job);
+  irisd_mailbox_post (&self->home->mailbox, &self->letter);
+}
+
+/**
+ * irisd_inquiry_fail:
+ * @self: (transfer full): an inquiry about an item that is cold, and cannot be read for now
+ * @error: why
+ */
+void
+irisd_inquiry_fail (IrisdInquiry *self, const GError *error)
+{
+  self->error = g_error_copy (error);
   irisd_mailbox_post (&self->home->mailbox, &self->letter);
 }
 

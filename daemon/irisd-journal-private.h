@@ -33,6 +33,10 @@ struct _IrisdJournal
   gint64 commit_by_us;                         /* 0: nothing waits for a commit */
   gint64 retry_us;                             /* after a full disk */
   gint64 sweep_us;
+
+  /* Reads that failed and may be tried again, since that was logged. */
+  guint n_unreadable;
+  gint64 unreadable_us;
 };
 
 /* irisd-journal-commit.c */

@@ -111,6 +111,8 @@ struct _IrisdSlip
   GError *error;
   gboolean duplicate; /* KEEP: there is one with that key; @item is its number */
   gboolean pending;   /* FETCH, KICK, INTER: it has not ended; @state says where it is */
+  gboolean again;     /* the row could not be read, but perhaps can be later; @error says why */
+  gboolean doubtful;  /* and only perhaps: it may be damaged */
   IrisWireKept *list; /* SHOW, LIST */
 
   /* The journal's. */
@@ -154,6 +156,7 @@ gboolean irisd_journal_recover (IrisdJournal *self,
 void irisd_journal_start (IrisdJournal *self);
 void irisd_journal_stop (IrisdJournal *self);
 void irisd_journal_free (IrisdJournal *self);
+GError *irisd_journal_damaged_item (guint64 item);
 void irisd_journal_post (IrisdJournal *self, IrisdSlip *slip);
 
 guint64 irisd_journal_get_next_item (IrisdJournal *self);

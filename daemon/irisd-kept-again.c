@@ -117,10 +117,14 @@ irisd_gateway_read_kept (IrisdGateway *self,
 IrisdJob *
 irisd_gateway_make_again (IrisdGateway *self, IrisdSlip *slip, IrisdPeer *peer)
 {
+  static const guint8 no_id[IRIS_WIRE_ID_SIZE];
   IrisWireMessage item;
-  irisd_gateway_read_kept (
-      self, slip->item, (IrisWireFrame){ slip->header.data, slip->header.size },
-      (IrisWireFrame){ zmq_msg_data (&slip->body), zmq_msg_size (&slip->body) }, &item);
+  if (slip->error == NULL)
+    irisd_gateway_read_kept (
+        self, slip->item, (IrisWireFrame){ slip->header.data, slip->header.size },
+        (IrisWireFrame){ zmq_msg_data (&slip->body), zmq_msg_size (&slip->body) }, &item);
+  else
+    iris_wire_message_init (&item, IRIS_WIRE_SUBMIT, no_id);
   const IrisdService *service = irisd_gateway_find_service_again (self, &item);
   IrisdJob *job = irisd_job_new (self->core, &self->mailbox, peer, service, &item, &slip->body);
   if (service == &irisd_service_outside)
@@ -135,7 +139,9 @@ irisd_gateway_make_again (IrisdGateway *self, IrisdSlip *slip, IrisdPeer *peer)
   g_hash_table_add (self->orphans, job);
   irisd_gateway_take_number (self, job);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
-  if (service == &unknown_service)
+  if (slip->error != NULL)
+    irisd_job_fail (job, slip->error->code, "%s", slip->error->message);
+  else if (service == &unknown_service)
     irisd_job_fail (job, IRIS_WIRE_ERROR_INTERNAL, "what was kept of the item cannot be read");
   return job;
 }

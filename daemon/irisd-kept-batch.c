@@ -3,9 +3,10 @@
  * A gateway's batches with kept items, whose ACCEPTED waits for the journal.
  *
  * A batch is pending as often as there are slips of it on their way: one for each item that the
- * journal has to accept, and one for all that were done at once.
+ * journal has to accept, and one for all durable ones that were done at once.
  */
 #include "irisd-gateway-private.h"
+#include "irisd-journal.h"
 
 #include <string.h>
 
@@ -14,6 +15,7 @@
  * @pending: slips of which the journal has not told yet
  * @accepted: items that were accepted
  * @open: more may come
+ * @done: durable items that were done at once
  *
  * A BATCH with kept items. The gateway's own.
  */
@@ -27,6 +29,7 @@ struct _IrisdKeptBatch
   guint64 next;
   gboolean open;
   gboolean quiet;
+  IrisdSlip *done;
 };
 
 /**
@@ -51,31 +54,29 @@ irisd_gateway_take_kept_number (IrisdGateway *self)
 }
 
 static void
-tell_accepted (IrisdGateway *self,
-               IrisdPeer *peer,
-               const guint8 *request_id,
-               guint count,
-               guint64 item)
-{
-  const IrisdCaller caller = { .route = peer->route, .peer = peer };
-  IrisWireMessage accepted;
-  iris_wire_message_init (&accepted, IRIS_WIRE_ACCEPTED, request_id);
-  iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_COUNT, count);
-  if (item != 0)
-    iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_ITEM, item);
-  if (!irisd_peer_is_gone (peer))
-    irisd_gateway_answer (self, &caller, &accepted);
-}
-
-static void
 finish (IrisdGateway *self, IrisdKeptBatch *batch)
 {
   if (batch->open || batch->pending > 0)
     return;
   if (!batch->quiet)
-    tell_accepted (self, batch->peer, batch->request_id, batch->accepted, batch->first);
+    irisd_gateway_tell_accepted (self, batch->peer, batch->request_id, batch->accepted,
+                                 batch->first);
   irisd_peer_unref (batch->peer);
   g_free (batch);
+}
+
+/**
+ * irisd_gateway_get_done:
+ * @self: the gateway
+ * @durable: whether they are
+ *
+ * Returns: (transfer none): where those items are gathered that are done at once. Durable ones of a
+ *   batch wait for the disk anyway, and so for the end of their batch
+ */
+IrisdSlip **
+irisd_gateway_get_done (IrisdGateway *self, gboolean durable)
+{
+  return durable && self->batch != NULL ? &self->batch->done : &self->done[durable];
 }
 
 /**
@@ -130,36 +131,38 @@ irisd_gateway_tell_kept (IrisdGateway *self,
   if (batch != NULL)
     batch->accepted++;
   else if (!quiet)
-    tell_accepted (self, peer, request_id, 1, item);
+    irisd_gateway_tell_accepted (self, peer, request_id, 1, item);
 }
 
 /**
  * irisd_gateway_close_batch:
  * @self: the gateway
- * @caller: who sent the batch
- * @message: the batch
+ * @batch: (transfer full): the kept items of a BATCH that was read
+ * @peer: who sent it
+ * @request_id: under which id
+ * @quiet: whether it is not told
  * @accepted: items of it that are not kept and were accepted
  *
- * Returns: %FALSE if the batch had no kept items; otherwise ACCEPTED is sent when the journal has
- *   told of all
+ * ACCEPTED is sent when the journal has told of all.
  */
-gboolean
+void
 irisd_gateway_close_batch (IrisdGateway *self,
-                           const IrisdCaller *caller,
-                           const IrisWireMessage *message,
+                           IrisdKeptBatch *batch,
+                           IrisdPeer *peer,
+                           const guint8 *request_id,
+                           gboolean quiet,
                            guint accepted)
 {
-  IrisdKeptBatch *batch = self->batch;
-  self->batch_size = 0;
-  if (batch == NULL)
-    return FALSE;
-  batch->peer = irisd_peer_ref (caller->peer);
-  memcpy (batch->request_id, message->request_id, IRIS_WIRE_ID_SIZE);
-  batch->quiet = message->quiet;
+  batch->peer = irisd_peer_ref (peer);
+  memcpy (batch->request_id, request_id, IRIS_WIRE_ID_SIZE);
+  batch->quiet = quiet;
   batch->accepted += accepted;
-  irisd_gateway_hand_in_done (self);
-  self->batch = NULL;
+  if (batch->done != NULL)
+    {
+      batch->pending++;
+      batch->done->batch = batch;
+      irisd_journal_post (self->core->journal, g_steal_pointer (&batch->done));
+    }
   batch->open = FALSE;
   finish (self, batch);
-  return TRUE;
 }

@@ -6,7 +6,7 @@
  * less time than it takes to tell anybody of it. So nothing is lost if irisd dies after it ran and
  * before anything of it is written: nobody was told that it was accepted, and that it ran left no
  * trace. Such an item is run as soon as it is read, and the journal gets it with its end, as one
- * row, in one slip for all of a message. A durable one is accepted, and its end told, when that row
+ * row, in one slip for all of a batch or a turn. A durable one is accepted, and its end told, when that row
  * is on the disk; a relaxed one at once, and its row is on the disk within `relaxed-ms`, unless its
  * end was acknowledged before.
  *
@@ -16,6 +16,9 @@
 #include "irisd-gateway-private.h"
 
 #include <string.h>
+
+/* So many rows a sheet has room for from the start. */
+#define MOST_AHEAD 256
 
 /* What is to be written of it. */
 static void
@@ -52,16 +55,16 @@ add_row (IrisdGateway *self, const IrisdJob *job, const IrisWireMessage *item, I
 static IrisdSlip *
 get_slip (IrisdGateway *self, gboolean durable)
 {
-  IrisdSlip *slip = self->done[durable];
-  if (slip == NULL)
+  IrisdSlip **slip = irisd_gateway_get_done (self, durable);
+  if (*slip == NULL)
     {
-      guint n = MAX (self->batch_size, 1);
-      self->done[durable] = slip = irisd_slip_new (IRISD_SLIP_DONE, &self->mailbox);
-      slip->durable = durable;
-      slip->jobs = g_ptr_array_sized_new (n);
-      slip->sheet = irisd_sheet_new (n);
+      guint n = CLAMP (self->batch_size, 1, durable ? MOST_AHEAD : IRISD_ITEMS_PER_TURN);
+      *slip = irisd_slip_new (IRISD_SLIP_DONE, &self->mailbox);
+      (*slip)->durable = durable;
+      (*slip)->jobs = g_ptr_array_sized_new (n);
+      (*slip)->sheet = irisd_sheet_new (n);
     }
-  return slip;
+  return *slip;
 }
 
 /**
@@ -137,8 +140,7 @@ refuse_all (IrisdGateway *self, const IrisdSlip *slip)
  * irisd_gateway_hand_in_done:
  * @self: the gateway
  *
- * Gives the journal what was done of the message that was read, and tells of what need not wait for
- * it. The slip is on its way before anybody is told: who asks the journal afterwards finds the
+ * Gives the journal what was done of what was read just now, and tells of what need not wait for it. The slip is on its way before anybody is told: who asks the journal afterwards finds the
  * item.
  */
 void
@@ -147,10 +149,7 @@ irisd_gateway_hand_in_done (IrisdGateway *self)
   IrisdSlip *relaxed = g_steal_pointer (&self->done[FALSE]);
   IrisdSlip *durable = g_steal_pointer (&self->done[TRUE]);
   if (durable != NULL)
-    {
-      durable->batch = irisd_gateway_expect_slip (self);
-      irisd_journal_post (self->core->journal, durable);
-    }
+    irisd_journal_post (self->core->journal, durable);
   if (relaxed != NULL)
     {
       g_autoptr (GPtrArray) jobs = g_steal_pointer (&relaxed->jobs);

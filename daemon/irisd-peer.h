@@ -14,6 +14,20 @@ G_BEGIN_DECLS
 typedef struct _IrisdJob IrisdJob;
 typedef struct _IrisdPeer IrisdPeer;
 typedef struct _IrisdOutsideWorker IrisdOutsideWorker;
+typedef struct _IrisdBatch IrisdBatch;
+
+/**
+ * IrisdMails:
+ * @queue: messages, oldest first
+ * @bytes: what their frames hold
+ *
+ * What was received and has to wait (irisd-line.c).
+ */
+typedef struct
+{
+  GQueue queue;
+  gsize bytes;
+} IrisdMails;
 
 /**
  * IrisdPeer:
@@ -42,6 +56,10 @@ struct _IrisdPeer
   IrisdOutsideWorker *outside; /* if it said READY */
   gboolean reads_streams;      /* is in the gateway's list of those that are watched for that */
   GList stream_link;
+  gboolean in_line;  /* what it sends waits: */
+  IrisdBatch *batch; /* behind this, which is being read, or behind other mail */
+  IrisdMails mails;
+  GList line_link;
   IrisdRoute route;
 };
 

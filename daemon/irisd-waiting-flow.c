@@ -350,7 +350,9 @@ irisd_gateway_wake_due (IrisdGateway *self)
 gint64
 irisd_gateway_get_due_us (IrisdGateway *self)
 {
-  if (irisd_waiting_get_count (&self->waiting) + irisd_waiting_get_count (&self->cold) == 0)
+  if (irisd_waiting_get_count (&self->waiting) + irisd_waiting_get_count (&self->cold)
+          + irisd_waiting_get_count (&self->unread)
+      == 0)
     return 0;
   IrisdTimes now = irisd_times_now ();
   gint64 delay = irisd_waiting_get_delay (&self->waiting, &now);

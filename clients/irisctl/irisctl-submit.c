@@ -243,8 +243,9 @@ static const GOptionEntry submit_entries[] = {
 
 const CtlCommand ctl_submit_command = {
   .name = "submit",
-  .arguments = "SERVICE [PAYLOAD|-] | command PROGRAM [ARGUMENT…] | --items FILE | --lines FILE "
-               "SERVICE",
+  .arguments =
+      "SERVICE [PAYLOAD|-] | command [--] PROGRAM [ARGUMENT…] | --items FILE | --lines FILE "
+      "SERVICE",
   .summary = "have irisd keep items, so that they survive a crash",
   .description =
       "irisd needs a journal for that: irisd --journal DIR.\n\n"

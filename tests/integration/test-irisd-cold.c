@@ -6,7 +6,9 @@
  */
 #include "irisd-home.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #define HOUR_MS G_GINT64_CONSTANT (3600000)
 #define SOON_MS 150
@@ -17,6 +19,9 @@
 /* Bytes of payload that would be seen if they were in memory. */
 #define N_LARGE    600
 #define LARGE_SIZE (128 * 1024)
+
+/* Items of that size that are more than SQLite remembers of the file. */
+#define N_FORGOTTEN 160
 
 #define COLD "[limits]\nhot-items = 0\nread-ahead-ms = 0\n"
 
@@ -189,6 +194,56 @@ START_TEST (their_payloads_are_not_in_memory)
   /* Half of what the payloads are. */
   ck_assert_uint_lt (first, N_LARGE * (LARGE_SIZE / 1024) / 2 + 16 * 1024);
   ck_assert_uint_lt (second, N_LARGE * (LARGE_SIZE / 1024) / 2 + 16 * 1024);
+}
+END_TEST
+
+/* Turns one bit over in a file that irisd has open, at the first place where `text` stands. */
+static void
+flip_bit (const char *path, const char *text)
+{
+  g_autofree char *data = NULL;
+  gsize size = 0;
+  ck_assert (g_file_get_contents (path, &data, &size, NULL));
+  const char *at = memmem (data, size, text, strlen (text));
+  ck_assert_ptr_nonnull (at);
+  char changed = (char) (*at ^ 4);
+  int fd = open (path, O_WRONLY | O_CLOEXEC);
+  ck_assert_int_ge (fd, 0);
+  ck_assert_int_eq (pwrite (fd, &changed, 1, at - data), 1);
+  close (fd);
+}
+
+static guint64
+submit_large (const char *text)
+{
+  g_autofree char *rest = g_strnfill (LARGE_SIZE, 'x');
+  g_autofree char *payload = g_strconcat (text, rest, NULL);
+  IrisWireMessage item;
+  fill (client, &item, payload, IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
+  return kept_submit (client, &item);
+}
+
+/* So many that SQLite does not remember the first ones, and has them in the database. */
+START_TEST (what_is_damaged_while_it_is_cold_ends_with_an_error)
+{
+  g_autofree char *path = g_build_filename (home->journal, "items.sqlite", NULL);
+  guint64 damaged = submit_large ("the one that is damaged");
+  guint64 whole = submit_large ("the one beside it");
+  for (guint i = 0; i < N_FORGOTTEN; i++)
+    submit_large ("");
+  flip_bit (path, "the one that is damaged");
+  ask_number (client, IRIS_WIRE_KICK, damaged);
+  client_receive_type (client, IRIS_WIRE_CHANGED);
+  const IrisWireMessage *end = kept_fetch (client, damaged, GIVE_UP_MS);
+  assert_error (end, IRIS_WIRE_ERROR_JOURNAL_FAILED);
+  g_autofree char *sentence = iris_wire_string_dup (&end->sentence);
+  ck_assert_ptr_nonnull (strstr (sentence, "damaged"));
+  client_ack (client, 1);
+  ask_number (client, IRIS_WIRE_KICK, whole);
+  client_receive_type (client, IRIS_WIRE_CHANGED);
+  ck_assert_uint_eq (kept_get_state (client, whole, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+  ck_assert_uint_eq (kept_count (client), N_FORGOTTEN + 1);
 }
 END_TEST
 
@@ -374,6 +429,7 @@ main (void)
   tcase_add_loop_test (tcase, all_go_on_at_their_time_and_end_once, 0, 2);
   tcase_add_test (tcase, what_is_read_ahead_still_waits_for_its_time);
   tcase_add_test (tcase, their_payloads_are_not_in_memory);
+  tcase_add_test (tcase, what_is_damaged_while_it_is_cold_ends_with_an_error);
   tcase_add_loop_test (tcase, an_end_of_irisd_while_they_are_read_back_loses_none, 0, 2);
   tcase_add_test (tcase, an_irisd_that_ends_does_not_wait_for_them_and_finds_them_again);
   tcase_add_test (tcase, others_find_them_by_their_number);

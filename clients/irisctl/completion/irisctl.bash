@@ -35,6 +35,7 @@ _irisctl() {
   local process="--directory --env --clear-env --nice --limit --timeout --grace"
   command=$(_irisctl_command)
 
+  [ "$command/$previous" != watch/--items ] || previous=
   case $previous in
     -d | --dir | -C | --directory) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     -o | --output | --export | -f | --file | --path | -I | --items | -L | --lines | --near)
@@ -71,7 +72,7 @@ _irisctl() {
     result) options="$options --timeout" ;;
     list) options="$options $filter --limit --reverse --export" ;;
     cancel) options="$options $filter --all --yes" ;;
-    watch) options="$options --interval --count" ;;
+    watch) options="$options $filter --interval --count --items" ;;
     kick) options="$options --state --count" ;;
     bury) options="$options --reason" ;;
     drain) options="$options --refill" ;;
