@@ -57,6 +57,7 @@ struct _IrisdGateway
   guint next_home;        /* of the front door: whose turn it is */
   IrisdKeptBatch *batch;  /* of the BATCH that is being read, if it has kept items */
   guint batch_size;       /* its items; 0 when none is being read */
+  GPtrArray *ended;       /* volatile items that were done in this turn */
   IrisdSlip *done[2];     /* items that were done in this turn: relaxed, durable */
   GHashTable *orphans;    /* kept jobs that are in no peer's table */
   GHashTable *by_number;  /* kept jobs that were accepted and have not ended */

@@ -136,11 +136,21 @@ refuse_all (IrisdGateway *self, const IrisdSlip *slip)
     }
 }
 
+/* None is added meanwhile. */
+static void
+end_volatile (IrisdGateway *self)
+{
+  for (guint i = 0; i < self->ended->len; i++)
+    irisd_gateway_take_back (self, g_ptr_array_index (self->ended, i));
+  g_ptr_array_set_size (self->ended, 0);
+}
+
 /**
  * irisd_gateway_hand_in_done:
  * @self: the gateway
  *
- * Gives the journal what was done of what was read just now, and tells of what need not wait for it. The slip is on its way before anybody is told: who asks the journal afterwards finds the
+ * Gives the journal what was done of what was read just now, and tells of what need not wait for
+ * it. The slip is on its way before anybody is told: who asks the journal afterwards finds the
  * item.
  */
 void
@@ -148,6 +158,7 @@ irisd_gateway_hand_in_done (IrisdGateway *self)
 {
   IrisdSlip *relaxed = g_steal_pointer (&self->done[FALSE]);
   IrisdSlip *durable = g_steal_pointer (&self->done[TRUE]);
+  end_volatile (self);
   if (durable != NULL)
     irisd_journal_post (self->core->journal, durable);
   if (relaxed != NULL)
