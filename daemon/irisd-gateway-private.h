@@ -259,8 +259,7 @@ void irisd_gateway_close_batch (IrisdGateway *self,
                                 guint accepted);
 
 /* irisd-kept-done.c: items that are done before they are kept. */
-gboolean
-irisd_gateway_keep_done (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item);
+gboolean irisd_gateway_keep_done (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item);
 void irisd_gateway_hand_in_done (IrisdGateway *self);
 void irisd_gateway_take_done (IrisdGateway *self, IrisdSlip *slip);
 

@@ -86,9 +86,9 @@ struct _IrisdSlip
   gboolean durable; /* DONE: they are, and the slip is answered */
   IrisdKeptBatch *batch;
   IrisdJob *job;
-  GPtrArray *jobs;  /* DONE: of all rows of the sheet */
+  GPtrArray *jobs;   /* DONE: of all rows of the sheet */
   IrisdSheet *sheet; /* DONE: what is to be written; all of one class */
-  GPtrArray *kepts; /* DONE: what the journal has made of it */
+  GPtrArray *kepts;  /* DONE: what the journal has made of it */
 
   guint64 item;
   guint64 wait_ms;

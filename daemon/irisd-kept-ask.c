@@ -155,8 +155,7 @@ irisd_gateway_forget_dues (IrisdGateway *self, IrisdPeer *peer)
           slip = irisd_slip_new (IRISD_SLIP_FORGET, &self->mailbox);
           slip->items = g_array_new (FALSE, FALSE, sizeof (IrisdSpan));
         }
-      const IrisdSpan gone = { due->items.first,
-                               MIN (due->items.n, n_popped - due->ordinal + 1) };
+      const IrisdSpan gone = { due->items.first, MIN (due->items.n, n_popped - due->ordinal + 1) };
       g_array_append_val (slip->items, gone);
       due->ordinal += gone.n;
       due->items.first += gone.n;

@@ -6,9 +6,9 @@
  * less time than it takes to tell anybody of it. So nothing is lost if irisd dies after it ran and
  * before anything of it is written: nobody was told that it was accepted, and that it ran left no
  * trace. Such an item is run as soon as it is read, and the journal gets it with its end, as one
- * row, in one slip for all of a batch or a turn. A durable one is accepted, and its end told, when that row
- * is on the disk; a relaxed one at once, and its row is on the disk within `relaxed-ms`, unless its
- * end was acknowledged before.
+ * row, in one slip for all of a batch or a turn. A durable one is accepted, and its end told, when
+ * that row is on the disk; a relaxed one at once, and its row is on the disk within `relaxed-ms`,
+ * unless its end was acknowledged before.
  *
  * Items with a key go the long way: that there is none with that key yet is known to the journal,
  * and one that is done twice would be counted twice.
