@@ -307,7 +307,8 @@ void irisd_gateway_tell_end (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_is_owner (IrisdGateway *self, const IrisdCaller *caller);
 
 /* irisd-greeting.c: peers come and go. */
-void irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello);
+void
+irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello, int fd);
 void irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there);
 void
 irisd_gateway_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboolean still_there);

@@ -273,17 +273,16 @@ drop_separator (int *argc, char **argv, int i)
 /* GLib leaves a -- where it stops at the first argument, and before arguments with a dash. What
  * follows the service is no option either way, so one there says nothing. */
 static void
-drop_separators (const CtlCommand *command, int *argc, char **argv)
+drop_separators (Ctl *ctl, const CtlCommand *command, int *argc, char **argv)
 {
-  if (command == &ctl_run || command == &ctl_submit_command)
-    {
-      drop_separator (argc, argv, 1);
-      if (command == &ctl_submit_command)
-        drop_separator (argc, argv, 2);
-      return;
-    }
-  for (int i = 1; i < *argc && !drop_separator (argc, argv, i); i++)
-    ;
+  gboolean stops = command == &ctl_run || command == &ctl_submit_command;
+
+  if (stops)
+    ctl->separated = drop_separator (argc, argv, 1);
+  if (command == &ctl_submit_command)
+    ctl->separated |= drop_separator (argc, argv, 2);
+  for (int i = 1; i < *argc && !stops && !ctl->separated; i++)
+    ctl->separated = drop_separator (argc, argv, i);
 }
 
 static int
@@ -298,7 +297,7 @@ run_command (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
   if (!g_option_context_parse (context, &argc, &argv, &error))
     return ctl_fail (CTL_USAGE, "%s: %s (see irisctl %s --help)", command->name, error->message,
                      command->name);
-  drop_separators (command, &argc, argv);
+  drop_separators (ctl, command, &argc, argv);
   if (ctl->wait_s < 0 || ctl->wait_s > CTL_MAX_WAIT_S)
     return ctl_fail (CTL_USAGE, "--wait takes 0 to %d seconds, not %d", CTL_MAX_WAIT_S,
                      ctl->wait_s);

@@ -279,6 +279,9 @@ START_TEST (items_are_cancelled_by_number_in_each_state)
 
   irisctl ("submit", "-D", "echo", "x", "--delay", "1h");
   assert_status (2); /* options stand before the service */
+  assert_has (err, "--delay");
+  irisctl ("submit", "echo", "--detach");
+  assert_status (2);
   irisctl ("submit", "-D", "--delay", "1h", "echo", "x");
   number = g_strstrip (g_steal_pointer (&out));
   irisctl ("cancel", number);

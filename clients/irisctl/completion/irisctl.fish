@@ -2,6 +2,18 @@
 # Completion of irisctl for fish.
 set -l commands places services workers status watch send map run cancel submit wait result list show kick bury drain staff help
 
+# Another command line behind so many words; what stands behind these options is none of them.
+function __fish_irisctl_other -a skip
+  __fish_complete_subcommand --fcs-skip=$skip -d --dir -e --endpoint -w --wait -p --place --near --delay --at --priority \
+    --after --after-how --retries --backoff --time-to-run -C --directory -E --env -n --nice -l --limit -t --timeout \
+    --grace -f --file --path --content-type -c --class -k --key --keep -I --items -L --lines --as --key-prefix --in-flight
+end
+
+complete -c irisctl -n "__fish_seen_subcommand_from places services workers status watch list send submit run help" -f
+complete -c irisctl -n "__fish_seen_subcommand_from run" -a "(__fish_irisctl_other 2)"
+complete -c irisctl -n "__fish_seen_subcommand_from submit; and __fish_seen_subcommand_from command" -a "(__fish_irisctl_other 3)"
+complete -c irisctl -n "__fish_seen_subcommand_from help" -a "$commands"
+
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "places" -d "list the places"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "services" -d "list what irisd can do"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "workers" -d "list the worker processes"
@@ -33,7 +45,7 @@ complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -s p -l
   -a "(timeout 1 irisctl places 2>/dev/null | awk 'NR > 1 { print \$2 }')" -d "the place to run at"
 complete -c irisctl -n "__fish_seen_subcommand_from send run submit" -l near -r -d "near this item or path"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -s s -l strict -d "there or not at all"
-complete -c irisctl -n "__fish_seen_subcommand_from send map submit" -a \
+complete -c irisctl -n "__fish_seen_subcommand_from send map submit; and not __fish_seen_subcommand_from command" -a \
   "(timeout 1 irisctl services 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "service"
 complete -c irisctl -n "__fish_seen_subcommand_from send submit" -s f -l file -r -d "send this file"
 complete -c irisctl -n "__fish_seen_subcommand_from send submit" -l path -r -d "let irisd read this file"
