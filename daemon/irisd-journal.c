@@ -139,14 +139,15 @@ keep_done (IrisdJournal *self, IrisdSlip *slip)
     }
   guint n = irisd_sheet_get_n_rows (slip->sheet);
   IrisdKept *kept = NULL;
-  slip->kepts = g_ptr_array_sized_new (n);
+  slip->kepts = slip->durable ? g_ptr_array_sized_new (n) : NULL;
   for (guint i = 0; i < n; i++)
     {
       IrisdSheetRow *row = irisd_sheet_get_row (slip->sheet, i);
       kept = add_done (self, row, kept);
-      if (!slip->durable)
+      if (slip->durable)
+        g_ptr_array_add (slip->kepts, kept);
+      else
         irisd_journal_apply_end (self, kept, row->state);
-      g_ptr_array_add (slip->kepts, kept);
     }
   count_kept (self);
   if (slip->durable)

@@ -88,7 +88,7 @@ struct _IrisdSlip
   IrisdJob *job;
   GPtrArray *jobs;   /* DONE: of all rows of the sheet */
   IrisdSheet *sheet; /* DONE: what is to be written; all of one class */
-  GPtrArray *kepts;  /* DONE: what the journal has made of it */
+  GPtrArray *kepts;  /* DONE: what the journal has made of it, if they are durable */
 
   guint64 item;
   guint64 wait_ms;

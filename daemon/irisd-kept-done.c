@@ -73,8 +73,8 @@ get_slip (IrisdGateway *self, gboolean durable)
  * @job: (transfer full): a new job, whose place is set
  * @item: the SUBMIT message that it was made of
  *
- * Runs an item that is to be kept, if that can be done at once. What came with one message is
- * handed in by irisd_gateway_hand_in_done().
+ * Runs an item that is to be kept, if that can be done at once. What was done so is handed in by
+ * irisd_gateway_hand_in_done(), or, if it is durable and of a batch, at the end of that.
  *
  * Returns: whether it ran; otherwise @job is still the caller's
  */
