@@ -31,6 +31,8 @@ static inline int
 iris_wire_packer_write (void *data_of_packer, const char *data, size_t size)
 {
   IrisWireSink *sink = data_of_packer;
+  if (size == 0)
+    return 0;
   if (G_UNLIKELY (sink->bytes->len - sink->used < size))
     g_byte_array_set_size (sink->bytes, sink->used + (guint) size + IRIS_WIRE_PACKER_STEP);
   memcpy (sink->bytes->data + sink->used, data, size);
