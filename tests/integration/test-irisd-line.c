@@ -120,6 +120,16 @@ hear_until (IrisWireType type, guint64 id)
     }
 }
 
+/* What workers did may end later than what the gateway did after it. */
+static void
+hear_rest (guint n_heard, guint n_results)
+{
+  for (; n_heard < n_results; n_heard++)
+    client_receive_type (client, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (n_heard, n_results);
+  ck_assert_uint_eq (hear_until (IRIS_WIRE_PONG, ask (client, IRIS_WIRE_PING)).results, 0);
+}
+
 START_TEST (every_item_of_a_long_batch_gets_one_answer)
 {
   guint64 first = client->next_id + 1;
@@ -170,7 +180,7 @@ START_TEST (what_comes_behind_a_batch_waits_for_it)
       heard.results += before.results + behind.results;
     }
   heard.results += hear_until (IRIS_WIRE_RESULT, last).results;
-  ck_assert_uint_eq (heard.results, 2 * LONG);
+  hear_rest (heard.results, 2 * LONG);
 }
 END_TEST
 
@@ -242,7 +252,7 @@ START_TEST (a_client_says_good_bye_and_hello_behind_its_batch)
   Heard heard = hear_until (IRIS_WIRE_ACCEPTED, id);
   ck_assert_uint_eq (client->message.count, LONG);
   heard.results += hear_until (IRIS_WIRE_RESULT, last).results;
-  ck_assert_uint_eq (heard.results, LONG);
+  hear_rest (heard.results, LONG);
 }
 END_TEST
 
