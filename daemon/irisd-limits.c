@@ -94,7 +94,7 @@ static const IrisdLimitInfo limits[] = {
       10000,
       0,
       100000000,
-      "kept items of one socket in memory; of more, those that wait for a time are on disk only"),
+      "kept items of one socket in memory; of more, those that wait are on disk only"),
   LIMIT ("read-ahead-ms",
          read_ahead_ms,
          1000,
