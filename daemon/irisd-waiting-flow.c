@@ -6,8 +6,8 @@
  * that all gateways share, under its lock), its time (this gateway's own), room among those of its
  * client and service that run at once, and the gate of its home (which all gateways share, each
  * under its lock). A plain job has only the gate. Then the scheduler has it. A kept item that waits
- * for its time or for the gate need not have a job (irisd-cold.c). A job that failed and may be tried again begins
- * anew, with a pause for its time.
+ * for its time or for the gate need not have a job (irisd-cold.c). A job that failed and may be
+ * tried again begins anew, with a pause for its time.
  *
  * Whoever holds a job that waits: its gateway, except at the gate, through which another gateway
  * may let it. So who wants it back asks, by irisd_gateway_withdraw(), and may be told that it is

@@ -159,60 +159,6 @@ START_TEST (higher_priority_comes_first_and_equals_in_order)
 }
 END_TEST
 
-static int
-first_of (const gboolean *seen, guint n)
-{
-  guint i = 0;
-  while (i < n && seen[i])
-    i++;
-  return (int) i;
-}
-
-/* Whoever comes late goes where it would be, among its client's and among all. */
-START_TEST (what_has_waited_longer_goes_first_whenever_it_comes)
-{
-  IrisdFair fair;
-  irisd_fair_init (&fair, AGING_US);
-  push (&fair, 1, 5, 10, 1, 1);
-  push (&fair, 4, 5, 40, 1, 1);
-  push (&fair, 10, 0, 5, 2, 1);
-  push (&fair, 3, 5, 30, 1, 1);
-  push (&fair, 2, 5, 20, 1, 1);
-  push (&fair, 0, 5, 9, 1, 1);
-  /* Older than all of the level, and so old that its level is next. */
-  push (&fair, 11, 0, -5 * AGING_US - 10, 2, 1);
-  const int wanted[] = { 11, 0, 1, 2, 3, 4, 10, -1 };
-  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
-    ck_assert_int_eq (pop (&fair), wanted[i]);
-
-  /* In any order, the same comes of it. */
-  for (guint round = 0; round < 20; round++)
-    {
-      gint64 ages[64];
-      gboolean seen[64] = { FALSE };
-      for (guint i = 0; i < G_N_ELEMENTS (ages); i++)
-        {
-          guint other = (guint) g_random_int_range (0, (gint) i + 1);
-          ages[i] = ages[other];
-          ages[other] = i;
-        }
-      for (guint i = 0; i < G_N_ELEMENTS (ages); i++)
-        push (&fair, (guint) ages[i], 5, ages[i], round % 2 == 0 ? 1 : (gsize) ages[i] % 2, 1);
-      for (guint i = 0; i < G_N_ELEMENTS (ages); i++)
-        {
-          int oldest = (int) TAILQ_FIRST (&fair.levels[5].by_age)->since_us;
-          ck_assert_int_eq (oldest, first_of (seen, G_N_ELEMENTS (ages)));
-          int number = pop (&fair);
-          ck_assert_int_ge (number, 0);
-          ck_assert (round % 2 != 0 || number == oldest);
-          seen[number] = TRUE;
-        }
-      ck_assert_int_eq (pop (&fair), -1);
-    }
-  irisd_fair_clear (&fair);
-}
-END_TEST
-
 START_TEST (a_stream_of_the_highest_cannot_starve_the_lowest)
 {
   IrisdFair fair;
@@ -596,7 +542,6 @@ main (void)
   tcase_add_test (tcase, a_clock_that_is_set_back_loses_nothing_and_repeats_nothing);
   tcase_add_test (tcase, pauses_double_up_to_their_limit_and_half_is_left_to_chance);
   tcase_add_test (tcase, higher_priority_comes_first_and_equals_in_order);
-  tcase_add_test (tcase, what_has_waited_longer_goes_first_whenever_it_comes);
   tcase_add_test (tcase, a_stream_of_the_highest_cannot_starve_the_lowest);
   tcase_add_test (tcase, clients_take_turns_however_much_one_of_them_sends);
   tcase_add_test (tcase, turns_are_as_long_in_cost_not_in_number);
