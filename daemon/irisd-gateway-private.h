@@ -12,6 +12,10 @@
 
 G_BEGIN_DECLS
 
+/* What is handled before the mailbox is looked at again. So much of a flood can be in front of the
+ * answer to somebody else: ZeroMQ gives the messages of all connections in turn. */
+#define IRISD_ITEMS_PER_TURN 16
+
 /**
  * IrisdRoom:
  * @items: items that are back from a place
@@ -39,8 +43,10 @@ struct _IrisdGateway
   GThread *thread;
   IrisWireEncoder encoder;
   IrisdPeers peers;
-  GQueue backlog; /* peers with something in their outbox */
-  guint retry_ms; /* how long to wait before the outboxes are tried again */
+  GQueue line;       /* peers of whom more is to be read */
+  IrisdMails strays; /* messages of peers that were given up */
+  GQueue backlog;    /* peers with something in their outbox */
+  guint retry_ms;    /* how long to wait before the outboxes are tried again */
   gint64 retry_at_us;
   guint n_parked;
   IrisdWaiting waiting;    /* jobs that wait for a time, and runs that are limited */
@@ -124,15 +130,39 @@ void irisd_gateway_offer (IrisdGateway *self, IrisdPeer *peer, IrisWireMessage *
 
 /* irisd-request.c: messages on their way in. */
 void irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames);
+void
+irisd_gateway_handle_mail (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames);
+
+/* irisd-line.c: what is not read at once. */
+void irisd_gateway_submit_batch (IrisdGateway *self,
+                                 const IrisdCaller *caller,
+                                 const IrisWireMessage *batch,
+                                 zmq_msg_t *body);
+void irisd_gateway_put_in_line (IrisdGateway *self,
+                                IrisdPeer *peer,
+                                zmq_msg_t *route,
+                                zmq_msg_t *frames,
+                                guint n_frames);
+gboolean irisd_gateway_go_on_in_line (IrisdGateway *self);
+void irisd_gateway_leave_line (IrisdGateway *self, IrisdPeer *peer);
+void irisd_gateway_handle_strays (IrisdGateway *self);
+void irisd_gateway_clear_line (IrisdGateway *self);
 
 /* irisd-submit.c */
 void irisd_gateway_submit (IrisdGateway *self,
                            const IrisdCaller *caller,
                            const IrisWireMessage *item,
                            zmq_msg_t *body);
-void irisd_gateway_submit_batch (IrisdGateway *self,
+gboolean irisd_gateway_try_item (IrisdGateway *self,
                                  const IrisdCaller *caller,
-                                 const IrisWireMessage *batch);
+                                 const IrisWireMessage *item,
+                                 zmq_msg_t *body,
+                                 guint64 id);
+void irisd_gateway_tell_accepted (IrisdGateway *self,
+                                  IrisdPeer *peer,
+                                  const guint8 *request_id,
+                                  guint count,
+                                  guint64 first_id);
 
 /* irisd-near-home.c: where items go. */
 gboolean irisd_gateway_choose_home (IrisdGateway *self,
@@ -141,6 +171,7 @@ gboolean irisd_gateway_choose_home (IrisdGateway *self,
                                     gboolean *hinted,
                                     GError **error);
 void irisd_gateway_pin_hint (const IrisdJob *job, IrisWireMessage *item);
+void irisd_gateway_unpin_hint (IrisWireMessage *item);
 void irisd_gateway_note_home (IrisdGateway *self, const IrisdJob *job);
 void irisd_gateway_note_place (IrisdGateway *self, const IrisdJob *job);
 
@@ -200,10 +231,12 @@ void irisd_gateway_keep (IrisdGateway *self,
                          const IrisdCaller *caller,
                          IrisdJob *job,
                          const IrisWireMessage *item);
-gboolean irisd_gateway_close_batch (IrisdGateway *self,
-                                    const IrisdCaller *caller,
-                                    const IrisWireMessage *batch,
-                                    guint accepted);
+void irisd_gateway_close_batch (IrisdGateway *self,
+                                IrisdKeptBatch *batch,
+                                IrisdPeer *peer,
+                                const guint8 *request_id,
+                                gboolean quiet,
+                                guint accepted);
 gboolean irisd_gateway_end_kept (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_slip (IrisdGateway *self, IrisdSlip *slip);
 IrisdSlip *irisd_gateway_new_slip (IrisdGateway *self,
@@ -255,7 +288,8 @@ void irisd_gateway_tell_end (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_is_owner (IrisdGateway *self, const IrisdCaller *caller);
 
 /* irisd-greeting.c: peers come and go. */
-void irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello);
+void
+irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello, int fd);
 void irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there);
 void
 irisd_gateway_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboolean still_there);

@@ -21,11 +21,8 @@
 
 #include <errno.h>
 
-/* What is handled before the mailbox is looked at again, but for a batch, which is not interrupted.
- * So much of a flood can be in front of the answer to somebody else; ZeroMQ gives the messages of
- * all connections in turn. */
+/* Messages of a turn; most are no items (IRISD_ITEMS_PER_TURN). */
 #define MESSAGES_PER_TURN 64
-#define ITEMS_PER_TURN    32
 
 IrisdGateway *
 irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
@@ -41,6 +38,7 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   self->socket = socket;
   iris_wire_encoder_init (&self->encoder, &core->wire_limits);
   irisd_peers_init (&self->peers);
+  g_queue_init (&self->line);
   g_queue_init (&self->backlog);
   g_queue_init (&self->outside_workers);
   self->orphans = g_hash_table_new (NULL, NULL);
@@ -90,6 +88,7 @@ irisd_gateway_free (IrisdGateway *self)
   irisd_mailbox_clear (&self->mailbox);
   iris_wire_encoder_clear (&self->encoder);
   irisd_peers_clear (&self->peers);
+  irisd_gateway_clear_line (self);
   g_hash_table_unref (self->orphans);
   g_hash_table_unref (self->by_number);
   irisd_waiting_clear (&self->waiting);
@@ -135,6 +134,7 @@ receive_message (IrisdGateway *self)
 
   zmq_msg_t frames[IRIS_WIRE_N_FRAMES + 1];
   guint n = zmq_msg_more (&route) ? receive_frames (self, frames) : 0;
+  irisd_gateway_handle_strays (self);
   irisd_gateway_handle (self, &route, frames, n);
   for (guint i = 0; i < n; i++)
     zmq_msg_close (&frames[i]);
@@ -161,7 +161,7 @@ receive_some (IrisdGateway *self)
   if (self->crowded)
     notice_others (self);
   self->crowded = TRUE;
-  while (self->crowded && n < MESSAGES_PER_TURN && self->turn_items < ITEMS_PER_TURN)
+  while (self->crowded && n < MESSAGES_PER_TURN && self->turn_items < IRISD_ITEMS_PER_TURN)
     {
       self->crowded = receive_message (self);
       n += self->crowded;
@@ -218,6 +218,17 @@ take_letters (IrisdGateway *self)
     }
   irisd_gateway_make_room (self);
   return any;
+}
+
+/* Whoever was heard just now is answered before that. */
+static gboolean
+go_on_in_line (IrisdGateway *self)
+{
+  irisd_gateway_handle_strays (self);
+  if (self->line.length == 0)
+    return FALSE;
+  take_letters (self);
+  return irisd_gateway_go_on_in_line (self);
 }
 
 static gint64
@@ -290,7 +301,7 @@ static gboolean
 is_done (IrisdGateway *self, IrisdPhase phase)
 {
   return phase == IRISD_PHASE_FLUSHING
-         && (self->backlog.length == 0
+         && ((self->backlog.length == 0 && self->line.length == 0)
              || g_get_monotonic_time () >= irisd_core_get_deadline (self->core));
 }
 
@@ -313,6 +324,7 @@ serve (IrisdGateway *self)
       gboolean any = take_letters (self);
       gboolean received = receive_some (self);
       any |= received;
+      any |= go_on_in_line (self);
       check_outside (self, !received);
       irisd_gateway_call_due (self);
       irisd_gateway_wake_due (self);

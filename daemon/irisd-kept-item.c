@@ -245,29 +245,13 @@ irisd_gateway_keep (IrisdGateway *self,
 }
 
 static void
-tell_accepted (IrisdGateway *self,
-               IrisdPeer *peer,
-               const guint8 *request_id,
-               guint count,
-               guint64 item)
-{
-  const IrisdCaller caller = { .route = peer->route, .peer = peer };
-  IrisWireMessage accepted;
-  iris_wire_message_init (&accepted, IRIS_WIRE_ACCEPTED, request_id);
-  iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_COUNT, count);
-  if (item != 0)
-    iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_ITEM, item);
-  if (!irisd_peer_is_gone (peer))
-    irisd_gateway_answer (self, &caller, &accepted);
-}
-
-static void
 finish_batch (IrisdGateway *self, IrisdKeptBatch *batch)
 {
   if (batch->open || batch->pending > 0)
     return;
   if (!batch->quiet)
-    tell_accepted (self, batch->peer, batch->request_id, batch->accepted, batch->first);
+    irisd_gateway_tell_accepted (self, batch->peer, batch->request_id, batch->accepted,
+                                 batch->first);
   irisd_peer_unref (batch->peer);
   g_free (batch);
 }
@@ -275,30 +259,28 @@ finish_batch (IrisdGateway *self, IrisdKeptBatch *batch)
 /**
  * irisd_gateway_close_batch:
  * @self: the gateway
- * @caller: who sent the batch
- * @message: the batch
+ * @batch: (transfer full): the kept items of a BATCH that was read
+ * @peer: who sent it
+ * @request_id: under which id
+ * @quiet: whether it is not told
  * @accepted: items of it that are not kept and were accepted
  *
- * Returns: %FALSE if the batch had no kept items; otherwise ACCEPTED is sent when the journal has
- *   told of all
+ * ACCEPTED is sent when the journal has told of all.
  */
-gboolean
+void
 irisd_gateway_close_batch (IrisdGateway *self,
-                           const IrisdCaller *caller,
-                           const IrisWireMessage *message,
+                           IrisdKeptBatch *batch,
+                           IrisdPeer *peer,
+                           const guint8 *request_id,
+                           gboolean quiet,
                            guint accepted)
 {
-  IrisdKeptBatch *batch = g_steal_pointer (&self->batch);
-  self->batch_size = 0;
-  if (batch == NULL)
-    return FALSE;
-  batch->peer = irisd_peer_ref (caller->peer);
-  memcpy (batch->request_id, message->request_id, IRIS_WIRE_ID_SIZE);
-  batch->quiet = message->quiet;
+  batch->peer = irisd_peer_ref (peer);
+  memcpy (batch->request_id, request_id, IRIS_WIRE_ID_SIZE);
+  batch->quiet = quiet;
   batch->accepted += accepted;
   batch->open = FALSE;
   finish_batch (self, batch);
-  return TRUE;
 }
 
 /* From here on nobody but FETCH asks how it ends. */
@@ -332,7 +314,7 @@ accept_kept (IrisdGateway *self, IrisdSlip *slip)
   if (slip->batch != NULL)
     slip->batch->accepted++;
   else if (!slip->quiet)
-    tell_accepted (self, slip->peer, slip->request_id, 1, number);
+    irisd_gateway_tell_accepted (self, slip->peer, slip->request_id, 1, number);
 
   if (slip->duplicate)
     {

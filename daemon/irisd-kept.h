@@ -46,11 +46,11 @@ struct _IrisdKept
   guint16 code; /* why it is buried, an IrisWireError */
   guint16 key_size;
   guint8 klass;
-  _Atomic guint8 state; /* an IrisWireState */
   guint8 written : 1;   /* the store has a row of it */
   guint8 dirty : 1;     /* what the store has is not the latest */
   guint8 forgotten : 1; /* only waits until its row is gone as well */
-  guint8 in_lane;       /* the gateway's, see below */
+  _Atomic guint8 state; /* an IrisWireState; behind what is read together, because workers set it */
+  guint8 in_lane;       /* the gateway's, see below; here for the same reason */
   guint64 accepted_ms;
   guint64 ended_ms;
   guint64 keep_ms;

@@ -38,6 +38,8 @@ typedef struct
   guint64 remembered_places;
   guint64 remembered_paths;
   guint64 max_peers;
+  guint64 max_strangers;
+  guint64 hello_ms;
   guint64 outbox_messages;
   guint64 max_output;
   guint64 commands_per_place;

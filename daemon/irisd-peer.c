@@ -46,6 +46,7 @@ irisd_peer_new (const IrisdRoute *route)
   self->age_link.data = self;
   self->backlog_link.data = self;
   self->stream_link.data = self;
+  self->line_link.data = self;
   g_queue_init (&self->held);
   g_queue_init (&self->dues);
   return self;

@@ -6,6 +6,7 @@
 
 #include "irisd-ledger.h"
 #include "irisd-outbox.h"
+#include "irisd-strangers.h"
 
 #include <stdatomic.h>
 
@@ -14,6 +15,20 @@ G_BEGIN_DECLS
 typedef struct _IrisdJob IrisdJob;
 typedef struct _IrisdPeer IrisdPeer;
 typedef struct _IrisdOutsideWorker IrisdOutsideWorker;
+typedef struct _IrisdBatch IrisdBatch;
+
+/**
+ * IrisdMails:
+ * @queue: messages, oldest first
+ * @bytes: what their frames hold
+ *
+ * What was received and has to wait (irisd-line.c).
+ */
+typedef struct
+{
+  GQueue queue;
+  gsize bytes;
+} IrisdMails;
 
 /**
  * IrisdPeer:
@@ -42,7 +57,12 @@ struct _IrisdPeer
   IrisdOutsideWorker *outside; /* if it said READY */
   gboolean reads_streams;      /* is in the gateway's list of those that are watched for that */
   GList stream_link;
+  gboolean in_line;  /* what it sends waits: */
+  IrisdBatch *batch; /* behind this, which is being read, or behind other mail */
+  IrisdMails mails;
+  GList line_link;
   IrisdRoute route;
+  IrisdConnection connection; /* by which it said HELLO */
 };
 
 /**

@@ -126,7 +126,7 @@ handle_greeted (IrisdGateway *self,
       irisd_gateway_submit (self, caller, request, body);
       break;
     case IRIS_WIRE_BATCH:
-      irisd_gateway_submit_batch (self, caller, request);
+      irisd_gateway_submit_batch (self, caller, request, body);
       break;
     case IRIS_WIRE_ACK:
       irisd_gateway_acknowledge (self, caller, request);
@@ -188,7 +188,7 @@ handle_decoded (IrisdGateway *self,
                 zmq_msg_t *body)
 {
   if (request->type == IRIS_WIRE_HELLO)
-    irisd_gateway_greet (self, caller, request);
+    irisd_gateway_greet (self, caller, request, zmq_msg_get (body, ZMQ_SRCFD));
   else if (caller->peer != NULL && caller->peer->greeted)
     handle_greeted (self, caller, request, body);
   else
@@ -207,6 +207,31 @@ identify (IrisdGateway *self, IrisdCaller *caller, zmq_msg_t *last_frame)
   caller->uid = caller->over_tcp ? IRISD_NOBODY : irisd_access_parse_address (address);
 }
 
+static void
+handle_message (IrisdGateway *self,
+                IrisdCaller *caller,
+                IrisdPeer *peer,
+                zmq_msg_t *frames,
+                guint n_frames)
+{
+  /* A message may be older than the end of the connection that it came by. */
+  caller->peer = peer != NULL && !irisd_peer_is_gone (peer) ? peer : NULL;
+
+  IrisWireFrame views[IRIS_WIRE_N_FRAMES + 1];
+  for (guint i = 0; i < n_frames; i++)
+    views[i] = (IrisWireFrame){ zmq_msg_data (&frames[i]), zmq_msg_size (&frames[i]) };
+
+  IrisWireMessage message;
+  g_autoptr (GError) error = NULL;
+  if (!iris_wire_decode (views, n_frames, &self->core->wire_limits, &message, &error))
+    {
+      refuse_undecodable (self, caller, &message, error);
+      return;
+    }
+  identify (self, caller, &frames[n_frames - 1]);
+  handle_decoded (self, caller, &message, &frames[n_frames - 1]);
+}
+
 /**
  * irisd_gateway_handle:
  * @self: the gateway
@@ -214,7 +239,7 @@ identify (IrisdGateway *self, IrisdCaller *caller, zmq_msg_t *last_frame)
  * @frames: (array length=n_frames): the frames behind it
  * @n_frames: how many; at most one more than a message has
  *
- * Handles one message.
+ * Handles one message, or puts it in line.
  */
 void
 irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames)
@@ -229,20 +254,28 @@ irisd_gateway_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, g
       irisd_gateway_mark_heard (self, peer);
       irisd_gateway_flush (self, peer);
     }
-  /* A message may be older than the end of the connection that it came by. */
-  caller.peer = peer != NULL && !irisd_peer_is_gone (peer) ? peer : NULL;
+  if (peer != NULL && peer->in_line)
+    irisd_gateway_put_in_line (self, peer, route, frames, n_frames);
+  else
+    handle_message (self, &caller, peer, frames, n_frames);
+}
 
-  IrisWireFrame views[IRIS_WIRE_N_FRAMES + 1];
-  for (guint i = 0; i < n_frames; i++)
-    views[i] = (IrisWireFrame){ zmq_msg_data (&frames[i]), zmq_msg_size (&frames[i]) };
-
-  IrisWireMessage message;
-  g_autoptr (GError) error = NULL;
-  if (!iris_wire_decode (views, n_frames, &self->core->wire_limits, &message, &error))
-    {
-      refuse_undecodable (self, &caller, &message, error);
-      return;
-    }
-  identify (self, &caller, &frames[n_frames - 1]);
-  handle_decoded (self, &caller, &message, &frames[n_frames - 1]);
+/**
+ * irisd_gateway_handle_mail:
+ * @self: the gateway
+ * @route: the routing id
+ * @frames: (array length=n_frames): the frames behind it
+ * @n_frames: how many
+ *
+ * Handles a message that has stood in line.
+ */
+void
+irisd_gateway_handle_mail (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames)
+{
+  IrisdCaller caller = { 0 };
+  irisd_route_init (&caller.route, route);
+  g_autoptr (IrisdPeer) peer = irisd_peers_lookup (&self->peers, &caller.route);
+  if (peer != NULL)
+    irisd_peer_ref (peer);
+  handle_message (self, &caller, peer, frames, n_frames);
 }

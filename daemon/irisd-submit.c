@@ -279,20 +279,29 @@ check_terms (IrisdGateway *self,
   return FALSE;
 }
 
-/* Accepts an item, or answers why not, or lets the journal decide. Returns whether it is accepted.
- * Its id is 0 if nobody asks for it. */
-static gboolean
-try_item (IrisdGateway *self,
-          const IrisdCaller *caller,
-          const IrisWireMessage *item,
-          zmq_msg_t *body,
-          guint64 id)
+/**
+ * irisd_gateway_try_item:
+ * @self: the gateway
+ * @caller: who
+ * @item: a SUBMIT message
+ * @body: (nullable): its fifth frame, which may be taken; %NULL if it is part of a batch
+ * @id: its number; 0 if nobody asks for it
+ *
+ * Accepts an item, or answers why not, or lets the journal decide.
+ *
+ * Returns: whether it is accepted by now
+ */
+gboolean
+irisd_gateway_try_item (IrisdGateway *self,
+                        const IrisdCaller *caller,
+                        const IrisWireMessage *item,
+                        zmq_msg_t *body,
+                        guint64 id)
 {
   g_autoptr (GError) error = NULL;
   gint home = IRIS_PLACE_ANY;
   gboolean hinted = FALSE;
   const IrisdService *service = NULL;
-  self->turn_items++;
   if (!check_free_id (caller->peer, item, &error)
       || (service = find_service (self, item, &error)) == NULL
       || !check_options (self, service, item, &error)
@@ -327,19 +336,27 @@ try_item (IrisdGateway *self,
   return start_item (self, caller, job, item, id, hinted);
 }
 
-static void
-answer_accepted (IrisdGateway *self,
-                 const IrisdCaller *caller,
-                 const guint8 *request_id,
-                 guint count,
-                 guint64 first_id)
+/**
+ * irisd_gateway_tell_accepted:
+ * @self: the gateway
+ * @peer: who sent it
+ * @request_id: under which id
+ * @count: how many items were accepted
+ * @first_id: the number of the first of them; 0 if that is not to be told
+ */
+void
+irisd_gateway_tell_accepted (IrisdGateway *self,
+                             IrisdPeer *peer,
+                             const guint8 *request_id,
+                             guint count,
+                             guint64 first_id)
 {
   IrisWireMessage accepted;
   iris_wire_message_init (&accepted, IRIS_WIRE_ACCEPTED, request_id);
   iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_COUNT, count);
   if (count > 0 && first_id != 0)
     iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_ITEM, first_id);
-  irisd_gateway_answer (self, caller, &accepted);
+  irisd_gateway_send (self, &peer->route, peer, &accepted, NULL);
 }
 
 /**
@@ -356,46 +373,7 @@ irisd_gateway_submit (IrisdGateway *self,
                       zmq_msg_t *body)
 {
   guint64 id = item->quiet || irisd_is_kept (item) ? 0 : irisd_core_new_item_id (self->core);
-  if (try_item (self, caller, item, body, id) && id != 0)
-    answer_accepted (self, caller, item->request_id, 1, id);
-}
-
-/**
- * irisd_gateway_submit_batch:
- * @self: the gateway
- * @caller: who
- * @batch: a BATCH message
- *
- * Each item is judged by itself, and refused under its own id.
- */
-void
-irisd_gateway_submit_batch (IrisdGateway *self,
-                            const IrisdCaller *caller,
-                            const IrisWireMessage *batch)
-{
-  g_autoptr (GError) error = NULL;
-  IrisWireBatchIter iter;
-  if (!iris_wire_batch_iter_init (&iter, batch->body, &self->core->wire_limits, &error))
-    {
-      irisd_count (&self->counters.malformed, 1);
-      irisd_gateway_refuse (self, caller, batch->request_id, error);
-      return;
-    }
-
-  self->batch_size = iter.n_items;
-  guint accepted = 0;
-  guint64 first_id = batch->quiet ? 0 : irisd_core_new_item_ids (self->core, iter.n_items);
-  IrisWireMessage item;
-  IrisWireBatchStep step;
-  while (!irisd_peer_is_gone (caller->peer)
-         && (step = iris_wire_batch_iter_next (&iter, &item, &error)) != IRIS_WIRE_BATCH_END)
-    {
-      if (step == IRIS_WIRE_BATCH_ITEM)
-        accepted += try_item (self, caller, &item, NULL, first_id != 0 ? first_id + accepted : 0);
-      else
-        irisd_gateway_refuse (self, caller, item.request_id, error);
-      g_clear_error (&error);
-    }
-  if (!irisd_gateway_close_batch (self, caller, batch, accepted) && !batch->quiet)
-    answer_accepted (self, caller, batch->request_id, accepted, first_id);
+  self->turn_items++;
+  if (irisd_gateway_try_item (self, caller, item, body, id) && id != 0)
+    irisd_gateway_tell_accepted (self, caller->peer, item->request_id, 1, id);
 }

@@ -390,6 +390,7 @@ START_TEST (on_a_full_disk_ends_are_written_and_items_refused)
   start_journal ();
   ck_assert (g_file_test (reserve, G_FILE_TEST_EXISTS));
   IrisdKept *running = keep (1, IRIS_WIRE_CLASS_DURABLE);
+  atomic_store (&faulty_vfs.over_quota, _i == 1);
   atomic_store (&faulty_vfs.full_while, reserve);
   assert_refused (ask (new_keep (2, IRIS_WIRE_CLASS_DURABLE, NULL, "x")),
                   IRIS_WIRE_ERROR_JOURNAL_FAILED);
@@ -409,6 +410,7 @@ START_TEST (a_disk_that_is_full_without_a_reserve_keeps_ends_waiting)
   start_journal ();
   IrisdKept *running = keep (1, IRIS_WIRE_CLASS_DURABLE);
   ck_assert (g_file_set_contents (full, "", 0, NULL));
+  atomic_store (&faulty_vfs.over_quota, _i == 1);
   atomic_store (&faulty_vfs.full_while, full);
   IrisdSlip *slip = new_end (running, "one");
   irisd_journal_post (journal, slip);
@@ -497,8 +499,8 @@ main (void)
   tcase_add_test (tcase, a_call_whose_read_fails_may_be_repeated);
   tcase_add_test (tcase, a_sync_that_fails_once_makes_the_journal_read_only);
   tcase_add_test (tcase, who_waits_for_an_item_that_was_refused_after_all_is_told);
-  tcase_add_test (tcase, on_a_full_disk_ends_are_written_and_items_refused);
-  tcase_add_test (tcase, a_disk_that_is_full_without_a_reserve_keeps_ends_waiting);
+  tcase_add_loop_test (tcase, on_a_full_disk_ends_are_written_and_items_refused, 0, 2);
+  tcase_add_loop_test (tcase, a_disk_that_is_full_without_a_reserve_keeps_ends_waiting, 0, 2);
   tcase_add_test (tcase, a_key_finds_the_first_item_also_before_it_is_synced);
   tcase_add_test (tcase, who_waits_is_told_of_the_end_or_that_there_is_none);
   suite_add_tcase (suite, tcase);

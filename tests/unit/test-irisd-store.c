@@ -8,6 +8,7 @@
 #include "daemon/irisd-store.h"
 
 #include <check.h>
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <gio/gio.h>
 #include <sqlite3.h>
@@ -429,9 +430,13 @@ START_TEST (a_full_disk_changes_nothing_and_can_be_tried_again)
   IrisdStore *store = open_store ();
   ck_assert_int_eq (put_alone (store, 1, 100), IRISD_STORE_OK);
   ck_assert (g_file_set_contents (full, "", 0, NULL));
+  atomic_store (&faulty_vfs.over_quota, _i == 1);
   atomic_store (&faulty_vfs.full_while, full);
   ck_assert_int_eq (put_alone (store, 2, 100), IRISD_STORE_FULL);
   ck_assert_int_eq (put_alone (store, 2, 100), IRISD_STORE_FULL);
+  g_autoptr (GError) error = NULL;
+  ck_assert_int_eq (irisd_store_empty_log (store, &error), IRISD_STORE_FULL);
+  ck_assert_int_eq (strstr (error->message, g_strerror (EDQUOT)) != NULL, _i == 1);
   ck_assert_uint_eq (scan_whole (store), 1);
   g_unlink (full);
   ck_assert_int_eq (put_alone (store, 2, 100), IRISD_STORE_OK);
@@ -562,7 +567,7 @@ main (void)
   tcase_add_loop_test (tcase, a_read_that_fails_can_be_tried_again_and_is_no_damage, 0,
                        G_N_ELEMENTS (passing));
   tcase_add_test (tcase, a_row_that_is_not_what_was_written_is_damage);
-  tcase_add_test (tcase, a_full_disk_changes_nothing_and_can_be_tried_again);
+  tcase_add_loop_test (tcase, a_full_disk_changes_nothing_and_can_be_tried_again, 0, 2);
   tcase_add_test (tcase, what_removed_rows_have_left_is_given_back);
   tcase_add_loop_test (tcase, a_file_of_another_make_is_refused, 0, 2);
   tcase_add_test (tcase, what_is_no_database_is_refused);

@@ -101,7 +101,13 @@ class Raw:
         return (await self.connection.call("READY", {"capacity": capacity, **header}, body)).header
 
     async def receive(self, kind):
-        message = await asyncio.wait_for(self.messages.get(), GIVE_UP)
+        """The next message; one that was lost will not get any, and fails at once."""
+        coming = asyncio.ensure_future(self.messages.get())
+        await asyncio.wait((coming, self.lost), timeout=GIVE_UP, return_when=asyncio.FIRST_COMPLETED)
+        if not coming.done():
+            coming.cancel()
+            raise AssertionError("no %s came: %s" % (kind, self.lost.result() if self.lost.done() else "it takes too long"))
+        message = coming.result()
         assert message.type == kind, message
         return message
 

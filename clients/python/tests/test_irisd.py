@@ -24,6 +24,8 @@ import irisd_client
 from irisd_client import wire
 from irisd_client.connection import Connection
 
+SILENCE_MS = 5000  # longer than a machine with much to do keeps a process from its next PING
+
 
 class ClientTest(Case):
     async def test_items_of_all_kinds_end(self):
@@ -136,7 +138,7 @@ class WorkerTest(Case):
         self.assertIn("lease-attempts", str(await self.refused("worker-lost", item)))
 
     async def test_a_silent_worker_is_lost(self):
-        irisd = self.irisd(silence_ms=1000)
+        irisd = self.irisd(silence_ms=SILENCE_MS)
         client = await self.client(irisd)
         silent = await self.raw(irisd)
         item = client.start("a", b"x")
@@ -150,7 +152,7 @@ class WorkerTest(Case):
         await asyncio.wait_for(silent.lost, GIVE_UP)  # told that it has to say HELLO again
 
     async def test_a_stopped_process_is_silent_and_comes_back(self):
-        irisd = self.irisd(silence_ms=1000)
+        irisd = self.irisd(silence_ms=SILENCE_MS)
         client = await self.client(irisd)
         helper = self.helper(irisd, ("shout", "shout"))
         helper.process.send_signal(signal.SIGSTOP)
