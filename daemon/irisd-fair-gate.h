@@ -35,6 +35,7 @@ gboolean irisd_fair_gate_enter (IrisdFairGate *self,
                                 IrisdFairEntry *entry,
                                 gconstpointer client,
                                 gint64 since_us);
+gboolean irisd_fair_gate_is_open (IrisdFairGate *self, const IrisdFairEntry *entry);
 gboolean irisd_fair_gate_withdraw (IrisdFairGate *self, IrisdFairEntry *entry);
 void irisd_fair_gate_leave (IrisdFairGate *self, guint64 items, guint64 cost);
 guint irisd_fair_gate_next (IrisdFairGate *self, IrisdFairEntry **entries, guint n_most);

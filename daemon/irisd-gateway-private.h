@@ -57,6 +57,8 @@ struct _IrisdGateway
   guint next_home;        /* of the front door: whose turn it is */
   IrisdKeptBatch *batch;  /* of the BATCH that is being read, if it has kept items */
   guint batch_size;       /* its items; 0 when none is being read */
+  GPtrArray *ended;       /* volatile items that were done in this turn */
+  IrisdSlip *done[2];     /* items that were done in this turn: relaxed, durable */
   GHashTable *orphans;    /* kept jobs that are in no peer's table */
   GHashTable *by_number;  /* kept jobs that were accepted and have not ended */
   IrisdPeer *nobody;      /* whose items came out of the journal */
@@ -177,6 +179,7 @@ void irisd_gateway_note_place (IrisdGateway *self, const IrisdJob *job);
 
 /* irisd-waiting-flow.c: jobs on their way to the scheduler. */
 void irisd_gateway_advance (IrisdGateway *self, IrisdJob *job);
+gboolean irisd_gateway_run_at_once (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_make_room (IrisdGateway *self);
@@ -231,18 +234,37 @@ void irisd_gateway_keep (IrisdGateway *self,
                          const IrisdCaller *caller,
                          IrisdJob *job,
                          const IrisWireMessage *item);
-void irisd_gateway_close_batch (IrisdGateway *self,
-                                IrisdKeptBatch *batch,
-                                IrisdPeer *peer,
-                                const guint8 *request_id,
-                                gboolean quiet,
-                                guint accepted);
+void irisd_gateway_drop_job (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_detach (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_end_kept (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_slip (IrisdGateway *self, IrisdSlip *slip);
 IrisdSlip *irisd_gateway_new_slip (IrisdGateway *self,
                                    IrisdSlipKind kind,
                                    IrisdPeer *peer,
                                    const guint8 *request_id);
+
+/* irisd-kept-batch.c: what ACCEPTED says of several. */
+guint64 irisd_gateway_take_kept_number (IrisdGateway *self);
+IrisdSlip **irisd_gateway_get_done (IrisdGateway *self, gboolean durable);
+IrisdKeptBatch *irisd_gateway_expect_slip (IrisdGateway *self);
+void irisd_gateway_note_slip (IrisdGateway *self, IrisdKeptBatch *batch);
+void irisd_gateway_tell_kept (IrisdGateway *self,
+                              IrisdKeptBatch *batch,
+                              IrisdPeer *peer,
+                              const guint8 *request_id,
+                              gboolean quiet,
+                              guint64 item);
+void irisd_gateway_close_batch (IrisdGateway *self,
+                                IrisdKeptBatch *batch,
+                                IrisdPeer *peer,
+                                const guint8 *request_id,
+                                gboolean quiet,
+                                guint accepted);
+
+/* irisd-kept-done.c: items that are done before they are kept. */
+gboolean irisd_gateway_keep_done (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item);
+void irisd_gateway_hand_in_done (IrisdGateway *self);
+void irisd_gateway_take_done (IrisdGateway *self, IrisdSlip *slip);
 
 /* irisd-kept-ask.c: questions about them. */
 void

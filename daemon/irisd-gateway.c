@@ -43,6 +43,7 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   g_queue_init (&self->outside_workers);
   self->orphans = g_hash_table_new (NULL, NULL);
   self->by_number = g_hash_table_new (g_int64_hash, g_int64_equal);
+  self->ended = g_ptr_array_new ();
   irisd_waiting_init (&self->waiting);
   irisd_waiting_init (&self->cold);
   irisd_waiting_init (&self->unread);
@@ -91,6 +92,7 @@ irisd_gateway_free (IrisdGateway *self)
   irisd_gateway_clear_line (self);
   g_hash_table_unref (self->orphans);
   g_hash_table_unref (self->by_number);
+  g_ptr_array_unref (self->ended);
   irisd_waiting_clear (&self->waiting);
   g_hash_table_unref (self->typical_ns);
   g_free (self->room);

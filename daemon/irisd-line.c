@@ -191,6 +191,8 @@ go_on_with_batch (IrisdGateway *self, IrisdPeer *peer)
   self->batch = batch->kept;
   self->batch_size = batch->iter.n_items;
   gboolean done = read_items (self, batch);
+  irisd_gateway_hand_in_done (self);
+  done |= irisd_peer_is_gone (peer);
   batch->kept = g_steal_pointer (&self->batch);
   self->batch_size = 0;
   if (done)

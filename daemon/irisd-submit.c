@@ -243,7 +243,11 @@ start_item (IrisdGateway *self,
   enter_item (self, job, hinted);
   irisd_gateway_note_home (self, job);
   irisd_count (&self->counters.accepted, 1);
-  if (job->stage != IRISD_STAGE_AFTER)
+  if (job->stage == IRISD_STAGE_AFTER)
+    return TRUE;
+  if (irisd_gateway_run_at_once (self, job))
+    g_ptr_array_add (self->ended, job);
+  else
     irisd_gateway_advance (self, job);
   return TRUE;
 }
@@ -376,4 +380,5 @@ irisd_gateway_submit (IrisdGateway *self,
   self->turn_items++;
   if (irisd_gateway_try_item (self, caller, item, body, id) && id != 0)
     irisd_gateway_tell_accepted (self, caller->peer, item->request_id, 1, id);
+  irisd_gateway_hand_in_done (self);
 }
