@@ -15,6 +15,8 @@
  */
 #include "irisd-bury.h"
 
+#include "irisd-cold.h"
+
 #include <string.h>
 
 /* So much of a command's last words a sentence repeats, in bytes. */
@@ -41,6 +43,7 @@ irisd_gateway_take_number (IrisdGateway *self, IrisdJob *job)
 void
 irisd_gateway_let_go_of_number (IrisdGateway *self, IrisdJob *job)
 {
+  irisd_gateway_leave_lane (self, job);
   if (job->id != 0 && g_hash_table_lookup (self->by_number, &job->id) == job)
     g_hash_table_remove (self->by_number, &job->id);
 }

@@ -49,6 +49,7 @@ typedef struct
   _Atomic guint64 moved_in; /* commands that run here because another place had no slot */
   _Atomic guint64 moved_out;
   _Alignas(64) _Atomic guint64 hinted;
+  _Atomic guint64 aside; /* cold items that wait for their turn */
 } IrisdPlaceCounters;
 
 /**

@@ -61,12 +61,16 @@ let_through (IrisdFairGate *self, const IrisdFairEntry *entry)
  * @self: the gate
  * @entry: what comes; its cost and priority are set
  * @client: whose it is
+ * @since_us: since when it waits, by the monotonic clock; 0: from now on
  *
  * Returns: whether it is through; else it waits, and belongs to whom irisd_fair_gate_next() or
  *   irisd_fair_gate_withdraw() gives it
  */
 gboolean
-irisd_fair_gate_enter (IrisdFairGate *self, IrisdFairEntry *entry, gconstpointer client)
+irisd_fair_gate_enter (IrisdFairGate *self,
+                       IrisdFairEntry *entry,
+                       gconstpointer client,
+                       gint64 since_us)
 {
   pthread_mutex_lock (&self->lock);
   gboolean through = self->queue.length == 0 && has_room (self, entry);
@@ -74,7 +78,7 @@ irisd_fair_gate_enter (IrisdFairGate *self, IrisdFairEntry *entry, gconstpointer
     let_through (self, entry);
   else
     {
-      entry->since_us = g_get_monotonic_time ();
+      entry->since_us = since_us != 0 ? since_us : g_get_monotonic_time ();
       irisd_fair_push (&self->queue, entry, client);
     }
   pthread_mutex_unlock (&self->lock);

@@ -42,7 +42,8 @@ irisd_gateway_take_seat (IrisdGateway *self, IrisdJob *job)
     }
   job->stage = IRISD_STAGE_ROOM;
   return irisd_fair_room_enter (room, &job->seat->guest, job->peer->client, service_of (job),
-                                job->fair.priority, g_get_monotonic_time ());
+                                job->fair.priority,
+                                job->since_us != 0 ? job->since_us : g_get_monotonic_time ());
 }
 
 static IrisdSeat *

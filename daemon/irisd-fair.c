@@ -75,13 +75,46 @@ get_flow (IrisdFairLevel *level, gconstpointer client)
   return flow;
 }
 
+/* Puts an entry into its level's list by age. One that is older than others there came late, with
+ * others of its client that came late before it; so the walk begins at the one before it of its
+ * own client, and is short. */
+static void
+insert_by_age (IrisdFairLevel *level, IrisdFairEntry *entry, IrisdFairEntry *before)
+{
+  IrisdFairEntry *last = TAILQ_LAST (&level->by_age, _IrisdFairEntries);
+  IrisdFairEntry *next = before != NULL ? TAILQ_NEXT (before, in_level)
+                                        : TAILQ_FIRST (&level->by_age);
+  if (last == NULL || last->since_us <= entry->since_us)
+    {
+      TAILQ_INSERT_TAIL (&level->by_age, entry, in_level);
+      return;
+    }
+  while (next->since_us <= entry->since_us)
+    next = TAILQ_NEXT (next, in_level);
+  TAILQ_INSERT_BEFORE (next, entry, in_level);
+}
+
+/* The same for its client's. Returns the one before it. */
+static IrisdFairEntry *
+insert_in_flow (IrisdFairFlow *flow, IrisdFairEntry *entry)
+{
+  IrisdFairEntry *before = TAILQ_LAST (&flow->entries, _IrisdFairEntries);
+  while (before != NULL && before->since_us > entry->since_us)
+    before = TAILQ_PREV (before, _IrisdFairEntries, in_flow);
+  if (before != NULL)
+    TAILQ_INSERT_AFTER (&flow->entries, before, entry, in_flow);
+  else
+    TAILQ_INSERT_HEAD (&flow->entries, entry, in_flow);
+  return before;
+}
+
 /**
  * irisd_fair_push:
  * @self: the queue
  * @entry: not in a queue; its cost, priority and age are set
  * @client: whose it is; only compared
  *
- * Entries of one priority have to come in the order of their age.
+ * An entry that is older than those that are there goes before them; that takes longer.
  */
 void
 irisd_fair_push (IrisdFair *self, IrisdFairEntry *entry, gconstpointer client)
@@ -90,8 +123,7 @@ irisd_fair_push (IrisdFair *self, IrisdFairEntry *entry, gconstpointer client)
   g_return_if_fail (entry->priority < IRISD_FAIR_N_LEVELS);
   IrisdFairLevel *level = &self->levels[entry->priority];
   entry->flow = get_flow (level, client);
-  TAILQ_INSERT_TAIL (&entry->flow->entries, entry, in_flow);
-  TAILQ_INSERT_TAIL (&level->by_age, entry, in_level);
+  insert_by_age (level, entry, insert_in_flow (entry->flow, entry));
   self->length++;
 }
 

@@ -65,6 +65,8 @@ struct _IrisdGateway
   IrisdWaiting cold;      /* kept items without a job that wait for a time */
   GHashTable *calls;      /* those of them that are being read back */
   IrisdWaiting unread;    /* of those the ones that could not be read, until they are tried again */
+  GHashTable *lanes;      /* of kept items that wait for their turn, beyond the limit */
+  GQueue hungry_lanes;    /* those of them whose window is half empty */
   guint64 n_recovered;    /* items that were found at the start and have jobs */
 
   GQueue outside_workers; /* worker processes, silent longest first */
@@ -187,6 +189,7 @@ void irisd_gateway_limit_run (IrisdGateway *self, IrisdLetter *letter);
 gboolean irisd_gateway_try_again (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_end_waiting (IrisdGateway *self);
 void irisd_gateway_go_on (IrisdGateway *self, IrisdJob *job);
+guint64 irisd_gateway_get_window (IrisdGateway *self, const IrisdJob *job);
 
 /* irisd-fair-seat.c: jobs and how many run at once. */
 gboolean irisd_gateway_take_seat (IrisdGateway *self, IrisdJob *job);

@@ -47,6 +47,7 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   irisd_waiting_init (&self->waiting);
   irisd_waiting_init (&self->cold);
   irisd_waiting_init (&self->unread);
+  irisd_lanes_init (self);
   self->calls = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   self->room = g_new0 (IrisdRoom, core->n_places);
   self->typical_ns = g_hash_table_new (NULL, NULL);

@@ -41,6 +41,7 @@ typedef enum
  *   it go on is on the way
  * @IRISD_STAGE_TIME: it waits for a time
  * @IRISD_STAGE_AFTER: it waits for other items
+ * @IRISD_STAGE_LANE: it was read back, and those who want it are asked first (irisd-cold-lane.c)
  *
  * Where a job is on its way to the scheduler.
  */
@@ -51,6 +52,7 @@ typedef enum
   IRISD_STAGE_ROOM,
   IRISD_STAGE_TIME,
   IRISD_STAGE_AFTER,
+  IRISD_STAGE_LANE,
 } IrisdJobStage;
 
 /**
@@ -125,6 +127,8 @@ struct _IrisdJob
   guint ending : 1;  /* the journal was given its end */
   guint early : 1;   /* and that while the scheduler has it, which will give it back */
   IrisdJobStage stage;
+  IrisdLane *lane;     /* if others are cold behind it */
+  gint64 since_us;     /* since when it waits for its turn, if that is not now */
   IrisdSeat *seat;     /* if how many run at once is limited */
   IrisdFairEntry fair; /* while it is in a gate's queue that gate's */
 

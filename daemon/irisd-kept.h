@@ -8,9 +8,11 @@
 #include "irisd-waiting.h"
 
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 G_BEGIN_DECLS
 
+typedef struct _IrisdLane IrisdLane;
 typedef struct _IrisdPeer IrisdPeer;
 typedef struct _IrisdSlip IrisdSlip;
 typedef struct _IrisdKept IrisdKept;
@@ -33,6 +35,7 @@ struct _IrisdKept
   guint8 dirty : 1;     /* what the store has is not the latest */
   guint8 forgotten : 1; /* only waits until its row is gone as well */
   _Atomic guint8 state; /* an IrisWireState; behind what is read together, because workers set it */
+  guint8 in_lane;       /* the gateway's, see below; here for the same reason */
   guint64 accepted_ms;
   guint64 ended_ms;
   guint64 keep_ms;
@@ -44,8 +47,17 @@ struct _IrisdKept
   IrisdKept *previous, *next;
   IrisdKept *next_dirty;
 
-  /* The gateway's, while the item is cold (irisd-cold.c). */
-  IrisdWaiter waiter;
+  /* The gateway's, while the item is cold (irisd-cold.c): it waits for its time, or, if it is in a
+   * lane, for its turn. */
+  union
+  {
+    IrisdWaiter waiter;
+    struct
+    {
+      TAILQ_ENTRY (_IrisdKept) in_queue;
+      IrisdLane *lane;
+    };
+  };
   IrisdPeer *peer;
 
   char key[];

@@ -46,7 +46,7 @@ fill_place (IrisdCore *core, guint id, const IrisStats *stats, IrisWirePlaceStat
   out->busy_ns = load (&counters->busy_ns);
   out->drained = irisd_staff_is_drained (core->staff, (gint) id);
   out->active = irisd_staff_get_workers (core->staff, (gint) id);
-  out->backlog = irisd_fair_gate_get_backlog (&core->gates[id]);
+  out->backlog = irisd_fair_gate_get_backlog (&core->gates[id]) + load (&counters->aside);
   if (core->placed && id < stats->n_places)
     {
       out->stolen_in = stats->places[id].stolen_in + load (&counters->moved_in);

@@ -6,8 +6,8 @@
  * that all gateways share, under its lock), its time (this gateway's own), room among those of its
  * client and service that run at once, and the gate of its home (which all gateways share, each
  * under its lock). A plain job has only the gate. Then the scheduler has it. A kept item that waits
- * for its time need not have a job (irisd-cold.c). A job that failed and may be tried again begins
- * anew, with a pause for its time.
+ * for its time or for the gate need not have a job (irisd-cold.c). A job that failed and may be
+ * tried again begins anew, with a pause for its time.
  *
  * Whoever holds a job that waits: its gateway, except at the gate, through which another gateway
  * may let it. So who wants it back asks, by irisd_gateway_withdraw(), and may be told that it is
@@ -51,6 +51,19 @@ cost_of (IrisdGateway *self, const IrisdJob *job)
   return (guint32) MIN (cost, IRISD_FAIR_MOST_COST);
 }
 
+/**
+ * irisd_gateway_get_window:
+ * @self: the gateway
+ * @job: a job
+ *
+ * Returns: how many like it are twice as many as its gate lets through at once
+ */
+guint64
+irisd_gateway_get_window (IrisdGateway *self, const IrisdJob *job)
+{
+  return 2 * self->core->gates[job->home].most_cost / cost_of (self, job);
+}
+
 /* What a service needs is learnt from what it needed. A run that took much longer than those before
  * it was perhaps only kept off its processor, so it counts as twice as long at most: a service that
  * does get slower is followed within some dozens of runs. */
@@ -80,7 +93,9 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
   job->stage = IRISD_STAGE_GATE;
   /* Afterwards the job may be anybody's. */
   gint home = job->home;
-  if (irisd_fair_gate_enter (&self->core->gates[home], &job->fair, job->peer->client))
+  gint64 since_us = job->since_us;
+  job->since_us = 0;
+  if (irisd_fair_gate_enter (&self->core->gates[home], &job->fair, job->peer->client, since_us))
     {
       if (job->brief && typical_run_ns (self, job->service) <= BRIEF_NS)
         irisd_job_run_here (job);
@@ -115,7 +130,8 @@ irisd_gateway_run_at_once (IrisdGateway *self, IrisdJob *job)
   return TRUE;
 }
 
-static void
+/* Returns whether the job is gone, because its item is cold. */
+static gboolean
 wait_for_time (IrisdGateway *self, IrisdJob *job)
 {
   IrisdClock clock;
@@ -125,14 +141,17 @@ wait_for_time (IrisdGateway *self, IrisdJob *job)
     {
       if (job->kept != NULL)
         irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_QUEUED);
+      if (irisd_gateway_keep_in_lane (self, job))
+        return TRUE;
       if (irisd_gateway_take_seat (self, job))
         enter_gate (self, job);
-      return;
+      return FALSE;
     }
   job->stage = IRISD_STAGE_TIME;
   if (job->kept != NULL)
     irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_DELAYED);
   irisd_waiting_add (&self->waiting, &job->terms->waiter, clock, due_us);
+  return FALSE;
 }
 
 /* Fails a job that nobody else holds. */
@@ -160,9 +179,8 @@ irisd_gateway_advance (IrisdGateway *self, IrisdJob *job)
       fail_waiting (self, job);
       return;
     }
-  if (irisd_gateway_set_aside (self, job))
+  if (irisd_gateway_set_aside (self, job) || wait_for_time (self, job))
     return;
-  wait_for_time (self, job);
   /* A draining irisd does not wait for a clock. */
   if (job->stage == IRISD_STAGE_TIME && phase != IRISD_PHASE_SERVING
       && irisd_gateway_withdraw (self, job))
@@ -214,6 +232,9 @@ irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job)
     case IRISD_STAGE_AFTER:
       withdrawn = irisd_gateway_stop_depending (self, job);
       break;
+    case IRISD_STAGE_LANE:
+      withdrawn = TRUE;
+      break;
     case IRISD_STAGE_HANDED:
       break;
     }
@@ -235,6 +256,7 @@ irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job)
   job->stage = IRISD_STAGE_HANDED;
   irisd_gateway_note_place (self, job);
   irisd_gateway_leave_seat (self, job);
+  irisd_gateway_leave_lane (self, job);
   if (job->task == NULL)
     {
       IrisdRoom *room = &self->room[job->home];
@@ -351,7 +373,7 @@ gint64
 irisd_gateway_get_due_us (IrisdGateway *self)
 {
   if (irisd_waiting_get_count (&self->waiting) + irisd_waiting_get_count (&self->cold)
-          + irisd_waiting_get_count (&self->unread)
+          + irisd_waiting_get_count (&self->unread) + self->hungry_lanes.length
       == 0)
     return 0;
   IrisdTimes now = irisd_times_now ();
@@ -482,6 +504,8 @@ irisd_gateway_end_waiting (IrisdGateway *self)
   if (self->place == IRISD_FRONT)
     irisd_gateway_stop_waiting_for_buried (self);
   irisd_gateway_put_off_cold (self);
+  if (phase >= IRISD_PHASE_STOPPING)
+    irisd_gateway_put_off_lanes (self);
   g_autoptr (GPtrArray) jobs = collect_waiting (self, phase);
   g_autoptr (GPtrArray) ours = g_ptr_array_new ();
   /* All are taken out before the first is ended: its end may end its peer, and so others. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A million items that wait: what one of them costs in irisd's memory, and how long irisd needs to
- * find all of them again when it was killed.
+ * A million items that wait for their time, or in a queue behind busy workers: what one of them
+ * costs in irisd's memory, and how long irisd needs to find all of them again when it was killed.
  */
 #include "bench-contender.h"
 #include "bench-daemon.h"
@@ -64,24 +64,29 @@ trial_run (gpointer data, gdouble *samples, GError **error)
   return good;
 }
 
-BenchResult *
-bench_backlog (const BenchOptions *options, GError **error)
+/* Commands that last: the first ones occupy all that there is, and the others wait for them. */
+static const char *const lasting[] = { "sleep", "3600", NULL };
+
+static void
+add_trial (BenchResult *result,
+           const BenchOptions *options,
+           guint items,
+           gboolean queued,
+           const char *memory_name,
+           const char *recovery_name)
 {
-  guint items = bench_choose (options, options->items, ITEMS, 16);
-  g_autoptr (BenchResult) result = bench_result_new (
-      "backlog", options, g_strdup_printf ("%u items of %u bytes wait in irisd", items, SIZE));
   Trial *trial = g_new0 (Trial, 1);
   BenchSeries *memory, *recovery;
 
-  memory = bench_series_new ("memory above the payload", "irisd", BENCH_IRIS, options->workers, 0);
-  recovery = bench_series_new ("start after a kill", "irisd", BENCH_IRIS, options->workers, items);
+  memory = bench_series_new (memory_name, "irisd", BENCH_IRIS, options->workers, 0);
+  recovery = bench_series_new (recovery_name, "irisd", BENCH_IRIS, options->workers, items);
   memory->unit = BENCH_BYTES;
   memory->show = BENCH_SHOW_SAMPLE;
-  result->rounds = MIN (result->rounds, MAX_ROUNDS);
   trial->options = *options;
-  trial->load = (BenchLoad){ .service = "echo",
+  trial->load = (BenchLoad){ .service = queued ? "command" : "echo",
+                             .args = queued ? lasting : NULL,
                              .klass = IRIS_WIRE_CLASS_DURABLE,
-                             .delay_ms = HOUR_MS,
+                             .delay_ms = queued ? 0 : HOUR_MS,
                              .detach = TRUE,
                              .size = SIZE,
                              .items = items,
@@ -90,6 +95,18 @@ bench_backlog (const BenchOptions *options, GError **error)
   bench_result_add_series (result, memory);
   bench_result_add_series (result, recovery);
   bench_result_add_trial (result, trial_run, trial, g_free, memory, recovery);
+}
+
+BenchResult *
+bench_backlog (const BenchOptions *options, GError **error)
+{
+  guint items = bench_choose (options, options->items, ITEMS, 16);
+  g_autoptr (BenchResult) result = bench_result_new (
+      "backlog", options, g_strdup_printf ("%u items of %u bytes wait in irisd", items, SIZE));
+
+  result->rounds = MIN (result->rounds, MAX_ROUNDS);
+  add_trial (result, options, items, FALSE, "memory above the payload", "start after a kill");
+  add_trial (result, options, items, TRUE, "the same, behind busy workers", "start with those");
 
   return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
 }

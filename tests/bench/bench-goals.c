@@ -100,6 +100,8 @@ static const Goal daemon_goals[] = {
     "x" },
   { "backlog", "memory above the payload", "irisd", NULL, SAMPLE, FALSE, 400, " B" },
   { "backlog", "start after a kill", "irisd", NULL, SAMPLE, FALSE, 5, " s" },
+  { "backlog", "the same, behind busy workers", "irisd", NULL, SAMPLE, FALSE, 400, " B" },
+  { "backlog", "start with those", "irisd", NULL, SAMPLE, FALSE, 5, " s" },
 };
 
 const char *

@@ -256,7 +256,7 @@ START_TEST (a_gate_lets_so_much_through_and_the_least_always)
   for (guint i = 0; i < 6; i++)
     {
       ck_assert_int_eq (irisd_fair_gate_is_open (&gate, &entries[i]), i < 2);
-      ck_assert_int_eq (irisd_fair_gate_enter (&gate, &entries[i], NULL), i < 2);
+      ck_assert_int_eq (irisd_fair_gate_enter (&gate, &entries[i], NULL, 0), i < 2);
     }
   ck_assert_uint_eq (irisd_fair_gate_next (&gate, next, 6), 0);
   ck_assert (!irisd_fair_gate_withdraw (&gate, &entries[0]));
@@ -302,7 +302,7 @@ come_to_gate (gpointer data)
     {
       IrisdFairEntry *entry = &entries[i];
       *entry = (IrisdFairEntry){ .cost = 1, .priority = i % IRISD_FAIR_N_LEVELS };
-      if (irisd_fair_gate_enter (&crowded, entry, data))
+      if (irisd_fair_gate_enter (&crowded, entry, data, 0))
         pass (&entry, 1);
     }
   return NULL;
