@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "irisd-strangers.h"
+
 #include <glib.h>
 #include <sys/types.h>
 
@@ -54,7 +56,12 @@ gint64 irisd_access_parse_address (const char *address);
 
 typedef struct _IrisdDoorkeeper IrisdDoorkeeper;
 
-IrisdDoorkeeper *irisd_doorkeeper_new (void *context, const IrisdAccess *access, GError **error);
+IrisdDoorkeeper *irisd_doorkeeper_new (void *context,
+                                       const IrisdAccess *access,
+                                       const IrisdLimits *limits,
+                                       GError **error);
+gboolean irisd_doorkeeper_watch (IrisdDoorkeeper *self, void *socket, GError **error);
+IrisdStrangers *irisd_doorkeeper_get_strangers (IrisdDoorkeeper *self);
 void irisd_doorkeeper_start (IrisdDoorkeeper *self);
 void irisd_doorkeeper_free (IrisdDoorkeeper *self);
 

@@ -8,6 +8,7 @@
  * until then its slip holds the round.
  */
 #include "irisd-bury.h"
+#include "irisd-cold.h"
 #include "irisd-outside.h"
 
 #include <string.h>
@@ -151,18 +152,13 @@ kick_all_here (IrisdGateway *gateway, IrisdRound *self)
       g_ptr_array_add (delayed, value);
   for (guint i = 0; i < delayed->len; i++)
     kick_here (gateway, self, g_ptr_array_index (delayed, i));
+  self->changed += irisd_gateway_kick_cold (gateway, self->most - self->changed);
   self->over = self->changed >= self->most;
 }
 
 static gboolean
-look_here (IrisdGateway *gateway, IrisdRound *self)
+look_for_job (IrisdGateway *gateway, IrisdRound *self)
 {
-  self->visited++;
-  if (self->item == 0)
-    {
-      kick_all_here (gateway, self);
-      return FALSE;
-    }
   IrisdJob *job = g_hash_table_lookup (gateway->by_number, &self->item);
   if (job == NULL)
     return FALSE;
@@ -171,6 +167,23 @@ look_here (IrisdGateway *gateway, IrisdRound *self)
   kick_here (gateway, self, job);
   self->over = TRUE;
   return FALSE;
+}
+
+/* Returns whether the round goes on later. */
+static gboolean
+look_here (IrisdGateway *gateway, IrisdRound *self)
+{
+  IrisdMailbox *holder;
+  self->visited++;
+  if (self->item == 0)
+    {
+      kick_all_here (gateway, self);
+      return FALSE;
+    }
+  if (irisd_gateway_find_item (gateway, self->item, &holder) != NULL || holder != &gateway->mailbox)
+    return look_for_job (gateway, self);
+  irisd_gateway_call_back (gateway, self->item, &self->letter);
+  return TRUE;
 }
 
 static void
@@ -186,17 +199,10 @@ answer (IrisdGateway *gateway, IrisdRound *self)
     irisd_gateway_tell_changed (gateway, &caller, self->request_id, self->changed);
 }
 
-/**
- * irisd_gateway_go_round:
- * @gateway: the gateway
- * @self: (transfer full): a round that has come to it
- */
-void
-irisd_gateway_go_round (IrisdGateway *gateway, IrisdRound *self)
+static void
+pass_on (IrisdGateway *gateway, IrisdRound *self)
 {
   IrisdCore *core = gateway->core;
-  if (!self->over && self->visited < core->n_gateways && look_here (gateway, self))
-    return;
   self->over |= self->visited == core->n_gateways;
   if (self->over && gateway == self->home)
     {
@@ -207,4 +213,28 @@ irisd_gateway_go_round (IrisdGateway *gateway, IrisdRound *self)
   self->at = (self->at + 1) % core->n_gateways;
   IrisdGateway *next = self->over ? self->home : core->gateways[self->at];
   irisd_mailbox_post (&next->mailbox, &self->letter);
+}
+
+/**
+ * irisd_gateway_go_round:
+ * @gateway: the gateway
+ * @self: (transfer full): a round that has come to it
+ */
+void
+irisd_gateway_go_round (IrisdGateway *gateway, IrisdRound *self)
+{
+  if (self->over || self->visited == gateway->core->n_gateways || !look_here (gateway, self))
+    pass_on (gateway, self);
+}
+
+/**
+ * irisd_gateway_resume_round:
+ * @gateway: the gateway
+ * @self: (transfer full): a round whose item was cold here, and is not any more
+ */
+void
+irisd_gateway_resume_round (IrisdGateway *gateway, IrisdRound *self)
+{
+  if (!look_for_job (gateway, self))
+    pass_on (gateway, self);
 }

@@ -40,6 +40,7 @@ IrisdRound *irisd_round_from_letter (IrisdLetter *letter);
 void irisd_round_free (IrisdRound *self);
 void irisd_round_fail (IrisdRound *self, const GError *error);
 void irisd_gateway_go_round (IrisdGateway *self, IrisdRound *round);
+void irisd_gateway_resume_round (IrisdGateway *self, IrisdRound *round);
 void irisd_gateway_send_home (IrisdRound *round);
 
 G_END_DECLS

@@ -19,55 +19,29 @@
  * Output that is streamed is read only as far as the client has granted credit; then the pipe fills
  * and the program waits. What was read goes to the gateway's mailbox before the job does, and the
  * mailbox keeps the order.
+ *
+ * What the kernel has no room to watch (a user may have so many descriptors watched) is ended, and
+ * its item fails. Until its processes are gone it is looked at by the clock.
  */
-#include "irisd-command.h"
-
 #include "irisd-command-group.h"
 #include "irisd-command-output.h"
+#include "irisd-command-private.h"
 #include "irisd-command-spawn.h"
-#include "irisd-text.h"
-
-#include <iris/place/iris-place-private.h>
 
 #include <errno.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define CHUNK      (64 * 1024)
-#define MAX_QUOTED 200 /* characters of a program's name that a sentence repeats */
+#define CHUNK (64 * 1024)
 
 /* How often the client of a command that waits for credit is asked whether it is still there. */
 #define PROBE_US (2 * G_USEC_PER_SEC)
 
-struct _IrisdCommand
-{
-  IrisdJob *job;
-  pid_t pid;
-  int epoll_fd;
-  IrisdCommandWatch watches[IRISD_COMMAND_N_FDS];
-  GByteArray *out;
-  GByteArray *err;
-  guint64 n_output; /* bytes that were written, kept or not */
-  guint64 max_output;
-  gsize written;
-  gint64 time_limit_us; /* monotonic time; 0: none */
-  gint64 kill_at_us;    /* 0: nobody asked it to end */
-  gint64 probe_at_us;   /* 0: it does not wait for credit */
-  gboolean timed_out;
-  gboolean killed;
-  gboolean ended; /* was reaped */
-  int left[2];    /* what the pipes held when it ended */
-  int exit_status;
-  int signal;
-  gint64 ended_ns;
-  gboolean truncated;
-  gboolean cut; /* it was cancelled after it had ended, before all of its output was taken */
-  GList link;
-};
+/* How often a command that epoll does not watch is looked at, until it has been ended. */
+#define LOOK_US (20 * 1000)
 
 GList *
 irisd_command_get_link (IrisdCommand *self)
@@ -103,8 +77,11 @@ arm (IrisdCommandWatch *watch)
     .data.ptr = watch,
   };
   watch->armed = epoll_ctl (watch->command->epoll_fd, EPOLL_CTL_ADD, watch->fd, &event) == 0;
-  if (!watch->armed)
-    g_error ("a command cannot be watched: %s", g_strerror (errno));
+  if (!watch->armed && watch->command->watch_errno == 0)
+    {
+      watch->command->watch_errno = errno;
+      watch->command->look_at_us = g_get_monotonic_time ();
+    }
 }
 
 static void
@@ -126,8 +103,12 @@ drop (IrisdCommandWatch *watch)
   watch->fd = -1;
 }
 
-static void
-feed (IrisdCommand *self)
+/**
+ * irisd_command_feed:
+ * @self: a command whose standard input takes something
+ */
+void
+irisd_command_feed (IrisdCommand *self)
 {
   IrisdCommandWatch *watch = &self->watches[IRISD_COMMAND_IN];
   const IrisWireFrame input = irisd_job_get_payload (self->job);
@@ -243,11 +224,18 @@ signal_group (IrisdCommand *self, int signal_number)
     kill (-self->pid, signal_number);
 }
 
+/* Whether it is to be ended, its time aside. */
+static gboolean
+must_stop (IrisdCommand *self)
+{
+  return self->watch_errno != 0 || irisd_job_must_stop (self->job);
+}
+
 /* Nobody will grant credit for the output of what was cancelled. */
 static void
 cut_if_stopped (IrisdCommand *self)
 {
-  if (!self->ended || irisd_command_is_over (self) || !irisd_job_must_stop (self->job))
+  if (!self->ended || irisd_command_is_over (self) || !must_stop (self))
     return;
   drop (&self->watches[IRISD_COMMAND_OUT]);
   drop (&self->watches[IRISD_COMMAND_ERR]);
@@ -293,7 +281,7 @@ irisd_command_handle (IrisdCommandWatch *watch)
   switch (watch->which)
     {
     case IRISD_COMMAND_IN:
-      feed (self);
+      irisd_command_feed (self);
       break;
     case IRISD_COMMAND_OUT:
     case IRISD_COMMAND_ERR:
@@ -328,6 +316,22 @@ begin_to_stop (IrisdCommand *self, gint64 now)
   signal_group (self, SIGCONT);
 }
 
+/* What epoll would tell of one that is being ended. */
+static void
+look_after (IrisdCommand *self, gint64 now)
+{
+  IrisdCommandWatch *end = &self->watches[IRISD_COMMAND_END];
+  struct pollfd program = { .fd = end->fd, .events = POLLIN };
+  if (self->ended || now < self->look_at_us)
+    return;
+  self->look_at_us = now + LOOK_US;
+  if (poll (&program, 1, 0) <= 0)
+    return;
+  disarm (end);
+  drop (&self->watches[IRISD_COMMAND_GROUP]);
+  end_if_alone (self);
+}
+
 /**
  * irisd_command_attend:
  * @self: a command
@@ -340,14 +344,16 @@ irisd_command_attend (IrisdCommand *self)
 {
   IrisdJob *job = self->job;
   gint64 now = g_get_monotonic_time ();
-  gboolean must_stop = irisd_job_must_stop (job);
+  gboolean stop = must_stop (self);
   cut_if_stopped (self);
   if (!self->ended && !is_stopping (self))
     {
-      self->timed_out = !must_stop && self->time_limit_us != 0 && now >= self->time_limit_us;
-      if (must_stop || self->timed_out)
+      self->timed_out = !stop && self->time_limit_us != 0 && now >= self->time_limit_us;
+      if (stop || self->timed_out)
         begin_to_stop (self, now);
     }
+  if (self->watch_errno != 0)
+    look_after (self, now);
   if (!self->ended && is_stopping (self) && !self->killed
       && (now >= self->kill_at_us || irisd_core_get_phase (job->core) == IRISD_PHASE_STOPPING))
     {
@@ -379,6 +385,8 @@ irisd_command_get_deadline (IrisdCommand *self)
   gint64 own = self->ended || self->killed ? 0
                : is_stopping (self)        ? self->kill_at_us
                                            : self->time_limit_us;
+  if (self->watch_errno != 0 && !irisd_command_is_over (self))
+    return self->look_at_us;
   return own == 0 || (self->probe_at_us != 0 && self->probe_at_us < own) ? self->probe_at_us : own;
 }
 
@@ -407,8 +415,8 @@ irisd_command_is_over (IrisdCommand *self)
          && self->watches[IRISD_COMMAND_ERR].fd < 0;
 }
 
-static void
-free_command (IrisdCommand *self)
+void
+irisd_command_free (IrisdCommand *self)
 {
   for (guint i = 0; i < IRISD_COMMAND_N_FDS; i++)
     drop (&self->watches[i]);
@@ -448,139 +456,18 @@ irisd_command_finish (IrisdCommand *self)
                     "the command was ended because it ran for longer than its time limit of "
                     "%" G_GUINT64_FORMAT " ms: give it more time",
                     get_options (self)->time_limit_ms);
+  else if (self->watch_errno != 0 && !irisd_job_must_stop (job))
+    irisd_job_fail (job, IRIS_WIRE_ERROR_SERVICE_FAILED,
+                    "the command was ended because irisd could not watch it: %s%s",
+                    g_strerror (self->watch_errno),
+                    self->watch_errno == ENOSPC ? " (raise fs.epoll.max_user_watches)" : "");
   else if (is_stopping (self) || self->cut)
     irisd_job_fail_stopped (job);
   else if (!is_streamed (self))
     take_kept_output (self);
   job->ended_ns = self->ended_ns;
-  free_command (self);
+  irisd_command_free (self);
   irisd_job_end (job);
-}
-
-static gboolean
-make_pipe (int ours_and_theirs[2], int ours)
-{
-  if (pipe2 (ours_and_theirs, O_CLOEXEC) != 0)
-    return FALSE;
-  fcntl (ours_and_theirs[ours], F_SETFL, O_NONBLOCK);
-  return TRUE;
-}
-
-/* The pipes; what the child gets of them goes into @theirs. */
-static gboolean
-open_pipes (IrisdCommand *self, int null_fd, int theirs[3])
-{
-  int ends[2];
-  theirs[0] = null_fd;
-  if (irisd_job_get_payload (self->job).size > 0)
-    {
-      if (!make_pipe (ends, 1))
-        return FALSE;
-      theirs[0] = ends[0];
-      self->watches[IRISD_COMMAND_IN].fd = ends[1];
-      feed (self); /* what fits into the pipe need not be watched */
-    }
-  for (int i = 1; i <= 2; i++)
-    {
-      if (!make_pipe (ends, 0))
-        return FALSE;
-      theirs[i] = ends[1];
-      self->watches[i].fd = ends[0];
-    }
-  return TRUE;
-}
-
-static void
-fail_to_start (IrisdJob *job, IrisdSpawnStep step, int error, guint limit)
-{
-  g_autofree char *name = irisd_text_quote (job->args[0], -1, MAX_QUOTED);
-  const char *why = g_strerror (error);
-  if (step == IRISD_SPAWN_DIRECTORY)
-    {
-      g_autofree char *directory = irisd_text_quote (job->options->directory, -1, MAX_QUOTED);
-      irisd_job_fail (job, IRIS_WIRE_ERROR_UNREADABLE_FILE,
-                      "“%s” cannot be the command's directory: %s", directory, why);
-    }
-  else if (step == IRISD_SPAWN_LIMIT)
-    irisd_job_fail (job, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                    "the limit %s cannot be set, irisd itself may have no more: %s",
-                    job->options->limits[limit].name, why);
-  else if (step == IRISD_SPAWN_PROGRAM && (error == ENOENT || error == ENOTDIR))
-    irisd_job_fail (job, IRIS_WIRE_ERROR_NO_SUCH_COMMAND,
-                    "there is no program “%s” where irisd looks for one (its PATH)", name);
-  else if (step == IRISD_SPAWN_PROGRAM && error != ENOMEM)
-    irisd_job_fail (job, IRIS_WIRE_ERROR_NO_SUCH_COMMAND, "“%s” cannot be run: %s", name, why);
-  else
-    irisd_job_fail (job, IRIS_WIRE_ERROR_SERVICE_FAILED, "“%s” could not be started: %s%s", name,
-                    why, error == EMFILE ? " (raise irisd's limit with ulimit -n)" : "");
-}
-
-static gboolean
-spawn (IrisdCommand *self, int null_fd)
-{
-  IrisdJob *job = self->job;
-  cpu_set_t cpus;
-  g_auto (GStrv) environment = irisd_command_options_make_environment (job->options);
-  IrisdSpawnPlan plan = {
-    .argv = (const char *const *) job->args,
-    .environment = environment,
-    .options = job->options,
-    .cpus = iris_place_get_cpu_set (job->core->infos[job->place].place, &cpus) ? &cpus : NULL,
-    .file_limit = &job->core->file_limit,
-    .fds = { -1, -1, -1 },
-  };
-  IrisdSpawned spawned = { .step = IRISD_SPAWN_PROCESS };
-  gboolean started = FALSE;
-  if (open_pipes (self, null_fd, plan.fds))
-    started = irisd_command_spawn (&plan, &spawned);
-  else
-    spawned.error = errno;
-  for (int i = 0; i < 3; i++)
-    if (plan.fds[i] >= 0 && plan.fds[i] != null_fd)
-      close (plan.fds[i]);
-  if (!started)
-    fail_to_start (job, spawned.step, spawned.error, spawned.limit);
-  self->pid = spawned.pid;
-  self->watches[IRISD_COMMAND_END].fd = started ? spawned.pidfd : -1;
-  return started;
-}
-
-/**
- * irisd_command_start:
- * @job: a running job that has a slot
- * @null_fd: a descriptor of /dev/null
- *
- * Starts the program of a job.
- *
- * Returns: (transfer full) (nullable): a command that nobody watches yet; if it is %NULL the job
- *   has failed
- */
-IrisdCommand *
-irisd_command_start (IrisdJob *job, int null_fd)
-{
-  const IrisdLimits *limits = &job->core->config->limits;
-  IrisdCommand *self = g_new0 (IrisdCommand, 1);
-  self->job = job;
-  self->link.data = self;
-  self->exit_status = -1;
-  for (guint i = 0; i < IRISD_COMMAND_N_FDS; i++)
-    self->watches[i] = (IrisdCommandWatch){ .command = self, .which = i, .fd = -1 };
-  self->max_output = limits->max_output;
-  if (job->options != NULL)
-    {
-      guint64 wanted = job->options->max_output;
-      self->max_output = job->options->streamed ? wanted : MIN (wanted, limits->max_output);
-      if (job->options->time_limit_ms > 0)
-        self->time_limit_us = g_get_monotonic_time () + (gint64) job->options->time_limit_ms * 1000;
-    }
-  if (!spawn (self, null_fd))
-    {
-      free_command (self);
-      return NULL;
-    }
-  self->out = g_byte_array_new ();
-  self->err = g_byte_array_new ();
-  return self;
 }
 
 /**

@@ -91,9 +91,10 @@ typedef struct
   IrisdPlugins *plugins;
   IrisdCommandRunner *commands;
   IrisdCommandSlots *slots;
-  IrisdOutside *outside;   /* worker processes and what waits for them */
-  void *zmq;               /* the ZeroMQ context */
-  IrisdGateway **gateways; /* one per place, then the front door */
+  IrisdOutside *outside;     /* worker processes and what waits for them */
+  void *zmq;                 /* the ZeroMQ context */
+  IrisdStrangers *strangers; /* who has not said HELLO */
+  IrisdGateway **gateways;   /* one per place, then the front door */
   guint n_gateways;
   gint64 started_us;
   struct rlimit file_limit; /* as irisd found it; what commands get */

@@ -173,15 +173,18 @@ open_sockets (IrisdDaemon *self, GError **error)
   self->context = core->zmq = zmq_ctx_new ();
   zmq_ctx_set (self->context, ZMQ_IO_THREADS,
                CLAMP (n / GATEWAYS_PER_IO_THREAD, 1, MAX_IO_THREADS));
-  self->doorkeeper = irisd_doorkeeper_new (self->context, &core->config->access, error);
+  self->doorkeeper = irisd_doorkeeper_new (self->context, &core->config->access,
+                                           &core->config->limits, error);
   if (self->doorkeeper == NULL)
     return FALSE;
+  core->strangers = irisd_doorkeeper_get_strangers (self->doorkeeper);
   self->sockets = g_new0 (void *, n);
   for (guint i = 0; i < n; i++)
     {
       const char *endpoint = i == 0 ? self->front_endpoint : core->infos[i - 1].ipc_endpoint;
       self->sockets[i] = irisd_socket_new (self->context, &core->config->limits, error);
       if (self->sockets[i] == NULL
+          || !irisd_doorkeeper_watch (self->doorkeeper, self->sockets[i], error)
           || !irisd_socket_bind_ipc (self->sockets[i], self->dir, endpoint,
                                      irisd_access_is_shared (&core->config->access), error))
         return FALSE;

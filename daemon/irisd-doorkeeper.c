@@ -8,11 +8,13 @@
  * ipc has the user whom the kernel names as its other end; TCP has no such thing, and what is done
  * for whoever comes that way is decided elsewhere.
  *
- * Who is refused here has not had a single message read, and sends no second time.
+ * Who is refused here has not had a single message read, and sends no second time. Who is let in
+ * and does not say who he is, is shown out again: the sockets tell by events who has come in.
  */
 #include "irisd-access.h"
 #include "irisd-error.h"
 #include "irisd-log.h"
+#include "irisd-strangers.h"
 
 #include <errno.h>
 #include <string.h>
@@ -45,10 +47,28 @@ typedef struct
 struct _IrisdDoorkeeper
 {
   const IrisdAccess *access;
+  void *context;
   void *socket;
+  GPtrArray *doors; /* sockets that get the events of others */
+  IrisdStrangers *strangers;
   int end_fd;
   GThread *thread;
 };
+
+/* What is waited for, and the first of the doors behind that. */
+enum
+{
+  POLL_QUESTIONS,
+  POLL_END,
+  POLL_STRANGERS,
+  POLL_DOORS
+};
+
+/* Of an event: number and value. Where it is told is in a frame behind it. */
+#define EVENT_SIZE 6
+
+/* Questions are answered in between. */
+#define EVENTS_PER_TURN 64
 
 /* Frames that are longer or more than any of ours are cut and left out. */
 static guint
@@ -105,29 +125,73 @@ handle_question (IrisdDoorkeeper *self)
   answer (self, &frames[ID], allowed);
 }
 
+static gboolean
+handle_event (IrisdDoorkeeper *self, void *door)
+{
+  guint8 event[EVENT_SIZE];
+  char endpoint[MAX_FRAME];
+  gint32 fd;
+  int size = zmq_recv (door, event, sizeof event, ZMQ_DONTWAIT);
+  if (size < 0)
+    return FALSE;
+  int length = zmq_recv (door, endpoint, sizeof endpoint - 1, 0);
+  endpoint[CLAMP (length, 0, MAX_FRAME - 1)] = '\0';
+  memcpy (&fd, event + sizeof (guint16), sizeof fd);
+  if (size == EVENT_SIZE)
+    irisd_strangers_enter (self->strangers, fd, endpoint, g_get_monotonic_time ());
+  return TRUE;
+}
+
+static void
+handle_events (IrisdDoorkeeper *self, void *door)
+{
+  for (guint i = 0; i < EVENTS_PER_TURN && handle_event (self, door); i++)
+    ;
+}
+
+static int
+time_left_ms (gint64 until_us)
+{
+  if (until_us == 0)
+    return -1;
+  return (int) CLAMP ((until_us - g_get_monotonic_time ()) / 1000 + 1, 0, G_MAXINT);
+}
+
 static gpointer
 run_thread (gpointer data)
 {
   IrisdDoorkeeper *self = data;
-  for (;;)
+  guint n = POLL_DOORS + self->doors->len;
+  g_autofree zmq_pollitem_t *items = g_new0 (zmq_pollitem_t, n);
+  items[POLL_QUESTIONS].socket = self->socket;
+  items[POLL_END].fd = self->end_fd;
+  items[POLL_STRANGERS].fd = irisd_strangers_get_wake_fd (self->strangers);
+  for (guint i = POLL_DOORS; i < n; i++)
+    items[i].socket = g_ptr_array_index (self->doors, i - POLL_DOORS);
+  for (guint i = 0; i < n; i++)
+    items[i].events = ZMQ_POLLIN;
+  for (gint64 next = 0; items[POLL_END].revents == 0;)
     {
-      zmq_pollitem_t items[] = {
-        { .socket = self->socket, .events = ZMQ_POLLIN },
-        { .fd = self->end_fd, .events = ZMQ_POLLIN },
-      };
-      if (zmq_poll (items, G_N_ELEMENTS (items), -1) < 0 && errno != EINTR)
+      guint64 wakes;
+      if (zmq_poll (items, (int) n, time_left_ms (next)) < 0 && errno != EINTR)
         g_error ("zmq_poll failed: %s", zmq_strerror (errno));
-      if (items[1].revents != 0)
-        return NULL;
-      if (items[0].revents != 0)
+      if (items[POLL_QUESTIONS].revents != 0)
         handle_question (self);
+      if (items[POLL_STRANGERS].revents != 0)
+        eventfd_read (items[POLL_STRANGERS].fd, &wakes);
+      for (guint i = POLL_DOORS; i < n; i++)
+        if (items[i].revents != 0)
+          handle_events (self, items[i].socket);
+      next = irisd_strangers_sweep (self->strangers, g_get_monotonic_time ());
     }
+  return NULL;
 }
 
 /**
  * irisd_doorkeeper_new:
  * @context: the ZeroMQ context
  * @access: who is let in
+ * @limits: all limits
  * @error: return location for a #GError
  *
  * Call this before any other socket of the context is bound.
@@ -135,11 +199,17 @@ run_thread (gpointer data)
  * Returns: (transfer full): a doorkeeper; questions wait until it is started
  */
 IrisdDoorkeeper *
-irisd_doorkeeper_new (void *context, const IrisdAccess *access, GError **error)
+irisd_doorkeeper_new (void *context,
+                      const IrisdAccess *access,
+                      const IrisdLimits *limits,
+                      GError **error)
 {
   IrisdDoorkeeper *self = g_new0 (IrisdDoorkeeper, 1);
   int none = 0;
   self->access = access;
+  self->context = context;
+  self->doors = g_ptr_array_new ();
+  self->strangers = irisd_strangers_new (limits);
   self->end_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   self->socket = zmq_socket (context, ZMQ_REP);
   if (self->end_fd >= 0 && self->socket != NULL
@@ -150,6 +220,45 @@ irisd_doorkeeper_new (void *context, const IrisdAccess *access, GError **error)
                zmq_strerror (errno));
   irisd_doorkeeper_free (self);
   return NULL;
+}
+
+/**
+ * irisd_doorkeeper_watch:
+ * @self: a doorkeeper that was not started
+ * @socket: a socket of the same context, not bound yet
+ * @error: return location for a #GError
+ *
+ * Returns: whether who comes in by that socket is known to the doorkeeper
+ */
+gboolean
+irisd_doorkeeper_watch (IrisdDoorkeeper *self, void *socket, GError **error)
+{
+  g_autofree char *name = g_strdup_printf ("inproc://irisd-door-%u", self->doors->len);
+  void *door = zmq_socket (self->context, ZMQ_PAIR);
+  int none = 0;
+  if (door != NULL)
+    g_ptr_array_add (self->doors, door);
+  /* Without a high-water mark, at which ZeroMQ's own thread would wait. */
+  if (door != NULL && zmq_setsockopt (door, ZMQ_LINGER, &none, sizeof none) == 0
+      && zmq_setsockopt (door, ZMQ_RCVHWM, &none, sizeof none) == 0
+      && zmq_socket_monitor (socket, name, ZMQ_EVENT_ACCEPTED) == 0
+      && zmq_connect (door, name) == 0)
+    return TRUE;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot watch a socket: %s",
+               zmq_strerror (errno));
+  return FALSE;
+}
+
+/**
+ * irisd_doorkeeper_get_strangers:
+ * @self: a doorkeeper
+ *
+ * Returns: (transfer none): who has come in and not said HELLO
+ */
+IrisdStrangers *
+irisd_doorkeeper_get_strangers (IrisdDoorkeeper *self)
+{
+  return self->strangers;
 }
 
 void
@@ -172,6 +281,10 @@ irisd_doorkeeper_free (IrisdDoorkeeper *self)
       eventfd_write (self->end_fd, 1);
       g_thread_join (self->thread);
     }
+  for (guint i = 0; i < self->doors->len; i++)
+    zmq_close (g_ptr_array_index (self->doors, i));
+  g_ptr_array_unref (self->doors);
+  irisd_strangers_free (self->strangers);
   if (self->socket != NULL)
     zmq_close (self->socket);
   if (self->end_fd >= 0)

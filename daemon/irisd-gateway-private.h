@@ -65,6 +65,10 @@ struct _IrisdGateway
   GHashTable *orphans;    /* kept jobs that are in no peer's table */
   GHashTable *by_number;  /* kept jobs that were accepted and have not ended */
   IrisdPeer *nobody;      /* whose items came out of the journal */
+  IrisdWaiting cold;      /* kept items without a job that wait for a time */
+  GHashTable *calls;      /* those of them that are being read back */
+  IrisdWaiting unread;    /* of those the ones that could not be read, until they are tried again */
+  guint64 n_recovered;    /* items that were found at the start and have jobs */
 
   GQueue outside_workers; /* worker processes, silent longest first */
   GQueue stream_readers;  /* clients that read what commands write while they run */
@@ -186,6 +190,7 @@ gboolean irisd_gateway_choose_home (IrisdGateway *self,
                                     gboolean *hinted,
                                     GError **error);
 void irisd_gateway_pin_hint (const IrisdJob *job, IrisWireMessage *item);
+void irisd_gateway_unpin_hint (IrisWireMessage *item);
 void irisd_gateway_note_home (IrisdGateway *self, const IrisdJob *job);
 void irisd_gateway_note_place (IrisdGateway *self, const IrisdJob *job);
 
@@ -212,7 +217,7 @@ gboolean irisd_gateway_register (IrisdGateway *self,
                                  IrisdJob *job,
                                  const IrisWireMessage *item,
                                  GError **error);
-IrisdJob *irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **elsewhere);
+IrisdJob *irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **holder);
 gboolean irisd_gateway_stop_depending (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_decision (IrisdGateway *self, IrisdLetter *letter);
 void irisd_gateway_stop_waiting_for_buried (IrisdGateway *self);
@@ -301,7 +306,8 @@ void irisd_gateway_tell_end (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_is_owner (IrisdGateway *self, const IrisdCaller *caller);
 
 /* irisd-greeting.c: peers come and go. */
-void irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello);
+void
+irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello, int fd);
 void irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there);
 void
 irisd_gateway_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboolean still_there);

@@ -13,6 +13,7 @@
  * and the main thread's look acquires it.
  */
 #include "irisd-bury.h"
+#include "irisd-cold.h"
 #include "irisd-command-output.h"
 #include "irisd-gateway-private.h"
 #include "irisd-inquiry.h"
@@ -47,6 +48,9 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   self->orphans = g_hash_table_new (NULL, NULL);
   self->by_number = g_hash_table_new (g_int64_hash, g_int64_equal);
   irisd_waiting_init (&self->waiting);
+  irisd_waiting_init (&self->cold);
+  irisd_waiting_init (&self->unread);
+  self->calls = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   self->room = g_new0 (IrisdRoom, core->n_places);
   self->typical_ns = g_hash_table_new (NULL, NULL);
   return self;
@@ -82,6 +86,7 @@ irisd_gateway_free (IrisdGateway *self)
   if (self == NULL)
     return;
   drop_letters (self);
+  irisd_gateway_forget_cold (self);
   g_clear_pointer (&self->nobody, irisd_peer_unref);
   irisd_mailbox_clear (&self->mailbox);
   iris_wire_encoder_clear (&self->encoder);
@@ -343,6 +348,7 @@ serve (IrisdGateway *self)
       any |= received;
       any |= go_on_in_line (self);
       check_outside (self, !received);
+      irisd_gateway_call_due (self);
       irisd_gateway_wake_due (self);
       irisd_gateway_end_waiting (self);
       irisd_gateway_end_parked (self);

@@ -104,6 +104,8 @@ irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there
   irisd_outbox_clear (&peer->outbox);
   if (peer->greeted)
     irisd_count (&self->counters.peers, -1);
+  if (peer->greeted && still_there)
+    irisd_strangers_part (self->core->strangers, &peer->connection, g_get_monotonic_time ());
 
   irisd_peers_remove (&self->peers, peer);
   if (still_there && peer->unacked.count > 0)
@@ -214,11 +216,12 @@ check_version (const IrisWireMessage *hello, GError **error)
  * @self: the gateway
  * @caller: who says HELLO; its peer is set if it is welcome
  * @hello: the message
+ * @fd: the descriptor of the connection by which it came, or -1
  *
  * A second HELLO on a connection starts anew: what was in flight is given up.
  */
 void
-irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello)
+irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello, int fd)
 {
   g_autoptr (GError) error = NULL;
   if (!check_version (hello, &error))
@@ -241,6 +244,7 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
       peer = irisd_peers_add (&self->peers, &caller->route);
     }
   peer->greeted = TRUE;
+  peer->connection = irisd_strangers_greet (self->core->strangers, fd);
   irisd_peer_set_name (peer, &hello->name);
   irisd_peer_set_client (peer, caller->over_tcp ? NULL : caller->address);
   irisd_count (&self->counters.peers, 1);

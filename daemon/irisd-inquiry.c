@@ -9,6 +9,7 @@
 #include "irisd-inquiry.h"
 
 #include "irisd-bury.h"
+#include "irisd-cold.h"
 
 #include <string.h>
 
@@ -20,9 +21,11 @@ struct _IrisdInquiry
   IrisdPeer *peer; /* who asked; belongs to the home gateway */
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   guint8 target[IRIS_WIRE_ID_SIZE];
-  guint64 item; /* its number, if that was named */
+  guint64 item;   /* its number, if that was named */
+  gboolean owner; /* who asked may cancel what others have sent */
   gboolean found;
   gboolean was_queued;
+  GError *error; /* why it could not be looked for */
 };
 
 IrisdInquiry *
@@ -35,6 +38,7 @@ void
 irisd_inquiry_free (IrisdInquiry *self)
 {
   irisd_peer_unref (self->peer);
+  g_clear_error (&self->error);
   g_free (self);
 }
 
@@ -80,6 +84,16 @@ cancel_without_job (IrisdGateway *gateway,
 }
 
 static void
+refuse_stranger (IrisdGateway *gateway, const IrisdCaller *caller, const guint8 *request_id)
+{
+  g_autoptr (GError) error = g_error_new_literal (
+      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+      "this connection has no such item, and items of others are cancelled for irisd's owner "
+      "only, and over TCP if tcp-trusted is set in irisd's configuration");
+  irisd_gateway_refuse (gateway, caller, request_id, error);
+}
+
+static void
 answer (IrisdGateway *gateway, IrisdInquiry *self)
 {
   IrisdCaller caller = { .route = self->peer->route, .peer = self->peer };
@@ -87,6 +101,10 @@ answer (IrisdGateway *gateway, IrisdInquiry *self)
     return;
   if (self->found)
     irisd_gateway_tell_cancelling (gateway, &caller, self->request_id, self->was_queued);
+  else if (self->error != NULL)
+    irisd_gateway_refuse (gateway, &caller, self->request_id, self->error);
+  else if (self->item != 0 && !self->owner)
+    refuse_stranger (gateway, &caller, self->request_id);
   else if (self->item != 0)
     {
       /* It may be buried by now, and have no job. */
@@ -112,12 +130,12 @@ irisd_gateway_inquire (IrisdGateway *gateway, IrisdInquiry *self)
   if (self->item != 0)
     {
       /* It was here when we were asked; it may have ended since. */
-      IrisdMailbox *elsewhere;
-      IrisdJob *job = irisd_gateway_find_item (gateway, self->item, &elsewhere);
-      self->found = job != NULL && !job->buried;
-      if (self->found)
-        self->was_queued = irisd_gateway_cancel_job (gateway, job->peer, job);
-      irisd_mailbox_post (&self->home->mailbox, &self->letter);
+      IrisdMailbox *holder;
+      if (irisd_gateway_find_item (gateway, self->item, &holder) == NULL
+          && holder == &gateway->mailbox)
+        irisd_gateway_call_back (gateway, self->item, &self->letter);
+      else
+        irisd_gateway_resume_inquiry (gateway, self);
       return;
     }
   look_here (gateway, self);
@@ -126,8 +144,39 @@ irisd_gateway_inquire (IrisdGateway *gateway, IrisdInquiry *self)
   irisd_mailbox_post (&next->mailbox, &self->letter);
 }
 
+/**
+ * irisd_gateway_resume_inquiry:
+ * @gateway: the gateway
+ * @self: (transfer full): an inquiry about an item by its number, which is not cold here
+ */
+void
+irisd_gateway_resume_inquiry (IrisdGateway *gateway, IrisdInquiry *self)
+{
+  IrisdMailbox *holder;
+  IrisdJob *job = irisd_gateway_find_item (gateway, self->item, &holder);
+  self->found = job != NULL && !job->buried && (self->owner || job->peer == self->peer);
+  if (self->found)
+    self->was_queued = irisd_gateway_cancel_job (gateway, job->peer, job);
+  irisd_mailbox_post (&self->home->mailbox, &self->letter);
+}
+
+/**
+ * irisd_inquiry_fail:
+ * @self: (transfer full): an inquiry about an item that is cold, and cannot be read for now
+ * @error: why
+ */
+void
+irisd_inquiry_fail (IrisdInquiry *self, const GError *error)
+{
+  self->error = g_error_copy (error);
+  irisd_mailbox_post (&self->home->mailbox, &self->letter);
+}
+
 static IrisdInquiry *
-inquiry_new (IrisdGateway *gateway, const IrisdCaller *caller, const IrisWireMessage *request)
+inquiry_new (IrisdGateway *gateway,
+             const IrisdCaller *caller,
+             const IrisWireMessage *request,
+             gboolean owner)
 {
   IrisdInquiry *self = g_new0 (IrisdInquiry, 1);
   self->letter.kind = IRISD_LETTER_INQUIRY;
@@ -136,6 +185,7 @@ inquiry_new (IrisdGateway *gateway, const IrisdCaller *caller, const IrisWireMes
   memcpy (self->request_id, request->request_id, IRIS_WIRE_ID_SIZE);
   memcpy (self->target, request->target, IRIS_WIRE_ID_SIZE);
   self->item = request->item;
+  self->owner = owner;
   return self;
 }
 
@@ -154,16 +204,14 @@ irisd_gateway_cancel_number (IrisdGateway *gateway,
                              const IrisWireMessage *request,
                              gboolean owner)
 {
-  IrisdMailbox *elsewhere;
-  IrisdJob *job = irisd_gateway_find_item (gateway, request->item, &elsewhere);
-  if (!owner && (job == NULL || job->peer != caller->peer))
-    {
-      g_autoptr (GError) error = g_error_new_literal (
-          IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
-          "this connection has no such item, and items of others are cancelled for irisd's owner "
-          "only, and over TCP if tcp-trusted is set in irisd's configuration");
-      irisd_gateway_refuse (gateway, caller, request->request_id, error);
-    }
+  IrisdMailbox *holder;
+  IrisdJob *job = irisd_gateway_find_item (gateway, request->item, &holder);
+  gboolean here = holder == &gateway->mailbox;
+  if (here && job == NULL)
+    irisd_gateway_call_back (gateway, request->item,
+                             &inquiry_new (gateway, caller, request, owner)->letter);
+  else if (!owner && (job == NULL || job->peer != caller->peer))
+    refuse_stranger (gateway, caller, request->request_id);
   else if (job != NULL && !job->buried)
     {
       /* Its end may be that of the connection that asks. */
@@ -172,10 +220,10 @@ irisd_gateway_cancel_number (IrisdGateway *gateway,
       if (!irisd_peer_is_gone (peer))
         irisd_gateway_tell_cancelling (gateway, caller, request->request_id, queued);
     }
-  else if (elsewhere == NULL)
+  else if (here || holder == NULL)
     cancel_without_job (gateway, caller, request);
   else
-    irisd_mailbox_post (elsewhere, &inquiry_new (gateway, caller, request)->letter);
+    irisd_mailbox_post (holder, &inquiry_new (gateway, caller, request, owner)->letter);
 }
 
 void
@@ -184,7 +232,7 @@ irisd_gateway_cancel_anywhere (IrisdGateway *gateway,
                                const IrisWireMessage *request)
 {
   IrisdCore *core = gateway->core;
-  IrisdInquiry *self = inquiry_new (gateway, caller, request);
+  IrisdInquiry *self = inquiry_new (gateway, caller, request, TRUE);
   while (core->gateways[self->at] != gateway)
     self->at++;
 

@@ -28,4 +28,10 @@ void irisd_gateway_cancel_number (IrisdGateway *self,
 /* An inquiry has come to this gateway: from another one, or back. */
 void irisd_gateway_inquire (IrisdGateway *self, IrisdInquiry *inquiry);
 
+/* The item that it is about is cold and cannot be read for now: it goes home. */
+void irisd_inquiry_fail (IrisdInquiry *inquiry, const GError *error);
+
+/* The item that it is about was cold here, and is not any more. */
+void irisd_gateway_resume_inquiry (IrisdGateway *self, IrisdInquiry *inquiry);
+
 G_END_DECLS

@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+/* Reads may fail by the million, and be tried again for hours: so often it is logged. */
+#define UNREADABLE_LOG_US (10 * G_USEC_PER_SEC)
+
 GError *
 irisd_journal_no_such_item (guint64 item)
 {
@@ -37,6 +40,44 @@ copy_row (const IrisdRow *row, gpointer user_data)
 }
 
 /**
+ * irisd_journal_damaged_item:
+ * @item: the number of an item whose row is damaged
+ *
+ * Returns: (transfer full): what is said of it
+ */
+GError *
+irisd_journal_damaged_item (guint64 item)
+{
+  return g_error_new (
+      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+      "what is kept of item %" G_GUINT64_FORMAT " cannot be read: the journal is damaged", item);
+}
+
+/* Reading failed, and may be tried again. */
+static void
+tell_unreadable (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip, const GError *why)
+{
+  gint64 now = g_get_monotonic_time ();
+  self->n_unreadable++;
+  if (self->unreadable_us == 0 || now - self->unreadable_us >= UNREADABLE_LOG_US)
+    {
+      irisd_log (IRISD_LOG_WARNING,
+                 "what is kept of item %" G_GUINT64_FORMAT
+                 " cannot be read for now: %s; it is kept, and what has to run is tried again "
+                 "(reads that failed: %u)",
+                 kept->item, why->message, self->n_unreadable);
+      self->unreadable_us = now;
+      self->n_unreadable = 0;
+    }
+  slip->again = TRUE;
+  slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                             "what is kept of item %" G_GUINT64_FORMAT
+                             " cannot be read for now: %s. Nothing was changed: ask again, and "
+                             "look at the disk",
+                             kept->item, why->message);
+}
+
+/**
  * irisd_journal_read_row:
  * @self: the journal
  * @kept: an item of it
@@ -50,20 +91,24 @@ irisd_journal_read_row (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
   g_autoptr (GError) error = NULL;
   IrisdStoreOutcome outcome = IRISD_STORE_OK;
   slip->type = 0;
-  if (kept->head.data != NULL)
-    copy_row (&(IrisdRow){ kept->item, kept->row_state, kept->head.data, kept->head.size,
-                           kept->body.data, kept->body.size },
-              slip);
+  if (kept->row != NULL)
+    {
+      const IrisdRow row = irisd_kept_get_row (kept);
+      copy_row (&row, slip);
+    }
   else
     outcome = irisd_store_read (self->store, kept->item, copy_row, slip, &error);
   if (outcome == IRISD_STORE_OK && slip->type != 0)
     return TRUE;
+  slip->doubtful = outcome == IRISD_STORE_DOUBTFUL;
+  if (slip->doubtful || outcome == IRISD_STORE_UNREADABLE)
+    {
+      tell_unreadable (self, kept, slip, error);
+      return FALSE;
+    }
   irisd_log (IRISD_LOG_ERROR, "what is kept of item %" G_GUINT64_FORMAT " cannot be read: %s",
              kept->item, error != NULL ? error->message : "it is not there");
-  slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                             "what is kept of item %" G_GUINT64_FORMAT
-                             " cannot be read: the journal is damaged",
-                             kept->item);
+  slip->error = irisd_journal_damaged_item (kept->item);
   return FALSE;
 }
 
@@ -226,5 +271,20 @@ void
 irisd_journal_list (IrisdJournal *self, IrisdSlip *slip)
 {
   slip->list = irisd_kept_table_list (&self->table, slip->filter, &slip->item);
+  irisd_journal_answer (self, slip);
+}
+
+/**
+ * irisd_journal_call:
+ * @self: the journal
+ * @slip: (transfer full): CALL of an item that has not ended
+ *
+ * Tells what brought it. What is damaged is told without, and what may be read later as well.
+ */
+void
+irisd_journal_call (IrisdJournal *self, IrisdSlip *slip)
+{
+  slip->kept = irisd_kept_table_lookup (&self->table, slip->item);
+  irisd_journal_read_row (self, slip->kept, slip);
   irisd_journal_answer (self, slip);
 }

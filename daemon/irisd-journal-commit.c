@@ -68,16 +68,11 @@ is_new (IrisdKept *kept)
 static IrisdStoreOutcome
 write_one (IrisdJournal *self, IrisdKept *kept, GError **error)
 {
-  const IrisdRow row = {
-    .id = kept->item,
-    .state = kept->row_state,
-    .head = kept->head.data,
-    .head_size = kept->head.size,
-    .body = kept->body.data,
-    .body_size = kept->body.size,
-  };
   if (!kept->forgotten)
-    return irisd_store_put (self->store, &row, error);
+    {
+      const IrisdRow row = irisd_kept_get_row (kept);
+      return irisd_store_put (self->store, &row, error);
+    }
   return kept->written ? irisd_store_remove (self->store, kept->item, error) : IRISD_STORE_OK;
 }
 

@@ -33,6 +33,10 @@ struct _IrisdJournal
   gint64 commit_by_us;                         /* 0: nothing waits for a commit */
   gint64 retry_us;                             /* after a full disk */
   gint64 sweep_us;
+
+  /* Reads that failed and may be tried again, since that was logged. */
+  guint n_unreadable;
+  gint64 unreadable_us;
 };
 
 /* irisd-journal-commit.c */
@@ -45,6 +49,7 @@ void irisd_journal_try_reserve (IrisdJournal *self);
 IrisdKept *irisd_journal_look_up (IrisdJournal *self, guint64 item);
 void irisd_journal_ask (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_list (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_call (IrisdJournal *self, IrisdSlip *slip);
 gboolean irisd_journal_read_row (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip);
 GError *irisd_journal_no_such_item (guint64 item);
 void irisd_journal_wake_waits (IrisdJournal *self, IrisdKept *kept);

@@ -68,7 +68,7 @@ irisd_journal_discard (IrisdJournal *self, IrisdKept *kept)
 static IrisdKept *
 find_same (IrisdJournal *self, IrisdKept *kept)
 {
-  IrisdKept *same = kept->key != NULL ? irisd_kept_table_lookup_key (&self->table, kept) : NULL;
+  IrisdKept *same = kept->key_size > 0 ? irisd_kept_table_lookup_key (&self->table, kept) : NULL;
   return same != NULL ? irisd_journal_look_up (self, same->item) : NULL;
 }
 
@@ -189,7 +189,7 @@ forget (IrisdJournal *self, IrisdSlip *slip)
   for (guint i = 0; i < slip->items->len; i++)
     {
       IrisdKept *kept = irisd_journal_look_up (self, g_array_index (slip->items, guint64, i));
-      if (kept != NULL && kept->key == NULL && irisd_kept_has_ended (kept))
+      if (kept != NULL && kept->key_size == 0 && irisd_kept_has_ended (kept))
         irisd_journal_discard (self, kept);
     }
   irisd_slip_free (slip);
@@ -223,6 +223,9 @@ handle (IrisdJournal *self, IrisdSlip *slip)
       break;
     case IRISD_SLIP_INTER:
       irisd_journal_look_where (self, slip);
+      break;
+    case IRISD_SLIP_CALL:
+      irisd_journal_call (self, slip);
       break;
     default:
       irisd_journal_ask (self, slip);

@@ -30,6 +30,7 @@ typedef struct _IrisdRound IrisdRound;
  * @IRISD_SLIP_FETCH: how did an item end?
  * @IRISD_SLIP_SHOW: what is known about an item?
  * @IRISD_SLIP_LIST: which items are there?
+ * @IRISD_SLIP_CALL: a cold item is wanted back
  * @IRISD_SLIP_RECOVERED: the other way: an item from the store, to be run
  *
  * What a gateway asks of the journal.
@@ -46,6 +47,7 @@ typedef enum
   IRISD_SLIP_FETCH,
   IRISD_SLIP_SHOW,
   IRISD_SLIP_LIST,
+  IRISD_SLIP_CALL,
   IRISD_SLIP_RECOVERED,
 } IrisdSlipKind;
 
@@ -83,7 +85,7 @@ struct _IrisdSlip
   GArray *items;     /* FORGET: guint64 */
   IrisdKept *kept;
 
-  /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, RECOVERED: what was. */
+  /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, CALL, RECOVERED: what was. */
   guint8 type;
   IrisdBlob header;
   IrisWireFrame payload; /* belongs to the job */
@@ -92,6 +94,8 @@ struct _IrisdSlip
   GError *error;
   gboolean duplicate; /* KEEP: there is one with that key; @item is its number */
   gboolean pending;   /* FETCH, KICK, INTER: it has not ended; @state says where it is */
+  gboolean again;     /* the row could not be read, but perhaps can be later; @error says why */
+  gboolean doubtful;  /* and only perhaps: it may be damaged */
   IrisWireKept *list; /* SHOW, LIST */
 
   /* The journal's. */
@@ -135,6 +139,7 @@ gboolean irisd_journal_recover (IrisdJournal *self,
 void irisd_journal_start (IrisdJournal *self);
 void irisd_journal_stop (IrisdJournal *self);
 void irisd_journal_free (IrisdJournal *self);
+GError *irisd_journal_damaged_item (guint64 item);
 void irisd_journal_post (IrisdJournal *self, IrisdSlip *slip);
 
 guint64 irisd_journal_get_next_item (IrisdJournal *self);

@@ -225,7 +225,10 @@ tell_whole (IrisdGateway *self, const IrisdCaller *caller, IrisdSlip *slip)
   IrisWireMessage item, reply;
   g_auto (IrisWireBatchBuilder) builder;
   iris_wire_batch_builder_init (&builder, &self->core->wire_limits);
-  if (!decode (self, slip, &item, &error) || !iris_wire_batch_builder_add (&builder, &item, &error))
+  gboolean well = decode (self, slip, &item, &error);
+  if (well)
+    irisd_gateway_unpin_hint (&item);
+  if (!well || !iris_wire_batch_builder_add (&builder, &item, &error))
     {
       irisd_gateway_refuse (self, caller, slip->request_id, error);
       return;

@@ -7,6 +7,7 @@
  * connection, so it goes on when that has gone.
  */
 #include "irisd-bury.h"
+#include "irisd-cold.h"
 #include "irisd-gateway-private.h"
 #include "irisd-journal.h"
 #include "irisd-outside.h"
@@ -422,126 +423,6 @@ irisd_gateway_end_kept (IrisdGateway *self, IrisdJob *job)
   return FALSE;
 }
 
-/* A peer that was never there, for items whose connection did not survive irisd. */
-static IrisdPeer *
-get_nobody (IrisdGateway *self)
-{
-  if (self->nobody == NULL)
-    {
-      const IrisdRoute nowhere = { 0 };
-      self->nobody = irisd_peer_new (&nowhere);
-      atomic_store_explicit (&self->nobody->gone, TRUE, memory_order_relaxed);
-    }
-  return self->nobody;
-}
-
-/* Fails an item that cannot be read. */
-static const IrisdService unknown_service = { .name = "unknown" };
-
-static gint
-choose_home (IrisdGateway *self, const IrisWireMessage *item, const IrisdKept *kept)
-{
-  guint n = self->core->n_places;
-  if (item->hint >= 0 && (guint) item->hint < n)
-    return item->hint;
-  if (kept->home >= 0 && (guint) kept->home < n)
-    return kept->home;
-  return self->place != IRISD_FRONT ? self->place : 0;
-}
-
-/* Worker processes come back later than irisd, so what is none of its own services is waited for.
- */
-static const IrisdService *
-find_service (IrisdGateway *self, const IrisWireMessage *item)
-{
-  if (item->service.len == 0)
-    return &unknown_service;
-  const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
-  if (service != NULL)
-    return service;
-  irisd_outside_expect (self->core->outside, &item->service);
-  return &irisd_service_outside;
-}
-
-static void
-queue_recovered (IrisdGateway *self, IrisdSlip *slip, const IrisWireMessage *item)
-{
-  /* It is kept, and runs when irisd is back. */
-  if (!irisd_core_begin_item (self->core))
-    return;
-  const IrisdService *service = find_service (self, item);
-  IrisdJob *job = irisd_job_new (self->core, &self->mailbox, get_nobody (self), service, item,
-                                 &slip->body);
-  if (service == &irisd_service_outside)
-    irisd_outside_adopt (job, item, item->hint);
-  job->kept = slip->kept;
-  job->id = slip->item;
-  job->detached = TRUE;
-  irisd_job_set_home (job, choose_home (self, item, job->kept), item->strict);
-  job->bury = item->bury;
-  irisd_gateway_note_home (self, job);
-  irisd_gateway_settle_terms (self, job, item);
-  irisd_gateway_register (self, job, NULL, NULL);
-  g_hash_table_add (self->orphans, job);
-  irisd_gateway_take_number (self, job);
-  irisd_core_add_bytes (self->core, (gint64) job->charge);
-  irisd_count (&self->counters.accepted, 1);
-  if (service != &unknown_service)
-    {
-      irisd_gateway_advance (self, job);
-      return;
-    }
-  irisd_job_fail (job, IRIS_WIRE_ERROR_INTERNAL, "what was kept of the item cannot be read");
-  irisd_gateway_take_back (self, job);
-}
-
-static void
-take_recovered (IrisdGateway *self, IrisdSlip *slip)
-{
-  const guint8 type = IRIS_WIRE_SUBMIT;
-  const guint8 id[IRIS_WIRE_ID_SIZE] = { 0 };
-  const IrisWireFrame frames[IRIS_WIRE_N_FRAMES] = {
-    { (const guint8 *) "IRS1", 4 },
-    { &type, 1 },
-    { id, sizeof id },
-    { slip->header.data, slip->header.size },
-    { zmq_msg_data (&slip->body), zmq_msg_size (&slip->body) },
-  };
-  IrisWireMessage item;
-  g_autoptr (GError) error = NULL;
-  if (!iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits, &item, &error))
-    {
-      irisd_log (IRISD_LOG_ERROR, "the kept item %" G_GUINT64_FORMAT " cannot be run again: %s",
-                 slip->item, error->message);
-      iris_wire_message_init (&item, IRIS_WIRE_SUBMIT, id);
-    }
-  queue_recovered (self, slip, &item);
-}
-
-/**
- * irisd_gateway_run_again:
- * @self: a gateway that was not started
- * @record: an item that has not ended
- * @kept: the same
- */
-void
-irisd_gateway_run_again (IrisdGateway *self, const IrisdRecord *record, IrisdKept *kept)
-{
-  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_RECOVERED, &self->mailbox);
-  slip->item = record->item;
-  slip->kept = kept;
-  slip->header = (IrisdBlob){ g_memdup2 (record->header.data, record->header.size),
-                              record->header.size };
-  if (record->body.size > 0)
-    {
-      zmq_msg_close (&slip->body);
-      if (zmq_msg_init_size (&slip->body, record->body.size) != 0)
-        g_error ("out of memory for a payload of %zu bytes", record->body.size);
-      memcpy (zmq_msg_data (&slip->body), record->body.data, record->body.size);
-    }
-  irisd_mailbox_post (&self->mailbox, &slip->letter);
-}
-
 /**
  * irisd_gateway_take_slip:
  * @self: the gateway
@@ -559,7 +440,10 @@ irisd_gateway_take_slip (IrisdGateway *self, IrisdSlip *slip)
       take_end (self, slip);
       break;
     case IRISD_SLIP_RECOVERED:
-      take_recovered (self, slip);
+      irisd_gateway_take_recovered (self, slip);
+      break;
+    case IRISD_SLIP_CALL:
+      irisd_gateway_take_called (self, slip);
       break;
     case IRISD_SLIP_BURY:
       irisd_gateway_take_bury (self, slip);

@@ -3,10 +3,10 @@
  * The items that irisd keeps beyond a connection, and perhaps beyond its own life.
  *
  * Only an item's number, times and key stay in memory; what it brings along is with the job while
- * it is queued, and what it gave is in the store once it has ended. The row that is to be written
- * is held here from the change to the commit that writes it, so that an item which is accepted,
- * runs and ends between two commits is written once, and one that is fetched before the next commit
- * not at all.
+ * it is queued and not cold (irisd-cold.c), and what it gave is in the store once it has ended. The
+ * row that is to be written is held here from the change to the commit that writes it, so that an
+ * item which is accepted, runs and ends between two commits is written once, and one that is
+ * fetched before the next commit not at all.
  *
  * The state is relaxed: a worker that sets "running" tells it to people who ask, and nothing else
  * depends on it. What the journal sets itself it reads in the same thread.
@@ -30,10 +30,10 @@ irisd_unix_ms (void)
 IrisdKept *
 irisd_kept_new (const IrisdRecord *record)
 {
-  IrisdKept *self = g_new0 (IrisdKept, 1);
+  IrisdKept *self = g_malloc0 (sizeof *self + record->key.len);
   g_autofree char *service = iris_wire_string_dup (&record->service);
   self->item = record->item;
-  atomic_init (&self->state, (int) record->state);
+  atomic_init (&self->state, (guint8) record->state);
   self->attempts = record->attempts;
   self->home = record->home;
   self->klass = (guint8) record->klass;
@@ -46,10 +46,8 @@ irisd_kept_new (const IrisdRecord *record)
   if (record->sentence.len > 0)
     self->sentence = iris_wire_string_dup (&record->sentence);
   if (record->key.len > 0)
-    {
-      self->key = g_memdup2 (record->key.data, record->key.len);
-      self->key_size = record->key.len;
-    }
+    memcpy (self->key, record->key.data, record->key.len);
+  self->key_size = (guint16) record->key.len;
   return self;
 }
 
@@ -63,7 +61,6 @@ irisd_kept_free (IrisdKept *self)
   irisd_kept_clear_row (self);
   g_ref_string_release (self->service);
   g_free (self->sentence);
-  g_free (self->key);
   g_free (self);
 }
 
@@ -76,7 +73,7 @@ irisd_kept_get_state (IrisdKept *self)
 void
 irisd_kept_set_state (IrisdKept *self, IrisWireState state)
 {
-  atomic_store_explicit (&self->state, (int) state, memory_order_relaxed);
+  atomic_store_explicit (&self->state, (guint8) state, memory_order_relaxed);
 }
 
 gboolean
@@ -135,19 +132,36 @@ irisd_kept_set_row (IrisdKept *self,
     .header = header,
   };
   irisd_kept_clear_row (self);
-  self->row_state = state;
-  self->head = irisd_record_pack_head (&record);
+  self->row = g_new0 (IrisdKeptRow, 1);
+  self->row->state = state;
+  self->row->head = irisd_record_pack_head (&record);
   if (body.size > 0)
-    self->body = (IrisdBlob){ g_memdup2 (body.data, body.size), body.size };
+    self->row->body = (IrisdBlob){ g_memdup2 (body.data, body.size), body.size };
   self->size = body.size;
+}
+
+/**
+ * irisd_kept_get_row:
+ * @self: an item that has something to be written
+ *
+ * Returns: what, borrowed
+ */
+IrisdRow
+irisd_kept_get_row (const IrisdKept *self)
+{
+  const IrisdKeptRow *row = self->row;
+  return (IrisdRow){ self->item,     row->state,     row->head.data,
+                     row->head.size, row->body.data, row->body.size };
 }
 
 void
 irisd_kept_clear_row (IrisdKept *self)
 {
-  g_clear_pointer (&self->head.data, g_free);
-  g_clear_pointer (&self->body.data, g_free);
-  self->head.size = self->body.size = 0;
+  if (self->row == NULL)
+    return;
+  g_free (self->row->head.data);
+  g_free (self->row->body.data);
+  g_clear_pointer (&self->row, g_free);
 }
 
 /**
@@ -168,7 +182,7 @@ irisd_kept_set_reason (IrisdKept *self, guint32 code, const char *sentence)
 static char *
 key_as_text (IrisdKept *self)
 {
-  return self->key != NULL ? g_utf8_make_valid (self->key, (gssize) self->key_size) : NULL;
+  return self->key_size > 0 ? g_utf8_make_valid (self->key, (gssize) self->key_size) : NULL;
 }
 
 /**
@@ -216,6 +230,7 @@ void
 irisd_kept_table_init (IrisdKeptTable *self)
 {
   *self = (IrisdKeptTable){ 0 };
+  /* A set, which takes half the room of a table with values: an item begins with its number. */
   self->by_item = g_hash_table_new (g_int64_hash, g_int64_equal);
   self->by_key = g_hash_table_new (key_hash, key_equal);
 }
@@ -264,8 +279,8 @@ link_in_order (IrisdKeptTable *self, IrisdKept *kept)
 void
 irisd_kept_table_add (IrisdKeptTable *self, IrisdKept *kept)
 {
-  g_hash_table_insert (self->by_item, &kept->item, kept);
-  if (kept->key != NULL)
+  g_hash_table_add (self->by_item, kept);
+  if (kept->key_size > 0)
     g_hash_table_add (self->by_key, kept);
   link_in_order (self, kept);
   self->n_items++;
@@ -280,8 +295,8 @@ irisd_kept_table_add (IrisdKeptTable *self, IrisdKept *kept)
 void
 irisd_kept_table_remove (IrisdKeptTable *self, IrisdKept *kept)
 {
-  g_hash_table_remove (self->by_item, &kept->item);
-  if (kept->key != NULL)
+  g_hash_table_remove (self->by_item, kept);
+  if (kept->key_size > 0)
     g_hash_table_remove (self->by_key, kept);
   if (kept->previous != NULL)
     kept->previous->next = kept->next;

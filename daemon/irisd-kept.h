@@ -5,48 +5,65 @@
 #pragma once
 
 #include "irisd-record.h"
+#include "irisd-waiting.h"
 
 #include <stdatomic.h>
 
 G_BEGIN_DECLS
 
+typedef struct _IrisdPeer IrisdPeer;
 typedef struct _IrisdSlip IrisdSlip;
 typedef struct _IrisdKept IrisdKept;
+
+/**
+ * IrisdKeptRow:
+ * @state: an #IrisWireState
+ * @head: see irisd_record_pack_head()
+ * @body: the message's body
+ *
+ * What is to be written of an item.
+ */
+typedef struct
+{
+  guint32 state;
+  IrisdBlob head;
+  IrisdBlob body;
+} IrisdKeptRow;
 
 /**
  * IrisdKept:
  *
  * A kept item. It belongs to the journal's thread from the moment that it is handed over; a worker
- * may set @state while it has the item.
+ * may set @state while it has the item. There may be millions, so it is small.
  */
 struct _IrisdKept
 {
-  guint64 item;
-  _Atomic int state; /* an IrisWireState */
+  guint64 item; /* first, because it is the key of a table */
   guint32 attempts;
   gint32 home;
+  guint16 code; /* why it is buried, an IrisWireError */
+  guint16 key_size;
   guint8 klass;
-  guint16 code;           /* why it is buried, an IrisWireError */
-  gboolean written : 1;   /* the store has a row of it */
-  gboolean dirty : 1;     /* what the store has is not the latest */
-  gboolean forgotten : 1; /* only waits until its row is gone as well */
+  guint8 written : 1;   /* the store has a row of it */
+  guint8 dirty : 1;     /* what the store has is not the latest */
+  guint8 forgotten : 1; /* only waits until its row is gone as well */
+  _Atomic guint8 state; /* an IrisWireState; behind what is read together, because workers set it */
   guint64 accepted_ms;
   guint64 ended_ms;
   guint64 keep_ms;
   guint64 size;        /* of its payload, then of its result */
   GRefString *service; /* shared by all items of it, and gone with the last of them */
-  char *key;           /* NULL if it has none */
-  gsize key_size;
-  char *sentence; /* why it is buried, or NULL */
-
-  /* What is to be written, while it is dirty. */
-  guint32 row_state;
-  IrisdBlob head;
-  IrisdBlob body;
-
-  IrisdSlip *waits; /* those who want to know how it ends */
+  char *sentence;      /* why it is buried, or NULL */
+  IrisdKeptRow *row;   /* NULL, or what the store does not have yet */
+  IrisdSlip *waits;    /* those who want to know how it ends */
   IrisdKept *previous, *next;
   IrisdKept *next_dirty;
+
+  /* The gateway's, while the item is cold (irisd-cold.c). */
+  IrisdWaiter waiter;
+  IrisdPeer *peer;
+
+  char key[];
 };
 
 /**
@@ -79,6 +96,7 @@ void irisd_kept_set_row (IrisdKept *self,
                          guint8 type,
                          IrisWireFrame header,
                          IrisWireFrame body);
+IrisdRow irisd_kept_get_row (const IrisdKept *self);
 void irisd_kept_clear_row (IrisdKept *self);
 void irisd_kept_set_reason (IrisdKept *self, guint32 code, const char *sentence);
 void irisd_kept_describe (IrisdKept *self, IrisWireKeptItem *out);

@@ -30,12 +30,16 @@ typedef struct
   guint64 window_us;
   guint64 aging_ms;
   guint64 max_delay_ms;
+  guint64 hot_items;
+  guint64 read_ahead_ms;
   guint64 max_retries;
   guint64 max_backoff_ms;
   guint64 remembered_items;
   guint64 remembered_places;
   guint64 remembered_paths;
   guint64 max_peers;
+  guint64 max_strangers;
+  guint64 hello_ms;
   guint64 outbox_messages;
   guint64 max_output;
   guint64 commands_per_place;

@@ -201,15 +201,28 @@ irisd_gateway_choose_home (IrisdGateway *self,
  * @job: a job whose home is chosen
  * @item: the SUBMIT message that it was made of; changed
  *
- * Makes what the hint meant when the item was accepted its hint, for whoever reads it later.
+ * Adds to an item with another hint the place that this meant when it was accepted: it is queued
+ * there again after a restart, when nobody remembers any more. See irisd_gateway_unpin_hint().
  */
 void
 irisd_gateway_pin_hint (const IrisdJob *job, IrisWireMessage *item)
 {
   if ((item->present & NEAR_KEYS) == 0)
     return;
-  item->present &= ~(NEAR_KEYS & ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_PATH));
   iris_wire_message_set_int (item, IRIS_WIRE_KEY_HINT, job->home);
+}
+
+/**
+ * irisd_gateway_unpin_hint:
+ * @item: a SUBMIT message that was kept; changed
+ *
+ * Makes of it what was submitted.
+ */
+void
+irisd_gateway_unpin_hint (IrisWireMessage *item)
+{
+  if ((item->present & NEAR_KEYS) != 0)
+    item->present &= ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT);
 }
 
 static const char *

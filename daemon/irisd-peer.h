@@ -6,6 +6,7 @@
 
 #include "irisd-ledger.h"
 #include "irisd-outbox.h"
+#include "irisd-strangers.h"
 
 #include <stdatomic.h>
 
@@ -61,6 +62,7 @@ struct _IrisdPeer
   IrisdMails mails;
   GList line_link;
   IrisdRoute route;
+  IrisdConnection connection; /* by which it said HELLO */
 };
 
 /**

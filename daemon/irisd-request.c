@@ -188,7 +188,7 @@ handle_decoded (IrisdGateway *self,
                 zmq_msg_t *body)
 {
   if (request->type == IRIS_WIRE_HELLO)
-    irisd_gateway_greet (self, caller, request);
+    irisd_gateway_greet (self, caller, request, zmq_msg_get (body, ZMQ_SRCFD));
   else if (caller->peer != NULL && caller->peer->greeted)
     handle_greeted (self, caller, request, body);
   else

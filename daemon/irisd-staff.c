@@ -220,10 +220,11 @@ irisd_staff_set_workers (IrisdStaff *self, gint place, guint n, guint *changed, 
   IrisdStaffPlace *it = &self->places[place];
   if (n > it->n_workers)
     {
-      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
-                   "place %d was made with %u workers, and %u are more: start irisd with more "
-                   "--workers",
-                   place, it->n_workers, n);
+      g_set_error (
+          error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
+          "place %d was made with %u workers, and there cannot be %u while irisd runs: start "
+          "it with as many --workers as may be wanted; those that take no part only sleep",
+          place, it->n_workers, n);
       return FALSE;
     }
   pthread_mutex_lock (&self->lock);

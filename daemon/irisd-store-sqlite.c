@@ -17,6 +17,7 @@
 
 #include "irisd-error.h"
 
+#include <errno.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -64,6 +65,37 @@ irisd_row_checksum (const IrisdRow *row)
   return (guint32) crc;
 }
 
+/* Why the last write of a file failed. A commit writes the log, which is copied into the database
+ * elsewhere. Not sqlite3_system_errno(), which not every release sets when a commit fails. */
+static int
+get_write_errno (IrisdSqlite *self)
+{
+  sqlite3_file *file = NULL;
+  int number = 0;
+  sqlite3_file_control (self->db, "main",
+                        self->copying ? SQLITE_FCNTL_FILE_POINTER : SQLITE_FCNTL_JOURNAL_POINTER,
+                        &file);
+  if (file != NULL && file->pMethods != NULL)
+    file->pMethods->xFileControl (file, SQLITE_FCNTL_LAST_ERRNO, &number);
+  return number;
+}
+
+/* A write that found no room changed nothing. SQLite says so of a full disk only; a quota that is
+ * used up is an error of the disk to it. */
+static gboolean
+is_over_quota (IrisdSqlite *self, int rc)
+{
+  return rc == SQLITE_IOERR_WRITE && get_write_errno (self) == EDQUOT;
+}
+
+static const char *
+explain (IrisdSqlite *self, int rc)
+{
+  if (rc == SQLITE_IOERR_FSYNC)
+    return "the disk could not be synced";
+  return is_over_quota (self, rc) ? g_strerror (EDQUOT) : sqlite3_errstr (rc);
+}
+
 /* What SQLite's answer means for whoever wrote. */
 static IrisdStoreOutcome
 judge (IrisdSqlite *self, int rc, const char *doing, GError **error)
@@ -71,15 +103,27 @@ judge (IrisdSqlite *self, int rc, const char *doing, GError **error)
   if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW)
     return IRISD_STORE_OK;
   IrisdStoreOutcome outcome = IRISD_STORE_BROKEN;
-  if ((rc & 0xff) == SQLITE_FULL)
+  if ((rc & 0xff) == SQLITE_FULL || is_over_quota (self, rc))
     outcome = IRISD_STORE_FULL;
   else if ((rc & 0xff) == SQLITE_CORRUPT || rc == SQLITE_IOERR_READ)
     outcome = IRISD_STORE_DAMAGED;
   else
     self->broken = TRUE;
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "%s: %s: %s", self->path, doing,
-               rc == SQLITE_IOERR_FSYNC ? "the disk could not be synced" : sqlite3_errstr (rc));
+               explain (self, rc));
   return outcome;
+}
+
+/* What it means for whoever read a row. Nothing was changed, so it says nothing about writing.
+ * Memory, descriptors and a disk that does not answer can come back. EIO is among what SQLite calls
+ * corrupt (SQLITE_IOERR_CORRUPTFS), so only a checksum tells for sure that a row is damaged. */
+static IrisdStoreOutcome
+judge_read (IrisdSqlite *self, int rc, GError **error)
+{
+  gboolean doubtful = (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "%s: cannot read an item: %s", self->path,
+               sqlite3_errstr (rc));
+  return doubtful ? IRISD_STORE_DOUBTFUL : IRISD_STORE_UNREADABLE;
 }
 
 static IrisdStoreOutcome
@@ -165,7 +209,10 @@ empty_log (IrisdStore *store, GError **error)
   IrisdSqlite *self = (IrisdSqlite *) store;
   int rc = sqlite3_wal_checkpoint_v2 (self->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
   self->log_pages = 0;
-  return judge (self, rc, "cannot copy the log into the database", error);
+  self->copying = TRUE;
+  IrisdStoreOutcome outcome = judge (self, rc, "cannot copy the log into the database", error);
+  self->copying = FALSE;
+  return outcome;
 }
 
 static IrisdStoreOutcome
@@ -210,7 +257,7 @@ read_row (IrisdStore *store, guint64 id, IrisdRowFunc func, gpointer user_data, 
                      "%s: item %" G_GUINT64_FORMAT " is not what was written", self->path, id);
     }
   else if (rc != SQLITE_DONE)
-    outcome = judge (self, rc, "cannot read an item", error);
+    outcome = judge_read (self, rc, error);
   sqlite3_reset (statement);
   return outcome;
 }

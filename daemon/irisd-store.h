@@ -38,6 +38,8 @@ typedef struct
  * @IRISD_STORE_ABSENT: there is no such row
  * @IRISD_STORE_FULL: there is no room; nothing was changed, and it may be tried again
  * @IRISD_STORE_DAMAGED: what is there is not what was written
+ * @IRISD_STORE_UNREADABLE: reading failed, and what is there may be whole: it may be tried again
+ * @IRISD_STORE_DOUBTFUL: what was read makes no sense; so it is damaged, or the disk failed
  * @IRISD_STORE_BROKEN: writing or syncing failed; nobody knows what is on the disk, so nothing may
  *   be written any more
  */
@@ -47,6 +49,8 @@ typedef enum
   IRISD_STORE_ABSENT,
   IRISD_STORE_FULL,
   IRISD_STORE_DAMAGED,
+  IRISD_STORE_UNREADABLE,
+  IRISD_STORE_DOUBTFUL,
   IRISD_STORE_BROKEN,
 } IrisdStoreOutcome;
 

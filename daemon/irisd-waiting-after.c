@@ -30,11 +30,12 @@ struct _IrisdAfterLink
 
 struct _IrisdAfterNode
 {
-  guint64 id;
+  guint64 id; /* first, because it is the key of the set of nodes */
   gpointer owner;
   guint ended : 1; /* bits, because there may be millions of nodes */
   guint well : 1;
   guint buried : 1;
+  guint aside : 1; /* the owner is who keeps it */
   TAILQ_HEAD (, _IrisdAfterLink) links;
 };
 
@@ -46,7 +47,7 @@ struct _IrisdAfterNode
 void
 irisd_after_init (IrisdAfter *self, guint n_remembered)
 {
-  *self = (IrisdAfter){ .nodes = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free),
+  *self = (IrisdAfter){ .nodes = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL),
                         .n_remembered = n_remembered };
   g_queue_init (&self->ended);
 }
@@ -66,7 +67,8 @@ irisd_after_clear (IrisdAfter *self)
  * irisd_after_add:
  * @self: the record
  * @id: a new item, or one that was buried and is on its way again
- * @owner: (nullable): what irisd_after_get_owner() gives until the item has ended, or is buried
+ * @owner: (nullable): what irisd_after_get_owner() gives until the item has ended, is buried, or is
+ *   set aside
  */
 void
 irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner)
@@ -74,7 +76,7 @@ irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner)
   IrisdAfterNode *node = g_hash_table_lookup (self->nodes, &id);
   if (node != NULL)
     {
-      node->buried = FALSE;
+      node->buried = node->aside = FALSE;
       node->owner = owner;
       return;
     }
@@ -82,7 +84,7 @@ irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner)
   node->id = id;
   node->owner = owner;
   TAILQ_INIT (&node->links);
-  g_hash_table_insert (self->nodes, &node->id, node);
+  g_hash_table_add (self->nodes, node);
 }
 
 /**
@@ -90,13 +92,42 @@ irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner)
  * @self: the record
  * @id: an item
  *
- * Returns: (nullable): what it was added with; %NULL if it is not known or has ended
+ * Returns: (nullable): what it was added with; %NULL if it is not known, has ended or is set aside
  */
 gpointer
 irisd_after_get_owner (IrisdAfter *self, guint64 id)
 {
   IrisdAfterNode *node = g_hash_table_lookup (self->nodes, &id);
-  return node != NULL && !node->ended ? node->owner : NULL;
+  return node != NULL && !node->ended && !node->aside ? node->owner : NULL;
+}
+
+/**
+ * irisd_after_set_aside:
+ * @self: the record
+ * @id: an item that was added
+ * @keeper: what irisd_after_get_keeper() gives until it is added again, or has ended
+ */
+void
+irisd_after_set_aside (IrisdAfter *self, guint64 id, gpointer keeper)
+{
+  IrisdAfterNode *node = g_hash_table_lookup (self->nodes, &id);
+  g_return_if_fail (node != NULL);
+  node->aside = TRUE;
+  node->owner = keeper;
+}
+
+/**
+ * irisd_after_get_keeper:
+ * @self: the record
+ * @id: an item
+ *
+ * Returns: (nullable): who keeps it, if it is set aside
+ */
+gpointer
+irisd_after_get_keeper (IrisdAfter *self, guint64 id)
+{
+  IrisdAfterNode *node = g_hash_table_lookup (self->nodes, &id);
+  return node != NULL && !node->ended && node->aside ? node->owner : NULL;
 }
 
 /* Takes back all that it still waits for. */
@@ -213,6 +244,7 @@ irisd_after_bury (IrisdAfter *self, guint64 id)
   if (node == NULL || node->ended)
     return NULL;
   node->buried = TRUE;
+  node->aside = FALSE;
   node->owner = NULL;
   if (self->closing)
     decide (node, &decided);

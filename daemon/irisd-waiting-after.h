@@ -66,7 +66,9 @@ typedef struct
 void irisd_after_init (IrisdAfter *self, guint n_remembered);
 void irisd_after_clear (IrisdAfter *self);
 void irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner);
+void irisd_after_set_aside (IrisdAfter *self, guint64 id, gpointer keeper);
 gpointer irisd_after_get_owner (IrisdAfter *self, guint64 id);
+gpointer irisd_after_get_keeper (IrisdAfter *self, guint64 id);
 IrisdDependent *irisd_after_end (IrisdAfter *self, guint64 id, gboolean well);
 IrisdDependent *irisd_after_bury (IrisdAfter *self, guint64 id);
 IrisdDependent *irisd_after_close (IrisdAfter *self);

@@ -87,23 +87,22 @@ irisd_gateway_register (IrisdGateway *self,
  * irisd_gateway_find_item:
  * @self: the gateway
  * @number: of an item
- * @elsewhere: (out): the mailbox of the gateway that has it, if that is another one
+ * @holder: (out): the mailbox of the gateway that has it, if it has not ended
  *
  * Whoever has an item notes its end under the lock before it lets go of the job, so what is found
  * here is there, and stays as long as this gateway does nothing, if it is its own.
  *
- * Returns: (nullable): the job, if this gateway has it and it has not ended
+ * Returns: (nullable): the job, if this gateway has it and it is not cold
  */
 IrisdJob *
-irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **elsewhere)
+irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **holder)
 {
   IrisdCore *core = self->core;
   pthread_mutex_lock (&core->after_lock);
   IrisdJob *job = irisd_after_get_owner (&core->after, number);
-  IrisdMailbox *mailbox = job != NULL ? job->mailbox : NULL;
+  *holder = job != NULL ? job->mailbox : irisd_after_get_keeper (&core->after, number);
   pthread_mutex_unlock (&core->after_lock);
-  *elsewhere = mailbox != &self->mailbox ? mailbox : NULL;
-  return mailbox == &self->mailbox ? job : NULL;
+  return *holder == &self->mailbox ? job : NULL;
 }
 
 /**

@@ -5,8 +5,9 @@
  * An accepted job passes four stages, each of which may be empty: what it comes after (a record
  * that all gateways share, under its lock), its time (this gateway's own), room among those of its
  * client and service that run at once, and the gate of its home (which all gateways share, each
- * under its lock). A plain job has only the gate. Then the scheduler has
- * it. A job that failed and may be tried again begins anew, with a pause for its time.
+ * under its lock). A plain job has only the gate. Then the scheduler has it. A kept item that waits
+ * for its time need not have a job (irisd-cold.c). A job that failed and may be tried again begins
+ * anew, with a pause for its time.
  *
  * Whoever holds a job that waits: its gateway, except at the gate, through which another gateway
  * may let it. So who wants it back asks, by irisd_gateway_withdraw(), and may be told that it is
@@ -15,6 +16,7 @@
  * What is back makes room at its gate; the room of all letters of one turn is made together, and
  * filled with whoever is next there, of any gateway.
  */
+#include "irisd-cold.h"
 #include "irisd-gateway-private.h"
 #include "irisd-outside.h"
 #include "irisd-staff.h"
@@ -133,6 +135,8 @@ irisd_gateway_advance (IrisdGateway *self, IrisdJob *job)
       fail_waiting (self, job);
       return;
     }
+  if (irisd_gateway_set_aside (self, job))
+    return;
   wait_for_time (self, job);
   /* A draining irisd does not wait for a clock. */
   if (job->stage == IRISD_STAGE_TIME && phase != IRISD_PHASE_SERVING
@@ -321,10 +325,16 @@ irisd_gateway_wake_due (IrisdGateway *self)
 gint64
 irisd_gateway_get_due_us (IrisdGateway *self)
 {
-  if (irisd_waiting_get_count (&self->waiting) == 0)
+  if (irisd_waiting_get_count (&self->waiting) + irisd_waiting_get_count (&self->cold)
+          + irisd_waiting_get_count (&self->unread)
+      == 0)
     return 0;
   IrisdTimes now = irisd_times_now ();
-  return now.us[IRISD_CLOCK_STEADY] + irisd_waiting_get_delay (&self->waiting, &now);
+  gint64 delay = irisd_waiting_get_delay (&self->waiting, &now);
+  gint64 call = irisd_gateway_get_call_delay (self, &now);
+  if (delay < 0 || (call >= 0 && call < delay))
+    delay = call;
+  return delay >= 0 ? now.us[IRISD_CLOCK_STEADY] + delay : 0;
 }
 
 /**
@@ -446,6 +456,7 @@ irisd_gateway_end_waiting (IrisdGateway *self)
   self->waited_phase = phase;
   if (self->place == IRISD_FRONT)
     irisd_gateway_stop_waiting_for_buried (self);
+  irisd_gateway_put_off_cold (self);
   g_autoptr (GPtrArray) jobs = collect_waiting (self, phase);
   g_autoptr (GPtrArray) ours = g_ptr_array_new ();
   /* All are taken out before the first is ended: its end may end its peer, and so others. */

@@ -200,6 +200,21 @@ fill_arguments (char **args, const char *line, CtlItemMemory *memory)
   return list;
 }
 
+/* json-glib cuts a string at a NUL; what somebody sends must not be cut in silence. */
+static gboolean
+has_nul (const char *line, gsize size)
+{
+  if (strlen (line) < size)
+    return TRUE;
+  for (const char *c = strchr (line, '\\'); c != NULL; c = strchr (c + 2, '\\'))
+    if (g_str_has_prefix (c, "\\u0000"))
+      return TRUE;
+    else if (c[1] == '\0')
+      break;
+
+  return FALSE;
+}
+
 static gboolean
 read_json (Bulk *self, CtlItem *item, const char *line, gsize size, GError **error)
 {
@@ -213,6 +228,13 @@ read_json (Bulk *self, CtlItem *item, const char *line, gsize size, GError **err
 
       g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "this is not JSON:%s",
                    why != NULL ? why : "");
+      return FALSE;
+    }
+  if (has_nul (line, size))
+    {
+      g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                           "a string holds a NUL byte, which would end it: say a payload like that "
+                           "in \"payload-base64\"");
       return FALSE;
     }
   root = json_parser_get_root (self->parser);

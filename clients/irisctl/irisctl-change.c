@@ -281,7 +281,8 @@ const CtlCommand ctl_staff = {
   .arguments = "PLACE WORKERS",
   .summary = "change how many workers of a place take part",
   .description =
-      "From 1 to as many as irisd was started with. Who is to go out ends its item first.\n"
+      "From 1 to as many as irisd was started with (irisd --workers); those that take no\n"
+      "part only sleep. Who is to go out ends its item first.\n"
       "\nExample:\n  irisctl staff package:0 2\n",
   .run = run_staff,
 };

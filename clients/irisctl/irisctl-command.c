@@ -4,6 +4,8 @@
  */
 #include "irisctl-command.h"
 
+#include <math.h>
+
 #define MOST_SECONDS (CTL_MAX_WAIT_S * 366.0)
 
 void
@@ -79,7 +81,7 @@ ctl_command_apply (const CtlCommandOptions *options, IrisRequest *request)
     iris_request_set_limits (request, (const char *const *) options->limits);
   iris_request_set_nice (request, options->nice_by);
   if (options->timeout_s > 0)
-    iris_request_set_time_limit (request, MAX ((guint64) (options->timeout_s * 1000), 1));
+    iris_request_set_time_limit (request, MAX ((guint64) llround (options->timeout_s * 1000), 1));
   if (options->grace_s != CTL_NO_GRACE)
-    iris_request_set_grace (request, (guint64) (options->grace_s * 1000));
+    iris_request_set_grace (request, (guint64) llround (options->grace_s * 1000));
 }

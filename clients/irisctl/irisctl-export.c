@@ -175,7 +175,6 @@ ctl_export_item (Ctl *ctl, guint64 number, FILE *out)
   g_autoptr (GVariant) item = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
   g_autofree char *line = NULL;
   const char *unsaid;
 
@@ -190,8 +189,7 @@ ctl_export_item (Ctl *ctl, guint64 number, FILE *out)
                      "item %" G_GUINT64_FORMAT ": its %s is not UTF-8, which JSON has no way to "
                      "say; it is left out",
                      number, unsaid);
-  root = json_builder_get_root (builder);
-  line = json_to_string (root, FALSE);
+  line = ctl_json_to_text (builder, FALSE);
   if (fprintf (out, "%s\n", line) < 0)
     return ctl_fail (CTL_FAILED, "cannot write: %s", g_strerror (errno));
 

@@ -73,8 +73,8 @@ ctl_filter_is_given (const CtlFilter *filter)
 }
 
 /* 0 if there is no such word. */
-static guint
-parse_state (const char *name)
+guint
+ctl_filter_parse_state (const char *name)
 {
   for (guint i = 0; i < G_N_ELEMENTS (words); i++)
     if (g_str_equal (words[i].name, name))
@@ -83,8 +83,8 @@ parse_state (const char *name)
   return 0;
 }
 
-static void
-add_states (IrisClientQuery *query, guint states)
+void
+ctl_filter_add_states (IrisClientQuery *query, guint states)
 {
   for (guint state = 1; state < 32; state++)
     if ((states >> state & 1) != 0)
@@ -94,30 +94,64 @@ add_states (IrisClientQuery *query, guint states)
 void
 ctl_filter_add_open_states (IrisClientQuery *query)
 {
-  add_states (query, parse_state ("open"));
+  ctl_filter_add_states (query, ctl_filter_parse_state ("open"));
 }
 
-static int
-set_states (IrisClientQuery *query, char **texts, const char *command)
+const char *
+ctl_filter_state_name (IrisClientItemState state)
 {
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (words[i].states == 1U << state)
+      return words[i].name;
+
+  return "unknown";
+}
+
+/* 0 if none are named. */
+static int
+parse_states (char **texts, const char *command, guint *states)
+{
+  *states = 0;
   for (; texts != NULL && *texts != NULL; texts++)
     {
       g_auto (GStrv) names = g_strsplit (*texts, ",", -1);
 
       for (char **name = names; *name != NULL; name++)
         {
-          guint states = parse_state (*name);
+          guint named = ctl_filter_parse_state (*name);
 
-          if (states == 0)
+          if (named == 0)
             return ctl_fail (CTL_USAGE,
                              "%s: there is no state “%s”: choose queued, delayed, leased, "
                              "running, done, failed, cancelled, buried, open or ended",
                              command, *name);
-          add_states (query, states);
+          *states |= named;
         }
     }
 
   return CTL_OK;
+}
+
+int
+ctl_filter_get_states (const CtlFilter *filter, const char *command, guint *states)
+{
+  int status = parse_states (filter->states, command, states);
+
+  if (*states == 0)
+    *states = G_MAXUINT;
+
+  return status;
+}
+
+static int
+set_states (IrisClientQuery *query, char **texts, const char *command)
+{
+  guint states;
+  int status = parse_states (texts, command, &states);
+
+  ctl_filter_add_states (query, states);
+
+  return status;
 }
 
 /* A time of day, or how long ago. */

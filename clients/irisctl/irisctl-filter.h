@@ -16,5 +16,14 @@ void ctl_filter_clear (CtlFilter *filter);
 /* Makes a query ask for items that have not ended. */
 void ctl_filter_add_open_states (IrisClientQuery *query);
 
+/* Sets of states; bit N: the state N. */
+void ctl_filter_add_states (IrisClientQuery *query, guint states);
+guint ctl_filter_parse_state (const char *name);
+const char *ctl_filter_state_name (IrisClientItemState state);
+
+/* The states that the options name; all if they name none. CTL_USAGE after printing what is wrong.
+ */
+int ctl_filter_get_states (const CtlFilter *filter, const char *command, guint *states);
+
 /* The next page of a list, waited for; empty at the end, NULL with @error. */
 GPtrArray *ctl_filter_next_page (Ctl *ctl, IrisClientQuery *query, GError **error);

@@ -5,6 +5,7 @@
 #include "irisctl-json.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void
 ctl_json_string (JsonBuilder *builder, const char *name, const char *value)
@@ -56,8 +57,56 @@ ctl_json_bytes (JsonBuilder *builder, const char *name, GBytes *bytes)
     }
 }
 
+/* As few digits as give the same number when they are read. */
 static void
-print_root (JsonBuilder *builder, gboolean pretty, const char *end)
+append_double (GString *out, double value)
+{
+  char digits[G_ASCII_DTOSTR_BUF_SIZE];
+  static const char *const formats[] = { "%.15g", "%.16g", "%.17g" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    {
+      g_ascii_formatd (digits, sizeof digits, formats[i], value);
+      if (!(g_ascii_strtod (digits, NULL) < value || g_ascii_strtod (digits, NULL) > value))
+        break;
+    }
+  g_string_append (out, digits);
+  if (strpbrk (digits, ".e") == NULL)
+    g_string_append (out, ".0");
+}
+
+/* json-glib gives each number that is not an integer seventeen digits, as 0.10000000000000001. */
+static char *
+shorten_numbers (const char *text)
+{
+  GString *out = g_string_new (NULL);
+  gboolean in_string = FALSE;
+
+  for (const char *c = text; *c != '\0';)
+    {
+      gsize n = in_string ? 0 : strspn (c, "-+.0123456789eE");
+
+      if (n > 0 && (*c == '-' || g_ascii_isdigit (*c)))
+        {
+          if (strcspn (c, ".eE") < n)
+            append_double (out, g_ascii_strtod (c, NULL));
+          else
+            g_string_append_len (out, c, (gssize) n);
+          c += n;
+          continue;
+        }
+      if (in_string && *c == '\\')
+        g_string_append_c (out, *c++);
+      else if (*c == '"')
+        in_string = !in_string;
+      g_string_append_c (out, *c++);
+    }
+
+  return g_string_free (out, FALSE);
+}
+
+char *
+ctl_json_to_text (JsonBuilder *builder, gboolean pretty)
 {
   g_autoptr (JsonNode) root = json_builder_get_root (builder);
   g_autoptr (JsonGenerator) generator = json_generator_new ();
@@ -66,6 +115,15 @@ print_root (JsonBuilder *builder, gboolean pretty, const char *end)
   json_generator_set_pretty (generator, pretty);
   json_generator_set_root (generator, root);
   text = json_generator_to_data (generator, NULL);
+
+  return shorten_numbers (text);
+}
+
+static void
+print_root (JsonBuilder *builder, gboolean pretty, const char *end)
+{
+  g_autofree char *text = ctl_json_to_text (builder, pretty);
+
   fputs (text, stdout);
   fputs (end, stdout);
 }

@@ -14,6 +14,9 @@ void ctl_json_bool (JsonBuilder *builder, const char *name, gboolean value);
 /* Bytes as a string under @name if they are UTF-8, otherwise in base64 under @name "_base64". */
 void ctl_json_bytes (JsonBuilder *builder, const char *name, GBytes *bytes);
 
+/* What was built, as it is printed. */
+char *ctl_json_to_text (JsonBuilder *builder, gboolean pretty);
+
 /* On standard output, with a newline: over several lines for people, or in one line. */
 void ctl_json_print (JsonBuilder *builder);
 void ctl_json_print_line (JsonBuilder *builder);

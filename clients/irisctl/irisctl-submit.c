@@ -66,6 +66,20 @@ read_payload (CtlItem *item, int argc, char **argv, GError **error)
   return TRUE;
 }
 
+/* What stands behind the service is not read as an option, and hardly ever meant as a payload. */
+static int
+check_options_are_in_front (const Ctl *ctl, int argc, char **argv)
+{
+  for (int i = 2; i < argc && !ctl->separated; i++)
+    if (argv[i][0] == '-' && argv[i][1] != '\0')
+      return ctl_fail (CTL_USAGE,
+                       "submit: “%s” stands behind the service, where no options are read: put it "
+                       "in front, or, if it is the payload, say submit %s -- %s",
+                       argv[i], argv[1], argv[i]);
+
+  return CTL_OK;
+}
+
 static int
 submit_one (Ctl *ctl, int argc, char **argv)
 {
@@ -77,6 +91,8 @@ submit_one (Ctl *ctl, int argc, char **argv)
   CtlItem item;
   int status;
 
+  if (!command && check_options_are_in_front (ctl, argc, argv) != CTL_OK)
+    return CTL_USAGE;
   if (argc < 2 || (argc > 3 && !command))
     return ctl_fail (CTL_USAGE, "submit takes a service and at most one payload; see irisctl "
                                 "submit --help");
@@ -243,8 +259,9 @@ static const GOptionEntry submit_entries[] = {
 
 const CtlCommand ctl_submit_command = {
   .name = "submit",
-  .arguments = "SERVICE [PAYLOAD|-] | command PROGRAM [ARGUMENT…] | --items FILE | --lines FILE "
-               "SERVICE",
+  .arguments =
+      "SERVICE [PAYLOAD|-] | command [--] PROGRAM [ARGUMENT…] | --items FILE | --lines FILE "
+      "SERVICE",
   .summary = "have irisd keep items, so that they survive a crash",
   .description =
       "irisd needs a journal for that: irisd --journal DIR.\n\n"

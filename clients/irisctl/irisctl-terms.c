@@ -44,6 +44,15 @@ ctl_terms_clear (CtlTerms *terms)
   g_strfreev (terms->after);
 }
 
+/* Up to whole milliseconds; what was divided by 1000 is multiplied back to what it was. */
+static guint64
+to_ms (double ms)
+{
+  double nearest = round (ms);
+
+  return (guint64) (fabs (ms - nearest) <= 1e-9 * MAX (ms, 1) ? nearest : ceil (ms));
+}
+
 /* A number of seconds, or one with ms, s, m, h or d behind it. */
 gboolean
 ctl_parse_duration (const char *text, guint64 *ms)
@@ -63,7 +72,7 @@ ctl_parse_duration (const char *text, guint64 *ms)
   for (guint i = 0; i < G_N_ELEMENTS (units); i++)
     if (g_str_equal (units[i].name, end) && number * units[i].ms < 1e18)
       {
-        *ms = (guint64) ceil (number * units[i].ms);
+        *ms = to_ms (number * units[i].ms);
         return TRUE;
       }
 

@@ -6,9 +6,11 @@
  * that irisd itself says lies between them. A terminal shows one picture that is drawn anew;
  * anything else gets a line for each look, of text or of JSON.
  */
+#include "irisctl-watch.h"
+
+#include "irisctl-filter.h"
 #include "irisctl-json.h"
 #include "irisctl-table.h"
-#include "irisctl.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -25,6 +27,7 @@
 
 static double interval_s = 1;
 static int count;
+static gboolean of_items;
 
 typedef struct
 {
@@ -275,6 +278,7 @@ run_watch (Ctl *ctl, int argc, char **argv)
   const char *terminal = g_getenv ("TERM");
   gboolean on_screen = !ctl->json && isatty (STDOUT_FILENO) && terminal != NULL
                        && !g_str_equal (terminal, "dumb");
+  g_autoptr (IrisClientQuery) query = NULL;
   int status;
 
   if (argc > 1)
@@ -284,9 +288,15 @@ run_watch (Ctl *ctl, int argc, char **argv)
                      LEAST_INTERVAL_S, CTL_MAX_WAIT_S, interval_s);
   if (count < 0)
     return ctl_fail (CTL_USAGE, "watch: --count takes how often to look, not %d", count);
+  if (ctl_filter_is_given (&ctl->filter) && !of_items)
+    return ctl_fail (CTL_USAGE, "watch: which items are meant matters with --items only");
+  if (of_items && (query = ctl_filter_make_query (&ctl->filter, "watch")) == NULL)
+    return CTL_USAGE;
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
+  if (of_items)
+    return ctl_watch_items (ctl, interval_s, count);
 
   if (on_screen)
     fputs (HIDE CLEAR, stdout);
@@ -305,6 +315,8 @@ static const GOptionEntry watch_entries[] = {
     "SECONDS" },
   { "count", 'n', 0, G_OPTION_ARG_INT, &count, "End after so many looks (default: at Ctrl-C)",
     "N" },
+  { "items", 0, 0, G_OPTION_ARG_NONE, &of_items,
+    "Show kept items, each time that one has come into another state", NULL },
   { NULL },
 };
 
@@ -316,8 +328,13 @@ const CtlCommand ctl_watch = {
       "On a terminal one picture is drawn anew; otherwise there is a line for each look.\n"
       "Load is the share of the workers' time that went into items which ended meanwhile;\n"
       "the backlog of a place are the items that were queued there and have not ended.\n\n"
+      "With --items there is a line for each kept item, at first for those that have not\n"
+      "ended, then whenever one is in another state than it was at the last look; with\n"
+      "--state, when it is in one of these. What lasts shorter is not seen: look oftener.\n\n"
       "Examples:\n  irisctl watch --interval 5\n"
+      "  irisctl watch --items --key nightly- --interval 0.2\n"
       "  irisctl watch --json --count 10 | jq .ended_per_s\n",
+  .takes_filter = TRUE,
   .entries = watch_entries,
   .run = run_watch,
 };

@@ -260,6 +260,31 @@ check_hints (const Ctl *ctl, const CtlCommand *command)
   return CTL_OK;
 }
 
+static gboolean
+drop_separator (int *argc, char **argv, int i)
+{
+  if (i >= *argc || !g_str_equal (argv[i], "--"))
+    return FALSE;
+  memmove (&argv[i], &argv[i + 1], (gsize) (*argc - i) * sizeof *argv);
+  --*argc;
+  return TRUE;
+}
+
+/* GLib leaves a -- where it stops at the first argument, and before arguments with a dash. What
+ * follows the service is no option either way, so one there says nothing. */
+static void
+drop_separators (Ctl *ctl, const CtlCommand *command, int *argc, char **argv)
+{
+  gboolean stops = command == &ctl_run || command == &ctl_submit_command;
+
+  if (stops)
+    ctl->separated = drop_separator (argc, argv, 1);
+  if (command == &ctl_submit_command)
+    ctl->separated |= drop_separator (argc, argv, 2);
+  for (int i = 1; i < *argc && !stops && !ctl->separated; i++)
+    ctl->separated = drop_separator (argc, argv, i);
+}
+
 static int
 run_command (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
 {
@@ -272,11 +297,7 @@ run_command (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
   if (!g_option_context_parse (context, &argc, &argv, &error))
     return ctl_fail (CTL_USAGE, "%s: %s (see irisctl %s --help)", command->name, error->message,
                      command->name);
-  if (argc > 1 && g_str_equal (argv[1], "--"))
-    {
-      memmove (&argv[1], &argv[2], (gsize) (argc - 1) * sizeof *argv);
-      argc--;
-    }
+  drop_separators (ctl, command, &argc, argv);
   if (ctl->wait_s < 0 || ctl->wait_s > CTL_MAX_WAIT_S)
     return ctl_fail (CTL_USAGE, "--wait takes 0 to %d seconds, not %d", CTL_MAX_WAIT_S,
                      ctl->wait_s);

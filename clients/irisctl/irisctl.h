@@ -57,6 +57,7 @@ typedef struct
   int wait_s; /* --wait */
   gboolean json;
   gboolean verbose;
+  gboolean separated; /* a -- said that no more options come */
   CtlTerms terms;
   CtlFilter filter;
   CtlCommandOptions command;

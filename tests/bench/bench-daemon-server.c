@@ -3,10 +3,10 @@
  * Private servers: each in a directory of its own, on a socket of its own, gone with the benchmark.
  */
 #include "bench-daemon.h"
+#include "bench-tidy.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <ftw.h>
 #include <glib-unix.h>
 #include <glib/gstdio.h>
 #include <netinet/in.h>
@@ -137,6 +137,7 @@ set_up_child (gpointer data)
 {
   prctl (PR_SET_PDEATHSIG, SIGKILL);
   setpgid (0, 0);
+  bench_tidy_in_child ();
 }
 
 static void
@@ -299,6 +300,9 @@ spawn (BenchServer *self, const BenchOptions *options, GError **error)
     g_subprocess_launcher_take_fd (launcher, fds[1], READY_FD);
   self->process = g_subprocess_launcher_spawnv (launcher, (const char *const *) argv, error);
   g_subprocess_launcher_close (launcher);
+  if (self->process != NULL)
+    bench_tidy_set_server (
+        self->dir, (pid_t) g_ascii_strtoll (g_subprocess_get_identifier (self->process), NULL, 10));
   if (self->process == NULL)
     good = FALSE;
   else
@@ -320,7 +324,7 @@ bench_server_start (BenchServerKind kind, const BenchOptions *options, GError **
   BenchServer *self = g_new0 (BenchServer, 1);
 
   self->kind = kind;
-  self->dir = g_dir_make_tmp ("iris-bench-XXXXXX", error);
+  self->dir = bench_tidy_make_dir ("iris-bench-XXXXXX", error);
   if (self->dir == NULL || !spawn (self, options, error))
     g_clear_pointer (&self, bench_server_free);
 
@@ -334,6 +338,7 @@ kill_process (BenchServer *self)
     return;
   g_subprocess_force_exit (self->process);
   g_subprocess_wait (self->process, NULL, NULL);
+  bench_tidy_set_server (self->dir, 0);
   g_clear_object (&self->process);
 }
 
@@ -377,18 +382,12 @@ bench_server_get_resident (BenchServer *self, gdouble *bytes, GError **error)
   return TRUE;
 }
 
-static int
-remove_one (const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-  return remove (path);
-}
-
 void
 bench_server_free (BenchServer *self)
 {
   kill_process (self);
   if (self->dir != NULL)
-    nftw (self->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    bench_tidy_remove_dir (self->dir);
   g_free (self->dir);
   g_free (self->endpoint);
   g_free (self);

@@ -7,6 +7,7 @@
  * sent: slow servers are sent fewer, so that all rows take about as long.
  */
 #include "bench-daemon.h"
+#include "bench-tidy.h"
 #include "bench-contender.h"
 #include "bench-daemon-bare.h"
 #include "bench-daemon-flood.h"
@@ -534,6 +535,7 @@ bench_daemon (const BenchOptions *options, GError **error)
   gboolean said[BENCH_N_SERVERS] = { FALSE };
   gboolean good;
 
+  bench_tidy_begin ();
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (is_wanted (&rows[i], options) && is_there (&rows[i], options, said))
       add_row (result, &rows[i], farm);

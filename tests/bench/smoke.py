@@ -11,6 +11,7 @@ and counts are those that were asked for, and that the JSON holds together.
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -218,6 +219,39 @@ def test_daemon(irisd):
     done = run('daemon', *SMALL, '--only', 'echo', '--irisd', '/bin/false')
     check(done.returncode == 1 and 'irisd did not start' in done.stderr,
           'an irisd that does not start is told', done.stderr)
+    test_killed(irisd)
+
+
+def processes_below(folder):
+    """Who was started with a name in it."""
+    found = []
+    for path in Path('/proc').glob('[0-9]*/cmdline'):
+        try:
+            if str(folder).encode() in path.read_bytes():
+                found.append(path.parent.name)
+        except OSError:
+            pass
+    return found
+
+
+def test_killed(irisd):
+    """Nothing stays behind of a benchmark that is told to end while its servers work."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with tempfile.TemporaryDirectory() as folder:
+            bench = subprocess.Popen(
+                [BENCH, 'daemon', '--rounds', '1000', '--scale', '0.01', '--irisd', irisd, '--no-peers', '--only', 'echo'],
+                env={**os.environ, 'TMPDIR': folder}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            while bench.poll() is None and not list(Path(folder).glob('*/s/front.ipc')):
+                os.sched_yield()
+            bench.send_signal(number)
+            _, said = bench.communicate()
+            check(bench.returncode == -number and not os.listdir(folder),
+                  f'nothing is left of one that is ended by {number.name}',
+                  f'status {bench.returncode}, {os.listdir(folder)}\n{said}')
+            # Killed when their parent is, which is told before they are gone.
+            while processes_below(folder):
+                os.sched_yield()
 
 
 def test_options():

@@ -39,7 +39,7 @@ static const char config[] =
     "[access]\ncommands = none\n"
     "[limits]\nmax-body = 64K\nmax-output = 64K\nkept-items = 2000\nmax-keep-ms = 1000\n"
     "keep-ms = 500\nmax-delay-ms = 100\nmax-backoff-ms = 10\nlease-ms = 50\nsilence-ms = 100\n"
-    "worker-wait-ms = 50\nremembered-items = 1000\n";
+    "worker-wait-ms = 50\nremembered-items = 1000\nhot-items = 2\nread-ahead-ms = 5\n";
 
 static void *context;
 static void *sockets[N_SOCKETS];

@@ -4,10 +4,13 @@
 
     test-irisctl-completion.py PATH-OF-irisctl SOURCE-DIRECTORY
 """
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 IRISCTL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -27,6 +30,21 @@ def commands():
 
 def options_of(command):
     return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", help_of(command), re.M)) | OF_ALL
+
+
+class Fake:
+    """An environment whose irisctl knows two places, and whose shells know nothing of ours."""
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        path = pathlib.Path(self.folder.name) / "irisctl"
+        path.write_text("#!/bin/sh\nprintf 'id name\\n0 package:0\\n1 package:1\\n'\n")
+        path.chmod(0o755)
+        return {"PATH": "%s:%s" % (self.folder.name, os.environ["PATH"]), "HOME": self.folder.name, "TERM": "dumb",
+                "LC_ALL": "C.UTF-8"}
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
 
 
 class Completion(unittest.TestCase):
@@ -89,6 +107,56 @@ class Completion(unittest.TestCase):
         self.compare(completed)
         for command in everything:
             self.assertIn('-a "%s" -d' % command, text)
+
+    def test_bash_keeps_words_with_colons_together(self):
+        script = ('source "$1"; COMP_WORDBREAKS=" =:"; COMP_WORDS=(irisctl "${@:2}"); COMP_CWORD=$(($# - 1)); _irisctl; '
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+        for words, wanted in ((["drain", ""], ["package:0", "package:1"]), (["drain", "package", ":"], ["0", "1"]),
+                              (["drain", "package", ":", "1"], ["1"]), (["run", "--place", "="], ["package:0", "package:1"]),
+                              (["run", "--place", "=", "package", ":", "0"], ["0"]), (["list", "--state", "=", "qu"], ["queued"])):
+            with self.subTest(words=words), Fake() as environment:
+                done = subprocess.run(["bash", "-c", script, "bash", COMPLETION / "irisctl.bash", *words], check=True,
+                                      env=environment, stdout=subprocess.PIPE, encoding="utf-8")
+                self.assertEqual(done.stdout.split(), wanted)
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish_completes(self):
+        def complete(line):
+            with Fake() as environment:
+                script = 'source "%s"; complete -C "%s"' % (COMPLETION / "irisctl.fish", line)
+                done = subprocess.run(["fish", "-c", script], check=True, env=environment, stdout=subprocess.PIPE,
+                                      encoding="utf-8")
+            return [found.split("\t")[0] for found in done.stdout.splitlines()]
+
+        self.assertLessEqual(set(commands()), set(complete("irisctl ")))
+        self.assertEqual(set(commands()) | {"help"}, set(complete("irisctl help ")))
+        self.compare(lambda command: set(complete("irisctl %s --" % command)))
+        self.assertEqual(complete("irisctl drain "), ["package:0", "package:1"])
+        self.assertEqual(complete("irisctl places "), [])
+        for line in ("irisctl run -- ls --almost", "irisctl run -n 5 ls --almost", "irisctl submit -D command ls --almost"):
+            self.assertEqual(complete(line), ["--almost-all"])
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_completes(self):
+        # Waits for what has to come; what does not come ends by the time limit.
+        script = r"""
+            zmodload zsh/zpty
+            zpty shell zsh -f -i
+            zpty -w shell "PS1=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; print READ''Y"
+            zpty -r shell out '*READY*'
+            zpty -n -w shell "$2"$'\t'
+            zpty -r shell out "*$3*"
+            zpty -d shell
+        """
+        for line, wanted in (("irisctl dra", "irisctl drain"), ("irisctl drain packa", "irisctl drain package:"),
+                             ("irisctl help stat", "irisctl help status"), ("irisctl submit --key-p", "irisctl submit --key-prefix="),
+                             ("irisctl list --state que", "irisctl list --state queued"),
+                             ("irisctl -d /tmp send --near=/ --prio", "--priority="),
+                             ("irisctl run -- ls --almo", "irisctl run -- ls --almost-all"),
+                             ("irisctl submit -D command -- ls --almo", "command -- ls --almost-all")):
+            with self.subTest(line=line), Fake() as environment:
+                subprocess.run(["zsh", "-f", "-c", script, "zsh", COMPLETION, line, wanted], check=True, timeout=60,
+                               env=environment, stdout=subprocess.PIPE)
 
     def test_manual(self):
         text = (SOURCE / "doc/man/irisctl.1").read_text()

@@ -7,18 +7,30 @@
 #include <glib/gstdio.h>
 #include <signal.h>
 
-/* Another irisd, with a journal, in place of the fixture's. */
+/* Another irisd, with that journal, in place of the fixture's. */
 static void
-restart_with_journal (void)
+restart_with (const char *name, int how)
 {
   g_autofree char *dir = g_strdup (irisd->dir);
-  g_autofree char *journal = g_strdup_printf ("--journal=%s.journal", dir);
+  g_autofree char *journal = g_strdup_printf ("--journal=%s.%s", dir, name);
   const char *const options[] = { TWO_PLACES, journal, NULL };
 
-  irisd_signal (irisd, SIGKILL);
+  irisd_signal (irisd, how);
   irisd_wait (irisd);
   irisd_release (irisd);
   irisd = irisd_start_in (dir, NULL, options);
+}
+
+static void
+restart_with_journal (void)
+{
+  restart_with ("journal", SIGKILL);
+}
+
+static int
+compare_strings (gconstpointer a, gconstpointer b)
+{
+  return g_strcmp0 (*(char *const *) a, *(char *const *) b);
 }
 
 /* The number that submit --detach prints. */
@@ -72,6 +84,88 @@ START_TEST (kept_items_survive_and_are_looked_after)
   assert_status (2);
   irisctl ("status");
   ck_assert_ptr_nonnull (strstr (out, "journal ready; items kept: 1"));
+}
+END_TEST
+
+/* What it keeps apart is dropped; what comes behind it is not read, another -- among it. */
+START_TEST (two_dashes_end_the_options_and_are_no_argument)
+{
+  restart_with_journal ();
+  irisctl ("submit", "command", "--", "echo", "-D", "--", "x");
+  assert_status (0);
+  ck_assert_str_eq (out, "-D -- x\n");
+  irisctl ("submit", "--", "command", "--", "echo", "x");
+  assert_status (0);
+  ck_assert_str_eq (out, "x\n");
+  irisctl ("submit", "echo", "--", "-5");
+  assert_status (0);
+  ck_assert_str_eq (out, "-5");
+  irisctl ("submit", "command", "--");
+  assert_status (2);
+  irisctl_with_input ("a\n", "submit", "--lines", "-", "command", "--", "echo", "x");
+  assert_status (0);
+  ck_assert_ptr_nonnull (strstr (out, "done\tx a\n"));
+  irisctl ("run", "--", "echo", "--", "x");
+  assert_status (0);
+  ck_assert_str_eq (out, "-- x\n");
+  irisctl ("run", "--");
+  assert_status (2);
+  irisctl ("send", "echo", "--", "-5");
+  assert_status (0);
+  ck_assert_str_eq (out, "-5");
+}
+END_TEST
+
+/* As list --export writes them: all that a kept item can be submitted with. */
+static const char *const exported[] = {
+  "{\"service\":\"command\",\"args\":[\"cat\",\"-\",\"--x\",\"é\"],\"content-type\":\"a/b\","
+  "\"place\":\"1\",\"strict\":true,\"class\":\"relaxed\",\"key\":\"ключ 1\",\"keep\":3600.001,"
+  "\"bury\":true,\"delay\":86400.001,\"at\":\"2026-12-31T23:00:00.500Z\",\"priority\":0,"
+  "\"retries\":3,\"backoff\":1.001,\"time-to-run\":60.007,\"directory\":\"/tmp\","
+  "\"env\":[\"A=x=y\",\"B\"],\"clear-env\":true,\"nice\":5,"
+  "\"limit\":[\"cpu=9\",\"memory=1000000000\"],\"timeout\":9.007,\"grace\":0.0,"
+  "\"payload_base64\":\"AP/+gA==\"}",
+  "{\"service\":\"sha256\",\"path\":\"/etc/os-release\",\"near\":\"/etc\",\"class\":\"durable\","
+  "\"keep\":0.0,\"delay\":36000.0,\"priority\":9}",
+  "{\"service\":\"echo\",\"near\":\"1\",\"class\":\"durable\",\"delay\":36000.0,"
+  "\"payload\":\"a \\\"b\\\"\\n\\u0001 é\"}",
+  "{\"service\":\"echo\",\"class\":\"durable\",\"delay\":36000.0}",
+};
+
+/* The lines of a file, in an order of their own: those of one connection pass those of another. */
+static char *
+sorted_lines (const char *path)
+{
+  g_autofree char *text = NULL;
+  ck_assert (g_file_get_contents (path, &text, NULL, NULL));
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  qsort (lines, g_strv_length (lines), sizeof *lines, compare_strings);
+  return g_strjoinv ("\n", lines);
+}
+
+START_TEST (what_is_exported_can_be_submitted_again)
+{
+  g_autofree char *first = g_build_filename (files, "first", NULL);
+  g_autofree char *second = g_build_filename (files, "second", NULL);
+  g_autofree char *input = g_strjoin ("\n", exported[0], exported[1], exported[2], exported[3], "",
+                                      NULL);
+  ck_assert (g_file_set_contents (first, input, -1, NULL));
+  g_autofree char *wanted = sorted_lines (first);
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autofree char *journal = g_strdup_printf ("journal-%u", i);
+      restart_with (journal, SIGKILL);
+      irisctl ("submit", "--items", first, "--detach");
+      assert_status (0);
+      /* Also of what was read back from the disk. */
+      if (i == 1)
+        restart_with (journal, SIGTERM);
+      irisctl ("list", "--export", second);
+      assert_status (0);
+      g_autofree char *got = sorted_lines (second);
+      ck_assert_msg (g_str_equal (got, wanted), "round %u: %s: %s", i, err, got);
+      ck_assert_int_eq (g_rename (second, first), 0);
+    }
 }
 END_TEST
 
@@ -189,6 +283,8 @@ main (void)
 
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, kept_items_survive_and_are_looked_after);
+  tcase_add_test (tcase, two_dashes_end_the_options_and_are_no_argument);
+  tcase_add_test (tcase, what_is_exported_can_be_submitted_again);
   tcase_add_test (tcase, what_cannot_be_kept_is_said);
   tcase_add_test (tcase, a_flood_of_one_client_does_not_hold_up_another);
   tcase_add_test (tcase, items_wait_for_a_time_and_for_each_other);

@@ -85,6 +85,7 @@ write_items (guint n, guint each_wrong)
                                        "{\"service\":\"echo\",\"colour\":\"red\"}",
                                        "{\"service\":\"echo\",\"priority\":11}",
                                        "{\"service\":\"echo\",\"delay\":\"soon\"}",
+                                       "{\"service\":\"echo\",\"payload\":\"a\\u0000b\"}",
                                        "{\"service\":\"no-such\"}" };
   g_autoptr (GString) text = g_string_new (NULL);
 
@@ -278,6 +279,9 @@ START_TEST (items_are_cancelled_by_number_in_each_state)
 
   irisctl ("submit", "-D", "echo", "x", "--delay", "1h");
   assert_status (2); /* options stand before the service */
+  assert_has (err, "--delay");
+  irisctl ("submit", "echo", "--detach");
+  assert_status (2);
   irisctl ("submit", "-D", "--delay", "1h", "echo", "x");
   number = g_strstrip (g_steal_pointer (&out));
   irisctl ("cancel", number);
@@ -334,6 +338,74 @@ START_TEST (watch_tells_in_json_what_irisd_does)
 }
 END_TEST
 
+/* Reads changes until the item is in that state; returns in which it was seen before. */
+static char *
+watch_until (GDataInputStream *lines, gint64 number, const char *state)
+{
+  for (;;)
+    {
+      g_autofree char *line = g_data_input_stream_read_line (lines, NULL, NULL, NULL);
+      ck_assert_ptr_nonnull (line);
+      g_autoptr (JsonNode) node = json_from_string (line, NULL);
+      JsonObject *change = json_node_get_object (node);
+
+      if (json_object_get_int_member (change, "item") == number
+          && g_str_equal (json_object_get_string_member (change, "state"), state))
+        return g_strdup (json_object_get_string_member (change, "before"));
+    }
+}
+
+static gint64
+submit_late (const char *key)
+{
+  irisctl ("submit", "--detach", "--key", key, "--delay", "1h", "echo", "x");
+  assert_status (0);
+  return g_ascii_strtoll (out, NULL, 10);
+}
+
+START_TEST (watch_tells_each_state_that_an_item_comes_into)
+{
+  gint64 first = submit_late ("seen-1");
+  g_autofree char *number = g_strdup_printf ("%" G_GINT64_FORMAT, first);
+  g_autoptr (GSubprocess)
+      process = spawn ((const char *const[]){ g_getenv ("IRISCTL"), "watch", "--items", "--key",
+                                              "seen-", "--json", "--interval", "0.05", NULL });
+  g_autoptr (GDataInputStream)
+      lines = g_data_input_stream_new (g_subprocess_get_stdout_pipe (process));
+  g_autofree char *nothing = watch_until (lines, first, "delayed");
+  ck_assert_str_eq (nothing, "");
+  irisctl ("bury", number);
+  g_autofree char *delayed = watch_until (lines, first, "buried");
+  ck_assert_str_eq (delayed, "delayed");
+  irisctl ("kick", number);
+  g_free (watch_until (lines, first, "delayed"));
+  irisctl ("cancel", number);
+  delayed = (g_free (delayed), watch_until (lines, first, "cancelled"));
+  ck_assert_str_eq (delayed, "delayed");
+
+  /* What comes and ends between two looks is told too, and what is not meant is not. */
+  submit_late ("unseen");
+  irisctl ("submit", "--detach", "--key", "seen-2", "echo", "x");
+  g_free (watch_until (lines, g_ascii_strtoll (out, NULL, 10), "done"));
+  g_subprocess_send_signal (process, SIGINT);
+  collect (process, NULL);
+  assert_status (0);
+  ck_assert_ptr_null (strstr (out, "unseen"));
+
+  irisctl ("watch", "--items", "--state", "buried,done", "--count", "1");
+  assert_status (0);
+  ck_assert_str_eq (out, "");
+  irisctl ("watch", "--items", "--state", "delayed", "--count", "1");
+  assert_status (0);
+  assert_has (out, "- > delayed");
+  assert_has (out, "unseen");
+  irisctl ("watch", "--items", "--state", "lost");
+  assert_status (2);
+  irisctl ("watch", "--state", "done");
+  assert_status (2);
+}
+END_TEST
+
 START_TEST (options_that_do_not_go_together_are_refused)
 {
   const char *const bad[][6] = {
@@ -385,6 +457,7 @@ main (void)
   tcase_add_test (tcase, lists_waits_and_cancels_take_the_same_conditions);
   tcase_add_test (tcase, items_are_cancelled_by_number_in_each_state);
   tcase_add_test (tcase, watch_tells_in_json_what_irisd_does);
+  tcase_add_test (tcase, watch_tells_each_state_that_an_item_comes_into);
   tcase_add_test (tcase, options_that_do_not_go_together_are_refused);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);

@@ -438,6 +438,22 @@ START_TEST (an_irisd_that_dies_is_an_error)
 }
 END_TEST
 
+/* Only root can be another user, and only where that one may run what we have built. */
+START_TEST (who_is_not_let_in_by_the_system_is_told_whom_to_ask)
+{
+#define AS_NOBODY \
+  "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", g_getenv ("IRISCTL")
+  if (geteuid () != 0)
+    return;
+  run_words (NULL, (const char *const[]){ AS_NOBODY, "--version", NULL });
+  if (status != 0)
+    return;
+  run_words (NULL, (const char *const[]){ AS_NOBODY, "status", NULL });
+  assert_status (4);
+  ck_assert_ptr_nonnull (strstr (err, "[access] users"));
+}
+END_TEST
+
 int
 main (void)
 {
@@ -445,6 +461,7 @@ main (void)
   TCase *tcase = tcase_create ("irisctl");
 
   tcase_add_checked_fixture (tcase, set_up, tear_down);
+  tcase_add_test (tcase, who_is_not_let_in_by_the_system_is_told_whom_to_ask);
   tcase_add_test (tcase, places_are_listed);
   tcase_add_test (tcase, services_are_listed);
   tcase_add_test (tcase, workers_are_listed_and_counted);

@@ -211,6 +211,64 @@ START_TEST (who_never_says_hello_takes_nobodys_seat)
 }
 END_TEST
 
+/* Those who have said HELLO stay, however silent they are then. */
+START_TEST (who_does_not_say_hello_in_time_is_hung_up_on)
+{
+  Irisd *hasty = irisd_start ("[limits]\nhello-ms = 200\n", TWO_PLACES, "--tcp=127.0.0.1:0", NULL);
+  const char *front = _i == 0 ? hasty->front : hasty->tcp;
+  int silent[20], greeted[20], parted;
+  g_autoptr (Client) early = client_hello (front);
+  for (guint i = 0; i < G_N_ELEMENTS (silent); i++)
+    {
+      silent[i] = raw_connect_ready (front);
+      greeted[i] = raw_connect_ready (front);
+      ck_assert (raw_write_hello (greeted[i]));
+    }
+  parted = raw_connect_ready (front);
+  ck_assert (raw_write_hello (parted));
+  ck_assert (raw_write_message (parted, (const char[]){ IRIS_WIRE_BYE }, "\x80", 1));
+  for (guint i = 0; i < G_N_ELEMENTS (silent); i++)
+    raw_wait_for_hang_up (silent[i]);
+  raw_wait_for_hang_up (parted);
+  /* Another one who comes later and is silent as long: those who came before would be gone. */
+  raw_wait_for_hang_up (raw_connect_ready (front));
+  for (guint i = 0; i < G_N_ELEMENTS (greeted); i++)
+    {
+      ck_assert (raw_write_hello (greeted[i]));
+      raw_wait_until_taken (greeted[i]);
+      close (greeted[i]);
+    }
+  be_served (early);
+  g_autofree char *log = irisd_read_log (hasty);
+  ck_assert_ptr_nonnull (strstr (log, "hello-ms"));
+  client_free (g_steal_pointer (&early));
+  irisd_finish (hasty);
+}
+END_TEST
+
+START_TEST (there_are_no_more_strangers_than_the_limit_says)
+{
+  Irisd *shy = irisd_start ("[limits]\nmax-strangers = 10\n", TWO_PLACES, NULL);
+  g_autoptr (Client) early = client_hello (shy->front);
+  int fds[30];
+  for (guint i = 0; i < G_N_ELEMENTS (fds); i++)
+    fds[i] = raw_connect_ready (shy->front);
+  for (guint i = 0; i < G_N_ELEMENTS (fds) - 10; i++)
+    raw_wait_for_hang_up (fds[i]);
+  be_served (early);
+  for (guint i = G_N_ELEMENTS (fds) - 10; i < G_N_ELEMENTS (fds); i++)
+    {
+      ck_assert (raw_write_hello (fds[i]));
+      raw_wait_until_taken (fds[i]);
+      close (fds[i]);
+    }
+  g_autofree char *log = irisd_read_log (shy);
+  ck_assert_ptr_nonnull (strstr (log, "max-strangers"));
+  client_free (g_steal_pointer (&early));
+  irisd_finish (shy);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -226,6 +284,8 @@ main (void)
   tcase_add_loop_test (tcase, who_speaks_an_old_zmtp_is_hung_up_on, 0, 2);
   tcase_add_loop_test (tcase, a_name_that_is_taken_is_not_taken_away, 0, 2);
   tcase_add_test (tcase, who_never_says_hello_takes_nobodys_seat);
+  tcase_add_loop_test (tcase, who_does_not_say_hello_in_time_is_hung_up_on, 0, 2);
+  tcase_add_test (tcase, there_are_no_more_strangers_than_the_limit_says);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A shim between irisd and the C library (LD_PRELOAD): fails a sync when it is told to, and sets
- * the time of day back or forth. The monotonic clock stays what it is.
+ * A shim between irisd and the C library (LD_PRELOAD): fails a sync, or a read of the journal,
+ * when it is told to, and sets the time of day back or forth. The monotonic clock stays what it is.
  */
 #include "soak-faults.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <time.h>
@@ -34,20 +36,41 @@ map_faults (void)
 }
 
 static int
-must_fail (void)
+take_fault (_Atomic int *failing, _Atomic int *failed)
 {
-  if (faults == NULL)
-    return 0;
-  int left = atomic_load_explicit (&faults->failing_syncs, memory_order_relaxed);
+  int left = atomic_load_explicit (failing, memory_order_relaxed);
   while (left > 0)
-    if (atomic_compare_exchange_weak_explicit (&faults->failing_syncs, &left, left - 1,
-                                               memory_order_relaxed, memory_order_relaxed))
+    if (atomic_compare_exchange_weak_explicit (failing, &left, left - 1, memory_order_relaxed,
+                                               memory_order_relaxed))
       {
-        atomic_fetch_add_explicit (&faults->failed_syncs, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit (failed, 1, memory_order_relaxed);
         errno = EIO;
         return 1;
       }
   return 0;
+}
+
+static int
+must_fail (void)
+{
+  return faults != NULL && take_fault (&faults->failing_syncs, &faults->failed_syncs);
+}
+
+static int
+is_journal (int fd)
+{
+  char link[64], path[4096];
+  snprintf (link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t n = readlink (link, path, sizeof path - 1);
+  path[n > 0 ? n : 0] = '\0';
+  return strstr (path, "/items.sqlite") != NULL;
+}
+
+static int
+must_fail_read (int fd)
+{
+  return faults != NULL && atomic_load_explicit (&faults->failing_reads, memory_order_relaxed) > 0
+         && is_journal (fd) && take_fault (&faults->failing_reads, &faults->failed_reads);
 }
 
 EXPORT int
@@ -66,6 +89,25 @@ fdatasync (int fd)
   if (real == NULL)
     real = (int (*) (int)) dlsym (RTLD_NEXT, "fdatasync");
   return must_fail () ? -1 : real (fd);
+}
+
+/* SQLite uses one of these two, as it was built. */
+EXPORT ssize_t
+pread64 (int fd, void *data, size_t size, off64_t at)
+{
+  static ssize_t (*real) (int, void *, size_t, off64_t);
+  if (real == NULL)
+    real = (ssize_t (*) (int, void *, size_t, off64_t)) dlsym (RTLD_NEXT, "pread64");
+  return must_fail_read (fd) ? -1 : real (fd, data, size, at);
+}
+
+EXPORT ssize_t
+read (int fd, void *data, size_t size)
+{
+  static ssize_t (*real) (int, void *, size_t);
+  if (real == NULL)
+    real = (ssize_t (*) (int, void *, size_t)) dlsym (RTLD_NEXT, "read");
+  return must_fail_read (fd) ? -1 : real (fd, data, size);
 }
 
 EXPORT int

@@ -12,4 +12,6 @@ typedef struct
   _Atomic int64_t clock_offset_ns; /* is added to the time of day */
   _Atomic int failing_syncs;       /* so many of the next ones fail */
   _Atomic int failed_syncs;
+  _Atomic int failing_reads; /* so many of the next ones of the journal's files fail */
+  _Atomic int failed_reads;
 } SoakFaults;

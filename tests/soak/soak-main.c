@@ -31,6 +31,7 @@ static const Scenario scenarios[] = {
   { "workers", "worker processes are killed, and one sends garbage", soak_workers },
   { "disk", "the disk is full while it runs and when it starts", soak_disk },
   { "sync", "a sync fails once", soak_sync },
+  { "reads", "the journal cannot be read for a while", soak_reads },
   { "clock", "the clock is set back and forth", soak_clock },
   { "descriptors", "there are no more descriptors", soak_descriptors },
   { "crowd", "slow, half-open, silent and flooding clients", soak_crowd },

@@ -52,6 +52,7 @@ void soak_clients (SoakFigures *figures);
 void soak_workers (SoakFigures *figures);
 void soak_disk (SoakFigures *figures);
 void soak_sync (SoakFigures *figures);
+void soak_reads (SoakFigures *figures);
 void soak_clock (SoakFigures *figures);
 void soak_descriptors (SoakFigures *figures);
 void soak_crowd (SoakFigures *figures);

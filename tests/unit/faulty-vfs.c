@@ -7,6 +7,7 @@
  */
 #include "faulty-vfs.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 
 FaultyVfs faulty_vfs;
@@ -15,6 +16,7 @@ typedef struct
 {
   sqlite3_file base;
   sqlite3_file *real;
+  gboolean over_quota;
 } File;
 
 static sqlite3_vfs *ordinary;
@@ -75,13 +77,21 @@ file_close (sqlite3_file *file)
 static int
 file_read (sqlite3_file *file, void *data, int size, sqlite3_int64 at)
 {
-  return REAL (file)->pMethods->xRead (REAL (file), data, size, at);
+  int failure = atomic_exchange (&faulty_vfs.fail_read, SQLITE_OK);
+  return failure != SQLITE_OK ? failure
+                              : REAL (file)->pMethods->xRead (REAL (file), data, size, at);
 }
 
 static int
 file_write (sqlite3_file *file, const void *data, int size, sqlite3_int64 at)
 {
-  return is_full () ? SQLITE_FULL : REAL (file)->pMethods->xWrite (REAL (file), data, size, at);
+  if (!is_full ())
+    return REAL (file)->pMethods->xWrite (REAL (file), data, size, at);
+  if (!atomic_load (&faulty_vfs.over_quota))
+    return SQLITE_FULL;
+  /* As the ordinary VFS does, which tells the number when it is asked. */
+  ((File *) file)->over_quota = TRUE;
+  return SQLITE_IOERR_WRITE;
 }
 
 static int
@@ -132,6 +142,11 @@ file_check_lock (sqlite3_file *file, int *held)
 static int
 file_control (sqlite3_file *file, int operation, void *argument)
 {
+  if (operation == SQLITE_FCNTL_LAST_ERRNO && ((File *) file)->over_quota)
+    {
+      *(int *) argument = EDQUOT;
+      return SQLITE_OK;
+    }
   return REAL (file)->pMethods->xFileControl (REAL (file), operation, argument);
 }
 
@@ -169,6 +184,7 @@ vfs_open (sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int
   File *self = (File *) file;
   self->real = g_malloc0 ((gsize) ordinary->szOsFile);
   int rc = ordinary->xOpen (ordinary, name, self->real, flags, out_flags);
+  self->over_quota = FALSE;
   self->base.pMethods = rc == SQLITE_OK ? &methods : NULL;
   if (rc != SQLITE_OK)
     g_free (self->real);
@@ -191,5 +207,7 @@ faulty_vfs_install (void)
     }
   atomic_store (&faulty_vfs.n_syncs, 0);
   atomic_store (&faulty_vfs.fail_sync, 0);
+  atomic_store (&faulty_vfs.fail_read, SQLITE_OK);
   atomic_store (&faulty_vfs.full_while, NULL);
+  atomic_store (&faulty_vfs.over_quota, FALSE);
 }

@@ -295,6 +295,44 @@ START_TEST (bytes_that_are_no_text_become_base64)
 }
 END_TEST
 
+static char *
+text_of (double value)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+  json_builder_begin_array (builder);
+  json_builder_add_string_value (builder, "0.10000000000000001, \"1e5");
+  json_builder_add_int_value (builder, -9007199254740993);
+  json_builder_add_double_value (builder, value);
+  json_builder_end_array (builder);
+  return ctl_json_to_text (builder, FALSE);
+}
+
+START_TEST (numbers_have_the_digits_that_they_need)
+{
+  static const struct
+  {
+    double value;
+    const char *text;
+  } numbers[] = { { 0.1, "0.1" },
+                  { -2.5, "-2.5" },
+                  { 0, "0.0" },
+                  { 36000, "36000.0" },
+                  { 1790000000.123, "1790000000.123" },
+                  { 0.1 + 0.2, "0.30000000000000004" },
+                  { 1e300, "1e+300" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    {
+      g_autofree char *text = text_of (numbers[i].value);
+      g_autofree char *wanted = g_strdup_printf (
+          "[\"0.10000000000000001, \\\"1e5\",-9007199254740993,%s]", numbers[i].text);
+
+      ck_assert_str_eq (text, wanted);
+    }
+}
+END_TEST
+
 int
 main (void)
 {
@@ -313,6 +351,7 @@ main (void)
   tcase_add_test (tcase, the_bar_is_as_full_as_the_work_is_done);
   tcase_add_test (tcase, the_bar_of_one_item_says_what_is_known);
   tcase_add_test (tcase, bytes_that_are_no_text_become_base64);
+  tcase_add_test (tcase, numbers_have_the_digits_that_they_need);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }

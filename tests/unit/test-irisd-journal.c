@@ -7,6 +7,7 @@
 #include "faulty-vfs.h"
 
 #include "daemon/irisd-journal.h"
+#include "daemon/irisd-store-sqlite-private.h"
 
 #include <check.h>
 #include <glib/gstdio.h>
@@ -17,6 +18,7 @@
 static char *dir;
 static IrisdLimits limits;
 static IrisdMailbox home;
+static IrisdStore *store; /* the journal's */
 static IrisdJournal *journal;
 static GPtrArray *again; /* what was recovered to be run */
 
@@ -24,7 +26,7 @@ static void
 open_journal (void)
 {
   g_autoptr (GError) error = NULL;
-  IrisdStore *store = irisd_store_open_sqlite (dir, &error);
+  store = irisd_store_open_sqlite (dir, &error);
   ck_assert_msg (store != NULL, "%s", error != NULL ? error->message : "");
   journal = irisd_journal_new (dir, store, &limits, &error);
   ck_assert_ptr_nonnull (journal);
@@ -292,6 +294,38 @@ START_TEST (what_has_not_ended_is_recovered)
 }
 END_TEST
 
+/* A cold item, whose row the store does not remember. */
+START_TEST (a_call_whose_read_fails_may_be_repeated)
+{
+  start_journal ();
+  keep (1, IRIS_WIRE_CLASS_DURABLE);
+  close_journal ();
+  open_journal ();
+  ck_assert (irisd_journal_recover (journal, note_again, NULL, NULL));
+  sqlite3_db_release_memory (((IrisdSqlite *) store)->db);
+  atomic_store (&faulty_vfs.fail_read, SQLITE_IOERR_READ);
+  irisd_journal_start (journal);
+  for (guint i = 0; i < 2; i++)
+    {
+      IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_CALL, &home);
+      slip->item = 1;
+      ask (slip);
+      ck_assert_ptr_nonnull (slip->kept);
+      ck_assert_int_eq (slip->again, i == 0);
+      if (i == 0)
+        assert_refused (slip, IRIS_WIRE_ERROR_JOURNAL_FAILED);
+      else
+        {
+          ck_assert_ptr_null (slip->error);
+          ck_assert_uint_eq (zmq_msg_size (&slip->body), strlen ("payload"));
+          irisd_slip_free (slip);
+        }
+    }
+  ck_assert_int_eq (irisd_journal_get_health (journal), IRISD_JOURNAL_READY);
+  keep (2, IRIS_WIRE_CLASS_DURABLE);
+}
+END_TEST
+
 START_TEST (a_sync_that_fails_once_makes_the_journal_read_only)
 {
   start_journal ();
@@ -356,6 +390,7 @@ START_TEST (on_a_full_disk_ends_are_written_and_items_refused)
   start_journal ();
   ck_assert (g_file_test (reserve, G_FILE_TEST_EXISTS));
   IrisdKept *running = keep (1, IRIS_WIRE_CLASS_DURABLE);
+  atomic_store (&faulty_vfs.over_quota, _i == 1);
   atomic_store (&faulty_vfs.full_while, reserve);
   assert_refused (ask (new_keep (2, IRIS_WIRE_CLASS_DURABLE, NULL, "x")),
                   IRIS_WIRE_ERROR_JOURNAL_FAILED);
@@ -375,6 +410,7 @@ START_TEST (a_disk_that_is_full_without_a_reserve_keeps_ends_waiting)
   start_journal ();
   IrisdKept *running = keep (1, IRIS_WIRE_CLASS_DURABLE);
   ck_assert (g_file_set_contents (full, "", 0, NULL));
+  atomic_store (&faulty_vfs.over_quota, _i == 1);
   atomic_store (&faulty_vfs.full_while, full);
   IrisdSlip *slip = new_end (running, "one");
   irisd_journal_post (journal, slip);
@@ -460,10 +496,11 @@ main (void)
   tcase_add_test (tcase, a_relaxed_item_that_is_fetched_soon_is_never_written);
   tcase_add_test (tcase, relaxed_items_are_written_by_themselves);
   tcase_add_test (tcase, what_has_not_ended_is_recovered);
+  tcase_add_test (tcase, a_call_whose_read_fails_may_be_repeated);
   tcase_add_test (tcase, a_sync_that_fails_once_makes_the_journal_read_only);
   tcase_add_test (tcase, who_waits_for_an_item_that_was_refused_after_all_is_told);
-  tcase_add_test (tcase, on_a_full_disk_ends_are_written_and_items_refused);
-  tcase_add_test (tcase, a_disk_that_is_full_without_a_reserve_keeps_ends_waiting);
+  tcase_add_loop_test (tcase, on_a_full_disk_ends_are_written_and_items_refused, 0, 2);
+  tcase_add_loop_test (tcase, a_disk_that_is_full_without_a_reserve_keeps_ends_waiting, 0, 2);
   tcase_add_test (tcase, a_key_finds_the_first_item_also_before_it_is_synced);
   tcase_add_test (tcase, who_waits_is_told_of_the_end_or_that_there_is_none);
   suite_add_tcase (suite, tcase);

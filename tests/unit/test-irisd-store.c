@@ -8,6 +8,7 @@
 #include "daemon/irisd-store.h"
 
 #include <check.h>
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <gio/gio.h>
 #include <sqlite3.h>
@@ -354,15 +355,88 @@ START_TEST (a_sync_that_fails_is_final)
 }
 END_TEST
 
+/* What SQLite makes of EIO, it calls corrupt. */
+static const struct
+{
+  int code;
+  IrisdStoreOutcome outcome;
+} passing[] = {
+  { SQLITE_IOERR_READ, IRISD_STORE_UNREADABLE },    { SQLITE_IOERR_NOMEM, IRISD_STORE_UNREADABLE },
+  { SQLITE_NOMEM, IRISD_STORE_UNREADABLE },         { SQLITE_BUSY, IRISD_STORE_UNREADABLE },
+  { SQLITE_IOERR_CORRUPTFS, IRISD_STORE_DOUBTFUL },
+};
+
+static IrisdStoreOutcome
+read_row (IrisdStore *store, guint64 id, GError **error)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  IrisdStoreOutcome outcome = irisd_store_read (store, id, check_row, seen, error);
+  ck_assert_uint_eq (g_hash_table_size (seen), outcome == IRISD_STORE_OK);
+  return outcome;
+}
+
+static void
+put_many (IrisdStore *store, guint64 n, gsize size)
+{
+  ck_assert_int_eq (irisd_store_begin (store, NULL), IRISD_STORE_OK);
+  for (guint64 id = 1; id <= n; id++)
+    ck_assert_int_eq (put (store, id, size), IRISD_STORE_OK);
+  ck_assert_int_eq (irisd_store_commit (store, NULL), IRISD_STORE_OK);
+}
+
+START_TEST (a_read_that_fails_can_be_tried_again_and_is_no_damage)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdStore *store = open_store ();
+  put_many (store, 60, 5000);
+  irisd_store_close (store);
+  store = open_store ();
+  ck_assert_int_eq (read_row (store, 1, NULL), IRISD_STORE_OK);
+  atomic_store (&faulty_vfs.fail_read, passing[_i].code);
+  ck_assert_int_eq (read_row (store, 33, &error), passing[_i].outcome);
+  ck_assert_int_eq (atomic_load (&faulty_vfs.fail_read), SQLITE_OK);
+  ck_assert_ptr_nonnull (strstr (error->message, "cannot read an item"));
+  ck_assert_int_eq (read_row (store, 33, NULL), IRISD_STORE_OK);
+  /* And it can be written, and closed, as ever. */
+  ck_assert_int_eq (put_alone (store, 61, 10), IRISD_STORE_OK);
+  guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
+  irisd_store_close (store);
+  ck_assert_uint_gt (atomic_load (&faulty_vfs.n_syncs), n_syncs);
+  store = open_store ();
+  ck_assert_uint_eq (scan_whole (store), 61);
+  irisd_store_close (store);
+}
+END_TEST
+
+START_TEST (a_row_that_is_not_what_was_written_is_damage)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdStore *store = open_store ();
+  put_many (store, 60, 5000);
+  irisd_store_close (store);
+  change_file ("items.sqlite", flip_in_row);
+  store = open_store ();
+  ck_assert_int_eq (read_row (store, 33, &error), IRISD_STORE_DAMAGED);
+  ck_assert_ptr_nonnull (strstr (error->message, "33"));
+  ck_assert_int_eq (read_row (store, 34, NULL), IRISD_STORE_OK);
+  ck_assert_int_eq (read_row (store, 70, NULL), IRISD_STORE_ABSENT);
+  irisd_store_close (store);
+}
+END_TEST
+
 START_TEST (a_full_disk_changes_nothing_and_can_be_tried_again)
 {
   g_autofree char *full = g_build_filename (dir, "full", NULL);
   IrisdStore *store = open_store ();
   ck_assert_int_eq (put_alone (store, 1, 100), IRISD_STORE_OK);
   ck_assert (g_file_set_contents (full, "", 0, NULL));
+  atomic_store (&faulty_vfs.over_quota, _i == 1);
   atomic_store (&faulty_vfs.full_while, full);
   ck_assert_int_eq (put_alone (store, 2, 100), IRISD_STORE_FULL);
   ck_assert_int_eq (put_alone (store, 2, 100), IRISD_STORE_FULL);
+  g_autoptr (GError) error = NULL;
+  ck_assert_int_eq (irisd_store_empty_log (store, &error), IRISD_STORE_FULL);
+  ck_assert_int_eq (strstr (error->message, g_strerror (EDQUOT)) != NULL, _i == 1);
   ck_assert_uint_eq (scan_whole (store), 1);
   g_unlink (full);
   ck_assert_int_eq (put_alone (store, 2, 100), IRISD_STORE_OK);
@@ -490,7 +564,10 @@ main (void)
   tcase_add_loop_test (tcase, a_torn_tail_costs_the_last_transaction_and_is_no_damage, 0, 2);
   tcase_add_test (tcase, a_flipped_bit_in_the_log_does_not_take_along_what_came_after_it);
   tcase_add_test (tcase, a_sync_that_fails_is_final);
-  tcase_add_test (tcase, a_full_disk_changes_nothing_and_can_be_tried_again);
+  tcase_add_loop_test (tcase, a_read_that_fails_can_be_tried_again_and_is_no_damage, 0,
+                       G_N_ELEMENTS (passing));
+  tcase_add_test (tcase, a_row_that_is_not_what_was_written_is_damage);
+  tcase_add_loop_test (tcase, a_full_disk_changes_nothing_and_can_be_tried_again, 0, 2);
   tcase_add_test (tcase, what_removed_rows_have_left_is_given_back);
   tcase_add_loop_test (tcase, a_file_of_another_make_is_refused, 0, 2);
   tcase_add_test (tcase, what_is_no_database_is_refused);

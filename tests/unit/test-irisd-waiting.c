@@ -414,6 +414,30 @@ START_TEST (who_withdraws_is_not_decided)
 }
 END_TEST
 
+START_TEST (an_item_that_is_set_aside_has_a_keeper_and_is_waited_for)
+{
+  IrisdAfter after;
+  IrisdDependent waits;
+  int owner, keeper;
+  irisd_after_init (&after, 10);
+  irisd_after_add (&after, 1, &owner);
+  ck_assert (come_after (&after, &waits, IRIS_WIRE_AFTER_ALL, 1, 0));
+  ck_assert_ptr_null (irisd_after_get_keeper (&after, 1));
+  irisd_after_set_aside (&after, 1, &keeper);
+  ck_assert_ptr_null (irisd_after_get_owner (&after, 1));
+  ck_assert_ptr_eq (irisd_after_get_keeper (&after, 1), &keeper);
+  /* Called back, it is as before. */
+  irisd_after_add (&after, 1, &owner);
+  ck_assert_ptr_eq (irisd_after_get_owner (&after, 1), &owner);
+  ck_assert_ptr_null (irisd_after_get_keeper (&after, 1));
+  irisd_after_set_aside (&after, 1, &keeper);
+  ck_assert_int_eq (waits.verdict, IRISD_VERDICT_NONE);
+  ck_assert_ptr_eq (irisd_after_end (&after, 1, TRUE), &waits);
+  ck_assert_ptr_null (irisd_after_get_keeper (&after, 1));
+  irisd_after_clear (&after);
+}
+END_TEST
+
 START_TEST (a_buried_item_is_waited_for_until_irisd_ends)
 {
   IrisdAfter after;
@@ -528,6 +552,7 @@ main (void)
   tcase_add_test (tcase, what_has_ended_is_remembered_for_a_while);
   tcase_add_test (tcase, a_cycle_cannot_be_asked_for);
   tcase_add_test (tcase, who_withdraws_is_not_decided);
+  tcase_add_test (tcase, an_item_that_is_set_aside_has_a_keeper_and_is_waited_for);
   tcase_add_test (tcase, a_buried_item_is_waited_for_until_irisd_ends);
   tcase_add_test (tcase, terms_that_do_not_fit_are_refused_with_the_limit);
   tcase_add_test (tcase, delay_and_time_of_day_have_both_to_be_reached);

@@ -21,7 +21,10 @@
 #include "iris-client-clock-private.h"
 #include "iris-client-error-private.h"
 
+#include <errno.h>
+#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How long the goodbye may take to leave when a client is dropped. */
 #define LINGER_MS 100
@@ -166,11 +169,34 @@ iris_client_channel_fail (IrisClientChannel *self, int code, const char *why)
   iris_client_channel_release (self);
 }
 
+/* Somebody listens, or may, where the system does not let us look. */
+static gboolean
+is_closed_to_us (const char *endpoint)
+{
+  return g_str_has_prefix (endpoint, "ipc://")
+         && g_access (endpoint + strlen ("ipc://"), R_OK | W_OK) != 0 && errno == EACCES;
+}
+
+static void
+fail_not_let_in (IrisClientChannel *self)
+{
+  g_autofree char *why = g_strdup_printf (
+      "irisd at %s does not let you in: ask its owner to name you under [access] users",
+      self->endpoint);
+
+  iris_client_channel_fail (self, IRIS_CLIENT_ERROR_NOT_PERMITTED, why);
+}
+
 static void
 fail_unreachable (IrisClientChannel *self)
 {
   g_autofree char *why = NULL;
 
+  if (is_closed_to_us (self->endpoint))
+    {
+      fail_not_let_in (self);
+      return;
+    }
   if (g_str_has_prefix (self->endpoint, "ipc://"))
     {
       g_autofree char *dir = g_path_get_dirname (self->endpoint + strlen ("ipc://"));
@@ -207,13 +233,7 @@ iris_client_channel_lost (IrisClientLinkLoss loss, gpointer user_data)
         fail_unreachable (self);
     }
   else if (loss == IRIS_CLIENT_LINK_DENIED)
-    {
-      g_autofree char *why = g_strdup_printf (
-          "irisd at %s does not let you in: ask its owner to name you under [access] users",
-          self->endpoint);
-
-      iris_client_channel_fail (self, IRIS_CLIENT_ERROR_NOT_PERMITTED, why);
-    }
+    fail_not_let_in (self);
   else
     {
       g_autofree char *why = g_strdup_printf ("the connection to irisd at %s was lost",

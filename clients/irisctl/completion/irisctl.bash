@@ -25,8 +25,43 @@ _irisctl_ask() {
   timeout 1 irisctl "${where[@]}" "$1" "${@:3}" 2>/dev/null | awk -v column="$2" 'NR > 1 { print $column }'
 }
 
+# A program, and its arguments.
+_irisctl_other() {
+  local kind=-f
+  case $previous in run | command | --) [[ $current == */* ]] || kind=-c ;; esac
+  mapfile -t COMPREPLY < <(compgen "$kind" -- "$current")
+}
+
+# bash takes words apart at : and = too: puts them together again, into $current and $previous.
+_irisctl_join() {
+  local i=$COMP_CWORD
+  current=${COMP_WORDS[i]}
+  if [ "$current" = : ]; then
+    ((i--))
+    current=${COMP_WORDS[i]}:
+  elif ((i > 1)) && [ "${COMP_WORDS[i - 1]}" = : ]; then
+    ((i -= 2))
+    current=${COMP_WORDS[i]}:$current
+  fi
+  [ "$current" != = ] || current=
+  previous=${COMP_WORDS[i - 1]}
+  if [ "${COMP_WORDS[i]}" = = ]; then
+    previous=${COMP_WORDS[i - 1]}
+  elif ((i > 1)) && [ "$previous" = = ]; then
+    previous=${COMP_WORDS[i - 2]}
+  fi
+}
+
 _irisctl() {
-  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local current previous colon
+  _irisctl_join
+  _irisctl_find
+  # bash replaces only what is behind the last colon.
+  colon=${current%"${current##*:}"}
+  [[ $COMP_WORDBREAKS != *:* ]] || COMPREPLY=("${COMPREPLY[@]#"$colon"}")
+}
+
+_irisctl_find() {
   local commands="places services workers status watch send map run cancel submit wait result list show kick bury drain staff"
   local command options="--help --dir --endpoint --wait"
   local hints="--place --strict"
@@ -35,6 +70,7 @@ _irisctl() {
   local process="--directory --env --clear-env --nice --limit --timeout --grace"
   command=$(_irisctl_command)
 
+  [ "$command/$previous" != watch/--items ] || previous=
   case $previous in
     -d | --dir | -C | --directory) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     -o | --output | --export | -f | --file | --path | -I | --items | -L | --lines | --near)
@@ -71,7 +107,7 @@ _irisctl() {
     result) options="$options --timeout" ;;
     list) options="$options $filter --limit --reverse --export" ;;
     cancel) options="$options $filter --all --yes" ;;
-    watch) options="$options --interval --count" ;;
+    watch) options="$options $filter --interval --count --items" ;;
     kick) options="$options --state --count" ;;
     bury) options="$options --reason" ;;
     drain) options="$options --refill" ;;
@@ -94,11 +130,14 @@ _irisctl() {
         send | map | submit)
           if [ "$previous" = "$command" ]; then
             options=$(_irisctl_ask services 1)
+          elif [ "$command" = submit ] && [[ " ${COMP_WORDS[*]:2:COMP_CWORD-2} " = *" command "* ]]; then
+            _irisctl_other
+            return
           elif [ "$command" = map ]; then
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             return
           fi ;;
-        run) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+        run) _irisctl_other; return ;;
       esac ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")

@@ -2,6 +2,18 @@
 # Completion of irisctl for fish.
 set -l commands places services workers status watch send map run cancel submit wait result list show kick bury drain staff help
 
+# Another command line behind so many words; what stands behind these options is none of them.
+function __fish_irisctl_other -a skip
+  __fish_complete_subcommand --fcs-skip=$skip -d --dir -e --endpoint -w --wait -p --place --near --delay --at --priority \
+    --after --after-how --retries --backoff --time-to-run -C --directory -E --env -n --nice -l --limit -t --timeout \
+    --grace -f --file --path --content-type -c --class -k --key --keep -I --items -L --lines --as --key-prefix --in-flight
+end
+
+complete -c irisctl -n "__fish_seen_subcommand_from places services workers status watch list send submit run help" -f
+complete -c irisctl -n "__fish_seen_subcommand_from run" -a "(__fish_irisctl_other 2)"
+complete -c irisctl -n "__fish_seen_subcommand_from submit; and __fish_seen_subcommand_from command" -a "(__fish_irisctl_other 3)"
+complete -c irisctl -n "__fish_seen_subcommand_from help" -a "$commands"
+
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "places" -d "list the places"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "services" -d "list what irisd can do"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "workers" -d "list the worker processes"
@@ -33,7 +45,7 @@ complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -s p -l
   -a "(timeout 1 irisctl places 2>/dev/null | awk 'NR > 1 { print \$2 }')" -d "the place to run at"
 complete -c irisctl -n "__fish_seen_subcommand_from send run submit" -l near -r -d "near this item or path"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -s s -l strict -d "there or not at all"
-complete -c irisctl -n "__fish_seen_subcommand_from send map submit" -a \
+complete -c irisctl -n "__fish_seen_subcommand_from send map submit; and not __fish_seen_subcommand_from command" -a \
   "(timeout 1 irisctl services 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "service"
 complete -c irisctl -n "__fish_seen_subcommand_from send submit" -s f -l file -r -d "send this file"
 complete -c irisctl -n "__fish_seen_subcommand_from send submit" -l path -r -d "let irisd read this file"
@@ -65,12 +77,12 @@ complete -c irisctl -n "__fish_seen_subcommand_from submit" -l key-prefix -x -d 
 complete -c irisctl -n "__fish_seen_subcommand_from submit" -l resume -d "submit nothing twice"
 complete -c irisctl -n "__fish_seen_subcommand_from submit" -l keep-going -d "go on behind bad lines"
 complete -c irisctl -n "__fish_seen_subcommand_from submit" -l in-flight -x -d "items at once"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -l state -x -a "queued delayed leased running done failed cancelled buried open ended" -d "only these"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -l service -x -a "(timeout 1 irisctl services 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "only of this service"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -s c -l class -x -a "durable relaxed" -d "only of this class"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -s k -l key -x -d "only those whose key begins so"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -l since -x -d "accepted then or later"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel" -l until -x -d "accepted before"
+complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel watch" -l state -x -a "queued delayed leased running done failed cancelled buried open ended" -d "only these"
+complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel watch" -l service -x -a "(timeout 1 irisctl services 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "only of this service"
+complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel watch" -s c -l class -x -a "durable relaxed" -d "only of this class"
+complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel watch" -s k -l key -x -d "only those whose key begins so"
+complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel watch" -l since -x -d "accepted then or later"
+complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel watch" -l until -x -d "accepted before"
 complete -c irisctl -n "__fish_seen_subcommand_from list" -s n -l limit -x -d "at most so many"
 complete -c irisctl -n "__fish_seen_subcommand_from submit" -s B -l bury -d "set it aside when its last try fails"
 complete -c irisctl -n "__fish_seen_subcommand_from list" -l export -r -d "write them there as they were submitted"
@@ -83,6 +95,7 @@ complete -c irisctl -n "__fish_seen_subcommand_from wait cancel" -s a -l all -d 
 complete -c irisctl -n "__fish_seen_subcommand_from cancel" -s y -l yes -d "do not ask"
 complete -c irisctl -n "__fish_seen_subcommand_from watch" -s i -l interval -x -d "seconds between two looks"
 complete -c irisctl -n "__fish_seen_subcommand_from watch" -s n -l count -x -d "how many looks"
+complete -c irisctl -n "__fish_seen_subcommand_from watch" -l items -d "show kept items that change"
 complete -c irisctl -n "__fish_seen_subcommand_from wait result show cancel kick bury" -f -a \
   "(timeout 1 irisctl list --reverse --limit 100 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "item"
 complete -c irisctl -n "__fish_seen_subcommand_from drain staff" -f -a \

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Connections that have come in and not said HELLO, or have said BYE since.
+ *
+ * ZeroMQ hangs up on who does not finish its own handshake, and then keeps a connection for as long
+ * as its other end likes; the limits of irisd count those that said HELLO. So without this the
+ * silent are bounded by irisd's descriptors only, which they take from everybody else.
+ *
+ * ZeroMQ has no way to end one connection of a socket. But it tells the descriptor of each that
+ * comes in (to the doorkeeper, as an event of the socket) and of each that a message comes by, and
+ * shutdown(2) of it is for ZeroMQ as if the other end had hung up. A descriptor is soon given to
+ * somebody else when its connection has ended, of which we are not told in time; what tells them
+ * apart is the socket's inode, whose number is not given again soon. Between the look at it and
+ * shutdown(2) a connection could still be exchanged for another; then that one is made anew by
+ * ZeroMQ at its other end.
+ *
+ * Events and messages come by different ways: HELLO can be here before the event that the
+ * connection has come in. It is remembered then until the event comes.
+ *
+ * Whose time is over gets another chance, so that what irisd has not read yet is read: if irisd was
+ * stopped for a while, say, the clock was not.
+ */
+#include "irisd-strangers.h"
+
+#include "irisd-log.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* The other chance takes a part of the time, and no longer than this. */
+#define CHANCE_PART    4
+#define MOST_CHANCE_US (1 * G_USEC_PER_SEC)
+
+typedef struct
+{
+  IrisdConnection connection;
+  gint64 due_us;
+  gboolean greeted; /* and the event that it came in is still to come */
+  GQueue *queue;
+  GList link;
+} Stranger;
+
+struct _IrisdStrangers
+{
+  pthread_mutex_t lock; /* a POSIX one, because ThreadSanitizer knows those */
+  GHashTable *by_fd;
+  GQueue waiting; /* by the time at which their time is over */
+  GQueue doomed;  /* by the time at which their other chance is */
+  gint64 time_us;
+  gint64 chance_us;
+  guint most;
+  int wake_fd;
+};
+
+static void
+forget (gpointer data)
+{
+  Stranger *stranger = data;
+  g_queue_unlink (stranger->queue, &stranger->link);
+  g_free (stranger);
+}
+
+/**
+ * irisd_strangers_new:
+ * @limits: all limits
+ *
+ * Returns: (transfer full): nobody
+ */
+IrisdStrangers *
+irisd_strangers_new (const IrisdLimits *limits)
+{
+  IrisdStrangers *self = g_new0 (IrisdStrangers, 1);
+  pthread_mutex_init (&self->lock, NULL);
+  g_queue_init (&self->waiting);
+  g_queue_init (&self->doomed);
+  self->by_fd = g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL, forget);
+  self->time_us = (gint64) limits->hello_ms * 1000;
+  self->chance_us = MIN (self->time_us / CHANCE_PART, MOST_CHANCE_US);
+  self->most = (guint) limits->max_strangers;
+  self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  return self;
+}
+
+/**
+ * irisd_strangers_free:
+ * @self: (transfer full) (nullable): strangers that nobody asks for any more
+ */
+void
+irisd_strangers_free (IrisdStrangers *self)
+{
+  if (self == NULL)
+    return;
+  g_hash_table_unref (self->by_fd);
+  if (self->wake_fd >= 0)
+    close (self->wake_fd);
+  pthread_mutex_destroy (&self->lock);
+  g_free (self);
+}
+
+/* 0 if there is no such socket. */
+static guint64
+get_inode (int fd)
+{
+  struct stat info;
+  return fd >= 0 && fstat (fd, &info) == 0 && S_ISSOCK (info.st_mode) ? info.st_ino : 0;
+}
+
+static Stranger *
+find (IrisdStrangers *self, int fd)
+{
+  return g_hash_table_lookup (self->by_fd, GINT_TO_POINTER (fd));
+}
+
+static void
+add (IrisdStrangers *self, const IrisdConnection *connection, gboolean greeted, gint64 due_us)
+{
+  Stranger *stranger = g_new0 (Stranger, 1);
+  g_hash_table_remove (self->by_fd, GINT_TO_POINTER (connection->fd)); /* whoever had it before */
+  *stranger = (Stranger){
+    .connection = *connection, .due_us = due_us, .greeted = greeted, .queue = &self->waiting
+  };
+  stranger->link.data = stranger;
+  g_hash_table_insert (self->by_fd, GINT_TO_POINTER (connection->fd), stranger);
+  g_queue_push_tail_link (&self->waiting, &stranger->link);
+}
+
+/* Of one that is still there. */
+static gboolean
+hang_up (const Stranger *stranger)
+{
+  return !stranger->greeted && get_inode (stranger->connection.fd) == stranger->connection.inode
+         && shutdown (stranger->connection.fd, SHUT_RDWR) == 0;
+}
+
+/* The event may be so late that its descriptor is somebody else's, a plug-in's for example. */
+static gboolean
+is_at (int fd, const char *endpoint)
+{
+  union
+  {
+    struct sockaddr any;
+    struct sockaddr_un local;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+    struct sockaddr_storage most;
+  } name = { 0 };
+  socklen_t size = sizeof name;
+  const char *port = strrchr (endpoint, ':');
+  if (getsockname (fd, &name.any, &size) != 0)
+    return FALSE;
+  if (name.any.sa_family == AF_UNIX)
+    return g_str_has_prefix (endpoint, "ipc://")
+           && strncmp (endpoint + strlen ("ipc://"), name.local.sun_path,
+                       sizeof name.local.sun_path)
+                  == 0;
+  guint16 number = name.any.sa_family == AF_INET    ? name.in.sin_port
+                   : name.any.sa_family == AF_INET6 ? name.in6.sin6_port
+                                                    : 0;
+  return number != 0 && port != NULL && g_ascii_strtoull (port + 1, NULL, 10) == g_ntohs (number);
+}
+
+static void
+drop_oldest (IrisdStrangers *self)
+{
+  static IrisdLogSite site;
+  while (g_hash_table_size (self->by_fd) > self->most)
+    {
+      GQueue *queue = self->doomed.length > 0 ? &self->doomed : &self->waiting;
+      const Stranger *oldest = g_queue_peek_head (queue);
+      if (hang_up (oldest))
+        irisd_log_limited (&site, IRISD_LOG_WARNING,
+                           "hung up on the oldest of more than %u connections that have not said "
+                           "HELLO: raise max-strangers under [limits] if they are meant",
+                           self->most);
+      g_hash_table_remove (self->by_fd, GINT_TO_POINTER (oldest->connection.fd));
+    }
+}
+
+/**
+ * irisd_strangers_enter:
+ * @self: the strangers
+ * @fd: the descriptor of a connection that has come in
+ * @endpoint: where
+ * @now_us: the monotonic time
+ */
+void
+irisd_strangers_enter (IrisdStrangers *self, int fd, const char *endpoint, gint64 now_us)
+{
+  const IrisdConnection connection = { fd, get_inode (fd) };
+  if (connection.inode == 0 || !is_at (fd, endpoint))
+    return;
+  pthread_mutex_lock (&self->lock);
+  const Stranger *known = find (self, fd);
+  if (known == NULL || known->connection.inode != connection.inode)
+    {
+      add (self, &connection, FALSE, now_us + self->time_us);
+      drop_oldest (self);
+    }
+  else if (known->greeted)
+    g_hash_table_remove (self->by_fd, GINT_TO_POINTER (fd));
+  pthread_mutex_unlock (&self->lock);
+}
+
+/**
+ * irisd_strangers_greet:
+ * @self: the strangers
+ * @fd: the descriptor of a connection by which HELLO has come
+ *
+ * Returns: what it is known by from now on
+ */
+IrisdConnection
+irisd_strangers_greet (IrisdStrangers *self, int fd)
+{
+  const IrisdConnection connection = { fd, get_inode (fd) };
+  if (connection.inode == 0)
+    return connection;
+  pthread_mutex_lock (&self->lock);
+  const Stranger *known = find (self, fd);
+  if (known == NULL || known->connection.inode != connection.inode)
+    add (self, &connection, TRUE, g_get_monotonic_time () + self->time_us);
+  else if (!known->greeted)
+    g_hash_table_remove (self->by_fd, GINT_TO_POINTER (fd));
+  pthread_mutex_unlock (&self->lock);
+  return connection;
+}
+
+/**
+ * irisd_strangers_part:
+ * @self: the strangers
+ * @connection: a connection whose HELLO does not count any more
+ * @now_us: the monotonic time
+ */
+void
+irisd_strangers_part (IrisdStrangers *self, const IrisdConnection *connection, gint64 now_us)
+{
+  if (connection->inode == 0 || get_inode (connection->fd) != connection->inode)
+    return;
+  pthread_mutex_lock (&self->lock);
+  add (self, connection, FALSE, now_us + self->time_us);
+  drop_oldest (self);
+  gboolean first = g_hash_table_size (self->by_fd) == 1;
+  pthread_mutex_unlock (&self->lock);
+  if (first)
+    eventfd_write (self->wake_fd, 1);
+}
+
+static guint
+end_doomed (IrisdStrangers *self, gint64 now_us)
+{
+  const Stranger *stranger;
+  guint n = 0;
+  while ((stranger = g_queue_peek_head (&self->doomed)) != NULL && stranger->due_us <= now_us)
+    {
+      n += hang_up (stranger);
+      g_hash_table_remove (self->by_fd, GINT_TO_POINTER (stranger->connection.fd));
+    }
+  return n;
+}
+
+static void
+doom (IrisdStrangers *self, gint64 now_us)
+{
+  for (GList *link; (link = self->waiting.head) != NULL;)
+    {
+      Stranger *stranger = link->data;
+      if (stranger->due_us > now_us)
+        return;
+      g_queue_unlink (&self->waiting, link);
+      stranger->queue = &self->doomed;
+      stranger->due_us = now_us + self->chance_us;
+      g_queue_push_tail_link (&self->doomed, link);
+    }
+}
+
+/**
+ * irisd_strangers_sweep:
+ * @self: the strangers
+ * @now_us: the monotonic time
+ *
+ * Hangs up on those whose time is over.
+ *
+ * Returns: when to sweep again, in monotonic time; 0 if there is nobody
+ */
+gint64
+irisd_strangers_sweep (IrisdStrangers *self, gint64 now_us)
+{
+  static IrisdLogSite site;
+  pthread_mutex_lock (&self->lock);
+  guint n = end_doomed (self, now_us);
+  doom (self, now_us);
+  const Stranger *waiting = g_queue_peek_head (&self->waiting);
+  const Stranger *doomed = g_queue_peek_head (&self->doomed);
+  gint64 next = waiting != NULL ? waiting->due_us : 0;
+  if (doomed != NULL && (next == 0 || doomed->due_us < next))
+    next = doomed->due_us;
+  pthread_mutex_unlock (&self->lock);
+  if (n > 0)
+    irisd_log_limited (&site, IRISD_LOG_INFO,
+                       "hung up on %u connections that have not said HELLO for "
+                       "%" G_GINT64_FORMAT " ms: raise hello-ms under [limits] if that is too soon",
+                       n, self->time_us / 1000);
+  return next;
+}
+
+guint
+irisd_strangers_get_count (IrisdStrangers *self)
+{
+  pthread_mutex_lock (&self->lock);
+  guint count = g_hash_table_size (self->by_fd);
+  pthread_mutex_unlock (&self->lock);
+  return count;
+}
+
+/**
+ * irisd_strangers_get_wake_fd:
+ * @self: the strangers
+ *
+ * Returns: a descriptor that has something to read when whoever sweeps should look when to
+ */
+int
+irisd_strangers_get_wake_fd (IrisdStrangers *self)
+{
+  return self->wake_fd;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Commands that the kernel has no room to watch: their items fail, nothing of them stays behind,
+ * and irisd goes on.
+ */
+#include "irisd-fixture.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+static Irisd *irisd;
+static Client *client;
+static IrisWireMessage item;
+static char *no_watches; /* while it is there, nothing of a command is watched */
+
+static void
+set_up (void)
+{
+  /* Sanitizers want to be first in the list; that they are behind the shim does no harm. */
+  const char *given = g_getenv ("ASAN_OPTIONS");
+  g_autofree char *before = g_strdup (given != NULL ? given : "");
+  g_autofree char *options = g_strconcat (before, ":verify_asan_link_order=0", NULL);
+  g_autofree char *dir = g_dir_make_tmp ("iris-unwatched-XXXXXX", NULL);
+  no_watches = g_build_filename (dir, "no-watches", NULL);
+  g_setenv ("LD_PRELOAD", g_getenv ("IRISD_SHIM_EPOLL"), TRUE);
+  g_setenv ("IRIS_NO_WATCHES", no_watches, TRUE);
+  g_setenv ("ASAN_OPTIONS", options, TRUE);
+  irisd = irisd_start ("[limits]\nkill-grace-ms = 100\n", ONE_WORKER, NULL);
+  g_unsetenv ("LD_PRELOAD");
+  g_unsetenv ("IRIS_NO_WATCHES");
+  g_setenv ("ASAN_OPTIONS", before, TRUE);
+  client = client_hello (irisd->front);
+}
+
+static void
+tear_down (void)
+{
+  g_autofree char *dir = g_path_get_dirname (no_watches);
+  g_clear_pointer (&client, client_free);
+  irisd_finish (irisd);
+  irisd_remove_all (dir);
+  g_clear_pointer (&no_watches, g_free);
+}
+
+static guint64
+submit (const char *input, const char *const *argv, gint64 stream)
+{
+  client_init_message (client, &item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "command", -1);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
+  iris_wire_message_set_args (&item, argv);
+  item.body = (IrisWireFrame){ (const guint8 *) input, strlen (input) };
+  if (stream >= 0)
+    iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_STREAM, (guint64) stream);
+  client_send (client, &item);
+  return client->next_id;
+}
+
+#define submit_command(input, stream, ...) \
+  submit (input, (const char *const[]){ __VA_ARGS__, NULL }, stream)
+
+static void
+assert_unwatched (void)
+{
+  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SERVICE_FAILED);
+  g_autofree char *sentence = iris_wire_string_dup (&client->message.sentence);
+  ck_assert_msg (strstr (sentence, "max_user_watches") != NULL, "%s", sentence);
+  client_ack (client, 1);
+}
+
+static void
+assert_commands_run (void)
+{
+  submit_command ("in", -1, "cat");
+  ck_assert (message_body_is (client_receive_type (client, IRIS_WIRE_RESULT), "in"));
+  client_ack (client, 1);
+}
+
+START_TEST (an_item_whose_command_cannot_be_watched_fails)
+{
+  assert_commands_run ();
+  ck_assert (g_file_set_contents (no_watches, "", 0, NULL));
+  submit_command ("", -1, "true");
+  assert_unwatched ();
+  submit_command ("in", -1, "cat");
+  assert_unwatched ();
+  /* One that heeds no signal, with somebody in its group who does not either. */
+  g_autofree char *gate = gate_new (irisd, "gate");
+  int fd = open (gate, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  submit_command ("", -1, "sh", "-c", "trap '' TERM; exec 3> \"$0\"; sleep 1000 & sleep 1000",
+                  gate);
+  assert_unwatched ();
+  /* Whoever held the pipe has gone before the ending came. */
+  char byte;
+  ck_assert_int_eq (read (fd, &byte, 1), 0);
+  close (fd);
+  client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  ck_assert (message_body_is (client_receive_type (client, IRIS_WIRE_RESULT), "x"));
+  client_ack (client, 1);
+  ck_assert_int_eq (g_unlink (no_watches), 0);
+  assert_commands_run ();
+}
+END_TEST
+
+static void
+grant (guint64 id, guint64 bytes)
+{
+  IrisWireMessage more, target;
+  iris_wire_message_init (&target, IRIS_WIRE_SUBMIT, NULL);
+  message_set_id (&target, id);
+  client_init_message (client, &more, IRIS_WIRE_MORE);
+  iris_wire_message_set_target (&more, target.request_id);
+  iris_wire_message_set_uint (&more, IRIS_WIRE_KEY_GRANT, bytes);
+  client_send (client, &more);
+}
+
+/* A command is watched no longer while it has no credit, and anew when it has some. */
+START_TEST (a_command_that_cannot_be_watched_again_is_ended)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      guint64 id = submit_command ("", 2, "sh", "-c", i == 0 ? "exec yes" : "echo 1234567");
+      ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_OUTPUT)->body.size, 2);
+      client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+      client_receive_type (client, IRIS_WIRE_RESULT);
+      client_ack (client, 1);
+      ck_assert (g_file_set_contents (no_watches, "", 0, NULL));
+      grant (id, 1);
+      assert_unwatched ();
+      ck_assert_int_eq (g_unlink (no_watches), 0);
+      assert_commands_run ();
+    }
+}
+END_TEST
+
+START_TEST (what_cannot_be_watched_is_cancelled_all_the_same)
+{
+  ck_assert (g_file_set_contents (no_watches, "", 0, NULL));
+  for (guint i = 0; i < 10; i++)
+    {
+      guint64 id = submit_command ("", -1, "sh", "-c", "trap '' TERM; sleep 1000");
+      client_cancel (client, id);
+      for (gboolean ended = FALSE; !ended;)
+        {
+          const IrisWireMessage *message = client_receive (client);
+          ended = message->type == IRIS_WIRE_ERROR_REPLY && message->ends;
+        }
+      client_ack (client, 1);
+    }
+  ck_assert_int_eq (g_unlink (no_watches), 0);
+  assert_commands_run ();
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-unwatched");
+  TCase *tcase = tcase_create ("unwatched");
+  tcase_set_timeout (tcase, 0);
+  tcase_add_checked_fixture (tcase, set_up, tear_down);
+  tcase_add_test (tcase, an_item_whose_command_cannot_be_watched_fails);
+  tcase_add_test (tcase, a_command_that_cannot_be_watched_again_is_ended);
+  tcase_add_test (tcase, what_cannot_be_watched_is_cancelled_all_the_same);
+  suite_add_tcase (suite, tcase);
+  return core_test_run (suite);
+}
