@@ -173,8 +173,12 @@ run_thread (gpointer data)
   for (gint64 next = 0; items[POLL_END].revents == 0;)
     {
       guint64 wakes;
-      if (zmq_poll (items, (int) n, time_left_ms (next)) < 0 && errno != EINTR)
-        g_error ("zmq_poll failed: %s", zmq_strerror (errno));
+      if (zmq_poll (items, (int) n, time_left_ms (next)) < 0)
+        {
+          if (errno != EINTR)
+            g_error ("zmq_poll failed: %s", zmq_strerror (errno));
+          continue; /* what the items say is of the time before */
+        }
       if (items[POLL_QUESTIONS].revents != 0)
         handle_question (self);
       if (items[POLL_STRANGERS].revents != 0)

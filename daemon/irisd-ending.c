@@ -127,7 +127,7 @@ irisd_gateway_tell_end (IrisdGateway *self, IrisdJob *job)
   job->ended = TRUE;
   irisd_gateway_note_end (self, job);
   irisd_count (&self->counters.ended, 1);
-  irisd_count (&self->counters.failed, job->kept == NULL || job->result.error != NULL);
+  irisd_count (&self->counters.failed, !job->settled || job->result.error != NULL);
   irisd_core_add_bytes (self->core, -(gint64) job->charge);
 }
 

@@ -82,6 +82,25 @@ irisd_fair_gate_enter (IrisdFairGate *self, IrisdFairEntry *entry, gconstpointer
 }
 
 /**
+ * irisd_fair_gate_is_open:
+ * @self: the gate
+ * @entry: what would come; its cost is set
+ *
+ * What the asking gateway does itself before it does anything else is back before anybody could
+ * look, so it need not be counted.
+ *
+ * Returns: whether it would be through at once
+ */
+gboolean
+irisd_fair_gate_is_open (IrisdFairGate *self, const IrisdFairEntry *entry)
+{
+  pthread_mutex_lock (&self->lock);
+  gboolean open = self->queue.length == 0 && has_room (self, entry);
+  pthread_mutex_unlock (&self->lock);
+  return open;
+}
+
+/**
  * irisd_fair_gate_withdraw:
  * @self: the gate
  * @entry: what came to it

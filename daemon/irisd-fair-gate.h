@@ -32,6 +32,7 @@ void
 irisd_fair_gate_init (IrisdFairGate *self, guint64 most_cost, guint64 least_items, gint64 aging_us);
 void irisd_fair_gate_clear (IrisdFairGate *self);
 gboolean irisd_fair_gate_enter (IrisdFairGate *self, IrisdFairEntry *entry, gconstpointer client);
+gboolean irisd_fair_gate_is_open (IrisdFairGate *self, const IrisdFairEntry *entry);
 gboolean irisd_fair_gate_withdraw (IrisdFairGate *self, IrisdFairEntry *entry);
 void irisd_fair_gate_leave (IrisdFairGate *self, guint64 items, guint64 cost);
 guint irisd_fair_gate_next (IrisdFairGate *self, IrisdFairEntry **entries, guint n_most);

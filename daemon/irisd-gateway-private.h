@@ -19,6 +19,9 @@ G_BEGIN_DECLS
 #define IRISD_ITEMS_PER_LIGHT_TURN 16
 #define IRISD_LIGHT_TURNS          64
 
+/* What counts as little, in one turn. */
+#define IRISD_FEW_ITEMS 4
+
 /**
  * IrisdRoom:
  * @items: items that are back from a place
@@ -41,10 +44,12 @@ struct _IrisdGateway
   IrisdCore *core;
   gint place;
   void *socket;
-  guint turn_items;     /* that came since the mailbox was looked at */
-  gboolean crowded;     /* there was more to receive */
-  guint light_turns;    /* so many more are short */
-  gint64 give_again_us; /* the processor is not given away before that time */
+  guint turn_items;         /* that came since the mailbox was looked at */
+  gboolean crowded;         /* there was more to receive */
+  guint turn;               /* a number */
+  guint light_turns;        /* so many more are short */
+  gconstpointer light_peer; /* whose item made them so; only compared */
+  gint64 give_again_us;     /* the processor is not given away before that time */
   GThread *thread;
   IrisWireEncoder encoder;
   IrisdPeers peers;
@@ -62,6 +67,8 @@ struct _IrisdGateway
   guint next_home;        /* of the front door: whose turn it is */
   IrisdKeptBatch *batch;  /* of the BATCH that is being read, if it has kept items */
   guint batch_size;       /* its items; 0 when none is being read */
+  GPtrArray *ended;       /* volatile items that were done in this turn */
+  IrisdSlip *done[2];     /* items that were done in this turn: relaxed, durable */
   GHashTable *orphans;    /* kept jobs that are in no peer's table */
   GHashTable *by_number;  /* kept jobs that were accepted and have not ended */
   IrisdPeer *nobody;      /* whose items came out of the journal */
@@ -96,13 +103,25 @@ typedef struct
   const char *address; /* what ZeroMQ says of it, or NULL */
 } IrisdCaller;
 
-/* Whoever has hardly anything in flight and sends an item is not to wait for those who have much.
- */
+/* Whoever sends few items is not to wait for those who send many. Who goes on to send many was none
+ * of them. */
 static inline void
-irisd_gateway_note_light (IrisdGateway *self, IrisdPeer *peer, guint n_items)
+irisd_gateway_note_items (IrisdGateway *self, IrisdPeer *peer, guint n_items)
 {
-  if (g_hash_table_size (peer->jobs) + n_items <= IRISD_ITEMS_PER_LIGHT_TURN)
-    self->light_turns = IRISD_LIGHT_TURNS;
+  if (peer->turn != self->turn)
+    {
+      gboolean few = peer->turn + 1 != self->turn || peer->turn_items <= IRISD_FEW_ITEMS;
+      peer->turn = self->turn;
+      peer->turn_items = 0;
+      if (few && n_items <= IRISD_FEW_ITEMS)
+        {
+          self->light_turns = IRISD_LIGHT_TURNS;
+          self->light_peer = peer;
+        }
+    }
+  peer->turn_items += n_items;
+  if (peer->turn_items > IRISD_FEW_ITEMS && self->light_peer == peer)
+    self->light_turns = 0;
 }
 
 static inline gboolean
@@ -196,6 +215,7 @@ void irisd_gateway_note_place (IrisdGateway *self, const IrisdJob *job);
 
 /* irisd-waiting-flow.c: jobs on their way to the scheduler. */
 void irisd_gateway_advance (IrisdGateway *self, IrisdJob *job);
+gboolean irisd_gateway_run_at_once (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_make_room (IrisdGateway *self);
@@ -249,18 +269,37 @@ void irisd_gateway_keep (IrisdGateway *self,
                          const IrisdCaller *caller,
                          IrisdJob *job,
                          const IrisWireMessage *item);
-void irisd_gateway_close_batch (IrisdGateway *self,
-                                IrisdKeptBatch *batch,
-                                IrisdPeer *peer,
-                                const guint8 *request_id,
-                                gboolean quiet,
-                                guint accepted);
+void irisd_gateway_drop_job (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_detach (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_end_kept (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_slip (IrisdGateway *self, IrisdSlip *slip);
 IrisdSlip *irisd_gateway_new_slip (IrisdGateway *self,
                                    IrisdSlipKind kind,
                                    IrisdPeer *peer,
                                    const guint8 *request_id);
+
+/* irisd-kept-batch.c: what ACCEPTED says of several. */
+guint64 irisd_gateway_take_kept_number (IrisdGateway *self);
+IrisdSlip **irisd_gateway_get_done (IrisdGateway *self, gboolean durable);
+IrisdKeptBatch *irisd_gateway_expect_slip (IrisdGateway *self);
+void irisd_gateway_note_slip (IrisdGateway *self, IrisdKeptBatch *batch);
+void irisd_gateway_tell_kept (IrisdGateway *self,
+                              IrisdKeptBatch *batch,
+                              IrisdPeer *peer,
+                              const guint8 *request_id,
+                              gboolean quiet,
+                              guint64 item);
+void irisd_gateway_close_batch (IrisdGateway *self,
+                                IrisdKeptBatch *batch,
+                                IrisdPeer *peer,
+                                const guint8 *request_id,
+                                gboolean quiet,
+                                guint accepted);
+
+/* irisd-kept-done.c: items that are done before they are kept. */
+gboolean irisd_gateway_keep_done (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item);
+void irisd_gateway_hand_in_done (IrisdGateway *self);
+void irisd_gateway_take_done (IrisdGateway *self, IrisdSlip *slip);
 
 /* irisd-kept-ask.c: questions about them. */
 void

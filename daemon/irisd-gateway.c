@@ -47,6 +47,7 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   g_queue_init (&self->outside_workers);
   self->orphans = g_hash_table_new (NULL, NULL);
   self->by_number = g_hash_table_new (g_int64_hash, g_int64_equal);
+  self->ended = g_ptr_array_new ();
   irisd_waiting_init (&self->waiting);
   irisd_waiting_init (&self->cold);
   irisd_waiting_init (&self->unread);
@@ -94,6 +95,7 @@ irisd_gateway_free (IrisdGateway *self)
   irisd_gateway_clear_line (self);
   g_hash_table_unref (self->orphans);
   g_hash_table_unref (self->by_number);
+  g_ptr_array_unref (self->ended);
   irisd_waiting_clear (&self->waiting);
   g_hash_table_unref (self->typical_ns);
   g_free (self->room);
@@ -161,6 +163,7 @@ receive_some (IrisdGateway *self)
 {
   guint n = 0;
   self->turn_items = 0;
+  self->turn++;
   if (self->crowded)
     notice_others (self);
   self->crowded = TRUE;

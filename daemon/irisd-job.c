@@ -21,11 +21,18 @@
 #include "irisd-command-runner.h"
 #include "irisd-command-slots.h"
 #include "irisd-outside.h"
+#include "irisd-pool.h"
 
 #include <string.h>
 
 static void run_on_worker (gpointer data);
 static void run_abandoned (gpointer data);
+
+static gsize
+size_behind (gsize inline_size)
+{
+  return inline_size > 0 ? inline_size : sizeof (zmq_msg_t);
+}
 
 static void
 keep_payload (IrisdJob *self, const IrisWireMessage *item, zmq_msg_t *body)
@@ -67,7 +74,9 @@ irisd_job_new (IrisdCore *core,
                zmq_msg_t *body)
 {
   gsize inline_size = item->body.size <= IRISD_INLINE_PAYLOAD ? item->body.size : 0;
-  IrisdJob *self = g_malloc0 (sizeof *self + (inline_size > 0 ? inline_size : sizeof (zmq_msg_t)));
+  gsize behind = size_behind (inline_size);
+  IrisdJob *self = irisd_pool_take (sizeof *self + behind);
+  memset (self, 0, sizeof *self);
   iris_item_init (&self->item, run_on_worker, self, run_abandoned);
   atomic_init (&self->state, IRISD_JOB_QUEUED);
   self->core = core;
@@ -123,7 +132,7 @@ irisd_job_free (IrisdJob *self)
       irisd_task_unref (self->task);
     }
   irisd_peer_unref (self->peer);
-  g_free (self);
+  irisd_pool_give (self, sizeof *self + size_behind (self->inline_size));
 }
 
 /* Where the scheduler is to run it. */
@@ -318,6 +327,16 @@ must_wait (IrisdJob *self)
          && irisd_peer_get_bytes (self->peer) > self->core->config->limits.in_flight_bytes;
 }
 
+static void
+account_for_run (IrisdJob *self)
+{
+  if (self->service->output_grows)
+    irisd_job_charge_result (self, 1);
+  irisd_command_slots_leave (self->core->slots, self);
+  irisd_core_count_run (self->core, self->place, self->result.bytes,
+                        (guint64) (self->ended_ns - self->started_ns));
+}
+
 /**
  * irisd_job_end:
  * @self: (transfer full): a job whose service has run, with its result or error
@@ -328,11 +347,7 @@ must_wait (IrisdJob *self)
 void
 irisd_job_end (IrisdJob *self)
 {
-  if (self->service->output_grows)
-    irisd_job_charge_result (self, 1);
-  irisd_command_slots_leave (self->core->slots, self);
-  irisd_core_count_run (self->core, self->place, self->result.bytes,
-                        (guint64) (self->ended_ns - self->started_ns));
+  account_for_run (self);
   irisd_mailbox_post (self->mailbox, &self->letter);
 }
 
@@ -410,6 +425,23 @@ irisd_job_run_here (IrisdJob *self)
       else
         run_service (self, place);
     }
+}
+
+/**
+ * irisd_job_run_at_once:
+ * @self: a brief job that nobody else knows of
+ *
+ * Runs it in its gateway's thread. It does not come back: it never was away.
+ */
+void
+irisd_job_run_at_once (IrisdJob *self)
+{
+  change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING);
+  self->place = self->home;
+  self->started_ns = irisd_now_ns ();
+  self->service->run (self);
+  self->ended_ns = irisd_now_ns ();
+  account_for_run (self);
 }
 
 static void

@@ -114,6 +114,7 @@ struct _IrisdJob
 
   IrisdKept *kept;   /* NULL if it is volatile; the worker may set its state */
   gboolean detached; /* its connection does not wait for its end */
+  gboolean quiet;    /* nobody wants to hear that it is accepted */
   gboolean settled;  /* the journal has told about its end */
   gboolean due;      /* and has it, until it is acknowledged */
   gboolean counted;  /* by the rules for clients and services */
@@ -157,6 +158,7 @@ gboolean irisd_job_is_orphan (IrisdJob *self);
 void irisd_job_set_home (IrisdJob *self, gint home, gboolean strict);
 void irisd_job_hand_over (IrisdJob *self);
 void irisd_job_run_here (IrisdJob *self);
+void irisd_job_run_at_once (IrisdJob *self);
 gboolean irisd_job_has_failed (IrisdJob *self);
 void irisd_job_reset (IrisdJob *self);
 gboolean irisd_job_cancel_queued (IrisdJob *self);

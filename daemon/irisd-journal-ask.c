@@ -112,13 +112,15 @@ irisd_journal_read_row (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
   return FALSE;
 }
 
-/* The item as it was submitted; that is gone once it has ended. */
+/* The item as it was submitted; that is gone once it has ended, and never was there of one that was
+ * done before it was kept. */
 static void
 tell_whole (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
 {
-  if (!irisd_kept_has_ended (kept))
-    irisd_journal_read_row (self, kept, slip);
-  else
+  gboolean ended = irisd_kept_has_ended (kept);
+  if (!ended && irisd_journal_read_row (self, kept, slip))
+    ended = slip->type != IRIS_WIRE_SUBMIT;
+  if (ended)
     slip->error = g_error_new (
         IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
         "item %" G_GUINT64_FORMAT

@@ -142,6 +142,23 @@ enter_full (IrisdJournal *self, const GError *error)
   set_health (self, IRISD_JOURNAL_FULL, "the journal's disk is full");
 }
 
+static void
+discard_one (gpointer kept, gpointer journal)
+{
+  irisd_journal_discard (journal, kept);
+}
+
+/* Takes back what came with a slip: it will not be written. */
+static void
+discard_all (IrisdJournal *self, IrisdSlip *slip)
+{
+  if (slip->kept != NULL)
+    irisd_journal_discard (self, g_steal_pointer (&slip->kept));
+  if (slip->kepts != NULL)
+    g_ptr_array_foreach (slip->kepts, discard_one, self);
+  g_clear_pointer (&slip->sheet, irisd_sheet_unref);
+}
+
 /* Answers those that wait for new items to be written: they will not be. */
 static void
 refuse_new (IrisdJournal *self, const char *sentence)
@@ -151,14 +168,13 @@ refuse_new (IrisdJournal *self, const char *sentence)
   while (slip != NULL)
     {
       IrisdSlip *next = slip->next;
-      if (slip->kind != IRISD_SLIP_KEEP)
+      if (slip->kind != IRISD_SLIP_KEEP && slip->kind != IRISD_SLIP_DONE)
         irisd_journal_attend (self, slip);
       else
         {
           slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
                                      "the item was not kept: %s", sentence);
-          if (slip->kept != NULL)
-            irisd_journal_discard (self, g_steal_pointer (&slip->kept));
+          discard_all (self, slip);
           irisd_journal_answer (self, slip);
         }
       slip = next;

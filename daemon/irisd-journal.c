@@ -107,6 +107,69 @@ keep (IrisdJournal *self, IrisdSlip *slip)
     irisd_journal_answer (self, slip);
 }
 
+/* Not ended, for whoever asks, before irisd_journal_apply_end(). */
+static IrisdKept *
+add_done (IrisdJournal *self, IrisdSheetRow *row, const IrisdKept *like)
+{
+  const IrisdRow view = irisd_sheet_row_view (row);
+  IrisdRecord record;
+  if (!irisd_record_unpack (&record, &view))
+    g_error ("a row of item %" G_GUINT64_FORMAT " cannot be read", row->item);
+  record.state = IRIS_WIRE_STATE_RUNNING;
+  IrisdKept *kept = irisd_kept_new (&record, like);
+  irisd_kept_take_row (kept, row);
+  irisd_kept_table_add (&self->table, kept);
+  if (irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
+    irisd_journal_mark_dirty (self, kept);
+  return kept;
+}
+
+/* Durable ones do not count as ended before they are written, and nobody was told of them yet.
+ * Relaxed ones have ended, whatever becomes of their rows. */
+static void
+keep_done (IrisdJournal *self, IrisdSlip *slip)
+{
+  if (slip->durable && irisd_journal_get_health (self) != IRISD_JOURNAL_READY)
+    {
+      g_clear_pointer (&slip->sheet, irisd_sheet_unref);
+      slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                                 "the item was not kept: %s", irisd_journal_get_sentence (self));
+      irisd_journal_answer (self, slip);
+      return;
+    }
+  guint n = irisd_sheet_get_n_rows (slip->sheet);
+  IrisdKept *kept = NULL;
+  slip->kepts = slip->durable ? g_ptr_array_sized_new (n) : NULL;
+  for (guint i = 0; i < n; i++)
+    {
+      IrisdSheetRow *row = irisd_sheet_get_row (slip->sheet, i);
+      kept = add_done (self, row, kept);
+      if (slip->durable)
+        g_ptr_array_add (slip->kepts, kept);
+      else
+        irisd_journal_apply_end (self, kept, row->state);
+    }
+  count_kept (self);
+  if (slip->durable)
+    irisd_journal_attend (self, slip);
+  else
+    irisd_slip_free (slip);
+}
+
+/* They are written. */
+static void
+settle_done (IrisdJournal *self, IrisdSlip *slip)
+{
+  g_autoptr (GPtrArray) kepts = g_steal_pointer (&slip->kepts);
+  for (guint i = 0; i < kepts->len; i++)
+    irisd_journal_apply_end (self, g_ptr_array_index (kepts, i),
+                             irisd_sheet_get_row (slip->sheet, i)->state);
+  g_clear_pointer (&slip->sheet, irisd_sheet_unref);
+  irisd_journal_answer (self, slip);
+  for (guint i = 0; i < kepts->len; i++)
+    irisd_journal_wake_waits (self, g_ptr_array_index (kepts, i));
+}
+
 /**
  * irisd_journal_apply_end:
  * @self: the journal
@@ -165,6 +228,11 @@ void
 irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip)
 {
   IrisdKept *ended = NULL;
+  if (slip->kind == IRISD_SLIP_DONE)
+    {
+      settle_done (self, slip);
+      return;
+    }
   if (slip->kind == IRISD_SLIP_END && slip->error == NULL)
     {
       ended = slip->kept;
@@ -184,13 +252,21 @@ irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip)
 
 /* With a key, the end stays, so that a second submission finds it. */
 static void
+forget_one (IrisdJournal *self, guint64 item)
+{
+  IrisdKept *kept = irisd_kept_table_lookup (&self->table, item);
+  if (kept != NULL && kept->key_size == 0 && irisd_kept_has_ended (kept))
+    irisd_journal_discard (self, kept);
+}
+
+static void
 forget (IrisdJournal *self, IrisdSlip *slip)
 {
   for (guint i = 0; i < slip->items->len; i++)
     {
-      IrisdKept *kept = irisd_journal_look_up (self, g_array_index (slip->items, guint64, i));
-      if (kept != NULL && kept->key_size == 0 && irisd_kept_has_ended (kept))
-        irisd_journal_discard (self, kept);
+      const IrisdSpan *span = &g_array_index (slip->items, IrisdSpan, i);
+      for (guint64 n = 0; n < span->n; n++)
+        forget_one (self, span->first + n);
     }
   irisd_slip_free (slip);
 }
@@ -202,6 +278,9 @@ handle (IrisdJournal *self, IrisdSlip *slip)
     {
     case IRISD_SLIP_KEEP:
       keep (self, slip);
+      break;
+    case IRISD_SLIP_DONE:
+      keep_done (self, slip);
       break;
     case IRISD_SLIP_END:
       end (self, slip);

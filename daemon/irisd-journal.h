@@ -21,6 +21,7 @@ typedef struct _IrisdRound IrisdRound;
 /**
  * IrisdSlipKind:
  * @IRISD_SLIP_KEEP: an item is to be kept, unless there is one with its key
+ * @IRISD_SLIP_DONE: items are to be kept that have ended already; relaxed ones are not answered
  * @IRISD_SLIP_END: a kept item has ended
  * @IRISD_SLIP_BURY: a kept item that has no end is set aside
  * @IRISD_SLIP_KICK: buried items are wanted back; each comes as %IRISD_SLIP_RECOVERED
@@ -38,6 +39,7 @@ typedef struct _IrisdRound IrisdRound;
 typedef enum
 {
   IRISD_SLIP_KEEP,
+  IRISD_SLIP_DONE,
   IRISD_SLIP_END,
   IRISD_SLIP_BURY,
   IRISD_SLIP_KICK,
@@ -55,10 +57,21 @@ typedef enum
 #define IRISD_WAIT_FOREVER G_MAXUINT64
 
 /**
+ * IrisdSpan:
+ * @first: the number of an item
+ * @n: how many numbers from there on
+ */
+typedef struct
+{
+  guint64 first;
+  guint64 n;
+} IrisdSpan;
+
+/**
  * IrisdSlip:
  *
  * A question on its way to the journal, and its answer on the way back. Whoever holds it may touch
- * it; @peer, @batch and @job are the gateway's own all the time.
+ * it; @peer, @batch, @job and @jobs are the gateway's own all the time.
  */
 struct _IrisdSlip
 {
@@ -70,8 +83,12 @@ struct _IrisdSlip
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   gboolean quiet;
   gboolean detach;
+  gboolean durable; /* DONE: they are, and the slip is answered */
   IrisdKeptBatch *batch;
   IrisdJob *job;
+  GPtrArray *jobs;   /* DONE: of all rows of the sheet */
+  IrisdSheet *sheet; /* DONE: what is to be written; all of one class */
+  GPtrArray *kepts;  /* DONE: what the journal has made of it, if they are durable */
 
   guint64 item;
   guint64 wait_ms;
@@ -82,7 +99,7 @@ struct _IrisdSlip
   char *sentence;
   gboolean whole;    /* SHOW: the item as it was submitted is wanted */
   IrisdRound *round; /* BURY: who asked for it, and waits */
-  GArray *items;     /* FORGET: guint64 */
+  GArray *items;     /* FORGET: IrisdSpan */
   IrisdKept *kept;
 
   /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, CALL, RECOVERED: what was. */

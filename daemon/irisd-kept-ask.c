@@ -8,11 +8,12 @@
 #include "irisd-gateway-private.h"
 #include "irisd-journal.h"
 
-/* An ending that was sent, and the kept item that may go when it is acknowledged. */
+/* Endings that were sent one after the other, and the kept items that may go when they are
+ * acknowledged; their numbers follow each other too. */
 typedef struct
 {
-  guint64 ordinal; /* of the ending, among all of the connection */
-  guint64 item;
+  guint64 ordinal; /* of the first ending, among all of the connection */
+  IrisdSpan items;
 } Due;
 
 /* Numbers are easy to guess, and everybody on the machine can reach a TCP port. */
@@ -122,8 +123,16 @@ irisd_gateway_list (IrisdGateway *self, const IrisdCaller *caller, const IrisWir
 void
 irisd_gateway_add_due (IrisdPeer *peer, guint64 item)
 {
+  guint64 ordinal = peer->unacked.n_pushed;
+  Due *last = g_queue_peek_tail (&peer->dues);
+  if (last != NULL && ordinal == last->ordinal + last->items.n
+      && item == last->items.first + last->items.n)
+    {
+      last->items.n++;
+      return;
+    }
   Due *due = g_new (Due, 1);
-  *due = (Due){ peer->unacked.n_pushed, item };
+  *due = (Due){ ordinal, { item, 1 } };
   g_queue_push_tail (&peer->dues, due);
 }
 
@@ -144,10 +153,15 @@ irisd_gateway_forget_dues (IrisdGateway *self, IrisdPeer *peer)
       if (slip == NULL)
         {
           slip = irisd_slip_new (IRISD_SLIP_FORGET, &self->mailbox);
-          slip->items = g_array_new (FALSE, FALSE, sizeof (guint64));
+          slip->items = g_array_new (FALSE, FALSE, sizeof (IrisdSpan));
         }
-      g_array_append_val (slip->items, due->item);
-      g_free (g_queue_pop_head (&peer->dues));
+      const IrisdSpan gone = { due->items.first, MIN (due->items.n, n_popped - due->ordinal + 1) };
+      g_array_append_val (slip->items, gone);
+      due->ordinal += gone.n;
+      due->items.first += gone.n;
+      due->items.n -= gone.n;
+      if (due->items.n == 0)
+        g_free (g_queue_pop_head (&peer->dues));
     }
   if (slip != NULL)
     irisd_journal_post (self->core->journal, slip);

@@ -17,26 +17,6 @@
 /* A longer key would cost more memory than the item. */
 #define MAX_KEY 256
 
-/**
- * IrisdKeptBatch:
- * @pending: items of which the journal has not told yet
- * @accepted: items that were accepted
- * @open: more may come
- *
- * A BATCH with kept items, whose ACCEPTED waits for the journal. The gateway's own.
- */
-struct _IrisdKeptBatch
-{
-  IrisdPeer *peer;
-  guint8 request_id[IRIS_WIRE_ID_SIZE];
-  guint pending;
-  guint accepted;
-  guint64 first;
-  guint64 next;
-  gboolean open;
-  gboolean quiet;
-};
-
 static gboolean
 check_key (const IrisWireMessage *item, GError **error)
 {
@@ -146,9 +126,14 @@ irisd_gateway_new_slip (IrisdGateway *self,
   return slip;
 }
 
-/* The journal does not take the item, or has it already: its job is not needed. */
-static void
-drop_job (IrisdGateway *self, IrisdJob *job)
+/**
+ * irisd_gateway_drop_job:
+ * @self: the gateway
+ * @job: (transfer full): a kept job that is not needed, because the journal does not take the item,
+ *   or has it already
+ */
+void
+irisd_gateway_drop_job (IrisdGateway *self, IrisdJob *job)
 {
   IrisdPeer *peer = job->peer;
   if (!irisd_peer_is_gone (peer))
@@ -162,17 +147,6 @@ drop_job (IrisdGateway *self, IrisdJob *job)
   irisd_gateway_uncount (self, job);
   irisd_job_free (job);
   irisd_core_end_item (self->core);
-}
-
-static guint64
-take_number (IrisdGateway *self)
-{
-  IrisdKeptBatch *batch = self->batch;
-  if (batch == NULL)
-    return irisd_core_new_item_id (self->core);
-  if (batch->next == 0)
-    batch->first = batch->next = irisd_core_new_item_ids (self->core, self->batch_size);
-  return batch->next++;
 }
 
 static void
@@ -193,7 +167,7 @@ fill_keep (IrisdGateway *self, IrisdSlip *slip, IrisdJob *job, const IrisWireMes
     .body = item->body,
   };
   slip->type = IRIS_WIRE_SUBMIT;
-  slip->kept = job->kept = irisd_kept_new (&record);
+  slip->kept = job->kept = irisd_kept_new (&record, NULL);
   job->bury = item->bury;
   slip->job = job;
   slip->quiet = item->quiet;
@@ -217,75 +191,35 @@ irisd_gateway_keep (IrisdGateway *self,
                     const IrisWireMessage *item)
 {
   g_autoptr (GError) error = NULL;
+  if (irisd_gateway_keep_done (self, job, item))
+    return;
   IrisWireMessage header = *item;
   header.body = (IrisWireFrame){ 0 };
   irisd_gateway_pin_hint (job, &header);
   if (!iris_wire_encode (&self->encoder, &header, &error))
     {
-      drop_job (self, job);
+      irisd_gateway_drop_job (self, job);
       irisd_gateway_refuse (self, caller, item->request_id, error);
       return;
     }
-  if (self->batch_size > 0 && self->batch == NULL)
-    {
-      self->batch = g_new0 (IrisdKeptBatch, 1);
-      self->batch->open = TRUE;
-    }
-  job->id = take_number (self);
+  job->id = irisd_gateway_take_kept_number (self);
   irisd_gateway_note_home (self, job);
 
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_KEEP, job->peer, job->request_id);
   const IrisWireFrame *frame = &self->encoder.frames[3];
   slip->header = (IrisdBlob){ g_memdup2 (frame->data, frame->size), frame->size };
   fill_keep (self, slip, job, item);
-  slip->batch = self->batch;
-  if (slip->batch != NULL)
-    slip->batch->pending++;
+  slip->batch = irisd_gateway_expect_slip (self);
   irisd_journal_post (self->core->journal, slip);
 }
 
-static void
-finish_batch (IrisdGateway *self, IrisdKeptBatch *batch)
-{
-  if (batch->open || batch->pending > 0)
-    return;
-  if (!batch->quiet)
-    irisd_gateway_tell_accepted (self, batch->peer, batch->request_id, batch->accepted,
-                                 batch->first);
-  irisd_peer_unref (batch->peer);
-  g_free (batch);
-}
-
 /**
- * irisd_gateway_close_batch:
+ * irisd_gateway_detach:
  * @self: the gateway
- * @batch: (transfer full): the kept items of a BATCH that was read
- * @peer: who sent it
- * @request_id: under which id
- * @quiet: whether it is not told
- * @accepted: items of it that are not kept and were accepted
- *
- * ACCEPTED is sent when the journal has told of all.
+ * @job: a kept job; from here on nobody but FETCH asks how it ends
  */
 void
-irisd_gateway_close_batch (IrisdGateway *self,
-                           IrisdKeptBatch *batch,
-                           IrisdPeer *peer,
-                           const guint8 *request_id,
-                           gboolean quiet,
-                           guint accepted)
-{
-  batch->peer = irisd_peer_ref (peer);
-  memcpy (batch->request_id, request_id, IRIS_WIRE_ID_SIZE);
-  batch->quiet = quiet;
-  batch->accepted += accepted;
-  batch->open = FALSE;
-  finish_batch (self, batch);
-}
-
-/* From here on nobody but FETCH asks how it ends. */
-static void
-detach (IrisdGateway *self, IrisdJob *job)
+irisd_gateway_detach (IrisdGateway *self, IrisdJob *job)
 {
   IrisdPeer *peer = job->peer;
   g_hash_table_add (self->orphans, job);
@@ -299,7 +233,7 @@ static void
 refuse_kept (IrisdGateway *self, IrisdSlip *slip)
 {
   const IrisdCaller caller = { .route = slip->peer->route, .peer = slip->peer };
-  drop_job (self, slip->job);
+  irisd_gateway_drop_job (self, slip->job);
   if (!irisd_peer_is_gone (slip->peer))
     irisd_gateway_refuse (self, &caller, slip->request_id, slip->error);
 }
@@ -311,14 +245,11 @@ accept_kept (IrisdGateway *self, IrisdSlip *slip)
   guint64 number = slip->duplicate ? slip->item : job->id;
   if (!slip->duplicate)
     irisd_gateway_register (self, job, NULL, NULL);
-  if (slip->batch != NULL)
-    slip->batch->accepted++;
-  else if (!slip->quiet)
-    irisd_gateway_tell_accepted (self, slip->peer, slip->request_id, 1, number);
+  irisd_gateway_tell_kept (self, slip->batch, slip->peer, slip->request_id, slip->quiet, number);
 
   if (slip->duplicate)
     {
-      drop_job (self, job);
+      irisd_gateway_drop_job (self, job);
       if (!slip->detach && !irisd_peer_is_gone (slip->peer))
         irisd_gateway_await_end (self, slip->peer, slip->request_id, number, IRISD_WAIT_FOREVER);
       return;
@@ -326,7 +257,7 @@ accept_kept (IrisdGateway *self, IrisdSlip *slip)
   irisd_count (&self->counters.accepted, 1);
   irisd_gateway_take_number (self, job);
   if (slip->detach)
-    detach (self, job);
+    irisd_gateway_detach (self, job);
   if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED)
     irisd_gateway_take_back (self, job);
   else
@@ -336,16 +267,11 @@ accept_kept (IrisdGateway *self, IrisdSlip *slip)
 static void
 take_keep (IrisdGateway *self, IrisdSlip *slip)
 {
-  IrisdKeptBatch *batch = slip->batch;
   if (slip->error != NULL)
     refuse_kept (self, slip);
   else
     accept_kept (self, slip);
-  if (batch != NULL)
-    {
-      batch->pending--;
-      finish_batch (self, batch);
-    }
+  irisd_gateway_note_slip (self, slip->batch);
 }
 
 /* Its end is written, or could not be. */
@@ -435,6 +361,9 @@ irisd_gateway_take_slip (IrisdGateway *self, IrisdSlip *slip)
     {
     case IRISD_SLIP_KEEP:
       take_keep (self, slip);
+      break;
+    case IRISD_SLIP_DONE:
+      irisd_gateway_take_done (self, slip);
       break;
     case IRISD_SLIP_END:
       take_end (self, slip);

@@ -43,7 +43,7 @@ take_row (const IrisdRow *row, gpointer user_data)
       recovery->n_unreadable++;
       return;
     }
-  IrisdKept *kept = irisd_kept_new (&record);
+  IrisdKept *kept = irisd_kept_new (&record, self->table.last);
   kept->written = TRUE;
   irisd_kept_table_add (&self->table, kept);
   if (irisd_kept_has_ended (kept))

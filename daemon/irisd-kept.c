@@ -21,17 +21,28 @@ irisd_unix_ms (void)
   return (guint64) (g_get_real_time () / 1000);
 }
 
+/* Most items are of the same service as the one before them, whose name need not be looked for. */
+static GRefString *
+share_name (const IrisWireString *service, const IrisdKept *like)
+{
+  if (like != NULL && strlen (like->service) == service->len
+      && memcmp (like->service, service->data, service->len) == 0)
+    return g_ref_string_acquire (like->service);
+  g_autofree char *name = iris_wire_string_dup (service);
+  return g_ref_string_new_intern (name);
+}
+
 /**
  * irisd_kept_new:
  * @record: what is known about it; copied, without header and body
+ * @like: (nullable): an item that is probably of the same service
  *
  * Returns: (transfer full): an item that is in no table
  */
 IrisdKept *
-irisd_kept_new (const IrisdRecord *record)
+irisd_kept_new (const IrisdRecord *record, const IrisdKept *like)
 {
   IrisdKept *self = g_malloc0 (sizeof *self + record->key.len);
-  g_autofree char *service = iris_wire_string_dup (&record->service);
   self->item = record->item;
   atomic_init (&self->state, (guint8) record->state);
   self->attempts = record->attempts;
@@ -41,7 +52,7 @@ irisd_kept_new (const IrisdRecord *record)
   self->ended_ms = record->ended_ms;
   self->keep_ms = record->keep_ms;
   self->size = record->body.size;
-  self->service = g_ref_string_new_intern (service);
+  self->service = share_name (&record->service, like);
   self->code = (guint16) record->code;
   if (record->sentence.len > 0)
     self->sentence = iris_wire_string_dup (&record->sentence);
@@ -130,14 +141,26 @@ irisd_kept_set_row (IrisdKept *self,
     .sentence = { self->sentence, self->sentence != NULL ? strlen (self->sentence) : 0 },
     .type = type,
     .header = header,
+    .body = body,
   };
+  IrisdSheet *sheet = irisd_sheet_new (1);
+  irisd_sheet_add (sheet, &record);
+  irisd_kept_take_row (self, irisd_sheet_get_row (sheet, 0));
+  irisd_sheet_unref (sheet);
+}
+
+/**
+ * irisd_kept_take_row:
+ * @self: an item
+ * @row: what is to be written of it, a row of a sheet
+ */
+void
+irisd_kept_take_row (IrisdKept *self, IrisdSheetRow *row)
+{
   irisd_kept_clear_row (self);
-  self->row = g_new0 (IrisdKeptRow, 1);
-  self->row->state = state;
-  self->row->head = irisd_record_pack_head (&record);
-  if (body.size > 0)
-    self->row->body = (IrisdBlob){ g_memdup2 (body.data, body.size), body.size };
-  self->size = body.size;
+  irisd_sheet_ref (row->sheet);
+  self->row = row;
+  self->size = row->body_size;
 }
 
 /**
@@ -149,19 +172,15 @@ irisd_kept_set_row (IrisdKept *self,
 IrisdRow
 irisd_kept_get_row (const IrisdKept *self)
 {
-  const IrisdKeptRow *row = self->row;
-  return (IrisdRow){ self->item,     row->state,     row->head.data,
-                     row->head.size, row->body.data, row->body.size };
+  return irisd_sheet_row_view (self->row);
 }
 
 void
 irisd_kept_clear_row (IrisdKept *self)
 {
-  if (self->row == NULL)
-    return;
-  g_free (self->row->head.data);
-  g_free (self->row->body.data);
-  g_clear_pointer (&self->row, g_free);
+  IrisdSheetRow *row = g_steal_pointer (&self->row);
+  if (row != NULL)
+    irisd_sheet_unref (row->sheet);
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "irisd-record.h"
+#include "irisd-sheet.h"
 #include "irisd-waiting.h"
 
 #include <stdatomic.h>
@@ -14,21 +14,6 @@ G_BEGIN_DECLS
 typedef struct _IrisdPeer IrisdPeer;
 typedef struct _IrisdSlip IrisdSlip;
 typedef struct _IrisdKept IrisdKept;
-
-/**
- * IrisdKeptRow:
- * @state: an #IrisWireState
- * @head: see irisd_record_pack_head()
- * @body: the message's body
- *
- * What is to be written of an item.
- */
-typedef struct
-{
-  guint32 state;
-  IrisdBlob head;
-  IrisdBlob body;
-} IrisdKeptRow;
 
 /**
  * IrisdKept:
@@ -54,7 +39,7 @@ struct _IrisdKept
   guint64 size;        /* of its payload, then of its result */
   GRefString *service; /* shared by all items of it, and gone with the last of them */
   char *sentence;      /* why it is buried, or NULL */
-  IrisdKeptRow *row;   /* NULL, or what the store does not have yet */
+  IrisdSheetRow *row;  /* NULL, or what the store does not have yet */
   IrisdSlip *waits;    /* those who want to know how it ends */
   IrisdKept *previous, *next;
   IrisdKept *next_dirty;
@@ -85,7 +70,7 @@ typedef struct
   GHashTable *by_key;
 } IrisdKeptTable;
 
-IrisdKept *irisd_kept_new (const IrisdRecord *record);
+IrisdKept *irisd_kept_new (const IrisdRecord *record, const IrisdKept *like);
 void irisd_kept_free (IrisdKept *self);
 gboolean irisd_kept_has_ended (IrisdKept *self);
 int irisd_kept_get_state (IrisdKept *self);
@@ -96,6 +81,7 @@ void irisd_kept_set_row (IrisdKept *self,
                          guint8 type,
                          IrisWireFrame header,
                          IrisWireFrame body);
+void irisd_kept_take_row (IrisdKept *self, IrisdSheetRow *row);
 IrisdRow irisd_kept_get_row (const IrisdKept *self);
 void irisd_kept_clear_row (IrisdKept *self);
 void irisd_kept_set_reason (IrisdKept *self, guint32 code, const char *sentence);

@@ -131,7 +131,7 @@ irisd_gateway_submit_batch (IrisdGateway *self,
       return;
     }
 
-  irisd_gateway_note_light (self, caller->peer, iter.n_items);
+  irisd_gateway_note_items (self, caller->peer, iter.n_items);
   IrisdBatch *reading = g_new0 (IrisdBatch, 1);
   reading->caller = *caller;
   memcpy (reading->request_id, batch->request_id, IRIS_WIRE_ID_SIZE);
@@ -192,6 +192,8 @@ go_on_with_batch (IrisdGateway *self, IrisdPeer *peer)
   self->batch = batch->kept;
   self->batch_size = batch->iter.n_items;
   gboolean done = read_items (self, batch);
+  irisd_gateway_hand_in_done (self);
+  done |= irisd_peer_is_gone (peer);
   batch->kept = g_steal_pointer (&self->batch);
   self->batch_size = 0;
   if (done)

@@ -37,13 +37,25 @@ append (guint8 *at, gconstpointer data, gsize size)
 }
 
 /**
- * irisd_record_pack_head:
+ * irisd_record_get_head_size:
  * @self: a record
  *
- * Returns: the head of its row
+ * Returns: the length of the head of its row, in bytes
  */
-IrisdBlob
-irisd_record_pack_head (const IrisdRecord *self)
+gsize
+irisd_record_get_head_size (const IrisdRecord *self)
+{
+  return sizeof (Fixed) + self->key.len + self->service.len + self->sentence.len
+         + self->header.size;
+}
+
+/**
+ * irisd_record_pack_head:
+ * @self: a record
+ * @at: (out caller-allocates): the head of its row; need not be aligned
+ */
+void
+irisd_record_pack_head (const IrisdRecord *self, guint8 *at)
 {
   const Fixed fixed = {
     .accepted_ms = GUINT64_TO_LE (self->accepted_ms),
@@ -58,15 +70,11 @@ irisd_record_pack_head (const IrisdRecord *self)
     .code = GUINT16_TO_LE ((guint16) self->code),
     .sentence_size = GUINT32_TO_LE ((guint32) self->sentence.len),
   };
-  gsize size = sizeof fixed + self->key.len + self->service.len + self->sentence.len
-               + self->header.size;
-  IrisdBlob blob = { g_malloc (size), size };
-  guint8 *at = append (blob.data, &fixed, sizeof fixed);
+  at = append (at, &fixed, sizeof fixed);
   at = append (at, self->key.data, self->key.len);
   at = append (at, self->service.data, self->service.len);
   at = append (at, self->sentence.data, self->sentence.len);
   append (at, self->header.data, self->header.size);
-  return blob;
 }
 
 /**

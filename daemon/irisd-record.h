@@ -61,7 +61,8 @@ typedef struct
   gsize size;
 } IrisdBlob;
 
-IrisdBlob irisd_record_pack_head (const IrisdRecord *self);
+gsize irisd_record_get_head_size (const IrisdRecord *self);
+void irisd_record_pack_head (const IrisdRecord *self, guint8 *at);
 gboolean irisd_record_unpack (IrisdRecord *self, const IrisdRow *row);
 
 G_END_DECLS

@@ -29,6 +29,9 @@ irisd_slip_free (IrisdSlip *self)
   zmq_msg_close (&self->body);
   g_clear_pointer (&self->peer, irisd_peer_unref);
   g_clear_pointer (&self->items, g_array_unref);
+  g_clear_pointer (&self->jobs, g_ptr_array_unref);
+  g_clear_pointer (&self->kepts, g_ptr_array_unref);
+  g_clear_pointer (&self->sheet, irisd_sheet_unref);
   g_clear_pointer (&self->round, irisd_round_free);
   g_clear_pointer (&self->list, iris_wire_kept_free);
   g_clear_pointer (&self->filter, irisd_kept_filter_free);

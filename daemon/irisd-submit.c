@@ -243,7 +243,11 @@ start_item (IrisdGateway *self,
   enter_item (self, job, hinted);
   irisd_gateway_note_home (self, job);
   irisd_count (&self->counters.accepted, 1);
-  if (job->stage != IRISD_STAGE_AFTER)
+  if (job->stage == IRISD_STAGE_AFTER)
+    return TRUE;
+  if (irisd_gateway_run_at_once (self, job))
+    g_ptr_array_add (self->ended, job);
+  else
     irisd_gateway_advance (self, job);
   return TRUE;
 }
@@ -374,7 +378,8 @@ irisd_gateway_submit (IrisdGateway *self,
 {
   guint64 id = item->quiet || irisd_is_kept (item) ? 0 : irisd_core_new_item_id (self->core);
   self->turn_items++;
-  irisd_gateway_note_light (self, caller->peer, 1);
+  irisd_gateway_note_items (self, caller->peer, 1);
   if (irisd_gateway_try_item (self, caller, item, body, id) && id != 0)
     irisd_gateway_tell_accepted (self, caller->peer, item->request_id, 1, id);
+  irisd_gateway_hand_in_done (self);
 }

@@ -229,6 +229,35 @@ irisd_after_end (IrisdAfter *self, guint64 id, gboolean well)
   return decided;
 }
 
+/* A node that is in no table: the oldest one that is remembered, once there are enough of those. */
+static GList *
+take_node (IrisdAfter *self)
+{
+  if (self->n_remembered == 0 || self->ended.length < self->n_remembered)
+    return g_list_prepend (NULL, g_new (IrisdAfterNode, 1));
+  GList *link = g_queue_pop_head_link (&self->ended);
+  g_hash_table_steal (self->nodes, link->data);
+  return link;
+}
+
+/**
+ * irisd_after_add_ended:
+ * @self: the record
+ * @id: a new item, which has ended already
+ * @well: how it ended
+ */
+void
+irisd_after_add_ended (IrisdAfter *self, guint64 id, gboolean well)
+{
+  GList *link = take_node (self);
+  IrisdAfterNode *node = link->data;
+  *node = (IrisdAfterNode){ .id = id, .ended = TRUE, .well = well };
+  TAILQ_INIT (&node->links);
+  g_hash_table_add (self->nodes, node);
+  g_queue_push_tail_link (&self->ended, link);
+  forget_oldest (self);
+}
+
 /**
  * irisd_after_bury:
  * @self: the record

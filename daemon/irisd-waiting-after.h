@@ -70,6 +70,7 @@ void irisd_after_set_aside (IrisdAfter *self, guint64 id, gpointer keeper);
 gpointer irisd_after_get_owner (IrisdAfter *self, guint64 id);
 gpointer irisd_after_get_keeper (IrisdAfter *self, guint64 id);
 IrisdDependent *irisd_after_end (IrisdAfter *self, guint64 id, gboolean well);
+void irisd_after_add_ended (IrisdAfter *self, guint64 id, gboolean well);
 IrisdDependent *irisd_after_bury (IrisdAfter *self, guint64 id);
 IrisdDependent *irisd_after_close (IrisdAfter *self);
 gboolean irisd_after_wait (IrisdAfter *self,

@@ -196,7 +196,8 @@ tell_decided (IrisdDependent *decided)
  * @self: the gateway
  * @job: a job that ends
  *
- * Takes it out of what is counted, and tells those that come after it. Once for each job.
+ * Takes it out of what is counted, and tells those that come after it. Once for each job. One that
+ * was done before anybody knew of it is known by its end.
  */
 void
 irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job)
@@ -206,8 +207,12 @@ irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job)
   if (job->id == 0 || job->buried)
     return;
   gboolean well = irisd_job_get_state (job) != IRISD_JOB_CANCELLED && !irisd_job_has_failed (job);
+  IrisdDependent *decided = NULL;
   pthread_mutex_lock (&core->after_lock);
-  IrisdDependent *decided = irisd_after_end (&core->after, job->id, well);
+  if (job->known)
+    decided = irisd_after_end (&core->after, job->id, well);
+  else
+    irisd_after_add_ended (&core->after, job->id, well);
   pthread_mutex_unlock (&core->after_lock);
   tell_decided (decided);
 }

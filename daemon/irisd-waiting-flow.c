@@ -90,6 +90,31 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
   irisd_staff_wake (self->core->staff, home);
 }
 
+/**
+ * irisd_gateway_run_at_once:
+ * @self: the gateway
+ * @job: a new job that nobody else knows of
+ *
+ * Runs it here and now, if it has nothing to wait for, needs less time than it takes to tell
+ * anybody of it, and would be through its gate at once.
+ *
+ * Returns: whether it ran
+ */
+gboolean
+irisd_gateway_run_at_once (IrisdGateway *self, IrisdJob *job)
+{
+  if (!job->brief || job->terms != NULL || job->service->output_grows || self->core->room.any
+      || irisd_core_get_phase (self->core) != IRISD_PHASE_SERVING
+      || typical_run_ns (self, job->service) > BRIEF_NS)
+    return FALSE;
+  job->fair.cost = cost_of (self, job);
+  if (!irisd_fair_gate_is_open (&self->core->gates[job->home], &job->fair))
+    return FALSE;
+  irisd_job_run_at_once (job);
+  learn (self, job);
+  return TRUE;
+}
+
 static void
 wait_for_time (IrisdGateway *self, IrisdJob *job)
 {

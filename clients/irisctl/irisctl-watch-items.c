@@ -51,9 +51,10 @@ static void
 tell_json (const IrisClientItem *item, const char *before)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
+  gint64 now_ms = g_get_real_time () / 1000;
 
   json_builder_begin_object (builder);
-  ctl_json_double (builder, "time", (double) (g_get_real_time () / 1000) / 1e3);
+  ctl_json_double (builder, "time", (double) now_ms / 1e3);
   ctl_json_int (builder, "item", (gint64) item->number);
   ctl_json_string (builder, "before", before);
   ctl_json_string (builder, "state", item->state_name);

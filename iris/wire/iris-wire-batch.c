@@ -83,11 +83,13 @@ iris_wire_batch_builder_add (IrisWireBatchBuilder *self,
     return FALSE;
 
   msgpack_packer packer;
-  iris_wire_packer_init (&packer, self->bytes);
+  IrisWireSink sink;
+  iris_wire_packer_init (&packer, &sink, self->bytes);
   msgpack_pack_array (&packer, 3);
   iris_wire_pack_binary (&packer, item->request_id, IRIS_WIRE_ID_SIZE);
-  g_byte_array_append (self->bytes, self->header->data, self->header->len);
+  iris_wire_packer_write (&sink, (const char *) self->header->data, self->header->len);
   iris_wire_pack_binary (&packer, item->body.data, item->body.size);
+  iris_wire_sink_finish (&sink);
   self->n_items++;
   return TRUE;
 }

@@ -12,10 +12,10 @@
 /* Looked at before each string as well, so that many long ones cannot grow the buffer without
  * bound. */
 static gboolean
-check_header (const GByteArray *header, gsize more, IrisWireCheck *check)
+check_header (const IrisWireSink *header, gsize more, IrisWireCheck *check)
 {
   gsize most = MIN (check->limits->max_header, (gsize) IRIS_WIRE_MOST_BYTES);
-  gsize size = header->len + more;
+  gsize size = header->used + more;
 
   if (G_LIKELY (size <= most))
     return TRUE;
@@ -133,8 +133,9 @@ iris_wire_header_encode (const IrisWireMessage *message,
     }
 
   msgpack_packer packer;
+  IrisWireSink sink;
   g_byte_array_set_size (header, 0);
-  iris_wire_packer_init (&packer, header);
+  iris_wire_packer_init (&packer, &sink, header);
   msgpack_pack_map (&packer, iris_wire_keys_count (message->present));
   for (IrisWireKeys rest = message->present; rest != 0; rest &= rest - 1)
     {
@@ -142,9 +143,10 @@ iris_wire_header_encode (const IrisWireMessage *message,
       msgpack_pack_uint8 (&packer, (guint8) key);
       if (!encode_value (&packer, key, message, check))
         return FALSE;
-      if (!check_header (header, 0, check))
+      if (!check_header (&sink, 0, check))
         return FALSE;
     }
+  iris_wire_sink_finish (&sink);
   return TRUE;
 }
 

@@ -6,20 +6,52 @@
 
 #include <glib.h>
 #include <msgpack/pack.h>
+#include <string.h>
 
 G_BEGIN_DECLS
 
-static inline int
-iris_wire_packer_write (void *bytes, const char *data, size_t size)
+/* What is appended at once when there is no more room. */
+#define IRIS_WIRE_PACKER_STEP 256
+
+/**
+ * IrisWireSink:
+ * @bytes: as long as there is room for; only the first @used are written
+ * @used: bytes
+ *
+ * Where a packer writes. It writes a few bytes at a time, for each of which GByteArray would look
+ * for room.
+ */
+typedef struct
 {
-  g_byte_array_append (bytes, (const guint8 *) data, (guint) size);
+  GByteArray *bytes;
+  guint used;
+} IrisWireSink;
+
+static inline int
+iris_wire_packer_write (void *data_of_packer, const char *data, size_t size)
+{
+  IrisWireSink *sink = data_of_packer;
+  if (size == 0)
+    return 0;
+  if (G_UNLIKELY (sink->bytes->len - sink->used < size))
+    g_byte_array_set_size (sink->bytes, sink->used + (guint) size + IRIS_WIRE_PACKER_STEP);
+  memcpy (sink->bytes->data + sink->used, data, size);
+  sink->used += (guint) size;
   return 0;
 }
 
+/* Writes behind what is there. What is written is in the array after iris_wire_sink_finish(). */
 static inline void
-iris_wire_packer_init (msgpack_packer *self, GByteArray *bytes)
+iris_wire_packer_init (msgpack_packer *self, IrisWireSink *sink, GByteArray *bytes)
 {
-  msgpack_packer_init (self, bytes, iris_wire_packer_write);
+  *sink = (IrisWireSink){ bytes, bytes->len };
+  msgpack_packer_init (self, sink, iris_wire_packer_write);
+}
+
+static inline void
+iris_wire_sink_finish (IrisWireSink *sink)
+{
+  g_byte_array_set_size (sink->bytes, sink->used);
 }
 
 static inline void

@@ -31,13 +31,13 @@ check_entries (IrisWireCheck *check, const char *name, guint64 n)
 }
 
 static gboolean
-check_body (IrisWireCheck *check, const GByteArray *bytes)
+check_body (IrisWireCheck *check, const IrisWireSink *sink)
 {
   gsize most = MIN (check->limits->max_body, (gsize) IRIS_WIRE_MOST_BYTES);
 
-  if (bytes->len <= most)
+  if (sink->used <= most)
     return TRUE;
-  return iris_wire_fail_limit (check, "body", bytes->len, "bytes or more", "max-body", most);
+  return iris_wire_fail_limit (check, "body", sink->used, "bytes or more", "max-body", most);
 }
 
 static gboolean
@@ -149,15 +149,17 @@ iris_wire_record_encode (const IrisWireRecord *record,
 {
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   IrisWireCheck check;
+  IrisWireSink sink;
   msgpack_packer packer;
 
   iris_wire_check_init (&check, limits, what, error);
-  iris_wire_packer_init (&packer, bytes);
+  iris_wire_packer_init (&packer, &sink, bytes);
   if (bare != NULL ? !encode_list (bare, value, &packer, &check)
                    : !encode_record (record, value, &packer, &check))
     return NULL;
-  if (!check_body (&check, bytes))
+  if (!check_body (&check, &sink))
     return NULL;
+  iris_wire_sink_finish (&sink);
   return g_byte_array_free_to_bytes (g_steal_pointer (&bytes));
 }
 

@@ -248,6 +248,83 @@ START_TEST (the_numbers_of_a_batch_follow_each_other)
 }
 END_TEST
 
+/* Until irisd has learnt that echo is brief. */
+static void
+teach (Client *client)
+{
+  for (guint i = 0; i < 200; i++)
+    {
+      client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+      client_receive_ending (client);
+      client_ack (client, 1);
+    }
+}
+
+static void
+send_mixed_batch (Client *client, guint n)
+{
+  static const guint classes[] = { IRIS_WIRE_CLASS_DURABLE, IRIS_WIRE_CLASS_RELAXED };
+  g_auto (IrisWireBatchBuilder) builder;
+  iris_wire_batch_builder_init (&builder, NULL);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("%u", i);
+      IrisWireMessage item;
+      kept_fill (client, &item, "echo", text, classes[i % 2]);
+      ck_assert (iris_wire_batch_builder_add (&builder, &item, NULL));
+    }
+  IrisWireMessage batch;
+  client_init_message (client, &batch, IRIS_WIRE_BATCH);
+  batch.body = iris_wire_batch_builder_get_body (&builder);
+  client_send (client, &batch);
+}
+
+START_TEST (what_is_done_at_once_is_accepted_told_and_kept_like_anything_else)
+{
+  enum
+  {
+    N = 100,
+    ACKED = 41
+  };
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  teach (client);
+  send_mixed_batch (client, N);
+  guint64 items[N] = { 0 }, first = 0;
+  guint n = 0;
+  while (n < N || first == 0)
+    {
+      const IrisWireMessage *message = client_receive (client);
+      if (message->type == IRIS_WIRE_ACCEPTED)
+        {
+          ck_assert_uint_eq (message->count, N);
+          first = message->item;
+          continue;
+        }
+      ck_assert_int_eq (message->type, IRIS_WIRE_RESULT);
+      items[n++] = message->item;
+    }
+  ck_assert_uint_eq (kept_count (client), N);
+  client_ack (client, ACKED);
+  ck_assert_uint_eq (kept_count (client), N - ACKED);
+  /* A durable one takes the relaxed ones along. */
+  kept_submit_echo (client, "last", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  irisd_kill (irisd);
+
+  irisd = home_start (home, NULL);
+  g_autoptr (Client) again = client_hello (irisd->front);
+  for (guint i = 0; i < N; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, items[i] - first);
+      if (i >= ACKED)
+        kept_assert_result (again, items[i], text);
+    }
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
 START_TEST (an_end_expires)
 {
   Home *home = home_new ();
@@ -311,6 +388,7 @@ main (void)
   tcase_add_test (tcase, without_a_journal_nothing_is_kept_and_nothing_pretended);
   tcase_add_test (tcase, a_cancelled_item_stays_cancelled);
   tcase_add_test (tcase, the_numbers_of_a_batch_follow_each_other);
+  tcase_add_test (tcase, what_is_done_at_once_is_accepted_told_and_kept_like_anything_else);
   tcase_add_test (tcase, an_end_expires);
   tcase_add_test (tcase, kept_items_are_listed_in_pages);
   suite_add_tcase (suite, tcase);

@@ -5,6 +5,7 @@
  */
 #include "core-test-run.h"
 #include "faulty-vfs.h"
+#include "journal-fixture.h"
 
 #include "daemon/irisd-journal.h"
 #include "daemon/irisd-store-sqlite-private.h"
@@ -14,194 +15,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *dir;
-static IrisdLimits limits;
-static IrisdMailbox home;
-static IrisdStore *store; /* the journal's */
-static IrisdJournal *journal;
-static GPtrArray *again; /* what was recovered to be run */
-
-static void
-open_journal (void)
-{
-  g_autoptr (GError) error = NULL;
-  store = irisd_store_open_sqlite (dir, &error);
-  ck_assert_msg (store != NULL, "%s", error != NULL ? error->message : "");
-  journal = irisd_journal_new (dir, store, &limits, &error);
-  ck_assert_ptr_nonnull (journal);
-}
-
-static void
-note_again (const IrisdRecord *record, IrisdKept *kept, gpointer user_data)
-{
-  g_ptr_array_add (again, kept);
-}
-
-static void
-start_journal (void)
-{
-  ck_assert (irisd_journal_recover (journal, note_again, NULL, NULL));
-  irisd_journal_start (journal);
-}
-
-static void
-close_journal (void)
-{
-  irisd_journal_stop (journal);
-  g_clear_pointer (&journal, irisd_journal_free);
-  g_ptr_array_set_size (again, 0);
-}
-
-static void
-set_up (void)
-{
-  faulty_vfs_install ();
-  dir = g_dir_make_tmp ("irisd-journal-XXXXXX", NULL);
-  irisd_limits_init (&limits);
-  limits.journal_reserve = 1024 * 1024;
-  again = g_ptr_array_new ();
-  ck_assert (irisd_mailbox_init (&home, NULL));
-  open_journal ();
-}
-
-static void
-tear_down (void)
-{
-  close_journal ();
-  irisd_mailbox_clear (&home);
-  g_ptr_array_unref (again);
-  g_autoptr (GDir) entries = g_dir_open (dir, 0, NULL);
-  for (const char *name; (name = g_dir_read_name (entries)) != NULL;)
-    {
-      g_autofree char *child = g_build_filename (dir, name, NULL);
-      g_unlink (child);
-    }
-  g_rmdir (dir);
-  g_clear_pointer (&dir, g_free);
-}
-
-static const char header[] = "header";
-
-static IrisdSlip *
-new_keep (guint64 number, guint klass, const char *key, const char *body)
-{
-  const IrisdRecord record = {
-    .item = number,
-    .state = IRIS_WIRE_STATE_QUEUED,
-    .klass = klass,
-    .accepted_ms = irisd_unix_ms (),
-    .keep_ms = 3600 * 1000,
-    .key = { key, key != NULL ? strlen (key) : 0 },
-    .service = { "echo", 4 },
-    .body = { (const guint8 *) body, strlen (body) },
-  };
-  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_KEEP, &home);
-  slip->item = number;
-  slip->type = IRIS_WIRE_SUBMIT;
-  slip->kept = irisd_kept_new (&record);
-  slip->header = (IrisdBlob){ g_memdup2 (header, sizeof header), sizeof header };
-  slip->payload = record.body;
-  return slip;
-}
-
-static IrisdSlip *
-new_end (IrisdKept *kept, const char *body)
-{
-  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_END, &home);
-  slip->kept = kept;
-  slip->type = IRIS_WIRE_RESULT;
-  slip->state = IRIS_WIRE_STATE_DONE;
-  slip->header = (IrisdBlob){ g_memdup2 (header, sizeof header), sizeof header };
-  slip->payload = (IrisWireFrame){ (const guint8 *) body, strlen (body) };
-  return slip;
-}
-
-static IrisdSlip *
-new_fetch (guint64 number, guint64 wait_ms)
-{
-  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_FETCH, &home);
-  slip->item = number;
-  slip->wait_ms = wait_ms;
-  return slip;
-}
-
-static void
-forget (guint64 number)
-{
-  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_FORGET, &home);
-  slip->items = g_array_new (FALSE, FALSE, sizeof (guint64));
-  g_array_append_val (slip->items, number);
-  irisd_journal_post (journal, slip);
-}
-
-/* Waits for the next answer. */
-static IrisdSlip *
-receive (void)
-{
-  static IrisdLetter *rest;
-  while (rest == NULL)
-    {
-      rest = irisd_mailbox_take (&home);
-      if (rest == NULL && irisd_mailbox_prepare_sleep (&home))
-        {
-          struct pollfd fd = { .fd = home.fd, .events = POLLIN };
-          ck_assert_msg (poll (&fd, 1, 60 * 1000) > 0, "the journal does not answer");
-          irisd_mailbox_finish_sleep (&home, TRUE);
-        }
-    }
-  IrisdSlip *slip = irisd_slip_from_letter (rest);
-  rest = rest->next;
-  return slip;
-}
-
-static IrisdSlip *
-ask (IrisdSlip *slip)
-{
-  irisd_journal_post (journal, slip);
-  IrisdSlip *answer = receive ();
-  ck_assert_ptr_eq (answer, slip);
-  return answer;
-}
-
-static IrisdKept *
-keep (guint64 number, guint klass)
-{
-  IrisdSlip *slip = ask (new_keep (number, klass, NULL, "payload"));
-  ck_assert_msg (slip->error == NULL, "%s", slip->error != NULL ? slip->error->message : "");
-  IrisdKept *kept = slip->kept;
-  irisd_slip_free (slip);
-  return kept;
-}
-
-static void
-end (IrisdKept *kept, const char *body)
-{
-  IrisdSlip *slip = ask (new_end (kept, body));
-  ck_assert_ptr_null (slip->error);
-  irisd_slip_free (slip);
-}
-
-static void
-assert_fetched (guint64 number, const char *body)
-{
-  IrisdSlip *slip = ask (new_fetch (number, 0));
-  ck_assert_ptr_null (slip->error);
-  ck_assert (!slip->pending);
-  ck_assert_uint_eq (slip->type, IRIS_WIRE_RESULT);
-  ck_assert_uint_eq (slip->header.size, sizeof header);
-  ck_assert_uint_eq (zmq_msg_size (&slip->body), strlen (body));
-  ck_assert (memcmp (zmq_msg_data (&slip->body), body, strlen (body)) == 0);
-  irisd_slip_free (slip);
-}
-
-static void
-assert_refused (IrisdSlip *slip, IrisWireError code)
-{
-  ck_assert_ptr_nonnull (slip->error);
-  ck_assert (g_error_matches (slip->error, IRIS_WIRE_ERROR, (int) code));
-  irisd_slip_free (slip);
-}
 
 START_TEST (a_durable_item_is_synced_before_it_is_answered)
 {
@@ -484,6 +297,87 @@ START_TEST (who_waits_is_told_of_the_end_or_that_there_is_none)
 }
 END_TEST
 
+START_TEST (what_was_done_at_once_is_written_once_and_then_told)
+{
+  start_journal ();
+  keep (1000, IRIS_WIRE_CLASS_DURABLE);
+  guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
+  faulty_vfs_hold ();
+  IrisdSlip *done = new_done (1, 100, IRIS_WIRE_CLASS_DURABLE, "result");
+  irisd_journal_post (journal, done);
+  faulty_vfs_wait_held ();
+  /* Who guesses its number learns nothing before it is written. */
+  IrisdSlip *guess = new_fetch (1, 0), *patient = new_fetch (2, IRISD_WAIT_FOREVER);
+  IrisdSlip *whole = irisd_slip_new (IRISD_SLIP_SHOW, &home);
+  whole->item = 3;
+  whole->whole = TRUE;
+  irisd_journal_post (journal, guess);
+  irisd_journal_post (journal, patient);
+  irisd_journal_post (journal, whole);
+  faulty_vfs_let_go ();
+  ck_assert_ptr_eq (receive (), done);
+  ck_assert_uint_eq (atomic_load (&faulty_vfs.n_syncs) - n_syncs, 1);
+  ck_assert_ptr_null (done->error);
+  irisd_slip_free (done);
+  irisd_slip_free (receive ());
+  irisd_slip_free (receive ());
+  assert_refused (receive (), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  forget_some (1, 98);
+  close_journal ();
+  open_journal ();
+  start_journal ();
+  ck_assert_uint_eq (again->len, 1);
+  assert_refused (ask (new_fetch (98, 0)), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+  assert_fetched (99, "result");
+  assert_fetched (100, "result");
+  ck_assert_uint_eq (irisd_journal_get_n_kept_ended (journal), 2);
+}
+END_TEST
+
+START_TEST (what_was_done_at_once_and_is_relaxed_need_not_be_written)
+{
+  limits.relaxed_ms = 60000;
+  start_journal ();
+  guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
+  irisd_journal_post (journal, new_done (1, 10, IRIS_WIRE_CLASS_RELAXED, "result"));
+  assert_fetched (10, "result");
+  forget_some (1, 9);
+  assert_refused (ask (new_fetch (9, 0)), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+  ck_assert_uint_eq (atomic_load (&faulty_vfs.n_syncs), n_syncs);
+  close_journal ();
+  open_journal ();
+  start_journal ();
+  assert_fetched (10, "result");
+  ck_assert_uint_eq (irisd_journal_get_n_kept (journal), 1);
+}
+END_TEST
+
+START_TEST (what_was_done_at_once_is_refused_if_it_cannot_be_written)
+{
+  g_autofree char *reserve = g_build_filename (dir, "reserve", NULL);
+  start_journal ();
+  keep (1000, IRIS_WIRE_CLASS_DURABLE);
+  if (_i == 0)
+    atomic_store (&faulty_vfs.fail_sync, 1);
+  else
+    atomic_store (&faulty_vfs.full_while, reserve);
+  irisd_journal_post (journal, new_done (1, 5, IRIS_WIRE_CLASS_RELAXED, "told"));
+  assert_refused (ask (new_done (6, 5, IRIS_WIRE_CLASS_DURABLE, "x")),
+                  IRIS_WIRE_ERROR_JOURNAL_FAILED);
+  assert_refused (ask (new_fetch (6, 0)), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+  /* Relaxed ones were told of; the disk knows of them when there is room. */
+  assert_fetched (5, "told");
+  atomic_store (&faulty_vfs.full_while, NULL);
+  if (_i == 0)
+    return;
+  close_journal ();
+  open_journal ();
+  start_journal ();
+  ck_assert_uint_eq (irisd_journal_get_n_kept (journal), 6);
+  assert_fetched (5, "told");
+}
+END_TEST
+
 int
 main (void)
 {
@@ -503,6 +397,9 @@ main (void)
   tcase_add_loop_test (tcase, a_disk_that_is_full_without_a_reserve_keeps_ends_waiting, 0, 2);
   tcase_add_test (tcase, a_key_finds_the_first_item_also_before_it_is_synced);
   tcase_add_test (tcase, who_waits_is_told_of_the_end_or_that_there_is_none);
+  tcase_add_test (tcase, what_was_done_at_once_is_written_once_and_then_told);
+  tcase_add_test (tcase, what_was_done_at_once_and_is_relaxed_need_not_be_written);
+  tcase_add_loop_test (tcase, what_was_done_at_once_is_refused_if_it_cannot_be_written, 0, 2);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }

@@ -25,7 +25,7 @@ set_up (void)
         .klass = IRIS_WIRE_CLASS_RELAXED,
         .service = i % 1000 == 0 ? (IrisWireString){ "rare", 4 } : (IrisWireString){ "echo", 4 },
       };
-      irisd_kept_table_add (&table, irisd_kept_new (&record));
+      irisd_kept_table_add (&table, irisd_kept_new (&record, table.last));
     }
 }
 

@@ -254,7 +254,10 @@ START_TEST (a_gate_lets_so_much_through_and_the_least_always)
   for (guint i = 0; i < 6; i++)
     entries[i] = (IrisdFairEntry){ .cost = 100, .priority = 5 };
   for (guint i = 0; i < 6; i++)
-    ck_assert_int_eq (irisd_fair_gate_enter (&gate, &entries[i], NULL), i < 2);
+    {
+      ck_assert_int_eq (irisd_fair_gate_is_open (&gate, &entries[i]), i < 2);
+      ck_assert_int_eq (irisd_fair_gate_enter (&gate, &entries[i], NULL), i < 2);
+    }
   ck_assert_uint_eq (irisd_fair_gate_next (&gate, next, 6), 0);
   ck_assert (!irisd_fair_gate_withdraw (&gate, &entries[0]));
   ck_assert (irisd_fair_gate_withdraw (&gate, &entries[2]));
@@ -358,6 +361,34 @@ START_TEST (all_any_and_success)
   ck_assert_ptr_null (irisd_after_end (&after, 2, FALSE));
   ck_assert_ptr_eq (irisd_after_end (&after, 3, TRUE), &success);
   ck_assert_int_eq (success.verdict, IRISD_VERDICT_GO);
+  irisd_after_clear (&after);
+}
+END_TEST
+
+START_TEST (what_is_known_by_its_end_is_forgotten_in_its_turn)
+{
+  IrisdAfter after;
+  IrisdDependent first, second, late;
+  irisd_after_init (&after, 3);
+  irisd_after_add (&after, 1, NULL);
+  irisd_after_end (&after, 1, TRUE);
+  irisd_after_add_ended (&after, 2, FALSE);
+  irisd_after_add_ended (&after, 3, TRUE);
+  ck_assert (come_after (&after, &first, IRIS_WIRE_AFTER_SUCCESS, 1, 3));
+  ck_assert_int_eq (first.verdict, IRISD_VERDICT_GO);
+  ck_assert (come_after (&after, &second, IRIS_WIRE_AFTER_SUCCESS, 2, 3));
+  ck_assert_int_eq (second.verdict, IRISD_VERDICT_FAIL);
+  for (guint64 id = 4; id <= 6; id++)
+    {
+      irisd_after_add_ended (&after, id, TRUE);
+      ck_assert (!come_after (&after, &late, IRIS_WIRE_AFTER_ALL, id - 3, 0));
+      ck_assert (come_after (&after, &late, IRIS_WIRE_AFTER_ALL, id - 2, id));
+    }
+  irisd_after_clear (&after);
+
+  irisd_after_init (&after, 0);
+  irisd_after_add_ended (&after, 1, TRUE);
+  ck_assert (!come_after (&after, &late, IRIS_WIRE_AFTER_ALL, 1, 0));
   irisd_after_clear (&after);
 }
 END_TEST
@@ -549,6 +580,7 @@ main (void)
   tcase_add_test (tcase, a_gate_lets_so_much_through_and_the_least_always);
   tcase_add_test (tcase, everything_that_comes_to_a_crowded_gate_comes_through_once);
   tcase_add_test (tcase, all_any_and_success);
+  tcase_add_test (tcase, what_is_known_by_its_end_is_forgotten_in_its_turn);
   tcase_add_test (tcase, what_has_ended_is_remembered_for_a_while);
   tcase_add_test (tcase, a_cycle_cannot_be_asked_for);
   tcase_add_test (tcase, who_withdraws_is_not_decided);
