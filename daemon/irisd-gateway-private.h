@@ -12,9 +12,15 @@
 
 G_BEGIN_DECLS
 
-/* What is handled before the mailbox is looked at again. So much of a flood can be in front of the
- * answer to somebody else: ZeroMQ gives the messages of all connections in turn. */
-#define IRISD_ITEMS_PER_TURN 16
+/* What a turn takes of items before the mailbox is looked at again: so much of a flood can be in
+ * front of the answer to somebody else. Long turns make little work. They are short as long as
+ * somebody is heard who sends little, and for so many turns of the flood after that. */
+#define IRISD_ITEMS_PER_TURN       256
+#define IRISD_ITEMS_PER_LIGHT_TURN 16
+#define IRISD_LIGHT_TURNS          64
+
+/* What counts as little, in one turn. */
+#define IRISD_FEW_ITEMS 4
 
 /**
  * IrisdRoom:
@@ -38,8 +44,12 @@ struct _IrisdGateway
   IrisdCore *core;
   gint place;
   void *socket;
-  guint turn_items; /* that came since the mailbox was looked at */
-  gboolean crowded; /* there was more to receive */
+  guint turn_items;         /* that came since the mailbox was looked at */
+  gboolean crowded;         /* there was more to receive */
+  guint turn;               /* a number */
+  guint light_turns;        /* so many more are short */
+  gconstpointer light_peer; /* whose item made them so; only compared */
+  gint64 give_again_us;     /* the processor is not given away before that time */
   GThread *thread;
   IrisWireEncoder encoder;
   IrisdPeers peers;
@@ -94,6 +104,34 @@ typedef struct
   gint64 uid;
   const char *address; /* what ZeroMQ says of it, or NULL */
 } IrisdCaller;
+
+/* Whoever sends few items is not to wait for those who send many. Who goes on to send many was none
+ * of them. */
+static inline void
+irisd_gateway_note_items (IrisdGateway *self, IrisdPeer *peer, guint n_items)
+{
+  if (peer->turn != self->turn)
+    {
+      gboolean few = peer->turn + 1 != self->turn || peer->turn_items <= IRISD_FEW_ITEMS;
+      peer->turn = self->turn;
+      peer->turn_items = 0;
+      if (few && n_items <= IRISD_FEW_ITEMS)
+        {
+          self->light_turns = IRISD_LIGHT_TURNS;
+          self->light_peer = peer;
+        }
+    }
+  peer->turn_items += n_items;
+  if (peer->turn_items > IRISD_FEW_ITEMS && self->light_peer == peer)
+    self->light_turns = 0;
+}
+
+static inline gboolean
+irisd_gateway_turn_is_over (IrisdGateway *self)
+{
+  return self->turn_items
+         >= (self->light_turns > 0 ? IRISD_ITEMS_PER_LIGHT_TURN : IRISD_ITEMS_PER_TURN);
+}
 
 static inline void
 irisd_count (_Atomic guint64 *counter, gint64 change)

@@ -131,6 +131,7 @@ irisd_gateway_submit_batch (IrisdGateway *self,
       return;
     }
 
+  irisd_gateway_note_items (self, caller->peer, iter.n_items);
   IrisdBatch *reading = g_new0 (IrisdBatch, 1);
   reading->caller = *caller;
   memcpy (reading->request_id, batch->request_id, IRIS_WIRE_ID_SIZE);
@@ -151,7 +152,7 @@ read_items (IrisdGateway *self, IrisdBatch *batch)
   const IrisdCaller *caller = &batch->caller;
   g_autoptr (GError) error = NULL;
   IrisWireMessage item;
-  while (!irisd_peer_is_gone (caller->peer) && self->turn_items < IRISD_ITEMS_PER_TURN)
+  while (!irisd_peer_is_gone (caller->peer) && !irisd_gateway_turn_is_over (self))
     {
       IrisWireBatchStep step = iris_wire_batch_iter_next (&batch->iter, &item, &error);
       if (step == IRIS_WIRE_BATCH_END)
@@ -212,7 +213,7 @@ go_on_with_mail (IrisdGateway *self, const IrisdRoute *route, IrisdMails *mails)
   while ((mail = pop_mail (mails)) != NULL)
     {
       IrisdPeer *peer = irisd_peers_lookup (&self->peers, route);
-      if (peer != NULL && (peer->batch != NULL || self->turn_items >= IRISD_ITEMS_PER_TURN))
+      if (peer != NULL && (peer->batch != NULL || irisd_gateway_turn_is_over (self)))
         {
           g_queue_push_head_link (&mails->queue, &mail->link);
           mails->bytes += mail_size (mail);

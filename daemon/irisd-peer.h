@@ -57,6 +57,8 @@ struct _IrisdPeer
   IrisdOutsideWorker *outside; /* if it said READY */
   gboolean reads_streams;      /* is in the gateway's list of those that are watched for that */
   GList stream_link;
+  guint turn; /* of its gateway, when it last sent items, and how many */
+  guint turn_items;
   gboolean in_line;  /* what it sends waits: */
   IrisdBatch *batch; /* behind this, which is being read, or behind other mail */
   IrisdMails mails;

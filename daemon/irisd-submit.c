@@ -378,6 +378,7 @@ irisd_gateway_submit (IrisdGateway *self,
 {
   guint64 id = item->quiet || irisd_is_kept (item) ? 0 : irisd_core_new_item_id (self->core);
   self->turn_items++;
+  irisd_gateway_note_items (self, caller->peer, 1);
   if (irisd_gateway_try_item (self, caller, item, body, id) && id != 0)
     irisd_gateway_tell_accepted (self, caller->peer, item->request_id, 1, id);
   irisd_gateway_hand_in_done (self);

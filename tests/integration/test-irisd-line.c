@@ -5,13 +5,13 @@
  */
 #include "irisd-home.h"
 
-/* What a gateway reads at once, as the decision 0094 says. */
+/* What a gateway reads at once while others send something too, as the decision 0094 says. */
 #define PER_TURN 16
 
-#define LONG      (SANITIZED ? 2000 : 20000)
-#define N_BATCHES 10
+#define LONG      4000
+#define N_BATCHES 5
 #define FEW       900
-#define N_ASKED   1000
+#define N_ASKED   200
 #define HOUR_MS   (60 * 60 * 1000)
 
 static const char config[] = "[limits]\nin-flight-items = 1000000\nmax-batch = 65536\n"
@@ -184,32 +184,57 @@ START_TEST (what_comes_behind_a_batch_waits_for_it)
 }
 END_TEST
 
-/* Whoever asks is told how much was accepted, and asks only about others. */
-START_TEST (others_are_heard_within_a_batch)
+/* How much of a flood was accepted, as another client is told while it lasts. */
+typedef struct
 {
-  for (guint i = 0; i < N_BATCHES; i++)
-    send_items (LONG);
-  guint64 end = ask (client, IRIS_WIRE_PING);
-  guint64 n, least = G_MAXUINT64, before = 0;
-  gboolean within = FALSE;
-  do
-    n = get_accepted (client_call (other, IRIS_WIRE_STATUS, IRIS_WIRE_STATUS_REPLY));
-  while (n == 0);
-  within = n % LONG != 0;
+  guint64 before;
+  gboolean within; /* a batch */
+  guint64 least;   /* between two answers */
+} Seen;
 
+static void
+look (Seen *self, guint64 n)
+{
+  ck_assert_uint_eq (n % PER_TURN, 0);
+  self->within |= n % LONG != 0;
+  if (n > self->before)
+    self->least = MIN (self->least, n - self->before);
+  self->before = n;
+}
+
+/* The answers to many questions at once, of whom there is then one for each turn. An item makes
+ * the turns short, and counts. */
+static void
+ask_often (Seen *self, guint64 *own)
+{
+  client_submit (other, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  client_receive_type (other, IRIS_WIRE_RESULT);
+  client_ack (other, 1);
+  ++*own;
   for (guint i = 0; i < N_ASKED; i++)
     ask (other, IRIS_WIRE_STATUS);
-  for (guint i = 0; i < N_ASKED; i++, before = n)
+  for (guint i = 0; i < N_ASKED; i++)
+    look (self, get_accepted (client_receive_type (other, IRIS_WIRE_STATUS_REPLY)) - *own);
+}
+
+/* Who asks too late, because its processor was busy elsewhere, asks in the next flood. */
+START_TEST (others_are_heard_within_a_batch)
+{
+  Seen seen = { .least = G_MAXUINT64 };
+  guint64 total = 0, own = 0;
+  for (guint round = 0; round < 50 && !(seen.within && seen.least == PER_TURN); round++)
     {
-      n = get_accepted (client_receive_type (other, IRIS_WIRE_STATUS_REPLY));
-      within |= n % LONG != 0;
-      ck_assert_uint_eq (n % PER_TURN, 0);
-      if (n > before && before > 0)
-        least = MIN (least, n - before);
+      for (guint i = 0; i < N_BATCHES; i++)
+        send_items (LONG);
+      guint64 end = ask (client, IRIS_WIRE_PING);
+      total += (guint64) N_BATCHES * LONG;
+      while (seen.before < total)
+        ask_often (&seen, &own);
+      hear_until (IRIS_WIRE_PONG, end);
+      client_ack (client, N_BATCHES * LONG);
     }
-  ck_assert (within);
-  ck_assert_uint_eq (least, PER_TURN);
-  hear_until (IRIS_WIRE_PONG, end);
+  ck_assert (seen.within);
+  ck_assert_uint_eq (seen.least, PER_TURN);
 }
 END_TEST
 
@@ -339,7 +364,9 @@ START_TEST (who_sends_more_than_may_wait_is_answered_in_order)
       ck_assert_uint_eq (heard.busy + client->message.count, 1000);
       answered += hear_until (IRIS_WIRE_PONG, pings[i]).results;
     }
-  ck_assert_uint_eq (answered, 1000 * G_N_ELEMENTS (pings));
+  for (; answered < 1000 * G_N_ELEMENTS (pings); answered++)
+    client_receive_type (client, IRIS_WIRE_RESULT);
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
 }
 END_TEST
 
@@ -350,31 +377,28 @@ set_up_short (void)
          "outbox-messages = 16\n");
 }
 
-/* It is given up within its batch, because it does not read. What it said behind that is answered
- * when it reads. */
-START_TEST (mail_of_a_client_that_was_given_up_is_answered)
+/* It is given up, as a rule within a batch, because it does not read. What it had said behind that
+ * is refused or was answered, and it can begin anew. */
+START_TEST (who_does_not_read_is_given_up_and_may_come_back)
 {
   for (guint i = 0; i < N_BATCHES; i++)
     send_items (LONG);
+  g_autofree char *log = NULL;
+  do
+    {
+      client_call (other, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+      g_free (log);
+      log = irisd_read_log (irisd);
+    }
+  while (strstr (log, "limit outbox-messages") == NULL);
   IrisWireMessage hello;
   client_init_message (client, &hello, IRIS_WIRE_HELLO);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, 1);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
   client_send (client, &hello);
-  guint64 greeting = client->next_id;
-  guint64 last = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
-  g_autoptr (IrisWireStatus) status = NULL;
-  /* Once it is back it has been given up: by then nothing of its is in flight. */
-  do
-    {
-      g_clear_pointer (&status, iris_wire_status_free);
-      status = client_get_status (other);
-    }
-  while (status->accepted == 0 || status->in_flight > 0);
-  g_autofree char *log = irisd_read_log (irisd);
-  ck_assert_ptr_nonnull (strstr (log, "limit outbox-messages"));
-  hear_until (IRIS_WIRE_WELCOME, greeting);
+  hear_until (IRIS_WIRE_WELCOME, client->next_id);
   ck_assert_uint_lt (client->message.credits, 1000000); /* it owes for what it was sent */
+  guint64 last = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
   hear_until (IRIS_WIRE_RESULT, last);
 }
 END_TEST
@@ -469,7 +493,7 @@ main (void)
   suite_add_tcase (suite, small);
   TCase *unread = tcase_create ("unread");
   tcase_add_checked_fixture (unread, set_up_short, tear_down);
-  tcase_add_test (unread, mail_of_a_client_that_was_given_up_is_answered);
+  tcase_add_test (unread, who_does_not_read_is_given_up_and_may_come_back);
   suite_add_tcase (suite, unread);
   TCase *kept = tcase_create ("kept");
   tcase_add_test (kept, kept_items_of_a_long_batch_are_numbered_in_a_row);
