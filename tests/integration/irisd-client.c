@@ -276,14 +276,32 @@ client_occupy (Client *self, const char *gate, gint place)
   return self->next_id;
 }
 
+/* A message about an item. */
+static void
+init_about (Client *self, IrisWireMessage *message, IrisWireType type, guint64 id)
+{
+  IrisWireMessage target;
+  iris_wire_message_init (&target, IRIS_WIRE_SUBMIT, NULL);
+  message_set_id (&target, id);
+  client_init_message (self, message, type);
+  iris_wire_message_set_target (message, target.request_id);
+}
+
+/* Lets the command of an item write so many bytes more. */
+void
+client_grant (Client *self, guint64 id, guint64 bytes)
+{
+  IrisWireMessage more;
+  init_about (self, &more, IRIS_WIRE_MORE, id);
+  iris_wire_message_set_uint (&more, IRIS_WIRE_KEY_GRANT, bytes);
+  client_send (self, &more);
+}
+
 static void
 cancel (Client *self, guint64 id, gboolean anywhere)
 {
-  IrisWireMessage cancel, target;
-  iris_wire_message_init (&target, IRIS_WIRE_SUBMIT, NULL);
-  message_set_id (&target, id);
-  client_init_message (self, &cancel, IRIS_WIRE_CANCEL);
-  iris_wire_message_set_target (&cancel, target.request_id);
+  IrisWireMessage cancel;
+  init_about (self, &cancel, IRIS_WIRE_CANCEL, id);
   if (anywhere)
     iris_wire_message_set_boolean (&cancel, IRIS_WIRE_KEY_ANYWHERE, TRUE);
   client_send (self, &cancel);

@@ -101,6 +101,7 @@ guint64 client_submit (Client *self,
 guint64 client_submit_path (Client *self, const char *service, const char *path);
 guint64 client_submit_command (Client *self, const char *input, const char *const *argv);
 guint64 client_occupy (Client *self, const char *gate, gint place);
+void client_grant (Client *self, guint64 id, guint64 bytes);
 void client_cancel (Client *self, guint64 id);
 void client_cancel_anywhere (Client *self, guint64 id);
 guint64 message_get_id (const IrisWireMessage *message);

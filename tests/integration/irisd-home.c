@@ -131,6 +131,31 @@ kept_assert_result (Client *client, guint64 item, const char *text)
   ck_assert_uint_eq (result->item, item);
 }
 
+/* Notes the numbers of items that were sent with consecutive ids, as they are accepted. */
+void
+kept_take_numbers (Client *client, guint64 first_id, guint64 *numbers, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      const IrisWireMessage *accepted = client_receive_type (client, IRIS_WIRE_ACCEPTED);
+      guint64 at = message_get_id (accepted) - first_id;
+      ck_assert_uint_lt (at, n);
+      numbers[at] = accepted->item;
+    }
+}
+
+/* Fetches and acknowledges the results of items that echo their index. */
+void
+kept_assert_indices (Client *client, const guint64 *numbers, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("%u", i);
+      kept_assert_result (client, numbers[i], text);
+      client_ack (client, 1);
+    }
+}
+
 IrisWireKept *
 kept_list (Client *client, guint64 after, guint count)
 {

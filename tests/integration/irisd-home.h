@@ -31,6 +31,8 @@ guint64 kept_submit_occupier (Client *client, const char *gate, gint place);
 void gate_pass (const char *gate);
 const IrisWireMessage *kept_fetch (Client *client, guint64 item, guint64 wait_ms);
 void kept_assert_result (Client *client, guint64 item, const char *text);
+void kept_take_numbers (Client *client, guint64 first_id, guint64 *numbers, guint n);
+void kept_assert_indices (Client *client, const guint64 *numbers, guint n);
 IrisWireKept *kept_list (Client *client, guint64 after, guint count);
 guint kept_count (Client *client);
 guint32 kept_get_state (Client *client, guint64 item, guint64 wait_ms);

@@ -127,23 +127,13 @@ submit_many (guint64 *numbers, guint n, guint klass)
         iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AT_MS, at_ms);
       client_send (client, &item);
     }
-  for (guint i = 0; i < n; i++)
-    {
-      const IrisWireMessage *accepted = client_receive_type (client, IRIS_WIRE_ACCEPTED);
-      guint64 at = message_get_id (accepted) - first_id;
-      ck_assert_uint_lt (at, n);
-      numbers[at] = accepted->item;
-    }
+  kept_take_numbers (client, first_id, numbers, n);
 }
 
 static void
 expect_many (const guint64 *numbers, guint n)
 {
-  for (guint i = 0; i < n; i++)
-    {
-      g_autofree char *text = g_strdup_printf ("%u", i);
-      expect_end (numbers[i], text);
-    }
+  kept_assert_indices (client, numbers, n);
   ck_assert_uint_eq (kept_count (client), 0);
 }
 

@@ -361,18 +361,6 @@ stream (guint64 credit)
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_STREAM, credit);
 }
 
-static void
-grant (guint64 id, guint64 bytes)
-{
-  IrisWireMessage more, target;
-  iris_wire_message_init (&target, IRIS_WIRE_SUBMIT, NULL);
-  message_set_id (&target, id);
-  client_init_message (client, &more, IRIS_WIRE_MORE);
-  iris_wire_message_set_target (&more, target.request_id);
-  iris_wire_message_set_uint (&more, IRIS_WIRE_KEY_GRANT, bytes);
-  client_send (client, &more);
-}
-
 /* Takes OUTPUT messages until so many bytes have come. */
 static void
 take_output (guint64 id, GByteArray *out, GByteArray *err, guint64 bytes)
@@ -431,14 +419,14 @@ START_TEST (without_credit_a_command_waits_and_nothing_is_lost)
   while (out->len < STREAMED)
     {
       guint64 bytes = MIN ((guint64) g_rand_int_range (rand, 1, 100000), STREAMED - out->len);
-      grant (id, bytes);
+      client_grant (client, id, bytes);
       take_output (id, out, NULL, bytes);
     }
   g_rand_free (rand);
   ck_assert_int_eq (memcmp (out->data, wanted, STREAMED), 0);
   ck_assert_int_eq (client_receive_type (client, IRIS_WIRE_RESULT)->exit_status, 0);
   ck_assert_uint_eq (client->message.bytes, STREAMED);
-  grant (id, 1); /* too late, and no error */
+  client_grant (client, id, 1); /* too late, and no error */
   client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
 }
 END_TEST
@@ -507,11 +495,11 @@ START_TEST (no_more_credit_is_held_than_the_limit_says)
   command ("cat", gate);
   stream (1024 * 1024);
   guint64 id = submit ();
-  grant (id, 1);
+  client_grant (client, id, 1);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_TOO_LARGE);
   ck_assert (!client->message.ends);
   ck_assert_int_eq (strncmp (client->message.limit.data, "stream-credit", 13), 0);
-  grant (id, G_MAXUINT64);
+  client_grant (client, id, G_MAXUINT64);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_TOO_LARGE);
   gate_open (gate);
   client_receive_type (client, IRIS_WIRE_RESULT);

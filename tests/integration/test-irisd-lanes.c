@@ -280,24 +280,7 @@ submit_many (guint64 *numbers, guint n, guint klass, guint64 delay_ms)
         iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, delay_ms);
       client_send (client, &item);
     }
-  for (guint i = 0; i < n; i++)
-    {
-      const IrisWireMessage *accepted = client_receive_type (client, IRIS_WIRE_ACCEPTED);
-      guint64 at = message_get_id (accepted) - first_id;
-      ck_assert_uint_lt (at, n);
-      numbers[at] = accepted->item;
-    }
-}
-
-static void
-expect_many (const guint64 *numbers, guint n)
-{
-  for (guint i = 0; i < n; i++)
-    {
-      g_autofree char *text = g_strdup_printf ("%u", i);
-      kept_assert_result (client, numbers[i], text);
-      client_ack (client, 1);
-    }
+  kept_take_numbers (client, first_id, numbers, n);
 }
 
 /* Some of them come at their time, and then wait for their turn. */
@@ -314,8 +297,8 @@ START_TEST (all_of_many_end_once)
   submit_many (&numbers[N_MANY], N_MANY, IRIS_WIRE_CLASS_DURABLE, 20);
   gate_open (gate);
   expect_done (holder);
-  expect_many (numbers, N_MANY);
-  expect_many (&numbers[N_MANY], N_MANY);
+  kept_assert_indices (client, numbers, N_MANY);
+  kept_assert_indices (client, &numbers[N_MANY], N_MANY);
   ck_assert_uint_eq (kept_count (client), 1);
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->in_flight, 0);
@@ -358,7 +341,7 @@ START_TEST (an_end_of_irisd_while_they_wait_and_run_loses_none)
       if (i == 0)
         close (gate_wait (gate));
     }
-  expect_many (numbers, N_MANY);
+  kept_assert_indices (client, numbers, N_MANY);
 }
 END_TEST
 
@@ -376,7 +359,7 @@ START_TEST (an_irisd_that_ends_runs_what_waits_for_its_turn)
   begin (COLD);
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->accepted, 0);
-  expect_many (numbers, N_MANY);
+  kept_assert_indices (client, numbers, N_MANY);
 }
 END_TEST
 

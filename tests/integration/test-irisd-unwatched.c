@@ -103,18 +103,6 @@ START_TEST (an_item_whose_command_cannot_be_watched_fails)
 }
 END_TEST
 
-static void
-grant (guint64 id, guint64 bytes)
-{
-  IrisWireMessage more, target;
-  iris_wire_message_init (&target, IRIS_WIRE_SUBMIT, NULL);
-  message_set_id (&target, id);
-  client_init_message (client, &more, IRIS_WIRE_MORE);
-  iris_wire_message_set_target (&more, target.request_id);
-  iris_wire_message_set_uint (&more, IRIS_WIRE_KEY_GRANT, bytes);
-  client_send (client, &more);
-}
-
 /* A command is watched no longer while it has no credit, and anew when it has some. */
 START_TEST (a_command_that_cannot_be_watched_again_is_ended)
 {
@@ -126,7 +114,7 @@ START_TEST (a_command_that_cannot_be_watched_again_is_ended)
       client_receive_type (client, IRIS_WIRE_RESULT);
       client_ack (client, 1);
       ck_assert (g_file_set_contents (no_watches, "", 0, NULL));
-      grant (id, 1);
+      client_grant (client, id, 1);
       assert_unwatched ();
       ck_assert_int_eq (g_unlink (no_watches), 0);
       assert_commands_run ();
