@@ -248,12 +248,34 @@ is_stopping (IrisdCommand *self)
   return self->kill_at_us != 0;
 }
 
-/* Once the program has ended, and again when the member that was waited for has. */
+static guint64
+get_grace_ms (IrisdCommand *self)
+{
+  const IrisdCommandOptions *options = get_options (self);
+  return options != NULL && options->has_grace ? options->grace_ms
+                                               : self->job->core->config->limits.kill_grace_ms;
+}
+
+static void
+begin_to_stop (IrisdCommand *self, gint64 now)
+{
+  self->kill_at_us = now + (gint64) get_grace_ms (self) * 1000;
+  signal_group (self, SIGTERM);
+  /* One that is stopped by job control has to go on to see the signal. */
+  signal_group (self, SIGCONT);
+}
+
+/* Once the program has ended, and again when the member that was waited for has. It may have ended
+ * because irisd stops: the kernel kills it when the thread that started it ends
+ * (irisd-command-spawn.c), which can be seen before the order to stop it. The others of its group
+ * are to be stopped then, too. */
 static void
 end_if_alone (IrisdCommand *self)
 {
   IrisdCommandWatch *end = &self->watches[IRISD_COMMAND_END];
   IrisdCommandWatch *member = &self->watches[IRISD_COMMAND_GROUP];
+  if (!is_stopping (self) && must_stop (self))
+    begin_to_stop (self, g_get_monotonic_time ());
   if (is_stopping (self) && (member->fd = irisd_command_group_find (self->pid)) >= 0)
     {
       arm (member);
@@ -297,23 +319,6 @@ irisd_command_handle (IrisdCommandWatch *watch)
       end_if_alone (self);
       break;
     }
-}
-
-static guint64
-get_grace_ms (IrisdCommand *self)
-{
-  const IrisdCommandOptions *options = get_options (self);
-  return options != NULL && options->has_grace ? options->grace_ms
-                                               : self->job->core->config->limits.kill_grace_ms;
-}
-
-static void
-begin_to_stop (IrisdCommand *self, gint64 now)
-{
-  self->kill_at_us = now + (gint64) get_grace_ms (self) * 1000;
-  signal_group (self, SIGTERM);
-  /* One that is stopped by job control has to go on to see the signal. */
-  signal_group (self, SIGCONT);
 }
 
 /* What epoll would tell of one that is being ended. */
