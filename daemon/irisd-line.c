@@ -270,7 +270,7 @@ irisd_gateway_put_in_line (IrisdGateway *self,
                            guint n_frames)
 {
   push_mail (&peer->mails, mail_new (route, frames, n_frames));
-  g_autoptr (IrisdPeer) kept_here = irisd_peer_ref (peer);
+  G_GNUC_UNUSED g_autoptr (IrisdPeer) keep = irisd_peer_ref (peer);
   while (peer->in_line && has_too_much (self, peer))
     go_on_with (self, peer);
 }
