@@ -10,9 +10,10 @@
  * comes in (to the doorkeeper, as an event of the socket) and of each that a message comes by, and
  * shutdown(2) of it is for ZeroMQ as if the other end had hung up. A descriptor is soon given to
  * somebody else when its connection has ended, of which we are not told in time; what tells them
- * apart is the socket's inode, whose number is not given again soon. Between the look at it and
- * shutdown(2) a connection could still be exchanged for another; then that one is made anew by
- * ZeroMQ at its other end.
+ * apart is the number that the kernel has for each socket and gives to no other (SO_COOKIE; an
+ * irisd on a Linux before 4.12 does not hang up on anybody). Between the look at it and shutdown(2)
+ * a connection could still be exchanged for another; then that one is made anew by ZeroMQ at its
+ * other end.
  *
  * Events and messages come by different ways: HELLO can be here before the event that the
  * connection has come in. It is remembered then until the event comes.
@@ -30,7 +31,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -106,10 +106,11 @@ irisd_strangers_free (IrisdStrangers *self)
 
 /* 0 if there is no such socket. */
 static guint64
-get_inode (int fd)
+get_cookie (int fd)
 {
-  struct stat info;
-  return fd >= 0 && fstat (fd, &info) == 0 && S_ISSOCK (info.st_mode) ? info.st_ino : 0;
+  guint64 cookie = 0;
+  socklen_t size = sizeof cookie;
+  return getsockopt (fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
 }
 
 static Stranger *
@@ -135,7 +136,7 @@ add (IrisdStrangers *self, const IrisdConnection *connection, gboolean greeted, 
 static gboolean
 hang_up (const Stranger *stranger)
 {
-  return !stranger->greeted && get_inode (stranger->connection.fd) == stranger->connection.inode
+  return !stranger->greeted && get_cookie (stranger->connection.fd) == stranger->connection.cookie
          && shutdown (stranger->connection.fd, SHUT_RDWR) == 0;
 }
 
@@ -193,12 +194,12 @@ drop_oldest (IrisdStrangers *self)
 void
 irisd_strangers_enter (IrisdStrangers *self, int fd, const char *endpoint, gint64 now_us)
 {
-  const IrisdConnection connection = { fd, get_inode (fd) };
-  if (connection.inode == 0 || !is_at (fd, endpoint))
+  const IrisdConnection connection = { fd, get_cookie (fd) };
+  if (connection.cookie == 0 || !is_at (fd, endpoint))
     return;
   pthread_mutex_lock (&self->lock);
   const Stranger *known = find (self, fd);
-  if (known == NULL || known->connection.inode != connection.inode)
+  if (known == NULL || known->connection.cookie != connection.cookie)
     {
       add (self, &connection, FALSE, now_us + self->time_us);
       drop_oldest (self);
@@ -218,12 +219,12 @@ irisd_strangers_enter (IrisdStrangers *self, int fd, const char *endpoint, gint6
 IrisdConnection
 irisd_strangers_greet (IrisdStrangers *self, int fd)
 {
-  const IrisdConnection connection = { fd, get_inode (fd) };
-  if (connection.inode == 0)
+  const IrisdConnection connection = { fd, get_cookie (fd) };
+  if (connection.cookie == 0)
     return connection;
   pthread_mutex_lock (&self->lock);
   const Stranger *known = find (self, fd);
-  if (known == NULL || known->connection.inode != connection.inode)
+  if (known == NULL || known->connection.cookie != connection.cookie)
     add (self, &connection, TRUE, g_get_monotonic_time () + self->time_us);
   else if (!known->greeted)
     g_hash_table_remove (self->by_fd, GINT_TO_POINTER (fd));
@@ -240,7 +241,7 @@ irisd_strangers_greet (IrisdStrangers *self, int fd)
 void
 irisd_strangers_part (IrisdStrangers *self, const IrisdConnection *connection, gint64 now_us)
 {
-  if (connection->inode == 0 || get_inode (connection->fd) != connection->inode)
+  if (connection->cookie == 0 || get_cookie (connection->fd) != connection->cookie)
     return;
   pthread_mutex_lock (&self->lock);
   add (self, connection, FALSE, now_us + self->time_us);

@@ -13,12 +13,12 @@ typedef struct _IrisdStrangers IrisdStrangers;
 /**
  * IrisdConnection:
  * @fd: the descriptor of a connection
- * @inode: what tells it from others that have had that descriptor; 0: nothing is known of it
+ * @cookie: what tells it from others that have had that descriptor; 0: nothing is known of it
  */
 typedef struct
 {
   int fd;
-  guint64 inode;
+  guint64 cookie;
 } IrisdConnection;
 
 IrisdStrangers *irisd_strangers_new (const IrisdLimits *limits);

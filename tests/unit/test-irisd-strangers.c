@@ -183,7 +183,7 @@ START_TEST (whoever_has_the_descriptor_now_is_left_alone)
   irisd_strangers_enter (strangers, 1 << 20, endpoint, 0);
   irisd_strangers_enter (strangers, -1, endpoint, 0);
   ck_assert_uint_eq (irisd_strangers_get_count (strangers), 0);
-  ck_assert_uint_eq (irisd_strangers_greet (strangers, -1).inode, 0);
+  ck_assert_uint_eq (irisd_strangers_greet (strangers, -1).cookie, 0);
   leave (&gone);
   leave (&stranger);
   leave (&innocent);
