@@ -424,11 +424,12 @@ fake_daemon_leave (FakeDaemon *self)
   fake_daemon_vanish (self);
 }
 
-/* Answers the oldest @n items that are held. */
+/* Answers the oldest @n items; so many must be held by now. */
 void
 fake_daemon_release (FakeDaemon *self, guint n)
 {
-  for (guint i = 0; i < n && !g_queue_is_empty (&self->items); i++)
+  g_assert_cmpuint (n, <=, g_queue_get_length (&self->items));
+  for (guint i = 0; i < n; i++)
     {
       FakeItem *item = g_queue_pop_head (&self->items);
 

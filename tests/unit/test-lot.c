@@ -21,7 +21,7 @@ static IrisParker parkers[N_PARKERS];
 static void
 open_lot (unsigned n_places, unsigned workers_per_place)
 {
-  unsigned workers[N_PARKERS];
+  unsigned workers[N_PARKERS] = { 0 };
 
   for (unsigned i = 0; i < n_places; i++)
     workers[i] = workers_per_place;
