@@ -276,6 +276,15 @@ wait_until_open (BenchServer *self, GError **error)
     }
 }
 
+/* One that has ended by now has none. */
+static pid_t
+get_pid (BenchServer *self)
+{
+  const char *pid = g_subprocess_get_identifier (self->process);
+
+  return pid != NULL ? (pid_t) g_ascii_strtoll (pid, NULL, 10) : 0;
+}
+
 static gboolean
 spawn (BenchServer *self, const BenchOptions *options, GError **error)
 {
@@ -301,8 +310,7 @@ spawn (BenchServer *self, const BenchOptions *options, GError **error)
   self->process = g_subprocess_launcher_spawnv (launcher, (const char *const *) argv, error);
   g_subprocess_launcher_close (launcher);
   if (self->process != NULL)
-    bench_tidy_set_server (
-        self->dir, (pid_t) g_ascii_strtoll (g_subprocess_get_identifier (self->process), NULL, 10));
+    bench_tidy_set_server (self->dir, get_pid (self));
   if (self->process == NULL)
     good = FALSE;
   else

@@ -87,15 +87,24 @@ wait_until_ready (Irisd *self, int fd)
   self->tcp = g_strdup (words[2]);
 }
 
+static Irisd *
+start (const char *dir, const char *config, const char *const *options, int ready_fd)
+{
+  Irisd *self = g_new0 (Irisd, 1);
+  self->dir = g_strdup (dir);
+  self->process = irisd_spawn (dir, config, options, ready_fd);
+  /* One that has ended by now has none. */
+  const char *pid = g_subprocess_get_identifier (self->process);
+  self->pid = pid != NULL ? (pid_t) g_ascii_strtoll (pid, NULL, 10) : 0;
+  return self;
+}
+
 Irisd *
 irisd_start_in (const char *dir, const char *config, const char *const *options)
 {
   int ready[2];
   ck_assert_int_eq (pipe2 (ready, O_CLOEXEC), 0);
-  Irisd *self = g_new0 (Irisd, 1);
-  self->dir = g_strdup (dir);
-  self->process = irisd_spawn (dir, config, options, ready[1]);
-  self->pid = (pid_t) g_ascii_strtoll (g_subprocess_get_identifier (self->process), NULL, 10);
+  Irisd *self = start (dir, config, options, ready[1]);
   wait_until_ready (self, ready[0]);
   return self;
 }
@@ -232,6 +241,26 @@ irisd_finish (Irisd *self)
     }
   ck_assert_int_eq (status, 0);
   irisd_free (self);
+}
+
+/**
+ * irisd_fail_to_start:
+ * @config: the text of its configuration file
+ * @status: its exit status, or minus the signal that killed it
+ *
+ * Returns: (transfer full): what an irisd says that does not come up
+ */
+char *
+irisd_fail_to_start (const char *config, int *status)
+{
+  g_autofree char *base = g_dir_make_tmp ("irisd-XXXXXX", NULL);
+  ck_assert_ptr_nonnull (base);
+  g_autofree char *dir = g_build_filename (base, "d", NULL);
+  Irisd *self = start (dir, config, (const char *const[]){ ONE_WORKER, NULL }, -1);
+  *status = irisd_wait (self);
+  char *log = irisd_read_log (self);
+  irisd_free (self);
+  return log;
 }
 
 char *

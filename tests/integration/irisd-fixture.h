@@ -47,6 +47,7 @@ typedef struct
 
 Irisd *irisd_start (const char *config, ...) G_GNUC_NULL_TERMINATED;
 Irisd *irisd_start_in (const char *dir, const char *config, const char *const *options);
+char *irisd_fail_to_start (const char *config, int *status);
 GSubprocess *
 irisd_spawn (const char *dir, const char *config, const char *const *options, int ready_fd);
 void die_with_test (gpointer data);
