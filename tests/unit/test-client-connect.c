@@ -231,10 +231,11 @@ START_TEST (a_wedged_daemon_is_given_up)
   connect_now (client, &error);
   ck_assert_ptr_null (error);
   daemon->mute = TRUE;
+  guint n_pings = daemon->n_messages[IRIS_WIRE_PING];
   submit_echo (client, "x", NULL, &outcome);
   RUN_UNTIL (outcome.done);
   ck_assert_client_error (outcome.error, IRIS_CLIENT_ERROR_TIMED_OUT);
-  ck_assert_uint_eq (daemon->n_messages[IRIS_WIRE_PING], 1);
+  ck_assert_uint_eq (daemon->n_messages[IRIS_WIRE_PING], n_pings + 1);
   outcome_clear (&outcome);
   g_clear_object (&client);
   fake_daemon_free (daemon);
