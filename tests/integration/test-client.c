@@ -301,11 +301,11 @@ START_TEST (a_stopped_irisd_is_given_up_in_time)
 {
   Outcome outcome = { 0 };
 
-  g_object_set (client, "ping-interval", 50, "ping-timeout", 200, NULL);
   submit_text ("echo", "x", -1, FALSE, &outcome);
   expect_result (&outcome);
   outcome_clear (&outcome);
   irisd_pause (irisd);
+  g_object_set (client, "ping-interval", 50, "ping-timeout", 200, NULL);
   submit_text ("echo", "x", -1, FALSE, &outcome);
   expect_error (&outcome, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_TIMED_OUT);
   irisd_signal (irisd, SIGCONT);
