@@ -111,6 +111,16 @@ gate_pass (const char *gate)
   gate_open (gate);
 }
 
+/* Sends a request that names an item by its number, CANCEL for example. */
+void
+kept_ask (Client *client, IrisWireType type, guint64 item)
+{
+  IrisWireMessage request;
+  client_init_message (client, &request, type);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, item);
+  client_send (client, &request);
+}
+
 const IrisWireMessage *
 kept_fetch (Client *client, guint64 item, guint64 wait_ms)
 {

@@ -85,10 +85,7 @@ make_file (const char *path)
 static const IrisWireMessage *
 ask_kick (guint64 item)
 {
-  IrisWireMessage kick;
-  client_init_message (client, &kick, IRIS_WIRE_KICK);
-  iris_wire_message_set_uint (&kick, IRIS_WIRE_KEY_ITEM, item);
-  client_send (client, &kick);
+  kept_ask (client, IRIS_WIRE_KICK, item);
   return client_receive (client);
 }
 
@@ -288,10 +285,7 @@ START_TEST (who_waits_for_an_item_is_told_that_it_is_buried)
   client_send (other, &request);
   client_call (other, IRIS_WIRE_PING, IRIS_WIRE_PONG);
 
-  IrisWireMessage bury;
-  client_init_message (client, &bury, IRIS_WIRE_BURY);
-  iris_wire_message_set_uint (&bury, IRIS_WIRE_KEY_ITEM, number);
-  client_send (client, &bury);
+  kept_ask (client, IRIS_WIRE_BURY, number);
   gboolean told = FALSE, changed = FALSE;
   while (!told || !changed)
     {
@@ -443,15 +437,6 @@ START_TEST (a_kept_item_can_be_had_as_it_was_submitted)
 END_TEST
 
 static void
-send_cancel (guint64 item)
-{
-  IrisWireMessage cancel;
-  client_init_message (client, &cancel, IRIS_WIRE_CANCEL);
-  iris_wire_message_set_uint (&cancel, IRIS_WIRE_KEY_ITEM, item);
-  client_send (client, &cancel);
-}
-
-static void
 fill_after (IrisWireMessage *item, const char *const *after)
 {
   kept_fill (client, item, "echo", "second", IRIS_WIRE_CLASS_VOLATILE);
@@ -500,7 +485,7 @@ START_TEST (a_buried_item_is_cancelled_by_its_number)
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AFTER_HOW, IRIS_WIRE_AFTER_SUCCESS);
   kept_submit (client, &item);
   assert_changed (ask_bury (number, NULL), 1);
-  send_cancel (number);
+  kept_ask (client, IRIS_WIRE_CANCEL, number);
   gboolean cancelling = FALSE, failed = FALSE;
   while (!cancelling || !failed)
     {
@@ -516,7 +501,7 @@ START_TEST (a_buried_item_is_cancelled_by_its_number)
   assert_state (number, IRIS_WIRE_STATE_CANCELLED);
   assert_error (kept_fetch (client, number, 0), IRIS_WIRE_ERROR_CANCELLED);
   client_ack (client, 1);
-  send_cancel (number);
+  kept_ask (client, IRIS_WIRE_CANCEL, number);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_FOUND);
 }
 END_TEST

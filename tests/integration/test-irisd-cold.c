@@ -87,15 +87,6 @@ submit_delayed (guint64 delay_ms)
 }
 
 static void
-ask_number (Client *from, IrisWireType type, guint64 item)
-{
-  IrisWireMessage request;
-  client_init_message (from, &request, type);
-  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, item);
-  client_send (from, &request);
-}
-
-static void
 expect_end (guint64 item, const char *text)
 {
   kept_assert_result (client, item, text);
@@ -223,14 +214,14 @@ START_TEST (what_is_damaged_while_it_is_cold_ends_with_an_error)
   for (guint i = 0; i < N_FORGOTTEN; i++)
     submit_large ("");
   flip_bit (path, "the one that is damaged");
-  ask_number (client, IRIS_WIRE_KICK, damaged);
+  kept_ask (client, IRIS_WIRE_KICK, damaged);
   client_receive_type (client, IRIS_WIRE_CHANGED);
   const IrisWireMessage *end = kept_fetch (client, damaged, GIVE_UP_MS);
   assert_error (end, IRIS_WIRE_ERROR_JOURNAL_FAILED);
   g_autofree char *sentence = iris_wire_string_dup (&end->sentence);
   ck_assert_ptr_nonnull (strstr (sentence, "damaged"));
   client_ack (client, 1);
-  ask_number (client, IRIS_WIRE_KICK, whole);
+  kept_ask (client, IRIS_WIRE_KICK, whole);
   client_receive_type (client, IRIS_WIRE_CHANGED);
   ck_assert_uint_eq (kept_get_state (client, whole, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
   ck_assert_uint_eq (kept_count (client), N_FORGOTTEN + 1);
@@ -280,20 +271,20 @@ START_TEST (others_find_them_by_their_number)
       guint64 kicked = submit_delayed (HOUR_MS);
       guint64 buried = submit_delayed (HOUR_MS);
       guint64 cancelled = submit_delayed (HOUR_MS);
-      ask_number (both[i], IRIS_WIRE_KICK, kicked);
+      kept_ask (both[i], IRIS_WIRE_KICK, kicked);
       ck_assert_uint_eq (client_receive_type (both[i], IRIS_WIRE_CHANGED)->count, 1);
       expect_end (kicked, "later");
-      ask_number (both[i], IRIS_WIRE_CANCEL, cancelled);
+      kept_ask (both[i], IRIS_WIRE_CANCEL, cancelled);
       ck_assert_uint_eq (client_receive_type (both[i], IRIS_WIRE_CANCELLING)->state,
                          IRIS_WIRE_STATE_QUEUED);
       expect_cancelled (cancelled);
-      ask_number (both[i], IRIS_WIRE_BURY, buried);
+      kept_ask (both[i], IRIS_WIRE_BURY, buried);
       ck_assert_uint_eq (client_receive_type (both[i], IRIS_WIRE_CHANGED)->count, 1);
       ck_assert_uint_eq (kept_get_state (client, buried, 0), IRIS_WIRE_STATE_BURIED);
       /* A kicked one has its delay again. */
-      ask_number (both[i], IRIS_WIRE_KICK, buried);
+      kept_ask (both[i], IRIS_WIRE_KICK, buried);
       ck_assert_uint_eq (client_receive_type (both[i], IRIS_WIRE_CHANGED)->count, 1);
-      ask_number (both[i], IRIS_WIRE_CANCEL, buried);
+      kept_ask (both[i], IRIS_WIRE_CANCEL, buried);
       client_receive_type (both[i], IRIS_WIRE_CANCELLING);
       expect_cancelled (buried);
     }
@@ -309,10 +300,10 @@ START_TEST (a_stranger_cancels_only_its_own)
   g_autoptr (Client) one = client_hello (irisd->tcp);
   g_autoptr (Client) two = client_hello (irisd->tcp);
   guint64 number = submit_from (one, HOUR_MS);
-  ask_number (two, IRIS_WIRE_CANCEL, number);
+  kept_ask (two, IRIS_WIRE_CANCEL, number);
   assert_error (client_receive (two), IRIS_WIRE_ERROR_NOT_PERMITTED);
   ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_DELAYED);
-  ask_number (one, IRIS_WIRE_CANCEL, number);
+  kept_ask (one, IRIS_WIRE_CANCEL, number);
   client_receive_type (one, IRIS_WIRE_CANCELLING);
   expect_cancelled (number);
 }
@@ -327,8 +318,8 @@ START_TEST (two_who_want_the_same_are_both_answered)
   for (guint i = 0; i < N_PAIRS; i++)
     {
       guint64 number = submit_delayed (i % 2 == 0 ? HOUR_MS : 1);
-      ask_number (client, IRIS_WIRE_KICK, number);
-      ask_number (other, IRIS_WIRE_CANCEL, number);
+      kept_ask (client, IRIS_WIRE_KICK, number);
+      kept_ask (other, IRIS_WIRE_CANCEL, number);
       const IrisWireMessage *kicked = client_receive (client);
       ck_assert (kicked->type == IRIS_WIRE_CHANGED || kicked->type == IRIS_WIRE_ERROR_REPLY);
       gboolean changed = kicked->type == IRIS_WIRE_CHANGED;
@@ -366,7 +357,7 @@ START_TEST (they_are_counted_and_found_by_their_key_while_they_wait)
   fill (client, &item, "third", IRIS_WIRE_CLASS_DURABLE);
   client_send (client, &item);
   client_receive_type (client, IRIS_WIRE_BUSY);
-  ask_number (client, IRIS_WIRE_CANCEL, first);
+  kept_ask (client, IRIS_WIRE_CANCEL, first);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
   expect_cancelled (first);
   fill (client, &item, "third", IRIS_WIRE_CLASS_DURABLE);
@@ -391,7 +382,7 @@ START_TEST (items_can_come_after_them)
 {
   guint64 number = submit_delayed (HOUR_MS);
   submit_after (number);
-  ask_number (client, IRIS_WIRE_KICK, number);
+  kept_ask (client, IRIS_WIRE_KICK, number);
   /* The answer and the end come from different places. */
   for (guint i = 0; i < 2; i++)
     {
@@ -402,7 +393,7 @@ START_TEST (items_can_come_after_them)
 
   number = submit_delayed (HOUR_MS);
   submit_after (number);
-  ask_number (client, IRIS_WIRE_CANCEL, number);
+  kept_ask (client, IRIS_WIRE_CANCEL, number);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
   assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
   client_ack (client, 1);

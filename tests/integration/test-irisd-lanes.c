@@ -128,19 +128,10 @@ pass_all (guint n)
     gate_pass (gate);
 }
 
-static void
-ask_number (Client *from, IrisWireType type, guint64 item)
-{
-  IrisWireMessage request;
-  client_init_message (from, &request, type);
-  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, item);
-  client_send (from, &request);
-}
-
 static guint
 kick (guint64 item)
 {
-  ask_number (client, IRIS_WIRE_KICK, item);
+  kept_ask (client, IRIS_WIRE_KICK, item);
   return (guint) client_receive_type (client, IRIS_WIRE_CHANGED)->count;
 }
 
@@ -189,13 +180,13 @@ START_TEST (others_find_them_by_their_number)
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->places[0].backlog, N_EACH + 1);
   ck_assert_uint_eq (kept_get_state (client, cancelled, 0), IRIS_WIRE_STATE_QUEUED);
-  ask_number (client, IRIS_WIRE_CANCEL, cancelled);
+  kept_ask (client, IRIS_WIRE_CANCEL, cancelled);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
                      IRIS_WIRE_STATE_QUEUED);
   assert_error (kept_fetch (client, cancelled, GIVE_UP_MS), IRIS_WIRE_ERROR_CANCELLED);
   for (guint i = 0; i < 2; i++)
     {
-      ask_number (client, IRIS_WIRE_BURY, i == 0 ? buried : again);
+      kept_ask (client, IRIS_WIRE_BURY, i == 0 ? buried : again);
       ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CHANGED)->count, 1);
     }
   ck_assert_uint_eq (kept_get_state (client, buried, 0), IRIS_WIRE_STATE_BURIED);
@@ -218,9 +209,9 @@ START_TEST (a_stranger_cancels_only_its_own)
   g_autoptr (Client) one = client_hello (irisd->tcp);
   g_autoptr (Client) two = client_hello (irisd->tcp);
   g_autofree guint64 *numbers = submit_some (one, "echo", N_EACH, 5);
-  ask_number (two, IRIS_WIRE_CANCEL, numbers[N_EACH - 1]);
+  kept_ask (two, IRIS_WIRE_CANCEL, numbers[N_EACH - 1]);
   assert_error (client_receive (two), IRIS_WIRE_ERROR_NOT_PERMITTED);
-  ask_number (one, IRIS_WIRE_CANCEL, numbers[N_EACH - 1]);
+  kept_ask (one, IRIS_WIRE_CANCEL, numbers[N_EACH - 1]);
   client_receive_type (one, IRIS_WIRE_CANCELLING);
   gate_open (gate);
   expect_done (numbers[N_EACH - 2]);

@@ -29,10 +29,7 @@ tear_down (void)
 static const IrisWireMessage *
 cancel (Client *who, guint64 number)
 {
-  IrisWireMessage request;
-  client_init_message (who, &request, IRIS_WIRE_CANCEL);
-  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, number);
-  client_send (who, &request);
+  kept_ask (who, IRIS_WIRE_CANCEL, number);
   return client_receive (who);
 }
 
