@@ -5,7 +5,12 @@
  * A gateway makes jobs by the hundred, a batch at a time, and frees as many a moment later. The
  * allocator keeps only a few pieces of a size at hand (glibc: seven) and cuts and joins the others
  * over and over. Here each thread has a short list for each of some sizes; what does not fit there
- * is the allocator's. Memory may be given by another thread than took it.
+ * is the allocator's. Memory may be given by another thread than took it, and stays with who gave
+ * it: lists are their thread's alone, and end with it.
+ *
+ * The library's slabs (iris/base/iris-slab-private.h) bring memory home to the thread that took it,
+ * which jobs do not need, because a gateway makes and frees its own. Slabs have two sizes, of an
+ * item and of a message, and keep all for ever; jobs are larger, and their payloads lie in them.
  */
 #include "irisd-pool.h"
 
