@@ -202,3 +202,11 @@ kept_get_state (Client *client, guint64 item, guint64 wait_ms)
   ck_assert_uint_eq (kept->items[0].item, item);
   return kept->items[0].state;
 }
+
+/* That so much resident memory does not hold @n payloads: it is less than half of them, and what
+ * irisd needs anyway. */
+void
+kept_assert_not_in_memory (guint64 rss_kib, guint n, gsize size)
+{
+  ck_assert (SANITIZED || rss_kib < n * (size / 1024) / 2 + 16 * 1024);
+}

@@ -29,6 +29,7 @@ guint64 kept_submit (Client *client, IrisWireMessage *item);
 guint64 kept_submit_echo (Client *client, const char *payload, guint klass, gboolean detach);
 guint64 kept_submit_occupier (Client *client, const char *gate, gint place);
 void gate_pass (const char *gate);
+void kept_assert_not_in_memory (guint64 rss_kib, guint n, gsize size);
 void kept_ask (Client *client, IrisWireType type, guint64 item);
 const IrisWireMessage *kept_fetch (Client *client, guint64 item, guint64 wait_ms);
 void kept_assert_result (Client *client, guint64 item, const char *text);

@@ -18,117 +18,113 @@ typedef struct
 
 #define AGING_US 1000
 
+static IrisdFair fair;
+
 static Entry *
-push (IrisdFair *fair, guint number, guint8 priority, gint64 since_us, gsize client, guint32 cost)
+push (guint number, guint8 priority, gint64 since_us, gsize client, guint32 cost)
 {
   Entry *self = g_new0 (Entry, 1);
   self->number = number;
   self->entry.priority = priority;
   self->entry.since_us = since_us;
   self->entry.cost = cost;
-  irisd_fair_push (fair, &self->entry, GSIZE_TO_POINTER (client));
+  irisd_fair_push (&fair, &self->entry, GSIZE_TO_POINTER (client));
   return self;
 }
 
 /* The number of the next entry, or -1. */
 static int
-pop (IrisdFair *fair)
+pop (void)
 {
-  Entry *entry = (Entry *) irisd_fair_pop (fair);
+  Entry *entry = (Entry *) irisd_fair_pop (&fair);
   int number = entry != NULL ? (int) entry->number : -1;
   g_free (entry);
   return number;
 }
 
+static void
+set_up (void)
+{
+  irisd_fair_init (&fair, AGING_US);
+}
+
+static void
+tear_down (void)
+{
+  while (pop () >= 0)
+    ;
+  irisd_fair_clear (&fair);
+}
+
 START_TEST (higher_priority_comes_first_and_equals_in_order)
 {
-  IrisdFair fair;
-  irisd_fair_init (&fair, AGING_US);
-  push (&fair, 1, 5, 0, 1, 1);
-  push (&fair, 2, 5, 1, 1, 1);
-  push (&fair, 3, 9, 2, 1, 1);
-  push (&fair, 4, 0, 3, 1, 1);
-  push (&fair, 5, 9, 4, 1, 1);
+  push (1, 5, 0, 1, 1);
+  push (2, 5, 1, 1, 1);
+  push (3, 9, 2, 1, 1);
+  push (4, 0, 3, 1, 1);
+  push (5, 9, 4, 1, 1);
   const int wanted[] = { 3, 5, 1, 2, 4, -1 };
   for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
-    ck_assert_int_eq (pop (&fair), wanted[i]);
-  irisd_fair_clear (&fair);
+    ck_assert_int_eq (pop (), wanted[i]);
 }
 END_TEST
 
 START_TEST (a_stream_of_the_highest_cannot_starve_the_lowest)
 {
-  IrisdFair fair;
-  irisd_fair_init (&fair, AGING_US);
-  push (&fair, 1000, 0, 0, 1, 1);
+  push (1000, 0, 0, 1, 1);
   /* One of the highest comes every 100 us, and one is served every 100 us. */
   guint passed = 0;
   for (gint64 now = 0;; now += 100, passed++)
     {
-      push (&fair, passed, 9, now, 2, 1);
-      if (pop (&fair) == 1000)
+      push (passed, 9, now, 2, 1);
+      if (pop () == 1000)
         break;
       ck_assert_uint_lt (passed, 1000);
     }
   /* Only those that came less than nine periods after it: the bound, exactly. */
   ck_assert_uint_eq (passed, 9 * AGING_US / 100);
-  while (pop (&fair) >= 0)
-    ;
-  irisd_fair_clear (&fair);
 }
 END_TEST
 
 START_TEST (clients_take_turns_however_much_one_of_them_sends)
 {
-  IrisdFair fair;
-  irisd_fair_init (&fair, AGING_US);
   for (guint i = 0; i < 1000; i++)
-    push (&fair, i, 5, i, 1, IRISD_FAIR_QUANTUM);
-  push (&fair, 5000, 5, 1000, 2, IRISD_FAIR_QUANTUM);
-  push (&fair, 5001, 5, 1001, 2, IRISD_FAIR_QUANTUM);
+    push (i, 5, i, 1, IRISD_FAIR_QUANTUM);
+  push (5000, 5, 1000, 2, IRISD_FAIR_QUANTUM);
+  push (5001, 5, 1001, 2, IRISD_FAIR_QUANTUM);
   guint before = 0;
-  while (pop (&fair) != 5000)
+  while (pop () != 5000)
     before++;
   ck_assert_uint_le (before, 2);
-  while (pop (&fair) != 5001)
+  while (pop () != 5001)
     before++;
   ck_assert_uint_le (before, 4);
-  while (pop (&fair) >= 0)
-    ;
-  irisd_fair_clear (&fair);
 }
 END_TEST
 
 START_TEST (turns_are_as_long_in_cost_not_in_number)
 {
-  IrisdFair fair;
-  irisd_fair_init (&fair, AGING_US);
   for (guint i = 0; i < 4000; i++)
-    push (&fair, 1, 5, 0, 1, 3);
+    push (1, 5, 0, 1, 3);
   for (guint i = 0; i < 100; i++)
-    push (&fair, 2, 5, 0, 2, 300);
+    push (2, 5, 0, 2, 300);
   gint64 spent[2] = { 0 };
   for (guint i = 0; i < 2000; i++)
     {
-      int client = pop (&fair);
+      int client = pop ();
       ck_assert (client == 1 || client == 2);
       spent[client - 1] += client == 1 ? 3 : 300;
       /* Neither is ahead by more than a turn and one entry. */
       ck_assert_int_le (ABS (spent[0] - spent[1]), IRISD_FAIR_QUANTUM + 300);
     }
-  while (pop (&fair) >= 0)
-    ;
-  irisd_fair_clear (&fair);
 }
 END_TEST
 
 START_TEST (an_entry_can_be_taken_out_from_anywhere)
 {
-  IrisdFair fair;
-  irisd_fair_init (&fair, AGING_US);
   Entry *entries[30];
   for (guint i = 0; i < G_N_ELEMENTS (entries); i++)
-    entries[i] = push (&fair, i, i % 10, i, i % 3 + 1, 1 + i * 50);
+    entries[i] = push (i, i % 10, i, i % 3 + 1, 1 + i * 50);
   for (guint i = 0; i < G_N_ELEMENTS (entries); i += 2)
     {
       ck_assert (irisd_fair_remove (&fair, &entries[i]->entry));
@@ -136,10 +132,9 @@ START_TEST (an_entry_can_be_taken_out_from_anywhere)
       g_free (entries[i]);
     }
   guint seen = 0;
-  for (int number; (number = pop (&fair)) >= 0; seen++)
+  for (int number; (number = pop ()) >= 0; seen++)
     ck_assert_int_eq (number % 2, 1);
   ck_assert_uint_eq (seen, G_N_ELEMENTS (entries) / 2);
-  irisd_fair_clear (&fair);
 }
 END_TEST
 
@@ -155,19 +150,17 @@ first_of (const gboolean *seen, guint n)
 /* Whoever comes late goes where it would be, among its client's and among all. */
 START_TEST (what_has_waited_longer_goes_first_whenever_it_comes)
 {
-  IrisdFair fair;
-  irisd_fair_init (&fair, AGING_US);
-  push (&fair, 1, 5, 10, 1, 1);
-  push (&fair, 4, 5, 40, 1, 1);
-  push (&fair, 10, 0, 5, 2, 1);
-  push (&fair, 3, 5, 30, 1, 1);
-  push (&fair, 2, 5, 20, 1, 1);
-  push (&fair, 0, 5, 9, 1, 1);
+  push (1, 5, 10, 1, 1);
+  push (4, 5, 40, 1, 1);
+  push (10, 0, 5, 2, 1);
+  push (3, 5, 30, 1, 1);
+  push (2, 5, 20, 1, 1);
+  push (0, 5, 9, 1, 1);
   /* Older than all of the level, and so old that its level is next. */
-  push (&fair, 11, 0, -5 * AGING_US - 10, 2, 1);
+  push (11, 0, -5 * AGING_US - 10, 2, 1);
   const int wanted[] = { 11, 0, 1, 2, 3, 4, 10, -1 };
   for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
-    ck_assert_int_eq (pop (&fair), wanted[i]);
+    ck_assert_int_eq (pop (), wanted[i]);
 
   /* In any order, the same comes of it. */
   for (guint round = 0; round < 20; round++)
@@ -181,19 +174,18 @@ START_TEST (what_has_waited_longer_goes_first_whenever_it_comes)
           ages[other] = i;
         }
       for (guint i = 0; i < G_N_ELEMENTS (ages); i++)
-        push (&fair, (guint) ages[i], 5, ages[i], round % 2 == 0 ? 1 : (gsize) ages[i] % 2, 1);
+        push ((guint) ages[i], 5, ages[i], round % 2 == 0 ? 1 : (gsize) ages[i] % 2, 1);
       for (guint i = 0; i < G_N_ELEMENTS (ages); i++)
         {
           int oldest = (int) TAILQ_FIRST (&fair.levels[5].by_age)->since_us;
           ck_assert_int_eq (oldest, first_of (seen, G_N_ELEMENTS (ages)));
-          int number = pop (&fair);
+          int number = pop ();
           ck_assert_int_ge (number, 0);
           ck_assert (round % 2 != 0 || number == oldest);
           seen[number] = TRUE;
         }
-      ck_assert_int_eq (pop (&fair), -1);
+      ck_assert_int_eq (pop (), -1);
     }
-  irisd_fair_clear (&fair);
 }
 END_TEST
 
@@ -282,6 +274,7 @@ main (void)
   Suite *suite = suite_create ("irisd-fair");
   TCase *tcase = tcase_create ("fair");
   tcase_set_timeout (tcase, 120);
+  tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, higher_priority_comes_first_and_equals_in_order);
   tcase_add_test (tcase, a_stream_of_the_highest_cannot_starve_the_lowest);
   tcase_add_test (tcase, clients_take_turns_however_much_one_of_them_sends);
