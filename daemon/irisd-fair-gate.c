@@ -49,6 +49,13 @@ has_room (const IrisdFairGate *self, const IrisdFairEntry *entry)
   return self->items < self->least_items || self->cost + entry->cost <= self->most_cost;
 }
 
+/* Nobody goes past those who wait. */
+static gboolean
+is_open (const IrisdFairGate *self, const IrisdFairEntry *entry)
+{
+  return self->queue.length == 0 && has_room (self, entry);
+}
+
 static void
 let_through (IrisdFairGate *self, const IrisdFairEntry *entry)
 {
@@ -73,7 +80,7 @@ irisd_fair_gate_enter (IrisdFairGate *self,
                        gint64 since_us)
 {
   pthread_mutex_lock (&self->lock);
-  gboolean through = self->queue.length == 0 && has_room (self, entry);
+  gboolean through = is_open (self, entry);
   if (through)
     let_through (self, entry);
   else
@@ -99,7 +106,7 @@ gboolean
 irisd_fair_gate_is_open (IrisdFairGate *self, const IrisdFairEntry *entry)
 {
   pthread_mutex_lock (&self->lock);
-  gboolean open = self->queue.length == 0 && has_room (self, entry);
+  gboolean open = is_open (self, entry);
   pthread_mutex_unlock (&self->lock);
   return open;
 }
