@@ -10,12 +10,18 @@
 
 G_BEGIN_DECLS
 
+/* The owner of a row that was written before rows had one: the daemon's own user. */
+#define IRISD_OWNER_UNKNOWN G_GINT64_CONSTANT (-1)
+
 /**
  * IrisdRecord:
  * @item: its number
  * @state: an #IrisWireState; queued also while it runs, since a lease does not survive
  * @klass: an #IrisWireClass
+ * @owner: the user who submitted it, or %IRISD_OWNER_UNKNOWN
+ * @due_ms: Unix time in milliseconds before which it does not run; 0: no such time
  * @attempts: how often it ran to an end
+ * @crashes: how often irisd crashed while it ran
  * @home: the place that it was queued at
  * @accepted_ms: Unix time in milliseconds
  * @ended_ms: the same, 0 before its end
@@ -36,7 +42,10 @@ typedef struct
   guint64 item;
   guint32 state;
   guint32 klass;
+  gint64 owner;
+  guint64 due_ms;
   guint32 attempts;
+  guint32 crashes;
   gint32 home;
   guint64 accepted_ms;
   guint64 ended_ms;

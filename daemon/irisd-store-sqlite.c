@@ -34,7 +34,11 @@
 
 /* "IRSJ": tells other programs whose file this is. */
 #define APPLICATION_ID 0x4952534a
-#define SCHEMA_VERSION 1
+
+/* Rows of version 1 are read; the first start of this release raises the version, so that the one
+ * before it does not misread what this one writes. */
+#define SCHEMA_VERSION 2
+#define OLDEST_VERSION 1
 
 #define COLUMNS "SELECT id, state, head, body, crc FROM items"
 
@@ -351,6 +355,14 @@ make_schema (IrisdSqlite *self)
   return rc;
 }
 
+static gboolean
+raise_version (IrisdSqlite *self, GError **error)
+{
+  g_autofree char *sql = g_strdup_printf ("PRAGMA user_version=%d;", SCHEMA_VERSION);
+  return judge (self, run (self, sql), "cannot be brought to this release's form", error)
+         == IRISD_STORE_OK;
+}
+
 /* A new file gets the schema, one of ours must have it. */
 static gboolean
 check_schema (IrisdSqlite *self, GError **error)
@@ -375,7 +387,7 @@ check_schema (IrisdSqlite *self, GError **error)
                    self->path, sqlite3_errmsg (self->db));
       return FALSE;
     }
-  if (application != APPLICATION_ID || version != SCHEMA_VERSION)
+  if (application != APPLICATION_ID || version < OLDEST_VERSION || version > SCHEMA_VERSION)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
                    application != APPLICATION_ID
@@ -385,7 +397,7 @@ check_schema (IrisdSqlite *self, GError **error)
                    self->path);
       return FALSE;
     }
-  return TRUE;
+  return version == SCHEMA_VERSION || raise_version (self, error);
 }
 
 static gboolean

@@ -511,7 +511,7 @@ START_TEST (a_file_of_another_make_is_refused)
   {
     const char *sql;
     const char *words;
-  } cases[] = { { "PRAGMA user_version=2", "another release" },
+  } cases[] = { { "PRAGMA user_version=3", "another release" },
                 { "PRAGMA application_id=7", "not a journal" } };
   g_autoptr (GError) error = NULL;
   irisd_store_close (open_store ());
