@@ -116,7 +116,7 @@ count_one (gpointer gate)
 
 START_TEST (a_context_that_goes_takes_what_was_delivered_with_it)
 {
-  CoreTestGate gate = CORE_TEST_GATE_INIT;
+  static CoreTestGate gate = CORE_TEST_GATE_INIT;
   g_autoptr (GMainContext) other = g_main_context_new ();
   IrisTask *task = g_object_ref_sink (iris_task_new (return_seven, &gate, count_one));
 
@@ -162,7 +162,7 @@ count_gone (gpointer gate)
 
 START_TEST (a_function_is_called_at_every_kind_of_end)
 {
-  CoreTestGate gate = CORE_TEST_GATE_INIT;
+  static CoreTestGate gate = CORE_TEST_GATE_INIT;
   IrisTask *good = iris_task_new (return_seven, NULL, NULL);
   IrisTask *bad = iris_task_new (throw, NULL, NULL);
   IrisTask *gone = iris_task_new (throw, NULL, NULL);

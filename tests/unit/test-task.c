@@ -370,7 +370,7 @@ END_TEST
 
 START_TEST (a_new_task_may_be_returned)
 {
-  CoreTestGate freed = CORE_TEST_GATE_INIT;
+  static CoreTestGate freed = CORE_TEST_GATE_INIT;
   IrisTask *task = iris_task_new (return_new_task, &freed, NULL);
   g_autoptr (GError) error = NULL;
 
