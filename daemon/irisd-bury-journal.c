@@ -69,6 +69,27 @@ irisd_journal_settle_bury (IrisdJournal *self, IrisdSlip *slip)
   irisd_kept_set_reason (slip->kept, 0, NULL);
 }
 
+/**
+ * irisd_journal_retry:
+ * @self: the journal
+ * @slip: (transfer full): RETRY
+ *
+ * Writes down how often an item has failed and until when it pauses, soon: should irisd crash
+ * before, the item is tried once more than it would have been, which is no harm.
+ */
+void
+irisd_journal_retry (IrisdJournal *self, IrisdSlip *slip)
+{
+  IrisdKept *kept = slip->kept;
+  kept->attempts = slip->count;
+  kept->crashes = 0;
+  kept->due_ms = slip->due_ms;
+  if (irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED
+      && irisd_journal_read_row (self, kept, slip))
+    write_again (self, kept, slip, IRIS_WIRE_STATE_QUEUED);
+  irisd_slip_free (slip);
+}
+
 /* Sends a buried item to the gateway that asks, to be run. */
 static gboolean
 unearth (IrisdJournal *self, IrisdKept *kept, IrisdSlip *asked)
@@ -83,7 +104,8 @@ unearth (IrisdJournal *self, IrisdKept *kept, IrisdSlip *asked)
       irisd_slip_free (slip);
       return FALSE;
     }
-  kept->attempts = 0;
+  kept->attempts = kept->crashes = 0;
+  kept->due_ms = 0;
   irisd_kept_set_reason (kept, 0, NULL);
   irisd_kept_set_state (kept, IRIS_WIRE_STATE_QUEUED);
   write_again (self, kept, slip, IRIS_WIRE_STATE_QUEUED);

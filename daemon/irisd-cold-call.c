@@ -244,6 +244,8 @@ warm_up (IrisdGateway *self, IrisdSlip *slip, IrisdLane *lane)
       irisd_gateway_take_back (self, job);
       return;
     }
+  if (job->terms != NULL)
+    job->terms->attempts = kept->attempts;
   job->counted = irisd_gateway_is_cold_counted (self, peer);
   if (lane != NULL)
     stay_in_lane (self, job, lane);

@@ -58,8 +58,7 @@
  * What it counts for. It goes on counting as an item, under way and for the rules of its client and
  * service; not for `total-bytes`, because its payload is not in memory.
  *
- * A job that has been tried already stays hot: how often is written down only when it ends. So does
- * one whose connection waits for its end.
+ * A job that has been tried already stays hot, and so does one whose connection waits for its end.
  */
 #include "irisd-cold.h"
 
@@ -171,6 +170,8 @@ irisd_gateway_recover_cold (IrisdGateway *self, const IrisdRecord *record, Irisd
   IrisdTimes now = irisd_times_now ();
   IrisdTimes soon = irisd_gateway_get_soon (self, &now);
   g_autofree IrisdTerms *terms = irisd_terms_new (&item, &core->config->limits, &now);
+  if (terms != NULL)
+    irisd_terms_resume (terms, kept->attempts, kept->due_ms, &core->config->limits, &now);
   gboolean delayed = terms != NULL && irisd_terms_get_due (terms, &now, &clock, &due_us);
   const IrisdService *service = irisd_gateway_find_service_again (self, &item);
   if (delayed ? due_us <= soon.us[clock] : service == &irisd_service_outside)

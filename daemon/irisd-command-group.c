@@ -4,33 +4,17 @@
  */
 #include "irisd-command-group.h"
 
-#include <fcntl.h>
-#include <string.h>
+#include "irisd-proc.h"
+
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The process group of a process that lives: field 5 of its stat, behind a name in parentheses that
- * may hold anything. */
+/* The process group of a process that lives. */
 static pid_t
 read_group (pid_t pid)
 {
-  char path[64], text[512];
-  g_snprintf (path, sizeof path, "/proc/%ld/stat", (long) pid);
-  int fd = open (path, O_RDONLY | O_CLOEXEC);
-  ssize_t n = fd >= 0 ? read (fd, text, sizeof text - 1) : -1;
-  if (fd >= 0)
-    close (fd);
-  if (n <= 0)
-    return -1;
-  text[n] = '\0';
-  /* ") S 1 1234 ": the state, the parent, the group */
-  const char *rest = strrchr (text, ')');
-  if (rest == NULL || strlen (rest) < 4 || rest[2] == 'Z' || rest[2] == 'X')
-    return -1;
-  char *behind_parent, *behind_group;
-  g_ascii_strtoll (rest + 3, &behind_parent, 10);
-  gint64 group = g_ascii_strtoll (behind_parent, &behind_group, 10);
-  return behind_group != behind_parent ? (pid_t) group : -1;
+  IrisdProc proc;
+  return irisd_proc_read (&proc, pid) && irisd_proc_lives (&proc) ? proc.group : -1;
 }
 
 /**

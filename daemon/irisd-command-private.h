@@ -11,6 +11,8 @@ G_BEGIN_DECLS
 struct _IrisdCommand
 {
   IrisdJob *job;
+  guint attempt; /* in the record of attempts */
+  char *cgroup;  /* NULL if it has none */
   pid_t pid;
   int epoll_fd;
   IrisdCommandWatch watches[IRISD_COMMAND_N_FDS];

@@ -19,6 +19,7 @@
 #include "irisd-command-spawn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -51,6 +52,9 @@
 /* Enough for execvpe(), which builds file names and, of a script, the arguments on the stack. */
 #define STACK_SIZE (64 * 1024)
 
+/* Bytes of /proc/PID/stat, which is looked at as far as the time of start: 22 fields. */
+#define STAT_SIZE 440
+
 /* In the words of the kernel, whose headers are not always there. */
 #define MEMORY_LOCAL  4
 #define CLOSE_AT_EXEC (1u << 2)
@@ -76,6 +80,24 @@ give_up (Child *child, IrisdSpawnStep step)
   atomic_store_explicit (&child->report->error, errno, memory_order_relaxed);
   atomic_store_explicit (&child->report->step, step, memory_order_relaxed);
   _exit (127);
+}
+
+/* Tells an irisd that comes after a crash what runs. It reads a number and a time of start out of
+ * this; without /proc there is nothing to tell, nor anything to look for later. */
+static UNWATCHED void
+record_process (const IrisdSpawnPlan *plan)
+{
+  char stat[STAT_SIZE + 1];
+  if (plan->record_fd < 0)
+    return;
+  int fd = (int) syscall (SYS_openat, AT_FDCWD, "/proc/self/stat", O_RDONLY);
+  long n = fd >= 0 ? syscall (SYS_read, fd, stat, STAT_SIZE) : 0;
+  if (fd >= 0)
+    syscall (SYS_close, fd);
+  if (n <= 0)
+    return;
+  stat[n] = '\0';
+  syscall (SYS_pwrite64, plan->record_fd, stat, n + 1, plan->record_at);
 }
 
 static UNWATCHED void
@@ -120,9 +142,13 @@ set_up_child (void *data)
   Child *child = data;
   const IrisdSpawnPlan *plan = child->plan;
   syscall (SYS_setpgid, 0, 0);
+  if (plan->cgroup_fd >= 0)
+    syscall (SYS_write, plan->cgroup_fd, "0", 1);
+  record_process (plan);
   set_up_files (child);
 
-  /* Should irisd be killed, its commands go with it. It may have happened already. */
+  /* Should irisd be killed, its commands go with it. It may have happened already. What they have
+   * started is found by the record. */
   syscall (SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (syscall (SYS_getppid) != child->parent)
     _exit (127);

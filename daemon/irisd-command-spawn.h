@@ -18,6 +18,10 @@ G_BEGIN_DECLS
  * @cpus: (nullable): where it may run
  * @file_limit: (nullable): how many files it may have open, unless an option says otherwise
  * @fds: (array fixed-size=3): what become its descriptors 0, 1 and 2
+ * @cgroup_fd: by which the process enters a control group; -1 for none
+ * @record_fd: where the process writes what /proc says of it before it becomes the program; -1 for
+ *   nowhere
+ * @record_at: at what offset
  *
  * What is to be started, and how.
  */
@@ -29,6 +33,9 @@ typedef struct
   const cpu_set_t *cpus;
   const struct rlimit *file_limit;
   int fds[3];
+  int cgroup_fd;
+  int record_fd;
+  off_t record_at;
 } IrisdSpawnPlan;
 
 /**

@@ -72,20 +72,65 @@ fail_to_start (IrisdJob *job, IrisdSpawnStep step, int error, guint limit)
                     why, error == EMFILE ? " (raise irisd's limit with ulimit -n)" : "");
 }
 
+/* The attempt is recorded before the process is made, and the process adds itself. Returns the name
+ * of the attempt, or NULL if it is not recorded. */
+static char *
+begin_attempt (IrisdCommand *self, IrisdSpawnPlan *plan)
+{
+  IrisdCore *core = self->job->core;
+  guint64 item = self->job->kept != NULL ? self->job->id : 0;
+  self->attempt = irisd_attempts_begin (core->attempts, item);
+  if (self->attempt == IRISD_ATTEMPT_NONE)
+    return NULL;
+  plan->record_fd = irisd_attempts_get_process_fd (core->attempts, self->attempt, &plan->record_at);
+  char *name = irisd_attempts_get_name (core->attempts, self->attempt);
+  self->cgroup = irisd_cgroups_make (core->cgroups, name, &plan->cgroup_fd);
+  return name;
+}
+
+/* The variable by which the processes of an attempt are known. A command that is to have no
+ * variables but its own gets none. */
+static char *
+make_mark (const IrisdCommandOptions *options, const char *name)
+{
+  if (name == NULL || (options != NULL && options->clear_environment))
+    return NULL;
+  return g_strconcat (IRISD_ATTEMPTS_VARIABLE "=", name, NULL);
+}
+
+/* Borrows from both. irisd itself may be a command of another one, whose mark it then has. */
+static GPtrArray *
+join_environment (char *mark, char *const *variables)
+{
+  GPtrArray *all = g_ptr_array_new ();
+  if (mark != NULL)
+    g_ptr_array_add (all, mark);
+  for (; *variables != NULL; variables++)
+    if (mark == NULL || !g_str_has_prefix (*variables, IRISD_ATTEMPTS_VARIABLE "="))
+      g_ptr_array_add (all, *variables);
+  g_ptr_array_add (all, NULL);
+  return all;
+}
+
 static gboolean
 spawn (IrisdCommand *self, int null_fd)
 {
   IrisdJob *job = self->job;
   cpu_set_t cpus;
-  g_auto (GStrv) environment = irisd_command_options_make_environment (job->options);
+  g_auto (GStrv) given = irisd_command_options_make_environment (job->options);
   IrisdSpawnPlan plan = {
     .argv = (const char *const *) job->args,
-    .environment = environment,
     .options = job->options,
     .cpus = iris_place_get_cpu_set (job->core->infos[job->place].place, &cpus) ? &cpus : NULL,
     .file_limit = &job->core->file_limit,
     .fds = { -1, -1, -1 },
+    .cgroup_fd = -1,
+    .record_fd = -1,
   };
+  g_autofree char *name = begin_attempt (self, &plan);
+  g_autofree char *mark = make_mark (job->options, name);
+  g_autoptr (GPtrArray) environment = join_environment (mark, given != NULL ? given : environ);
+  plan.environment = (char *const *) environment->pdata;
   IrisdSpawned spawned = { .step = IRISD_SPAWN_PROCESS };
   gboolean started = FALSE;
   if (open_pipes (self, null_fd, plan.fds))
@@ -95,6 +140,8 @@ spawn (IrisdCommand *self, int null_fd)
   for (int i = 0; i < 3; i++)
     if (plan.fds[i] >= 0 && plan.fds[i] != null_fd)
       close (plan.fds[i]);
+  if (plan.cgroup_fd >= 0)
+    close (plan.cgroup_fd);
   if (!started)
     fail_to_start (job, spawned.step, spawned.error, spawned.limit);
   self->pid = spawned.pid;
@@ -118,6 +165,7 @@ irisd_command_start (IrisdJob *job, int null_fd)
   const IrisdLimits *limits = &job->core->config->limits;
   IrisdCommand *self = g_new0 (IrisdCommand, 1);
   self->job = job;
+  self->attempt = IRISD_ATTEMPT_NONE;
   self->link.data = self;
   self->exit_status = -1;
   for (guint i = 0; i < IRISD_COMMAND_N_FDS; i++)

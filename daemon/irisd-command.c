@@ -14,7 +14,8 @@
  * program's process id, which stays taken as long as the program was not reaped. So while a command
  * is being stopped, a program that has ended is reaped only when nobody of its group lives any
  * more: one member after the other is looked up in /proc and waited for, and all get SIGKILL when
- * the grace is over. A command that ends by itself may leave processes behind, as under a shell.
+ * the grace is over. With a control group (irisd-cgroup.c) the same goes for all that is in it. A
+ * command that ends by itself may leave processes behind, as under a shell.
  *
  * Output that is streamed is read only as far as the client has granted credit; then the pipe fills
  * and the program waits. What was read goes to the gateway's mailbox before the job does, and the
@@ -220,8 +221,23 @@ take_rest (IrisdCommand *self)
 static void
 signal_group (IrisdCommand *self, int signal_number)
 {
-  if (!self->ended)
-    kill (-self->pid, signal_number);
+  if (self->ended)
+    return;
+  kill (-self->pid, signal_number);
+  if (self->cgroup != NULL && signal_number == SIGKILL)
+    irisd_cgroup_kill (self->cgroup);
+  else if (self->cgroup != NULL)
+    irisd_cgroup_signal (self->cgroup, signal_number, self->pid);
+}
+
+/* A descriptor of somebody else that the command has started and that is not gone, or -1. */
+static int
+find_other (IrisdCommand *self)
+{
+  int fd = irisd_command_group_find (self->pid);
+  if (fd < 0 && self->cgroup != NULL)
+    fd = irisd_cgroup_find (self->cgroup);
+  return fd;
 }
 
 /* Whether it is to be ended, its time aside. */
@@ -276,7 +292,7 @@ end_if_alone (IrisdCommand *self)
   IrisdCommandWatch *member = &self->watches[IRISD_COMMAND_GROUP];
   if (!is_stopping (self) && must_stop (self))
     begin_to_stop (self, g_get_monotonic_time ());
-  if (is_stopping (self) && (member->fd = irisd_command_group_find (self->pid)) >= 0)
+  if (is_stopping (self) && (member->fd = find_other (self)) >= 0)
     {
       arm (member);
       return;
@@ -425,6 +441,8 @@ irisd_command_free (IrisdCommand *self)
 {
   for (guint i = 0; i < IRISD_COMMAND_N_FDS; i++)
     drop (&self->watches[i]);
+  irisd_cgroups_let_go (self->job->core->cgroups, g_steal_pointer (&self->cgroup));
+  irisd_attempts_end (self->job->core->attempts, self->attempt);
   g_clear_pointer (&self->out, g_byte_array_unref);
   g_clear_pointer (&self->err, g_byte_array_unref);
   g_free (self);

@@ -37,6 +37,7 @@ irisd_config_new (void)
   self->places = g_strdup ("auto");
   self->scheduler = IRISD_SCHEDULER_PLACES;
   self->bind = TRUE;
+  self->cgroup = g_strdup ("auto");
   self->plugins = g_ptr_array_new_with_free_func (g_free);
   self->plugin_dirs = g_ptr_array_new_with_free_func (g_free);
   self->log_level = IRISD_LOG_INFO;
@@ -58,6 +59,7 @@ irisd_config_free (IrisdConfig *self)
   g_ptr_array_unref (self->plugin_dirs);
   irisd_access_clear (&self->access);
   g_free (self->journal);
+  g_free (self->cgroup);
   g_hash_table_unref (self->service_rules);
   g_free (self);
 }
@@ -184,6 +186,22 @@ set_tcp_trusted (IrisdConfig *self, const char *value, GError **error)
   return set_boolean (&self->tcp_trusted, value, error);
 }
 
+static gboolean
+set_cgroup (IrisdConfig *self, const char *value, GError **error)
+{
+  if (strcmp (value, "auto") == 0 || strcmp (value, "none") == 0 || g_path_is_absolute (value))
+    return set_text (&self->cgroup, "cgroup", value, error);
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+               "“%s” is neither auto nor none nor the path of a control group", value);
+  return FALSE;
+}
+
+static gboolean
+set_paused (IrisdConfig *self, const char *value, GError **error)
+{
+  return set_boolean (&self->paused, value, error);
+}
+
 /* Adds to the list; what the dynamic linker would look for elsewhere is no path. */
 static gboolean
 add_paths (GPtrArray *list, const char *value, GError **error)
@@ -281,6 +299,8 @@ static const struct
 } keys[] = {
   { "dir", set_dir },
   { "journal", set_journal },
+  { "paused", set_paused },
+  { "cgroup", set_cgroup },
   { "places", set_places },
   { "topology", set_topology },
   { "workers", set_workers },

@@ -39,6 +39,8 @@ typedef enum
  * @plugins_required: whether irisd does not start without every one of them
  * @log_level: the least important level that is logged
  * @journal: (nullable): the directory of the journal
+ * @cgroup: where commands get control groups: `auto`, `none`, or a directory
+ * @paused: whether nothing runs until the places are refilled
  * @limits: all limits
  * @access: who may do what
  * @client_rule: what each client may have in flight, and how fast
@@ -61,6 +63,8 @@ typedef struct
   gboolean plugins_required;
   IrisdLogLevel log_level;
   char *journal;
+  char *cgroup;
+  gboolean paused;
   IrisdLimits limits;
   IrisdAccess access;
   IrisdFairRule client_rule;

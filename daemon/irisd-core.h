@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "irisd-attempts.h"
+#include "irisd-cgroup.h"
 #include "irisd-config.h"
 #include "irisd-fair-gate.h"
 #include "irisd-fair-room.h"
@@ -89,6 +91,8 @@ typedef struct
   gboolean placed; /* the scheduler's places are these places */
   IrisdServices *services;
   IrisdJournal *journal; /* NULL if no items are kept */
+  IrisdAttempts *attempts;
+  IrisdCgroups *cgroups; /* NULL: commands have process groups only */
   IrisdPlugins *plugins;
   IrisdCommandRunner *commands;
   IrisdCommandSlots *slots;

@@ -230,6 +230,31 @@ open_journal (IrisdDaemon *self, GError **error)
   return core->journal != NULL;
 }
 
+/* Before the journal is read, because what an irisd that crashed has left ends before its items are
+ * tried again. The record lies where a lock is held. */
+static gboolean
+open_attempts (IrisdDaemon *self, GError **error)
+{
+  IrisdCore *core = &self->core;
+  IrisdRuntimeDir *dir = self->journal_dir != NULL ? self->journal_dir : self->dir;
+  g_autoptr (GError) local = NULL;
+  core->attempts = irisd_attempts_open (irisd_runtime_dir_get_path (dir), self->journal_dir != NULL,
+                                        error);
+  if (core->attempts == NULL)
+    return FALSE;
+  irisd_attempts_end_orphans (core->attempts, core->config->limits.orphan_ms);
+  core->cgroups = irisd_cgroups_new (core->config->cgroup, &local);
+  if (local != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&local));
+      return FALSE;
+    }
+  if (core->cgroups != NULL)
+    irisd_log (IRISD_LOG_INFO, "each command has a control group of its own in %s",
+               irisd_cgroups_get_path (core->cgroups));
+  return TRUE;
+}
+
 static void
 run_again (const IrisdRecord *record, IrisdKept *kept, gpointer user_data)
 {
@@ -248,11 +273,15 @@ static gboolean
 recover (IrisdDaemon *self, GError **error)
 {
   IrisdCore *core = &self->core;
-  if (core->journal == NULL)
-    return TRUE;
-  if (!irisd_journal_recover (core->journal, run_again, core, error))
-    return FALSE;
-  atomic_init (&core->next_item, irisd_journal_get_next_item (core->journal));
+  if (core->journal != NULL)
+    {
+      irisd_journal_blame (core->journal, core->attempts);
+      if (!irisd_journal_recover (core->journal, run_again, core, error))
+        return FALSE;
+      atomic_init (&core->next_item, irisd_journal_get_next_item (core->journal));
+    }
+  /* What was found is in the journal by now. */
+  irisd_attempts_renew (core->attempts, irisd_cgroups_get_path (core->cgroups));
   return TRUE;
 }
 
@@ -265,6 +294,9 @@ start_threads (IrisdDaemon *self)
   core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;
   core->staff = irisd_staff_new (core);
   core->started_us = g_get_monotonic_time ();
+  if (core->config->paused)
+    irisd_log (IRISD_LOG_INFO, "paused: items are taken and none is run, until irisctl drain all "
+                               "--refill");
   if (core->journal != NULL)
     irisd_journal_start (core->journal);
   irisd_doorkeeper_start (self->doorkeeper);
@@ -305,7 +337,7 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
   describe_places (self);
   core->services = irisd_services_new_builtin ();
   core->outside = irisd_outside_new (core);
-  if (!open_journal (self, error) || !open_sockets (self, error)
+  if (!open_journal (self, error) || !open_attempts (self, error) || !open_sockets (self, error)
       || (core->plugins = irisd_plugins_load (config, core->services, error)) == NULL
       || !make_gateways (self, error) || (core->commands = irisd_command_runner_new (error)) == NULL
       || !recover (self, error))
@@ -359,6 +391,8 @@ irisd_daemon_free (IrisdDaemon *self)
   irisd_command_slots_free (core->slots);
   g_clear_pointer (&core->services, irisd_services_free);
   irisd_plugins_free (core->plugins);
+  irisd_attempts_close (core->attempts);
+  irisd_cgroups_free (core->cgroups);
   g_clear_pointer (&self->dir, irisd_runtime_dir_close);
   g_clear_pointer (&self->journal_dir, irisd_runtime_dir_close);
   free_places (core);
@@ -480,6 +514,9 @@ irisd_daemon_run (IrisdDaemon *self)
              irisd_core_get_items (&self->core));
   irisd_notify_service_manager ("STOPPING=1");
   enter_phase (self, IRISD_PHASE_DRAINING, limits->drain_grace_ms);
+  /* What is paused would not go on. */
+  if (irisd_staff_is_paused (self->core.staff))
+    irisd_outside_close (self->core.outside);
   gboolean drained = wait_until (self, has_no_items, TRUE);
   if (!drained)
     {

@@ -14,6 +14,8 @@
  * or others wait, under the lock; whoever makes room afterwards looks at the queue under the same
  * lock; and what is through is always on its way back to a gateway, which then makes room. A gate
  * that is empty lets one item through, whatever it costs.
+ *
+ * A gate that is closed lets nothing through; whoever opens it asks for those who are next.
  */
 #include "irisd-fair-gate.h"
 
@@ -46,7 +48,8 @@ irisd_fair_gate_clear (IrisdFairGate *self)
 static gboolean
 has_room (const IrisdFairGate *self, const IrisdFairEntry *entry)
 {
-  return self->items < self->least_items || self->cost + entry->cost <= self->most_cost;
+  return !self->closed
+         && (self->items < self->least_items || self->cost + entry->cost <= self->most_cost);
 }
 
 /* Nobody goes past those who wait. */
@@ -167,6 +170,42 @@ irisd_fair_gate_next (IrisdFairGate *self, IrisdFairEntry **entries, guint n_mos
     }
   pthread_mutex_unlock (&self->lock);
   return n;
+}
+
+/* Nothing is let through any more. */
+void
+irisd_fair_gate_close (IrisdFairGate *self)
+{
+  pthread_mutex_lock (&self->lock);
+  self->closed = TRUE;
+  pthread_mutex_unlock (&self->lock);
+}
+
+/**
+ * irisd_fair_gate_open:
+ * @self: the gate
+ *
+ * Ask irisd_fair_gate_next() who comes through now.
+ *
+ * Returns: whether it was closed
+ */
+gboolean
+irisd_fair_gate_open (IrisdFairGate *self)
+{
+  pthread_mutex_lock (&self->lock);
+  gboolean closed = self->closed;
+  self->closed = FALSE;
+  pthread_mutex_unlock (&self->lock);
+  return closed;
+}
+
+gboolean
+irisd_fair_gate_is_closed (IrisdFairGate *self)
+{
+  pthread_mutex_lock (&self->lock);
+  gboolean closed = self->closed;
+  pthread_mutex_unlock (&self->lock);
+  return closed;
 }
 
 guint64

@@ -26,6 +26,7 @@ typedef struct
   guint64 least_items; /* so many may be through whatever they cost */
   guint64 cost;        /* what is through */
   guint64 items;
+  gboolean closed; /* nothing is let through */
 } IrisdFairGate;
 
 void
@@ -39,6 +40,9 @@ gboolean irisd_fair_gate_is_open (IrisdFairGate *self, const IrisdFairEntry *ent
 gboolean irisd_fair_gate_withdraw (IrisdFairGate *self, IrisdFairEntry *entry);
 void irisd_fair_gate_leave (IrisdFairGate *self, guint64 items, guint64 cost);
 guint irisd_fair_gate_next (IrisdFairGate *self, IrisdFairEntry **entries, guint n_most);
+void irisd_fair_gate_close (IrisdFairGate *self);
+gboolean irisd_fair_gate_open (IrisdFairGate *self);
+gboolean irisd_fair_gate_is_closed (IrisdFairGate *self);
 guint64 irisd_fair_gate_get_length (IrisdFairGate *self);
 guint64 irisd_fair_gate_get_backlog (IrisdFairGate *self);
 

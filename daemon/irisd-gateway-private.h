@@ -220,6 +220,7 @@ void irisd_gateway_advance (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_run_at_once (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_fill_gate (IrisdGateway *self, gint place);
 void irisd_gateway_make_room (IrisdGateway *self);
 void irisd_gateway_wake_due (IrisdGateway *self);
 gint64 irisd_gateway_get_due_us (IrisdGateway *self);

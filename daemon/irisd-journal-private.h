@@ -21,6 +21,7 @@ struct _IrisdJournal
 
   IrisdStore *store;
   const IrisdLimits *limits;
+  IrisdAttempts *attempts; /* NULL, or what ran when irisd crashed */
   GThread *thread;
   IrisdReserve reserve;
   IrisdKeptTable table;
@@ -59,6 +60,7 @@ void irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now);
 /* irisd-bury-journal.c */
 void irisd_journal_bury (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_settle_bury (IrisdJournal *self, IrisdSlip *slip);
+void irisd_journal_retry (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_kick (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_cancel_buried (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_look_where (IrisdJournal *self, IrisdSlip *slip);

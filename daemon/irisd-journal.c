@@ -285,6 +285,9 @@ handle (IrisdJournal *self, IrisdSlip *slip)
     case IRISD_SLIP_END:
       end (self, slip);
       break;
+    case IRISD_SLIP_RETRY:
+      irisd_journal_retry (self, slip);
+      break;
     case IRISD_SLIP_FORGET:
       forget (self, slip);
       break;

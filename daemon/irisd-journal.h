@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "irisd-attempts.h"
 #include "irisd-kept-list.h"
 #include "irisd-limits.h"
 #include "irisd-mailbox.h"
@@ -27,6 +28,7 @@ typedef struct _IrisdRound IrisdRound;
  * @IRISD_SLIP_KICK: buried items are wanted back; each comes as %IRISD_SLIP_RECOVERED
  * @IRISD_SLIP_CANCEL: a buried item is to end as cancelled
  * @IRISD_SLIP_INTER: where is an item that somebody wants to bury?
+ * @IRISD_SLIP_RETRY: a kept item failed and is tried again; not answered
  * @IRISD_SLIP_FORGET: ends that were acknowledged; not answered
  * @IRISD_SLIP_FETCH: how did an item end?
  * @IRISD_SLIP_SHOW: what is known about an item?
@@ -45,6 +47,7 @@ typedef enum
   IRISD_SLIP_KICK,
   IRISD_SLIP_CANCEL,
   IRISD_SLIP_INTER,
+  IRISD_SLIP_RETRY,
   IRISD_SLIP_FORGET,
   IRISD_SLIP_FETCH,
   IRISD_SLIP_SHOW,
@@ -93,7 +96,8 @@ struct _IrisdSlip
   guint64 item;
   guint64 wait_ms;
   guint32 state;           /* KICK: only those; END: what it ended in */
-  guint32 count;           /* KICK: at most so many; BURY: how often it ran */
+  guint32 count;           /* KICK: at most so many; BURY, RETRY: how often it ran */
+  guint64 due_ms;          /* RETRY: the end of the pause, in Unix time */
   IrisdKeptFilter *filter; /* LIST; in the answer, @item is where it goes on */
   guint32 code;            /* BURY: why */
   char *sentence;
@@ -149,6 +153,7 @@ irisd_slip_from_letter (IrisdLetter *letter)
 
 IrisdJournal *
 irisd_journal_new (const char *dir, IrisdStore *store, const IrisdLimits *limits, GError **error);
+void irisd_journal_blame (IrisdJournal *self, IrisdAttempts *attempts);
 gboolean irisd_journal_recover (IrisdJournal *self,
                                 IrisdRunAgainFunc run_again,
                                 gpointer user_data,

@@ -158,6 +158,10 @@ irisd_gateway_take_recovered (IrisdGateway *self, IrisdSlip *slip)
   if (!irisd_core_begin_item (self->core))
     return;
   IrisdJob *job = irisd_gateway_make_again (self, slip, irisd_gateway_get_nobody (self));
+  IrisdTimes now = irisd_times_now ();
+  if (job->terms != NULL)
+    irisd_terms_resume (job->terms, slip->kept->attempts, slip->kept->due_ms,
+                        &self->core->config->limits, &now);
   irisd_gateway_note_home (self, job);
   irisd_count (&self->counters.accepted, 1);
   if (job->result.error == NULL)

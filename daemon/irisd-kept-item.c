@@ -159,6 +159,7 @@ fill_keep (IrisdGateway *self, IrisdSlip *slip, IrisdJob *job, const IrisWireMes
     .klass = item->klass,
     .home = job->home,
     .accepted_ms = irisd_unix_ms (),
+    .due_ms = item->delay_ms > 0 ? irisd_unix_ms () + item->delay_ms : 0,
     .keep_ms = iris_wire_message_has (item, IRIS_WIRE_KEY_KEEP_MS)
                    ? item->keep_ms
                    : self->core->config->limits.keep_ms,

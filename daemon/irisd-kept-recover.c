@@ -16,6 +16,8 @@ typedef struct
   guint64 n_unreadable;
   guint64 n_again;
   guint64 n_buried;
+  guint64 n_running; /* when irisd crashed */
+  guint64 n_poison;  /* of those, that are buried now */
 } Recovery;
 
 /* A row that is whole and says nothing that makes sense can only be of another make. */
@@ -29,6 +31,48 @@ is_sensible (const IrisdRecord *record)
                    : record->type == IRIS_WIRE_SUBMIT
                          && (record->state == IRIS_WIRE_STATE_QUEUED
                              || record->state == IRIS_WIRE_STATE_BURIED));
+}
+
+/* Why an item that ran when irisd crashed is not run again; %NULL if it is. */
+static char *
+explain_burial (const IrisdKept *kept, const IrisdAttempt *attempt, guint64 max_crashes)
+{
+  if (attempt->stuck)
+    return g_strdup_printf ("processes of group %ld are left of it from before irisd crashed, and "
+                            "do not end: end them",
+                            (long) attempt->pid);
+  if (max_crashes == 0 || kept->crashes < max_crashes)
+    return NULL;
+  return g_strdup_printf ("irisd crashed %u times while this item ran, which is the limit "
+                          "max-crashes: see in the log why",
+                          kept->crashes);
+}
+
+/* Counts the crash against an item that ran then. What changes is written before anything runs: an
+ * item that ends irisd at once must not come away uncounted. */
+static void
+count_crash (Recovery *recovery, IrisdRecord *record, IrisdKept *kept)
+{
+  IrisdJournal *self = recovery->journal;
+  const IrisdAttempt *attempt = self->attempts != NULL
+                                    ? irisd_attempts_find (self->attempts, record->item)
+                                    : NULL;
+  if (attempt == NULL || record->state == IRIS_WIRE_STATE_BURIED)
+    return;
+  kept->crashes++;
+  recovery->n_running++;
+  g_autofree char *sentence = explain_burial (kept, attempt, self->limits->max_crashes);
+  if (sentence != NULL)
+    {
+      recovery->n_poison++;
+      irisd_kept_set_reason (kept, IRIS_WIRE_ERROR_SERVICE_FAILED, sentence);
+      record->state = IRIS_WIRE_STATE_BURIED;
+      irisd_kept_set_state (kept, IRIS_WIRE_STATE_BURIED);
+      irisd_log (IRISD_LOG_ERROR, "item %" G_GUINT64_FORMAT " (%s) is buried: %s", record->item,
+                 kept->service, sentence);
+    }
+  irisd_kept_set_row (kept, record->state, record->type, record->header, record->body);
+  irisd_journal_mark_dirty (self, kept);
 }
 
 static void
@@ -48,6 +92,7 @@ take_row (const IrisdRow *row, gpointer user_data)
   irisd_kept_table_add (&self->table, kept);
   if (irisd_kept_has_ended (kept))
     return;
+  count_crash (recovery, &record, kept);
   if (record.state == IRIS_WIRE_STATE_BURIED)
     recovery->n_buried++;
   else
@@ -63,6 +108,11 @@ report (IrisdJournal *self, const Recovery *recovery, const IrisdStoreDamage *da
                "the journal holds %u items: %" G_GUINT64_FORMAT " run again, %" G_GUINT64_FORMAT
                " are buried, %u have ended and can be fetched",
                self->table.n_items, recovery->n_again, recovery->n_buried, self->table.n_ended);
+  if (recovery->n_running > 0)
+    irisd_log (IRISD_LOG_WARNING,
+               "%" G_GUINT64_FORMAT " items were running when irisd crashed; %" G_GUINT64_FORMAT
+               " of them are buried, the others run again",
+               recovery->n_running, recovery->n_poison);
   if (damage->rows + recovery->n_unreadable > 0)
     irisd_log (IRISD_LOG_ERROR,
                "the journal is damaged: %" G_GUINT64_FORMAT
@@ -77,6 +127,17 @@ report (IrisdJournal *self, const Recovery *recovery, const IrisdStoreDamage *da
   if (damage->tail)
     irisd_log (IRISD_LOG_ERROR, "the journal's log was damaged, and was read as far as it makes "
                                 "sense; what it was lies beside it as *-wal.damaged-*");
+}
+
+/**
+ * irisd_journal_blame:
+ * @self: a journal that was not started
+ * @attempts: (nullable): what ran when irisd crashed; looked at by irisd_journal_recover() only
+ */
+void
+irisd_journal_blame (IrisdJournal *self, IrisdAttempts *attempts)
+{
+  self->attempts = attempts;
 }
 
 /**
@@ -106,5 +167,7 @@ irisd_journal_recover (IrisdJournal *self,
                          damage.rows + damage.gaps + damage.tail + recovery.n_unreadable,
                          memory_order_relaxed);
   report (self, &recovery, &damage);
+  if (self->n_dirty > 0)
+    irisd_journal_commit (self);
   return TRUE;
 }

@@ -46,11 +46,13 @@ irisd_kept_new (const IrisdRecord *record, const IrisdKept *like)
   self->item = record->item;
   atomic_init (&self->state, (guint8) record->state);
   self->attempts = record->attempts;
+  self->crashes = record->crashes;
   self->home = record->home;
   self->klass = (guint8) record->klass;
   self->accepted_ms = record->accepted_ms;
   self->ended_ms = record->ended_ms;
   self->keep_ms = record->keep_ms;
+  self->due_ms = record->due_ms;
   self->size = record->body.size;
   self->service = share_name (&record->service, like);
   self->code = (guint16) record->code;
@@ -131,6 +133,8 @@ irisd_kept_set_row (IrisdKept *self,
     .state = state,
     .klass = self->klass,
     .attempts = self->attempts,
+    .crashes = self->crashes,
+    .due_ms = self->due_ms,
     .home = self->home,
     .accepted_ms = self->accepted_ms,
     .ended_ms = self->ended_ms,

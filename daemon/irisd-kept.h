@@ -27,6 +27,7 @@ struct _IrisdKept
 {
   guint64 item; /* first, because it is the key of a table */
   guint32 attempts;
+  guint32 crashes;
   gint32 home;
   guint16 code; /* why it is buried, an IrisWireError */
   guint16 key_size;
@@ -39,6 +40,7 @@ struct _IrisdKept
   guint64 accepted_ms;
   guint64 ended_ms;
   guint64 keep_ms;
+  guint64 due_ms;      /* see IrisdRecord */
   guint64 size;        /* of its payload, then of its result */
   GRefString *service; /* shared by all items of it, and gone with the last of them */
   char *sentence;      /* why it is buried, or NULL */

@@ -54,6 +54,7 @@ struct _IrisdLeases
   guint64 last_order;
   guint64 last_number;
   gboolean closed;
+  gboolean paused; /* nothing is leased */
 };
 
 /* irisd-lease-trade.c */

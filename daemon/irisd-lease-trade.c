@@ -15,6 +15,20 @@ queue_of (IrisdLeases *book, gint place)
   return place >= 0 && (guint) place < book->rules.n_places ? (guint) place : book->rules.n_places;
 }
 
+/* From now on nothing is leased; no server has anything yet. */
+void
+irisd_leases_pause (IrisdLeases *self)
+{
+  self->paused = TRUE;
+}
+
+/* Ends irisd_leases_pause(); irisd_leases_employ() has to follow for each server. */
+void
+irisd_leases_resume (IrisdLeases *self)
+{
+  self->paused = FALSE;
+}
+
 static IrisdTrade *
 new_trade (IrisdLeases *book, const char *name)
 {
@@ -74,6 +88,8 @@ irisd_trade_remove (IrisdLeases *book, IrisdErrand *errand)
 IrisdServer *
 irisd_trade_choose (IrisdLeases *book, IrisdTrade *trade, const IrisdErrand *errand)
 {
+  if (book->paused)
+    return NULL;
   guint all = book->rules.n_places;
   guint at = queue_of (book, errand->place);
   GList *first = trade->idle[at].head;
@@ -93,6 +109,8 @@ older (IrisdErrand *errand, GQueue *queue)
 IrisdErrand *
 irisd_trade_first_for (IrisdLeases *book, IrisdServer *server)
 {
+  if (book->paused)
+    return NULL;
   IrisdErrand *errand = NULL;
   for (guint i = 0; i < server->n_posts; i++)
     {

@@ -389,8 +389,9 @@ settle (IrisdLeases *self, IrisdLease *lease)
   return errand;
 }
 
-static void
-employ_again (IrisdLeases *self, IrisdServer *server, gint64 now)
+/* A server that may have room now gets what waits. */
+void
+irisd_leases_employ (IrisdLeases *self, IrisdServer *server, gint64 now)
 {
   irisd_server_rest (self, server);
   employ (self, server, now);
@@ -423,7 +424,7 @@ irisd_leases_done (IrisdLeases *self,
       server->done++;
       let_go (self, *errand);
     }
-  employ_again (self, server, now);
+  irisd_leases_employ (self, server, now);
   return *errand != NULL ? IRISD_LEASE_ENDED : IRISD_LEASE_UNKNOWN;
 }
 
@@ -465,7 +466,7 @@ irisd_leases_give_back (IrisdLeases *self,
     }
   else if (end == IRISD_LEASE_AGAIN)
     place_errand (self, settled, now); /* the server is not idle yet: others first */
-  employ_again (self, server, now);
+  irisd_leases_employ (self, server, now);
   return end;
 }
 

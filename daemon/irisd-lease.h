@@ -135,6 +135,9 @@ IrisdLeases *
 irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, gpointer user_data);
 void irisd_leases_free (IrisdLeases *self);
 
+void irisd_leases_pause (IrisdLeases *self);
+void irisd_leases_resume (IrisdLeases *self);
+void irisd_leases_employ (IrisdLeases *self, IrisdServer *server, gint64 now);
 gboolean irisd_leases_enroll (IrisdLeases *self,
                               IrisdServer *server,
                               gint place,

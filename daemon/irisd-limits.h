@@ -47,6 +47,8 @@ typedef struct
   guint64 kill_grace_ms;
   guint64 drain_grace_ms;
   guint64 stop_grace_ms;
+  guint64 max_crashes;
+  guint64 orphan_ms;
   guint64 lease_ms;
   guint64 lease_attempts;
   guint64 silence_ms;

@@ -23,6 +23,7 @@ typedef struct
   char **plugins;
   char **plugin_dirs;
   gboolean no_bind;
+  gboolean paused;
   gboolean verbose;
   gboolean check_config;
   gboolean version;
@@ -74,6 +75,8 @@ parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
     { "journal", 0, 0, G_OPTION_ARG_FILENAME, &raw->journal,
       "Keep a journal in DIR, so that items can survive irisd; “none” for no journal (default)",
       "DIR" },
+    { "paused", 0, 0, G_OPTION_ARG_NONE, &raw->paused,
+      "Take items, but run none until a place is refilled (irisctl drain --refill)", NULL },
     { "config", 'c', 0, G_OPTION_ARG_FILENAME, &raw->config,
       "Read FILE instead of the usual configuration files", "FILE" },
     { "check-config", 0, 0, G_OPTION_ARG_NONE, &raw->check_config,
@@ -138,6 +141,7 @@ apply (IrisdConfig *config, const RawOptions *raw, GError **error)
     { "tcp", raw->tcp },
     { "journal", raw->journal },
     { "bind", raw->no_bind ? "false" : NULL },
+    { "paused", raw->paused ? "true" : NULL },
     { "log-level", raw->verbose ? "debug" : NULL },
     { "log-level", raw->log_level },
   };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What is told about items of worker processes: how far they are, who serves what.
+ * What is told about items of worker processes: how far they are, who serves what, that they go on.
  */
 #include "irisd-outside-private.h"
 
@@ -107,5 +107,25 @@ irisd_outside_add_services (IrisdOutside *self, IrisWireServices *list)
   list->services = g_renew (IrisWireService, list->services, list->n_services + n);
   irisd_leases_describe_services (self->book, list->services + list->n_services);
   list->n_services += n;
+  irisd_outside_unlock (self);
+}
+
+/**
+ * irisd_outside_resume:
+ * @self: the shared book of an irisd that was started paused
+ *
+ * From now on items are leased.
+ */
+void
+irisd_outside_resume (IrisdOutside *self)
+{
+  gint64 now = irisd_outside_lock (self);
+  irisd_leases_resume (self->book);
+  for (guint i = 0; i < self->workers->len; i++)
+    {
+      IrisdOutsideWorker *worker = g_ptr_array_index (self->workers, i);
+      if (worker->server.enrolled)
+        irisd_leases_employ (self->book, &worker->server, now);
+    }
   irisd_outside_unlock (self);
 }

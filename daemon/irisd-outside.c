@@ -262,6 +262,8 @@ irisd_outside_new (IrisdCore *core)
   pthread_mutex_init (&self->lock, NULL);
   self->core = core;
   self->book = irisd_leases_new (&rules, &events, self);
+  if (core->config->paused)
+    irisd_leases_pause (self->book);
   self->workers = g_ptr_array_new ();
   atomic_init (&self->alarm_us, G_MAXINT64);
   guint32 words[2] = { g_random_int (), g_random_int () };

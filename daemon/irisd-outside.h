@@ -149,6 +149,7 @@ void irisd_outside_name_lease (IrisdOutside *self, guint64 lease, guint8 *id);
 /* For the front door, which keeps the time, and for the main thread. */
 gint64 irisd_outside_get_alarm (IrisdOutside *self);
 void irisd_outside_expire (IrisdOutside *self);
+void irisd_outside_resume (IrisdOutside *self);
 void irisd_outside_close (IrisdOutside *self);
 
 IrisWireWorkers *irisd_outside_describe_workers (IrisdOutside *self);

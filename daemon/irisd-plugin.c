@@ -136,7 +136,11 @@ run_item (IrisdJob *job)
 {
   const PluginService *self = (const PluginService *) job->service;
   Run run = { .item = { .calls = &calls, .data = self->plugin->data }, .job = job };
+  /* Nothing runs a volatile item again, so it cannot take irisd down twice. */
+  guint attempt = job->kept != NULL ? irisd_attempts_begin (job->core->attempts, job->id)
+                                    : IRISD_ATTEMPT_NONE;
   self->own->run (&run.item);
+  irisd_attempts_end (job->core->attempts, attempt);
   job->result.bytes = irisd_job_get_payload (job).size;
   if (run.sleeps)
     irisd_running_leave (&job->core->running, &run.sleeper);

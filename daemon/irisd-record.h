@@ -19,9 +19,11 @@ G_BEGIN_DECLS
  * @state: an #IrisWireState; queued also while it runs, since a lease does not survive
  * @klass: an #IrisWireClass
  * @owner: the user who submitted it, or %IRISD_OWNER_UNKNOWN
- * @due_ms: Unix time in milliseconds before which it does not run; 0: no such time
+ * @due_ms: Unix time in milliseconds until which a delay, or the pause before the next attempt,
+ *   lasts; 0: no such time. Only read when irisd starts: a running irisd measures delays by the
+ *   monotonic clock
  * @attempts: how often it ran to an end
- * @crashes: how often irisd crashed while it ran
+ * @crashes: how often irisd crashed while it ran, since an attempt last ran to its end
  * @home: the place that it was queued at
  * @accepted_ms: Unix time in milliseconds
  * @ended_ms: the same, 0 before its end

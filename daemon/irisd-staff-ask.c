@@ -4,6 +4,7 @@
  */
 #include "irisd-bury.h"
 #include "irisd-command-slots.h"
+#include "irisd-outside.h"
 #include "irisd-staff.h"
 
 static void
@@ -25,6 +26,17 @@ refuse (IrisdGateway *self,
   irisd_gateway_answer (self, caller, &reply);
 }
 
+/* The gate of a place was opened. Worker processes, which belong to no place, go on with the last.
+ */
+static void
+resume_place (IrisdGateway *self, gint place)
+{
+  irisd_gateway_fill_gate (self, place);
+  irisd_log (IRISD_LOG_INFO, "place %d is no longer paused", place);
+  if (!irisd_staff_is_paused (self->core->staff))
+    irisd_outside_resume (self->core->outside);
+}
+
 /**
  * irisd_gateway_change_place:
  * @self: the gateway
@@ -39,6 +51,7 @@ irisd_gateway_change_place (IrisdGateway *self,
   g_autoptr (GError) error = NULL;
   IrisdStaff *staff = self->core->staff;
   guint changed = 0;
+  gboolean resumed = FALSE;
   if (!irisd_gateway_is_owner (self, caller))
     error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
                                  "places are changed by irisd's owner only: ask that user");
@@ -46,7 +59,12 @@ irisd_gateway_change_place (IrisdGateway *self,
     error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
                                  "irisd is ending, and with it its places");
   else if (request->type == IRIS_WIRE_DRAIN)
-    irisd_staff_drain (staff, request->place, request->drained, &changed, &error);
+    {
+      resumed = !request->drained && irisd_staff_resume (staff, request->place);
+      /* A scheduler without places can be paused, though it cannot drain. */
+      if (!resumed || self->core->placed)
+        irisd_staff_drain (staff, request->place, request->drained, &changed, &error);
+    }
   else
     irisd_staff_set_workers (staff, request->place, request->workers, &changed, &error);
   if (error != NULL)
@@ -56,5 +74,7 @@ irisd_gateway_change_place (IrisdGateway *self,
     }
   if (request->type == IRIS_WIRE_DRAIN && !request->drained)
     irisd_command_slots_refill (self->core->slots, (guint) request->place);
-  irisd_gateway_tell_changed (self, caller, request->request_id, changed);
+  if (resumed)
+    resume_place (self, request->place);
+  irisd_gateway_tell_changed (self, caller, request->request_id, resumed ? 1 : changed);
 }

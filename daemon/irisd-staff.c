@@ -16,6 +16,10 @@
  * there is no rest. Waking and laying to rest are under the lock here. A rest that the scheduler
  * has not begun yet when it is woken ends as soon as it begins.
  *
+ * An irisd that was started with --paused has closed the gate of each place. Refilling a place
+ * opens its gate. A paused place takes items, drained or not: the two are told apart because a
+ * drained one also runs what it has.
+ *
  * The lock is a POSIX one because ThreadSanitizer knows those.
  */
 #include "irisd-staff.h"
@@ -57,7 +61,10 @@ irisd_staff_new (IrisdCore *core)
       place->staff = self;
       place->n_workers = place->wanted = iris_place_get_n_workers (core->infos[id].place);
       pthread_cond_init (&place->woken, NULL);
+      if (core->config->paused)
+        irisd_fair_gate_close (&core->gates[id]);
     }
+  atomic_init (&self->n_paused, core->config->paused ? core->n_places : 0);
   return self;
 }
 
@@ -203,6 +210,25 @@ irisd_staff_drain (IrisdStaff *self, gint place, gboolean drained, guint *change
 }
 
 /**
+ * irisd_staff_resume:
+ * @self: the staff
+ * @place: a number that may be that of a place
+ *
+ * Opens the gate of a place that is paused. Somebody has to let those through who wait there.
+ *
+ * Returns: whether it was closed
+ */
+gboolean
+irisd_staff_resume (IrisdStaff *self, gint place)
+{
+  if (place < 0 || (guint) place >= self->core->n_places
+      || !irisd_fair_gate_open (&self->core->gates[place]))
+    return FALSE;
+  atomic_fetch_sub_explicit (&self->n_paused, 1, memory_order_acq_rel);
+  return TRUE;
+}
+
+/**
  * irisd_staff_set_workers:
  * @self: the staff
  * @place: a place
@@ -240,7 +266,7 @@ irisd_staff_set_workers (IrisdStaff *self, gint place, guint n, guint *changed, 
  * @self: the staff
  * @place: a place
  *
- * Returns: how many of its workers are to take part; of a drained place none
+ * Returns: how many of its workers are to take part; of a place that is drained or paused none
  */
 guint
 irisd_staff_get_workers (IrisdStaff *self, gint place)
@@ -249,7 +275,7 @@ irisd_staff_get_workers (IrisdStaff *self, gint place)
   const IrisdStaffPlace *it = &self->places[place];
   guint n = it->drained ? 0 : it->wanted;
   pthread_mutex_unlock (&self->lock);
-  return n;
+  return irisd_fair_gate_is_closed (&self->core->gates[place]) ? 0 : n;
 }
 
 gboolean

@@ -18,6 +18,7 @@ typedef struct _IrisdStaffPlace IrisdStaffPlace;
 struct _IrisdStaff
 {
   _Atomic guint n_drained; /* most of the time none, and then this is all that is looked at */
+  _Atomic guint n_paused;  /* the same of places whose gates are closed */
 
   /*< private >*/
   pthread_mutex_t lock;
@@ -34,6 +35,7 @@ gboolean
 irisd_staff_drain (IrisdStaff *self, gint place, gboolean drained, guint *changed, GError **error);
 gboolean
 irisd_staff_set_workers (IrisdStaff *self, gint place, guint n, guint *changed, GError **error);
+gboolean irisd_staff_resume (IrisdStaff *self, gint place);
 guint irisd_staff_get_workers (IrisdStaff *self, gint place);
 
 gboolean irisd_staff_place_is_drained (IrisdStaff *self, gint place);
@@ -47,6 +49,13 @@ irisd_staff_is_drained (IrisdStaff *self, gint place)
 {
   return G_UNLIKELY (atomic_load_explicit (&self->n_drained, memory_order_acquire) > 0)
          && irisd_staff_place_is_drained (self, place);
+}
+
+/* Whether irisd was started with --paused, and some place has not been resumed. */
+static inline gboolean
+irisd_staff_is_paused (IrisdStaff *self)
+{
+  return G_UNLIKELY (atomic_load_explicit (&self->n_paused, memory_order_acquire) > 0);
 }
 
 /* A job has come to the gate of a place. */

@@ -154,6 +154,15 @@ wait_for_time (IrisdGateway *self, IrisdJob *job)
   return FALSE;
 }
 
+/* Whether what waits for its turn may not wait any longer: a paused irisd that drains would wait
+ * for ever. */
+static gboolean
+gives_no_turns (IrisdGateway *self, IrisdPhase phase)
+{
+  return phase >= IRISD_PHASE_STOPPING
+         || (phase == IRISD_PHASE_DRAINING && irisd_staff_is_paused (self->core->staff));
+}
+
 /* Fails a job that nobody else holds. */
 static void
 fail_waiting (IrisdGateway *self, IrisdJob *job)
@@ -174,7 +183,7 @@ void
 irisd_gateway_advance (IrisdGateway *self, IrisdJob *job)
 {
   IrisdPhase phase = irisd_gateway_get_phase (self);
-  if (phase >= IRISD_PHASE_STOPPING)
+  if (gives_no_turns (self, phase))
     {
       fail_waiting (self, job);
       return;
@@ -201,7 +210,7 @@ irisd_gateway_go_on (IrisdGateway *self, IrisdJob *job)
   if (job->ended || irisd_job_get_state (job) != IRISD_JOB_QUEUED
       || (job->kept == NULL && irisd_peer_is_gone (job->peer)))
     irisd_gateway_take_back (self, job);
-  else if (irisd_gateway_get_phase (self) >= IRISD_PHASE_STOPPING)
+  else if (gives_no_turns (self, irisd_gateway_get_phase (self)))
     fail_waiting (self, job);
   else
     enter_gate (self, job);
@@ -296,6 +305,19 @@ fill_room (IrisdGateway *self, IrisdFairGate *gate)
         irisd_job_hand_over (irisd_job_from_fair (entries[i]));
     }
   while (n == NEXT_AT_ONCE);
+}
+
+/**
+ * irisd_gateway_fill_gate:
+ * @self: the gateway
+ * @place: a place whose gate was opened
+ *
+ * Lets those through, of any gateway, that waited there.
+ */
+void
+irisd_gateway_fill_gate (IrisdGateway *self, gint place)
+{
+  fill_room (self, &self->core->gates[place]);
 }
 
 /**
@@ -431,6 +453,20 @@ name_overrun (IrisdJob *job)
   terms->overran = FALSE;
 }
 
+/* The journal is told, so that neither the tries nor the pause begin anew when irisd is started
+ * again. The run that failed is over, so it does not matter when this is on the disk. */
+static void
+note_retry (IrisdGateway *self, IrisdJob *job, guint64 pause_us)
+{
+  if (job->kept == NULL)
+    return;
+  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_RETRY, &self->mailbox);
+  slip->kept = job->kept;
+  slip->count = job->terms->attempts;
+  slip->due_ms = irisd_unix_ms () + pause_us / 1000;
+  irisd_journal_post (self->core->journal, slip);
+}
+
 /**
  * irisd_gateway_try_again:
  * @self: the gateway
@@ -454,15 +490,15 @@ irisd_gateway_try_again (IrisdGateway *self, IrisdJob *job)
                                                terms->attempts, g_random_double ());
   terms->delayed = TRUE;
   terms->delay_due_us = g_get_monotonic_time () + (gint64) pause_us;
+  note_retry (self, job, pause_us);
   irisd_gateway_advance (self, job);
   return TRUE;
 }
 
 static void
-collect_if_waiting (GPtrArray *jobs, IrisdJob *job, IrisdPhase phase)
+collect_if_waiting (GPtrArray *jobs, IrisdJob *job, gboolean all)
 {
-  if (job->stage == IRISD_STAGE_TIME
-      || (job->stage != IRISD_STAGE_HANDED && phase >= IRISD_PHASE_STOPPING))
+  if (job->stage == IRISD_STAGE_TIME || (job->stage != IRISD_STAGE_HANDED && all))
     g_ptr_array_add (jobs, job);
 }
 
@@ -472,19 +508,20 @@ static GPtrArray *
 collect_waiting (IrisdGateway *self, IrisdPhase phase)
 {
   GPtrArray *jobs = g_ptr_array_new ();
+  gboolean all = gives_no_turns (self, phase);
   for (GList *link = self->peers.by_age.head; link != NULL; link = link->next)
     {
       GHashTableIter iter;
       gpointer value;
       g_hash_table_iter_init (&iter, ((IrisdPeer *) link->data)->jobs);
       while (g_hash_table_iter_next (&iter, NULL, &value))
-        collect_if_waiting (jobs, value, phase);
+        collect_if_waiting (jobs, value, all);
     }
   GHashTableIter orphans;
   gpointer orphan;
   g_hash_table_iter_init (&orphans, self->orphans);
   while (g_hash_table_iter_next (&orphans, &orphan, NULL))
-    collect_if_waiting (jobs, orphan, phase);
+    collect_if_waiting (jobs, orphan, all);
   return jobs;
 }
 
@@ -504,7 +541,7 @@ irisd_gateway_end_waiting (IrisdGateway *self)
   if (self->place == IRISD_FRONT)
     irisd_gateway_stop_waiting_for_buried (self);
   irisd_gateway_put_off_cold (self);
-  if (phase >= IRISD_PHASE_STOPPING)
+  if (gives_no_turns (self, phase))
     irisd_gateway_put_off_lanes (self);
   g_autoptr (GPtrArray) jobs = collect_waiting (self, phase);
   g_autoptr (GPtrArray) ours = g_ptr_array_new ();

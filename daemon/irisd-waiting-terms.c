@@ -94,6 +94,36 @@ irisd_terms_new (const IrisWireMessage *item, const IrisdLimits *limits, const I
 }
 
 /**
+ * irisd_terms_resume:
+ * @self: new terms of an item that was kept
+ * @attempts: how often it was run
+ * @due_ms: when its delay, or its pause, ends, in Unix time in milliseconds; 0 if that is not known
+ * @limits: the limits
+ * @now: what the clocks say
+ *
+ * Has an item that comes back after irisd was started again go on where it was. It never waits
+ * longer than it would have from the beginning, so that a time of day which was set back in between
+ * does not keep it waiting; one that was set forward ends its wait.
+ */
+void
+irisd_terms_resume (IrisdTerms *self,
+                    guint attempts,
+                    guint64 due_ms,
+                    const IrisdLimits *limits,
+                    const IrisdTimes *now)
+{
+  gint64 steady_us = now->us[IRISD_CLOCK_STEADY];
+  self->attempts = attempts;
+  if (due_ms == 0)
+    return;
+  gint64 most_us = attempts > 0 ? (gint64) limits->max_backoff_ms * 1000
+                                : self->delay_due_us - steady_us;
+  gint64 left_us = (gint64) MIN (due_ms, G_MAXINT64 / 1000) * 1000 - now->us[IRISD_CLOCK_WALL];
+  self->delay_due_us = steady_us + CLAMP (left_us, 0, most_us);
+  self->delayed = left_us > 0;
+}
+
+/**
  * irisd_terms_free:
  * @self: (transfer full) (nullable): terms of an item that waits for nothing
  */

@@ -60,6 +60,11 @@ typedef struct
 gboolean irisd_terms_check (const IrisWireMessage *item, const IrisdLimits *limits, GError **error);
 IrisdTerms *
 irisd_terms_new (const IrisWireMessage *item, const IrisdLimits *limits, const IrisdTimes *now);
+void irisd_terms_resume (IrisdTerms *self,
+                         guint attempts,
+                         guint64 due_ms,
+                         const IrisdLimits *limits,
+                         const IrisdTimes *now);
 void irisd_terms_free (IrisdTerms *self);
 gboolean irisd_terms_get_due (const IrisdTerms *self,
                               const IrisdTimes *now,

@@ -216,9 +216,37 @@ find_place (Ctl *ctl, const char *text)
 }
 
 static int
-run_drain (Ctl *ctl, int argc, char **argv)
+drain_one (Ctl *ctl, int place, guint *changed)
 {
   GAsyncResult *result = NULL;
+
+  iris_client_drain_async (ctl->client, place, !refill, ctl->cancellable, ctl_take_result, &result);
+
+  return finish (ctl, iris_client_drain_finish, &result, changed);
+}
+
+/* All cannot be drained: one has to take items. */
+static int
+refill_all (Ctl *ctl, guint *changed)
+{
+  g_autoptr (GPtrArray) places = iris_client_get_places (ctl->client);
+  int status = CTL_OK;
+
+  for (guint i = 0; i < places->len && status == CTL_OK; i++)
+    {
+      const IrisClientPlace *place = g_ptr_array_index (places, i);
+      guint one = 0;
+
+      status = drain_one (ctl, place->id, &one);
+      *changed += one;
+    }
+
+  return status;
+}
+
+static int
+run_drain (Ctl *ctl, int argc, char **argv)
+{
   guint changed = 0;
   int place, status;
 
@@ -227,11 +255,15 @@ run_drain (Ctl *ctl, int argc, char **argv)
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
-  place = find_place (ctl, argv[1]);
-  if (place < 0)
-    return CTL_USAGE;
-  iris_client_drain_async (ctl->client, place, !refill, ctl->cancellable, ctl_take_result, &result);
-  status = finish (ctl, iris_client_drain_finish, &result, &changed);
+  if (refill && g_str_equal (argv[1], "all"))
+    status = refill_all (ctl, &changed);
+  else
+    {
+      place = find_place (ctl, argv[1]);
+      if (place < 0)
+        return CTL_USAGE;
+      status = drain_one (ctl, place, &changed);
+    }
 
   return status == CTL_OK ? show_changed (ctl, refill ? "refilled" : "drained", changed) : status;
 }
@@ -246,8 +278,10 @@ const CtlCommand ctl_drain = {
   .arguments = "PLACE",
   .summary = "have a place end what it has and take no more",
   .description = "Items go to other places meanwhile; strict ones are refused. It lasts until the\n"
-                 "place is refilled, or irisd started again.\n\n"
-                 "Examples:\n  irisctl drain package:1\n  irisctl drain package:1 --refill\n",
+                 "place is refilled, or irisd started again. Refilling also resumes a place of\n"
+                 "an irisd that was started with --paused; all is every place.\n\n"
+                 "Examples:\n  irisctl drain package:1\n  irisctl drain package:1 --refill\n"
+                 "  irisctl drain all --refill\n",
   .entries = drain_entries,
   .run = run_drain,
 };

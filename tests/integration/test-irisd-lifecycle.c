@@ -66,7 +66,7 @@ END_TEST
 START_TEST (nothing_is_left_behind)
 {
   Irisd *irisd = irisd_start (NULL, TWO_PLACES, NULL);
-  ck_assert_uint_eq (count_files (irisd->dir), 4);
+  ck_assert_uint_eq (count_files (irisd->dir), 5);
   irisd_signal (irisd, SIGINT);
   ck_assert_int_eq (irisd_wait (irisd), 0);
   ck_assert_uint_eq (count_files (irisd->dir), 0);

@@ -347,12 +347,70 @@ START_TEST (delay_and_time_of_day_have_both_to_be_reached)
 }
 END_TEST
 
+START_TEST (what_is_left_of_a_delay_does_not_grow_when_the_clock_is_set)
+{
+  static const struct
+  {
+    gint64 clock_ms; /* when irisd is back */
+    guint attempts;
+    gint64 left_ms;
+  } cases[] = {
+    { 1000000 + 4000, 0, 6000 },    /* four of ten seconds have passed */
+    { 1000000 + 10000, 0, 0 },      /* it is over */
+    { 1000000 + 86400000, 0, 0 },   /* the clock was set forward */
+    { 1000000 - 900000, 0, 10000 }, /* and back: no longer than from the beginning */
+    { 1000000 - 900000, 2, 60000 }, /* the same for a pause, whose length is not known */
+    { 1000000 - 900000 + 5, 2, 60000 }, { 1000000 + 9999, 2, 1 },
+  };
+  IrisdLimits limits;
+  IrisWireMessage item;
+  irisd_limits_init (&limits);
+  limits.max_backoff_ms = 60000;
+  init_item (&item);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 10000);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 5);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      IrisdTimes now = times (777000, cases[i].clock_ms * 1000);
+      IrisdTerms *terms = irisd_terms_new (&item, &limits, &now);
+      IrisdClock clock;
+      gint64 due_us = 777000;
+      irisd_terms_resume (terms, cases[i].attempts, 1000000 + 10000, &limits, &now);
+      ck_assert (irisd_terms_get_due (terms, &now, &clock, &due_us) == (cases[i].left_ms > 0));
+      if (cases[i].left_ms > 0)
+        ck_assert_int_eq (due_us - 777000, cases[i].left_ms * 1000);
+      ck_assert_uint_eq (terms->attempts, cases[i].attempts);
+      irisd_terms_free (terms);
+    }
+}
+END_TEST
+
+START_TEST (a_row_without_a_due_time_begins_its_delay_anew)
+{
+  IrisdLimits limits;
+  IrisWireMessage item;
+  irisd_limits_init (&limits);
+  init_item (&item);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 10000);
+  IrisdTimes now = times (777000, 1000000);
+  IrisdTerms *terms = irisd_terms_new (&item, &limits, &now);
+  IrisdClock clock;
+  gint64 due_us;
+  irisd_terms_resume (terms, 0, 0, &limits, &now);
+  ck_assert (irisd_terms_get_due (terms, &now, &clock, &due_us));
+  ck_assert_int_eq (due_us, 777000 + 10000 * 1000);
+  irisd_terms_free (terms);
+}
+END_TEST
+
 int
 main (void)
 {
   Suite *suite = suite_create ("irisd-waiting");
   TCase *tcase = tcase_create ("waiting");
   tcase_set_timeout (tcase, 120);
+  tcase_add_test (tcase, what_is_left_of_a_delay_does_not_grow_when_the_clock_is_set);
+  tcase_add_test (tcase, a_row_without_a_due_time_begins_its_delay_anew);
   tcase_add_test (tcase, nothing_is_due_before_its_time_and_all_comes_in_order);
   tcase_add_test (tcase, a_delay_does_not_look_at_the_time_of_day);
   tcase_add_test (tcase, a_clock_that_is_set_back_loses_nothing_and_repeats_nothing);
