@@ -43,12 +43,9 @@ def _outcome(task):
     if task.get_state() == Iris.TaskState.CANCELLED:
         return True, None, None
     try:
-        # A value without a type is nothing that Python could be given.
-        if task.has_failed() or task.has_result():
-            return False, None, task.propagate()[1]
+        return False, None, task.propagate()[1]
     except GLib.Error as error:
         return False, error, None
-    return False, None, None
 
 
 def _over(task, loop, future):

@@ -24,7 +24,7 @@ iris_process_release_func (IrisProcess *self)
  *
  * Makes a process.
  *
- * Returns: (transfer floating): a process with a floating reference, which running it takes
+ * Returns: (transfer full): a process
  *
  * Since: 0.1
  */
@@ -46,7 +46,7 @@ iris_process_new (IrisProcessFunc func, gpointer user_data, GDestroyNotify notif
  *
  * Another name of iris_process_new().
  *
- * Returns: (transfer floating): a process with a floating reference, which running it takes
+ * Returns: (transfer full): a process
  *
  * Since: 0.1
  */
@@ -62,7 +62,7 @@ iris_process_new_with_func (IrisProcessFunc func, gpointer user_data, GDestroyNo
  *
  * Makes a process.
  *
- * Returns: (transfer floating): a process with a floating reference, which running it takes
+ * Returns: (transfer full): a process
  *
  * Since: 0.1
  */

@@ -342,7 +342,7 @@ iris_process_connect (IrisProcess *head, IrisProcess *tail)
   for (IrisProcess *next = tail; next != NULL; next = iris_process_get_sink (next))
     g_return_if_fail (next != head);
 
-  iris_process_get_private (head)->sink = g_object_ref_sink (tail);
+  iris_process_get_private (head)->sink = g_object_ref (tail);
   g_weak_ref_set (&iris_process_get_private (tail)->source, head);
 }
 

@@ -196,9 +196,10 @@ iris_task_get_main_context (IrisTask *self)
 /**
  * iris_task_set_main_context:
  * @self: a task that was not run yet
- * @context: (nullable): a main context, or %NULL for none
+ * @context: (nullable): a main context, or %NULL for the thread-default one of the caller
  *
- * Sets the main context in which the handlers of the task run, on the thread that iterates it.
+ * Sets the main context in which the handlers of the task run, on the thread that iterates it. The
+ * task is not over before they have run, so something must iterate it.
  *
  * Since: 0.1
  */
@@ -212,10 +213,9 @@ iris_task_set_main_context (IrisTask *self, GMainContext *context)
   priv = iris_task_get_private (self);
   g_return_if_fail (iris_task_state (priv) == IRIS_TASK_STATE_CONSTRUCTED);
 
-  if (context != NULL)
-    g_main_context_ref (context);
   g_clear_pointer (&priv->context, g_main_context_unref);
-  priv->context = context;
+  priv->context = context != NULL ? g_main_context_ref (context)
+                                  : g_main_context_ref_thread_default ();
 }
 
 /**

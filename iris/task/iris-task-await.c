@@ -43,10 +43,9 @@ static void
 waiter_call (gpointer data)
 {
   IrisTaskWaiter *self = data;
-  IrisTaskPrivate *priv = iris_task_get_private (self->task);
 
   if (self->callback != NULL)
-    self->callback (priv->source_object, G_ASYNC_RESULT (self->task), self->data);
+    self->callback (iris_task_get_source (self->task), G_ASYNC_RESULT (self->task), self->data);
   if (self->func != NULL)
     self->func (self->task, self->data);
   waiter_drop (self);
@@ -139,7 +138,8 @@ add_waiter (IrisTask *self, IrisTaskWaiter *waiter)
  * @user_data: (nullable): for @callback
  *
  * Waits for the end of the task without blocking: when it is over, in whichever way, @callback is
- * called in @context, with the task as its #GAsyncResult. See iris_task_propagate().
+ * called in @context, with the task as its #GAsyncResult. See iris_task_await_finish() and
+ * iris_task_propagate().
  *
  * Tasks that end shortly after one another wake the context once. A callback that is added when
  * the task is over is called all the same, and never before this function returns. If the task is
@@ -167,12 +167,80 @@ iris_task_await (IrisTask *self,
 }
 
 /**
+ * iris_task_await_finish:
+ * @self: a task that was awaited
+ * @result: what the callback was given
+ * @error: return location for the error of the task
+ *
+ * Ends what iris_task_await() or iris_task_run_with_async_result() began. The result can be had of
+ * the task, see iris_task_propagate().
+ *
+ * Returns: whether the task ended well
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_task_await_finish (IrisTask *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (IRIS_IS_TASK (self), FALSE);
+  g_return_val_if_fail (result == G_ASYNC_RESULT (self), FALSE);
+
+  return iris_task_propagate (self, NULL, error);
+}
+
+/**
+ * iris_task_run_async:
+ * @self: a task that was not run yet
+ * @cancellable: (nullable): what cancels the task, or %NULL; see iris_task_set_cancellable()
+ * @callback: (nullable) (scope async) (closure user_data): called when the task is over
+ * @user_data: (nullable): for @callback
+ *
+ * Runs the task and awaits it in the thread-default main context of the caller, in the manner of
+ * GIO: `yield task.run_async (null)` in Vala, and in JavaScript with `Gio._promisify()`.
+ *
+ * Since: 0.1
+ */
+void
+iris_task_run_async (IrisTask *self,
+                     GCancellable *cancellable,
+                     GAsyncReadyCallback callback,
+                     gpointer user_data)
+{
+  g_return_if_fail (IRIS_IS_TASK (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  if (cancellable != NULL)
+    iris_task_set_cancellable (self, cancellable);
+  iris_task_run_with_async_result (self, callback, user_data);
+}
+
+/**
+ * iris_task_run_finish:
+ * @self: a task that was run
+ * @result: what the callback was given
+ * @error: return location for the error of the task
+ *
+ * Ends what iris_task_run_async() began. The result can be had of the task, see
+ * iris_task_propagate().
+ *
+ * Returns: whether the task ended well
+ *
+ * Since: 0.1
+ */
+gboolean
+iris_task_run_finish (IrisTask *self, GAsyncResult *result, GError **error)
+{
+  return iris_task_await_finish (self, result, error);
+}
+
+/**
  * iris_task_run_with_async_result:
  * @self: a task that was not run yet
  * @callback: (nullable) (scope async) (closure user_data): called when the task is over
  * @user_data: (nullable): for @callback
  *
- * Runs the task and awaits it in the thread-default main context of the caller.
+ * Runs the task and awaits it in the thread-default main context of the caller, as
+ * iris_task_run_async() does. iris_task_await_finish() ends it.
  *
  * Since: 0.1
  */
@@ -215,55 +283,15 @@ iris_task_when_over (IrisTask *self, IrisTaskFunc func, gpointer user_data, GDes
 }
 
 /**
- * iris_task_propagate:
- * @self: a task that is over
- * @value: (out caller-allocates) (optional): where to put a copy of the result
- * @error: return location for its error
- *
- * Says how the task ended. One that was cancelled gives %G_IO_ERROR_CANCELLED. May be called
- * several times.
- *
- * Returns: whether it ended well
- *
- * Since: 0.1
- */
-gboolean
-iris_task_propagate (IrisTask *self, GValue *value, GError **error)
-{
-  IrisTaskPrivate *priv;
-  IrisTaskState state;
-
-  g_return_val_if_fail (IRIS_IS_TASK (self), FALSE);
-
-  priv = iris_task_get_private (self);
-  state = iris_task_state (priv);
-  g_return_val_if_fail (iris_task_state_is_over (state), FALSE);
-
-  if (state == IRIS_TASK_STATE_FINISHED)
-    {
-      if (value != NULL)
-        {
-          *value = (GValue) G_VALUE_INIT;
-          iris_task_get_result (self, value);
-        }
-      return TRUE;
-    }
-  if (state == IRIS_TASK_STATE_CANCELLED)
-    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "The task was cancelled");
-  else
-    iris_task_get_fatal_error (self, error);
-
-  return FALSE;
-}
-
-/**
  * iris_task_wait:
  * @self: a task that was run
  * @timeout: how many microseconds to wait at most; less than 0 sets no limit
  * @error: return location for its error
  *
  * Blocks the calling thread until the task is over. A worker must not block like that: it may be
- * the one that the task needs. Use callbacks, dependencies or iris_task_return_task() there.
+ * the one that the task needs. Use callbacks, dependencies or iris_task_return_task() there. Nor
+ * must the thread that iterates the main context of the task, in which its handlers would run: use
+ * iris_task_await().
  *
  * Returns: whether the task ended well; if it is not over yet, %FALSE with %G_IO_ERROR_TIMED_OUT
  *

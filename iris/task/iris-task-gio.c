@@ -21,10 +21,18 @@ async_result_get_user_data (GAsyncResult *result)
   return iris_task_get_private (IRIS_TASK (result))->async_data;
 }
 
+GObject *
+iris_task_get_source (IrisTask *self)
+{
+  IrisTaskPrivate *priv = iris_task_get_private (self);
+
+  return priv->has_source ? priv->source_object : G_OBJECT (self);
+}
+
 static GObject *
 async_result_get_source_object (GAsyncResult *result)
 {
-  GObject *source = iris_task_get_private (IRIS_TASK (result))->source_object;
+  GObject *source = iris_task_get_source (IRIS_TASK (result));
 
   return source != NULL ? g_object_ref (source) : NULL;
 }
@@ -49,8 +57,8 @@ iris_task_async_result_init (GAsyncResultIface *iface)
  * @source_object: (type GObject) (nullable): the object whose function it serves
  * @source_tag: (nullable): which function that is; see g_async_result_is_tagged()
  *
- * Sets what those who await the task get as source, so that a function with a `_finish()` in the
- * manner of GIO can be made of it.
+ * Sets the source that the callbacks of iris_task_await() get, so that a function with a
+ * `_finish()` in the manner of GIO can be made of it. Without it the task itself is the source.
  *
  * Since: 0.1
  */
@@ -63,6 +71,7 @@ iris_task_set_source (IrisTask *self, gpointer source_object, gpointer source_ta
   g_return_if_fail (source_object == NULL || G_IS_OBJECT (source_object));
 
   priv = iris_task_get_private (self);
+  priv->has_source = true;
   g_set_object (&priv->source_object, source_object);
   priv->source_tag = source_tag;
 }
@@ -84,8 +93,35 @@ cancellable_cancelled (GCancellable *cancellable, gpointer data)
 {
   g_autoptr (IrisTask) task = g_weak_ref_get (data);
 
-  if (task != NULL)
-    iris_task_cancel (task);
+  if (task == NULL)
+    return;
+  iris_task_cancel (task);
+  /* A task whose handlers run is cancelled no more, but what a handler began is. */
+  iris_task_cancel_own_cancellable (task);
+}
+
+static gulong
+connect_weakly (IrisTask *self, GCancellable *cancellable)
+{
+  GWeakRef *weak = g_new0 (GWeakRef, 1);
+
+  g_weak_ref_init (weak, self);
+
+  return g_signal_connect_data (cancellable, "cancelled", G_CALLBACK (cancellable_cancelled), weak,
+                                weak_free, 0);
+}
+
+void
+iris_task_cancel_own_cancellable (IrisTask *self)
+{
+  IrisTaskPrivate *priv = iris_task_get_private (self);
+  g_autoptr (GCancellable) cancellable = NULL;
+
+  g_mutex_lock (&priv->lock);
+  g_set_object (&cancellable, priv->own_cancellable);
+  g_mutex_unlock (&priv->lock);
+  if (cancellable != NULL)
+    g_cancellable_cancel (cancellable);
 }
 
 /* Taken out under the lock, taken off outside. */
@@ -110,8 +146,9 @@ iris_task_unlink_cancellable (IrisTask *self)
  * @self: a task that is not over
  * @cancellable: (nullable): a cancellable, or %NULL for none
  *
- * Ties the task and @cancellable together until the task is over: cancelling one cancels the
- * other. May be called from any thread.
+ * Cancels the task when @cancellable is cancelled, or at once if it was, until the task is over.
+ * Cancelling the task does not cancel @cancellable, which other tasks and functions may share. May
+ * be called from any thread.
  *
  * Since: 0.1
  */
@@ -119,7 +156,6 @@ void
 iris_task_set_cancellable (IrisTask *self, GCancellable *cancellable)
 {
   IrisTaskPrivate *priv;
-  GWeakRef *weak;
   gulong id;
   bool is_linked;
 
@@ -130,10 +166,7 @@ iris_task_set_cancellable (IrisTask *self, GCancellable *cancellable)
   iris_task_unlink_cancellable (self);
   if (cancellable == NULL)
     return;
-  weak = g_new0 (GWeakRef, 1);
-  g_weak_ref_init (weak, self);
-  id = g_signal_connect_data (cancellable, "cancelled", G_CALLBACK (cancellable_cancelled), weak,
-                              weak_free, 0);
+  id = connect_weakly (self, cancellable);
   g_mutex_lock (&priv->lock);
   is_linked = priv->cancellable == NULL && !iris_task_is_over (priv);
   if (is_linked)
@@ -146,16 +179,15 @@ iris_task_set_cancellable (IrisTask *self, GCancellable *cancellable)
     g_signal_handler_disconnect (cancellable, id);
   else if (g_cancellable_is_cancelled (cancellable))
     iris_task_cancel (self); /* before the handler was there */
-  else if (atomic_load_explicit (&priv->cancel_wanted, memory_order_seq_cst))
-    g_cancellable_cancel (cancellable);
 }
 
 /**
  * iris_task_get_cancellable:
- * @self: a task that is not over
+ * @self: a task
  *
- * The cancellable that the task is tied to, for its function to hand on; see
- * iris_task_set_cancellable(). If there is none one is made.
+ * The task's own cancellable, for its function to hand on: it is cancelled with the task, and
+ * cancelling it cancels the task. It is not the one of iris_task_set_cancellable(), but cancelled
+ * with that one too.
  *
  * Returns: (transfer full): a cancellable
  *
@@ -165,18 +197,31 @@ GCancellable *
 iris_task_get_cancellable (IrisTask *self)
 {
   IrisTaskPrivate *priv;
+  g_autoptr (GCancellable) tied = NULL, made = NULL;
   GCancellable *cancellable = NULL;
+  bool is_cancelled;
 
   g_return_val_if_fail (IRIS_IS_TASK (self), NULL);
 
   priv = iris_task_get_private (self);
   g_mutex_lock (&priv->lock);
-  g_set_object (&cancellable, priv->cancellable);
+  g_set_object (&cancellable, priv->own_cancellable);
   g_mutex_unlock (&priv->lock);
   if (cancellable != NULL)
     return cancellable;
-  cancellable = g_cancellable_new ();
-  iris_task_set_cancellable (self, cancellable);
+  made = g_cancellable_new ();
+  connect_weakly (self, made);
+  g_mutex_lock (&priv->lock);
+  if (priv->own_cancellable == NULL)
+    priv->own_cancellable = g_object_ref (made);
+  g_set_object (&cancellable, priv->own_cancellable);
+  g_set_object (&tied, priv->cancellable);
+  is_cancelled = iris_task_state (priv) == IRIS_TASK_STATE_CANCELLED
+                 || atomic_load_explicit (&priv->cancel_wanted, memory_order_relaxed);
+  g_mutex_unlock (&priv->lock);
+  /* What cancelled before did not see the new one. */
+  if (is_cancelled || (tied != NULL && g_cancellable_is_cancelled (tied)))
+    g_cancellable_cancel (cancellable);
 
   return cancellable;
 }
@@ -247,7 +292,7 @@ pair_begin (IrisTask *task, gpointer data)
  * when the function has ended; it may set the task's result. Cancelling the task cancels the
  * #GCancellable that @begin is given.
  *
- * Returns: (transfer floating): a task with a floating reference, which running it takes
+ * Returns: (transfer full): a task
  *
  * Since: 0.1
  */

@@ -198,7 +198,8 @@ next_state (IrisTaskPrivate *priv, IrisTask *dependency, Outcome *outcome)
                                            : next_state_any (priv, state, outcome);
 }
 
-/* Returns whether the task is over by that, and is to be told about. */
+/* Returns whether the task is over by that, and is to be told about: by the caller, since a chain
+ * of such ends must not be a chain of calls. */
 static bool
 dependency_is_over (IrisTask *self, IrisTask *dependency)
 {
@@ -217,6 +218,9 @@ dependency_is_over (IrisTask *self, IrisTask *dependency)
     iris_task_enter (priv, after);
   if (before == IRIS_TASK_STATE_WAITING && after != before)
     returned = g_steal_pointer (&priv->returned);
+  if (after != before && after == IRIS_TASK_STATE_CALLBACKS
+      && iris_task_end_without_handlers (priv))
+    after = iris_task_state (priv);
   if (after != before && after == IRIS_TASK_STATE_CANCELLED)
     {
       handlers = iris_task_steal_handlers (priv);
@@ -233,7 +237,7 @@ dependency_is_over (IrisTask *self, IrisTask *dependency)
   else if (after == IRIS_TASK_STATE_CALLBACKS)
     iris_task_begin_handlers (self, false);
 
-  return after == IRIS_TASK_STATE_CANCELLED;
+  return iris_task_state_is_over (after);
 }
 
 void

@@ -44,9 +44,10 @@ group_of_args (IrisTaskNeed need, IrisTask *first, va_list args)
  *
  * Makes a task that, when it is run, waits for all of @tasks. It fails with the error of the first
  * that fails, and is cancelled with the first that is cancelled. It has no result of its own.
- * It does not run @tasks.
+ * It does not run @tasks. It needs no worker: without handlers it is over as soon as it is decided,
+ * on the thread on which the last of @tasks ended.
  *
- * Returns: (transfer floating): a task with a floating reference, which running it takes
+ * Returns: (transfer full): a task
  *
  * Since: 0.1
  */
@@ -64,7 +65,7 @@ iris_task_all_of (GList *tasks)
  * result of that. It fails when none did, with the error of the last that failed, and is cancelled
  * when all were. It does not run @tasks, and the others go on.
  *
- * Returns: (transfer floating): a task with a floating reference, which running it takes
+ * Returns: (transfer full): a task
  *
  * Since: 0.1
  */
@@ -83,7 +84,7 @@ iris_task_any_of (GList *tasks)
  *
  * As iris_task_all_of().
  *
- * Returns: (transfer floating): a task with a floating reference, which running it takes
+ * Returns: (transfer full): a task
  *
  * Since: 0.1
  */
@@ -107,7 +108,7 @@ iris_task_vall_of (IrisTask *first_task, ...)
  *
  * As iris_task_any_of().
  *
- * Returns: (transfer floating): a task with a floating reference, which running it takes
+ * Returns: (transfer full): a task
  *
  * Since: 0.1
  */

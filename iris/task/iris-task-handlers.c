@@ -88,6 +88,15 @@ call_handler (IrisTask *self, IrisTaskHandler *handler)
   handler_free (handler);
 }
 
+/* Under the lock. */
+static void
+end (IrisTaskPrivate *priv)
+{
+  iris_task_enter (priv, priv->error != NULL ? IRIS_TASK_STATE_FAILED : IRIS_TASK_STATE_FINISHED);
+  if (priv->n_blocked > 0)
+    g_cond_broadcast (&priv->over);
+}
+
 /* Runs the chain until it ends or waits for a task that was returned. */
 static void
 run_handlers (IrisTask *self)
@@ -111,9 +120,7 @@ run_handlers (IrisTask *self)
       call_handler (self, handler);
     }
 
-  iris_task_enter (priv, priv->error != NULL ? IRIS_TASK_STATE_FAILED : IRIS_TASK_STATE_FINISHED);
-  if (priv->n_blocked > 0)
-    g_cond_broadcast (&priv->over);
+  end (priv);
   g_mutex_unlock (&priv->lock);
   iris_task_tell (self);
 }
@@ -134,15 +141,18 @@ handlers_dropped (gpointer data)
   iris_task_end_cancelled (self);
 }
 
-/* To the context, or the control scheduler, or the work scheduler. */
+/* To the context, or the control scheduler, or where the work would have begun. */
 static void
 queue_item (IrisTask *self, IrisItem *item)
 {
   IrisTaskPrivate *priv = iris_task_get_private (self);
+  GMainContext *context = priv->context;
 
-  if (priv->context != NULL)
+  if (context == NULL && priv->control_scheduler == NULL)
+    context = priv->work_context;
+  if (context != NULL)
     {
-      g_autoptr (GMainContext) keep = g_main_context_ref (priv->context);
+      g_autoptr (GMainContext) keep = g_main_context_ref (context);
 
       iris_delivery_push (iris_delivery_of (keep), item);
     }
@@ -154,14 +164,33 @@ queue_item (IrisTask *self, IrisItem *item)
     }
 }
 
+bool
+iris_task_end_without_handlers (IrisTaskPrivate *priv)
+{
+  if (priv->handlers != NULL || priv->returned != NULL)
+    return false;
+  end (priv);
+
+  return true;
+}
+
 void
 iris_task_begin_handlers (IrisTask *self, bool here)
 {
   IrisTaskPrivate *priv = iris_task_get_private (self);
+  bool is_over;
 
   if (here && priv->context == NULL && priv->control_scheduler == NULL)
     {
       run_handlers (self);
+      return;
+    }
+  g_mutex_lock (&priv->lock);
+  is_over = iris_task_end_without_handlers (priv);
+  g_mutex_unlock (&priv->lock);
+  if (is_over)
+    {
+      iris_task_tell (self);
       return;
     }
   iris_item_init (&priv->item, handlers_run, self, handlers_dropped);
@@ -253,8 +282,8 @@ add_funcs (IrisTask *self,
   add_handler (self, handler);
 }
 
-static GClosure *
-take_closure (GClosure *closure)
+GClosure *
+iris_task_take_closure (GClosure *closure)
 {
   if (closure == NULL)
     return NULL;
@@ -271,7 +300,8 @@ add_closures (IrisTask *self, GClosure *callback, GClosure *errback)
 {
   IrisTaskHandler *handler = g_new (IrisTaskHandler, 1);
 
-  *handler = (IrisTaskHandler){ .closure = { take_closure (callback), take_closure (errback) } };
+  *handler = (IrisTaskHandler){ .closure = { iris_task_take_closure (callback),
+                                             iris_task_take_closure (errback) } };
   add_handler (self, handler);
 }
 

@@ -82,8 +82,10 @@ typedef struct
   GQueue dependencies;
 
   IrisTaskWaiter *waiters, *last_waiter;
-  GCancellable *cancellable;
+  GCancellable *cancellable; /* what cancels the task: others may share it */
   gulong cancellable_id;
+  GCancellable *own_cancellable; /* made when it is asked for; cancelled with the task */
+  bool has_source;               /* the next two were set; otherwise the task is its own source */
   GObject *source_object;
   gpointer source_tag;
   gpointer async_data;
@@ -136,14 +138,27 @@ void iris_task_discard (GValue *value, GError *error);
 /* Copies what a task that is over ended with. */
 void iris_task_copy_outcome (IrisTask *self, GValue *value, GError **error);
 
+/* --- iris-task-propagate.c ---------------------------------------------------------------------
+ */
+
+/* Other languages have no value without a type: one that is empty becomes an object that is NULL.
+ */
+void iris_task_fill_empty (GValue *value);
+
 /* --- iris-task-handlers.c ----------------------------------------------------------------------
  */
 
 /* The state was left for CALLBACKS; `here`: the handlers may run on this thread, now. */
 void iris_task_begin_handlers (IrisTask *self, bool here);
+/* In CALLBACKS, the lock being held: ends a task that has no handlers, so that no scheduler is
+ * asked to run nothing. Returns whether it is over by that, and is to be told about. */
+bool iris_task_end_without_handlers (IrisTaskPrivate *priv);
 /* Under the lock, of a task that may have been cancelled. */
 IrisTaskHandler *iris_task_steal_handlers (IrisTaskPrivate *priv);
 void iris_task_free_handlers (IrisTaskHandler *handlers);
+/* A reference to a closure, which needs no marshaller of its own to be called with a task; or NULL.
+ */
+GClosure *iris_task_take_closure (GClosure *closure);
 void iris_task_invoke (IrisTask *self, IrisTaskFunc func, gpointer data, GClosure *closure);
 
 /* --- iris-task-graph.c -------------------------------------------------------------------------
@@ -163,4 +178,8 @@ void iris_task_tell_waiters (IrisTask *self);
 /* Of a task that will never be over. */
 void iris_task_drop_waiters (IrisTask *self);
 void iris_task_unlink_cancellable (IrisTask *self);
+/* Of a task that was cancelled, or will be when its function ends. */
+void iris_task_cancel_own_cancellable (IrisTask *self);
 void iris_task_async_result_init (GAsyncResultIface *iface);
+/* What a GAsyncReadyCallback gets as its source; unowned, may be NULL. */
+GObject *iris_task_get_source (IrisTask *self);

@@ -25,7 +25,8 @@ G_DEFINE_ENUM_TYPE (IrisTaskError,
                     iris_task_error,
                     G_DEFINE_ENUM_VALUE (IRIS_TASK_ERROR_CYCLE, "cycle"),
                     G_DEFINE_ENUM_VALUE (IRIS_TASK_ERROR_LATE, "late"),
-                    G_DEFINE_ENUM_VALUE (IRIS_TASK_ERROR_ABANDONED, "abandoned"))
+                    G_DEFINE_ENUM_VALUE (IRIS_TASK_ERROR_ABANDONED, "abandoned"),
+                    G_DEFINE_ENUM_VALUE (IRIS_TASK_ERROR_RESULT, "result"))
 
 void
 iris_task_discard (GValue *value, GError *error)
@@ -70,7 +71,7 @@ may_change (IrisTaskPrivate *priv)
 }
 
 /**
- * iris_task_get_fatal_error:
+ * iris_task_get_fatal_error: (skip)
  * @self: a task
  * @error: (out) (optional) (nullable): where to put a copy of its error
  *
@@ -92,6 +93,27 @@ iris_task_get_fatal_error (IrisTask *self, GError **error)
     *error = g_error_copy (priv->error);
 
   return priv->error != NULL;
+}
+
+/**
+ * iris_task_dup_fatal_error: (rename-to iris_task_get_fatal_error)
+ * @self: a task
+ *
+ * Gets the error of the task, if it has one. Languages that throw a #GError use this in place of
+ * iris_task_get_fatal_error(), which they would take for a function that fails.
+ *
+ * Returns: (transfer full) (nullable): a copy of the error, or %NULL
+ *
+ * Since: 0.1
+ */
+GError *
+iris_task_dup_fatal_error (IrisTask *self)
+{
+  GError *error = NULL;
+
+  iris_task_get_fatal_error (self, &error);
+
+  return error;
 }
 
 /**
@@ -133,7 +155,7 @@ iris_task_take_fatal_error (IrisTask *self, GError *error)
 }
 
 /**
- * iris_task_catch_fatal_error:
+ * iris_task_catch_fatal_error: (skip)
  * @self: a task, in an errback of it
  * @error: (out) (optional) (nullable): where to put its error
  *
@@ -166,6 +188,27 @@ iris_task_catch_fatal_error (IrisTask *self, GError **error)
 }
 
 /**
+ * iris_task_steal_fatal_error: (rename-to iris_task_catch_fatal_error)
+ * @self: a task, in an errback of it
+ *
+ * Takes the error away from the task, so that the next handler is a callback, and returns it. For
+ * languages that throw a #GError, as iris_task_dup_fatal_error().
+ *
+ * Returns: (transfer full) (nullable): the error, or %NULL if it had none
+ *
+ * Since: 0.1
+ */
+GError *
+iris_task_steal_fatal_error (IrisTask *self)
+{
+  GError *error = NULL;
+
+  iris_task_catch_fatal_error (self, &error);
+
+  return error;
+}
+
+/**
  * iris_task_has_result:
  * @self: a task, in a handler of it or when it is over
  *
@@ -184,7 +227,7 @@ iris_task_has_result (IrisTask *self)
 }
 
 /**
- * iris_task_get_result:
+ * iris_task_get_result: (skip)
  * @self: a task, in a handler of it or when it is over
  * @value: (out caller-allocates): a value of the type of the result, or one that is all zero, which
  *   gets that type
@@ -200,6 +243,26 @@ iris_task_get_result (IrisTask *self, GValue *value)
   g_return_if_fail (value != NULL);
 
   copy_value (&iris_task_get_private (self)->result, value);
+}
+
+/**
+ * iris_task_get_result_or_null: (rename-to iris_task_get_result)
+ * @self: a task, in a handler of it or when it is over
+ * @value: (out caller-allocates): a value that is all zero
+ *
+ * Copies the result; if there is none, @value becomes an object that is %NULL. For languages that
+ * have no value without a type.
+ *
+ * Since: 0.1
+ */
+void
+iris_task_get_result_or_null (IrisTask *self, GValue *value)
+{
+  g_return_if_fail (IRIS_IS_TASK (self));
+  g_return_if_fail (value != NULL);
+
+  iris_task_get_result (self, value);
+  iris_task_fill_empty (value);
 }
 
 /**
@@ -291,10 +354,32 @@ iris_task_return_task (IrisTask *self, IrisTask *other)
   g_return_if_fail (iris_task_state (priv) == IRIS_TASK_STATE_RUNNING
                     || iris_task_state (priv) == IRIS_TASK_STATE_CALLBACKS);
 
-  g_object_ref_sink (other);
+  g_object_ref (other);
   g_mutex_lock (&priv->lock);
   former = g_steal_pointer (&priv->returned);
   priv->returned = other;
   g_mutex_unlock (&priv->lock);
   g_clear_object (&former);
+}
+
+/**
+ * iris_task_return_task_new:
+ * @self: a task, in its function or a handler of it
+ * @func: (scope notified) (closure user_data) (destroy notify): the work of the new task
+ * @user_data: (nullable): for @func
+ * @notify: (nullable): called with @user_data when the new task is freed
+ *
+ * Makes a task of @func and returns it, as iris_task_return_task() does with a task that is there.
+ *
+ * Since: 0.1
+ */
+void
+iris_task_return_task_new (IrisTask *self,
+                           IrisTaskFunc func,
+                           gpointer user_data,
+                           GDestroyNotify notify)
+{
+  g_autoptr (IrisTask) other = iris_task_new (func, user_data, notify);
+
+  iris_task_return_task (self, other);
 }

@@ -20,20 +20,32 @@
  * Callbacks and errbacks are one chain, in the order in which they were added. While the task has
  * no error, the next callback is called, otherwise the next errback. Each may set the result, set
  * an error (%IRIS_TASK_THROW_NEW), take it away (%IRIS_TASK_CATCH), or return a task whose outcome
- * takes the place of this one's (%IRIS_TASK_RETURN_TASK). They run one after the other: in the
- * main context of the task if it has one, otherwise on its control scheduler if one was set, and
- * otherwise where its work ended. A cancelled task calls none of them.
+ * takes the place of this one's (%IRIS_TASK_RETURN_TASK). They run one after the other, and a
+ * cancelled task calls none of them. Where they run is the first of these:
+ *
+ * 1. the main context of the task, if iris_task_set_main_context() or iris_task_new_full() set one;
+ * 2. its control scheduler, if one was set;
+ * 3. the thread on which the work of the task ended: a worker of its work scheduler, the thread
+ *    that calls iris_task_work_finished(), or the main context of iris_task_new_for_gio(). If no
+ *    work ends in front of them, they run where that work would have begun. That is so for the
+ *    handlers of a group, of a task whose dependency failed, behind a task that was returned, and
+ *    for those that were added when the task was over.
+ *
+ * So the callbacks of a task of iris_task_new() run on a worker, and must not touch what belongs to
+ * the thread of a main loop, such as widgets. `iris_task_set_main_context (task, NULL)` moves them
+ * to the main context of the calling thread. What iris_task_await() and
+ * iris_task_run_with_async_result() call is always called in a main context.
  *
  * The functions that control a task may be called from any thread. The result and the error may be
  * read and set by the function and the handlers of the task while they run, and be read by anybody
  * when it is over.
  *
- * A task that was run keeps itself until it is over.
+ * A task that was run keeps itself until it is over, so its maker may unref it as soon as it runs.
  */
 
 G_DEFINE_TYPE_WITH_CODE (IrisTask,
                          iris_task,
-                         G_TYPE_INITIALLY_UNOWNED,
+                         G_TYPE_OBJECT,
                          G_ADD_PRIVATE (IrisTask)
                              G_IMPLEMENT_INTERFACE (G_TYPE_ASYNC_RESULT,
                                                     iris_task_async_result_init))
@@ -89,6 +101,7 @@ iris_task_finalize (GObject *object)
   g_clear_pointer (&priv->closure, g_closure_unref);
   iris_task_discard (&priv->result, priv->error);
   g_clear_object (&priv->source_object);
+  g_clear_object (&priv->own_cancellable);
   g_clear_object (&priv->work_scheduler);
   g_clear_object (&priv->control_scheduler);
   g_clear_pointer (&priv->context, g_main_context_unref);
@@ -177,7 +190,7 @@ iris_task_init (IrisTask *self)
  *
  * Makes a task.
  *
- * Returns: (transfer floating): a task with a floating reference, which running it takes
+ * Returns: (transfer full): a task
  *
  * Since: 0.1
  */
@@ -202,7 +215,7 @@ iris_task_new (IrisTaskFunc func, gpointer user_data, GDestroyNotify notify)
  *
  * Another name of iris_task_new().
  *
- * Returns: (transfer floating): a task with a floating reference, which running it takes
+ * Returns: (transfer full): a task
  *
  * Since: 0.1
  */
@@ -218,7 +231,7 @@ iris_task_new_with_func (IrisTaskFunc func, gpointer user_data, GDestroyNotify n
  *
  * Makes a task.
  *
- * Returns: (transfer floating): a task with a floating reference, which running it takes
+ * Returns: (transfer full): a task
  *
  * Since: 0.1
  */
@@ -255,7 +268,7 @@ task_set_where (IrisTask *self,
  *
  * Makes a task, with all that can be chosen.
  *
- * Returns: (transfer floating): a task with a floating reference, which running it takes
+ * Returns: (transfer full): a task
  *
  * Since: 0.1
  */
@@ -289,7 +302,7 @@ iris_task_new_full (IrisTaskFunc func,
  *
  * Makes a task of a closure; see iris_task_new_full().
  *
- * Returns: (transfer floating): a task with a floating reference, which running it takes
+ * Returns: (transfer full): a task
  *
  * Since: 0.1
  */
@@ -307,8 +320,7 @@ iris_task_new_with_closure_full (GClosure *closure,
   g_return_val_if_fail (work_scheduler == NULL || IRIS_IS_SCHEDULER (work_scheduler), NULL);
 
   self = g_object_new (IRIS_TYPE_TASK, NULL);
-  iris_task_get_private (self)->closure = g_closure_ref (closure);
-  g_closure_sink (closure);
+  iris_task_get_private (self)->closure = iris_task_take_closure (closure);
   task_set_where (self, async, control_scheduler, work_scheduler, context);
 
   return self;
@@ -335,6 +347,8 @@ iris_task_tell (IrisTask *first)
       if (self != first && priv->has_run)
         g_object_unref (self);
       iris_task_unlink_cancellable (self);
+      if (iris_task_state (priv) == IRIS_TASK_STATE_CANCELLED)
+        iris_task_cancel_own_cancellable (self);
       IRIS_TASK_GET_CLASS (self)->ended (self);
       if (atomic_load_explicit (&priv->linked, memory_order_seq_cst))
         iris_task_graph_leave (self, &over);
@@ -457,8 +471,9 @@ task_first_state (IrisTaskPrivate *priv)
  * iris_task_run:
  * @self: a task that was not run yet
  *
- * Runs the task, as soon as its dependencies are over. It takes the floating reference; until it
- * is over the task keeps itself. A task that was cancelled before stays so.
+ * Runs the task, as soon as its dependencies are over. The task holds a reference to itself until
+ * it is over, and leaves that of the caller alone: a caller that needs the task no more unrefs it,
+ * at once if it likes (`g_autoptr`). A task that was cancelled before stays so.
  *
  * Since: 0.1
  */
@@ -471,7 +486,7 @@ iris_task_run (IrisTask *self)
   g_return_if_fail (IRIS_IS_TASK (self));
 
   priv = iris_task_get_private (self);
-  g_object_ref_sink (self);
+  g_object_ref (self); /* the run's, until the task is over */
   g_mutex_lock (&priv->lock);
   state = iris_task_state (priv);
   if (state != IRIS_TASK_STATE_CONSTRUCTED)
@@ -498,9 +513,10 @@ iris_task_run (IrisTask *self)
  * @self: a task
  *
  * Cancels the task. Before its function has begun, and while it waits for other tasks, it is
- * cancelled at once. While its function runs, iris_task_is_cancelled() tells the function so, its
- * #GCancellable is cancelled, and the task is cancelled when its function ends. Later it has no
- * effect. A task that waits for one that it returned cancels that one too.
+ * cancelled at once. While its function runs, iris_task_is_cancelled() tells the function so, what
+ * iris_task_get_cancellable() returned is cancelled, and the task is cancelled when its function
+ * ends. Later it has no effect. A task that waits for one that it returned cancels that one too.
+ * A #GCancellable that was given to iris_task_set_cancellable() is not cancelled.
  *
  * Handlers of a cancelled task are not called, and its dependents are cancelled with it.
  *
@@ -512,7 +528,6 @@ iris_task_cancel (IrisTask *self)
   IrisTaskPrivate *priv;
   g_autoptr (IrisTask) keep = NULL;
   g_autoptr (IrisTask) returned = NULL;
-  g_autoptr (GCancellable) cancellable = NULL;
   IrisTaskState state;
 
   g_return_if_fail (IRIS_IS_TASK (self));
@@ -520,7 +535,6 @@ iris_task_cancel (IrisTask *self)
   priv = iris_task_get_private (self);
   if (iris_task_state (priv) >= IRIS_TASK_STATE_CALLBACKS)
     return;
-  /* Of a task that floats this is no owner. */
   keep = g_object_ref (self);
   g_mutex_lock (&priv->lock);
   state = iris_task_state (priv);
@@ -530,9 +544,12 @@ iris_task_cancel (IrisTask *self)
       g_mutex_unlock (&priv->lock);
       return;
     }
-  g_set_object (&cancellable, priv->cancellable);
   if (state == IRIS_TASK_STATE_RUNNING)
-    g_mutex_unlock (&priv->lock);
+    {
+      g_mutex_unlock (&priv->lock);
+      iris_task_cancel_own_cancellable (self);
+      IRIS_TASK_GET_CLASS (self)->cancelled (self);
+    }
   else
     {
       /* The item has the run's reference, and drops it when its turn comes. */
@@ -541,10 +558,6 @@ iris_task_cancel (IrisTask *self)
       returned = g_steal_pointer (&priv->returned);
       iris_task_end_cancelled (self);
     }
-  if (cancellable != NULL)
-    g_cancellable_cancel (cancellable);
-  if (state == IRIS_TASK_STATE_RUNNING)
-    IRIS_TASK_GET_CLASS (self)->cancelled (self);
   if (returned != NULL)
     iris_task_cancel (returned);
 }

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 #define IRIS_TYPE_TASK (iris_task_get_type ())
 IRIS_AVAILABLE_IN_ALL
-G_DECLARE_DERIVABLE_TYPE (IrisTask, iris_task, IRIS, TASK, GInitiallyUnowned)
+G_DECLARE_DERIVABLE_TYPE (IrisTask, iris_task, IRIS, TASK, GObject)
 
 /**
  * IrisTaskFunc:
@@ -34,7 +34,7 @@ typedef void (*IrisTaskFunc) (IrisTask *task, gpointer user_data);
  */
 struct _IrisTaskClass
 {
-  GInitiallyUnownedClass parent_class;
+  GObjectClass parent_class;
 
   void (*execute) (IrisTask *self);
   void (*ended) (IrisTask *self);
@@ -56,6 +56,7 @@ struct _IrisTaskClass
  * @IRIS_TASK_ERROR_CYCLE: a task would have to wait for itself
  * @IRIS_TASK_ERROR_LATE: the task has begun already
  * @IRIS_TASK_ERROR_ABANDONED: a dependency was dropped and never run
+ * @IRIS_TASK_ERROR_RESULT: the task has no result, or one of another type than was asked for
  *
  * Errors of tasks themselves.
  */
@@ -64,6 +65,7 @@ typedef enum
   IRIS_TASK_ERROR_CYCLE,
   IRIS_TASK_ERROR_LATE,
   IRIS_TASK_ERROR_ABANDONED,
+  IRIS_TASK_ERROR_RESULT,
 } IrisTaskError;
 
 #define IRIS_TYPE_TASK_ERROR (iris_task_error_get_type ())
@@ -129,10 +131,10 @@ GQuark iris_task_error_quark (void);
  * @data: for @func
  * @notify: for @data
  *
- * Makes and runs a task, and returns it as iris_task_return_task() does.
+ * Makes a task and returns it; see iris_task_return_task_new().
  */
 #define IRIS_TASK_RETURN_TASK_NEW(task, func, data, notify) \
-  iris_task_return_task ((task), iris_task_new ((func), (data), (notify)))
+  iris_task_return_task_new ((task), (func), (data), (notify))
 
 /* Making */
 IRIS_AVAILABLE_IN_ALL
@@ -222,21 +224,32 @@ void iris_task_add_both_closure (IrisTask *self, GClosure *callback, GClosure *e
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_task_get_fatal_error (IrisTask *self, GError **error);
 IRIS_AVAILABLE_IN_ALL
+GError *iris_task_dup_fatal_error (IrisTask *self);
+IRIS_AVAILABLE_IN_ALL
 void iris_task_set_fatal_error (IrisTask *self, const GError *error);
 IRIS_AVAILABLE_IN_ALL
 void iris_task_take_fatal_error (IrisTask *self, GError *error);
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_task_catch_fatal_error (IrisTask *self, GError **error);
 IRIS_AVAILABLE_IN_ALL
+GError *iris_task_steal_fatal_error (IrisTask *self);
+IRIS_AVAILABLE_IN_ALL
 gboolean iris_task_has_result (IrisTask *self);
 IRIS_AVAILABLE_IN_ALL
 void iris_task_get_result (IrisTask *self, GValue *value);
+IRIS_AVAILABLE_IN_ALL
+void iris_task_get_result_or_null (IrisTask *self, GValue *value);
 IRIS_AVAILABLE_IN_ALL
 void iris_task_set_result (IrisTask *self, const GValue *value);
 IRIS_AVAILABLE_IN_ALL
 void iris_task_set_result_gtype (IrisTask *self, GType type, ...);
 IRIS_AVAILABLE_IN_ALL
 void iris_task_return_task (IrisTask *self, IrisTask *other);
+IRIS_AVAILABLE_IN_ALL
+void iris_task_return_task_new (IrisTask *self,
+                                IrisTaskFunc func,
+                                gpointer user_data,
+                                GDestroyNotify notify);
 
 /* Other tasks */
 IRIS_AVAILABLE_IN_ALL
@@ -265,7 +278,30 @@ IRIS_AVAILABLE_IN_ALL
 void
 iris_task_when_over (IrisTask *self, IrisTaskFunc func, gpointer user_data, GDestroyNotify notify);
 IRIS_AVAILABLE_IN_ALL
+gboolean iris_task_await_finish (IrisTask *self, GAsyncResult *result, GError **error);
+IRIS_AVAILABLE_IN_ALL
+void iris_task_run_async (IrisTask *self,
+                          GCancellable *cancellable,
+                          GAsyncReadyCallback callback,
+                          gpointer user_data);
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_task_run_finish (IrisTask *self, GAsyncResult *result, GError **error);
+IRIS_AVAILABLE_IN_ALL
 gboolean iris_task_propagate (IrisTask *self, GValue *value, GError **error);
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_task_propagate_or_null (IrisTask *self, GValue *value, GError **error);
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_task_propagate_boolean (IrisTask *self, GError **error);
+IRIS_AVAILABLE_IN_ALL
+gint64 iris_task_propagate_int64 (IrisTask *self, GError **error);
+IRIS_AVAILABLE_IN_ALL
+gdouble iris_task_propagate_double (IrisTask *self, GError **error);
+IRIS_AVAILABLE_IN_ALL
+char *iris_task_propagate_string (IrisTask *self, GError **error);
+IRIS_AVAILABLE_IN_ALL
+gpointer iris_task_propagate_object (IrisTask *self, GError **error);
+IRIS_AVAILABLE_IN_ALL
+GVariant *iris_task_propagate_variant (IrisTask *self, GError **error);
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_task_wait (IrisTask *self, gint64 timeout, GError **error);
 

@@ -90,8 +90,8 @@ run_begin (Run *self)
   self->n_begun++;
   if (self->trial->traveller->is_iris)
     {
-      IrisTask *task = iris_task_new_full (iris_work, NULL, NULL, FALSE, NULL, self->scheduler,
-                                           NULL);
+      g_autoptr (IrisTask)
+          task = iris_task_new_full (iris_work, NULL, NULL, FALSE, NULL, self->scheduler, NULL);
 
       iris_task_run_with_async_result (task, iris_over, self);
     }

@@ -178,6 +178,24 @@ def rule_throws(interface):
             yield f'{name}: its error is a parameter'
 
 
+def rule_finish(interface):
+    """what calls back when it is over has a function that ends it, which bindings call"""
+    ends = {'iris_task_run_with_async_result': 'iris_task_await_finish'}  # iris/Iris-1.metadata says so
+    for name, element in interface.functions.items():
+        if any(type_of(p)[0] == 'Gio.AsyncReadyCallback' for p in interface.parameters(element)):
+            end = ends.get(name, re.sub('_async$', '', name) + '_finish')
+            if end not in interface.functions:
+                yield f'{name}: there is no {end}'
+
+
+def rule_errors_that_are_values(interface):
+    """an error that a function hands out is not thrown in place of that"""
+    for name, element in interface.functions.items():
+        if element.get('throws') == '1' and element.get('introspectable') != '0' \
+                and '(out)' in interface.annotations(name, 'error'):
+            yield f'{name}: its error is (out), and would be thrown; return it, or (skip) the function'
+
+
 def plant(gir):
     """Breaks a description once for each rule, and says which."""
     namespace = gir.getroot().find(CORE + 'namespace')
@@ -201,6 +219,8 @@ def plant(gir):
     error = ElementTree.SubElement(post.find(CORE + 'parameters'), CORE + 'parameter', name='error')
     ElementTree.SubElement(error, CORE + 'type', {'name': 'GLib.Error', C + 'type': 'GError**'})
     ElementTree.SubElement(error, CORE + 'doc')
+    find['iris_task_await_finish'].set(C + 'identifier', 'iris_task_await_end')
+    find['iris_task_catch_fatal_error'].set('introspectable', '1')
 
 
 def plant_comments(interface):

@@ -59,6 +59,8 @@ PLANTS = [
     ('rule_no_sleep', 'tests/t.c', 'void\nnap (void)\n{\n  g_usleep (1000);\n}\n'),
     ('rule_no_sleep', 'tests/t.py', f'# {house.SPDX}\ntime.sleep (1)\n'),
     ('rule_no_sleep', 'tests/t.sh', f'# {house.SPDX}\nsleep 1\n'),
+    ('rule_no_weak_pointer', 'tests/t.c',
+     'void\nlook (GObject *o, gpointer *p)\n{\n  g_object_add_weak_pointer (o, p);\n}\n'),
     ('rule_one_header', 'iris/sched/iris-lost.h', SPDX),
     ('rule_documented', 'iris/base/iris-low.h', 'IRIS_AVAILABLE_IN_ALL\nchar *iris_mute (int);\n'),
     ('rule_links', 'README.md', '[nowhere](doc/nowhere.md)\n'),

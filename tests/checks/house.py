@@ -218,6 +218,16 @@ def rule_no_sleep(tree):
                 yield f'{path}:{number}: {line.strip()}'
 
 
+def rule_no_weak_pointer(tree):
+    """no test has a weak pointer, which another thread may clear late: GWeakRef, or core_test_gate_watch()"""
+    for path in tree.ending('.c', '.h'):
+        if not path.startswith(('tests/', 'doc/examples/')):
+            continue
+        for number, line in enumerate(tree.program_text(path).splitlines(), 1):
+            if re.search(r'\bg_(object_add|set)_weak_pointer\b', line):
+                yield f'{path}:{number}: {line.strip()}'
+
+
 def rule_one_header(tree):
     """iris/iris.h includes every public header, itself or through another"""
     included, ahead = set(), ['iris/iris.h']

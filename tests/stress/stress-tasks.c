@@ -86,13 +86,13 @@ START_TEST (every_end_is_told_once_and_everything_is_freed)
       IrisTask *tasks[6];
 
       for (guint j = 0; j < 4; j++)
-        tasks[j] = g_object_ref_sink (iris_task_new (work, GUINT_TO_POINTER (i + j), count_freed));
+        tasks[j] = iris_task_new (work, GUINT_TO_POINTER (i + j), count_freed);
       iris_task_add_dependency (tasks[1], tasks[0]);
       iris_task_add_dependency (tasks[2], tasks[0]);
       iris_task_add_dependency (tasks[3], tasks[1]);
       iris_task_add_dependency (tasks[3], tasks[2]);
-      tasks[4] = g_object_ref_sink (iris_task_vany_of (tasks[1], tasks[2], NULL));
-      tasks[5] = g_object_ref_sink (iris_task_vall_of (tasks[0], tasks[3], NULL));
+      tasks[4] = iris_task_vany_of (tasks[1], tasks[2], NULL);
+      tasks[5] = iris_task_vall_of (tasks[0], tasks[3], NULL);
       for (guint j = 0; j < 6; j++)
         iris_task_when_over (tasks[j], count_told, NULL, NULL);
       for (guint j = 6; j > 0; j--)
@@ -135,7 +135,7 @@ START_TEST (a_chain_of_processes_keeps_every_message)
 
   for (guint i = 0; i < G_N_ELEMENTS (chain); i++)
     {
-      chain[i] = g_object_ref_sink (iris_process_new (i < 3 ? hand_on : add_up, NULL, NULL));
+      chain[i] = iris_process_new (i < 3 ? hand_on : add_up, NULL, NULL);
       iris_process_set_queue_limit (chain[i], 10);
       if (i > 0)
         iris_process_connect (chain[i - 1], chain[i]);
@@ -155,8 +155,8 @@ START_TEST (chains_end_however_they_are_cancelled)
 {
   for (guint i = 0; i < N_ROUNDS / 4; i++)
     {
-      IrisProcess *head = g_object_ref_sink (iris_process_new (hand_on, NULL, NULL));
-      IrisProcess *tail = g_object_ref_sink (iris_process_new (add_up, NULL, NULL));
+      IrisProcess *head = iris_process_new (hand_on, NULL, NULL);
+      IrisProcess *tail = iris_process_new (add_up, NULL, NULL);
 
       iris_process_set_queue_limit (tail, 2);
       iris_process_connect (head, tail);

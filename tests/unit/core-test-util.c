@@ -83,6 +83,31 @@ core_test_gate_wait (CoreTestGate *self, guint64 at_least)
   pthread_mutex_unlock (&self->lock);
 }
 
+guint64
+core_test_gate_get (CoreTestGate *self)
+{
+  guint64 count;
+
+  pthread_mutex_lock (&self->lock);
+  count = self->count;
+  pthread_mutex_unlock (&self->lock);
+
+  return count;
+}
+
+static void
+watched_is_freed (gpointer gate)
+{
+  core_test_gate_add (gate, 1);
+}
+
+void
+core_test_gate_watch (CoreTestGate *self, gpointer object)
+{
+  /* Data of the object goes last: what its class frees is freed by then. */
+  g_object_set_data_full (object, "core-test-gate", self, watched_is_freed);
+}
+
 static void
 add_up (IrisCounters *sum, const IrisCounters *counters, guint n)
 {

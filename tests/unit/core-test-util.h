@@ -39,6 +39,12 @@ typedef struct
 void core_test_gate_close (CoreTestGate *self);
 void core_test_gate_add (CoreTestGate *self, guint64 n);
 void core_test_gate_wait (CoreTestGate *self, guint64 at_least);
+guint64 core_test_gate_get (CoreTestGate *self);
+
+/* Adds 1 when the last reference to an object is gone, on whichever thread. In place of a weak
+ * pointer: the gate is static, so a worker that drops the last reference late writes into no frame
+ * of the stack that another function has by then. */
+void core_test_gate_watch (CoreTestGate *self, gpointer object);
 
 /* The schedulers, by number. */
 typedef struct

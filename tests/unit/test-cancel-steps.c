@@ -348,7 +348,7 @@ travel_processes (void)
 {
   for (guint i = 0; i < 2; i++)
     {
-      trip->processes[i] = g_object_ref_sink (iris_process_new (pass_on, trip_made (), trip_freed));
+      trip->processes[i] = iris_process_new (pass_on, trip_made (), trip_freed);
       iris_task_set_work_scheduler (IRIS_TASK (trip->processes[i]), trip->scheduler);
     }
   iris_process_set_queue_limit (trip->processes[1], 2);

@@ -36,6 +36,7 @@ START_TEST (a_task_lists_and_a_callback_shows)
 
   iris_task_add_callback (task, print_list, NULL, NULL);
   iris_task_run (task);
+  g_object_unref (task);
   core_test_gate_wait (&over, 1);
 }
 END_TEST
@@ -91,7 +92,7 @@ START_TEST (everything_about_a_task)
   GMainLoop *loop = g_main_loop_new (NULL, FALSE);
   GClosure *closure = g_cclosure_new (G_CALLBACK (throw_and_catch), NULL, NULL);
   GClosure *full = g_cclosure_new (G_CALLBACK (throw_and_catch), NULL, NULL);
-  IrisTask *tasks[4];
+  IrisTask *tasks[4], *groups[4];
   GList *list = NULL;
 
   g_closure_set_marshal (closure, g_cclosure_marshal_VOID__VOID);
@@ -114,13 +115,21 @@ START_TEST (everything_about_a_task)
       list = g_list_append (list, tasks[i]);
     }
   iris_task_add_dependency (tasks[1], tasks[2]);
-  iris_task_run_with_async_result (iris_task_all_of (list), answered, loop);
-  iris_task_run (iris_task_any_of (list));
-  iris_task_run (iris_task_vall_of (tasks[0], tasks[1], NULL));
-  iris_task_run (iris_task_vany_of (tasks[0], tasks[1], NULL));
+  groups[0] = iris_task_all_of (list);
+  groups[1] = iris_task_any_of (list);
+  groups[2] = iris_task_vall_of (tasks[0], tasks[1], NULL);
+  groups[3] = iris_task_vany_of (tasks[0], tasks[1], NULL);
   g_list_free (list);
+  iris_task_run_with_async_result (groups[0], answered, loop);
+  for (guint i = 1; i < 4; i++)
+    iris_task_run (groups[i]);
   for (guint i = 0; i < 4; i++)
     iris_task_run (tasks[i]);
+  for (guint i = 0; i < 4; i++)
+    {
+      g_object_unref (groups[i]);
+      g_object_unref (tasks[i]);
+    }
   g_main_loop_run (loop);
   g_main_loop_unref (loop);
   g_object_unref (control);
@@ -161,7 +170,6 @@ START_TEST (everything_about_processes)
   iris_process_set_output_estimation (head, 0.5f);
   iris_process_connect (head, tail);
   ck_assert (iris_process_has_source (tail) && iris_process_get_sink (head) == tail);
-  g_object_ref (tail);
   iris_process_add_watch (tail, port);
   iris_process_enqueue (head, iris_message_new (0));
   iris_process_enqueue (head, iris_message_new (0));
@@ -169,6 +177,7 @@ START_TEST (everything_about_processes)
   ck_assert (iris_process_is_open (head));
   iris_process_close (head);
   iris_process_run (head);
+  g_object_unref (head);
   core_test_gate_wait (&over, 1);
   iris_process_get_status (tail, &processed, &total);
   ck_assert_int_eq (processed, 2);

@@ -349,6 +349,7 @@ START_TEST (default_schedulers)
   IrisScheduler *control = iris_scheduler_new_full (1, 1), *got;
   IrisPort *port = iris_port_new ();
   IrisReceiver *receiver;
+  IrisTask *task;
 
   ck_assert_ptr_eq (iris_get_default_control_scheduler (), iris_scheduler_get_default ());
   ck_assert_ptr_eq (iris_get_default_work_scheduler (), iris_scheduler_get_default ());
@@ -361,7 +362,9 @@ START_TEST (default_schedulers)
   ck_assert_ptr_eq (iris_get_default_control_scheduler (), control);
   n_wanted = 2;
   iris_port_post (port, iris_message_new (1));
-  iris_task_run (iris_task_new (note_scheduler, NULL, NULL));
+  task = iris_task_new (note_scheduler, NULL, NULL);
+  iris_task_run (task);
+  g_object_unref (task);
   wait_for_all ();
 
   iris_set_default_control_scheduler (iris_scheduler_get_default ());
@@ -554,6 +557,7 @@ START_TEST (task_ls)
       iris_task_set_main_context (task, g_main_context_default ());
       iris_task_add_both (task, show_names, show_error, loop, NULL);
       iris_task_run (task);
+      g_object_unref (task);
       g_main_loop_run (loop);
     }
   ck_assert_int_gt (n_handled, 1);

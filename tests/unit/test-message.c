@@ -2,9 +2,7 @@
  *
  * The message: floating and counted references, its value, its copy.
  */
-#include "core-test-run.h"
-
-#include <iris/iris.h>
+#include "core-test-util.h"
 
 #include <iris/message/iris-message-private.h>
 
@@ -59,14 +57,15 @@ END_TEST
 
 START_TEST (the_last_reference_unsets_the_data)
 {
+  static CoreTestGate freed = CORE_TEST_GATE_INIT;
   GObject *object = g_object_new (G_TYPE_OBJECT, NULL);
   IrisMessage *message = iris_message_ref_sink (iris_message_new_data (1, G_TYPE_OBJECT, object));
 
-  g_object_add_weak_pointer (object, (gpointer *) &object);
+  core_test_gate_watch (&freed, object);
   g_object_unref (object);
-  ck_assert_ptr_nonnull (object);
+  ck_assert_uint_eq (core_test_gate_get (&freed), 0);
   iris_message_unref (message);
-  ck_assert_ptr_null (object);
+  ck_assert_uint_eq (core_test_gate_get (&freed), 1);
 }
 END_TEST
 

@@ -39,7 +39,7 @@ process_new (IrisProcessFunc func, gpointer data)
 
   iris_task_set_work_scheduler (IRIS_TASK (process), scheduler);
 
-  return g_object_ref_sink (process);
+  return process;
 }
 
 static void

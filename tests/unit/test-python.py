@@ -9,7 +9,7 @@ import weakref
 import gi
 
 gi.require_version('Iris', '1')
-from gi.repository import GLib, GObject, Iris  # noqa: E402
+from gi.repository import Gio, GLib, GObject, Iris  # noqa: E402
 
 
 class Something:
@@ -116,6 +116,102 @@ def an_error_has_the_domain_and_the_code_of_its_enumeration():
     raise AssertionError('a cycle was allowed')
 
 
+def run_and_wait(function):
+    """The task, when it is over; functions of Python get the task, and data if there is some."""
+    task = Iris.Task.new(function)
+    task.run()
+    try:
+        task.wait(-1)
+    except GLib.Error:
+        pass
+    return task
+
+
+def throw(task):
+    task.set_fatal_error(GLib.Error.new_literal(Gio.io_error_quark(), 'busy', Gio.IOErrorEnum.BUSY))
+
+
+def raises(domain, code, function):
+    try:
+        function()
+    except GLib.Error as error:
+        return error.matches(domain, code)
+    return False
+
+
+def a_task_without_a_result_has_none():
+    task = run_and_wait(lambda task: None)
+    assert task.propagate() == (True, None), task.propagate()
+    assert task.get_result() is None
+    assert not task.has_result()
+    refused = GLib.quark_from_string('iris-task-error-quark'), Iris.TaskError.RESULT
+    assert raises(*refused, task.propagate_int64)
+
+
+def a_result_can_be_had_by_its_type():
+    results = {'propagate_int64': 7, 'propagate_double': 1.5, 'propagate_string': 'seven', 'propagate_boolean': True,
+               'propagate_object': Gio.Cancellable(), 'propagate_variant': GLib.Variant('i', 7)}
+    for name, result in results.items():
+        value = GObject.Value(GObject.TYPE_VARIANT, result) if name == 'propagate_variant' else result
+        task = run_and_wait(lambda task, value=value: task.set_result(value))
+        assert getattr(task, name)() == result, name
+        assert task.propagate() == (True, result), name
+    refused = GLib.quark_from_string('iris-task-error-quark'), Iris.TaskError.RESULT
+    assert raises(*refused, run_and_wait(lambda task: task.set_result('7')).propagate_int64)
+
+
+def the_error_of_a_task_is_raised_or_asked_for():
+    busy = Gio.io_error_quark(), Gio.IOErrorEnum.BUSY
+    task = run_and_wait(throw)
+    for name in ('propagate', 'propagate_int64', 'propagate_string'):
+        assert raises(*busy, getattr(task, name)), name
+    assert task.get_fatal_error().matches(*busy)
+    assert run_and_wait(lambda task: None).get_fatal_error() is None
+
+
+def an_errback_catches_the_error():
+    caught = []
+    task = Iris.Task.new(throw)
+    task.add_errback(lambda task: caught.append(task.catch_fatal_error()))
+    task.add_callback(lambda task: caught.append(task.catch_fatal_error()))
+    task.run()
+    assert task.wait(-1)
+    assert caught[0].message == 'busy' and caught[1] is None
+
+
+def handlers_run_on_a_worker_or_in_the_main_context():
+    loop, seen = GLib.MainLoop(), []
+    plain, here = Iris.Task.new(lambda task: None), Iris.Task.new(lambda task: None)
+    plain.add_callback(lambda task: seen.append(Iris.worker_current() is not None))
+    plain.run()
+    plain.wait(-1)
+    here.set_main_context(None)
+    here.add_callback(lambda task: seen.append(threading.current_thread() is threading.main_thread()))
+    here.run_async(None, lambda source, result: (seen.append(source.run_finish(result)), loop.quit()))
+    loop.run()
+    assert seen == [True, True, True], seen
+
+
+def tasks_that_share_a_cancellable_are_cancelled_one_by_one():
+    shared = Gio.Cancellable()
+    first, second = Iris.Task.new(), Iris.Task.new()
+    first.set_cancellable(shared)
+    second.set_cancellable(shared)
+    first.cancel()
+    assert first.is_cancelled() and not second.is_cancelled()
+    shared.cancel()
+    assert second.is_cancelled()
+
+
+def a_task_that_was_run_may_be_dropped():
+    done = threading.Semaphore(0)
+    for _ in range(100):
+        Iris.Task.new(lambda task: done.release()).run()
+    gc.collect()
+    for _ in range(100):
+        assert done.acquire(timeout=60)
+
+
 def a_port_says_how_much_it_refused():
     port = Iris.Port.new()
     port.set_limit(2, Iris.PortFull.FAIL)
@@ -142,7 +238,7 @@ def statistics_are_numbers():
 def main():
     cases = [value for name, value in globals().items()
              if callable(value) and getattr(value, '__module__', '') == __name__
-             and name not in ('main', 'receive', 'Something')]
+             and name not in ('main', 'raises', 'receive', 'run_and_wait', 'throw', 'Something')]
     print(f'1..{len(cases)}')
     good = True
     for number, case in enumerate(cases, 1):

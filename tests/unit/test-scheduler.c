@@ -11,6 +11,7 @@
 
 static CoreTestGate ran = CORE_TEST_GATE_INIT, notified = CORE_TEST_GATE_INIT;
 static CoreTestGate blocked = CORE_TEST_GATE_INIT, release = CORE_TEST_GATE_INIT;
+static CoreTestGate freed = CORE_TEST_GATE_INIT;
 
 static guint64 n_threads; /* of the process, without any scheduler */
 
@@ -21,6 +22,7 @@ setup (void)
   core_test_gate_close (&notified);
   core_test_gate_close (&blocked);
   core_test_gate_close (&release);
+  core_test_gate_close (&freed);
   if (n_threads == 0)
     n_threads = core_test_count_base_threads ();
 }
@@ -419,9 +421,8 @@ drop (gpointer data)
 START_TEST (the_last_reference_may_be_dropped_by_an_item)
 {
   IrisScheduler *scheduler = make (_i);
-  gpointer weak = scheduler;
 
-  g_object_add_weak_pointer (G_OBJECT (scheduler), &weak);
+  core_test_gate_watch (&freed, scheduler);
   if (_i % 2 == 0)
     iris_scheduler_queue (scheduler, drop, scheduler, NULL);
   else
@@ -431,7 +432,7 @@ START_TEST (the_last_reference_may_be_dropped_by_an_item)
   core_test_gate_wait (&ran, 1000);
   core_test_gate_wait (&notified, 500);
   core_test_wait_for_threads (n_threads);
-  ck_assert_ptr_null (weak);
+  core_test_gate_wait (&freed, 1);
   ck_assert_uint_eq (count (&ran), 1000);
   ck_assert_uint_eq (count (&notified), 500);
 }

@@ -103,6 +103,7 @@ START_TEST (a_service_handles_all_and_stops_once)
   TestService *self = g_object_new (TEST_TYPE_SERVICE, "scheduler", scheduler, NULL);
   IrisService *service = IRIS_SERVICE (self);
   IrisScheduler *got;
+  GWeakRef ref;
 
   g_object_get (self, "scheduler", &got, NULL);
   ck_assert_ptr_eq (got, scheduler);
@@ -120,9 +121,10 @@ START_TEST (a_service_handles_all_and_stops_once)
   assert_handled (self, 2);
   ck_assert_uint_eq (atomic_load (&self->n_starts), 1);
   ck_assert_uint_eq (atomic_load (&self->n_stops), 1);
-  g_object_add_weak_pointer (G_OBJECT (self), (gpointer *) &self);
+  g_weak_ref_init (&ref, self);
   g_object_unref (service);
-  ck_assert_ptr_null (self);
+  ck_assert_ptr_null (g_weak_ref_get (&ref));
+  g_weak_ref_clear (&ref);
   g_object_unref (scheduler);
 }
 END_TEST

@@ -61,7 +61,7 @@ START_TEST (those_who_await_are_called_in_their_context_and_the_task_is_freed_th
 {
   for (guint i = 0; i < N_TASKS; i++)
     {
-      IrisTask *task = iris_task_new (return_seven, g_thread_self (), count_freed);
+      g_autoptr (IrisTask) task = iris_task_new (return_seven, g_thread_self (), count_freed);
 
       iris_task_await (task, NULL, awaited, NULL);
       iris_task_run (task);
@@ -74,7 +74,7 @@ END_TEST
 
 START_TEST (a_task_that_is_over_is_awaited_all_the_same_but_not_at_once)
 {
-  g_autoptr (IrisTask) task = g_object_ref_sink (iris_task_new (return_seven, NULL, NULL));
+  g_autoptr (IrisTask) task = iris_task_new (return_seven, NULL, NULL);
 
   iris_task_run (task);
   ck_assert (iris_task_wait (task, -1, NULL));
@@ -98,7 +98,7 @@ START_TEST (a_callback_may_iterate_its_context)
 {
   for (guint i = 0; i < 3; i++)
     {
-      IrisTask *task = iris_task_new (return_seven, NULL, NULL);
+      g_autoptr (IrisTask) task = iris_task_new (return_seven, NULL, NULL);
 
       iris_task_await (task, NULL, awaited_inside, i == 0 ? context : NULL);
       iris_task_run (task);
@@ -116,9 +116,9 @@ count_one (gpointer gate)
 
 START_TEST (a_context_that_goes_takes_what_was_delivered_with_it)
 {
-  CoreTestGate gate = CORE_TEST_GATE_INIT;
+  static CoreTestGate gate = CORE_TEST_GATE_INIT;
   g_autoptr (GMainContext) other = g_main_context_new ();
-  IrisTask *task = g_object_ref_sink (iris_task_new (return_seven, &gate, count_one));
+  IrisTask *task = iris_task_new (return_seven, &gate, count_one);
 
   iris_task_await (task, other, awaited, NULL);
   iris_task_run (task);
@@ -132,8 +132,8 @@ END_TEST
 
 START_TEST (a_thread_may_wait)
 {
-  g_autoptr (IrisTask) bad = g_object_ref_sink (iris_task_new (throw, NULL, NULL));
-  g_autoptr (IrisTask) idle = g_object_ref_sink (iris_task_new (throw, NULL, NULL));
+  g_autoptr (IrisTask) bad = iris_task_new (throw, NULL, NULL);
+  g_autoptr (IrisTask) idle = iris_task_new (throw, NULL, NULL);
   g_autoptr (GError) error = NULL, timed_out = NULL, cancelled = NULL;
 
   iris_task_run (bad);
@@ -162,10 +162,10 @@ count_gone (gpointer gate)
 
 START_TEST (a_function_is_called_at_every_kind_of_end)
 {
-  CoreTestGate gate = CORE_TEST_GATE_INIT;
-  IrisTask *good = iris_task_new (return_seven, NULL, NULL);
-  IrisTask *bad = iris_task_new (throw, NULL, NULL);
-  IrisTask *gone = iris_task_new (throw, NULL, NULL);
+  static CoreTestGate gate = CORE_TEST_GATE_INIT;
+  g_autoptr (IrisTask) good = iris_task_new (return_seven, NULL, NULL);
+  g_autoptr (IrisTask) bad = iris_task_new (throw, NULL, NULL);
+  g_autoptr (IrisTask) gone = iris_task_new (throw, NULL, NULL);
   IrisTask *dropped = iris_task_new (throw, NULL, NULL);
 
   iris_task_when_over (good, count_over, &gate, count_gone);
@@ -176,7 +176,6 @@ START_TEST (a_function_is_called_at_every_kind_of_end)
   iris_task_run (bad);
   iris_task_cancel (gone);
   iris_task_run (gone);
-  g_object_ref_sink (dropped);
   g_object_unref (dropped);
   core_test_gate_wait (&gate, 403);
 }
@@ -199,7 +198,7 @@ answered (GObject *source, GAsyncResult *result, gpointer data)
 START_TEST (a_task_is_a_gasyncresult)
 {
   g_autoptr (GObject) source = g_object_new (G_TYPE_OBJECT, NULL);
-  IrisTask *task = iris_task_new (return_seven, NULL, NULL);
+  g_autoptr (IrisTask) task = iris_task_new (return_seven, NULL, NULL);
 
   iris_task_set_source (task, source, &tag);
   iris_task_run_with_async_result (task, answered, source);
@@ -260,9 +259,7 @@ end (IrisTask *task, GObject *source, GAsyncResult *result, gpointer user_data, 
 static IrisTask *
 gio_task (int what)
 {
-  IrisTask *task = iris_task_new_for_gio (NULL, begin, end, GINT_TO_POINTER (what), NULL);
-
-  return g_object_ref_sink (task);
+  return iris_task_new_for_gio (NULL, begin, end, GINT_TO_POINTER (what), NULL);
 }
 
 static void
@@ -306,9 +303,9 @@ END_TEST
 START_TEST (cancelling_the_cancellable_cancels_the_task)
 {
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  g_autoptr (IrisTask) early = g_object_ref_sink (iris_task_new (throw, NULL, NULL));
-  g_autoptr (IrisTask) late = g_object_ref_sink (iris_task_new (throw, NULL, NULL));
-  IrisTask *freed = g_object_ref_sink (iris_task_new (throw, NULL, NULL));
+  g_autoptr (IrisTask) early = iris_task_new (throw, NULL, NULL);
+  g_autoptr (IrisTask) late = iris_task_new (throw, NULL, NULL);
+  IrisTask *freed = iris_task_new (throw, NULL, NULL);
 
   iris_task_set_cancellable (early, cancellable);
   iris_task_set_cancellable (freed, cancellable);
@@ -317,6 +314,204 @@ START_TEST (cancelling_the_cancellable_cancels_the_task)
   ck_assert (iris_task_is_cancelled (early));
   iris_task_set_cancellable (late, cancellable);
   ck_assert (iris_task_is_cancelled (late));
+}
+END_TEST
+
+START_TEST (cancelling_one_of_two_tasks_that_share_a_cancellable_leaves_the_other)
+{
+  g_autoptr (GCancellable) shared = g_cancellable_new ();
+  g_autoptr (IrisTask) cancelled = gio_task (2);
+  g_autoptr (IrisTask) other = gio_task (0);
+
+  iris_task_set_cancellable (cancelled, shared);
+  iris_task_set_cancellable (other, shared);
+  iris_task_run (cancelled);
+  while (pending == NULL)
+    g_main_context_iteration (context, TRUE);
+  iris_task_cancel (cancelled);
+  iterate_until_over (cancelled);
+  g_clear_object (&pending);
+  ck_assert (iris_task_is_cancelled (cancelled));
+  ck_assert (!g_cancellable_is_cancelled (shared));
+  iris_task_run (other);
+  iterate_until_over (other);
+  ck_assert (iris_task_has_succeeded (other));
+}
+END_TEST
+
+/* The ways to cancel a task; whether its own cancellable was asked for before that, or after. */
+START_TEST (the_own_cancellable_of_a_task_goes_with_it)
+{
+  for (guint i = 0; i < 6; i++)
+    {
+      g_autoptr (GCancellable) shared = g_cancellable_new (), own = NULL;
+      g_autoptr (IrisTask) first = iris_task_new (throw, NULL, NULL);
+      g_autoptr (IrisTask) task = iris_task_new (throw, NULL, NULL);
+
+      iris_task_set_cancellable (task, shared);
+      iris_task_add_dependency (task, first);
+      iris_task_run (task);
+      if (i % 2 == 0)
+        own = iris_task_get_cancellable (task);
+      if (i / 2 == 0)
+        iris_task_cancel (task);
+      else if (i / 2 == 1)
+        g_cancellable_cancel (shared);
+      else
+        iris_task_cancel (first);
+      if (own == NULL)
+        own = iris_task_get_cancellable (task);
+      ck_assert_ptr_ne (own, shared);
+      ck_assert (g_cancellable_is_cancelled (own) && iris_task_is_cancelled (task));
+      ck_assert (g_cancellable_is_cancelled (shared) == (i / 2 == 1));
+    }
+}
+END_TEST
+
+START_TEST (cancelling_the_own_cancellable_of_a_task_cancels_it)
+{
+  g_autoptr (IrisTask) task = iris_task_new (throw, NULL, NULL);
+  g_autoptr (GCancellable) own = iris_task_get_cancellable (task);
+  g_autoptr (GCancellable) again = iris_task_get_cancellable (task);
+
+  ck_assert_ptr_eq (own, again);
+  ck_assert (!g_cancellable_is_cancelled (own));
+  g_cancellable_cancel (own);
+  ck_assert (iris_task_is_cancelled (task));
+  /* It may outlive the task. */
+  g_clear_object (&task);
+  g_clear_object (&again);
+}
+END_TEST
+
+static void
+cancel_the_shared_one (IrisTask *task, gpointer shared)
+{
+  g_autoptr (GCancellable) own = iris_task_get_cancellable (task);
+
+  g_cancellable_cancel (shared);
+  ck_assert (g_cancellable_is_cancelled (own));
+  n_called++;
+}
+
+/* The task is cancelled no more then, but what the handler began with it is. */
+START_TEST (a_handler_sees_that_the_cancellable_is_cancelled)
+{
+  g_autoptr (GCancellable) shared = g_cancellable_new ();
+  g_autoptr (IrisTask) task = iris_task_new (return_seven, NULL, NULL);
+
+  iris_task_set_main_context (task, NULL);
+  iris_task_set_cancellable (task, shared);
+  iris_task_add_callback (task, cancel_the_shared_one, shared, NULL);
+  iris_task_run (task);
+  iterate_until_over (task);
+  ck_assert_uint_eq (n_called, 1);
+  ck_assert (iris_task_has_succeeded (task));
+}
+END_TEST
+
+/* --- where handlers run ------------------------------------------------------------------------
+ */
+
+typedef enum
+{
+  ON_A_WORKER,
+  IN_THE_CONTEXT,
+} Where;
+
+static IrisWorker *expected; /* or NULL: any */
+
+static void
+note_worker (gpointer gate)
+{
+  expected = iris_worker_current ();
+  core_test_gate_add (gate, 1);
+}
+
+/* The only worker of a scheduler. */
+static void
+expect_worker_of (IrisScheduler *scheduler)
+{
+  static CoreTestGate gate = CORE_TEST_GATE_INIT;
+
+  core_test_gate_close (&gate);
+  iris_scheduler_queue (scheduler, note_worker, &gate, NULL);
+  core_test_gate_wait (&gate, 1);
+}
+
+static void
+count_and_check_where (IrisTask *task, gpointer where)
+{
+  if (GPOINTER_TO_INT (where) == IN_THE_CONTEXT)
+    ck_assert (g_main_context_is_owner (context) && iris_worker_current () == NULL);
+  else
+    {
+      ck_assert_ptr_nonnull (iris_worker_current ());
+      ck_assert (expected == NULL || iris_worker_current () == expected);
+    }
+  g_atomic_int_inc (&n_called);
+}
+
+/* Runs a task with a handler for each outcome, and adds one when it is over. */
+static void
+run_and_check_where (IrisTask *task, Where where)
+{
+  gpointer data = GINT_TO_POINTER (where);
+
+  n_called = 0;
+  iris_task_add_both (task, count_and_check_where, count_and_check_where, data, NULL);
+  iris_task_run (task);
+  while (!iris_task_state_is_over (iris_task_get_state (task)))
+    g_main_context_iteration (context, where == IN_THE_CONTEXT);
+  iris_task_add_both (task, count_and_check_where, count_and_check_where, data, NULL);
+  while (g_atomic_int_get (&n_called) < 2)
+    g_main_context_iteration (context, where == IN_THE_CONTEXT);
+}
+
+static IrisTask *
+failed_dependency (void)
+{
+  IrisTask *task = iris_task_new (throw, NULL, NULL);
+
+  iris_task_run (task);
+  ck_assert (!iris_task_wait (task, -1, NULL));
+
+  return task;
+}
+
+START_TEST (handlers_run_where_the_documentation_says)
+{
+  /* Without a dependency, and with one that has failed, so that no work ends in front of them. */
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (IrisScheduler) control = iris_scheduler_new_full (1, 1);
+      g_autoptr (IrisScheduler) work = iris_scheduler_new_full (1, 1);
+      g_autoptr (IrisTask) bad = failed_dependency ();
+      g_autoptr (IrisTask) plain = iris_task_new (return_seven, NULL, NULL);
+      g_autoptr (IrisTask) here = iris_task_new (return_seven, NULL, NULL);
+      g_autoptr (IrisTask)
+          there = iris_task_new_full (return_seven, NULL, NULL, FALSE, NULL, work, NULL);
+      g_autoptr (IrisTask)
+          controlled = iris_task_new_full (return_seven, NULL, NULL, FALSE, control, work, NULL);
+      g_autoptr (IrisTask)
+          both = iris_task_new_full (return_seven, NULL, NULL, FALSE, control, work, context);
+      g_autoptr (IrisTask) gio = gio_task (0);
+      IrisTask *tasks[] = { plain, here, there, controlled, both, gio };
+
+      for (guint j = 0; i == 1 && j < G_N_ELEMENTS (tasks); j++)
+        iris_task_add_dependency (tasks[j], bad);
+      expected = NULL;
+      run_and_check_where (plain, ON_A_WORKER);
+      iris_task_set_main_context (here, NULL);
+      ck_assert_ptr_eq (iris_task_get_main_context (here), context);
+      run_and_check_where (here, IN_THE_CONTEXT);
+      expect_worker_of (work);
+      run_and_check_where (there, ON_A_WORKER);
+      expect_worker_of (control);
+      run_and_check_where (controlled, ON_A_WORKER);
+      run_and_check_where (both, IN_THE_CONTEXT);
+      run_and_check_where (gio, IN_THE_CONTEXT);
+    }
 }
 END_TEST
 
@@ -344,7 +539,7 @@ START_TEST (a_gtask_returns_what_a_task_ends_with)
       g_autoptr (GCancellable) cancellable = g_cancellable_new ();
       g_autoptr (GTask)
           gtask = g_task_new (NULL, cancellable, gtask_answered, GINT_TO_POINTER (errors[i]));
-      IrisTask *task = iris_task_new (i == 0 ? return_seven : throw, NULL, NULL);
+      g_autoptr (IrisTask) task = iris_task_new (i == 0 ? return_seven : throw, NULL, NULL);
 
       iris_task_return_to_gtask (task, gtask);
       if (errors[i] == G_IO_ERROR_CANCELLED)
@@ -374,6 +569,11 @@ main (void)
   tcase_add_test (tcase, functions_of_gio_become_tasks);
   tcase_add_test (tcase, cancelling_the_task_cancels_the_function);
   tcase_add_test (tcase, cancelling_the_cancellable_cancels_the_task);
+  tcase_add_test (tcase, cancelling_one_of_two_tasks_that_share_a_cancellable_leaves_the_other);
+  tcase_add_test (tcase, the_own_cancellable_of_a_task_goes_with_it);
+  tcase_add_test (tcase, cancelling_the_own_cancellable_of_a_task_cancels_it);
+  tcase_add_test (tcase, a_handler_sees_that_the_cancellable_is_cancelled);
+  tcase_add_test (tcase, handlers_run_where_the_documentation_says);
   tcase_add_test (tcase, a_gtask_returns_what_a_task_ends_with);
   suite_add_tcase (suite, tcase);
 

@@ -10,12 +10,14 @@
 
 static IrisScheduler *scheduler;
 static GString *story;
+static CoreTestGate freed = CORE_TEST_GATE_INIT; /* tasks that core_test_gate_watch() was told of */
 
 static void
 setup (void)
 {
   scheduler = step_scheduler_new ();
   story = g_string_new (NULL);
+  core_test_gate_close (&freed);
 }
 
 static void
@@ -45,7 +47,7 @@ return_int (IrisTask *task, gpointer number)
 static IrisTask *
 task_new (IrisTaskFunc func, gpointer data)
 {
-  return g_object_ref_sink (iris_task_new_full (func, data, NULL, FALSE, NULL, scheduler, NULL));
+  return iris_task_new_full (func, data, NULL, FALSE, NULL, scheduler, NULL);
 }
 
 static int
@@ -169,16 +171,14 @@ END_TEST
 START_TEST (edges_hold_only_who_waits)
 {
   IrisTask *dependency = task_new (tell, "a"), *dependent = task_new (tell, "b");
-  gpointer held = dependent, holder = dependency;
 
-  g_object_add_weak_pointer (G_OBJECT (dependent), &held);
-  g_object_add_weak_pointer (G_OBJECT (dependency), &holder);
+  core_test_gate_watch (&freed, dependent);
+  core_test_gate_watch (&freed, dependency);
   iris_task_add_dependency (dependent, dependency);
   g_object_unref (dependent);
-  ck_assert_ptr_nonnull (held);
+  ck_assert_uint_eq (core_test_gate_get (&freed), 0);
   g_object_unref (dependency);
-  ck_assert_ptr_null (holder);
-  ck_assert_ptr_null (held);
+  ck_assert_uint_eq (core_test_gate_get (&freed), 2);
 }
 END_TEST
 
@@ -186,14 +186,13 @@ START_TEST (a_cancelled_dependent_is_let_go)
 {
   g_autoptr (IrisTask) dependency = task_new (tell, "a");
   IrisTask *dependent = task_new (tell, "b");
-  gpointer held = dependent;
 
-  g_object_add_weak_pointer (G_OBJECT (dependent), &held);
+  core_test_gate_watch (&freed, dependent);
   iris_task_add_dependency (dependent, dependency);
   iris_task_run (dependent);
   iris_task_cancel (dependent);
   g_object_unref (dependent);
-  ck_assert_ptr_null (held);
+  ck_assert_uint_eq (core_test_gate_get (&freed), 1);
 }
 END_TEST
 
@@ -233,10 +232,10 @@ START_TEST (all_of_waits_for_all)
 {
   g_autoptr (IrisTask) a = task_new (return_int, GINT_TO_POINTER (1));
   g_autoptr (IrisTask) b = task_new (return_int, GINT_TO_POINTER (2));
-  g_autoptr (IrisTask) all = g_object_ref_sink (iris_task_vall_of (a, b, NULL));
-  g_autoptr (IrisTask) none = g_object_ref_sink (iris_task_all_of (NULL));
+  g_autoptr (IrisTask) all = iris_task_vall_of (a, b, NULL);
+  g_autoptr (IrisTask) none = iris_task_all_of (NULL);
   GList *list = g_list_append (NULL, a);
-  g_autoptr (IrisTask) of_list = g_object_ref_sink (iris_task_all_of (list));
+  g_autoptr (IrisTask) of_list = iris_task_all_of (list);
 
   g_list_free (list);
   iris_task_run (all);
@@ -247,9 +246,59 @@ START_TEST (all_of_waits_for_all)
   ck_assert (!iris_task_is_finished (all));
   iris_task_run (b);
   step_scheduler_run (scheduler);
-  ck_assert (iris_task_wait (all, -1, NULL));
-  ck_assert (iris_task_wait (of_list, -1, NULL));
-  ck_assert (iris_task_wait (none, -1, NULL));
+  ck_assert (iris_task_has_succeeded (all));
+  ck_assert (iris_task_has_succeeded (of_list));
+  ck_assert (iris_task_has_succeeded (none));
+}
+END_TEST
+
+static void
+finish_story (IrisTask *task, gpointer name)
+{
+  ck_assert_ptr_nonnull (iris_worker_current ());
+  tell (task, name);
+}
+
+/* A group has no work of its own, so it needs no worker, and no default scheduler is made for it.
+ * It is over with its members; one whose members are over is over as soon as it runs. */
+START_TEST (a_group_that_runs_nothing_starts_no_threads)
+{
+  guint64 n_threads = core_test_count_base_threads ();
+  g_autoptr (IrisTask) a = task_new (return_int, GINT_TO_POINTER (1));
+  g_autoptr (IrisTask) b = task_new (return_int, GINT_TO_POINTER (2));
+  g_autoptr (IrisTask) bad = task_new (throw, "bad");
+  g_autoptr (IrisTask) all = iris_task_vall_of (a, b, NULL);
+  g_autoptr (IrisTask) of_all = iris_task_vall_of (all, NULL);
+  g_autoptr (IrisTask) any = iris_task_vany_of (bad, a, NULL);
+  g_autoptr (IrisTask) fails = iris_task_vall_of (a, bad, NULL);
+  g_autoptr (IrisTask) none = iris_task_all_of (NULL);
+  IrisTask *groups[] = { all, of_all, any, fails };
+  IrisTask *members[] = { a, b, bad };
+
+  for (guint i = 0; i < G_N_ELEMENTS (groups); i++)
+    iris_task_run (groups[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (members); i++)
+    iris_task_run (members[i]);
+  iris_task_run (none);
+  ck_assert (iris_task_has_succeeded (none));
+  step_scheduler_run (scheduler);
+  ck_assert (iris_task_has_succeeded (all) && iris_task_has_succeeded (of_all));
+  ck_assert_int_eq (int_of (any), 1);
+  check_failed (fails, "bad");
+  ck_assert_uint_eq (core_test_proc_status ("Threads:"), n_threads);
+}
+END_TEST
+
+START_TEST (the_handlers_of_a_group_run_where_it_was_told_to_work)
+{
+  g_autoptr (IrisScheduler) workers = iris_scheduler_new_full (1, 1);
+  g_autoptr (IrisTask) group = iris_task_all_of (NULL);
+
+  iris_task_set_work_scheduler (group, workers);
+  iris_task_add_callback (group, finish_story, "c", NULL);
+  iris_task_run (group);
+  ck_assert (iris_task_wait (group, -1, NULL));
+  ck_assert_str_eq (story->str, "c");
 }
 END_TEST
 
@@ -257,8 +306,8 @@ START_TEST (all_of_fails_with_the_first_and_is_cancelled_with_one)
 {
   g_autoptr (IrisTask) bad = task_new (throw, "bad");
   g_autoptr (IrisTask) idle = task_new (tell, "never");
-  g_autoptr (IrisTask) fails = g_object_ref_sink (iris_task_vall_of (idle, bad, NULL));
-  g_autoptr (IrisTask) cancelled = g_object_ref_sink (iris_task_vall_of (idle, NULL));
+  g_autoptr (IrisTask) fails = iris_task_vall_of (idle, bad, NULL);
+  g_autoptr (IrisTask) cancelled = iris_task_vall_of (idle, NULL);
 
   iris_task_run (fails);
   iris_task_run (cancelled);
@@ -276,9 +325,9 @@ START_TEST (any_of_has_the_result_of_the_first_that_ends_well)
   g_autoptr (IrisTask) bad = task_new (throw, "bad");
   g_autoptr (IrisTask) good = task_new (return_int, GINT_TO_POINTER (2));
   g_autoptr (IrisTask) better = task_new (return_int, GINT_TO_POINTER (3));
-  IrisTask *any = g_object_ref_sink (iris_task_vany_of (bad, good, better, NULL));
-  gpointer held = any;
+  IrisTask *any = iris_task_vany_of (bad, good, better, NULL);
 
+  core_test_gate_watch (&freed, any);
   iris_task_run (bad);
   step_scheduler_run (scheduler);
   iris_task_run (good);
@@ -286,9 +335,10 @@ START_TEST (any_of_has_the_result_of_the_first_that_ends_well)
   iris_task_run (any); /* decided already */
   ck_assert (iris_task_wait (any, -1, NULL));
   ck_assert_int_eq (int_of (any), 2);
-  /* Who never runs does not hold it, once it was told about. */
-  g_object_add_weak_pointer (G_OBJECT (any), &held);
+  /* A member that was not run holds the group until it is told that the group is over; the last
+   * reference may be that of the worker that ended the group. */
   g_object_unref (any);
+  core_test_gate_wait (&freed, 1);
   iris_task_run (better);
   step_scheduler_run (scheduler);
 }
@@ -298,8 +348,8 @@ START_TEST (any_of_fails_when_none_ends_well)
 {
   g_autoptr (IrisTask) bad = task_new (throw, "bad");
   g_autoptr (IrisTask) gone = task_new (tell, "never");
-  g_autoptr (IrisTask) fails = g_object_ref_sink (iris_task_vany_of (bad, gone, NULL));
-  g_autoptr (IrisTask) cancelled = g_object_ref_sink (iris_task_vany_of (gone, NULL));
+  g_autoptr (IrisTask) fails = iris_task_vany_of (bad, gone, NULL);
+  g_autoptr (IrisTask) cancelled = iris_task_vany_of (gone, NULL);
 
   iris_task_run (fails);
   iris_task_run (cancelled);
@@ -321,6 +371,9 @@ main (void)
 
   tcase_set_timeout (tcase, 0);
   tcase_add_checked_fixture (tcase, setup, teardown);
+  /* The first, so that no default scheduler is there yet. */
+  tcase_add_test (tcase, a_group_that_runs_nothing_starts_no_threads);
+  tcase_add_test (tcase, the_handlers_of_a_group_run_where_it_was_told_to_work);
   tcase_add_test (tcase, a_task_runs_when_all_its_dependencies_are_over);
   tcase_add_test (tcase, a_failed_dependency_fails_its_dependents);
   tcase_add_test (tcase, a_cancelled_dependency_cancels_its_dependents);

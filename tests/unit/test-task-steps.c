@@ -63,8 +63,10 @@ static void
 pass_and_return (IrisTask *task, gpointer data)
 {
   checkpoint (data);
-  iris_task_return_task (task, iris_task_new_full (pass_and_throw, data, trip_count_freed, FALSE,
-                                                   NULL, scheduler, NULL));
+  g_autoptr (IrisTask) other = iris_task_new_full (pass_and_throw, data, trip_count_freed, FALSE,
+                                                   NULL, scheduler, NULL);
+
+  iris_task_return_task (task, other);
 }
 
 /* A dependency, work that returns a task, and handlers of all kinds; at the checkpoint with the
@@ -81,7 +83,7 @@ trip_make (guint at, gboolean shut)
   tasks[0] = iris_task_new_full (pass_and_return, &trip, trip_count_freed, FALSE, mine, mine, NULL);
   tasks[1] = iris_task_new_full (pass, &trip, trip_count_freed, FALSE, NULL, mine, NULL);
   tasks[2] = iris_task_new_full (pass, &trip, trip_count_freed, FALSE, NULL, mine, NULL);
-  trip.task = g_object_ref_sink (tasks[0]);
+  trip.task = tasks[0];
   iris_task_add_errback (tasks[0], pass_and_catch, &trip, trip_count_freed);
   iris_task_add_callback (tasks[0], pass, &trip, trip_count_freed);
   iris_task_add_both (tasks[0], pass_and_return, pass, &trip, trip_count_freed);
@@ -95,6 +97,8 @@ trip_make (guint at, gboolean shut)
       g_weak_ref_init (&refs[i], tasks[i]);
       checkpoint (&trip);
       iris_task_run (tasks[i]);
+      if (i > 0)
+        g_object_unref (tasks[i]);
     }
   checkpoint (&trip);
   while (step_scheduler_step (mine))

@@ -119,8 +119,8 @@ note_callbacks (IrisTask *task, gpointer data)
 
 START_TEST (a_task_goes_through_its_states)
 {
-  g_autoptr (IrisTask) task = g_object_ref_sink (task_new (note_running, NULL));
-  g_autoptr (IrisTask) first = g_object_ref_sink (task_new (tell, "first"));
+  g_autoptr (IrisTask) task = task_new (note_running, NULL);
+  g_autoptr (IrisTask) first = task_new (tell, "first");
 
   iris_task_add_callback (task, note_callbacks, NULL, NULL);
   iris_task_add_dependency (task, first);
@@ -143,7 +143,7 @@ END_TEST
 
 START_TEST (callbacks_run_in_order_and_errbacks_are_passed_over)
 {
-  g_autoptr (IrisTask) task = g_object_ref_sink (task_new (return_seven, "work "));
+  g_autoptr (IrisTask) task = task_new (return_seven, "work ");
 
   iris_task_add_callback (task, tell, "a ", count_notified);
   iris_task_add_errback (task, tell, "never ", count_notified);
@@ -160,7 +160,7 @@ END_TEST
 
 START_TEST (an_errback_that_handles_leads_back_to_the_callbacks)
 {
-  g_autoptr (IrisTask) task = g_object_ref_sink (task_new (tell_and_throw, "w"));
+  g_autoptr (IrisTask) task = task_new (tell_and_throw, "w");
 
   iris_task_add_callback (task, tell, " never", NULL);
   iris_task_add_errback (task, tell, " e1", NULL);
@@ -178,7 +178,7 @@ END_TEST
 
 START_TEST (an_error_that_nobody_handles_is_the_tasks)
 {
-  g_autoptr (IrisTask) task = g_object_ref_sink (task_new (tell_and_throw, "w"));
+  g_autoptr (IrisTask) task = task_new (tell_and_throw, "w");
   g_autoptr (GError) error = NULL;
 
   iris_task_run (task);
@@ -194,8 +194,7 @@ START_TEST (closures_are_handlers_and_work)
   GClosure *work = g_cclosure_new (G_CALLBACK (tell_and_throw), "w", NULL);
   g_autoptr (IrisTask) task = NULL;
 
-  g_closure_set_marshal (work, g_cclosure_marshal_VOID__VOID);
-  task = g_object_ref_sink (iris_task_new_with_closure_full (work, FALSE, NULL, scheduler, NULL));
+  task = iris_task_new_with_closure_full (work, FALSE, NULL, scheduler, NULL);
   iris_task_add_callback_closure (task, g_cclosure_new (G_CALLBACK (tell), " never", NULL));
   iris_task_add_errback_closure (task, g_cclosure_new (G_CALLBACK (tell_and_catch), " e", NULL));
   iris_task_add_both_closure (task, g_cclosure_new (G_CALLBACK (tell), " c", NULL),
@@ -208,8 +207,8 @@ END_TEST
 
 START_TEST (a_handler_that_comes_late_is_called_with_the_outcome)
 {
-  g_autoptr (IrisTask) task = g_object_ref_sink (task_new (return_seven, NULL));
-  g_autoptr (IrisTask) cancelled = g_object_ref_sink (task_new (return_seven, NULL));
+  g_autoptr (IrisTask) task = task_new (return_seven, NULL);
+  g_autoptr (IrisTask) cancelled = task_new (return_seven, NULL);
 
   iris_task_run (task);
   step_scheduler_run (scheduler);
@@ -230,8 +229,7 @@ END_TEST
 START_TEST (handlers_run_in_the_main_context_of_the_task)
 {
   g_autoptr (GMainContext) context = g_main_context_new ();
-  g_autoptr (IrisTask) task = g_object_ref_sink (
-      iris_task_new_full (tell, "w", NULL, FALSE, NULL, scheduler, context));
+  g_autoptr (IrisTask) task = iris_task_new_full (tell, "w", NULL, FALSE, NULL, scheduler, context);
 
   ck_assert_ptr_eq (iris_task_get_main_context (task), context);
   iris_task_add_callback (task, tell, "c", NULL);
@@ -256,10 +254,9 @@ finish_at_once (IrisTask *task, gpointer data)
 
 START_TEST (asynchronous_work_ends_when_it_is_said)
 {
+  g_autoptr (IrisTask) later = iris_task_new_full (tell, "w", NULL, TRUE, NULL, scheduler, NULL);
   g_autoptr (IrisTask)
-      later = g_object_ref_sink (iris_task_new_full (tell, "w", NULL, TRUE, NULL, scheduler, NULL));
-  g_autoptr (IrisTask) at_once = g_object_ref_sink (
-      iris_task_new_full (finish_at_once, NULL, NULL, TRUE, NULL, scheduler, NULL));
+      at_once = iris_task_new_full (finish_at_once, NULL, NULL, TRUE, NULL, scheduler, NULL);
 
   ck_assert (iris_task_is_async (later));
   iris_task_add_callback (later, tell, "c", NULL);
@@ -307,9 +304,9 @@ return_new_task (IrisTask *task, gpointer gate)
 
 START_TEST (a_returned_task_gives_its_outcome)
 {
-  IrisTask *inner = g_object_ref_sink (task_new (return_seven, "inner "));
-  g_autoptr (IrisTask) outer = g_object_ref_sink (
-      iris_task_new_full (return_task, inner, NULL, FALSE, NULL, scheduler, NULL));
+  IrisTask *inner = task_new (return_seven, "inner ");
+  g_autoptr (IrisTask)
+      outer = iris_task_new_full (return_task, inner, NULL, FALSE, NULL, scheduler, NULL);
 
   iris_task_add_callback (outer, tell, "c ", NULL);
   iris_task_run (outer);
@@ -325,15 +322,15 @@ END_TEST
 
 START_TEST (a_returned_task_may_be_over_fail_or_be_cancelled)
 {
-  IrisTask *over = g_object_ref_sink (task_new (return_seven, NULL));
-  IrisTask *bad = g_object_ref_sink (task_new (tell_and_throw, "bad "));
-  IrisTask *gone = g_object_ref_sink (task_new (tell, "never"));
-  g_autoptr (IrisTask) of_over = g_object_ref_sink (
-      iris_task_new_full (return_task, over, NULL, FALSE, NULL, scheduler, NULL));
-  g_autoptr (IrisTask) of_bad = g_object_ref_sink (
-      iris_task_new_full (return_task, bad, NULL, FALSE, NULL, scheduler, NULL));
-  g_autoptr (IrisTask) of_gone = g_object_ref_sink (
-      iris_task_new_full (return_task, gone, NULL, FALSE, NULL, scheduler, NULL));
+  IrisTask *over = task_new (return_seven, NULL);
+  IrisTask *bad = task_new (tell_and_throw, "bad ");
+  IrisTask *gone = task_new (tell, "never");
+  g_autoptr (IrisTask)
+      of_over = iris_task_new_full (return_task, over, NULL, FALSE, NULL, scheduler, NULL);
+  g_autoptr (IrisTask)
+      of_bad = iris_task_new_full (return_task, bad, NULL, FALSE, NULL, scheduler, NULL);
+  g_autoptr (IrisTask)
+      of_gone = iris_task_new_full (return_task, gone, NULL, FALSE, NULL, scheduler, NULL);
 
   iris_task_run (over);
   step_scheduler_run (scheduler);
@@ -355,8 +352,8 @@ END_TEST
 
 START_TEST (a_callback_may_return_a_task)
 {
-  g_autoptr (IrisTask) task = g_object_ref_sink (task_new (tell, "work "));
-  IrisTask *inner = g_object_ref_sink (task_new (return_seven, "inner "));
+  g_autoptr (IrisTask) task = task_new (tell, "work ");
+  IrisTask *inner = task_new (return_seven, "inner ");
 
   iris_task_add_callback (task, return_task, inner, NULL);
   iris_task_add_callback (task, tell, "c ", NULL);
@@ -370,11 +367,10 @@ END_TEST
 
 START_TEST (a_new_task_may_be_returned)
 {
-  CoreTestGate freed = CORE_TEST_GATE_INIT;
+  static CoreTestGate freed = CORE_TEST_GATE_INIT;
   IrisTask *task = iris_task_new (return_new_task, &freed, NULL);
   g_autoptr (GError) error = NULL;
 
-  g_object_ref_sink (task);
   iris_task_run (task);
   ck_assert (!iris_task_wait (task, -1, &error));
   ck_assert (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY));
@@ -385,9 +381,9 @@ END_TEST
 
 START_TEST (cancelling_a_task_cancels_the_one_that_it_returned)
 {
-  IrisTask *inner = g_object_ref_sink (task_new (tell, "never"));
-  g_autoptr (IrisTask) outer = g_object_ref_sink (
-      iris_task_new_full (return_task, inner, NULL, FALSE, NULL, scheduler, NULL));
+  IrisTask *inner = task_new (tell, "never");
+  g_autoptr (IrisTask)
+      outer = iris_task_new_full (return_task, inner, NULL, FALSE, NULL, scheduler, NULL);
 
   iris_task_run (outer);
   ck_assert (step_scheduler_step (scheduler));
@@ -407,7 +403,7 @@ return_self (IrisTask *task, gpointer data)
 
 START_TEST (a_task_that_returns_itself_fails)
 {
-  g_autoptr (IrisTask) task = g_object_ref_sink (task_new (return_self, NULL));
+  g_autoptr (IrisTask) task = task_new (return_self, NULL);
   g_autoptr (GError) error = NULL;
 
   iris_task_run (task);
@@ -430,7 +426,7 @@ notice_cancel (IrisTask *task, gpointer data)
 
 START_TEST (a_running_task_learns_that_it_was_cancelled_and_ends_when_it_likes)
 {
-  g_autoptr (IrisTask) task = g_object_ref_sink (task_new (notice_cancel, NULL));
+  g_autoptr (IrisTask) task = task_new (notice_cancel, NULL);
 
   iris_task_add_both (task, tell, tell, "never", count_notified);
   iris_task_run (task);
@@ -447,16 +443,22 @@ START_TEST (a_cancelled_task_that_is_run_is_freed_and_does_nothing)
 
   iris_task_cancel (task);
   iris_task_run (task);
+  ck_assert_uint_eq (n_notified, 0);
+  g_object_unref (task);
   ck_assert_uint_eq (n_notified, 1);
   ck_assert_uint_eq (step_scheduler_get_length (scheduler), 0);
 }
 END_TEST
 
+/* Who makes a task owns a reference, and running does not take it. */
 START_TEST (a_task_keeps_itself_until_it_is_over)
 {
-  IrisTask *task = task_new (tell, "w");
+  {
+    g_autoptr (IrisTask) task = task_new (tell, "w");
 
-  iris_task_run (task);
+    ck_assert (!g_object_is_floating (task));
+    iris_task_run (task);
+  }
   ck_assert_uint_eq (n_notified, 0);
   step_scheduler_run (scheduler);
   ck_assert_uint_eq (n_notified, 1);
