@@ -5,6 +5,7 @@
 #pragma once
 
 #define IRIS_INSIDE
+#include <iris/base/iris-version.h>
 #include <iris/base/iris-version-macros.h>
 #include <iris/base/iris-init.h>
 #include <iris/queue/iris-queue.h>

@@ -4,6 +4,7 @@
 
     guide.py FOLDER LIBRARY COMPILER...
 """
+import os
 import re
 import subprocess
 import sys
@@ -21,9 +22,11 @@ WARNINGS = ['-Wall', '-Wextra', '-Wno-unused-parameter', '-Werror']
 
 def flags(library):
     """For a library that was built and not installed."""
-    glib = subprocess.run(['pkg-config', '--cflags', '--libs', 'gio-2.0'], check=True,
-                          capture_output=True, text=True)
-    return [f'-I{ROOT}', library, f'-Wl,-rpath,{Path(library).resolve().parent}', *glib.stdout.split()]
+    built = Path(library).resolve().parent
+    env = os.environ | {'PKG_CONFIG_PATH': str(built.parent / 'meson-uninstalled')}
+    said = subprocess.run(['pkg-config', '--cflags', '--libs', 'libiris-1'], check=True,
+                          capture_output=True, text=True, env=env)
+    return [f'-Wl,-rpath,{built}', *said.stdout.split()]
 
 
 def run(compiler, library, folder, name, source):

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Visibility and availability of every public function, from one place.
+ * Visibility, availability and deprecation of every public function of libiris, from one place.
+ *
+ * A release adds its own IRIS_VERSION_X_Y, IRIS_AVAILABLE_IN_X_Y and
+ * IRIS_DEPRECATED_IN_X_Y here, and a node of the linker's version script.
  */
 #pragma once
 
@@ -17,6 +20,38 @@
 #endif
 
 /**
+ * IRIS_VERSION_0_1:
+ *
+ * Release 0.1, for IRIS_VERSION_MIN_REQUIRED and IRIS_VERSION_MAX_ALLOWED.
+ */
+#define IRIS_VERSION_0_1 (G_ENCODE_VERSION (0, 1))
+
+/**
+ * IRIS_VERSION_MIN_REQUIRED:
+ *
+ * The oldest release that a program supports. Define it before including the header: functions that
+ * this release or an earlier one deprecated cause a warning. The newest release if it is not
+ * defined.
+ */
+#ifndef IRIS_VERSION_MIN_REQUIRED
+#define IRIS_VERSION_MIN_REQUIRED IRIS_VERSION_0_1
+#endif
+
+/**
+ * IRIS_VERSION_MAX_ALLOWED:
+ *
+ * The newest release whose functions a program may use. Define it before including the header:
+ * functions of later releases cause a warning. The newest release if it is not defined.
+ */
+#ifndef IRIS_VERSION_MAX_ALLOWED
+#define IRIS_VERSION_MAX_ALLOWED IRIS_VERSION_0_1
+#endif
+
+#if IRIS_VERSION_MAX_ALLOWED < IRIS_VERSION_MIN_REQUIRED
+#error "IRIS_VERSION_MAX_ALLOWED must not be less than IRIS_VERSION_MIN_REQUIRED"
+#endif
+
+/**
  * IRIS_AVAILABLE_IN_ALL:
  *
  * Marks a function that every release of the library has.
@@ -28,4 +63,27 @@
  *
  * Marks a function that came with release 0.1.
  */
+#if IRIS_VERSION_MAX_ALLOWED < IRIS_VERSION_0_1
+#define IRIS_AVAILABLE_IN_0_1 G_UNAVAILABLE (0, 1) IRIS_EXTERN
+#else
 #define IRIS_AVAILABLE_IN_0_1 IRIS_EXTERN
+#endif
+
+/**
+ * IRIS_DEPRECATED_IN_0_1:
+ *
+ * Marks a function that release 0.1 deprecated.
+ */
+/**
+ * IRIS_DEPRECATED_IN_0_1_FOR:
+ * @function: what to use instead
+ *
+ * The same, with what takes its place.
+ */
+#if IRIS_VERSION_MIN_REQUIRED >= IRIS_VERSION_0_1
+#define IRIS_DEPRECATED_IN_0_1               G_DEPRECATED IRIS_EXTERN
+#define IRIS_DEPRECATED_IN_0_1_FOR(function) G_DEPRECATED_FOR (function) IRIS_EXTERN
+#else
+#define IRIS_DEPRECATED_IN_0_1               IRIS_EXTERN
+#define IRIS_DEPRECATED_IN_0_1_FOR(function) IRIS_EXTERN
+#endif

@@ -5,6 +5,7 @@
 #pragma once
 
 #define IRIS_CLIENT_INSIDE
+#include <iris-client/iris-client-version.h>
 #include <iris-client/iris-client-version-macros.h>
 #include <iris-client/iris-client-error.h>
 #include <iris-client/iris-client-item.h>
