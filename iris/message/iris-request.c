@@ -263,7 +263,7 @@ iris_port_request (IrisPort *self, IrisMessage *message, gint64 timeout_us, GErr
 
   g_return_val_if_fail (IRIS_IS_PORT (self), NULL);
   g_return_val_if_fail (message != NULL && may_ask (message), NULL);
-  g_return_val_if_fail (iris_worker_current () == NULL, NULL);
+  g_return_val_if_fail (iris_worker_current () == NULL && !iris_timers_here, NULL);
 
   waiter = g_new0 (Waiter, 1);
   atomic_init (&waiter->ref_count, 2);
