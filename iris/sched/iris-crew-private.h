@@ -128,7 +128,7 @@ struct _IrisWorker
   bool has_thread;       /* a spare's: or it could not be started; under the crew's lock */
   guint n_blocking;      /* blocking sections that it is in */
   gint64 blocking_since; /* microseconds */
-  _Atomic gint tid;      /* for the kernel; 0 before it has started */
+  _Atomic gint tid;      /* for the kernel; 0 before it has started and after its end */
 
   IrisDequeCore *deque; /* own_deque, or one that the workers of a place share */
   IrisDequeCore own_deque;
