@@ -355,8 +355,8 @@ queue_in_each_round (gpointer data)
   for (guint i = 0; i < N_ROUNDS; i++)
     {
       meet (2 * i + 1);
-      for (volatile guint k = i % 37; k > 0; k--)
-        ;
+      for (guint k = i % 37; k > 0; k--)
+        iris_cpu_relax ();
       iris_scheduler_queue (scheduler, count_run, NULL, notified);
       meet (2 * i + 2);
     }
@@ -374,8 +374,8 @@ START_TEST (when_queueing_and_shutting_down_have_returned_the_item_is_settled)
   for (guint i = 0; i < N_ROUNDS; i++)
     {
       meet (2 * i + 1);
-      for (volatile guint k = i % 41; k > 0; k--)
-        ;
+      for (guint k = i % 41; k > 0; k--)
+        iris_cpu_relax ();
       iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
       meet (2 * i + 2);
       ck_assert_uint_eq (atomic_load (&n_notified), i + 1);

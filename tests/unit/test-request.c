@@ -353,8 +353,8 @@ cancel_in_each_round (gpointer data)
   for (guint i = 0; i < N_ROUNDS; i++)
     {
       meet (2 * i + 1);
-      for (volatile guint k = i % 601; k > 0; k--)
-        ;
+      for (guint k = i % 61; k > 0; k--)
+        iris_cpu_relax ();
       g_cancellable_cancel (cancellable_of_round);
       meet (2 * i + 2);
     }
