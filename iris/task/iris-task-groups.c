@@ -46,8 +46,8 @@ group_of_args (IrisTaskNeed need, IrisTask *first, va_list args)
  * that fails, and is cancelled with the first that is cancelled. It has no result of its own.
  * It does not run @tasks.
  *
- * It has no work, so no thread on which that ends: without a main context and a control scheduler of
- * its own its handlers run on the default control scheduler.
+ * It has no work, so no thread on which that ends: without a main context and a control scheduler
+ * of its own its handlers run on the default control scheduler.
  *
  * Returns: (transfer floating): a task with a floating reference, which running it takes
  *
