@@ -30,8 +30,8 @@
 
 typedef struct
 {
-  GAsyncQueue *items;
-  guint n_idle; /* workers that wait in it; under its lock */
+  GAsyncQueue *items; /* first: stress-idle.c looks at it */
+  guint n_idle;       /* workers that wait in it; under its lock */
 } DefaultQueue;
 
 static IrisItem end_mark, nudge_mark;
