@@ -347,7 +347,7 @@ meet (guint round)
       g_thread_yield ();
 }
 
-#define N_ROUNDS CORE_TEST_LOAD (100000)
+#define N_ROUNDS CORE_TEST_LOAD (20000)
 
 static gpointer
 queue_in_each_round (gpointer data)

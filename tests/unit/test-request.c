@@ -345,7 +345,7 @@ meet (guint round)
       g_thread_yield ();
 }
 
-#define N_ROUNDS CORE_TEST_LOAD (20000)
+#define N_ROUNDS CORE_TEST_LOAD (10000)
 
 static gpointer
 cancel_in_each_round (gpointer data)
