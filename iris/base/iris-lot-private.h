@@ -82,8 +82,8 @@
  * was seen in the runner's last look; and nobody runs, so nothing can come. Who is out has nothing
  * in private and cannot publish, so it need not be asked; it is woken to end. In a closed lot
  * nobody goes out any more, so the number that must be reached only grows, by workers that are not
- * confirmed. Workers that wait elsewhere (the default scheduler's) are counted there, and the lot is
- * asked whether they are all that are in (end_if_idle); the argument is the same, with idle for
+ * confirmed. Workers that wait elsewhere (the default scheduler's) are counted there, and the lot
+ * is asked whether they are all that are in (end_if_idle); the argument is the same, with idle for
  * confirmed. No worker that is in ends before the lot is finished, so a worker that begins to block
  * in a closed lot has its stand-in as in an open one: n_in counts those that can take work.
  *

@@ -20,8 +20,8 @@
  *   pressure  the share of time in which somebody in the system waited for a processor
  *             (/proc/pressure/cpu). That may be somebody else, hence it comes last.
  * A file that is missing is named once, and the rest is used. One of a worker that has ended is not
- * missing: the worker takes its number back at its end, and what is left of the race between the two
- * is told by whether the controller has the file of itself.
+ * missing: the worker takes its number back at its end, and what is left of the race between the
+ * two is told by whether the controller has the file of itself.
  *
  * Hysteresis: the level above which a sample counts as contended is five times the one below which
  * it counts as calm; what lies between counts as neither. A decision needs a row of samples that
