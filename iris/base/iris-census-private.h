@@ -29,7 +29,9 @@
  *
  * Why the last one is not overlooked either: leaving is left + 1; light fence; look at `closing`;
  * closing is `closing` = true; heavy fence; sum. One of the two sees the other. Those who see
- * `closing` sum under a lock, so the last of them sees everyone.
+ * `closing` sum under a lock, so the last of them sees everyone. Setting it is a release and the
+ * look under the lock an acquire: `done` follows all that the owner did with the subject, whichever
+ * thread calls it. The fences order the two, but are no edge between other accesses.
  *
  * Who is inside may bring in another, with iris_census_reenter(): the pointer need not be looked at
  * again, because the census cannot be settled meanwhile. The second entry is released before

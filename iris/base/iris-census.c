@@ -91,7 +91,9 @@ iris_census_settle (IrisCensus *self)
   void *subject = NULL;
 
   pthread_mutex_lock (&self->lock);
-  if (self->done != NULL && atomic_load_explicit (&self->closing, memory_order_relaxed)
+  /* Acquire: `done` is called here with what the owner has done to the subject, who may not have
+   * had the lock since. */
+  if (self->done != NULL && atomic_load_explicit (&self->closing, memory_order_acquire)
       && census_is_empty (self))
     {
       done = self->done;
@@ -113,7 +115,8 @@ void
 iris_census_close (IrisCensus *self)
 {
   iris_fence_heavy ();
-  atomic_store_explicit (&self->closing, true, memory_order_relaxed);
+  /* Release: see iris_census_settle(). */
+  atomic_store_explicit (&self->closing, true, memory_order_release);
   iris_fence_heavy ();
   iris_census_settle (self);
 }

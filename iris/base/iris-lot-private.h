@@ -13,7 +13,7 @@
  * Who may call what
  * -----------------
  * publish and wake: any thread. begin_search, end_search, prepare, cancel, sleep, doze, leave: the
- * worker that owns the parker. close, dismiss, set_quota, give_up: any thread.
+ * worker that owns the parker. close, end_if_idle, set_quota, give_up: any thread.
  *
  * The protocol
  * ------------
@@ -82,7 +82,10 @@
  * was seen in the runner's last look; and nobody runs, so nothing can come. Who is out has nothing
  * in private and cannot publish, so it need not be asked; it is woken to end. In a closed lot
  * nobody goes out any more, so the number that must be reached only grows, by workers that are not
- * confirmed.
+ * confirmed. Workers that wait elsewhere (the default scheduler's) are counted there, and the lot
+ * is asked whether they are all that are in (end_if_idle); the argument is the same, with idle for
+ * confirmed. No worker that is in ends before the lot is finished, so a worker that begins to block
+ * in a closed lot has its stand-in as in an open one: n_in counts those that can take work.
  *
  * Waking takes a lock: it is about to make a system call anyway, and a list under a lock can wake
  * the worker that went to sleep last, whose cache is warmest, at the place that is asked for.
@@ -167,7 +170,7 @@ bool iris_lot_sleep (IrisLot *self, IrisParker *me);
 void iris_lot_doze (IrisLot *self, IrisParker *me, uint64_t ns);
 void iris_lot_wake (IrisLot *self, unsigned place, bool strict);
 void iris_lot_close (IrisLot *self);
-void iris_lot_dismiss (IrisLot *self);
+bool iris_lot_end_if_idle (IrisLot *self, unsigned n_idle);
 bool iris_lot_leave (IrisLot *self, IrisParker *me);
 unsigned
 iris_lot_set_quota (IrisLot *self, unsigned place, unsigned quota, bool may_grow, unsigned *n_back);

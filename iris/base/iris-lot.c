@@ -507,14 +507,21 @@ iris_lot_close (IrisLot *self)
   pthread_mutex_unlock (&self->lock);
 }
 
-/* For workers that find their end elsewhere: nobody goes out any more, and who is out ends. */
-void
-iris_lot_dismiss (IrisLot *self)
+/* For workers that wait elsewhere than in the lot: @n_idle of them wait, and nothing is left that
+ * they could take. If the lot is closed and these are all that are in, it is finished: those that
+ * are out end, and the caller ends the others. Returns whether that is so; once. */
+bool
+iris_lot_end_if_idle (IrisLot *self, unsigned n_idle)
 {
+  bool ends;
+
   pthread_mutex_lock (&self->lock);
-  self->closing = true;
-  for (unsigned i = 0; i < self->n_places; i++)
-    lot_update_surplus (self, &self->places[i]);
-  lot_end_out (self);
+  /* Relaxed: both are written under the lock. */
+  ends = self->closing && !atomic_load_explicit (&self->finished, memory_order_relaxed)
+         && n_idle == atomic_load_explicit (&self->n_in, memory_order_relaxed);
+  if (ends)
+    lot_end_out (self);
   pthread_mutex_unlock (&self->lock);
+
+  return ends;
 }

@@ -230,6 +230,17 @@ g_object_new_with_properties (GType type, guint n, const char *names[], const GV
     return data;                         \
   }
 
+/* The lock is given away while it waits. */
+#define WAITING_POP(name)            \
+  gpointer name (GAsyncQueue *queue) \
+  {                                  \
+    gpointer data;                   \
+    iris_tsan_release (queue);       \
+    data = NEXT (name) (queue);      \
+    iris_tsan_acquire (queue);       \
+    return data;                     \
+  }
+
 #define TIMEOUT_POP(name)                          \
   gpointer name (GAsyncQueue *queue, guint64 wait) \
   {                                                \
@@ -243,7 +254,7 @@ PUSH (g_async_queue_push_unlocked)
 PUSH (g_async_queue_push_front)
 PUSH (g_async_queue_push_front_unlocked)
 POP (g_async_queue_pop)
-POP (g_async_queue_pop_unlocked)
+WAITING_POP (g_async_queue_pop_unlocked)
 POP (g_async_queue_try_pop)
 POP (g_async_queue_try_pop_unlocked)
 TIMEOUT_POP (g_async_queue_timeout_pop)

@@ -211,7 +211,8 @@ receiver_join (IrisReceiver *receiver, IrisPort *port)
  *
  * The handler may run on several workers at once. A receiver that the port had before is replaced.
  *
- * Returns: (transfer none): the receiver; the port owns it
+ * Returns: (transfer none): the receiver; the port owns it. It is gone once the port is dropped or
+ *   gets another receiver: a caller that needs it longer takes a reference
  *
  * Since: 0.1
  */
@@ -242,7 +243,8 @@ iris_arbiter_receive (IrisScheduler *scheduler,
  *
  * Where there need be no port, #IrisActor costs less.
  *
- * Returns: (transfer none): the receiver; the port owns it
+ * Returns: (transfer none): the receiver; the port owns it. It is gone once the port is dropped or
+ *   gets another receiver: a caller that needs it longer takes a reference
  *
  * Since: 0.1
  */

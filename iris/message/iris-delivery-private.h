@@ -70,7 +70,11 @@ iris_delivery_open (IrisItem *item)
 
   if (iris_unlikely ((item->flags & IRIS_ITEM_EXTRA) && extra->box != NULL))
     {
-      extra->message = (IrisMessageReal *) iris_port_box_redeem (extra->box);
+      bool admitted;
+
+      extra->message = (IrisMessageReal *) iris_port_box_redeem (extra->box, &admitted);
+      if (iris_unlikely (admitted))
+        iris_port_send_late (extra->box);
       iris_port_box_unref (g_steal_pointer (&extra->box));
     }
 

@@ -7,14 +7,16 @@
 #include "iris/message/iris-message-private.h"
 
 IrisPortBox *
-iris_port_box_new (guint limit, IrisPortFull when_full)
+iris_port_box_new (gpointer port, guint limit, IrisPortFull when_full)
 {
   IrisPortBox *self = g_new0 (IrisPortBox, 1);
 
   atomic_init (&self->ref_count, 1);
   pthread_mutex_init (&self->lock, NULL);
   pthread_cond_init (&self->room, NULL);
+  g_weak_ref_init (&self->port, port);
   g_queue_init (&self->messages);
+  g_queue_init (&self->late);
   self->limit = limit;
   self->when_full = when_full;
 
@@ -28,12 +30,14 @@ iris_port_box_unref (IrisPortBox *self)
     return;
 
   g_queue_clear_full (&self->messages, (GDestroyNotify) iris_message_unref);
+  g_weak_ref_clear (&self->port);
   pthread_cond_destroy (&self->room);
   pthread_mutex_destroy (&self->lock);
   g_free (self);
 }
 
-/* The port is gone, and its reference given up: what has no token will never be handled. */
+/* The port is gone, and its reference given up: what has no token will never be handled. Newest
+ * first, which are the late ones. */
 void
 iris_port_box_close (IrisPortBox *self)
 {
@@ -42,6 +46,8 @@ iris_port_box_close (IrisPortBox *self)
 
   pthread_mutex_lock (&self->lock);
   self->gone = true;
+  while (self->late.length > 0)
+    g_queue_push_tail (&orphans, g_queue_pop_tail (&self->late));
   while (self->messages.length > self->n_tokens)
     g_queue_push_tail (&orphans, g_queue_pop_tail (&self->messages));
   pthread_cond_broadcast (&self->room);
@@ -66,15 +72,60 @@ box_wait (IrisPortBox *self)
   self->n_waiters--;
 }
 
+/* Under the lock. Takes the reference. */
+static void
+box_push (IrisPortBox *self, IrisMessage *message)
+{
+  g_queue_push_tail (&self->messages, message);
+  self->counts.most_held = MAX (self->counts.most_held, self->messages.length);
+}
+
+/* Under the lock: late messages come in as far as there is room. Whether one did. */
+static bool
+box_admit_late (IrisPortBox *self)
+{
+  bool did = false;
+
+  for (; self->late.length > 0 && self->messages.length < self->limit; did = true)
+    box_push (self, g_queue_pop_head (&self->late));
+
+  return did;
+}
+
+/* Whether a late message has come in, which has no token yet. */
+bool
+iris_port_box_set_limit (IrisPortBox *self, guint limit, IrisPortFull when_full)
+{
+  bool admitted;
+
+  pthread_mutex_lock (&self->lock);
+  self->limit = limit;
+  self->when_full = when_full;
+  admitted = box_admit_late (self);
+  pthread_cond_broadcast (&self->room);
+  pthread_mutex_unlock (&self->lock);
+
+  return admitted;
+}
+
 /* Takes a reference to @message if it is accepted. */
 IrisPortPut
-iris_port_box_put (IrisPortBox *self, IrisMessage *message, bool may_wait)
+iris_port_box_put (IrisPortBox *self, IrisMessage *message, IrisPortPatience patience)
 {
   IrisPortPut put = { .accepted = true };
+  bool waits;
 
   pthread_mutex_lock (&self->lock);
   self->counts.posted++;
-  if (self->messages.length >= self->limit && self->when_full == IRIS_PORT_FULL_WAIT && may_wait)
+  waits = self->messages.length >= self->limit && self->when_full == IRIS_PORT_FULL_WAIT;
+  if (waits && patience == IRIS_PORT_PATIENCE_LEAVE)
+    {
+      self->counts.waited++;
+      g_queue_push_tail (&self->late, iris_message_keep (message));
+      pthread_mutex_unlock (&self->lock);
+      return put;
+    }
+  if (waits && patience == IRIS_PORT_PATIENCE_WAIT)
     box_wait (self);
   if (self->messages.length >= self->limit)
     {
@@ -90,10 +141,7 @@ iris_port_box_put (IrisPortBox *self, IrisMessage *message, bool may_wait)
         }
     }
   if (put.accepted)
-    {
-      g_queue_push_tail (&self->messages, iris_message_keep (message));
-      self->counts.most_held = MAX (self->counts.most_held, self->messages.length);
-    }
+    box_push (self, iris_message_keep (message));
   put.limit = self->limit;
   put.when_full = self->when_full;
   pthread_mutex_unlock (&self->lock);
@@ -129,16 +177,18 @@ iris_port_box_return_token (IrisPortBox *self)
   iris_port_box_unref (self);
 }
 
-/* The message for a token, with its reference; NULL if it was dropped. The box is kept. */
+/* The message for a token, with its reference; NULL if it was dropped. The box is kept. Says
+ * whether a late message has come in, which has no token yet. */
 IrisMessage *
-iris_port_box_redeem (IrisPortBox *self)
+iris_port_box_redeem (IrisPortBox *self, bool *admitted)
 {
   IrisMessage *message;
 
   pthread_mutex_lock (&self->lock);
   message = g_queue_pop_head (&self->messages);
   self->n_tokens--;
-  if (self->n_waiters > 0)
+  *admitted = box_admit_late (self);
+  if (self->n_waiters > 0 && !*admitted)
     pthread_cond_signal (&self->room);
   pthread_mutex_unlock (&self->lock);
 

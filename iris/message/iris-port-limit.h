@@ -11,7 +11,8 @@ G_BEGIN_DECLS
 /**
  * IrisPortFull:
  * @IRIS_PORT_FULL_WAIT: whoever posts waits for room; a worker, which must not wait for others, is
- *   refused as with @IRIS_PORT_FULL_FAIL
+ *   refused as with @IRIS_PORT_FULL_FAIL; a message that a timer or a deadline posts waits outside
+ *   of the limit, without a thread
  * @IRIS_PORT_FULL_FAIL: the new message is refused
  * @IRIS_PORT_FULL_DROP_OLDEST: the message that has waited longest is dropped, the new one accepted
  * @IRIS_PORT_FULL_TELL: the new message is refused, and the function given with

@@ -24,5 +24,6 @@ struct _IrisPort
 
 /* Hands a message that was accepted before to the receiver, or keeps it. */
 void iris_port_repost (IrisPort *self, IrisMessage *message);
+void iris_port_post_or_refuse (IrisPort *self, IrisMessage *message);
 /* Of a bounded port: for all messages in its box. */
 void iris_port_send_tokens (IrisPort *self, IrisPortBox *box);

@@ -10,6 +10,7 @@
  * iris-port-receiver.c.
  */
 #include "iris/message/iris-port-private.h"
+#include "iris/message/iris-timer-private.h"
 
 #define IRIS_INSIDE
 #include "iris/sched/iris-worker.h"
@@ -176,6 +177,15 @@ iris_port_send_tokens (IrisPort *self, IrisPortBox *box)
     }
 }
 
+void
+iris_port_send_late (IrisPortBox *box)
+{
+  g_autoptr (IrisPort) port = g_weak_ref_get (&box->port);
+
+  if (port != NULL)
+    iris_port_send_tokens (port, box);
+}
+
 static void
 port_tell_full (IrisPort *self, IrisMessage *message)
 {
@@ -190,12 +200,25 @@ port_tell_full (IrisPort *self, IrisMessage *message)
     func (self, message, data);
 }
 
+/* Workers and the timers' thread must not wait for room: others depend on them. */
+static IrisPortPatience
+port_get_patience (void)
+{
+  if (iris_timers_here)
+    return IRIS_PORT_PATIENCE_LEAVE;
+
+  return iris_worker_current () != NULL ? IRIS_PORT_PATIENCE_REFUSE : IRIS_PORT_PATIENCE_WAIT;
+}
+
 /* Keeps @message until the end, so that it can be told about. */
 static IrisPortPut
-port_post_bounded (IrisPort *self, IrisPortBox *box, IrisMessage *message)
+port_post_bounded (IrisPort *self,
+                   IrisPortBox *box,
+                   IrisMessage *message,
+                   IrisPortPatience patience)
 {
   G_GNUC_UNUSED g_autoptr (IrisMessage) keep = iris_message_ref_sink (message);
-  IrisPortPut put = iris_port_box_put (box, message, iris_worker_current () == NULL);
+  IrisPortPut put = iris_port_box_put (box, message, patience);
 
   if (put.dropped != NULL)
     {
@@ -239,10 +262,22 @@ iris_port_post (IrisPort *self, IrisMessage *message)
   box = atomic_load_explicit (&self->box, memory_order_acquire);
   if (iris_unlikely (box != NULL))
     {
-      port_post_bounded (self, box, message);
+      port_post_bounded (self, box, message, port_get_patience ());
       return;
     }
   iris_port_repost (self, message);
+}
+
+/* Like iris_port_post(), but a full port refuses the message even if it lets posters wait. */
+void
+iris_port_post_or_refuse (IrisPort *self, IrisMessage *message)
+{
+  IrisPortBox *box = atomic_load_explicit (&self->box, memory_order_acquire);
+
+  if (box != NULL)
+    port_post_bounded (self, box, message, IRIS_PORT_PATIENCE_REFUSE);
+  else
+    iris_port_repost (self, message);
 }
 
 /**
@@ -273,7 +308,7 @@ iris_port_try_post (IrisPort *self, IrisMessage *message, GError **error)
       iris_port_post (self, message);
       return TRUE;
     }
-  put = port_post_bounded (self, box, message);
+  put = port_post_bounded (self, box, message, port_get_patience ());
   if (put.accepted)
     return TRUE;
   g_set_error (error, IRIS_MESSAGE_ERROR, IRIS_MESSAGE_ERROR_FULL,
@@ -301,6 +336,7 @@ void
 iris_port_set_limit (IrisPort *self, guint limit, IrisPortFull when_full)
 {
   IrisPortBox *box;
+  bool admitted = false;
 
   g_return_if_fail (IRIS_IS_PORT (self));
   g_return_if_fail (limit >= 1);
@@ -309,21 +345,17 @@ iris_port_set_limit (IrisPort *self, guint limit, IrisPortFull when_full)
   box = atomic_load_explicit (&self->box, memory_order_relaxed);
   if (box == NULL)
     {
-      box = iris_port_box_new (limit, when_full);
+      box = iris_port_box_new (self, limit, when_full);
       /* What waits is kept, above the limit too. */
       box->messages = self->waiting;
       g_queue_init (&self->waiting);
       atomic_store_explicit (&self->box, box, memory_order_release);
     }
   else
-    {
-      pthread_mutex_lock (&box->lock);
-      box->limit = limit;
-      box->when_full = when_full;
-      pthread_cond_broadcast (&box->room);
-      pthread_mutex_unlock (&box->lock);
-    }
+    admitted = iris_port_box_set_limit (box, limit, when_full);
   pthread_mutex_unlock (&self->lock);
+  if (admitted)
+    iris_port_send_tokens (self, box);
 }
 
 /**
@@ -335,7 +367,8 @@ iris_port_set_limit (IrisPort *self, guint limit, IrisPortFull when_full)
  * @notify: (nullable): called with @data when the port is gone
  *
  * Sets, once, what %IRIS_PORT_FULL_TELL calls. It is called on the thread that posts, under no
- * lock.
+ * lock. For a message of iris_port_post_after() and its like that is the thread of all timers:
+ * there it must not wait.
  *
  * Since: 0.1
  */

@@ -2,7 +2,7 @@
  *
  * Posting later: timers whose function posts a message.
  */
-#include "iris/message/iris-message-private.h"
+#include "iris/message/iris-port-private.h"
 #include "iris/message/iris-timer-private.h"
 #define IRIS_INSIDE
 #include "iris/message/iris-actor.h"
@@ -14,6 +14,7 @@ typedef struct
 {
   GWeakRef port;
   IrisActor *actor; /* instead of a port */
+  gboolean again;
   IrisMessage *message;
 } Later;
 
@@ -29,7 +30,10 @@ later_post (gpointer data)
       return FALSE;
     }
   port = g_weak_ref_get (&self->port);
-  if (port != NULL)
+  /* A periodic one would fill a full port's waiting room: it has its next time. */
+  if (port != NULL && self->again)
+    iris_port_post_or_refuse (port, self->message);
+  else if (port != NULL)
     iris_port_post (port, self->message);
 
   return port != NULL;
@@ -47,13 +51,14 @@ later_free (gpointer data)
 }
 
 static Later *
-later_new (IrisPort *port, IrisActor *actor, IrisMessage *message)
+later_new (IrisPort *port, IrisActor *actor, IrisMessage *message, gboolean again)
 {
   Later *self = g_new0 (Later, 1);
 
   g_weak_ref_init (&self->port, port);
   self->actor = actor != NULL ? iris_actor_ref (actor) : NULL;
   self->message = iris_message_keep (message);
+  self->again = again;
 
   return self;
 }
@@ -67,6 +72,9 @@ later_new (IrisPort *port, IrisActor *actor, IrisMessage *message)
  * Posts a message later, not before @delay_us have passed. If the port is gone by then the message
  * is dropped. It must not be changed any more.
  *
+ * If the port is full then and lets posters wait (%IRIS_PORT_FULL_WAIT), the message waits outside
+ * of its limit, without a thread, and comes in as soon as there is room. No other timer is held up.
+ *
  * Returns: (transfer full): a timer, by which it can be cancelled
  *
  * Since: 0.1
@@ -78,7 +86,8 @@ iris_port_post_after (IrisPort *self, IrisMessage *message, gint64 delay_us)
   g_return_val_if_fail (message != NULL, NULL);
   g_return_val_if_fail (delay_us >= 0, NULL);
 
-  return iris_timer_new (delay_us, 0, later_post, later_new (self, NULL, message), later_free);
+  return iris_timer_new (delay_us, 0, later_post, later_new (self, NULL, message, FALSE),
+                         later_free);
 }
 
 /**
@@ -88,8 +97,9 @@ iris_port_post_after (IrisPort *self, IrisMessage *message, gint64 delay_us)
  * @period_us: the time between two posts in microseconds, at least 1
  *
  * Posts a message again and again, first after @period_us, until the timer is cancelled or the port
- * is gone. Posts that are late are not made up for. It is the same message each time, and must not
- * be changed.
+ * is gone. Posts that are late are not made up for, nor are those that find the port full: it
+ * refuses them, also with %IRIS_PORT_FULL_WAIT. It is the same message each time, and must not be
+ * changed.
  *
  * Returns: (transfer full): a timer, by which it can be cancelled
  *
@@ -102,7 +112,7 @@ iris_port_post_every (IrisPort *self, IrisMessage *message, gint64 period_us)
   g_return_val_if_fail (message != NULL, NULL);
   g_return_val_if_fail (period_us >= 1, NULL);
 
-  return iris_timer_new (period_us, period_us, later_post, later_new (self, NULL, message),
+  return iris_timer_new (period_us, period_us, later_post, later_new (self, NULL, message, TRUE),
                          later_free);
 }
 
@@ -125,5 +135,6 @@ iris_actor_post_after (IrisActor *self, IrisMessage *message, gint64 delay_us)
   g_return_val_if_fail (message != NULL, NULL);
   g_return_val_if_fail (delay_us >= 0, NULL);
 
-  return iris_timer_new (delay_us, 0, later_post, later_new (NULL, self, message), later_free);
+  return iris_timer_new (delay_us, 0, later_post, later_new (NULL, self, message, FALSE),
+                         later_free);
 }

@@ -8,6 +8,7 @@
  * handler has returned, on whichever thread that is.
  */
 #include "iris/message/iris-receiver-private.h"
+#include "iris/message/iris-timer-private.h"
 #include "iris/message/iris-turn-private.h"
 
 #include "iris/sched/iris-scheduler-private.h"
@@ -387,7 +388,7 @@ iris_receiver_destroy (IrisReceiver *self, gboolean in_message)
   keep = g_object_ref (self);
   atomic_store_explicit (&self->destroyed, true, memory_order_relaxed);
   iris_receiver_detach (self);
-  if (in_message || iris_worker_current () != NULL)
+  if (in_message || iris_worker_current () != NULL || iris_timers_here)
     return;
 
   iris_receiver_wait_idle (self);

@@ -64,9 +64,10 @@ iris_pending_unref (IrisPending *self)
 gboolean
 iris_pending_settle (IrisPending *self, IrisMessage *reply, IrisMessageError code)
 {
-  /* A look first: a request is settled a second time when its message is freed. */
+  /* A look first: a request is settled a second time when its message is freed. Sequentially
+   * consistent because of `connected`, see iris_port_request_async(). */
   if (atomic_load_explicit (&self->settled, memory_order_acquire)
-      || atomic_exchange_explicit (&self->settled, true, memory_order_acq_rel))
+      || atomic_exchange_explicit (&self->settled, true, memory_order_seq_cst))
     return FALSE;
 
   self->func (reply, code, self->data);
@@ -82,13 +83,13 @@ deadline_passed (gpointer data)
 {
   IrisPending *self = data;
 
-  if (!atomic_exchange_explicit (&self->settled, true, memory_order_acq_rel))
+  if (!atomic_exchange_explicit (&self->settled, true, memory_order_seq_cst))
     self->func (NULL, IRIS_MESSAGE_ERROR_TIMED_OUT, self->data);
 
   return FALSE;
 }
 
-/* Before the message is posted. Less than 0: there is no deadline. */
+/* Before the request is known to any other thread. Less than 0: there is no deadline. */
 void
 iris_pending_set_deadline (IrisPending *self, gint64 timeout_us)
 {
@@ -262,7 +263,7 @@ iris_port_request (IrisPort *self, IrisMessage *message, gint64 timeout_us, GErr
 
   g_return_val_if_fail (IRIS_IS_PORT (self), NULL);
   g_return_val_if_fail (message != NULL && may_ask (message), NULL);
-  g_return_val_if_fail (iris_worker_current () == NULL, NULL);
+  g_return_val_if_fail (iris_worker_current () == NULL && !iris_timers_here, NULL);
 
   waiter = g_new0 (Waiter, 1);
   atomic_init (&waiter->ref_count, 2);
@@ -292,7 +293,7 @@ typedef struct
 static void
 asked_disconnect (Asked *self)
 {
-  gulong id = atomic_exchange_explicit (&self->connected, 0, memory_order_acq_rel);
+  gulong id = atomic_exchange_explicit (&self->connected, 0, memory_order_seq_cst);
 
   /* Not g_cancellable_disconnect(), which waits for the handler, and this may be it. */
   if (id != 0)
@@ -366,6 +367,7 @@ iris_port_request_async (IrisPort *self,
   g_task_set_check_cancellable (asked->task, FALSE);
   g_task_set_source_tag (asked->task, iris_port_request_async);
   request = iris_pending_new (asked_settled, asked, asked_free);
+  iris_pending_set_deadline (request, timeout_us);
   if (cancellable != NULL)
     {
       asked->cancellable = g_object_ref (cancellable);
@@ -373,12 +375,15 @@ iris_port_request_async (IrisPort *self,
                              g_cancellable_connect (cancellable, G_CALLBACK (asked_cancelled),
                                                     iris_pending_ref (request),
                                                     (GDestroyNotify) iris_pending_unref),
-                             memory_order_release);
-      /* Cancelled meanwhile, on a thread that did not see the connection. */
-      if (atomic_load_explicit (&request->settled, memory_order_acquire))
+                             memory_order_seq_cst);
+      /* Settled meanwhile, by a thread that may not have seen the connection. That thread changes
+       * `settled` and then looks at `connected`, here it is the other way round: all four are
+       * sequentially consistent, so one of the two disconnects. Or else the handler would keep the
+       * request, and with it the cancellable, for ever. */
+      if (atomic_load_explicit (&request->settled, memory_order_seq_cst))
         asked_disconnect (asked);
     }
-  post_request (self, message, request, timeout_us);
+  post_request (self, message, request, -1);
 }
 
 /**

@@ -4,9 +4,16 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #define IRIS_INSIDE
 #include "iris/message/iris-timer.h"
 #undef IRIS_INSIDE
+
+/* Whether the calling thread is that of the timers. It must not wait for others: what it posts
+ * waits for room without it (iris-port-box-private.h), and it drops schedulers as a worker does
+ * (iris_scheduler_may_wait()). */
+extern __thread bool iris_timers_here;
 
 /* On the timers' thread, so it must be short and must not wait. FALSE ends a periodic timer. */
 typedef gboolean (*IrisTimerFunc) (gpointer data);

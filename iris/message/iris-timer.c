@@ -2,6 +2,9 @@
  *
  * The timers' thread, and the order in which they are due.
  *
+ * All timers and all deadlines of the process share the thread, so what it calls must be short and
+ * must not wait for a port, a handler or a scheduler (iris_timers_here).
+ *
  * Timers that are due later stand in a balanced tree, by time and then by the order in which they
  * were made; tree, states and the thread's sleep are under one lock, which is held while nothing is
  * called. A timer that is in the tree is held by it.
@@ -14,6 +17,7 @@
 #include "iris/message/iris-timer-private.h"
 
 #include "iris/base/iris-atomic-private.h"
+#include "iris/sched/iris-crew-private.h"
 
 #include <pthread.h>
 
@@ -31,6 +35,8 @@ struct _IrisTimer
 };
 
 G_DEFINE_BOXED_TYPE (IrisTimer, iris_timer, iris_timer_ref, iris_timer_unref)
+
+__thread bool iris_timers_here;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed; /* the first timer is another one */
@@ -158,6 +164,8 @@ timer_fire (IrisTimer *self)
 static gpointer
 timers_main (gpointer unused)
 {
+  iris_timers_here = true;
+  iris_scheduler_no_waiting++;
   pthread_mutex_lock (&lock);
   for (;;)
     {

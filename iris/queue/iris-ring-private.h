@@ -29,7 +29,10 @@
  * a producer that has the ring for itself leave in its order.
  *
  * Emptiness is decided by positions, not by cells: a position that was claimed and is not filled
- * yet counts as an item, so a worker does not go to sleep in front of it.
+ * yet counts as an item, so a worker does not go to sleep in front of it. The number in the
+ * overflow is read first, with acquire, and each of its changes is a release under the lock: so
+ * whichever change a thread reads, it sees the positions of all items that were moved into the ring
+ * before that one. (A relaxed change would end the release sequence of the move in front of it.)
  *
  * Indices are 64 bits wide and do not wrap in practice (292 years at 10^9 a second); the
  * arithmetic would survive it, because the capacity is a power of two.
@@ -257,6 +260,14 @@ iris_ring_core_unlink (IrisRingCore *self, IrisRingLink *link)
     free (link);
 }
 
+/* Under the lock. Release, behind the pushes: see iris_ring_core_get_length(). */
+static inline void
+iris_ring_core_count_overflow (IrisRingCore *self, uint64_t n)
+{
+  atomic_store_explicit (&self->n_overflow, iris_counter_get (&self->n_overflow) + n,
+                         memory_order_release);
+}
+
 static inline bool
 iris_ring_core_overflow_push (IrisRingCore *self, void *item)
 {
@@ -271,7 +282,7 @@ iris_ring_core_overflow_push (IrisRingCore *self, void *item)
   else
     self->oldest = link;
   self->newest = link;
-  iris_counter_add (&self->n_overflow, 1);
+  iris_ring_core_count_overflow (self, 1);
   pthread_mutex_unlock (&self->lock);
 
   return true;
@@ -322,9 +333,7 @@ iris_ring_core_overflow_pop (IrisRingCore *self)
       iris_ring_core_unlink (self, link);
       n = 1 + iris_ring_core_refill (self);
     }
-  /* Release, behind the pushes: see iris_ring_core_get_length(). */
-  atomic_store_explicit (&self->n_overflow, iris_counter_get (&self->n_overflow) - n,
-                         memory_order_release);
+  iris_ring_core_count_overflow (self, -n);
   pthread_mutex_unlock (&self->lock);
 
   return first;
@@ -350,7 +359,7 @@ iris_ring_core_overflow_pop_many (IrisRingCore *self, void **items, uint64_t max
       }
   if (self->oldest == NULL)
     self->newest = NULL;
-  iris_counter_add (&self->n_overflow, -n_taken);
+  iris_ring_core_count_overflow (self, -n_taken);
   pthread_mutex_unlock (&self->lock);
 
   return n;

@@ -68,7 +68,4 @@ iris_worker_end_blocking (void)
                                g_get_monotonic_time () - self->blocking_since);
   self->pushes_to = crew;
   self->plain_to = crew->is_plain ? crew : NULL;
-  /* Workers of such a crew that found it closed waited for what this one might queue. */
-  if (crew->ops->close != NULL && atomic_load_explicit (&crew->closed, memory_order_acquire))
-    crew->ops->close (crew);
 }

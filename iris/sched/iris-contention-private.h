@@ -19,7 +19,9 @@
  *             running (nonvoluntary_ctxt_switches in /proc/self/task/TID/status);
  *   pressure  the share of time in which somebody in the system waited for a processor
  *             (/proc/pressure/cpu). That may be somebody else, hence it comes last.
- * A file that is missing is named once, and the rest is used.
+ * A file that is missing is named once, and the rest is used. One of a worker that has ended is not
+ * missing: the worker takes its number back at its end, and what is left of the race between the
+ * two is told by whether the controller has the file of itself.
  *
  * Hysteresis: the level above which a sample counts as contended is five times the one below which
  * it counts as calm; what lies between counts as neither. A decision needs a row of samples that
@@ -102,6 +104,7 @@ typedef struct
   guint64 running_ns;
   guint64 waiting_ns;
   guint64 n_switches;
+  bool has_ended; /* since its number was read */
 } IrisContentionWatched;
 
 typedef struct

@@ -56,7 +56,6 @@ find_number (const char *text, const char *label, guint64 *number)
   return at != NULL && read_number (at + strlen (label), number) != NULL;
 }
 
-/* Judges a file by its first reading: one that is missing is not asked for again. */
 static bool
 note_missing (const IrisContentionProbe *self, bool *is_missing, const char *name)
 {
@@ -65,6 +64,36 @@ note_missing (const IrisContentionProbe *self, bool *is_missing, const char *nam
   *is_missing = true;
 
   return false;
+}
+
+static bool
+has_file (const IrisContentionProbe *self, gint tid, const char *name)
+{
+  char path[128];
+
+  g_snprintf (path, sizeof path, "%s/self/task/%d/%s", self->proc, tid, name);
+
+  return access (path, R_OK) == 0;
+}
+
+/* Judges a file by its first reading: one that is missing is not asked for again. But where the
+ * calling thread has the file and @now's has it no longer, that worker has ended. */
+static bool
+note_unread (const IrisContentionProbe *self,
+             IrisContentionWatched *now,
+             bool *is_missing,
+             const char *name)
+{
+  g_autofree char *text = NULL;
+
+  if (!has_file (self, now->tid, name) && has_file (self, (gint) gettid (), name))
+    {
+      now->has_ended = true;
+      return true;
+    }
+  text = g_strdup_printf ("self/task/TID/%s", name);
+
+  return note_missing (self, is_missing, text);
 }
 
 static bool
@@ -79,7 +108,7 @@ read_delay (IrisContentionProbe *self, gint tid, IrisContentionWatched *now)
   if (read_start (path, text, sizeof text))
     rest = read_number (text, &now->running_ns);
   if (rest == NULL || read_number (rest, &now->waiting_ns) == NULL)
-    return note_missing (self, &self->no_delay, "self/task/TID/schedstat");
+    return note_unread (self, now, &self->no_delay, "schedstat");
 
   return true;
 }
@@ -94,7 +123,7 @@ read_switches (IrisContentionProbe *self, gint tid, IrisContentionWatched *now)
   g_snprintf (path, sizeof path, "%s/self/task/%d/status", self->proc, tid);
   if (!read_start (path, text, sizeof text)
       || !find_number (text, "\nnonvoluntary_ctxt_switches:", &now->n_switches))
-    return note_missing (self, &self->no_switches, "self/task/TID/status");
+    return note_unread (self, now, &self->no_switches, "status");
 
   return true;
 }
@@ -114,7 +143,7 @@ read_pressure (IrisContentionProbe *self, guint64 *pressure_us)
 }
 
 /* Adds what one thread did since it was last looked at, and remembers what it did in all. A thread
- * that was not looked at before adds nothing. */
+ * that was not looked at before, or that has ended, adds nothing. */
 static void
 watch (IrisContentionProbe *self,
        IrisContentionWatched *before,
@@ -125,7 +154,9 @@ watch (IrisContentionProbe *self,
 
   sample->has_delay &= read_delay (self, tid, &now);
   sample->has_switches &= read_switches (self, tid, &now);
-  if (before->tid == tid)
+  if (now.has_ended)
+    now.tid = 0;
+  if (now.tid != 0 && before->tid == tid)
     {
       sample->running_ns += now.running_ns - before->running_ns;
       sample->waiting_ns += now.waiting_ns - before->waiting_ns;
@@ -134,7 +165,7 @@ watch (IrisContentionProbe *self,
   *before = now;
 }
 
-/* Of the first IRIS_CONTENTION_MAX_WATCHED threads; a @tid of 0 is one that is not there yet. False
+/* Of the first IRIS_CONTENTION_MAX_WATCHED threads; a @tid of 0 is one that is not there. False
  * for the first look, which has nothing to compare with. */
 bool
 iris_contention_probe_look (IrisContentionProbe *self,

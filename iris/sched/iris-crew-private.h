@@ -119,7 +119,6 @@ struct _IrisWorker
   guint place;
   guint picks_left; /* until the next fair one */
   guint fair_turn;  /* which source comes first at that one */
-  bool met_mark;    /* the default scheduler's: see there */
   guint32 declared; /* flags of the running item if it has a footprint: iris-footprint-private.h */
   guint64 doze_ns;  /* of the last doze, if nothing was found since */
   guint unsampled;  /* the crew's */
@@ -129,7 +128,7 @@ struct _IrisWorker
   bool has_thread;       /* a spare's: or it could not be started; under the crew's lock */
   guint n_blocking;      /* blocking sections that it is in */
   gint64 blocking_since; /* microseconds */
-  _Atomic gint tid;      /* for the kernel; 0 before it has started */
+  _Atomic gint tid;      /* for the kernel; 0 before it has started and after its end */
 
   IrisDequeCore *deque; /* own_deque, or one that the workers of a place share */
   IrisDequeCore own_deque;
@@ -161,10 +160,12 @@ struct IrisCrewOps
   /* What is in the sources at which @self may take, or about to be. */
   IrisWork (*has_work) (IrisCrew *crew, IrisWorker *self);
 
-  /* Instead of taking, searching and parking: waits for an item; NULL ends the worker. */
+  /* Instead of taking, searching and parking: waits for an item; NULL ends the worker, as soon as
+   * all that are in are at their end. */
   IrisItem *(*wait) (IrisCrew *crew, IrisWorker *self);
 
-  /* Wakes the workers that wait() holds, so that they see the crew closed. */
+  /* The crew and its lot are closed: ends it if wait() holds all workers that are in and nothing
+   * is left; otherwise wait() does, for the last of them. */
   void (*close) (IrisCrew *crew);
 
   /* Before @self blocks, or goes out: makes what only @self could take open to others, and

@@ -282,6 +282,8 @@ iris_worker_main (gpointer data)
         return NULL;
     }
   iris_stopwatch_stop (&self->counters.alive_ns, iris_clock_ns ());
+  /* The kernel may give the number to another thread. */
+  atomic_store_explicit (&self->tid, 0, memory_order_relaxed);
   iris_worker_mine = NULL;
 
   return NULL;

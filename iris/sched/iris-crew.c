@@ -250,13 +250,9 @@ crew_close (IrisCrew *self)
   if (was_closed)
     return;
 
+  iris_lot_close (&self->lot);
   if (self->ops->close != NULL)
-    {
-      iris_lot_dismiss (&self->lot);
-      self->ops->close (self);
-    }
-  else
-    iris_lot_close (&self->lot);
+    self->ops->close (self);
 }
 
 /* A spare is made by a worker that ends after it, or before the crew is closed, so it is in the

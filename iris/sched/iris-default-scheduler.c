@@ -5,66 +5,112 @@
  * The simplest scheduler there is, and the baseline that the others are measured against. It has
  * nothing but the queue: workers wait in g_async_queue_pop(), and there is no parking of ours.
  *
- * Ending: closing queues one stop mark for each worker, also for those that are out, who come back
- * for it. A worker that met a mark goes on taking until the queue has no item, and then ends. Other
- * marks that it finds on the way belong to other workers, who may be waiting for them, and go back.
- * Nothing is left behind: what a running item queues, its own worker would still find. Unless that
- * item blocks until it has run: while any does, nobody ends, and the end of the blocking section
- * queues the marks anew.
+ * Ending: no worker ends before all do. A worker that finds the queue empty waits in it and counts
+ * as idle; the crew is at its end when it is closed, the queue is empty, and as many workers are
+ * idle as the lot counts as in (iris_lot_end_if_idle()). The worker that would be the last to wait
+ * sees that, or, if all waited already, the thread that closes does. It queues an end mark for each
+ * idle worker; the lot ends those that are out.
  *
- * A worker that is to go out may be waiting in the queue: a nudge is queued for it, and whoever
- * gets it looks whether it is needed.
+ * Why that is right: the idle count, the look at the queue and the marks are under the queue's
+ * lock, and the number of workers that are in changes under the lot's, which is taken inside. A
+ * worker that runs an item, that blocks in one, that starts or that was brought back is in and not
+ * idle; so at the end none is left that could queue, and only such a worker, or a thread from
+ * outside that found the crew open, raises the number. `closed` is set before the closing thread
+ * takes the queue's lock: a worker that takes it later sees `closed`, and the closing thread counts
+ * one that took it before. The queue is in order, so what a thread from outside queues behind the
+ * marks, having found the crew open, is left for the sweep. Until the end a section that begins to
+ * block finds its stand-in as ever: among those that wait, among those that are out, or by making
+ * one.
+ *
+ * A worker that is to go out may be waiting in the queue: a nudge is queued for it, and the worker
+ * that takes it looks whether it is needed.
  */
 #include "iris/sched/iris-presence-private.h"
 #include "iris/sched/iris-flat-scheduler-private.h"
 
-static IrisItem stop_mark, nudge_mark;
+typedef struct
+{
+  GAsyncQueue *items; /* first: stress-idle.c looks at it */
+  guint n_idle;       /* workers that wait in it; under its lock */
+} DefaultQueue;
+
+static IrisItem end_mark, nudge_mark;
+
+static DefaultQueue *
+default_queue_new (void)
+{
+  DefaultQueue *self = g_new0 (DefaultQueue, 1);
+
+  self->items = g_async_queue_new ();
+
+  return self;
+}
+
+static void
+default_queue_free (gpointer data)
+{
+  DefaultQueue *self = data;
+
+  g_async_queue_unref (self->items);
+  g_free (self);
+}
 
 static void
 default_push (IrisCrew *crew, IrisWorker *self, IrisItem *item)
 {
-  GAsyncQueue *queue = crew->owner;
+  DefaultQueue *queue = crew->owner;
 
-  g_async_queue_push (queue, item);
+  g_async_queue_push (queue->items, item);
 }
 
+/* For the sweep, when no worker is left. */
 static IrisItem *
 default_take (IrisCrew *crew, IrisWorker *self)
 {
-  GAsyncQueue *queue = crew->owner;
+  DefaultQueue *queue = crew->owner;
   IrisItem *item;
 
   do
-    item = g_async_queue_try_pop (queue);
-  while (item == &nudge_mark || (item == &stop_mark && self == NULL));
+    item = g_async_queue_try_pop (queue->items);
+  while (item == &nudge_mark || item == &end_mark);
 
   return item;
 }
 
+/* Under the queue's lock, with the queue empty and @n_idle workers that wait or are about to: ends
+ * the crew if it is closed and those are all. The marks are for the @n_waiting of them. */
 static bool
-somebody_blocks (IrisCrew *crew)
+default_end (IrisCrew *crew, DefaultQueue *queue, guint n_idle, guint n_waiting)
 {
-  bool does;
+  /* Relaxed: ordered by the queue's lock, see above. */
+  if (!atomic_load_explicit (&crew->closed, memory_order_relaxed)
+      || !iris_lot_end_if_idle (&crew->lot, n_idle))
+    return false;
+  for (guint i = 0; i < n_waiting; i++)
+    g_async_queue_push_unlocked (queue->items, &end_mark);
 
-  pthread_mutex_lock (&crew->lock);
-  does = crew->presence[0].n_blocking > 0;
-  pthread_mutex_unlock (&crew->lock);
-
-  return does;
+  return true;
 }
 
-/* For a worker that has met a mark: what is left, or NULL at its end. It must look behind the marks
- * of others, who may have ended already: what its last item has queued is there. */
+/* Waits for an item or a mark, or is the one that ends the crew. */
 static IrisItem *
-default_take_rest (IrisCrew *crew, IrisWorker *self)
+default_pop_idle (IrisCrew *crew, DefaultQueue *queue)
 {
   IrisItem *item;
-  guint n_marks = 0;
 
-  while ((item = default_take (crew, self)) == &stop_mark)
-    n_marks++;
-  for (; n_marks > 0; n_marks--)
-    default_push (crew, NULL, &stop_mark);
+  g_async_queue_lock (queue->items);
+  item = g_async_queue_try_pop_unlocked (queue->items);
+  if (item == NULL && default_end (crew, queue, queue->n_idle + 1, queue->n_idle))
+    {
+      item = &end_mark;
+    }
+  else if (item == NULL)
+    {
+      queue->n_idle++;
+      item = g_async_queue_pop_unlocked (queue->items);
+      queue->n_idle--;
+    }
+  g_async_queue_unlock (queue->items);
 
   return item;
 }
@@ -72,27 +118,16 @@ default_take_rest (IrisCrew *crew, IrisWorker *self)
 /* Whether the queue has something is not to be known without asking it, so only a worker that finds
  * it empty pays for the clock, and for asking twice. */
 static IrisItem *
-default_pop_mark_or_item (IrisWorker *self, GAsyncQueue *queue)
+default_pop (IrisCrew *crew, IrisWorker *self)
 {
-  IrisItem *item = g_async_queue_try_pop (queue);
+  DefaultQueue *queue = crew->owner;
+  IrisItem *item = g_async_queue_try_pop (queue->items);
 
   if (item != NULL)
     return item;
   iris_stopwatch_start (&self->counters.parked_ns, iris_clock_ns ());
-  item = g_async_queue_pop (queue);
+  item = default_pop_idle (crew, queue);
   iris_stopwatch_stop (&self->counters.parked_ns, iris_clock_ns ());
-
-  return item;
-}
-
-/* An item or a stop mark. */
-static IrisItem *
-default_pop (IrisCrew *crew, IrisWorker *self)
-{
-  IrisItem *item;
-
-  while ((item = default_pop_mark_or_item (self, crew->owner)) == &nudge_mark)
-    iris_worker_leave (self);
 
   return item;
 }
@@ -100,29 +135,25 @@ default_pop (IrisCrew *crew, IrisWorker *self)
 static IrisItem *
 default_wait (IrisCrew *crew, IrisWorker *self)
 {
-  for (;;)
-    {
-      IrisItem *item;
+  IrisItem *item;
 
-      if (!self->met_mark)
-        {
-          item = default_pop (crew, self);
-          if (item != &stop_mark)
-            return item;
-          self->met_mark = true;
-        }
-      item = default_take_rest (crew, self);
-      if (item != NULL || !somebody_blocks (crew))
-        return item;
-      self->met_mark = false;
-    }
+  while ((item = default_pop (crew, self)) == &nudge_mark)
+    if (!iris_worker_leave (self))
+      return NULL;
+
+  return item != &end_mark ? item : NULL;
 }
 
+/* All workers may be waiting already. The length counts a worker that waits as one item less. */
 static void
 default_close (IrisCrew *crew)
 {
-  for (guint i = 0; i < iris_crew_count_workers (crew); i++)
-    default_push (crew, NULL, &stop_mark);
+  DefaultQueue *queue = crew->owner;
+
+  g_async_queue_lock (queue->items);
+  if (g_async_queue_length_unlocked (queue->items) + (gint) queue->n_idle == 0)
+    default_end (crew, queue, queue->n_idle, queue->n_idle);
+  g_async_queue_unlock (queue->items);
 }
 
 static void
@@ -159,8 +190,8 @@ iris_default_scheduler_constructed (GObject *object)
 {
   G_OBJECT_CLASS (iris_default_scheduler_parent_class)->constructed (object);
 
-  iris_flat_scheduler_set_crew ((IrisFlatScheduler *) object, &default_ops, g_async_queue_new (),
-                                (GDestroyNotify) g_async_queue_unref);
+  iris_flat_scheduler_set_crew ((IrisFlatScheduler *) object, &default_ops, default_queue_new (),
+                                default_queue_free);
 }
 
 static void

@@ -14,6 +14,14 @@
  * then looks at `abandoned`; all of them are sequentially consistent, so one sees the other. A
  * context that goes before cancels what is left. Nobody can queue to an abandoned source: that
  * takes a reference to the scheduler.
+ *
+ * Closing: a shutdown stores `closed`, then looks at the counts; queueing counts the item, then
+ * looks at `closed`. These four accesses are sequentially consistent, so one of the two sees the
+ * other: the item is refused, or the shutdown waits until it is settled. With release and acquire
+ * alone both can miss, also on x86, where a load may pass an earlier store: then the item runs
+ * after the shutdown has returned. What a running item of this source queues is accepted after
+ * closing, because that item is counted and not settled yet; what its context's owner queues
+ * elsewhere is not, because no shutdown waits for that.
  */
 #define IRIS_INSIDE
 #include "iris/sched/iris-gmainscheduler.h"
@@ -115,7 +123,7 @@ source_is_settled (ItemSource *self)
   uint64_t n_executed = atomic_load_explicit (&self->n_executed, memory_order_seq_cst);
   uint64_t n_cancelled = atomic_load_explicit (&self->n_cancelled, memory_order_seq_cst);
 
-  return n_executed + n_cancelled == atomic_load_explicit (&self->n_queued, memory_order_acquire);
+  return n_executed + n_cancelled == atomic_load_explicit (&self->n_queued, memory_order_seq_cst);
 }
 
 static IrisStats *
@@ -164,7 +172,8 @@ source_dispatch (GSource *source, GSourceFunc callback, gpointer data)
   for (guint i = 0;
        i < IRIS_SOURCE_ITEMS_BATCH && (item = iris_source_items_take (&self->items)) != NULL; i++)
     source_settle (self, item);
-  if (atomic_load_explicit (&self->closed, memory_order_relaxed))
+  /* As with `abandoned`: a shutdown that found the counts short is told of these. */
+  if (atomic_load_explicit (&self->closed, memory_order_seq_cst))
     {
       g_mutex_lock (&self->lock);
       g_cond_broadcast (&self->settled);
@@ -200,11 +209,11 @@ static void
 gmainscheduler_queue_item (IrisScheduler *scheduler, IrisItem *item)
 {
   IrisGMainScheduler *self = IRIS_GMAINSCHEDULER (scheduler);
-  bool inside = g_main_context_is_owner (self->context);
 
-  atomic_fetch_add_explicit (&self->source->n_queued, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit (&self->source->n_queued, 1, memory_order_seq_cst);
   /* As with other schedulers: closed to the outside, not to what its own items queue. */
-  if (!inside && atomic_load_explicit (&self->source->closed, memory_order_acquire))
+  if (atomic_load_explicit (&self->source->closed, memory_order_seq_cst)
+      && !source_runs_here (self->source))
     {
       iris_item_settle (item, FALSE);
       atomic_fetch_add_explicit (&self->source->n_cancelled, 1, memory_order_release);
@@ -233,7 +242,7 @@ gmainscheduler_shutdown (IrisScheduler *scheduler, IrisShutdown how)
 
   if (how == IRIS_SHUTDOWN_CANCEL)
     atomic_store_explicit (&source->cancelling, true, memory_order_relaxed);
-  atomic_store_explicit (&source->closed, true, memory_order_release);
+  atomic_store_explicit (&source->closed, true, memory_order_seq_cst);
 
   while (!source_is_settled (source))
     if (g_main_context_acquire (self->context))

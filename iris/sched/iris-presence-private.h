@@ -24,7 +24,10 @@
  *
  * Ends: a spare is made by a worker of the crew, which is in and not confirmed, so the lot cannot
  * finish meanwhile; or by somebody from outside who found the crew open, under the lock that closes
- * it.
+ * it. No worker ends before all do, so the lot's count of those that are in stays the count of
+ * those that can take work, in a closed crew too: a worker that had ended and counted as in would
+ * leave a section without a stand-in, and one that is awake and counted as out would be one too
+ * many.
  */
 #pragma once
 

@@ -44,9 +44,8 @@ iris_presence_set_max_spares (IrisCrew *crew, guint max_spares)
   crew->max_spares = max_spares;
 }
 
-/* Between two items: waits while the place has too many workers. False when the worker is to end;
- * one that does not park never is: all were dismissed when the crew was closed, also one that had
- * just been brought back, and there may be items left. */
+/* Between two items: waits while the place has too many workers. False when the worker is to end.
+ */
 bool
 iris_worker_leave (IrisWorker *self)
 {
@@ -58,12 +57,11 @@ iris_worker_leave (IrisWorker *self)
   if (crew->ops->expose != NULL)
     crew->ops->expose (crew, self);
   goes_on = iris_lot_leave (&crew->lot, &self->parker);
-  if (crew->ops->wait == NULL)
-    return goes_on;
-  /* It does not search either. */
-  iris_lot_end_search (&crew->lot, &self->parker);
+  /* A worker that was brought back is a searcher; one that does not park does not search either. */
+  if (crew->ops->wait != NULL)
+    iris_lot_end_search (&crew->lot, &self->parker);
 
-  return true;
+  return goes_on;
 }
 
 static guint
@@ -84,6 +82,8 @@ presence_get_unstarted (IrisCrew *crew, guint place)
     if (crew->spares[i]->place == place && !crew->spares[i]->has_thread)
       return crew->spares[i];
 
+  /* No more are made than the quota asks for beyond those that are in, and all are in or out. */
+  g_assert (crew->presence[place].n_spares < crew->max_spares);
   if (crew->spares == NULL)
     crew->spares = g_new (IrisWorker *, (gsize) crew->n_places * crew->max_spares);
   worker = aligned_alloc (IRIS_CACHE_PAIR, sizeof *worker);

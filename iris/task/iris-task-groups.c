@@ -47,6 +47,9 @@ group_of_args (IrisTaskNeed need, IrisTask *first, va_list args)
  * It does not run @tasks. It needs no worker: without handlers it is over as soon as it is decided,
  * on the thread on which the last of @tasks ended.
  *
+ * It has no work, so no thread on which that ends: without a main context and a control scheduler
+ * of its own its handlers run on the default control scheduler.
+ *
  * Returns: (transfer full): a task
  *
  * Since: 0.1

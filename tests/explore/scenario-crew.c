@@ -7,54 +7,14 @@
  * PLANT_NO_RECHECK and PLANT_NO_SECOND_LOOK hide the work from a worker that is about to sleep, and
  * from one that leaves searching.
  *
- * Made small: one round of search, inboxes of two, no stopwatches, which order nothing. The places
- * are a double, and to make a thread is to let one of the scenario's threads be that worker.
+ * The places are a double, and to make a thread is to let one of the scenario's threads be that
+ * worker (crew-threads.h, crew-works.h).
  */
 #include <glib-object.h>
 
 #include "iris/sched/iris-district-private.h"
 
-#undef IRIS_SEARCH_ROUNDS
-#define IRIS_SEARCH_ROUNDS 1
-#undef IRIS_SEARCH_PATIENCE
-#define IRIS_SEARCH_PATIENCE 1
-#undef IRIS_INBOX_CAPACITY
-#define IRIS_INBOX_CAPACITY 2
-#undef iris_cpu_relax
-#define iris_cpu_relax()                          ((void) 0)
-#define iris_stopwatch_start(watch, now_ns)       ((void) (now_ns))
-#define iris_stopwatch_stop(watch, now_ns)        ((void) (now_ns))
-#define iris_worker_note_search_begins(worker)    false
-#define iris_worker_note_search_ends(worker)      ((void) 0)
-#define g_get_monotonic_time()                    1
-#define g_thread_new(name, func, data)            thread_start (name, func, data)
-#define g_thread_try_new(name, func, data, error) thread_start (name, func, data)
-#define g_thread_join                             thread_join
-#undef pthread_cond_init
-#define pthread_cond_init(cond, attr) ((void) (cond))
-#define pthread_cond_destroy(cond)    ((void) (cond))
-#define pthread_cond_broadcast(cond)  ((void) (cond))
-#define pthread_cond_wait(cond, lock) cond_wait (lock)
-#define gettid()                      1
-#define iris_clock_ns()               1
-#undef g_new
-#define g_new(type, n) ((type *) explore_malloc (sizeof (type) * (n)))
-#undef g_new0
-#define g_new0(type, n) ((type *) explore_calloc (n, sizeof (type)))
-#undef g_object_ref
-#define g_object_ref(object) (object)
-
-static GThread *thread_start (const char *name, gpointer (*func) (gpointer), gpointer data);
-static gpointer thread_join (GThread *thread);
-
-/* A condition is looked at again and again, which is more than the one that waits for it needs. */
-static inline void
-cond_wait (pthread_mutex_t *lock)
-{
-  pthread_mutex_unlock (lock);
-  sched_yield ();
-  pthread_mutex_lock (lock);
-}
+#include "crew-threads.h"
 
 #include "iris/base/iris-lot.c"
 #include "iris/base/iris-slab.c"
@@ -72,120 +32,7 @@ cond_wait (pthread_mutex_t *lock)
 
 #include "crew-doubles.h"
 
-/* Threads: thread i of the scenario is worker i, as soon as it is made. */
-
-static gpointer (*thread_func) (gpointer);
-static IrisWorker *started[EXPLORE_MAX_THREADS];
-static _Atomic uint32_t is_started[EXPLORE_MAX_THREADS]; /* futexes */
-static _Atomic uint32_t ended[EXPLORE_MAX_THREADS];
-
-static GThread *
-thread_start (const char *name, gpointer (*func) (gpointer), gpointer data)
-{
-  IrisWorker *worker = data;
-
-  thread_func = func;
-  started[worker->index] = worker;
-  atomic_exchange_explicit (&is_started[worker->index], 1, memory_order_acq_rel);
-  futex_wake (&is_started[worker->index]);
-
-  return data;
-}
-
-static gpointer
-thread_join (GThread *thread)
-{
-  const IrisWorker *worker = (gpointer) thread;
-
-  while (atomic_load_explicit (&ended[worker->index], memory_order_acquire) == 0)
-    futex_wait (&ended[worker->index], 0);
-
-  return NULL;
-}
-
-static void
-be_worker (unsigned self)
-{
-  while (atomic_load_explicit (&is_started[self], memory_order_acquire) == 0)
-    futex_wait (&is_started[self], 0);
-  thread_func (started[self]);
-  atomic_exchange_explicit (&ended[self], 1, memory_order_acq_rel);
-  futex_wake (&ended[self]);
-}
-
-/* Work: an item of the runtime beside the one that is counted. */
-
-#define NOTHING   MAX_WORKS
-#define MAX_WORKS 3
-
-typedef struct
-{
-  IrisItem item;
-  Item *counted;
-  unsigned queues; /* another one, from inside, or NOTHING */
-  unsigned needs;  /* blocks until that one was done, or NOTHING */
-  bool says_so;    /* that it blocks */
-} Work;
-
-static IrisCrewOps ops;
-static IrisCrew *crew;
-static Work works[MAX_WORKS];
-static _Atomic uint32_t done[MAX_WORKS]; /* futexes */
-static unsigned n_works;
-
-static void
-work_settle (gpointer data)
-{
-  Work *work = data;
-  unsigned index = (unsigned) (work - works);
-
-  item_taken (work->counted, "the crew");
-  atomic_exchange_explicit (&done[index], 1, memory_order_acq_rel);
-  futex_wake (&done[index]);
-}
-
-static void
-work_run (gpointer data)
-{
-  Work *work = data;
-
-  if (work->queues != NOTHING)
-    iris_crew_queue (crew, &works[work->queues].item);
-  if (work->says_so)
-    iris_worker_begin_blocking ();
-  if (work->needs != NOTHING)
-    while (atomic_load_explicit (&done[work->needs], memory_order_acquire) == 0)
-      futex_wait (&done[work->needs], 0);
-  if (work->says_so)
-    iris_worker_end_blocking ();
-  work_settle (work);
-}
-
-static void
-add (gint place, bool strict, unsigned queues, unsigned needs)
-{
-  Work *work = &works[n_works];
-
-  work->item = (IrisItem){
-    .func = work_run,
-    .data = work,
-    .notify = work_settle,
-    .place = place,
-    .flags = strict ? IRIS_ITEM_STRICT : IRIS_ITEM_NONE,
-  };
-  work->counted = item_new ();
-  work->queues = queues;
-  work->needs = needs;
-  work->says_so = false;
-  atomic_init (&done[n_works++], 0);
-}
-
-static void
-queue (unsigned work)
-{
-  explore_note ("work %u is queued", work);
-  iris_crew_queue (crew, &works[work].item);
-}
+#include "crew-works.h"
 
 /* What the crew asks before it sleeps, when it is linked into the lot already, and when it leaves
  * searching. */
@@ -216,11 +63,7 @@ setup_crew (guint places, guint workers, IrisLayout layout, IrisDequeKind kind)
   n_places = places;
   workers_per_place = workers;
   n_works = 0;
-  for (unsigned i = 0; i < EXPLORE_MAX_THREADS; i++)
-    {
-      atomic_init (&is_started[i], 0);
-      atomic_init (&ended[i], 0);
-    }
+  threads_reset (2);
   ops = iris_districts_ops;
   ops.has_work = has_work;
   crew = iris_crew_new (&ops, iris_districts_new (NULL, IRIS_DEAL_OWN, layout), NULL, places,
@@ -435,6 +278,38 @@ spare_at_the_end (unsigned self)
     iris_crew_shutdown (crew, IRIS_SHUTDOWN_DRAIN);
 }
 
+/* The same twice in a row while the crew ends, on each layout: the spare waits in between. */
+
+static void
+setup_spare_twice (IrisLayout layout, IrisDequeKind kind)
+{
+  setup_crew (1, 1, layout, kind);
+  iris_presence_set_max_spares (crew, 1);
+  add (IRIS_PLACE_ANY, false, 1, 1);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+  add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
+  works[0].says_so = true;
+  works[0].then = 2;
+}
+
+static void
+setup_spare_twice_workers (void)
+{
+  setup_spare_twice (IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
+}
+
+static void
+setup_spare_twice_mailboxes (void)
+{
+  setup_spare_twice (IRIS_LAYOUT_MAILBOXES, IRIS_DEQUE_CHASE_LEV);
+}
+
+static void
+setup_spare_twice_shared (void)
+{
+  setup_spare_twice (IRIS_LAYOUT_SHARED, IRIS_DEQUE_LOCKED);
+}
+
 /* The same, with a strict one, while the crew ends. */
 static void
 setup_strict_spare (void)
@@ -446,6 +321,7 @@ setup_strict_spare (void)
 
 #define SMALL .preemptions = 2, .delays = 1, .together = 2, .random_runs = 5000
 #define TINY  .preemptions = 1, .delays = 1, .random_runs = 5000
+#define LEAST .preemptions = 1, .delays = 1, .together = 1, .random_runs = 5000
 
 #if defined(PLANT_NO_RECHECK) || defined(PLANT_NO_SECOND_LOOK)
 static const ExploreScenario scenarios[] = {
@@ -468,6 +344,9 @@ static const ExploreScenario scenarios[] = {
   { "crew/out-and-in", 3, setup_from_inside, out_and_in, check, .may_sleep = true, TINY },
   { "crew/spare", 3, setup_spare, spare, check, .may_sleep = true, TINY },
   { "crew/spare-at-the-end", 3, setup_strict_spare, spare_at_the_end, check, TINY },
+  { "crew/spare-twice", 3, setup_spare_twice_workers, spare_at_the_end, check, LEAST },
+  { "crew/spare-twice-mailboxes", 3, setup_spare_twice_mailboxes, spare_at_the_end, check, LEAST },
+  { "crew/spare-twice-shared", 3, setup_spare_twice_shared, spare_at_the_end, check, LEAST },
 };
 #endif
 

@@ -29,6 +29,9 @@
  * -DOUT: at any moment a setter lowers the quota of place 0 to one worker; with -DBACK it raises it again
  * at any later moment. Who is out is not woken for items, and ends with the others.
  *
+ * -DSTAND_IN (with OUT and BLOCKING): the last worker is out at first, and the item that blocks says
+ * so: the quota of place 0 is one more meanwhile.
+ *
  * Planted mistakes, each of which Spin must find (tests/model/meson.build says in which shape):
  *   NO_RECHECK           no look at the sources behind prepare
  *   NO_FENCE             no fence there
@@ -40,6 +43,7 @@
  *   NOBODY_IN            the quota is lowered to nobody
  *   OUT_SEARCHING        a searcher goes out without another look
  *   NO_END_FOR_OUT       who is out is forgotten at the end
+ *   END_OUT_AT_CLOSE     who is out ends when the lot is closed
  */
 #ifndef PLACES
 #define PLACES 1
@@ -307,10 +311,57 @@ inline take (t, p) {
   }
 }
 
+/* iris_worker_begin_blocking() and iris_worker_end_blocking(), of which iris_lot_set_quota() is left. */
+inline begin_blocking (me) {
+#ifdef STAND_IN
+  lock (me);
+  quota[0]++;
+  do
+  :: cw < N_WORKERS ->
+     if
+     :: out[cw] && place_in[0] < quota[0] -> bring_back (cw)
+     :: else
+     fi;
+     cw++
+  :: else -> break
+  od;
+  cw = 0;
+  unlock ()
+#else
+  skip
+#endif
+}
+
+inline end_blocking (me) {
+#ifdef STAND_IN
+  lock (me);
+  quota[0]--;
+  do
+  :: cw < N_WORKERS ->
+     if
+     :: linked[cw] && confirmed[cw] && TOO_MANY (cw) -> put_sleeper_out (cw)
+     :: else
+     fi;
+     cw++
+  :: else -> break
+  od;
+  cw = 0;
+  unlock ()
+#else
+  skip
+#endif
+}
+
 proctype Worker (byte me) {
   byte hf, cw, chosen;
   bool got, seen, look, look_strict, look_shared;
 
+#ifdef STAND_IN
+  if
+  :: out[me] -> goto end_away
+  :: else
+  fi;
+#endif
 next:
 #ifdef OUT
   /* iris_worker_leave() and iris_lot_leave(). */
@@ -494,7 +545,9 @@ found:
 #ifdef BLOCKING
   if
   :: atomic { !first_is_taken -> first_is_taken = true };
-     n_published == N_PUBLISHERS && n_run == n_queued - 1
+     begin_blocking (me);
+     n_published == N_PUBLISHERS && n_run == n_queued - 1;
+     end_blocking (me)
   :: first_is_taken
   fi;
 #endif
@@ -547,6 +600,22 @@ proctype Closer () {
 #endif
   atomic { !lock_held -> lock_held = true }
   closing = true;
+#ifdef END_OUT_AT_CLOSE
+  /* As lot_end_out() would: they see the lot finished. */
+  d_step {
+    cw = 0;
+    do
+    :: cw < N_WORKERS ->
+       if
+       :: out[cw] -> out[cw] = false; n_ended++
+       :: else
+       fi;
+       cw++
+    :: else -> break
+    od;
+    cw = 0
+  }
+#endif
   wake_all ();
   unlock ()
 }
@@ -611,7 +680,13 @@ init {
     do
     :: w < N_WORKERS -> place_in[PLACE_OF (w)]++; quota[PLACE_OF (w)]++; n_in++; w++
     :: else -> break
-    od
+    od;
+#ifdef STAND_IN
+    out[N_WORKERS - 1] = true;
+    place_in[0]--;
+    quota[0]--;
+    n_in--
+#endif
   }
   atomic {
     run Worker (0);
@@ -625,7 +700,7 @@ init {
 #if defined(CLOSE) || defined(RACE)
     run Closer ();
 #endif
-#ifdef OUT
+#if defined(OUT) && !defined(STAND_IN)
     run Setter ();
 #endif
     run Claims ()

@@ -44,9 +44,10 @@ all_workers_sleep (IrisScheduler *scheduler)
   guint n_confirmed;
 
   /* Both counts are taken under the lock that a worker gives up last. The default scheduler's
-   * workers wait in the queue, which counts them as negative items. */
+   * workers wait in the queue, which counts them as negative items and is what its crew owns
+   * first. */
   if (crew->ops->wait != NULL)
-    return g_async_queue_length (crew->owner) == -(gint) crew->n_workers;
+    return g_async_queue_length (*(GAsyncQueue **) crew->owner) == -(gint) crew->n_workers;
 
   pthread_mutex_lock (&crew->lot.lock);
   n_confirmed = crew->lot.n_confirmed;

@@ -159,6 +159,11 @@ START_TEST (without_a_measure_the_next_one_is_judged)
 }
 END_TEST
 
+static void
+run_nothing (gpointer data)
+{
+}
+
 /* A tree of files as the kernel's. */
 
 static char *proc;
@@ -275,6 +280,57 @@ START_TEST (the_probe_gives_what_happened_since_the_last_look)
   ck_assert_uint_eq (sample.n_switches, 7);
   ck_assert_uint_eq (sample.pressure_ns, 3000);
   ck_assert_int_eq (n_messages, 0);
+}
+END_TEST
+
+START_TEST (a_worker_that_has_ended_is_left_out_without_a_message)
+{
+  const gint own = (gint) gettid ();
+  g_autofree char *gone = g_build_filename (proc, "self/task/12", NULL);
+  const gint tids[] = { 11, 12 };
+  IrisContentionProbe probe;
+  IrisContentionSample sample;
+
+  for (gint tid = 11; tid <= 12; tid++)
+    {
+      write_delay (tid, 1000, 100);
+      write_switches (tid, 5);
+    }
+  write_delay (own, 1, 1);
+  write_switches (own, 1);
+  write_pressure (1000);
+  iris_contention_probe_init (&probe, proc);
+  iris_contention_probe_look (&probe, tids, 2, 1000000, &sample);
+
+  remove_tree (gone);
+  write_delay (11, 1500, 110);
+  write_switches (11, 8);
+  ck_assert (iris_contention_probe_look (&probe, tids, 2, 1000100, &sample));
+  ck_assert_int_eq (n_messages, 0);
+  ck_assert (sample.has_delay && sample.has_switches);
+  ck_assert_uint_eq (sample.running_ns, 500);
+  ck_assert_uint_eq (sample.waiting_ns, 10);
+  ck_assert_uint_eq (sample.n_switches, 3);
+
+  /* Nor is another thread with its number taken for it. */
+  write_delay (12, 9000, 900);
+  write_switches (12, 90);
+  ck_assert (iris_contention_probe_look (&probe, tids, 2, 1000200, &sample));
+  ck_assert_uint_eq (sample.running_ns, 0);
+}
+END_TEST
+
+START_TEST (a_worker_that_has_ended_has_no_number)
+{
+  g_autoptr (IrisScheduler) scheduler = core_test_make (&core_test_kinds[_i]);
+  IrisCrew *crew = iris_scheduler_get_crew (scheduler);
+  guint n;
+
+  iris_scheduler_queue (scheduler, run_nothing, NULL, NULL);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  n = iris_crew_count_workers (crew);
+  for (guint i = 0; i < n; i++)
+    ck_assert_int_eq (atomic_load (&iris_crew_get_worker (crew, i)->tid), 0);
 }
 END_TEST
 
@@ -509,6 +565,8 @@ main (void)
   tcase_set_timeout (files, 0);
   tcase_add_checked_fixture (files, make_tree, drop_tree);
   tcase_add_test (files, the_probe_gives_what_happened_since_the_last_look);
+  tcase_add_test (files, a_worker_that_has_ended_is_left_out_without_a_message);
+  tcase_add_loop_test (files, a_worker_that_has_ended_has_no_number, 0, core_test_n_kinds);
   tcase_add_test (files, a_missing_file_is_named_once_and_the_rest_is_used);
   tcase_add_test (files, the_controller_takes_workers_out_and_brings_all_back_and_sleeps_with_them);
   suite_add_tcase (suite, files);

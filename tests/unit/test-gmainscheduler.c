@@ -2,7 +2,7 @@
  *
  * The main context scheduler: order, threads, fairness to other sources, and its end.
  */
-#include "core-test-run.h"
+#include "core-test-util.h"
 
 #include <iris/iris.h>
 #include <stdatomic.h>
@@ -306,6 +306,86 @@ START_TEST (shutting_down_in_an_item_of_its_own_is_refused)
 }
 END_TEST
 
+START_TEST (what_the_owner_of_the_context_queues_after_a_shutdown_is_cancelled)
+{
+  ck_assert (g_main_context_acquire (context));
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  iris_scheduler_queue (scheduler, count_run, NULL, notified);
+  ck_assert_uint_eq (atomic_load (&n_notified), 1);
+  g_main_context_release (context);
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  ck_assert_uint_eq (n_run, 0);
+}
+END_TEST
+
+static void
+queue_another (gpointer data)
+{
+  n_run++;
+  iris_scheduler_queue (scheduler, count_run, NULL, notified);
+}
+
+START_TEST (what_an_item_queues_while_it_is_shut_down_runs)
+{
+  iris_scheduler_queue (scheduler, queue_another, NULL, notified);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  ck_assert_uint_eq (n_run, 2);
+  ck_assert_uint_eq (atomic_load (&n_notified), 2);
+}
+END_TEST
+
+/* Two threads that go on together, without a system call in between. */
+static _Atomic guint n_arrived;
+
+static void
+meet (guint round)
+{
+  atomic_fetch_add (&n_arrived, 1);
+  for (guint i = 0; atomic_load (&n_arrived) < 2 * round; i++)
+    if (i % 1000 == 999)
+      g_thread_yield ();
+}
+
+#define N_ROUNDS CORE_TEST_LOAD (20000)
+
+static gpointer
+queue_in_each_round (gpointer data)
+{
+  for (guint i = 0; i < N_ROUNDS; i++)
+    {
+      meet (2 * i + 1);
+      for (guint k = i % 37; k > 0; k--)
+        iris_cpu_relax ();
+      iris_scheduler_queue (scheduler, count_run, NULL, notified);
+      meet (2 * i + 2);
+    }
+
+  return NULL;
+}
+
+/* explore-gmain shows the orders of memory in which it could go wrong. */
+START_TEST (when_queueing_and_shutting_down_have_returned_the_item_is_settled)
+{
+  GThread *queuer;
+
+  atomic_store (&n_arrived, 0);
+  queuer = g_thread_new ("queuer", queue_in_each_round, NULL);
+  for (guint i = 0; i < N_ROUNDS; i++)
+    {
+      meet (2 * i + 1);
+      for (guint k = i % 41; k > 0; k--)
+        iris_cpu_relax ();
+      iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+      meet (2 * i + 2);
+      ck_assert_uint_eq (atomic_load (&n_notified), i + 1);
+      g_object_unref (scheduler);
+      scheduler = iris_gmainscheduler_new (context);
+    }
+  g_thread_join (queuer);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -325,6 +405,9 @@ main (void)
   tcase_add_test (all, a_worker_that_drops_the_last_reference_does_not_wait_for_the_loop);
   tcase_add_test (all, an_item_that_drops_the_last_reference_to_workers_does_not_wait_for_them);
   tcase_add_test (all, shutting_down_in_an_item_of_its_own_is_refused);
+  tcase_add_test (all, what_the_owner_of_the_context_queues_after_a_shutdown_is_cancelled);
+  tcase_add_test (all, what_an_item_queues_while_it_is_shut_down_runs);
+  tcase_add_test (all, when_queueing_and_shutting_down_have_returned_the_item_is_settled);
   suite_add_tcase (suite, all);
 
   return core_test_run (suite);

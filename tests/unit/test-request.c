@@ -2,7 +2,7 @@
  *
  * Requests, deadlines and timers: whoever asks is told, once, whatever becomes of the message.
  */
-#include "core-test-run.h"
+#include "core-test-util.h"
 
 #include <iris/iris.h>
 #include <stdatomic.h>
@@ -332,6 +332,80 @@ START_TEST (an_actor_gets_mail_later)
 }
 END_TEST
 
+static _Atomic guint n_arrived;
+static GCancellable *cancellable_of_round;
+
+/* Two threads that go on together, without a system call in between. */
+static void
+meet (guint round)
+{
+  atomic_fetch_add (&n_arrived, 1);
+  for (guint i = 0; atomic_load (&n_arrived) < 2 * round; i++)
+    if (i % 1000 == 999)
+      g_thread_yield ();
+}
+
+#define N_ROUNDS CORE_TEST_LOAD (10000)
+
+static gpointer
+cancel_in_each_round (gpointer data)
+{
+  for (guint i = 0; i < N_ROUNDS; i++)
+    {
+      meet (2 * i + 1);
+      for (guint k = i % 61; k > 0; k--)
+        iris_cpu_relax ();
+      g_cancellable_cancel (cancellable_of_round);
+      meet (2 * i + 2);
+    }
+
+  return NULL;
+}
+
+static void
+note_ended (GObject *object, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (iris_port_request_finish (IRIS_PORT (object), result, &error));
+  (*(guint *) data)++;
+}
+
+static void
+note_gone (gpointer data, GObject *was)
+{
+  (*(guint *) data)++;
+}
+
+START_TEST (a_request_that_is_cancelled_as_it_begins_keeps_nothing)
+{
+  GThread *canceller;
+  guint n_answered = 0, n_gone = 0;
+
+  atomic_store (&n_arrived, 0);
+  cancellable_of_round = g_cancellable_new ();
+  canceller = g_thread_new ("canceller", cancel_in_each_round, NULL);
+  for (guint i = 0; i < N_ROUNDS; i++)
+    {
+      g_object_weak_ref (G_OBJECT (cancellable_of_round), note_gone, &n_gone);
+      meet (2 * i + 1);
+      iris_port_request_async (port, iris_message_new (21), LONG_US, cancellable_of_round,
+                               note_ended, &n_answered);
+      meet (2 * i + 2);
+      while (n_answered <= i)
+        g_main_context_iteration (NULL, TRUE);
+      /* What waits in the port holds the request. */
+      g_object_unref (port);
+      port = iris_port_new ();
+      g_object_unref (cancellable_of_round);
+      ck_assert_uint_eq (n_gone, i + 1);
+      cancellable_of_round = g_cancellable_new ();
+    }
+  g_thread_join (canceller);
+  g_clear_object (&cancellable_of_round);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -346,6 +420,7 @@ main (void)
   tcase_add_test (all, a_full_port_answers_a_request_with_an_error);
   tcase_add_test (all, an_answer_comes_to_the_main_context);
   tcase_add_loop_test (all, a_request_can_be_cancelled_at_each_step, 0, 3);
+  tcase_add_test (all, a_request_that_is_cancelled_as_it_begins_keeps_nothing);
   tcase_add_loop_test (all, a_port_that_goes_answers_what_waits_in_it, 0, 2);
   tcase_add_test (all, answers_come_as_messages);
   tcase_add_test (all, the_answer_and_the_deadline_race_and_one_wins);
