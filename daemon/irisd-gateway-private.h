@@ -320,8 +320,7 @@ void irisd_gateway_await_end (IrisdGateway *self,
                               guint64 item,
                               guint64 wait_ms);
 void irisd_gateway_take_told (IrisdGateway *self, IrisdSlip *slip);
-void irisd_gateway_add_due (IrisdPeer *peer, guint64 item);
-void irisd_gateway_forget_dues (IrisdGateway *self, IrisdPeer *peer);
+void irisd_gateway_forget_items (IrisdGateway *self, GArray *items);
 
 /* irisd-ending.c: jobs on their way back. */
 void irisd_gateway_describe_ending (const IrisdJob *job, IrisWireMessage *message);

@@ -112,6 +112,7 @@ irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there
     {
       IrisdPeer *debtor = irisd_peers_add (&self->peers, &peer->route);
       debtor->unacked = peer->unacked;
+      irisd_ledger_keep_items (&debtor->unacked);
       irisd_peer_add_bytes (debtor, (gint64) debtor->unacked.sum);
       peer->unacked = (IrisdLedger){ 0 };
     }

@@ -50,7 +50,6 @@ struct _IrisdPeer
   IrisdLedger unacked;
   IrisdOutbox outbox;
   GQueue held;     /* items that wait until it acknowledges */
-  GQueue dues;     /* ends of kept items among what it has not acknowledged */
   guint n_fetches; /* questions of it that the journal has not answered */
   GList age_link;  /* in the table's list, least recently heard first */
   GList backlog_link;

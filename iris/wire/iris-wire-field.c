@@ -147,7 +147,7 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_SUBMIT)] = { "SUBMIT", ITEM_KEYS | COMMAND_KEYS | K (PROGRESS) | K (PARTS),
                                 K (SERVICE), TRUE },
   [SLOT (IRIS_WIRE_BATCH)] = { "BATCH", K (QUIET), 0, TRUE },
-  [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (COUNT), K (COUNT), FALSE },
+  [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (TARGET) | K (COUNT), 0, TRUE },
   [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE) | K (ITEM), 0, FALSE },
   [SLOT (IRIS_WIRE_STATUS)] = { "STATUS", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_SERVICES)] = { "SERVICES", 0, 0, FALSE },
@@ -250,14 +250,33 @@ iris_wire_check_args_count (IrisWireCheck *check, guint key, guint64 n)
 }
 
 static gboolean
+check_ack (IrisWireCheck *check, const IrisWireMessage *message)
+{
+  gboolean counted = iris_wire_message_has (message, IRIS_WIRE_KEY_COUNT);
+  gboolean named = iris_wire_message_has (message, IRIS_WIRE_KEY_TARGET);
+  if (named == (message->body.size > 0) || (counted && !named))
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
+                           "it has to name what is acknowledged: by key 51 (target), with or "
+                           "without key 50 (count), or by request ids in the body");
+  if (message->body.size % IRIS_WIRE_ID_SIZE != 0)
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
+                           "frame 5 (body) has %" G_GSIZE_FORMAT
+                           " bytes, which are not whole request ids of 16",
+                           message->body.size);
+  if (counted && message->count == 0)
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                           "key 50 (count) must be 1 or more; nothing is acknowledged");
+  return TRUE;
+}
+
+static gboolean
 check_rules (IrisWireCheck *check, const IrisWireMessage *message)
 {
   if (message->type == IRIS_WIRE_HELLO && message->version_min > message->version_max)
     return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                            "key 1 (version-min) must not exceed key 2 (version-max)");
-  if (message->type == IRIS_WIRE_ACK && message->count == 0)
-    return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "key 50 (count) must be 1 or more; nothing is given back");
+  if (message->type == IRIS_WIRE_ACK)
+    return check_ack (check, message);
   if (message->type == IRIS_WIRE_CANCEL
       && !iris_wire_message_has (message, IRIS_WIRE_KEY_TARGET)
              == !iris_wire_message_has (message, IRIS_WIRE_KEY_ITEM))

@@ -111,7 +111,7 @@ typedef struct
  * @limit_value: key 45, its value
  * @retry_after_ms: key 46, when it makes sense to try again, in milliseconds
  * @count: key 50, how many
- * @target: key 51, request id of the item that is meant
+ * @target: key 51, request id of the item, or of the ending, that is meant
  * @state: key 52, an #IrisWireState
  * @anywhere: key 53, the item may be of another connection
  * @klass: key 60, an #IrisWireClass

@@ -25,7 +25,8 @@ struct _BenchClient
   zmq_msg_t frames[IRIS_WIRE_N_FRAMES];
   IrisWireMessage message; /* the last one, borrowed from the frames */
   guint64 next_id;
-  guint owed; /* endings that were not acknowledged */
+  guint owed; /* endings that were not acknowledged, and the last of them */
+  guint8 last[IRIS_WIRE_ID_SIZE];
 };
 
 /* How far a load is. */
@@ -116,6 +117,7 @@ acknowledge (BenchClient *self, GError **error)
   IrisWireMessage ack;
 
   begin_message (self, &ack, IRIS_WIRE_ACK);
+  iris_wire_message_set_target (&ack, self->last);
   iris_wire_message_set_uint (&ack, IRIS_WIRE_KEY_COUNT, self->owed);
   self->owed = 0;
 
@@ -223,6 +225,7 @@ take_result (BenchClient *self, Progress *progress, GError **error)
     return fail_answer (error, &self->message);
   progress->ended++;
   self->owed++;
+  memcpy (self->last, self->message.request_id, sizeof self->last);
 
   /* What is kept is kept until it is acknowledged, so nothing of it is left over. */
   return self->owed < CREDITS / 4 && (is_quiet (load) || progress->ended < load->items)

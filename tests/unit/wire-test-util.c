@@ -142,7 +142,11 @@ wire_test_random_message (GRand *rand, guint8 type, GPtrArray *arena, IrisWireMe
   if (type == IRIS_WIRE_HELLO && message->version_min > message->version_max)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_VERSION_MAX, message->version_min);
   if (type == IRIS_WIRE_ACK)
-    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_COUNT, MAX (message->count, 1));
+    {
+      iris_wire_message_set_body (message, NULL, 0);
+      iris_wire_message_set_uint (message, IRIS_WIRE_KEY_COUNT, MAX (message->count, 1));
+      message->present |= IRIS_WIRE_BIT (IRIS_WIRE_KEY_TARGET);
+    }
   if (type == IRIS_WIRE_CANCEL)
     {
       message->present &= ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_ITEM);

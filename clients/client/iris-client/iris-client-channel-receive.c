@@ -68,6 +68,17 @@ iris_client_channel_answer (IrisClientChannel *self,
   iris_client_channel_end_call (self, call, message, NULL);
 }
 
+/* It is acknowledged with others, by the request id of the last one. */
+static void
+iris_client_channel_count_ending (IrisClientChannel *self,
+                                  const IrisClientCall *call,
+                                  const IrisWireMessage *message)
+{
+  iris_client_credit_end (&self->credit, call->size, message->body.size);
+  self->last_ended = call->serial;
+  iris_client_channel_wake (self);
+}
+
 static void
 iris_client_channel_result (IrisClientChannel *self, const IrisWireMessage *message)
 {
@@ -77,8 +88,7 @@ iris_client_channel_result (IrisClientChannel *self, const IrisWireMessage *mess
       || (message->type == IRIS_WIRE_SHOW_REPLY) != (call->type == IRIS_WIRE_SHOW))
     return;
   iris_client_channel_remove (self, call);
-  iris_client_credit_end (&self->credit, call->size, message->body.size);
-  iris_client_channel_wake (self);
+  iris_client_channel_count_ending (self, call, message);
   iris_client_channel_end_call (self, call, message, NULL);
 }
 
@@ -170,8 +180,7 @@ iris_client_channel_error (IrisClientChannel *self, const IrisWireMessage *messa
   else if (call != NULL && iris_client_call_takes_credit (call) && message->ends)
     {
       iris_client_channel_remove (self, call);
-      iris_client_credit_end (&self->credit, call->size, message->body.size);
-      iris_client_channel_wake (self);
+      iris_client_channel_count_ending (self, call, message);
       iris_client_channel_end_call (self, call, NULL, error);
     }
   else if (call != NULL)

@@ -100,7 +100,7 @@ TYPES: Dict[str, Type] = {
     "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress parts " + " ".join((_NEAR, _KEEP, _TERMS, _COMMAND)),
                     True),
     "BATCH": _type(0x04, "", "quiet", True),
-    "ACK": _type(0x05, "count"),
+    "ACK": _type(0x05, "", "target count", True),
     "CANCEL": _type(0x06, "", "target anywhere item"),
     "STATUS": _type(0x07),
     "SERVICES": _type(0x08),
@@ -251,14 +251,21 @@ def _check_rules(kind: str, header: Dict[str, Any]) -> None:
         raise malformed("%s: key %d (%s) is missing" % (kind, KEYS[name].number, name))
     if kind == "HELLO" and header["version-min"] > header["version-max"]:
         raise WireError(CODES["bad-argument"], "HELLO: version-min must not exceed version-max")
-    if kind == "ACK" and header["count"] == 0:
-        raise WireError(CODES["bad-argument"], "ACK: count must be 1 or more")
     if kind == "CANCEL" and ("target" in header) == ("item" in header):
         raise malformed("CANCEL names one item: by target or by item")
     if kind == "KICK" and ("item" in header) == ("state" in header):
         raise WireError(CODES["bad-argument"], "KICK: either item or state says what is kicked")
     if kind == "KICK" and header.get("state", 8) not in (6, 8):
         raise WireError(CODES["bad-argument"], "KICK: state must be 6 (delayed) or 8 (buried)")
+
+
+def _check_ack(header: Dict[str, Any], body: bytes) -> None:
+    if ("target" in header) == bool(body) or ("count" in header and "target" not in header):
+        raise malformed("ACK names what is acknowledged: by target, with or without count, or by request ids in the body")
+    if len(body) % ID_SIZE != 0:
+        raise malformed("ACK: frame 5 (body) has %d bytes, which are not whole request ids of 16" % len(body))
+    if header.get("count") == 0:
+        raise WireError(CODES["bad-argument"], "ACK: count must be 1 or more")
 
 
 def _read_header(kind: str, value: Any, limits: Limits) -> Dict[str, Any]:
@@ -300,6 +307,8 @@ def decode(frames: Sequence[bytes], limits: Limits = DEFAULT_LIMITS) -> Message:
         raise too_large("%s: body" % kind, len(body), "max-body", limits.max_body)
     if body and not TYPES[kind].body:
         raise malformed("%s: frame 5 (body) must be empty" % kind)
+    if kind == "ACK":
+        _check_ack(header, body)
     return Message(kind, bytes(ident), header, bytes(body))
 
 
@@ -338,6 +347,8 @@ def encode(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[bytes]:
         raise too_large("%s: body" % message.type, len(message.body), "max-body", limits.max_body)
     if message.body and not TYPES[message.type].body:
         raise malformed("%s has no body" % message.type)
+    if message.type == "ACK":
+        _check_ack(message.header, message.body)
     return [MAGIC, bytes([TYPES[message.type].number]), message.id, raw, message.body]
 
 
