@@ -95,7 +95,7 @@ send_ending (IrisdGateway *self, IrisdJob *job)
   IrisWireMessage message;
   irisd_gateway_describe_ending (job, &message);
   settle (self, job, failed ? 0 : zmq_msg_size (&job->result.body));
-  irisd_gateway_send (self, &peer->route, peer, &message, failed ? NULL : &job->result.body);
+  irisd_gateway_send_ending (self, peer, &message, failed ? NULL : &job->result.body);
 }
 
 static void

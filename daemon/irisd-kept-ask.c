@@ -167,7 +167,7 @@ tell_end (IrisdGateway *self, const IrisdCaller *caller, IrisdSlip *slip)
     }
   gsize size = zmq_msg_size (&slip->body);
   charge (self, slip, size, slip->item);
-  irisd_gateway_send (self, &peer->route, peer, &message, size > 0 ? &slip->body : NULL);
+  irisd_gateway_send_ending (self, peer, &message, size > 0 ? &slip->body : NULL);
 }
 
 /* Whoever waits for the end of a buried item waits no longer; to it this is an ending. */

@@ -15,7 +15,7 @@ static gboolean
 check_header (const IrisWireSink *header, gsize more, IrisWireCheck *check)
 {
   gsize most = MIN (check->limits->max_header, (gsize) IRIS_WIRE_MOST_BYTES);
-  gsize size = header->used + more;
+  gsize size = header->used - header->base + more;
 
   if (G_LIKELY (size <= most))
     return TRUE;
@@ -134,7 +134,6 @@ iris_wire_header_encode (const IrisWireMessage *message,
 
   msgpack_packer packer;
   IrisWireSink sink;
-  g_byte_array_set_size (header, 0);
   iris_wire_packer_init (&packer, &sink, header);
   msgpack_pack_map (&packer, iris_wire_keys_count (message->present));
   for (IrisWireKeys rest = message->present; rest != 0; rest &= rest - 1)
@@ -183,6 +182,7 @@ iris_wire_encode (IrisWireEncoder *self, const IrisWireMessage *message, GError 
     return iris_wire_fail (&check, IRIS_WIRE_ERROR_UNKNOWN_TYPE, "type 0x%02x is not one of IRS1",
                            message->type);
   check.what = info->name;
+  g_byte_array_set_size (self->header, 0);
   if (!iris_wire_header_encode (message, info, self->header, &check)
       || !iris_wire_check_message (&check, info, message))
     return FALSE;

@@ -75,7 +75,8 @@ gboolean iris_wire_check_message (IrisWireCheck *check,
                                   const IrisWireTypeInfo *info,
                                   const IrisWireMessage *message);
 
-/* The header's map, also as it lies inside a batch. */
+/* The header's map, also as it lies inside a batch. Encoding appends it; what it has appended when
+ * it fails is the caller's to cut off. */
 gboolean iris_wire_header_decode (IrisWireFrame header,
                                   const IrisWireTypeInfo *info,
                                   IrisWireMessage *out,

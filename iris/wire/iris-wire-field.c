@@ -189,6 +189,7 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_OUTPUT)] = { "OUTPUT", K (CHANNEL), K (CHANNEL), TRUE },
   [SLOT (IRIS_WIRE_PROGRESS)] = { "PROGRESS", REPORT_KEYS, 0, FALSE },
   [SLOT (IRIS_WIRE_PART)] = { "PART", K (ATTEMPT) | K (PARTS), 0, TRUE },
+  [SLOT (IRIS_WIRE_ENDINGS)] = { "ENDINGS", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_LEASE)] = { "LEASE",
                                LEASE_KEYS | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (PROGRESS)
                                    | K (PARTS),

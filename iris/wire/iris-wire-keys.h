@@ -50,6 +50,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_BUSY: refuses an item for now
  * @IRIS_WIRE_OUTPUT: a part of what a running command writes
  * @IRIS_WIRE_PROGRESS: how far an item is
+ * @IRIS_WIRE_ENDINGS: many RESULT and ERROR at once, to a client that asked for the feature
  * @IRIS_WIRE_PART: a part of an item's result, before it has ended; to a worker process: send more
  * @IRIS_WIRE_LEASE: gives an item to a worker process for a while
  * @IRIS_WIRE_STOP: takes a lease back from a worker process
@@ -103,6 +104,7 @@ typedef enum
   IRIS_WIRE_OUTPUT = 0x93,
   IRIS_WIRE_PROGRESS = 0x94,
   IRIS_WIRE_PART = 0x95,
+  IRIS_WIRE_ENDINGS = 0x96,
   IRIS_WIRE_LEASE = 0xa0,
   IRIS_WIRE_STOP = 0xa1,
   IRIS_WIRE_ENROLLED = 0xa2,
@@ -248,6 +250,13 @@ typedef enum
   IRIS_WIRE_CLASS_RELAXED = 1,
   IRIS_WIRE_CLASS_DURABLE = 2,
 } IrisWireClass;
+
+/**
+ * IRIS_WIRE_FEATURE_ENDINGS:
+ *
+ * The feature bit of clients that take ENDINGS; key 3.
+ */
+#define IRIS_WIRE_FEATURE_ENDINGS ((guint64) 1 << 0)
 
 /**
  * IrisWireChannel:

@@ -233,6 +233,28 @@ take_result (BenchClient *self, Progress *progress, GError **error)
              : acknowledge (self, error);
 }
 
+/* As many results as there were in a turn of irisd's. */
+static gboolean
+take_results (BenchClient *self, Progress *progress, GError **error)
+{
+  IrisWireEndingsIter iter;
+  GError *problem = NULL;
+
+  if (!iris_wire_endings_iter_init (&iter, self->message.body, NULL, error))
+    return FALSE;
+  while (iris_wire_endings_iter_next (&iter, &self->message, &problem))
+    {
+      if (self->message.type != IRIS_WIRE_RESULT)
+        return fail_answer (error, &self->message);
+      if (!take_result (self, progress, error))
+        return FALSE;
+    }
+  if (problem != NULL)
+    g_propagate_error (error, problem);
+
+  return problem == NULL;
+}
+
 static gboolean
 take_answer (BenchClient *self, Progress *progress, GError **error)
 {
@@ -245,6 +267,8 @@ take_answer (BenchClient *self, Progress *progress, GError **error)
       return TRUE;
     case IRIS_WIRE_RESULT:
       return take_result (self, progress, error);
+    case IRIS_WIRE_ENDINGS:
+      return take_results (self, progress, error);
     case IRIS_WIRE_PONG:
       return TRUE;
     default:
@@ -323,6 +347,7 @@ say_hello (BenchClient *self, GError **error)
   begin_message (self, &hello, IRIS_WIRE_HELLO);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES, IRIS_WIRE_FEATURE_ENDINGS);
   iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_NAME, "iris-bench " IRIS_VERSION, -1);
 
   return call (self, &hello, IRIS_WIRE_WELCOME, error);

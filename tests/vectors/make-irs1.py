@@ -30,7 +30,7 @@ TYPES = {
     "MORE": 0x25, "PENDING": 0x8B, "LIST_REPLY": 0x8C, "SHOW_REPLY": 0x8D, "WELCOME": 0x81, "MAP_REPLY": 0x82, "ACCEPTED": 0x83,
     "CANCELLING": 0x85, "STATUS_REPLY": 0x86, "SERVICES_REPLY": 0x87, "PONG": 0x89, "RESULT": 0x90, "ERROR": 0x91,
     "READY": 0x20, "DONE": 0x21, "FAIL": 0x22, "EXTEND": 0x23, "REPORT": 0x24, "WORKERS": 0x27, "PROGRESS": 0x94,
-    "PART": 0x95,
+    "PART": 0x95, "ENDINGS": 0x96,
     "LEASE": 0xA0, "STOP": 0xA1, "ENROLLED": 0xA2, "WORKERS_REPLY": 0xA7,
     "BUSY": 0x92, "OUTPUT": 0x93,
 }
@@ -153,6 +153,10 @@ def array32(items):
 
 def item(number, header, body):
     return b"\x93" + pack(ident(number)) + pack(header) + pack(body)
+
+
+def ending(kind, number, header, body=b""):
+    return b"\x94" + pack(ident(number)) + pack(TYPES[kind]) + pack(header) + pack(body)
 
 
 # What clients send.
@@ -433,6 +437,26 @@ bad_header("type-after", "a number in a list of strings", "malformed", "820aa049
 bad_header("limit-after", "three items where two are allowed", "too-large", "820aa04993a131a132a133", limit="max-args",
            limits={"max-args": 2})
 bad_header("depth", "nine levels", "too-large", "820aa011" + "91" * 7 + "90")
+FAILED = {40: 10, 41: "cancelled", 42: "the item was cancelled", 43: True}
+valid("endings", "two items have ended, one of them well", "ENDINGS", {},
+      array32([ending("RESULT", 16, {19: 1, 20: 0, 23: 20480}, b"one"), ending("ERROR", 17, FAILED)]), number=0,
+      items=[text_of("RESULT", ident(16), {19: 1, 20: 0, 23: 20480}, b"one"), text_of("ERROR", ident(17), FAILED, b"")])
+DONE_ONE = ending("RESULT", 16, {}, b"")
+for name, meaning, code, body, more in [
+        ("empty", "no endings", "malformed", pack([]), {}),
+        ("not-a-list", "a map", "malformed", pack({}), {}),
+        ("cut", "the second ending is not there", "malformed", b"\x92" + DONE_ONE, {}),
+        ("trailing", "a byte after the list", "malformed", b"\x91" + DONE_ONE + b"\0", {}),
+        ("three-parts", "an ending without a type", "malformed", b"\x91" + item(1, {}, b""), {}),
+        ("type", "an ending that is none", "malformed", b"\x91" + ending("PONG", 1, {}), {}),
+        ("not-the-end", "an error that does not end an item", "malformed",
+         b"\x91" + ending("ERROR", 1, {40: 10, 41: "cancelled", 42: "why"}), {}),
+        ("error-body", "an error with a body", "malformed", b"\x91" + ending("ERROR", 1, FAILED, b"x"), {}),
+        ("short-id", "an id of 15 bytes", "malformed", b"\x91\x94" + pack(bytes(15)) + DONE_ONE[19:], {}),
+        ("limit", "three endings where two are allowed", "too-large", b"\x93" + 3 * DONE_ONE, {"limits": {"max-batch": 2}}),
+]:
+    invalid("endings-" + name, meaning + " (the frames are good, the body is refused)", code,
+            frames_of("ENDINGS", 0, {}, body), part="body", **more)
 bad_header("limit-string", "a service of 4097 bytes", "too-large", "810ada1001" + "73" * 4097, limit="max-string")
 bad_header("limit-header", "one byte too many", "too-large", "810aa40000000000", limit="max-header",
            limits={"max-header": 7})
