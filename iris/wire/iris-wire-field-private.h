@@ -17,9 +17,10 @@ typedef enum
   IRIS_WIRE_KIND_INT32,
   IRIS_WIRE_KIND_BOOLEAN,
   IRIS_WIRE_KIND_STRING,
-  IRIS_WIRE_KIND_RAW, /* a string, or binary where the bytes are not UTF-8 */
+  IRIS_WIRE_KIND_RAW, /* binary; a string is read too */
   IRIS_WIRE_KIND_ID,
   IRIS_WIRE_KIND_ARGS,
+  IRIS_WIRE_KIND_NUMBERS,
 } IrisWireKind;
 
 /* A key: where its value is in IrisWireMessage, and the range of a number. */

@@ -68,7 +68,7 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_DELAY_MS] = UINT64 (delay_ms, "delay-ms"),
   [IRIS_WIRE_KEY_AT_MS] = UINT64 (at_ms, "at-ms"),
   [IRIS_WIRE_KEY_PRIORITY] = UINT32 (priority, "priority", 0, IRIS_WIRE_MOST_PRIORITY),
-  [IRIS_WIRE_KEY_AFTER] = OTHER (ARGS, after, "after"),
+  [IRIS_WIRE_KEY_AFTER] = OTHER (NUMBERS, after, "after"),
   [IRIS_WIRE_KEY_AFTER_HOW] =
       UINT32 (after_how, "after-how", IRIS_WIRE_AFTER_ALL, IRIS_WIRE_AFTER_SUCCESS),
   [IRIS_WIRE_KEY_RETRIES] = UINT32 (retries, "retries", 0, G_MAXUINT32),
@@ -247,7 +247,7 @@ iris_wire_check_args_count (IrisWireCheck *check, guint key, guint64 n)
   if (n <= check->limits->max_args)
     return TRUE;
   g_autofree char *subject = g_strdup_printf ("key %u (%s)", key, iris_wire_fields[key].name);
-  return iris_wire_fail_limit (check, subject, n, "strings", "max-args", check->limits->max_args);
+  return iris_wire_fail_limit (check, subject, n, "elements", "max-args", check->limits->max_args);
 }
 
 static gboolean

@@ -168,14 +168,12 @@ send_doomed (const char *gate, guint n)
   client_send (client, &item);
   guint64 number = client_receive_type (client, IRIS_WIRE_ACCEPTED)->item;
   guint64 held = client->next_id;
-  g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, number);
-  const char *const after[] = { text, NULL };
   for (guint i = 0; i < n; i++)
     {
       client_init_message (client, &item, IRIS_WIRE_SUBMIT);
       iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "echo", -1);
       iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
-      iris_wire_message_set_list (&item, IRIS_WIRE_KEY_AFTER, after);
+      iris_wire_message_set_numbers (&item, IRIS_WIRE_KEY_AFTER, &number, 1);
       iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AFTER_HOW, IRIS_WIRE_AFTER_SUCCESS);
       client_send (client, &item);
     }

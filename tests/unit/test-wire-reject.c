@@ -273,9 +273,9 @@ typedef struct
   }
 
 /* The message below has a service of 40 bytes, 9 arguments and a body of 70 bytes; its header is a
- * map head, two keys, 2 + 40 bytes of service, 1 + 9 * 2 bytes of arguments. */
+ * map head, two keys, 2 + 40 bytes of service, 1 + 9 * 3 bytes of arguments. */
 static const LimitCase limit_cases[] = {
-  LIMIT ("max-header", max_header, TRUE, 1 + 2 + 42 + 19),
+  LIMIT ("max-header", max_header, TRUE, 1 + 2 + 42 + 28),
   LIMIT ("max-body", max_body, TRUE, 70),
   LIMIT ("max-string", max_string, TRUE, 40),
   LIMIT ("max-args", max_args, FALSE, 9),

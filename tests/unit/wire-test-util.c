@@ -83,6 +83,19 @@ random_args (GRand *rand, guint key, GPtrArray *arena, IrisWireMessage *message)
 }
 
 static void
+random_numbers (GRand *rand, guint key, GPtrArray *arena, IrisWireMessage *message)
+{
+  guint n = (guint) g_rand_int_range (rand, 0, 5) * (guint) g_rand_int_range (rand, 0, 5);
+  guint64 *values = g_new (guint64, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    values[i] = ((guint64) g_rand_int (rand) << 32 | g_rand_int (rand))
+                >> g_rand_int_range (rand, 0, 64);
+  g_ptr_array_add (arena, values);
+  iris_wire_message_set_numbers (message, key, values, n);
+}
+
+static void
 random_field (GRand *rand, guint key, GPtrArray *arena, IrisWireMessage *message)
 {
   const IrisWireField *field = &iris_wire_fields[key];
@@ -113,6 +126,9 @@ random_field (GRand *rand, guint key, GPtrArray *arena, IrisWireMessage *message
       break;
     case IRIS_WIRE_KIND_ARGS:
       random_args (rand, key, arena, message);
+      break;
+    case IRIS_WIRE_KIND_NUMBERS:
+      random_numbers (rand, key, arena, message);
       break;
     case IRIS_WIRE_KIND_NONE:
       g_assert_not_reached ();
@@ -178,6 +194,17 @@ same_args (const IrisWireArgs *a, const IrisWireArgs *b)
 }
 
 static gboolean
+same_numbers (const IrisWireNumbers *a, const IrisWireNumbers *b)
+{
+  g_autofree guint64 *left = g_new (guint64, a->n);
+  g_autofree guint64 *right = g_new (guint64, b->n);
+
+  iris_wire_numbers_read (a, left);
+  iris_wire_numbers_read (b, right);
+  return a->n == b->n && (a->n == 0 || memcmp (left, right, a->n * sizeof *left) == 0);
+}
+
+static gboolean
 same_field (const IrisWireMessage *a, const IrisWireMessage *b, const IrisWireField *field)
 {
   static const gsize sizes[] = {
@@ -194,6 +221,9 @@ same_field (const IrisWireMessage *a, const IrisWireMessage *b, const IrisWireFi
   if (field->kind == IRIS_WIRE_KIND_ARGS)
     return same_args (IRIS_WIRE_CONST_FIELD (a, field, IrisWireArgs),
                       IRIS_WIRE_CONST_FIELD (b, field, IrisWireArgs));
+  if (field->kind == IRIS_WIRE_KIND_NUMBERS)
+    return same_numbers (IRIS_WIRE_CONST_FIELD (a, field, IrisWireNumbers),
+                         IRIS_WIRE_CONST_FIELD (b, field, IrisWireNumbers));
   return memcmp (IRIS_WIRE_CONST_FIELD (a, field, char), IRIS_WIRE_CONST_FIELD (b, field, char),
                  sizes[field->kind])
          == 0;

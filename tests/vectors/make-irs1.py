@@ -23,6 +23,7 @@ KEYS = {
     110: "hint-name", 111: "near-item", 112: "near-path", 113: "parts",
     120: "states", 121: "key-prefix", 122: "since-ms", 123: "until-ms", 124: "descending",
 }
+BYTES_KEYS = (15, 61, 91, 112, 121)
 TYPES = {
     "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
     "SERVICES": 0x08, "PING": 0x09, "BYE": 0x0A, "FETCH": 0x0B, "LIST": 0x0C, "SHOW": 0x0D,
@@ -122,8 +123,17 @@ def add(name, meaning, frames, **more):
     vectors.append({"name": name, "meaning": meaning, **more, "frames": [f.hex() for f in frames]})
 
 
+def pack_header(header):
+    """What is of the type bytes goes as binary, also the elements of a list of these."""
+    def binary(value):
+        return value.encode() if isinstance(value, str) else value
+
+    return pack({key: [binary(v) for v in value] if isinstance(value, list) else
+                 binary(value) if key in BYTES_KEYS else value for key, value in header.items()})
+
+
 def frames_of(kind, number, header, body=b""):
-    raw = header if isinstance(header, bytes) else pack(header)
+    raw = header if isinstance(header, bytes) else pack_header(header)
     return [b"IRS1", bytes([TYPES[kind]]), ident(number), raw, body]
 
 
@@ -152,11 +162,11 @@ def array32(items):
 
 
 def item(number, header, body):
-    return b"\x93" + pack(ident(number)) + pack(header) + pack(body)
+    return b"\x93" + pack(ident(number)) + pack_header(header) + pack(body)
 
 
 def ending(kind, number, header, body=b""):
-    return b"\x94" + pack(ident(number)) + pack(TYPES[kind]) + pack(header) + pack(body)
+    return b"\x94" + pack(ident(number)) + pack(TYPES[kind]) + pack_header(header) + pack(body)
 
 
 # What clients send.
@@ -179,8 +189,8 @@ valid("submit-long", "strings on both sides of msgpack's short form", "SUBMIT", 
 valid("submit-delay", "runs after a second and a half, and not before a time of day", "SUBMIT",
       {10: "echo", 70: 1500, 71: 1800000000000})
 valid("submit-priority", "comes before others; zero is the lowest", "SUBMIT", {10: "echo", 72: 0})
-valid("submit-after", "runs after the success of two items, named in decimal", "SUBMIT",
-      {10: "echo", 73: ["17", "18446744073709551615"], 74: 3})
+valid("submit-after", "runs after the success of two items, named by their numbers", "SUBMIT",
+      {10: "echo", 73: [17, 18446744073709551615], 74: 3})
 valid("submit-retries", "is tried again three times, and may run for a minute each time", "SUBMIT",
       {10: "command", 14: ["true"], 75: 3, 76: 250, 77: 60000})
 valid("batch", "two items", "BATCH", {},
@@ -344,7 +354,7 @@ spelled("spelled-str32", "a string's head in 32 bits", "SUBMIT", "810adb00000001
 spelled("spelled-hint-int64", "-1 in 64 bits", "SUBMIT", "820aa00bd3ffffffffffffffff", {10: "", 11: -1})
 spelled("spelled-hint-uint64", "a signed value in an unsigned form", "SUBMIT", "820aa00bcf0000000000000003", {10: "", 11: 3})
 spelled("spelled-order", "keys in any order", "SUBMIT", "830cc30b010aa165", {10: "e", 11: 1, 12: True})
-spelled("spelled-path-binary", "text may come as binary where bytes are allowed", "SUBMIT", "820aa00fc40161", {10: "", 15: "a"})
+spelled("spelled-path-text", "bytes that are text may come as a string", "SUBMIT", "820aa00fa161", {10: "", 15: "a"})
 spelled("unknown-keys", "unknown keys, of any kind, also twice, also beyond 63", "SUBMIT",
         "860aa165" "11c0" "1193c0c2cb3ff0000000000000" "cd03e8" "82a161c401ff90d40100" "3f" "c703050102ff"
         "cf0000000100000000" "d1ff00", {10: "e"})
@@ -433,8 +443,8 @@ bad_header("type-parts", "true is no number of bytes", "malformed", "820aa071c3"
 bad_header("range-part-attempt", "attempts are counted from 1", "bad-argument", "815600", kind="PART")
 bad_header("range-priority", "above nine", "bad-argument", "820aa048" "0a")
 bad_header("range-after-how", "no such way", "bad-argument", "820aa04a" "04")
-bad_header("type-after", "a number in a list of strings", "malformed", "820aa0499111")
-bad_header("limit-after", "three items where two are allowed", "too-large", "820aa04993a131a132a133", limit="max-args",
+bad_header("type-after", "text in a list of numbers", "malformed", "820aa04991a131")
+bad_header("limit-after", "three items where two are allowed", "too-large", "820aa04993010203", limit="max-args",
            limits={"max-args": 2})
 bad_header("depth", "nine levels", "too-large", "820aa011" + "91" * 7 + "90")
 FAILED = {40: 10, 41: "cancelled", 42: "the item was cancelled", 43: True}

@@ -58,7 +58,7 @@ KEYS: Dict[str, Key] = {
     "retry-after-ms": _u32(46), "count": _u32(50), "target": Key(51, "id"), "state": _u32(52, 1, 8),
     "anywhere": Key(53, "bool"), "class": _u32(60, 0, 2), "key": Key(61, "bytes"), "keep-ms": _u64(62),
     "item": _u64(63), "wait-ms": _u64(64), "detach": Key(65, "bool"),
-    "delay-ms": _u64(70), "at-ms": _u64(71), "priority": _u32(72, 0, 9), "after": Key(73, "list"),
+    "delay-ms": _u64(70), "at-ms": _u64(71), "priority": _u32(72, 0, 9), "after": Key(73, "numbers"),
     "after-how": _u32(74, 1, 3), "retries": _u32(75), "backoff-ms": _u64(76), "time-to-run-ms": _u64(77),
     "attempts": _u32(79, 1), "progress": Key(80, "bool"), "fraction": _u32(81, 0, WHOLE), "note": Key(82, "text"),
     "capacity": _u32(83), "lease-ms": _u64(84), "again": Key(85, "bool"), "attempt": _u32(86, 1),
@@ -243,6 +243,13 @@ def _check_value(name: str, value: Any, limits: Limits) -> Any:
         if len(value) > limits.max_args:
             raise too_large("key %d (%s)" % (key.number, name), len(value), "max-args", limits.max_args)
         return [_check_string(name, element, True, limits) for element in value]
+    elif key.kind == "numbers":
+        if not isinstance(value, list) or isinstance(value, _Pairs):
+            raise malformed("key %d (%s) should be an array" % (key.number, name))
+        if len(value) > limits.max_args:
+            raise too_large("key %d (%s)" % (key.number, name), len(value), "max-args", limits.max_args)
+        if not all(_is_int(element) and 0 <= element <= _U64 for element in value):
+            raise malformed("key %d (%s) should be an array of numbers" % (key.number, name))
     else:
         return _check_string(name, value, key.kind == "bytes", limits)
     return value
@@ -314,26 +321,12 @@ def decode(frames: Sequence[bytes], limits: Limits = DEFAULT_LIMITS) -> Message:
     return Message(kind, bytes(ident), header, bytes(body))
 
 
-def _plain(value: Any) -> Any:
-    """Bytes as the protocol's kind `bytes` wants them: text where they are UTF-8."""
-    if isinstance(value, bytes):
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return value
-    return value
-
-
 def pack_header(kind: str, header: Dict[str, Any], limits: Limits = DEFAULT_LIMITS) -> bytes:
     packed = {}
     for name in sorted(header, key=lambda name: KEYS[name].number):
         if name not in TYPES[kind].allowed:
             raise malformed("%s has no key %s; do not set it" % (kind, name))
         value = _check_value(name, header[name], limits)
-        if KEYS[name].kind == "bytes":
-            value = _plain(value)
-        elif KEYS[name].kind == "list":
-            value = [_plain(element) for element in value]
         packed[KEYS[name].number] = value
     _check_rules(kind, header)
     raw: bytes = msgpack.packb(packed, use_bin_type=True)
