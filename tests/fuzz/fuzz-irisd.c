@@ -168,6 +168,27 @@ receive (void *socket, zmq_msg_t *part)
   return FALSE;
 }
 
+static void
+note_ending (GByteArray *ended, const IrisWireMessage *message)
+{
+  if (message->type == IRIS_WIRE_RESULT
+      || (message->type == IRIS_WIRE_ERROR_REPLY && message->ends))
+    g_byte_array_append (ended, message->request_id, sizeof message->request_id);
+}
+
+/* What was taken as one message must make sense as several. */
+static void
+note_endings (GByteArray *ended, IrisWireFrame body)
+{
+  IrisWireEndingsIter iter;
+  IrisWireMessage ending;
+  g_autoptr (GError) error = NULL;
+  g_assert (iris_wire_endings_iter_init (&iter, body, NULL, NULL));
+  while (iris_wire_endings_iter_next (&iter, &ending, &error))
+    note_ending (ended, &ending);
+  g_assert (error == NULL);
+}
+
 /* Reads one answer, which has to make sense. Adds the ids of what ended. Returns whether it has
  * that id. */
 static gboolean
@@ -186,8 +207,10 @@ take_answer (void *socket, const guint8 *id, GByteArray *ended)
   g_assert (iris_wire_decode (views, IRIS_WIRE_N_FRAMES, NULL, &message, NULL));
   g_assert (!iris_wire_type_is_request (message.type));
   gboolean found = memcmp (message.request_id, id, sizeof message.request_id) == 0;
-  if (message.type == IRIS_WIRE_RESULT || (message.type == IRIS_WIRE_ERROR_REPLY && message.ends))
-    g_byte_array_append (ended, message.request_id, sizeof message.request_id);
+  if (message.type == IRIS_WIRE_ENDINGS)
+    note_endings (ended, message.body);
+  else
+    note_ending (ended, &message);
   for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
     zmq_msg_close (&parts[i]);
   return found;

@@ -58,7 +58,8 @@ check_gone (Books *books, GArray *named)
   g_array_sort (books->gone, compare_numbers);
   g_array_sort (named, compare_numbers);
   ck_assert_uint_eq (books->gone->len, named->len);
-  ck_assert_mem_eq (books->gone->data, named->data, named->len * sizeof (guint64));
+  if (named->len > 0)
+    ck_assert_mem_eq (books->gone->data, named->data, named->len * sizeof (guint64));
   g_array_set_size (books->gone, 0);
   guint64 sum = 0;
   for (guint i = 0; i < books->owed->len; i++)

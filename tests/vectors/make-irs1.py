@@ -172,6 +172,7 @@ def ending(kind, number, header, body=b""):
 # What clients send.
 valid("hello", "opens a connection", "HELLO", {1: 1, 2: 1, 4: "demo 1.0"})
 valid("hello-features", "a range of versions, feature bits", "HELLO", {1: 1, 2: 3, 3: 2**63, 4: "demo 1.0"})
+valid("hello-endings", "takes many endings in one message", "HELLO", {1: 1, 2: 1, 3: 1})
 valid("map", "asks for the places", "MAP", {})
 valid("submit-echo", "the smallest item, with a payload", "SUBMIT", {10: "echo"}, b"hello", number=2)
 valid("submit-hint", "a soft hint", "SUBMIT", {10: "echo", 11: 1}, b"hello")
@@ -203,7 +204,7 @@ valid("batch-one-refused", "an item without a service is refused by itself", "BA
              {"id": ident(18).hex(), "code": "bad-argument"}])
 valid("ack", "one ending, whatever came before it", "ACK", {51: ident(2)})
 valid("ack-until", "the three oldest endings, of which this one is the last", "ACK", {50: 3, 51: ident(2)})
-valid("ack-many", "two endings in any order", "ACK", {}, ident(3) + ident(2))
+valid("ack-many", "two endings in any order", "ACK", {}, ident(17) + ident(16))
 valid("cancel", "names an item", "CANCEL", {51: ident(2)}, number=4)
 valid("cancel-number", "names an item by its number", "CANCEL", {63: 4711}, number=4)
 valid("cancel-anywhere", "names an item of any connection", "CANCEL", {51: ident(2), 53: True}, number=4)
