@@ -106,8 +106,8 @@ static void
 make_table (IrisdLedger *self)
 {
   self->chains = g_new (IrisdChain, self->capacity);
-  for (guint i = 0; i < self->capacity; i++)
-    self->chains[i] = (IrisdChain){ NONE, NONE };
+  /* Each byte of NONE is 0xff. */
+  memset (self->chains, 0xff, self->capacity * sizeof *self->chains);
   for (guint i = 0; i < self->span; i++)
     if (self->ring[get_index (self, i)].state == OWED)
       link_debt (self, get_index (self, i));
@@ -120,7 +120,7 @@ make_room (IrisdLedger *self)
 {
   guint capacity = self->count > self->capacity / 2 ? self->capacity * 2 : self->capacity;
   capacity = MAX (capacity, FIRST_CAPACITY);
-  IrisdDebt *ring = g_new (IrisdDebt, capacity);
+  IrisdDebt *ring = g_new0 (IrisdDebt, capacity);
   guint n = 0;
   for (guint i = 0; i < self->span; i++)
     if (self->ring[get_index (self, i)].state == OWED)
