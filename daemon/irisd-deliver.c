@@ -111,6 +111,8 @@ irisd_gateway_send (IrisdGateway *self,
                     IrisWireMessage *message,
                     zmq_msg_t *body)
 {
+  if (peer != NULL)
+    irisd_gateway_send_bundle (self, peer);
   if (peer != NULL && irisd_peer_is_gone (peer))
     return;
   if (body != NULL)
@@ -122,6 +124,38 @@ irisd_gateway_send (IrisdGateway *self,
     send_to_peer (self, peer, self->encoder.frames, body);
   else
     irisd_reply_send_frames (self->socket, route, self->encoder.frames, body);
+}
+
+/**
+ * irisd_gateway_send_frames:
+ * @self: the gateway
+ * @peer: for whom; may be given up by this call, so hold a reference
+ * @frames: (array fixed-size=5): a message; copied
+ */
+void
+irisd_gateway_send_frames (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *frames)
+{
+  if (!irisd_peer_is_gone (peer))
+    send_to_peer (self, peer, frames, NULL);
+}
+
+/**
+ * irisd_gateway_send_ending:
+ * @self: the gateway
+ * @peer: for whom; may be given up by this call, so hold a reference
+ * @ending: RESULT, or ERROR with `ends`
+ * @body: (nullable): its body, which may be taken
+ *
+ * Sends an ending, now or with others of the turn.
+ */
+void
+irisd_gateway_send_ending (IrisdGateway *self,
+                           IrisdPeer *peer,
+                           IrisWireMessage *ending,
+                           zmq_msg_t *body)
+{
+  if (!irisd_gateway_bundle_ending (self, peer, ending, body))
+    irisd_gateway_send (self, &peer->route, peer, ending, body);
 }
 
 /**

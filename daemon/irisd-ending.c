@@ -5,6 +5,7 @@
 #include "irisd-bury.h"
 #include "irisd-gateway-private.h"
 #include "irisd-inquiry.h"
+#include "irisd-journal.h"
 #include "irisd-outside.h"
 
 #include <unistd.h>
@@ -54,7 +55,7 @@ settle (IrisdGateway *self, IrisdJob *job, gsize size)
   gint64 change = (gint64) size - (gint64) job->charge;
   irisd_peer_add_bytes (job->peer, change);
   irisd_core_add_bytes (self->core, change);
-  irisd_ledger_push (&job->peer->unacked, size);
+  irisd_ledger_push (&job->peer->unacked, job->request_id, size, job->due ? job->id : 0);
   job->charge = 0;
 }
 
@@ -94,9 +95,7 @@ send_ending (IrisdGateway *self, IrisdJob *job)
   IrisWireMessage message;
   irisd_gateway_describe_ending (job, &message);
   settle (self, job, failed ? 0 : zmq_msg_size (&job->result.body));
-  if (job->due)
-    irisd_gateway_add_due (peer, job->id);
-  irisd_gateway_send (self, &peer->route, peer, &message, failed ? NULL : &job->result.body);
+  irisd_gateway_send_ending (self, peer, &message, failed ? NULL : &job->result.body);
 }
 
 static void
@@ -426,6 +425,57 @@ irisd_gateway_cancel (IrisdGateway *self, const IrisdCaller *caller, const IrisW
     end_cancelled (self, job);
 }
 
+static void
+let_go (guint64 item, gpointer user_data)
+{
+  GArray *spans = user_data;
+  IrisdSpan *last = spans->len > 0 ? &g_array_index (spans, IrisdSpan, spans->len - 1) : NULL;
+  if (last != NULL && item == last->first + last->n)
+    last->n++;
+  else if (last != NULL && item + 1 == last->first)
+    *last = (IrisdSpan){ item, last->n + 1 };
+  else
+    g_array_append_val (spans, ((IrisdSpan){ item, 1 }));
+}
+
+static void
+refuse_ack (IrisdGateway *self,
+            const IrisdCaller *caller,
+            const IrisWireMessage *request,
+            const guint8 *id)
+{
+  char hex[2 * IRIS_WIRE_ID_SIZE + 1];
+  for (guint i = 0; i < IRIS_WIRE_ID_SIZE; i++)
+    g_snprintf (hex + 2 * (gsize) i, 3, "%02x", id[i]);
+  g_autoptr (GError) error = NULL;
+  if (iris_wire_message_has (request, IRIS_WIRE_KEY_COUNT))
+    error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                         "nothing was acknowledged: of the %u endings of this connection that wait "
+                         "for it, oldest first, number %u is not that of request %s; name each "
+                         "ending that was dealt with",
+                         caller->peer->unacked.count, request->count, hex);
+  else
+    error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                         "nothing was acknowledged: no ending of request %s waits for it on this "
+                         "connection; name each ending once, on the connection that brought it",
+                         hex);
+  irisd_gateway_refuse (self, caller, request->request_id, error);
+}
+
+/* Takes what is acknowledged out of the ledger. Returns NULL, or the id that does not fit, and then
+ * nothing has changed. */
+static const guint8 *
+pay (IrisdLedger *ledger, const IrisWireMessage *request, GArray *items)
+{
+  if (request->body.size > 0)
+    return irisd_ledger_pay (ledger, request->body.data,
+                             (guint) (request->body.size / IRIS_WIRE_ID_SIZE), let_go, items);
+  if (!iris_wire_message_has (request, IRIS_WIRE_KEY_COUNT))
+    return irisd_ledger_pay (ledger, request->target, 1, let_go, items);
+  gboolean well = irisd_ledger_pay_until (ledger, request->target, request->count, let_go, items);
+  return well ? NULL : request->target;
+}
+
 /**
  * irisd_gateway_acknowledge:
  * @self: the gateway
@@ -438,20 +488,19 @@ irisd_gateway_acknowledge (IrisdGateway *self,
                            const IrisWireMessage *request)
 {
   IrisdPeer *peer = caller->peer;
-  if (request->count > peer->unacked.count)
+  guint64 owed = peer->unacked.sum;
+  g_autoptr (GArray) items = g_array_new (FALSE, FALSE, sizeof (IrisdSpan));
+  const guint8 *stranger = pay (&peer->unacked, request, items);
+  if (stranger != NULL)
     {
-      g_autoptr (GError) error = g_error_new (
-          IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-          "%u endings were acknowledged and only %u are due: count each ending once",
-          request->count, peer->unacked.count);
-      irisd_gateway_refuse (self, caller, request->request_id, error);
+      refuse_ack (self, caller, request, stranger);
       return;
     }
-  gint64 freed = (gint64) irisd_ledger_pop (&peer->unacked, request->count);
+  gint64 freed = (gint64) (owed - peer->unacked.sum);
   irisd_peer_add_bytes (peer, -freed);
   irisd_core_add_bytes (self->core, -freed);
-  if (peer->dues.length > 0)
-    irisd_gateway_forget_dues (self, peer);
+  if (items->len > 0)
+    irisd_gateway_forget_items (self, g_steal_pointer (&items));
   while (peer->held.length > 0 && !owes_too_much (self, peer) && may_wait (self))
     {
       IrisdJob *job = g_queue_pop_head (&peer->held);

@@ -67,17 +67,19 @@ struct _IrisdGateway
   guint next_home;        /* of the front door: whose turn it is */
   IrisdKeptBatch *batch;  /* of the BATCH that is being read, if it has kept items */
   guint batch_size;       /* its items; 0 when none is being read */
-  GPtrArray *ended;       /* volatile items that were done in this turn */
-  IrisdSlip *done[2];     /* items that were done in this turn: relaxed, durable */
-  GHashTable *orphans;    /* kept jobs that are in no peer's table */
-  GHashTable *by_number;  /* kept jobs that were accepted and have not ended */
-  IrisdPeer *nobody;      /* whose items came out of the journal */
-  IrisdWaiting cold;      /* kept items without a job that wait for a time */
-  GHashTable *calls;      /* those of them that are being read back */
-  IrisdWaiting unread;    /* of those the ones that could not be read, until they are tried again */
-  GHashTable *lanes;      /* of kept items that wait for their turn, beyond the limit */
-  GQueue hungry_lanes;    /* those of them whose window is half empty */
-  guint64 n_recovered;    /* items that were found at the start and have jobs */
+  GPtrArray *bundles;     /* endings of this turn that were not sent yet */
+  GPtrArray *spare_bundles;
+  GPtrArray *ended;      /* volatile items that were done in this turn */
+  IrisdSlip *done[2];    /* items that were done in this turn: relaxed, durable */
+  GHashTable *orphans;   /* kept jobs that are in no peer's table */
+  GHashTable *by_number; /* kept jobs that were accepted and have not ended */
+  IrisdPeer *nobody;     /* whose items came out of the journal */
+  IrisdWaiting cold;     /* kept items without a job that wait for a time */
+  GHashTable *calls;     /* those of them that are being read back */
+  IrisdWaiting unread;   /* of those the ones that could not be read, until they are tried again */
+  GHashTable *lanes;     /* of kept items that wait for their turn, beyond the limit */
+  GQueue hungry_lanes;   /* those of them whose window is half empty */
+  guint64 n_recovered;   /* items that were found at the start and have jobs */
 
   GQueue outside_workers; /* worker processes, silent longest first */
   GQueue stream_readers;  /* clients that read what commands write while they run */
@@ -141,6 +143,17 @@ irisd_count (_Atomic guint64 *counter, gint64 change)
   atomic_store_explicit (counter, now + (guint64) change, memory_order_relaxed);
 }
 
+/* irisd-bundle.c: endings of one turn, in one message for each connection. */
+void irisd_gateway_init_bundles (IrisdGateway *self);
+void irisd_gateway_clear_bundles (IrisdGateway *self);
+gboolean irisd_gateway_bundle_ending (IrisdGateway *self,
+                                      IrisdPeer *peer,
+                                      IrisWireMessage *ending,
+                                      zmq_msg_t *body);
+void irisd_gateway_send_bundle (IrisdGateway *self, IrisdPeer *peer);
+void irisd_gateway_drop_bundle (IrisdPeer *peer);
+void irisd_gateway_send_bundles (IrisdGateway *self);
+
 /* irisd-deliver.c: messages on their way out. */
 void irisd_gateway_send (IrisdGateway *self,
                          const IrisdRoute *route,
@@ -163,6 +176,11 @@ void irisd_gateway_refuse_limit (IrisdGateway *self,
                                  const char *name,
                                  guint64 value,
                                  const char *what);
+void irisd_gateway_send_ending (IrisdGateway *self,
+                                IrisdPeer *peer,
+                                IrisWireMessage *ending,
+                                zmq_msg_t *body);
+void irisd_gateway_send_frames (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *frames);
 void irisd_gateway_flush (IrisdGateway *self, IrisdPeer *peer);
 void irisd_gateway_retry_backlog (IrisdGateway *self);
 gboolean irisd_gateway_probe (IrisdGateway *self, IrisdPeer *peer);
@@ -321,8 +339,7 @@ void irisd_gateway_await_end (IrisdGateway *self,
                               guint64 item,
                               guint64 wait_ms);
 void irisd_gateway_take_told (IrisdGateway *self, IrisdSlip *slip);
-void irisd_gateway_add_due (IrisdPeer *peer, guint64 item);
-void irisd_gateway_forget_dues (IrisdGateway *self, IrisdPeer *peer);
+void irisd_gateway_forget_items (IrisdGateway *self, GArray *items);
 
 /* irisd-ending.c: jobs on their way back. */
 void irisd_gateway_describe_ending (const IrisdJob *job, IrisWireMessage *message);

@@ -48,6 +48,7 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   self->orphans = g_hash_table_new (NULL, NULL);
   self->by_number = g_hash_table_new (g_int64_hash, g_int64_equal);
   self->ended = g_ptr_array_new ();
+  irisd_gateway_init_bundles (self);
   irisd_waiting_init (&self->waiting);
   irisd_waiting_init (&self->cold);
   irisd_waiting_init (&self->unread);
@@ -92,6 +93,7 @@ irisd_gateway_free (IrisdGateway *self)
   g_clear_pointer (&self->nobody, irisd_peer_unref);
   irisd_mailbox_clear (&self->mailbox);
   iris_wire_encoder_clear (&self->encoder);
+  irisd_gateway_clear_bundles (self);
   irisd_peers_clear (&self->peers);
   irisd_gateway_clear_line (self);
   g_hash_table_unref (self->orphans);
@@ -356,6 +358,7 @@ serve (IrisdGateway *self)
       irisd_gateway_wake_due (self);
       irisd_gateway_end_waiting (self);
       irisd_gateway_end_parked (self);
+      irisd_gateway_send_bundles (self);
       irisd_gateway_retry_backlog (self);
       if (is_done (self, phase))
         return;

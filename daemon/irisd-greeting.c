@@ -86,6 +86,14 @@ void
 irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
 {
   irisd_peer_ref (peer);
+  if (still_there)
+    irisd_gateway_send_bundle (self, peer);
+  if (irisd_peer_is_gone (peer))
+    {
+      irisd_peer_unref (peer);
+      return;
+    }
+  irisd_gateway_drop_bundle (peer);
   atomic_store_explicit (&peer->gone, TRUE, memory_order_relaxed);
   irisd_gateway_dismiss (self, peer);
   irisd_gateway_unwatch_reader (self, peer);
@@ -112,6 +120,7 @@ irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there
     {
       IrisdPeer *debtor = irisd_peers_add (&self->peers, &peer->route);
       debtor->unacked = peer->unacked;
+      irisd_ledger_keep_items (&debtor->unacked);
       irisd_peer_add_bytes (debtor, (gint64) debtor->unacked.sum);
       peer->unacked = (IrisdLedger){ 0 };
     }
@@ -187,7 +196,8 @@ welcome (IrisdGateway *self, const IrisdCaller *caller, const guint8 *request_id
   iris_wire_message_init (&message, IRIS_WIRE_WELCOME, request_id);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
-  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_FEATURES, 0);
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_FEATURES,
+                              caller->peer->takes_bundles ? IRIS_WIRE_FEATURE_ENDINGS : 0);
   iris_wire_message_set_string (&message, IRIS_WIRE_KEY_NAME, "irisd " IRISD_VERSION, -1);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_CREDITS,
                               limits->in_flight_items - MIN (debt->count, limits->in_flight_items));
@@ -244,6 +254,7 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
       peer = irisd_peers_add (&self->peers, &caller->route);
     }
   peer->greeted = TRUE;
+  peer->takes_bundles = (hello->features & IRIS_WIRE_FEATURE_ENDINGS) != 0;
   peer->connection = irisd_strangers_greet (self->core->strangers, fd);
   irisd_peer_set_name (peer, &hello->name);
   irisd_peer_set_client (peer, caller->over_tcp ? NULL : caller->address);

@@ -8,14 +8,6 @@
 #include "irisd-gateway-private.h"
 #include "irisd-journal.h"
 
-/* Endings that were sent one after the other, and the kept items that may go when they are
- * acknowledged; their numbers follow each other too. */
-typedef struct
-{
-  guint64 ordinal; /* of the first ending, among all of the connection */
-  IrisdSpan items;
-} Due;
-
 /* Numbers are easy to guess, and everybody on the machine can reach a TCP port. */
 gboolean
 irisd_gateway_may_ask_kept (IrisdGateway *self,
@@ -116,55 +108,16 @@ irisd_gateway_list (IrisdGateway *self, const IrisdCaller *caller, const IrisWir
 }
 
 /**
- * irisd_gateway_add_due:
- * @peer: to whom the end of a kept item is sent now; its ledger knows of it already
- * @item: that item
- */
-void
-irisd_gateway_add_due (IrisdPeer *peer, guint64 item)
-{
-  guint64 ordinal = peer->unacked.n_pushed;
-  Due *last = g_queue_peek_tail (&peer->dues);
-  if (last != NULL && ordinal == last->ordinal + last->items.n
-      && item == last->items.first + last->items.n)
-    {
-      last->items.n++;
-      return;
-    }
-  Due *due = g_new (Due, 1);
-  *due = (Due){ ordinal, { item, 1 } };
-  g_queue_push_tail (&peer->dues, due);
-}
-
-/**
- * irisd_gateway_forget_dues:
+ * irisd_gateway_forget_items:
  * @self: the gateway
- * @peer: who has acknowledged something
- *
- * Lets go of the kept items whose ends are dealt with.
+ * @items: (transfer full): #IrisdSpan of kept items whose ends were acknowledged
  */
 void
-irisd_gateway_forget_dues (IrisdGateway *self, IrisdPeer *peer)
+irisd_gateway_forget_items (IrisdGateway *self, GArray *items)
 {
-  guint64 n_popped = peer->unacked.n_pushed - peer->unacked.count;
-  IrisdSlip *slip = NULL;
-  for (Due *due; (due = g_queue_peek_head (&peer->dues)) != NULL && due->ordinal <= n_popped;)
-    {
-      if (slip == NULL)
-        {
-          slip = irisd_slip_new (IRISD_SLIP_FORGET, &self->mailbox);
-          slip->items = g_array_new (FALSE, FALSE, sizeof (IrisdSpan));
-        }
-      const IrisdSpan gone = { due->items.first, MIN (due->items.n, n_popped - due->ordinal + 1) };
-      g_array_append_val (slip->items, gone);
-      due->ordinal += gone.n;
-      due->items.first += gone.n;
-      due->items.n -= gone.n;
-      if (due->items.n == 0)
-        g_free (g_queue_pop_head (&peer->dues));
-    }
-  if (slip != NULL)
-    irisd_journal_post (self->core->journal, slip);
+  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_FORGET, &self->mailbox);
+  slip->items = items;
+  irisd_journal_post (self->core->journal, slip);
 }
 
 static void
@@ -177,13 +130,13 @@ tell_pending (IrisdGateway *self, const IrisdCaller *caller, const IrisdSlip *sl
   irisd_gateway_answer (self, caller, &pending);
 }
 
-/* What takes a credit, and counts its bytes, until it is acknowledged. */
+/* What takes a credit, and counts its bytes, until it is acknowledged; then @item may go. */
 static void
-charge (IrisdGateway *self, IrisdPeer *peer, gsize size)
+charge (IrisdGateway *self, const IrisdSlip *slip, gsize size, guint64 item)
 {
-  irisd_peer_add_bytes (peer, (gint64) size);
+  irisd_peer_add_bytes (slip->peer, (gint64) size);
   irisd_core_add_bytes (self->core, (gint64) size);
-  irisd_ledger_push (&peer->unacked, size);
+  irisd_ledger_push (&slip->peer->unacked, slip->request_id, size, item);
 }
 
 /* Reads what an item is kept as. It borrows from the slip. */
@@ -213,9 +166,8 @@ tell_end (IrisdGateway *self, const IrisdCaller *caller, IrisdSlip *slip)
       return;
     }
   gsize size = zmq_msg_size (&slip->body);
-  charge (self, peer, size);
-  irisd_gateway_add_due (peer, slip->item);
-  irisd_gateway_send (self, &peer->route, peer, &message, size > 0 ? &slip->body : NULL);
+  charge (self, slip, size, slip->item);
+  irisd_gateway_send_ending (self, peer, &message, size > 0 ? &slip->body : NULL);
 }
 
 /* Whoever waits for the end of a buried item waits no longer; to it this is an ending. */
@@ -227,7 +179,7 @@ tell_buried (IrisdGateway *self, const IrisdCaller *caller, IrisdSlip *slip)
   iris_wire_message_set_error (&message, slip->error);
   iris_wire_message_set_boolean (&message, IRIS_WIRE_KEY_ENDS, TRUE);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_ITEM, slip->item);
-  charge (self, caller->peer, 0);
+  charge (self, slip, 0, 0);
   irisd_gateway_answer (self, caller, &message);
 }
 
@@ -250,7 +202,7 @@ tell_whole (IrisdGateway *self, const IrisdCaller *caller, IrisdSlip *slip)
   iris_wire_message_init (&reply, IRIS_WIRE_SHOW_REPLY, slip->request_id);
   iris_wire_message_set_boolean (&reply, IRIS_WIRE_KEY_PAYLOAD, TRUE);
   reply.body = iris_wire_batch_builder_get_body (&builder);
-  charge (self, caller->peer, reply.body.size);
+  charge (self, slip, reply.body.size, 0);
   irisd_gateway_answer (self, caller, &reply);
 }
 

@@ -4,32 +4,54 @@
  */
 #pragma once
 
-#include <glib.h>
+#include <iris/iris.h>
 
 G_BEGIN_DECLS
+
+typedef struct _IrisdDebt IrisdDebt;
+typedef struct _IrisdChain IrisdChain;
+
+/**
+ * IrisdLetGo:
+ * @item: the number of a kept item whose end was acknowledged
+ * @user_data: what was given with the function
+ *
+ * Is told what may go.
+ */
+typedef void (*IrisdLetGo) (guint64 item, gpointer user_data);
 
 /**
  * IrisdLedger:
  * @count: endings in it
  * @sum: their bytes together
- * @n_pushed: endings that were ever in it
  *
- * A ring of sizes. All zeroes is an empty one. One thread at a time.
+ * All zeroes is an empty one. One thread at a time.
  */
 typedef struct
 {
   guint count;
   guint64 sum;
-  guint64 n_pushed;
 
   /*< private >*/
-  guint64 *sizes;
-  guint capacity; /* a power of two, or 0 */
-  guint first;
+  IrisdDebt *ring;
+  guint capacity;     /* a power of two, or 0 */
+  guint first;        /* of the ring: the oldest one */
+  guint span;         /* from it to the newest one, with those between that are gone */
+  IrisdChain *chains; /* by request id, if one was named out of turn; else NULL */
 } IrisdLedger;
 
 void irisd_ledger_clear (IrisdLedger *self);
-void irisd_ledger_push (IrisdLedger *self, guint64 size);
-guint64 irisd_ledger_pop (IrisdLedger *self, guint count);
+void irisd_ledger_push (IrisdLedger *self, const guint8 *id, guint64 size, guint64 item);
+void irisd_ledger_keep_items (IrisdLedger *self);
+gboolean irisd_ledger_pay_until (IrisdLedger *self,
+                                 const guint8 *last,
+                                 guint count,
+                                 IrisdLetGo let_go,
+                                 gpointer user_data);
+const guint8 *irisd_ledger_pay (IrisdLedger *self,
+                                const guint8 *ids,
+                                guint n,
+                                IrisdLetGo let_go,
+                                gpointer user_data);
 
 G_END_DECLS

@@ -48,7 +48,6 @@ irisd_peer_new (const IrisdRoute *route)
   self->stream_link.data = self;
   self->line_link.data = self;
   g_queue_init (&self->held);
-  g_queue_init (&self->dues);
   return self;
 }
 
@@ -67,7 +66,6 @@ irisd_peer_unref (IrisdPeer *self)
   g_hash_table_unref (self->jobs);
   irisd_ledger_clear (&self->unacked);
   irisd_outbox_clear (&self->outbox);
-  g_queue_clear_full (&self->dues, g_free);
   g_free (self->name);
   g_free (self);
 }

@@ -16,6 +16,7 @@ typedef struct _IrisdJob IrisdJob;
 typedef struct _IrisdPeer IrisdPeer;
 typedef struct _IrisdOutsideWorker IrisdOutsideWorker;
 typedef struct _IrisdBatch IrisdBatch;
+typedef struct _IrisdBundle IrisdBundle;
 
 /**
  * IrisdMails:
@@ -49,10 +50,11 @@ struct _IrisdPeer
   GHashTable *jobs;     /* items that have not ended, by request id */
   IrisdLedger unacked;
   IrisdOutbox outbox;
-  GQueue held;     /* items that wait until it acknowledges */
-  GQueue dues;     /* ends of kept items among what it has not acknowledged */
-  guint n_fetches; /* questions of it that the journal has not answered */
-  GList age_link;  /* in the table's list, least recently heard first */
+  gboolean takes_bundles; /* it asked for ENDINGS */
+  IrisdBundle *bundle;    /* endings of this turn, or NULL */
+  GQueue held;            /* items that wait until it acknowledges */
+  guint n_fetches;        /* questions of it that the journal has not answered */
+  GList age_link;         /* in the table's list, least recently heard first */
   GList backlog_link;
   IrisdOutsideWorker *outside; /* if it said READY */
   gboolean reads_streams;      /* is in the gateway's list of those that are watched for that */

@@ -10,29 +10,6 @@
 #include "irisd-gateway-private.h"
 #include "irisd-outside.h"
 
-/* The ids of key 73. NULL if one is no number. */
-static guint64 *
-read_ids (const IrisWireMessage *item, GError **error)
-{
-  g_autofree guint64 *ids = g_new (guint64, item->after.n);
-  IrisWireArgsIter iter;
-  IrisWireString text;
-  iris_wire_args_iter_init (&iter, &item->after);
-  for (guint i = 0; iris_wire_args_iter_next (&iter, &text); i++)
-    {
-      g_autofree char *digits = iris_wire_string_dup (&text);
-      if (g_ascii_string_to_unsigned (digits, 10, 1, G_MAXUINT64, &ids[i], NULL))
-        continue;
-      g_set_error (
-          error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-          "element %u of key 73 (after) is no id of an item: ACCEPTED and RESULT tell them "
-          "in key 63",
-          i);
-      return NULL;
-    }
-  return g_steal_pointer (&ids);
-}
-
 /**
  * irisd_gateway_register:
  * @self: the gateway
@@ -53,9 +30,9 @@ irisd_gateway_register (IrisdGateway *self,
   if (job->id == 0)
     return TRUE;
   guint n = item != NULL ? item->after.n : 0;
-  g_autofree guint64 *ids = n > 0 ? read_ids (item, error) : NULL;
-  if (n > 0 && ids == NULL)
-    return FALSE;
+  g_autofree guint64 *ids = g_new (guint64, n);
+  if (n > 0)
+    iris_wire_numbers_read (&item->after, ids);
 
   IrisdCore *core = self->core;
   IrisWireAfter how = n > 0 && item->after_how != 0 ? item->after_how : IRIS_WIRE_AFTER_ALL;

@@ -71,5 +71,6 @@
 #include <iris/wire/iris-wire-status.h>
 #include <iris/wire/iris-wire-services.h>
 #include <iris/wire/iris-wire-workers.h>
+#include <iris/wire/iris-wire-endings.h>
 #include <iris/wire/iris-wire-endpoint.h>
 #undef IRIS_INSIDE

@@ -44,6 +44,7 @@ while todo or waiting:
         waiting[number] = text
         send(socket, SUBMIT, number, {10: options.service, 16: True}, text.encode())
     kind, number, header, body = receive(socket)
+    ended = number.to_bytes(16, "big")
     text = waiting.pop(number, "")
     if kind == RESULT:
         print("%s\tplace %s\t%s" % (body.decode(errors="replace"), header.get(20), text))
@@ -51,6 +52,6 @@ while todo or waiting:
         print("%s: %s\t%s" % (header[41], header[42], text), file=sys.stderr)
         failed += 1
     if kind == RESULT or header.get(43):  # an item ended: give its credit back
-        send(socket, ACK, 0, {50: 1})
+        send(socket, ACK, 0, {51: ended})
 send(socket, BYE, 0, {})
 sys.exit(1 if failed else 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Lists of strings of a message: walking over them.
+ * Lists of a message: walking over them.
  */
 #include "iris-wire-args.h"
 
@@ -57,4 +57,26 @@ iris_wire_args_dup (const IrisWireArgs *self)
   for (guint i = 0; iris_wire_args_iter_next (&iter, &arg); i++)
     strv[i] = iris_wire_string_dup (&arg);
   return strv;
+}
+
+void
+iris_wire_numbers_read (const IrisWireNumbers *self, guint64 *values)
+{
+  IrisWireReader reader;
+  IrisWireToken token = { 0 };
+  IrisWireCheck check;
+
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (values != NULL || self->n == 0);
+
+  if (self->packed == NULL)
+    {
+      if (self->n > 0)
+        memcpy (values, self->values, self->n * sizeof *values);
+      return;
+    }
+  iris_wire_check_init (&check, NULL, "numbers", NULL);
+  iris_wire_reader_init (&reader, self->packed, self->packed_size);
+  for (guint i = 0; i < self->n; i++)
+    values[i] = iris_wire_reader_next (&reader, &token, &check) ? token.number : 0;
 }

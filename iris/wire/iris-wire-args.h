@@ -44,6 +44,36 @@ typedef struct
 } IrisWireArgs;
 
 /**
+ * IrisWireNumbers:
+ * @n: how many numbers
+ * @values: (nullable) (array length=n): the numbers of a message that is to be encoded
+ * @packed: (nullable): of a decoded message: the numbers as they lie in the header
+ * @packed_size: bytes at @packed
+ *
+ * A list of numbers, borrowed. Read it with iris_wire_numbers_read(), set it with
+ * iris_wire_message_set_numbers().
+ *
+ * Since: 0.1
+ */
+typedef struct
+{
+  guint n;
+  const guint64 *values;
+  const guint8 *packed;
+  gsize packed_size;
+} IrisWireNumbers;
+
+/**
+ * iris_wire_numbers_read:
+ * @self: numbers
+ * @values: (out caller-allocates) (array): where to; room for all of them
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_numbers_read (const IrisWireNumbers *self, guint64 *values);
+
+/**
  * iris_wire_string_dup:
  * @self: a string
  *

@@ -78,6 +78,7 @@ iris_wire_batch_builder_add (IrisWireBatchBuilder *self,
 
   iris_wire_check_init (&check, &self->limits, "BATCH", error);
   check.index = self->n_items;
+  g_byte_array_set_size (self->header, 0);
   if (!iris_wire_header_encode (item, info, self->header, &check)
       || !iris_wire_check_message (&check, info, item) || !check_room (self, item, &check))
     return FALSE;

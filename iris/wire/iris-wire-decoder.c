@@ -82,6 +82,33 @@ decode_args (IrisWireArgs *out,
 }
 
 static gboolean
+decode_numbers (IrisWireNumbers *out,
+                IrisWireReader *reader,
+                guint key,
+                const IrisWireToken *head,
+                IrisWireCheck *check)
+{
+  if (head->type != IRIS_WIRE_TOKEN_ARRAY)
+    return fail_type (check, key, "an array", head);
+  if (!iris_wire_check_args_count (check, key, head->number))
+    return FALSE;
+
+  const guint8 *first = reader->pos;
+  for (guint64 i = 0; i < head->number; i++)
+    {
+      IrisWireToken token;
+      if (!iris_wire_reader_next (reader, &token, check))
+        return FALSE;
+      if (token.type != IRIS_WIRE_TOKEN_UINT)
+        return fail_type (check, key, "an array of unsigned integers", &token);
+    }
+  *out = (IrisWireNumbers){ .n = (guint) head->number,
+                            .packed = first,
+                            .packed_size = (gsize) (reader->pos - first) };
+  return TRUE;
+}
+
+static gboolean
 decode_value (IrisWireMessage *out, IrisWireReader *reader, guint key, IrisWireCheck *check)
 {
   const IrisWireField *field = &iris_wire_fields[key];
@@ -107,6 +134,9 @@ decode_value (IrisWireMessage *out, IrisWireReader *reader, guint key, IrisWireC
       return TRUE;
     case IRIS_WIRE_KIND_ARGS:
       return decode_args (IRIS_WIRE_FIELD (out, field, IrisWireArgs), reader, key, &token, check);
+    case IRIS_WIRE_KIND_NUMBERS:
+      return decode_numbers (IRIS_WIRE_FIELD (out, field, IrisWireNumbers), reader, key, &token,
+                             check);
     default:
       return decode_number (out, key, &token, check);
     }

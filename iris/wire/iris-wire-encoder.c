@@ -6,6 +6,7 @@
 
 #include "iris-wire-field-private.h"
 #include "iris-wire-packer-private.h"
+#include "iris-wire-reader-private.h"
 
 #include <string.h>
 
@@ -15,7 +16,7 @@ static gboolean
 check_header (const IrisWireSink *header, gsize more, IrisWireCheck *check)
 {
   gsize most = MIN (check->limits->max_header, (gsize) IRIS_WIRE_MOST_BYTES);
-  gsize size = header->used + more;
+  gsize size = header->used - header->base + more;
 
   if (G_LIKELY (size <= most))
     return TRUE;
@@ -40,7 +41,7 @@ encode_uint (msgpack_packer *packer, guint key, guint64 value, IrisWireCheck *ch
   return TRUE;
 }
 
-/* Text goes as a string; what is raw and not text, such as some file names, goes as binary. */
+/* Text goes as a string; what the system does not decode, such as file names, goes as binary. */
 static gboolean
 encode_string (msgpack_packer *packer,
                guint key,
@@ -51,7 +52,7 @@ encode_string (msgpack_packer *packer,
   if (!iris_wire_check_string (check, key, iris_wire_fields[key].name, string, raw)
       || !check_header (packer->data, string->len, check))
     return FALSE;
-  if (raw && !iris_wire_is_text (string->data, string->len))
+  if (raw)
     iris_wire_pack_binary (packer, string->data, string->len);
   else
     iris_wire_pack_string (packer, string->data, string->len);
@@ -80,6 +81,35 @@ encode_args (msgpack_packer *packer, guint key, const IrisWireArgs *args, IrisWi
   return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
                          "key %u (%s) holds %u strings instead of %u", key,
                          iris_wire_fields[key].name, n, args->n);
+}
+
+/* A message that was read can be written again, so its numbers are written from what was read. */
+static gboolean
+encode_numbers (msgpack_packer *packer,
+                guint key,
+                const IrisWireNumbers *numbers,
+                IrisWireCheck *check)
+{
+  if (!iris_wire_check_args_count (check, key, numbers->n)
+      || !check_header (packer->data, numbers->n, check))
+    return FALSE;
+  msgpack_pack_array (packer, numbers->n);
+  if (numbers->packed == NULL)
+    {
+      for (guint i = 0; i < numbers->n; i++)
+        msgpack_pack_uint64 (packer, numbers->values[i]);
+      return TRUE;
+    }
+  IrisWireReader reader;
+  IrisWireToken token;
+  iris_wire_reader_init (&reader, numbers->packed, numbers->packed_size);
+  for (guint i = 0; i < numbers->n; i++)
+    {
+      if (!iris_wire_reader_expect (&reader, IRIS_WIRE_TOKEN_UINT, "a number", &token, check))
+        return FALSE;
+      msgpack_pack_uint64 (packer, token.number);
+    }
+  return TRUE;
 }
 
 static gboolean
@@ -111,6 +141,9 @@ encode_value (msgpack_packer *packer,
       return TRUE;
     case IRIS_WIRE_KIND_ARGS:
       return encode_args (packer, key, IRIS_WIRE_CONST_FIELD (message, field, IrisWireArgs), check);
+    case IRIS_WIRE_KIND_NUMBERS:
+      return encode_numbers (packer, key, IRIS_WIRE_CONST_FIELD (message, field, IrisWireNumbers),
+                             check);
     case IRIS_WIRE_KIND_NONE:
       break;
     }
@@ -134,7 +167,6 @@ iris_wire_header_encode (const IrisWireMessage *message,
 
   msgpack_packer packer;
   IrisWireSink sink;
-  g_byte_array_set_size (header, 0);
   iris_wire_packer_init (&packer, &sink, header);
   msgpack_pack_map (&packer, iris_wire_keys_count (message->present));
   for (IrisWireKeys rest = message->present; rest != 0; rest &= rest - 1)
@@ -183,6 +215,7 @@ iris_wire_encode (IrisWireEncoder *self, const IrisWireMessage *message, GError 
     return iris_wire_fail (&check, IRIS_WIRE_ERROR_UNKNOWN_TYPE, "type 0x%02x is not one of IRS1",
                            message->type);
   check.what = info->name;
+  g_byte_array_set_size (self->header, 0);
   if (!iris_wire_header_encode (message, info, self->header, &check)
       || !iris_wire_check_message (&check, info, message))
     return FALSE;

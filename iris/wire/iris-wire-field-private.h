@@ -17,9 +17,10 @@ typedef enum
   IRIS_WIRE_KIND_INT32,
   IRIS_WIRE_KIND_BOOLEAN,
   IRIS_WIRE_KIND_STRING,
-  IRIS_WIRE_KIND_RAW, /* a string, or binary where the bytes are not UTF-8 */
+  IRIS_WIRE_KIND_RAW, /* binary; a string is read too */
   IRIS_WIRE_KIND_ID,
   IRIS_WIRE_KIND_ARGS,
+  IRIS_WIRE_KIND_NUMBERS,
 } IrisWireKind;
 
 /* A key: where its value is in IrisWireMessage, and the range of a number. */
@@ -75,7 +76,8 @@ gboolean iris_wire_check_message (IrisWireCheck *check,
                                   const IrisWireTypeInfo *info,
                                   const IrisWireMessage *message);
 
-/* The header's map, also as it lies inside a batch. */
+/* The header's map, also as it lies inside a batch. Encoding appends it; what it has appended when
+ * it fails is the caller's to cut off. */
 gboolean iris_wire_header_decode (IrisWireFrame header,
                                   const IrisWireTypeInfo *info,
                                   IrisWireMessage *out,

@@ -68,7 +68,7 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_DELAY_MS] = UINT64 (delay_ms, "delay-ms"),
   [IRIS_WIRE_KEY_AT_MS] = UINT64 (at_ms, "at-ms"),
   [IRIS_WIRE_KEY_PRIORITY] = UINT32 (priority, "priority", 0, IRIS_WIRE_MOST_PRIORITY),
-  [IRIS_WIRE_KEY_AFTER] = OTHER (ARGS, after, "after"),
+  [IRIS_WIRE_KEY_AFTER] = OTHER (NUMBERS, after, "after"),
   [IRIS_WIRE_KEY_AFTER_HOW] =
       UINT32 (after_how, "after-how", IRIS_WIRE_AFTER_ALL, IRIS_WIRE_AFTER_SUCCESS),
   [IRIS_WIRE_KEY_RETRIES] = UINT32 (retries, "retries", 0, G_MAXUINT32),
@@ -147,7 +147,7 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_SUBMIT)] = { "SUBMIT", ITEM_KEYS | COMMAND_KEYS | K (PROGRESS) | K (PARTS),
                                 K (SERVICE), TRUE },
   [SLOT (IRIS_WIRE_BATCH)] = { "BATCH", K (QUIET), 0, TRUE },
-  [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (COUNT), K (COUNT), FALSE },
+  [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (TARGET) | K (COUNT), 0, TRUE },
   [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE) | K (ITEM), 0, FALSE },
   [SLOT (IRIS_WIRE_STATUS)] = { "STATUS", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_SERVICES)] = { "SERVICES", 0, 0, FALSE },
@@ -189,6 +189,7 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_OUTPUT)] = { "OUTPUT", K (CHANNEL), K (CHANNEL), TRUE },
   [SLOT (IRIS_WIRE_PROGRESS)] = { "PROGRESS", REPORT_KEYS, 0, FALSE },
   [SLOT (IRIS_WIRE_PART)] = { "PART", K (ATTEMPT) | K (PARTS), 0, TRUE },
+  [SLOT (IRIS_WIRE_ENDINGS)] = { "ENDINGS", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_LEASE)] = { "LEASE",
                                LEASE_KEYS | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (PROGRESS)
                                    | K (PARTS),
@@ -246,7 +247,27 @@ iris_wire_check_args_count (IrisWireCheck *check, guint key, guint64 n)
   if (n <= check->limits->max_args)
     return TRUE;
   g_autofree char *subject = g_strdup_printf ("key %u (%s)", key, iris_wire_fields[key].name);
-  return iris_wire_fail_limit (check, subject, n, "strings", "max-args", check->limits->max_args);
+  return iris_wire_fail_limit (check, subject, n, "elements", "max-args", check->limits->max_args);
+}
+
+static gboolean
+check_ack (IrisWireCheck *check, const IrisWireMessage *message)
+{
+  gboolean counted = iris_wire_message_has (message, IRIS_WIRE_KEY_COUNT);
+  gboolean named = iris_wire_message_has (message, IRIS_WIRE_KEY_TARGET);
+  if (named == (message->body.size > 0) || (counted && !named))
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
+                           "it has to name what is acknowledged: by key 51 (target), with or "
+                           "without key 50 (count), or by request ids in the body");
+  if (message->body.size % IRIS_WIRE_ID_SIZE != 0)
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
+                           "frame 5 (body) has %" G_GSIZE_FORMAT
+                           " bytes, which are not whole request ids of 16",
+                           message->body.size);
+  if (counted && message->count == 0)
+    return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                           "key 50 (count) must be 1 or more; nothing is acknowledged");
+  return TRUE;
 }
 
 static gboolean
@@ -255,9 +276,8 @@ check_rules (IrisWireCheck *check, const IrisWireMessage *message)
   if (message->type == IRIS_WIRE_HELLO && message->version_min > message->version_max)
     return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                            "key 1 (version-min) must not exceed key 2 (version-max)");
-  if (message->type == IRIS_WIRE_ACK && message->count == 0)
-    return iris_wire_fail (check, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "key 50 (count) must be 1 or more; nothing is given back");
+  if (message->type == IRIS_WIRE_ACK)
+    return check_ack (check, message);
   if (message->type == IRIS_WIRE_CANCEL
       && !iris_wire_message_has (message, IRIS_WIRE_KEY_TARGET)
              == !iris_wire_message_has (message, IRIS_WIRE_KEY_ITEM))

@@ -14,7 +14,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_MAP: asks for the places; answered by MAP_REPLY
  * @IRIS_WIRE_SUBMIT: one work item
  * @IRIS_WIRE_BATCH: many work items
- * @IRIS_WIRE_ACK: gives credits back
+ * @IRIS_WIRE_ACK: names endings that were dealt with, and gives their credits back
  * @IRIS_WIRE_CANCEL: asks that an item does not run, or stops; answered by CANCELLING
  * @IRIS_WIRE_STATUS: asks for the counters; answered by STATUS_REPLY
  * @IRIS_WIRE_SERVICES: asks for the services; answered by SERVICES_REPLY
@@ -50,6 +50,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_BUSY: refuses an item for now
  * @IRIS_WIRE_OUTPUT: a part of what a running command writes
  * @IRIS_WIRE_PROGRESS: how far an item is
+ * @IRIS_WIRE_ENDINGS: many RESULT and ERROR at once, to a client that asked for the feature
  * @IRIS_WIRE_PART: a part of an item's result, before it has ended; to a worker process: send more
  * @IRIS_WIRE_LEASE: gives an item to a worker process for a while
  * @IRIS_WIRE_STOP: takes a lease back from a worker process
@@ -103,6 +104,7 @@ typedef enum
   IRIS_WIRE_OUTPUT = 0x93,
   IRIS_WIRE_PROGRESS = 0x94,
   IRIS_WIRE_PART = 0x95,
+  IRIS_WIRE_ENDINGS = 0x96,
   IRIS_WIRE_LEASE = 0xa0,
   IRIS_WIRE_STOP = 0xa1,
   IRIS_WIRE_ENROLLED = 0xa2,
@@ -248,6 +250,13 @@ typedef enum
   IRIS_WIRE_CLASS_RELAXED = 1,
   IRIS_WIRE_CLASS_DURABLE = 2,
 } IrisWireClass;
+
+/**
+ * IRIS_WIRE_FEATURE_ENDINGS:
+ *
+ * The feature bit of clients that take ENDINGS; key 3.
+ */
+#define IRIS_WIRE_FEATURE_ENDINGS ((guint64) 1 << 0)
 
 /**
  * IrisWireChannel:

@@ -112,6 +112,21 @@ iris_wire_message_set_list (IrisWireMessage *self, IrisWireKey key, const char *
 }
 
 void
+iris_wire_message_set_numbers (IrisWireMessage *self,
+                               IrisWireKey key,
+                               const guint64 *values,
+                               guint n)
+{
+  const IrisWireField *field = field_of_kind (key, IRIS_WIRE_KIND_NUMBERS);
+
+  g_return_if_fail (field != NULL);
+  g_return_if_fail (values != NULL || n == 0);
+
+  *IRIS_WIRE_FIELD (self, field, IrisWireNumbers) = (IrisWireNumbers){ .n = n, .values = values };
+  self->present |= IRIS_WIRE_BIT (key);
+}
+
+void
 iris_wire_message_set_target (IrisWireMessage *self, const guint8 *target)
 {
   g_return_if_fail (self != NULL);

@@ -111,7 +111,7 @@ typedef struct
  * @limit_value: key 45, its value
  * @retry_after_ms: key 46, when it makes sense to try again, in milliseconds
  * @count: key 50, how many
- * @target: key 51, request id of the item that is meant
+ * @target: key 51, request id of the item, or of the ending, that is meant
  * @state: key 52, an #IrisWireState
  * @anywhere: key 53, the item may be of another connection
  * @klass: key 60, an #IrisWireClass
@@ -123,7 +123,7 @@ typedef struct
  * @delay_ms: key 70, milliseconds from being accepted before which it does not run
  * @at_ms: key 71, milliseconds since 1970 before which it does not run
  * @priority: key 72, 0 to 9; higher comes first
- * @after: key 73, the numbers of the items that it waits for, in decimal
+ * @after: key 73, the numbers of the items that it waits for
  * @after_how: key 74, an #IrisWireAfter
  * @retries: key 75, how often it is tried again when it fails
  * @backoff_ms: key 76, milliseconds before the first time that it is tried again
@@ -244,7 +244,7 @@ typedef struct
   guint64 at_ms;
   guint64 backoff_ms;
   guint64 time_to_run_ms;
-  IrisWireArgs after;
+  IrisWireNumbers after;
   guint32 priority;
   guint32 after_how;
   guint32 retries;
@@ -370,6 +370,21 @@ void iris_wire_message_set_args (IrisWireMessage *self, const char *const *args)
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_list (IrisWireMessage *self, IrisWireKey key, const char *const *list);
+
+/**
+ * iris_wire_message_set_numbers:
+ * @self: a message
+ * @key: a key whose value is a list of numbers
+ * @values: (array length=n) (nullable): the numbers, borrowed: they must outlive @self's use
+ * @n: how many
+ *
+ * Since: 0.1
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_message_set_numbers (IrisWireMessage *self,
+                                    IrisWireKey key,
+                                    const guint64 *values,
+                                    guint n);
 
 /**
  * iris_wire_message_set_target:

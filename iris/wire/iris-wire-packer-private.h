@@ -17,6 +17,7 @@ G_BEGIN_DECLS
  * IrisWireSink:
  * @bytes: as long as there is room for; only the first @used are written
  * @used: bytes
+ * @base: bytes that were there before
  *
  * Where a packer writes. It writes a few bytes at a time, for each of which GByteArray would look
  * for room.
@@ -25,6 +26,7 @@ typedef struct
 {
   GByteArray *bytes;
   guint used;
+  guint base;
 } IrisWireSink;
 
 static inline int
@@ -44,7 +46,7 @@ iris_wire_packer_write (void *data_of_packer, const char *data, size_t size)
 static inline void
 iris_wire_packer_init (msgpack_packer *self, IrisWireSink *sink, GByteArray *bytes)
 {
-  *sink = (IrisWireSink){ bytes, bytes->len };
+  *sink = (IrisWireSink){ bytes, bytes->len, bytes->len };
   msgpack_packer_init (self, sink, iris_wire_packer_write);
 }
 

@@ -42,6 +42,18 @@ append_args (GString *out, const IrisWireArgs *args)
 }
 
 static void
+append_numbers (GString *out, const IrisWireNumbers *numbers)
+{
+  g_autofree guint64 *values = g_new (guint64, numbers->n);
+
+  iris_wire_numbers_read (numbers, values);
+  g_string_append_c (out, '[');
+  for (guint i = 0; i < numbers->n; i++)
+    g_string_append_printf (out, "%s%" G_GUINT64_FORMAT, i > 0 ? ", " : "", values[i]);
+  g_string_append_c (out, ']');
+}
+
+static void
 append_field (GString *out, const IrisWireMessage *self, const IrisWireField *field)
 {
   switch ((IrisWireKind) field->kind)
@@ -68,6 +80,9 @@ append_field (GString *out, const IrisWireMessage *self, const IrisWireField *fi
       break;
     case IRIS_WIRE_KIND_ARGS:
       append_args (out, IRIS_WIRE_CONST_FIELD (self, field, IrisWireArgs));
+      break;
+    case IRIS_WIRE_KIND_NUMBERS:
+      append_numbers (out, IRIS_WIRE_CONST_FIELD (self, field, IrisWireNumbers));
       break;
     case IRIS_WIRE_KIND_NONE:
       g_string_append_c (out, '?');

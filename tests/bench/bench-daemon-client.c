@@ -25,7 +25,8 @@ struct _BenchClient
   zmq_msg_t frames[IRIS_WIRE_N_FRAMES];
   IrisWireMessage message; /* the last one, borrowed from the frames */
   guint64 next_id;
-  guint owed; /* endings that were not acknowledged */
+  guint owed; /* endings that were not acknowledged, and the last of them */
+  guint8 last[IRIS_WIRE_ID_SIZE];
 };
 
 /* How far a load is. */
@@ -116,6 +117,7 @@ acknowledge (BenchClient *self, GError **error)
   IrisWireMessage ack;
 
   begin_message (self, &ack, IRIS_WIRE_ACK);
+  iris_wire_message_set_target (&ack, self->last);
   iris_wire_message_set_uint (&ack, IRIS_WIRE_KEY_COUNT, self->owed);
   self->owed = 0;
 
@@ -223,11 +225,34 @@ take_result (BenchClient *self, Progress *progress, GError **error)
     return fail_answer (error, &self->message);
   progress->ended++;
   self->owed++;
+  memcpy (self->last, self->message.request_id, sizeof self->last);
 
   /* What is kept is kept until it is acknowledged, so nothing of it is left over. */
   return self->owed < CREDITS / 4 && (is_quiet (load) || progress->ended < load->items)
              ? TRUE
              : acknowledge (self, error);
+}
+
+/* As many results as there were in a turn of irisd's. */
+static gboolean
+take_results (BenchClient *self, Progress *progress, GError **error)
+{
+  IrisWireEndingsIter iter;
+  GError *problem = NULL;
+
+  if (!iris_wire_endings_iter_init (&iter, self->message.body, NULL, error))
+    return FALSE;
+  while (iris_wire_endings_iter_next (&iter, &self->message, &problem))
+    {
+      if (self->message.type != IRIS_WIRE_RESULT)
+        return fail_answer (error, &self->message);
+      if (!take_result (self, progress, error))
+        return FALSE;
+    }
+  if (problem != NULL)
+    g_propagate_error (error, problem);
+
+  return problem == NULL;
 }
 
 static gboolean
@@ -242,6 +267,8 @@ take_answer (BenchClient *self, Progress *progress, GError **error)
       return TRUE;
     case IRIS_WIRE_RESULT:
       return take_result (self, progress, error);
+    case IRIS_WIRE_ENDINGS:
+      return take_results (self, progress, error);
     case IRIS_WIRE_PONG:
       return TRUE;
     default:
@@ -320,6 +347,7 @@ say_hello (BenchClient *self, GError **error)
   begin_message (self, &hello, IRIS_WIRE_HELLO);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES, IRIS_WIRE_FEATURE_ENDINGS);
   iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_NAME, "iris-bench " IRIS_VERSION, -1);
 
   return call (self, &hello, IRIS_WIRE_WELCOME, error);

@@ -168,9 +168,31 @@ receive (void *socket, zmq_msg_t *part)
   return FALSE;
 }
 
-/* Reads one answer, which has to make sense. Returns whether it has that id. */
+static void
+note_ending (GByteArray *ended, const IrisWireMessage *message)
+{
+  if (message->type == IRIS_WIRE_RESULT
+      || (message->type == IRIS_WIRE_ERROR_REPLY && message->ends))
+    g_byte_array_append (ended, message->request_id, sizeof message->request_id);
+}
+
+/* What was taken as one message must make sense as several. */
+static void
+note_endings (GByteArray *ended, IrisWireFrame body)
+{
+  IrisWireEndingsIter iter;
+  IrisWireMessage ending;
+  g_autoptr (GError) error = NULL;
+  g_assert (iris_wire_endings_iter_init (&iter, body, NULL, NULL));
+  while (iris_wire_endings_iter_next (&iter, &ending, &error))
+    note_ending (ended, &ending);
+  g_assert (error == NULL);
+}
+
+/* Reads one answer, which has to make sense. Adds the ids of what ended. Returns whether it has
+ * that id. */
 static gboolean
-take_answer (void *socket, const guint8 *id, gboolean *ends)
+take_answer (void *socket, const guint8 *id, GByteArray *ended)
 {
   zmq_msg_t parts[IRIS_WIRE_N_FRAMES];
   IrisWireFrame views[IRIS_WIRE_N_FRAMES];
@@ -185,8 +207,10 @@ take_answer (void *socket, const guint8 *id, gboolean *ends)
   g_assert (iris_wire_decode (views, IRIS_WIRE_N_FRAMES, NULL, &message, NULL));
   g_assert (!iris_wire_type_is_request (message.type));
   gboolean found = memcmp (message.request_id, id, sizeof message.request_id) == 0;
-  *ends = message.type == IRIS_WIRE_RESULT
-          || (message.type == IRIS_WIRE_ERROR_REPLY && message.ends);
+  if (message.type == IRIS_WIRE_ENDINGS)
+    note_endings (ended, message.body);
+  else
+    note_ending (ended, &message);
   for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
     zmq_msg_close (&parts[i]);
   return found;
@@ -201,18 +225,16 @@ wait_for_sign_of_life (void *socket)
   memcpy (id + 13, &n_inputs, 3);
   iris_wire_message_init (&ping, IRIS_WIRE_PING, id);
   send_message (socket, &ping);
-  guint n_ended = 0;
-  for (gboolean found = FALSE; !found;)
+  g_autoptr (GByteArray) ended = g_byte_array_new ();
+  while (!take_answer (socket, id, ended))
+    ;
+  /* One by one: the input may have acknowledged some of them itself. */
+  for (guint i = 0; i < ended->len; i += IRIS_WIRE_ID_SIZE)
     {
-      gboolean ends;
-      found = take_answer (socket, id, &ends);
-      n_ended += ends;
+      iris_wire_message_init (&ack, IRIS_WIRE_ACK, NULL);
+      iris_wire_message_set_target (&ack, ended->data + i);
+      send_message (socket, &ack);
     }
-  if (n_ended == 0)
-    return;
-  iris_wire_message_init (&ack, IRIS_WIRE_ACK, NULL);
-  iris_wire_message_set_uint (&ack, IRIS_WIRE_KEY_COUNT, n_ended);
-  send_message (socket, &ack);
 }
 
 int

@@ -42,6 +42,7 @@ client_new_named (const char *endpoint, const char *route)
     zmq_setsockopt (self->socket, ZMQ_ROUTING_ID, route, strlen (route));
   ck_assert_int_eq (zmq_connect (self->socket, endpoint), 0);
   iris_wire_encoder_init (&self->encoder, NULL);
+  self->endings = g_byte_array_new ();
   for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
     zmq_msg_init (&self->frames[i]);
   return self;
@@ -62,6 +63,7 @@ client_free (Client *self)
     zmq_msg_close (&self->frames[i]);
   zmq_close (self->socket);
   iris_wire_encoder_clear (&self->encoder);
+  g_byte_array_unref (self->endings);
   g_free (self);
 }
 
@@ -110,6 +112,15 @@ client_send (Client *self, const IrisWireMessage *message)
   client_send_frames (self, self->encoder.frames, IRIS_WIRE_N_FRAMES);
 }
 
+/* What holds a credit until it is acknowledged. */
+static gboolean
+is_owed (const IrisWireMessage *message)
+{
+  return message->type == IRIS_WIRE_RESULT
+         || (message->type == IRIS_WIRE_ERROR_REPLY && message->ends)
+         || (message->type == IRIS_WIRE_SHOW_REPLY && message->payload);
+}
+
 static void
 receive_rest (Client *self)
 {
@@ -127,6 +138,8 @@ receive_rest (Client *self)
   ck_assert_msg (decoded, "irisd sent what cannot be read: %s",
                  error != NULL ? error->message : "");
   ck_assert (!iris_wire_type_is_request (self->message.type));
+  if (is_owed (&self->message))
+    g_byte_array_append (self->endings, self->message.request_id, IRIS_WIRE_ID_SIZE);
 }
 
 gboolean
@@ -203,11 +216,59 @@ client_say_hello (Client *self)
   client_receive_type (self, IRIS_WIRE_WELCOME);
 }
 
+/* Acknowledges the oldest endings that have come. */
 void
 client_ack (Client *self, guint count)
 {
+  ck_assert_uint_ge (self->endings->len / IRIS_WIRE_ID_SIZE, count);
   IrisWireMessage ack;
-  client_init_message (self, &ack, IRIS_WIRE_ACK);
+  iris_wire_message_init (&ack, IRIS_WIRE_ACK, NULL);
+  iris_wire_message_set_target (&ack,
+                                self->endings->data + (gsize) (count - 1) * IRIS_WIRE_ID_SIZE);
+  iris_wire_message_set_uint (&ack, IRIS_WIRE_KEY_COUNT, count);
+  client_send (self, &ack);
+  g_byte_array_remove_range (self->endings, 0, count * IRIS_WIRE_ID_SIZE);
+}
+
+static void
+forget_ending (Client *self, const guint8 *id)
+{
+  for (guint i = 0; i < self->endings->len; i += IRIS_WIRE_ID_SIZE)
+    if (memcmp (self->endings->data + i, id, IRIS_WIRE_ID_SIZE) == 0)
+      {
+        g_byte_array_remove_range (self->endings, i, IRIS_WIRE_ID_SIZE);
+        return;
+      }
+}
+
+/* Names the endings one by one, whether they have come or not. */
+void
+client_ack_ids (Client *self, const guint64 *ids, guint n)
+{
+  g_autofree guint8 *body = g_malloc0 ((gsize) n * IRIS_WIRE_ID_SIZE);
+  for (guint i = 0; i < n; i++)
+    {
+      memcpy (body + (gsize) i * IRIS_WIRE_ID_SIZE, &ids[i], sizeof ids[i]);
+      forget_ending (self, body + (gsize) i * IRIS_WIRE_ID_SIZE);
+    }
+  IrisWireMessage ack;
+  iris_wire_message_init (&ack, IRIS_WIRE_ACK, NULL);
+  if (n == 1)
+    iris_wire_message_set_target (&ack, body);
+  else
+    iris_wire_message_set_body (&ack, body, (gsize) n * IRIS_WIRE_ID_SIZE);
+  client_send (self, &ack);
+}
+
+/* As client_ack(), whatever has come. */
+void
+client_ack_until (Client *self, guint64 id, guint count)
+{
+  guint8 target[IRIS_WIRE_ID_SIZE] = { 0 };
+  memcpy (target, &id, sizeof id);
+  IrisWireMessage ack;
+  iris_wire_message_init (&ack, IRIS_WIRE_ACK, NULL);
+  iris_wire_message_set_target (&ack, target);
   iris_wire_message_set_uint (&ack, IRIS_WIRE_KEY_COUNT, count);
   client_send (self, &ack);
 }

@@ -76,6 +76,7 @@ typedef struct
   guint64 next_id;
   zmq_msg_t frames[IRIS_WIRE_N_FRAMES];
   IrisWireMessage message; /* the last one received; borrows from the frames */
+  GByteArray *endings; /* request ids of those that came and are not acknowledged, oldest first */
 } Client;
 
 Client *client_new (const char *endpoint);
@@ -93,6 +94,8 @@ const IrisWireMessage *client_receive_type (Client *self, IrisWireType type);
 const IrisWireMessage *client_receive_ending (Client *self);
 const IrisWireMessage *client_call (Client *self, IrisWireType type, IrisWireType answer);
 void client_ack (Client *self, guint count);
+void client_ack_ids (Client *self, const guint64 *ids, guint n);
+void client_ack_until (Client *self, guint64 id, guint count);
 guint64 client_submit (Client *self,
                        const char *service,
                        const void *payload,

@@ -164,6 +164,7 @@ make_good (GRand *rand, Client *client, Frames *frames)
         break;
       }
     case IRIS_WIRE_ACK:
+      iris_wire_message_set_target (&message, message.request_id);
       iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_COUNT, 1);
       break;
     case IRIS_WIRE_CANCEL:

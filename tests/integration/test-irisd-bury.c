@@ -437,19 +437,17 @@ START_TEST (a_kept_item_can_be_had_as_it_was_submitted)
 END_TEST
 
 static void
-fill_after (IrisWireMessage *item, const char *const *after)
+fill_after (IrisWireMessage *item, const guint64 *after)
 {
   kept_fill (client, item, "echo", "second", IRIS_WIRE_CLASS_VOLATILE);
-  iris_wire_message_set_list (item, IRIS_WIRE_KEY_AFTER, after);
+  iris_wire_message_set_numbers (item, IRIS_WIRE_KEY_AFTER, after, 1);
 }
 
 START_TEST (what_comes_after_a_buried_item_waits_unless_irisd_ends)
 {
   IrisWireMessage item;
   guint64 number = submit_delayed ();
-  g_autofree char *digits = g_strdup_printf ("%" G_GUINT64_FORMAT, number);
-  const char *const after[] = { digits, NULL };
-  fill_after (&item, after);
+  fill_after (&item, &number);
   kept_submit (client, &item);
   assert_changed (ask_bury (number, NULL), 1);
   assert_changed (ask_kick (number), 1);
@@ -459,11 +457,9 @@ START_TEST (what_comes_after_a_buried_item_waits_unless_irisd_ends)
   client_ack (client, 1);
 
   number = submit_delayed ();
-  g_autofree char *others = g_strdup_printf ("%" G_GUINT64_FORMAT, number);
-  const char *const after_other[] = { others, NULL };
   assert_changed (ask_bury (number, NULL), 1);
   begin_again (TRUE);
-  fill_after (&item, after_other);
+  fill_after (&item, &number);
   kept_submit (client, &item);
   irisd_signal (irisd, SIGTERM);
   assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
@@ -479,9 +475,7 @@ START_TEST (a_buried_item_is_cancelled_by_its_number)
 {
   IrisWireMessage item;
   guint64 number = submit_delayed ();
-  g_autofree char *digits = g_strdup_printf ("%" G_GUINT64_FORMAT, number);
-  const char *const after[] = { digits, NULL };
-  fill_after (&item, after);
+  fill_after (&item, &number);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AFTER_HOW, IRIS_WIRE_AFTER_SUCCESS);
   kept_submit (client, &item);
   assert_changed (ask_bury (number, NULL), 1);

@@ -366,11 +366,9 @@ END_TEST
 static guint64
 submit_after (guint64 number)
 {
-  g_autofree char *digits = g_strdup_printf ("%" G_GUINT64_FORMAT, number);
-  const char *const list[] = { digits, NULL };
   IrisWireMessage item;
   kept_fill (client, &item, "echo", "then", IRIS_WIRE_CLASS_VOLATILE);
-  iris_wire_message_set_list (&item, IRIS_WIRE_KEY_AFTER, list);
+  iris_wire_message_set_numbers (&item, IRIS_WIRE_KEY_AFTER, &number, 1);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AFTER_HOW, IRIS_WIRE_AFTER_SUCCESS);
   return kept_submit (client, &item);
 }

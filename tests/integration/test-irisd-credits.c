@@ -148,13 +148,64 @@ END_TEST
 
 START_TEST (an_ending_is_acknowledged_once)
 {
-  echo ();
+  guint64 id = echo ();
   client_receive_type (client, IRIS_WIRE_RESULT);
-  client_ack (client, 2);
+  client_ack_until (client, id, 2);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
-  client_ack (client, 1);
-  client_ack (client, 1);
+  client_ack_ids (client, (const guint64[]){ id, id }, 2);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  client_ack_ids (client, &id, 1);
+  client_ack_ids (client, &id, 1);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  g_autofree char *sentence = iris_wire_string_dup (&client->message.sentence);
+  guint8 bytes[IRIS_WIRE_ID_SIZE] = { 0 };
+  memcpy (bytes, &id, sizeof id);
+  g_autofree char *hex = g_strdup_printf ("request %02x%02x", bytes[0], bytes[1]);
+  ck_assert_msg (strstr (sentence, hex) != NULL, "%s", sentence);
+}
+END_TEST
+
+/* How much of its credit the client has used. */
+static guint
+ask_used (void)
+{
+  client_say_hello (client);
+  return ITEMS - client->message.credits;
+}
+
+START_TEST (endings_are_acknowledged_in_any_order)
+{
+  guint64 ids[ITEMS];
+  for (guint i = 0; i < ITEMS; i++)
+    {
+      ids[i] = echo ();
+      client_receive_type (client, IRIS_WIRE_RESULT);
+    }
+  client_ack_ids (client, &ids[2], 1);
+  ck_assert_uint_eq (ask_used (), 3);
+  client_ack_ids (client, (const guint64[]){ ids[3], ids[0] }, 2);
+  ck_assert_uint_eq (ask_used (), 1);
+  client_ack_until (client, ids[1], 1);
+  ck_assert_uint_eq (ask_used (), 0);
+}
+END_TEST
+
+START_TEST (an_acknowledgement_that_does_not_fit_gives_nothing_back)
+{
+  guint64 ids[3];
+  for (guint i = 0; i < 3; i++)
+    {
+      ids[i] = echo ();
+      client_receive_type (client, IRIS_WIRE_RESULT);
+    }
+  /* Two endings of which the second is that of the third item: the client has lost count. */
+  client_ack_until (client, ids[2], 2);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  client_ack_ids (client, (const guint64[]){ ids[2], ids[0], 12345 }, 3);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  ck_assert_uint_eq (ask_used (), 3);
+  client_ack_until (client, ids[2], 3);
+  ck_assert_uint_eq (ask_used (), 0);
 }
 END_TEST
 
@@ -305,6 +356,8 @@ main (void)
   tcase_add_test (credits, commands_wait_while_their_client_owes_too_much);
   tcase_add_test (credits, a_command_that_waits_for_credit_can_be_cancelled);
   tcase_add_test (credits, an_ending_is_acknowledged_once);
+  tcase_add_test (credits, endings_are_acknowledged_in_any_order);
+  tcase_add_test (credits, an_acknowledgement_that_does_not_fit_gives_nothing_back);
   tcase_add_test (credits, greeting_again_forgives_no_debt);
   tcase_add_test (credits, an_id_in_flight_cannot_be_used_again);
   tcase_add_test (credits, each_item_of_a_batch_is_judged_by_itself);

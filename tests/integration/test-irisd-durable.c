@@ -36,6 +36,54 @@ START_TEST (an_acknowledged_end_is_let_go_and_an_unacknowledged_one_is_kept)
 }
 END_TEST
 
+/* Results come in the order in which items end, and a client may deal with them in another one. */
+START_TEST (an_acknowledgement_deletes_the_ends_that_it_names_and_no_others)
+{
+  enum
+  {
+    N = 20
+  };
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  guint64 ids[N], items[N];
+  for (guint i = 0; i < N; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("%u", i);
+      items[i] = kept_submit_echo (client, text, IRIS_WIRE_CLASS_DURABLE, FALSE);
+      ids[i] = message_get_id (client_receive_type (client, IRIS_WIRE_RESULT));
+    }
+  client_ack_ids (client, &ids[N - 1], 1);
+  ck_assert_uint_eq (kept_count (client), N - 1);
+  assert_error (kept_fetch (client, items[N - 1], 0), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+
+  /* A client that has lost count, one that names a stranger, and one that names an ending twice. */
+  client_ack_until (client, ids[5], 5);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  client_ack_ids (client, (const guint64[]){ ids[1], 1, ids[0] }, 3);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  client_ack_ids (client, (const guint64[]){ ids[7], ids[7] }, 2);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  g_autoptr (Client) other = client_hello (irisd->front);
+  client_ack_ids (other, &ids[3], 1);
+  assert_error (client_receive (other), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  ck_assert_uint_eq (kept_count (client), N - 1);
+
+  client_ack_ids (client, (const guint64[]){ ids[9], ids[2], ids[0], ids[1] }, 4);
+  ck_assert_uint_eq (kept_count (client), N - 5);
+  client_ack_until (client, ids[4], 2);
+  ck_assert_uint_eq (kept_count (client), N - 7);
+  for (guint i = 5; i < N - 1; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("%u", i);
+      if (i != 9)
+        kept_assert_result (other, items[i], text);
+    }
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
 START_TEST (what_was_accepted_survives_kill_9_and_runs)
 {
   Home *home = home_new ();
@@ -381,6 +429,7 @@ main (void)
   TCase *tcase = tcase_create ("durable");
   tcase_set_timeout (tcase, 0);
   tcase_add_test (tcase, an_acknowledged_end_is_let_go_and_an_unacknowledged_one_is_kept);
+  tcase_add_test (tcase, an_acknowledgement_deletes_the_ends_that_it_names_and_no_others);
   tcase_add_test (tcase, what_was_accepted_survives_kill_9_and_runs);
   tcase_add_test (tcase, a_second_item_with_the_same_key_is_the_first_one);
   tcase_add_test (tcase, an_item_goes_on_when_its_connection_has_gone);

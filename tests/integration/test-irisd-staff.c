@@ -197,10 +197,7 @@ run_load (void (*step) (Client *, guint))
       gboolean strict = (message_get_id (message) - first) % 4 < 2;
       if (strict)
         ck_assert_int_eq (message->place, (gint) ((message_get_id (message) - first) % 2));
-      IrisWireMessage ack;
-      iris_wire_message_init (&ack, IRIS_WIRE_ACK, NULL);
-      iris_wire_message_set_uint (&ack, IRIS_WIRE_KEY_COUNT, 1);
-      client_send (client, &ack);
+      client_ack (client, 1);
     }
   for (guint i = 0; i < N_LOAD; i++)
     ck_assert_uint_eq (ends[i], 1);

@@ -192,9 +192,9 @@ START_TEST (an_item_that_waits_can_be_cancelled)
   IrisWireMessage first, second;
   init_echo (&first);
   iris_wire_message_set_uint (&first, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
-  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, submit_for_number (&first));
+  guint64 number = submit_for_number (&first);
   init_echo (&second);
-  iris_wire_message_set_list (&second, IRIS_WIRE_KEY_AFTER, WORDS (number));
+  iris_wire_message_set_numbers (&second, IRIS_WIRE_KEY_AFTER, &number, 1);
   client_send (client, &second);
   waiting[2] = client->next_id;
   for (guint i = 0; i < 3; i++)
@@ -231,14 +231,12 @@ END_TEST
 static guint64
 submit_after (Client *self, IrisWireAfter how, guint64 one, guint64 other)
 {
-  g_autofree char *first = g_strdup_printf ("%" G_GUINT64_FORMAT, one);
-  g_autofree char *second = g_strdup_printf ("%" G_GUINT64_FORMAT, other);
+  const guint64 numbers[] = { one, other };
   IrisWireMessage item;
   client_init_message (self, &item, IRIS_WIRE_SUBMIT);
   iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "echo", -1);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
-  iris_wire_message_set_list (&item, IRIS_WIRE_KEY_AFTER,
-                              WORDS (first, other != 0 ? second : NULL));
+  iris_wire_message_set_numbers (&item, IRIS_WIRE_KEY_AFTER, numbers, other != 0 ? 2 : 1);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AFTER_HOW, how);
   client_send (self, &item);
   return self->next_id;
@@ -298,9 +296,10 @@ START_TEST (what_is_not_known_cannot_be_come_after)
 
   IrisWireMessage item;
   init_echo (&item);
-  iris_wire_message_set_list (&item, IRIS_WIRE_KEY_AFTER, WORDS ("-1"));
+  const guint64 none = 0;
+  iris_wire_message_set_numbers (&item, IRIS_WIRE_KEY_AFTER, &none, 1);
   client_send (client, &item);
-  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY);
   /* Nothing was kept of them. */
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->accepted, 0);

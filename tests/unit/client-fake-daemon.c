@@ -300,6 +300,7 @@ take_message (FakeDoor *door, GBytes *peer, const IrisWireMessage *message)
       take_batch (door, peer, message);
       break;
     case IRIS_WIRE_ACK:
+      g_assert (iris_wire_message_has (message, IRIS_WIRE_KEY_TARGET));
       self->n_acknowledged += message->count;
       self->in_flight -= message->count;
       break;

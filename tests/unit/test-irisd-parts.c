@@ -23,31 +23,171 @@
 
 static const char *source_root;
 
-START_TEST (a_ledger_gives_back_what_was_put_in_oldest_first)
+/* A ledger beside a plain list of what is in it, oldest first. */
+typedef struct
+{
+  IrisdLedger ledger;
+  GArray *owed; /* of guint64: the number of an ending, which is its id, its size and its item */
+  GArray *gone;
+} Books;
+
+static void
+number_to_id (guint64 number, guint8 *id)
+{
+  memset (id, 0, IRIS_WIRE_ID_SIZE);
+  memcpy (id, &number, sizeof number);
+}
+
+static void
+note_item (guint64 item, gpointer books)
+{
+  g_array_append_val (((Books *) books)->gone, item);
+}
+
+static gint
+compare_numbers (gconstpointer a, gconstpointer b)
+{
+  guint64 left = *(const guint64 *) a, right = *(const guint64 *) b;
+  return left < right ? -1 : left > right;
+}
+
+/* What went has to be what was named, each once. */
+static void
+check_gone (Books *books, GArray *named)
+{
+  g_array_sort (books->gone, compare_numbers);
+  g_array_sort (named, compare_numbers);
+  ck_assert_uint_eq (books->gone->len, named->len);
+  if (named->len > 0)
+    ck_assert_mem_eq (books->gone->data, named->data, named->len * sizeof (guint64));
+  g_array_set_size (books->gone, 0);
+  guint64 sum = 0;
+  for (guint i = 0; i < books->owed->len; i++)
+    sum += g_array_index (books->owed, guint64, i);
+  ck_assert_uint_eq (books->ledger.count, books->owed->len);
+  ck_assert_uint_eq (books->ledger.sum, sum);
+}
+
+/* Names some endings in an order by chance; a third of the times also one that is not there. */
+static void
+pay_some (Books *books, GRand *rand)
+{
+  g_autoptr (GArray) named = g_array_new (FALSE, FALSE, sizeof (guint64));
+  g_autoptr (GArray) left = g_array_copy (books->owed);
+  guint n = (guint) g_rand_int_range (rand, 0, (gint) MIN (left->len, 8) + 1);
+  guint8 ids[9 * IRIS_WIRE_ID_SIZE];
+  for (guint i = 0; i < n; i++)
+    {
+      guint at = (guint) g_rand_int_range (rand, 0, (gint) left->len);
+      number_to_id (g_array_index (left, guint64, at), ids + (gsize) i * IRIS_WIRE_ID_SIZE);
+      g_array_append_val (named, g_array_index (left, guint64, at));
+      g_array_remove_index (left, at);
+    }
+  gboolean wrong = n > 0 && g_rand_int_range (rand, 0, 3) == 0;
+  if (wrong)
+    memcpy (ids + (gsize) n * IRIS_WIRE_ID_SIZE, ids, IRIS_WIRE_ID_SIZE);
+  const guint8 *stranger = irisd_ledger_pay (&books->ledger, ids, n + wrong, note_item, books);
+  ck_assert_ptr_eq (stranger, wrong ? ids + (gsize) n * IRIS_WIRE_ID_SIZE : NULL);
+  if (wrong)
+    g_array_set_size (named, 0);
+  else
+    {
+      g_array_set_size (books->owed, 0);
+      g_array_append_vals (books->owed, left->data, left->len);
+    }
+  check_gone (books, named);
+}
+
+/* Names the last of the oldest endings, or one beside it. */
+static void
+pay_oldest (Books *books, GRand *rand)
+{
+  g_autoptr (GArray) named = g_array_new (FALSE, FALSE, sizeof (guint64));
+  guint count = (guint) g_rand_int_range (rand, 1, (gint) books->owed->len + 1);
+  guint at = count - 1;
+  if (g_rand_int_range (rand, 0, 3) == 0)
+    at = (guint) g_rand_int_range (rand, 0, (gint) books->owed->len);
+  guint8 last[IRIS_WIRE_ID_SIZE];
+  number_to_id (g_array_index (books->owed, guint64, at), last);
+  gboolean well = irisd_ledger_pay_until (&books->ledger, last, count, note_item, books);
+  ck_assert_int_eq (well, at == count - 1);
+  if (well)
+    {
+      g_array_append_vals (named, books->owed->data, count);
+      g_array_remove_range (books->owed, 0, count);
+    }
+  check_gone (books, named);
+}
+
+START_TEST (a_ledger_gives_back_exactly_what_is_named)
+{
+  Books books = { .owed = g_array_new (FALSE, FALSE, sizeof (guint64)),
+                  .gone = g_array_new (FALSE, FALSE, sizeof (guint64)) };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+  guint64 pushed = 0;
+  for (guint round = 0; round < 5000; round++)
+    {
+      for (gint n = g_rand_int_range (rand, 0, round % 500 < 250 ? 6 : 12); n > 0; n--)
+        {
+          guint8 id[IRIS_WIRE_ID_SIZE];
+          number_to_id (++pushed, id);
+          irisd_ledger_push (&books.ledger, id, pushed, pushed);
+          g_array_append_val (books.owed, pushed);
+        }
+      if (books.owed->len > 0 && g_rand_int_range (rand, 0, 8) == 0)
+        pay_oldest (&books, rand);
+      else
+        pay_some (&books, rand);
+    }
+  guint8 id[IRIS_WIRE_ID_SIZE];
+  number_to_id (pushed + 1, id);
+  ck_assert (!irisd_ledger_pay_until (&books.ledger, id, books.ledger.count + 1, NULL, NULL));
+  irisd_ledger_clear (&books.ledger);
+  ck_assert_ptr_eq (irisd_ledger_pay (&books.ledger, id, 1, NULL, NULL), id);
+  g_array_unref (books.owed);
+  g_array_unref (books.gone);
+}
+END_TEST
+
+START_TEST (of_endings_with_one_id_the_oldest_is_acknowledged_first)
 {
   IrisdLedger ledger = { 0 };
-  guint64 pushed = 0, popped = 0, sum = 0;
-  GRand *rand = g_rand_new_with_seed (1);
-  for (guint round = 0; round < 2000; round++)
-    {
-      for (gint n = g_rand_int_range (rand, 0, 20); n > 0; n--)
-        {
-          irisd_ledger_push (&ledger, ++pushed);
-          sum += pushed;
-        }
-      guint count = (guint) g_rand_int_range (rand, 0, (gint) MIN (ledger.count, 25) + 1);
-      guint64 wanted = 0;
-      for (guint i = 0; i < count; i++)
-        wanted += ++popped;
-      ck_assert_uint_eq (irisd_ledger_pop (&ledger, count), wanted);
-      sum -= wanted;
-      ck_assert_uint_eq (ledger.count, pushed - popped);
-      ck_assert_uint_eq (ledger.sum, sum);
-    }
+  guint8 same[IRIS_WIRE_ID_SIZE], other[IRIS_WIRE_ID_SIZE];
+  number_to_id (1, same);
+  number_to_id (2, other);
+  irisd_ledger_push (&ledger, other, 1, 0);
+  for (guint i = 1; i < 4; i++)
+    irisd_ledger_push (&ledger, same, 10 * i, 0);
+  ck_assert_ptr_null (irisd_ledger_pay (&ledger, same, 1, NULL, NULL));
+  ck_assert_uint_eq (ledger.sum, 51);
+  irisd_ledger_push (&ledger, same, 40, 0);
+  ck_assert_ptr_null (irisd_ledger_pay (&ledger, same, 1, NULL, NULL));
+  ck_assert_uint_eq (ledger.sum, 71);
+  ck_assert (irisd_ledger_pay_until (&ledger, same, 3, NULL, NULL));
+  ck_assert_uint_eq (ledger.sum, 0);
   irisd_ledger_clear (&ledger);
-  ck_assert_uint_eq (ledger.count, 0);
-  ck_assert_uint_eq (irisd_ledger_pop (&ledger, 0), 0);
-  g_rand_free (rand);
+}
+END_TEST
+
+/* One that is never acknowledged must not make room for all that come after it. */
+START_TEST (a_ledger_needs_room_for_what_is_owed_only)
+{
+  IrisdLedger ledger = { 0 };
+  guint8 id[IRIS_WIRE_ID_SIZE];
+  number_to_id (0, id);
+  irisd_ledger_push (&ledger, id, 1, 0);
+  for (guint64 i = 1; i < 100000; i++)
+    {
+      number_to_id (i, id);
+      irisd_ledger_push (&ledger, id, 1, 0);
+      if (i >= 10)
+        number_to_id (i - 9, id);
+      if (i >= 10)
+        ck_assert_ptr_null (irisd_ledger_pay (&ledger, id, 1, NULL, NULL));
+    }
+  ck_assert_uint_eq (ledger.count, 10);
+  ck_assert_uint_le (ledger.capacity, 64);
+  irisd_ledger_clear (&ledger);
 }
 END_TEST
 
@@ -375,7 +515,9 @@ main (int argc, char **argv)
   source_root = argc > 1 ? argv[1] : ".";
   Suite *suite = suite_create ("irisd-parts");
   TCase *parts = tcase_create ("parts");
-  tcase_add_test (parts, a_ledger_gives_back_what_was_put_in_oldest_first);
+  tcase_add_test (parts, a_ledger_gives_back_exactly_what_is_named);
+  tcase_add_test (parts, of_endings_with_one_id_the_oldest_is_acknowledged_first);
+  tcase_add_test (parts, a_ledger_needs_room_for_what_is_owed_only);
   tcase_add_test (parts, a_steal_policy_is_given_in_words);
   tcase_add_test (parts, an_outbox_keeps_order_and_limit);
   tcase_add_test (parts, peers_are_found_by_route_and_sorted_by_age);

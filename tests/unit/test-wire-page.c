@@ -50,10 +50,11 @@ static const char *
 kind_name (guint kind)
 {
   static const char *const names[] = {
-    [IRIS_WIRE_KIND_UINT32] = "u32",  [IRIS_WIRE_KIND_UINT64] = "u64",
-    [IRIS_WIRE_KIND_INT32] = "i32",   [IRIS_WIRE_KIND_BOOLEAN] = "bool",
-    [IRIS_WIRE_KIND_STRING] = "text", [IRIS_WIRE_KIND_RAW] = "bytes",
-    [IRIS_WIRE_KIND_ID] = "id",       [IRIS_WIRE_KIND_ARGS] = "list"
+    [IRIS_WIRE_KIND_UINT32] = "u32",     [IRIS_WIRE_KIND_UINT64] = "u64",
+    [IRIS_WIRE_KIND_INT32] = "i32",      [IRIS_WIRE_KIND_BOOLEAN] = "bool",
+    [IRIS_WIRE_KIND_STRING] = "text",    [IRIS_WIRE_KIND_RAW] = "bytes",
+    [IRIS_WIRE_KIND_ID] = "id",          [IRIS_WIRE_KIND_ARGS] = "list",
+    [IRIS_WIRE_KIND_NUMBERS] = "numbers"
   };
 
   return names[kind];
@@ -175,6 +176,43 @@ START_TEST (the_page_lists_the_limits)
 }
 END_TEST
 
+/* Which types have a key, in the order of the types' numbers. */
+static char *
+list_types (guint key)
+{
+  GString *names = g_string_new (NULL);
+
+  for (guint i = 0; i < wire_test_n_types; i++)
+    {
+      const IrisWireTypeInfo *info = iris_wire_type_info (wire_test_types[i]);
+      if ((info->allowed & IRIS_WIRE_BIT (key)) != 0)
+        g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", info->name);
+    }
+  return g_string_free (names, FALSE);
+}
+
+static void
+visit_key (char **cells)
+{
+  if (g_str_equal (cells[0], "key"))
+    return;
+  guint key = (guint) g_ascii_strtoull (cells[0], NULL, 10);
+  g_autofree char *types = list_types (key);
+  ck_assert_msg (g_strcmp0 (iris_wire_key_name (key), cells[1]) == 0, "key %s", cells[0]);
+  ck_assert_msg (g_str_equal (kind_name (iris_wire_fields[key].kind), cells[2]), "key %u", key);
+  ck_assert_msg (g_str_equal (types, cells[3]), "key %u is in %s", key, types);
+}
+
+START_TEST (the_page_lists_all_keys_in_one_table)
+{
+  guint n = 1; /* the table's head */
+
+  for (guint key = 0; key < IRIS_WIRE_N_KEYS; key++)
+    n += iris_wire_key_name (key) != NULL;
+  ck_assert_uint_eq (each_row ("## Keys", visit_key), n);
+}
+END_TEST
+
 /* A message of the session: its line of text, and the line of five frames below it. */
 static void
 check_message (const char *text, const char *hex)
@@ -243,6 +281,7 @@ main (int argc, char **argv)
   tcase_add_test (tcase, the_page_lists_each_types_keys);
   tcase_add_test (tcase, the_page_lists_the_error_codes);
   tcase_add_test (tcase, the_page_lists_the_limits);
+  tcase_add_test (tcase, the_page_lists_all_keys_in_one_table);
   tcase_add_test (tcase, the_session_is_what_the_encoder_writes);
   suite_add_tcase (suite, tcase);
   int status = core_test_run (suite);

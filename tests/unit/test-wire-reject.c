@@ -130,7 +130,9 @@ static const HeaderCase header_cases[] = {
   { 0x03, "82 0a a0 0b ce80000000", IRIS_WIRE_ERROR_BAD_ARGUMENT, "key 11 (hint) must be" },
   { 0x03, "82 0a a0 0b cfffffffffffffffff", IRIS_WIRE_ERROR_BAD_ARGUMENT, "key 11 (hint) must be" },
   { 0x03, "82 0a a0 0b d38000000000000000", IRIS_WIRE_ERROR_BAD_ARGUMENT, "key 11 (hint) must be" },
-  { 0x05, "81 32 00", IRIS_WIRE_ERROR_BAD_ARGUMENT, "key 50 (count) must be 1 or more" },
+  { 0x05, "82 32 00 33 c410 00000000000000000000000000000000", IRIS_WIRE_ERROR_BAD_ARGUMENT,
+    "key 50 (count) must be 1 or more" },
+  { 0x05, "81 32 02", IRIS_WIRE_ERROR_MALFORMED, "has to name what is acknowledged" },
   { 0x05, "81 32 cf0000000100000000", IRIS_WIRE_ERROR_BAD_ARGUMENT,
     "key 50 (count) must be 0 to 4294967295" },
   { 0x01, "82 01 02 02 01", IRIS_WIRE_ERROR_BAD_ARGUMENT, "must not exceed key 2" },
@@ -271,9 +273,9 @@ typedef struct
   }
 
 /* The message below has a service of 40 bytes, 9 arguments and a body of 70 bytes; its header is a
- * map head, two keys, 2 + 40 bytes of service, 1 + 9 * 2 bytes of arguments. */
+ * map head, two keys, 2 + 40 bytes of service, 1 + 9 * 3 bytes of arguments. */
 static const LimitCase limit_cases[] = {
-  LIMIT ("max-header", max_header, TRUE, 1 + 2 + 42 + 19),
+  LIMIT ("max-header", max_header, TRUE, 1 + 2 + 42 + 28),
   LIMIT ("max-body", max_body, TRUE, 70),
   LIMIT ("max-string", max_string, TRUE, 40),
   LIMIT ("max-args", max_args, FALSE, 9),
@@ -412,8 +414,17 @@ START_TEST (the_encoder_refuses_what_the_decoder_would)
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_COUNT, 1);
   REFUSED (MALFORMED); /* not a key of SUBMIT */
   iris_wire_message_init (&message, IRIS_WIRE_ACK, id);
+  REFUSED (MALFORMED); /* names nothing */
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_COUNT, 1);
+  REFUSED (MALFORMED);
+  iris_wire_message_set_target (&message, id);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_COUNT, 0);
   REFUSED (BAD_ARGUMENT);
+  iris_wire_message_set_body (&message, id, sizeof id);
+  REFUSED (MALFORMED); /* names twice */
+  iris_wire_message_init (&message, IRIS_WIRE_ACK, id);
+  iris_wire_message_set_body (&message, id, sizeof id - 1);
+  REFUSED (MALFORMED);
   iris_wire_message_init (&message, IRIS_WIRE_PING, id);
   iris_wire_message_set_body (&message, "x", 1);
   REFUSED (MALFORMED); /* PING has no body */

@@ -227,6 +227,51 @@ check_items (const Vector *vector, const IrisWireMessage *message)
   ck_assert_mem_eq (again.data, message->body.data, again.size);
 }
 
+/* Reads all endings. Returns whether they are good; `texts` says what they are. */
+static gboolean
+read_endings (const Vector *vector,
+              const IrisWireMessage *message,
+              GPtrArray *texts,
+              GError **error)
+{
+  g_auto (IrisWireEndingsBuilder) builder;
+  IrisWireEndingsIter iter;
+  IrisWireMessage ending;
+  GError *problem = NULL;
+
+  iris_wire_endings_builder_init (&builder, &vector->limits);
+  if (!iris_wire_endings_iter_init (&iter, message->body, &vector->limits, error))
+    return FALSE;
+  while (iris_wire_endings_iter_next (&iter, &ending, &problem))
+    {
+      g_ptr_array_add (texts, iris_wire_message_to_string (&ending));
+      ck_assert (iris_wire_endings_builder_add (&builder, &ending, NULL));
+    }
+  if (problem != NULL)
+    {
+      g_propagate_error (error, problem);
+      return FALSE;
+    }
+  IrisWireFrame again = iris_wire_endings_builder_get_body (&builder);
+  ck_assert_uint_eq (again.size, message->body.size);
+  ck_assert_mem_eq (again.data, message->body.data, again.size);
+  return TRUE;
+}
+
+static void
+check_endings (const Vector *vector, const IrisWireMessage *message)
+{
+  JsonArray *items = json_object_get_array_member (vector->json, "items");
+  g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_msg (read_endings (vector, message, texts, &error), "%s: %s", vector->name,
+                 error != NULL ? error->message : "");
+  ck_assert_uint_eq (texts->len, json_array_get_length (items));
+  for (guint i = 0; i < texts->len; i++)
+    ck_assert_str_eq (g_ptr_array_index (texts, i), json_array_get_string_element (items, i));
+}
+
 static void
 check_encoded (const Vector *vector, const IrisWireMessage *message)
 {
@@ -258,7 +303,9 @@ check_valid (const Vector *vector)
   g_autofree char *text = iris_wire_message_to_string (&message);
   ck_assert_str_eq (text, text_member (vector->json, "text"));
   check_encoded (vector, &message);
-  if (json_object_has_member (vector->json, "items"))
+  if (message.type == IRIS_WIRE_ENDINGS)
+    check_endings (vector, &message);
+  else if (json_object_has_member (vector->json, "items"))
     check_items (vector, &message);
   if (json_object_has_member (vector->json, "value"))
     check_value (vector, &message);
@@ -279,6 +326,11 @@ check_invalid (const Vector *vector)
     {
       IrisWireBatchIter iter;
       ck_assert (!iris_wire_batch_iter_init (&iter, message.body, &vector->limits, &error));
+    }
+  else if (in_body && message.type == IRIS_WIRE_ENDINGS)
+    {
+      g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+      ck_assert (!read_endings (vector, &message, texts, &error));
     }
   else if (in_body)
     {

@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-const guint8 wire_test_types[] = { 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09,
-                                   0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x20,
-                                   0x21, 0x22, 0x23, 0x24, 0x25, 0x27, 0x81, 0x82, 0x83,
-                                   0x85, 0x86, 0x87, 0x89, 0x8b, 0x8c, 0x8d, 0x8e, 0x90,
-                                   0x91, 0x92, 0x93, 0x94, 0x95, 0xa0, 0xa1, 0xa2, 0xa7 };
+const guint8 wire_test_types[] = { 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a,
+                                   0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x20, 0x21, 0x22,
+                                   0x23, 0x24, 0x25, 0x27, 0x81, 0x82, 0x83, 0x85, 0x86, 0x87,
+                                   0x89, 0x8b, 0x8c, 0x8d, 0x8e, 0x90, 0x91, 0x92, 0x93, 0x94,
+                                   0x95, 0x96, 0xa0, 0xa1, 0xa2, 0xa7 };
 const guint wire_test_n_types = G_N_ELEMENTS (wire_test_types);
 
 guint32
@@ -83,6 +83,19 @@ random_args (GRand *rand, guint key, GPtrArray *arena, IrisWireMessage *message)
 }
 
 static void
+random_numbers (GRand *rand, guint key, GPtrArray *arena, IrisWireMessage *message)
+{
+  guint n = (guint) g_rand_int_range (rand, 0, 5) * (guint) g_rand_int_range (rand, 0, 5);
+  guint64 *values = g_new (guint64, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    values[i] = ((guint64) g_rand_int (rand) << 32 | g_rand_int (rand))
+                >> g_rand_int_range (rand, 0, 64);
+  g_ptr_array_add (arena, values);
+  iris_wire_message_set_numbers (message, key, values, n);
+}
+
+static void
 random_field (GRand *rand, guint key, GPtrArray *arena, IrisWireMessage *message)
 {
   const IrisWireField *field = &iris_wire_fields[key];
@@ -114,6 +127,9 @@ random_field (GRand *rand, guint key, GPtrArray *arena, IrisWireMessage *message
     case IRIS_WIRE_KIND_ARGS:
       random_args (rand, key, arena, message);
       break;
+    case IRIS_WIRE_KIND_NUMBERS:
+      random_numbers (rand, key, arena, message);
+      break;
     case IRIS_WIRE_KIND_NONE:
       g_assert_not_reached ();
     }
@@ -142,7 +158,11 @@ wire_test_random_message (GRand *rand, guint8 type, GPtrArray *arena, IrisWireMe
   if (type == IRIS_WIRE_HELLO && message->version_min > message->version_max)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_VERSION_MAX, message->version_min);
   if (type == IRIS_WIRE_ACK)
-    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_COUNT, MAX (message->count, 1));
+    {
+      iris_wire_message_set_body (message, NULL, 0);
+      iris_wire_message_set_uint (message, IRIS_WIRE_KEY_COUNT, MAX (message->count, 1));
+      message->present |= IRIS_WIRE_BIT (IRIS_WIRE_KEY_TARGET);
+    }
   if (type == IRIS_WIRE_CANCEL)
     {
       message->present &= ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_ITEM);
@@ -174,6 +194,17 @@ same_args (const IrisWireArgs *a, const IrisWireArgs *b)
 }
 
 static gboolean
+same_numbers (const IrisWireNumbers *a, const IrisWireNumbers *b)
+{
+  g_autofree guint64 *left = g_new (guint64, a->n);
+  g_autofree guint64 *right = g_new (guint64, b->n);
+
+  iris_wire_numbers_read (a, left);
+  iris_wire_numbers_read (b, right);
+  return a->n == b->n && (a->n == 0 || memcmp (left, right, a->n * sizeof *left) == 0);
+}
+
+static gboolean
 same_field (const IrisWireMessage *a, const IrisWireMessage *b, const IrisWireField *field)
 {
   static const gsize sizes[] = {
@@ -190,6 +221,9 @@ same_field (const IrisWireMessage *a, const IrisWireMessage *b, const IrisWireFi
   if (field->kind == IRIS_WIRE_KIND_ARGS)
     return same_args (IRIS_WIRE_CONST_FIELD (a, field, IrisWireArgs),
                       IRIS_WIRE_CONST_FIELD (b, field, IrisWireArgs));
+  if (field->kind == IRIS_WIRE_KIND_NUMBERS)
+    return same_numbers (IRIS_WIRE_CONST_FIELD (a, field, IrisWireNumbers),
+                         IRIS_WIRE_CONST_FIELD (b, field, IrisWireNumbers));
   return memcmp (IRIS_WIRE_CONST_FIELD (a, field, char), IRIS_WIRE_CONST_FIELD (b, field, char),
                  sizes[field->kind])
          == 0;

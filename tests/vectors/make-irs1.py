@@ -23,6 +23,7 @@ KEYS = {
     110: "hint-name", 111: "near-item", 112: "near-path", 113: "parts",
     120: "states", 121: "key-prefix", 122: "since-ms", 123: "until-ms", 124: "descending",
 }
+BYTES_KEYS = (15, 61, 91, 112, 121)
 TYPES = {
     "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
     "SERVICES": 0x08, "PING": 0x09, "BYE": 0x0A, "FETCH": 0x0B, "LIST": 0x0C, "SHOW": 0x0D,
@@ -30,7 +31,7 @@ TYPES = {
     "MORE": 0x25, "PENDING": 0x8B, "LIST_REPLY": 0x8C, "SHOW_REPLY": 0x8D, "WELCOME": 0x81, "MAP_REPLY": 0x82, "ACCEPTED": 0x83,
     "CANCELLING": 0x85, "STATUS_REPLY": 0x86, "SERVICES_REPLY": 0x87, "PONG": 0x89, "RESULT": 0x90, "ERROR": 0x91,
     "READY": 0x20, "DONE": 0x21, "FAIL": 0x22, "EXTEND": 0x23, "REPORT": 0x24, "WORKERS": 0x27, "PROGRESS": 0x94,
-    "PART": 0x95,
+    "PART": 0x95, "ENDINGS": 0x96,
     "LEASE": 0xA0, "STOP": 0xA1, "ENROLLED": 0xA2, "WORKERS_REPLY": 0xA7,
     "BUSY": 0x92, "OUTPUT": 0x93,
 }
@@ -122,8 +123,17 @@ def add(name, meaning, frames, **more):
     vectors.append({"name": name, "meaning": meaning, **more, "frames": [f.hex() for f in frames]})
 
 
+def pack_header(header):
+    """What is of the type bytes goes as binary, also the elements of a list of these."""
+    def binary(value):
+        return value.encode() if isinstance(value, str) else value
+
+    return pack({key: [binary(v) for v in value] if isinstance(value, list) else
+                 binary(value) if key in BYTES_KEYS else value for key, value in header.items()})
+
+
 def frames_of(kind, number, header, body=b""):
-    raw = header if isinstance(header, bytes) else pack(header)
+    raw = header if isinstance(header, bytes) else pack_header(header)
     return [b"IRS1", bytes([TYPES[kind]]), ident(number), raw, body]
 
 
@@ -152,12 +162,17 @@ def array32(items):
 
 
 def item(number, header, body):
-    return b"\x93" + pack(ident(number)) + pack(header) + pack(body)
+    return b"\x93" + pack(ident(number)) + pack_header(header) + pack(body)
+
+
+def ending(kind, number, header, body=b""):
+    return b"\x94" + pack(ident(number)) + pack(TYPES[kind]) + pack_header(header) + pack(body)
 
 
 # What clients send.
 valid("hello", "opens a connection", "HELLO", {1: 1, 2: 1, 4: "demo 1.0"})
 valid("hello-features", "a range of versions, feature bits", "HELLO", {1: 1, 2: 3, 3: 2**63, 4: "demo 1.0"})
+valid("hello-endings", "takes many endings in one message", "HELLO", {1: 1, 2: 1, 3: 1})
 valid("map", "asks for the places", "MAP", {})
 valid("submit-echo", "the smallest item, with a payload", "SUBMIT", {10: "echo"}, b"hello", number=2)
 valid("submit-hint", "a soft hint", "SUBMIT", {10: "echo", 11: 1}, b"hello")
@@ -175,8 +190,8 @@ valid("submit-long", "strings on both sides of msgpack's short form", "SUBMIT", 
 valid("submit-delay", "runs after a second and a half, and not before a time of day", "SUBMIT",
       {10: "echo", 70: 1500, 71: 1800000000000})
 valid("submit-priority", "comes before others; zero is the lowest", "SUBMIT", {10: "echo", 72: 0})
-valid("submit-after", "runs after the success of two items, named in decimal", "SUBMIT",
-      {10: "echo", 73: ["17", "18446744073709551615"], 74: 3})
+valid("submit-after", "runs after the success of two items, named by their numbers", "SUBMIT",
+      {10: "echo", 73: [17, 18446744073709551615], 74: 3})
 valid("submit-retries", "is tried again three times, and may run for a minute each time", "SUBMIT",
       {10: "command", 14: ["true"], 75: 3, 76: 250, 77: 60000})
 valid("batch", "two items", "BATCH", {},
@@ -187,7 +202,9 @@ valid("batch-one-refused", "an item without a service is refused by itself", "BA
       array32([item(16, {10: "echo"}, b""), item(17, {}, b""), item(18, {10: "echo", 11: -2}, b"")]), number=3,
       items=[text_of("SUBMIT", ident(16), {10: "echo"}, b""), {"id": ident(17).hex(), "code": "malformed"},
              {"id": ident(18).hex(), "code": "bad-argument"}])
-valid("ack", "gives two credits back", "ACK", {50: 2})
+valid("ack", "one ending, whatever came before it", "ACK", {51: ident(2)})
+valid("ack-until", "the three oldest endings, of which this one is the last", "ACK", {50: 3, 51: ident(2)})
+valid("ack-many", "two endings in any order", "ACK", {}, ident(17) + ident(16))
 valid("cancel", "names an item", "CANCEL", {51: ident(2)}, number=4)
 valid("cancel-number", "names an item by its number", "CANCEL", {63: 4711}, number=4)
 valid("cancel-anywhere", "names an item of any connection", "CANCEL", {51: ident(2), 53: True}, number=4)
@@ -338,7 +355,7 @@ spelled("spelled-str32", "a string's head in 32 bits", "SUBMIT", "810adb00000001
 spelled("spelled-hint-int64", "-1 in 64 bits", "SUBMIT", "820aa00bd3ffffffffffffffff", {10: "", 11: -1})
 spelled("spelled-hint-uint64", "a signed value in an unsigned form", "SUBMIT", "820aa00bcf0000000000000003", {10: "", 11: 3})
 spelled("spelled-order", "keys in any order", "SUBMIT", "830cc30b010aa165", {10: "e", 11: 1, 12: True})
-spelled("spelled-path-binary", "text may come as binary where bytes are allowed", "SUBMIT", "820aa00fc40161", {10: "", 15: "a"})
+spelled("spelled-path-text", "bytes that are text may come as a string", "SUBMIT", "820aa00fa161", {10: "", 15: "a"})
 spelled("unknown-keys", "unknown keys, of any kind, also twice, also beyond 63", "SUBMIT",
         "860aa165" "11c0" "1193c0c2cb3ff0000000000000" "cd03e8" "82a161c401ff90d40100" "3f" "c703050102ff"
         "cf0000000100000000" "d1ff00", {10: "e"})
@@ -390,7 +407,12 @@ bad_header("text-nul-raw", "a NUL in a path", "malformed", "820aa00fc403610061")
 bad_header("text-utf8-unknown", "also in a key that is passed over", "malformed", "820aa011a1ff")
 bad_header("range-hint", "-2 is no place", "bad-argument", "820aa00bfe")
 bad_header("range-hint-large", "beyond 31 bits", "bad-argument", "820aa00bce80000000")
-bad_header("range-ack", "gives nothing back", "bad-argument", "813200", kind="ACK")
+bad_header("range-ack", "none of the oldest endings", "bad-argument", "82320033c410" + "00" * 16, kind="ACK")
+bad_header("ack-nothing", "ACK of what?", "malformed", "80", kind="ACK")
+bad_header("ack-positional", "a count does not say which endings", "malformed", "813202", kind="ACK")
+invalid("ack-twice", "named by the header and by the body", "malformed",
+        [b"IRS1", b"\x05", ident(1), bytes.fromhex("8133c410" + "00" * 16), ident(2)])
+invalid("ack-part", "half a request id", "malformed", [b"IRS1", b"\x05", ident(1), b"\x80", ident(2)[:8]])
 bad_header("range-versions", "from 2 to 1", "bad-argument", "8201020201", kind="HELLO")
 bad_header("range-version-0", "there is no version 0", "bad-argument", "8201000201", kind="HELLO")
 bad_header("range-state", "no such state", "bad-argument", "813409", kind="CANCELLING")
@@ -422,10 +444,30 @@ bad_header("type-parts", "true is no number of bytes", "malformed", "820aa071c3"
 bad_header("range-part-attempt", "attempts are counted from 1", "bad-argument", "815600", kind="PART")
 bad_header("range-priority", "above nine", "bad-argument", "820aa048" "0a")
 bad_header("range-after-how", "no such way", "bad-argument", "820aa04a" "04")
-bad_header("type-after", "a number in a list of strings", "malformed", "820aa0499111")
-bad_header("limit-after", "three items where two are allowed", "too-large", "820aa04993a131a132a133", limit="max-args",
+bad_header("type-after", "text in a list of numbers", "malformed", "820aa04991a131")
+bad_header("limit-after", "three items where two are allowed", "too-large", "820aa04993010203", limit="max-args",
            limits={"max-args": 2})
 bad_header("depth", "nine levels", "too-large", "820aa011" + "91" * 7 + "90")
+FAILED = {40: 10, 41: "cancelled", 42: "the item was cancelled", 43: True}
+valid("endings", "two items have ended, one of them well", "ENDINGS", {},
+      array32([ending("RESULT", 16, {19: 1, 20: 0, 23: 20480}, b"one"), ending("ERROR", 17, FAILED)]), number=0,
+      items=[text_of("RESULT", ident(16), {19: 1, 20: 0, 23: 20480}, b"one"), text_of("ERROR", ident(17), FAILED, b"")])
+DONE_ONE = ending("RESULT", 16, {}, b"")
+for name, meaning, code, body, more in [
+        ("empty", "no endings", "malformed", pack([]), {}),
+        ("not-a-list", "a map", "malformed", pack({}), {}),
+        ("cut", "the second ending is not there", "malformed", b"\x92" + DONE_ONE, {}),
+        ("trailing", "a byte after the list", "malformed", b"\x91" + DONE_ONE + b"\0", {}),
+        ("three-parts", "an ending without a type", "malformed", b"\x91" + item(1, {}, b""), {}),
+        ("type", "an ending that is none", "malformed", b"\x91" + ending("PONG", 1, {}), {}),
+        ("not-the-end", "an error that does not end an item", "malformed",
+         b"\x91" + ending("ERROR", 1, {40: 10, 41: "cancelled", 42: "why"}), {}),
+        ("error-body", "an error with a body", "malformed", b"\x91" + ending("ERROR", 1, FAILED, b"x"), {}),
+        ("short-id", "an id of 15 bytes", "malformed", b"\x91\x94" + pack(bytes(15)) + DONE_ONE[19:], {}),
+        ("limit", "three endings where two are allowed", "too-large", b"\x93" + 3 * DONE_ONE, {"limits": {"max-batch": 2}}),
+]:
+    invalid("endings-" + name, meaning + " (the frames are good, the body is refused)", code,
+            frames_of("ENDINGS", 0, {}, body), part="body", **more)
 bad_header("limit-string", "a service of 4097 bytes", "too-large", "810ada1001" + "73" * 4097, limit="max-string")
 bad_header("limit-header", "one byte too many", "too-large", "810aa40000000000", limit="max-header",
            limits={"max-header": 7})

@@ -117,10 +117,10 @@ fill_terms (const IrisRequest *request, IrisWireMessage *message)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_AT_MS, (guint64) request->at_ms);
   if (request->priority >= 0)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_PRIORITY, (guint64) request->priority);
-  if (request->after_text != NULL)
+  if (request->n_after > 0)
     {
-      iris_wire_message_set_list (message, IRIS_WIRE_KEY_AFTER,
-                                  (const char *const *) request->after_text);
+      iris_wire_message_set_numbers (message, IRIS_WIRE_KEY_AFTER, request->after,
+                                     request->n_after);
       iris_wire_message_set_uint (message, IRIS_WIRE_KEY_AFTER_HOW, request->after_how);
     }
   if (request->retries > 0)

@@ -73,6 +73,7 @@ struct _IrisClientChannel
   GHashTable *pending; /* serial → call: what was sent and is not answered */
 
   IrisClientCredit credit;
+  guint64 last_ended;    /* serial of the call that ended last, of those that take credit */
   IrisWireLimits limits; /* irisd's, as far as WELCOME tells them */
 
   guint64 hello_serial; /* 0 until the greeting was sent */

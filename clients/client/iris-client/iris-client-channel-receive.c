@@ -68,6 +68,17 @@ iris_client_channel_answer (IrisClientChannel *self,
   iris_client_channel_end_call (self, call, message, NULL);
 }
 
+/* It is acknowledged with others, by the request id of the last one. */
+static void
+iris_client_channel_count_ending (IrisClientChannel *self,
+                                  const IrisClientCall *call,
+                                  const IrisWireMessage *message)
+{
+  iris_client_credit_end (&self->credit, call->size, message->body.size);
+  self->last_ended = call->serial;
+  iris_client_channel_wake (self);
+}
+
 static void
 iris_client_channel_result (IrisClientChannel *self, const IrisWireMessage *message)
 {
@@ -77,8 +88,7 @@ iris_client_channel_result (IrisClientChannel *self, const IrisWireMessage *mess
       || (message->type == IRIS_WIRE_SHOW_REPLY) != (call->type == IRIS_WIRE_SHOW))
     return;
   iris_client_channel_remove (self, call);
-  iris_client_credit_end (&self->credit, call->size, message->body.size);
-  iris_client_channel_wake (self);
+  iris_client_channel_count_ending (self, call, message);
   iris_client_channel_end_call (self, call, message, NULL);
 }
 
@@ -170,8 +180,7 @@ iris_client_channel_error (IrisClientChannel *self, const IrisWireMessage *messa
   else if (call != NULL && iris_client_call_takes_credit (call) && message->ends)
     {
       iris_client_channel_remove (self, call);
-      iris_client_credit_end (&self->credit, call->size, message->body.size);
-      iris_client_channel_wake (self);
+      iris_client_channel_count_ending (self, call, message);
       iris_client_channel_end_call (self, call, NULL, error);
     }
   else if (call != NULL)
@@ -391,6 +400,34 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
     }
 }
 
+static void
+iris_client_channel_misunderstand (IrisClientChannel *self, const GError *error)
+{
+  g_autofree char *why = g_strdup_printf (
+      "what answers at %s does not speak the protocol IRS1 (%s)", self->endpoint,
+      error != NULL ? error->message : "it sent a request");
+
+  iris_client_channel_fail (self, IRIS_CLIENT_ERROR_PROTOCOL, why);
+}
+
+/* Each of them may close the channel. */
+static void
+iris_client_channel_endings (IrisClientChannel *self,
+                             IrisWireFrame body,
+                             const IrisWireLimits *limits)
+{
+  g_autoptr (GError) error = NULL;
+  IrisWireEndingsIter iter;
+  IrisWireMessage ending;
+
+  if (iris_wire_endings_iter_init (&iter, body, limits, &error))
+    while (self->state != IRIS_CLIENT_CHANNEL_CLOSED
+           && iris_wire_endings_iter_next (&iter, &ending, &error))
+      iris_client_channel_handle (self, &ending);
+  if (error != NULL)
+    iris_client_channel_misunderstand (self, error);
+}
+
 /*< private >
  * iris_client_channel_receive:
  * @self: a channel; the caller holds a reference
@@ -412,13 +449,12 @@ iris_client_channel_receive (IrisClientChannel *self, const IrisWireFrame *frame
   limits.max_body = MAX (limits.max_body, IRIS_WIRE_DEFAULT_MAX_BODY);
   if (iris_wire_decode (frames, n, &limits, &message, &error)
       && !iris_wire_type_is_request (message.type))
-    iris_client_channel_handle (self, &message);
-  else
     {
-      g_autofree char *why = g_strdup_printf (
-          "what answers at %s does not speak the protocol IRS1 (%s)", self->endpoint,
-          error != NULL ? error->message : "it sent a request");
-
-      iris_client_channel_fail (self, IRIS_CLIENT_ERROR_PROTOCOL, why);
+      if (message.type == IRIS_WIRE_ENDINGS)
+        iris_client_channel_endings (self, message.body, &limits);
+      else
+        iris_client_channel_handle (self, &message);
     }
+  else
+    iris_client_channel_misunderstand (self, error);
 }

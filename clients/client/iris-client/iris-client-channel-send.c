@@ -27,7 +27,7 @@ iris_client_channel_send (IrisClientChannel *self, const IrisWireMessage *messag
  * iris_client_channel_send_simple:
  * @self: a channel with a link
  * @type: ACK, PING, BYE: what is not answered, or whose answer only counts as a sign of life
- * @count: for ACK
+ * @count: for ACK: how many endings; the last one is the last that came
  * @serial: (out) (optional): the number that it was sent under
  *
  * Returns: whether it was sent
@@ -45,7 +45,13 @@ iris_client_channel_send_simple (IrisClientChannel *self,
   iris_client_id_write (id, self->settings->prefix, number);
   iris_wire_message_init (&message, type, id);
   if (type == IRIS_WIRE_ACK)
-    iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_COUNT, count);
+    {
+      guint8 last[IRIS_WIRE_ID_SIZE];
+
+      iris_client_id_write (last, self->settings->prefix, self->last_ended);
+      iris_wire_message_set_target (&message, last);
+      iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_COUNT, count);
+    }
   if (serial != NULL)
     *serial = number;
   return iris_client_channel_send (self, &message);

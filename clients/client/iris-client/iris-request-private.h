@@ -54,9 +54,10 @@ struct _IrisRequest
   GDestroyNotify part_destroy;
 
   guint64 delay_ms;
-  gint64 at_ms;      /* -1: none */
-  int priority;      /* -1: none */
-  char **after_text; /* numbers in decimal, as they travel; NULL: none */
+  gint64 at_ms;   /* -1: none */
+  int priority;   /* -1: none */
+  guint64 *after; /* numbers of items */
+  guint n_after;
   IrisRequestAfter after_how;
   guint retries;
   guint64 backoff_ms;

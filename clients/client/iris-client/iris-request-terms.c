@@ -11,7 +11,7 @@
 void
 iris_request_clear_terms (IrisRequest *self)
 {
-  g_strfreev (self->after_text);
+  g_free (self->after);
   if (self->accepted_destroy != NULL)
     self->accepted_destroy (self->accepted_data);
 }
@@ -109,13 +109,11 @@ iris_request_set_after (IrisRequest *self,
   g_return_if_fail (items != NULL || n_items == 0);
   g_return_if_fail (how >= IRIS_REQUEST_AFTER_ALL && how <= IRIS_REQUEST_AFTER_SUCCESS);
 
-  g_clear_pointer (&self->after_text, g_strfreev);
+  g_return_if_fail (n_items <= G_MAXUINT);
+  g_free (self->after);
   self->after_how = how;
-  if (n_items == 0)
-    return;
-  self->after_text = g_new0 (char *, n_items + 1);
-  for (gsize i = 0; i < n_items; i++)
-    self->after_text[i] = g_strdup_printf ("%" G_GUINT64_FORMAT, items[i]);
+  self->after = g_memdup2 (items, n_items * sizeof *items);
+  self->n_after = (guint) n_items;
 }
 
 /**

@@ -118,7 +118,7 @@ class Client:
         self._in_flight: Dict[bytes, Item] = {}
         self._retrying: Dict[int, Item] = {}
         self._bytes = 0
-        self._unacknowledged = 0
+        self._unacknowledged: List[bytes] = []
         self._pinger: Optional["asyncio.Task[None]"] = None
 
     async def open(self) -> "Client":
@@ -215,7 +215,7 @@ class Client:
         connection = self._connection
         while connection is not None and self._waiting:
             item = self._waiting[0]
-            if (len(self._in_flight) + self._unacknowledged >= connection.welcome["credits"]
+            if (len(self._in_flight) + len(self._unacknowledged) >= connection.welcome["credits"]
                     or (self._in_flight and self._bytes + len(item.payload) > connection.welcome["byte-credits"])):
                 return
             self._waiting.popleft()
@@ -258,9 +258,9 @@ class Client:
             self._retry_later(item, message.header.get("retry-after-ms", 100))
             return
         if message.type == "RESULT" or message.header.get("ends"):
-            if self._unacknowledged == 0:
+            if not self._unacknowledged:
                 asyncio.get_running_loop().call_soon(self._acknowledge)
-            self._unacknowledged += 1
+            self._unacknowledged.append(message.id)
         if not item.future.done():
             if message.type == "RESULT":
                 item.future.set_result(_result_of(message))
@@ -278,9 +278,9 @@ class Client:
             item.owed = 0
 
     def _acknowledge(self) -> None:
-        count, self._unacknowledged = self._unacknowledged, 0
-        if self._connection is not None and count > 0:
-            self._connection.send("ACK", {"count": count})
+        ended, self._unacknowledged = self._unacknowledged, []
+        if self._connection is not None and ended:
+            self._connection.send("ACK", {"target": ended[-1], "count": len(ended)})
             self._pump()
 
     def _retry_later(self, item: Item, after_ms: int) -> None:
@@ -302,7 +302,8 @@ class Client:
         self._in_flight.clear()
         self._waiting.clear()
         self._retrying.clear()
-        self._bytes = self._unacknowledged = 0
+        self._bytes = 0
+        self._unacknowledged = []
         for item in items:
             if item.retry is not None:
                 item.retry.cancel()

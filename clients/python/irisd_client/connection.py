@@ -20,6 +20,8 @@ ANSWER_TIMEOUT = 30.0
 BUSY_TIMEOUT = 60.0
 #: Seconds that what is left to be sent may take when a connection is closed.
 LINGER_MS = 1000
+# What is read of irisd, whose own limits are for others.
+_TAKEN = wire.Limits(max_body=2**40, max_string=2**20, max_entries=65536, max_batch=65536)
 
 
 def runtime_dir(directory: Optional[str] = None) -> pathlib.Path:
@@ -71,7 +73,8 @@ class Connection:
         until = time.monotonic() + busy_timeout
         while True:
             try:
-                return await self.call("HELLO", {"version-min": wire.VERSION, "version-max": wire.VERSION, "name": name})
+                return await self.call("HELLO", {"version-min": wire.VERSION, "version-max": wire.VERSION,
+                                                "features": wire.FEATURE_ENDINGS, "name": name})
             except IrisdError as error:
                 if error.code != CODES["busy"] or time.monotonic() >= until:
                     raise
@@ -157,7 +160,9 @@ class Connection:
             try:
                 frames = await self._socket.recv_multipart()
                 self._heard = time.monotonic()
-                self._take(wire.decode(frames, wire.Limits(max_body=2**40, max_string=2**20, max_entries=65536)))
+                message = wire.decode(frames, _TAKEN)
+                for part in wire.decode_endings(message, _TAKEN) if message.type == "ENDINGS" else [message]:
+                    self._take(part)
             except WireError as error:
                 if error.code != CODES["unknown-type"]:  # something newer, which we did not ask for
                     self.lose(Disconnected("irisd sent what cannot be read: %s" % error))

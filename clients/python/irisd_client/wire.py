@@ -15,6 +15,7 @@ from .errors import CODES, WireError, malformed, too_large
 
 MAGIC = b"IRS1"
 VERSION = 1
+FEATURE_ENDINGS = 1  # the feature bit of clients that take ENDINGS
 ID_SIZE = 16
 WHOLE = 1000000  # the value of `fraction` that says that all is done
 
@@ -57,7 +58,7 @@ KEYS: Dict[str, Key] = {
     "retry-after-ms": _u32(46), "count": _u32(50), "target": Key(51, "id"), "state": _u32(52, 1, 8),
     "anywhere": Key(53, "bool"), "class": _u32(60, 0, 2), "key": Key(61, "bytes"), "keep-ms": _u64(62),
     "item": _u64(63), "wait-ms": _u64(64), "detach": Key(65, "bool"),
-    "delay-ms": _u64(70), "at-ms": _u64(71), "priority": _u32(72, 0, 9), "after": Key(73, "list"),
+    "delay-ms": _u64(70), "at-ms": _u64(71), "priority": _u32(72, 0, 9), "after": Key(73, "numbers"),
     "after-how": _u32(74, 1, 3), "retries": _u32(75), "backoff-ms": _u64(76), "time-to-run-ms": _u64(77),
     "attempts": _u32(79, 1), "progress": Key(80, "bool"), "fraction": _u32(81, 0, WHOLE), "note": Key(82, "text"),
     "capacity": _u32(83), "lease-ms": _u64(84), "again": Key(85, "bool"), "attempt": _u32(86, 1),
@@ -100,7 +101,8 @@ TYPES: Dict[str, Type] = {
     "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress parts " + " ".join((_NEAR, _KEEP, _TERMS, _COMMAND)),
                     True),
     "BATCH": _type(0x04, "", "quiet", True),
-    "ACK": _type(0x05, "count"),
+    "ENDINGS": _type(0x96, body=True),
+    "ACK": _type(0x05, "", "target count", True),
     "CANCEL": _type(0x06, "", "target anywhere item"),
     "STATUS": _type(0x07),
     "SERVICES": _type(0x08),
@@ -241,6 +243,13 @@ def _check_value(name: str, value: Any, limits: Limits) -> Any:
         if len(value) > limits.max_args:
             raise too_large("key %d (%s)" % (key.number, name), len(value), "max-args", limits.max_args)
         return [_check_string(name, element, True, limits) for element in value]
+    elif key.kind == "numbers":
+        if not isinstance(value, list) or isinstance(value, _Pairs):
+            raise malformed("key %d (%s) should be an array" % (key.number, name))
+        if len(value) > limits.max_args:
+            raise too_large("key %d (%s)" % (key.number, name), len(value), "max-args", limits.max_args)
+        if not all(_is_int(element) and 0 <= element <= _U64 for element in value):
+            raise malformed("key %d (%s) should be an array of numbers" % (key.number, name))
     else:
         return _check_string(name, value, key.kind == "bytes", limits)
     return value
@@ -251,14 +260,21 @@ def _check_rules(kind: str, header: Dict[str, Any]) -> None:
         raise malformed("%s: key %d (%s) is missing" % (kind, KEYS[name].number, name))
     if kind == "HELLO" and header["version-min"] > header["version-max"]:
         raise WireError(CODES["bad-argument"], "HELLO: version-min must not exceed version-max")
-    if kind == "ACK" and header["count"] == 0:
-        raise WireError(CODES["bad-argument"], "ACK: count must be 1 or more")
     if kind == "CANCEL" and ("target" in header) == ("item" in header):
         raise malformed("CANCEL names one item: by target or by item")
     if kind == "KICK" and ("item" in header) == ("state" in header):
         raise WireError(CODES["bad-argument"], "KICK: either item or state says what is kicked")
     if kind == "KICK" and header.get("state", 8) not in (6, 8):
         raise WireError(CODES["bad-argument"], "KICK: state must be 6 (delayed) or 8 (buried)")
+
+
+def _check_ack(header: Dict[str, Any], body: bytes) -> None:
+    if ("target" in header) == bool(body) or ("count" in header and "target" not in header):
+        raise malformed("ACK names what is acknowledged: by target, with or without count, or by request ids in the body")
+    if len(body) % ID_SIZE != 0:
+        raise malformed("ACK: frame 5 (body) has %d bytes, which are not whole request ids of 16" % len(body))
+    if header.get("count") == 0:
+        raise WireError(CODES["bad-argument"], "ACK: count must be 1 or more")
 
 
 def _read_header(kind: str, value: Any, limits: Limits) -> Dict[str, Any]:
@@ -300,17 +316,9 @@ def decode(frames: Sequence[bytes], limits: Limits = DEFAULT_LIMITS) -> Message:
         raise too_large("%s: body" % kind, len(body), "max-body", limits.max_body)
     if body and not TYPES[kind].body:
         raise malformed("%s: frame 5 (body) must be empty" % kind)
+    if kind == "ACK":
+        _check_ack(header, body)
     return Message(kind, bytes(ident), header, bytes(body))
-
-
-def _plain(value: Any) -> Any:
-    """Bytes as the protocol's kind `bytes` wants them: text where they are UTF-8."""
-    if isinstance(value, bytes):
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return value
-    return value
 
 
 def pack_header(kind: str, header: Dict[str, Any], limits: Limits = DEFAULT_LIMITS) -> bytes:
@@ -319,10 +327,6 @@ def pack_header(kind: str, header: Dict[str, Any], limits: Limits = DEFAULT_LIMI
         if name not in TYPES[kind].allowed:
             raise malformed("%s has no key %s; do not set it" % (kind, name))
         value = _check_value(name, header[name], limits)
-        if KEYS[name].kind == "bytes":
-            value = _plain(value)
-        elif KEYS[name].kind == "list":
-            value = [_plain(element) for element in value]
         packed[KEYS[name].number] = value
     _check_rules(kind, header)
     raw: bytes = msgpack.packb(packed, use_bin_type=True)
@@ -338,6 +342,8 @@ def encode(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[bytes]:
         raise too_large("%s: body" % message.type, len(message.body), "max-body", limits.max_body)
     if message.body and not TYPES[message.type].body:
         raise malformed("%s has no body" % message.type)
+    if message.type == "ACK":
+        _check_ack(message.header, message.body)
     return [MAGIC, bytes([TYPES[message.type].number]), message.id, raw, message.body]
 
 
@@ -472,6 +478,32 @@ def decode_batch(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[Batc
         except WireError as error:
             items.append(BatchItem(element[0], None, error))
     return items
+
+
+def decode_endings(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[Message]:
+    """The endings of an ENDINGS message: RESULT, and ERROR with `ends`."""
+    value = _unpack(message.body, "ENDINGS", dataclasses.replace(limits, max_depth=limits.max_depth + 2))
+    if not isinstance(value, list) or isinstance(value, _Pairs) or not value:
+        raise malformed("ENDINGS: the body should be an array of endings")
+    if len(value) > limits.max_batch:
+        raise too_large("ENDINGS", len(value), "max-batch", limits.max_batch)
+    endings = []
+    for element in value:
+        if (not isinstance(element, list) or isinstance(element, _Pairs) or len(element) != 4
+                or not isinstance(element[0], bytes) or len(element[0]) != ID_SIZE or not _is_int(element[1])
+                or not isinstance(element[2], _Pairs) or not isinstance(element[3], bytes)):
+            raise malformed("ENDINGS: an element should be an id, a type, a header and a body")
+        kind = _BY_NUMBER.get(element[1])
+        if kind not in ("RESULT", "ERROR"):
+            raise malformed("ENDINGS: an element is neither RESULT nor ERROR")
+        header = _read_header(kind, element[2], limits)
+        _check_rules(kind, header)
+        if len(element[3]) > limits.max_body:
+            raise too_large("ENDINGS: body", len(element[3]), "max-body", limits.max_body)
+        if kind == "ERROR" and (element[3] or not header.get("ends")):
+            raise malformed("ENDINGS: an ERROR has no body, and has `ends`")
+        endings.append(Message(kind, element[0], header, element[3]))
+    return endings
 
 
 def encode_batch(items: Sequence[Message], limits: Limits = DEFAULT_LIMITS) -> bytes:

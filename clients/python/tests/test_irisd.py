@@ -512,9 +512,10 @@ class WorkerTest(Case):
         self.addCleanup(debtor.connection.close)
         for n in range(4):
             debtor.connection.send("SUBMIT", {"service": "a", "quiet": True}, str(n).encode())
+        owed = []
         for lease in [await worker.receive("LEASE") for _ in range(2)]:
             worker.say("DONE", lease, bytes(60000))
-            await debtor.receive("RESULT")
+            owed.append((await debtor.receive("RESULT")).id)
         third = await worker.receive("LEASE")  # leased when it owed for one result only
         item = client.start("a", b"of another")
         lease = await worker.receive("LEASE")
@@ -525,7 +526,7 @@ class WorkerTest(Case):
         self.assertEqual((await client.status())["in-flight"], 2)
         worker.say("DONE", third)
         await debtor.receive("RESULT")
-        debtor.connection.send("ACK", {"count": 2})
+        debtor.connection.send("ACK", {}, b"".join(reversed(owed)))
         worker.say("DONE", await worker.receive("LEASE"))
         await debtor.receive("RESULT")
 

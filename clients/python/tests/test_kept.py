@@ -123,9 +123,9 @@ class KeptTest(Case):
             irisd = self.irisd("--journal=" + journal)
             raw = await self.raw(irisd, capacity=2)
             first = (await raw.connection.call("SUBMIT", {"service": "a", "class": 2, "detach": True}, b"1")).header["item"]
-            await raw.connection.call("SUBMIT", {"service": "a", "after": [str(first)], "after-how": 3}, b"2")
+            await raw.connection.call("SUBMIT", {"service": "a", "after": [first], "after-how": 3}, b"2")
             await self.refused("bad-argument", raw.connection.call(
-                "SUBMIT", {"service": "a", "class": 2, "after": [str(first)]}, b"3"))
+                "SUBMIT", {"service": "a", "class": 2, "after": [first]}, b"3"))
             await self.refused("bad-argument", raw.connection.call("SUBMIT", {"service": "a", "time-to-run-ms": 1}, b"4"))
             lease = await raw.receive("LEASE")
             self.assertEqual(lease.body, b"1")

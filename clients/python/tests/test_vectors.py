@@ -53,6 +53,8 @@ def decode_all(vector, limits):
     message = wire.decode([bytes.fromhex(frame) for frame in vector["frames"]], limits)
     if message.type == "BATCH" or (message.type == "SHOW_REPLY" and message.header.get("payload")):
         return message, wire.decode_batch(message, limits)
+    if message.type == "ENDINGS":
+        return message, wire.decode_endings(message, limits)
     if message.type in wire.BODIES:
         return message, wire.decode_body(message, limits)
     return message, None
@@ -67,7 +69,8 @@ def check_valid(vector, limits):
         assert keyed(wire.BODIES[message.type], inner) == vector["value"]
     for item, wanted in zip(inner if "items" in vector else [], vector.get("items", [])):
         if isinstance(wanted, str):
-            assert text_of(item.message) == wanted, text_of(item.message)
+            inner_message = item if isinstance(item, wire.Message) else item.message
+            assert text_of(inner_message) == wanted, text_of(inner_message)
         else:
             assert item.id.hex() == wanted["id"] and item.error.name == wanted["code"], item.error
     if "items" in vector:
