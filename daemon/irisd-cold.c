@@ -56,7 +56,8 @@
  * disk holds up nothing else.
  *
  * What it counts for. It goes on counting as an item, under way and for the rules of its client and
- * service; not for `total-bytes`, because its payload is not in memory.
+ * service; not for `total-items` and `total-bytes`, because nothing of it is in memory. What bounds
+ * cold items is `kept-items`.
  *
  * A job that has been tried already stays hot: how often is written down only when it ends. So does
  * one whose connection waits for its end.
@@ -94,6 +95,7 @@ set_cold (IrisdGateway *self, IrisdKept *kept, IrisdPeer *peer, IrisWireState st
   pthread_mutex_unlock (&core->after_lock);
   kept->peer = irisd_peer_ref (peer);
   irisd_kept_set_state (kept, state);
+  irisd_core_count_cold (core, 1);
 }
 
 /* Instead of its job. */
@@ -217,6 +219,7 @@ irisd_gateway_put_off (IrisdGateway *self, IrisdKept *kept)
 {
   g_autoptr (IrisdPeer) peer = g_steal_pointer (&kept->peer);
   irisd_kept_set_state (kept, IRIS_WIRE_STATE_QUEUED);
+  irisd_core_count_cold (self->core, -1);
   irisd_gateway_uncount_cold (self, kept, peer);
   irisd_gateway_note_cancelled (self, kept->item);
   irisd_count (&self->counters.ended, 1);

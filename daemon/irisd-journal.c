@@ -64,12 +64,28 @@ irisd_journal_discard (IrisdJournal *self, IrisdKept *kept)
     irisd_kept_free (kept);
 }
 
+/* What was reserved counts among the kept by now, or is refused. In between it may count twice,
+ * which keeps an item out for a moment; not at all would let in too many. */
+static void
+release (IrisdJournal *self, guint n)
+{
+  atomic_fetch_sub_explicit (&self->n_reserved, n, memory_order_relaxed);
+}
+
 /* The item with the same key, if there is one that has not expired. */
 static IrisdKept *
 find_same (IrisdJournal *self, IrisdKept *kept)
 {
   IrisdKept *same = kept->key_size > 0 ? irisd_kept_table_lookup_key (&self->table, kept) : NULL;
   return same != NULL ? irisd_journal_look_up (self, same->item) : NULL;
+}
+
+static void
+refuse_keep (IrisdJournal *self, IrisdSlip *slip, GError *error)
+{
+  irisd_kept_free (g_steal_pointer (&slip->kept));
+  slip->error = error;
+  irisd_journal_answer (self, slip);
 }
 
 static void
@@ -90,10 +106,16 @@ keep (IrisdJournal *self, IrisdSlip *slip)
     }
   if (irisd_journal_get_health (self) != IRISD_JOURNAL_READY)
     {
-      irisd_kept_free (g_steal_pointer (&slip->kept));
-      slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                 "the item was not kept: %s", irisd_journal_get_sentence (self));
-      irisd_journal_answer (self, slip);
+      refuse_keep (self, slip,
+                   g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                                "the item was not kept: %s", irisd_journal_get_sentence (self)));
+      return;
+    }
+  /* Without a key it was judged by the gateway. */
+  if (kept->key_size > 0 && self->table.n_items >= self->limits->kept_items)
+    {
+      refuse_keep (self, slip,
+                   g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY, "kept-items"));
       return;
     }
   irisd_kept_set_row (kept, IRIS_WIRE_STATE_QUEUED, slip->type,
@@ -274,6 +296,8 @@ forget (IrisdJournal *self, IrisdSlip *slip)
 static void
 handle (IrisdJournal *self, IrisdSlip *slip)
 {
+  /* The slip may be the gateway's again afterwards. */
+  guint n_reserved = slip->n_reserved;
   switch (slip->kind)
     {
     case IRISD_SLIP_KEEP:
@@ -310,6 +334,8 @@ handle (IrisdJournal *self, IrisdSlip *slip)
       irisd_journal_ask (self, slip);
       break;
     }
+  if (n_reserved > 0)
+    release (self, n_reserved);
 }
 
 static void
@@ -513,6 +539,33 @@ guint64
 irisd_journal_get_n_kept (IrisdJournal *self)
 {
   return atomic_load_explicit (&self->n_kept, memory_order_relaxed);
+}
+
+/**
+ * irisd_journal_reserve:
+ * @self: the journal
+ * @slip: KEEP or DONE, which was not posted yet
+ *
+ * Counts one more item of the slip's, until the journal has it or has refused it.
+ */
+void
+irisd_journal_reserve (IrisdJournal *self, IrisdSlip *slip)
+{
+  slip->n_reserved++;
+  atomic_fetch_add_explicit (&self->n_reserved, 1, memory_order_relaxed);
+}
+
+/**
+ * irisd_journal_get_n_taken:
+ * @self: the journal
+ *
+ * Returns: how many items are kept, those that are on their way among them
+ */
+guint64
+irisd_journal_get_n_taken (IrisdJournal *self)
+{
+  return irisd_journal_get_n_kept (self)
+         + atomic_load_explicit (&self->n_reserved, memory_order_relaxed);
 }
 
 guint64

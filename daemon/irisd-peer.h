@@ -49,10 +49,11 @@ struct _IrisdPeer
   GHashTable *jobs;     /* items that have not ended, by request id */
   IrisdLedger unacked;
   IrisdOutbox outbox;
-  GQueue held;     /* items that wait until it acknowledges */
-  GQueue dues;     /* ends of kept items among what it has not acknowledged */
-  guint n_fetches; /* questions of it that the journal has not answered */
-  GList age_link;  /* in the table's list, least recently heard first */
+  GQueue held;       /* items that wait until it acknowledges */
+  GQueue dues;       /* ends of kept items among what it has not acknowledged */
+  guint n_fetches;   /* questions of it that are not answered, and whose answers take a credit */
+  guint n_questions; /* its other questions and changes about kept items that are not answered */
+  GList age_link;    /* in the table's list, least recently heard first */
   GList backlog_link;
   IrisdOutsideWorker *outside; /* if it said READY */
   gboolean reads_streams;      /* is in the gateway's list of those that are watched for that */
