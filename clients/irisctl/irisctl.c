@@ -10,6 +10,11 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+/* For so long irisd may refuse before the user is told; and how often that is told. */
+#define BUSY_MS       1000
+#define BUSY_AGAIN_US (60 * G_USEC_PER_SEC)
 
 static const CtlCommand *const commands[] = {
   &ctl_places, &ctl_services, &ctl_workers, &ctl_status,         &ctl_watch,        &ctl_send,
@@ -117,6 +122,39 @@ on_signal (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+/* irisd has refused for so long that the user wants to know. */
+static gboolean
+tell_busy (gpointer data)
+{
+  Ctl *ctl = data;
+  const char *reason = iris_client_get_busy_reason (ctl->client);
+
+  ctl->busy_timer = 0;
+  ctl->told_busy_us = g_get_monotonic_time ();
+  /* There may be a progress bar. */
+  g_printerr ("%sirisctl: waiting: %s; Ctrl-C ends this\n",
+              isatty (STDERR_FILENO) ? "\r\033[K" : "", reason);
+
+  return G_SOURCE_REMOVE;
+}
+
+/* Where there is room now and then, it is told once in a while. */
+static void
+on_busy_changed (GObject *client, GParamSpec *property, gpointer data)
+{
+  Ctl *ctl = data;
+  gboolean busy = iris_client_get_busy_reason (ctl->client) != NULL;
+
+  if (!busy && ctl->busy_timer != 0)
+    g_source_remove (ctl->busy_timer);
+  if (!busy)
+    ctl->busy_timer = 0;
+  else if (ctl->busy_timer == 0
+           && (ctl->told_busy_us == 0
+               || g_get_monotonic_time () - ctl->told_busy_us >= BUSY_AGAIN_US))
+    ctl->busy_timer = g_timeout_add (BUSY_MS, tell_busy, ctl);
+}
+
 int
 ctl_connect (Ctl *ctl)
 {
@@ -128,6 +166,7 @@ ctl_connect (Ctl *ctl)
   g_unix_signal_add (SIGINT, on_signal, ctl->cancellable);
   g_unix_signal_add (SIGTERM, on_signal, ctl->cancellable);
   ctl->client = iris_client_new (ctl->where);
+  g_signal_connect (ctl->client, "notify::busy-reason", G_CALLBACK (on_busy_changed), ctl);
   if (ctl->wait_s > 0)
     g_object_set (ctl->client, "wait-for-daemon", TRUE, "connect-timeout",
                   (guint) ctl->wait_s * 1000, NULL);
@@ -195,6 +234,10 @@ ctl_clear (Ctl *ctl)
   ctl_terms_clear (&ctl->terms);
   ctl_filter_clear (&ctl->filter);
   ctl_command_clear (&ctl->command);
+  if (ctl->busy_timer != 0)
+    g_source_remove (ctl->busy_timer);
+  if (ctl->client != NULL)
+    g_signal_handlers_disconnect_by_data (ctl->client, ctl);
   g_clear_object (&ctl->client);
   g_clear_object (&ctl->cancellable);
 }
