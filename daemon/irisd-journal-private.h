@@ -14,6 +14,7 @@ struct _IrisdJournal
   IrisdMailbox mailbox;
   _Alignas(64) _Atomic int health;
   _Atomic guint64 n_kept;
+  _Atomic guint64 n_cancelled;  /* of the kept ones */
   _Atomic guint64 n_reserved;   /* items on their way to it that will be kept, if it takes them */
   _Atomic guint64 n_kept_ended; /* of those */
   _Atomic guint64 n_damaged;

@@ -39,6 +39,7 @@ count_kept (IrisdJournal *self)
 {
   atomic_store_explicit (&self->n_kept, self->table.n_items, memory_order_relaxed);
   atomic_store_explicit (&self->n_kept_ended, self->table.n_ended, memory_order_relaxed);
+  atomic_store_explicit (&self->n_cancelled, self->table.n_cancelled, memory_order_relaxed);
 }
 
 /**
@@ -80,6 +81,16 @@ find_same (IrisdJournal *self, IrisdKept *kept)
   return same != NULL ? irisd_journal_look_up (self, same->item) : NULL;
 }
 
+/* The end of a cancelled item has no result, so it gives way to an item that is to be kept. */
+static void
+make_room (IrisdJournal *self)
+{
+  IrisdKept *cancelled;
+  while (self->table.n_items > self->limits->kept_items
+         && (cancelled = irisd_kept_table_get_cancelled (&self->table)) != NULL)
+    irisd_journal_discard (self, cancelled);
+}
+
 static void
 refuse_keep (IrisdJournal *self, IrisdSlip *slip, GError *error)
 {
@@ -112,7 +123,8 @@ keep (IrisdJournal *self, IrisdSlip *slip)
       return;
     }
   /* Without a key it was judged by the gateway. */
-  if (kept->key_size > 0 && self->table.n_items >= self->limits->kept_items)
+  if (kept->key_size > 0
+      && self->table.n_items - self->table.n_cancelled >= self->limits->kept_items)
     {
       refuse_keep (self, slip,
                    g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY, "kept-items"));
@@ -121,6 +133,7 @@ keep (IrisdJournal *self, IrisdSlip *slip)
   irisd_kept_set_row (kept, IRIS_WIRE_STATE_QUEUED, slip->type,
                       (IrisWireFrame){ slip->header.data, slip->header.size }, slip->payload);
   irisd_kept_table_add (&self->table, kept);
+  make_room (self);
   count_kept (self);
   irisd_journal_mark_dirty (self, kept);
   if (kept->klass == IRIS_WIRE_CLASS_DURABLE)
@@ -171,6 +184,7 @@ keep_done (IrisdJournal *self, IrisdSlip *slip)
       else
         irisd_journal_apply_end (self, kept, row->state);
     }
+  make_room (self);
   count_kept (self);
   if (slip->durable)
     irisd_journal_attend (self, slip);
@@ -204,7 +218,7 @@ void
 irisd_journal_apply_end (IrisdJournal *self, IrisdKept *kept, guint32 state)
 {
   irisd_kept_set_state (kept, state);
-  self->table.n_ended++;
+  irisd_kept_table_note_end (&self->table, kept);
   count_kept (self);
   if (self->sweep_us == 0)
     self->sweep_us = g_get_monotonic_time () + SWEEP_US;
@@ -559,12 +573,15 @@ irisd_journal_reserve (IrisdJournal *self, IrisdSlip *slip)
  * irisd_journal_get_n_taken:
  * @self: the journal
  *
- * Returns: how many items are kept, those that are on their way among them
+ * Returns: how many items are kept and do not give way to others, those that are on their way
+ *   among them
  */
 guint64
 irisd_journal_get_n_taken (IrisdJournal *self)
 {
-  return irisd_journal_get_n_kept (self)
+  guint64 cancelled = atomic_load_explicit (&self->n_cancelled, memory_order_relaxed);
+  guint64 kept = irisd_journal_get_n_kept (self);
+  return kept - MIN (kept, cancelled)
          + atomic_load_explicit (&self->n_reserved, memory_order_relaxed);
 }
 

@@ -102,6 +102,7 @@ irisd_journal_recover (IrisdJournal *self,
     return FALSE;
   atomic_store_explicit (&self->n_kept, self->table.n_items, memory_order_relaxed);
   atomic_store_explicit (&self->n_kept_ended, self->table.n_ended, memory_order_relaxed);
+  atomic_store_explicit (&self->n_cancelled, self->table.n_cancelled, memory_order_relaxed);
   atomic_store_explicit (&self->n_damaged,
                          damage.rows + damage.gaps + damage.tail + recovery.n_unreadable,
                          memory_order_relaxed);

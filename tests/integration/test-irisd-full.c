@@ -158,16 +158,24 @@ END_TEST
 START_TEST (an_irisd_that_keeps_as_much_as_it_may_can_be_emptied)
 {
   guint64 items[4];
-  begin ("[limits]\nkept-items = 4\nkeep-ms = 0\n");
+  begin ("[limits]\nkept-items = 4\n");
   for (guint i = 0; i < 4; i++)
     items[i] = submit_delayed ("later");
   send_delayed (client, "one too many");
   assert_busy (client_receive (client), "kept-items", 4);
   for (guint i = 0; i < 4; i++)
-    cancel_number (items[i]);
-  while (count_list (client) > 0)
-    ;
+    {
+      cancel_number (items[i]);
+      ck_assert_uint_eq (kept_get_state (client, items[i], GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
+    }
+  /* The ends of cancelled items are kept, and give way, the oldest first. */
+  ck_assert_uint_eq (count_list (client), 4);
   submit_delayed ("again");
+  submit_delayed ("and again");
+  ck_assert_uint_eq (count_list (client), 4);
+  kept_ask (client, IRIS_WIRE_SHOW, items[1]);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+  ck_assert_uint_eq (kept_get_state (client, items[2], 0), IRIS_WIRE_STATE_CANCELLED);
   finish ();
 }
 END_TEST
