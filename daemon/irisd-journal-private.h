@@ -66,6 +66,9 @@ void irisd_journal_cancel_buried (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_look_where (IrisdJournal *self, IrisdSlip *slip);
 
 /* irisd-journal.c */
+void irisd_journal_release (IrisdJournal *self, guint n);
+gboolean irisd_journal_has_room (IrisdJournal *self);
+void irisd_journal_make_room (IrisdJournal *self);
 void irisd_journal_answer (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_apply_end (IrisdJournal *self, IrisdKept *kept, guint32 state);

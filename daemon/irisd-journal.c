@@ -65,30 +65,12 @@ irisd_journal_discard (IrisdJournal *self, IrisdKept *kept)
     irisd_kept_free (kept);
 }
 
-/* What was reserved counts among the kept by now, or is refused. In between it may count twice,
- * which keeps an item out for a moment; not at all would let in too many. */
-static void
-release (IrisdJournal *self, guint n)
-{
-  atomic_fetch_sub_explicit (&self->n_reserved, n, memory_order_relaxed);
-}
-
 /* The item with the same key, if there is one that has not expired. */
 static IrisdKept *
 find_same (IrisdJournal *self, IrisdKept *kept)
 {
   IrisdKept *same = kept->key_size > 0 ? irisd_kept_table_lookup_key (&self->table, kept) : NULL;
   return same != NULL ? irisd_journal_look_up (self, same->item) : NULL;
-}
-
-/* The end of a cancelled item has no result, so it gives way to an item that is to be kept. */
-static void
-make_room (IrisdJournal *self)
-{
-  IrisdKept *cancelled;
-  while (self->table.n_items > self->limits->kept_items
-         && (cancelled = irisd_kept_table_get_cancelled (&self->table)) != NULL)
-    irisd_journal_discard (self, cancelled);
 }
 
 static void
@@ -123,8 +105,7 @@ keep (IrisdJournal *self, IrisdSlip *slip)
       return;
     }
   /* Without a key it was judged by the gateway. */
-  if (kept->key_size > 0
-      && self->table.n_items - self->table.n_cancelled >= self->limits->kept_items)
+  if (kept->key_size > 0 && !irisd_journal_has_room (self))
     {
       refuse_keep (self, slip,
                    g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY, "kept-items"));
@@ -133,7 +114,7 @@ keep (IrisdJournal *self, IrisdSlip *slip)
   irisd_kept_set_row (kept, IRIS_WIRE_STATE_QUEUED, slip->type,
                       (IrisWireFrame){ slip->header.data, slip->header.size }, slip->payload);
   irisd_kept_table_add (&self->table, kept);
-  make_room (self);
+  irisd_journal_make_room (self);
   count_kept (self);
   irisd_journal_mark_dirty (self, kept);
   if (kept->klass == IRIS_WIRE_CLASS_DURABLE)
@@ -184,7 +165,7 @@ keep_done (IrisdJournal *self, IrisdSlip *slip)
       else
         irisd_journal_apply_end (self, kept, row->state);
     }
-  make_room (self);
+  irisd_journal_make_room (self);
   count_kept (self);
   if (slip->durable)
     irisd_journal_attend (self, slip);
@@ -349,7 +330,7 @@ handle (IrisdJournal *self, IrisdSlip *slip)
       break;
     }
   if (n_reserved > 0)
-    release (self, n_reserved);
+    irisd_journal_release (self, n_reserved);
 }
 
 static void
@@ -553,36 +534,6 @@ guint64
 irisd_journal_get_n_kept (IrisdJournal *self)
 {
   return atomic_load_explicit (&self->n_kept, memory_order_relaxed);
-}
-
-/**
- * irisd_journal_reserve:
- * @self: the journal
- * @slip: KEEP or DONE, which was not posted yet
- *
- * Counts one more item of the slip's, until the journal has it or has refused it.
- */
-void
-irisd_journal_reserve (IrisdJournal *self, IrisdSlip *slip)
-{
-  slip->n_reserved++;
-  atomic_fetch_add_explicit (&self->n_reserved, 1, memory_order_relaxed);
-}
-
-/**
- * irisd_journal_get_n_taken:
- * @self: the journal
- *
- * Returns: how many items are kept and do not give way to others, those that are on their way
- *   among them
- */
-guint64
-irisd_journal_get_n_taken (IrisdJournal *self)
-{
-  guint64 cancelled = atomic_load_explicit (&self->n_cancelled, memory_order_relaxed);
-  guint64 kept = irisd_journal_get_n_kept (self);
-  return kept - MIN (kept, cancelled)
-         + atomic_load_explicit (&self->n_reserved, memory_order_relaxed);
 }
 
 guint64

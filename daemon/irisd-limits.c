@@ -63,7 +63,7 @@ static const IrisdLimitInfo limits[] = {
          1,
          64 * GIB,
          "bytes of payload and results of one connection that it has not acknowledged"),
-  LIMIT ("total-items", total_items, 262144, 1, 100000000, "items of all connections together"),
+  LIMIT ("total-items", total_items, 262144, 1, 100000000, "items of all connections in memory: of those that are not kept, and of kept ones"),
   LIMIT ("total-bytes",
          total_bytes,
          1 * GIB,

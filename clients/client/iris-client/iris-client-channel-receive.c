@@ -386,6 +386,15 @@ iris_client_channel_progress (IrisClientChannel *self, const IrisWireMessage *me
 }
 
 static void
+iris_client_channel_shown (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  if (message->payload)
+    iris_client_channel_result (self, message);
+  else
+    iris_client_channel_answer (self, IRIS_WIRE_SHOW, message);
+}
+
+static void
 iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *message)
 {
   switch (message->type)
@@ -421,10 +430,7 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
       iris_client_channel_answer (self, IRIS_WIRE_LIST, message);
       break;
     case IRIS_WIRE_SHOW_REPLY:
-      if (message->payload)
-        iris_client_channel_result (self, message);
-      else
-        iris_client_channel_answer (self, IRIS_WIRE_SHOW, message);
+      iris_client_channel_shown (self, message);
       break;
     case IRIS_WIRE_MAP_REPLY:
       iris_client_channel_answer (self, IRIS_WIRE_MAP, message);
