@@ -71,6 +71,7 @@ struct _IrisdGateway
   GThread *thread;
   IrisWireEncoder encoder;
   IrisdPeers peers;
+  guint n_askers;    /* peers that were let in to ask only */
   GQueue line;       /* peers of whom more is to be read */
   IrisdMails strays; /* messages of peers that were given up */
   GQueue backlog;    /* peers with something in their outbox */

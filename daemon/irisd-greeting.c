@@ -12,6 +12,10 @@
 /* A full table asks this many of those that were silent longest whether they are still there. */
 #define PROBES 64
 
+/* Connections that only ask are let in beyond max-peers, so that an operator can look at a crowd,
+ * and end it. */
+#define MOST_ASKERS 64
+
 /* What worker processes do comes back at once, or is on its way back. */
 static void
 withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
@@ -104,6 +108,7 @@ irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there
   irisd_outbox_clear (&peer->outbox);
   if (peer->greeted)
     irisd_count (&self->counters.peers, -1);
+  self->n_askers -= peer->asks_only;
   if (peer->greeted && still_there)
     irisd_strangers_part (self->core->strangers, &peer->connection, g_get_monotonic_time ());
 
@@ -138,12 +143,18 @@ irisd_gateway_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboole
   irisd_gateway_give_up (self, peer, still_there);
 }
 
+static gboolean
+has_room_for_peer (IrisdGateway *self)
+{
+  return irisd_peers_get_count (&self->peers) - self->n_askers
+         < self->core->config->limits.max_peers;
+}
+
 /* ZeroMQ does not tell when a connection ends. So when the table is full, the silent are asked. */
 static gboolean
 make_room (IrisdGateway *self)
 {
-  guint limit = (guint) self->core->config->limits.max_peers;
-  if (irisd_peers_get_count (&self->peers) < limit)
+  if (has_room_for_peer (self))
     return TRUE;
   for (guint i = MIN (PROBES, irisd_peers_get_count (&self->peers)); i > 0; i--)
     {
@@ -152,7 +163,7 @@ make_room (IrisdGateway *self)
       if (!irisd_gateway_probe (self, peer))
         irisd_gateway_lose (self, peer, "it has gone", FALSE);
     }
-  return irisd_peers_get_count (&self->peers) < limit;
+  return has_room_for_peer (self);
 }
 
 static void
@@ -187,7 +198,8 @@ welcome (IrisdGateway *self, const IrisdCaller *caller, const guint8 *request_id
   iris_wire_message_init (&message, IRIS_WIRE_WELCOME, request_id);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
-  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_FEATURES, 0);
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_FEATURES,
+                              caller->peer->asks_only ? IRIS_WIRE_FEATURE_ASKS_ONLY : 0);
   iris_wire_message_set_string (&message, IRIS_WIRE_KEY_NAME, "irisd " IRISD_VERSION, -1);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_CREDITS,
                               limits->in_flight_items - MIN (debt->count, limits->in_flight_items));
@@ -234,9 +246,12 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
     irisd_gateway_give_up (self, caller->peer, TRUE);
   IrisdPeer *peer = irisd_peers_lookup (&self->peers, &caller->route);
   caller->peer = NULL;
+  /* Of more, each takes the place of any other connection. */
+  gboolean asks_only = (hello->features & IRIS_WIRE_FEATURE_ASKS_ONLY) != 0
+                       && self->n_askers < MOST_ASKERS;
   if (peer == NULL)
     {
-      if (!make_room (self))
+      if (!asks_only && !make_room (self))
         {
           refuse_crowd (self, caller, hello->request_id);
           return;
@@ -244,6 +259,8 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
       peer = irisd_peers_add (&self->peers, &caller->route);
     }
   peer->greeted = TRUE;
+  peer->asks_only = asks_only;
+  self->n_askers += asks_only;
   peer->connection = irisd_strangers_greet (self->core->strangers, fd);
   irisd_peer_set_name (peer, &hello->name);
   irisd_peer_set_client (peer, caller->over_tcp ? NULL : caller->address);

@@ -44,6 +44,7 @@ struct _IrisdPeer
   guint refs;
   gconstpointer client; /* who it is to be fair to; only compared */
   gboolean greeted;     /* HELLO was answered by WELCOME */
+  gboolean asks_only;   /* it was let in to ask, and may send no items */
   gboolean backlogged;  /* is in the gateway's list of outboxes to retry */
   char *name;           /* as it introduced itself */
   GHashTable *jobs;     /* items that have not ended, by request id */

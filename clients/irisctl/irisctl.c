@@ -167,6 +167,7 @@ ctl_connect (Ctl *ctl)
   g_unix_signal_add (SIGTERM, on_signal, ctl->cancellable);
   ctl->client = iris_client_new (ctl->where);
   g_signal_connect (ctl->client, "notify::busy-reason", G_CALLBACK (on_busy_changed), ctl);
+  g_object_set (ctl->client, "asks-only", ctl->asks_only, NULL);
   if (ctl->wait_s > 0)
     g_object_set (ctl->client, "wait-for-daemon", TRUE, "connect-timeout",
                   (guint) ctl->wait_s * 1000, NULL);
@@ -199,6 +200,22 @@ void
 ctl_hint (const Ctl *ctl, IrisRequest *request)
 {
   ctl_set_hint (request, ctl->place, ctl->near, ctl->strict);
+}
+
+/* What an operator needs when irisd has as many connections as it takes. */
+static gboolean
+only_asks (const CtlCommand *command)
+{
+  static const CtlCommand *const askers[] = {
+    &ctl_places, &ctl_services, &ctl_workers, &ctl_status, &ctl_cancel, &ctl_list,
+    &ctl_show,   &ctl_kick,     &ctl_bury,    &ctl_drain,  &ctl_staff,
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (askers); i++)
+    if (askers[i] == command)
+      return TRUE;
+
+  return FALSE;
 }
 
 static const CtlCommand *
@@ -414,6 +431,7 @@ main (int argc, char **argv)
     return ctl_fail (CTL_USAGE, "there is no command “%s”; see irisctl --help", argv[1]);
 
   ctl.cancellable = g_cancellable_new ();
+  ctl.asks_only = only_asks (command);
   status = run_command (command, &ctl, argc - 1, argv + 1);
   ctl_clear (&ctl);
 

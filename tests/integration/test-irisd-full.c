@@ -211,6 +211,45 @@ START_TEST (what_is_full_is_logged_once_and_says_what_to_do)
 }
 END_TEST
 
+static void
+say_hello (Client *from, guint64 features)
+{
+  IrisWireMessage hello;
+  client_init_message (from, &hello, IRIS_WIRE_HELLO);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES, features);
+  client_send (from, &hello);
+}
+
+START_TEST (who_only_asks_is_let_in_beyond_the_connections_that_may_be)
+{
+  begin ("[limits]\nmax-peers = 1\n");
+  guint64 item = submit_delayed ("later");
+  g_autoptr (Client) other = client_new (irisd->front);
+  say_hello (other, 0);
+  assert_busy (client_receive (other), "max-peers", 1);
+  say_hello (other, IRIS_WIRE_FEATURE_ASKS_ONLY | 1);
+  ck_assert_uint_eq (client_receive_type (other, IRIS_WIRE_WELCOME)->features,
+                     IRIS_WIRE_FEATURE_ASKS_ONLY);
+  ck_assert_uint_eq (count_list (other), 1);
+  client_submit (other, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  assert_error (client_receive (other), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  kept_ask (other, IRIS_WIRE_CANCEL, item);
+  client_receive_type (other, IRIS_WIRE_CANCELLING);
+
+  /* It holds no place of others. */
+  IrisWireMessage bye;
+  client_init_message (client, &bye, IRIS_WIRE_BYE);
+  client_send (client, &bye);
+  g_autoptr (Client) third = client_hello (irisd->front);
+  expect_echo (third);
+  client_free (g_steal_pointer (&third));
+  client_free (g_steal_pointer (&other));
+  finish ();
+}
+END_TEST
+
 int
 main (void)
 {
@@ -222,6 +261,7 @@ main (void)
   tcase_add_test (full, an_irisd_that_keeps_as_much_as_it_may_can_be_emptied);
   tcase_add_test (full, no_more_items_are_kept_than_may_be);
   tcase_add_test (full, what_is_full_is_logged_once_and_says_what_to_do);
+  tcase_add_test (full, who_only_asks_is_let_in_beyond_the_connections_that_may_be);
   suite_add_tcase (suite, full);
   return core_test_run (suite);
 }

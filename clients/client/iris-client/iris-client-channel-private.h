@@ -24,6 +24,7 @@ typedef struct
   guint ping_timeout_ms;
   guint busy_timeout_ms;
   gboolean wait_for_daemon;
+  gboolean asks_only;
 } IrisClientSettings;
 
 typedef struct _IrisClientChannel IrisClientChannel;

@@ -272,7 +272,8 @@ iris_client_channel_greet (IrisClientChannel *self)
   iris_wire_message_init (&hello, IRIS_WIRE_HELLO, id);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
-  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES, 0);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES,
+                              self->settings->asks_only ? IRIS_WIRE_FEATURE_ASKS_ONLY : 0);
   iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_NAME, CLIENT_NAME, -1);
   if (iris_wire_encode (&self->encoder, &hello, NULL)
       && iris_client_link_send (self->link, self->encoder.frames))

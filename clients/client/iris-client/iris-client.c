@@ -37,6 +37,7 @@ enum
   PROP_MAX_OUTSTANDING,
   PROP_WAIT_FOR_DAEMON,
   PROP_BUSY_REASON,
+  PROP_ASKS_ONLY,
   N_PROPS
 };
 
@@ -393,6 +394,8 @@ iris_client_get_property (GObject *object, guint prop_id, GValue *value, GParamS
     g_value_set_boolean (value, self->places != NULL);
   else if (prop_id == PROP_WAIT_FOR_DAEMON)
     g_value_set_boolean (value, self->settings.wait_for_daemon);
+  else if (prop_id == PROP_ASKS_ONLY)
+    g_value_set_boolean (value, self->settings.asks_only);
   else if (prop_id == PROP_BUSY_REASON)
     g_value_set_string (value, iris_client_get_busy_reason (self));
   else
@@ -411,6 +414,8 @@ iris_client_set_property (GObject *object, guint prop_id, const GValue *value, G
     self->address = g_value_dup_string (value);
   else if (prop_id == PROP_WAIT_FOR_DAEMON)
     self->settings.wait_for_daemon = g_value_get_boolean (value);
+  else if (prop_id == PROP_ASKS_ONLY)
+    self->settings.asks_only = g_value_get_boolean (value);
   else
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
 }
@@ -506,6 +511,16 @@ iris_client_describe_state (void)
    */
   properties[PROP_WAIT_FOR_DAEMON] = g_param_spec_boolean (
       "wait-for-daemon", NULL, NULL, FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
+  /**
+   * IrisClient:asks-only:
+   *
+   * Whether the client submits nothing. irisd lets some such clients in when it has as many
+   * connections as it takes (`max-peers`), and refuses what they submit. Set it before connecting.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_ASKS_ONLY] = g_param_spec_boolean ("asks-only", NULL, NULL, FALSE,
+                                                     G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
   /**
    * IrisClient:busy-reason:
    *
