@@ -60,7 +60,8 @@
  * cold items is `kept-items`.
  *
  * A job that has been tried already stays hot: how often is written down only when it ends. So does
- * one whose connection waits for its end.
+ * one whose connection waits for its end; when that goes, its jobs that wait for their time are
+ * looked at again.
  */
 #include "irisd-cold.h"
 
@@ -123,7 +124,7 @@ irisd_gateway_put_away (IrisdGateway *self, IrisdJob *job)
 static gboolean
 may_be_cold (IrisdGateway *self, const IrisdJob *job)
 {
-  return job->kept != NULL && job->detached && job->terms != NULL && job->terms->attempts == 0
+  return irisd_job_is_orphan ((IrisdJob *) job) && job->terms != NULL && job->terms->attempts == 0
          && !job->ending && !job->buried && !job->ended && job->seat == NULL
          && irisd_gateway_get_phase (self) == IRISD_PHASE_SERVING
          && g_hash_table_size (self->by_number) > self->core->config->limits.hot_items;

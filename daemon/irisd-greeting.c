@@ -47,10 +47,20 @@ stop_stream (IrisdJob *job)
     irisd_job_cancel (job);
 }
 
+/* A connection no longer waits for the item's end, so the item may be cold. */
+static void
+wait_without_peer (IrisdGateway *self, IrisdJob *job)
+{
+  if (g_hash_table_size (self->by_number) > self->core->config->limits.hot_items
+      && irisd_gateway_withdraw (self, job))
+    irisd_gateway_advance (self, job);
+}
+
 static void
 cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
 {
   g_autoptr (GPtrArray) waited = g_ptr_array_new ();
+  g_autoptr (GPtrArray) delayed = g_ptr_array_new ();
   withdraw_jobs (self, peer);
   GHashTableIter iter;
   gpointer value;
@@ -61,6 +71,8 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
       if (job->kept != NULL)
         {
           g_hash_table_add (self->orphans, job);
+          if (job->stage == IRISD_STAGE_TIME)
+            g_ptr_array_add (delayed, job);
           continue;
         }
       if (!irisd_job_cancel_queued (job))
@@ -76,6 +88,8 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
   g_hash_table_remove_all (peer->jobs);
   for (guint i = 0; i < waited->len; i++)
     irisd_gateway_end_job (self, g_ptr_array_index (waited, i));
+  for (guint i = 0; i < delayed->len; i++)
+    wait_without_peer (self, g_ptr_array_index (delayed, i));
 }
 
 /**

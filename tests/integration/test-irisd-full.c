@@ -212,6 +212,43 @@ START_TEST (what_is_full_is_logged_once_and_says_what_to_do)
 END_TEST
 
 static void
+say_bye (Client *from)
+{
+  IrisWireMessage bye;
+  client_init_message (from, &bye, IRIS_WIRE_BYE);
+  client_send (from, &bye);
+}
+
+/* Nothing waits for their ends any more, and nothing of them need be in memory. */
+START_TEST (items_of_clients_that_have_gone_do_not_fill_the_memory)
+{
+  begin ("[limits]\ntotal-items = 8\nin-flight-items = 4\nhot-items = 2\nread-ahead-ms = 0\n");
+  for (guint i = 0; i < N_MANY / 4; i++)
+    {
+      g_autoptr (Client) other = client_hello (irisd->front);
+      for (guint j = 0; j < 4; j++)
+        {
+          IrisWireMessage item;
+          kept_fill (other, &item, "echo", "later", IRIS_WIRE_CLASS_RELAXED);
+          iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
+          client_send (other, &item);
+          client_receive_type (other, IRIS_WIRE_ACCEPTED);
+        }
+      say_bye (other);
+      client_say_hello (other);
+      client_free (g_steal_pointer (&other));
+    }
+  ck_assert_uint_eq (count_list (client), N_MANY);
+  /* They run all the same, and end for others. */
+  kept_ask (client, IRIS_WIRE_KICK, 1);
+  ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CHANGED)->count, 1);
+  kept_assert_result (client, 1, "later");
+  client_ack (client, 1);
+  finish ();
+}
+END_TEST
+
+static void
 say_hello (Client *from, guint64 features)
 {
   IrisWireMessage hello;
@@ -239,9 +276,7 @@ START_TEST (who_only_asks_is_let_in_beyond_the_connections_that_may_be)
   client_receive_type (other, IRIS_WIRE_CANCELLING);
 
   /* It holds no place of others. */
-  IrisWireMessage bye;
-  client_init_message (client, &bye, IRIS_WIRE_BYE);
-  client_send (client, &bye);
+  say_bye (client);
   g_autoptr (Client) third = client_hello (irisd->front);
   expect_echo (third);
   client_free (g_steal_pointer (&third));
@@ -261,6 +296,7 @@ main (void)
   tcase_add_test (full, an_irisd_that_keeps_as_much_as_it_may_can_be_emptied);
   tcase_add_test (full, no_more_items_are_kept_than_may_be);
   tcase_add_test (full, what_is_full_is_logged_once_and_says_what_to_do);
+  tcase_add_test (full, items_of_clients_that_have_gone_do_not_fill_the_memory);
   tcase_add_test (full, who_only_asks_is_let_in_beyond_the_connections_that_may_be);
   suite_add_tcase (suite, full);
   return core_test_run (suite);
