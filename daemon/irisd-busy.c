@@ -4,10 +4,15 @@
  *
  * Full means full for new items only. Each limit counts what is given up without passing it again:
  *
- *   in-flight-*   what one connection has under way or has not acknowledged
- *   total-items   items in memory: of those that are not kept so many, and of those that are kept
- * as many again, so that neither kind keeps out the other total-bytes   bytes in memory kept-items
- * items in the journal, in memory or not
+ * - in-flight-items, in-flight-bytes: what one connection has under way or has not acknowledged;
+ *
+ * - total-items: items in memory. So many of those that are not kept, as many again of those that
+ *   are kept, and as many of kept ones for worker processes, which may be away for long; so no kind
+ *   keeps out another;
+ *
+ * - total-bytes: bytes in memory;
+ *
+ * - kept-items: items in the journal, in memory or not.
  *
  * Questions about kept items, and changes to them, take nothing from that: a connection may have as
  * many of them unanswered as `in-flight-items` says, besides its items. An answer that has a
@@ -31,15 +36,15 @@
 #define PART_FOR_ANSWERS 4
 
 static const char *const names[IRISD_N_FULL] = {
-  [IRISD_FULL_VOLATILE] = "total-items",
-  [IRISD_FULL_HOT] = "total-items",
-  [IRISD_FULL_BYTES] = "total-bytes",
+  [IRISD_FULL_VOLATILE] = "total-items", [IRISD_FULL_HOT] = "total-items",
+  [IRISD_FULL_OUTSIDE] = "total-items",  [IRISD_FULL_BYTES] = "total-bytes",
   [IRISD_FULL_KEPT] = "kept-items",
 };
 
 static const char *const what[IRISD_N_FULL] = {
   [IRISD_FULL_VOLATILE] = "irisd has as many items under way as it takes",
   [IRISD_FULL_HOT] = "irisd has as many kept items in memory as it takes",
+  [IRISD_FULL_OUTSIDE] = "irisd has as many kept items for worker processes as it takes",
   [IRISD_FULL_BYTES] = "irisd holds as many bytes of payload and results as it takes",
   [IRISD_FULL_KEPT] = "irisd keeps as many items as it may",
 };
@@ -47,6 +52,7 @@ static const char *const what[IRISD_N_FULL] = {
 static const char *const way_out[IRISD_N_FULL] = {
   [IRISD_FULL_VOLATILE] = "send the item again later",
   [IRISD_FULL_HOT] = "send the item again later",
+  [IRISD_FULL_OUTSIDE] = "start workers, or cancel what waits for them",
   [IRISD_FULL_BYTES] = "acknowledge what has ended, send again later",
   [IRISD_FULL_KEPT] = "fetch or cancel kept items",
 };
@@ -202,18 +208,22 @@ may_be_kept (IrisdGateway *self, const IrisWireMessage *item)
  * @self: the gateway
  * @caller: who
  * @item: a SUBMIT message
+ * @outside: whether it is for worker processes
  *
  * Returns: whether there is room for the item; BUSY was answered if not
  */
 gboolean
-irisd_gateway_has_room (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *item)
+irisd_gateway_has_room (IrisdGateway *self,
+                        const IrisdCaller *caller,
+                        const IrisWireMessage *item,
+                        gboolean outside)
 {
   IrisdCore *core = self->core;
   IrisdPeer *peer = caller->peer;
   const IrisdLimits *limits = &core->config->limits;
   gboolean kept = irisd_is_kept (item);
-  IrisdFull kind = kept ? IRISD_FULL_HOT : IRISD_FULL_VOLATILE;
-  guint64 items = kept ? irisd_core_get_hot_kept (core) : irisd_core_get_volatile (core);
+  IrisdFull kind = !kept ? IRISD_FULL_VOLATILE : outside ? IRISD_FULL_OUTSIDE : IRISD_FULL_HOT;
+  guint64 items = kept ? irisd_core_get_hot_kept (core, outside) : irisd_core_get_volatile (core);
   guint64 bytes = irisd_core_get_bytes (core) + item->body.size;
   guint own = g_hash_table_size (peer->jobs) + peer->unacked.count + peer->n_fetches;
   IrisdFairRefusal limit;

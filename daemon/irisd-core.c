@@ -118,12 +118,13 @@ irisd_core_get_items (IrisdCore *self)
 /**
  * irisd_core_count_hot:
  * @self: the core
+ * @outside: whether it is for worker processes
  * @change: 1 if a kept item has a job from now on, -1 if it has none any more
  */
 void
-irisd_core_count_hot (IrisdCore *self, gint change)
+irisd_core_count_hot (IrisdCore *self, gboolean outside, gint change)
 {
-  atomic_fetch_add_explicit (&self->hot_kept, (guint64) change, memory_order_relaxed);
+  atomic_fetch_add_explicit (&self->hot_kept[outside], (guint64) change, memory_order_relaxed);
 }
 
 /**
@@ -138,9 +139,9 @@ irisd_core_count_cold (IrisdCore *self, gint change)
 }
 
 guint64
-irisd_core_get_hot_kept (IrisdCore *self)
+irisd_core_get_hot_kept (IrisdCore *self, gboolean outside)
 {
-  return atomic_load_explicit (&self->hot_kept, memory_order_relaxed);
+  return atomic_load_explicit (&self->hot_kept[outside], memory_order_relaxed);
 }
 
 /**
@@ -155,7 +156,7 @@ guint64
 irisd_core_get_volatile (IrisdCore *self)
 {
   guint64 kept = atomic_load_explicit (&self->cold_kept, memory_order_relaxed)
-                 + irisd_core_get_hot_kept (self);
+                 + irisd_core_get_hot_kept (self, FALSE) + irisd_core_get_hot_kept (self, TRUE);
   guint64 items = irisd_core_get_items (self);
   return items - MIN (items, kept);
 }

@@ -39,6 +39,7 @@ typedef struct
  * IrisdFull:
  * @IRISD_FULL_VOLATILE: `total-items`, of items that are not kept
  * @IRISD_FULL_HOT: `total-items`, of kept items in memory
+ * @IRISD_FULL_OUTSIDE: `total-items`, of those for worker processes
  * @IRISD_FULL_BYTES: `total-bytes`
  * @IRISD_FULL_KEPT: `kept-items`
  *
@@ -48,6 +49,7 @@ typedef enum
 {
   IRISD_FULL_VOLATILE,
   IRISD_FULL_HOT,
+  IRISD_FULL_OUTSIDE,
   IRISD_FULL_BYTES,
   IRISD_FULL_KEPT,
   IRISD_N_FULL,
@@ -273,8 +275,10 @@ void irisd_gateway_settle_terms (IrisdGateway *self, IrisdJob *job, const IrisWi
 void irisd_gateway_kick_delayed (IrisdGateway *self, IrisdJob *job);
 
 /* irisd-busy.c: what there is no room for. */
-gboolean
-irisd_gateway_has_room (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *item);
+gboolean irisd_gateway_has_room (IrisdGateway *self,
+                                 const IrisdCaller *caller,
+                                 const IrisWireMessage *item,
+                                 gboolean outside);
 gboolean irisd_gateway_may_ask (IrisdGateway *self,
                                 const IrisdCaller *caller,
                                 const IrisWireMessage *request,

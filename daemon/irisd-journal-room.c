@@ -2,9 +2,11 @@
  *
  * How many items the journal may keep, and how many it has or will have.
  *
- * Gateways judge an item before the journal counts it, so they count it ahead: reserved by the
- * gateway, released by the journal's thread once it has the item or has refused it. The counters
- * are relaxed: each is a sum that nothing else depends on.
+ * Gateways judge an item before the journal has it, so they count it ahead: `n_taken` is what is
+ * kept, but for cancelled items, and what was reserved and is on the way. What was reserved becomes
+ * kept without a change of it, so at each moment it is exact, and a client that was told that its
+ * item is accepted finds what it would have found later. It is relaxed: a sum that nothing else
+ * depends on.
  */
 #include "irisd-journal-private.h"
 
@@ -13,13 +15,13 @@
  * @self: the journal
  * @slip: KEEP or DONE, which was not posted yet
  *
- * Counts one more item of the slip's, until the journal has it or has refused it.
+ * Counts one more item of the slip's, until the journal has refused it or lets go of it.
  */
 void
 irisd_journal_reserve (IrisdJournal *self, IrisdSlip *slip)
 {
   slip->n_reserved++;
-  atomic_fetch_add_explicit (&self->n_reserved, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit (&self->n_taken, 1, memory_order_relaxed);
 }
 
 /**
@@ -32,25 +34,40 @@ irisd_journal_reserve (IrisdJournal *self, IrisdSlip *slip)
 guint64
 irisd_journal_get_n_taken (IrisdJournal *self)
 {
-  guint64 cancelled = atomic_load_explicit (&self->n_cancelled, memory_order_relaxed);
-  guint64 kept = irisd_journal_get_n_kept (self);
-  return kept - MIN (kept, cancelled)
-         + atomic_load_explicit (&self->n_reserved, memory_order_relaxed);
+  return atomic_load_explicit (&self->n_taken, memory_order_relaxed);
 }
 
 /**
  * irisd_journal_release:
  * @self: the journal
- * @n: items that were reserved
  *
- * Takes back irisd_journal_reserve(), when the items count among the kept, or were refused. In
- * between they may count twice, which keeps an item out for a moment; not at all would let in too
- * many.
+ * Takes back what was reserved of the slip that is handled, and is not kept.
  */
 void
-irisd_journal_release (IrisdJournal *self, guint n)
+irisd_journal_release (IrisdJournal *self)
 {
-  atomic_fetch_sub_explicit (&self->n_reserved, n, memory_order_relaxed);
+  atomic_fetch_sub_explicit (&self->n_taken, self->n_releasing, memory_order_relaxed);
+  self->n_releasing = 0;
+}
+
+/**
+ * irisd_journal_count:
+ * @self: the journal, whose table has changed
+ *
+ * Tells other threads how many items there are.
+ */
+void
+irisd_journal_count (IrisdJournal *self)
+{
+  guint n = self->table.n_items - self->table.n_cancelled;
+  guint reserved = n > self->n_counted ? MIN (n - self->n_counted, self->n_releasing) : 0;
+  gint64 change = (gint64) n - self->n_counted - reserved;
+  self->n_counted = n;
+  self->n_releasing -= reserved;
+  if (change != 0)
+    atomic_fetch_add_explicit (&self->n_taken, (guint64) change, memory_order_relaxed);
+  atomic_store_explicit (&self->n_kept, self->table.n_items, memory_order_relaxed);
+  atomic_store_explicit (&self->n_kept_ended, self->table.n_ended, memory_order_relaxed);
 }
 
 /**

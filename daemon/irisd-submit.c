@@ -241,7 +241,7 @@ irisd_gateway_try_item (IrisdGateway *self,
       irisd_gateway_refuse (self, caller, item->request_id, error);
       return FALSE;
     }
-  if (!irisd_gateway_has_room (self, caller, item))
+  if (!irisd_gateway_has_room (self, caller, item, service == &irisd_service_outside))
     return FALSE;
   if (!irisd_core_begin_item (self->core))
     {
