@@ -8,6 +8,7 @@
 
 #define N_ITEMS   TIMES (200)
 #define N_CLIENTS 4
+#define N_EACH    TIMES (100)
 
 static Irisd *irisd;
 static guint n_well, n_ended;
@@ -199,7 +200,7 @@ START_TEST (a_full_irisd_is_not_asked_all_the_time)
   for (guint i = 0; i < N_CLIENTS; i++)
     {
       clients[i] = iris_client_new (irisd->dir);
-      for (guint j = 0; j < N_ITEMS / N_CLIENTS; j++)
+      for (guint j = 0; j < N_EACH; j++)
         submit (clients[i]);
     }
   for (guint64 refused = 0; refused < 5 * N_CLIENTS; refused = get_refused ())
@@ -215,8 +216,8 @@ START_TEST (a_full_irisd_is_not_asked_all_the_time)
   wait_for (withdrawn);
   ck_assert (g_error_matches (last_error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
   gate_open (gate);
-  wait_for (N_ITEMS);
-  ck_assert_uint_eq (n_well, N_ITEMS - withdrawn);
+  wait_for (N_CLIENTS * N_EACH);
+  ck_assert_uint_eq (n_well, N_CLIENTS * N_EACH - withdrawn);
   for (guint i = 0; i < N_CLIENTS; i++)
     g_object_unref (clients[i]);
   client_receive_ending (other);
