@@ -27,7 +27,7 @@ may_change (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage
     error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
                                  "irisd is ending: ask again when it is back");
   else
-    return irisd_gateway_has_credit (self, caller, request);
+    return irisd_gateway_may_ask (self, caller, request, FALSE);
   irisd_gateway_refuse (self, caller, request->request_id, error);
   return FALSE;
 }
@@ -39,7 +39,7 @@ new_question (IrisdGateway *self,
               const IrisWireMessage *request)
 {
   IrisdSlip *slip = irisd_gateway_new_slip (self, kind, caller->peer, request->request_id);
-  caller->peer->n_fetches++;
+  caller->peer->n_questions++;
   slip->item = request->item;
   return slip;
 }
@@ -150,7 +150,7 @@ irisd_gateway_take_kick (IrisdGateway *self, IrisdSlip *slip)
       return;
     }
   const IrisdCaller caller = { .route = slip->peer->route, .peer = slip->peer };
-  slip->peer->n_fetches--;
+  slip->peer->n_questions--;
   if (irisd_peer_is_gone (slip->peer))
     return;
   if (slip->pending && !is_done (slip))
@@ -202,7 +202,7 @@ irisd_gateway_take_cancel (IrisdGateway *self, IrisdSlip *slip)
   const IrisdCaller caller = { .route = slip->peer->route, .peer = slip->peer };
   if (slip->error == NULL && !slip->pending)
     irisd_gateway_note_cancelled (self, slip->item);
-  slip->peer->n_fetches--;
+  slip->peer->n_questions--;
   if (irisd_peer_is_gone (slip->peer))
     return;
   /* What waits or runs was looked for before; it may have ended, or have been kicked, meanwhile. */

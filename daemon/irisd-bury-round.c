@@ -190,7 +190,7 @@ static void
 answer (IrisdGateway *gateway, IrisdRound *self)
 {
   const IrisdCaller caller = { .route = self->peer->route, .peer = self->peer };
-  self->peer->n_fetches--;
+  self->peer->n_questions--;
   if (irisd_peer_is_gone (self->peer))
     return;
   if (self->error != NULL)

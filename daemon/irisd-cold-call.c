@@ -235,6 +235,7 @@ warm_up (IrisdGateway *self, IrisdSlip *slip, IrisdLane *lane)
   IrisdKept *kept = slip->kept;
   g_autoptr (IrisdPeer) peer = g_steal_pointer (&kept->peer);
   IrisdJob *job = irisd_gateway_make_again (self, slip, peer);
+  irisd_core_count_cold (self->core, -1);
   gint64 age_ms = (gint64) (irisd_unix_ms () - kept->accepted_ms);
   job->accepted_ns -= MAX (age_ms, 0) * 1000000;
   if (job->result.error != NULL || (lane == NULL && job->terms == NULL))

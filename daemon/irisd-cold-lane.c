@@ -165,7 +165,7 @@ set_window (IrisdGateway *self, IrisdLane *lane, IrisdJob *job)
 static gboolean
 may_have_lane (IrisdGateway *self, const IrisdJob *job)
 {
-  return job->kept != NULL && job->detached && job->task == NULL && job->lane == NULL
+  return irisd_job_is_orphan ((IrisdJob *) job) && job->task == NULL && job->lane == NULL
          && (job->terms == NULL || job->terms->attempts == 0) && !job->ending && !job->buried
          && !job->ended && job->seat == NULL
          && irisd_gateway_get_phase (self) < IRISD_PHASE_STOPPING;

@@ -56,9 +56,11 @@
  * disk holds up nothing else.
  *
  * What it counts for. It goes on counting as an item, under way and for the rules of its client and
- * service; not for `total-bytes`, because its payload is not in memory.
+ * service; not for `total-items` and `total-bytes`, because nothing of it is in memory. What bounds
+ * cold items is `kept-items`.
  *
- * A job that has been tried already stays hot, and so does one whose connection waits for its end.
+ * A job that has been tried already stays hot. So does one whose connection waits for its end; when
+ * that goes, its jobs that wait for their time are looked at again.
  */
 #include "irisd-cold.h"
 
@@ -93,6 +95,7 @@ set_cold (IrisdGateway *self, IrisdKept *kept, IrisdPeer *peer, IrisWireState st
   pthread_mutex_unlock (&core->after_lock);
   kept->peer = irisd_peer_ref (peer);
   irisd_kept_set_state (kept, state);
+  irisd_core_count_cold (core, 1);
 }
 
 /* Instead of its job. */
@@ -120,7 +123,7 @@ irisd_gateway_put_away (IrisdGateway *self, IrisdJob *job)
 static gboolean
 may_be_cold (IrisdGateway *self, const IrisdJob *job)
 {
-  return job->kept != NULL && job->detached && job->terms != NULL && job->terms->attempts == 0
+  return irisd_job_is_orphan ((IrisdJob *) job) && job->terms != NULL && job->terms->attempts == 0
          && !job->ending && !job->buried && !job->ended && job->seat == NULL
          && irisd_gateway_get_phase (self) == IRISD_PHASE_SERVING
          && g_hash_table_size (self->by_number) > self->core->config->limits.hot_items;
@@ -218,6 +221,7 @@ irisd_gateway_put_off (IrisdGateway *self, IrisdKept *kept)
 {
   g_autoptr (IrisdPeer) peer = g_steal_pointer (&kept->peer);
   irisd_kept_set_state (kept, IRIS_WIRE_STATE_QUEUED);
+  irisd_core_count_cold (self->core, -1);
   irisd_gateway_uncount_cold (self, kept, peer);
   irisd_gateway_note_cancelled (self, kept->item);
   irisd_count (&self->counters.ended, 1);

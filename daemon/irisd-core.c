@@ -115,6 +115,52 @@ irisd_core_get_items (IrisdCore *self)
   return atomic_load_explicit (&self->items, memory_order_seq_cst);
 }
 
+/**
+ * irisd_core_count_hot:
+ * @self: the core
+ * @outside: whether it is for worker processes
+ * @change: 1 if a kept item has a job from now on, -1 if it has none any more
+ */
+void
+irisd_core_count_hot (IrisdCore *self, gboolean outside, gint change)
+{
+  atomic_fetch_add_explicit (&self->hot_kept[outside], (guint64) change, memory_order_relaxed);
+}
+
+/**
+ * irisd_core_count_cold:
+ * @self: the core
+ * @change: 1 if a kept item is on disk only from now on, -1 if it is in memory again, or put off
+ */
+void
+irisd_core_count_cold (IrisdCore *self, gint change)
+{
+  atomic_fetch_add_explicit (&self->cold_kept, (guint64) change, memory_order_relaxed);
+}
+
+guint64
+irisd_core_get_hot_kept (IrisdCore *self, gboolean outside)
+{
+  return atomic_load_explicit (&self->hot_kept[outside], memory_order_relaxed);
+}
+
+/**
+ * irisd_core_get_volatile:
+ * @self: the core
+ *
+ * An item that changes between hot and cold while this is read may be counted twice or not at all.
+ *
+ * Returns: how many items are under way that are not kept
+ */
+guint64
+irisd_core_get_volatile (IrisdCore *self)
+{
+  guint64 kept = atomic_load_explicit (&self->cold_kept, memory_order_relaxed)
+                 + irisd_core_get_hot_kept (self, FALSE) + irisd_core_get_hot_kept (self, TRUE);
+  guint64 items = irisd_core_get_items (self);
+  return items - MIN (items, kept);
+}
+
 guint64
 irisd_core_get_bytes (IrisdCore *self)
 {

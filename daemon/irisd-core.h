@@ -115,8 +115,11 @@ typedef struct
   IrisdRunning running;
   IrisdPlaceCounters *counters;
   _Alignas(64) _Atomic int phase;
-  _Atomic gint64 deadline_us; /* of the phases that have one */
-  _Alignas(64) _Atomic guint64 items;
+  _Atomic gint64 deadline_us;         /* of the phases that have one */
+  _Alignas(64) _Atomic guint64 items; /* under way, cold ones among them */
+  _Alignas(
+      64) _Atomic guint64 hot_kept[2]; /* of those: kept, and in memory; and for worker processes */
+  _Alignas(64) _Atomic guint64 cold_kept; /* of those: kept, and on disk only */
   _Alignas(64) _Atomic guint64 bytes;
   _Alignas(64) _Atomic guint64 next_item;
 } IrisdCore;
@@ -129,6 +132,10 @@ void irisd_core_end_item (IrisdCore *self);
 guint64 irisd_core_new_item_id (IrisdCore *self);
 guint64 irisd_core_new_item_ids (IrisdCore *self, guint n);
 guint64 irisd_core_get_items (IrisdCore *self);
+void irisd_core_count_hot (IrisdCore *self, gboolean outside, gint change);
+void irisd_core_count_cold (IrisdCore *self, gint change);
+guint64 irisd_core_get_hot_kept (IrisdCore *self, gboolean outside);
+guint64 irisd_core_get_volatile (IrisdCore *self);
 guint64 irisd_core_get_bytes (IrisdCore *self);
 void irisd_core_add_bytes (IrisdCore *self, gint64 change);
 void irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes, guint64 busy_ns);

@@ -35,6 +35,26 @@ typedef struct
   guint64 cost;
 } IrisdRoom;
 
+/**
+ * IrisdFull:
+ * @IRISD_FULL_VOLATILE: `total-items`, of items that are not kept
+ * @IRISD_FULL_HOT: `total-items`, of kept items in memory
+ * @IRISD_FULL_OUTSIDE: `total-items`, of those for worker processes
+ * @IRISD_FULL_BYTES: `total-bytes`
+ * @IRISD_FULL_KEPT: `kept-items`
+ *
+ * What irisd as a whole can have no room for.
+ */
+typedef enum
+{
+  IRISD_FULL_VOLATILE,
+  IRISD_FULL_HOT,
+  IRISD_FULL_OUTSIDE,
+  IRISD_FULL_BYTES,
+  IRISD_FULL_KEPT,
+  IRISD_N_FULL,
+} IrisdFull;
+
 struct _IrisdGateway
 {
   IrisdMailbox mailbox;
@@ -53,6 +73,7 @@ struct _IrisdGateway
   GThread *thread;
   IrisWireEncoder encoder;
   IrisdPeers peers;
+  guint n_askers;    /* peers that were let in to ask only */
   GQueue line;       /* peers of whom more is to be read */
   IrisdMails strays; /* messages of peers that were given up */
   GQueue backlog;    /* peers with something in their outbox */
@@ -80,6 +101,7 @@ struct _IrisdGateway
   GHashTable *lanes;     /* of kept items that wait for their turn, beyond the limit */
   GQueue hungry_lanes;   /* those of them whose window is half empty */
   guint64 n_recovered;   /* items that were found at the start and have jobs */
+  gint64 full_since_us[IRISD_N_FULL]; /* since when there is no room; 0 if there is */
 
   GQueue outside_workers; /* worker processes, silent longest first */
   GQueue stream_readers;  /* clients that read what commands write while they run */
@@ -270,9 +292,25 @@ void irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job);
 
 void irisd_gateway_settle_terms (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item);
 void irisd_gateway_kick_delayed (IrisdGateway *self, IrisdJob *job);
-gboolean irisd_gateway_has_credit (IrisdGateway *self,
-                                   const IrisdCaller *caller,
-                                   const IrisWireMessage *request);
+
+/* irisd-busy.c: what there is no room for. */
+gboolean irisd_gateway_has_room (IrisdGateway *self,
+                                 const IrisdCaller *caller,
+                                 const IrisWireMessage *item,
+                                 gboolean outside);
+gboolean irisd_gateway_may_ask (IrisdGateway *self,
+                                const IrisdCaller *caller,
+                                const IrisWireMessage *request,
+                                gboolean answer_counts);
+void irisd_gateway_tell_busy (IrisdGateway *self,
+                              const IrisdCaller *caller,
+                              const IrisWireMessage *item,
+                              IrisdFairRefusal limit);
+void irisd_gateway_tell_full (IrisdGateway *self,
+                              const IrisdCaller *caller,
+                              const IrisWireMessage *item,
+                              IrisdFull full,
+                              guint64 value);
 
 /* irisd-kept-item.c: items that outlive their connection. */
 #define IRISD_KEEP_KEYS                                                      \

@@ -12,6 +12,10 @@
 /* A full table asks this many of those that were silent longest whether they are still there. */
 #define PROBES 64
 
+/* Connections that only ask are let in beyond max-peers, so that an operator can look at a crowd,
+ * and end it. */
+#define MOST_ASKERS 64
+
 /* What worker processes do comes back at once, or is on its way back. */
 static void
 withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
@@ -43,10 +47,20 @@ stop_stream (IrisdJob *job)
     irisd_job_cancel (job);
 }
 
+/* A connection no longer waits for the item's end, so the item may be cold. */
+static void
+wait_without_peer (IrisdGateway *self, IrisdJob *job)
+{
+  if (g_hash_table_size (self->by_number) > self->core->config->limits.hot_items
+      && irisd_gateway_withdraw (self, job))
+    irisd_gateway_advance (self, job);
+}
+
 static void
 cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
 {
   g_autoptr (GPtrArray) waited = g_ptr_array_new ();
+  g_autoptr (GPtrArray) delayed = g_ptr_array_new ();
   withdraw_jobs (self, peer);
   GHashTableIter iter;
   gpointer value;
@@ -57,6 +71,8 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
       if (job->kept != NULL)
         {
           g_hash_table_add (self->orphans, job);
+          if (job->stage == IRISD_STAGE_TIME)
+            g_ptr_array_add (delayed, job);
           continue;
         }
       if (!irisd_job_cancel_queued (job))
@@ -72,6 +88,8 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
   g_hash_table_remove_all (peer->jobs);
   for (guint i = 0; i < waited->len; i++)
     irisd_gateway_end_job (self, g_ptr_array_index (waited, i));
+  for (guint i = 0; i < delayed->len; i++)
+    wait_without_peer (self, g_ptr_array_index (delayed, i));
 }
 
 /**
@@ -112,6 +130,7 @@ irisd_gateway_give_up (IrisdGateway *self, IrisdPeer *peer, gboolean still_there
   irisd_outbox_clear (&peer->outbox);
   if (peer->greeted)
     irisd_count (&self->counters.peers, -1);
+  self->n_askers -= peer->asks_only;
   if (peer->greeted && still_there)
     irisd_strangers_part (self->core->strangers, &peer->connection, g_get_monotonic_time ());
 
@@ -147,12 +166,18 @@ irisd_gateway_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboole
   irisd_gateway_give_up (self, peer, still_there);
 }
 
+static gboolean
+has_room_for_peer (IrisdGateway *self)
+{
+  return irisd_peers_get_count (&self->peers) - self->n_askers
+         < self->core->config->limits.max_peers;
+}
+
 /* ZeroMQ does not tell when a connection ends. So when the table is full, the silent are asked. */
 static gboolean
 make_room (IrisdGateway *self)
 {
-  guint limit = (guint) self->core->config->limits.max_peers;
-  if (irisd_peers_get_count (&self->peers) < limit)
+  if (has_room_for_peer (self))
     return TRUE;
   for (guint i = MIN (PROBES, irisd_peers_get_count (&self->peers)); i > 0; i--)
     {
@@ -161,7 +186,7 @@ make_room (IrisdGateway *self)
       if (!irisd_gateway_probe (self, peer))
         irisd_gateway_lose (self, peer, "it has gone", FALSE);
     }
-  return irisd_peers_get_count (&self->peers) < limit;
+  return has_room_for_peer (self);
 }
 
 static void
@@ -197,7 +222,8 @@ welcome (IrisdGateway *self, const IrisdCaller *caller, const guint8 *request_id
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_FEATURES,
-                              caller->peer->takes_bundles ? IRIS_WIRE_FEATURE_ENDINGS : 0);
+                              (caller->peer->takes_bundles ? IRIS_WIRE_FEATURE_ENDINGS : 0)
+                                  | (caller->peer->asks_only ? IRIS_WIRE_FEATURE_ASKS_ONLY : 0));
   iris_wire_message_set_string (&message, IRIS_WIRE_KEY_NAME, "irisd " IRISD_VERSION, -1);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_CREDITS,
                               limits->in_flight_items - MIN (debt->count, limits->in_flight_items));
@@ -244,9 +270,12 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
     irisd_gateway_give_up (self, caller->peer, TRUE);
   IrisdPeer *peer = irisd_peers_lookup (&self->peers, &caller->route);
   caller->peer = NULL;
+  /* Of more, each takes the place of any other connection. */
+  gboolean asks_only = (hello->features & IRIS_WIRE_FEATURE_ASKS_ONLY) != 0
+                       && self->n_askers < MOST_ASKERS;
   if (peer == NULL)
     {
-      if (!make_room (self))
+      if (!asks_only && !make_room (self))
         {
           refuse_crowd (self, caller, hello->request_id);
           return;
@@ -255,6 +284,8 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
     }
   peer->greeted = TRUE;
   peer->takes_bundles = (hello->features & IRIS_WIRE_FEATURE_ENDINGS) != 0;
+  peer->asks_only = asks_only;
+  self->n_askers += asks_only;
   peer->connection = irisd_strangers_greet (self->core->strangers, fd);
   irisd_peer_set_name (peer, &hello->name);
   irisd_peer_set_client (peer, caller->over_tcp ? NULL : caller->address);

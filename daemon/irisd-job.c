@@ -82,6 +82,9 @@ irisd_job_new (IrisdCore *core,
   self->core = core;
   self->mailbox = mailbox;
   self->peer = irisd_peer_ref (peer);
+  self->lasting = item->klass != IRIS_WIRE_CLASS_VOLATILE;
+  if (self->lasting)
+    irisd_core_count_hot (core, service == &irisd_service_outside, 1);
   self->service = service;
   memcpy (self->request_id, item->request_id, IRIS_WIRE_ID_SIZE);
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_ARGS))
@@ -116,6 +119,8 @@ irisd_job_new (IrisdCore *core,
 void
 irisd_job_free (IrisdJob *self)
 {
+  if (self->lasting)
+    irisd_core_count_hot (self->core, self->service == &irisd_service_outside, -1);
   if (self->inline_size == 0)
     zmq_msg_close (irisd_job_get_message (self));
   zmq_msg_close (&self->result.body);

@@ -115,6 +115,7 @@ struct _IrisdJob
   gboolean withdrawn; /* no worker process has it any more, and the gateway is to end it */
 
   IrisdKept *kept;   /* NULL if it is volatile; the worker may set its state */
+  gboolean lasting;  /* it counts as a kept one in memory */
   gboolean detached; /* its connection does not wait for its end */
   gboolean quiet;    /* nobody wants to hear that it is accepted */
   gboolean settled;  /* the journal has told about its end */

@@ -14,6 +14,7 @@ struct _IrisdJournal
   IrisdMailbox mailbox;
   _Alignas(64) _Atomic int health;
   _Atomic guint64 n_kept;
+  _Atomic guint64 n_taken;      /* kept, but for cancelled ones, and on the way to it */
   _Atomic guint64 n_kept_ended; /* of those */
   _Atomic guint64 n_damaged;
   _Atomic gboolean stopping;
@@ -25,6 +26,8 @@ struct _IrisdJournal
   GThread *thread;
   IrisdReserve reserve;
   IrisdKeptTable table;
+  guint n_counted;      /* of its items, those that n_taken counts */
+  guint n_releasing;    /* what was reserved of the slip that is handled, and is not kept yet */
   GSequence *deadlines; /* of waits that have one */
 
   /* The next transaction. */
@@ -66,6 +69,10 @@ void irisd_journal_cancel_buried (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_look_where (IrisdJournal *self, IrisdSlip *slip);
 
 /* irisd-journal.c */
+void irisd_journal_count (IrisdJournal *self);
+void irisd_journal_release (IrisdJournal *self);
+gboolean irisd_journal_has_room (IrisdJournal *self);
+void irisd_journal_make_room (IrisdJournal *self);
 void irisd_journal_answer (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_settle (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_apply_end (IrisdJournal *self, IrisdKept *kept, guint32 state);

@@ -34,13 +34,6 @@ irisd_journal_answer (IrisdJournal *self, IrisdSlip *slip)
   irisd_mailbox_post (slip->home, &slip->letter);
 }
 
-static void
-count_kept (IrisdJournal *self)
-{
-  atomic_store_explicit (&self->n_kept, self->table.n_items, memory_order_relaxed);
-  atomic_store_explicit (&self->n_kept_ended, self->table.n_ended, memory_order_relaxed);
-}
-
 /**
  * irisd_journal_discard:
  * @self: the journal
@@ -52,7 +45,7 @@ void
 irisd_journal_discard (IrisdJournal *self, IrisdKept *kept)
 {
   irisd_kept_table_remove (&self->table, kept);
-  count_kept (self);
+  irisd_journal_count (self);
   kept->forgotten = TRUE;
   irisd_kept_clear_row (kept);
   irisd_journal_turn_away_waits (self, kept);
@@ -73,6 +66,15 @@ find_same (IrisdJournal *self, IrisdKept *kept)
 }
 
 static void
+refuse_keep (IrisdJournal *self, IrisdSlip *slip, GError *error)
+{
+  irisd_kept_free (g_steal_pointer (&slip->kept));
+  irisd_journal_release (self);
+  slip->error = error;
+  irisd_journal_answer (self, slip);
+}
+
+static void
 keep (IrisdJournal *self, IrisdSlip *slip)
 {
   IrisdKept *kept = slip->kept;
@@ -80,6 +82,7 @@ keep (IrisdJournal *self, IrisdSlip *slip)
   if (same != NULL)
     {
       irisd_kept_free (g_steal_pointer (&slip->kept));
+      irisd_journal_release (self);
       slip->duplicate = TRUE;
       slip->item = same->item;
       if (same->klass == IRIS_WIRE_CLASS_DURABLE && !same->written)
@@ -90,16 +93,23 @@ keep (IrisdJournal *self, IrisdSlip *slip)
     }
   if (irisd_journal_get_health (self) != IRISD_JOURNAL_READY)
     {
-      irisd_kept_free (g_steal_pointer (&slip->kept));
-      slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                 "the item was not kept: %s", irisd_journal_get_sentence (self));
-      irisd_journal_answer (self, slip);
+      refuse_keep (self, slip,
+                   g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                                "the item was not kept: %s", irisd_journal_get_sentence (self)));
+      return;
+    }
+  /* Without a key it was judged by the gateway. */
+  if (kept->key_size > 0 && !irisd_journal_has_room (self))
+    {
+      refuse_keep (self, slip,
+                   g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY, "kept-items"));
       return;
     }
   irisd_kept_set_row (kept, IRIS_WIRE_STATE_QUEUED, slip->type,
                       (IrisWireFrame){ slip->header.data, slip->header.size }, slip->payload);
   irisd_kept_table_add (&self->table, kept);
-  count_kept (self);
+  irisd_journal_make_room (self);
+  irisd_journal_count (self);
   irisd_journal_mark_dirty (self, kept);
   if (kept->klass == IRIS_WIRE_CLASS_DURABLE)
     irisd_journal_attend (self, slip);
@@ -132,6 +142,7 @@ keep_done (IrisdJournal *self, IrisdSlip *slip)
   if (slip->durable && irisd_journal_get_health (self) != IRISD_JOURNAL_READY)
     {
       g_clear_pointer (&slip->sheet, irisd_sheet_unref);
+      irisd_journal_release (self);
       slip->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
                                  "the item was not kept: %s", irisd_journal_get_sentence (self));
       irisd_journal_answer (self, slip);
@@ -149,7 +160,8 @@ keep_done (IrisdJournal *self, IrisdSlip *slip)
       else
         irisd_journal_apply_end (self, kept, row->state);
     }
-  count_kept (self);
+  irisd_journal_make_room (self);
+  irisd_journal_count (self);
   if (slip->durable)
     irisd_journal_attend (self, slip);
   else
@@ -182,8 +194,8 @@ void
 irisd_journal_apply_end (IrisdJournal *self, IrisdKept *kept, guint32 state)
 {
   irisd_kept_set_state (kept, state);
-  self->table.n_ended++;
-  count_kept (self);
+  irisd_kept_table_note_end (&self->table, kept);
+  irisd_journal_count (self);
   if (self->sweep_us == 0)
     self->sweep_us = g_get_monotonic_time () + SWEEP_US;
 }
@@ -274,6 +286,7 @@ forget (IrisdJournal *self, IrisdSlip *slip)
 static void
 handle (IrisdJournal *self, IrisdSlip *slip)
 {
+  self->n_releasing = slip->n_reserved;
   switch (slip->kind)
     {
     case IRISD_SLIP_KEEP:

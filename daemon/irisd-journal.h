@@ -87,6 +87,7 @@ struct _IrisdSlip
   gboolean quiet;
   gboolean detach;
   gboolean durable; /* DONE: they are, and the slip is answered */
+  guint n_reserved; /* KEEP, DONE: items that were counted ahead */
   IrisdKeptBatch *batch;
   IrisdJob *job;
   GPtrArray *jobs;   /* DONE: of all rows of the sheet */
@@ -166,6 +167,8 @@ void irisd_journal_post (IrisdJournal *self, IrisdSlip *slip);
 
 guint64 irisd_journal_get_next_item (IrisdJournal *self);
 guint64 irisd_journal_get_n_kept (IrisdJournal *self);
+guint64 irisd_journal_get_n_taken (IrisdJournal *self);
+void irisd_journal_reserve (IrisdJournal *self, IrisdSlip *slip);
 guint64 irisd_journal_get_n_kept_ended (IrisdJournal *self);
 guint64 irisd_journal_get_n_damaged (IrisdJournal *self);
 IrisdJournalHealth irisd_journal_get_health (IrisdJournal *self);

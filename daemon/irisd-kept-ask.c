@@ -30,6 +30,14 @@ irisd_gateway_may_ask_kept (IrisdGateway *self,
   return FALSE;
 }
 
+/* Among which of its peer's questions it counts until it is answered. */
+static guint *
+count_of (const IrisdSlip *slip)
+{
+  gboolean counts = slip->kind == IRISD_SLIP_FETCH || slip->whole;
+  return counts ? &slip->peer->n_fetches : &slip->peer->n_questions;
+}
+
 /**
  * irisd_gateway_await_end:
  * @self: the gateway
@@ -48,7 +56,7 @@ irisd_gateway_await_end (IrisdGateway *self,
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_FETCH, peer, request_id);
   slip->item = item;
   slip->wait_ms = wait_ms;
-  peer->n_fetches++;
+  *count_of (slip) += 1;
   irisd_journal_post (self->core->journal, slip);
 }
 
@@ -62,7 +70,7 @@ void
 irisd_gateway_fetch (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
   if (irisd_gateway_may_ask_kept (self, caller, request)
-      && irisd_gateway_has_credit (self, caller, request))
+      && irisd_gateway_may_ask (self, caller, request, TRUE))
     irisd_gateway_await_end (self, caller->peer, request->request_id, request->item,
                              request->wait_ms);
 }
@@ -77,14 +85,14 @@ void
 irisd_gateway_show (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
   if (!irisd_gateway_may_ask_kept (self, caller, request)
-      || !irisd_gateway_has_credit (self, caller, request))
+      || !irisd_gateway_may_ask (self, caller, request, request->payload))
     return;
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_SHOW, caller->peer,
                                             request->request_id);
   slip->item = request->item;
   slip->wait_ms = request->wait_ms;
   slip->whole = request->payload;
-  caller->peer->n_fetches++;
+  *count_of (slip) += 1;
   irisd_journal_post (self->core->journal, slip);
 }
 
@@ -98,12 +106,12 @@ void
 irisd_gateway_list (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
   if (!irisd_gateway_may_ask_kept (self, caller, request)
-      || !irisd_gateway_has_credit (self, caller, request))
+      || !irisd_gateway_may_ask (self, caller, request, FALSE))
     return;
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_LIST, caller->peer,
                                             request->request_id);
   slip->filter = irisd_kept_filter_new (request, self->core->wire_limits.max_entries);
-  caller->peer->n_fetches++;
+  *count_of (slip) += 1;
   irisd_journal_post (self->core->journal, slip);
 }
 
@@ -229,7 +237,7 @@ void
 irisd_gateway_take_told (IrisdGateway *self, IrisdSlip *slip)
 {
   const IrisdCaller caller = { .route = slip->peer->route, .peer = slip->peer };
-  slip->peer->n_fetches--;
+  *count_of (slip) -= 1;
   if (irisd_peer_is_gone (slip->peer))
     return;
   if (g_error_matches (slip->error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BURIED))

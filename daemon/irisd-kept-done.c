@@ -88,6 +88,7 @@ irisd_gateway_keep_done (IrisdGateway *self, IrisdJob *job, const IrisWireMessag
   job->quiet = item->quiet;
   job->detached = item->detach;
   IrisdSlip *slip = get_slip (self, item->klass == IRIS_WIRE_CLASS_DURABLE);
+  irisd_journal_reserve (self->core->journal, slip);
   add_row (self, job, item, slip->sheet);
   g_ptr_array_add (slip->jobs, job);
   return TRUE;

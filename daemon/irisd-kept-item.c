@@ -211,6 +211,7 @@ irisd_gateway_keep (IrisdGateway *self,
   slip->header = (IrisdBlob){ g_memdup2 (frame->data, frame->size), frame->size };
   fill_keep (self, slip, job, item);
   slip->batch = irisd_gateway_expect_slip (self);
+  irisd_journal_reserve (self->core->journal, slip);
   irisd_journal_post (self->core->journal, slip);
 }
 
@@ -235,7 +236,16 @@ refuse_kept (IrisdGateway *self, IrisdSlip *slip)
 {
   const IrisdCaller caller = { .route = slip->peer->route, .peer = slip->peer };
   irisd_gateway_drop_job (self, slip->job);
-  if (!irisd_peer_is_gone (slip->peer))
+  if (irisd_peer_is_gone (slip->peer))
+    return;
+  if (g_error_matches (slip->error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY))
+    {
+      IrisWireMessage item;
+      iris_wire_message_init (&item, IRIS_WIRE_SUBMIT, slip->request_id);
+      irisd_gateway_tell_full (self, &caller, &item, IRISD_FULL_KEPT,
+                               self->core->config->limits.kept_items);
+    }
+  else
     irisd_gateway_refuse (self, &caller, slip->request_id, slip->error);
 }
 

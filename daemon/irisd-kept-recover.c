@@ -161,8 +161,7 @@ irisd_journal_recover (IrisdJournal *self,
   IrisdStoreDamage damage = { 0 };
   if (irisd_store_scan (self->store, take_row, &recovery, &damage, error) != IRISD_STORE_OK)
     return FALSE;
-  atomic_store_explicit (&self->n_kept, self->table.n_items, memory_order_relaxed);
-  atomic_store_explicit (&self->n_kept_ended, self->table.n_ended, memory_order_relaxed);
+  irisd_journal_count (self);
   atomic_store_explicit (&self->n_damaged,
                          damage.rows + damage.gaps + damage.tail + recovery.n_unreadable,
                          memory_order_relaxed);

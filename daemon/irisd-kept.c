@@ -256,6 +256,7 @@ irisd_kept_table_init (IrisdKeptTable *self)
   /* A set, which takes half the room of a table with values: an item begins with its number. */
   self->by_item = g_hash_table_new (g_int64_hash, g_int64_equal);
   self->by_key = g_hash_table_new (key_hash, key_equal);
+  TAILQ_INIT (&self->cancelled);
 }
 
 /**
@@ -307,7 +308,8 @@ irisd_kept_table_add (IrisdKeptTable *self, IrisdKept *kept)
     g_hash_table_add (self->by_key, kept);
   link_in_order (self, kept);
   self->n_items++;
-  self->n_ended += irisd_kept_has_ended (kept);
+  if (irisd_kept_has_ended (kept))
+    irisd_kept_table_note_end (self, kept);
 }
 
 /**
@@ -332,6 +334,37 @@ irisd_kept_table_remove (IrisdKeptTable *self, IrisdKept *kept)
   kept->previous = kept->next = NULL;
   self->n_items--;
   self->n_ended -= irisd_kept_has_ended (kept);
+  if (irisd_kept_get_state (kept) != IRIS_WIRE_STATE_CANCELLED)
+    return;
+  TAILQ_REMOVE (&self->cancelled, kept, in_queue);
+  self->n_cancelled--;
+}
+
+/**
+ * irisd_kept_table_note_end:
+ * @self: a table
+ * @kept: an item in it whose state says from now on that it has ended
+ */
+void
+irisd_kept_table_note_end (IrisdKeptTable *self, IrisdKept *kept)
+{
+  self->n_ended++;
+  if (irisd_kept_get_state (kept) != IRIS_WIRE_STATE_CANCELLED)
+    return;
+  TAILQ_INSERT_TAIL (&self->cancelled, kept, in_queue);
+  self->n_cancelled++;
+}
+
+/**
+ * irisd_kept_table_get_cancelled:
+ * @self: a table
+ *
+ * Returns: (nullable): the item that was cancelled first of those in it
+ */
+IrisdKept *
+irisd_kept_table_get_cancelled (IrisdKeptTable *self)
+{
+  return TAILQ_FIRST (&self->cancelled);
 }
 
 IrisdKept *

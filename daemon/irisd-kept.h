@@ -50,7 +50,7 @@ struct _IrisdKept
   IrisdKept *next_dirty;
 
   /* The gateway's, while the item is cold (irisd-cold.c): it waits for its time, or, if it is in a
-   * lane, for its turn. */
+   * lane, for its turn. The journal's, once it was cancelled: it is in a queue of those. */
   union
   {
     IrisdWaiter waiter;
@@ -69,6 +69,7 @@ struct _IrisdKept
  * IrisdKeptTable:
  * @n_items: items in it
  * @n_ended: of which have ended
+ * @n_cancelled: of which were cancelled
  *
  * All kept items, by number, by key, and in the order of their numbers. One thread at a time.
  */
@@ -76,12 +77,14 @@ typedef struct
 {
   guint n_items;
   guint n_ended;
+  guint n_cancelled;
   IrisdKept *first;
   IrisdKept *last;
 
   /*< private >*/
   GHashTable *by_item;
   GHashTable *by_key;
+  TAILQ_HEAD (, _IrisdKept) cancelled; /* in the order in which they ended */
 } IrisdKeptTable;
 
 IrisdKept *irisd_kept_new (const IrisdRecord *record, const IrisdKept *like);
@@ -105,6 +108,8 @@ void irisd_kept_table_init (IrisdKeptTable *self);
 void irisd_kept_table_clear (IrisdKeptTable *self);
 void irisd_kept_table_add (IrisdKeptTable *self, IrisdKept *kept);
 void irisd_kept_table_remove (IrisdKeptTable *self, IrisdKept *kept);
+void irisd_kept_table_note_end (IrisdKeptTable *self, IrisdKept *kept);
+IrisdKept *irisd_kept_table_get_cancelled (IrisdKeptTable *self);
 IrisdKept *irisd_kept_table_lookup (IrisdKeptTable *self, guint64 item);
 IrisdKept *irisd_kept_table_lookup_key (IrisdKeptTable *self, IrisdKept *other);
 

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MINUTE_US (60 * G_USEC_PER_SEC)
+
 static _Atomic int threshold = IRISD_LOG_INFO;
 
 static const char *const level_names[] = { "error", "warning", "info", "debug" };
@@ -119,6 +121,36 @@ irisd_log_limited (IrisdLogSite *site, IrisdLogLevel level, const char *format, 
   guint kept_back = irisd_log_site_admit (site, g_get_monotonic_time (), &admitted);
   if (!admitted)
     return;
+  va_list args;
+  va_start (args, format);
+  log_valist (level, kept_back, format, args);
+  va_end (args);
+}
+
+/**
+ * irisd_log_each_minute:
+ * @site: the place in the code
+ * @level: how important
+ * @format: a sentence without a line end
+ * @...: its arguments
+ *
+ * Like irisd_log_limited(), for what lasts: one line a minute.
+ */
+void
+irisd_log_each_minute (IrisdLogSite *site, IrisdLogLevel level, const char *format, ...)
+{
+  if ((int) level > atomic_load_explicit (&threshold, memory_order_relaxed))
+    return;
+  gint64 now_us = g_get_monotonic_time ();
+  gint64 window = atomic_load_explicit (&site->window_us, memory_order_relaxed);
+  if ((window != 0 && now_us - window < MINUTE_US)
+      || !atomic_compare_exchange_strong_explicit (&site->window_us, &window, now_us,
+                                                   memory_order_relaxed, memory_order_relaxed))
+    {
+      atomic_fetch_add_explicit (&site->kept_back, 1, memory_order_relaxed);
+      return;
+    }
+  guint kept_back = atomic_exchange_explicit (&site->kept_back, 0, memory_order_relaxed);
   va_list args;
   va_start (args, format);
   log_valist (level, kept_back, format, args);

@@ -38,6 +38,8 @@ void irisd_log_set_level (IrisdLogLevel level);
 void irisd_log (IrisdLogLevel level, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void irisd_log_limited (IrisdLogSite *site, IrisdLogLevel level, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
+void irisd_log_each_minute (IrisdLogSite *site, IrisdLogLevel level, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
 guint irisd_log_site_admit (IrisdLogSite *site, gint64 now_us, gboolean *admitted);
 
 G_END_DECLS

@@ -45,6 +45,7 @@ struct _IrisdPeer
   guint refs;
   gconstpointer client; /* who it is to be fair to; only compared */
   gboolean greeted;     /* HELLO was answered by WELCOME */
+  gboolean asks_only;   /* it was let in to ask, and may send no items */
   gboolean backlogged;  /* is in the gateway's list of outboxes to retry */
   char *name;           /* as it introduced itself */
   GHashTable *jobs;     /* items that have not ended, by request id */
@@ -53,8 +54,9 @@ struct _IrisdPeer
   gboolean takes_bundles; /* it asked for ENDINGS */
   IrisdBundle *bundle;    /* endings of this turn, or NULL */
   GQueue held;            /* items that wait until it acknowledges */
-  guint n_fetches;        /* questions of it that the journal has not answered */
-  GList age_link;         /* in the table's list, least recently heard first */
+  guint n_fetches;   /* questions of it that are not answered, and whose answers take a credit */
+  guint n_questions; /* its other questions and changes about kept items that are not answered */
+  GList age_link;    /* in the table's list, least recently heard first */
   GList backlog_link;
   IrisdOutsideWorker *outside; /* if it said READY */
   gboolean reads_streams;      /* is in the gateway's list of those that are watched for that */

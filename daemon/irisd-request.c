@@ -114,6 +114,15 @@ handle_kept (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessag
     }
 }
 
+/* Who was let in only to ask takes no part of what max-peers bounds. */
+static gboolean
+may_send_that (const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  return !caller->peer->asks_only
+         || (request->type != IRIS_WIRE_SUBMIT && request->type != IRIS_WIRE_BATCH
+             && request->type != IRIS_WIRE_READY);
+}
+
 static void
 handle_greeted (IrisdGateway *self,
                 const IrisdCaller *caller,
@@ -189,6 +198,10 @@ handle_decoded (IrisdGateway *self,
 {
   if (request->type == IRIS_WIRE_HELLO)
     irisd_gateway_greet (self, caller, request, zmq_msg_get (body, ZMQ_SRCFD));
+  else if (caller->peer != NULL && caller->peer->greeted && !may_send_that (caller, request))
+    refuse_by_code (self, caller, request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                    "the connection said in HELLO that it only asks: say HELLO without the feature "
+                    "bit 8 to send items or to work");
   else if (caller->peer != NULL && caller->peer->greeted)
     handle_greeted (self, caller, request, body);
   else

@@ -6,84 +6,8 @@
 #include "irisd-outside-gateway.h"
 #include "irisd-text.h"
 
-/* When a refused client may try again. Its own acknowledgements free its credit sooner. */
-#define RETRY_AFTER_MS 20
-
 /* Characters of a strange name that a sentence repeats. */
 #define MAX_QUOTED 64
-
-static gboolean
-is_over_limit (IrisdGateway *self, IrisdPeer *peer, gsize size, IrisdFairRefusal *limit)
-{
-  const IrisdLimits *limits = &self->core->config->limits;
-  if (g_hash_table_size (peer->jobs) + peer->unacked.count + peer->n_fetches
-      >= limits->in_flight_items)
-    *limit = (IrisdFairRefusal){ "in-flight-items", limits->in_flight_items, RETRY_AFTER_MS };
-  else if (irisd_peer_get_bytes (peer) + size > limits->in_flight_bytes)
-    *limit = (IrisdFairRefusal){ "in-flight-bytes", limits->in_flight_bytes, RETRY_AFTER_MS };
-  else if (irisd_core_get_items (self->core) >= limits->total_items)
-    *limit = (IrisdFairRefusal){ "total-items", limits->total_items, RETRY_AFTER_MS };
-  else if (irisd_core_get_bytes (self->core) + size > limits->total_bytes)
-    *limit = (IrisdFairRefusal){ "total-bytes", limits->total_bytes, RETRY_AFTER_MS };
-  else
-    return FALSE;
-  return TRUE;
-}
-
-static void
-answer_busy (IrisdGateway *self,
-             const IrisdCaller *caller,
-             const IrisWireMessage *item,
-             IrisdFairRefusal limit)
-{
-  irisd_count (&self->counters.refused, 1);
-  g_autoptr (GError) error = g_error_new (
-      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY,
-      "the limit %s (%" G_GUINT64_FORMAT
-      ") is reached: acknowledge what has ended and send the item again, or raise "
-      "the limit in irisd's configuration",
-      limit.limit, limit.value);
-  IrisWireMessage busy;
-  iris_wire_message_init (&busy, IRIS_WIRE_BUSY, item->request_id);
-  iris_wire_message_set_error (&busy, error);
-  iris_wire_message_set_string (&busy, IRIS_WIRE_KEY_LIMIT, limit.limit, -1);
-  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_LIMIT_VALUE, limit.value);
-  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_RETRY_AFTER_MS, limit.retry_ms);
-  irisd_gateway_answer (self, caller, &busy);
-}
-
-/**
- * irisd_gateway_has_credit:
- * @self: the gateway
- * @caller: who
- * @request: a request whose answer takes a credit
- *
- * Returns: whether there is one; BUSY was answered if not
- */
-gboolean
-irisd_gateway_has_credit (IrisdGateway *self,
-                          const IrisdCaller *caller,
-                          const IrisWireMessage *request)
-{
-  IrisdFairRefusal limit;
-  if (!is_over_limit (self, caller->peer, request->body.size, &limit))
-    return TRUE;
-  answer_busy (self, caller, request, limit);
-  return FALSE;
-}
-
-/* Kept items need room in the journal as well. */
-static gboolean
-has_room (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *item)
-{
-  guint64 most = self->core->config->limits.kept_items;
-  if (!irisd_gateway_has_credit (self, caller, item))
-    return FALSE;
-  if (!irisd_is_kept (item) || irisd_journal_get_n_kept (self->core->journal) < most)
-    return TRUE;
-  answer_busy (self, caller, item, (IrisdFairRefusal){ "kept-items", most, RETRY_AFTER_MS });
-  return FALSE;
-}
 
 static const IrisdService *
 find_service (IrisdGateway *self, const IrisWireMessage *item, GError **error)
@@ -264,7 +188,7 @@ is_admitted (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessag
   if (irisd_fair_rules_admit (rules, caller->peer->client, service, item->body.size,
                               g_get_monotonic_time (), &limit))
     return TRUE;
-  answer_busy (self, caller, item, limit);
+  irisd_gateway_tell_busy (self, caller, item, limit);
   return FALSE;
 }
 
@@ -317,7 +241,7 @@ irisd_gateway_try_item (IrisdGateway *self,
       irisd_gateway_refuse (self, caller, item->request_id, error);
       return FALSE;
     }
-  if (!has_room (self, caller, item))
+  if (!irisd_gateway_has_room (self, caller, item, service == &irisd_service_outside))
     return FALSE;
   if (!irisd_core_begin_item (self->core))
     {

@@ -6,7 +6,8 @@
  * no more memory than a thousand. libiris-client gathers them into batches, keeps to irisd's credit
  * and sends again what irisd was too busy for. Items that are kept go on when we are interrupted:
  * they are irisd's; with keys that come from the lines, a second run of the same file finds them
- * again.
+ * again. What irisd has not taken by then is withdrawn, so that an interruption does not wait for
+ * an irisd that is full.
  */
 #include "irisctl-bulk.h"
 #include "irisctl-bulk-print.h"
@@ -44,6 +45,9 @@ typedef struct
   guint64 n_failed;
   guint64 n_refused; /* lines that could not be read among them */
   guint64 n_unknown; /* of which nothing was heard when the connection was lost */
+  guint64 n_withdrawn;
+  guint64 first_withdrawn; /* the line of the first of them */
+  guint64 last_taken;      /* the last line that irisd has taken */
   gboolean read_all;
   gboolean stopped;
   int status;
@@ -109,13 +113,26 @@ is_fatal (const GError *error)
     }
 }
 
+/* irisd never had it. */
+static void
+bulk_note_withdrawn (Bulk *self, const Sent *sent)
+{
+  self->n_sent--;
+  self->n_withdrawn++;
+  if (self->first_withdrawn == 0 || sent->line < self->first_withdrawn)
+    self->first_withdrawn = sent->line;
+}
+
 static void
 bulk_note_failure (Bulk *self, const Sent *sent, const GError *error)
 {
   int status = ctl_exit_status (error);
 
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED)
-      || g_cancellable_is_cancelled (self->ctl->cancellable))
+  gboolean cancelled = g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+
+  if (cancelled && ctl_item_is_kept (&self->options->item))
+    bulk_note_withdrawn (self, sent);
+  else if (cancelled || g_cancellable_is_cancelled (self->ctl->cancellable))
     self->n_failed++;
   else if (is_fatal (error))
     {
@@ -141,6 +158,7 @@ static void
 bulk_note_end (Bulk *self, const Sent *sent, const IrisResult *result)
 {
   self->n_ended++;
+  self->last_taken = MAX (self->last_taken, sent->line);
   bulk_make_way (self);
   if (self->options->item.detach)
     ctl_bulk_print_number (self->ctl, sent->line, result->item);
@@ -428,7 +446,8 @@ static void
 bulk_report (Bulk *self)
 {
   const CtlBulkOptions *options = self->options;
-  guint64 line = ctl_lines_get_number (self->lines);
+  guint64 line = self->first_withdrawn > 0 ? self->first_withdrawn - 1
+                                           : ctl_lines_get_number (self->lines);
   gboolean interrupted = g_cancellable_is_cancelled (self->ctl->cancellable);
 
   g_printerr ("irisctl: %" G_GUINT64_FORMAT " items sent: %" G_GUINT64_FORMAT
@@ -442,8 +461,12 @@ bulk_report (Bulk *self)
     g_printerr ("irisctl: %u are under way and go on without us: irisctl list --state open shows "
                 "them, irisctl wait --all waits for them\n",
                 self->in_flight);
-  if (self->read_all || (!interrupted && !self->stopped))
+  if ((self->read_all && self->n_withdrawn == 0) || (!interrupted && !self->stopped))
     return;
+  if (self->last_taken > line)
+    g_printerr ("irisctl: of the lines behind %" G_GUINT64_FORMAT " up to %" G_GUINT64_FORMAT
+                " irisd took some\n",
+                line, self->last_taken);
   if (self->key_prefix != NULL)
     g_printerr ("irisctl: stopped at line %" G_GUINT64_FORMAT
                 ": to go on, give the same command again; no item is submitted twice while irisd "
@@ -456,6 +479,16 @@ bulk_report (Bulk *self)
                 line, line + 1);
 }
 
+/* Once we are interrupted, what irisd has not taken, and what it refuses from then on, ends. */
+static gboolean
+bulk_goes_on (Bulk *self)
+{
+  if (g_cancellable_is_cancelled (self->ctl->cancellable))
+    iris_client_withdraw_unsent (self->ctl->client);
+
+  return bulk_waits (self);
+}
+
 static void
 bulk_work (Bulk *self)
 {
@@ -464,7 +497,7 @@ bulk_work (Bulk *self)
   ctl_progress_begin (&self->progress);
   if (self->progress.shown)
     tick = g_timeout_add (TICK_MS, bulk_tick, self);
-  for (bulk_fill (self); bulk_waits (self); bulk_fill (self))
+  for (bulk_fill (self); bulk_goes_on (self); bulk_fill (self))
     if (!g_main_context_iteration (NULL, FALSE))
       {
         /* Whoever reads what we print is not to wait for more. */

@@ -10,6 +10,11 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+/* For so long irisd may refuse before the user is told; and how often that is told. */
+#define BUSY_MS       1000
+#define BUSY_AGAIN_US (60 * G_USEC_PER_SEC)
 
 static const CtlCommand *const commands[] = {
   &ctl_places, &ctl_services, &ctl_workers, &ctl_status,         &ctl_watch,        &ctl_send,
@@ -117,6 +122,39 @@ on_signal (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+/* irisd has refused for so long that the user wants to know. */
+static gboolean
+tell_busy (gpointer data)
+{
+  Ctl *ctl = data;
+  const char *reason = iris_client_get_busy_reason (ctl->client);
+
+  ctl->busy_timer = 0;
+  ctl->told_busy_us = g_get_monotonic_time ();
+  /* There may be a progress bar. */
+  g_printerr ("%sirisctl: waiting: %s; Ctrl-C ends this\n",
+              isatty (STDERR_FILENO) ? "\r\033[K" : "", reason);
+
+  return G_SOURCE_REMOVE;
+}
+
+/* Where there is room now and then, it is told once in a while. */
+static void
+on_busy_changed (GObject *client, GParamSpec *property, gpointer data)
+{
+  Ctl *ctl = data;
+  gboolean busy = iris_client_get_busy_reason (ctl->client) != NULL;
+
+  if (!busy && ctl->busy_timer != 0)
+    g_source_remove (ctl->busy_timer);
+  if (!busy)
+    ctl->busy_timer = 0;
+  else if (ctl->busy_timer == 0
+           && (ctl->told_busy_us == 0
+               || g_get_monotonic_time () - ctl->told_busy_us >= BUSY_AGAIN_US))
+    ctl->busy_timer = g_timeout_add (BUSY_MS, tell_busy, ctl);
+}
+
 int
 ctl_connect (Ctl *ctl)
 {
@@ -128,6 +166,8 @@ ctl_connect (Ctl *ctl)
   g_unix_signal_add (SIGINT, on_signal, ctl->cancellable);
   g_unix_signal_add (SIGTERM, on_signal, ctl->cancellable);
   ctl->client = iris_client_new (ctl->where);
+  g_signal_connect (ctl->client, "notify::busy-reason", G_CALLBACK (on_busy_changed), ctl);
+  g_object_set (ctl->client, "asks-only", ctl->asks_only, NULL);
   if (ctl->wait_s > 0)
     g_object_set (ctl->client, "wait-for-daemon", TRUE, "connect-timeout",
                   (guint) ctl->wait_s * 1000, NULL);
@@ -160,6 +200,22 @@ void
 ctl_hint (const Ctl *ctl, IrisRequest *request)
 {
   ctl_set_hint (request, ctl->place, ctl->near, ctl->strict);
+}
+
+/* What an operator needs when irisd has as many connections as it takes. */
+static gboolean
+only_asks (const CtlCommand *command)
+{
+  static const CtlCommand *const askers[] = {
+    &ctl_places, &ctl_services, &ctl_workers, &ctl_status, &ctl_cancel, &ctl_list,
+    &ctl_show,   &ctl_kick,     &ctl_bury,    &ctl_drain,  &ctl_staff,
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (askers); i++)
+    if (askers[i] == command)
+      return TRUE;
+
+  return FALSE;
 }
 
 static const CtlCommand *
@@ -195,6 +251,10 @@ ctl_clear (Ctl *ctl)
   ctl_terms_clear (&ctl->terms);
   ctl_filter_clear (&ctl->filter);
   ctl_command_clear (&ctl->command);
+  if (ctl->busy_timer != 0)
+    g_source_remove (ctl->busy_timer);
+  if (ctl->client != NULL)
+    g_signal_handlers_disconnect_by_data (ctl->client, ctl);
   g_clear_object (&ctl->client);
   g_clear_object (&ctl->cancellable);
 }
@@ -371,6 +431,7 @@ main (int argc, char **argv)
     return ctl_fail (CTL_USAGE, "there is no command “%s”; see irisctl --help", argv[1]);
 
   ctl.cancellable = g_cancellable_new ();
+  ctl.asks_only = only_asks (command);
   status = run_command (command, &ctl, argc - 1, argv + 1);
   ctl_clear (&ctl);
 

@@ -64,6 +64,9 @@ typedef struct
 
   IrisClient *client;
   GCancellable *cancellable; /* cancelled by the first SIGINT or SIGTERM */
+  gboolean asks_only;        /* the command submits nothing, and soon ends */
+  guint busy_timer;          /* runs while irisd refuses, until that is told */
+  gint64 told_busy_us;       /* when it was told last */
 } Ctl;
 
 typedef struct

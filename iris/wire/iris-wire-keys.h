@@ -8,6 +8,9 @@
 
 G_BEGIN_DECLS
 
+/* Feature bits of HELLO and WELCOME. */
+#define IRIS_WIRE_FEATURE_ASKS_ONLY (G_GUINT64_CONSTANT (1) << 8)
+
 /**
  * IrisWireType:
  * @IRIS_WIRE_HELLO: opens a connection; answered by WELCOME

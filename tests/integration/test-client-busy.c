@@ -6,7 +6,9 @@
 
 #include <iris-client/iris-client.h>
 
-#define N_ITEMS TIMES (200)
+#define N_ITEMS   TIMES (200)
+#define N_CLIENTS 4
+#define N_EACH    TIMES (100)
 
 static Irisd *irisd;
 static guint n_well, n_ended;
@@ -140,49 +142,112 @@ START_TEST (an_item_waits_as_long_as_it_may)
 }
 END_TEST
 
+/* Each FETCH holds a credit until it is answered, and there is one. */
 START_TEST (a_fetch_is_sent_again_too)
 {
   g_autofree char *journal = g_dir_make_tmp ("iris-test-XXXXXX", NULL);
   g_autofree char *option = g_strdup_printf ("--journal=%s", journal);
-  irisd = irisd_start ("[limits]\ntotal-items = 1\nin-flight-items = 1\n", ONE_WORKER, option,
-                       NULL);
+  irisd = irisd_start ("[limits]\nin-flight-items = 1\n", ONE_WORKER, option, NULL);
   n_well = n_ended = 0;
   g_autoptr (Client) other = client_hello (irisd->front);
+  g_autofree char *gate = gate_new (irisd, "gate");
   IrisWireMessage item;
   client_init_message (other, &item, IRIS_WIRE_SUBMIT);
-  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "echo", -1);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "command", -1);
+  iris_wire_message_set_args (&item, (const char *const[]){ "cat", gate, NULL });
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_CLASS, IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, "stays", -1);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
   client_send (other, &item);
   guint64 number = client_receive_type (other, IRIS_WIRE_ACCEPTED)->item;
-  /* Of the library, too: the item may still be in flight. */
-  IrisClient *client = iris_client_new (irisd->dir);
-  iris_client_show_async (client, number, GIVE_UP_MS, NULL, on_shown, NULL);
-  wait_for (1);
-  ck_assert_msg (n_well == 1, "%s", last_error != NULL ? last_error->message : "");
-  n_ended = n_well = 0;
 
-  g_autofree char *gate = gate_new (irisd, "gate");
-  client_submit_command (other, NULL,
-                         (const char *const[]){ "sh", "-c", "echo >$0; cat $0", gate, NULL });
-  close (gate_wait (gate));
+  IrisClient *client = iris_client_new (irisd->dir);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  iris_client_fetch_async (client, number, 0, NULL, on_fetched, NULL);
-  iris_client_fetch_async (client, number, 0, cancellable, on_fetched, NULL);
-  for (guint64 refused = 0; refused < 3; refused = get_refused ())
+  for (guint i = 0; i < 2; i++)
+    iris_client_fetch_async (client, number, GIVE_UP_MS, NULL, on_fetched, NULL);
+  iris_client_fetch_async (client, number, GIVE_UP_MS, cancellable, on_fetched, NULL);
+  for (guint64 refused = 0; refused < 2; refused = get_refused ())
     while (g_main_context_iteration (NULL, FALSE))
       ;
   ck_assert_uint_eq (n_ended, 0);
-  g_cancellable_cancel (cancellable);
+  /* A question that is not about an end needs none. */
+  iris_client_show_async (client, number, 0, NULL, on_shown, NULL);
   wait_for (1);
+  ck_assert_msg (n_well == 1, "%s", last_error != NULL ? last_error->message : "");
+  g_cancellable_cancel (cancellable);
+  wait_for (2);
   ck_assert (g_error_matches (last_error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
   gate_open (gate);
-  wait_for (2);
-  ck_assert_uint_eq (n_well, 1);
+  wait_for (4);
+  ck_assert_uint_eq (n_well, 3);
   g_object_unref (client);
   client_free (g_steal_pointer (&other));
   finish ();
   irisd_remove_all (journal);
+}
+END_TEST
+
+/* However many wait, one is refused for each pause, and pauses grow. */
+START_TEST (a_full_irisd_is_not_asked_all_the_time)
+{
+  start ("[limits]\ntotal-items = 1\nin-flight-items = 1\n");
+  g_autoptr (Client) other = client_hello (irisd->front);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  client_submit_command (other, NULL,
+                         (const char *const[]){ "sh", "-c", "echo >$0; cat $0", gate, NULL });
+  close (gate_wait (gate));
+  IrisClient *clients[N_CLIENTS];
+  for (guint i = 0; i < N_CLIENTS; i++)
+    {
+      clients[i] = iris_client_new (irisd->dir);
+      for (guint j = 0; j < N_EACH; j++)
+        submit (clients[i]);
+    }
+  for (guint64 refused = 0; refused < 5 * N_CLIENTS; refused = get_refused ())
+    while (g_main_context_iteration (NULL, FALSE))
+      ;
+  for (guint i = 0; i < N_CLIENTS; i++)
+    ck_assert_ptr_nonnull (strstr (iris_client_get_busy_reason (clients[i]), "total-items (1)"));
+  ck_assert_uint_eq (n_ended, 0);
+
+  /* What irisd does not have can be taken back. */
+  guint withdrawn = iris_client_withdraw_unsent (clients[0]);
+  ck_assert_uint_gt (withdrawn, 0);
+  wait_for (withdrawn);
+  ck_assert (g_error_matches (last_error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
+  gate_open (gate);
+  wait_for (N_CLIENTS * N_EACH);
+  ck_assert_uint_eq (n_well, N_CLIENTS * N_EACH - withdrawn);
+  for (guint i = 0; i < N_CLIENTS; i++)
+    g_object_unref (clients[i]);
+  client_receive_ending (other);
+  client_free (g_steal_pointer (&other));
+  finish ();
+}
+END_TEST
+
+/* What waits behind an item that is refused is not refused itself. */
+START_TEST (what_waits_behind_a_refused_item_gives_up_with_it)
+{
+  start ("[limits]\ntotal-items = 1\nin-flight-items = 1\n");
+  g_autoptr (Client) other = client_hello (irisd->front);
+  g_autoptr (IrisClient) client = iris_client_new (irisd->dir);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  client_submit_command (other, NULL,
+                         (const char *const[]){ "sh", "-c", "echo >$0; cat $0", gate, NULL });
+  close (gate_wait (gate));
+  g_object_set (client, "busy-timeout", 100, NULL);
+  for (guint i = 0; i < N_ITEMS; i++)
+    submit (client);
+  wait_for (N_ITEMS);
+  ck_assert_uint_eq (n_well, 0);
+  ck_assert (g_error_matches (last_error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_BUSY));
+  ck_assert_ptr_null (iris_client_get_busy_reason (client));
+  gate_open (gate);
+  client_receive_ending (other);
+  g_clear_object (&client);
+  client_free (g_steal_pointer (&other));
+  finish ();
 }
 END_TEST
 
@@ -230,6 +295,8 @@ main (void)
   tcase_add_test (tcase, items_are_sent_again_until_there_is_room);
   tcase_add_test (tcase, an_item_waits_as_long_as_it_may);
   tcase_add_test (tcase, a_fetch_is_sent_again_too);
+  tcase_add_test (tcase, a_full_irisd_is_not_asked_all_the_time);
+  tcase_add_test (tcase, what_waits_behind_a_refused_item_gives_up_with_it);
   tcase_add_test (tcase, a_crowded_irisd_is_greeted_again);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);

@@ -13,13 +13,19 @@
 static char *journal;
 
 static void
-start (void)
+start_with (const char *config)
 {
   const char *const options[] = { TWO_PLACES, journal, NULL };
   g_autofree char *dir = g_strdup (irisd->dir);
 
   irisd_release (irisd);
-  irisd = irisd_start_in (dir, NULL, options);
+  irisd = irisd_start_in (dir, config, options);
+}
+
+static void
+start (void)
+{
+  start_with (NULL);
 }
 
 static void
@@ -231,6 +237,52 @@ START_TEST (an_interrupt_says_how_to_go_on)
   assert_status (130);
   assert_has (err, "2 accepted");
   assert_has (err, "same command again");
+}
+END_TEST
+
+/* Reads standard error of a process that goes on until it has said that. */
+static void
+read_until (GSubprocess *process, const char *part)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  while (strstr (text->str, part) == NULL)
+    {
+      char buffer[256];
+      gssize n = g_input_stream_read (g_subprocess_get_stderr_pipe (process), buffer, sizeof buffer,
+                                      NULL, NULL);
+
+      ck_assert_msg (n > 0, "“%s” is not in: %s", part, text->str);
+      g_string_append_len (text, buffer, n);
+    }
+}
+
+START_TEST (a_full_irisd_is_named_and_one_signal_ends_the_waiting)
+{
+  static const int signals[] = { SIGINT, SIGTERM };
+  g_autofree char *path = write_file ("lines", "a\nb\nc\nd\ne\n");
+  g_autoptr (GSubprocess) process = NULL;
+
+  irisd_signal (irisd, SIGKILL);
+  irisd_wait (irisd);
+  start_with ("[limits]\nkept-items = 2\n");
+  process = spawn ((const char *const[]){ g_getenv ("IRISCTL"), "submit", "--lines", path,
+                                          "--class", "relaxed", "--detach", "--delay", "1h", "echo",
+                                          NULL });
+  read_until (process, "limit kept-items (2)");
+  g_subprocess_send_signal (process, signals[_i]);
+  ck_assert (g_subprocess_wait (process, NULL, NULL));
+  collect (process, NULL);
+  assert_status (130);
+  assert_has (err, "2 items sent: 2 accepted");
+  assert_has (err, "tail -n +3");
+
+  /* Questions are answered, and what was cancelled makes room. */
+  assert_listed (2, "--state", "delayed");
+  irisctl ("cancel", "--state", "delayed", "--yes");
+  assert_status (0);
+  irisctl ("submit", "--class", "relaxed", "--detach", "--delay", "1h", "echo", "x");
+  assert_status (0);
 }
 END_TEST
 
@@ -454,6 +506,7 @@ main (void)
   tcase_add_test (tcase, lines_are_payloads_arguments_or_paths);
   tcase_add_test (tcase, what_was_killed_is_resumed);
   tcase_add_test (tcase, an_interrupt_says_how_to_go_on);
+  tcase_add_loop_test (tcase, a_full_irisd_is_named_and_one_signal_ends_the_waiting, 0, 2);
   tcase_add_test (tcase, lists_waits_and_cancels_take_the_same_conditions);
   tcase_add_test (tcase, items_are_cancelled_by_number_in_each_state);
   tcase_add_test (tcase, watch_tells_in_json_what_irisd_does);

@@ -45,7 +45,8 @@ struct _IrisClientCall
   gint32 place;                     /* of a SUBMIT: its hint, looked up; -1 for none */
   gsize size;                       /* bytes of payload */
   gsize owed;         /* bytes of output or parts that were taken and not granted anew */
-  gint64 busy_until;  /* when to give up on BUSY; 0 before the first */
+  gint64 asked_at;    /* when it was given to its channel */
+  gboolean refused;   /* irisd was too busy for it */
   gboolean cancelled; /* its own GCancellable was triggered */
   gpointer channel;   /* whose queue or table it is in */
   GList link;         /* in that queue */

@@ -7,6 +7,7 @@
 #include "iris-client-call-private.h"
 #include "iris-client-credit-private.h"
 #include "iris-client-link-private.h"
+#include "iris-client-pace-private.h"
 
 #include <gio/gio.h>
 
@@ -23,6 +24,7 @@ typedef struct
   guint ping_timeout_ms;
   guint busy_timeout_ms;
   gboolean wait_for_daemon;
+  gboolean asks_only;
 } IrisClientSettings;
 
 typedef struct _IrisClientChannel IrisClientChannel;
@@ -34,6 +36,8 @@ typedef struct
   /* The conversation is over, and its calls have been ended. Not called for a channel that its
    * owner ends. */
   void (*closed) (IrisClientChannel *channel, const GError *error, gpointer user_data);
+  /* busy_reason has changed. */
+  void (*busy) (IrisClientChannel *channel, gpointer user_data);
 } IrisClientChannelFuncs;
 
 IrisClientChannel *iris_client_channel_new (const char *endpoint,
@@ -79,15 +83,15 @@ struct _IrisClientChannel
   guint64 hello_serial; /* 0 until the greeting was sent */
   gboolean heard;       /* anything, since the clock last looked */
   gint64 connect_by;
-  gint64 greet_at;   /* not before, if irisd was busy */
-  gint64 busy_until; /* when to give up on that; 0 before the first time */
-  gboolean owes;     /* a grant of output could not be sent */
-  gint64 retry_at;
+  gboolean owes; /* a grant of output could not be sent */
+  IrisClientPace pace;
+  char *busy_reason; /* irisd's sentence, while it refuses */
   gint64 ack_at;
   gint64 ping_at;
   gint64 pong_by;
 };
 
+void iris_client_channel_set_busy (IrisClientChannel *self, char *reason);
 void iris_client_channel_wake (IrisClientChannel *self);
 void iris_client_channel_fail (IrisClientChannel *self, int code, const char *why);
 gboolean iris_client_channel_send_simple (IrisClientChannel *self,

@@ -50,8 +50,10 @@ iris_client_channel_welcome (IrisClientChannel *self, const IrisWireMessage *mes
   iris_wire_batch_builder_init (&self->batch, &self->limits);
   iris_client_credit_init (&self->credit, message->credits, message->byte_credits);
   self->state = IRIS_CLIENT_CHANNEL_READY;
+  self->pace = (IrisClientPace){ 0 };
   iris_client_channel_wake (self);
   self->funcs->ready (self, self->user_data);
+  iris_client_channel_set_busy (self, NULL);
 }
 
 static void
@@ -201,22 +203,27 @@ iris_client_channel_requeue (IrisClientChannel *self, IrisClientCall *call)
   while (next != NULL && ((IrisClientCall *) next->data)->serial < call->serial)
     next = next->next;
   call->state = IRIS_CLIENT_CALL_WAITING;
+  call->refused = TRUE;
   call->batch = 0;
   g_queue_insert_before_link (&self->waiting, next, &call->link);
 }
 
-/* irisd has as many clients as it takes: asks again when it says so, for as long as for an item. */
+static gint64
+get_patience (const IrisClientChannel *self)
+{
+  return self->settings->busy_timeout_ms * G_TIME_SPAN_MILLISECOND;
+}
+
+/* irisd has as many clients as it takes: asks again, for as long as for an item. */
 static void
 iris_client_channel_greet_later (IrisClientChannel *self,
                                  const IrisWireMessage *message,
-                                 gint64 now,
-                                 gint64 retry_at)
+                                 gint64 now)
 {
   const IrisClientSettings *settings = self->settings;
 
-  if (self->busy_until == 0)
-    self->busy_until = now + settings->busy_timeout_ms * G_TIME_SPAN_MILLISECOND;
-  if (now >= self->busy_until)
+  iris_client_pace_refused (&self->pace, now, message->retry_after_ms, g_random_double ());
+  if (now >= self->pace.since + get_patience (self))
     {
       g_autoptr (GError) error = error_of (message);
 
@@ -224,20 +231,69 @@ iris_client_channel_greet_later (IrisClientChannel *self,
       return;
     }
   self->hello_serial = 0;
-  self->greet_at = retry_at;
   self->connect_by = MAX (self->connect_by,
-                          retry_at + settings->connect_timeout_ms * G_TIME_SPAN_MILLISECOND);
+                          self->pace.resume_at
+                              + settings->connect_timeout_ms * G_TIME_SPAN_MILLISECOND);
   iris_client_channel_wake (self);
+  iris_client_channel_set_busy (self, iris_wire_string_dup (&message->sentence));
 }
 
-/* An item, or a question about kept ones. A FETCH that nobody waits for is not worth it. */
+/* What irisd refuses it has not taken, so it can be asked again. A FETCH that nobody waits for is
+ * not worth it. */
 static gboolean
 may_ask_again (const IrisClientCall *call)
 {
-  gboolean about_items = iris_client_call_takes_credit (call) || call->type == IRIS_WIRE_SHOW
-                         || call->type == IRIS_WIRE_LIST;
+  return !call->cancelled && call->done != NULL;
+}
 
-  return about_items && !call->cancelled && call->done != NULL;
+/* Whether a call has waited for a busy irisd for as long as it may. */
+static gboolean
+is_out_of_patience (IrisClientChannel *self, const IrisClientCall *call, gint64 now)
+{
+  return now >= MAX (self->pace.since, call->asked_at) + get_patience (self);
+}
+
+/* Ends what has waited for long behind a call that was refused. */
+static void
+iris_client_channel_end_impatient (IrisClientChannel *self, const GError *error, gint64 now)
+{
+  g_autoptr (GPtrArray) calls = g_ptr_array_new ();
+
+  for (GList *link = self->waiting.head, *next; link != NULL; link = next)
+    {
+      next = link->next;
+      if (!is_out_of_patience (self, link->data, now))
+        continue;
+      g_queue_unlink (&self->waiting, link);
+      g_ptr_array_add (calls, link->data);
+    }
+  for (guint i = 0; i < calls->len; i++)
+    iris_client_channel_end_call (self, g_ptr_array_index (calls, i), NULL, error);
+}
+
+/* A program without patience has its own pace. */
+static void
+iris_client_channel_refused (IrisClientChannel *self,
+                             IrisClientCall *call,
+                             const IrisWireMessage *message,
+                             gint64 now)
+{
+  g_autoptr (GError) error = error_of (message);
+
+  error->code = IRIS_CLIENT_ERROR_BUSY;
+  iris_client_channel_not_accepted (self, call);
+  if (self->settings->busy_timeout_ms == 0)
+    {
+      iris_client_channel_end_call (self, call, NULL, error);
+      return;
+    }
+  iris_client_pace_refused (&self->pace, now, message->retry_after_ms, g_random_double ());
+  if (may_ask_again (call))
+    iris_client_channel_requeue (self, call);
+  else
+    iris_client_channel_end_call (self, call, NULL, error);
+  if (self->state != IRIS_CLIENT_CHANNEL_CLOSED)
+    iris_client_channel_end_impatient (self, error, now);
 }
 
 static void
@@ -245,28 +301,31 @@ iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *messag
 {
   IrisClientCall *call = iris_client_channel_find (self, message);
   gint64 now = g_get_monotonic_time ();
-  gint64 retry_at = now + MAX (message->retry_after_ms, 1) * G_TIME_SPAN_MILLISECOND;
 
   if (self->state == IRIS_CLIENT_CHANNEL_CONNECTING)
     {
-      iris_client_channel_greet_later (self, message, now, retry_at);
+      iris_client_channel_greet_later (self, message, now);
       return;
     }
   if (call == NULL)
     return;
-  iris_client_channel_not_accepted (self, call);
-  if (call->busy_until == 0)
-    call->busy_until = now + self->settings->busy_timeout_ms * G_TIME_SPAN_MILLISECOND;
-  if (!may_ask_again (call) || now >= call->busy_until)
-    {
-      g_autoptr (GError) error = error_of (message);
+  iris_client_channel_refused (self, call, message, now);
+  if (self->state != IRIS_CLIENT_CHANNEL_CLOSED)
+    iris_client_channel_set_busy (
+        self, g_queue_is_empty (&self->waiting) ? NULL : iris_wire_string_dup (&message->sentence));
+}
 
-      error->code = IRIS_CLIENT_ERROR_BUSY;
-      iris_client_channel_end_call (self, call, NULL, error);
-      return;
-    }
-  self->retry_at = MAX (self->retry_at, retry_at);
-  iris_client_channel_requeue (self, call);
+/* An answer to the PING behind what was sent after a pause: that was taken. */
+static void
+iris_client_channel_pong (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  guint64 serial;
+
+  if (!iris_client_id_read (message->request_id, self->settings->prefix, &serial)
+      || !iris_client_pace_probed (&self->pace, serial))
+    return;
+  iris_client_channel_wake (self);
+  iris_client_channel_set_busy (self, NULL);
 }
 
 /* What was taken may be granted anew, if the call is still there. */
@@ -336,6 +395,15 @@ iris_client_channel_progress (IrisClientChannel *self, const IrisWireMessage *me
 }
 
 static void
+iris_client_channel_shown (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  if (message->payload)
+    iris_client_channel_result (self, message);
+  else
+    iris_client_channel_answer (self, IRIS_WIRE_SHOW, message);
+}
+
+static void
 iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *message)
 {
   switch (message->type)
@@ -371,10 +439,7 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
       iris_client_channel_answer (self, IRIS_WIRE_LIST, message);
       break;
     case IRIS_WIRE_SHOW_REPLY:
-      if (message->payload)
-        iris_client_channel_result (self, message);
-      else
-        iris_client_channel_answer (self, IRIS_WIRE_SHOW, message);
+      iris_client_channel_shown (self, message);
       break;
     case IRIS_WIRE_MAP_REPLY:
       iris_client_channel_answer (self, IRIS_WIRE_MAP, message);
@@ -394,8 +459,10 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
     case IRIS_WIRE_CANCELLING:
       iris_client_channel_answer (self, IRIS_WIRE_CANCEL, message);
       break;
+    case IRIS_WIRE_PONG:
+      iris_client_channel_pong (self, message);
+      break;
     default:
-      /* PONG: it is enough that something was heard. */
       break;
     }
 }

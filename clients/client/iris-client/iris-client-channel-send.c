@@ -117,13 +117,13 @@ iris_client_channel_send_head (IrisClientChannel *self, GQueue *queue, gint64 no
 
 /* Gathers what may go in one batch. Returns how many items that are; fewer than two are none. */
 static guint
-iris_client_channel_gather (IrisClientChannel *self)
+iris_client_channel_gather (IrisClientChannel *self, guint most)
 {
   IrisClientCredit credit = self->credit;
 
   iris_wire_batch_builder_reset (&self->batch);
   for (GList *link = self->waiting.head;
-       link != NULL && self->batch.n_items < self->limits.max_batch; link = link->next)
+       link != NULL && self->batch.n_items < MIN (most, self->limits.max_batch); link = link->next)
     {
       IrisClientCall *call = link->data;
       IrisWireMessage item;
@@ -202,6 +202,25 @@ iris_client_channel_send_owed (IrisClientChannel *self)
     iris_client_channel_send_more (self, call);
 }
 
+/* Sends the item at the head of those that wait, and perhaps others with it. Returns FALSE if none
+ * can be sent now. */
+static gboolean
+iris_client_channel_send_some (IrisClientChannel *self, gint64 now)
+{
+  IrisClientCall *head = g_queue_peek_head (&self->waiting);
+  guint most = iris_client_pace_allows (&self->pace, now);
+  guint n_items;
+
+  if (most == 0 || !iris_client_credit_allows (&self->credit, head->size))
+    return FALSE;
+  n_items = iris_client_channel_gather (self, most);
+  if (n_items > 0 ? !iris_client_channel_send_batch (self, n_items, now)
+                  : !iris_client_channel_send_head (self, &self->waiting, now))
+    return FALSE;
+  iris_client_pace_note_sent (&self->pace, MAX (n_items, 1));
+  return TRUE;
+}
+
 /*< private >
  * iris_client_channel_send_all:
  * @self: a ready channel
@@ -219,19 +238,14 @@ iris_client_channel_send_all (IrisClientChannel *self, gint64 now)
 
   if (self->owes)
     iris_client_channel_send_owed (self);
-  if (now < self->retry_at)
-    return;
-  self->retry_at = 0;
-  while (self->state == IRIS_CLIENT_CHANNEL_READY && !g_queue_is_empty (&self->waiting))
+  while (self->state == IRIS_CLIENT_CHANNEL_READY && !g_queue_is_empty (&self->waiting)
+         && iris_client_channel_send_some (self, now))
+    ;
+  if (self->state == IRIS_CLIENT_CHANNEL_READY && iris_client_pace_wants_probe (&self->pace))
     {
-      IrisClientCall *head = g_queue_peek_head (&self->waiting);
-      guint n_items;
+      guint64 serial;
 
-      if (!iris_client_credit_allows (&self->credit, head->size))
-        return;
-      n_items = iris_client_channel_gather (self);
-      if (n_items > 0 ? !iris_client_channel_send_batch (self, n_items, now)
-                      : !iris_client_channel_send_head (self, &self->waiting, now))
-        return;
+      if (iris_client_channel_send_simple (self, IRIS_WIRE_PING, 0, &serial))
+        self->pace.probe = serial;
     }
 }

@@ -40,6 +40,7 @@ iris_client_channel_clear (gpointer data)
   IrisClientChannel *self = data;
 
   g_free (self->endpoint);
+  g_free (self->busy_reason);
   g_clear_error (&self->link_error);
   g_hash_table_unref (self->pending);
   iris_wire_encoder_clear (&self->encoder);
@@ -63,6 +64,23 @@ iris_client_channel_wake (IrisClientChannel *self)
 {
   if (self->state != IRIS_CLIENT_CHANNEL_CLOSED)
     iris_client_clock_wake (self->clock);
+}
+
+/*< private >
+ * iris_client_channel_set_busy:
+ * @self: a channel
+ * @reason: (transfer full) (nullable): what irisd has no room for; %NULL if it has
+ *
+ * The program is told, and may drop the client: this comes last in what its caller does.
+ */
+void
+iris_client_channel_set_busy (IrisClientChannel *self, char *reason)
+{
+  g_autofree char *before = self->busy_reason;
+
+  self->busy_reason = reason;
+  if (self->state != IRIS_CLIENT_CHANNEL_CLOSED && g_strcmp0 (before, reason) != 0)
+    self->funcs->busy (self, self->user_data);
 }
 
 /*< private >
@@ -254,7 +272,9 @@ iris_client_channel_greet (IrisClientChannel *self)
   iris_wire_message_init (&hello, IRIS_WIRE_HELLO, id);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
-  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES, IRIS_WIRE_FEATURE_ENDINGS);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES,
+                              IRIS_WIRE_FEATURE_ENDINGS
+                                  | (self->settings->asks_only ? IRIS_WIRE_FEATURE_ASKS_ONLY : 0));
   iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_NAME, CLIENT_NAME, -1);
   if (iris_wire_encode (&self->encoder, &hello, NULL)
       && iris_client_link_send (self->link, self->encoder.frames))
@@ -303,13 +323,13 @@ iris_client_channel_set_clock (IrisClientChannel *self)
     {
       deadline = self->connect_by;
       if (self->hello_serial == 0)
-        earliest (&deadline, self->greet_at);
+        earliest (&deadline, self->pace.resume_at);
     }
   else
     {
       earliest (&deadline, self->ack_at);
       if (!g_queue_is_empty (&self->waiting))
-        earliest (&deadline, self->retry_at);
+        earliest (&deadline, self->pace.resume_at);
       if (g_hash_table_size (self->pending) > 0)
         earliest (&deadline, self->pong_by != 0 ? self->pong_by : self->ping_at);
     }
@@ -341,9 +361,9 @@ iris_client_channel_tick (gpointer user_data)
   g_rc_box_acquire (self);
   if (self->state == IRIS_CLIENT_CHANNEL_CONNECTING)
     {
-      if (self->hello_serial == 0 && now >= self->greet_at)
+      if (self->hello_serial == 0 && now >= self->pace.resume_at)
         {
-          self->greet_at = 0;
+          self->pace.resume_at = 0;
           iris_client_channel_greet (self);
         }
       if (now >= self->connect_by && !iris_client_link_has_input (self->link))
@@ -491,6 +511,7 @@ iris_client_channel_push (IrisClientChannel *self, IrisClientCall *call)
 
   call->channel = self;
   call->state = IRIS_CLIENT_CALL_WAITING;
+  call->asked_at = g_get_monotonic_time ();
   g_queue_push_tail_link (call->type == IRIS_WIRE_SUBMIT ? &self->waiting : &self->control,
                           &call->link);
   iris_client_channel_wake (self);
@@ -512,8 +533,8 @@ iris_client_channel_cancel (IrisClientChannel *self, IrisClientCall *call)
   if (call->state == IRIS_CLIENT_CALL_WAITING)
     {
       /* What irisd was too busy for waits with the items. */
-      g_queue_unlink (call->type == IRIS_WIRE_SUBMIT || call->busy_until != 0 ? &self->waiting
-                                                                              : &self->control,
+      g_queue_unlink (call->type == IRIS_WIRE_SUBMIT || call->refused ? &self->waiting
+                                                                      : &self->control,
                       &call->link);
     }
   else if (call->type == IRIS_WIRE_SUBMIT)
@@ -538,5 +559,8 @@ iris_client_channel_cancel (IrisClientChannel *self, IrisClientCall *call)
   else
     g_hash_table_remove (self->pending, GSIZE_TO_POINTER (call->serial));
   call->channel = NULL;
+  /* The call still holds the client. */
+  if (g_queue_is_empty (&self->waiting))
+    iris_client_channel_set_busy (self, NULL);
   return TRUE;
 }

@@ -36,6 +36,8 @@ enum
   PROP_BUSY_TIMEOUT,
   PROP_MAX_OUTSTANDING,
   PROP_WAIT_FOR_DAEMON,
+  PROP_BUSY_REASON,
+  PROP_ASKS_ONLY,
   N_PROPS
 };
 
@@ -114,6 +116,12 @@ iris_client_place_ready (IrisClientChannel *channel, gpointer user_data)
 }
 
 static void
+iris_client_busy_changed (IrisClientChannel *channel, gpointer user_data)
+{
+  g_object_notify_by_pspec (user_data, properties[PROP_BUSY_REASON]);
+}
+
+static void
 iris_client_place_closed (IrisClientChannel *channel, const GError *error, gpointer user_data)
 {
   IrisClient *self = user_data;
@@ -134,6 +142,7 @@ iris_client_place_closed (IrisClientChannel *channel, const GError *error, gpoin
 static const IrisClientChannelFuncs place_funcs = {
   .ready = iris_client_place_ready,
   .closed = iris_client_place_closed,
+  .busy = iris_client_busy_changed,
 };
 
 static IrisClientChannel *
@@ -232,6 +241,7 @@ iris_client_front_ready (IrisClientChannel *channel, gpointer user_data)
 static const IrisClientChannelFuncs front_funcs = {
   .ready = iris_client_front_ready,
   .closed = iris_client_front_closed,
+  .busy = iris_client_busy_changed,
 };
 
 static void
@@ -384,6 +394,10 @@ iris_client_get_property (GObject *object, guint prop_id, GValue *value, GParamS
     g_value_set_boolean (value, self->places != NULL);
   else if (prop_id == PROP_WAIT_FOR_DAEMON)
     g_value_set_boolean (value, self->settings.wait_for_daemon);
+  else if (prop_id == PROP_ASKS_ONLY)
+    g_value_set_boolean (value, self->settings.asks_only);
+  else if (prop_id == PROP_BUSY_REASON)
+    g_value_set_string (value, iris_client_get_busy_reason (self));
   else
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
 }
@@ -400,6 +414,8 @@ iris_client_set_property (GObject *object, guint prop_id, const GValue *value, G
     self->address = g_value_dup_string (value);
   else if (prop_id == PROP_WAIT_FOR_DAEMON)
     self->settings.wait_for_daemon = g_value_get_boolean (value);
+  else if (prop_id == PROP_ASKS_ONLY)
+    self->settings.asks_only = g_value_get_boolean (value);
   else
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
 }
@@ -444,8 +460,9 @@ iris_client_describe_limits (void)
    * IrisClient:busy-timeout:
    *
    * Milliseconds for which what irisd refuses as busy (an item, a question about kept ones, the
-   * greeting) is sent again, each time after the pause that irisd asked for; then it ends with
-   * %IRIS_CLIENT_ERROR_BUSY. 0 ends it at the first refusal.
+   * greeting) is sent again, after pauses that are at least what irisd asked for and grow up to two
+   * seconds; then it ends with %IRIS_CLIENT_ERROR_BUSY, and so does what has waited behind it for
+   * as long. 0 ends it at the first refusal.
    *
    * Since: 0.1
    */
@@ -494,6 +511,26 @@ iris_client_describe_state (void)
    */
   properties[PROP_WAIT_FOR_DAEMON] = g_param_spec_boolean (
       "wait-for-daemon", NULL, NULL, FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
+  /**
+   * IrisClient:asks-only:
+   *
+   * Whether the client submits nothing. irisd lets some such clients in when it has as many
+   * connections as it takes (`max-peers`), and refuses what they submit. Set it before connecting.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_ASKS_ONLY] = g_param_spec_boolean ("asks-only", NULL, NULL, FALSE,
+                                                     G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
+  /**
+   * IrisClient:busy-reason:
+   *
+   * What irisd has no room for at the moment, as a sentence with the limit and its value; %NULL if
+   * it takes what the client sends.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_BUSY_REASON] = g_param_spec_string ("busy-reason", NULL, NULL, NULL,
+                                                      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 }
 
 static void
@@ -541,60 +578,4 @@ IrisClient *
 iris_client_new (const char *endpoint_or_dir)
 {
   return g_object_new (IRIS_TYPE_CLIENT, "address", endpoint_or_dir, NULL);
-}
-
-/**
- * iris_client_is_connected:
- * @self: a client
- *
- * Tells whether the client is connected at this moment.
- *
- * Returns: whether irisd has told its places, and was not lost since
- *
- * Since: 0.1
- */
-gboolean
-iris_client_is_connected (IrisClient *self)
-{
-  g_return_val_if_fail (IRIS_IS_CLIENT (self), FALSE);
-
-  return self->places != NULL;
-}
-
-/**
- * iris_client_get_endpoint:
- * @self: a client
- *
- * Gets the endpoint to which the client connects.
- *
- * Returns: (transfer none) (nullable): the endpoint of irisd's front door, or %NULL if no directory
- *   was given and the environment names none
- *
- * Since: 0.1
- */
-const char *
-iris_client_get_endpoint (IrisClient *self)
-{
-  g_return_val_if_fail (IRIS_IS_CLIENT (self), NULL);
-
-  return self->endpoint;
-}
-
-/**
- * iris_client_get_places:
- * @self: a client
- *
- * Gets the places of the machine, as irisd told them when the client was connected.
- *
- * Returns: (transfer container) (element-type IrisClientPlace) (nullable): the places of the
- * machine, or %NULL if the client is not connected
- *
- * Since: 0.1
- */
-GPtrArray *
-iris_client_get_places (IrisClient *self)
-{
-  g_return_val_if_fail (IRIS_IS_CLIENT (self), NULL);
-
-  return self->places != NULL ? iris_client_places_copy (self->places) : NULL;
 }

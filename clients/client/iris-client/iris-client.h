@@ -40,6 +40,10 @@ IRIS_CLIENT_AVAILABLE_IN_ALL
 const char *iris_client_get_endpoint (IrisClient *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 GPtrArray *iris_client_get_places (IrisClient *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+const char *iris_client_get_busy_reason (IrisClient *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+guint iris_client_withdraw_unsent (IrisClient *self);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_submit_async (IrisClient *self,

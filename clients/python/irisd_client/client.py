@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import collections
 import dataclasses
+import time
 from types import TracebackType
 from typing import Any, AsyncIterator, Callable, Deque, Dict, Generator, Iterable, List, Optional, Sequence, Type, Union
 
 from . import wire
 from .connection import BUSY_TIMEOUT, Connection, error_of
 from .errors import CODES, Disconnected, IrisdError, too_large
+from .pace import Pace
 
 #: Seconds between two looks whether irisd is still there, while something is in flight; after three it counts as gone.
 PING_INTERVAL = 10.0
@@ -74,7 +76,7 @@ class Item:
         self.part = part
         self.owed = 0  # bytes of parts that were taken and not granted anew
         self.id: Optional[bytes] = None  # while irisd has it
-        self.retry: Optional[asyncio.TimerHandle] = None
+        self.order = 0  # among the client's
         self.future: "asyncio.Future[Result]" = asyncio.get_running_loop().create_future()
 
     def __await__(self) -> Generator[Any, None, Result]:
@@ -103,8 +105,8 @@ class Client:
         async with Client() as client:
             result = await client.submit("sha256", b"hello")
 
-    It keeps to the credit that irisd grants: what goes beyond waits here, and what irisd has no room for is sent again when it
-    says so; open() waits `busy_timeout` seconds at most for an irisd that has as many clients as it takes.
+    It keeps to the credit that irisd grants: what goes beyond waits here, and what irisd has no room for is sent again, at first
+    alone, after pauses that are at least what irisd asks for and grow up to two seconds; `busy_reason` tells what irisd has no room for; open() waits `busy_timeout` seconds at most for an irisd that has as many clients as it takes.
     All of it is for one event loop.
     """
 
@@ -116,15 +118,19 @@ class Client:
         self._connection: Optional[Connection] = None
         self._waiting: Deque[Item] = collections.deque()
         self._in_flight: Dict[bytes, Item] = {}
-        self._retrying: Dict[int, Item] = {}
+        self._pace = Pace()
+        self._resume: Optional[asyncio.TimerHandle] = None
         self._bytes = 0
         self._unacknowledged: List[bytes] = []
+        self._n_items = 0
+        self.busy_reason: Optional[str] = None  # while irisd refuses: what it has no room for
         self._pinger: Optional["asyncio.Task[None]"] = None
 
     async def open(self) -> "Client":
-        connection = Connection(self._take, self._lost)
+        connection = Connection(self._take, self._lost, self._pong)
         await connection.open(self._endpoint, self._name, self._busy_timeout)
         self._connection = connection
+        self._pace = Pace()
         self._pinger = asyncio.get_running_loop().create_task(self._ping_now_and_then())
         return self
 
@@ -191,6 +197,8 @@ class Client:
             raise too_large("the payload", len(body), "max-body", most)
         wire.pack_header("SUBMIT", header, connection.limits)
         item = Item(self, header, body, progress, part)
+        self._n_items += 1
+        item.order = self._n_items
         self._waiting.append(item)
         self._pump()
         return item
@@ -211,9 +219,14 @@ class Client:
                     item.cancel()
 
     def _pump(self) -> None:
-        """Sends what waits, as far as the credit goes."""
+        """Sends what waits, as far as irisd has room and the credit goes."""
         connection = self._connection
-        while connection is not None and self._waiting:
+        self._send_some(connection)
+        if connection is not None and self._connection is connection and self._pace.wants_probe:
+            self._pace.probe = connection.send("PING")
+
+    def _send_some(self, connection: Optional[Connection]) -> None:
+        while connection is not None and self._waiting and self._pace.allows(time.monotonic()):
             item = self._waiting[0]
             if (len(self._in_flight) + len(self._unacknowledged) >= connection.welcome["credits"]
                     or (self._in_flight and self._bytes + len(item.payload) > connection.welcome["byte-credits"])):
@@ -223,6 +236,7 @@ class Client:
             self._in_flight[item.id] = item
             self._bytes += len(item.payload)
             connection.send("SUBMIT", item.header, item.payload, item.id)
+            self._pace.note_sent()
 
     def _cancel(self, item: Item) -> None:
         if item.future.done():
@@ -232,10 +246,12 @@ class Client:
             return
         if item in self._waiting:
             self._waiting.remove(item)
-        if item.retry is not None:
-            item.retry.cancel()
-            self._retrying.pop(id(item), None)
         item.future.set_exception(IrisdError(CODES["cancelled"], "the item was cancelled before it was sent"))
+
+    def _pong(self, ident: bytes) -> None:
+        if self._pace.probed(ident):
+            self.busy_reason = None
+            self._pump()
 
     def _take(self, message: wire.Message) -> None:
         item = self._in_flight.get(message.id)
@@ -255,7 +271,7 @@ class Client:
         self._bytes -= len(item.payload)
         item.id = None
         if message.type == "BUSY":
-            self._retry_later(item, message.header.get("retry-after-ms", 100))
+            self._retry_later(item, message)
             return
         if message.type == "RESULT" or message.header.get("ends"):
             if not self._unacknowledged:
@@ -283,30 +299,30 @@ class Client:
             self._connection.send("ACK", {"target": ended[-1], "count": len(ended)})
             self._pump()
 
-    def _retry_later(self, item: Item, after_ms: int) -> None:
-        def again() -> None:
-            self._retrying.pop(id(item), None)
-            item.retry = None
-            self._waiting.appendleft(item)
-            self._pump()
-
-        self._retrying[id(item)] = item
-        item.retry = asyncio.get_running_loop().call_later(after_ms / 1000, again)
+    def _retry_later(self, item: Item, message: wire.Message) -> None:
+        now = time.monotonic()
+        self._pace.refused(now, message.header.get("retry-after-ms", 100) / 1000)
+        self.busy_reason = message.header["sentence"]
+        place = next((i for i, other in enumerate(self._waiting) if other.order > item.order), len(self._waiting))
+        self._waiting.insert(place, item)
+        if self._resume is not None:
+            self._resume.cancel()
+        self._resume = asyncio.get_running_loop().call_later(self._pace.resume_at - now, self._pump)
 
     def _lost(self, error: Disconnected) -> None:
         self._connection = None
         self._fail_all(error)
 
     def _fail_all(self, error: Disconnected) -> None:
-        items = [*self._in_flight.values(), *self._waiting, *self._retrying.values()]
+        items = [*self._in_flight.values(), *self._waiting]
+        if self._resume is not None:
+            self._resume.cancel()
+        self.busy_reason = None
         self._in_flight.clear()
         self._waiting.clear()
-        self._retrying.clear()
         self._bytes = 0
         self._unacknowledged = []
         for item in items:
-            if item.retry is not None:
-                item.retry.cancel()
             if not item.future.done():
                 item.future.set_exception(error)
                 item.future.exception()

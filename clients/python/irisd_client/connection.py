@@ -54,11 +54,13 @@ class Connection:
     """A DEALER socket that said HELLO. It belongs to one event loop.
 
     `on_message` gets what answers no question: endings, leases and the like. `on_lost` is called once when irisd does
-    not answer any more, or has closed the connection.
+    not answer any more, or has closed the connection; `on_pong` with the id of each PING that was answered.
     """
 
-    def __init__(self, on_message: Callable[[wire.Message], None], on_lost: Callable[[Disconnected], None]) -> None:
+    def __init__(self, on_message: Callable[[wire.Message], None], on_lost: Callable[[Disconnected], None],
+                 on_pong: Optional[Callable[[bytes], None]] = None) -> None:
         self._on_message = on_message
+        self._on_pong = on_pong
         self._on_lost = on_lost
         self._socket: Optional[zmq.asyncio.Socket] = None
         self._reader: Optional["asyncio.Task[None]"] = None
@@ -180,6 +182,8 @@ class Connection:
                 question.set_result(message)
         elif message.type != "PONG":
             self._on_message(message)
+        elif self._on_pong is not None:
+            self._on_pong(message.id)
 
 
 def _current_task() -> Optional["asyncio.Task[Any]"]:

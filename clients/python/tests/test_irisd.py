@@ -52,6 +52,22 @@ class ClientTest(Case):
         results = await asyncio.gather(*(client.submit("echo", str(n)) for n in range(100) for client in clients))
         self.assertEqual(len(results), 300)
 
+    async def test_a_full_irisd_is_not_asked_all_the_time(self):
+        irisd = self.irisd(total_items=1, in_flight_items=1)
+        first, client = await self.client(irisd), await self.client(irisd)
+        blocker = first.start("command", args=["sleep", "1000"])
+        while (await first.status())["in-flight"] == 0:
+            pass
+        items = [client.start("echo", str(n)) for n in range(100)]
+        while (await first.status())["refused"] < 4:
+            pass
+        self.assertIn("total-items (1)", client.busy_reason)
+        self.assertLess((await first.status())["refused"], 50)
+        blocker.cancel()
+        await self.refused("cancelled", blocker)
+        self.assertEqual([(await item).body for item in items], [str(n).encode() for n in range(100)])
+        self.assertIsNone(client.busy_reason)
+
     async def test_what_is_cancelled_ends_as_cancelled(self):
         client = await self.client(self.irisd())
         item = client.start("command", args=["cat", "/dev/zero"])

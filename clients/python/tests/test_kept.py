@@ -47,6 +47,20 @@ class KeptTest(Case):
             listed = wire.decode_body((await raw.connection.call("LIST", {})))
             self.assertEqual([item["service"] for item in listed], ["a"])
 
+    async def test_items_that_wait_for_workers_keep_out_no_others(self):
+        with tempfile.TemporaryDirectory() as journal:
+            irisd = self.irisd("--journal=" + journal, total_items=3, in_flight_items=3)
+            raw, client = await self.raw(irisd), await self.client(irisd)
+            await raw.ready(("a",), 0)
+            item = {"service": "a", "class": 1, "detach": True}
+            numbers = [(await raw.connection.call("SUBMIT", item)).header["item"] for _ in range(3)]
+            with self.assertRaises(IrisdError) as caught:
+                await raw.connection.call("SUBMIT", item)
+            self.assertEqual((caught.exception.name, caught.exception.limit), ("busy", "total-items"))
+            await raw.connection.call("SUBMIT", dict(item, service="echo", **{"delay-ms": 3600000}))
+            for number in numbers:
+                self.assertFalse(await client.cancel_item(number))
+
     async def test_kept_items_are_listed_by_conditions_and_cancelled_by_number(self):
         with tempfile.TemporaryDirectory() as journal:
             irisd = self.irisd("--journal=" + journal)
