@@ -453,7 +453,6 @@ stop_now (IrisdDaemon *self)
   irisd_running_wake_all (&self->core.running);
   irisd_command_runner_wake (self->core.commands);
   wait_until (self, all_gateways_stop, FALSE);
-  irisd_command_slots_close (self->core.slots);
   irisd_staff_close (self->core.staff);
   iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_CANCEL);
   irisd_outside_close (self->core.outside);

@@ -219,6 +219,7 @@ void irisd_gateway_note_place (IrisdGateway *self, const IrisdJob *job);
 void irisd_gateway_advance (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_run_at_once (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_note_left (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_make_room (IrisdGateway *self);
 void irisd_gateway_wake_due (IrisdGateway *self);

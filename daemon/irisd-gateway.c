@@ -209,6 +209,12 @@ take_letter (IrisdGateway *self, IrisdLetter *letter)
     case IRISD_LETTER_SEAT:
       irisd_gateway_go_on (self, irisd_seat_get_job (letter));
       break;
+    case IRISD_LETTER_SLOT:
+      irisd_gateway_go_on (self, irisd_job_from_beside (letter));
+      break;
+    case IRISD_LETTER_LEFT:
+      irisd_gateway_note_left (self, irisd_job_from_beside (letter));
+      break;
     }
 }
 
