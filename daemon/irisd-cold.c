@@ -100,6 +100,7 @@ set_cold (IrisdGateway *self, IrisdKept *kept, IrisdPeer *peer, IrisWireState st
 static void
 replace_job (IrisdGateway *self, IrisdJob *job, IrisWireState state)
 {
+  irisd_gateway_drop_deadline (self, job);
   set_cold (self, job->kept, job->peer, state);
   irisd_core_add_bytes (self->core, -(gint64) job->charge);
   irisd_gateway_let_go_of_number (self, job);

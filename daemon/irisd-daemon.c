@@ -479,6 +479,7 @@ irisd_daemon_run (IrisdDaemon *self)
              irisd_core_get_items (&self->core));
   irisd_notify_service_manager ("STOPPING=1");
   enter_phase (self, IRISD_PHASE_DRAINING, limits->drain_grace_ms);
+  irisd_outside_drain (self->core.outside);
   gboolean drained = wait_until (self, has_no_items, TRUE);
   if (!drained)
     {

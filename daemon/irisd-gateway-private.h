@@ -73,6 +73,7 @@ struct _IrisdGateway
   GHashTable *by_number;  /* kept jobs that were accepted and have not ended */
   IrisdPeer *nobody;      /* whose items came out of the journal */
   IrisdWaiting cold;      /* kept items without a job that wait for a time */
+  IrisdWaiting deadlines; /* jobs that have one, until it has passed */
   GHashTable *calls;      /* those of them that are being read back */
   IrisdWaiting unread;    /* of those the ones that could not be read, until they are tried again */
   GHashTable *lanes;      /* of kept items that wait for their turn, beyond the limit */
@@ -227,6 +228,9 @@ gint64 irisd_gateway_get_due_us (IrisdGateway *self);
 void irisd_gateway_limit_run (IrisdGateway *self, IrisdLetter *letter);
 gboolean irisd_gateway_try_again (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_end_waiting (IrisdGateway *self);
+void irisd_gateway_watch_deadline (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_count_deadline_from (IrisdGateway *self, IrisdJob *job, guint64 accepted_ms);
+void irisd_gateway_drop_deadline (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_go_on (IrisdGateway *self, IrisdJob *job);
 guint64 irisd_gateway_get_window (IrisdGateway *self, const IrisdJob *job);
 

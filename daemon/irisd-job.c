@@ -465,6 +465,19 @@ run_abandoned (gpointer data)
 }
 
 /**
+ * irisd_job_fail_late:
+ * @self: a queued job that will not begin, because its deadline has passed
+ */
+void
+irisd_job_fail_late (IrisdJob *self)
+{
+  irisd_job_fail (
+      self, IRIS_WIRE_ERROR_DEADLINE_PASSED,
+      "the item had not begun by its deadline (deadline-ms): send it again with a later "
+      "one, or with none");
+}
+
+/**
  * irisd_job_abandon:
  * @self: (transfer full): a queued job that will not begin, because irisd stops
  */

@@ -180,6 +180,7 @@ gboolean irisd_job_must_stop (IrisdJob *self);
 void
 irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void irisd_job_fail_stopped (IrisdJob *self);
+void irisd_job_fail_late (IrisdJob *self);
 void irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type);
 void irisd_job_return_payload (IrisdJob *self);
 void irisd_job_charge_result (IrisdJob *self, gint sign);

@@ -25,6 +25,15 @@ compare_deadlines (gconstpointer a, gconstpointer b)
   return left->number < right->number ? -1 : left->number > right->number;
 }
 
+static gint
+compare_alarms (gconstpointer a, gconstpointer b)
+{
+  const IrisdTrade *left = a, *right = b;
+  if (left->alarm != right->alarm)
+    return left->alarm < right->alarm ? -1 : 1;
+  return strcmp (left->name, right->name);
+}
+
 /**
  * irisd_leases_new:
  * @rules: the limits; copied
@@ -43,7 +52,7 @@ irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, 
   self->trades = g_hash_table_new (g_str_hash, g_str_equal);
   self->by_number = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
   self->by_deadline = g_tree_new (compare_deadlines);
-  g_queue_init (&self->unserved);
+  self->by_alarm = g_tree_new (compare_alarms);
   return self;
 }
 
@@ -52,9 +61,9 @@ static void
 forget_trade (IrisdLeases *self, IrisdTrade *trade)
 {
   g_hash_table_remove (self->trades, trade->name);
-  g_queue_unlink (&self->unserved, &trade->unserved_link);
-  trade->unserved = FALSE;
   trade->forgotten = TRUE;
+  irisd_trade_set_alarm (self, trade);
+  self->n_served -= trade->served;
   irisd_trade_drop (self, trade);
 }
 
@@ -65,9 +74,13 @@ forget_trade (IrisdLeases *self, IrisdTrade *trade)
 void
 irisd_leases_free (IrisdLeases *self)
 {
-  while (self->unserved.length > 0)
-    forget_trade (self, g_queue_peek_head (&self->unserved));
-  g_warn_if_fail (g_hash_table_size (self->trades) == 0);
+  g_autoptr (GList) trades = g_hash_table_get_values (self->trades);
+  for (GList *link = trades; link != NULL; link = link->next)
+    {
+      g_warn_if_fail (((IrisdTrade *) link->data)->n_posts == 0);
+      forget_trade (self, link->data);
+    }
+  g_tree_unref (self->by_alarm);
   g_hash_table_unref (self->trades);
   g_hash_table_unref (self->by_number);
   g_tree_unref (self->by_deadline);
@@ -82,6 +95,8 @@ let_go (IrisdLeases *self, IrisdErrand *errand)
   errand->trade = NULL;
   errand->lease = NULL;
   trade->n_errands--;
+  trade->n_patient -= errand->patient;
+  irisd_trade_set_alarm (self, trade);
   irisd_trade_drop (self, trade);
 }
 
@@ -148,11 +163,22 @@ place_errand (IrisdLeases *self, IrisdErrand *errand, gint64 now)
       fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
       return;
     }
+  if (errand->deadline != 0 && errand->deadline <= now)
+    {
+      fail_errand (self, errand, IRIS_WIRE_ERROR_DEADLINE_PASSED);
+      return;
+    }
   if (errand->trade->forgotten)
     {
       fail_errand (self, errand, IRIS_WIRE_ERROR_NO_WORKER);
       return;
     }
+  if (self->draining && errand->patient && errand->trade->n_posts == 0)
+    {
+      fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      return;
+    }
+  errand->since = now;
   irisd_trade_put (self, errand);
   IrisdServer *server = irisd_trade_choose (self, errand->trade, errand);
   self->events->wait (errand, self->user_data);
@@ -200,14 +226,45 @@ check_services (IrisdLeases *self, const IrisWireServices *services, GError **er
 {
   guint n_new = 0;
   for (guint i = 0; i < services->n_services; i++)
-    n_new += !g_hash_table_contains (self->trades, services->services[i].name);
-  if (g_hash_table_size (self->trades) + n_new <= self->rules.max_services)
+    {
+      const IrisdTrade *trade = g_hash_table_lookup (self->trades, services->services[i].name);
+      n_new += trade == NULL || !trade->served;
+    }
+  if (self->n_served + n_new <= self->rules.max_services)
     return TRUE;
   g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
                "there would be more services of worker processes than outside-services (%u); raise "
                "it with [limits] outside-services",
                self->rules.max_services);
   return FALSE;
+}
+
+/* Of a service without a server. */
+static void
+put_off_patient (IrisdLeases *self, IrisdTrade *trade)
+{
+  for (guint i = 0; i <= self->rules.n_places && trade->n_patient > 0; i++)
+    for (GList *link = trade->waiting[i].head; link != NULL && trade->n_patient > 0;)
+      {
+        IrisdErrand *errand = link->data;
+        link = link->next;
+        if (!errand->patient)
+          continue;
+        irisd_trade_remove (self, errand);
+        fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      }
+}
+
+/* A book that drains does not wait for servers to come. */
+static void
+put_off_unserved (IrisdLeases *self)
+{
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, self->trades);
+  while (self->draining && g_hash_table_iter_next (&iter, NULL, &value))
+    if (((IrisdTrade *) value)->n_posts == 0)
+      put_off_patient (self, value);
 }
 
 /**
@@ -240,6 +297,7 @@ irisd_leases_enroll (IrisdLeases *self,
   irisd_server_take_posts (self, server, services, now);
   irisd_server_rest (self, server);
   employ (self, server, now);
+  put_off_unserved (self);
   return TRUE;
 }
 
@@ -259,6 +317,7 @@ irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now)
   irisd_server_set_idle (self, server, FALSE);
   server->capacity = 0;
   irisd_server_take_posts (self, server, NULL, now);
+  put_off_unserved (self);
   while (server->leases.length > 0)
     {
       /* The youngest first, so that the oldest ends up at the head of its queue. */
@@ -272,10 +331,23 @@ irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now)
   server->enrolled = FALSE;
 }
 
+/**
+ * irisd_leases_knows:
+ * @self: the book
+ * @name: a service
+ * @patient: whether it is asked for an item that waits however long there is no server
+ * @now: the time
+ *
+ * Returns: whether the service is known. One that only patient items wait for, because it had no
+ *   server for too long, is not known to others
+ */
 gboolean
-irisd_leases_knows (IrisdLeases *self, const char *name)
+irisd_leases_knows (IrisdLeases *self, const char *name, gboolean patient, gint64 now)
 {
-  return g_hash_table_contains (self->trades, name);
+  const IrisdTrade *trade = g_hash_table_lookup (self->trades, name);
+  return trade != NULL
+         && (patient || trade->lasting || trade->n_posts > 0
+             || now < trade->unserved_at + self->rules.wait_us);
 }
 
 /**
@@ -294,6 +366,7 @@ irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint
   if (trade == NULL)
     return FALSE;
   trade->n_errands++;
+  trade->n_patient += errand->patient;
   errand->trade = trade;
   errand->order = ++self->last_order;
   place_errand (self, errand, now);
@@ -495,6 +568,13 @@ irisd_leases_extend (IrisdLeases *self,
   return TRUE;
 }
 
+static IrisdTrade *
+first_alarm (IrisdLeases *self)
+{
+  GTreeNode *node = g_tree_node_first (self->by_alarm);
+  return node != NULL ? g_tree_node_key (node) : NULL;
+}
+
 static IrisdLease *
 first_lease (IrisdLeases *self)
 {
@@ -512,25 +592,25 @@ gint64
 irisd_leases_next (IrisdLeases *self)
 {
   IrisdLease *lease = first_lease (self);
-  IrisdTrade *trade = g_queue_peek_head (&self->unserved);
+  IrisdTrade *trade = first_alarm (self);
   gint64 next = lease != NULL ? lease->deadline : G_MAXINT64;
-  return trade != NULL ? MIN (next, trade->deadline) : next;
+  return trade != NULL ? MIN (next, trade->alarm) : next;
 }
 
+/* Fails what has waited long enough for a server; a service that has neither server nor errands is
+ * forgotten. */
 static void
-give_up_trade (IrisdLeases *self, IrisdTrade *trade)
+give_up (IrisdLeases *self, IrisdTrade *trade, gint64 now)
 {
-  /* A hold, so that it outlives its errands here. */
-  trade->n_errands++;
-  for (guint i = 0; i <= self->rules.n_places; i++)
-    while (trade->waiting[i].length > 0)
-      {
-        IrisdErrand *errand = g_queue_peek_head (&trade->waiting[i]);
-        irisd_trade_remove (self, errand);
-        fail_errand (self, errand, IRIS_WIRE_ERROR_NO_WORKER);
-      }
-  trade->n_errands--;
-  forget_trade (self, trade);
+  IrisdErrand *errand;
+  while ((errand = g_queue_peek_head (&trade->impatient)) != NULL
+         && irisd_trade_get_first_end (self, trade) <= now)
+    {
+      irisd_trade_remove (self, errand);
+      fail_errand (self, errand, IRIS_WIRE_ERROR_NO_WORKER);
+    }
+  if (errand == NULL && trade->alarm <= now)
+    forget_trade (self, trade);
 }
 
 /**
@@ -553,8 +633,22 @@ irisd_leases_expire (IrisdLeases *self, gint64 now)
       lose (self, errand, now);
     }
   IrisdTrade *trade;
-  while ((trade = g_queue_peek_head (&self->unserved)) != NULL && trade->deadline <= now)
-    give_up_trade (self, trade);
+  while ((trade = first_alarm (self)) != NULL && trade->alarm <= now)
+    give_up (self, trade, now);
+}
+
+/**
+ * irisd_leases_drain:
+ * @self: the book
+ *
+ * Ends the waiting of patient errands whose service has no server, now and from now on, because
+ * irisd is to end.
+ */
+void
+irisd_leases_drain (IrisdLeases *self)
+{
+  self->draining = TRUE;
+  put_off_unserved (self);
 }
 
 /**

@@ -160,9 +160,13 @@ fail_job (IrisdOutside *self, IrisdJob *job, IrisWireError why)
     {
     case IRIS_WIRE_ERROR_NO_WORKER:
       irisd_job_fail (job, why,
-                      "nobody has served “%s” for %" G_GUINT64_FORMAT
-                      " ms (limit worker-wait-ms): start a worker and send the item again",
+                      "no worker has served “%s” for %" G_GUINT64_FORMAT
+                      " ms (limit worker-wait-ms): start a worker and send the item again, or send "
+                      "it as relaxed or durable, which waits",
                       task->service, limits->worker_wait_ms);
+      break;
+    case IRIS_WIRE_ERROR_DEADLINE_PASSED:
+      irisd_job_fail_late (job);
       break;
     case IRIS_WIRE_ERROR_WORKER_LOST:
       irisd_job_fail (job, why,
@@ -247,6 +251,17 @@ irisd_outside_expire (IrisdOutside *self)
   irisd_outside_unlock (self);
 }
 
+/* A service that has a group in the configuration is known before its first worker. */
+static void
+expect_configured (IrisdOutside *self)
+{
+  GHashTableIter iter;
+  gpointer name;
+  g_hash_table_iter_init (&iter, self->core->config->service_rules);
+  while (g_hash_table_iter_next (&iter, &name, NULL))
+    irisd_leases_expect (self->book, name, TRUE, g_get_monotonic_time ());
+}
+
 IrisdOutside *
 irisd_outside_new (IrisdCore *core)
 {
@@ -266,6 +281,7 @@ irisd_outside_new (IrisdCore *core)
   atomic_init (&self->alarm_us, G_MAXINT64);
   guint32 words[2] = { g_random_int (), g_random_int () };
   memcpy (self->epoch, words, sizeof self->epoch);
+  expect_configured (self);
   return self;
 }
 
@@ -285,6 +301,21 @@ irisd_outside_free (IrisdOutside *self)
 }
 
 /**
+ * irisd_outside_drain:
+ * @self: the shared book
+ *
+ * Puts off kept items that no worker process serves, because irisd is to end: they wait in the
+ * journal until it is back.
+ */
+void
+irisd_outside_drain (IrisdOutside *self)
+{
+  irisd_outside_lock (self);
+  irisd_leases_drain (self->book);
+  irisd_outside_unlock (self);
+}
+
+/**
  * irisd_outside_close:
  * @self: the shared book
  *
@@ -301,14 +332,48 @@ irisd_outside_close (IrisdOutside *self)
 /* --- for the gateways of clients -----------------------------------------------------------------
  */
 
+/**
+ * irisd_outside_knows:
+ * @self: the shared book
+ * @item: a SUBMIT message
+ * @patient: whether the item waits however long there is no worker
+ *
+ * Returns: whether its service is known
+ */
 gboolean
-irisd_outside_knows (IrisdOutside *self, const IrisWireString *name)
+irisd_outside_knows (IrisdOutside *self, const IrisWireMessage *item, gboolean patient)
 {
-  g_autofree char *text = iris_wire_string_dup (name);
-  irisd_outside_lock (self);
-  gboolean known = irisd_leases_knows (self->book, text);
+  g_autofree char *text = iris_wire_string_dup (&item->service);
+  gint64 now = irisd_outside_lock (self);
+  gboolean known = irisd_leases_knows (self->book, text, patient, now);
   irisd_outside_unlock (self);
   return known;
+}
+
+/**
+ * irisd_outside_await:
+ * @self: the shared book
+ * @name: a service that is not known, and that a client asks to wait for
+ * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
+ *
+ * Returns: whether it is known now; else there are too many that had no worker yet
+ */
+gboolean
+irisd_outside_await (IrisdOutside *self, const IrisWireString *name, GError **error)
+{
+  g_autofree char *text = iris_wire_string_dup (name);
+  gint64 now = irisd_outside_lock (self);
+  gboolean room = irisd_leases_has_room_to_expect (self->book);
+  if (room)
+    irisd_leases_expect (self->book, text, FALSE, now);
+  irisd_outside_unlock (self);
+  if (!room)
+    g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
+                 "items wait for more services without a worker than outside-services "
+                 "(%" G_GUINT64_FORMAT "): start their workers, or raise it with [limits] "
+                 "outside-services",
+                 self->core->config->limits.outside_services);
+  return room;
 }
 
 /**
@@ -316,14 +381,14 @@ irisd_outside_knows (IrisdOutside *self, const IrisWireString *name)
  * @self: the shared book
  * @name: the service of an item that survived irisd
  *
- * Lets its items wait for a worker process, for as long as if the last one had just gone.
+ * Lets its items wait for a worker process.
  */
 void
 irisd_outside_expect (IrisdOutside *self, const IrisWireString *name)
 {
   g_autofree char *text = iris_wire_string_dup (name);
   gint64 now = irisd_outside_lock (self);
-  irisd_leases_expect (self->book, text, now);
+  irisd_leases_expect (self->book, text, FALSE, now);
   irisd_outside_unlock (self);
 }
 
@@ -338,6 +403,10 @@ irisd_outside_queue (IrisdOutside *self, IrisdJob *job)
   IrisdTask *task = job->task;
   gint64 now = irisd_outside_lock (self);
   task->job = job;
+  task->errand.patient = job->kept != NULL;
+  task->errand.deadline = job->terms != NULL ? job->terms->deadline_us : 0;
+  if (task->errand.patient || task->waits)
+    irisd_leases_expect (self->book, task->service, FALSE, now);
   if (!irisd_leases_add (self->book, &task->errand, task->service, now))
     {
       /* The service was given up since it was looked for. */
