@@ -228,11 +228,15 @@ gint64 irisd_gateway_get_due_us (IrisdGateway *self);
 void irisd_gateway_limit_run (IrisdGateway *self, IrisdLetter *letter);
 gboolean irisd_gateway_try_again (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_end_waiting (IrisdGateway *self);
+void irisd_gateway_go_on (IrisdGateway *self, IrisdJob *job);
+guint64 irisd_gateway_get_window (IrisdGateway *self, const IrisdJob *job);
+
+/* irisd-waiting-deadline.c: jobs that have to begin in time. */
 void irisd_gateway_watch_deadline (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_count_deadline_from (IrisdGateway *self, IrisdJob *job, guint64 accepted_ms);
 void irisd_gateway_drop_deadline (IrisdGateway *self, IrisdJob *job);
-void irisd_gateway_go_on (IrisdGateway *self, IrisdJob *job);
-guint64 irisd_gateway_get_window (IrisdGateway *self, const IrisdJob *job);
+gboolean irisd_gateway_is_late (const IrisdJob *job);
+void irisd_gateway_end_late (IrisdGateway *self);
 
 /* irisd-fair-seat.c: jobs and how many run at once. */
 gboolean irisd_gateway_take_seat (IrisdGateway *self, IrisdJob *job);

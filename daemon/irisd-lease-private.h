@@ -61,6 +61,15 @@ struct _IrisdLeases
   gboolean closed;
 };
 
+/* irisd-lease.c */
+void irisd_leases_fail_errand (IrisdLeases *self, IrisdErrand *errand, IrisWireError why);
+void irisd_leases_forget_trade (IrisdLeases *self, IrisdTrade *trade);
+void irisd_leases_lose (IrisdLeases *self, IrisdErrand *errand, gint64 now);
+IrisdErrand *irisd_lease_strip (IrisdLeases *self, IrisdLease *lease);
+
+/* irisd-lease-clock.c */
+void irisd_leases_put_off_unserved (IrisdLeases *self);
+
 /* irisd-lease-trade.c */
 void irisd_trade_drop (IrisdLeases *book, IrisdTrade *trade);
 void irisd_trade_set_alarm (IrisdLeases *book, IrisdTrade *trade);

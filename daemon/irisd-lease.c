@@ -57,8 +57,8 @@ irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, 
 }
 
 /* Forgets a trade's name; it is freed with its last errand. */
-static void
-forget_trade (IrisdLeases *self, IrisdTrade *trade)
+void
+irisd_leases_forget_trade (IrisdLeases *self, IrisdTrade *trade)
 {
   g_hash_table_remove (self->trades, trade->name);
   trade->forgotten = TRUE;
@@ -78,7 +78,7 @@ irisd_leases_free (IrisdLeases *self)
   for (GList *link = trades; link != NULL; link = link->next)
     {
       g_warn_if_fail (((IrisdTrade *) link->data)->n_posts == 0);
-      forget_trade (self, link->data);
+      irisd_leases_forget_trade (self, link->data);
     }
   g_tree_unref (self->by_alarm);
   g_hash_table_unref (self->trades);
@@ -100,8 +100,8 @@ let_go (IrisdLeases *self, IrisdErrand *errand)
   irisd_trade_drop (self, trade);
 }
 
-static void
-fail_errand (IrisdLeases *self, IrisdErrand *errand, IrisWireError why)
+void
+irisd_leases_fail_errand (IrisdLeases *self, IrisdErrand *errand, IrisWireError why)
 {
   let_go (self, errand);
   self->events->fail (errand, why, self->user_data);
@@ -160,22 +160,22 @@ place_errand (IrisdLeases *self, IrisdErrand *errand, gint64 now)
   errand->lease = NULL;
   if (self->closed)
     {
-      fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
       return;
     }
   if (errand->deadline != 0 && errand->deadline <= now)
     {
-      fail_errand (self, errand, IRIS_WIRE_ERROR_DEADLINE_PASSED);
+      irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_DEADLINE_PASSED);
       return;
     }
   if (errand->trade->forgotten)
     {
-      fail_errand (self, errand, IRIS_WIRE_ERROR_NO_WORKER);
+      irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_NO_WORKER);
       return;
     }
   if (self->draining && errand->patient && errand->trade->n_posts == 0)
     {
-      fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
       return;
     }
   errand->since = now;
@@ -189,18 +189,18 @@ place_errand (IrisdLeases *self, IrisdErrand *errand, gint64 now)
 }
 
 /* The lease ended without an answer. */
-static void
-lose (IrisdLeases *self, IrisdErrand *errand, gint64 now)
+void
+irisd_leases_lose (IrisdLeases *self, IrisdErrand *errand, gint64 now)
 {
   if (errand->attempts >= self->rules.attempts)
-    fail_errand (self, errand, IRIS_WIRE_ERROR_WORKER_LOST);
+    irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_WORKER_LOST);
   else
     place_errand (self, errand, now);
 }
 
 /* Takes its errand from a lease. */
-static IrisdErrand *
-strip (IrisdLeases *self, IrisdLease *lease)
+IrisdErrand *
+irisd_lease_strip (IrisdLeases *self, IrisdLease *lease)
 {
   IrisdErrand *errand = lease->errand;
   if (errand == NULL)
@@ -239,34 +239,6 @@ check_services (IrisdLeases *self, const IrisWireServices *services, GError **er
   return FALSE;
 }
 
-/* Of a service without a server. */
-static void
-put_off_patient (IrisdLeases *self, IrisdTrade *trade)
-{
-  for (guint i = 0; i <= self->rules.n_places && trade->n_patient > 0; i++)
-    for (GList *link = trade->waiting[i].head; link != NULL && trade->n_patient > 0;)
-      {
-        IrisdErrand *errand = link->data;
-        link = link->next;
-        if (!errand->patient)
-          continue;
-        irisd_trade_remove (self, errand);
-        fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
-      }
-}
-
-/* A book that drains does not wait for servers to come. */
-static void
-put_off_unserved (IrisdLeases *self)
-{
-  GHashTableIter iter;
-  gpointer value;
-  g_hash_table_iter_init (&iter, self->trades);
-  while (self->draining && g_hash_table_iter_next (&iter, NULL, &value))
-    if (((IrisdTrade *) value)->n_posts == 0)
-      put_off_patient (self, value);
-}
-
 /**
  * irisd_leases_enroll:
  * @self: the book
@@ -297,7 +269,7 @@ irisd_leases_enroll (IrisdLeases *self,
   irisd_server_take_posts (self, server, services, now);
   irisd_server_rest (self, server);
   employ (self, server, now);
-  put_off_unserved (self);
+  irisd_leases_put_off_unserved (self);
   return TRUE;
 }
 
@@ -317,15 +289,15 @@ irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now)
   irisd_server_set_idle (self, server, FALSE);
   server->capacity = 0;
   irisd_server_take_posts (self, server, NULL, now);
-  put_off_unserved (self);
+  irisd_leases_put_off_unserved (self);
   while (server->leases.length > 0)
     {
       /* The youngest first, so that the oldest ends up at the head of its queue. */
       IrisdLease *lease = g_queue_peek_tail (&server->leases);
-      IrisdErrand *errand = strip (self, lease);
+      IrisdErrand *errand = irisd_lease_strip (self, lease);
       close_lease (self, lease);
       if (errand != NULL)
-        lose (self, errand, now);
+        irisd_leases_lose (self, errand, now);
     }
   g_clear_pointer (&server->posts, g_free);
   server->enrolled = FALSE;
@@ -408,7 +380,7 @@ irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, gint64 now)
     irisd_trade_remove (self, errand);
   else
     {
-      strip (self, lease);
+      irisd_lease_strip (self, lease);
       self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_CANCELLED, self->user_data);
     }
   let_go (self, errand);
@@ -457,7 +429,7 @@ irisd_leases_find_server (const IrisdErrand *errand, guint64 *lease)
 static IrisdErrand *
 settle (IrisdLeases *self, IrisdLease *lease)
 {
-  IrisdErrand *errand = strip (self, lease);
+  IrisdErrand *errand = irisd_lease_strip (self, lease);
   close_lease (self, lease);
   return errand;
 }
@@ -566,121 +538,4 @@ irisd_leases_extend (IrisdLeases *self,
   found->deadline = now + CLAMP (more_us, 0, self->rules.lease_us);
   g_tree_insert (self->by_deadline, found, found);
   return TRUE;
-}
-
-static IrisdTrade *
-first_alarm (IrisdLeases *self)
-{
-  GTreeNode *node = g_tree_node_first (self->by_alarm);
-  return node != NULL ? g_tree_node_key (node) : NULL;
-}
-
-static IrisdLease *
-first_lease (IrisdLeases *self)
-{
-  GTreeNode *node = g_tree_node_first (self->by_deadline);
-  return node != NULL ? g_tree_node_key (node) : NULL;
-}
-
-/**
- * irisd_leases_next:
- * @self: the book
- *
- * Returns: when irisd_leases_expire() has something to do; %G_MAXINT64 for never
- */
-gint64
-irisd_leases_next (IrisdLeases *self)
-{
-  IrisdLease *lease = first_lease (self);
-  IrisdTrade *trade = first_alarm (self);
-  gint64 next = lease != NULL ? lease->deadline : G_MAXINT64;
-  return trade != NULL ? MIN (next, trade->alarm) : next;
-}
-
-/* Fails what has waited long enough for a server; a service that has neither server nor errands is
- * forgotten. */
-static void
-give_up (IrisdLeases *self, IrisdTrade *trade, gint64 now)
-{
-  IrisdErrand *errand;
-  while ((errand = g_queue_peek_head (&trade->impatient)) != NULL
-         && irisd_trade_get_first_end (self, trade) <= now)
-    {
-      irisd_trade_remove (self, errand);
-      fail_errand (self, errand, IRIS_WIRE_ERROR_NO_WORKER);
-    }
-  if (errand == NULL && trade->alarm <= now)
-    forget_trade (self, trade);
-}
-
-/**
- * irisd_leases_expire:
- * @self: the book
- * @now: the time
- *
- * Ends leases whose time is over, and gives up services that nobody serves.
- */
-void
-irisd_leases_expire (IrisdLeases *self, gint64 now)
-{
-  IrisdLease *lease;
-  while ((lease = first_lease (self)) != NULL && lease->deadline <= now)
-    {
-      IrisdErrand *errand = strip (self, lease);
-      lease->server->lost++;
-      self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
-                          self->user_data);
-      lose (self, errand, now);
-    }
-  IrisdTrade *trade;
-  while ((trade = first_alarm (self)) != NULL && trade->alarm <= now)
-    give_up (self, trade, now);
-}
-
-/**
- * irisd_leases_drain:
- * @self: the book
- *
- * Ends the waiting of patient errands whose service has no server, now and from now on, because
- * irisd is to end.
- */
-void
-irisd_leases_drain (IrisdLeases *self)
-{
-  self->draining = TRUE;
-  put_off_unserved (self);
-}
-
-/**
- * irisd_leases_close:
- * @self: the book
- *
- * Ends everything that waits or is leased, and whatever else comes, because irisd ends.
- */
-void
-irisd_leases_close (IrisdLeases *self)
-{
-  self->closed = TRUE;
-  GHashTableIter iter;
-  gpointer value;
-  g_hash_table_iter_init (&iter, self->trades);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
-    {
-      IrisdTrade *trade = value;
-      for (guint i = 0; i <= self->rules.n_places; i++)
-        while (trade->waiting[i].length > 0)
-          {
-            IrisdErrand *errand = g_queue_peek_head (&trade->waiting[i]);
-            irisd_trade_remove (self, errand);
-            fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
-          }
-    }
-  IrisdLease *lease;
-  while ((lease = first_lease (self)) != NULL)
-    {
-      IrisdErrand *errand = strip (self, lease);
-      self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                          self->user_data);
-      fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
-    }
 }

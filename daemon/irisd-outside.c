@@ -251,17 +251,6 @@ irisd_outside_expire (IrisdOutside *self)
   irisd_outside_unlock (self);
 }
 
-/* A service that has a group in the configuration is known before its first worker. */
-static void
-expect_configured (IrisdOutside *self)
-{
-  GHashTableIter iter;
-  gpointer name;
-  g_hash_table_iter_init (&iter, self->core->config->service_rules);
-  while (g_hash_table_iter_next (&iter, &name, NULL))
-    irisd_leases_expect (self->book, name, TRUE, g_get_monotonic_time ());
-}
-
 IrisdOutside *
 irisd_outside_new (IrisdCore *core)
 {
@@ -281,7 +270,7 @@ irisd_outside_new (IrisdCore *core)
   atomic_init (&self->alarm_us, G_MAXINT64);
   guint32 words[2] = { g_random_int (), g_random_int () };
   memcpy (self->epoch, words, sizeof self->epoch);
-  expect_configured (self);
+  irisd_outside_expect_configured (self);
   return self;
 }
 
@@ -331,66 +320,6 @@ irisd_outside_close (IrisdOutside *self)
 
 /* --- for the gateways of clients -----------------------------------------------------------------
  */
-
-/**
- * irisd_outside_knows:
- * @self: the shared book
- * @item: a SUBMIT message
- * @patient: whether the item waits however long there is no worker
- *
- * Returns: whether its service is known
- */
-gboolean
-irisd_outside_knows (IrisdOutside *self, const IrisWireMessage *item, gboolean patient)
-{
-  g_autofree char *text = iris_wire_string_dup (&item->service);
-  gint64 now = irisd_outside_lock (self);
-  gboolean known = irisd_leases_knows (self->book, text, patient, now);
-  irisd_outside_unlock (self);
-  return known;
-}
-
-/**
- * irisd_outside_await:
- * @self: the shared book
- * @name: a service that is not known, and that a client asks to wait for
- * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
- *
- * Returns: whether it is known now; else there are too many that had no worker yet
- */
-gboolean
-irisd_outside_await (IrisdOutside *self, const IrisWireString *name, GError **error)
-{
-  g_autofree char *text = iris_wire_string_dup (name);
-  gint64 now = irisd_outside_lock (self);
-  gboolean room = irisd_leases_has_room_to_expect (self->book);
-  if (room)
-    irisd_leases_expect (self->book, text, FALSE, now);
-  irisd_outside_unlock (self);
-  if (!room)
-    g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
-                 "items wait for more services without a worker than outside-services "
-                 "(%" G_GUINT64_FORMAT "): start their workers, or raise it with [limits] "
-                 "outside-services",
-                 self->core->config->limits.outside_services);
-  return room;
-}
-
-/**
- * irisd_outside_expect:
- * @self: the shared book
- * @name: the service of an item that survived irisd
- *
- * Lets its items wait for a worker process.
- */
-void
-irisd_outside_expect (IrisdOutside *self, const IrisWireString *name)
-{
-  g_autofree char *text = iris_wire_string_dup (name);
-  gint64 now = irisd_outside_lock (self);
-  irisd_leases_expect (self->book, text, FALSE, now);
-  irisd_outside_unlock (self);
-}
 
 /**
  * irisd_outside_queue:

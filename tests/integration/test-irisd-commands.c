@@ -10,9 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Bytes of a payload that a gateway leaves to a worker. */
-#define LARGE (64 * 1024)
-
 static Irisd *irisd;
 static Client *client;
 static IrisWireMessage item;
@@ -298,42 +295,6 @@ START_TEST (long_commands_do_not_keep_other_items_waiting)
 }
 END_TEST
 
-/* More wait than workers, slots and any window together; neither an item that its gateway does
- * itself nor one for a worker stands behind them, whether it comes from the same client or not. */
-START_TEST (commands_that_wait_hold_up_no_item_of_another_service)
-{
-  static char large[LARGE];
-  g_autofree char *gate = gate_new (irisd, "gate");
-  g_autoptr (Client) other = client_hello (irisd->front);
-  const char *const argv[] = { "sh", "-c", "echo > \"$0\"; exec cat \"$0\"", gate, NULL };
-  const guint n = TIMES (1000);
-  for (guint i = 0; i < n; i++)
-    client_submit_command (client, NULL, argv);
-  close (gate_wait (gate));
-  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
-  memset (large, 'x', sizeof large);
-  for (guint i = 0; i < 3; i++)
-    {
-      client_submit (other, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
-      ck_assert (message_body_is (client_receive_ending (other), "x"));
-      client_submit (other, "echo", large, sizeof large, IRIS_PLACE_ANY, FALSE);
-      ck_assert_uint_eq (client_receive_type (other, IRIS_WIRE_RESULT)->body.size, sizeof large);
-    }
-  g_autoptr (IrisWireStatus) status = client_get_status (other);
-  ck_assert_uint_eq (status->in_flight, n);
-  ck_assert_uint_eq (status->places[0].backlog, n);
-  IrisWireMessage bye;
-  client_init_message (client, &bye, IRIS_WIRE_BYE);
-  client_send (client, &bye);
-  while (status->in_flight != 1)
-    {
-      iris_wire_status_free (status);
-      status = client_get_status (other);
-    }
-  gate_open (gate); /* what runs goes on */
-}
-END_TEST
-
 START_TEST (no_more_commands_run_at_a_place_than_the_limit_says)
 {
   g_autofree char *alone = g_build_filename (scratch, "alone", NULL);
@@ -603,7 +564,6 @@ main (void)
   tcase_add_test (commands, a_group_that_heeds_sigterm_has_its_grace_and_no_more);
   tcase_add_test (commands, a_command_that_ends_by_itself_may_leave_somebody_behind);
   tcase_add_test (commands, long_commands_do_not_keep_other_items_waiting);
-  tcase_add_test (commands, commands_that_wait_hold_up_no_item_of_another_service);
   tcase_add_test (commands, no_more_commands_run_at_a_place_than_the_limit_says);
   tcase_add_test (commands, a_command_goes_where_there_is_a_slot_unless_it_is_strict);
   tcase_add_test (commands, what_irisd_has_open_is_closed_for_commands);
