@@ -174,7 +174,8 @@ irisd_gateway_recover_cold (IrisdGateway *self, const IrisdRecord *record, Irisd
   g_autofree IrisdTerms *terms = irisd_terms_new (&item, &core->config->limits, &now);
   gboolean delayed = terms != NULL && irisd_terms_get_due (terms, &now, &clock, &due_us);
   const IrisdService *service = irisd_gateway_find_service_again (self, &item);
-  if (delayed ? due_us <= soon.us[clock] : service == &irisd_service_outside)
+  const gboolean outside = service == &irisd_service_outside;
+  if (delayed ? due_us <= soon.us[clock] : outside && terms != NULL && terms->deadline_us != 0)
     return FALSE;
   if (!irisd_core_begin_item (core))
     return FALSE;
@@ -186,10 +187,7 @@ irisd_gateway_recover_cold (IrisdGateway *self, const IrisdRecord *record, Irisd
   if (delayed)
     irisd_waiting_add (&self->cold, &kept->waiter, clock, due_us);
   else
-    irisd_gateway_recover_in_lane (self, kept, home,
-                                   iris_wire_message_has (&item, IRIS_WIRE_KEY_PRIORITY)
-                                       ? (guint) item.priority
-                                       : IRIS_WIRE_DEFAULT_PRIORITY);
+    irisd_gateway_recover_in_lane (self, kept, home, &item, outside);
   return TRUE;
 }
 

@@ -585,8 +585,7 @@ irisd_gateway_end_waiting (IrisdGateway *self)
   if (self->place == IRISD_FRONT)
     irisd_gateway_stop_waiting_for_buried (self);
   irisd_gateway_put_off_cold (self);
-  if (phase >= IRISD_PHASE_STOPPING)
-    irisd_gateway_put_off_lanes (self);
+  irisd_gateway_put_off_lanes (self, phase >= IRISD_PHASE_STOPPING);
   g_autoptr (GPtrArray) jobs = collect_waiting (self, phase);
   g_autoptr (GPtrArray) ours = g_ptr_array_new ();
   /* All are taken out before the first is ended: its end may end its peer, and so others. */

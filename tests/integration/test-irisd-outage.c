@@ -164,6 +164,30 @@ START_TEST (what_waits_for_a_worker_waits_on_after_a_restart)
 }
 END_TEST
 
+/* Bytes of payload that would be seen if they were in memory. */
+#define N_LARGE    TIMES (600)
+#define LARGE_SIZE (128 * 1024)
+
+START_TEST (what_waits_for_a_worker_is_not_in_memory)
+{
+  g_autofree char *large = g_strnfill (LARGE_SIZE, 'x');
+  g_autofree guint64 *numbers = g_new (guint64, N_LARGE);
+  client_free (client);
+  irisd_stop (irisd);
+  irisd = home_start (home, CONFIG "[limits]\nhot-items = 0\nread-ahead-ms = 0\n");
+  client = client_hello (irisd->front);
+  for (guint i = 0; i < N_LARGE; i++)
+    numbers[i] = submit_detached ("later", large, TRUE, 0);
+  kept_assert_not_in_memory (irisd_get_rss_kib (irisd), N_LARGE, LARGE_SIZE);
+  g_autoptr (Client) worker = client_hello (irisd->front);
+  enroll (worker, "later");
+  for (guint i = 0; i < N_LARGE; i++)
+    serve_one (worker);
+  for (guint i = 0; i < N_LARGE; i++)
+    ck_assert_uint_eq (kept_get_state (client, numbers[i], GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+}
+END_TEST
+
 START_TEST (an_item_that_has_not_begun_by_its_deadline_fails)
 {
   guint64 number = submit_detached ("later", "kept", TRUE, 1);
@@ -235,6 +259,7 @@ main (void)
   tcase_add_test (tcase, an_item_comes_before_the_first_worker_of_a_configured_service);
   tcase_add_test (tcase, a_kept_item_outwaits_an_outage_and_a_volatile_one_does_not);
   tcase_add_loop_test (tcase, what_waits_for_a_worker_waits_on_after_a_restart, 0, 2);
+  tcase_add_test (tcase, what_waits_for_a_worker_is_not_in_memory);
   tcase_add_test (tcase, an_item_that_has_not_begun_by_its_deadline_fails);
   tcase_add_test (tcase, a_deadline_ends_whatever_an_item_waits_for);
   suite_add_tcase (suite, tcase);
