@@ -260,6 +260,7 @@ static void
 start_threads (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
+  irisd_outside_expect_configured (core->outside);
   core->slots = irisd_command_slots_new (core);
   core->scheduler = irisd_places_new_scheduler (core->config, core->places);
   core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;

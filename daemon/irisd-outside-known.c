@@ -4,6 +4,8 @@
  */
 #include "irisd-outside-private.h"
 
+#include <string.h>
+
 /**
  * irisd_outside_knows:
  * @self: the shared book
@@ -66,9 +68,9 @@ irisd_outside_expect (IrisdOutside *self, const IrisWireString *name)
 
 /**
  * irisd_outside_expect_configured:
- * @self: the shared book, which is new
+ * @self: the shared book, which no gateway uses yet
  *
- * Makes the services known that have a group in the configuration.
+ * Makes the services known that have a group in the configuration, and that are not irisd's own.
  */
 void
 irisd_outside_expect_configured (IrisdOutside *self)
@@ -77,5 +79,9 @@ irisd_outside_expect_configured (IrisdOutside *self)
   gpointer name;
   g_hash_table_iter_init (&iter, self->core->config->service_rules);
   while (g_hash_table_iter_next (&iter, &name, NULL))
-    irisd_leases_expect (self->book, name, TRUE, g_get_monotonic_time ());
+    {
+      const IrisWireString service = { name, strlen (name) };
+      if (irisd_services_lookup (self->core->services, &service) == NULL)
+        irisd_leases_expect (self->book, name, TRUE, g_get_monotonic_time ());
+    }
 }

@@ -31,7 +31,6 @@ IrisdNotice *irisd_notice_new (IrisdNoticeKind kind);
 gint64 irisd_outside_lock (IrisdOutside *self);
 void irisd_outside_unlock (IrisdOutside *self);
 void irisd_outside_tell_credit (IrisdOutside *self, IrisdTask *task, guint64 bytes);
-void irisd_outside_expect_configured (IrisdOutside *self);
 guint64 irisd_outside_read_lease (IrisdOutside *self, const guint8 *id);
 
 G_END_DECLS

@@ -109,6 +109,7 @@ void irisd_outside_free (IrisdOutside *self);
 gboolean irisd_outside_knows (IrisdOutside *self, const IrisWireMessage *item, gboolean patient);
 gboolean irisd_outside_await (IrisdOutside *self, const IrisWireString *name, GError **error);
 void irisd_outside_expect (IrisdOutside *self, const IrisWireString *name);
+void irisd_outside_expect_configured (IrisdOutside *self);
 void irisd_outside_adopt (IrisdJob *job, const IrisWireMessage *item, gint place);
 void irisd_outside_renew (IrisdJob *job);
 void irisd_outside_queue (IrisdOutside *self, IrisdJob *job);
