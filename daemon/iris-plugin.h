@@ -55,6 +55,9 @@ typedef struct _IrisPluginItem IrisPluginItem;
  * @take_result: the item's result: memory of g_malloc(), its length, what it is (a constant such as
  *   `text/plain`, or %NULL)
  * @fail: why there is no result: a sentence for a person, that says what to do next
+ * @begin_waiting: it is about to wait, for a file, a reply, a lock: another worker stands in, and
+ *   the item holds up nothing; %NULL in an irisd that does not have it
+ * @end_waiting: it goes on to compute; the same
  *
  * What a running item can be asked. Call it through the functions below.
  *
@@ -70,9 +73,11 @@ typedef struct
   int (*get_stop_fd) (IrisPluginItem *item);
   void (*take_result) (IrisPluginItem *item, gpointer data, gsize size, const char *content_type);
   void (*fail) (IrisPluginItem *item, const char *sentence);
+  void (*begin_waiting) (IrisPluginItem *item);
+  void (*end_waiting) (IrisPluginItem *item);
 
   /*< private >*/
-  gpointer reserved[8];
+  gpointer reserved[6];
 } IrisPluginCalls;
 
 /**
@@ -216,6 +221,20 @@ static inline void
 iris_plugin_item_fail (IrisPluginItem *item, const char *sentence)
 {
   item->calls->fail (item, sentence);
+}
+
+static inline void
+iris_plugin_item_begin_waiting (IrisPluginItem *item)
+{
+  if (item->calls->begin_waiting != NULL)
+    item->calls->begin_waiting (item);
+}
+
+static inline void
+iris_plugin_item_end_waiting (IrisPluginItem *item)
+{
+  if (item->calls->end_waiting != NULL)
+    item->calls->end_waiting (item);
 }
 
 G_END_DECLS

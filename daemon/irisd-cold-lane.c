@@ -17,8 +17,11 @@
  * Order in a lane. New items go behind the cold ones as long as there are any. One that is called
  * back by somebody who wants it (CANCEL, BURY) leaves its lane.
  *
- * Only detached items take part, which have not run yet, and none for worker processes; others of
- * the same client pass by. Items that were there before the limit was reached are no lane's.
+ * Only detached items take part, which have not run yet; others of the same client pass by, and so
+ * do items for worker processes that have a deadline, which would not be noticed. Items that were
+ * there before the limit was reached are no lane's. Those for worker processes may wait for days
+ * for the first one that serves them, so their window is bounded by bytes; strict ones have lanes
+ * of their own, because others could be done that stand behind them.
  *
  * A lane belongs to its gateway's thread. It is there while it has a job, a call or a cold item.
  */
@@ -30,12 +33,18 @@
 #define LEAST_WINDOW 64
 #define MOST_WINDOW  4096
 
+/* The same for items of worker processes, and what their payloads may take together. */
+#define MOST_OUTSIDE_WINDOW  1024
+#define BYTES_OUTSIDE_WINDOW (8 * 1024 * 1024)
+
 /**
  * IrisdLane:
  * @client: whose items; only compared
  * @service: their service; interned
  * @home: where they go
  * @priority: theirs
+ * @outside: they are for worker processes
+ * @strict: and for those at their home alone
  * @window: how many jobs it may have
  * @n_jobs: how many it has
  * @n_called: of its cold items, how many are on their way back
@@ -49,6 +58,8 @@ struct _IrisdLane
   GRefString *service;
   gint home;
   guint priority;
+  gboolean outside;
+  gboolean strict;
 
   guint window;
   guint n_jobs;
@@ -64,7 +75,7 @@ hash_lane (gconstpointer key)
 {
   const IrisdLane *lane = key;
   return g_direct_hash (lane->client) * 31 + g_direct_hash (lane->service) + (guint) lane->home * 16
-         + lane->priority;
+         + lane->priority + (lane->strict ? 31 : 0);
 }
 
 static gboolean
@@ -72,7 +83,8 @@ lanes_equal (gconstpointer a, gconstpointer b)
 {
   const IrisdLane *left = a, *right = b;
   return left->client == right->client && left->service == right->service
-         && left->home == right->home && left->priority == right->priority;
+         && left->home == right->home && left->priority == right->priority
+         && left->strict == right->strict;
 }
 
 static void
@@ -158,14 +170,17 @@ take_out (IrisdGateway *self, IrisdLane *lane, IrisdKept *kept)
 static void
 set_window (IrisdGateway *self, IrisdLane *lane, IrisdJob *job)
 {
-  guint64 window = irisd_gateway_get_window (self, job);
-  lane->window = (guint) CLAMP (window, LEAST_WINDOW, MOST_WINDOW);
+  guint64 window = job->task != NULL ? BYTES_OUTSIDE_WINDOW / MAX (job->payload_size, 1)
+                                     : irisd_gateway_get_window (self, job);
+  lane->window = (guint) CLAMP (window, LEAST_WINDOW,
+                                job->task != NULL ? MOST_OUTSIDE_WINDOW : MOST_WINDOW);
 }
 
 static gboolean
 may_have_lane (IrisdGateway *self, const IrisdJob *job)
 {
-  return irisd_job_is_orphan ((IrisdJob *) job) && job->task == NULL && job->lane == NULL
+  return irisd_job_is_orphan ((IrisdJob *) job) && job->lane == NULL
+         && (job->task == NULL || job->terms == NULL || job->terms->deadline_us == 0)
          && (job->terms == NULL || job->terms->attempts == 0) && !job->ending && !job->buried
          && !job->ended && job->seat == NULL
          && irisd_gateway_get_phase (self) < IRISD_PHASE_STOPPING;
@@ -187,7 +202,9 @@ irisd_gateway_keep_in_lane (IrisdGateway *self, IrisdJob *job)
   const IrisdLane key = { .client = job->peer->client,
                           .service = job->kept->service,
                           .home = job->home,
-                          .priority = job->fair.priority };
+                          .priority = job->fair.priority,
+                          .outside = job->task != NULL,
+                          .strict = job->task != NULL && job->strict };
   IrisdLane *lane = many ? get_lane (self, &key) : g_hash_table_lookup (self->lanes, &key);
   if (lane == NULL)
     return FALSE;
@@ -211,15 +228,25 @@ irisd_gateway_keep_in_lane (IrisdGateway *self, IrisdJob *job)
  * @self: a gateway that was not started
  * @kept: an item that was found, and is nobody's
  * @home: where it goes
- * @priority: its priority
+ * @item: the SUBMIT message that it is kept as
+ * @outside: whether it is for worker processes
  */
 void
-irisd_gateway_recover_in_lane (IrisdGateway *self, IrisdKept *kept, gint home, guint priority)
+irisd_gateway_recover_in_lane (IrisdGateway *self,
+                               IrisdKept *kept,
+                               gint home,
+                               const IrisWireMessage *item,
+                               gboolean outside)
 {
+  const guint priority = iris_wire_message_has (item, IRIS_WIRE_KEY_PRIORITY)
+                             ? item->priority
+                             : IRIS_WIRE_DEFAULT_PRIORITY;
   const IrisdLane key = { .client = irisd_gateway_get_nobody (self)->client,
                           .service = kept->service,
                           .home = home,
                           .priority = priority,
+                          .outside = outside,
+                          .strict = outside && item->strict,
                           .window = LEAST_WINDOW };
   IrisdLane *lane = get_lane (self, &key);
   append (self, lane, kept);
@@ -314,11 +341,12 @@ irisd_gateway_settle_lane (IrisdGateway *self, IrisdLane *lane)
 /**
  * irisd_gateway_put_off_lanes:
  * @self: the gateway
+ * @all: or only what is for worker processes, which may not be there
  *
- * Ends the waiting of all that is cold and was not called, because irisd ends.
+ * Ends the waiting of what is cold and was not called, because irisd ends.
  */
 void
-irisd_gateway_put_off_lanes (IrisdGateway *self)
+irisd_gateway_put_off_lanes (IrisdGateway *self, gboolean all)
 {
   GHashTableIter iter;
   gpointer key;
@@ -327,6 +355,8 @@ irisd_gateway_put_off_lanes (IrisdGateway *self)
     {
       IrisdLane *lane = key;
       IrisdKept *kept;
+      if (!all && !lane->outside)
+        continue;
       while ((kept = TAILQ_FIRST (&lane->queue)) != NULL)
         {
           take_out (self, lane, kept);

@@ -102,6 +102,7 @@ set_cold (IrisdGateway *self, IrisdKept *kept, IrisdPeer *peer, IrisWireState st
 static void
 replace_job (IrisdGateway *self, IrisdJob *job, IrisWireState state)
 {
+  irisd_gateway_drop_deadline (self, job);
   set_cold (self, job->kept, job->peer, state);
   irisd_core_add_bytes (self->core, -(gint64) job->charge);
   irisd_gateway_let_go_of_number (self, job);
@@ -177,7 +178,8 @@ irisd_gateway_recover_cold (IrisdGateway *self, const IrisdRecord *record, Irisd
     irisd_terms_resume (terms, kept->attempts, kept->due_ms, &core->config->limits, &now);
   gboolean delayed = terms != NULL && irisd_terms_get_due (terms, &now, &clock, &due_us);
   const IrisdService *service = irisd_gateway_find_service_again (self, &item);
-  if (delayed ? due_us <= soon.us[clock] : service == &irisd_service_outside)
+  const gboolean outside = service == &irisd_service_outside;
+  if (delayed ? due_us <= soon.us[clock] : outside && terms != NULL && terms->deadline_us != 0)
     return FALSE;
   if (!irisd_core_begin_item (core))
     return FALSE;
@@ -189,10 +191,7 @@ irisd_gateway_recover_cold (IrisdGateway *self, const IrisdRecord *record, Irisd
   if (delayed)
     irisd_waiting_add (&self->cold, &kept->waiter, clock, due_us);
   else
-    irisd_gateway_recover_in_lane (self, kept, home,
-                                   iris_wire_message_has (&item, IRIS_WIRE_KEY_PRIORITY)
-                                       ? (guint) item.priority
-                                       : IRIS_WIRE_DEFAULT_PRIORITY);
+    irisd_gateway_recover_in_lane (self, kept, home, &item, outside);
   return TRUE;
 }
 

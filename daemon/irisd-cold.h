@@ -39,7 +39,11 @@ void irisd_gateway_put_off_calls (IrisdGateway *self);
 /* irisd-cold-lane.c */
 void irisd_lanes_init (IrisdGateway *self);
 gboolean irisd_gateway_keep_in_lane (IrisdGateway *self, IrisdJob *job);
-void irisd_gateway_recover_in_lane (IrisdGateway *self, IrisdKept *kept, gint home, guint priority);
+void irisd_gateway_recover_in_lane (IrisdGateway *self,
+                                    IrisdKept *kept,
+                                    gint home,
+                                    const IrisWireMessage *item,
+                                    gboolean outside);
 void irisd_gateway_leave_lane (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_feed_lanes (IrisdGateway *self);
 IrisdLane *
@@ -47,7 +51,7 @@ irisd_gateway_take_from_lane (IrisdGateway *self, IrisdLane *called_for, IrisdKe
 void
 irisd_gateway_return_to_lane (IrisdGateway *self, IrisdLane *lane, IrisdJob *job, gint64 delay_us);
 void irisd_gateway_settle_lane (IrisdGateway *self, IrisdLane *lane);
-void irisd_gateway_put_off_lanes (IrisdGateway *self);
+void irisd_gateway_put_off_lanes (IrisdGateway *self, gboolean all);
 void irisd_gateway_forget_lanes (IrisdGateway *self);
 
 /* irisd-kept-again.c */

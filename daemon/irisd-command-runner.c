@@ -225,6 +225,7 @@ irisd_command_runner_start (IrisdCommandRunner *self, IrisdJob *job)
   IrisdCommand *command = irisd_command_start (job, self->null_fd);
   if (command == NULL)
     return FALSE;
+  irisd_job_leave_worker (job);
   pthread_mutex_lock (&self->lock);
   g_queue_push_tail_link (&self->commands, irisd_command_get_link (command));
   irisd_command_watch_all (command, self->epoll_fd);

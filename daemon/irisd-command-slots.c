@@ -7,19 +7,22 @@
  * (limit `commands-per-place`, as many as workers unless configured), which is what the workers
  * themselves were before.
  *
- * A worker that has an item for which its place has no slot tries the places from the nearest one
- * on, unless the item is strict. If none has a slot, the item waits here, still queued as far as
- * anybody who cancels is concerned, and the worker goes on. Whoever gives a slot back gives it to
- * the item that waits longest at that place, else to the one that waits longest at the nearest
- * place that has some which are not strict, and queues that item again, strictly to the slot's
- * place. So a slot is never free while an item waits that may have it, and no item waits behind
- * another of its place and kind.
+ * A command needs a slot before it comes to a gate. If its home has none free, it gets one of the
+ * nearest place that has, unless it is strict; else it waits here, where it takes up nothing of
+ * what items of other services need. A slot that is given back goes to the command whose turn it is
+ * at that place, else to one of the nearest place where some wait that are not strict. Turns are
+ * those of the fair queue (irisd-fair.c): by priority with aging, and among clients one command
+ * each. So a slot is never free while a command waits that may have it.
+ *
+ * Other threads give slots back, but only a job's gateway touches a job that waits: it is told by a
+ * letter that the job has a slot, and sends it on to the gate of the slot's place. What passes the
+ * gate is the start of the program, which is all that a worker does for it; then the job's cost is
+ * given back (irisd-waiting-flow.c). Between the giving and the letter's arrival a job cannot be
+ * withdrawn any more.
  *
  * A drained place's slots are only for the items that were queued there before.
  *
- * One lock keeps all of it; making a process costs a hundred times what is done under it. An item
- * is queued again under it, so that once irisd_command_slots_close() has had the lock nobody queues
- * any more and the scheduler can be shut down. Queueing calls nothing of ours.
+ * One lock keeps all of it; making a process costs a hundred times what is done under it.
  */
 #include "irisd-command-slots.h"
 
@@ -32,9 +35,9 @@ typedef struct
 {
   guint limit;
   guint used;
-  GQueue strict; /* of IrisdJob, by their wait_link */
-  GQueue loose;
-  guint *nearest; /* the other places, the nearest first */
+  IrisdFair waiting; /* all of this home */
+  IrisdFair loose;   /* those of them that are not strict */
+  guint *nearest;    /* the other places, the nearest first */
 } Place;
 
 struct _IrisdCommandSlots
@@ -42,8 +45,6 @@ struct _IrisdCommandSlots
   pthread_mutex_t lock; /* a POSIX one, because ThreadSanitizer knows those */
   IrisdCore *core;
   Place *places;
-  guint64 next_ticket;
-  gboolean closed;
 };
 
 typedef struct
@@ -83,12 +84,15 @@ irisd_command_slots_new (IrisdCore *core)
   pthread_mutex_init (&self->lock, NULL);
   self->core = core;
   self->places = g_new0 (Place, core->n_places);
+  const gint64 aging_us = (gint64) core->config->limits.aging_ms * 1000;
   for (guint id = 0; id < core->n_places; id++)
     {
       guint workers = iris_place_get_n_workers (core->infos[id].place);
       guint64 limit = core->config->limits.commands_per_place;
       self->places[id].limit = limit > 0 ? (guint) limit : MAX (workers, 1);
       self->places[id].nearest = sort_others (core, id);
+      irisd_fair_init (&self->places[id].waiting, aging_us);
+      irisd_fair_init (&self->places[id].loose, aging_us);
     }
   return self;
 }
@@ -99,7 +103,11 @@ irisd_command_slots_free (IrisdCommandSlots *self)
   if (self == NULL)
     return;
   for (guint id = 0; id < self->core->n_places; id++)
-    g_free (self->places[id].nearest);
+    {
+      g_free (self->places[id].nearest);
+      irisd_fair_clear (&self->places[id].waiting);
+      irisd_fair_clear (&self->places[id].loose);
+    }
   g_free (self->places);
   pthread_mutex_destroy (&self->lock);
   g_free (self);
@@ -123,12 +131,13 @@ take_slot (IrisdCommandSlots *self, IrisdJob *job, guint place)
 }
 
 static gboolean
-find_slot (IrisdCommandSlots *self, IrisdJob *job, guint place)
+find_slot (IrisdCommandSlots *self, IrisdJob *job)
 {
-  if (take_slot (self, job, place))
+  const guint home = (guint) job->home;
+  if (take_slot (self, job, home))
     return TRUE;
   for (guint i = 0; !job->strict && i + 1 < self->core->n_places; i++)
-    if (take_slot (self, job, self->places[place].nearest[i]))
+    if (take_slot (self, job, self->places[home].nearest[i]))
       return TRUE;
   return FALSE;
 }
@@ -142,79 +151,111 @@ count_move (IrisdCommandSlots *self, gint from, gint to)
   atomic_fetch_add_explicit (&self->core->counters[from].moved_out, 1, memory_order_relaxed);
 }
 
+/* Every turn costs what a client may spend in one. */
+static void
+queue (Place *home, IrisdJob *job, gint64 since_us)
+{
+  if (job->turn == NULL)
+    job->turn = g_new0 (IrisdCommandTurn, 1);
+  IrisdCommandTurn *turn = job->turn;
+  turn->job = job;
+  turn->here.cost = turn->loose.cost = IRISD_FAIR_QUANTUM;
+  turn->here.priority = turn->loose.priority = job->fair.priority;
+  turn->here.since_us = turn->loose.since_us = since_us;
+  irisd_fair_push (&home->waiting, &turn->here, job->peer->client);
+  if (!job->strict)
+    irisd_fair_push (&home->loose, &turn->loose, job->peer->client);
+}
+
 /**
  * irisd_command_slots_enter:
  * @self: the slots
- * @job: a queued job that a worker has
- * @place: the worker's place
+ * @job: a job that is about to go on to a gate; it may have a slot
+ * @since_us: since when it waits, by the monotonic clock
  *
  * Returns: whether the job has a slot now, to be given back by irisd_command_slots_leave(); if not,
- *   it waits, and the caller must not touch it any more
+ *   it waits, and a letter comes when it has one
  */
 gboolean
-irisd_command_slots_enter (IrisdCommandSlots *self, IrisdJob *job, gint place)
+irisd_command_slots_enter (IrisdCommandSlots *self, IrisdJob *job, gint64 since_us)
 {
   if (job->slot >= 0)
     return TRUE;
   pthread_mutex_lock (&self->lock);
-  gboolean entered = find_slot (self, job, (guint) place) || self->closed;
-  if (!entered)
-    {
-      Place *here = &self->places[place];
-      job->wait_place = place;
-      job->ticket = self->next_ticket++;
-      g_queue_push_tail_link (job->strict ? &here->strict : &here->loose, &job->wait_link);
-    }
+  gboolean entered = find_slot (self, job);
+  if (entered)
+    count_move (self, job->home, job->slot);
+  else
+    queue (&self->places[job->home], job, since_us);
   pthread_mutex_unlock (&self->lock);
-  if (entered && job->slot >= 0)
-    count_move (self, place, job->slot);
   return entered;
 }
 
-/* Whoever came first to that place. */
-static GQueue *
-longer_waiting (Place *place)
+/* Returns whether it waited. */
+static gboolean
+remove_turn (Place *home, IrisdCommandTurn *turn)
 {
-  IrisdJob *strict = g_queue_peek_head (&place->strict);
-  IrisdJob *loose = g_queue_peek_head (&place->loose);
-  return loose == NULL || (strict != NULL && strict->ticket < loose->ticket) ? &place->strict
-                                                                             : &place->loose;
+  irisd_fair_remove (&home->loose, &turn->loose);
+  return irisd_fair_remove (&home->waiting, &turn->here);
 }
 
-/* The first of a queue that may run at a place. */
-static IrisdJob *
-pop_for (IrisdCommandSlots *self, GQueue *queue, guint place)
+/**
+ * irisd_command_slots_withdraw:
+ * @self: the slots
+ * @job: a job that waits for a slot, or has been given one
+ *
+ * Returns: whether it still waited, and does no longer; else its letter is on the way
+ */
+gboolean
+irisd_command_slots_withdraw (IrisdCommandSlots *self, IrisdJob *job)
 {
-  GList *link = queue->head;
-  while (link != NULL && !may_run_at (self, link->data, place))
-    link = link->next;
-  if (link == NULL)
+  pthread_mutex_lock (&self->lock);
+  gboolean waited = remove_turn (&self->places[job->home], job->turn);
+  pthread_mutex_unlock (&self->lock);
+  return waited;
+}
+
+static IrisdJob *
+job_of (IrisdFairEntry *entry, gsize offset)
+{
+  return ((IrisdCommandTurn *) (void *) ((char *) entry - offset))->job;
+}
+
+/* Whose turn it is at a place; what was queued there may always run there. */
+static IrisdJob *
+pop_own (Place *place)
+{
+  IrisdFairEntry *entry = irisd_fair_pop (&place->waiting);
+  if (entry == NULL)
     return NULL;
-  g_queue_unlink (queue, link);
-  return link->data;
+  IrisdJob *job = job_of (entry, G_STRUCT_OFFSET (IrisdCommandTurn, here));
+  irisd_fair_remove (&place->loose, &job->turn->loose);
+  return job;
 }
 
 static IrisdJob *
-pop (GQueue *queue)
+pop_loose (Place *place)
 {
-  GList *link = g_queue_pop_head_link (queue);
-  return link != NULL ? link->data : NULL;
+  IrisdFairEntry *entry = irisd_fair_pop (&place->loose);
+  if (entry == NULL)
+    return NULL;
+  IrisdJob *job = job_of (entry, G_STRUCT_OFFSET (IrisdCommandTurn, loose));
+  irisd_fair_remove (&place->waiting, &job->turn->here);
+  return job;
 }
 
 static IrisdJob *
 next_for (IrisdCommandSlots *self, guint place)
 {
-  IrisdJob *job = pop_for (self, longer_waiting (&self->places[place]), place);
-  if (job == NULL)
-    job = pop_for (self, &self->places[place].strict, place);
-  if (job == NULL)
-    job = pop_for (self, &self->places[place].loose, place);
+  IrisdJob *job = pop_own (&self->places[place]);
+  if (job != NULL || irisd_staff_is_drained (self->core->staff, (gint) place))
+    return job;
   for (guint i = 0; job == NULL && i + 1 < self->core->n_places; i++)
-    job = pop_for (self, &self->places[self->places[place].nearest[i]].loose, place);
+    job = pop_loose (&self->places[self->places[place].nearest[i]]);
   return job;
 }
 
-/* Gives a slot to whoever is next. */
+/* Gives a slot to the command whose turn it is. */
 static gboolean
 give_to_next (IrisdCommandSlots *self, gint slot)
 {
@@ -222,8 +263,9 @@ give_to_next (IrisdCommandSlots *self, gint slot)
   if (next == NULL)
     return FALSE;
   next->slot = slot;
-  count_move (self, next->wait_place, slot);
-  irisd_job_requeue_at (next, slot);
+  count_move (self, next->home, slot);
+  next->beside.kind = IRISD_LETTER_SLOT;
+  irisd_mailbox_post (next->mailbox, &next->beside);
   return TRUE;
 }
 
@@ -259,28 +301,16 @@ irisd_command_slots_refill (IrisdCommandSlots *self, guint place)
 {
   Place *it = &self->places[place];
   pthread_mutex_lock (&self->lock);
-  while (!self->closed && it->used < it->limit && give_to_next (self, (gint) place))
+  while (it->used < it->limit && give_to_next (self, (gint) place))
     it->used++;
   pthread_mutex_unlock (&self->lock);
 }
 
-/**
- * irisd_command_slots_close:
- * @self: the slots
- *
- * Ends what waits, when irisd stops; nothing waits from now on.
- */
-void
-irisd_command_slots_close (IrisdCommandSlots *self)
+guint64
+irisd_command_slots_count_waiting (IrisdCommandSlots *self, guint place)
 {
-  GQueue all = G_QUEUE_INIT;
-  IrisdJob *job;
   pthread_mutex_lock (&self->lock);
-  self->closed = TRUE;
-  for (guint id = 0; id < self->core->n_places; id++)
-    while ((job = pop (longer_waiting (&self->places[id]))) != NULL)
-      g_queue_push_tail_link (&all, &job->wait_link);
+  guint64 n = self->places[place].waiting.length;
   pthread_mutex_unlock (&self->lock);
-  while ((job = pop (&all)) != NULL)
-    irisd_job_abandon (job);
+  return n;
 }

@@ -51,7 +51,8 @@ typedef struct
   _Atomic guint64 moved_in; /* commands that run here because another place had no slot */
   _Atomic guint64 moved_out;
   _Alignas(64) _Atomic guint64 hinted;
-  _Atomic guint64 aside; /* cold items that wait for their turn */
+  _Atomic guint64 aside;  /* cold items that wait for their turn */
+  _Atomic guint64 beside; /* items that have left their worker and not ended */
 } IrisdPlaceCounters;
 
 /**

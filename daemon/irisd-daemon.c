@@ -289,6 +289,7 @@ static void
 start_threads (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
+  irisd_outside_expect_configured (core->outside);
   core->slots = irisd_command_slots_new (core);
   core->scheduler = irisd_places_new_scheduler (core->config, core->places);
   core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;
@@ -487,7 +488,6 @@ stop_now (IrisdDaemon *self)
   irisd_running_wake_all (&self->core.running);
   irisd_command_runner_wake (self->core.commands);
   wait_until (self, all_gateways_stop, FALSE);
-  irisd_command_slots_close (self->core.slots);
   irisd_staff_close (self->core.staff);
   iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_CANCEL);
   irisd_outside_close (self->core.outside);
@@ -514,6 +514,7 @@ irisd_daemon_run (IrisdDaemon *self)
              irisd_core_get_items (&self->core));
   irisd_notify_service_manager ("STOPPING=1");
   enter_phase (self, IRISD_PHASE_DRAINING, limits->drain_grace_ms);
+  irisd_outside_drain (self->core.outside);
   /* What is paused would not go on. */
   if (irisd_staff_is_paused (self->core.staff))
     irisd_outside_close (self->core.outside);

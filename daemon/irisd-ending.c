@@ -141,6 +141,7 @@ void
 irisd_gateway_end_job (IrisdGateway *self, IrisdJob *job)
 {
   irisd_gateway_leave_seat (self, job);
+  irisd_gateway_drop_deadline (self, job);
   if (job->kept != NULL && !irisd_gateway_end_kept (self, job))
     return;
   irisd_gateway_tell_end (self, job);

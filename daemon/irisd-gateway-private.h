@@ -90,17 +90,18 @@ struct _IrisdGateway
   guint batch_size;       /* its items; 0 when none is being read */
   GPtrArray *bundles;     /* endings of this turn that were not sent yet */
   GPtrArray *spare_bundles;
-  GPtrArray *ended;      /* volatile items that were done in this turn */
-  IrisdSlip *done[2];    /* items that were done in this turn: relaxed, durable */
-  GHashTable *orphans;   /* kept jobs that are in no peer's table */
-  GHashTable *by_number; /* kept jobs that were accepted and have not ended */
-  IrisdPeer *nobody;     /* whose items came out of the journal */
-  IrisdWaiting cold;     /* kept items without a job that wait for a time */
-  GHashTable *calls;     /* those of them that are being read back */
-  IrisdWaiting unread;   /* of those the ones that could not be read, until they are tried again */
-  GHashTable *lanes;     /* of kept items that wait for their turn, beyond the limit */
-  GQueue hungry_lanes;   /* those of them whose window is half empty */
-  guint64 n_recovered;   /* items that were found at the start and have jobs */
+  GPtrArray *ended;       /* volatile items that were done in this turn */
+  IrisdSlip *done[2];     /* items that were done in this turn: relaxed, durable */
+  GHashTable *orphans;    /* kept jobs that are in no peer's table */
+  GHashTable *by_number;  /* kept jobs that were accepted and have not ended */
+  IrisdPeer *nobody;      /* whose items came out of the journal */
+  IrisdWaiting cold;      /* kept items without a job that wait for a time */
+  IrisdWaiting deadlines; /* jobs that have one, until it has passed */
+  GHashTable *calls;      /* those of them that are being read back */
+  IrisdWaiting unread;    /* of those the ones that could not be read, until they are tried again */
+  GHashTable *lanes;      /* of kept items that wait for their turn, beyond the limit */
+  GQueue hungry_lanes;    /* those of them whose window is half empty */
+  guint64 n_recovered;    /* items that were found at the start and have jobs */
   gint64 full_since_us[IRISD_N_FULL]; /* since when there is no room; 0 if there is */
 
   GQueue outside_workers; /* worker processes, silent longest first */
@@ -259,6 +260,7 @@ void irisd_gateway_note_place (IrisdGateway *self, const IrisdJob *job);
 void irisd_gateway_advance (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_run_at_once (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_note_left (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_fill_gate (IrisdGateway *self, gint place);
 void irisd_gateway_make_room (IrisdGateway *self);
@@ -269,6 +271,13 @@ gboolean irisd_gateway_try_again (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_end_waiting (IrisdGateway *self);
 void irisd_gateway_go_on (IrisdGateway *self, IrisdJob *job);
 guint64 irisd_gateway_get_window (IrisdGateway *self, const IrisdJob *job);
+
+/* irisd-waiting-deadline.c: jobs that have to begin in time. */
+void irisd_gateway_watch_deadline (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_count_deadline_from (IrisdGateway *self, IrisdJob *job, guint64 accepted_ms);
+void irisd_gateway_drop_deadline (IrisdGateway *self, IrisdJob *job);
+gboolean irisd_gateway_is_late (const IrisdJob *job);
+void irisd_gateway_end_late (IrisdGateway *self);
 
 /* irisd-fair-seat.c: jobs and how many run at once. */
 gboolean irisd_gateway_take_seat (IrisdGateway *self, IrisdJob *job);

@@ -52,6 +52,7 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   irisd_waiting_init (&self->waiting);
   irisd_waiting_init (&self->cold);
   irisd_waiting_init (&self->unread);
+  irisd_waiting_init (&self->deadlines);
   irisd_lanes_init (self);
   self->calls = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   self->room = g_new0 (IrisdRoom, core->n_places);
@@ -100,6 +101,7 @@ irisd_gateway_free (IrisdGateway *self)
   g_hash_table_unref (self->by_number);
   g_ptr_array_unref (self->ended);
   irisd_waiting_clear (&self->waiting);
+  irisd_waiting_clear (&self->deadlines);
   g_hash_table_unref (self->typical_ns);
   g_free (self->room);
   g_aligned_free (self);
@@ -210,6 +212,12 @@ take_letter (IrisdGateway *self, IrisdLetter *letter)
       break;
     case IRISD_LETTER_SEAT:
       irisd_gateway_go_on (self, irisd_seat_get_job (letter));
+      break;
+    case IRISD_LETTER_SLOT:
+      irisd_gateway_go_on (self, irisd_job_from_beside (letter));
+      break;
+    case IRISD_LETTER_LEFT:
+      irisd_gateway_note_left (self, irisd_job_from_beside (letter));
       break;
     }
 }

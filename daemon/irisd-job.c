@@ -14,7 +14,8 @@
  * on the swaps suffice.
  *
  * A job that only begins on the worker (a command) belongs to whoever goes on with it until
- * irisd_job_end() posts it. One that waits for a slot is still queued.
+ * irisd_job_end() posts it. Its gateway is told before that it leaves the worker, because from then
+ * on it takes up nothing that others wait for at the gate.
  */
 #include "irisd-job.h"
 
@@ -97,7 +98,7 @@ irisd_job_new (IrisdCore *core,
     self->options = irisd_command_options_new (item);
   atomic_init (&self->output_credit, self->options != NULL ? self->options->credit : 0);
   self->slot = -1;
-  self->wait_link.data = self;
+  self->gate = self->left_gate = -1;
   self->charge = item->body.size;
   self->payload_size = item->body.size;
   self->inline_size = inline_size;
@@ -127,6 +128,7 @@ irisd_job_free (IrisdJob *self)
   g_clear_error (&self->result.error);
   irisd_terms_free (self->terms);
   g_free (self->seat);
+  g_free (self->turn);
   g_strfreev (self->args);
   g_free (self->path);
   g_free (self->near_path);
@@ -176,15 +178,14 @@ irisd_job_hand_over (IrisdJob *self)
 }
 
 /**
- * irisd_job_requeue_at:
- * @self: a job that a worker had and that is still queued
- * @place: where it has to run now
+ * irisd_job_move:
+ * @self: a job that waits
+ * @place: where it is to run now, which is its home if it is strict
  */
 void
-irisd_job_requeue_at (IrisdJob *self, gint place)
+irisd_job_move (IrisdJob *self, gint place)
 {
-  set_place (self, place, TRUE);
-  irisd_job_hand_over (self);
+  set_place (self, place, self->strict);
 }
 
 /**
@@ -235,7 +236,7 @@ irisd_job_reset (IrisdJob *self)
   zmq_msg_init (&self->result.body);
   self->place = IRIS_PLACE_ANY;
   self->worker = -1;
-  self->started_ns = self->ended_ns = 0;
+  self->started_ns = self->left_ns = self->ended_ns = 0;
   if (self->task != NULL)
     irisd_outside_renew (self);
   if (self->kept != NULL)
@@ -376,9 +377,26 @@ run_service (IrisdJob *self, gint place)
   if (self->service->start == NULL)
     self->service->run (self);
   else if (self->service->start (self))
-    return; /* and whoever has it now may have ended it */
+    return; /* the thread that looks after it may have ended it */
   self->ended_ns = irisd_now_ns ();
   irisd_job_end (self);
+}
+
+/**
+ * irisd_job_leave_worker:
+ * @self: a running job, on its worker
+ *
+ * From now on it only waits, beside the workers: its gateway gives its room at the gate to others.
+ * The worker may go on with it. Its last letter comes behind the one that is posted here.
+ */
+void
+irisd_job_leave_worker (IrisdJob *self)
+{
+  if (self->left_ns != 0)
+    return;
+  self->left_ns = irisd_now_ns ();
+  self->beside.kind = IRISD_LETTER_LEFT;
+  irisd_mailbox_post (self->mailbox, &self->beside);
 }
 
 static void
@@ -386,14 +404,6 @@ give_back (IrisdJob *self)
 {
   irisd_command_slots_leave (self->core->slots, self);
   irisd_mailbox_post (self->mailbox, &self->letter);
-}
-
-/* A job that needs a slot and has to wait for it is out of our hands. */
-static gboolean
-has_slot (IrisdJob *self, gint place)
-{
-  return self->service->start == NULL || irisd_job_get_state (self) != IRISD_JOB_QUEUED
-         || irisd_command_slots_enter (self->core->slots, self, place);
 }
 
 /**
@@ -413,23 +423,20 @@ irisd_job_run_here (IrisdJob *self)
       set_place (self, self->home, self->strict);
       give_back (self);
     }
-  else if (has_slot (self, place))
+  else if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
+    give_back (self);
+  else if (self->kept == NULL && irisd_peer_is_gone (self->peer))
     {
-      if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
-        give_back (self);
-      else if (self->kept == NULL && irisd_peer_is_gone (self->peer))
-        {
-          irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
-          give_back (self);
-        }
-      else if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
-        {
-          irisd_job_fail_stopped (self);
-          give_back (self);
-        }
-      else
-        run_service (self, place);
+      irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
+      give_back (self);
     }
+  else if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
+    {
+      irisd_job_fail_stopped (self);
+      give_back (self);
+    }
+  else
+    run_service (self, place);
 }
 
 /**
@@ -460,6 +467,19 @@ static void
 run_abandoned (gpointer data)
 {
   irisd_job_abandon (data);
+}
+
+/**
+ * irisd_job_fail_late:
+ * @self: a queued job that will not begin, because its deadline has passed
+ */
+void
+irisd_job_fail_late (IrisdJob *self)
+{
+  irisd_job_fail (
+      self, IRIS_WIRE_ERROR_DEADLINE_PASSED,
+      "the item had not begun by its deadline (deadline-ms): send it again with a later "
+      "one, or with none");
 }
 
 /**

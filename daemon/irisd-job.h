@@ -39,6 +39,7 @@ typedef enum
  * @IRISD_STAGE_GATE: it waits at its place's gate, unless a gateway has let it through
  * @IRISD_STAGE_ROOM: it waits until fewer of its client or service run, unless a letter that lets
  *   it go on is on the way
+ * @IRISD_STAGE_SLOT: the same, until fewer commands run (irisd-command-slots.h)
  * @IRISD_STAGE_TIME: it waits for a time
  * @IRISD_STAGE_AFTER: it waits for other items
  * @IRISD_STAGE_LANE: it was read back, and those who want it are asked first (irisd-cold-lane.c)
@@ -50,6 +51,7 @@ typedef enum
   IRISD_STAGE_HANDED,
   IRISD_STAGE_GATE,
   IRISD_STAGE_ROOM,
+  IRISD_STAGE_SLOT,
   IRISD_STAGE_TIME,
   IRISD_STAGE_AFTER,
   IRISD_STAGE_LANE,
@@ -86,6 +88,7 @@ struct _IrisdJob
 {
   IrisItem item;
   IrisdLetter letter;
+  IrisdLetter beside; /* SLOT, then LEFT: one at a time is on the way */
   _Atomic int state;
 
   /* Set by the gateway before the job is queued, then constant. */
@@ -128,19 +131,20 @@ struct _IrisdJob
   guint ending : 1;  /* the journal was given its end */
   guint early : 1;   /* and that while the scheduler has it, which will give it back */
   IrisdJobStage stage;
-  IrisdLane *lane;     /* if others are cold behind it */
-  gint64 since_us;     /* since when it waits for its turn, if that is not now */
-  IrisdSeat *seat;     /* if how many run at once is limited */
-  IrisdFairEntry fair; /* while it is in a gate's queue that gate's */
+  IrisdLane *lane;                /* if others are cold behind it */
+  gint64 since_us;                /* since when it waits for its turn, if that is not now */
+  IrisdSeat *seat;                /* if how many run at once is limited */
+  struct _IrisdCommandTurn *turn; /* of a command that has waited for a slot */
+  gint gate;                      /* the place whose gate it counts at, or -1 */
+  gint left_gate;                 /* the one that it has left before its end, or -1 */
+  IrisdFairEntry fair;            /* while it is in a gate's queue that gate's */
 
   /* Belongs to whoever holds the job: gateway, then worker, then gateway. */
-  gint slot; /* the place at whose expense it runs, or -1; and where it waits for one */
-  gint wait_place;
-  guint64 ticket;
-  GList wait_link;
+  gint slot; /* the place at whose expense a command runs, or -1 */
   gint place;
   gint worker;
   gint64 started_ns;
+  gint64 left_ns; /* when it left its worker, if it went on beside the workers; else 0 */
   gint64 ended_ns;
   gboolean held;  /* came back without having run, because its peer owes too much */
   guint64 charge; /* bytes that it counts for */
@@ -156,7 +160,7 @@ IrisdJob *irisd_job_new (IrisdCore *core,
                          const IrisWireMessage *item,
                          zmq_msg_t *body);
 void irisd_job_free (IrisdJob *self);
-void irisd_job_requeue_at (IrisdJob *self, gint place);
+void irisd_job_move (IrisdJob *self, gint place);
 void irisd_job_abandon (IrisdJob *self);
 void irisd_job_end (IrisdJob *self);
 gboolean irisd_job_is_orphan (IrisdJob *self);
@@ -171,11 +175,13 @@ IrisdJobState irisd_job_cancel (IrisdJob *self);
 IrisdJobState irisd_job_get_state (IrisdJob *self);
 
 /* For services, on the worker. */
+void irisd_job_leave_worker (IrisdJob *self);
 IrisWireFrame irisd_job_get_payload (IrisdJob *self);
 gboolean irisd_job_must_stop (IrisdJob *self);
 void
 irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void irisd_job_fail_stopped (IrisdJob *self);
+void irisd_job_fail_late (IrisdJob *self);
 void irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type);
 void irisd_job_return_payload (IrisdJob *self);
 void irisd_job_charge_result (IrisdJob *self, gint sign);
@@ -198,6 +204,12 @@ static inline IrisdJob *
 irisd_job_from_letter (IrisdLetter *letter)
 {
   return (IrisdJob *) ((char *) letter - G_STRUCT_OFFSET (IrisdJob, letter));
+}
+
+static inline IrisdJob *
+irisd_job_from_beside (IrisdLetter *letter)
+{
+  return (IrisdJob *) ((char *) letter - G_STRUCT_OFFSET (IrisdJob, beside));
 }
 
 static inline IrisdJob *

@@ -135,6 +135,7 @@ irisd_gateway_make_again (IrisdGateway *self, IrisdSlip *slip, IrisdPeer *peer)
   irisd_job_set_home (job, irisd_gateway_choose_home_again (self, &item, job->kept), item.strict);
   job->bury = item.bury;
   irisd_gateway_settle_terms (self, job, &item);
+  irisd_gateway_count_deadline_from (self, job, job->kept->accepted_ms);
   irisd_gateway_register (self, job, NULL, NULL);
   g_hash_table_add (self->orphans, job);
   irisd_gateway_take_number (self, job);

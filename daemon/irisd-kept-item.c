@@ -136,6 +136,7 @@ void
 irisd_gateway_drop_job (IrisdGateway *self, IrisdJob *job)
 {
   IrisdPeer *peer = job->peer;
+  irisd_gateway_drop_deadline (self, job);
   if (!irisd_peer_is_gone (peer))
     {
       g_hash_table_remove (peer->jobs, job->request_id);

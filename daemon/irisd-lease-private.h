@@ -16,11 +16,14 @@ struct _IrisdTrade
   guint n_posts;      /* how many serve it */
   GQueue *idle;       /* of IrisdPost: by place; the last one has all of them. Longest idle first */
   GQueue *waiting;    /* of IrisdErrand: strict ones by place; the last one has all others */
+  GQueue impatient;   /* those of them that are not patient, by when they began to wait */
   guint n_errands;    /* that wait or are leased */
-  gint64 deadline;    /* when it is given up, if nobody serves it */
-  gboolean unserved;  /* is in the book's list of those */
+  guint n_patient;    /* of those, the patient ones */
+  gboolean lasting;   /* the configuration names it, so it is never forgotten */
+  gboolean served;    /* it had a server once, and counts for max_services */
+  gint64 unserved_at; /* when it lost its last server, or became known without one */
+  gint64 alarm;       /* when there is something to give up, G_MAXINT64 for never */
   gboolean forgotten; /* is no longer known by its name */
-  GList unserved_link;
 };
 
 /* A server at a trade. */
@@ -50,15 +53,28 @@ struct _IrisdLeases
   GHashTable *trades;    /* by name */
   GHashTable *by_number; /* leases */
   GTree *by_deadline;    /* leases that have an errand */
-  GQueue unserved;       /* trades, first given up first */
+  GTree *by_alarm;       /* trades that have one */
+  guint n_served;        /* trades that count for max_services */
   guint64 last_order;
   guint64 last_number;
+  gboolean draining;
   gboolean closed;
   gboolean paused; /* nothing is leased */
 };
 
+/* irisd-lease.c */
+void irisd_leases_fail_errand (IrisdLeases *self, IrisdErrand *errand, IrisWireError why);
+void irisd_leases_forget_trade (IrisdLeases *self, IrisdTrade *trade);
+void irisd_leases_lose (IrisdLeases *self, IrisdErrand *errand, gint64 now);
+IrisdErrand *irisd_lease_strip (IrisdLeases *self, IrisdLease *lease);
+
+/* irisd-lease-clock.c */
+void irisd_leases_put_off_unserved (IrisdLeases *self);
+
 /* irisd-lease-trade.c */
 void irisd_trade_drop (IrisdLeases *book, IrisdTrade *trade);
+void irisd_trade_set_alarm (IrisdLeases *book, IrisdTrade *trade);
+gint64 irisd_trade_get_first_end (IrisdLeases *book, IrisdTrade *trade);
 void irisd_trade_put (IrisdLeases *book, IrisdErrand *errand);
 void irisd_trade_remove (IrisdLeases *book, IrisdErrand *errand);
 IrisdServer *irisd_trade_choose (IrisdLeases *book, IrisdTrade *trade, const IrisdErrand *errand);

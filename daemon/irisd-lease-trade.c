@@ -36,7 +36,8 @@ new_trade (IrisdLeases *book, const char *name)
   self->name = g_strdup (name);
   self->idle = g_new0 (GQueue, book->rules.n_places + 1);
   self->waiting = g_new0 (GQueue, book->rules.n_places + 1);
-  self->unserved_link.data = self;
+  g_queue_init (&self->impatient);
+  self->alarm = G_MAXINT64;
   return self;
 }
 
@@ -53,6 +54,39 @@ irisd_trade_drop (IrisdLeases *book, IrisdTrade *trade)
   g_free (trade);
 }
 
+/* When the first of those that are not patient has waited long enough; they are in that order. */
+gint64
+irisd_trade_get_first_end (IrisdLeases *book, IrisdTrade *trade)
+{
+  const IrisdErrand *first = g_queue_peek_head (&trade->impatient);
+  return MAX (first->since, trade->unserved_at) + book->rules.wait_us;
+}
+
+static gint64
+find_alarm (IrisdLeases *book, IrisdTrade *trade)
+{
+  if (trade->n_posts > 0 || trade->forgotten)
+    return G_MAXINT64;
+  if (trade->impatient.length > 0)
+    return irisd_trade_get_first_end (book, trade);
+  return trade->n_patient == 0 && !trade->lasting ? trade->unserved_at + book->rules.wait_us
+                                                  : G_MAXINT64;
+}
+
+/* To be called after whatever may change it. */
+void
+irisd_trade_set_alarm (IrisdLeases *book, IrisdTrade *trade)
+{
+  gint64 alarm = find_alarm (book, trade);
+  if (alarm == trade->alarm)
+    return;
+  if (trade->alarm != G_MAXINT64)
+    g_tree_remove (book->by_alarm, trade);
+  trade->alarm = alarm;
+  if (alarm != G_MAXINT64)
+    g_tree_insert (book->by_alarm, trade, trade);
+}
+
 static GQueue *
 waiting_queue (IrisdLeases *book, IrisdErrand *errand)
 {
@@ -65,7 +99,10 @@ void
 irisd_trade_put (IrisdLeases *book, IrisdErrand *errand)
 {
   GQueue *queue = waiting_queue (book, errand);
-  errand->link = (GList){ .data = errand };
+  errand->link = errand->impatient_link = (GList){ .data = errand };
+  if (!errand->patient)
+    g_queue_push_tail_link (&errand->trade->impatient, &errand->impatient_link);
+  irisd_trade_set_alarm (book, errand->trade);
   GList *last = queue->tail;
   if (last == NULL || ((IrisdErrand *) last->data)->order < errand->order)
     {
@@ -82,6 +119,9 @@ void
 irisd_trade_remove (IrisdLeases *book, IrisdErrand *errand)
 {
   g_queue_unlink (waiting_queue (book, errand), &errand->link);
+  if (!errand->patient)
+    g_queue_unlink (&errand->trade->impatient, &errand->impatient_link);
+  irisd_trade_set_alarm (book, errand->trade);
 }
 
 /* Who gets an errand: somebody at the place that it names; if that is only a wish, anybody. */
@@ -160,9 +200,8 @@ irisd_server_rest (IrisdLeases *book, IrisdServer *server)
 static void
 begin_unserved (IrisdLeases *book, IrisdTrade *trade, gint64 now)
 {
-  trade->deadline = now + book->rules.wait_us;
-  trade->unserved = TRUE;
-  g_queue_push_tail_link (&book->unserved, &trade->unserved_link);
+  trade->unserved_at = now;
+  irisd_trade_set_alarm (book, trade);
 }
 
 static void
@@ -186,9 +225,9 @@ open_post (IrisdLeases *book, IrisdServer *server, IrisdTrade *trade)
   server->posts = g_renew (IrisdPost *, server->posts, server->n_posts + 1);
   server->posts[server->n_posts++] = post;
   trade->n_posts++;
-  if (trade->unserved)
-    g_queue_unlink (&book->unserved, &trade->unserved_link);
-  trade->unserved = FALSE;
+  book->n_served += !trade->served;
+  trade->served = TRUE;
+  irisd_trade_set_alarm (book, trade);
 }
 
 static IrisdPost *
@@ -243,20 +282,36 @@ irisd_server_take_posts (IrisdLeases *book,
  * irisd_leases_expect:
  * @self: the book
  * @name: a service
+ * @lasting: whether it is known for as long as there is the book
  * @now: the time
  *
- * From now on the service is known, as if its last server had just gone: items that survived irisd
- * wait for it.
+ * From now on the service is known, as if its last server had just gone: items wait for the first.
  */
 void
-irisd_leases_expect (IrisdLeases *self, const char *name, gint64 now)
+irisd_leases_expect (IrisdLeases *self, const char *name, gboolean lasting, gint64 now)
 {
   if (g_hash_table_contains (self->trades, name))
     return;
   IrisdTrade *trade = new_trade (self, name);
   trade->summary = g_strdup ("");
+  trade->lasting = lasting;
   g_hash_table_insert (self->trades, trade->name, trade);
   begin_unserved (self, trade, now);
+}
+
+/**
+ * irisd_leases_has_room_to_expect:
+ * @self: the book
+ *
+ * Services that never had a server are counted apart, so that clients which ask for such names
+ * leave room for the services of workers.
+ *
+ * Returns: whether there are fewer of them than services may be
+ */
+gboolean
+irisd_leases_has_room_to_expect (IrisdLeases *self)
+{
+  return g_hash_table_size (self->trades) - self->n_served < self->rules.max_services;
 }
 
 guint

@@ -25,6 +25,15 @@ compare_deadlines (gconstpointer a, gconstpointer b)
   return left->number < right->number ? -1 : left->number > right->number;
 }
 
+static gint
+compare_alarms (gconstpointer a, gconstpointer b)
+{
+  const IrisdTrade *left = a, *right = b;
+  if (left->alarm != right->alarm)
+    return left->alarm < right->alarm ? -1 : 1;
+  return strcmp (left->name, right->name);
+}
+
 /**
  * irisd_leases_new:
  * @rules: the limits; copied
@@ -43,18 +52,18 @@ irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, 
   self->trades = g_hash_table_new (g_str_hash, g_str_equal);
   self->by_number = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
   self->by_deadline = g_tree_new (compare_deadlines);
-  g_queue_init (&self->unserved);
+  self->by_alarm = g_tree_new (compare_alarms);
   return self;
 }
 
 /* Forgets a trade's name; it is freed with its last errand. */
-static void
-forget_trade (IrisdLeases *self, IrisdTrade *trade)
+void
+irisd_leases_forget_trade (IrisdLeases *self, IrisdTrade *trade)
 {
   g_hash_table_remove (self->trades, trade->name);
-  g_queue_unlink (&self->unserved, &trade->unserved_link);
-  trade->unserved = FALSE;
   trade->forgotten = TRUE;
+  irisd_trade_set_alarm (self, trade);
+  self->n_served -= trade->served;
   irisd_trade_drop (self, trade);
 }
 
@@ -65,9 +74,13 @@ forget_trade (IrisdLeases *self, IrisdTrade *trade)
 void
 irisd_leases_free (IrisdLeases *self)
 {
-  while (self->unserved.length > 0)
-    forget_trade (self, g_queue_peek_head (&self->unserved));
-  g_warn_if_fail (g_hash_table_size (self->trades) == 0);
+  g_autoptr (GList) trades = g_hash_table_get_values (self->trades);
+  for (GList *link = trades; link != NULL; link = link->next)
+    {
+      g_warn_if_fail (((IrisdTrade *) link->data)->n_posts == 0);
+      irisd_leases_forget_trade (self, link->data);
+    }
+  g_tree_unref (self->by_alarm);
   g_hash_table_unref (self->trades);
   g_hash_table_unref (self->by_number);
   g_tree_unref (self->by_deadline);
@@ -82,11 +95,13 @@ let_go (IrisdLeases *self, IrisdErrand *errand)
   errand->trade = NULL;
   errand->lease = NULL;
   trade->n_errands--;
+  trade->n_patient -= errand->patient;
+  irisd_trade_set_alarm (self, trade);
   irisd_trade_drop (self, trade);
 }
 
-static void
-fail_errand (IrisdLeases *self, IrisdErrand *errand, IrisWireError why)
+void
+irisd_leases_fail_errand (IrisdLeases *self, IrisdErrand *errand, IrisWireError why)
 {
   let_go (self, errand);
   self->events->fail (errand, why, self->user_data);
@@ -145,14 +160,25 @@ place_errand (IrisdLeases *self, IrisdErrand *errand, gint64 now)
   errand->lease = NULL;
   if (self->closed)
     {
-      fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      return;
+    }
+  if (errand->deadline != 0 && errand->deadline <= now)
+    {
+      irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_DEADLINE_PASSED);
       return;
     }
   if (errand->trade->forgotten)
     {
-      fail_errand (self, errand, IRIS_WIRE_ERROR_NO_WORKER);
+      irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_NO_WORKER);
       return;
     }
+  if (self->draining && errand->patient && errand->trade->n_posts == 0)
+    {
+      irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      return;
+    }
+  errand->since = now;
   irisd_trade_put (self, errand);
   IrisdServer *server = irisd_trade_choose (self, errand->trade, errand);
   self->events->wait (errand, self->user_data);
@@ -163,18 +189,18 @@ place_errand (IrisdLeases *self, IrisdErrand *errand, gint64 now)
 }
 
 /* The lease ended without an answer. */
-static void
-lose (IrisdLeases *self, IrisdErrand *errand, gint64 now)
+void
+irisd_leases_lose (IrisdLeases *self, IrisdErrand *errand, gint64 now)
 {
   if (errand->attempts >= self->rules.attempts)
-    fail_errand (self, errand, IRIS_WIRE_ERROR_WORKER_LOST);
+    irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_WORKER_LOST);
   else
     place_errand (self, errand, now);
 }
 
 /* Takes its errand from a lease. */
-static IrisdErrand *
-strip (IrisdLeases *self, IrisdLease *lease)
+IrisdErrand *
+irisd_lease_strip (IrisdLeases *self, IrisdLease *lease)
 {
   IrisdErrand *errand = lease->errand;
   if (errand == NULL)
@@ -200,8 +226,11 @@ check_services (IrisdLeases *self, const IrisWireServices *services, GError **er
 {
   guint n_new = 0;
   for (guint i = 0; i < services->n_services; i++)
-    n_new += !g_hash_table_contains (self->trades, services->services[i].name);
-  if (g_hash_table_size (self->trades) + n_new <= self->rules.max_services)
+    {
+      const IrisdTrade *trade = g_hash_table_lookup (self->trades, services->services[i].name);
+      n_new += trade == NULL || !trade->served;
+    }
+  if (self->n_served + n_new <= self->rules.max_services)
     return TRUE;
   g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
                "there would be more services of worker processes than outside-services (%u); raise "
@@ -240,6 +269,7 @@ irisd_leases_enroll (IrisdLeases *self,
   irisd_server_take_posts (self, server, services, now);
   irisd_server_rest (self, server);
   employ (self, server, now);
+  irisd_leases_put_off_unserved (self);
   return TRUE;
 }
 
@@ -259,23 +289,37 @@ irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now)
   irisd_server_set_idle (self, server, FALSE);
   server->capacity = 0;
   irisd_server_take_posts (self, server, NULL, now);
+  irisd_leases_put_off_unserved (self);
   while (server->leases.length > 0)
     {
       /* The youngest first, so that the oldest ends up at the head of its queue. */
       IrisdLease *lease = g_queue_peek_tail (&server->leases);
-      IrisdErrand *errand = strip (self, lease);
+      IrisdErrand *errand = irisd_lease_strip (self, lease);
       close_lease (self, lease);
       if (errand != NULL)
-        lose (self, errand, now);
+        irisd_leases_lose (self, errand, now);
     }
   g_clear_pointer (&server->posts, g_free);
   server->enrolled = FALSE;
 }
 
+/**
+ * irisd_leases_knows:
+ * @self: the book
+ * @name: a service
+ * @patient: whether it is asked for an item that waits however long there is no server
+ * @now: the time
+ *
+ * Returns: whether the service is known. One that only patient items wait for, because it had no
+ *   server for too long, is not known to others
+ */
 gboolean
-irisd_leases_knows (IrisdLeases *self, const char *name)
+irisd_leases_knows (IrisdLeases *self, const char *name, gboolean patient, gint64 now)
 {
-  return g_hash_table_contains (self->trades, name);
+  const IrisdTrade *trade = g_hash_table_lookup (self->trades, name);
+  return trade != NULL
+         && (patient || trade->lasting || trade->n_posts > 0
+             || now < trade->unserved_at + self->rules.wait_us);
 }
 
 /**
@@ -294,6 +338,7 @@ irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint
   if (trade == NULL)
     return FALSE;
   trade->n_errands++;
+  trade->n_patient += errand->patient;
   errand->trade = trade;
   errand->order = ++self->last_order;
   place_errand (self, errand, now);
@@ -335,7 +380,7 @@ irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, gint64 now)
     irisd_trade_remove (self, errand);
   else
     {
-      strip (self, lease);
+      irisd_lease_strip (self, lease);
       self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_CANCELLED, self->user_data);
     }
   let_go (self, errand);
@@ -384,7 +429,7 @@ irisd_leases_find_server (const IrisdErrand *errand, guint64 *lease)
 static IrisdErrand *
 settle (IrisdLeases *self, IrisdLease *lease)
 {
-  IrisdErrand *errand = strip (self, lease);
+  IrisdErrand *errand = irisd_lease_strip (self, lease);
   close_lease (self, lease);
   return errand;
 }
@@ -494,100 +539,4 @@ irisd_leases_extend (IrisdLeases *self,
   found->deadline = now + CLAMP (more_us, 0, self->rules.lease_us);
   g_tree_insert (self->by_deadline, found, found);
   return TRUE;
-}
-
-static IrisdLease *
-first_lease (IrisdLeases *self)
-{
-  GTreeNode *node = g_tree_node_first (self->by_deadline);
-  return node != NULL ? g_tree_node_key (node) : NULL;
-}
-
-/**
- * irisd_leases_next:
- * @self: the book
- *
- * Returns: when irisd_leases_expire() has something to do; %G_MAXINT64 for never
- */
-gint64
-irisd_leases_next (IrisdLeases *self)
-{
-  IrisdLease *lease = first_lease (self);
-  IrisdTrade *trade = g_queue_peek_head (&self->unserved);
-  gint64 next = lease != NULL ? lease->deadline : G_MAXINT64;
-  return trade != NULL ? MIN (next, trade->deadline) : next;
-}
-
-static void
-give_up_trade (IrisdLeases *self, IrisdTrade *trade)
-{
-  /* A hold, so that it outlives its errands here. */
-  trade->n_errands++;
-  for (guint i = 0; i <= self->rules.n_places; i++)
-    while (trade->waiting[i].length > 0)
-      {
-        IrisdErrand *errand = g_queue_peek_head (&trade->waiting[i]);
-        irisd_trade_remove (self, errand);
-        fail_errand (self, errand, IRIS_WIRE_ERROR_NO_WORKER);
-      }
-  trade->n_errands--;
-  forget_trade (self, trade);
-}
-
-/**
- * irisd_leases_expire:
- * @self: the book
- * @now: the time
- *
- * Ends leases whose time is over, and gives up services that nobody serves.
- */
-void
-irisd_leases_expire (IrisdLeases *self, gint64 now)
-{
-  IrisdLease *lease;
-  while ((lease = first_lease (self)) != NULL && lease->deadline <= now)
-    {
-      IrisdErrand *errand = strip (self, lease);
-      lease->server->lost++;
-      self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
-                          self->user_data);
-      lose (self, errand, now);
-    }
-  IrisdTrade *trade;
-  while ((trade = g_queue_peek_head (&self->unserved)) != NULL && trade->deadline <= now)
-    give_up_trade (self, trade);
-}
-
-/**
- * irisd_leases_close:
- * @self: the book
- *
- * Ends everything that waits or is leased, and whatever else comes, because irisd ends.
- */
-void
-irisd_leases_close (IrisdLeases *self)
-{
-  self->closed = TRUE;
-  GHashTableIter iter;
-  gpointer value;
-  g_hash_table_iter_init (&iter, self->trades);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
-    {
-      IrisdTrade *trade = value;
-      for (guint i = 0; i <= self->rules.n_places; i++)
-        while (trade->waiting[i].length > 0)
-          {
-            IrisdErrand *errand = g_queue_peek_head (&trade->waiting[i]);
-            irisd_trade_remove (self, errand);
-            fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
-          }
-    }
-  IrisdLease *lease;
-  while ((lease = first_lease (self)) != NULL)
-    {
-      IrisdErrand *errand = strip (self, lease);
-      self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                          self->user_data);
-      fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
-    }
 }

@@ -23,20 +23,26 @@ typedef struct _IrisdPost IrisdPost;
 /**
  * IrisdErrand:
  *
- * An item for worker processes; embed it. @place and @strict are set before it is added: the place
- * that its hint names or %IRIS_PLACE_ANY, and whether no other will do.
+ * An item for worker processes; embed it. These are set before it is added: @place and @strict, the
+ * place that its hint names or %IRIS_PLACE_ANY, and whether no other will do; @patient, whether it
+ * waits for a worker however long there is none; @deadline, after which it is not leased any more,
+ * or 0.
  */
 struct _IrisdErrand
 {
   gint place;
   gboolean strict;
+  gboolean patient;
+  gint64 deadline;
   guint attempts; /* how often it was leased */
 
   /*< private >*/
   IrisdTrade *trade;
   IrisdLease *lease; /* NULL while it waits */
   guint64 order;
+  gint64 since; /* when it began to wait */
   GList link;
+  GList impatient_link;
 };
 
 /**
@@ -64,7 +70,7 @@ struct _IrisdServer
 /**
  * IrisdLeaseRules:
  * @lease_us: how long a lease holds
- * @wait_us: how long items wait for a service that nobody serves
+ * @wait_us: how long items that are not patient wait for a service without a server
  * @attempts: how often an item is leased
  * @max_services: how many services there may be
  * @n_places: how many places there are
@@ -147,8 +153,9 @@ gboolean irisd_leases_enroll (IrisdLeases *self,
                               GError **error);
 void irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now);
 
-gboolean irisd_leases_knows (IrisdLeases *self, const char *name);
-void irisd_leases_expect (IrisdLeases *self, const char *name, gint64 now);
+gboolean irisd_leases_knows (IrisdLeases *self, const char *name, gboolean patient, gint64 now);
+void irisd_leases_expect (IrisdLeases *self, const char *name, gboolean lasting, gint64 now);
+gboolean irisd_leases_has_room_to_expect (IrisdLeases *self);
 gboolean irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint64 now);
 IrisdErrandState irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, gint64 now);
 IrisdErrandState irisd_leases_get_state (const IrisdErrand *errand);
@@ -174,6 +181,7 @@ gboolean irisd_leases_extend (IrisdLeases *self,
 
 gint64 irisd_leases_next (IrisdLeases *self);
 void irisd_leases_expire (IrisdLeases *self, gint64 now);
+void irisd_leases_drain (IrisdLeases *self);
 void irisd_leases_close (IrisdLeases *self);
 
 guint irisd_leases_count_services (IrisdLeases *self);

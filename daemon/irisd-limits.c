@@ -205,7 +205,7 @@ static const IrisdLimitInfo limits[] = {
          30000,
          0,
          86400000,
-         "milliseconds that items wait for a service that nobody serves any more"),
+         "milliseconds that volatile items wait for a service without a worker process"),
   LIMIT ("worker-services", worker_services, 64, 1, 4096, "services of one worker process"),
   LIMIT ("outside-services",
          outside_services,

@@ -22,6 +22,8 @@ typedef struct _IrisdLetter IrisdLetter;
  * @IRISD_LETTER_STARTED: a job with a time to run has begun to run (irisd-waiting-terms.h)
  * @IRISD_LETTER_DECIDED: what a job comes after has ended (irisd-waiting-terms.h)
  * @IRISD_LETTER_SEAT: a job has room among those that run at once (irisd-fair-seat.h)
+ * @IRISD_LETTER_SLOT: a job has a slot for its command (irisd-command-slots.h)
+ * @IRISD_LETTER_LEFT: a job goes on beside the workers (irisd-job.h)
  */
 typedef enum
 {
@@ -34,6 +36,8 @@ typedef enum
   IRISD_LETTER_STARTED,
   IRISD_LETTER_DECIDED,
   IRISD_LETTER_SEAT,
+  IRISD_LETTER_SLOT,
+  IRISD_LETTER_LEFT,
 } IrisdLetterKind;
 
 /**

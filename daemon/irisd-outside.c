@@ -160,9 +160,13 @@ fail_job (IrisdOutside *self, IrisdJob *job, IrisWireError why)
     {
     case IRIS_WIRE_ERROR_NO_WORKER:
       irisd_job_fail (job, why,
-                      "nobody has served “%s” for %" G_GUINT64_FORMAT
-                      " ms (limit worker-wait-ms): start a worker and send the item again",
+                      "no worker has served “%s” for %" G_GUINT64_FORMAT
+                      " ms (limit worker-wait-ms): start a worker and send the item again, or send "
+                      "it as relaxed or durable, which waits",
                       task->service, limits->worker_wait_ms);
+      break;
+    case IRIS_WIRE_ERROR_DEADLINE_PASSED:
+      irisd_job_fail_late (job);
       break;
     case IRIS_WIRE_ERROR_WORKER_LOST:
       irisd_job_fail (job, why,
@@ -287,6 +291,21 @@ irisd_outside_free (IrisdOutside *self)
 }
 
 /**
+ * irisd_outside_drain:
+ * @self: the shared book
+ *
+ * Puts off kept items that no worker process serves, because irisd is to end: they wait in the
+ * journal until it is back.
+ */
+void
+irisd_outside_drain (IrisdOutside *self)
+{
+  irisd_outside_lock (self);
+  irisd_leases_drain (self->book);
+  irisd_outside_unlock (self);
+}
+
+/**
  * irisd_outside_close:
  * @self: the shared book
  *
@@ -303,32 +322,6 @@ irisd_outside_close (IrisdOutside *self)
 /* --- for the gateways of clients -----------------------------------------------------------------
  */
 
-gboolean
-irisd_outside_knows (IrisdOutside *self, const IrisWireString *name)
-{
-  g_autofree char *text = iris_wire_string_dup (name);
-  irisd_outside_lock (self);
-  gboolean known = irisd_leases_knows (self->book, text);
-  irisd_outside_unlock (self);
-  return known;
-}
-
-/**
- * irisd_outside_expect:
- * @self: the shared book
- * @name: the service of an item that survived irisd
- *
- * Lets its items wait for a worker process, for as long as if the last one had just gone.
- */
-void
-irisd_outside_expect (IrisdOutside *self, const IrisWireString *name)
-{
-  g_autofree char *text = iris_wire_string_dup (name);
-  gint64 now = irisd_outside_lock (self);
-  irisd_leases_expect (self->book, text, now);
-  irisd_outside_unlock (self);
-}
-
 /**
  * irisd_outside_queue:
  * @self: the shared book
@@ -340,6 +333,10 @@ irisd_outside_queue (IrisdOutside *self, IrisdJob *job)
   IrisdTask *task = job->task;
   gint64 now = irisd_outside_lock (self);
   task->job = job;
+  task->errand.patient = job->kept != NULL;
+  task->errand.deadline = job->terms != NULL ? job->terms->deadline_us : 0;
+  if (task->errand.patient || task->waits)
+    irisd_leases_expect (self->book, task->service, FALSE, now);
   if (!irisd_leases_add (self->book, &task->errand, task->service, now))
     {
       /* The service was given up since it was looked for. */

@@ -52,6 +52,7 @@ struct _IrisdTask
   char *path;
   gboolean progress;
   gboolean parts;
+  gboolean waits;    /* for a service that is not known */
   zmq_msg_t payload; /* under the lock */
   guint n_leases;    /* under the lock; not begun anew when it is tried again */
   IrisdJob
@@ -105,8 +106,10 @@ IrisdOutside *irisd_outside_new (IrisdCore *core);
 void irisd_outside_free (IrisdOutside *self);
 
 /* For the gateways of clients. */
-gboolean irisd_outside_knows (IrisdOutside *self, const IrisWireString *name);
+gboolean irisd_outside_knows (IrisdOutside *self, const IrisWireMessage *item, gboolean patient);
+gboolean irisd_outside_await (IrisdOutside *self, const IrisWireString *name, GError **error);
 void irisd_outside_expect (IrisdOutside *self, const IrisWireString *name);
+void irisd_outside_expect_configured (IrisdOutside *self);
 void irisd_outside_adopt (IrisdJob *job, const IrisWireMessage *item, gint place);
 void irisd_outside_renew (IrisdJob *job);
 void irisd_outside_queue (IrisdOutside *self, IrisdJob *job);
@@ -150,6 +153,7 @@ void irisd_outside_name_lease (IrisdOutside *self, guint64 lease, guint8 *id);
 gint64 irisd_outside_get_alarm (IrisdOutside *self);
 void irisd_outside_expire (IrisdOutside *self);
 void irisd_outside_resume (IrisdOutside *self);
+void irisd_outside_drain (IrisdOutside *self);
 void irisd_outside_close (IrisdOutside *self);
 
 IrisWireWorkers *irisd_outside_describe_workers (IrisdOutside *self);

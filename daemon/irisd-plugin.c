@@ -53,6 +53,7 @@ typedef struct
   IrisdJob *job;
   IrisdSleeper sleeper;
   gboolean sleeps;
+  gboolean waits;
 } Run;
 
 static IrisdJob *
@@ -120,6 +121,26 @@ fail (IrisPluginItem *item, const char *sentence)
     irisd_job_fail (job, IRIS_WIRE_ERROR_SERVICE_FAILED, "%s", sentence);
 }
 
+static void
+begin_waiting (IrisPluginItem *item)
+{
+  Run *run = (Run *) item;
+  if (run->waits)
+    return;
+  run->waits = TRUE;
+  iris_worker_begin_blocking ();
+  irisd_job_leave_worker (run->job);
+}
+
+static void
+end_waiting (IrisPluginItem *item)
+{
+  Run *run = (Run *) item;
+  if (run->waits)
+    iris_worker_end_blocking ();
+  run->waits = FALSE;
+}
+
 static const IrisPluginCalls calls = {
   .get_payload = get_payload,
   .get_args = get_args,
@@ -129,6 +150,8 @@ static const IrisPluginCalls calls = {
   .get_stop_fd = get_stop_fd,
   .take_result = take_result,
   .fail = fail,
+  .begin_waiting = begin_waiting,
+  .end_waiting = end_waiting,
 };
 
 static void
@@ -140,6 +163,7 @@ run_item (IrisdJob *job)
   guint attempt = job->kept != NULL ? irisd_attempts_begin (job->core->attempts, job->id)
                                     : IRISD_ATTEMPT_NONE;
   self->own->run (&run.item);
+  end_waiting (&run.item);
   irisd_attempts_end (job->core->attempts, attempt);
   job->result.bytes = irisd_job_get_payload (job).size;
   if (run.sleeps)

@@ -7,6 +7,7 @@
  * irisd's own, kept before an item's ending is sent, so that a client which has all its endings
  * finds all its items in the sums.
  */
+#include "irisd-command-slots.h"
 #include "irisd-gateway-private.h"
 #include "irisd-staff.h"
 
@@ -46,7 +47,9 @@ fill_place (IrisdCore *core, guint id, const IrisStats *stats, IrisWirePlaceStat
   out->busy_ns = load (&counters->busy_ns);
   out->drained = irisd_staff_is_drained (core->staff, (gint) id);
   out->active = irisd_staff_get_workers (core->staff, (gint) id);
-  out->backlog = irisd_fair_gate_get_backlog (&core->gates[id]) + load (&counters->aside);
+  out->backlog = irisd_fair_gate_get_backlog (&core->gates[id])
+                 + irisd_command_slots_count_waiting (core->slots, id) + load (&counters->beside)
+                 + load (&counters->aside);
   if (core->placed && id < stats->n_places)
     {
       out->stolen_in = stats->places[id].stolen_in + load (&counters->moved_in);

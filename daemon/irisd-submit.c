@@ -13,15 +13,21 @@ static const IrisdService *
 find_service (IrisdGateway *self, const IrisWireMessage *item, GError **error)
 {
   const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
-  if (service == NULL && irisd_outside_knows (self->core->outside, &item->service))
+  if (service == NULL && irisd_outside_knows (self->core->outside, item, irisd_is_kept (item)))
     return &irisd_service_outside;
+  if (service == NULL && item->wait_for_service && item->service.len > 0)
+    return irisd_outside_await (self->core->outside, &item->service, error) ? &irisd_service_outside
+                                                                            : NULL;
   if (service == NULL)
     {
       g_autofree char *names = irisd_services_list_names (self->core->services);
       g_autofree char *name = irisd_text_quote (item->service.data, (gssize) item->service.len,
                                                 MAX_QUOTED);
       g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_UNKNOWN_SERVICE,
-                   "there is no service “%s”: this irisd has %s", name, names);
+                   "there is no service “%s”: this irisd has %s. To have the item wait for a "
+                   "worker that serves it, send wait-for-service, or name it in irisd's "
+                   "configuration, [service NAME]",
+                   name, names);
       return NULL;
     }
   if (service->check != NULL && !service->check (item, error))
@@ -115,6 +121,7 @@ irisd_gateway_settle_terms (IrisdGateway *self, IrisdJob *job, const IrisWireMes
       IrisdTimes now = irisd_times_now ();
       job->terms = irisd_terms_new (item, &self->core->config->limits, &now);
       job->terms->job = job;
+      irisd_gateway_watch_deadline (self, job);
     }
   job->fair.priority = iris_wire_message_has (item, IRIS_WIRE_KEY_PRIORITY)
                            ? (guint8) item->priority
@@ -159,6 +166,7 @@ start_item (IrisdGateway *self,
   if (!irisd_gateway_register (self, job, item, &error))
     {
       irisd_gateway_uncount (self, job);
+      irisd_gateway_drop_deadline (self, job);
       irisd_job_free (job);
       irisd_core_end_item (self->core);
       irisd_gateway_refuse (self, caller, item->request_id, error);

@@ -2,12 +2,18 @@
  *
  * A gateway's jobs on their way to the scheduler, and back to it when they are tried again.
  *
- * An accepted job passes four stages, each of which may be empty: what it comes after (a record
+ * An accepted job passes five stages, each of which may be empty: what it comes after (a record
  * that all gateways share, under its lock), its time (this gateway's own), room among those of its
- * client and service that run at once, and the gate of its home (which all gateways share, each
- * under its lock). A plain job has only the gate. Then the scheduler has it. A kept item that waits
- * for its time or for the gate need not have a job (irisd-cold.c). A job that failed and may be
- * tried again begins anew, with a pause for its time.
+ * client and service that run at once, a slot if it is a command, and the gate of its place (which
+ * all gateways share, each under its lock). A plain job has only the gate. Then the scheduler has
+ * it. A kept item that waits for its time or for the gate need not have a job (irisd-cold.c). A job
+ * that failed and may be tried again begins anew, with a pause for its time.
+ *
+ * A gate bounds the work that its workers have in hand, so only that counts there which needs a
+ * worker. What worker processes do never comes to a gate. A command comes to it when it has a slot,
+ * counts as what its start needs, and has left when its program runs (IRISD_LETTER_LEFT); so does
+ * an item of a plug-in that says that it waits. However many wait outside the workers, the window
+ * is for the others.
  *
  * Whoever holds a job that waits: its gateway, except at the gate, through which another gateway
  * may let it. So who wants it back asks, by irisd_gateway_withdraw(), and may be told that it is
@@ -17,6 +23,7 @@
  * filled with whoever is next there, of any gateway.
  */
 #include "irisd-cold.h"
+#include "irisd-command-slots.h"
 #include "irisd-gateway-private.h"
 #include "irisd-outside.h"
 #include "irisd-staff.h"
@@ -73,10 +80,27 @@ learn (IrisdGateway *self, const IrisdJob *job)
   if (!irisd_job_has_run (job))
     return;
   gint64 before = (gint64) typical_run_ns (self, job->service);
-  gint64 run_ns = MIN (job->ended_ns - job->started_ns, 2 * before + TYPICAL_WEIGHT);
+  gint64 until_ns = job->left_ns != 0 ? job->left_ns : job->ended_ns;
+  gint64 run_ns = MIN (until_ns - job->started_ns, 2 * before + TYPICAL_WEIGHT);
   gint64 now = before + (run_ns - before) / TYPICAL_WEIGHT;
   g_hash_table_insert (self->typical_ns, (gpointer) job->service,
                        GSIZE_TO_POINTER ((gsize) MAX (now, 1)));
+}
+
+/* Returns whether a job has a slot, or needs none; else a letter comes when it has. */
+static gboolean
+take_slot (IrisdGateway *self, IrisdJob *job)
+{
+  if (job->service->start == NULL)
+    return TRUE;
+  gint64 since_us = job->since_us != 0 ? job->since_us : g_get_monotonic_time ();
+  job->since_us = 0;
+  job->stage = IRISD_STAGE_SLOT;
+  if (!irisd_command_slots_enter (self->core->slots, job, since_us))
+    return FALSE;
+  if (job->slot != job->home)
+    irisd_job_move (job, job->slot);
+  return TRUE;
 }
 
 static void
@@ -89,20 +113,23 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
       irisd_outside_queue (self->core->outside, job);
       return;
     }
+  if (!take_slot (self, job))
+    return;
   job->fair.cost = cost_of (self, job);
   job->stage = IRISD_STAGE_GATE;
+  job->gate = job->slot >= 0 ? job->slot : job->home;
   /* Afterwards the job may be anybody's. */
-  gint home = job->home;
+  gint gate = job->gate;
   gint64 since_us = job->since_us;
   job->since_us = 0;
-  if (irisd_fair_gate_enter (&self->core->gates[home], &job->fair, job->peer->client, since_us))
+  if (irisd_fair_gate_enter (&self->core->gates[gate], &job->fair, job->peer->client, since_us))
     {
       if (job->brief && typical_run_ns (self, job->service) <= BRIEF_NS)
         irisd_job_run_here (job);
       else
         irisd_job_hand_over (job);
     }
-  irisd_staff_wake (self->core->staff, home);
+  irisd_staff_wake (self->core->staff, gate);
 }
 
 /**
@@ -188,6 +215,12 @@ irisd_gateway_advance (IrisdGateway *self, IrisdJob *job)
       fail_waiting (self, job);
       return;
     }
+  if (irisd_gateway_is_late (job))
+    {
+      irisd_job_fail_late (job);
+      irisd_gateway_end_job (self, job);
+      return;
+    }
   if (irisd_gateway_set_aside (self, job) || wait_for_time (self, job))
     return;
   /* A draining irisd does not wait for a clock. */
@@ -199,21 +232,26 @@ irisd_gateway_advance (IrisdGateway *self, IrisdJob *job)
 /**
  * irisd_gateway_go_on:
  * @self: the gateway
- * @job: (transfer full): a job that has room now, of which it could not be withdrawn any more
+ * @job: (transfer full): a job that has room or a slot now, and could not be withdrawn any more
  *
  * Sends it on to its gate, unless it was cancelled or given up meanwhile.
  */
 void
 irisd_gateway_go_on (IrisdGateway *self, IrisdJob *job)
 {
+  const gboolean wanted = !job->ended && irisd_job_get_state (job) == IRISD_JOB_QUEUED
+                          && (job->kept != NULL || !irisd_peer_is_gone (job->peer));
   job->stage = IRISD_STAGE_HANDED;
-  if (job->ended || irisd_job_get_state (job) != IRISD_JOB_QUEUED
-      || (job->kept == NULL && irisd_peer_is_gone (job->peer)))
-    irisd_gateway_take_back (self, job);
-  else if (gives_no_turns (self, irisd_gateway_get_phase (self)))
+  if (wanted && !gives_no_turns (self, irisd_gateway_get_phase (self)))
+    {
+      enter_gate (self, job);
+      return;
+    }
+  irisd_command_slots_leave (self->core->slots, job);
+  if (wanted)
     fail_waiting (self, job);
   else
-    enter_gate (self, job);
+    irisd_gateway_take_back (self, job);
 }
 
 /**
@@ -230,7 +268,12 @@ irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job)
   switch (job->stage)
     {
     case IRISD_STAGE_GATE:
-      withdrawn = irisd_fair_gate_withdraw (&self->core->gates[job->home], &job->fair);
+      withdrawn = irisd_fair_gate_withdraw (&self->core->gates[job->gate], &job->fair);
+      if (withdrawn)
+        irisd_command_slots_leave (self->core->slots, job);
+      break;
+    case IRISD_STAGE_SLOT:
+      withdrawn = irisd_command_slots_withdraw (self->core->slots, job);
       break;
     case IRISD_STAGE_ROOM:
       withdrawn = irisd_gateway_withdraw_seat (self, job);
@@ -252,6 +295,43 @@ irisd_gateway_withdraw (IrisdGateway *self, IrisdJob *job)
   return withdrawn;
 }
 
+/* The gate is told of it with the others of this turn. */
+static void
+give_room (IrisdGateway *self, IrisdJob *job)
+{
+  if (job->gate < 0)
+    return;
+  IrisdRoom *room = &self->room[job->gate];
+  room->items++;
+  room->cost += job->fair.cost;
+  self->any_room = TRUE;
+  job->gate = -1;
+}
+
+/**
+ * irisd_gateway_note_left:
+ * @self: the gateway
+ * @job: a job of it that goes on beside the workers, and comes back later
+ *
+ * Gives its room at the gate to others.
+ */
+void
+irisd_gateway_note_left (IrisdGateway *self, IrisdJob *job)
+{
+  job->left_gate = job->gate;
+  atomic_fetch_add_explicit (&self->core->counters[job->gate].beside, 1, memory_order_relaxed);
+  give_room (self, job);
+}
+
+static void
+note_end_beside (IrisdGateway *self, IrisdJob *job)
+{
+  if (job->left_gate >= 0)
+    atomic_fetch_sub_explicit (&self->core->counters[job->left_gate].beside, 1,
+                               memory_order_relaxed);
+  job->left_gate = -1;
+}
+
 /**
  * irisd_gateway_note_return:
  * @self: the gateway
@@ -266,14 +346,10 @@ irisd_gateway_note_return (IrisdGateway *self, IrisdJob *job)
   irisd_gateway_note_place (self, job);
   irisd_gateway_leave_seat (self, job);
   irisd_gateway_leave_lane (self, job);
+  note_end_beside (self, job);
+  give_room (self, job);
   if (job->task == NULL)
-    {
-      IrisdRoom *room = &self->room[job->home];
-      room->items++;
-      room->cost += job->fair.cost;
-      self->any_room = TRUE;
-      learn (self, job);
-    }
+    learn (self, job);
   if (job->terms != NULL)
     irisd_waiting_remove (&self->waiting, &job->terms->waiter);
 }
@@ -371,6 +447,7 @@ job_of_waiter (IrisdWaiter *waiter)
 void
 irisd_gateway_wake_due (IrisdGateway *self)
 {
+  irisd_gateway_end_late (self);
   if (irisd_waiting_get_count (&self->waiting) == 0)
     return;
   IrisdTimes now = irisd_times_now ();
@@ -395,14 +472,18 @@ gint64
 irisd_gateway_get_due_us (IrisdGateway *self)
 {
   if (irisd_waiting_get_count (&self->waiting) + irisd_waiting_get_count (&self->cold)
-          + irisd_waiting_get_count (&self->unread) + self->hungry_lanes.length
+          + irisd_waiting_get_count (&self->unread) + irisd_waiting_get_count (&self->deadlines)
+          + self->hungry_lanes.length
       == 0)
     return 0;
   IrisdTimes now = irisd_times_now ();
   gint64 delay = irisd_waiting_get_delay (&self->waiting, &now);
   gint64 call = irisd_gateway_get_call_delay (self, &now);
+  gint64 deadline = irisd_waiting_get_delay (&self->deadlines, &now);
   if (delay < 0 || (call >= 0 && call < delay))
     delay = call;
+  if (delay < 0 || (deadline >= 0 && deadline < delay))
+    delay = deadline;
   return delay >= 0 ? now.us[IRISD_CLOCK_STEADY] + delay : 0;
 }
 
@@ -428,7 +509,7 @@ static gboolean
 deserves_another (IrisdGateway *self, IrisdJob *job)
 {
   const IrisdTerms *terms = job->terms;
-  if (terms->given_up || terms->attempts > terms->retries
+  if (terms->given_up || terms->attempts > terms->retries || irisd_gateway_is_late (job)
       || (job->kept == NULL && irisd_peer_is_gone (job->peer))
       || irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
     return FALSE;
@@ -541,8 +622,7 @@ irisd_gateway_end_waiting (IrisdGateway *self)
   if (self->place == IRISD_FRONT)
     irisd_gateway_stop_waiting_for_buried (self);
   irisd_gateway_put_off_cold (self);
-  if (gives_no_turns (self, phase))
-    irisd_gateway_put_off_lanes (self);
+  irisd_gateway_put_off_lanes (self, gives_no_turns (self, phase));
   g_autoptr (GPtrArray) jobs = collect_waiting (self, phase);
   g_autoptr (GPtrArray) ours = g_ptr_array_new ();
   /* All are taken out before the first is ended: its end may end its peer, and so others. */

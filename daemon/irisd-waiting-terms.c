@@ -55,12 +55,16 @@ irisd_terms_check (const IrisWireMessage *item, const IrisdLimits *limits, GErro
       || !check_most (IRIS_WIRE_KEY_BACKOFF_MS, item->backoff_ms, "max-backoff-ms",
                       limits->max_backoff_ms, error)
       || !check_most (IRIS_WIRE_KEY_TIME_TO_RUN_MS, item->time_to_run_ms, "max-delay-ms",
+                      limits->max_delay_ms, error)
+      || !check_most (IRIS_WIRE_KEY_DEADLINE_MS, item->deadline_ms, "max-delay-ms",
                       limits->max_delay_ms, error))
     return FALSE;
   if (has (item, IRIS_WIRE_KEY_BACKOFF_MS) && !has (item, IRIS_WIRE_KEY_RETRIES))
     return fail (error, "key 76 (backoff-ms) needs key 75 (retries)");
   if (has (item, IRIS_WIRE_KEY_TIME_TO_RUN_MS) && item->time_to_run_ms == 0)
     return fail (error, "key 77 (time-to-run-ms) must be 1 or more");
+  if (has (item, IRIS_WIRE_KEY_DEADLINE_MS) && item->deadline_ms == 0)
+    return fail (error, "key 88 (deadline-ms) must be 1 or more");
   if (has (item, IRIS_WIRE_KEY_AFTER_HOW) && item->after.n == 0)
     return fail (error, "key 74 (after-how) needs an item in key 73 (after)");
   return TRUE;
@@ -90,6 +94,8 @@ irisd_terms_new (const IrisWireMessage *item, const IrisdLimits *limits, const I
   guint64 backoff_ms = has (item, IRIS_WIRE_KEY_BACKOFF_MS) ? item->backoff_ms : DEFAULT_BACKOFF_MS;
   self->backoff_us = MIN (backoff_ms, limits->max_backoff_ms) * 1000;
   self->time_to_run_us = item->time_to_run_ms * 1000;
+  if (has (item, IRIS_WIRE_KEY_DEADLINE_MS))
+    self->deadline_us = now->us[IRISD_CLOCK_STEADY] + (gint64) item->deadline_ms * 1000;
   return self;
 }
 

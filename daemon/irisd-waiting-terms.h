@@ -16,7 +16,7 @@ G_BEGIN_DECLS
   (IRIS_WIRE_BIT (IRIS_WIRE_KEY_DELAY_MS) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AT_MS)       \
    | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AFTER) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AFTER_HOW)    \
    | IRIS_WIRE_BIT (IRIS_WIRE_KEY_RETRIES) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_BACKOFF_MS) \
-   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_TIME_TO_RUN_MS))
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_TIME_TO_RUN_MS) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_DEADLINE_MS))
 
 /**
  * IrisdTerms:
@@ -25,11 +25,13 @@ G_BEGIN_DECLS
  * @retries: how often it is tried again
  * @backoff_us: the first pause before that
  * @time_to_run_us: how long it may run; 0 for as long as it likes
+ * @deadline_us: of the monotonic clock: when it has to have begun; 0 for whenever it may
  * @attempts: how often it was run
  * @given_up: nobody wants it to be tried again
  * @overran: it was stopped because it ran too long
  * @job: whose terms they are
  * @waiter: in its gateway's times, while it waits or while its run is limited
+ * @deadline: in its gateway's deadlines, until it has ended or the deadline has passed
  * @started: tells the gateway that a limited run has begun
  * @decided: tells the gateway that what it comes after has ended
  * @dependent: what it comes after
@@ -46,12 +48,14 @@ typedef struct
   guint retries;
   guint64 backoff_us;
   guint64 time_to_run_us;
+  gint64 deadline_us;
 
   guint attempts;
   gboolean given_up;
   gboolean overran;
   struct _IrisdJob *job;
   IrisdWaiter waiter;
+  IrisdWaiter deadline;
   IrisdLetter started;
   IrisdLetter decided;
   IrisdDependent dependent;

@@ -43,6 +43,8 @@ static const struct
   { "retries", "retries", AS_IT_IS },
   { "backoff-ms", "backoff", MILLISECONDS },
   { "time-to-run-ms", "time-to-run", MILLISECONDS },
+  { "deadline-ms", "deadline", MILLISECONDS },
+  { "wait-for-service", "wait-for-service", AS_IT_IS },
   { "directory", "directory", AS_IT_IS },
   { "environment", "env", AS_IT_IS },
   { "clear-environment", "clear-env", AS_IT_IS },

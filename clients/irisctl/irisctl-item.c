@@ -54,6 +54,8 @@ static const Member members[] = {
   MEMBER ("retries", INT, terms.retries),
   MEMBER ("backoff", TIME, terms.backoff),
   MEMBER ("time-to-run", TIME, terms.time_to_run),
+  MEMBER ("deadline", TIME, terms.deadline),
+  MEMBER ("wait-for-service", FLAG, terms.wait_for_service),
   MEMBER ("directory", TEXT, command.directory),
   MEMBER ("env", PAIRS, command.variables),
   MEMBER ("clear-env", FLAG, command.clear_environment),

@@ -27,6 +27,10 @@ ctl_terms_add_options (CtlTerms *terms, GOptionContext *context)
       "The pause before the first of them, which doubles each time (default: 1s)", "TIME" },
     { "time-to-run", 0, 0, G_OPTION_ARG_STRING, &terms->time_to_run,
       "Stop it when it has run so long; that counts as failed", "TIME" },
+    { "deadline", 0, 0, G_OPTION_ARG_STRING, &terms->deadline,
+      "Let it fail if it has not begun so long after it was accepted", "TIME" },
+    { "wait-for-service", 0, 0, G_OPTION_ARG_NONE, &terms->wait_for_service,
+      "Let it wait for the first worker process of a service that irisd does not know", NULL },
     { NULL },
   };
 
@@ -41,6 +45,7 @@ ctl_terms_clear (CtlTerms *terms)
   g_free (terms->after_how);
   g_free (terms->backoff);
   g_free (terms->time_to_run);
+  g_free (terms->deadline);
   g_strfreev (terms->after);
 }
 
@@ -167,7 +172,8 @@ ctl_terms_validate (const CtlTerms *terms, GError **error)
 
   if (!check_duration ("delay", terms->delay, error)
       || !check_duration ("backoff", terms->backoff, error)
-      || !check_duration ("time-to-run", terms->time_to_run, error))
+      || !check_duration ("time-to-run", terms->time_to_run, error)
+      || !check_duration ("deadline", terms->deadline, error))
     return FALSE;
   if (terms->at != NULL && !ctl_parse_time (terms->at, &at))
     return refuse (error, "--at takes a time such as 2026-12-24T18:00:00 or @1800000000, not “%s”",
@@ -208,6 +214,9 @@ ctl_terms_apply (const CtlTerms *terms, IrisRequest *request)
     iris_request_set_backoff (request, ms);
   if (terms->time_to_run != NULL && ctl_parse_duration (terms->time_to_run, &ms))
     iris_request_set_time_to_run (request, ms);
+  if (terms->deadline != NULL && ctl_parse_duration (terms->deadline, &ms))
+    iris_request_set_deadline (request, ms);
+  iris_request_set_wait_for_service (request, terms->wait_for_service);
   if (terms->after != NULL)
     {
       guint n = g_strv_length (terms->after);

@@ -20,10 +20,11 @@ typedef enum
 
 #define CTL_MAX_WAIT_S 86400
 
-/* --delay to --time-to-run, as they were typed. */
+/* --delay to --wait-for-service, as they were typed. */
 typedef struct
 {
-  char *delay, *at, *after_how, *backoff, *time_to_run;
+  char *delay, *at, *after_how, *backoff, *time_to_run, *deadline;
+  gboolean wait_for_service;
   char **after;
   int priority; /* -1: not given */
   int retries;
@@ -76,7 +77,7 @@ typedef struct
   const char *summary;
   const char *description; /* below the options: details and examples */
   gboolean takes_hints;    /* --place, --near and --strict */
-  gboolean takes_terms;    /* --delay to --time-to-run */
+  gboolean takes_terms;    /* --delay to --wait-for-service */
   gboolean takes_filter;   /* --state to --until */
   gboolean takes_command;  /* --directory to --grace */
   const GOptionEntry *entries;

@@ -48,7 +48,7 @@ group_of_args (IrisTaskNeed need, IrisTask *first, va_list args)
  * on the thread on which the last of @tasks ended.
  *
  * It has no work, so no thread on which that ends: without a main context and a control scheduler
- * of its own its handlers run on the default control scheduler.
+ * of its own its handlers run on its work scheduler, which is the default one.
  *
  * Returns: (transfer full): a task
  *

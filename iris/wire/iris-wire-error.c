@@ -78,6 +78,9 @@ static const struct
   [IRIS_WIRE_ERROR_NOT_REMEMBERED] = { "not-remembered",
                                        "it is not known where that item or path was last; name a "
                                        "place, or do not be strict" },
+  [IRIS_WIRE_ERROR_DEADLINE_PASSED] = { "deadline-passed",
+                                        "the item had not begun by its deadline; send it again "
+                                        "with a later one, or with none" },
 };
 
 /* The row of a code; the first one where the code has no meaning. */

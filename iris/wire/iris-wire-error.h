@@ -52,6 +52,7 @@ G_BEGIN_DECLS
  * cancelled
  * @IRIS_WIRE_ERROR_NOT_REMEMBERED: `not-remembered`: it is not known any more where that item or
  * path was
+ * @IRIS_WIRE_ERROR_DEADLINE_PASSED: `deadline-passed`: the item had not begun by its `deadline-ms`
  *
  * Numbers never change their meaning and are never used again.
  *
@@ -89,6 +90,7 @@ typedef enum
   IRIS_WIRE_ERROR_RAN_TOO_LONG = 24,
   IRIS_WIRE_ERROR_BURIED = 29,
   IRIS_WIRE_ERROR_NOT_REMEMBERED = 30,
+  IRIS_WIRE_ERROR_DEADLINE_PASSED = 32,
 } IrisWireError;
 
 /**
@@ -96,7 +98,7 @@ typedef enum
  *
  * The codes are among 1 to this one; some in between have no meaning yet.
  */
-#define IRIS_WIRE_N_ERRORS 30
+#define IRIS_WIRE_N_ERRORS 32
 
 IRIS_AVAILABLE_IN_ALL
 GQuark iris_wire_error_quark (void);

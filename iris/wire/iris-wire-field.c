@@ -94,6 +94,8 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_AGAIN] = OTHER (BOOLEAN, again, "again"),
   [IRIS_WIRE_KEY_ATTEMPT] = UINT32 (attempt, "attempt", 1, G_MAXUINT32),
   [IRIS_WIRE_KEY_SILENCE_MS] = UINT64 (silence_ms, "silence-ms"),
+  [IRIS_WIRE_KEY_DEADLINE_MS] = UINT64 (deadline_ms, "deadline-ms"),
+  [IRIS_WIRE_KEY_WAIT_FOR_SERVICE] = OTHER (BOOLEAN, wait_for_service, "wait-for-service"),
   [IRIS_WIRE_KEY_BURY] = OTHER (BOOLEAN, bury, "bury"),
   [IRIS_WIRE_KEY_WORKERS] = UINT32 (workers, "workers", 1, G_MAXUINT32),
   [IRIS_WIRE_KEY_PAYLOAD] = OTHER (BOOLEAN, payload, "payload"),
@@ -113,7 +115,7 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 
 #define WAITING_KEYS                                                                 \
   (K (DELAY_MS) | K (AT_MS) | K (PRIORITY) | K (AFTER) | K (AFTER_HOW) | K (RETRIES) \
-   | K (BACKOFF_MS) | K (TIME_TO_RUN_MS))
+   | K (BACKOFF_MS) | K (TIME_TO_RUN_MS) | K (DEADLINE_MS) | K (WAIT_FOR_SERVICE))
 #define NEAR_KEYS (K (HINT_NAME) | K (NEAR_ITEM) | K (NEAR_PATH))
 #define KEEP_KEYS (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY))
 #define ITEM_KEYS                                                                           \

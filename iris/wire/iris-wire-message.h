@@ -153,6 +153,8 @@ typedef struct
  * @drained: key 103, the place takes no more items
  * @hint_name: key 110, the name of the place where the item should run
  * @near_item: key 111, the number of an item near which it should run
+ * @deadline_ms: key 88, milliseconds after its acceptance by which it has to have begun
+ * @wait_for_service: key 89, whether it waits for a service that is not known yet
  * @near_path: key 112, a file near whose last place it should run
  * @parts: key 113, send parts of the result as they come, this many bytes without a MORE
  * @states: key 120, bit N is set if items in the #IrisWireState N are meant
@@ -244,6 +246,8 @@ typedef struct
   guint64 at_ms;
   guint64 backoff_ms;
   guint64 time_to_run_ms;
+  guint64 deadline_ms;
+  gboolean wait_for_service;
   IrisWireNumbers after;
   guint32 priority;
   guint32 after_how;

@@ -317,10 +317,14 @@ run_round_trips (Trial *self, gdouble *samples, GError **error)
 
 /* --- a flood ---------------------------------------------------------------------------------- */
 
-/* The 99th percentile of one client's round trips: alone, and while another one floods irisd. The
- * same of the bare echo, which nobody floods, tells what is the machine's part in that. */
+/* The 99th percentile of one client's round trips: alone, and while another one floods irisd, or
+ * has commands that sleep. The same of the bare echo, which nobody floods, tells what is the
+ * machine's part in that. */
 static gboolean
-run_flood (Trial *self, gdouble *samples, GError **error)
+run_beside (Trial *self,
+            BenchFlood *(*start) (const char *, guint, GError **),
+            gdouble *samples,
+            GError **error)
 {
   const char *endpoint = find_server (self->farm, BENCH_SERVER_IRISD, error);
   gdouble both[2] = { 0 };
@@ -330,13 +334,25 @@ run_flood (Trial *self, gdouble *samples, GError **error)
   if (endpoint == NULL || !run_round_trips (self, both, error))
     return FALSE;
   samples[1] = both[1];
-  flood = bench_flood_start (endpoint, self->load.batch, error);
+  flood = start (endpoint, self->load.batch, error);
   if (flood == NULL)
     return FALSE;
   good = run_round_trips (self, both, error);
   samples[0] = both[1];
 
   return bench_flood_stop (flood, good ? error : NULL) && good;
+}
+
+static gboolean
+run_flood (Trial *self, gdouble *samples, GError **error)
+{
+  return run_beside (self, bench_flood_start, samples, error);
+}
+
+static gboolean
+run_sleepers (Trial *self, gdouble *samples, GError **error)
+{
+  return run_beside (self, bench_sleepers_start, samples, error);
 }
 
 /* --- programs --------------------------------------------------------------------------------- */
@@ -413,6 +429,10 @@ static const Row rows[] = {
     ECHO (VOLATILE, 64, 2000, 1, 256) },
   { "flood", "flood of batches", BENCH_SERVER_ZEROMQ, run_flood, 1,
     ECHO (VOLATILE, 64, 2000, 1, 256) },
+  { "sleepers", "30 sleeping commands", BENCH_SERVER_IRISD, run_sleepers, 1,
+    ECHO (VOLATILE, 64, 2000, 1, 30) },
+  { "sleepers", "1000 sleeping commands", BENCH_SERVER_IRISD, run_sleepers, 1,
+    ECHO (VOLATILE, 64, 2000, 1, 1000) },
 };
 
 static gboolean
@@ -485,7 +505,7 @@ add_row (BenchResult *result, const Row *row, Farm *farm)
       first = add_series (result, "echo, median", name, row, 1);
       second = add_series (result, "echo, 99th percentile", name, row, 1);
     }
-  else if (row->run == run_flood)
+  else if (row->run == run_flood || row->run == run_sleepers)
     {
       g_autofree char *load = g_strconcat (row->load, ", 99th percentile", NULL);
       g_autofree char *quiet = g_strconcat (name, ", quiet", NULL);
@@ -518,7 +538,7 @@ bench_daemon_check (const BenchOptions *options, GError **error)
         continue;
       g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
                    "daemon has no row “%s”: there are durable, slow-disk, relaxed, echo, volatile, "
-                   "command, flood and backlog",
+                   "command, flood, sleepers and backlog",
                    *name);
       return FALSE;
     }

@@ -21,7 +21,7 @@ typedef struct
   gdouble scale, work, seconds;
   gboolean no_peers, json, version;
   char **only;
-  char *variants, *places, *irisd, *chart, *output, *bare_echo, *flood;
+  char *variants, *places, *irisd, *chart, *output, *bare_echo, *flood, *sleepers;
 } Arguments;
 
 static gboolean
@@ -309,6 +309,7 @@ parse (Arguments *a, int *argc, char ***argv, GError **error)
       "FILE" },
     { "bare-echo", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->bare_echo, NULL, NULL },
     { "flood", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->flood, NULL, NULL },
+    { "sleepers", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->sleepers, NULL, NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON, with every sample", NULL },
     { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too (needs gnuplot)",
       "FILE.svg|png" },
@@ -351,6 +352,7 @@ arguments_clear (Arguments *a)
   g_free (a->irisd);
   g_free (a->bare_echo);
   g_free (a->flood);
+  g_free (a->sleepers);
   g_free (a->chart);
   g_free (a->output);
 }
@@ -371,6 +373,8 @@ main (int argc, char **argv)
     status = bench_bare_echo (a.bare_echo);
   else if (error == NULL && a.flood != NULL)
     status = bench_flood_run (a.flood, (guint) MAX (a.items, 1));
+  else if (error == NULL && a.sleepers != NULL)
+    status = bench_sleepers_run (a.sleepers, (guint) MAX (a.items, 1));
   else if (error == NULL)
     command (argc, argv, &a, &error);
   if (error != NULL)

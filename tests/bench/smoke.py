@@ -187,6 +187,8 @@ SERVERS = {
     'command': {'posix_spawn': 'true'},
     'flood, 99th percentile': {name: 'true' for name in ('irisd, quiet', 'zeromq', 'zeromq, quiet')},
     'flood of batches, 99th percentile': {'irisd, quiet': 'true'},
+    '30 sleeping commands, 99th percentile': {'irisd, quiet': 'true'},
+    '1000 sleeping commands, 99th percentile': {'irisd, quiet': 'true'},
 }
 
 

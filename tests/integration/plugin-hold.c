@@ -2,6 +2,7 @@
  *
  * A plug-in for tests. Its service `hold` occupies a worker: it writes a line into the named pipe
  * at `path`, then waits until somebody opens and closes the pipe, or until it is told to stop.
+ * `wait` does the same and says that it waits.
  */
 #include "daemon/iris-plugin.h"
 
@@ -42,6 +43,14 @@ hold (IrisPluginItem *item)
     close (in);
 }
 
+static void
+hold_and_say_so (IrisPluginItem *item)
+{
+  iris_plugin_item_begin_waiting (item);
+  hold (item);
+  iris_plugin_item_end_waiting (item);
+}
+
 static gboolean
 init (gpointer *data, GError **error)
 {
@@ -57,6 +66,7 @@ finish (gpointer data)
 
 static const IrisPluginService services[] = {
   { .name = "hold", .summary = "occupies a worker until its pipe (path) is opened", .run = hold },
+  { .name = "wait", .summary = "the same, beside the workers", .run = hold_and_say_so },
   { .name = NULL },
 };
 

@@ -330,7 +330,7 @@ START_TEST (the_services_are_listed)
   const IrisWireMessage *reply = client_call (client, IRIS_WIRE_SERVICES, IRIS_WIRE_SERVICES_REPLY);
   g_autoptr (IrisWireServices) services = iris_wire_services_decode (reply->body, NULL, NULL);
   ck_assert_ptr_nonnull (services);
-  const char *const names[] = { "command", "echo", "hold", "sha256", "wordcount" };
+  const char *const names[] = { "command", "echo", "hold", "sha256", "wait", "wordcount" };
   ck_assert_uint_eq (services->n_services, G_N_ELEMENTS (names));
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     {

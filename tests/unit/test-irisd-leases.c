@@ -14,8 +14,8 @@ START_TEST (an_item_goes_to_who_serves_it_and_ends_once)
   item_init (&item, 0);
   ck_assert (!irisd_leases_add (book, &item.errand, "thumbnail", now));
   enroll (&worker, IRIS_PLACE_ANY, 1, "thumbnail");
-  ck_assert (irisd_leases_knows (book, "thumbnail"));
-  ck_assert (!irisd_leases_knows (book, "rotate"));
+  ck_assert (irisd_leases_knows (book, "thumbnail", FALSE, now));
+  ck_assert (!irisd_leases_knows (book, "rotate", FALSE, now));
   add (&item, "thumbnail");
   ck_assert_uint_eq (worker.given->len, 1);
   ck_assert_uint_eq (item.errand.attempts, 1);
@@ -275,8 +275,121 @@ START_TEST (a_service_that_nobody_serves_waits_a_while)
   irisd_leases_expire (book, now);
   ck_assert_uint_eq (items[1].n_ends, 1);
   ck_assert_uint_eq (items[1].why, IRIS_WIRE_ERROR_NO_WORKER);
-  ck_assert (!irisd_leases_knows (book, "a"));
+  ck_assert (!irisd_leases_knows (book, "a", FALSE, now));
   ck_assert_int_eq (irisd_leases_next (book), G_MAXINT64);
+}
+END_TEST
+
+START_TEST (a_patient_item_waits_for_as_long_as_there_is_no_server)
+{
+  Worker worker;
+  Item patient, other;
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 0, "a");
+  item_init (&patient, 0);
+  item_init (&other, 1);
+  patient.errand.patient = TRUE;
+  add (&patient, "a");
+  leave (&worker);
+  now += WAIT_US - 1;
+  add (&other, "a");
+  now += 1;
+  irisd_leases_expire (book, now);
+  ck_assert_uint_eq (other.n_ends, 0); /* it came later, and has its own time */
+  ck_assert_int_eq (irisd_leases_next (book), now + WAIT_US - 1);
+  now += WAIT_US - 1;
+  irisd_leases_expire (book, now);
+  ck_assert_uint_eq (other.n_ends, 1);
+  ck_assert_uint_eq (other.why, IRIS_WIRE_ERROR_NO_WORKER);
+  ck_assert_uint_eq (patient.n_ends, 0);
+  ck_assert_int_eq (irisd_leases_next (book), G_MAXINT64);
+  ck_assert (irisd_leases_knows (book, "a", TRUE, now));
+  ck_assert (!irisd_leases_knows (book, "a", FALSE, now));
+  now += 1000 * WAIT_US;
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a");
+  done (&worker, &patient);
+  leave (&worker);
+  now += WAIT_US;
+  irisd_leases_expire (book, now);
+  ck_assert (!irisd_leases_knows (book, "a", TRUE, now));
+}
+END_TEST
+
+START_TEST (an_expected_service_is_known_before_its_first_server)
+{
+  Item item;
+  irisd_leases_expect (book, "soon", FALSE, now);
+  irisd_leases_expect (book, "always", TRUE, now);
+  item_init (&item, 0);
+  add (&item, "always");
+  now += WAIT_US;
+  irisd_leases_expire (book, now);
+  ck_assert_uint_eq (item.why, IRIS_WIRE_ERROR_NO_WORKER);
+  ck_assert (!irisd_leases_knows (book, "soon", TRUE, now));
+  ck_assert (irisd_leases_knows (book, "always", FALSE, now));
+  ck_assert_int_eq (irisd_leases_next (book), G_MAXINT64);
+}
+END_TEST
+
+START_TEST (expected_services_leave_room_for_served_ones)
+{
+  Worker worker;
+  for (guint i = 0; irisd_leases_has_room_to_expect (book); i++)
+    {
+      g_autofree char *name = g_strdup_printf ("soon-%u", i);
+      irisd_leases_expect (book, name, FALSE, now);
+      ck_assert_uint_lt (i, 1000);
+    }
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a b soon-0");
+  ck_assert (irisd_leases_has_room_to_expect (book));
+  leave (&worker);
+}
+END_TEST
+
+START_TEST (an_item_is_not_leased_after_its_deadline)
+{
+  Worker workers[2];
+  Item item;
+  worker_init (&workers[0]);
+  worker_init (&workers[1]);
+  enroll (&workers[0], IRIS_PLACE_ANY, 1, "a");
+  item_init (&item, 0);
+  item.errand.patient = TRUE;
+  item.errand.deadline = now + 1;
+  add (&item, "a");
+  ck_assert_ptr_eq (item.worker, &workers[0]);
+  enroll (&workers[1], IRIS_PLACE_ANY, 1, "a");
+  now += 1;
+  leave (&workers[0]);
+  ck_assert_uint_eq (item.n_ends, 1);
+  ck_assert_uint_eq (item.why, IRIS_WIRE_ERROR_DEADLINE_PASSED);
+  leave (&workers[1]);
+}
+END_TEST
+
+START_TEST (a_book_that_drains_does_not_wait_for_servers)
+{
+  Worker worker;
+  Item items[3];
+  for (guint i = 0; i < 3; i++)
+    {
+      item_init (&items[i], i);
+      items[i].errand.patient = TRUE;
+    }
+  irisd_leases_expect (book, "b", FALSE, now);
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a");
+  add (&items[0], "a");
+  add (&items[1], "a");
+  add (&items[2], "b");
+  irisd_leases_drain (book);
+  ck_assert_uint_eq (items[2].why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  done (&worker, &items[0]);
+  ck_assert_ptr_eq (items[1].worker, &worker); /* there is somebody to do it */
+  leave (&worker);
+  ck_assert_uint_eq (items[1].why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
 }
 END_TEST
 
@@ -291,7 +404,7 @@ START_TEST (what_is_leased_outlives_the_name_of_its_service)
   enroll (&worker, IRIS_PLACE_ANY, 2, "b"); /* serves it no more, but has it */
   now += WAIT_US;
   irisd_leases_expire (book, now);
-  ck_assert (!irisd_leases_knows (book, "a"));
+  ck_assert (!irisd_leases_knows (book, "a", FALSE, now));
   ck_assert_uint_eq (item.n_ends, 0);
   done (&worker, &item);
   item_init (&item, 1);
@@ -338,8 +451,8 @@ START_TEST (too_many_services_are_refused_and_nothing_changes)
   ck_assert (!try_enroll (&worker, IRIS_PLACE_ANY, 1, "b c d e", &error));
   ck_assert (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE));
   ck_assert_ptr_nonnull (strstr (error->message, "outside-services (4)"));
-  ck_assert (irisd_leases_knows (book, "a"));
-  ck_assert (!irisd_leases_knows (book, "c"));
+  ck_assert (irisd_leases_knows (book, "a", FALSE, now));
+  ck_assert (!irisd_leases_knows (book, "c", FALSE, now));
   leave (&worker);
 }
 END_TEST
@@ -382,6 +495,11 @@ main (void)
   tcase_add_test (tcase, a_failure_ends_the_item_or_has_it_tried_again);
   tcase_add_test (tcase, a_withdrawn_item_is_gone_wherever_it_was);
   tcase_add_test (tcase, a_service_that_nobody_serves_waits_a_while);
+  tcase_add_test (tcase, a_patient_item_waits_for_as_long_as_there_is_no_server);
+  tcase_add_test (tcase, an_expected_service_is_known_before_its_first_server);
+  tcase_add_test (tcase, expected_services_leave_room_for_served_ones);
+  tcase_add_test (tcase, an_item_is_not_leased_after_its_deadline);
+  tcase_add_test (tcase, a_book_that_drains_does_not_wait_for_servers);
   tcase_add_test (tcase, what_is_leased_outlives_the_name_of_its_service);
   tcase_add_test (tcase, whoever_owes_too_much_is_passed_over);
   tcase_add_test (tcase, too_many_services_are_refused_and_nothing_changes);

@@ -17,7 +17,7 @@ KEYS = {
     70: "delay-ms", 71: "at-ms", 72: "priority", 73: "after",
     74: "after-how", 75: "retries", 76: "backoff-ms", 77: "time-to-run-ms", 79: "attempts",
     80: "progress", 81: "fraction", 82: "note", 83: "capacity", 84: "lease-ms", 85: "again", 86: "attempt",
-    87: "silence-ms", 90: "stream", 91: "directory", 92: "environment", 93: "clear-environment", 94: "nice",
+    87: "silence-ms", 88: "deadline-ms", 89: "wait-for-service", 90: "stream", 91: "directory", 92: "environment", 93: "clear-environment", 94: "nice",
     95: "limits", 96: "time-limit-ms", 97: "grace-ms", 98: "channel", 99: "grant",
     100: "bury", 101: "workers", 102: "payload", 103: "drained",
     110: "hint-name", 111: "near-item", 112: "near-path", 113: "parts",
@@ -320,6 +320,10 @@ valid("submit-progress", "an item whose progress is wanted", "SUBMIT", {10: "thu
 valid("submit-parts", "an item of whose result parts are wanted as they come", "SUBMIT", {10: "thumbnail", 80: True, 113: 262144}, b"image")
 valid("error-not-remembered", "a strict item near what nobody remembers", "ERROR",
       {40: 30, 41: "not-remembered", 42: "it is not known where the item 7 was"}, number=2)
+valid("submit-deadline", "an item that waits for the first worker of its service, until its deadline", "SUBMIT",
+      {10: "thumbnail", 60: 2, 88: 3600000, 89: True}, b"image")
+valid("error-deadline-passed", "and fails then", "ERROR",
+      {19: 0, 40: 32, 41: "deadline-passed", 42: "the item had not begun by its deadline", 43: True}, number=2)
 SERVED = [{0: "thumbnail", 1: "makes a picture small"}, {0: "rotate", 1: ""}]
 valid("ready", "serves two services, three items at a time", "READY", {83: 3}, pack(SERVED), value=plain(SERVED))
 valid("ready-place", "works at a place", "READY", {20: 1, 83: 1}, pack(SERVED[:1]), value=plain(SERVED[:1]))

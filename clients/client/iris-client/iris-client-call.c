@@ -129,6 +129,10 @@ fill_terms (const IrisRequest *request, IrisWireMessage *message)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_BACKOFF_MS, request->backoff_ms);
   if (request->time_to_run_ms > 0)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_TIME_TO_RUN_MS, request->time_to_run_ms);
+  if (request->deadline_ms > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_DEADLINE_MS, request->deadline_ms);
+  if (request->wait_for_service)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_WAIT_FOR_SERVICE, TRUE);
 }
 
 static void

@@ -83,6 +83,8 @@ value_of (const IrisWireMessage *item, IrisWireKey key)
       return g_variant_new_uint64 (item->backoff_ms);
     case IRIS_WIRE_KEY_TIME_TO_RUN_MS:
       return g_variant_new_uint64 (item->time_to_run_ms);
+    case IRIS_WIRE_KEY_DEADLINE_MS:
+      return g_variant_new_uint64 (item->deadline_ms);
     case IRIS_WIRE_KEY_TIME_LIMIT_MS:
       return g_variant_new_uint64 (item->time_limit_ms);
     case IRIS_WIRE_KEY_GRACE_MS:

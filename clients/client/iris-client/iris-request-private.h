@@ -63,6 +63,8 @@ struct _IrisRequest
   guint64 backoff_ms;
   gboolean has_backoff;
   guint64 time_to_run_ms;
+  guint64 deadline_ms; /* 0: none */
+  gboolean wait_for_service;
   guint64 item;
   IrisRequestAcceptedFunc accepted;
   gpointer accepted_data;

@@ -172,6 +172,42 @@ iris_request_set_time_to_run (IrisRequest *self, guint64 time_to_run_ms)
 }
 
 /**
+ * iris_request_set_deadline:
+ * @self: a request that was not submitted yet
+ * @deadline_ms: milliseconds after irisd has accepted it; 0 for none
+ *
+ * Has the item fail with %IRIS_CLIENT_ERROR_DEADLINE_PASSED if it has not begun by then, whatever
+ * it waits for. It is not tried again after its deadline either.
+ *
+ * Since: 0.1
+ */
+void
+iris_request_set_deadline (IrisRequest *self, guint64 deadline_ms)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  self->deadline_ms = deadline_ms;
+}
+
+/**
+ * iris_request_set_wait_for_service:
+ * @self: a request that was not submitted yet
+ * @wait_for_service: whether irisd is to take the item although it does not know the service
+ *
+ * Lets the item wait for the first worker process that serves it. One that irisd keeps waits until
+ * its deadline, or for ever without one; another one for as long as irisd's `worker-wait-ms` says.
+ *
+ * Since: 0.1
+ */
+void
+iris_request_set_wait_for_service (IrisRequest *self, gboolean wait_for_service)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  self->wait_for_service = wait_for_service;
+}
+
+/**
  * iris_request_set_accepted_func:
  * @self: a request that was not submitted yet
  * @func: (nullable) (scope notified) (closure user_data) (destroy destroy): called in the client's

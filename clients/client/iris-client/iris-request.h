@@ -161,6 +161,10 @@ void iris_request_set_backoff (IrisRequest *self, guint64 backoff_ms);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_time_to_run (IrisRequest *self, guint64 time_to_run_ms);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_deadline (IrisRequest *self, guint64 deadline_ms);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_wait_for_service (IrisRequest *self, gboolean wait_for_service);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_accepted_func (IrisRequest *self,
                                      IrisRequestAcceptedFunc func,
                                      gpointer user_data,

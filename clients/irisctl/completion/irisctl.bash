@@ -65,7 +65,7 @@ _irisctl_find() {
   local commands="places services workers status watch send map run cancel submit wait result list show kick bury drain staff"
   local command options="--help --dir --endpoint --wait"
   local hints="--place --strict"
-  local terms="--delay --at --priority --after --after-how --retries --backoff --time-to-run"
+  local terms="--delay --at --priority --after --after-how --retries --backoff --time-to-run --deadline --wait-for-service"
   local filter="--state --service --class --key --since --until"
   local process="--directory --env --clear-env --nice --limit --timeout --grace"
   command=$(_irisctl_command)
@@ -90,7 +90,7 @@ _irisctl_find() {
       mapfile -t COMPREPLY < <(compgen -W "payload argument path" -- "$current"); return ;;
     --priority)
       mapfile -t COMPREPLY < <(compgen -W "0 1 2 3 4 5 6 7 8 9" -- "$current"); return ;;
-    --delay | --at | --after | --retries | --backoff | --time-to-run | --key | --key-prefix | --keep | --since | \
+    --delay | --at | --after | --retries | --backoff | --time-to-run | --deadline | --key | --key-prefix | --keep | --since | \
       --reason | --until | --in-flight | --interval | --count | --content-type | --grace) return ;;
     -l | --limit)
       [ "$command" = list ] ||

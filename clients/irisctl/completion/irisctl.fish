@@ -5,7 +5,7 @@ set -l commands places services workers status watch send map run cancel submit 
 # Another command line behind so many words; what stands behind these options is none of them.
 function __fish_irisctl_other -a skip
   __fish_complete_subcommand --fcs-skip=$skip -d --dir -e --endpoint -w --wait -p --place --near --delay --at --priority \
-    --after --after-how --retries --backoff --time-to-run -C --directory -E --env -n --nice -l --limit -t --timeout \
+    --after --after-how --retries --backoff --time-to-run --deadline -C --directory -E --env -n --nice -l --limit -t --timeout \
     --grace -f --file --path --content-type -c --class -k --key --keep -I --items -L --lines --as --key-prefix --in-flight
 end
 
@@ -108,3 +108,5 @@ complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l afte
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l retries -x -d "try again so often"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l backoff -x -d "pause before the first try"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l time-to-run -x -d "stop it after so long"
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l deadline -x -d "fail it if it has not begun by then"
+complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l wait-for-service -d "wait for the first worker of its service"

@@ -162,15 +162,22 @@ class Client:
               path: Union[str, bytes, None] = None, hint: Union[int, str, None] = None, strict: bool = False,
               near_item: Optional[int] = None, near_path: Union[str, bytes, None] = None,
               content_type: Optional[str] = None, progress: Optional[ProgressFunction] = None,
-              part: Optional[PartFunction] = None, numbered: bool = False) -> Item:
+              part: Optional[PartFunction] = None, numbered: bool = False, wait_for_service: bool = False,
+              deadline: Optional[float] = None) -> Item:
         """Submits an item and returns at once.
 
         `hint` is the number or the name of a place; `near_item` is the number of an item, and `near_path` a path: it runs
         where that one was last. A number is given to who asks by `numbered`; it is in the Result. `progress` is called with a fraction of 1 and a note, either may be None; `part` with parts of the result, as a worker process
         gives them, and a number that grows when another worker has the item, whose parts begin anew.
+        With `wait_for_service` the item waits for the first worker of a service that irisd does not know; after
+        `deadline` seconds an item that has not begun fails with `deadline-passed`.
         """
         connection = self._get()
         header: Dict[str, Any] = {"service": service, "quiet": not numbered}
+        if wait_for_service:
+            header["wait-for-service"] = True
+        if deadline is not None:
+            header["deadline-ms"] = max(1, round(deadline * 1000))
         if isinstance(hint, str):
             header["hint-name"] = hint
         elif hint is not None:

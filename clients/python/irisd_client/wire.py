@@ -62,7 +62,8 @@ KEYS: Dict[str, Key] = {
     "after-how": _u32(74, 1, 3), "retries": _u32(75), "backoff-ms": _u64(76), "time-to-run-ms": _u64(77),
     "attempts": _u32(79, 1), "progress": Key(80, "bool"), "fraction": _u32(81, 0, WHOLE), "note": Key(82, "text"),
     "capacity": _u32(83), "lease-ms": _u64(84), "again": Key(85, "bool"), "attempt": _u32(86, 1),
-    "silence-ms": _u64(87), "stream": _u64(90), "directory": Key(91, "bytes"), "environment": Key(92, "list"),
+    "silence-ms": _u64(87), "deadline-ms": _u64(88), "wait-for-service": Key(89, "bool"),
+    "stream": _u64(90), "directory": Key(91, "bytes"), "environment": Key(92, "list"),
     "clear-environment": Key(93, "bool"), "nice": _i32(94, 0, 19), "limits": Key(95, "list"),
     "time-limit-ms": _u64(96), "grace-ms": _u64(97), "channel": _u32(98, 1, 2), "grant": _u64(99),
     "bury": Key(100, "bool"), "workers": _u32(101, 1), "payload": Key(102, "bool"), "drained": Key(103, "bool"),
@@ -92,7 +93,7 @@ _RUN = "home place worker queue-ns run-ns bytes exit-status signal"
 _ERROR = "code error-name sentence"
 _NEAR = "hint-name near-item near-path"
 _KEEP = "class key keep-ms detach bury"
-_TERMS = "delay-ms at-ms priority after after-how retries backoff-ms time-to-run-ms"
+_TERMS = "delay-ms at-ms priority after after-how retries backoff-ms time-to-run-ms deadline-ms wait-for-service"
 _COMMAND = "stream directory environment clear-environment nice limits time-limit-ms grace-ms"
 
 TYPES: Dict[str, Type] = {
