@@ -318,6 +318,7 @@ give_room (IrisdGateway *self, IrisdJob *job)
 void
 irisd_gateway_note_left (IrisdGateway *self, IrisdJob *job)
 {
+  job->stage = IRISD_STAGE_HANDED; /* it is through its gate, and the gate forgets it */
   job->left_gate = job->gate;
   atomic_fetch_add_explicit (&self->core->counters[job->gate].beside, 1, memory_order_relaxed);
   give_room (self, job);
