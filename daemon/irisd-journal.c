@@ -347,7 +347,7 @@ static int
 time_left_ms (IrisdJournal *self)
 {
   gint64 now = g_get_monotonic_time ();
-  gint64 until = self->sweep_us;
+  gint64 until = earlier (self->sweep_us, self->idle_us);
   GSequenceIter *first = g_sequence_get_begin_iter (self->deadlines);
   IrisdJournalHealth health = irisd_journal_get_health (self);
   if (health != IRISD_JOURNAL_FAILED)
@@ -404,6 +404,8 @@ run_thread (gpointer data)
         irisd_journal_commit (self);
       else if (stopping && !any)
         return NULL;
+      else if (!any && self->idle_us != 0 && now >= self->idle_us)
+        irisd_journal_empty_log (self);
       else if (!any)
         sleep_until_something (self);
     }
@@ -437,6 +439,7 @@ void
 irisd_journal_start (IrisdJournal *self)
 {
   irisd_journal_try_reserve (self);
+  self->idle_us = g_get_monotonic_time () + IRISD_JOURNAL_IDLE_US;
   self->sweep_us = self->table.n_ended > 0 ? 1 : 0;
   self->thread = g_thread_new ("irisd-journal", run_thread, self);
 }

@@ -37,6 +37,7 @@ typedef struct
   guint64 mark;      /* the remembered number, ahead of all that are in use */
   guint64 opened_at; /* what it was when the store was opened */
   int log_pages;
+  int most_log_pages;
   gboolean copying; /* it is the database that was written, and not the log */
   gboolean broken;
   gboolean tail_damaged;

@@ -19,10 +19,13 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <zlib.h>
 
-/* Pages of the log after which it is copied into the database. */
-#define LOG_PAGES 1000
+/* Pages of the log after which it is copied into the database; on a small disk, the part of it that
+ * the log may take before. */
+#define LOG_PAGES   1000
+#define LOG_OF_DISK 64
 
 /* Pages that are given back in one transaction, which the log has to have room for, and how many
  * such transactions there are in a row. */
@@ -208,10 +211,9 @@ commit (IrisdStore *store, GError **error)
 }
 
 static IrisdStoreOutcome
-empty_log (IrisdStore *store, GError **error)
+copy_log (IrisdSqlite *self, int mode, GError **error)
 {
-  IrisdSqlite *self = (IrisdSqlite *) store;
-  int rc = sqlite3_wal_checkpoint_v2 (self->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+  int rc = sqlite3_wal_checkpoint_v2 (self->db, NULL, mode, NULL, NULL);
   self->log_pages = 0;
   self->copying = TRUE;
   IrisdStoreOutcome outcome = judge (self, rc, "cannot copy the log into the database", error);
@@ -219,11 +221,21 @@ empty_log (IrisdStore *store, GError **error)
   return outcome;
 }
 
+/* The file is cut: SQLite would leave it at the greatest size it ever had. */
+static IrisdStoreOutcome
+empty_log (IrisdStore *store, GError **error)
+{
+  return copy_log ((IrisdSqlite *) store, SQLITE_CHECKPOINT_TRUNCATE, error);
+}
+
+/* The file keeps its size, because what is written over an old log costs less than what makes the
+ * file grow. */
 static IrisdStoreOutcome
 tidy (IrisdStore *store, GError **error)
 {
   IrisdSqlite *self = (IrisdSqlite *) store;
-  return self->log_pages < LOG_PAGES ? IRISD_STORE_OK : empty_log (store, error);
+  return self->log_pages < self->most_log_pages ? IRISD_STORE_OK
+                                                : copy_log (self, SQLITE_CHECKPOINT_PASSIVE, error);
 }
 
 void
@@ -322,25 +334,50 @@ run (IrisdSqlite *self, const char *sql)
   return sqlite3_exec (self->db, sql, NULL, NULL, NULL);
 }
 
+/* Gives pages back in one transaction, and empties the log, which holds what was moved. */
+static IrisdStoreOutcome
+shrink_by (IrisdSqlite *self, guint pages, GError **error)
+{
+  g_autofree char *sql = g_strdup_printf ("PRAGMA incremental_vacuum(%u)", pages);
+  g_autoptr (GError) local = NULL;
+  IrisdStoreOutcome outcome = judge (self, run (self, sql), "cannot give room back", &local);
+  /* Also after a failure: what was written in vain has made the log larger. */
+  if (outcome == IRISD_STORE_OK || outcome == IRISD_STORE_FULL)
+    {
+      IrisdStoreOutcome emptied = empty_log (&self->store, local == NULL ? &local : NULL);
+      outcome = emptied != IRISD_STORE_OK ? emptied : outcome;
+    }
+  if (local != NULL)
+    g_propagate_error (error, g_steal_pointer (&local));
+  return outcome;
+}
+
+/* The fuller the disk, the fewer pages at a time. */
 static IrisdStoreOutcome
 shrink (IrisdStore *store, GError **error)
 {
   IrisdSqlite *self = (IrisdSqlite *) store;
   gint64 before = 0, after = 0;
+  guint pages = SHRINK_PAGES;
+  IrisdStoreOutcome outcome = IRISD_STORE_OK;
   int rc = ask (self, "PRAGMA freelist_count", &before);
   for (guint i = 0; i < SHRINK_STEPS && before > 0 && rc == SQLITE_OK; i++)
     {
-      rc = run (self, "PRAGMA incremental_vacuum(" G_STRINGIFY (SHRINK_PAGES) ")");
-      if (rc == SQLITE_OK)
-        rc = ask (self, "PRAGMA freelist_count", &after);
-      if (rc != SQLITE_OK || after >= before)
-        break;
-      before = after;
-      IrisdStoreOutcome outcome = empty_log (store, error);
+      g_clear_error (error);
+      outcome = shrink_by (self, pages, error);
+      if (outcome == IRISD_STORE_FULL && pages > 1)
+        {
+          pages = MAX (pages / 4, 1);
+          continue;
+        }
       if (outcome != IRISD_STORE_OK)
         return outcome;
+      rc = ask (self, "PRAGMA freelist_count", &after);
+      if (after >= before)
+        break;
+      before = after;
     }
-  return judge (self, rc, "cannot give room back", error);
+  return rc != SQLITE_OK ? judge (self, rc, "cannot give room back", error) : outcome;
 }
 
 static int
@@ -468,6 +505,16 @@ static const IrisdStoreClass sqlite_class = {
   .close = close_store,
 };
 
+static int
+get_most_log_pages (const char *path)
+{
+  struct statvfs fs;
+  if (statvfs (path, &fs) != 0)
+    return LOG_PAGES;
+  guint64 pages = (guint64) fs.f_blocks * fs.f_frsize / LOG_OF_DISK / 4096;
+  return (int) CLAMP (pages, 1, LOG_PAGES);
+}
+
 gboolean
 irisd_sqlite_open (IrisdSqlite *self, const char *path, GError **error)
 {
@@ -479,6 +526,7 @@ irisd_sqlite_open (IrisdSqlite *self, const char *path, GError **error)
   if (judge (self, rc, "cannot be opened", error) != IRISD_STORE_OK)
     return FALSE;
   sqlite3_extended_result_codes (self->db, 1);
+  self->most_log_pages = get_most_log_pages (path);
   return set_modes (self, error) && check_schema (self, error) && prepare (self, error);
 }
 

@@ -147,7 +147,7 @@ irisd_store_tidy (IrisdStore *self, GError **error)
   return self->klass->tidy (self, error);
 }
 
-/* The part of it that makes room for what is written next, now. */
+/* Copies the log into the database and gives the log's room back to the file system. */
 static inline IrisdStoreOutcome
 irisd_store_empty_log (IrisdStore *self, GError **error)
 {

@@ -378,6 +378,21 @@ START_TEST (what_was_done_at_once_is_refused_if_it_cannot_be_written)
 }
 END_TEST
 
+START_TEST (the_log_gives_its_room_back_when_nothing_is_written_any_more)
+{
+  g_autofree char *path = g_build_filename (dir, "items.sqlite-wal", NULL);
+  GStatBuf st;
+  start_journal ();
+  keep (1, IRIS_WIRE_CLASS_DURABLE);
+  do
+    poll (NULL, 0, 1);
+  while (g_stat (path, &st) != 0 || st.st_size > 0);
+  IrisdSlip *pending = ask (new_fetch (1, 0));
+  ck_assert (pending->pending);
+  irisd_slip_free (pending);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -400,6 +415,7 @@ main (void)
   tcase_add_test (tcase, what_was_done_at_once_is_written_once_and_then_told);
   tcase_add_test (tcase, what_was_done_at_once_and_is_relaxed_need_not_be_written);
   tcase_add_loop_test (tcase, what_was_done_at_once_is_refused_if_it_cannot_be_written, 0, 2);
+  tcase_add_test (tcase, the_log_gives_its_room_back_when_nothing_is_written_any_more);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }
