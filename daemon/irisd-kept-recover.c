@@ -63,20 +63,9 @@ report (IrisdJournal *self, const Recovery *recovery, const IrisdStoreDamage *da
                "the journal holds %u items: %" G_GUINT64_FORMAT " run again, %" G_GUINT64_FORMAT
                " are buried, %u have ended and can be fetched",
                self->table.n_items, recovery->n_again, recovery->n_buried, self->table.n_ended);
-  if (damage->rows + recovery->n_unreadable > 0)
-    irisd_log (IRISD_LOG_ERROR,
-               "the journal is damaged: %" G_GUINT64_FORMAT
-               " items are not what was written and are left out; the rest is served",
-               damage->rows + recovery->n_unreadable);
-  if (damage->gaps > 0)
-    irisd_log (IRISD_LOG_ERROR,
-               "the journal is damaged: %" G_GUINT64_FORMAT
-               " stretches could not be read. What could is in a new file now; the old one lies "
-               "beside it as items.sqlite.damaged-*",
-               damage->gaps);
-  if (damage->tail)
-    irisd_log (IRISD_LOG_ERROR, "the journal's log was damaged, and was read as far as it makes "
-                                "sense; what it was lies beside it as *-wal.damaged-*");
+  g_autofree char *sentence = irisd_store_describe_damage (damage, recovery->n_unreadable, TRUE);
+  if (sentence != NULL)
+    irisd_log (IRISD_LOG_ERROR, "%s; the rest is served", sentence);
 }
 
 /**
@@ -102,8 +91,7 @@ irisd_journal_recover (IrisdJournal *self,
     return FALSE;
   atomic_store_explicit (&self->n_kept, self->table.n_items, memory_order_relaxed);
   atomic_store_explicit (&self->n_kept_ended, self->table.n_ended, memory_order_relaxed);
-  atomic_store_explicit (&self->n_damaged,
-                         damage.rows + damage.gaps + damage.tail + recovery.n_unreadable,
+  atomic_store_explicit (&self->n_damaged, irisd_store_count_lost (&damage) + recovery.n_unreadable,
                          memory_order_relaxed);
   report (self, &recovery, &damage);
   return TRUE;

@@ -7,6 +7,7 @@
 #include "irisd-notify.h"
 #include "irisd-options.h"
 #include "irisd-places.h"
+#include "irisd-store.h"
 
 #include <locale.h>
 
@@ -30,6 +31,18 @@ check_config (const IrisdOptions *options)
   g_print ("irisd would serve %u places with %u workers\n", iris_places_get_n_places (places),
            iris_places_get_n_workers (places));
   return 0;
+}
+
+static int
+check_journal (const char *dir)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *report = NULL;
+  gboolean whole = irisd_store_check (dir, &report, &error);
+  if (error != NULL)
+    return fail (error);
+  g_print ("%s\n", report);
+  return whole ? 0 : 1;
 }
 
 static int
@@ -62,6 +75,8 @@ main (int argc, char **argv)
       g_print ("irisd %s\n", IRISD_VERSION);
       return 0;
     }
+  if (options->check_journal != NULL)
+    return check_journal (options->check_journal);
   irisd_log_set_level (options->config->log_level);
   return options->check_config ? check_config (options) : serve (options);
 }

@@ -94,6 +94,54 @@ START_TEST (a_flipped_bit_costs_one_item_and_is_reported)
 }
 END_TEST
 
+/* Runs `irisd --check-journal`; returns its exit status. */
+static int
+check_journal (Home *home, char **said)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GSubprocess)
+      check = g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_MERGE,
+                                &error, g_getenv ("IRISD"), "--check-journal", home->journal, NULL);
+  ck_assert_msg (check != NULL, "%s", error != NULL ? error->message : "");
+  ck_assert (g_subprocess_communicate_utf8 (check, NULL, NULL, said, NULL, NULL));
+  ck_assert (g_subprocess_get_if_exited (check));
+  return g_subprocess_get_exit_status (check);
+}
+
+START_TEST (check_journal_says_what_is_there_and_what_is_missing)
+{
+  g_autofree char *in_use = NULL, *whole = NULL, *missing = NULL;
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  guint64 item = 0;
+  for (guint i = 0; i < 5; i++)
+    {
+      item = kept_submit_echo (client, "payload", IRIS_WIRE_CLASS_DURABLE, TRUE);
+      ck_assert_uint_eq (kept_get_state (client, item, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+    }
+  ck_assert_int_eq (check_journal (home, &in_use), 3);
+  ck_assert_ptr_nonnull (strstr (in_use, "stop it, or check a copy"));
+  irisd_kill (irisd);
+  ck_assert_int_eq (check_journal (home, &whole), 0);
+  ck_assert_ptr_nonnull (strstr (whole, "5 items are whole"));
+  ck_assert_ptr_nonnull (strstr (whole, "the journal is whole"));
+
+  g_autofree char *log = g_build_filename (home->journal, "items.sqlite-wal", NULL);
+  ck_assert_int_eq (g_unlink (log), 0);
+  ck_assert_int_eq (check_journal (home, &missing), 1);
+  ck_assert_ptr_nonnull (strstr (missing, "5 of 5 items are lost"));
+  irisd = home_start (home, NULL);
+  g_autofree char *said = irisd_read_log (irisd);
+  ck_assert_ptr_nonnull (strstr (said, "5 of 5 items are lost"));
+  g_autoptr (Client) again = client_hello (irisd->front);
+  g_autoptr (IrisWireStatus) status = client_get_status (again);
+  ck_assert_uint_eq (status->damaged, 5);
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
 /* A small file system for the journal, which only this test and its irisd see; FALSE if this user
  * may not mount one. */
 static gboolean
@@ -256,6 +304,7 @@ main (void)
   tcase_add_test (tcase, a_second_irisd_on_the_journal_is_refused);
   tcase_add_test (tcase, a_full_disk_lets_items_end_also_after_a_restart);
   tcase_add_loop_test (tcase, a_full_disk_takes_items_again_once_those_it_held_are_gone, 0, 2);
+  tcase_add_test (tcase, check_journal_says_what_is_there_and_what_is_missing);
   tcase_add_loop_test (tcase, a_flipped_bit_costs_one_item_and_is_reported, 0, 2);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
