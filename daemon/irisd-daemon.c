@@ -46,12 +46,14 @@ struct _IrisdDaemon
   int signal_fd;
 };
 
+/* Those that end irisd, and those that would end it at once if it did not wait for them. */
 static void
-fill_ending_signals (sigset_t *signals)
+fill_signals (sigset_t *signals)
 {
+  static const int all[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
   sigemptyset (signals);
-  sigaddset (signals, SIGTERM);
-  sigaddset (signals, SIGINT);
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    sigaddset (signals, all[i]);
 }
 
 /**
@@ -67,7 +69,7 @@ gboolean
 irisd_daemon_block_signals (GError **error)
 {
   sigset_t signals;
-  fill_ending_signals (&signals);
+  fill_signals (&signals);
   int result = pthread_sigmask (SIG_BLOCK, &signals, NULL);
   /* A command that does not read its input must not end irisd. */
   signal (SIGPIPE, SIG_IGN);
@@ -93,7 +95,7 @@ static gboolean
 open_descriptors (IrisdDaemon *self, GError **error)
 {
   sigset_t signals;
-  fill_ending_signals (&signals);
+  fill_signals (&signals);
   self->signal_fd = signalfd (-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   self->core.wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (self->signal_fd >= 0 && self->core.wake_fd >= 0)
@@ -400,6 +402,27 @@ enter_phase (IrisdDaemon *self, IrisdPhase phase, guint64 grace_ms)
     irisd_gateway_wake (self->core.gateways[i]);
 }
 
+/* Returns whether a signal that ends irisd has come. */
+static gboolean
+take_signal (IrisdDaemon *self)
+{
+  static IrisdLogSite site;
+  struct signalfd_siginfo info;
+  if (read (self->signal_fd, &info, sizeof info) != sizeof info)
+    return FALSE;
+  if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
+    return TRUE;
+  if (info.ssi_signo == SIGHUP)
+    irisd_log_limited (&site, IRISD_LOG_WARNING,
+                       "ignored the signal SIGHUP: the configuration is read at the start only; "
+                       "to change it, start irisd again");
+  else
+    irisd_log_limited (&site, IRISD_LOG_WARNING,
+                       "ignored the signal %s: irisd has no use for it; SIGTERM drains",
+                       info.ssi_signo == SIGUSR1 ? "SIGUSR1" : "SIGUSR2");
+  return FALSE;
+}
+
 /* Waits until a condition holds, which whoever makes it true announces by waking the main thread.
  * Returns FALSE if a signal came first and `interruptible` is set. */
 static gboolean
@@ -413,8 +436,7 @@ wait_until (IrisdDaemon *self, gboolean (*condition) (IrisdDaemon *self), gboole
     {
       if (poll (fds, G_N_ELEMENTS (fds), -1) < 0)
         continue;
-      struct signalfd_siginfo info;
-      if (interruptible && read (self->signal_fd, &info, sizeof info) == sizeof info)
+      if (interruptible && take_signal (self))
         return FALSE;
       guint64 wakes;
       ssize_t n = read (self->core.wake_fd, &wakes, sizeof wakes);

@@ -21,6 +21,9 @@
 /* Between two attempts on a full disk. */
 #define RETRY_US (G_USEC_PER_SEC / 2)
 
+/* The longest of about so many transactions counts as the time that one takes. */
+#define COMMITS_REMEMBERED 16
+
 /* Rows of one transaction on a full disk, which has room for a small log only. */
 #define ROWS_WHEN_FULL 64
 
@@ -53,7 +56,24 @@ irisd_journal_mark_dirty (IrisdJournal *self, IrisdKept *kept)
     self->first_dirty = kept;
   self->last_dirty = kept;
   if (self->n_dirty++ == 0 && self->commit_by_us == 0)
-    self->commit_by_us = g_get_monotonic_time () + (gint64) self->limits->relaxed_ms * 1000;
+    irisd_journal_commit_for (self, g_get_monotonic_time ());
+}
+
+/**
+ * irisd_journal_commit_for:
+ * @self: the journal; something is dirty
+ * @since_us: when it was promised to be on the disk `relaxed-ms` later
+ *
+ * The promise is about the end of a transaction, so it begins earlier by as much as one has lately
+ * taken; by half of the time at most.
+ */
+void
+irisd_journal_commit_for (IrisdJournal *self, gint64 since_us)
+{
+  gint64 time_us = (gint64) self->limits->relaxed_ms * 1000;
+  gint64 by_us = since_us + time_us - MIN (self->commit_us, time_us / 2);
+  if (self->commit_by_us == 0 || by_us < self->commit_by_us)
+    self->commit_by_us = MAX (by_us, 1);
 }
 
 /**
@@ -378,6 +398,7 @@ void
 irisd_journal_commit (IrisdJournal *self)
 {
   g_autoptr (GError) error = NULL;
+  gint64 begin = g_get_monotonic_time ();
   IrisdStoreOutcome outcome = write_by_health (self, &error);
   if (outcome == IRISD_STORE_FULL)
     {
@@ -390,6 +411,7 @@ irisd_journal_commit (IrisdJournal *self)
     }
 
   gint64 now = g_get_monotonic_time ();
+  self->commit_us = MAX (now - begin, self->commit_us - self->commit_us / COMMITS_REMEMBERED);
   self->retry_us = 0;
   self->idle_us = now + IRISD_JOURNAL_IDLE_US;
   if (outcome == IRISD_STORE_OK)

@@ -34,6 +34,7 @@ struct _IrisdJournal
   guint n_dirty;
   IrisdSlip *first_attendant, *last_attendant; /* answered after it */
   gint64 commit_by_us;                         /* 0: nothing waits for a commit */
+  gint64 commit_us;                            /* how long a transaction has taken lately */
   gint64 retry_us;                             /* after a full disk */
   gint64 idle_us; /* when the store's log is emptied, unless there is a commit before; 0: it is */
   gint64 sweep_us;
@@ -45,6 +46,7 @@ struct _IrisdJournal
 
 /* irisd-journal-commit.c */
 void irisd_journal_mark_dirty (IrisdJournal *self, IrisdKept *kept);
+void irisd_journal_commit_for (IrisdJournal *self, gint64 since_us);
 void irisd_journal_attend (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_commit (IrisdJournal *self);
 void irisd_journal_try_reserve (IrisdJournal *self);

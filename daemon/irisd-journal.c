@@ -151,9 +151,14 @@ keep_done (IrisdJournal *self, IrisdSlip *slip)
     }
   count_kept (self);
   if (slip->durable)
-    irisd_journal_attend (self, slip);
-  else
-    irisd_slip_free (slip);
+    {
+      irisd_journal_attend (self, slip);
+      return;
+    }
+  /* The gateway has answered for them when it made the slip, which may have waited here. */
+  if (self->n_dirty > 0)
+    irisd_journal_commit_for (self, slip->made_us);
+  irisd_slip_free (slip);
 }
 
 /* They are written. */

@@ -86,6 +86,7 @@ struct _IrisdSlip
   gboolean durable; /* DONE: they are, and the slip is answered */
   IrisdKeptBatch *batch;
   IrisdJob *job;
+  gint64 made_us;    /* DONE: the monotonic time at which the slip was made */
   GPtrArray *jobs;   /* DONE: of all rows of the sheet */
   IrisdSheet *sheet; /* DONE: what is to be written; all of one class */
   GPtrArray *kepts;  /* DONE: what the journal has made of it, if they are durable */

@@ -51,6 +51,7 @@ serve (const IrisdOptions *options)
   g_autoptr (GError) error = NULL;
   if (!irisd_daemon_block_signals (&error))
     return fail (error);
+  irisd_log_start_writer ();
   g_autoptr (IrisdDaemon) daemon = irisd_daemon_new (options->config, &error);
   if (daemon == NULL)
     return fail (error);
@@ -78,5 +79,7 @@ main (int argc, char **argv)
   if (options->check_journal != NULL)
     return check_journal (options->check_journal);
   irisd_log_set_level (options->config->log_level);
-  return options->check_config ? check_config (options) : serve (options);
+  int status = options->check_config ? check_config (options) : serve (options);
+  irisd_log_end_writer ();
+  return status;
 }

@@ -159,6 +159,28 @@ START_TEST (sigterm_finishes_what_was_accepted)
 }
 END_TEST
 
+START_TEST (signals_of_no_use_are_logged_and_ignored)
+{
+  static const struct
+  {
+    int number;
+    const char *name;
+  } signals[] = { { SIGHUP, "SIGHUP" }, { SIGUSR1, "SIGUSR1" }, { SIGUSR2, "SIGUSR2" } };
+  Irisd *irisd = irisd_start (NULL, TWO_PLACES, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  irisd_signal (irisd, signals[_i].number);
+  for (gboolean logged = FALSE; !logged;)
+    {
+      g_autofree char *log = irisd_read_log (irisd);
+      logged = strstr (log, signals[_i].name) != NULL;
+      client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+    }
+  irisd_signal (irisd, SIGTERM);
+  ck_assert_int_eq (irisd_wait (irisd), 0);
+  irisd_free (irisd);
+}
+END_TEST
+
 START_TEST (a_second_signal_stops_now_and_tells_everybody)
 {
   Irisd *irisd = irisd_start ("[limits]\nkill-grace-ms = 1000000\n", ONE_WORKER, NULL);
@@ -386,6 +408,7 @@ main (void)
   tcase_add_test (life, the_sockets_of_a_killed_irisd_are_taken_over);
   tcase_add_test (life, a_directory_that_others_can_enter_is_refused);
   tcase_add_test (life, sigterm_finishes_what_was_accepted);
+  tcase_add_loop_test (life, signals_of_no_use_are_logged_and_ignored, 0, 3);
   tcase_add_test (life, a_second_signal_stops_now_and_tells_everybody);
   tcase_add_test (life, who_does_not_read_does_not_keep_irisd_from_ending);
   tcase_add_test (life, who_does_not_acknowledge_does_not_keep_irisd_from_ending);
