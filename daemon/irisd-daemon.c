@@ -33,6 +33,9 @@
 #define GATEWAYS_PER_IO_THREAD 4
 #define MAX_IO_THREADS         8
 
+/* What the threads open when they start. */
+#define MORE_DESCRIPTORS 8
+
 struct _IrisdDaemon
 {
   IrisdCore core; /* first, because its members want its alignment */
@@ -310,7 +313,7 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
   if (!open_journal (self, error) || !open_sockets (self, error)
       || (core->plugins = irisd_plugins_load (config, core->services, error)) == NULL
       || !make_gateways (self, error) || (core->commands = irisd_command_runner_new (error)) == NULL
-      || !recover (self, error))
+      || !recover (self, error) || !irisd_accept_check_room (MORE_DESCRIPTORS, error))
     return NULL;
   start_threads (self);
   return g_steal_pointer (&self);

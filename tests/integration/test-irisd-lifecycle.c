@@ -159,6 +159,26 @@ START_TEST (sigterm_finishes_what_was_accepted)
 }
 END_TEST
 
+START_TEST (too_few_descriptors_are_told_and_irisd_is_not_ready)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *base = g_dir_make_tmp ("irisd-XXXXXX", NULL);
+  g_autofree char *dir = g_build_filename (base, "d", NULL);
+  g_autofree char *said = NULL;
+  g_autoptr (GSubprocess) irisd = g_subprocess_new (
+      G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_MERGE, &error, "/bin/sh", "-c",
+      "ulimit -n 56 && exec \"$0\" --dir \"$1\" --no-bind --workers 1", g_getenv ("IRISD"), dir,
+      NULL);
+  ck_assert_msg (irisd != NULL, "%s", error != NULL ? error->message : "");
+  ck_assert (g_subprocess_communicate_utf8 (irisd, NULL, NULL, &said, NULL, NULL));
+  ck_assert (g_subprocess_get_if_exited (irisd));
+  ck_assert_int_eq (g_subprocess_get_exit_status (irisd), 1);
+  ck_assert_msg (strstr (said, "raise its limit") != NULL && strstr (said, "serving") == NULL, "%s",
+                 said);
+  irisd_remove_all (base);
+}
+END_TEST
+
 START_TEST (signals_of_no_use_are_logged_and_ignored)
 {
   static const struct
@@ -408,6 +428,7 @@ main (void)
   tcase_add_test (life, the_sockets_of_a_killed_irisd_are_taken_over);
   tcase_add_test (life, a_directory_that_others_can_enter_is_refused);
   tcase_add_test (life, sigterm_finishes_what_was_accepted);
+  tcase_add_test (life, too_few_descriptors_are_told_and_irisd_is_not_ready);
   tcase_add_loop_test (life, signals_of_no_use_are_logged_and_ignored, 0, 3);
   tcase_add_test (life, a_second_signal_stops_now_and_tells_everybody);
   tcase_add_test (life, who_does_not_read_does_not_keep_irisd_from_ending);
