@@ -114,6 +114,8 @@ typedef struct
   _Atomic gint64 deadline_us; /* of the phases that have one */
   _Alignas(64) _Atomic guint64 items;
   _Alignas(64) _Atomic guint64 bytes;
+  _Atomic guint64 peak_bytes; /* the most that @bytes was since memory was last given back */
+  _Atomic gboolean burst_over;
   _Alignas(64) _Atomic guint64 next_item;
 } IrisdCore;
 
@@ -127,6 +129,7 @@ guint64 irisd_core_new_item_ids (IrisdCore *self, guint n);
 guint64 irisd_core_get_items (IrisdCore *self);
 guint64 irisd_core_get_bytes (IrisdCore *self);
 void irisd_core_add_bytes (IrisdCore *self, gint64 change);
+gboolean irisd_core_take_burst_over (IrisdCore *self);
 void irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes, guint64 busy_ns);
 void irisd_core_wake_main (IrisdCore *self);
 gint64 irisd_now_ns (void);

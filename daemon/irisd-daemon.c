@@ -22,6 +22,7 @@
 #include "irisd-staff.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -32,6 +33,9 @@
 /* Gateways that share one of ZeroMQ's own threads, and how many of those there are at most. */
 #define GATEWAYS_PER_IO_THREAD 4
 #define MAX_IO_THREADS         8
+
+/* From the end of a burst until memory is given back; the last messages are freed meanwhile. */
+#define TRIM_AFTER_US G_USEC_PER_SEC
 
 /* What the threads open when they start. */
 #define MORE_DESCRIPTORS 8
@@ -47,6 +51,7 @@ struct _IrisdDaemon
   char *front_endpoint;
   char *front_tcp_endpoint;
   int signal_fd;
+  gint64 trim_us; /* when memory is given back; 0: not at all */
 };
 
 /* Those that end irisd, and those that would end it at once if it did not wait for them. */
@@ -405,6 +410,29 @@ enter_phase (IrisdDaemon *self, IrisdPhase phase, guint64 grace_ms)
     irisd_gateway_wake (self->core.gateways[i]);
 }
 
+static int
+get_trim_timeout (IrisdDaemon *self)
+{
+  gint64 left_us = self->trim_us - g_get_monotonic_time ();
+  return self->trim_us == 0 ? -1 : (int) CLAMP (left_us / 1000 + 1, 0, G_MAXINT);
+}
+
+/* Once, a while after a burst: the C library keeps what was freed, in an arena for each thread, and
+ * gives it back only when it is asked to. The main thread does it, because it takes a while. */
+static void
+give_memory_back (IrisdDaemon *self)
+{
+  gint64 now = g_get_monotonic_time ();
+  if (irisd_core_take_burst_over (&self->core))
+    self->trim_us = now + TRIM_AFTER_US;
+  if (self->trim_us == 0 || now < self->trim_us)
+    return;
+  self->trim_us = 0;
+#ifdef __GLIBC__
+  malloc_trim (0);
+#endif
+}
+
 /* Returns whether a signal that ends irisd has come. */
 static gboolean
 take_signal (IrisdDaemon *self)
@@ -437,7 +465,9 @@ wait_until (IrisdDaemon *self, gboolean (*condition) (IrisdDaemon *self), gboole
   };
   while (!condition (self))
     {
-      if (poll (fds, G_N_ELEMENTS (fds), -1) < 0)
+      int n_ready = poll (fds, G_N_ELEMENTS (fds), get_trim_timeout (self));
+      give_memory_back (self);
+      if (n_ready < 0)
         continue;
       if (interruptible && take_signal (self))
         return FALSE;

@@ -333,6 +333,39 @@ START_TEST (an_idle_irisd_uses_no_cpu)
 }
 END_TEST
 
+#define N_LARGE 1000
+#define N_LEFT  20
+#define LARGE   (60 * 1000)
+
+START_TEST (memory_goes_back_to_the_system_when_a_burst_is_over)
+{
+  if (SANITIZED)
+    return;
+  Irisd *irisd = irisd_start (NULL, ONE_WORKER, NULL);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autofree char *large = g_strnfill (LARGE, 'x');
+  g_autoptr (Client) client = client_hello (irisd->front);
+  client_occupy (client, gate, 0);
+  for (guint i = 0; i < N_LARGE; i++)
+    client_submit (client, "echo", large, LARGE, IRIS_PLACE_ANY, FALSE);
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  guint64 peak_kib = irisd_get_rss_kib (irisd);
+  ck_assert_uint_gt (peak_kib, (guint64) N_LARGE * LARGE / 1024);
+  gate_open (gate);
+  /* Those that are not acknowledged lie above the others, where the C library would give back. */
+  for (guint i = 0; i < N_LARGE + 1; i++)
+    {
+      client_receive_type (client, IRIS_WIRE_RESULT);
+      if (i < N_LARGE - N_LEFT)
+        client_ack (client, 1);
+    }
+  while (irisd_get_rss_kib (irisd) > peak_kib / 2)
+    client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  client_free (g_steal_pointer (&client));
+  irisd_finish (irisd);
+}
+END_TEST
+
 START_TEST (the_service_manager_is_told)
 {
   g_autofree char *base = g_dir_make_tmp ("irisd-XXXXXX", NULL);
@@ -429,6 +462,7 @@ main (void)
   tcase_add_test (life, a_directory_that_others_can_enter_is_refused);
   tcase_add_test (life, sigterm_finishes_what_was_accepted);
   tcase_add_test (life, too_few_descriptors_are_told_and_irisd_is_not_ready);
+  tcase_add_test (life, memory_goes_back_to_the_system_when_a_burst_is_over);
   tcase_add_loop_test (life, signals_of_no_use_are_logged_and_ignored, 0, 3);
   tcase_add_test (life, a_second_signal_stops_now_and_tells_everybody);
   tcase_add_test (life, who_does_not_read_does_not_keep_irisd_from_ending);
