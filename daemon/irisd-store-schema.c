@@ -144,6 +144,14 @@ read_mark (IrisdSqlite *self)
   self->opened_at = self->tally.next_id;
 }
 
+static const char put_sql[] =
+    "INSERT INTO items VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+    " state = excluded.state, head = excluded.head, body = excluded.body,"
+    " crc = excluded.crc";
+
+static const char mark_sql[] = "UPDATE mark SET next_id = ?, sequence = ?, n_rows = ?, id_sum = ?,"
+                               " n_put = ?, crc = ?";
+
 gboolean
 irisd_sqlite_prepare (IrisdSqlite *self, GError **error)
 {
@@ -151,15 +159,12 @@ irisd_sqlite_prepare (IrisdSqlite *self, GError **error)
     [IRISD_SQL_BEGIN] = "BEGIN IMMEDIATE",
     [IRISD_SQL_COMMIT] = "COMMIT",
     [IRISD_SQL_ROLLBACK] = "ROLLBACK",
-    [IRISD_SQL_PUT] = "INSERT INTO items VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
-                      " state = excluded.state, head = excluded.head, body = excluded.body,"
-                      " crc = excluded.crc",
+    [IRISD_SQL_PUT] = put_sql,
     [IRISD_SQL_REMOVE] = "DELETE FROM items WHERE id = ?",
     [IRISD_SQL_READ] = COLUMNS " WHERE id = ?",
     [IRISD_SQL_AFTER] = COLUMNS " WHERE id > ? ORDER BY id",
     [IRISD_SQL_BEFORE] = COLUMNS " WHERE id < ? ORDER BY id DESC",
-    [IRISD_SQL_MARK] = "UPDATE mark SET next_id = ?, sequence = ?, n_rows = ?, id_sum = ?,"
-                       " n_put = ?, crc = ?",
+    [IRISD_SQL_MARK] = mark_sql,
     [IRISD_SQL_ASIDE] = "INSERT INTO damaged SELECT * FROM items WHERE id = ?",
   };
   for (guint i = 0; i < IRISD_SQL_N; i++)
