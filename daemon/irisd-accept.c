@@ -68,6 +68,36 @@ irisd_accept_clear (void)
   pthread_mutex_unlock (&spare_lock);
 }
 
+/**
+ * irisd_accept_check_room:
+ * @more: descriptors that irisd is still to open
+ * @error: return location for a #GError
+ *
+ * Returns: whether a connection would be accepted
+ */
+gboolean
+irisd_accept_check_room (guint more, GError **error)
+{
+  struct rlimit limit;
+  int fd = open_spare ();
+  gboolean room = fd >= 0 && getrlimit (RLIMIT_NOFILE, &limit) == 0;
+  rlim_t least = room ? (rlim_t) fd + more + IRISD_SPARE_DESCRIPTORS + 1 : 0;
+  if (fd >= 0)
+    close (fd);
+  if (room && least <= limit.rlim_cur)
+    return TRUE;
+  if (room)
+    g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                 "irisd may open %" G_GUINT64_FORMAT " descriptors, and needs %" G_GUINT64_FORMAT
+                 " to accept a first connection: raise its limit (LimitNOFILE=, ulimit -n)",
+                 (guint64) limit.rlim_cur, (guint64) least);
+  else
+    g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                 "cannot open a descriptor: %s; raise irisd's limit (LimitNOFILE=, ulimit -n)",
+                 g_strerror (errno));
+  return FALSE;
+}
+
 static int
 accept_one (int fd, struct sockaddr *address, socklen_t *size, int flags)
 {

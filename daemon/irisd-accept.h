@@ -12,6 +12,7 @@ G_BEGIN_DECLS
 #define IRISD_SPARE_DESCRIPTORS 32
 
 gboolean irisd_accept_init (GError **error);
+gboolean irisd_accept_check_room (guint more, GError **error);
 void irisd_accept_clear (void);
 
 G_END_DECLS

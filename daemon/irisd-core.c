@@ -18,6 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Payload that makes a burst, and the part of it that is left when the burst is over. */
+#define LEAST_BURST (16 * 1024 * 1024)
+#define BURST_PART  8
+
 IrisdPhase
 irisd_core_get_phase (IrisdCore *self)
 {
@@ -170,8 +174,33 @@ irisd_core_get_bytes (IrisdCore *self)
 void
 irisd_core_add_bytes (IrisdCore *self, gint64 change)
 {
-  if (change != 0)
-    atomic_fetch_add_explicit (&self->bytes, (guint64) change, memory_order_relaxed);
+  if (change == 0)
+    return;
+  guint64 bytes = atomic_fetch_add_explicit (&self->bytes, (guint64) change, memory_order_relaxed)
+                  + (guint64) change;
+  guint64 peak = atomic_load_explicit (&self->peak_bytes, memory_order_relaxed);
+  /* Relaxed: the peak only tells about when memory is worth giving back; one that is missed or set
+   * back twice costs a look more or less. */
+  if (bytes > peak && change > 0)
+    atomic_store_explicit (&self->peak_bytes, bytes, memory_order_relaxed);
+  else if (change < 0 && peak >= LEAST_BURST && bytes < peak / BURST_PART
+           && atomic_exchange_explicit (&self->peak_bytes, 0, memory_order_relaxed) != 0)
+    {
+      atomic_store_explicit (&self->burst_over, TRUE, memory_order_release);
+      irisd_core_wake_main (self);
+    }
+}
+
+/**
+ * irisd_core_take_burst_over:
+ * @self: the core
+ *
+ * Returns: whether a burst is over since this was last asked, so that memory may be given back
+ */
+gboolean
+irisd_core_take_burst_over (IrisdCore *self)
+{
+  return atomic_exchange_explicit (&self->burst_over, FALSE, memory_order_acquire);
 }
 
 /**

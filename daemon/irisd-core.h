@@ -122,6 +122,8 @@ typedef struct
       64) _Atomic guint64 hot_kept[2]; /* of those: kept, and in memory; and for worker processes */
   _Alignas(64) _Atomic guint64 cold_kept; /* of those: kept, and on disk only */
   _Alignas(64) _Atomic guint64 bytes;
+  _Atomic guint64 peak_bytes; /* the most that @bytes was since memory was last given back */
+  _Atomic gboolean burst_over;
   _Alignas(64) _Atomic guint64 next_item;
 } IrisdCore;
 
@@ -139,6 +141,7 @@ guint64 irisd_core_get_hot_kept (IrisdCore *self, gboolean outside);
 guint64 irisd_core_get_volatile (IrisdCore *self);
 guint64 irisd_core_get_bytes (IrisdCore *self);
 void irisd_core_add_bytes (IrisdCore *self, gint64 change);
+gboolean irisd_core_take_burst_over (IrisdCore *self);
 void irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes, guint64 busy_ns);
 void irisd_core_wake_main (IrisdCore *self);
 gint64 irisd_now_ns (void);

@@ -22,6 +22,7 @@
 #include "irisd-staff.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -32,6 +33,12 @@
 /* Gateways that share one of ZeroMQ's own threads, and how many of those there are at most. */
 #define GATEWAYS_PER_IO_THREAD 4
 #define MAX_IO_THREADS         8
+
+/* From the end of a burst until memory is given back; the last messages are freed meanwhile. */
+#define TRIM_AFTER_US G_USEC_PER_SEC
+
+/* What the threads open when they start. */
+#define MORE_DESCRIPTORS 8
 
 struct _IrisdDaemon
 {
@@ -44,14 +51,17 @@ struct _IrisdDaemon
   char *front_endpoint;
   char *front_tcp_endpoint;
   int signal_fd;
+  gint64 trim_us; /* when memory is given back; 0: not at all */
 };
 
+/* Those that end irisd, and those that would end it at once if it did not wait for them. */
 static void
-fill_ending_signals (sigset_t *signals)
+fill_signals (sigset_t *signals)
 {
+  static const int all[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
   sigemptyset (signals);
-  sigaddset (signals, SIGTERM);
-  sigaddset (signals, SIGINT);
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    sigaddset (signals, all[i]);
 }
 
 /**
@@ -67,7 +77,7 @@ gboolean
 irisd_daemon_block_signals (GError **error)
 {
   sigset_t signals;
-  fill_ending_signals (&signals);
+  fill_signals (&signals);
   int result = pthread_sigmask (SIG_BLOCK, &signals, NULL);
   /* A command that does not read its input must not end irisd. */
   signal (SIGPIPE, SIG_IGN);
@@ -93,7 +103,7 @@ static gboolean
 open_descriptors (IrisdDaemon *self, GError **error)
 {
   sigset_t signals;
-  fill_ending_signals (&signals);
+  fill_signals (&signals);
   self->signal_fd = signalfd (-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   self->core.wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (self->signal_fd >= 0 && self->core.wake_fd >= 0)
@@ -341,7 +351,7 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
   if (!open_journal (self, error) || !open_attempts (self, error) || !open_sockets (self, error)
       || (core->plugins = irisd_plugins_load (config, core->services, error)) == NULL
       || !make_gateways (self, error) || (core->commands = irisd_command_runner_new (error)) == NULL
-      || !recover (self, error))
+      || !recover (self, error) || !irisd_accept_check_room (MORE_DESCRIPTORS, error))
     return NULL;
   start_threads (self);
   return g_steal_pointer (&self);
@@ -435,6 +445,50 @@ enter_phase (IrisdDaemon *self, IrisdPhase phase, guint64 grace_ms)
     irisd_gateway_wake (self->core.gateways[i]);
 }
 
+static int
+get_trim_timeout (IrisdDaemon *self)
+{
+  gint64 left_us = self->trim_us - g_get_monotonic_time ();
+  return self->trim_us == 0 ? -1 : (int) CLAMP (left_us / 1000 + 1, 0, G_MAXINT);
+}
+
+/* Once, a while after a burst: the C library keeps what was freed, in an arena for each thread, and
+ * gives it back only when it is asked to. The main thread does it, because it takes a while. */
+static void
+give_memory_back (IrisdDaemon *self)
+{
+  gint64 now = g_get_monotonic_time ();
+  if (irisd_core_take_burst_over (&self->core))
+    self->trim_us = now + TRIM_AFTER_US;
+  if (self->trim_us == 0 || now < self->trim_us)
+    return;
+  self->trim_us = 0;
+#ifdef __GLIBC__
+  malloc_trim (0);
+#endif
+}
+
+/* Returns whether a signal that ends irisd has come. */
+static gboolean
+take_signal (IrisdDaemon *self)
+{
+  static IrisdLogSite site;
+  struct signalfd_siginfo info;
+  if (read (self->signal_fd, &info, sizeof info) != sizeof info)
+    return FALSE;
+  if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
+    return TRUE;
+  if (info.ssi_signo == SIGHUP)
+    irisd_log_limited (&site, IRISD_LOG_WARNING,
+                       "ignored the signal SIGHUP: the configuration is read at the start only; "
+                       "to change it, start irisd again");
+  else
+    irisd_log_limited (&site, IRISD_LOG_WARNING,
+                       "ignored the signal %s: irisd has no use for it; SIGTERM drains",
+                       info.ssi_signo == SIGUSR1 ? "SIGUSR1" : "SIGUSR2");
+  return FALSE;
+}
+
 /* Waits until a condition holds, which whoever makes it true announces by waking the main thread.
  * Returns FALSE if a signal came first and `interruptible` is set. */
 static gboolean
@@ -446,10 +500,11 @@ wait_until (IrisdDaemon *self, gboolean (*condition) (IrisdDaemon *self), gboole
   };
   while (!condition (self))
     {
-      if (poll (fds, G_N_ELEMENTS (fds), -1) < 0)
+      int n_ready = poll (fds, G_N_ELEMENTS (fds), get_trim_timeout (self));
+      give_memory_back (self);
+      if (n_ready < 0)
         continue;
-      struct signalfd_siginfo info;
-      if (interruptible && read (self->signal_fd, &info, sizeof info) == sizeof info)
+      if (interruptible && take_signal (self))
         return FALSE;
       guint64 wakes;
       ssize_t n = read (self->core.wake_fd, &wakes, sizeof wakes);

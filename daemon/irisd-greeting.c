@@ -9,6 +9,8 @@
 #include "irisd-gateway-private.h"
 #include "irisd-outside-gateway.h"
 
+#include <unistd.h>
+
 /* A full table asks this many of those that were silent longest whether they are still there. */
 #define PROBES 64
 
@@ -166,48 +168,92 @@ irisd_gateway_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboole
   irisd_gateway_give_up (self, peer, still_there);
 }
 
-static gboolean
-has_room_for_peer (IrisdGateway *self)
+/* Connections that only ask take no place. */
+static guint
+count_peers (IrisdGateway *self)
 {
-  return irisd_peers_get_count (&self->peers) - self->n_askers
-         < self->core->config->limits.max_peers;
+  return irisd_peers_get_count (&self->peers) - self->n_askers;
+}
+
+/* The part of max-peers that is for irisd's own user. */
+#define OWN_PART 16
+
+/* A limit that a new connection would go beyond. */
+typedef struct
+{
+  const char *name;
+  guint64 value;
+} Crowd;
+
+static void
+probe (IrisdGateway *self, IrisdPeer *peer)
+{
+  irisd_peers_touch (&self->peers, peer);
+  if (!irisd_gateway_probe (self, peer))
+    irisd_gateway_lose (self, peer, "it has gone", FALSE);
 }
 
 /* ZeroMQ does not tell when a connection ends. So when the table is full, the silent are asked. */
 static gboolean
-make_room (IrisdGateway *self)
+make_room_in_all (IrisdGateway *self, guint limit)
 {
-  if (has_room_for_peer (self))
+  if (count_peers (self) < limit)
     return TRUE;
   for (guint i = MIN (PROBES, irisd_peers_get_count (&self->peers)); i > 0; i--)
-    {
-      IrisdPeer *peer = irisd_peers_get_oldest (&self->peers);
-      irisd_peers_touch (&self->peers, peer);
-      if (!irisd_gateway_probe (self, peer))
-        irisd_gateway_lose (self, peer, "it has gone", FALSE);
-    }
-  return has_room_for_peer (self);
+    probe (self, irisd_peers_get_oldest (&self->peers));
+  return count_peers (self) < limit;
+}
+
+static gboolean
+make_room_for_user (IrisdGateway *self, gint64 user, guint limit)
+{
+  IrisdPeer *oldest[PROBES];
+  guint n = irisd_peers_get_of_user (&self->peers, user, oldest, PROBES);
+  if (n < limit)
+    return TRUE;
+  for (guint i = 0; i < MIN (n, PROBES); i++)
+    probe (self, oldest[i]);
+  return irisd_peers_get_of_user (&self->peers, user, oldest, PROBES) < limit;
+}
+
+/* irisd's own user may take all of the socket's connections. Another has a limit, and all others
+ * together leave some. The user of a
+ * connection over TCP is not known, so all of those count as one user's. */
+static gboolean
+make_room (IrisdGateway *self, gint64 user, Crowd *crowd)
+{
+  const IrisdLimits *limits = &self->core->config->limits;
+  guint limit = (guint) limits->max_peers;
+  *crowd = (Crowd){ "max-peers", limits->max_peers };
+  if (user == (gint64) geteuid ())
+    return make_room_in_all (self, limit);
+  if (!make_room_in_all (self, limit - limit / OWN_PART))
+    return FALSE;
+  *crowd = (Crowd){ "max-user-peers", limits->max_user_peers };
+  return make_room_for_user (self, user, (guint) limits->max_user_peers);
 }
 
 static void
-refuse_crowd (IrisdGateway *self, const IrisdCaller *caller, const guint8 *request_id)
+refuse_crowd (IrisdGateway *self,
+              const IrisdCaller *caller,
+              const guint8 *request_id,
+              const Crowd *crowd)
 {
   static IrisdLogSite site;
-  guint64 limit = self->core->config->limits.max_peers;
   irisd_log_limited (&site, IRISD_LOG_WARNING,
                      "refused a client: %" G_GUINT64_FORMAT
-                     " are connected to one socket already (limit max-peers)",
-                     limit);
-  g_autoptr (GError) error = g_error_new (
-      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY,
-      "too many clients are connected to this socket: close some, or raise max-peers "
-      "(%" G_GUINT64_FORMAT ") in irisd's configuration",
-      limit);
+                     " are connected to one socket already (limit %s)",
+                     crowd->value, crowd->name);
+  g_autoptr (GError)
+      error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY,
+                           "too many clients are connected to this socket: close some, or raise %s "
+                           "(%" G_GUINT64_FORMAT ") in irisd's configuration",
+                           crowd->name, crowd->value);
   IrisWireMessage busy;
   iris_wire_message_init (&busy, IRIS_WIRE_BUSY, request_id);
   iris_wire_message_set_error (&busy, error);
-  iris_wire_message_set_string (&busy, IRIS_WIRE_KEY_LIMIT, "max-peers", -1);
-  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_LIMIT_VALUE, limit);
+  iris_wire_message_set_string (&busy, IRIS_WIRE_KEY_LIMIT, crowd->name, -1);
+  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_LIMIT_VALUE, crowd->value);
   iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_RETRY_AFTER_MS, 1000);
   irisd_gateway_answer (self, caller, &busy);
 }
@@ -269,15 +315,17 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
   if (caller->peer != NULL && caller->peer->greeted)
     irisd_gateway_give_up (self, caller->peer, TRUE);
   IrisdPeer *peer = irisd_peers_lookup (&self->peers, &caller->route);
+  gint64 user = irisd_access_parse_address (caller->over_tcp ? NULL : caller->address);
+  Crowd crowd;
   caller->peer = NULL;
   /* Of more, each takes the place of any other connection. */
   gboolean asks_only = (hello->features & IRIS_WIRE_FEATURE_ASKS_ONLY) != 0
                        && self->n_askers < MOST_ASKERS;
   if (peer == NULL)
     {
-      if (!asks_only && !make_room (self))
+      if (!asks_only && !make_room (self, user, &crowd))
         {
-          refuse_crowd (self, caller, hello->request_id);
+          refuse_crowd (self, caller, hello->request_id, &crowd);
           return;
         }
       peer = irisd_peers_add (&self->peers, &caller->route);
@@ -286,6 +334,7 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
   peer->takes_bundles = (hello->features & IRIS_WIRE_FEATURE_ENDINGS) != 0;
   peer->asks_only = asks_only;
   self->n_askers += asks_only;
+  peer->user = user;
   peer->connection = irisd_strangers_greet (self->core->strangers, fd);
   irisd_peer_set_name (peer, &hello->name);
   irisd_peer_set_client (peer, caller->over_tcp ? NULL : caller->address);

@@ -21,6 +21,23 @@
 /* Between two attempts on a full disk. */
 #define RETRY_US (G_USEC_PER_SEC / 2)
 
+/* The longest of about so many transactions counts as the time that one takes. */
+#define COMMITS_REMEMBERED 16
+
+/* Rows of one transaction on a full disk, which has room for a small log only. */
+#define ROWS_WHEN_FULL 64
+
+/* What is left of the room, as a part of the reserve's size, is for the log of removals. */
+#define ROOM_FOR_REMOVALS 0.125
+
+/* The rows that a transaction writes. */
+typedef enum
+{
+  ALL,
+  ACCEPTED, /* not those of items that were never written */
+  REMOVALS,
+} Rows;
+
 /**
  * irisd_journal_mark_dirty:
  * @self: the journal
@@ -39,7 +56,24 @@ irisd_journal_mark_dirty (IrisdJournal *self, IrisdKept *kept)
     self->first_dirty = kept;
   self->last_dirty = kept;
   if (self->n_dirty++ == 0 && self->commit_by_us == 0)
-    self->commit_by_us = g_get_monotonic_time () + (gint64) self->limits->relaxed_ms * 1000;
+    irisd_journal_commit_for (self, g_get_monotonic_time ());
+}
+
+/**
+ * irisd_journal_commit_for:
+ * @self: the journal; something is dirty
+ * @since_us: when it was promised to be on the disk `relaxed-ms` later
+ *
+ * The promise is about the end of a transaction, so it begins earlier by as much as one has lately
+ * taken; by half of the time at most.
+ */
+void
+irisd_journal_commit_for (IrisdJournal *self, gint64 since_us)
+{
+  gint64 time_us = (gint64) self->limits->relaxed_ms * 1000;
+  gint64 by_us = since_us + time_us - MIN (self->commit_us, time_us / 2);
+  if (self->commit_by_us == 0 || by_us < self->commit_by_us)
+    self->commit_by_us = MAX (by_us, 1);
 }
 
 /**
@@ -76,33 +110,24 @@ write_one (IrisdJournal *self, IrisdKept *kept, GError **error)
   return kept->written ? irisd_store_remove (self->store, kept->item, error) : IRISD_STORE_OK;
 }
 
-static IrisdStoreOutcome
-write_dirty (IrisdJournal *self, gboolean take_new, GError **error)
+static gboolean
+is_passed_over (IrisdKept *kept, Rows rows)
 {
-  IrisdStoreOutcome outcome = irisd_store_begin (self->store, error);
-  for (IrisdKept *kept = self->first_dirty; kept != NULL && outcome == IRISD_STORE_OK;
-       kept = kept->next_dirty)
-    if (take_new || !is_new (kept))
-      outcome = write_one (self, kept, error);
-  if (outcome == IRISD_STORE_OK)
-    outcome = irisd_store_commit (self->store, error);
-  if (outcome != IRISD_STORE_OK)
-    irisd_store_rollback (self->store);
-  return outcome;
+  return rows == REMOVALS ? !kept->forgotten : rows == ACCEPTED && is_new (kept);
 }
 
-/* Takes the dirty items out of their list, but for those that were passed over. */
+/* Takes the first items out of the list of dirty ones, but for those that were passed over. */
 static void
-clean (IrisdJournal *self, gboolean take_new)
+clean (IrisdJournal *self, Rows rows, guint n)
 {
-  IrisdKept *kept = self->first_dirty;
-  self->first_dirty = self->last_dirty = NULL;
-  self->n_dirty = 0;
-  self->commit_by_us = 0;
-  while (kept != NULL)
+  for (; n > 0; n--)
     {
-      IrisdKept *next = kept->next_dirty;
-      gboolean passed_over = !take_new && is_new (kept);
+      IrisdKept *kept = self->first_dirty;
+      gboolean passed_over = is_passed_over (kept, rows);
+      self->first_dirty = kept->next_dirty;
+      if (self->first_dirty == NULL)
+        self->last_dirty = NULL;
+      self->n_dirty--;
       kept->dirty = FALSE;
       if (passed_over)
         irisd_journal_mark_dirty (self, kept);
@@ -113,8 +138,69 @@ clean (IrisdJournal *self, gboolean take_new)
           kept->written = TRUE;
           irisd_kept_clear_row (kept);
         }
-      kept = next;
     }
+}
+
+/* Writes the first dirty items, in one transaction. */
+static IrisdStoreOutcome
+write_some (IrisdJournal *self, Rows rows, guint n, GError **error)
+{
+  IrisdStoreOutcome outcome = irisd_store_begin (self->store, error);
+  IrisdKept *kept = self->first_dirty;
+  for (guint i = 0; i < n && outcome == IRISD_STORE_OK; i++, kept = kept->next_dirty)
+    if (!is_passed_over (kept, rows))
+      outcome = write_one (self, kept, error);
+  if (outcome == IRISD_STORE_OK)
+    outcome = irisd_store_commit (self->store, error);
+  if (outcome == IRISD_STORE_OK)
+    clean (self, rows, n);
+  else
+    irisd_store_rollback (self->store);
+  return outcome;
+}
+
+static IrisdStoreOutcome
+write_all (IrisdJournal *self, GError **error)
+{
+  self->commit_by_us = 0;
+  return write_some (self, ALL, self->n_dirty, error);
+}
+
+/* In small transactions, and the log is emptied after each: all that the log needs is room for
+ * one of them. */
+static IrisdStoreOutcome
+write_in_steps (IrisdJournal *self, Rows rows, GError **error)
+{
+  IrisdStoreOutcome outcome = IRISD_STORE_OK;
+  for (guint left = self->n_dirty; left > 0 && outcome == IRISD_STORE_OK;)
+    {
+      guint n = MIN (left, ROWS_WHEN_FULL);
+      outcome = write_some (self, rows, n, error);
+      left -= n;
+      if (outcome == IRISD_STORE_OK)
+        outcome = irisd_store_empty_log (self->store, error);
+    }
+  return outcome;
+}
+
+/* An end can be larger than the item was. Once the reserve is used up, ends wait until removals
+ * have made room: removals themselves need some for the log. */
+static IrisdStoreOutcome
+write_when_full (IrisdJournal *self, GError **error)
+{
+  IrisdStoreOutcome outcome = IRISD_STORE_OK;
+  if (!self->reserve.held && !irisd_reserve_has_room (&self->reserve, ROOM_FOR_REMOVALS))
+    outcome = write_in_steps (self, REMOVALS, error);
+  if (outcome == IRISD_STORE_OK && !self->reserve.held)
+    outcome = irisd_store_shrink (self->store, error);
+  gboolean only_removals = !self->reserve.held
+                           && !irisd_reserve_has_room (&self->reserve, ROOM_FOR_REMOVALS);
+  if (outcome == IRISD_STORE_OK && !only_removals)
+    outcome = write_in_steps (self, ACCEPTED, error);
+  if (outcome != IRISD_STORE_OK || !only_removals)
+    return outcome;
+  g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_NOSPC, "the reserve is used up");
+  return IRISD_STORE_FULL;
 }
 
 static void
@@ -242,11 +328,10 @@ fail_for_good (IrisdJournal *self, const GError *error)
     }
 }
 
+/* After a copy of the log that failed, which is not the journal's failure if the disk is full. */
 static void
-tidy (IrisdJournal *self)
+judge_copy (IrisdJournal *self, IrisdStoreOutcome outcome, const GError *error)
 {
-  g_autoptr (GError) error = NULL;
-  IrisdStoreOutcome outcome = irisd_store_tidy (self->store, &error);
   if (outcome == IRISD_STORE_OK)
     return;
   if (outcome != IRISD_STORE_FULL)
@@ -258,8 +343,32 @@ tidy (IrisdJournal *self)
   irisd_reserve_give_up (&self->reserve);
 }
 
-/* Gives up the reserve; and copies the log into the database, because what is written then begins
- * at the head of the log again and takes no more room. Returns whether either may have helped. */
+static void
+tidy (IrisdJournal *self)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdStoreOutcome outcome = irisd_store_tidy (self->store, &error);
+  judge_copy (self, outcome, error);
+}
+
+/**
+ * irisd_journal_empty_log:
+ * @self: the journal
+ *
+ * Copies the store's log into its database, and gives the log's room back.
+ */
+void
+irisd_journal_empty_log (IrisdJournal *self)
+{
+  g_autoptr (GError) error = NULL;
+  self->idle_us = 0;
+  if (irisd_journal_get_health (self) == IRISD_JOURNAL_FAILED)
+    return;
+  IrisdStoreOutcome outcome = irisd_store_empty_log (self->store, &error);
+  judge_copy (self, outcome, error);
+}
+
+/* Gives up the reserve, and empties the log. Returns whether either may have helped. */
 static IrisdStoreOutcome
 make_room (IrisdJournal *self, GError **error)
 {
@@ -271,38 +380,48 @@ make_room (IrisdJournal *self, GError **error)
   return IRISD_STORE_OK;
 }
 
+static IrisdStoreOutcome
+write_by_health (IrisdJournal *self, GError **error)
+{
+  return irisd_journal_get_health (self) == IRISD_JOURNAL_READY ? write_all (self, error)
+                                                                : write_when_full (self, error);
+}
+
 /**
  * irisd_journal_commit:
  * @self: the journal
  *
- * Writes what waits, in one transaction, and answers those that wait for it.
+ * Writes what waits, in one transaction, and answers those that wait for it. On a full
+ * disk it takes several.
  */
 void
 irisd_journal_commit (IrisdJournal *self)
 {
   g_autoptr (GError) error = NULL;
-  gboolean take_new = irisd_journal_get_health (self) == IRISD_JOURNAL_READY;
-  IrisdStoreOutcome outcome = write_dirty (self, take_new, &error);
+  gint64 begin = g_get_monotonic_time ();
+  IrisdStoreOutcome outcome = write_by_health (self, &error);
   if (outcome == IRISD_STORE_FULL)
     {
       enter_full (self, error);
       refuse_new (self, "the journal's disk is full: make room, then send it again");
-      take_new = FALSE;
       g_clear_error (&error);
       outcome = make_room (self, &error);
       if (outcome == IRISD_STORE_OK)
-        outcome = write_dirty (self, take_new, &error);
+        outcome = write_when_full (self, &error);
     }
 
+  gint64 now = g_get_monotonic_time ();
+  self->commit_us = MAX (now - begin, self->commit_us - self->commit_us / COMMITS_REMEMBERED);
   self->retry_us = 0;
+  self->idle_us = now + IRISD_JOURNAL_IDLE_US;
   if (outcome == IRISD_STORE_OK)
     {
-      clean (self, take_new);
+      self->commit_by_us = self->n_dirty > 0 ? now + (gint64) self->limits->relaxed_ms * 1000 : 0;
       settle_attendants (self);
       tidy (self);
     }
   else if (outcome == IRISD_STORE_FULL)
-    self->retry_us = g_get_monotonic_time () + RETRY_US;
+    self->retry_us = now + RETRY_US;
   else
     fail_for_good (self, error);
 }
@@ -311,7 +430,9 @@ static void
 give_room_back (IrisdJournal *self)
 {
   g_autoptr (GError) error = NULL;
-  IrisdStoreOutcome outcome = irisd_store_shrink (self->store, &error);
+  IrisdStoreOutcome outcome = irisd_store_empty_log (self->store, &error);
+  if (outcome == IRISD_STORE_OK)
+    outcome = irisd_store_shrink (self->store, &error);
   if (outcome != IRISD_STORE_OK && outcome != IRISD_STORE_FULL)
     fail_for_good (self, error);
 }
@@ -325,11 +446,13 @@ give_room_back (IrisdJournal *self)
 void
 irisd_journal_try_reserve (IrisdJournal *self)
 {
-  gboolean held = irisd_reserve_take (&self->reserve);
-  if (!held && irisd_journal_get_health (self) == IRISD_JOURNAL_FULL)
+  /* Rows that are to go are there until they are written. */
+  gboolean keep_slack = self->table.n_items > 0 || self->n_dirty > 0;
+  gboolean held = irisd_reserve_take (&self->reserve, keep_slack);
+  if (!held)
     {
       give_room_back (self);
-      held = irisd_reserve_take (&self->reserve);
+      held = irisd_reserve_take (&self->reserve, keep_slack);
     }
   IrisdJournalHealth health = irisd_journal_get_health (self);
   if (held && health == IRISD_JOURNAL_FULL)

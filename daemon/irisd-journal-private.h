@@ -9,6 +9,9 @@
 
 G_BEGIN_DECLS
 
+/* The store's log is emptied when nothing was written for so long. */
+#define IRISD_JOURNAL_IDLE_US (2 * G_USEC_PER_SEC)
+
 struct _IrisdJournal
 {
   IrisdMailbox mailbox;
@@ -35,7 +38,9 @@ struct _IrisdJournal
   guint n_dirty;
   IrisdSlip *first_attendant, *last_attendant; /* answered after it */
   gint64 commit_by_us;                         /* 0: nothing waits for a commit */
+  gint64 commit_us;                            /* how long a transaction has taken lately */
   gint64 retry_us;                             /* after a full disk */
+  gint64 idle_us; /* when the store's log is emptied, unless there is a commit before; 0: it is */
   gint64 sweep_us;
 
   /* Reads that failed and may be tried again, since that was logged. */
@@ -45,9 +50,11 @@ struct _IrisdJournal
 
 /* irisd-journal-commit.c */
 void irisd_journal_mark_dirty (IrisdJournal *self, IrisdKept *kept);
+void irisd_journal_commit_for (IrisdJournal *self, gint64 since_us);
 void irisd_journal_attend (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_commit (IrisdJournal *self);
 void irisd_journal_try_reserve (IrisdJournal *self);
+void irisd_journal_empty_log (IrisdJournal *self);
 
 /* irisd-journal-ask.c */
 IrisdKept *irisd_journal_look_up (IrisdJournal *self, guint64 item);

@@ -163,9 +163,14 @@ keep_done (IrisdJournal *self, IrisdSlip *slip)
   irisd_journal_make_room (self);
   irisd_journal_count (self);
   if (slip->durable)
-    irisd_journal_attend (self, slip);
-  else
-    irisd_slip_free (slip);
+    {
+      irisd_journal_attend (self, slip);
+      return;
+    }
+  /* The gateway has answered for them when it made the slip, which may have waited here. */
+  if (self->n_dirty > 0)
+    irisd_journal_commit_for (self, slip->made_us);
+  irisd_slip_free (slip);
 }
 
 /* They are written. */
@@ -363,7 +368,7 @@ static int
 time_left_ms (IrisdJournal *self)
 {
   gint64 now = g_get_monotonic_time ();
-  gint64 until = self->sweep_us;
+  gint64 until = earlier (self->sweep_us, self->idle_us);
   GSequenceIter *first = g_sequence_get_begin_iter (self->deadlines);
   IrisdJournalHealth health = irisd_journal_get_health (self);
   if (health != IRISD_JOURNAL_FAILED)
@@ -420,6 +425,8 @@ run_thread (gpointer data)
         irisd_journal_commit (self);
       else if (stopping && !any)
         return NULL;
+      else if (!any && self->idle_us != 0 && now >= self->idle_us)
+        irisd_journal_empty_log (self);
       else if (!any)
         sleep_until_something (self);
     }
@@ -453,6 +460,7 @@ void
 irisd_journal_start (IrisdJournal *self)
 {
   irisd_journal_try_reserve (self);
+  self->idle_us = g_get_monotonic_time () + IRISD_JOURNAL_IDLE_US;
   self->sweep_us = self->table.n_ended > 0 ? 1 : 0;
   self->thread = g_thread_new ("irisd-journal", run_thread, self);
 }

@@ -90,6 +90,7 @@ struct _IrisdSlip
   guint n_reserved; /* KEEP, DONE: items that were counted ahead */
   IrisdKeptBatch *batch;
   IrisdJob *job;
+  gint64 made_us;    /* DONE: the monotonic time at which the slip was made */
   GPtrArray *jobs;   /* DONE: of all rows of the sheet */
   IrisdSheet *sheet; /* DONE: what is to be written; all of one class */
   GPtrArray *kepts;  /* DONE: what the journal has made of it, if they are durable */

@@ -113,20 +113,9 @@ report (IrisdJournal *self, const Recovery *recovery, const IrisdStoreDamage *da
                "%" G_GUINT64_FORMAT " items were running when irisd crashed; %" G_GUINT64_FORMAT
                " of them are buried, the others run again",
                recovery->n_running, recovery->n_poison);
-  if (damage->rows + recovery->n_unreadable > 0)
-    irisd_log (IRISD_LOG_ERROR,
-               "the journal is damaged: %" G_GUINT64_FORMAT
-               " items are not what was written and are left out; the rest is served",
-               damage->rows + recovery->n_unreadable);
-  if (damage->gaps > 0)
-    irisd_log (IRISD_LOG_ERROR,
-               "the journal is damaged: %" G_GUINT64_FORMAT
-               " stretches could not be read. What could is in a new file now; the old one lies "
-               "beside it as items.sqlite.damaged-*",
-               damage->gaps);
-  if (damage->tail)
-    irisd_log (IRISD_LOG_ERROR, "the journal's log was damaged, and was read as far as it makes "
-                                "sense; what it was lies beside it as *-wal.damaged-*");
+  g_autofree char *sentence = irisd_store_describe_damage (damage, recovery->n_unreadable, TRUE);
+  if (sentence != NULL)
+    irisd_log (IRISD_LOG_ERROR, "%s; the rest is served", sentence);
 }
 
 /**
@@ -162,8 +151,7 @@ irisd_journal_recover (IrisdJournal *self,
   if (irisd_store_scan (self->store, take_row, &recovery, &damage, error) != IRISD_STORE_OK)
     return FALSE;
   irisd_journal_count (self);
-  atomic_store_explicit (&self->n_damaged,
-                         damage.rows + damage.gaps + damage.tail + recovery.n_unreadable,
+  atomic_store_explicit (&self->n_damaged, irisd_store_count_lost (&damage) + recovery.n_unreadable,
                          memory_order_relaxed);
   report (self, &recovery, &damage);
   if (self->n_dirty > 0)

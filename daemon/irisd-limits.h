@@ -38,6 +38,7 @@ typedef struct
   guint64 remembered_places;
   guint64 remembered_paths;
   guint64 max_peers;
+  guint64 max_user_peers;
   guint64 max_strangers;
   guint64 hello_ms;
   guint64 outbox_messages;

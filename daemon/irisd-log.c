@@ -2,14 +2,13 @@
  *
  * irisd's log: one line an event on standard error, and no flood of them.
  *
- * Any thread may log. A line is written by one write(2), so lines of several threads do not mix.
+ * Any thread may log. A line is written as a whole, so lines of several threads do not mix.
  * The counters of a site are relaxed atomics: when two threads meet at the turn of a second, a line
  * more or less may get through, which harms nobody.
  */
 #include "irisd-log.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define MINUTE_US (60 * G_USEC_PER_SEC)
 
@@ -56,9 +55,7 @@ static void G_GNUC_PRINTF (3, 0)
   if (kept_back > 0)
     g_string_append_printf (line, " (%u more like this were not logged)", kept_back);
   g_string_append_c (line, '\n');
-  /* A log that cannot be written has nobody to tell. */
-  ssize_t written = write (STDERR_FILENO, line->str, line->len);
-  (void) written;
+  irisd_log_write (g_string_free (g_steal_pointer (&line), FALSE));
 }
 
 /**

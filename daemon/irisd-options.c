@@ -20,6 +20,7 @@ typedef struct
   char *log_level;
   char *journal;
   char *config;
+  char *check_journal;
   char **plugins;
   char **plugin_dirs;
   gboolean no_bind;
@@ -42,6 +43,7 @@ raw_options_clear (RawOptions *raw)
   g_free (raw->log_level);
   g_free (raw->journal);
   g_free (raw->config);
+  g_free (raw->check_journal);
   g_strfreev (raw->plugins);
   g_strfreev (raw->plugin_dirs);
 }
@@ -81,6 +83,8 @@ parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
       "Read FILE instead of the usual configuration files", "FILE" },
     { "check-config", 0, 0, G_OPTION_ARG_NONE, &raw->check_config,
       "Say whether options and configuration are good, and exit", NULL },
+    { "check-journal", 0, 0, G_OPTION_ARG_FILENAME, &raw->check_journal,
+      "Say whether the journal in DIR, which is not in use, is whole, and exit", "DIR" },
     { "log-level", 0, 0, G_OPTION_ARG_STRING, &raw->log_level,
       "Log from LEVEL on: error, warning, info (default) or debug", "LEVEL" },
     { "verbose", 'v', 0, G_OPTION_ARG_NONE, &raw->verbose, "The same as --log-level debug", NULL },
@@ -187,6 +191,7 @@ irisd_options_parse (int *argc, char ***argv, GError **error)
   self->config = irisd_config_new ();
   self->ready_fd = raw.ready_fd;
   self->check_config = raw.check_config;
+  self->check_journal = g_steal_pointer (&raw.check_journal);
   self->version = raw.version;
   self->files = irisd_config_find_files (raw.config);
   for (guint i = 0; self->files[i] != NULL && !self->version; i++)
@@ -202,5 +207,6 @@ irisd_options_free (IrisdOptions *self)
 {
   g_clear_pointer (&self->config, irisd_config_free);
   g_strfreev (self->files);
+  g_free (self->check_journal);
   g_free (self);
 }

@@ -13,6 +13,7 @@ G_BEGIN_DECLS
  * @config: what the files and the command line say together
  * @files: the configuration files that were read
  * @ready_fd: where to tell that irisd is ready, or -1
+ * @check_journal: (nullable): only say whether the journal in this directory is whole
  * @check_config: only say whether the configuration is good
  * @version: only say the version
  */
@@ -21,6 +22,7 @@ typedef struct
   IrisdConfig *config;
   char **files;
   int ready_fd;
+  char *check_journal;
   gboolean check_config;
   gboolean version;
 } IrisdOptions;

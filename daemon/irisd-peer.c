@@ -200,3 +200,28 @@ irisd_peers_get_oldest (IrisdPeers *self)
 {
   return g_queue_peek_head (&self->by_age);
 }
+
+/**
+ * irisd_peers_get_of_user:
+ * @self: the table
+ * @user: a user, as the kernel says
+ * @oldest: (out caller-allocates) (array length=n): those that were silent longest
+ * @n: how many fit
+ *
+ * Returns: how many peers the user has
+ */
+guint
+irisd_peers_get_of_user (IrisdPeers *self, gint64 user, IrisdPeer **oldest, guint n)
+{
+  guint count = 0;
+  for (GList *link = self->by_age.head; link != NULL; link = link->next)
+    {
+      IrisdPeer *peer = link->data;
+      if (!peer->greeted || peer->user != user)
+        continue;
+      if (count < n)
+        oldest[count] = peer;
+      count++;
+    }
+  return count;
+}

@@ -44,6 +44,7 @@ struct _IrisdPeer
 
   guint refs;
   gconstpointer client; /* who it is to be fair to; only compared */
+  gint64 user;          /* as the kernel says, or IRISD_NOBODY; set with greeted */
   gboolean greeted;     /* HELLO was answered by WELCOME */
   gboolean asks_only;   /* it was let in to ask, and may send no items */
   gboolean backlogged;  /* is in the gateway's list of outboxes to retry */
@@ -99,6 +100,7 @@ IrisdPeer *irisd_peers_add (IrisdPeers *self, const IrisdRoute *route);
 void irisd_peers_remove (IrisdPeers *self, IrisdPeer *peer);
 void irisd_peers_touch (IrisdPeers *self, IrisdPeer *peer);
 IrisdPeer *irisd_peers_get_oldest (IrisdPeers *self);
+guint irisd_peers_get_of_user (IrisdPeers *self, gint64 user, IrisdPeer **oldest, guint n);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdPeer, irisd_peer_unref)
 

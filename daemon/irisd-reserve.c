@@ -13,15 +13,36 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* The reserve is taken again only when as much again stays free, times this. */
+/* The reserve is taken again only when this many times its size stays free, so that a disk at its
+ * limit is not called full and not full by turns. */
 #define SLACK 2
 
+/* The part of a disk that the reserve may take. With SLACK, "full" ends on a disk of any size once
+ * three eighths of it are free. */
+#define MOST_OF_DISK 8
+
+static gboolean
+look (const IrisdReserve *self, struct statvfs *fs)
+{
+  g_autofree char *dir = g_path_get_dirname (self->path);
+  return statvfs (dir, fs) == 0;
+}
+
+/**
+ * irisd_reserve_init:
+ * @self: (out caller-allocates): a reserve
+ * @dir: the journal's directory
+ * @size: the limit `journal-reserve`; a small disk's reserve is smaller
+ */
 void
 irisd_reserve_init (IrisdReserve *self, const char *dir, guint64 size)
 {
+  struct statvfs fs;
   struct stat st;
   *self = (IrisdReserve){ .path = g_build_filename (dir, "reserve", NULL), .size = size };
-  self->held = stat (self->path, &st) == 0 && (guint64) st.st_size >= size;
+  if (look (self, &fs))
+    self->size = MIN (size, (guint64) fs.f_blocks * fs.f_frsize / MOST_OF_DISK);
+  self->held = stat (self->path, &st) == 0 && (guint64) st.st_size >= self->size;
 }
 
 /* The file stays: the next irisd may need it at once. */
@@ -31,26 +52,35 @@ irisd_reserve_clear (IrisdReserve *self)
   g_clear_pointer (&self->path, g_free);
 }
 
-static gboolean
-has_room (IrisdReserve *self)
+/**
+ * irisd_reserve_has_room:
+ * @self: the reserve
+ * @share: a multiple of its size
+ *
+ * Returns: whether as much is free, beside the reserve if that is taken
+ */
+gboolean
+irisd_reserve_has_room (const IrisdReserve *self, double share)
 {
-  g_autofree char *dir = g_path_get_dirname (self->path);
   struct statvfs fs;
-  return statvfs (dir, &fs) == 0 && (guint64) fs.f_bavail * fs.f_frsize / (SLACK + 1) >= self->size;
+  return look (self, &fs)
+         && (double) fs.f_bavail * (double) fs.f_frsize >= (double) self->size * share;
 }
 
 /**
  * irisd_reserve_take:
  * @self: the reserve
+ * @keep_slack: whether twice its size has to stay free; a journal that holds no items can free no
+ *   more room, so it does with half
  *
  * Returns: whether the room is taken, now or already
  */
 gboolean
-irisd_reserve_take (IrisdReserve *self)
+irisd_reserve_take (IrisdReserve *self, gboolean keep_slack)
 {
   if (self->held)
     return TRUE;
-  if (!has_room (self))
+  if (!irisd_reserve_has_room (self, keep_slack ? SLACK + 1 : 1.5))
     return FALSE;
   int fd = open (self->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0)

@@ -13,6 +13,8 @@ irisd_slip_new (IrisdSlipKind kind, IrisdMailbox *home)
   self->letter.kind = IRISD_LETTER_SLIP;
   self->kind = kind;
   self->home = home;
+  if (kind == IRISD_SLIP_DONE)
+    self->made_us = g_get_monotonic_time ();
   zmq_msg_init (&self->body);
   return self;
 }

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "irisd-store.h"
+#include "irisd-store-tally.h"
 
 #include <sqlite3.h>
 
@@ -34,17 +34,28 @@ typedef struct
   sqlite3 *db;
   sqlite3_stmt *statements[IRISD_SQL_N];
   guint64 highest;   /* number that was put or found */
-  guint64 mark;      /* the remembered number, ahead of all that are in use */
-  guint64 opened_at; /* what it was when the store was opened */
+  guint64 opened_at; /* the remembered number when the store was opened */
+  IrisdTally tally;  /* as of the last transaction */
+  IrisdTally next;   /* as of the one under way */
+  gboolean touched;  /* the one under way has changed something */
+  int tally_fd;
+  gboolean mark_damaged; /* the tally in the database could not be read */
+  IrisdTally from_mark;  /* what it was when the store was opened; sequence 0: not known */
+  IrisdTally from_file;  /* the other copy */
   int log_pages;
+  int most_log_pages;
   gboolean copying; /* it is the database that was written, and not the log */
   gboolean broken;
   gboolean tail_damaged;
+  gboolean wrong_make; /* it is whole, and not a journal of this release */
+  gboolean salvaged;   /* SQLite could not open it, and it was made anew from its pages */
+  guint64 n_bad;       /* rows whose checksum did not fit then */
 } IrisdSqlite;
 
 gboolean irisd_sqlite_open (IrisdSqlite *self, const char *path, GError **error);
 void irisd_sqlite_close (IrisdSqlite *self);
 void irisd_sqlite_get_row (sqlite3_stmt *statement, IrisdRow *row);
+IrisdStoreOutcome irisd_sqlite_write_tally (IrisdSqlite *self, GError **error);
 
 /* irisd-store-scan.c: what is there, and what is not any more. */
 IrisdStoreOutcome irisd_sqlite_scan (IrisdStore *store,
@@ -53,7 +64,15 @@ IrisdStoreOutcome irisd_sqlite_scan (IrisdStore *store,
                                      IrisdStoreDamage *damage,
                                      GError **error);
 
-/* irisd-store-log.c: the log, before SQLite sees it. */
-gboolean irisd_sqlite_mend_log (const char *path);
+IrisdStoreOutcome irisd_sqlite_judge (IrisdSqlite *self, int rc, const char *doing, GError **error);
+
+/* irisd-store-schema.c */
+int irisd_sqlite_ask (IrisdSqlite *self, const char *sql, gint64 *number);
+int irisd_sqlite_run (IrisdSqlite *self, const char *sql);
+gboolean irisd_sqlite_check_schema (IrisdSqlite *self, GError **error);
+gboolean irisd_sqlite_prepare (IrisdSqlite *self, GError **error);
+
+/* irisd-store-salvage.c */
+gboolean irisd_sqlite_salvage (IrisdSqlite *self, const char *path, GError **error);
 
 G_END_DECLS

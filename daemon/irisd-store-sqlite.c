@@ -16,13 +16,19 @@
 #include "irisd-store-sqlite-private.h"
 
 #include "irisd-error.h"
+#include "irisd-store-pages.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 #include <zlib.h>
 
-/* Pages of the log after which it is copied into the database. */
-#define LOG_PAGES 1000
+/* Pages of the log after which it is copied into the database; on a small disk, the part of it that
+ * the log may take before. */
+#define LOG_PAGES   1000
+#define LOG_OF_DISK 64
 
 /* Pages that are given back in one transaction, which the log has to have room for, and how many
  * such transactions there are in a row. */
@@ -31,23 +37,6 @@
 
 /* How far the remembered number is ahead. */
 #define STRIDE 65536
-
-/* "IRSJ": tells other programs whose file this is. */
-#define APPLICATION_ID 0x4952534a
-
-/* Rows of version 1 are read; the first start of this release raises the version, so that the one
- * before it does not misread what this one writes. */
-#define SCHEMA_VERSION 2
-#define OLDEST_VERSION 1
-
-#define COLUMNS "SELECT id, state, head, body, crc FROM items"
-
-static const char schema[] =
-    "CREATE TABLE items (id INTEGER PRIMARY KEY, state INTEGER NOT NULL, head BLOB NOT NULL,"
-    " body BLOB NOT NULL, crc INTEGER NOT NULL);"
-    "CREATE TABLE damaged (id INTEGER, state INTEGER, head BLOB, body BLOB, crc INTEGER);"
-    "CREATE TABLE mark (next_id INTEGER NOT NULL);"
-    "INSERT INTO mark VALUES (1);";
 
 /**
  * irisd_row_checksum:
@@ -101,8 +90,8 @@ explain (IrisdSqlite *self, int rc)
 }
 
 /* What SQLite's answer means for whoever wrote. */
-static IrisdStoreOutcome
-judge (IrisdSqlite *self, int rc, const char *doing, GError **error)
+IrisdStoreOutcome
+irisd_sqlite_judge (IrisdSqlite *self, int rc, const char *doing, GError **error)
 {
   if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW)
     return IRISD_STORE_OK;
@@ -136,13 +125,15 @@ step (IrisdSqlite *self, sqlite3_stmt *statement, const char *doing, GError **er
   int rc = sqlite3_step (statement);
   int reset = sqlite3_reset (statement);
   sqlite3_clear_bindings (statement);
-  return judge (self, rc == SQLITE_DONE ? reset : rc, doing, error);
+  return irisd_sqlite_judge (self, rc == SQLITE_DONE ? reset : rc, doing, error);
 }
 
 static IrisdStoreOutcome
 begin (IrisdStore *store, GError **error)
 {
   IrisdSqlite *self = (IrisdSqlite *) store;
+  self->next = self->tally;
+  self->touched = FALSE;
   return step (self, self->statements[IRISD_SQL_BEGIN], "cannot begin to write", error);
 }
 
@@ -181,10 +172,15 @@ remove_row (IrisdStore *store, guint64 id, GError **error)
 }
 
 static IrisdStoreOutcome
-set_mark (IrisdSqlite *self, guint64 mark, GError **error)
+set_mark (IrisdSqlite *self, const IrisdTally *tally, GError **error)
 {
   sqlite3_stmt *statement = self->statements[IRISD_SQL_MARK];
-  sqlite3_bind_int64 (statement, 1, (sqlite3_int64) mark);
+  sqlite3_bind_int64 (statement, 1, (sqlite3_int64) tally->next_id);
+  sqlite3_bind_int64 (statement, 2, (sqlite3_int64) tally->sequence);
+  sqlite3_bind_int64 (statement, 3, (sqlite3_int64) tally->n_rows);
+  sqlite3_bind_int64 (statement, 4, (sqlite3_int64) tally->id_sum);
+  sqlite3_bind_int64 (statement, 5, (sqlite3_int64) tally->n_put);
+  sqlite3_bind_int64 (statement, 6, irisd_tally_checksum (tally));
   return step (self, statement, "cannot write the mark", error);
 }
 
@@ -192,38 +188,77 @@ static IrisdStoreOutcome
 commit (IrisdStore *store, GError **error)
 {
   IrisdSqlite *self = (IrisdSqlite *) store;
-  guint64 mark = self->mark;
-  if (self->highest >= mark)
+  IrisdStoreOutcome outcome = IRISD_STORE_OK;
+  if (self->touched)
     {
-      mark = self->highest + STRIDE;
-      IrisdStoreOutcome outcome = set_mark (self, mark, error);
-      if (outcome != IRISD_STORE_OK)
-        return outcome;
+      self->next.sequence++;
+      if (self->highest >= self->next.next_id)
+        self->next.next_id = self->highest + STRIDE;
+      outcome = set_mark (self, &self->next, error);
     }
-  IrisdStoreOutcome outcome = step (self, self->statements[IRISD_SQL_COMMIT], "cannot commit",
-                                    error);
   if (outcome == IRISD_STORE_OK)
-    self->mark = mark;
+    outcome = step (self, self->statements[IRISD_SQL_COMMIT], "cannot commit", error);
+  if (outcome != IRISD_STORE_OK || !self->touched)
+    return outcome;
+  self->tally = self->next;
+  irisd_tally_write_file (self->tally_fd, &self->tally);
+  return IRISD_STORE_OK;
+}
+
+/* Writes down what the tally says now. */
+IrisdStoreOutcome
+irisd_sqlite_write_tally (IrisdSqlite *self, GError **error)
+{
+  IrisdStoreOutcome outcome = begin (&self->store, error);
+  self->touched = TRUE;
+  if (outcome == IRISD_STORE_OK)
+    outcome = commit (&self->store, error);
+  if (outcome != IRISD_STORE_OK)
+    rollback (&self->store);
   return outcome;
 }
 
-static IrisdStoreOutcome
-empty_log (IrisdStore *store, GError **error)
+/* SQLite tells a row that was added from one that was written anew. */
+static void
+on_update (void *data, int kind, const char *database, const char *table, sqlite3_int64 id)
 {
-  IrisdSqlite *self = (IrisdSqlite *) store;
-  int rc = sqlite3_wal_checkpoint_v2 (self->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+  IrisdSqlite *self = data;
+  if (strcmp (table, "items") != 0)
+    return;
+  self->touched = TRUE;
+  if (kind == SQLITE_INSERT)
+    irisd_tally_add (&self->next, (guint64) id);
+  else if (kind == SQLITE_DELETE)
+    irisd_tally_remove (&self->next, (guint64) id);
+}
+
+static IrisdStoreOutcome
+copy_log (IrisdSqlite *self, int mode, GError **error)
+{
+  int rc = sqlite3_wal_checkpoint_v2 (self->db, NULL, mode, NULL, NULL);
   self->log_pages = 0;
   self->copying = TRUE;
-  IrisdStoreOutcome outcome = judge (self, rc, "cannot copy the log into the database", error);
+  IrisdStoreOutcome outcome = irisd_sqlite_judge (self, rc, "cannot copy the log into the database",
+                                                  error);
   self->copying = FALSE;
   return outcome;
 }
 
+/* The file is cut: SQLite would leave it at the greatest size it ever had. */
+static IrisdStoreOutcome
+empty_log (IrisdStore *store, GError **error)
+{
+  return copy_log ((IrisdSqlite *) store, SQLITE_CHECKPOINT_TRUNCATE, error);
+}
+
+/* The file keeps its size, because what is written over an old log costs less than what makes the
+ * file grow. */
 static IrisdStoreOutcome
 tidy (IrisdStore *store, GError **error)
 {
   IrisdSqlite *self = (IrisdSqlite *) store;
-  return self->log_pages < LOG_PAGES ? IRISD_STORE_OK : empty_log (store, error);
+  return self->log_pages < self->most_log_pages ? IRISD_STORE_OK
+                                                : copy_log (self, SQLITE_CHECKPOINT_PASSIVE, error);
 }
 
 void
@@ -270,7 +305,7 @@ static guint64
 get_next_id (IrisdStore *store)
 {
   IrisdSqlite *self = (IrisdSqlite *) store;
-  return MAX (self->mark, self->highest + 1);
+  return MAX (self->tally.next_id, self->highest + 1);
 }
 
 static void
@@ -289,8 +324,13 @@ close_store (IrisdStore *store)
   IrisdSqlite *self = (IrisdSqlite *) store;
   /* Who ends in order need not leave a stride of numbers unused. */
   if (self->highest > 0 && !self->broken)
-    set_mark (self, MAX (self->highest + 1, self->opened_at), NULL);
+    {
+      self->tally.next_id = MAX (self->highest + 1, self->opened_at);
+      irisd_sqlite_write_tally (self, NULL);
+    }
   close_database (self);
+  if (self->tally_fd >= 0)
+    close (self->tally_fd);
   g_free (self->path);
   g_free (self);
 }
@@ -303,129 +343,51 @@ on_commit (void *data, sqlite3 *db, const char *name, int pages)
   return SQLITE_OK;
 }
 
-/* A single number that a statement gives. */
-static int
-ask (IrisdSqlite *self, const char *sql, gint64 *number)
+/* Gives pages back in one transaction, and empties the log, which holds what was moved. */
+static IrisdStoreOutcome
+shrink_by (IrisdSqlite *self, guint pages, GError **error)
 {
-  sqlite3_stmt *statement = NULL;
-  int rc = sqlite3_prepare_v2 (self->db, sql, -1, &statement, NULL);
-  if (rc == SQLITE_OK)
-    rc = sqlite3_step (statement);
-  *number = rc == SQLITE_ROW ? sqlite3_column_int64 (statement, 0) : 0;
-  sqlite3_finalize (statement);
-  return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+  g_autofree char *sql = g_strdup_printf ("PRAGMA incremental_vacuum(%u)", pages);
+  g_autoptr (GError) local = NULL;
+  IrisdStoreOutcome outcome = irisd_sqlite_judge (self, irisd_sqlite_run (self, sql),
+                                                  "cannot give room back", &local);
+  /* Also after a failure: what was written in vain has made the log larger. */
+  if (outcome == IRISD_STORE_OK || outcome == IRISD_STORE_FULL)
+    {
+      IrisdStoreOutcome emptied = empty_log (&self->store, local == NULL ? &local : NULL);
+      outcome = emptied != IRISD_STORE_OK ? emptied : outcome;
+    }
+  if (local != NULL)
+    g_propagate_error (error, g_steal_pointer (&local));
+  return outcome;
 }
 
-static int
-run (IrisdSqlite *self, const char *sql)
-{
-  return sqlite3_exec (self->db, sql, NULL, NULL, NULL);
-}
-
+/* The fuller the disk, the fewer pages at a time. */
 static IrisdStoreOutcome
 shrink (IrisdStore *store, GError **error)
 {
   IrisdSqlite *self = (IrisdSqlite *) store;
   gint64 before = 0, after = 0;
-  int rc = ask (self, "PRAGMA freelist_count", &before);
+  guint pages = SHRINK_PAGES;
+  IrisdStoreOutcome outcome = IRISD_STORE_OK;
+  int rc = irisd_sqlite_ask (self, "PRAGMA freelist_count", &before);
   for (guint i = 0; i < SHRINK_STEPS && before > 0 && rc == SQLITE_OK; i++)
     {
-      rc = run (self, "PRAGMA incremental_vacuum(" G_STRINGIFY (SHRINK_PAGES) ")");
-      if (rc == SQLITE_OK)
-        rc = ask (self, "PRAGMA freelist_count", &after);
-      if (rc != SQLITE_OK || after >= before)
-        break;
-      before = after;
-      IrisdStoreOutcome outcome = empty_log (store, error);
+      g_clear_error (error);
+      outcome = shrink_by (self, pages, error);
+      if (outcome == IRISD_STORE_FULL && pages > 1)
+        {
+          pages = MAX (pages / 4, 1);
+          continue;
+        }
       if (outcome != IRISD_STORE_OK)
         return outcome;
+      rc = irisd_sqlite_ask (self, "PRAGMA freelist_count", &after);
+      if (after >= before)
+        break;
+      before = after;
     }
-  return judge (self, rc, "cannot give room back", error);
-}
-
-static int
-make_schema (IrisdSqlite *self)
-{
-  g_autofree char *sql = g_strdup_printf ("BEGIN; %s PRAGMA application_id=%d;"
-                                          " PRAGMA user_version=%d; COMMIT;",
-                                          schema, APPLICATION_ID, SCHEMA_VERSION);
-  int rc = run (self, sql);
-  if (rc != SQLITE_OK)
-    run (self, "ROLLBACK");
-  return rc;
-}
-
-static gboolean
-raise_version (IrisdSqlite *self, GError **error)
-{
-  g_autofree char *sql = g_strdup_printf ("PRAGMA user_version=%d;", SCHEMA_VERSION);
-  return judge (self, run (self, sql), "cannot be brought to this release's form", error)
-         == IRISD_STORE_OK;
-}
-
-/* A new file gets the schema, one of ours must have it. */
-static gboolean
-check_schema (IrisdSqlite *self, GError **error)
-{
-  gint64 application = 0, version = 0, tables = 0;
-  int rc = ask (self, "PRAGMA application_id", &application);
-  if (rc == SQLITE_OK)
-    rc = ask (self, "PRAGMA user_version", &version);
-  if (rc == SQLITE_OK)
-    rc = ask (self, "SELECT count(*) FROM sqlite_master", &tables);
-  if (rc == SQLITE_OK && tables == 0 && application == 0)
-    {
-      rc = make_schema (self);
-      version = SCHEMA_VERSION;
-      application = APPLICATION_ID;
-    }
-  if (rc != SQLITE_OK)
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "cannot use the journal %s: %s; if it cannot be restored, move it away to begin "
-                   "with an empty one",
-                   self->path, sqlite3_errmsg (self->db));
-      return FALSE;
-    }
-  if (application != APPLICATION_ID || version < OLDEST_VERSION || version > SCHEMA_VERSION)
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   application != APPLICATION_ID
-                       ? "%s is not a journal of irisd: choose another directory with --journal"
-                       : "the journal %s was written by another release of irisd: use that one, or "
-                         "another directory with --journal",
-                   self->path);
-      return FALSE;
-    }
-  return version == SCHEMA_VERSION || raise_version (self, error);
-}
-
-static gboolean
-prepare (IrisdSqlite *self, GError **error)
-{
-  static const char *const sql[IRISD_SQL_N] = {
-    [IRISD_SQL_BEGIN] = "BEGIN IMMEDIATE",
-    [IRISD_SQL_COMMIT] = "COMMIT",
-    [IRISD_SQL_ROLLBACK] = "ROLLBACK",
-    [IRISD_SQL_PUT] = "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?)",
-    [IRISD_SQL_REMOVE] = "DELETE FROM items WHERE id = ?",
-    [IRISD_SQL_READ] = COLUMNS " WHERE id = ?",
-    [IRISD_SQL_AFTER] = COLUMNS " WHERE id > ? ORDER BY id",
-    [IRISD_SQL_BEFORE] = COLUMNS " WHERE id < ? ORDER BY id DESC",
-    [IRISD_SQL_MARK] = "UPDATE mark SET next_id = ?",
-    [IRISD_SQL_ASIDE] = "INSERT INTO damaged SELECT * FROM items WHERE id = ?",
-  };
-  for (guint i = 0; i < IRISD_SQL_N; i++)
-    {
-      int rc = sqlite3_prepare_v3 (self->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT,
-                                   &self->statements[i], NULL);
-      if (judge (self, rc, "cannot be used", error) != IRISD_STORE_OK)
-        return FALSE;
-    }
-  gint64 mark = 0;
-  int rc = ask (self, "SELECT max(next_id) FROM mark", &mark);
-  self->mark = self->opened_at = (guint64) MAX (mark, 1);
-  return judge (self, rc, "cannot read the mark", error) == IRISD_STORE_OK;
+  return rc != SQLITE_OK ? irisd_sqlite_judge (self, rc, "cannot give room back", error) : outcome;
 }
 
 static gboolean
@@ -436,14 +398,15 @@ set_modes (IrisdSqlite *self, GError **error)
    * page is written.
    *
    * Exclusive, so that the log's index is kept in memory: a full disk has no room for it. */
-  int rc = run (self, "PRAGMA locking_mode=EXCLUSIVE;"
-                      "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
-                      "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;"
-                      "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
-                      "PRAGMA cell_size_check=ON;");
+  int rc = irisd_sqlite_run (self, "PRAGMA locking_mode=EXCLUSIVE;"
+                                   "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
+                                   "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;"
+                                   "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
+                                   "PRAGMA cell_size_check=ON;");
   if (rc == SQLITE_OK)
     {
       sqlite3_wal_hook (self->db, on_commit, self);
+      sqlite3_update_hook (self->db, on_update, self);
       return TRUE;
     }
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
@@ -468,6 +431,16 @@ static const IrisdStoreClass sqlite_class = {
   .close = close_store,
 };
 
+static int
+get_most_log_pages (const char *path)
+{
+  struct statvfs fs;
+  if (statvfs (path, &fs) != 0)
+    return LOG_PAGES;
+  guint64 pages = (guint64) fs.f_blocks * fs.f_frsize / LOG_OF_DISK / 4096;
+  return (int) CLAMP (pages, 1, LOG_PAGES);
+}
+
 gboolean
 irisd_sqlite_open (IrisdSqlite *self, const char *path, GError **error)
 {
@@ -476,16 +449,60 @@ irisd_sqlite_open (IrisdSqlite *self, const char *path, GError **error)
   self->path = g_strdup (path);
   int rc = sqlite3_open_v2 (path, &self->db,
                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-  if (judge (self, rc, "cannot be opened", error) != IRISD_STORE_OK)
+  if (irisd_sqlite_judge (self, rc, "cannot be opened", error) != IRISD_STORE_OK)
     return FALSE;
   sqlite3_extended_result_codes (self->db, 1);
-  return set_modes (self, error) && check_schema (self, error) && prepare (self, error);
+  self->most_log_pages = get_most_log_pages (path);
+  return set_modes (self, error) && irisd_sqlite_check_schema (self, error)
+         && irisd_sqlite_prepare (self, error);
 }
 
 void
 irisd_sqlite_close (IrisdSqlite *self)
 {
   close_database (self);
+}
+
+/* Whether SQLite's answer says that the file is not what was written. */
+static gboolean
+seems_damaged (IrisdSqlite *self)
+{
+  int rc = self->db != NULL ? sqlite3_errcode (self->db) & 0xff : SQLITE_OK;
+  return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB || rc == SQLITE_ERROR;
+}
+
+/* SQLite takes an empty file for a new database, and throws its log away. */
+static gboolean
+lost_its_head (const char *path)
+{
+  g_autofree char *log_path = g_strconcat (path, "-wal", NULL);
+  struct stat st, log_st;
+  return (stat (path, &st) != 0 || st.st_size == 0) && stat (log_path, &log_st) == 0
+         && log_st.st_size > 0;
+}
+
+static gboolean
+open_whole (IrisdSqlite *self, const char *path, GError **error)
+{
+  gboolean open = irisd_sqlite_open (self, path, error);
+  self->from_mark = self->tally;
+  return open;
+}
+
+static gboolean
+open_or_salvage (IrisdSqlite *self, const char *path, GError **error)
+{
+  g_autoptr (GError) why = NULL, local = NULL;
+  if (lost_its_head (path))
+    return irisd_sqlite_salvage (self, path, &local) || open_whole (self, path, error);
+  if (open_whole (self, path, &why))
+    return TRUE;
+  gboolean damaged = seems_damaged (self) && !self->wrong_make;
+  close_database (self);
+  if (damaged && irisd_sqlite_salvage (self, path, &local))
+    return TRUE;
+  g_propagate_error (error, local != NULL ? g_steal_pointer (&local) : g_steal_pointer (&why));
+  return FALSE;
 }
 
 /**
@@ -502,9 +519,15 @@ irisd_store_open_sqlite (const char *dir, GError **error)
 {
   g_autofree char *path = g_build_filename (dir, IRISD_SQLITE_NAME, NULL);
   IrisdSqlite *self = g_new0 (IrisdSqlite, 1);
+  self->tally_fd = -1;
+  if (!irisd_tally_read_file (path, &self->from_file))
+    self->from_file.sequence = 0;
   self->tail_damaged = irisd_sqlite_mend_log (path);
-  if (irisd_sqlite_open (self, path, error))
-    return &self->store;
+  if (open_or_salvage (self, path, error))
+    {
+      self->tally_fd = irisd_tally_open_file (path);
+      return &self->store;
+    }
   self->broken = TRUE;
   close_store (&self->store);
   return NULL;

@@ -61,17 +61,33 @@ typedef void (*IrisdRowFunc) (const IrisdRow *row, gpointer user_data);
 
 /**
  * IrisdStoreDamage:
+ * @expected: how many rows there should be
+ * @missing: rows that should be there and are not, @rows among them; at least so many
+ * @missing_at_most: the same, at most; @expected if there is no better bound
+ * @only_missing: the number of the only row that is missing; 0 if it is not known
+ * @returned: rows that are there although they were removed, or may be
+ * @uncounted: how many rows there should be is not known, so @missing is not either
+ * @transactions: transactions that were on the disk and are not there any more
  * @rows: rows whose checksum does not fit; they were set aside
  * @gaps: stretches of the file that could not be read at all
  * @tail: the last transactions could not be read, beyond what a crash explains
+ * @mark: the tally in the database, which tells how many rows there are, could not be read
  *
  * What a store found out about itself.
  */
 typedef struct
 {
+  guint64 expected;
+  guint64 missing;
+  guint64 missing_at_most;
+  guint64 only_missing;
+  guint64 returned;
+  gboolean uncounted;
+  guint64 transactions;
   guint64 rows;
   guint64 gaps;
   gboolean tail;
+  gboolean mark;
 } IrisdStoreDamage;
 
 /**
@@ -147,7 +163,7 @@ irisd_store_tidy (IrisdStore *self, GError **error)
   return self->klass->tidy (self, error);
 }
 
-/* The part of it that makes room for what is written next, now. */
+/* Copies the log into the database and gives the log's room back to the file system. */
 static inline IrisdStoreOutcome
 irisd_store_empty_log (IrisdStore *self, GError **error)
 {
@@ -197,6 +213,12 @@ irisd_store_close (IrisdStore *self)
 }
 
 guint32 irisd_row_checksum (const IrisdRow *row);
+
+/* irisd-store-report.c */
+guint64 irisd_store_count_lost (const IrisdStoreDamage *damage);
+char *
+irisd_store_describe_damage (const IrisdStoreDamage *damage, guint64 n_unreadable, gboolean mended);
+gboolean irisd_store_check (const char *dir, char **report, GError **error);
 
 /* irisd-store-sqlite.c */
 IrisdStore *irisd_store_open_sqlite (const char *dir, GError **error);

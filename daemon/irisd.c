@@ -7,6 +7,7 @@
 #include "irisd-notify.h"
 #include "irisd-options.h"
 #include "irisd-places.h"
+#include "irisd-store.h"
 
 #include <locale.h>
 
@@ -33,11 +34,24 @@ check_config (const IrisdOptions *options)
 }
 
 static int
+check_journal (const char *dir)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *report = NULL;
+  gboolean whole = irisd_store_check (dir, &report, &error);
+  if (error != NULL)
+    return fail (error);
+  g_print ("%s\n", report);
+  return whole ? 0 : 1;
+}
+
+static int
 serve (const IrisdOptions *options)
 {
   g_autoptr (GError) error = NULL;
   if (!irisd_daemon_block_signals (&error))
     return fail (error);
+  irisd_log_start_writer ();
   g_autoptr (IrisdDaemon) daemon = irisd_daemon_new (options->config, &error);
   if (daemon == NULL)
     return fail (error);
@@ -62,6 +76,10 @@ main (int argc, char **argv)
       g_print ("irisd %s\n", IRISD_VERSION);
       return 0;
     }
+  if (options->check_journal != NULL)
+    return check_journal (options->check_journal);
   irisd_log_set_level (options->config->log_level);
-  return options->check_config ? check_config (options) : serve (options);
+  int status = options->check_config ? check_config (options) : serve (options);
+  irisd_log_end_writer ();
+  return status;
 }

@@ -64,7 +64,7 @@ typedef struct
  * @journal: key 21, `none`, `ready`, `full` or `failed`; owned
  * @journal_says: key 22, why it is not ready; owned
  * @kept: key 23, items that it keeps
- * @damaged: key 24, items and stretches of the journal that could not be read at the start
+ * @damaged: key 24, items that the journal had lost when irisd started, at least so many
  * @held_back: key 110, items that wait because as many of their client or service run as may
  * @kept_ended: key 120, items in the journal that have ended
  * @n_places: length of @places

@@ -19,6 +19,7 @@ enum
   RAN,
   REFUSED,
   OTHER,
+  CROWD,
 };
 
 /* Others have to get as far as irisd's directory. */
@@ -75,6 +76,31 @@ visit (const char *endpoint, uid_t uid, IrisWireMessage *item)
              : OTHER;
 }
 
+/* In a process of its own: becomes @uid, and says HELLO on more and more connections. Returns
+ * CROWD and how many were welcome before one was refused for their number. */
+static int
+crowd (const char *endpoint, uid_t uid)
+{
+  if (setgid (uid) != 0 || setuid (uid) != 0)
+    return OTHER;
+  g_autoptr (GPtrArray) clients = g_ptr_array_new_with_free_func ((GDestroyNotify) client_free);
+  for (int n = 0; n < 10; n++)
+    {
+      Client *client = client_new (endpoint);
+      IrisWireMessage hello;
+      g_ptr_array_add (clients, client);
+      client_init_message (client, &hello, IRIS_WIRE_HELLO);
+      iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, 1);
+      iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
+      client_send (client, &hello);
+      const IrisWireMessage *reply = client_receive (client);
+      g_autofree char *limit = iris_wire_string_dup (&reply->limit);
+      if (reply->type == IRIS_WIRE_BUSY)
+        return strcmp (limit, "max-user-peers") == 0 ? CROWD + n : OTHER;
+    }
+  return OTHER;
+}
+
 static void
 make_item (IrisWireMessage *item, const char *service, const char *path)
 {
@@ -111,6 +137,11 @@ START_TEST (a_visit)
 {
   uid_t uid = (uid_t) g_ascii_strtoull (visit_words[2], NULL, 10);
   IrisWireMessage item;
+  if (strcmp (visit_words[3], "crowd") == 0)
+    {
+      seen = crowd (visit_words[1], uid);
+      return;
+    }
   if (*visit_words[3] != '\0')
     make_item (&item, visit_words[3], visit_words[4]);
   seen = visit (visit_words[1], uid, *visit_words[3] != '\0' ? &item : NULL);
@@ -191,6 +222,23 @@ START_TEST (each_rule_is_about_one_thing)
 }
 END_TEST
 
+START_TEST (one_user_cannot_take_all_connections)
+{
+  if (!is_root ())
+    return;
+  Irisd *irisd = irisd_start ("[access]\nusers = 65533\n[limits]\nmax-user-peers = 3\n", ONE_WORKER,
+                              NULL);
+  open_way (irisd);
+  ck_assert_int_eq (visit_as (irisd->front, FRIEND, "crowd", NULL), CROWD + 3);
+  g_autoptr (GPtrArray) own = g_ptr_array_new_with_free_func ((GDestroyNotify) client_free);
+  for (guint i = 0; i < 5; i++)
+    g_ptr_array_add (own, client_hello (irisd->front));
+  /* Those of the user who has gone do not count any more. */
+  ck_assert_int_eq (visit_as (irisd->front, FRIEND, "crowd", NULL), CROWD + 3);
+  irisd_finish (irisd);
+}
+END_TEST
+
 START_TEST (not_even_the_owner_if_the_configuration_says_so)
 {
   Irisd *irisd = irisd_start ("[access]\ncommands = none\nfiles = none\n", ONE_WORKER, NULL);
@@ -260,6 +308,7 @@ main (int argc, char **argv)
   tcase_add_test (access, the_sockets_are_the_owners_alone);
   tcase_add_test (access, whom_the_configuration_names_is_let_in_to_compute_and_no_more);
   tcase_add_test (access, each_rule_is_about_one_thing);
+  tcase_add_test (access, one_user_cannot_take_all_connections);
   tcase_add_test (access, not_even_the_owner_if_the_configuration_says_so);
   tcase_add_test (access, the_user_is_known_of_every_message);
   tcase_add_test (access, rules_that_make_no_sense_are_refused);

@@ -94,14 +94,62 @@ START_TEST (a_flipped_bit_costs_one_item_and_is_reported)
 }
 END_TEST
 
+/* Runs `irisd --check-journal`; returns its exit status. */
+static int
+check_journal (Home *home, char **said)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GSubprocess)
+      check = g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_MERGE,
+                                &error, g_getenv ("IRISD"), "--check-journal", home->journal, NULL);
+  ck_assert_msg (check != NULL, "%s", error != NULL ? error->message : "");
+  ck_assert (g_subprocess_communicate_utf8 (check, NULL, NULL, said, NULL, NULL));
+  ck_assert (g_subprocess_get_if_exited (check));
+  return g_subprocess_get_exit_status (check);
+}
+
+START_TEST (check_journal_says_what_is_there_and_what_is_missing)
+{
+  g_autofree char *in_use = NULL, *whole = NULL, *missing = NULL;
+  Home *home = home_new ();
+  Irisd *irisd = home_start (home, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  guint64 item = 0;
+  for (guint i = 0; i < 5; i++)
+    {
+      item = kept_submit_echo (client, "payload", IRIS_WIRE_CLASS_DURABLE, TRUE);
+      ck_assert_uint_eq (kept_get_state (client, item, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+    }
+  ck_assert_int_eq (check_journal (home, &in_use), 3);
+  ck_assert_ptr_nonnull (strstr (in_use, "stop it, or check a copy"));
+  irisd_kill (irisd);
+  ck_assert_int_eq (check_journal (home, &whole), 0);
+  ck_assert_ptr_nonnull (strstr (whole, "5 items are whole"));
+  ck_assert_ptr_nonnull (strstr (whole, "the journal is whole"));
+
+  g_autofree char *log = g_build_filename (home->journal, "items.sqlite-wal", NULL);
+  ck_assert_int_eq (g_unlink (log), 0);
+  ck_assert_int_eq (check_journal (home, &missing), 1);
+  ck_assert_ptr_nonnull (strstr (missing, "5 of 5 items are lost"));
+  irisd = home_start (home, NULL);
+  g_autofree char *said = irisd_read_log (irisd);
+  ck_assert_ptr_nonnull (strstr (said, "5 of 5 items are lost"));
+  g_autoptr (Client) again = client_hello (irisd->front);
+  g_autoptr (IrisWireStatus) status = client_get_status (again);
+  ck_assert_uint_eq (status->damaged, 5);
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
 /* A small file system for the journal, which only this test and its irisd see; FALSE if this user
  * may not mount one. */
 static gboolean
-mount_small (Home *home)
+mount_small (Home *home, const char *options)
 {
   ck_assert_int_eq (g_mkdir (home->journal, 0700), 0);
   return unshare (CLONE_NEWNS) == 0 && mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
-         && mount ("irisd-test", home->journal, "tmpfs", 0, "size=4m,mode=0700") == 0;
+         && mount ("irisd-test", home->journal, "tmpfs", 0, options) == 0;
 }
 
 /* Takes all the room that there is, but for what is given back with the file. */
@@ -122,7 +170,7 @@ START_TEST (a_full_disk_lets_items_end_also_after_a_restart)
 {
   static const char config[] = "[journal]\nreserve = 512K\n";
   Home *home = home_new ();
-  if (!mount_small (home))
+  if (!mount_small (home, "size=4m,mode=0700"))
     {
       fprintf (stderr, "# SKIP no file system can be mounted here\n");
       home_free (home);
@@ -177,6 +225,76 @@ START_TEST (a_full_disk_lets_items_end_also_after_a_restart)
 }
 END_TEST
 
+#define MOST_ITEMS 4000
+
+/* Returns @number, or NULL if the journal did not take the item. */
+static guint64 *
+submit_detached (Client *client, const char *payload, guint64 *number)
+{
+  IrisWireMessage item;
+  kept_fill (client, &item, "echo", payload, IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+  client_send (client, &item);
+  const IrisWireMessage *reply = client_receive (client);
+  if (reply->type != IRIS_WIRE_ACCEPTED)
+    {
+      assert_error (reply, IRIS_WIRE_ERROR_JOURNAL_FAILED);
+      return NULL;
+    }
+  *number = reply->item;
+  return number;
+}
+
+static void
+wait_until_ready (Client *client)
+{
+  for (gboolean ready = FALSE; !ready;)
+    {
+      g_autoptr (IrisWireStatus) status = client_get_status (client);
+      ready = status->ready;
+    }
+}
+
+/* A large item makes the database's log large; the log must not keep the disk full afterwards. On
+ * the second disk the configured reserve has no room beside as much again. */
+START_TEST (a_full_disk_takes_items_again_once_those_it_held_are_gone)
+{
+  static const char *const disks[] = { "size=32m,mode=0700", "size=12m,mode=0700" };
+  static const gsize large_sizes[] = { 6 * 1000 * 1000, 1000 * 1000 };
+  Home *home = home_new ();
+  if (!mount_small (home, disks[_i]))
+    {
+      fprintf (stderr, "# SKIP no file system can be mounted here\n");
+      home_free (home);
+      return;
+    }
+  Irisd *irisd = home_start (home, "[journal]\nreserve = 8M\n");
+  g_autoptr (Client) client = client_hello (irisd->front);
+  g_autofree guint64 *numbers = g_new (guint64, MOST_ITEMS);
+  g_autofree char *large = g_strnfill (large_sizes[_i], 'l');
+  g_autofree char *small = g_strnfill (30 * 1000, 's');
+  wait_until_ready (client);
+  numbers[0] = kept_submit_echo (client, large, IRIS_WIRE_CLASS_DURABLE, TRUE);
+  kept_assert_result (client, numbers[0], large);
+  guint n = 1;
+  while (submit_detached (client, small, &numbers[n]) != NULL)
+    ck_assert_uint_lt (++n, MOST_ITEMS);
+  for (guint i = 0; i < n; i++)
+    {
+      kept_assert_result (client, numbers[i], i == 0 ? large : small);
+      client_ack (client, 1);
+    }
+  /* A disk at its limit may be full once more before the last rows have gone. */
+  do
+    wait_until_ready (client);
+  while (submit_detached (client, small, numbers) == NULL);
+  kept_assert_result (client, numbers[0], small);
+  irisd_stop (irisd);
+  ck_assert_int_eq (umount2 (home->journal, MNT_DETACH), 0);
+  home_free (home);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -185,6 +303,8 @@ main (void)
   tcase_set_timeout (tcase, 0);
   tcase_add_test (tcase, a_second_irisd_on_the_journal_is_refused);
   tcase_add_test (tcase, a_full_disk_lets_items_end_also_after_a_restart);
+  tcase_add_loop_test (tcase, a_full_disk_takes_items_again_once_those_it_held_are_gone, 0, 2);
+  tcase_add_test (tcase, check_journal_says_what_is_there_and_what_is_missing);
   tcase_add_loop_test (tcase, a_flipped_bit_costs_one_item_and_is_reported, 0, 2);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);

@@ -159,6 +159,48 @@ START_TEST (sigterm_finishes_what_was_accepted)
 }
 END_TEST
 
+START_TEST (too_few_descriptors_are_told_and_irisd_is_not_ready)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *base = g_dir_make_tmp ("irisd-XXXXXX", NULL);
+  g_autofree char *dir = g_build_filename (base, "d", NULL);
+  g_autofree char *said = NULL;
+  g_autoptr (GSubprocess) irisd = g_subprocess_new (
+      G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_MERGE, &error, "/bin/sh", "-c",
+      "ulimit -n 56 && exec \"$0\" --dir \"$1\" --no-bind --workers 1", g_getenv ("IRISD"), dir,
+      NULL);
+  ck_assert_msg (irisd != NULL, "%s", error != NULL ? error->message : "");
+  ck_assert (g_subprocess_communicate_utf8 (irisd, NULL, NULL, &said, NULL, NULL));
+  ck_assert (g_subprocess_get_if_exited (irisd));
+  ck_assert_int_eq (g_subprocess_get_exit_status (irisd), 1);
+  ck_assert_msg (strstr (said, "raise its limit") != NULL && strstr (said, "serving") == NULL, "%s",
+                 said);
+  irisd_remove_all (base);
+}
+END_TEST
+
+START_TEST (signals_of_no_use_are_logged_and_ignored)
+{
+  static const struct
+  {
+    int number;
+    const char *name;
+  } signals[] = { { SIGHUP, "SIGHUP" }, { SIGUSR1, "SIGUSR1" }, { SIGUSR2, "SIGUSR2" } };
+  Irisd *irisd = irisd_start (NULL, TWO_PLACES, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  irisd_signal (irisd, signals[_i].number);
+  for (gboolean logged = FALSE; !logged;)
+    {
+      g_autofree char *log = irisd_read_log (irisd);
+      logged = strstr (log, signals[_i].name) != NULL;
+      client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+    }
+  irisd_signal (irisd, SIGTERM);
+  ck_assert_int_eq (irisd_wait (irisd), 0);
+  irisd_free (irisd);
+}
+END_TEST
+
 START_TEST (a_second_signal_stops_now_and_tells_everybody)
 {
   Irisd *irisd = irisd_start ("[limits]\nkill-grace-ms = 1000000\n", ONE_WORKER, NULL);
@@ -291,6 +333,39 @@ START_TEST (an_idle_irisd_uses_no_cpu)
 }
 END_TEST
 
+#define N_LARGE 1000
+#define N_LEFT  20
+#define LARGE   (60 * 1000)
+
+START_TEST (memory_goes_back_to_the_system_when_a_burst_is_over)
+{
+  if (SANITIZED)
+    return;
+  Irisd *irisd = irisd_start (NULL, ONE_WORKER, NULL);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autofree char *large = g_strnfill (LARGE, 'x');
+  g_autoptr (Client) client = client_hello (irisd->front);
+  client_occupy (client, gate, 0);
+  for (guint i = 0; i < N_LARGE; i++)
+    client_submit (client, "echo", large, LARGE, IRIS_PLACE_ANY, FALSE);
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  guint64 peak_kib = irisd_get_rss_kib (irisd);
+  ck_assert_uint_gt (peak_kib, (guint64) N_LARGE * LARGE / 1024);
+  gate_open (gate);
+  /* Those that are not acknowledged lie above the others, where the C library would give back. */
+  for (guint i = 0; i < N_LARGE + 1; i++)
+    {
+      client_receive_type (client, IRIS_WIRE_RESULT);
+      if (i < N_LARGE - N_LEFT)
+        client_ack (client, 1);
+    }
+  while (irisd_get_rss_kib (irisd) > peak_kib / 2)
+    client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  client_free (g_steal_pointer (&client));
+  irisd_finish (irisd);
+}
+END_TEST
+
 START_TEST (the_service_manager_is_told)
 {
   g_autofree char *base = g_dir_make_tmp ("irisd-XXXXXX", NULL);
@@ -386,6 +461,9 @@ main (void)
   tcase_add_test (life, the_sockets_of_a_killed_irisd_are_taken_over);
   tcase_add_test (life, a_directory_that_others_can_enter_is_refused);
   tcase_add_test (life, sigterm_finishes_what_was_accepted);
+  tcase_add_test (life, too_few_descriptors_are_told_and_irisd_is_not_ready);
+  tcase_add_test (life, memory_goes_back_to_the_system_when_a_burst_is_over);
+  tcase_add_loop_test (life, signals_of_no_use_are_logged_and_ignored, 0, 3);
   tcase_add_test (life, a_second_signal_stops_now_and_tells_everybody);
   tcase_add_test (life, who_does_not_read_does_not_keep_irisd_from_ending);
   tcase_add_test (life, who_does_not_acknowledge_does_not_keep_irisd_from_ending);

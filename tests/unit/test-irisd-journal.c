@@ -7,7 +7,7 @@
 #include "faulty-vfs.h"
 #include "journal-fixture.h"
 
-#include "daemon/irisd-journal.h"
+#include "daemon/irisd-journal-private.h"
 #include "daemon/irisd-store-sqlite-private.h"
 
 #include <check.h>
@@ -378,6 +378,36 @@ START_TEST (what_was_done_at_once_is_refused_if_it_cannot_be_written)
 }
 END_TEST
 
+START_TEST (a_relaxed_transaction_begins_earlier_by_the_time_that_one_takes)
+{
+  gint64 took_us = _i == 0 ? 20 * 1000 : G_USEC_PER_SEC, since_us = 1000 * 1000;
+  gint64 time_us = (gint64) limits.relaxed_ms * 1000;
+  ck_assert (irisd_journal_recover (journal, note_again, NULL, NULL));
+  journal->commit_us = took_us;
+  irisd_journal_commit_for (journal, since_us);
+  ck_assert_int_eq (journal->commit_by_us, since_us + time_us - MIN (took_us, time_us / 2));
+  /* What has been promised earlier is due earlier. */
+  irisd_journal_commit_for (journal, since_us - 1);
+  irisd_journal_commit_for (journal, since_us);
+  ck_assert_int_eq (journal->commit_by_us, since_us - 1 + time_us - MIN (took_us, time_us / 2));
+}
+END_TEST
+
+START_TEST (the_log_gives_its_room_back_when_nothing_is_written_any_more)
+{
+  g_autofree char *path = g_build_filename (dir, "items.sqlite-wal", NULL);
+  GStatBuf st;
+  start_journal ();
+  keep (1, IRIS_WIRE_CLASS_DURABLE);
+  do
+    poll (NULL, 0, 1);
+  while (g_stat (path, &st) != 0 || st.st_size > 0);
+  IrisdSlip *pending = ask (new_fetch (1, 0));
+  ck_assert (pending->pending);
+  irisd_slip_free (pending);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -400,6 +430,9 @@ main (void)
   tcase_add_test (tcase, what_was_done_at_once_is_written_once_and_then_told);
   tcase_add_test (tcase, what_was_done_at_once_and_is_relaxed_need_not_be_written);
   tcase_add_loop_test (tcase, what_was_done_at_once_is_refused_if_it_cannot_be_written, 0, 2);
+  tcase_add_loop_test (tcase, a_relaxed_transaction_begins_earlier_by_the_time_that_one_takes, 0,
+                       2);
+  tcase_add_test (tcase, the_log_gives_its_room_back_when_nothing_is_written_any_more);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }

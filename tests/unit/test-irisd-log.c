@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The log: a pipe that is not read holds up no thread that logs.
+ */
+#include "core-test-run.h"
+
+#include "daemon/irisd-log.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define N_LINES 5000
+
+START_TEST (a_log_that_is_not_read_drops_lines_and_counts_them)
+{
+  int ends[2], before = dup (STDERR_FILENO);
+  ck_assert_int_eq (pipe2 (ends, O_CLOEXEC), 0);
+  ck_assert_int_eq (dup2 (ends[1], STDERR_FILENO), STDERR_FILENO);
+  close (ends[1]);
+  irisd_log_start_writer ();
+  for (guint i = 0; i < N_LINES; i++)
+    irisd_log (IRISD_LOG_INFO, "line %u %0100u", i, i);
+  ck_assert_int_eq (fcntl (STDERR_FILENO, F_GETFL) & O_NONBLOCK, 0);
+
+  g_autoptr (GString) text = g_string_new (NULL);
+  const char *count = NULL;
+  while (count == NULL || strchr (count, '\n') == NULL)
+    {
+      char piece[4096];
+      ssize_t n = read (ends[0], piece, sizeof piece);
+      ck_assert_int_gt (n, 0);
+      g_string_append_len (text, piece, n);
+      count = strstr (text->str, "warning: ");
+    }
+  guint64 dropped = g_ascii_strtoull (count + strlen ("warning: "), NULL, 10), n_lines = 0;
+  for (const char *at = text->str; (at = strstr (at, "irisd: line ")) != NULL; at++)
+    n_lines++;
+  ck_assert_uint_eq (n_lines + dropped, N_LINES);
+  ck_assert_uint_gt (dropped, 0);
+  irisd_log_end_writer ();
+  ck_assert_int_eq (dup2 (before, STDERR_FILENO), STDERR_FILENO);
+  close (before);
+  close (ends[0]);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-log");
+  TCase *tcase = tcase_create ("log");
+  tcase_set_timeout (tcase, 0);
+  tcase_add_test (tcase, a_log_that_is_not_read_drops_lines_and_counts_them);
+  suite_add_tcase (suite, tcase);
+  return core_test_run (suite);
+}
