@@ -89,7 +89,7 @@ set_cold (IrisdGateway *self, IrisdKept *kept, IrisdPeer *peer, IrisWireState st
 {
   IrisdCore *core = self->core;
   pthread_mutex_lock (&core->after_lock);
-  irisd_after_add (&core->after, kept->item, NULL);
+  irisd_after_add (&core->after, kept->item, NULL, kept->owner);
   irisd_after_set_aside (&core->after, kept->item, &self->mailbox);
   pthread_mutex_unlock (&core->after_lock);
   kept->peer = irisd_peer_ref (peer);
@@ -172,7 +172,7 @@ irisd_gateway_recover_cold (IrisdGateway *self, const IrisdRecord *record, Irisd
   IrisdTimes soon = irisd_gateway_get_soon (self, &now);
   g_autofree IrisdTerms *terms = irisd_terms_new (&item, &core->config->limits, &now);
   gboolean delayed = terms != NULL && irisd_terms_get_due (terms, &now, &clock, &due_us);
-  const IrisdService *service = irisd_gateway_find_service_again (self, &item);
+  const IrisdService *service = irisd_gateway_find_service_again (self, kept->owner, &item);
   if (delayed ? due_us <= soon.us[clock] : service == &irisd_service_outside)
     return FALSE;
   if (!irisd_core_begin_item (core))

@@ -9,6 +9,8 @@
 #include "irisd-gateway-private.h"
 #include "irisd-outside-gateway.h"
 
+#include <unistd.h>
+
 /* A full table asks this many of those that were silent longest whether they are still there. */
 #define PROBES 64
 
@@ -211,6 +213,21 @@ check_version (const IrisWireMessage *hello, GError **error)
   return FALSE;
 }
 
+/* Whose items the connection sends. */
+static void
+settle_owner (IrisdGateway *self, const IrisdCaller *caller, IrisdPeer *peer)
+{
+  const IrisdConfig *config = self->core->config;
+  gboolean trusted = caller->over_tcp && config->tcp_trusted;
+  gint64 uid = trusted ? (gint64) geteuid () : caller->uid;
+  peer->uid = caller->uid;
+  peer->owner = uid != IRISD_NOBODY ? uid : irisd_policy_new_guest ();
+  peer->role = uid == IRISD_NOBODY ? IRISD_ROLE_GUEST
+               : irisd_access_allows (&config->access, IRISD_ACCESS_OPERATE, uid)
+                   ? IRISD_ROLE_OPERATOR
+                   : IRISD_ROLE_USER;
+}
+
 /**
  * irisd_gateway_greet:
  * @self: the gateway
@@ -246,6 +263,7 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
   peer->greeted = TRUE;
   peer->connection = irisd_strangers_greet (self->core->strangers, fd);
   irisd_peer_set_name (peer, &hello->name);
+  settle_owner (self, caller, peer);
   irisd_peer_set_client (peer, caller->over_tcp ? NULL : caller->address);
   irisd_count (&self->counters.peers, 1);
   caller->peer = peer;

@@ -83,6 +83,7 @@ irisd_job_new (IrisdCore *core,
   self->mailbox = mailbox;
   self->peer = irisd_peer_ref (peer);
   self->service = service;
+  self->owner = peer->owner;
   memcpy (self->request_id, item->request_id, IRIS_WIRE_ID_SIZE);
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_ARGS))
     self->args = iris_wire_args_dup (&item->args);

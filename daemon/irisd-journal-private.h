@@ -46,7 +46,7 @@ void irisd_journal_commit (IrisdJournal *self);
 void irisd_journal_try_reserve (IrisdJournal *self);
 
 /* irisd-journal-ask.c */
-IrisdKept *irisd_journal_look_up (IrisdJournal *self, guint64 item);
+IrisdKept *irisd_journal_look_up (IrisdJournal *self, guint64 item, gint64 view);
 void irisd_journal_ask (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_list (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_call (IrisdJournal *self, IrisdSlip *slip);

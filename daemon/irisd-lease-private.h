@@ -8,9 +8,10 @@
 
 G_BEGIN_DECLS
 
-/* What somebody serves, or served until a short while ago. */
+/* What somebody serves in a name space, or served until a short while ago. */
 struct _IrisdTrade
 {
+  gint64 space;
   char *name;
   char *summary;
   guint n_posts;      /* how many serve it */
@@ -47,7 +48,7 @@ struct _IrisdLeases
   IrisdLeaseRules rules;
   const IrisdLeaseEvents *events;
   gpointer user_data;
-  GHashTable *trades;    /* by name */
+  GHashTable *trades;    /* a set of IrisdTrade, by name space and name */
   GHashTable *by_number; /* leases */
   GTree *by_deadline;    /* leases that have an errand */
   GQueue unserved;       /* trades, first given up first */
@@ -55,6 +56,21 @@ struct _IrisdLeases
   guint64 last_number;
   gboolean closed;
 };
+
+/* irisd-lease.c */
+void irisd_leases_place (IrisdLeases *self, IrisdErrand *errand, gint64 now);
+
+/* irisd-lease-route.c */
+guint irisd_trade_hash (gconstpointer trade);
+gboolean irisd_trade_equal (gconstpointer a, gconstpointer b);
+IrisdTrade *irisd_leases_find_trade (IrisdLeases *self, gint64 space, const char *name);
+IrisdTrade *irisd_leases_route (IrisdLeases *self, gint64 space, const char *name);
+gint64 irisd_leases_get_space (IrisdLeases *self, IrisdServer *server, const char *name);
+gboolean irisd_leases_check_services (IrisdLeases *self,
+                                      IrisdServer *server,
+                                      const IrisWireServices *services,
+                                      GError **error);
+void irisd_leases_reroute (IrisdLeases *self, IrisdServer *server, gint64 now);
 
 /* irisd-lease-trade.c */
 void irisd_trade_drop (IrisdLeases *book, IrisdTrade *trade);

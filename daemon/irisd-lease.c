@@ -40,7 +40,7 @@ irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, 
   self->rules = *rules;
   self->events = events;
   self->user_data = user_data;
-  self->trades = g_hash_table_new (g_str_hash, g_str_equal);
+  self->trades = g_hash_table_new (irisd_trade_hash, irisd_trade_equal);
   self->by_number = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
   self->by_deadline = g_tree_new (compare_deadlines);
   g_queue_init (&self->unserved);
@@ -51,7 +51,7 @@ irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, 
 static void
 forget_trade (IrisdLeases *self, IrisdTrade *trade)
 {
-  g_hash_table_remove (self->trades, trade->name);
+  g_hash_table_remove (self->trades, trade);
   g_queue_unlink (&self->unserved, &trade->unserved_link);
   trade->unserved = FALSE;
   trade->forgotten = TRUE;
@@ -139,8 +139,8 @@ employ (IrisdLeases *self, IrisdServer *server, gint64 now)
 }
 
 /* An errand begins to wait, or does not have to. */
-static void
-place_errand (IrisdLeases *self, IrisdErrand *errand, gint64 now)
+void
+irisd_leases_place (IrisdLeases *self, IrisdErrand *errand, gint64 now)
 {
   errand->lease = NULL;
   if (self->closed)
@@ -169,7 +169,7 @@ lose (IrisdLeases *self, IrisdErrand *errand, gint64 now)
   if (errand->attempts >= self->rules.attempts)
     fail_errand (self, errand, IRIS_WIRE_ERROR_WORKER_LOST);
   else
-    place_errand (self, errand, now);
+    irisd_leases_place (self, errand, now);
 }
 
 /* Takes its errand from a lease. */
@@ -195,21 +195,6 @@ close_lease (IrisdLeases *self, IrisdLease *lease)
   server->leased--;
 }
 
-static gboolean
-check_services (IrisdLeases *self, const IrisWireServices *services, GError **error)
-{
-  guint n_new = 0;
-  for (guint i = 0; i < services->n_services; i++)
-    n_new += !g_hash_table_contains (self->trades, services->services[i].name);
-  if (g_hash_table_size (self->trades) + n_new <= self->rules.max_services)
-    return TRUE;
-  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
-               "there would be more services of worker processes than outside-services (%u); raise "
-               "it with [limits] outside-services",
-               self->rules.max_services);
-  return FALSE;
-}
-
 /**
  * irisd_leases_enroll:
  * @self: the book
@@ -231,7 +216,7 @@ irisd_leases_enroll (IrisdLeases *self,
                      gint64 now,
                      GError **error)
 {
-  if (!check_services (self, services, error))
+  if (!irisd_leases_check_services (self, server, services, error))
     return FALSE;
   server->enrolled = TRUE;
   irisd_server_set_idle (self, server, FALSE);
@@ -240,6 +225,7 @@ irisd_leases_enroll (IrisdLeases *self,
   irisd_server_take_posts (self, server, services, now);
   irisd_server_rest (self, server);
   employ (self, server, now);
+  irisd_leases_reroute (self, server, now);
   return TRUE;
 }
 
@@ -270,12 +256,13 @@ irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now)
     }
   g_clear_pointer (&server->posts, g_free);
   server->enrolled = FALSE;
+  irisd_leases_reroute (self, server, now);
 }
 
 gboolean
-irisd_leases_knows (IrisdLeases *self, const char *name)
+irisd_leases_knows (IrisdLeases *self, gint64 space, const char *name)
 {
-  return g_hash_table_contains (self->trades, name);
+  return irisd_leases_route (self, space, name) != NULL;
 }
 
 /**
@@ -290,13 +277,13 @@ irisd_leases_knows (IrisdLeases *self, const char *name)
 gboolean
 irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint64 now)
 {
-  IrisdTrade *trade = g_hash_table_lookup (self->trades, name);
+  IrisdTrade *trade = irisd_leases_route (self, errand->space, name);
   if (trade == NULL)
     return FALSE;
   trade->n_errands++;
   errand->trade = trade;
   errand->order = ++self->last_order;
-  place_errand (self, errand, now);
+  irisd_leases_place (self, errand, now);
   return TRUE;
 }
 
@@ -464,7 +451,7 @@ irisd_leases_give_back (IrisdLeases *self,
       *errand = settled;
     }
   else if (end == IRISD_LEASE_AGAIN)
-    place_errand (self, settled, now); /* the server is not idle yet: others first */
+    irisd_leases_place (self, settled, now); /* the server is not idle yet: others first */
   employ_again (self, server, now);
   return end;
 }

@@ -187,12 +187,20 @@ fail (IrisdErrand *errand, IrisWireError why, gpointer user_data)
   send_home (job);
 }
 
+static gboolean
+shares (IrisdServer *server, const char *service, gpointer user_data)
+{
+  IrisdOutside *self = user_data;
+  return irisd_access_may_serve (&self->core->config->access, server->owner, service);
+}
+
 static const IrisdLeaseEvents events = {
   .may_give = may_give,
   .hold = hold,
   .give = give,
   .wait = note_wait,
   .stop = stop,
+  .shares = shares,
   .fail = fail,
 };
 
@@ -302,11 +310,11 @@ irisd_outside_close (IrisdOutside *self)
  */
 
 gboolean
-irisd_outside_knows (IrisdOutside *self, const IrisWireString *name)
+irisd_outside_knows (IrisdOutside *self, gint64 space, const IrisWireString *name)
 {
   g_autofree char *text = iris_wire_string_dup (name);
   irisd_outside_lock (self);
-  gboolean known = irisd_leases_knows (self->book, text);
+  gboolean known = irisd_leases_knows (self->book, space, text);
   irisd_outside_unlock (self);
   return known;
 }
@@ -314,16 +322,17 @@ irisd_outside_knows (IrisdOutside *self, const IrisWireString *name)
 /**
  * irisd_outside_expect:
  * @self: the shared book
+ * @space: the name space that it is looked for in first
  * @name: the service of an item that survived irisd
  *
  * Lets its items wait for a worker process, for as long as if the last one had just gone.
  */
 void
-irisd_outside_expect (IrisdOutside *self, const IrisWireString *name)
+irisd_outside_expect (IrisdOutside *self, gint64 space, const IrisWireString *name)
 {
   g_autofree char *text = iris_wire_string_dup (name);
   gint64 now = irisd_outside_lock (self);
-  irisd_leases_expect (self->book, text, now);
+  irisd_leases_expect (self->book, space, text, now);
   irisd_outside_unlock (self);
 }
 
@@ -331,13 +340,15 @@ irisd_outside_expect (IrisdOutside *self, const IrisWireString *name)
  * irisd_outside_queue:
  * @self: the shared book
  * @job: a job that was adopted; it comes back as a letter
+ * @space: the name space that its service is looked for in first
  */
 void
-irisd_outside_queue (IrisdOutside *self, IrisdJob *job)
+irisd_outside_queue (IrisdOutside *self, IrisdJob *job, gint64 space)
 {
   IrisdTask *task = job->task;
   gint64 now = irisd_outside_lock (self);
   task->job = job;
+  task->errand.space = space;
   if (!irisd_leases_add (self->book, &task->errand, task->service, now))
     {
       /* The service was given up since it was looked for. */
@@ -398,6 +409,7 @@ irisd_outside_worker_new (IrisdGateway *gateway, IrisdPeer *peer)
   self->gateway = gateway;
   self->peer = peer;
   self->name = g_strdup (peer->name);
+  self->server.owner = peer->owner;
   self->link.data = self;
   atomic_init (&self->heard_us, g_get_monotonic_time ());
   return self;

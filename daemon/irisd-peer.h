@@ -6,6 +6,7 @@
 
 #include "irisd-ledger.h"
 #include "irisd-outbox.h"
+#include "irisd-policy.h"
 #include "irisd-strangers.h"
 
 #include <stdatomic.h>
@@ -43,10 +44,13 @@ struct _IrisdPeer
 
   guint refs;
   gconstpointer client; /* who it is to be fair to; only compared */
-  gboolean greeted;     /* HELLO was answered by WELCOME */
-  gboolean backlogged;  /* is in the gateway's list of outboxes to retry */
-  char *name;           /* as it introduced itself */
-  GHashTable *jobs;     /* items that have not ended, by request id */
+  gint64 uid;           /* the user that the kernel named with its HELLO, or IRISD_NOBODY */
+  gint64 owner;         /* whose items it sends, see irisd-policy.c */
+  IrisdRole role;
+  gboolean greeted;    /* HELLO was answered by WELCOME */
+  gboolean backlogged; /* is in the gateway's list of outboxes to retry */
+  char *name;          /* as it introduced itself */
+  GHashTable *jobs;    /* items that have not ended, by request id */
   IrisdLedger unacked;
   IrisdOutbox outbox;
   GQueue held;     /* items that wait until it acknowledges */

@@ -86,10 +86,14 @@ has_room (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *
 }
 
 static const IrisdService *
-find_service (IrisdGateway *self, const IrisWireMessage *item, GError **error)
+find_service (IrisdGateway *self,
+              const IrisdCaller *caller,
+              const IrisWireMessage *item,
+              GError **error)
 {
   const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
-  if (service == NULL && irisd_outside_knows (self->core->outside, &item->service))
+  gint64 space = irisd_gateway_get_space (self, caller->peer->owner);
+  if (service == NULL && irisd_outside_knows (self->core->outside, space, &item->service))
     return &irisd_service_outside;
   if (service == NULL)
     {
@@ -307,12 +311,12 @@ irisd_gateway_try_item (IrisdGateway *self,
   gboolean hinted = FALSE;
   const IrisdService *service = NULL;
   if (!check_free_id (caller->peer, item, &error)
-      || (service = find_service (self, item, &error)) == NULL
+      || (service = find_service (self, caller, item, &error)) == NULL
       || !check_options (self, service, item, &error)
       || !check_permission (self, caller, service, item, &error)
       || !check_terms (self, service, item, &error)
-      || !irisd_gateway_choose_home (self, item, &home, &hinted, &error)
-      || !irisd_gateway_check_keeping (self, item, &error))
+      || !irisd_gateway_choose_home (self, caller, item, &home, &hinted, &error)
+      || !irisd_gateway_check_keeping (self, caller, item, &error))
     {
       irisd_gateway_refuse (self, caller, item->request_id, error);
       return FALSE;

@@ -14,8 +14,8 @@ START_TEST (an_item_goes_to_who_serves_it_and_ends_once)
   item_init (&item, 0);
   ck_assert (!irisd_leases_add (book, &item.errand, "thumbnail", now));
   enroll (&worker, IRIS_PLACE_ANY, 1, "thumbnail");
-  ck_assert (irisd_leases_knows (book, "thumbnail"));
-  ck_assert (!irisd_leases_knows (book, "rotate"));
+  ck_assert (irisd_leases_knows (book, IRISD_SPACE_SHARED, "thumbnail"));
+  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "rotate"));
   add (&item, "thumbnail");
   ck_assert_uint_eq (worker.given->len, 1);
   ck_assert_uint_eq (item.errand.attempts, 1);
@@ -275,7 +275,7 @@ START_TEST (a_service_that_nobody_serves_waits_a_while)
   irisd_leases_expire (book, now);
   ck_assert_uint_eq (items[1].n_ends, 1);
   ck_assert_uint_eq (items[1].why, IRIS_WIRE_ERROR_NO_WORKER);
-  ck_assert (!irisd_leases_knows (book, "a"));
+  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "a"));
   ck_assert_int_eq (irisd_leases_next (book), G_MAXINT64);
 }
 END_TEST
@@ -291,7 +291,7 @@ START_TEST (what_is_leased_outlives_the_name_of_its_service)
   enroll (&worker, IRIS_PLACE_ANY, 2, "b"); /* serves it no more, but has it */
   now += WAIT_US;
   irisd_leases_expire (book, now);
-  ck_assert (!irisd_leases_knows (book, "a"));
+  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "a"));
   ck_assert_uint_eq (item.n_ends, 0);
   done (&worker, &item);
   item_init (&item, 1);
@@ -338,8 +338,8 @@ START_TEST (too_many_services_are_refused_and_nothing_changes)
   ck_assert (!try_enroll (&worker, IRIS_PLACE_ANY, 1, "b c d e", &error));
   ck_assert (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE));
   ck_assert_ptr_nonnull (strstr (error->message, "outside-services (4)"));
-  ck_assert (irisd_leases_knows (book, "a"));
-  ck_assert (!irisd_leases_knows (book, "c"));
+  ck_assert (irisd_leases_knows (book, IRISD_SPACE_SHARED, "a"));
+  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "c"));
   leave (&worker);
 }
 END_TEST
