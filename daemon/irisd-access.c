@@ -5,6 +5,10 @@
  * Without a word in the configuration that is irisd's owner alone. Whom the configuration lets in
  * may have irisd compute, and no more: programs run and files are read with the owner's rights, so
  * each of the two has a list of its own. Nothing is ever done with the rights of another user.
+ *
+ * Each user reaches that user's items (irisd-policy.c). Operators reach all. Root is no operator
+ * unless it is named: it can become irisd's user, which always is one. A worker process gets the
+ * items of its own user; that it gets those of others needs a rule for the user and the service.
  */
 #include "irisd-access.h"
 
@@ -15,10 +19,28 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The key of the group that is no list of users. */
+#define SERVE "serve"
+
+/* A service that a user may serve to others. */
+typedef struct
+{
+  uid_t uid;
+  char *service; /* or "*" */
+} Server;
+
+static void
+clear_server (gpointer data)
+{
+  Server *server = data;
+  g_free (server->service);
+}
+
 static const char *const rule_names[IRISD_ACCESS_N_RULES] = {
   [IRISD_ACCESS_ENTER] = "users",
   [IRISD_ACCESS_COMMANDS] = "commands",
   [IRISD_ACCESS_FILES] = "files",
+  [IRISD_ACCESS_OPERATE] = "operators",
 };
 
 void
@@ -27,6 +49,8 @@ irisd_access_init (IrisdAccess *self)
   *self = (IrisdAccess){ 0 };
   for (guint rule = 0; rule < IRISD_ACCESS_N_RULES; rule++)
     self->uids[rule] = g_array_new (FALSE, FALSE, sizeof (uid_t));
+  self->servers = g_array_new (FALSE, FALSE, sizeof (Server));
+  g_array_set_clear_func (self->servers, clear_server);
 }
 
 void
@@ -34,6 +58,7 @@ irisd_access_clear (IrisdAccess *self)
 {
   for (guint rule = 0; rule < IRISD_ACCESS_N_RULES; rule++)
     g_array_unref (self->uids[rule]);
+  g_array_unref (self->servers);
 }
 
 const char *
@@ -65,6 +90,13 @@ find_user (const char *name, uid_t *uid, GError **error)
   return FALSE;
 }
 
+/* irisd's owner is always let in, and always an operator. */
+static gboolean
+may_be_none (guint rule)
+{
+  return rule != IRISD_ACCESS_ENTER && rule != IRISD_ACCESS_OPERATE;
+}
+
 static gboolean
 set_rule (IrisdAccess *self, guint rule, const char *value, GError **error)
 {
@@ -77,7 +109,7 @@ set_rule (IrisdAccess *self, guint rule, const char *value, GError **error)
       uid_t uid;
       if (*name == '\0')
         continue;
-      if (rule != IRISD_ACCESS_ENTER && strcmp (name, "none") == 0)
+      if (may_be_none (rule) && strcmp (name, "none") == 0)
         {
           self->not_even_owner[rule] = TRUE;
           continue;
@@ -93,11 +125,52 @@ set_rule (IrisdAccess *self, guint rule, const char *value, GError **error)
   return FALSE;
 }
 
+/* One "user: service, service". */
+static gboolean
+add_server (IrisdAccess *self, const char *text, GError **error)
+{
+  g_auto (GStrv) halves = g_strsplit (text, ":", 2);
+  g_auto (GStrv) services = g_strsplit (halves[1] != NULL ? halves[1] : "", ",", -1);
+  uid_t uid;
+  guint n = 0;
+  if (!find_user (g_strstrip (halves[0]), &uid, error))
+    return FALSE;
+  for (guint i = 0; services[i] != NULL; i++)
+    {
+      const char *name = g_strstrip (services[i]);
+      const Server server = { uid, g_strdup (name) };
+      if (*name != '\0')
+        g_array_append_val (self->servers, server);
+      else
+        g_free (server.service);
+      n += *name != '\0';
+    }
+  if (n > 0)
+    return TRUE;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+               "“%s” names no service: write “user: service, service” with “;” between users, or "
+               "“user: *” for all services",
+               text);
+  return FALSE;
+}
+
+static gboolean
+set_servers (IrisdAccess *self, const char *value, GError **error)
+{
+  g_auto (GStrv) entries = g_strsplit (value, ";", -1);
+  g_array_set_size (self->servers, 0);
+  for (guint i = 0; entries[i] != NULL; i++)
+    if (*g_strstrip (entries[i]) != '\0' && !add_server (self, entries[i], error))
+      return FALSE;
+  return TRUE;
+}
+
 /**
  * irisd_access_set:
  * @self: the rules
  * @key: a key of the group [access]
- * @value: user names or numbers, with `;` between them; for all but `users` also `none`
+ * @value: user names or numbers, with `;` between them; for `commands` and `files` also `none`; for
+ *   `serve` each with services
  * @error: return location for a #GError of the domain %IRISD_ERROR
  *
  * Returns: whether there is such a key and such users
@@ -108,8 +181,12 @@ irisd_access_set (IrisdAccess *self, const char *key, const char *value, GError 
   for (guint rule = 0; rule < IRISD_ACCESS_N_RULES; rule++)
     if (strcmp (rule_names[rule], key) == 0)
       return set_rule (self, rule, value, error);
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "there is no key “%s” in this group: it has users, commands and files", key);
+  if (strcmp (key, SERVE) == 0)
+    return set_servers (self, value, error);
+  g_set_error (
+      error, IRISD_ERROR, IRISD_ERROR_USAGE,
+      "there is no key “%s” in this group: it has users, commands, files, operators and serve",
+      key);
   return FALSE;
 }
 
@@ -119,6 +196,18 @@ lists (const IrisdAccess *self, IrisdAccessRule rule, gint64 uid)
   for (guint i = 0; i < self->uids[rule]->len; i++)
     if ((gint64) g_array_index (self->uids[rule], uid_t, i) == uid)
       return TRUE;
+  return FALSE;
+}
+
+static gboolean
+check_is_let_in (const IrisdAccess *self, uid_t uid, const char *key, GError **error)
+{
+  if (irisd_access_allows (self, IRISD_ACCESS_ENTER, uid))
+    return TRUE;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+               "[access] %s names the user %u, who is not let in: name that user under users as "
+               "well",
+               key, (guint) uid);
   return FALSE;
 }
 
@@ -134,16 +223,12 @@ irisd_access_check (const IrisdAccess *self, GError **error)
 {
   for (guint rule = 1; rule < IRISD_ACCESS_N_RULES; rule++)
     for (guint i = 0; i < self->uids[rule]->len; i++)
-      {
-        uid_t uid = g_array_index (self->uids[rule], uid_t, i);
-        if (irisd_access_allows (self, IRISD_ACCESS_ENTER, uid))
-          continue;
-        g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                     "[access] %s names the user %u, who is not let in: name that user under users "
-                     "as well",
-                     rule_names[rule], (guint) uid);
+      if (!check_is_let_in (self, g_array_index (self->uids[rule], uid_t, i), rule_names[rule],
+                            error))
         return FALSE;
-      }
+  for (guint i = 0; i < self->servers->len; i++)
+    if (!check_is_let_in (self, g_array_index (self->servers, Server, i).uid, SERVE, error))
+      return FALSE;
   return TRUE;
 }
 
@@ -173,6 +258,29 @@ irisd_access_allows (const IrisdAccess *self, IrisdAccessRule rule, gint64 uid)
   if (uid == IRISD_NOBODY)
     return FALSE;
   return uid == (gint64) geteuid () ? !self->not_even_owner[rule] : lists (self, rule, uid);
+}
+
+/**
+ * irisd_access_may_serve:
+ * @self: the rules
+ * @uid: a user
+ * @service: a service of worker processes
+ *
+ * Returns: whether that user's worker processes get items of other users to do; operators' do
+ */
+gboolean
+irisd_access_may_serve (const IrisdAccess *self, gint64 uid, const char *service)
+{
+  if (irisd_access_allows (self, IRISD_ACCESS_OPERATE, uid))
+    return TRUE;
+  for (guint i = 0; i < self->servers->len; i++)
+    {
+      const Server *server = &g_array_index (self->servers, Server, i);
+      if ((gint64) server->uid == uid
+          && (strcmp (server->service, "*") == 0 || strcmp (server->service, service) == 0))
+        return TRUE;
+    }
+  return FALSE;
 }
 
 /**

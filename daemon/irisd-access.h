@@ -22,6 +22,7 @@ G_BEGIN_DECLS
  * @IRISD_ACCESS_ENTER: to connect over ipc
  * @IRISD_ACCESS_COMMANDS: to have programs run
  * @IRISD_ACCESS_FILES: to have files read
+ * @IRISD_ACCESS_OPERATE: to see and control the items of all users, and the places
  *
  * What a rule is about.
  */
@@ -30,6 +31,7 @@ typedef enum
   IRISD_ACCESS_ENTER,
   IRISD_ACCESS_COMMANDS,
   IRISD_ACCESS_FILES,
+  IRISD_ACCESS_OPERATE,
   IRISD_ACCESS_N_RULES
 } IrisdAccessRule;
 
@@ -43,6 +45,7 @@ typedef struct
   /*< private >*/
   GArray *uids[IRISD_ACCESS_N_RULES]; /* of uid_t, beside the owner */
   gboolean not_even_owner[IRISD_ACCESS_N_RULES];
+  GArray *servers; /* which users serve what to others */
 } IrisdAccess;
 
 void irisd_access_init (IrisdAccess *self);
@@ -51,6 +54,7 @@ gboolean irisd_access_set (IrisdAccess *self, const char *key, const char *value
 gboolean irisd_access_check (const IrisdAccess *self, GError **error);
 gboolean irisd_access_is_shared (const IrisdAccess *self);
 gboolean irisd_access_allows (const IrisdAccess *self, IrisdAccessRule rule, gint64 uid);
+gboolean irisd_access_may_serve (const IrisdAccess *self, gint64 uid, const char *service);
 const char *irisd_access_rule_name (IrisdAccessRule rule);
 gint64 irisd_access_parse_address (const char *address);
 

@@ -2,8 +2,8 @@
  *
  * KICK, BURY, and CANCEL of what is buried, as they are asked for and answered.
  *
- * They change items that may be anybody's, so they are for irisd's owner. The journal knows whether
- * there is such an item and whether it is buried; what waits is with one of the gateways, which the
+ * They change items of the same owner, or, for operators, of any. The journal knows whether there
+ * is such an item and whether it is buried; what waits is with one of the gateways, which the
  * journal does not know. So a request goes to the journal first, and if it is about an item that
  * waits, then round the gateways.
  */
@@ -18,12 +18,7 @@ may_change (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage
   g_autoptr (GError) error = NULL;
   if (!irisd_gateway_may_ask_kept (self, caller, request))
     return FALSE;
-  if (!irisd_gateway_is_owner (self, caller))
-    error = g_error_new_literal (
-        IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
-        "items are kicked, buried and cancelled by their numbers by irisd's owner "
-        "only: ask that user");
-  else if (irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
+  if (irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
     error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
                                  "irisd is ending: ask again when it is back");
   else
@@ -40,6 +35,7 @@ new_question (IrisdGateway *self,
 {
   IrisdSlip *slip = irisd_gateway_new_slip (self, kind, caller->peer, request->request_id);
   caller->peer->n_questions++;
+  slip->view = irisd_gateway_get_view (caller, (IrisWireType) request->type);
   slip->item = request->item;
   return slip;
 }

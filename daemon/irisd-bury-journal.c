@@ -117,7 +117,8 @@ static guint
 unearth_some (IrisdJournal *self, IrisdSlip *slip)
 {
   guint n = 0;
-  for (IrisdKept *kept = self->table.first; kept != NULL && n < slip->count; kept = kept->next)
+  IrisdKept *kept = irisd_kept_table_get_first (&self->table, slip->view, FALSE);
+  for (; kept != NULL && n < slip->count; kept = irisd_kept_get_next (kept, slip->view, FALSE))
     if (irisd_kept_get_state (kept) == IRIS_WIRE_STATE_BURIED)
       n += (guint) unearth (self, kept, slip);
   if (n > 0)
@@ -136,7 +137,7 @@ unearth_some (IrisdJournal *self, IrisdSlip *slip)
 void
 irisd_journal_kick (IrisdJournal *self, IrisdSlip *slip)
 {
-  IrisdKept *kept = slip->item != 0 ? irisd_journal_look_up (self, slip->item) : NULL;
+  IrisdKept *kept = slip->item != 0 ? irisd_journal_look_up (self, slip->item, slip->view) : NULL;
   guint n = 0;
   if (slip->item != 0 && (kept == NULL || irisd_kept_get_state (kept) != IRIS_WIRE_STATE_BURIED))
     {
@@ -165,7 +166,7 @@ irisd_journal_kick (IrisdJournal *self, IrisdSlip *slip)
 void
 irisd_journal_cancel_buried (IrisdJournal *self, IrisdSlip *slip)
 {
-  IrisdKept *kept = irisd_journal_look_up (self, slip->item);
+  IrisdKept *kept = irisd_journal_look_up (self, slip->item, slip->view);
   if (kept == NULL || irisd_kept_get_state (kept) != IRIS_WIRE_STATE_BURIED)
     {
       irisd_journal_look_where (self, slip);
@@ -197,7 +198,7 @@ irisd_journal_cancel_buried (IrisdJournal *self, IrisdSlip *slip)
 void
 irisd_journal_look_where (IrisdJournal *self, IrisdSlip *slip)
 {
-  IrisdKept *kept = irisd_journal_look_up (self, slip->item);
+  IrisdKept *kept = irisd_journal_look_up (self, slip->item, slip->view);
   if (kept == NULL)
     slip->error = irisd_journal_no_such_item (slip->item);
   else

@@ -22,6 +22,7 @@ struct _IrisdRound
   IrisdPeer *peer;
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   gboolean burial;
+  gint64 view;  /* an owner, or IRISD_VIEW_ALL */
   guint64 item; /* 0: all that are delayed, up to @most */
   guint most;
   char *sentence;
@@ -53,6 +54,7 @@ irisd_round_new (IrisdGateway *gateway, IrisdSlip *slip)
   self->peer = irisd_peer_ref (slip->peer);
   memcpy (self->request_id, slip->request_id, IRIS_WIRE_ID_SIZE);
   self->burial = slip->kind == IRISD_SLIP_INTER;
+  self->view = slip->view;
   self->item = slip->item;
   self->most = slip->count;
   self->sentence = g_steal_pointer (&slip->sentence);
@@ -148,11 +150,12 @@ kick_all_here (IrisdGateway *gateway, IrisdRound *self)
   gpointer value;
   g_hash_table_iter_init (&iter, gateway->by_number);
   while (self->changed + delayed->len < self->most && g_hash_table_iter_next (&iter, NULL, &value))
-    if (((IrisdJob *) value)->stage == IRISD_STAGE_TIME)
+    if (((IrisdJob *) value)->stage == IRISD_STAGE_TIME
+        && irisd_view_reaches (self->view, ((IrisdJob *) value)->owner))
       g_ptr_array_add (delayed, value);
   for (guint i = 0; i < delayed->len; i++)
     kick_here (gateway, self, g_ptr_array_index (delayed, i));
-  self->changed += irisd_gateway_kick_cold (gateway, self->most - self->changed);
+  self->changed += irisd_gateway_kick_cold (gateway, self->view, self->most - self->changed);
   self->over = self->changed >= self->most;
 }
 
@@ -160,7 +163,7 @@ static gboolean
 look_for_job (IrisdGateway *gateway, IrisdRound *self)
 {
   IrisdJob *job = g_hash_table_lookup (gateway->by_number, &self->item);
-  if (job == NULL)
+  if (job == NULL || !irisd_view_reaches (self->view, job->owner))
     return FALSE;
   if (self->burial)
     return bury_here (gateway, self, job);
@@ -180,7 +183,8 @@ look_here (IrisdGateway *gateway, IrisdRound *self)
       kick_all_here (gateway, self);
       return FALSE;
     }
-  if (irisd_gateway_find_item (gateway, self->item, &holder) != NULL || holder != &gateway->mailbox)
+  if (irisd_gateway_find_item (gateway, self->item, self->view, &holder) != NULL
+      || holder != &gateway->mailbox)
     return look_for_job (gateway, self);
   irisd_gateway_call_back (gateway, self->item, &self->letter);
   return TRUE;

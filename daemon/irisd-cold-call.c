@@ -169,9 +169,33 @@ kick (IrisdCall *called)
   return news;
 }
 
+/* Cold items of one owner that wait for their time, in any order: it takes a look at all of them.
+ */
+static GPtrArray *
+find_cold (IrisdGateway *self, gint64 owner, guint most)
+{
+  GPtrArray *found = g_ptr_array_new ();
+  for (guint clock = 0; clock < IRISD_N_CLOCKS; clock++)
+    {
+      const GPtrArray *heap = self->cold.heaps[clock];
+      for (guint i = 0; i < heap->len && found->len < most; i++)
+        if (irisd_kept_of_waiter (g_ptr_array_index (heap, i))->owner == owner)
+          g_ptr_array_add (found, g_ptr_array_index (heap, i));
+    }
+  return found;
+}
+
+static guint
+kick_waiter (IrisdGateway *self, IrisdWaiter *waiter)
+{
+  irisd_kept_set_state (irisd_kept_of_waiter (waiter), IRIS_WIRE_STATE_QUEUED);
+  return (guint) kick (call (self, irisd_kept_of_waiter (waiter)->item));
+}
+
 /**
  * irisd_gateway_kick_cold:
  * @self: the gateway
+ * @view: an owner, or %IRISD_VIEW_ALL
  * @most: at most so many
  *
  * Has cold items run as if their time had come: those first that are on their way back, then those
@@ -180,22 +204,30 @@ kick (IrisdCall *called)
  * Returns: how many
  */
 guint
-irisd_gateway_kick_cold (IrisdGateway *self, guint most)
+irisd_gateway_kick_cold (IrisdGateway *self, gint64 view, guint most)
 {
-  const IrisdTimes ever = { .us = { G_MAXINT64, G_MAXINT64 } };
   guint n = 0;
   GHashTableIter iter;
   gpointer called;
   g_hash_table_iter_init (&iter, self->calls);
   while (n < most && g_hash_table_iter_next (&iter, &called, NULL))
-    if (((IrisdCall *) called)->lane == NULL)
+    if (((IrisdCall *) called)->lane == NULL
+        && irisd_gateway_reaches_item (self, view, ((IrisdCall *) called)->item))
       n += (guint) kick (called);
+  if (view != IRISD_VIEW_ALL)
+    {
+      g_autoptr (GPtrArray) found = find_cold (self, view, most - n);
+      for (guint i = 0; i < found->len; i++)
+        {
+          irisd_waiting_remove (&self->cold, g_ptr_array_index (found, i));
+          n += kick_waiter (self, g_ptr_array_index (found, i));
+        }
+      return n;
+    }
+  const IrisdTimes ever = { .us = { G_MAXINT64, G_MAXINT64 } };
   IrisdWaiter *waiter;
   while (n < most && (waiter = irisd_waiting_pop_due (&self->cold, &ever)) != NULL)
-    {
-      irisd_kept_set_state (irisd_kept_of_waiter (waiter), IRIS_WIRE_STATE_QUEUED);
-      n += (guint) kick (call (self, irisd_kept_of_waiter (waiter)->item));
-    }
+    n += kick_waiter (self, waiter);
   return n;
 }
 

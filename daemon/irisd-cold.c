@@ -90,7 +90,7 @@ set_cold (IrisdGateway *self, IrisdKept *kept, IrisdPeer *peer, IrisWireState st
 {
   IrisdCore *core = self->core;
   pthread_mutex_lock (&core->after_lock);
-  irisd_after_add (&core->after, kept->item, NULL);
+  irisd_after_add (&core->after, kept->item, NULL, kept->owner);
   irisd_after_set_aside (&core->after, kept->item, &self->mailbox);
   pthread_mutex_unlock (&core->after_lock);
   kept->peer = irisd_peer_ref (peer);
@@ -177,7 +177,7 @@ irisd_gateway_recover_cold (IrisdGateway *self, const IrisdRecord *record, Irisd
   if (terms != NULL)
     irisd_terms_resume (terms, kept->attempts, kept->due_ms, &core->config->limits, &now);
   gboolean delayed = terms != NULL && irisd_terms_get_due (terms, &now, &clock, &due_us);
-  const IrisdService *service = irisd_gateway_find_service_again (self, &item);
+  const IrisdService *service = irisd_gateway_find_service_again (self, kept->owner, &item);
   const gboolean outside = service == &irisd_service_outside;
   if (delayed ? due_us <= soon.us[clock] : outside && terms != NULL && terms->deadline_us != 0)
     return FALSE;

@@ -32,7 +32,7 @@ void irisd_gateway_call_back (IrisdGateway *self, guint64 item, IrisdLetter *err
 void irisd_gateway_call_for_lane (IrisdGateway *self, guint64 item, IrisdLane *lane);
 void irisd_gateway_call_due (IrisdGateway *self);
 gint64 irisd_gateway_get_call_delay (IrisdGateway *self, const IrisdTimes *now);
-guint irisd_gateway_kick_cold (IrisdGateway *self, guint most);
+guint irisd_gateway_kick_cold (IrisdGateway *self, gint64 view, guint most);
 void irisd_gateway_take_called (IrisdGateway *self, IrisdSlip *slip);
 void irisd_gateway_put_off_calls (IrisdGateway *self);
 
@@ -60,7 +60,7 @@ gint irisd_gateway_choose_home_again (IrisdGateway *self,
                                       const IrisWireMessage *item,
                                       const IrisdKept *kept);
 const IrisdService *
-irisd_gateway_find_service_again (IrisdGateway *self, const IrisWireMessage *item);
+irisd_gateway_find_service_again (IrisdGateway *self, gint64 owner, const IrisWireMessage *item);
 gboolean irisd_gateway_read_kept (IrisdGateway *self,
                                   guint64 number,
                                   IrisWireFrame header,

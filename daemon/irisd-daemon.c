@@ -272,7 +272,7 @@ run_again (const IrisdRecord *record, IrisdKept *kept, gpointer user_data)
   gboolean known = record->home >= 0 && (guint) record->home < core->n_places;
   if (record->state == IRIS_WIRE_STATE_BURIED)
     {
-      irisd_after_add (&core->after, record->item, NULL);
+      irisd_after_add (&core->after, record->item, NULL, kept->owner);
       irisd_after_bury (&core->after, record->item);
       return;
     }

@@ -8,8 +8,6 @@
 #include "irisd-journal.h"
 #include "irisd-outside.h"
 
-#include <unistd.h>
-
 static void
 describe_run (IrisWireMessage *message, const IrisdJob *job)
 {
@@ -378,20 +376,6 @@ irisd_gateway_tell_not_found (IrisdGateway *self,
 }
 
 /**
- * irisd_gateway_is_owner:
- * @self: the gateway
- * @caller: who
- *
- * Returns: whether that is irisd's owner. Any local user can connect over TCP, so there nobody is,
- *   unless the configuration says otherwise
- */
-gboolean
-irisd_gateway_is_owner (IrisdGateway *self, const IrisdCaller *caller)
-{
-  return caller->over_tcp ? self->core->config->tcp_trusted : caller->uid == (gint64) geteuid ();
-}
-
-/**
  * irisd_gateway_cancel:
  * @self: the gateway
  * @caller: who
@@ -402,13 +386,11 @@ irisd_gateway_cancel (IrisdGateway *self, const IrisdCaller *caller, const IrisW
 {
   if (iris_wire_message_has (request, IRIS_WIRE_KEY_ITEM))
     {
-      irisd_gateway_cancel_number (self, caller, request, irisd_gateway_is_owner (self, caller));
+      irisd_gateway_cancel_number (self, caller, request);
       return;
     }
   IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, request->target);
-  /* For others one's own items must do. */
-  gboolean anywhere = request->anywhere && irisd_gateway_is_owner (self, caller);
-  if (job == NULL && anywhere)
+  if (job == NULL && request->anywhere)
     {
       irisd_gateway_cancel_anywhere (self, caller, request);
       return;

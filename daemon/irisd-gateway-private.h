@@ -247,6 +247,7 @@ void irisd_gateway_tell_accepted (IrisdGateway *self,
 
 /* irisd-near-home.c: where items go. */
 gboolean irisd_gateway_choose_home (IrisdGateway *self,
+                                    const IrisdCaller *caller,
                                     const IrisWireMessage *item,
                                     gint *home,
                                     gboolean *hinted,
@@ -290,7 +291,8 @@ gboolean irisd_gateway_register (IrisdGateway *self,
                                  IrisdJob *job,
                                  const IrisWireMessage *item,
                                  GError **error);
-IrisdJob *irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **holder);
+IrisdJob *
+irisd_gateway_find_item (IrisdGateway *self, guint64 number, gint64 view, IrisdMailbox **holder);
 gboolean irisd_gateway_stop_depending (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_take_decision (IrisdGateway *self, IrisdLetter *letter);
 void irisd_gateway_stop_waiting_for_buried (IrisdGateway *self);
@@ -332,8 +334,10 @@ irisd_is_kept (const IrisWireMessage *item)
   return item->klass != IRIS_WIRE_CLASS_VOLATILE;
 }
 
-gboolean
-irisd_gateway_check_keeping (IrisdGateway *self, const IrisWireMessage *item, GError **error);
+gboolean irisd_gateway_check_keeping (IrisdGateway *self,
+                                      const IrisdCaller *caller,
+                                      const IrisWireMessage *item,
+                                      GError **error);
 void irisd_gateway_keep (IrisdGateway *self,
                          const IrisdCaller *caller,
                          IrisdJob *job,
@@ -410,7 +414,11 @@ void irisd_gateway_acknowledge (IrisdGateway *self,
 void irisd_gateway_end_parked (IrisdGateway *self);
 void irisd_gateway_unpark (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_tell_end (IrisdGateway *self, IrisdJob *job);
-gboolean irisd_gateway_is_owner (IrisdGateway *self, const IrisdCaller *caller);
+
+/* irisd-owner.c: what belongs to whom. */
+gint64 irisd_gateway_get_view (const IrisdCaller *caller, IrisWireType request);
+gint64 irisd_gateway_get_space (IrisdGateway *self, gint64 owner);
+gboolean irisd_gateway_reaches_item (IrisdGateway *self, gint64 view, guint64 item);
 
 /* irisd-greeting.c: peers come and go. */
 void

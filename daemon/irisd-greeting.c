@@ -293,6 +293,21 @@ check_version (const IrisWireMessage *hello, GError **error)
   return FALSE;
 }
 
+/* Whose items the connection sends. */
+static void
+settle_owner (IrisdGateway *self, const IrisdCaller *caller, IrisdPeer *peer)
+{
+  const IrisdConfig *config = self->core->config;
+  gboolean trusted = caller->over_tcp && config->tcp_trusted;
+  gint64 uid = trusted ? (gint64) geteuid () : caller->uid;
+  peer->uid = caller->uid;
+  peer->owner = uid != IRISD_NOBODY ? uid : irisd_policy_new_guest ();
+  peer->role = uid == IRISD_NOBODY ? IRISD_ROLE_GUEST
+               : irisd_access_allows (&config->access, IRISD_ACCESS_OPERATE, uid)
+                   ? IRISD_ROLE_OPERATOR
+                   : IRISD_ROLE_USER;
+}
+
 /**
  * irisd_gateway_greet:
  * @self: the gateway
@@ -315,7 +330,7 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
   if (caller->peer != NULL && caller->peer->greeted)
     irisd_gateway_give_up (self, caller->peer, TRUE);
   IrisdPeer *peer = irisd_peers_lookup (&self->peers, &caller->route);
-  gint64 user = irisd_access_parse_address (caller->over_tcp ? NULL : caller->address);
+  gint64 user = caller->uid;
   Crowd crowd;
   caller->peer = NULL;
   /* Of more, each takes the place of any other connection. */
@@ -334,9 +349,9 @@ irisd_gateway_greet (IrisdGateway *self, IrisdCaller *caller, const IrisWireMess
   peer->takes_bundles = (hello->features & IRIS_WIRE_FEATURE_ENDINGS) != 0;
   peer->asks_only = asks_only;
   self->n_askers += asks_only;
-  peer->user = user;
   peer->connection = irisd_strangers_greet (self->core->strangers, fd);
   irisd_peer_set_name (peer, &hello->name);
+  settle_owner (self, caller, peer);
   irisd_peer_set_client (peer, caller->over_tcp ? NULL : caller->address);
   irisd_count (&self->counters.peers, 1);
   caller->peer = peer;

@@ -21,8 +21,8 @@ struct _IrisdInquiry
   IrisdPeer *peer; /* who asked; belongs to the home gateway */
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   guint8 target[IRIS_WIRE_ID_SIZE];
-  guint64 item;   /* its number, if that was named */
-  gboolean owner; /* who asked may cancel what others have sent */
+  guint64 item; /* its number, if that was named */
+  gint64 view;  /* what who asked reaches: an owner, or IRISD_VIEW_ALL */
   gboolean found;
   gboolean was_queued;
   GError *error; /* why it could not be looked for */
@@ -50,7 +50,7 @@ look_here (IrisdGateway *gateway, IrisdInquiry *self)
     {
       IrisdPeer *peer = link->data;
       IrisdJob *job = g_hash_table_lookup (peer->jobs, self->target);
-      if (job == NULL)
+      if (job == NULL || !irisd_view_reaches (self->view, job->owner))
         continue;
       self->found = TRUE;
       self->was_queued = irisd_gateway_cancel_job (gateway, peer, job);
@@ -84,16 +84,6 @@ cancel_without_job (IrisdGateway *gateway,
 }
 
 static void
-refuse_stranger (IrisdGateway *gateway, const IrisdCaller *caller, const guint8 *request_id)
-{
-  g_autoptr (GError) error = g_error_new_literal (
-      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
-      "this connection has no such item, and items of others are cancelled for irisd's owner "
-      "only, and over TCP if tcp-trusted is set in irisd's configuration");
-  irisd_gateway_refuse (gateway, caller, request_id, error);
-}
-
-static void
 answer (IrisdGateway *gateway, IrisdInquiry *self)
 {
   IrisdCaller caller = { .route = self->peer->route, .peer = self->peer };
@@ -103,8 +93,6 @@ answer (IrisdGateway *gateway, IrisdInquiry *self)
     irisd_gateway_tell_cancelling (gateway, &caller, self->request_id, self->was_queued);
   else if (self->error != NULL)
     irisd_gateway_refuse (gateway, &caller, self->request_id, self->error);
-  else if (self->item != 0 && !self->owner)
-    refuse_stranger (gateway, &caller, self->request_id);
   else if (self->item != 0)
     {
       /* It may be buried by now, and have no job. */
@@ -131,7 +119,7 @@ irisd_gateway_inquire (IrisdGateway *gateway, IrisdInquiry *self)
     {
       /* It was here when we were asked; it may have ended since. */
       IrisdMailbox *holder;
-      if (irisd_gateway_find_item (gateway, self->item, &holder) == NULL
+      if (irisd_gateway_find_item (gateway, self->item, self->view, &holder) == NULL
           && holder == &gateway->mailbox)
         irisd_gateway_call_back (gateway, self->item, &self->letter);
       else
@@ -153,8 +141,8 @@ void
 irisd_gateway_resume_inquiry (IrisdGateway *gateway, IrisdInquiry *self)
 {
   IrisdMailbox *holder;
-  IrisdJob *job = irisd_gateway_find_item (gateway, self->item, &holder);
-  self->found = job != NULL && !job->buried && (self->owner || job->peer == self->peer);
+  IrisdJob *job = irisd_gateway_find_item (gateway, self->item, self->view, &holder);
+  self->found = job != NULL && !job->buried;
   if (self->found)
     self->was_queued = irisd_gateway_cancel_job (gateway, job->peer, job);
   irisd_mailbox_post (&self->home->mailbox, &self->letter);
@@ -173,10 +161,7 @@ irisd_inquiry_fail (IrisdInquiry *self, const GError *error)
 }
 
 static IrisdInquiry *
-inquiry_new (IrisdGateway *gateway,
-             const IrisdCaller *caller,
-             const IrisWireMessage *request,
-             gboolean owner)
+inquiry_new (IrisdGateway *gateway, const IrisdCaller *caller, const IrisWireMessage *request)
 {
   IrisdInquiry *self = g_new0 (IrisdInquiry, 1);
   self->letter.kind = IRISD_LETTER_INQUIRY;
@@ -185,7 +170,7 @@ inquiry_new (IrisdGateway *gateway,
   memcpy (self->request_id, request->request_id, IRIS_WIRE_ID_SIZE);
   memcpy (self->target, request->target, IRIS_WIRE_ID_SIZE);
   self->item = request->item;
-  self->owner = owner;
+  self->view = irisd_gateway_get_view (caller, IRIS_WIRE_CANCEL);
   return self;
 }
 
@@ -194,24 +179,21 @@ inquiry_new (IrisdGateway *gateway,
  * @gateway: the gateway
  * @caller: who
  * @request: a CANCEL message that names an item by its number
- * @owner: whether the caller may cancel what others have sent
  *
  * All gateways know which of them has an item of a number, so only that one is asked.
  */
 void
 irisd_gateway_cancel_number (IrisdGateway *gateway,
                              const IrisdCaller *caller,
-                             const IrisWireMessage *request,
-                             gboolean owner)
+                             const IrisWireMessage *request)
 {
   IrisdMailbox *holder;
-  IrisdJob *job = irisd_gateway_find_item (gateway, request->item, &holder);
+  gint64 view = irisd_gateway_get_view (caller, IRIS_WIRE_CANCEL);
+  IrisdJob *job = irisd_gateway_find_item (gateway, request->item, view, &holder);
   gboolean here = holder == &gateway->mailbox;
   if (here && job == NULL)
     irisd_gateway_call_back (gateway, request->item,
-                             &inquiry_new (gateway, caller, request, owner)->letter);
-  else if (!owner && (job == NULL || job->peer != caller->peer))
-    refuse_stranger (gateway, caller, request->request_id);
+                             &inquiry_new (gateway, caller, request)->letter);
   else if (job != NULL && !job->buried)
     {
       /* Its end may be that of the connection that asks. */
@@ -223,7 +205,7 @@ irisd_gateway_cancel_number (IrisdGateway *gateway,
   else if (here || holder == NULL)
     cancel_without_job (gateway, caller, request);
   else
-    irisd_mailbox_post (holder, &inquiry_new (gateway, caller, request, owner)->letter);
+    irisd_mailbox_post (holder, &inquiry_new (gateway, caller, request)->letter);
 }
 
 void
@@ -232,7 +214,7 @@ irisd_gateway_cancel_anywhere (IrisdGateway *gateway,
                                const IrisWireMessage *request)
 {
   IrisdCore *core = gateway->core;
-  IrisdInquiry *self = inquiry_new (gateway, caller, request, TRUE);
+  IrisdInquiry *self = inquiry_new (gateway, caller, request);
   while (core->gateways[self->at] != gateway)
     self->at++;
 

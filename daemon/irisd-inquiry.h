@@ -22,8 +22,7 @@ void irisd_gateway_cancel_anywhere (IrisdGateway *self,
 /* Cancels the item of a number, of whatever connection and gateway. */
 void irisd_gateway_cancel_number (IrisdGateway *self,
                                   const IrisdCaller *caller,
-                                  const IrisWireMessage *request,
-                                  gboolean owner);
+                                  const IrisWireMessage *request);
 
 /* An inquiry has come to this gateway: from another one, or back. */
 void irisd_gateway_inquire (IrisdGateway *self, IrisdInquiry *inquiry);

@@ -87,6 +87,7 @@ irisd_job_new (IrisdCore *core,
   if (self->lasting)
     irisd_core_count_hot (core, service == &irisd_service_outside, 1);
   self->service = service;
+  self->owner = peer->owner;
   memcpy (self->request_id, item->request_id, IRIS_WIRE_ID_SIZE);
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_ARGS))
     self->args = iris_wire_args_dup (&item->args);

@@ -96,6 +96,7 @@ struct _IrisdJob
   IrisdMailbox *mailbox;
   IrisdPeer *peer;
   const IrisdService *service;
+  gint64 owner; /* see irisd-policy.c */
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   gint home;
   gint64 accepted_ns;

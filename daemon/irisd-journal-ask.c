@@ -237,9 +237,10 @@ irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now)
     }
 }
 
-/* An end that has expired is as good as gone, also before somebody has swept it out. */
+/* An end that has expired is as good as gone, also before somebody has swept it out; and beyond the
+ * view there is nothing. */
 IrisdKept *
-irisd_journal_look_up (IrisdJournal *self, guint64 item)
+irisd_journal_look_up (IrisdJournal *self, guint64 item, gint64 view)
 {
   IrisdKept *kept = irisd_kept_table_lookup (&self->table, item);
   if (kept != NULL && irisd_kept_has_ended (kept)
@@ -248,13 +249,13 @@ irisd_journal_look_up (IrisdJournal *self, guint64 item)
       irisd_journal_discard (self, kept);
       return NULL;
     }
-  return kept;
+  return kept != NULL && irisd_view_reaches (view, kept->owner) ? kept : NULL;
 }
 
 void
 irisd_journal_ask (IrisdJournal *self, IrisdSlip *slip)
 {
-  IrisdKept *kept = irisd_journal_look_up (self, slip->item);
+  IrisdKept *kept = irisd_journal_look_up (self, slip->item, slip->view);
   if (kept == NULL)
     {
       slip->error = irisd_journal_no_such_item (slip->item);

@@ -57,7 +57,7 @@ void irisd_journal_try_reserve (IrisdJournal *self);
 void irisd_journal_empty_log (IrisdJournal *self);
 
 /* irisd-journal-ask.c */
-IrisdKept *irisd_journal_look_up (IrisdJournal *self, guint64 item);
+IrisdKept *irisd_journal_look_up (IrisdJournal *self, guint64 item, gint64 view);
 void irisd_journal_ask (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_list (IrisdJournal *self, IrisdSlip *slip);
 void irisd_journal_call (IrisdJournal *self, IrisdSlip *slip);

@@ -62,7 +62,7 @@ static IrisdKept *
 find_same (IrisdJournal *self, IrisdKept *kept)
 {
   IrisdKept *same = kept->key_size > 0 ? irisd_kept_table_lookup_key (&self->table, kept) : NULL;
-  return same != NULL ? irisd_journal_look_up (self, same->item) : NULL;
+  return same != NULL ? irisd_journal_look_up (self, same->item, IRISD_VIEW_ALL) : NULL;
 }
 
 static void

@@ -95,6 +95,7 @@ struct _IrisdSlip
   IrisdSheet *sheet; /* DONE: what is to be written; all of one class */
   GPtrArray *kepts;  /* DONE: what the journal has made of it, if they are durable */
 
+  gint64 view; /* FETCH, SHOW, KICK, CANCEL, INTER: an owner, or IRISD_VIEW_ALL */
   guint64 item;
   guint64 wait_ms;
   guint32 state;           /* KICK: only those; END: what it ended in */

@@ -27,6 +27,7 @@ irisd_gateway_get_nobody (IrisdGateway *self)
     {
       const IrisdRoute nowhere = { 0 };
       self->nobody = irisd_peer_new (&nowhere);
+      self->nobody->owner = IRISD_OWNER_UNKNOWN; /* its jobs name theirs */
       atomic_store_explicit (&self->nobody->gone, TRUE, memory_order_relaxed);
     }
   return self->nobody;
@@ -56,6 +57,7 @@ irisd_gateway_choose_home_again (IrisdGateway *self,
 /**
  * irisd_gateway_find_service_again:
  * @self: the gateway
+ * @owner: whose item it is
  * @item: the SUBMIT message that an item is kept as
  *
  * Worker processes come back later than irisd, so what is none of its own services is waited for.
@@ -63,14 +65,14 @@ irisd_gateway_choose_home_again (IrisdGateway *self,
  * Returns: what runs it
  */
 const IrisdService *
-irisd_gateway_find_service_again (IrisdGateway *self, const IrisWireMessage *item)
+irisd_gateway_find_service_again (IrisdGateway *self, gint64 owner, const IrisWireMessage *item)
 {
   if (item->service.len == 0)
     return &unknown_service;
   const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
   if (service != NULL)
     return service;
-  irisd_outside_expect (self->core->outside, &item->service);
+  irisd_outside_expect (self->core->outside, irisd_gateway_get_space (self, owner), &item->service);
   return &irisd_service_outside;
 }
 
@@ -125,11 +127,12 @@ irisd_gateway_make_again (IrisdGateway *self, IrisdSlip *slip, IrisdPeer *peer)
         (IrisWireFrame){ zmq_msg_data (&slip->body), zmq_msg_size (&slip->body) }, &item);
   else
     iris_wire_message_init (&item, IRIS_WIRE_SUBMIT, no_id);
-  const IrisdService *service = irisd_gateway_find_service_again (self, &item);
+  const IrisdService *service = irisd_gateway_find_service_again (self, slip->kept->owner, &item);
   IrisdJob *job = irisd_job_new (self->core, &self->mailbox, peer, service, &item, &slip->body);
   if (service == &irisd_service_outside)
     irisd_outside_adopt (job, &item, item.hint);
   job->kept = slip->kept;
+  job->owner = slip->kept->owner;
   job->id = slip->item;
   job->detached = TRUE;
   irisd_job_set_home (job, irisd_gateway_choose_home_again (self, &item, job->kept), item.strict);

@@ -8,7 +8,6 @@
 #include "irisd-gateway-private.h"
 #include "irisd-journal.h"
 
-/* Numbers are easy to guess, and everybody on the machine can reach a TCP port. */
 gboolean
 irisd_gateway_may_ask_kept (IrisdGateway *self,
                             const IrisdCaller *caller,
@@ -19,11 +18,6 @@ irisd_gateway_may_ask_kept (IrisdGateway *self,
     error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_DURABLE,
                                  "this irisd keeps no journal, and so no items: start it with "
                                  "--journal DIR");
-  else if (caller->over_tcp && !self->core->config->tcp_trusted)
-    error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
-                                 "kept items are told over ipc only: connect over ipc, or, if "
-                                 "everybody on irisd's machine may see them, set tcp-trusted in "
-                                 "its configuration");
   else
     return TRUE;
   irisd_gateway_refuse (self, caller, request->request_id, error);
@@ -54,6 +48,7 @@ irisd_gateway_await_end (IrisdGateway *self,
                          guint64 wait_ms)
 {
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_FETCH, peer, request_id);
+  slip->view = irisd_policy_get_view (IRIS_WIRE_FETCH, peer->role, peer->owner);
   slip->item = item;
   slip->wait_ms = wait_ms;
   *count_of (slip) += 1;
@@ -89,6 +84,7 @@ irisd_gateway_show (IrisdGateway *self, const IrisdCaller *caller, const IrisWir
     return;
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_SHOW, caller->peer,
                                             request->request_id);
+  slip->view = irisd_gateway_get_view (caller, IRIS_WIRE_SHOW);
   slip->item = request->item;
   slip->wait_ms = request->wait_ms;
   slip->whole = request->payload;
@@ -110,7 +106,8 @@ irisd_gateway_list (IrisdGateway *self, const IrisdCaller *caller, const IrisWir
     return;
   IrisdSlip *slip = irisd_gateway_new_slip (self, IRISD_SLIP_LIST, caller->peer,
                                             request->request_id);
-  slip->filter = irisd_kept_filter_new (request, self->core->wire_limits.max_entries);
+  slip->filter = irisd_kept_filter_new (request, irisd_gateway_get_view (caller, IRIS_WIRE_LIST),
+                                        self->core->wire_limits.max_entries);
   *count_of (slip) += 1;
   irisd_journal_post (self->core->journal, slip);
 }

@@ -37,6 +37,7 @@ add_row (IrisdGateway *self, const IrisdJob *job, const IrisWireMessage *item, I
     .item = job->id,
     .state = failed ? IRIS_WIRE_STATE_FAILED : IRIS_WIRE_STATE_DONE,
     .klass = item->klass,
+    .owner = job->owner,
     .attempts = 1,
     .home = job->home,
     .accepted_ms = now_ms,

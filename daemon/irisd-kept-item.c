@@ -85,16 +85,21 @@ check_journal (IrisdGateway *self, GError **error)
 /**
  * irisd_gateway_check_keeping:
  * @self: the gateway
+ * @caller: who
  * @item: a SUBMIT message
  * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
  *
  * Returns: whether the item can be kept, or need not be
  */
 gboolean
-irisd_gateway_check_keeping (IrisdGateway *self, const IrisWireMessage *item, GError **error)
+irisd_gateway_check_keeping (IrisdGateway *self,
+                             const IrisdCaller *caller,
+                             const IrisWireMessage *item,
+                             GError **error)
 {
   if (irisd_is_kept (item))
-    return check_key (item, error) && check_keep_ms (self, item, error)
+    return irisd_policy_check (IRISD_POLICY_KEEP, caller->peer->role, error)
+           && check_key (item, error) && check_keep_ms (self, item, error)
            && check_no_stream (item, error) && check_no_after (item, error)
            && check_journal (self, error);
   if ((item->present & IRISD_KEEP_KEYS) == 0)
@@ -122,6 +127,7 @@ irisd_gateway_new_slip (IrisdGateway *self,
 {
   IrisdSlip *slip = irisd_slip_new (kind, &self->mailbox);
   slip->peer = irisd_peer_ref (peer);
+  slip->view = peer->owner;
   memcpy (slip->request_id, request_id, IRIS_WIRE_ID_SIZE);
   return slip;
 }
@@ -158,6 +164,7 @@ fill_keep (IrisdGateway *self, IrisdSlip *slip, IrisdJob *job, const IrisWireMes
     .item = job->id,
     .state = IRIS_WIRE_STATE_QUEUED,
     .klass = item->klass,
+    .owner = job->owner,
     .home = job->home,
     .accepted_ms = irisd_unix_ms (),
     .due_ms = item->delay_ms > 0 ? irisd_unix_ms () + item->delay_ms : 0,

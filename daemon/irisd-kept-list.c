@@ -13,14 +13,16 @@
 /**
  * irisd_kept_filter_new:
  * @request: a LIST message
+ * @view: an owner, or %IRISD_VIEW_ALL
  * @most: the most items that one answer holds
  *
  * Returns: (transfer full): what it asks for
  */
 IrisdKeptFilter *
-irisd_kept_filter_new (const IrisWireMessage *request, guint most)
+irisd_kept_filter_new (const IrisWireMessage *request, gint64 view, guint most)
 {
   IrisdKeptFilter *self = g_new0 (IrisdKeptFilter, 1);
+  self->view = view;
   self->after = request->item;
   self->states = request->states;
   if (iris_wire_message_has (request, IRIS_WIRE_KEY_STATE))
@@ -70,7 +72,7 @@ matches (const IrisdKeptFilter *self, IrisdKept *kept)
 static IrisdKept *
 follow (const IrisdKeptFilter *self, IrisdKept *kept)
 {
-  return self->descending ? kept->previous : kept->next;
+  return irisd_kept_get_next (kept, self->view, self->descending);
 }
 
 /* The first item behind a number; the item itself may be gone. */
@@ -78,11 +80,11 @@ static IrisdKept *
 find_first (IrisdKeptTable *self, const IrisdKeptFilter *filter)
 {
   if (filter->after == 0)
-    return filter->descending ? self->last : self->first;
+    return irisd_kept_table_get_first (self, filter->view, filter->descending);
   IrisdKept *kept = irisd_kept_table_lookup (self, filter->after);
-  if (kept != NULL)
+  if (kept != NULL && irisd_view_reaches (filter->view, kept->owner))
     return follow (filter, kept);
-  for (kept = filter->descending ? self->last : self->first;
+  for (kept = irisd_kept_table_get_first (self, filter->view, filter->descending);
        kept != NULL
        && (filter->descending ? kept->item >= filter->after : kept->item <= filter->after);
        kept = follow (filter, kept))

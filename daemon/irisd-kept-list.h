@@ -18,6 +18,7 @@ G_BEGIN_DECLS
 
 /**
  * IrisdKeptFilter:
+ * @view: only items of that owner, or %IRISD_VIEW_ALL
  * @after: only items behind that number; 0: all
  * @states: bit N: those in state N; 0: whatever their state
  * @klass: only those of that class; 0: of all
@@ -32,6 +33,7 @@ G_BEGIN_DECLS
  */
 typedef struct
 {
+  gint64 view;
   guint64 after;
   guint32 states;
   guint32 klass;
@@ -43,7 +45,7 @@ typedef struct
   guint limit;
 } IrisdKeptFilter;
 
-IrisdKeptFilter *irisd_kept_filter_new (const IrisWireMessage *request, guint most);
+IrisdKeptFilter *irisd_kept_filter_new (const IrisWireMessage *request, gint64 view, guint most);
 void irisd_kept_filter_free (IrisdKeptFilter *self);
 
 IrisWireKept *

@@ -14,6 +14,7 @@
 #include "irisd-kept.h"
 
 #include <string.h>
+#include <unistd.h>
 
 guint64
 irisd_unix_ms (void)
@@ -37,6 +38,8 @@ share_name (const IrisWireString *service, const IrisdKept *like)
  * @record: what is known about it; copied, without header and body
  * @like: (nullable): an item that is probably of the same service
  *
+ * An item of the release before, whose rows name no owner, is that of irisd's own user.
+ *
  * Returns: (transfer full): an item that is in no table
  */
 IrisdKept *
@@ -44,6 +47,7 @@ irisd_kept_new (const IrisdRecord *record, const IrisdKept *like)
 {
   IrisdKept *self = g_malloc0 (sizeof *self + record->key.len);
   self->item = record->item;
+  self->owner = record->owner != IRISD_OWNER_UNKNOWN ? record->owner : (gint64) geteuid ();
   atomic_init (&self->state, (guint8) record->state);
   self->attempts = record->attempts;
   self->crashes = record->crashes;
@@ -132,6 +136,7 @@ irisd_kept_set_row (IrisdKept *self,
     .item = self->item,
     .state = state,
     .klass = self->klass,
+    .owner = self->owner,
     .attempts = self->attempts,
     .crashes = self->crashes,
     .due_ms = self->due_ms,
@@ -229,6 +234,7 @@ irisd_kept_describe (IrisdKept *self, IrisWireKeptItem *out)
     .expires_ms = irisd_kept_get_expiry (self),
     .code = self->code,
     .sentence = g_strdup (self->sentence),
+    .owner = (guint32) self->owner,
   };
 }
 
@@ -236,7 +242,7 @@ static guint
 key_hash (gconstpointer data)
 {
   const IrisdKept *kept = data;
-  guint hash = 5381;
+  guint hash = 5381 + (guint) kept->owner;
   for (gsize i = 0; i < kept->key_size; i++)
     hash = hash * 33 + (guint8) kept->key[i];
   return hash;
@@ -246,7 +252,8 @@ static gboolean
 key_equal (gconstpointer a, gconstpointer b)
 {
   const IrisdKept *left = a, *right = b;
-  return left->key_size == right->key_size && memcmp (left->key, right->key, left->key_size) == 0;
+  return left->owner == right->owner && left->key_size == right->key_size
+         && memcmp (left->key, right->key, left->key_size) == 0;
 }
 
 void
@@ -257,6 +264,7 @@ irisd_kept_table_init (IrisdKeptTable *self)
   self->by_item = g_hash_table_new (g_int64_hash, g_int64_equal);
   self->by_key = g_hash_table_new (key_hash, key_equal);
   TAILQ_INIT (&self->cancelled);
+  self->by_owner = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
 }
 
 /**
@@ -268,6 +276,7 @@ irisd_kept_table_clear (IrisdKeptTable *self)
 {
   g_hash_table_unref (self->by_item);
   g_hash_table_unref (self->by_key);
+  g_hash_table_unref (self->by_owner);
   while (self->first != NULL)
     {
       IrisdKept *kept = self->first;
@@ -295,6 +304,70 @@ link_in_order (IrisdKeptTable *self, IrisdKept *kept)
     self->last = kept;
 }
 
+/* As before, in the list of its owner. */
+static void
+link_to_owner (IrisdKeptTable *self, IrisdKept *kept)
+{
+  IrisdKeptOwner *own = g_hash_table_lookup (self->by_owner, &kept->owner);
+  if (own == NULL)
+    {
+      own = g_new0 (IrisdKeptOwner, 1);
+      own->owner = kept->owner;
+      g_hash_table_add (self->by_owner, own);
+    }
+  IrisdKept *before = own->last;
+  while (before != NULL && before->item > kept->item)
+    before = before->own_previous;
+  kept->own_previous = before;
+  kept->own_next = before != NULL ? before->own_next : own->first;
+  *(before != NULL ? &before->own_next : &own->first) = kept;
+  *(kept->own_next != NULL ? &kept->own_next->own_previous : &own->last) = kept;
+}
+
+static void
+unlink_from_owner (IrisdKeptTable *self, IrisdKept *kept)
+{
+  IrisdKeptOwner *own = g_hash_table_lookup (self->by_owner, &kept->owner);
+  *(kept->own_previous != NULL ? &kept->own_previous->own_next : &own->first) = kept->own_next;
+  *(kept->own_next != NULL ? &kept->own_next->own_previous : &own->last) = kept->own_previous;
+  kept->own_previous = kept->own_next = NULL;
+}
+
+/**
+ * irisd_kept_table_get_first:
+ * @self: a table
+ * @view: an owner, or %IRISD_VIEW_ALL
+ * @descending: whether to begin with the last one
+ *
+ * Returns: (nullable): the first item within the view
+ */
+IrisdKept *
+irisd_kept_table_get_first (IrisdKeptTable *self, gint64 view, gboolean descending)
+{
+  if (view == IRISD_VIEW_ALL)
+    return descending ? self->last : self->first;
+  const IrisdKeptOwner *own = g_hash_table_lookup (self->by_owner, &view);
+  if (own == NULL)
+    return NULL;
+  return descending ? own->last : own->first;
+}
+
+/**
+ * irisd_kept_get_next:
+ * @self: an item within the view, in a table
+ * @view: an owner, or %IRISD_VIEW_ALL
+ * @descending: whether to go backwards
+ *
+ * Returns: (nullable): the next item within the view
+ */
+IrisdKept *
+irisd_kept_get_next (const IrisdKept *self, gint64 view, gboolean descending)
+{
+  if (view == IRISD_VIEW_ALL)
+    return descending ? self->previous : self->next;
+  return descending ? self->own_previous : self->own_next;
+}
+
 /**
  * irisd_kept_table_add:
  * @self: a table
@@ -307,6 +380,7 @@ irisd_kept_table_add (IrisdKeptTable *self, IrisdKept *kept)
   if (kept->key_size > 0)
     g_hash_table_add (self->by_key, kept);
   link_in_order (self, kept);
+  link_to_owner (self, kept);
   self->n_items++;
   if (irisd_kept_has_ended (kept))
     irisd_kept_table_note_end (self, kept);
@@ -332,6 +406,7 @@ irisd_kept_table_remove (IrisdKeptTable *self, IrisdKept *kept)
   else
     self->last = kept->previous;
   kept->previous = kept->next = NULL;
+  unlink_from_owner (self, kept);
   self->n_items--;
   self->n_ended -= irisd_kept_has_ended (kept);
   if (irisd_kept_get_state (kept) != IRIS_WIRE_STATE_CANCELLED)
@@ -378,7 +453,7 @@ irisd_kept_table_lookup (IrisdKeptTable *self, guint64 item)
  * @self: a table
  * @other: an item with a key
  *
- * Returns: (nullable): the item in the table with the same key
+ * Returns: (nullable): the item in the table with the same owner and key
  */
 IrisdKept *
 irisd_kept_table_lookup_key (IrisdKeptTable *self, IrisdKept *other)

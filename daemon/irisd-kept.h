@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "irisd-policy.h"
 #include "irisd-sheet.h"
 #include "irisd-waiting.h"
 
@@ -26,6 +27,7 @@ typedef struct _IrisdKept IrisdKept;
 struct _IrisdKept
 {
   guint64 item; /* first, because it is the key of a table */
+  gint64 owner; /* constant; also the gateway may read it */
   guint32 attempts;
   guint32 crashes;
   gint32 home;
@@ -40,13 +42,14 @@ struct _IrisdKept
   guint64 accepted_ms;
   guint64 ended_ms;
   guint64 keep_ms;
-  guint64 due_ms;      /* see IrisdRecord */
-  guint64 size;        /* of its payload, then of its result */
-  GRefString *service; /* shared by all items of it, and gone with the last of them */
-  char *sentence;      /* why it is buried, or NULL */
-  IrisdSheetRow *row;  /* NULL, or what the store does not have yet */
-  IrisdSlip *waits;    /* those who want to know how it ends */
-  IrisdKept *previous, *next;
+  guint64 due_ms;             /* see IrisdRecord */
+  guint64 size;               /* of its payload, then of its result */
+  GRefString *service;        /* shared by all items of it, and gone with the last of them */
+  char *sentence;             /* why it is buried, or NULL */
+  IrisdSheetRow *row;         /* NULL, or what the store does not have yet */
+  IrisdSlip *waits;           /* those who want to know how it ends */
+  IrisdKept *previous, *next; /* of all */
+  IrisdKept *own_previous, *own_next; /* of its owner's */
   IrisdKept *next_dirty;
 
   /* The gateway's, while the item is cold (irisd-cold.c): it waits for its time, or, if it is in a
@@ -66,12 +69,29 @@ struct _IrisdKept
 };
 
 /**
+ * IrisdKeptOwner:
+ * @owner: a user
+ * @first: the first of that user's items
+ * @last: the last of them
+ *
+ * The items of one user, in the order of their numbers: what a user asks for costs as much as that
+ * user's items, not as much as those of others.
+ */
+typedef struct
+{
+  gint64 owner; /* first, because it is the key of a table */
+  IrisdKept *first;
+  IrisdKept *last;
+} IrisdKeptOwner;
+
+/**
  * IrisdKeptTable:
  * @n_items: items in it
  * @n_ended: of which have ended
  * @n_cancelled: of which were cancelled
  *
- * All kept items, by number, by key, and in the order of their numbers. One thread at a time.
+ * All kept items, by number, by owner and key, and in the order of their numbers. One thread at a
+ * time.
  */
 typedef struct
 {
@@ -85,6 +105,7 @@ typedef struct
   GHashTable *by_item;
   GHashTable *by_key;
   TAILQ_HEAD (, _IrisdKept) cancelled; /* in the order in which they ended */
+  GHashTable *by_owner;                /* of IrisdKeptOwner, which stay */
 } IrisdKeptTable;
 
 IrisdKept *irisd_kept_new (const IrisdRecord *record, const IrisdKept *like);
@@ -111,6 +132,8 @@ void irisd_kept_table_remove (IrisdKeptTable *self, IrisdKept *kept);
 void irisd_kept_table_note_end (IrisdKeptTable *self, IrisdKept *kept);
 IrisdKept *irisd_kept_table_get_cancelled (IrisdKeptTable *self);
 IrisdKept *irisd_kept_table_lookup (IrisdKeptTable *self, guint64 item);
+IrisdKept *irisd_kept_table_get_first (IrisdKeptTable *self, gint64 view, gboolean descending);
+IrisdKept *irisd_kept_get_next (const IrisdKept *self, gint64 view, gboolean descending);
 IrisdKept *irisd_kept_table_lookup_key (IrisdKeptTable *self, IrisdKept *other);
 
 guint64 irisd_unix_ms (void);

@@ -8,9 +8,10 @@
 
 G_BEGIN_DECLS
 
-/* What somebody serves, or served until a short while ago. */
+/* What somebody serves in a name space, or served until a short while ago. */
 struct _IrisdTrade
 {
+  gint64 space;
   char *name;
   char *summary;
   guint n_posts;      /* how many serve it */
@@ -50,11 +51,10 @@ struct _IrisdLeases
   IrisdLeaseRules rules;
   const IrisdLeaseEvents *events;
   gpointer user_data;
-  GHashTable *trades;    /* by name */
+  GHashTable *trades;    /* a set of IrisdTrade, by name space and name */
   GHashTable *by_number; /* leases */
   GTree *by_deadline;    /* leases that have an errand */
   GTree *by_alarm;       /* trades that have one */
-  guint n_served;        /* trades that count for max_services */
   guint64 last_order;
   guint64 last_number;
   gboolean draining;
@@ -70,6 +70,20 @@ IrisdErrand *irisd_lease_strip (IrisdLeases *self, IrisdLease *lease);
 
 /* irisd-lease-clock.c */
 void irisd_leases_put_off_unserved (IrisdLeases *self);
+void irisd_leases_place (IrisdLeases *self, IrisdErrand *errand, gint64 now);
+
+/* irisd-lease-route.c */
+guint irisd_trade_hash (gconstpointer trade);
+gboolean irisd_trade_equal (gconstpointer a, gconstpointer b);
+IrisdTrade *irisd_leases_find_trade (IrisdLeases *self, gint64 space, const char *name);
+guint irisd_leases_count_trades (IrisdLeases *self, gint64 space, gboolean served);
+IrisdTrade *irisd_leases_route (IrisdLeases *self, gint64 space, const char *name);
+gint64 irisd_leases_get_space (IrisdLeases *self, IrisdServer *server, const char *name);
+gboolean irisd_leases_check_services (IrisdLeases *self,
+                                      IrisdServer *server,
+                                      const IrisWireServices *services,
+                                      GError **error);
+void irisd_leases_reroute (IrisdLeases *self, IrisdServer *server, gint64 now);
 
 /* irisd-lease-trade.c */
 void irisd_trade_drop (IrisdLeases *book, IrisdTrade *trade);

@@ -9,6 +9,8 @@
  */
 #include "irisd-lease-private.h"
 
+#include "irisd-policy.h"
+
 static guint
 queue_of (IrisdLeases *book, gint place)
 {
@@ -30,14 +32,16 @@ irisd_leases_resume (IrisdLeases *self)
 }
 
 static IrisdTrade *
-new_trade (IrisdLeases *book, const char *name)
+new_trade (IrisdLeases *book, gint64 space, const char *name)
 {
   IrisdTrade *self = g_new0 (IrisdTrade, 1);
+  self->space = space;
   self->name = g_strdup (name);
   self->idle = g_new0 (GQueue, book->rules.n_places + 1);
   self->waiting = g_new0 (GQueue, book->rules.n_places + 1);
   g_queue_init (&self->impatient);
   self->alarm = G_MAXINT64;
+  g_hash_table_add (book->trades, self);
   return self;
 }
 
@@ -225,7 +229,6 @@ open_post (IrisdLeases *book, IrisdServer *server, IrisdTrade *trade)
   server->posts = g_renew (IrisdPost *, server->posts, server->n_posts + 1);
   server->posts[server->n_posts++] = post;
   trade->n_posts++;
-  book->n_served += !trade->served;
   trade->served = TRUE;
   irisd_trade_set_alarm (book, trade);
 }
@@ -254,12 +257,10 @@ irisd_server_take_posts (IrisdLeases *book,
   for (guint i = 0; services != NULL && i < services->n_services; i++)
     {
       const IrisWireService *service = &services->services[i];
-      IrisdTrade *trade = g_hash_table_lookup (book->trades, service->name);
+      gint64 space = irisd_leases_get_space (book, server, service->name);
+      IrisdTrade *trade = irisd_leases_find_trade (book, space, service->name);
       if (trade == NULL)
-        {
-          trade = new_trade (book, service->name);
-          g_hash_table_insert (book->trades, trade->name, trade);
-        }
+        trade = new_trade (book, space, service->name);
       g_free (trade->summary);
       trade->summary = g_strdup (service->summary);
       IrisdPost *post = find_post (server, trade);
@@ -281,6 +282,7 @@ irisd_server_take_posts (IrisdLeases *book,
 /**
  * irisd_leases_expect:
  * @self: the book
+ * @space: the name space that items look for it in first
  * @name: a service
  * @lasting: whether it is known for as long as there is the book
  * @now: the time
@@ -288,30 +290,34 @@ irisd_server_take_posts (IrisdLeases *book,
  * From now on the service is known, as if its last server had just gone: items wait for the first.
  */
 void
-irisd_leases_expect (IrisdLeases *self, const char *name, gboolean lasting, gint64 now)
+irisd_leases_expect (IrisdLeases *self,
+                     gint64 space,
+                     const char *name,
+                     gboolean lasting,
+                     gint64 now)
 {
-  if (g_hash_table_contains (self->trades, name))
+  if (irisd_leases_route (self, space, name) != NULL)
     return;
-  IrisdTrade *trade = new_trade (self, name);
+  IrisdTrade *trade = new_trade (self, space, name);
   trade->summary = g_strdup ("");
   trade->lasting = lasting;
-  g_hash_table_insert (self->trades, trade->name, trade);
   begin_unserved (self, trade, now);
 }
 
 /**
  * irisd_leases_has_room_to_expect:
  * @self: the book
+ * @space: a name space
  *
  * Services that never had a server are counted apart, so that clients which ask for such names
  * leave room for the services of workers.
  *
- * Returns: whether there are fewer of them than services may be
+ * Returns: whether there are fewer of them in the name space than services may be
  */
 gboolean
-irisd_leases_has_room_to_expect (IrisdLeases *self)
+irisd_leases_has_room_to_expect (IrisdLeases *self, gint64 space)
 {
-  return g_hash_table_size (self->trades) - self->n_served < self->rules.max_services;
+  return irisd_leases_count_trades (self, space, FALSE) < self->rules.max_services;
 }
 
 guint
@@ -323,38 +329,69 @@ irisd_leases_count_services (IrisdLeases *self)
 /**
  * irisd_leases_describe_services:
  * @self: the book
+ * @space: the first name space that a client's items look in
  * @out: (array): room for irisd_leases_count_services() of them
+ *
+ * Returns: how many services such items find
  */
-void
-irisd_leases_describe_services (IrisdLeases *self, IrisWireService *out)
+guint
+irisd_leases_describe_services (IrisdLeases *self, gint64 space, IrisWireService *out)
 {
   GHashTableIter iter;
   gpointer value;
+  guint n = 0;
   g_hash_table_iter_init (&iter, self->trades);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
+  while (g_hash_table_iter_next (&iter, &value, NULL))
     {
       const IrisdTrade *trade = value;
-      out->name = g_strdup (trade->name);
-      out->summary = g_strdup (trade->summary);
-      out++;
+      if (irisd_leases_route (self, space, trade->name) != trade)
+        continue;
+      out[n].name = g_strdup (trade->name);
+      out[n].summary = g_strdup (trade->summary);
+      n++;
     }
+  return n;
+}
+
+static gboolean
+is_within (const IrisdServer *server, const IrisdTrade *trade, gint64 view)
+{
+  return trade->space == IRISD_SPACE_SHARED || irisd_view_reaches (view, server->owner);
+}
+
+/**
+ * irisd_server_is_within:
+ * @server: a server in the book
+ * @view: an owner, or %IRISD_VIEW_ALL
+ *
+ * Returns: whether the owner knows of it: as its own, or because it serves all
+ */
+gboolean
+irisd_server_is_within (const IrisdServer *server, gint64 view)
+{
+  gboolean within = irisd_view_reaches (view, server->owner);
+  for (guint i = 0; i < server->n_posts && !within; i++)
+    within = is_within (server, server->posts[i]->trade, view);
+  return within;
 }
 
 /**
  * irisd_leases_describe_server:
  * @server: a server in the book
+ * @view: an owner, or %IRISD_VIEW_ALL
  * @out: (out caller-allocates): what of it the book knows is filled in
  */
 void
-irisd_leases_describe_server (const IrisdServer *server, IrisWireWorker *out)
+irisd_leases_describe_server (const IrisdServer *server, gint64 view, IrisWireWorker *out)
 {
-  out->n_services = server->n_posts;
   out->services = g_new0 (IrisWireService, server->n_posts);
   for (guint i = 0; i < server->n_posts; i++)
     {
       const IrisdTrade *trade = server->posts[i]->trade;
-      out->services[i].name = g_strdup (trade->name);
-      out->services[i].summary = g_strdup (trade->summary);
+      if (!is_within (server, trade, view))
+        continue;
+      out->services[out->n_services].name = g_strdup (trade->name);
+      out->services[out->n_services++].summary = g_strdup (trade->summary);
     }
   out->n_places = server->place >= 0;
   out->places = g_new0 (guint32, 1);

@@ -31,6 +31,8 @@ compare_alarms (gconstpointer a, gconstpointer b)
   const IrisdTrade *left = a, *right = b;
   if (left->alarm != right->alarm)
     return left->alarm < right->alarm ? -1 : 1;
+  if (left->space != right->space)
+    return left->space < right->space ? -1 : 1;
   return strcmp (left->name, right->name);
 }
 
@@ -49,7 +51,7 @@ irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, 
   self->rules = *rules;
   self->events = events;
   self->user_data = user_data;
-  self->trades = g_hash_table_new (g_str_hash, g_str_equal);
+  self->trades = g_hash_table_new (irisd_trade_hash, irisd_trade_equal);
   self->by_number = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
   self->by_deadline = g_tree_new (compare_deadlines);
   self->by_alarm = g_tree_new (compare_alarms);
@@ -60,10 +62,9 @@ irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, 
 void
 irisd_leases_forget_trade (IrisdLeases *self, IrisdTrade *trade)
 {
-  g_hash_table_remove (self->trades, trade->name);
+  g_hash_table_remove (self->trades, trade);
   trade->forgotten = TRUE;
   irisd_trade_set_alarm (self, trade);
-  self->n_served -= trade->served;
   irisd_trade_drop (self, trade);
 }
 
@@ -154,8 +155,8 @@ employ (IrisdLeases *self, IrisdServer *server, gint64 now)
 }
 
 /* An errand begins to wait, or does not have to. */
-static void
-place_errand (IrisdLeases *self, IrisdErrand *errand, gint64 now)
+void
+irisd_leases_place (IrisdLeases *self, IrisdErrand *errand, gint64 now)
 {
   errand->lease = NULL;
   if (self->closed)
@@ -195,7 +196,7 @@ irisd_leases_lose (IrisdLeases *self, IrisdErrand *errand, gint64 now)
   if (errand->attempts >= self->rules.attempts)
     irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_WORKER_LOST);
   else
-    place_errand (self, errand, now);
+    irisd_leases_place (self, errand, now);
 }
 
 /* Takes its errand from a lease. */
@@ -221,24 +222,6 @@ close_lease (IrisdLeases *self, IrisdLease *lease)
   server->leased--;
 }
 
-static gboolean
-check_services (IrisdLeases *self, const IrisWireServices *services, GError **error)
-{
-  guint n_new = 0;
-  for (guint i = 0; i < services->n_services; i++)
-    {
-      const IrisdTrade *trade = g_hash_table_lookup (self->trades, services->services[i].name);
-      n_new += trade == NULL || !trade->served;
-    }
-  if (self->n_served + n_new <= self->rules.max_services)
-    return TRUE;
-  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
-               "there would be more services of worker processes than outside-services (%u); raise "
-               "it with [limits] outside-services",
-               self->rules.max_services);
-  return FALSE;
-}
-
 /**
  * irisd_leases_enroll:
  * @self: the book
@@ -260,7 +243,7 @@ irisd_leases_enroll (IrisdLeases *self,
                      gint64 now,
                      GError **error)
 {
-  if (!check_services (self, services, error))
+  if (!irisd_leases_check_services (self, server, services, error))
     return FALSE;
   server->enrolled = TRUE;
   irisd_server_set_idle (self, server, FALSE);
@@ -269,6 +252,7 @@ irisd_leases_enroll (IrisdLeases *self,
   irisd_server_take_posts (self, server, services, now);
   irisd_server_rest (self, server);
   employ (self, server, now);
+  irisd_leases_reroute (self, server, now);
   irisd_leases_put_off_unserved (self);
   return TRUE;
 }
@@ -289,6 +273,7 @@ irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now)
   irisd_server_set_idle (self, server, FALSE);
   server->capacity = 0;
   irisd_server_take_posts (self, server, NULL, now);
+  irisd_leases_reroute (self, server, now);
   irisd_leases_put_off_unserved (self);
   while (server->leases.length > 0)
     {
@@ -301,11 +286,21 @@ irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now)
     }
   g_clear_pointer (&server->posts, g_free);
   server->enrolled = FALSE;
+  irisd_leases_reroute (self, server, now);
+}
+
+static gboolean
+is_known (IrisdLeases *self, const IrisdTrade *trade, gboolean patient, gint64 now)
+{
+  return trade != NULL
+         && (patient || trade->lasting || trade->n_posts > 0
+             || now < trade->unserved_at + self->rules.wait_us);
 }
 
 /**
  * irisd_leases_knows:
  * @self: the book
+ * @space: the first name space that it is looked for in
  * @name: a service
  * @patient: whether it is asked for an item that waits however long there is no server
  * @now: the time
@@ -314,12 +309,10 @@ irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now)
  *   server for too long, is not known to others
  */
 gboolean
-irisd_leases_knows (IrisdLeases *self, const char *name, gboolean patient, gint64 now)
+irisd_leases_knows (IrisdLeases *self, gint64 space, const char *name, gboolean patient, gint64 now)
 {
-  const IrisdTrade *trade = g_hash_table_lookup (self->trades, name);
-  return trade != NULL
-         && (patient || trade->lasting || trade->n_posts > 0
-             || now < trade->unserved_at + self->rules.wait_us);
+  return is_known (self, irisd_leases_find_trade (self, space, name), patient, now)
+         || is_known (self, irisd_leases_find_trade (self, IRISD_SPACE_SHARED, name), patient, now);
 }
 
 /**
@@ -334,14 +327,14 @@ irisd_leases_knows (IrisdLeases *self, const char *name, gboolean patient, gint6
 gboolean
 irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint64 now)
 {
-  IrisdTrade *trade = g_hash_table_lookup (self->trades, name);
+  IrisdTrade *trade = irisd_leases_route (self, errand->space, name);
   if (trade == NULL)
     return FALSE;
   trade->n_errands++;
   trade->n_patient += errand->patient;
   errand->trade = trade;
   errand->order = ++self->last_order;
-  place_errand (self, errand, now);
+  irisd_leases_place (self, errand, now);
   return TRUE;
 }
 
@@ -510,7 +503,7 @@ irisd_leases_give_back (IrisdLeases *self,
       *errand = settled;
     }
   else if (end == IRISD_LEASE_AGAIN)
-    place_errand (self, settled, now); /* the server is not idle yet: others first */
+    irisd_leases_place (self, settled, now); /* the server is not idle yet: others first */
   irisd_leases_employ (self, server, now);
   return end;
 }

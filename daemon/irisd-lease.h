@@ -20,13 +20,18 @@ typedef struct _IrisdErrand IrisdErrand;
 typedef struct _IrisdTrade IrisdTrade;
 typedef struct _IrisdPost IrisdPost;
 
+/* The name space of services whose servers do the items of all users. Any other is a user's, and
+ * that user's servers do that user's items alone. */
+#define IRISD_SPACE_SHARED ((gint64) -1)
+
 /**
  * IrisdErrand:
  *
  * An item for worker processes; embed it. These are set before it is added: @place and @strict, the
  * place that its hint names or %IRIS_PLACE_ANY, and whether no other will do; @patient, whether it
  * waits for a worker however long there is none; @deadline, after which it is not leased any more,
- * or 0.
+ * or 0; @space, the name space that its service is looked for in first, a user or
+ * %IRISD_SPACE_SHARED.
  */
 struct _IrisdErrand
 {
@@ -34,6 +39,7 @@ struct _IrisdErrand
   gboolean strict;
   gboolean patient;
   gint64 deadline;
+  gint64 space;
   guint attempts; /* how often it was leased */
 
   /*< private >*/
@@ -52,7 +58,8 @@ struct _IrisdErrand
  */
 struct _IrisdServer
 {
-  gint place; /* or IRIS_PLACE_ANY */
+  gint place;   /* or IRIS_PLACE_ANY */
+  gint64 owner; /* set before it enrolls: whose items it may do in any case */
   guint capacity;
   guint leased; /* leases that count against it, those that were stopped too */
   guint64 done;
@@ -91,6 +98,7 @@ typedef struct
  * @give: the server has a new lease
  * @wait: the errand waits, perhaps again
  * @stop: the server has lost a lease without its doing; why, as an error of the protocol
+ * @shares: (nullable): whether the server may do the items of all users; without it all may
  * @fail: the errand has left the book and ends by that error of the protocol
  *
  * What the book wants to be done.
@@ -102,6 +110,7 @@ typedef struct
   void (*give) (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_data);
   void (*wait) (IrisdErrand *errand, gpointer user_data);
   void (*stop) (IrisdServer *server, guint64 lease, IrisWireError why, gpointer user_data);
+  gboolean (*shares) (IrisdServer *server, const char *service, gpointer user_data);
   void (*fail) (IrisdErrand *errand, IrisWireError why, gpointer user_data);
 } IrisdLeaseEvents;
 
@@ -153,9 +162,17 @@ gboolean irisd_leases_enroll (IrisdLeases *self,
                               GError **error);
 void irisd_leases_leave (IrisdLeases *self, IrisdServer *server, gint64 now);
 
-gboolean irisd_leases_knows (IrisdLeases *self, const char *name, gboolean patient, gint64 now);
-void irisd_leases_expect (IrisdLeases *self, const char *name, gboolean lasting, gint64 now);
-gboolean irisd_leases_has_room_to_expect (IrisdLeases *self);
+gboolean irisd_leases_knows (IrisdLeases *self,
+                             gint64 space,
+                             const char *name,
+                             gboolean patient,
+                             gint64 now);
+void irisd_leases_expect (IrisdLeases *self,
+                          gint64 space,
+                          const char *name,
+                          gboolean lasting,
+                          gint64 now);
+gboolean irisd_leases_has_room_to_expect (IrisdLeases *self, gint64 space);
 gboolean irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint64 now);
 IrisdErrandState irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, gint64 now);
 IrisdErrandState irisd_leases_get_state (const IrisdErrand *errand);
@@ -185,7 +202,8 @@ void irisd_leases_drain (IrisdLeases *self);
 void irisd_leases_close (IrisdLeases *self);
 
 guint irisd_leases_count_services (IrisdLeases *self);
-void irisd_leases_describe_services (IrisdLeases *self, IrisWireService *out);
-void irisd_leases_describe_server (const IrisdServer *server, IrisWireWorker *out);
+guint irisd_leases_describe_services (IrisdLeases *self, gint64 space, IrisWireService *out);
+gboolean irisd_server_is_within (const IrisdServer *server, gint64 view);
+void irisd_leases_describe_server (const IrisdServer *server, gint64 view, IrisWireWorker *out);
 
 G_END_DECLS

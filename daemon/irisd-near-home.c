@@ -69,17 +69,32 @@ find_name (IrisdCore *core, const IrisWireString *name, gint *place, GError **er
   return FALSE;
 }
 
-/* The past is known or it is not; only who insists has to know. */
-static gboolean
-find_near (IrisdCore *core, const IrisWireMessage *item, gint *place, GError **error)
+/* Paths are names that each owner gives: where others work on which is not told. */
+static char *
+name_path (gint64 owner, const char *path)
 {
-  if (iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_ITEM))
-    *place = irisd_near_find_item (&core->near, item->near_item);
-  else
+  return g_strdup_printf ("%" G_GINT64_FORMAT " %s", owner, path);
+}
+
+/* The past is known or it is not; only who insists has to know. The past of others is not. */
+static gboolean
+find_near (IrisdGateway *self,
+           const IrisdCaller *caller,
+           const IrisWireMessage *item,
+           gint *place,
+           GError **error)
+{
+  IrisdCore *core = self->core;
+  *place = IRIS_PLACE_ANY;
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_ITEM))
     {
       g_autofree char *path = iris_wire_string_dup (&item->near_path);
-      *place = irisd_near_find_path (&core->near, path);
+      g_autofree char *name = name_path (caller->peer->owner, path);
+      *place = irisd_near_find_path (&core->near, name);
     }
+  else if (irisd_gateway_reaches_item (self, irisd_gateway_get_view (caller, IRIS_WIRE_SUBMIT),
+                                       item->near_item))
+    *place = irisd_near_find_item (&core->near, item->near_item);
   if (*place != IRIS_PLACE_ANY || !item->strict)
     return TRUE;
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_ITEM))
@@ -104,8 +119,13 @@ count_hints (const IrisWireMessage *item)
 
 /* The place that the item's hint means; %IRIS_PLACE_ANY if it has none, or none that is known. */
 static gboolean
-read_hint (IrisdCore *core, const IrisWireMessage *item, gint *place, GError **error)
+read_hint (IrisdGateway *self,
+           const IrisdCaller *caller,
+           const IrisWireMessage *item,
+           gint *place,
+           GError **error)
 {
+  IrisdCore *core = self->core;
   *place = IRIS_PLACE_ANY;
   if ((item->present & NEAR_KEYS) == 0)
     {
@@ -123,7 +143,7 @@ read_hint (IrisdCore *core, const IrisWireMessage *item, gint *place, GError **e
     }
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_HINT_NAME))
     return find_name (core, &item->hint_name, place, error);
-  return find_near (core, item, place, error);
+  return find_near (self, caller, item, place, error);
 }
 
 static gboolean
@@ -166,6 +186,7 @@ leave_drained (IrisdGateway *self, const IrisWireMessage *item, gint *home, GErr
 /**
  * irisd_gateway_choose_home:
  * @self: the gateway that it came by
+ * @caller: who sent it
  * @item: a SUBMIT message
  * @home: (out): where it goes
  * @hinted: (out): whether it wants to be there
@@ -178,13 +199,14 @@ leave_drained (IrisdGateway *self, const IrisWireMessage *item, gint *home, GErr
  */
 gboolean
 irisd_gateway_choose_home (IrisdGateway *self,
+                           const IrisdCaller *caller,
                            const IrisWireMessage *item,
                            gint *home,
                            gboolean *hinted,
                            GError **error)
 {
   gint place;
-  if (!read_hint (self->core, item, &place, error))
+  if (!read_hint (self, caller, item, &place, error))
     return FALSE;
   if (place == IRIS_PLACE_ANY && self->place != IRISD_FRONT)
     place = self->place;
@@ -238,8 +260,10 @@ note (IrisdGateway *self, const IrisdJob *job, gint place)
 {
   const char *path = path_of (job);
   irisd_near_note_item (&self->core->near, job->id, place);
-  if (path != NULL)
-    irisd_near_note_path (&self->core->near, path, place);
+  if (path == NULL)
+    return;
+  g_autofree char *name = name_path (job->owner, path);
+  irisd_near_note_path (&self->core->near, name, place);
 }
 
 /**

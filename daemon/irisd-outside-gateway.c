@@ -27,18 +27,6 @@ refuse (IrisdGateway *self,
 }
 
 static gboolean
-check_may_serve (IrisdGateway *self, const IrisdCaller *caller, GError **error)
-{
-  if (!caller->over_tcp || self->core->config->tcp_trusted)
-    return TRUE;
-  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
-                       "worker processes are not taken over TCP, because they read other people's "
-                       "items: connect over ipc, or, if everybody on irisd's machine may do that, "
-                       "set tcp-trusted in its configuration");
-  return FALSE;
-}
-
-static gboolean
 check_names (IrisdGateway *self, const IrisWireServices *services, GError **error)
 {
   for (guint i = 0; i < services->n_services; i++)
@@ -115,7 +103,7 @@ enroll (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *re
   IrisdPeer *peer = caller->peer;
   IrisdOutsideWorker *worker = peer->outside;
   gint place = IRIS_PLACE_ANY;
-  if (!check_may_serve (self, caller, &error) || !read_place (self, ready, &place, &error)
+  if (!read_place (self, ready, &place, &error)
       || (services = read_services (self, ready, &error)) == NULL)
     {
       irisd_gateway_refuse (self, caller, ready->request_id, error);
@@ -409,7 +397,8 @@ irisd_gateway_answer_workers (IrisdGateway *self,
                               const IrisWireMessage *request)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (IrisWireWorkers) workers = irisd_outside_describe_workers (self->core->outside);
+  g_autoptr (IrisWireWorkers) workers = irisd_outside_describe_workers (
+      self->core->outside, irisd_gateway_get_view (caller, IRIS_WIRE_WORKERS));
   g_autoptr (GBytes) body = iris_wire_workers_encode (workers, &self->core->wire_limits, &error);
   IrisWireMessage reply;
   iris_wire_message_init (&reply, IRIS_WIRE_WORKERS_REPLY, request->request_id);

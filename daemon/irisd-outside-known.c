@@ -9,17 +9,21 @@
 /**
  * irisd_outside_knows:
  * @self: the shared book
+ * @space: the name space that its service is looked for in first
  * @item: a SUBMIT message
  * @patient: whether the item waits however long there is no worker
  *
  * Returns: whether its service is known
  */
 gboolean
-irisd_outside_knows (IrisdOutside *self, const IrisWireMessage *item, gboolean patient)
+irisd_outside_knows (IrisdOutside *self,
+                     gint64 space,
+                     const IrisWireMessage *item,
+                     gboolean patient)
 {
   g_autofree char *text = iris_wire_string_dup (&item->service);
   gint64 now = irisd_outside_lock (self);
-  gboolean known = irisd_leases_knows (self->book, text, patient, now);
+  gboolean known = irisd_leases_knows (self->book, space, text, patient, now);
   irisd_outside_unlock (self);
   return known;
 }
@@ -27,19 +31,20 @@ irisd_outside_knows (IrisdOutside *self, const IrisWireMessage *item, gboolean p
 /**
  * irisd_outside_await:
  * @self: the shared book
+ * @space: the name space that it is looked for in first
  * @name: a service that is not known, and that a client asks to wait for
  * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
  *
  * Returns: whether it is known now; else there are too many that had no worker yet
  */
 gboolean
-irisd_outside_await (IrisdOutside *self, const IrisWireString *name, GError **error)
+irisd_outside_await (IrisdOutside *self, gint64 space, const IrisWireString *name, GError **error)
 {
   g_autofree char *text = iris_wire_string_dup (name);
   gint64 now = irisd_outside_lock (self);
-  gboolean room = irisd_leases_has_room_to_expect (self->book);
+  gboolean room = irisd_leases_has_room_to_expect (self->book, space);
   if (room)
-    irisd_leases_expect (self->book, text, FALSE, now);
+    irisd_leases_expect (self->book, space, text, FALSE, now);
   irisd_outside_unlock (self);
   if (!room)
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
@@ -53,16 +58,17 @@ irisd_outside_await (IrisdOutside *self, const IrisWireString *name, GError **er
 /**
  * irisd_outside_expect:
  * @self: the shared book
+ * @space: the name space that it is looked for in first
  * @name: the service of an item that survived irisd
  *
  * Lets its items wait for a worker process.
  */
 void
-irisd_outside_expect (IrisdOutside *self, const IrisWireString *name)
+irisd_outside_expect (IrisdOutside *self, gint64 space, const IrisWireString *name)
 {
   g_autofree char *text = iris_wire_string_dup (name);
   gint64 now = irisd_outside_lock (self);
-  irisd_leases_expect (self->book, text, FALSE, now);
+  irisd_leases_expect (self->book, space, text, FALSE, now);
   irisd_outside_unlock (self);
 }
 
@@ -82,6 +88,6 @@ irisd_outside_expect_configured (IrisdOutside *self)
     {
       const IrisWireString service = { name, strlen (name) };
       if (irisd_services_lookup (self->core->services, &service) == NULL)
-        irisd_leases_expect (self->book, name, TRUE, g_get_monotonic_time ());
+        irisd_leases_expect (self->book, IRISD_SPACE_SHARED, name, TRUE, g_get_monotonic_time ());
     }
 }

@@ -74,22 +74,27 @@ irisd_outside_report (IrisdOutside *self, IrisdOutsideWorker *worker, const Iris
 /**
  * irisd_outside_describe_workers:
  * @self: the shared book
+ * @view: an owner, or %IRISD_VIEW_ALL
  *
- * Returns: (transfer full): all worker processes
+ * Returns: (transfer full): the worker processes that the owner knows of
  */
 IrisWireWorkers *
-irisd_outside_describe_workers (IrisdOutside *self)
+irisd_outside_describe_workers (IrisdOutside *self, gint64 view)
 {
   gint64 now = irisd_outside_lock (self);
   IrisWireWorkers *list = iris_wire_workers_new (self->workers->len);
+  guint n = 0;
   for (guint i = 0; i < self->workers->len; i++)
     {
       IrisdOutsideWorker *worker = g_ptr_array_index (self->workers, i);
+      if (!irisd_server_is_within (&worker->server, view))
+        continue;
       gint64 heard = atomic_load_explicit (&worker->heard_us, memory_order_relaxed);
-      list->workers[i].name = g_strdup (worker->name);
-      irisd_leases_describe_server (&worker->server, &list->workers[i]);
-      list->workers[i].silent_ms = (guint64) MAX (now - heard, 0) / 1000;
+      list->workers[n].name = g_strdup (worker->name);
+      irisd_leases_describe_server (&worker->server, view, &list->workers[n]);
+      list->workers[n++].silent_ms = (guint64) MAX (now - heard, 0) / 1000;
     }
+  list->n_workers = n;
   irisd_outside_unlock (self);
   return list;
 }
@@ -97,16 +102,17 @@ irisd_outside_describe_workers (IrisdOutside *self)
 /**
  * irisd_outside_add_services:
  * @self: the shared book
+ * @space: the first name space that the client's items look in
  * @list: services, to which those of worker processes are added
  */
 void
-irisd_outside_add_services (IrisdOutside *self, IrisWireServices *list)
+irisd_outside_add_services (IrisdOutside *self, gint64 space, IrisWireServices *list)
 {
   irisd_outside_lock (self);
   guint n = irisd_leases_count_services (self->book);
   list->services = g_renew (IrisWireService, list->services, list->n_services + n);
-  irisd_leases_describe_services (self->book, list->services + list->n_services);
-  list->n_services += n;
+  list->n_services += irisd_leases_describe_services (self->book, space,
+                                                      list->services + list->n_services);
   irisd_outside_unlock (self);
 }
 

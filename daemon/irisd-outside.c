@@ -191,12 +191,20 @@ fail (IrisdErrand *errand, IrisWireError why, gpointer user_data)
   send_home (job);
 }
 
+static gboolean
+shares (IrisdServer *server, const char *service, gpointer user_data)
+{
+  IrisdOutside *self = user_data;
+  return irisd_access_may_serve (&self->core->config->access, server->owner, service);
+}
+
 static const IrisdLeaseEvents events = {
   .may_give = may_give,
   .hold = hold,
   .give = give,
   .wait = note_wait,
   .stop = stop,
+  .shares = shares,
   .fail = fail,
 };
 
@@ -326,17 +334,19 @@ irisd_outside_close (IrisdOutside *self)
  * irisd_outside_queue:
  * @self: the shared book
  * @job: a job that was adopted; it comes back as a letter
+ * @space: the name space that its service is looked for in first
  */
 void
-irisd_outside_queue (IrisdOutside *self, IrisdJob *job)
+irisd_outside_queue (IrisdOutside *self, IrisdJob *job, gint64 space)
 {
   IrisdTask *task = job->task;
   gint64 now = irisd_outside_lock (self);
   task->job = job;
+  task->errand.space = space;
   task->errand.patient = job->kept != NULL;
   task->errand.deadline = job->terms != NULL ? job->terms->deadline_us : 0;
   if (task->errand.patient || task->waits)
-    irisd_leases_expect (self->book, task->service, FALSE, now);
+    irisd_leases_expect (self->book, space, task->service, FALSE, now);
   if (!irisd_leases_add (self->book, &task->errand, task->service, now))
     {
       /* The service was given up since it was looked for. */
@@ -397,6 +407,7 @@ irisd_outside_worker_new (IrisdGateway *gateway, IrisdPeer *peer)
   self->gateway = gateway;
   self->peer = peer;
   self->name = g_strdup (peer->name);
+  self->server.owner = peer->owner;
   self->link.data = self;
   atomic_init (&self->heard_us, g_get_monotonic_time ());
   return self;

@@ -106,13 +106,17 @@ IrisdOutside *irisd_outside_new (IrisdCore *core);
 void irisd_outside_free (IrisdOutside *self);
 
 /* For the gateways of clients. */
-gboolean irisd_outside_knows (IrisdOutside *self, const IrisWireMessage *item, gboolean patient);
-gboolean irisd_outside_await (IrisdOutside *self, const IrisWireString *name, GError **error);
-void irisd_outside_expect (IrisdOutside *self, const IrisWireString *name);
+gboolean irisd_outside_knows (IrisdOutside *self,
+                              gint64 space,
+                              const IrisWireMessage *item,
+                              gboolean patient);
+gboolean
+irisd_outside_await (IrisdOutside *self, gint64 space, const IrisWireString *name, GError **error);
+void irisd_outside_expect (IrisdOutside *self, gint64 space, const IrisWireString *name);
 void irisd_outside_expect_configured (IrisdOutside *self);
 void irisd_outside_adopt (IrisdJob *job, const IrisWireMessage *item, gint place);
 void irisd_outside_renew (IrisdJob *job);
-void irisd_outside_queue (IrisdOutside *self, IrisdJob *job);
+void irisd_outside_queue (IrisdOutside *self, IrisdJob *job, gint64 space);
 IrisdErrandState irisd_outside_withdraw (IrisdOutside *self, IrisdJob *job);
 IrisdErrandState irisd_outside_withdraw_waiting (IrisdOutside *self, IrisdJob *job);
 IrisdJob *
@@ -156,8 +160,8 @@ void irisd_outside_resume (IrisdOutside *self);
 void irisd_outside_drain (IrisdOutside *self);
 void irisd_outside_close (IrisdOutside *self);
 
-IrisWireWorkers *irisd_outside_describe_workers (IrisdOutside *self);
-void irisd_outside_add_services (IrisdOutside *self, IrisWireServices *list);
+IrisWireWorkers *irisd_outside_describe_workers (IrisdOutside *self, gint64 view);
+void irisd_outside_add_services (IrisdOutside *self, gint64 space, IrisWireServices *list);
 
 void irisd_task_unref (IrisdTask *self);
 void irisd_notice_free (IrisdNotice *self);

@@ -6,6 +6,7 @@
 
 #include "irisd-ledger.h"
 #include "irisd-outbox.h"
+#include "irisd-policy.h"
 #include "irisd-strangers.h"
 
 #include <stdatomic.h>
@@ -44,12 +45,14 @@ struct _IrisdPeer
 
   guint refs;
   gconstpointer client; /* who it is to be fair to; only compared */
-  gint64 user;          /* as the kernel says, or IRISD_NOBODY; set with greeted */
-  gboolean greeted;     /* HELLO was answered by WELCOME */
-  gboolean asks_only;   /* it was let in to ask, and may send no items */
-  gboolean backlogged;  /* is in the gateway's list of outboxes to retry */
-  char *name;           /* as it introduced itself */
-  GHashTable *jobs;     /* items that have not ended, by request id */
+  gint64 uid;           /* the user that the kernel named with its HELLO, or IRISD_NOBODY */
+  gint64 owner;         /* whose items it sends, see irisd-policy.c */
+  IrisdRole role;
+  gboolean greeted;    /* HELLO was answered by WELCOME */
+  gboolean asks_only;  /* it was let in to ask, and may send no items */
+  gboolean backlogged; /* is in the gateway's list of outboxes to retry */
+  char *name;          /* as it introduced itself */
+  GHashTable *jobs;    /* items that have not ended, by request id */
   IrisdLedger unacked;
   IrisdOutbox outbox;
   gboolean takes_bundles; /* it asked for ENDINGS */

@@ -75,7 +75,8 @@ answer_services (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMe
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (IrisWireServices) list = irisd_services_describe (self->core->services);
-  irisd_outside_add_services (self->core->outside, list);
+  irisd_outside_add_services (self->core->outside,
+                              irisd_gateway_get_space (self, caller->peer->owner), list);
   g_autoptr (GBytes) body = iris_wire_services_encode (list, &self->core->wire_limits, &error);
   IrisWireMessage reply;
   iris_wire_message_init (&reply, IRIS_WIRE_SERVICES_REPLY, request->request_id);
@@ -121,6 +122,17 @@ may_send_that (const IrisdCaller *caller, const IrisWireMessage *request)
   return !caller->peer->asks_only
          || (request->type != IRIS_WIRE_SUBMIT && request->type != IRIS_WIRE_BATCH
              && request->type != IRIS_WIRE_READY);
+}
+
+/* What the table says of the request as a whole; which items it reaches its handler asks. */
+static gboolean
+is_taken (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  g_autoptr (GError) error = NULL;
+  if (irisd_policy_check (request->type, caller->peer->role, &error))
+    return TRUE;
+  irisd_gateway_refuse (self, caller, request->request_id, error);
+  return FALSE;
 }
 
 static void
@@ -203,10 +215,25 @@ handle_decoded (IrisdGateway *self,
                     "the connection said in HELLO that it only asks: say HELLO without the feature "
                     "bit 8 to send items or to work");
   else if (caller->peer != NULL && caller->peer->greeted)
-    handle_greeted (self, caller, request, body);
+    {
+      if (is_taken (self, caller, request))
+        handle_greeted (self, caller, request, body);
+    }
   else
     refuse_by_code (self, caller, request, IRIS_WIRE_ERROR_HELLO_REQUIRED,
                     "say HELLO first: a connection begins with it, also after it was lost");
+}
+
+/* A routing id is the client's choice, so when a connection has ended unnoticed another user's may
+ * have its id: it inherits nothing. */
+static void
+check_identity (IrisdGateway *self, IrisdCaller *caller)
+{
+  IrisdPeer *peer = caller->peer;
+  if (peer == NULL || !peer->greeted || peer->uid == caller->uid)
+    return;
+  caller->peer = NULL;
+  irisd_gateway_lose (self, peer, "its routing id is another user's now", FALSE);
 }
 
 /* Of a connection over ipc, ZeroMQ tells uid, gid and pid behind the word localhost, and of one
@@ -242,6 +269,7 @@ handle_message (IrisdGateway *self,
       return;
     }
   identify (self, caller, &frames[n_frames - 1]);
+  check_identity (self, caller);
   handle_decoded (self, caller, &message, &frames[n_frames - 1]);
 }
 

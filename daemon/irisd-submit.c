@@ -10,14 +10,20 @@
 #define MAX_QUOTED 64
 
 static const IrisdService *
-find_service (IrisdGateway *self, const IrisWireMessage *item, GError **error)
+find_service (IrisdGateway *self,
+              const IrisdCaller *caller,
+              const IrisWireMessage *item,
+              GError **error)
 {
   const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
-  if (service == NULL && irisd_outside_knows (self->core->outside, item, irisd_is_kept (item)))
+  gint64 space = irisd_gateway_get_space (self, caller->peer->owner);
+  if (service == NULL
+      && irisd_outside_knows (self->core->outside, space, item, irisd_is_kept (item)))
     return &irisd_service_outside;
   if (service == NULL && item->wait_for_service && item->service.len > 0)
-    return irisd_outside_await (self->core->outside, &item->service, error) ? &irisd_service_outside
-                                                                            : NULL;
+    return irisd_outside_await (self->core->outside, space, &item->service, error)
+               ? &irisd_service_outside
+               : NULL;
   if (service == NULL)
     {
       g_autofree char *names = irisd_services_list_names (self->core->services);
@@ -239,12 +245,12 @@ irisd_gateway_try_item (IrisdGateway *self,
   gboolean hinted = FALSE;
   const IrisdService *service = NULL;
   if (!check_free_id (caller->peer, item, &error)
-      || (service = find_service (self, item, &error)) == NULL
+      || (service = find_service (self, caller, item, &error)) == NULL
       || !check_options (self, service, item, &error)
       || !check_permission (self, caller, service, item, &error)
       || !check_terms (self, service, item, &error)
-      || !irisd_gateway_choose_home (self, item, &home, &hinted, &error)
-      || !irisd_gateway_check_keeping (self, item, &error))
+      || !irisd_gateway_choose_home (self, caller, item, &home, &hinted, &error)
+      || !irisd_gateway_check_keeping (self, caller, item, &error))
     {
       irisd_gateway_refuse (self, caller, item->request_id, error);
       return FALSE;

@@ -19,6 +19,8 @@
  */
 #include "irisd-waiting-after.h"
 
+#include "irisd-policy.h"
+
 typedef struct _IrisdAfterNode IrisdAfterNode;
 
 struct _IrisdAfterLink
@@ -36,6 +38,8 @@ struct _IrisdAfterNode
   guint well : 1;
   guint buried : 1;
   guint aside : 1; /* the owner is who keeps it */
+  guint guest : 1; /* whose item it is, in 33 bits: the sign, */
+  guint32 user;    /* and the rest */
   TAILQ_HEAD (, _IrisdAfterLink) links;
 };
 
@@ -63,15 +67,51 @@ irisd_after_clear (IrisdAfter *self)
   g_clear_pointer (&self->nodes, g_hash_table_unref);
 }
 
+static void
+set_user (IrisdAfterNode *node, gint64 user)
+{
+  node->guest = user < 0;
+  node->user = (guint32) (guint64) user;
+}
+
+static gint64
+get_user (const IrisdAfterNode *node)
+{
+  return node->guest ? (gint64) node->user - (G_GINT64_CONSTANT (1) << 32) : (gint64) node->user;
+}
+
+/* The item that has an id, if there is one as far as the view goes. */
+static IrisdAfterNode *
+find (IrisdAfter *self, guint64 id, gint64 view)
+{
+  IrisdAfterNode *node = g_hash_table_lookup (self->nodes, &id);
+  return node != NULL && irisd_view_reaches (view, get_user (node)) ? node : NULL;
+}
+
+/**
+ * irisd_after_reaches:
+ * @self: the record
+ * @id: an item
+ * @view: an owner, or %IRISD_VIEW_ALL
+ *
+ * Returns: whether it is known and within the view
+ */
+gboolean
+irisd_after_reaches (IrisdAfter *self, guint64 id, gint64 view)
+{
+  return find (self, id, view) != NULL;
+}
+
 /**
  * irisd_after_add:
  * @self: the record
  * @id: a new item, or one that was buried and is on its way again
  * @owner: (nullable): what irisd_after_get_owner() gives until the item has ended, is buried, or is
  *   set aside
+ * @user: the owner that the item belongs to; that of one that was buried stays
  */
 void
-irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner)
+irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner, gint64 user)
 {
   IrisdAfterNode *node = g_hash_table_lookup (self->nodes, &id);
   if (node != NULL)
@@ -83,6 +123,7 @@ irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner)
   node = g_new0 (IrisdAfterNode, 1);
   node->id = id;
   node->owner = owner;
+  set_user (node, user);
   TAILQ_INIT (&node->links);
   g_hash_table_add (self->nodes, node);
 }
@@ -245,13 +286,15 @@ take_node (IrisdAfter *self)
  * @self: the record
  * @id: a new item, which has ended already
  * @well: how it ended
+ * @user: the owner that the item belongs to
  */
 void
-irisd_after_add_ended (IrisdAfter *self, guint64 id, gboolean well)
+irisd_after_add_ended (IrisdAfter *self, guint64 id, gboolean well, gint64 user)
 {
   GList *link = take_node (self);
   IrisdAfterNode *node = link->data;
   *node = (IrisdAfterNode){ .id = id, .ended = TRUE, .well = well };
+  set_user (node, user);
   TAILQ_INIT (&node->links);
   g_hash_table_add (self->nodes, node);
   g_queue_push_tail_link (&self->ended, link);
@@ -328,6 +371,7 @@ link_to (IrisdAfter *self, IrisdDependent *dependent, IrisdAfterNode *node)
  * @dependent: who waits
  * @ids: (array length=n): for whom
  * @n: how many, from 1
+ * @view: an owner, or %IRISD_VIEW_ALL: items beyond it are not known
  * @how: for which of them, and how they have to end
  * @unknown: (out): an id that is not known
  *
@@ -340,11 +384,12 @@ irisd_after_wait (IrisdAfter *self,
                   IrisdDependent *dependent,
                   const guint64 *ids,
                   guint n,
+                  gint64 view,
                   IrisWireAfter how,
                   guint64 *unknown)
 {
   for (guint i = 0; i < n; i++)
-    if (!g_hash_table_contains (self->nodes, &ids[i]))
+    if (find (self, ids[i], view) == NULL)
       {
         *unknown = ids[i];
         return FALSE;

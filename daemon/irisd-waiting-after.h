@@ -65,18 +65,20 @@ typedef struct
 
 void irisd_after_init (IrisdAfter *self, guint n_remembered);
 void irisd_after_clear (IrisdAfter *self);
-void irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner);
+void irisd_after_add (IrisdAfter *self, guint64 id, gpointer owner, gint64 user);
+gboolean irisd_after_reaches (IrisdAfter *self, guint64 id, gint64 view);
 void irisd_after_set_aside (IrisdAfter *self, guint64 id, gpointer keeper);
 gpointer irisd_after_get_owner (IrisdAfter *self, guint64 id);
 gpointer irisd_after_get_keeper (IrisdAfter *self, guint64 id);
 IrisdDependent *irisd_after_end (IrisdAfter *self, guint64 id, gboolean well);
-void irisd_after_add_ended (IrisdAfter *self, guint64 id, gboolean well);
+void irisd_after_add_ended (IrisdAfter *self, guint64 id, gboolean well, gint64 user);
 IrisdDependent *irisd_after_bury (IrisdAfter *self, guint64 id);
 IrisdDependent *irisd_after_close (IrisdAfter *self);
 gboolean irisd_after_wait (IrisdAfter *self,
                            IrisdDependent *dependent,
                            const guint64 *ids,
                            guint n,
+                           gint64 view,
                            IrisWireAfter how,
                            guint64 *unknown);
 void irisd_after_withdraw (IrisdAfter *self, IrisdDependent *dependent);

@@ -38,12 +38,13 @@ irisd_gateway_register (IrisdGateway *self,
   IrisWireAfter how = n > 0 && item->after_how != 0 ? item->after_how : IRIS_WIRE_AFTER_ALL;
   guint64 unknown = 0;
   pthread_mutex_lock (&core->after_lock);
+  gint64 view = irisd_policy_get_view (IRIS_WIRE_SUBMIT, job->peer->role, job->owner);
   gboolean known = ids == NULL
-                   || irisd_after_wait (&core->after, &job->terms->dependent, ids, n, how,
+                   || irisd_after_wait (&core->after, &job->terms->dependent, ids, n, view, how,
                                         &unknown);
   gboolean decided = ids != NULL && job->terms->dependent.verdict != IRISD_VERDICT_NONE;
   if (known)
-    irisd_after_add (&core->after, job->id, job);
+    irisd_after_add (&core->after, job->id, job, job->owner);
   pthread_mutex_unlock (&core->after_lock);
   if (!known)
     {
@@ -64,6 +65,7 @@ irisd_gateway_register (IrisdGateway *self,
  * irisd_gateway_find_item:
  * @self: the gateway
  * @number: of an item
+ * @view: an owner, or %IRISD_VIEW_ALL: there is nothing beyond it
  * @holder: (out): the mailbox of the gateway that has it, if it has not ended
  *
  * Whoever has an item notes its end under the lock before it lets go of the job, so what is found
@@ -72,12 +74,15 @@ irisd_gateway_register (IrisdGateway *self,
  * Returns: (nullable): the job, if this gateway has it and it is not cold
  */
 IrisdJob *
-irisd_gateway_find_item (IrisdGateway *self, guint64 number, IrisdMailbox **holder)
+irisd_gateway_find_item (IrisdGateway *self, guint64 number, gint64 view, IrisdMailbox **holder)
 {
   IrisdCore *core = self->core;
   pthread_mutex_lock (&core->after_lock);
-  IrisdJob *job = irisd_after_get_owner (&core->after, number);
-  *holder = job != NULL ? job->mailbox : irisd_after_get_keeper (&core->after, number);
+  gboolean reached = irisd_after_reaches (&core->after, number, view);
+  IrisdJob *job = reached ? irisd_after_get_owner (&core->after, number) : NULL;
+  *holder = job != NULL ? job->mailbox
+            : reached   ? irisd_after_get_keeper (&core->after, number)
+                        : NULL;
   pthread_mutex_unlock (&core->after_lock);
   return *holder == &self->mailbox ? job : NULL;
 }
@@ -189,7 +194,7 @@ irisd_gateway_note_end (IrisdGateway *self, IrisdJob *job)
   if (job->known)
     decided = irisd_after_end (&core->after, job->id, well);
   else
-    irisd_after_add_ended (&core->after, job->id, well);
+    irisd_after_add_ended (&core->after, job->id, well, job->owner);
   pthread_mutex_unlock (&core->after_lock);
   tell_decided (decided);
 }
@@ -210,7 +215,7 @@ irisd_gateway_note_burial (IrisdGateway *self, IrisdJob *job)
   if (job->buried)
     decided = irisd_after_bury (&core->after, job->id);
   else
-    irisd_after_add (&core->after, job->id, job);
+    irisd_after_add (&core->after, job->id, job, job->owner);
   pthread_mutex_unlock (&core->after_lock);
   tell_decided (decided);
 }

@@ -110,7 +110,7 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
   if (job->task != NULL)
     {
       job->stage = IRISD_STAGE_HANDED;
-      irisd_outside_queue (self->core->outside, job);
+      irisd_outside_queue (self->core->outside, job, irisd_gateway_get_space (self, job->owner));
       return;
     }
   if (!take_slot (self, job))

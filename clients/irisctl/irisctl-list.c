@@ -12,6 +12,7 @@
 #include "irisctl-table.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 
 static int limit = -1;
@@ -29,15 +30,30 @@ ctl_format_time (guint64 unix_ms)
   return time != NULL ? g_date_time_format (time, "%F %T") : g_strdup ("?");
 }
 
+/* A user by name; by number if that has none. */
+static char *
+format_owner (guint uid)
+{
+  struct passwd entry, *found = NULL;
+  char buffer[16384];
+
+  getpwuid_r (uid, &entry, buffer, sizeof buffer, &found);
+  return found != NULL ? g_strdup (found->pw_name) : g_strdup_printf ("%u", uid);
+}
+
 void
 ctl_item_json (JsonBuilder *builder, const IrisClientItem *item)
 {
+  g_autofree char *owner = format_owner (item->owner);
+
   json_builder_begin_object (builder);
   ctl_json_int (builder, "item", (gint64) item->number);
   ctl_json_string (builder, "state", item->state_name);
   ctl_json_string (builder, "class", item->durability);
   ctl_json_string (builder, "service", item->service);
   ctl_json_string (builder, "key", item->key);
+  ctl_json_int (builder, "uid", item->owner);
+  ctl_json_string (builder, "owner", owner);
   ctl_json_int (builder, "attempts", item->attempts);
   ctl_json_int (builder, "bytes", (gint64) item->bytes);
   ctl_json_double (builder, "accepted", item->accepted_ms / 1e3);
@@ -54,9 +70,11 @@ show_text (const IrisClientItem *item)
   g_autofree char *accepted = ctl_format_time (item->accepted_ms);
   g_autofree char *ended = ctl_format_time (item->ended_ms);
   g_autofree char *expires = ctl_format_time (item->expires_ms);
+  g_autofree char *owner = format_owner (item->owner);
 
-  g_print ("item      %" G_GUINT64_FORMAT "\nstate     %s\nclass     %s\nservice   %s\n",
-           item->number, item->state_name, item->durability, item->service);
+  g_print ("item      %" G_GUINT64_FORMAT
+           "\nstate     %s\nclass     %s\nservice   %s\nowner     %s\n",
+           item->number, item->state_name, item->durability, item->service, owner);
   if (*item->key != '\0')
     g_print ("key       %s\n", item->key);
   g_print ("attempts  %u\nbytes     %" G_GUINT64_FORMAT
@@ -110,8 +128,9 @@ static void
 add_to_table (CtlTable *table, const IrisClientItem *item)
 {
   ctl_table_add (table, ctl_number (item->number), g_strdup (item->state_name),
-                 g_strdup (item->durability), g_strdup (item->service), ctl_number (item->bytes),
-                 ctl_format_time (item->accepted_ms), g_strdup (item->key));
+                 g_strdup (item->durability), g_strdup (item->service), format_owner (item->owner),
+                 ctl_number (item->bytes), ctl_format_time (item->accepted_ms),
+                 g_strdup (item->key));
 }
 
 /* Where a list goes: to a file, or to standard output as JSON or as a table. */
@@ -186,7 +205,7 @@ export_all (Ctl *ctl, IrisClientQuery *query)
 static int
 print_all (Ctl *ctl, IrisClientQuery *query)
 {
-  static const char *const headings[] = { ">item",  "state",    "class", "service",
+  static const char *const headings[] = { ">item",  "state",    "class", "service", "owner",
                                           ">bytes", "accepted", "key",   NULL };
   g_autoptr (CtlTable) table = ctl_table_new (headings);
   Target target = { .table = table };

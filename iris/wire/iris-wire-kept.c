@@ -18,6 +18,7 @@ static const IrisWireRecordField item_fields[] = {
   ITEM_FIELD (6, UINT32, attempts, "attempts"), ITEM_FIELD (7, UINT64, accepted_ms, "accepted-ms"),
   ITEM_FIELD (8, UINT64, ended_ms, "ended-ms"), ITEM_FIELD (9, UINT64, expires_ms, "expires-ms"),
   ITEM_FIELD (10, UINT32, code, "code"),        ITEM_FIELD (11, STRING, sentence, "sentence"),
+  ITEM_FIELD (20, UINT32, owner, "owner"),
 };
 
 static const IrisWireRecord item_record = IRIS_WIRE_RECORD (IrisWireKeptItem, item_fields);

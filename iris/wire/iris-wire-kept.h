@@ -23,6 +23,7 @@ G_BEGIN_DECLS
  * @expires_ms: key 9, when its end is forgotten, 0 if it has not ended
  * @code: key 10, an #IrisWireError: why it is buried; 0 if it is not
  * @sentence: key 11, the same for a person, empty if it is not buried; owned
+ * @owner: key 20, the number of the user whom it belongs to
  *
  * One item. A string that is %NULL is sent as an empty one.
  *
@@ -42,6 +43,7 @@ typedef struct
   guint64 expires_ms;
   guint32 code;
   char *sentence;
+  guint32 owner;
 } IrisWireKeptItem;
 
 /**

@@ -286,6 +286,10 @@ START_TEST (rules_that_make_no_sense_are_refused)
     { "[access]\ncommands = 65533\n", "is not let in" },
     { "[access]\ncommands = none;65533\nusers = 65533\n", "stands alone" },
     { "[access]\nuser = 0\n", "there is no key “user” in this group" },
+    { "[access]\noperators = 65533\n", "is not let in" },
+    { "[access]\noperators = none\n", "there is no user “none”" },
+    { "[access]\nserve = 65533: a\n", "[access] serve names the user 65533" },
+    { "[access]\nusers = 65533\nserve = 65533\n", "names no service" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     {

@@ -294,14 +294,13 @@ START_TEST (a_stranger_cancels_only_its_own)
   stop ();
   irisd = irisd_start_in (home->dir, COLD, options);
   client = client_hello (irisd->front);
-  g_autoptr (Client) one = client_hello (irisd->tcp);
-  g_autoptr (Client) two = client_hello (irisd->tcp);
-  guint64 number = submit_from (one, HOUR_MS);
-  kept_ask (two, IRIS_WIRE_CANCEL, number);
-  assert_error (client_receive (two), IRIS_WIRE_ERROR_NOT_PERMITTED);
+  g_autoptr (Client) stranger = client_hello (irisd->tcp);
+  guint64 number = submit_delayed (HOUR_MS);
+  kept_ask (stranger, IRIS_WIRE_CANCEL, number);
+  assert_error (client_receive (stranger), IRIS_WIRE_ERROR_NOT_FOUND);
   ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_DELAYED);
-  kept_ask (one, IRIS_WIRE_CANCEL, number);
-  client_receive_type (one, IRIS_WIRE_CANCELLING);
+  kept_ask (client, IRIS_WIRE_CANCEL, number);
+  client_receive_type (client, IRIS_WIRE_CANCELLING);
   expect_cancelled (number);
 }
 END_TEST

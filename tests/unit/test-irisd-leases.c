@@ -14,8 +14,8 @@ START_TEST (an_item_goes_to_who_serves_it_and_ends_once)
   item_init (&item, 0);
   ck_assert (!irisd_leases_add (book, &item.errand, "thumbnail", now));
   enroll (&worker, IRIS_PLACE_ANY, 1, "thumbnail");
-  ck_assert (irisd_leases_knows (book, "thumbnail", FALSE, now));
-  ck_assert (!irisd_leases_knows (book, "rotate", FALSE, now));
+  ck_assert (irisd_leases_knows (book, IRISD_SPACE_SHARED, "thumbnail", FALSE, now));
+  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "rotate", FALSE, now));
   add (&item, "thumbnail");
   ck_assert_uint_eq (worker.given->len, 1);
   ck_assert_uint_eq (item.errand.attempts, 1);
@@ -275,7 +275,7 @@ START_TEST (a_service_that_nobody_serves_waits_a_while)
   irisd_leases_expire (book, now);
   ck_assert_uint_eq (items[1].n_ends, 1);
   ck_assert_uint_eq (items[1].why, IRIS_WIRE_ERROR_NO_WORKER);
-  ck_assert (!irisd_leases_knows (book, "a", FALSE, now));
+  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "a", FALSE, now));
   ck_assert_int_eq (irisd_leases_next (book), G_MAXINT64);
 }
 END_TEST
@@ -303,8 +303,8 @@ START_TEST (a_patient_item_waits_for_as_long_as_there_is_no_server)
   ck_assert_uint_eq (other.why, IRIS_WIRE_ERROR_NO_WORKER);
   ck_assert_uint_eq (patient.n_ends, 0);
   ck_assert_int_eq (irisd_leases_next (book), G_MAXINT64);
-  ck_assert (irisd_leases_knows (book, "a", TRUE, now));
-  ck_assert (!irisd_leases_knows (book, "a", FALSE, now));
+  ck_assert (irisd_leases_knows (book, IRISD_SPACE_SHARED, "a", TRUE, now));
+  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "a", FALSE, now));
   now += 1000 * WAIT_US;
   worker_init (&worker);
   enroll (&worker, IRIS_PLACE_ANY, 1, "a");
@@ -312,22 +312,22 @@ START_TEST (a_patient_item_waits_for_as_long_as_there_is_no_server)
   leave (&worker);
   now += WAIT_US;
   irisd_leases_expire (book, now);
-  ck_assert (!irisd_leases_knows (book, "a", TRUE, now));
+  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "a", TRUE, now));
 }
 END_TEST
 
 START_TEST (an_expected_service_is_known_before_its_first_server)
 {
   Item item;
-  irisd_leases_expect (book, "soon", FALSE, now);
-  irisd_leases_expect (book, "always", TRUE, now);
+  irisd_leases_expect (book, IRISD_SPACE_SHARED, "soon", FALSE, now);
+  irisd_leases_expect (book, IRISD_SPACE_SHARED, "always", TRUE, now);
   item_init (&item, 0);
   add (&item, "always");
   now += WAIT_US;
   irisd_leases_expire (book, now);
   ck_assert_uint_eq (item.why, IRIS_WIRE_ERROR_NO_WORKER);
-  ck_assert (!irisd_leases_knows (book, "soon", TRUE, now));
-  ck_assert (irisd_leases_knows (book, "always", FALSE, now));
+  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "soon", TRUE, now));
+  ck_assert (irisd_leases_knows (book, IRISD_SPACE_SHARED, "always", FALSE, now));
   ck_assert_int_eq (irisd_leases_next (book), G_MAXINT64);
 }
 END_TEST
@@ -335,7 +335,7 @@ END_TEST
 START_TEST (expected_services_leave_room_for_served_ones)
 {
   Worker worker;
-  for (guint i = 0; irisd_leases_has_room_to_expect (book); i++)
+  for (guint i = 0; irisd_leases_has_room_to_expect (book, IRISD_SPACE_SHARED); i++)
     {
       g_autofree char *name = g_strdup_printf ("soon-%u", i);
       irisd_leases_expect (book, name, FALSE, now);
@@ -343,7 +343,7 @@ START_TEST (expected_services_leave_room_for_served_ones)
     }
   worker_init (&worker);
   enroll (&worker, IRIS_PLACE_ANY, 1, "a b soon-0");
-  ck_assert (irisd_leases_has_room_to_expect (book));
+  ck_assert (irisd_leases_has_room_to_expect (book, IRISD_SPACE_SHARED));
   leave (&worker);
 }
 END_TEST
@@ -378,7 +378,7 @@ START_TEST (a_book_that_drains_does_not_wait_for_servers)
       item_init (&items[i], i);
       items[i].errand.patient = TRUE;
     }
-  irisd_leases_expect (book, "b", FALSE, now);
+  irisd_leases_expect (book, IRISD_SPACE_SHARED, "b", FALSE, now);
   worker_init (&worker);
   enroll (&worker, IRIS_PLACE_ANY, 1, "a");
   add (&items[0], "a");
@@ -404,7 +404,7 @@ START_TEST (what_is_leased_outlives_the_name_of_its_service)
   enroll (&worker, IRIS_PLACE_ANY, 2, "b"); /* serves it no more, but has it */
   now += WAIT_US;
   irisd_leases_expire (book, now);
-  ck_assert (!irisd_leases_knows (book, "a", FALSE, now));
+  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "a", FALSE, now));
   ck_assert_uint_eq (item.n_ends, 0);
   done (&worker, &item);
   item_init (&item, 1);
@@ -451,8 +451,8 @@ START_TEST (too_many_services_are_refused_and_nothing_changes)
   ck_assert (!try_enroll (&worker, IRIS_PLACE_ANY, 1, "b c d e", &error));
   ck_assert (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE));
   ck_assert_ptr_nonnull (strstr (error->message, "outside-services (4)"));
-  ck_assert (irisd_leases_knows (book, "a", FALSE, now));
-  ck_assert (!irisd_leases_knows (book, "c", FALSE, now));
+  ck_assert (irisd_leases_knows (book, IRISD_SPACE_SHARED, "a", FALSE, now));
+  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "c", FALSE, now));
   leave (&worker);
 }
 END_TEST

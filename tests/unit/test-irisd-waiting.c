@@ -3,6 +3,7 @@
  * When irisd's items run, with clocks of our own: times, pauses, and what comes after what.
  */
 #include "core-test-run.h"
+#include "daemon/irisd-policy.h"
 #include "daemon/irisd-waiting-after.h"
 #include "daemon/irisd-waiting-terms.h"
 #include "daemon/irisd-waiting.h"
@@ -116,7 +117,7 @@ come_after (IrisdAfter *after, IrisdDependent *dependent, IrisWireAfter how, gui
   const guint64 ids[] = { a, b };
   guint64 unknown;
   *dependent = (IrisdDependent){ 0 };
-  return irisd_after_wait (after, dependent, ids, b != 0 ? 2 : 1, how, &unknown);
+  return irisd_after_wait (after, dependent, ids, b != 0 ? 2 : 1, IRISD_VIEW_ALL, how, &unknown);
 }
 
 START_TEST (all_any_and_success)
@@ -125,7 +126,7 @@ START_TEST (all_any_and_success)
   IrisdDependent all, any, success, spoilt;
   irisd_after_init (&after, 10);
   for (guint64 id = 1; id <= 3; id++)
-    irisd_after_add (&after, id, NULL);
+    irisd_after_add (&after, id, NULL, 0);
   ck_assert (come_after (&after, &all, IRIS_WIRE_AFTER_ALL, 1, 2));
   ck_assert (come_after (&after, &any, IRIS_WIRE_AFTER_ANY, 1, 2));
   ck_assert (come_after (&after, &success, IRIS_WIRE_AFTER_SUCCESS, 2, 3));
@@ -155,24 +156,24 @@ START_TEST (what_is_known_by_its_end_is_forgotten_in_its_turn)
   IrisdAfter after;
   IrisdDependent first, second, late;
   irisd_after_init (&after, 3);
-  irisd_after_add (&after, 1, NULL);
+  irisd_after_add (&after, 1, NULL, 0);
   irisd_after_end (&after, 1, TRUE);
-  irisd_after_add_ended (&after, 2, FALSE);
-  irisd_after_add_ended (&after, 3, TRUE);
+  irisd_after_add_ended (&after, 2, FALSE, 0);
+  irisd_after_add_ended (&after, 3, TRUE, 0);
   ck_assert (come_after (&after, &first, IRIS_WIRE_AFTER_SUCCESS, 1, 3));
   ck_assert_int_eq (first.verdict, IRISD_VERDICT_GO);
   ck_assert (come_after (&after, &second, IRIS_WIRE_AFTER_SUCCESS, 2, 3));
   ck_assert_int_eq (second.verdict, IRISD_VERDICT_FAIL);
   for (guint64 id = 4; id <= 6; id++)
     {
-      irisd_after_add_ended (&after, id, TRUE);
+      irisd_after_add_ended (&after, id, TRUE, 0);
       ck_assert (!come_after (&after, &late, IRIS_WIRE_AFTER_ALL, id - 3, 0));
       ck_assert (come_after (&after, &late, IRIS_WIRE_AFTER_ALL, id - 2, id));
     }
   irisd_after_clear (&after);
 
   irisd_after_init (&after, 0);
-  irisd_after_add_ended (&after, 1, TRUE);
+  irisd_after_add_ended (&after, 1, TRUE, 0);
   ck_assert (!come_after (&after, &late, IRIS_WIRE_AFTER_ALL, 1, 0));
   irisd_after_clear (&after);
 }
@@ -184,7 +185,7 @@ START_TEST (what_has_ended_is_remembered_for_a_while)
   IrisdDependent one = { 0 };
   irisd_after_init (&after, 2);
   for (guint64 id = 1; id <= 3; id++)
-    irisd_after_add (&after, id, NULL);
+    irisd_after_add (&after, id, NULL, 0);
   irisd_after_end (&after, 1, FALSE);
   ck_assert (come_after (&after, &one, IRIS_WIRE_AFTER_ALL, 1, 0));
   ck_assert_int_eq (one.verdict, IRISD_VERDICT_GO);
@@ -206,9 +207,9 @@ START_TEST (a_cycle_cannot_be_asked_for)
   /* An item cannot name itself or a later one: their ids are not known yet. */
   ck_assert (!come_after (&after, &first, IRIS_WIRE_AFTER_ALL, 1, 0));
   ck_assert (!come_after (&after, &first, IRIS_WIRE_AFTER_ALL, 2, 0));
-  irisd_after_add (&after, 1, NULL);
+  irisd_after_add (&after, 1, NULL, 0);
   ck_assert (come_after (&after, &second, IRIS_WIRE_AFTER_ALL, 1, 0));
-  irisd_after_add (&after, 2, NULL);
+  irisd_after_add (&after, 2, NULL, 0);
   ck_assert_ptr_eq (irisd_after_end (&after, 1, TRUE), &second);
   irisd_after_clear (&after);
 }
@@ -219,7 +220,7 @@ START_TEST (who_withdraws_is_not_decided)
   IrisdAfter after;
   IrisdDependent one, twice;
   irisd_after_init (&after, 10);
-  irisd_after_add (&after, 1, NULL);
+  irisd_after_add (&after, 1, NULL, 0);
   ck_assert (come_after (&after, &one, IRIS_WIRE_AFTER_ALL, 1, 0));
   ck_assert (come_after (&after, &twice, IRIS_WIRE_AFTER_ALL, 1, 1));
   irisd_after_withdraw (&after, &one);
@@ -236,14 +237,14 @@ START_TEST (an_item_that_is_set_aside_has_a_keeper_and_is_waited_for)
   IrisdDependent waits;
   int owner, keeper;
   irisd_after_init (&after, 10);
-  irisd_after_add (&after, 1, &owner);
+  irisd_after_add (&after, 1, &owner, 0);
   ck_assert (come_after (&after, &waits, IRIS_WIRE_AFTER_ALL, 1, 0));
   ck_assert_ptr_null (irisd_after_get_keeper (&after, 1));
   irisd_after_set_aside (&after, 1, &keeper);
   ck_assert_ptr_null (irisd_after_get_owner (&after, 1));
   ck_assert_ptr_eq (irisd_after_get_keeper (&after, 1), &keeper);
   /* Called back, it is as before. */
-  irisd_after_add (&after, 1, &owner);
+  irisd_after_add (&after, 1, &owner, 0);
   ck_assert_ptr_eq (irisd_after_get_owner (&after, 1), &owner);
   ck_assert_ptr_null (irisd_after_get_keeper (&after, 1));
   irisd_after_set_aside (&after, 1, &keeper);
@@ -260,12 +261,12 @@ START_TEST (a_buried_item_is_waited_for_until_irisd_ends)
   IrisdDependent all, any, late;
   irisd_after_init (&after, 10);
   for (guint64 id = 1; id <= 3; id++)
-    irisd_after_add (&after, id, NULL);
+    irisd_after_add (&after, id, NULL, 0);
   ck_assert (come_after (&after, &all, IRIS_WIRE_AFTER_ALL, 1, 2));
   ck_assert (come_after (&after, &any, IRIS_WIRE_AFTER_ANY, 1, 2));
   ck_assert_ptr_null (irisd_after_bury (&after, 1));
   /* Kicked, it is as before. */
-  irisd_after_add (&after, 1, NULL);
+  irisd_after_add (&after, 1, NULL, 0);
   ck_assert_ptr_null (irisd_after_bury (&after, 1));
 
   ck_assert_ptr_eq (irisd_after_close (&after), &all);

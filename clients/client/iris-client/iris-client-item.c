@@ -80,6 +80,7 @@ iris_client_item_new_from_wire (const IrisWireKeptItem *item)
   self->expires_ms = item->expires_ms;
   self->error_name = g_strdup (item->code != 0 ? iris_wire_error_name (item->code) : "");
   self->sentence = g_strdup (item->sentence);
+  self->owner = item->owner;
   return self;
 }
 
@@ -125,8 +126,9 @@ show_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
  * @callback: called when done
  * @user_data: for @callback
  *
- * Asks how an item ended that irisd keeps, whoever submitted it. What was fetched is let go by
- * irisd, unless it has a key; [method@IrisClient.Client.show_async] waits without fetching.
+ * Asks how an item ended that irisd keeps: one of this user, or, for an operator, any. Another
+ * user's does not exist for this one. What was fetched is let go by irisd, unless it has a key;
+ * [method@IrisClient.Client.show_async] waits without fetching.
  *
  * Since: 0.1
  */

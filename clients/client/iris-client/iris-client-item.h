@@ -55,6 +55,7 @@ typedef enum
  * @expires_ms: when its end is forgotten, the same; 0 if it has not ended
  * @error_name: why it is buried, as the protocol names it (`service-failed`); empty if it is not
  * @sentence: the same for a person
+ * @owner: the number of the user whom it belongs to
  *
  * A work item that irisd keeps. Its fields are to be read only.
  *
@@ -75,6 +76,7 @@ typedef struct
   guint64 expires_ms;
   char *error_name;
   char *sentence;
+  guint owner;
 } IrisClientItem;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL

@@ -373,7 +373,9 @@ class Client:
     async def items(self, *, states: Iterable[int] = (), service: Optional[str] = None, klass: Optional[int] = None,
                     key_prefix: Union[str, bytes, None] = None, since_ms: int = 0, until_ms: int = 0,
                     descending: bool = False, page: int = 0) -> AsyncIterator[Dict[str, Any]]:
-        """The kept items for which all that is given holds, as LIST_REPLY has them, one page after the other."""
+        """The kept items for which all that is given holds, as LIST_REPLY has them, one page after the other.
+
+        Those of this user; for an operator those of all, each with its `owner`."""
         header: Dict[str, Any] = {}
         mask = sum(1 << state for state in set(states))
         for name, value in (("states", mask), ("service", service), ("class", klass), ("key-prefix", key_prefix),
@@ -389,7 +391,7 @@ class Client:
             header["item"] = answer.header["item"]
 
     async def cancel_item(self, number: int) -> bool:
-        """Cancels the item of that number, whoever submitted it. Returns whether it was running and was told to stop."""
+        """Cancels this user's item of that number; an operator cancels any. Returns whether it was running and was told to stop."""
         answer = await self._get().call("CANCEL", {"item": number})
         return bool(answer.header["state"] == 2)
 

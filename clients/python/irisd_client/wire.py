@@ -376,7 +376,7 @@ _WORKER: Dict[int, Tuple[str, Any]] = {
 _KEPT: Dict[int, Tuple[str, Any]] = {
     0: ("item", "u64"), 1: ("state", "u32"), 2: ("class", "u32"), 3: ("service", "text"), 4: ("key", "text"),
     5: ("bytes", "u64"), 6: ("attempts", "u32"), 7: ("accepted-ms", "u64"), 8: ("ended-ms", "u64"),
-    9: ("expires-ms", "u64"), 10: ("code", "u32"), 11: ("sentence", "text"),
+    9: ("expires-ms", "u64"), 10: ("code", "u32"), 11: ("sentence", "text"), 20: ("owner", "u32"),
 }
 BODIES: Dict[str, Any] = {
     "MAP_REPLY": [_PLACE], "STATUS_REPLY": _STATUS, "SERVICES_REPLY": [_SERVICE], "WORKERS_REPLY": [_WORKER],

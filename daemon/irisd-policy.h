@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Which requests reach whose items.
+ */
+#pragma once
+
+#include <iris/iris.h>
+
+G_BEGIN_DECLS
+
+/* What sees everything: no owner, but a view. */
+#define IRISD_VIEW_ALL G_MININT64
+
+/* A row of the table that is no message: to have an item of SUBMIT or BATCH kept. */
+#define IRISD_POLICY_KEEP 0
+
+/**
+ * IrisdRole:
+ * @IRISD_ROLE_GUEST: a client over TCP, unless the configuration trusts those: it has no user
+ * @IRISD_ROLE_USER: a user that the configuration lets in
+ * @IRISD_ROLE_OPERATOR: irisd's own user, and those under [access] operators
+ *
+ * What a connection is.
+ */
+typedef enum
+{
+  IRISD_ROLE_GUEST,
+  IRISD_ROLE_USER,
+  IRISD_ROLE_OPERATOR,
+  IRISD_N_ROLES
+} IrisdRole;
+
+/**
+ * IrisdReach:
+ * @IRISD_REACH_NONE: the request is refused
+ * @IRISD_REACH_OWN: it reaches what belongs to the same owner; anything else does not exist for it
+ * @IRISD_REACH_ALL: it reaches everything
+ *
+ * How far a request reaches.
+ */
+typedef enum
+{
+  IRISD_REACH_NONE,
+  IRISD_REACH_OWN,
+  IRISD_REACH_ALL,
+} IrisdReach;
+
+IrisdReach irisd_policy_get_reach (guint8 request, IrisdRole role);
+gint64 irisd_policy_get_view (guint8 request, IrisdRole role, gint64 owner);
+gint64 irisd_policy_new_guest (void);
+gboolean irisd_policy_check (guint8 request, IrisdRole role, GError **error);
+
+/* Whether a view, which is an owner or %IRISD_VIEW_ALL, reaches what belongs to @owner. */
+static inline gboolean
+irisd_view_reaches (gint64 view, gint64 owner)
+{
+  return view == IRISD_VIEW_ALL || view == owner;
+}
+
+G_END_DECLS

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Clients that are other users: each goes through a process that has become that user.
+ *
+ * That process passes messages on between the test, which is a client as any other, and irisd.
+ * After a fork nothing of ZeroMQ can be used, so it is the test's program, run again.
+ */
+#include "irisd-visitor.h"
+
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is waited for: the test, irisd, and what happens to the connection. */
+enum
+{
+  TEST,
+  IRISD,
+  EVENTS,
+  N_SOCKETS
+};
+
+static gboolean
+pass_on (void *from, void *to)
+{
+  int more = 1;
+  while (more != 0)
+    {
+      zmq_msg_t frame;
+      zmq_msg_init (&frame);
+      if (zmq_msg_recv (&frame, from, 0) < 0)
+        return FALSE;
+      more = zmq_msg_more (&frame);
+      if (zmq_msg_send (&frame, to, more != 0 ? ZMQ_SNDMORE : 0) < 0)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/**
+ * visitor_main:
+ * @words: what visitor_new() has given the program
+ *
+ * Becomes the user and passes messages on until the test ends it.
+ *
+ * Returns: the exit status: %VISITOR_REFUSED if irisd does not let the user in
+ */
+int
+visitor_main (char **words)
+{
+  void *context = zmq_ctx_new ();
+  void *sockets[N_SOCKETS];
+  zmq_pollitem_t items[N_SOCKETS] = { 0 };
+  uid_t uid = (uid_t) g_ascii_strtoull (words[1], NULL, 10);
+  for (guint i = 0; i < N_SOCKETS; i++)
+    {
+      sockets[i] = zmq_socket (context, i == EVENTS ? ZMQ_PAIR : ZMQ_DEALER);
+      items[i] = (zmq_pollitem_t){ .socket = sockets[i], .events = ZMQ_POLLIN };
+    }
+  if (zmq_bind (sockets[TEST], words[3]) != 0 || setgid (uid) != 0 || setuid (uid) != 0)
+    return EXIT_FAILURE;
+  /* Becoming another user has taken it back. */
+  prctl (PR_SET_PDEATHSIG, SIGKILL);
+  if (zmq_socket_monitor (sockets[IRISD], "inproc://events", ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) != 0
+      || zmq_connect (sockets[EVENTS], "inproc://events") != 0
+      || zmq_connect (sockets[IRISD], words[2]) != 0)
+    return EXIT_FAILURE;
+  for (;;)
+    {
+      if (zmq_poll (items, N_SOCKETS, -1) < 0)
+        return EXIT_FAILURE;
+      if (items[EVENTS].revents != 0)
+        return VISITOR_REFUSED;
+      if ((items[TEST].revents != 0 && !pass_on (sockets[TEST], sockets[IRISD]))
+          || (items[IRISD].revents != 0 && !pass_on (sockets[IRISD], sockets[TEST])))
+        return EXIT_FAILURE;
+    }
+}
+
+/**
+ * visitor_new:
+ * @irisd: an irisd
+ * @uid: a user; only root can be another one
+ * @endpoint: which of its endpoints
+ *
+ * Returns: (transfer full): a client of that user; it has not said HELLO
+ */
+Visitor *
+visitor_new (Irisd *irisd, uid_t uid, const char *endpoint)
+{
+  static guint n_doors;
+  Visitor *self = g_new0 (Visitor, 1);
+  g_autofree char *number = g_strdup_printf ("%u", (guint) uid);
+  self->door = g_strdup_printf ("ipc://%s.door-%u", irisd->dir, n_doors++);
+  g_autoptr (GSubprocessLauncher)
+      launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_SILENCE);
+  g_subprocess_launcher_set_child_setup (launcher, die_with_test, NULL, NULL);
+  g_autoptr (GError) error = NULL;
+  self->process = g_subprocess_launcher_spawn (launcher, &error, "/proc/self/exe", "visit", number,
+                                               endpoint, self->door, NULL);
+  ck_assert_msg (self->process != NULL, "%s", error != NULL ? error->message : "");
+  self->client = client_new (self->door);
+  return self;
+}
+
+void
+visitor_free (Visitor *self)
+{
+  g_subprocess_force_exit (self->process);
+  g_subprocess_wait (self->process, NULL, NULL);
+  client_free (self->client);
+  g_unlink (self->door + strlen ("ipc://"));
+  g_object_unref (self->process);
+  g_free (self->door);
+  g_free (self);
+}

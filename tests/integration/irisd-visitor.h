@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Clients that are other users: each goes through a process that has become that user.
+ */
+#pragma once
+
+#include "irisd-fixture.h"
+
+/* The user is not let in. */
+#define VISITOR_REFUSED 77
+
+typedef struct
+{
+  Client *client;
+  GSubprocess *process;
+  char *door; /* by which its process is reached */
+} Visitor;
+
+Visitor *visitor_new (Irisd *irisd, uid_t uid, const char *endpoint);
+void visitor_free (Visitor *self);
+int visitor_main (char **words);

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Each request, aimed at what another user owns.
+ */
+#include "owner-probes.h"
+
+Visitor *
+owner_visit (Irisd *irisd, uid_t uid, const char *endpoint)
+{
+  Visitor *visitor = visitor_new (irisd, uid, endpoint);
+  client_say_hello (visitor->client);
+  return visitor;
+}
+
+/* --- the owner's things --------------------------------------------------------------------------
+ */
+
+/* An item that waits, for an hour. */
+static guint64
+submit_waiting (Client *client, const char *key)
+{
+  IrisWireMessage item;
+  kept_fill (client, &item, "echo", "secret", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 3600 * 1000);
+  if (key != NULL)
+    iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, key, -1);
+  return kept_submit (client, &item);
+}
+
+static guint64
+submit_ended (Client *client)
+{
+  guint64 item = kept_submit_echo (client, "secret", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  ck_assert_uint_eq (kept_get_state (client, item, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+  return item;
+}
+
+void
+owner_send_ready (Client *worker, const char *service, guint capacity)
+{
+  g_autoptr (IrisWireServices) services = iris_wire_services_new (1);
+  services->services[0].name = g_strdup (service);
+  g_autoptr (GBytes) body = iris_wire_services_encode (services, NULL, NULL);
+  gsize size = 0;
+  gconstpointer data = g_bytes_get_data (body, &size);
+  IrisWireMessage ready;
+  client_init_message (worker, &ready, IRIS_WIRE_READY);
+  iris_wire_message_set_uint (&ready, IRIS_WIRE_KEY_CAPACITY, capacity);
+  iris_wire_message_set_body (&ready, data, size);
+  client_send (worker, &ready);
+}
+
+void
+owner_say_bye (Client *client)
+{
+  IrisWireMessage bye;
+  client_init_message (client, &bye, IRIS_WIRE_BYE);
+  client_send (client, &bye);
+}
+
+/* --- answers -------------------------------------------------------------------------------------
+ */
+
+/* An error about a number that never was, which is what hidden ones get too. */
+static char *
+normalise (const IrisWireString *sentence, guint64 item)
+{
+  g_autofree char *text = iris_wire_string_dup (sentence);
+  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, item);
+  g_auto (GStrv) parts = g_strsplit (text, number, -1);
+  return g_strjoinv ("N", parts);
+}
+
+/* Sends what names an item; once more for a number that never was, if it is an error. */
+static char
+judge (Scene *scene, void (*send) (Client *client, guint64 item), guint64 item)
+{
+  static const guint64 nowhere = G_GUINT64_CONSTANT (987654321987);
+  send (scene->caller, item);
+  const IrisWireMessage *reply = client_receive (scene->caller);
+  if (reply->type != IRIS_WIRE_ERROR_REPLY)
+    return REACHED;
+  if (reply->code == IRIS_WIRE_ERROR_NOT_PERMITTED)
+    return REFUSED;
+  guint32 code = reply->code;
+  g_autofree char *sentence = normalise (&reply->sentence, item);
+  send (scene->caller, nowhere);
+  reply = client_receive_type (scene->caller, IRIS_WIRE_ERROR_REPLY);
+  g_autofree char *same = normalise (&reply->sentence, nowhere);
+  ck_assert_uint_eq (reply->code, code);
+  ck_assert_str_eq (same, sentence);
+  return HIDDEN;
+}
+
+static char
+take_plain (Client *client, IrisWireType type, IrisWireType answer)
+{
+  client_call (client, type, answer);
+  return REACHED;
+}
+
+/* --- one probe for each request ------------------------------------------------------------------
+ */
+
+static char
+probe_hello (Scene *scene)
+{
+  client_say_hello (scene->caller);
+  return REACHED;
+}
+
+static char
+probe_ping (Scene *scene)
+{
+  return take_plain (scene->caller, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+}
+
+static char
+probe_map (Scene *scene)
+{
+  return take_plain (scene->caller, IRIS_WIRE_MAP, IRIS_WIRE_MAP_REPLY);
+}
+
+static char
+probe_status (Scene *scene)
+{
+  return take_plain (scene->caller, IRIS_WIRE_STATUS, IRIS_WIRE_STATUS_REPLY);
+}
+
+static char
+probe_bye (Scene *scene)
+{
+  guint64 item = submit_waiting (scene->client, NULL);
+  owner_say_bye (scene->caller);
+  client_say_hello (scene->caller);
+  ck_assert_uint_eq (kept_get_state (scene->client, item, 0), IRIS_WIRE_STATE_DELAYED);
+  return REACHED;
+}
+
+/* Whether a service or a worker process of the owner alone is listed. */
+static char
+look_for_service (Scene *scene, IrisWireType type, IrisWireType answer)
+{
+  g_autofree char *name = g_strdup_printf ("mine-%u", scene->serial);
+  Visitor *worker = owner_visit (scene->irisd, OWNER, scene->irisd->front);
+  owner_send_ready (worker->client, name, 1);
+  client_receive_type (worker->client, IRIS_WIRE_ENROLLED);
+  const IrisWireMessage *reply = client_call (scene->caller, type, answer);
+  gboolean there = memmem (reply->body.data, reply->body.size, name, strlen (name)) != NULL;
+  visitor_free (worker);
+  return there ? REACHED : HIDDEN;
+}
+
+static char
+probe_services (Scene *scene)
+{
+  return look_for_service (scene, IRIS_WIRE_SERVICES, IRIS_WIRE_SERVICES_REPLY);
+}
+
+static char
+probe_workers (Scene *scene)
+{
+  return look_for_service (scene, IRIS_WIRE_WORKERS, IRIS_WIRE_WORKERS_REPLY);
+}
+
+static void
+send_after (Client *client, guint64 item)
+{
+  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, item);
+  IrisWireMessage request;
+  client_init_message (client, &request, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&request, IRIS_WIRE_KEY_SERVICE, "echo", -1);
+  const char *const after[] = { number, NULL };
+  iris_wire_message_set_list (&request, IRIS_WIRE_KEY_AFTER, after);
+  client_send (client, &request);
+}
+
+static void
+send_near (Client *client, guint64 item)
+{
+  IrisWireMessage request;
+  client_init_message (client, &request, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&request, IRIS_WIRE_KEY_SERVICE, "echo", -1);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_NEAR_ITEM, item);
+  iris_wire_message_set_boolean (&request, IRIS_WIRE_KEY_STRICT, TRUE);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_DELAY_MS, 3600 * 1000);
+  client_send (client, &request);
+}
+
+/* Names an item of the owner as one to come after, and as one to be near to. */
+static char
+probe_submit (Scene *scene)
+{
+  guint64 item = submit_waiting (scene->client, NULL);
+  char after = judge (scene, send_after, item);
+  ck_assert_int_eq (judge (scene, send_near, item), after);
+  return after;
+}
+
+static void
+send_batch (Client *client, guint64 item)
+{
+  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, item);
+  const char *const after[] = { number, NULL };
+  IrisWireMessage one, batch;
+  g_auto (IrisWireBatchBuilder) builder;
+  iris_wire_batch_builder_init (&builder, NULL);
+  client_init_message (client, &one, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&one, IRIS_WIRE_KEY_SERVICE, "echo", -1);
+  iris_wire_message_set_list (&one, IRIS_WIRE_KEY_AFTER, after);
+  ck_assert (iris_wire_batch_builder_add (&builder, &one, NULL));
+  client_init_message (client, &batch, IRIS_WIRE_BATCH);
+  batch.body = iris_wire_batch_builder_get_body (&builder);
+  client_send (client, &batch);
+}
+
+/* Of an item that is refused, the error comes first; ACCEPTED of none is behind it. */
+static char
+probe_batch (Scene *scene)
+{
+  guint64 item = submit_waiting (scene->client, NULL);
+  send_batch (scene->caller, item);
+  const IrisWireMessage *reply = client_receive (scene->caller);
+  if (reply->type == IRIS_WIRE_ACCEPTED)
+    return reply->count == 1 ? REACHED : REFUSED;
+  assert_error (reply, IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY);
+  client_receive_type (scene->caller, IRIS_WIRE_ACCEPTED);
+  return HIDDEN;
+}
+
+/* The owner's key leads to the owner's item and to no other's. */
+static char
+probe_keep (Scene *scene)
+{
+  g_autofree char *key = g_strdup_printf ("key-%u", scene->serial);
+  guint64 item = submit_waiting (scene->client, key);
+  IrisWireMessage again;
+  kept_fill (scene->caller, &again, "echo", "guess", IRIS_WIRE_CLASS_RELAXED);
+  iris_wire_message_set_string (&again, IRIS_WIRE_KEY_KEY, key, -1);
+  iris_wire_message_set_boolean (&again, IRIS_WIRE_KEY_DETACH, TRUE);
+  client_send (scene->caller, &again);
+  const IrisWireMessage *reply = client_receive (scene->caller);
+  if (reply->type == IRIS_WIRE_ERROR_REPLY)
+    {
+      assert_error (reply, IRIS_WIRE_ERROR_NOT_PERMITTED);
+      return REFUSED;
+    }
+  ck_assert_uint_eq (reply->type, IRIS_WIRE_ACCEPTED);
+  return reply->item == item ? REACHED : HIDDEN;
+}
+
+/* An ending that another connection was sent, of the same owner or not, is not acknowledged here.
+ */
+static char
+probe_ack (Scene *scene)
+{
+  guint64 item = submit_ended (scene->client);
+  kept_assert_result (scene->client, item, "secret");
+  IrisWireMessage ack;
+  client_init_message (scene->caller, &ack, IRIS_WIRE_ACK);
+  iris_wire_message_set_uint (&ack, IRIS_WIRE_KEY_COUNT, 1);
+  client_send (scene->caller, &ack);
+  client_receive_type (scene->caller, IRIS_WIRE_ERROR_REPLY);
+  kept_assert_result (scene->client, item, "secret");
+  client_ack (scene->client, 2);
+  return HIDDEN;
+}
+
+static char
+probe_more (Scene *scene)
+{
+  client_submit (scene->client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+  client_grant (scene->caller, scene->client->next_id, 1);
+  client_call (scene->caller, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  client_receive_type (scene->client, IRIS_WIRE_RESULT);
+  client_ack (scene->client, 1);
+  return HIDDEN;
+}
+
+static void
+send_cancel (Client *client, guint64 item)
+{
+  kept_ask (client, IRIS_WIRE_CANCEL, item);
+}
+
+static char
+probe_cancel (Scene *scene)
+{
+  guint64 item = submit_waiting (scene->client, NULL);
+  char seen = judge (scene, send_cancel, item);
+  ck_assert_uint_eq (kept_get_state (scene->client, item, seen == REACHED ? GIVE_UP_MS : 0),
+                     seen == REACHED ? IRIS_WIRE_STATE_CANCELLED : IRIS_WIRE_STATE_DELAYED);
+  return seen;
+}
+
+/* By its request id, on whatever connection. */
+static char
+probe_cancel_anywhere (Scene *scene)
+{
+  IrisWireMessage item;
+  client_init_message (scene->client, &item, IRIS_WIRE_SUBMIT);
+  message_set_id (&item, scene->client->next_id += 1000000);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "echo", -1);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 3600 * 1000);
+  kept_submit (scene->client, &item);
+  client_cancel_anywhere (scene->caller, scene->client->next_id);
+  const IrisWireMessage *reply = client_receive (scene->caller);
+  char seen = reply->type == IRIS_WIRE_CANCELLING ? REACHED : HIDDEN;
+  if (seen == HIDDEN)
+    {
+      assert_error (reply, IRIS_WIRE_ERROR_NOT_FOUND);
+      client_cancel (scene->client, message_get_id (&item));
+      client_receive_type (scene->client, IRIS_WIRE_CANCELLING);
+    }
+  client_receive_ending (scene->client);
+  client_ack (scene->client, 1);
+  return seen;
+}
+
+static void
+send_fetch (Client *client, guint64 item)
+{
+  kept_ask (client, IRIS_WIRE_FETCH, item);
+}
+
+static char
+probe_fetch (Scene *scene)
+{
+  return judge (scene, send_fetch, submit_ended (scene->client));
+}
+
+static void
+send_show (Client *client, guint64 item)
+{
+  kept_ask (client, IRIS_WIRE_SHOW, item);
+}
+
+static char
+probe_show (Scene *scene)
+{
+  return judge (scene, send_show, submit_waiting (scene->client, NULL));
+}
+
+static char
+probe_list (Scene *scene)
+{
+  guint64 item = submit_waiting (scene->client, NULL);
+  IrisWireMessage request;
+  client_init_message (scene->caller, &request, IRIS_WIRE_LIST);
+  client_send (scene->caller, &request);
+  const IrisWireMessage *reply = client_receive (scene->caller);
+  if (reply->type == IRIS_WIRE_ERROR_REPLY)
+    {
+      assert_error (reply, IRIS_WIRE_ERROR_NOT_PERMITTED);
+      return REFUSED;
+    }
+  g_autoptr (IrisWireKept) list = iris_wire_kept_decode (reply->body, NULL, NULL);
+  ck_assert_ptr_nonnull (list);
+  ck_assert (!iris_wire_message_has (reply, IRIS_WIRE_KEY_ITEM));
+  char seen = HIDDEN;
+  for (guint i = 0; i < list->n_items; i++)
+    if (list->items[i].item == item)
+      {
+        ck_assert_uint_eq (list->items[i].owner, OWNER);
+        seen = REACHED;
+      }
+  return seen;
+}
+
+static void
+send_kick (Client *client, guint64 item)
+{
+  kept_ask (client, IRIS_WIRE_KICK, item);
+}
+
+/* By its number, and among all that are delayed. */
+static char
+probe_kick (Scene *scene)
+{
+  guint64 item = submit_waiting (scene->client, NULL);
+  guint64 second = submit_waiting (scene->client, NULL);
+  char seen = judge (scene, send_kick, item);
+  if (seen != REFUSED)
+    {
+      IrisWireMessage all;
+      client_init_message (scene->caller, &all, IRIS_WIRE_KICK);
+      iris_wire_message_set_uint (&all, IRIS_WIRE_KEY_STATE, IRIS_WIRE_STATE_DELAYED);
+      client_send (scene->caller, &all);
+      client_receive_type (scene->caller, IRIS_WIRE_CHANGED);
+    }
+  guint64 patience = seen == REACHED ? GIVE_UP_MS : 0;
+  guint32 expected = seen == REACHED ? IRIS_WIRE_STATE_DONE : IRIS_WIRE_STATE_DELAYED;
+  ck_assert_uint_eq (kept_get_state (scene->client, item, patience), expected);
+  ck_assert_uint_eq (kept_get_state (scene->client, second, patience), expected);
+  return seen;
+}
+
+static void
+send_bury (Client *client, guint64 item)
+{
+  kept_ask (client, IRIS_WIRE_BURY, item);
+}
+
+static char
+probe_bury (Scene *scene)
+{
+  guint64 item = submit_waiting (scene->client, NULL);
+  char seen = judge (scene, send_bury, item);
+  ck_assert_uint_eq (kept_get_state (scene->client, item, 0),
+                     seen == REACHED ? IRIS_WIRE_STATE_BURIED : IRIS_WIRE_STATE_DELAYED);
+  return seen;
+}
+
+static char
+take_change (Client *client)
+{
+  const IrisWireMessage *reply = client_receive (client);
+  if (reply->type == IRIS_WIRE_CHANGED)
+    return REACHED;
+  assert_error (reply, IRIS_WIRE_ERROR_NOT_PERMITTED);
+  return REFUSED;
+}
+
+static char
+drain (Client *client, gboolean drained)
+{
+  IrisWireMessage request;
+  client_init_message (client, &request, IRIS_WIRE_DRAIN);
+  iris_wire_message_set_int (&request, IRIS_WIRE_KEY_PLACE, 1);
+  iris_wire_message_set_boolean (&request, IRIS_WIRE_KEY_DRAINED, drained);
+  client_send (client, &request);
+  return take_change (client);
+}
+
+static char
+probe_drain (Scene *scene)
+{
+  char seen = drain (scene->caller, TRUE);
+  ck_assert_int_eq (drain (scene->caller, FALSE), seen);
+  return seen;
+}
+
+static char
+probe_staff (Scene *scene)
+{
+  IrisWireMessage request;
+  client_init_message (scene->caller, &request, IRIS_WIRE_STAFF);
+  iris_wire_message_set_int (&request, IRIS_WIRE_KEY_PLACE, 1);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_WORKERS, 1);
+  client_send (scene->caller, &request);
+  return take_change (scene->caller);
+}
+
+/* An item of the owner waits for a worker process, and the caller is one. If the caller has not got
+ * it, the owner's worker gets it, as its first lease. */
+static char
+probe_ready (Scene *scene)
+{
+  g_autofree char *service = g_strdup_printf ("work-%u", scene->serial);
+  Visitor *worker = owner_visit (scene->irisd, OWNER, scene->irisd->front);
+  owner_send_ready (worker->client, service, 0);
+  client_receive_type (worker->client, IRIS_WIRE_ENROLLED);
+  client_submit (scene->client, service, "secret", 6, IRIS_PLACE_ANY, FALSE);
+  client_call (scene->client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  owner_say_bye (worker->client);
+  client_say_hello (worker->client);
+
+  char seen = HIDDEN;
+  owner_send_ready (scene->caller, service, 1);
+  const IrisWireMessage *reply = client_receive_any (scene->caller);
+  if (reply->type == IRIS_WIRE_ERROR_REPLY)
+    {
+      assert_error (reply, IRIS_WIRE_ERROR_NOT_PERMITTED);
+      seen = REFUSED;
+    }
+  else if (scene->serial % 10 < 2)
+    seen = client_receive_any (scene->caller)->type == IRIS_WIRE_LEASE ? REACHED : HIDDEN;
+  if (seen != REACHED)
+    {
+      owner_send_ready (worker->client, service, 1);
+      client_receive_type (worker->client, IRIS_WIRE_ENROLLED);
+      ck_assert_uint_eq (client_receive_type (worker->client, IRIS_WIRE_LEASE)->attempt, 1);
+    }
+  Client *holder = seen == REACHED ? scene->caller : worker->client;
+  IrisWireMessage done;
+  iris_wire_message_init (&done, IRIS_WIRE_DONE, holder->message.request_id);
+  client_send (holder, &done);
+  client_receive_type (scene->client, IRIS_WIRE_RESULT);
+  client_ack (scene->client, 1);
+  visitor_free (worker);
+  return seen;
+}
+
+/* The caller says something about a lease of the owner's worker process. */
+static char
+probe_lease (Scene *scene, IrisWireType type)
+{
+  g_autofree char *service = g_strdup_printf ("work-%u", scene->serial);
+  g_autofree char *another = g_strdup_printf ("else-%u", scene->serial);
+  guint8 lease[IRIS_WIRE_ID_SIZE];
+  Visitor *worker = owner_visit (scene->irisd, OWNER, scene->irisd->front);
+  owner_send_ready (worker->client, service, 1);
+  client_receive_type (worker->client, IRIS_WIRE_ENROLLED);
+  client_submit (scene->client, service, "secret", 6, IRIS_PLACE_ANY, FALSE);
+  memcpy (lease, client_receive_type (worker->client, IRIS_WIRE_LEASE)->request_id, sizeof lease);
+
+  owner_send_ready (scene->caller, another, 1);
+  client_receive (scene->caller);
+  IrisWireMessage answer;
+  iris_wire_message_init (&answer, type, lease);
+  if (type == IRIS_WIRE_FAIL)
+    iris_wire_message_set_string (&answer, IRIS_WIRE_KEY_SENTENCE, "no", -1);
+  if (type == IRIS_WIRE_REPORT)
+    iris_wire_message_set_uint (&answer, IRIS_WIRE_KEY_FRACTION, 1);
+  if (type == IRIS_WIRE_DONE)
+    iris_wire_message_set_body (&answer, "forged", 6);
+  client_send (scene->caller, &answer);
+  client_receive_type (scene->caller, IRIS_WIRE_ERROR_REPLY);
+
+  iris_wire_message_init (&answer, IRIS_WIRE_DONE, lease);
+  iris_wire_message_set_body (&answer, "true", 4);
+  client_send (worker->client, &answer);
+  ck_assert (message_body_is (client_receive_type (scene->client, IRIS_WIRE_RESULT), "true"));
+  client_ack (scene->client, 1);
+  visitor_free (worker);
+  return HIDDEN;
+}
+
+static char
+probe_done (Scene *scene)
+{
+  return probe_lease (scene, IRIS_WIRE_DONE);
+}
+
+static char
+probe_fail (Scene *scene)
+{
+  return probe_lease (scene, IRIS_WIRE_FAIL);
+}
+
+static char
+probe_extend (Scene *scene)
+{
+  return probe_lease (scene, IRIS_WIRE_EXTEND);
+}
+
+static char
+probe_report (Scene *scene)
+{
+  return probe_lease (scene, IRIS_WIRE_REPORT);
+}
+
+/* --- the matrix ----------------------------------------------------------------------------------
+ */
+
+const OwnerRow owner_rows[] = {
+  { IRIS_WIRE_HELLO, "HELLO", probe_hello, "AAA A" },
+  { IRIS_WIRE_PING, "PING", probe_ping, "AAA A" },
+  { IRIS_WIRE_BYE, "BYE", probe_bye, "AAA A" },
+  { IRIS_WIRE_MAP, "MAP", probe_map, "AAA A" },
+  { IRIS_WIRE_STATUS, "STATUS", probe_status, "AAA A" },
+  { IRIS_WIRE_SERVICES, "SERVICES", probe_services, "AHH H" },
+  { IRIS_WIRE_WORKERS, "WORKERS", probe_workers, "AAH H" },
+  { IRIS_WIRE_SUBMIT, "SUBMIT", probe_submit, "AAH H" },
+  { 0, "SUBMIT of a kept item with the same key", probe_keep, "AHH R" },
+  { IRIS_WIRE_BATCH, "BATCH", probe_batch, "AAH H" },
+  { IRIS_WIRE_ACK, "ACK", probe_ack, "HHH H" },
+  { IRIS_WIRE_MORE, "MORE", probe_more, "HHH H" },
+  { IRIS_WIRE_CANCEL, "CANCEL", probe_cancel, "AAH H" },
+  { 0, "CANCEL anywhere", probe_cancel_anywhere, "AAH H" },
+  { IRIS_WIRE_FETCH, "FETCH", probe_fetch, "AAH R" },
+  { IRIS_WIRE_SHOW, "SHOW", probe_show, "AAH R" },
+  { IRIS_WIRE_LIST, "LIST", probe_list, "AAH R" },
+  { IRIS_WIRE_KICK, "KICK", probe_kick, "AAH R" },
+  { IRIS_WIRE_BURY, "BURY", probe_bury, "AAH R" },
+  { IRIS_WIRE_DRAIN, "DRAIN", probe_drain, "RAR R" },
+  { IRIS_WIRE_STAFF, "STAFF", probe_staff, "RAR R" },
+  { IRIS_WIRE_READY, "READY", probe_ready, "AAH R" },
+  { IRIS_WIRE_DONE, "DONE", probe_done, "HHH H" },
+  { IRIS_WIRE_FAIL, "FAIL", probe_fail, "HHH H" },
+  { IRIS_WIRE_EXTEND, "EXTEND", probe_extend, "HHH H" },
+  { IRIS_WIRE_REPORT, "REPORT", probe_report, "HHH H" },
+};
+
+const guint owner_n_rows = G_N_ELEMENTS (owner_rows);
