@@ -236,11 +236,16 @@ START_TEST (a_timer_that_drops_a_scheduler_does_not_wait_for_it)
   IrisScheduler *busy = iris_wsscheduler_new_full (1, 1);
   IrisPort *port = iris_port_new ();
   IrisMessage *message = iris_message_new (1);
+  IrisTimer *timer;
 
   iris_scheduler_queue (busy, wait_inside, NULL, note_freed);
   iris_message_set_pointer_full (message, "scheduler", busy, g_object_unref);
-  post_after (port, message, DELAY_US);
+  /* It finds the port gone, and is the last to hold the message. */
+  timer = iris_port_post_every (port, message, DELAY_US);
   g_object_unref (port);
+  while (iris_timer_is_active (timer))
+    sched_yield ();
+  iris_timer_unref (timer);
   check_that_timers_go_on ();
   core_test_gate_add (&let_go, 1);
   core_test_gate_wait (&freed, 1);
