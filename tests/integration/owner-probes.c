@@ -167,12 +167,10 @@ probe_workers (Scene *scene)
 static void
 send_after (Client *client, guint64 item)
 {
-  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, item);
   IrisWireMessage request;
   client_init_message (client, &request, IRIS_WIRE_SUBMIT);
   iris_wire_message_set_string (&request, IRIS_WIRE_KEY_SERVICE, "echo", -1);
-  const char *const after[] = { number, NULL };
-  iris_wire_message_set_list (&request, IRIS_WIRE_KEY_AFTER, after);
+  iris_wire_message_set_numbers (&request, IRIS_WIRE_KEY_AFTER, &item, 1);
   client_send (client, &request);
 }
 
@@ -201,14 +199,12 @@ probe_submit (Scene *scene)
 static void
 send_batch (Client *client, guint64 item)
 {
-  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, item);
-  const char *const after[] = { number, NULL };
   IrisWireMessage one, batch;
   g_auto (IrisWireBatchBuilder) builder;
   iris_wire_batch_builder_init (&builder, NULL);
   client_init_message (client, &one, IRIS_WIRE_SUBMIT);
   iris_wire_message_set_string (&one, IRIS_WIRE_KEY_SERVICE, "echo", -1);
-  iris_wire_message_set_list (&one, IRIS_WIRE_KEY_AFTER, after);
+  iris_wire_message_set_numbers (&one, IRIS_WIRE_KEY_AFTER, &item, 1);
   ck_assert (iris_wire_batch_builder_add (&builder, &one, NULL));
   client_init_message (client, &batch, IRIS_WIRE_BATCH);
   batch.body = iris_wire_batch_builder_get_body (&builder);
@@ -259,7 +255,7 @@ probe_ack (Scene *scene)
   kept_assert_result (scene->client, item, "secret");
   IrisWireMessage ack;
   client_init_message (scene->caller, &ack, IRIS_WIRE_ACK);
-  iris_wire_message_set_uint (&ack, IRIS_WIRE_KEY_COUNT, 1);
+  iris_wire_message_set_target (&ack, scene->client->endings->data);
   client_send (scene->caller, &ack);
   client_receive_type (scene->caller, IRIS_WIRE_ERROR_REPLY);
   kept_assert_result (scene->client, item, "secret");

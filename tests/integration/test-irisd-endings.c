@@ -120,7 +120,8 @@ take_all (guint64 first, GArray *ids)
 START_TEST (only_known_features_are_granted)
 {
   ck_assert_uint_eq (greet (0)->features, 0);
-  ck_assert_uint_eq (greet (ALL_FEATS)->features, IRIS_WIRE_FEATURE_ENDINGS);
+  ck_assert_uint_eq (greet (ALL_FEATS)->features,
+                     IRIS_WIRE_FEATURE_ENDINGS | IRIS_WIRE_FEATURE_ASKS_ONLY);
   ck_assert_uint_eq (greet (2)->features, 0);
 }
 END_TEST

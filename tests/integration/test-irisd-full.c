@@ -266,7 +266,7 @@ START_TEST (who_only_asks_is_let_in_beyond_the_connections_that_may_be)
   g_autoptr (Client) other = client_new (irisd->front);
   say_hello (other, 0);
   assert_busy (client_receive (other), "max-peers", 1);
-  say_hello (other, IRIS_WIRE_FEATURE_ASKS_ONLY | 1);
+  say_hello (other, IRIS_WIRE_FEATURE_ASKS_ONLY | 2);
   ck_assert_uint_eq (client_receive_type (other, IRIS_WIRE_WELCOME)->features,
                      IRIS_WIRE_FEATURE_ASKS_ONLY);
   ck_assert_uint_eq (count_list (other), 1);

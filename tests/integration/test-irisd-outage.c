@@ -222,7 +222,6 @@ START_TEST (a_deadline_ends_whatever_an_item_waits_for)
       iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, i == 0 ? "command" : "echo", -1);
       iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
       iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DEADLINE_MS, 1);
-      g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, running);
       if (i == 0)
         {
           iris_wire_message_set_args (&item, (const char *const[]){ "true", NULL });
@@ -232,8 +231,7 @@ START_TEST (a_deadline_ends_whatever_an_item_waits_for)
       else if (i == 1)
         iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 1000000);
       else
-        iris_wire_message_set_list (&item, IRIS_WIRE_KEY_AFTER,
-                                    (const char *const[]){ number, NULL });
+        iris_wire_message_set_numbers (&item, IRIS_WIRE_KEY_AFTER, &running, 1);
       client_send (other, &item);
       assert_error (client_receive_ending (other), IRIS_WIRE_ERROR_DEADLINE_PASSED);
     }

@@ -338,7 +338,7 @@ START_TEST (expected_services_leave_room_for_served_ones)
   for (guint i = 0; irisd_leases_has_room_to_expect (book, IRISD_SPACE_SHARED); i++)
     {
       g_autofree char *name = g_strdup_printf ("soon-%u", i);
-      irisd_leases_expect (book, name, FALSE, now);
+      irisd_leases_expect (book, IRISD_SPACE_SHARED, name, FALSE, now);
       ck_assert_uint_lt (i, 1000);
     }
   worker_init (&worker);
