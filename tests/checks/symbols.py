@@ -33,7 +33,8 @@ def declared(tree, folder):
 def exported(library):
     listing = subprocess.run(['nm', '-D', '--defined-only', '--extern-only', library],
                              check=True, capture_output=True, text=True).stdout
-    return {line.split()[-1].split('@')[0] for line in listing.splitlines()}
+    # A version of the symbols is listed as an absolute one.
+    return {line.split()[-1].split('@')[0] for line in listing.splitlines() if line.split()[-2] != 'A'}
 
 
 def listed():
