@@ -329,7 +329,6 @@ END_TEST
 START_TEST (a_paused_irisd_takes_and_shows_items_and_runs_none_until_it_is_told)
 {
   start_paused (NULL);
-  g_autofree char *gate = gate_new (irisd, "gate");
   guint64 echo = kept_submit_echo (client, "echo", IRIS_WIRE_CLASS_DURABLE, TRUE);
   guint64 doomed = kept_submit_echo (client, "cancelled", IRIS_WIRE_CLASS_DURABLE, TRUE);
   guint64 buried = kept_submit_echo (client, "buried", IRIS_WIRE_CLASS_DURABLE, TRUE);
