@@ -30,7 +30,8 @@
 
 #ifdef GENMC
 /* The checker cannot follow memset(). What the drivers clear by it is fresh or static memory, every
- * field of which is either zero or written before it is read; the checker reports one that is not. */
+ * field of which is either zero or written before it is read; the checker reports one that is not.
+ */
 #define memset(memory, byte, size) ((void) (size), (void *) (memory))
 #endif
 
@@ -84,7 +85,7 @@ genmc_run (const GenmcThread *threads, int n)
 #define GENMC_RUN(...)                                                    \
   do                                                                      \
     {                                                                     \
-      static const GenmcThread threads_[] = { __VA_ARGS__ };                     \
+      static const GenmcThread threads_[] = { __VA_ARGS__ };              \
                                                                           \
       genmc_run (threads_, (int) (sizeof threads_ / sizeof threads_[0])); \
     }                                                                     \
