@@ -137,7 +137,8 @@ iris_locked_deque_steal (IrisLockedDeque *self, void **items, uint64_t max, uint
   k = (length + 1) / 2 < max ? (length + 1) / 2 : max;
   for (uint64_t i = 0; i < k; i++)
     items[i] = iris_array_get (self->array, top + i);
-  atomic_store_explicit (&self->top, top + k, memory_order_relaxed);
+  /* Release: a length that counts from here on sees the bottom that was seen here. */
+  atomic_store_explicit (&self->top, top + k, memory_order_release);
   pthread_mutex_unlock (&self->lock);
   *n = k;
 

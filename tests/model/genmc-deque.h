@@ -6,8 +6,8 @@
  * A driver runs the very core that ships, in two or three threads of two to four operations, so
  * that a model checker can go through every execution that C11 allows:
  *
- *     genmc --rc11 -- -I. tests/model/genmc-NAME.c
- *     genmc --imm -- -I. tests/model/genmc-NAME.c
+ *     tests/model/check-drivers --genmc PATH --model rc11 NAME
+ *     tests/model/check-drivers --genmc PATH --model imm NAME
  *
  * `meson test` compiles and runs them as ordinary programs, many rounds each, so that they stay
  * what the checker can take. Things are plain memory: who gives a thing twice makes a data race,
@@ -20,6 +20,32 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef GENMC
+/* A thief reads slots that were never written, and then fails to claim them. The checker reports a
+ * read of memory that nothing wrote, so arrays start with zeros there. */
+static inline void *
+array_malloc (size_t size)
+{
+  _Atomic (uintptr_t) *words = malloc (size);
+
+  for (size_t i = 0; i < size / sizeof *words; i++)
+    atomic_store_explicit (&words[i], 0, memory_order_relaxed);
+
+  return words;
+}
+#define malloc(size) array_malloc (size)
+
+/* The checker cannot follow memset(), which the drivers need for static memory alone. */
+#define memset(memory, byte, size) ((void) (size), (void *) (memory))
+#endif
+
+#ifndef SCENARIO
+#define SCENARIO 1
+#endif
 
 #ifndef ROUNDS
 #define ROUNDS 1

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * GenMC: the locked deque, which grows while a thief steals two at once.
+ * GenMC: the locked deque. 1: it grows while a thief steals two at once. 2: its length is not 0
+ * while there is an item.
  */
 #include "genmc-deque.h"
 
@@ -8,6 +9,7 @@
 
 static IrisLockedDeque queue;
 
+#if SCENARIO == 1
 static void *
 thief (void *unused)
 {
@@ -45,3 +47,47 @@ run (void)
   thing_expect_once (3);
   iris_locked_deque_clear (&queue);
 }
+#else
+/* Steals one of two. */
+static void *
+thief_of_second (void *unused)
+{
+  void *item = NULL;
+  uint64_t n;
+
+  if (iris_locked_deque_get_length (&queue) == 2
+      && iris_locked_deque_steal (&queue, &item, 1, &n) == IRIS_STEAL_TAKEN)
+    thing_give (item);
+
+  return NULL;
+}
+
+/* There is always at least one. */
+static void *
+reader (void *unused)
+{
+  assert (iris_locked_deque_get_length (&queue) != 0);
+
+  return NULL;
+}
+
+static void
+run (void)
+{
+  pthread_t first, second;
+
+  assert (iris_locked_deque_init_full (&queue, NULL, 2, UINT64_MAX));
+  iris_locked_deque_push (&queue, thing_make (0));
+  pthread_create (&first, NULL, thief_of_second, NULL);
+  pthread_create (&second, NULL, reader, NULL);
+
+  iris_locked_deque_push (&queue, thing_make (1));
+
+  pthread_join (first, NULL);
+  pthread_join (second, NULL);
+  for (int i = 0; i < 2; i++)
+    thing_give (iris_locked_deque_take (&queue));
+  thing_expect_once (2);
+  iris_locked_deque_clear (&queue);
+}
+#endif

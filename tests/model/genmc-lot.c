@@ -52,7 +52,7 @@ take (void)
   int n = atomic_load_explicit (&n_works, memory_order_relaxed);
 
   /* At most one other worker and one publisher can be in the way. */
-  for (int i = 0; i < 4 && n != 0; i++)
+  for (int i = 0; i < 3 && n != 0; i++)
     if (atomic_compare_exchange_strong_explicit (&n_works, &n, n - 1, memory_order_acquire,
                                                  memory_order_relaxed))
       return true;
@@ -114,11 +114,8 @@ static void *
 publish (void *data)
 {
   (void) data;
-  for (int i = 0; i < SCENARIO; i++)
-    {
-      atomic_fetch_add_explicit (&n_works, 1, memory_order_release);
-      iris_lot_publish (&lot, 0, false);
-    }
+  atomic_fetch_add_explicit (&n_works, 1, memory_order_release);
+  iris_lot_publish (&lot, 0, false);
 
   return NULL;
 }
@@ -142,6 +139,7 @@ main (void)
   bool some_sleep = false, some_search = false;
 
   init ();
+  atomic_init (&n_works, SCENARIO - 1);
 #if SCENARIO == 1
   GENMC_RUN (work_first, publish);
 #else

@@ -6,10 +6,27 @@
  */
 #include "genmc.h"
 
+#include <stdlib.h>
+
+/* Memory that is freed is written first: so a reader that is still in it is a data race. Of a freed
+ * block the checker itself compares the first address alone. */
+static void array_free (void *memory);
+#define free(memory) array_free (memory)
 #include "iris/queue/iris-rrobin-private.h"
+#undef free
 
 static IrisRRobinCore rrobin;
 static int one, two;
+
+static void
+array_free (void *memory)
+{
+  IrisRRobinArray *array = memory;
+
+  if (array != NULL)
+    array->n = 1;
+  free (array);
+}
 
 static void *
 ask (void *data)
