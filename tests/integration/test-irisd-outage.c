@@ -216,6 +216,7 @@ START_TEST (a_deadline_ends_whatever_an_item_waits_for)
   close (gate_wait (gate));
 
   /* A slot, a time, another item. */
+  const char *const nothing[] = { "true", NULL };
   for (guint i = 0; i < 3; i++)
     {
       client_init_message (other, &item, IRIS_WIRE_SUBMIT);
@@ -224,7 +225,7 @@ START_TEST (a_deadline_ends_whatever_an_item_waits_for)
       iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DEADLINE_MS, 1);
       if (i == 0)
         {
-          iris_wire_message_set_args (&item, (const char *const[]){ "true", NULL });
+          iris_wire_message_set_args (&item, nothing);
           iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 0);
           iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
         }
