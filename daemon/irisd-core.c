@@ -208,18 +208,16 @@ irisd_core_take_burst_over (IrisdCore *self)
  * @self: the core
  * @place: where an item ran
  * @bytes: bytes that it worked on
- * @busy_ns: how long it took
  *
  * Called before the item's ending is on its way, so that a client that has seen the ending finds it
  * in the counters.
  */
 void
-irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes, guint64 busy_ns)
+irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes)
 {
   IrisdPlaceCounters *counters = &self->counters[place];
   atomic_fetch_add_explicit (&counters->executed, 1, memory_order_relaxed);
   atomic_fetch_add_explicit (&counters->bytes, bytes, memory_order_relaxed);
-  atomic_fetch_add_explicit (&counters->busy_ns, busy_ns, memory_order_relaxed);
 }
 
 void

@@ -47,7 +47,6 @@ typedef struct
 {
   _Alignas(64) _Atomic guint64 executed;
   _Atomic guint64 bytes;
-  _Atomic guint64 busy_ns;
   _Atomic guint64 moved_in; /* commands that run here because another place had no slot */
   _Atomic guint64 moved_out;
   _Alignas(64) _Atomic guint64 hinted;
@@ -142,7 +141,7 @@ guint64 irisd_core_get_volatile (IrisdCore *self);
 guint64 irisd_core_get_bytes (IrisdCore *self);
 void irisd_core_add_bytes (IrisdCore *self, gint64 change);
 gboolean irisd_core_take_burst_over (IrisdCore *self);
-void irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes, guint64 busy_ns);
+void irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes);
 void irisd_core_wake_main (IrisdCore *self);
 gint64 irisd_now_ns (void);
 

@@ -340,8 +340,7 @@ account_for_run (IrisdJob *self)
   if (self->service->output_grows)
     irisd_job_charge_result (self, 1);
   irisd_command_slots_leave (self->core->slots, self);
-  irisd_core_count_run (self->core, self->place, self->result.bytes,
-                        (guint64) (self->ended_ns - self->started_ns));
+  irisd_core_count_run (self->core, self->place, self->result.bytes);
 }
 
 /**
@@ -372,7 +371,7 @@ run_service (IrisdJob *self, gint place)
   self->place = self->slot >= 0 ? self->slot : place;
   self->started_ns = irisd_now_ns ();
   if (self->kept != NULL)
-    irisd_kept_set_state (self->kept, IRIS_WIRE_STATE_RUNNING);
+    irisd_kept_note_start (self->kept, IRIS_WIRE_STATE_RUNNING);
   if (self->terms != NULL && self->terms->time_to_run_us > 0)
     irisd_mailbox_post (self->mailbox, &self->terms->started);
   if (self->service->start == NULL)

@@ -12,6 +12,11 @@
 /* Reads may fail by the million, and be tried again for hours: so often it is logged. */
 #define UNREADABLE_LOG_US (10 * G_USEC_PER_SEC)
 
+/* Bytes of an item's payload beyond which a list does not read it for its arguments, and bytes of
+ * arguments that a list tells: a page of them has to fit a body. */
+#define LISTED_PAYLOAD_MOST 65536
+#define LISTED_ARGS_MOST    1024
+
 GError *
 irisd_journal_no_such_item (guint64 item)
 {
@@ -138,6 +143,50 @@ tell_buried (IrisdKept *kept, IrisdSlip *slip)
                              kept->item, kept->sentence);
 }
 
+static void
+take_submission (const IrisdRow *row, gpointer user_data)
+{
+  IrisWireKeptItem *out = user_data;
+  IrisdRecord record;
+  IrisWireMessage message;
+  const guint8 id[IRIS_WIRE_ID_SIZE] = { 0 };
+  if (!irisd_record_unpack (&record, row) || record.type != IRIS_WIRE_SUBMIT)
+    return;
+  const IrisWireFrame frames[IRIS_WIRE_N_FRAMES] = {
+    { (const guint8 *) "IRS1", 4 },
+    { &record.type, 1 },
+    { id, sizeof id },
+    record.header,
+    record.body,
+  };
+  if (!iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, NULL, &message, NULL))
+    return;
+  out->due_ms = MAX (out->due_ms, message.at_ms);
+  if (message.args.n == 0)
+    return;
+  out->args = iris_wire_args_dup (&message.args);
+  for (char **arg = out->args; *arg != NULL; arg++)
+    {
+      char *text = g_utf8_make_valid (*arg, -1);
+      g_free (*arg);
+      *arg = text;
+    }
+}
+
+/* Adds what only the message tells that brought the item: its arguments and its time of day. What
+ * cannot be read is left out: the rest is worth telling. */
+static void
+describe_submission (IrisdJournal *self, const IrisdKept *kept, IrisWireKeptItem *out)
+{
+  if (kept->row != NULL)
+    {
+      const IrisdRow row = irisd_kept_get_row (kept);
+      take_submission (&row, out);
+    }
+  else if (out->ended_ms == 0)
+    irisd_store_read (self->store, kept->item, take_submission, out, NULL);
+}
+
 /* Answers FETCH and SHOW with what there is now. */
 static void
 tell (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
@@ -148,6 +197,7 @@ tell (IrisdJournal *self, IrisdKept *kept, IrisdSlip *slip)
     {
       slip->list = iris_wire_kept_new (1);
       irisd_kept_describe (kept, &slip->list->items[0]);
+      describe_submission (self, kept, &slip->list->items[0]);
     }
   else if (irisd_kept_has_ended (kept))
     irisd_journal_read_row (self, kept, slip);
@@ -270,10 +320,34 @@ irisd_journal_ask (IrisdJournal *self, IrisdSlip *slip)
     tell (self, kept, slip);
 }
 
+/* Puts one "…" for the arguments that are too much for a list. */
+static void
+shorten_args (char **args)
+{
+  gsize size = 0;
+  for (char **arg = args; arg != NULL && *arg != NULL; arg++)
+    {
+      size += strlen (*arg) + 1;
+      if (size <= LISTED_ARGS_MOST)
+        continue;
+      for (char **rest = arg; *rest != NULL; rest++)
+        g_clear_pointer (rest, g_free);
+      *arg = g_strdup ("…");
+      return;
+    }
+}
+
 void
 irisd_journal_list (IrisdJournal *self, IrisdSlip *slip)
 {
   slip->list = irisd_kept_table_list (&self->table, slip->filter, &slip->item);
+  for (guint i = 0; slip->filter->with_args && i < slip->list->n_items; i++)
+    {
+      IrisWireKeptItem *item = &slip->list->items[i];
+      if (item->bytes <= LISTED_PAYLOAD_MOST)
+        describe_submission (self, irisd_kept_table_lookup (&self->table, item->item), item);
+      shorten_args (item->args);
+    }
   irisd_journal_answer (self, slip);
 }
 

@@ -36,6 +36,9 @@ irisd_kept_filter_new (const IrisWireMessage *request, gint64 view, guint most)
   self->since_ms = request->since_ms;
   self->until_ms = request->until_ms;
   self->descending = request->descending;
+  self->with_args = request->payload;
+  if (self->with_args)
+    most = MIN (most, IRISD_LIST_MOST_WITH_ARGS);
   self->limit = request->count > 0 ? MIN (request->count, most) : most;
   return self;
 }

@@ -17,6 +17,13 @@ G_BEGIN_DECLS
 #define IRISD_LIST_MOST_LOOKED_AT 32768
 
 /**
+ * IRISD_LIST_MOST_WITH_ARGS:
+ *
+ * Items in one answer that tells their arguments, each of which is read from the disk.
+ */
+#define IRISD_LIST_MOST_WITH_ARGS 1024
+
+/**
  * IrisdKeptFilter:
  * @view: only items of that owner, or %IRISD_VIEW_ALL
  * @after: only items behind that number; 0: all
@@ -27,6 +34,7 @@ G_BEGIN_DECLS
  * @since_ms: accepted at that Unix time or later
  * @until_ms: accepted before that Unix time; 0: whenever
  * @descending: the greatest number first, and behind is below
+ * @with_args: with their arguments, for which each has to be read from the disk
  * @limit: at most so many
  *
  * What is asked for.
@@ -42,6 +50,7 @@ typedef struct
   guint64 since_ms;
   guint64 until_ms;
   gboolean descending;
+  gboolean with_args;
   guint limit;
 } IrisdKeptFilter;
 

@@ -49,6 +49,7 @@ irisd_kept_new (const IrisdRecord *record, const IrisdKept *like)
   self->item = record->item;
   self->owner = record->owner != IRISD_OWNER_UNKNOWN ? record->owner : (gint64) geteuid ();
   atomic_init (&self->state, (guint8) record->state);
+  atomic_init (&self->started_ms, 0);
   self->attempts = record->attempts;
   self->crashes = record->crashes;
   self->home = record->home;
@@ -91,6 +92,21 @@ void
 irisd_kept_set_state (IrisdKept *self, IrisWireState state)
 {
   atomic_store_explicit (&self->state, (guint8) state, memory_order_relaxed);
+}
+
+/**
+ * irisd_kept_note_start:
+ * @self: an item
+ * @state: running, or leased
+ *
+ * An attempt begins. Any thread that has the item may call this.
+ */
+void
+irisd_kept_note_start (IrisdKept *self, IrisWireState state)
+{
+  /* Relaxed as the state is: both are only told to people who ask. */
+  atomic_store_explicit (&self->started_ms, irisd_unix_ms (), memory_order_relaxed);
+  irisd_kept_set_state (self, state);
 }
 
 gboolean
@@ -235,6 +251,10 @@ irisd_kept_describe (IrisdKept *self, IrisWireKeptItem *out)
     .code = self->code,
     .sentence = g_strdup (self->sentence),
     .owner = (guint32) self->owner,
+    .due_ms = self->due_ms,
+    .started_ms = atomic_load_explicit (&self->started_ms, memory_order_relaxed),
+    .place = self->home >= 0 ? (guint32) self->home : IRIS_WIRE_NO_PLACE,
+    .crashes = self->crashes,
   };
 }
 

@@ -43,6 +43,7 @@ struct _IrisdKept
   guint64 ended_ms;
   guint64 keep_ms;
   guint64 due_ms;             /* see IrisdRecord */
+  _Atomic guint64 started_ms; /* Unix time at which the latest attempt began, or 0; as state is */
   guint64 size;               /* of its payload, then of its result */
   GRefString *service;        /* shared by all items of it, and gone with the last of them */
   char *sentence;             /* why it is buried, or NULL */
@@ -113,6 +114,7 @@ void irisd_kept_free (IrisdKept *self);
 gboolean irisd_kept_has_ended (IrisdKept *self);
 int irisd_kept_get_state (IrisdKept *self);
 void irisd_kept_set_state (IrisdKept *self, IrisWireState state);
+void irisd_kept_note_start (IrisdKept *self, IrisWireState state);
 guint64 irisd_kept_get_expiry (IrisdKept *self);
 void irisd_kept_set_row (IrisdKept *self,
                          IrisWireState state,

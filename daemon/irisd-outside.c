@@ -114,7 +114,7 @@ give (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_dat
   zmq_msg_copy (&notice->payload, &task->payload);
   task->job->started_ns = irisd_now_ns ();
   if (task->job->kept != NULL)
-    irisd_kept_set_state (task->job->kept, IRIS_WIRE_STATE_LEASED);
+    irisd_kept_note_start (task->job->kept, IRIS_WIRE_STATE_LEASED);
   irisd_mailbox_post (&notice->worker->gateway->mailbox, &notice->letter);
 }
 
@@ -494,8 +494,7 @@ end_run (IrisdOutside *self, IrisdJob *job, gint place)
 {
   job->ended_ns = irisd_now_ns ();
   job->place = place;
-  irisd_core_count_run (self->core, place != IRIS_PLACE_ANY ? place : job->home, job->result.bytes,
-                        (guint64) (job->ended_ns - job->started_ns));
+  irisd_core_count_run (self->core, place != IRIS_PLACE_ANY ? place : job->home, job->result.bytes);
   send_home (job);
 }
 

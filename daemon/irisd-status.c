@@ -3,9 +3,12 @@
  * What irisd did so far, gathered from all threads without stopping one.
  *
  * What was stolen is the scheduler's count, and with it the commands that moved to a place that had
- * a slot. What was hinted, executed, its bytes and its time are
- * irisd's own, kept before an item's ending is sent, so that a client which has all its endings
- * finds all its items in the sums.
+ * a slot. What was hinted, executed and its bytes are irisd's own, kept before an item's ending is
+ * sent, so that a client which has all its endings finds all its items in the sums.
+ *
+ * The time that workers were busy is the scheduler's, whose clocks run while an item does. The sum
+ * of what items took would be no measure of it: an item of a minute would count as a minute's work
+ * in the second in which it ends, and commands and worker processes have no worker at all.
  */
 #include "irisd-command-slots.h"
 #include "irisd-gateway-private.h"
@@ -34,6 +37,20 @@ add_gateway (IrisWireStatus *status, const IrisdGatewayCounters *counters)
   status->refused += load (&counters->refused);
 }
 
+/* Nanoseconds that the workers of a place were busy. Workers that belong to no place are as busy at
+ * one as at the other. */
+static guint64
+busy_ns (const IrisdCore *core, guint id, const IrisStats *stats, guint64 workers)
+{
+  guint64 most = workers * (guint64) (g_get_monotonic_time () - core->started_us) * 1000;
+  guint64 busy = 0;
+  if (core->placed && id < stats->n_places)
+    busy = stats->places[id].busy_ns;
+  else if (!core->placed && stats->n_workers > 0)
+    busy = stats->total.busy_ns / stats->n_workers * workers;
+  return MIN (busy, most);
+}
+
 static void
 fill_place (IrisdCore *core, guint id, const IrisStats *stats, IrisWirePlaceStatus *out)
 {
@@ -44,7 +61,7 @@ fill_place (IrisdCore *core, guint id, const IrisStats *stats, IrisWirePlaceStat
   out->hinted = load (&counters->hinted);
   out->executed = load (&counters->executed);
   out->bytes = load (&counters->bytes);
-  out->busy_ns = load (&counters->busy_ns);
+  out->busy_ns = busy_ns (core, id, stats, out->workers);
   out->drained = irisd_staff_is_drained (core->staff, (gint) id);
   out->active = irisd_staff_get_workers (core->staff, (gint) id);
   out->backlog = irisd_fair_gate_get_backlog (&core->gates[id])

@@ -449,16 +449,17 @@ bulk_report (Bulk *self)
   guint64 line = self->first_withdrawn > 0 ? self->first_withdrawn - 1
                                            : ctl_lines_get_number (self->lines);
   gboolean interrupted = g_cancellable_is_cancelled (self->ctl->cancellable);
+  g_autofree char *sent = ctl_count (self->n_sent, "item");
+  g_autofree char *refused = ctl_count (self->n_refused, "line");
 
-  g_printerr ("irisctl: %" G_GUINT64_FORMAT " items sent: %" G_GUINT64_FORMAT
-              " %s, %" G_GUINT64_FORMAT " failed, %" G_GUINT64_FORMAT " lines refused\n",
-              self->n_sent, self->n_ended, options->item.detach ? "accepted" : "ended",
-              self->n_failed, self->n_refused);
+  g_printerr (
+      "irisctl: %s sent: %" G_GUINT64_FORMAT " %s, %" G_GUINT64_FORMAT " failed, %s refused\n",
+      sent, self->n_ended, options->item.detach ? "accepted" : "ended", self->n_failed, refused);
   if (self->n_unknown > 0)
     g_printerr ("irisctl: of %" G_GUINT64_FORMAT " it is not known whether irisd accepted them\n",
                 self->n_unknown);
   if (interrupted && ctl_item_is_kept (&options->item) && self->in_flight > 0)
-    g_printerr ("irisctl: %u are under way and go on without us: irisctl list --state open shows "
+    g_printerr ("irisctl: %u under way will go on without us: irisctl list --state open shows "
                 "them, irisctl wait --all waits for them\n",
                 self->in_flight);
   if ((self->read_all && self->n_withdrawn == 0) || (!interrupted && !self->stopped))

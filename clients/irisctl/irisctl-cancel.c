@@ -121,8 +121,9 @@ cancel_numbers (Cancel *self)
   if (self->ctl->json)
     ctl_json_array_end (&self->array);
   else if (self->listed)
-    g_print ("%u will not run, %u were running and were told to stop, %u had ended meanwhile\n",
-             self->n_waiting, self->n_running, self->n_ended);
+    g_print ("%u will not run, %u %s running and %s told to stop, %u had ended meanwhile\n",
+             self->n_waiting, self->n_running, self->n_running == 1 ? "was" : "were",
+             self->n_running == 1 ? "was" : "were", self->n_ended);
 
   return g_cancellable_is_cancelled (self->ctl->cancellable) ? CTL_INTERRUPTED : self->status;
 }
@@ -185,13 +186,13 @@ confirm (Ctl *ctl, guint n)
 {
   char answer = '\0';
   gboolean ready = FALSE;
+  g_autofree char *items = ctl_count (n, "item");
 
   if (sure || n == 0)
     return CTL_OK;
   if (!isatty (STDIN_FILENO) || !isatty (STDERR_FILENO))
-    return ctl_fail (CTL_USAGE, "cancel: this would cancel %u items; say --yes if that is meant",
-                     n);
-  g_printerr ("Cancel %u items? [y/N] ", n);
+    return ctl_fail (CTL_USAGE, "cancel: this would cancel %s; say --yes if that is meant", items);
+  g_printerr ("Cancel %s? [y/N] ", items);
   /* The main context runs meanwhile, or Ctrl-C would not be noticed. */
   g_unix_fd_add (STDIN_FILENO, G_IO_IN | G_IO_HUP, note_input, &ready);
   while (!ready && !g_cancellable_is_cancelled (ctl->cancellable))

@@ -90,13 +90,50 @@ places_json (GPtrArray *places, const IrisClientStatus *status)
   ctl_json_print (builder);
 }
 
+static void
+add_place (const Ctl *ctl,
+           CtlTable *table,
+           const IrisClientStatus *now,
+           const IrisClientPlace *place)
+{
+  const IrisClientPlaceStatus *it = find_status (now, place);
+  char *state = it->drained ? ctl_table_colour (CTL_COLOUR_YELLOW, g_strdup ("drained"))
+                            : g_strdup ("open");
+
+  if (ctl->verbose)
+    ctl_table_add (table, ctl_number ((guint64) place->id), g_strdup (place->name),
+                   g_strdup (place->cpus), ctl_number (place->workers), ctl_number (it->active),
+                   g_strdup_printf ("%.0f %%", load_of (now, it) * 100), ctl_number (it->backlog),
+                   ctl_number (it->stolen_in), ctl_number (it->stolen_out), state,
+                   g_strdup (place->memory_nodes), g_strdup (place->bound ? "yes" : "no"),
+                   g_strdup (place->endpoint));
+  else
+    ctl_table_add (table, ctl_number ((guint64) place->id), g_strdup (place->name),
+                   g_strdup (place->cpus), ctl_number (place->workers), ctl_number (it->active),
+                   g_strdup_printf ("%.0f %%", load_of (now, it) * 100), ctl_number (it->backlog),
+                   ctl_number (it->stolen_in), ctl_number (it->stolen_out), state);
+}
+
+static CtlTable *
+new_places_table (const Ctl *ctl)
+{
+  static const char *const brief[] = { ">id",      "name", "cpus", ">workers", ">active", ">load",
+                                       ">backlog", ">in",  ">out", "state",    NULL };
+  static const char *const full[] = { ">id",    "name",     "cpus",     ">workers", ">active",
+                                      ">load",  ">backlog", ">in",      ">out",     "state",
+                                      "memory", "bound",    "endpoint", NULL };
+  CtlTable *table = ctl_table_new (ctl->verbose ? full : brief);
+
+  ctl_table_set_width (table, ctl_terminal_columns ());
+  ctl_table_set_colours (table, ctl_terminal_has_colours ());
+
+  return table;
+}
+
 static int
 run_places (Ctl *ctl, int argc, char **argv)
 {
-  static const char *const headings[] = { ">id",     "name",        "cpus",     "memory",   "bound",
-                                          ">active", ">workers",    ">load %",  ">backlog", ">in",
-                                          ">out",    "takes items", "endpoint", NULL };
-  g_autoptr (CtlTable) table = ctl_table_new (headings);
+  g_autoptr (CtlTable) table = NULL;
   g_autoptr (IrisClientStatus) now = NULL;
   g_autoptr (GPtrArray) places = NULL;
   g_autoptr (GError) error = NULL;
@@ -109,26 +146,16 @@ run_places (Ctl *ctl, int argc, char **argv)
 
   now = get_status (ctl, &error);
   if (now == NULL)
-    return ctl_fail_with (error);
+    return ctl_fail_asking (error, 0);
   places = iris_client_get_places (ctl->client);
   if (ctl->json)
     {
       places_json (places, now);
       return CTL_OK;
     }
+  table = new_places_table (ctl);
   for (guint i = 0; i < places->len; i++)
-    {
-      const IrisClientPlace *place = g_ptr_array_index (places, i);
-      const IrisClientPlaceStatus *it = find_status (now, place);
-
-      ctl_table_add (table, ctl_number ((guint64) place->id), g_strdup (place->name),
-                     g_strdup (place->cpus), g_strdup (place->memory_nodes),
-                     g_strdup (place->bound ? "yes" : "no"), ctl_number (it->active),
-                     ctl_number (place->workers), g_strdup_printf ("%.0f", load_of (now, it) * 100),
-                     ctl_number (it->backlog), ctl_number (it->stolen_in),
-                     ctl_number (it->stolen_out), g_strdup (it->drained ? "drained" : "yes"),
-                     g_strdup (place->endpoint));
-    }
+    add_place (ctl, table, now, g_ptr_array_index (places, i));
   print_table (table);
 
   return CTL_OK;
@@ -139,8 +166,11 @@ const CtlCommand ctl_places = {
   .arguments = "",
   .summary = "list the places, their cpus, workers and load",
   .description =
-      "The load is the part of the time since irisd was started that the workers worked.\n"
-      "In and out are the items that a place has stolen and that were stolen from it.\n\n"
+      "The load is the part of the time since irisd was started that the workers worked; commands\n"
+      "and worker processes have no worker. In and out are the items that a place has stolen and\n"
+      "that were stolen from it. With --verbose there are more columns: memory, whether workers "
+      "are\n"
+      "bound to the cpus, and the endpoint.\n\n"
       "Example:\n  irisctl places --json | jq '.[].name'\n",
   .run = run_places,
 };
@@ -203,24 +233,27 @@ status_text (const IrisClientStatus *status)
                                           ">executed", ">stolen in", ">stolen out",
                                           ">bytes",    ">busy s",    NULL };
   g_autoptr (CtlTable) table = ctl_table_new (headings);
+  g_autofree char *clients = NULL;
 
+  ctl_table_set_width (table, ctl_terminal_columns ());
+  ctl_table_set_colours (table, ctl_terminal_has_colours ());
+  clients = ctl_count (status->peers, "client");
   g_print ("irisd %s, process %" G_GUINT64_FORMAT ", up %.0f s, scheduler %s%s\n", status->version,
            status->pid, status->uptime_ms / 1e3, status->scheduler,
            status->draining ? ", draining" : "");
-  g_print ("%" G_GUINT64_FORMAT " clients; items: %" G_GUINT64_FORMAT
-           " accepted, %" G_GUINT64_FORMAT " ended (%" G_GUINT64_FORMAT
-           " failed), %" G_GUINT64_FORMAT " in flight\n"
+  g_print ("%s; items: %" G_GUINT64_FORMAT " accepted, %" G_GUINT64_FORMAT
+           " ended (%" G_GUINT64_FORMAT " failed), %" G_GUINT64_FORMAT " in flight\n"
            "refused for a limit: %" G_GUINT64_FORMAT
            "; messages that did not parse: %" G_GUINT64_FORMAT "\n",
-           status->peers, status->accepted, status->ended, status->failed, status->in_flight,
+           clients, status->accepted, status->ended, status->failed, status->in_flight,
            status->refused, status->malformed);
   if (!g_str_equal (status->journal, "none"))
     g_print ("journal %s%s%s; items kept: %" G_GUINT64_FORMAT "; damaged: %" G_GUINT64_FORMAT "\n",
              status->journal, *status->journal_says != '\0' ? ": " : "", status->journal_says,
              status->kept, status->damaged);
   if (status->held_back > 0)
-    g_print ("%" G_GUINT64_FORMAT " items wait for others of their client or service to end\n",
-             status->held_back);
+    g_print ("%" G_GUINT64_FORMAT " %s for others of their client or service to end\n",
+             status->held_back, status->held_back == 1 ? "item waits" : "items wait");
   g_print ("\n");
   for (guint i = 0; i < status->places->len; i++)
     {
@@ -247,7 +280,7 @@ run_status (Ctl *ctl, int argc, char **argv)
     return code;
   status = get_status (ctl, &error);
   if (status == NULL)
-    return ctl_fail_with (error);
+    return ctl_fail_asking (error, 0);
 
   if (ctl->json)
     status_json (status);

@@ -26,3 +26,6 @@ void ctl_result_json (Ctl *ctl, const IrisResult *result, gboolean command);
 
 /* False when standard output, say, is a full disk. */
 gboolean ctl_write_bytes (FILE *stream, GBytes *bytes, gboolean as_line);
+
+/* Whether @stream is a terminal and @bytes are text. */
+gboolean ctl_wants_newline (FILE *stream, GBytes *bytes);

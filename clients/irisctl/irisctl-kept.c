@@ -56,7 +56,7 @@ run_result (Ctl *ctl, int argc, char **argv)
                            &async);
   result = iris_client_fetch_finish (ctl->client, ctl_wait (&async), &error);
   if (result == NULL)
-    return ctl_fail_with (error);
+    return ctl_fail_asking (error, number);
 
   return ctl_show_result (ctl, result, result->exit_status >= 0 || result->signal > 0);
 }

@@ -15,8 +15,7 @@ gboolean ctl_parse_number (const char *text, guint64 *number);
 int ctl_bad_number (const char *text);
 
 /* An item as an object, and one of its times as text. */
-void ctl_item_json (JsonBuilder *builder, const IrisClientItem *item);
-char *ctl_format_time (guint64 unix_ms);
+void ctl_item_json (const Ctl *ctl, JsonBuilder *builder, const IrisClientItem *item);
 
 /* Prints a result, of a command with its two outputs. Returns the exit status. */
 int ctl_show_result (Ctl *ctl, const IrisResult *result, gboolean command);

@@ -5,6 +5,7 @@
  * A list is printed page by page, so that a million items need no more memory than a page; columns
  * may therefore get wider from one page to the next.
  */
+#include "irisctl-describe.h"
 #include "irisctl-export.h"
 #include "irisctl-filter.h"
 #include "irisctl-json.h"
@@ -19,15 +20,14 @@ static int limit = -1;
 static gboolean newest_first;
 static char *export_file;
 
-char *
-ctl_format_time (guint64 unix_ms)
+static void
+args_json (JsonBuilder *builder, const IrisClientItem *item)
 {
-  g_autoptr (GDateTime) time = NULL;
-
-  if (unix_ms == 0)
-    return g_strdup ("-");
-  time = g_date_time_new_from_unix_local ((gint64) (unix_ms / 1000));
-  return time != NULL ? g_date_time_format (time, "%F %T") : g_strdup ("?");
+  json_builder_set_member_name (builder, "args");
+  json_builder_begin_array (builder);
+  for (char **arg = item->args; *arg != NULL; arg++)
+    json_builder_add_string_value (builder, *arg);
+  json_builder_end_array (builder);
 }
 
 /* A user by name; by number if that has none. */
@@ -42,8 +42,10 @@ format_owner (guint uid)
 }
 
 void
-ctl_item_json (JsonBuilder *builder, const IrisClientItem *item)
+ctl_item_json (const Ctl *ctl, JsonBuilder *builder, const IrisClientItem *item)
 {
+  guint64 now_ms = (guint64) (g_get_real_time () / 1000);
+  g_autofree char *place = ctl_format_place (ctl, item);
   g_autofree char *owner = format_owner (item->owner);
 
   json_builder_begin_object (builder);
@@ -56,7 +58,13 @@ ctl_item_json (JsonBuilder *builder, const IrisClientItem *item)
   ctl_json_string (builder, "owner", owner);
   ctl_json_int (builder, "attempts", item->attempts);
   ctl_json_int (builder, "bytes", (gint64) item->bytes);
+  ctl_json_int (builder, "crashes", item->crashes);
+  ctl_json_string (builder, "place", place);
+  args_json (builder, item);
   ctl_json_double (builder, "accepted", item->accepted_ms / 1e3);
+  ctl_json_double (builder, "due", item->due_ms / 1e3);
+  ctl_json_double (builder, "started", item->started_ms / 1e3);
+  ctl_json_double (builder, "elapsed", ctl_item_elapsed_ms (item, now_ms) / 1e3);
   ctl_json_double (builder, "ended", item->ended_ms / 1e3);
   ctl_json_double (builder, "expires", item->expires_ms / 1e3);
   ctl_json_string (builder, "error", item->error_name);
@@ -65,21 +73,42 @@ ctl_item_json (JsonBuilder *builder, const IrisClientItem *item)
 }
 
 static void
-show_text (const IrisClientItem *item)
+show_times (const IrisClientItem *item)
 {
   g_autofree char *accepted = ctl_format_time (item->accepted_ms);
+  g_autofree char *due = ctl_format_time (item->due_ms);
+  g_autofree char *started = ctl_format_time (item->started_ms);
   g_autofree char *ended = ctl_format_time (item->ended_ms);
   g_autofree char *expires = ctl_format_time (item->expires_ms);
+  g_autofree char *time = ctl_format_item_time (item, (guint64) (g_get_real_time () / 1000));
+
+  g_print ("accepted  %s\n", accepted);
+  if (item->due_ms > 0 && item->ended_ms == 0)
+    g_print ("due       %s\n", due);
+  if (item->started_ms > 0)
+    g_print ("started   %s\n", started);
+  g_print ("time      %s\nended     %s\nexpires   %s\n", time, ended, expires);
+}
+
+static void
+show_text (const Ctl *ctl, const IrisClientItem *item)
+{
+  g_autofree char *place = ctl_format_place (ctl, item);
   g_autofree char *owner = format_owner (item->owner);
+  g_autofree char *args = ctl_format_args ((const char *const *) item->args);
 
   g_print ("item      %" G_GUINT64_FORMAT
            "\nstate     %s\nclass     %s\nservice   %s\nowner     %s\n",
            item->number, item->state_name, item->durability, item->service, owner);
+  if (*args != '\0')
+    g_print ("%s  %s\n", g_str_equal (item->service, "command") ? "command " : "args    ", args);
   if (*item->key != '\0')
     g_print ("key       %s\n", item->key);
-  g_print ("attempts  %u\nbytes     %" G_GUINT64_FORMAT
-           "\naccepted  %s\nended     %s\nexpires   %s\n",
-           item->attempts, item->bytes, accepted, ended, expires);
+  g_print ("place     %s\nattempts  %u\n", place, item->attempts);
+  if (item->crashes > 0)
+    g_print ("crashes   %u\n", item->crashes);
+  g_print ("bytes     %" G_GUINT64_FORMAT "\n", item->bytes);
+  show_times (item);
   if (*item->sentence != '\0')
     g_print ("buried    %s (%s)\n", item->sentence, item->error_name);
 }
@@ -104,15 +133,15 @@ run_show (Ctl *ctl, int argc, char **argv)
   iris_client_show_async (ctl->client, number, 0, ctl->cancellable, ctl_take_result, &result);
   item = iris_client_show_finish (ctl->client, ctl_wait (&result), &error);
   if (item == NULL)
-    return ctl_fail_with (error);
+    return ctl_fail_asking (error, number);
 
   if (ctl->json)
     {
-      ctl_item_json (builder, item);
+      ctl_item_json (ctl, builder, item);
       ctl_json_print (builder);
     }
   else
-    show_text (item);
+    show_text (ctl, item);
 
   return CTL_OK;
 }
@@ -124,13 +153,71 @@ const CtlCommand ctl_show = {
   .run = run_show,
 };
 
-static void
-add_to_table (CtlTable *table, const IrisClientItem *item)
+static CtlColour
+state_colour (IrisClientItemState state)
 {
-  ctl_table_add (table, ctl_number (item->number), g_strdup (item->state_name),
-                 g_strdup (item->durability), g_strdup (item->service), format_owner (item->owner),
-                 ctl_number (item->bytes), ctl_format_time (item->accepted_ms),
-                 g_strdup (item->key));
+  switch (state)
+    {
+    case IRIS_CLIENT_ITEM_RUNNING:
+    case IRIS_CLIENT_ITEM_LEASED:
+      return CTL_COLOUR_GREEN;
+    case IRIS_CLIENT_ITEM_FAILED:
+    case IRIS_CLIENT_ITEM_BURIED:
+      return CTL_COLOUR_RED;
+    case IRIS_CLIENT_ITEM_DELAYED:
+      return CTL_COLOUR_YELLOW;
+    case IRIS_CLIENT_ITEM_DONE:
+    case IRIS_CLIENT_ITEM_CANCELLED:
+      return CTL_COLOUR_FAINT;
+    case IRIS_CLIENT_ITEM_ANY:
+    case IRIS_CLIENT_ITEM_QUEUED:
+    default:
+      return CTL_COLOUR_NONE;
+    }
+}
+
+static CtlTable *
+new_table (const Ctl *ctl)
+{
+  static const char *const brief[] = { ">item", "state", "owner",   "place",     ">tries",
+                                       "time",  "key",   "service", "arguments", NULL };
+  static const char *const full[] = { ">item", "state",   "owner",     "place",    ">tries",
+                                      "time",  "class",   ">bytes",    "accepted", "due",
+                                      "key",   "service", "arguments", NULL };
+  CtlTable *table = ctl_table_new (ctl->verbose ? full : brief);
+
+  ctl_table_set_sparse (table);
+  ctl_table_set_width (table, ctl_terminal_columns ());
+  ctl_table_set_colours (table, ctl_terminal_has_colours ());
+
+  return table;
+}
+
+static char *
+state_cell (const IrisClientItem *item)
+{
+  CtlColour colour = state_colour (item->state);
+
+  return colour != CTL_COLOUR_NONE ? ctl_table_colour (colour, g_strdup (item->state_name))
+                                   : g_strdup (item->state_name);
+}
+
+static void
+add_to_table (const Ctl *ctl, CtlTable *table, const IrisClientItem *item)
+{
+  char *time = ctl_format_item_time (item, (guint64) (g_get_real_time () / 1000));
+  char *args = ctl_format_args ((const char *const *) item->args);
+
+  if (ctl->verbose)
+    ctl_table_add (table, ctl_number (item->number), state_cell (item), format_owner (item->owner),
+                   ctl_format_place (ctl, item), ctl_number (item->attempts), time,
+                   g_strdup (item->durability), ctl_number (item->bytes),
+                   ctl_format_time (item->accepted_ms), ctl_format_time (item->due_ms),
+                   g_strdup (item->key), g_strdup (item->service), args);
+  else
+    ctl_table_add (table, ctl_number (item->number), state_cell (item), format_owner (item->owner),
+                   ctl_format_place (ctl, item), ctl_number (item->attempts), time,
+                   g_strdup (item->key), g_strdup (item->service), args);
 }
 
 /* Where a list goes: to a file, or to standard output as JSON or as a table. */
@@ -147,9 +234,9 @@ put (Ctl *ctl, Target *target, const IrisClientItem *item)
   if (target->file != NULL)
     return ctl_export_item (ctl, item->number, target->file);
   if (ctl->json)
-    ctl_item_json (ctl_json_array_next (&target->array), item);
+    ctl_item_json (ctl, ctl_json_array_next (&target->array), item);
   else
-    add_to_table (target->table, item);
+    add_to_table (ctl, target->table, item);
 
   return CTL_OK;
 }
@@ -169,7 +256,7 @@ list_all (Ctl *ctl, IrisClientQuery *query, Target *target)
       iris_client_query_set_page_size (query, limit < 0 ? 0 : left);
       page = ctl_filter_next_page (ctl, query, &error);
       if (page == NULL)
-        return ctl_fail_with (error);
+        return ctl_fail_asking (error, 0);
       if (page->len == 0)
         return worst;
       for (guint i = 0; i < page->len && left > 0; i++, left--)
@@ -205,9 +292,7 @@ export_all (Ctl *ctl, IrisClientQuery *query)
 static int
 print_all (Ctl *ctl, IrisClientQuery *query)
 {
-  static const char *const headings[] = { ">item",  "state",    "class", "service", "owner",
-                                          ">bytes", "accepted", "key",   NULL };
-  g_autoptr (CtlTable) table = ctl_table_new (headings);
+  g_autoptr (CtlTable) table = new_table (ctl);
   Target target = { .table = table };
   int status;
 
@@ -236,6 +321,7 @@ run_list (Ctl *ctl, int argc, char **argv)
   if (query == NULL)
     return CTL_USAGE;
   iris_client_query_set_descending (query, newest_first);
+  iris_client_query_set_with_args (query, export_file == NULL);
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
@@ -257,7 +343,9 @@ const CtlCommand ctl_list = {
   .summary = "list the items that irisd keeps",
   .description =
       "They come in the order of their numbers, which is that in which they were accepted.\n"
-      "What has ended cannot be exported: with what it was submitted is gone then.\n\n"
+      "On a terminal lines are cut to its width: irisctl show ITEM tells all. With --verbose\n"
+      "there are more columns. The arguments of an item are deleted when it has ended, as is its\n"
+      "payload, so ended items cannot be exported.\n\n"
       "Examples:\n  irisctl list --state failed --since 1d\n"
       "  irisctl list --service command --reverse --limit 20\n"
       "  irisctl list --key nightly- --json | jq '.[] | .item'\n"

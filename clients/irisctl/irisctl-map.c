@@ -296,11 +296,12 @@ map_report (Map *self, gdouble seconds)
   else
     {
       g_autofree char *table = ctl_tally_to_string (&self->tally);
+      g_autofree char *files = ctl_count (self->n_found, "file");
 
       /* Where lines go to standard output, the table must not get among them. */
       fprintf (self->output == stdout ? stderr : stdout,
-               "%s%" G_GUINT64_FORMAT " files, %" G_GUINT64_FORMAT " failed, %.2f s\n", table,
-               self->n_found, self->tally.failed, seconds);
+               "%s%s, %" G_GUINT64_FORMAT " failed, %.2f s\n", table, files, self->tally.failed,
+               seconds);
     }
 }
 

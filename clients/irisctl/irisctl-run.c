@@ -61,8 +61,10 @@ ctl_show_command_result (Ctl *ctl, const IrisResult *result)
     }
   else
     {
-      written &= ctl_write_bytes (stdout, result->output, FALSE);
-      written &= ctl_write_bytes (stderr, result->errors, FALSE);
+      written &= ctl_write_bytes (stdout, result->output,
+                                  ctl_wants_newline (stdout, result->output));
+      written &= ctl_write_bytes (stderr, result->errors,
+                                  ctl_wants_newline (stderr, result->errors));
     }
   if (!written || !output_written)
     return ctl_fail (CTL_FAILED, "cannot write the command's output");

@@ -117,6 +117,16 @@ ctl_result_json (Ctl *ctl, const IrisResult *result, gboolean command)
   ctl_json_print (builder);
 }
 
+/* On a terminal the prompt of the shell would follow a text without a newline on the same line. */
+gboolean
+ctl_wants_newline (FILE *stream, GBytes *bytes)
+{
+  gsize size = 0;
+  const char *data = bytes != NULL ? g_bytes_get_data (bytes, &size) : NULL;
+
+  return size > 0 && isatty (fileno (stream)) && g_utf8_validate (data, (gssize) size, NULL);
+}
+
 gboolean
 ctl_write_bytes (FILE *stream, GBytes *bytes, gboolean as_line)
 {
@@ -166,7 +176,8 @@ show_result (Ctl *ctl, const IrisResult *result)
 
   if (ctl->json)
     ctl_result_json (ctl, result, FALSE);
-  else if (!ctl_write_bytes (stdout, result->body, is_text))
+  else if (!ctl_write_bytes (stdout, result->body,
+                             is_text || ctl_wants_newline (stdout, result->body)))
     return ctl_fail (CTL_FAILED, "cannot write the result to standard output");
 
   return CTL_OK;

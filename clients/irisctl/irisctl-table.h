@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tables for people: columns as wide as their widest cell.
+ * Tables for people: columns as wide as their widest cell, lines as wide as the terminal at most.
  */
 #pragma once
 
-#include <glib.h>
+#include "irisctl-terminal.h"
 
 typedef struct _CtlTable CtlTable;
 
@@ -14,6 +14,18 @@ void ctl_table_free (CtlTable *self);
 
 /* As many cells as there are columns, each taken. */
 void ctl_table_add (CtlTable *self, ...);
+
+/* Lines are at most so wide, and "…" stands for the rest; 0: as wide as they are. */
+void ctl_table_set_width (CtlTable *self, guint columns);
+
+/* Columns without any text are left out. */
+void ctl_table_set_sparse (CtlTable *self);
+
+/* The heading is bold, if @on. */
+void ctl_table_set_colours (CtlTable *self, gboolean on);
+
+/* A cell in a colour; takes @text. */
+char *ctl_table_colour (CtlColour colour, char *text);
 
 /* Rows that come after are set off by a line. */
 void ctl_table_add_line (CtlTable *self);

@@ -5,6 +5,7 @@
 #include "irisctl.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_RETRIES 1000000
@@ -15,7 +16,8 @@ ctl_terms_add_options (CtlTerms *terms, GOptionContext *context)
   const GOptionEntry entries[] = {
     { "delay", 0, 0, G_OPTION_ARG_STRING, &terms->delay,
       "Do not run before so much time has passed", "TIME" },
-    { "at", 0, 0, G_OPTION_ARG_STRING, &terms->at, "Do not run before this time of day", "WHEN" },
+    { "at", 0, 0, G_OPTION_ARG_STRING, &terms->at,
+      "Do not run before this time: 18:00, or a date with a time", "WHEN" },
     { "priority", 0, 0, G_OPTION_ARG_INT, &terms->priority,
       "0 to 9, higher comes first (default: 5)", "N" },
     { "after", 0, 0, G_OPTION_ARG_STRING_ARRAY, &terms->after,
@@ -108,6 +110,49 @@ ctl_parse_time (const char *text, gint64 *ms)
   return TRUE;
 }
 
+/* HH:MM or HH:MM:SS: the next time that a clock here shows it. */
+static gboolean
+parse_clock (const char *text, GDateTime *now, gint64 *ms)
+{
+  int hour, minute, second = 0, used = 0, used_of_seconds = 0;
+
+  if (strspn (text, "0123456789:") != strlen (text)
+      || sscanf (text, "%2d:%2d%n:%2d%n", &hour, &minute, &used, &second, &used_of_seconds) < 2
+      || text[MAX (used, used_of_seconds)] != '\0')
+    return FALSE;
+  for (int days = 0; days <= 1; days++)
+    {
+      g_autoptr (GTimeZone) local = g_time_zone_new_local ();
+      g_autoptr (GDateTime) day = g_date_time_add_days (now, days);
+      g_autoptr (GDateTime)
+          when = g_date_time_new (local, g_date_time_get_year (day), g_date_time_get_month (day),
+                                  g_date_time_get_day_of_month (day), hour, minute, second);
+
+      if (when == NULL)
+        return FALSE;
+      *ms = g_date_time_to_unix (when) * 1000;
+      if (g_date_time_compare (when, now) > 0)
+        return TRUE;
+    }
+
+  return TRUE;
+}
+
+/* When --at means, if it is @now. */
+gboolean
+ctl_parse_at (const char *text, GDateTime *now, gint64 *ms)
+{
+  return parse_clock (text, now, ms) || ctl_parse_time (text, ms);
+}
+
+static gboolean
+parse_at (const char *text, gint64 *ms)
+{
+  g_autoptr (GDateTime) now = g_date_time_new_now_local ();
+
+  return ctl_parse_at (text, now, ms);
+}
+
 /* 0 if there is no such word. */
 static int
 parse_after_how (const char *text)
@@ -175,8 +220,9 @@ ctl_terms_validate (const CtlTerms *terms, GError **error)
       || !check_duration ("time-to-run", terms->time_to_run, error)
       || !check_duration ("deadline", terms->deadline, error))
     return FALSE;
-  if (terms->at != NULL && !ctl_parse_time (terms->at, &at))
-    return refuse (error, "--at takes a time such as 2026-12-24T18:00:00 or @1800000000, not “%s”",
+  if (terms->at != NULL && !parse_at (terms->at, &at))
+    return refuse (error,
+                   "--at takes a time such as 18:00, 2026-12-24T18:00:00 or @1800000000, not “%s”",
                    terms->at);
   if (terms->priority < -1 || terms->priority > 9)
     return refuse (error, "--priority takes 0 to 9, not %d", terms->priority);
@@ -192,10 +238,14 @@ int
 ctl_terms_check (const CtlTerms *terms, const char *command)
 {
   g_autoptr (GError) error = NULL;
+  gint64 at;
 
-  return ctl_terms_validate (terms, &error)
-             ? CTL_OK
-             : ctl_fail (CTL_USAGE, "%s: %s", command, error->message);
+  if (!ctl_terms_validate (terms, &error))
+    return ctl_fail (CTL_USAGE, "%s: %s", command, error->message);
+  if (terms->at != NULL && parse_at (terms->at, &at) && at < g_get_real_time () / 1000)
+    g_printerr ("irisctl: %s: --at %s is in the past: nothing waits for it\n", command, terms->at);
+
+  return CTL_OK;
 }
 
 void
@@ -206,7 +256,7 @@ ctl_terms_apply (const CtlTerms *terms, IrisRequest *request)
 
   if (terms->delay != NULL && ctl_parse_duration (terms->delay, &ms))
     iris_request_set_delay (request, ms);
-  if (terms->at != NULL && ctl_parse_time (terms->at, &at))
+  if (terms->at != NULL && parse_at (terms->at, &at))
     iris_request_set_time (request, at);
   iris_request_set_priority (request, terms->priority);
   iris_request_set_retries (request, (guint) terms->retries);

@@ -52,7 +52,7 @@ tell (Wait *self, const IrisClientItem *item)
 {
   if (self->ctl->json)
     {
-      ctl_item_json (ctl_json_array_next (&self->array), item);
+      ctl_item_json (self->ctl, ctl_json_array_next (&self->array), item);
       ctl_json_array_flush (&self->array);
     }
   else
@@ -76,7 +76,8 @@ note_failure (Wait *self, const Question *question, const GError *error)
     {
       int status = ctl_exit_status (error);
 
-      if (!self->stopped || status != CTL_NO_DAEMON)
+      /* An interrupt is told once, behind all of them. */
+      if (status != CTL_INTERRUPTED && (!self->stopped || status != CTL_NO_DAEMON))
         ctl_fail_with (error);
       self->stopped |= status == CTL_NO_DAEMON || status == CTL_REFUSED
                        || g_cancellable_is_cancelled (self->ctl->cancellable);
@@ -120,7 +121,9 @@ next_number (Wait *self)
         g_clear_pointer (&self->query, iris_client_query_unref);
       if (self->page == NULL)
         {
-          self->status = ctl_fail_with (error);
+          self->status = ctl_exit_status (error);
+          if (self->status != CTL_INTERRUPTED)
+            ctl_fail_with (error);
           self->stopped = TRUE;
         }
     }
@@ -168,7 +171,11 @@ run_window (Wait *self)
   g_clear_pointer (&self->page, g_ptr_array_unref);
   g_clear_pointer (&self->query, iris_client_query_unref);
 
-  return g_cancellable_is_cancelled (self->ctl->cancellable) ? CTL_INTERRUPTED : self->status;
+  if (g_cancellable_is_cancelled (self->ctl->cancellable))
+    return ctl_fail (CTL_INTERRUPTED, "interrupted: the items that have not ended go on; irisctl "
+                                      "wait waits for them again");
+
+  return self->status;
 }
 
 static int

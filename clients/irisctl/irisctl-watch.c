@@ -12,8 +12,9 @@
 #include "irisctl-json.h"
 #include "irisctl-table.h"
 
+#include <glib-unix.h>
+#include <signal.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #define LEAST_INTERVAL_S 0.05
 
@@ -48,15 +49,25 @@ place_of (const IrisClientStatus *status, guint i)
   return g_ptr_array_index (status->places, i);
 }
 
-/* How much of the time of a place's workers went into items that have ended meanwhile, 0 to 1. */
+/* How much of the time of a place's workers went into items, 0 to 1. irisd reads its clocks one
+ * after the other, so the share of a very short time may come out a little above all of it. */
 static double
 load_of (const Look *look, guint i)
 {
   const IrisClientPlaceStatus *place = place_of (look->now, i);
+  double busy = rate (look, place->busy_ns, place_of (look->before, i)->busy_ns) / 1e9;
 
-  return place->workers > 0 ? rate (look, place->busy_ns, place_of (look->before, i)->busy_ns) / 1e9
-                                  / place->workers
-                            : 0;
+  return place->workers > 0 ? MIN (busy / place->workers, 1) : 0;
+}
+
+static char *
+format_load (double load)
+{
+  char *text = g_strdup_printf ("%.0f %%", 100 * load);
+
+  if (load < 0.005)
+    return text;
+  return ctl_table_colour (load < 0.9 ? CTL_COLOUR_GREEN : CTL_COLOUR_YELLOW, text);
 }
 
 static char *
@@ -76,9 +87,8 @@ append_head (GString *text, const Look *look)
       seconds / 3600, (int) (seconds / 60 % 60), (int) (seconds % 60), status->scheduler,
       status->draining ? ", draining" : "", status->ready || status->draining ? "" : ", not ready");
   g_string_append_printf (text,
-                          "items     %" G_GUINT64_FORMAT
-                          " in flight; each second %.1f accepted, %.1f "
-                          "ended, %.1f failed, %.1f refused\n",
+                          "items     %" G_GUINT64_FORMAT " in flight\n"
+                          "a second  %.1f accepted, %.1f ended, %.1f failed, %.1f refused\n",
                           status->in_flight, rate (look, status->accepted, look->before->accepted),
                           rate (look, status->ended, look->before->ended),
                           rate (look, status->failed, look->before->failed),
@@ -95,20 +105,22 @@ append_head (GString *text, const Look *look)
 static void
 append_places (GString *text, const Look *look)
 {
-  static const char *const headings[] = { "place",         ">workers", ">load",
-                                          ">backlog",      ">ended/s", ">stolen in/s",
-                                          ">stolen out/s", ">MB/s",    NULL };
+  static const char *const headings[] = { "place", ">workers", ">load", ">backlog", ">ended/s",
+                                          ">in/s", ">out/s",   ">MB/s", NULL };
   g_autoptr (CtlTable) table = ctl_table_new (headings);
   g_autofree char *rows = NULL;
 
+  ctl_table_set_width (table, ctl_terminal_columns ());
+  ctl_table_set_colours (table, ctl_terminal_has_colours ());
   for (guint i = 0; i < look->now->places->len; i++)
     {
       const IrisClientPlaceStatus *place = place_of (look->now, i);
       const IrisClientPlaceStatus *before = place_of (look->before, i);
 
       ctl_table_add (table, g_strdup (place->name), ctl_number (place->active),
-                     g_strdup_printf ("%.0f %%", 100 * load_of (look, i)),
-                     place->drained ? g_strdup ("drained") : ctl_number (place->backlog),
+                     format_load (load_of (look, i)),
+                     place->drained ? ctl_table_colour (CTL_COLOUR_YELLOW, g_strdup ("drained"))
+                                    : ctl_number (place->backlog),
                      format_rate (rate (look, place->executed, before->executed)),
                      format_rate (rate (look, place->stolen_in, before->stolen_in)),
                      format_rate (rate (look, place->stolen_out, before->stolen_out)),
@@ -118,21 +130,32 @@ append_places (GString *text, const Look *look)
   g_string_append (text, rows);
 }
 
-/* Draws over what was there. */
+/* Draws over what was there: at most what fits, or the terminal would scroll. */
 static void
 show_screen (const Look *look)
 {
-  g_autoptr (GString) text = g_string_new (NULL);
-  g_auto (GStrv) lines = NULL;
+  g_autoptr (GString) head = g_string_new (NULL);
+  g_autoptr (GString) places = g_string_new (NULL);
+  guint columns = ctl_terminal_columns (), rows = ctl_terminal_rows (), n = 0;
+  g_auto (GStrv) lines = NULL, table = NULL;
 
-  append_head (text, look);
-  append_places (text, look);
-  g_string_append (text, "\nCtrl-C ends.");
-  lines = g_strsplit (text->str, "\n", -1);
+  append_head (head, look);
+  append_places (places, look);
+  lines = g_strsplit (head->str, "\n", -1);
+  table = g_strsplit (places->str, "\n", -1);
   fputs (HOME, stdout);
-  for (char **line = lines; *line != NULL; line++)
-    printf ("%s" WIPE_LINE "%s", *line, line[1] != NULL ? "\n" : "");
-  fputs (WIPE_REST, stdout);
+  for (char **line = lines; line[1] != NULL && n + 1 < rows; line++, n++)
+    {
+      g_autofree char *cut = ctl_terminal_cut (*line, columns);
+
+      printf ("%s" WIPE_LINE "\n", cut);
+    }
+  for (char **line = table; line[1] != NULL && n + 1 < rows; line++, n++)
+    printf ("%s" WIPE_LINE "\n", *line);
+  if (n + 2 < rows)
+    fputs (WIPE_LINE "\n", stdout);
+  fputs ("q ends." WIPE_REST, stdout);
+  fflush (stdout);
 }
 
 static void
@@ -238,8 +261,46 @@ show (const Ctl *ctl, const Look *look, gboolean on_screen)
     show_line (look);
 }
 
+/* What was drawn last, for another size of the terminal. */
+typedef struct
+{
+  IrisClientStatus *now, *before;
+} Drawn;
+
+static void
+drawn_set (Drawn *self, IrisClientStatus *now, IrisClientStatus *before)
+{
+  g_clear_pointer (&self->now, iris_client_status_unref);
+  g_clear_pointer (&self->before, iris_client_status_unref);
+  self->now = now != NULL ? iris_client_status_ref (now) : NULL;
+  self->before = before != NULL ? iris_client_status_ref (before) : NULL;
+}
+
+static Look
+look_at (const IrisClientStatus *now, const IrisClientStatus *before)
+{
+  return (Look){ now, before, (double) (now->uptime_ms - before->uptime_ms) / 1e3 };
+}
+
+static gboolean
+on_resize (gpointer data)
+{
+  const Drawn *drawn = data;
+
+  fputs (CLEAR, stdout);
+  if (drawn->now != NULL)
+    {
+      const Look look = look_at (drawn->now, drawn->before);
+
+      show_screen (&look);
+    }
+
+  return G_SOURCE_CONTINUE;
+}
+
+/* What there is to see is an error, or that the user has had enough. */
 static int
-watch (Ctl *ctl, gboolean on_screen)
+watch (Ctl *ctl, gboolean on_screen, Drawn *drawn)
 {
   g_autoptr (IrisClientStatus) before = NULL;
   g_autoptr (GError) error = NULL;
@@ -248,7 +309,6 @@ watch (Ctl *ctl, gboolean on_screen)
   for (int n = 0; before != NULL && (count == 0 || n < count); n++)
     {
       g_autoptr (IrisClientStatus) now = NULL;
-      Look look;
 
       ctl_pause (ctl, (guint) (interval_s * 1000));
       if (g_cancellable_is_cancelled (ctl->cancellable))
@@ -258,7 +318,9 @@ watch (Ctl *ctl, gboolean on_screen)
         break;
       if (!is_another (now, before))
         {
-          look = (Look){ now, before, (double) (now->uptime_ms - before->uptime_ms) / 1e3 };
+          const Look look = look_at (now, before);
+
+          drawn_set (drawn, now, before);
           show (ctl, &look, on_screen);
           if (!ctl_output_is_good ())
             return ctl_fail (CTL_FAILED, "cannot write to standard output");
@@ -272,12 +334,30 @@ watch (Ctl *ctl, gboolean on_screen)
   return g_cancellable_is_cancelled (ctl->cancellable) ? CTL_OK : ctl_fail_with (error);
 }
 
+/* The terminal is as it was before anything else is written to it. */
+static int
+watch_screen (Ctl *ctl)
+{
+  g_autoptr (CtlKeys) keys = ctl_keys_new (ctl->cancellable);
+  Drawn drawn = { NULL, NULL };
+  guint resize = g_unix_signal_add (SIGWINCH, on_resize, &drawn);
+  int status;
+
+  fputs (HIDE CLEAR, stdout);
+  status = watch (ctl, TRUE, &drawn);
+  fputs (SHOW "\n", stdout);
+  fflush (stdout);
+  g_source_remove (resize);
+  drawn_set (&drawn, NULL, NULL);
+
+  return status;
+}
+
 static int
 run_watch (Ctl *ctl, int argc, char **argv)
 {
-  const char *terminal = g_getenv ("TERM");
-  gboolean on_screen = !ctl->json && isatty (STDOUT_FILENO) && terminal != NULL
-                       && !g_str_equal (terminal, "dumb");
+  gboolean on_screen = !ctl->json && ctl_terminal_is_screen ();
+  Drawn drawn = { NULL, NULL };
   g_autoptr (IrisClientQuery) query = NULL;
   int status;
 
@@ -299,13 +379,9 @@ run_watch (Ctl *ctl, int argc, char **argv)
     return ctl_watch_items (ctl, interval_s, count);
 
   if (on_screen)
-    fputs (HIDE CLEAR, stdout);
-  status = watch (ctl, on_screen);
-  if (on_screen)
-    {
-      fputs (SHOW "\n", stdout);
-      fflush (stdout);
-    }
+    return watch_screen (ctl);
+  status = watch (ctl, FALSE, &drawn);
+  drawn_set (&drawn, NULL, NULL);
 
   return status;
 }
@@ -313,7 +389,7 @@ run_watch (Ctl *ctl, int argc, char **argv)
 static const GOptionEntry watch_entries[] = {
   { "interval", 'i', 0, G_OPTION_ARG_DOUBLE, &interval_s, "The time between two looks (1)",
     "SECONDS" },
-  { "count", 'n', 0, G_OPTION_ARG_INT, &count, "End after so many looks (default: at Ctrl-C)",
+  { "count", 'n', 0, G_OPTION_ARG_INT, &count, "End after so many looks (default: at q, or Ctrl-C)",
     "N" },
   { "items", 0, 0, G_OPTION_ARG_NONE, &of_items,
     "Show kept items, each time that one has come into another state", NULL },
@@ -325,9 +401,11 @@ const CtlCommand ctl_watch = {
   .arguments = "",
   .summary = "show what irisd does, anew each second",
   .description =
-      "On a terminal one picture is drawn anew; otherwise there is a line for each look.\n"
-      "Load is the share of the workers' time that went into items which ended meanwhile;\n"
-      "the backlog of a place are the items that were queued there and have not ended.\n\n"
+      "On a terminal one picture is drawn anew, until the key q is pressed; otherwise there is\n"
+      "a line for each look. Load is the share of the workers' time that went into items, without\n"
+      "commands and worker processes, which have no worker; the backlog of a place are the items\n"
+      "that were queued there and have not ended, and in and out those that it stole or that were\n"
+      "stolen from it.\n\n"
       "With --items there is a line for each kept item, at first for those that have not\n"
       "ended, then whenever one is in another state than it was at the last look; with\n"
       "--state, when it is in one of these. What lasts shorter is not seen: look oftener.\n\n"

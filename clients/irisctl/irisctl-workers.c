@@ -33,8 +33,11 @@ connect_without_arguments (Ctl *ctl, const char *command, int argc)
 static void
 print_table (CtlTable *table)
 {
-  g_autofree char *text = ctl_table_to_string (table);
+  g_autofree char *text = NULL;
 
+  ctl_table_set_width (table, ctl_terminal_columns ());
+  ctl_table_set_colours (table, ctl_terminal_has_colours ());
+  text = ctl_table_to_string (table);
   g_print ("%s", text);
 }
 

@@ -45,6 +45,8 @@ ctl_output_is_good (void)
 int
 ctl_exit_status (const GError *error)
 {
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return CTL_INTERRUPTED;
   if (error->domain != IRIS_CLIENT_ERROR)
     return CTL_FAILED;
 
@@ -65,6 +67,7 @@ ctl_exit_status (const GError *error)
     case IRIS_CLIENT_ERROR_UNKNOWN_SERVICE:
     case IRIS_CLIENT_ERROR_NO_SUCH_PLACE:
     case IRIS_CLIENT_ERROR_NO_SUCH_ITEM:
+    case IRIS_CLIENT_ERROR_NOT_FOUND:
     case IRIS_CLIENT_ERROR_BAD_ARGUMENT:
     case IRIS_CLIENT_ERROR_UNKNOWN_DEPENDENCY:
     case IRIS_CLIENT_ERROR_NOT_REMEMBERED:
@@ -78,6 +81,26 @@ int
 ctl_fail_with (const GError *error)
 {
   return ctl_fail (ctl_exit_status (error), "%s", error->message);
+}
+
+int
+ctl_fail_asking (const GError *error, guint64 number)
+{
+  if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return ctl_fail_with (error);
+  if (number == 0)
+    return ctl_fail (CTL_INTERRUPTED, "interrupted: all items go on, irisd was only asked");
+
+  return ctl_fail (CTL_INTERRUPTED,
+                   "interrupted: item %" G_GUINT64_FORMAT " goes on; irisctl result "
+                   "%" G_GUINT64_FORMAT " waits for it again",
+                   number, number);
+}
+
+char *
+ctl_count (guint64 n, const char *noun)
+{
+  return g_strdup_printf ("%" G_GUINT64_FORMAT " %s%s", n, noun, n == 1 ? "" : "s");
 }
 
 void
@@ -174,6 +197,8 @@ ctl_connect (Ctl *ctl)
   iris_client_connect_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
   if (iris_client_connect_finish (ctl->client, ctl_wait (&result), &error))
     return CTL_OK;
+  if (g_cancellable_is_cancelled (ctl->cancellable))
+    return ctl_fail (CTL_INTERRUPTED, "interrupted before irisd was asked anything");
 
   return ctl_fail_with (error);
 }
@@ -400,6 +425,8 @@ main (int argc, char **argv)
       "ENDPOINT" },
     { "wait", 'w', 0, G_OPTION_ARG_INT, &ctl.wait_s, "Wait so long for irisd to come up",
       "SECONDS" },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &ctl.json, "Print JSON", NULL },
+    { "verbose", 'v', 0, G_OPTION_ARG_NONE, &ctl.verbose, "Say more, ids among it", NULL },
     { "version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version", NULL },
     { NULL },
   };

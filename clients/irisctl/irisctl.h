@@ -95,6 +95,13 @@ int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);
 int ctl_fail_with (const GError *error);
 int ctl_exit_status (const GError *error);
 
+/* The same for what only asked irisd: if we were interrupted, it says that item @number, or all
+ * items if that is 0, goes on. */
+int ctl_fail_asking (const GError *error, guint64 number);
+
+/* "1 item", "2 items". */
+char *ctl_count (guint64 n, const char *noun);
+
 /* False when standard output, say, is a full disk, or nobody reads it. */
 gboolean ctl_output_is_good (void);
 
@@ -118,6 +125,7 @@ void ctl_terms_apply (const CtlTerms *terms, IrisRequest *request);
 void ctl_terms_clear (CtlTerms *terms);
 gboolean ctl_parse_duration (const char *text, guint64 *ms);
 gboolean ctl_parse_time (const char *text, gint64 *ms);
+gboolean ctl_parse_at (const char *text, GDateTime *now, gint64 *ms);
 
 /* Gives a request the hint of the command line. */
 void ctl_hint (const Ctl *ctl, IrisRequest *request);

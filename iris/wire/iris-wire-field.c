@@ -136,7 +136,7 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define REPORT_KEYS (K (FRACTION) | K (NOTE))
 #define LIST_KEYS                                                                           \
   (K (COUNT) | K (STATE) | K (ITEM) | K (SERVICE) | K (CLASS) | K (STATES) | K (KEY_PREFIX) \
-   | K (SINCE_MS) | K (UNTIL_MS) | K (DESCENDING))
+   | K (SINCE_MS) | K (UNTIL_MS) | K (DESCENDING) | K (PAYLOAD))
 #define ENROLLED_KEYS (K (COUNT) | K (LEASE_MS) | K (SILENCE_MS))
 
 /* Types use the lower six bits and the highest one: 128 slots hold them all. */

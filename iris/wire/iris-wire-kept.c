@@ -12,13 +12,24 @@
   }
 
 static const IrisWireRecordField item_fields[] = {
-  ITEM_FIELD (0, UINT64, item, "item"),         ITEM_FIELD (1, UINT32, state, "state"),
-  ITEM_FIELD (2, UINT32, klass, "class"),       ITEM_FIELD (3, STRING, service, "service"),
-  ITEM_FIELD (4, STRING, key, "key"),           ITEM_FIELD (5, UINT64, bytes, "bytes"),
-  ITEM_FIELD (6, UINT32, attempts, "attempts"), ITEM_FIELD (7, UINT64, accepted_ms, "accepted-ms"),
-  ITEM_FIELD (8, UINT64, ended_ms, "ended-ms"), ITEM_FIELD (9, UINT64, expires_ms, "expires-ms"),
-  ITEM_FIELD (10, UINT32, code, "code"),        ITEM_FIELD (11, STRING, sentence, "sentence"),
+  ITEM_FIELD (0, UINT64, item, "item"),
+  ITEM_FIELD (1, UINT32, state, "state"),
+  ITEM_FIELD (2, UINT32, klass, "class"),
+  ITEM_FIELD (3, STRING, service, "service"),
+  ITEM_FIELD (4, STRING, key, "key"),
+  ITEM_FIELD (5, UINT64, bytes, "bytes"),
+  ITEM_FIELD (6, UINT32, attempts, "attempts"),
+  ITEM_FIELD (7, UINT64, accepted_ms, "accepted-ms"),
+  ITEM_FIELD (8, UINT64, ended_ms, "ended-ms"),
+  ITEM_FIELD (9, UINT64, expires_ms, "expires-ms"),
+  ITEM_FIELD (10, UINT32, code, "code"),
+  ITEM_FIELD (11, STRING, sentence, "sentence"),
   ITEM_FIELD (20, UINT32, owner, "owner"),
+  ITEM_FIELD (21, UINT64, due_ms, "due-ms"),
+  ITEM_FIELD (22, UINT64, started_ms, "started-ms"),
+  ITEM_FIELD (23, UINT32, place, "place"),
+  ITEM_FIELD (24, UINT32, crashes, "crashes"),
+  ITEM_FIELD (25, TEXTS, args, "args"),
 };
 
 static const IrisWireRecord item_record = IRIS_WIRE_RECORD (IrisWireKeptItem, item_fields);

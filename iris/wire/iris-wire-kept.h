@@ -10,6 +10,15 @@
 G_BEGIN_DECLS
 
 /**
+ * IRIS_WIRE_NO_PLACE:
+ *
+ * Stands for no place in #IrisWireKeptItem.
+ *
+ * Since: 0.1
+ */
+#define IRIS_WIRE_NO_PLACE G_MAXUINT32
+
+/**
  * IrisWireKeptItem:
  * @item: key 0, its number
  * @state: key 1, an #IrisWireState
@@ -24,6 +33,12 @@ G_BEGIN_DECLS
  * @code: key 10, an #IrisWireError: why it is buried; 0 if it is not
  * @sentence: key 11, the same for a person, empty if it is not buried; owned
  * @owner: key 20, the number of the user whom it belongs to
+ * @due_ms: key 21, before that Unix time in milliseconds it does not run; 0 if it waits for no time
+ * @started_ms: key 22, when its latest attempt began, the same; 0 if none did since irisd started
+ * @place: key 23, the place that it was queued at, %IRIS_WIRE_NO_PLACE for none
+ * @crashes: key 24, how often irisd crashed while it ran
+ * @args: key 25, (nullable) (array zero-terminated=1): its arguments; %NULL for none, and once it
+ *   has ended; owned
  *
  * One item. A string that is %NULL is sent as an empty one.
  *
@@ -44,6 +59,11 @@ typedef struct
   guint32 code;
   char *sentence;
   guint32 owner;
+  guint64 due_ms;
+  guint64 started_ms;
+  guint32 place;
+  guint32 crashes;
+  char **args;
 } IrisWireKeptItem;
 
 /**

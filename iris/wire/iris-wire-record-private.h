@@ -20,6 +20,7 @@ typedef enum
   IRIS_WIRE_RECORD_STRING,  /* char *, owned, NULL is the same as "" */
   IRIS_WIRE_RECORD_NUMBERS, /* guint32 *, owned, with a guint32 count */
   IRIS_WIRE_RECORD_LIST,    /* array of structs, owned, with a guint count */
+  IRIS_WIRE_RECORD_TEXTS,   /* char **, owned, ended by NULL; NULL is the same as none */
 } IrisWireRecordKind;
 
 typedef struct _IrisWireRecord IrisWireRecord;

@@ -82,17 +82,43 @@ encode_numbers (const IrisWireRecordField *field,
 }
 
 static gboolean
-encode_text (const IrisWireRecordField *field,
-             gconstpointer value,
-             msgpack_packer *packer,
-             IrisWireCheck *check)
+pack_text (const IrisWireRecordField *field,
+           const char *text,
+           msgpack_packer *packer,
+           IrisWireCheck *check)
 {
-  const char *text = *CONST_AT (value, field->offset, char *);
   IrisWireString string = { text != NULL ? text : "", text != NULL ? strlen (text) : 0 };
 
   if (!iris_wire_check_string (check, field->key, field->name, &string, FALSE))
     return FALSE;
   iris_wire_pack_string (packer, string.data, string.len);
+  return TRUE;
+}
+
+static gboolean
+encode_text (const IrisWireRecordField *field,
+             gconstpointer value,
+             msgpack_packer *packer,
+             IrisWireCheck *check)
+{
+  return pack_text (field, *CONST_AT (value, field->offset, char *), packer, check);
+}
+
+static gboolean
+encode_texts (const IrisWireRecordField *field,
+              gconstpointer value,
+              msgpack_packer *packer,
+              IrisWireCheck *check)
+{
+  const char *const *texts = *CONST_AT (value, field->offset, char *const *);
+  guint n = texts != NULL ? g_strv_length ((char **) texts) : 0;
+
+  if (!check_entries (check, field->name, n))
+    return FALSE;
+  msgpack_pack_array (packer, n);
+  for (guint i = 0; i < n; i++)
+    if (!pack_text (field, texts[i], packer, check))
+      return FALSE;
   return TRUE;
 }
 
@@ -119,6 +145,8 @@ encode_field (const IrisWireRecordField *field,
       return encode_numbers (field, value, packer, check);
     case IRIS_WIRE_RECORD_LIST:
       return encode_list (field, value, packer, check);
+    case IRIS_WIRE_RECORD_TEXTS:
+      return encode_texts (field, value, packer, check);
     }
   g_return_val_if_reached (FALSE);
 }
@@ -229,19 +257,48 @@ decode_numbers (const IrisWireRecordField *field,
   return TRUE;
 }
 
+static char *
+read_text (const IrisWireRecordField *field, IrisWireReader *reader, IrisWireCheck *check)
+{
+  IrisWireToken token;
+
+  if (!iris_wire_reader_expect (reader, IRIS_WIRE_TOKEN_STRING, field->name, &token, check)
+      || !iris_wire_check_length (check, field->key, field->name, token.bytes.size))
+    return NULL;
+  return g_strndup ((const char *) token.bytes.data, token.bytes.size);
+}
+
 static gboolean
 decode_text (const IrisWireRecordField *field,
              gpointer value,
              IrisWireReader *reader,
              IrisWireCheck *check)
 {
-  IrisWireToken token;
+  char *text = read_text (field, reader, check);
 
-  if (!iris_wire_reader_expect (reader, IRIS_WIRE_TOKEN_STRING, field->name, &token, check)
-      || !iris_wire_check_length (check, field->key, field->name, token.bytes.size))
+  *AT (value, field->offset, char *) = text;
+  return text != NULL;
+}
+
+static gboolean
+decode_texts (const IrisWireRecordField *field,
+              gpointer value,
+              IrisWireReader *reader,
+              IrisWireCheck *check)
+{
+  IrisWireToken head;
+
+  if (!iris_wire_reader_expect (reader, IRIS_WIRE_TOKEN_ARRAY, field->name, &head, check)
+      || !check_entries (check, field->name, head.number))
     return FALSE;
-  *AT (value, field->offset, char *) = g_strndup ((const char *) token.bytes.data,
-                                                  token.bytes.size);
+  char **texts = g_new0 (char *, head.number + 1);
+  *AT (value, field->offset, char **) = texts;
+  for (guint i = 0; i < head.number; i++)
+    {
+      texts[i] = read_text (field, reader, check);
+      if (texts[i] == NULL)
+        return FALSE;
+    }
   return TRUE;
 }
 
@@ -275,6 +332,8 @@ decode_field (const IrisWireRecordField *field,
       return decode_numbers (field, value, reader, check);
     case IRIS_WIRE_RECORD_LIST:
       return decode_list (field, value, reader, check);
+    case IRIS_WIRE_RECORD_TEXTS:
+      return decode_texts (field, value, reader, check);
     }
   g_return_val_if_reached (FALSE);
 }
@@ -362,6 +421,8 @@ iris_wire_record_own (const IrisWireRecord *record, gpointer value)
 
       if (field->kind == IRIS_WIRE_RECORD_STRING)
         *owned = g_strdup (*owned);
+      else if (field->kind == IRIS_WIRE_RECORD_TEXTS)
+        *owned = g_strdupv (*owned);
       else if (field->kind == IRIS_WIRE_RECORD_NUMBERS)
         *owned = g_memdup2 (*owned, *AT (value, field->count_offset, guint32) * sizeof (guint32));
       else if (field->kind == IRIS_WIRE_RECORD_LIST)
@@ -388,7 +449,9 @@ iris_wire_record_clear (const IrisWireRecord *record, gpointer value)
           for (guint j = 0; j < n; j++)
             iris_wire_record_clear (field->element, elements + j * field->element->size);
         }
-      if (field->kind >= IRIS_WIRE_RECORD_STRING)
+      if (field->kind == IRIS_WIRE_RECORD_TEXTS)
+        g_strfreev (*AT (value, field->offset, char **));
+      else if (field->kind >= IRIS_WIRE_RECORD_STRING)
         g_free (*AT (value, field->offset, gpointer));
     }
   memset (value, 0, record->size);

@@ -343,7 +343,7 @@ START_TEST (items_are_cancelled_by_number_in_each_state)
   assert_status (1);
   assert_has (out, "cancelled");
   irisctl ("cancel", number);
-  assert_status (1);
+  assert_status (2);
   g_free (number);
 
   irisctl ("submit", "-D", "command", "cat", gate);
@@ -358,7 +358,7 @@ START_TEST (items_are_cancelled_by_number_in_each_state)
   irisctl ("wait", number);
   assert_has (out, "cancelled");
   irisctl ("cancel", "4711", number);
-  assert_status (1);
+  assert_status (2);
   irisctl ("cancel", "seven");
   assert_status (2);
   irisctl ("cancel");

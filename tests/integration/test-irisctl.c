@@ -241,7 +241,7 @@ START_TEST (mistakes_have_exit_statuses)
   irisctl ("send", "sha256", "--path", "/nonexistent");
   assert_status (1);
   irisctl ("cancel", "00000000000000000000000000000000");
-  assert_status (1);
+  assert_status (2);
   irisctl ("--dir", files, "status");
   assert_status (3);
   ck_assert_ptr_nonnull (strstr (err, "irisd --dir"));

@@ -271,11 +271,12 @@ valid("pending", "the item runs", "PENDING", {52: 2, 63: 7})
 valid("pending-leased", "a worker process has the item", "PENDING", {52: 7, 63: 7})
 valid("changed", "ten items were kicked", "CHANGED", {50: 10})
 KEPT = [
-    {0: 7, 1: 1, 2: 1, 3: "echo", 4: "", 5: 5, 6: 0, 7: 1767225600000, 8: 0, 9: 0, 10: 0, 11: "", 20: 0},
+    {0: 7, 1: 1, 2: 1, 3: "echo", 4: "", 5: 5, 6: 0, 7: 1767225600000, 8: 0, 9: 0, 10: 0, 11: "",
+     20: 0, 21: 1767229200000, 22: 0, 23: 1, 24: 0, 25: ["--upper", "a b"]},
     {0: 9, 1: 5, 2: 2, 3: "command", 4: "order-7", 5: 0, 6: 1, 7: 1767225600000, 8: 1767225601000, 9: 1767312001000,
-     10: 0, 11: "", 20: 1000},
+     10: 0, 11: "", 20: 1000, 21: 0, 22: 1767225600500, 23: 0, 24: 0, 25: []},
     {0: 12, 1: 8, 2: 2, 3: "sha256", 4: "", 5: 0, 6: 3, 7: 1767225600000, 8: 0, 9: 0, 10: 12,
-     11: "/srv/x: no such file", 20: 4294967294},
+     11: "/srv/x: no such file", 20: 4294967294, 21: 0, 22: 0, 23: 4294967295, 24: 2, 25: []},
 ]
 valid("list-reply", "three items, one of them buried", "LIST_REPLY", {}, pack(KEPT), value=plain(KEPT))
 valid("list-reply-more", "as many, and more may come behind number 9", "LIST_REPLY", {63: 9}, pack(KEPT), value=plain(KEPT))

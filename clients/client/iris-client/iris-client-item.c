@@ -38,6 +38,7 @@ iris_client_item_clear (gpointer data)
   g_free (self->key);
   g_free (self->error_name);
   g_free (self->sentence);
+  g_strfreev (self->args);
 }
 
 /**
@@ -81,6 +82,11 @@ iris_client_item_new_from_wire (const IrisWireKeptItem *item)
   self->error_name = g_strdup (item->code != 0 ? iris_wire_error_name (item->code) : "");
   self->sentence = g_strdup (item->sentence);
   self->owner = item->owner;
+  self->due_ms = item->due_ms;
+  self->started_ms = item->started_ms;
+  self->place = item->place <= G_MAXINT ? (int) item->place : -1;
+  self->crashes = item->crashes;
+  self->args = item->args != NULL ? g_strdupv (item->args) : g_new0 (char *, 1);
   return self;
 }
 

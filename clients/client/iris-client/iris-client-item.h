@@ -56,6 +56,13 @@ typedef enum
  * @error_name: why it is buried, as the protocol names it (`service-failed`); empty if it is not
  * @sentence: the same for a person
  * @owner: the number of the user whom it belongs to
+ * @due_ms: before that Unix time in milliseconds it does not run; 0 if it waits for no time
+ * @started_ms: when its latest attempt began, the same; 0 if none did since irisd started
+ * @place: the id of the place that it was queued at; -1 if that is not known
+ * @crashes: how often irisd crashed while it ran
+ * @args: (array zero-terminated=1): its arguments, the program first if the service is `command`;
+ *   none once it has ended, and in a list only if [method@IrisClient.ClientQuery.set_with_args]
+ *   was called
  *
  * A work item that irisd keeps. Its fields are to be read only.
  *
@@ -77,6 +84,11 @@ typedef struct
   char *error_name;
   char *sentence;
   guint owner;
+  guint64 due_ms;
+  guint64 started_ms;
+  int place;
+  guint crashes;
+  char **args;
 } IrisClientItem;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL

@@ -19,6 +19,7 @@ struct _IrisClientQuery
   guint64 since_ms;
   guint64 until_ms;
   gboolean descending;
+  gboolean with_args;
   guint count;
 
   guint64 position; /* behind which to go on */

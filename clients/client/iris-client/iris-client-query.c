@@ -176,6 +176,24 @@ iris_client_query_set_descending (IrisClientQuery *self, gboolean descending)
 }
 
 /**
+ * iris_client_query_set_with_args:
+ * @self: a query that was not used
+ * @with_args: whether the arguments of the items are listed
+ *
+ * Asks for the arguments of items that have not ended. irisd reads each from its journal for that,
+ * so a long list costs more; those of an item with a payload of more than 64 KiB are left out.
+ *
+ * Since: 0.1
+ */
+void
+iris_client_query_set_with_args (IrisClientQuery *self, gboolean with_args)
+{
+  g_return_if_fail (self != NULL);
+
+  self->with_args = with_args;
+}
+
+/**
  * iris_client_query_set_position:
  * @self: a query for which no answer is under way
  * @item: the number of an item; the next page begins behind it. 0 for the beginning
@@ -237,4 +255,6 @@ iris_client_query_fill (const IrisClientQuery *self, IrisWireMessage *message)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_UNTIL_MS, self->until_ms);
   if (self->descending)
     iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_DESCENDING, TRUE);
+  if (self->with_args)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_PAYLOAD, TRUE);
 }

@@ -47,6 +47,8 @@ void iris_client_query_set_accepted (IrisClientQuery *self, guint64 since_ms, gu
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_query_set_descending (IrisClientQuery *self, gboolean descending);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_query_set_with_args (IrisClientQuery *self, gboolean with_args);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_query_set_position (IrisClientQuery *self, guint64 item);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_query_set_page_size (IrisClientQuery *self, guint count);

@@ -270,7 +270,10 @@ iris_client_call_cancelled (IrisClientCall *call, gpointer owner)
   call->cancelled = TRUE;
   if (!iris_client_call_ends_as_cancelled (call, owner))
     return;
-  error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, "the item was cancelled");
+  error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED,
+                               call->type == IRIS_WIRE_SUBMIT
+                                   ? "the item was cancelled"
+                                   : "the answer is not awaited any more");
   iris_client_call_finish (call, NULL, error);
 }
 

@@ -63,7 +63,7 @@ _irisctl() {
 
 _irisctl_find() {
   local commands="places services workers status watch send map run cancel submit wait result list show kick bury drain staff"
-  local command options="--help --dir --endpoint --wait"
+  local command options="--help --dir --endpoint --wait --json --verbose"
   local hints="--place --strict"
   local terms="--delay --at --priority --after --after-how --retries --backoff --time-to-run --deadline --wait-for-service"
   local filter="--state --service --class --key --since --until"

@@ -372,14 +372,16 @@ class Client:
 
     async def items(self, *, states: Iterable[int] = (), service: Optional[str] = None, klass: Optional[int] = None,
                     key_prefix: Union[str, bytes, None] = None, since_ms: int = 0, until_ms: int = 0,
-                    descending: bool = False, page: int = 0) -> AsyncIterator[Dict[str, Any]]:
+                    descending: bool = False, page: int = 0,
+                    with_args: bool = False) -> AsyncIterator[Dict[str, Any]]:
         """The kept items for which all that is given holds, as LIST_REPLY has them, one page after the other.
 
-        Those of this user; for an operator those of all, each with its `owner`."""
+        Those of this user; for an operator those of all, each with its `owner`. Their `args` only if `with_args`, and if they have not ended."""
         header: Dict[str, Any] = {}
         mask = sum(1 << state for state in set(states))
         for name, value in (("states", mask), ("service", service), ("class", klass), ("key-prefix", key_prefix),
-                            ("since-ms", since_ms), ("until-ms", until_ms), ("descending", descending), ("count", page)):
+                            ("since-ms", since_ms), ("until-ms", until_ms), ("descending", descending), ("count", page),
+                            ("payload", with_args)):
             if value:
                 header[name] = value
         while True:

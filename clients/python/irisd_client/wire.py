@@ -110,7 +110,7 @@ TYPES: Dict[str, Type] = {
     "PING": _type(0x09),
     "BYE": _type(0x0A),
     "FETCH": _type(0x0B, "item", "wait-ms"),
-    "LIST": _type(0x0C, "", "count state item service class states key-prefix since-ms until-ms descending"),
+    "LIST": _type(0x0C, "", "count state item service class states key-prefix since-ms until-ms descending payload"),
     "SHOW": _type(0x0D, "item", "wait-ms payload"),
     "KICK": _type(0x0E, "", "item state count"),
     "BURY": _type(0x0F, "item", "sentence"),
@@ -377,6 +377,7 @@ _KEPT: Dict[int, Tuple[str, Any]] = {
     0: ("item", "u64"), 1: ("state", "u32"), 2: ("class", "u32"), 3: ("service", "text"), 4: ("key", "text"),
     5: ("bytes", "u64"), 6: ("attempts", "u32"), 7: ("accepted-ms", "u64"), 8: ("ended-ms", "u64"),
     9: ("expires-ms", "u64"), 10: ("code", "u32"), 11: ("sentence", "text"), 20: ("owner", "u32"),
+    21: ("due-ms", "u64"), 22: ("started-ms", "u64"), 23: ("place", "u32"), 24: ("crashes", "u32"), 25: ("args", "texts"),
 }
 BODIES: Dict[str, Any] = {
     "MAP_REPLY": [_PLACE], "STATUS_REPLY": _STATUS, "SERVICES_REPLY": [_SERVICE], "WORKERS_REPLY": [_WORKER],
@@ -411,6 +412,8 @@ def _read_field(name: str, kind: Any, value: Any, limits: Limits) -> Any:
         raise too_large(name, len(value), "max-entries", limits.max_entries)
     if kind == "u32s":
         return [_read_number(name, element, _U32) for element in value]
+    if kind == "texts":
+        return [_read_field(name, "text", element, limits) for element in value]
     return [_read_record(name, kind[0], element, limits) for element in value]
 
 

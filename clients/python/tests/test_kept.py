@@ -68,7 +68,7 @@ class KeptTest(Case):
             client = await self.client(irisd)
             numbers = []
             for key in (b"x-1", b"x-2", b"y-1"):
-                header = {"service": "echo", "class": 2, "key": key, "detach": True, "delay-ms": 3600000}
+                header = {"service": "echo", "class": 2, "key": key, "detach": True, "delay-ms": 3600000, "args": ["a b"]}
                 numbers.append((await raw.connection.call("SUBMIT", header, b"")).header["item"])
 
             async def listed(**conditions):
@@ -77,6 +77,9 @@ class KeptTest(Case):
             self.assertEqual(await listed(page=1), numbers)
             self.assertEqual(await listed(key_prefix="x-", descending=True), [numbers[1], numbers[0]])
             self.assertEqual(await listed(states=[3, 4]), [])
+            self.assertEqual([item["args"] async for item in client.items()], [[]] * 3)
+            self.assertEqual([item["args"] async for item in client.items(with_args=True)], [["a b"]] * 3)
+            self.assertTrue(all([item["due-ms"] - item["accepted-ms"] >= 3600000 async for item in client.items()]))
             self.assertEqual(await listed(service="echo", klass=2, since_ms=1, states=[6]), numbers)
             self.assertFalse(await client.cancel_item(numbers[0]))
             end = await raw.connection.call("FETCH", {"item": numbers[1], "wait-ms": 0})
