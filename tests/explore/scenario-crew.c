@@ -57,7 +57,8 @@ has_work (IrisCrew *self, IrisWorker *worker)
 static void
 setup_crew (guint places, guint workers, IrisLayout layout, IrisDequeKind kind)
 {
-  guint per_place[2] = { workers, workers };
+  /* Some more than there are places: an analyser that forgets how many there are reads on. */
+  guint per_place[4] = { workers, workers };
 
   items_reset ();
   n_places = places;

@@ -181,17 +181,16 @@ END_TEST
 
 /* One that stays in the group, one that has left group and session, and one without the mark. Each
  * holds the pipe, and so does nothing else once the shell has ended. */
-#define LEAVES                                                        \
-  "exec 3> \"$0\"; (sleep 1000; :) & setsid sh -c 'sleep 1000; :' & " \
-  "env -i /bin/sh -c 'sleep 1000; :' & echo >&3; sleep 1000; :"
+static const char leaves[] = "exec 3> \"$0\"; (sleep 1000; :) & setsid sh -c 'sleep 1000; :' & "
+                             "env -i /bin/sh -c 'sleep 1000; :' & echo >&3; sleep 1000; :";
 
 START_TEST (nothing_of_a_command_lives_on_when_irisd_is_back_after_a_crash)
 {
   start (NULL);
   g_autofree char *first = gate_new (irisd, "kept"), *second = gate_new (irisd, "volatile");
   const char *const gates[] = { first, second };
-  const char *const kept[] = { "sh", "-c", LEAVES, gates[0], NULL };
-  const char *const not_kept[] = { "sh", "-c", LEAVES, gates[1], NULL };
+  const char *const kept[] = { "sh", "-c", leaves, gates[0], NULL };
+  const char *const not_kept[] = { "sh", "-c", leaves, gates[1], NULL };
   guint64 number = submit_command (kept);
   client_submit_command (client, "", not_kept);
   int fds[] = { gate_wait (gates[0]), gate_wait (gates[1]) };
@@ -228,9 +227,9 @@ make_cgroup (void)
 }
 
 /* Has left group, session and mark. */
-#define ESCAPES                                                                    \
-  "exec 3> \"$0\"; env -i /usr/bin/setsid /bin/sh -c 'sleep 1000; :' & echo >&3; " \
-  "sleep 1000; :"
+static const char escapes[] =
+    "exec 3> \"$0\"; env -i /usr/bin/setsid /bin/sh -c 'sleep 1000; :' & echo >&3; "
+    "sleep 1000; :";
 
 START_TEST (nothing_escapes_from_a_control_group)
 {
@@ -243,8 +242,8 @@ START_TEST (nothing_escapes_from_a_control_group)
     return;
   g_autofree char *first = gate_new (irisd, "cancelled"), *second = gate_new (irisd, "kept");
   const char *const gates[] = { first, second };
-  const char *const cancelled[] = { "sh", "-c", ESCAPES, gates[0], NULL };
-  const char *const kept[] = { "sh", "-c", ESCAPES, gates[1], NULL };
+  const char *const cancelled[] = { "sh", "-c", escapes, gates[0], NULL };
+  const char *const kept[] = { "sh", "-c", escapes, gates[1], NULL };
   guint64 number = submit_command (cancelled);
   int fd = gate_wait (gates[0]);
   kept_ask (client, IRIS_WIRE_CANCEL, number);
