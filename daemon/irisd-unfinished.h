@@ -19,10 +19,10 @@ G_BEGIN_DECLS
  * IRISD_UNFINISHED_BUFFER:
  *
  * ZeroMQ receives into a buffer of this size. A frame that fits it keeps all of the buffer, unless
- * it fits ZeroMQ's own record of a frame (%IRISD_UNFINISHED_INLINE).
+ * it fits the smallest record that ZeroMQ 4 has of a frame (%IRISD_UNFINISHED_INLINE).
  */
 #define IRISD_UNFINISHED_BUFFER 8192
-#define IRISD_UNFINISHED_INLINE 33
+#define IRISD_UNFINISHED_INLINE 29
 
 void irisd_unfinished_set_limits (const IrisdLimits *limits);
 void irisd_unfinished_enter (int fd);

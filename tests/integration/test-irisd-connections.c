@@ -143,7 +143,8 @@ write_until_hung_up (int fd, gsize frame_size)
 START_TEST (a_message_without_end_ends_its_connection)
 {
   static const gsize sizes[] = { BODY, 40, 0 };
-  Irisd *small = irisd_start ("[limits]\nmax-body = 1M\nmax-output = 1M\n", TWO_PLACES, "--tcp=127.0.0.1:0", NULL);
+  Irisd *small = irisd_start ("[limits]\nmax-body = 1M\nmax-output = 1M\n", TWO_PLACES,
+                              "--tcp=127.0.0.1:0", NULL);
   const char *front = _i == 0 ? small->front : small->tcp;
   g_autoptr (Client) other = client_hello (front);
   for (guint round = 0; round < ROUNDS; round++)
@@ -174,8 +175,8 @@ END_TEST
 /* The connection that has not finished for the longest time goes; the others can finish. */
 START_TEST (unfinished_messages_of_all_connections_have_a_limit)
 {
-  Irisd *small = irisd_start ("[limits]\nmax-body = 1M\nmax-output = 1M\nunfinished-bytes = 4M\n", TWO_PLACES,
-                              "--tcp=127.0.0.1:0", NULL);
+  Irisd *small = irisd_start ("[limits]\nmax-body = 1M\nmax-output = 1M\nunfinished-bytes = 4M\n",
+                              TWO_PLACES, "--tcp=127.0.0.1:0", NULL);
   const char *front = _i == 0 ? small->front : small->tcp;
   g_autofree guint8 *body = g_malloc0 (BODY);
   g_autoptr (Client) other = client_hello (front);
