@@ -14,11 +14,12 @@
  * a ZAP domain; and irisd uses no encryption.) When a message goes beyond a bound, recv() says that
  * the other end has hung up. libzmq then closes the connection and frees what it has received.
  *
- * There are three bounds: the message must fit max-header and max-body, with as much again, so that
- * a message that is somewhat too large gets an answer; the first message of a connection, which is
- * HELLO, must fit max-header; and all connections together have unfinished-bytes. Beyond that, the
- * message that began first has to go: the other end of a loopback connection finishes a message
- * soon if it means to finish it.
+ * There are two bounds: the message must fit max-header and max-body, with as much again, so that a
+ * message that is somewhat too large gets an answer; and all connections together have
+ * unfinished-bytes. Beyond that, the message that began first has to go: the other end of a
+ * loopback connection finishes a message soon if it means to finish it. The first message of a
+ * connection has no bound of its own, though only HELLO is accepted: after a reconnect ZeroMQ sends
+ * what was waiting, and the client learns from the answer that it has to say HELLO.
  *
  * The state of a connection is dropped when recv() says that it has ended, or when its descriptor
  * is accepted again. In between libzmq may have closed it by itself, so before anything is ended
@@ -51,7 +52,6 @@ typedef struct
   guint64 left;   /* bytes of the current frame, or of the greeting, that are still to come */
   guint8 flags;   /* of the current frame */
   guint8 head;    /* bytes of its length that are still to come */
-  gboolean later; /* a message has been finished */
   gboolean ended; /* it was told to end */
 } Stream;
 
@@ -60,7 +60,6 @@ typedef enum
 {
   VERDICT_FINE,
   VERDICT_ROOM,
-  VERDICT_FIRST,
   VERDICT_MESSAGE,
   VERDICT_TOTAL,
 } Verdict;
@@ -74,7 +73,6 @@ static struct
   GPtrArray *streams; /* by descriptor */
   guint64 total;
   guint64 n_begun;
-  guint64 most_first;
   guint64 most;
   guint64 most_total;
 } unfinished = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -181,10 +179,7 @@ end_frame (Stream *self)
   if ((self->flags & FLAG_COMMAND) != 0)
     release (self, self->frame);
   else if ((self->flags & FLAG_MORE) == 0)
-    {
-      release (self, self->charge);
-      self->later = TRUE;
-    }
+    release (self, self->charge);
   self->frame = 0;
 }
 
@@ -193,7 +188,7 @@ static Verdict
 begin_frame (Stream *self, gboolean *buffered)
 {
   const guint8 both = FLAG_COMMAND | FLAG_MORE;
-  guint64 most = self->later ? unfinished.most : unfinished.most_first;
+  guint64 most = unfinished.most;
   charge (self, IRISD_UNFINISHED_FRAME);
   if (!*buffered && self->left > IRISD_UNFINISHED_INLINE && self->left <= IRISD_UNFINISHED_BUFFER)
     {
@@ -202,7 +197,7 @@ begin_frame (Stream *self, gboolean *buffered)
     }
   if (self->charge <= most && self->left <= most - self->charge && (self->flags & both) != both)
     return VERDICT_FINE;
-  return self->later ? VERDICT_MESSAGE : VERDICT_FIRST;
+  return VERDICT_MESSAGE;
 }
 
 static Verdict
@@ -246,12 +241,8 @@ read_along (Stream *self, const guint8 *bytes, gsize size)
 static void
 tell (Verdict verdict)
 {
-  static IrisdLogSite first, message, total;
-  if (verdict == VERDICT_FIRST)
-    irisd_log_limited (&first, IRISD_LOG_WARNING,
-                       "hung up on a connection whose first message is too large for HELLO: send "
-                       "HELLO first, or raise max-header under [limits]");
-  else if (verdict == VERDICT_MESSAGE)
+  static IrisdLogSite message, total;
+  if (verdict == VERDICT_MESSAGE)
     irisd_log_limited (&message, IRISD_LOG_WARNING,
                        "hung up on a connection whose message has more frames or bytes than twice "
                        "max-header and max-body: raise them under [limits] if it is meant");
@@ -343,8 +334,7 @@ irisd_unfinished_set_limits (const IrisdLimits *limits)
   const guint64 frames = (guint64) BUFFERED_FRAMES
                          * (IRISD_UNFINISHED_FRAME + IRISD_UNFINISHED_BUFFER);
   pthread_mutex_lock (&unfinished.lock);
-  unfinished.most_first = 2 * limits->max_header + frames;
-  unfinished.most = unfinished.most_first + 2 * limits->max_body;
+  unfinished.most = 2 * (limits->max_header + limits->max_body) + frames;
   unfinished.most_total = MAX (limits->unfinished_bytes, unfinished.most);
   pthread_mutex_unlock (&unfinished.lock);
 }

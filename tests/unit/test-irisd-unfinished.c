@@ -192,22 +192,6 @@ START_TEST (a_message_beyond_a_bound_ends_its_connection)
 }
 END_TEST
 
-START_TEST (a_first_message_has_a_bound_of_its_own)
-{
-  static const guint8 greeting[64] = { 0xff, [9] = 0x7f, 3 };
-  Connection it = connect_to (path, listener);
-  ck_assert (pass (&it, greeting, sizeof greeting, 64));
-  ck_assert (pass_frame (&it, MORE, MAX_HEADER, 65536));
-  ck_assert (pass_frame (&it, 0, MAX_HEADER, 65536));
-  ck_assert (pass_frame (&it, 0, 2 * MAX_BODY, 65536));
-  leave (&it);
-  it = connect_to (path, listener);
-  ck_assert (pass (&it, greeting, sizeof greeting, 64));
-  ck_assert (!pass_frame (&it, 0, 2 * MAX_BODY, 65536));
-  leave (&it);
-}
-END_TEST
-
 #define N_OLD 32
 
 START_TEST (of_too_many_the_oldest_ends)
@@ -274,7 +258,6 @@ main (void)
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, a_message_is_charged_until_it_is_finished);
   tcase_add_test (tcase, a_message_beyond_a_bound_ends_its_connection);
-  tcase_add_test (tcase, a_first_message_has_a_bound_of_its_own);
   tcase_add_test (tcase, of_too_many_the_oldest_ends);
   tcase_add_test (tcase, another_socket_of_the_same_descriptor_is_left_alone);
   suite_add_tcase (suite, tcase);
