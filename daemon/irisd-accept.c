@@ -17,6 +17,7 @@
 
 #include "irisd-error.h"
 #include "irisd-log.h"
+#include "irisd-unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -136,7 +137,10 @@ accept4 (int fd, struct sockaddr *address, socklen_t *size, int flags)
   if (got < 0 && errno != EMFILE && errno != ENFILE)
     return got;
   if (got >= 0 && !is_among_the_last (got))
-    return got;
+    {
+      irisd_unfinished_enter (got);
+      return got;
+    }
   if (got >= 0)
     close (got);
   else

@@ -41,6 +41,7 @@ typedef struct
   guint64 max_user_peers;
   guint64 max_strangers;
   guint64 hello_ms;
+  guint64 unfinished_bytes;
   guint64 outbox_messages;
   guint64 max_output;
   guint64 commands_per_place;

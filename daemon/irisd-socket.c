@@ -8,7 +8,8 @@
  *  - MAXMSGSIZE: bounds one frame, before it is read. It lies above our own limit, so that a frame
  *    that is somewhat too large gets an answer, and only one that is far too large costs the
  *    connection.
- *  - SNDHWM, RCVHWM: count whole messages of one connection.
+ *  - SNDHWM, RCVHWM: count whole messages of one connection. What is not whole yet has bounds of
+ *    irisd's own (irisd-unfinished.c).
  *  - LINGER: 0 until irisd ends; the gateway then sets how long its last replies may take.
  *  - HANDSHAKE_IVL: a connection that does not greet is closed soon.
  *  - ZAP_DOMAIN: has ZeroMQ ask the doorkeeper about every connection (irisd-doorkeeper.c).
@@ -18,6 +19,7 @@
 #include "irisd-socket.h"
 
 #include "irisd-error.h"
+#include "irisd-unfinished.h"
 
 #include <errno.h>
 #include <gio/gio.h>
@@ -51,6 +53,7 @@ void *
 irisd_socket_new (void *context, const IrisdLimits *limits, GError **error)
 {
   void *socket = zmq_socket (context, ZMQ_ROUTER);
+  irisd_unfinished_set_limits (limits);
   gint64 max_frame = 2 * (gint64) MAX (limits->max_body, limits->max_header);
   if (socket != NULL && set_int (socket, ZMQ_ROUTER_MANDATORY, 1)
       && set_int (socket, ZMQ_SNDHWM, SEND_HIGH_WATER)
@@ -96,6 +99,7 @@ irisd_socket_bind_ipc (void *socket,
                        gboolean shared,
                        GError **error)
 {
+  irisd_unfinished_listen (endpoint);
   mode_t before = umask (shared ? 0111 : 0177);
   int rc = zmq_bind (socket, endpoint);
   int saved = errno;
@@ -125,6 +129,7 @@ bind_in_a_row (void **sockets, guint n, const char *host, guint port, GError **e
   for (guint i = 0; i < n; i++)
     {
       endpoints[i] = tcp_endpoint (host, port + i);
+      irisd_unfinished_listen (endpoints[i]);
       if (port + i <= G_MAXUINT16 && zmq_bind (sockets[i], endpoints[i]) == 0)
         continue;
       g_set_error (

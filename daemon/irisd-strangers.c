@@ -104,9 +104,14 @@ irisd_strangers_free (IrisdStrangers *self)
   g_free (self);
 }
 
-/* 0 if there is no such socket. */
-static guint64
-get_cookie (int fd)
+/**
+ * irisd_connection_get_cookie:
+ * @fd: a descriptor
+ *
+ * Returns: the kernel's number of its socket; 0 if there is no such socket
+ */
+guint64
+irisd_connection_get_cookie (int fd)
 {
   guint64 cookie = 0;
   socklen_t size = sizeof cookie;
@@ -136,13 +141,22 @@ add (IrisdStrangers *self, const IrisdConnection *connection, gboolean greeted, 
 static gboolean
 hang_up (const Stranger *stranger)
 {
-  return !stranger->greeted && get_cookie (stranger->connection.fd) == stranger->connection.cookie
+  return !stranger->greeted
+         && irisd_connection_get_cookie (stranger->connection.fd) == stranger->connection.cookie
          && shutdown (stranger->connection.fd, SHUT_RDWR) == 0;
 }
 
-/* The event may be so late that its descriptor is somebody else's, a plug-in's for example. */
-static gboolean
-is_at (int fd, const char *endpoint)
+/**
+ * irisd_connection_is_at:
+ * @fd: a descriptor
+ * @endpoint: an endpoint of irisd
+ *
+ * The event may be so late that its descriptor is somebody else's, a plug-in's for example.
+ *
+ * Returns: whether it is of a connection that has come in there
+ */
+gboolean
+irisd_connection_is_at (int fd, const char *endpoint)
 {
   union
   {
@@ -194,8 +208,8 @@ drop_oldest (IrisdStrangers *self)
 void
 irisd_strangers_enter (IrisdStrangers *self, int fd, const char *endpoint, gint64 now_us)
 {
-  const IrisdConnection connection = { fd, get_cookie (fd) };
-  if (connection.cookie == 0 || !is_at (fd, endpoint))
+  const IrisdConnection connection = { fd, irisd_connection_get_cookie (fd) };
+  if (connection.cookie == 0 || !irisd_connection_is_at (fd, endpoint))
     return;
   pthread_mutex_lock (&self->lock);
   const Stranger *known = find (self, fd);
@@ -219,7 +233,7 @@ irisd_strangers_enter (IrisdStrangers *self, int fd, const char *endpoint, gint6
 IrisdConnection
 irisd_strangers_greet (IrisdStrangers *self, int fd)
 {
-  const IrisdConnection connection = { fd, get_cookie (fd) };
+  const IrisdConnection connection = { fd, irisd_connection_get_cookie (fd) };
   if (connection.cookie == 0)
     return connection;
   pthread_mutex_lock (&self->lock);
@@ -241,7 +255,7 @@ irisd_strangers_greet (IrisdStrangers *self, int fd)
 void
 irisd_strangers_part (IrisdStrangers *self, const IrisdConnection *connection, gint64 now_us)
 {
-  if (connection->cookie == 0 || get_cookie (connection->fd) != connection->cookie)
+  if (connection->cookie == 0 || irisd_connection_get_cookie (connection->fd) != connection->cookie)
     return;
   pthread_mutex_lock (&self->lock);
   add (self, connection, FALSE, now_us + self->time_us);

@@ -21,6 +21,9 @@ typedef struct
   guint64 cookie;
 } IrisdConnection;
 
+guint64 irisd_connection_get_cookie (int fd);
+gboolean irisd_connection_is_at (int fd, const char *endpoint);
+
 IrisdStrangers *irisd_strangers_new (const IrisdLimits *limits);
 void irisd_strangers_free (IrisdStrangers *self);
 
