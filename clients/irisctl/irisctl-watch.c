@@ -338,7 +338,7 @@ watch (Ctl *ctl, gboolean on_screen, Drawn *drawn)
 static int
 watch_screen (Ctl *ctl)
 {
-  g_autoptr (CtlKeys) keys = ctl_keys_new (ctl->cancellable);
+  G_GNUC_UNUSED g_autoptr (CtlKeys) keys = ctl_keys_new (ctl->cancellable);
   Drawn drawn = { NULL, NULL };
   guint resize = g_unix_signal_add (SIGWINCH, on_resize, &drawn);
   int status;
