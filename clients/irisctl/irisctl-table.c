@@ -184,7 +184,7 @@ char *
 ctl_table_to_string (CtlTable *self)
 {
   GString *text = g_string_new (NULL);
-  g_autofree guint *widths = g_new (guint, self->n_columns);
+  g_autofree guint *widths = g_new0 (guint, self->n_columns);
   guint total = 0;
 
   for (guint i = 0; i < self->n_columns; i++)

@@ -5,8 +5,8 @@
 #include "irisctl.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define MAX_RETRIES 1000000
 
@@ -114,19 +114,23 @@ ctl_parse_time (const char *text, gint64 *ms)
 static gboolean
 parse_clock (const char *text, GDateTime *now, gint64 *ms)
 {
-  int hour, minute, second = 0, used = 0, used_of_seconds = 0;
+  struct tm shown = { 0 };
+  const char *end = strptime (text, "%H:%M:%S", &shown);
 
-  if (strspn (text, "0123456789:") != strlen (text)
-      || sscanf (text, "%2d:%2d%n:%2d%n", &hour, &minute, &used, &second, &used_of_seconds) < 2
-      || text[MAX (used, used_of_seconds)] != '\0')
+  if (end == NULL)
+    {
+      shown = (struct tm){ 0 };
+      end = strptime (text, "%H:%M", &shown);
+    }
+  if (end == NULL || *end != '\0')
     return FALSE;
   for (int days = 0; days <= 1; days++)
     {
       g_autoptr (GTimeZone) local = g_time_zone_new_local ();
       g_autoptr (GDateTime) day = g_date_time_add_days (now, days);
-      g_autoptr (GDateTime)
-          when = g_date_time_new (local, g_date_time_get_year (day), g_date_time_get_month (day),
-                                  g_date_time_get_day_of_month (day), hour, minute, second);
+      g_autoptr (GDateTime) when = g_date_time_new (
+          local, g_date_time_get_year (day), g_date_time_get_month (day),
+          g_date_time_get_day_of_month (day), shown.tm_hour, shown.tm_min, shown.tm_sec);
 
       if (when == NULL)
         return FALSE;
