@@ -205,7 +205,7 @@ check_is_let_in (const IrisdAccess *self, uid_t uid, const char *key, GError **e
   if (irisd_access_allows (self, IRISD_ACCESS_ENTER, uid))
     return TRUE;
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "[access] %s names the user %u, who is not let in: name that user under users as "
+               "[access] %s names the user %u, which is not let in: name that user under users as "
                "well",
                key, (guint) uid);
   return FALSE;

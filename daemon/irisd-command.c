@@ -230,7 +230,7 @@ signal_group (IrisdCommand *self, int signal_number)
     irisd_cgroup_signal (self->cgroup, signal_number, self->pid);
 }
 
-/* A descriptor of somebody else that the command has started and that is not gone, or -1. */
+/* A descriptor of another process that the command has started and that is not gone, or -1. */
 static int
 find_other (IrisdCommand *self)
 {

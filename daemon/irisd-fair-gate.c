@@ -15,7 +15,7 @@
  * lock; and what is through is always on its way back to a gateway, which then makes room. A gate
  * that is empty lets one item through, whatever it costs.
  *
- * A gate that is closed lets nothing through; whoever opens it asks for those who are next.
+ * A gate that is closed lets nothing through; its opener asks for the entries that are next.
  */
 #include "irisd-fair-gate.h"
 

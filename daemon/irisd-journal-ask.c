@@ -287,7 +287,7 @@ irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now)
     }
 }
 
-/* An end that has expired is as good as gone, also before somebody has swept it out; and beyond the
+/* An end that has expired is as good as gone, also before the sweep has removed it; and beyond the
  * view there is nothing. */
 IrisdKept *
 irisd_journal_look_up (IrisdJournal *self, guint64 item, gint64 view)

@@ -82,7 +82,7 @@ give_up (IrisdLeases *self, IrisdTrade *trade, gint64 now)
  * @self: the book
  * @now: the time
  *
- * Ends leases whose time is over, and gives up services that nobody serves.
+ * Ends leases whose time is over, and gives up services without a server.
  */
 void
 irisd_leases_expire (IrisdLeases *self, gint64 now)

@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-/* What somebody serves in a name space, or served until a short while ago. */
+/* A service in a name space; it has servers, or had some until a short while ago. */
 struct _IrisdTrade
 {
   gint64 space;

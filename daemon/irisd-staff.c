@@ -214,7 +214,8 @@ irisd_staff_drain (IrisdStaff *self, gint place, gboolean drained, guint *change
  * @self: the staff
  * @place: a number that may be that of a place
  *
- * Opens the gate of a place that is paused. Somebody has to let those through who wait there.
+ * Opens the gate of a place that is paused. The caller has to let the entries that wait there
+ * through.
  *
  * Returns: whether it was closed
  */

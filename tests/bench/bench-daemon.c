@@ -318,7 +318,7 @@ run_round_trips (Trial *self, gdouble *samples, GError **error)
 /* --- a flood ---------------------------------------------------------------------------------- */
 
 /* The 99th percentile of one client's round trips: alone, and while another one floods irisd, or
- * has commands that sleep. The same of the bare echo, which nobody floods, tells what is the
+ * has commands that sleep. The same of the bare echo, without a flood, tells what is the
  * machine's part in that. */
 static gboolean
 run_beside (Trial *self,

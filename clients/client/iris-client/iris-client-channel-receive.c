@@ -238,8 +238,8 @@ iris_client_channel_greet_later (IrisClientChannel *self,
   iris_client_channel_set_busy (self, iris_wire_string_dup (&message->sentence));
 }
 
-/* What irisd refuses it has not taken, so it can be asked again. A FETCH that nobody waits for is
- * not worth it. */
+/* What irisd refuses it has not taken, so it can be asked again. A FETCH without a waiting caller
+ * is not worth it. */
 static gboolean
 may_ask_again (const IrisClientCall *call)
 {
