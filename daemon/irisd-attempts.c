@@ -7,7 +7,7 @@
  * the attempt begins, and given back by another when it has ended. The process of a command writes
  * what /proc says of itself into its slot before it becomes the program (irisd-command-spawn.c): so
  * there is no moment at which a program runs and is not recorded, and nothing has to wait until
- * somebody knows its number.
+ * its number is known.
  *
  * What survives. A page that was written survives irisd, however that ends, and needs no sync for
  * it. It need not survive the machine: then the processes are gone as well, and that the power

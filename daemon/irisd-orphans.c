@@ -9,7 +9,7 @@
  *     inherit it, also those that have left the process group or the session;
  *   - it is the process that was recorded: the same number, started at the same time;
  *   - it is in that process's group. The kernel does not give a group's number to another process
- *     while anybody is in the group. So if there is a process of the group's number that was
+ *     while a process is in the group. So if there is a process of the group's number that was
  *     started at another time, the group is another one; if there is none, members in the recorded
  *     session that were started later are taken for those that the dead leader has left. These have
  *     no mark only if the command took it away.

@@ -151,7 +151,7 @@ hang_up (const Stranger *stranger)
  * @fd: a descriptor
  * @endpoint: an endpoint of irisd
  *
- * The event may be so late that its descriptor is somebody else's, a plug-in's for example.
+ * The event may be so late that its descriptor has another owner, a plug-in for example.
  *
  * Returns: whether it is of a connection that has come in there
  */
