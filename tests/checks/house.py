@@ -302,6 +302,14 @@ def rule_readme_example(tree):
         yield 'README.md: its C program and doc/examples/hello.c differ'
 
 
+def rule_one_picture(tree):
+    """the picture in README.md is that of doc/architecture.md"""
+    pictures = [re.findall(r'```text\n(.*?)```', tree.text(path), re.DOTALL)
+                for path in ('README.md', 'doc/architecture.md')]
+    if pictures[0] != pictures[1]:
+        yield 'README.md: its picture and that of doc/architecture.md differ'
+
+
 def rules():
     return [function for name, function in globals().items() if name.startswith('rule_')]
 
