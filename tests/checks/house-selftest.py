@@ -56,8 +56,8 @@ PLANTS = [
     ('rule_no_marks', 'daemon/main.c', '/* TO' 'DO: all of it */\n'),
     ('rule_no_marks', 'daemon/main.c', '#if 0\n#endif\n'),
     ('rule_plain_english', 'README.md', 'No' 'body waits.\n'),
-    ('rule_plain_english', 'doc/notes.txt', 'The user who' ' is told.\n'),
-    ('rule_plain_english', 'tests/t.c', '/* Some' 'body waits. */\n' * (house.PRONOUNS_LEFT.get('tests', 0) + 1)),
+    *[('rule_plain_english', f'{folder}/notes.txt', 'The user who' ' is told.\n' * (left + 1))
+      for folder, left in {'other': 0, **house.PRONOUNS_LEFT}.items()],
     ('rule_no_volatile', 'daemon/main.c', 'static volatile int stop;\n'),
     ('rule_no_sleep', 'tests/t.c', 'void\nnap (void)\n{\n  g_usleep (1000);\n}\n'),
     ('rule_no_sleep', 'tests/t.py', f'# {house.SPDX}\ntime.sleep (1)\n'),
