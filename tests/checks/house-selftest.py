@@ -67,6 +67,8 @@ PLANTS = [
     ('rule_one_header', 'iris/sched/iris-lost.h', SPDX),
     ('rule_documented', 'iris/base/iris-low.h', 'IRIS_AVAILABLE_IN_ALL\nchar *iris_mute (int);\n'),
     ('rule_links', 'README.md', '[nowhere](doc/nowhere.md)\n'),
+    ('rule_files', 'README.md', 'See `lost.c`.\n'),
+    ('rule_files', 'README.md', 'See `tests/hello.c`.\n'),
     ('rule_decisions', 'doc/decisions/0001-lost.md', 'Lost.\n'),
     ('rule_one_picture', 'README.md', '```text\na box\n```\n'),
     ('rule_readme_example', 'doc/examples/hello.c', '/* and more */\n'),

@@ -285,6 +285,18 @@ def rule_links(tree):
                     yield f'{path}:{number}: {target} is not there'
 
 
+def rule_files(tree):
+    """every source file that a page names exists"""
+    names = {part for path in tree.paths for part in (path, Path(path).name)}
+    for path in tree.ending('.md'):
+        for number, line in tree.lines(path):
+            for name in re.findall(r'`([\w./-]+\.(?:c|h|py|pml|list))`', line):
+                known = name in names if '/' not in name else any(
+                    p == name or p.endswith('/' + name) for p in tree.paths)
+                if not known and 'NAME' not in name:
+                    yield f'{path}:{number}: there is no {name}'
+
+
 def rule_decisions(tree):
     """doc/decisions/README.md leads to every decision"""
     overview = 'doc/decisions/README.md'
