@@ -137,6 +137,8 @@ irisd_job_free (IrisdJob *self)
   if (self->task != NULL)
     {
       self->task->letters_for = NULL;
+      irisd_attempts_end (self->core->attempts, self->task->slot);
+      self->task->slot = IRISD_ATTEMPT_NONE;
       irisd_task_unref (self->task);
     }
   irisd_peer_unref (self->peer);

@@ -49,6 +49,7 @@ irisd_outside_adopt (IrisdJob *job, const IrisWireMessage *item, gint place)
   self->progress = item->progress;
   self->parts = iris_wire_message_has (item, IRIS_WIRE_KEY_PARTS);
   self->waits = item->wait_for_service;
+  self->slot = IRISD_ATTEMPT_NONE;
   self->letters_for = job;
   atomic_store_explicit (&job->output_credit, item->parts, memory_order_relaxed);
   job->result.bytes = item->body.size;
