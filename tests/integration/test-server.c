@@ -40,6 +40,12 @@ is_serving (void)
 }
 
 static gboolean
+is_away (void)
+{
+  return !iris_server_is_serving (server);
+}
+
+static gboolean
 has_ended (void)
 {
   return ended;
@@ -433,7 +439,7 @@ START_TEST (stopping_waits_for_what_was_begun)
 }
 END_TEST
 
-START_TEST (a_lost_irisd_stops_what_it_leased_and_the_next_one_is_served)
+START_TEST (an_irisd_that_does_not_know_a_lease_stops_it_and_is_served)
 {
   start (NULL, 1);
   g_autofree char *dir = g_strdup (irisd->dir);
@@ -442,11 +448,12 @@ START_TEST (a_lost_irisd_stops_what_it_leased_and_the_next_one_is_served)
   wait_until (holds_one);
   irisd_signal (irisd, SIGKILL);
   ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);
-  wait_until (was_stopped);
-  ck_assert (!iris_server_is_serving (server));
-  iris_lease_done (held.head->data, NULL, NULL); /* nobody waits for it */
+  wait_until (is_away);
+  ck_assert_uint_eq (n_stopped, 0);
   Irisd *again = irisd_start_in (dir, NULL, (const char *const[]){ TWO_PLACES, NULL });
   wait_until (is_serving);
+  wait_until (was_stopped); /* a volatile item is gone with its irisd */
+  iris_lease_done (held.head->data, NULL, NULL); /* which is refused */
   g_autoptr (Client) other = client_hello (again->front);
   assert_result (ask (other, "shout", "x"));
   while (held.length > 0)
@@ -456,6 +463,26 @@ START_TEST (a_lost_irisd_stops_what_it_leased_and_the_next_one_is_served)
   g_clear_object (&server);
   g_clear_object (&stop);
   irisd_finish (again);
+  irisd_free (irisd);
+}
+END_TEST
+
+START_TEST (an_irisd_that_stays_away_stops_what_it_leased_when_its_time_is_over)
+{
+  start ("[limits]\nlease-ms=300\n", 1);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  client_submit (client, "keep", "", 0, IRIS_PLACE_ANY, FALSE);
+  wait_until (holds_one);
+  irisd_signal (irisd, SIGKILL);
+  ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);
+  wait_until (was_stopped);
+  ck_assert (!iris_server_is_serving (server));
+  while (held.length > 0)
+    g_object_unref (g_queue_pop_head (&held));
+  g_cancellable_cancel (stop);
+  wait_until (has_ended);
+  g_clear_object (&server);
+  g_clear_object (&stop);
   irisd_free (irisd);
 }
 END_TEST
@@ -491,7 +518,8 @@ main (void)
   tcase_add_test (tcase, a_lease_that_is_not_kept_is_stopped);
   tcase_add_test (tcase, cancelling_an_item_stops_it);
   tcase_add_test (tcase, stopping_waits_for_what_was_begun);
-  tcase_add_test (tcase, a_lost_irisd_stops_what_it_leased_and_the_next_one_is_served);
+  tcase_add_test (tcase, an_irisd_that_does_not_know_a_lease_stops_it_and_is_served);
+  tcase_add_test (tcase, an_irisd_that_stays_away_stops_what_it_leased_when_its_time_is_over);
   tcase_add_test (tcase, an_irisd_that_refuses_ends_the_run);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);

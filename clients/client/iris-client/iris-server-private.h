@@ -44,6 +44,7 @@ struct _IrisServer
   IrisClientLink *link;
   IrisWireEncoder encoder;
   GQueue outbox;      /* of GBytes: encoded messages that wait for the link, five in a row */
+  GQueue answers;     /* the same: what was answered while there was no connection */
   GHashTable *leases; /* by id; each belongs to whoever works on it */
   GTask *run;
   GSource *cancel_source;

@@ -10,9 +10,14 @@
  *   GREETING   HELLO was sent, WELCOME is waited for
  *   ENROLLING  READY was sent, ENROLLED is waited for
  *
- * A lost connection costs it its leases: they are told to stop and forgotten, because irisd has
- * given the items to others. Cancelling drains: READY with a capacity of 0, and the end when the
- * last lease was answered.
+ * When the connection is lost the work on leases goes on: if irisd was killed it knows of them when
+ * it is back, and what is answered meanwhile waits until then. The next connection begins with a
+ * READY that has no capacity, asks for each lease by EXTEND, and gives the answers; then comes the
+ * READY that takes more items. What irisd refuses, because the item is another's by now, is stopped,
+ * and so is what has not found irisd when its time is over. A lease with parts is stopped at once:
+ * only items that are not kept have parts, and they are gone with irisd.
+ *
+ * Cancelling drains: READY with a capacity of 0, and the end when the last lease was answered.
  */
 #include "iris-server-private.h"
 
@@ -62,6 +67,14 @@ flush (IrisServer *self)
     }
 }
 
+static void
+keep_frames (IrisServer *self, GQueue *queue)
+{
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
+    g_queue_push_tail (
+        queue, g_bytes_new (self->encoder.frames[i].data, self->encoder.frames[i].size));
+}
+
 static gboolean
 send_message (IrisServer *self, const IrisWireMessage *message, GError **error)
 {
@@ -69,11 +82,27 @@ send_message (IrisServer *self, const IrisWireMessage *message, GError **error)
     return TRUE;
   if (!iris_wire_encode (&self->encoder, message, error))
     return FALSE;
-  if (self->outbox.length == 0 && iris_client_link_send (self->link, self->encoder.frames))
-    return TRUE;
-  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
-    g_queue_push_tail (&self->outbox,
-                       g_bytes_new (self->encoder.frames[i].data, self->encoder.frames[i].size));
+  if (self->outbox.length > 0 || !iris_client_link_send (self->link, self->encoder.frames))
+    keep_frames (self, &self->outbox);
+  return TRUE;
+}
+
+/* Whether irisd knows it as a worker, or has been sent READY. */
+static gboolean
+is_known (IrisServer *self)
+{
+  return self->state >= IRIS_SERVER_ENROLLING;
+}
+
+/* Sends what ends a lease, or keeps it for the next connection. */
+static gboolean
+send_answer (IrisServer *self, const IrisWireMessage *message, GError **error)
+{
+  if (is_known (self))
+    return send_message (self, message, error);
+  if (!iris_wire_encode (&self->encoder, message, error))
+    return FALSE;
+  keep_frames (self, &self->answers);
   return TRUE;
 }
 
@@ -105,6 +134,24 @@ iris_server_say (IrisServer *self, IrisWireMessage *message)
     g_warning ("%s cannot be sent: %s", iris_wire_type_name (message->type), error->message);
 }
 
+/*< private >
+ * iris_server_say_of_lease:
+ * @self: a server
+ * @message: what does not end a lease
+ *
+ * Says it, if there is a connection.
+ *
+ * Returns: whether there is
+ */
+gboolean
+iris_server_say_of_lease (IrisServer *self, IrisWireMessage *message)
+{
+  if (!is_known (self))
+    return FALSE;
+  iris_server_say (self, message);
+  return TRUE;
+}
+
 static void
 send_ready (IrisServer *self, guint capacity)
 {
@@ -134,9 +181,10 @@ send_ready (IrisServer *self, guint capacity)
 /* --- the end ------------------------------------------------------------------------------------
  */
 
-/* The leases are irisd's again. Stopping one runs the program's code, which may do anything. */
+/* Leases that are not to be held until @until are irisd's again. Stopping one runs the program's
+ * code, which may do anything. */
 static void
-drop_leases (IrisServer *self)
+drop_leases (IrisServer *self, gint64 until)
 {
   g_autoptr (GPtrArray) leases = g_ptr_array_new_with_free_func (g_object_unref);
   GHashTableIter iter;
@@ -145,12 +193,21 @@ drop_leases (IrisServer *self)
   g_hash_table_iter_init (&iter, self->leases);
   while (g_hash_table_iter_next (&iter, NULL, &lease))
     {
+      if (iris_lease_survives (lease, until))
+        continue;
       iris_lease_forget_server (lease);
       g_ptr_array_add (leases, g_object_ref (lease));
+      g_hash_table_iter_remove (&iter);
     }
-  g_hash_table_remove_all (self->leases);
   for (guint i = 0; i < leases->len; i++)
     iris_lease_stop (g_ptr_array_index (leases, i));
+}
+
+static void
+clear_frames (GQueue *queue)
+{
+  while (queue->length > 0)
+    g_bytes_unref (g_queue_pop_head (queue));
 }
 
 static void
@@ -160,11 +217,9 @@ disconnect (IrisServer *self)
 
   self->state = IRIS_SERVER_AWAY;
   clear_source (&self->timer);
-  while (self->outbox.length > 0)
-    g_bytes_unref (g_queue_pop_head (&self->outbox));
+  clear_frames (&self->outbox);
   if (link != NULL)
     iris_client_link_close (link, LINGER_MS);
-  drop_leases (self);
 }
 
 /* Takes @error. */
@@ -181,6 +236,8 @@ finish (IrisServer *self, GError *error)
   if (self->state == IRIS_SERVER_SERVING && error == NULL)
     send_plain (self, IRIS_WIRE_BYE);
   disconnect (self);
+  drop_leases (self, G_MAXINT64);
+  clear_frames (&self->answers);
   clear_source (&self->cancel_source);
   if (error != NULL)
     g_task_return_error (run, error);
@@ -225,8 +282,12 @@ void
 iris_server_drain (IrisServer *self)
 {
   self->draining = TRUE;
-  if (self->state == IRIS_SERVER_SERVING)
-    send_ready (self, 0);
+  if (self->state != IRIS_SERVER_SERVING)
+    {
+      finish (self, NULL);
+      return;
+    }
+  send_ready (self, 0);
   finish_if_drained (self);
 }
 
@@ -239,11 +300,11 @@ iris_server_settle (IrisServer *self, IrisLease *lease, IrisWireMessage *message
 
   if (!g_hash_table_remove (self->leases, iris_lease_get_id (lease)))
     return;
-  if (!send_message (self, message, &error))
+  if (!send_answer (self, message, &error))
     {
       iris_wire_message_init (&failure, IRIS_WIRE_FAIL, message->request_id);
       iris_wire_message_set_string (&failure, IRIS_WIRE_KEY_SENTENCE, error->message, -1);
-      iris_server_say (self, &failure);
+      send_answer (self, &failure, NULL);
     }
   finish_if_drained (self);
 }
@@ -254,7 +315,11 @@ iris_server_settle (IrisServer *self, IrisLease *lease, IrisWireMessage *message
 static gboolean
 on_reconnect (gpointer data)
 {
-  iris_server_connect (data);
+  g_autoptr (IrisServer) self = g_object_ref (data);
+
+  drop_leases (self, g_get_monotonic_time ());
+  if (self->run != NULL && self->state == IRIS_SERVER_AWAY)
+    iris_server_connect (self);
   return G_SOURCE_REMOVE;
 }
 
@@ -267,6 +332,9 @@ come_back_later (IrisServer *self)
       finish (self, NULL);
       return;
     }
+  drop_leases (self, g_get_monotonic_time ());
+  if (self->run == NULL || self->state != IRIS_SERVER_AWAY)
+    return; /* the program has ended it */
   set_timer (self, self->pause_ms, on_reconnect);
   self->pause_ms = MIN (self->pause_ms * 2, LAST_PAUSE_MS);
 }
@@ -286,11 +354,29 @@ on_tick (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
+/* Before it takes more, it asks for what it has from an earlier connection. */
+static void
+claim_leases (IrisServer *self)
+{
+  GHashTableIter iter;
+  gpointer lease;
+
+  send_ready (self, 0);
+  g_hash_table_iter_init (&iter, self->leases);
+  while (g_hash_table_iter_next (&iter, NULL, &lease))
+    iris_lease_claim (lease, self->keep_leases);
+  while (self->answers.length > 0)
+    g_queue_push_tail (&self->outbox, g_queue_pop_head (&self->answers));
+  flush (self);
+}
+
 static void
 take_welcome (IrisServer *self, const IrisWireMessage *message)
 {
   self->encoder.limits.max_body = message->max_body;
   self->state = IRIS_SERVER_ENROLLING;
+  if (g_hash_table_size (self->leases) > 0 || self->answers.length > 0)
+    claim_leases (self);
   send_ready (self, self->capacity);
 }
 
@@ -465,6 +551,37 @@ find_endpoint (IrisServer *self, GError **error)
   return NULL;
 }
 
+static void watch_leases (IrisServer *self);
+
+static gboolean
+on_lapse (gpointer data)
+{
+  g_autoptr (IrisServer) self = g_object_ref (data);
+
+  clear_source (&self->timer);
+  drop_leases (self, g_get_monotonic_time ());
+  if (self->state == IRIS_SERVER_GREETING)
+    watch_leases (self);
+  return G_SOURCE_REMOVE;
+}
+
+/* An irisd that does not come back does not stop what has lost its lease. */
+static void
+watch_leases (IrisServer *self)
+{
+  gint64 first = G_MAXINT64;
+  GHashTableIter iter;
+  gpointer lease;
+
+  g_hash_table_iter_init (&iter, self->leases);
+  while (g_hash_table_iter_next (&iter, NULL, &lease))
+    first = MIN (first, iris_lease_get_until (lease));
+  if (first != G_MAXINT64)
+    set_timer (self,
+               (guint) CLAMP ((first - g_get_monotonic_time ()) / 1000 + 1, 1, G_MAXINT),
+               on_lapse);
+}
+
 /*< private >
  * iris_server_connect:
  * @self: a server that runs and is not connected
@@ -498,4 +615,5 @@ iris_server_connect (IrisServer *self)
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
   iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_NAME, name, -1);
   iris_server_say (self, &hello);
+  watch_leases (self);
 }
