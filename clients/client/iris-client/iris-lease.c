@@ -25,7 +25,8 @@ struct _IrisLease
   GBytes *payload;
   guint attempt;
   gint64 lease_us;
-  gint64 until; /* when irisd gives the item to others, unless it hears of it, on the monotonic clock */
+  gint64 until; /* when irisd gives the item to others, unless it hears of it, on the monotonic
+                   clock */
   gboolean progress;
   gboolean parts;
   guint64 credit;      /* bytes of parts that may be sent */
@@ -394,9 +395,9 @@ iris_lease_wants_progress (IrisLease *self)
  * @self: a lease
  *
  * It is cancelled when the item is not wanted any more: its client has cancelled it or has gone, or
- * its time is over, also because irisd does not come back before; or irisd is back and knows nothing
- * of it. Stop then, and answer all the same: until
- * then it counts against the server's capacity. What is answered is dropped.
+ * its time is over, also because irisd does not come back before; or irisd is back and knows
+ * nothing of it. Stop then, and answer all the same: until then it counts against the server's
+ * capacity. What is answered is dropped.
  *
  * Returns: (transfer none): what to hand on to GIO, or to ask now and then, from any thread
  *

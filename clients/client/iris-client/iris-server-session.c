@@ -12,10 +12,11 @@
  *
  * When the connection is lost the work on leases goes on: if irisd was killed it knows of them when
  * it is back, and what is answered meanwhile waits until then. The next connection begins with a
- * READY that has no capacity, asks for each lease by EXTEND, and gives the answers; then comes the
- * READY that takes more items. What irisd refuses, because the item is another's by now, is stopped,
- * and so is what has not found irisd when its time is over. A lease with parts is stopped at once:
- * only items that are not kept have parts, and they are gone with irisd.
+ * READY that has no capacity, asks for each lease by EXTEND, and gives the answers that irisd may
+ * not have read; then comes the READY that takes more items. What irisd refuses, because the item
+ * is another's by now, is stopped, and so is what has not found irisd when its time is over. A
+ * lease with parts is stopped at once: only items that are not kept have parts, and they are gone
+ * with irisd.
  *
  * Cancelling drains: READY with a capacity of 0, and the end when the last lease was answered.
  */
@@ -71,8 +72,8 @@ static void
 keep_frames (IrisServer *self, GQueue *queue)
 {
   for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
-    g_queue_push_tail (
-        queue, g_bytes_new (self->encoder.frames[i].data, self->encoder.frames[i].size));
+    g_queue_push_tail (queue,
+                       g_bytes_new (self->encoder.frames[i].data, self->encoder.frames[i].size));
 }
 
 static gboolean
@@ -94,15 +95,27 @@ is_known (IrisServer *self)
   return self->state >= IRIS_SERVER_ENROLLING;
 }
 
-/* Sends what ends a lease, or keeps it for the next connection. */
+static void
+forget_answers (IrisServer *self, guint n_frames)
+{
+  for (guint i = 0; i < n_frames; i++)
+    g_bytes_unref (g_queue_pop_head (&self->answers));
+  self->n_pinged -= MIN (self->n_pinged, n_frames);
+}
+
+/* Sends what ends a lease, and keeps it until irisd has read it: one that is killed before that is
+ * told again. An answer that was not read counts against the capacity, so there are no more. */
 static gboolean
 send_answer (IrisServer *self, const IrisWireMessage *message, GError **error)
 {
-  if (is_known (self))
-    return send_message (self, message, error);
   if (!iris_wire_encode (&self->encoder, message, error))
     return FALSE;
   keep_frames (self, &self->answers);
+  if (self->answers.length / IRIS_WIRE_N_FRAMES > self->capacity)
+    forget_answers (self, IRIS_WIRE_N_FRAMES);
+  if (is_known (self)
+      && (self->outbox.length > 0 || !iris_client_link_send (self->link, self->encoder.frames)))
+    keep_frames (self, &self->outbox);
   return TRUE;
 }
 
@@ -116,13 +129,25 @@ init_message (IrisServer *self, IrisWireMessage *message, IrisWireType type)
   iris_wire_message_init (message, type, id);
 }
 
+/* Its PONG says that irisd has read all answers so far. */
 static void
-send_plain (IrisServer *self, IrisWireType type)
+send_ping (IrisServer *self)
 {
-  IrisWireMessage message;
+  IrisWireMessage ping;
 
-  init_message (self, &message, type);
-  send_message (self, &message, NULL);
+  init_message (self, &ping, IRIS_WIRE_PING);
+  send_message (self, &ping, NULL);
+  memcpy (self->ping, ping.request_id, sizeof self->ping);
+  self->n_pinged = self->answers.length;
+}
+
+static void
+send_bye (IrisServer *self)
+{
+  IrisWireMessage bye;
+
+  init_message (self, &bye, IRIS_WIRE_BYE);
+  send_message (self, &bye, NULL);
 }
 
 void
@@ -218,6 +243,7 @@ disconnect (IrisServer *self)
   self->state = IRIS_SERVER_AWAY;
   clear_source (&self->timer);
   clear_frames (&self->outbox);
+  self->n_pinged = 0;
   if (link != NULL)
     iris_client_link_close (link, LINGER_MS);
 }
@@ -234,7 +260,7 @@ finish (IrisServer *self, GError *error)
       return;
     }
   if (self->state == IRIS_SERVER_SERVING && error == NULL)
-    send_plain (self, IRIS_WIRE_BYE);
+    send_bye (self);
   disconnect (self);
   drop_leases (self, G_MAXINT64);
   clear_frames (&self->answers);
@@ -267,6 +293,8 @@ finish_if_drained (IrisServer *self)
 static void
 take_pong (IrisServer *self, const IrisWireMessage *pong)
 {
+  if (memcmp (pong->request_id, self->ping, sizeof self->ping) == 0)
+    forget_answers (self, self->n_pinged);
   if (self->draining && g_hash_table_size (self->leases) == 0
       && memcmp (pong->request_id, self->farewell, sizeof self->farewell) == 0)
     finish (self, NULL);
@@ -346,7 +374,7 @@ on_tick (gpointer data)
   GHashTableIter iter;
   gpointer lease;
 
-  send_plain (self, IRIS_WIRE_PING);
+  send_ping (self);
   g_hash_table_iter_init (&iter, self->leases);
   while (self->keep_leases && g_hash_table_iter_next (&iter, NULL, &lease))
     if (!g_cancellable_is_cancelled (iris_lease_get_cancellable (lease)))
@@ -365,8 +393,8 @@ claim_leases (IrisServer *self)
   g_hash_table_iter_init (&iter, self->leases);
   while (g_hash_table_iter_next (&iter, NULL, &lease))
     iris_lease_claim (lease, self->keep_leases);
-  while (self->answers.length > 0)
-    g_queue_push_tail (&self->outbox, g_queue_pop_head (&self->answers));
+  for (GList *bytes = self->answers.head; bytes != NULL; bytes = bytes->next)
+    g_queue_push_tail (&self->outbox, g_bytes_ref (bytes->data));
   flush (self);
 }
 
@@ -577,8 +605,7 @@ watch_leases (IrisServer *self)
   while (g_hash_table_iter_next (&iter, NULL, &lease))
     first = MIN (first, iris_lease_get_until (lease));
   if (first != G_MAXINT64)
-    set_timer (self,
-               (guint) CLAMP ((first - g_get_monotonic_time ()) / 1000 + 1, 1, G_MAXINT),
+    set_timer (self, (guint) CLAMP ((first - g_get_monotonic_time ()) / 1000 + 1, 1, G_MAXINT),
                on_lapse);
 }
 
