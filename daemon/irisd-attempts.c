@@ -14,9 +14,9 @@
  * failed is not the fault of what ran. So the record of another boot counts for nothing; neither
  * does that of another pid namespace, whose numbers name other processes.
  *
- * Leases of kept items are recorded in such slots as well: from the first lease of an item until it
- * has left the book of leases. They name no process, so they count in any pid namespace; and they
- * outlive an irisd that has found them and ends before their time.
+ * Leases of kept items are recorded in such slots as well: from the first lease of an item until
+ * the journal has its end, or it is to be tried again. They name no process, so they count in any
+ * pid namespace; and they outlive an irisd that has found them and ends before their time.
  *
  * Room. The file keeps its size, so a disk that becomes full later has room for its slots. What
  * finds no slot runs without being recorded, which is logged: what was accepted has to go on.
@@ -559,6 +559,21 @@ irisd_attempts_end (IrisdAttempts *self, guint slot)
     return;
   if (pwrite (self->fd, &unused, sizeof unused, offset_of (slot)) != sizeof unused)
     irisd_log (IRISD_LOG_WARNING, "cannot write %s: %s", self->path, g_strerror (errno));
+  irisd_attempts_drop (self, slot);
+}
+
+/**
+ * irisd_attempts_drop:
+ * @self: (nullable): a record
+ * @slot: of a lease whose item has ended, or %IRISD_ATTEMPT_NONE
+ *
+ * Gives it back and writes nothing: what it says of an item that is no more counts for nothing.
+ */
+void
+irisd_attempts_drop (IrisdAttempts *self, guint slot)
+{
+  if (slot == IRISD_ATTEMPT_NONE)
+    return;
   pthread_mutex_lock (&self->lock);
   g_array_index (self->serials, guint64, slot) = 0;
   g_array_append_val (self->free, slot);

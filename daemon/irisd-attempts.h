@@ -72,6 +72,7 @@ void irisd_attempts_renew (IrisdAttempts *self, const char *cgroups);
 
 guint irisd_attempts_begin (IrisdAttempts *self, guint64 item);
 void irisd_attempts_end (IrisdAttempts *self, guint slot);
+void irisd_attempts_drop (IrisdAttempts *self, guint slot);
 int irisd_attempts_get_process_fd (IrisdAttempts *self, guint slot, off_t *offset);
 char *irisd_attempts_get_name (IrisdAttempts *self, guint slot);
 

@@ -135,12 +135,7 @@ irisd_job_free (IrisdJob *self)
   g_free (self->near_path);
   irisd_command_options_free (self->options);
   if (self->task != NULL)
-    {
-      self->task->letters_for = NULL;
-      irisd_attempts_end (self->core->attempts, self->task->slot);
-      self->task->slot = IRISD_ATTEMPT_NONE;
-      irisd_task_unref (self->task);
-    }
+    irisd_outside_forget (self);
   irisd_peer_unref (self->peer);
   irisd_pool_give (self, sizeof *self + size_behind (self->inline_size));
 }

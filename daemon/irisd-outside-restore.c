@@ -2,13 +2,13 @@
  *
  * Leases of kept items that outlive irisd, and the names of leases.
  *
- * From its first lease until it leaves the book, a kept item has a slot in the record of attempts
- * (irisd-attempts.c): it says which lease the item has, whose worker process has it, until when,
- * and how often the item was leased; or, while the item waits to be leased anew, only the last of
- * these. An irisd that comes after a crash restores the leases before it reads its first message:
- * so a worker process that comes back finds what it has. It names its lease as before, by the id
- * that the irisd which gave it has made; hence this irisd keeps the ids of restored leases, which
- * have the first numbers. The ids of its own leases begin with its own epoch.
+ * From its first lease until its end is in the journal, a kept item has a slot in the record of
+ * attempts (irisd-attempts.c): it says which lease the item has, whose worker process has it, until
+ * when, and how often the item was leased; or, while the item waits to be leased anew, only the
+ * last of these. An irisd that comes after a crash restores the leases before it reads its first
+ * message: so a worker process that comes back finds what it has. It names its lease as before, by
+ * the id that the irisd which gave it has made; hence this irisd keeps the ids of restored leases,
+ * which have the first numbers. The ids of its own leases begin with its own epoch.
  */
 #include "irisd-outside-private.h"
 

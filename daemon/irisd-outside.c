@@ -73,8 +73,6 @@ irisd_notice_new (IrisdNoticeKind kind)
 static IrisdJob *
 take_job (IrisdTask *task)
 {
-  irisd_attempts_end (task->job->core->attempts, task->slot);
-  task->slot = IRISD_ATTEMPT_NONE;
   return g_steal_pointer (&task->job);
 }
 
@@ -97,7 +95,7 @@ may_give (IrisdErrand *errand, gpointer user_data)
 static void
 hold (IrisdErrand *errand, gpointer user_data)
 {
-  IrisdJob *job = g_steal_pointer (&irisd_task_of (errand)->job); /* it has waited before */
+  IrisdJob *job = take_job (irisd_task_of (errand));
   job->held = TRUE;
   send_home (job);
 }

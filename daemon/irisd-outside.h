@@ -54,7 +54,7 @@ struct _IrisdTask
   gboolean parts;
   gboolean waits;    /* for a service that is not known */
   zmq_msg_t payload; /* under the lock */
-  guint slot;        /* under the lock: in the record of attempts, or IRISD_ATTEMPT_NONE */
+  guint slot;        /* as errand is: in the record of attempts, or IRISD_ATTEMPT_NONE */
   guint n_leases;    /* under the lock; not begun anew when it is tried again */
   IrisdJob
       *letters_for; /* of the job's gateway: whose letters about parts are, NULL once it is gone */
@@ -117,6 +117,7 @@ void irisd_outside_expect (IrisdOutside *self, gint64 space, const IrisWireStrin
 void irisd_outside_expect_configured (IrisdOutside *self);
 void irisd_outside_adopt (IrisdJob *job, const IrisWireMessage *item, gint place);
 void irisd_outside_renew (IrisdJob *job);
+void irisd_outside_forget (IrisdJob *job);
 void irisd_outside_queue (IrisdOutside *self, IrisdJob *job, gint64 space);
 gboolean
 irisd_outside_restore (IrisdOutside *self, IrisdJob *job, gint64 space, const IrisdLeased *leased);

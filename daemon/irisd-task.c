@@ -69,7 +69,29 @@ irisd_outside_renew (IrisdJob *job)
   IrisdTask *self = job->task;
   g_clear_pointer (&self->result_type, g_free);
   self->errand.attempts = 0;
+  irisd_attempts_end (job->core->attempts, self->slot);
+  self->slot = IRISD_ATTEMPT_NONE;
   job->result.bytes = zmq_msg_size (&self->payload);
+}
+
+/**
+ * irisd_outside_forget:
+ * @job: a job that worker processes did, and that is freed
+ *
+ * Its lease is over. If its item has ended there is nothing to be written: an irisd that is killed
+ * before the journal has the end still knows who had the item, and is told the end again.
+ */
+void
+irisd_outside_forget (IrisdJob *job)
+{
+  IrisdTask *self = job->task;
+  if (job->ending && !job->buried)
+    irisd_attempts_drop (job->core->attempts, self->slot);
+  else
+    irisd_attempts_end (job->core->attempts, self->slot);
+  self->slot = IRISD_ATTEMPT_NONE;
+  self->letters_for = NULL;
+  irisd_task_unref (self);
 }
 
 /**

@@ -51,29 +51,47 @@ set_timer (IrisServer *self, guint ms, GSourceFunc func)
 /* --- sending ------------------------------------------------------------------------------------
  */
 
+/* The frames of the encoded message in one piece: their sizes, then their bytes. */
+static GBytes *
+pack (const IrisWireFrame *frames)
+{
+  gsize sizes[IRIS_WIRE_N_FRAMES], size = sizeof sizes;
+  guint8 *data, *at;
+
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
+    size += sizes[i] = frames[i].size;
+  data = g_malloc (size);
+  memcpy (data, sizes, sizeof sizes);
+  at = data + sizeof sizes;
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; at += sizes[i++])
+    if (sizes[i] > 0)
+      memcpy (at, frames[i].data, sizes[i]);
+  return g_bytes_new_take (data, size);
+}
+
+static gboolean
+send_packed (IrisServer *self, GBytes *packed)
+{
+  const guint8 *data = g_bytes_get_data (packed, NULL);
+  gsize sizes[IRIS_WIRE_N_FRAMES];
+  IrisWireFrame frames[IRIS_WIRE_N_FRAMES];
+
+  memcpy (sizes, data, sizeof sizes);
+  data += sizeof sizes;
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; data += sizes[i++])
+    frames[i] = (IrisWireFrame){ data, sizes[i] };
+  return iris_client_link_send (self->link, frames);
+}
+
 static void
 flush (IrisServer *self)
 {
   while (self->link != NULL && self->outbox.length > 0)
     {
-      IrisWireFrame frames[IRIS_WIRE_N_FRAMES];
-      GList *bytes = self->outbox.head;
-
-      for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++, bytes = bytes->next)
-        frames[i].data = g_bytes_get_data (bytes->data, &frames[i].size);
-      if (!iris_client_link_send (self->link, frames))
+      if (!send_packed (self, g_queue_peek_head (&self->outbox)))
         return;
-      for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
-        g_bytes_unref (g_queue_pop_head (&self->outbox));
+      g_bytes_unref (g_queue_pop_head (&self->outbox));
     }
-}
-
-static void
-keep_frames (IrisServer *self, GQueue *queue)
-{
-  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
-    g_queue_push_tail (queue,
-                       g_bytes_new (self->encoder.frames[i].data, self->encoder.frames[i].size));
 }
 
 static gboolean
@@ -84,7 +102,7 @@ send_message (IrisServer *self, const IrisWireMessage *message, GError **error)
   if (!iris_wire_encode (&self->encoder, message, error))
     return FALSE;
   if (self->outbox.length > 0 || !iris_client_link_send (self->link, self->encoder.frames))
-    keep_frames (self, &self->outbox);
+    g_queue_push_tail (&self->outbox, pack (self->encoder.frames));
   return TRUE;
 }
 
@@ -96,11 +114,11 @@ is_known (IrisServer *self)
 }
 
 static void
-forget_answers (IrisServer *self, guint n_frames)
+forget_answers (IrisServer *self, guint n)
 {
-  for (guint i = 0; i < n_frames; i++)
+  for (guint i = 0; i < n; i++)
     g_bytes_unref (g_queue_pop_head (&self->answers));
-  self->n_pinged -= MIN (self->n_pinged, n_frames);
+  self->n_pinged -= MIN (self->n_pinged, n);
 }
 
 /* Sends what ends a lease, and keeps it until irisd has read it: one that is killed before that is
@@ -108,14 +126,16 @@ forget_answers (IrisServer *self, guint n_frames)
 static gboolean
 send_answer (IrisServer *self, const IrisWireMessage *message, GError **error)
 {
+  GBytes *answer;
+
   if (!iris_wire_encode (&self->encoder, message, error))
     return FALSE;
-  keep_frames (self, &self->answers);
-  if (self->answers.length / IRIS_WIRE_N_FRAMES > self->capacity)
-    forget_answers (self, IRIS_WIRE_N_FRAMES);
-  if (is_known (self)
-      && (self->outbox.length > 0 || !iris_client_link_send (self->link, self->encoder.frames)))
-    keep_frames (self, &self->outbox);
+  answer = pack (self->encoder.frames);
+  g_queue_push_tail (&self->answers, answer);
+  if (self->answers.length > self->capacity)
+    forget_answers (self, 1);
+  if (is_known (self) && (self->outbox.length > 0 || !send_packed (self, answer)))
+    g_queue_push_tail (&self->outbox, g_bytes_ref (answer));
   return TRUE;
 }
 
@@ -229,7 +249,7 @@ drop_leases (IrisServer *self, gint64 until)
 }
 
 static void
-clear_frames (GQueue *queue)
+clear_messages (GQueue *queue)
 {
   while (queue->length > 0)
     g_bytes_unref (g_queue_pop_head (queue));
@@ -242,7 +262,7 @@ disconnect (IrisServer *self)
 
   self->state = IRIS_SERVER_AWAY;
   clear_source (&self->timer);
-  clear_frames (&self->outbox);
+  clear_messages (&self->outbox);
   self->n_pinged = 0;
   if (link != NULL)
     iris_client_link_close (link, LINGER_MS);
@@ -263,7 +283,7 @@ finish (IrisServer *self, GError *error)
     send_bye (self);
   disconnect (self);
   drop_leases (self, G_MAXINT64);
-  clear_frames (&self->answers);
+  clear_messages (&self->answers);
   clear_source (&self->cancel_source);
   if (error != NULL)
     g_task_return_error (run, error);
