@@ -8,10 +8,9 @@
  * A lease that loses its errand is only a debt of its server: it counts against the server's
  * capacity until the server has answered, and whatever it answers changes nothing else.
  *
- * A lease can be restored that another book has given, with its number in this one. Until its
- * server says something about it, it has none: then no one works on the errand as far as is known
- * here, and if its time ends first the errand goes to others. A server claims it by its number, if
- * it is of the same owner; afterwards the lease is as any.
+ * A lease that another book has given can be restored, with a number of this one. It has no server
+ * until a server of the same owner names it, which claims it; afterwards it is as any other. If its
+ * time ends first the errand goes to other servers.
  *
  * Invariant, after each call: no errand waits that an idle server may do. It holds because it is
  * looked for an errand whenever a server gets room or a new post, and for a server whenever an
