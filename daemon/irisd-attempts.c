@@ -14,6 +14,10 @@
  * failed is not the fault of what ran. So the record of another boot counts for nothing; neither
  * does that of another pid namespace, whose numbers name other processes.
  *
+ * Leases of kept items are recorded in such slots as well: from the first lease of an item until
+ * the journal has its end, or it is to be tried again. They name no process, so they count in any
+ * pid namespace; and they outlive an irisd that has found them and ends before their time.
+ *
  * Room. The file keeps its size, so a disk that becomes full later has room for its slots. What
  * finds no slot runs without being recorded, which is logged: what was accepted has to go on.
  *
@@ -49,16 +53,44 @@ typedef struct
   char cgroups[400]; /* where its commands have control groups, or nothing */
 } Head;
 
+/* What a slot is used for; 0: for nothing. */
+enum
+{
+  USED_BY_ATTEMPT = 1,
+  USED_BY_LEASE = 2,
+};
+
 typedef struct
 {
   guint64 used;
   guint64 item;
   guint64 serial;
-  guint64 spare[3];
-  char stat[STAT_MAX]; /* written by the process itself, with a zero behind it */
+  guint64 due_ms; /* of a lease, and so is what follows */
+  guint64 started_ms;
+  gint64 owner;
+  union
+  {
+    char stat[STAT_MAX]; /* written by the process itself, with a zero behind it */
+    struct
+    {
+      guint8 id[16];
+      guint32 attempts;
+    };
+  };
 } Slot;
 
 G_STATIC_ASSERT (sizeof (Slot) == 512 && sizeof (Head) <= sizeof (Slot));
+
+/* The serial of a slot that an earlier irisd has used for a lease. */
+#define SERIAL_FOUND G_MAXUINT64
+
+/* A lease that was found. */
+typedef struct
+{
+  IrisdLeased leased; /* begins with its key */
+  guint slot;
+  gboolean wanted; /* its item has not ended */
+} Found;
 
 struct _IrisdAttempts
 {
@@ -75,6 +107,7 @@ struct _IrisdAttempts
   GArray *free;    /* guint: slots */
   guint64 last_serial;
   gboolean complained;
+  GHashTable *leased; /* Found: by item, until they are taken */
 };
 
 static off_t
@@ -100,7 +133,6 @@ static gboolean
 is_of_this_boot (const Head *found, const Head *own)
 {
   return memcmp (found->magic, own->magic, sizeof own->magic) == 0
-         && found->pid_namespace == own->pid_namespace
          && memcmp (found->boot_id, own->boot_id, sizeof own->boot_id) == 0;
 }
 
@@ -123,6 +155,22 @@ read_slot (IrisdAttempts *self, const Slot *slot)
                          GUINT_TO_POINTER (self->found->len));
 }
 
+static void
+read_lease (IrisdAttempts *self, const Slot *slot, guint index)
+{
+  Found *found = g_new0 (Found, 1);
+  found->leased = (IrisdLeased){
+    .item = slot->item,
+    .due_ms = slot->due_ms,
+    .started_ms = slot->started_ms,
+    .owner = slot->owner,
+    .attempts = slot->attempts,
+  };
+  memcpy (found->leased.id, slot->id, sizeof found->leased.id);
+  found->slot = index;
+  g_hash_table_replace (self->leased, &found->leased.item, found);
+}
+
 /* What an earlier irisd has left. */
 static void
 read_slots (IrisdAttempts *self)
@@ -132,11 +180,36 @@ read_slots (IrisdAttempts *self)
   if (pread (self->fd, &head, sizeof head, 0) != sizeof head
       || !is_of_this_boot (&head, &self->head))
     return;
+  gboolean knows_processes = head.pid_namespace == self->head.pid_namespace;
   self->head = head;
   self->head.token[sizeof head.token - 1] = self->head.cgroups[sizeof head.cgroups - 1] = '\0';
   for (guint i = 0; pread (self->fd, &slot, sizeof slot, offset_of (i)) == sizeof slot; i++)
-    if (slot.used != 0)
+    if (slot.used == USED_BY_LEASE)
+      read_lease (self, &slot, i);
+    else if (slot.used != 0 && knows_processes)
       read_slot (self, &slot);
+}
+
+static guint
+count_slots (IrisdAttempts *self)
+{
+  struct stat st;
+  guint n = fstat (self->fd, &st) == 0 ? (guint) (st.st_size / (off_t) sizeof (Slot)) : 0;
+  return n > 0 ? n - 1 : 0; /* without the head */
+}
+
+/* The slots of leases that were found are not free, and can be given back. */
+static void
+take_found_slots (IrisdAttempts *self)
+{
+  GHashTableIter iter;
+  gpointer found;
+  if (g_hash_table_size (self->leased) == 0)
+    return;
+  g_array_set_size (self->serials, count_slots (self));
+  g_hash_table_iter_init (&iter, self->leased);
+  while (g_hash_table_iter_next (&iter, NULL, &found))
+    g_array_index (self->serials, guint64, ((Found *) found)->slot) = SERIAL_FOUND;
 }
 
 /**
@@ -170,8 +243,10 @@ irisd_attempts_open (const char *dir, gboolean stays, GError **error)
   self->by_item = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   self->serials = g_array_new (FALSE, TRUE, sizeof (guint64));
   self->free = g_array_new (FALSE, FALSE, sizeof (guint));
+  self->leased = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
   fill_head (&self->head);
   read_slots (self);
+  take_found_slots (self);
   return self;
 }
 
@@ -193,6 +268,7 @@ irisd_attempts_close (IrisdAttempts *self)
   g_hash_table_unref (self->by_item);
   g_array_unref (self->serials);
   g_array_unref (self->free);
+  g_hash_table_unref (self->leased);
   g_free (self->path);
   pthread_mutex_destroy (&self->lock);
   g_free (self);
@@ -257,32 +333,62 @@ add_slots (IrisdAttempts *self)
   return TRUE;
 }
 
+/* Forgets leases of items that have ended. */
+static void
+drop_unwanted (IrisdAttempts *self)
+{
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, self->leased);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      const Found *found = value;
+      if (found->wanted)
+        continue;
+      g_array_index (self->serials, guint64, found->slot) = 0;
+      g_hash_table_iter_remove (&iter);
+    }
+}
+
+/* Makes all slots free but those of leases that were found. Returns whether that could be
+ * written. */
+static gboolean
+empty_slots (IrisdAttempts *self)
+{
+  static const Slot none;
+  gboolean good = TRUE;
+  g_array_set_size (self->free, 0);
+  for (guint slot = self->serials->len; slot-- > 0 && good;)
+    if (g_array_index (self->serials, guint64, slot) != SERIAL_FOUND)
+      {
+        good = pwrite (self->fd, &none, sizeof none, offset_of (slot)) == sizeof none;
+        g_array_append_val (self->free, slot);
+      }
+  return good;
+}
+
 /**
  * irisd_attempts_renew:
  * @self: a record; what was found in it has been dealt with
  * @cgroups: in which directory commands get control groups, or nothing
  *
- * Forgets what was found, and begins an empty record, in the same room.
+ * Forgets what was found, but for leases of items that have not ended, and begins a new record, in
+ * the same room.
  */
 void
 irisd_attempts_renew (IrisdAttempts *self, const char *cgroups)
 {
-  static const Slot none;
-  struct stat st;
-  guint n = fstat (self->fd, &st) == 0 ? (guint) (st.st_size / (off_t) sizeof none) : 0;
-  n = n > 0 ? n - 1 : 0; /* without the head */
-  gboolean good = TRUE;
   g_array_set_size (self->found, 0);
   g_hash_table_remove_all (self->by_item);
   fill_head (&self->head);
   g_strlcpy (self->head.cgroups, cgroups, sizeof self->head.cgroups);
   /* The head last: should irisd be killed in between, its slots are those of the earlier irisd. */
-  for (guint slot = 0; slot < n && good; slot++)
-    good = pwrite (self->fd, &none, sizeof none, offset_of (slot)) == sizeof none;
-  good = good && pwrite (self->fd, &self->head, sizeof self->head, 0) == sizeof self->head;
   pthread_mutex_lock (&self->lock);
-  gboolean first = self->serials->len == 0;
-  while (good && first && self->serials->len < MAX (n, 1))
+  drop_unwanted (self);
+  g_array_set_size (self->serials, MAX (self->serials->len, count_slots (self)));
+  gboolean good = empty_slots (self)
+                  && pwrite (self->fd, &self->head, sizeof self->head, 0) == sizeof self->head;
+  if (good && self->serials->len == 0)
     good = add_slots (self);
   pthread_mutex_unlock (&self->lock);
   if (!good)
@@ -290,6 +396,45 @@ irisd_attempts_renew (IrisdAttempts *self, const char *cgroups)
                "cannot write %s: %s; should irisd crash, it does not know what "
                "ran: make room, and start it again",
                self->path, g_strerror (errno));
+}
+
+/* Takes a slot, and notes its serial in @taken. Returns %IRISD_ATTEMPT_NONE if there is none. */
+static guint
+take_slot (IrisdAttempts *self, Slot *taken)
+{
+  guint slot = IRISD_ATTEMPT_NONE;
+  gboolean complain = FALSE;
+  pthread_mutex_lock (&self->lock);
+  if (self->free->len > 0 || add_slots (self))
+    {
+      slot = g_array_index (self->free, guint, self->free->len - 1);
+      g_array_set_size (self->free, self->free->len - 1);
+      taken->serial = ++self->last_serial;
+      g_array_index (self->serials, guint64, slot) = taken->serial;
+    }
+  else
+    {
+      complain = !self->complained;
+      self->complained = TRUE;
+    }
+  pthread_mutex_unlock (&self->lock);
+  if (complain)
+    irisd_log (IRISD_LOG_WARNING,
+               "there is no room in %s for all that runs: what is not recorded "
+               "is not known to have run should irisd crash",
+               self->path);
+  return slot;
+}
+
+/* Returns the slot, if that many bytes of it could be written; else it is free again. */
+static guint
+write_slot (IrisdAttempts *self, guint slot, const Slot *taken, gsize size)
+{
+  if (slot == IRISD_ATTEMPT_NONE
+      || pwrite (self->fd, taken, size, offset_of (slot)) == (ssize_t) size)
+    return slot;
+  irisd_attempts_end (self, slot);
+  return IRISD_ATTEMPT_NONE;
 }
 
 /**
@@ -304,37 +449,101 @@ irisd_attempts_renew (IrisdAttempts *self, const char *cgroups)
 guint
 irisd_attempts_begin (IrisdAttempts *self, guint64 item)
 {
+  Slot taken = { .used = USED_BY_ATTEMPT, .item = item };
+  if (self == NULL)
+    return IRISD_ATTEMPT_NONE;
+  guint slot = take_slot (self, &taken);
+  /* With the first byte of the process: what the slot had before counts no more. */
+  return write_slot (self, slot, &taken, G_STRUCT_OFFSET (Slot, stat) + 1);
+}
+
+/**
+ * irisd_attempts_find_leased:
+ * @self: (nullable): a record that was not renewed
+ * @item: the number of a kept item that has not ended
+ * @out: (out caller-allocates): its lease, or how often it was leased
+ *
+ * What is found here survives irisd_attempts_renew().
+ *
+ * Returns: whether there is something about it
+ */
+gboolean
+irisd_attempts_find_leased (IrisdAttempts *self, guint64 item, IrisdLeased *out)
+{
+  Found *found = self != NULL ? g_hash_table_lookup (self->leased, &item) : NULL;
+  if (found == NULL)
+    return FALSE;
+  found->wanted = TRUE;
+  *out = found->leased;
+  return TRUE;
+}
+
+/**
+ * irisd_attempts_take_leased:
+ * @self: (nullable): a record
+ * @item: the number of a kept item that is a job again
+ * @attempts: (inout): how often it was leased; set if something was found
+ *
+ * Returns: its slot, which is the caller's; %IRISD_ATTEMPT_NONE if there is none
+ */
+guint
+irisd_attempts_take_leased (IrisdAttempts *self, guint64 item, guint *attempts)
+{
   guint slot = IRISD_ATTEMPT_NONE;
-  gboolean complain = FALSE;
-  Slot taken = { .used = 1, .item = item };
   if (self == NULL)
     return slot;
   pthread_mutex_lock (&self->lock);
-  if (self->free->len > 0 || add_slots (self))
+  const Found *found = g_hash_table_lookup (self->leased, &item);
+  if (found != NULL)
     {
-      slot = g_array_index (self->free, guint, self->free->len - 1);
-      g_array_set_size (self->free, self->free->len - 1);
-      taken.serial = ++self->last_serial;
-      g_array_index (self->serials, guint64, slot) = taken.serial;
-    }
-  else
-    {
-      complain = !self->complained;
-      self->complained = TRUE;
+      slot = found->slot;
+      *attempts = found->leased.attempts;
+      g_hash_table_remove (self->leased, &item);
     }
   pthread_mutex_unlock (&self->lock);
-  if (complain)
-    irisd_log (IRISD_LOG_WARNING,
-               "there is no room in %s for all that runs: what is not recorded "
-               "is not known to have run should irisd crash",
-               self->path);
-  /* With the first byte of the process: what the slot had before counts no more. */
-  gsize size = G_STRUCT_OFFSET (Slot, stat) + 1;
-  if (slot == IRISD_ATTEMPT_NONE
-      || pwrite (self->fd, &taken, size, offset_of (slot)) == (ssize_t) size)
-    return slot;
-  irisd_attempts_end (self, slot);
-  return IRISD_ATTEMPT_NONE;
+  return slot;
+}
+
+/**
+ * irisd_attempts_note_leased:
+ * @self: (nullable): a record
+ * @slot: that the item has, or %IRISD_ATTEMPT_NONE
+ * @leased: a lease that begins
+ *
+ * Returns: the item's slot, for irisd_attempts_end(); %IRISD_ATTEMPT_NONE if it could not be
+ *   recorded
+ */
+guint
+irisd_attempts_note_leased (IrisdAttempts *self, guint slot, const IrisdLeased *leased)
+{
+  Slot taken = {
+    .used = USED_BY_LEASE,
+    .item = leased->item,
+    .due_ms = leased->due_ms,
+    .started_ms = leased->started_ms,
+    .owner = leased->owner,
+  };
+  if (self == NULL)
+    return IRISD_ATTEMPT_NONE;
+  memcpy (taken.id, leased->id, sizeof taken.id);
+  taken.attempts = leased->attempts;
+  if (slot == IRISD_ATTEMPT_NONE)
+    slot = take_slot (self, &taken);
+  return write_slot (self, slot, &taken, G_STRUCT_OFFSET (Slot, attempts) + sizeof taken.attempts);
+}
+
+/**
+ * irisd_attempts_note_due:
+ * @self: a record
+ * @slot: of a lease, or %IRISD_ATTEMPT_NONE
+ * @due_ms: until when it holds, see #IrisdLeased
+ */
+void
+irisd_attempts_note_due (IrisdAttempts *self, guint slot, guint64 due_ms)
+{
+  off_t at = offset_of (slot) + (off_t) G_STRUCT_OFFSET (Slot, due_ms);
+  if (slot != IRISD_ATTEMPT_NONE && pwrite (self->fd, &due_ms, sizeof due_ms, at) != sizeof due_ms)
+    irisd_log (IRISD_LOG_WARNING, "cannot write %s: %s", self->path, g_strerror (errno));
 }
 
 /**
@@ -350,6 +559,21 @@ irisd_attempts_end (IrisdAttempts *self, guint slot)
     return;
   if (pwrite (self->fd, &unused, sizeof unused, offset_of (slot)) != sizeof unused)
     irisd_log (IRISD_LOG_WARNING, "cannot write %s: %s", self->path, g_strerror (errno));
+  irisd_attempts_drop (self, slot);
+}
+
+/**
+ * irisd_attempts_drop:
+ * @self: (nullable): a record
+ * @slot: of a lease whose item has ended, or %IRISD_ATTEMPT_NONE
+ *
+ * Gives it back and writes nothing: what it says of an item that is no more counts for nothing.
+ */
+void
+irisd_attempts_drop (IrisdAttempts *self, guint slot)
+{
+  if (slot == IRISD_ATTEMPT_NONE)
+    return;
   pthread_mutex_lock (&self->lock);
   g_array_index (self->serials, guint64, slot) = 0;
   g_array_append_val (self->free, slot);

@@ -40,6 +40,27 @@ typedef struct
   gboolean stuck;
 } IrisdAttempt;
 
+/**
+ * IrisdLeased:
+ * @item: the number of a kept item
+ * @due_ms: Unix time in milliseconds until which a worker process has it; 0: it waits
+ * @started_ms: Unix time in milliseconds at which that began
+ * @owner: the user of the worker process
+ * @id: the request id that names the lease
+ * @attempts: how often the item was leased
+ *
+ * What an irisd that comes after a crash has to know of an item that was leased.
+ */
+typedef struct
+{
+  guint64 item;
+  guint64 due_ms;
+  guint64 started_ms;
+  gint64 owner;
+  guint8 id[16];
+  guint32 attempts;
+} IrisdLeased;
+
 typedef struct _IrisdAttempts IrisdAttempts;
 
 IrisdAttempts *irisd_attempts_open (const char *dir, gboolean stays, GError **error);
@@ -51,7 +72,13 @@ void irisd_attempts_renew (IrisdAttempts *self, const char *cgroups);
 
 guint irisd_attempts_begin (IrisdAttempts *self, guint64 item);
 void irisd_attempts_end (IrisdAttempts *self, guint slot);
+void irisd_attempts_drop (IrisdAttempts *self, guint slot);
 int irisd_attempts_get_process_fd (IrisdAttempts *self, guint slot, off_t *offset);
 char *irisd_attempts_get_name (IrisdAttempts *self, guint slot);
+
+gboolean irisd_attempts_find_leased (IrisdAttempts *self, guint64 item, IrisdLeased *out);
+guint irisd_attempts_take_leased (IrisdAttempts *self, guint64 item, guint *attempts);
+guint irisd_attempts_note_leased (IrisdAttempts *self, guint slot, const IrisdLeased *leased);
+void irisd_attempts_note_due (IrisdAttempts *self, guint slot, guint64 due_ms);
 
 G_END_DECLS

@@ -67,6 +67,6 @@ gboolean irisd_gateway_read_kept (IrisdGateway *self,
                                   IrisWireFrame body,
                                   IrisWireMessage *item);
 IrisdJob *irisd_gateway_make_again (IrisdGateway *self, IrisdSlip *slip, IrisdPeer *peer);
-void irisd_gateway_take_recovered (IrisdGateway *self, IrisdSlip *slip);
+void irisd_gateway_take_recovered (IrisdGateway *self, IrisdSlip *slip, const IrisdLeased *leased);
 
 G_END_DECLS

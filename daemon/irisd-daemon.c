@@ -283,6 +283,8 @@ static gboolean
 recover (IrisdDaemon *self, GError **error)
 {
   IrisdCore *core = &self->core;
+  /* First, because it is for good, unlike for the items that are found. */
+  irisd_outside_expect_configured (core->outside);
   if (core->journal != NULL)
     {
       irisd_journal_blame (core->journal, core->attempts);
@@ -299,7 +301,6 @@ static void
 start_threads (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
-  irisd_outside_expect_configured (core->outside);
   core->slots = irisd_command_slots_new (core);
   core->scheduler = irisd_places_new_scheduler (core->config, core->places);
   core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;

@@ -135,10 +135,7 @@ irisd_job_free (IrisdJob *self)
   g_free (self->near_path);
   irisd_command_options_free (self->options);
   if (self->task != NULL)
-    {
-      self->task->letters_for = NULL;
-      irisd_task_unref (self->task);
-    }
+    irisd_outside_forget (self);
   irisd_peer_unref (self->peer);
   irisd_pool_give (self, sizeof *self + size_behind (self->inline_size));
 }

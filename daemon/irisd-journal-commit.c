@@ -99,15 +99,19 @@ is_new (IrisdKept *kept)
   return !kept->written && !kept->forgotten && !irisd_kept_has_ended (kept);
 }
 
+/* On a full disk a row is emptied before it is written anew, so that it needs no more of the
+ * database than it had. */
 static IrisdStoreOutcome
-write_one (IrisdJournal *self, IrisdKept *kept, GError **error)
+write_one (IrisdJournal *self, IrisdKept *kept, Rows rows, GError **error)
 {
-  if (!kept->forgotten)
-    {
-      const IrisdRow row = irisd_kept_get_row (kept);
-      return irisd_store_put (self->store, &row, error);
-    }
-  return kept->written ? irisd_store_remove (self->store, kept->item, error) : IRISD_STORE_OK;
+  IrisdStoreOutcome outcome = IRISD_STORE_OK;
+  if (kept->forgotten)
+    return kept->written ? irisd_store_remove (self->store, kept->item, error) : outcome;
+  const IrisdRow row = irisd_kept_get_row (kept);
+  const IrisdRow empty = { .id = row.id, .state = row.state };
+  if (rows == ACCEPTED)
+    outcome = irisd_store_put (self->store, &empty, error);
+  return outcome == IRISD_STORE_OK ? irisd_store_put (self->store, &row, error) : outcome;
 }
 
 static gboolean
@@ -149,7 +153,9 @@ write_some (IrisdJournal *self, Rows rows, guint n, GError **error)
   IrisdKept *kept = self->first_dirty;
   for (guint i = 0; i < n && outcome == IRISD_STORE_OK; i++, kept = kept->next_dirty)
     if (!is_passed_over (kept, rows))
-      outcome = write_one (self, kept, error);
+      outcome = write_one (self, kept, rows, error);
+  if (outcome == IRISD_STORE_OK)
+    outcome = irisd_store_check_room (self->store, error);
   if (outcome == IRISD_STORE_OK)
     outcome = irisd_store_commit (self->store, error);
   if (outcome == IRISD_STORE_OK)
@@ -167,30 +173,38 @@ write_all (IrisdJournal *self, GError **error)
 }
 
 /* In small transactions, and the log is emptied after each: all that the log needs is room for
- * one of them. */
+ * one of them. Also after a failure, because what was written in vain has made the log larger. */
 static IrisdStoreOutcome
 write_in_steps (IrisdJournal *self, Rows rows, GError **error)
 {
   IrisdStoreOutcome outcome = IRISD_STORE_OK;
+  guint most = ROWS_WHEN_FULL;
   for (guint left = self->n_dirty; left > 0 && outcome == IRISD_STORE_OK;)
     {
-      guint n = MIN (left, ROWS_WHEN_FULL);
-      outcome = write_some (self, rows, n, error);
-      left -= n;
-      if (outcome == IRISD_STORE_OK)
-        outcome = irisd_store_empty_log (self->store, error);
+      g_autoptr (GError) local = NULL;
+      guint n = MIN (left, most);
+      outcome = write_some (self, rows, n, &local);
+      if (outcome == IRISD_STORE_OK || outcome == IRISD_STORE_FULL)
+        {
+          IrisdStoreOutcome emptied = irisd_store_empty_log (self->store,
+                                                             local == NULL ? &local : NULL);
+          gboolean fewer = outcome == IRISD_STORE_FULL && emptied == IRISD_STORE_OK && n > 1;
+          left -= outcome == IRISD_STORE_OK ? n : 0;
+          most = fewer ? n / 4 + 1 : most;
+          outcome = fewer || emptied != IRISD_STORE_OK ? emptied : outcome;
+        }
+      if (outcome != IRISD_STORE_OK)
+        g_propagate_error (error, g_steal_pointer (&local));
     }
   return outcome;
 }
 
-/* An end can be larger than the item was. Once the reserve is used up, ends wait until removals
- * have made room: removals themselves need some for the log. */
+/* Removals come first. An end can be larger than the item was, and may have to wait until they have
+ * made room; once the reserve is used up it waits anyway, because they need some for the log. */
 static IrisdStoreOutcome
 write_when_full (IrisdJournal *self, GError **error)
 {
-  IrisdStoreOutcome outcome = IRISD_STORE_OK;
-  if (!self->reserve.held && !irisd_reserve_has_room (&self->reserve, ROOM_FOR_REMOVALS))
-    outcome = write_in_steps (self, REMOVALS, error);
+  IrisdStoreOutcome outcome = write_in_steps (self, REMOVALS, error);
   if (outcome == IRISD_STORE_OK && !self->reserve.held)
     outcome = irisd_store_shrink (self->store, error);
   gboolean only_removals = !self->reserve.held

@@ -130,7 +130,11 @@ irisd_gateway_make_again (IrisdGateway *self, IrisdSlip *slip, IrisdPeer *peer)
   const IrisdService *service = irisd_gateway_find_service_again (self, slip->kept->owner, &item);
   IrisdJob *job = irisd_job_new (self->core, &self->mailbox, peer, service, &item, &slip->body);
   if (service == &irisd_service_outside)
-    irisd_outside_adopt (job, &item, item.hint);
+    {
+      irisd_outside_adopt (job, &item, item.hint);
+      job->task->slot = irisd_attempts_take_leased (self->core->attempts, slip->item,
+                                                    &job->task->errand.attempts);
+    }
   job->kept = slip->kept;
   job->owner = slip->kept->owner;
   job->id = slip->item;
@@ -150,13 +154,28 @@ irisd_gateway_make_again (IrisdGateway *self, IrisdSlip *slip, IrisdPeer *peer)
   return job;
 }
 
+/* The item goes on with the lease that it had, past all that others wait for: it has waited. Its
+ * seat it takes if there is one; that it is taken before others can want it makes it likely. */
+static gboolean
+restore_lease (IrisdGateway *self, IrisdJob *job, const IrisdLeased *leased)
+{
+  if (job->task == NULL)
+    return FALSE;
+  if (!irisd_gateway_take_seat (self, job))
+    irisd_gateway_withdraw_seat (self, job);
+  job->stage = IRISD_STAGE_HANDED;
+  return irisd_outside_restore (self->core->outside, job,
+                                irisd_gateway_get_space (self, job->owner), leased);
+}
+
 /**
  * irisd_gateway_take_recovered:
  * @self: the gateway
  * @slip: an item of the journal that is to run
+ * @leased: (nullable): the lease that it had; the gateway was not started then
  */
 void
-irisd_gateway_take_recovered (IrisdGateway *self, IrisdSlip *slip)
+irisd_gateway_take_recovered (IrisdGateway *self, IrisdSlip *slip, const IrisdLeased *leased)
 {
   /* It is kept, and runs when irisd is back. */
   if (!irisd_core_begin_item (self->core))
@@ -168,10 +187,10 @@ irisd_gateway_take_recovered (IrisdGateway *self, IrisdSlip *slip)
                         &self->core->config->limits, &now);
   irisd_gateway_note_home (self, job);
   irisd_count (&self->counters.accepted, 1);
-  if (job->result.error == NULL)
-    irisd_gateway_advance (self, job);
-  else
+  if (job->result.error != NULL)
     irisd_gateway_take_back (self, job);
+  else if (leased == NULL || !restore_lease (self, job, leased))
+    irisd_gateway_advance (self, job);
 }
 
 /**
@@ -183,7 +202,10 @@ irisd_gateway_take_recovered (IrisdGateway *self, IrisdSlip *slip)
 void
 irisd_gateway_run_again (IrisdGateway *self, const IrisdRecord *record, IrisdKept *kept)
 {
-  if (irisd_gateway_recover_cold (self, record, kept))
+  IrisdLeased leased;
+  gboolean is_leased = irisd_attempts_find_leased (self->core->attempts, record->item, &leased)
+                       && leased.due_ms != 0;
+  if (!is_leased && irisd_gateway_recover_cold (self, record, kept))
     return;
   self->n_recovered++;
   IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_RECOVERED, &self->mailbox);
@@ -198,5 +220,11 @@ irisd_gateway_run_again (IrisdGateway *self, const IrisdRecord *record, IrisdKep
         g_error ("out of memory for a payload of %zu bytes", record->body.size);
       memcpy (zmq_msg_data (&slip->body), record->body.data, record->body.size);
     }
-  irisd_mailbox_post (&self->mailbox, &slip->letter);
+  if (!is_leased)
+    {
+      irisd_mailbox_post (&self->mailbox, &slip->letter);
+      return;
+    }
+  irisd_gateway_take_recovered (self, slip, &leased);
+  irisd_slip_free (slip);
 }

@@ -388,7 +388,7 @@ irisd_gateway_take_slip (IrisdGateway *self, IrisdSlip *slip)
       take_end (self, slip);
       break;
     case IRISD_SLIP_RECOVERED:
-      irisd_gateway_take_recovered (self, slip);
+      irisd_gateway_take_recovered (self, slip, NULL);
       break;
     case IRISD_SLIP_CALL:
       irisd_gateway_take_called (self, slip);

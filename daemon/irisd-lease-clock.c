@@ -90,10 +90,9 @@ irisd_leases_expire (IrisdLeases *self, gint64 now)
   IrisdLease *lease;
   while ((lease = first_lease (self)) != NULL && lease->deadline <= now)
     {
-      IrisdErrand *errand = irisd_lease_strip (self, lease);
-      lease->server->lost++;
-      self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
-                          self->user_data);
+      if (lease->server != NULL)
+        lease->server->lost++;
+      IrisdErrand *errand = irisd_lease_revoke (self, lease, IRIS_WIRE_ERROR_NO_SUCH_LEASE);
       irisd_leases_lose (self, errand, now);
     }
   IrisdTrade *trade;
@@ -101,17 +100,40 @@ irisd_leases_expire (IrisdLeases *self, gint64 now)
     give_up (self, trade, now);
 }
 
+static gboolean
+collect_away (gpointer key, gpointer value, gpointer user_data)
+{
+  IrisdLease *lease = value;
+  if (lease->server == NULL)
+    g_ptr_array_add (user_data, lease);
+  return FALSE;
+}
+
+static void
+put_off_away (IrisdLeases *self)
+{
+  g_autoptr (GPtrArray) leases = g_ptr_array_new ();
+  g_tree_foreach (self->by_deadline, collect_away, leases);
+  for (guint i = 0; i < leases->len; i++)
+    {
+      IrisdErrand *errand = irisd_lease_revoke (self, leases->pdata[i],
+                                                IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+    }
+}
+
 /**
  * irisd_leases_drain:
  * @self: the book
  *
- * Ends the waiting of patient errands whose service has no server, now and from now on, because
- * irisd is to end.
+ * Ends the waiting of patient errands whose service has no server, or whose server is away, now and
+ * from now on, because irisd is to end.
  */
 void
 irisd_leases_drain (IrisdLeases *self)
 {
   self->draining = TRUE;
+  put_off_away (self);
   irisd_leases_put_off_unserved (self);
 }
 
@@ -142,9 +164,7 @@ irisd_leases_close (IrisdLeases *self)
   IrisdLease *lease;
   while ((lease = first_lease (self)) != NULL)
     {
-      IrisdErrand *errand = irisd_lease_strip (self, lease);
-      self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                          self->user_data);
+      IrisdErrand *errand = irisd_lease_revoke (self, lease, IRIS_WIRE_ERROR_SHUTTING_DOWN);
       irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
     }
 }

@@ -40,7 +40,8 @@ struct _IrisdPost
 struct _IrisdLease
 {
   guint64 number;
-  IrisdServer *server;
+  IrisdServer *server; /* NULL while that of a restored lease is away */
+  gint64 owner;        /* of a restored lease: who may claim it */
   IrisdErrand *errand; /* NULL once it was stopped */
   gint64 deadline;
   GList link; /* of its server */
@@ -67,6 +68,7 @@ void irisd_leases_fail_errand (IrisdLeases *self, IrisdErrand *errand, IrisWireE
 void irisd_leases_forget_trade (IrisdLeases *self, IrisdTrade *trade);
 void irisd_leases_lose (IrisdLeases *self, IrisdErrand *errand, gint64 now);
 IrisdErrand *irisd_lease_strip (IrisdLeases *self, IrisdLease *lease);
+IrisdErrand *irisd_lease_revoke (IrisdLeases *self, IrisdLease *lease, IrisWireError why);
 
 /* irisd-lease-clock.c */
 void irisd_leases_put_off_unserved (IrisdLeases *self);

@@ -8,6 +8,10 @@
  * A lease that loses its errand is only a debt of its server: it counts against the server's
  * capacity until the server has answered, and whatever it answers changes nothing else.
  *
+ * A lease that another book has given can be restored, with a number of this one. It has no server
+ * until a server of the same owner names it, which claims it; afterwards it is as any other. If its
+ * time ends first the errand goes to other servers.
+ *
  * Invariant, after each call: no errand waits that an idle server may do. It holds because it is
  * looked for an errand whenever a server gets room or a new post, and for a server whenever an
  * errand begins to wait.
@@ -108,22 +112,36 @@ irisd_leases_fail_errand (IrisdLeases *self, IrisdErrand *errand, IrisWireError 
   self->events->fail (errand, why, self->user_data);
 }
 
-static void
-give (IrisdLeases *self, IrisdServer *server, IrisdErrand *errand, gint64 now)
+/* A lease without a server. */
+static IrisdLease *
+new_lease (IrisdLeases *self, IrisdErrand *errand, gint64 deadline)
 {
   IrisdLease *lease = g_new0 (IrisdLease, 1);
   lease->number = ++self->last_number;
-  lease->server = server;
   lease->errand = errand;
-  lease->deadline = now + self->rules.lease_us;
+  lease->deadline = deadline;
   lease->link.data = lease;
   g_hash_table_insert (self->by_number, &lease->number, lease);
   g_tree_insert (self->by_deadline, lease, lease);
-  g_queue_push_tail_link (&server->leases, &lease->link);
   errand->lease = lease;
-  errand->attempts++;
+  return lease;
+}
+
+static void
+set_server (IrisdLeases *self, IrisdLease *lease, IrisdServer *server)
+{
+  lease->server = server;
+  g_queue_push_tail_link (&server->leases, &lease->link);
   server->leased++;
   irisd_server_rest (self, server);
+}
+
+static void
+give (IrisdLeases *self, IrisdServer *server, IrisdErrand *errand, gint64 now)
+{
+  IrisdLease *lease = new_lease (self, errand, now + self->rules.lease_us);
+  errand->attempts++;
+  set_server (self, lease, server);
   self->events->give (server, lease->number, errand, self->user_data);
 }
 
@@ -159,6 +177,7 @@ void
 irisd_leases_place (IrisdLeases *self, IrisdErrand *errand, gint64 now)
 {
   errand->lease = NULL;
+  errand->away = FALSE;
   if (self->closed)
     {
       irisd_leases_fail_errand (self, errand, IRIS_WIRE_ERROR_SHUTTING_DOWN);
@@ -209,6 +228,19 @@ irisd_lease_strip (IrisdLeases *self, IrisdLease *lease)
   g_tree_remove (self->by_deadline, lease);
   lease->errand = NULL;
   errand->lease = NULL;
+  return errand;
+}
+
+/* Takes its errand from a lease, and tells the server why; one that is away is told when it asks.
+ */
+IrisdErrand *
+irisd_lease_revoke (IrisdLeases *self, IrisdLease *lease, IrisWireError why)
+{
+  IrisdErrand *errand = irisd_lease_strip (self, lease);
+  if (lease->server != NULL)
+    self->events->stop (lease->server, lease->number, why, self->user_data);
+  else
+    g_hash_table_remove (self->by_number, &lease->number);
   return errand;
 }
 
@@ -315,6 +347,19 @@ irisd_leases_knows (IrisdLeases *self, gint64 space, const char *name, gboolean 
          || is_known (self, irisd_leases_find_trade (self, IRISD_SPACE_SHARED, name), patient, now);
 }
 
+static gboolean
+enter (IrisdLeases *self, IrisdErrand *errand, const char *name)
+{
+  IrisdTrade *trade = irisd_leases_route (self, errand->space, name);
+  if (trade == NULL)
+    return FALSE;
+  trade->n_errands++;
+  trade->n_patient += errand->patient;
+  errand->trade = trade;
+  errand->order = ++self->last_order;
+  return TRUE;
+}
+
 /**
  * irisd_leases_add:
  * @self: the book
@@ -327,15 +372,39 @@ irisd_leases_knows (IrisdLeases *self, gint64 space, const char *name, gboolean 
 gboolean
 irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint64 now)
 {
-  IrisdTrade *trade = irisd_leases_route (self, errand->space, name);
-  if (trade == NULL)
+  if (!enter (self, errand, name))
     return FALSE;
-  trade->n_errands++;
-  trade->n_patient += errand->patient;
-  errand->trade = trade;
-  errand->order = ++self->last_order;
   irisd_leases_place (self, errand, now);
   return TRUE;
+}
+
+/**
+ * irisd_leases_restore:
+ * @self: the book
+ * @errand: what was leased when another book was lost, with how often it was
+ * @name: the service
+ * @owner: of the server that has it
+ * @left_us: for how long; at most as long as a new lease
+ * @now: the time
+ *
+ * Returns: the number that the lease has here; 0 if the service is not known: the errand is not in
+ *   the book then
+ */
+guint64
+irisd_leases_restore (IrisdLeases *self,
+                      IrisdErrand *errand,
+                      const char *name,
+                      gint64 owner,
+                      gint64 left_us,
+                      gint64 now)
+{
+  if (!enter (self, errand, name))
+    return 0;
+  IrisdLease *lease = new_lease (self, errand, now + CLAMP (left_us, 0, self->rules.lease_us));
+  lease->owner = owner;
+  errand->away = TRUE;
+  irisd_trade_set_alarm (self, errand->trade);
+  return lease->number;
 }
 
 /**
@@ -372,10 +441,7 @@ irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, gint64 now)
   if (lease == NULL)
     irisd_trade_remove (self, errand);
   else
-    {
-      irisd_lease_strip (self, lease);
-      self->events->stop (lease->server, lease->number, IRIS_WIRE_ERROR_CANCELLED, self->user_data);
-    }
+    irisd_lease_revoke (self, lease, IRIS_WIRE_ERROR_CANCELLED);
   let_go (self, errand);
   return state;
 }
@@ -384,6 +450,11 @@ static IrisdLease *
 find_lease (IrisdLeases *self, IrisdServer *server, guint64 number)
 {
   IrisdLease *lease = g_hash_table_lookup (self->by_number, &number);
+  if (lease != NULL && lease->server == NULL && lease->owner == server->owner && server->enrolled)
+    {
+      lease->errand->away = FALSE;
+      set_server (self, lease, server);
+    }
   return lease != NULL && lease->server == server ? lease : NULL;
 }
 

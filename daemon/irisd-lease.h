@@ -45,6 +45,7 @@ struct _IrisdErrand
   /*< private >*/
   IrisdTrade *trade;
   IrisdLease *lease; /* NULL while it waits */
+  gboolean away;     /* its lease was restored, and its server has not come back */
   guint64 order;
   gint64 since; /* when it began to wait */
   GList link;
@@ -174,6 +175,12 @@ void irisd_leases_expect (IrisdLeases *self,
                           gint64 now);
 gboolean irisd_leases_has_room_to_expect (IrisdLeases *self, gint64 space);
 gboolean irisd_leases_add (IrisdLeases *self, IrisdErrand *errand, const char *name, gint64 now);
+guint64 irisd_leases_restore (IrisdLeases *self,
+                              IrisdErrand *errand,
+                              const char *name,
+                              gint64 owner,
+                              gint64 left_us,
+                              gint64 now);
 IrisdErrandState irisd_leases_withdraw (IrisdLeases *self, IrisdErrand *errand, gint64 now);
 IrisdErrandState irisd_leases_get_state (const IrisdErrand *errand);
 

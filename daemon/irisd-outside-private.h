@@ -15,8 +15,10 @@ struct _IrisdOutside
   pthread_mutex_t lock;
   IrisdCore *core;
   IrisdLeases *book;
-  GPtrArray *workers; /* of IrisdOutsideWorker */
-  guint8 epoch[8];    /* the first half of the leases' ids: those of another irisd are not ours */
+  GPtrArray *workers;  /* of IrisdOutsideWorker */
+  guint8 epoch[8];     /* the first half of the leases' ids: those of another irisd are not ours */
+  GPtrArray *restored; /* their ids, by number less 1; constant once items are taken */
+  GHashTable *restored_by_id; /* the same → their numbers */
   _Atomic gint64 alarm_us;
 };
 
@@ -30,6 +32,11 @@ IrisdTask *irisd_task_ref (IrisdTask *task);
 IrisdNotice *irisd_notice_new (IrisdNoticeKind kind);
 gint64 irisd_outside_lock (IrisdOutside *self);
 void irisd_outside_unlock (IrisdOutside *self);
+void irisd_outside_set_terms (IrisdOutside *self, IrisdJob *job, gint64 space);
+void irisd_outside_init_restored (IrisdOutside *self);
+void irisd_outside_clear_restored (IrisdOutside *self);
+void irisd_outside_note_lease (IrisdOutside *self, IrisdTask *task, gint64 owner, guint64 lease);
+void irisd_outside_note_due (IrisdOutside *self, IrisdTask *task, guint64 left_ms);
 void irisd_outside_tell_credit (IrisdOutside *self, IrisdTask *task, guint64 bytes);
 guint64 irisd_outside_read_lease (IrisdOutside *self, const guint8 *id);
 

@@ -114,16 +114,21 @@ give (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_dat
   zmq_msg_copy (&notice->payload, &task->payload);
   task->job->started_ns = irisd_now_ns ();
   if (task->job->kept != NULL)
-    irisd_kept_note_start (task->job->kept, IRIS_WIRE_STATE_LEASED);
+    {
+      irisd_kept_note_start (task->job->kept, IRIS_WIRE_STATE_LEASED);
+      irisd_outside_note_lease (user_data, task, server->owner, lease);
+    }
   irisd_mailbox_post (&notice->worker->gateway->mailbox, &notice->letter);
 }
 
 static void
 note_wait (IrisdErrand *errand, gpointer user_data)
 {
-  IrisdJob *job = irisd_task_of (errand)->job;
-  if (job->kept != NULL)
-    irisd_kept_set_state (job->kept, IRIS_WIRE_STATE_QUEUED);
+  IrisdTask *task = irisd_task_of (errand);
+  if (task->job->kept == NULL)
+    return;
+  irisd_kept_set_state (task->job->kept, IRIS_WIRE_STATE_QUEUED);
+  irisd_attempts_note_due (task->job->core->attempts, task->slot, 0);
 }
 
 static void
@@ -186,7 +191,11 @@ fail_job (IrisdOutside *self, IrisdJob *job, IrisWireError why)
 static void
 fail (IrisdErrand *errand, IrisWireError why, gpointer user_data)
 {
-  IrisdJob *job = take_job (irisd_task_of (errand));
+  IrisdTask *task = irisd_task_of (errand);
+  /* Its worker was not told, so it is leased to it also for the next irisd. */
+  if (why == IRIS_WIRE_ERROR_SHUTTING_DOWN && errand->away)
+    task->slot = IRISD_ATTEMPT_NONE;
+  IrisdJob *job = take_job (task);
   fail_job (user_data, job, why);
   send_home (job);
 }
@@ -280,6 +289,7 @@ irisd_outside_new (IrisdCore *core)
   atomic_init (&self->alarm_us, G_MAXINT64);
   guint32 words[2] = { g_random_int (), g_random_int () };
   memcpy (self->epoch, words, sizeof self->epoch);
+  irisd_outside_init_restored (self);
   return self;
 }
 
@@ -293,6 +303,7 @@ irisd_outside_free (IrisdOutside *self)
   if (self == NULL)
     return;
   irisd_leases_free (self->book);
+  irisd_outside_clear_restored (self);
   g_ptr_array_unref (self->workers);
   pthread_mutex_destroy (&self->lock);
   g_free (self);
@@ -330,6 +341,17 @@ irisd_outside_close (IrisdOutside *self)
 /* --- for the gateways of clients -----------------------------------------------------------------
  */
 
+/* Before a job's task enters the book. */
+void
+irisd_outside_set_terms (IrisdOutside *self, IrisdJob *job, gint64 space)
+{
+  IrisdTask *task = job->task;
+  task->job = job;
+  task->errand.space = space;
+  task->errand.patient = job->kept != NULL;
+  task->errand.deadline = job->terms != NULL ? job->terms->deadline_us : 0;
+}
+
 /**
  * irisd_outside_queue:
  * @self: the shared book
@@ -341,10 +363,7 @@ irisd_outside_queue (IrisdOutside *self, IrisdJob *job, gint64 space)
 {
   IrisdTask *task = job->task;
   gint64 now = irisd_outside_lock (self);
-  task->job = job;
-  task->errand.space = space;
-  task->errand.patient = job->kept != NULL;
-  task->errand.deadline = job->terms != NULL ? job->terms->deadline_us : 0;
+  irisd_outside_set_terms (self, job, space);
   if (task->errand.patient || task->waits)
     irisd_leases_expect (self->book, space, task->service, FALSE, now);
   if (!irisd_leases_add (self->book, &task->errand, task->service, now))
@@ -465,29 +484,6 @@ irisd_outside_leave (IrisdOutside *self, IrisdOutsideWorker *worker)
   irisd_outside_unlock (self);
 }
 
-/**
- * irisd_outside_name_lease:
- * @self: the shared book
- * @lease: the number of a lease
- * @id: (array fixed-size=16) (out caller-allocates): the request id that names it
- */
-void
-irisd_outside_name_lease (IrisdOutside *self, guint64 lease, guint8 *id)
-{
-  guint64 number = GUINT64_TO_BE (lease);
-  memcpy (id, self->epoch, sizeof self->epoch);
-  memcpy (id + sizeof self->epoch, &number, sizeof number);
-}
-
-/* Returns 0, which is no lease, for an id that another irisd gave out. */
-guint64
-irisd_outside_read_lease (IrisdOutside *self, const guint8 *id)
-{
-  guint64 number;
-  memcpy (&number, id + sizeof self->epoch, sizeof number);
-  return memcmp (id, self->epoch, sizeof self->epoch) == 0 ? GUINT64_FROM_BE (number) : 0;
-}
-
 /* A worker has ended a job that has left the book. */
 static void
 end_run (IrisdOutside *self, IrisdJob *job, gint place)
@@ -583,10 +579,13 @@ irisd_outside_extend (IrisdOutside *self, IrisdOutsideWorker *worker, const Iris
   guint64 most = self->core->config->limits.lease_ms;
   guint64 ms = iris_wire_message_has (extend, IRIS_WIRE_KEY_LEASE_MS) ? MIN (extend->lease_ms, most)
                                                                       : most;
+  guint64 lease = irisd_outside_read_lease (self, extend->request_id);
   gint64 now = irisd_outside_lock (self);
-  gboolean extended = irisd_leases_extend (self->book, &worker->server,
-                                           irisd_outside_read_lease (self, extend->request_id),
-                                           (gint64) ms * 1000, now);
+  gboolean extended = irisd_leases_extend (self->book, &worker->server, lease, (gint64) ms * 1000,
+                                           now);
+  if (extended)
+    irisd_outside_note_due (
+        self, irisd_task_of (irisd_leases_find (self->book, &worker->server, lease)), ms);
   irisd_outside_unlock (self);
   return extended;
 }

@@ -54,6 +54,7 @@ struct _IrisdTask
   gboolean parts;
   gboolean waits;    /* for a service that is not known */
   zmq_msg_t payload; /* under the lock */
+  guint slot;        /* as errand is: in the record of attempts, or IRISD_ATTEMPT_NONE */
   guint n_leases;    /* under the lock; not begun anew when it is tried again */
   IrisdJob
       *letters_for; /* of the job's gateway: whose letters about parts are, NULL once it is gone */
@@ -116,7 +117,10 @@ void irisd_outside_expect (IrisdOutside *self, gint64 space, const IrisWireStrin
 void irisd_outside_expect_configured (IrisdOutside *self);
 void irisd_outside_adopt (IrisdJob *job, const IrisWireMessage *item, gint place);
 void irisd_outside_renew (IrisdJob *job);
+void irisd_outside_forget (IrisdJob *job);
 void irisd_outside_queue (IrisdOutside *self, IrisdJob *job, gint64 space);
+gboolean
+irisd_outside_restore (IrisdOutside *self, IrisdJob *job, gint64 space, const IrisdLeased *leased);
 IrisdErrandState irisd_outside_withdraw (IrisdOutside *self, IrisdJob *job);
 IrisdErrandState irisd_outside_withdraw_waiting (IrisdOutside *self, IrisdJob *job);
 IrisdJob *
@@ -145,13 +149,15 @@ gboolean irisd_outside_report (IrisdOutside *self,
                                IrisdOutsideWorker *worker,
                                const IrisWireMessage *report);
 
+/* irisd-outside-restore.c */
+void irisd_outside_name_lease (IrisdOutside *self, guint64 lease, guint8 *id);
+
 /* irisd-outside-part.c */
 gboolean irisd_outside_part (IrisdOutside *self,
                              IrisdOutsideWorker *worker,
                              const IrisWireMessage *report,
                              zmq_msg_t *body);
 gboolean irisd_outside_grant (IrisdOutside *self, IrisdJob *job, guint64 bytes, guint64 limit);
-void irisd_outside_name_lease (IrisdOutside *self, guint64 lease, guint8 *id);
 
 /* For the front door, which keeps the time, and for the main thread. */
 gint64 irisd_outside_get_alarm (IrisdOutside *self);

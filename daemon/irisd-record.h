@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 /**
  * IrisdRecord:
  * @item: its number
- * @state: an #IrisWireState; queued also while it runs, since a lease does not survive
+ * @state: an #IrisWireState; queued also while it runs or is leased: see irisd-attempts.c
  * @klass: an #IrisWireClass
  * @owner: the user who submitted it, or %IRISD_OWNER_UNKNOWN
  * @due_ms: Unix time in milliseconds until which a delay, or the pause before the next attempt,

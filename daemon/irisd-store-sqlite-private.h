@@ -38,6 +38,7 @@ typedef struct
   IrisdTally tally;  /* as of the last transaction */
   IrisdTally next;   /* as of the one under way */
   gboolean touched;  /* the one under way has changed something */
+  guint64 n_bytes;   /* of the rows that the one under way has put */
   int tally_fd;
   gboolean mark_damaged; /* the tally in the database could not be read */
   IrisdTally from_mark;  /* what it was when the store was opened; sequence 0: not known */

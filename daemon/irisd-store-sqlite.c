@@ -35,6 +35,10 @@
 #define SHRINK_PAGES 512
 #define SHRINK_STEPS 8
 
+/* What the log takes up beside the rows that it holds: so much, and a part of their size. */
+#define LOG_EXTRA         (64 * 1024)
+#define LOG_EXTRA_OF_ROWS 8
+
 /* How far the remembered number is ahead. */
 #define STRIDE 65536
 
@@ -134,6 +138,7 @@ begin (IrisdStore *store, GError **error)
   IrisdSqlite *self = (IrisdSqlite *) store;
   self->next = self->tally;
   self->touched = FALSE;
+  self->n_bytes = 0;
   return step (self, self->statements[IRISD_SQL_BEGIN], "cannot begin to write", error);
 }
 
@@ -159,6 +164,7 @@ put (IrisdStore *store, const IrisdRow *row, GError **error)
                        row->body_size, SQLITE_STATIC);
   sqlite3_bind_int64 (statement, 5, irisd_row_checksum (row));
   self->highest = MAX (self->highest, row->id);
+  self->n_bytes += row->head_size + row->body_size;
   return step (self, statement, "cannot write an item", error);
 }
 
@@ -182,6 +188,34 @@ set_mark (IrisdSqlite *self, const IrisdTally *tally, GError **error)
   sqlite3_bind_int64 (statement, 5, (sqlite3_int64) tally->n_put);
   sqlite3_bind_int64 (statement, 6, irisd_tally_checksum (tally));
   return step (self, statement, "cannot write the mark", error);
+}
+
+/* A log that fills the disk could not be copied into a database that has to grow, and nothing could
+ * be written or removed any more. */
+static IrisdStoreOutcome
+check_room (IrisdStore *store, GError **error)
+{
+  IrisdSqlite *self = (IrisdSqlite *) store;
+  struct statvfs fs;
+  struct stat st;
+  gint64 n_pages = 0, page_size = 0;
+  guint64 log_size = self->n_bytes + self->n_bytes / LOG_EXTRA_OF_ROWS + LOG_EXTRA;
+  if (self->n_bytes == 0 || statvfs (self->path, &fs) != 0 || stat (self->path, &st) != 0)
+    return IRISD_STORE_OK;
+  guint64 room = (guint64) fs.f_bavail * fs.f_frsize;
+  if (room / 2 >= log_size)
+    return IRISD_STORE_OK;
+  int rc = irisd_sqlite_ask (self, "PRAGMA page_count", &n_pages);
+  if (rc == SQLITE_OK)
+    rc = irisd_sqlite_ask (self, "PRAGMA page_size", &page_size);
+  if (rc != SQLITE_OK)
+    return irisd_sqlite_judge (self, rc, "cannot be measured", error);
+  gint64 growth = MAX (n_pages * page_size - (gint64) st.st_size, 0);
+  if (room >= log_size + (guint64) growth)
+    return IRISD_STORE_OK;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+               "%s: the disk has no room for what is to be written", self->path);
+  return IRISD_STORE_FULL;
 }
 
 static IrisdStoreOutcome
@@ -397,12 +431,16 @@ set_modes (IrisdSqlite *self, GError **error)
    * large as it ever was would keep a full disk full. For a new file only, and before its first
    * page is written.
    *
-   * Exclusive, so that the log's index is kept in memory: a full disk has no room for it. */
+   * Exclusive, so that the log's index is kept in memory: a full disk has no room for it.
+   *
+   * What is removed is overwritten only where that writes no page more. Some builds of SQLite
+   * overwrite all of it by default: a removal's log would be as large as what is removed, and would
+   * find no room on a full disk. */
   int rc = irisd_sqlite_run (self, "PRAGMA locking_mode=EXCLUSIVE;"
                                    "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
                                    "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;"
                                    "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
-                                   "PRAGMA cell_size_check=ON;");
+                                   "PRAGMA cell_size_check=ON; PRAGMA secure_delete=FAST;");
   if (rc == SQLITE_OK)
     {
       sqlite3_wal_hook (self->db, on_commit, self);
@@ -420,6 +458,7 @@ static const IrisdStoreClass sqlite_class = {
   .begin = begin,
   .put = put,
   .remove = remove_row,
+  .check_room = check_room,
   .commit = commit,
   .rollback = rollback,
   .tidy = tidy,

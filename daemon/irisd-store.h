@@ -100,6 +100,7 @@ typedef struct
   IrisdStoreOutcome (*begin) (IrisdStore *self, GError **error);
   IrisdStoreOutcome (*put) (IrisdStore *self, const IrisdRow *row, GError **error);
   IrisdStoreOutcome (*remove) (IrisdStore *self, guint64 id, GError **error);
+  IrisdStoreOutcome (*check_room) (IrisdStore *self, GError **error);
   IrisdStoreOutcome (*commit) (IrisdStore *self, GError **error);
   void (*rollback) (IrisdStore *self);
   IrisdStoreOutcome (*tidy) (IrisdStore *self, GError **error);
@@ -140,6 +141,13 @@ static inline IrisdStoreOutcome
 irisd_store_remove (IrisdStore *self, guint64 id, GError **error)
 {
   return self->klass->remove (self, id, error);
+}
+
+/* Whether the disk has room for what the transaction has put, and for copying it out of the log. */
+static inline IrisdStoreOutcome
+irisd_store_check_room (IrisdStore *self, GError **error)
+{
+  return self->klass->check_room (self, error);
 }
 
 /* Ends the transaction: all of it is on the disk, or none of it counts. */

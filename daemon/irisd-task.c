@@ -49,6 +49,7 @@ irisd_outside_adopt (IrisdJob *job, const IrisWireMessage *item, gint place)
   self->progress = item->progress;
   self->parts = iris_wire_message_has (item, IRIS_WIRE_KEY_PARTS);
   self->waits = item->wait_for_service;
+  self->slot = IRISD_ATTEMPT_NONE;
   self->letters_for = job;
   atomic_store_explicit (&job->output_credit, item->parts, memory_order_relaxed);
   job->result.bytes = item->body.size;
@@ -68,7 +69,29 @@ irisd_outside_renew (IrisdJob *job)
   IrisdTask *self = job->task;
   g_clear_pointer (&self->result_type, g_free);
   self->errand.attempts = 0;
+  irisd_attempts_end (job->core->attempts, self->slot);
+  self->slot = IRISD_ATTEMPT_NONE;
   job->result.bytes = zmq_msg_size (&self->payload);
+}
+
+/**
+ * irisd_outside_forget:
+ * @job: a job that worker processes did, and that is freed
+ *
+ * Its lease is over. If its item has ended there is nothing to be written: an irisd that is killed
+ * before the journal has the end still knows who had the item, and is told the end again.
+ */
+void
+irisd_outside_forget (IrisdJob *job)
+{
+  IrisdTask *self = job->task;
+  if (job->ending && !job->buried)
+    irisd_attempts_drop (job->core->attempts, self->slot);
+  else
+    irisd_attempts_end (job->core->attempts, self->slot);
+  self->slot = IRISD_ATTEMPT_NONE;
+  self->letters_for = NULL;
+  irisd_task_unref (self);
 }
 
 /**

@@ -59,7 +59,8 @@ visitor_main (char **words)
       sockets[i] = zmq_socket (context, i == EVENTS ? ZMQ_PAIR : ZMQ_DEALER);
       items[i] = (zmq_pollitem_t){ .socket = sockets[i], .events = ZMQ_POLLIN };
     }
-  if (zmq_bind (sockets[TEST], words[3]) != 0 || setgid (uid) != 0 || setuid (uid) != 0)
+  if (zmq_bind (sockets[TEST], words[3]) != 0 || write (STDOUT_FILENO, "", 1) != 1
+      || setgid (uid) != 0 || setuid (uid) != 0)
     return EXIT_FAILURE;
   /* Becoming another user has taken it back. */
   prctl (PR_SET_PDEATHSIG, SIGKILL);
@@ -95,12 +96,16 @@ visitor_new (Irisd *irisd, uid_t uid, const char *endpoint)
   g_autofree char *number = g_strdup_printf ("%u", (guint) uid);
   self->door = g_strdup_printf ("ipc://%s.door-%u", irisd->dir, n_doors++);
   g_autoptr (GSubprocessLauncher)
-      launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_SILENCE);
+      launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE);
   g_subprocess_launcher_set_child_setup (launcher, die_with_test, NULL, NULL);
   g_autoptr (GError) error = NULL;
   self->process = g_subprocess_launcher_spawn (launcher, &error, "/proc/self/exe", "visit", number,
                                                endpoint, self->door, NULL);
   ck_assert_msg (self->process != NULL, "%s", error != NULL ? error->message : "");
+  /* A client that finds no door tries again only after a tenth of a second. */
+  char byte;
+  ck_assert_int_eq (
+      g_input_stream_read (g_subprocess_get_stdout_pipe (self->process), &byte, 1, NULL, NULL), 1);
   self->client = client_new (self->door);
   return self;
 }

@@ -464,14 +464,14 @@ probe_ready (Scene *scene)
 
   char seen = HIDDEN;
   owner_send_ready (scene->caller, service, 1);
-  const IrisWireMessage *reply = client_receive_any (scene->caller);
+  const IrisWireMessage *reply = client_receive (scene->caller);
   if (reply->type == IRIS_WIRE_ERROR_REPLY)
     {
       assert_error (reply, IRIS_WIRE_ERROR_NOT_PERMITTED);
       seen = REFUSED;
     }
   else if (scene->serial % 10 < 2)
-    seen = client_receive_any (scene->caller)->type == IRIS_WIRE_LEASE ? REACHED : HIDDEN;
+    seen = client_receive (scene->caller)->type == IRIS_WIRE_LEASE ? REACHED : HIDDEN;
   if (seen != REACHED)
     {
       owner_send_ready (worker->client, service, 1);

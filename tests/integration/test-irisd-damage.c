@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 START_TEST (a_second_irisd_on_the_journal_is_refused)
@@ -152,16 +153,18 @@ mount_small (Home *home, const char *options)
          && mount ("irisd-test", home->journal, "tmpfs", 0, options) == 0;
 }
 
-/* Takes all the room that there is, but for what is given back with the file. */
+/* Takes the room of the disk, but for so many bytes and what is given back with the file. */
 static char *
-fill_up (Home *home)
+fill_up (Home *home, gsize left)
 {
   char *path = g_build_filename (home->journal, "ballast", NULL);
   static const char block[4096];
-  int fd = open (path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  struct statvfs fs;
+  int fd = open (path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   ck_assert_int_ge (fd, 0);
-  while (write (fd, block, sizeof block) > 0)
-    ;
+  do
+    ck_assert_int_eq (fstatvfs (fd, &fs), 0);
+  while (fs.f_bavail * fs.f_frsize > left && write (fd, block, sizeof block) > 0);
   close (fd);
   return path;
 }
@@ -183,7 +186,7 @@ START_TEST (a_full_disk_lets_items_end_also_after_a_restart)
   guint64 occupiers[] = { kept_submit_occupier (client, first_gate, 0),
                           kept_submit_occupier (client, gate, 1) };
   guint64 queued = kept_submit_echo (client, "queued", IRIS_WIRE_CLASS_DURABLE, TRUE);
-  g_autofree char *ballast = fill_up (home);
+  g_autofree char *ballast = fill_up (home, 0);
 
   /* One small item may still find room in the last block. */
   IrisWireMessage item;
@@ -245,12 +248,24 @@ submit_detached (Client *client, const char *payload, guint64 *number)
   return number;
 }
 
+/* Returns what irisd says of itself, for a wait that has lasted since `begin_us` at most. */
+static IrisWireStatus *
+watch_status (Client *client, gint64 begin_us)
+{
+  IrisWireStatus *status = client_get_status (client);
+  ck_assert_msg (g_get_monotonic_time () - begin_us < GIVE_UP_MS * (gint64) 1000,
+                 "the wait does not end: the journal is %s, %" G_GUINT64_FORMAT " items are kept",
+                 status->journal, status->kept);
+  return status;
+}
+
 static void
 wait_until_ready (Client *client)
 {
+  gint64 begin_us = g_get_monotonic_time ();
   for (gboolean ready = FALSE; !ready;)
     {
-      g_autoptr (IrisWireStatus) status = client_get_status (client);
+      g_autoptr (IrisWireStatus) status = watch_status (client, begin_us);
       ready = status->ready;
     }
 }
@@ -295,6 +310,114 @@ START_TEST (a_full_disk_takes_items_again_once_those_it_held_are_gone)
 }
 END_TEST
 
+#define LARGE   (6 * 1000 * 1000)
+#define SMALL   (30 * 1000)
+#define N_SMALL 300
+#define LEFT    (1000 * 1000)
+
+/* Returns the size of a file of the journal. */
+static gsize
+get_size (Home *home, const char *name)
+{
+  struct stat st;
+  g_autofree char *path = g_build_filename (home->journal, name, NULL);
+  ck_assert_int_eq (stat (path, &st), 0);
+  return (gsize) st.st_size;
+}
+
+static void
+wait_for_size (Client *client, Home *home, const char *name, gsize at_most)
+{
+  gint64 begin_us = g_get_monotonic_time ();
+  while (get_size (home, name) > at_most)
+    iris_wire_status_free (watch_status (client, begin_us));
+}
+
+/* Submits until the journal takes no more, and then takes all but `LEFT` of what the reserve has
+ * given back. */
+static char *
+exhaust (Home *home, Client *client)
+{
+  guint64 number;
+  g_autofree char *small = g_strnfill (SMALL, 's');
+  g_free (fill_up (home, LEFT));
+  while (submit_detached (client, small, &number) != NULL)
+    kept_assert_result (client, number, small);
+  wait_for_size (client, home, "items.sqlite-wal", 0);
+  return fill_up (home, LEFT);
+}
+
+/* The log of a removal has to be smaller than what is removed, or the disk would stay full. */
+START_TEST (a_large_item_goes_from_a_full_disk)
+{
+  Home *home = home_new ();
+  if (!mount_small (home, "size=32m,mode=0700"))
+    {
+      fprintf (stderr, "# SKIP no file system can be mounted here\n");
+      home_free (home);
+      return;
+    }
+  Irisd *irisd = home_start (home, NULL);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  g_autofree char *large = g_strnfill (LARGE, 'l');
+  wait_until_ready (client);
+  guint64 number = kept_submit_echo (client, large, IRIS_WIRE_CLASS_DURABLE, TRUE);
+  kept_assert_result (client, number, large);
+  g_autofree char *ballast = exhaust (home, client);
+  gsize before = get_size (home, "items.sqlite");
+  client_ack (client, 1);
+  wait_for_size (client, home, "items.sqlite", before - LARGE);
+  ck_assert_int_eq (g_unlink (ballast), 0);
+  wait_until_ready (client);
+  irisd_stop (irisd);
+  ck_assert_int_eq (umount2 (home->journal, MNT_DETACH), 0);
+  home_free (home);
+}
+END_TEST
+
+/* An end that finds no room must not hold up the removals that make some. */
+START_TEST (a_large_end_finds_room_on_a_full_disk_once_other_items_go)
+{
+  Home *home = home_new ();
+  if (!mount_small (home, "size=32m,mode=0700"))
+    {
+      fprintf (stderr, "# SKIP no file system can be mounted here\n");
+      home_free (home);
+      return;
+    }
+  Irisd *irisd = home_start (home, NULL);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autoptr (Client) client = client_hello (irisd->front);
+  g_autofree char *large = g_strnfill (LARGE, 'l');
+  g_autofree char *small = g_strnfill (SMALL, 's');
+  wait_until_ready (client);
+  guint64 occupier = kept_submit_occupier (client, gate, 1);
+  IrisWireMessage item;
+  kept_fill (client, &item, "echo", large, IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 1);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+  guint64 number = kept_submit (client, &item);
+  for (guint i = 0; i < N_SMALL; i++)
+    kept_assert_result (client, kept_submit_echo (client, small, IRIS_WIRE_CLASS_DURABLE, TRUE),
+                        small);
+  g_autofree char *ballast = exhaust (home, client);
+  gate_open (gate);
+  gint64 begin_us = g_get_monotonic_time ();
+  for (gboolean ran = FALSE; !ran;)
+    {
+      g_autoptr (IrisWireStatus) status = watch_status (client, begin_us);
+      ran = status->places[1].executed == 2;
+    }
+  client_ack (client, N_SMALL);
+  kept_assert_result (client, occupier, "");
+  kept_assert_result (client, number, large);
+  irisd_stop (irisd);
+  ck_assert_int_eq (umount2 (home->journal, MNT_DETACH), 0);
+  home_free (home);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -304,6 +427,8 @@ main (void)
   tcase_add_test (tcase, a_second_irisd_on_the_journal_is_refused);
   tcase_add_test (tcase, a_full_disk_lets_items_end_also_after_a_restart);
   tcase_add_loop_test (tcase, a_full_disk_takes_items_again_once_those_it_held_are_gone, 0, 2);
+  tcase_add_test (tcase, a_large_item_goes_from_a_full_disk);
+  tcase_add_test (tcase, a_large_end_finds_room_on_a_full_disk_once_other_items_go);
   tcase_add_test (tcase, check_journal_says_what_is_there_and_what_is_missing);
   tcase_add_loop_test (tcase, a_flipped_bit_costs_one_item_and_is_reported, 0, 2);
   suite_add_tcase (suite, tcase);

@@ -2,7 +2,7 @@
  *
  * IrisServer, the worker of libiris-client, against a real irisd.
  */
-#include "irisd-fixture.h"
+#include "irisd-home.h"
 
 #include <iris-client/iris-client.h>
 #include <signal.h>
@@ -37,6 +37,12 @@ static gboolean
 is_serving (void)
 {
   return ended || iris_server_is_serving (server);
+}
+
+static gboolean
+is_away (void)
+{
+  return !iris_server_is_serving (server);
 }
 
 static gboolean
@@ -141,9 +147,8 @@ overdo (IrisServer *self, IrisLease *lease, gpointer data)
 }
 
 static void
-start (const char *config, guint capacity)
+serve (guint capacity)
 {
-  irisd = irisd_start (config, TWO_PLACES, NULL);
   server = iris_server_new (irisd->dir);
   g_object_set (server, "capacity", capacity, "name", "tester", NULL);
   stop = g_cancellable_new ();
@@ -159,6 +164,13 @@ start (const char *config, guint capacity)
   iris_server_run_async (server, stop, on_ended, NULL);
   wait_until (is_serving);
   ck_assert (!ended);
+}
+
+static void
+start (const char *config, guint capacity)
+{
+  irisd = irisd_start (config, TWO_PLACES, NULL);
+  serve (capacity);
 }
 
 static void
@@ -433,7 +445,7 @@ START_TEST (stopping_waits_for_what_was_begun)
 }
 END_TEST
 
-START_TEST (a_lost_irisd_stops_what_it_leased_and_the_next_one_is_served)
+START_TEST (an_irisd_that_does_not_know_a_lease_stops_it_and_is_served)
 {
   start (NULL, 1);
   g_autofree char *dir = g_strdup (irisd->dir);
@@ -442,11 +454,12 @@ START_TEST (a_lost_irisd_stops_what_it_leased_and_the_next_one_is_served)
   wait_until (holds_one);
   irisd_signal (irisd, SIGKILL);
   ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);
-  wait_until (was_stopped);
-  ck_assert (!iris_server_is_serving (server));
-  iris_lease_done (held.head->data, NULL, NULL); /* nobody waits for it */
+  wait_until (is_away);
+  ck_assert_uint_eq (n_stopped, 0);
   Irisd *again = irisd_start_in (dir, NULL, (const char *const[]){ TWO_PLACES, NULL });
   wait_until (is_serving);
+  wait_until (was_stopped);                      /* a volatile item is gone with its irisd */
+  iris_lease_done (held.head->data, NULL, NULL); /* which is refused */
   g_autoptr (Client) other = client_hello (again->front);
   assert_result (ask (other, "shout", "x"));
   while (held.length > 0)
@@ -456,6 +469,82 @@ START_TEST (a_lost_irisd_stops_what_it_leased_and_the_next_one_is_served)
   g_clear_object (&server);
   g_clear_object (&stop);
   irisd_finish (again);
+  irisd_free (irisd);
+}
+END_TEST
+
+/* How a kept item is answered: so that irisd does not read it, while there is none, or when it is
+ * back. */
+enum
+{
+  ANSWER_UNREAD,
+  ANSWER_MEANWHILE,
+  ANSWER_THEN,
+  N_ANSWERS
+};
+
+START_TEST (a_kept_item_outlives_a_killed_irisd_and_is_done_once)
+{
+  Home *home = home_new ();
+  IrisWireMessage item;
+  irisd = home_start (home, NULL);
+  serve (1);
+  Client *client = client_hello (irisd->front);
+  kept_fill (client, &item, "keep", "", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+  guint64 number = kept_submit (client, &item);
+  wait_until (holds_one);
+  client_free (client);
+  g_autoptr (GBytes) body = g_bytes_new_static ("once", 4);
+  if (_i == ANSWER_UNREAD)
+    {
+      irisd_pause (irisd);
+      iris_lease_done (held.head->data, body, NULL);
+    }
+  irisd_kill (irisd);
+  wait_until (is_away);
+  if (_i == ANSWER_MEANWHILE)
+    iris_lease_done (held.head->data, body, NULL);
+  irisd = home_start (home, NULL);
+  wait_until (is_serving);
+  client = client_hello (irisd->front);
+  if (_i == ANSWER_THEN)
+    {
+      ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_LEASED);
+      iris_lease_done (held.head->data, body, NULL);
+    }
+  assert_result (ask (client, "shout", "x")); /* it has room again */
+  kept_assert_result (client, number, "once");
+  ck_assert_uint_eq (held.length, 1);
+  ck_assert_uint_eq (n_stopped, 0);
+  while (held.length > 0)
+    g_object_unref (g_queue_pop_head (&held));
+  g_cancellable_cancel (stop);
+  wait_until (has_ended);
+  g_clear_object (&server);
+  g_clear_object (&stop);
+  client_free (client);
+  irisd_stop (irisd);
+  home_free (home);
+}
+END_TEST
+
+START_TEST (an_irisd_that_stays_away_stops_what_it_leased_when_its_time_is_over)
+{
+  start ("[limits]\nlease-ms=300\n", 1);
+  g_autoptr (Client) client = client_hello (irisd->front);
+  client_submit (client, "keep", "", 0, IRIS_PLACE_ANY, FALSE);
+  wait_until (holds_one);
+  irisd_signal (irisd, SIGKILL);
+  ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);
+  wait_until (was_stopped);
+  ck_assert (!iris_server_is_serving (server));
+  while (held.length > 0)
+    g_object_unref (g_queue_pop_head (&held));
+  g_cancellable_cancel (stop);
+  wait_until (has_ended);
+  g_clear_object (&server);
+  g_clear_object (&stop);
   irisd_free (irisd);
 }
 END_TEST
@@ -491,7 +580,9 @@ main (void)
   tcase_add_test (tcase, a_lease_that_is_not_kept_is_stopped);
   tcase_add_test (tcase, cancelling_an_item_stops_it);
   tcase_add_test (tcase, stopping_waits_for_what_was_begun);
-  tcase_add_test (tcase, a_lost_irisd_stops_what_it_leased_and_the_next_one_is_served);
+  tcase_add_test (tcase, an_irisd_that_does_not_know_a_lease_stops_it_and_is_served);
+  tcase_add_loop_test (tcase, a_kept_item_outlives_a_killed_irisd_and_is_done_once, 0, N_ANSWERS);
+  tcase_add_test (tcase, an_irisd_that_stays_away_stops_what_it_leased_when_its_time_is_over);
   tcase_add_test (tcase, an_irisd_that_refuses_ends_the_run);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);

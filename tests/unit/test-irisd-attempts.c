@@ -137,6 +137,76 @@ START_TEST (what_was_under_way_is_found_and_what_has_ended_is_not)
 }
 END_TEST
 
+static void
+note_leased (guint64 item)
+{
+  const IrisdLeased leased = { .item = item,
+                               .due_ms = 1000 + item,
+                               .started_ms = 500,
+                               .owner = 42,
+                               .id = "lease of an item",
+                               .attempts = 3 };
+  ck_assert_uint_ne (irisd_attempts_note_leased (attempts, IRISD_ATTEMPT_NONE, &leased),
+                     IRISD_ATTEMPT_NONE);
+}
+
+START_TEST (leases_of_items_that_have_not_ended_are_found_again_and_again)
+{
+  IrisdLeased leased;
+  guint n = 0;
+  for (guint64 item = 1; item <= 100; item++)
+    note_leased (item);
+  guint running = irisd_attempts_begin (attempts, 200);
+  for (guint lives = 0; lives < 3; lives++)
+    {
+      crash ();
+      ck_assert_uint_eq (irisd_attempts_get_n_found (attempts), lives == 0 ? 1 : 0);
+      for (guint64 item = 2; item <= 100; item += 2)
+        {
+          ck_assert (irisd_attempts_find_leased (attempts, item, &leased));
+          ck_assert_uint_eq (leased.due_ms, 1000 + item);
+          ck_assert_uint_eq (leased.started_ms, 500);
+          ck_assert_int_eq (leased.owner, 42);
+          ck_assert_uint_eq (leased.attempts, 3);
+          ck_assert_mem_eq (leased.id, "lease of an item", sizeof leased.id);
+        }
+      irisd_attempts_renew (attempts, "");
+      ck_assert_uint_eq (irisd_attempts_take_leased (attempts, 1, &n), IRISD_ATTEMPT_NONE);
+    }
+  ck_assert_uint_ne (running, IRISD_ATTEMPT_NONE);
+  /* What is taken can be changed, and given back. */
+  guint slot = irisd_attempts_take_leased (attempts, 2, &n);
+  ck_assert_uint_eq (n, 3);
+  irisd_attempts_note_due (attempts, slot, 0);
+  irisd_attempts_end (attempts, irisd_attempts_take_leased (attempts, 4, &n));
+  crash ();
+  ck_assert (irisd_attempts_find_leased (attempts, 2, &leased));
+  ck_assert_uint_eq (leased.due_ms, 0);
+  ck_assert (!irisd_attempts_find_leased (attempts, 4, &leased));
+}
+END_TEST
+
+START_TEST (slots_of_leases_are_not_given_to_others_and_are_used_again)
+{
+  IrisdLeased leased;
+  struct stat before, after;
+  for (guint64 item = 1; item <= 60; item++)
+    note_leased (item);
+  ck_assert_int_eq (stat (path, &before), 0);
+  crash ();
+  for (guint64 item = 1; item <= 50; item++)
+    ck_assert (irisd_attempts_find_leased (attempts, item, &leased));
+  irisd_attempts_renew (attempts, "");
+  for (guint64 item = 61; item <= 70; item++)
+    note_leased (item);
+  ck_assert_int_eq (stat (path, &after), 0);
+  ck_assert_int_eq (after.st_size, before.st_size);
+  crash ();
+  for (guint64 item = 1; item <= 70; item++)
+    ck_assert (irisd_attempts_find_leased (attempts, item, &leased) == (item <= 50 || item > 60));
+}
+END_TEST
+
 START_TEST (the_record_does_not_grow_from_life_to_life)
 {
   struct stat before, after;
@@ -239,6 +309,8 @@ main (void)
   tcase_set_timeout (tcase, 120);
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, what_was_under_way_is_found_and_what_has_ended_is_not);
+  tcase_add_test (tcase, leases_of_items_that_have_not_ended_are_found_again_and_again);
+  tcase_add_test (tcase, slots_of_leases_are_not_given_to_others_and_are_used_again);
   tcase_add_test (tcase, the_record_does_not_grow_from_life_to_life);
   tcase_add_test (tcase, a_recorded_process_is_ended);
   tcase_add_test (tcase, a_process_that_has_the_number_of_a_recorded_one_is_left_alone);

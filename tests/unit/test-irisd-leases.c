@@ -442,6 +442,83 @@ START_TEST (whoever_owes_too_much_is_passed_over)
 }
 END_TEST
 
+static guint64
+restore (Item *item, gint64 owner, gint64 left_us)
+{
+  irisd_leases_expect (book, IRISD_SPACE_SHARED, "a", FALSE, now);
+  item_init (item, 0);
+  item->errand.attempts = 1;
+  item->errand.patient = TRUE;
+  guint64 lease = irisd_leases_restore (book, &item->errand, "a", owner, left_us, now);
+  ck_assert_uint_ne (lease, 0);
+  ck_assert_int_eq (irisd_leases_get_state (&item->errand), IRISD_ERRAND_WAS_LEASED);
+  return lease;
+}
+
+START_TEST (a_restored_lease_is_of_who_claims_it)
+{
+  Worker stranger, old;
+  Item item;
+  IrisdErrand *errand = NULL;
+  guint64 lease = restore (&item, 7, LEASE_US);
+  worker_init (&stranger);
+  worker_init (&old);
+  stranger.server.owner = 8;
+  old.server.owner = 7;
+  ck_assert_ptr_null (irisd_leases_find (book, &old.server, lease)); /* not enrolled */
+  enroll (&stranger, IRIS_PLACE_ANY, 1, "a");
+  enroll (&old, IRIS_PLACE_ANY, 1, "a");
+  ck_assert_uint_eq (stranger.given->len + old.given->len, 0);
+  ck_assert (!irisd_leases_extend (book, &stranger.server, lease, LEASE_US, now));
+  ck_assert (irisd_leases_extend (book, &old.server, lease, LEASE_US, now));
+  ck_assert_uint_eq (old.server.leased, 1);
+  ck_assert_int_eq (irisd_leases_done (book, &old.server, lease, now, &errand), IRISD_LEASE_ENDED);
+  ck_assert_ptr_eq (errand, &item.errand);
+  ck_assert_uint_eq (old.server.leased, 0);
+  leave (&stranger);
+  leave (&old);
+}
+END_TEST
+
+START_TEST (a_restored_lease_ends_with_its_time_which_is_that_of_a_new_one_at_most)
+{
+  Worker worker;
+  Item item;
+  guint64 lease = restore (&item, 0, LEASE_US * 9);
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a");
+  ck_assert_int_eq (irisd_leases_next (book), now + LEASE_US);
+  now += LEASE_US;
+  irisd_leases_expire (book, now);
+  ck_assert_ptr_eq (item.worker, &worker);
+  ck_assert_uint_eq (item.errand.attempts, 2);
+  ck_assert_ptr_null (irisd_leases_find (book, &worker.server, lease));
+  done (&worker, &item);
+  leave (&worker);
+}
+END_TEST
+
+START_TEST (a_restored_lease_can_be_withdrawn_and_does_not_hold_up_the_end)
+{
+  Worker worker;
+  Item withdrawn, away, closed;
+  guint64 lease = restore (&withdrawn, 0, LEASE_US);
+  ck_assert_int_eq (irisd_leases_withdraw (book, &withdrawn.errand, now), IRISD_ERRAND_WAS_LEASED);
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a");
+  ck_assert_ptr_null (irisd_leases_find (book, &worker.server, lease));
+  restore (&closed, 0, LEASE_US);
+  restore (&away, 0, LEASE_US);
+  irisd_leases_drain (book);
+  ck_assert_uint_eq (away.n_ends, 1);
+  ck_assert_uint_eq (away.why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  ck_assert (away.errand.away);
+  irisd_leases_close (book);
+  ck_assert_uint_eq (closed.n_ends, 1);
+  leave (&worker);
+}
+END_TEST
+
 START_TEST (too_many_services_are_refused_and_nothing_changes)
 {
   Worker worker;
@@ -502,6 +579,9 @@ main (void)
   tcase_add_test (tcase, a_book_that_drains_does_not_wait_for_servers);
   tcase_add_test (tcase, what_is_leased_outlives_the_name_of_its_service);
   tcase_add_test (tcase, whoever_owes_too_much_is_passed_over);
+  tcase_add_test (tcase, a_restored_lease_is_of_who_claims_it);
+  tcase_add_test (tcase, a_restored_lease_ends_with_its_time_which_is_that_of_a_new_one_at_most);
+  tcase_add_test (tcase, a_restored_lease_can_be_withdrawn_and_does_not_hold_up_the_end);
   tcase_add_test (tcase, too_many_services_are_refused_and_nothing_changes);
   tcase_add_test (tcase, closing_ends_everything);
   suite_add_tcase (suite, tcase);

@@ -15,10 +15,14 @@ IrisLease *iris_lease_new_from_wire (IrisServer *server, const IrisWireMessage *
 const guint8 *iris_lease_get_id (IrisLease *self);
 void iris_lease_stop (IrisLease *self);
 void iris_lease_grant (IrisLease *self, guint64 bytes);
+gboolean iris_lease_survives (IrisLease *self, gint64 until);
+gint64 iris_lease_get_until (IrisLease *self);
+void iris_lease_claim (IrisLease *self, gboolean anew);
 void iris_lease_forget_server (IrisLease *self);
 
 /* For leases, in iris-server.c. */
 void iris_server_say (IrisServer *self, IrisWireMessage *message);
+gboolean iris_server_say_of_lease (IrisServer *self, IrisWireMessage *message);
 void iris_server_settle (IrisServer *self, IrisLease *lease, IrisWireMessage *message);
 
 G_END_DECLS

@@ -24,6 +24,9 @@ struct _IrisLease
   char *path;
   GBytes *payload;
   guint attempt;
+  gint64 lease_us;
+  gint64 until; /* when irisd gives the item to others, unless it hears of it, on the monotonic
+                   clock */
   gboolean progress;
   gboolean parts;
   guint64 credit;      /* bytes of parts that may be sent */
@@ -110,6 +113,8 @@ iris_lease_new_from_wire (IrisServer *server, const IrisWireMessage *message)
   self->args = iris_wire_args_dup (&message->args);
   self->payload = g_bytes_new (message->body.data, message->body.size);
   self->attempt = message->attempt;
+  self->lease_us = (gint64) MIN (message->lease_ms, G_MAXINT64 / 4000) * 1000;
+  self->until = g_get_monotonic_time () + self->lease_us;
   self->progress = message->progress;
   self->parts = iris_wire_message_has (message, IRIS_WIRE_KEY_PARTS);
   self->credit = message->parts;
@@ -203,6 +208,48 @@ iris_lease_stop (IrisLease *self)
   /* Nobody wants its parts any more, so it need not wait for credit. */
   g_byte_array_set_size (self->pending, 0);
   iris_lease_finish_if_sent (self);
+}
+
+/*< private >
+ * iris_lease_survives:
+ * @self: a lease whose connection is lost
+ * @until: a time of the monotonic clock
+ *
+ * Tells whether irisd, if it was killed and is back, knows of the lease at that time.
+ */
+gboolean
+iris_lease_survives (IrisLease *self, gint64 until)
+{
+  return self->until > until && !self->parts && !g_cancellable_is_cancelled (self->cancellable);
+}
+
+gint64
+iris_lease_get_until (IrisLease *self)
+{
+  return self->until;
+}
+
+/*< private >
+ * iris_lease_claim:
+ * @self: a lease of an earlier connection
+ * @anew: whether it is to hold as long as a new one, and not only for what is left
+ *
+ * Asks irisd for it: that it is lost comes as an error.
+ */
+void
+iris_lease_claim (IrisLease *self, gboolean anew)
+{
+  gint64 left = MAX (self->until - g_get_monotonic_time (), 0) / 1000;
+  IrisWireMessage message;
+
+  if (anew)
+    {
+      iris_lease_extend (self);
+      return;
+    }
+  iris_wire_message_init (&message, IRIS_WIRE_EXTEND, self->id);
+  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_LEASE_MS, (guint64) left);
+  iris_server_say_of_lease (self->server, &message);
 }
 
 /*< private >
@@ -347,9 +394,10 @@ iris_lease_wants_progress (IrisLease *self)
  * iris_lease_get_cancellable:
  * @self: a lease
  *
- * It is cancelled when the item is not wanted any more: its client has cancelled it or has gone,
- * its time is over, or the connection to irisd is lost. Stop then, and answer all the same: until
- * then it counts against the server's capacity. What is answered is dropped.
+ * It is cancelled when the item is not wanted any more: its client has cancelled it or has gone, or
+ * its time is over, also because irisd does not come back before; or irisd is back and knows
+ * nothing of it. Stop then, and answer all the same: until then it counts against the server's
+ * capacity. What is answered is dropped.
  *
  * Returns: (transfer none): what to hand on to GIO, or to ask now and then, from any thread
  *
@@ -389,7 +437,7 @@ iris_lease_report (IrisLease *self, double fraction, const char *note)
                                 (guint64) (MIN (fraction, 1.0) * IRIS_WIRE_WHOLE));
   if (note != NULL)
     iris_wire_message_set_string (&message, IRIS_WIRE_KEY_NOTE, note, -1);
-  iris_server_say (self->server, &message);
+  iris_server_say_of_lease (self->server, &message);
 }
 
 /**
@@ -479,7 +527,8 @@ iris_lease_extend (IrisLease *self)
   if (self->server == NULL)
     return;
   iris_wire_message_init (&message, IRIS_WIRE_EXTEND, self->id);
-  iris_server_say (self->server, &message);
+  if (iris_server_say_of_lease (self->server, &message))
+    self->until = g_get_monotonic_time () + self->lease_us;
 }
 
 /**

@@ -43,7 +43,10 @@ struct _IrisServer
   IrisServerState state;
   IrisClientLink *link;
   IrisWireEncoder encoder;
-  GQueue outbox;      /* of GBytes: encoded messages that wait for the link, five in a row */
+  GQueue outbox;  /* of GBytes: packed messages that wait for the link */
+  GQueue answers; /* the same: those that irisd may not have read, no more than leases */
+  guint n_pinged; /* how many of those were sent before the PING */
+  guint8 ping[IRIS_WIRE_ID_SIZE];
   GHashTable *leases; /* by id; each belongs to whoever works on it */
   GTask *run;
   GSource *cancel_source;

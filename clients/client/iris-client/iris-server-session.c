@@ -10,9 +10,15 @@
  *   GREETING   HELLO was sent, WELCOME is waited for
  *   ENROLLING  READY was sent, ENROLLED is waited for
  *
- * A lost connection costs it its leases: they are told to stop and forgotten, because irisd has
- * given the items to others. Cancelling drains: READY with a capacity of 0, and the end when the
- * last lease was answered.
+ * When the connection is lost the work on leases goes on: if irisd was killed it knows of them when
+ * it is back, and what is answered meanwhile waits until then. The next connection begins with a
+ * READY that has no capacity, asks for each lease by EXTEND, and gives the answers that irisd may
+ * not have read; then comes the READY that takes more items. What irisd refuses, because the item
+ * is another's by now, is stopped, and so is what has not found irisd when its time is over. A
+ * lease with parts is stopped at once: only items that are not kept have parts, and they are gone
+ * with irisd.
+ *
+ * Cancelling drains: READY with a capacity of 0, and the end when the last lease was answered.
  */
 #include "iris-server-private.h"
 
@@ -45,20 +51,46 @@ set_timer (IrisServer *self, guint ms, GSourceFunc func)
 /* --- sending ------------------------------------------------------------------------------------
  */
 
+/* The frames of the encoded message in one piece: their sizes, then their bytes. */
+static GBytes *
+pack (const IrisWireFrame *frames)
+{
+  gsize sizes[IRIS_WIRE_N_FRAMES], size = sizeof sizes;
+  guint8 *data, *at;
+
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
+    size += sizes[i] = frames[i].size;
+  data = g_malloc (size);
+  memcpy (data, sizes, sizeof sizes);
+  at = data + sizeof sizes;
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; at += sizes[i++])
+    if (sizes[i] > 0)
+      memcpy (at, frames[i].data, sizes[i]);
+  return g_bytes_new_take (data, size);
+}
+
+static gboolean
+send_packed (IrisServer *self, GBytes *packed)
+{
+  const guint8 *data = g_bytes_get_data (packed, NULL);
+  gsize sizes[IRIS_WIRE_N_FRAMES];
+  IrisWireFrame frames[IRIS_WIRE_N_FRAMES];
+
+  memcpy (sizes, data, sizeof sizes);
+  data += sizeof sizes;
+  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; data += sizes[i++])
+    frames[i] = (IrisWireFrame){ data, sizes[i] };
+  return iris_client_link_send (self->link, frames);
+}
+
 static void
 flush (IrisServer *self)
 {
   while (self->link != NULL && self->outbox.length > 0)
     {
-      IrisWireFrame frames[IRIS_WIRE_N_FRAMES];
-      GList *bytes = self->outbox.head;
-
-      for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++, bytes = bytes->next)
-        frames[i].data = g_bytes_get_data (bytes->data, &frames[i].size);
-      if (!iris_client_link_send (self->link, frames))
+      if (!send_packed (self, g_queue_peek_head (&self->outbox)))
         return;
-      for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
-        g_bytes_unref (g_queue_pop_head (&self->outbox));
+      g_bytes_unref (g_queue_pop_head (&self->outbox));
     }
 }
 
@@ -69,11 +101,41 @@ send_message (IrisServer *self, const IrisWireMessage *message, GError **error)
     return TRUE;
   if (!iris_wire_encode (&self->encoder, message, error))
     return FALSE;
-  if (self->outbox.length == 0 && iris_client_link_send (self->link, self->encoder.frames))
-    return TRUE;
-  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
-    g_queue_push_tail (&self->outbox,
-                       g_bytes_new (self->encoder.frames[i].data, self->encoder.frames[i].size));
+  if (self->outbox.length > 0 || !iris_client_link_send (self->link, self->encoder.frames))
+    g_queue_push_tail (&self->outbox, pack (self->encoder.frames));
+  return TRUE;
+}
+
+/* Whether irisd knows it as a worker, or has been sent READY. */
+static gboolean
+is_known (IrisServer *self)
+{
+  return self->state >= IRIS_SERVER_ENROLLING;
+}
+
+static void
+forget_answers (IrisServer *self, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    g_bytes_unref (g_queue_pop_head (&self->answers));
+  self->n_pinged -= MIN (self->n_pinged, n);
+}
+
+/* Sends what ends a lease, and keeps it until irisd has read it: one that is killed before that is
+ * told again. An answer that was not read counts against the capacity, so there are no more. */
+static gboolean
+send_answer (IrisServer *self, const IrisWireMessage *message, GError **error)
+{
+  GBytes *answer;
+
+  if (!iris_wire_encode (&self->encoder, message, error))
+    return FALSE;
+  answer = pack (self->encoder.frames);
+  g_queue_push_tail (&self->answers, answer);
+  if (self->answers.length > self->capacity)
+    forget_answers (self, 1);
+  if (is_known (self) && (self->outbox.length > 0 || !send_packed (self, answer)))
+    g_queue_push_tail (&self->outbox, g_bytes_ref (answer));
   return TRUE;
 }
 
@@ -87,13 +149,25 @@ init_message (IrisServer *self, IrisWireMessage *message, IrisWireType type)
   iris_wire_message_init (message, type, id);
 }
 
+/* Its PONG says that irisd has read all answers so far. */
 static void
-send_plain (IrisServer *self, IrisWireType type)
+send_ping (IrisServer *self)
 {
-  IrisWireMessage message;
+  IrisWireMessage ping;
 
-  init_message (self, &message, type);
-  send_message (self, &message, NULL);
+  init_message (self, &ping, IRIS_WIRE_PING);
+  send_message (self, &ping, NULL);
+  memcpy (self->ping, ping.request_id, sizeof self->ping);
+  self->n_pinged = self->answers.length;
+}
+
+static void
+send_bye (IrisServer *self)
+{
+  IrisWireMessage bye;
+
+  init_message (self, &bye, IRIS_WIRE_BYE);
+  send_message (self, &bye, NULL);
 }
 
 void
@@ -103,6 +177,24 @@ iris_server_say (IrisServer *self, IrisWireMessage *message)
 
   if (!send_message (self, message, &error))
     g_warning ("%s cannot be sent: %s", iris_wire_type_name (message->type), error->message);
+}
+
+/*< private >
+ * iris_server_say_of_lease:
+ * @self: a server
+ * @message: what does not end a lease
+ *
+ * Says it, if there is a connection.
+ *
+ * Returns: whether there is
+ */
+gboolean
+iris_server_say_of_lease (IrisServer *self, IrisWireMessage *message)
+{
+  if (!is_known (self))
+    return FALSE;
+  iris_server_say (self, message);
+  return TRUE;
 }
 
 static void
@@ -134,9 +226,10 @@ send_ready (IrisServer *self, guint capacity)
 /* --- the end ------------------------------------------------------------------------------------
  */
 
-/* The leases are irisd's again. Stopping one runs the program's code, which may do anything. */
+/* Leases that are not to be held until @until are irisd's again. Stopping one runs the program's
+ * code, which may do anything. */
 static void
-drop_leases (IrisServer *self)
+drop_leases (IrisServer *self, gint64 until)
 {
   g_autoptr (GPtrArray) leases = g_ptr_array_new_with_free_func (g_object_unref);
   GHashTableIter iter;
@@ -145,12 +238,21 @@ drop_leases (IrisServer *self)
   g_hash_table_iter_init (&iter, self->leases);
   while (g_hash_table_iter_next (&iter, NULL, &lease))
     {
+      if (iris_lease_survives (lease, until))
+        continue;
       iris_lease_forget_server (lease);
       g_ptr_array_add (leases, g_object_ref (lease));
+      g_hash_table_iter_remove (&iter);
     }
-  g_hash_table_remove_all (self->leases);
   for (guint i = 0; i < leases->len; i++)
     iris_lease_stop (g_ptr_array_index (leases, i));
+}
+
+static void
+clear_messages (GQueue *queue)
+{
+  while (queue->length > 0)
+    g_bytes_unref (g_queue_pop_head (queue));
 }
 
 static void
@@ -160,11 +262,10 @@ disconnect (IrisServer *self)
 
   self->state = IRIS_SERVER_AWAY;
   clear_source (&self->timer);
-  while (self->outbox.length > 0)
-    g_bytes_unref (g_queue_pop_head (&self->outbox));
+  clear_messages (&self->outbox);
+  self->n_pinged = 0;
   if (link != NULL)
     iris_client_link_close (link, LINGER_MS);
-  drop_leases (self);
 }
 
 /* Takes @error. */
@@ -179,8 +280,10 @@ finish (IrisServer *self, GError *error)
       return;
     }
   if (self->state == IRIS_SERVER_SERVING && error == NULL)
-    send_plain (self, IRIS_WIRE_BYE);
+    send_bye (self);
   disconnect (self);
+  drop_leases (self, G_MAXINT64);
+  clear_messages (&self->answers);
   clear_source (&self->cancel_source);
   if (error != NULL)
     g_task_return_error (run, error);
@@ -210,6 +313,8 @@ finish_if_drained (IrisServer *self)
 static void
 take_pong (IrisServer *self, const IrisWireMessage *pong)
 {
+  if (memcmp (pong->request_id, self->ping, sizeof self->ping) == 0)
+    forget_answers (self, self->n_pinged);
   if (self->draining && g_hash_table_size (self->leases) == 0
       && memcmp (pong->request_id, self->farewell, sizeof self->farewell) == 0)
     finish (self, NULL);
@@ -225,8 +330,12 @@ void
 iris_server_drain (IrisServer *self)
 {
   self->draining = TRUE;
-  if (self->state == IRIS_SERVER_SERVING)
-    send_ready (self, 0);
+  if (self->state != IRIS_SERVER_SERVING)
+    {
+      finish (self, NULL);
+      return;
+    }
+  send_ready (self, 0);
   finish_if_drained (self);
 }
 
@@ -239,11 +348,11 @@ iris_server_settle (IrisServer *self, IrisLease *lease, IrisWireMessage *message
 
   if (!g_hash_table_remove (self->leases, iris_lease_get_id (lease)))
     return;
-  if (!send_message (self, message, &error))
+  if (!send_answer (self, message, &error))
     {
       iris_wire_message_init (&failure, IRIS_WIRE_FAIL, message->request_id);
       iris_wire_message_set_string (&failure, IRIS_WIRE_KEY_SENTENCE, error->message, -1);
-      iris_server_say (self, &failure);
+      send_answer (self, &failure, NULL);
     }
   finish_if_drained (self);
 }
@@ -254,7 +363,11 @@ iris_server_settle (IrisServer *self, IrisLease *lease, IrisWireMessage *message
 static gboolean
 on_reconnect (gpointer data)
 {
-  iris_server_connect (data);
+  g_autoptr (IrisServer) self = g_object_ref (data);
+
+  drop_leases (self, g_get_monotonic_time ());
+  if (self->run != NULL && self->state == IRIS_SERVER_AWAY)
+    iris_server_connect (self);
   return G_SOURCE_REMOVE;
 }
 
@@ -267,6 +380,9 @@ come_back_later (IrisServer *self)
       finish (self, NULL);
       return;
     }
+  drop_leases (self, g_get_monotonic_time ());
+  if (self->run == NULL || self->state != IRIS_SERVER_AWAY)
+    return; /* the program has ended it */
   set_timer (self, self->pause_ms, on_reconnect);
   self->pause_ms = MIN (self->pause_ms * 2, LAST_PAUSE_MS);
 }
@@ -278,7 +394,7 @@ on_tick (gpointer data)
   GHashTableIter iter;
   gpointer lease;
 
-  send_plain (self, IRIS_WIRE_PING);
+  send_ping (self);
   g_hash_table_iter_init (&iter, self->leases);
   while (self->keep_leases && g_hash_table_iter_next (&iter, NULL, &lease))
     if (!g_cancellable_is_cancelled (iris_lease_get_cancellable (lease)))
@@ -286,11 +402,29 @@ on_tick (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
+/* Before it takes more, it asks for what it has from an earlier connection. */
+static void
+claim_leases (IrisServer *self)
+{
+  GHashTableIter iter;
+  gpointer lease;
+
+  send_ready (self, 0);
+  g_hash_table_iter_init (&iter, self->leases);
+  while (g_hash_table_iter_next (&iter, NULL, &lease))
+    iris_lease_claim (lease, self->keep_leases);
+  for (GList *bytes = self->answers.head; bytes != NULL; bytes = bytes->next)
+    g_queue_push_tail (&self->outbox, g_bytes_ref (bytes->data));
+  flush (self);
+}
+
 static void
 take_welcome (IrisServer *self, const IrisWireMessage *message)
 {
   self->encoder.limits.max_body = message->max_body;
   self->state = IRIS_SERVER_ENROLLING;
+  if (g_hash_table_size (self->leases) > 0 || self->answers.length > 0)
+    claim_leases (self);
   send_ready (self, self->capacity);
 }
 
@@ -465,6 +599,36 @@ find_endpoint (IrisServer *self, GError **error)
   return NULL;
 }
 
+static void watch_leases (IrisServer *self);
+
+static gboolean
+on_lapse (gpointer data)
+{
+  g_autoptr (IrisServer) self = g_object_ref (data);
+
+  clear_source (&self->timer);
+  drop_leases (self, g_get_monotonic_time ());
+  if (self->state == IRIS_SERVER_GREETING)
+    watch_leases (self);
+  return G_SOURCE_REMOVE;
+}
+
+/* An irisd that does not come back does not stop what has lost its lease. */
+static void
+watch_leases (IrisServer *self)
+{
+  gint64 first = G_MAXINT64;
+  GHashTableIter iter;
+  gpointer lease;
+
+  g_hash_table_iter_init (&iter, self->leases);
+  while (g_hash_table_iter_next (&iter, NULL, &lease))
+    first = MIN (first, iris_lease_get_until (lease));
+  if (first != G_MAXINT64)
+    set_timer (self, (guint) CLAMP ((first - g_get_monotonic_time ()) / 1000 + 1, 1, G_MAXINT),
+               on_lapse);
+}
+
 /*< private >
  * iris_server_connect:
  * @self: a server that runs and is not connected
@@ -498,4 +662,5 @@ iris_server_connect (IrisServer *self)
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
   iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_NAME, name, -1);
   iris_server_say (self, &hello);
+  watch_leases (self);
 }

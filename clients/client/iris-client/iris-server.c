@@ -197,6 +197,7 @@ iris_server_init (IrisServer *self)
   self->pause_ms = IRIS_SERVER_FIRST_PAUSE_MS;
   iris_wire_encoder_init (&self->encoder, NULL);
   g_queue_init (&self->outbox);
+  g_queue_init (&self->answers);
 }
 
 /**

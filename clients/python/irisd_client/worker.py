@@ -10,6 +10,7 @@ import inspect
 import logging
 import os
 import threading
+import time
 from typing import Any, Awaitable, Callable, Deque, Dict, List, Optional, Tuple, Union, cast
 
 from . import wire
@@ -36,6 +37,9 @@ class Reply:
 
 Answer = Union[bytes, str, Reply, None]
 
+#: The type, header, body and id of what is sent.
+Message = Tuple[str, Dict[str, Any], bytes, bytes]
+
 
 class Job:
     """What a service works on. Its methods may be called from any thread."""
@@ -55,6 +59,7 @@ class Job:
         #: Whether the client takes parts of the result as they come.
         self.wants_parts: bool = "parts" in lease.header
         self.lease_ms: int = lease.header["lease-ms"]
+        self._until = time.monotonic() + self.lease_ms / 1000  # then irisd gives the item to others
         self._credit: int = lease.header.get("parts", 0)  # bytes of parts that may be sent; of the event loop
         self._pending: Deque[bytes] = collections.deque()
         self._sent = threading.Condition()  # guards what follows
@@ -144,7 +149,7 @@ class Job:
 
     def extend(self, milliseconds: Optional[int] = None) -> None:
         """Keeps the lease for so long from now on; at most, and by default, for the length of a lease."""
-        self._worker._post("EXTEND", {} if milliseconds is None else {"lease-ms": milliseconds}, self.id)
+        self._worker._extend(self, self.lease_ms if milliseconds is None else min(milliseconds, self.lease_ms))
 
     def _stop(self, reason: str) -> None:
         self.stop_reason = reason
@@ -175,7 +180,8 @@ class Worker:
 
     While a service runs its lease is extended (`keep_leases`); turn that off to have items given to others when a
     service takes longer than a lease and does not call Job.extend(). When irisd goes, the worker waits for it to come
-    back.
+    back, and services go on until their leases end: an irisd that was killed knows of the leases of kept items. What
+    it does not know is stopped then.
     """
 
     def __init__(self, endpoint: Optional[str] = None, *, name: Optional[str] = None, capacity: Optional[int] = None,
@@ -189,6 +195,10 @@ class Worker:
         self._keep_leases = keep_leases
         self._services: Dict[str, Tuple[str, Handler]] = {}
         self._jobs: Dict[bytes, Job] = {}
+        # Answers that irisd may not have read: no more than leases. Those before the PING, and those after it.
+        self._unread: Deque[Message] = collections.deque(maxlen=self._capacity)
+        self._recent: Deque[Message] = collections.deque(maxlen=self._capacity)
+        self._ping = b""
         self._connection: Optional[Connection] = None
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._changed: Optional[asyncio.Event] = None
@@ -246,6 +256,7 @@ class Worker:
                     await self._sleep(pause)
                     pause = min(pause * 2, LAST_PAUSE)
         finally:
+            self._drop_jobs("the worker has ended")
             self._threads.shutdown(wait=True)
             self._loop = None
 
@@ -265,12 +276,24 @@ class Worker:
         body = wire.encode_services([(name, summary) for name, (summary, _) in self._services.items()])
         return await connection.call("READY", header, body)
 
+    async def _claim(self, connection: Connection) -> None:
+        """Asks for the leases of an earlier connection, before it takes more. What is refused comes as an error."""
+        await self._ready(connection, 0)
+        self._connection = connection
+        for job in self._jobs.values():
+            left = job.lease_ms if self._keep_leases else max(int((job._until - time.monotonic()) * 1000), 0)
+            self._extend_now(job, left)
+        for kind, header, body, ident in list(self._unread) + list(self._recent):
+            self._send_answer(kind, header, body, ident)
+
     async def _serve_once(self) -> None:
         """Serves over one connection: until it is lost, or until all has been done."""
-        connection = Connection(self._take, self._lost)
+        connection = Connection(self._take, self._lost, self._read)
         await connection.open(self._endpoint, self._name)
-        self._connection = connection
         try:
+            if self._jobs or self._unread or self._recent:
+                await self._claim(connection)
+            self._connection = connection
             enrolled = await self._ready(connection, self._capacity)
             interval = max(enrolled.header["silence-ms"] / 3000, 0.001)
             if self.on_ready is not None:
@@ -289,7 +312,6 @@ class Worker:
             raise Disconnected("the connection to irisd is lost")
         finally:
             self._connection = None
-            self._drop_jobs("the connection to irisd is lost")
             connection.close()
 
     def _breathe(self, connection: Connection, interval: float) -> None:
@@ -297,17 +319,36 @@ class Worker:
         if connection.silence > max(6 * interval, 10.0):
             connection.lose(Disconnected("irisd does not answer any more"))
             return
-        connection.send("PING")
+        self._unread.extend(self._recent)
+        self._recent.clear()
+        self._ping = connection.send("PING")
 
-    def _drop_jobs(self, reason: str) -> None:
-        jobs, self._jobs = self._jobs, {}
-        for job in jobs.values():
+    def _read(self, ident: bytes) -> None:
+        """irisd has read what came before a PING."""
+        if ident == self._ping:
+            self._unread.clear()
+
+    def _drop_jobs(self, reason: str, drops: Callable[[Job], bool] = lambda job: True) -> None:
+        jobs = [job for job in self._jobs.values() if drops(job)]
+        for job in jobs:
+            del self._jobs[job.id]
+        for job in jobs:
             job._stop(reason)
+
+    def _drop_late(self) -> None:
+        """Stops what has lost its lease while there is no connection."""
+        if self._connection is None:
+            self._drop_jobs("the connection to irisd is lost, and the lease is over",
+                            lambda job: time.monotonic() >= job._until)
 
     def _lost(self, error: Disconnected) -> None:
         _log.warning("%s", error)
         self._connection = None
-        self._drop_jobs("the connection to irisd is lost")
+        # Only items that are not kept have parts, and they are gone with irisd.
+        self._drop_jobs("the connection to irisd is lost", lambda job: job.wants_parts or job.stopped)
+        self._ping = b""
+        for job in self._jobs.values():
+            asyncio.get_running_loop().call_later(max(job._until - time.monotonic(), 0), self._drop_late)
         self._wake()
 
     # --- leases ------------------------------------------------------------------------------------
@@ -341,6 +382,16 @@ class Worker:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(send)
 
+    def _extend(self, job: Job, milliseconds: int) -> None:
+        """Keeps a lease, from any thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._extend_now, job, milliseconds)
+
+    def _extend_now(self, job: Job, milliseconds: int) -> None:
+        if self._connection is not None and job.id in self._jobs and not job.stopped:
+            self._connection.send("EXTEND", {"lease-ms": milliseconds}, b"", job.id)
+            job._until = time.monotonic() + milliseconds / 1000
+
     def _report_part(self, ident: bytes, data: bytes) -> bool:
         if self._connection is None or ident not in self._jobs:
             return False
@@ -369,8 +420,7 @@ class Worker:
     async def _keep(self, job: Job) -> None:
         while True:
             await asyncio.sleep(job.lease_ms / 3000)
-            if self._connection is not None and not job.stopped:
-                self._connection.send("EXTEND", {}, b"", job.id)
+            self._extend_now(job, job.lease_ms)
 
     async def _work(self, job: Job) -> None:
         keeper = asyncio.get_running_loop().create_task(self._keep(job)) if self._keep_leases else None
@@ -403,16 +453,23 @@ class Worker:
         return "DONE", {} if reply.content_type is None else {"content-type": reply.content_type}, body
 
     def _answer(self, job: Job, kind: str, header: Dict[str, Any], body: bytes) -> None:
-        if self._jobs.pop(job.id, None) is None or self._connection is None:
+        if self._jobs.pop(job.id, None) is None:
             return  # nobody waits for it any more
         if job.stopped:
             kind, header, body = "FAIL", {"sentence": job.stop_reason or "the item was stopped"}, b""
         if "sentence" in header:
             header["sentence"] = header["sentence"].replace("\0", "")[:1000]
+        self._recent.append((kind, header, body, job.id))
+        self._send_answer(kind, header, body, job.id)
+        self._wake()
+
+    def _send_answer(self, kind: str, header: Dict[str, Any], body: bytes, ident: bytes) -> None:
+        """Sends an answer; what is given without a connection is sent when there is one."""
+        if self._connection is None:
+            return
         try:
-            self._connection.send(kind, header, body, job.id)
+            self._connection.send(kind, header, body, ident)
         except WireError as error:
-            self._connection.send("FAIL", {"sentence": "the result cannot be sent: %s" % error}, b"", job.id)
+            self._connection.send("FAIL", {"sentence": "the result cannot be sent: %s" % error}, b"", ident)
         except IrisdError as error:
             _log.warning("%s", error)
-        self._wake()

@@ -4,6 +4,7 @@
 
     test_kept.py PATH-OF-irisd [NAME...]
 """
+import asyncio
 import logging
 import signal
 import sys
@@ -11,15 +12,15 @@ import tempfile
 import time
 import unittest
 
-from irisd_fixture import PROGRAM, Case
+from irisd_fixture import GIVE_UP, PROGRAM, Case, until
 
-from irisd_client import IrisdError, wire
+from irisd_client import IrisdError, Worker, wire
 
 
 class KeptTest(Case):
     async def test_a_kept_item_survives_irisd_and_waits_for_a_worker(self):
         with tempfile.TemporaryDirectory() as journal:
-            irisd = self.irisd("--journal=" + journal)
+            irisd = self.irisd("--journal=" + journal, lease_ms=100)
             raw = await self.raw(irisd)
             header = {"service": "a", "class": 2, "key": b"once", "detach": True, "args": ["x"]}
             accepted = (await raw.connection.call("SUBMIT", header, b"body")).header
@@ -32,6 +33,55 @@ class KeptTest(Case):
             again.say("DONE", lease, b"done")
             end = await again.connection.call("FETCH", {"item": accepted["item"], "wait-ms": 60000})
             self.assertEqual((end.type, end.body), ("RESULT", b"done"))
+
+    async def serve_over_a_crash(self, answer):
+        """Kills irisd while a worker has an item; `answer` is told when, and has the service end."""
+        with tempfile.TemporaryDirectory() as journal:
+            irisd = self.irisd("--journal=" + journal, silence_ms=300)
+            began, end, ready = asyncio.Event(), asyncio.Event(), asyncio.Event()
+            worker = Worker(irisd.endpoint, capacity=1)
+            runs = []
+
+            @worker.service("slow")
+            async def slow(job):
+                runs.append(job.attempt)
+                began.set()
+                await end.wait()
+                return b"once"
+
+            worker.on_ready = ready.set
+            serving = asyncio.ensure_future(worker.serve())
+            await asyncio.wait_for(ready.wait(), GIVE_UP)
+            raw = await self.raw(irisd)
+            header = {"service": "slow", "class": 2, "key": b"once", "detach": True}
+            item = (await raw.connection.call("SUBMIT", header)).header["item"]
+            await asyncio.wait_for(began.wait(), GIVE_UP)
+            ready.clear()
+            await answer(irisd, worker, end, ready)
+            again = await self.raw(irisd)
+            result = await again.connection.call("FETCH", {"item": item, "wait-ms": 60000})
+            self.assertEqual((result.type, result.body, runs), ("RESULT", b"once", [1]))
+            worker.stop()
+            await asyncio.wait_for(serving, GIVE_UP)
+
+    async def test_a_worker_goes_on_with_its_item_when_irisd_was_killed(self):
+        async def answer(irisd, _worker, end, ready):
+            irisd.stop(signal.SIGKILL)
+            irisd.start()
+            await asyncio.wait_for(ready.wait(), GIVE_UP)
+            end.set()
+        await self.serve_over_a_crash(answer)
+
+    async def test_what_irisd_was_killed_before_it_read_is_told_again(self):
+        async def answer(irisd, worker, end, _ready):
+            async def answered():
+                return not worker._jobs
+            irisd.process.send_signal(signal.SIGSTOP)
+            end.set()
+            await until(answered)
+            irisd.stop(signal.SIGKILL)
+            irisd.start()
+        await self.serve_over_a_crash(answer)
 
     async def test_a_kept_item_outlives_its_client_while_a_worker_has_it(self):
         with tempfile.TemporaryDirectory() as journal:
