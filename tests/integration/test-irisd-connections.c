@@ -41,14 +41,15 @@ get_front (int way)
   return way == 0 ? irisd->front : irisd->tcp;
 }
 
+/* Over both ways at once, because libzmq waits five seconds. */
 START_TEST (who_does_not_finish_greeting_is_hung_up_on)
 {
-  int silent[20], begun[20], greeted[20];
+  int silent[40], begun[40], greeted[40];
   for (guint i = 0; i < G_N_ELEMENTS (silent); i++)
     {
-      silent[i] = raw_connect (get_front (_i));
-      begun[i] = raw_connect (get_front (_i));
-      greeted[i] = raw_connect (get_front (_i));
+      silent[i] = raw_connect (get_front (i % 2));
+      begun[i] = raw_connect (get_front (i % 2));
+      greeted[i] = raw_connect (get_front (i % 2));
       ck_assert (raw_write (begun[i], "\xff\0\0\0", 4));
       ck_assert (raw_write_greeting (greeted[i]));
     }
@@ -356,8 +357,8 @@ main (void)
   TCase *tcase = tcase_create ("connections");
   tcase_set_timeout (tcase, 0);
   tcase_add_checked_fixture (tcase, set_up, tear_down);
+  tcase_add_test (tcase, who_does_not_finish_greeting_is_hung_up_on);
   /* Over ipc and over TCP. */
-  tcase_add_loop_test (tcase, who_does_not_finish_greeting_is_hung_up_on, 0, 2);
   tcase_add_loop_test (tcase, a_flood_that_is_reset_does_not_end_irisd, 0, 2);
   tcase_add_loop_test (tcase, who_stops_in_the_middle_of_a_message_blocks_nobody, 0, 2);
   tcase_add_loop_test (tcase, a_message_without_end_ends_its_connection, 0, 2);

@@ -311,8 +311,11 @@ START_TEST (parts_come_as_the_client_takes_them)
   n_progress = n_attempts = 0;
   submit_in_parts (client, "2000000");
   ck_assert_uint_eq (taken->len, 2000000);
+  /* Each assertion costs a write: two million would take so long that irisd gives the server up. */
+  guint n_right = 0;
   for (guint i = 0; i < taken->len; i++)
-    ck_assert_uint_eq (taken->data[i], i % 251);
+    n_right += taken->data[i] == i % 251;
+  ck_assert_uint_eq (n_right, taken->len);
   ck_assert_uint_eq (n_attempts, 1);
   ck_assert_uint_eq (n_progress, 1);
   g_autofree char *text = iris_result_dup_text (result);
