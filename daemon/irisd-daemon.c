@@ -7,19 +7,19 @@
  * gateways. At the end: the items, the gateways, the scheduler, the ZeroMQ context, and the lock
  * last.
  */
-#include "irisd-daemon.h"
+#include "daemon/irisd-daemon.h"
 
-#include "irisd-accept.h"
-#include "irisd-command-runner.h"
-#include "irisd-command-slots.h"
-#include "irisd-error.h"
-#include "irisd-gateway.h"
-#include "irisd-notify.h"
-#include "irisd-outside.h"
-#include "irisd-places.h"
-#include "irisd-plugin.h"
-#include "irisd-socket.h"
-#include "irisd-staff.h"
+#include "daemon/base/irisd-error.h"
+#include "daemon/base/irisd-readiness.h"
+#include "daemon/config/irisd-places.h"
+#include "daemon/exec/command/irisd-command-runner.h"
+#include "daemon/exec/command/irisd-command-slots.h"
+#include "daemon/exec/irisd-place-control.h"
+#include "daemon/exec/irisd-plugin.h"
+#include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/gateway/irisd-gateway.h"
+#include "daemon/net/irisd-accept.h"
+#include "daemon/net/irisd-socket.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -46,7 +46,7 @@ struct _IrisdDaemon
   IrisdRuntimeDir *dir;
   IrisdRuntimeDir *journal_dir;
   void *context;
-  IrisdDoorkeeper *doorkeeper;
+  IrisdZapHandler *zap_handler;
   void **sockets; /* the front door's, then the places'; the gateways' once those are started */
   char *front_endpoint;
   char *front_tcp_endpoint;
@@ -135,8 +135,8 @@ open_gate (IrisdCore *core, guint place)
 {
   const IrisdLimits *limits = &core->config->limits;
   guint64 n_workers = MAX (iris_place_get_n_workers (core->infos[place].place), 1);
-  irisd_fair_gate_init (&core->gates[place], n_workers * limits->window_us * 1000 / IRISD_COST_NS,
-                        n_workers * 2, (gint64) limits->aging_ms * 1000);
+  irisd_gate_init (&core->gates[place], n_workers * limits->window_us * 1000 / IRISD_COST_NS,
+                   n_workers * 2, (gint64) limits->aging_ms * 1000);
 }
 
 static void
@@ -183,18 +183,18 @@ open_sockets (IrisdDaemon *self, GError **error)
   self->context = core->zmq = zmq_ctx_new ();
   zmq_ctx_set (self->context, ZMQ_IO_THREADS,
                CLAMP (n / GATEWAYS_PER_IO_THREAD, 1, MAX_IO_THREADS));
-  self->doorkeeper = irisd_doorkeeper_new (self->context, &core->config->access,
-                                           &core->config->limits, error);
-  if (self->doorkeeper == NULL)
+  self->zap_handler = irisd_zap_handler_new (self->context, &core->config->access,
+                                             &core->config->limits, error);
+  if (self->zap_handler == NULL)
     return FALSE;
-  core->strangers = irisd_doorkeeper_get_strangers (self->doorkeeper);
+  core->pending_connections = irisd_zap_handler_get_pending_connections (self->zap_handler);
   self->sockets = g_new0 (void *, n);
   for (guint i = 0; i < n; i++)
     {
       const char *endpoint = i == 0 ? self->front_endpoint : core->infos[i - 1].ipc_endpoint;
       self->sockets[i] = irisd_socket_new (self->context, &core->config->limits, error);
       if (self->sockets[i] == NULL
-          || !irisd_doorkeeper_watch (self->doorkeeper, self->sockets[i], error)
+          || !irisd_zap_handler_watch (self->zap_handler, self->sockets[i], error)
           || !irisd_socket_bind_ipc (self->sockets[i], self->dir, endpoint,
                                      irisd_access_is_shared (&core->config->access), error))
         return FALSE;
@@ -266,17 +266,17 @@ open_attempts (IrisdDaemon *self, GError **error)
 }
 
 static void
-run_again (const IrisdRecord *record, IrisdKept *kept, gpointer user_data)
+run_again (const IrisdRecord *record, IrisdPersistentItem *persistent, gpointer user_data)
 {
   IrisdCore *core = user_data;
   gboolean known = record->home >= 0 && (guint) record->home < core->n_places;
   if (record->state == IRIS_WIRE_STATE_BURIED)
     {
-      irisd_after_add (&core->after, record->item, NULL, kept->owner);
-      irisd_after_bury (&core->after, record->item);
+      irisd_dependency_graph_add (&core->dependencies, record->item, NULL, persistent->owner);
+      irisd_dependency_graph_bury (&core->dependencies, record->item);
       return;
     }
-  irisd_gateway_run_again (core->gateways[known ? record->home : 0], record, kept);
+  irisd_restore_run (core->gateways[known ? record->home : 0], record, persistent);
 }
 
 static gboolean
@@ -284,7 +284,7 @@ recover (IrisdDaemon *self, GError **error)
 {
   IrisdCore *core = &self->core;
   /* First, because it is for good, unlike for the items that are found. */
-  irisd_outside_expect_configured (core->outside);
+  irisd_worker_processes_expect_configured (core->worker_processes);
   if (core->journal != NULL)
     {
       irisd_journal_blame (core->journal, core->attempts);
@@ -304,14 +304,14 @@ start_threads (IrisdDaemon *self)
   core->slots = irisd_command_slots_new (core);
   core->scheduler = irisd_places_new_scheduler (core->config, core->places);
   core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;
-  core->staff = irisd_staff_new (core);
+  core->place_control = irisd_place_control_new (core);
   core->started_us = g_get_monotonic_time ();
   if (core->config->paused)
     irisd_log (IRISD_LOG_INFO, "paused: items are taken and none is run, until irisctl drain all "
                                "--refill");
   if (core->journal != NULL)
     irisd_journal_start (core->journal);
-  irisd_doorkeeper_start (self->doorkeeper);
+  irisd_zap_handler_start (self->zap_handler);
   for (guint i = 0; i < core->n_gateways; i++)
     irisd_gateway_start (core->gateways[i]);
   g_clear_pointer (&self->sockets, g_free);
@@ -334,12 +334,12 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
   core->wire_limits = irisd_limits_get_wire (&config->limits);
   irisd_running_init (&core->running);
   irisd_fair_rules_init (&core->rules, &config->client_rule, config->service_rules);
-  irisd_fair_room_init (&core->room, &config->client_rule, config->service_rules,
-                        (gint64) config->limits.aging_ms * 1000);
-  pthread_mutex_init (&core->after_lock, NULL);
-  irisd_after_init (&core->after, (guint) config->limits.remembered_items);
-  irisd_near_init (&core->near, (guint) config->limits.remembered_places,
-                   (guint) config->limits.remembered_paths);
+  irisd_concurrency_limit_init (&core->concurrency_limit, &config->client_rule,
+                                config->service_rules, (gint64) config->limits.aging_ms * 1000);
+  pthread_mutex_init (&core->dependencies_lock, NULL);
+  irisd_dependency_graph_init (&core->dependencies, (guint) config->limits.remembered_items);
+  irisd_placement_history_init (&core->placement_history, (guint) config->limits.remembered_places,
+                                (guint) config->limits.remembered_paths);
   atomic_init (&core->next_item, 1);
   raise_file_limit (core);
 
@@ -348,7 +348,7 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
     return NULL;
   describe_places (self);
   core->services = irisd_services_new_builtin ();
-  core->outside = irisd_outside_new (core);
+  core->worker_processes = irisd_worker_processes_new (core);
   if (!open_journal (self, error) || !open_attempts (self, error) || !open_sockets (self, error)
       || (core->plugins = irisd_plugins_load (config, core->services, error)) == NULL
       || !make_gateways (self, error) || (core->commands = irisd_command_runner_new (error)) == NULL
@@ -366,7 +366,7 @@ free_places (IrisdCore *core)
       g_free (core->infos[id].name);
       g_free (core->infos[id].ipc_endpoint);
       g_free (core->infos[id].tcp_endpoint);
-      irisd_fair_gate_clear (&core->gates[id]);
+      irisd_gate_clear (&core->gates[id]);
     }
   g_free (core->infos);
   g_aligned_free (core->counters);
@@ -390,16 +390,16 @@ irisd_daemon_free (IrisdDaemon *self)
     irisd_gateway_free (core->gateways[i]);
   irisd_journal_free (core->journal);
   g_free (core->gateways);
-  g_clear_pointer (&core->outside, irisd_outside_free);
+  g_clear_pointer (&core->worker_processes, irisd_worker_processes_free);
   for (guint i = 0; self->sockets != NULL && i <= core->n_places; i++)
     irisd_socket_close (self->sockets[i]);
   g_free (self->sockets);
-  irisd_doorkeeper_free (self->doorkeeper);
+  irisd_zap_handler_free (self->zap_handler);
   if (self->context != NULL)
     while (zmq_ctx_term (self->context) != 0 && errno == EINTR)
       ;
   g_clear_object (&core->scheduler);
-  irisd_staff_free (core->staff);
+  irisd_place_control_free (core->place_control);
   irisd_command_slots_free (core->slots);
   g_clear_pointer (&core->services, irisd_services_free);
   irisd_plugins_free (core->plugins);
@@ -409,11 +409,11 @@ irisd_daemon_free (IrisdDaemon *self)
   g_clear_pointer (&self->journal_dir, irisd_runtime_dir_close);
   free_places (core);
   irisd_running_clear (&core->running);
-  irisd_after_clear (&core->after);
-  irisd_near_clear (&core->near);
+  irisd_dependency_graph_clear (&core->dependencies);
+  irisd_placement_history_clear (&core->placement_history);
   irisd_fair_rules_clear (&core->rules);
-  irisd_fair_room_clear (&core->room);
-  pthread_mutex_destroy (&core->after_lock);
+  irisd_concurrency_limit_clear (&core->concurrency_limit);
+  pthread_mutex_destroy (&core->dependencies_lock);
   g_free (self->front_endpoint);
   g_free (self->front_tcp_endpoint);
   if (self->signal_fd >= 0)
@@ -544,9 +544,9 @@ stop_now (IrisdDaemon *self)
   irisd_running_wake_all (&self->core.running);
   irisd_command_runner_wake (self->core.commands);
   wait_until (self, all_gateways_stop, FALSE);
-  irisd_staff_close (self->core.staff);
+  irisd_place_control_close (self->core.place_control);
   iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_CANCEL);
-  irisd_outside_close (self->core.outside);
+  irisd_worker_processes_close (self->core.worker_processes);
   wait_until (self, has_no_items, FALSE);
 }
 
@@ -570,10 +570,10 @@ irisd_daemon_run (IrisdDaemon *self)
              irisd_core_get_items (&self->core));
   irisd_notify_service_manager ("STOPPING=1");
   enter_phase (self, IRISD_PHASE_DRAINING, limits->drain_grace_ms);
-  irisd_outside_drain (self->core.outside);
+  irisd_worker_processes_drain (self->core.worker_processes);
   /* What is paused would not go on. */
-  if (irisd_staff_is_paused (self->core.staff))
-    irisd_outside_close (self->core.outside);
+  if (irisd_place_control_is_paused (self->core.place_control))
+    irisd_worker_processes_close (self->core.worker_processes);
   gboolean drained = wait_until (self, has_no_items, TRUE);
   if (!drained)
     {
@@ -586,7 +586,7 @@ irisd_daemon_run (IrisdDaemon *self)
                drained ? limits->drain_grace_ms : limits->stop_grace_ms);
   for (guint i = 0; i < self->core.n_gateways; i++)
     irisd_gateway_join (self->core.gateways[i]);
-  irisd_staff_close (self->core.staff);
+  irisd_place_control_close (self->core.place_control);
   if (drained)
     iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_DRAIN);
   /* Every connection was given up, and with it every byte that was charged. */

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "irisd-config.h"
+#include "daemon/config/irisd-config.h"
 
 G_BEGIN_DECLS
 

@@ -2,12 +2,12 @@
  *
  * irisd: maps the places of a machine to sockets, and runs what comes through them.
  */
-#include "irisd-daemon.h"
-#include "irisd-error.h"
-#include "irisd-notify.h"
-#include "irisd-options.h"
-#include "irisd-places.h"
-#include "irisd-store.h"
+#include "daemon/base/irisd-error.h"
+#include "daemon/base/irisd-readiness.h"
+#include "daemon/config/irisd-options.h"
+#include "daemon/config/irisd-places.h"
+#include "daemon/irisd-daemon.h"
+#include "daemon/store/irisd-store.h"
 
 #include <locale.h>
 

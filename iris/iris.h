@@ -67,10 +67,10 @@
 #include <iris/wire/iris-wire-encoder.h>
 #include <iris/wire/iris-wire-batch.h>
 #include <iris/wire/iris-wire-map.h>
-#include <iris/wire/iris-wire-kept.h>
+#include <iris/wire/iris-wire-persistent-list.h>
 #include <iris/wire/iris-wire-status.h>
 #include <iris/wire/iris-wire-services.h>
 #include <iris/wire/iris-wire-workers.h>
-#include <iris/wire/iris-wire-endings.h>
+#include <iris/wire/iris-wire-completions.h>
 #include <iris/wire/iris-wire-endpoint.h>
 #undef IRIS_INSIDE

@@ -265,8 +265,8 @@ run_cancel (Ctl *ctl, int argc, char **argv)
 }
 
 static const GOptionEntry cancel_entries[] = {
-  { "all", 'a', 0, G_OPTION_ARG_NONE, &cancel_all, "Cancel all kept items that have not ended",
-    NULL },
+  { "all", 'a', 0, G_OPTION_ARG_NONE, &cancel_all,
+    "Cancel all persistent items that have not ended", NULL },
   { "yes", 'y', 0, G_OPTION_ARG_NONE, &sure, "Do not ask before cancelling what was not named",
     NULL },
   { NULL },
@@ -278,7 +278,7 @@ const CtlCommand ctl_cancel = {
   .summary = "cancel items, queued or running",
   .description =
       "Numbers of items are shown by list, by submit --detach, and by send and run with\n"
-      "--verbose; ids by --verbose. The options that say which mean kept items; those that\n"
+      "--verbose; ids by --verbose. The options that say which mean persistent items; those that\n"
       "have ended are left alone.\n\n"
       "Examples:\n  irisctl cancel 7 8\n  irisctl cancel --state queued --service sha256 --yes\n",
   .takes_filter = TRUE,

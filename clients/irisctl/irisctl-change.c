@@ -187,7 +187,7 @@ static const GOptionEntry bury_entries[] = {
 const CtlCommand ctl_bury = {
   .name = "bury",
   .arguments = "ITEM…",
-  .summary = "set kept items aside that wait, until they are kicked",
+  .summary = "set persistent items aside that wait, until they are kicked",
   .description = "What runs or has ended cannot be buried.\n\n"
                  "Example:\n  irisctl bury --reason 'the printer is broken' 17 18\n",
   .entries = bury_entries,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kept items in words: command lines, times, places.
+ * Persistent items in words: command lines, times, places.
  */
 #include "irisctl-describe.h"
 

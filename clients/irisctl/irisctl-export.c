@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kept items as lines of JSON, which submit can read: the members are called as its options are.
+ * Persistent items as lines of JSON, which submit can read: the members are called as its options
+ * are.
  */
 #include "irisctl-export.h"
 #include "irisctl-json.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kept items as lines of JSON, which submit can read.
+ * Persistent items as lines of JSON, which submit can read.
  */
 #pragma once
 

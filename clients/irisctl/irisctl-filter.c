@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The options that say which of the kept items are meant.
+ * The options that say which of the persistent items are meant.
  */
 #include "irisctl-filter.h"
 

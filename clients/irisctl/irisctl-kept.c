@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl result: how a kept item ended.
+ * irisctl result: how a persistent item ended.
  */
 #include "irisctl-kept.h"
 #include "irisctl.h"
@@ -64,7 +64,7 @@ run_result (Ctl *ctl, int argc, char **argv)
 const CtlCommand ctl_result = {
   .name = "result",
   .arguments = "ITEM",
-  .summary = "print the result of a kept item, once it has ended",
+  .summary = "print the result of a persistent item, once it has ended",
   .description = "irisd lets the result go when it was printed, unless the item has a key. Of a\n"
                  "command the exit status is the command's.\n",
   .entries = timeout_entries,

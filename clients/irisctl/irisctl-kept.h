@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the commands about kept items share.
+ * What the commands about persistent items share.
  */
 #pragma once
 

@@ -149,7 +149,7 @@ run_show (Ctl *ctl, int argc, char **argv)
 const CtlCommand ctl_show = {
   .name = "show",
   .arguments = "ITEM",
-  .summary = "show what irisd knows about a kept item",
+  .summary = "show what irisd knows about a persistent item",
   .run = run_show,
 };
 

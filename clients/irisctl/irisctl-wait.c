@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl wait: until kept items have ended.
+ * irisctl wait: until persistent items have ended.
  *
  * irisd is asked about several items at a time, so that what has ended is told at once whatever
  * stands before it, and about no more than a few, since each question under way takes a credit.
@@ -224,7 +224,7 @@ static const GOptionEntry wait_entries[] = {
 const CtlCommand ctl_wait_command = {
   .name = "wait",
   .arguments = "ITEM… | --all",
-  .summary = "wait until kept items have ended",
+  .summary = "wait until persistent items have ended",
   .description =
       "Prints a line for each when it has ended, and how. Nothing is fetched: irisctl result\n"
       "does that. Exit status 1 if one did not end well, or has not ended in time.\n\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl watch --items: kept items, each time that one has come into another state.
+ * irisctl watch --items: persistent items, each time that one has come into another state.
  *
  * irisd tells nobody of a change: what is shown is the difference of two lists of what has not
  * ended, so nothing is paid for items that nobody watches, and a state that did not last from one

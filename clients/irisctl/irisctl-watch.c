@@ -392,7 +392,7 @@ static const GOptionEntry watch_entries[] = {
   { "count", 'n', 0, G_OPTION_ARG_INT, &count, "End after so many looks (default: at q, or Ctrl-C)",
     "N" },
   { "items", 0, 0, G_OPTION_ARG_NONE, &of_items,
-    "Show kept items, each time that one has come into another state", NULL },
+    "Show persistent items, each time that one has come into another state", NULL },
   { NULL },
 };
 
@@ -406,7 +406,7 @@ const CtlCommand ctl_watch = {
       "commands and worker processes, which have no worker; the backlog of a place are the items\n"
       "that were queued there and have not ended, and in and out those that it stole or that were\n"
       "stolen from it.\n\n"
-      "With --items there is a line for each kept item, at first for those that have not\n"
+      "With --items there is a line for each persistent item, at first for those that have not\n"
       "ended, then whenever one is in another state than it was at the last look; with\n"
       "--state, when it is in one of these. What lasts shorter is not seen: look oftener.\n\n"
       "Examples:\n  irisctl watch --interval 5\n"

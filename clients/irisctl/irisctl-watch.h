@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl watch --items: kept items, each time that one has come into another state.
+ * irisctl watch --items: persistent items, each time that one has come into another state.
  */
 #pragma once
 

@@ -161,7 +161,8 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_KICK)] = { "KICK", K (ITEM) | K (STATE) | K (COUNT), 0, FALSE },
   [SLOT (IRIS_WIRE_BURY)] = { "BURY", K (ITEM) | K (SENTENCE), K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_DRAIN)] = { "DRAIN", K (PLACE) | K (DRAINED), K (PLACE) | K (DRAINED), FALSE },
-  [SLOT (IRIS_WIRE_STAFF)] = { "STAFF", K (PLACE) | K (WORKERS), K (PLACE) | K (WORKERS), FALSE },
+  [SLOT (IRIS_WIRE_SET_WORKERS)] = { "SET_WORKERS", K (PLACE) | K (WORKERS),
+                                     K (PLACE) | K (WORKERS), FALSE },
   [SLOT (IRIS_WIRE_MORE)] = { "MORE", K (TARGET) | K (GRANT), K (TARGET) | K (GRANT), FALSE },
   [SLOT (IRIS_WIRE_READY)] = { "READY", K (CAPACITY) | K (PLACE), K (CAPACITY), TRUE },
   [SLOT (IRIS_WIRE_DONE)] = { "DONE", K (CONTENT_TYPE), 0, TRUE },
@@ -191,7 +192,7 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_OUTPUT)] = { "OUTPUT", K (CHANNEL), K (CHANNEL), TRUE },
   [SLOT (IRIS_WIRE_PROGRESS)] = { "PROGRESS", REPORT_KEYS, 0, FALSE },
   [SLOT (IRIS_WIRE_PART)] = { "PART", K (ATTEMPT) | K (PARTS), 0, TRUE },
-  [SLOT (IRIS_WIRE_ENDINGS)] = { "ENDINGS", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_COMPLETIONS)] = { "COMPLETIONS", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_LEASE)] = { "LEASE",
                                LEASE_KEYS | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (PROGRESS)
                                    | K (PARTS),

@@ -23,13 +23,13 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_SERVICES: asks for the services; answered by SERVICES_REPLY
  * @IRIS_WIRE_PING: answered by PONG
  * @IRIS_WIRE_BYE: closes a connection; not answered
- * @IRIS_WIRE_FETCH: asks how a kept item ended; answered by RESULT, ERROR or PENDING
- * @IRIS_WIRE_LIST: asks for the kept items; answered by LIST_REPLY
- * @IRIS_WIRE_SHOW: asks for one kept item; answered by SHOW_REPLY
+ * @IRIS_WIRE_FETCH: asks how a persistent item ended; answered by RESULT, ERROR or PENDING
+ * @IRIS_WIRE_LIST: asks for the persistent items; answered by LIST_REPLY
+ * @IRIS_WIRE_SHOW: asks for one persistent item; answered by SHOW_REPLY
  * @IRIS_WIRE_KICK: has buried items queued anew, or delayed ones at once; answered by CHANGED
- * @IRIS_WIRE_BURY: sets a kept item that waits aside; answered by CHANGED
+ * @IRIS_WIRE_BURY: sets a persistent item that waits aside; answered by CHANGED
  * @IRIS_WIRE_DRAIN: a place takes no more items, or takes some again; answered by CHANGED
- * @IRIS_WIRE_STAFF: how many workers of a place take part; answered by CHANGED
+ * @IRIS_WIRE_SET_WORKERS: how many workers of a place take part; answered by CHANGED
  * @IRIS_WIRE_MORE: lets an item send more output, or more parts; not answered
  * @IRIS_WIRE_READY: a worker says what it serves; answered by ENROLLED
  * @IRIS_WIRE_DONE: a worker gives a leased item's result; not answered
@@ -47,13 +47,13 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_PENDING: answers FETCH, when the item has not ended yet
  * @IRIS_WIRE_LIST_REPLY: answers LIST
  * @IRIS_WIRE_SHOW_REPLY: answers SHOW
- * @IRIS_WIRE_CHANGED: answers KICK, BURY, DRAIN and STAFF
+ * @IRIS_WIRE_CHANGED: answers KICK, BURY, DRAIN and SET_WORKERS
  * @IRIS_WIRE_RESULT: ends an item that succeeded
  * @IRIS_WIRE_ERROR_REPLY: refuses a request, or ends an item that failed
  * @IRIS_WIRE_BUSY: refuses an item for now
  * @IRIS_WIRE_OUTPUT: a part of what a running command writes
  * @IRIS_WIRE_PROGRESS: how far an item is
- * @IRIS_WIRE_ENDINGS: many RESULT and ERROR at once, to a client that asked for the feature
+ * @IRIS_WIRE_COMPLETIONS: many RESULT and ERROR at once, to a client that asked for the feature
  * @IRIS_WIRE_PART: a part of an item's result, before it has ended; to a worker process: send more
  * @IRIS_WIRE_LEASE: gives an item to a worker process for a while
  * @IRIS_WIRE_STOP: takes a lease back from a worker process
@@ -82,7 +82,7 @@ typedef enum
   IRIS_WIRE_KICK = 0x0e,
   IRIS_WIRE_BURY = 0x0f,
   IRIS_WIRE_DRAIN = 0x10,
-  IRIS_WIRE_STAFF = 0x11,
+  IRIS_WIRE_SET_WORKERS = 0x11,
   IRIS_WIRE_MORE = 0x25,
   IRIS_WIRE_READY = 0x20,
   IRIS_WIRE_DONE = 0x21,
@@ -107,7 +107,7 @@ typedef enum
   IRIS_WIRE_OUTPUT = 0x93,
   IRIS_WIRE_PROGRESS = 0x94,
   IRIS_WIRE_PART = 0x95,
-  IRIS_WIRE_ENDINGS = 0x96,
+  IRIS_WIRE_COMPLETIONS = 0x96,
   IRIS_WIRE_LEASE = 0xa0,
   IRIS_WIRE_STOP = 0xa1,
   IRIS_WIRE_ENROLLED = 0xa2,
@@ -257,11 +257,11 @@ typedef enum
 } IrisWireClass;
 
 /**
- * IRIS_WIRE_FEATURE_ENDINGS:
+ * IRIS_WIRE_FEATURE_COMPLETIONS:
  *
- * The feature bit of clients that take ENDINGS; key 3.
+ * The feature bit of clients that take COMPLETIONS; key 3.
  */
-#define IRIS_WIRE_FEATURE_ENDINGS ((guint64) 1 << 0)
+#define IRIS_WIRE_FEATURE_COMPLETIONS ((guint64) 1 << 0)
 
 /**
  * IrisWireChannel:

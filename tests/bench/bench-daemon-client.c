@@ -237,12 +237,12 @@ take_result (BenchClient *self, Progress *progress, GError **error)
 static gboolean
 take_results (BenchClient *self, Progress *progress, GError **error)
 {
-  IrisWireEndingsIter iter;
+  IrisWireCompletionsIter iter;
   GError *problem = NULL;
 
-  if (!iris_wire_endings_iter_init (&iter, self->message.body, NULL, error))
+  if (!iris_wire_completions_iter_init (&iter, self->message.body, NULL, error))
     return FALSE;
-  while (iris_wire_endings_iter_next (&iter, &self->message, &problem))
+  while (iris_wire_completions_iter_next (&iter, &self->message, &problem))
     {
       if (self->message.type != IRIS_WIRE_RESULT)
         return fail_answer (error, &self->message);
@@ -267,7 +267,7 @@ take_answer (BenchClient *self, Progress *progress, GError **error)
       return TRUE;
     case IRIS_WIRE_RESULT:
       return take_result (self, progress, error);
-    case IRIS_WIRE_ENDINGS:
+    case IRIS_WIRE_COMPLETIONS:
       return take_results (self, progress, error);
     case IRIS_WIRE_PONG:
       return TRUE;
@@ -347,7 +347,7 @@ say_hello (BenchClient *self, GError **error)
   begin_message (self, &hello, IRIS_WIRE_HELLO);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
-  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES, IRIS_WIRE_FEATURE_ENDINGS);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES, IRIS_WIRE_FEATURE_COMPLETIONS);
   iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_NAME, "iris-bench " IRIS_VERSION, -1);
 
   return call (self, &hello, IRIS_WIRE_WELCOME, error);

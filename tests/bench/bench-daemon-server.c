@@ -27,7 +27,7 @@
 static const char deep_config[] = "[limits]\n"
                                   "total-items=4000000\n"
                                   "total-bytes=17179869184\n"
-                                  "kept-items=4000000\n";
+                                  "persistent-items=4000000\n";
 
 typedef struct
 {

@@ -9,8 +9,8 @@
  */
 #include "fuzz-irisd-input.h"
 
+#include "daemon/config/irisd-options.h"
 #include "daemon/irisd-daemon.h"
-#include "daemon/irisd-options.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -37,9 +37,9 @@
 
 static const char config[] =
     "[access]\ncommands = none\n"
-    "[limits]\nmax-body = 64K\nmax-output = 64K\nkept-items = 2000\nmax-keep-ms = 1000\n"
+    "[limits]\nmax-body = 64K\nmax-output = 64K\npersistent-items = 2000\nmax-keep-ms = 1000\n"
     "keep-ms = 500\nmax-delay-ms = 100\nmax-backoff-ms = 10\nlease-ms = 50\nsilence-ms = 100\n"
-    "worker-wait-ms = 50\nremembered-items = 1000\nhot-items = 2\nread-ahead-ms = 5\n";
+    "worker-wait-ms = 50\nremembered-items = 1000\nmemory-items = 2\nread-ahead-ms = 5\n";
 
 static void *context;
 static void *sockets[N_SOCKETS];
@@ -137,12 +137,12 @@ is_anyone_awake (void)
   g_autoptr (GDir) tasks = g_dir_open (folder, 0, NULL);
   g_assert_nonnull (tasks);
   g_autofree char *self = g_strdup_printf ("%d", (int) gettid ());
-  const char *task;
-  while ((task = g_dir_read_name (tasks)) != NULL)
+  const char *leased_item;
+  while ((leased_item = g_dir_read_name (tasks)) != NULL)
     {
-      g_autofree char *file = g_build_filename (folder, task, "stat", NULL);
+      g_autofree char *file = g_build_filename (folder, leased_item, "stat", NULL);
       g_autofree char *stat = NULL;
-      if (strcmp (task, self) == 0 || !g_file_get_contents (file, &stat, NULL, NULL))
+      if (strcmp (leased_item, self) == 0 || !g_file_get_contents (file, &stat, NULL, NULL))
         continue;
       const char *name_end = strrchr (stat, ')');
       if (name_end != NULL && strchr ("RD", name_end[2]) != NULL)
@@ -169,7 +169,7 @@ receive (void *socket, zmq_msg_t *part)
 }
 
 static void
-note_ending (GByteArray *ended, const IrisWireMessage *message)
+note_completion (GByteArray *ended, const IrisWireMessage *message)
 {
   if (message->type == IRIS_WIRE_RESULT
       || (message->type == IRIS_WIRE_ERROR_REPLY && message->ends))
@@ -178,14 +178,14 @@ note_ending (GByteArray *ended, const IrisWireMessage *message)
 
 /* What was taken as one message must make sense as several. */
 static void
-note_endings (GByteArray *ended, IrisWireFrame body)
+note_completions (GByteArray *ended, IrisWireFrame body)
 {
-  IrisWireEndingsIter iter;
-  IrisWireMessage ending;
+  IrisWireCompletionsIter iter;
+  IrisWireMessage completion;
   g_autoptr (GError) error = NULL;
-  g_assert (iris_wire_endings_iter_init (&iter, body, NULL, NULL));
-  while (iris_wire_endings_iter_next (&iter, &ending, &error))
-    note_ending (ended, &ending);
+  g_assert (iris_wire_completions_iter_init (&iter, body, NULL, NULL));
+  while (iris_wire_completions_iter_next (&iter, &completion, &error))
+    note_completion (ended, &completion);
   g_assert (error == NULL);
 }
 
@@ -207,10 +207,10 @@ take_answer (void *socket, const guint8 *id, GByteArray *ended)
   g_assert (iris_wire_decode (views, IRIS_WIRE_N_FRAMES, NULL, &message, NULL));
   g_assert (!iris_wire_type_is_request (message.type));
   gboolean found = memcmp (message.request_id, id, sizeof message.request_id) == 0;
-  if (message.type == IRIS_WIRE_ENDINGS)
-    note_endings (ended, message.body);
+  if (message.type == IRIS_WIRE_COMPLETIONS)
+    note_completions (ended, message.body);
   else
-    note_ending (ended, &message);
+    note_completion (ended, &message);
   for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
     zmq_msg_close (&parts[i]);
   return found;

@@ -104,28 +104,28 @@ read_batch (IrisWireFrame body, const IrisWireLimits *limits)
 static void
 read_endings (IrisWireFrame body, const IrisWireLimits *limits)
 {
-  g_auto (IrisWireEndingsBuilder) builder = { 0 };
-  IrisWireEndingsIter iter;
+  g_auto (IrisWireCompletionsBuilder) builder = { 0 };
+  IrisWireCompletionsIter iter;
   IrisWireMessage ending;
   g_autoptr (GError) error = NULL;
   guint n = 0;
 
-  iris_wire_endings_builder_init (&builder, NULL);
-  if (iris_wire_endings_iter_init (&iter, body, limits, &error))
-    while (iris_wire_endings_iter_next (&iter, &ending, &error))
+  iris_wire_completions_builder_init (&builder, NULL);
+  if (iris_wire_completions_iter_init (&iter, body, limits, &error))
+    while (iris_wire_completions_iter_next (&iter, &ending, &error))
       {
         IrisWireFrame frames[IRIS_WIRE_N_FRAMES];
         IrisWireMessage again;
 
         check_accepted (&ending, limits);
-        iris_wire_endings_builder_reset (&builder);
-        g_assert (iris_wire_endings_builder_add (&builder, &ending, NULL));
-        iris_wire_endings_builder_get_first (&builder, frames);
+        iris_wire_completions_builder_reset (&builder);
+        g_assert (iris_wire_completions_builder_add (&builder, &ending, NULL));
+        iris_wire_completions_builder_get_first (&builder, frames);
         g_assert (iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, NULL, &again, NULL));
         g_assert (wire_test_difference (&ending, &again) == NULL);
         n++;
       }
-  g_assert (error != NULL || n == iter.n_endings);
+  g_assert (error != NULL || n == iter.n_completions);
 }
 
 /* What was read from a body must be written as a body that reads the same: writing it twice gives
@@ -156,7 +156,7 @@ read_body (guint type, IrisWireFrame body, const IrisWireLimits *limits)
 {
   if (type == IRIS_WIRE_BATCH)
     read_batch (body, limits);
-  else if (type == IRIS_WIRE_ENDINGS)
+  else if (type == IRIS_WIRE_COMPLETIONS)
     read_endings (body, limits);
   else if (type == IRIS_WIRE_MAP_REPLY)
     READ_RECORD (IrisWireMap, map, body, limits);
@@ -167,7 +167,7 @@ read_body (guint type, IrisWireFrame body, const IrisWireLimits *limits)
   else if (type == IRIS_WIRE_WORKERS_REPLY)
     READ_RECORD (IrisWireWorkers, workers, body, limits);
   else if (type == IRIS_WIRE_LIST_REPLY)
-    READ_RECORD (IrisWireKept, kept, body, limits);
+    READ_RECORD (IrisWirePersistentList, persistent_list, body, limits);
 }
 
 int
@@ -176,7 +176,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   static const guint8 bodies[] = { IRIS_WIRE_BATCH,         IRIS_WIRE_MAP_REPLY,
                                    IRIS_WIRE_STATUS_REPLY,  IRIS_WIRE_SERVICES_REPLY,
                                    IRIS_WIRE_WORKERS_REPLY, IRIS_WIRE_LIST_REPLY,
-                                   IRIS_WIRE_ENDINGS };
+                                   IRIS_WIRE_COMPLETIONS };
   IrisWireFrame frames[MOST_FRAMES];
   IrisWireMessage message;
   g_autoptr (GError) error = NULL;

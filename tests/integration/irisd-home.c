@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A journal that outlives an irisd, and what tests ask of kept items.
+ * A journal that outlives an irisd, and what tests ask of persistent items.
  */
 #include "irisd-home.h"
 
@@ -166,7 +166,7 @@ kept_assert_indices (Client *client, const guint64 *numbers, guint n)
     }
 }
 
-IrisWireKept *
+IrisWirePersistentList *
 kept_list (Client *client, guint64 after, guint count)
 {
   IrisWireMessage request;
@@ -175,7 +175,7 @@ kept_list (Client *client, guint64 after, guint count)
   iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_COUNT, count);
   client_send (client, &request);
   const IrisWireMessage *reply = client_receive_type (client, IRIS_WIRE_LIST_REPLY);
-  IrisWireKept *kept = iris_wire_kept_decode (reply->body, NULL, NULL);
+  IrisWirePersistentList *kept = iris_wire_persistent_list_decode (reply->body, NULL, NULL);
   ck_assert_ptr_nonnull (kept);
   return kept;
 }
@@ -183,7 +183,7 @@ kept_list (Client *client, guint64 after, guint count)
 guint
 kept_count (Client *client)
 {
-  g_autoptr (IrisWireKept) kept = kept_list (client, 0, 0);
+  g_autoptr (IrisWirePersistentList) kept = kept_list (client, 0, 0);
   return kept->n_items;
 }
 
@@ -196,7 +196,8 @@ kept_get_state (Client *client, guint64 item, guint64 wait_ms)
   iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_WAIT_MS, wait_ms);
   client_send (client, &request);
   const IrisWireMessage *reply = client_receive_type (client, IRIS_WIRE_SHOW_REPLY);
-  g_autoptr (IrisWireKept) kept = iris_wire_kept_decode (reply->body, NULL, NULL);
+  g_autoptr (IrisWirePersistentList)
+      kept = iris_wire_persistent_list_decode (reply->body, NULL, NULL);
   ck_assert_ptr_nonnull (kept);
   ck_assert_uint_eq (kept->n_items, 1);
   ck_assert_uint_eq (kept->items[0].item, item);

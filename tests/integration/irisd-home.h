@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A journal that outlives an irisd, and what tests ask of kept items.
+ * A journal that outlives an irisd, and what tests ask of persistent items.
  */
 #pragma once
 
@@ -35,6 +35,6 @@ const IrisWireMessage *kept_fetch (Client *client, guint64 item, guint64 wait_ms
 void kept_assert_result (Client *client, guint64 item, const char *text);
 void kept_take_numbers (Client *client, guint64 first_id, guint64 *numbers, guint n);
 void kept_assert_indices (Client *client, const guint64 *numbers, guint n);
-IrisWireKept *kept_list (Client *client, guint64 after, guint count);
+IrisWirePersistentList *kept_list (Client *client, guint64 after, guint count);
 guint kept_count (Client *client);
 guint32 kept_get_state (Client *client, guint64 item, guint64 wait_ms);

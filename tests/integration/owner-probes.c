@@ -351,7 +351,8 @@ probe_list (Scene *scene)
       assert_error (reply, IRIS_WIRE_ERROR_NOT_PERMITTED);
       return REFUSED;
     }
-  g_autoptr (IrisWireKept) list = iris_wire_kept_decode (reply->body, NULL, NULL);
+  g_autoptr (IrisWirePersistentList)
+      list = iris_wire_persistent_list_decode (reply->body, NULL, NULL);
   ck_assert_ptr_nonnull (list);
   ck_assert (!iris_wire_message_has (reply, IRIS_WIRE_KEY_ITEM));
   char seen = HIDDEN;
@@ -441,7 +442,7 @@ static char
 probe_staff (Scene *scene)
 {
   IrisWireMessage request;
-  client_init_message (scene->caller, &request, IRIS_WIRE_STAFF);
+  client_init_message (scene->caller, &request, IRIS_WIRE_SET_WORKERS);
   iris_wire_message_set_int (&request, IRIS_WIRE_KEY_PLACE, 1);
   iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_WORKERS, 1);
   client_send (scene->caller, &request);
@@ -559,7 +560,7 @@ const OwnerRow owner_rows[] = {
   { IRIS_WIRE_SERVICES, "SERVICES", probe_services, "AHH H" },
   { IRIS_WIRE_WORKERS, "WORKERS", probe_workers, "AAH H" },
   { IRIS_WIRE_SUBMIT, "SUBMIT", probe_submit, "AAH H" },
-  { 0, "SUBMIT of a kept item with the same key", probe_keep, "AHH R" },
+  { 0, "SUBMIT of a persistent item with the same key", probe_keep, "AHH R" },
   { IRIS_WIRE_BATCH, "BATCH", probe_batch, "AAH H" },
   { IRIS_WIRE_ACK, "ACK", probe_ack, "HHH H" },
   { IRIS_WIRE_MORE, "MORE", probe_more, "HHH H" },
@@ -571,7 +572,7 @@ const OwnerRow owner_rows[] = {
   { IRIS_WIRE_KICK, "KICK", probe_kick, "AAH R" },
   { IRIS_WIRE_BURY, "BURY", probe_bury, "AAH R" },
   { IRIS_WIRE_DRAIN, "DRAIN", probe_drain, "RAR R" },
-  { IRIS_WIRE_STAFF, "STAFF", probe_staff, "RAR R" },
+  { IRIS_WIRE_SET_WORKERS, "SET_WORKERS", probe_staff, "RAR R" },
   { IRIS_WIRE_READY, "READY", probe_ready, "AAH R" },
   { IRIS_WIRE_DONE, "DONE", probe_done, "HHH H" },
   { IRIS_WIRE_FAIL, "FAIL", probe_fail, "HHH H" },

@@ -2,7 +2,7 @@
  *
  * A plug-in for tests that cannot be used; BAD says what is wrong with it.
  */
-#include "daemon/iris-plugin.h"
+#include "daemon/exec/iris-plugin.h"
 
 enum
 {

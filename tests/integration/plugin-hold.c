@@ -4,7 +4,7 @@
  * at `path`, then waits until somebody opens and closes the pipe, or until it is told to stop.
  * `wait` does the same and says that it waits.
  */
-#include "daemon/iris-plugin.h"
+#include "daemon/exec/iris-plugin.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -116,7 +116,7 @@ START_TEST (two_dashes_end_the_options_and_are_no_argument)
 }
 END_TEST
 
-/* As list --export writes them: all that a kept item can be submitted with. */
+/* As list --export writes them: all that a persistent item can be submitted with. */
 static const char *const exported[] = {
   "{\"service\":\"command\",\"args\":[\"cat\",\"-\",\"--x\",\"é\"],\"content-type\":\"a/b\","
   "\"place\":\"1\",\"strict\":true,\"class\":\"relaxed\",\"key\":\"ключ 1\",\"keep\":3600.001,"

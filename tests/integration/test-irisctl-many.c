@@ -265,11 +265,11 @@ START_TEST (a_full_irisd_is_named_and_one_signal_ends_the_waiting)
 
   irisd_signal (irisd, SIGKILL);
   irisd_wait (irisd);
-  start_with ("[limits]\nkept-items = 2\n");
+  start_with ("[limits]\npersistent-items = 2\n");
   process = spawn ((const char *const[]){ g_getenv ("IRISCTL"), "submit", "--lines", path,
                                           "--class", "relaxed", "--detach", "--delay", "1h", "echo",
                                           NULL });
-  read_until (process, "limit kept-items (2)");
+  read_until (process, "limit persistent-items (2)");
   g_subprocess_send_signal (process, signals[_i]);
   ck_assert (g_subprocess_wait (process, NULL, NULL));
   collect (process, NULL);

@@ -175,7 +175,7 @@ START_TEST (the_sockets_are_the_owners_alone)
   ck_assert_uint_eq (get_mode (irisd->front + strlen ("ipc://")), 0600);
   if (is_root ())
     {
-      /* Even if somebody opens the way: the doorkeeper is the second lock. */
+      /* Even if somebody opens the way: the ZAP handler is the second lock. */
       open_way (irisd);
       ck_assert_int_eq (chmod (irisd->dir, 0711), 0);
       ck_assert_int_eq (chmod (irisd->front + strlen ("ipc://"), 0666), 0);

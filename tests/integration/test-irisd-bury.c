@@ -136,15 +136,15 @@ await_state (guint64 item, IrisWireState state)
     ;
 }
 
-static IrisWireKept *
+static IrisWirePersistentList *
 list_buried (void)
 {
   IrisWireMessage request;
   client_init_message (client, &request, IRIS_WIRE_LIST);
   iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_STATE, IRIS_WIRE_STATE_BURIED);
   client_send (client, &request);
-  return iris_wire_kept_decode (client_receive_type (client, IRIS_WIRE_LIST_REPLY)->body, NULL,
-                                NULL);
+  return iris_wire_persistent_list_decode (client_receive_type (client, IRIS_WIRE_LIST_REPLY)->body,
+                                           NULL, NULL);
 }
 
 START_TEST (an_item_that_is_out_of_tries_is_buried_survives_and_runs_when_it_is_kicked)
@@ -167,7 +167,7 @@ START_TEST (an_item_that_is_out_of_tries_is_buried_survives_and_runs_when_it_is_
 
   for (guint round = 0; round < 2; round++)
     {
-      g_autoptr (IrisWireKept) list = list_buried ();
+      g_autoptr (IrisWirePersistentList) list = list_buried ();
       ck_assert_uint_eq (list->n_items, 1);
       ck_assert_uint_eq (list->items[0].item, number);
       ck_assert_uint_eq (list->items[0].state, IRIS_WIRE_STATE_BURIED);
@@ -247,7 +247,7 @@ START_TEST (what_waits_can_be_buried_wherever_it_does)
       assert_state (numbers[i], IRIS_WIRE_STATE_BURIED);
       assert_changed (ask_bury (numbers[i], NULL), 0);
     }
-  g_autoptr (IrisWireKept) list = list_buried ();
+  g_autoptr (IrisWirePersistentList) list = list_buried ();
   ck_assert_uint_eq (list->n_items, G_N_ELEMENTS (numbers));
   ck_assert_str_eq (list->items[0].sentence, "not now");
   ck_assert_uint_eq (list->items[0].code, IRIS_WIRE_ERROR_BURIED);

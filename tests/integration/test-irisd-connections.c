@@ -233,7 +233,7 @@ START_TEST (a_message_of_many_frames_is_refused)
 }
 END_TEST
 
-/* A peer of ZMTP 1.0 or 2.0 cannot be asked who it is; the doorkeeper would be passed by. */
+/* A peer of ZMTP 1.0 or 2.0 cannot be asked who it is; the ZAP handler would be passed by. */
 START_TEST (who_speaks_an_old_zmtp_is_hung_up_on)
 {
   static const char one[] = "\x01\0\x05\x01IRS1\x02\0\x02";
@@ -329,7 +329,7 @@ END_TEST
 
 START_TEST (there_are_no_more_strangers_than_the_limit_says)
 {
-  Irisd *shy = irisd_start ("[limits]\nmax-strangers = 10\n", TWO_PLACES, NULL);
+  Irisd *shy = irisd_start ("[limits]\nmax-pending-connections = 10\n", TWO_PLACES, NULL);
   g_autoptr (Client) early = client_hello (shy->front);
   int fds[30];
   for (guint i = 0; i < G_N_ELEMENTS (fds); i++)
@@ -344,7 +344,7 @@ START_TEST (there_are_no_more_strangers_than_the_limit_says)
       close (fds[i]);
     }
   g_autofree char *log = irisd_read_log (shy);
-  ck_assert_ptr_nonnull (strstr (log, "max-strangers"));
+  ck_assert_ptr_nonnull (strstr (log, "max-pending-connections"));
   client_free (g_steal_pointer (&early));
   irisd_finish (shy);
 }

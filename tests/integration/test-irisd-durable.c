@@ -18,7 +18,7 @@ START_TEST (an_acknowledged_end_is_let_go_and_an_unacknowledged_one_is_kept)
   client_receive_type (client, IRIS_WIRE_RESULT);
   ck_assert_uint_eq (kept_count (client), 2);
   client_ack (client, 1);
-  g_autoptr (IrisWireKept) kept = kept_list (client, 0, 0);
+  g_autoptr (IrisWirePersistentList) kept = kept_list (client, 0, 0);
   ck_assert_uint_eq (kept->n_items, 1);
   ck_assert_uint_eq (kept->items[0].item, second);
   ck_assert_uint_eq (kept->items[0].state, IRIS_WIRE_STATE_DONE);
@@ -405,7 +405,7 @@ START_TEST (kept_items_are_listed_in_pages)
   guint n = 0;
   for (;;)
     {
-      g_autoptr (IrisWireKept) page = kept_list (client, after, 10);
+      g_autoptr (IrisWirePersistentList) page = kept_list (client, after, 10);
       if (page->n_items == 0)
         break;
       for (guint i = 0; i < page->n_items; i++)

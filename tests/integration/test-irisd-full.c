@@ -85,14 +85,15 @@ count_list (Client *from)
 {
   g_autoptr (GError) error = NULL;
   const IrisWireMessage *reply = client_call (from, IRIS_WIRE_LIST, IRIS_WIRE_LIST_REPLY);
-  g_autoptr (IrisWireKept) list = iris_wire_kept_decode (reply->body, NULL, &error);
+  g_autoptr (IrisWirePersistentList)
+      list = iris_wire_persistent_list_decode (reply->body, NULL, &error);
   g_assert_no_error (error);
   return list->n_items;
 }
 
 START_TEST (kept_items_that_wait_are_not_in_flight)
 {
-  begin ("[limits]\ntotal-items = 4\nin-flight-items = 4\nhot-items = 2\n");
+  begin ("[limits]\ntotal-items = 4\nin-flight-items = 4\nmemory-items = 2\n");
   for (guint i = 0; i < N_MANY; i++)
     submit_delayed ("later");
   expect_echo (client);
@@ -103,10 +104,10 @@ START_TEST (kept_items_that_wait_are_not_in_flight)
 }
 END_TEST
 
-/* What is in memory of kept items is bounded too, and leaves the room of the others alone. */
+/* What is in memory of persistent items is bounded too, and leaves the room of the others alone. */
 START_TEST (kept_items_in_memory_leave_room_for_those_that_are_not_kept)
 {
-  begin ("[limits]\ntotal-items = 4\nin-flight-items = 4\nhot-items = 100\n");
+  begin ("[limits]\ntotal-items = 4\nin-flight-items = 4\nmemory-items = 100\n");
   for (guint i = 0; i < 4; i++)
     submit_delayed ("later");
   send_delayed (client, "one too many");
@@ -118,7 +119,8 @@ END_TEST
 
 START_TEST (questions_and_changes_are_answered_when_all_limits_are_reached)
 {
-  begin ("[limits]\ntotal-items = 2\nin-flight-items = 2\nkept-items = 2\nin-flight-bytes = 64K\n"
+  begin ("[limits]\ntotal-items = 2\nin-flight-items = 2\npersistent-items = 2\nin-flight-bytes = "
+         "64K\n"
          "max-body = 64K\nmax-output = 64K\ntotal-bytes = 64K\n");
   g_autofree char *large = g_strnfill (32 * 1024, 'x');
   char *gates[2] = { gate_new (irisd, "one"), gate_new (irisd, "two") };
@@ -158,11 +160,11 @@ END_TEST
 START_TEST (an_irisd_that_keeps_as_much_as_it_may_can_be_emptied)
 {
   guint64 items[4];
-  begin ("[limits]\nkept-items = 4\n");
+  begin ("[limits]\npersistent-items = 4\n");
   for (guint i = 0; i < 4; i++)
     items[i] = submit_delayed ("later");
   send_delayed (client, "one too many");
-  assert_busy (client_receive (client), "kept-items", 4);
+  assert_busy (client_receive (client), "persistent-items", 4);
   for (guint i = 0; i < 4; i++)
     {
       cancel_number (items[i]);
@@ -184,7 +186,7 @@ END_TEST
 START_TEST (no_more_items_are_kept_than_may_be)
 {
   guint accepted = 0;
-  begin ("[limits]\nkept-items = 10\n");
+  begin ("[limits]\npersistent-items = 10\n");
   for (guint i = 0; i < N_MANY; i++)
     send_delayed (client, "later");
   for (guint i = 0; i < N_MANY; i++)
@@ -197,16 +199,16 @@ END_TEST
 
 START_TEST (what_is_full_is_logged_once_and_says_what_to_do)
 {
-  begin ("[limits]\nkept-items = 1\n");
+  begin ("[limits]\npersistent-items = 1\n");
   submit_delayed ("later");
   for (guint i = 0; i < N_MANY; i++)
     send_delayed (client, "one too many");
   for (guint i = 0; i < N_MANY; i++)
-    assert_busy (client_receive (client), "kept-items", 1);
+    assert_busy (client_receive (client), "persistent-items", 1);
   g_autofree char *log = irisd_read_log (irisd);
-  const char *line = strstr (log, "kept-items (1)");
+  const char *line = strstr (log, "persistent-items (1)");
   ck_assert_msg (line != NULL, "%s", log);
-  ck_assert_msg (strstr (line + 1, "kept-items (1)") == NULL, "%s", log);
+  ck_assert_msg (strstr (line + 1, "persistent-items (1)") == NULL, "%s", log);
   finish ();
 }
 END_TEST
@@ -222,7 +224,7 @@ say_bye (Client *from)
 /* Nothing waits for their ends any more, and nothing of them need be in memory. */
 START_TEST (items_of_clients_that_have_gone_do_not_fill_the_memory)
 {
-  begin ("[limits]\ntotal-items = 8\nin-flight-items = 4\nhot-items = 2\nread-ahead-ms = 0\n");
+  begin ("[limits]\ntotal-items = 8\nin-flight-items = 4\nmemory-items = 2\nread-ahead-ms = 0\n");
   for (guint i = 0; i < N_MANY / 4; i++)
     {
       g_autoptr (Client) other = client_hello (irisd->front);

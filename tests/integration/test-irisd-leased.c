@@ -10,7 +10,7 @@
 #define SHORT_LEASE "[limits]\nlease-ms = 300\n"
 #define TWO_LEASES  "[limits]\nlease-ms = 300\nlease-attempts = 2\n"
 /* The first item of a start has a job, the others are cold. */
-#define COLD "[limits]\nlease-ms = 600000\nhot-items = 1\nread-ahead-ms = 0\n"
+#define COLD "[limits]\nlease-ms = 600000\nmemory-items = 1\nread-ahead-ms = 0\n"
 
 static Home *home;
 static Irisd *irisd;

@@ -186,14 +186,14 @@ START_TEST (an_item_can_be_cancelled_before_it_is_accepted)
 }
 END_TEST
 
-static IrisWireKept *
+static IrisWirePersistentList *
 list (IrisWireMessage *request, guint64 *more)
 {
   client_send (client, request);
   const IrisWireMessage *reply = client_receive_type (client, IRIS_WIRE_LIST_REPLY);
   if (more != NULL)
     *more = reply->item;
-  IrisWireKept *kept = iris_wire_kept_decode (reply->body, NULL, NULL);
+  IrisWirePersistentList *kept = iris_wire_persistent_list_decode (reply->body, NULL, NULL);
   ck_assert_ptr_nonnull (kept);
   return kept;
 }
@@ -211,7 +211,7 @@ submit_keyed (const char *key, guint klass)
 static void
 assert_listed (IrisWireMessage *request, guint n, const char *first_key)
 {
-  g_autoptr (IrisWireKept) kept = list (request, NULL);
+  g_autoptr (IrisWirePersistentList) kept = list (request, NULL);
   ck_assert_uint_eq (kept->n_items, n);
   if (n > 0)
     ck_assert_str_eq (kept->items[0].key, first_key);
@@ -264,7 +264,7 @@ START_TEST (a_page_says_behind_which_number_to_go_on)
   submit_keyed ("2", IRIS_WIRE_CLASS_RELAXED);
   submit_keyed ("3", IRIS_WIRE_CLASS_RELAXED);
   {
-    g_autoptr (IrisWireKept) all = kept_list (client, 0, 0);
+    g_autoptr (IrisWirePersistentList) all = kept_list (client, 0, 0);
     ck_assert_uint_eq (all->n_items, 3);
     first = all->items[0].item;
     last = all->items[2].item;
@@ -280,7 +280,7 @@ START_TEST (a_page_says_behind_which_number_to_go_on)
           iris_wire_message_set_boolean (&request, IRIS_WIRE_KEY_DESCENDING, descending);
           if (at != 0)
             iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, at);
-          g_autoptr (IrisWireKept) page = list (&request, &more);
+          g_autoptr (IrisWirePersistentList) page = list (&request, &more);
           ck_assert_uint_eq (page->n_items, 1);
           ck_assert_uint_eq (more, i < 2 ? page->items[0].item : 0);
           at = page->items[0].item;

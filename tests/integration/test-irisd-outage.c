@@ -140,7 +140,7 @@ START_TEST (a_kept_item_outwaits_an_outage_and_a_volatile_one_does_not)
   guint64 number = submit_detached ("later", "kept", TRUE, 0);
   assert_error (send_volatile ("later", TRUE), IRIS_WIRE_ERROR_NO_WORKER);
   assert_error (send_volatile ("configured", FALSE), IRIS_WIRE_ERROR_NO_WORKER);
-  /* Only kept items wait for it, and others would in vain. */
+  /* Only persistent items wait for it, and others would in vain. */
   assert_error (send_volatile ("later", FALSE), IRIS_WIRE_ERROR_UNKNOWN_SERVICE);
   ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
   worker = client_hello (irisd->front);
@@ -174,7 +174,7 @@ START_TEST (what_waits_for_a_worker_is_not_in_memory)
   g_autofree guint64 *numbers = g_new (guint64, N_LARGE);
   client_free (client);
   irisd_stop (irisd);
-  irisd = home_start (home, CONFIG "[limits]\nhot-items = 0\nread-ahead-ms = 0\n");
+  irisd = home_start (home, CONFIG "[limits]\nmemory-items = 0\nread-ahead-ms = 0\n");
   client = client_hello (irisd->front);
   for (guint i = 0; i < N_LARGE; i++)
     numbers[i] = submit_detached ("later", large, TRUE, 0);

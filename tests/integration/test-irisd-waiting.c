@@ -508,7 +508,7 @@ END_TEST
 int
 main (void)
 {
-  Suite *suite = suite_create ("irisd-waiting");
+  Suite *suite = suite_create ("irisd-schedule");
   TCase *waiting = tcase_create ("waiting");
   tcase_add_checked_fixture (waiting, set_up, tear_down);
   tcase_add_test (waiting,

@@ -476,8 +476,8 @@ START_TEST (an_irisd_that_does_not_know_a_lease_stops_it_and_is_served)
 }
 END_TEST
 
-/* How a kept item is answered: so that irisd does not read it, while there is none, or when it is
- * back. */
+/* How a persistent item is answered: so that irisd does not read it, while there is none, or when
+ * it is back. */
 enum
 {
   ANSWER_UNREAD,

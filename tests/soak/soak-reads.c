@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The journal cannot be read for a while, when cold items are wanted back: none of them is lost,
+ * The journal cannot be read for a while, when spilled items are wanted back: none of them is lost,
  * none ends for that, and who asks for one is told.
  */
 #include "soak-faulty.h"
@@ -16,7 +16,7 @@
 #define N_ASKED   2
 #define FOREVER   (1 << 30)
 
-static const char config[] = "[limits]\nhot-items = 0\nread-ahead-ms = 0\n";
+static const char config[] = "[limits]\nmemory-items = 0\nread-ahead-ms = 0\n";
 
 static void
 send_all (SoakLedger *ledger, Client *client)

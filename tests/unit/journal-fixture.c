@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A journal under test, and a gateway's place before it: posts slips and waits for them.
+ * A journal under test, and a gateway's place before it: posts journal requests and waits for them.
  */
 #include "journal-fixture.h"
 
@@ -28,9 +28,9 @@ open_journal (void)
 }
 
 void
-note_again (const IrisdRecord *record, IrisdKept *kept, gpointer user_data)
+note_again (const IrisdRecord *record, IrisdPersistentItem *persistent, gpointer user_data)
 {
-  g_ptr_array_add (again, kept);
+  g_ptr_array_add (again, persistent);
 }
 
 void
@@ -78,7 +78,7 @@ tear_down (void)
 
 const char header[HEADER_SIZE] = "header";
 
-IrisdSlip *
+IrisdJournalRequest *
 new_keep (guint64 number, guint klass, const char *key, const char *body)
 {
   const IrisdRecord record = {
@@ -91,44 +91,44 @@ new_keep (guint64 number, guint klass, const char *key, const char *body)
     .service = { "echo", 4 },
     .body = { (const guint8 *) body, strlen (body) },
   };
-  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_KEEP, &home);
-  slip->item = number;
-  slip->type = IRIS_WIRE_SUBMIT;
-  slip->kept = irisd_kept_new (&record, NULL);
-  slip->header = (IrisdBlob){ g_memdup2 (header, HEADER_SIZE), HEADER_SIZE };
-  slip->payload = record.body;
-  return slip;
+  IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_KEEP, &home);
+  request->item = number;
+  request->type = IRIS_WIRE_SUBMIT;
+  request->persistent = irisd_persistent_item_new (&record, NULL);
+  request->header = (IrisdBlob){ g_memdup2 (header, HEADER_SIZE), HEADER_SIZE };
+  request->payload = record.body;
+  return request;
 }
 
-IrisdSlip *
-new_end (IrisdKept *kept, const char *body)
+IrisdJournalRequest *
+new_end (IrisdPersistentItem *persistent, const char *body)
 {
-  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_END, &home);
-  slip->kept = kept;
-  slip->type = IRIS_WIRE_RESULT;
-  slip->state = IRIS_WIRE_STATE_DONE;
-  slip->header = (IrisdBlob){ g_memdup2 (header, HEADER_SIZE), HEADER_SIZE };
-  slip->payload = (IrisWireFrame){ (const guint8 *) body, strlen (body) };
-  return slip;
+  IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_END, &home);
+  request->persistent = persistent;
+  request->type = IRIS_WIRE_RESULT;
+  request->state = IRIS_WIRE_STATE_DONE;
+  request->header = (IrisdBlob){ g_memdup2 (header, HEADER_SIZE), HEADER_SIZE };
+  request->payload = (IrisWireFrame){ (const guint8 *) body, strlen (body) };
+  return request;
 }
 
-IrisdSlip *
+IrisdJournalRequest *
 new_fetch (guint64 number, guint64 wait_ms)
 {
-  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_FETCH, &home);
-  slip->item = number;
-  slip->wait_ms = wait_ms;
-  return slip;
+  IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_FETCH, &home);
+  request->item = number;
+  request->wait_ms = wait_ms;
+  return request;
 }
 
 void
 forget_some (guint64 number, guint64 n)
 {
-  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_FORGET, &home);
+  IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_FORGET, &home);
   const IrisdSpan span = { number, n };
-  slip->items = g_array_new (FALSE, FALSE, sizeof span);
-  g_array_append_val (slip->items, span);
-  irisd_journal_post (journal, slip);
+  request->items = g_array_new (FALSE, FALSE, sizeof span);
+  g_array_append_val (request->items, span);
+  irisd_journal_post (journal, request);
 }
 
 void
@@ -138,12 +138,12 @@ forget (guint64 number)
 }
 
 /* Items that were done before the journal hears of them, from a number on. */
-IrisdSlip *
+IrisdJournalRequest *
 new_done (guint64 number, guint n, guint klass, const char *body)
 {
-  IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_DONE, &home);
-  slip->durable = klass == IRIS_WIRE_CLASS_DURABLE;
-  slip->sheet = irisd_sheet_new (1);
+  IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_DONE, &home);
+  request->durable = klass == IRIS_WIRE_CLASS_DURABLE;
+  request->row_batch = irisd_row_batch_new (1);
   for (guint i = 0; i < n; i++)
     {
       const IrisdRecord record = {
@@ -159,16 +159,16 @@ new_done (guint64 number, guint n, guint klass, const char *body)
         .header = { (const guint8 *) header, HEADER_SIZE },
         .body = { (const guint8 *) body, strlen (body) },
       };
-      irisd_sheet_add (slip->sheet, &record);
+      irisd_row_batch_add (request->row_batch, &record);
     }
-  return slip;
+  return request;
 }
 
 /* Waits for the next answer. */
-IrisdSlip *
+IrisdJournalRequest *
 receive (void)
 {
-  static IrisdLetter *rest;
+  static IrisdMessage *rest;
   while (rest == NULL)
     {
       rest = irisd_mailbox_take (&home);
@@ -179,55 +179,56 @@ receive (void)
           irisd_mailbox_finish_sleep (&home, TRUE);
         }
     }
-  IrisdSlip *slip = irisd_slip_from_letter (rest);
+  IrisdJournalRequest *request = irisd_journal_request_from_message (rest);
   rest = rest->next;
-  return slip;
+  return request;
 }
 
-IrisdSlip *
-ask (IrisdSlip *slip)
+IrisdJournalRequest *
+ask (IrisdJournalRequest *request)
 {
-  irisd_journal_post (journal, slip);
-  IrisdSlip *answer = receive ();
-  ck_assert_ptr_eq (answer, slip);
+  irisd_journal_post (journal, request);
+  IrisdJournalRequest *answer = receive ();
+  ck_assert_ptr_eq (answer, request);
   return answer;
 }
 
-IrisdKept *
+IrisdPersistentItem *
 keep (guint64 number, guint klass)
 {
-  IrisdSlip *slip = ask (new_keep (number, klass, NULL, "payload"));
-  ck_assert_msg (slip->error == NULL, "%s", slip->error != NULL ? slip->error->message : "");
-  IrisdKept *kept = slip->kept;
-  irisd_slip_free (slip);
-  return kept;
+  IrisdJournalRequest *request = ask (new_keep (number, klass, NULL, "payload"));
+  ck_assert_msg (request->error == NULL, "%s",
+                 request->error != NULL ? request->error->message : "");
+  IrisdPersistentItem *persistent = request->persistent;
+  irisd_journal_request_free (request);
+  return persistent;
 }
 
 void
-end (IrisdKept *kept, const char *body)
+end (IrisdPersistentItem *persistent, const char *body)
 {
-  IrisdSlip *slip = ask (new_end (kept, body));
-  ck_assert_ptr_null (slip->error);
-  irisd_slip_free (slip);
+  IrisdJournalRequest *request = ask (new_end (persistent, body));
+  ck_assert_ptr_null (request->error);
+  irisd_journal_request_free (request);
 }
 
 void
 assert_fetched (guint64 number, const char *body)
 {
-  IrisdSlip *slip = ask (new_fetch (number, 0));
-  ck_assert_ptr_null (slip->error);
-  ck_assert (!slip->pending);
-  ck_assert_uint_eq (slip->type, IRIS_WIRE_RESULT);
-  ck_assert_uint_eq (slip->header.size, HEADER_SIZE);
-  ck_assert_uint_eq (zmq_msg_size (&slip->body), strlen (body));
-  ck_assert (memcmp (zmq_msg_data (&slip->body), body, strlen (body)) == 0);
-  irisd_slip_free (slip);
+  IrisdJournalRequest *request = ask (new_fetch (number, 0));
+  ck_assert_ptr_null (request->error);
+  ck_assert (!request->pending);
+  ck_assert_uint_eq (request->type, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (request->header.size, HEADER_SIZE);
+  ck_assert_uint_eq (zmq_msg_size (&request->body), strlen (body));
+  ck_assert (memcmp (zmq_msg_data (&request->body), body, strlen (body)) == 0);
+  irisd_journal_request_free (request);
 }
 
 void
-assert_refused (IrisdSlip *slip, IrisWireError code)
+assert_refused (IrisdJournalRequest *request, IrisWireError code)
 {
-  ck_assert_ptr_nonnull (slip->error);
-  ck_assert (g_error_matches (slip->error, IRIS_WIRE_ERROR, (int) code));
-  irisd_slip_free (slip);
+  ck_assert_ptr_nonnull (request->error);
+  ck_assert (g_error_matches (request->error, IRIS_WIRE_ERROR, (int) code));
+  irisd_journal_request_free (request);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A journal under test, and a gateway's place before it: posts slips and waits for them.
+ * A journal under test, and a gateway's place before it: posts journal requests and waits for them.
  */
 #pragma once
 
-#include "daemon/irisd-journal.h"
+#include "daemon/store/irisd-journal.h"
 
 #include <check.h>
 
@@ -18,21 +18,21 @@ extern GPtrArray *again; /* what was recovered to be run */
 #define HEADER_SIZE 7
 extern const char header[HEADER_SIZE];
 
-void note_again (const IrisdRecord *record, IrisdKept *kept, gpointer user_data);
+void note_again (const IrisdRecord *record, IrisdPersistentItem *persistent, gpointer user_data);
 void open_journal (void);
 void start_journal (void);
 void close_journal (void);
 void set_up (void);
 void tear_down (void);
-IrisdSlip *new_keep (guint64 number, guint klass, const char *key, const char *body);
-IrisdSlip *new_end (IrisdKept *kept, const char *body);
-IrisdSlip *new_fetch (guint64 number, guint64 wait_ms);
+IrisdJournalRequest *new_keep (guint64 number, guint klass, const char *key, const char *body);
+IrisdJournalRequest *new_end (IrisdPersistentItem *persistent, const char *body);
+IrisdJournalRequest *new_fetch (guint64 number, guint64 wait_ms);
 void forget_some (guint64 number, guint64 n);
 void forget (guint64 number);
-IrisdSlip *new_done (guint64 number, guint n, guint klass, const char *body);
-IrisdSlip *receive (void);
-IrisdSlip *ask (IrisdSlip *slip);
-IrisdKept *keep (guint64 number, guint klass);
-void end (IrisdKept *kept, const char *body);
+IrisdJournalRequest *new_done (guint64 number, guint n, guint klass, const char *body);
+IrisdJournalRequest *receive (void);
+IrisdJournalRequest *ask (IrisdJournalRequest *request);
+IrisdPersistentItem *keep (guint64 number, guint klass);
+void end (IrisdPersistentItem *persistent, const char *body);
 void assert_fetched (guint64 number, const char *body);
-void assert_refused (IrisdSlip *slip, IrisWireError code);
+void assert_refused (IrisdJournalRequest *request, IrisWireError code);

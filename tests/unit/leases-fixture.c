@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A book of leases with a clock that is made up, workers and items for it.
+ * A table of leases with a clock that is made up, workers and items for it.
  */
 #include "leases-fixture.h"
 
-IrisdLeases *book;
+IrisdLeases *leases;
 gint64 now;
 
 static gboolean
-may_give (IrisdErrand *errand, gpointer user_data)
+may_give (IrisdLeaseEntry *entry, gpointer user_data)
 {
-  return !((Item *) errand)->owes;
+  return !((Item *) entry)->owes;
 }
 
 static void
-hold (IrisdErrand *errand, gpointer user_data)
+hold (IrisdLeaseEntry *entry, gpointer user_data)
 {
-  ((Item *) errand)->n_holds++;
+  ((Item *) entry)->n_holds++;
 }
 
 static void
-give (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_data)
+give (IrisdWorker *lease_worker, guint64 lease, IrisdLeaseEntry *entry, gpointer user_data)
 {
-  Worker *worker = (Worker *) server;
-  Item *item = (Item *) errand;
-  ck_assert_uint_le (server->leased, server->capacity);
+  Worker *worker = (Worker *) lease_worker;
+  Item *item = (Item *) entry;
+  ck_assert_uint_le (lease_worker->leased, lease_worker->capacity);
   ck_assert_uint_eq (item->n_ends, 0);
   g_array_append_val (worker->given, lease);
   item->worker = worker;
@@ -32,24 +32,24 @@ give (IrisdServer *server, guint64 lease, IrisdErrand *errand, gpointer user_dat
 }
 
 static void
-stop (IrisdServer *server, guint64 lease, IrisWireError why, gpointer user_data)
+stop (IrisdWorker *lease_worker, guint64 lease, IrisWireError why, gpointer user_data)
 {
-  Worker *worker = (Worker *) server;
+  Worker *worker = (Worker *) lease_worker;
   worker->stopped++;
   worker->why = why;
 }
 
 static void
-end_badly (IrisdErrand *errand, IrisWireError why, gpointer user_data)
+end_badly (IrisdLeaseEntry *entry, IrisWireError why, gpointer user_data)
 {
-  Item *item = (Item *) errand;
+  Item *item = (Item *) entry;
   item->n_ends++;
   item->why = why;
   item->worker = NULL;
 }
 
 static void
-begin_to_wait (IrisdErrand *errand, gpointer user_data)
+begin_to_wait (IrisdLeaseEntry *entry, gpointer user_data)
 {
 }
 
@@ -67,14 +67,14 @@ set_up (void)
     .lease_us = LEASE_US, .wait_us = WAIT_US, .attempts = 3, .max_services = 4, .n_places = N_PLACES
   };
   now = 1;
-  book = irisd_leases_new (&rules, &events, NULL);
+  leases = irisd_leases_new (&rules, &events, NULL);
 }
 
 void
 tear_down (void)
 {
-  irisd_leases_expire (book, G_MAXINT64 - 1);
-  irisd_leases_free (book);
+  irisd_leases_expire (leases, G_MAXINT64 - 1);
+  irisd_leases_free (leases);
 }
 
 void
@@ -92,7 +92,7 @@ try_enroll (Worker *self, gint place, guint capacity, const char *names, GError 
   g_autoptr (IrisWireServices) services = iris_wire_services_new (n);
   for (guint i = 0; i < n; i++)
     services->services[i].name = g_strdup (list[i]);
-  return irisd_leases_enroll (book, &self->server, place, capacity, services, now, error);
+  return irisd_leases_enroll (leases, &self->base, place, capacity, services, now, error);
 }
 
 void
@@ -104,31 +104,31 @@ enroll (Worker *self, gint place, guint capacity, const char *names)
 void
 leave (Worker *self)
 {
-  irisd_leases_leave (book, &self->server, now);
-  ck_assert_uint_eq (self->server.leased, 0);
+  irisd_leases_leave (leases, &self->base, now);
+  ck_assert_uint_eq (self->base.leased, 0);
   g_array_unref (self->given);
 }
 
 void
 item_init (Item *self, guint number)
 {
-  *self = (Item){ .errand = { .place = IRIS_PLACE_ANY }, .number = number };
+  *self = (Item){ .entry = { .place = IRIS_PLACE_ANY }, .number = number };
 }
 
 void
 add (Item *self, const char *name)
 {
-  ck_assert (irisd_leases_add (book, &self->errand, name, now));
+  ck_assert (irisd_leases_add (leases, &self->entry, name, now));
 }
 
 void
 done (Worker *worker, Item *item)
 {
-  IrisdErrand *errand = NULL;
+  IrisdLeaseEntry *entry = NULL;
   ck_assert_ptr_eq (item->worker, worker);
-  ck_assert_int_eq (irisd_leases_done (book, &worker->server, item->lease, now, &errand),
+  ck_assert_int_eq (irisd_leases_done (leases, &worker->base, item->lease, now, &entry),
                     IRISD_LEASE_ENDED);
-  ck_assert_ptr_eq (errand, &item->errand);
+  ck_assert_ptr_eq (entry, &item->entry);
   item->worker = NULL;
   item->n_ends++;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A book of leases with a clock that is made up, workers and items for it.
+ * A table of leases with a clock that is made up, workers and items for it.
  */
 #pragma once
 
-#include "daemon/irisd-lease.h"
+#include "daemon/exec/worker/irisd-leases.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 typedef struct
 {
-  IrisdServer server;
+  IrisdWorker base;
   GArray *given; /* leases that it was told of and did not end yet */
   guint stopped;
   IrisWireError why; /* the last stop */
@@ -24,7 +24,7 @@ typedef struct
 
 typedef struct
 {
-  IrisdErrand errand;
+  IrisdLeaseEntry entry;
   guint number;
   guint n_ends; /* must become 1, and no more */
   guint n_holds;
@@ -34,7 +34,7 @@ typedef struct
   guint64 lease;
 } Item;
 
-extern IrisdLeases *book;
+extern IrisdLeases *leases;
 extern gint64 now;
 
 void set_up (void);

@@ -3,8 +3,8 @@
  * The record of attempts: what was under way is found, its processes are ended, and no others.
  */
 #include "core-test-run.h"
-#include "daemon/irisd-attempts.h"
-#include "daemon/irisd-proc.h"
+#include "daemon/base/irisd-proc.h"
+#include "daemon/exec/irisd-attempts.h"
 
 #include <check.h>
 #include <fcntl.h>

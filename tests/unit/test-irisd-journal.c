@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The journal's thread: what it answers when, and what it does when the disk does not do as it is
- * told. The test takes a gateway's place: it posts slips and waits for them to come back.
+ * told. The test takes a gateway's place: it posts journal requests and waits for them to come
+ * back.
  */
 #include "core-test-run.h"
 #include "faulty-vfs.h"
 #include "journal-fixture.h"
 
-#include "daemon/irisd-journal-private.h"
-#include "daemon/irisd-store-sqlite-private.h"
+#include "daemon/store/irisd-journal-private.h"
+#include "daemon/store/sqlite/irisd-sqlite-private.h"
 
 #include <check.h>
 #include <glib/gstdio.h>
@@ -20,10 +21,10 @@ START_TEST (a_durable_item_is_synced_before_it_is_answered)
 {
   start_journal ();
   guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
-  IrisdKept *kept = keep (1, IRIS_WIRE_CLASS_DURABLE);
+  IrisdPersistentItem *persistent = keep (1, IRIS_WIRE_CLASS_DURABLE);
   ck_assert_uint_gt (atomic_load (&faulty_vfs.n_syncs), n_syncs);
   n_syncs = atomic_load (&faulty_vfs.n_syncs);
-  end (kept, "result");
+  end (persistent, "result");
   ck_assert_uint_gt (atomic_load (&faulty_vfs.n_syncs), n_syncs);
   assert_fetched (1, "result");
 }
@@ -47,9 +48,9 @@ START_TEST (all_that_waits_shares_a_sync)
   faulty_vfs_let_go ();
   for (guint i = 0; i < N; i++)
     {
-      IrisdSlip *slip = receive ();
-      ck_assert_ptr_null (slip->error);
-      irisd_slip_free (slip);
+      IrisdJournalRequest *request = receive ();
+      ck_assert_ptr_null (request->error);
+      irisd_journal_request_free (request);
     }
   ck_assert_uint_eq (atomic_load (&faulty_vfs.n_syncs) - n_syncs, 2);
 }
@@ -68,7 +69,7 @@ START_TEST (a_relaxed_item_that_is_fetched_soon_is_never_written)
     }
   assert_refused (ask (new_fetch (100, 0)), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
   ck_assert_uint_eq (atomic_load (&faulty_vfs.n_syncs), n_syncs);
-  ck_assert_uint_eq (irisd_journal_get_n_kept (journal), 0);
+  ck_assert_uint_eq (irisd_journal_get_n_persistent (journal), 0);
 }
 END_TEST
 
@@ -99,15 +100,15 @@ START_TEST (what_has_not_ended_is_recovered)
   open_journal ();
   start_journal ();
   ck_assert_uint_eq (again->len, 2);
-  ck_assert_uint_eq (((IrisdKept *) again->pdata[0])->item, 1);
-  ck_assert_uint_eq (((IrisdKept *) again->pdata[1])->item, 3);
+  ck_assert_uint_eq (((IrisdPersistentItem *) again->pdata[0])->item, 1);
+  ck_assert_uint_eq (((IrisdPersistentItem *) again->pdata[1])->item, 3);
   ck_assert_uint_gt (irisd_journal_get_next_item (journal), 4);
   assert_fetched (4, "four");
   assert_refused (ask (new_fetch (2, 0)), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
 }
 END_TEST
 
-/* A cold item, whose row the store does not remember. */
+/* A spilled item, whose row the store does not remember. */
 START_TEST (a_call_whose_read_fails_may_be_repeated)
 {
   start_journal ();
@@ -120,18 +121,19 @@ START_TEST (a_call_whose_read_fails_may_be_repeated)
   irisd_journal_start (journal);
   for (guint i = 0; i < 2; i++)
     {
-      IrisdSlip *slip = irisd_slip_new (IRISD_SLIP_CALL, &home);
-      slip->item = 1;
-      ask (slip);
-      ck_assert_ptr_nonnull (slip->kept);
-      ck_assert_int_eq (slip->again, i == 0);
+      IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_RELOAD,
+                                                                &home);
+      request->item = 1;
+      ask (request);
+      ck_assert_ptr_nonnull (request->persistent);
+      ck_assert_int_eq (request->again, i == 0);
       if (i == 0)
-        assert_refused (slip, IRIS_WIRE_ERROR_JOURNAL_FAILED);
+        assert_refused (request, IRIS_WIRE_ERROR_JOURNAL_FAILED);
       else
         {
-          ck_assert_ptr_null (slip->error);
-          ck_assert_uint_eq (zmq_msg_size (&slip->body), strlen ("payload"));
-          irisd_slip_free (slip);
+          ck_assert_ptr_null (request->error);
+          ck_assert_uint_eq (zmq_msg_size (&request->body), strlen ("payload"));
+          irisd_journal_request_free (request);
         }
     }
   ck_assert_int_eq (irisd_journal_get_health (journal), IRISD_JOURNAL_READY);
@@ -143,7 +145,7 @@ START_TEST (a_sync_that_fails_once_makes_the_journal_read_only)
 {
   start_journal ();
   end (keep (1, IRIS_WIRE_CLASS_DURABLE), "one");
-  IrisdKept *running = keep (2, IRIS_WIRE_CLASS_DURABLE);
+  IrisdPersistentItem *running = keep (2, IRIS_WIRE_CLASS_DURABLE);
   atomic_store (&faulty_vfs.fail_sync, 1);
   assert_refused (ask (new_keep (3, IRIS_WIRE_CLASS_DURABLE, NULL, "x")),
                   IRIS_WIRE_ERROR_JOURNAL_FAILED);
@@ -158,9 +160,9 @@ START_TEST (a_sync_that_fails_once_makes_the_journal_read_only)
                   IRIS_WIRE_ERROR_JOURNAL_FAILED);
   assert_refused (ask (new_end (running, "two")), IRIS_WIRE_ERROR_JOURNAL_FAILED);
   assert_fetched (1, "one");
-  IrisdSlip *pending = ask (new_fetch (2, 0));
+  IrisdJournalRequest *pending = ask (new_fetch (2, 0));
   ck_assert (pending->pending);
-  irisd_slip_free (pending);
+  irisd_journal_request_free (pending);
   close_journal ();
   ck_assert_uint_eq (atomic_load (&faulty_vfs.n_syncs), n_syncs);
 
@@ -169,7 +171,7 @@ START_TEST (a_sync_that_fails_once_makes_the_journal_read_only)
   start_journal ();
   ck_assert_int_eq (irisd_journal_get_health (journal), IRISD_JOURNAL_READY);
   ck_assert_uint_ge (again->len, 1);
-  ck_assert_uint_eq (((IrisdKept *) again->pdata[0])->item, 2);
+  ck_assert_uint_eq (((IrisdPersistentItem *) again->pdata[0])->item, 2);
   assert_fetched (1, "one");
 }
 END_TEST
@@ -179,20 +181,20 @@ START_TEST (who_waits_for_an_item_that_was_refused_after_all_is_told)
   start_journal ();
   keep (1, IRIS_WIRE_CLASS_DURABLE);
   faulty_vfs_hold ();
-  IrisdSlip *refused = new_keep (2, IRIS_WIRE_CLASS_DURABLE, NULL, "x");
+  IrisdJournalRequest *refused = new_keep (2, IRIS_WIRE_CLASS_DURABLE, NULL, "x");
   irisd_journal_post (journal, refused);
   faulty_vfs_wait_held ();
-  IrisdSlip *later = new_keep (3, IRIS_WIRE_CLASS_DURABLE, NULL, "x");
-  IrisdSlip *guess = new_fetch (3, IRISD_WAIT_FOREVER);
+  IrisdJournalRequest *later = new_keep (3, IRIS_WIRE_CLASS_DURABLE, NULL, "x");
+  IrisdJournalRequest *guess = new_fetch (3, IRISD_WAIT_FOREVER);
   irisd_journal_post (journal, later);
   irisd_journal_post (journal, guess);
   atomic_store (&faulty_vfs.fail_sync, 2);
   faulty_vfs_let_go ();
   for (guint i = 0; i < 3; i++)
     {
-      IrisdSlip *slip = receive ();
-      ck_assert_int_eq (slip->error != NULL, slip != refused);
-      irisd_slip_free (slip);
+      IrisdJournalRequest *request = receive ();
+      ck_assert_int_eq (request->error != NULL, request != refused);
+      irisd_journal_request_free (request);
     }
 }
 END_TEST
@@ -202,7 +204,7 @@ START_TEST (on_a_full_disk_ends_are_written_and_items_refused)
   g_autofree char *reserve = g_build_filename (dir, "reserve", NULL);
   start_journal ();
   ck_assert (g_file_test (reserve, G_FILE_TEST_EXISTS));
-  IrisdKept *running = keep (1, IRIS_WIRE_CLASS_DURABLE);
+  IrisdPersistentItem *running = keep (1, IRIS_WIRE_CLASS_DURABLE);
   atomic_store (&faulty_vfs.over_quota, _i == 1);
   atomic_store (&faulty_vfs.full_while, reserve);
   assert_refused (ask (new_keep (2, IRIS_WIRE_CLASS_DURABLE, NULL, "x")),
@@ -211,7 +213,7 @@ START_TEST (on_a_full_disk_ends_are_written_and_items_refused)
   assert_fetched (1, "one");
   atomic_store (&faulty_vfs.full_while, NULL);
   while (irisd_journal_get_health (journal) != IRISD_JOURNAL_READY)
-    irisd_slip_free (ask (new_fetch (1, 0)));
+    irisd_journal_request_free (ask (new_fetch (1, 0)));
   ck_assert (g_file_test (reserve, G_FILE_TEST_EXISTS));
   keep (3, IRIS_WIRE_CLASS_DURABLE);
 }
@@ -221,22 +223,22 @@ START_TEST (a_disk_that_is_full_without_a_reserve_keeps_ends_waiting)
 {
   g_autofree char *full = g_build_filename (dir, "full", NULL);
   start_journal ();
-  IrisdKept *running = keep (1, IRIS_WIRE_CLASS_DURABLE);
+  IrisdPersistentItem *running = keep (1, IRIS_WIRE_CLASS_DURABLE);
   ck_assert (g_file_set_contents (full, "", 0, NULL));
   atomic_store (&faulty_vfs.over_quota, _i == 1);
   atomic_store (&faulty_vfs.full_while, full);
-  IrisdSlip *slip = new_end (running, "one");
-  irisd_journal_post (journal, slip);
+  IrisdJournalRequest *request = new_end (running, "one");
+  irisd_journal_post (journal, request);
   /* Asked behind it, and so answered after the journal has tried. */
-  IrisdSlip *pending = new_fetch (1, 0);
+  IrisdJournalRequest *pending = new_fetch (1, 0);
   irisd_journal_post (journal, pending);
   ck_assert_ptr_eq (receive (), pending);
   ck_assert (pending->pending);
-  irisd_slip_free (pending);
+  irisd_journal_request_free (pending);
   ck_assert_int_eq (g_unlink (full), 0);
-  ck_assert_ptr_eq (receive (), slip);
-  ck_assert_ptr_null (slip->error);
-  irisd_slip_free (slip);
+  ck_assert_ptr_eq (receive (), request);
+  ck_assert_ptr_null (request->error);
+  irisd_journal_request_free (request);
   assert_fetched (1, "one");
 }
 END_TEST
@@ -251,22 +253,22 @@ START_TEST (a_key_finds_the_first_item_also_before_it_is_synced)
   for (guint64 i = 3; i <= 20; i++)
     irisd_journal_post (journal, new_keep (i, IRIS_WIRE_CLASS_DURABLE, "key", "payload"));
   faulty_vfs_let_go ();
-  IrisdKept *kept = NULL;
+  IrisdPersistentItem *persistent = NULL;
   for (guint64 i = 2; i <= 20; i++)
     {
-      IrisdSlip *slip = receive ();
-      ck_assert_ptr_null (slip->error);
-      ck_assert_int_eq (slip->duplicate, i > 2);
-      ck_assert_uint_eq (slip->item, 2);
-      kept = slip->kept != NULL ? slip->kept : kept;
-      irisd_slip_free (slip);
+      IrisdJournalRequest *request = receive ();
+      ck_assert_ptr_null (request->error);
+      ck_assert_int_eq (request->duplicate, i > 2);
+      ck_assert_uint_eq (request->item, 2);
+      persistent = request->persistent != NULL ? request->persistent : persistent;
+      irisd_journal_request_free (request);
     }
-  end (kept, "once");
+  end (persistent, "once");
   /* An acknowledgement does not make a key new again. */
   forget (2);
-  IrisdSlip *slip = ask (new_keep (21, IRIS_WIRE_CLASS_DURABLE, "key", "payload"));
-  ck_assert (slip->duplicate);
-  irisd_slip_free (slip);
+  IrisdJournalRequest *request = ask (new_keep (21, IRIS_WIRE_CLASS_DURABLE, "key", "payload"));
+  ck_assert (request->duplicate);
+  irisd_journal_request_free (request);
   assert_fetched (2, "once");
 }
 END_TEST
@@ -274,21 +276,21 @@ END_TEST
 START_TEST (who_waits_is_told_of_the_end_or_that_there_is_none)
 {
   start_journal ();
-  IrisdKept *kept = keep (1, IRIS_WIRE_CLASS_DURABLE);
-  IrisdSlip *patient = new_fetch (1, IRISD_WAIT_FOREVER), *hasty = new_fetch (1, 1);
+  IrisdPersistentItem *persistent = keep (1, IRIS_WIRE_CLASS_DURABLE);
+  IrisdJournalRequest *patient = new_fetch (1, IRISD_WAIT_FOREVER), *hasty = new_fetch (1, 1);
   irisd_journal_post (journal, patient);
   irisd_journal_post (journal, hasty);
   ck_assert_ptr_eq (receive (), hasty);
   ck_assert (hasty->pending);
-  irisd_slip_free (hasty);
-  IrisdSlip *ending = new_end (kept, "end");
-  irisd_journal_post (journal, ending);
+  irisd_journal_request_free (hasty);
+  IrisdJournalRequest *completion = new_end (persistent, "end");
+  irisd_journal_post (journal, completion);
   for (guint i = 0; i < 2; i++)
     {
-      IrisdSlip *slip = receive ();
-      ck_assert (slip == patient || slip == ending);
-      ck_assert (!slip->pending);
-      irisd_slip_free (slip);
+      IrisdJournalRequest *request = receive ();
+      ck_assert (request == patient || request == completion);
+      ck_assert (!request->pending);
+      irisd_journal_request_free (request);
     }
   /* One that is still waiting when the journal ends is freed with it. */
   keep (2, IRIS_WIRE_CLASS_DURABLE);
@@ -303,12 +305,12 @@ START_TEST (what_was_done_at_once_is_written_once_and_then_told)
   keep (1000, IRIS_WIRE_CLASS_DURABLE);
   guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
   faulty_vfs_hold ();
-  IrisdSlip *done = new_done (1, 100, IRIS_WIRE_CLASS_DURABLE, "result");
+  IrisdJournalRequest *done = new_done (1, 100, IRIS_WIRE_CLASS_DURABLE, "result");
   irisd_journal_post (journal, done);
   faulty_vfs_wait_held ();
   /* Who guesses its number learns nothing before it is written. */
-  IrisdSlip *guess = new_fetch (1, 0), *patient = new_fetch (2, IRISD_WAIT_FOREVER);
-  IrisdSlip *whole = irisd_slip_new (IRISD_SLIP_SHOW, &home);
+  IrisdJournalRequest *guess = new_fetch (1, 0), *patient = new_fetch (2, IRISD_WAIT_FOREVER);
+  IrisdJournalRequest *whole = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_SHOW, &home);
   whole->item = 3;
   whole->whole = TRUE;
   irisd_journal_post (journal, guess);
@@ -318,9 +320,9 @@ START_TEST (what_was_done_at_once_is_written_once_and_then_told)
   ck_assert_ptr_eq (receive (), done);
   ck_assert_uint_eq (atomic_load (&faulty_vfs.n_syncs) - n_syncs, 1);
   ck_assert_ptr_null (done->error);
-  irisd_slip_free (done);
-  irisd_slip_free (receive ());
-  irisd_slip_free (receive ());
+  irisd_journal_request_free (done);
+  irisd_journal_request_free (receive ());
+  irisd_journal_request_free (receive ());
   assert_refused (receive (), IRIS_WIRE_ERROR_BAD_ARGUMENT);
   forget_some (1, 98);
   close_journal ();
@@ -330,7 +332,7 @@ START_TEST (what_was_done_at_once_is_written_once_and_then_told)
   assert_refused (ask (new_fetch (98, 0)), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
   assert_fetched (99, "result");
   assert_fetched (100, "result");
-  ck_assert_uint_eq (irisd_journal_get_n_kept_ended (journal), 2);
+  ck_assert_uint_eq (irisd_journal_get_n_persistent_ended (journal), 2);
 }
 END_TEST
 
@@ -348,7 +350,7 @@ START_TEST (what_was_done_at_once_and_is_relaxed_need_not_be_written)
   open_journal ();
   start_journal ();
   assert_fetched (10, "result");
-  ck_assert_uint_eq (irisd_journal_get_n_kept (journal), 1);
+  ck_assert_uint_eq (irisd_journal_get_n_persistent (journal), 1);
 }
 END_TEST
 
@@ -373,7 +375,7 @@ START_TEST (what_was_done_at_once_is_refused_if_it_cannot_be_written)
   close_journal ();
   open_journal ();
   start_journal ();
-  ck_assert_uint_eq (irisd_journal_get_n_kept (journal), 6);
+  ck_assert_uint_eq (irisd_journal_get_n_persistent (journal), 6);
   assert_fetched (5, "told");
 }
 END_TEST
@@ -402,9 +404,9 @@ START_TEST (the_log_gives_its_room_back_when_nothing_is_written_any_more)
   do
     poll (NULL, 0, 1);
   while (g_stat (path, &st) != 0 || st.st_size > 0);
-  IrisdSlip *pending = ask (new_fetch (1, 0));
+  IrisdJournalRequest *pending = ask (new_fetch (1, 0));
   ck_assert (pending->pending);
-  irisd_slip_free (pending);
+  irisd_journal_request_free (pending);
 }
 END_TEST
 

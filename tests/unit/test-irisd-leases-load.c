@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The book of leases loses nothing, whatever happens in whatever order.
+ * The table of leases loses nothing, whatever happens in whatever order.
  */
 #include "core-test-run.h"
 #include "leases-fixture.h"
 
-/* Everything at random, with a ledger: each item ends once, no worker has more than it may, and
- * nothing waits that somebody idle could do. */
+/* Everything at random, with a list of unacknowledged completions: each item ends once, no worker
+ * has more than it may, and nothing waits that somebody idle could do. */
 #define N_WORKERS 6
 #define N_ITEMS   200
 #define N_STEPS   20000
@@ -44,19 +44,19 @@ random_item_step (Fair *self, GRand *rand, guint at)
 {
   static const char *const names[] = { "a", "b", "c" };
   Item *item = &self->items[at];
-  IrisdErrand *errand = NULL;
+  IrisdLeaseEntry *entry = NULL;
   if (!self->used[at])
     {
       item_init (item, at);
-      item->errand.place = g_rand_int_range (rand, -1, N_PLACES);
-      item->errand.strict = item->errand.place >= 0 && g_rand_boolean (rand);
-      self->used[at] = irisd_leases_add (book, &item->errand, names[g_rand_int_range (rand, 0, 3)],
+      item->entry.place = g_rand_int_range (rand, -1, N_PLACES);
+      item->entry.strict = item->entry.place >= 0 && g_rand_boolean (rand);
+      self->used[at] = irisd_leases_add (leases, &item->entry, names[g_rand_int_range (rand, 0, 3)],
                                          now);
       return;
     }
   if (item->n_ends == 0 && g_rand_int_range (rand, 0, 8) == 0)
     {
-      if (irisd_leases_withdraw (book, &item->errand, now) != IRISD_ERRAND_GONE)
+      if (irisd_leases_withdraw (leases, &item->entry, now) != IRISD_LEASE_ENTRY_GONE)
         item->n_ends++;
     }
   else if (item->n_ends == 0 && item->worker != NULL)
@@ -64,13 +64,13 @@ random_item_step (Fair *self, GRand *rand, guint at)
       /* Perhaps it is no longer there, or has no such lease. */
       guint who = (guint) (item->worker - self->workers);
       gboolean fails = g_rand_int_range (rand, 0, 4) == 0;
-      IrisdServer *server = &self->workers[who].server;
-      IrisdLeaseEnd end = fails ? irisd_leases_give_back (book, server, item->lease,
-                                                          g_rand_boolean (rand), now, &errand)
-                                : irisd_leases_done (book, server, item->lease, now, &errand);
+      IrisdWorker *worker = &self->workers[who].base;
+      IrisdLeaseEnd end = fails ? irisd_leases_give_back (leases, worker, item->lease,
+                                                          g_rand_boolean (rand), now, &entry)
+                                : irisd_leases_done (leases, worker, item->lease, now, &entry);
       if (end == IRISD_LEASE_ENDED)
         {
-          ck_assert_ptr_eq (errand, &item->errand);
+          ck_assert_ptr_eq (entry, &item->entry);
           item->n_ends++;
         }
     }
@@ -89,8 +89,8 @@ START_TEST (nothing_is_lost_whatever_happens)
   for (guint i = 0; i < N_STEPS; i++)
     {
       now += g_rand_int_range (rand, 0, 30);
-      irisd_leases_expire (book, now);
-      ck_assert_int_gt (irisd_leases_next (book), now);
+      irisd_leases_expire (leases, now);
+      ck_assert_int_gt (irisd_leases_next (leases), now);
       if (g_rand_int_range (rand, 0, 10) == 0)
         random_worker_step (fair, rand, (guint) g_rand_int_range (rand, 0, N_WORKERS));
       else
@@ -99,7 +99,7 @@ START_TEST (nothing_is_lost_whatever_happens)
   for (guint i = 0; i < N_WORKERS; i++)
     if (fair->there[i])
       leave (&fair->workers[i]);
-  irisd_leases_expire (book, G_MAXINT64 - 1);
+  irisd_leases_expire (leases, G_MAXINT64 - 1);
   for (guint i = 0; i < N_ITEMS; i++)
     if (fair->used[i])
       ck_assert_uint_eq (fair->items[i].n_ends, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The book of leases, with a clock that is made up.
+ * The table of leases, with a clock that is made up.
  */
 #include "core-test-run.h"
 #include "leases-fixture.h"
@@ -9,25 +9,25 @@ START_TEST (an_item_goes_to_who_serves_it_and_ends_once)
 {
   Worker worker;
   Item item;
-  IrisdErrand *errand = NULL;
+  IrisdLeaseEntry *entry = NULL;
   worker_init (&worker);
   item_init (&item, 0);
-  ck_assert (!irisd_leases_add (book, &item.errand, "thumbnail", now));
+  ck_assert (!irisd_leases_add (leases, &item.entry, "thumbnail", now));
   enroll (&worker, IRIS_PLACE_ANY, 1, "thumbnail");
-  ck_assert (irisd_leases_knows (book, IRISD_SPACE_SHARED, "thumbnail", FALSE, now));
-  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "rotate", FALSE, now));
+  ck_assert (irisd_leases_knows (leases, IRISD_SPACE_SHARED, "thumbnail", FALSE, now));
+  ck_assert (!irisd_leases_knows (leases, IRISD_SPACE_SHARED, "rotate", FALSE, now));
   add (&item, "thumbnail");
   ck_assert_uint_eq (worker.given->len, 1);
-  ck_assert_uint_eq (item.errand.attempts, 1);
+  ck_assert_uint_eq (item.entry.attempts, 1);
   done (&worker, &item);
-  ck_assert_int_eq (irisd_leases_done (book, &worker.server, item.lease, now, &errand),
+  ck_assert_int_eq (irisd_leases_done (leases, &worker.base, item.lease, now, &entry),
                     IRISD_LEASE_UNKNOWN);
-  ck_assert_uint_eq (worker.server.done, 1);
+  ck_assert_uint_eq (worker.base.done, 1);
   leave (&worker);
 }
 END_TEST
 
-START_TEST (capacity_is_kept_and_the_oldest_comes_first)
+START_TEST (capacity_is_persistent_and_the_oldest_comes_first)
 {
   Worker worker;
   Item items[5];
@@ -81,8 +81,8 @@ START_TEST (a_hint_is_a_wish_and_a_strict_one_an_order)
   item_init (&wish, 0);
   item_init (&order, 1);
   item_init (&other, 2);
-  wish.errand.place = order.errand.place = 1;
-  order.errand.strict = TRUE;
+  wish.entry.place = order.entry.place = 1;
+  order.entry.strict = TRUE;
   add (&wish, "a");
   ck_assert_ptr_eq (wish.worker, &there); /* though the other one is idle for longer */
   add (&order, "a");
@@ -107,7 +107,7 @@ START_TEST (what_a_lost_worker_had_goes_to_others_at_once_and_in_order)
 {
   Worker lost, other;
   Item items[4];
-  IrisdErrand *errand = NULL;
+  IrisdLeaseEntry *entry = NULL;
   worker_init (&lost);
   worker_init (&other);
   enroll (&lost, IRIS_PLACE_ANY, 3, "a");
@@ -122,11 +122,10 @@ START_TEST (what_a_lost_worker_had_goes_to_others_at_once_and_in_order)
   enroll (&other, IRIS_PLACE_ANY, 1, "a");
   for (guint i = 0; i < 4; i++)
     {
-      ck_assert_uint_eq (items[i].errand.attempts, i < 3 ? 2 : 1);
+      ck_assert_uint_eq (items[i].entry.attempts, i < 3 ? 2 : 1);
       done (&other, &items[i]);
     }
-  ck_assert_int_eq (irisd_leases_done (book, &other.server, old, now, &errand),
-                    IRISD_LEASE_UNKNOWN);
+  ck_assert_int_eq (irisd_leases_done (leases, &other.base, old, now, &entry), IRISD_LEASE_UNKNOWN);
   leave (&other);
 }
 END_TEST
@@ -143,7 +142,7 @@ START_TEST (an_item_is_leased_so_often_and_then_fails)
       if (i == 0)
         add (&item, "a");
       ck_assert_uint_eq (item.n_ends, 0);
-      ck_assert_uint_eq (item.errand.attempts, i + 1);
+      ck_assert_uint_eq (item.entry.attempts, i + 1);
       leave (&worker);
     }
   ck_assert_uint_eq (item.n_ends, 1);
@@ -155,37 +154,37 @@ START_TEST (a_lease_ends_with_its_time_and_can_be_extended)
 {
   Worker slow, other;
   Item item;
-  IrisdErrand *errand = NULL;
+  IrisdLeaseEntry *entry = NULL;
   worker_init (&slow);
   worker_init (&other);
   enroll (&slow, IRIS_PLACE_ANY, 1, "a");
   item_init (&item, 0);
   add (&item, "a");
   guint64 lease = item.lease;
-  ck_assert_int_eq (irisd_leases_next (book), now + LEASE_US);
+  ck_assert_int_eq (irisd_leases_next (leases), now + LEASE_US);
   now += LEASE_US - 1;
-  irisd_leases_expire (book, now);
+  irisd_leases_expire (leases, now);
   ck_assert_uint_eq (slow.stopped, 0);
-  ck_assert (irisd_leases_extend (book, &slow.server, lease, LEASE_US * 9, now));
-  ck_assert_int_eq (irisd_leases_next (book), now + LEASE_US); /* never for longer than a lease */
+  ck_assert (irisd_leases_extend (leases, &slow.base, lease, LEASE_US * 9, now));
+  ck_assert_int_eq (irisd_leases_next (leases), now + LEASE_US); /* never for longer than a lease */
   now += LEASE_US - 1;
-  irisd_leases_expire (book, now);
+  irisd_leases_expire (leases, now);
   ck_assert_uint_eq (slow.stopped, 0);
   enroll (&other, IRIS_PLACE_ANY, 1, "a");
   now++;
-  irisd_leases_expire (book, now);
+  irisd_leases_expire (leases, now);
   ck_assert_uint_eq (slow.stopped, 1);
   ck_assert_uint_eq (slow.why, IRIS_WIRE_ERROR_NO_SUCH_LEASE);
-  ck_assert_uint_eq (slow.server.lost, 1);
+  ck_assert_uint_eq (slow.base.lost, 1);
   ck_assert_ptr_eq (item.worker, &other);
-  ck_assert (!irisd_leases_extend (book, &slow.server, lease, LEASE_US, now));
-  ck_assert_ptr_null (irisd_leases_find (book, &slow.server, lease));
+  ck_assert (!irisd_leases_extend (leases, &slow.base, lease, LEASE_US, now));
+  ck_assert_ptr_null (irisd_leases_find (leases, &slow.base, lease));
   /* It counts against the capacity until it is answered; and then it is refused. */
-  ck_assert_uint_eq (slow.server.leased, 1);
-  ck_assert_int_eq (irisd_leases_done (book, &slow.server, lease, now, &errand),
+  ck_assert_uint_eq (slow.base.leased, 1);
+  ck_assert_int_eq (irisd_leases_done (leases, &slow.base, lease, now, &entry),
                     IRISD_LEASE_UNKNOWN);
-  ck_assert_ptr_null (errand);
-  ck_assert_uint_eq (slow.server.leased, 0);
+  ck_assert_ptr_null (entry);
+  ck_assert_uint_eq (slow.base.leased, 0);
   done (&other, &item);
   leave (&slow);
   leave (&other);
@@ -196,7 +195,7 @@ START_TEST (a_failure_ends_the_item_or_has_it_tried_again)
 {
   Worker worker;
   Item item;
-  IrisdErrand *errand = NULL;
+  IrisdLeaseEntry *entry = NULL;
   worker_init (&worker);
   enroll (&worker, IRIS_PLACE_ANY, 1, "a");
   item_init (&item, 0);
@@ -204,21 +203,21 @@ START_TEST (a_failure_ends_the_item_or_has_it_tried_again)
   for (guint i = 0; i < 2; i++)
     {
       ck_assert_int_eq (
-          irisd_leases_give_back (book, &worker.server, item.lease, TRUE, now, &errand),
+          irisd_leases_give_back (leases, &worker.base, item.lease, TRUE, now, &entry),
           IRISD_LEASE_AGAIN);
-      ck_assert_ptr_null (errand);
-      ck_assert_uint_eq (item.errand.attempts, i + 2);
+      ck_assert_ptr_null (entry);
+      ck_assert_uint_eq (item.entry.attempts, i + 2);
     }
-  ck_assert_int_eq (irisd_leases_give_back (book, &worker.server, item.lease, TRUE, now, &errand),
+  ck_assert_int_eq (irisd_leases_give_back (leases, &worker.base, item.lease, TRUE, now, &entry),
                     IRISD_LEASE_ENDED);
-  ck_assert_ptr_eq (errand, &item.errand);
+  ck_assert_ptr_eq (entry, &item.entry);
   item_init (&item, 1);
   add (&item, "a");
-  ck_assert_int_eq (irisd_leases_give_back (book, &worker.server, item.lease, FALSE, now, &errand),
+  ck_assert_int_eq (irisd_leases_give_back (leases, &worker.base, item.lease, FALSE, now, &entry),
                     IRISD_LEASE_ENDED);
-  ck_assert_int_eq (irisd_leases_give_back (book, &worker.server, item.lease, FALSE, now, &errand),
+  ck_assert_int_eq (irisd_leases_give_back (leases, &worker.base, item.lease, FALSE, now, &entry),
                     IRISD_LEASE_UNKNOWN);
-  ck_assert_uint_eq (worker.server.failed, 4);
+  ck_assert_uint_eq (worker.base.failed, 4);
   leave (&worker);
 }
 END_TEST
@@ -227,26 +226,26 @@ START_TEST (a_withdrawn_item_is_gone_wherever_it_was)
 {
   Worker worker;
   Item leased, waiting;
-  IrisdErrand *errand = NULL;
+  IrisdLeaseEntry *entry = NULL;
   worker_init (&worker);
   enroll (&worker, IRIS_PLACE_ANY, 1, "a");
   item_init (&leased, 0);
   item_init (&waiting, 1);
   add (&leased, "a");
   add (&waiting, "a");
-  ck_assert_int_eq (irisd_leases_withdraw (book, &waiting.errand, now), IRISD_ERRAND_WAITED);
-  ck_assert_int_eq (irisd_leases_withdraw (book, &waiting.errand, now), IRISD_ERRAND_GONE);
-  ck_assert_int_eq (irisd_leases_withdraw (book, &leased.errand, now), IRISD_ERRAND_WAS_LEASED);
+  ck_assert_int_eq (irisd_leases_withdraw (leases, &waiting.entry, now), IRISD_LEASE_ENTRY_WAITED);
+  ck_assert_int_eq (irisd_leases_withdraw (leases, &waiting.entry, now), IRISD_LEASE_ENTRY_GONE);
+  ck_assert_int_eq (irisd_leases_withdraw (leases, &leased.entry, now),
+                    IRISD_LEASE_ENTRY_WAS_LEASED);
   ck_assert_uint_eq (worker.stopped, 1);
   ck_assert_uint_eq (worker.why, IRIS_WIRE_ERROR_CANCELLED);
   /* The worker is not given more before it has stopped. */
   item_init (&waiting, 2);
   add (&waiting, "a");
   ck_assert_ptr_null (waiting.worker);
-  ck_assert_int_eq (
-      irisd_leases_give_back (book, &worker.server, leased.lease, FALSE, now, &errand),
-      IRISD_LEASE_STOPPED);
-  ck_assert_ptr_null (errand);
+  ck_assert_int_eq (irisd_leases_give_back (leases, &worker.base, leased.lease, FALSE, now, &entry),
+                    IRISD_LEASE_STOPPED);
+  ck_assert_ptr_null (entry);
   done (&worker, &waiting);
   leave (&worker);
 }
@@ -262,21 +261,21 @@ START_TEST (a_service_that_nobody_serves_waits_a_while)
   item_init (&items[1], 1);
   add (&items[0], "a");
   leave (&worker);
-  ck_assert_int_eq (irisd_leases_next (book), now + WAIT_US);
+  ck_assert_int_eq (irisd_leases_next (leases), now + WAIT_US);
   now += WAIT_US - 1;
-  irisd_leases_expire (book, now);
+  irisd_leases_expire (leases, now);
   add (&items[1], "a");
   worker_init (&worker);
   enroll (&worker, IRIS_PLACE_ANY, 1, "a"); /* somebody came in time */
-  ck_assert_int_eq (irisd_leases_next (book), now + LEASE_US);
+  ck_assert_int_eq (irisd_leases_next (leases), now + LEASE_US);
   done (&worker, &items[0]);
   leave (&worker);
   now += WAIT_US;
-  irisd_leases_expire (book, now);
+  irisd_leases_expire (leases, now);
   ck_assert_uint_eq (items[1].n_ends, 1);
   ck_assert_uint_eq (items[1].why, IRIS_WIRE_ERROR_NO_WORKER);
-  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "a", FALSE, now));
-  ck_assert_int_eq (irisd_leases_next (book), G_MAXINT64);
+  ck_assert (!irisd_leases_knows (leases, IRISD_SPACE_SHARED, "a", FALSE, now));
+  ck_assert_int_eq (irisd_leases_next (leases), G_MAXINT64);
 }
 END_TEST
 
@@ -288,62 +287,62 @@ START_TEST (a_patient_item_waits_for_as_long_as_there_is_no_server)
   enroll (&worker, IRIS_PLACE_ANY, 0, "a");
   item_init (&patient, 0);
   item_init (&other, 1);
-  patient.errand.patient = TRUE;
+  patient.entry.patient = TRUE;
   add (&patient, "a");
   leave (&worker);
   now += WAIT_US - 1;
   add (&other, "a");
   now += 1;
-  irisd_leases_expire (book, now);
+  irisd_leases_expire (leases, now);
   ck_assert_uint_eq (other.n_ends, 0); /* it came later, and has its own time */
-  ck_assert_int_eq (irisd_leases_next (book), now + WAIT_US - 1);
+  ck_assert_int_eq (irisd_leases_next (leases), now + WAIT_US - 1);
   now += WAIT_US - 1;
-  irisd_leases_expire (book, now);
+  irisd_leases_expire (leases, now);
   ck_assert_uint_eq (other.n_ends, 1);
   ck_assert_uint_eq (other.why, IRIS_WIRE_ERROR_NO_WORKER);
   ck_assert_uint_eq (patient.n_ends, 0);
-  ck_assert_int_eq (irisd_leases_next (book), G_MAXINT64);
-  ck_assert (irisd_leases_knows (book, IRISD_SPACE_SHARED, "a", TRUE, now));
-  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "a", FALSE, now));
+  ck_assert_int_eq (irisd_leases_next (leases), G_MAXINT64);
+  ck_assert (irisd_leases_knows (leases, IRISD_SPACE_SHARED, "a", TRUE, now));
+  ck_assert (!irisd_leases_knows (leases, IRISD_SPACE_SHARED, "a", FALSE, now));
   now += 1000 * WAIT_US;
   worker_init (&worker);
   enroll (&worker, IRIS_PLACE_ANY, 1, "a");
   done (&worker, &patient);
   leave (&worker);
   now += WAIT_US;
-  irisd_leases_expire (book, now);
-  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "a", TRUE, now));
+  irisd_leases_expire (leases, now);
+  ck_assert (!irisd_leases_knows (leases, IRISD_SPACE_SHARED, "a", TRUE, now));
 }
 END_TEST
 
 START_TEST (an_expected_service_is_known_before_its_first_server)
 {
   Item item;
-  irisd_leases_expect (book, IRISD_SPACE_SHARED, "soon", FALSE, now);
-  irisd_leases_expect (book, IRISD_SPACE_SHARED, "always", TRUE, now);
+  irisd_leases_expect (leases, IRISD_SPACE_SHARED, "soon", FALSE, now);
+  irisd_leases_expect (leases, IRISD_SPACE_SHARED, "always", TRUE, now);
   item_init (&item, 0);
   add (&item, "always");
   now += WAIT_US;
-  irisd_leases_expire (book, now);
+  irisd_leases_expire (leases, now);
   ck_assert_uint_eq (item.why, IRIS_WIRE_ERROR_NO_WORKER);
-  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "soon", TRUE, now));
-  ck_assert (irisd_leases_knows (book, IRISD_SPACE_SHARED, "always", FALSE, now));
-  ck_assert_int_eq (irisd_leases_next (book), G_MAXINT64);
+  ck_assert (!irisd_leases_knows (leases, IRISD_SPACE_SHARED, "soon", TRUE, now));
+  ck_assert (irisd_leases_knows (leases, IRISD_SPACE_SHARED, "always", FALSE, now));
+  ck_assert_int_eq (irisd_leases_next (leases), G_MAXINT64);
 }
 END_TEST
 
 START_TEST (expected_services_leave_room_for_served_ones)
 {
   Worker worker;
-  for (guint i = 0; irisd_leases_has_room_to_expect (book, IRISD_SPACE_SHARED); i++)
+  for (guint i = 0; irisd_leases_has_room_to_expect (leases, IRISD_SPACE_SHARED); i++)
     {
       g_autofree char *name = g_strdup_printf ("soon-%u", i);
-      irisd_leases_expect (book, IRISD_SPACE_SHARED, name, FALSE, now);
+      irisd_leases_expect (leases, IRISD_SPACE_SHARED, name, FALSE, now);
       ck_assert_uint_lt (i, 1000);
     }
   worker_init (&worker);
   enroll (&worker, IRIS_PLACE_ANY, 1, "a b soon-0");
-  ck_assert (irisd_leases_has_room_to_expect (book, IRISD_SPACE_SHARED));
+  ck_assert (irisd_leases_has_room_to_expect (leases, IRISD_SPACE_SHARED));
   leave (&worker);
 }
 END_TEST
@@ -356,8 +355,8 @@ START_TEST (an_item_is_not_leased_after_its_deadline)
   worker_init (&workers[1]);
   enroll (&workers[0], IRIS_PLACE_ANY, 1, "a");
   item_init (&item, 0);
-  item.errand.patient = TRUE;
-  item.errand.deadline = now + 1;
+  item.entry.patient = TRUE;
+  item.entry.deadline = now + 1;
   add (&item, "a");
   ck_assert_ptr_eq (item.worker, &workers[0]);
   enroll (&workers[1], IRIS_PLACE_ANY, 1, "a");
@@ -376,15 +375,15 @@ START_TEST (a_book_that_drains_does_not_wait_for_servers)
   for (guint i = 0; i < 3; i++)
     {
       item_init (&items[i], i);
-      items[i].errand.patient = TRUE;
+      items[i].entry.patient = TRUE;
     }
-  irisd_leases_expect (book, IRISD_SPACE_SHARED, "b", FALSE, now);
+  irisd_leases_expect (leases, IRISD_SPACE_SHARED, "b", FALSE, now);
   worker_init (&worker);
   enroll (&worker, IRIS_PLACE_ANY, 1, "a");
   add (&items[0], "a");
   add (&items[1], "a");
   add (&items[2], "b");
-  irisd_leases_drain (book);
+  irisd_leases_drain (leases);
   ck_assert_uint_eq (items[2].why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
   done (&worker, &items[0]);
   ck_assert_ptr_eq (items[1].worker, &worker); /* there is somebody to do it */
@@ -403,8 +402,8 @@ START_TEST (what_is_leased_outlives_the_name_of_its_service)
   add (&item, "a");
   enroll (&worker, IRIS_PLACE_ANY, 2, "b"); /* serves it no more, but has it */
   now += WAIT_US;
-  irisd_leases_expire (book, now);
-  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "a", FALSE, now));
+  irisd_leases_expire (leases, now);
+  ck_assert (!irisd_leases_knows (leases, IRISD_SPACE_SHARED, "a", FALSE, now));
   ck_assert_uint_eq (item.n_ends, 0);
   done (&worker, &item);
   item_init (&item, 1);
@@ -412,7 +411,7 @@ START_TEST (what_is_leased_outlives_the_name_of_its_service)
   add (&item, "a");
   enroll (&worker, IRIS_PLACE_ANY, 2, "");
   now += WAIT_US;
-  irisd_leases_expire (book, now);
+  irisd_leases_expire (leases, now);
   leave (&worker); /* nobody to give it to, and no name to wait under */
   ck_assert_uint_eq (item.n_ends, 1);
   ck_assert_uint_eq (item.why, IRIS_WIRE_ERROR_NO_WORKER);
@@ -433,7 +432,7 @@ START_TEST (whoever_owes_too_much_is_passed_over)
     }
   enroll (&worker, IRIS_PLACE_ANY, 1, "a");
   ck_assert_uint_eq (items[0].n_holds, 1);
-  ck_assert_int_eq (irisd_leases_withdraw (book, &items[0].errand, now), IRISD_ERRAND_GONE);
+  ck_assert_int_eq (irisd_leases_withdraw (leases, &items[0].entry, now), IRISD_LEASE_ENTRY_GONE);
   done (&worker, &items[1]);
   items[0].owes = FALSE;
   add (&items[0], "a");
@@ -445,37 +444,37 @@ END_TEST
 static guint64
 restore (Item *item, gint64 owner, gint64 left_us)
 {
-  irisd_leases_expect (book, IRISD_SPACE_SHARED, "a", FALSE, now);
+  irisd_leases_expect (leases, IRISD_SPACE_SHARED, "a", FALSE, now);
   item_init (item, 0);
-  item->errand.attempts = 1;
-  item->errand.patient = TRUE;
-  guint64 lease = irisd_leases_restore (book, &item->errand, "a", owner, left_us, now);
+  item->entry.attempts = 1;
+  item->entry.patient = TRUE;
+  guint64 lease = irisd_leases_restore (leases, &item->entry, "a", owner, left_us, now);
   ck_assert_uint_ne (lease, 0);
-  ck_assert_int_eq (irisd_leases_get_state (&item->errand), IRISD_ERRAND_WAS_LEASED);
+  ck_assert_int_eq (irisd_leases_get_state (&item->entry), IRISD_LEASE_ENTRY_WAS_LEASED);
   return lease;
 }
 
 START_TEST (a_restored_lease_is_of_who_claims_it)
 {
-  Worker stranger, old;
+  Worker pending, old;
   Item item;
-  IrisdErrand *errand = NULL;
+  IrisdLeaseEntry *entry = NULL;
   guint64 lease = restore (&item, 7, LEASE_US);
-  worker_init (&stranger);
+  worker_init (&pending);
   worker_init (&old);
-  stranger.server.owner = 8;
-  old.server.owner = 7;
-  ck_assert_ptr_null (irisd_leases_find (book, &old.server, lease)); /* not enrolled */
-  enroll (&stranger, IRIS_PLACE_ANY, 1, "a");
+  pending.base.owner = 8;
+  old.base.owner = 7;
+  ck_assert_ptr_null (irisd_leases_find (leases, &old.base, lease)); /* not enrolled */
+  enroll (&pending, IRIS_PLACE_ANY, 1, "a");
   enroll (&old, IRIS_PLACE_ANY, 1, "a");
-  ck_assert_uint_eq (stranger.given->len + old.given->len, 0);
-  ck_assert (!irisd_leases_extend (book, &stranger.server, lease, LEASE_US, now));
-  ck_assert (irisd_leases_extend (book, &old.server, lease, LEASE_US, now));
-  ck_assert_uint_eq (old.server.leased, 1);
-  ck_assert_int_eq (irisd_leases_done (book, &old.server, lease, now, &errand), IRISD_LEASE_ENDED);
-  ck_assert_ptr_eq (errand, &item.errand);
-  ck_assert_uint_eq (old.server.leased, 0);
-  leave (&stranger);
+  ck_assert_uint_eq (pending.given->len + old.given->len, 0);
+  ck_assert (!irisd_leases_extend (leases, &pending.base, lease, LEASE_US, now));
+  ck_assert (irisd_leases_extend (leases, &old.base, lease, LEASE_US, now));
+  ck_assert_uint_eq (old.base.leased, 1);
+  ck_assert_int_eq (irisd_leases_done (leases, &old.base, lease, now, &entry), IRISD_LEASE_ENDED);
+  ck_assert_ptr_eq (entry, &item.entry);
+  ck_assert_uint_eq (old.base.leased, 0);
+  leave (&pending);
   leave (&old);
 }
 END_TEST
@@ -487,12 +486,12 @@ START_TEST (a_restored_lease_ends_with_its_time_which_is_that_of_a_new_one_at_mo
   guint64 lease = restore (&item, 0, LEASE_US * 9);
   worker_init (&worker);
   enroll (&worker, IRIS_PLACE_ANY, 1, "a");
-  ck_assert_int_eq (irisd_leases_next (book), now + LEASE_US);
+  ck_assert_int_eq (irisd_leases_next (leases), now + LEASE_US);
   now += LEASE_US;
-  irisd_leases_expire (book, now);
+  irisd_leases_expire (leases, now);
   ck_assert_ptr_eq (item.worker, &worker);
-  ck_assert_uint_eq (item.errand.attempts, 2);
-  ck_assert_ptr_null (irisd_leases_find (book, &worker.server, lease));
+  ck_assert_uint_eq (item.entry.attempts, 2);
+  ck_assert_ptr_null (irisd_leases_find (leases, &worker.base, lease));
   done (&worker, &item);
   leave (&worker);
 }
@@ -503,17 +502,18 @@ START_TEST (a_restored_lease_can_be_withdrawn_and_does_not_hold_up_the_end)
   Worker worker;
   Item withdrawn, away, closed;
   guint64 lease = restore (&withdrawn, 0, LEASE_US);
-  ck_assert_int_eq (irisd_leases_withdraw (book, &withdrawn.errand, now), IRISD_ERRAND_WAS_LEASED);
+  ck_assert_int_eq (irisd_leases_withdraw (leases, &withdrawn.entry, now),
+                    IRISD_LEASE_ENTRY_WAS_LEASED);
   worker_init (&worker);
   enroll (&worker, IRIS_PLACE_ANY, 1, "a");
-  ck_assert_ptr_null (irisd_leases_find (book, &worker.server, lease));
+  ck_assert_ptr_null (irisd_leases_find (leases, &worker.base, lease));
   restore (&closed, 0, LEASE_US);
   restore (&away, 0, LEASE_US);
-  irisd_leases_drain (book);
+  irisd_leases_drain (leases);
   ck_assert_uint_eq (away.n_ends, 1);
   ck_assert_uint_eq (away.why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
-  ck_assert (away.errand.away);
-  irisd_leases_close (book);
+  ck_assert (away.entry.away);
+  irisd_leases_close (leases);
   ck_assert_uint_eq (closed.n_ends, 1);
   leave (&worker);
 }
@@ -527,9 +527,9 @@ START_TEST (too_many_services_are_refused_and_nothing_changes)
   enroll (&worker, IRIS_PLACE_ANY, 1, "a b");
   ck_assert (!try_enroll (&worker, IRIS_PLACE_ANY, 1, "b c d e", &error));
   ck_assert (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE));
-  ck_assert_ptr_nonnull (strstr (error->message, "outside-services (4)"));
-  ck_assert (irisd_leases_knows (book, IRISD_SPACE_SHARED, "a", FALSE, now));
-  ck_assert (!irisd_leases_knows (book, IRISD_SPACE_SHARED, "c", FALSE, now));
+  ck_assert_ptr_nonnull (strstr (error->message, "total-worker-services (4)"));
+  ck_assert (irisd_leases_knows (leases, IRISD_SPACE_SHARED, "a", FALSE, now));
+  ck_assert (!irisd_leases_knows (leases, IRISD_SPACE_SHARED, "c", FALSE, now));
   leave (&worker);
 }
 END_TEST
@@ -545,7 +545,7 @@ START_TEST (closing_ends_everything)
   item_init (&late, 2);
   add (&leased, "a");
   add (&waiting, "a");
-  irisd_leases_close (book);
+  irisd_leases_close (leases);
   ck_assert_uint_eq (leased.why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
   ck_assert_uint_eq (waiting.why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
   ck_assert_uint_eq (worker.stopped, 1);
@@ -563,7 +563,7 @@ main (void)
   TCase *tcase = tcase_create ("irisd-leases");
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, an_item_goes_to_who_serves_it_and_ends_once);
-  tcase_add_test (tcase, capacity_is_kept_and_the_oldest_comes_first);
+  tcase_add_test (tcase, capacity_is_persistent_and_the_oldest_comes_first);
   tcase_add_test (tcase, workers_share_and_the_longest_idle_is_next);
   tcase_add_test (tcase, a_hint_is_a_wish_and_a_strict_one_an_order);
   tcase_add_test (tcase, what_a_lost_worker_had_goes_to_others_at_once_and_in_order);

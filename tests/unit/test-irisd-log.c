@@ -4,7 +4,7 @@
  */
 #include "core-test-run.h"
 
-#include "daemon/irisd-log.h"
+#include "daemon/base/irisd-log.h"
 
 #include <check.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisd's mailbox: nothing lost, nothing twice, order kept, no sleep beside a letter.
+ * irisd's mailbox: nothing lost, nothing twice, order kept, no sleep beside a message.
  */
 #include "core-test-run.h"
-#include "daemon/irisd-mailbox.h"
+#include "daemon/base/irisd-mailbox.h"
 
 #include <check.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 typedef struct
 {
-  IrisdLetter letter;
+  IrisdMessage message;
   guint poster;
   guint number;
 } Note;
@@ -32,11 +32,11 @@ typedef struct
   guint id;
 } Poster;
 
-/* The letter is the first member. */
+/* The message is the first member. */
 static Note *
-note_of (IrisdLetter *letter)
+note_of (IrisdMessage *message)
 {
-  return (Note *) letter;
+  return (Note *) message;
 }
 
 static gboolean
@@ -46,7 +46,7 @@ is_readable (IrisdMailbox *mailbox)
   return poll (&fd, 1, 0) == 1;
 }
 
-START_TEST (letters_come_out_in_the_order_in_which_they_were_posted)
+START_TEST (messages_come_out_in_the_order_in_which_they_were_posted)
 {
   IrisdMailbox mailbox;
   ck_assert (irisd_mailbox_init (&mailbox, NULL));
@@ -55,12 +55,12 @@ START_TEST (letters_come_out_in_the_order_in_which_they_were_posted)
   for (guint i = 0; i < 5; i++)
     {
       notes[i].number = i;
-      irisd_mailbox_post (&mailbox, &notes[i].letter);
+      irisd_mailbox_post (&mailbox, &notes[i].message);
     }
-  IrisdLetter *letter = irisd_mailbox_take (&mailbox);
-  for (guint i = 0; i < 5; i++, letter = letter->next)
-    ck_assert_uint_eq (note_of (letter)->number, i);
-  ck_assert_ptr_null (letter);
+  IrisdMessage *message = irisd_mailbox_take (&mailbox);
+  for (guint i = 0; i < 5; i++, message = message->next)
+    ck_assert_uint_eq (note_of (message)->number, i);
+  ck_assert_ptr_null (message);
   ck_assert_ptr_null (irisd_mailbox_take (&mailbox));
   irisd_mailbox_clear (&mailbox);
 }
@@ -71,14 +71,14 @@ START_TEST (only_a_sleeper_is_woken_and_only_once)
   IrisdMailbox mailbox;
   ck_assert (irisd_mailbox_init (&mailbox, NULL));
   Note notes[3];
-  irisd_mailbox_post (&mailbox, &notes[0].letter);
+  irisd_mailbox_post (&mailbox, &notes[0].message);
   ck_assert (!is_readable (&mailbox));
   ck_assert (!irisd_mailbox_prepare_sleep (&mailbox));
   irisd_mailbox_take (&mailbox);
 
   ck_assert (irisd_mailbox_prepare_sleep (&mailbox));
-  irisd_mailbox_post (&mailbox, &notes[1].letter);
-  irisd_mailbox_post (&mailbox, &notes[2].letter);
+  irisd_mailbox_post (&mailbox, &notes[1].message);
+  irisd_mailbox_post (&mailbox, &notes[2].message);
   guint64 wakes = 0;
   ck_assert_int_eq (read (mailbox.fd, &wakes, sizeof wakes), sizeof wakes);
   ck_assert_uint_eq (wakes, 1);
@@ -87,7 +87,7 @@ START_TEST (only_a_sleeper_is_woken_and_only_once)
 }
 END_TEST
 
-START_TEST (a_wake_without_a_letter_ends_the_next_sleep)
+START_TEST (a_wake_without_a_message_ends_the_next_sleep)
 {
   IrisdMailbox mailbox;
   ck_assert (irisd_mailbox_init (&mailbox, NULL));
@@ -108,7 +108,7 @@ post_all (gpointer data)
     {
       self->notes[i].poster = self->id;
       self->notes[i].number = i;
-      irisd_mailbox_post (self->mailbox, &self->notes[i].letter);
+      irisd_mailbox_post (self->mailbox, &self->notes[i].message);
     }
   return NULL;
 }
@@ -139,12 +139,12 @@ START_TEST (under_load_nothing_is_lost_doubled_or_slept_through)
     }
   for (guint received = 0; received < N_POSTERS * N_EACH;)
     {
-      IrisdLetter *letter = irisd_mailbox_take (&mailbox);
-      if (letter == NULL)
+      IrisdMessage *message = irisd_mailbox_take (&mailbox);
+      if (message == NULL)
         sleep_on (&mailbox);
-      for (; letter != NULL; letter = letter->next, received++)
+      for (; message != NULL; message = message->next, received++)
         {
-          Note *note = note_of (letter);
+          Note *note = note_of (message);
           ck_assert_uint_eq (note->number, next[note->poster]++);
         }
     }
@@ -165,9 +165,9 @@ main (void)
   Suite *suite = suite_create ("irisd-mailbox");
   TCase *mailbox = tcase_create ("mailbox");
   tcase_set_timeout (mailbox, 120);
-  tcase_add_test (mailbox, letters_come_out_in_the_order_in_which_they_were_posted);
+  tcase_add_test (mailbox, messages_come_out_in_the_order_in_which_they_were_posted);
   tcase_add_test (mailbox, only_a_sleeper_is_woken_and_only_once);
-  tcase_add_test (mailbox, a_wake_without_a_letter_ends_the_next_sleep);
+  tcase_add_test (mailbox, a_wake_without_a_message_ends_the_next_sleep);
   tcase_add_test (mailbox, under_load_nothing_is_lost_doubled_or_slept_through);
   suite_add_tcase (suite, mailbox);
   return core_test_run (suite);

@@ -3,16 +3,16 @@
  * The small parts of irisd that need no socket.
  */
 #include "core-test-run.h"
-#include "daemon/irisd-config.h"
-#include "daemon/irisd-error.h"
-#include "daemon/irisd-ledger.h"
-#include "daemon/irisd-log.h"
-#include "daemon/irisd-outbox.h"
-#include "daemon/irisd-peer.h"
-#include "daemon/irisd-places.h"
-#include "daemon/irisd-runtime-dir.h"
-#include "daemon/irisd-service.h"
-#include "daemon/irisd-text.h"
+#include "daemon/base/irisd-error.h"
+#include "daemon/base/irisd-log.h"
+#include "daemon/base/irisd-runtime-dir.h"
+#include "daemon/base/irisd-text.h"
+#include "daemon/config/irisd-config.h"
+#include "daemon/config/irisd-places.h"
+#include "daemon/exec/irisd-service.h"
+#include "daemon/net/irisd-outbox.h"
+#include "daemon/net/irisd-peer.h"
+#include "daemon/net/irisd-unacknowledged.h"
 
 #include <check.h>
 #include <glib/gstdio.h>
@@ -23,11 +23,11 @@
 
 static const char *source_root;
 
-/* A ledger beside a plain list of what is in it, oldest first. */
+/* A list of unacknowledged completions beside a plain list of what is in it, oldest first. */
 typedef struct
 {
-  IrisdLedger ledger;
-  GArray *owed; /* of guint64: the number of an ending, which is its id, its size and its item */
+  IrisdUnacknowledged unacked;
+  GArray *owed; /* of guint64: the number of a completion, which is its id, its size and its item */
   GArray *gone;
 } Books;
 
@@ -64,11 +64,11 @@ check_gone (Books *books, GArray *named)
   guint64 sum = 0;
   for (guint i = 0; i < books->owed->len; i++)
     sum += g_array_index (books->owed, guint64, i);
-  ck_assert_uint_eq (books->ledger.count, books->owed->len);
-  ck_assert_uint_eq (books->ledger.sum, sum);
+  ck_assert_uint_eq (books->unacked.count, books->owed->len);
+  ck_assert_uint_eq (books->unacked.sum, sum);
 }
 
-/* Names some endings in an order by chance; a third of the times also one that is not there. */
+/* Names some completions in an order by chance; a third of the times also one that is not there. */
 static void
 pay_some (Books *books, GRand *rand)
 {
@@ -86,8 +86,9 @@ pay_some (Books *books, GRand *rand)
   gboolean wrong = n > 0 && g_rand_int_range (rand, 0, 3) == 0;
   if (wrong)
     memcpy (ids + (gsize) n * IRIS_WIRE_ID_SIZE, ids, IRIS_WIRE_ID_SIZE);
-  const guint8 *stranger = irisd_ledger_pay (&books->ledger, ids, n + wrong, note_item, books);
-  ck_assert_ptr_eq (stranger, wrong ? ids + (gsize) n * IRIS_WIRE_ID_SIZE : NULL);
+  const guint8 *pending = irisd_unacknowledged_pay (&books->unacked, ids, n + wrong, note_item,
+                                                    books);
+  ck_assert_ptr_eq (pending, wrong ? ids + (gsize) n * IRIS_WIRE_ID_SIZE : NULL);
   if (wrong)
     g_array_set_size (named, 0);
   else
@@ -98,7 +99,7 @@ pay_some (Books *books, GRand *rand)
   check_gone (books, named);
 }
 
-/* Names the last of the oldest endings, or one beside it. */
+/* Names the last of the oldest completions, or one beside it. */
 static void
 pay_oldest (Books *books, GRand *rand)
 {
@@ -109,7 +110,7 @@ pay_oldest (Books *books, GRand *rand)
     at = (guint) g_rand_int_range (rand, 0, (gint) books->owed->len);
   guint8 last[IRIS_WIRE_ID_SIZE];
   number_to_id (g_array_index (books->owed, guint64, at), last);
-  gboolean well = irisd_ledger_pay_until (&books->ledger, last, count, note_item, books);
+  gboolean well = irisd_unacknowledged_pay_until (&books->unacked, last, count, note_item, books);
   ck_assert_int_eq (well, at == count - 1);
   if (well)
     {
@@ -119,7 +120,7 @@ pay_oldest (Books *books, GRand *rand)
   check_gone (books, named);
 }
 
-START_TEST (a_ledger_gives_back_exactly_what_is_named)
+START_TEST (a_unacked_gives_back_exactly_what_is_named)
 {
   Books books = { .owed = g_array_new (FALSE, FALSE, sizeof (guint64)),
                   .gone = g_array_new (FALSE, FALSE, sizeof (guint64)) };
@@ -131,7 +132,7 @@ START_TEST (a_ledger_gives_back_exactly_what_is_named)
         {
           guint8 id[IRIS_WIRE_ID_SIZE];
           number_to_id (++pushed, id);
-          irisd_ledger_push (&books.ledger, id, pushed, pushed);
+          irisd_unacknowledged_push (&books.unacked, id, pushed, pushed);
           g_array_append_val (books.owed, pushed);
         }
       if (books.owed->len > 0 && g_rand_int_range (rand, 0, 8) == 0)
@@ -141,53 +142,54 @@ START_TEST (a_ledger_gives_back_exactly_what_is_named)
     }
   guint8 id[IRIS_WIRE_ID_SIZE];
   number_to_id (pushed + 1, id);
-  ck_assert (!irisd_ledger_pay_until (&books.ledger, id, books.ledger.count + 1, NULL, NULL));
-  irisd_ledger_clear (&books.ledger);
-  ck_assert_ptr_eq (irisd_ledger_pay (&books.ledger, id, 1, NULL, NULL), id);
+  ck_assert (
+      !irisd_unacknowledged_pay_until (&books.unacked, id, books.unacked.count + 1, NULL, NULL));
+  irisd_unacknowledged_clear (&books.unacked);
+  ck_assert_ptr_eq (irisd_unacknowledged_pay (&books.unacked, id, 1, NULL, NULL), id);
   g_array_unref (books.owed);
   g_array_unref (books.gone);
 }
 END_TEST
 
-START_TEST (of_endings_with_one_id_the_oldest_is_acknowledged_first)
+START_TEST (of_completions_with_one_id_the_oldest_is_acknowledged_first)
 {
-  IrisdLedger ledger = { 0 };
+  IrisdUnacknowledged unacked = { 0 };
   guint8 same[IRIS_WIRE_ID_SIZE], other[IRIS_WIRE_ID_SIZE];
   number_to_id (1, same);
   number_to_id (2, other);
-  irisd_ledger_push (&ledger, other, 1, 0);
+  irisd_unacknowledged_push (&unacked, other, 1, 0);
   for (guint i = 1; i < 4; i++)
-    irisd_ledger_push (&ledger, same, 10 * i, 0);
-  ck_assert_ptr_null (irisd_ledger_pay (&ledger, same, 1, NULL, NULL));
-  ck_assert_uint_eq (ledger.sum, 51);
-  irisd_ledger_push (&ledger, same, 40, 0);
-  ck_assert_ptr_null (irisd_ledger_pay (&ledger, same, 1, NULL, NULL));
-  ck_assert_uint_eq (ledger.sum, 71);
-  ck_assert (irisd_ledger_pay_until (&ledger, same, 3, NULL, NULL));
-  ck_assert_uint_eq (ledger.sum, 0);
-  irisd_ledger_clear (&ledger);
+    irisd_unacknowledged_push (&unacked, same, 10 * i, 0);
+  ck_assert_ptr_null (irisd_unacknowledged_pay (&unacked, same, 1, NULL, NULL));
+  ck_assert_uint_eq (unacked.sum, 51);
+  irisd_unacknowledged_push (&unacked, same, 40, 0);
+  ck_assert_ptr_null (irisd_unacknowledged_pay (&unacked, same, 1, NULL, NULL));
+  ck_assert_uint_eq (unacked.sum, 71);
+  ck_assert (irisd_unacknowledged_pay_until (&unacked, same, 3, NULL, NULL));
+  ck_assert_uint_eq (unacked.sum, 0);
+  irisd_unacknowledged_clear (&unacked);
 }
 END_TEST
 
 /* One that is never acknowledged must not make room for all that come after it. */
-START_TEST (a_ledger_needs_room_for_what_is_owed_only)
+START_TEST (a_unacked_needs_room_for_what_is_owed_only)
 {
-  IrisdLedger ledger = { 0 };
+  IrisdUnacknowledged unacked = { 0 };
   guint8 id[IRIS_WIRE_ID_SIZE];
   number_to_id (0, id);
-  irisd_ledger_push (&ledger, id, 1, 0);
+  irisd_unacknowledged_push (&unacked, id, 1, 0);
   for (guint64 i = 1; i < 100000; i++)
     {
       number_to_id (i, id);
-      irisd_ledger_push (&ledger, id, 1, 0);
+      irisd_unacknowledged_push (&unacked, id, 1, 0);
       if (i >= 10)
         number_to_id (i - 9, id);
       if (i >= 10)
-        ck_assert_ptr_null (irisd_ledger_pay (&ledger, id, 1, NULL, NULL));
+        ck_assert_ptr_null (irisd_unacknowledged_pay (&unacked, id, 1, NULL, NULL));
     }
-  ck_assert_uint_eq (ledger.count, 10);
-  ck_assert_uint_le (ledger.capacity, 64);
-  irisd_ledger_clear (&ledger);
+  ck_assert_uint_eq (unacked.count, 10);
+  ck_assert_uint_le (unacked.capacity, 64);
+  irisd_unacknowledged_clear (&unacked);
 }
 END_TEST
 
@@ -270,7 +272,7 @@ START_TEST (peers_are_found_by_route_and_sorted_by_age)
 }
 END_TEST
 
-START_TEST (a_noisy_place_in_the_log_is_kept_short)
+START_TEST (a_noisy_place_in_the_log_is_persistent_short)
 {
   IrisdLogSite site = { 0 };
   gboolean admitted = FALSE;
@@ -288,7 +290,7 @@ START_TEST (a_noisy_place_in_the_log_is_kept_short)
 }
 END_TEST
 
-START_TEST (text_of_strangers_is_made_harmless)
+START_TEST (text_of_pending_connections_is_made_harmless)
 {
   const struct
   {
@@ -515,14 +517,14 @@ main (int argc, char **argv)
   source_root = argc > 1 ? argv[1] : ".";
   Suite *suite = suite_create ("irisd-parts");
   TCase *parts = tcase_create ("parts");
-  tcase_add_test (parts, a_ledger_gives_back_exactly_what_is_named);
-  tcase_add_test (parts, of_endings_with_one_id_the_oldest_is_acknowledged_first);
-  tcase_add_test (parts, a_ledger_needs_room_for_what_is_owed_only);
+  tcase_add_test (parts, a_unacked_gives_back_exactly_what_is_named);
+  tcase_add_test (parts, of_completions_with_one_id_the_oldest_is_acknowledged_first);
+  tcase_add_test (parts, a_unacked_needs_room_for_what_is_owed_only);
   tcase_add_test (parts, a_steal_policy_is_given_in_words);
   tcase_add_test (parts, an_outbox_keeps_order_and_limit);
   tcase_add_test (parts, peers_are_found_by_route_and_sorted_by_age);
-  tcase_add_test (parts, a_noisy_place_in_the_log_is_kept_short);
-  tcase_add_test (parts, text_of_strangers_is_made_harmless);
+  tcase_add_test (parts, a_noisy_place_in_the_log_is_persistent_short);
+  tcase_add_test (parts, text_of_pending_connections_is_made_harmless);
   tcase_add_test (parts, limits_take_numbers_with_units_within_their_range);
   tcase_add_test (parts, every_limit_has_a_default_within_its_range_and_a_field_of_its_own);
   tcase_add_test (parts, the_manual_page_gives_every_limit_with_its_default);

@@ -4,7 +4,7 @@
  * it, and as many are given as were taken.
  */
 #include "core-test-run.h"
-#include "daemon/irisd-pool.h"
+#include "daemon/base/irisd-pool.h"
 
 #include <check.h>
 #include <string.h>

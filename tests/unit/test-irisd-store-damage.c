@@ -4,8 +4,8 @@
  */
 #include "core-test-run.h"
 
-#include "daemon/irisd-store-pages.h"
-#include "daemon/irisd-store.h"
+#include "daemon/store/irisd-store.h"
+#include "daemon/store/sqlite/irisd-sqlite-pages.h"
 
 #include <check.h>
 #include <glib/gstdio.h>

@@ -5,7 +5,7 @@
 #include "core-test-run.h"
 #include "faulty-vfs.h"
 
-#include "daemon/irisd-store.h"
+#include "daemon/store/irisd-store.h"
 
 #include <check.h>
 #include <errno.h>

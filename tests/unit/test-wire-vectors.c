@@ -132,7 +132,7 @@ rewrite_body (const IrisWireMessage *message, const IrisWireLimits *limits, GErr
   g_autoptr (IrisWireStatus) status = NULL;
   g_autoptr (IrisWireServices) services = NULL;
   g_autoptr (IrisWireWorkers) workers = NULL;
-  g_autoptr (IrisWireKept) kept = NULL;
+  g_autoptr (IrisWirePersistentList) kept = NULL;
 
   switch (message->type)
     {
@@ -151,8 +151,8 @@ rewrite_body (const IrisWireMessage *message, const IrisWireLimits *limits, GErr
       return services != NULL ? iris_wire_services_encode (services, limits, error) : NULL;
     case IRIS_WIRE_LIST_REPLY:
     case IRIS_WIRE_SHOW_REPLY:
-      kept = iris_wire_kept_decode (message->body, limits, error);
-      return kept != NULL ? iris_wire_kept_encode (kept, limits, error) : NULL;
+      kept = iris_wire_persistent_list_decode (message->body, limits, error);
+      return kept != NULL ? iris_wire_persistent_list_encode (kept, limits, error) : NULL;
     default:
       ck_abort_msg ("type 0x%02x has no body with a structure", message->type);
       return NULL;
@@ -234,25 +234,25 @@ read_endings (const Vector *vector,
               GPtrArray *texts,
               GError **error)
 {
-  g_auto (IrisWireEndingsBuilder) builder;
-  IrisWireEndingsIter iter;
+  g_auto (IrisWireCompletionsBuilder) builder;
+  IrisWireCompletionsIter iter;
   IrisWireMessage ending;
   GError *problem = NULL;
 
-  iris_wire_endings_builder_init (&builder, &vector->limits);
-  if (!iris_wire_endings_iter_init (&iter, message->body, &vector->limits, error))
+  iris_wire_completions_builder_init (&builder, &vector->limits);
+  if (!iris_wire_completions_iter_init (&iter, message->body, &vector->limits, error))
     return FALSE;
-  while (iris_wire_endings_iter_next (&iter, &ending, &problem))
+  while (iris_wire_completions_iter_next (&iter, &ending, &problem))
     {
       g_ptr_array_add (texts, iris_wire_message_to_string (&ending));
-      ck_assert (iris_wire_endings_builder_add (&builder, &ending, NULL));
+      ck_assert (iris_wire_completions_builder_add (&builder, &ending, NULL));
     }
   if (problem != NULL)
     {
       g_propagate_error (error, problem);
       return FALSE;
     }
-  IrisWireFrame again = iris_wire_endings_builder_get_body (&builder);
+  IrisWireFrame again = iris_wire_completions_builder_get_body (&builder);
   ck_assert_uint_eq (again.size, message->body.size);
   ck_assert_mem_eq (again.data, message->body.data, again.size);
   return TRUE;
@@ -303,7 +303,7 @@ check_valid (const Vector *vector)
   g_autofree char *text = iris_wire_message_to_string (&message);
   ck_assert_str_eq (text, text_member (vector->json, "text"));
   check_encoded (vector, &message);
-  if (message.type == IRIS_WIRE_ENDINGS)
+  if (message.type == IRIS_WIRE_COMPLETIONS)
     check_endings (vector, &message);
   else if (json_object_has_member (vector->json, "items"))
     check_items (vector, &message);
@@ -327,7 +327,7 @@ check_invalid (const Vector *vector)
       IrisWireBatchIter iter;
       ck_assert (!iris_wire_batch_iter_init (&iter, message.body, &vector->limits, &error));
     }
-  else if (in_body && message.type == IRIS_WIRE_ENDINGS)
+  else if (in_body && message.type == IRIS_WIRE_COMPLETIONS)
     {
       g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
       ck_assert (!read_endings (vector, &message, texts, &error));

@@ -27,11 +27,11 @@ BYTES_KEYS = (15, 61, 91, 112, 121)
 TYPES = {
     "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
     "SERVICES": 0x08, "PING": 0x09, "BYE": 0x0A, "FETCH": 0x0B, "LIST": 0x0C, "SHOW": 0x0D,
-    "KICK": 0x0E, "BURY": 0x0F, "DRAIN": 0x10, "STAFF": 0x11, "CHANGED": 0x8E,
+    "KICK": 0x0E, "BURY": 0x0F, "DRAIN": 0x10, "SET_WORKERS": 0x11, "CHANGED": 0x8E,
     "MORE": 0x25, "PENDING": 0x8B, "LIST_REPLY": 0x8C, "SHOW_REPLY": 0x8D, "WELCOME": 0x81, "MAP_REPLY": 0x82, "ACCEPTED": 0x83,
     "CANCELLING": 0x85, "STATUS_REPLY": 0x86, "SERVICES_REPLY": 0x87, "PONG": 0x89, "RESULT": 0x90, "ERROR": 0x91,
     "READY": 0x20, "DONE": 0x21, "FAIL": 0x22, "EXTEND": 0x23, "REPORT": 0x24, "WORKERS": 0x27, "PROGRESS": 0x94,
-    "PART": 0x95, "ENDINGS": 0x96,
+    "PART": 0x95, "COMPLETIONS": 0x96,
     "LEASE": 0xA0, "STOP": 0xA1, "ENROLLED": 0xA2, "WORKERS_REPLY": 0xA7,
     "BUSY": 0x92, "OUTPUT": 0x93,
 }
@@ -218,7 +218,7 @@ valid("submit-relaxed", "a detached item with a key that is no text", "SUBMIT", 
 valid("submit-volatile", "the default class, said out loud", "SUBMIT", {10: "echo", 60: 0, 65: False})
 valid("fetch", "asks how an item ended, and waits for it", "FETCH", {63: 7, 64: 2**64 - 1})
 valid("fetch-now", "without waiting", "FETCH", {63: 2**40})
-valid("list", "all kept items", "LIST", {})
+valid("list", "all persistent items", "LIST", {})
 valid("list-filters", "the newest five of a service that wait or run, whose keys begin so, of a certain hour", "LIST",
       {10: "echo", 50: 5, 60: 2, 120: 6, 121: "night-", 122: 1700000000000, 123: 1700003600000, 124: True})
 valid("list-key-bytes", "a prefix that is not UTF-8", "LIST", {121: b"\xff\x01"})
@@ -234,7 +234,7 @@ valid("kick-delayed", "all delayed ones are", "KICK", {52: 6})
 valid("bury", "sets an item aside, and says why", "BURY", {42: "the printer is broken", 63: 7})
 valid("drain", "a place is to take no more items", "DRAIN", {20: 1, 103: True})
 valid("refill", "and is to take some again", "DRAIN", {20: 1, 103: False})
-valid("staff", "three workers of a place are to take part", "STAFF", {20: 0, 101: 3})
+valid("staff", "three workers of a place are to take part", "SET_WORKERS", {20: 0, 101: 3})
 valid("submit-command-options", "a command with all that can be said of one", "SUBMIT",
       {10: "command", 14: ["make"], 90: 65536, 91: "/srv/caf\u00e9", 92: ["CC=clang", "LANG", "EMPTY="], 93: True, 94: 19,
        95: ["cpu=60", "memory=1073741824", "output=0"], 96: 2**40, 97: 0})
@@ -288,7 +288,7 @@ valid("show-reply-payload", "an item as it was submitted", "SHOW_REPLY", {102: T
 valid("error-buried", "who waited for an item that was buried", "ERROR",
       {40: 29, 41: "buried", 42: "item 12 is buried: /srv/x: no such file", 43: True, 63: 12, 79: 3}, number=2)
 valid("result-kept", "of an item that is kept", "RESULT", {19: 0, 20: 0, 63: 7}, b"hello", number=2)
-valid("error-kept", "a kept item that was cancelled", "ERROR",
+valid("error-kept", "a persistent item that was cancelled", "ERROR",
       {40: 10, 41: "cancelled", 42: "the item was cancelled before it ran", 43: True, 63: 9}, number=2)
 valid("result-echo", "ends an item well", "RESULT", {19: 1, 20: 0, 21: 0, 23: 20480, 24: 1536, 25: 5}, b"hello", number=2)
 valid("result-command", "a command that exited; three bytes of output, then two of standard error", "RESULT",
@@ -426,7 +426,7 @@ bad_header("kick-both", "KICK says it once", "bad-argument", "8234083f07", kind=
 bad_header("kick-state", "what is done cannot be kicked", "bad-argument", "813403", kind="KICK")
 bad_header("bury-missing", "BURY without a number", "malformed", "80", kind="BURY")
 bad_header("drain-missing", "DRAIN says whether", "malformed", "811400", kind="DRAIN")
-bad_header("range-workers", "somebody has to stay", "bad-argument", "8214006500", kind="STAFF")
+bad_header("range-workers", "somebody has to stay", "bad-argument", "8214006500", kind="SET_WORKERS")
 bad_header("range-class", "no such class", "bad-argument", "820aa03c03")
 bad_header("type-key", "a number for bytes", "malformed", "820aa03d01")
 bad_header("fetch-missing", "FETCH without a number", "malformed", "80", kind="FETCH")
@@ -454,7 +454,7 @@ bad_header("limit-after", "three items where two are allowed", "too-large", "820
            limits={"max-args": 2})
 bad_header("depth", "nine levels", "too-large", "820aa011" + "91" * 7 + "90")
 FAILED = {40: 10, 41: "cancelled", 42: "the item was cancelled", 43: True}
-valid("endings", "two items have ended, one of them well", "ENDINGS", {},
+valid("endings", "two items have ended, one of them well", "COMPLETIONS", {},
       array32([ending("RESULT", 16, {19: 1, 20: 0, 23: 20480}, b"one"), ending("ERROR", 17, FAILED)]), number=0,
       items=[text_of("RESULT", ident(16), {19: 1, 20: 0, 23: 20480}, b"one"), text_of("ERROR", ident(17), FAILED, b"")])
 DONE_ONE = ending("RESULT", 16, {}, b"")
@@ -472,7 +472,7 @@ for name, meaning, code, body, more in [
         ("limit", "three endings where two are allowed", "too-large", b"\x93" + 3 * DONE_ONE, {"limits": {"max-batch": 2}}),
 ]:
     invalid("endings-" + name, meaning + " (the frames are good, the body is refused)", code,
-            frames_of("ENDINGS", 0, {}, body), part="body", **more)
+            frames_of("COMPLETIONS", 0, {}, body), part="body", **more)
 bad_header("limit-string", "a service of 4097 bytes", "too-large", "810ada1001" + "73" * 4097, limit="max-string")
 bad_header("limit-header", "one byte too many", "too-large", "810aa40000000000", limit="max-header",
            limits={"max-header": 7})

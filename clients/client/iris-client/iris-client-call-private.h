@@ -36,10 +36,10 @@ struct _IrisClientCall
   guint64 item;                     /* of FETCH, SHOW, CANCEL, KICK, BURY */
   guint64 wait_ms;                  /* of FETCH and SHOW */
   IrisClientQuery *query;           /* of LIST */
-  guint32 count;                    /* of KICK; of STAFF: workers */
+  guint32 count;                    /* of KICK; of SET_WORKERS: workers */
   guint32 wanted;                   /* of KICK: the state */
   char *sentence;                   /* of BURY */
-  gint32 changed_place;             /* of DRAIN and STAFF */
+  gint32 changed_place;             /* of DRAIN and SET_WORKERS */
   gboolean drained;                 /* of DRAIN */
   gboolean whole;                   /* of SHOW: the item as it was submitted */
   gint32 place;                     /* of a SUBMIT: its hint, looked up; -1 for none */

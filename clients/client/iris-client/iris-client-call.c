@@ -202,7 +202,7 @@ iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessa
     iris_client_query_fill (self->query, message);
   else if (self->type == IRIS_WIRE_CANCEL && self->item != 0)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ITEM, self->item);
-  else if (self->type == IRIS_WIRE_DRAIN || self->type == IRIS_WIRE_STAFF)
+  else if (self->type == IRIS_WIRE_DRAIN || self->type == IRIS_WIRE_SET_WORKERS)
     fill_change (self, message);
   else if (self->type == IRIS_WIRE_CANCEL)
     {

@@ -37,7 +37,7 @@ finish_change (IrisClient *self, GAsyncResult *result, guint *changed, GError **
 /**
  * iris_client_kick_async:
  * @self: a client
- * @item: the number of a kept item, or 0 for all in a state
+ * @item: the number of a persistent item, or 0 for all in a state
  * @state: with @item 0, %IRIS_CLIENT_ITEM_BURIED or %IRIS_CLIENT_ITEM_DELAYED; else not looked at
  * @count: with @item 0, at most so many; 0 for as many as irisd changes at once
  * @cancellable: (nullable): to stop waiting
@@ -96,7 +96,7 @@ iris_client_kick_finish (IrisClient *self, GAsyncResult *result, guint *changed,
 /**
  * iris_client_bury_async:
  * @self: a client
- * @item: the number of a kept item that waits
+ * @item: the number of a persistent item that waits
  * @sentence: (nullable): why, for a person
  * @cancellable: (nullable): to stop waiting
  * @callback: called when done
@@ -227,7 +227,7 @@ iris_client_staff_async (IrisClient *self,
   g_return_if_fail (iris_client_in_context (self));
   g_return_if_fail (place >= 0 && workers > 0);
 
-  call = iris_client_begin_call (self, IRIS_WIRE_STAFF, change_done, iris_client_staff_async,
+  call = iris_client_begin_call (self, IRIS_WIRE_SET_WORKERS, change_done, iris_client_staff_async,
                                  cancellable, callback, user_data);
   call->changed_place = place;
   call->count = workers;

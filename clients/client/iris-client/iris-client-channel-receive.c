@@ -144,7 +144,7 @@ iris_client_channel_changed (IrisClientChannel *self, const IrisWireMessage *mes
 
   if (call != NULL
       && (call->type == IRIS_WIRE_KICK || call->type == IRIS_WIRE_BURY
-          || call->type == IRIS_WIRE_DRAIN || call->type == IRIS_WIRE_STAFF))
+          || call->type == IRIS_WIRE_DRAIN || call->type == IRIS_WIRE_SET_WORKERS))
     iris_client_channel_answer (self, call->type, message);
 }
 
@@ -484,12 +484,12 @@ iris_client_channel_endings (IrisClientChannel *self,
                              const IrisWireLimits *limits)
 {
   g_autoptr (GError) error = NULL;
-  IrisWireEndingsIter iter;
+  IrisWireCompletionsIter iter;
   IrisWireMessage ending;
 
-  if (iris_wire_endings_iter_init (&iter, body, limits, &error))
+  if (iris_wire_completions_iter_init (&iter, body, limits, &error))
     while (self->state != IRIS_CLIENT_CHANNEL_CLOSED
-           && iris_wire_endings_iter_next (&iter, &ending, &error))
+           && iris_wire_completions_iter_next (&iter, &ending, &error))
       iris_client_channel_handle (self, &ending);
   if (error != NULL)
     iris_client_channel_misunderstand (self, error);
@@ -517,7 +517,7 @@ iris_client_channel_receive (IrisClientChannel *self, const IrisWireFrame *frame
   if (iris_wire_decode (frames, n, &limits, &message, &error)
       && !iris_wire_type_is_request (message.type))
     {
-      if (message.type == IRIS_WIRE_ENDINGS)
+      if (message.type == IRIS_WIRE_COMPLETIONS)
         iris_client_channel_endings (self, message.body, &limits);
       else
         iris_client_channel_handle (self, &message);

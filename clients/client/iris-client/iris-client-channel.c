@@ -273,7 +273,7 @@ iris_client_channel_greet (IrisClientChannel *self)
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES,
-                              IRIS_WIRE_FEATURE_ENDINGS
+                              IRIS_WIRE_FEATURE_COMPLETIONS
                                   | (self->settings->asks_only ? IRIS_WIRE_FEATURE_ASKS_ONLY : 0));
   iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_NAME, CLIENT_NAME, -1);
   if (iris_wire_encode (&self->encoder, &hello, NULL)

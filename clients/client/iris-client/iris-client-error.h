@@ -59,7 +59,7 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_DISCONNECTED: irisd vanished; the item may or may not have run
  * @IRIS_CLIENT_ERROR_QUEUE_FULL: more items wait in the client than it may hold
  * @IRIS_CLIENT_ERROR_PROTOCOL: irisd sent something that this library cannot read
- * @IRIS_CLIENT_ERROR_PENDING: the kept item has not ended yet
+ * @IRIS_CLIENT_ERROR_PENDING: the persistent item has not ended yet
  *
  * The codes below 100 are those of the protocol, number by number; the others come from the
  * client's own side of the connection.

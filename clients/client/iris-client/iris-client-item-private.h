@@ -10,6 +10,6 @@
 
 G_BEGIN_DECLS
 
-IrisClientItem *iris_client_item_new_from_wire (const IrisWireKeptItem *item);
+IrisClientItem *iris_client_item_new_from_wire (const IrisWirePersistentItem *item);
 
 G_END_DECLS

@@ -64,7 +64,7 @@ iris_client_item_unref (IrisClientItem *self)
  * Returns: (transfer full): an item
  */
 IrisClientItem *
-iris_client_item_new_from_wire (const IrisWireKeptItem *item)
+iris_client_item_new_from_wire (const IrisWirePersistentItem *item)
 {
   IrisClientItem *self = g_atomic_rc_box_new0 (IrisClientItem);
 
@@ -106,11 +106,11 @@ static void
 show_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
   g_autoptr (GTask) task = iris_client_call_take_task (call);
-  g_autoptr (IrisWireKept) kept = NULL;
+  g_autoptr (IrisWirePersistentList) kept = NULL;
   g_autoptr (GError) local = NULL;
 
   if (error == NULL)
-    kept = iris_wire_kept_decode (answer->body, NULL, &local);
+    kept = iris_wire_persistent_list_decode (answer->body, NULL, &local);
   if (kept != NULL && kept->n_items != 1)
     g_set_error_literal (&local, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED,
                          "it is not about one item");
@@ -126,7 +126,7 @@ show_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
 /**
  * iris_client_fetch_async:
  * @self: a client
- * @item: the number of a kept item, as [struct@IrisClient.Result] has it
+ * @item: the number of a persistent item, as [struct@IrisClient.Result] has it
  * @wait_ms: how long to wait for its end, in milliseconds; %G_MAXUINT64 for as long as it takes
  * @cancellable: (nullable): to stop waiting
  * @callback: called when done
@@ -180,7 +180,7 @@ iris_client_fetch_finish (IrisClient *self, GAsyncResult *result, GError **error
 /**
  * iris_client_show_async:
  * @self: a client
- * @item: the number of a kept item
+ * @item: the number of a persistent item
  * @wait_ms: how long to wait for its end, in milliseconds; 0 to be told at once
  * @cancellable: (nullable): to stop waiting
  * @callback: called when done

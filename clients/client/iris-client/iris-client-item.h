@@ -23,7 +23,7 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ITEM_LEASED: a worker process has it
  * @IRIS_CLIENT_ITEM_BURIED: it was set aside, and waits for somebody to kick it
  *
- * Where a kept item is. A newer irisd may know more states.
+ * Where a persistent item is. A newer irisd may know more states.
  *
  * Since: 0.1
  */

@@ -24,7 +24,7 @@ ask (IrisClient *self, GTask *task, IrisClientQuery *query)
 }
 
 static void
-return_page (GTask *task, const IrisWireKept *kept)
+return_page (GTask *task, const IrisWirePersistentList *kept)
 {
   guint n = kept != NULL ? kept->n_items : 0;
   GPtrArray *list = g_ptr_array_new_full (n, (GDestroyNotify) iris_client_item_unref);
@@ -39,7 +39,7 @@ list_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
 {
   g_autoptr (GTask) task = iris_client_call_take_task (call);
   IrisClientQuery *query = call->query;
-  g_autoptr (IrisWireKept) kept = NULL;
+  g_autoptr (IrisWirePersistentList) kept = NULL;
   g_autoptr (GError) local = NULL;
 
   query->asked = FALSE;
@@ -48,7 +48,7 @@ list_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
       iris_client_return_error (task, call, error);
       return;
     }
-  kept = iris_wire_kept_decode (answer->body, NULL, &local);
+  kept = iris_wire_persistent_list_decode (answer->body, NULL, &local);
   if (kept == NULL)
     {
       iris_client_return_unreadable (task, local);

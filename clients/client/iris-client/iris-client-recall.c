@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A kept item as it was submitted.
+ * A persistent item as it was submitted.
  */
 #include "iris-client-private.h"
 
@@ -135,7 +135,7 @@ recall_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *
 /**
  * iris_client_recall_async:
  * @self: a client
- * @item: the number of a kept item that has not ended
+ * @item: the number of a persistent item that has not ended
  * @cancellable: (nullable): to stop waiting
  * @callback: called when done
  * @user_data: for @callback

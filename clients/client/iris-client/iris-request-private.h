@@ -24,7 +24,7 @@ struct _IrisRequest
   guint64 near_item; /* 0: none */
   char *near_path;
 
-  /* Of a kept item. */
+  /* Of a persistent item. */
   IrisDurability durability;
   char *key;
   guint64 keep_ms;

@@ -56,8 +56,8 @@ iris_request_set_progress_func (IrisRequest *self,
  *
  * Has parts of the result come while a worker process works on the item
  * ([method@IrisClient.Lease.send_part]), in their order and before its end. Whether the result
- * repeats them is up to the service. No more than a quarter of a megabyte is under way. A kept item
- * cannot have parts.
+ * repeats them is up to the service. No more than a quarter of a megabyte is under way. A
+ * persistent item cannot have parts.
  *
  * Since: 0.1
  */

@@ -256,9 +256,9 @@ iris_request_set_durability (IrisRequest *self, IrisDurability durability)
  * @self: a request that was not submitted yet
  * @key: (nullable): 1 to 256 bytes of text
  *
- * Makes a kept item the same as any other with this key: only the first one runs, the others get
- * its number and its end, as long as that is kept. So an item may be submitted again when it is not
- * known whether it arrived.
+ * Makes a persistent item the same as any other with this key: only the first one runs, the others
+ * get its number and its end, as long as that is kept. So an item may be submitted again when it is
+ * not known whether it arrived.
  *
  * Since: 0.1
  */
@@ -273,7 +273,7 @@ iris_request_set_key (IrisRequest *self, const char *key)
 /**
  * iris_request_set_keep:
  * @self: a request that was not submitted yet
- * @milliseconds: how long the end of a kept item is kept; irisd has a default and a limit
+ * @milliseconds: how long the end of a persistent item is kept; irisd has a default and a limit
  *
  * Says how long irisd keeps the item's end for those who fetch it. Items that are not kept have no
  * use for it.
@@ -311,7 +311,7 @@ iris_request_set_detached (IrisRequest *self, gboolean detached)
  * @self: a request that was not submitted yet
  * @bury: whether the item is set aside when its last try fails
  *
- * A kept item that is buried does not end, so it does not expire: it waits until somebody has
+ * A persistent item that is buried does not end, so it does not expire: it waits until somebody has
  * looked at it and kicked it ([method@IrisClient.Client.kick_async]) or cancelled it. Whoever waits
  * for its end gets %IRIS_CLIENT_ERROR_BURIED.
  *

@@ -374,7 +374,7 @@ class Client:
                     key_prefix: Union[str, bytes, None] = None, since_ms: int = 0, until_ms: int = 0,
                     descending: bool = False, page: int = 0,
                     with_args: bool = False) -> AsyncIterator[Dict[str, Any]]:
-        """The kept items for which all that is given holds, as LIST_REPLY has them, one page after the other.
+        """The persistent items for which all that is given holds, as LIST_REPLY has them, one page after the other.
 
         Those of this user; for an operator those of all, each with its `owner`. Their `args` only if `with_args`, and if they have not ended."""
         header: Dict[str, Any] = {}
@@ -404,7 +404,7 @@ class Client:
         return count
 
     async def kick(self, item: Optional[int] = None, *, state: Optional[str] = None, count: Optional[int] = None) -> int:
-        """Has a kept item run that is buried or delayed, or all in that `state` (`buried`, `delayed`), at most `count`.
+        """Has a persistent item run that is buried or delayed, or all in that `state` (`buried`, `delayed`), at most `count`.
 
         Says how many were changed: 0 for an item that is queued already. To kick all in a state, ask until it says 0."""
         header: Dict[str, Any] = {}
@@ -417,7 +417,7 @@ class Client:
         return await self._change("KICK", header)
 
     async def bury(self, item: int, sentence: Optional[str] = None) -> int:
-        """Sets a kept item aside that waits, and says why. 0 if it is buried already, else 1."""
+        """Sets a persistent item aside that waits, and says why. 0 if it is buried already, else 1."""
         header: Dict[str, Any] = {"item": item}
         if sentence is not None:
             header["sentence"] = sentence
@@ -429,7 +429,7 @@ class Client:
 
     async def staff(self, place: int, workers: int) -> int:
         """Says how many workers of a place take part, from 1 to as many as it has. 0 if they were so many, else 1."""
-        return await self._change("STAFF", {"place": place, "workers": workers})
+        return await self._change("SET_WORKERS", {"place": place, "workers": workers})
 
     async def ping(self) -> None:
         await self._get().call("PING")

@@ -163,7 +163,7 @@ class Connection:
                 frames = await self._socket.recv_multipart()
                 self._heard = time.monotonic()
                 message = wire.decode(frames, _TAKEN)
-                for part in wire.decode_endings(message, _TAKEN) if message.type == "ENDINGS" else [message]:
+                for part in wire.decode_endings(message, _TAKEN) if message.type == "COMPLETIONS" else [message]:
                     self._take(part)
             except WireError as error:
                 if error.code != CODES["unknown-type"]:  # something newer, which we did not ask for

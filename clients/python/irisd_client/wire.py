@@ -15,7 +15,7 @@ from .errors import CODES, WireError, malformed, too_large
 
 MAGIC = b"IRS1"
 VERSION = 1
-FEATURE_ENDINGS = 1  # the feature bit of clients that take ENDINGS
+FEATURE_ENDINGS = 1  # the feature bit of clients that take COMPLETIONS
 ID_SIZE = 16
 WHOLE = 1000000  # the value of `fraction` that says that all is done
 
@@ -102,7 +102,7 @@ TYPES: Dict[str, Type] = {
     "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress parts " + " ".join((_NEAR, _KEEP, _TERMS, _COMMAND)),
                     True),
     "BATCH": _type(0x04, "", "quiet", True),
-    "ENDINGS": _type(0x96, body=True),
+    "COMPLETIONS": _type(0x96, body=True),
     "ACK": _type(0x05, "", "target count", True),
     "CANCEL": _type(0x06, "", "target anywhere item"),
     "STATUS": _type(0x07),
@@ -115,7 +115,7 @@ TYPES: Dict[str, Type] = {
     "KICK": _type(0x0E, "", "item state count"),
     "BURY": _type(0x0F, "item", "sentence"),
     "DRAIN": _type(0x10, "place drained"),
-    "STAFF": _type(0x11, "place workers"),
+    "SET_WORKERS": _type(0x11, "place workers"),
     "READY": _type(0x20, "capacity", "place", True),
     "DONE": _type(0x21, "", "content-type", True),
     "FAIL": _type(0x22, "sentence", "code again"),
@@ -485,27 +485,27 @@ def decode_batch(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[Batc
 
 
 def decode_endings(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[Message]:
-    """The endings of an ENDINGS message: RESULT, and ERROR with `ends`."""
-    value = _unpack(message.body, "ENDINGS", dataclasses.replace(limits, max_depth=limits.max_depth + 2))
+    """The endings of an COMPLETIONS message: RESULT, and ERROR with `ends`."""
+    value = _unpack(message.body, "COMPLETIONS", dataclasses.replace(limits, max_depth=limits.max_depth + 2))
     if not isinstance(value, list) or isinstance(value, _Pairs) or not value:
-        raise malformed("ENDINGS: the body should be an array of endings")
+        raise malformed("COMPLETIONS: the body should be an array of endings")
     if len(value) > limits.max_batch:
-        raise too_large("ENDINGS", len(value), "max-batch", limits.max_batch)
+        raise too_large("COMPLETIONS", len(value), "max-batch", limits.max_batch)
     endings = []
     for element in value:
         if (not isinstance(element, list) or isinstance(element, _Pairs) or len(element) != 4
                 or not isinstance(element[0], bytes) or len(element[0]) != ID_SIZE or not _is_int(element[1])
                 or not isinstance(element[2], _Pairs) or not isinstance(element[3], bytes)):
-            raise malformed("ENDINGS: an element should be an id, a type, a header and a body")
+            raise malformed("COMPLETIONS: an element should be an id, a type, a header and a body")
         kind = _BY_NUMBER.get(element[1])
         if kind not in ("RESULT", "ERROR"):
-            raise malformed("ENDINGS: an element is neither RESULT nor ERROR")
+            raise malformed("COMPLETIONS: an element is neither RESULT nor ERROR")
         header = _read_header(kind, element[2], limits)
         _check_rules(kind, header)
         if len(element[3]) > limits.max_body:
-            raise too_large("ENDINGS: body", len(element[3]), "max-body", limits.max_body)
+            raise too_large("COMPLETIONS: body", len(element[3]), "max-body", limits.max_body)
         if kind == "ERROR" and (element[3] or not header.get("ends")):
-            raise malformed("ENDINGS: an ERROR has no body, and has `ends`")
+            raise malformed("COMPLETIONS: an ERROR has no body, and has `ends`")
         endings.append(Message(kind, element[0], header, element[3]))
     return endings
 

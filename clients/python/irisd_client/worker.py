@@ -180,7 +180,7 @@ class Worker:
 
     While a service runs its lease is extended (`keep_leases`); turn that off to have items given to others when a
     service takes longer than a lease and does not call Job.extend(). When irisd goes, the worker waits for it to come
-    back, and services go on until their leases end: an irisd that was killed knows of the leases of kept items. What
+    back, and services go on until their leases end: an irisd that was killed knows of the leases of persistent items. What
     it does not know is stopped then.
     """
 

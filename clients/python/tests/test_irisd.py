@@ -415,7 +415,7 @@ class WorkerTest(Case):
         self.assertIn("worker-services", str(await self.refused("too-large", raw.ready(["a", "b", "c"], 1))))
         await raw.ready(["a", "b"], 1)
         other = await self.raw(irisd, ["a"])
-        self.assertIn("outside-services", str(await self.refused("too-large", other.ready(["c", "d"], 1))))
+        self.assertIn("total-worker-services", str(await self.refused("too-large", other.ready(["c", "d"], 1))))
         client = await self.client(irisd)
         self.assertEqual(sorted(len(worker["services"]) for worker in await client.workers()), [1, 2])
         connection = Connection(lambda message: None, lambda error: None)

@@ -53,7 +53,7 @@ def decode_all(vector, limits):
     message = wire.decode([bytes.fromhex(frame) for frame in vector["frames"]], limits)
     if message.type == "BATCH" or (message.type == "SHOW_REPLY" and message.header.get("payload")):
         return message, wire.decode_batch(message, limits)
-    if message.type == "ENDINGS":
+    if message.type == "COMPLETIONS":
         return message, wire.decode_endings(message, limits)
     if message.type in wire.BODIES:
         return message, wire.decode_body(message, limits)

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisd's log: one line an event on standard error, and no flood of them.
+ *
+ * Any thread may log. A line is written as a whole, so lines of several threads do not mix.
+ * The counters of a site are relaxed atomics: when two threads meet at the turn of a second, a line
+ * more or less may get through, which harms nobody.
+ */
+#include "daemon/base/irisd-log.h"
+
+#include <string.h>
+
+#define MINUTE_US (60 * G_USEC_PER_SEC)
+
+static _Atomic int threshold = IRISD_LOG_INFO;
+
+static const char *const level_names[] = { "error", "warning", "info", "debug" };
+
+/**
+ * irisd_log_level_from_name:
+ * @name: `error`, `warning`, `info` or `debug`
+ * @level: (out): the level of that name
+ *
+ * Returns: whether there is one
+ */
+gboolean
+irisd_log_level_from_name (const char *name, IrisdLogLevel *level)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (level_names); i++)
+    if (strcmp (level_names[i], name) == 0)
+      {
+        *level = i;
+        return TRUE;
+      }
+  return FALSE;
+}
+
+/**
+ * irisd_log_set_level:
+ * @level: the least important level that is still written
+ */
+void
+irisd_log_set_level (IrisdLogLevel level)
+{
+  atomic_store_explicit (&threshold, level, memory_order_relaxed);
+}
+
+static void G_GNUC_PRINTF (3, 0)
+    log_valist (IrisdLogLevel level, guint kept_back, const char *format, va_list args)
+{
+  g_autoptr (GString) line = g_string_new ("irisd: ");
+  if (level <= IRISD_LOG_WARNING)
+    g_string_append_printf (line, "%s: ", level_names[level]);
+  g_string_append_vprintf (line, format, args);
+  if (kept_back > 0)
+    g_string_append_printf (line, " (%u more like this were not logged)", kept_back);
+  g_string_append_c (line, '\n');
+  irisd_log_write (g_string_free (g_steal_pointer (&line), FALSE));
+}
+
+/**
+ * irisd_log:
+ * @level: how important
+ * @format: a sentence without a line end
+ * @...: its arguments
+ */
+void
+irisd_log (IrisdLogLevel level, const char *format, ...)
+{
+  if ((int) level > atomic_load_explicit (&threshold, memory_order_relaxed))
+    return;
+  va_list args;
+  va_start (args, format);
+  log_valist (level, 0, format, args);
+  va_end (args);
+}
+
+/**
+ * irisd_log_site_admit:
+ * @site: the place in the code
+ * @now_us: the monotonic time
+ * @admitted: (out): whether a line may be written now
+ *
+ * Returns: how many lines were kept back before this one; 0 when it is not admitted
+ */
+guint
+irisd_log_site_admit (IrisdLogSite *site, gint64 now_us, gboolean *admitted)
+{
+  gint64 window = atomic_load_explicit (&site->window_us, memory_order_relaxed);
+  if (window == 0 || now_us - window >= G_USEC_PER_SEC)
+    {
+      atomic_store_explicit (&site->window_us, now_us, memory_order_relaxed);
+      atomic_store_explicit (&site->in_window, 0, memory_order_relaxed);
+    }
+  guint before = atomic_fetch_add_explicit (&site->in_window, 1, memory_order_relaxed);
+  *admitted = before < IRISD_LOG_LINES_PER_SECOND;
+  if (*admitted)
+    return atomic_exchange_explicit (&site->kept_back, 0, memory_order_relaxed);
+  atomic_fetch_add_explicit (&site->kept_back, 1, memory_order_relaxed);
+  return 0;
+}
+
+/**
+ * irisd_log_limited:
+ * @site: the place in the code
+ * @level: how important
+ * @format: a sentence without a line end
+ * @...: its arguments
+ *
+ * Like irisd_log(), for what a client can cause at will.
+ */
+void
+irisd_log_limited (IrisdLogSite *site, IrisdLogLevel level, const char *format, ...)
+{
+  if ((int) level > atomic_load_explicit (&threshold, memory_order_relaxed))
+    return;
+  gboolean admitted = FALSE;
+  guint kept_back = irisd_log_site_admit (site, g_get_monotonic_time (), &admitted);
+  if (!admitted)
+    return;
+  va_list args;
+  va_start (args, format);
+  log_valist (level, kept_back, format, args);
+  va_end (args);
+}
+
+/**
+ * irisd_log_each_minute:
+ * @site: the place in the code
+ * @level: how important
+ * @format: a sentence without a line end
+ * @...: its arguments
+ *
+ * Like irisd_log_limited(), for what lasts: one line a minute.
+ */
+void
+irisd_log_each_minute (IrisdLogSite *site, IrisdLogLevel level, const char *format, ...)
+{
+  if ((int) level > atomic_load_explicit (&threshold, memory_order_relaxed))
+    return;
+  gint64 now_us = g_get_monotonic_time ();
+  gint64 window = atomic_load_explicit (&site->window_us, memory_order_relaxed);
+  if ((window != 0 && now_us - window < MINUTE_US)
+      || !atomic_compare_exchange_strong_explicit (&site->window_us, &window, now_us,
+                                                   memory_order_relaxed, memory_order_relaxed))
+    {
+      atomic_fetch_add_explicit (&site->kept_back, 1, memory_order_relaxed);
+      return;
+    }
+  guint kept_back = atomic_exchange_explicit (&site->kept_back, 0, memory_order_relaxed);
+  va_list args;
+  va_start (args, format);
+  log_valist (level, kept_back, format, args);
+  va_end (args);
+}

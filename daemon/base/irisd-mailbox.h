@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Many threads post to a mailbox, one thread empties it and can sleep on it.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdatomic.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdMessage IrisdMessage;
+
+/**
+ * IrisdMessageKind:
+ * @IRISD_MESSAGE_JOB: a job that comes back (irisd-job.h)
+ * @IRISD_MESSAGE_CANCEL_BROADCAST: a CANCEL that goes from gateway to gateway
+ * (irisd-cancel-broadcast.h)
+ * @IRISD_MESSAGE_BURY_BROADCAST: a KICK or BURY that goes from gateway to gateway (irisd-bury.h)
+ * @IRISD_MESSAGE_OUTPUT: what a running command wrote (irisd-command-output.h)
+ * @IRISD_MESSAGE_WORKER_EVENT: news about a lease (irisd-worker-processes.h)
+ * @IRISD_MESSAGE_JOURNAL_REQUEST: a journal request to the journal or back from it
+ * (irisd-journal.h)
+ * @IRISD_MESSAGE_STARTED: a job with a time to run has begun to run (irisd-schedule.h)
+ * @IRISD_MESSAGE_DECIDED: what a job comes after has ended (irisd-schedule.h)
+ * @IRISD_MESSAGE_PERMIT: a job has room among those that run at once (irisd-permit.h)
+ * @IRISD_MESSAGE_SLOT: a job has a slot for its command (irisd-command-slots.h)
+ * @IRISD_MESSAGE_LEFT: a job goes on beside the workers (irisd-job.h)
+ */
+typedef enum
+{
+  IRISD_MESSAGE_JOB,
+  IRISD_MESSAGE_CANCEL_BROADCAST,
+  IRISD_MESSAGE_BURY_BROADCAST,
+  IRISD_MESSAGE_OUTPUT,
+  IRISD_MESSAGE_WORKER_EVENT,
+  IRISD_MESSAGE_JOURNAL_REQUEST,
+  IRISD_MESSAGE_STARTED,
+  IRISD_MESSAGE_DECIDED,
+  IRISD_MESSAGE_PERMIT,
+  IRISD_MESSAGE_SLOT,
+  IRISD_MESSAGE_LEFT,
+} IrisdMessageKind;
+
+/**
+ * IrisdMessage:
+ *
+ * The link of what is posted, and what kind of thing that is; embed it.
+ */
+struct _IrisdMessage
+{
+  IrisdMessage *next;
+  IrisdMessageKind kind;
+};
+
+/**
+ * IrisdMailbox:
+ *
+ * A list that only its owner empties, and the descriptor that wakes the owner.
+ */
+typedef struct
+{
+  _Alignas(64) _Atomic (IrisdMessage *) head;
+  _Alignas(64) _Atomic gboolean asleep;
+  int fd;
+} IrisdMailbox;
+
+gboolean irisd_mailbox_init (IrisdMailbox *self, GError **error);
+void irisd_mailbox_clear (IrisdMailbox *self);
+void irisd_mailbox_post (IrisdMailbox *self, IrisdMessage *message);
+void irisd_mailbox_wake (IrisdMailbox *self);
+IrisdMessage *irisd_mailbox_take (IrisdMailbox *self);
+gboolean irisd_mailbox_prepare_sleep (IrisdMailbox *self);
+void irisd_mailbox_finish_sleep (IrisdMailbox *self, gboolean readable);
+
+G_END_DECLS

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Who may do what: the users that are let in, and what is done for them with irisd's rights.
+ */
+#pragma once
+
+#include "daemon/net/irisd-pending-connections.h"
+
+#include <glib.h>
+#include <sys/types.h>
+
+G_BEGIN_DECLS
+
+/* The user behind a connection that does not say, such as one over TCP. */
+#define IRISD_UID_UNKNOWN ((gint64) -1)
+
+/* The domain that makes ZeroMQ ask the ZAP handler. */
+#define IRISD_ACCESS_DOMAIN "irisd"
+
+/**
+ * IrisdAccessRule:
+ * @IRISD_ACCESS_ENTER: to connect over ipc
+ * @IRISD_ACCESS_COMMANDS: to have programs run
+ * @IRISD_ACCESS_FILES: to have files read
+ * @IRISD_ACCESS_OPERATE: to see and control the items of all users, and the places
+ *
+ * What a rule is about.
+ */
+typedef enum
+{
+  IRISD_ACCESS_ENTER,
+  IRISD_ACCESS_COMMANDS,
+  IRISD_ACCESS_FILES,
+  IRISD_ACCESS_OPERATE,
+  IRISD_ACCESS_N_RULES
+} IrisdAccessRule;
+
+/**
+ * IrisdAccess:
+ *
+ * The group [access] of the configuration: for each rule, whom it allows. Constant once read.
+ */
+typedef struct
+{
+  /*< private >*/
+  GArray *uids[IRISD_ACCESS_N_RULES]; /* of uid_t, beside the owner */
+  gboolean not_even_owner[IRISD_ACCESS_N_RULES];
+  GArray *servers; /* which users serve what to others */
+} IrisdAccess;
+
+void irisd_access_init (IrisdAccess *self);
+void irisd_access_clear (IrisdAccess *self);
+gboolean irisd_access_set (IrisdAccess *self, const char *key, const char *value, GError **error);
+gboolean irisd_access_check (const IrisdAccess *self, GError **error);
+gboolean irisd_access_is_shared (const IrisdAccess *self);
+gboolean irisd_access_allows (const IrisdAccess *self, IrisdAccessRule rule, gint64 uid);
+gboolean irisd_access_may_serve (const IrisdAccess *self, gint64 uid, const char *service);
+const char *irisd_access_rule_name (IrisdAccessRule rule);
+gint64 irisd_access_parse_address (const char *address);
+
+typedef struct _IrisdZapHandler IrisdZapHandler;
+
+IrisdZapHandler *irisd_zap_handler_new (void *context,
+                                        const IrisdAccess *access,
+                                        const IrisdLimits *limits,
+                                        GError **error);
+gboolean irisd_zap_handler_watch (IrisdZapHandler *self, void *socket, GError **error);
+IrisdPendingConnections *irisd_zap_handler_get_pending_connections (IrisdZapHandler *self);
+void irisd_zap_handler_start (IrisdZapHandler *self);
+void irisd_zap_handler_free (IrisdZapHandler *self);
+
+G_END_DECLS

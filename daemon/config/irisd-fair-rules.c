@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What one client, or all clients of one service, may have in flight, and how fast.
+ *
+ * There is an account for each client and each service with a rule, under one lock that is taken
+ * once when an item comes and once when it ends; where there are no rules it is never taken.
+ *
+ * The rate is kept by a bucket of tokens, one for each item, that holds what a second brings, so
+ * that a client that was silent for a second may send that many at once. Time is given by the
+ * caller. An account that is as if new is forgotten, so clients that come and go leave nothing.
+ */
+#include "daemon/config/irisd-fair-rules.h"
+
+#include "daemon/base/irisd-error.h"
+
+#include <string.h>
+
+/* When to try again where only a completion makes room. */
+#define RETRY_MS 20
+
+/* So many accounts are not worth a look. */
+#define LEAST_SWEEP 32
+
+typedef struct
+{
+  guint64 items;
+  guint64 bytes;
+  gint64 debt_us; /* until when its tokens are spent; in the past: it has some */
+} Account;
+
+/**
+ * irisd_fair_rules_init:
+ * @self: (out caller-allocates): the rules
+ * @client: what each client may
+ * @services: (element-type utf8 IrisdFairRule): what all clients of a service may together; has to
+ *   outlive @self
+ */
+void
+irisd_fair_rules_init (IrisdFairRules *self, const IrisdFairRule *client, GHashTable *services)
+{
+  *self = (IrisdFairRules){ .client = *client, .services = services };
+  self->any = client->items > 0 || client->bytes > 0 || client->rate > 0
+              || g_hash_table_size (services) > 0;
+  pthread_mutex_init (&self->lock, NULL);
+  self->client_accounts = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  self->service_accounts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+}
+
+void
+irisd_fair_rules_clear (IrisdFairRules *self)
+{
+  g_hash_table_unref (self->client_accounts);
+  g_hash_table_unref (self->service_accounts);
+  pthread_mutex_destroy (&self->lock);
+}
+
+/* How long a token takes to come. */
+static gint64
+token_us (const IrisdFairRule *rule)
+{
+  return MAX (G_USEC_PER_SEC / (gint64) rule->rate, 1);
+}
+
+/* Whether one more fits. Its debt may reach a second ahead: that is the bucket. */
+static gboolean
+fits (const IrisdFairRule *rule,
+      const Account *account,
+      guint64 bytes,
+      gint64 now_us,
+      IrisdFairRefusal *refusal)
+{
+  if (rule->items > 0 && account->items >= rule->items)
+    *refusal = (IrisdFairRefusal){ "items", rule->items, RETRY_MS };
+  else if (rule->bytes > 0 && account->items > 0 && account->bytes + bytes > rule->bytes)
+    *refusal = (IrisdFairRefusal){ "bytes", rule->bytes, RETRY_MS };
+  else if (rule->rate > 0 && account->debt_us + token_us (rule) > now_us + G_USEC_PER_SEC)
+    {
+      gint64 wait_us = account->debt_us + token_us (rule) - now_us - G_USEC_PER_SEC;
+      *refusal = (IrisdFairRefusal){ "rate", rule->rate, (guint) (wait_us / 1000 + 1) };
+    }
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static void
+charge (const IrisdFairRule *rule, Account *account, guint64 bytes, gint64 now_us)
+{
+  account->items++;
+  account->bytes += bytes;
+  if (rule->rate > 0)
+    account->debt_us = MAX (account->debt_us, now_us) + token_us (rule);
+}
+
+static gboolean
+is_as_new (const Account *account, gint64 now_us)
+{
+  return account->items == 0 && account->debt_us <= now_us;
+}
+
+/* Forgets who has gone. How often that is done grows with how many there are. */
+static void
+sweep (IrisdFairRules *self, gint64 now_us)
+{
+  GHashTableIter iter;
+  gpointer account;
+  g_hash_table_iter_init (&iter, self->client_accounts);
+  while (g_hash_table_iter_next (&iter, NULL, &account))
+    if (is_as_new (account, now_us))
+      g_hash_table_iter_remove (&iter);
+  self->sweep_at = 2 * g_hash_table_size (self->client_accounts) + LEAST_SWEEP;
+}
+
+static Account *
+get_client (IrisdFairRules *self, gconstpointer client, gint64 now_us)
+{
+  Account *account = g_hash_table_lookup (self->client_accounts, client);
+  if (account == NULL)
+    {
+      if (g_hash_table_size (self->client_accounts) >= self->sweep_at)
+        sweep (self, now_us);
+      account = g_new0 (Account, 1);
+      g_hash_table_insert (self->client_accounts, (gpointer) client, account);
+    }
+  return account;
+}
+
+static Account *
+get_service (IrisdFairRules *self, const char *service)
+{
+  Account *account = g_hash_table_lookup (self->service_accounts, service);
+  if (account == NULL)
+    {
+      account = g_new0 (Account, 1);
+      g_hash_table_insert (self->service_accounts, g_strdup (service), account);
+    }
+  return account;
+}
+
+static const char *
+full_name (const char *whose, const char *limit)
+{
+  g_autofree char *name = g_strdup_printf ("%s-%s", whose, limit);
+  return g_intern_string (name);
+}
+
+static gboolean
+admit (IrisdFairRules *self,
+       gconstpointer client,
+       const char *service,
+       guint64 bytes,
+       gint64 now_us,
+       IrisdFairRefusal *refusal)
+{
+  const IrisdFairRule *rule = g_hash_table_lookup (self->services, service);
+  Account *of_client = get_client (self, client, now_us);
+  Account *of_service = rule != NULL ? get_service (self, service) : NULL;
+  if (!fits (&self->client, of_client, bytes, now_us, refusal))
+    {
+      refusal->limit = full_name ("client", refusal->limit);
+      return FALSE;
+    }
+  if (rule != NULL && !fits (rule, of_service, bytes, now_us, refusal))
+    {
+      refusal->limit = full_name ("service", refusal->limit);
+      return FALSE;
+    }
+  charge (&self->client, of_client, bytes, now_us);
+  if (rule != NULL)
+    charge (rule, of_service, bytes, now_us);
+  return TRUE;
+}
+
+/**
+ * irisd_fair_rules_admit:
+ * @self: the rules
+ * @client: whose item
+ * @service: the name of its service
+ * @bytes: of its payload
+ * @now_us: the monotonic time
+ * @refusal: (out): why not
+ *
+ * A single item that is larger than the rule allows is admitted when nothing else is in flight.
+ *
+ * Returns: whether the item is taken; then it is counted until irisd_fair_rules_release()
+ */
+gboolean
+irisd_fair_rules_admit (IrisdFairRules *self,
+                        gconstpointer client,
+                        const char *service,
+                        guint64 bytes,
+                        gint64 now_us,
+                        IrisdFairRefusal *refusal)
+{
+  if (!self->any)
+    return TRUE;
+  pthread_mutex_lock (&self->lock);
+  gboolean admitted = admit (self, client, service, bytes, now_us, refusal);
+  pthread_mutex_unlock (&self->lock);
+  return admitted;
+}
+
+static void
+discharge (Account *account, guint64 bytes)
+{
+  account->items--;
+  account->bytes -= bytes;
+}
+
+/**
+ * irisd_fair_rules_release:
+ * @self: the rules
+ * @client: whose item
+ * @service: the name of its service
+ * @bytes: of its payload
+ * @now_us: the monotonic time
+ *
+ * Takes back irisd_fair_rules_admit() when the item has ended.
+ */
+void
+irisd_fair_rules_release (IrisdFairRules *self,
+                          gconstpointer client,
+                          const char *service,
+                          guint64 bytes,
+                          gint64 now_us)
+{
+  if (!self->any)
+    return;
+  pthread_mutex_lock (&self->lock);
+  Account *account = get_client (self, client, now_us);
+  discharge (account, bytes);
+  if (is_as_new (account, now_us))
+    g_hash_table_remove (self->client_accounts, client);
+  if (g_hash_table_contains (self->services, service))
+    discharge (get_service (self, service), bytes);
+  pthread_mutex_unlock (&self->lock);
+}
+
+/**
+ * irisd_fair_rules_get_count:
+ * @self: the rules
+ *
+ * Returns: how many clients have an account
+ */
+guint
+irisd_fair_rules_get_count (IrisdFairRules *self)
+{
+  pthread_mutex_lock (&self->lock);
+  guint count = g_hash_table_size (self->client_accounts);
+  pthread_mutex_unlock (&self->lock);
+  return count;
+}
+
+/**
+ * irisd_fair_rule_set:
+ * @self: a rule
+ * @key: `items`, `bytes`, `rate` or `concurrency`
+ * @value: a number, as text; 0 for no limit
+ * @error: return location for a #GError of the domain %IRISD_ERROR
+ *
+ * Returns: whether there is such a key and it may have that value
+ */
+gboolean
+irisd_fair_rule_set (IrisdFairRule *self, const char *key, const char *value, GError **error)
+{
+  guint64 *field = strcmp (key, "items") == 0         ? &self->items
+                   : strcmp (key, "bytes") == 0       ? &self->bytes
+                   : strcmp (key, "rate") == 0        ? &self->rate
+                   : strcmp (key, "concurrency") == 0 ? &self->concurrency
+                                                      : NULL;
+  if (field == NULL)
+    {
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                   "there is no limit “%s” of a client or a service: choose items, bytes, rate or "
+                   "concurrency",
+                   key);
+      return FALSE;
+    }
+  guint64 most = field == &self->rate ? G_USEC_PER_SEC : G_MAXINT64;
+  if (g_ascii_string_to_unsigned (value, 10, 0, most, field, NULL))
+    return TRUE;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+               "“%s” is no value for %s: give a number from 1 to %" G_GUINT64_FORMAT
+               ", or 0 for no limit",
+               value, key, most);
+  return FALSE;
+}

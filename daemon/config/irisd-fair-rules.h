@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What one client, or all clients of one service, may have in flight, and how fast.
+ */
+#pragma once
+
+#include <glib.h>
+#include <pthread.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IrisdFairRule:
+ * @items: items in flight
+ * @bytes: bytes of payload in flight
+ * @rate: items a second, of which as many may come at once
+ * @concurrency: items that run at once; the others wait (irisd-concurrency-limit.h)
+ *
+ * Limits; 0 for none.
+ */
+typedef struct
+{
+  guint64 items;
+  guint64 bytes;
+  guint64 rate;
+  guint64 concurrency;
+} IrisdFairRule;
+
+/**
+ * IrisdFairRefusal:
+ * @limit: the name of the limit that is reached
+ * @value: its value
+ * @retry_ms: when to try again, in milliseconds
+ *
+ * Why an item is not taken now.
+ */
+typedef struct
+{
+  const char *limit;
+  guint64 value;
+  guint retry_ms;
+} IrisdFairRefusal;
+
+/**
+ * IrisdFairRules:
+ *
+ * The rules, and what is counted for them. Any thread.
+ */
+typedef struct
+{
+  IrisdFairRule client;
+  GHashTable *services; /* IrisdFairRule by name; not owned */
+  gboolean any;         /* without rules nothing is counted */
+  pthread_mutex_t lock;
+  GHashTable *client_accounts;  /* by client */
+  guint sweep_at;               /* when there are so many, those that are as if new are forgotten */
+  GHashTable *service_accounts; /* by name */
+} IrisdFairRules;
+
+void
+irisd_fair_rules_init (IrisdFairRules *self, const IrisdFairRule *client, GHashTable *services);
+void irisd_fair_rules_clear (IrisdFairRules *self);
+gboolean irisd_fair_rules_admit (IrisdFairRules *self,
+                                 gconstpointer client,
+                                 const char *service,
+                                 guint64 bytes,
+                                 gint64 now_us,
+                                 IrisdFairRefusal *refusal);
+void irisd_fair_rules_release (IrisdFairRules *self,
+                               gconstpointer client,
+                               const char *service,
+                               guint64 bytes,
+                               gint64 now_us);
+guint irisd_fair_rules_get_count (IrisdFairRules *self);
+gboolean
+irisd_fair_rule_set (IrisdFairRule *self, const char *key, const char *value, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisd's command line.
+ */
+#include "daemon/config/irisd-options.h"
+
+#include "daemon/base/irisd-error.h"
+
+#include <fcntl.h>
+
+/* What GOption fills in; each text is judged by irisd_config_set() afterwards. */
+typedef struct
+{
+  char *dir;
+  char *places;
+  char *workers;
+  char *scheduler;
+  char *topology;
+  char *tcp;
+  char *log_level;
+  char *journal;
+  char *config;
+  char *check_journal;
+  char **plugins;
+  char **plugin_dirs;
+  gboolean no_bind;
+  gboolean paused;
+  gboolean verbose;
+  gboolean check_config;
+  gboolean version;
+  int ready_fd;
+} RawOptions;
+
+static void
+raw_options_clear (RawOptions *raw)
+{
+  g_free (raw->dir);
+  g_free (raw->places);
+  g_free (raw->workers);
+  g_free (raw->scheduler);
+  g_free (raw->topology);
+  g_free (raw->tcp);
+  g_free (raw->log_level);
+  g_free (raw->journal);
+  g_free (raw->config);
+  g_free (raw->check_journal);
+  g_strfreev (raw->plugins);
+  g_strfreev (raw->plugin_dirs);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RawOptions, raw_options_clear)
+
+static gboolean
+parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "dir", 'd', 0, G_OPTION_ARG_FILENAME, &raw->dir,
+      "Put the sockets into DIR (default: $XDG_RUNTIME_DIR/iris)", "DIR" },
+    { "places", 'p', 0, G_OPTION_ARG_STRING, &raw->places,
+      "Divide the machine by LEVEL: auto, machine, package, numa, l3, l2, core, pu, or cpu sets "
+      "such as 0-3/4-7",
+      "LEVEL" },
+    { "workers", 'w', 0, G_OPTION_ARG_STRING, &raw->workers,
+      "Run N workers, spread over the places (default: one for each usable cpu)", "N" },
+    { "scheduler", 's', 0, G_OPTION_ARG_STRING, &raw->scheduler,
+      "Run items by NAME: places (default), workstealing, lockfree or default", "NAME" },
+    { "topology", 0, 0, G_OPTION_ARG_STRING, &raw->topology,
+      "Take the machine from an hwloc synthetic description or an .xml file", "TOPOLOGY" },
+    { "no-bind", 0, 0, G_OPTION_ARG_NONE, &raw->no_bind, "Do not bind threads to their places",
+      NULL },
+    { "tcp", 0, 0, G_OPTION_ARG_STRING, &raw->tcp,
+      "Listen on a loopback address as well; place N gets the port PORT+1+N", "ADDRESS:PORT" },
+    { "plugin", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &raw->plugins,
+      "Load a plug-in; may be given several times", "FILE" },
+    { "plugin-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &raw->plugin_dirs,
+      "Load all plug-ins of a directory; may be given several times", "DIR" },
+    { "journal", 0, 0, G_OPTION_ARG_FILENAME, &raw->journal,
+      "Keep a journal in DIR, so that items can survive irisd; “none” for no journal (default)",
+      "DIR" },
+    { "paused", 0, 0, G_OPTION_ARG_NONE, &raw->paused,
+      "Take items, but run none until a place is refilled (irisctl drain --refill)", NULL },
+    { "config", 'c', 0, G_OPTION_ARG_FILENAME, &raw->config,
+      "Read FILE instead of the usual configuration files", "FILE" },
+    { "check-config", 0, 0, G_OPTION_ARG_NONE, &raw->check_config,
+      "Say whether options and configuration are good, and exit", NULL },
+    { "check-journal", 0, 0, G_OPTION_ARG_FILENAME, &raw->check_journal,
+      "Say whether the journal in DIR, which is not in use, is whole, and exit", "DIR" },
+    { "log-level", 0, 0, G_OPTION_ARG_STRING, &raw->log_level,
+      "Log from LEVEL on: error, warning, info (default) or debug", "LEVEL" },
+    { "verbose", 'v', 0, G_OPTION_ARG_NONE, &raw->verbose, "The same as --log-level debug", NULL },
+    { "ready-fd", 0, 0, G_OPTION_ARG_INT, &raw->ready_fd,
+      "Write “ready ENDPOINT” to the descriptor N once clients can connect", "N" },
+    { "version", 'V', 0, G_OPTION_ARG_NONE, &raw->version, "Print the version, and exit", NULL },
+    G_OPTION_ENTRY_NULL,
+  };
+  g_autoptr (GOptionContext) context = g_option_context_new ("— runs work items at their places");
+  g_option_context_add_main_entries (context, entries, NULL);
+
+  g_autoptr (GError) local = NULL;
+  if (!g_option_context_parse (context, argc, argv, &local))
+    {
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE, "%s; irisd --help lists the options",
+                   local->message);
+      return FALSE;
+    }
+  if (*argc > 1)
+    {
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                   "irisd takes options only, and “%s” is none; irisd --help lists them",
+                   (*argv)[1]);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* An option that may be there several times. A shell's working directory is the user's own. */
+static gboolean
+apply_all (IrisdConfig *config, const char *key, const char *option, char **values, GError **error)
+{
+  for (guint i = 0; values != NULL && values[i] != NULL; i++)
+    {
+      g_autofree char *absolute = g_canonicalize_filename (values[i], NULL);
+      if (!irisd_config_set (config, key, absolute, error))
+        {
+          g_prefix_error (error, "--%s: ", option);
+          return FALSE;
+        }
+    }
+  return TRUE;
+}
+
+static gboolean
+apply (IrisdConfig *config, const RawOptions *raw, GError **error)
+{
+  const struct
+  {
+    const char *key;
+    const char *value;
+  } given[] = {
+    { "dir", raw->dir },
+    { "places", raw->places },
+    { "workers", raw->workers },
+    { "scheduler", raw->scheduler },
+    { "topology", raw->topology },
+    { "tcp", raw->tcp },
+    { "journal", raw->journal },
+    { "bind", raw->no_bind ? "false" : NULL },
+    { "paused", raw->paused ? "true" : NULL },
+    { "log-level", raw->verbose ? "debug" : NULL },
+    { "log-level", raw->log_level },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (given); i++)
+    if (given[i].value != NULL && !irisd_config_set (config, given[i].key, given[i].value, error))
+      {
+        g_prefix_error (error, "--%s: ", given[i].key);
+        return FALSE;
+      }
+  return apply_all (config, "plugins", "plugin", raw->plugins, error)
+         && apply_all (config, "plugin-dirs", "plugin-dir", raw->plugin_dirs, error);
+}
+
+/* A descriptor that is not open would else be noticed only after everything has been set up. */
+static gboolean
+check_ready_fd (int fd, GError **error)
+{
+  if (fd == -1 || (fd >= 0 && fcntl (fd, F_SETFD, FD_CLOEXEC) == 0))
+    return TRUE;
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+               "--ready-fd: %d is not an open descriptor of this process", fd);
+  return FALSE;
+}
+
+/**
+ * irisd_options_parse:
+ * @argc: (inout): number of arguments
+ * @argv: (inout): the arguments
+ * @error: return location for a #GError of the domain %IRISD_ERROR
+ *
+ * Reads the command line and the configuration files, and lets the command line win.
+ *
+ * Returns: (transfer full): all that the user said
+ */
+IrisdOptions *
+irisd_options_parse (int *argc, char ***argv, GError **error)
+{
+  g_auto (RawOptions) raw = { .ready_fd = -1 };
+  if (!parse_raw (&raw, argc, argv, error) || !check_ready_fd (raw.ready_fd, error))
+    return NULL;
+
+  g_autoptr (IrisdOptions) self = g_new0 (IrisdOptions, 1);
+  self->config = irisd_config_new ();
+  self->ready_fd = raw.ready_fd;
+  self->check_config = raw.check_config;
+  self->check_journal = g_steal_pointer (&raw.check_journal);
+  self->version = raw.version;
+  self->files = irisd_config_find_files (raw.config);
+  for (guint i = 0; self->files[i] != NULL && !self->version; i++)
+    if (!irisd_config_load_file (self->config, self->files[i], error))
+      return NULL;
+  if (!apply (self->config, &raw, error) || !irisd_config_check (self->config, error))
+    return NULL;
+  return g_steal_pointer (&self);
+}
+
+void
+irisd_options_free (IrisdOptions *self)
+{
+  g_clear_pointer (&self->config, irisd_config_free);
+  g_strfreev (self->files);
+  g_free (self->check_journal);
+  g_free (self);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * From what the user says about places and scheduler to the places and the scheduler.
+ */
+#pragma once
+
+#include "daemon/config/irisd-config.h"
+
+G_BEGIN_DECLS
+
+IrisPlaces *irisd_places_new (const IrisdConfig *config, GError **error);
+IrisScheduler *irisd_places_new_scheduler (const IrisdConfig *config, IrisPlaces *places);
+
+G_END_DECLS

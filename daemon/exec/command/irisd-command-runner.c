@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The thread that looks after all running commands.
+ *
+ * A worker starts a program and hands it over; the thread sleeps in one epoll on all that the
+ * commands watch and on an event descriptor, by which whoever cancels or grants credit wakes it.
+ * Then it looks at every command: there are about as many as cpus.
+ *
+ * The lock keeps the list and what is in the commands. A worker has it while it adds a command, the
+ * thread while it handles what epoll told, both for as long as a few system calls take. An event
+ * can only be of a command in the list: a command leaves it in the thread itself, which drops its
+ * descriptors first, and `armed` says of an event of the same turn that it is stale. A command that
+ * is over leaves the list under the lock and is finished after that, when its memory is the
+ * thread's alone.
+ */
+#include "daemon/exec/command/irisd-command-runner.h"
+
+#include "daemon/base/irisd-error.h"
+#include "daemon/exec/command/irisd-command-slots.h"
+#include "daemon/exec/command/irisd-command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define EVENTS_PER_TURN 64
+
+struct _IrisdCommandRunner
+{
+  pthread_mutex_t lock; /* a POSIX one, because ThreadSanitizer knows those */
+  GQueue commands;
+  gboolean completion;
+  int epoll_fd;
+  int wake_fd;
+  int null_fd;
+  GThread *thread;
+};
+
+/* The time until which the thread may sleep, in milliseconds; -1 for as long as it likes. */
+static int
+time_left_ms (IrisdCommandRunner *self)
+{
+  gint64 until = 0;
+  for (GList *link = self->commands.head; link != NULL; link = link->next)
+    {
+      gint64 deadline = irisd_command_get_deadline (link->data);
+      if (deadline != 0 && (until == 0 || deadline < until))
+        until = deadline;
+    }
+  if (until == 0)
+    return -1;
+  return (int) CLAMP ((until - g_get_monotonic_time ()) / 1000 + 1, 0, G_MAXINT);
+}
+
+static gboolean
+handle_events (IrisdCommandRunner *self, const struct epoll_event *events, int n)
+{
+  gboolean woken = FALSE;
+  for (int i = 0; i < n; i++)
+    if (events[i].data.ptr != NULL)
+      irisd_command_handle (events[i].data.ptr);
+    else
+      {
+        guint64 wakes;
+        ssize_t got = read (self->wake_fd, &wakes, sizeof wakes);
+        (void) got;
+        woken = TRUE;
+      }
+  return woken;
+}
+
+/* Takes those that are over out of the list, and those out of their slots that have left. */
+static void
+sort_out (IrisdCommandRunner *self, GQueue *left, GQueue *over)
+{
+  for (GList *link = self->commands.head; link != NULL;)
+    {
+      IrisdCommand *command = link->data;
+      link = link->next;
+      if (irisd_command_is_over (command))
+        {
+          g_queue_unlink (&self->commands, irisd_command_get_link (command));
+          g_queue_push_tail_link (over, irisd_command_get_link (command));
+        }
+      else if (irisd_command_has_left (command))
+        g_queue_push_tail (left, irisd_command_get_job (command));
+    }
+}
+
+static void
+finish (GQueue *left, GQueue *over)
+{
+  IrisdJob *job;
+  while ((job = g_queue_pop_head (left)) != NULL)
+    irisd_command_slots_leave (job->core->slots, job);
+  for (GList *link; (link = g_queue_pop_head_link (over)) != NULL;)
+    irisd_command_finish (link->data);
+}
+
+static gpointer
+run_thread (gpointer data)
+{
+  IrisdCommandRunner *self = data;
+  int timeout = -1;
+  gboolean completion = FALSE;
+  while (!completion)
+    {
+      struct epoll_event events[EVENTS_PER_TURN];
+      GQueue left = G_QUEUE_INIT, over = G_QUEUE_INIT;
+      int n = epoll_wait (self->epoll_fd, events, EVENTS_PER_TURN, timeout);
+      if (n < 0 && errno != EINTR)
+        g_error ("epoll_wait failed: %s", g_strerror (errno));
+
+      pthread_mutex_lock (&self->lock);
+      if (handle_events (self, events, n) || timeout >= 0)
+        for (GList *link = self->commands.head; link != NULL; link = link->next)
+          irisd_command_attend (link->data);
+      sort_out (self, &left, &over);
+      timeout = time_left_ms (self);
+      completion = self->completion;
+      pthread_mutex_unlock (&self->lock);
+      finish (&left, &over);
+    }
+  return NULL;
+}
+
+/* One above the standard descriptors, which stay taken if irisd was started without them. */
+static int
+open_null (void)
+{
+  int fd;
+  do
+    fd = open ("/dev/null", O_RDONLY | O_CLOEXEC);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  return fd;
+}
+
+static gboolean
+open_descriptors (IrisdCommandRunner *self)
+{
+  struct epoll_event wake = { .events = EPOLLIN, .data.ptr = NULL };
+  self->null_fd = open_null ();
+  self->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
+  self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  return self->null_fd >= 0 && self->epoll_fd >= 0 && self->wake_fd >= 0
+         && epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, self->wake_fd, &wake) == 0;
+}
+
+/**
+ * irisd_command_runner_new:
+ * @error: return location for a #GError
+ *
+ * Returns: (transfer full): a runner whose thread waits for commands
+ */
+IrisdCommandRunner *
+irisd_command_runner_new (GError **error)
+{
+  IrisdCommandRunner *self = g_new0 (IrisdCommandRunner, 1);
+  self->null_fd = self->epoll_fd = self->wake_fd = -1;
+  pthread_mutex_init (&self->lock, NULL);
+  g_queue_init (&self->commands);
+  if (!open_descriptors (self))
+    {
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot look after commands: %s",
+                   g_strerror (errno));
+      irisd_command_runner_free (self);
+      return NULL;
+    }
+  self->thread = g_thread_new ("irisd-commands", run_thread, self);
+  return self;
+}
+
+/**
+ * irisd_command_runner_free:
+ * @self: (transfer full) (nullable): a runner without commands
+ */
+void
+irisd_command_runner_free (IrisdCommandRunner *self)
+{
+  if (self == NULL)
+    return;
+  if (self->thread != NULL)
+    {
+      pthread_mutex_lock (&self->lock);
+      self->completion = TRUE;
+      pthread_mutex_unlock (&self->lock);
+      irisd_command_runner_wake (self);
+      g_thread_join (self->thread);
+    }
+  const int fds[] = { self->null_fd, self->epoll_fd, self->wake_fd };
+  for (guint i = 0; i < G_N_ELEMENTS (fds); i++)
+    if (fds[i] >= 0)
+      close (fds[i]);
+  pthread_mutex_destroy (&self->lock);
+  g_free (self);
+}
+
+/**
+ * irisd_command_runner_wake:
+ * @self: the runner
+ *
+ * Makes it look at all commands: one was cancelled, or has credit, or its client has gone.
+ */
+void
+irisd_command_runner_wake (IrisdCommandRunner *self)
+{
+  ssize_t written = write (self->wake_fd, &(guint64){ 1 }, sizeof (guint64));
+  (void) written;
+}
+
+/**
+ * irisd_command_runner_start:
+ * @self: the runner
+ * @job: a running job that has a slot
+ *
+ * Starts the command of a job, in the calling thread; the runner ends the job.
+ *
+ * Returns: %FALSE if it could not be started; the job has failed then and is still the caller's
+ */
+gboolean
+irisd_command_runner_start (IrisdCommandRunner *self, IrisdJob *job)
+{
+  IrisdCommand *command = irisd_command_start (job, self->null_fd);
+  if (command == NULL)
+    return FALSE;
+  irisd_job_leave_worker (job);
+  pthread_mutex_lock (&self->lock);
+  g_queue_push_tail_link (&self->commands, irisd_command_get_link (command));
+  irisd_command_watch_all (command, self->epoll_fd);
+  gboolean attend = irisd_command_get_deadline (command) != 0 || irisd_job_must_stop (job);
+  pthread_mutex_unlock (&self->lock);
+  if (attend)
+    irisd_command_runner_wake (self);
+  return TRUE;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The thread that looks after all running commands.
+ */
+#pragma once
+
+#include "daemon/exec/irisd-core.h"
+
+G_BEGIN_DECLS
+
+IrisdCommandRunner *irisd_command_runner_new (GError **error);
+void irisd_command_runner_free (IrisdCommandRunner *self);
+gboolean irisd_command_runner_start (IrisdCommandRunner *self, IrisdJob *job);
+void irisd_command_runner_wake (IrisdCommandRunner *self);
+
+G_END_DECLS

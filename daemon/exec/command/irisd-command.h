@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A running command: one item's process, fed, read, bounded, and stopped when it has to be.
+ */
+#pragma once
+
+#include "daemon/exec/command/irisd-command-options.h"
+#include "daemon/exec/irisd-job.h"
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdCommand IrisdCommand;
+
+/**
+ * IrisdCommandSlot:
+ *
+ * What of a command is watched.
+ */
+typedef enum
+{
+  IRISD_COMMAND_IN,
+  IRISD_COMMAND_OUT,
+  IRISD_COMMAND_ERR,
+  IRISD_COMMAND_END,   /* a pidfd of the program */
+  IRISD_COMMAND_GROUP, /* a pidfd of somebody else in its group, while the group is being ended */
+  IRISD_COMMAND_N_FDS
+} IrisdCommandFd;
+
+/**
+ * IrisdCommandWatch:
+ * @command: whose
+ * @which: which of its descriptors
+ * @fd: the descriptor, or -1
+ * @armed: whether it is watched now
+ *
+ * A descriptor of a command; the runner's epoll gives its address back.
+ */
+typedef struct
+{
+  IrisdCommand *command;
+  IrisdCommandFd which;
+  int fd;
+  gboolean armed;
+} IrisdCommandWatch;
+
+IrisdCommand *irisd_command_start (IrisdJob *job, int null_fd);
+void irisd_command_watch_all (IrisdCommand *self, int epoll_fd);
+void irisd_command_handle (IrisdCommandWatch *watch);
+void irisd_command_attend (IrisdCommand *self);
+gint64 irisd_command_get_deadline (IrisdCommand *self);
+gboolean irisd_command_has_left (IrisdCommand *self);
+gboolean irisd_command_is_over (IrisdCommand *self);
+void irisd_command_finish (IrisdCommand *self);
+
+IrisdJob *irisd_command_get_job (IrisdCommand *self);
+
+/* In the runner's list. */
+GList *irisd_command_get_link (IrisdCommand *self);
+
+G_END_DECLS

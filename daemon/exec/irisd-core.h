@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What all threads of irisd share: configuration, places, scheduler, counters, the phase of life.
+ */
+#pragma once
+
+#include "daemon/config/irisd-config.h"
+#include "daemon/config/irisd-fair-rules.h"
+#include "daemon/exec/command/irisd-cgroup.h"
+#include "daemon/exec/irisd-attempts.h"
+#include "daemon/exec/irisd-gate.h"
+#include "daemon/exec/irisd-running.h"
+#include "daemon/exec/irisd-service.h"
+#include "daemon/items/irisd-concurrency-limit.h"
+#include "daemon/items/irisd-dependency-graph.h"
+#include "daemon/items/irisd-placement-history.h"
+#include "daemon/store/irisd-journal.h"
+
+#include <stdatomic.h>
+#include <sys/resource.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IrisdPhase:
+ * @IRISD_PHASE_SERVING: items are taken
+ * @IRISD_PHASE_DRAINING: no new items; accepted ones go on
+ * @IRISD_PHASE_STOPPING: nothing that has not begun will begin; commands are killed
+ * @IRISD_PHASE_FLUSHING: every item has ended; what waits in outboxes goes out, then threads end
+ *
+ * irisd's life; it only ever moves forward.
+ */
+typedef enum
+{
+  IRISD_PHASE_SERVING,
+  IRISD_PHASE_DRAINING,
+  IRISD_PHASE_STOPPING,
+  IRISD_PHASE_FLUSHING,
+} IrisdPhase;
+
+/**
+ * IrisdPlaceCounters:
+ *
+ * What happened at one place. The first line is written by its workers, the second by gateways.
+ */
+typedef struct
+{
+  _Alignas(64) _Atomic guint64 executed;
+  _Atomic guint64 bytes;
+  _Atomic guint64 moved_in; /* commands that run here because another place had no slot */
+  _Atomic guint64 moved_out;
+  _Alignas(64) _Atomic guint64 hinted;
+  _Atomic guint64 aside;  /* spilled items that wait for their turn */
+  _Atomic guint64 beside; /* items that have left their worker and not ended */
+} IrisdPlaceCounters;
+
+/**
+ * IrisdPlaceInfo:
+ *
+ * What is known about a place from the start, in the form in which it is told.
+ */
+typedef struct
+{
+  IrisPlace *place; /* belongs to the core's places */
+  char *name;
+  char *ipc_endpoint;
+  char *tcp_endpoint; /* NULL without --tcp */
+} IrisdPlaceInfo;
+
+typedef struct _IrisdGateway IrisdGateway;
+typedef struct _IrisdCommandRunner IrisdCommandRunner;
+typedef struct _IrisdCommandSlots IrisdCommandSlots;
+typedef struct _IrisdPlugins IrisdPlugins;
+typedef struct _IrisdWorkerProcesses IrisdWorkerProcesses;
+typedef struct _IrisdPlaceControl IrisdPlaceControl;
+
+/**
+ * IrisdCore:
+ *
+ * Everything above the atomics is set before the first thread starts and not changed until the last
+ * one has ended.
+ */
+typedef struct
+{
+  const IrisdConfig *config;
+  IrisWireLimits wire_limits;
+  IrisPlaces *places;
+  IrisdPlaceInfo *infos;
+  guint n_places;
+  IrisScheduler *scheduler;
+  gboolean placed; /* the scheduler's places are these places */
+  IrisdServices *services;
+  IrisdJournal *journal; /* NULL if no items are kept */
+  IrisdAttempts *attempts;
+  IrisdCgroups *cgroups; /* NULL: commands have process groups only */
+  IrisdPlugins *plugins;
+  IrisdCommandRunner *commands;
+  IrisdCommandSlots *slots;
+  IrisdWorkerProcesses *worker_processes;       /* worker processes and what waits for them */
+  void *zmq;                                    /* the ZeroMQ context */
+  IrisdPendingConnections *pending_connections; /* who has not said HELLO */
+  IrisdGateway **gateways;                      /* one per place, then the front door */
+  guint n_gateways;
+  gint64 started_us;
+  struct rlimit file_limit; /* as irisd found it; what commands get */
+  int wake_fd;              /* wakes the main thread */
+
+  IrisdGate *gates;                 /* one per place */
+  IrisdPlaceControl *place_control; /* which places take items */
+  IrisdFairRules rules;
+  IrisdConcurrencyLimit concurrency_limit; /* how many run at once */
+  pthread_mutex_t dependencies_lock;
+  IrisdDependencyGraph dependencies; /* under its lock */
+  IrisdPlacementHistory placement_history;
+  IrisdRunning running;
+  IrisdPlaceCounters *counters;
+  _Alignas(64) _Atomic int phase;
+  _Atomic gint64 deadline_us;         /* of the phases that have one */
+  _Alignas(64) _Atomic guint64 items; /* under way, cold ones among them */
+  _Alignas(64) _Atomic guint64
+      persistent_in_memory[2]; /* of those: kept, and in memory; and for worker processes */
+  _Alignas(64) _Atomic guint64 persistent_spilled; /* of those: kept, and on disk only */
+  _Alignas(64) _Atomic guint64 bytes;
+  _Atomic guint64 peak_bytes; /* the most that @bytes was since memory was last given back */
+  _Atomic gboolean burst_over;
+  _Alignas(64) _Atomic guint64 next_item;
+} IrisdCore;
+
+IrisdPhase irisd_core_get_phase (IrisdCore *self);
+gint64 irisd_core_get_deadline (IrisdCore *self);
+void irisd_core_enter_phase (IrisdCore *self, IrisdPhase phase, guint64 grace_ms);
+gboolean irisd_core_begin_item (IrisdCore *self);
+void irisd_core_end_item (IrisdCore *self);
+guint64 irisd_core_new_item_id (IrisdCore *self);
+guint64 irisd_core_new_item_ids (IrisdCore *self, guint n);
+guint64 irisd_core_get_items (IrisdCore *self);
+void irisd_core_count_in_memory (IrisdCore *self, gboolean for_workers, gint change);
+void irisd_core_count_spilled (IrisdCore *self, gint change);
+guint64 irisd_core_get_persistent_in_memory (IrisdCore *self, gboolean for_workers);
+guint64 irisd_core_get_volatile (IrisdCore *self);
+guint64 irisd_core_get_bytes (IrisdCore *self);
+void irisd_core_add_bytes (IrisdCore *self, gint64 change);
+gboolean irisd_core_take_burst_over (IrisdCore *self);
+void irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes);
+void irisd_core_wake_main (IrisdCore *self);
+gint64 irisd_now_ns (void);
+
+G_END_DECLS

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a service works on, in pieces: the payload, or a file.
+ */
+#pragma once
+
+#include "daemon/exec/irisd-job.h"
+
+G_BEGIN_DECLS
+
+/* Bytes that are read at a time; between two of them a service notices that it must stop. */
+#define IRISD_INPUT_CHUNK (256 * 1024)
+
+/**
+ * IrisdInputFunc:
+ * @data: the next bytes
+ * @size: how many
+ * @user_data: as given to irisd_input_each()
+ */
+typedef void (*IrisdInputFunc) (const guint8 *data, gsize size, gpointer user_data);
+
+gboolean irisd_input_each (IrisdJob *job, IrisdInputFunc func, gpointer user_data);
+
+G_END_DECLS

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A job: one accepted item on its way through a scheduler and back to its gateway.
+ *
+ * Who holds it: the gateway makes it and queues it; the scheduler hands it to a worker, or, when it
+ * is shut down, to its destroy notify; both post it back to the gateway's mailbox exactly once; the
+ * gateway frees it. So the gateway may keep a pointer to it all the time. Queueing and posting each
+ * release what was written before and acquire it on the other side.
+ *
+ * The state is the only thing that both sides change. A worker moves QUEUED to RUNNING; a gateway
+ * that cancels moves QUEUED to CANCELLED or RUNNING to STOPPING. Whoever's swap succeeds decides:
+ * after QUEUED to CANCELLED the worker touches neither payload nor result, and the gateway may free
+ * the payload at once. That the gateway's writes are then seen by nobody is why acquire and release
+ * on the swaps suffice.
+ *
+ * A job that only begins on the worker (a command) belongs to whoever goes on with it until
+ * irisd_job_end() posts it. Its gateway is told before that it leaves the worker, because from then
+ * on it takes up nothing that others wait for at the gate.
+ */
+#include "daemon/exec/irisd-job.h"
+
+#include "daemon/base/irisd-pool.h"
+#include "daemon/exec/command/irisd-command-runner.h"
+#include "daemon/exec/command/irisd-command-slots.h"
+#include "daemon/exec/worker/irisd-worker-processes.h"
+
+#include <string.h>
+
+static void run_on_worker (gpointer data);
+static void run_abandoned (gpointer data);
+
+static gsize
+size_behind (gsize inline_size)
+{
+  return inline_size > 0 ? inline_size : sizeof (zmq_msg_t);
+}
+
+static void
+keep_payload (IrisdJob *self, const IrisWireMessage *item, zmq_msg_t *body)
+{
+  zmq_msg_t *message = irisd_job_get_message (self);
+  if (self->inline_size > 0)
+    {
+      memcpy (self->inline_payload, item->body.data, self->inline_size);
+      return;
+    }
+  zmq_msg_init (message);
+  if (body != NULL)
+    zmq_msg_move (message, body);
+  else if (item->body.size > 0)
+    {
+      if (zmq_msg_init_size (message, item->body.size) != 0)
+        g_error ("out of memory for a payload of %zu bytes", item->body.size);
+      memcpy (zmq_msg_data (message), item->body.data, item->body.size);
+    }
+}
+
+/**
+ * irisd_job_new:
+ * @core: what is shared
+ * @mailbox: where the job goes back to
+ * @peer: whose it is
+ * @service: what runs it
+ * @item: a SUBMIT message
+ * @body: (nullable): the message's fifth frame, taken if the payload is large; %NULL in a batch
+ *
+ * Returns: (transfer full): a job that is not queued yet
+ */
+IrisdJob *
+irisd_job_new (IrisdCore *core,
+               IrisdMailbox *mailbox,
+               IrisdPeer *peer,
+               const IrisdService *service,
+               const IrisWireMessage *item,
+               zmq_msg_t *body)
+{
+  gsize inline_size = item->body.size <= IRISD_INLINE_PAYLOAD ? item->body.size : 0;
+  gsize behind = size_behind (inline_size);
+  IrisdJob *self = irisd_pool_take (sizeof *self + behind);
+  memset (self, 0, sizeof *self);
+  iris_item_init (&self->item, run_on_worker, self, run_abandoned);
+  atomic_init (&self->state, IRISD_JOB_QUEUED);
+  self->core = core;
+  self->mailbox = mailbox;
+  self->peer = irisd_peer_ref (peer);
+  self->lasting = item->klass != IRIS_WIRE_CLASS_VOLATILE;
+  if (self->lasting)
+    irisd_core_count_in_memory (core, service == &irisd_service_worker_processes, 1);
+  self->service = service;
+  self->owner = peer->owner;
+  memcpy (self->request_id, item->request_id, IRIS_WIRE_ID_SIZE);
+  if (iris_wire_message_has (item, IRIS_WIRE_KEY_ARGS))
+    self->args = iris_wire_args_dup (&item->args);
+  if (iris_wire_message_has (item, IRIS_WIRE_KEY_PATH))
+    self->path = iris_wire_string_dup (&item->path);
+  if (iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_PATH))
+    self->near_path = iris_wire_string_dup (&item->near_path);
+  if (service->takes_options)
+    self->options = irisd_command_options_new (item);
+  atomic_init (&self->output_credit, self->options != NULL ? self->options->credit : 0);
+  self->slot = -1;
+  self->gate = self->left_gate = -1;
+  self->charge = item->body.size;
+  self->payload_size = item->body.size;
+  self->inline_size = inline_size;
+  keep_payload (self, item, body);
+  zmq_msg_init (&self->result.body);
+  self->result.exit_status = -1;
+  self->result.stdout_length = -1;
+  self->place = IRIS_PLACE_ANY;
+  self->worker = -1;
+  return self;
+}
+
+/**
+ * irisd_job_free:
+ * @self: (transfer full): a job that came back or was never queued
+ *
+ * Only its gateway may call this.
+ */
+void
+irisd_job_free (IrisdJob *self)
+{
+  if (self->lasting)
+    irisd_core_count_in_memory (self->core, self->service == &irisd_service_worker_processes, -1);
+  if (self->inline_size == 0)
+    zmq_msg_close (irisd_job_get_message (self));
+  zmq_msg_close (&self->result.body);
+  g_clear_error (&self->result.error);
+  irisd_schedule_free (self->schedule);
+  g_free (self->permit);
+  g_free (self->turn);
+  g_strfreev (self->args);
+  g_free (self->path);
+  g_free (self->near_path);
+  irisd_command_options_free (self->options);
+  if (self->leased_item != NULL)
+    irisd_worker_processes_forget (self);
+  irisd_peer_unref (self->peer);
+  irisd_pool_give (self, sizeof *self + size_behind (self->inline_size));
+}
+
+/* Where the scheduler is to run it. */
+static void
+set_place (IrisdJob *self, gint place, gboolean strict)
+{
+  if (self->core->placed)
+    iris_item_set_place (&self->item, place, strict ? IRIS_ITEM_STRICT : IRIS_ITEM_NONE);
+}
+
+/**
+ * irisd_job_set_home:
+ * @self: a new job
+ * @home: the place that it goes to
+ * @strict: whether it must run there
+ */
+void
+irisd_job_set_home (IrisdJob *self, gint home, gboolean strict)
+{
+  self->home = home;
+  self->strict = strict;
+  self->accepted_ns = irisd_now_ns ();
+  set_place (self, home, strict);
+}
+
+/**
+ * irisd_job_hand_over:
+ * @self: a job that is through the gate of its home
+ *
+ * Gives it to the scheduler.
+ */
+void
+irisd_job_hand_over (IrisdJob *self)
+{
+  iris_scheduler_queue_item (self->core->scheduler, &self->item);
+}
+
+/**
+ * irisd_job_move:
+ * @self: a job that waits
+ * @place: where it is to run now, which is its home if it is strict
+ */
+void
+irisd_job_move (IrisdJob *self, gint place)
+{
+  set_place (self, place, self->strict);
+}
+
+/**
+ * irisd_job_charge_result:
+ * @self: a job that has a result
+ * @sign: 1, or -1 to take it back
+ *
+ * Counts a result before this worker takes the next item of the same peer, so that what a peer owes
+ * exceeds its limit by no more than one result for each worker.
+ */
+void
+irisd_job_charge_result (IrisdJob *self, gint sign)
+{
+  gint64 size = sign * (gint64) zmq_msg_size (&self->result.body);
+  self->charge += (guint64) size;
+  if (!self->detached)
+    irisd_peer_add_bytes (self->peer, size);
+  irisd_core_add_bytes (self->core, size);
+}
+
+/**
+ * irisd_job_has_failed:
+ * @self: a job that has ended
+ *
+ * Returns: whether it ended by an error, or as a command that exited with another status than 0 or
+ *   was killed
+ */
+gboolean
+irisd_job_has_failed (IrisdJob *self)
+{
+  return self->result.error != NULL || self->result.exit_status > 0 || self->result.signal > 0;
+}
+
+/**
+ * irisd_job_reset:
+ * @self: a job that ran and came back
+ *
+ * Makes it as it was before it ran.
+ */
+void
+irisd_job_reset (IrisdJob *self)
+{
+  if (self->service->output_grows)
+    irisd_job_charge_result (self, -1);
+  g_clear_error (&self->result.error);
+  zmq_msg_close (&self->result.body);
+  self->result = (IrisdResult){ .exit_status = -1, .stdout_length = -1 };
+  zmq_msg_init (&self->result.body);
+  self->place = IRIS_PLACE_ANY;
+  self->worker = -1;
+  self->started_ns = self->left_ns = self->ended_ns = 0;
+  if (self->leased_item != NULL)
+    irisd_worker_processes_renew (self);
+  if (self->persistent != NULL)
+    irisd_persistent_item_set_state (self->persistent, IRIS_WIRE_STATE_QUEUED);
+  set_place (self, self->home, self->strict);
+  atomic_store_explicit (&self->state, IRISD_JOB_QUEUED, memory_order_release);
+}
+
+static gboolean
+change_state (IrisdJob *self, IrisdJobState from, IrisdJobState to)
+{
+  int expected = from;
+  return atomic_compare_exchange_strong_explicit (&self->state, &expected, to, memory_order_acq_rel,
+                                                  memory_order_acquire);
+}
+
+IrisdJobState
+irisd_job_get_state (IrisdJob *self)
+{
+  return atomic_load_explicit (&self->state, memory_order_acquire);
+}
+
+/**
+ * irisd_job_cancel_queued:
+ * @self: a job that has not come back; only its gateway may call this
+ *
+ * Returns: whether it was queued; it will not run then, and its payload is gone
+ */
+gboolean
+irisd_job_cancel_queued (IrisdJob *self)
+{
+  if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_CANCELLED))
+    return FALSE;
+  /* The journal may be reading it, or it goes with the job. */
+  if (self->persistent != NULL || self->inline_size > 0)
+    return TRUE;
+  zmq_msg_close (irisd_job_get_message (self));
+  zmq_msg_init (irisd_job_get_message (self));
+  return TRUE;
+}
+
+/**
+ * irisd_job_cancel:
+ * @self: a job that has not come back; only its gateway may call this
+ *
+ * Returns: %IRISD_JOB_CANCELLED if it will not run, %IRISD_JOB_STOPPING if it runs and was asked to
+ *   stop
+ */
+IrisdJobState
+irisd_job_cancel (IrisdJob *self)
+{
+  for (;;)
+    {
+      IrisdJobState state = irisd_job_get_state (self);
+      switch (state)
+        {
+        case IRISD_JOB_QUEUED:
+          if (irisd_job_cancel_queued (self))
+            return IRISD_JOB_CANCELLED;
+          break;
+        case IRISD_JOB_RUNNING:
+          if (change_state (self, IRISD_JOB_RUNNING, IRISD_JOB_STOPPING))
+            {
+              irisd_running_wake (&self->core->running, self);
+              if (self->service->start != NULL)
+                irisd_command_runner_wake (self->core->commands);
+              return IRISD_JOB_STOPPING;
+            }
+          break;
+        default:
+          return state;
+        }
+    }
+}
+
+/**
+ * irisd_job_is_orphan:
+ * @self: a job
+ *
+ * Returns: whether it is kept, and no connection waits for its end
+ */
+gboolean
+irisd_job_is_orphan (IrisdJob *self)
+{
+  return self->persistent != NULL && (self->detached || irisd_peer_is_gone (self->peer));
+}
+
+/* Whether the job has to wait until its peer acknowledges some of what it owes. The gateway looks
+ * again when the job is back, so it does not matter that the figure may be a moment old. */
+static gboolean
+must_wait (IrisdJob *self)
+{
+  return self->service->output_grows && !irisd_job_is_orphan (self)
+         && irisd_peer_get_bytes (self->peer) > self->core->config->limits.in_flight_bytes;
+}
+
+static void
+account_for_run (IrisdJob *self)
+{
+  if (self->service->output_grows)
+    irisd_job_charge_result (self, 1);
+  irisd_command_slots_leave (self->core->slots, self);
+  irisd_core_count_run (self->core, self->place, self->result.bytes);
+}
+
+/**
+ * irisd_job_end:
+ * @self: (transfer full): a job whose service has run, with its result or error
+ *
+ * Accounts for it, gives its slot to the next one, which is to know what the client owes now, and
+ * gives it back to its gateway.
+ */
+void
+irisd_job_end (IrisdJob *self)
+{
+  account_for_run (self);
+  irisd_mailbox_post (self->mailbox, &self->message);
+}
+
+static gint
+worker_place (IrisdJob *self, IrisWorker *worker)
+{
+  return self->core->placed && worker != NULL ? iris_worker_get_place (worker) : self->home;
+}
+
+static void
+run_service (IrisdJob *self, gint place)
+{
+  IrisWorker *worker = iris_worker_current ();
+  self->worker = worker != NULL ? (gint) iris_worker_get_index (worker) : -1;
+  self->place = self->slot >= 0 ? self->slot : place;
+  self->started_ns = irisd_now_ns ();
+  if (self->persistent != NULL)
+    irisd_persistent_item_note_start (self->persistent, IRIS_WIRE_STATE_RUNNING);
+  if (self->schedule != NULL && self->schedule->time_to_run_us > 0)
+    irisd_mailbox_post (self->mailbox, &self->schedule->started);
+  if (self->service->start == NULL)
+    self->service->run (self);
+  else if (self->service->start (self))
+    return; /* the thread that looks after it may have ended it */
+  self->ended_ns = irisd_now_ns ();
+  irisd_job_end (self);
+}
+
+/**
+ * irisd_job_leave_worker:
+ * @self: a running job, on its worker
+ *
+ * From now on it only waits, beside the workers: its gateway gives its room at the gate to others.
+ * The worker may go on with it. Its last message comes behind the one that is posted here.
+ */
+void
+irisd_job_leave_worker (IrisdJob *self)
+{
+  if (self->left_ns != 0)
+    return;
+  self->left_ns = irisd_now_ns ();
+  self->beside.kind = IRISD_MESSAGE_LEFT;
+  irisd_mailbox_post (self->mailbox, &self->beside);
+}
+
+static void
+give_back (IrisdJob *self)
+{
+  irisd_command_slots_leave (self->core->slots, self);
+  irisd_mailbox_post (self->mailbox, &self->message);
+}
+
+/**
+ * irisd_job_run_here:
+ * @self: a queued job
+ *
+ * Runs it in the calling thread, unless it was cancelled or has to wait. It comes back by its
+ * message. A thread that is no worker does it for the job's home.
+ */
+void
+irisd_job_run_here (IrisdJob *self)
+{
+  gint place = worker_place (self, iris_worker_current ());
+  if (must_wait (self))
+    {
+      self->held = TRUE; /* still queued, as far as anybody who cancels is concerned */
+      set_place (self, self->home, self->strict);
+      give_back (self);
+    }
+  else if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
+    give_back (self);
+  else if (self->persistent == NULL && irisd_peer_is_gone (self->peer))
+    {
+      irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
+      give_back (self);
+    }
+  else if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
+    {
+      irisd_job_fail_stopped (self);
+      give_back (self);
+    }
+  else
+    run_service (self, place);
+}
+
+/**
+ * irisd_job_run_at_once:
+ * @self: a brief job that nobody else knows of
+ *
+ * Runs it in its gateway's thread. It does not come back: it never was away.
+ */
+void
+irisd_job_run_at_once (IrisdJob *self)
+{
+  change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING);
+  self->place = self->home;
+  self->started_ns = irisd_now_ns ();
+  self->service->run (self);
+  self->ended_ns = irisd_now_ns ();
+  account_for_run (self);
+}
+
+static void
+run_on_worker (gpointer data)
+{
+  irisd_job_run_here (data);
+}
+
+/* The scheduler was told to drop what had not begun. */
+static void
+run_abandoned (gpointer data)
+{
+  irisd_job_abandon (data);
+}
+
+/**
+ * irisd_job_fail_late:
+ * @self: a queued job that will not begin, because its deadline has passed
+ */
+void
+irisd_job_fail_late (IrisdJob *self)
+{
+  irisd_job_fail (
+      self, IRIS_WIRE_ERROR_DEADLINE_PASSED,
+      "the item had not begun by its deadline (deadline-ms): send it again with a later "
+      "one, or with none");
+}
+
+/**
+ * irisd_job_abandon:
+ * @self: (transfer full): a queued job that will not begin, because irisd stops
+ */
+void
+irisd_job_abandon (IrisdJob *self)
+{
+  if (change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
+    irisd_job_fail_stopped (self);
+  give_back (self);
+}
+
+/**
+ * irisd_job_get_payload:
+ * @self: a job
+ *
+ * Returns: its payload, which belongs to it; of one for worker processes only before it is queued
+ */
+IrisWireFrame
+irisd_job_get_payload (IrisdJob *self)
+{
+  if (self->inline_size > 0)
+    return (IrisWireFrame){ self->inline_payload, self->inline_size };
+  if (self->leased_item != NULL)
+    return (IrisWireFrame){ zmq_msg_data (&self->leased_item->payload),
+                            zmq_msg_size (&self->leased_item->payload) };
+  zmq_msg_t *message = irisd_job_get_message (self);
+  return (IrisWireFrame){ zmq_msg_data (message), zmq_msg_size (message) };
+}
+
+/**
+ * irisd_job_must_stop:
+ * @self: a running job
+ *
+ * Long work asks this now and then.
+ *
+ * Returns: whether it was cancelled, or irisd stops
+ */
+gboolean
+irisd_job_must_stop (IrisdJob *self)
+{
+  return atomic_load_explicit (&self->state, memory_order_acquire) == IRISD_JOB_STOPPING
+         || irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING;
+}
+
+/**
+ * irisd_job_fail:
+ * @self: a job
+ * @code: why
+ * @format: a sentence
+ * @...: its arguments
+ */
+void
+irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_clear_error (&self->result.error);
+  self->result.error = g_error_new_valist (IRIS_WIRE_ERROR, code, format, args);
+  va_end (args);
+}
+
+/**
+ * irisd_job_fail_stopped:
+ * @self: a job for which irisd_job_must_stop() is true
+ */
+void
+irisd_job_fail_stopped (IrisdJob *self)
+{
+  if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
+    irisd_job_fail (self, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                    "irisd was stopped before the item was done: send it again when irisd is back");
+  else
+    irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled while it ran");
+}
+
+/**
+ * irisd_job_take_result:
+ * @self: a job
+ * @data: (transfer full): memory of g_malloc()
+ * @size: its length in bytes
+ * @content_type: what it is; a constant
+ */
+void
+irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type)
+{
+  zmq_msg_close (&self->result.body);
+  if (zmq_msg_init_data (&self->result.body, data, size, irisd_reply_free_data, NULL) != 0)
+    g_error ("out of memory for a result");
+  self->result.content_type = content_type;
+}
+
+/**
+ * irisd_job_return_payload:
+ * @self: a job
+ *
+ * Makes the payload the result, without a copy if it is large.
+ */
+void
+irisd_job_return_payload (IrisdJob *self)
+{
+  if (self->inline_size == 0)
+    {
+      zmq_msg_move (&self->result.body, irisd_job_get_message (self));
+      return;
+    }
+  zmq_msg_close (&self->result.body);
+  if (zmq_msg_init_size (&self->result.body, self->inline_size) != 0)
+    g_error ("out of memory for a result");
+  memcpy (zmq_msg_data (&self->result.body), self->inline_payload, self->inline_size);
+}

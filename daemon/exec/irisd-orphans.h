@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Processes that the commands of an irisd which crashed have left.
+ */
+#pragma once
+
+#include "daemon/exec/irisd-attempts.h"
+
+G_BEGIN_DECLS
+
+char *irisd_orphans_name (const char *token, guint64 serial);
+guint irisd_orphans_end (GArray *attempts, const char *token, const char *cgroups, guint64 most_ms);
+
+G_END_DECLS

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The items that sleep in a system call while they run, so that somebody can wake them to stop.
+ *
+ * A worker enters before it first looks whether its item should stop, and leaves when the item is
+ * done. Whoever wants an item to stop first says so in the item, then wakes it here. The lock gives
+ * the two an order: either the waker finds the sleeper, or the worker entered afterwards and sees
+ * what was said. The descriptor is written under the lock, so it cannot have been closed, and its
+ * number given to something else, in between.
+ *
+ * The lock is a POSIX one because ThreadSanitizer knows those.
+ */
+#include "daemon/exec/irisd-running.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+void
+irisd_running_init (IrisdRunning *self)
+{
+  pthread_mutex_init (&self->lock, NULL);
+  self->first = NULL;
+}
+
+void
+irisd_running_clear (IrisdRunning *self)
+{
+  pthread_mutex_destroy (&self->lock);
+}
+
+/**
+ * irisd_running_enter:
+ * @self: all sleepers
+ * @sleeper: (out caller-allocates): a new one
+ * @job: its item
+ *
+ * Returns: %FALSE if the process has no descriptor left
+ */
+gboolean
+irisd_running_enter (IrisdRunning *self, IrisdSleeper *sleeper, IrisdJob *job)
+{
+  *sleeper = (IrisdSleeper){ .job = job, .fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK) };
+  if (sleeper->fd < 0)
+    return FALSE;
+  pthread_mutex_lock (&self->lock);
+  sleeper->next = self->first;
+  if (self->first != NULL)
+    self->first->previous = sleeper;
+  self->first = sleeper;
+  pthread_mutex_unlock (&self->lock);
+  return TRUE;
+}
+
+void
+irisd_running_leave (IrisdRunning *self, IrisdSleeper *sleeper)
+{
+  pthread_mutex_lock (&self->lock);
+  if (sleeper->previous != NULL)
+    sleeper->previous->next = sleeper->next;
+  else
+    self->first = sleeper->next;
+  if (sleeper->next != NULL)
+    sleeper->next->previous = sleeper->previous;
+  pthread_mutex_unlock (&self->lock);
+  close (sleeper->fd);
+}
+
+static void
+wake_matching (IrisdRunning *self, IrisdJob *job)
+{
+  pthread_mutex_lock (&self->lock);
+  for (IrisdSleeper *sleeper = self->first; sleeper != NULL; sleeper = sleeper->next)
+    if (job == NULL || sleeper->job == job)
+      {
+        ssize_t written = write (sleeper->fd, &(guint64){ 1 }, sizeof (guint64));
+        (void) written;
+      }
+  pthread_mutex_unlock (&self->lock);
+}
+
+/**
+ * irisd_running_wake:
+ * @self: all sleepers
+ * @job: an item that was asked to stop
+ */
+void
+irisd_running_wake (IrisdRunning *self, IrisdJob *job)
+{
+  wake_matching (self, job);
+}
+
+void
+irisd_running_wake_all (IrisdRunning *self)
+{
+  wake_matching (self, NULL);
+}

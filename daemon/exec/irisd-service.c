@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The registry of services, filled before the first thread starts and only read from then on.
+ */
+#include "daemon/exec/irisd-service.h"
+
+#include <string.h>
+
+struct _IrisdServices
+{
+  GPtrArray *services; /* of const IrisdService, sorted by name */
+};
+
+IrisdServices *
+irisd_services_new (void)
+{
+  IrisdServices *self = g_new0 (IrisdServices, 1);
+  self->services = g_ptr_array_new ();
+  return self;
+}
+
+/**
+ * irisd_services_new_builtin:
+ *
+ * Returns: (transfer full): a registry of the services that irisd brings with it
+ */
+IrisdServices *
+irisd_services_new_builtin (void)
+{
+  IrisdServices *self = irisd_services_new ();
+  irisd_services_add (self, &irisd_service_echo);
+  irisd_services_add (self, &irisd_service_sha256);
+  irisd_services_add (self, &irisd_service_wordcount);
+  irisd_services_add (self, &irisd_service_command);
+  return self;
+}
+
+void
+irisd_services_free (IrisdServices *self)
+{
+  g_ptr_array_unref (self->services);
+  g_free (self);
+}
+
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  const IrisdService *const *left = a;
+  const IrisdService *const *right = b;
+  return strcmp ((*left)->name, (*right)->name);
+}
+
+/**
+ * irisd_services_add:
+ * @self: the registry
+ * @service: has to outlive it
+ *
+ * Returns: %FALSE if there is one of that name already
+ */
+gboolean
+irisd_services_add (IrisdServices *self, const IrisdService *service)
+{
+  const IrisWireString name = { service->name, strlen (service->name) };
+  if (irisd_services_lookup (self, &name) != NULL)
+    return FALSE;
+  g_ptr_array_add (self->services, (gpointer) service);
+  g_ptr_array_sort (self->services, compare_names);
+  return TRUE;
+}
+
+/**
+ * irisd_services_lookup:
+ * @self: the registry
+ * @name: a name
+ *
+ * Returns: (nullable): the service of that name
+ */
+const IrisdService *
+irisd_services_lookup (IrisdServices *self, const IrisWireString *name)
+{
+  for (guint i = 0; i < self->services->len; i++)
+    {
+      const IrisdService *service = g_ptr_array_index (self->services, i);
+      if (strlen (service->name) == name->len && memcmp (service->name, name->data, name->len) == 0)
+        return service;
+    }
+  return NULL;
+}
+
+/**
+ * irisd_services_describe:
+ * @self: the registry
+ *
+ * Returns: (transfer full): all services, for the body of a SERVICES_REPLY
+ */
+IrisWireServices *
+irisd_services_describe (IrisdServices *self)
+{
+  IrisWireServices *list = iris_wire_services_new (self->services->len);
+  for (guint i = 0; i < self->services->len; i++)
+    {
+      const IrisdService *service = g_ptr_array_index (self->services, i);
+      list->services[i].name = g_strdup (service->name);
+      list->services[i].summary = g_strdup (service->summary);
+    }
+  return list;
+}
+
+/**
+ * irisd_services_list_names:
+ * @self: the registry
+ *
+ * Returns: (transfer full): all names, for a sentence
+ */
+char *
+irisd_services_list_names (IrisdServices *self)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+  for (guint i = 0; i < self->services->len; i++)
+    {
+      const IrisdService *service = g_ptr_array_index (self->services, i);
+      g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", service->name);
+    }
+  return g_string_free (g_steal_pointer (&names), FALSE);
+}
+
+/**
+ * irisd_service_check_input:
+ * @item: an item for a service that works on a file or on the payload
+ * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
+ *
+ * Returns: whether it says clearly which
+ */
+gboolean
+irisd_service_check_input (const IrisWireMessage *item, GError **error)
+{
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_PATH))
+    return TRUE;
+  if (item->path.len == 0 || item->path.data[0] != '/')
+    {
+      g_set_error_literal (
+          error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+          "the path is not absolute: irisd does not know your working directory, so "
+          "write the path from / on");
+      return FALSE;
+    }
+  if (item->body.size > 0)
+    {
+      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                           "the item has a path and a payload: send only the one to work on");
+      return FALSE;
+    }
+  return TRUE;
+}

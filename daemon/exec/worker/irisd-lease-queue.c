@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The table of leases: who serves what and who waits for it.
+ *
+ * A queue has one queue of idle subscriptions for each place and one for all, so that both
+ * "anybody" and "somebody at that place" are found without a search; and one queue of waiting items
+ * for each place (those that must be done there) and one for all others. The queues are in order:
+ * the longest idle first, the oldest item first.
+ */
+#include "daemon/exec/worker/irisd-leases-private.h"
+
+#include "daemon/config/irisd-policy.h"
+
+static guint
+queue_of (IrisdLeases *leases, gint place)
+{
+  return place >= 0 && (guint) place < leases->rules.n_places ? (guint) place
+                                                              : leases->rules.n_places;
+}
+
+/* From now on nothing is leased; no worker has anything yet. */
+void
+irisd_leases_pause (IrisdLeases *self)
+{
+  self->paused = TRUE;
+}
+
+/* Ends irisd_leases_pause(); irisd_leases_employ() has to follow for each worker. */
+void
+irisd_leases_resume (IrisdLeases *self)
+{
+  self->paused = FALSE;
+}
+
+static IrisdLeaseQueue *
+new_queue (IrisdLeases *leases, gint64 space, const char *name)
+{
+  IrisdLeaseQueue *self = g_new0 (IrisdLeaseQueue, 1);
+  self->space = space;
+  self->name = g_strdup (name);
+  self->idle = g_new0 (GQueue, leases->rules.n_places + 1);
+  self->waiting = g_new0 (GQueue, leases->rules.n_places + 1);
+  g_queue_init (&self->impatient);
+  self->alarm = G_MAXINT64;
+  g_hash_table_add (leases->queues, self);
+  return self;
+}
+
+/* Frees a queue that neither has a name nor items any more. */
+void
+irisd_lease_queue_drop (IrisdLeases *leases, IrisdLeaseQueue *queue)
+{
+  if (!queue->forgotten || queue->n_entries > 0)
+    return;
+  g_free (queue->idle);
+  g_free (queue->waiting);
+  g_free (queue->name);
+  g_free (queue->summary);
+  g_free (queue);
+}
+
+/* When the first of those that are not patient has waited long enough; they are in that order. */
+gint64
+irisd_lease_queue_get_first_end (IrisdLeases *leases, IrisdLeaseQueue *queue)
+{
+  const IrisdLeaseEntry *first = g_queue_peek_head (&queue->impatient);
+  return MAX (first->since, queue->unserved_at) + leases->rules.wait_us;
+}
+
+static gint64
+find_alarm (IrisdLeases *leases, IrisdLeaseQueue *queue)
+{
+  if (queue->n_subscriptions > 0 || queue->forgotten)
+    return G_MAXINT64;
+  if (queue->impatient.length > 0)
+    return irisd_lease_queue_get_first_end (leases, queue);
+  return queue->n_patient == 0 && !queue->lasting ? queue->unserved_at + leases->rules.wait_us
+                                                  : G_MAXINT64;
+}
+
+/* To be called after whatever may change it. */
+void
+irisd_lease_queue_set_alarm (IrisdLeases *leases, IrisdLeaseQueue *queue)
+{
+  gint64 alarm = find_alarm (leases, queue);
+  if (alarm == queue->alarm)
+    return;
+  if (queue->alarm != G_MAXINT64)
+    g_tree_remove (leases->by_alarm, queue);
+  queue->alarm = alarm;
+  if (alarm != G_MAXINT64)
+    g_tree_insert (leases->by_alarm, queue, queue);
+}
+
+static GQueue *
+waiting_queue (IrisdLeases *leases, IrisdLeaseEntry *entry)
+{
+  guint at = entry->strict ? queue_of (leases, entry->place) : leases->rules.n_places;
+  return &entry->queue->waiting[at];
+}
+
+/* Puts an item where its age belongs: a new one last, one that comes back before younger ones. */
+void
+irisd_lease_queue_put (IrisdLeases *leases, IrisdLeaseEntry *entry)
+{
+  GQueue *queue = waiting_queue (leases, entry);
+  entry->link = entry->impatient_link = (GList){ .data = entry };
+  if (!entry->patient)
+    g_queue_push_tail_link (&entry->queue->impatient, &entry->impatient_link);
+  irisd_lease_queue_set_alarm (leases, entry->queue);
+  GList *last = queue->tail;
+  if (last == NULL || ((IrisdLeaseEntry *) last->data)->order < entry->order)
+    {
+      g_queue_push_tail_link (queue, &entry->link);
+      return;
+    }
+  GList *younger = queue->head;
+  while (((IrisdLeaseEntry *) younger->data)->order < entry->order)
+    younger = younger->next;
+  g_queue_insert_before_link (queue, younger, &entry->link);
+}
+
+void
+irisd_lease_queue_remove (IrisdLeases *leases, IrisdLeaseEntry *entry)
+{
+  g_queue_unlink (waiting_queue (leases, entry), &entry->link);
+  if (!entry->patient)
+    g_queue_unlink (&entry->queue->impatient, &entry->impatient_link);
+  irisd_lease_queue_set_alarm (leases, entry->queue);
+}
+
+/* Who gets an item: somebody at the place that it names; if that is only a wish, anybody. */
+IrisdWorker *
+irisd_lease_queue_choose (IrisdLeases *leases, IrisdLeaseQueue *queue, const IrisdLeaseEntry *entry)
+{
+  if (leases->paused)
+    return NULL;
+  guint all = leases->rules.n_places;
+  guint at = queue_of (leases, entry->place);
+  GList *first = queue->idle[at].head;
+  if (first == NULL && !entry->strict)
+    first = queue->idle[all].head;
+  return first != NULL ? ((IrisdSubscription *) first->data)->worker : NULL;
+}
+
+static IrisdLeaseEntry *
+older (IrisdLeaseEntry *entry, GQueue *queue)
+{
+  IrisdLeaseEntry *head = g_queue_peek_head (queue);
+  return head != NULL && (entry == NULL || head->order < entry->order) ? head : entry;
+}
+
+/* The oldest item that a worker may do. */
+IrisdLeaseEntry *
+irisd_lease_queue_first_for (IrisdLeases *leases, IrisdWorker *worker)
+{
+  if (leases->paused)
+    return NULL;
+  IrisdLeaseEntry *entry = NULL;
+  for (guint i = 0; i < worker->n_subscriptions; i++)
+    {
+      IrisdLeaseQueue *queue = worker->subscriptions[i]->queue;
+      entry = older (entry, &queue->waiting[leases->rules.n_places]);
+      if (worker->place >= 0)
+        entry = older (entry, &queue->waiting[worker->place]);
+    }
+  return entry;
+}
+
+static void
+set_subscription_idle (IrisdLeases *leases, IrisdSubscription *subscription, gboolean idle)
+{
+  GQueue *all = &subscription->queue->idle[leases->rules.n_places];
+  GQueue *there = subscription->worker->place >= 0
+                      ? &subscription->queue->idle[subscription->worker->place]
+                      : NULL;
+  if (idle)
+    {
+      g_queue_push_tail_link (all, &subscription->idle_link);
+      if (there != NULL)
+        g_queue_push_tail_link (there, &subscription->place_link);
+      return;
+    }
+  g_queue_unlink (all, &subscription->idle_link);
+  if (there != NULL)
+    g_queue_unlink (there, &subscription->place_link);
+}
+
+void
+irisd_worker_set_idle (IrisdLeases *leases, IrisdWorker *worker, gboolean idle)
+{
+  if (worker->idle == idle)
+    return;
+  worker->idle = idle;
+  for (guint i = 0; i < worker->n_subscriptions; i++)
+    set_subscription_idle (leases, worker->subscriptions[i], idle);
+}
+
+/* After a lease was given or ended: goes behind all others that are idle, if it has room. */
+void
+irisd_worker_rest (IrisdLeases *leases, IrisdWorker *worker)
+{
+  irisd_worker_set_idle (leases, worker, FALSE);
+  irisd_worker_set_idle (leases, worker, worker->leased < worker->capacity);
+}
+
+static void
+begin_unserved (IrisdLeases *leases, IrisdLeaseQueue *queue, gint64 now)
+{
+  queue->unserved_at = now;
+  irisd_lease_queue_set_alarm (leases, queue);
+}
+
+static void
+close_subscription (IrisdLeases *leases, IrisdSubscription *subscription, gint64 now)
+{
+  IrisdLeaseQueue *queue = subscription->queue;
+  g_free (subscription);
+  if (--queue->n_subscriptions == 0)
+    begin_unserved (leases, queue, now);
+}
+
+static void
+open_subscription (IrisdLeases *leases, IrisdWorker *worker, IrisdLeaseQueue *queue)
+{
+  IrisdSubscription *subscription = g_new0 (IrisdSubscription, 1);
+  subscription->worker = worker;
+  subscription->queue = queue;
+  subscription->wanted = TRUE;
+  subscription->idle_link.data = subscription;
+  subscription->place_link.data = subscription;
+  worker->subscriptions = g_renew (IrisdSubscription *, worker->subscriptions,
+                                   worker->n_subscriptions + 1);
+  worker->subscriptions[worker->n_subscriptions++] = subscription;
+  queue->n_subscriptions++;
+  queue->served = TRUE;
+  irisd_lease_queue_set_alarm (leases, queue);
+}
+
+static IrisdSubscription *
+find_subscription (IrisdWorker *worker, IrisdLeaseQueue *queue)
+{
+  for (guint i = 0; i < worker->n_subscriptions; i++)
+    {
+      IrisdSubscription *subscription = worker->subscriptions[i];
+      if (subscription->queue == queue)
+        return subscription;
+    }
+  return NULL;
+}
+
+/* Makes the worker, which is not idle, serve these services and no others. */
+void
+irisd_worker_subscribe (IrisdLeases *leases,
+                        IrisdWorker *worker,
+                        const IrisWireServices *services,
+                        gint64 now)
+{
+  for (guint i = 0; i < worker->n_subscriptions; i++)
+    worker->subscriptions[i]->wanted = FALSE;
+  for (guint i = 0; services != NULL && i < services->n_services; i++)
+    {
+      const IrisWireService *service = &services->services[i];
+      gint64 space = irisd_leases_get_space (leases, worker, service->name);
+      IrisdLeaseQueue *queue = irisd_leases_find_queue (leases, space, service->name);
+      if (queue == NULL)
+        queue = new_queue (leases, space, service->name);
+      g_free (queue->summary);
+      queue->summary = g_strdup (service->summary);
+      IrisdSubscription *subscription = find_subscription (worker, queue);
+      if (subscription != NULL)
+        subscription->wanted = TRUE;
+      else
+        open_subscription (leases, worker, queue);
+    }
+  for (guint i = worker->n_subscriptions; i-- > 0;)
+    {
+      IrisdSubscription *subscription = worker->subscriptions[i];
+      if (subscription->wanted)
+        continue;
+      worker->subscriptions[i] = worker->subscriptions[--worker->n_subscriptions];
+      close_subscription (leases, subscription, now);
+    }
+}
+
+/**
+ * irisd_leases_expect:
+ * @self: the table
+ * @space: the name space that items look for it in first
+ * @name: a service
+ * @lasting: whether it is known for as long as there is the table
+ * @now: the time
+ *
+ * From now on the service is known, as if its last worker had just gone: items wait for the first.
+ */
+void
+irisd_leases_expect (IrisdLeases *self,
+                     gint64 space,
+                     const char *name,
+                     gboolean lasting,
+                     gint64 now)
+{
+  if (irisd_leases_route (self, space, name) != NULL)
+    return;
+  IrisdLeaseQueue *queue = new_queue (self, space, name);
+  queue->summary = g_strdup ("");
+  queue->lasting = lasting;
+  begin_unserved (self, queue, now);
+}
+
+/**
+ * irisd_leases_has_room_to_expect:
+ * @self: the table
+ * @space: a name space
+ *
+ * Services that never had a worker are counted apart, so that clients which ask for such names
+ * leave room for the services of workers.
+ *
+ * Returns: whether there are fewer of them in the name space than services may be
+ */
+gboolean
+irisd_leases_has_room_to_expect (IrisdLeases *self, gint64 space)
+{
+  return irisd_leases_count_queues (self, space, FALSE) < self->rules.max_services;
+}
+
+guint
+irisd_leases_count_services (IrisdLeases *self)
+{
+  return g_hash_table_size (self->queues);
+}
+
+/**
+ * irisd_leases_describe_services:
+ * @self: the table
+ * @space: the first name space that a client's items look in
+ * @out: (array): room for irisd_leases_count_services() of them
+ *
+ * Returns: how many services such items find
+ */
+guint
+irisd_leases_describe_services (IrisdLeases *self, gint64 space, IrisWireService *out)
+{
+  GHashTableIter iter;
+  gpointer value;
+  guint n = 0;
+  g_hash_table_iter_init (&iter, self->queues);
+  while (g_hash_table_iter_next (&iter, &value, NULL))
+    {
+      const IrisdLeaseQueue *queue = value;
+      if (irisd_leases_route (self, space, queue->name) != queue)
+        continue;
+      out[n].name = g_strdup (queue->name);
+      out[n].summary = g_strdup (queue->summary);
+      n++;
+    }
+  return n;
+}
+
+static gboolean
+is_within (const IrisdWorker *worker, const IrisdLeaseQueue *queue, gint64 view)
+{
+  return queue->space == IRISD_SPACE_SHARED || irisd_view_reaches (view, worker->owner);
+}
+
+/**
+ * irisd_worker_is_within:
+ * @worker: a worker in the table
+ * @view: an owner, or %IRISD_VIEW_ALL
+ *
+ * Returns: whether the owner knows of it: as its own, or because it serves all
+ */
+gboolean
+irisd_worker_is_within (const IrisdWorker *worker, gint64 view)
+{
+  gboolean within = irisd_view_reaches (view, worker->owner);
+  for (guint i = 0; i < worker->n_subscriptions && !within; i++)
+    within = is_within (worker, worker->subscriptions[i]->queue, view);
+  return within;
+}
+
+/**
+ * irisd_leases_describe_worker:
+ * @worker: a worker in the table
+ * @view: an owner, or %IRISD_VIEW_ALL
+ * @out: (out caller-allocates): what of it the table knows is filled in
+ */
+void
+irisd_leases_describe_worker (const IrisdWorker *worker, gint64 view, IrisWireWorker *out)
+{
+  out->services = g_new0 (IrisWireService, worker->n_subscriptions);
+  for (guint i = 0; i < worker->n_subscriptions; i++)
+    {
+      const IrisdLeaseQueue *queue = worker->subscriptions[i]->queue;
+      if (!is_within (worker, queue, view))
+        continue;
+      out->services[out->n_services].name = g_strdup (queue->name);
+      out->services[out->n_services++].summary = g_strdup (queue->summary);
+    }
+  out->n_places = worker->place >= 0;
+  out->places = g_new0 (guint32, 1);
+  out->places[0] = worker->place >= 0 ? (guint32) worker->place : 0;
+  out->capacity = worker->capacity;
+  out->leased = worker->leased;
+  out->done = worker->done;
+  out->failed = worker->failed;
+  out->lost = worker->lost;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The inside of the table of leases, for the files that are parts of it.
+ */
+#pragma once
+
+#include "daemon/exec/worker/irisd-leases.h"
+
+G_BEGIN_DECLS
+
+/* A service in a name space; it has workers, or had some until a short while ago. */
+struct _IrisdLeaseQueue
+{
+  gint64 space;
+  char *name;
+  char *summary;
+  guint n_subscriptions; /* how many serve it */
+  GQueue
+      *idle; /* of IrisdSubscription: by place; the last one has all of them. Longest idle first */
+  GQueue *waiting;    /* of IrisdLeaseEntry: strict ones by place; the last one has all others */
+  GQueue impatient;   /* those of them that are not patient, by when they began to wait */
+  guint n_entries;    /* that wait or are leased */
+  guint n_patient;    /* of those, the patient ones */
+  gboolean lasting;   /* the configuration names it, so it is never forgotten */
+  gboolean served;    /* it had a worker once, and counts for max_services */
+  gint64 unserved_at; /* when it lost its last worker, or became known without one */
+  gint64 alarm;       /* when there is something to give up, G_MAXINT64 for never */
+  gboolean forgotten; /* is no longer known by its name */
+};
+
+/* A worker at a queue. */
+struct _IrisdSubscription
+{
+  IrisdWorker *worker;
+  IrisdLeaseQueue *queue;
+  GList idle_link;
+  GList place_link;
+  gboolean wanted; /* the present READY names it */
+};
+
+struct _IrisdLease
+{
+  guint64 number;
+  IrisdWorker *worker;    /* NULL while that of a restored lease is away */
+  gint64 owner;           /* of a restored lease: who may claim it */
+  IrisdLeaseEntry *entry; /* NULL once it was stopped */
+  gint64 deadline;
+  GList link; /* of its worker */
+};
+
+struct _IrisdLeases
+{
+  IrisdLeaseRules rules;
+  const IrisdLeaseEvents *events;
+  gpointer user_data;
+  GHashTable *queues;    /* a set of IrisdLeaseQueue, by name space and name */
+  GHashTable *by_number; /* leases */
+  GTree *by_deadline;    /* leases that have an item */
+  GTree *by_alarm;       /* queues that have one */
+  guint64 last_order;
+  guint64 last_number;
+  gboolean draining;
+  gboolean closed;
+  gboolean paused; /* nothing is leased */
+};
+
+/* irisd-leases.c */
+void irisd_leases_fail_entry (IrisdLeases *self, IrisdLeaseEntry *entry, IrisWireError why);
+void irisd_leases_forget_queue (IrisdLeases *self, IrisdLeaseQueue *queue);
+void irisd_leases_lose (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now);
+IrisdLeaseEntry *irisd_lease_strip (IrisdLeases *self, IrisdLease *lease);
+IrisdLeaseEntry *irisd_lease_revoke (IrisdLeases *self, IrisdLease *lease, IrisWireError why);
+
+/* irisd-leases-clock.c */
+void irisd_leases_put_off_unserved (IrisdLeases *self);
+void irisd_leases_place (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now);
+
+/* irisd-leases-route.c */
+guint irisd_lease_queue_hash (gconstpointer queue);
+gboolean irisd_lease_queue_equal (gconstpointer a, gconstpointer b);
+IrisdLeaseQueue *irisd_leases_find_queue (IrisdLeases *self, gint64 space, const char *name);
+guint irisd_leases_count_queues (IrisdLeases *self, gint64 space, gboolean served);
+IrisdLeaseQueue *irisd_leases_route (IrisdLeases *self, gint64 space, const char *name);
+gint64 irisd_leases_get_space (IrisdLeases *self, IrisdWorker *worker, const char *name);
+gboolean irisd_leases_check_services (IrisdLeases *self,
+                                      IrisdWorker *worker,
+                                      const IrisWireServices *services,
+                                      GError **error);
+void irisd_leases_reroute (IrisdLeases *self, IrisdWorker *worker, gint64 now);
+
+/* irisd-lease-queue.c */
+void irisd_lease_queue_drop (IrisdLeases *leases, IrisdLeaseQueue *queue);
+void irisd_lease_queue_set_alarm (IrisdLeases *leases, IrisdLeaseQueue *queue);
+gint64 irisd_lease_queue_get_first_end (IrisdLeases *leases, IrisdLeaseQueue *queue);
+void irisd_lease_queue_put (IrisdLeases *leases, IrisdLeaseEntry *entry);
+void irisd_lease_queue_remove (IrisdLeases *leases, IrisdLeaseEntry *entry);
+IrisdWorker *irisd_lease_queue_choose (IrisdLeases *leases,
+                                       IrisdLeaseQueue *queue,
+                                       const IrisdLeaseEntry *entry);
+IrisdLeaseEntry *irisd_lease_queue_first_for (IrisdLeases *leases, IrisdWorker *worker);
+void irisd_worker_rest (IrisdLeases *leases, IrisdWorker *worker);
+void irisd_worker_set_idle (IrisdLeases *leases, IrisdWorker *worker, gboolean idle);
+void irisd_worker_subscribe (IrisdLeases *leases,
+                             IrisdWorker *worker,
+                             const IrisWireServices *services,
+                             gint64 now);
+
+G_END_DECLS

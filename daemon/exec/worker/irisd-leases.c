@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The table of leases: which worker processes serve what, which items wait for them, who has which.
+ *
+ * An item is in the table from irisd_leases_add() until it was withdrawn, done, given back for
+ * good, held or failed, and each of these happens once: so whoever owns it learns exactly once that
+ * it has left. While it is in the table it either waits in one queue of its queue or has one lease.
+ * A lease that loses its item is only a debt of its worker: it counts against the worker's
+ * capacity until the worker has answered, and whatever it answers changes nothing else.
+ *
+ * A lease that another book has given can be restored, with a number of this one. It has no worker
+ * until a worker of the same owner names it, which claims it; afterwards it is as any other. If its
+ * time ends first the item goes to other workers.
+ *
+ * Invariant, after each call: no item waits that an idle worker may do. It holds because it is
+ * looked for an item whenever a worker gets room or a new post, and for a worker whenever an
+ * item begins to wait.
+ */
+#include "daemon/exec/worker/irisd-leases-private.h"
+
+#include <string.h>
+
+static gint
+compare_deadlines (gconstpointer a, gconstpointer b)
+{
+  const IrisdLease *left = a, *right = b;
+  if (left->deadline != right->deadline)
+    return left->deadline < right->deadline ? -1 : 1;
+  return left->number < right->number ? -1 : left->number > right->number;
+}
+
+static gint
+compare_alarms (gconstpointer a, gconstpointer b)
+{
+  const IrisdLeaseQueue *left = a, *right = b;
+  if (left->alarm != right->alarm)
+    return left->alarm < right->alarm ? -1 : 1;
+  if (left->space != right->space)
+    return left->space < right->space ? -1 : 1;
+  return strcmp (left->name, right->name);
+}
+
+/**
+ * irisd_leases_new:
+ * @rules: the limits; copied
+ * @events: what is to be done; a constant
+ * @user_data: for @events
+ *
+ * Returns: (transfer full): an empty book
+ */
+IrisdLeases *
+irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, gpointer user_data)
+{
+  IrisdLeases *self = g_new0 (IrisdLeases, 1);
+  self->rules = *rules;
+  self->events = events;
+  self->user_data = user_data;
+  self->queues = g_hash_table_new (irisd_lease_queue_hash, irisd_lease_queue_equal);
+  self->by_number = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
+  self->by_deadline = g_tree_new (compare_deadlines);
+  self->by_alarm = g_tree_new (compare_alarms);
+  return self;
+}
+
+/* Forgets a queue's name; it is freed with its last item. */
+void
+irisd_leases_forget_queue (IrisdLeases *self, IrisdLeaseQueue *queue)
+{
+  g_hash_table_remove (self->queues, queue);
+  queue->forgotten = TRUE;
+  irisd_lease_queue_set_alarm (self, queue);
+  irisd_lease_queue_drop (self, queue);
+}
+
+/**
+ * irisd_leases_free:
+ * @self: (transfer full): a table without workers and items
+ */
+void
+irisd_leases_free (IrisdLeases *self)
+{
+  g_autoptr (GList) queues = g_hash_table_get_values (self->queues);
+  for (GList *link = queues; link != NULL; link = link->next)
+    {
+      g_warn_if_fail (((IrisdLeaseQueue *) link->data)->n_subscriptions == 0);
+      irisd_leases_forget_queue (self, link->data);
+    }
+  g_tree_unref (self->by_alarm);
+  g_hash_table_unref (self->queues);
+  g_hash_table_unref (self->by_number);
+  g_tree_unref (self->by_deadline);
+  g_free (self);
+}
+
+/* The item is no longer in the table. */
+static void
+let_go (IrisdLeases *self, IrisdLeaseEntry *entry)
+{
+  IrisdLeaseQueue *queue = entry->queue;
+  entry->queue = NULL;
+  entry->lease = NULL;
+  queue->n_entries--;
+  queue->n_patient -= entry->patient;
+  irisd_lease_queue_set_alarm (self, queue);
+  irisd_lease_queue_drop (self, queue);
+}
+
+void
+irisd_leases_fail_entry (IrisdLeases *self, IrisdLeaseEntry *entry, IrisWireError why)
+{
+  let_go (self, entry);
+  self->events->fail (entry, why, self->user_data);
+}
+
+/* A lease without a worker. */
+static IrisdLease *
+new_lease (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 deadline)
+{
+  IrisdLease *lease = g_new0 (IrisdLease, 1);
+  lease->number = ++self->last_number;
+  lease->entry = entry;
+  lease->deadline = deadline;
+  lease->link.data = lease;
+  g_hash_table_insert (self->by_number, &lease->number, lease);
+  g_tree_insert (self->by_deadline, lease, lease);
+  entry->lease = lease;
+  return lease;
+}
+
+static void
+set_server (IrisdLeases *self, IrisdLease *lease, IrisdWorker *worker)
+{
+  lease->worker = worker;
+  g_queue_push_tail_link (&worker->leases, &lease->link);
+  worker->leased++;
+  irisd_worker_rest (self, worker);
+}
+
+static void
+give (IrisdLeases *self, IrisdWorker *worker, IrisdLeaseEntry *entry, gint64 now)
+{
+  IrisdLease *lease = new_lease (self, entry, now + self->rules.lease_us);
+  entry->attempts++;
+  set_server (self, lease, worker);
+  self->events->give (worker, lease->number, entry, self->user_data);
+}
+
+/* Whether a waiting item may be leased; if not it is gone. */
+static gboolean
+may_give (IrisdLeases *self, IrisdLeaseEntry *entry)
+{
+  if (self->events->may_give (entry, self->user_data))
+    return TRUE;
+  irisd_lease_queue_remove (self, entry);
+  let_go (self, entry);
+  self->events->hold (entry, self->user_data);
+  return FALSE;
+}
+
+/* Gives a worker what waits, as long as it has room. */
+static void
+employ (IrisdLeases *self, IrisdWorker *worker, gint64 now)
+{
+  IrisdLeaseEntry *entry;
+  while (worker->leased < worker->capacity
+         && (entry = irisd_lease_queue_first_for (self, worker)) != NULL)
+    {
+      if (!may_give (self, entry))
+        continue;
+      irisd_lease_queue_remove (self, entry);
+      give (self, worker, entry, now);
+    }
+}
+
+/* An item begins to wait, or does not have to. */
+void
+irisd_leases_place (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
+{
+  entry->lease = NULL;
+  entry->away = FALSE;
+  if (self->closed)
+    {
+      irisd_leases_fail_entry (self, entry, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      return;
+    }
+  if (entry->deadline != 0 && entry->deadline <= now)
+    {
+      irisd_leases_fail_entry (self, entry, IRIS_WIRE_ERROR_DEADLINE_PASSED);
+      return;
+    }
+  if (entry->queue->forgotten)
+    {
+      irisd_leases_fail_entry (self, entry, IRIS_WIRE_ERROR_NO_WORKER);
+      return;
+    }
+  if (self->draining && entry->patient && entry->queue->n_subscriptions == 0)
+    {
+      irisd_leases_fail_entry (self, entry, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      return;
+    }
+  entry->since = now;
+  irisd_lease_queue_put (self, entry);
+  IrisdWorker *worker = irisd_lease_queue_choose (self, entry->queue, entry);
+  self->events->wait (entry, self->user_data);
+  if (worker == NULL || !may_give (self, entry))
+    return;
+  irisd_lease_queue_remove (self, entry);
+  give (self, worker, entry, now);
+}
+
+/* The lease ended without an answer. */
+void
+irisd_leases_lose (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
+{
+  if (entry->attempts >= self->rules.attempts)
+    irisd_leases_fail_entry (self, entry, IRIS_WIRE_ERROR_WORKER_LOST);
+  else
+    irisd_leases_place (self, entry, now);
+}
+
+/* Takes its item from a lease. */
+IrisdLeaseEntry *
+irisd_lease_strip (IrisdLeases *self, IrisdLease *lease)
+{
+  IrisdLeaseEntry *entry = lease->entry;
+  if (entry == NULL)
+    return NULL;
+  g_tree_remove (self->by_deadline, lease);
+  lease->entry = NULL;
+  entry->lease = NULL;
+  return entry;
+}
+
+/* Takes its item from a lease, and tells the worker why; one that is away is told when it asks.
+ */
+IrisdLeaseEntry *
+irisd_lease_revoke (IrisdLeases *self, IrisdLease *lease, IrisWireError why)
+{
+  IrisdLeaseEntry *entry = irisd_lease_strip (self, lease);
+  if (lease->worker != NULL)
+    self->events->stop (lease->worker, lease->number, why, self->user_data);
+  else
+    g_hash_table_remove (self->by_number, &lease->number);
+  return entry;
+}
+
+/* The worker owes nothing for this lease any more. */
+static void
+close_lease (IrisdLeases *self, IrisdLease *lease)
+{
+  IrisdWorker *worker = lease->worker;
+  g_queue_unlink (&worker->leases, &lease->link);
+  g_hash_table_remove (self->by_number, &lease->number);
+  worker->leased--;
+}
+
+/**
+ * irisd_leases_enroll:
+ * @self: the table
+ * @worker: a new worker, or one that says anew what it does
+ * @place: where it works, or %IRIS_PLACE_ANY
+ * @capacity: how many leases it will hold
+ * @services: what it serves; names are not empty
+ * @now: the time
+ * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
+ *
+ * Returns: %FALSE if there would be too many services; nothing has changed then
+ */
+gboolean
+irisd_leases_enroll (IrisdLeases *self,
+                     IrisdWorker *worker,
+                     gint place,
+                     guint capacity,
+                     const IrisWireServices *services,
+                     gint64 now,
+                     GError **error)
+{
+  if (!irisd_leases_check_services (self, worker, services, error))
+    return FALSE;
+  worker->enrolled = TRUE;
+  irisd_worker_set_idle (self, worker, FALSE);
+  worker->place = place >= 0 && (guint) place < self->rules.n_places ? place : IRIS_PLACE_ANY;
+  worker->capacity = capacity;
+  irisd_worker_subscribe (self, worker, services, now);
+  irisd_worker_rest (self, worker);
+  employ (self, worker, now);
+  irisd_leases_reroute (self, worker, now);
+  irisd_leases_put_off_unserved (self);
+  return TRUE;
+}
+
+/**
+ * irisd_leases_leave:
+ * @self: the table
+ * @worker: a worker that has gone; it may be freed afterwards
+ * @now: the time
+ *
+ * What it had leased is given to others.
+ */
+void
+irisd_leases_leave (IrisdLeases *self, IrisdWorker *worker, gint64 now)
+{
+  if (!worker->enrolled)
+    return;
+  irisd_worker_set_idle (self, worker, FALSE);
+  worker->capacity = 0;
+  irisd_worker_subscribe (self, worker, NULL, now);
+  irisd_leases_reroute (self, worker, now);
+  irisd_leases_put_off_unserved (self);
+  while (worker->leases.length > 0)
+    {
+      /* The youngest first, so that the oldest ends up at the head of its queue. */
+      IrisdLease *lease = g_queue_peek_tail (&worker->leases);
+      IrisdLeaseEntry *entry = irisd_lease_strip (self, lease);
+      close_lease (self, lease);
+      if (entry != NULL)
+        irisd_leases_lose (self, entry, now);
+    }
+  g_clear_pointer (&worker->subscriptions, g_free);
+  worker->enrolled = FALSE;
+  irisd_leases_reroute (self, worker, now);
+}
+
+static gboolean
+is_known (IrisdLeases *self, const IrisdLeaseQueue *queue, gboolean patient, gint64 now)
+{
+  return queue != NULL
+         && (patient || queue->lasting || queue->n_subscriptions > 0
+             || now < queue->unserved_at + self->rules.wait_us);
+}
+
+/**
+ * irisd_leases_knows:
+ * @self: the table
+ * @space: the first name space that it is looked for in
+ * @name: a service
+ * @patient: whether it is asked for an item that waits however long there is no worker
+ * @now: the time
+ *
+ * Returns: whether the service is known. One that only patient items wait for, because it had no
+ *   worker for too long, is not known to others
+ */
+gboolean
+irisd_leases_knows (IrisdLeases *self, gint64 space, const char *name, gboolean patient, gint64 now)
+{
+  return is_known (self, irisd_leases_find_queue (self, space, name), patient, now)
+         || is_known (self, irisd_leases_find_queue (self, IRISD_SPACE_SHARED, name), patient, now);
+}
+
+static gboolean
+enter (IrisdLeases *self, IrisdLeaseEntry *entry, const char *name)
+{
+  IrisdLeaseQueue *queue = irisd_leases_route (self, entry->space, name);
+  if (queue == NULL)
+    return FALSE;
+  queue->n_entries++;
+  queue->n_patient += entry->patient;
+  entry->queue = queue;
+  entry->order = ++self->last_order;
+  return TRUE;
+}
+
+/**
+ * irisd_leases_add:
+ * @self: the table
+ * @entry: what to do; has to outlive its stay in the table
+ * @name: the service
+ * @now: the time
+ *
+ * Returns: %FALSE if nobody knows the service; the item is not in the table then
+ */
+gboolean
+irisd_leases_add (IrisdLeases *self, IrisdLeaseEntry *entry, const char *name, gint64 now)
+{
+  if (!enter (self, entry, name))
+    return FALSE;
+  irisd_leases_place (self, entry, now);
+  return TRUE;
+}
+
+/**
+ * irisd_leases_restore:
+ * @self: the table
+ * @entry: what was leased when another book was lost, with how often it was
+ * @name: the service
+ * @owner: of the worker that has it
+ * @left_us: for how long; at most as long as a new lease
+ * @now: the time
+ *
+ * Returns: the number that the lease has here; 0 if the service is not known: the item is not in
+ *   the table then
+ */
+guint64
+irisd_leases_restore (IrisdLeases *self,
+                      IrisdLeaseEntry *entry,
+                      const char *name,
+                      gint64 owner,
+                      gint64 left_us,
+                      gint64 now)
+{
+  if (!enter (self, entry, name))
+    return 0;
+  IrisdLease *lease = new_lease (self, entry, now + CLAMP (left_us, 0, self->rules.lease_us));
+  lease->owner = owner;
+  entry->away = TRUE;
+  irisd_lease_queue_set_alarm (self, entry->queue);
+  return lease->number;
+}
+
+/**
+ * irisd_leases_get_state:
+ * @entry: an item
+ *
+ * Returns: where it is now
+ */
+IrisdLeaseEntryState
+irisd_leases_get_state (const IrisdLeaseEntry *entry)
+{
+  if (entry->queue == NULL)
+    return IRISD_LEASE_ENTRY_GONE;
+  return entry->lease == NULL ? IRISD_LEASE_ENTRY_WAITED : IRISD_LEASE_ENTRY_WAS_LEASED;
+}
+
+/**
+ * irisd_leases_withdraw:
+ * @self: the table
+ * @entry: an item
+ * @now: the time
+ *
+ * Takes it out of the table, without an end.
+ *
+ * Returns: where it was
+ */
+IrisdLeaseEntryState
+irisd_leases_withdraw (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
+{
+  IrisdLeaseEntryState state = irisd_leases_get_state (entry);
+  IrisdLease *lease = entry->lease;
+  if (state == IRISD_LEASE_ENTRY_GONE)
+    return state;
+  if (lease == NULL)
+    irisd_lease_queue_remove (self, entry);
+  else
+    irisd_lease_revoke (self, lease, IRIS_WIRE_ERROR_CANCELLED);
+  let_go (self, entry);
+  return state;
+}
+
+static IrisdLease *
+find_lease (IrisdLeases *self, IrisdWorker *worker, guint64 number)
+{
+  IrisdLease *lease = g_hash_table_lookup (self->by_number, &number);
+  if (lease != NULL && lease->worker == NULL && lease->owner == worker->owner && worker->enrolled)
+    {
+      lease->entry->away = FALSE;
+      set_server (self, lease, worker);
+    }
+  return lease != NULL && lease->worker == worker ? lease : NULL;
+}
+
+/**
+ * irisd_leases_find:
+ * @self: the table
+ * @worker: a worker
+ * @lease: the number of a lease
+ *
+ * Returns: (nullable): the item, if the worker has that lease
+ */
+IrisdLeaseEntry *
+irisd_leases_find (IrisdLeases *self, IrisdWorker *worker, guint64 lease)
+{
+  IrisdLease *found = find_lease (self, worker, lease);
+  return found != NULL ? found->entry : NULL;
+}
+
+/**
+ * irisd_leases_find_worker:
+ * @entry: an item in a table
+ * @lease: (out): the number of its lease
+ *
+ * Returns: (nullable): who has it
+ */
+IrisdWorker *
+irisd_leases_find_worker (const IrisdLeaseEntry *entry, guint64 *lease)
+{
+  if (entry->lease == NULL)
+    return NULL;
+  *lease = entry->lease->number;
+  return entry->lease->worker;
+}
+
+/* Ends a lease that the worker has answered, and employs it anew. */
+static IrisdLeaseEntry *
+settle (IrisdLeases *self, IrisdLease *lease)
+{
+  IrisdLeaseEntry *entry = irisd_lease_strip (self, lease);
+  close_lease (self, lease);
+  return entry;
+}
+
+/* A worker that may have room now gets what waits. */
+void
+irisd_leases_employ (IrisdLeases *self, IrisdWorker *worker, gint64 now)
+{
+  irisd_worker_rest (self, worker);
+  employ (self, worker, now);
+}
+
+/**
+ * irisd_leases_done:
+ * @self: the table
+ * @worker: who says so
+ * @lease: the number of a lease
+ * @now: the time
+ * @entry: (out): what is done, if it ended
+ *
+ * Returns: %IRISD_LEASE_ENDED, and the item has left the table, or %IRISD_LEASE_UNKNOWN
+ */
+IrisdLeaseEnd
+irisd_leases_done (IrisdLeases *self,
+                   IrisdWorker *worker,
+                   guint64 lease,
+                   gint64 now,
+                   IrisdLeaseEntry **entry)
+{
+  IrisdLease *found = find_lease (self, worker, lease);
+  *entry = NULL;
+  if (found == NULL)
+    return IRISD_LEASE_UNKNOWN;
+  *entry = settle (self, found);
+  if (*entry != NULL)
+    {
+      worker->done++;
+      let_go (self, *entry);
+    }
+  irisd_leases_employ (self, worker, now);
+  return *entry != NULL ? IRISD_LEASE_ENDED : IRISD_LEASE_UNKNOWN;
+}
+
+/**
+ * irisd_leases_give_back:
+ * @self: the table
+ * @worker: who could not do it
+ * @lease: the number of a lease
+ * @again: whether it is worth another try
+ * @now: the time
+ * @entry: (out): what has failed, if it ended
+ *
+ * Returns: what came of it
+ */
+IrisdLeaseEnd
+irisd_leases_give_back (IrisdLeases *self,
+                        IrisdWorker *worker,
+                        guint64 lease,
+                        gboolean again,
+                        gint64 now,
+                        IrisdLeaseEntry **entry)
+{
+  IrisdLease *found = find_lease (self, worker, lease);
+  *entry = NULL;
+  if (found == NULL)
+    return IRISD_LEASE_UNKNOWN;
+  IrisdLeaseEntry *settled = settle (self, found);
+  IrisdLeaseEnd end = IRISD_LEASE_STOPPED;
+  if (settled != NULL)
+    {
+      worker->failed++;
+      end = again && settled->attempts < self->rules.attempts ? IRISD_LEASE_AGAIN
+                                                              : IRISD_LEASE_ENDED;
+    }
+  if (end == IRISD_LEASE_ENDED)
+    {
+      let_go (self, settled);
+      *entry = settled;
+    }
+  else if (end == IRISD_LEASE_AGAIN)
+    irisd_leases_place (self, settled, now); /* the worker is not idle yet: others first */
+  irisd_leases_employ (self, worker, now);
+  return end;
+}
+
+/**
+ * irisd_leases_extend:
+ * @self: the table
+ * @worker: a worker
+ * @lease: the number of a lease
+ * @more_us: from now on; at most as long as a new lease
+ * @now: the time
+ *
+ * Returns: %FALSE if the worker has no such lease
+ */
+gboolean
+irisd_leases_extend (IrisdLeases *self,
+                     IrisdWorker *worker,
+                     guint64 lease,
+                     gint64 more_us,
+                     gint64 now)
+{
+  IrisdLease *found = find_lease (self, worker, lease);
+  if (found == NULL || found->entry == NULL)
+    return FALSE;
+  g_tree_remove (self->by_deadline, found);
+  found->deadline = now + CLAMP (more_us, 0, self->rules.lease_us);
+  g_tree_insert (self->by_deadline, found, found);
+  return TRUE;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The table of leases: which worker processes serve what, which items wait for them, who has which.
+ *
+ * Pure logic: no thread, no socket, no clock of its own. Every call that depends on the time is
+ * told it, in microseconds of any clock that does not go back. Whoever owns a table sees to it that
+ * one thread at a time is in it; what is to be done is told by the functions of IrisdLeaseEvents,
+ * which must not call back into the table.
+ */
+#pragma once
+
+#include <iris/iris.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdLeases IrisdLeases;
+typedef struct _IrisdLease IrisdLease;
+typedef struct _IrisdWorker IrisdWorker;
+typedef struct _IrisdLeaseEntry IrisdLeaseEntry;
+typedef struct _IrisdLeaseQueue IrisdLeaseQueue;
+typedef struct _IrisdSubscription IrisdSubscription;
+
+/* The name space of services whose workers do the items of all users. Any other is a user's, and
+ * that user's workers do that user's items alone. */
+#define IRISD_SPACE_SHARED ((gint64) -1)
+
+/**
+ * IrisdLeaseEntry:
+ *
+ * An item for worker processes; embed it. These are set before it is added: @place and @strict, the
+ * place that its hint names or %IRIS_PLACE_ANY, and whether no other will do; @patient, whether it
+ * waits for a worker however long there is none; @deadline, after which it is not leased any more,
+ * or 0; @space, the name space that its service is looked for in first, a user or
+ * %IRISD_SPACE_SHARED.
+ */
+struct _IrisdLeaseEntry
+{
+  gint place;
+  gboolean strict;
+  gboolean patient;
+  gint64 deadline;
+  gint64 space;
+  guint attempts; /* how often it was leased */
+
+  /*< private >*/
+  IrisdLeaseQueue *queue;
+  IrisdLease *lease; /* NULL while it waits */
+  gboolean away;     /* its lease was restored, and its worker has not come back */
+  guint64 order;
+  gint64 since; /* when it began to wait */
+  GList link;
+  GList impatient_link;
+};
+
+/**
+ * IrisdWorker:
+ *
+ * A worker process; embed it, and begin with all zeroes. What is public is to be read only.
+ */
+struct _IrisdWorker
+{
+  gint place;   /* or IRIS_PLACE_ANY */
+  gint64 owner; /* set before it enrolls: whose items it may do in any case */
+  guint capacity;
+  guint leased; /* leases that count against it, those that were stopped too */
+  guint64 done;
+  guint64 failed;
+  guint64 lost;
+
+  /*< private >*/
+  IrisdSubscription **subscriptions; /* what it serves */
+  guint n_subscriptions;
+  GQueue leases;
+  gboolean enrolled;
+  gboolean idle;
+};
+
+/**
+ * IrisdLeaseRules:
+ * @lease_us: how long a lease holds
+ * @wait_us: how long items that are not patient wait for a service without a worker
+ * @attempts: how often an item is leased
+ * @max_services: how many services there may be
+ * @n_places: how many places there are
+ */
+typedef struct
+{
+  gint64 lease_us;
+  gint64 wait_us;
+  guint attempts;
+  guint max_services;
+  guint n_places;
+} IrisdLeaseRules;
+
+/**
+ * IrisdLeaseEvents:
+ * @may_give: whether the item may be leased now; if not it leaves the table, by @hold
+ * @hold: the item has left the table without an end
+ * @give: the worker has a new lease
+ * @wait: the item waits, perhaps again
+ * @stop: the worker has lost a lease without its doing; why, as an error of the protocol
+ * @shares: (nullable): whether the worker may do the items of all users; without it all may
+ * @fail: the item has left the table and ends by that error of the protocol
+ *
+ * What the table wants to be done.
+ */
+typedef struct
+{
+  gboolean (*may_give) (IrisdLeaseEntry *entry, gpointer user_data);
+  void (*hold) (IrisdLeaseEntry *entry, gpointer user_data);
+  void (*give) (IrisdWorker *worker, guint64 lease, IrisdLeaseEntry *entry, gpointer user_data);
+  void (*wait) (IrisdLeaseEntry *entry, gpointer user_data);
+  void (*stop) (IrisdWorker *worker, guint64 lease, IrisWireError why, gpointer user_data);
+  gboolean (*shares) (IrisdWorker *worker, const char *service, gpointer user_data);
+  void (*fail) (IrisdLeaseEntry *entry, IrisWireError why, gpointer user_data);
+} IrisdLeaseEvents;
+
+/**
+ * IrisdLeaseEnd:
+ * @IRISD_LEASE_UNKNOWN: there is no such lease of that worker, or it has ended: say so
+ * @IRISD_LEASE_STOPPED: the worker was told to stop, and has: say nothing
+ * @IRISD_LEASE_AGAIN: the item waits again
+ * @IRISD_LEASE_ENDED: the item has left the table
+ *
+ * What an answer of a worker has led to.
+ */
+typedef enum
+{
+  IRISD_LEASE_UNKNOWN,
+  IRISD_LEASE_STOPPED,
+  IRISD_LEASE_AGAIN,
+  IRISD_LEASE_ENDED,
+} IrisdLeaseEnd;
+
+/**
+ * IrisdLeaseEntryState:
+ * @IRISD_LEASE_ENTRY_GONE: it was not in the table
+ * @IRISD_LEASE_ENTRY_WAITED: it waited
+ * @IRISD_LEASE_ENTRY_WAS_LEASED: it was leased; if it is withdrawn the worker is told to stop
+ *
+ * Where an item was.
+ */
+typedef enum
+{
+  IRISD_LEASE_ENTRY_GONE,
+  IRISD_LEASE_ENTRY_WAITED,
+  IRISD_LEASE_ENTRY_WAS_LEASED,
+} IrisdLeaseEntryState;
+
+IrisdLeases *
+irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, gpointer user_data);
+void irisd_leases_free (IrisdLeases *self);
+
+void irisd_leases_pause (IrisdLeases *self);
+void irisd_leases_resume (IrisdLeases *self);
+void irisd_leases_employ (IrisdLeases *self, IrisdWorker *worker, gint64 now);
+gboolean irisd_leases_enroll (IrisdLeases *self,
+                              IrisdWorker *worker,
+                              gint place,
+                              guint capacity,
+                              const IrisWireServices *services,
+                              gint64 now,
+                              GError **error);
+void irisd_leases_leave (IrisdLeases *self, IrisdWorker *worker, gint64 now);
+
+gboolean irisd_leases_knows (IrisdLeases *self,
+                             gint64 space,
+                             const char *name,
+                             gboolean patient,
+                             gint64 now);
+void irisd_leases_expect (IrisdLeases *self,
+                          gint64 space,
+                          const char *name,
+                          gboolean lasting,
+                          gint64 now);
+gboolean irisd_leases_has_room_to_expect (IrisdLeases *self, gint64 space);
+gboolean irisd_leases_add (IrisdLeases *self, IrisdLeaseEntry *entry, const char *name, gint64 now);
+guint64 irisd_leases_restore (IrisdLeases *self,
+                              IrisdLeaseEntry *entry,
+                              const char *name,
+                              gint64 owner,
+                              gint64 left_us,
+                              gint64 now);
+IrisdLeaseEntryState irisd_leases_withdraw (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now);
+IrisdLeaseEntryState irisd_leases_get_state (const IrisdLeaseEntry *entry);
+
+IrisdLeaseEntry *irisd_leases_find (IrisdLeases *self, IrisdWorker *worker, guint64 lease);
+IrisdWorker *irisd_leases_find_worker (const IrisdLeaseEntry *entry, guint64 *lease);
+IrisdLeaseEnd irisd_leases_done (IrisdLeases *self,
+                                 IrisdWorker *worker,
+                                 guint64 lease,
+                                 gint64 now,
+                                 IrisdLeaseEntry **entry);
+IrisdLeaseEnd irisd_leases_give_back (IrisdLeases *self,
+                                      IrisdWorker *worker,
+                                      guint64 lease,
+                                      gboolean again,
+                                      gint64 now,
+                                      IrisdLeaseEntry **entry);
+gboolean irisd_leases_extend (IrisdLeases *self,
+                              IrisdWorker *worker,
+                              guint64 lease,
+                              gint64 more_us,
+                              gint64 now);
+
+gint64 irisd_leases_next (IrisdLeases *self);
+void irisd_leases_expire (IrisdLeases *self, gint64 now);
+void irisd_leases_drain (IrisdLeases *self);
+void irisd_leases_close (IrisdLeases *self);
+
+guint irisd_leases_count_services (IrisdLeases *self);
+guint irisd_leases_describe_services (IrisdLeases *self, gint64 space, IrisWireService *out);
+gboolean irisd_worker_is_within (const IrisdWorker *worker, gint64 view);
+void irisd_leases_describe_worker (const IrisdWorker *worker, gint64 view, IrisWireWorker *out);
+
+G_END_DECLS

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Items that worker processes do: the table of leases as all gateways share it.
+ */
+#pragma once
+
+#include "daemon/exec/irisd-job.h"
+#include "daemon/exec/worker/irisd-leases.h"
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdWorkerProcesses IrisdWorkerProcesses;
+typedef struct _IrisdWorkerProcess IrisdWorkerProcess;
+typedef struct _IrisdLeasedItem IrisdLeasedItem;
+typedef struct _IrisdWorkerEvent IrisdWorkerEvent;
+
+/* What items for worker processes name, whatever the name is. */
+extern const IrisdService irisd_service_worker_processes;
+
+/**
+ * IrisdWorkerProcess:
+ *
+ * A connection that said READY. It belongs to the thread of its gateway, but for what the lock
+ * guards: @worker.
+ */
+struct _IrisdWorkerProcess
+{
+  IrisdWorker base;
+  _Atomic guint refs;
+  IrisdGateway *gateway;
+  char *name;
+  _Atomic gint64 heard_us; /* when it was heard last */
+
+  /*< private >*/
+  IrisdPeer *peer; /* NULL once it has gone */
+  GList link;      /* of the gateway's, silent longest first */
+};
+
+/**
+ * IrisdLeasedItem:
+ *
+ * What a worker process is told of an item. Constant once it was queued, but for what is marked.
+ */
+struct _IrisdLeasedItem
+{
+  IrisdLeaseEntry entry; /* under the lock */
+  IrisdJob *job;         /* under the lock: whose it is while it is in the table */
+  _Atomic guint refs;
+  char *service;
+  char *content_type;
+  char **args;
+  char *path;
+  gboolean progress;
+  gboolean parts;
+  gboolean waits;    /* for a service that is not known */
+  zmq_msg_t payload; /* under the lock */
+  guint slot;        /* as item is: in the record of attempts, or IRISD_ATTEMPT_NONE */
+  guint n_leases;    /* under the lock; not begun anew when it is tried again */
+  IrisdJob *
+      messages_for; /* of the job's gateway: whose messages about parts are, NULL once it is gone */
+
+  char *result_type; /* belongs to whoever holds the job */
+
+  /* The latest REPORT, under the lock. */
+  gboolean report_posted;
+  gboolean has_fraction;
+  guint32 fraction;
+  char *note;
+};
+
+/**
+ * IrisdWorkerEventKind:
+ * @IRISD_WORKER_EVENT_LEASE: the worker has a new lease
+ * @IRISD_WORKER_EVENT_STOP: the worker has lost a lease
+ * @IRISD_WORKER_EVENT_REPORT: there is a report about an item
+ * @IRISD_WORKER_EVENT_PART: a part of an item's result
+ * @IRISD_WORKER_EVENT_GRANT: the worker may send more parts
+ */
+typedef enum
+{
+  IRISD_WORKER_EVENT_LEASE,
+  IRISD_WORKER_EVENT_STOP,
+  IRISD_WORKER_EVENT_REPORT,
+  IRISD_WORKER_EVENT_PART,
+  IRISD_WORKER_EVENT_GRANT,
+} IrisdWorkerEventKind;
+
+/**
+ * IrisdWorkerEvent:
+ *
+ * A message to the gateway of a worker or of an item.
+ */
+struct _IrisdWorkerEvent
+{
+  IrisdMessage message;
+  IrisdWorkerEventKind kind;
+  IrisdWorkerProcess *worker;   /* of a lease */
+  IrisdLeasedItem *leased_item; /* of LEASE, REPORT and PART */
+  guint64 lease;
+  guint attempt;
+  IrisWireError why;
+  guint64 credit; /* of LEASE and GRANT, for parts */
+  zmq_msg_t payload;
+};
+
+IrisdWorkerProcesses *irisd_worker_processes_new (IrisdCore *core);
+void irisd_worker_processes_free (IrisdWorkerProcesses *self);
+
+/* For the gateways of clients. */
+gboolean irisd_worker_processes_knows (IrisdWorkerProcesses *self,
+                                       gint64 space,
+                                       const IrisWireMessage *item,
+                                       gboolean patient);
+gboolean irisd_worker_processes_await (IrisdWorkerProcesses *self,
+                                       gint64 space,
+                                       const IrisWireString *name,
+                                       GError **error);
+void irisd_worker_processes_expect (IrisdWorkerProcesses *self,
+                                    gint64 space,
+                                    const IrisWireString *name);
+void irisd_worker_processes_expect_configured (IrisdWorkerProcesses *self);
+void irisd_worker_processes_adopt (IrisdJob *job, const IrisWireMessage *item, gint place);
+void irisd_worker_processes_renew (IrisdJob *job);
+void irisd_worker_processes_forget (IrisdJob *job);
+void irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 space);
+gboolean irisd_worker_processes_restore (IrisdWorkerProcesses *self,
+                                         IrisdJob *job,
+                                         gint64 space,
+                                         const IrisdLeased *leased);
+IrisdLeaseEntryState irisd_worker_processes_withdraw (IrisdWorkerProcesses *self, IrisdJob *job);
+IrisdLeaseEntryState
+irisd_worker_processes_withdraw_waiting (IrisdWorkerProcesses *self, IrisdJob *job);
+IrisdJob *irisd_worker_processes_take_report (IrisdWorkerProcesses *self,
+                                              IrisdLeasedItem *leased_item,
+                                              IrisWireMessage *out,
+                                              char **note);
+
+/* For the gateways of workers. */
+IrisdWorkerProcess *irisd_worker_process_new (IrisdGateway *gateway, IrisdPeer *peer);
+void irisd_worker_process_unref (IrisdWorkerProcess *self);
+gboolean irisd_worker_processes_enroll (IrisdWorkerProcesses *self,
+                                        IrisdWorkerProcess *worker,
+                                        gint place,
+                                        guint capacity,
+                                        const IrisWireServices *services,
+                                        GError **error);
+void irisd_worker_processes_leave (IrisdWorkerProcesses *self, IrisdWorkerProcess *worker);
+gboolean irisd_worker_processes_done (IrisdWorkerProcesses *self,
+                                      IrisdWorkerProcess *worker,
+                                      const IrisWireMessage *done,
+                                      zmq_msg_t *body);
+gboolean irisd_worker_processes_fail (IrisdWorkerProcesses *self,
+                                      IrisdWorkerProcess *worker,
+                                      const IrisWireMessage *fail);
+gboolean irisd_worker_processes_extend (IrisdWorkerProcesses *self,
+                                        IrisdWorkerProcess *worker,
+                                        const IrisWireMessage *extend);
+gboolean irisd_worker_processes_report (IrisdWorkerProcesses *self,
+                                        IrisdWorkerProcess *worker,
+                                        const IrisWireMessage *report);
+
+/* irisd-outside-restore.c */
+void irisd_worker_processes_name_lease (IrisdWorkerProcesses *self, guint64 lease, guint8 *id);
+
+/* irisd-worker-parts.c */
+gboolean irisd_worker_processes_part (IrisdWorkerProcesses *self,
+                                      IrisdWorkerProcess *worker,
+                                      const IrisWireMessage *report,
+                                      zmq_msg_t *body);
+gboolean irisd_worker_processes_grant (IrisdWorkerProcesses *self,
+                                       IrisdJob *job,
+                                       guint64 bytes,
+                                       guint64 limit);
+
+/* For the front door, which keeps the time, and for the main thread. */
+gint64 irisd_worker_processes_get_alarm (IrisdWorkerProcesses *self);
+void irisd_worker_processes_expire (IrisdWorkerProcesses *self);
+void irisd_worker_processes_resume (IrisdWorkerProcesses *self);
+void irisd_worker_processes_drain (IrisdWorkerProcesses *self);
+void irisd_worker_processes_close (IrisdWorkerProcesses *self);
+
+IrisWireWorkers *irisd_worker_processes_describe_workers (IrisdWorkerProcesses *self, gint64 view);
+void irisd_worker_processes_add_services (IrisdWorkerProcesses *self,
+                                          gint64 space,
+                                          IrisWireServices *list);
+
+void irisd_leased_item_unref (IrisdLeasedItem *self);
+void irisd_worker_event_free (IrisdWorkerEvent *self);
+
+static inline IrisdWorkerEvent *
+irisd_worker_event_from_message (IrisdMessage *message)
+{
+  return (IrisdWorkerEvent *) ((char *) message - G_STRUCT_OFFSET (IrisdWorkerEvent, message));
+}
+
+G_END_DECLS

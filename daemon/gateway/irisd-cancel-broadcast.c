@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A broadcast: a CANCEL for an item of any connection, on its way from gateway to gateway.
+ *
+ * Each gateway alone knows its peers and their jobs, so the question travels: from mailbox to
+ * mailbox, in the order of the gateways, until one of them has the item and cancels it, and then
+ * home, where the answer is given. No table is shared for the sake of a question that is rare.
+ */
+#include "daemon/gateway/irisd-cancel-broadcast.h"
+
+#include "daemon/items/irisd-bury.h"
+#include "daemon/items/spill/irisd-spilled.h"
+
+#include <string.h>
+
+struct _IrisdCancelBroadcast
+{
+  IrisdMessage message;
+  IrisdGateway *home;
+  guint at;        /* the gateway that is asked: an index into the core's */
+  IrisdPeer *peer; /* who asked; belongs to the home gateway */
+  guint8 request_id[IRIS_WIRE_ID_SIZE];
+  guint8 target[IRIS_WIRE_ID_SIZE];
+  guint64 item; /* its number, if that was named */
+  gint64 view;  /* what who asked reaches: an owner, or IRISD_VIEW_ALL */
+  gboolean found;
+  gboolean was_queued;
+  GError *error; /* why it could not be looked for */
+};
+
+IrisdCancelBroadcast *
+irisd_cancel_broadcast_from_message (IrisdMessage *message)
+{
+  return (IrisdCancelBroadcast *) ((char *) message
+                                   - G_STRUCT_OFFSET (IrisdCancelBroadcast, message));
+}
+
+void
+irisd_cancel_broadcast_free (IrisdCancelBroadcast *self)
+{
+  irisd_peer_unref (self->peer);
+  g_clear_error (&self->error);
+  g_free (self);
+}
+
+/* Cancels the target if one of this gateway's peers has it. */
+static void
+look_here (IrisdGateway *gateway, IrisdCancelBroadcast *self)
+{
+  for (GList *link = gateway->peers.by_age.head; link != NULL && !self->found; link = link->next)
+    {
+      IrisdPeer *peer = link->data;
+      IrisdJob *job = g_hash_table_lookup (peer->jobs, self->target);
+      if (job == NULL || !irisd_view_reaches (self->view, job->owner))
+        continue;
+      self->found = TRUE;
+      self->was_queued = irisd_completion_cancel_job (gateway, peer, job);
+      /* Ending the job may have cost the peer its place in the list. */
+      return;
+    }
+}
+
+static void
+tell_no_such_number (IrisdGateway *gateway,
+                     const IrisdCaller *caller,
+                     const guint8 *request_id,
+                     guint64 item)
+{
+  g_autoptr (GError) error = g_error_new (
+      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_FOUND,
+      "the item %" G_GUINT64_FORMAT " is not under way: it has ended, or never was", item);
+  irisd_send_refusal (gateway, caller, request_id, error);
+}
+
+/* The item has no job: it is buried, has ended, or never was. */
+static void
+cancel_without_job (IrisdGateway *gateway,
+                    const IrisdCaller *caller,
+                    const IrisWireMessage *request)
+{
+  if (gateway->core->journal != NULL)
+    irisd_bury_requests_cancel (gateway, caller, request);
+  else
+    tell_no_such_number (gateway, caller, request->request_id, request->item);
+}
+
+static void
+answer (IrisdGateway *gateway, IrisdCancelBroadcast *self)
+{
+  IrisdCaller caller = { .route = self->peer->route, .peer = self->peer };
+  if (irisd_peer_is_gone (self->peer))
+    return;
+  if (self->found)
+    irisd_completion_tell_cancelling (gateway, &caller, self->request_id, self->was_queued);
+  else if (self->error != NULL)
+    irisd_send_refusal (gateway, &caller, self->request_id, self->error);
+  else if (self->item != 0)
+    {
+      /* It may be buried by now, and have no job. */
+      IrisWireMessage request;
+      iris_wire_message_init (&request, IRIS_WIRE_CANCEL, self->request_id);
+      iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, self->item);
+      cancel_without_job (gateway, &caller, &request);
+    }
+  else
+    irisd_completion_tell_not_found (gateway, &caller, self->request_id, "any connection");
+}
+
+void
+irisd_cancel_broadcast_run (IrisdGateway *gateway, IrisdCancelBroadcast *self)
+{
+  IrisdCore *core = gateway->core;
+  if (gateway == self->home)
+    {
+      answer (gateway, self);
+      irisd_cancel_broadcast_free (self);
+      return;
+    }
+  if (self->item != 0)
+    {
+      /* It was here when we were asked; it may have ended since. */
+      IrisdMailbox *holder;
+      if (irisd_dependencies_find_item (gateway, self->item, self->view, &holder) == NULL
+          && holder == &gateway->mailbox)
+        irisd_reload_for_message (gateway, self->item, &self->message);
+      else
+        irisd_cancel_broadcast_resume (gateway, self);
+      return;
+    }
+  look_here (gateway, self);
+  self->at = (self->at + 1) % core->n_gateways;
+  IrisdGateway *next = self->found ? self->home : core->gateways[self->at];
+  irisd_mailbox_post (&next->mailbox, &self->message);
+}
+
+/**
+ * irisd_cancel_broadcast_resume:
+ * @gateway: the gateway
+ * @self: (transfer full): a broadcast about an item by its number, which is not cold here
+ */
+void
+irisd_cancel_broadcast_resume (IrisdGateway *gateway, IrisdCancelBroadcast *self)
+{
+  IrisdMailbox *holder;
+  IrisdJob *job = irisd_dependencies_find_item (gateway, self->item, self->view, &holder);
+  self->found = job != NULL && !job->buried;
+  if (self->found)
+    self->was_queued = irisd_completion_cancel_job (gateway, job->peer, job);
+  irisd_mailbox_post (&self->home->mailbox, &self->message);
+}
+
+/**
+ * irisd_cancel_broadcast_fail:
+ * @self: (transfer full): a broadcast about an item that is cold, and cannot be read for now
+ * @error: why
+ */
+void
+irisd_cancel_broadcast_fail (IrisdCancelBroadcast *self, const GError *error)
+{
+  self->error = g_error_copy (error);
+  irisd_mailbox_post (&self->home->mailbox, &self->message);
+}
+
+static IrisdCancelBroadcast *
+broadcast_new (IrisdGateway *gateway, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  IrisdCancelBroadcast *self = g_new0 (IrisdCancelBroadcast, 1);
+  self->message.kind = IRISD_MESSAGE_CANCEL_BROADCAST;
+  self->home = gateway;
+  self->peer = irisd_peer_ref (caller->peer);
+  memcpy (self->request_id, request->request_id, IRIS_WIRE_ID_SIZE);
+  memcpy (self->target, request->target, IRIS_WIRE_ID_SIZE);
+  self->item = request->item;
+  self->view = irisd_ownership_get_view (caller, IRIS_WIRE_CANCEL);
+  return self;
+}
+
+/**
+ * irisd_cancel_broadcast_by_number:
+ * @gateway: the gateway
+ * @caller: who
+ * @request: a CANCEL message that names an item by its number
+ *
+ * All gateways know which of them has an item of a number, so only that one is asked.
+ */
+void
+irisd_cancel_broadcast_by_number (IrisdGateway *gateway,
+                                  const IrisdCaller *caller,
+                                  const IrisWireMessage *request)
+{
+  IrisdMailbox *holder;
+  gint64 view = irisd_ownership_get_view (caller, IRIS_WIRE_CANCEL);
+  IrisdJob *job = irisd_dependencies_find_item (gateway, request->item, view, &holder);
+  gboolean here = holder == &gateway->mailbox;
+  if (here && job == NULL)
+    irisd_reload_for_message (gateway, request->item,
+                              &broadcast_new (gateway, caller, request)->message);
+  else if (job != NULL && !job->buried)
+    {
+      /* Its end may be that of the connection that asks. */
+      g_autoptr (IrisdPeer) peer = irisd_peer_ref (caller->peer);
+      gboolean queued = irisd_completion_cancel_job (gateway, job->peer, job);
+      if (!irisd_peer_is_gone (peer))
+        irisd_completion_tell_cancelling (gateway, caller, request->request_id, queued);
+    }
+  else if (here || holder == NULL)
+    cancel_without_job (gateway, caller, request);
+  else
+    irisd_mailbox_post (holder, &broadcast_new (gateway, caller, request)->message);
+}
+
+void
+irisd_cancel_broadcast_by_request (IrisdGateway *gateway,
+                                   const IrisdCaller *caller,
+                                   const IrisWireMessage *request)
+{
+  IrisdCore *core = gateway->core;
+  IrisdCancelBroadcast *self = broadcast_new (gateway, caller, request);
+  while (core->gateways[self->at] != gateway)
+    self->at++;
+
+  look_here (gateway, self);
+  self->at = (self->at + 1) % core->n_gateways;
+  if (self->found || core->gateways[self->at] == gateway)
+    irisd_cancel_broadcast_run (gateway, self);
+  else
+    irisd_mailbox_post (&core->gateways[self->at]->mailbox, &self->message);
+}

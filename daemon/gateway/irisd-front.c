@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What only the front door does: deal items without a hint, and tell the way to the places.
+ */
+#include "daemon/exec/irisd-place-control.h"
+#include "daemon/gateway/irisd-gateway-private.h"
+
+/**
+ * irisd_front_deal:
+ * @self: the front door's gateway
+ *
+ * Returns: the place whose turn it is, among those that are not drained
+ */
+gint
+irisd_front_deal (IrisdGateway *self)
+{
+  guint home = 0;
+  for (guint i = 0; i < self->core->n_places; i++)
+    {
+      home = self->next_home;
+      self->next_home = (home + 1) % self->core->n_places;
+      if (!irisd_place_control_is_drained (self->core->place_control, (gint) home))
+        break;
+    }
+  return (gint) home;
+}
+
+static void
+fill_place (IrisdCore *core, guint id, gboolean over_tcp, IrisWirePlace *out)
+{
+  const IrisdPlaceInfo *info = &core->infos[id];
+  out->id = id;
+  out->name = g_strdup (info->name);
+  out->cpus = g_strdup (iris_place_get_cpus (info->place));
+  out->nodes = g_strdup (iris_place_get_memory_nodes (info->place));
+  out->workers = iris_place_get_n_workers (info->place);
+  out->bound = iris_place_is_bound (info->place);
+  out->endpoint = g_strdup (over_tcp ? info->tcp_endpoint : info->ipc_endpoint);
+  out->n_distances = core->n_places;
+  out->distances = g_new (guint32, core->n_places);
+  for (guint other = 0; other < core->n_places; other++)
+    out->distances[other] = iris_places_get_distance (core->places, id, other);
+}
+
+/**
+ * irisd_front_encode_map:
+ * @core: what is shared
+ * @over_tcp: which endpoints the asker can use
+ * @error: return location for a #GError
+ *
+ * Returns: (transfer full): the body of a MAP_REPLY
+ */
+GBytes *
+irisd_front_encode_map (IrisdCore *core, gboolean over_tcp, GError **error)
+{
+  g_autoptr (IrisWireMap) map = iris_wire_map_new (core->n_places);
+  for (guint id = 0; id < core->n_places; id++)
+    fill_place (core, id, over_tcp, &map->places[id]);
+  return iris_wire_map_encode (map, &core->wire_limits, error);
+}

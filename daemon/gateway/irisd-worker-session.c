@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A gateway's worker processes: what they say and what they are told.
+ *
+ * A worker process is a peer that said READY. It is judged as strictly as anybody, and what it does
+ * wrong costs nobody else anything: what cannot be read costs it its connection, and its leases go
+ * to others.
+ */
+#include "daemon/gateway/irisd-worker-session.h"
+
+#include "daemon/base/irisd-text.h"
+
+#include <string.h>
+
+/* Characters of a strange name that a sentence repeats. */
+#define MAX_QUOTED 64
+
+static void
+refuse (IrisdGateway *self,
+        const IrisdCaller *caller,
+        const IrisWireMessage *request,
+        IrisWireError code,
+        const char *sentence)
+{
+  g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, code, sentence);
+  irisd_send_refusal (self, caller, request->request_id, error);
+}
+
+static gboolean
+check_names (IrisdGateway *self, const IrisWireServices *services, GError **error)
+{
+  for (guint i = 0; i < services->n_services; i++)
+    {
+      const char *name = services->services[i].name;
+      const IrisWireString string = { name, strlen (name) };
+      if (string.len > 0 && irisd_services_lookup (self->core->services, &string) == NULL)
+        continue;
+      g_autofree char *quoted = irisd_text_quote (name, -1, MAX_QUOTED);
+      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                   string.len == 0 ? "a service needs a name%s"
+                                   : "“%s” is a service of irisd itself: choose another name",
+                   string.len == 0 ? "" : quoted);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static IrisWireServices *
+read_services (IrisdGateway *self, const IrisWireMessage *ready, GError **error)
+{
+  const IrisdCore *core = self->core;
+  guint64 limit = core->config->limits.worker_services;
+  g_autoptr (IrisWireServices)
+      services = iris_wire_services_decode (ready->body, &core->wire_limits, error);
+  if (services == NULL)
+    return NULL;
+  if (services->n_services > limit)
+    {
+      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
+                   "%u services exceed worker-services (%" G_GUINT64_FORMAT
+                   "); raise it with [limits] worker-services",
+                   services->n_services, limit);
+      return NULL;
+    }
+  return check_names (self, services, error) ? g_steal_pointer (&services) : NULL;
+}
+
+static gboolean
+read_place (IrisdGateway *self, const IrisWireMessage *ready, gint *place, GError **error)
+{
+  *place = self->place; /* of the front door: -1, which is no place */
+  if (!iris_wire_message_has (ready, IRIS_WIRE_KEY_PLACE))
+    return TRUE;
+  *place = ready->place;
+  if (ready->place < (gint) self->core->n_places)
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_PLACE,
+               "there is no place %d: this irisd has the places 0 to %u", ready->place,
+               self->core->n_places - 1);
+  return FALSE;
+}
+
+static void
+answer_enrolled (IrisdGateway *self,
+                 const IrisdCaller *caller,
+                 const IrisWireMessage *ready,
+                 guint n_services)
+{
+  const IrisdLimits *limits = &self->core->config->limits;
+  IrisWireMessage enrolled;
+  iris_wire_message_init (&enrolled, IRIS_WIRE_ENROLLED, ready->request_id);
+  iris_wire_message_set_uint (&enrolled, IRIS_WIRE_KEY_COUNT, n_services);
+  iris_wire_message_set_uint (&enrolled, IRIS_WIRE_KEY_LEASE_MS, limits->lease_ms);
+  iris_wire_message_set_uint (&enrolled, IRIS_WIRE_KEY_SILENCE_MS, limits->silence_ms);
+  irisd_send_answer (self, caller, &enrolled);
+}
+
+static void
+enroll (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *ready)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (IrisWireServices) services = NULL;
+  IrisdPeer *peer = caller->peer;
+  IrisdWorkerProcess *worker = peer->worker_process;
+  gint place = IRIS_PLACE_ANY;
+  if (!read_place (self, ready, &place, &error)
+      || (services = read_services (self, ready, &error)) == NULL)
+    {
+      irisd_send_refusal (self, caller, ready->request_id, error);
+      /* Refusing may have lost the peer. */
+      if (peer->worker_process != NULL
+          && g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED))
+        irisd_session_lose (self, peer, "it is a worker and sent what cannot be read", TRUE);
+      return;
+    }
+
+  if (worker == NULL)
+    worker = irisd_worker_process_new (self, peer);
+  if (!irisd_worker_processes_enroll (self->core->worker_processes, worker, place, ready->capacity,
+                                      services, &error))
+    {
+      irisd_send_refusal (self, caller, ready->request_id, error);
+      if (peer->worker_process == NULL)
+        irisd_worker_process_unref (worker);
+      return;
+    }
+  if (peer->worker_process == NULL)
+    {
+      peer->worker_process = worker;
+      g_queue_push_tail_link (&self->worker_processes, &worker->link);
+      irisd_worker_watch_begin (self);
+    }
+  answer_enrolled (self, caller, ready, services->n_services);
+}
+
+/**
+ * irisd_worker_session_dismiss:
+ * @self: the gateway
+ * @peer: a worker process that goes; is none afterwards
+ */
+void
+irisd_worker_session_dismiss (IrisdGateway *self, IrisdPeer *peer)
+{
+  IrisdWorkerProcess *worker = g_steal_pointer (&peer->worker_process);
+  if (worker == NULL)
+    return;
+  g_queue_unlink (&self->worker_processes, &worker->link);
+  worker->peer = NULL;
+  irisd_worker_processes_leave (self->core->worker_processes, worker);
+  irisd_worker_process_unref (worker);
+}
+
+static gboolean
+check_code (const IrisWireMessage *fail)
+{
+  if (!iris_wire_message_has (fail, IRIS_WIRE_KEY_CODE))
+    return TRUE;
+  switch (fail->code)
+    {
+    case IRIS_WIRE_ERROR_BAD_ARGUMENT:
+    case IRIS_WIRE_ERROR_UNREADABLE_FILE:
+    case IRIS_WIRE_ERROR_SERVICE_FAILED:
+    case IRIS_WIRE_ERROR_NOT_PERMITTED:
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+/* A part that is refused is not a lease that has ended. */
+static gboolean
+take_part (IrisdGateway *self,
+           const IrisdCaller *caller,
+           const IrisWireMessage *report,
+           zmq_msg_t *body)
+{
+  if (report->body.size == 0
+      || irisd_worker_processes_part (self->core->worker_processes, caller->peer->worker_process,
+                                      report, body))
+    return TRUE;
+  refuse (self, caller, report, IRIS_WIRE_ERROR_TOO_LARGE,
+          "the part is larger than the credit that its lease holds for parts: keep it until PART "
+          "says that there is more");
+  return FALSE;
+}
+
+/* Whether there was such a lease. */
+static gboolean
+take_answer (IrisdWorkerProcesses *worker_processes,
+             IrisdWorkerProcess *worker,
+             const IrisWireMessage *request,
+             zmq_msg_t *body)
+{
+  switch (request->type)
+    {
+    case IRIS_WIRE_DONE:
+      return irisd_worker_processes_done (worker_processes, worker, request, body);
+    case IRIS_WIRE_FAIL:
+      return irisd_worker_processes_fail (worker_processes, worker, request);
+    case IRIS_WIRE_EXTEND:
+      return irisd_worker_processes_extend (worker_processes, worker, request);
+    default:
+      return irisd_worker_processes_report (worker_processes, worker, request);
+    }
+}
+
+/**
+ * irisd_worker_session_handle:
+ * @self: the gateway
+ * @caller: who
+ * @request: READY, or what a worker says about a lease
+ * @body: its fifth frame, which may be taken
+ */
+void
+irisd_worker_session_handle (IrisdGateway *self,
+                             const IrisdCaller *caller,
+                             const IrisWireMessage *request,
+                             zmq_msg_t *body)
+{
+  IrisdWorkerProcess *worker = caller->peer->worker_process;
+  if (request->type == IRIS_WIRE_READY)
+    enroll (self, caller, request);
+  else if (worker == NULL)
+    refuse (self, caller, request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+            "only a worker process has leases: say READY first");
+  else if (request->type == IRIS_WIRE_FAIL && !check_code (request))
+    refuse (self, caller, request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+            "an item cannot fail with that code: give 8, 12, 14 or 17, or none");
+  else if (request->type == IRIS_WIRE_REPORT && !take_part (self, caller, request, body))
+    return;
+  else if (!take_answer (self->core->worker_processes, worker, request, body))
+    refuse (self, caller, request, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
+            "the lease has ended, or never was yours: the item is somebody else's now, or has its "
+            "ending");
+}
+
+static void
+send_lease (IrisdGateway *self, IrisdWorkerEvent *event)
+{
+  const IrisdLeasedItem *leased_item = event->leased_item;
+  IrisdPeer *peer = event->worker->peer;
+  guint8 id[IRIS_WIRE_ID_SIZE];
+  IrisWireMessage lease;
+  irisd_worker_processes_name_lease (self->core->worker_processes, event->lease, id);
+  iris_wire_message_init (&lease, IRIS_WIRE_LEASE, id);
+  iris_wire_message_set_string (&lease, IRIS_WIRE_KEY_SERVICE, leased_item->service, -1);
+  if (leased_item->content_type != NULL)
+    iris_wire_message_set_string (&lease, IRIS_WIRE_KEY_CONTENT_TYPE, leased_item->content_type,
+                                  -1);
+  if (leased_item->args != NULL)
+    iris_wire_message_set_args (&lease, (const char *const *) leased_item->args);
+  if (leased_item->path != NULL)
+    iris_wire_message_set_string (&lease, IRIS_WIRE_KEY_PATH, leased_item->path, -1);
+  if (leased_item->progress)
+    iris_wire_message_set_boolean (&lease, IRIS_WIRE_KEY_PROGRESS, TRUE);
+  iris_wire_message_set_uint (&lease, IRIS_WIRE_KEY_LEASE_MS, self->core->config->limits.lease_ms);
+  iris_wire_message_set_uint (&lease, IRIS_WIRE_KEY_ATTEMPT, event->attempt);
+  if (leased_item->parts)
+    iris_wire_message_set_uint (&lease, IRIS_WIRE_KEY_PARTS, event->credit);
+
+  /* A header that was within max-header by a hair may not be so with what is added to it. */
+  g_autoptr (GError) error = NULL;
+  if (iris_wire_encode (&self->encoder, &lease, &error))
+    {
+      irisd_send_message (self, &peer->route, peer, &lease, &event->payload);
+      return;
+    }
+  IrisWireMessage fail;
+  iris_wire_message_init (&fail, IRIS_WIRE_FAIL, id);
+  iris_wire_message_set_uint (&fail, IRIS_WIRE_KEY_CODE, IRIS_WIRE_ERROR_TOO_LARGE);
+  iris_wire_message_set_string (&fail, IRIS_WIRE_KEY_SENTENCE, error->message, -1);
+  irisd_worker_processes_fail (self->core->worker_processes, event->worker, &fail);
+}
+
+static const char *
+explain_stop (IrisWireError why)
+{
+  switch (why)
+    {
+    case IRIS_WIRE_ERROR_CANCELLED:
+      return "the item was cancelled: stop, and answer with FAIL";
+    case IRIS_WIRE_ERROR_NO_SUCH_LEASE:
+      return "the lease's time is over, so the item is given to others: stop, and answer with "
+             "FAIL; next time, send EXTEND";
+    default:
+      return "irisd is ending: end what you have, and connect again when irisd is back";
+    }
+}
+
+static void
+send_stop (IrisdGateway *self, IrisdPeer *peer, const guint8 *id, IrisWireError why)
+{
+  g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, (gint) why, explain_stop (why));
+  IrisWireMessage stop;
+  iris_wire_message_init (&stop, IRIS_WIRE_STOP, id);
+  iris_wire_message_set_error (&stop, error);
+  irisd_send_message (self, &peer->route, peer, &stop, NULL);
+}
+
+/**
+ * irisd_worker_session_end_all:
+ * @self: the gateway
+ *
+ * Tells all worker processes that irisd drains.
+ */
+void
+irisd_worker_session_end_all (IrisdGateway *self)
+{
+  /* Telling one may lose it, and with it its place in the list. */
+  guint n = 0;
+  g_autofree IrisdPeer **peers = irisd_worker_watch_list (self, &n);
+  for (guint i = 0; i < n; i++)
+    {
+      send_stop (self, peers[i], NULL, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      irisd_peer_unref (peers[i]);
+    }
+}
+
+static void
+pass_report_on (IrisdGateway *self, IrisdWorkerEvent *event)
+{
+  g_autofree char *note = NULL;
+  IrisWireMessage progress;
+  iris_wire_message_init (&progress, IRIS_WIRE_PROGRESS, NULL);
+  IrisdJob *job = irisd_worker_processes_take_report (self->core->worker_processes,
+                                                      event->leased_item, &progress, &note);
+  if (job == NULL)
+    return;
+  memcpy (progress.request_id, job->request_id, IRIS_WIRE_ID_SIZE);
+  irisd_send_offer (self, job->peer, &progress);
+}
+
+static void
+pass_part_on (IrisdGateway *self, IrisdWorkerEvent *event)
+{
+  const IrisdJob *job = event->leased_item->messages_for;
+  IrisWireMessage part;
+  if (job == NULL || job->ended || irisd_peer_is_gone (job->peer))
+    return;
+  /* Sending may lose the peer, and with it the job. */
+  g_autoptr (IrisdPeer) peer = irisd_peer_ref (job->peer);
+  iris_wire_message_init (&part, IRIS_WIRE_PART, job->request_id);
+  iris_wire_message_set_uint (&part, IRIS_WIRE_KEY_ATTEMPT, event->attempt);
+  irisd_send_message (self, &peer->route, peer, &part, &event->payload);
+}
+
+static void
+send_credit (IrisdGateway *self, IrisdPeer *peer, const guint8 *id, guint64 bytes)
+{
+  IrisWireMessage part;
+  iris_wire_message_init (&part, IRIS_WIRE_PART, id);
+  iris_wire_message_set_uint (&part, IRIS_WIRE_KEY_PARTS, bytes);
+  irisd_send_message (self, &peer->route, peer, &part, NULL);
+}
+
+static void
+tell_worker (IrisdGateway *self, IrisdWorkerEvent *event)
+{
+  if (event->worker->peer == NULL)
+    return;
+  g_autoptr (IrisdPeer) peer = irisd_peer_ref (event->worker->peer);
+  if (event->kind == IRISD_WORKER_EVENT_LEASE)
+    {
+      send_lease (self, event);
+      return;
+    }
+  guint8 id[IRIS_WIRE_ID_SIZE];
+  irisd_worker_processes_name_lease (self->core->worker_processes, event->lease, id);
+  if (event->kind == IRISD_WORKER_EVENT_GRANT)
+    send_credit (self, peer, id, event->credit);
+  else
+    send_stop (self, peer, id, event->why);
+}
+
+/**
+ * irisd_worker_session_take_event:
+ * @self: the gateway
+ * @event: (transfer full): a message for it
+ */
+void
+irisd_worker_session_take_event (IrisdGateway *self, IrisdWorkerEvent *event)
+{
+  if (event->kind == IRISD_WORKER_EVENT_REPORT)
+    pass_report_on (self, event);
+  else if (event->kind == IRISD_WORKER_EVENT_PART)
+    pass_part_on (self, event);
+  else
+    tell_worker (self, event);
+  irisd_worker_event_free (event);
+}
+
+/**
+ * irisd_worker_session_answer_workers:
+ * @self: the gateway
+ * @caller: who
+ * @request: a WORKERS message
+ */
+void
+irisd_worker_session_answer_workers (IrisdGateway *self,
+                                     const IrisdCaller *caller,
+                                     const IrisWireMessage *request)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (IrisWireWorkers) workers = irisd_worker_processes_describe_workers (
+      self->core->worker_processes, irisd_ownership_get_view (caller, IRIS_WIRE_WORKERS));
+  g_autoptr (GBytes) body = iris_wire_workers_encode (workers, &self->core->wire_limits, &error);
+  IrisWireMessage reply;
+  iris_wire_message_init (&reply, IRIS_WIRE_WORKERS_REPLY, request->request_id);
+  irisd_send_answer_bytes (self, caller, &reply, body, error);
+}

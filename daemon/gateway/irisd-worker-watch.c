@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Which of a gateway's worker processes, and of those that read a command's output, are still
+ * there.
+ *
+ * A ROUTER does not tell who has gone; but a message to somebody who has is refused. So all of them
+ * are asked when there is reason to: when ZeroMQ's monitor says that some connection of the socket
+ * has ended. The monitor does not say whose, and it says so a moment before the ROUTER itself
+ * knows, so they are asked a few times, with pauses that double, for about a second. The monitor is
+ * opened with the first of them; a gateway that has none does not have one.
+ *
+ * The monitor's pipe has no high-water mark: an I/O thread that waited for this one could never
+ * finish what this one waits for when it closes the monitor. What lies in it is read whenever the
+ * gateway wakes, and a connection costs its owner more than an event costs irisd.
+ *
+ * Whoever hangs without ending its connection is given up after silence-ms, but not before all that
+ * was sent has been read: an irisd that was itself stopped for a while hears first and judges then.
+ */
+#include "daemon/gateway/irisd-worker-session.h"
+
+#include <errno.h>
+
+#define FIRST_PROBE_MS 2
+#define LAST_PROBE_MS  512
+
+/**
+ * irisd_worker_watch_begin:
+ * @self: the gateway
+ *
+ * Opens the monitor, if it is not open.
+ */
+void
+irisd_worker_watch_begin (IrisdGateway *self)
+{
+  if (self->monitor != NULL || self->core->zmq == NULL)
+    return;
+  g_autofree char *name = g_strdup_printf ("inproc://monitor-%d", self->place);
+  int none = 0;
+  self->monitor = zmq_socket (self->core->zmq, ZMQ_PAIR);
+  if (self->monitor != NULL && zmq_setsockopt (self->monitor, ZMQ_RCVHWM, &none, sizeof none) == 0
+      && zmq_setsockopt (self->monitor, ZMQ_LINGER, &none, sizeof none) == 0
+      && zmq_socket_monitor (self->socket, name, ZMQ_EVENT_DISCONNECTED) == 0
+      && zmq_connect (self->monitor, name) == 0)
+    return;
+  irisd_log (IRISD_LOG_WARNING,
+             "cannot watch connections (%s): a worker process that dies is noticed only when it "
+             "was silent for silence-ms, and a client only when its command writes",
+             zmq_strerror (errno));
+  irisd_worker_watch_end (self);
+}
+
+/**
+ * irisd_worker_watch_end:
+ * @self: the gateway, whose socket is still open
+ */
+void
+irisd_worker_watch_end (IrisdGateway *self)
+{
+  if (self->monitor == NULL)
+    return;
+  zmq_socket_monitor (self->socket, NULL, 0);
+  zmq_close (self->monitor);
+  self->monitor = NULL;
+}
+
+/**
+ * irisd_worker_watch_note_disconnects:
+ * @self: the gateway
+ *
+ * Reads the monitor.
+ */
+void
+irisd_worker_watch_note_disconnects (IrisdGateway *self)
+{
+  zmq_msg_t frame;
+  zmq_msg_init (&frame);
+  gboolean any = FALSE;
+  while (zmq_msg_recv (&frame, self->monitor, ZMQ_DONTWAIT) >= 0)
+    any = TRUE;
+  zmq_msg_close (&frame);
+  if (!any)
+    return;
+  self->probe_ms = FIRST_PROBE_MS;
+  self->probe_at_us = g_get_monotonic_time ();
+}
+
+/**
+ * irisd_worker_watch_mark_heard:
+ * @self: the gateway
+ * @peer: who sent a message
+ */
+void
+irisd_worker_watch_mark_heard (IrisdGateway *self, IrisdPeer *peer)
+{
+  IrisdWorkerProcess *worker = peer->worker_process;
+  if (worker == NULL)
+    return;
+  atomic_store_explicit (&worker->heard_us, g_get_monotonic_time (), memory_order_relaxed);
+  g_queue_unlink (&self->worker_processes, &worker->link);
+  g_queue_push_tail_link (&self->worker_processes, &worker->link);
+}
+
+static gint64
+silence_ends (IrisdGateway *self, IrisdWorkerProcess *worker)
+{
+  return atomic_load_explicit (&worker->heard_us, memory_order_relaxed)
+         + (gint64) self->core->config->limits.silence_ms * 1000;
+}
+
+/**
+ * irisd_worker_watch_get_deadline:
+ * @self: the gateway
+ *
+ * Returns: when irisd_worker_watch_check() has something to do, in microseconds; %G_MAXINT64 for
+ *   never
+ */
+gint64
+irisd_worker_watch_get_deadline (IrisdGateway *self)
+{
+  IrisdWorkerProcess *worker = g_queue_peek_head (&self->worker_processes);
+  gint64 until = worker != NULL ? silence_ends (self, worker) : G_MAXINT64;
+  if (worker == NULL && self->stream_readers.length == 0)
+    return G_MAXINT64;
+  return self->probe_ms > 0 ? MIN (until, self->probe_at_us) : until;
+}
+
+/**
+ * irisd_worker_watch_list:
+ * @self: the gateway
+ * @n: (out): how many
+ *
+ * For loops that may lose some of them. (A plain array, because ThreadSanitizer does not see how
+ * GLib's pointer arrays go from thread to thread.)
+ *
+ * Returns: (transfer full): its worker processes, each with a reference
+ */
+IrisdPeer **
+irisd_worker_watch_list (IrisdGateway *self, guint *n)
+{
+  IrisdPeer **peers = g_new (IrisdPeer *, self->worker_processes.length);
+  *n = 0;
+  for (GList *link = self->worker_processes.head; link != NULL; link = link->next)
+    peers[(*n)++] = irisd_peer_ref (((IrisdWorkerProcess *) link->data)->peer);
+  return peers;
+}
+
+/**
+ * irisd_worker_watch_add_reader:
+ * @self: the gateway
+ * @peer: a client that reads the output of a command while it runs
+ *
+ * From now on it is noticed when it goes, also if the command writes nothing.
+ */
+void
+irisd_worker_watch_add_reader (IrisdGateway *self, IrisdPeer *peer)
+{
+  if (peer->reads_streams)
+    return;
+  peer->reads_streams = TRUE;
+  g_queue_push_tail_link (&self->stream_readers, &peer->stream_link);
+  irisd_worker_watch_begin (self);
+}
+
+/**
+ * irisd_worker_watch_remove_reader:
+ * @self: the gateway
+ * @peer: a client that goes
+ */
+void
+irisd_worker_watch_remove_reader (IrisdGateway *self, IrisdPeer *peer)
+{
+  if (peer->reads_streams)
+    g_queue_unlink (&self->stream_readers, &peer->stream_link);
+  peer->reads_streams = FALSE;
+}
+
+static IrisdPeer **
+list_readers (IrisdGateway *self, guint *n)
+{
+  IrisdPeer **peers = g_new (IrisdPeer *, self->stream_readers.length);
+  *n = 0;
+  for (GList *link = self->stream_readers.head; link != NULL; link = link->next)
+    peers[(*n)++] = irisd_peer_ref (link->data);
+  return peers;
+}
+
+/* Takes the references. */
+static void
+probe (IrisdGateway *self, IrisdPeer **peers, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      if (!irisd_peer_is_gone (peers[i]) && peers[i]->outbox.count == 0
+          && !irisd_send_probe (self, peers[i]))
+        irisd_session_lose (self, peers[i], "it has gone", FALSE);
+      irisd_peer_unref (peers[i]);
+    }
+}
+
+static void
+probe_all (IrisdGateway *self)
+{
+  guint n = 0;
+  g_autofree IrisdPeer **workers = irisd_worker_watch_list (self, &n);
+  probe (self, workers, n);
+  g_autofree IrisdPeer **readers = list_readers (self, &n);
+  probe (self, readers, n);
+}
+
+/**
+ * irisd_worker_watch_check:
+ * @self: the gateway
+ * @heard_all: whether there is nothing left to receive
+ *
+ * Gives up those that have gone or were silent for too long, if it is time to look.
+ */
+void
+irisd_worker_watch_check (IrisdGateway *self, gboolean heard_all)
+{
+  if (self->monitor != NULL)
+    irisd_worker_watch_note_disconnects (self);
+  if (self->worker_processes.length + self->stream_readers.length == 0)
+    return;
+  gint64 now = g_get_monotonic_time ();
+  if (self->probe_ms > 0 && now >= self->probe_at_us)
+    {
+      self->probe_at_us = now + (gint64) self->probe_ms * 1000;
+      self->probe_ms = self->probe_ms < LAST_PROBE_MS ? self->probe_ms * 2 : 0;
+      probe_all (self);
+    }
+  IrisdWorkerProcess *worker;
+  while (heard_all && (worker = g_queue_peek_head (&self->worker_processes)) != NULL
+         && now >= silence_ends (self, worker))
+    irisd_session_lose (self, worker->peer, "it is a worker and was silent for silence-ms", TRUE);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Buried items: kept ones that are set aside until somebody has looked at them.
+ */
+#pragma once
+
+#include "daemon/gateway/irisd-gateway-private.h"
+
+G_BEGIN_DECLS
+
+/* irisd-bury.c: jobs on their way into the ground. */
+void irisd_persistent_register (IrisdGateway *self, IrisdJob *job);
+void irisd_persistent_unregister (IrisdGateway *self, IrisdJob *job);
+gboolean irisd_bury_if_failed (IrisdGateway *self, IrisdJob *job);
+void irisd_bury_job (IrisdGateway *self,
+                     IrisdJob *job,
+                     IrisWireError code,
+                     const char *sentence,
+                     IrisdBuryBroadcast *broadcast);
+void irisd_bury_take_answer (IrisdGateway *self, IrisdJournalRequest *request);
+
+/* irisd-bury-requests.c: KICK, BURY, and CANCEL of what is buried. */
+void irisd_bury_requests_kick (IrisdGateway *self,
+                               const IrisdCaller *caller,
+                               const IrisWireMessage *request);
+void irisd_bury_requests_bury (IrisdGateway *self,
+                               const IrisdCaller *caller,
+                               const IrisWireMessage *request);
+void irisd_bury_requests_take_kick (IrisdGateway *self, IrisdJournalRequest *request);
+void irisd_bury_requests_cancel (IrisdGateway *self,
+                                 const IrisdCaller *caller,
+                                 const IrisWireMessage *request);
+void irisd_bury_requests_take_cancel (IrisdGateway *self, IrisdJournalRequest *request);
+void irisd_bury_requests_tell_changed (IrisdGateway *self,
+                                       const IrisdCaller *caller,
+                                       const guint8 *request_id,
+                                       guint count);
+
+/* irisd-bury-broadcast.c: both, from gateway to gateway. */
+IrisdBuryBroadcast *irisd_bury_broadcast_new (IrisdGateway *gateway, IrisdJournalRequest *request);
+IrisdBuryBroadcast *irisd_bury_broadcast_from_message (IrisdMessage *message);
+void irisd_bury_broadcast_free (IrisdBuryBroadcast *self);
+void irisd_bury_broadcast_fail (IrisdBuryBroadcast *self, const GError *error);
+void irisd_bury_broadcast_run (IrisdGateway *self, IrisdBuryBroadcast *broadcast);
+void irisd_bury_broadcast_resume (IrisdGateway *self, IrisdBuryBroadcast *broadcast);
+void irisd_bury_broadcast_send_home (IrisdBuryBroadcast *broadcast);
+
+G_END_DECLS

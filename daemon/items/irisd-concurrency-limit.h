@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * How many items of one client, and of one service, run at once; the others wait.
+ */
+#pragma once
+
+#include "daemon/config/irisd-fair-rules.h"
+
+#include <stdatomic.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdConcurrencyPair IrisdConcurrencyPair;
+typedef struct _IrisdConcurrencyWaiter IrisdConcurrencyWaiter;
+
+/**
+ * IrisdConcurrencyWaiter:
+ * @next: the next one in a list that irisd_concurrency_limit_leave() gives
+ *
+ * Something that wants room; embed it. All zeroes is one that is not there.
+ */
+struct _IrisdConcurrencyWaiter
+{
+  IrisdConcurrencyWaiter *next;
+
+  /*< private >*/
+  IrisdConcurrencyPair *pair; /* NULL: it neither waits nor has room that counts */
+  GSequenceIter *at;          /* while it waits */
+  gint64 rank;
+  guint64 number;
+  guint8 priority;
+};
+
+/**
+ * IrisdConcurrencyLimit:
+ *
+ * The limits, who has room, and who waits. Any thread.
+ */
+typedef struct
+{
+  gboolean any; /* without limits nobody comes here */
+  guint64 client_limit;
+  GHashTable *services; /* IrisdFairRule by name; not owned */
+  gint64 aging_us;
+  pthread_mutex_t lock; /* a POSIX one because ThreadSanitizer knows those */
+  GHashTable *clients;  /* accounts by client */
+  GHashTable *by_name;  /* accounts of services */
+  guint64 n_entered;
+  guint64 n_turns;
+  _Atomic guint64 n_waiting;
+} IrisdConcurrencyLimit;
+
+void irisd_concurrency_limit_init (IrisdConcurrencyLimit *self,
+                                   const IrisdFairRule *client,
+                                   GHashTable *services,
+                                   gint64 aging_us);
+void irisd_concurrency_limit_clear (IrisdConcurrencyLimit *self);
+gboolean irisd_concurrency_limit_enter (IrisdConcurrencyLimit *self,
+                                        IrisdConcurrencyWaiter *waiter,
+                                        gconstpointer client,
+                                        const char *service,
+                                        guint priority,
+                                        gint64 now_us);
+gboolean
+irisd_concurrency_limit_withdraw (IrisdConcurrencyLimit *self, IrisdConcurrencyWaiter *waiter);
+IrisdConcurrencyWaiter *
+irisd_concurrency_limit_leave (IrisdConcurrencyLimit *self, IrisdConcurrencyWaiter *waiter);
+guint64 irisd_concurrency_limit_get_n_waiting (IrisdConcurrencyLimit *self);
+
+G_END_DECLS

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Items that come after others.
+ *
+ * An item can come only after items whose ids are known, and its own id is made after theirs. So
+ * each edge leads from a lower id to a higher one: there is no cycle, and none has to be looked
+ * for.
+ *
+ * That an item has ended is remembered for a while, with how: who asks for an item to come after
+ * another cannot know whether that one has ended meanwhile. What is remembered is bounded; an id
+ * that is forgotten is as unknown as one that never was.
+ *
+ * A buried item has not ended: who comes after it waits until it was kicked and has ended, or was
+ * cancelled. Only an irisd that ends does not wait for people: then who waits for it is stuck.
+ *
+ * (The library's intervals order functions that are known when the graph is built, and hold each of
+ * them alive; what is needed here is a record of outcomes by number, also of what ended long ago,
+ * and `any`, which points of intervals do not have.)
+ */
+#include "daemon/items/irisd-dependency-graph.h"
+
+#include "daemon/config/irisd-policy.h"
+
+typedef struct _IrisdDependencyNode IrisdDependencyNode;
+
+struct _IrisdDependencyLink
+{
+  IrisdDependencyNode *node; /* NULL: dealt with */
+  IrisdDependent *dependent;
+  TAILQ_ENTRY (_IrisdDependencyLink) among;
+};
+
+struct _IrisdDependencyNode
+{
+  guint64 id; /* first, because it is the key of the set of nodes */
+  gpointer owner;
+  guint ended : 1; /* bits, because there may be millions of nodes */
+  guint well : 1;
+  guint buried : 1;
+  guint aside : 1; /* the owner is who keeps it */
+  guint guest : 1; /* whose item it is, in 33 bits: the sign, */
+  guint32 user;    /* and the rest */
+  TAILQ_HEAD (, _IrisdDependencyLink) links;
+};
+
+/**
+ * irisd_dependency_graph_init:
+ * @self: (out caller-allocates): a record of nothing
+ * @n_remembered: how many items are remembered that have ended
+ */
+void
+irisd_dependency_graph_init (IrisdDependencyGraph *self, guint n_remembered)
+{
+  *self = (IrisdDependencyGraph){ .nodes = g_hash_table_new_full (g_int64_hash, g_int64_equal,
+                                                                  g_free, NULL),
+                                  .n_remembered = n_remembered };
+  g_queue_init (&self->ended);
+}
+
+/**
+ * irisd_dependency_graph_clear:
+ * @self: a record in which nobody waits
+ */
+void
+irisd_dependency_graph_clear (IrisdDependencyGraph *self)
+{
+  g_queue_clear (&self->ended);
+  g_clear_pointer (&self->nodes, g_hash_table_unref);
+}
+
+static void
+set_user (IrisdDependencyNode *node, gint64 user)
+{
+  node->guest = user < 0;
+  node->user = (guint32) (guint64) user;
+}
+
+static gint64
+get_user (const IrisdDependencyNode *node)
+{
+  return node->guest ? (gint64) node->user - (G_GINT64_CONSTANT (1) << 32) : (gint64) node->user;
+}
+
+/* The item that has an id, if there is one as far as the view goes. */
+static IrisdDependencyNode *
+find (IrisdDependencyGraph *self, guint64 id, gint64 view)
+{
+  IrisdDependencyNode *node = g_hash_table_lookup (self->nodes, &id);
+  return node != NULL && irisd_view_reaches (view, get_user (node)) ? node : NULL;
+}
+
+/**
+ * irisd_dependency_graph_reaches:
+ * @self: the record
+ * @id: an item
+ * @view: an owner, or %IRISD_VIEW_ALL
+ *
+ * Returns: whether it is known and within the view
+ */
+gboolean
+irisd_dependency_graph_reaches (IrisdDependencyGraph *self, guint64 id, gint64 view)
+{
+  return find (self, id, view) != NULL;
+}
+
+/**
+ * irisd_dependency_graph_add:
+ * @self: the record
+ * @id: a new item, or one that was buried and is on its way again
+ * @owner: (nullable): what irisd_dependency_graph_get_owner() gives until the item has ended, is
+ * buried, or is set aside
+ * @user: the owner that the item belongs to; that of one that was buried stays
+ */
+void
+irisd_dependency_graph_add (IrisdDependencyGraph *self, guint64 id, gpointer owner, gint64 user)
+{
+  IrisdDependencyNode *node = g_hash_table_lookup (self->nodes, &id);
+  if (node != NULL)
+    {
+      node->buried = node->aside = FALSE;
+      node->owner = owner;
+      return;
+    }
+  node = g_new0 (IrisdDependencyNode, 1);
+  node->id = id;
+  node->owner = owner;
+  set_user (node, user);
+  TAILQ_INIT (&node->links);
+  g_hash_table_add (self->nodes, node);
+}
+
+/**
+ * irisd_dependency_graph_get_owner:
+ * @self: the record
+ * @id: an item
+ *
+ * Returns: (nullable): what it was added with; %NULL if it is not known, has ended or is set aside
+ */
+gpointer
+irisd_dependency_graph_get_owner (IrisdDependencyGraph *self, guint64 id)
+{
+  IrisdDependencyNode *node = g_hash_table_lookup (self->nodes, &id);
+  return node != NULL && !node->ended && !node->aside ? node->owner : NULL;
+}
+
+/**
+ * irisd_dependency_graph_set_aside:
+ * @self: the record
+ * @id: an item that was added
+ * @keeper: what irisd_dependency_graph_get_keeper() gives until it is added again, or has ended
+ */
+void
+irisd_dependency_graph_set_aside (IrisdDependencyGraph *self, guint64 id, gpointer keeper)
+{
+  IrisdDependencyNode *node = g_hash_table_lookup (self->nodes, &id);
+  g_return_if_fail (node != NULL);
+  node->aside = TRUE;
+  node->owner = keeper;
+}
+
+/**
+ * irisd_dependency_graph_get_keeper:
+ * @self: the record
+ * @id: an item
+ *
+ * Returns: (nullable): who keeps it, if it is set aside
+ */
+gpointer
+irisd_dependency_graph_get_keeper (IrisdDependencyGraph *self, guint64 id)
+{
+  IrisdDependencyNode *node = g_hash_table_lookup (self->nodes, &id);
+  return node != NULL && !node->ended && node->aside ? node->owner : NULL;
+}
+
+/* Takes back all that it still waits for. */
+static void
+unlink_all (IrisdDependent *dependent)
+{
+  for (guint i = 0; i < dependent->n_links; i++)
+    {
+      IrisdDependencyLink *link = &dependent->links[i];
+      if (link->node != NULL)
+        TAILQ_REMOVE (&link->node->links, link, among);
+    }
+  g_clear_pointer (&dependent->links, g_free);
+  dependent->n_links = 0;
+}
+
+/* One of those that it comes after has ended. */
+static void
+judge (IrisdDependent *dependent, guint64 id, gboolean well)
+{
+  dependent->n_pending--;
+  if (!well && dependent->how == IRIS_WIRE_AFTER_SUCCESS)
+    {
+      dependent->verdict = IRISD_VERDICT_FAIL;
+      dependent->blame = id;
+    }
+  else if (dependent->n_pending == 0 || dependent->how == IRIS_WIRE_AFTER_ANY)
+    dependent->verdict = IRISD_VERDICT_GO;
+}
+
+/* One of those that it comes after will not end as long as irisd runs. */
+static void
+judge_stuck (IrisdDependent *dependent, guint64 id)
+{
+  dependent->n_pending--;
+  if (dependent->how == IRIS_WIRE_AFTER_ANY && dependent->n_pending > 0)
+    return;
+  dependent->verdict = IRISD_VERDICT_STUCK;
+  dependent->blame = id;
+}
+
+static void
+forget_oldest (IrisdDependencyGraph *self)
+{
+  while (self->ended.length > self->n_remembered)
+    {
+      IrisdDependencyNode *node = g_queue_pop_head (&self->ended);
+      g_hash_table_remove (self->nodes, &node->id);
+    }
+}
+
+/* Tells all that wait for a node that has ended, or is buried for good, and puts those that have
+ * their verdict behind a list. */
+static void
+decide (IrisdDependencyNode *node, IrisdDependent **list)
+{
+  IrisdDependencyLink *link;
+  while (*list != NULL)
+    list = &(*list)->next;
+  while ((link = TAILQ_FIRST (&node->links)) != NULL)
+    {
+      IrisdDependent *dependent = link->dependent;
+      TAILQ_REMOVE (&node->links, link, among);
+      link->node = NULL;
+      if (node->ended)
+        judge (dependent, node->id, node->well);
+      else
+        judge_stuck (dependent, node->id);
+      if (dependent->verdict == IRISD_VERDICT_NONE)
+        continue;
+      unlink_all (dependent);
+      *list = dependent;
+      list = &dependent->next;
+    }
+}
+
+/**
+ * irisd_dependency_graph_end:
+ * @self: the record
+ * @id: an item; one that is not known or has ended is passed over
+ * @well: how it ended
+ *
+ * Returns: (nullable): a list of those that waited for it and have got their verdict, in the order
+ *   in which they began to wait
+ */
+IrisdDependent *
+irisd_dependency_graph_end (IrisdDependencyGraph *self, guint64 id, gboolean well)
+{
+  IrisdDependencyNode *node = g_hash_table_lookup (self->nodes, &id);
+  if (node == NULL || node->ended)
+    return NULL;
+  IrisdDependent *decided = NULL;
+  node->ended = TRUE;
+  node->buried = FALSE;
+  node->well = well;
+  decide (node, &decided);
+  g_queue_push_tail (&self->ended, node);
+  forget_oldest (self);
+  return decided;
+}
+
+/* A node that is in no table: the oldest one that is remembered, once there are enough of those. */
+static GList *
+take_node (IrisdDependencyGraph *self)
+{
+  if (self->n_remembered == 0 || self->ended.length < self->n_remembered)
+    return g_list_prepend (NULL, g_new (IrisdDependencyNode, 1));
+  GList *link = g_queue_pop_head_link (&self->ended);
+  g_hash_table_steal (self->nodes, link->data);
+  return link;
+}
+
+/**
+ * irisd_dependency_graph_add_ended:
+ * @self: the record
+ * @id: a new item, which has ended already
+ * @well: how it ended
+ * @user: the owner that the item belongs to
+ */
+void
+irisd_dependency_graph_add_ended (IrisdDependencyGraph *self,
+                                  guint64 id,
+                                  gboolean well,
+                                  gint64 user)
+{
+  GList *link = take_node (self);
+  IrisdDependencyNode *node = link->data;
+  *node = (IrisdDependencyNode){ .id = id, .ended = TRUE, .well = well };
+  set_user (node, user);
+  TAILQ_INIT (&node->links);
+  g_hash_table_add (self->nodes, node);
+  g_queue_push_tail_link (&self->ended, link);
+  forget_oldest (self);
+}
+
+/**
+ * irisd_dependency_graph_bury:
+ * @self: the record
+ * @id: an item that was buried
+ *
+ * Returns: (nullable): as irisd_dependency_graph_end(); empty as long as irisd does not end
+ */
+IrisdDependent *
+irisd_dependency_graph_bury (IrisdDependencyGraph *self, guint64 id)
+{
+  IrisdDependencyNode *node = g_hash_table_lookup (self->nodes, &id);
+  IrisdDependent *decided = NULL;
+  if (node == NULL || node->ended)
+    return NULL;
+  node->buried = TRUE;
+  node->aside = FALSE;
+  node->owner = NULL;
+  if (self->closing)
+    decide (node, &decided);
+  return decided;
+}
+
+/**
+ * irisd_dependency_graph_close:
+ * @self: the record
+ *
+ * From now on nobody waits for a buried item.
+ *
+ * Returns: (nullable): as irisd_dependency_graph_end(), those who did
+ */
+IrisdDependent *
+irisd_dependency_graph_close (IrisdDependencyGraph *self)
+{
+  IrisdDependent *decided = NULL;
+  GHashTableIter iter;
+  gpointer value;
+  self->closing = TRUE;
+  g_hash_table_iter_init (&iter, self->nodes);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    if (((IrisdDependencyNode *) value)->buried)
+      decide (value, &decided);
+  return decided;
+}
+
+/* Links to a node, or judges at once if it has ended. */
+static void
+link_to (IrisdDependencyGraph *self, IrisdDependent *dependent, IrisdDependencyNode *node)
+{
+  if (node->ended)
+    {
+      judge (dependent, node->id, node->well);
+      return;
+    }
+  if (node->buried && self->closing)
+    {
+      judge_stuck (dependent, node->id);
+      return;
+    }
+  IrisdDependencyLink *link = &dependent->links[dependent->n_links++];
+  link->node = node;
+  link->dependent = dependent;
+  TAILQ_INSERT_TAIL (&node->links, link, among);
+}
+
+/**
+ * irisd_dependency_graph_wait:
+ * @self: the record
+ * @dependent: who waits
+ * @ids: (array length=n): for whom
+ * @n: how many, from 1
+ * @view: an owner, or %IRISD_VIEW_ALL: items beyond it are not known
+ * @how: for which of them, and how they have to end
+ * @unknown: (out): an id that is not known
+ *
+ * If all have ended that matter, @dependent has its verdict at once.
+ *
+ * Returns: whether all ids are known; else nothing has changed
+ */
+gboolean
+irisd_dependency_graph_wait (IrisdDependencyGraph *self,
+                             IrisdDependent *dependent,
+                             const guint64 *ids,
+                             guint n,
+                             gint64 view,
+                             IrisWireAfter how,
+                             guint64 *unknown)
+{
+  for (guint i = 0; i < n; i++)
+    if (find (self, ids[i], view) == NULL)
+      {
+        *unknown = ids[i];
+        return FALSE;
+      }
+  dependent->how = how;
+  dependent->n_pending = n;
+  dependent->links = g_new0 (IrisdDependencyLink, n);
+  for (guint i = 0; i < n && dependent->verdict == IRISD_VERDICT_NONE; i++)
+    link_to (self, dependent, g_hash_table_lookup (self->nodes, &ids[i]));
+  if (dependent->verdict != IRISD_VERDICT_NONE)
+    unlink_all (dependent);
+  return TRUE;
+}
+
+/**
+ * irisd_dependency_graph_withdraw:
+ * @self: the record
+ * @dependent: who waits no longer, if it did
+ */
+void
+irisd_dependency_graph_withdraw (IrisdDependencyGraph *self, IrisdDependent *dependent)
+{
+  unlink_all (dependent);
+}

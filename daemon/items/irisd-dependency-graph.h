@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Items that come after others.
+ */
+#pragma once
+
+#include <iris/iris.h>
+#include <sys/queue.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdDependencyLink IrisdDependencyLink;
+
+/**
+ * IrisdVerdict:
+ * @IRISD_VERDICT_NONE: it has to wait
+ * @IRISD_VERDICT_GO: it may run
+ * @IRISD_VERDICT_FAIL: it cannot run any more, because what it comes after failed
+ * @IRISD_VERDICT_STUCK: it will not run any more, because what it comes after is buried and irisd
+ *   ends
+ */
+typedef enum
+{
+  IRISD_VERDICT_NONE,
+  IRISD_VERDICT_GO,
+  IRISD_VERDICT_FAIL,
+  IRISD_VERDICT_STUCK,
+} IrisdVerdict;
+
+/**
+ * IrisdDependent:
+ * @verdict: what came of it
+ * @blame: with %IRISD_VERDICT_FAIL and %IRISD_VERDICT_STUCK, the item that is to blame
+ * @next: the next one in a list that irisd_dependency_graph_end() gives
+ *
+ * Something that comes after items; embed it. All zeroes is one that comes after none.
+ */
+typedef struct _IrisdDependent IrisdDependent;
+
+struct _IrisdDependent
+{
+  IrisdVerdict verdict;
+  guint64 blame;
+  IrisdDependent *next;
+
+  /*< private >*/
+  IrisWireAfter how;
+  guint n_pending;
+  guint n_links;
+  IrisdDependencyLink *links;
+};
+
+/**
+ * IrisdDependencyGraph:
+ *
+ * The items that can be named, with who waits for them. One thread at a time.
+ */
+typedef struct
+{
+  GHashTable *nodes; /* by id */
+  GQueue ended;      /* those that have ended, oldest first */
+  guint n_remembered;
+  gboolean closing;
+} IrisdDependencyGraph;
+
+void irisd_dependency_graph_init (IrisdDependencyGraph *self, guint n_remembered);
+void irisd_dependency_graph_clear (IrisdDependencyGraph *self);
+void
+irisd_dependency_graph_add (IrisdDependencyGraph *self, guint64 id, gpointer owner, gint64 user);
+gboolean irisd_dependency_graph_reaches (IrisdDependencyGraph *self, guint64 id, gint64 view);
+void irisd_dependency_graph_set_aside (IrisdDependencyGraph *self, guint64 id, gpointer keeper);
+gpointer irisd_dependency_graph_get_owner (IrisdDependencyGraph *self, guint64 id);
+gpointer irisd_dependency_graph_get_keeper (IrisdDependencyGraph *self, guint64 id);
+IrisdDependent *irisd_dependency_graph_end (IrisdDependencyGraph *self, guint64 id, gboolean well);
+void irisd_dependency_graph_add_ended (IrisdDependencyGraph *self,
+                                       guint64 id,
+                                       gboolean well,
+                                       gint64 user);
+IrisdDependent *irisd_dependency_graph_bury (IrisdDependencyGraph *self, guint64 id);
+IrisdDependent *irisd_dependency_graph_close (IrisdDependencyGraph *self);
+gboolean irisd_dependency_graph_wait (IrisdDependencyGraph *self,
+                                      IrisdDependent *dependent,
+                                      const guint64 *ids,
+                                      guint n,
+                                      gint64 view,
+                                      IrisWireAfter how,
+                                      guint64 *unknown);
+void irisd_dependency_graph_withdraw (IrisdDependencyGraph *self, IrisdDependent *dependent);
+
+G_END_DECLS

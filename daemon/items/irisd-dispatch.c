@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A gateway's jobs on their way to the scheduler, and back to it when they are tried again.
+ *
+ * An accepted job passes five stages, each of which may be empty: what it comes after (a record
+ * that all gateways share, under its lock), its time (this gateway's own), room among those of its
+ * client and service that run at once, a slot if it is a command, and the gate of its place (which
+ * all gateways share, each under its lock). A plain job has only the gate. Then the scheduler has
+ * it. A persistent item that waits for its time or for the gate need not have a job
+ * (irisd-spilled.c). A job that failed and may be tried again begins anew, with a pause for its
+ * time.
+ *
+ * A gate bounds the work that its workers have in hand, so only that counts there which needs a
+ * worker. What worker processes do never comes to a gate. A command comes to it when it has a slot,
+ * counts as what its start needs, and has left when its program runs (IRISD_MESSAGE_LEFT); so does
+ * an item of a plug-in that says that it waits. However many wait outside the workers, the window
+ * is for the others.
+ *
+ * Whoever holds a job that waits: its gateway, except at the gate, through which another gateway
+ * may let it. So who wants it back asks, by irisd_dispatch_withdraw(), and may be told that it is
+ * too late: then it comes back from the scheduler, or as a message, like any other.
+ *
+ * What is back makes room at its gate; the room of all messages of one turn is made together, and
+ * filled with whoever is next there, of any gateway.
+ */
+#include "daemon/exec/command/irisd-command-slots.h"
+#include "daemon/exec/irisd-place-control.h"
+#include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/gateway/irisd-gateway-private.h"
+#include "daemon/items/spill/irisd-spilled.h"
+
+/* Entries that are taken from a gate at once. */
+#define NEXT_AT_ONCE 64
+
+/* What an unknown service is taken to need. */
+#define UNKNOWN_RUN_NS (1000 * 1000)
+
+/* What needs no longer than this is done sooner than another thread could be told of it. */
+#define BRIEF_NS 2000
+
+/* Bytes of payload that count as one unit of cost. */
+#define BYTES_PER_COST (64 * 1024)
+
+/* The weight of a new run in a service's typical time: one in so many. */
+#define TYPICAL_WEIGHT 8
+
+static guint64
+typical_run_ns (IrisdGateway *self, const IrisdService *service)
+{
+  gpointer known = g_hash_table_lookup (self->typical_ns, service);
+  return known != NULL ? GPOINTER_TO_SIZE (known) : UNKNOWN_RUN_NS;
+}
+
+static guint32
+cost_of (IrisdGateway *self, const IrisdJob *job)
+{
+  guint64 cost = 1 + typical_run_ns (self, job->service) / IRISD_COST_NS
+                 + job->charge / BYTES_PER_COST;
+  return (guint32) MIN (cost, IRISD_FAIR_MOST_COST);
+}
+
+/**
+ * irisd_dispatch_get_window:
+ * @self: the gateway
+ * @job: a job
+ *
+ * Returns: how many like it are twice as many as its gate lets through at once
+ */
+guint64
+irisd_dispatch_get_window (IrisdGateway *self, const IrisdJob *job)
+{
+  return 2 * self->core->gates[job->home].most_cost / cost_of (self, job);
+}
+
+/* What a service needs is learnt from what it needed. A run that took much longer than those before
+ * it was perhaps only kept off its processor, so it counts as twice as long at most: a service that
+ * does get slower is followed within some dozens of runs. */
+static void
+learn (IrisdGateway *self, const IrisdJob *job)
+{
+  if (!irisd_job_has_run (job))
+    return;
+  gint64 before = (gint64) typical_run_ns (self, job->service);
+  gint64 until_ns = job->left_ns != 0 ? job->left_ns : job->ended_ns;
+  gint64 run_ns = MIN (until_ns - job->started_ns, 2 * before + TYPICAL_WEIGHT);
+  gint64 now = before + (run_ns - before) / TYPICAL_WEIGHT;
+  g_hash_table_insert (self->typical_ns, (gpointer) job->service,
+                       GSIZE_TO_POINTER ((gsize) MAX (now, 1)));
+}
+
+/* Returns whether a job has a slot, or needs none; else a message comes when it has. */
+static gboolean
+take_slot (IrisdGateway *self, IrisdJob *job)
+{
+  if (job->service->start == NULL)
+    return TRUE;
+  gint64 since_us = job->since_us != 0 ? job->since_us : g_get_monotonic_time ();
+  job->since_us = 0;
+  job->stage = IRISD_STAGE_SLOT;
+  if (!irisd_command_slots_enter (self->core->slots, job, since_us))
+    return FALSE;
+  if (job->slot != job->home)
+    irisd_job_move (job, job->slot);
+  return TRUE;
+}
+
+static void
+enter_gate (IrisdGateway *self, IrisdJob *job)
+{
+  /* What worker processes do does not occupy a place. */
+  if (job->leased_item != NULL)
+    {
+      job->stage = IRISD_STAGE_HANDED;
+      irisd_worker_processes_queue (self->core->worker_processes, job,
+                                    irisd_ownership_get_space (self, job->owner));
+      return;
+    }
+  if (!take_slot (self, job))
+    return;
+  job->fair.cost = cost_of (self, job);
+  job->stage = IRISD_STAGE_GATE;
+  job->gate = job->slot >= 0 ? job->slot : job->home;
+  /* Afterwards the job may be anybody's. */
+  gint gate = job->gate;
+  gint64 since_us = job->since_us;
+  job->since_us = 0;
+  if (irisd_gate_enter (&self->core->gates[gate], &job->fair, job->peer->client, since_us))
+    {
+      if (job->brief && typical_run_ns (self, job->service) <= BRIEF_NS)
+        irisd_job_run_here (job);
+      else
+        irisd_job_hand_over (job);
+    }
+  irisd_place_control_wake (self->core->place_control, gate);
+}
+
+/**
+ * irisd_dispatch_run_at_once:
+ * @self: the gateway
+ * @job: a new job that nobody else knows of
+ *
+ * Runs it here and now, if it has nothing to wait for, needs less time than it takes to tell
+ * anybody of it, and would be through its gate at once.
+ *
+ * Returns: whether it ran
+ */
+gboolean
+irisd_dispatch_run_at_once (IrisdGateway *self, IrisdJob *job)
+{
+  if (!job->brief || job->schedule != NULL || job->service->output_grows
+      || self->core->concurrency_limit.any
+      || irisd_core_get_phase (self->core) != IRISD_PHASE_SERVING
+      || typical_run_ns (self, job->service) > BRIEF_NS)
+    return FALSE;
+  job->fair.cost = cost_of (self, job);
+  if (!irisd_gate_is_open (&self->core->gates[job->home], &job->fair))
+    return FALSE;
+  irisd_job_run_at_once (job);
+  learn (self, job);
+  return TRUE;
+}
+
+/* Returns whether the job is gone, because its item is cold. */
+static gboolean
+wait_for_time (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdClock clock;
+  gint64 due_us;
+  IrisdTimes now = irisd_times_now ();
+  if (job->schedule == NULL || !irisd_schedule_get_due (job->schedule, &now, &clock, &due_us))
+    {
+      if (job->persistent != NULL)
+        irisd_persistent_item_set_state (job->persistent, IRIS_WIRE_STATE_QUEUED);
+      if (irisd_spilled_flow_add (self, job))
+        return TRUE;
+      if (irisd_permit_take (self, job))
+        enter_gate (self, job);
+      return FALSE;
+    }
+  job->stage = IRISD_STAGE_TIME;
+  if (job->persistent != NULL)
+    irisd_persistent_item_set_state (job->persistent, IRIS_WIRE_STATE_DELAYED);
+  irisd_timers_add (&self->timers, &job->schedule->timer, clock, due_us);
+  return FALSE;
+}
+
+/* Whether what waits for its turn may not wait any longer: a paused irisd that drains would wait
+ * for ever. */
+static gboolean
+gives_no_turns (IrisdGateway *self, IrisdPhase phase)
+{
+  return phase >= IRISD_PHASE_STOPPING
+         || (phase == IRISD_PHASE_DRAINING
+             && irisd_place_control_is_paused (self->core->place_control));
+}
+
+/* Fails a job that nobody else holds. */
+static void
+fail_waiting (IrisdGateway *self, IrisdJob *job)
+{
+  irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                  "irisd ended while the item waited: send it again when irisd is back");
+  irisd_completion_end_job (self, job);
+}
+
+/**
+ * irisd_dispatch_advance:
+ * @self: the gateway
+ * @job: (transfer full): a job that comes after nothing that has not ended
+ *
+ * Sends a job on its way: to wait for its time, to its gate, to the scheduler.
+ */
+void
+irisd_dispatch_advance (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdPhase phase = irisd_gateway_get_phase (self);
+  if (gives_no_turns (self, phase))
+    {
+      fail_waiting (self, job);
+      return;
+    }
+  if (irisd_deadline_is_late (job))
+    {
+      irisd_job_fail_late (job);
+      irisd_completion_end_job (self, job);
+      return;
+    }
+  if (irisd_spill_job (self, job) || wait_for_time (self, job))
+    return;
+  /* A draining irisd does not wait for a clock. */
+  if (job->stage == IRISD_STAGE_TIME && phase != IRISD_PHASE_SERVING
+      && irisd_dispatch_withdraw (self, job))
+    fail_waiting (self, job);
+}
+
+/**
+ * irisd_dispatch_go_on:
+ * @self: the gateway
+ * @job: (transfer full): a job that has room or a slot now, and could not be withdrawn any more
+ *
+ * Sends it on to its gate, unless it was cancelled or given up meanwhile.
+ */
+void
+irisd_dispatch_go_on (IrisdGateway *self, IrisdJob *job)
+{
+  const gboolean wanted = !job->ended && irisd_job_get_state (job) == IRISD_JOB_QUEUED
+                          && (job->persistent != NULL || !irisd_peer_is_gone (job->peer));
+  job->stage = IRISD_STAGE_HANDED;
+  if (wanted && !gives_no_turns (self, irisd_gateway_get_phase (self)))
+    {
+      enter_gate (self, job);
+      return;
+    }
+  irisd_command_slots_leave (self->core->slots, job);
+  if (wanted)
+    fail_waiting (self, job);
+  else
+    irisd_completion_take_back (self, job);
+}
+
+/**
+ * irisd_dispatch_withdraw:
+ * @self: the gateway
+ * @job: a job of it that has not come back
+ *
+ * Returns: whether it waited, and is nobody else's now; otherwise it will come back
+ */
+gboolean
+irisd_dispatch_withdraw (IrisdGateway *self, IrisdJob *job)
+{
+  gboolean withdrawn = FALSE;
+  switch (job->stage)
+    {
+    case IRISD_STAGE_GATE:
+      withdrawn = irisd_gate_withdraw (&self->core->gates[job->gate], &job->fair);
+      if (withdrawn)
+        irisd_command_slots_leave (self->core->slots, job);
+      break;
+    case IRISD_STAGE_SLOT:
+      withdrawn = irisd_command_slots_withdraw (self->core->slots, job);
+      break;
+    case IRISD_STAGE_PERMIT:
+      withdrawn = irisd_permit_withdraw (self, job);
+      break;
+    case IRISD_STAGE_TIME:
+      withdrawn = irisd_timers_remove (&self->timers, &job->schedule->timer);
+      break;
+    case IRISD_STAGE_DEPENDENCIES:
+      withdrawn = irisd_dependencies_withdraw (self, job);
+      break;
+    case IRISD_STAGE_SPILLED:
+      withdrawn = TRUE;
+      break;
+    case IRISD_STAGE_HANDED:
+      break;
+    }
+  if (withdrawn)
+    job->stage = IRISD_STAGE_HANDED;
+  return withdrawn;
+}
+
+/* The gate is told of it with the others of this turn. */
+static void
+give_room (IrisdGateway *self, IrisdJob *job)
+{
+  if (job->gate < 0)
+    return;
+  IrisdGateReturns *room = &self->gate_returns[job->gate];
+  room->items++;
+  room->cost += job->fair.cost;
+  self->any_gate_returns = TRUE;
+  job->gate = -1;
+}
+
+/**
+ * irisd_dispatch_note_left:
+ * @self: the gateway
+ * @job: a job of it that goes on beside the workers, and comes back later
+ *
+ * Gives its room at the gate to others.
+ */
+void
+irisd_dispatch_note_left (IrisdGateway *self, IrisdJob *job)
+{
+  job->stage = IRISD_STAGE_HANDED; /* it is through its gate, and the gate forgets it */
+  job->left_gate = job->gate;
+  atomic_fetch_add_explicit (&self->core->counters[job->gate].beside, 1, memory_order_relaxed);
+  give_room (self, job);
+}
+
+static void
+note_end_beside (IrisdGateway *self, IrisdJob *job)
+{
+  if (job->left_gate >= 0)
+    atomic_fetch_sub_explicit (&self->core->counters[job->left_gate].beside, 1,
+                               memory_order_relaxed);
+  job->left_gate = -1;
+}
+
+/**
+ * irisd_dispatch_note_return:
+ * @self: the gateway
+ * @job: a job that the scheduler gave back
+ *
+ * Notes the room that it makes, and what is to be learnt from its run.
+ */
+void
+irisd_dispatch_note_return (IrisdGateway *self, IrisdJob *job)
+{
+  job->stage = IRISD_STAGE_HANDED;
+  irisd_placement_note_place (self, job);
+  irisd_permit_release (self, job);
+  irisd_spilled_flow_leave (self, job);
+  note_end_beside (self, job);
+  give_room (self, job);
+  if (job->leased_item == NULL)
+    learn (self, job);
+  if (job->schedule != NULL)
+    irisd_timers_remove (&self->timers, &job->schedule->timer);
+}
+
+/**
+ * irisd_dispatch_kick_delayed:
+ * @self: the gateway
+ * @job: a job of it that waits for its time
+ *
+ * Sends it on as if its time had come.
+ */
+void
+irisd_dispatch_kick_delayed (IrisdGateway *self, IrisdJob *job)
+{
+  irisd_timers_remove (&self->timers, &job->schedule->timer);
+  job->schedule->delayed = job->schedule->timed = FALSE;
+  irisd_dispatch_advance (self, job);
+}
+
+static void
+fill_room (IrisdGateway *self, IrisdGate *gate)
+{
+  IrisdFairEntry *entries[NEXT_AT_ONCE];
+  guint n;
+  do
+    {
+      n = irisd_gate_next (gate, entries, NEXT_AT_ONCE);
+      for (guint i = 0; i < n; i++)
+        irisd_job_hand_over (irisd_job_from_fair (entries[i]));
+    }
+  while (n == NEXT_AT_ONCE);
+}
+
+/**
+ * irisd_dispatch_fill_gate:
+ * @self: the gateway
+ * @place: a place whose gate was opened
+ *
+ * Lets those through, of any gateway, that waited there.
+ */
+void
+irisd_dispatch_fill_gate (IrisdGateway *self, gint place)
+{
+  fill_room (self, &self->core->gates[place]);
+}
+
+/**
+ * irisd_dispatch_tell_gates:
+ * @self: the gateway
+ *
+ * Lets others through for all that came back. A gateway that stops lets nobody through: what waits
+ * at the gate is taken out of it by those whose it is.
+ */
+void
+irisd_dispatch_tell_gates (IrisdGateway *self)
+{
+  if (!self->any_gate_returns)
+    return;
+  self->any_gate_returns = FALSE;
+  for (guint place = 0; place < self->core->n_places; place++)
+    {
+      IrisdGateReturns *room = &self->gate_returns[place];
+      if (room->items == 0)
+        continue;
+      irisd_gate_leave (&self->core->gates[place], room->items, room->cost);
+      *room = (IrisdGateReturns){ 0 };
+      if (irisd_gateway_get_phase (self) < IRISD_PHASE_STOPPING)
+        fill_room (self, &self->core->gates[place]);
+    }
+  irisd_place_control_settle (self->core->place_control);
+}
+
+/* Its run has taken as long as it may. */
+static void
+stop_overrun (IrisdJob *job)
+{
+  if (irisd_job_get_state (job) != IRISD_JOB_RUNNING)
+    return;
+  job->schedule->overran = TRUE;
+  irisd_job_cancel (job);
+}
+
+static IrisdJob *
+job_of_waiter (IrisdTimer *timer)
+{
+  return ((IrisdSchedule *) ((char *) timer - G_STRUCT_OFFSET (IrisdSchedule, timer)))->job;
+}
+
+/**
+ * irisd_dispatch_wake_due:
+ * @self: the gateway
+ *
+ * Sends on what has reached its time, and stops what has run too long.
+ */
+void
+irisd_dispatch_wake_due (IrisdGateway *self)
+{
+  irisd_deadline_end_late (self);
+  if (irisd_timers_get_count (&self->timers) == 0)
+    return;
+  IrisdTimes now = irisd_times_now ();
+  IrisdTimer *timer;
+  while ((timer = irisd_timers_pop_due (&self->timers, &now)) != NULL)
+    {
+      IrisdJob *job = job_of_waiter (timer);
+      if (job->stage == IRISD_STAGE_TIME)
+        irisd_dispatch_advance (self, job);
+      else
+        stop_overrun (job);
+    }
+}
+
+/**
+ * irisd_dispatch_get_due_us:
+ * @self: the gateway
+ *
+ * Returns: the monotonic time at which to look for what is due; 0 if nothing waits
+ */
+gint64
+irisd_dispatch_get_due_us (IrisdGateway *self)
+{
+  if (irisd_timers_get_count (&self->timers) + irisd_timers_get_count (&self->spilled)
+          + irisd_timers_get_count (&self->unread) + irisd_timers_get_count (&self->deadlines)
+          + self->hungry_flows.length
+      == 0)
+    return 0;
+  IrisdTimes now = irisd_times_now ();
+  gint64 delay = irisd_timers_get_delay (&self->timers, &now);
+  gint64 call = irisd_reload_get_delay (self, &now);
+  gint64 deadline = irisd_timers_get_delay (&self->deadlines, &now);
+  if (delay < 0 || (call >= 0 && call < delay))
+    delay = call;
+  if (delay < 0 || (deadline >= 0 && deadline < delay))
+    delay = deadline;
+  return delay >= 0 ? now.us[IRISD_CLOCK_STEADY] + delay : 0;
+}
+
+/**
+ * irisd_dispatch_limit_run:
+ * @self: the gateway
+ * @message: of a job with a time to run, which has begun to run
+ *
+ * The job itself comes behind this message: its worker posts both, and messages keep their order.
+ */
+void
+irisd_dispatch_limit_run (IrisdGateway *self, IrisdMessage *message)
+{
+  IrisdSchedule *schedule = (IrisdSchedule *) ((char *) message
+                                               - G_STRUCT_OFFSET (IrisdSchedule, started));
+  IrisdJob *job = schedule->job;
+  job->stage = IRISD_STAGE_HANDED;
+  irisd_timers_add (&self->timers, &schedule->timer, IRISD_CLOCK_STEADY,
+                    job->started_ns / 1000 + (gint64) schedule->time_to_run_us);
+}
+
+/* Whether a run that came back failed in a way that another one may mend. */
+static gboolean
+deserves_another (IrisdGateway *self, IrisdJob *job)
+{
+  const IrisdSchedule *schedule = job->schedule;
+  if (schedule->given_up || schedule->attempts > schedule->retries || irisd_deadline_is_late (job)
+      || (job->persistent == NULL && irisd_peer_is_gone (job->peer))
+      || irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
+    return FALSE;
+  const GError *error = job->result.error;
+  return error == NULL
+             ? irisd_job_has_failed (job)
+             : g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SERVICE_FAILED)
+                   || g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_RAN_TOO_LONG)
+                   || g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TIME_LIMIT);
+}
+
+/* A service that was stopped says that it was cancelled; it does not know by whom. */
+static void
+name_overrun (IrisdJob *job)
+{
+  IrisdSchedule *schedule = job->schedule;
+  if (schedule->overran && !schedule->given_up
+      && g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED))
+    irisd_job_fail (job, IRIS_WIRE_ERROR_RAN_TOO_LONG,
+                    "the item was stopped after its time to run, %" G_GUINT64_FORMAT " ms",
+                    schedule->time_to_run_us / 1000);
+  schedule->overran = FALSE;
+}
+
+/* The journal is told, so that neither the tries nor the pause begin anew when irisd is started
+ * again. The run that failed is over, so it does not matter when this is on the disk. */
+static void
+note_retry (IrisdGateway *self, IrisdJob *job, guint64 pause_us)
+{
+  if (job->persistent == NULL)
+    return;
+  IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_RETRY,
+                                                            &self->mailbox);
+  request->persistent = job->persistent;
+  request->count = job->schedule->attempts;
+  request->due_ms = irisd_unix_ms () + pause_us / 1000;
+  irisd_journal_post (self->core->journal, request);
+}
+
+/**
+ * irisd_dispatch_try_again:
+ * @self: the gateway
+ * @job: a job that came back
+ *
+ * Returns: whether it failed and will be tried again; then it is on its way
+ */
+gboolean
+irisd_dispatch_try_again (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdSchedule *schedule = job->schedule;
+  if (schedule == NULL || job->ended || !irisd_job_has_run (job))
+    return FALSE;
+  schedule->attempts++;
+  name_overrun (job);
+  if (!deserves_another (self, job))
+    return FALSE;
+  irisd_job_reset (job);
+  guint64 pause_us = irisd_timers_backoff_us (schedule->backoff_us,
+                                              self->core->config->limits.max_backoff_ms * 1000,
+                                              schedule->attempts, g_random_double ());
+  schedule->delayed = TRUE;
+  schedule->delay_due_us = g_get_monotonic_time () + (gint64) pause_us;
+  note_retry (self, job, pause_us);
+  irisd_dispatch_advance (self, job);
+  return TRUE;
+}
+
+static void
+collect_if_waiting (GPtrArray *jobs, IrisdJob *job, gboolean all)
+{
+  if (job->stage == IRISD_STAGE_TIME || (job->stage != IRISD_STAGE_HANDED && all))
+    g_ptr_array_add (jobs, job);
+}
+
+/* The jobs of all peers, and those that outlived theirs, that are not with the scheduler, as far as
+ * a phase lets them wait. */
+static GPtrArray *
+collect_waiting (IrisdGateway *self, IrisdPhase phase)
+{
+  GPtrArray *jobs = g_ptr_array_new ();
+  gboolean all = gives_no_turns (self, phase);
+  for (GList *link = self->peers.by_age.head; link != NULL; link = link->next)
+    {
+      GHashTableIter iter;
+      gpointer value;
+      g_hash_table_iter_init (&iter, ((IrisdPeer *) link->data)->jobs);
+      while (g_hash_table_iter_next (&iter, NULL, &value))
+        collect_if_waiting (jobs, value, all);
+    }
+  GHashTableIter orphans;
+  gpointer orphan;
+  g_hash_table_iter_init (&orphans, self->orphans);
+  while (g_hash_table_iter_next (&orphans, &orphan, NULL))
+    collect_if_waiting (jobs, orphan, all);
+  return jobs;
+}
+
+/**
+ * irisd_dispatch_end_waiting:
+ * @self: the gateway
+ *
+ * Ends what may not wait any longer in the phase that has begun.
+ */
+void
+irisd_dispatch_end_waiting (IrisdGateway *self)
+{
+  IrisdPhase phase = irisd_gateway_get_phase (self);
+  if (phase == self->waited_phase)
+    return;
+  self->waited_phase = phase;
+  if (self->place == IRISD_FRONT)
+    irisd_dependencies_give_up_buried (self);
+  irisd_spilled_put_off_all (self);
+  irisd_spilled_flows_put_off (self, gives_no_turns (self, phase));
+  g_autoptr (GPtrArray) jobs = collect_waiting (self, phase);
+  g_autoptr (GPtrArray) ours = g_ptr_array_new ();
+  /* All are taken out before the first is ended: its end may end its peer, and so others. */
+  for (guint i = 0; i < jobs->len; i++)
+    if (irisd_dispatch_withdraw (self, g_ptr_array_index (jobs, i)))
+      g_ptr_array_add (ours, g_ptr_array_index (jobs, i));
+  for (guint i = 0; i < ours->len; i++)
+    fail_waiting (self, g_ptr_array_index (ours, i));
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Where an item goes: what its hints mean, and where it went in the end.
+ *
+ * A hint names a place: by its number, by its name, or by what was there before, an item or a path.
+ * The library's own hints are below this: a place is what an item carries into the scheduler, and a
+ * footprint tells the scheduler how much memory it will touch, not whose. What a client knows is
+ * neither: it knows which item made the data, or which file they are. That is turned into a place
+ * here.
+ */
+#include "daemon/base/irisd-text.h"
+#include "daemon/exec/irisd-place-control.h"
+#include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/gateway/irisd-gateway-private.h"
+
+#include <string.h>
+
+/* Characters of a strange name that a sentence repeats, and names that it lists. */
+#define MAX_QUOTED 64
+#define MAX_LISTED 16
+
+#define NEAR_KEYS                                                                    \
+  (IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_ITEM) \
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_PATH))
+
+static gboolean
+is_numbered (const IrisWireMessage *item)
+{
+  return iris_wire_message_has (item, IRIS_WIRE_KEY_HINT) && item->hint != IRIS_PLACE_ANY;
+}
+
+static gboolean
+check_number (IrisdCore *core, gint hint, GError **error)
+{
+  if (hint >= 0 && (guint) hint < core->n_places)
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_PLACE,
+               "there is no place %d: this irisd has the places 0 to %u", hint, core->n_places - 1);
+  return FALSE;
+}
+
+static char *
+list_places (IrisdCore *core)
+{
+  GString *names = g_string_new (NULL);
+  for (guint id = 0; id < MIN (core->n_places, MAX_LISTED); id++)
+    g_string_append_printf (names, "%s%s", id > 0 ? ", " : "", core->infos[id].name);
+  if (core->n_places > MAX_LISTED)
+    g_string_append_printf (names, " and %u more", core->n_places - MAX_LISTED);
+  return g_string_free (names, FALSE);
+}
+
+static gboolean
+find_name (IrisdCore *core, const IrisWireString *name, gint *place, GError **error)
+{
+  for (guint id = 0; id < core->n_places; id++)
+    {
+      const char *known = core->infos[id].name;
+      if (strlen (known) == name->len && memcmp (known, name->data, name->len) == 0)
+        {
+          *place = (gint) id;
+          return TRUE;
+        }
+    }
+  g_autofree char *names = list_places (core);
+  g_autofree char *quoted = irisd_text_quote (name->data, (gssize) name->len, MAX_QUOTED);
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_PLACE,
+               "there is no place “%s”: this irisd has %s", quoted, names);
+  return FALSE;
+}
+
+/* Paths are names that each owner gives: where others work on which is not told. */
+static char *
+name_path (gint64 owner, const char *path)
+{
+  return g_strdup_printf ("%" G_GINT64_FORMAT " %s", owner, path);
+}
+
+/* The past is known or it is not; only who insists has to know. The past of others is not. */
+static gboolean
+find_near (IrisdGateway *self,
+           const IrisdCaller *caller,
+           const IrisWireMessage *item,
+           gint *place,
+           GError **error)
+{
+  IrisdCore *core = self->core;
+  *place = IRIS_PLACE_ANY;
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_ITEM))
+    {
+      g_autofree char *path = iris_wire_string_dup (&item->near_path);
+      g_autofree char *name = name_path (caller->peer->owner, path);
+      *place = irisd_placement_history_find_path (&core->placement_history, name);
+    }
+  else if (irisd_ownership_reaches_item (self, irisd_ownership_get_view (caller, IRIS_WIRE_SUBMIT),
+                                         item->near_item))
+    *place = irisd_placement_history_find_item (&core->placement_history, item->near_item);
+  if (*place != IRIS_PLACE_ANY || !item->strict)
+    return TRUE;
+  if (iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_ITEM))
+    g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_REMEMBERED,
+                 "it is not known where the item %" G_GUINT64_FORMAT
+                 " was (limit remembered-places): name a place, or do not be strict",
+                 item->near_item);
+  else
+    g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_REMEMBERED,
+                         "it is not known where the path was last worked on (limit "
+                         "remembered-paths): name a place, or do not be strict");
+  return FALSE;
+}
+
+static guint
+count_hints (const IrisWireMessage *item)
+{
+  return (guint) is_numbered (item) + iris_wire_message_has (item, IRIS_WIRE_KEY_HINT_NAME)
+         + iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_ITEM)
+         + iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_PATH);
+}
+
+/* The place that the item's hint means; %IRIS_PLACE_ANY if it has none, or none that is known. */
+static gboolean
+read_hint (IrisdGateway *self,
+           const IrisdCaller *caller,
+           const IrisWireMessage *item,
+           gint *place,
+           GError **error)
+{
+  IrisdCore *core = self->core;
+  *place = IRIS_PLACE_ANY;
+  if ((item->present & NEAR_KEYS) == 0)
+    {
+      if (!is_numbered (item))
+        return TRUE;
+      *place = item->hint;
+      return check_number (core, item->hint, error);
+    }
+  if (count_hints (item) > 1)
+    {
+      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                           "an item has one hint: give one of hint, hint-name, near-item and "
+                           "near-path");
+      return FALSE;
+    }
+  if (iris_wire_message_has (item, IRIS_WIRE_KEY_HINT_NAME))
+    return find_name (core, &item->hint_name, place, error);
+  return find_near (self, caller, item, place, error);
+}
+
+static gboolean
+check_strict (IrisdCore *core, gboolean hinted, GError **error)
+{
+  if (!hinted)
+    {
+      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                           "a strict item has to name its place");
+      return FALSE;
+    }
+  if (!core->placed && core->n_places > 1)
+    {
+      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                   "the scheduler “%s” knows no places, so it cannot be strict about one: start "
+                   "irisd with --scheduler places",
+                   irisd_config_scheduler_name (core->config->scheduler));
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* What was meant for a drained place goes to another one, if it may. */
+static gboolean
+leave_drained (IrisdGateway *self, const IrisWireMessage *item, gint *home, GError **error)
+{
+  if (!item->strict)
+    {
+      *home = irisd_place_control_choose_other (self->core->place_control, *home);
+      return TRUE;
+    }
+  g_set_error (
+      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+      "place %d is drained and takes no items: name another one, leave out strict, or have "
+      "it refilled",
+      *home);
+  return FALSE;
+}
+
+/**
+ * irisd_placement_choose_home:
+ * @self: the gateway that it came by
+ * @caller: who sent it
+ * @item: a SUBMIT message
+ * @home: (out): where it goes
+ * @hinted: (out): whether it wants to be there
+ * @error: return location for a #GError
+ *
+ * It goes where its hint says; else to the place whose socket it came by; else to the place whose
+ * turn it is.
+ *
+ * Returns: whether there is such a place
+ */
+gboolean
+irisd_placement_choose_home (IrisdGateway *self,
+                             const IrisdCaller *caller,
+                             const IrisWireMessage *item,
+                             gint *home,
+                             gboolean *hinted,
+                             GError **error)
+{
+  gint place;
+  if (!read_hint (self, caller, item, &place, error))
+    return FALSE;
+  if (place == IRIS_PLACE_ANY && self->place != IRISD_FRONT)
+    place = self->place;
+  *hinted = place != IRIS_PLACE_ANY;
+  if (item->strict && !check_strict (self->core, *hinted, error))
+    return FALSE;
+  *home = *hinted ? place : irisd_front_deal (self);
+  return !irisd_place_control_is_drained (self->core->place_control, *home)
+         || leave_drained (self, item, home, error);
+}
+
+/**
+ * irisd_placement_pin_hint:
+ * @job: a job whose home is chosen
+ * @item: the SUBMIT message that it was made of; changed
+ *
+ * Adds to an item with another hint the place that this meant when it was accepted: it is queued
+ * there again after a restart, when nobody remembers any more. See irisd_placement_unpin_hint().
+ */
+void
+irisd_placement_pin_hint (const IrisdJob *job, IrisWireMessage *item)
+{
+  if ((item->present & NEAR_KEYS) == 0)
+    return;
+  iris_wire_message_set_int (item, IRIS_WIRE_KEY_HINT, job->home);
+}
+
+/**
+ * irisd_placement_unpin_hint:
+ * @item: a SUBMIT message that was kept; changed
+ *
+ * Makes of it what was submitted.
+ */
+void
+irisd_placement_unpin_hint (IrisWireMessage *item)
+{
+  if ((item->present & NEAR_KEYS) != 0)
+    item->present &= ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT);
+}
+
+static const char *
+path_of (const IrisdJob *job)
+{
+  if (job->near_path != NULL)
+    return job->near_path;
+  return job->path != NULL || job->leased_item == NULL ? job->path : job->leased_item->path;
+}
+
+static void
+note (IrisdGateway *self, const IrisdJob *job, gint place)
+{
+  const char *path = path_of (job);
+  irisd_placement_history_note_item (&self->core->placement_history, job->id, place);
+  if (path == NULL)
+    return;
+  g_autofree char *name = name_path (job->owner, path);
+  irisd_placement_history_note_path (&self->core->placement_history, name, place);
+}
+
+/**
+ * irisd_placement_note_home:
+ * @self: the gateway
+ * @job: a new job, whose home is chosen and whose number is given
+ *
+ * Remembers where it is going to be worked on.
+ */
+void
+irisd_placement_note_home (IrisdGateway *self, const IrisdJob *job)
+{
+  note (self, job, job->home);
+}
+
+/**
+ * irisd_placement_note_place:
+ * @self: the gateway
+ * @job: a job that came back
+ *
+ * Remembers where it ran, if that was not at home.
+ */
+void
+irisd_placement_note_place (IrisdGateway *self, const IrisdJob *job)
+{
+  if (job->place != job->home && job->place != IRIS_PLACE_ANY)
+    note (self, job, job->place);
+}

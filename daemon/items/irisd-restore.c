@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Items of the journal that become jobs again: after a start, when they are kicked, and when a cold
+ * one is called back (irisd-spilled.c).
+ */
+#include "daemon/base/irisd-log.h"
+#include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/items/irisd-bury.h"
+#include "daemon/items/spill/irisd-spilled.h"
+
+#include <string.h>
+
+/* Fails an item that cannot be read. */
+static const IrisdService unknown_service = { .name = "unknown" };
+
+/**
+ * irisd_restore_get_peer:
+ * @self: the gateway
+ *
+ * Returns: (transfer none): a peer that was never there, for items whose connection did not survive
+ *   irisd
+ */
+IrisdPeer *
+irisd_restore_get_peer (IrisdGateway *self)
+{
+  if (self->journal_peer == NULL)
+    {
+      const IrisdRoute nowhere = { 0 };
+      self->journal_peer = irisd_peer_new (&nowhere);
+      self->journal_peer->owner = IRISD_OWNER_UNKNOWN; /* its jobs name theirs */
+      atomic_store_explicit (&self->journal_peer->gone, TRUE, memory_order_relaxed);
+    }
+  return self->journal_peer;
+}
+
+/**
+ * irisd_restore_choose_home:
+ * @self: the gateway
+ * @item: the SUBMIT message that an item is kept as
+ * @persistent: the item
+ *
+ * Returns: the place that it is queued at
+ */
+gint
+irisd_restore_choose_home (IrisdGateway *self,
+                           const IrisWireMessage *item,
+                           const IrisdPersistentItem *persistent)
+{
+  guint n = self->core->n_places;
+  if (item->hint >= 0 && (guint) item->hint < n)
+    return item->hint;
+  if (persistent->home >= 0 && (guint) persistent->home < n)
+    return persistent->home;
+  return self->place != IRISD_FRONT ? self->place : 0;
+}
+
+/**
+ * irisd_restore_find_service:
+ * @self: the gateway
+ * @owner: whose item it is
+ * @item: the SUBMIT message that an item is kept as
+ *
+ * Worker processes come back later than irisd, so what is none of its own services is waited for.
+ *
+ * Returns: what runs it
+ */
+const IrisdService *
+irisd_restore_find_service (IrisdGateway *self, gint64 owner, const IrisWireMessage *item)
+{
+  if (item->service.len == 0)
+    return &unknown_service;
+  const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
+  if (service != NULL)
+    return service;
+  irisd_worker_processes_expect (self->core->worker_processes,
+                                 irisd_ownership_get_space (self, owner), &item->service);
+  return &irisd_service_worker_processes;
+}
+
+/**
+ * irisd_restore_read:
+ * @self: the gateway
+ * @number: of an item
+ * @header: the header that it is kept with
+ * @body: its payload, or nothing if that is not looked at
+ * @item: (out caller-allocates): the SUBMIT message; it borrows from both
+ *
+ * Returns: whether it could be read; else @item names no service
+ */
+gboolean
+irisd_restore_read (IrisdGateway *self,
+                    guint64 number,
+                    IrisWireFrame header,
+                    IrisWireFrame body,
+                    IrisWireMessage *item)
+{
+  const guint8 type = IRIS_WIRE_SUBMIT;
+  const guint8 id[IRIS_WIRE_ID_SIZE] = { 0 };
+  const IrisWireFrame frames[IRIS_WIRE_N_FRAMES] = {
+    { (const guint8 *) "IRS1", 4 }, { &type, 1 }, { id, sizeof id }, header, body,
+  };
+  g_autoptr (GError) error = NULL;
+  if (iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits, item, &error))
+    return TRUE;
+  irisd_log (IRISD_LOG_ERROR, "the persistent item %" G_GUINT64_FORMAT " cannot be run again: %s",
+             number, error->message);
+  iris_wire_message_init (item, IRIS_WIRE_SUBMIT, id);
+  return FALSE;
+}
+
+/**
+ * irisd_restore_job:
+ * @self: the gateway
+ * @request: what the journal has of an item
+ * @peer: whose it is
+ *
+ * Returns: (transfer full): its job, which is this gateway's and on no way yet. An item that cannot
+ *   be read has one as well, with an error
+ */
+IrisdJob *
+irisd_restore_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdPeer *peer)
+{
+  static const guint8 no_id[IRIS_WIRE_ID_SIZE];
+  IrisWireMessage item;
+  if (request->error == NULL)
+    irisd_restore_read (
+        self, request->item, (IrisWireFrame){ request->header.data, request->header.size },
+        (IrisWireFrame){ zmq_msg_data (&request->body), zmq_msg_size (&request->body) }, &item);
+  else
+    iris_wire_message_init (&item, IRIS_WIRE_SUBMIT, no_id);
+  const IrisdService *service = irisd_restore_find_service (self, request->persistent->owner,
+                                                            &item);
+  IrisdJob *job = irisd_job_new (self->core, &self->mailbox, peer, service, &item, &request->body);
+  if (service == &irisd_service_worker_processes)
+    {
+      irisd_worker_processes_adopt (job, &item, item.hint);
+      job->leased_item->slot = irisd_attempts_take_leased (self->core->attempts, request->item,
+                                                           &job->leased_item->entry.attempts);
+    }
+  job->persistent = request->persistent;
+  job->owner = request->persistent->owner;
+  job->id = request->item;
+  job->detached = TRUE;
+  irisd_job_set_home (job, irisd_restore_choose_home (self, &item, job->persistent), item.strict);
+  job->bury = item.bury;
+  irisd_submit_settle_schedule (self, job, &item);
+  irisd_deadline_count_from (self, job, job->persistent->accepted_ms);
+  irisd_dependencies_register (self, job, NULL, NULL);
+  g_hash_table_add (self->orphans, job);
+  irisd_persistent_register (self, job);
+  irisd_core_add_bytes (self->core, (gint64) job->charge);
+  if (request->error != NULL)
+    irisd_job_fail (job, request->error->code, "%s", request->error->message);
+  else if (service == &unknown_service)
+    irisd_job_fail (job, IRIS_WIRE_ERROR_INTERNAL, "what was kept of the item cannot be read");
+  return job;
+}
+
+/* The item goes on with the lease that it had, past all that others wait for: it has waited. Its
+ * seat it takes if there is one; that it is taken before others can want it makes it likely. */
+static gboolean
+restore_lease (IrisdGateway *self, IrisdJob *job, const IrisdLeased *leased)
+{
+  if (job->leased_item == NULL)
+    return FALSE;
+  if (!irisd_permit_take (self, job))
+    irisd_permit_withdraw (self, job);
+  job->stage = IRISD_STAGE_HANDED;
+  return irisd_worker_processes_restore (self->core->worker_processes, job,
+                                         irisd_ownership_get_space (self, job->owner), leased);
+}
+
+/**
+ * irisd_restore_take_recovered:
+ * @self: the gateway
+ * @request: an item of the journal that is to run
+ * @leased: (nullable): the lease that it had; the gateway was not started then
+ */
+void
+irisd_restore_take_recovered (IrisdGateway *self,
+                              IrisdJournalRequest *request,
+                              const IrisdLeased *leased)
+{
+  /* It is kept, and runs when irisd is back. */
+  if (!irisd_core_begin_item (self->core))
+    return;
+  IrisdJob *job = irisd_restore_job (self, request, irisd_restore_get_peer (self));
+  IrisdTimes now = irisd_times_now ();
+  if (job->schedule != NULL)
+    irisd_schedule_resume (job->schedule, request->persistent->attempts,
+                           request->persistent->due_ms, &self->core->config->limits, &now);
+  irisd_placement_note_home (self, job);
+  irisd_count (&self->counters.accepted, 1);
+  if (job->result.error != NULL)
+    irisd_completion_take_back (self, job);
+  else if (leased == NULL || !restore_lease (self, job, leased))
+    irisd_dispatch_advance (self, job);
+}
+
+/**
+ * irisd_restore_run:
+ * @self: a gateway that was not started
+ * @record: an item that has not ended
+ * @persistent: the same
+ */
+void
+irisd_restore_run (IrisdGateway *self, const IrisdRecord *record, IrisdPersistentItem *persistent)
+{
+  IrisdLeased leased;
+  gboolean is_leased = irisd_attempts_find_leased (self->core->attempts, record->item, &leased)
+                       && leased.due_ms != 0;
+  if (!is_leased && irisd_spilled_recover (self, record, persistent))
+    return;
+  self->n_recovered++;
+  IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_RECOVERED,
+                                                            &self->mailbox);
+  request->item = record->item;
+  request->persistent = persistent;
+  request->header = (IrisdBlob){ g_memdup2 (record->header.data, record->header.size),
+                                 record->header.size };
+  if (record->body.size > 0)
+    {
+      zmq_msg_close (&request->body);
+      if (zmq_msg_init_size (&request->body, record->body.size) != 0)
+        g_error ("out of memory for a payload of %zu bytes", record->body.size);
+      memcpy (zmq_msg_data (&request->body), record->body.data, record->body.size);
+    }
+  if (!is_leased)
+    {
+      irisd_mailbox_post (&self->mailbox, &request->message);
+      return;
+    }
+  irisd_restore_take_recovered (self, request, &leased);
+  irisd_journal_request_free (request);
+}

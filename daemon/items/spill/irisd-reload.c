@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Calls: spilled items on their way back. The argument is at the head of irisd-spilled.c.
+ */
+#include "daemon/base/irisd-log.h"
+#include "daemon/gateway/irisd-cancel-broadcast.h"
+#include "daemon/items/irisd-bury.h"
+#include "daemon/items/spill/irisd-spilled.h"
+
+/* Items that time has called and that were not read yet. It bounds what is in the mailboxes when a
+ * million are due at once, and for how long the journal reads before it writes again. */
+#define MOST_CALLS 256
+
+/* The pause before what could not be read is tried again: the first one, and the longest. */
+#define UNREAD_US      (G_USEC_PER_SEC / 10)
+#define MOST_UNREAD_US (30 * G_USEC_PER_SEC)
+
+/* Who wants an item is told that it cannot be read after so many attempts. */
+#define PATIENCE 4
+
+/* Attempts at what looks damaged, but may be a disk that does not answer: about half a minute. */
+#define MOST_DOUBTS 9
+
+/**
+ * IrisdReload:
+ * @item: its number
+ * @kicked: it does not wait for its time any more
+ * @messages: messages of those who want it, first come first
+ * @persistent: the item, if it could not be read and the call pauses
+ * @n_failed: how often it could not be read
+ * @flow: the flow that it is wanted for, if it is
+ * @timer: until when it pauses
+ *
+ * A spilled item that is on its way back.
+ */
+typedef struct
+{
+  guint64 item; /* first, because it is the key of a set */
+  gboolean kicked;
+  IrisdMessage *messages;
+  IrisdPersistentItem *persistent;
+  guint n_failed;
+  IrisdSpilledFlow *flow;
+  IrisdTimer timer;
+} IrisdReload;
+
+static IrisdReload *
+call_of (IrisdTimer *timer)
+{
+  return (IrisdReload *) (void *) ((char *) timer - G_STRUCT_OFFSET (IrisdReload, timer));
+}
+
+static void
+ask_for (IrisdGateway *self, IrisdReload *reload)
+{
+  IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_RELOAD,
+                                                            &self->mailbox);
+  request->item = reload->item;
+  reload->persistent = NULL;
+  irisd_timers_remove (&self->unread, &reload->timer);
+  irisd_journal_post (self->core->journal, request);
+}
+
+static IrisdReload *
+request_reload (IrisdGateway *self, guint64 item)
+{
+  IrisdReload *reload = g_hash_table_lookup (self->reloads, &item);
+  if (reload == NULL)
+    {
+      reload = g_new0 (IrisdReload, 1);
+      reload->item = item;
+      g_hash_table_add (self->reloads, reload);
+      ask_for (self, reload);
+    }
+  else if (reload->persistent != NULL)
+    ask_for (self, reload);
+  return reload;
+}
+
+/**
+ * irisd_reload_for_flow:
+ * @self: the gateway
+ * @item: the number of a spilled item
+ * @flow: its flow, which it was taken from
+ */
+void
+irisd_reload_for_flow (IrisdGateway *self, guint64 item, IrisdSpilledFlow *flow)
+{
+  request_reload (self, item)->flow = flow;
+}
+
+/**
+ * irisd_reload_may_begin:
+ * @self: the gateway
+ *
+ * Returns: whether another item may be called that nobody has asked for
+ */
+gboolean
+irisd_reload_may_begin (IrisdGateway *self)
+{
+  return g_hash_table_size (self->reloads) - irisd_timers_get_count (&self->unread) < MOST_CALLS;
+}
+
+/**
+ * irisd_reload_for_message:
+ * @self: the gateway
+ * @item: the number of an item of it that is cold
+ * @entry: (transfer full): of a broadcast or a round, which goes on when the item is hot
+ */
+void
+irisd_reload_for_message (IrisdGateway *self, guint64 item, IrisdMessage *entry)
+{
+  IrisdMessage **link = &request_reload (self, item)->messages;
+  while (*link != NULL)
+    link = &(*link)->next;
+  entry->next = NULL;
+  *link = entry;
+}
+
+/**
+ * irisd_reload_due:
+ * @self: the gateway
+ *
+ * Calls those back whose time is near, and those again that have paused.
+ */
+void
+irisd_reload_due (IrisdGateway *self)
+{
+  irisd_spilled_flows_feed (self);
+  if (irisd_timers_get_count (&self->spilled) + irisd_timers_get_count (&self->unread) == 0)
+    return;
+  IrisdTimes now = irisd_times_now ();
+  IrisdTimes soon = irisd_spilled_get_soon (self, &now);
+  IrisdTimer *timer;
+  while (irisd_reload_may_begin (self)
+         && (timer = irisd_timers_pop_due (&self->unread, &now)) != NULL)
+    ask_for (self, call_of (timer));
+  while (irisd_reload_may_begin (self)
+         && (timer = irisd_timers_pop_due (&self->spilled, &soon)) != NULL)
+    request_reload (self, irisd_persistent_item_of_timer (timer)->item);
+}
+
+/**
+ * irisd_reload_get_delay:
+ * @self: the gateway
+ * @now: what the clocks say
+ *
+ * Returns: after how many microseconds irisd_reload_due() has something to do; -1 if a message
+ *   will come before
+ */
+gint64
+irisd_reload_get_delay (IrisdGateway *self, const IrisdTimes *now)
+{
+  if (!irisd_reload_may_begin (self))
+    return -1;
+  if (self->hungry_flows.length > 0)
+    return 0;
+  IrisdTimes soon = irisd_spilled_get_soon (self, now);
+  gint64 delay = irisd_timers_get_delay (&self->spilled, &soon);
+  gint64 again = irisd_timers_get_delay (&self->unread, now);
+  return delay < 0 || (again >= 0 && again < delay) ? again : delay;
+}
+
+/* Returns whether it was not kicked before. */
+static gboolean
+kick (IrisdReload *reload)
+{
+  gboolean news = !reload->kicked;
+  reload->kicked = TRUE;
+  return news;
+}
+
+/* Spilled items of one owner that wait for their time, in any order: it takes a look at all of
+ * them.
+ */
+static GPtrArray *
+find_spilled (IrisdGateway *self, gint64 owner, guint most)
+{
+  GPtrArray *found = g_ptr_array_new ();
+  for (guint clock = 0; clock < IRISD_N_CLOCKS; clock++)
+    {
+      const GPtrArray *heap = self->spilled.heaps[clock];
+      for (guint i = 0; i < heap->len && found->len < most; i++)
+        if (irisd_persistent_item_of_timer (g_ptr_array_index (heap, i))->owner == owner)
+          g_ptr_array_add (found, g_ptr_array_index (heap, i));
+    }
+  return found;
+}
+
+static guint
+kick_waiter (IrisdGateway *self, IrisdTimer *timer)
+{
+  irisd_persistent_item_set_state (irisd_persistent_item_of_timer (timer), IRIS_WIRE_STATE_QUEUED);
+  return (guint) kick (request_reload (self, irisd_persistent_item_of_timer (timer)->item));
+}
+
+/**
+ * irisd_reload_kick:
+ * @self: the gateway
+ * @view: an owner, or %IRISD_VIEW_ALL
+ * @most: at most so many
+ *
+ * Has spilled items run as if their time had come: those first that are on their way back, then
+ * those whose time is next.
+ *
+ * Returns: how many
+ */
+guint
+irisd_reload_kick (IrisdGateway *self, gint64 view, guint most)
+{
+  guint n = 0;
+  GHashTableIter iter;
+  gpointer reload;
+  g_hash_table_iter_init (&iter, self->reloads);
+  while (n < most && g_hash_table_iter_next (&iter, &reload, NULL))
+    if (((IrisdReload *) reload)->flow == NULL
+        && irisd_ownership_reaches_item (self, view, ((IrisdReload *) reload)->item))
+      n += (guint) kick (reload);
+  if (view != IRISD_VIEW_ALL)
+    {
+      g_autoptr (GPtrArray) found = find_spilled (self, view, most - n);
+      for (guint i = 0; i < found->len; i++)
+        {
+          irisd_timers_remove (&self->spilled, g_ptr_array_index (found, i));
+          n += kick_waiter (self, g_ptr_array_index (found, i));
+        }
+      return n;
+    }
+  const IrisdTimes ever = { .us = { G_MAXINT64, G_MAXINT64 } };
+  IrisdTimer *timer;
+  while (n < most && (timer = irisd_timers_pop_due (&self->spilled, &ever)) != NULL)
+    n += kick_waiter (self, timer);
+  return n;
+}
+
+/* How long it would have to wait for its time, if it came now. */
+static gint64
+get_delay_us (IrisdSchedule *schedule)
+{
+  gint64 delay_us = 0;
+  if (schedule != NULL && schedule->delayed)
+    delay_us = MAX (schedule->delay_due_us - g_get_monotonic_time (), 0);
+  return delay_us;
+}
+
+static void
+wait_on (IrisdGateway *self, IrisdJob *job, IrisdPersistentItem *persistent)
+{
+  job->schedule->delayed = persistent->timer.clock == IRISD_CLOCK_STEADY;
+  job->schedule->delay_due_us = persistent->timer.due_us;
+  job->stage = IRISD_STAGE_TIME;
+  irisd_timers_add (&self->timers, &job->schedule->timer, persistent->timer.clock,
+                    persistent->timer.due_us);
+}
+
+/* Its time has come before. */
+static void
+stay_in_flow (IrisdGateway *self, IrisdJob *job, IrisdSpilledFlow *flow)
+{
+  irisd_spilled_flow_return (self, flow, job, get_delay_us (job->schedule));
+  if (job->schedule != NULL)
+    job->schedule->delayed = job->schedule->timed = FALSE;
+  job->stage = IRISD_STAGE_SPILLED;
+}
+
+/* Makes the job of an item that was cold, which waits for what it waited for. */
+static void
+warm_up (IrisdGateway *self, IrisdJournalRequest *request, IrisdSpilledFlow *flow)
+{
+  IrisdPersistentItem *persistent = request->persistent;
+  g_autoptr (IrisdPeer) peer = g_steal_pointer (&persistent->peer);
+  IrisdJob *job = irisd_restore_job (self, request, peer);
+  irisd_core_count_spilled (self->core, -1);
+  gint64 age_ms = (gint64) (irisd_unix_ms () - persistent->accepted_ms);
+  job->accepted_ns -= MAX (age_ms, 0) * 1000000;
+  if (job->result.error != NULL || (flow == NULL && job->schedule == NULL))
+    {
+      /* Nothing is known of it but its entry. */
+      irisd_spilled_uncount (self, persistent, peer);
+      irisd_completion_take_back (self, job);
+      return;
+    }
+  if (job->schedule != NULL)
+    job->schedule->attempts = persistent->attempts;
+  job->counted = irisd_spilled_is_counted (self, peer);
+  if (flow != NULL)
+    stay_in_flow (self, job, flow);
+  else
+    wait_on (self, job, persistent);
+}
+
+static void
+run_entries (IrisdGateway *self, IrisdMessage *messages)
+{
+  while (messages != NULL)
+    {
+      IrisdMessage *next = messages->next;
+      if (messages->kind == IRISD_MESSAGE_CANCEL_BROADCAST)
+        irisd_cancel_broadcast_resume (self, irisd_cancel_broadcast_from_message (messages));
+      else
+        irisd_bury_broadcast_resume (self, irisd_bury_broadcast_from_message (messages));
+      messages = next;
+    }
+}
+
+/* Those who want an item that cannot be read for now. */
+static void
+turn_away (IrisdReload *reload, const GError *error)
+{
+  IrisdMessage *entry = g_steal_pointer (&reload->messages);
+  while (entry != NULL)
+    {
+      IrisdMessage *next = entry->next;
+      if (entry->kind == IRISD_MESSAGE_CANCEL_BROADCAST)
+        irisd_cancel_broadcast_fail (irisd_cancel_broadcast_from_message (entry), error);
+      else
+        {
+          irisd_bury_broadcast_fail (irisd_bury_broadcast_from_message (entry), error);
+          irisd_bury_broadcast_send_home (irisd_bury_broadcast_from_message (entry));
+        }
+      entry = next;
+    }
+}
+
+/* Has a call pause whose item could not be read. */
+static void
+pause_call (IrisdGateway *self, IrisdReload *reload, IrisdJournalRequest *request)
+{
+  reload->persistent = request->persistent;
+  reload->n_failed++;
+  guint64 pause_us = irisd_timers_backoff_us (UNREAD_US, MOST_UNREAD_US, reload->n_failed,
+                                              g_random_double ());
+  irisd_timers_add (&self->unread, &reload->timer, IRISD_CLOCK_STEADY,
+                    g_get_monotonic_time () + (gint64) pause_us);
+  if (reload->n_failed >= PATIENCE)
+    turn_away (reload, request->error);
+}
+
+static gboolean
+can_be_tried_again (const IrisdReload *reload, IrisdJournalRequest *request)
+{
+  if (!request->doubtful || reload->n_failed + 1 < MOST_DOUBTS)
+    return TRUE;
+  irisd_log (IRISD_LOG_ERROR, "%s; it was tried %u times", request->error->message, MOST_DOUBTS);
+  g_clear_error (&request->error);
+  request->error = irisd_journal_damaged_item (request->item);
+  return FALSE;
+}
+
+/* Sends a job on that nobody has taken, or has it wait on. */
+static void
+send_on (IrisdGateway *self, IrisdJob *job, gboolean kicked)
+{
+  if (job->stage == IRISD_STAGE_TIME)
+    {
+      irisd_timers_remove (&self->timers, &job->schedule->timer);
+      if (kicked)
+        job->schedule->delayed = job->schedule->timed = FALSE;
+    }
+  job->stage = IRISD_STAGE_HANDED;
+  irisd_dispatch_advance (self, job);
+}
+
+/**
+ * irisd_reload_take_answer:
+ * @self: the gateway
+ * @request: CALL, with what the journal has of the item
+ */
+void
+irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
+{
+  IrisdPersistentItem *persistent = request->persistent;
+  guint64 item = request->item;
+  IrisdReload *reload = g_hash_table_lookup (self->reloads, &item);
+  IrisdPhase phase = irisd_gateway_get_phase (self);
+  gboolean serving = phase == IRISD_PHASE_SERVING;
+  if (request->again && serving && persistent->peer != NULL && can_be_tried_again (reload, request))
+    {
+      pause_call (self, reload, request);
+      return;
+    }
+  gboolean kicked = reload->kicked;
+  IrisdMessage *messages = reload->messages;
+  IrisdSpilledFlow *flow = irisd_spilled_flow_take (self, reload->flow, persistent);
+  g_hash_table_remove (self->reloads, reload);
+
+  /* What only waits for its turn runs, also in an irisd that is about to end. */
+  gboolean runs = serving || (flow != NULL && !request->again && phase < IRISD_PHASE_STOPPING);
+  irisd_timers_remove (&self->spilled, &persistent->timer);
+  if (persistent->peer != NULL && runs)
+    warm_up (self, request, flow);
+  else if (persistent->peer != NULL)
+    irisd_spilled_put_off (self, persistent);
+  if (flow != NULL)
+    irisd_spilled_flow_settle (self, flow);
+  run_entries (self, messages);
+  IrisdJob *job = g_hash_table_lookup (self->by_number, &item);
+  if (job != NULL && (job->stage == IRISD_STAGE_TIME || job->stage == IRISD_STAGE_SPILLED))
+    send_on (self, job, kicked);
+}
+
+/**
+ * irisd_reload_put_off_all:
+ * @self: the gateway
+ *
+ * Ends the waiting of what cannot be read, because irisd ends.
+ */
+void
+irisd_reload_put_off_all (IrisdGateway *self)
+{
+  const IrisdTimes ever = { .us = { G_MAXINT64, G_MAXINT64 } };
+  IrisdTimer *timer;
+  while ((timer = irisd_timers_pop_due (&self->unread, &ever)) != NULL)
+    {
+      IrisdReload *reload = call_of (timer);
+      IrisdMessage *messages = reload->messages;
+      IrisdSpilledFlow *flow = irisd_spilled_flow_take (self, reload->flow, reload->persistent);
+      irisd_spilled_put_off (self, reload->persistent);
+      g_hash_table_remove (self->reloads, reload);
+      if (flow != NULL)
+        irisd_spilled_flow_settle (self, flow);
+      run_entries (self, messages);
+    }
+}

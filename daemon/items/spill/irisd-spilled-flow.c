@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Flows: spilled items that wait for their turn.
+ *
+ * What waits at a gate may be next at any time: by priority, and by its client's turn. But among
+ * the items of one client, one priority and one service that go to one place, the first to come is
+ * the first to go. Those are a *flow*, and of a flow only the head has to be where it can be
+ * chosen. So beyond `memory-items` each flow has a window of jobs, more than its gate lets through
+ * at once, and what comes behind them is cold (irisd-spilled.c): a link in the flow's queue and
+ * nothing else. When half of the window is through, as many are read back.
+ *
+ * Who is chosen. As long as reading keeps up, a flow that has spilled items has jobs at the gate as
+ * well, hence the gate sees the head of every flow, and chooses as if all were there. It ages an
+ * item by when it began to wait; one that is read back says when that was. If reading does not keep
+ * up, others go first until it has, and no worker is idle for it.
+ *
+ * Order in a flow. New items go behind the cold ones as long as there are any. One that is called
+ * back by somebody who wants it (CANCEL, BURY) leaves its flow.
+ *
+ * Only detached items take part, which have not run yet; others of the same client pass by, and so
+ * do items for worker processes that have a deadline, which would not be noticed. Items that were
+ * there before the limit was reached are no flow's. Those for worker processes may wait for days
+ * for the first one that serves them, so their window is bounded by bytes; strict ones have flows
+ * of their own, because others could be done that stand behind them.
+ *
+ * A flow belongs to its gateway's thread. It is there while it has a job, a call or a spilled item.
+ */
+#include "daemon/items/spill/irisd-spilled.h"
+
+#include <string.h>
+
+/* What a window is at least and at most, in items. */
+#define LEAST_WINDOW 64
+#define MOST_WINDOW  4096
+
+/* The same for items of worker processes, and what their payloads may take together. */
+#define MOST_OUTSIDE_WINDOW  1024
+#define BYTES_OUTSIDE_WINDOW (8 * 1024 * 1024)
+
+/**
+ * IrisdSpilledFlow:
+ * @client: whose items; only compared
+ * @service: their service; interned
+ * @home: where they go
+ * @priority: theirs
+ * @for_workers: they are for worker processes
+ * @strict: and for those at their home alone
+ * @window: how many jobs it may have
+ * @n_jobs: how many it has
+ * @n_called: of its spilled items, how many are on their way back
+ * @since_us: since when the last one waited that has a job
+ * @queue: spilled items that were not called, first come first
+ * @hungry: its link among those that would call more, if they might
+ */
+struct _IrisdSpilledFlow
+{
+  gconstpointer client;
+  GRefString *service;
+  gint home;
+  guint priority;
+  gboolean for_workers;
+  gboolean strict;
+
+  guint window;
+  guint n_jobs;
+  guint n_called;
+  gint64 since_us;
+  TAILQ_HEAD (, _IrisdPersistentItem) queue;
+  gboolean is_hungry;
+  GList hungry;
+};
+
+static guint
+hash_flow (gconstpointer key)
+{
+  const IrisdSpilledFlow *flow = key;
+  return g_direct_hash (flow->client) * 31 + g_direct_hash (flow->service) + (guint) flow->home * 16
+         + flow->priority + (flow->strict ? 31 : 0);
+}
+
+static gboolean
+flows_equal (gconstpointer a, gconstpointer b)
+{
+  const IrisdSpilledFlow *left = a, *right = b;
+  return left->client == right->client && left->service == right->service
+         && left->home == right->home && left->priority == right->priority
+         && left->strict == right->strict;
+}
+
+static void
+free_flow (gpointer data)
+{
+  IrisdSpilledFlow *flow = data;
+  g_ref_string_release (flow->service);
+  g_free (flow);
+}
+
+void
+irisd_spilled_flows_init (IrisdGateway *self)
+{
+  self->flows = g_hash_table_new_full (hash_flow, flows_equal, free_flow, NULL);
+  g_queue_init (&self->hungry_flows);
+}
+
+static guint
+count_near (const IrisdSpilledFlow *flow)
+{
+  return flow->n_jobs + flow->n_called;
+}
+
+static void
+set_hungry (IrisdGateway *self, IrisdSpilledFlow *flow, gboolean hungry)
+{
+  if (hungry == flow->is_hungry)
+    return;
+  flow->is_hungry = hungry;
+  flow->hungry.data = flow;
+  if (hungry)
+    g_queue_push_tail_link (&self->hungry_flows, &flow->hungry);
+  else
+    g_queue_unlink (&self->hungry_flows, &flow->hungry);
+}
+
+/* Looks after a flow from which something was taken. */
+static void
+settle (IrisdGateway *self, IrisdSpilledFlow *flow)
+{
+  gboolean empty = TAILQ_EMPTY (&flow->queue);
+  if (empty)
+    set_hungry (self, flow, FALSE);
+  else if (count_near (flow) <= flow->window / 2)
+    set_hungry (self, flow, TRUE);
+  if (empty && count_near (flow) == 0)
+    g_hash_table_remove (self->flows, flow);
+}
+
+static IrisdSpilledFlow *
+get_flow (IrisdGateway *self, const IrisdSpilledFlow *key)
+{
+  IrisdSpilledFlow *flow = g_hash_table_lookup (self->flows, key);
+  if (flow != NULL)
+    return flow;
+  flow = g_memdup2 (key, sizeof *key);
+  g_ref_string_acquire (flow->service);
+  flow->since_us = g_get_monotonic_time ();
+  TAILQ_INIT (&flow->queue);
+  g_hash_table_add (self->flows, flow);
+  return flow;
+}
+
+static void
+append (IrisdGateway *self, IrisdSpilledFlow *flow, IrisdPersistentItem *persistent)
+{
+  atomic_fetch_add_explicit (&self->core->counters[flow->home].aside, 1, memory_order_relaxed);
+  persistent->in_flow = TRUE;
+  persistent->flow = flow;
+  TAILQ_INSERT_TAIL (&flow->queue, persistent, in_queue);
+}
+
+/* From now on what is there is a waiter, which does not wait. */
+static void
+take_out (IrisdGateway *self, IrisdSpilledFlow *flow, IrisdPersistentItem *persistent)
+{
+  atomic_fetch_sub_explicit (&self->core->counters[flow->home].aside, 1, memory_order_relaxed);
+  TAILQ_REMOVE (&flow->queue, persistent, in_queue);
+  persistent->in_flow = FALSE;
+  persistent->timer = (IrisdTimer){ 0 };
+}
+
+static void
+set_window (IrisdGateway *self, IrisdSpilledFlow *flow, IrisdJob *job)
+{
+  guint64 window = job->leased_item != NULL ? BYTES_OUTSIDE_WINDOW / MAX (job->payload_size, 1)
+                                            : irisd_dispatch_get_window (self, job);
+  flow->window = (guint) CLAMP (window, LEAST_WINDOW,
+                                job->leased_item != NULL ? MOST_OUTSIDE_WINDOW : MOST_WINDOW);
+}
+
+static gboolean
+may_have_flow (IrisdGateway *self, const IrisdJob *job)
+{
+  return irisd_job_is_orphan ((IrisdJob *) job) && job->flow == NULL
+         && (job->leased_item == NULL || job->schedule == NULL || job->schedule->deadline_us == 0)
+         && (job->schedule == NULL || job->schedule->attempts == 0) && !job->completion
+         && !job->buried && !job->ended && job->permit == NULL
+         && irisd_gateway_get_phase (self) < IRISD_PHASE_STOPPING;
+}
+
+/**
+ * irisd_spilled_flow_add:
+ * @self: the gateway
+ * @job: (transfer full): a job that is about to go on to its gate
+ *
+ * Returns: whether its item is cold now; otherwise nothing has changed, but perhaps its flow
+ */
+gboolean
+irisd_spilled_flow_add (IrisdGateway *self, IrisdJob *job)
+{
+  gboolean many = g_hash_table_size (self->by_number) > self->core->config->limits.memory_items;
+  if ((!many && g_hash_table_size (self->flows) == 0) || !may_have_flow (self, job))
+    return FALSE;
+  const IrisdSpilledFlow key = { .client = job->peer->client,
+                                 .service = job->persistent->service,
+                                 .home = job->home,
+                                 .priority = job->fair.priority,
+                                 .for_workers = job->leased_item != NULL,
+                                 .strict = job->leased_item != NULL && job->strict };
+  IrisdSpilledFlow *flow = many ? get_flow (self, &key) : g_hash_table_lookup (self->flows, &key);
+  if (flow == NULL)
+    return FALSE;
+  set_window (self, flow, job);
+  if (TAILQ_EMPTY (&flow->queue) && count_near (flow) < flow->window)
+    {
+      job->flow = flow;
+      flow->n_jobs++;
+      /* Those behind it wait since then, or later. */
+      job->since_us = flow->since_us = g_get_monotonic_time ();
+      return FALSE;
+    }
+  append (self, flow, job->persistent);
+  irisd_spilled_put_away (self, job);
+  settle (self, flow);
+  return TRUE;
+}
+
+/**
+ * irisd_spilled_flow_recover:
+ * @self: a gateway that was not started
+ * @persistent: an item that was found, and is nobody's
+ * @home: where it goes
+ * @item: the SUBMIT message that it is kept as
+ * @for_workers: whether it is for worker processes
+ */
+void
+irisd_spilled_flow_recover (IrisdGateway *self,
+                            IrisdPersistentItem *persistent,
+                            gint home,
+                            const IrisWireMessage *item,
+                            gboolean for_workers)
+{
+  const guint priority = iris_wire_message_has (item, IRIS_WIRE_KEY_PRIORITY)
+                             ? item->priority
+                             : IRIS_WIRE_DEFAULT_PRIORITY;
+  const IrisdSpilledFlow key = { .client = irisd_restore_get_peer (self)->client,
+                                 .service = persistent->service,
+                                 .home = home,
+                                 .priority = priority,
+                                 .for_workers = for_workers,
+                                 .strict = for_workers && item->strict,
+                                 .window = LEAST_WINDOW };
+  IrisdSpilledFlow *flow = get_flow (self, &key);
+  append (self, flow, persistent);
+  settle (self, flow);
+}
+
+/**
+ * irisd_spilled_flow_leave:
+ * @self: the gateway
+ * @job: a job that does not wait any more, for whatever reason; it may have left before
+ */
+void
+irisd_spilled_flow_leave (IrisdGateway *self, IrisdJob *job)
+{
+  IrisdSpilledFlow *flow = g_steal_pointer (&job->flow);
+  if (flow == NULL)
+    return;
+  flow->n_jobs--;
+  settle (self, flow);
+}
+
+/**
+ * irisd_spilled_flows_feed:
+ * @self: the gateway
+ *
+ * Calls items back for flows whose window is half empty.
+ */
+void
+irisd_spilled_flows_feed (IrisdGateway *self)
+{
+  while (self->hungry_flows.length > 0 && irisd_reload_may_begin (self))
+    {
+      IrisdSpilledFlow *flow = g_queue_peek_head (&self->hungry_flows);
+      IrisdPersistentItem *persistent = TAILQ_FIRST (&flow->queue);
+      take_out (self, flow, persistent);
+      flow->n_called++;
+      irisd_reload_for_flow (self, persistent->item, flow);
+      set_hungry (self, flow, FALSE);
+      set_hungry (self, flow, !TAILQ_EMPTY (&flow->queue) && count_near (flow) < flow->window);
+    }
+}
+
+/**
+ * irisd_spilled_flow_take:
+ * @self: the gateway
+ * @called_for: (nullable): the flow that has called an item back
+ * @persistent: an item that was called back
+ *
+ * Returns: (nullable): the item's flow, if it has one; irisd_spilled_flow_return() or
+ *   irisd_spilled_flow_settle() comes next
+ */
+IrisdSpilledFlow *
+irisd_spilled_flow_take (IrisdGateway *self,
+                         IrisdSpilledFlow *called_for,
+                         IrisdPersistentItem *persistent)
+{
+  if (called_for != NULL)
+    called_for->n_called--;
+  if (!persistent->in_flow)
+    return called_for;
+  IrisdSpilledFlow *flow = persistent->flow;
+  take_out (self, flow, persistent);
+  return flow;
+}
+
+/**
+ * irisd_spilled_flow_return:
+ * @self: the gateway
+ * @flow: a flow
+ * @job: the job of an item that was taken from it
+ * @delay_us: how long the item waited for its time before
+ */
+void
+irisd_spilled_flow_return (IrisdGateway *self,
+                           IrisdSpilledFlow *flow,
+                           IrisdJob *job,
+                           gint64 delay_us)
+{
+  gint64 now = g_get_monotonic_time ();
+  job->flow = flow;
+  flow->n_jobs++;
+  set_window (self, flow, job);
+  /* What was found at the start began to wait then, and behind those that have jobs since. */
+  if (job->peer == self->journal_peer)
+    return;
+  flow->since_us = CLAMP (job->accepted_ns / 1000 + delay_us, flow->since_us, now);
+  job->since_us = flow->since_us;
+}
+
+/* Of a flow from which something was taken that did not return. */
+void
+irisd_spilled_flow_settle (IrisdGateway *self, IrisdSpilledFlow *flow)
+{
+  settle (self, flow);
+}
+
+/**
+ * irisd_spilled_flows_put_off:
+ * @self: the gateway
+ * @all: or only what is for worker processes, which may not be there
+ *
+ * Ends the waiting of what is cold and was not called, because irisd ends.
+ */
+void
+irisd_spilled_flows_put_off (IrisdGateway *self, gboolean all)
+{
+  GHashTableIter iter;
+  gpointer key;
+  g_hash_table_iter_init (&iter, self->flows);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    {
+      IrisdSpilledFlow *flow = key;
+      IrisdPersistentItem *persistent;
+      if (!all && !flow->for_workers)
+        continue;
+      while ((persistent = TAILQ_FIRST (&flow->queue)) != NULL)
+        {
+          take_out (self, flow, persistent);
+          irisd_spilled_put_off (self, persistent);
+        }
+      set_hungry (self, flow, FALSE);
+      if (count_near (flow) == 0)
+        g_hash_table_iter_remove (&iter);
+    }
+}
+
+/* Forgets whose those are that were never put off, because irisd was never started. */
+void
+irisd_spilled_flows_forget (IrisdGateway *self)
+{
+  GHashTableIter iter;
+  gpointer key;
+  g_hash_table_iter_init (&iter, self->flows);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    {
+      IrisdPersistentItem *persistent;
+      TAILQ_FOREACH (persistent, &((IrisdSpilledFlow *) key)->queue, in_queue)
+      g_clear_pointer (&persistent->peer, irisd_peer_unref);
+    }
+  g_hash_table_unref (self->flows);
+}

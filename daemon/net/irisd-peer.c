@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A peer: one connection to one socket, what it has in flight and what it owes.
+ *
+ * Threads: see the header. The two atomics carry no other data with them, so relaxed order does: a
+ * worker that reads an old value runs an item that nobody waits for any more, or lets one more
+ * result grow, and both were possible the moment before.
+ */
+#include "daemon/net/irisd-peer.h"
+
+#include "daemon/base/irisd-text.h"
+
+#include <string.h>
+
+/* Names are for the log; a stranger's is cut and cleaned. */
+#define MAX_NAME 64
+
+/* Request ids are the client's choice, so their hash takes a seed that no client knows. */
+static guint
+id_hash (gconstpointer id)
+{
+  static gsize seed = 0;
+  if (g_once_init_enter (&seed))
+    g_once_init_leave (&seed, (gsize) g_random_int () | 1);
+
+  guint64 words[2];
+  memcpy (words, id, sizeof words);
+  guint64 hash = (words[0] ^ seed) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+  hash = (hash ^ (hash >> 29) ^ words[1]) * G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
+  return (guint) (hash >> 32);
+}
+
+static gboolean
+id_equal (gconstpointer a, gconstpointer b)
+{
+  return memcmp (a, b, IRIS_WIRE_ID_SIZE) == 0;
+}
+
+IrisdPeer *
+irisd_peer_new (const IrisdRoute *route)
+{
+  IrisdPeer *self = g_new0 (IrisdPeer, 1);
+  self->refs = 1;
+  self->route = *route;
+  self->jobs = g_hash_table_new (id_hash, id_equal);
+  self->age_link.data = self;
+  self->backlog_link.data = self;
+  self->stream_link.data = self;
+  self->receive_link.data = self;
+  g_queue_init (&self->held);
+  return self;
+}
+
+IrisdPeer *
+irisd_peer_ref (IrisdPeer *self)
+{
+  self->refs++;
+  return self;
+}
+
+void
+irisd_peer_unref (IrisdPeer *self)
+{
+  if (--self->refs > 0)
+    return;
+  g_hash_table_unref (self->jobs);
+  irisd_unacknowledged_clear (&self->unacked);
+  irisd_outbox_clear (&self->outbox);
+  g_free (self->name);
+  g_free (self);
+}
+
+guint64
+irisd_peer_get_bytes (IrisdPeer *self)
+{
+  return atomic_load_explicit (&self->bytes, memory_order_relaxed);
+}
+
+gboolean
+irisd_peer_is_gone (IrisdPeer *self)
+{
+  return atomic_load_explicit (&self->gone, memory_order_relaxed);
+}
+
+void
+irisd_peer_add_bytes (IrisdPeer *self, gint64 change)
+{
+  atomic_fetch_add_explicit (&self->bytes, (guint64) change, memory_order_relaxed);
+}
+
+void
+irisd_peer_set_name (IrisdPeer *self, const IrisWireString *name)
+{
+  g_free (self->name);
+  self->name = name->len > 0 ? irisd_text_quote (name->data, (gssize) name->len, MAX_NAME)
+                             : g_strdup ("without a name");
+}
+
+/**
+ * irisd_peer_set_client:
+ * @self: a peer
+ * @address: (nullable): what ZeroMQ tells of its connection
+ *
+ * All connections of one process are one client, so that nobody gets more by opening more of them.
+ * Over ipc ZeroMQ tells the process, as localhost:UID:GID:PID; over TCP, and where the process
+ * cannot be known, each connection is one.
+ */
+void
+irisd_peer_set_client (IrisdPeer *self, const char *address)
+{
+  self->client = self;
+  const char *colon = address != NULL && g_str_has_prefix (address, "localhost:")
+                          ? strrchr (address, ':')
+                          : NULL;
+  guint64 pid = 0;
+  /* An odd number is nobody's address. */
+  if (colon != NULL && g_ascii_string_to_unsigned (colon + 1, 10, 1, G_MAXINT32, &pid, NULL))
+    self->client = GSIZE_TO_POINTER ((gsize) pid * 2 + 1);
+}
+
+void
+irisd_peers_init (IrisdPeers *self)
+{
+  self->by_route = g_hash_table_new (irisd_route_hash, irisd_route_equal);
+  g_queue_init (&self->by_age);
+}
+
+/**
+ * irisd_peers_clear:
+ * @self: a table without peers
+ */
+void
+irisd_peers_clear (IrisdPeers *self)
+{
+  g_return_if_fail (irisd_peers_get_count (self) == 0);
+  g_hash_table_unref (self->by_route);
+}
+
+guint
+irisd_peers_get_count (IrisdPeers *self)
+{
+  return g_hash_table_size (self->by_route);
+}
+
+IrisdPeer *
+irisd_peers_lookup (IrisdPeers *self, const IrisdRoute *route)
+{
+  return g_hash_table_lookup (self->by_route, route);
+}
+
+/**
+ * irisd_peers_add:
+ * @self: the table
+ * @route: a route that is not in it
+ *
+ * Returns: (transfer none): a new peer that the table owns
+ */
+IrisdPeer *
+irisd_peers_add (IrisdPeers *self, const IrisdRoute *route)
+{
+  IrisdPeer *peer = irisd_peer_new (route);
+  g_hash_table_insert (self->by_route, &peer->route, peer);
+  g_queue_push_tail_link (&self->by_age, &peer->age_link);
+  return peer;
+}
+
+/**
+ * irisd_peers_remove:
+ * @self: the table
+ * @peer: a peer in it; the table's reference is dropped
+ */
+void
+irisd_peers_remove (IrisdPeers *self, IrisdPeer *peer)
+{
+  g_hash_table_remove (self->by_route, &peer->route);
+  g_queue_unlink (&self->by_age, &peer->age_link);
+  irisd_peer_unref (peer);
+}
+
+/**
+ * irisd_peers_touch:
+ * @self: the table
+ * @peer: a peer that was heard just now
+ */
+void
+irisd_peers_touch (IrisdPeers *self, IrisdPeer *peer)
+{
+  g_queue_unlink (&self->by_age, &peer->age_link);
+  g_queue_push_tail_link (&self->by_age, &peer->age_link);
+}
+
+/**
+ * irisd_peers_get_oldest:
+ * @self: the table
+ *
+ * Returns: (transfer none) (nullable): the peer that was silent longest
+ */
+IrisdPeer *
+irisd_peers_get_oldest (IrisdPeers *self)
+{
+  return g_queue_peek_head (&self->by_age);
+}
+
+/**
+ * irisd_peers_get_of_user:
+ * @self: the table
+ * @user: a user, as the kernel says
+ * @oldest: (out caller-allocates) (array length=n): those that were silent longest
+ * @n: how many fit
+ *
+ * Returns: how many peers the user has
+ */
+guint
+irisd_peers_get_of_user (IrisdPeers *self, gint64 user, IrisdPeer **oldest, guint n)
+{
+  guint count = 0;
+  for (GList *link = self->by_age.head; link != NULL; link = link->next)
+    {
+      IrisdPeer *peer = link->data;
+      if (!peer->greeted || peer->uid != user)
+        continue;
+      if (count < n)
+        oldest[count] = peer;
+      count++;
+    }
+  return count;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Connections that have come in and not said HELLO, or have said BYE since.
+ *
+ * ZeroMQ hangs up on who does not finish its own handshake, and then keeps a connection for as long
+ * as its other end likes; the limits of irisd count those that said HELLO. So without this the
+ * silent are bounded by irisd's descriptors only, which they take from everybody else.
+ *
+ * ZeroMQ has no way to end one connection of a socket. But it tells the descriptor of each that
+ * comes in (to the ZAP handler, as an event of the socket) and of each that a message comes by, and
+ * shutdown(2) of it is for ZeroMQ as if the other end had hung up. A descriptor is soon given to
+ * somebody else when its connection has ended, of which we are not told in time; what tells them
+ * apart is the number that the kernel has for each socket and gives to no other (SO_COOKIE; an
+ * irisd on a Linux before 4.12 does not hang up on anybody). Between the look at it and shutdown(2)
+ * a connection could still be exchanged for another; then that one is made anew by ZeroMQ at its
+ * other end.
+ *
+ * Events and messages come by different ways: HELLO can be here before the event that the
+ * connection has come in. It is remembered then until the event comes.
+ *
+ * Whose time is over gets another chance, so that what irisd has not read yet is read: if irisd was
+ * stopped for a while, say, the clock was not.
+ */
+#include "daemon/net/irisd-pending-connections.h"
+
+#include "daemon/base/irisd-log.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* The other chance takes a part of the time, and no longer than this. */
+#define CHANCE_PART    4
+#define MOST_CHANCE_US (1 * G_USEC_PER_SEC)
+
+typedef struct
+{
+  IrisdConnection connection;
+  gint64 due_us;
+  gboolean greeted; /* and the event that it came in is still to come */
+  GQueue *queue;
+  GList link;
+} Pending;
+
+struct _IrisdPendingConnections
+{
+  pthread_mutex_t lock; /* a POSIX one, because ThreadSanitizer knows those */
+  GHashTable *by_fd;
+  GQueue waiting; /* by the time at which their time is over */
+  GQueue doomed;  /* by the time at which their other chance is */
+  gint64 time_us;
+  gint64 chance_us;
+  guint most;
+  int wake_fd;
+};
+
+static void
+forget (gpointer data)
+{
+  Pending *pending = data;
+  g_queue_unlink (pending->queue, &pending->link);
+  g_free (pending);
+}
+
+/**
+ * irisd_pending_connections_new:
+ * @limits: all limits
+ *
+ * Returns: (transfer full): nobody
+ */
+IrisdPendingConnections *
+irisd_pending_connections_new (const IrisdLimits *limits)
+{
+  IrisdPendingConnections *self = g_new0 (IrisdPendingConnections, 1);
+  pthread_mutex_init (&self->lock, NULL);
+  g_queue_init (&self->waiting);
+  g_queue_init (&self->doomed);
+  self->by_fd = g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL, forget);
+  self->time_us = (gint64) limits->hello_ms * 1000;
+  self->chance_us = MIN (self->time_us / CHANCE_PART, MOST_CHANCE_US);
+  self->most = (guint) limits->max_pending_connections;
+  self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  return self;
+}
+
+/**
+ * irisd_pending_connections_free:
+ * @self: (transfer full) (nullable): pending connections that nobody asks for any more
+ */
+void
+irisd_pending_connections_free (IrisdPendingConnections *self)
+{
+  if (self == NULL)
+    return;
+  g_hash_table_unref (self->by_fd);
+  if (self->wake_fd >= 0)
+    close (self->wake_fd);
+  pthread_mutex_destroy (&self->lock);
+  g_free (self);
+}
+
+/**
+ * irisd_connection_get_cookie:
+ * @fd: a descriptor
+ *
+ * Returns: the kernel's number of its socket; 0 if there is no such socket
+ */
+guint64
+irisd_connection_get_cookie (int fd)
+{
+  guint64 cookie = 0;
+  socklen_t size = sizeof cookie;
+  return getsockopt (fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
+}
+
+static Pending *
+find (IrisdPendingConnections *self, int fd)
+{
+  return g_hash_table_lookup (self->by_fd, GINT_TO_POINTER (fd));
+}
+
+static void
+add (IrisdPendingConnections *self,
+     const IrisdConnection *connection,
+     gboolean greeted,
+     gint64 due_us)
+{
+  Pending *pending = g_new0 (Pending, 1);
+  g_hash_table_remove (self->by_fd, GINT_TO_POINTER (connection->fd)); /* whoever had it before */
+  *pending = (Pending){
+    .connection = *connection, .due_us = due_us, .greeted = greeted, .queue = &self->waiting
+  };
+  pending->link.data = pending;
+  g_hash_table_insert (self->by_fd, GINT_TO_POINTER (connection->fd), pending);
+  g_queue_push_tail_link (&self->waiting, &pending->link);
+}
+
+/* Of one that is still there. */
+static gboolean
+hang_up (const Pending *pending)
+{
+  return !pending->greeted
+         && irisd_connection_get_cookie (pending->connection.fd) == pending->connection.cookie
+         && shutdown (pending->connection.fd, SHUT_RDWR) == 0;
+}
+
+/**
+ * irisd_connection_is_at:
+ * @fd: a descriptor
+ * @endpoint: an endpoint of irisd
+ *
+ * The event may be so late that its descriptor has another owner, a plug-in for example.
+ *
+ * Returns: whether it is of a connection that has come in there
+ */
+gboolean
+irisd_connection_is_at (int fd, const char *endpoint)
+{
+  union
+  {
+    struct sockaddr any;
+    struct sockaddr_un local;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+    struct sockaddr_storage most;
+  } name = { 0 };
+  socklen_t size = sizeof name;
+  const char *port = strrchr (endpoint, ':');
+  if (getsockname (fd, &name.any, &size) != 0)
+    return FALSE;
+  if (name.any.sa_family == AF_UNIX)
+    return g_str_has_prefix (endpoint, "ipc://")
+           && strncmp (endpoint + strlen ("ipc://"), name.local.sun_path,
+                       sizeof name.local.sun_path)
+                  == 0;
+  guint16 number = name.any.sa_family == AF_INET    ? name.in.sin_port
+                   : name.any.sa_family == AF_INET6 ? name.in6.sin6_port
+                                                    : 0;
+  return number != 0 && port != NULL && g_ascii_strtoull (port + 1, NULL, 10) == g_ntohs (number);
+}
+
+static void
+drop_oldest (IrisdPendingConnections *self)
+{
+  static IrisdLogSite site;
+  while (g_hash_table_size (self->by_fd) > self->most)
+    {
+      GQueue *queue = self->doomed.length > 0 ? &self->doomed : &self->waiting;
+      const Pending *oldest = g_queue_peek_head (queue);
+      if (hang_up (oldest))
+        irisd_log_limited (&site, IRISD_LOG_WARNING,
+                           "hung up on the oldest of more than %u connections that have not said "
+                           "HELLO: raise max-pending-connections under [limits] if they are meant",
+                           self->most);
+      g_hash_table_remove (self->by_fd, GINT_TO_POINTER (oldest->connection.fd));
+    }
+}
+
+/**
+ * irisd_pending_connections_enter:
+ * @self: the pending connections
+ * @fd: the descriptor of a connection that has come in
+ * @endpoint: where
+ * @now_us: the monotonic time
+ */
+void
+irisd_pending_connections_enter (IrisdPendingConnections *self,
+                                 int fd,
+                                 const char *endpoint,
+                                 gint64 now_us)
+{
+  const IrisdConnection connection = { fd, irisd_connection_get_cookie (fd) };
+  if (connection.cookie == 0 || !irisd_connection_is_at (fd, endpoint))
+    return;
+  pthread_mutex_lock (&self->lock);
+  const Pending *known = find (self, fd);
+  if (known == NULL || known->connection.cookie != connection.cookie)
+    {
+      add (self, &connection, FALSE, now_us + self->time_us);
+      drop_oldest (self);
+    }
+  else if (known->greeted)
+    g_hash_table_remove (self->by_fd, GINT_TO_POINTER (fd));
+  pthread_mutex_unlock (&self->lock);
+}
+
+/**
+ * irisd_pending_connections_greet:
+ * @self: the pending connections
+ * @fd: the descriptor of a connection by which HELLO has come
+ *
+ * Returns: what it is known by from now on
+ */
+IrisdConnection
+irisd_pending_connections_greet (IrisdPendingConnections *self, int fd)
+{
+  const IrisdConnection connection = { fd, irisd_connection_get_cookie (fd) };
+  if (connection.cookie == 0)
+    return connection;
+  pthread_mutex_lock (&self->lock);
+  const Pending *known = find (self, fd);
+  if (known == NULL || known->connection.cookie != connection.cookie)
+    add (self, &connection, TRUE, g_get_monotonic_time () + self->time_us);
+  else if (!known->greeted)
+    g_hash_table_remove (self->by_fd, GINT_TO_POINTER (fd));
+  pthread_mutex_unlock (&self->lock);
+  return connection;
+}
+
+/**
+ * irisd_pending_connections_part:
+ * @self: the pending connections
+ * @connection: a connection whose HELLO does not count any more
+ * @now_us: the monotonic time
+ */
+void
+irisd_pending_connections_part (IrisdPendingConnections *self,
+                                const IrisdConnection *connection,
+                                gint64 now_us)
+{
+  if (connection->cookie == 0 || irisd_connection_get_cookie (connection->fd) != connection->cookie)
+    return;
+  pthread_mutex_lock (&self->lock);
+  add (self, connection, FALSE, now_us + self->time_us);
+  drop_oldest (self);
+  gboolean first = g_hash_table_size (self->by_fd) == 1;
+  pthread_mutex_unlock (&self->lock);
+  if (first)
+    eventfd_write (self->wake_fd, 1);
+}
+
+static guint
+end_doomed (IrisdPendingConnections *self, gint64 now_us)
+{
+  const Pending *pending;
+  guint n = 0;
+  while ((pending = g_queue_peek_head (&self->doomed)) != NULL && pending->due_us <= now_us)
+    {
+      n += hang_up (pending);
+      g_hash_table_remove (self->by_fd, GINT_TO_POINTER (pending->connection.fd));
+    }
+  return n;
+}
+
+static void
+doom (IrisdPendingConnections *self, gint64 now_us)
+{
+  for (GList *link; (link = self->waiting.head) != NULL;)
+    {
+      Pending *pending = link->data;
+      if (pending->due_us > now_us)
+        return;
+      g_queue_unlink (&self->waiting, link);
+      pending->queue = &self->doomed;
+      pending->due_us = now_us + self->chance_us;
+      g_queue_push_tail_link (&self->doomed, link);
+    }
+}
+
+/**
+ * irisd_pending_connections_sweep:
+ * @self: the pending connections
+ * @now_us: the monotonic time
+ *
+ * Hangs up on those whose time is over.
+ *
+ * Returns: when to sweep again, in monotonic time; 0 if there is nobody
+ */
+gint64
+irisd_pending_connections_sweep (IrisdPendingConnections *self, gint64 now_us)
+{
+  static IrisdLogSite site;
+  pthread_mutex_lock (&self->lock);
+  guint n = end_doomed (self, now_us);
+  doom (self, now_us);
+  const Pending *waiting = g_queue_peek_head (&self->waiting);
+  const Pending *doomed = g_queue_peek_head (&self->doomed);
+  gint64 next = waiting != NULL ? waiting->due_us : 0;
+  if (doomed != NULL && (next == 0 || doomed->due_us < next))
+    next = doomed->due_us;
+  pthread_mutex_unlock (&self->lock);
+  if (n > 0)
+    irisd_log_limited (&site, IRISD_LOG_INFO,
+                       "hung up on %u connections that have not said HELLO for "
+                       "%" G_GINT64_FORMAT " ms: raise hello-ms under [limits] if that is too soon",
+                       n, self->time_us / 1000);
+  return next;
+}
+
+guint
+irisd_pending_connections_get_count (IrisdPendingConnections *self)
+{
+  pthread_mutex_lock (&self->lock);
+  guint count = g_hash_table_size (self->by_fd);
+  pthread_mutex_unlock (&self->lock);
+  return count;
+}
+
+/**
+ * irisd_pending_connections_get_wake_fd:
+ * @self: the pending connections
+ *
+ * Returns: a descriptor that has something to read when whoever sweeps should look when to
+ */
+int
+irisd_pending_connections_get_wake_fd (IrisdPendingConnections *self)
+{
+  return self->wake_fd;
+}

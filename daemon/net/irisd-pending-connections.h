@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Connections that have come in and not said HELLO, or have said BYE since.
+ */
+#pragma once
+
+#include "daemon/base/irisd-limits.h"
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdPendingConnections IrisdPendingConnections;
+
+/**
+ * IrisdConnection:
+ * @fd: the descriptor of a connection
+ * @cookie: what tells it from others that have had that descriptor; 0: nothing is known of it
+ */
+typedef struct
+{
+  int fd;
+  guint64 cookie;
+} IrisdConnection;
+
+guint64 irisd_connection_get_cookie (int fd);
+gboolean irisd_connection_is_at (int fd, const char *endpoint);
+
+IrisdPendingConnections *irisd_pending_connections_new (const IrisdLimits *limits);
+void irisd_pending_connections_free (IrisdPendingConnections *self);
+
+/* Any thread. */
+IrisdConnection irisd_pending_connections_greet (IrisdPendingConnections *self, int fd);
+void irisd_pending_connections_part (IrisdPendingConnections *self,
+                                     const IrisdConnection *connection,
+                                     gint64 now_us);
+
+/* The ZAP handler's. */
+void irisd_pending_connections_enter (IrisdPendingConnections *self,
+                                      int fd,
+                                      const char *endpoint,
+                                      gint64 now_us);
+gint64 irisd_pending_connections_sweep (IrisdPendingConnections *self, gint64 now_us);
+guint irisd_pending_connections_get_count (IrisdPendingConnections *self);
+int irisd_pending_connections_get_wake_fd (IrisdPendingConnections *self);
+
+G_END_DECLS

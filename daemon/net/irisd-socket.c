@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisd's ROUTER sockets: their options, and where they are bound.
+ *
+ * Every option is set on purpose:
+ *  - ROUTER_MANDATORY: ZeroMQ says when a client is gone or its pipe full, instead of dropping what
+ *    it is sent.
+ *  - MAXMSGSIZE: bounds one frame, before it is read. It lies above our own limit, so that a frame
+ *    that is somewhat too large gets an answer, and only one that is far too large costs the
+ *    connection.
+ *  - SNDHWM, RCVHWM: count whole messages of one connection. What is not whole yet has bounds of
+ *    irisd's own (irisd-unfinished-messages.c).
+ *  - LINGER: 0 until irisd ends; the gateway then sets how long its last replies may take.
+ *  - HANDSHAKE_IVL: a connection that does not greet is closed soon.
+ *  - ZAP_DOMAIN: has ZeroMQ ask the ZAP handler about every connection (irisd-zap-handler.c).
+ *  - Heartbeats stay off: a client whose connection is reset while a ping waits unread makes ZeroMQ
+ *    4.3 abort the process. TCP has keep-alive instead, and clients may ping.
+ */
+#include "daemon/net/irisd-socket.h"
+
+#include "daemon/base/irisd-error.h"
+#include "daemon/net/irisd-unfinished-messages.h"
+
+#include <errno.h>
+#include <gio/gio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zmq.h>
+
+#define SEND_HIGH_WATER       1000
+#define RECEIVE_HIGH_WATER    256
+#define HANDSHAKE_INTERVAL_MS 5000
+#define LISTEN_BACKLOG        1024
+
+/* How often ports in a row are looked for when any will do. */
+#define PORT_TRIES 50
+
+static gboolean
+set_int (void *socket, int option, int value)
+{
+  return zmq_setsockopt (socket, option, &value, sizeof value) == 0;
+}
+
+/**
+ * irisd_socket_new:
+ * @context: the ZeroMQ context
+ * @limits: all limits
+ * @error: return location for a #GError
+ *
+ * Returns: (transfer full): a ROUTER that is not bound yet
+ */
+void *
+irisd_socket_new (void *context, const IrisdLimits *limits, GError **error)
+{
+  void *socket = zmq_socket (context, ZMQ_ROUTER);
+  irisd_unfinished_set_limits (limits);
+  gint64 max_frame = 2 * (gint64) MAX (limits->max_body, limits->max_header);
+  if (socket != NULL && set_int (socket, ZMQ_ROUTER_MANDATORY, 1)
+      && set_int (socket, ZMQ_SNDHWM, SEND_HIGH_WATER)
+      && set_int (socket, ZMQ_RCVHWM, RECEIVE_HIGH_WATER) && set_int (socket, ZMQ_LINGER, 0)
+      && set_int (socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_INTERVAL_MS)
+      && set_int (socket, ZMQ_BACKLOG, LISTEN_BACKLOG) && set_int (socket, ZMQ_TCP_KEEPALIVE, 1)
+      && set_int (socket, ZMQ_IPV6, 1)
+      && zmq_setsockopt (socket, ZMQ_ZAP_DOMAIN, IRISD_ACCESS_DOMAIN, strlen (IRISD_ACCESS_DOMAIN))
+             == 0
+      && zmq_setsockopt (socket, ZMQ_MAXMSGSIZE, &max_frame, sizeof max_frame) == 0)
+    return socket;
+
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot make a ZeroMQ socket: %s",
+               zmq_strerror (errno));
+  irisd_socket_close (socket);
+  return NULL;
+}
+
+void
+irisd_socket_close (void *socket)
+{
+  if (socket != NULL)
+    zmq_close (socket);
+}
+
+/**
+ * irisd_socket_bind_ipc:
+ * @socket: a socket
+ * @dir: the locked directory
+ * @endpoint: an endpoint in it
+ * @shared: whether other users are to reach it
+ * @error: return location for a #GError
+ *
+ * The socket's mode follows the umask, which belongs to the whole process: call this before there
+ * are other threads that make files.
+ *
+ * Returns: whether the socket is bound, with mode 0600, or 0666 if it is shared
+ */
+gboolean
+irisd_socket_bind_ipc (void *socket,
+                       IrisdRuntimeDir *dir,
+                       const char *endpoint,
+                       gboolean shared,
+                       GError **error)
+{
+  irisd_unfinished_listen (endpoint);
+  mode_t before = umask (shared ? 0111 : 0177);
+  int rc = zmq_bind (socket, endpoint);
+  int saved = errno;
+  umask (before);
+  if (rc == 0)
+    {
+      irisd_runtime_dir_add_endpoint (dir, endpoint);
+      return TRUE;
+    }
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot listen on %s: %s", endpoint,
+               zmq_strerror (saved));
+  return FALSE;
+}
+
+static char *
+tcp_endpoint (const char *host, guint port)
+{
+  return strchr (host, ':') != NULL ? g_strdup_printf ("tcp://[%s]:%u", host, port)
+                                    : g_strdup_printf ("tcp://%s:%u", host, port);
+}
+
+/* Binds socket i to port + i; undoes what it did when one of them is taken. */
+static char **
+bind_in_a_row (void **sockets, guint n, const char *host, guint port, GError **error)
+{
+  g_auto (GStrv) endpoints = g_new0 (char *, n + 1);
+  for (guint i = 0; i < n; i++)
+    {
+      endpoints[i] = tcp_endpoint (host, port + i);
+      irisd_unfinished_listen (endpoints[i]);
+      if (port + i <= G_MAXUINT16 && zmq_bind (sockets[i], endpoints[i]) == 0)
+        continue;
+      g_set_error (
+          error, IRISD_ERROR, IRISD_ERROR_FAILED,
+          "cannot listen on %s: %s; irisd needs %u ports in a row, from the one given with "
+          "--tcp on",
+          endpoints[i], port + i > G_MAXUINT16 ? "there is no such port" : zmq_strerror (errno), n);
+      while (i-- > 0)
+        zmq_unbind (sockets[i], endpoints[i]);
+      return NULL;
+    }
+  return g_steal_pointer (&endpoints);
+}
+
+/* Lets the system choose a port, and hopes that those behind it are free. A plain socket, because
+ * ZeroMQ lets go of a port only some time after it was asked to. */
+static guint
+find_port (const char *host)
+{
+  g_autoptr (GSocketAddress) wanted = g_inet_socket_address_new_from_string (host, 0);
+  g_autoptr (GSocket) socket = g_socket_new (g_socket_address_get_family (wanted),
+                                             G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL);
+  if (socket == NULL || !g_socket_bind (socket, wanted, TRUE, NULL))
+    return 0;
+  g_autoptr (GSocketAddress) bound = g_socket_get_local_address (socket, NULL);
+  return bound != NULL ? g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound)) : 0;
+}
+
+/**
+ * irisd_socket_bind_tcp:
+ * @sockets: (array length=n): the front door, then the places in order
+ * @n: how many
+ * @host: a loopback address
+ * @port: the first of @n ports in a row; 0 to have some chosen
+ * @error: return location for a #GError
+ *
+ * Returns: (transfer full): the endpoint of each socket
+ */
+char **
+irisd_socket_bind_tcp (void **sockets, guint n, const char *host, guint16 port, GError **error)
+{
+  if (port != 0)
+    return bind_in_a_row (sockets, n, host, port, error);
+  for (guint i = 0; i < PORT_TRIES; i++)
+    {
+      guint found = find_port (host);
+      char **endpoints = found != 0 ? bind_in_a_row (sockets, n, host, found, NULL) : NULL;
+      if (endpoints != NULL)
+        return endpoints;
+    }
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+               "found no %u free ports in a row on %s: name the first one with --tcp", n, host);
+  return NULL;
+}

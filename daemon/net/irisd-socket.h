@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * irisd's ROUTER sockets: their options, and where they are bound.
+ */
+#pragma once
+
+#include "daemon/base/irisd-runtime-dir.h"
+#include "daemon/config/irisd-config.h"
+
+G_BEGIN_DECLS
+
+void *irisd_socket_new (void *context, const IrisdLimits *limits, GError **error);
+void irisd_socket_close (void *socket);
+gboolean irisd_socket_bind_ipc (void *socket,
+                                IrisdRuntimeDir *dir,
+                                const char *endpoint,
+                                gboolean shared,
+                                GError **error);
+char **
+irisd_socket_bind_tcp (void **sockets, guint n, const char *host, guint16 port, GError **error);
+
+G_END_DECLS

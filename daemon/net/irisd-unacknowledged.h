@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The list of unacknowledged completions of a connection: completions that were sent and are not
+ * acknowledged yet, oldest first.
+ */
+#pragma once
+
+#include <iris/iris.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdUnackedCompletion IrisdUnackedCompletion;
+typedef struct _IrisdChain IrisdChain;
+
+/**
+ * IrisdLetGo:
+ * @item: the number of a persistent item whose end was acknowledged
+ * @user_data: what was given with the function
+ *
+ * Is told what may go.
+ */
+typedef void (*IrisdLetGo) (guint64 item, gpointer user_data);
+
+/**
+ * IrisdUnacknowledged:
+ * @count: completions in it
+ * @sum: their bytes together
+ *
+ * All zeroes is an empty one. One thread at a time.
+ */
+typedef struct
+{
+  guint count;
+  guint64 sum;
+
+  /*< private >*/
+  IrisdUnackedCompletion *ring;
+  guint capacity;     /* a power of two, or 0 */
+  guint first;        /* of the ring: the oldest one */
+  guint span;         /* from it to the newest one, with those between that are gone */
+  IrisdChain *chains; /* by request id, if one was named out of turn; else NULL */
+} IrisdUnacknowledged;
+
+void irisd_unacknowledged_clear (IrisdUnacknowledged *self);
+void
+irisd_unacknowledged_push (IrisdUnacknowledged *self, const guint8 *id, guint64 size, guint64 item);
+void irisd_unacknowledged_keep_items (IrisdUnacknowledged *self);
+gboolean irisd_unacknowledged_pay_until (IrisdUnacknowledged *self,
+                                         const guint8 *last,
+                                         guint count,
+                                         IrisdLetGo let_go,
+                                         gpointer user_data);
+const guint8 *irisd_unacknowledged_pay (IrisdUnacknowledged *self,
+                                        const guint8 *ids,
+                                        guint n,
+                                        IrisdLetGo let_go,
+                                        gpointer user_data);
+
+G_END_DECLS

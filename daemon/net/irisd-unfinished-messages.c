@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Messages of which ZeroMQ has received some frames and not the last one: bounds on their memory.
+ *
+ * ZeroMQ gives the application whole messages only. Until the last frame has come, the others are
+ * in memory that no option bounds: MAXMSGSIZE is the bound of one frame, and the high-water marks
+ * count whole messages. So a connection could fill the memory with one message that does not end.
+ *
+ * libzmq receives with recv(), which the dynamic linker finds in the program before it finds it in
+ * the C library, like accept4() (irisd-accept.c). So this file defines recv(). It does what the C
+ * library's does, and for connections that came in by an endpoint of irisd it also reads the
+ * framing of ZMTP 3 along with libzmq: 64 bytes of greeting, then frames, each with a byte of flags
+ * and its length. (libzmq closes connections of older versions by itself, because the sockets have
+ * a ZAP domain; and irisd uses no encryption.) When a message goes beyond a bound, recv() says that
+ * the other end has hung up. libzmq then closes the connection and frees what it has received.
+ *
+ * There are two bounds: the message must fit max-header and max-body, with as much again, so that a
+ * message that is somewhat too large gets an answer; and all connections together have
+ * unfinished-bytes. Beyond that, the message that began first has to go: the other end of a
+ * loopback connection finishes a message soon if it means to finish it. The first message of a
+ * connection has no bound of its own, though only HELLO is accepted: after a reconnect ZeroMQ sends
+ * what was waiting, and the client learns from the answer that it has to say HELLO.
+ *
+ * The state of a connection is dropped when recv() says that it has ended, or when its descriptor
+ * is accepted again. In between libzmq may have closed it by itself, so before anything is ended
+ * the kernel's number of the socket (SO_COOKIE) is compared, as in irisd-pending-connections.c.
+ */
+#include "daemon/net/irisd-unfinished-messages.h"
+
+#include "daemon/base/irisd-log.h"
+#include "daemon/net/irisd-pending-connections.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define GREETING_SIZE 64
+#define FLAG_MORE     1
+#define FLAG_LONG     2
+#define FLAG_COMMAND  4
+
+/* So many frames are allowed to have a buffer each, beside the bytes that the limits allow. */
+#define BUFFERED_FRAMES (IRIS_WIRE_N_FRAMES + 3)
+
+typedef struct
+{
+  IrisdConnection connection;
+  guint64 charge; /* of the message that has begun, and of the command that has */
+  guint64 began;  /* the message's number, in the order in which messages began */
+  guint64 frame;  /* the current frame's part of the charge */
+  guint64 left;   /* bytes of the current frame, or of the greeting, that are still to come */
+  guint8 flags;   /* of the current frame */
+  guint8 head;    /* bytes of its length that are still to come */
+  gboolean ended; /* it was told to end */
+} Stream;
+
+/* The connection ends by all but the first two; by VERDICT_ROOM others have ended. */
+typedef enum
+{
+  VERDICT_FINE,
+  VERDICT_ROOM,
+  VERDICT_MESSAGE,
+  VERDICT_TOTAL,
+} Verdict;
+
+/* Of the process, because recv() is. */
+static struct
+{
+  pthread_mutex_t lock; /* a POSIX one, because ThreadSanitizer knows those */
+  _Atomic gboolean active;
+  GPtrArray *endpoints;
+  GPtrArray *streams; /* by descriptor */
+  guint64 total;
+  guint64 n_begun;
+  guint64 most;
+  guint64 most_total;
+} unfinished = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static Stream *
+find (int fd)
+{
+  return fd >= 0 && (guint) fd < unfinished.streams->len
+             ? g_ptr_array_index (unfinished.streams, fd)
+             : NULL;
+}
+
+static void
+drop (int fd)
+{
+  Stream *stream = find (fd);
+  if (stream == NULL)
+    return;
+  unfinished.total -= stream->charge;
+  g_ptr_array_index (unfinished.streams, fd) = NULL;
+  g_free (stream);
+}
+
+static gboolean
+is_still_there (const Stream *stream)
+{
+  return irisd_connection_get_cookie (stream->connection.fd) == stream->connection.cookie;
+}
+
+static void
+enter (int fd)
+{
+  drop (fd);
+  guint64 cookie = irisd_connection_get_cookie (fd);
+  gboolean ours = FALSE;
+  for (guint i = 0; i < unfinished.endpoints->len && !ours; i++)
+    ours = irisd_connection_is_at (fd, g_ptr_array_index (unfinished.endpoints, i));
+  if (!ours || cookie == 0)
+    return;
+  Stream *stream = g_new (Stream, 1);
+  /* As if the greeting were a command. */
+  *stream = (Stream){ .connection = { fd, cookie }, .flags = FLAG_COMMAND, .left = GREETING_SIZE };
+  if ((guint) fd >= unfinished.streams->len)
+    g_ptr_array_set_size (unfinished.streams, fd + 1);
+  g_ptr_array_index (unfinished.streams, fd) = stream;
+}
+
+static Stream *
+find_oldest (void)
+{
+  Stream *oldest = NULL;
+  for (guint fd = 0; fd < unfinished.streams->len; fd++)
+    {
+      Stream *stream = find ((int) fd);
+      if (stream == NULL || stream->charge == 0 || stream->ended)
+        continue;
+      if (!is_still_there (stream))
+        drop ((int) fd);
+      else if (oldest == NULL || stream->began < oldest->began)
+        oldest = stream;
+    }
+  return oldest;
+}
+
+/* Has the oldest messages end, until the others fit. What libzmq frees soon is not waited for. */
+static Verdict
+make_room (const Stream *self)
+{
+  Verdict verdict = VERDICT_FINE;
+  while (unfinished.total > unfinished.most_total)
+    {
+      verdict = VERDICT_ROOM;
+      Stream *oldest = find_oldest ();
+      if (oldest == NULL || oldest == self)
+        return VERDICT_TOTAL;
+      oldest->ended = TRUE;
+      unfinished.total -= oldest->charge;
+      oldest->charge = 0;
+      shutdown (oldest->connection.fd, SHUT_RDWR);
+    }
+  return verdict;
+}
+
+static void
+charge (Stream *self, guint64 bytes)
+{
+  if (self->charge == 0)
+    self->began = ++unfinished.n_begun;
+  self->charge += bytes;
+  self->frame += bytes;
+  unfinished.total += bytes;
+}
+
+static void
+release (Stream *self, guint64 bytes)
+{
+  self->charge -= bytes;
+  unfinished.total -= bytes;
+}
+
+static void
+end_frame (Stream *self)
+{
+  if ((self->flags & FLAG_COMMAND) != 0)
+    release (self, self->frame);
+  else if ((self->flags & FLAG_MORE) == 0)
+    release (self, self->charge);
+  self->frame = 0;
+}
+
+/* Its length is known now. ZMTP has no command of several frames, and libzmq would queue it. */
+static Verdict
+begin_frame (Stream *self, gboolean *buffered)
+{
+  const guint8 both = FLAG_COMMAND | FLAG_MORE;
+  guint64 most = unfinished.most;
+  charge (self, IRISD_UNFINISHED_FRAME);
+  if (!*buffered && self->left > IRISD_UNFINISHED_INLINE && self->left <= IRISD_UNFINISHED_BUFFER)
+    {
+      charge (self, IRISD_UNFINISHED_BUFFER);
+      *buffered = TRUE;
+    }
+  if (self->charge <= most && self->left <= most - self->charge && (self->flags & both) != both)
+    return VERDICT_FINE;
+  return VERDICT_MESSAGE;
+}
+
+static Verdict
+read_head (Stream *self, guint8 byte, gboolean *buffered)
+{
+  if (self->head == 0)
+    {
+      self->flags = byte;
+      self->head = (byte & FLAG_LONG) != 0 ? 8 : 1;
+      return VERDICT_FINE;
+    }
+  self->left = self->left << 8 | byte;
+  if (--self->head > 0)
+    return VERDICT_FINE;
+  Verdict verdict = begin_frame (self, buffered);
+  if (verdict == VERDICT_FINE && self->left == 0)
+    end_frame (self);
+  return verdict;
+}
+
+static Verdict
+read_along (Stream *self, const guint8 *bytes, gsize size)
+{
+  gboolean buffered = FALSE;
+  Verdict verdict = VERDICT_FINE;
+  for (gsize at = 0; at < size && verdict == VERDICT_FINE;)
+    if (self->head > 0 || self->left == 0)
+      verdict = read_head (self, bytes[at++], &buffered);
+    else
+      {
+        guint64 part = MIN (self->left, size - at);
+        charge (self, part);
+        at += part;
+        self->left -= part;
+        if (self->left == 0)
+          end_frame (self);
+      }
+  return verdict == VERDICT_FINE ? make_room (self) : verdict;
+}
+
+static void
+tell (Verdict verdict)
+{
+  static IrisdLogSite message, total;
+  if (verdict == VERDICT_MESSAGE)
+    irisd_log_limited (&message, IRISD_LOG_WARNING,
+                       "hung up on a connection whose message has more frames or bytes than twice "
+                       "max-header and max-body: raise them under [limits] if it is meant");
+  else
+    irisd_log_limited (&total, IRISD_LOG_WARNING,
+                       "hung up on the connection whose unfinished message was the oldest, because "
+                       "unfinished messages have too many bytes together: raise unfinished-bytes "
+                       "under [limits] if they are meant");
+}
+
+/* Of bytes that have come, or of an end if there are none. */
+static Verdict
+judge (int fd, Stream *stream, const guint8 *bytes, gsize size)
+{
+  Verdict verdict = VERDICT_FINE;
+  if (size > 0)
+    verdict = stream->ended ? VERDICT_TOTAL : read_along (stream, bytes, size);
+  if (size > 0 && verdict <= VERDICT_ROOM)
+    return verdict;
+  /* The descriptor may be another socket's by now. */
+  if (verdict > VERDICT_ROOM && !is_still_there (stream))
+    verdict = VERDICT_FINE;
+  drop (fd);
+  return verdict;
+}
+
+/* Returns whether the connection goes on. */
+static gboolean
+note_received (int fd, const guint8 *bytes, gsize size)
+{
+  pthread_mutex_lock (&unfinished.lock);
+  Stream *stream = find (fd);
+  Verdict verdict = stream != NULL ? judge (fd, stream, bytes, size) : VERDICT_FINE;
+  pthread_mutex_unlock (&unfinished.lock);
+  if (verdict != VERDICT_FINE)
+    tell (verdict);
+  return verdict <= VERDICT_ROOM;
+}
+
+/**
+ * recv:
+ * @fd: a socket
+ * @buffer: where to
+ * @size: of the buffer
+ * @flags: as of the C library
+ *
+ * Takes the place of the C library's function in this process.
+ *
+ * Returns: what that does; or 0 when the connection has to end
+ */
+__attribute__ ((visibility ("default"))) ssize_t
+recv (int fd, void *buffer, size_t size, int flags)
+{
+  /* Not recvfrom(): ThreadSanitizer would take what that writes for ours, and it cannot see how
+   * ZeroMQ hands it on to another thread. */
+  ssize_t n = syscall (SYS_recvfrom, fd, buffer, size, flags, NULL, NULL);
+  /* Acquires what irisd_unfinished_listen() has made. */
+  if (!atomic_load_explicit (&unfinished.active, memory_order_acquire) || (flags & MSG_PEEK) != 0
+      || size == 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+    return n;
+  int saved = errno;
+  gboolean goes_on = note_received (fd, buffer, n > 0 ? (gsize) n : 0);
+  errno = saved;
+  return goes_on ? n : 0;
+}
+
+/**
+ * irisd_unfinished_enter:
+ * @fd: the descriptor of a connection that was accepted
+ *
+ * Connections that came in elsewhere than at irisd's endpoints are not watched.
+ */
+void
+irisd_unfinished_enter (int fd)
+{
+  /* Acquires what irisd_unfinished_listen() has made. */
+  if (!atomic_load_explicit (&unfinished.active, memory_order_acquire))
+    return;
+  pthread_mutex_lock (&unfinished.lock);
+  enter (fd);
+  pthread_mutex_unlock (&unfinished.lock);
+}
+
+/**
+ * irisd_unfinished_set_limits:
+ * @limits: all limits
+ */
+void
+irisd_unfinished_set_limits (const IrisdLimits *limits)
+{
+  const guint64 frames = (guint64) BUFFERED_FRAMES
+                         * (IRISD_UNFINISHED_FRAME + IRISD_UNFINISHED_BUFFER);
+  pthread_mutex_lock (&unfinished.lock);
+  unfinished.most = 2 * (limits->max_header + limits->max_body) + frames;
+  unfinished.most_total = MAX (limits->unfinished_bytes, unfinished.most);
+  pthread_mutex_unlock (&unfinished.lock);
+}
+
+/**
+ * irisd_unfinished_listen:
+ * @endpoint: where connections come in from now on
+ *
+ * Call this before ZeroMQ binds to it.
+ */
+void
+irisd_unfinished_listen (const char *endpoint)
+{
+  pthread_mutex_lock (&unfinished.lock);
+  if (unfinished.endpoints == NULL)
+    {
+      unfinished.endpoints = g_ptr_array_new_with_free_func (g_free);
+      unfinished.streams = g_ptr_array_new ();
+    }
+  g_ptr_array_add (unfinished.endpoints, g_strdup (endpoint));
+  pthread_mutex_unlock (&unfinished.lock);
+  /* Releases both arrays to recv() and accept4(). */
+  atomic_store_explicit (&unfinished.active, TRUE, memory_order_release);
+}
+
+/**
+ * irisd_unfinished_get_bytes:
+ *
+ * Returns: what unfinished messages are charged at present
+ */
+guint64
+irisd_unfinished_get_bytes (void)
+{
+  pthread_mutex_lock (&unfinished.lock);
+  guint64 total = unfinished.total;
+  pthread_mutex_unlock (&unfinished.lock);
+  return total;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Messages of which ZeroMQ has received some frames and not the last one: bounds on their memory.
+ */
+#pragma once
+
+#include "daemon/base/irisd-limits.h"
+
+G_BEGIN_DECLS
+
+/**
+ * IRISD_UNFINISHED_FRAME:
+ *
+ * What ZeroMQ needs for a frame beside its bytes.
+ */
+#define IRISD_UNFINISHED_FRAME 128
+
+/**
+ * IRISD_UNFINISHED_BUFFER:
+ *
+ * ZeroMQ receives into a buffer of this size. A frame that fits it keeps all of the buffer, unless
+ * it fits the smallest record that ZeroMQ 4 has of a frame (%IRISD_UNFINISHED_INLINE).
+ */
+#define IRISD_UNFINISHED_BUFFER 8192
+#define IRISD_UNFINISHED_INLINE 29
+
+void irisd_unfinished_set_limits (const IrisdLimits *limits);
+void irisd_unfinished_enter (int fd);
+void irisd_unfinished_listen (const char *endpoint);
+guint64 irisd_unfinished_get_bytes (void);
+
+G_END_DECLS

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The journal: the thread that knows all persistent items and writes them down.
+ *
+ * Gateways post journal requests to its mailbox, and it posts them back to theirs; nothing else is
+ * shared, so nothing is locked. What it may be asked by any thread (how it is, how many items there
+ * are) is atomic, and only tells.
+ *
+ * A durable item is answered after the transaction that holds it, and so is its end. A relaxed one
+ * is answered at once, and its transaction begins when a durable one's does, or `relaxed-ms` later.
+ */
+#include "daemon/store/irisd-journal-private.h"
+
+#include <poll.h>
+
+/* Items of one transaction; a sync costs the same for one as for all. */
+#define MOST_DIRTY 4096
+
+/* How often ends that have expired are looked for. */
+#define SWEEP_US (5 * G_USEC_PER_SEC)
+
+/* How often a full disk is looked at. */
+#define RESERVE_US G_USEC_PER_SEC
+
+void
+irisd_journal_post (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  irisd_mailbox_post (&self->mailbox, &request->message);
+}
+
+void
+irisd_journal_answer (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  irisd_mailbox_post (request->home, &request->message);
+}
+
+/**
+ * irisd_journal_discard:
+ * @self: the journal
+ * @persistent: an item of its table
+ *
+ * Takes it out of the table, and its row out of the store.
+ */
+void
+irisd_journal_discard (IrisdJournal *self, IrisdPersistentItem *persistent)
+{
+  irisd_persistent_table_remove (&self->table, persistent);
+  irisd_journal_count (self);
+  persistent->forgotten = TRUE;
+  irisd_persistent_item_clear_row (persistent);
+  irisd_journal_turn_away_waits (self, persistent);
+  if (persistent->dirty)
+    return;
+  if (persistent->written && irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
+    irisd_journal_mark_dirty (self, persistent);
+  else
+    irisd_persistent_item_free (persistent);
+}
+
+/* The item with the same key, if there is one that has not expired. */
+static IrisdPersistentItem *
+find_same (IrisdJournal *self, IrisdPersistentItem *persistent)
+{
+  IrisdPersistentItem *same = persistent->key_size > 0
+                                  ? irisd_persistent_table_lookup_key (&self->table, persistent)
+                                  : NULL;
+  return same != NULL ? irisd_journal_look_up (self, same->item, IRISD_VIEW_ALL) : NULL;
+}
+
+static void
+refuse_keep (IrisdJournal *self, IrisdJournalRequest *request, GError *error)
+{
+  irisd_persistent_item_free (g_steal_pointer (&request->persistent));
+  irisd_journal_release (self);
+  request->error = error;
+  irisd_journal_answer (self, request);
+}
+
+static void
+keep (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  IrisdPersistentItem *persistent = request->persistent;
+  IrisdPersistentItem *same = find_same (self, persistent);
+  if (same != NULL)
+    {
+      irisd_persistent_item_free (g_steal_pointer (&request->persistent));
+      irisd_journal_release (self);
+      request->duplicate = TRUE;
+      request->item = same->item;
+      if (same->klass == IRIS_WIRE_CLASS_DURABLE && !same->written)
+        irisd_journal_attend (self, request);
+      else
+        irisd_journal_answer (self, request);
+      return;
+    }
+  if (irisd_journal_get_health (self) != IRISD_JOURNAL_READY)
+    {
+      refuse_keep (self, request,
+                   g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                                "the item was not kept: %s", irisd_journal_get_sentence (self)));
+      return;
+    }
+  /* Without a key it was judged by the gateway. */
+  if (persistent->key_size > 0 && !irisd_journal_has_room (self))
+    {
+      refuse_keep (self, request,
+                   g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY, "persistent-items"));
+      return;
+    }
+  irisd_persistent_item_set_row (persistent, IRIS_WIRE_STATE_QUEUED, request->type,
+                                 (IrisWireFrame){ request->header.data, request->header.size },
+                                 request->payload);
+  irisd_persistent_table_add (&self->table, persistent);
+  irisd_journal_make_room (self);
+  irisd_journal_count (self);
+  irisd_journal_mark_dirty (self, persistent);
+  if (persistent->klass == IRIS_WIRE_CLASS_DURABLE)
+    irisd_journal_attend (self, request);
+  else
+    irisd_journal_answer (self, request);
+}
+
+/* Not ended, for whoever asks, before irisd_journal_apply_end(). */
+static IrisdPersistentItem *
+add_done (IrisdJournal *self, IrisdBatchRow *row, const IrisdPersistentItem *like)
+{
+  const IrisdRow view = irisd_batch_row_view (row);
+  IrisdRecord record;
+  if (!irisd_record_unpack (&record, &view))
+    g_error ("a row of item %" G_GUINT64_FORMAT " cannot be read", row->item);
+  record.state = IRIS_WIRE_STATE_RUNNING;
+  IrisdPersistentItem *persistent = irisd_persistent_item_new (&record, like);
+  irisd_persistent_item_take_row (persistent, row);
+  irisd_persistent_table_add (&self->table, persistent);
+  if (irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
+    irisd_journal_mark_dirty (self, persistent);
+  return persistent;
+}
+
+/* Durable ones do not count as ended before they are written, and nobody was told of them yet.
+ * Relaxed ones have ended, whatever becomes of their rows. */
+static void
+keep_done (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  if (request->durable && irisd_journal_get_health (self) != IRISD_JOURNAL_READY)
+    {
+      g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
+      irisd_journal_release (self);
+      request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                                    "the item was not kept: %s", irisd_journal_get_sentence (self));
+      irisd_journal_answer (self, request);
+      return;
+    }
+  guint n = irisd_row_batch_get_n_rows (request->row_batch);
+  IrisdPersistentItem *persistent = NULL;
+  request->kepts = request->durable ? g_ptr_array_sized_new (n) : NULL;
+  for (guint i = 0; i < n; i++)
+    {
+      IrisdBatchRow *row = irisd_row_batch_get_row (request->row_batch, i);
+      persistent = add_done (self, row, persistent);
+      if (request->durable)
+        g_ptr_array_add (request->kepts, persistent);
+      else
+        irisd_journal_apply_end (self, persistent, row->state);
+    }
+  irisd_journal_make_room (self);
+  irisd_journal_count (self);
+  if (request->durable)
+    {
+      irisd_journal_attend (self, request);
+      return;
+    }
+  /* The gateway has answered for them when it made the journal request, which may have waited here.
+   */
+  if (self->n_dirty > 0)
+    irisd_journal_commit_for (self, request->made_us);
+  irisd_journal_request_free (request);
+}
+
+/* They are written. */
+static void
+settle_done (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  g_autoptr (GPtrArray) kepts = g_steal_pointer (&request->kepts);
+  for (guint i = 0; i < kepts->len; i++)
+    irisd_journal_apply_end (self, g_ptr_array_index (kepts, i),
+                             irisd_row_batch_get_row (request->row_batch, i)->state);
+  g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
+  irisd_journal_answer (self, request);
+  for (guint i = 0; i < kepts->len; i++)
+    irisd_journal_wake_waits (self, g_ptr_array_index (kepts, i));
+}
+
+/**
+ * irisd_journal_apply_end:
+ * @self: the journal
+ * @persistent: an item of it
+ * @state: what it ended in
+ *
+ * From now on the item has ended, for whoever asks. Those who wait for it are not told yet.
+ */
+void
+irisd_journal_apply_end (IrisdJournal *self, IrisdPersistentItem *persistent, guint32 state)
+{
+  irisd_persistent_item_set_state (persistent, state);
+  irisd_persistent_table_note_end (&self->table, persistent);
+  irisd_journal_count (self);
+  if (self->sweep_us == 0)
+    self->sweep_us = g_get_monotonic_time () + SWEEP_US;
+}
+
+static void
+end (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  IrisdPersistentItem *persistent = request->persistent;
+  gboolean durable = persistent->klass == IRIS_WIRE_CLASS_DURABLE;
+  gboolean failed = irisd_journal_get_health (self) == IRISD_JOURNAL_FAILED;
+  if (durable && failed)
+    {
+      request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                                    "the item ran and its end could not be written, so it runs "
+                                    "again when irisd is started again: %s",
+                                    irisd_journal_get_sentence (self));
+      irisd_persistent_item_set_state (persistent, IRIS_WIRE_STATE_QUEUED);
+      irisd_journal_answer (self, request);
+      return;
+    }
+  persistent->attempts++;
+  persistent->ended_ms = irisd_unix_ms ();
+  irisd_persistent_item_set_row (persistent, request->state, request->type,
+                                 (IrisWireFrame){ request->header.data, request->header.size },
+                                 request->payload);
+  if (!failed)
+    irisd_journal_mark_dirty (self, persistent);
+  if (durable)
+    irisd_journal_attend (self, request);
+  else
+    irisd_journal_settle (self, request);
+}
+
+/**
+ * irisd_journal_settle:
+ * @self: the journal
+ * @request: (transfer full): what waited for its transaction, which is through, or failed
+ *
+ * The gateway that has the job is told of its end before those who wait for it: so what one of them
+ * asks about the item afterwards reaches that gateway when it has let go of the job.
+ */
+void
+irisd_journal_settle (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  IrisdPersistentItem *ended = NULL;
+  if (request->kind == IRISD_JOURNAL_REQUEST_DONE)
+    {
+      settle_done (self, request);
+      return;
+    }
+  if (request->kind == IRISD_JOURNAL_REQUEST_END && request->error == NULL)
+    {
+      ended = request->persistent;
+      irisd_journal_apply_end (self, ended, request->state);
+    }
+  else if (request->kind == IRISD_JOURNAL_REQUEST_END)
+    {
+      irisd_persistent_item_set_state (request->persistent, IRIS_WIRE_STATE_QUEUED);
+      irisd_persistent_item_clear_row (request->persistent);
+    }
+  else if (request->kind == IRISD_JOURNAL_REQUEST_BURY)
+    irisd_journal_settle_bury (self, request);
+  irisd_journal_answer (self, request);
+  if (ended != NULL)
+    irisd_journal_wake_waits (self, ended);
+}
+
+/* With a key, the end stays, so that a second submission finds it. */
+static void
+forget_one (IrisdJournal *self, guint64 item)
+{
+  IrisdPersistentItem *persistent = irisd_persistent_table_lookup (&self->table, item);
+  if (persistent != NULL && persistent->key_size == 0
+      && irisd_persistent_item_has_ended (persistent))
+    irisd_journal_discard (self, persistent);
+}
+
+static void
+forget (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  for (guint i = 0; i < request->items->len; i++)
+    {
+      const IrisdSpan *span = &g_array_index (request->items, IrisdSpan, i);
+      for (guint64 n = 0; n < span->n; n++)
+        forget_one (self, span->first + n);
+    }
+  irisd_journal_request_free (request);
+}
+
+static void
+handle (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  self->n_releasing = request->n_reserved;
+  switch (request->kind)
+    {
+    case IRISD_JOURNAL_REQUEST_KEEP:
+      keep (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_DONE:
+      keep_done (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_END:
+      end (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_RETRY:
+      irisd_journal_retry (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_FORGET:
+      forget (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_LIST:
+      irisd_journal_list (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_BURY:
+      irisd_journal_bury (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_KICK:
+      irisd_journal_kick (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_CANCEL:
+      irisd_journal_cancel_buried (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_BURY_ITEM:
+      irisd_journal_look_where (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_RELOAD:
+      irisd_journal_reload (self, request);
+      break;
+    default:
+      irisd_journal_ask (self, request);
+      break;
+    }
+}
+
+static void
+sweep (IrisdJournal *self, gint64 now)
+{
+  if (self->sweep_us == 0 || now < self->sweep_us)
+    return;
+  guint64 unix_ms = irisd_unix_ms ();
+  for (IrisdPersistentItem *persistent = self->table.first, *next; persistent != NULL;
+       persistent = next)
+    {
+      next = persistent->next;
+      if (irisd_persistent_item_has_ended (persistent)
+          && irisd_persistent_item_get_expiry (persistent) <= unix_ms)
+        irisd_journal_discard (self, persistent);
+    }
+  self->sweep_us = self->table.n_ended > 0 ? now + SWEEP_US : 0;
+}
+
+static gboolean
+is_due (IrisdJournal *self, gint64 now)
+{
+  if (irisd_journal_get_health (self) == IRISD_JOURNAL_FAILED)
+    return FALSE;
+  if (self->retry_us != 0)
+    return now >= self->retry_us;
+  return self->commit_by_us != 0 && (now >= self->commit_by_us || self->n_dirty >= MOST_DIRTY);
+}
+
+static gint64
+earlier (gint64 a, gint64 b)
+{
+  return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+static int
+time_left_ms (IrisdJournal *self)
+{
+  gint64 now = g_get_monotonic_time ();
+  gint64 until = earlier (self->sweep_us, self->idle_us);
+  GSequenceIter *first = g_sequence_get_begin_iter (self->deadlines);
+  IrisdJournalHealth health = irisd_journal_get_health (self);
+  if (health != IRISD_JOURNAL_FAILED)
+    until = earlier (until, self->retry_us != 0 ? self->retry_us : self->commit_by_us);
+  if (health == IRISD_JOURNAL_FULL)
+    until = earlier (until, now + RESERVE_US);
+  if (!g_sequence_iter_is_end (first))
+    until = earlier (until, ((IrisdJournalRequest *) g_sequence_get (first))->deadline_us);
+  if (until == 0)
+    return -1;
+  return until <= now ? 0 : (int) MIN ((until - now) / 1000 + 1, G_MAXINT);
+}
+
+static void
+sleep_until_something (IrisdJournal *self)
+{
+  if (!irisd_mailbox_prepare_sleep (&self->mailbox))
+    return;
+  struct pollfd fd = { .fd = self->mailbox.fd, .events = POLLIN };
+  int n = poll (&fd, 1, time_left_ms (self));
+  irisd_mailbox_finish_sleep (&self->mailbox, n > 0);
+}
+
+static gboolean
+take_messages (IrisdJournal *self)
+{
+  IrisdMessage *message = irisd_mailbox_take (&self->mailbox);
+  gboolean any = message != NULL;
+  while (message != NULL)
+    {
+      IrisdMessage *next = message->next;
+      handle (self, irisd_journal_request_from_message (message));
+      if (self->n_dirty >= MOST_DIRTY && is_due (self, g_get_monotonic_time ()))
+        irisd_journal_commit (self);
+      message = next;
+    }
+  return any;
+}
+
+static gpointer
+run_thread (gpointer data)
+{
+  IrisdJournal *self = data;
+  for (;;)
+    {
+      gboolean stopping = atomic_load_explicit (&self->stopping, memory_order_acquire);
+      gboolean any = take_messages (self);
+      gint64 now = g_get_monotonic_time ();
+      irisd_journal_end_overdue_waits (self, now);
+      sweep (self, now);
+      if (irisd_journal_get_health (self) == IRISD_JOURNAL_FULL)
+        irisd_journal_try_reserve (self);
+      if (is_due (self, now))
+        irisd_journal_commit (self);
+      else if (stopping && !any)
+        return NULL;
+      else if (!any && self->idle_us != 0 && now >= self->idle_us)
+        irisd_journal_empty_log (self);
+      else if (!any)
+        sleep_until_something (self);
+    }
+}
+
+/**
+ * irisd_journal_new:
+ * @dir: the directory of the reserve
+ * @store: (transfer full): an open store
+ * @limits: the limits; have to outlive the journal
+ * @error: return location for a #GError
+ *
+ * Returns: (transfer full): a journal whose thread does not run yet
+ */
+IrisdJournal *
+irisd_journal_new (const char *dir, IrisdStore *store, const IrisdLimits *limits, GError **error)
+{
+  IrisdJournal *self = g_aligned_alloc0 (1, sizeof *self, 64);
+  self->store = store;
+  self->limits = limits;
+  irisd_persistent_table_init (&self->table);
+  self->deadlines = g_sequence_new (NULL);
+  irisd_reserve_init (&self->reserve, dir, limits->journal_reserve);
+  if (irisd_mailbox_init (&self->mailbox, error))
+    return self;
+  irisd_journal_free (self);
+  return NULL;
+}
+
+void
+irisd_journal_start (IrisdJournal *self)
+{
+  irisd_journal_try_reserve (self);
+  self->idle_us = g_get_monotonic_time () + IRISD_JOURNAL_IDLE_US;
+  self->sweep_us = self->table.n_ended > 0 ? 1 : 0;
+  self->thread = g_thread_new ("irisd-journal", run_thread, self);
+}
+
+/**
+ * irisd_journal_stop:
+ * @self: the journal; the gateways have ended
+ *
+ * Writes what waits, and ends the thread.
+ */
+void
+irisd_journal_stop (IrisdJournal *self)
+{
+  if (self->thread == NULL)
+    return;
+  atomic_store_explicit (&self->stopping, TRUE, memory_order_release);
+  irisd_mailbox_wake (&self->mailbox);
+  g_thread_join (g_steal_pointer (&self->thread));
+  if (self->n_dirty > 0 && irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
+    irisd_journal_commit (self);
+}
+
+/* Nobody hears the answers any more. */
+static void
+free_waits (IrisdJournal *self)
+{
+  for (IrisdPersistentItem *persistent = self->table.first; persistent != NULL;
+       persistent = persistent->next)
+    while (persistent->waits != NULL)
+      {
+        IrisdJournalRequest *request = persistent->waits;
+        persistent->waits = request->next_wait;
+        irisd_journal_request_free (request);
+      }
+  while (self->first_attendant != NULL)
+    {
+      IrisdJournalRequest *request = self->first_attendant;
+      self->first_attendant = request->next;
+      irisd_journal_request_free (request);
+    }
+  while (self->first_dirty != NULL)
+    {
+      IrisdPersistentItem *persistent = self->first_dirty;
+      self->first_dirty = persistent->next_dirty;
+      if (persistent->forgotten)
+        irisd_persistent_item_free (persistent);
+    }
+}
+
+/**
+ * irisd_journal_free:
+ * @self: (transfer full) (nullable): a journal that was stopped or never started
+ */
+void
+irisd_journal_free (IrisdJournal *self)
+{
+  if (self == NULL)
+    return;
+  free_waits (self);
+  irisd_persistent_table_clear (&self->table);
+  g_sequence_free (self->deadlines);
+  irisd_reserve_clear (&self->reserve);
+  irisd_mailbox_clear (&self->mailbox);
+  irisd_store_close (self->store);
+  g_aligned_free (self);
+}
+
+guint64
+irisd_journal_get_next_item (IrisdJournal *self)
+{
+  return irisd_store_get_next_id (self->store);
+}
+
+guint64
+irisd_journal_get_n_persistent (IrisdJournal *self)
+{
+  return atomic_load_explicit (&self->n_persistent, memory_order_relaxed);
+}
+
+guint64
+irisd_journal_get_n_persistent_ended (IrisdJournal *self)
+{
+  return atomic_load_explicit (&self->n_persistent_ended, memory_order_relaxed);
+}
+
+guint64
+irisd_journal_get_n_damaged (IrisdJournal *self)
+{
+  return atomic_load_explicit (&self->n_damaged, memory_order_relaxed);
+}
+
+IrisdJournalHealth
+irisd_journal_get_health (IrisdJournal *self)
+{
+  return atomic_load_explicit (&self->health, memory_order_acquire);
+}
+
+/**
+ * irisd_journal_get_sentence:
+ * @self: the journal
+ *
+ * Returns: why it is not ready
+ */
+const char *
+irisd_journal_get_sentence (IrisdJournal *self)
+{
+  const char *sentence = atomic_load_explicit (&self->sentence, memory_order_relaxed);
+  return sentence != NULL ? sentence : "";
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The journal: the thread that knows all persistent items and writes them down.
+ */
+#pragma once
+
+#include "daemon/base/irisd-limits.h"
+#include "daemon/base/irisd-mailbox.h"
+#include "daemon/exec/irisd-attempts.h"
+#include "daemon/store/irisd-persistent-list.h"
+
+#include <zmq.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdJob IrisdJob;
+typedef struct _IrisdJournal IrisdJournal;
+typedef struct _IrisdPersistentBatch IrisdPersistentBatch;
+typedef struct _IrisdPeer IrisdPeer;
+typedef struct _IrisdBuryBroadcast IrisdBuryBroadcast;
+
+/**
+ * IrisdJournalRequestKind:
+ * @IRISD_JOURNAL_REQUEST_KEEP: an item is to be kept, unless there is one with its key
+ * @IRISD_JOURNAL_REQUEST_DONE: items are to be kept that have ended already; relaxed ones are not
+ * answered
+ * @IRISD_JOURNAL_REQUEST_END: a persistent item has ended
+ * @IRISD_JOURNAL_REQUEST_BURY: a persistent item that has no end is set aside
+ * @IRISD_JOURNAL_REQUEST_KICK: buried items are wanted back; each comes as
+ * %IRISD_JOURNAL_REQUEST_RECOVERED
+ * @IRISD_JOURNAL_REQUEST_CANCEL: a buried item is to end as cancelled
+ * @IRISD_JOURNAL_REQUEST_BURY_ITEM: where is an item that somebody wants to bury?
+ * @IRISD_JOURNAL_REQUEST_RETRY: a persistent item failed and is tried again; not answered
+ * @IRISD_JOURNAL_REQUEST_FORGET: ends that were acknowledged; not answered
+ * @IRISD_JOURNAL_REQUEST_FETCH: how did an item end?
+ * @IRISD_JOURNAL_REQUEST_SHOW: what is known about an item?
+ * @IRISD_JOURNAL_REQUEST_LIST: which items are there?
+ * @IRISD_JOURNAL_REQUEST_RELOAD: a spilled item is wanted back
+ * @IRISD_JOURNAL_REQUEST_RECOVERED: the other way: an item from the store, to be run
+ *
+ * What a gateway asks of the journal.
+ */
+typedef enum
+{
+  IRISD_JOURNAL_REQUEST_KEEP,
+  IRISD_JOURNAL_REQUEST_DONE,
+  IRISD_JOURNAL_REQUEST_END,
+  IRISD_JOURNAL_REQUEST_BURY,
+  IRISD_JOURNAL_REQUEST_KICK,
+  IRISD_JOURNAL_REQUEST_CANCEL,
+  IRISD_JOURNAL_REQUEST_BURY_ITEM,
+  IRISD_JOURNAL_REQUEST_RETRY,
+  IRISD_JOURNAL_REQUEST_FORGET,
+  IRISD_JOURNAL_REQUEST_FETCH,
+  IRISD_JOURNAL_REQUEST_SHOW,
+  IRISD_JOURNAL_REQUEST_LIST,
+  IRISD_JOURNAL_REQUEST_RELOAD,
+  IRISD_JOURNAL_REQUEST_RECOVERED,
+} IrisdJournalRequestKind;
+
+/* Waits for an item's end as long as it takes. */
+#define IRISD_WAIT_FOREVER G_MAXUINT64
+
+/**
+ * IrisdSpan:
+ * @first: the number of an item
+ * @n: how many numbers from there on
+ */
+typedef struct
+{
+  guint64 first;
+  guint64 n;
+} IrisdSpan;
+
+/**
+ * IrisdJournalRequest:
+ *
+ * A question on its way to the journal, and its answer on the way back. Whoever holds it may touch
+ * it; @peer, @batch, @job and @jobs are the gateway's own all the time.
+ */
+struct _IrisdJournalRequest
+{
+  IrisdMessage message;
+  IrisdJournalRequestKind kind;
+  IrisdMailbox *home; /* where it comes from and goes back to */
+
+  IrisdPeer *peer;
+  guint8 request_id[IRIS_WIRE_ID_SIZE];
+  gboolean quiet;
+  gboolean detach;
+  gboolean durable; /* DONE: they are, and the journal request is answered */
+  guint n_reserved; /* KEEP, DONE: items that were counted ahead */
+  IrisdPersistentBatch *batch;
+  IrisdJob *job;
+  gint64 made_us;           /* DONE: the monotonic time at which the journal request was made */
+  GPtrArray *jobs;          /* DONE: of all rows of the row batch */
+  IrisdRowBatch *row_batch; /* DONE: what is to be written; all of one class */
+  GPtrArray *kepts;         /* DONE: what the journal has made of it, if they are durable */
+
+  gint64 view; /* FETCH, SHOW, KICK, CANCEL, INTER: an owner, or IRISD_VIEW_ALL */
+  guint64 item;
+  guint64 wait_ms;
+  guint32 state;                 /* KICK: only those; END: what it ended in */
+  guint32 count;                 /* KICK: at most so many; BURY, RETRY: how often it ran */
+  guint64 due_ms;                /* RETRY: the end of the pause, in Unix time */
+  IrisdPersistentFilter *filter; /* LIST; in the answer, @item is where it goes on */
+  guint32 code;                  /* BURY: why */
+  char *sentence;
+  gboolean whole;                /* SHOW: the item as it was submitted is wanted */
+  IrisdBuryBroadcast *broadcast; /* BURY: who asked for it, and waits */
+  GArray *items;                 /* FORGET: IrisdSpan */
+  IrisdPersistentItem *persistent;
+
+  /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, CALL, RECOVERED: what was. */
+  guint8 type;
+  IrisdBlob header;
+  IrisWireFrame payload; /* belongs to the job */
+  zmq_msg_t body;
+
+  GError *error;
+  gboolean duplicate; /* KEEP: there is one with that key; @item is its number */
+  gboolean pending;   /* FETCH, KICK, INTER: it has not ended; @state says where it is */
+  gboolean again;     /* the row could not be read, but perhaps can be later; @error says why */
+  gboolean doubtful;  /* and only perhaps: it may be damaged */
+  IrisWirePersistentList *list; /* SHOW, LIST */
+
+  /* The journal's. */
+  IrisdJournalRequest *next;
+  IrisdJournalRequest *next_wait;
+  GSequenceIter *deadline;
+  gint64 deadline_us;
+};
+
+/**
+ * IrisdJournalHealth:
+ * @IRISD_JOURNAL_READY: all is well
+ * @IRISD_JOURNAL_FULL: the disk is full: ends are written, no items are taken
+ * @IRISD_JOURNAL_FAILED: writing failed: nothing is written any more
+ */
+typedef enum
+{
+  IRISD_JOURNAL_READY,
+  IRISD_JOURNAL_FULL,
+  IRISD_JOURNAL_FAILED,
+} IrisdJournalHealth;
+
+/* An item that has not ended, from the store; @record is gone when the function returns. */
+typedef void (*IrisdRunAgainFunc) (const IrisdRecord *record,
+                                   IrisdPersistentItem *persistent,
+                                   gpointer user_data);
+
+IrisdJournalRequest *irisd_journal_request_new (IrisdJournalRequestKind kind, IrisdMailbox *home);
+void irisd_journal_request_free (IrisdJournalRequest *self);
+
+static inline IrisdJournalRequest *
+irisd_journal_request_from_message (IrisdMessage *message)
+{
+  return (IrisdJournalRequest *) ((char *) message
+                                  - G_STRUCT_OFFSET (IrisdJournalRequest, message));
+}
+
+IrisdJournal *
+irisd_journal_new (const char *dir, IrisdStore *store, const IrisdLimits *limits, GError **error);
+void irisd_journal_blame (IrisdJournal *self, IrisdAttempts *attempts);
+gboolean irisd_journal_recover (IrisdJournal *self,
+                                IrisdRunAgainFunc run_again,
+                                gpointer user_data,
+                                GError **error);
+void irisd_journal_start (IrisdJournal *self);
+void irisd_journal_stop (IrisdJournal *self);
+void irisd_journal_free (IrisdJournal *self);
+GError *irisd_journal_damaged_item (guint64 item);
+void irisd_journal_post (IrisdJournal *self, IrisdJournalRequest *request);
+
+guint64 irisd_journal_get_next_item (IrisdJournal *self);
+guint64 irisd_journal_get_n_persistent (IrisdJournal *self);
+guint64 irisd_journal_get_n_taken (IrisdJournal *self);
+void irisd_journal_reserve (IrisdJournal *self, IrisdJournalRequest *request);
+guint64 irisd_journal_get_n_persistent_ended (IrisdJournal *self);
+guint64 irisd_journal_get_n_damaged (IrisdJournal *self);
+IrisdJournalHealth irisd_journal_get_health (IrisdJournal *self);
+const char *irisd_journal_get_sentence (IrisdJournal *self);
+
+G_END_DECLS

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The items that irisd keeps beyond a connection, and perhaps beyond its own life.
+ *
+ * Only an item's number, times and key stay in memory; what it brings along is with the job while
+ * it is queued and not cold (irisd-spilled.c), and what it gave is in the store once it has ended.
+ * The row that is to be written is held here from the change to the commit that writes it, so that
+ * an item which is accepted, runs and ends between two commits is written once, and one that is
+ * fetched before the next commit not at all.
+ *
+ * The state is relaxed: a worker that sets "running" tells it to people who ask, and nothing else
+ * depends on it. What the journal sets itself it reads in the same thread.
+ */
+#include "daemon/store/irisd-persistent-item.h"
+
+#include <string.h>
+#include <unistd.h>
+
+guint64
+irisd_unix_ms (void)
+{
+  return (guint64) (g_get_real_time () / 1000);
+}
+
+/* Most items are of the same service as the one before them, whose name need not be looked for. */
+static GRefString *
+share_name (const IrisWireString *service, const IrisdPersistentItem *like)
+{
+  if (like != NULL && strlen (like->service) == service->len
+      && memcmp (like->service, service->data, service->len) == 0)
+    return g_ref_string_acquire (like->service);
+  g_autofree char *name = iris_wire_string_dup (service);
+  return g_ref_string_new_intern (name);
+}
+
+/**
+ * irisd_persistent_item_new:
+ * @record: what is known about it; copied, without header and body
+ * @like: (nullable): an item that is probably of the same service
+ *
+ * An item of the release before, whose rows name no owner, is that of irisd's own user.
+ *
+ * Returns: (transfer full): an item that is in no table
+ */
+IrisdPersistentItem *
+irisd_persistent_item_new (const IrisdRecord *record, const IrisdPersistentItem *like)
+{
+  IrisdPersistentItem *self = g_malloc0 (sizeof *self + record->key.len);
+  self->item = record->item;
+  self->owner = record->owner != IRISD_OWNER_UNKNOWN ? record->owner : (gint64) geteuid ();
+  atomic_init (&self->state, (guint8) record->state);
+  atomic_init (&self->started_ms, 0);
+  self->attempts = record->attempts;
+  self->crashes = record->crashes;
+  self->home = record->home;
+  self->klass = (guint8) record->klass;
+  self->accepted_ms = record->accepted_ms;
+  self->ended_ms = record->ended_ms;
+  self->keep_ms = record->keep_ms;
+  self->due_ms = record->due_ms;
+  self->size = record->body.size;
+  self->service = share_name (&record->service, like);
+  self->code = (guint16) record->code;
+  if (record->sentence.len > 0)
+    self->sentence = iris_wire_string_dup (&record->sentence);
+  if (record->key.len > 0)
+    memcpy (self->key, record->key.data, record->key.len);
+  self->key_size = (guint16) record->key.len;
+  return self;
+}
+
+/**
+ * irisd_persistent_item_free:
+ * @self: (transfer full): an item that is in no table, and for which nobody waits
+ */
+void
+irisd_persistent_item_free (IrisdPersistentItem *self)
+{
+  irisd_persistent_item_clear_row (self);
+  g_ref_string_release (self->service);
+  g_free (self->sentence);
+  g_free (self);
+}
+
+int
+irisd_persistent_item_get_state (IrisdPersistentItem *self)
+{
+  return atomic_load_explicit (&self->state, memory_order_relaxed);
+}
+
+void
+irisd_persistent_item_set_state (IrisdPersistentItem *self, IrisWireState state)
+{
+  atomic_store_explicit (&self->state, (guint8) state, memory_order_relaxed);
+}
+
+/**
+ * irisd_persistent_item_note_start:
+ * @self: an item
+ * @state: running, or leased
+ *
+ * An attempt begins. Any thread that has the item may call this.
+ */
+void
+irisd_persistent_item_note_start (IrisdPersistentItem *self, IrisWireState state)
+{
+  /* Relaxed as the state is: both are only told to people who ask. */
+  atomic_store_explicit (&self->started_ms, irisd_unix_ms (), memory_order_relaxed);
+  irisd_persistent_item_set_state (self, state);
+}
+
+gboolean
+irisd_persistent_item_has_ended (IrisdPersistentItem *self)
+{
+  int state = irisd_persistent_item_get_state (self);
+  return state >= IRIS_WIRE_STATE_DONE && state <= IRIS_WIRE_STATE_CANCELLED;
+}
+
+/**
+ * irisd_persistent_item_get_expiry:
+ * @self: an item
+ *
+ * Returns: when its end is forgotten, in Unix time in milliseconds; 0 if it has not ended
+ */
+guint64
+irisd_persistent_item_get_expiry (IrisdPersistentItem *self)
+{
+  guint64 expiry = 0;
+  if (!irisd_persistent_item_has_ended (self))
+    return 0;
+  return g_uint64_checked_add (&expiry, self->ended_ms, self->keep_ms) ? expiry : G_MAXUINT64;
+}
+
+/**
+ * irisd_persistent_item_set_row:
+ * @self: an item
+ * @state: the state to be written
+ * @type: of the message that is to be written
+ * @header: its header; copied
+ * @body: its body; copied
+ *
+ * Sets what is to be written.
+ */
+void
+irisd_persistent_item_set_row (IrisdPersistentItem *self,
+                               IrisWireState state,
+                               guint8 type,
+                               IrisWireFrame header,
+                               IrisWireFrame body)
+{
+  const IrisdRecord record = {
+    .item = self->item,
+    .state = state,
+    .klass = self->klass,
+    .owner = self->owner,
+    .attempts = self->attempts,
+    .crashes = self->crashes,
+    .due_ms = self->due_ms,
+    .home = self->home,
+    .accepted_ms = self->accepted_ms,
+    .ended_ms = self->ended_ms,
+    .keep_ms = self->keep_ms,
+    .key = { self->key, self->key_size },
+    .service = { self->service, strlen (self->service) },
+    .code = self->code,
+    .sentence = { self->sentence, self->sentence != NULL ? strlen (self->sentence) : 0 },
+    .type = type,
+    .header = header,
+    .body = body,
+  };
+  IrisdRowBatch *row_batch = irisd_row_batch_new (1);
+  irisd_row_batch_add (row_batch, &record);
+  irisd_persistent_item_take_row (self, irisd_row_batch_get_row (row_batch, 0));
+  irisd_row_batch_unref (row_batch);
+}
+
+/**
+ * irisd_persistent_item_take_row:
+ * @self: an item
+ * @row: what is to be written of it, a row of a row batch
+ */
+void
+irisd_persistent_item_take_row (IrisdPersistentItem *self, IrisdBatchRow *row)
+{
+  irisd_persistent_item_clear_row (self);
+  irisd_row_batch_ref (row->row_batch);
+  self->row = row;
+  self->size = row->body_size;
+}
+
+/**
+ * irisd_persistent_item_get_row:
+ * @self: an item that has something to be written
+ *
+ * Returns: what, borrowed
+ */
+IrisdRow
+irisd_persistent_item_get_row (const IrisdPersistentItem *self)
+{
+  return irisd_batch_row_view (self->row);
+}
+
+void
+irisd_persistent_item_clear_row (IrisdPersistentItem *self)
+{
+  IrisdBatchRow *row = g_steal_pointer (&self->row);
+  if (row != NULL)
+    irisd_row_batch_unref (row->row_batch);
+}
+
+/**
+ * irisd_persistent_item_set_reason:
+ * @self: an item
+ * @code: why it is buried, an #IrisWireError; 0 if it is not
+ * @sentence: (nullable): the same for a person
+ */
+void
+irisd_persistent_item_set_reason (IrisdPersistentItem *self, guint32 code, const char *sentence)
+{
+  g_free (self->sentence);
+  self->sentence = g_strdup (sentence);
+  self->code = (guint16) code;
+}
+
+/* Keys are bytes; whoever reads a list wants text. */
+static char *
+key_as_text (IrisdPersistentItem *self)
+{
+  return self->key_size > 0 ? g_utf8_make_valid (self->key, (gssize) self->key_size) : NULL;
+}
+
+/**
+ * irisd_persistent_item_describe:
+ * @self: an item
+ * @out: (out caller-allocates): filled with memory of g_malloc()
+ */
+void
+irisd_persistent_item_describe (IrisdPersistentItem *self, IrisWirePersistentItem *out)
+{
+  *out = (IrisWirePersistentItem){
+    .item = self->item,
+    .state = (guint32) irisd_persistent_item_get_state (self),
+    .klass = self->klass,
+    .attempts = self->attempts,
+    .service = g_strdup (self->service),
+    .key = key_as_text (self),
+    .bytes = self->size,
+    .accepted_ms = self->accepted_ms,
+    .ended_ms = self->ended_ms,
+    .expires_ms = irisd_persistent_item_get_expiry (self),
+    .code = self->code,
+    .sentence = g_strdup (self->sentence),
+    .owner = (guint32) self->owner,
+    .due_ms = self->due_ms,
+    .started_ms = atomic_load_explicit (&self->started_ms, memory_order_relaxed),
+    .place = self->home >= 0 ? (guint32) self->home : IRIS_WIRE_NO_PLACE,
+    .crashes = self->crashes,
+  };
+}
+
+static guint
+key_hash (gconstpointer data)
+{
+  const IrisdPersistentItem *persistent = data;
+  guint hash = 5381 + (guint) persistent->owner;
+  for (gsize i = 0; i < persistent->key_size; i++)
+    hash = hash * 33 + (guint8) persistent->key[i];
+  return hash;
+}
+
+static gboolean
+key_equal (gconstpointer a, gconstpointer b)
+{
+  const IrisdPersistentItem *left = a, *right = b;
+  return left->owner == right->owner && left->key_size == right->key_size
+         && memcmp (left->key, right->key, left->key_size) == 0;
+}
+
+void
+irisd_persistent_table_init (IrisdPersistentTable *self)
+{
+  *self = (IrisdPersistentTable){ 0 };
+  /* A set, which takes half the room of a table with values: an item begins with its number. */
+  self->by_item = g_hash_table_new (g_int64_hash, g_int64_equal);
+  self->by_key = g_hash_table_new (key_hash, key_equal);
+  TAILQ_INIT (&self->cancelled);
+  self->by_owner = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+}
+
+/**
+ * irisd_persistent_table_clear:
+ * @self: a table; its items are freed
+ */
+void
+irisd_persistent_table_clear (IrisdPersistentTable *self)
+{
+  g_hash_table_unref (self->by_item);
+  g_hash_table_unref (self->by_key);
+  g_hash_table_unref (self->by_owner);
+  while (self->first != NULL)
+    {
+      IrisdPersistentItem *persistent = self->first;
+      self->first = persistent->next;
+      irisd_persistent_item_free (persistent);
+    }
+}
+
+/* Numbers come nearly in order, so the place is found from the end. */
+static void
+link_in_order (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
+{
+  IrisdPersistentItem *before = self->last;
+  while (before != NULL && before->item > persistent->item)
+    before = before->previous;
+  persistent->previous = before;
+  persistent->next = before != NULL ? before->next : self->first;
+  if (before != NULL)
+    before->next = persistent;
+  else
+    self->first = persistent;
+  if (persistent->next != NULL)
+    persistent->next->previous = persistent;
+  else
+    self->last = persistent;
+}
+
+/* As before, in the list of its owner. */
+static void
+link_to_owner (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
+{
+  IrisdPersistentOwner *own = g_hash_table_lookup (self->by_owner, &persistent->owner);
+  if (own == NULL)
+    {
+      own = g_new0 (IrisdPersistentOwner, 1);
+      own->owner = persistent->owner;
+      g_hash_table_add (self->by_owner, own);
+    }
+  IrisdPersistentItem *before = own->last;
+  while (before != NULL && before->item > persistent->item)
+    before = before->own_previous;
+  persistent->own_previous = before;
+  persistent->own_next = before != NULL ? before->own_next : own->first;
+  *(before != NULL ? &before->own_next : &own->first) = persistent;
+  *(persistent->own_next != NULL ? &persistent->own_next->own_previous : &own->last) = persistent;
+}
+
+static void
+unlink_from_owner (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
+{
+  IrisdPersistentOwner *own = g_hash_table_lookup (self->by_owner, &persistent->owner);
+  *(persistent->own_previous != NULL ? &persistent->own_previous->own_next
+                                     : &own->first) = persistent->own_next;
+  *(persistent->own_next != NULL ? &persistent->own_next->own_previous
+                                 : &own->last) = persistent->own_previous;
+  persistent->own_previous = persistent->own_next = NULL;
+}
+
+/**
+ * irisd_persistent_table_get_first:
+ * @self: a table
+ * @view: an owner, or %IRISD_VIEW_ALL
+ * @descending: whether to begin with the last one
+ *
+ * Returns: (nullable): the first item within the view
+ */
+IrisdPersistentItem *
+irisd_persistent_table_get_first (IrisdPersistentTable *self, gint64 view, gboolean descending)
+{
+  if (view == IRISD_VIEW_ALL)
+    return descending ? self->last : self->first;
+  const IrisdPersistentOwner *own = g_hash_table_lookup (self->by_owner, &view);
+  if (own == NULL)
+    return NULL;
+  return descending ? own->last : own->first;
+}
+
+/**
+ * irisd_persistent_item_get_next:
+ * @self: an item within the view, in a table
+ * @view: an owner, or %IRISD_VIEW_ALL
+ * @descending: whether to go backwards
+ *
+ * Returns: (nullable): the next item within the view
+ */
+IrisdPersistentItem *
+irisd_persistent_item_get_next (const IrisdPersistentItem *self, gint64 view, gboolean descending)
+{
+  if (view == IRISD_VIEW_ALL)
+    return descending ? self->previous : self->next;
+  return descending ? self->own_previous : self->own_next;
+}
+
+/**
+ * irisd_persistent_table_add:
+ * @self: a table
+ * @persistent: (transfer full): an item whose number and key are not in it
+ */
+void
+irisd_persistent_table_add (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
+{
+  g_hash_table_add (self->by_item, persistent);
+  if (persistent->key_size > 0)
+    g_hash_table_add (self->by_key, persistent);
+  link_in_order (self, persistent);
+  link_to_owner (self, persistent);
+  self->n_items++;
+  if (irisd_persistent_item_has_ended (persistent))
+    irisd_persistent_table_note_end (self, persistent);
+}
+
+/**
+ * irisd_persistent_table_remove:
+ * @self: a table
+ * @persistent: an item in it, which the caller then owns
+ */
+void
+irisd_persistent_table_remove (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
+{
+  g_hash_table_remove (self->by_item, persistent);
+  if (persistent->key_size > 0)
+    g_hash_table_remove (self->by_key, persistent);
+  if (persistent->previous != NULL)
+    persistent->previous->next = persistent->next;
+  else
+    self->first = persistent->next;
+  if (persistent->next != NULL)
+    persistent->next->previous = persistent->previous;
+  else
+    self->last = persistent->previous;
+  persistent->previous = persistent->next = NULL;
+  unlink_from_owner (self, persistent);
+  self->n_items--;
+  self->n_ended -= irisd_persistent_item_has_ended (persistent);
+  if (irisd_persistent_item_get_state (persistent) != IRIS_WIRE_STATE_CANCELLED)
+    return;
+  TAILQ_REMOVE (&self->cancelled, persistent, in_queue);
+  self->n_cancelled--;
+}
+
+/**
+ * irisd_persistent_table_note_end:
+ * @self: a table
+ * @persistent: an item in it whose state says from now on that it has ended
+ */
+void
+irisd_persistent_table_note_end (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
+{
+  self->n_ended++;
+  if (irisd_persistent_item_get_state (persistent) != IRIS_WIRE_STATE_CANCELLED)
+    return;
+  TAILQ_INSERT_TAIL (&self->cancelled, persistent, in_queue);
+  self->n_cancelled++;
+}
+
+/**
+ * irisd_persistent_table_get_cancelled:
+ * @self: a table
+ *
+ * Returns: (nullable): the item that was cancelled first of those in it
+ */
+IrisdPersistentItem *
+irisd_persistent_table_get_cancelled (IrisdPersistentTable *self)
+{
+  return TAILQ_FIRST (&self->cancelled);
+}
+
+IrisdPersistentItem *
+irisd_persistent_table_lookup (IrisdPersistentTable *self, guint64 item)
+{
+  return g_hash_table_lookup (self->by_item, &item);
+}
+
+/**
+ * irisd_persistent_table_lookup_key:
+ * @self: a table
+ * @other: an item with a key
+ *
+ * Returns: (nullable): the item in the table with the same owner and key
+ */
+IrisdPersistentItem *
+irisd_persistent_table_lookup_key (IrisdPersistentTable *self, IrisdPersistentItem *other)
+{
+  return g_hash_table_lookup (self->by_key, other);
+}

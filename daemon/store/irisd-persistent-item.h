@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The items that irisd keeps beyond a connection, and perhaps beyond its own life.
+ */
+#pragma once
+
+#include "daemon/base/irisd-timers.h"
+#include "daemon/config/irisd-policy.h"
+#include "daemon/store/irisd-row-batch.h"
+
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdSpilledFlow IrisdSpilledFlow;
+typedef struct _IrisdPeer IrisdPeer;
+typedef struct _IrisdJournalRequest IrisdJournalRequest;
+typedef struct _IrisdPersistentItem IrisdPersistentItem;
+
+/**
+ * IrisdPersistentItem:
+ *
+ * A persistent item. It belongs to the journal's thread from the moment that it is handed over; a
+ * worker may set @state while it has the item. There may be millions, so it is small.
+ */
+struct _IrisdPersistentItem
+{
+  guint64 item; /* first, because it is the key of a table */
+  gint64 owner; /* constant; also the gateway may read it */
+  guint32 attempts;
+  guint32 crashes;
+  gint32 home;
+  guint16 code; /* why it is buried, an IrisWireError */
+  guint16 key_size;
+  guint8 klass;
+  guint8 written : 1;   /* the store has a row of it */
+  guint8 dirty : 1;     /* what the store has is not the latest */
+  guint8 forgotten : 1; /* only waits until its row is gone as well */
+  _Atomic guint8 state; /* an IrisWireState; behind what is read together, because workers set it */
+  guint8 in_flow;       /* the gateway's, see below; here for the same reason */
+  guint64 accepted_ms;
+  guint64 ended_ms;
+  guint64 keep_ms;
+  guint64 due_ms;             /* see IrisdRecord */
+  _Atomic guint64 started_ms; /* Unix time at which the latest attempt began, or 0; as state is */
+  guint64 size;               /* of its payload, then of its result */
+  GRefString *service;        /* shared by all items of it, and gone with the last of them */
+  char *sentence;             /* why it is buried, or NULL */
+  IrisdBatchRow *row;         /* NULL, or what the store does not have yet */
+  IrisdJournalRequest *waits; /* those who want to know how it ends */
+  IrisdPersistentItem *previous, *next;         /* of all */
+  IrisdPersistentItem *own_previous, *own_next; /* of its owner's */
+  IrisdPersistentItem *next_dirty;
+
+  /* The gateway's, while the item is cold (irisd-spilled.c): it waits for its time, or, if it is in
+   * a flow, for its turn. The journal's, once it was cancelled: it is in a queue of those. */
+  union
+  {
+    IrisdTimer timer;
+    struct
+    {
+      TAILQ_ENTRY (_IrisdPersistentItem) in_queue;
+      IrisdSpilledFlow *flow;
+    };
+  };
+  IrisdPeer *peer;
+
+  char key[];
+};
+
+/**
+ * IrisdPersistentOwner:
+ * @owner: a user
+ * @first: the first of that user's items
+ * @last: the last of them
+ *
+ * The items of one user, in the order of their numbers: what a user asks for costs as much as that
+ * user's items, not as much as those of others.
+ */
+typedef struct
+{
+  gint64 owner; /* first, because it is the key of a table */
+  IrisdPersistentItem *first;
+  IrisdPersistentItem *last;
+} IrisdPersistentOwner;
+
+/**
+ * IrisdPersistentTable:
+ * @n_items: items in it
+ * @n_ended: of which have ended
+ * @n_cancelled: of which were cancelled
+ *
+ * All persistent items, by number, by owner and key, and in the order of their numbers. One thread
+ * at a time.
+ */
+typedef struct
+{
+  guint n_items;
+  guint n_ended;
+  guint n_cancelled;
+  IrisdPersistentItem *first;
+  IrisdPersistentItem *last;
+
+  /*< private >*/
+  GHashTable *by_item;
+  GHashTable *by_key;
+  TAILQ_HEAD (, _IrisdPersistentItem) cancelled; /* in the order in which they ended */
+  GHashTable *by_owner;                          /* of IrisdPersistentOwner, which stay */
+} IrisdPersistentTable;
+
+IrisdPersistentItem *
+irisd_persistent_item_new (const IrisdRecord *record, const IrisdPersistentItem *like);
+void irisd_persistent_item_free (IrisdPersistentItem *self);
+gboolean irisd_persistent_item_has_ended (IrisdPersistentItem *self);
+int irisd_persistent_item_get_state (IrisdPersistentItem *self);
+void irisd_persistent_item_set_state (IrisdPersistentItem *self, IrisWireState state);
+void irisd_persistent_item_note_start (IrisdPersistentItem *self, IrisWireState state);
+guint64 irisd_persistent_item_get_expiry (IrisdPersistentItem *self);
+void irisd_persistent_item_set_row (IrisdPersistentItem *self,
+                                    IrisWireState state,
+                                    guint8 type,
+                                    IrisWireFrame header,
+                                    IrisWireFrame body);
+void irisd_persistent_item_take_row (IrisdPersistentItem *self, IrisdBatchRow *row);
+IrisdRow irisd_persistent_item_get_row (const IrisdPersistentItem *self);
+void irisd_persistent_item_clear_row (IrisdPersistentItem *self);
+void
+irisd_persistent_item_set_reason (IrisdPersistentItem *self, guint32 code, const char *sentence);
+void irisd_persistent_item_describe (IrisdPersistentItem *self, IrisWirePersistentItem *out);
+
+void irisd_persistent_table_init (IrisdPersistentTable *self);
+void irisd_persistent_table_clear (IrisdPersistentTable *self);
+void irisd_persistent_table_add (IrisdPersistentTable *self, IrisdPersistentItem *persistent);
+void irisd_persistent_table_remove (IrisdPersistentTable *self, IrisdPersistentItem *persistent);
+void irisd_persistent_table_note_end (IrisdPersistentTable *self, IrisdPersistentItem *persistent);
+IrisdPersistentItem *irisd_persistent_table_get_cancelled (IrisdPersistentTable *self);
+IrisdPersistentItem *irisd_persistent_table_lookup (IrisdPersistentTable *self, guint64 item);
+IrisdPersistentItem *
+irisd_persistent_table_get_first (IrisdPersistentTable *self, gint64 view, gboolean descending);
+IrisdPersistentItem *
+irisd_persistent_item_get_next (const IrisdPersistentItem *self, gint64 view, gboolean descending);
+IrisdPersistentItem *
+irisd_persistent_table_lookup_key (IrisdPersistentTable *self, IrisdPersistentItem *other);
+
+guint64 irisd_unix_ms (void);
+
+G_END_DECLS

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Which of the persistent items a LIST asks for.
+ */
+#pragma once
+
+#include "daemon/store/irisd-persistent-item.h"
+
+G_BEGIN_DECLS
+
+/**
+ * IRISD_LIST_MOST_LOOKED_AT:
+ *
+ * Items that one LIST looks at, matching or not. While the journal looks, it writes nothing; so
+ * many take it some milliseconds.
+ */
+#define IRISD_LIST_MOST_LOOKED_AT 32768
+
+/**
+ * IRISD_LIST_MOST_WITH_ARGS:
+ *
+ * Items in one answer that tells their arguments, each of which is read from the disk.
+ */
+#define IRISD_LIST_MOST_WITH_ARGS 1024
+
+/**
+ * IrisdPersistentFilter:
+ * @view: only items of that owner, or %IRISD_VIEW_ALL
+ * @after: only items behind that number; 0: all
+ * @states: bit N: those in state N; 0: whatever their state
+ * @klass: only those of that class; 0: of all
+ * @service: (nullable): only those of that service
+ * @prefix: how their keys begin
+ * @since_ms: accepted at that Unix time or later
+ * @until_ms: accepted before that Unix time; 0: whenever
+ * @descending: the greatest number first, and behind is below
+ * @with_args: with their arguments, for which each has to be read from the disk
+ * @limit: at most so many
+ *
+ * What is asked for.
+ */
+typedef struct
+{
+  gint64 view;
+  guint64 after;
+  guint32 states;
+  guint32 klass;
+  char *service;
+  IrisdBlob prefix;
+  guint64 since_ms;
+  guint64 until_ms;
+  gboolean descending;
+  gboolean with_args;
+  guint limit;
+} IrisdPersistentFilter;
+
+IrisdPersistentFilter *
+irisd_persistent_filter_new (const IrisWireMessage *request, gint64 view, guint most);
+void irisd_persistent_filter_free (IrisdPersistentFilter *self);
+
+IrisWirePersistentList *irisd_persistent_table_list (IrisdPersistentTable *self,
+                                                     const IrisdPersistentFilter *filter,
+                                                     guint64 *next);
+
+G_END_DECLS

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the journal writes down about one item, and the form in which it does.
+ *
+ * A row's head is a fixed part in little-endian order, in rows of this release a second one, then
+ * the key, the service's name, why it is buried, and the message's header. That it is what was
+ * written is the store's checksum's business; here only the lengths are looked at, so that a head
+ * of another make cannot lead astray.
+ */
+#include "daemon/store/irisd-record.h"
+
+#include <string.h>
+
+/* Raised when the layout changes; a store of another version is refused when it is opened. */
+typedef struct
+{
+  guint64 accepted_ms;
+  guint64 ended_ms;
+  guint64 keep_ms;
+  guint32 attempts;
+  gint32 home;
+  guint32 key_size;
+  guint32 service_size;
+  guint8 klass;
+  guint8 type;
+  guint16 code;
+  guint32 sentence_size;
+} Fixed;
+
+G_STATIC_ASSERT (sizeof (Fixed) == 48);
+
+/* In the class: the second part follows. A row of the first release has none. */
+#define HAS_MORE 0x80
+
+typedef struct
+{
+  gint64 owner;
+  guint64 due_ms;
+  guint32 crashes;
+  guint32 spare;
+} More;
+
+G_STATIC_ASSERT (sizeof (More) == 24);
+
+static guint8 *
+append (guint8 *at, gconstpointer data, gsize size)
+{
+  if (size > 0)
+    memcpy (at, data, size);
+  return at + size;
+}
+
+/**
+ * irisd_record_get_head_size:
+ * @self: a record
+ *
+ * Returns: the length of the head of its row, in bytes
+ */
+gsize
+irisd_record_get_head_size (const IrisdRecord *self)
+{
+  return sizeof (Fixed) + sizeof (More) + self->key.len + self->service.len + self->sentence.len
+         + self->header.size;
+}
+
+/**
+ * irisd_record_pack_head:
+ * @self: a record
+ * @at: (out caller-allocates): the head of its row; need not be aligned
+ */
+void
+irisd_record_pack_head (const IrisdRecord *self, guint8 *at)
+{
+  const Fixed fixed = {
+    .accepted_ms = GUINT64_TO_LE (self->accepted_ms),
+    .ended_ms = GUINT64_TO_LE (self->ended_ms),
+    .keep_ms = GUINT64_TO_LE (self->keep_ms),
+    .attempts = GUINT32_TO_LE (self->attempts),
+    .home = GINT32_TO_LE (self->home),
+    .key_size = GUINT32_TO_LE ((guint32) self->key.len),
+    .service_size = GUINT32_TO_LE ((guint32) self->service.len),
+    .klass = (guint8) self->klass | HAS_MORE,
+    .type = self->type,
+    .code = GUINT16_TO_LE ((guint16) self->code),
+    .sentence_size = GUINT32_TO_LE ((guint32) self->sentence.len),
+  };
+  const More more = {
+    .owner = GINT64_TO_LE (self->owner),
+    .due_ms = GUINT64_TO_LE (self->due_ms),
+    .crashes = GUINT32_TO_LE (self->crashes),
+  };
+  at = append (at, &fixed, sizeof fixed);
+  at = append (at, &more, sizeof more);
+  at = append (at, self->key.data, self->key.len);
+  at = append (at, self->service.data, self->service.len);
+  at = append (at, self->sentence.data, self->sentence.len);
+  append (at, self->header.data, self->header.size);
+}
+
+/**
+ * irisd_record_unpack:
+ * @self: (out caller-allocates): a record, which borrows from @row
+ * @row: a row of the store
+ *
+ * Returns: whether @row holds one
+ */
+gboolean
+irisd_record_unpack (IrisdRecord *self, const IrisdRow *row)
+{
+  Fixed fixed;
+  if (row->head_size < sizeof fixed)
+    return FALSE;
+  memcpy (&fixed, row->head, sizeof fixed);
+  gsize rest = row->head_size - sizeof fixed;
+  const char *key = (const char *) row->head + sizeof fixed;
+  More more = { .owner = GINT64_TO_LE (IRISD_OWNER_UNKNOWN) };
+  if ((fixed.klass & HAS_MORE) != 0)
+    {
+      if (rest < sizeof more)
+        return FALSE;
+      memcpy (&more, key, sizeof more);
+      key += sizeof more;
+      rest -= sizeof more;
+    }
+  gsize key_size = GUINT32_FROM_LE (fixed.key_size);
+  gsize service_size = GUINT32_FROM_LE (fixed.service_size);
+  gsize sentence_size = GUINT32_FROM_LE (fixed.sentence_size);
+  if (key_size > rest || service_size > rest - key_size
+      || sentence_size > rest - key_size - service_size)
+    return FALSE;
+
+  const char *service = key + key_size;
+  const char *sentence = service + service_size;
+  *self = (IrisdRecord){
+    .item = row->id,
+    .state = row->state,
+    .klass = fixed.klass & ~HAS_MORE,
+    .owner = GINT64_FROM_LE (more.owner),
+    .due_ms = GUINT64_FROM_LE (more.due_ms),
+    .attempts = GUINT32_FROM_LE (fixed.attempts),
+    .crashes = GUINT32_FROM_LE (more.crashes),
+    .home = GINT32_FROM_LE (fixed.home),
+    .accepted_ms = GUINT64_FROM_LE (fixed.accepted_ms),
+    .ended_ms = GUINT64_FROM_LE (fixed.ended_ms),
+    .keep_ms = GUINT64_FROM_LE (fixed.keep_ms),
+    .key = { key, key_size },
+    .service = { service, service_size },
+    .code = GUINT16_FROM_LE (fixed.code),
+    .sentence = { sentence, sentence_size },
+    .type = fixed.type,
+    .header = { (const guint8 *) sentence + sentence_size,
+                rest - key_size - service_size - sentence_size },
+    .body = { row->body, row->body_size },
+  };
+  return TRUE;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the journal finds when irisd starts: ends to be fetched, and items to be run again.
+ *
+ * All of it happens before any other thread is there.
+ */
+#include "daemon/store/irisd-journal-private.h"
+
+#include "daemon/base/irisd-log.h"
+
+typedef struct
+{
+  IrisdJournal *journal;
+  IrisdRunAgainFunc run_again;
+  gpointer user_data;
+  guint64 n_unreadable;
+  guint64 n_again;
+  guint64 n_buried;
+  guint64 n_running; /* when irisd crashed */
+  guint64 n_poison;  /* of those, that are buried now */
+} Recovery;
+
+/* A row that is whole and says nothing that makes sense can only be of another make. */
+static gboolean
+is_sensible (const IrisdRecord *record)
+{
+  gboolean ended = record->state >= IRIS_WIRE_STATE_DONE
+                   && record->state <= IRIS_WIRE_STATE_CANCELLED;
+  return record->item != 0
+         && (ended ? record->type == IRIS_WIRE_RESULT || record->type == IRIS_WIRE_ERROR_REPLY
+                   : record->type == IRIS_WIRE_SUBMIT
+                         && (record->state == IRIS_WIRE_STATE_QUEUED
+                             || record->state == IRIS_WIRE_STATE_BURIED));
+}
+
+/* Why an item that ran when irisd crashed is not run again; %NULL if it is. */
+static char *
+explain_burial (const IrisdPersistentItem *persistent,
+                const IrisdAttempt *attempt,
+                guint64 max_crashes)
+{
+  if (attempt->stuck)
+    return g_strdup_printf ("processes of group %ld are left of it from before irisd crashed, and "
+                            "do not end: end them",
+                            (long) attempt->pid);
+  if (max_crashes == 0 || persistent->crashes < max_crashes)
+    return NULL;
+  return g_strdup_printf ("irisd crashed %u times while this item ran, which is the limit "
+                          "max-crashes: see in the log why",
+                          persistent->crashes);
+}
+
+/* Counts the crash against an item that ran then. What changes is written before anything runs: an
+ * item that ends irisd at once must not come away uncounted. */
+static void
+count_crash (Recovery *recovery, IrisdRecord *record, IrisdPersistentItem *persistent)
+{
+  IrisdJournal *self = recovery->journal;
+  const IrisdAttempt *attempt = self->attempts != NULL
+                                    ? irisd_attempts_find (self->attempts, record->item)
+                                    : NULL;
+  if (attempt == NULL || record->state == IRIS_WIRE_STATE_BURIED)
+    return;
+  persistent->crashes++;
+  recovery->n_running++;
+  g_autofree char *sentence = explain_burial (persistent, attempt, self->limits->max_crashes);
+  if (sentence != NULL)
+    {
+      recovery->n_poison++;
+      irisd_persistent_item_set_reason (persistent, IRIS_WIRE_ERROR_SERVICE_FAILED, sentence);
+      record->state = IRIS_WIRE_STATE_BURIED;
+      irisd_persistent_item_set_state (persistent, IRIS_WIRE_STATE_BURIED);
+      irisd_log (IRISD_LOG_ERROR, "item %" G_GUINT64_FORMAT " (%s) is buried: %s", record->item,
+                 persistent->service, sentence);
+    }
+  irisd_persistent_item_set_row (persistent, record->state, record->type, record->header,
+                                 record->body);
+  irisd_journal_mark_dirty (self, persistent);
+}
+
+static void
+take_row (const IrisdRow *row, gpointer user_data)
+{
+  Recovery *recovery = user_data;
+  IrisdJournal *self = recovery->journal;
+  IrisdRecord record;
+  if (!irisd_record_unpack (&record, row) || !is_sensible (&record)
+      || irisd_persistent_table_lookup (&self->table, record.item) != NULL)
+    {
+      recovery->n_unreadable++;
+      return;
+    }
+  IrisdPersistentItem *persistent = irisd_persistent_item_new (&record, self->table.last);
+  persistent->written = TRUE;
+  irisd_persistent_table_add (&self->table, persistent);
+  if (irisd_persistent_item_has_ended (persistent))
+    return;
+  count_crash (recovery, &record, persistent);
+  if (record.state == IRIS_WIRE_STATE_BURIED)
+    recovery->n_buried++;
+  else
+    recovery->n_again++;
+  recovery->run_again (&record, persistent, recovery->user_data);
+}
+
+static void
+report (IrisdJournal *self, const Recovery *recovery, const IrisdStoreDamage *damage)
+{
+  if (self->table.n_items > 0)
+    irisd_log (IRISD_LOG_INFO,
+               "the journal holds %u items: %" G_GUINT64_FORMAT " run again, %" G_GUINT64_FORMAT
+               " are buried, %u have ended and can be fetched",
+               self->table.n_items, recovery->n_again, recovery->n_buried, self->table.n_ended);
+  if (recovery->n_running > 0)
+    irisd_log (IRISD_LOG_WARNING,
+               "%" G_GUINT64_FORMAT " items were running when irisd crashed; %" G_GUINT64_FORMAT
+               " of them are buried, the others run again",
+               recovery->n_running, recovery->n_poison);
+  g_autofree char *sentence = irisd_store_describe_damage (damage, recovery->n_unreadable, TRUE);
+  if (sentence != NULL)
+    irisd_log (IRISD_LOG_ERROR, "%s; the rest is served", sentence);
+}
+
+/**
+ * irisd_journal_blame:
+ * @self: a journal that was not started
+ * @attempts: (nullable): what ran when irisd crashed; looked at by irisd_journal_recover() only
+ */
+void
+irisd_journal_blame (IrisdJournal *self, IrisdAttempts *attempts)
+{
+  self->attempts = attempts;
+}
+
+/**
+ * irisd_journal_recover:
+ * @self: a journal that was not started
+ * @run_again: (scope call): called for each item that has not ended
+ * @user_data: for @run_again
+ * @error: return location for a #GError
+ *
+ * Reads the store.
+ *
+ * Returns: whether it could be read; a damaged one can
+ */
+gboolean
+irisd_journal_recover (IrisdJournal *self,
+                       IrisdRunAgainFunc run_again,
+                       gpointer user_data,
+                       GError **error)
+{
+  Recovery recovery = { .journal = self, .run_again = run_again, .user_data = user_data };
+  IrisdStoreDamage damage = { 0 };
+  if (irisd_store_scan (self->store, take_row, &recovery, &damage, error) != IRISD_STORE_OK)
+    return FALSE;
+  irisd_journal_count (self);
+  atomic_store_explicit (&self->n_damaged, irisd_store_count_lost (&damage) + recovery.n_unreadable,
+                         memory_order_relaxed);
+  report (self, &recovery, &damage);
+  if (self->n_dirty > 0)
+    irisd_journal_commit (self);
+  return TRUE;
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The pages of an SQLite store, read without SQLite.
+ *
+ * SQLite reaches rows from the root of a table down. Where a page on the way is damaged, whole rows
+ * below it cannot be reached. Here each page that holds rows is read by itself: a row is known by
+ * its form and by its own checksum. A page is left alone if the file says that it is free, because
+ * rows that were removed may still stand there.
+ *
+ * Source for the format: "Database File Format", https://www.sqlite.org/fileformat.html
+ */
+#include "daemon/store/sqlite/irisd-sqlite-pages.h"
+
+#include <string.h>
+
+#define PAGE_SIZE   4096
+#define HEADER_SIZE 100
+#define LEAF        0x0d /* of a table */
+#define INTERIOR    0x05
+#define MOST_VALUES 6
+
+/* What the pages that map pointers say of a page. */
+#define MAP_ROOT 1
+#define MAP_TREE 5
+
+typedef struct
+{
+  GMappedFile *file;
+  const guint8 *data;
+  gsize size;
+  IrisdSqliteLog log;
+  const guint8 **newer; /* of the log, by number; NULL: the page is in the file */
+  guint8 *partial;      /* the last page, if the file ends within it */
+  guint8 *free;         /* whether the list of free pages names it, by number */
+  guint32 n_pages;
+  guint32 map; /* the last one that was looked at */
+  gboolean map_whole;
+  gsize page_size;
+  GByteArray *payload;
+  IrisdRowFunc func;
+  gpointer user_data;
+  IrisdPagesReport *report;
+} Pages;
+
+typedef struct
+{
+  guint64 type;
+  const guint8 *data;
+  gsize size;
+} Value;
+
+static guint32
+get32 (const guint8 *at)
+{
+  guint32 value;
+  memcpy (&value, at, sizeof value);
+  return GUINT32_FROM_BE (value);
+}
+
+static guint
+get16 (const guint8 *at)
+{
+  return (guint) at[0] << 8 | at[1];
+}
+
+/* Returns the length of the number at `at`, 0 if it does not end before `end`. */
+static gsize
+get_varint (const guint8 *at, const guint8 *end, guint64 *value)
+{
+  *value = 0;
+  for (gsize i = 0; i < 9 && at + i < end; i++)
+    {
+      if (i == 8)
+        {
+          *value = *value << 8 | at[i];
+          return 9;
+        }
+      *value = *value << 7 | (at[i] & 0x7f);
+      if ((at[i] & 0x80) == 0)
+        return i + 1;
+    }
+  return 0;
+}
+
+static const guint8 *
+get_page (const Pages *self, guint32 number)
+{
+  if (number == 0 || number > self->n_pages)
+    return NULL;
+  if (self->newer[number] != NULL)
+    return self->newer[number];
+  gsize at = (gsize) (number - 1) * self->page_size;
+  if (at + self->page_size <= self->size)
+    return self->data + at;
+  return at < self->size ? self->partial : NULL;
+}
+
+/* The pages between two maps that the file keeps of its pages. */
+static guint32
+get_pages_per_map (const Pages *self)
+{
+  return (guint32) (self->page_size / 5 + 1);
+}
+
+static gboolean
+is_map (const Pages *self, guint32 number)
+{
+  return number >= 2 && (number - 2) % get_pages_per_map (self) == 0;
+}
+
+/* A map of which one entry makes no sense is not believed. */
+static gboolean
+is_map_whole (const Pages *self, guint32 map)
+{
+  const guint8 *page = get_page (self, map);
+  if (page == NULL)
+    return FALSE;
+  for (guint32 i = 0; i + 1 < get_pages_per_map (self) && map + 1 + i <= self->n_pages; i++)
+    if (page[5 * i] < MAP_ROOT || page[5 * i] > MAP_TREE)
+      return FALSE;
+  return TRUE;
+}
+
+/* What the map says of a page; 0 if it cannot be told. */
+static guint
+get_kind (Pages *self, guint32 number)
+{
+  if (number < 3 || is_map (self, number))
+    return number == 1 ? MAP_ROOT : 0;
+  guint32 per_map = get_pages_per_map (self);
+  guint32 map = (number - 2) / per_map * per_map + 2;
+  if (map != self->map)
+    {
+      self->map = map;
+      self->map_whole = is_map_whole (self, map);
+      self->report->n_unreadable += !self->map_whole;
+    }
+  return self->map_whole ? get_page (self, map)[5 * (number - map - 1)] : 0;
+}
+
+/* Notes the free pages by the file's list of them, which is whole where a map may not be. */
+static void
+find_free (Pages *self)
+{
+  const guint8 *page = get_page (self, 1);
+  guint32 trunk = page != NULL ? get32 (page + 32) : 0;
+  self->free = g_new0 (guint8, (gsize) self->n_pages + 1);
+  for (guint32 i = 0; i < self->n_pages && (page = get_page (self, trunk)) != NULL; i++)
+    {
+      self->free[trunk] = TRUE;
+      trunk = get32 (page);
+      for (guint32 k = 0; k < MIN (get32 (page + 4), (guint32) self->page_size / 4 - 2); k++)
+        {
+          guint32 leaf = get32 (page + 8 + (gsize) 4 * k);
+          if (leaf <= self->n_pages)
+            self->free[leaf] = TRUE;
+        }
+    }
+}
+
+/* Gathers a row's bytes, of which all but the first lie on pages of their own. */
+static gboolean
+gather (Pages *self, const guint8 *at, const guint8 *end, guint64 size)
+{
+  gsize most = self->page_size - 35, least = (self->page_size - 12) * 32 / 255 - 23;
+  gsize here = least + (gsize) ((size - least) % (self->page_size - 4));
+  if (size > G_MAXINT || size > (guint64) self->n_pages * self->page_size)
+    return FALSE;
+  here = size <= most ? (gsize) size : here <= most ? here : least;
+  if ((gsize) (end - at) < here)
+    return FALSE;
+  g_byte_array_set_size (self->payload, 0);
+  g_byte_array_append (self->payload, at, (guint) here);
+  guint32 next = here < size && (gsize) (end - at) >= here + 4 ? get32 (at + here) : 0;
+  while (self->payload->len < size)
+    {
+      const guint8 *page = get_page (self, next);
+      if (page == NULL)
+        return FALSE;
+      g_byte_array_append (self->payload, page + 4,
+                           (guint) MIN (size - self->payload->len, self->page_size - 4));
+      next = get32 (page);
+    }
+  return TRUE;
+}
+
+static gsize
+get_value_size (guint64 type)
+{
+  static const guint8 sizes[] = { 0, 1, 2, 3, 4, 6, 8, 8, 0, 0 };
+  return type < G_N_ELEMENTS (sizes) ? sizes[type] : (gsize) (type - 12) / 2;
+}
+
+/* Takes a record apart. Returns how many values it has, 0 if it makes no sense. */
+static guint
+split (const GByteArray *payload, Value *values)
+{
+  const guint8 *at = payload->data, *end = at + payload->len;
+  guint64 header = 0;
+  gsize n = get_varint (at, end, &header);
+  guint n_values = 0;
+  if (n == 0 || header > payload->len || header < n)
+    return 0;
+  const guint8 *body = at + header, *types_end = body;
+  for (at += n; at < types_end; at += n)
+    {
+      Value *value = &values[n_values];
+      if (n_values == MOST_VALUES || (n = get_varint (at, types_end, &value->type)) == 0
+          || value->type == 10 || value->type == 11 || value->type > G_MAXUINT32)
+        return 0;
+      value->size = get_value_size (value->type);
+      if ((gsize) (end - body) < value->size)
+        return 0;
+      value->data = body;
+      body += value->size;
+      n_values++;
+    }
+  return n_values;
+}
+
+static guint64
+get_number (const Value *value)
+{
+  if (value->type == 8 || value->type == 9)
+    return value->type - 8;
+  guint64 number = value->size > 0 && (value->data[0] & 0x80) != 0 ? G_MAXUINT64 : 0;
+  for (gsize i = 0; i < value->size; i++)
+    number = number << 8 | value->data[i];
+  return number;
+}
+
+static gboolean
+is_number (const Value *value)
+{
+  return value->type >= 1 && value->type <= 9 && value->type != 7;
+}
+
+static gboolean
+is_blob (const Value *value)
+{
+  return value->type >= 12 && value->type % 2 == 0;
+}
+
+/* The database's tally is the only row with six numbers. */
+static void
+take_mark (Pages *self, const Value *values)
+{
+  IrisdTally tally = { 0 };
+  for (guint i = 0; i < 6; i++)
+    if (!is_number (&values[i]))
+      return;
+  tally.next_id = get_number (&values[0]);
+  tally.sequence = get_number (&values[1]);
+  tally.n_rows = get_number (&values[2]);
+  tally.id_sum = get_number (&values[3]);
+  tally.n_put = get_number (&values[4]);
+  if (get_number (&values[5]) == irisd_tally_checksum (&tally)
+      && tally.sequence > self->report->mark.sequence)
+    self->report->mark = tally;
+}
+
+/* The number of an item is that of its row, so that its own column is empty. */
+static void
+take_record (Pages *self, guint64 id)
+{
+  Value values[MOST_VALUES];
+  guint n = split (self->payload, values);
+  if (n == 6)
+    take_mark (self, values);
+  if (n != 5 || values[0].type != 0 || !is_number (&values[1]) || !is_blob (&values[2])
+      || !is_blob (&values[3]) || !is_number (&values[4]))
+    return;
+  const IrisdRow row = { .id = id,
+                         .state = (guint32) get_number (&values[1]),
+                         .head = values[2].data,
+                         .head_size = values[2].size,
+                         .body = values[3].data,
+                         .body_size = values[3].size };
+  if (get_number (&values[4]) == irisd_row_checksum (&row))
+    self->func (&row, self->user_data);
+  else
+    g_array_append_val (self->report->bad, id);
+}
+
+static void
+read_leaf (Pages *self, const guint8 *page, gsize header)
+{
+  const guint8 *end = page + self->page_size;
+  gsize n = get16 (page + header + 3);
+  if (header + 8 + 2 * n > self->page_size)
+    return;
+  for (gsize i = 0; i < n; i++)
+    {
+      const guint8 *cell = page + get16 (page + header + 8 + 2 * i);
+      guint64 size = 0, id = 0;
+      gsize length = cell < end ? get_varint (cell, end, &size) : 0;
+      gsize more = length > 0 ? get_varint (cell + length, end, &id) : 0;
+      if (more > 0 && gather (self, cell + length + more, end, size))
+        take_record (self, id);
+    }
+}
+
+static void
+read_page (Pages *self, guint32 number)
+{
+  guint kind = get_kind (self, number);
+  const guint8 *page = get_page (self, number);
+  gsize header = number == 1 ? HEADER_SIZE : 0;
+  gboolean may_be_free = kind == 0 && self->free[number];
+  if (page != NULL && page[header] == LEAF && !may_be_free
+      && (kind == 0 || kind == MAP_ROOT || kind == MAP_TREE))
+    read_leaf (self, page, header);
+  else if ((kind == MAP_TREE || kind == MAP_ROOT) && (page == NULL || page[header] != INTERIOR))
+    self->report->n_unreadable++;
+}
+
+static void
+index_log (Pages *self)
+{
+  guint32 n_pages = 0, number = 0, last = 0;
+  for (gsize i = 0; i < self->log.n_used; i++)
+    {
+      irisd_sqlite_log_get (&self->log, i, &number, &n_pages);
+      last = n_pages != 0 ? n_pages : last;
+    }
+  self->page_size = self->log.n_used > 0 ? self->log.page_size : self->page_size;
+  gsize rest = self->size % self->page_size;
+  guint32 in_file = (guint32) MIN (self->size / self->page_size + (rest > 0), G_MAXINT);
+  self->partial = g_malloc0 (self->page_size);
+  if (rest > 0)
+    memcpy (self->partial, self->data + self->size - rest, rest);
+  self->n_pages = last == 0 || self->log.damaged ? MAX (last, in_file) : last;
+  self->newer = g_new0 (const guint8 *, (gsize) self->n_pages + 1);
+  for (gsize i = 0; i < self->log.n_used; i++)
+    {
+      const guint8 *page = irisd_sqlite_log_get (&self->log, i, &number, &n_pages);
+      if (number <= self->n_pages)
+        self->newer[number] = page;
+    }
+}
+
+/**
+ * irisd_pages_scan:
+ * @path: a database; only read
+ * @func: (scope call): called for each whole row; one that is there twice comes twice
+ * @user_data: for @func
+ * @report: (out caller-allocates): what else was found
+ *
+ * Reads all rows of a database and its log that can be read, page by page.
+ *
+ * Returns: whether there is a database or a log
+ */
+gboolean
+irisd_pages_scan (const char *path, IrisdRowFunc func, gpointer user_data, IrisdPagesReport *report)
+{
+  Pages self = { .func = func, .user_data = user_data, .report = report, .page_size = PAGE_SIZE };
+  *report = (IrisdPagesReport){ .bad = g_array_new (FALSE, FALSE, sizeof (guint64)) };
+  self.file = g_mapped_file_new (path, FALSE, NULL);
+  irisd_sqlite_log_load (&self.log, path);
+  report->log_damaged = self.log.damaged;
+  if (self.file != NULL)
+    {
+      self.data = (const guint8 *) g_mapped_file_get_contents (self.file);
+      self.size = g_mapped_file_get_length (self.file);
+    }
+  self.payload = g_byte_array_new ();
+  index_log (&self);
+  find_free (&self);
+  report->n_pages = self.n_pages;
+  for (guint32 number = 1; number <= self.n_pages; number++)
+    read_page (&self, number);
+  gboolean any = self.file != NULL || self.log.data != NULL;
+  g_byte_array_unref (self.payload);
+  g_free (self.newer);
+  g_free (self.free);
+  g_free (self.partial);
+  irisd_sqlite_log_clear (&self.log);
+  g_clear_pointer (&self.file, g_mapped_file_unref);
+  return any;
+}
+
+void
+irisd_pages_report_clear (IrisdPagesReport *self)
+{
+  g_clear_pointer (&self->bad, g_array_unref);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The tally of a store: how many rows it should hold, so that missing ones are counted.
+ */
+#pragma once
+
+#include "daemon/store/irisd-store.h"
+
+G_BEGIN_DECLS
+
+/* Added to the database's name: the file with a second copy of the tally. */
+#define IRISD_TALLY_SUFFIX "-count"
+
+/**
+ * IrisdTally:
+ * @sequence: transactions since the store was made; 0: the tally is unknown
+ * @n_rows: rows that are there
+ * @id_sum: the sum of their numbers, modulo 2^64
+ * @n_put: rows that were ever added
+ * @next_id: the remembered number, ahead of all that are in use
+ */
+typedef struct
+{
+  guint64 sequence;
+  guint64 n_rows;
+  guint64 id_sum;
+  guint64 n_put;
+  guint64 next_id;
+} IrisdTally;
+
+guint32 irisd_tally_checksum (const IrisdTally *self);
+void irisd_tally_add (IrisdTally *self, guint64 id);
+void irisd_tally_remove (IrisdTally *self, guint64 id);
+int irisd_tally_open_file (const char *database);
+gboolean irisd_tally_read_file (const char *database, IrisdTally *self);
+void irisd_tally_write_file (int fd, const IrisdTally *self);
+void irisd_tally_judge (const IrisdTally *mark,
+                        const IrisdTally *file,
+                        const IrisdTally *found,
+                        IrisdStoreDamage *damage);
+
+G_END_DECLS

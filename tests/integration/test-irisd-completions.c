@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Many endings in one message, for clients that ask for it.
+ */
+#include "irisd-fixture.h"
+
+#define ITEMS     48
+#define LARGE     20000
+#define MANY      200 /* rounds, of which one has to bring a message with several endings */
+#define ALL_FEATS G_MAXUINT64
+
+static Irisd *irisd;
+static Client *client;
+
+static void
+set_up (void)
+{
+  irisd = irisd_start ("[limits]\nin-flight-items = 64\nmax-batch = 64\n", ONE_WORKER, NULL);
+  client = client_new (irisd->front);
+}
+
+static void
+tear_down (void)
+{
+  client_free (client);
+  irisd_finish (irisd);
+}
+
+static const IrisWireMessage *
+greet (guint64 features)
+{
+  IrisWireMessage hello;
+  client_init_message (client, &hello, IRIS_WIRE_HELLO);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, 1);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES, features);
+  client_send (client, &hello);
+  return client_receive_type (client, IRIS_WIRE_WELCOME);
+}
+
+/* The payload of an item: its index, and every fifth is too large to be copied. */
+static gsize
+fill (guint i, char *payload)
+{
+  memset (payload, 'x', LARGE);
+  g_snprintf (payload, 16, "%u", i);
+  return i % 5 == 4 ? LARGE : 16;
+}
+
+static guint64
+send_batch (void)
+{
+  g_auto (IrisWireBatchBuilder) batch;
+  IrisWireMessage message;
+  char payload[LARGE];
+  guint64 first = client->next_id + 1;
+  iris_wire_batch_builder_init (&batch, NULL);
+  for (guint i = 0; i < ITEMS; i++)
+    {
+      client_init_message (client, &message, IRIS_WIRE_SUBMIT);
+      iris_wire_message_set_string (&message, IRIS_WIRE_KEY_SERVICE, "echo", -1);
+      iris_wire_message_set_body (&message, payload, fill (i, payload));
+      ck_assert (iris_wire_batch_builder_add (&batch, &message, NULL));
+    }
+  client_init_message (client, &message, IRIS_WIRE_BATCH);
+  iris_wire_message_set_boolean (&message, IRIS_WIRE_KEY_QUIET, TRUE);
+  message.body = iris_wire_batch_builder_get_body (&batch);
+  client_send (client, &message);
+  return first;
+}
+
+/* Notes the ending of an item, which has to be its first and the right one. */
+static void
+note (const IrisWireMessage *ending, guint64 first, gboolean *seen, GArray *ids)
+{
+  char payload[LARGE];
+  guint64 id = message_get_id (ending);
+  ck_assert_uint_ge (id, first);
+  ck_assert_uint_lt (id, first + ITEMS);
+  guint i = (guint) (id - first);
+  ck_assert (!seen[i]);
+  seen[i] = TRUE;
+  ck_assert_int_eq (ending->type, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (ending->body.size, fill (i, payload));
+  ck_assert_mem_eq (ending->body.data, payload, ending->body.size);
+  g_array_append_val (ids, id);
+}
+
+/* Returns how many endings the longest message had. */
+static guint
+take_all (guint64 first, GArray *ids)
+{
+  gboolean seen[ITEMS] = { FALSE };
+  guint most = 1;
+  g_array_set_size (ids, 0);
+  while (ids->len < ITEMS)
+    {
+      const IrisWireMessage *message = client_receive (client);
+      if (message->type != IRIS_WIRE_COMPLETIONS)
+        {
+          note (message, first, seen, ids);
+          continue;
+        }
+      g_autoptr (GError) error = NULL;
+      IrisWireCompletionsIter iter;
+      IrisWireMessage ending;
+      ck_assert (iris_wire_completions_iter_init (&iter, message->body, NULL, NULL));
+      while (iris_wire_completions_iter_next (&iter, &ending, &error))
+        {
+          ck_assert_uint_lt (ending.body.size, LARGE);
+          note (&ending, first, seen, ids);
+        }
+      ck_assert_ptr_null (error);
+      ck_assert_uint_ge (iter.n_completions, 2);
+      most = MAX (most, iter.n_completions);
+    }
+  return most;
+}
+
+START_TEST (only_known_features_are_granted)
+{
+  ck_assert_uint_eq (greet (0)->features, 0);
+  ck_assert_uint_eq (greet (ALL_FEATS)->features,
+                     IRIS_WIRE_FEATURE_COMPLETIONS | IRIS_WIRE_FEATURE_ASKS_ONLY);
+  ck_assert_uint_eq (greet (2)->features, 0);
+}
+END_TEST
+
+START_TEST (endings_of_a_turn_come_in_one_message)
+{
+  g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (guint64));
+  guint most = 1;
+  greet (IRIS_WIRE_FEATURE_COMPLETIONS);
+  for (guint round = 0; round < MANY && most == 1; round++)
+    {
+      most = take_all (send_batch (), ids);
+      if (round % 2 == 0)
+        client_ack_until (client, g_array_index (ids, guint64, ITEMS - 1), ITEMS);
+      else
+        client_ack_ids (client, (const guint64 *) (void *) ids->data, ITEMS);
+    }
+  ck_assert_uint_gt (most, 1);
+  /* All were acknowledged. */
+  ck_assert_uint_eq (greet (0)->credits, 64);
+}
+END_TEST
+
+START_TEST (a_client_that_does_not_ask_gets_each_ending_by_itself)
+{
+  g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (guint64));
+  greet (0);
+  for (guint round = 0; round < 20; round++)
+    {
+      ck_assert_uint_eq (take_all (send_batch (), ids), 1);
+      client_ack (client, ITEMS);
+    }
+}
+END_TEST
+
+/* Submits items that can only run after one that is cancelled then. Returns the id of that. */
+static guint64
+send_doomed (const char *gate, guint n)
+{
+  const char *const args[] = { "cat", gate, NULL };
+  IrisWireMessage item;
+  client_init_message (client, &item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "command", -1);
+  iris_wire_message_set_args (&item, args);
+  client_send (client, &item);
+  guint64 number = client_receive_type (client, IRIS_WIRE_ACCEPTED)->item;
+  guint64 held = client->next_id;
+  for (guint i = 0; i < n; i++)
+    {
+      client_init_message (client, &item, IRIS_WIRE_SUBMIT);
+      iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "echo", -1);
+      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
+      iris_wire_message_set_numbers (&item, IRIS_WIRE_KEY_AFTER, &number, 1);
+      iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AFTER_HOW, IRIS_WIRE_AFTER_SUCCESS);
+      client_send (client, &item);
+    }
+  client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
+  return held;
+}
+
+static void
+check_doomed (const IrisWireMessage *ending, guint64 held)
+{
+  ck_assert (ending->ends);
+  assert_error (ending, message_get_id (ending) == held ? IRIS_WIRE_ERROR_CANCELLED
+                                                        : IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
+}
+
+START_TEST (errors_are_bundled_too)
+{
+  enum
+  {
+    N = 40
+  };
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint most = 1;
+  for (guint round = 0; round < MANY && most == 1; round++)
+    {
+      greet (IRIS_WIRE_FEATURE_COMPLETIONS);
+      guint64 held = send_doomed (gate, N);
+      client_cancel (client, held);
+      client_receive_type (client, IRIS_WIRE_CANCELLING);
+      for (guint n = 0; n < N + 1;)
+        {
+          const IrisWireMessage *message = client_receive (client);
+          if (message->type != IRIS_WIRE_COMPLETIONS)
+            {
+              check_doomed (message, held);
+              client_ack (client, 1);
+              n++;
+              continue;
+            }
+          IrisWireCompletionsIter iter;
+          IrisWireMessage ending;
+          g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (guint64));
+          ck_assert (iris_wire_completions_iter_init (&iter, message->body, NULL, NULL));
+          while (iris_wire_completions_iter_next (&iter, &ending, NULL))
+            {
+              check_doomed (&ending, held);
+              guint64 id = message_get_id (&ending);
+              g_array_append_val (ids, id);
+            }
+          client_ack_ids (client, (const guint64 *) (void *) ids->data, ids->len);
+          n += ids->len;
+          most = MAX (most, ids->len);
+        }
+    }
+  ck_assert_uint_gt (most, 1);
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("irisd-completions");
+  TCase *endings = tcase_create ("endings");
+  tcase_add_checked_fixture (endings, set_up, tear_down);
+  tcase_add_test (endings, only_known_features_are_granted);
+  tcase_add_test (endings, endings_of_a_turn_come_in_one_message);
+  tcase_add_test (endings, a_client_that_does_not_ask_gets_each_ending_by_itself);
+  tcase_add_test (endings, errors_are_bundled_too);
+  suite_add_tcase (suite, endings);
+  return core_test_run (suite);
+}
