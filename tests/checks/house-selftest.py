@@ -55,6 +55,9 @@ PLANTS = [
      'void\nlong_one (void)\n{\n' + '  ;\n' * (house.MAX_FUNCTION_LINES + 1) + '}\n'),
     ('rule_no_marks', 'daemon/main.c', '/* TO' 'DO: all of it */\n'),
     ('rule_no_marks', 'daemon/main.c', '#if 0\n#endif\n'),
+    ('rule_plain_english', 'README.md', 'No' 'body waits.\n'),
+    *[('rule_plain_english', f'{folder}/notes.txt', 'The user who' ' is told.\n' * (left + 1))
+      for folder, left in {'other': 0, **house.PRONOUNS_LEFT}.items()],
     ('rule_no_volatile', 'daemon/main.c', 'static volatile int stop;\n'),
     ('rule_no_sleep', 'tests/t.c', 'void\nnap (void)\n{\n  g_usleep (1000);\n}\n'),
     ('rule_no_sleep', 'tests/t.py', f'# {house.SPDX}\ntime.sleep (1)\n'),
@@ -64,7 +67,10 @@ PLANTS = [
     ('rule_one_header', 'iris/sched/iris-lost.h', SPDX),
     ('rule_documented', 'iris/base/iris-low.h', 'IRIS_AVAILABLE_IN_ALL\nchar *iris_mute (int);\n'),
     ('rule_links', 'README.md', '[nowhere](doc/nowhere.md)\n'),
+    ('rule_files', 'README.md', 'See `lost.c`.\n'),
+    ('rule_files', 'README.md', 'See `tests/hello.c`.\n'),
     ('rule_decisions', 'doc/decisions/0001-lost.md', 'Lost.\n'),
+    ('rule_one_picture', 'README.md', '```text\na box\n```\n'),
     ('rule_readme_example', 'doc/examples/hello.c', '/* and more */\n'),
 ]
 

@@ -4,7 +4,7 @@
  *
  * The main loop posts a band of tiles for each worker, through the port of that worker's place. The
  * worker that handles the band posts each tile, through a port without a hint: so a tile waits in
- * the queue of that worker, and whoever else draws it has stolen it.
+ * the queue of that worker, and any other worker that draws it has stolen it.
  */
 #include "engine.h"
 
@@ -77,7 +77,7 @@ find_out_origin (Engine *self, Tile *tile)
     tile->origin = TILE_STOLEN_INSIDE;
 }
 
-/* A runtime cannot know which of its threads somebody waits for; the program does. Without this,
+/* A runtime cannot know which thread the program waits for; the program does. Without this,
  * more workers than processors make the window wait its turn among them. */
 static void
 be_nice (Engine *self)

@@ -13,7 +13,7 @@ typedef void (*MailFunc) (Tile *tile, gpointer data);
 
 /* For the thread's main context. */
 Mail *mail_new (MailFunc func, gpointer data);
-/* When nobody sends any more. */
+/* After the last sender. */
 void mail_free (Mail *self);
 /* Any thread; takes the tile. */
 void mail_send (Mail *self, Tile *tile);

@@ -2,9 +2,9 @@
  *
  * The tile source: a view of the set, cut into tiles, and tiles gathered into bands.
  *
- * A picture is what the window wants to show now. When the view moves, it becomes stale: whoever
- * meets a tile of a stale picture drops it. Pictures, tiles and bands are counted references, which
- * any thread may take and drop; messages carry them as boxed values.
+ * A picture is what the window wants to show now. When the view moves, it becomes stale, and each
+ * handler that meets one of its tiles drops it. Pictures, tiles and bands are counted references,
+ * which any thread may take and drop; messages carry them as boxed values.
  */
 #pragma once
 

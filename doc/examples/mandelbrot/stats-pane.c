@@ -43,7 +43,7 @@ static const struct
   [FACT_EXECUTED] = { "Messages", "Messages that this scheduler handled, bands and tiles" },
   [FACT_WAKES] = { "Tiles a wake-up",
                    "Tiles that came to the main loop for each time it was woken" },
-  [FACT_LATE] = { "Late tiles", "Tiles that were finished when nobody wanted them any more" },
+  [FACT_LATE] = { "Late tiles", "Tiles that were finished after the view had moved" },
 };
 
 typedef struct

@@ -22,5 +22,5 @@ void stats_pane_begin (StatsPane *self);
 void stats_pane_watch (StatsPane *self);
 /* What it shows is final, until there is work again. */
 gboolean stats_pane_rests (StatsPane *self);
-/* Asks nobody any more. */
+/* Asks no more. */
 void stats_pane_stop (StatsPane *self);
