@@ -174,6 +174,8 @@ bench_stream_read_line (BenchStream *self, GError **error)
   gsize looked = 0;
   guint8 *end;
 
+  if (self->begin == self->end && !fill (self, error))
+    return NULL;
   for (;;)
     {
       guint8 *from = self->in + self->begin;

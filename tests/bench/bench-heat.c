@@ -33,12 +33,12 @@ typedef struct
 G_NO_INLINE static void
 step_planes (const Heat *self, guint step, guint first, guint end)
 {
-  gsize row = self->row, plane = self->plane;
+  gssize row = (gssize) self->row, plane = (gssize) self->plane;
 
   for (guint z = first; z < end; z++)
     for (guint y = 0; y < self->size; y++)
       {
-        gsize at = (z + 1) * plane + (y + 1) * row;
+        gssize at = (z + 1) * plane + (y + 1) * row;
         const gdouble *from = self->grids[step % 2] + at;
         gdouble *restrict to = self->grids[(step + 1) % 2] + at;
 

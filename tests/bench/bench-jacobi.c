@@ -32,7 +32,7 @@ typedef struct
 G_NO_INLINE static void
 sweep_rows (const Jacobi *self, guint step, guint first, guint end)
 {
-  gsize pitch = self->pitch;
+  gssize pitch = (gssize) self->pitch;
 
   for (guint y = first; y < end; y++)
     {
