@@ -408,7 +408,7 @@ class WorkerTest(Case):
         await self.refused("no-such-place", here.ready(["a"], 1, place=2))
 
     async def test_bad_enrolments_are_refused(self):
-        irisd = self.irisd(worker_services=2, outside_services=3)
+        irisd = self.irisd(worker_services=2, total_worker_services=3)
         raw = await self.raw(irisd)
         self.assertIn("echo", str(await self.refused("bad-argument", raw.ready(["echo"], 1))))
         await self.refused("bad-argument", raw.ready([""], 1))
