@@ -2,9 +2,9 @@
  *
  * irisctl: irisd from the command line. Finds the command and reads the options.
  */
-#include "irisctl.h"
-#include "irisctl-command.h"
-#include "irisctl-filter.h"
+#include "clients/irisctl/irisctl.h"
+#include "clients/irisctl/input/irisctl-command-options.h"
+#include "clients/irisctl/input/irisctl-filter.h"
 
 #include <glib-unix.h>
 #include <locale.h>
@@ -273,7 +273,7 @@ ctl_clear (Ctl *ctl)
   g_free (ctl->where);
   g_free (ctl->place);
   g_free (ctl->near);
-  ctl_terms_clear (&ctl->terms);
+  ctl_schedule_clear (&ctl->schedule);
   ctl_filter_clear (&ctl->filter);
   ctl_command_clear (&ctl->command);
   if (ctl->busy_timer != 0)
@@ -315,8 +315,8 @@ command_context (const CtlCommand *command, Ctl *ctl)
     g_option_context_add_main_entries (context, command->entries, NULL);
   if (command->takes_hints)
     g_option_context_add_main_entries (context, hints, NULL);
-  if (command->takes_terms)
-    ctl_terms_add_options (&ctl->terms, context);
+  if (command->takes_schedule)
+    ctl_schedule_add_options (&ctl->schedule, context);
   if (command->takes_filter)
     ctl_filter_add_options (&ctl->filter, context);
   if (command->takes_command)
@@ -389,7 +389,7 @@ run_command (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
   if (check_hints (ctl, command) != CTL_OK)
     return CTL_USAGE;
 
-  if (ctl_terms_check (&ctl->terms, command->name) != CTL_OK)
+  if (ctl_schedule_check (&ctl->schedule, command->name) != CTL_OK)
     return CTL_USAGE;
 
   return command->run (ctl, argc, argv);
@@ -417,7 +417,7 @@ int
 main (int argc, char **argv)
 {
   gboolean version = FALSE;
-  Ctl ctl = { .terms.priority = -1, .command.grace_s = CTL_NO_GRACE };
+  Ctl ctl = { .schedule.priority = -1, .command.grace_s = CTL_NO_GRACE };
   const GOptionEntry entries[] = {
     { "dir", 'd', 0, G_OPTION_ARG_STRING, &ctl.where,
       "Where irisd's sockets are (default: as irisd's)", "DIR" },

@@ -28,7 +28,7 @@ typedef struct
   char **after;
   int priority; /* -1: not given */
   int retries;
-} CtlTerms;
+} CtlSchedule;
 
 /* --directory to --grace, as they were typed. */
 typedef struct
@@ -59,7 +59,7 @@ typedef struct
   gboolean json;
   gboolean verbose;
   gboolean separated; /* a -- said that no more options come */
-  CtlTerms terms;
+  CtlSchedule schedule;
   CtlFilter filter;
   CtlCommandOptions command;
 
@@ -77,7 +77,7 @@ typedef struct
   const char *summary;
   const char *description; /* below the options: details and examples */
   gboolean takes_hints;    /* --place, --near and --strict */
-  gboolean takes_terms;    /* --delay to --wait-for-service */
+  gboolean takes_schedule; /* --delay to --wait-for-service */
   gboolean takes_filter;   /* --state to --until */
   gboolean takes_command;  /* --directory to --grace */
   const GOptionEntry *entries;
@@ -118,11 +118,11 @@ void ctl_pause (Ctl *ctl, guint ms);
 
 /* The options, the check of what was typed (CTL_OK or CTL_USAGE after printing why not), and what
  * they do to a request. */
-void ctl_terms_add_options (CtlTerms *terms, GOptionContext *context);
-gboolean ctl_terms_validate (const CtlTerms *terms, GError **error);
-int ctl_terms_check (const CtlTerms *terms, const char *command);
-void ctl_terms_apply (const CtlTerms *terms, IrisRequest *request);
-void ctl_terms_clear (CtlTerms *terms);
+void ctl_schedule_add_options (CtlSchedule *schedule, GOptionContext *context);
+gboolean ctl_schedule_validate (const CtlSchedule *schedule, GError **error);
+int ctl_schedule_check (const CtlSchedule *schedule, const char *command);
+void ctl_schedule_apply (const CtlSchedule *schedule, IrisRequest *request);
+void ctl_schedule_clear (CtlSchedule *schedule);
 gboolean ctl_parse_duration (const char *text, guint64 *ms);
 gboolean ctl_parse_time (const char *text, gint64 *ms);
 gboolean ctl_parse_at (const char *text, GDateTime *now, gint64 *ms);

@@ -17,7 +17,7 @@
 #include "iris/message/iris-timer-private.h"
 
 #include "iris/base/iris-atomic-private.h"
-#include "iris/sched/iris-crew-private.h"
+#include "iris/sched/pool/iris-worker-pool-private.h"
 
 #include <pthread.h>
 

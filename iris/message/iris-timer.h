@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include <iris/message/iris-actor.h>
-#include <iris/message/iris-port.h>
+#include <iris/message/port/iris-actor.h>
+#include <iris/message/port/iris-port.h>
 
 G_BEGIN_DECLS
 

@@ -4,9 +4,9 @@
  */
 #include <unistd.h>
 
-#include <iris/place/iris-place-error.h>
+#include <iris/place/topology/iris-place-error.h>
 #include <iris/place/iris-place-private.h>
-#include <iris/place/iris-topology-private.h>
+#include <iris/place/topology/iris-topology-private.h>
 
 /* Pages of an area that are looked at, spread evenly: enough to know where most of it lies. */
 #define MAX_SAMPLES 16

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include <iris/place/iris-cpu-list-private.h>
-#include <iris/place/iris-place-error.h>
+#include <iris/place/topology/iris-cpu-list-private.h>
+#include <iris/place/topology/iris-place-error.h>
 #include <iris/place/iris-place-private.h>
 
 /**

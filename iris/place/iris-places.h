@@ -5,7 +5,7 @@
 #pragma once
 
 #include <iris/place/iris-place.h>
-#include <iris/place/iris-topology.h>
+#include <iris/place/topology/iris-topology.h>
 
 G_BEGIN_DECLS
 

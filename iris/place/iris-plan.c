@@ -7,8 +7,8 @@
  * worker, larger units get more, and as long as there are no more workers than cpus, no unit has
  * more workers than cpus, except where its one worker is more than its share.
  */
-#include <iris/place/iris-cpu-list-private.h>
-#include <iris/place/iris-place-error.h>
+#include <iris/place/topology/iris-cpu-list-private.h>
+#include <iris/place/topology/iris-place-error.h>
 #include <iris/place/iris-places.h>
 #include <iris/place/iris-plan-private.h>
 

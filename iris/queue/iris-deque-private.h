@@ -18,13 +18,13 @@
  */
 #pragma once
 
-#include "iris/queue/iris-abpqueue-private.h"
+#include "iris/queue/compare/iris-abpqueue-private.h"
 #include "iris/queue/iris-deque-kind.h"
-#include "iris/queue/iris-halfqueue-private.h"
-#include "iris/queue/iris-idemqueue-private.h"
-#include "iris/queue/iris-locked-deque-private.h"
-#include "iris/queue/iris-splitqueue-private.h"
-#include "iris/queue/iris-wsqueue-private.h"
+#include "iris/queue/compare/iris-halfqueue-private.h"
+#include "iris/queue/compare/iris-idemqueue-private.h"
+#include "iris/queue/compare/iris-locked-deque-private.h"
+#include "iris/queue/deque/iris-splitqueue-private.h"
+#include "iris/queue/deque/iris-wsqueue-private.h"
 
 typedef struct IrisDequeCore IrisDequeCore;
 

@@ -51,7 +51,7 @@ iris_ring_new (guint capacity)
   while (rounded < capacity)
     rounded *= 2;
   self = iris_container_alloc (sizeof *self);
-  if (!iris_ring_core_init (&self->core, rounded, IRIS_RING_BOXES))
+  if (!iris_ring_core_init (&self->core, rounded, IRIS_RING_NODES))
     g_error ("iris: out of memory for a ring of %u items; ask for a smaller one", capacity);
   atomic_init (&self->n_refs, 1);
 

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include <iris/sched/iris-item.h>
-#include <iris/sched/iris-stats.h>
+#include <iris/sched/pool/iris-item.h>
+#include <iris/sched/stats/iris-stats.h>
 #include <glib-object.h>
 
 G_BEGIN_DECLS

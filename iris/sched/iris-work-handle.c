@@ -11,7 +11,7 @@
  * items do not, and pay nothing. The register is counted, because work may outlive the scheduler
  * that its items dropped last. Under the lock nothing is called.
  */
-#include "iris/sched/iris-item-private.h"
+#include "iris/sched/pool/iris-item-private.h"
 #define IRIS_INSIDE
 #include "iris/sched/iris-work-handle.h"
 #undef IRIS_INSIDE

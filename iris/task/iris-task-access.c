@@ -7,7 +7,7 @@
 #include "iris/sched/iris-scheduler-private.h"
 
 #define IRIS_INSIDE
-#include "iris/sched/iris-scheduler-default.h"
+#include "iris/sched/schedulers/iris-default-scheduler.h"
 #undef IRIS_INSIDE
 
 /**

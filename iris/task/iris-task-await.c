@@ -5,7 +5,7 @@
 #include "iris/task/iris-task-private.h"
 
 #define IRIS_INSIDE
-#include "iris/sched/iris-worker.h"
+#include "iris/sched/pool/iris-worker.h"
 #undef IRIS_INSIDE
 
 struct _IrisTaskWaiter
@@ -62,7 +62,7 @@ waiter_tell (IrisTaskWaiter *self, IrisTask *task)
       /* What lies in the context must not hold it. */
       g_autoptr (GMainContext) context = g_steal_pointer (&self->context);
 
-      iris_delivery_push (iris_delivery_of (context), &self->item);
+      iris_context_queue_push (iris_context_queue_of (context), &self->item);
     }
   else
     {

@@ -154,7 +154,7 @@ queue_item (IrisTask *self, IrisItem *item)
     {
       g_autoptr (GMainContext) keep = g_main_context_ref (context);
 
-      iris_delivery_push (iris_delivery_of (keep), item);
+      iris_context_queue_push (iris_context_queue_of (keep), item);
     }
   else
     {

@@ -26,7 +26,7 @@
 #pragma once
 
 #include "iris/base/iris-atomic-private.h"
-#include "iris/task/iris-delivery-private.h"
+#include "iris/task/iris-context-queue-private.h"
 #define IRIS_INSIDE
 #include "iris/task/iris-task.h"
 #undef IRIS_INSIDE

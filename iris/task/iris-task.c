@@ -6,7 +6,7 @@
 #include "iris/task/iris-task-private.h"
 
 #define IRIS_INSIDE
-#include "iris/sched/iris-scheduler-default.h"
+#include "iris/sched/schedulers/iris-default-scheduler.h"
 #undef IRIS_INSIDE
 
 /**
@@ -445,7 +445,7 @@ iris_task_queue_work (IrisTask *self)
     {
       g_autoptr (GMainContext) keep = g_main_context_ref (priv->work_context);
 
-      iris_delivery_push (iris_delivery_of (keep), &priv->item);
+      iris_context_queue_push (iris_context_queue_of (keep), &priv->item);
     }
   else
     {

@@ -20,7 +20,7 @@ HEAD = f'# {house.SPDX}\n# Exported functions; written by tests/checks/symbols.p
 # Of each library: where it is built, and whose headers declare its functions.
 LIBRARIES = {
     'libiris-1.so': ('iris', 'iris/'),
-    'libiris-client-1.so': ('clients/client', 'clients/client/'),
+    'libiris-client-1.so': ('clients/iris-client', 'clients/iris-client/'),
 }
 
 

@@ -158,9 +158,9 @@ START_TEST (places_are_drained_and_staffed_and_say_so)
   assert_status (2);
   irisctl ("drain", "0");
   assert_status (2);
-  irisctl ("drain", "--refill", "package:1");
+  irisctl ("drain", "--resume", "package:1");
   assert_status (0);
-  ck_assert_str_eq (out, "refilled 1\n");
+  ck_assert_str_eq (out, "resumed 1\n");
   irisctl ("send", "--place", "1", "--strict", "echo", "x");
   assert_status (0);
   irisctl ("staff", "0", "1");

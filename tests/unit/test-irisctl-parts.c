@@ -3,11 +3,11 @@
  * irisctl's parts that need no daemon: the walk, the table, the tally, the bar, JSON.
  */
 #include "core-test-run.h"
-#include "irisctl-json.h"
-#include "irisctl-progress.h"
-#include "irisctl-table.h"
-#include "irisctl-tally.h"
-#include "irisctl-walk.h"
+#include "clients/irisctl/output/irisctl-json.h"
+#include "clients/irisctl/output/irisctl-progress.h"
+#include "clients/irisctl/output/irisctl-table.h"
+#include "clients/irisctl/output/irisctl-tally.h"
+#include "clients/irisctl/input/irisctl-walk.h"
 
 #include <check.h>
 #include <errno.h>

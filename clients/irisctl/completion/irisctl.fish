@@ -89,7 +89,7 @@ complete -c irisctl -n "__fish_seen_subcommand_from list" -l export -r -d "write
 complete -c irisctl -n "__fish_seen_subcommand_from kick" -l state -x -a "buried delayed" -d "all in that state"
 complete -c irisctl -n "__fish_seen_subcommand_from kick" -s n -l count -x -d "at most so many"
 complete -c irisctl -n "__fish_seen_subcommand_from bury" -s r -l reason -x -d "why"
-complete -c irisctl -n "__fish_seen_subcommand_from drain" -l refill -d "have it take items again"
+complete -c irisctl -n "__fish_seen_subcommand_from drain" -l resume -d "have it take items again"
 complete -c irisctl -n "__fish_seen_subcommand_from list" -s r -l reverse -d "the newest first"
 complete -c irisctl -n "__fish_seen_subcommand_from wait cancel" -s a -l all -d "all that have not ended"
 complete -c irisctl -n "__fish_seen_subcommand_from cancel" -s y -l yes -d "do not ask"

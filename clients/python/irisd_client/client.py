@@ -12,7 +12,7 @@ from typing import Any, AsyncIterator, Callable, Deque, Dict, Generator, Iterabl
 from . import wire
 from .connection import BUSY_TIMEOUT, Connection, error_of
 from .errors import CODES, Disconnected, IrisdError, too_large
-from .pace import Pace
+from .backoff import Backoff
 
 #: Seconds between two looks whether irisd is still there, while something is in flight; after three it counts as gone.
 PING_INTERVAL = 10.0
@@ -118,7 +118,7 @@ class Client:
         self._connection: Optional[Connection] = None
         self._waiting: Deque[Item] = collections.deque()
         self._in_flight: Dict[bytes, Item] = {}
-        self._pace = Pace()
+        self._backoff = Backoff()
         self._resume: Optional[asyncio.TimerHandle] = None
         self._bytes = 0
         self._unacknowledged: List[bytes] = []
@@ -130,7 +130,7 @@ class Client:
         connection = Connection(self._take, self._lost, self._pong)
         await connection.open(self._endpoint, self._name, self._busy_timeout)
         self._connection = connection
-        self._pace = Pace()
+        self._backoff = Backoff()
         self._pinger = asyncio.get_running_loop().create_task(self._ping_now_and_then())
         return self
 
@@ -229,11 +229,11 @@ class Client:
         """Sends what waits, as far as irisd has room and the credit goes."""
         connection = self._connection
         self._send_some(connection)
-        if connection is not None and self._connection is connection and self._pace.wants_probe:
-            self._pace.probe = connection.send("PING")
+        if connection is not None and self._connection is connection and self._backoff.wants_probe:
+            self._backoff.probe = connection.send("PING")
 
     def _send_some(self, connection: Optional[Connection]) -> None:
-        while connection is not None and self._waiting and self._pace.allows(time.monotonic()):
+        while connection is not None and self._waiting and self._backoff.allows(time.monotonic()):
             item = self._waiting[0]
             if (len(self._in_flight) + len(self._unacknowledged) >= connection.welcome["credits"]
                     or (self._in_flight and self._bytes + len(item.payload) > connection.welcome["byte-credits"])):
@@ -243,7 +243,7 @@ class Client:
             self._in_flight[item.id] = item
             self._bytes += len(item.payload)
             connection.send("SUBMIT", item.header, item.payload, item.id)
-            self._pace.note_sent()
+            self._backoff.note_sent()
 
     def _cancel(self, item: Item) -> None:
         if item.future.done():
@@ -256,7 +256,7 @@ class Client:
         item.future.set_exception(IrisdError(CODES["cancelled"], "the item was cancelled before it was sent"))
 
     def _pong(self, ident: bytes) -> None:
-        if self._pace.probed(ident):
+        if self._backoff.probed(ident):
             self.busy_reason = None
             self._pump()
 
@@ -308,13 +308,13 @@ class Client:
 
     def _retry_later(self, item: Item, message: wire.Message) -> None:
         now = time.monotonic()
-        self._pace.refused(now, message.header.get("retry-after-ms", 100) / 1000)
+        self._backoff.refused(now, message.header.get("retry-after-ms", 100) / 1000)
         self.busy_reason = message.header["sentence"]
         place = next((i for i, other in enumerate(self._waiting) if other.order > item.order), len(self._waiting))
         self._waiting.insert(place, item)
         if self._resume is not None:
             self._resume.cancel()
-        self._resume = asyncio.get_running_loop().call_later(self._pace.resume_at - now, self._pump)
+        self._resume = asyncio.get_running_loop().call_later(self._backoff.resume_at - now, self._pump)
 
     def _lost(self, error: Disconnected) -> None:
         self._connection = None

@@ -178,21 +178,21 @@ class Worker:
     A plain function runs in a thread, a coroutine function in the event loop; `capacity` of them run at once. What a
     service returns is the result. If it raises, the item fails: with Failure as that says, with anything else for good.
 
-    While a service runs its lease is extended (`keep_leases`); turn that off to have items given to others when a
+    While a service runs its lease is extended (`renew_leases`); turn that off to have items given to others when a
     service takes longer than a lease and does not call Job.extend(). When irisd goes, the worker waits for it to come
     back, and services go on until their leases end: an irisd that was killed knows of the leases of persistent items. What
     it does not know is stopped then.
     """
 
     def __init__(self, endpoint: Optional[str] = None, *, name: Optional[str] = None, capacity: Optional[int] = None,
-                 place: Optional[int] = None, keep_leases: bool = True) -> None:
+                 place: Optional[int] = None, renew_leases: bool = True) -> None:
         self._endpoint = endpoint
         self._name = name or "irisd_client worker %d" % os.getpid()
         self._capacity = capacity if capacity is not None else (os.cpu_count() or 1)
         if self._capacity < 1:
             raise ValueError("a worker's capacity must be 1 or more")
         self._place = place
-        self._keep_leases = keep_leases
+        self._keep_leases = renew_leases
         self._services: Dict[str, Tuple[str, Handler]] = {}
         self._jobs: Dict[bytes, Job] = {}
         # Answers that irisd may not have read: no more than leases. Those before the PING, and those after it.
@@ -417,13 +417,13 @@ class Worker:
         result = future.result()
         return await result if inspect.isawaitable(result) else cast(Answer, result)
 
-    async def _keep(self, job: Job) -> None:
+    async def _renew(self, job: Job) -> None:
         while True:
             await asyncio.sleep(job.lease_ms / 3000)
             self._extend_now(job, job.lease_ms)
 
     async def _work(self, job: Job) -> None:
-        keeper = asyncio.get_running_loop().create_task(self._keep(job)) if self._keep_leases else None
+        keeper = asyncio.get_running_loop().create_task(self._renew(job)) if self._keep_leases else None
         kind, body = "FAIL", b""
         header: Dict[str, Any] = {}
         try:
