@@ -19,15 +19,7 @@
 /* A window of more than any credit is none. */
 #define MOST_WINDOW 4096
 
-/*< private >
- * iris_client_backoff_refused:
- * @self: a channel's back-off
- * @now: microseconds of the monotonic clock
- * @retry_after_ms: when irisd says to come back
- * @chance: from 0 to 1
- *
- * Something was refused. What was sent together is refused together, and counts once.
- */
+/* Something was refused. What was sent together is refused together, and counts once. */
 void
 iris_client_backoff_refused (IrisClientBackoff *self,
                              gint64 now,
@@ -53,13 +45,7 @@ iris_client_backoff_refused (IrisClientBackoff *self,
                     + (gint64) (chance * pause_ms * G_TIME_SPAN_MILLISECOND / 2);
 }
 
-/*< private >
- * iris_client_backoff_allows:
- * @self: a channel's back-off
- * @now: microseconds of the monotonic clock
- *
- * Returns: how much may be sent now
- */
+/* How many items may be sent now. */
 guint
 iris_client_backoff_allows (IrisClientBackoff *self, gint64 now)
 {
@@ -76,25 +62,14 @@ iris_client_backoff_note_sent (IrisClientBackoff *self, guint n)
     self->sent += n;
 }
 
-/*< private >
- * iris_client_backoff_wants_probe:
- * @self: a channel's back-off, when nothing more is sent for now
- *
- * Returns: whether a PING is to follow what was sent; its serial becomes @probe
- */
+/* Whether a PING has to follow what was sent; its serial becomes @probe. */
 gboolean
 iris_client_backoff_wants_probe (const IrisClientBackoff *self)
 {
   return self->window > 0 && self->sent > 0 && self->probe == 0 && self->resume_at == 0;
 }
 
-/*< private >
- * iris_client_backoff_probed:
- * @self: a channel's back-off
- * @serial: of a PING that was answered
- *
- * Returns: whether that says that irisd takes items again
- */
+/* Whether the PONG to the PING @serial says that irisd takes items again. */
 gboolean
 iris_client_backoff_probed (IrisClientBackoff *self, guint64 serial)
 {

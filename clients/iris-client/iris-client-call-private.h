@@ -50,7 +50,7 @@ struct _IrisClientCall
   gboolean cancelled; /* its own GCancellable was triggered */
   gpointer channel;   /* whose queue or table it is in */
   GList link;         /* in that queue */
-  gpointer watch;     /* who looks at its GCancellable */
+  gpointer watch;     /* looks at its GCancellable */
   GList watch_link;   /* in that one's list */
   IrisClientCallDone done;
   gpointer owner; /* for done */

@@ -7,15 +7,6 @@
 
 #include <string.h>
 
-/*< private >
- * iris_client_call_new:
- * @type: what it is sent as
- * @serial: its number
- * @done: (nullable): ends it
- * @owner: for @done
- *
- * Returns: (transfer full): a call, to be ended with iris_client_call_finish()
- */
 IrisClientCall *
 iris_client_call_new (IrisWireType type, guint64 serial, IrisClientCallDone done, gpointer owner)
 {
@@ -31,14 +22,8 @@ iris_client_call_new (IrisWireType type, guint64 serial, IrisClientCallDone done
   return self;
 }
 
-/*< private >
- * iris_client_call_finish:
- * @self: (transfer full): a call that is in no queue and no table any more
- * @answer: (nullable): what irisd answered
- * @error: (nullable): why there is no answer; one of the two is set
- *
- * Tells whoever waits, who may do anything then, and frees the call.
- */
+/* Takes a call that is in no queue and no table any more. @done may do anything; the call is freed
+ * after it. */
 void
 iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, const GError *error)
 {
@@ -180,12 +165,7 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
     }
 }
 
-/*< private >
- * iris_client_call_fill:
- * @self: a call
- * @prefix: the client's half of request ids
- * @message: (out caller-allocates): the message to send; it borrows from the call
- */
+/* @message borrows from the call. */
 void
 iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessage *message)
 {
@@ -206,18 +186,12 @@ iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessa
     fill_change (self, message);
   else if (self->type == IRIS_WIRE_CANCEL)
     {
-      /* Half of an id of ours is random, so it cannot be somebody else's by accident. */
+      /* Half of an id of ours is random, so it cannot be another client's by accident. */
       iris_wire_message_set_target (message, self->target);
       iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_ANYWHERE, TRUE);
     }
 }
 
-/*< private >
- * iris_client_id_write:
- * @id: (array fixed-size=16): where to
- * @prefix: (array fixed-size=8): the client's half
- * @serial: the other half
- */
 void
 iris_client_id_write (guint8 *id, const guint8 *prefix, guint64 serial)
 {
@@ -227,14 +201,6 @@ iris_client_id_write (guint8 *id, const guint8 *prefix, guint64 serial)
   memcpy (id + IRIS_CLIENT_ID_PREFIX, &big_endian, sizeof big_endian);
 }
 
-/*< private >
- * iris_client_id_read:
- * @id: (array fixed-size=16): a request id
- * @prefix: (array fixed-size=8): the client's half
- * @serial: (out): the other half
- *
- * Returns: whether the id is one of this client
- */
 gboolean
 iris_client_id_read (const guint8 *id, const guint8 *prefix, guint64 *serial)
 {
@@ -245,13 +211,6 @@ iris_client_id_read (const guint8 *id, const guint8 *prefix, guint64 *serial)
   return memcmp (id, prefix, IRIS_CLIENT_ID_PREFIX) == 0;
 }
 
-/*< private >
- * iris_client_id_parse:
- * @text: 32 hexadecimal digits
- * @id: (array fixed-size=16): where to
- *
- * Returns: whether @text is an id
- */
 gboolean
 iris_client_id_parse (const char *text, guint8 *id)
 {

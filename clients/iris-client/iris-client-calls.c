@@ -3,7 +3,7 @@
  * What a program can ask of irisd: each call as a pair of functions.
  *
  * A call is a GTask whose source object is the client, so the client lives while anything is under
- * way. What asks without saying more is iris_client_ask(), and what gives a pointer ends by
+ * way. What asks without saying more is ask(), and what gives a pointer ends by
  * iris_client_finish_pointer(); the pairs themselves are only their documentation. The task's own
  * look at its GCancellable is switched off: an item that finished although it was being cancelled
  * gives its result.
@@ -40,7 +40,7 @@ iris_client_call_take_task (IrisClientCall *call)
 void
 iris_client_return_error (GTask *task, IrisClientCall *call, const GError *error)
 {
-  /* Whoever cancels through a GCancellable looks for GIO's own error. */
+  /* A cancelled GCancellable gives GIO's own error. */
   if (call->cancelled && error->domain == IRIS_CLIENT_ERROR
       && (error->code == IRIS_CLIENT_ERROR_CANCELLED || error->code == IRIS_CLIENT_ERROR_BUSY))
     g_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_CANCELLED, "%s", error->message);
@@ -170,14 +170,14 @@ iris_client_begin_call (IrisClient *self,
 }
 
 /* A whole call that says no more than what it is. */
-void
-iris_client_ask (IrisClient *self,
-                 IrisWireType type,
-                 IrisClientCallDone done,
-                 gpointer tag,
-                 GCancellable *cancellable,
-                 GAsyncReadyCallback callback,
-                 gpointer user_data)
+static void
+ask (IrisClient *self,
+     IrisWireType type,
+     IrisClientCallDone done,
+     gpointer tag,
+     GCancellable *cancellable,
+     GAsyncReadyCallback callback,
+     gpointer user_data)
 {
   g_return_if_fail (IRIS_IS_CLIENT (self));
   g_return_if_fail (iris_client_in_context (self));
@@ -213,8 +213,8 @@ iris_client_connect_async (IrisClient *self,
                            GAsyncReadyCallback callback,
                            gpointer user_data)
 {
-  iris_client_ask (self, IRIS_WIRE_HELLO, connect_done, iris_client_connect_async, cancellable,
-                   callback, user_data);
+  ask (self, IRIS_WIRE_HELLO, connect_done, iris_client_connect_async, cancellable, callback,
+       user_data);
 }
 
 /**
@@ -223,8 +223,8 @@ iris_client_connect_async (IrisClient *self,
  * @result: what the callback was given
  * @error: return location for an error
  *
- * Errors: %IRIS_CLIENT_ERROR_NOT_CONNECTED where nobody listens, %IRIS_CLIENT_ERROR_TIMED_OUT where
- * somebody listens and does not answer, %IRIS_CLIENT_ERROR_VERSION, %IRIS_CLIENT_ERROR_BUSY if
+ * Errors: %IRIS_CLIENT_ERROR_NOT_CONNECTED where no irisd listens, %IRIS_CLIENT_ERROR_TIMED_OUT
+ * where one listens and does not answer, %IRIS_CLIENT_ERROR_VERSION, %IRIS_CLIENT_ERROR_BUSY if
  * irisd has as many clients as it takes, and %G_IO_ERROR_CANCELLED.
  *
  * Returns: whether the client is connected
@@ -327,8 +327,8 @@ iris_client_get_services_async (IrisClient *self,
                                 GAsyncReadyCallback callback,
                                 gpointer user_data)
 {
-  iris_client_ask (self, IRIS_WIRE_SERVICES, services_done, iris_client_get_services_async,
-                   cancellable, callback, user_data);
+  ask (self, IRIS_WIRE_SERVICES, services_done, iris_client_get_services_async, cancellable,
+       callback, user_data);
 }
 
 /**
@@ -366,8 +366,8 @@ iris_client_get_workers_async (IrisClient *self,
                                GAsyncReadyCallback callback,
                                gpointer user_data)
 {
-  iris_client_ask (self, IRIS_WIRE_WORKERS, workers_done, iris_client_get_workers_async,
-                   cancellable, callback, user_data);
+  ask (self, IRIS_WIRE_WORKERS, workers_done, iris_client_get_workers_async, cancellable, callback,
+       user_data);
 }
 
 /**
@@ -405,8 +405,8 @@ iris_client_get_status_async (IrisClient *self,
                               GAsyncReadyCallback callback,
                               gpointer user_data)
 {
-  iris_client_ask (self, IRIS_WIRE_STATUS, status_done, iris_client_get_status_async, cancellable,
-                   callback, user_data);
+  ask (self, IRIS_WIRE_STATUS, status_done, iris_client_get_status_async, cancellable, callback,
+       user_data);
 }
 
 /**

@@ -63,7 +63,7 @@ iris_client_channel_answer (IrisClientChannel *self,
 {
   IrisClientCall *call = iris_client_channel_find (self, message);
 
-  /* Nobody waits any more for the answer to a call that was cancelled. */
+  /* The answer to a call that was cancelled is not waited for. */
   if (call == NULL || call->type != asked)
     return;
   iris_client_channel_remove (self, call);
@@ -104,7 +104,7 @@ iris_client_channel_not_accepted (IrisClientChannel *self, IrisClientCall *call)
   iris_client_channel_wake (self);
 }
 
-/* Whoever asked to be told is. Of a detached item that is all; else the call goes on. */
+/* The accepted function is called. Of a detached item that is all; else the call goes on. */
 static void
 iris_client_channel_accepted (IrisClientChannel *self, const IrisWireMessage *message)
 {
@@ -115,7 +115,7 @@ iris_client_channel_accepted (IrisClientChannel *self, const IrisWireMessage *me
     return;
   request = iris_request_ref (call->request);
   iris_request_tell_accepted (request, message->item);
-  /* Whoever was told may have ended it. */
+  /* That function may have ended it. */
   call = iris_client_channel_find (self, message);
   if (call == NULL || !iris_client_call_is_detached (call))
     return;
@@ -495,14 +495,7 @@ iris_client_channel_endings (IrisClientChannel *self,
     iris_client_channel_misunderstand (self, error);
 }
 
-/*< private >
- * iris_client_channel_receive:
- * @self: a channel; the caller holds a reference
- * @frames: (array length=n): a message
- * @n: its frames
- *
- * Takes a message from irisd, which is not believed either: what does not parse ends the channel.
- */
+/* The caller holds a reference. A message that does not parse ends the channel. */
 void
 iris_client_channel_receive (IrisClientChannel *self, const IrisWireFrame *frames, guint n)
 {

@@ -23,15 +23,8 @@ iris_client_channel_send (IrisClientChannel *self, const IrisWireMessage *messag
          && iris_client_link_send (self->link, self->encoder.frames);
 }
 
-/*< private >
- * iris_client_channel_send_simple:
- * @self: a channel with a link
- * @type: ACK, PING, BYE: what is not answered, or whose answer only counts as a sign of life
- * @count: for ACK: how many endings; the last one is the last that came
- * @serial: (out) (optional): the number that it was sent under
- *
- * Returns: whether it was sent
- */
+/* For ACK, PING and BYE: without an answer, or with one that is only a sign of life. @count: for
+ * ACK, how many completions; the last one is the last that came. */
 gboolean
 iris_client_channel_send_simple (IrisClientChannel *self,
                                  IrisWireType type,
@@ -164,12 +157,7 @@ iris_client_channel_send_batch (IrisClientChannel *self, guint n_items, gint64 n
   return TRUE;
 }
 
-/*< private >
- * iris_client_channel_send_more:
- * @self: a ready channel
- * @call: an item whose output is taken as it comes
- *
- * Lets the item send as much output again as has come, once that is half of what may be under way.
+/* Lets the item send as much output again as has come, once that is half of what may be under way.
  */
 void
 iris_client_channel_send_more (IrisClientChannel *self, IrisClientCall *call)
@@ -221,14 +209,8 @@ iris_client_channel_send_some (IrisClientChannel *self, gint64 now)
   return TRUE;
 }
 
-/*< private >
- * iris_client_channel_send_all:
- * @self: a ready channel
- * @now: microseconds of the monotonic clock
- *
- * Sends all that may be sent now. An item that can never be sent ends here, so @self may be closed
- * afterwards.
- */
+/* Sends all that may be sent now. An item that can never be sent ends here, so @self may be closed
+ * afterwards. */
 void
 iris_client_channel_send_all (IrisClientChannel *self, gint64 now)
 {

@@ -53,12 +53,8 @@ iris_client_channel_release (IrisClientChannel *self)
   g_rc_box_release_full (self, iris_client_channel_clear);
 }
 
-/*< private >
- * iris_client_channel_wake:
- * @self: a channel
- *
- * There is something to send or a deadline has changed: let the clock look in the loop's next turn.
- */
+/* There is something to send or a deadline has changed: let the clock look in the loop's next
+ * turn. */
 void
 iris_client_channel_wake (IrisClientChannel *self)
 {
@@ -66,13 +62,7 @@ iris_client_channel_wake (IrisClientChannel *self)
     iris_client_clock_wake (self->clock);
 }
 
-/*< private >
- * iris_client_channel_set_busy:
- * @self: a channel
- * @reason: (transfer full) (nullable): what irisd has no room for; %NULL if it has
- *
- * The program is told, and may drop the client: this comes last in what its caller does.
- */
+/* The program is told, and may drop the client: this comes last in what its caller does. */
 void
 iris_client_channel_set_busy (IrisClientChannel *self, char *reason)
 {
@@ -83,13 +73,6 @@ iris_client_channel_set_busy (IrisClientChannel *self, char *reason)
     self->funcs->busy (self, self->user_data);
 }
 
-/*< private >
- * iris_client_channel_end_call:
- * @self: a channel
- * @call: (transfer full): a call in none of its queues any more
- * @answer: (nullable): irisd's answer
- * @error: (nullable): or why there is none
- */
 void
 iris_client_channel_end_call (IrisClientChannel *self,
                               IrisClientCall *call,
@@ -146,14 +129,7 @@ iris_client_channel_shut (IrisClientChannel *self, int linger_ms)
     iris_client_link_close (g_steal_pointer (&self->link), linger_ms);
 }
 
-/*< private >
- * iris_client_channel_fail:
- * @self: a channel
- * @code: an #IrisClientError for what was sent
- * @why: what happened, as the beginning of a sentence
- *
- * Closes the channel and ends all its calls.
- */
+/* Closes the channel and ends all its calls. */
 void
 iris_client_channel_fail (IrisClientChannel *self, int code, const char *why)
 {
@@ -187,7 +163,7 @@ iris_client_channel_fail (IrisClientChannel *self, int code, const char *why)
   iris_client_channel_release (self);
 }
 
-/* Somebody listens, or may, where the system does not let us look. */
+/* An irisd listens, or may, where the system does not let us look. */
 static gboolean
 is_closed_to_us (const char *endpoint)
 {
@@ -409,7 +385,7 @@ static const IrisClientLinkFuncs link_funcs = {
   .lost = iris_client_channel_lost,
 };
 
-/* An endpoint that cannot be used is reported like one where nobody listens: later, to the calls.
+/* An endpoint that cannot be used is reported like one without a listener: later, to the calls.
  */
 static void
 iris_client_channel_bad_endpoint (gpointer user_data)
@@ -419,17 +395,7 @@ iris_client_channel_bad_endpoint (gpointer user_data)
   iris_client_channel_fail (self, self->link_error->code, self->link_error->message);
 }
 
-/*< private >
- * iris_client_channel_new:
- * @endpoint: where irisd listens
- * @settings: what the client's channels share; must outlive the channel
- * @funcs: what to tell
- * @user_data: whom to tell it
- *
- * Starts connecting.
- *
- * Returns: (transfer full): a channel, to be ended with iris_client_channel_free()
- */
+/* Starts connecting. @settings must outlive the channel. */
 IrisClientChannel *
 iris_client_channel_new (const char *endpoint,
                          IrisClientSettings *settings,
@@ -457,13 +423,7 @@ iris_client_channel_new (const char *endpoint,
   return self;
 }
 
-/*< private >
- * iris_client_channel_free:
- * @self: (transfer full): a channel, closed or not
- *
- * Says goodbye and ends the channel. Its owner sees to it that no call that anybody waits for is
- * left.
- */
+/* Sends BYE and ends the channel; its owner has ended its calls. */
 void
 iris_client_channel_free (IrisClientChannel *self)
 {
@@ -484,12 +444,6 @@ iris_client_channel_free (IrisClientChannel *self)
   iris_client_channel_release (self);
 }
 
-/*< private >
- * iris_client_channel_is_idle:
- * @self: a channel
- *
- * Returns: whether it has no call
- */
 gboolean
 iris_client_channel_is_idle (IrisClientChannel *self)
 {
@@ -497,13 +451,7 @@ iris_client_channel_is_idle (IrisClientChannel *self)
          && g_queue_is_empty (&self->control);
 }
 
-/*< private >
- * iris_client_channel_push:
- * @self: a channel that is not closed
- * @call: (transfer full): what to ask
- *
- * Queues a call; it is sent when the channel is ready and credit allows.
- */
+/* Queues a call; it is sent when the channel is ready and credit allows. */
 void
 iris_client_channel_push (IrisClientChannel *self, IrisClientCall *call)
 {
@@ -517,16 +465,8 @@ iris_client_channel_push (IrisClientChannel *self, IrisClientCall *call)
   iris_client_channel_wake (self);
 }
 
-/*< private >
- * iris_client_channel_cancel:
- * @self: a channel
- * @call: one of its calls
- *
- * An item that was sent is irisd's to end: it is asked to, and the call ends when it does. Any
- * other call is taken out of the channel, and is the caller's to finish.
- *
- * Returns: whether the call was taken out
- */
+/* irisd is asked to end an item that was sent, and the call ends when it does. Any other call is
+ * taken out of the channel: TRUE, and the caller has to finish it. */
 gboolean
 iris_client_channel_cancel (IrisClientChannel *self, IrisClientCall *call)
 {
@@ -548,7 +488,7 @@ iris_client_channel_cancel (IrisClientChannel *self, IrisClientCall *call)
     }
   else if (iris_client_call_takes_credit (call))
     {
-      /* Its answer holds a credit, and nobody but a call gives that back. */
+      /* Its answer holds a credit, which only a call gives back. */
       IrisClientCall *shell = iris_client_call_new (call->type, call->serial, NULL, NULL);
 
       shell->whole = call->whole;

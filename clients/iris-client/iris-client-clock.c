@@ -3,7 +3,7 @@
  * A GSource that runs at a deadline, or as soon as the loop turns.
  *
  * g_source_set_ready_time() would do the same, but signals the context's wake-up descriptor each
- * time, two system calls that nobody needs here: only the thread that runs the loop touches the
+ * time, two system calls that are not needed here: only the thread that runs the loop touches the
  * clock, so the next prepare sees whatever was set. Everything that is submitted in one turn of the
  * loop is sent in one go by one dispatch.
  */
@@ -63,13 +63,7 @@ static GSourceFuncs iris_client_clock_funcs = {
   iris_client_clock_prepare, iris_client_clock_check, iris_client_clock_dispatch, NULL, NULL, NULL,
 };
 
-/*< private >
- * iris_client_clock_new:
- * @func: what to run; it sets the next deadline itself
- * @user_data: for @func
- *
- * Returns: (transfer full): a source that is not attached yet and rests
- */
+/* @func sets the next deadline itself. */
 GSource *
 iris_client_clock_new (IrisClientClockFunc func, gpointer user_data)
 {
@@ -82,23 +76,14 @@ iris_client_clock_new (IrisClientClockFunc func, gpointer user_data)
   return source;
 }
 
-/*< private >
- * iris_client_clock_wake:
- * @source: a clock
- *
- * Lets it run in the next turn of the loop. From the loop's own thread only.
- */
+/* Lets it run in the next turn of the loop. From the loop's own thread only. */
 void
 iris_client_clock_wake (GSource *source)
 {
   ((IrisClientClock *) source)->awake = TRUE;
 }
 
-/*< private >
- * iris_client_clock_set_deadline:
- * @source: a clock
- * @deadline: when to run, in microseconds of the monotonic clock, or 0 for never
- */
+/* In microseconds of the monotonic clock; 0: never. */
 void
 iris_client_clock_set_deadline (GSource *source, gint64 deadline)
 {

@@ -12,28 +12,15 @@
 
 #define ACK_FRACTION 4
 
-/*< private >
- * iris_client_credit_init:
- * @self: (out caller-allocates): the account
- * @items: items granted; 0 counts as 1, since nothing could ever be sent otherwise
- * @bytes: bytes granted
- */
+/* A grant of 0 items counts as 1: nothing could ever be sent otherwise. */
 void
 iris_client_credit_init (IrisClientCredit *self, guint items, guint64 bytes)
 {
   *self = (IrisClientCredit){ .items = MAX (items, 1), .bytes = bytes };
 }
 
-/*< private >
- * iris_client_credit_allows:
- * @self: the account
- * @size: bytes of a payload
- *
- * An item that alone is over the grant is allowed when nothing else is in flight, so that irisd
- * answers it instead of it waiting here for ever.
- *
- * Returns: whether such an item may be sent now
- */
+/* An item that alone is over the grant is allowed when nothing else is in flight: irisd then
+ * refuses it, instead of its waiting here for ever. */
 gboolean
 iris_client_credit_allows (const IrisClientCredit *self, gsize size)
 {
@@ -43,11 +30,6 @@ iris_client_credit_allows (const IrisClientCredit *self, gsize size)
          && size <= self->bytes - self->used_bytes;
 }
 
-/*< private >
- * iris_client_credit_take:
- * @self: the account
- * @size: bytes of the payload of an item that was sent
- */
 void
 iris_client_credit_take (IrisClientCredit *self, gsize size)
 {
@@ -55,11 +37,7 @@ iris_client_credit_take (IrisClientCredit *self, gsize size)
   self->used_bytes += size;
 }
 
-/*< private >
- * iris_client_credit_refund:
- * @self: the account
- * @size: bytes of the payload of an item that irisd did not accept
- */
+/* For an item that irisd did not accept. */
 void
 iris_client_credit_refund (IrisClientCredit *self, gsize size)
 {
@@ -67,12 +45,6 @@ iris_client_credit_refund (IrisClientCredit *self, gsize size)
   self->used_bytes -= size;
 }
 
-/*< private >
- * iris_client_credit_end:
- * @self: the account
- * @size: bytes of the payload of an item that ended
- * @result_size: bytes of its result
- */
 void
 iris_client_credit_end (IrisClientCredit *self, gsize size, gsize result_size)
 {
@@ -81,12 +53,6 @@ iris_client_credit_end (IrisClientCredit *self, gsize size, gsize result_size)
   self->ended_bytes += result_size;
 }
 
-/*< private >
- * iris_client_credit_ack_due:
- * @self: the account
- *
- * Returns: whether enough has ended to give it back now
- */
 gboolean
 iris_client_credit_ack_due (const IrisClientCredit *self)
 {
@@ -96,14 +62,7 @@ iris_client_credit_ack_due (const IrisClientCredit *self)
          || self->ended_bytes >= self->bytes / ACK_FRACTION;
 }
 
-/*< private >
- * iris_client_credit_ack:
- * @self: the account
- *
- * Gives back what has ended.
- *
- * Returns: how many items that are, for irisd to be told
- */
+/* Gives back what has ended, and returns how many items irisd has to be told of. */
 guint
 iris_client_credit_ack (IrisClientCredit *self)
 {

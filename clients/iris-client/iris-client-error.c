@@ -2,8 +2,8 @@
  *
  * What can go wrong between a program and irisd.
  *
- * An item that failed was still queued at a place and run at a place, and whoever counts items by
- * place wants to know which. The error carries both, as an extended error of GLib.
+ * An item that failed was still queued at a place and run at a place, and a program that counts
+ * items by place wants to know which. The error carries both, as an extended error of GLib.
  */
 #include "iris-client-error-private.h"
 
@@ -98,15 +98,6 @@ is_known (guint code)
          && g_enum_get_value (codes, (gint) code) != NULL;
 }
 
-/*< private >
- * iris_client_error_new_from_wire:
- * @code: the number that irisd sent
- * @sentence: (nullable): its sentence
- * @home: the place that the item was queued at, or -1
- * @place: the place that it ran at, or -1
- *
- * Returns: (transfer full): the error
- */
 GError *
 iris_client_error_new_from_wire (guint code, const char *sentence, int home, int place)
 {
@@ -193,11 +184,6 @@ iris_client_error_get_place (const GError *error)
   return iris_client_error_get_private (error)->place_plus_one - 1;
 }
 
-/*< private >
- * iris_client_error_set_item:
- * @error: an error that irisd sent
- * @item: the number of the item that ended by it, or 0
- */
 void
 iris_client_error_set_item (GError *error, guint64 item)
 {

@@ -32,7 +32,7 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_TOO_LARGE: over a limit on sizes; the message names it
  * @IRIS_CLIENT_ERROR_BAD_ARGUMENT: the service cannot work with what it was given
  * @IRIS_CLIENT_ERROR_NOT_FOUND: there is no item with that id, or it has ended
- * @IRIS_CLIENT_ERROR_CANCELLED: the item was cancelled by somebody else
+ * @IRIS_CLIENT_ERROR_CANCELLED: the item was cancelled, not by this call
  * @IRIS_CLIENT_ERROR_NO_SUCH_COMMAND: the program to be run does not exist
  * @IRIS_CLIENT_ERROR_UNREADABLE_FILE: irisd cannot read the file
  * @IRIS_CLIENT_ERROR_SHUTTING_DOWN: irisd takes no more items because it is stopping
@@ -49,7 +49,7 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_RAN_TOO_LONG: the item ran longer than its time to run
  * @IRIS_CLIENT_ERROR_NOT_REMEMBERED: a strict item wants to be near what irisd does not remember
  * @IRIS_CLIENT_ERROR_NO_SUCH_LEASE: the lease has ended, or never was this worker's
- * @IRIS_CLIENT_ERROR_NO_WORKER: nobody serves the item's service any more
+ * @IRIS_CLIENT_ERROR_NO_WORKER: no worker process serves the item's service any more
  * @IRIS_CLIENT_ERROR_WORKER_LOST: too many workers were lost while they had the item
  * @IRIS_CLIENT_ERROR_TIME_LIMIT: the command ran for longer than its time limit
  * @IRIS_CLIENT_ERROR_BURIED: the item was set aside: it is kept, and has no end until it is kicked

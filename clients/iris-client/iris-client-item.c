@@ -57,12 +57,6 @@ iris_client_item_unref (IrisClientItem *self)
   g_atomic_rc_box_release_full (self, iris_client_item_clear);
 }
 
-/*< private >
- * iris_client_item_new_from_wire:
- * @item: as irisd told it
- *
- * Returns: (transfer full): an item
- */
 IrisClientItem *
 iris_client_item_new_from_wire (const IrisWirePersistentItem *item)
 {

@@ -21,7 +21,7 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ITEM_CANCELLED: it was cancelled
  * @IRIS_CLIENT_ITEM_DELAYED: it waits for its time
  * @IRIS_CLIENT_ITEM_LEASED: a worker process has it
- * @IRIS_CLIENT_ITEM_BURIED: it was set aside, and waits for somebody to kick it
+ * @IRIS_CLIENT_ITEM_BURIED: it was set aside, until it is kicked or cancelled
  *
  * Where a persistent item is. A newer irisd may know more states.
  *
@@ -55,7 +55,7 @@ typedef enum
  * @expires_ms: when its end is forgotten, the same; 0 if it has not ended
  * @error_name: why it is buried, as the protocol names it (`service-failed`); empty if it is not
  * @sentence: the same for a person
- * @owner: the number of the user whom it belongs to
+ * @owner: the number of the user that it belongs to
  * @due_ms: before that Unix time in milliseconds it does not run; 0 if it waits for no time
  * @started_ms: when its latest attempt began, the same; 0 if none did since irisd started
  * @place: the id of the place that it was queued at; -1 if that is not known

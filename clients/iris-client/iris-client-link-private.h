@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  IRIS_CLIENT_LINK_REFUSED, /* nobody listens there */
+  IRIS_CLIENT_LINK_REFUSED, /* no socket listens there */
   IRIS_CLIENT_LINK_CLOSED,  /* the other side, once connected, hung up */
   IRIS_CLIENT_LINK_DENIED,  /* the other side does not let this user in */
 } IrisClientLinkLoss;

@@ -190,19 +190,7 @@ iris_client_link_start_monitor (IrisClientLink *self, void *zmq, GMainContext *c
   return TRUE;
 }
 
-/*< private >
- * iris_client_link_new:
- * @endpoint: where to connect to, `ipc://…` or `tcp://…`
- * @context: the context whose thread owns the link
- * @funcs: what to tell
- * @user_data: whom to tell it
- * @error: return location for an error
- *
- * Starts connecting.
- *
- * Returns: (transfer full): a link, to be ended with iris_client_link_close(), or %NULL if the
- *   endpoint cannot be used
- */
+/* Starts connecting. NULL if the endpoint cannot be used. */
 IrisClientLink *
 iris_client_link_new (const char *endpoint,
                       GMainContext *context,
@@ -241,16 +229,8 @@ iris_client_link_new (const char *endpoint,
   return self;
 }
 
-/*< private >
- * iris_client_link_send:
- * @self: a link
- * @frames: (array fixed-size=5): a message
- *
- * Sends all of a message or nothing. If it cannot be sent now, `writable` is called once it can;
- * also for the first time, when the connection stands.
- *
- * Returns: whether it was sent
- */
+/* Sends all of a message or nothing: FALSE if it cannot be sent now. `writable` is called once it
+ * can, also for the first time, when the connection stands. */
 gboolean
 iris_client_link_send (IrisClientLink *self, const IrisWireFrame *frames)
 {
@@ -274,12 +254,7 @@ iris_client_link_send (IrisClientLink *self, const IrisWireFrame *frames)
   return TRUE;
 }
 
-/*< private >
- * iris_client_link_has_input:
- * @self: a link
- *
- * Returns: whether a message has arrived that was not handed over yet
- */
+/* Whether a message has arrived that was not handed over yet. */
 gboolean
 iris_client_link_has_input (IrisClientLink *self)
 {
@@ -297,13 +272,7 @@ close_source (GSource **source)
   g_clear_pointer (source, g_source_unref);
 }
 
-/*< private >
- * iris_client_link_close:
- * @self: (transfer full): a link
- * @linger_ms: for how long what was sent may still be on its way out
- *
- * Ends the link. None of its functions is called any more.
- */
+/* None of its functions is called any more. What was sent may be on its way for @linger_ms. */
 void
 iris_client_link_close (IrisClientLink *self, int linger_ms)
 {

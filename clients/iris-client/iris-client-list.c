@@ -3,7 +3,7 @@
  * Work items that irisd keeps: which there are, and cancelling them by their numbers.
  *
  * irisd looks at a bounded number of items for one LIST, so an answer may hold none although others
- * follow; then the next one is asked for here. Whoever lists sees an empty page only at the end.
+ * follow; then the next one is asked for here. A caller sees an empty page only at the end.
  */
 #include "iris-client-private.h"
 #include "iris-client-error-private.h"
@@ -67,81 +67,6 @@ list_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
     return_page (task, kept);
 }
 
-static void
-list (IrisClient *self,
-      IrisClientQuery *query,
-      gpointer tag,
-      GCancellable *cancellable,
-      GAsyncReadyCallback callback,
-      gpointer user_data)
-{
-  g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
-
-  g_task_set_source_tag (task, tag);
-  g_task_set_check_cancellable (task, FALSE);
-  if (query->ended)
-    return_page (task, NULL);
-  else
-    ask (self, g_steal_pointer (&task), query);
-}
-
-/**
- * iris_client_list_async:
- * @self: a client
- * @after: only items with a greater number are listed; 0 for all
- * @state: only items in that state are listed
- * @count: at most so many; 0 for as many as irisd tells at once
- * @cancellable: (nullable): to stop waiting
- * @callback: called when done
- * @user_data: for @callback
- *
- * Asks which items irisd keeps. An answer is bounded; ask again with the last item's number, until
- * nothing comes. [method@IrisClient.Client.list_next_async] does that, and knows more conditions.
- *
- * Since: 0.1
- */
-void
-iris_client_list_async (IrisClient *self,
-                        guint64 after,
-                        IrisClientItemState state,
-                        guint count,
-                        GCancellable *cancellable,
-                        GAsyncReadyCallback callback,
-                        gpointer user_data)
-{
-  g_autoptr (IrisClientQuery) query = iris_client_query_new ();
-
-  g_return_if_fail (IRIS_IS_CLIENT (self));
-  g_return_if_fail (iris_client_in_context (self));
-
-  if (state != IRIS_CLIENT_ITEM_ANY)
-    iris_client_query_add_state (query, state);
-  iris_client_query_set_position (query, after);
-  iris_client_query_set_page_size (query, count);
-  list (self, query, iris_client_list_async, cancellable, callback, user_data);
-}
-
-/**
- * iris_client_list_finish:
- * @self: a client
- * @result: what the callback was given
- * @error: return location for an error
- *
- * Ends what iris_client_list_async() began.
- *
- * Returns: (transfer full) (element-type IrisClientItem): the items, in the order of their numbers,
- *   or %NULL
- *
- * Since: 0.1
- */
-GPtrArray *
-iris_client_list_finish (IrisClient *self, GAsyncResult *result, GError **error)
-{
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
-
-  return g_task_propagate_pointer (G_TASK (result), error);
-}
-
 /**
  * iris_client_list_next_async:
  * @self: a client
@@ -163,11 +88,19 @@ iris_client_list_next_async (IrisClient *self,
                              GAsyncReadyCallback callback,
                              gpointer user_data)
 {
+  g_autoptr (GTask) task = NULL;
+
   g_return_if_fail (IRIS_IS_CLIENT (self));
   g_return_if_fail (query != NULL && !query->asked);
   g_return_if_fail (iris_client_in_context (self));
 
-  list (self, query, iris_client_list_next_async, cancellable, callback, user_data);
+  task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_source_tag (task, iris_client_list_next_async);
+  g_task_set_check_cancellable (task, FALSE);
+  if (query->ended)
+    return_page (task, NULL);
+  else
+    ask (self, g_steal_pointer (&task), query);
 }
 
 /**
@@ -210,8 +143,8 @@ cancel_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *
  * @callback: called when done
  * @user_data: for @callback
  *
- * Asks irisd to cancel an item by its number, whoever submitted it: one that waits does not run,
- * one that runs is asked to stop.
+ * Asks irisd to cancel an item by its number, of this client or of another: one that waits does not
+ * run, one that runs is asked to stop.
  *
  * Since: 0.1
  */
@@ -243,7 +176,7 @@ iris_client_cancel_item_async (IrisClient *self,
  * @error: return location for an error
  *
  * Errors: %IRIS_CLIENT_ERROR_NOT_FOUND if no such item is under way,
- * %IRIS_CLIENT_ERROR_NOT_PERMITTED if it is somebody else's and the user is not irisd's owner.
+ * %IRIS_CLIENT_ERROR_NOT_PERMITTED if it is another user's and this user is no operator of irisd.
  *
  * Returns: whether irisd found the item
  *

@@ -85,12 +85,6 @@ iris_client_place_new_from_wire (const IrisWirePlace *place)
   return self;
 }
 
-/*< private >
- * iris_client_places_new_from_wire:
- * @map: what irisd answered
- *
- * Returns: (transfer full) (element-type IrisClientPlace): its places, in the order sent
- */
 GPtrArray *
 iris_client_places_new_from_wire (const IrisWireMap *map)
 {
@@ -108,28 +102,14 @@ copy_place (gconstpointer place, gpointer data)
   return iris_client_place_ref ((IrisClientPlace *) place);
 }
 
-/*< private >
- * iris_client_places_copy:
- * @places: (element-type IrisClientPlace): places
- *
- * Makes an array to give away: a binding that is given one empties it when it is done.
- *
- * Returns: (transfer container) (element-type IrisClientPlace): the same places
- */
+/* For an array to give away: a binding empties the one that it is given. */
 GPtrArray *
 iris_client_places_copy (GPtrArray *places)
 {
   return g_ptr_array_copy (places, copy_place, NULL);
 }
 
-/*< private >
- * iris_client_places_find:
- * @places: places
- * @id: an id, or -1 to go by @name
- * @name: (nullable): a name, or an id in digits
- *
- * Returns: (transfer none) (nullable): the place that is meant
- */
+/* @id: -1 to go by @name, which is a name or an id in digits. */
 IrisClientPlace *
 iris_client_places_find (GPtrArray *places, int id, const char *name)
 {
@@ -147,12 +127,6 @@ iris_client_places_find (GPtrArray *places, int id, const char *name)
   return NULL;
 }
 
-/*< private >
- * iris_client_places_describe:
- * @places: places
- *
- * Returns: (transfer full): their names for an error sentence
- */
 char *
 iris_client_places_describe (GPtrArray *places)
 {

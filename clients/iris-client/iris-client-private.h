@@ -42,13 +42,6 @@ IrisClientCall *iris_client_begin_call (IrisClient *self,
                                         GCancellable *cancellable,
                                         GAsyncReadyCallback callback,
                                         gpointer user_data);
-void iris_client_ask (IrisClient *self,
-                      IrisWireType type,
-                      IrisClientCallDone done,
-                      gpointer tag,
-                      GCancellable *cancellable,
-                      GAsyncReadyCallback callback,
-                      gpointer user_data);
 gpointer iris_client_finish_pointer (IrisClient *self, GAsyncResult *result, GError **error);
 GTask *iris_client_call_take_task (IrisClientCall *call);
 void iris_client_return_error (GTask *task, IrisClientCall *call, const GError *error);

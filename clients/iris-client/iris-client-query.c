@@ -229,11 +229,7 @@ iris_client_query_set_page_size (IrisClientQuery *self, guint count)
   self->count = count;
 }
 
-/*< private >
- * iris_client_query_fill:
- * @self: a query
- * @message: a LIST message; it borrows from @self
- */
+/* @message borrows from @self. */
 void
 iris_client_query_fill (const IrisClientQuery *self, IrisWireMessage *message)
 {

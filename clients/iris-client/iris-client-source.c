@@ -81,17 +81,7 @@ static GSourceFuncs iris_client_source_funcs = {
   NULL,
 };
 
-/*< private >
- * iris_client_source_new:
- * @socket: a ZeroMQ socket, which must outlive the source being attached
- * @read: takes one message off the socket
- * @write: (nullable): called when the socket can send again, if that was wanted
- * @user_data: for both
- *
- * Makes a source that is not attached yet. Destroy it before the socket is closed.
- *
- * Returns: (transfer full): the source
- */
+/* Not attached yet. Destroy it before the socket is closed. */
 GSource *
 iris_client_source_new (void *socket,
                         IrisClientSourceFunc read,
@@ -114,14 +104,8 @@ iris_client_source_new (void *socket,
   return source;
 }
 
-/*< private >
- * iris_client_source_set_wants_write:
- * @source: a source of this kind
- * @wants_write: whether to be told that the socket can send
- *
- * To be switched on only while something waits to be sent: a socket that can send is the normal
- * state, and would keep the loop spinning.
- */
+/* To be switched on only while something waits to be sent: a socket that can send is the normal
+ * state, and would keep the loop spinning. */
 void
 iris_client_source_set_wants_write (GSource *source, gboolean wants_write)
 {

@@ -174,12 +174,6 @@ iris_client_place_status_new_from_wire (const IrisWirePlaceStatus *place)
   return self;
 }
 
-/*< private >
- * iris_client_status_new_from_wire:
- * @status: what irisd answered
- *
- * Returns: (transfer full): the same for the library's users
- */
 IrisClientStatus *
 iris_client_status_new_from_wire (const IrisWireStatus *status)
 {
@@ -211,12 +205,6 @@ iris_client_status_new_from_wire (const IrisWireStatus *status)
   return self;
 }
 
-/*< private >
- * iris_client_services_new_from_wire:
- * @services: what irisd answered
- *
- * Returns: (transfer full) (element-type IrisClientService): the same for the library's users
- */
 GPtrArray *
 iris_client_services_new_from_wire (const IrisWireServices *services)
 {

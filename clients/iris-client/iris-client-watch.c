@@ -60,14 +60,7 @@ iris_client_watch_triggered (GCancellable *cancellable, gpointer user_data)
   return G_SOURCE_REMOVE;
 }
 
-/*< private >
- * iris_client_watches_new:
- * @context: where to look from
- * @func: what to do
- * @user_data: for @func; must stay alive while @func runs
- *
- * Returns: (transfer full): watches over nothing yet
- */
+/* @user_data must stay alive while @func runs. */
 IrisClientWatches *
 iris_client_watches_new (GMainContext *context, IrisClientWatchFunc func, gpointer user_data)
 {
@@ -81,10 +74,6 @@ iris_client_watches_new (GMainContext *context, IrisClientWatchFunc func, gpoint
   return self;
 }
 
-/*< private >
- * iris_client_watches_free:
- * @self: (transfer full): watches
- */
 void
 iris_client_watches_free (IrisClientWatches *self)
 {
@@ -93,12 +82,6 @@ iris_client_watches_free (IrisClientWatches *self)
   g_free (self);
 }
 
-/*< private >
- * iris_client_watches_add:
- * @self: watches
- * @call: a call
- * @cancellable: what may be triggered
- */
 void
 iris_client_watches_add (IrisClientWatches *self, IrisClientCall *call, GCancellable *cancellable)
 {
@@ -119,11 +102,6 @@ iris_client_watches_add (IrisClientWatches *self, IrisClientCall *call, GCancell
   g_queue_push_tail_link (&watch->calls, &call->watch_link);
 }
 
-/*< private >
- * iris_client_watches_remove:
- * @self: watches
- * @call: a call, watched or not
- */
 void
 iris_client_watches_remove (IrisClientWatches *self, IrisClientCall *call)
 {

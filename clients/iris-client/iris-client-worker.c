@@ -71,12 +71,6 @@ iris_client_worker_new_from_wire (const IrisWireWorker *wire)
   return self;
 }
 
-/*< private >
- * iris_client_workers_new_from_wire:
- * @workers: the body of a WORKERS_REPLY
- *
- * Returns: (transfer full) (element-type IrisClientWorker): the same for the library's users
- */
 GPtrArray *
 iris_client_workers_new_from_wire (const IrisWireWorkers *workers)
 {

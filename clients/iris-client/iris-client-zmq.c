@@ -15,11 +15,6 @@ static GMutex zmq_lock;
 static void *zmq_context;
 static guint zmq_users;
 
-/*< private >
- * iris_client_zmq_ref:
- *
- * Returns: (transfer none): the context, until iris_client_zmq_unref()
- */
 void *
 iris_client_zmq_ref (void)
 {
@@ -33,12 +28,8 @@ iris_client_zmq_ref (void)
   return context;
 }
 
-/*< private >
- * iris_client_zmq_unref:
- *
- * To be called once for each iris_client_zmq_ref(), after the sockets have been closed. The last
- * one waits until what their lingering allows has been sent.
- */
+/* To be called once for each iris_client_zmq_ref(), after the sockets have been closed. The last
+ * one waits until what their lingering allows has been sent. */
 void
 iris_client_zmq_unref (void)
 {

@@ -277,14 +277,7 @@ iris_client_call_cancelled (IrisClientCall *call, gpointer owner)
   iris_client_call_finish (call, NULL, error);
 }
 
-/*< private >
- * iris_client_take_call:
- * @self: a client
- * @call: (transfer full): what to ask
- * @cancellable: (nullable): what may cancel it
- *
- * Sends a call on its way, connecting first where needed.
- */
+/* Takes @call and sends it, connecting first where needed. */
 void
 iris_client_take_call (IrisClient *self, IrisClientCall *call, GCancellable *cancellable)
 {
@@ -507,7 +500,7 @@ iris_client_describe_state (void)
   /**
    * IrisClient:wait-for-daemon:
    *
-   * Whether to go on trying until the connect timeout where nobody listens yet. Otherwise such an
+   * Whether to go on trying until the connect timeout where no irisd listens yet. Otherwise such an
    * endpoint counts as dead after a few tries, within half a second.
    *
    * Since: 0.1

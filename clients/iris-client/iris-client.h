@@ -112,17 +112,6 @@ IRIS_CLIENT_AVAILABLE_IN_ALL
 IrisClientItem *iris_client_show_finish (IrisClient *self, GAsyncResult *result, GError **error);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void iris_client_list_async (IrisClient *self,
-                             guint64 after,
-                             IrisClientItemState state,
-                             guint count,
-                             GCancellable *cancellable,
-                             GAsyncReadyCallback callback,
-                             gpointer user_data);
-IRIS_CLIENT_AVAILABLE_IN_ALL
-GPtrArray *iris_client_list_finish (IrisClient *self, GAsyncResult *result, GError **error);
-
-IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_list_next_async (IrisClient *self,
                                   IrisClientQuery *query,
                                   GCancellable *cancellable,

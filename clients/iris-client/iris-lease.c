@@ -2,9 +2,9 @@
  *
  * An item that irisd has leased to this process.
  *
- * A lease is answered once: by iris_lease_done(), by iris_lease_fail(), or, when nobody holds it
- * any more, by a failure that says so; nothing accepted is forgotten. All of it belongs to the
- * context of its worker. The cancellable may be looked at from anywhere.
+ * A lease is answered once: by iris_lease_done(), by iris_lease_fail(), or, when its
+ * last reference is dropped, by a failure that says so; nothing accepted is forgotten. All of it
+ * belongs to the context of its worker. The cancellable may be looked at from anywhere.
  */
 #include "iris-lease-private.h"
 
@@ -42,8 +42,8 @@ struct _IrisLease
  *
  * An item that irisd has given to this process for a while.
  *
- * It is answered once: by [method@Lease.done] or [method@Lease.fail], or, when nobody holds a
- * reference any more, by a failure that says so. Until then it counts against the worker's
+ * It is answered once: by [method@Lease.done] or [method@Lease.fail], or, when its last
+ * reference is dropped, by a failure that says so. Until then it counts against the worker's
  * capacity. All but its cancellable belongs to the main context of the worker.
  *
  * Since: 0.1
@@ -91,13 +91,7 @@ iris_lease_init (IrisLease *self)
   self->pending = g_byte_array_new ();
 }
 
-/*< private >
- * iris_lease_new_from_wire:
- * @worker: who has it; not owned
- * @message: a LEASE
- *
- * Returns: (transfer full): a lease
- */
+/* @worker is not owned. */
 IrisLease *
 iris_lease_new_from_wire (IrisWorkerProcess *worker, const IrisWireMessage *message)
 {
@@ -184,11 +178,6 @@ iris_lease_flush (IrisLease *self)
     }
 }
 
-/*< private >
- * iris_lease_grant:
- * @self: a lease
- * @bytes: of parts that may be sent beyond what it has
- */
 void
 iris_lease_grant (IrisLease *self, guint64 bytes)
 {
@@ -197,15 +186,11 @@ iris_lease_grant (IrisLease *self, guint64 bytes)
   iris_lease_finish_if_sent (self);
 }
 
-/*< private >
- * iris_lease_stop:
- * @self: a lease that irisd has taken back
- */
 void
 iris_lease_stop (IrisLease *self)
 {
   g_cancellable_cancel (self->cancellable);
-  /* Nobody wants its parts any more, so it need not wait for credit. */
+  /* Its parts are not wanted any more, so it need not wait for credit. */
   g_byte_array_set_size (self->pending, 0);
   iris_lease_finish_if_sent (self);
 }
@@ -464,8 +449,8 @@ iris_lease_wants_parts (IrisLease *self)
  * @part: a part of the result
  *
  * Sends a part of the result to the client, if it wants parts. What it has not granted credit for
- * waits here; [method@IrisClient.Lease.get_pending] tells how much that is, so that who makes parts
- * faster than the client takes them can wait. Parts are bytes in a row: the client may get them cut
+ * waits here; [method@IrisClient.Lease.get_pending] tells how much that is, so that a service
+ * that is faster than the client can wait. Parts are bytes in a row: the client may get them cut
  * otherwise.
  *
  * Since: 0.1

@@ -71,9 +71,6 @@ struct _IrisRequest
   GDestroyNotify accepted_destroy;
 };
 
-void iris_request_clear_near (IrisRequest *self);
-void iris_request_clear_progress (IrisRequest *self);
-void iris_request_clear_schedule (IrisRequest *self);
 void iris_request_tell_accepted (IrisRequest *self, guint64 item);
 void iris_request_seal (IrisRequest *self, const guint8 id[IRIS_REQUEST_ID_SIZE]);
 

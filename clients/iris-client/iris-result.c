@@ -8,12 +8,6 @@
 
 G_DEFINE_BOXED_TYPE (IrisResult, iris_result, iris_result_ref, iris_result_unref)
 
-/*< private >
- * iris_result_new_from_wire:
- * @message: a RESULT, or the ACCEPTED of a detached item
- *
- * Returns: (transfer full): a result that borrows nothing from @message
- */
 IrisResult *
 iris_result_new_from_wire (const IrisWireMessage *message)
 {

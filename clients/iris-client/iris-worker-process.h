@@ -15,7 +15,7 @@ G_DECLARE_FINAL_TYPE (IrisWorkerProcess, iris_worker_process, IRIS, WORKER_PROCE
 /**
  * IrisWorkerProcessFunc:
  * @self: the worker
- * @lease: an item; whoever answers it later holds a reference to it
+ * @lease: an item; to answer it later, hold a reference
  * @user_data: as given with the service
  *
  * Does an item, or begins to. It is called in the worker's context, and must not block for long:

@@ -91,6 +91,12 @@ extern const CtlCommand ctl_places, ctl_services, ctl_workers, ctl_status, ctl_s
 /* Prints "irisctl: ..." on standard error and returns @status. */
 int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
+/* Sets @error, for what was typed, and returns FALSE. */
+gboolean ctl_refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* A place by its name or its id. -1 after printing that there is none. */
+int ctl_find_place (const Ctl *ctl, const char *text);
+
 /* Prints the error and returns the exit status that its code stands for. */
 int ctl_fail_with (const GError *error);
 int ctl_exit_status (const GError *error);
@@ -102,11 +108,16 @@ int ctl_fail_asking (const GError *error, guint64 number);
 /* "1 item", "2 items". */
 char *ctl_count (guint64 n, const char *noun);
 
-/* False when standard output, say, is a full disk, or nobody reads it. */
+/* False when standard output is a full disk, or its reader has gone. */
 gboolean ctl_output_is_good (void);
 
 /* Connects, and waits for it. CTL_OK, or the exit status after printing why not. */
 int ctl_connect (Ctl *ctl);
+
+/* The same for a command that takes no arguments. */
+int ctl_connect_without_arguments (Ctl *ctl, const char *command, int argc);
+
+IrisClientStatus *ctl_get_status (Ctl *ctl, GError **error);
 
 /* For calls that are waited for: pass ctl_take_result and the address of a GAsyncResult pointer,
  * then wait. */

@@ -41,6 +41,7 @@ PLANTS = [
     ('rule_layers', 'iris/sched/iris-high.h', '#include <iris/base/iris-low-private.h>\n'),
     ('rule_layers', 'daemon/main.c', '#include <clients/client.h>\n'),
     ('rule_layers', 'daemon/main.c', '#include "../clients/client.h"\n'),
+    ('rule_layers', 'clients/irisctl/input/a.c', SPDX + '#include "clients/irisctl/command/b.h"\n'),
     ('rule_layers', 'daemon/main.c', '#  include <tests/t.h>\n'),
     ('rule_layers', 'clients/main.c', '#include <daemon/gateway.h>\n'),
     ('rule_layers', 'clients/main.c', '#include <iris/base/iris-low-private.h>\n'),

@@ -122,6 +122,8 @@ def may_include(source, target):
         return 'the daemon may not use a client'
     elif where == 'clients' and what == 'daemon':
         return 'a client speaks to the daemon by the protocol only'
+    elif re.match(r'clients/irisctl/(in|out)put/', source) and target.startswith('clients/irisctl/command/'):
+        return 'the commands of irisctl stand below its input and output'
     elif where in ('clients', 'doc') and is_private(target) and what == 'iris' \
             and not target.startswith('iris/wire/'):
         return f'{where}/ may use what is public'

@@ -2,12 +2,12 @@
  *
  * irisctl cancel: items by their ids, by their numbers, or by what they have in common.
  *
- * Those that have something in common are listed first and counted, so that whoever asked sees how
+ * Those that have something in common are listed first and counted, so that the user sees how
  * many they are before anything happens.
  */
 #include "clients/irisctl/input/irisctl-filter.h"
 #include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/command/irisctl-result.h"
+#include "clients/irisctl/input/irisctl-item.h"
 
 #include <glib-unix.h>
 #include <string.h>
@@ -120,8 +120,10 @@ cancel_numbers (Cancel *self)
     g_main_context_iteration (NULL, TRUE);
   if (self->ctl->json)
     ctl_json_array_end (&self->array);
+  else if (self->listed && self->numbers->len == 0)
+    g_print ("no items to cancel\n");
   else if (self->listed)
-    g_print ("%u will not run, %u %s running and %s told to stop, %u had ended meanwhile\n",
+    g_print ("%u will not run, %u %s running and %s told to stop, %u ended meanwhile\n",
              self->n_waiting, self->n_running, self->n_running == 1 ? "was" : "were",
              self->n_running == 1 ? "was" : "were", self->n_ended);
 
@@ -191,7 +193,7 @@ confirm (Ctl *ctl, guint n)
   if (sure || n == 0)
     return CTL_OK;
   if (!isatty (STDIN_FILENO) || !isatty (STDERR_FILENO))
-    return ctl_fail (CTL_USAGE, "cancel: this would cancel %s; say --yes if that is meant", items);
+    return ctl_fail (CTL_USAGE, "cancel: this would cancel %s: confirm with --yes", items);
   g_printerr ("Cancel %s? [y/N] ", items);
   /* The main context runs meanwhile, or Ctrl-C would not be noticed. */
   g_unix_fd_add (STDIN_FILENO, G_IO_IN | G_IO_HUP, note_input, &ready);
@@ -230,12 +232,8 @@ cancel_named (Ctl *ctl, int argc, char **argv)
     {
       guint64 number;
 
-      if (!ctl_parse_number (argv[i], &number))
-        return ctl_fail (
-            CTL_USAGE,
-            "“%s” is no item: give its number, as submit --detach and list print it, or "
-            "one id of %d hexadecimal digits, as --verbose shows it",
-            argv[i], ID_DIGITS);
+      if (ctl_parse_item_number (argv[i], &number) != CTL_OK)
+        return CTL_USAGE;
       g_array_append_val (numbers, number);
     }
   status = ctl_connect (ctl);
@@ -253,8 +251,8 @@ run_cancel (Ctl *ctl, int argc, char **argv)
   if (query == NULL)
     return CTL_USAGE;
   if ((argc < 2) != by_filter)
-    return ctl_fail (CTL_USAGE, "cancel takes an id, or the numbers of items, or --all, or options "
-                                "such as --service that say which; see irisctl cancel --help");
+    return ctl_fail (CTL_USAGE, "cancel takes numbers of items, an id, --all, or options that "
+                                "select items, such as --service; see irisctl cancel --help");
   if (by_filter)
     return cancel_listed (ctl, query);
   if (argc > 2 || strlen (argv[1]) != ID_DIGITS)
@@ -267,8 +265,8 @@ run_cancel (Ctl *ctl, int argc, char **argv)
 static const GOptionEntry cancel_entries[] = {
   { "all", 'a', 0, G_OPTION_ARG_NONE, &cancel_all,
     "Cancel all persistent items that have not ended", NULL },
-  { "yes", 'y', 0, G_OPTION_ARG_NONE, &sure, "Do not ask before cancelling what was not named",
-    NULL },
+  { "yes", 'y', 0, G_OPTION_ARG_NONE, &sure,
+    "Do not ask before cancelling items that were not named", NULL },
   { NULL },
 };
 
@@ -278,8 +276,8 @@ const CtlCommand ctl_cancel = {
   .summary = "cancel items, queued or running",
   .description =
       "Numbers of items are shown by list, by submit --detach, and by send and run with\n"
-      "--verbose; ids by --verbose. The options that say which mean persistent items; those that\n"
-      "have ended are left alone.\n\n"
+      "--verbose; ids by --verbose. Options select persistent items; those that have ended\n"
+      "are left alone.\n\n"
       "Examples:\n  irisctl cancel 7 8\n  irisctl cancel --state queued --service sha256 --yes\n",
   .takes_filter = TRUE,
   .entries = cancel_entries,

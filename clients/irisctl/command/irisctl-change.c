@@ -3,7 +3,7 @@
  * irisctl kick, bury, drain, staff: what of irisd can be changed while it runs.
  */
 #include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/command/irisctl-result.h"
+#include "clients/irisctl/input/irisctl-item.h"
 #include "clients/irisctl/irisctl.h"
 
 static char *state_name;
@@ -14,25 +14,14 @@ static gboolean resume;
 typedef gboolean (*Finish) (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
 
 static int
-bad_number (const char *text)
+show_changed (Ctl *ctl, const char *done, guint changed, const char *noun)
 {
-  return ctl_fail (CTL_USAGE, "“%s” is no item: its number is what submit --detach prints", text);
-}
+  g_autofree char *counted = ctl_count (changed, noun);
 
-static int
-show_changed (Ctl *ctl, const char *done, guint changed)
-{
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-
-  if (!ctl->json)
-    {
-      g_print ("%s %u\n", done, changed);
-      return CTL_OK;
-    }
-  json_builder_begin_object (builder);
-  ctl_json_int (builder, "changed", changed);
-  json_builder_end_object (builder);
-  ctl_json_print (builder);
+  if (ctl->json)
+    ctl_json_print_int ("changed", changed);
+  else
+    g_print ("%s %s\n", done, counted);
 
   return CTL_OK;
 }
@@ -112,8 +101,8 @@ each_item (Ctl *ctl,
   int worst = CTL_OK, status;
 
   for (int i = 1; i < argc; i++)
-    if (!ctl_parse_number (argv[i], &numbers[i]))
-      return bad_number (argv[i]);
+    if (ctl_parse_item_number (argv[i], &numbers[i]) != CTL_OK)
+      return CTL_USAGE;
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
@@ -122,7 +111,8 @@ each_item (Ctl *ctl,
       status = change (ctl, numbers[i], &changed);
       worst = MAX (worst, status);
     }
-  show_changed (ctl, done, changed);
+  if (worst == CTL_OK || changed > 0 || ctl->json)
+    show_changed (ctl, done, changed, "item");
 
   return worst;
 }
@@ -135,8 +125,9 @@ run_kick (Ctl *ctl, int argc, char **argv)
   int status;
 
   if ((argc > 1) == (state_name != NULL))
-    return ctl_fail (CTL_USAGE, "kick takes either the numbers of items or --state buried or "
-                                "delayed; see irisctl kick --help");
+    return ctl_fail (
+        CTL_USAGE,
+        "kick takes the numbers of items, or --state buried or delayed; see irisctl kick --help");
   if (count == 0 || count < -1 || (count > 0 && state_name == NULL))
     return ctl_fail (CTL_USAGE, "--count takes a number from 1, and goes with --state");
   if (argc > 1)
@@ -144,13 +135,12 @@ run_kick (Ctl *ctl, int argc, char **argv)
   if (g_str_equal (state_name, "delayed"))
     state = IRIS_CLIENT_ITEM_DELAYED;
   else if (!g_str_equal (state_name, "buried"))
-    return ctl_fail (CTL_USAGE, "what is %s cannot be kicked: choose buried or delayed",
-                     state_name);
+    return ctl_fail (CTL_USAGE, "kick: --state takes buried or delayed, not “%s”", state_name);
   status = ctl_connect (ctl);
   if (status == CTL_OK)
     status = kick_state (ctl, state, &kicked);
 
-  return status == CTL_OK ? show_changed (ctl, "kicked", kicked) : status;
+  return status == CTL_OK ? show_changed (ctl, "kicked", kicked, "item") : status;
 }
 
 static const GOptionEntry kick_entries[] = {
@@ -163,7 +153,7 @@ static const GOptionEntry kick_entries[] = {
 const CtlCommand ctl_kick = {
   .name = "kick",
   .arguments = "ITEM… | --state STATE",
-  .summary = "have buried items queued anew, or delayed ones now",
+  .summary = "queue buried items again, or delayed ones at once",
   .description = "Examples:\n  irisctl list --state buried\n  irisctl kick 17 18\n"
                  "  irisctl kick --state buried --count 10\n",
   .entries = kick_entries,
@@ -180,40 +170,19 @@ run_bury (Ctl *ctl, int argc, char **argv)
 }
 
 static const GOptionEntry bury_entries[] = {
-  { "reason", 'r', 0, G_OPTION_ARG_STRING, &reason, "Why, for whoever looks at it", "TEXT" },
+  { "reason", 'r', 0, G_OPTION_ARG_STRING, &reason, "Why; irisctl show prints it", "TEXT" },
   { NULL },
 };
 
 const CtlCommand ctl_bury = {
   .name = "bury",
   .arguments = "ITEM…",
-  .summary = "set persistent items aside that wait, until they are kicked",
-  .description = "What runs or has ended cannot be buried.\n\n"
+  .summary = "set waiting items aside until they are kicked",
+  .description = "An item that runs or has ended cannot be buried.\n\n"
                  "Example:\n  irisctl bury --reason 'the printer is broken' 17 18\n",
   .entries = bury_entries,
   .run = run_bury,
 };
-
-/* A place by its name or its id. -1 after printing that there is none. */
-static int
-find_place (Ctl *ctl, const char *text)
-{
-  g_autoptr (GPtrArray) places = iris_client_get_places (ctl->client);
-  guint64 id;
-
-  for (guint i = 0; i < places->len; i++)
-    {
-      const IrisClientPlace *place = g_ptr_array_index (places, i);
-
-      if (g_str_equal (place->name, text)
-          || (g_ascii_string_to_unsigned (text, 10, 0, G_MAXINT, &id, NULL)
-              && (guint64) place->id == id))
-        return place->id;
-    }
-  ctl_fail (CTL_USAGE, "there is no place “%s”; see irisctl places", text);
-
-  return -1;
-}
 
 static int
 drain_one (Ctl *ctl, int place, guint *changed)
@@ -259,29 +228,31 @@ run_drain (Ctl *ctl, int argc, char **argv)
     status = resume_all (ctl, &changed);
   else
     {
-      place = find_place (ctl, argv[1]);
+      place = ctl_find_place (ctl, argv[1]);
       if (place < 0)
         return CTL_USAGE;
       status = drain_one (ctl, place, &changed);
     }
 
-  return status == CTL_OK ? show_changed (ctl, resume ? "resumed" : "drained", changed) : status;
+  return status == CTL_OK ? show_changed (ctl, resume ? "resumed" : "drained", changed, "place")
+                          : status;
 }
 
 static const GOptionEntry drain_entries[] = {
-  { "resume", 0, 0, G_OPTION_ARG_NONE, &resume, "Have it take items again", NULL },
+  { "resume", 0, 0, G_OPTION_ARG_NONE, &resume, "Let it take items again", NULL },
   { NULL },
 };
 
 const CtlCommand ctl_drain = {
   .name = "drain",
   .arguments = "PLACE",
-  .summary = "have a place end what it has and take no more",
-  .description = "Items go to other places meanwhile; strict ones are refused. It lasts until the\n"
-                 "place is resumed, or irisd started again. That also resumes a place of\n"
-                 "an irisd that was started with --paused; all is every place.\n\n"
-                 "Examples:\n  irisctl drain package:1\n  irisctl drain package:1 --resume\n"
-                 "  irisctl drain all --resume\n",
+  .summary = "stop a place from taking items, or let it take items again",
+  .description =
+      "The place ends the items that it has. New ones go to other places; strict ones are\n"
+      "refused. It lasts until the place is resumed or irisd is started again. --resume also\n"
+      "starts the places of an irisd that runs with --paused; “all” names every place.\n\n"
+      "Examples:\n  irisctl drain package:1\n  irisctl drain package:1 --resume\n"
+      "  irisctl drain all --resume\n",
   .entries = drain_entries,
   .run = run_drain,
 };
@@ -300,23 +271,22 @@ run_staff (Ctl *ctl, int argc, char **argv)
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
-  place = find_place (ctl, argv[1]);
+  place = ctl_find_place (ctl, argv[1]);
   if (place < 0)
     return CTL_USAGE;
   iris_client_staff_async (ctl->client, place, (guint) workers, ctl->cancellable, ctl_take_result,
                            &result);
   status = finish (ctl, iris_client_staff_finish, &result, &changed);
 
-  return status == CTL_OK ? show_changed (ctl, "changed", changed) : status;
+  return status == CTL_OK ? show_changed (ctl, "changed", changed, "place") : status;
 }
 
 const CtlCommand ctl_staff = {
   .name = "staff",
   .arguments = "PLACE WORKERS",
-  .summary = "change how many workers of a place take part",
-  .description =
-      "From 1 to as many as irisd was started with (irisd --workers); those that take no\n"
-      "part only sleep. Who is to go out ends its item first.\n"
-      "\nExample:\n  irisctl staff package:0 2\n",
+  .summary = "change how many workers of a place run items",
+  .description = "From 1 to as many as irisd was started with (irisd --workers); the others\n"
+                 "sleep. A worker ends its item before it goes to sleep.\n"
+                 "\nExample:\n  irisctl staff package:0 2\n",
   .run = run_staff,
 };

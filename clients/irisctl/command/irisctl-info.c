@@ -9,24 +9,8 @@
 static void
 print_table (CtlTable *table)
 {
-  g_autofree char *text = ctl_table_to_string (table);
-
-  g_print ("%s", text);
-}
-
-static int
-expect_no_arguments (const char *command, int argc)
-{
-  return argc == 1 ? CTL_OK : ctl_fail (CTL_USAGE, "%s takes no argument", command);
-}
-
-static IrisClientStatus *
-get_status (Ctl *ctl, GError **error)
-{
-  g_autoptr (GAsyncResult) result = NULL;
-
-  iris_client_get_status_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
-  return iris_client_get_status_finish (ctl->client, ctl_wait (&result), error);
+  ctl_table_fit_terminal (table);
+  ctl_table_flush (table);
 }
 
 /* How much of the time since irisd was started its workers have worked, 0 to 1. */
@@ -91,60 +75,36 @@ places_json (GPtrArray *places, const IrisClientStatus *status)
 }
 
 static void
-add_place (const Ctl *ctl,
-           CtlTable *table,
-           const IrisClientStatus *now,
-           const IrisClientPlace *place)
+add_place (CtlTable *table, const IrisClientStatus *now, const IrisClientPlace *place)
 {
   const IrisClientPlaceStatus *it = find_status (now, place);
-  char *state = it->drained ? ctl_table_colour (CTL_COLOUR_YELLOW, g_strdup ("drained"))
-                            : g_strdup ("open");
 
-  if (ctl->verbose)
-    ctl_table_add (table, ctl_number ((guint64) place->id), g_strdup (place->name),
-                   g_strdup (place->cpus), ctl_number (place->workers), ctl_number (it->active),
-                   g_strdup_printf ("%.0f %%", load_of (now, it) * 100), ctl_number (it->backlog),
-                   ctl_number (it->stolen_in), ctl_number (it->stolen_out), state,
-                   g_strdup (place->memory_nodes), g_strdup (place->bound ? "yes" : "no"),
-                   g_strdup (place->endpoint));
-  else
-    ctl_table_add (table, ctl_number ((guint64) place->id), g_strdup (place->name),
-                   g_strdup (place->cpus), ctl_number (place->workers), ctl_number (it->active),
-                   g_strdup_printf ("%.0f %%", load_of (now, it) * 100), ctl_number (it->backlog),
-                   ctl_number (it->stolen_in), ctl_number (it->stolen_out), state);
-}
-
-static CtlTable *
-new_places_table (const Ctl *ctl)
-{
-  static const char *const brief[] = { ">id",      "name", "cpus", ">workers", ">active", ">load",
-                                       ">backlog", ">in",  ">out", "state",    NULL };
-  static const char *const full[] = { ">id",    "name",     "cpus",     ">workers", ">active",
-                                      ">load",  ">backlog", ">in",      ">out",     "state",
-                                      "memory", "bound",    "endpoint", NULL };
-  CtlTable *table = ctl_table_new (ctl->verbose ? full : brief);
-
-  ctl_table_set_width (table, ctl_terminal_columns ());
-  ctl_table_set_colours (table, ctl_terminal_has_colours ());
-
-  return table;
+  ctl_table_add (table, ctl_number ((guint64) place->id), g_strdup (place->name),
+                 g_strdup (place->cpus), ctl_number (place->workers), ctl_number (it->active),
+                 g_strdup_printf ("%.0f %%", load_of (now, it) * 100), ctl_number (it->backlog),
+                 ctl_number (it->stolen_in), ctl_number (it->stolen_out),
+                 it->drained ? ctl_table_colour (CTL_COLOUR_YELLOW, g_strdup ("drained"))
+                             : g_strdup ("open"),
+                 g_strdup (place->memory_nodes), g_strdup (place->bound ? "yes" : "no"),
+                 g_strdup (place->endpoint));
 }
 
 static int
 run_places (Ctl *ctl, int argc, char **argv)
 {
+  static const char *const headings[] = { ">id",     "name",     "cpus",      ">workers", ">active",
+                                          ">load",   ">backlog", ">in",       ">out",     "state",
+                                          "+memory", "+bound",   "+endpoint", NULL };
   g_autoptr (CtlTable) table = NULL;
   g_autoptr (IrisClientStatus) now = NULL;
   g_autoptr (GPtrArray) places = NULL;
   g_autoptr (GError) error = NULL;
-  int status = expect_no_arguments ("places", argc);
+  int status = ctl_connect_without_arguments (ctl, "places", argc);
 
-  if (status == CTL_OK)
-    status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
 
-  now = get_status (ctl, &error);
+  now = ctl_get_status (ctl, &error);
   if (now == NULL)
     return ctl_fail_asking (error, 0);
   places = iris_client_get_places (ctl->client);
@@ -153,9 +113,9 @@ run_places (Ctl *ctl, int argc, char **argv)
       places_json (places, now);
       return CTL_OK;
     }
-  table = new_places_table (ctl);
+  table = ctl_table_new (headings, ctl->verbose);
   for (guint i = 0; i < places->len; i++)
-    add_place (ctl, table, now, g_ptr_array_index (places, i));
+    add_place (table, now, g_ptr_array_index (places, i));
   print_table (table);
 
   return CTL_OK;
@@ -232,11 +192,9 @@ status_text (const IrisClientStatus *status)
   static const char *const headings[] = { "place",     ">workers",   ">hinted",
                                           ">executed", ">stolen in", ">stolen out",
                                           ">bytes",    ">busy s",    NULL };
-  g_autoptr (CtlTable) table = ctl_table_new (headings);
+  g_autoptr (CtlTable) table = ctl_table_new (headings, FALSE);
   g_autofree char *clients = NULL;
 
-  ctl_table_set_width (table, ctl_terminal_columns ());
-  ctl_table_set_colours (table, ctl_terminal_has_colours ());
   clients = ctl_count (status->peers, "client");
   g_print ("irisd %s, process %" G_GUINT64_FORMAT ", up %.0f s, scheduler %s%s\n", status->version,
            status->pid, status->uptime_ms / 1e3, status->scheduler,
@@ -248,7 +206,8 @@ status_text (const IrisClientStatus *status)
            clients, status->accepted, status->ended, status->failed, status->in_flight,
            status->refused, status->malformed);
   if (!g_str_equal (status->journal, "none"))
-    g_print ("journal %s%s%s; items kept: %" G_GUINT64_FORMAT "; damaged: %" G_GUINT64_FORMAT "\n",
+    g_print ("journal %s%s%s; persistent items: %" G_GUINT64_FORMAT "; damaged: %" G_GUINT64_FORMAT
+             "\n",
              status->journal, *status->journal_says != '\0' ? ": " : "", status->journal_says,
              status->persistent, status->damaged);
   if (status->held_back > 0)
@@ -272,13 +231,11 @@ run_status (Ctl *ctl, int argc, char **argv)
 {
   g_autoptr (IrisClientStatus) status = NULL;
   g_autoptr (GError) error = NULL;
-  int code = expect_no_arguments ("status", argc);
+  int code = ctl_connect_without_arguments (ctl, "status", argc);
 
-  if (code == CTL_OK)
-    code = ctl_connect (ctl);
   if (code != CTL_OK)
     return code;
-  status = get_status (ctl, &error);
+  status = ctl_get_status (ctl, &error);
   if (status == NULL)
     return ctl_fail_asking (error, 0);
 
@@ -295,4 +252,165 @@ const CtlCommand ctl_status = {
   .arguments = "",
   .summary = "show what irisd has done and is doing, place by place",
   .run = run_status,
+};
+
+static GPtrArray *
+get_workers (Ctl *ctl, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  iris_client_get_workers_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
+  return iris_client_get_workers_finish (ctl->client, ctl_wait (&result), error);
+}
+
+static GPtrArray *
+get_services (Ctl *ctl, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  iris_client_get_services_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
+  return iris_client_get_services_finish (ctl->client, ctl_wait (&result), error);
+}
+
+static void
+workers_json (GPtrArray *workers)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < workers->len; i++)
+    {
+      const IrisClientWorker *worker = g_ptr_array_index (workers, i);
+
+      json_builder_begin_object (builder);
+      ctl_json_string (builder, "name", worker->name);
+      json_builder_set_member_name (builder, "services");
+      json_builder_begin_array (builder);
+      for (char **service = worker->services; *service != NULL; service++)
+        json_builder_add_string_value (builder, *service);
+      json_builder_end_array (builder);
+      ctl_json_int (builder, "place", worker->place);
+      ctl_json_int (builder, "capacity", worker->capacity);
+      ctl_json_int (builder, "leased", worker->leased);
+      ctl_json_int (builder, "done", (gint64) worker->done);
+      ctl_json_int (builder, "failed", (gint64) worker->failed);
+      ctl_json_int (builder, "lost", (gint64) worker->lost);
+      ctl_json_double (builder, "silent_s", worker->silent_ms / 1e3);
+      json_builder_end_object (builder);
+    }
+  json_builder_end_array (builder);
+  ctl_json_print (builder);
+}
+
+static void
+workers_text (GPtrArray *workers)
+{
+  static const char *const headings[] = { "name",    ">place", ">capacity", ">leased",  ">done",
+                                          ">failed", ">lost",  ">silent s", "services", NULL };
+  g_autoptr (CtlTable) table = ctl_table_new (headings, FALSE);
+
+  for (guint i = 0; i < workers->len; i++)
+    {
+      const IrisClientWorker *worker = g_ptr_array_index (workers, i);
+
+      ctl_table_add (table, g_strdup (worker->name),
+                     worker->place >= 0 ? ctl_number ((guint64) worker->place) : g_strdup ("-"),
+                     ctl_number (worker->capacity), ctl_number (worker->leased),
+                     ctl_number (worker->done), ctl_number (worker->failed),
+                     ctl_number (worker->lost), ctl_seconds (worker->silent_ms * 1000000),
+                     g_strjoinv (" ", worker->services));
+    }
+  print_table (table);
+}
+
+static int
+run_workers (Ctl *ctl, int argc, char **argv)
+{
+  g_autoptr (GPtrArray) workers = NULL;
+  g_autoptr (GError) error = NULL;
+  int status = ctl_connect_without_arguments (ctl, "workers", argc);
+
+  if (status != CTL_OK)
+    return status;
+  workers = get_workers (ctl, &error);
+  if (workers == NULL)
+    return ctl_fail_with (error);
+
+  if (ctl->json)
+    workers_json (workers);
+  else if (workers->len > 0 || !ctl_terminal_print_instead ("no worker processes"))
+    workers_text (workers);
+
+  return CTL_OK;
+}
+
+const CtlCommand ctl_workers = {
+  .name = "workers",
+  .arguments = "",
+  .summary = "list the worker processes, their services and items",
+  .description = "Example:\n  irisctl workers --json | jq '.[] | select(.leased > 0)'\n",
+  .run = run_workers,
+};
+
+static guint
+count_workers (GPtrArray *workers, const char *service)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < workers->len; i++)
+    {
+      const IrisClientWorker *worker = g_ptr_array_index (workers, i);
+
+      n += g_strv_contains ((const char *const *) worker->services, service);
+    }
+  return n;
+}
+
+static int
+run_services (Ctl *ctl, int argc, char **argv)
+{
+  static const char *const headings[] = { "name", ">workers", "what it does", NULL };
+  g_autoptr (CtlTable) table = ctl_table_new (headings, FALSE);
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (GPtrArray) services = NULL;
+  g_autoptr (GPtrArray) workers = NULL;
+  g_autoptr (GError) error = NULL;
+  int status = ctl_connect_without_arguments (ctl, "services", argc);
+
+  if (status != CTL_OK)
+    return status;
+  services = get_services (ctl, &error);
+  if (services != NULL)
+    workers = get_workers (ctl, &error);
+  if (workers == NULL)
+    return ctl_fail_with (error);
+
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < services->len; i++)
+    {
+      const IrisClientService *service = g_ptr_array_index (services, i);
+      guint n = count_workers (workers, service->name);
+
+      json_builder_begin_object (builder);
+      ctl_json_string (builder, "name", service->name);
+      ctl_json_string (builder, "summary", service->summary);
+      ctl_json_int (builder, "workers", n);
+      json_builder_end_object (builder);
+      ctl_table_add (table, g_strdup (service->name), n > 0 ? ctl_number (n) : g_strdup ("-"),
+                     g_strdup (service->summary));
+    }
+  json_builder_end_array (builder);
+  if (ctl->json)
+    ctl_json_print (builder);
+  else
+    print_table (table);
+
+  return CTL_OK;
+}
+
+const CtlCommand ctl_services = {
+  .name = "services",
+  .arguments = "",
+  .summary = "list the services of irisd and its worker processes",
+  .run = run_services,
 };

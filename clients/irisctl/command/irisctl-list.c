@@ -9,68 +9,15 @@
 #include "clients/irisctl/output/irisctl-export.h"
 #include "clients/irisctl/input/irisctl-filter.h"
 #include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/command/irisctl-result.h"
+#include "clients/irisctl/input/irisctl-item.h"
 #include "clients/irisctl/output/irisctl-table.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 
 static int limit = -1;
 static gboolean newest_first;
 static char *export_file;
-
-static void
-args_json (JsonBuilder *builder, const IrisClientItem *item)
-{
-  json_builder_set_member_name (builder, "args");
-  json_builder_begin_array (builder);
-  for (char **arg = item->args; *arg != NULL; arg++)
-    json_builder_add_string_value (builder, *arg);
-  json_builder_end_array (builder);
-}
-
-/* A user by name; by number if that has none. */
-static char *
-format_owner (guint uid)
-{
-  struct passwd entry, *found = NULL;
-  char buffer[16384];
-
-  getpwuid_r (uid, &entry, buffer, sizeof buffer, &found);
-  return found != NULL ? g_strdup (found->pw_name) : g_strdup_printf ("%u", uid);
-}
-
-void
-ctl_item_json (const Ctl *ctl, JsonBuilder *builder, const IrisClientItem *item)
-{
-  guint64 now_ms = (guint64) (g_get_real_time () / 1000);
-  g_autofree char *place = ctl_format_place (ctl, item);
-  g_autofree char *owner = format_owner (item->owner);
-
-  json_builder_begin_object (builder);
-  ctl_json_int (builder, "item", (gint64) item->number);
-  ctl_json_string (builder, "state", item->state_name);
-  ctl_json_string (builder, "class", item->durability);
-  ctl_json_string (builder, "service", item->service);
-  ctl_json_string (builder, "key", item->key);
-  ctl_json_int (builder, "uid", item->owner);
-  ctl_json_string (builder, "owner", owner);
-  ctl_json_int (builder, "attempts", item->attempts);
-  ctl_json_int (builder, "bytes", (gint64) item->bytes);
-  ctl_json_int (builder, "crashes", item->crashes);
-  ctl_json_string (builder, "place", place);
-  args_json (builder, item);
-  ctl_json_double (builder, "accepted", item->accepted_ms / 1e3);
-  ctl_json_double (builder, "due", item->due_ms / 1e3);
-  ctl_json_double (builder, "started", item->started_ms / 1e3);
-  ctl_json_double (builder, "elapsed", ctl_item_elapsed_ms (item, now_ms) / 1e3);
-  ctl_json_double (builder, "ended", item->ended_ms / 1e3);
-  ctl_json_double (builder, "expires", item->expires_ms / 1e3);
-  ctl_json_string (builder, "error", item->error_name);
-  ctl_json_string (builder, "sentence", item->sentence);
-  json_builder_end_object (builder);
-}
 
 static void
 show_times (const IrisClientItem *item)
@@ -87,14 +34,17 @@ show_times (const IrisClientItem *item)
     g_print ("due       %s\n", due);
   if (item->started_ms > 0)
     g_print ("started   %s\n", started);
-  g_print ("time      %s\nended     %s\nexpires   %s\n", time, ended, expires);
+  if (!g_str_equal (time, "-"))
+    g_print ("time      %s\n", time);
+  if (item->ended_ms > 0)
+    g_print ("ended     %s\nexpires   %s\n", ended, expires);
 }
 
 static void
 show_text (const Ctl *ctl, const IrisClientItem *item)
 {
   g_autofree char *place = ctl_format_place (ctl, item);
-  g_autofree char *owner = format_owner (item->owner);
+  g_autofree char *owner = ctl_format_owner (item->owner);
   g_autofree char *args = ctl_format_args ((const char *const *) item->args);
 
   g_print ("item      %" G_GUINT64_FORMAT
@@ -125,8 +75,8 @@ run_show (Ctl *ctl, int argc, char **argv)
 
   if (argc != 2)
     return ctl_fail (CTL_USAGE, "show takes the number of one item; see irisctl show --help");
-  if (!ctl_parse_number (argv[1], &number))
-    return ctl_bad_number (argv[1]);
+  if (ctl_parse_item_number (argv[1], &number) != CTL_OK)
+    return CTL_USAGE;
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
@@ -149,7 +99,7 @@ run_show (Ctl *ctl, int argc, char **argv)
 const CtlCommand ctl_show = {
   .name = "show",
   .arguments = "ITEM",
-  .summary = "show what irisd knows about a persistent item",
+  .summary = "show all that irisd knows of a persistent item",
   .run = run_show,
 };
 
@@ -176,23 +126,6 @@ state_colour (IrisClientItemState state)
     }
 }
 
-static CtlTable *
-new_table (const Ctl *ctl)
-{
-  static const char *const brief[] = { ">item", "state", "owner",   "place",     ">tries",
-                                       "time",  "key",   "service", "arguments", NULL };
-  static const char *const full[] = { ">item", "state",   "owner",     "place",    ">tries",
-                                      "time",  "class",   ">bytes",    "accepted", "due",
-                                      "key",   "service", "arguments", NULL };
-  CtlTable *table = ctl_table_new (ctl->verbose ? full : brief);
-
-  ctl_table_set_sparse (table);
-  ctl_table_set_width (table, ctl_terminal_columns ());
-  ctl_table_set_colours (table, ctl_terminal_has_colours ());
-
-  return table;
-}
-
 static char *
 state_cell (const IrisClientItem *item)
 {
@@ -205,19 +138,14 @@ state_cell (const IrisClientItem *item)
 static void
 add_to_table (const Ctl *ctl, CtlTable *table, const IrisClientItem *item)
 {
-  char *time = ctl_format_item_time (item, (guint64) (g_get_real_time () / 1000));
-  char *args = ctl_format_args ((const char *const *) item->args);
+  guint64 now_ms = (guint64) (g_get_real_time () / 1000);
 
-  if (ctl->verbose)
-    ctl_table_add (table, ctl_number (item->number), state_cell (item), format_owner (item->owner),
-                   ctl_format_place (ctl, item), ctl_number (item->attempts), time,
-                   g_strdup (item->durability), ctl_number (item->bytes),
-                   ctl_format_time (item->accepted_ms), ctl_format_time (item->due_ms),
-                   g_strdup (item->key), g_strdup (item->service), args);
-  else
-    ctl_table_add (table, ctl_number (item->number), state_cell (item), format_owner (item->owner),
-                   ctl_format_place (ctl, item), ctl_number (item->attempts), time,
-                   g_strdup (item->key), g_strdup (item->service), args);
+  ctl_table_add (
+      table, ctl_number (item->number), state_cell (item), ctl_format_owner (item->owner),
+      ctl_format_place (ctl, item), ctl_number (item->attempts),
+      ctl_format_item_time (item, now_ms), g_strdup (item->durability), ctl_number (item->bytes),
+      ctl_format_time (item->accepted_ms), ctl_format_time (item->due_ms), g_strdup (item->key),
+      g_strdup (item->service), ctl_format_args ((const char *const *) item->args));
 }
 
 /* Where a list goes: to a file, or to standard output as JSON or as a table. */
@@ -226,11 +154,13 @@ typedef struct
   FILE *file;
   CtlTable *table;
   CtlJsonArray array;
+  gboolean any;
 } Target;
 
 static int
 put (Ctl *ctl, Target *target, const IrisClientItem *item)
 {
+  target->any = TRUE;
   if (target->file != NULL)
     return ctl_export_item (ctl, item->number, target->file);
   if (ctl->json)
@@ -292,16 +222,21 @@ export_all (Ctl *ctl, IrisClientQuery *query)
 static int
 print_all (Ctl *ctl, IrisClientQuery *query)
 {
-  g_autoptr (CtlTable) table = new_table (ctl);
+  static const char *const headings[] = { ">item", "state",   "owner",     "place",     ">attempts",
+                                          "time",  "+class",  "+>bytes",   "+accepted", "+due",
+                                          "key",   "service", "arguments", NULL };
+  g_autoptr (CtlTable) table = ctl_table_new (headings, ctl->verbose);
   Target target = { .table = table };
   int status;
 
+  ctl_table_set_sparse (table);
+  ctl_table_fit_terminal (table);
   if (ctl->json)
     ctl_json_array_begin (&target.array);
   status = list_all (ctl, query, &target);
   if (ctl->json)
     ctl_json_array_end (&target.array);
-  else
+  else if (target.any || status != CTL_OK || !ctl_terminal_print_instead ("no items"))
     ctl_table_flush (table);
 
   return status;
@@ -332,18 +267,18 @@ run_list (Ctl *ctl, int argc, char **argv)
 static const GOptionEntry list_entries[] = {
   { "limit", 'n', 0, G_OPTION_ARG_INT, &limit, "At most so many items", "N" },
   { "export", 0, 0, G_OPTION_ARG_FILENAME, &export_file,
-    "Write them to this file as they were submitted, a line of JSON each", "FILE" },
-  { "reverse", 'r', 0, G_OPTION_ARG_NONE, &newest_first, "The newest first", NULL },
+    "Write them to this file as they were submitted, one JSON object a line", "FILE" },
+  { "reverse", 'r', 0, G_OPTION_ARG_NONE, &newest_first, "Newest first", NULL },
   { NULL },
 };
 
 const CtlCommand ctl_list = {
   .name = "list",
   .arguments = "",
-  .summary = "list the items that irisd keeps",
+  .summary = "list the persistent items",
   .description =
-      "They come in the order of their numbers, which is that in which they were accepted.\n"
-      "On a terminal lines are cut to its width: irisctl show ITEM tells all. With --verbose\n"
+      "They are listed by number, in the order in which irisd accepted them.\n"
+      "On a terminal lines are cut to its width: irisctl show ITEM prints all. With --verbose\n"
       "there are more columns. The arguments of an item are deleted when it has ended, as is its\n"
       "payload, so ended items cannot be exported.\n\n"
       "Examples:\n  irisctl list --state failed --since 1d\n"

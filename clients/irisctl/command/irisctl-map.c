@@ -20,6 +20,8 @@
 #define MAX_IN_FLIGHT     1000000
 #define WINDOW            65536
 
+#define PROGRESS_INTERVAL_US (100 * 1000)
+
 /* How many files the look ahead counts in one turn of the main loop. */
 #define COUNT_STEP 256
 
@@ -48,6 +50,7 @@ typedef struct
   guint64 n_counted;
   CtlTally tally;
   CtlProgress progress;
+  gint64 next_progress; /* when to draw it, monotonic microseconds */
   GQueue files; /* of File, in the order of the walk, from the oldest that has no line yet */
   FILE *output; /* NULL: no lines */
   guint64 n_found;
@@ -150,6 +153,23 @@ map_note_failure (Map *self, File *file, const GError *error)
 }
 
 static void
+map_show_progress (Map *self)
+{
+  gint64 now = g_get_monotonic_time ();
+  double seconds = (double) (now - self->progress.begin) / G_USEC_PER_SEC;
+  guint64 total = MAX (self->n_found, self->n_counted);
+  g_autofree char *text = NULL;
+
+  if (!self->progress.shown || now < self->next_progress)
+    return;
+  self->next_progress = now + PROGRESS_INTERVAL_US;
+  text = g_strdup_printf ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT "%s files, %.0f/s",
+                          self->n_done, total, self->count_walk == NULL ? "" : "+",
+                          seconds > 0 ? (double) self->n_done / seconds : 0);
+  ctl_progress_show (&self->progress, total > 0 ? (double) self->n_done / (double) total : 0, text);
+}
+
+static void
 on_result (GObject *source, GAsyncResult *async, gpointer data)
 {
   File *file = data;
@@ -169,8 +189,7 @@ on_result (GObject *source, GAsyncResult *async, gpointer data)
   self->in_flight--;
   self->n_done++;
   map_write_lines (self);
-  ctl_progress_update (&self->progress, self->n_done, MAX (self->n_found, self->n_counted),
-                       self->count_walk == NULL);
+  map_show_progress (self);
 }
 
 /* Finds out how many files there are, while the main loop has nothing better to do. */
@@ -213,21 +232,6 @@ map_choose_place (const Map *self, const char *path)
     default:
       return -1;
     }
-}
-
-static int
-find_place (GPtrArray *places, const char *name)
-{
-  for (guint i = 0; i < places->len; i++)
-    {
-      const IrisClientPlace *place = g_ptr_array_index (places, i);
-      g_autofree char *id = g_strdup_printf ("%d", place->id);
-
-      if (g_str_equal (place->name, name) || g_str_equal (id, name))
-        return place->id;
-    }
-
-  return -1;
 }
 
 static void
@@ -376,6 +380,7 @@ map_begin (Map *self, const char *const *roots)
   self->walk = ctl_walk_new (roots);
   ctl_tally_init (&self->tally, self->places);
   ctl_progress_begin (&self->progress);
+  self->next_progress = self->progress.begin + PROGRESS_INTERVAL_US;
   if (!self->progress.shown)
     return;
   self->count_walk = ctl_walk_new (roots);
@@ -399,9 +404,9 @@ map_check_places (Map *self)
 {
   const char *place = self->ctl->place;
 
-  self->only_place = place != NULL ? find_place (self->places, place) : -1;
+  self->only_place = place != NULL ? ctl_find_place (self->ctl, place) : -1;
   if (place != NULL && self->only_place < 0)
-    return ctl_fail (CTL_USAGE, "there is no place “%s”; see irisctl places", place);
+    return CTL_USAGE;
   if (self->ctl->strict && place == NULL && self->hints == HINTS_NONE)
     return ctl_fail (CTL_USAGE, "map: --strict needs --place, or --hints other than none");
 
@@ -449,7 +454,7 @@ run_map (Ctl *ctl, int argc, char **argv)
 
 static const GOptionEntry map_entries[] = {
   { "hints", 0, 0, G_OPTION_ARG_STRING, &hints_name,
-    "How files are spread: none, round-robin (default), by-directory", "RULE" },
+    "How files are spread over places: none, round-robin (default), by-directory, near", "RULE" },
   { "in-flight", 'n', 0, G_OPTION_ARG_INT, &in_flight_max, "At most so many items at once (256)",
     "N" },
   { "output", 'o', 0, G_OPTION_ARG_FILENAME, &output_path,

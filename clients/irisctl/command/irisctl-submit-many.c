@@ -171,7 +171,7 @@ bulk_note_end (Bulk *self, const Sent *sent, const IrisResult *result)
         }
       ctl_item_line_print_result (self->ctl, sent->line, result);
     }
-  /* Who stops reading, as head does, wants no more. */
+  /* A reader that goes away, as head does, wants no more. */
   if (ferror (stdout) && !self->stopped)
     {
       self->stopped = TRUE;
@@ -218,7 +218,7 @@ fill_arguments (char **args, const char *line, CtlItemMemory *memory)
   return list;
 }
 
-/* json-glib cuts a string at a NUL; what somebody sends must not be cut in silence. */
+/* json-glib cuts a string at a NUL; a payload must not be cut in silence. */
 static gboolean
 has_nul (const char *line, gsize size)
 {
@@ -392,7 +392,7 @@ bulk_tick (gpointer data)
   g_string_append_printf (text, ", %.0f/s", seconds > 0 ? done / seconds : 0);
   if (fraction > 0 && fraction < 1)
     g_string_append_printf (text, ", %.0f s left", seconds * (1 - fraction) / fraction);
-  ctl_progress_show_text (&self->progress, fraction, text->str);
+  ctl_progress_show (&self->progress, fraction, text->str);
   g_string_free (text, TRUE);
 
   return G_SOURCE_CONTINUE;
@@ -456,27 +456,28 @@ bulk_report (Bulk *self)
       "irisctl: %s sent: %" G_GUINT64_FORMAT " %s, %" G_GUINT64_FORMAT " failed, %s refused\n",
       sent, self->n_ended, options->item.detach ? "accepted" : "ended", self->n_failed, refused);
   if (self->n_unknown > 0)
-    g_printerr ("irisctl: of %" G_GUINT64_FORMAT " it is not known whether irisd accepted them\n",
+    g_printerr ("irisctl: the connection was lost: whether irisd accepted %" G_GUINT64_FORMAT
+                " of them is not known\n",
                 self->n_unknown);
   if (interrupted && ctl_item_is_persistent (&options->item) && self->in_flight > 0)
-    g_printerr ("irisctl: %u under way will go on without us: irisctl list --state open shows "
-                "them, irisctl wait --all waits for them\n",
+    g_printerr ("irisctl: %u under way go on: irisctl list --state open shows them, irisctl wait "
+                "--all waits for them\n",
                 self->in_flight);
   if ((self->read_all && self->n_withdrawn == 0) || (!interrupted && !self->stopped))
     return;
   if (self->last_taken > line)
-    g_printerr ("irisctl: of the lines behind %" G_GUINT64_FORMAT " up to %" G_GUINT64_FORMAT
-                " irisd took some\n",
-                line, self->last_taken);
+    g_printerr ("irisctl: irisd accepted some of the lines from %" G_GUINT64_FORMAT
+                " to %" G_GUINT64_FORMAT "\n",
+                line + 1, self->last_taken);
   if (self->key_prefix != NULL)
     g_printerr ("irisctl: stopped at line %" G_GUINT64_FORMAT
-                ": to go on, give the same command again; no item is submitted twice while irisd "
-                "keeps the first one (--keep)\n",
+                ": to go on, run the same command again: no item is submitted twice while irisd "
+                "has the first one (--keep)\n",
                 line);
   else
-    g_printerr ("irisctl: stopped at line %" G_GUINT64_FORMAT ": to go on, submit the lines behind "
-                "it (tail -n +%" G_GUINT64_FORMAT "); with --resume or --key-prefix the whole file "
-                "could be given again\n",
+    g_printerr ("irisctl: stopped at line %" G_GUINT64_FORMAT
+                ": to go on, submit the lines after it (tail -n +%" G_GUINT64_FORMAT
+                "); with --resume or --key-prefix the whole file can be submitted again\n",
                 line, line + 1);
 }
 
@@ -501,7 +502,7 @@ bulk_work (Bulk *self)
   for (bulk_fill (self); bulk_goes_on (self); bulk_fill (self))
     if (!g_main_context_iteration (NULL, FALSE))
       {
-        /* Whoever reads what we print is not to wait for more. */
+        /* A reader of the output does not wait for more. */
         fflush (stdout);
         g_main_context_iteration (NULL, TRUE);
       }
@@ -524,7 +525,7 @@ ctl_submit_many (Ctl *ctl, const CtlSubmitManyOptions *options)
     self.status = ctl_fail (CTL_USAGE, "submit: %s", error->message);
   else if ((self.status = ctl_connect (ctl)) == CTL_OK)
     {
-      /* However long irisd is too busy: there is nobody to ask. */
+      /* However long irisd is too busy: a program may be reading the output. */
       g_object_set (ctl->client, "busy-timeout", (guint) G_MAXINT, NULL);
       self.parser = json_parser_new_immutable ();
       ctl_item_memory_init (&self.memory);

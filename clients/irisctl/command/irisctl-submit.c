@@ -2,10 +2,11 @@
  *
  * irisctl submit: items that irisd keeps, one or many.
  */
+#include "clients/irisctl/command/irisctl-follow.h"
 #include "clients/irisctl/command/irisctl-submit-many.h"
-#include "clients/irisctl/command/irisctl-items.h"
+#include "clients/irisctl/input/irisctl-payload.h"
 #include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/command/irisctl-result.h"
+#include "clients/irisctl/output/irisctl-result.h"
 
 #include <string.h>
 
@@ -30,19 +31,18 @@ set_common (CtlItem *item, const Ctl *ctl)
 }
 
 static int
+show_result (Ctl *ctl, const IrisResult *result, gboolean command)
+{
+  return command ? ctl_show_command_result (ctl, result) : ctl_show_result (ctl, result);
+}
+
+static int
 show_number (Ctl *ctl, guint64 number)
 {
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-
-  if (!ctl->json)
-    g_print ("%" G_GUINT64_FORMAT "\n", number);
+  if (ctl->json)
+    ctl_json_print_int ("item", (gint64) number);
   else
-    {
-      json_builder_begin_object (builder);
-      ctl_json_int (builder, "item", (gint64) number);
-      json_builder_end_object (builder);
-      ctl_json_print (builder);
-    }
+    g_print ("%" G_GUINT64_FORMAT "\n", number);
 
   return CTL_OK;
 }
@@ -73,8 +73,8 @@ check_options_are_in_front (const Ctl *ctl, int argc, char **argv)
   for (int i = 2; i < argc && !ctl->separated; i++)
     if (argv[i][0] == '-' && argv[i][1] != '\0')
       return ctl_fail (CTL_USAGE,
-                       "submit: “%s” stands behind the service, where no options are read: put it "
-                       "in front, or, if it is the payload, say submit %s -- %s",
+                       "submit: “%s” stands after the service, where options are not read: put it "
+                       "before the service, or, if it is the payload, write submit %s -- %s",
                        argv[i], argv[1], argv[i]);
 
   return CTL_OK;
@@ -114,7 +114,7 @@ submit_one (Ctl *ctl, int argc, char **argv)
   if (result == NULL)
     return command ? ctl_command_failure (ctl, error) : ctl_fail_with (error);
 
-  return detach ? show_number (ctl, result->item) : ctl_show_result (ctl, result, command);
+  return detach ? show_number (ctl, result->item) : show_result (ctl, result, command);
 }
 
 static int
@@ -163,8 +163,8 @@ check_bulk (void)
   if (key_prefix != NULL && resume)
     return ctl_fail (CTL_USAGE, "submit: --key-prefix and --resume exclude each other");
   if ((key_prefix != NULL || resume) && is_volatile)
-    return ctl_fail (CTL_USAGE, "submit: --key-prefix and --resume are for items that irisd keeps: "
-                                "the class relaxed or durable");
+    return ctl_fail (CTL_USAGE, "submit: --key-prefix and --resume are for persistent items: "
+                                "choose the class relaxed or durable");
   if (resume && g_str_equal (path, "-"))
     return ctl_fail (CTL_USAGE, "submit: --resume needs a file, which it reads twice; for standard "
                                 "input choose a --key-prefix");
@@ -197,8 +197,7 @@ submit_many (Ctl *ctl, int argc, char **argv)
   if (lines_file != NULL && argc < 2)
     return ctl_fail (CTL_USAGE, "submit --lines takes the service that the lines are for");
   if (argc > 2 && !command)
-    return ctl_fail (CTL_USAGE, "submit: the payloads come from the file, so “%s” is too much",
-                     argv[2]);
+    return ctl_fail (CTL_USAGE, "submit: the payloads come from the file: leave out “%s”", argv[2]);
   set_common (&options.item, ctl);
   options.item.service = argc > 1 ? argv[1] : NULL;
   if (command)
@@ -226,22 +225,23 @@ static const GOptionEntry submit_entries[] = {
     "is accepted; default)",
     "CLASS" },
   { "key", 'k', 0, G_OPTION_ARG_STRING, &key,
-    "Run it only if no item with this key is kept; else give that one's result", "KEY" },
+    "Run it only if irisd has no item with this key; else give the result of that one", "KEY" },
   { "keep", 0, 0, G_OPTION_ARG_STRING, &keep,
-    "Keep the result so long: seconds, or a number with m, h or d behind it", "TIME" },
+    "Keep the result this long: seconds, or a number with m, h or d", "TIME" },
   { "detach", 'D', 0, G_OPTION_ARG_NONE, &detach,
     "Print the item's number once it is accepted, and do not wait", NULL },
   { "bury", 'B', 0, G_OPTION_ARG_NONE, &bury,
-    "When its last try fails, set it aside for somebody to look at (see list, kick)", NULL },
+    "Set it aside when its last attempt fails, until it is kicked or cancelled", NULL },
   { "file", 'f', 0, G_OPTION_ARG_FILENAME, &payload_file, "Send the content of this file", "FILE" },
   { "path", 0, 0, G_OPTION_ARG_FILENAME, &path_argument,
-    "Let irisd read this file (sha256, wordcount)", "FILE" },
+    "The file to work on, which irisd opens (sha256, wordcount)", "FILE" },
   { "content-type", 0, 0, G_OPTION_ARG_STRING, &content_type, "What the payload is", "TYPE" },
-  { "stdin", 'i', 0, G_OPTION_ARG_NONE, &pass_stdin, "Give a command our standard input", NULL },
+  { "stdin", 'i', 0, G_OPTION_ARG_NONE, &pass_stdin, "Give a command this standard input", NULL },
   { "items", 'I', 0, G_OPTION_ARG_FILENAME, &items_file,
     "Submit an item for each line of this file (-: standard input), a JSON object", "FILE" },
   { "lines", 'L', 0, G_OPTION_ARG_FILENAME, &lines_file,
-    "Submit an item for each line of this file (-: standard input), its payload, or argument of a "
+    "Submit an item for each line of this file (-: standard input), its payload, or an argument of "
+    "a "
     "command",
     "FILE" },
   { "as", 0, 0, G_OPTION_ARG_STRING, &lines_as, "What a line is: payload, argument or path",
@@ -250,9 +250,9 @@ static const GOptionEntry submit_entries[] = {
   { "key-prefix", 0, 0, G_OPTION_ARG_STRING, &key_prefix,
     "Give each line a key: this and its number", "PREFIX" },
   { "resume", 0, 0, G_OPTION_ARG_NONE, &resume,
-    "Give each line a key that comes from the file, so that nothing is submitted twice", NULL },
+    "Give each line a key made of the file, so that no line is submitted twice", NULL },
   { "keep-going", 0, 0, G_OPTION_ARG_NONE, &keep_going,
-    "Go on behind a line that cannot be read or is refused", NULL },
+    "Go on after a line that cannot be read or is refused", NULL },
   { "in-flight", 0, 0, G_OPTION_ARG_INT, &in_flight, "At most so many items at once (1024)", "N" },
   { NULL },
 };
@@ -262,14 +262,14 @@ const CtlCommand ctl_submit_command = {
   .arguments =
       "SERVICE [PAYLOAD|-] | command [--] PROGRAM [ARGUMENT…] | --items FILE | --lines FILE "
       "SERVICE",
-  .summary = "have irisd keep items, so that they survive a crash",
+  .summary = "submit persistent items, which survive a crash",
   .description =
-      "irisd needs a journal for that: irisd --journal DIR.\n\n"
-      "Each line of --items is an object whose members are called as the options are, and\n"
-      "service, args, payload, payload-base64; what it leaves out is said by the options.\n"
-      "With --lines a command has the line where its arguments say {}, or behind them.\n"
-      "Printed is a line for each item: number of the line, number of the item, how it\n"
-      "ended, and its result; with --detach its number.\n\n"
+      "irisd needs a journal for persistent items: irisd --journal DIR.\n\n"
+      "Each line of --items is a JSON object. Its members are named like the options, and\n"
+      "service, args, payload, payload-base64; options stand for what a line leaves out.\n"
+      "With --lines a command gets the line in place of {} in its arguments, or after them.\n"
+      "A line is printed for each item: number of the line, number of the item, how it\n"
+      "ended, and its result; with --detach the number of the item.\n\n"
       "Examples:\n  irisctl submit --detach command make -C /src all\n"
       "  irisctl wait 7 && irisctl result 7\n"
       "  irisctl submit --key backup-2026-02-03 --keep 7d command /usr/bin/backup\n"

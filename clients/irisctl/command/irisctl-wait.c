@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl wait: until persistent items have ended.
+ * irisctl wait, result: until persistent items have ended.
  *
  * irisd is asked about several items at a time, so that what has ended is told at once whatever
  * stands before it, and about no more than a few, since each question under way takes a credit.
  */
 #include "clients/irisctl/input/irisctl-filter.h"
 #include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/command/irisctl-result.h"
+#include "clients/irisctl/input/irisctl-item.h"
+#include "clients/irisctl/output/irisctl-describe.h"
+#include "clients/irisctl/output/irisctl-result.h"
 
 #define WINDOW 64
 
@@ -71,7 +73,7 @@ note_failure (Wait *self, const Question *question, const GError *error)
     }
   else if (self->numbers == NULL
            && g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NO_SUCH_ITEM))
-    ; /* it has ended, and somebody has taken its end */
+    ; /* it has ended, and its end was fetched */
   else
     {
       int status = ctl_exit_status (error);
@@ -196,8 +198,8 @@ run_wait (Ctl *ctl, int argc, char **argv)
     {
       guint64 number;
 
-      if (!ctl_parse_number (argv[i], &number))
-        return ctl_bad_number (argv[i]);
+      if (ctl_parse_item_number (argv[i], &number) != CTL_OK)
+        return CTL_USAGE;
       g_array_append_val (numbers, number);
     }
   status = ctl_connect (ctl);
@@ -215,7 +217,7 @@ run_wait (Ctl *ctl, int argc, char **argv)
 
 static const GOptionEntry wait_entries[] = {
   { "timeout", 't', 0, G_OPTION_ARG_INT, &timeout_s,
-    "Wait at most so long (default: as long as it takes)", "SECONDS" },
+    "Wait at most this long (default: as long as it takes)", "SECONDS" },
   { "all", 'a', 0, G_OPTION_ARG_NONE, &wait_for_all,
     "Wait for all items that have not ended by now", NULL },
   { NULL },
@@ -226,10 +228,60 @@ const CtlCommand ctl_wait_command = {
   .arguments = "ITEM… | --all",
   .summary = "wait until persistent items have ended",
   .description =
-      "Prints a line for each when it has ended, and how. Nothing is fetched: irisctl result\n"
-      "does that. Exit status 1 if one did not end well, or has not ended in time.\n\n"
+      "Prints a line for each when it has ended, and how. The results stay: irisctl\n"
+      "result prints them. Exit status 1 if an item did not end well, or not in time.\n\n"
       "Examples:\n  irisctl wait 7 8\n  irisctl wait --key nightly- --timeout 3600\n",
   .takes_filter = TRUE,
   .entries = wait_entries,
   .run = run_wait,
+};
+
+/* What --timeout says, in milliseconds. */
+static guint64
+timeout_ms (void)
+{
+  return timeout_s < 0 ? G_MAXUINT64 : (guint64) timeout_s * 1000;
+}
+
+static const GOptionEntry result_entries[] = {
+  { "timeout", 't', 0, G_OPTION_ARG_INT, &timeout_s,
+    "Wait at most this long (default: as long as it takes)", "SECONDS" },
+  { NULL },
+};
+
+static int
+run_result (Ctl *ctl, int argc, char **argv)
+{
+  g_autoptr (GAsyncResult) async = NULL;
+  g_autoptr (IrisResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+  guint64 number;
+  int status;
+
+  if (argc != 2)
+    return ctl_fail (CTL_USAGE, "result takes the number of one item; see irisctl result --help");
+  if (ctl_parse_item_number (argv[1], &number) != CTL_OK)
+    return CTL_USAGE;
+  status = ctl_connect (ctl);
+  if (status != CTL_OK)
+    return status;
+
+  iris_client_fetch_async (ctl->client, number, timeout_ms (), ctl->cancellable, ctl_take_result,
+                           &async);
+  result = iris_client_fetch_finish (ctl->client, ctl_wait (&async), &error);
+  if (result == NULL)
+    return ctl_fail_asking (error, number);
+
+  return result->exit_status >= 0 || result->signal > 0 ? ctl_show_command_result (ctl, result)
+                                                        : ctl_show_result (ctl, result);
+}
+
+const CtlCommand ctl_result = {
+  .name = "result",
+  .arguments = "ITEM",
+  .summary = "print the result of a persistent item, once it has ended",
+  .description = "irisd deletes the result once it was printed, unless the item has a key. For a\n"
+                 "command the exit status is that of the command.\n",
+  .entries = result_entries,
+  .run = run_result,
 };

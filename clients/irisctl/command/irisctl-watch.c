@@ -87,19 +87,20 @@ append_head (GString *text, const Look *look)
       seconds / 3600, (int) (seconds / 60 % 60), (int) (seconds % 60), status->scheduler,
       status->draining ? ", draining" : "", status->ready || status->draining ? "" : ", not ready");
   g_string_append_printf (text,
-                          "items     %" G_GUINT64_FORMAT " in flight\n"
-                          "a second  %.1f accepted, %.1f ended, %.1f failed, %.1f refused\n",
+                          "items       %" G_GUINT64_FORMAT " in flight\n"
+                          "per second  %.1f accepted, %.1f ended, %.1f failed, %.1f refused\n",
                           status->in_flight, rate (look, status->accepted, look->before->accepted),
                           rate (look, status->ended, look->before->ended),
                           rate (look, status->failed, look->before->failed),
                           rate (look, status->refused, look->before->refused));
   if (!g_str_equal (status->journal, "none"))
-    g_string_append_printf (
-        text,
-        "journal   %s%s%s; %" G_GUINT64_FORMAT " kept, of which %" G_GUINT64_FORMAT " have ended\n",
-        status->journal, *status->journal_says != '\0' ? ": " : "", status->journal_says,
-        status->persistent, MIN (status->persistent_ended, status->persistent));
-  g_string_append_printf (text, "clients   %" G_GUINT64_FORMAT "\n\n", status->peers);
+    g_string_append_printf (text,
+                            "journal     %s%s%s; %" G_GUINT64_FORMAT
+                            " persistent items, %" G_GUINT64_FORMAT " of them ended\n",
+                            status->journal, *status->journal_says != '\0' ? ": " : "",
+                            status->journal_says, status->persistent,
+                            MIN (status->persistent_ended, status->persistent));
+  g_string_append_printf (text, "clients     %" G_GUINT64_FORMAT "\n\n", status->peers);
 }
 
 static void
@@ -107,11 +108,10 @@ append_places (GString *text, const Look *look)
 {
   static const char *const headings[] = { "place", ">workers", ">load", ">backlog", ">ended/s",
                                           ">in/s", ">out/s",   ">MB/s", NULL };
-  g_autoptr (CtlTable) table = ctl_table_new (headings);
+  g_autoptr (CtlTable) table = ctl_table_new (headings, FALSE);
   g_autofree char *rows = NULL;
 
-  ctl_table_set_width (table, ctl_terminal_columns ());
-  ctl_table_set_colours (table, ctl_terminal_has_colours ());
+  ctl_table_fit_terminal (table);
   for (guint i = 0; i < look->now->places->len; i++)
     {
       const IrisClientPlaceStatus *place = place_of (look->now, i);
@@ -154,7 +154,7 @@ show_screen (const Look *look)
     printf ("%s" WIPE_LINE "\n", *line);
   if (n + 2 < rows)
     fputs (WIPE_LINE "\n", stdout);
-  fputs ("q ends." WIPE_REST, stdout);
+  fputs ("Press q to end." WIPE_REST, stdout);
   fflush (stdout);
 }
 
@@ -175,7 +175,7 @@ show_line (const Look *look)
       workers += place->workers;
     }
   g_print ("%" G_GUINT64_FORMAT " in flight, %" G_GUINT64_FORMAT " at the places, load %.0f %%, "
-           "%.1f accepted/s, %.1f ended/s, %.1f failed/s, %" G_GUINT64_FORMAT " kept\n",
+           "%.1f accepted/s, %.1f ended/s, %.1f failed/s, %" G_GUINT64_FORMAT " persistent\n",
            status->in_flight, backlog, workers > 0 ? 100 * busy / workers : 0,
            rate (look, status->accepted, look->before->accepted),
            rate (look, status->ended, look->before->ended),
@@ -231,15 +231,6 @@ show_json (const Look *look)
   json_builder_end_array (builder);
   json_builder_end_object (builder);
   ctl_json_print_line (builder);
-}
-
-static IrisClientStatus *
-ask (Ctl *ctl, GError **error)
-{
-  g_autoptr (GAsyncResult) result = NULL;
-
-  iris_client_get_status_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
-  return iris_client_get_status_finish (ctl->client, ctl_wait (&result), error);
 }
 
 /* A daemon that was started anew counts from nothing. */
@@ -305,7 +296,7 @@ watch (Ctl *ctl, gboolean on_screen, Drawn *drawn)
   g_autoptr (IrisClientStatus) before = NULL;
   g_autoptr (GError) error = NULL;
 
-  before = ask (ctl, &error);
+  before = ctl_get_status (ctl, &error);
   for (int n = 0; before != NULL && (count == 0 || n < count); n++)
     {
       g_autoptr (IrisClientStatus) now = NULL;
@@ -313,7 +304,7 @@ watch (Ctl *ctl, gboolean on_screen, Drawn *drawn)
       ctl_pause (ctl, (guint) (interval_s * 1000));
       if (g_cancellable_is_cancelled (ctl->cancellable))
         return CTL_OK;
-      now = ask (ctl, &error);
+      now = ctl_get_status (ctl, &error);
       if (now == NULL)
         break;
       if (!is_another (now, before))
@@ -362,14 +353,14 @@ run_watch (Ctl *ctl, int argc, char **argv)
   int status;
 
   if (argc > 1)
-    return ctl_fail (CTL_USAGE, "watch takes no argument; see irisctl watch --help");
+    return ctl_fail (CTL_USAGE, "watch takes no arguments; see irisctl watch --help");
   if (!(interval_s >= LEAST_INTERVAL_S && interval_s <= CTL_MAX_WAIT_S))
     return ctl_fail (CTL_USAGE, "watch: --interval takes %g to %d seconds, not %g",
                      LEAST_INTERVAL_S, CTL_MAX_WAIT_S, interval_s);
   if (count < 0)
-    return ctl_fail (CTL_USAGE, "watch: --count takes how often to look, not %d", count);
+    return ctl_fail (CTL_USAGE, "watch: --count takes a number of looks, not %d", count);
   if (ctl_filter_is_given (&ctl->filter) && !of_items)
-    return ctl_fail (CTL_USAGE, "watch: which items are meant matters with --items only");
+    return ctl_fail (CTL_USAGE, "watch: options that select items need --items");
   if (of_items && (query = ctl_filter_make_query (&ctl->filter, "watch")) == NULL)
     return CTL_USAGE;
   status = ctl_connect (ctl);
@@ -387,19 +378,19 @@ run_watch (Ctl *ctl, int argc, char **argv)
 }
 
 static const GOptionEntry watch_entries[] = {
-  { "interval", 'i', 0, G_OPTION_ARG_DOUBLE, &interval_s, "The time between two looks (1)",
+  { "interval", 'i', 0, G_OPTION_ARG_DOUBLE, &interval_s, "The time between two looks (default: 1)",
     "SECONDS" },
-  { "count", 'n', 0, G_OPTION_ARG_INT, &count, "End after so many looks (default: at q, or Ctrl-C)",
-    "N" },
+  { "count", 'n', 0, G_OPTION_ARG_INT, &count,
+    "End after so many looks (default: with the key q, or Ctrl-C)", "N" },
   { "items", 0, 0, G_OPTION_ARG_NONE, &of_items,
-    "Show persistent items, each time that one has come into another state", NULL },
+    "Show persistent items, each time that one changes its state", NULL },
   { NULL },
 };
 
 const CtlCommand ctl_watch = {
   .name = "watch",
   .arguments = "",
-  .summary = "show what irisd does, anew each second",
+  .summary = "show what irisd does, once a second",
   .description =
       "On a terminal one picture is drawn anew, until the key q is pressed; otherwise there is\n"
       "a line for each look. Load is the share of the workers' time that went into items, without\n"
@@ -408,7 +399,8 @@ const CtlCommand ctl_watch = {
       "stolen from it.\n\n"
       "With --items there is a line for each persistent item, at first for those that have not\n"
       "ended, then whenever one is in another state than it was at the last look; with\n"
-      "--state, when it is in one of these. What lasts shorter is not seen: look oftener.\n\n"
+      "--state, when it is in one of these. A state that lasts shorter is not seen: shorten "
+      "--interval.\n\n"
       "Examples:\n  irisctl watch --interval 5\n"
       "  irisctl watch --items --key nightly- --interval 0.2\n"
       "  irisctl watch --json --count 10 | jq .ended_per_s\n",

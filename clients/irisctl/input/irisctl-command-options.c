@@ -15,20 +15,18 @@ ctl_command_add_options (CtlCommandOptions *options, GOptionContext *context)
     { "directory", 'C', 0, G_OPTION_ARG_FILENAME, &options->directory, "Run it in this directory",
       "DIR" },
     { "env", 'E', 0, G_OPTION_ARG_FILENAME_ARRAY, &options->variables,
-      "Set a variable of its environment, or take it away; may be given several times",
-      "NAME[=VALUE]" },
+      "Set an environment variable, or remove it; may be repeated", "NAME[=VALUE]" },
     { "clear-env", 0, 0, G_OPTION_ARG_NONE, &options->clear_environment,
-      "Begin with an empty environment, not irisd's", NULL },
-    { "nice", 'n', 0, G_OPTION_ARG_INT, &options->nice_by, "Let it give way to others, 0 to 19",
-      "N" },
+      "Start with an empty environment, not irisd's", NULL },
+    { "nice", 'n', 0, G_OPTION_ARG_INT, &options->nice_by,
+      "Lower its priority for the processor, 0 to 19", "N" },
     { "limit", 'l', 0, G_OPTION_ARG_STRING_ARRAY, &options->limits,
-      "Bound cpu (seconds), memory, file-size, core, output (bytes) or files; may be given several "
-      "times",
+      "Bound cpu (seconds), memory, file-size, core, output (bytes) or files; may be repeated",
       "NAME=NUMBER" },
-    { "timeout", 't', 0, G_OPTION_ARG_DOUBLE, &options->timeout_s, "End it when it has run so long",
-      "SECONDS" },
+    { "timeout", 't', 0, G_OPTION_ARG_DOUBLE, &options->timeout_s,
+      "End it when it has run this long", "SECONDS" },
     { "grace", 0, 0, G_OPTION_ARG_DOUBLE, &options->grace_s,
-      "From SIGTERM to SIGKILL, when it is ended", "SECONDS" },
+      "The time from SIGTERM to SIGKILL when it is ended", "SECONDS" },
     { NULL },
   };
 
@@ -58,7 +56,7 @@ ctl_command_check (const CtlCommandOptions *options, GError **error)
   else if (!is_time (options->timeout_s)
            || (options->grace_s != CTL_NO_GRACE && !is_time (options->grace_s)))
     g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                         "--timeout and --grace take seconds, a year's at most");
+                         "--timeout and --grace take seconds, a year at most");
   else
     return TRUE;
 

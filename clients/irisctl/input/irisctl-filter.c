@@ -36,8 +36,8 @@ ctl_filter_add_options (CtlFilter *filter, GOptionContext *context)
       "SERVICE" },
     { "class", 'c', 0, G_OPTION_ARG_STRING, &filter->klass,
       "Only items that are relaxed or durable", "CLASS" },
-    { "key", 'k', 0, G_OPTION_ARG_STRING, &filter->key_prefix, "Only items whose key begins so",
-      "PREFIX" },
+    { "key", 'k', 0, G_OPTION_ARG_STRING, &filter->key_prefix,
+      "Only items whose key begins with this", "PREFIX" },
     { "since", 0, 0, G_OPTION_ARG_STRING, &filter->since,
       "Only items accepted then or later: a time of day, or how long ago, such as 2h", "WHEN" },
     { "until", 0, 0, G_OPTION_ARG_STRING, &filter->until, "Only items accepted before then",
@@ -201,9 +201,9 @@ set_class (IrisClientQuery *query, const char *name, const char *command)
   else if (name != NULL && g_str_equal (name, "durable"))
     iris_client_query_set_durability (query, IRIS_DURABILITY_DURABLE);
   else if (name != NULL)
-    return ctl_fail (CTL_USAGE,
-                     "%s: items of the class “%s” are not kept: choose relaxed or durable", command,
-                     name);
+    return ctl_fail (
+        CTL_USAGE, "%s: --class takes relaxed or durable, not “%s”: other items are not persistent",
+        command, name);
 
   return CTL_OK;
 }

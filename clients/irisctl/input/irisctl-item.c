@@ -102,21 +102,6 @@ ctl_item_is_persistent (const CtlItem *self)
   return self->klass == NULL || !g_str_equal (self->klass, "volatile");
 }
 
-static gboolean refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-static gboolean
-refuse (GError **error, const char *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  if (error != NULL)
-    *error = g_error_new_valist (G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, format, args);
-  va_end (args);
-
-  return FALSE;
-}
-
 /* A text, or a number as text; NULL if it is neither. */
 static char *
 text_of (JsonNode *node, CtlItemMemory *memory)
@@ -292,7 +277,7 @@ read_member (CtlItem *self,
       break;
     }
 
-  return good || refuse (error, "“%s” has to be %s", member->name, wanted[member->kind]);
+  return good || ctl_refuse (error, "“%s” has to be %s", member->name, wanted[member->kind]);
 }
 
 /* Names with _ for - are as good. */
@@ -328,7 +313,7 @@ ctl_item_read (CtlItem *self, JsonObject *object, CtlItemMemory *memory, GError 
       const Member *member = find_member (name);
 
       if (member == NULL)
-        return refuse (error, "an item has no “%s”; irisctl(1) lists what it can have", name);
+        return ctl_refuse (error, "an item has no “%s”; irisctl(1) lists what it can have", name);
       if (!read_member (self, member, node, memory, error))
         return FALSE;
     }
@@ -348,13 +333,12 @@ set_keeping (const CtlItem *self, IrisRequest *request, GError **error)
       if (g_str_equal (classes[durability], self->klass))
         break;
   if (durability == G_N_ELEMENTS (classes))
-    return refuse (error, "there is no class “%s”: choose volatile, relaxed or durable",
-                   self->klass);
+    return ctl_refuse (error, "there is no class “%s”: choose volatile, relaxed or durable",
+                       self->klass);
   if (durability == IRIS_DURABILITY_VOLATILE
       && (self->detach || self->bury || self->key != NULL || self->keep != NULL))
-    return refuse (error,
-                   "--detach, --bury, --key and --keep are for items that irisd keeps: the class "
-                   "relaxed or durable");
+    return ctl_refuse (error, "--detach, --bury, --key and --keep are for persistent items: choose "
+                              "the class relaxed or durable");
   iris_request_set_durability (request, (IrisDurability) durability);
   iris_request_set_detached (request, self->detach);
   iris_request_set_bury (request, self->bury);
@@ -362,8 +346,7 @@ set_keeping (const CtlItem *self, IrisRequest *request, GError **error)
   if (self->keep == NULL)
     return TRUE;
   if (!ctl_parse_duration (self->keep, &keep_ms))
-    return refuse (error, "“%s” is no time: give seconds, or a number with m, h or d behind it",
-                   self->keep);
+    return ctl_refuse (error, "--keep takes a time such as 90, 5m, 2h or 1d, not “%s”", self->keep);
   iris_request_set_keep (request, keep_ms);
 
   return TRUE;
@@ -384,7 +367,9 @@ static gboolean
 set_payload (const CtlItem *self, IrisRequest *request, GError **error)
 {
   if ((self->bytes != NULL) + (self->payload != NULL) + (self->payload_base64 != NULL) > 1)
-    return refuse (error, "it has more than one payload");
+    return ctl_refuse (
+        error,
+        "the item has more than one payload: give one of payload, payload-base64 and a file");
   if (self->bytes != NULL)
     iris_request_set_payload (request, self->bytes);
   else if (self->payload != NULL)
@@ -400,7 +385,7 @@ set_payload (const CtlItem *self, IrisRequest *request, GError **error)
       g_autoptr (GBytes) bytes = g_bytes_new_take (data, size);
 
       if (!is_base64 (self->payload_base64))
-        return refuse (error, "“payload-base64” is not base64");
+        return ctl_refuse (error, "“payload-base64” is not base64");
       iris_request_set_payload (request, bytes);
     }
 
@@ -411,13 +396,13 @@ static gboolean
 check (const CtlItem *self, GError **error)
 {
   if (self->service == NULL || *self->service == '\0')
-    return refuse (error, "it names no service");
+    return ctl_refuse (error, "the item names no service: add “service”");
   if (self->place != NULL && self->near != NULL)
-    return refuse (error, "give one of --place and --near");
+    return ctl_refuse (error, "--place and --near exclude each other");
   if (self->strict && self->place == NULL && self->near == NULL)
-    return refuse (error, "--strict needs --place or --near");
+    return ctl_refuse (error, "--strict needs --place or --near");
   if (g_str_equal (self->service, "command") && (self->args == NULL || self->args[0] == NULL))
-    return refuse (error, "the service command needs a program to run");
+    return ctl_refuse (error, "the service “command” needs a program: name it in the arguments");
 
   return ctl_schedule_validate (&self->schedule, error)
          && ctl_command_check (&self->command, error);
@@ -448,4 +433,14 @@ ctl_item_make_request (const CtlItem *self, GError **error)
   ctl_command_apply (&self->command, request);
 
   return g_steal_pointer (&request);
+}
+
+int
+ctl_parse_item_number (const char *text, guint64 *number)
+{
+  if (g_ascii_string_to_unsigned (text, 10, 1, G_MAXUINT64, number, NULL))
+    return CTL_OK;
+
+  return ctl_fail (CTL_USAGE, "“%s” is not the number of an item: irisctl list prints the numbers",
+                   text);
 }

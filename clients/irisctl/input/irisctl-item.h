@@ -8,7 +8,7 @@
 
 #include <json-glib/json-glib.h>
 
-/* What it says belongs to whoever fills it in. */
+/* It owns nothing. */
 typedef struct
 {
   char *service;
@@ -52,3 +52,6 @@ gboolean ctl_item_is_persistent (const CtlItem *self);
 
 /* Judges it. NULL with a sentence that says what is wrong. */
 IrisRequest *ctl_item_make_request (const CtlItem *self, GError **error);
+
+/* The number of an item. CTL_OK, or CTL_USAGE after printing that @text is none. */
+int ctl_parse_item_number (const char *text, guint64 *number);

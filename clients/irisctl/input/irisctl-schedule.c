@@ -15,25 +15,25 @@ ctl_schedule_add_options (CtlSchedule *schedule, GOptionContext *context)
 {
   const GOptionEntry entries[] = {
     { "delay", 0, 0, G_OPTION_ARG_STRING, &schedule->delay,
-      "Do not run before so much time has passed", "TIME" },
+      "Run when this much time has passed, at the earliest", "TIME" },
     { "at", 0, 0, G_OPTION_ARG_STRING, &schedule->at,
-      "Do not run before this time: 18:00, or a date with a time", "WHEN" },
+      "Run at this time at the earliest: 18:00, or a date with a time", "WHEN" },
     { "priority", 0, 0, G_OPTION_ARG_INT, &schedule->priority,
-      "0 to 9, higher comes first (default: 5)", "N" },
+      "0 to 9, higher runs first (default: 5)", "N" },
     { "after", 0, 0, G_OPTION_ARG_STRING_ARRAY, &schedule->after,
-      "Run after the item of this number, as --verbose shows it; may be repeated", "ITEM" },
+      "Run after the item with this number; may be repeated", "ITEM" },
     { "after-how", 0, 0, G_OPTION_ARG_STRING, &schedule->after_how,
-      "After which of them: all (default), any, or success of all", "HOW" },
-    { "retries", 0, 0, G_OPTION_ARG_INT, &schedule->retries, "Try again so often if it fails",
-      "N" },
+      "Which of them to wait for: all (default), any, or success (all, without failure)", "HOW" },
+    { "retries", 0, 0, G_OPTION_ARG_INT, &schedule->retries,
+      "Try again at most so many times if it fails", "N" },
     { "backoff", 0, 0, G_OPTION_ARG_STRING, &schedule->backoff,
-      "The pause before the first of them, which doubles each time (default: 1s)", "TIME" },
+      "The pause before the first retry; it doubles each time (default: 1s)", "TIME" },
     { "time-to-run", 0, 0, G_OPTION_ARG_STRING, &schedule->time_to_run,
-      "Stop it when it has run so long; that counts as failed", "TIME" },
+      "Stop an attempt that runs longer; it counts as failed", "TIME" },
     { "deadline", 0, 0, G_OPTION_ARG_STRING, &schedule->deadline,
-      "Let it fail if it has not begun so long after it was accepted", "TIME" },
+      "Fail it if it has not begun this long after irisd accepted it", "TIME" },
     { "wait-for-service", 0, 0, G_OPTION_ARG_NONE, &schedule->wait_for_service,
-      "Let it wait for the first worker process of a service that irisd does not know", NULL },
+      "Accept it although irisd does not know the service: it waits for a worker process", NULL },
     { NULL },
   };
 
@@ -184,21 +184,6 @@ check_duration (const char *option, const char *text, GError **error)
   return FALSE;
 }
 
-static gboolean refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-static gboolean
-refuse (GError **error, const char *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  if (error != NULL)
-    *error = g_error_new_valist (G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, format, args);
-  va_end (args);
-
-  return FALSE;
-}
-
 static gboolean
 check_after (const CtlSchedule *schedule, GError **error)
 {
@@ -206,11 +191,13 @@ check_after (const CtlSchedule *schedule, GError **error)
 
   for (guint i = 0; schedule->after != NULL && schedule->after[i] != NULL; i++)
     if (!g_ascii_string_to_unsigned (schedule->after[i], 10, 1, G_MAXUINT64, &item, NULL))
-      return refuse (error, "--after takes the number of an item, not “%s”", schedule->after[i]);
+      return ctl_refuse (error, "--after takes the number of an item, not “%s”",
+                         schedule->after[i]);
   if (schedule->after_how != NULL && parse_after_how (schedule->after_how) == 0)
-    return refuse (error, "--after-how takes all, any or success, not “%s”", schedule->after_how);
+    return ctl_refuse (error, "--after-how takes all, any or success, not “%s”",
+                       schedule->after_how);
   if (schedule->after_how != NULL && schedule->after == NULL)
-    return refuse (error, "--after-how needs --after");
+    return ctl_refuse (error, "--after-how needs --after");
 
   return TRUE;
 }
@@ -226,15 +213,15 @@ ctl_schedule_validate (const CtlSchedule *schedule, GError **error)
       || !check_duration ("deadline", schedule->deadline, error))
     return FALSE;
   if (schedule->at != NULL && !parse_at (schedule->at, &at))
-    return refuse (error,
-                   "--at takes a time such as 18:00, 2026-12-24T18:00:00 or @1800000000, not “%s”",
-                   schedule->at);
+    return ctl_refuse (
+        error, "--at takes a time such as 18:00, 2026-12-24T18:00:00 or @1800000000, not “%s”",
+        schedule->at);
   if (schedule->priority < -1 || schedule->priority > 9)
-    return refuse (error, "--priority takes 0 to 9, not %d", schedule->priority);
+    return ctl_refuse (error, "--priority takes 0 to 9, not %d", schedule->priority);
   if (schedule->retries < 0 || schedule->retries > MAX_RETRIES)
-    return refuse (error, "--retries takes 0 to %d, not %d", MAX_RETRIES, schedule->retries);
+    return ctl_refuse (error, "--retries takes 0 to %d, not %d", MAX_RETRIES, schedule->retries);
   if (schedule->backoff != NULL && schedule->retries == 0)
-    return refuse (error, "--backoff needs --retries");
+    return ctl_refuse (error, "--backoff needs --retries");
 
   return check_after (schedule, error);
 }
@@ -248,7 +235,7 @@ ctl_schedule_check (const CtlSchedule *schedule, const char *command)
   if (!ctl_schedule_validate (schedule, &error))
     return ctl_fail (CTL_USAGE, "%s: %s", command, error->message);
   if (schedule->at != NULL && parse_at (schedule->at, &at) && at < g_get_real_time () / 1000)
-    g_printerr ("irisctl: %s: --at %s is in the past: nothing waits for it\n", command,
+    g_printerr ("irisctl: %s: --at %s is in the past: the item runs at once\n", command,
                 schedule->at);
 
   return CTL_OK;

@@ -4,6 +4,9 @@
  */
 #include "clients/irisctl/output/irisctl-describe.h"
 
+#include "clients/irisctl/output/irisctl-json.h"
+
+#include <pwd.h>
 #include <string.h>
 
 #define MS_PER_SECOND G_GUINT64_CONSTANT (1000)
@@ -103,8 +106,8 @@ ctl_format_item_time (const IrisClientItem *item, guint64 now_ms)
   return g_strdup_printf ("%s %s", waits ? "in" : runs (item) ? "for" : "took", text);
 }
 
-char *
-ctl_format_place (const Ctl *ctl, const IrisClientItem *item)
+const char *
+ctl_place_name (const Ctl *ctl, int id)
 {
   g_autoptr (GPtrArray) places = iris_client_get_places (ctl->client);
 
@@ -112,9 +115,71 @@ ctl_format_place (const Ctl *ctl, const IrisClientItem *item)
     {
       const IrisClientPlace *place = g_ptr_array_index (places, i);
 
-      if (place->id == item->place)
-        return g_strdup (place->name);
+      if (place->id == id)
+        return place->name;
     }
 
+  return "";
+}
+
+char *
+ctl_format_place (const Ctl *ctl, const IrisClientItem *item)
+{
+  const char *name = ctl_place_name (ctl, item->place);
+
+  if (*name != '\0')
+    return g_strdup (name);
   return item->place >= 0 ? g_strdup_printf ("%d", item->place) : g_strdup ("-");
+}
+
+/* A user by name; by number if that has none. */
+char *
+ctl_format_owner (guint uid)
+{
+  struct passwd entry, *found = NULL;
+  char buffer[16384];
+
+  getpwuid_r (uid, &entry, buffer, sizeof buffer, &found);
+  return found != NULL ? g_strdup (found->pw_name) : g_strdup_printf ("%u", uid);
+}
+
+static void
+args_json (JsonBuilder *builder, const IrisClientItem *item)
+{
+  json_builder_set_member_name (builder, "args");
+  json_builder_begin_array (builder);
+  for (char **arg = item->args; *arg != NULL; arg++)
+    json_builder_add_string_value (builder, *arg);
+  json_builder_end_array (builder);
+}
+
+void
+ctl_item_json (const Ctl *ctl, JsonBuilder *builder, const IrisClientItem *item)
+{
+  guint64 now_ms = (guint64) (g_get_real_time () / 1000);
+  g_autofree char *place = ctl_format_place (ctl, item);
+  g_autofree char *owner = ctl_format_owner (item->owner);
+
+  json_builder_begin_object (builder);
+  ctl_json_int (builder, "item", (gint64) item->number);
+  ctl_json_string (builder, "state", item->state_name);
+  ctl_json_string (builder, "class", item->durability);
+  ctl_json_string (builder, "service", item->service);
+  ctl_json_string (builder, "key", item->key);
+  ctl_json_int (builder, "uid", item->owner);
+  ctl_json_string (builder, "owner", owner);
+  ctl_json_int (builder, "attempts", item->attempts);
+  ctl_json_int (builder, "bytes", (gint64) item->bytes);
+  ctl_json_int (builder, "crashes", item->crashes);
+  ctl_json_string (builder, "place", place);
+  args_json (builder, item);
+  ctl_json_double (builder, "accepted", item->accepted_ms / 1e3);
+  ctl_json_double (builder, "due", item->due_ms / 1e3);
+  ctl_json_double (builder, "started", item->started_ms / 1e3);
+  ctl_json_double (builder, "elapsed", ctl_item_elapsed_ms (item, now_ms) / 1e3);
+  ctl_json_double (builder, "ended", item->ended_ms / 1e3);
+  ctl_json_double (builder, "expires", item->expires_ms / 1e3);
+  ctl_json_string (builder, "error", item->error_name);
+  ctl_json_string (builder, "sentence", item->sentence);
+  json_builder_end_object (builder);
 }

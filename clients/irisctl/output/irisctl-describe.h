@@ -6,6 +6,8 @@
 
 #include "clients/irisctl/irisctl.h"
 
+#include <json-glib/json-glib.h>
+
 /* "2.5s", "4m07s", "3h05m", "2d01h": three digits are enough to decide whether to wait. */
 char *ctl_format_duration (guint64 ms);
 
@@ -21,6 +23,15 @@ guint64 ctl_item_elapsed_ms (const IrisClientItem *item, guint64 now_ms);
 
 /* What there is to say of its time: when it will run, for how long it has run, or what it took. */
 char *ctl_format_item_time (const IrisClientItem *item, guint64 now_ms);
+
+/* A user's name, or number. */
+char *ctl_format_owner (guint uid);
+
+/* An item as an object. */
+void ctl_item_json (const Ctl *ctl, JsonBuilder *builder, const IrisClientItem *item);
+
+/* The name of a place as long as the client lives, or "". */
+const char *ctl_place_name (const Ctl *ctl, int id);
 
 /* The name of its place, or "-". */
 char *ctl_format_place (const Ctl *ctl, const IrisClientItem *item);

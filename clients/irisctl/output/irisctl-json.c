@@ -141,6 +141,17 @@ ctl_json_print_line (JsonBuilder *builder)
 }
 
 void
+ctl_json_print_int (const char *name, gint64 value)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+  json_builder_begin_object (builder);
+  ctl_json_int (builder, name, value);
+  json_builder_end_object (builder);
+  ctl_json_print (builder);
+}
+
+void
 ctl_json_array_begin (CtlJsonArray *self)
 {
   *self = (CtlJsonArray){ .builder = json_builder_new () };

@@ -21,6 +21,9 @@ char *ctl_json_to_text (JsonBuilder *builder, gboolean pretty);
 void ctl_json_print (JsonBuilder *builder);
 void ctl_json_print_line (JsonBuilder *builder);
 
+/* An object with one number. */
+void ctl_json_print_int (const char *name, gint64 value);
+
 /* An array that is printed element by element, a line for each. All zeroes is one that has not
  * begun. What is built with the builder that ctl_json_array_next() gives is printed by the next
  * call upon the array. */
@@ -34,6 +37,6 @@ typedef struct
 void ctl_json_array_begin (CtlJsonArray *self);
 JsonBuilder *ctl_json_array_next (CtlJsonArray *self);
 
-/* Prints what was built now, for who waits for it. */
+/* Prints at once what was built. */
 void ctl_json_array_flush (CtlJsonArray *self);
 void ctl_json_array_end (CtlJsonArray *self);

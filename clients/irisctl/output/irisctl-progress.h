@@ -9,25 +9,17 @@
 typedef struct
 {
   gboolean shown; /* standard error is a terminal that can do it */
-  gint64 next;    /* when to draw again, monotonic microseconds */
-  gint64 begin;
+  gboolean drawn;
+  gint64 begin; /* monotonic microseconds */
 } CtlProgress;
 
 void ctl_progress_begin (CtlProgress *self);
 
-/* @known: whether @total is final, or only what was found so far. */
-void ctl_progress_update (CtlProgress *self, guint64 done, guint64 total, gboolean known);
+/* @fraction is below 0 if it is not known; @text is shown behind the bar, and may be NULL. */
+void ctl_progress_show (CtlProgress *self, double fraction, const char *text);
 
-/* Of many items: @fraction as below; @text is shown behind the bar. */
-void ctl_progress_show_text (CtlProgress *self, double fraction, const char *text);
-
-/* Of one item: @fraction is below 0 if that is not known; @note may be NULL. */
-void ctl_progress_show (CtlProgress *self, gdouble fraction, const char *note);
-
-/* Wipes the bar. */
+/* Wipes the bar, if there is one. */
 void ctl_progress_end (CtlProgress *self);
 
-/* The bar as text, without the control characters; @columns is the width of the terminal. */
-char *
-ctl_progress_format (guint64 done, guint64 total, gboolean known, gdouble seconds, int columns);
-char *ctl_progress_format_item (gdouble fraction, const char *note, int columns);
+/* The bar without control characters, in less than @columns columns; 0: the text alone, whole. */
+char *ctl_progress_format (double fraction, const char *text, int columns);

@@ -16,6 +16,7 @@ struct _CtlTable
   gboolean colours;
   gboolean has_heading; /* the first row of cells is one */
   gboolean *right;
+  gboolean *hidden;
   guint *least;     /* widths of what was flushed */
   GPtrArray *cells; /* row by row; NULL in the first column: a line */
 };
@@ -33,19 +34,23 @@ text_of (const char *cell)
 }
 
 CtlTable *
-ctl_table_new (const char *const *headings)
+ctl_table_new (const char *const *headings, gboolean verbose)
 {
   CtlTable *self = g_new0 (CtlTable, 1);
 
   self->n_columns = g_strv_length ((char **) headings);
   self->right = g_new0 (gboolean, self->n_columns);
+  self->hidden = g_new0 (gboolean, self->n_columns);
   self->least = g_new0 (guint, self->n_columns);
   self->cells = g_ptr_array_new_with_free_func (g_free);
   self->has_heading = TRUE;
   for (guint i = 0; i < self->n_columns; i++)
     {
-      self->right[i] = headings[i][0] == '>';
-      g_ptr_array_add (self->cells, g_strdup (headings[i] + (self->right[i] ? 1 : 0)));
+      const char *heading = headings[i] + (headings[i][0] == '+' ? 1 : 0);
+
+      self->hidden[i] = !verbose && heading != headings[i];
+      self->right[i] = *heading == '>';
+      g_ptr_array_add (self->cells, g_strdup (heading + (self->right[i] ? 1 : 0)));
     }
 
   return self;
@@ -56,26 +61,22 @@ ctl_table_free (CtlTable *self)
 {
   g_ptr_array_unref (self->cells);
   g_free (self->right);
+  g_free (self->hidden);
   g_free (self->least);
   g_free (self);
 }
 
 void
-ctl_table_set_width (CtlTable *self, guint columns)
+ctl_table_fit_terminal (CtlTable *self)
 {
-  self->width = columns;
+  self->width = ctl_terminal_columns ();
+  self->colours = ctl_terminal_has_colours ();
 }
 
 void
 ctl_table_set_sparse (CtlTable *self)
 {
   self->sparse = TRUE;
-}
-
-void
-ctl_table_set_colours (CtlTable *self, gboolean on)
-{
-  self->colours = on;
 }
 
 char *
@@ -124,7 +125,7 @@ column_width (CtlTable *self, guint column)
         empty = FALSE;
     }
 
-  return empty ? 0 : width;
+  return empty || self->hidden[column] ? 0 : width;
 }
 
 static void

@@ -8,21 +8,20 @@
 
 typedef struct _CtlTable CtlTable;
 
-/* @headings: one word a column; a column whose heading begins with ">" is aligned to the right. */
-CtlTable *ctl_table_new (const char *const *headings);
+/* @headings: one for each column; with ">" before it the column is aligned to the right, with "+"
+ * before that it is shown only if @verbose. */
+CtlTable *ctl_table_new (const char *const *headings, gboolean verbose);
 void ctl_table_free (CtlTable *self);
 
 /* As many cells as there are columns, each taken. */
 void ctl_table_add (CtlTable *self, ...);
 
-/* Lines are at most so wide, and "…" stands for the rest; 0: as wide as they are. */
-void ctl_table_set_width (CtlTable *self, guint columns);
+/* Lines are at most as wide as the terminal, and "…" stands for the rest; the heading is bold where
+ * there are colours. Without it lines are as wide as they are. */
+void ctl_table_fit_terminal (CtlTable *self);
 
 /* Columns without any text are left out. */
 void ctl_table_set_sparse (CtlTable *self);
-
-/* The heading is bold, if @on. */
-void ctl_table_set_colours (CtlTable *self, gboolean on);
 
 /* A cell in a colour; takes @text. */
 char *ctl_table_colour (CtlColour colour, char *text);

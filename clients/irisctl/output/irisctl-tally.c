@@ -73,7 +73,7 @@ ctl_tally_to_string (const CtlTally *self)
 {
   static const char *const headings[] = { "place",       ">hinted", ">executed", ">stolen in",
                                           ">stolen out", ">bytes",  ">seconds",  NULL };
-  g_autoptr (CtlTable) table = ctl_table_new (headings);
+  g_autoptr (CtlTable) table = ctl_table_new (headings, FALSE);
 
   for (guint i = 0; i < self->n_rows; i++)
     add_row (table, &self->rows[i]);

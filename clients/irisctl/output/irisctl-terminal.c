@@ -121,6 +121,18 @@ ctl_terminal_cut (const char *text, guint columns)
   return g_string_free (out, FALSE);
 }
 
+gboolean
+ctl_terminal_print_instead (const char *text)
+{
+  guint columns = ctl_terminal_columns ();
+  g_autofree char *cut = ctl_terminal_cut (text, columns);
+
+  if (columns > 0)
+    g_print ("%s\n", cut);
+
+  return columns > 0;
+}
+
 struct _CtlKeys
 {
   struct termios before;

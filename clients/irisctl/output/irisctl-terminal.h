@@ -33,6 +33,10 @@ const char *ctl_terminal_colour (CtlColour colour);
  * printed, which might move the cursor, becomes a blank. 0: all of it. */
 char *ctl_terminal_cut (const char *text, guint columns);
 
+/* A line of text instead of an empty table; FALSE if standard output is no terminal: a program gets
+ * the table. */
+gboolean ctl_terminal_print_instead (const char *text);
+
 /* The columns that @text takes, whose escape sequences for colours take none. */
 guint ctl_terminal_width (const char *text);
 

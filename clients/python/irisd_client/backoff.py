@@ -28,7 +28,7 @@ class Backoff:
         self._sent = 0
 
     def refused(self, now: float, retry_after: float) -> None:
-        """Something was refused. What was sent together is refused together, and counts once."""
+        """Items were refused. Those that were sent together count once."""
         self.probe = None
         pause = max(retry_after, 0.001)
         if self.resume_at > now:
@@ -50,7 +50,7 @@ class Backoff:
 
     @property
     def wants_probe(self) -> bool:
-        """Whether a PING is to follow what was sent; its id becomes `probe`."""
+        """Whether a PING has to follow what was sent; its id becomes `probe`."""
         return self._window > 0 and self._sent > 0 and self.probe is None
 
     def probed(self, ident: bytes) -> bool:
