@@ -7,6 +7,7 @@
 #include <iris-client/iris-client.h>
 
 #include <iris/iris.h>
+#include <iris/wire/iris-wire.h>
 
 G_BEGIN_DECLS
 

@@ -6,6 +6,7 @@
 
 #include <iris-client/iris-result.h>
 #include <iris/iris.h>
+#include <iris/wire/iris-wire.h>
 
 G_BEGIN_DECLS
 

@@ -13,7 +13,7 @@
 
 G_BEGIN_DECLS
 
-/* Nothing here changes once its IrisPlaces was returned to whoever made it. */
+/* Nothing here changes once its IrisPlaces was returned to the thread that made it. */
 struct _IrisPlace
 {
   IrisPlaces *owner; /* not counted: the place is a part of it */

@@ -83,7 +83,9 @@ check_n_workers (guint n_workers, GError **error)
 }
 
 /* Plans places that the caller has settled on: one that gets no worker would be an error of theirs,
- * while a quota too small for all of them is nobody's, and leaves one worker each. Takes @units. */
+ * while a quota too small for all of them is given to none, and leaves one worker each. Takes
+ * @units.
+ */
 static IrisPlan *
 plan_fixed (IrisTopology *topology,
             const char *level,

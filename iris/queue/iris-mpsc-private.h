@@ -11,7 +11,7 @@
  *          later. No call comes until it has rested.
  *
  * Who may call what: push and is_empty any thread; pop and rest the owner alone, and the owner may
- * be a different thread each time it is called. init while nobody else looks.
+ * be a different thread each time it is called. init while no other thread looks.
  *
  * Invariant: head names the node that was pushed last, with the lowest bit set while the owner is
  * at rest. The nodes form a chain from tail, the owner's, to head. The node at tail is spent: its
@@ -23,8 +23,8 @@
  * tail on, which it does only by way of that very link. So no node is read after its time, nothing
  * is compared, and there is no ABA. rest swaps head from tail to tail with the bit: it succeeds
  * only when head is at tail, when nothing is pushed that is not popped, gaps included. head cannot
- * have gone and come back to tail, since the node at tail is not given up. Whoever exchanges head
- * next finds the bit; whoever comes after finds none.
+ * have gone and come back to tail, since the node at tail is not given up. The thread that
+ * exchanges head next finds the bit; the thread that comes after finds none.
  *
  * Emptiness is decided by head and tail, never by next being NULL: a gap is not empty.
  *
@@ -120,7 +120,7 @@ iris_mpsc_core_is_empty (IrisMpscCore *self)
   return (atomic_load_explicit (&self->head, memory_order_acquire) & ~IRIS_MPSC_RESTING) == tail;
 }
 
-/* The node that is left when the MPSC queue is empty and nobody looks any more. */
+/* The node that is left when the MPSC queue is empty and no thread looks any more. */
 static inline IrisMpscNode *
 iris_mpsc_core_stub (IrisMpscCore *self)
 {

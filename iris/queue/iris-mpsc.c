@@ -77,8 +77,6 @@ letter_free (IrisMpscNode *node)
  * Makes an empty MPSC queue whose owner rests.
  *
  * Returns: (transfer full): an empty MPSC queue whose owner rests
- *
- * Since: 0.1
  */
 IrisMpsc *
 iris_mpsc_new (void)
@@ -93,13 +91,10 @@ iris_mpsc_new (void)
 
 /**
  * iris_mpsc_ref:
- * @self: an MPSC queue
  *
  * Adds a reference. Any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisMpsc *
 iris_mpsc_ref (IrisMpsc *self)
@@ -117,8 +112,6 @@ iris_mpsc_ref (IrisMpsc *self)
  *
  * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
  * Any thread.
- *
- * Since: 0.1
  */
 void
 iris_mpsc_unref (IrisMpsc *self)
@@ -135,15 +128,12 @@ iris_mpsc_unref (IrisMpsc *self)
 
 /**
  * iris_mpsc_push:
- * @self: an MPSC queue
  * @item: (not nullable): what to send; the MPSC queue does not take ownership
  *
  * Sends an item. Any thread. Aborts when there is no memory.
  *
- * Returns: %TRUE when the owner was at rest: the caller, and nobody else, must see to it that it
- *   runs
- *
- * Since: 0.1
+ * Returns: %TRUE when the owner was at rest: the caller, and no other thread, must see to it that
+ * it runs
  */
 gboolean
 iris_mpsc_push (IrisMpsc *self, gpointer item)
@@ -156,14 +146,11 @@ iris_mpsc_push (IrisMpsc *self, gpointer item)
 
 /**
  * iris_mpsc_pop:
- * @self: an MPSC queue
  *
  * Receives the oldest item. The owner only.
  *
  * Returns: (transfer none) (nullable): the item, or %NULL when there is none, or its sender is not
  *   done; [method@Mpsc.rest] tells the two apart
- *
- * Since: 0.1
  */
 gpointer
 iris_mpsc_pop (IrisMpsc *self)
@@ -182,15 +169,12 @@ iris_mpsc_pop (IrisMpsc *self)
 
 /**
  * iris_mpsc_rest:
- * @self: an MPSC queue
  *
  * Lays the owner to rest, if the MPSC queue is empty. The owner only.
  *
  * Returns: %TRUE when the MPSC queue is empty: the next sender will be told to call the owner, who
  *   must not touch the MPSC queue until then. %FALSE when there is an item, or one is on its way:
- * the owner must run again, and nobody will call it
- *
- * Since: 0.1
+ * the owner must run again, and no thread will call it
  */
 gboolean
 iris_mpsc_rest (IrisMpsc *self)
@@ -202,13 +186,8 @@ iris_mpsc_rest (IrisMpsc *self)
 
 /**
  * iris_mpsc_is_empty:
- * @self: an MPSC queue
  *
  * Tells whether nothing is in the MPSC queue or on its way; to others than the owner, a hint.
- *
- * Returns: whether nothing is in the MPSC queue or on its way; to others than the owner, a hint
- *
- * Since: 0.1
  */
 gboolean
 iris_mpsc_is_empty (IrisMpsc *self)

@@ -4,9 +4,9 @@
  * refusing.
  *
  * Who may call what: push, pop, pop_many, is_empty and get_length any thread; init and clear while
- * nobody else looks. Items are the caller's. The overflow is a list of them: either each has a link
- * of its own, and then push never refuses; or those that overflow are put into nodes, which takes
- * memory.
+ * no other thread looks. Items are the caller's. The overflow is a list of them: either each has a
+ * link of its own, and then push never refuses; or those that overflow are put into nodes, which
+ * takes memory.
  *
  * The ring proper: cell i mod n carries a sequence number. It is i when the cell is free for the
  * i-th push, i + 1 when it holds the i-th item, and i + n when the i-th pop has emptied it for

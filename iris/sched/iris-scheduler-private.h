@@ -6,7 +6,7 @@
 
 #include "iris/sched/pool/iris-worker-pool-private.h"
 #define IRIS_INSIDE
-#include "iris/sched/schedulers/iris-place-scheduler.h"
+#include "iris/sched/iris-scheduler.h"
 #undef IRIS_INSIDE
 
 /* Which of the schedulers that are used where a program names none. */
@@ -22,4 +22,3 @@ void iris_scheduler_set_pool (IrisScheduler *self, IrisWorkerPool *pool);
 IrisWorkerPool *iris_scheduler_get_pool (IrisScheduler *self);
 void iris_scheduler_tell_end (const char *name, const IrisStats *stats);
 guint iris_scheduler_choose_n_workers (guint min_threads, guint max_threads);
-void iris_place_scheduler_choose_places (IrisPlaceScheduler *self, IrisPlaces *places);

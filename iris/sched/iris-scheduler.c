@@ -24,7 +24,7 @@
  * Dropping the last reference drains the scheduler: it waits until everything that is queued has
  * run. Where that is not wanted, call iris_scheduler_shutdown() before. When the last reference is
  * dropped by an item of a scheduler, this one or another, or by a post whose receiver goes
- * meanwhile, nobody waits: the draining goes on on a thread of its own, or, of an
+ * meanwhile, no worker waits: the draining goes on on a thread of its own, or, of an
  * #IrisGMainScheduler, when its context is iterated. (Two schedulers whose items drop each other
  * would wait for each other for ever. So would two whose items call iris_scheduler_shutdown() on
  * each other: that is a mistake.)
@@ -167,8 +167,6 @@ iris_scheduler_class_init (IrisSchedulerClass *klass)
    * stead; see iris_worker_begin_blocking(). 0 switches that off. Sections beyond it are counted as
    * refused in #IrisActiveWorkers. The environment variable `IRIS_MAX_SPARES`, a number, overrides
    * it. A scheduler without threads of its own ignores it.
-   *
-   * Since: 0.1
    */
   properties[PROP_MAX_SPARES] = g_param_spec_uint (
       "max-spares", NULL, NULL, 0, IRIS_MAX_SPARES_LIMIT, IRIS_DEFAULT_MAX_SPARES,
@@ -180,9 +178,7 @@ iris_scheduler_class_init (IrisSchedulerClass *klass)
    * Whether workers are taken out, one at a time, while they wait much for a processor because
    * other processes use them, and brought back when they no longer do. What was decided is in
    * #IrisActiveWorkers. The environment variable `IRIS_CONTENTION`, `on` or `off`, overrides it.
-   * The default scheduler, and one without threads of its own, ignore it.
-   *
-   * Since: 0.1
+   * The GAsyncQueue scheduler, and one without threads of its own, ignore it.
    */
   properties[PROP_CONTENTION] = g_param_spec_boolean ("contention", NULL, NULL, FALSE,
                                                       G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
@@ -221,7 +217,7 @@ scheduler_read_environment (IrisSchedulerPrivate *priv)
     }
 }
 
-/* Takes the pool. Once, before anybody else sees the scheduler. */
+/* Takes the pool. Once, before any other thread sees the scheduler. */
 void
 iris_scheduler_set_pool (IrisScheduler *self, IrisWorkerPool *pool)
 {
@@ -272,7 +268,6 @@ scheduler_queue (IrisScheduler *self, IrisItem *item)
 
 /**
  * iris_scheduler_queue:
- * @self: a scheduler
  * @func: (scope notified) (closure data) (destroy notify): the work
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called with @data once the work was run or cancelled
@@ -281,8 +276,6 @@ scheduler_queue (IrisScheduler *self, IrisItem *item)
  * that goes with @data may be dropped by the work before that.
  *
  * If the scheduler was shut down, @func is not called, and @notify is called before this returns.
- *
- * Since: 0.1
  */
 void
 iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDestroyNotify notify)
@@ -303,7 +296,6 @@ iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDe
 
 /**
  * iris_scheduler_queue_at:
- * @self: a scheduler
  * @place: the id of a place, or %IRIS_PLACE_ANY
  * @flags: %IRIS_ITEM_STRICT if no other place may run the work
  * @func: (scope notified) (closure data) (destroy notify): the work
@@ -314,8 +306,6 @@ iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDe
  *
  * Without %IRIS_ITEM_STRICT the place is a preference: a place that has nothing to do may take the
  * work. A scheduler of one place ignores the hint.
- *
- * Since: 0.1
  */
 void
 iris_scheduler_queue_at (IrisScheduler *self,
@@ -334,7 +324,6 @@ iris_scheduler_queue_at (IrisScheduler *self,
 
 /**
  * iris_scheduler_queue_sized:
- * @self: a scheduler
  * @place: the id of a place, or %IRIS_PLACE_ANY
  * @flags: %IRIS_ITEM_STRICT, %IRIS_ITEM_KEEP_APART
  * @footprint: how much memory the work will touch, in bytes; 0 for no hint
@@ -343,8 +332,6 @@ iris_scheduler_queue_at (IrisScheduler *self,
  * @notify: (nullable): called with @data once the work was run or cancelled
  *
  * As iris_scheduler_queue_at(), and declares the work's footprint; see iris_item_set_footprint().
- *
- * Since: 0.1
  */
 void
 iris_scheduler_queue_sized (IrisScheduler *self,
@@ -365,14 +352,11 @@ iris_scheduler_queue_sized (IrisScheduler *self,
 
 /**
  * iris_scheduler_queue_item: (skip)
- * @self: a scheduler
  * @item: an item prepared by iris_item_init()
  *
  * Queues an item that the caller provides; nothing is allocated.
  *
  * The item is the scheduler's until its function, or when it is cancelled its notify, is called.
- *
- * Since: 0.1
  */
 void
 iris_scheduler_queue_item (IrisScheduler *self, IrisItem *item)
@@ -385,7 +369,6 @@ iris_scheduler_queue_item (IrisScheduler *self, IrisItem *item)
 
 /**
  * iris_scheduler_shutdown:
- * @self: a scheduler
  * @how: what becomes of queued work
  *
  * Ends the scheduler and waits until its workers are gone.
@@ -396,8 +379,6 @@ iris_scheduler_queue_item (IrisScheduler *self, IrisItem *item)
  * also from another thread while the first call waits: cancelling then hurries a drain.
  *
  * Must not be called by an item of this scheduler.
- *
- * Since: 0.1
  */
 void
 iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
@@ -409,13 +390,11 @@ iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
 
 /**
  * iris_scheduler_get_n_workers:
- * @self: a scheduler
  *
  * Tells how many workers the scheduler has.
  *
- * Returns: how many workers it was made with; spare workers are not counted, and who is out is
- *
- * Since: 0.1
+ * Returns: how many workers it was made with; spare workers are not counted, and a worker that is
+ * out is
  */
 guint
 iris_scheduler_get_n_workers (IrisScheduler *self)
@@ -430,13 +409,10 @@ iris_scheduler_get_n_workers (IrisScheduler *self)
 
 /**
  * iris_scheduler_get_n_places:
- * @self: a scheduler
  *
  * Tells how many places the scheduler has; 1 for one that knows no places.
  *
  * Returns: how many places it has; 1 for a scheduler that knows no places
- *
- * Since: 0.1
  */
 guint
 iris_scheduler_get_n_places (IrisScheduler *self)
@@ -451,7 +427,6 @@ iris_scheduler_get_n_places (IrisScheduler *self)
 
 /**
  * iris_scheduler_set_n_active:
- * @self: a scheduler
  * @n: how many workers are to take part; 0 counts as the least, one for each place, and more than
  *   there are as all
  *
@@ -459,11 +434,9 @@ iris_scheduler_get_n_places (IrisScheduler *self)
  * proportion to what these have.
  *
  * A worker that is to go out ends the item that it runs first, so this does not wait. What it had
- * queued is taken by the others. Whoever is out sleeps and is not woken by work. Spare workers for
- * blocked ones are not counted here. A scheduler that is shut down takes nobody out any more; one
- * without threads of its own ignores this.
- *
- * Since: 0.1
+ * queued is taken by the others. A worker that is out sleeps and is not woken by work. Spare
+ * workers for blocked ones are not counted here. A scheduler that is shut down takes no worker out
+ * any more; one without threads of its own ignores this.
  */
 void
 iris_scheduler_set_n_active (IrisScheduler *self, guint n)
@@ -479,14 +452,11 @@ iris_scheduler_set_n_active (IrisScheduler *self, guint n)
 
 /**
  * iris_scheduler_set_n_active_at:
- * @self: a scheduler
  * @place: the id of a place
  * @n: how many workers of the place are to take part; 0 counts as 1, and more than it has as all
  *
  * As iris_scheduler_set_n_active(), for one place. At least one worker stays at each, so strict
  * items can be run everywhere at any time.
- *
- * Since: 0.1
  */
 void
 iris_scheduler_set_n_active_at (IrisScheduler *self, gint place, guint n)
@@ -503,14 +473,11 @@ iris_scheduler_set_n_active_at (IrisScheduler *self, gint place, guint n)
 
 /**
  * iris_scheduler_get_n_active:
- * @self: a scheduler
  *
  * How many workers are to take part, as it was last set. How many do at the moment is in
  * #IrisActiveWorkers.
  *
  * Returns: a number of workers, at first that of iris_scheduler_get_n_workers()
- *
- * Since: 0.1
  */
 guint
 iris_scheduler_get_n_active (IrisScheduler *self)
@@ -525,13 +492,10 @@ iris_scheduler_get_n_active (IrisScheduler *self)
 
 /**
  * iris_scheduler_get_stats:
- * @self: a scheduler
  *
- * Takes a snapshot of what the workers did so far. It stops nobody.
+ * Takes a snapshot of what the workers did so far. It stops no thread.
  *
  * Returns: (transfer full): the statistics
- *
- * Since: 0.1
  */
 IrisStats *
 iris_scheduler_get_stats (IrisScheduler *self)

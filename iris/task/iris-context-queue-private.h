@@ -5,9 +5,10 @@
  * Each main context that was ever delivered to has one source of this kind, attached for as long
  * as the context lives; how items reach it is said in iris-source-items-private.h.
  *
- * Ownership: the context owns the source. Whoever may still push holds a reference to the context
- * and so keeps both; an item in the list holds neither, or a context that nobody iterates any more
- * would be held by its own source. When a context goes, the items that are left are cancelled.
+ * Ownership: the context owns the source. The thread that may still push holds a reference to the
+ * context and so keeps both; an item in the list holds neither, or a context that no thread
+ * iterates any more would be held by its own source. When a context goes, the items that are left
+ * are cancelled.
  */
 #pragma once
 

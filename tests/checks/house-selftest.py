@@ -18,7 +18,7 @@ GOOD = {
     'iris/iris.h': SPDX + '#include <iris/base/iris-low.h>\n#include <iris/sched/iris-high.h>\n',
     'iris/base/iris-low.h': SPDX + 'IRIS_AVAILABLE_IN_ALL\nint iris_low (void);\n',
     'iris/base/iris-low.c': SPDX + '#include <iris/base/iris-low.h>\n'
-        '/**\n * iris_low:\n *\n * Low.\n *\n * Since: 0.1\n */\nint\niris_low (void)\n{\n}\n',
+        '/**\n * iris_low:\n *\n * Low.\n */\nint\niris_low (void)\n{\n}\n',
     'iris/base/iris-low-private.h': SPDX,
     'iris/sched/iris-high.h': SPDX + '#include <iris/base/iris-low.h>\n',
     'iris/wire/iris-wire-private.h': SPDX,
@@ -67,6 +67,9 @@ PLANTS = [
      'void\nlook (GObject *o, gpointer *p)\n{\n  g_object_add_weak_pointer (o, p);\n}\n'),
     ('rule_one_header', 'iris/sched/iris-lost.h', SPDX),
     ('rule_documented', 'iris/base/iris-low.h', 'IRIS_AVAILABLE_IN_ALL\nchar *iris_mute (int);\n'),
+    ('rule_documented', 'iris/base/iris-low.h',
+        '/**\n * iris_new:\n *\n * New.\n */\nIRIS_AVAILABLE_IN_0_2\nint iris_new (void);\n'),
+    ('rule_one_header', 'iris/wire/iris-wire-lost.h', SPDX),
     ('rule_links', 'README.md', '[nowhere](doc/nowhere.md)\n'),
     ('rule_files', 'README.md', 'See `lost.c`.\n'),
     ('rule_files', 'README.md', 'See `tests/hello.c`.\n'),

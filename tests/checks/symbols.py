@@ -27,7 +27,7 @@ LIBRARIES = {
 def declared(tree, folder):
     """What the installed headers of a folder say is exported."""
     return {name for header in house.public_headers(tree, folder)
-            for name, _ in house.available_functions(tree, header)}
+            for name, *_ in house.available_functions(tree, header)}
 
 
 def exported(library):

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The schedulers without places, explored: the default scheduler's queue, in which its workers wait
- * and find their end, and the lock-free scheduler's lists. Each item runs or is cancelled once,
- * shutting down ends, and while it goes on a worker that blocks has a stand-in: one that waits, one
- * that is out, or one that is made, of which there are never more than allowed.
+ * The schedulers without places, explored: the GAsyncQueue scheduler's queue, in which its workers
+ * wait and find their end, and the lock-free scheduler's lists. Each item runs or is cancelled
+ * once, shutting down ends, and while it goes on a worker that blocks has a stand-in: one that
+ * waits, one that is out, or one that is made, of which there are never more than allowed.
  *
  * PLANT_END_ALONE lets a worker end that finds the queue of a closed pool empty, and count as in;
  * PLANT_NO_LAST_LOOK leaves the end to workers, of which none may be awake; PLANT_FORGOTTEN
@@ -21,9 +21,8 @@
 #include "iris/base/sync/iris-parking-lot.c"
 #include "iris/base/memory/iris-slab.c"
 #include "iris/sched/pool/iris-active-workers.c"
-#include "iris/sched/pool/iris-blocking.c"
 #include "iris/sched/pool/iris-worker-pool.c"
-#include "iris/sched/pool/iris-worker-pool-worker.c"
+#include "iris/sched/pool/iris-worker.c"
 
 #include "explore.h"
 #include "items.h"

@@ -19,12 +19,9 @@
 #include "iris/base/sync/iris-parking-lot.c"
 #include "iris/base/memory/iris-slab.c"
 #include "iris/sched/pool/iris-active-workers.c"
-#include "iris/sched/pool/iris-blocking.c"
 #include "iris/sched/pool/iris-worker-pool.c"
-#include "iris/sched/pool/iris-worker-pool-worker.c"
-#include "iris/sched/steal/iris-place-queues-footprint.c"
+#include "iris/sched/pool/iris-worker.c"
 #include "iris/sched/steal/iris-place-queues-refuse.c"
-#include "iris/sched/steal/iris-place-queues-take.c"
 #include "iris/sched/steal/iris-place-queues.c"
 
 #include "explore.h"

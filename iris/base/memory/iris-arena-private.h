@@ -7,7 +7,7 @@
  * out, may be dereferenced by any thread for as long as the arena lives (iris_arena_at()), also by
  * one that read it long ago: that is what makes stamped pointers sound.
  *
- * Who may call what: take and at any thread; init and clear while nobody else looks.
+ * Who may call what: take and at any thread; init and clear while no other thread looks.
  *
  * Invariant: chunk k holds FIRST * 2^k nodes, and is allocated once, before any of its numbers is
  * handed out. n_used only grows, by one successful compare-and-swap for each number, so a number
@@ -95,7 +95,7 @@ iris_arena_provide (IrisArena *self, uint32_t n)
     return true;
   mine = malloc (((size_t) IRIS_ARENA_FIRST << k) * self->node_size);
   if (mine == NULL)
-    /* Somebody else may have had more luck. */
+    /* Another thread may have had more luck. */
     return atomic_load_explicit (&self->chunks[k], memory_order_acquire) != NULL;
   if (!atomic_compare_exchange_strong_explicit (&self->chunks[k], &chunk, mine,
                                                 memory_order_acq_rel, memory_order_acquire))

@@ -2,8 +2,8 @@
  *
  * The stamped LIFO: last in, first out, of nodes of an arena. Stack and free list are made of it.
  *
- * Who may call what: push, look, take, pop and is_empty any thread; init while nobody else looks.
- * Who pushes a node must own it, and does so no more; who pops it owns it.
+ * Who may call what: push, look, take, pop and is_empty any thread; init while no other thread
+ * looks. Who pushes a node must own it, and does so no more; who pops it owns it.
  *
  * Invariant: top names the newest node, each node's `below` the one under it. Every value that top
  * takes differs from all before it (until the stamp wraps, iris-stamped-private.h): pop moves the
@@ -12,14 +12,15 @@
  * Why it is correct: pop reads top, then `below` of the node that it names, then swaps. If the
  * swap succeeds, top was left alone in between: the node was in the LIFO all the time and its
  * `below`, which changes only while a pusher owns the node, was what it is. If the node was popped
- * by somebody else, `below` may be anything, and the swap fails. Reading it is harmless, because
+ * by another thread, `below` may be anything, and the swap fails. Reading it is harmless, because
  * nodes are never given back. Push links to whatever is the top at the moment of its swap and
  * needs no new stamp (as the lock-less list does not); so that only pops use stamps up.
  *
  * Orders: the acquire on top makes the node's `below` and contents, stored before the release of
  * the push that put it there, visible. A pop's own swap is a release and an acquire, so the node
- * that it uncovers is visible to whoever reads top next: its contents were to the pop. `below` is
- * atomic because a late reader may look at it while its next owner writes it; it needs no order.
+ * that it uncovers is visible to the thread that reads top next: its contents were to the pop.
+ * `below` is atomic because a late reader may look at it while its next owner writes it; it needs
+ * no order.
  *
  * Source: R. K. Treiber, "Systems Programming: Coping with Parallelism" (IBM RJ 5118, 1986).
  */
@@ -72,7 +73,7 @@ iris_lifo_look (IrisLifo *self, IrisArena *arena, IrisStamped *top, uint32_t *be
   return true;
 }
 
-/* Second half: the node that top names is the caller's, if nobody changed the LIFO since. */
+/* Second half: the node that top names is the caller's, if no thread changed the LIFO since. */
 static inline bool
 iris_lifo_take (IrisLifo *self, IrisStamped top, uint32_t below)
 {

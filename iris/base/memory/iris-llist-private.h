@@ -8,7 +8,7 @@
  * head was taken and the same node pushed again in between (ABA), the link is right all the same:
  * it names whatever is the head at the moment of the swap, and nothing behind the head is ever
  * looked at. take_all exchanges the head for NULL and so owns the whole chain; it never follows a
- * link of a node that somebody else may take. Hence no stamp is needed.
+ * link of a node that another thread may take. Hence no stamp is needed.
  *
  * Orders: the release of a push hands the node and its link to the acquire of take_all. A push
  * on top of another's continues the release sequence of the first (a compare-and-swap is a

@@ -21,9 +21,9 @@
  *
  * Who may call what: everything here any thread.
  *
- * Orders: reading a cell is an acquire, every change is a release and an acquire. So whoever reads
- * an index sees the node as it was when it was put there, with no need to reason about release
- * sequences.
+ * Orders: reading a cell is an acquire, every change is a release and an acquire. So the thread
+ * that reads an index sees the node as it was when it was put there, with no need to reason about
+ * release sequences.
  *
  * When the stamp wraps
  * --------------------
@@ -103,7 +103,7 @@ iris_stamped_same (IrisStamped self, uint32_t index)
   return iris_stamped (index, iris_stamped_stamp (self));
 }
 
-/* While nobody else looks. */
+/* While no other thread looks. */
 static inline void
 iris_stamped_init (IrisStampedCell *cell, IrisStamped value)
 {

@@ -10,11 +10,11 @@
  * Notifier:  change the structure; notify_one or notify_all.
  *
  * notify_one says that there is something that any waiter can use, no matter which: an item in a
- * queue. notify_all says that something has become so for good, for everybody: the queue is
+ * queue. notify_all says that something has become so for good, for every thread: the queue is
  * closed. For anything else (a change that is meant for a certain waiter, or that may be undone)
  * the eventcount is the wrong tool: a thread that comes later can take the call of one that sleeps.
  *
- * Who may call what: everything any thread; init while nobody else looks, and only after
+ * Who may call what: everything any thread; init while no other thread looks, and only after
  * iris_fence_init(), which init calls.
  *
  * How it works
@@ -27,16 +27,16 @@
  * and however fast the notifiers are, each sleeper costs them one system call.
  *
  * Why no wake-up is lost: take a notifier that changed the structure and then read a word in which
- * nobody waited. Each waiter whose prepare comes after that read looks again behind a heavy fence
- * and, by the pair of fences (iris-atomic-private.h), sees the change. Each whose prepare came
- * before it had been called or had left by then; so it is awake or about to be, and looks behind
- * another prepare before it sleeps again. If the notifier read a word in which somebody waited, it
- * calls one, or reads on until nobody waits. The called one need not be the one that the kernel
- * wakes: tokens have no names. A newcomer that takes the token in front of the woken thread looks
- * in its place, and the woken one goes on waiting in the newcomer's.
+ * no thread waited. Each waiter whose prepare comes after that read looks again behind a heavy
+ * fence and, by the pair of fences (iris-atomic-private.h), sees the change. Each whose prepare
+ * came before it had been called or had left by then; so it is awake or about to be, and looks
+ * behind another prepare before it sleeps again. If the notifier read a word in which a thread
+ * waited, it calls one, or reads on until no thread waits. The called one need not be the one that
+ * the kernel wakes: tokens have no names. A newcomer that takes the token in front of the woken
+ * thread looks in its place, and the woken one goes on waiting in the newcomer's.
  *
  * One that cancels takes a token only when every thread present has been called, so it takes none
- * away from a sleeper that nobody else will call.
+ * away from a sleeper that no other thread will call.
  *
  * Orders: the fences order the structure against the word. The word itself needs none for that;
  * its swaps are a release and an acquire, so that what precedes a call is visible to the called.
@@ -102,7 +102,7 @@ iris_eventcount_cancel (IrisEventcount *self)
                                                    memory_order_acq_rel, memory_order_relaxed));
 }
 
-/* Takes the caller out if somebody was called; false, and nothing changed, if not. */
+/* Takes the caller out if a thread was called; false, and nothing changed, if not. */
 static inline bool
 iris_eventcount_answer (IrisEventcount *self)
 {

@@ -35,7 +35,7 @@ iris_eventcount_wake (IrisEventcount *self, bool all)
              n > INT_MAX ? INT_MAX : (int) n, NULL, NULL, 0);
 }
 
-/* Sleeps while nobody is called; false when the deadline has passed. */
+/* Sleeps while no thread is called; false when the deadline has passed. */
 static bool
 eventcount_sleep (IrisEventcount *self, int64_t deadline)
 {

@@ -7,8 +7,8 @@
  * 1. No lost wake-up: when every worker that may run an item sleeps for good, that item is not in
  *    any source that these workers look at.
  * 2. An idle parking lot costs nothing: a sleeper waits on a futex without a timeout.
- * 3. New work wakes one worker at a time, and only when nobody is searching already; a worker
- *    that finds work and leaves nobody searching wakes the next one (a chain).
+ * 3. New work wakes one worker at a time, and only when no worker is searching already; a worker
+ *    that finds work and leaves no worker searching wakes the next one (a chain).
  *
  * Who may call what
  * -----------------
@@ -17,33 +17,32 @@
  *
  * The protocol
  * ------------
- * The words count who sleeps and who searches; one for the whole parking lot (work that anybody may
- * run) and one for each place (work that must stay there).
+ * The words count who sleeps and who searches; one for the whole parking lot (work that any worker
+ * may run) and one for each place (work that must stay there).
  *
- *   Publish   put the item into a source; light fence; read the word. Nobody sleeps: done.
- *             Otherwise: full fence; read the word again. Somebody searches: done. Else wake one.
+ *   Publish   put the item into a source; light fence; read the word. No worker sleeps: done.
+ *             Otherwise: full fence; read the word again. A worker searches: done. Else wake one.
  *   Park      prepare: change the word (searching - 1, sleeping + 1); heavy fence; look at every
  *             source again. Work: cancel, and search on. None: sleep.
- *   Found     end_search: change the word (searching - 1). If nobody searches any more and
- *             somebody sleeps: full fence; look at every source; if there is work, wake one.
+ *   Found     end_search: change the word (searching - 1). If no worker searches any more and
+ *             a worker sleeps: full fence; look at every source; if there is work, wake one.
  *
  * Why no wake-up is lost: take an item X that was published. (a) The publisher read a word in
- * which nobody slept. Every worker was then running or searching. Each of them, before it sleeps,
- * changes the word after the publisher's read (the read saw the value from before that change),
- * so by the pair of fences it sees X in its last look, unless somebody took X. (b) The publisher
- * saw a searcher S, behind a full fence. S leaves searching by changing the word after the
- * publisher's read, and then looks at every source behind a full or heavy fence, either before it
- * sleeps or, having found other work, as the last searcher; so it sees X, and runs it or wakes a
+ * which no worker slept. Every worker was then running or searching. Each of them, before it
+ * sleeps, changes the word after the publisher's read (the read saw the value from before that
+ * change), so by the pair of fences it sees X in its last look, unless a worker took X. (b) The
+ * publisher saw a searcher S, behind a full fence. S leaves searching by changing the word after
+ * the publisher's read, and then looks at every source behind a full or heavy fence, either before
+ * it sleeps or, having found other work, as the last searcher; so it sees X, and runs it or wakes a
  * worker that searches in turn. If S was not the last, the argument goes on with those that were
- * still searching when S left; if nobody slept when it left, with whoever falls asleep first, as
- * in (a).
- * (c) The publisher woke a sleeper: that worker is a searcher from that moment; see (b).
- * For work bound to a place the same holds with the place's word and the place's workers.
+ * still searching when S left; if no worker slept when it left, with the worker that falls asleep
+ * first, as in (a). (c) The publisher woke a sleeper: that worker is a searcher from that moment;
+ * see (b). For work bound to a place the same holds with the place's word and the place's workers.
  *
  * Who pays: falling asleep is cold, so the sleeper pays for the publishers, who have a light fence
- * while nobody sleeps. Being woken is not cold: its time is the latency of a first item. So there
- * the publisher that relies on a searcher, which costs it a full fence, spares the searcher a heavy
- * one.
+ * while no worker sleeps. Being woken is not cold: its time is the latency of a first item. So
+ * there the publisher that relies on a searcher, which costs it a full fence, spares the searcher a
+ * heavy one.
  *
  * Backing off: a worker that sees nothing but work that it leaves to others for now backs off: it
  * sleeps for a bounded time, and then searches again by itself. It counts as a sleeper, but is
@@ -53,40 +52,41 @@
  * back-off elsewhere does not even take the lock. What the argument above asks of a worker before
  * it sleeps for good, it does at the end of each back-off. So an item that meets only workers in
  * back-off waits for one back-off at most; whether it waits for another one is the affair of
- * whoever refuses it, who must bound that (iris-place-queues-refuse-private.h).
+ * the refusing worker, which must bound that (iris-place-queues-refuse-private.h).
  *
  * Out and in
  * ----------
- * Each place has a quota, at least 1: so many of its workers are in. Who is out waits on the same
- * futex, in a list that no publisher looks at and no word counts, so new work does not wake it.
+ * Each place has a quota, at least 1: so many of its workers are in. A worker that is out waits on
+ * the same futex, in a list that no publisher looks at and no word counts, so new work does not
+ * wake it.
  *
  *   Lower     set_quota: takes confirmed sleepers out where they lie. If that is not enough,
  *             n_surplus says so, and a worker that has ended its item leaves. One that is about to
  *             sleep, and is surplus, goes out instead.
- *   Raise     set_quota: who is out becomes a searcher, as if it had been woken for work. What is
- *             missing then is counted as in, for a worker that the caller makes (or give_up).
+ *   Raise     set_quota: a worker that is out becomes a searcher, as if it had been woken for work.
+ * What is missing then is counted as in, for a worker that the caller makes (or give_up).
  *
- * Why still no wake-up is lost. At every moment each place has a worker that is in, and who is in
- * behaves as above. A worker leaves in one of two states. (d) It was running, and nothing is
- * private to it any more. A publisher that relied on it read a word in which nobody slept, so all
- * who were in were awake then; those who are left look at every source before they sleep. A
- * searcher does not leave from searching: a publisher may rely on it alone. (e) It was linked and
- * confirmed, and is still: nobody relied on it since it was linked. A publisher that saw it sleep,
- * and comes to wake it, finds under the lock that it is gone. If no sleeper is left that it could
- * wake, then all who are in are awake behind the publishing, as in (d). One that is linked but has
- * not looked yet is not taken: it may see work, and then it must be in.
+ * Why still no wake-up is lost. At every moment each place has a worker that is in, and a worker
+ * that is in behaves as above. A worker leaves in one of two states. (d) It was running, and
+ * nothing is private to it any more. A publisher that relied on it read a word in which no worker
+ * slept, so all who were in were awake then; those who are left look at every source before they
+ * sleep. A searcher does not leave from searching: a publisher may rely on it alone. (e) It was
+ * linked and confirmed, and is still: no worker relied on it since it was linked. A publisher that
+ * saw it sleep, and comes to wake it, finds under the lock that it is gone. If no sleeper is left
+ * that it could wake, then all who are in are awake behind the publishing, as in (d). One that is
+ * linked but has not looked yet is not taken: it may see work, and then it must be in.
  *
  * Closing: a closed parking lot is finished when all workers that are in are confirmed at once,
  * that is, each is linked and saw every source empty after it was linked. Then nothing is left: an
  * item that a worker published when its future runner was linked unlinked that runner; one
- * published earlier was seen in the runner's last look; and nobody runs, so nothing can come. Who
- * is out has nothing in private and cannot publish, so it need not be asked; it is woken to end. In
- * a closed parking lot nobody goes out any more, so the number that must be reached only grows, by
- * workers that are not confirmed. Workers that wait elsewhere (the default scheduler's) are counted
- * there, and the parking lot is asked whether they are all that are in (end_if_idle); the argument
- * is the same, with idle for confirmed. No worker that is in ends before the parking lot is
- * finished, so a worker that begins to block in a closed parking lot has its stand-in as in an open
- * one: n_in counts those that can take work.
+ * published earlier was seen in the runner's last look; and no worker runs, so nothing can come. A
+ * worker that is out has nothing in private and cannot publish, so it need not be asked; it is
+ * woken to end. In a closed parking lot no worker goes out any more, so the number that must be
+ * reached only grows, by workers that are not confirmed. Workers that wait elsewhere (the
+ * GAsyncQueue scheduler's) are counted there, and the parking lot is asked whether they are all
+ * that are in (end_if_idle); the argument is the same, with idle for confirmed. No worker that is
+ * in ends before the parking lot is finished, so a worker that begins to block in a closed parking
+ * lot has its stand-in as in an open one: n_in counts those that can take work.
  *
  * Waking takes a lock: it is about to make a system call anyway, and a list under a lock can wake
  * the worker that went to sleep last, whose cache is warmest, at the place that is asked for.
@@ -188,7 +188,7 @@ iris_parking_lot_has_surplus (IrisParkingLot *self)
   return atomic_load_explicit (&self->n_surplus, memory_order_relaxed) != 0;
 }
 
-/* Whether somebody sleeps; a publisher asks behind a light fence. */
+/* Whether a worker sleeps; a publisher asks behind a light fence. */
 static inline bool
 iris_parking_lot_has_sleeper (IrisParkingLot *self)
 {
@@ -196,7 +196,7 @@ iris_parking_lot_has_sleeper (IrisParkingLot *self)
          != 0;
 }
 
-/* Whether somebody sleeps and nobody searches; a publisher that saw a sleeper asks behind a full
+/* Whether a worker sleeps and no worker searches; a publisher that saw a sleeper asks behind a full
  * fence. */
 static inline bool
 iris_parking_lot_wants_work (IrisParkingLot *self)
@@ -204,13 +204,6 @@ iris_parking_lot_wants_work (IrisParkingLot *self)
   uint64_t word = atomic_load_explicit (&self->word, memory_order_relaxed);
 
   return iris_parking_lot_n_sleeping (word) != 0 && iris_parking_lot_n_searching (word) == 0;
-}
-
-/* Whether somebody has nothing to do; a hint. */
-static inline bool
-iris_parking_lot_has_idle (IrisParkingLot *self)
-{
-  return atomic_load_explicit (&self->word, memory_order_relaxed) != 0;
 }
 
 /* The same of one place. */

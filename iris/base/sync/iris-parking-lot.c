@@ -471,7 +471,7 @@ parking_lot_choose (IrisParkingLot *self, unsigned place, bool strict)
   return NULL;
 }
 
-/* Wakes one worker for work at @place, if one sleeps and nobody searches. */
+/* Wakes one worker for work at @place, if one sleeps and no worker searches. */
 void
 iris_parking_lot_wake (IrisParkingLot *self, unsigned place, bool strict)
 {
@@ -479,7 +479,7 @@ iris_parking_lot_wake (IrisParkingLot *self, unsigned place, bool strict)
   IrisParker *chosen = NULL;
   uint64_t now;
 
-  /* Before anybody who searches is relied upon. */
+  /* Before a searcher is relied upon. */
   iris_fence_full ();
   now = atomic_load_explicit (word, memory_order_relaxed);
   if (iris_parking_lot_n_sleeping (now) == 0 || iris_parking_lot_n_searching (now) != 0)

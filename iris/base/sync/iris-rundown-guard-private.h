@@ -8,7 +8,7 @@
  * An owner publishes a pointer to a rundown guard, whose `subject` is the thing in use. Users call
  * iris_rundown_guard_enter() on the published pointer, and iris_rundown_guard_leave() when they are
  * done, maybe on another thread. To withdraw the thing the owner stops publishing the rundown guard
- * (stores NULL or another one) and calls iris_rundown_guard_close(); when nobody is inside any
+ * (stores NULL or another one) and calls iris_rundown_guard_close(); when no thread is inside any
  * more, `done` is called with the subject, once, on the thread that left last or on the closing
  * one.
  *
@@ -23,11 +23,11 @@
  * rundown guard, and its counters are never reset. A late visitor enters and leaves and means no
  * harm.
  *
- * Why nobody inside is overlooked: the closer has withdrawn the pointer, and runs a heavy fence.
- * Whoever found the pointer unchanged after its light fence has its entry visible to the closer
- * from then on. The closer sums `left` before `entered`; each departure that it counts has its
- * entry counted too (entering happens before leaving, and `left` is read with acquire). So the
- * difference is at least the number of those who are inside, and 0 means nobody.
+ * Why no thread inside is overlooked: the closer has withdrawn the pointer, and runs a heavy fence.
+ * The thread that found the pointer unchanged after its light fence has its entry visible to the
+ * closer from then on. The closer sums `left` before `entered`; each departure that it counts has
+ * its entry counted too (entering happens before leaving, and `left` is read with acquire). So the
+ * difference is at least the number of those who are inside, and 0 means no thread.
  *
  * Why the last one is not overlooked either: leaving is left + 1; light fence; look at `closing`;
  * closing is `closing` = true; heavy fence; sum. One of the two sees the other. Those who see
@@ -35,10 +35,10 @@
  * look under the lock an acquire: `done` follows all that the owner did with the subject, whichever
  * thread calls it. The fences order the two, but are no edge between other accesses.
  *
- * Who is inside may bring in another, with iris_rundown_guard_reenter(): the pointer need not be
- * looked at again, because the rundown guard cannot be settled meanwhile. The second entry is
- * released before whatever hands the first one on, so a closer that counts the departure of either
- * has both.
+ * A thread that is inside may bring in another, with iris_rundown_guard_reenter(): the pointer need
+ * not be looked at again, because the rundown guard cannot be settled meanwhile. The second entry
+ * is released before whatever hands the first one on, so a closer that counts the departure of
+ * either has both.
  *
  * Source: the two-counter idea of sleepable RCU (P. McKenney, "Sleepable RCU", LWN 2006), with
  * revalidation instead of banks, and hazard-pointer-like publication on type-stable memory.
@@ -85,7 +85,7 @@ iris_rundown_guard_count (IrisRundownGuardStripe *stripes, bool entering)
     atomic_fetch_add_explicit (counter, 1, memory_order_release);
 }
 
-/* Any thread that was let in: enters once more, to be left as well, by anybody. */
+/* Any thread that was let in: enters once more, to be left as well, by any thread. */
 static inline void
 iris_rundown_guard_reenter (IrisRundownGuard *self)
 {

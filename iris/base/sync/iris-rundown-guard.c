@@ -83,7 +83,7 @@ guard_is_empty (IrisRundownGuard *self)
   return inside == 0;
 }
 
-/* Calls `done` if the rundown guard is closed and empty and nobody did so before. */
+/* Calls `done` if the rundown guard is closed and empty and no thread did so before. */
 void
 iris_rundown_guard_settle (IrisRundownGuard *self)
 {

@@ -336,7 +336,7 @@ g_thread_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait)
 
 /* --- reference counts ------------------------------------------------------------------------- */
 
-/* What anybody did before dropping a reference happens before the last one frees. */
+/* What any thread did before dropping a reference happens before the last one frees. */
 #define UNREF(name, Type)       \
   void name (Type object)       \
   {                             \

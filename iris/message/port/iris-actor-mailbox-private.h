@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The mailbox of an actor: many senders, one owner at a time, and one word that says both what
- * waits and whether anybody runs.
+ * waits and whether any thread runs.
  *
  * How to use it
  * -------------
- * Sender: if post says IRIS_POST_CARRY, nobody ran: the node is not in the mailbox, it is the
+ * Sender: if post says IRIS_POST_CARRY, no thread ran: the node is not in the mailbox, it is the
  *         caller's again, and the caller must see to it that an owner starts with it (a turn). If
  * it says IRIS_POST_LEFT, the node is in the mailbox and an owner runs or is about to. Owner:
  * handle the node that the turn started with; then take until that says IRIS_TAKE_RESTED, which
  * ends the turn: from that moment the next sender starts another, so nothing of the mailbox may be
  * touched any more. Or stop before: the node that was taken last starts another turn in place of
- * this one. Holder: the last one who could post says so by close; true: nobody runs, free it.
+ * this one. Holder: the last one who could post says so by close; true: no thread runs, free it.
  * Otherwise the owner frees it when take says IRIS_TAKE_ENDED.
  *
  * Who may call what: post any thread that holds the mailbox; close once, after which only the owner
  * itself posts; take the owner alone, who may be another thread in each turn.
  *
  * Invariant: head is RESTING when there is no owner, and then nothing waits. Otherwise it is the
- * chain of what came since the owner last looked, newest first, with CLOSED in it once nobody else
- * can post. `pending` is what the owner took and has not handled, oldest first; it is the owner's.
+ * chain of what came since the owner last looked, newest first, with CLOSED in it once no other
+ * thread can post. `pending` is what the owner took and has not handled, oldest first; it is the
+ * owner's.
  *
  * Why it is correct: every change of head is one read-modify-write of one word. Out of RESTING
  * leads only one of them, by one sender, so there is one owner. Into RESTING leads only the swap
@@ -37,7 +38,7 @@
  * Memory orders: a post releases the node's contents and its link, take acquires them. Ending a
  * turn releases what the owner wrote, `pending` included; the swap out of RESTING acquires that,
  * and whatever the sender starts the next turn with must hand it on. close releases what the last
- * holder did, and whoever frees acquires it.
+ * holder did, and the thread that frees acquires it.
  *
  * Progress: post is lock-free, and there is no gap in which a sender that is stopped hides what
  * others posted, as there is in a list that is linked after the exchange (iris-mpsc-private.h): for
@@ -165,7 +166,7 @@ iris_actor_mailbox_close (IrisActorMailbox *self)
   do
     if (head == IRIS_ACTOR_MAILBOX_RESTING)
       {
-        /* Nobody else posts, so it stays at rest; what the last owner did comes before. */
+        /* No other thread posts, so it stays at rest; what the last owner did comes before. */
         (void) atomic_load_explicit (&self->head, memory_order_acquire);
         return true;
       }

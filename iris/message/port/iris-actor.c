@@ -6,7 +6,7 @@
  * queued as the work item, and handling it is the start of a turn. What is posted meanwhile goes
  * into the mailbox (iris-actor-mailbox-private.h). A turn ends when the mailbox is empty, or, when
  * it was long (iris-turn-private.h), with the next message as the work item of another turn. So an
- * actor is queued at most once, nothing is allocated for it, and idle actors are in nobody's list.
+ * actor is queued at most once, nothing is allocated for it, and idle actors are in no list.
  *
  * Life: references are for those who may post. The one who drops the last closes the mailbox; then
  * the actor goes when its turn ends, after everything that was posted. A turn needs no reference.
@@ -57,8 +57,6 @@ static void actor_drop_turn (gpointer data);
  * Makes an actor.
  *
  * Returns: (transfer full): an actor, to be given up with iris_actor_unref()
- *
- * Since: 0.1
  */
 IrisActor *
 iris_actor_new (IrisScheduler *scheduler,
@@ -101,17 +99,15 @@ actor_free (IrisActor *self)
 
 /**
  * iris_actor_ref:
- * @self: an actor to which the caller or somebody else holds a reference
+ * @self: an actor to which the caller or another thread holds a reference
  *
  * Adds a reference. May be called from any thread.
  *
  * An actor may add one to itself while it handles a message, but not when it was given up by
- * everybody: then it only handles what it still has. An actor that wants to give itself away later
- * keeps a reference of its own.
+ * every thread: then it only handles what it still has. An actor that wants to give itself away
+ * later keeps a reference of its own.
  *
  * Returns: (transfer full): the actor
- *
- * Since: 0.1
  */
 IrisActor *
 iris_actor_ref (IrisActor *self)
@@ -135,8 +131,6 @@ iris_actor_ref (IrisActor *self)
  *
  * Drops a reference. When the last one is dropped the actor still handles what was posted, and then
  * goes. May be called from any thread, its own handler included.
- *
- * Since: 0.1
  */
 void
 iris_actor_unref (IrisActor *self)
@@ -155,8 +149,6 @@ iris_actor_unref (IrisActor *self)
  * Gets the actor whose handler is running on this thread, or %NULL.
  *
  * Returns: (transfer none) (nullable): the actor whose handler is running on this thread, or %NULL
- *
- * Since: 0.1
  */
 IrisActor *
 iris_actor_current (void)
@@ -240,7 +232,6 @@ actor_drop_turn (gpointer data)
 
 /**
  * iris_actor_post:
- * @self: an actor
  * @message: a message; its reference is taken if it floats, otherwise the caller keeps its own
  *
  * Posts a message. It is handled on a worker of the actor's scheduler; it must not be changed any
@@ -248,8 +239,6 @@ actor_drop_turn (gpointer data)
  *
  * May be called from any thread, by those who hold a reference until it returns, and by the actor
  * itself. From a worker it takes no lock and makes no system call, but to wake another worker.
- *
- * Since: 0.1
  */
 void
 iris_actor_post (IrisActor *self, IrisMessage *message)
@@ -266,13 +255,10 @@ iris_actor_post (IrisActor *self, IrisMessage *message)
 
 /**
  * iris_actor_set_batch:
- * @self: an actor
  * @n_messages: how many messages it handles in a turn, 1 to %G_MAXUINT16
  *
  * Sets how long the actor may keep a worker, from its next turn on. Unless it was set, a turn is
  * %IRIS_ACTOR_BATCH messages, or what had come in the meantime, up to 1024.
- *
- * Since: 0.1
  */
 void
 iris_actor_set_batch (IrisActor *self, guint n_messages)
@@ -285,13 +271,10 @@ iris_actor_set_batch (IrisActor *self, guint n_messages)
 
 /**
  * iris_actor_get_batch:
- * @self: an actor
  *
  * Tells how many messages the actor handles in a turn.
  *
  * Returns: how many messages it handles in a turn
- *
- * Since: 0.1
  */
 guint
 iris_actor_get_batch (IrisActor *self)

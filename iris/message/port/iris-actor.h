@@ -25,8 +25,6 @@ G_BEGIN_DECLS
  * A handler with a mailbox. It handles one message at a time, each sender's in the order in which
  * that sender posted them, on whichever worker is free, rather where it last ran. While it has no
  * messages it costs 64 bytes and nothing else.
- *
- * Since: 0.1
  */
 typedef struct _IrisActor IrisActor;
 

@@ -214,8 +214,6 @@ receiver_join (IrisReceiver *receiver, IrisPort *port)
  *
  * Returns: (transfer none): the receiver; the port owns it. It is gone once the port is dropped or
  *   gets another receiver: a caller that needs it longer takes a reference
- *
- * Since: 0.1
  */
 IrisReceiver *
 iris_arbiter_receive (IrisScheduler *scheduler,
@@ -246,8 +244,6 @@ iris_arbiter_receive (IrisScheduler *scheduler,
  *
  * Returns: (transfer none): the receiver; the port owns it. It is gone once the port is dropped or
  *   gets another receiver: a caller that needs it longer takes a reference
- *
- * Since: 0.1
  */
 IrisReceiver *
 iris_arbiter_receive_exclusive (IrisScheduler *scheduler,
@@ -316,8 +312,6 @@ arbiter_rejoin (IrisReceiver *receiver)
  * run. No two of the receivers may be the same, and none may have an arbiter already.
  *
  * Returns: (transfer none): the arbiter; the receivers own it
- *
- * Since: 0.1
  */
 IrisArbiter *
 iris_arbiter_coordinate (IrisReceiver *exclusive, IrisReceiver *concurrent, IrisReceiver *teardown)

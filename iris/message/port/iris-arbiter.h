@@ -15,8 +15,6 @@ G_BEGIN_DECLS
  * Says which receivers may handle messages at the same time; see [func@Arbiter.coordinate].
  *
  * The receivers own their arbiter; a program need not keep it.
- *
- * Since: 0.1
  */
 #define IRIS_TYPE_ARBITER (iris_arbiter_get_type ())
 IRIS_AVAILABLE_IN_ALL

@@ -13,7 +13,7 @@
  * outside of the limit. The redemption of a token, or a higher limit, makes room: then the oldest
  * late message comes in before any thread that waits, and as it has no token yet, the thread that
  * made room sends one (iris_port_send_late()). So as long as there are late messages the buffer is
- * full, and no wake-up is owed to anybody.
+ * full, and no wake-up is owed to any thread.
  *
  * Everything is under the lock, and nothing is called under it. The buffer is counted, because
  * tokens outlive the port; hence it knows the port by a weak reference.

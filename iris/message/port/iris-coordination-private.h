@@ -10,17 +10,17 @@
  * messages come as a turn: the first is handed out, and the runner asks next for more, up to its
  * bound, before it finishes.
  *
- * Who may call what: submit any thread; next and finish whoever ran what was started.
+ * Who may call what: submit any thread; next and finish the thread that ran what was started.
  *
  * Invariant: at each moment nothing runs, or any number of concurrent messages, or one exclusive
  * turn, or the teardown. While nothing runs nothing waits. After the teardown was submitted nothing
  * is accepted, and it runs when nothing else is left: once, and last.
  *
- * Nobody starves. An exclusive message that waits holds back all concurrent ones that come behind
- * it, so it waits for those that run and for the exclusive ones before it, and, if it is behind a
- * turn's bound, for one group of concurrent ones between two turns. A concurrent message waits for
- * one exclusive turn, that is, for at most `bound` exclusive messages, and then goes with all
- * others that wait, whatever else waits.
+ * No thread starves. An exclusive message that waits holds back all concurrent ones that come
+ * behind it, so it waits for those that run and for the exclusive ones before it, and, if it is
+ * behind a turn's bound, for one group of concurrent ones between two turns. A concurrent message
+ * waits for one exclusive turn, that is, for at most `bound` exclusive messages, and then goes with
+ * all others that wait, whatever else waits.
  *
  * The lock is short: every section is a handful of loads and stores and touches no memory but this
  * structure and one link; nothing is called under it, and a message that waits is itself the
@@ -174,8 +174,9 @@ iris_coordination_choose (IrisCoordination *self, bool concurrent_first, IrisLli
   return IRIS_COORDINATE_EXCLUSIVE;
 }
 
-/* Whoever ran it. What is to be started now, as one node, or, for IRIS_COORDINATE_CONCURRENT, as a
- * chain. @spent: an exclusive turn that was stopped by its bound. */
+/* The thread that ran it. What is to be started now, as one node, or, for
+ * IRIS_COORDINATE_CONCURRENT, as a chain. @spent: an exclusive turn that was stopped by its bound.
+ */
 static inline IrisCoordinate
 iris_coordination_finish (IrisCoordination *self, bool spent, IrisLlistNode **start)
 {

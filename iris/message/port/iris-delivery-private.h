@@ -108,7 +108,7 @@ iris_delivery_free (IrisItem *item)
   iris_message_drop (message);
 }
 
-/* Undoes iris_delivery_new() for a delivery that nobody has seen. */
+/* Undoes iris_delivery_new() for a delivery that no thread has seen. */
 static inline void
 iris_delivery_undo (IrisItem *item, bool floated)
 {

@@ -10,17 +10,15 @@ G_BEGIN_DECLS
 
 /**
  * IrisPortFull:
- * @IRIS_PORT_FULL_WAIT: whoever posts waits for room; a worker, which must not wait for others, is
- *   refused as with @IRIS_PORT_FULL_FAIL; a message that a timer or a deadline posts waits outside
- *   of the limit, without a thread
+ * @IRIS_PORT_FULL_WAIT: the thread that posts waits for room; a worker, which must not wait for
+ * others, is refused as with @IRIS_PORT_FULL_FAIL; a message that a timer or a deadline posts waits
+ * outside of the limit, without a thread
  * @IRIS_PORT_FULL_FAIL: the new message is refused
  * @IRIS_PORT_FULL_DROP_OLDEST: the message that has waited longest is dropped, the new one accepted
  * @IRIS_PORT_FULL_TELL: the new message is refused, and the function given with
  *   iris_port_set_full_func() is called with it, on the thread that posts
  *
  * What a bounded port does with a message for which it has no room.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -40,8 +38,6 @@ typedef enum
  * @most_held: the most that it held at once
  *
  * What a bounded port has seen so far.
- *
- * Since: 0.1
  */
 typedef struct
 {

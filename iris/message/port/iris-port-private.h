@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the halves of the port share: posting (iris-port.c), and who receives
- * (iris-port-receiver.c).
+ * The port's insides, for what posts later and for tests.
  */
 #pragma once
 
@@ -22,8 +21,4 @@ struct _IrisPort
   GDestroyNotify full_notify;
 };
 
-/* Hands a message that was accepted before to the receiver, or keeps it. */
-void iris_port_repost (IrisPort *self, IrisMessage *message);
 void iris_port_post_or_refuse (IrisPort *self, IrisMessage *message);
-/* Of a bounded port: for all messages in its buffer. */
-void iris_port_send_tokens (IrisPort *self, IrisBoundedBuffer *buffer);

@@ -6,8 +6,11 @@
  * receiver is entered (iris-rundown-guard-private.h), which keeps the receiver there until the
  * message was handled. Without a receiver, or paused, messages wait in a list under the port's
  * lock. The lock is never held while anything is called that is not of this file. The messages of a
- * bounded port wait in its buffer (iris-bounded-buffer-private.h), with or without a receiver. Who
- * receives is set in iris-port-receiver.c.
+ * bounded port wait in its buffer (iris-bounded-buffer-private.h), with or without a receiver.
+ *
+ * Posts enter the rundown guard that is published in `guard`; a paused port keeps it in `paused`
+ * instead, so that messages wait, and deliveries that have entered are left alone. Both change
+ * under the port's lock; the guard is closed, without the lock, once it is in neither.
  */
 #include "iris/message/port/iris-port-private.h"
 #include "iris/message/iris-timer-private.h"
@@ -65,8 +68,6 @@ iris_port_init (IrisPort *self)
  * Makes a port without a receiver.
  *
  * Returns: (transfer full): a port without a receiver
- *
- * Since: 0.1
  */
 IrisPort *
 iris_port_new (void)
@@ -143,8 +144,8 @@ port_hand_over (IrisPort *self, IrisMessage *message)
   return FALSE;
 }
 
-void
-iris_port_repost (IrisPort *self, IrisMessage *message)
+static void
+port_repost (IrisPort *self, IrisMessage *message)
 {
   while (!port_hand_over (self, message))
     if (port_keep (self, message))
@@ -152,8 +153,8 @@ iris_port_repost (IrisPort *self, IrisMessage *message)
 }
 
 /* Sends tokens on their way for all messages that have none. */
-void
-iris_port_send_tokens (IrisPort *self, IrisBoundedBuffer *buffer)
+static void
+port_send_tokens (IrisPort *self, IrisBoundedBuffer *buffer)
 {
   IrisRundownGuard *guard;
 
@@ -183,7 +184,7 @@ iris_port_send_late (IrisBoundedBuffer *buffer)
   g_autoptr (IrisPort) port = g_weak_ref_get (&buffer->port);
 
   if (port != NULL)
-    iris_port_send_tokens (port, buffer);
+    port_send_tokens (port, buffer);
 }
 
 static void
@@ -227,7 +228,7 @@ port_post_bounded (IrisPort *self,
     }
   if (put.accepted)
     {
-      iris_port_send_tokens (self, buffer);
+      port_send_tokens (self, buffer);
       return put;
     }
   iris_message_fail (message, IRIS_MESSAGE_ERROR_FULL);
@@ -239,7 +240,6 @@ port_post_bounded (IrisPort *self,
 
 /**
  * iris_port_post:
- * @self: a port
  * @message: a message; its reference is taken if it floats, otherwise the caller keeps its own
  *
  * Posts a message. It is handled by the port's receiver, on a worker of the receiver's scheduler;
@@ -248,8 +248,6 @@ port_post_bounded (IrisPort *self,
  * May be called from any thread. From a worker it takes no lock and makes no system call, but to
  * wake another worker. A bounded port takes a lock; what it does when it is full says
  * iris_port_set_limit(), and iris_port_try_post() says whether the message was accepted.
- *
- * Since: 0.1
  */
 void
 iris_port_post (IrisPort *self, IrisMessage *message)
@@ -265,7 +263,7 @@ iris_port_post (IrisPort *self, IrisMessage *message)
       port_post_bounded (self, buffer, message, port_get_patience ());
       return;
     }
-  iris_port_repost (self, message);
+  port_repost (self, message);
 }
 
 /* Like iris_port_post(), but a full port refuses the message even if it lets posters wait. */
@@ -277,20 +275,17 @@ iris_port_post_or_refuse (IrisPort *self, IrisMessage *message)
   if (buffer != NULL)
     port_post_bounded (self, buffer, message, IRIS_PORT_PATIENCE_REFUSE);
   else
-    iris_port_repost (self, message);
+    port_repost (self, message);
 }
 
 /**
  * iris_port_try_post:
- * @self: a port
  * @message: a message; its reference is taken if it floats, accepted or not
  * @error: (nullable): for %IRIS_MESSAGE_ERROR_FULL
  *
  * Posts a message like iris_port_post(), and says whether it was accepted.
  *
  * Returns: whether it was; a port without a limit accepts everything
- *
- * Since: 0.1
  */
 gboolean
 iris_port_try_post (IrisPort *self, IrisMessage *message, GError **error)
@@ -320,7 +315,6 @@ iris_port_try_post (IrisPort *self, IrisMessage *message, GError **error)
 
 /**
  * iris_port_set_limit:
- * @self: a port
  * @limit: how many messages it may hold, at least 1
  * @when_full: what happens to more
  *
@@ -329,8 +323,6 @@ iris_port_try_post (IrisPort *self, IrisMessage *message, GError **error)
  *
  * May be called again, from any thread; more messages than a lower limit allows are kept. Messages
  * that were on their way to a receiver before the first call are not counted.
- *
- * Since: 0.1
  */
 void
 iris_port_set_limit (IrisPort *self, guint limit, IrisPortFull when_full)
@@ -355,12 +347,11 @@ iris_port_set_limit (IrisPort *self, guint limit, IrisPortFull when_full)
     admitted = iris_bounded_buffer_set_limit (buffer, limit, when_full);
   pthread_mutex_unlock (&self->lock);
   if (admitted)
-    iris_port_send_tokens (self, buffer);
+    port_send_tokens (self, buffer);
 }
 
 /**
  * iris_port_set_full_func:
- * @self: a port
  * @func: (nullable) (scope notified) (closure data) (destroy notify): called with each message that
  *   is refused
  * @data: (nullable): for @func and @notify
@@ -369,8 +360,6 @@ iris_port_set_limit (IrisPort *self, guint limit, IrisPortFull when_full)
  * Sets, once, what %IRIS_PORT_FULL_TELL calls. It is called on the thread that posts, under no
  * lock. For a message of iris_port_post_after() and its like that is the thread of all timers:
  * there it must not wait.
- *
- * Since: 0.1
  */
 void
 iris_port_set_full_func (IrisPort *self,
@@ -390,14 +379,11 @@ iris_port_set_full_func (IrisPort *self,
 
 /**
  * iris_port_get_counts:
- * @self: a port
  * @counts: (out caller-allocates): filled in
  *
  * Tells what a bounded port has seen so far; a port without a limit counts nothing.
  *
  * Returns: whether the port has a limit
- *
- * Since: 0.1
  */
 gboolean
 iris_port_get_counts (IrisPort *self, IrisPortCounts *counts)
@@ -421,13 +407,8 @@ iris_port_get_counts (IrisPort *self, IrisPortCounts *counts)
 
 /**
  * iris_port_get_queue_length:
- * @self: a port
  *
  * Tells how many messages wait in the port for a receiver; of a bounded port, how many it holds.
- *
- * Returns: how many messages wait in the port for a receiver; of a bounded port, how many it holds
- *
- * Since: 0.1
  */
 guint
 iris_port_get_queue_length (IrisPort *self)
@@ -444,4 +425,236 @@ iris_port_get_queue_length (IrisPort *self)
   pthread_mutex_unlock (&self->lock);
 
   return length;
+}
+
+/* Under the lock. What is published or paused is not settled: its subject is what it was made
+ * with. */
+static IrisRundownGuard *
+port_get_guard (IrisPort *self)
+{
+  IrisRundownGuard *guard = atomic_load_explicit (&self->guard, memory_order_relaxed);
+
+  return guard != NULL ? guard : self->paused;
+}
+
+/* Under the lock: posts find the receiver again. What waited goes into @flushed. */
+static void
+port_publish (IrisPort *self, IrisRundownGuard *guard, GQueue *flushed)
+{
+  self->paused = NULL;
+  atomic_store_explicit (&self->guard, guard, memory_order_release);
+  *flushed = self->waiting;
+  g_queue_init (&self->waiting);
+}
+
+/* Hands over what waited until now. */
+static void
+port_flush (IrisPort *self, GQueue *flushed)
+{
+  IrisMessage *message;
+  IrisBoundedBuffer *buffer;
+
+  while ((message = g_queue_pop_head (flushed)) != NULL)
+    {
+      /* Not through the buffer: these were accepted before there was one. */
+      port_repost (self, message);
+      iris_message_unref (message);
+    }
+  buffer = atomic_load_explicit (&self->buffer, memory_order_acquire);
+  if (buffer != NULL)
+    port_send_tokens (self, buffer);
+}
+
+/**
+ * iris_port_has_receiver:
+ *
+ * Tells whether the port has a receiver, paused or not.
+ *
+ * Returns: whether the port has a receiver at this moment
+ */
+gboolean
+iris_port_has_receiver (IrisPort *self)
+{
+  gboolean has;
+
+  g_return_val_if_fail (IRIS_IS_PORT (self), FALSE);
+
+  pthread_mutex_lock (&self->lock);
+  has = port_get_guard (self) != NULL;
+  pthread_mutex_unlock (&self->lock);
+
+  return has;
+}
+
+/**
+ * iris_port_dup_receiver:
+ *
+ * Gets the receiver of the port, or %NULL if it has none.
+ *
+ * Returns: (transfer full) (nullable): the receiver of the port, or %NULL if it has none
+ */
+IrisReceiver *
+iris_port_dup_receiver (IrisPort *self)
+{
+  IrisReceiver *receiver;
+  IrisRundownGuard *guard;
+
+  g_return_val_if_fail (IRIS_IS_PORT (self), NULL);
+
+  pthread_mutex_lock (&self->lock);
+  guard = port_get_guard (self);
+  /* No thread closes what the port has: that takes the lock first. */
+  if (guard != NULL)
+    iris_rundown_guard_reenter (guard);
+  pthread_mutex_unlock (&self->lock);
+  if (guard == NULL)
+    return NULL;
+  receiver = g_object_ref (guard->subject);
+  iris_rundown_guard_leave (guard);
+
+  return receiver;
+}
+
+/**
+ * iris_port_get_receiver:
+ *
+ * Gets the receiver of the port, or %NULL if it has none, without a reference: it is valid as long
+ * as the port keeps it. Where another thread may replace or destroy it, use
+ * iris_port_dup_receiver().
+ *
+ * Returns: (transfer none) (nullable): the receiver of the port, or %NULL if it has none
+ */
+IrisReceiver *
+iris_port_get_receiver (IrisPort *self)
+{
+  g_autoptr (IrisReceiver) receiver = iris_port_dup_receiver (self);
+
+  return receiver;
+}
+
+/**
+ * iris_port_set_receiver:
+ * @receiver: (nullable): a receiver, or %NULL to keep messages in the port
+ *
+ * Sets the receiver, in place of the one that the port had, paused or not. Messages that wait in
+ * the port are handed to it in order; those that are on their way to the former one are still
+ * handled by that. What other threads post meanwhile may come between those that waited.
+ *
+ * May be called from any thread.
+ */
+void
+iris_port_set_receiver (IrisPort *self, IrisReceiver *receiver)
+{
+  IrisRundownGuard *guard, *old;
+  GQueue flushed = G_QUEUE_INIT;
+
+  g_return_if_fail (IRIS_IS_PORT (self));
+  g_return_if_fail (receiver == NULL || IRIS_IS_RECEIVER (receiver));
+
+  if (receiver == NULL)
+    {
+      iris_port_remove_receiver (self, NULL);
+      return;
+    }
+  guard = iris_receiver_attach (receiver, self);
+  pthread_mutex_lock (&self->lock);
+  old = port_get_guard (self);
+  port_publish (self, guard, &flushed);
+  pthread_mutex_unlock (&self->lock);
+  if (old != NULL)
+    iris_rundown_guard_close (old);
+  port_flush (self, &flushed);
+}
+
+/* Leaves the port without a receiver; with @only, if that is the one that it has. */
+void
+iris_port_remove_receiver (IrisPort *self, IrisReceiver *only)
+{
+  IrisRundownGuard *old;
+
+  pthread_mutex_lock (&self->lock);
+  old = port_get_guard (self);
+  if (old != NULL && only != NULL && old->subject != only)
+    old = NULL;
+  if (old != NULL)
+    {
+      self->paused = NULL;
+      atomic_store_explicit (&self->guard, NULL, memory_order_release);
+    }
+  pthread_mutex_unlock (&self->lock);
+  if (old != NULL)
+    iris_rundown_guard_close (old);
+}
+
+/**
+ * iris_port_pause:
+ *
+ * Keeps messages that are posted from now on in the port, until iris_port_resume(). Those that are
+ * on their way to the receiver are still handled. The port keeps its receiver; one that has none,
+ * or is paused already, is left as it is. Setting a receiver resumes the port as well.
+ *
+ * May be called from any thread.
+ */
+void
+iris_port_pause (IrisPort *self)
+{
+  IrisRundownGuard *guard;
+
+  g_return_if_fail (IRIS_IS_PORT (self));
+
+  pthread_mutex_lock (&self->lock);
+  guard = atomic_load_explicit (&self->guard, memory_order_relaxed);
+  if (guard != NULL)
+    {
+      self->paused = guard;
+      atomic_store_explicit (&self->guard, NULL, memory_order_release);
+    }
+  pthread_mutex_unlock (&self->lock);
+}
+
+/**
+ * iris_port_resume:
+ *
+ * Ends what iris_port_pause() began: messages that wait in the port are handed to its receiver in
+ * order. What other threads post meanwhile may come between. A port that is not paused is left as
+ * it is.
+ *
+ * May be called from any thread.
+ */
+void
+iris_port_resume (IrisPort *self)
+{
+  GQueue flushed = G_QUEUE_INIT;
+  gboolean resumed;
+
+  g_return_if_fail (IRIS_IS_PORT (self));
+
+  pthread_mutex_lock (&self->lock);
+  resumed = self->paused != NULL;
+  if (resumed)
+    port_publish (self, self->paused, &flushed);
+  pthread_mutex_unlock (&self->lock);
+  if (resumed)
+    port_flush (self, &flushed);
+}
+
+/**
+ * iris_port_is_paused:
+ *
+ * Tells whether the port has a receiver and was paused.
+ *
+ * Returns: whether messages wait in the port although it has a receiver
+ */
+gboolean
+iris_port_is_paused (IrisPort *self)
+{
+  gboolean paused;
+
+  g_return_val_if_fail (IRIS_IS_PORT (self), FALSE);
+
+  pthread_mutex_lock (&self->lock);
+  paused = self->paused != NULL;
+  pthread_mutex_unlock (&self->lock);
+
+  return paused;
 }

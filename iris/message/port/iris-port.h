@@ -18,8 +18,6 @@ G_BEGIN_DECLS
  * A port hands each message to its receiver, in the order in which one thread posted them; without
  * a receiver, or while it is paused, it keeps them. It has no limit unless [method@Port.set_limit]
  * gives it one.
- *
- * Since: 0.1
  */
 #define IRIS_TYPE_PORT (iris_port_get_type ())
 IRIS_AVAILABLE_IN_ALL
@@ -32,8 +30,6 @@ G_DECLARE_FINAL_TYPE (IrisPort, iris_port, IRIS, PORT, GObject)
  * @data: (closure): what was given with the function
  *
  * Hears of a message that a full port refused; see %IRIS_PORT_FULL_TELL.
- *
- * Since: 0.1
  */
 typedef void (*IrisPortFullFunc) (IrisPort *port, IrisMessage *message, gpointer data);
 

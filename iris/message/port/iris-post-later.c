@@ -5,8 +5,7 @@
 #include "iris/message/port/iris-port-private.h"
 #include "iris/message/iris-timer-private.h"
 #define IRIS_INSIDE
-#include "iris/message/port/iris-actor.h"
-#include "iris/message/port/iris-port.h"
+#include "iris/message/port/iris-post-later.h"
 #undef IRIS_INSIDE
 
 /* A port is not kept by what is yet to come: a periodic timer would keep it for ever. */
@@ -65,7 +64,6 @@ later_new (IrisPort *port, IrisActor *actor, IrisMessage *message, gboolean agai
 
 /**
  * iris_port_post_after:
- * @self: a port
  * @message: a message; its reference is taken if it floats, otherwise the caller keeps its own
  * @delay_us: after how many microseconds
  *
@@ -76,8 +74,6 @@ later_new (IrisPort *port, IrisActor *actor, IrisMessage *message, gboolean agai
  * of its limit, without a thread, and comes in as soon as there is room. No other timer is held up.
  *
  * Returns: (transfer full): a timer, by which it can be cancelled
- *
- * Since: 0.1
  */
 IrisTimer *
 iris_port_post_after (IrisPort *self, IrisMessage *message, gint64 delay_us)
@@ -92,7 +88,6 @@ iris_port_post_after (IrisPort *self, IrisMessage *message, gint64 delay_us)
 
 /**
  * iris_port_post_every:
- * @self: a port
  * @message: a message; its reference is taken if it floats, otherwise the caller keeps its own
  * @period_us: the time between two posts in microseconds, at least 1
  *
@@ -102,8 +97,6 @@ iris_port_post_after (IrisPort *self, IrisMessage *message, gint64 delay_us)
  * changed.
  *
  * Returns: (transfer full): a timer, by which it can be cancelled
- *
- * Since: 0.1
  */
 IrisTimer *
 iris_port_post_every (IrisPort *self, IrisMessage *message, gint64 period_us)
@@ -125,8 +118,6 @@ iris_port_post_every (IrisPort *self, IrisMessage *message, gint64 period_us)
  * Posts a message to an actor later, not before @delay_us have passed.
  *
  * Returns: (transfer full): a timer, by which it can be cancelled
- *
- * Since: 0.1
  */
 IrisTimer *
 iris_actor_post_after (IrisActor *self, IrisMessage *message, gint64 delay_us)

@@ -73,8 +73,6 @@ iris_receiver_class_init (IrisReceiverClass *klass)
    * IrisReceiver:scheduler:
    *
    * What runs the handler.
-   *
-   * Since: 0.1
    */
   g_object_class_install_property (object_class, PROP_SCHEDULER,
                                    g_param_spec_object ("scheduler", NULL, NULL,
@@ -106,8 +104,6 @@ iris_receiver_init (IrisReceiver *self)
  * iris_arbiter_receive().
  *
  * Returns: (transfer full): a receiver
- *
- * Since: 0.1
  */
 IrisReceiver *
 iris_receiver_new (IrisScheduler *scheduler,
@@ -147,13 +143,10 @@ iris_receiver_new_exclusive (IrisScheduler *scheduler,
 
 /**
  * iris_receiver_get_scheduler:
- * @self: a receiver
  *
  * Gets the scheduler that runs its handler.
  *
  * Returns: (transfer none): the scheduler that runs its handler
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_receiver_get_scheduler (IrisReceiver *self)
@@ -165,13 +158,10 @@ iris_receiver_get_scheduler (IrisReceiver *self)
 
 /**
  * iris_receiver_set_place:
- * @self: a receiver
  * @place: the id of a place of its scheduler, or %IRIS_PLACE_ANY
  * @flags: %IRIS_ITEM_STRICT if no other place may handle the messages
  *
  * Sets where messages that are posted from now on should be handled. May be called from any thread.
- *
- * Since: 0.1
  */
 void
 iris_receiver_set_place (IrisReceiver *self, gint place, IrisItemFlags flags)
@@ -324,15 +314,12 @@ iris_receiver_detach (IrisReceiver *self)
 
 /**
  * iris_receiver_set_batch:
- * @self: an exclusive receiver
  * @n_messages: how many messages it handles in a turn, at least 1
  *
  * Sets how many messages an exclusive receiver may handle before it goes back into its scheduler,
  * so that others have their turn. Unless it was set, that is %IRIS_ACTOR_BATCH, or what had come in
  * the meantime, up to 1024. With an arbiter it is also how many exclusive messages are handled
  * before concurrent ones that wait, and %IRIS_ACTOR_BATCH unless it was set.
- *
- * Since: 0.1
  */
 void
 iris_receiver_set_batch (IrisReceiver *self, guint n_messages)
@@ -345,13 +332,10 @@ iris_receiver_set_batch (IrisReceiver *self, guint n_messages)
 
 /**
  * iris_receiver_get_batch:
- * @self: a receiver
  *
  * Tells how many messages an exclusive receiver handles in a turn.
  *
  * Returns: how many messages it handles in a turn
- *
- * Since: 0.1
  */
 guint
 iris_receiver_get_batch (IrisReceiver *self)
@@ -367,7 +351,6 @@ iris_receiver_get_batch (IrisReceiver *self)
 
 /**
  * iris_receiver_destroy:
- * @self: a receiver
  * @in_message: whether it is called by a handler of this receiver
  *
  * Parts the receiver from its port. Messages that are on their way and whose handler has not begun
@@ -376,8 +359,6 @@ iris_receiver_get_batch (IrisReceiver *self)
  * Unless @in_message is %TRUE or the caller is a worker, which must not wait for others, this
  * returns when no handler runs any more and the destroy notify that was given with the handler has
  * run. Otherwise the notify runs when the last handler has returned and the last reference is gone.
- *
- * Since: 0.1
  */
 void
 iris_receiver_destroy (IrisReceiver *self, gboolean in_message)

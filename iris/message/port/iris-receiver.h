@@ -25,8 +25,6 @@ typedef void (*IrisMessageHandler) (IrisMessage *message, gpointer data);
  * What turns the messages of a port into work: a handler, and the scheduler that runs it.
  *
  * [func@Arbiter.receive] makes one and joins it to a port, in one call.
- *
- * Since: 0.1
  */
 #define IRIS_TYPE_RECEIVER (iris_receiver_get_type ())
 IRIS_AVAILABLE_IN_ALL

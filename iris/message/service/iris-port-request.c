@@ -13,123 +13,9 @@
 #undef IRIS_INSIDE
 
 /**
- * iris_message_error_quark:
- *
- * Gets the domain of the errors of messages, whose codes are those of [error@MessageError].
- *
- * Returns: the domain
- *
- * Since: 0.1
- */
-/* The formatter would put spaces into the name. */
-/* clang-format off */
-G_DEFINE_QUARK (iris-message-error-quark, iris_message_error)
-/* clang-format on */
-
-IrisPending *
-iris_pending_new (IrisPendingFunc func, gpointer data, GDestroyNotify notify)
-{
-  IrisPending *self = g_new0 (IrisPending, 1);
-
-  atomic_init (&self->ref_count, 1);
-  atomic_init (&self->settled, false);
-  self->func = func;
-  self->data = data;
-  self->notify = notify;
-
-  return self;
-}
-
-IrisPending *
-iris_pending_ref (IrisPending *self)
-{
-  atomic_fetch_add_explicit (&self->ref_count, 1, memory_order_relaxed);
-
-  return self;
-}
-
-void
-iris_pending_unref (IrisPending *self)
-{
-  if (atomic_fetch_sub_explicit (&self->ref_count, 1, memory_order_acq_rel) != 1)
-    return;
-
-  if (self->notify != NULL)
-    self->notify (self->data);
-  g_clear_pointer (&self->timer, iris_timer_unref);
-  g_free (self);
-}
-
-/* Any thread that holds the request. TRUE: this one was the first. */
-gboolean
-iris_pending_settle (IrisPending *self, IrisMessage *reply, IrisMessageError code)
-{
-  /* A look first: a request is settled a second time when its message is freed. Sequentially
-   * consistent because of `connected`, see iris_port_request_async(). */
-  if (atomic_load_explicit (&self->settled, memory_order_acquire)
-      || atomic_exchange_explicit (&self->settled, true, memory_order_seq_cst))
-    return FALSE;
-
-  self->func (reply, code, self->data);
-  if (self->timer != NULL)
-    iris_timer_cancel (self->timer);
-
-  return TRUE;
-}
-
-/* Not by way of iris_pending_settle(): `timer` may not be set yet, and needs no cancelling. */
-static gboolean
-deadline_passed (gpointer data)
-{
-  IrisPending *self = data;
-
-  if (!atomic_exchange_explicit (&self->settled, true, memory_order_seq_cst))
-    self->func (NULL, IRIS_MESSAGE_ERROR_TIMED_OUT, self->data);
-
-  return FALSE;
-}
-
-/* Before the request is known to any other thread. Less than 0: there is no deadline. */
-void
-iris_pending_set_deadline (IrisPending *self, gint64 timeout_us)
-{
-  if (timeout_us >= 0)
-    self->timer = iris_timer_new (timeout_us, 0, deadline_passed, iris_pending_ref (self),
-                                  (GDestroyNotify) iris_pending_unref);
-}
-
-void
-iris_message_set_request (IrisMessage *message, IrisPending *request)
-{
-  iris_message_need_more ((IrisMessageReal *) message)->request = iris_pending_ref (request);
-}
-
-static IrisPending *
-get_request (IrisMessage *message)
-{
-  IrisMessageMore *more = ((IrisMessageReal *) message)->more;
-
-  return more != NULL ? more->request : NULL;
-}
-
-void
-iris_message_fail (IrisMessage *message, IrisMessageError code)
-{
-  IrisPending *request = get_request (message);
-
-  if (request != NULL)
-    iris_pending_settle (request, NULL, code);
-}
-
-/**
  * iris_message_wants_reply:
- * @self: a message
  *
- * Tells whether somebody waits for an answer to the message, and has none yet.
- *
- * Returns: whether somebody waits for an answer to the message, and has none yet
- *
- * Since: 0.1
+ * Tells whether a thread waits for an answer to the message, and has none yet.
  */
 gboolean
 iris_message_wants_reply (IrisMessage *self)
@@ -138,7 +24,7 @@ iris_message_wants_reply (IrisMessage *self)
 
   g_return_val_if_fail (self != NULL, FALSE);
 
-  request = get_request (self);
+  request = iris_message_get_request (self);
   return request != NULL && !atomic_load_explicit (&request->settled, memory_order_acquire);
 }
 
@@ -148,12 +34,10 @@ iris_message_wants_reply (IrisMessage *self)
  * @reply: the answer; its reference is taken if it floats, otherwise the caller keeps its own
  *
  * Answers a request. It can be answered once, from any thread, also after its handler has returned:
- * whoever wants to do that keeps a reference to the request. A request that nobody answered before
- * its last reference went fails with %IRIS_MESSAGE_ERROR_UNANSWERED.
+ * the thread that wants to do that keeps a reference to the request. A request that no thread
+ * answered before its last reference went fails with %IRIS_MESSAGE_ERROR_UNANSWERED.
  *
  * Returns: whether the answer came in time and was the first
- *
- * Since: 0.1
  */
 gboolean
 iris_message_reply (IrisMessage *self, IrisMessage *reply)
@@ -165,7 +49,7 @@ iris_message_reply (IrisMessage *self, IrisMessage *reply)
   g_return_val_if_fail (reply != NULL, FALSE);
 
   keep = iris_message_ref_sink (reply);
-  request = get_request (self);
+  request = iris_message_get_request (self);
 
   return request != NULL && iris_pending_settle (request, reply, IRIS_MESSAGE_ERROR_UNANSWERED);
 }
@@ -194,11 +78,12 @@ post_request (IrisPort *port, IrisMessage *message, IrisPending *request, gint64
   iris_pending_unref (request);
 }
 
-/* A message can be asked with once: whoever got it would answer somebody else. */
+/* A message can be asked with once: the thread that got it would answer another thread. */
 static gboolean
 may_ask (IrisMessage *message)
 {
-  return !iris_message_is_sealed ((IrisMessageReal *) message) && get_request (message) == NULL;
+  return !iris_message_is_sealed ((IrisMessageReal *) message)
+         && iris_message_get_request (message) == NULL;
 }
 
 typedef struct
@@ -240,7 +125,6 @@ waiter_unref (gpointer data)
 
 /**
  * iris_port_request:
- * @self: a port
  * @message: a message that was not posted; its reference is taken if it floats
  * @timeout_us: how many microseconds to wait at most; less than 0 sets no limit
  * @error: (nullable): for an #IrisMessageError
@@ -252,8 +136,6 @@ waiter_unref (gpointer data)
  * fails.
  *
  * Returns: (transfer full) (nullable): the answer, or %NULL with @error set
- *
- * Since: 0.1
  */
 IrisMessage *
 iris_port_request (IrisPort *self, IrisMessage *message, gint64 timeout_us, GError **error)
@@ -332,7 +214,6 @@ asked_cancelled (GCancellable *cancellable, gpointer data)
 
 /**
  * iris_port_request_async:
- * @self: a port
  * @message: a message that was not posted; its reference is taken if it floats
  * @timeout_us: how many microseconds to wait at most; less than 0 sets no limit
  * @cancellable: (nullable): ends the waiting, not the handling
@@ -341,11 +222,9 @@ asked_cancelled (GCancellable *cancellable, gpointer data)
  *
  * Posts a message and calls back with the answer; see iris_port_request().
  *
- * By GIO's custom the port is kept until the call ends. So nobody else needs to hold it, but a port
- * without a receiver that everybody else has dropped does not go, and its request ends only by its
+ * By GIO's custom the port is kept until the call ends. So no other thread needs to hold it, but a
+ * port without a receiver that all others has dropped does not go, and its request ends only by its
  * deadline or by @cancellable: give it one of them.
- *
- * Since: 0.1
  */
 void
 iris_port_request_async (IrisPort *self,
@@ -388,15 +267,12 @@ iris_port_request_async (IrisPort *self,
 
 /**
  * iris_port_request_finish:
- * @self: the port
  * @result: what the callback got
  * @error: (nullable): for an #IrisMessageError
  *
  * Gets the answer, or %NULL with @error set.
  *
  * Returns: (transfer full) (nullable): the answer, or %NULL with @error set
- *
- * Since: 0.1
  */
 IrisMessage *
 iris_port_request_finish (IrisPort *self, GAsyncResult *result, GError **error)
@@ -435,17 +311,14 @@ forward_free (gpointer data)
 
 /**
  * iris_port_request_to:
- * @self: a port
  * @message: a message that was not posted; its reference is taken if it floats
  * @timeout_us: how many microseconds to wait at most; less than 0 sets no limit
  * @reply_to: the port that the answer is posted to
  * @failure: (nullable): what is posted there if there is no answer; its reference is taken if it
  * floats
  *
- * Posts a message whose answer comes as a message. Nobody waits, so this is what handlers use.
+ * Posts a message whose answer comes as a message. No thread waits, so this is what handlers use.
  * Exactly one of the answer and @failure is posted to @reply_to.
- *
- * Since: 0.1
  */
 void
 iris_port_request_to (IrisPort *self,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Request and reply: a message that somebody waits for an answer to.
+ * Request and reply: a message that a thread waits for an answer to.
  */
 #pragma once
 

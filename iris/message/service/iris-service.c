@@ -104,8 +104,6 @@ iris_service_class_init (IrisServiceClass *klass)
    * IrisService:scheduler:
    *
    * Where the handlers run; %NULL for the default scheduler.
-   *
-   * Since: 0.1
    */
   props[PROP_SCHEDULER] = g_param_spec_object ("scheduler", NULL, NULL, IRIS_TYPE_SCHEDULER,
                                                G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
@@ -205,12 +203,9 @@ service_run (IrisService *self)
 
 /**
  * iris_service_start:
- * @self: a service
  *
  * Starts a service. What was sent to it before is handled now. A service that is stopping starts
  * again when it has stopped; one that runs goes on.
- *
- * Since: 0.1
  */
 void
 iris_service_start (IrisService *self)
@@ -234,13 +229,10 @@ iris_service_start (IrisService *self)
 
 /**
  * iris_service_stop:
- * @self: a service
  *
  * Stops a service: what was sent before is still handled, then `handle_stop` is called, once. What
  * is sent later waits until it is started again. This returns at once. A service that is dropped by
  * its last owner while it runs handles no more, and is not stopped.
- *
- * Since: 0.1
  */
 void
 iris_service_stop (IrisService *self)
@@ -262,13 +254,8 @@ iris_service_stop (IrisService *self)
 
 /**
  * iris_service_is_started:
- * @self: a service
  *
  * Tells whether the service was started, and not stopped after that.
- *
- * Returns: whether the service was started, and not stopped after that
- *
- * Since: 0.1
  */
 gboolean
 iris_service_is_started (IrisService *self)
@@ -288,12 +275,9 @@ iris_service_is_started (IrisService *self)
 
 /**
  * iris_service_send_exclusive:
- * @self: a service
  * @message: a message; its reference is taken if it floats, otherwise the caller keeps its own
  *
  * Sends a message that is handled while no other message of the service is.
- *
- * Since: 0.1
  */
 void
 iris_service_send_exclusive (IrisService *self, IrisMessage *message)
@@ -305,12 +289,9 @@ iris_service_send_exclusive (IrisService *self, IrisMessage *message)
 
 /**
  * iris_service_send_concurrent:
- * @self: a service
  * @message: a message; its reference is taken if it floats, otherwise the caller keeps its own
  *
  * Sends a message that may be handled beside other concurrent ones.
- *
- * Since: 0.1
  */
 void
 iris_service_send_concurrent (IrisService *self, IrisMessage *message)

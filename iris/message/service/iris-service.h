@@ -15,8 +15,6 @@ G_BEGIN_DECLS
  * concurrent ones, which run beside each other.
  *
  * To be derived from; what it does is in its class.
- *
- * Since: 0.1
  */
 #define IRIS_TYPE_SERVICE (iris_service_get_type ())
 IRIS_AVAILABLE_IN_ALL
@@ -30,8 +28,6 @@ G_DECLARE_DERIVABLE_TYPE (IrisService, iris_service, IRIS, SERVICE, GObject)
  * @handle_concurrent: a message that is handled beside other concurrent ones
  *
  * What a service does. Each may be %NULL.
- *
- * Since: 0.1
  */
 struct _IrisServiceClass
 {

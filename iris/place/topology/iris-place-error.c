@@ -10,8 +10,6 @@
  * Gets the domain of the errors of places, whose codes are those of [error@PlaceError].
  *
  * Returns: the domain
- *
- * Since: 0.1
  */
 /* The formatter would put spaces into the name. */
 /* clang-format off */

@@ -12,8 +12,6 @@ G_BEGIN_DECLS
  * IRIS_PLACE_ERROR:
  *
  * The error domain of topologies and places; its codes are those of [enum@PlaceError].
- *
- * Since: 0.1
  */
 #define IRIS_PLACE_ERROR (iris_place_error_quark ())
 
@@ -34,8 +32,6 @@ G_BEGIN_DECLS
  * @IRIS_PLACE_ERROR_NO_PLACE: it is not known at which place memory lies
  *
  * Error codes of %IRIS_PLACE_ERROR.
- *
- * Since: 0.1
  */
 typedef enum
 {

@@ -34,8 +34,6 @@
  *
  * A topology does not change after it was made, and any thread may read it. It is a picture of the
  * moment: when the affinity mask or the control group of the process changes, make a new one.
- *
- * Since: 0.1
  */
 struct _IrisTopology
 {
@@ -112,16 +110,12 @@ iris_topology_class_init (IrisTopologyClass *klass)
    * IrisTopology:this-machine:
    *
    * Whether this is the machine that the process runs on.
-   *
-   * Since: 0.1
    */
   properties[PROP_THIS_MACHINE] = g_param_spec_boolean ("this-machine", NULL, NULL, FALSE, flags);
   /**
    * IrisTopology:n-cpus:
    *
    * How many cpus may be used.
-   *
-   * Since: 0.1
    */
   properties[PROP_N_CPUS] = g_param_spec_uint ("n-cpus", NULL, NULL, 0, IRIS_TOPOLOGY_MAX_CPUS, 0,
                                                flags);
@@ -129,8 +123,6 @@ iris_topology_class_init (IrisTopologyClass *klass)
    * IrisTopology:cpu-quota:
    *
    * The cpu time that the process may have per wall time, in cpus; 0 if there is no limit.
-   *
-   * Since: 0.1
    */
   properties[PROP_CPU_QUOTA] = g_param_spec_double ("cpu-quota", NULL, NULL, 0, G_MAXDOUBLE, 0,
                                                     flags);
@@ -185,7 +177,7 @@ check_size (IrisTopology *self, GError **error)
  *
  * Leaves only @cpus (NULL: all) usable, and @quota (0: any) of their time. If nothing would be left
  * of the cpus, @cpus are ignored: the process does run somewhere, so they must be out of date.
- * Only for a topology that nobody else has seen yet.
+ * Only for a topology that no other thread has seen yet.
  */
 void
 iris_topology_limit (IrisTopology *self, hwloc_const_bitmap_t cpus, double quota)
@@ -250,7 +242,6 @@ iris_topology_new_below (const char *root, GError **error)
 
 /**
  * iris_topology_new:
- * @error: return location for an error
  *
  * Reads the topology of this machine. Of its cpus those can be used that the affinity mask of the
  * process's first thread and the cpuset of its control group allow; a `cpu.max` (or, with control
@@ -260,8 +251,6 @@ iris_topology_new_below (const char *root, GError **error)
  * Any thread may call this. The first call in a process takes some milliseconds.
  *
  * Returns: (transfer full): a topology, or %NULL with %IRIS_PLACE_ERROR_TOPOLOGY
- *
- * Since: 0.1
  */
 IrisTopology *
 iris_topology_new (GError **error)
@@ -325,7 +314,6 @@ new_foreign (hwloc_topology_t hwloc,
 /**
  * iris_topology_new_synthetic:
  * @description: a synthetic description, see hwloc(7), such as `pack:2 l3:2 core:4 pu:2`
- * @error: return location for an error
  *
  * Makes a topology from a line of text, to see how a program would be spread over a machine that
  * one does not have. Nothing is ever bound on it. At most 8192 cpus and 65536 objects are taken.
@@ -334,8 +322,6 @@ new_foreign (hwloc_topology_t hwloc,
  *
  * Returns: (transfer full): a topology, or %NULL with %IRIS_PLACE_ERROR_BAD_SYNTHETIC or
  *   %IRIS_PLACE_ERROR_TOO_LARGE
- *
- * Since: 0.1
  */
 IrisTopology *
 iris_topology_new_synthetic (const char *description, GError **error)
@@ -359,7 +345,6 @@ iris_topology_new_synthetic (const char *description, GError **error)
 /**
  * iris_topology_new_xml:
  * @path: (type filename): a file that `lstopo FILE.xml` wrote
- * @error: return location for an error
  *
  * Reads the topology of a machine from a file. Nothing is ever bound on it, even if the file is of
  * this machine. At most 64 MiB and 8192 cpus are taken.
@@ -368,8 +353,6 @@ iris_topology_new_synthetic (const char *description, GError **error)
  *
  * Returns: (transfer full): a topology, or %NULL with %IRIS_PLACE_ERROR_BAD_XML,
  *   %IRIS_PLACE_ERROR_TOO_LARGE, or a %G_FILE_ERROR if the file cannot be read
- *
- * Since: 0.1
  */
 IrisTopology *
 iris_topology_new_xml (const char *path, GError **error)
@@ -394,13 +377,10 @@ iris_topology_new_xml (const char *path, GError **error)
 
 /**
  * iris_topology_is_this_machine:
- * @self: a topology
  *
  * Whether this is the machine that the process runs on, so that threads and memory can be bound.
  *
  * Returns: %TRUE for one that [ctor@Topology.new] made
- *
- * Since: 0.1
  */
 gboolean
 iris_topology_is_this_machine (IrisTopology *self)
@@ -412,13 +392,10 @@ iris_topology_is_this_machine (IrisTopology *self)
 
 /**
  * iris_topology_get_n_cpus:
- * @self: a topology
  *
  * How many cpus (hardware threads) may be used.
  *
  * Returns: a number of at least 1
- *
- * Since: 0.1
  */
 guint
 iris_topology_get_n_cpus (IrisTopology *self)
@@ -430,13 +407,10 @@ iris_topology_get_n_cpus (IrisTopology *self)
 
 /**
  * iris_topology_dup_cpus:
- * @self: a topology
  *
  * Which cpus may be used, by the kernel's numbers.
  *
  * Returns: (transfer full): a list such as `0-3,8`
- *
- * Since: 0.1
  */
 char *
 iris_topology_dup_cpus (IrisTopology *self)
@@ -448,13 +422,10 @@ iris_topology_dup_cpus (IrisTopology *self)
 
 /**
  * iris_topology_get_cpu_quota:
- * @self: a topology
  *
  * The cpu time that the process may have per wall time.
  *
  * Returns: the quota in cpus, 0 if there is none
- *
- * Since: 0.1
  */
 double
 iris_topology_get_cpu_quota (IrisTopology *self)
@@ -495,14 +466,11 @@ iris_topology_get_usable (IrisTopology *self)
 
 /**
  * iris_topology_describe:
- * @self: a topology
  *
  * Describes the topology to a person, in a line such as
  * `This machine: 1 package, 1 numa, 1 l3, 2 l2, 2 core, 2 pu; may use 2 cpus (0-1), no quota`.
  *
  * Returns: (transfer full): the line
- *
- * Since: 0.1
  */
 char *
 iris_topology_describe (IrisTopology *self)

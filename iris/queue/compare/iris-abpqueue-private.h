@@ -3,7 +3,7 @@
  * The ABP deque: the first non-blocking work-stealing deque; bounded, on one array without wrap.
  *
  * Who may call what: push, take and take_oldest the owner alone; steal and get_length any thread;
- * init and clear while nobody else looks. Items are pointers other than NULL.
+ * init and clear while no other thread looks. Items are pointers other than NULL.
  *
  * Invariant: the deque holds the indices [top, bottom) of its array. bottom is the owner's. top
  * is half of a word, age = {stamp, top}, that changes by compare-and-swap, or by the owner's store
@@ -79,12 +79,6 @@ iris_abpqueue_init_full (IrisABPQueue *self, uint64_t capacity, uint64_t stamp)
   atomic_init (&self->bottom, 0);
 
   return self->array != NULL;
-}
-
-static inline bool
-iris_abpqueue_init (IrisABPQueue *self)
-{
-  return iris_abpqueue_init_full (self, IRIS_ABPQUEUE_DEFAULT_CAPACITY, 0);
 }
 
 static inline void

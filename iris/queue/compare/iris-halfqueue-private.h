@@ -3,7 +3,7 @@
  * The steal-half deque: a thief takes half of all there is with one compare-and-swap.
  *
  * Who may call what: push, take and take_oldest the owner alone; steal and get_length any thread;
- * init and clear while nobody else looks. Items are pointers other than NULL.
+ * init and clear while no other thread looks. Items are pointers other than NULL.
  *
  * The deque holds the positions [top, bottom); position p has slot p mod capacity. A thief reads
  * top = t and bottom = b, and swaps top from t to t + k with k <= (b - t + 1) / 2: the older half.
@@ -76,12 +76,6 @@ iris_halfqueue_init_full (IrisHalfQueue *self,
   self->shrink_below = 0;
 
   return array != NULL;
-}
-
-static inline bool
-iris_halfqueue_init (IrisHalfQueue *self)
-{
-  return iris_halfqueue_init_full (self, NULL, IRIS_HALFQUEUE_MIN_CAPACITY, 0);
 }
 
 /* Gives up the arrays; what the slots point to is the caller's matter. */

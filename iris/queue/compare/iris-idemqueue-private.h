@@ -6,7 +6,7 @@
  * pushed is given out at least once. Bounded; when it is full, push says no.
  *
  * Who may call what: push, take and take_oldest the owner alone; steal and get_length any thread;
- * init and clear while nobody else looks. Items are pointers other than NULL.
+ * init and clear while no other thread looks. Items are pointers other than NULL.
  *
  * Invariant: one word, the anchor, holds head, size and a stamp: the deque has the slots head,
  * head + 1, … head + size - 1, modulo the capacity. The owner reads it and stores a new one, a
@@ -21,7 +21,7 @@
  * Why the orders suffice: every store of the anchor by the owner is a release and every thief
  * reads it with acquire, so the slots it names, and what they point to, are seen. The thief's
  * swap is a release and the owner reads with acquire, so what the owner writes to a slot comes
- * after the thief has read it. There is no Dekker pattern: nobody announces anything.
+ * after the thief has read it. There is no Dekker pattern: no thread announces anything.
  *
  * But the owner may overwrite a thief's swap without having read it. So a slot itself is stored
  * with release and read by thieves with acquire: else the owner's store to the slot could come out
@@ -95,12 +95,6 @@ iris_idemqueue_init_full (IrisIdemQueue *self, uint64_t capacity, uint64_t stamp
   atomic_init (&self->anchor, iris_idemqueue_pack (self, (IrisIdemAnchor){ .stamp = stamp }));
 
   return true;
-}
-
-static inline bool
-iris_idemqueue_init (IrisIdemQueue *self)
-{
-  return iris_idemqueue_init_full (self, IRIS_IDEMQUEUE_DEFAULT_CAPACITY, 0);
 }
 
 static inline void

@@ -48,13 +48,7 @@ iris_locked_deque_init_full (IrisLockedDeque *self,
   return self->array != NULL;
 }
 
-static inline bool
-iris_locked_deque_init (IrisLockedDeque *self)
-{
-  return iris_locked_deque_init_full (self, NULL, IRIS_LOCKED_DEQUE_MIN_CAPACITY, 0);
-}
-
-/* Under the lock nobody reads an array that was replaced, so it goes at once. */
+/* Under the lock no thread reads an array that was replaced, so it goes at once. */
 static inline void
 iris_locked_deque_drop (IrisLockedDeque *self, IrisArray *array)
 {

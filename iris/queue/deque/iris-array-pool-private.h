@@ -4,7 +4,7 @@
  *
  * Use: a deque that is made with a pool takes its arrays from it and gives back what it replaces,
  * so that what one deque no longer needs serves the next. Any thread may take and give; init and
- * clear while nobody else looks, clear after all deques of the pool are cleared.
+ * clear while no other thread looks, clear after all deques of the pool are cleared.
  *
  * A thief that was stopped may read a slot of an array long after the array was given back, when
  * it serves another deque or none. What makes that harmless:

@@ -102,7 +102,7 @@ iris_array_copy (IrisArray *self, IrisArray *source, uint64_t from, uint64_t to)
     iris_array_set (self, i, iris_array_get (source, i));
 }
 
-/* A length from a bottom that was read after a top, by somebody else than the owner. The two may
+/* A length from a bottom that was read after a top, by another thread than the owner. The two may
  * be from before and after the positions were renumbered; then it is wrong, but it is 0 only if
  * bottom was at that top. */
 static inline uint64_t

@@ -9,12 +9,12 @@
  *      stolen
  *
  * Use: the owner forks and joins at the bottom: a few stores, and one load of the word to see
- * whether anybody interferes (iris-fork-stack.h). A thief takes the oldest public task with one
+ * whether any thread interferes (iris-fork-stack.h). A thief takes the oldest public task with one
  * compare-and-swap. A task stays in its slot until it is joined, so the thief reads arguments
  * there and leaves the result there.
  *
  * Who may call what: push, pop the owner; steal, has_work_or_ask, has_work any thread; run and
- * finish the thief that has the slot; init and clear while nobody else looks.
+ * finish the thief that has the slot; init and clear while no other thread looks.
  *
  * The word holds [ changes:32 | flags:4 | split:14 | top:14 ]. All that moves top or split is one
  * compare-and-swap of the whole of it, which counts a change. The bottom is the owner's alone.
@@ -41,7 +41,7 @@
  *   (b) heavy fence; it reads the bottom b;
  *   (c) if b is not below the new split, it swaps FORCED away: what it made public is so. If not,
  *       it swaps split back to top.
- * Nobody steals while FORCED is set. An owner that meets it swaps split back to top itself. Why
+ * No thread steals while FORCED is set. An owner that meets it swaps split back to top itself. Why
  * this is right: take a join that goes the short way for a slot below the new split. It did not
  * see FORCED, so by the pair of fences (b) sees its bottom or a later one. If (b) sees the join's,
  * it is below the split, and (c) takes it back. If it sees a later one, that of a fork which used
@@ -74,7 +74,7 @@
  *     has not ended, and swaps the very word that it read: what is public in it was forked when X
  *     was not finished, because taking that back changes the word.
  * No deadlock: who waits, waits for a task that descends from the one it runs. A task that is
- * waited for is run by somebody. Of these take one that is deepest in its tree of tasks: who runs
+ * waited for is run by a thread. Of these take one that is deepest in its tree of tasks: who runs
  * it does not wait, or would wait for a deeper one.
  * No overflow: by (4) the frames on a C stack belong to tasks on one way from the root to a leaf,
  * each deeper than the last. So it is never deeper than the plain recursion is, but for the frames
@@ -82,17 +82,17 @@
  *
  * Sleeping. Who finds nothing there for a while announces itself in X's state, sets ASKED in the
  * thief's word, heavy fence, looks at state and stack again, and sleeps. The end of X exchanges the
- * state and wakes who had announced itself; nobody else pays. A fork or join that serves ASKED
+ * state and wakes who had announced itself; no other thread pays. A fork or join that serves ASKED
  * goes through the tasks that its owner has stolen and wakes those who wait for them.
  *
  * Idle workers, likewise: before one sleeps it sets ASKED in each stack that has nothing, heavy
  * fence, and looks at all of them again (has_work_or_ask). Why no wake-up is lost: take a fork
  * that sees no ASKED, and a worker W that sleeps for good. ASKED was cleared, by a serve, behind
- * which the owner publishes (iris-parking-lot-private.h); by the argument there somebody was awake
- * then. Whoever goes to sleep later, or finds work as the last searcher, sets ASKED again unless it
- * is set. Whoever set it looks at the stack behind a heavy fence, and either sees the fork, or the
- * fork sees ASKED. A new stack has ASKED set. Private tasks count as work, since they can be
- * forced.
+ * which the owner publishes (iris-parking-lot-private.h); by the argument there a thread was awake
+ * then. The thread that goes to sleep later, or finds work as the last searcher, sets ASKED again
+ * unless it is set. The thread that set it looks at the stack behind a heavy fence, and either sees
+ * the fork, or the fork sees ASKED. A new stack has ASKED set. Private tasks count as work, since
+ * they can be forced.
  *
  * Where the kernel has no membarrier, SLOW is set for good: every fork and join leaves the short
  * way and has a full fence.

@@ -360,7 +360,7 @@ serve (uint64_t word, unsigned bottom)
 {
   unsigned top = word_top (word), from = private_from (word);
 
-  if (top != from) /* something is public, so nobody needs to ask */
+  if (top != from) /* something is public, so no thread needs to ask */
     return word_next (word, 0, from, top);
   if (from >= bottom)
     return word_next (word, word & IRIS_FORK_ASKED, from, top);
@@ -418,12 +418,10 @@ run_at_edge (IrisForkJoin *slot, IrisForkTask *task)
  * @slot: the slot of the fork
  * @task: for the result, if the task runs at once
  *
- * What a fork does when somebody asks for tasks, or the stack is full. For the functions that
+ * What a fork does when a thread asks for tasks, or the stack is full. For the functions that
  * IRIS_FORKABLE_1() makes, not for programs.
  *
  * Returns: (transfer none): the handle after the fork
- *
- * Since: 0.1
  */
 IrisForkJoin *
 iris_fork_stack_push_slowly (IrisForkJoin *slot, IrisForkTask *task)
@@ -448,7 +446,8 @@ iris_fork_stack_push_slowly (IrisForkJoin *slot, IrisForkTask *task)
   return slot + 1;
 }
 
-/* Owner. Whether the task in slot @i, which bottom is at, is its own; then nobody can steal it. */
+/* Owner. Whether the task in slot @i, which bottom is at, is its own; then no thread can steal it.
+ */
 static bool
 take_back (IrisForkStack *self, unsigned i)
 {
@@ -479,12 +478,10 @@ take_back (IrisForkStack *self, unsigned i)
  * @slot: the slot of the fork that is joined
  * @task: where the result is, if the task ran at once
  *
- * What a join does when somebody asks for tasks, or has taken this one. For the functions that
+ * What a join does when a thread asks for tasks, or has taken this one. For the functions that
  * IRIS_FORKABLE_1() makes, not for programs.
  *
  * Returns: (transfer none): the result, or %NULL if the caller is to run the task
- *
- * Since: 0.1
  */
 IrisForkPopped
 iris_fork_stack_pop_slowly (IrisForkJoin *slot, IrisForkTask *task)

@@ -29,8 +29,6 @@ G_BEGIN_DECLS
  * IRIS_FORK_WORDS: (skip)
  *
  * Words of 8 bytes that the arguments of a forked function may take, and its result.
- *
- * Since: 0.1
  */
 #define IRIS_FORK_WORDS 4
 #define IRIS_FORK_SIZE  (IRIS_FORK_WORDS * sizeof (uint64_t))
@@ -52,8 +50,6 @@ typedef struct _IrisForkPopped IrisForkPopped;
  * @fj: from here on the task forks
  *
  * Runs the task in a slot; %IRIS_FORKABLE_1 and its kin make it.
- *
- * Since: 0.1
  */
 typedef void (*IrisForkRun) (IrisForkJoin *slot, IrisForkJoin *fj);
 
@@ -61,8 +57,6 @@ typedef void (*IrisForkRun) (IrisForkJoin *slot, IrisForkJoin *fj);
  * IrisForkEnds: (skip)
  *
  * The two ends of a stack of forks; for what is inline alone.
- *
- * Since: 0.1
  */
 /* Two lines each, because the owner writes the one and reads the other all the time. */
 struct _IrisForkEnds
@@ -77,10 +71,10 @@ struct _IrisForkEnds
 struct _IrisForkJoin
 {
   IrisForkEnds *ends;
-  uint32_t bound;  /* the word's low half is below it if the slot is private and nobody asks */
+  uint32_t bound;  /* the word's low half is below it if the slot is private and no thread asks */
   uint32_t state;  /* atomic; of a task that was stolen */
   void *thief;     /* atomic; the stack of who stole it */
-  IrisForkRun run; /* atomic for nobody: the owner writes it in front of the bottom */
+  IrisForkRun run; /* not shared while it is written: the owner writes it in front of the bottom */
   uint64_t words[IRIS_FORK_WORDS]; /* arguments, then the result */
 };
 
@@ -95,8 +89,6 @@ struct _IrisForkTask
  * IrisForkPopped: (skip)
  *
  * What came off a stack of forks; for what is inline alone.
- *
- * Since: 0.1
  */
 /* @result is NULL if the task is still to be run, by the caller. */
 struct _IrisForkPopped

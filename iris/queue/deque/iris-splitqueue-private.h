@@ -18,7 +18,7 @@
  *
  * Who may call what: push, take, take_oldest, poll, expose, expose_half, offer and has_private the
  * owner alone; steal, ask, force, get_length and get_public_length any thread; init and clear while
- * nobody else looks. Items are pointers other than NULL.
+ * no other thread looks. Items are pointers other than NULL.
  *
  * Invariants
  * ----------
@@ -69,7 +69,7 @@
  *    for the same s again after that, so (c) fails. For the same reason thieves never take FORCED
  *    back; one that finds nothing private leaves it for the owner's next push.
  *  - Any thief may do (b) and (c) for a FORCED that another has set: one that is held up between
- *    (a) and (c) keeps nobody from the rest.
+ *    (a) and (c) keeps no thread from the rest.
  *  - The lap's order: the owner changes the split's word before it stores the new bottom (release),
  *    so a thief that reads a bottom of the new lap (acquire) fails in (c).
  * The light fence is of the compiler alone, the heavy one is paid for by a thief who has nothing
@@ -118,7 +118,7 @@ struct IrisSplitQueue
   /* The owner's. Others look at bottom alone, and seldom. */
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t bottom;
   uint64_t own_split; /* the split as the owner knows it: a thief may have moved it on */
-  uint64_t own_word;  /* the split's word if so and nobody asked */
+  uint64_t own_word;  /* the split's word if so and no thread asked */
   uint64_t limit;     /* bottom must stay below or at it; top may have passed on since */
   IrisArray *own_array;
   IrisArrayPool *pool; /* NULL: old arrays are kept on the list, and it does not shrink */
@@ -242,7 +242,8 @@ iris_splitqueue_expose (IrisSplitQueue *self, uint64_t n)
       if (exposed == 0)
         return 0;
     }
-  /* Release: whoever sees the split sees the slots below it, what they point to, and the array. */
+  /* Release: the thread that sees the split sees the slots below it, what they point to, and the
+   * array. */
   while (!atomic_compare_exchange_weak_explicit (&self->split, &word,
                                                  iris_splitqueue_word (self->own_split + exposed),
                                                  memory_order_release, memory_order_relaxed));
@@ -495,7 +496,7 @@ iris_splitqueue_force (IrisSplitQueue *self)
   uint64_t word = atomic_load_explicit (&self->split, memory_order_relaxed);
   int64_t n_private;
 
-  /* ASKED too, so that nobody who asks spoils the swap below. */
+  /* ASKED too, so that no thread that asks spoils the swap below. */
   if ((word & flags) != flags
       && !atomic_compare_exchange_strong_explicit (&self->split, &word, word | flags,
                                                    memory_order_relaxed, memory_order_relaxed))
@@ -508,7 +509,7 @@ iris_splitqueue_force (IrisSplitQueue *self)
   if (n_private <= 0)
     return false;
 
-  /* Release: whoever sees the split sees what this thread saw of the slots below it. */
+  /* Release: the thread that sees the split sees what this thread saw of the slots below it. */
   return atomic_compare_exchange_strong_explicit (
       &self->split, &word,
       (word & ~(uint64_t) 3) + iris_splitqueue_word ((uint64_t) (n_private - n_private / 2)),

@@ -7,7 +7,7 @@
 typedef enum
 {
   IRIS_STEAL_EMPTY,
-  IRIS_STEAL_LOST, /* somebody else moved the deque at the same moment: another try may succeed */
+  IRIS_STEAL_LOST, /* another thread moved the deque at the same moment: another try may succeed */
   IRIS_STEAL_PRIVATE, /* nothing may be stolen now, and the owner has been asked for more */
   IRIS_STEAL_TAKEN,
 } IrisStealResult;

@@ -3,7 +3,7 @@
  * The work-stealing queue: a deque that its owner uses at one end and thieves at the other.
  *
  * Who may call what: push, take and take_oldest the owner alone; steal and get_length any thread;
- * init and clear while nobody else looks. Items are pointers other than NULL.
+ * init and clear while no other thread looks. Items are pointers other than NULL.
  *
  * Invariant: the queue holds the positions [top, bottom). An array of 2^k slots holds position p
  * in slot p mod 2^k; it is replaced by a larger one before a live position could meet another.
@@ -81,12 +81,6 @@ iris_wsqueue_init_full (IrisWSQueue *self,
   return array != NULL;
 }
 
-static inline bool
-iris_wsqueue_init (IrisWSQueue *self)
-{
-  return iris_wsqueue_init_full (self, NULL, IRIS_WSQUEUE_MIN_CAPACITY, 0);
-}
-
 /* Gives up the arrays; what the slots point to is the caller's matter. */
 static inline void
 iris_wsqueue_clear (IrisWSQueue *self)
@@ -148,7 +142,7 @@ iris_wsqueue_push (IrisWSQueue *self, void *item)
   return true;
 }
 
-/* Owner. The last item, at @bottom, against whoever steals it: who moves top has it. */
+/* Owner. The last item, at @bottom, against the thread that steals it: who moves top has it. */
 static inline void *
 iris_wsqueue_take_last (IrisWSQueue *self, IrisArray *array, uint64_t top, uint64_t bottom)
 {

@@ -2,12 +2,12 @@
  *
  * The free list's core: nodes that are handed out and come back, and memory that does not go.
  *
- * Who may call what: get, put and at any thread; init and clear while nobody else looks.
+ * Who may call what: get, put and at any thread; init and clear while no other thread looks.
  *
  * What it promises: a node is handed out to one owner at a time; and the memory behind a number is
- * a node for as long as the list lives, whoever owns it. So a thread that was preempted between
- * reading a number and looking at its node looks at a node, never at freed memory: a structure on
- * top of it needs stamps, and nothing else, to be safe from what happened meanwhile.
+ * a node for as long as the list lives, the thread that owns it. So a thread that was preempted
+ * between reading a number and looking at its node looks at a node, never at freed memory: a
+ * structure on top of it needs stamps, and nothing else, to be safe from what happened meanwhile.
  *
  * Memory is bounded by the largest number of nodes that were out at once.
  *

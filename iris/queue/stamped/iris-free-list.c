@@ -44,8 +44,6 @@ G_DEFINE_BOXED_TYPE (IrisFreeList, iris_free_list, iris_free_list_ref, iris_free
  * Makes a free list without memory.
  *
  * Returns: (transfer full): a free list without memory
- *
- * Since: 0.1
  */
 IrisFreeList *
 iris_free_list_new (gsize block_size)
@@ -65,13 +63,10 @@ iris_free_list_new (gsize block_size)
 
 /**
  * iris_free_list_ref:
- * @self: a free list
  *
  * Adds a reference. Any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisFreeList *
 iris_free_list_ref (IrisFreeList *self)
@@ -89,8 +84,6 @@ iris_free_list_ref (IrisFreeList *self)
  *
  * Drops a reference; the last one frees it and all its blocks, also those that are out. Any
  * thread.
- *
- * Since: 0.1
  */
 void
 iris_free_list_unref (IrisFreeList *self)
@@ -105,14 +98,11 @@ iris_free_list_unref (IrisFreeList *self)
 
 /**
  * iris_free_list_get:
- * @self: a free list
  *
  * Takes a block. Its contents are undefined; it is aligned as malloc() aligns. Any thread. Aborts
  * when there is no memory.
  *
  * Returns: (transfer none) (not nullable): a block, the caller's until it gives it back
- *
- * Since: 0.1
  */
 gpointer
 iris_free_list_get (IrisFreeList *self)
@@ -135,12 +125,9 @@ iris_free_list_get (IrisFreeList *self)
 
 /**
  * iris_free_list_put:
- * @self: a free list
  * @block: (not nullable): a block of this list
  *
  * Gives a block back. Any thread.
- *
- * Since: 0.1
  */
 void
 iris_free_list_put (IrisFreeList *self, gpointer block)

@@ -3,7 +3,7 @@
  * The lock-free queue's core: Michael and Scott's queue on stamped pointers, with an end.
  *
  * Who may call what: push, pop, pop_or_close, close, is_closed and get_length any thread; init and
- * clear while nobody else looks. All are lock-free; none waits.
+ * clear while no other thread looks. All are lock-free; none waits.
  *
  * Invariants
  * ----------
@@ -18,11 +18,11 @@
  * -----------------
  * push reads tail, then the next of the node T that tail names, then tail again. If tail is the
  * same, what was read is T's next from T's present life: had T been given up and come back, its
- * next was stored with release by somebody who saw head, and before that tail, leave T; having
+ * next was stored with release by a thread that saw head, and before that tail, leave T; having
  * acquired that value, push would find tail changed. If T's next is nothing, push swaps it for its
  * node. That succeeds only if the cell was left alone, that is, T is the last node still (1, 3).
- * If T has a next, tail lags; push moves it on and tries again. Moving tail is nobody's duty in
- * particular; it fails only when somebody else did it.
+ * If T has a next, tail lags; push moves it on and tries again. Moving tail is no thread's duty in
+ * particular; it fails only when another thread did it.
  *
  * pop reads head, tail, and the next of the dummy, then head again: by the same argument all three
  * are of one life. Nothing behind the dummy: the queue was empty when next was read. That is
@@ -31,8 +31,8 @@
  * (2). Else the item is read and head swapped; if that succeeds, head was left alone, so the item
  * was read from the node while it was in the queue, and the old dummy is the caller's to give up.
  *
- * tail cannot be read too old: whoever made head name A had seen tail past the node before A, did
- * so before its release of head, and the reader of head acquired it.
+ * tail cannot be read too old: the thread that made head name A had seen tail past the node before
+ * A, did so before its release of head, and the reader of head acquired it.
  *
  * Closing swaps the next of the last node from nothing to CLOSED: that is one step, after which no
  * push can succeed, since there is no other place to link to. pop_or_close does so with the next
@@ -146,7 +146,7 @@ iris_lfqueue_core_look_at_tail (IrisLFQueueCore *self, IrisLFQueueView *view)
   return iris_stamped_equal (view->tail, iris_stamped_load (&self->tail));
 }
 
-/* Moves a lagging tail from what was seen to the node behind it, if nobody did so yet. */
+/* Moves a lagging tail from what was seen to the node behind it, if no thread did so yet. */
 static inline void
 iris_lfqueue_core_advance (IrisLFQueueCore *self, const IrisLFQueueView *view)
 {

@@ -2,10 +2,10 @@
  *
  * The lock-free queue: Michael and Scott's queue, with an eventcount for those who wait.
  *
- * Nobody polls: who finds nothing announces itself, looks once more, and sleeps on a futex. Every
- * push is followed by a look at the eventcount, every closing wakes all; so by the eventcount's
- * argument (iris-eventcount-private.h) nobody sleeps while there is an item, or after the end.
- * While nobody waits, a push costs a load for it. The core's argument is in
+ * No thread polls: one that finds nothing announces itself, looks once more, and sleeps on a futex.
+ * Every push is followed by a look at the eventcount, every closing wakes all; so by the
+ * eventcount's argument (iris-eventcount-private.h) no thread sleeps while there is an item, or
+ * after the end. While no thread waits, a push costs a load for it. The core's argument is in
  * iris-lfqueue-private.h.
  */
 #include "iris/queue/stamped/iris-lfqueue.h"
@@ -25,9 +25,9 @@ typedef struct
 /**
  * IrisLFQueue:
  *
- * An [class@Queue] without locks: a thread that is preempted anywhere in it holds up nobody else.
- * Its memory grows with the largest number of items that were in it at once, and goes with the
- * queue. At most 2^32 - 64 items fit.
+ * An [class@Queue] without locks: a thread that is preempted anywhere in it holds up no other
+ * thread. Its memory grows with the largest number of items that were in it at once, and goes with
+ * the queue. At most 2^32 - 64 items fit.
  *
  * The algorithm is that of M. Michael and M. Scott (PODC 1996), on stamped pointers.
  */
@@ -169,8 +169,6 @@ iris_lfqueue_init (IrisLFQueue *self)
  * Makes a queue that uses no lock. Waiting threads sleep; nothing polls.
  *
  * Returns: (transfer full): an empty queue
- *
- * Since: 0.1
  */
 IrisQueue *
 iris_lfqueue_new (void)

@@ -2,8 +2,8 @@
  *
  * The stack's core: Treiber's stack on stamped pointers.
  *
- * Who may call what: push, pop and is_empty any thread; init and clear while nobody else looks.
- * Both are lock-free: a thread that is stopped anywhere stops nobody else.
+ * Who may call what: push, pop and is_empty any thread; init and clear while no other thread looks.
+ * Both are lock-free: a thread that is stopped anywhere stops no other thread.
  *
  * Why it is correct: items lie in nodes of a free list of the stack's own, and the nodes in use
  * form a stamped LIFO (iris-lifo-private.h, where the argument is). A node is in one of the two

@@ -11,7 +11,7 @@
  * IrisStack:
  *
  * A stack of pointers, last in, first out, that any number of threads may use without a lock. A
- * thread that is preempted anywhere in it holds up nobody else.
+ * thread that is preempted anywhere in it holds up no other thread.
  *
  * Its memory grows with the largest number of items that were on it at once, and goes with the
  * stack. At most 2^32 - 64 items fit. The algorithm is R. K. Treiber's (1986), on stamped pointers.
@@ -30,8 +30,6 @@ G_DEFINE_BOXED_TYPE (IrisStack, iris_stack, iris_stack_ref, iris_stack_unref)
  * Makes an empty stack.
  *
  * Returns: (transfer full): an empty stack
- *
- * Since: 0.1
  */
 IrisStack *
 iris_stack_new (void)
@@ -46,13 +44,10 @@ iris_stack_new (void)
 
 /**
  * iris_stack_ref:
- * @self: a stack
  *
  * Adds a reference. Any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisStack *
 iris_stack_ref (IrisStack *self)
@@ -70,8 +65,6 @@ iris_stack_ref (IrisStack *self)
  *
  * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
  * Any thread.
- *
- * Since: 0.1
  */
 void
 iris_stack_unref (IrisStack *self)
@@ -86,12 +79,9 @@ iris_stack_unref (IrisStack *self)
 
 /**
  * iris_stack_push:
- * @self: a stack
  * @item: (not nullable): what to lay on top; the stack does not take ownership
  *
  * Lays an item on top. Any thread. Aborts when there is no memory.
- *
- * Since: 0.1
  */
 void
 iris_stack_push (IrisStack *self, gpointer item)
@@ -105,13 +95,10 @@ iris_stack_push (IrisStack *self, gpointer item)
 
 /**
  * iris_stack_pop:
- * @self: a stack
  *
  * Takes the item on top. Any thread.
  *
  * Returns: (transfer none) (nullable): the item, or %NULL when the stack is empty
- *
- * Since: 0.1
  */
 gpointer
 iris_stack_pop (IrisStack *self)
@@ -123,13 +110,8 @@ iris_stack_pop (IrisStack *self)
 
 /**
  * iris_stack_is_empty:
- * @self: a stack
  *
  * Tells whether nothing was on the stack at some moment during the call.
- *
- * Returns: whether nothing was on the stack at some moment during the call
- *
- * Since: 0.1
  */
 gboolean
 iris_stack_is_empty (IrisStack *self)

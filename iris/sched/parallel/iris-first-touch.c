@@ -17,10 +17,10 @@
 
 typedef struct
 {
-  gatomicrefcount n_left; /* chunks, and whoever makes them */
+  gatomicrefcount n_left; /* chunks, and the thread that makes them */
   gint n_cancelled;       /* atomic */
   GCancellable *cancellable;
-  GTask *task; /* NULL: somebody waits */
+  GTask *task; /* NULL: a thread waits */
 
   GMutex lock;
   GCond ended;
@@ -149,14 +149,12 @@ touch_queue (Touch *self,
 
 /**
  * iris_scheduler_first_touch:
- * @self: a scheduler
  * @place: the id of a place of its
  * @memory: (type guintptr): what to touch
  * @from: (nullable) (type guintptr): what to copy there, or %NULL to fill it with zeros
  * @size: how much, in bytes
- * @error: return location for an error
  *
- * Has the workers of a place write memory, so that those of its pages that nobody touched before
+ * Has the workers of a place write memory, so that those of its pages that no thread touched before
  * come to lie there; pages that lie elsewhere already stay. For memory that is yours to allocate,
  * iris_place_alloc() does without writing it.
  *
@@ -167,8 +165,6 @@ touch_queue (Touch *self,
  *
  * Returns: %FALSE with %G_IO_ERROR_CLOSED if the scheduler was shut down meanwhile; parts of the
  *   memory may then be as they were
- *
- * Since: 0.1
  */
 gboolean
 iris_scheduler_first_touch (IrisScheduler *self,
@@ -204,7 +200,6 @@ iris_scheduler_first_touch (IrisScheduler *self,
 
 /**
  * iris_scheduler_first_touch_async:
- * @self: a scheduler
  * @place: the id of a place of its
  * @memory: (type guintptr): what to touch; it must stay until the end
  * @from: (nullable) (type guintptr): what to copy there, or %NULL to fill it with zeros; it must
@@ -215,8 +210,6 @@ iris_scheduler_first_touch (IrisScheduler *self,
  * @user_data: for @callback
  *
  * As iris_scheduler_first_touch(), without waiting. Any thread may call it, workers included.
- *
- * Since: 0.1
  */
 void
 iris_scheduler_first_touch_async (IrisScheduler *self,
@@ -244,15 +237,11 @@ iris_scheduler_first_touch_async (IrisScheduler *self,
 
 /**
  * iris_scheduler_first_touch_finish:
- * @self: the scheduler
  * @result: what the callback was given
- * @error: return location for an error
  *
  * Tells whether every page was touched.
  *
  * Returns: %FALSE with %G_IO_ERROR_CANCELLED, or an error of iris_scheduler_first_touch()
- *
- * Since: 0.1
  */
 gboolean
 iris_scheduler_first_touch_finish (IrisScheduler *self, GAsyncResult *result, GError **error)

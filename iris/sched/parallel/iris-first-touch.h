@@ -13,8 +13,6 @@ G_BEGIN_DECLS
  * IRIS_FIRST_TOUCH_CHUNK:
  *
  * What one item of iris_scheduler_first_touch() touches at most, in bytes.
- *
- * Since: 0.1
  */
 #define IRIS_FIRST_TOUCH_CHUNK (4 * 1024 * 1024)
 

@@ -67,8 +67,6 @@ get_sequential (void)
  * again and again, at any depth.
  *
  * Returns: (transfer none): the handle, for the calling thread, until the caller returns
- *
- * Since: 0.1
  */
 IrisForkJoin *
 iris_fork_join_begin (void)
@@ -133,7 +131,6 @@ is_inside (IrisScheduler *scheduler)
 
 /**
  * iris_fork_join_run:
- * @scheduler: a scheduler
  * @func: (scope call) (closure data): the work
  * @data: (nullable): for @func
  *
@@ -146,8 +143,6 @@ is_inside (IrisScheduler *scheduler)
  * parallel; under the others they are calls.
  *
  * Returns: %FALSE if @func was not called because the scheduler was shut down
- *
- * Since: 0.1
  */
 gboolean
 iris_fork_join_run (IrisScheduler *scheduler, IrisForkFunc func, gpointer data)
@@ -196,8 +191,6 @@ generic (IrisForkJoin *fj, IrisForkFunc func, gpointer data)
  * faster.
  *
  * Returns: (transfer none): the handle from now on, until the join
- *
- * Since: 0.1
  */
 IrisForkJoin *
 iris_fork_join_fork (IrisForkJoin *fj, IrisForkTask *task, IrisForkFunc func, gpointer data)
@@ -215,8 +208,6 @@ iris_fork_join_fork (IrisForkJoin *fj, IrisForkTask *task, IrisForkFunc func, gp
  * Sees to it that a forked call is done: runs it, or waits for who took it.
  *
  * Returns: (transfer none): the handle from now on, as it was before the fork
- *
- * Since: 0.1
  */
 IrisForkJoin *
 iris_fork_join_join (IrisForkJoin *fj, IrisForkTask *task)
@@ -265,8 +256,6 @@ range (IrisForkJoin *fj, gsize begin, gsize end, const Range *self)
  * Works on a range in parallel, by halves, and returns when all of it is done. An empty range, or
  * one that ends before it begins, is no work. As with every fork, a call of @func should last for a
  * microsecond or more.
- *
- * Since: 0.1
  */
 void
 iris_fork_join_for (IrisForkJoin *fj,

@@ -64,7 +64,7 @@ void iris_fork_join_for (IrisForkJoin *fj,
  * ```
  *
  * A fork lays the call down, for another worker to take; the join calls the function, or, if
- * somebody took it, waits for its result. Forks are joined in reverse order, by the function that
+ * a thread took it, waits for its result. Forks are joined in reverse order, by the function that
  * forked them, each before that returns; @fj and @task are variables of that function. Calls in
  * between are given the present @fj. Who forks decides where that ends: a call that works for
  * less than a microsecond is better not forked.
@@ -88,8 +88,6 @@ void iris_fork_join_for (IrisForkJoin *fj,
  *
  * `IRIS_FORKABLE_2` to `IRIS_FORKABLE_4` are for more arguments, %IRIS_FORK_SIZE bytes together at
  * most; `IRIS_FORKABLE_VOID_1` to `IRIS_FORKABLE_VOID_4` for functions without a result.
- *
- * Since: 0.1
  */
 #define IRIS_FORKABLE_1(R, name, A)                                                              \
   static inline R name (IrisForkJoin *fj, A a);                                                  \

@@ -142,8 +142,6 @@ iris_stats_model_class_init (IrisStatsModelClass *klass)
    * IrisStatsModel:scheduler:
    *
    * Whose statistics they are.
-   *
-   * Since: 0.1
    */
   properties[PROP_SCHEDULER] = g_param_spec_object ("scheduler", NULL, NULL, IRIS_TYPE_SCHEDULER,
                                                     flags);
@@ -152,8 +150,6 @@ iris_stats_model_class_init (IrisStatsModelClass *klass)
    * IrisStatsModel:of:
    *
    * What the rows are.
-   *
-   * Since: 0.1
    */
   properties[PROP_OF] = g_param_spec_enum ("of", NULL, NULL, IRIS_TYPE_STATS_OF,
                                            IRIS_STATS_OF_PLACES, flags);
@@ -168,14 +164,11 @@ iris_stats_model_init (IrisStatsModel *self)
 
 /**
  * iris_stats_model_new:
- * @scheduler: a scheduler
  * @of: what the rows are
  *
  * Makes a list of the statistics of a scheduler, refreshed once.
  *
  * Returns: (transfer full): a model
- *
- * Since: 0.1
  */
 IrisStatsModel *
 iris_stats_model_new (IrisScheduler *scheduler, IrisStatsOf of)
@@ -199,11 +192,8 @@ stats_model_grow (IrisStatsModel *self, const IrisStats *stats)
 
 /**
  * iris_stats_model_refresh:
- * @self: a model
  *
  * Takes a snapshot and puts it into the rows, each of which notifies what changed.
- *
- * Since: 0.1
  */
 void
 iris_stats_model_refresh (IrisStatsModel *self)

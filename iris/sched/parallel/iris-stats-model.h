@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Statistics as a list, for whoever shows them.
+ * Statistics as a list, for programs that show them.
  */
 #pragma once
 

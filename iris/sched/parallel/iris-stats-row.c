@@ -70,8 +70,6 @@ iris_stats_row_finalize (GObject *object)
  * IrisStatsRow:executed:
  *
  * Items run.
- *
- * Since: 0.1
  */
 
 /**
@@ -79,8 +77,6 @@ iris_stats_row_finalize (GObject *object)
  *
  * Items queued by this worker or by the workers of this place; the total counts those queued from
  * outside as well.
- *
- * Since: 0.1
  */
 
 /**
@@ -88,88 +84,66 @@ iris_stats_row_finalize (GObject *object)
  *
  * Of a place: items whose hint named it; of a worker: those that it queued itself, at its own
  * place.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:stolen-in:
  *
  * Items taken from other places.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:stolen-out:
  *
  * Of a place: items that others took from it; of a worker: 0.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:stolen-inside:
  *
  * Items taken from siblings of the same place.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:steals:
  *
  * Successful steals.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:steal-tries:
  *
  * Victims looked at.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:steal-fails:
  *
  * Victims at which another thief was quicker.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:parks:
  *
  * Times a worker went to sleep.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:wakes:
  *
  * Times a worker was woken for work.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:cancelled:
  *
  * Items whose work was not run, but whose destroy notify was.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:steal-most:
  *
  * The most items that one steal took, since the scheduler was made.
- *
- * Since: 0.1
  */
 
 /**
@@ -177,72 +151,54 @@ iris_stats_row_finalize (GObject *object)
  *
  * Nanoseconds in which a worker had no work and looked for some, at other places and their workers
  * above all.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:parked-ns:
  *
  * Nanoseconds in which a worker slept, using no processor.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:alive-ns:
  *
  * Nanoseconds in which the thread of a worker was there.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:busy-ns:
  *
  * Nanoseconds spent running items and taking them from one's own queues.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:steal-empties:
  *
  * Victims that had nothing.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:refused-backlog:
  *
  * Victims left alone because what they had drains sooner than any move.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:refused-size:
  *
  * Victims left alone for the memory that their items declare.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:refused-distance:
  *
  * Victims left alone because they are far.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:refused-apart:
  *
  * Inboxes left alone because an item there is to be kept apart.
- *
- * Since: 0.1
  */
 
 /**
@@ -250,16 +206,12 @@ iris_stats_row_finalize (GObject *object)
  *
  * Steals from a place that had been refused before, because it did not get on as expected, or came
  * to have more.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:backoffs:
  *
  * Times a worker slept for a moment because it refused all that it saw.
- *
- * Since: 0.1
  */
 
 /**
@@ -267,40 +219,30 @@ iris_stats_row_finalize (GObject *object)
  *
  * Of a place: items that were dealt to it because it had the least declared footprint
  * (%IRIS_ITEM_KEEP_APART); of a worker: 0.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:steal-ratio:
  *
  * Steals for each item run, from 0 to 1, between the last two refreshes.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:steal-rate:
  *
  * Steals in each second, between the last two refreshes.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:steal-overhead:
  *
  * Searching, as a part of the time awake, from 0 to 1, between the last two refreshes.
- *
- * Since: 0.1
  */
 
 /**
  * IrisStatsRow:items-per-steal:
  *
  * Items that a steal took, on average, between the last two refreshes.
- *
- * Since: 0.1
  */
 
 /* A member's name as a property's. */
@@ -329,8 +271,6 @@ iris_stats_row_class_init (IrisStatsRowClass *klass)
    * IrisStatsRow:index:
    *
    * The number of the place or of the worker, counted from 0.
-   *
-   * Since: 0.1
    */
   properties[PROP_INDEX] = g_param_spec_uint ("index", NULL, NULL, 0, G_MAXUINT, 0, flags);
 
@@ -338,8 +278,6 @@ iris_stats_row_class_init (IrisStatsRowClass *klass)
    * IrisStatsRow:place:
    *
    * The place, or the worker's place.
-   *
-   * Since: 0.1
    */
   properties[PROP_PLACE] = g_param_spec_int ("place", NULL, NULL, 0, G_MAXINT, 0, flags);
 
@@ -400,13 +338,8 @@ iris_stats_row_update (IrisStatsRow *self,
 
 /**
  * iris_stats_row_get_index:
- * @self: a row
  *
  * Gets the number of the place or of the worker, counted from 0.
- *
- * Returns: the number of the place or of the worker, counted from 0
- *
- * Since: 0.1
  */
 guint
 iris_stats_row_get_index (IrisStatsRow *self)
@@ -418,13 +351,8 @@ iris_stats_row_get_index (IrisStatsRow *self)
 
 /**
  * iris_stats_row_get_place:
- * @self: a row
  *
  * Gets the place, or the worker's place.
- *
- * Returns: the place, or the worker's place
- *
- * Since: 0.1
  */
 gint
 iris_stats_row_get_place (IrisStatsRow *self)
@@ -436,13 +364,10 @@ iris_stats_row_get_place (IrisStatsRow *self)
 
 /**
  * iris_stats_row_get_counters:
- * @self: a row
  *
  * Gets all counters, as of the last refresh; valid until the next.
  *
  * Returns: (transfer none): all counters, as of the last refresh; valid until the next
- *
- * Since: 0.1
  */
 const IrisCounters *
 iris_stats_row_get_counters (IrisStatsRow *self)

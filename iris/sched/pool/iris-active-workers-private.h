@@ -7,12 +7,12 @@
  *     quota = max (1, wanted - held) + min (blocking, max_spares)
  *
  * wanted is the user's (iris_scheduler_set_n_active()), held is how many the contention controller
- * took out, blocking is how many are in a blocking section. Whoever changes one of them, under the
- * pool's lock, tells the parking lot the new quota (iris_active_workers_apply()); the parking lot
- * moves sleepers out and brings others back, and its header argues why nothing is lost on the way.
- * If the quota asks for more than were made, a spare is made, at most max_spares for a place, and
- * never given up before the pool ends: it goes out like any other, and whoever is out is taken
- * before one is made.
+ * took out, blocking is how many are in a blocking section. The thread that changes one of them,
+ * under the pool's lock, tells the parking lot the new quota (iris_active_workers_apply()); the
+ * parking lot moves sleepers out and brings others back, and its header argues why nothing is lost
+ * on the way. If the quota asks for more than were made, a spare is made, at most max_spares for a
+ * place, and never given up before the pool ends: it goes out like any other, and a worker that is
+ * out is taken before one is made.
  *
  * A surplus worker leaves after its item. Nothing is left in private: ops->expose() opens what it
  * has to thieves, who look at its deque as before. So does a worker that begins to block; and what
@@ -24,11 +24,11 @@
  * with the sleeper's last look is behind its making, too.
  *
  * Ends: a spare is made by a worker of the pool, which is in and not confirmed, so the parking lot
- * cannot finish meanwhile; or by somebody from outside who found the pool open, under the lock that
- * closes it. No worker ends before all do, so the parking lot's count of those that are in stays
- * the count of those that can take work, in a closed pool too: a worker that had ended and counted
- * as in would leave a section without a stand-in, and one that is awake and counted as out would be
- * one too many.
+ * cannot finish meanwhile; or by a thread from outside that found the pool open, under the lock
+ * that closes it. No worker ends before all do, so the parking lot's count of those that are in
+ * stays the count of those that can take work, in a closed pool too: a worker that had ended and
+ * counted as in would leave a section without a stand-in, and one that is awake and counted as out
+ * would be one too many.
  */
 #pragma once
 

@@ -94,7 +94,7 @@ active_workers_get_unstarted (IrisWorkerPool *pool, guint place)
     worker->deque = pool->workers[pool->active_workers[place].first_worker].deque;
   pool->spares[n] = worker;
   pool->active_workers[place].n_spares++;
-  /* Release: whoever counts it sees it whole. */
+  /* Release: a thread that counts it sees it whole. */
   atomic_store_explicit (&pool->n_spares, n + 1, memory_order_release);
 
   return worker;

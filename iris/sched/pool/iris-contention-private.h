@@ -17,8 +17,8 @@
  *             processor (/proc/self/task/TID/schedstat);
  *   switches  how often they were taken off a processor against their will, for each second of
  *             running (nonvoluntary_ctxt_switches in /proc/self/task/TID/status);
- *   pressure  the share of time in which somebody in the system waited for a processor
- *             (/proc/pressure/cpu). That may be somebody else, hence it comes last.
+ *   pressure  the share of time in which some task of the system waited for a processor
+ *             (/proc/pressure/cpu). That may be any process, hence it comes last.
  * A file that is missing is named once, and the rest is used. One of a worker that has ended is not
  * missing: the worker takes its number back at its end, and what is left of the race between the
  * two is told by whether the controller has the file of itself.

@@ -13,15 +13,15 @@
  * until that worker looks for its next item as running. The place at which it is counted stands in
  * the item, because the hint is the caller's and stays.
  *
- * The counts are atomics that anybody adds to; what is added is subtracted from the same place, so
- * they end at zero. They are advice: a thief that reads them at a bad moment steals, or refuses,
+ * The counts are atomics that any thread adds to; what is added is subtracted from the same place,
+ * so they end at zero. They are advice: a thief that reads them at a bad moment steals, or refuses,
  * one item too early. No order is needed, and only items with a footprint cost anything: one test
  * of the flags, on a line that the queue has touched, tells the others.
  *
  * The end of an item is seen in the next take of the worker that ran it. To be there without a test
- * in each take, whoever takes such an item uses up the picks until the next fair one, and takes
- * that come to a fair pick go the long way. If the item itself takes others meanwhile (waiting for
- * its children, for instance), its end is counted too early; that, too, is advice.
+ * in each take, the worker that takes such an item uses up the picks until the next fair one, and
+ * takes that come to a fair pick go the long way. If the item itself takes others meanwhile
+ * (waiting for its children, for instance), its end is counted too early; that, too, is advice.
  */
 #pragma once
 

@@ -16,8 +16,6 @@
  *
  * The item must stay until @func or @notify is called; exactly one of them is, and it may free the
  * item. The item has no place hint; see iris_item_set_place(). May be called from any thread.
- *
- * Since: 0.1
  */
 void
 iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify notify)
@@ -40,8 +38,6 @@ iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify
  * @flags: %IRIS_ITEM_STRICT if it may run nowhere else
  *
  * Sets the place at which an embedded item should run. A scheduler without places ignores it.
- *
- * Since: 0.1
  */
 void
 iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags)
@@ -64,8 +60,6 @@ iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags)
  *
  * What is kept is the next power of two, so a rough number does. An item without a footprint costs
  * the scheduler nothing; one that has it some ten nanoseconds. Declare what is large.
- *
- * Since: 0.1
  */
 void
 iris_item_set_footprint (IrisItem *item, guint64 bytes)
@@ -77,14 +71,11 @@ iris_item_set_footprint (IrisItem *item, guint64 bytes)
 
 /**
  * iris_item_get_footprint: (skip)
- * @item: an item
  *
  * Tells the footprint of the item.
  *
  * Returns: how much memory the item is declared to touch, rounded up to a power of two; 0 if
  *   nothing was declared
- *
- * Since: 0.1
  */
 guint64
 iris_item_get_footprint (const IrisItem *item)
@@ -101,8 +92,6 @@ iris_item_get_footprint (const IrisItem *item)
  *
  * Runs or cancels an item, as the scheduler that holds it must do once. For those who write a
  * scheduler; see #IrisSchedulerClass. The item may be gone when this returns.
- *
- * Since: 0.1
  */
 void
 iris_item_settle (IrisItem *item, gboolean run)

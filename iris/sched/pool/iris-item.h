@@ -51,7 +51,8 @@ typedef struct _IrisItem IrisItem;
  * embedded in a larger structure and was prepared by iris_item_init().
  *
  * An item that the scheduler made runs @func and then @notify; a cancelled one runs @notify alone.
- * An embedded item belongs to whoever embeds it: exactly one of @func and @notify is called, with
+ * An embedded item belongs to the code that embeds it: exactly one of @func and @notify is
+ * called, with
  * @data, and from that call on the scheduler does not touch the item, so either may free it.
  */
 struct _IrisItem
@@ -65,7 +66,7 @@ struct _IrisItem
   gint32 place;     /* hint, or IRIS_PLACE_ANY */
   guint32 flags;    /* IrisItemFlags; the upper bits are the schedulers' */
   gint64 queued_ns; /* when it was queued, for the sampled ones; otherwise 0 */
-  gpointer context; /* for whoever embeds the item */
+  gpointer context; /* for the code that embeds the item */
 };
 
 #ifndef __GI_SCANNER__

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The events of a scheduler, told to whoever listens: probes, marks and IRIS_DEBUG. doc/tracing.md
- * is their reference; the test `probes` holds the library to it.
+ * The events of a scheduler, told to its listeners: probes, marks and IRIS_DEBUG.
+ * doc/tracing.md is their reference; the test `probes` holds the library to it.
  *
  * Those of items are on the hot path: they are probes, and nothing besides. The others happen to
  * workers without work.

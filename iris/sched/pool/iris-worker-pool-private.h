@@ -15,9 +15,9 @@
  * Ending: shutting down closes the pool to items from outside (they are cancelled at once: their
  * destroy notify runs on the caller's thread) but not to items that running items queue. When no
  * work is left the workers end. Cancelling is the same, except that the work of the items is left
- * out; only their destroy notifies run. A shutdown returns when the workers are gone and nobody is
- * still settling what they left, whoever that is. An item from outside that races with the end is
- * settled by whoever sees it: the caller sets it down, light fence, looks at `ended`; the pool sets
+ * out; only their destroy notifies run. A shutdown returns when the workers are gone and no thread
+ * is still settling what they left. An item from outside that races with the end is settled by the
+ * thread that sees it: the caller sets it down, light fence, looks at `ended`; the pool sets
  * `ended`, heavy fence, sweeps. One of them sees the other, and sweeping is under a lock.
  *
  * Forking: the child has none of the workers, and the locks and sources are as they happened to
@@ -43,7 +43,7 @@
 #define IRIS_INSIDE
 #include "iris/sched/pool/iris-item.h"
 #include "iris/sched/stats/iris-active-workers.h"
-#include "iris/sched/iris-scheduler.h"
+#include "iris/sched/pool/iris-shutdown.h"
 #include "iris/sched/pool/iris-worker.h"
 #undef IRIS_INSIDE
 
@@ -115,7 +115,7 @@ struct _IrisWorker
 {
   alignas (IRIS_CACHE_PAIR) IrisWorkerPool *pool;
   IrisWorkerPool
-      *pushes_to; /* pool; NULL while it blocks, when it queues like somebody from outside */
+      *pushes_to; /* pool; NULL while it blocks, when it queues like a thread from outside */
   IrisWorkerPool
       *plain_to; /* pushes_to of a pool of the plain kind: see iris_worker_pool_queue_plain() */
   guint index;
@@ -150,7 +150,7 @@ struct IrisWorkerPoolOps
    * NULL when the item comes from outside. */
   void (*push) (IrisWorkerPool *pool, IrisWorker *self, IrisItem *item);
 
-  /* Publishes what @self has pushed onto its own deque: somebody sleeps, and nobody searches. */
+  /* Publishes what @self has pushed onto its own deque: a worker sleeps, and no worker searches. */
   void (*publish) (IrisWorkerPool *pool, IrisWorker *self);
 
   /* @met, which @self has taken from its own deque, or another one if that is none to be run. */
@@ -209,7 +209,7 @@ struct IrisWorkerPool
   guint n_places;
   guint unsampled; /* a mask: an item is sampled whose number has none of these bits */
   gint64 made_ns;
-  const char *name; /* for IRIS_DEBUG; NULL: nobody's */
+  const char *name; /* for IRIS_DEBUG; NULL: it has none */
   IrisWorker *workers;
   _Atomic unsigned generation; /* of processes, in which it was started; 0 before */
   IrisArrayPool arrays;        /* of the deques */
@@ -232,9 +232,9 @@ struct IrisWorkerPool
   _Atomic bool cancelling; /* items are settled by their notify alone */
   _Atomic bool ended;      /* all workers are gone */
   pthread_mutex_t lock;    /* starting, closing, sweeping, active workers */
-  pthread_cond_t settled;  /* nobody sweeps any more */
+  pthread_cond_t settled;  /* no thread sweeps any more */
   guint n_settling;        /* who is settling an item of a sweep; under the lock */
-  pthread_mutex_t joining; /* held by whoever waits for the workers to end */
+  pthread_mutex_t joining; /* held by the thread that waits for the workers to end */
 
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t queued_outside;
   _Atomic uint64_t cancelled_outside;

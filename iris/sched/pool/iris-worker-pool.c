@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The worker pool: its making, what comes from outside, and its end. The design is in
- * iris-worker-pool-private.h; what its workers do is in iris-worker-pool-worker.c.
+ * iris-worker-pool-private.h; what its workers do is in iris-worker.c.
  */
 #include "iris/sched/pool/iris-worker-pool-private.h"
 
@@ -80,8 +80,8 @@ iris_worker_pool_new (const IrisWorkerPoolOps *ops,
   return self;
 }
 
-/* The pool must have been shut down. A foreign one is left as it is: nobody knows in what state its
- * threads left it, and it goes with the process. */
+/* The pool must have been shut down. A foreign one is left as it is: no worker knows in what state
+ * its threads left it, and it goes with the process. */
 void
 iris_worker_pool_free (IrisWorkerPool *self)
 {

@@ -12,8 +12,6 @@ G_BEGIN_DECLS
  * IrisWorker:
  *
  * A thread of a scheduler, as the items that it runs see it.
- *
- * Since: 0.1
  */
 typedef struct _IrisWorker IrisWorker;
 

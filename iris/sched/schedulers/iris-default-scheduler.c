@@ -3,7 +3,7 @@
  * The schedulers that are used where a program names none: work-stealing places of this machine,
  * or what the program has set instead.
  */
-#include "iris/sched/iris-scheduler-private.h"
+#include "iris/sched/schedulers/iris-place-scheduler-private.h"
 
 #define IRIS_INSIDE
 #include "iris/sched/schedulers/iris-default-scheduler.h"
@@ -50,8 +50,6 @@ make_default (void)
  * has one of its own. May be called from any thread.
  *
  * Returns: (transfer none): a scheduler
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_scheduler_get_default (void)
@@ -131,8 +129,6 @@ choose (IrisDefault which, IrisScheduler *scheduler)
  * iris_scheduler_get_default() unless the program has set another. May be called from any thread.
  *
  * Returns: (transfer none): a scheduler, valid until another one is set
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_get_default_control_scheduler (void)
@@ -147,8 +143,6 @@ iris_get_default_control_scheduler (void)
  * iris_scheduler_get_default() unless the program has set another. May be called from any thread.
  *
  * Returns: (transfer none): a scheduler, valid until another one is set
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_get_default_work_scheduler (void)
@@ -158,12 +152,9 @@ iris_get_default_work_scheduler (void)
 
 /**
  * iris_set_default_control_scheduler:
- * @scheduler: a scheduler
  *
  * Sets what receivers, actors and services use that are made from now on and are given no
  * scheduler. It is kept until another one is set. May be called from any thread.
- *
- * Since: 0.1
  */
 void
 iris_set_default_control_scheduler (IrisScheduler *scheduler)
@@ -175,12 +166,9 @@ iris_set_default_control_scheduler (IrisScheduler *scheduler)
 
 /**
  * iris_set_default_work_scheduler:
- * @scheduler: a scheduler
  *
  * Sets what tasks and processes use from now on that are given no scheduler, those included that
  * were made before. It is kept until another one is set. May be called from any thread.
- *
- * Since: 0.1
  */
 void
 iris_set_default_work_scheduler (IrisScheduler *scheduler)

@@ -211,12 +211,10 @@ iris_gasyncqueue_scheduler_init (IrisGAsyncQueueScheduler *self)
 /**
  * iris_scheduler_new:
  *
- * Makes the default scheduler, one queue for all workers, with a worker for each processor that
- * this process may use.
+ * Makes a scheduler with one GAsyncQueue for all workers, and a worker for each processor that this
+ * process may use.
  *
  * Returns: (transfer full): a scheduler
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_scheduler_new (void)
@@ -229,11 +227,9 @@ iris_scheduler_new (void)
  * @min_threads: the least number of workers; 0 for no wish
  * @max_threads: the number of workers; 0 for one a processor
  *
- * Makes the default scheduler with a number of workers.
+ * Makes a scheduler with one GAsyncQueue for a number of workers.
  *
  * Returns: (transfer full): a scheduler
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_scheduler_new_full (guint min_threads, guint max_threads)

@@ -4,15 +4,15 @@
  *
  * How items reach the source is said in iris-source-items-private.h. It runs a batch at a dispatch,
  * so that a flood of items leaves the other sources their turn; what is left of the items that it
- * took belongs to whoever owns the context, as everything does that a source touches.
+ * took belongs to the thread that owns the context, as everything does that a source touches.
  *
  * Ending: dropping the last reference waits until all is settled, but for a thread that must not
  * wait (iris_scheduler_may_wait()): an item of this scheduler would wait for itself, and a worker
  * for a main loop that may be waiting for the worker. There the source is abandoned: it stays with
- * the context, which goes on running what is queued, and whoever sees the last item settled
+ * the context, which goes on running what is queued, and the thread that sees the last item settled
  * destroys it. Abandoning is a store to `abandoned`, then a look at the counts; a dispatch counts,
  * then looks at `abandoned`; all of them are sequentially consistent, so one sees the other. A
- * context that goes before cancels what is left. Nobody can queue to an abandoned source: that
+ * context that goes before cancels what is left. No thread can queue to an abandoned source: that
  * takes a reference to the scheduler.
  *
  * Closing: a shutdown stores `closed`, then looks at the counts; queueing counts the item, then
@@ -112,7 +112,7 @@ source_settle (ItemSource *self, IrisItem *item)
   iris_item_settle (item, run);
   iris_scheduler_no_waiting--;
   running_here = here.outer;
-  /* Whoever waits for the counts to meet sees what the item did. */
+  /* The thread that waits for the counts to meet sees what the item did. */
   atomic_fetch_add_explicit (run ? &self->n_executed : &self->n_cancelled, 1, memory_order_seq_cst);
 }
 
@@ -140,7 +140,7 @@ source_get_stats (ItemSource *self)
   return stats;
 }
 
-/* All is settled, and nobody queues any more. */
+/* All is settled, and no thread queues any more. */
 static void
 source_end (ItemSource *self)
 {
@@ -153,8 +153,8 @@ source_end (ItemSource *self)
   g_source_destroy (&self->source);
 }
 
-/* Once: by the dispatch that settled the last item or by the one who abandons it, whoever is
- * later. */
+/* Once: by the dispatch that settled the last item or by the one that abandons it, whichever
+ * is later. */
 static void
 source_end_if_settled (ItemSource *self)
 {
@@ -253,7 +253,7 @@ gmainscheduler_shutdown (IrisScheduler *scheduler, IrisShutdown how)
     else
       {
         /* The owner's dispatch tells us. But an owner may also leave its context without another
-         * dispatch, and GLib tells nobody about that: hence the time limit. */
+         * dispatch, and GLib does not tell: hence the time limit. */
         g_mutex_lock (&source->lock);
         if (!source_is_settled (source))
           g_cond_wait_until (&source->settled, &source->lock, g_get_monotonic_time () + RETRY_US);
@@ -340,8 +340,6 @@ iris_gmainscheduler_class_init (IrisGMainSchedulerClass *klass)
    * IrisGMainScheduler:context:
    *
    * The main context in which items run; %NULL at construction for the default one.
-   *
-   * Since: 0.1
    */
   properties[PROP_CONTEXT] = g_param_spec_boxed ("context", NULL, NULL, G_TYPE_MAIN_CONTEXT,
                                                  G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
@@ -363,13 +361,11 @@ iris_gmainscheduler_init (IrisGMainScheduler *self)
  * @context. So handlers may touch what belongs to that thread, such as widgets.
  *
  * Shutting it down, and dropping its last reference, settles what is queued: on the calling thread
- * if nobody else owns the context, otherwise by waiting for its owner. When the last reference is
- * dropped by an item of a scheduler, this one or another, nobody waits: what is queued runs when
- * the context is iterated, and is cancelled if that goes before.
+ * if no other thread owns the context, otherwise by waiting for its owner. When the last reference
+ * is dropped by an item of a scheduler, this one or another, no thread waits: what is queued runs
+ * when the context is iterated, and is cancelled if that goes before.
  *
  * Returns: (transfer full): a scheduler
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_gmainscheduler_new (GMainContext *context)
@@ -379,13 +375,10 @@ iris_gmainscheduler_new (GMainContext *context)
 
 /**
  * iris_gmainscheduler_get_context:
- * @self: a scheduler
  *
  * Gets the main context in which its items run.
  *
  * Returns: (transfer none): the main context in which its items run
- *
- * Since: 0.1
  */
 GMainContext *
 iris_gmainscheduler_get_context (IrisGMainScheduler *self)

@@ -12,8 +12,6 @@ G_BEGIN_DECLS
  * IrisGMainScheduler:
  *
  * Runs items where a main context is iterated, so that they may touch what belongs to that thread.
- *
- * Since: 0.1
  */
 #define IRIS_TYPE_GMAINSCHEDULER (iris_gmainscheduler_get_type ())
 IRIS_AVAILABLE_IN_ALL

@@ -8,7 +8,7 @@
  *
  * A chain comes newest first, and the deque's owner takes last in, first out: laid down as it
  * comes, the oldest item is run first. Items on their way from a list to a deque are seen by
- * nobody, so laying them down ends with a publish, like any other push.
+ * no thread, so laying them down ends with a publish, like any other push.
  *
  * Nothing starves: a deque is filled only when it is empty, with a chain of finite length, and
  * what running items queue goes onto a list, behind everything that was laid down before.
@@ -240,8 +240,6 @@ iris_lfscheduler_class_init (IrisLFSchedulerClass *klass)
    * IrisLFScheduler:n-workers:
    *
    * How many workers are made; 0 at construction for one a processor.
-   *
-   * Since: 0.1
    */
   iris_flat_scheduler_install_properties (object_class);
 }
@@ -257,8 +255,6 @@ iris_lfscheduler_init (IrisLFScheduler *self)
  * Makes a lock-free scheduler with a worker for each processor that this process may use.
  *
  * Returns: (transfer full): a scheduler
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_lfscheduler_new (void)
@@ -271,12 +267,10 @@ iris_lfscheduler_new (void)
  * @min_threads: the least number of workers; 0 for no wish
  * @max_threads: the number of workers; 0 for one a processor
  *
- * Makes a lock-free scheduler: queueing never waits for a lock, whoever queues. It suits programs
- * in which many items are created outside the workers.
+ * Makes a lock-free scheduler: queueing never waits for a lock, whichever thread queues. It suits
+ * programs in which many items are created outside the workers.
  *
  * Returns: (transfer full): a scheduler
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_lfscheduler_new_full (guint min_threads, guint max_threads)

@@ -11,9 +11,7 @@ G_BEGIN_DECLS
 /**
  * IrisLFScheduler:
  *
- * A scheduler that takes no lock, whoever queues: for many items that come from outside.
- *
- * Since: 0.1
+ * A scheduler that takes no lock, whichever thread queues: for many items that come from outside.
  */
 #define IRIS_TYPE_LFSCHEDULER (iris_lfscheduler_get_type ())
 IRIS_AVAILABLE_IN_ALL

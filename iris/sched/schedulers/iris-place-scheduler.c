@@ -3,7 +3,7 @@
  * Work-stealing places: the scheduler object around the place queues.
  */
 #include "iris/sched/steal/iris-place-queues-private.h"
-#include "iris/sched/iris-scheduler-private.h"
+#include "iris/sched/schedulers/iris-place-scheduler-private.h"
 
 /**
  * IrisPlaceScheduler:
@@ -44,7 +44,8 @@ G_DEFINE_ENUM_TYPE (IrisDeal,
                     G_DEFINE_ENUM_VALUE (IRIS_DEAL_ROUND_ROBIN, "round-robin"))
 G_DEFINE_TYPE_WITH_PRIVATE (IrisPlaceScheduler, iris_place_scheduler, IRIS_TYPE_SCHEDULER)
 
-/* For the constructed() of a subclass, before that of this class, when nobody has named places. */
+/* For the constructed() of a subclass, before that of this class, when no thread has named places.
+ */
 void
 iris_place_scheduler_choose_places (IrisPlaceScheduler *self, IrisPlaces *places)
 {
@@ -201,8 +202,6 @@ make_steal_policy (void)
    *
    * From whom idle workers take, how much, and what they refuse; %NULL for an [class@StealPolicy]
    * with its usual properties.
-   *
-   * Since: 0.1
    */
   properties[PROP_STEAL_POLICY] = g_param_spec_object (
       "steal-policy", NULL, NULL, IRIS_TYPE_STEAL_POLICY,
@@ -223,8 +222,6 @@ iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
    * IrisPlaceScheduler:places:
    *
    * The places; %NULL at construction chooses those of this machine by itself.
-   *
-   * Since: 0.1
    */
   properties[PROP_PLACES] = g_param_spec_object ("places", NULL, NULL, IRIS_TYPE_PLACES,
                                                  G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
@@ -234,8 +231,6 @@ iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
    * IrisPlaceScheduler:deal:
    *
    * Where a worker's items go that have no hint.
-   *
-   * Since: 0.1
    */
   properties[PROP_DEAL] = g_param_spec_enum ("deal", NULL, NULL, IRIS_TYPE_DEAL, IRIS_DEAL_OWN,
                                              G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
@@ -245,8 +240,6 @@ iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
    * IrisPlaceScheduler:layout:
    *
    * Where items wait.
-   *
-   * Since: 0.1
    */
   properties[PROP_LAYOUT] = g_param_spec_enum (
       "layout", NULL, NULL, IRIS_TYPE_LAYOUT, IRIS_LAYOUT_WORKERS,
@@ -257,8 +250,6 @@ iris_place_scheduler_class_init (IrisPlaceSchedulerClass *klass)
    *
    * The deque of each worker. %IRIS_DEQUE_IDEMPOTENT is refused, because it may give out an item
    * twice; the layout %IRIS_LAYOUT_SHARED always has %IRIS_DEQUE_LOCKED.
-   *
-   * Since: 0.1
    */
   properties[PROP_DEQUE] = g_param_spec_enum (
       "deque", NULL, NULL, IRIS_TYPE_DEQUE_KIND, IRIS_DEQUE_SPLIT,
@@ -280,8 +271,6 @@ iris_place_scheduler_init (IrisPlaceScheduler *self)
  * Makes a scheduler of work-stealing places.
  *
  * Returns: (transfer full): a scheduler
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_place_scheduler_new (IrisPlaces *places)
@@ -297,8 +286,6 @@ iris_place_scheduler_new (IrisPlaces *places)
  * Makes a scheduler of work-stealing places and says how it deals.
  *
  * Returns: (transfer full): a scheduler
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal)
@@ -310,13 +297,10 @@ iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal)
 
 /**
  * iris_place_scheduler_get_places:
- * @self: a scheduler
  *
  * Gets the places of the scheduler.
  *
  * Returns: (transfer none): its places
- *
- * Since: 0.1
  */
 IrisPlaces *
 iris_place_scheduler_get_places (IrisPlaceScheduler *self)

@@ -3,8 +3,8 @@
  * The items of a source of a main context: anyone queues, and the source takes them in that order.
  *
  * Who may call what: push from any thread, who holds a reference to the context meanwhile; the
- * others whoever owns the context, as everything that a source touches. All zeros is a list without
- * items.
+ * others the thread that owns the context, as everything that a source touches. All zeros is a list
+ * without items.
  *
  * Who queues pushes onto a lock-less list, and wakes the context only if the list was empty; so a
  * burst of items costs one wake-up, and none of them allocates. The source takes the list whole and

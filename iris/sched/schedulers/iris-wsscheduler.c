@@ -3,7 +3,7 @@
  * The work-stealing scheduler is work-stealing places with a single place that has no hardware
  * behind it: a deque for each worker, an inbox for what comes from outside, random victims.
  */
-#include "iris/sched/iris-scheduler-private.h"
+#include "iris/sched/schedulers/iris-place-scheduler-private.h"
 #define IRIS_INSIDE
 #include "iris/sched/schedulers/iris-wsscheduler.h"
 #undef IRIS_INSIDE
@@ -48,8 +48,6 @@ iris_wsscheduler_init (IrisWSScheduler *self)
  * Makes a work-stealing scheduler with a worker for each processor that this process may use.
  *
  * Returns: (transfer full): a scheduler
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_wsscheduler_new (void)
@@ -67,8 +65,6 @@ iris_wsscheduler_new (void)
  * another.
  *
  * Returns: (transfer full): a scheduler
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_wsscheduler_new_full (guint min_threads, guint max_threads)

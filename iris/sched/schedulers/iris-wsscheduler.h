@@ -12,8 +12,6 @@ G_BEGIN_DECLS
  * IrisWSScheduler:
  *
  * The work-stealing scheduler: a deque for each worker, for items that queue more items.
- *
- * Since: 0.1
  */
 #define IRIS_TYPE_WSSCHEDULER (iris_wsscheduler_get_type ())
 IRIS_AVAILABLE_IN_ALL

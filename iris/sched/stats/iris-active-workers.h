@@ -44,8 +44,6 @@ G_BEGIN_DECLS
  * @contention_by_pressure: of @contention_out, those because of the system's pressure (PSI)
  *
  * Who takes part in a scheduler's work, and what was decided about it so far; part of #IrisStats.
- *
- * Since: 0.1
  */
 typedef struct
 {

@@ -16,8 +16,8 @@
  *   member  of IrisCounters
  *   from    WORKER: a cell of each worker, written by it alone with iris_counter_add();
  *           WATCH: a stopwatch of each worker (iris-clock-private.h), in nanoseconds
- *           OTHER: whoever counts it adds it to the snapshot (add_stats of IrisWorkerPoolOps)
- *   how     SUM, or MAX: how the figures of several workers become one */
+ *           OTHER: the thread that counts it adds it to the snapshot (add_stats of
+ * IrisWorkerPoolOps) how     SUM, or MAX: how the figures of several workers become one */
 #define IRIS_EACH_COUNTER(_)        \
   _ (executed, WORKER, SUM)         \
   _ (queued, WORKER, SUM)           \

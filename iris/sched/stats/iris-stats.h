@@ -5,7 +5,7 @@
 #pragma once
 
 #include <iris/sched/stats/iris-active-workers.h>
-#include <iris/sched/steal/iris-steal-policy.h>
+#include <iris/sched/stats/iris-steal-verdict.h>
 #include <glib-object.h>
 
 G_BEGIN_DECLS

@@ -4,8 +4,8 @@
  *
  * An item with a hint at another place is put both onto the deque of the worker that queues it and
  * into the affinity queue of the place that it has affinity for. Workers look into their affinity
- * queue before they steal. Whoever meets the item first runs it; whoever meets it second finds it
- * gone.
+ * queue before they steal. The worker that meets the item first runs it; the worker that meets it
+ * second finds it gone.
  *
  * What the two queues hold is a proxy, not the item, because the item is gone once it has run.
  * Its state is one atomic that both meetings exchange: the first finds it sealed and takes the item

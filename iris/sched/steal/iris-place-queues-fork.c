@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* As with items: somebody sleeps and nobody searches. */
+/* As with items: a worker sleeps and no worker searches. */
 static void
 publish (IrisForkStack *stack)
 {
@@ -137,7 +137,8 @@ iris_place_queues_steal_fork (IrisWorkerPool *pool, IrisWorker *self)
   return item != NULL ? item : steal_from_spares (pool, self, by_force);
 }
 
-/* Whether anybody has forked what can be stolen. If not, whoever forks next will publish it. */
+/* Whether any worker has forked what can be stolen. If not, the worker that forks next will publish
+ * it. */
 bool
 iris_place_queues_has_forks (IrisWorkerPool *pool)
 {

@@ -12,7 +12,7 @@
  * A worker looks in its own deque (newest first), the strict inbox and the inbox of its place, the
  * deques of its siblings (oldest first, from a random one on), and then at the other places,
  * nearest first and in random order among equally near ones: their inbox, then their workers'
- * deques. Nobody but the workers of a place ever looks into its strict inbox.
+ * deques. No worker but the workers of a place ever looks into its strict inbox.
  *
  * From its place's inbox a worker takes its share at once, at most IRIS_INBOX_SHARE items, for one
  * swap: the oldest to run, and the next ones onto its own deque, where it meets them in their order
@@ -20,15 +20,16 @@
  *
  * In the layout `affinity` an item with a hint that is queued by a worker of another place goes
  * both onto that worker's deque and into the place's affinity queue, in a proxy
- * (iris-item-proxy-private.h). Nobody but the workers of the place looks into its affinity queue.
+ * (iris-item-proxy-private.h). No worker but the workers of the place looks into its affinity
+ * queue.
  *
  * In the layout `shared` the workers of a place have one deque between them, under a lock (LASSI).
  *
- * A split deque shows thieves only a part of what it has. Whoever finds nothing public asks for
- * more, and the owner answers in its next push or take; an owner whose present item runs long does
- * not, and after IRIS_SEARCH_PATIENCE rounds of search the thief forces half of the private part
- * open. So a private item is as good as a public one to whoever decides whether to sleep: it counts
- * as work (iris_place_queues_has_work()).
+ * A split deque shows thieves only a part of what it has. The worker that finds nothing public asks
+ * for more, and the owner answers in its next push or take; an owner whose present item runs long
+ * does not, and after IRIS_SEARCH_PATIENCE rounds of search the thief forces half of the private
+ * part open. So a private item is as good as a public one to the worker that decides whether to
+ * sleep: it counts as work (iris_place_queues_has_work()).
  *
  * Nothing starves: within a bounded number of picks (IRIS_FAIRNESS_INTERVAL) a worker looks into
  * the inboxes of its place and at the oldest end of its own deque before anything else, and each
@@ -37,16 +38,16 @@
  * Among other places the order, and how much a thief takes at once, are the steal policy's; and it
  * may be refused: iris-place-queues-refuse-private.h. By default a thief takes up to half of what
  * it sees, at most IRIS_STEAL_DEFAULT_CAP items. It runs the first and lays the rest on its own
- * deque, IRIS_STEAL_MAX at a time. Items under way between two deques are seen by nobody, so laying
- * them down ends with a publish.
+ * deque, IRIS_STEAL_MAX at a time. Items under way between two deques are seen by no worker, so
+ * laying them down ends with a publish.
  *
  * Last of all come the tasks that items of other workers have forked (iris-fork-stack-private.h),
  * those of the same place first. They are no items; who steals one runs it as an item of its own.
  * Also that source is looked at before a worker sleeps, and its publishing is that of the parking
  * lot.
  *
- * An item that is to be kept apart from others waits in an inbox, whoever queues it, so that it
- * moves alone and only after a look at it: iris-footprint-private.h.
+ * An item that is to be kept apart from others waits in an inbox, whichever thread queues it, so
+ * that it moves alone and only after a look at it: iris-footprint-private.h.
  *
  * Source: Th. Weibel, "An Advanced Scheduler for Intervals" (LASSI, ETH Zuerich, 2010) for places
  * and hints; the order of search is that of design.md, layout `workers`.
@@ -59,7 +60,7 @@
 #include "iris/sched/steal/iris-steal-rules-private.h"
 #define IRIS_INSIDE
 #include "iris/place/iris-places.h"
-#include "iris/sched/schedulers/iris-place-scheduler.h"
+#include "iris/sched/steal/iris-layout.h"
 #undef IRIS_INSIDE
 
 /* So many items move at once. */
@@ -123,10 +124,8 @@ IrisForkStack *iris_place_queues_get_forks (IrisWorkerPool *pool, IrisWorker *se
 IrisItem *iris_place_queues_steal_fork (IrisWorkerPool *pool, IrisWorker *self);
 bool iris_place_queues_has_forks (IrisWorkerPool *pool);
 
-/* iris-place-queues-take.c */
 void
 iris_place_queues_note_stolen (IrisWorkerPool *pool, IrisWorker *self, guint victim_place, guint n);
-IrisItem *iris_place_queues_open (IrisWorkerPool *pool, IrisWorker *self, IrisItem *met);
 IrisItem *iris_place_queues_take (IrisWorkerPool *pool, IrisWorker *self);
 IrisWork iris_place_queues_has_work (IrisWorkerPool *pool, IrisWorker *self);
 
@@ -137,12 +136,3 @@ bool iris_place_queues_may_steal (IrisWorkerPool *pool, IrisWorker *self, guint 
 bool iris_place_queues_may_steal_from_inbox (IrisWorkerPool *pool, IrisWorker *self, guint place);
 bool iris_place_queues_refuses_all (IrisWorkerPool *pool, IrisWorker *self);
 void iris_place_queues_note_success (IrisWorkerPool *pool, IrisWorker *self, guint place);
-
-/* iris-place-queues-footprint.c */
-bool iris_place_queues_is_apart (const IrisPlaceQueues *self, guint32 flags);
-guint iris_place_queues_deal_apart (IrisPlaceQueues *self);
-void iris_place_queues_count_waiting (IrisPlaceQueues *self, guint place, IrisItem *item);
-void iris_place_queues_count_moved (IrisPlaceQueues *self, guint to, void **items, guint64 n);
-void iris_place_queues_count_taken (IrisPlaceQueues *self, IrisWorker *worker, IrisItem *item);
-void iris_place_queues_count_done (IrisPlaceQueues *self, IrisWorker *worker);
-guint64 iris_place_queues_find_cache_share (IrisPlaces *places);

@@ -32,7 +32,7 @@
  * the first refusal on, V is refused for the policy's max-delay at most, unless it is seen empty or
  * something of it is stolen meanwhile.
  *
- * Nothing is lost, nobody spins
+ * Nothing is lost, no worker spins
  * -----------------------------
  * Refused work stays in the source, and every worker that meets it and refuses comes back: it finds
  * (has_work()) that all it sees is refused, and backs off (iris-parking-lot-private.h) for

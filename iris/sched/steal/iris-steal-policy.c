@@ -33,8 +33,6 @@
  * twice what it would have, had it known (the "ski rental" argument; A. Karlin et al., "Competitive
  * Snoopy Caching", 1988). And whatever happens, no place is refused for longer than
  * [property@StealPolicy:max-delay] at a stretch. Waiting, it sleeps.
- *
- * Since: 0.1
  */
 struct _IrisStealPolicy
 {
@@ -50,8 +48,6 @@ struct _IrisStealPolicy
  * [error@StealPolicyError].
  *
  * Returns: the domain
- *
- * Since: 0.1
  */
 /* The formatter would put spaces into the name. */
 /* clang-format off */
@@ -180,8 +176,6 @@ make_choices (void)
    * IrisStealPolicy:order:
    *
    * The order in which a worker looks at other places.
-   *
-   * Since: 0.1
    */
   properties[PROP_ORDER] = g_param_spec_enum ("order", NULL, NULL, IRIS_TYPE_STEAL_ORDER,
                                               IRIS_STEAL_ORDER_DISTANCE, property_flags);
@@ -189,8 +183,6 @@ make_choices (void)
    * IrisStealPolicy:amount:
    *
    * How many items one steal takes.
-   *
-   * Since: 0.1
    */
   properties[PROP_AMOUNT] = g_param_spec_enum ("amount", NULL, NULL, IRIS_TYPE_STEAL_AMOUNT,
                                                IRIS_STEAL_AMOUNT_CAPPED, property_flags);
@@ -198,8 +190,6 @@ make_choices (void)
    * IrisStealPolicy:refuse:
    *
    * What an idle worker refuses to take from another place.
-   *
-   * Since: 0.1
    */
   properties[PROP_REFUSE] = g_param_spec_enum ("refuse", NULL, NULL, IRIS_TYPE_STEAL_REFUSAL,
                                                IRIS_STEAL_REFUSAL_COSTLY, property_flags);
@@ -212,8 +202,6 @@ make_numbers (void)
    * IrisStealPolicy:cap:
    *
    * Most items of one steal, with %IRIS_STEAL_AMOUNT_CAPPED.
-   *
-   * Since: 0.1
    */
   properties[PROP_CAP] = g_param_spec_uint ("cap", NULL, NULL, 1, G_MAXINT, IRIS_STEAL_DEFAULT_CAP,
                                             property_flags);
@@ -223,8 +211,6 @@ make_numbers (void)
    * What a steal costs, in nanoseconds for each unit of iris_places_get_distance(). The default is
    * what some five cache lines cost between neighbours, and ten times as much between sockets,
    * whose distance is some twenty.
-   *
-   * Since: 0.1
    */
   properties[PROP_MOVE_COST] = g_param_spec_uint ("move-cost", NULL, NULL, 0, G_MAXINT,
                                                   IRIS_STEAL_DEFAULT_MOVE_COST, property_flags);
@@ -233,8 +219,6 @@ make_numbers (void)
    *
    * How fast a worker reads memory that is near, in bytes a microsecond (that is, in MB/s). It says
    * what the declared footprint of an item costs that moves.
-   *
-   * Since: 0.1
    */
   properties[PROP_BANDWIDTH] = g_param_spec_uint ("bandwidth", NULL, NULL, 1, G_MAXINT,
                                                   IRIS_STEAL_DEFAULT_BANDWIDTH, property_flags);
@@ -242,8 +226,6 @@ make_numbers (void)
    * IrisStealPolicy:max-delay:
    *
    * For how long a place is refused at a stretch, at most, in microseconds.
-   *
-   * Since: 0.1
    */
   properties[PROP_MAX_DELAY] = g_param_spec_uint ("max-delay", NULL, NULL, 0, G_MAXINT,
                                                   IRIS_STEAL_DEFAULT_MAX_DELAY, property_flags);
@@ -284,8 +266,6 @@ iris_steal_policy_get_rules (IrisStealPolicy *self, IrisStealRules *rules)
  * g_object_new().
  *
  * Returns: (transfer full): a policy
- *
- * Since: 0.1
  */
 IrisStealPolicy *
 iris_steal_policy_new (IrisStealOrder order, IrisStealAmount amount, guint cap)
@@ -348,14 +328,11 @@ parse_word (const char *word, const char **name, GValue *value, GError **error)
  *   `nothing`, for what is refused; `cap=N`, `move-cost=N`, `bandwidth=N` and `max-delay=N`, in the
  *   units of the properties. What is left out is as usual; of two contradictory words the last
  *   one counts.
- * @error: return location for an error
  *
  * Makes a policy of what a user says; nothing at all is the usual one.
  *
  * Returns: (transfer full): a policy, or %NULL with %IRIS_STEAL_POLICY_ERROR_UNKNOWN or
  *   %IRIS_STEAL_POLICY_ERROR_VALUE
- *
- * Since: 0.1
  */
 IrisStealPolicy *
 iris_steal_policy_parse (const char *words, GError **error)

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <iris/base/iris-version-macros.h>
+#include <iris/sched/stats/iris-steal-verdict.h>
 #include <glib-object.h>
 
 G_BEGIN_DECLS
@@ -16,8 +16,6 @@ G_BEGIN_DECLS
  *
  * The order in which a worker looks at other places. Its siblings of the same place always come
  * before that, from a random one on.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -36,8 +34,6 @@ typedef enum
  * Half is from D. Hendler and N. Shavit, "Non-Blocking Steal-Half Work Queues" (PODC 2002): the
  * load of two workers evens out in one steal. The cap keeps a thief from laying hold of more than
  * pays for the steal.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -53,8 +49,6 @@ typedef enum
  * @IRIS_STEAL_REFUSAL_NOTHING: whatever is found is taken
  *
  * What an idle worker refuses to take from another place.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -63,38 +57,10 @@ typedef enum
 } IrisStealRefusal;
 
 /**
- * IrisStealVerdict:
- * @IRIS_STEAL_VERDICT_TAKEN: something was taken
- * @IRIS_STEAL_VERDICT_EMPTY: there was nothing
- * @IRIS_STEAL_VERDICT_LOST: another thread was quicker
- * @IRIS_STEAL_VERDICT_BACKLOG: refused: the backlog drains sooner than even the nearest move
- * @IRIS_STEAL_VERDICT_SIZE: refused for the memory that the items declare (iris_item_set_footprint)
- * @IRIS_STEAL_VERDICT_DISTANCE: refused for the distance; from a nearer place it would be worth it
- * @IRIS_STEAL_VERDICT_APART: refused, because the thief's place has an item already that is to be
- *   kept apart from others of its kind (%IRIS_ITEM_KEEP_APART)
- *
- * How a look at a victim ended. Each is counted; see iris_counters_get_verdict().
- *
- * Since: 0.1
- */
-typedef enum
-{
-  IRIS_STEAL_VERDICT_TAKEN,
-  IRIS_STEAL_VERDICT_EMPTY,
-  IRIS_STEAL_VERDICT_LOST,
-  IRIS_STEAL_VERDICT_BACKLOG,
-  IRIS_STEAL_VERDICT_SIZE,
-  IRIS_STEAL_VERDICT_DISTANCE,
-  IRIS_STEAL_VERDICT_APART,
-} IrisStealVerdict;
-
-/**
  * IRIS_STEAL_DEFAULT_CAP:
  *
  * Most items of one steal, by default: enough to pay for it, few enough not to keep the victim's
  * oldest items away from other thieves.
- *
- * Since: 0.1
  */
 #define IRIS_STEAL_DEFAULT_CAP 64
 
@@ -102,8 +68,6 @@ typedef enum
  * IRIS_STEAL_DEFAULT_MOVE_COST:
  *
  * What a steal costs by default, in nanoseconds for each unit of distance.
- *
- * Since: 0.1
  */
 #define IRIS_STEAL_DEFAULT_MOVE_COST 200
 
@@ -111,8 +75,6 @@ typedef enum
  * IRIS_STEAL_DEFAULT_BANDWIDTH:
  *
  * How fast a worker reads memory that is near, by default, in bytes a microsecond.
- *
- * Since: 0.1
  */
 #define IRIS_STEAL_DEFAULT_BANDWIDTH 10000
 
@@ -120,8 +82,6 @@ typedef enum
  * IRIS_STEAL_DEFAULT_MAX_DELAY:
  *
  * For how long a place is refused at most, by default, in microseconds.
- *
- * Since: 0.1
  */
 #define IRIS_STEAL_DEFAULT_MAX_DELAY 100000
 
@@ -129,8 +89,6 @@ typedef enum
  * IRIS_STEAL_POLICY_ERROR:
  *
  * The error domain of iris_steal_policy_parse().
- *
- * Since: 0.1
  */
 #define IRIS_STEAL_POLICY_ERROR (iris_steal_policy_error_quark ())
 
@@ -140,8 +98,6 @@ typedef enum
  * @IRIS_STEAL_POLICY_ERROR_VALUE: a value is no number, or out of range
  *
  * Error codes of %IRIS_STEAL_POLICY_ERROR.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -160,10 +116,6 @@ GType iris_steal_amount_get_type (void);
 #define IRIS_TYPE_STEAL_REFUSAL (iris_steal_refusal_get_type ())
 IRIS_AVAILABLE_IN_ALL
 GType iris_steal_refusal_get_type (void);
-
-#define IRIS_TYPE_STEAL_VERDICT (iris_steal_verdict_get_type ())
-IRIS_AVAILABLE_IN_ALL
-GType iris_steal_verdict_get_type (void);
 
 #define IRIS_TYPE_STEAL_POLICY (iris_steal_policy_get_type ())
 IRIS_AVAILABLE_IN_ALL

@@ -94,7 +94,6 @@ append_edges (GString *text, IrisInterval *interval, GHashTable *present)
 
 /**
  * iris_interval_graph_to_dot:
- * @self: a graph
  *
  * Draws the intervals that are in memory, as they are at this moment, and the edges between them,
  * as text in the language of Graphviz. An interval that has ended is in memory while the program
@@ -107,8 +106,6 @@ append_edges (GString *text, IrisInterval *interval, GHashTable *present)
  * Intervals go on meanwhile; those that are made or freed wait for it.
  *
  * Returns: (transfer full): the text, in UTF-8
- *
- * Since: 0.1
  */
 char *
 iris_interval_graph_to_dot (IrisIntervalGraph *self)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The graph of intervals: who is in it, and that it has no cycle. See iris-interval-private.h.
+ * The graph of intervals: which intervals are in it, and that it has no cycle. See
+ * iris-interval-private.h.
  */
 #include "iris/task/interval/iris-interval-private.h"
 
@@ -46,8 +47,6 @@ iris_interval_graph_init (IrisIntervalGraph *self)
  * until it has ended and its last reference is dropped.
  *
  * Returns: (transfer full): a graph
- *
- * Since: 0.1
  */
 IrisIntervalGraph *
 iris_interval_graph_new (IrisScheduler *scheduler)
@@ -64,13 +63,10 @@ iris_interval_graph_new (IrisScheduler *scheduler)
 
 /**
  * iris_interval_graph_get_scheduler:
- * @self: a graph
  *
  * Gets the scheduler that runs the intervals of the graph.
  *
  * Returns: (transfer none): what runs its intervals
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_interval_graph_get_scheduler (IrisIntervalGraph *self)
@@ -82,12 +78,9 @@ iris_interval_graph_get_scheduler (IrisIntervalGraph *self)
 
 /**
  * iris_interval_graph_wait:
- * @self: a graph
  *
  * Waits until no interval of the graph is scheduled that has not ended. For threads that are not
- * workers. An interval that nobody has scheduled is not waited for.
- *
- * Since: 0.1
+ * workers. An interval that no thread has scheduled is not waited for.
  */
 void
 iris_interval_graph_wait (IrisIntervalGraph *self)

@@ -14,8 +14,6 @@ G_BEGIN_DECLS
  * Intervals that may wait for each other, and the scheduler that runs them.
  *
  * It allows no edge that would close a cycle.
- *
- * Since: 0.1
  */
 #define IRIS_TYPE_INTERVAL_GRAPH (iris_interval_graph_get_type ())
 IRIS_AVAILABLE_IN_ALL

@@ -3,10 +3,10 @@
  * Intervals, their points, edges and graph.
  *
  * A point (the start or the end of an interval) counts what it waits for: each edge into it, and
- * one more: of a start, being scheduled; of an end, the interval's function. Whoever takes the last
- * one away makes the point due, and it happens once: a start by running or skipping the function,
- * an end when there is nothing more to wait for. A point that happens closes its list of edges by
- * setting a bit in it, and takes one from the count of each point that they lead to.
+ * one more: of a start, being scheduled; of an end, the interval's function. The thread that takes
+ * the last one away makes the point due, and it happens once: a start by running or skipping the
+ * function, an end when there is nothing more to wait for. A point that happens closes its list of
+ * edges by setting a bit in it, and takes one from the count of each point that they lead to.
  *
  * Who may call what: anything any thread. Edges are added under the graph's lock, which a point
  * that happens does not take.
@@ -26,7 +26,7 @@
  * the lock and found a list of edges open may look at the points that they lead to.
  *
  * No recursion: what becomes due on a thread, while something happens there, waits in a list of the
- * thread (iris-interval-run.c). A chain of a million cancelled intervals is a loop.
+ * thread (iris-interval.c). A chain of a million cancelled intervals is a loop.
  *
  * Cycles: each point has a rank, and edges lead from lower to higher. Only an edge that does not
  * fit is looked into: the points behind its far end are searched for its near end, but only those
@@ -95,7 +95,7 @@ struct _IrisInterval
 
   IrisLock **locks; /* in the order in which they are taken */
   guint n_locks;
-  guint n_held; /* of whoever carries the interval on */
+  guint n_held; /* of the thread that carries the interval on */
   gint home;
   IrisLockNode node;
 
@@ -116,7 +116,7 @@ struct _IrisIntervalGraph
   GObject parent_instance;
 
   IrisScheduler *scheduler;
-  IrisEventcount *ended; /* somebody may wait for an end */
+  IrisEventcount *ended; /* a thread may wait for an end */
   _Atomic guint64 n_active;
 
   _Atomic guint64 last_serial;
@@ -161,12 +161,8 @@ iris_interval_pin (IrisInterval *self)
   atomic_fetch_add_explicit (&self->pins, 1, memory_order_relaxed);
 }
 
-/* iris-interval-run.c */
+/* iris-interval.c */
 void iris_interval_unpin (IrisInterval *self);
-void iris_point_take_error (IrisPoint *self, GError *error);
-GError *iris_point_get_outcome (IrisPoint *self);
-void iris_point_let_go (IrisPoint *self);
-void iris_edge_deliver (IrisPoint *from, IrisPoint *to, IrisIntervalEdge flags);
 
 /* iris-interval-graph.c */
 void iris_interval_graph_enter (IrisIntervalGraph *self, IrisInterval *interval);

@@ -13,8 +13,6 @@ G_BEGIN_DECLS
  * IRIS_INTERVAL_ERROR:
  *
  * The error domain of intervals; its codes are those of [enum@IntervalError].
- *
- * Since: 0.1
  */
 #define IRIS_INTERVAL_ERROR (iris_interval_error_quark ())
 #define IRIS_TYPE_INTERVAL  (iris_interval_get_type ())
@@ -31,8 +29,6 @@ typedef struct _IrisInterval IrisInterval;
  * @IRIS_INTERVAL_ERROR_FAILED: the interval's function failed without saying why
  *
  * Error codes of %IRIS_INTERVAL_ERROR.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -50,8 +46,6 @@ typedef enum
  * @IRIS_INTERVAL_END: when the function has returned and all children have ended
  *
  * The two points of an interval between which there are edges.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -71,8 +65,6 @@ typedef enum
  * @IRIS_INTERVAL_CANCELLED: ended without having started
  *
  * Where an interval is on its way.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -92,8 +84,6 @@ typedef enum
  * @IRIS_INTERVAL_EDGE_ORDER_ONLY: an error at the edge's beginning does not concern its end
  *
  * What an edge carries.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -110,8 +100,6 @@ typedef enum
  * The work of an interval. It may make more intervals and edges; it must not wait for an interval.
  *
  * Returns: %TRUE, or %FALSE with @error set
- *
- * Since: 0.1
  */
 typedef gboolean (*IrisIntervalFunc) (IrisInterval *interval, gpointer data, GError **error);
 

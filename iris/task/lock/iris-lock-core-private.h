@@ -2,15 +2,15 @@
  *
  * The core of a lock whose waiters are threads that sleep, or anything that can be called later.
  *
- * Who may call what: try, enter and acquire any thread; release whoever holds the lock, or any
- * thread on the holder's behalf; init while nobody else looks. A node belongs to the lock from
- * enter, when that says false, until the lock is its own.
+ * Who may call what: try, enter and acquire any thread; release the thread that holds the lock, or
+ * any thread on the holder's behalf; init while no other thread looks. A node belongs to the lock
+ * from enter, when that says false, until the lock is its own.
  *
  * How to use it
  * -------------
  * A thread: acquire, work, release. Anything else: enter with a node whose `granted` is set. If
  * enter says true the lock is held. If not, some release returns that node later: the lock is then
- * held for it, and whoever released must see to it that the node goes on.
+ * held for it, and the thread that released must see to it that the node goes on.
  *
  * How it works
  * ------------
@@ -20,16 +20,17 @@
  * the swaps that pushed, nothing is popped singly, and a swap that meets the same address again
  * meets a list that goes on from that very node: there is no ABA.
  *
- * HELD      somebody holds the lock
- * RESERVED  nobody but the heir may take it
+ * HELD      a thread holds the lock
+ * RESERVED  no thread but the heir may take it
  * ASLEEP    the heir sleeps on this word
  *
  * A node with `granted` that is first in line gets the lock from hand to hand: HELD stays set. A
  * thread that is first in line becomes the heir: it is woken, the lock is let go, and the heir
- * takes it as it comes, so that nobody waits for a thread that is still on its way to a processor.
- * Others may take the lock before it; after IRIS_LOCK_OVERTAKES of them the lock is RESERVED.
+ * takes it as it comes, so that no thread waits for a thread that is still on its way to a
+ * processor. Others may take the lock before it; after IRIS_LOCK_OVERTAKES of them the lock is
+ * RESERVED.
  *
- * Bound: whoever finds k waiters in front of it gets the lock after at most
+ * Bound: the thread that finds k waiters in front of it gets the lock after at most
  * k + (t + 1) * IRIS_LOCK_OVERTAKES holders, where t is the number of threads among the k (and the
  * last 1 counts only for a thread). Where no thread waits, that is first come, first served.
  *
@@ -37,13 +38,14 @@
  * -----------------
  * Exclusion: HELD is set only by a swap from a word without it, and stays set from hand to hand.
  * No waiter is forgotten: a node is pushed only onto a word with HELD or RESERVED, so there is a
- * holder, or an heir that will be one. The holder lets go without a word to anybody only by the
- * swap of a word that is HELD alone for 0 while its line is empty: whoever pushed before makes it
- * fail, and whoever comes behind finds the lock free. The heir never sleeps through a release: it
- * sleeps only while the word is what it was when the heir put ASLEEP into it (the kernel compares),
- * and every release clears HELD and with it ASLEEP, in one swap, and then wakes.
- * A node that is not first sleeps on its own `heir`, which the holder sets before it lets go. Of
- * a node or a lock that may be gone after that swap nothing is used but the address, for the futex.
+ * holder, or an heir that will be one. The holder lets go without a word to any thread only by the
+ * swap of a word that is HELD alone for 0 while its line is empty: the thread that pushed before
+ * makes it fail, and the thread that comes behind finds the lock free. The heir never sleeps
+ * through a release: it sleeps only while the word is what it was when the heir put ASLEEP into it
+ * (the kernel compares), and every release clears HELD and with it ASLEEP, in one swap, and then
+ * wakes. A node that is not first sleeps on its own `heir`, which the holder sets before it lets
+ * go. Of a node or a lock that may be gone after that swap nothing is used but the address, for the
+ * futex.
  *
  * Orders: letting go releases and taking acquires, as ever. Pushing releases the node; the exchange
  * of the newcomers acquires it. Setting `heir` releases nothing that is needed, but its sleeper
@@ -64,7 +66,7 @@
 #define IRIS_LOCK_OVERTAKES 32
 #endif
 
-/* How often somebody looks whether the lock is free before it sleeps. */
+/* How often a thread looks whether the lock is free before it sleeps. */
 #ifndef IRIS_LOCK_SPINS
 #define IRIS_LOCK_SPINS 64
 #endif
@@ -202,7 +204,7 @@ iris_lock_core_collect (IrisLockCore *self)
     }
 }
 
-/* Holder. Who is first in line; NULL: nobody waits, as yet. */
+/* Holder. Who is first in line; NULL: no thread waits, as yet. */
 static inline IrisLockNode *
 iris_lock_core_peek (IrisLockCore *self)
 {

@@ -46,7 +46,7 @@ take_as_heir (IrisLockCore *self, uintptr_t *word)
   return false;
 }
 
-/* The heir. Sleeps while the word is @word, and its owner knows that somebody sleeps. */
+/* The heir. Sleeps while the word is @word, and its owner knows that a thread sleeps. */
 static void
 sleep_as_heir (IrisLockCore *self, uintptr_t word)
 {

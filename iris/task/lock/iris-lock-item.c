@@ -129,8 +129,6 @@ waiter_start (gpointer data)
  *
  * As with iris_item_init(), exactly one of @func and @notify is called, and it may free the waiter
  * or use it again.
- *
- * Since: 0.1
  */
 void
 iris_lock_waiter_init (IrisLockWaiter *waiter,
@@ -163,8 +161,6 @@ iris_lock_waiter_init (IrisLockWaiter *waiter,
  *
  * Sets the place at which the waiter should run. A lock that is hot elsewhere overrules a place
  * that is not strict.
- *
- * Since: 0.1
  */
 void
 iris_lock_waiter_set_place (IrisLockWaiter *waiter, gint place, IrisItemFlags flags)
@@ -180,7 +176,6 @@ iris_lock_waiter_set_place (IrisLockWaiter *waiter, gint place, IrisItemFlags fl
 
 /**
  * iris_lock_acquire_item: (skip)
- * @self: a lock
  * @waiter: a waiter, prepared by iris_lock_waiter_init()
  * @flags: how long it has the lock
  *
@@ -194,8 +189,6 @@ iris_lock_waiter_set_place (IrisLockWaiter *waiter, gint place, IrisItemFlags fl
  * A waiter runs with the lock held and must not wait for anything that needs the lock. When its
  * scheduler was shut down, its notify is called, while the lock is held for it or before.
  * May be called from any thread, also with the lock held.
- *
- * Since: 0.1
  */
 void
 iris_lock_acquire_item (IrisLock *self, IrisLockWaiter *waiter, IrisLockFlags flags)
@@ -246,7 +239,6 @@ queued_run (gpointer data)
 
 /**
  * iris_lock_queue:
- * @self: a lock
  * @scheduler: on which to run; the caller keeps a reference until @func has run
  * @func: (scope notified) (closure data) (destroy notify): what needs the lock
  * @data: (nullable): for @func and @notify
@@ -254,8 +246,6 @@ queued_run (gpointer data)
  *
  * Queues work that runs with the lock held; see iris_lock_acquire_item(). The lock is released
  * when it is done. May be called from any thread.
- *
- * Since: 0.1
  */
 void
 iris_lock_queue (IrisLock *self,

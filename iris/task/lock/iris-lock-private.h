@@ -19,7 +19,7 @@
  * other work. */
 #define IRIS_LOCK_RUN_MAX 64
 
-/* A worker with more than this times the scheduler's workers in its own deque, while somebody
+/* A worker with more than this times the scheduler's workers in its own deque, while a thread
  * sleeps for want of work, gives the next waiter away. */
 #define IRIS_LOCK_BACKLOG 2
 

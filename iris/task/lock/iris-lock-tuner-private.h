@@ -7,10 +7,11 @@
  *
  * How it works: a round of trials, hot and plain in turn, IRIS_LOCK_TRIAL_LENGTH hand-overs each.
  * What is measured is how long the lock is occupied by a hand-over and the critical section behind
- * it: from the release that hands over until the next release. The clock stands while nobody waits,
- * so that what a lock costs that is seldom contended is not mixed up with how seldom that is. The
- * medians of the trials are compared; the new way must be faster by a part in IRIS_LOCK_MARGIN. A
- * round ends early when one way is at least twice as slow in both of its first two trials.
+ * it: from the release that hands over until the next release. The clock stands while no thread
+ * waits, so that what a lock costs that is seldom contended is not mixed up with how seldom that
+ * is. The medians of the trials are compared; the new way must be faster by a part in
+ * IRIS_LOCK_MARGIN. A round ends early when one way is at least twice as slow in both of its first
+ * two trials.
  *
  * What it costs: the next round begins when IRIS_LOCK_SETTLED_NS have passed and at least
  * IRIS_LOCK_SHARE times as long as the last round was longer than it would have been with the
@@ -74,7 +75,7 @@ iris_lock_tuner_next (IrisLockTuner *self, IrisLockClock clock)
   return self->way;
 }
 
-/* At each release that nobody waits for. */
+/* At each release that no thread waits for. */
 static inline void
 iris_lock_tuner_pause (IrisLockTuner *self, IrisLockClock clock)
 {

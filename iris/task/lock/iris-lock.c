@@ -38,8 +38,6 @@ G_DEFINE_BOXED_TYPE (IrisLock, iris_lock, iris_lock_ref, iris_lock_unref)
  * Makes a lock that is free, with a reference that is the caller's.
  *
  * Returns: (transfer full): a lock that is free
- *
- * Since: 0.1
  */
 IrisLock *
 iris_lock_new (IrisLockPolicy policy)
@@ -64,13 +62,10 @@ iris_lock_new (IrisLockPolicy policy)
 
 /**
  * iris_lock_ref:
- * @self: a lock
  *
  * Adds a reference. May be called from any thread.
  *
  * Returns: (transfer full): @self, with one more reference
- *
- * Since: 0.1
  */
 IrisLock *
 iris_lock_ref (IrisLock *self)
@@ -86,10 +81,8 @@ iris_lock_ref (IrisLock *self)
  * iris_lock_unref:
  * @self: (transfer full): a lock
  *
- * Drops a reference. A waiter has none: somebody must keep the lock until it was released for the
+ * Drops a reference. A waiter has none: a thread must keep the lock until it was released for the
  * last time.
- *
- * Since: 0.1
  */
 void
 iris_lock_unref (IrisLock *self)
@@ -108,12 +101,9 @@ iris_lock_unref (IrisLock *self)
 
 /**
  * iris_lock_set_policy:
- * @self: a lock
  * @policy: where its waiters run from now on
  *
  * Says where the waiters of the lock run from now on.
- *
- * Since: 0.1
  */
 void
 iris_lock_set_policy (IrisLock *self, IrisLockPolicy policy)
@@ -126,13 +116,10 @@ iris_lock_set_policy (IrisLock *self, IrisLockPolicy policy)
 
 /**
  * iris_lock_get_stats:
- * @self: a lock
  * @stats: (out caller-allocates): what it did so far
  *
- * Reads the counts and the decisions of the lock. It stops nobody, so each number is right, but of
- * a slightly different moment.
- *
- * Since: 0.1
+ * Reads the counts and the decisions of the lock. It stops no thread, so each number is right, but
+ * of a slightly different moment.
  */
 void
 iris_lock_get_stats (IrisLock *self, IrisLockStats *stats)
@@ -221,7 +208,7 @@ iris_lock_is_hot_at (IrisLock *self, IrisWorker *worker, gint place, guint flags
     return FALSE;
   if (!is_overloaded (worker))
     return TRUE;
-  /* For this hand-over it is settled, whoever asks again. */
+  /* For this hand-over it is settled, whichever thread asks again. */
   self->way = IRIS_LOCK_WAY_PLAIN;
   iris_counter_add (&self->balanced, 1);
 
@@ -270,7 +257,7 @@ iris_lock_grant (IrisLockNode *node)
   hand_over = outer;
 }
 
-/* Holder. Hands the lock to whoever waits; it is not the caller's any more. */
+/* Holder. Hands the lock to the thread that waits; it is not the caller's any more. */
 static void
 lock_pass_on (IrisLock *self)
 {
@@ -297,14 +284,11 @@ iris_lock_pass_on_later (IrisLock *self)
 
 /**
  * iris_lock_try_acquire:
- * @self: a lock
  *
  * Takes the lock if it is free, and not reserved for who has waited long. May be called from any
- * thread, workers included; whoever has it calls iris_lock_release().
+ * thread, workers included; the thread that has it calls iris_lock_release().
  *
  * Returns: whether the caller has the lock now
- *
- * Since: 0.1
  */
 gboolean
 iris_lock_try_acquire (IrisLock *self)
@@ -320,7 +304,6 @@ iris_lock_try_acquire (IrisLock *self)
 
 /**
  * iris_lock_acquire:
- * @self: a lock
  *
  * Takes the lock; sleeps until it is there. For threads that are not workers: a worker that sleeps
  * keeps others from running, perhaps the very item that has the lock. Items use
@@ -328,8 +311,6 @@ iris_lock_try_acquire (IrisLock *self)
  *
  * Who finds k waiters in line gets the lock after at most k + 32 * (t + 1) others, t of the k being
  * threads. The lock is not recursive.
- *
- * Since: 0.1
  */
 void
 iris_lock_acquire (IrisLock *self)
@@ -351,8 +332,6 @@ iris_lock_acquire (IrisLock *self)
  * Releases a lock that was taken by iris_lock_acquire(), iris_lock_try_acquire(), or with
  * %IRIS_LOCK_KEEP. The next waiter is queued; nothing of it is run before this returns. Any thread
  * may release a lock on behalf of its holder.
- *
- * Since: 0.1
  */
 void
 iris_lock_release (IrisLock *self)

@@ -14,8 +14,6 @@ G_BEGIN_DECLS
  * IrisLock:
  *
  * A lock for which items wait without keeping a worker, and threads asleep.
- *
- * Since: 0.1
  */
 typedef struct _IrisLock IrisLock;
 typedef struct _IrisLockWaiter IrisLockWaiter;
@@ -27,8 +25,6 @@ typedef struct _IrisLockWaiter IrisLockWaiter;
  * @IRIS_LOCK_POLICY_ADAPTIVE: tries both for a while, keeps the better, and looks again later
  *
  * Where a lock lets its next waiter run.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -40,11 +36,9 @@ typedef enum
 /**
  * IrisLockFlags:
  * @IRIS_LOCK_NONE: the lock is released when the waiter's function returns
- * @IRIS_LOCK_KEEP: the lock stays held until somebody calls iris_lock_release()
+ * @IRIS_LOCK_KEEP: the lock stays held until a thread calls iris_lock_release()
  *
  * How long a waiter has the lock.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -57,8 +51,6 @@ typedef enum
  *
  * A work item that needs a lock, embedded in a structure of the caller's. See
  * iris_lock_waiter_init().
- *
- * Since: 0.1
  */
 struct _IrisLockWaiter
 {
@@ -71,7 +63,7 @@ struct _IrisLockWaiter
  * IrisLockStats:
  * @policy: what was asked for
  * @is_hot: whether the next waiter runs where the lock is released
- * @taken: how often somebody took the lock without waiting in line
+ * @taken: how often a thread took the lock without waiting in line
  * @handed_hot: hand-overs to an item at the place of the release
  * @handed_plain: hand-overs to an item at its own place
  * @ran_next: of @handed_hot, those that the releasing worker ran at once
@@ -84,8 +76,6 @@ struct _IrisLockWaiter
  * @switches: how many of them changed the choice
  *
  * What a lock did, and what its adaptive policy found.
- *
- * Since: 0.1
  */
 typedef struct
 {

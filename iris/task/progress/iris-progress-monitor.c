@@ -38,9 +38,7 @@ iris_progress_monitor_default_init (IrisProgressMonitorInterface *iface)
    * IrisProgressMonitor::cancel:
    * @self: a monitor
    *
-   * Somebody wants the work to be cancelled; see iris_progress_monitor_cancel().
-   *
-   * Since: 0.1
+   * A thread wants the work to be cancelled; see iris_progress_monitor_cancel().
    */
   signals[CANCEL] = g_signal_new ("cancel", IRIS_TYPE_PROGRESS_MONITOR, G_SIGNAL_RUN_LAST, 0, NULL,
                                   NULL, NULL, G_TYPE_NONE, 0);
@@ -49,8 +47,6 @@ iris_progress_monitor_default_init (IrisProgressMonitorInterface *iface)
    * @self: a monitor
    *
    * All that was watched is over.
-   *
-   * Since: 0.1
    */
   signals[FINISHED] = g_signal_new ("finished", IRIS_TYPE_PROGRESS_MONITOR, G_SIGNAL_RUN_LAST, 0,
                                     NULL, NULL, NULL, G_TYPE_NONE, 0);
@@ -190,15 +186,12 @@ handle_message (IrisMessage *message, gpointer data)
 
 /**
  * iris_progress_monitor_add_group:
- * @self: a monitor
  * @title: what the group is called, for people
  * @plural: (nullable): what its items are called, for people
  *
  * Adds a group, in which watches are shown together.
  *
  * Returns: (transfer full): the group
- *
- * Since: 0.1
  */
 IrisProgressGroup *
 iris_progress_monitor_add_group (IrisProgressMonitor *self, const char *title, const char *plural)
@@ -219,17 +212,14 @@ iris_progress_monitor_add_group (IrisProgressMonitor *self, const char *title, c
 
 /**
  * iris_progress_monitor_add_watch:
- * @self: a monitor
  * @task: (nullable): the task that does the work, so that it can be cancelled, or %NULL
  * @title: (nullable): what the work is called, for people
  * @group: (nullable): the group to which it belongs, or %NULL
  *
- * Watches some work. Whoever does it posts messages to the port that is returned, and
+ * Watches some work. The thread that does it posts messages to the port that is returned, and
  * %IRIS_PROGRESS_MESSAGE_COMPLETE or %IRIS_PROGRESS_MESSAGE_CANCELLED as the last.
  *
  * Returns: (transfer none): a port, which the monitor holds until the last message
- *
- * Since: 0.1
  */
 IrisPort *
 iris_progress_monitor_add_watch (IrisProgressMonitor *self,
@@ -271,13 +261,10 @@ iris_progress_monitor_add_watch (IrisProgressMonitor *self,
 
 /**
  * iris_progress_monitor_watch_process:
- * @self: a monitor
  * @process: a process
  * @group: (nullable): the group to which it belongs, or %NULL
  *
  * Watches a process.
- *
- * Since: 0.1
  */
 void
 iris_progress_monitor_watch_process (IrisProgressMonitor *self,
@@ -296,7 +283,6 @@ iris_progress_monitor_watch_process (IrisProgressMonitor *self,
 
 /**
  * iris_progress_monitor_watch_process_chain:
- * @self: a monitor
  * @process: a process of a chain
  * @title: what the chain is called, for people
  * @plural: (nullable): what its items are called, for people
@@ -304,8 +290,6 @@ iris_progress_monitor_watch_process (IrisProgressMonitor *self,
  * Watches all processes of a chain, in a group of their own.
  *
  * Returns: (transfer full): the group
- *
- * Since: 0.1
  */
 IrisProgressGroup *
 iris_progress_monitor_watch_process_chain (IrisProgressMonitor *self,
@@ -323,13 +307,10 @@ iris_progress_monitor_watch_process_chain (IrisProgressMonitor *self,
 
 /**
  * iris_progress_monitor_watch_process_chain_in_group:
- * @self: a monitor
  * @process: a process of a chain
  * @group: (nullable): the group to which they belong, or %NULL
  *
  * Watches all processes of a chain, from its head on.
- *
- * Since: 0.1
  */
 void
 iris_progress_monitor_watch_process_chain_in_group (IrisProgressMonitor *self,
@@ -347,12 +328,9 @@ iris_progress_monitor_watch_process_chain_in_group (IrisProgressMonitor *self,
 
 /**
  * iris_progress_monitor_set_permanent_mode:
- * @self: a monitor
  * @enable: whether it stays when nothing is watched
  *
  * Says whether the monitor stays when nothing is watched.
- *
- * Since: 0.1
  */
 void
 iris_progress_monitor_set_permanent_mode (IrisProgressMonitor *self, gboolean enable)
@@ -365,12 +343,9 @@ iris_progress_monitor_set_permanent_mode (IrisProgressMonitor *self, gboolean en
 
 /**
  * iris_progress_monitor_set_watch_hide_delay:
- * @self: a monitor
  * @milliseconds: how long a watch that is over is still shown
  *
  * Says how long a watch that is over is still shown.
- *
- * Since: 0.1
  */
 void
 iris_progress_monitor_set_watch_hide_delay (IrisProgressMonitor *self, int milliseconds)
@@ -384,14 +359,8 @@ iris_progress_monitor_set_watch_hide_delay (IrisProgressMonitor *self, int milli
 
 /**
  * iris_progress_monitor_is_watching_task:
- * @self: a monitor
- * @task: a task
  *
  * Tells whether the monitor watches the task, and it is not over.
- *
- * Returns: whether the monitor watches the task, and it is not over
- *
- * Since: 0.1
  */
 gboolean
 iris_progress_monitor_is_watching_task (IrisProgressMonitor *self, IrisTask *task)
@@ -416,14 +385,11 @@ iris_progress_monitor_is_watching_task (IrisProgressMonitor *self, IrisTask *tas
 
 /**
  * iris_progress_monitor_get_fraction:
- * @self: a monitor
  *
  * How much of everything is done that is watched, or was since there was last nothing to watch;
  * each counts by its weight.
  *
  * Returns: from 0 to 1
- *
- * Since: 0.1
  */
 double
 iris_progress_monitor_get_fraction (IrisProgressMonitor *self)
@@ -447,13 +413,8 @@ iris_progress_monitor_get_fraction (IrisProgressMonitor *self)
 
 /**
  * iris_progress_monitor_get_n_watches:
- * @self: a monitor
  *
  * Tells how many watches it has whose work is not over.
- *
- * Returns: how many watches it has whose work is not over
- *
- * Since: 0.1
  */
 guint
 iris_progress_monitor_get_n_watches (IrisProgressMonitor *self)
@@ -465,14 +426,11 @@ iris_progress_monitor_get_n_watches (IrisProgressMonitor *self)
 
 /**
  * iris_progress_monitor_get_watches:
- * @self: a monitor
  *
  * Tells what it watches, and did since there was last nothing to watch.
  *
  * Returns: (transfer container) (element-type IrisProgressWatch): what it watches, and did since
  *   there was last nothing to watch
- *
- * Since: 0.1
  */
 GPtrArray *
 iris_progress_monitor_get_watches (IrisProgressMonitor *self)
@@ -489,12 +447,9 @@ iris_progress_monitor_get_watches (IrisProgressMonitor *self)
 
 /**
  * iris_progress_monitor_cancel:
- * @self: a monitor
  *
  * Cancels all tasks that the monitor watches, and emits #IrisProgressMonitor::cancel, for work that
- * is no task. For the button of whoever shows it.
- *
- * Since: 0.1
+ * is no task. For a button beside the progress.
  */
 void
 iris_progress_monitor_cancel (IrisProgressMonitor *self)

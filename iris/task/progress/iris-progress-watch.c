@@ -28,8 +28,6 @@ G_DEFINE_BOXED_TYPE (IrisProgressWatch,
  * Makes a group.
  *
  * Returns: (transfer full): a group
- *
- * Since: 0.1
  */
 IrisProgressGroup *
 iris_progress_group_new (const char *title, const char *plural)
@@ -48,13 +46,10 @@ iris_progress_group_new (const char *title, const char *plural)
 
 /**
  * iris_progress_group_ref:
- * @self: a group
  *
  * Adds a reference. May be called from any thread.
  *
  * Returns: (transfer full): the group
- *
- * Since: 0.1
  */
 IrisProgressGroup *
 iris_progress_group_ref (IrisProgressGroup *self)
@@ -71,8 +66,6 @@ iris_progress_group_ref (IrisProgressGroup *self)
  * @self: (transfer full): a group
  *
  * Drops a reference.
- *
- * Since: 0.1
  */
 void
 iris_progress_group_unref (IrisProgressGroup *self)
@@ -88,13 +81,10 @@ iris_progress_group_unref (IrisProgressGroup *self)
 
 /**
  * iris_progress_group_get_title:
- * @self: a group
  *
  * Tells what the group is called.
  *
  * Returns: (transfer none): what it is called
- *
- * Since: 0.1
  */
 const char *
 iris_progress_group_get_title (IrisProgressGroup *self)
@@ -106,13 +96,10 @@ iris_progress_group_get_title (IrisProgressGroup *self)
 
 /**
  * iris_progress_group_get_plural:
- * @self: a group
  *
  * Tells what the items of the group are called.
  *
  * Returns: (transfer none) (nullable): what its items are called
- *
- * Since: 0.1
  */
 const char *
 iris_progress_group_get_plural (IrisProgressGroup *self)
@@ -143,13 +130,10 @@ iris_progress_watch_new (gpointer monitor,
 
 /**
  * iris_progress_watch_ref:
- * @self: a watch
  *
  * Adds a reference. May be called from any thread.
  *
  * Returns: (transfer full): the watch
- *
- * Since: 0.1
  */
 IrisProgressWatch *
 iris_progress_watch_ref (IrisProgressWatch *self)
@@ -166,8 +150,6 @@ iris_progress_watch_ref (IrisProgressWatch *self)
  * @self: (transfer full): a watch
  *
  * Drops a reference.
- *
- * Since: 0.1
  */
 void
 iris_progress_watch_unref (IrisProgressWatch *self)
@@ -217,13 +199,10 @@ iris_progress_watch_note (IrisProgressWatch *self, IrisMessage *message)
 
 /**
  * iris_progress_watch_get_title:
- * @self: a watch
  *
  * Tells what the work is called, for people.
  *
  * Returns: (transfer none) (nullable): what the work is called, for people
- *
- * Since: 0.1
  */
 const char *
 iris_progress_watch_get_title (IrisProgressWatch *self)
@@ -235,13 +214,10 @@ iris_progress_watch_get_title (IrisProgressWatch *self)
 
 /**
  * iris_progress_watch_get_group:
- * @self: a watch
  *
  * Gets the group of the watch, or %NULL.
  *
  * Returns: (transfer none) (nullable): the group of the watch, or %NULL
- *
- * Since: 0.1
  */
 IrisProgressGroup *
 iris_progress_watch_get_group (IrisProgressWatch *self)
@@ -253,13 +229,8 @@ iris_progress_watch_get_group (IrisProgressWatch *self)
 
 /**
  * iris_progress_watch_get_mode:
- * @self: a watch
  *
  * Tells how the progress is best shown.
- *
- * Returns: how the progress is best shown
- *
- * Since: 0.1
  */
 IrisProgressMode
 iris_progress_watch_get_mode (IrisProgressWatch *self)
@@ -271,13 +242,8 @@ iris_progress_watch_get_mode (IrisProgressWatch *self)
 
 /**
  * iris_progress_watch_get_fraction:
- * @self: a watch
  *
  * Tells how much is done, from 0 to 1.
- *
- * Returns: how much is done, from 0 to 1
- *
- * Since: 0.1
  */
 double
 iris_progress_watch_get_fraction (IrisProgressWatch *self)
@@ -289,13 +255,8 @@ iris_progress_watch_get_fraction (IrisProgressWatch *self)
 
 /**
  * iris_progress_watch_is_over:
- * @self: a watch
  *
  * Tells whether the work is over, well or not, or cancelled.
- *
- * Returns: whether the work is over, well or not, or cancelled
- *
- * Since: 0.1
  */
 gboolean
 iris_progress_watch_is_over (IrisProgressWatch *self)
@@ -307,13 +268,8 @@ iris_progress_watch_is_over (IrisProgressWatch *self)
 
 /**
  * iris_progress_watch_is_cancelled:
- * @self: a watch
  *
  * Tells whether the work was cancelled.
- *
- * Returns: whether the work was cancelled
- *
- * Since: 0.1
  */
 gboolean
 iris_progress_watch_is_cancelled (IrisProgressWatch *self)
@@ -325,13 +281,8 @@ iris_progress_watch_is_cancelled (IrisProgressWatch *self)
 
 /**
  * iris_progress_watch_get_weight:
- * @self: a watch
  *
  * Tells how much it counts among the others.
- *
- * Returns: how much it counts among the others
- *
- * Since: 0.1
  */
 double
 iris_progress_watch_get_weight (IrisProgressWatch *self)
@@ -343,13 +294,10 @@ iris_progress_watch_get_weight (IrisProgressWatch *self)
 
 /**
  * iris_progress_watch_get_items:
- * @self: a watch
  * @processed_items: (out) (optional): how many items are done
  * @total_items: (out) (optional): how many there are, as far as is known
  *
  * Tells how many items are done, and of how many.
- *
- * Since: 0.1
  */
 void
 iris_progress_watch_get_items (IrisProgressWatch *self, int *processed_items, int *total_items)
@@ -364,12 +312,9 @@ iris_progress_watch_get_items (IrisProgressWatch *self, int *processed_items, in
 
 /**
  * iris_progress_watch_set_weight:
- * @self: a watch
  * @weight: how much it counts among the others; 1 if it is not set
  *
  * Says how much the watch counts among the others.
- *
- * Since: 0.1
  */
 void
 iris_progress_watch_set_weight (IrisProgressWatch *self, double weight)

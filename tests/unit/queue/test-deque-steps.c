@@ -324,10 +324,10 @@ START_TEST (a_wish_is_never_lost)
           if (result == IRIS_STEAL_PRIVATE)
             {
               n_wishes++;
-              iris_deque_core_poll (&queue);
+              iris_splitqueue_poll (&queue.split);
               ck_assert_msg (iris_deque_core_get_public_length (&queue) > 0
                                  || queue.split.own_split != split
-                                 || !iris_deque_core_has_private (&queue),
+                                 || !iris_splitqueue_has_private (&queue.split),
                              "seed %u, step %d", seed, at);
             }
           end ();
