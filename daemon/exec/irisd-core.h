@@ -101,6 +101,7 @@ typedef struct
   IrisdPendingConnections *pending_connections; /* who has not said HELLO */
   IrisdGateway **gateways;                      /* one per place, then the front door */
   guint n_gateways;
+  IrisdMailbox *front; /* the front door's */
   gint64 started_us;
   struct rlimit file_limit; /* as irisd found it; what commands get */
   int wake_fd;              /* wakes the main thread */

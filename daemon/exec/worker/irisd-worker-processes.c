@@ -25,7 +25,7 @@
  */
 #include "daemon/exec/worker/irisd-worker-processes-private.h"
 
-#include "daemon/gateway/irisd-gateway-private.h"
+#include "daemon/store/irisd-journal.h"
 
 #include <string.h>
 
@@ -118,7 +118,7 @@ give (IrisdWorker *worker, guint64 lease, IrisdLeaseEntry *entry, gpointer user_
       irisd_persistent_item_note_start (leased_item->job->persistent, IRIS_WIRE_STATE_LEASED);
       irisd_worker_processes_note_lease (user_data, leased_item, worker->owner, lease);
     }
-  irisd_mailbox_post (&event->worker->gateway->mailbox, &event->message);
+  irisd_mailbox_post (event->worker->mailbox, &event->message);
 }
 
 static void
@@ -138,7 +138,7 @@ stop (IrisdWorker *worker, guint64 lease, IrisWireError why, gpointer user_data)
   event->worker = worker_ref (worker_of (worker));
   event->lease = lease;
   event->why = why;
-  irisd_mailbox_post (&event->worker->gateway->mailbox, &event->message);
+  irisd_mailbox_post (event->worker->mailbox, &event->message);
 }
 
 /* If somebody works on it. */
@@ -155,7 +155,7 @@ irisd_worker_processes_tell_credit (IrisdWorkerProcesses *self,
   event->worker = worker_ref (worker_of (worker));
   event->lease = lease;
   event->credit = bytes;
-  irisd_mailbox_post (&event->worker->gateway->mailbox, &event->message);
+  irisd_mailbox_post (event->worker->mailbox, &event->message);
 }
 
 static void
@@ -239,7 +239,7 @@ irisd_worker_processes_unlock (IrisdWorkerProcesses *self)
     atomic_store_explicit (&self->alarm_us, next, memory_order_relaxed);
   pthread_mutex_unlock (&self->lock);
   if (earlier)
-    irisd_gateway_wake (self->core->gateways[self->core->n_gateways - 1]);
+    irisd_mailbox_wake (self->core->front);
 }
 
 /**
@@ -421,11 +421,11 @@ irisd_worker_processes_withdraw_waiting (IrisdWorkerProcesses *self, IrisdJob *j
  */
 
 IrisdWorkerProcess *
-irisd_worker_process_new (IrisdGateway *gateway, IrisdPeer *peer)
+irisd_worker_process_new (IrisdMailbox *mailbox, IrisdPeer *peer)
 {
   IrisdWorkerProcess *self = g_new0 (IrisdWorkerProcess, 1);
   atomic_init (&self->refs, 1);
-  self->gateway = gateway;
+  self->mailbox = mailbox;
   self->peer = peer;
   self->name = g_strdup (peer->name);
   self->base.owner = peer->owner;
