@@ -438,12 +438,6 @@ irisd_gateway_wake (IrisdGateway *self)
   irisd_mailbox_wake (&self->mailbox);
 }
 
-IrisdMailbox *
-irisd_gateway_get_mailbox (IrisdGateway *self)
-{
-  return &self->mailbox;
-}
-
 /**
  * irisd_gateway_get_phase:
  * @self: a gateway
@@ -455,7 +449,13 @@ irisd_gateway_get_mailbox (IrisdGateway *self)
 IrisdPhase
 irisd_gateway_get_phase (IrisdGateway *self)
 {
-  return atomic_load_explicit (&self->phase, memory_order_acquire);
+  return irisd_gateway_current_phase (self);
+}
+
+IrisdMailbox *
+irisd_gateway_get_mailbox (IrisdGateway *self)
+{
+  return &self->mailbox;
 }
 
 const IrisdGatewayCounters *

@@ -363,7 +363,7 @@ irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
   IrisdPersistentItem *persistent = request->persistent;
   guint64 item = request->item;
   IrisdReload *reload = g_hash_table_lookup (self->reloads, &item);
-  IrisdPhase phase = irisd_gateway_get_phase (self);
+  IrisdPhase phase = irisd_gateway_current_phase (self);
   gboolean serving = phase == IRISD_PHASE_SERVING;
   if (request->again && serving && persistent->peer != NULL && can_be_tried_again (reload, request))
     {
