@@ -20,6 +20,7 @@
 #include "daemon/gateway/irisd-gateway.h"
 #include "daemon/net/irisd-accept.h"
 #include "daemon/net/irisd-socket.h"
+#include "daemon/net/irisd-zap-handler.h"
 
 #include <errno.h>
 #include <malloc.h>

@@ -14,6 +14,7 @@
 #include "daemon/items/irisd-concurrency-limit.h"
 #include "daemon/items/irisd-dependency-graph.h"
 #include "daemon/items/irisd-placement-history.h"
+#include "daemon/net/irisd-pending-connections.h"
 #include "daemon/store/irisd-journal.h"
 
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
  * Items that worker processes do: the table of leases as all gateways share it.
  *
  * A job for worker processes never sees the scheduler. Its gateway hands it to the table, and the
- * table's owner, whoever that is, subscriptions it back to the gateway's mailbox once, with its
+ * table's owner, whoever that is, posts it back to the gateway's mailbox once, with its
  * end: just as the scheduler's workers do. So no worker of irisd is occupied by it, and whoever
  * owns a job is as clear as before:
  *
@@ -244,7 +244,7 @@ irisd_worker_processes_unlock (IrisdWorkerProcesses *self)
 
 /**
  * irisd_worker_processes_get_alarm:
- * @self: the shared book
+ * @self: the shared table
  *
  * Returns: when irisd_worker_processes_expire() is to be called, on the monotonic clock in
  * microseconds; %G_MAXINT64 for never
@@ -257,7 +257,7 @@ irisd_worker_processes_get_alarm (IrisdWorkerProcesses *self)
 
 /**
  * irisd_worker_processes_expire:
- * @self: the shared book
+ * @self: the shared table
  *
  * Ends what is over, and sets the alarm anew. Only the front door's thread may call this.
  */
@@ -313,7 +313,7 @@ irisd_worker_processes_free (IrisdWorkerProcesses *self)
 
 /**
  * irisd_worker_processes_drain:
- * @self: the shared book
+ * @self: the shared table
  *
  * Puts off persistent items that no worker process serves, because irisd is to end: they wait in
  * the journal until it is back.
@@ -328,7 +328,7 @@ irisd_worker_processes_drain (IrisdWorkerProcesses *self)
 
 /**
  * irisd_worker_processes_close:
- * @self: the shared book
+ * @self: the shared table
  *
  * Ends everything in it, because irisd stops; every gateway has seen that it does.
  */
@@ -356,7 +356,7 @@ irisd_worker_processes_set_schedule (IrisdWorkerProcesses *self, IrisdJob *job, 
 
 /**
  * irisd_worker_processes_queue:
- * @self: the shared book
+ * @self: the shared table
  * @job: a job that was adopted; it comes back as a message
  * @space: the name space that its service is looked for in first
  */
@@ -380,7 +380,7 @@ irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 
 
 /**
  * irisd_worker_processes_withdraw:
- * @self: the shared book
+ * @self: the shared table
  * @job: a job that was queued and has not come back
  *
  * Returns: %IRISD_LEASE_ENTRY_GONE if it is on its way back; else the caller has it now
@@ -398,7 +398,7 @@ irisd_worker_processes_withdraw (IrisdWorkerProcesses *self, IrisdJob *job)
 
 /**
  * irisd_worker_processes_withdraw_waiting:
- * @self: the shared book
+ * @self: the shared table
  * @job: a job that was queued and has not come back
  *
  * Returns: %IRISD_LEASE_ENTRY_WAITED if the caller has it now; else nothing has changed
@@ -445,7 +445,7 @@ irisd_worker_process_unref (IrisdWorkerProcess *self)
 
 /**
  * irisd_worker_processes_enroll:
- * @self: the shared book
+ * @self: the shared table
  * @worker: who says READY
  * @place: where it works, or %IRIS_PLACE_ANY
  * @capacity: how many leases it will hold
@@ -474,7 +474,7 @@ irisd_worker_processes_enroll (IrisdWorkerProcesses *self,
 
 /**
  * irisd_worker_processes_leave:
- * @self: the shared book
+ * @self: the shared table
  * @worker: who has gone
  */
 void
@@ -498,7 +498,7 @@ end_run (IrisdWorkerProcesses *self, IrisdJob *job, gint place)
 
 /**
  * irisd_worker_processes_done:
- * @self: the shared book
+ * @self: the shared table
  * @worker: who says so
  * @done: a DONE message
  * @body: its fifth frame, which is taken
@@ -540,7 +540,7 @@ irisd_worker_processes_done (IrisdWorkerProcesses *self,
 
 /**
  * irisd_worker_processes_fail:
- * @self: the shared book
+ * @self: the shared table
  * @worker: who says so
  * @fail: a FAIL message
  *
@@ -572,7 +572,7 @@ irisd_worker_processes_fail (IrisdWorkerProcesses *self,
 
 /**
  * irisd_worker_processes_extend:
- * @self: the shared book
+ * @self: the shared table
  * @worker: who asks
  * @extend: an EXTEND message
  *
