@@ -20,6 +20,7 @@
 #include "daemon/gateway/irisd-gateway.h"
 #include "daemon/net/irisd-accept.h"
 #include "daemon/net/irisd-socket.h"
+#include "daemon/net/irisd-zap-handler.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -216,6 +217,7 @@ make_gateways (IrisdDaemon *self, GError **error)
       core->gateways[i] = irisd_gateway_new (core, place, self->sockets[front ? 0 : i + 1], error);
       if (core->gateways[i] == NULL)
         return FALSE;
+      core->front = irisd_gateway_get_mailbox (core->gateways[i]);
       core->n_gateways++;
     }
   return TRUE;
@@ -280,6 +282,14 @@ run_again (const IrisdRecord *record, IrisdPersistentItem *persistent, gpointer 
 }
 
 static gboolean
+find_run (guint64 item, pid_t *stuck, gpointer user_data)
+{
+  const IrisdAttempt *attempt = irisd_attempts_find (user_data, item);
+  *stuck = attempt != NULL && attempt->stuck ? attempt->pid : 0;
+  return attempt != NULL;
+}
+
+static gboolean
 recover (IrisdDaemon *self, GError **error)
 {
   IrisdCore *core = &self->core;
@@ -287,7 +297,7 @@ recover (IrisdDaemon *self, GError **error)
   irisd_worker_processes_expect_configured (core->worker_processes);
   if (core->journal != NULL)
     {
-      irisd_journal_blame (core->journal, core->attempts);
+      irisd_journal_blame (core->journal, find_run, core->attempts);
       if (!irisd_journal_recover (core->journal, run_again, core, error))
         return FALSE;
       atomic_init (&core->next_item, irisd_journal_get_next_item (core->journal));

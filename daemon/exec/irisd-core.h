@@ -14,6 +14,7 @@
 #include "daemon/items/irisd-concurrency-limit.h"
 #include "daemon/items/irisd-dependency-graph.h"
 #include "daemon/items/irisd-placement-history.h"
+#include "daemon/net/irisd-pending-connections.h"
 #include "daemon/store/irisd-journal.h"
 
 #include <stdatomic.h>
@@ -101,6 +102,7 @@ typedef struct
   IrisdPendingConnections *pending_connections; /* who has not said HELLO */
   IrisdGateway **gateways;                      /* one per place, then the front door */
   guint n_gateways;
+  IrisdMailbox *front; /* the front door's */
   gint64 started_us;
   struct rlimit file_limit; /* as irisd found it; what commands get */
   int wake_fd;              /* wakes the main thread */

@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-struct _IrisdBuryBroadcast
+typedef struct
 {
-  IrisdMessage message;
+  IrisdBroadcast base;
   IrisdGateway *home;
   guint at;      /* the gateway that is asked: an index into the core's */
   guint visited; /* how many were */
@@ -29,13 +29,9 @@ struct _IrisdBuryBroadcast
   guint changed;
   gboolean over; /* there is nothing left to look for */
   GError *error;
-};
+} IrisdBuryBroadcast;
 
-IrisdBuryBroadcast *
-irisd_bury_broadcast_from_message (IrisdMessage *message)
-{
-  return (IrisdBuryBroadcast *) ((char *) message - G_STRUCT_OFFSET (IrisdBuryBroadcast, message));
-}
+static const IrisdBroadcastClass bury_broadcast_class;
 
 /**
  * irisd_bury_broadcast_new:
@@ -44,12 +40,12 @@ irisd_bury_broadcast_from_message (IrisdMessage *message)
  *
  * Returns: (transfer full): a round that was nowhere yet
  */
-IrisdBuryBroadcast *
+IrisdBroadcast *
 irisd_bury_broadcast_new (IrisdGateway *gateway, IrisdJournalRequest *request)
 {
   IrisdCore *core = gateway->core;
   IrisdBuryBroadcast *self = g_new0 (IrisdBuryBroadcast, 1);
-  self->message.kind = IRISD_MESSAGE_BURY_BROADCAST;
+  irisd_broadcast_init (&self->base, &bury_broadcast_class);
   self->home = gateway;
   self->peer = irisd_peer_ref (request->peer);
   memcpy (self->request_id, request->request_id, IRIS_WIRE_ID_SIZE);
@@ -60,39 +56,31 @@ irisd_bury_broadcast_new (IrisdGateway *gateway, IrisdJournalRequest *request)
   self->sentence = g_steal_pointer (&request->sentence);
   while (core->gateways[self->at] != gateway)
     self->at++;
-  return self;
+  return &self->base;
 }
 
-void
-irisd_bury_broadcast_free (IrisdBuryBroadcast *self)
+static void
+bury_broadcast_free (IrisdBroadcast *broadcast)
 {
+  IrisdBuryBroadcast *self = (IrisdBuryBroadcast *) broadcast;
   irisd_peer_unref (self->peer);
   g_clear_error (&self->error);
   g_free (self->sentence);
   g_free (self);
 }
 
-/**
- * irisd_bury_broadcast_fail:
- * @self: a round
- * @error: why nothing was changed
- */
-void
-irisd_bury_broadcast_fail (IrisdBuryBroadcast *self, const GError *error)
+/* With an error, nothing was changed. */
+static void
+send_home (IrisdBroadcast *broadcast, const GError *error)
 {
-  self->changed = 0;
-  self->error = g_error_copy (error);
-}
-
-/**
- * irisd_bury_broadcast_send_home:
- * @broadcast: (transfer full): one whose burial the journal has answered
- */
-void
-irisd_bury_broadcast_send_home (IrisdBuryBroadcast *broadcast)
-{
-  broadcast->over = TRUE;
-  irisd_mailbox_post (&broadcast->home->mailbox, &broadcast->message);
+  IrisdBuryBroadcast *self = (IrisdBuryBroadcast *) broadcast;
+  if (error != NULL)
+    {
+      self->changed = 0;
+      self->error = g_error_copy (error);
+    }
+  self->over = TRUE;
+  irisd_mailbox_post (&self->home->mailbox, &self->base.message);
 }
 
 /* Takes a job that waits from wherever it does; what the scheduler has is only marked. */
@@ -123,7 +111,7 @@ bury_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
   if (take_out (gateway, job))
     {
       self->changed = 1;
-      irisd_bury_job (gateway, job, IRIS_WIRE_ERROR_BURIED, self->sentence, self);
+      irisd_bury_job (gateway, job, IRIS_WIRE_ERROR_BURIED, self->sentence, &self->base);
       return TRUE;
     }
   self->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
@@ -187,7 +175,7 @@ look_here (IrisdGateway *gateway, IrisdBuryBroadcast *self)
   if (irisd_dependencies_find_item (gateway, self->item, self->view, &holder) != NULL
       || holder != &gateway->mailbox)
     return look_for_job (gateway, self);
-  irisd_reload_for_message (gateway, self->item, &self->message);
+  irisd_reload_for_message (gateway, self->item, &self->base.message);
   return TRUE;
 }
 
@@ -212,34 +200,33 @@ pass_on (IrisdGateway *gateway, IrisdBuryBroadcast *self)
   if (self->over && gateway == self->home)
     {
       answer (gateway, self);
-      irisd_bury_broadcast_free (self);
+      bury_broadcast_free (&self->base);
       return;
     }
   self->at = (self->at + 1) % core->n_gateways;
   IrisdGateway *next = self->over ? self->home : core->gateways[self->at];
-  irisd_mailbox_post (&next->mailbox, &self->message);
+  irisd_mailbox_post (&next->mailbox, &self->base.message);
 }
 
-/**
- * irisd_bury_broadcast_run:
- * @gateway: the gateway
- * @self: (transfer full): a round that has come to it
- */
-void
-irisd_bury_broadcast_run (IrisdGateway *gateway, IrisdBuryBroadcast *self)
+static void
+run (IrisdGateway *gateway, IrisdBroadcast *broadcast)
 {
+  IrisdBuryBroadcast *self = (IrisdBuryBroadcast *) broadcast;
   if (self->over || self->visited == gateway->core->n_gateways || !look_here (gateway, self))
     pass_on (gateway, self);
 }
 
-/**
- * irisd_bury_broadcast_resume:
- * @gateway: the gateway
- * @self: (transfer full): a round whose item was cold here, and is not any more
- */
-void
-irisd_bury_broadcast_resume (IrisdGateway *gateway, IrisdBuryBroadcast *self)
+static void
+resume (IrisdGateway *gateway, IrisdBroadcast *broadcast)
 {
+  IrisdBuryBroadcast *self = (IrisdBuryBroadcast *) broadcast;
   if (!look_for_job (gateway, self))
     pass_on (gateway, self);
 }
+
+static const IrisdBroadcastClass bury_broadcast_class = {
+  .run = run,
+  .resume = resume,
+  .send_home = send_home,
+  .free = bury_broadcast_free,
+};

@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-struct _IrisdCancelBroadcast
+typedef struct
 {
-  IrisdMessage message;
+  IrisdBroadcast base;
   IrisdGateway *home;
   guint at;        /* the gateway that is asked: an index into the core's */
   IrisdPeer *peer; /* who asked; belongs to the home gateway */
@@ -26,18 +26,14 @@ struct _IrisdCancelBroadcast
   gboolean found;
   gboolean was_queued;
   GError *error; /* why it could not be looked for */
-};
+} IrisdCancelBroadcast;
 
-IrisdCancelBroadcast *
-irisd_cancel_broadcast_from_message (IrisdMessage *message)
-{
-  return (IrisdCancelBroadcast *) ((char *) message
-                                   - G_STRUCT_OFFSET (IrisdCancelBroadcast, message));
-}
+static const IrisdBroadcastClass cancel_broadcast_class;
 
-void
-irisd_cancel_broadcast_free (IrisdCancelBroadcast *self)
+static void
+cancel_broadcast_free (IrisdBroadcast *broadcast)
 {
+  IrisdCancelBroadcast *self = (IrisdCancelBroadcast *) broadcast;
   irisd_peer_unref (self->peer);
   g_clear_error (&self->error);
   g_free (self);
@@ -106,66 +102,72 @@ answer (IrisdGateway *gateway, IrisdCancelBroadcast *self)
     irisd_completion_tell_not_found (gateway, &caller, self->request_id, "any connection");
 }
 
-void
-irisd_cancel_broadcast_run (IrisdGateway *gateway, IrisdCancelBroadcast *self)
+static void
+resume (IrisdGateway *gateway, IrisdBroadcast *broadcast)
 {
-  IrisdCore *core = gateway->core;
-  if (gateway == self->home)
-    {
-      answer (gateway, self);
-      irisd_cancel_broadcast_free (self);
-      return;
-    }
-  if (self->item != 0)
-    {
-      /* It was here when we were asked; it may have ended since. */
-      IrisdMailbox *holder;
-      if (irisd_dependencies_find_item (gateway, self->item, self->view, &holder) == NULL
-          && holder == &gateway->mailbox)
-        irisd_reload_for_message (gateway, self->item, &self->message);
-      else
-        irisd_cancel_broadcast_resume (gateway, self);
-      return;
-    }
-  look_here (gateway, self);
-  self->at = (self->at + 1) % core->n_gateways;
-  IrisdGateway *next = self->found ? self->home : core->gateways[self->at];
-  irisd_mailbox_post (&next->mailbox, &self->message);
-}
-
-/**
- * irisd_cancel_broadcast_resume:
- * @gateway: the gateway
- * @self: (transfer full): a broadcast about an item by its number, which is not cold here
- */
-void
-irisd_cancel_broadcast_resume (IrisdGateway *gateway, IrisdCancelBroadcast *self)
-{
+  IrisdCancelBroadcast *self = (IrisdCancelBroadcast *) broadcast;
   IrisdMailbox *holder;
   IrisdJob *job = irisd_dependencies_find_item (gateway, self->item, self->view, &holder);
   self->found = job != NULL && !job->buried;
   if (self->found)
     self->was_queued = irisd_completion_cancel_job (gateway, job->peer, job);
-  irisd_mailbox_post (&self->home->mailbox, &self->message);
+  irisd_mailbox_post (&self->home->mailbox, &self->base.message);
 }
 
-/**
- * irisd_cancel_broadcast_fail:
- * @self: (transfer full): a broadcast about an item that is cold, and cannot be read for now
- * @error: why
- */
-void
-irisd_cancel_broadcast_fail (IrisdCancelBroadcast *self, const GError *error)
+/* The item was here when its gateway was looked up; it may have ended since. */
+static void
+run_by_number (IrisdGateway *gateway, IrisdCancelBroadcast *self)
 {
-  self->error = g_error_copy (error);
-  irisd_mailbox_post (&self->home->mailbox, &self->message);
+  IrisdMailbox *holder;
+  if (irisd_dependencies_find_item (gateway, self->item, self->view, &holder) == NULL
+      && holder == &gateway->mailbox)
+    irisd_reload_for_message (gateway, self->item, &self->base.message);
+  else
+    resume (gateway, &self->base);
 }
+
+static void
+run (IrisdGateway *gateway, IrisdBroadcast *broadcast)
+{
+  IrisdCancelBroadcast *self = (IrisdCancelBroadcast *) broadcast;
+  IrisdCore *core = gateway->core;
+  if (gateway == self->home)
+    {
+      answer (gateway, self);
+      cancel_broadcast_free (broadcast);
+      return;
+    }
+  if (self->item != 0)
+    {
+      run_by_number (gateway, self);
+      return;
+    }
+  look_here (gateway, self);
+  self->at = (self->at + 1) % core->n_gateways;
+  IrisdGateway *next = self->found ? self->home : core->gateways[self->at];
+  irisd_mailbox_post (&next->mailbox, &self->base.message);
+}
+
+static void
+send_home (IrisdBroadcast *broadcast, const GError *error)
+{
+  IrisdCancelBroadcast *self = (IrisdCancelBroadcast *) broadcast;
+  self->error = error != NULL ? g_error_copy (error) : NULL;
+  irisd_mailbox_post (&self->home->mailbox, &self->base.message);
+}
+
+static const IrisdBroadcastClass cancel_broadcast_class = {
+  .run = run,
+  .resume = resume,
+  .send_home = send_home,
+  .free = cancel_broadcast_free,
+};
 
 static IrisdCancelBroadcast *
 broadcast_new (IrisdGateway *gateway, const IrisdCaller *caller, const IrisWireMessage *request)
 {
   IrisdCancelBroadcast *self = g_new0 (IrisdCancelBroadcast, 1);
-  self->message.kind = IRISD_MESSAGE_CANCEL_BROADCAST;
+  irisd_broadcast_init (&self->base, &cancel_broadcast_class);
   self->home = gateway;
   self->peer = irisd_peer_ref (caller->peer);
   memcpy (self->request_id, request->request_id, IRIS_WIRE_ID_SIZE);
@@ -194,7 +196,7 @@ irisd_cancel_broadcast_by_number (IrisdGateway *gateway,
   gboolean here = holder == &gateway->mailbox;
   if (here && job == NULL)
     irisd_reload_for_message (gateway, request->item,
-                              &broadcast_new (gateway, caller, request)->message);
+                              &broadcast_new (gateway, caller, request)->base.message);
   else if (job != NULL && !job->buried)
     {
       /* Its end may be that of the connection that asks. */
@@ -206,7 +208,7 @@ irisd_cancel_broadcast_by_number (IrisdGateway *gateway,
   else if (here || holder == NULL)
     cancel_without_job (gateway, caller, request);
   else
-    irisd_mailbox_post (holder, &broadcast_new (gateway, caller, request)->message);
+    irisd_mailbox_post (holder, &broadcast_new (gateway, caller, request)->base.message);
 }
 
 void
@@ -222,7 +224,7 @@ irisd_cancel_broadcast_by_request (IrisdGateway *gateway,
   look_here (gateway, self);
   self->at = (self->at + 1) % core->n_gateways;
   if (self->found || core->gateways[self->at] == gateway)
-    irisd_cancel_broadcast_run (gateway, self);
+    run (gateway, &self->base);
   else
-    irisd_mailbox_post (&core->gateways[self->at]->mailbox, &self->message);
+    irisd_mailbox_post (&core->gateways[self->at]->mailbox, &self->base.message);
 }

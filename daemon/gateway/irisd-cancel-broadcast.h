@@ -8,11 +8,6 @@
 
 G_BEGIN_DECLS
 
-typedef struct _IrisdCancelBroadcast IrisdCancelBroadcast;
-
-IrisdCancelBroadcast *irisd_cancel_broadcast_from_message (IrisdMessage *message);
-void irisd_cancel_broadcast_free (IrisdCancelBroadcast *self);
-
 /* Asks all connections of this gateway, then those of the others, for @request's target; the answer
  * goes to @caller, sooner or later. */
 void irisd_cancel_broadcast_by_request (IrisdGateway *self,
@@ -23,14 +18,5 @@ void irisd_cancel_broadcast_by_request (IrisdGateway *self,
 void irisd_cancel_broadcast_by_number (IrisdGateway *self,
                                        const IrisdCaller *caller,
                                        const IrisWireMessage *request);
-
-/* A broadcast has come to this gateway: from another one, or back. */
-void irisd_cancel_broadcast_run (IrisdGateway *self, IrisdCancelBroadcast *broadcast);
-
-/* The item that it is about is cold and cannot be read for now: it goes home. */
-void irisd_cancel_broadcast_fail (IrisdCancelBroadcast *broadcast, const GError *error);
-
-/* The item that it is about was cold here, and is not any more. */
-void irisd_cancel_broadcast_resume (IrisdGateway *self, IrisdCancelBroadcast *broadcast);
 
 G_END_DECLS

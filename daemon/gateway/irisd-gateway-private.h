@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "daemon/exec/command/irisd-command-output.h"
 #include "daemon/exec/irisd-job.h"
 #include "daemon/gateway/irisd-gateway.h"
 #include "daemon/store/irisd-journal.h"
@@ -158,6 +159,13 @@ irisd_gateway_turn_is_over (IrisdGateway *self)
          >= (self->light_turns > 0 ? IRISD_ITEMS_PER_LIGHT_TURN : IRISD_ITEMS_PER_TURN);
 }
 
+/* irisd_gateway_get_phase(), for the parts of the gateway. */
+static inline IrisdPhase
+irisd_gateway_current_phase (IrisdGateway *self)
+{
+  return atomic_load_explicit (&self->phase, memory_order_acquire);
+}
+
 static inline void
 irisd_count (_Atomic guint64 *counter, gint64 change)
 {
@@ -208,6 +216,11 @@ void irisd_send_outbox (IrisdGateway *self, IrisdPeer *peer);
 void irisd_send_retry_outboxes (IrisdGateway *self);
 gboolean irisd_send_probe (IrisdGateway *self, IrisdPeer *peer);
 void irisd_send_offer (IrisdGateway *self, IrisdPeer *peer, IrisWireMessage *message);
+
+/* irisd-output.c: output of commands. */
+void irisd_output_send (IrisdGateway *self, IrisdOutput *output);
+void
+irisd_output_grant (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *more);
 
 /* irisd-receive.c: messages on their way in. */
 void irisd_receive_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames);
@@ -438,7 +451,6 @@ void irisd_place_requests_change (IrisdGateway *self,
                                   const IrisWireMessage *request);
 
 /* irisd-front.c and irisd-status.c: what is told. */
-gint irisd_front_deal (IrisdGateway *self);
 GBytes *irisd_front_encode_map (IrisdCore *core, gboolean over_tcp, GError **error);
 GBytes *irisd_status_encode (IrisdCore *core, GError **error);
 

@@ -13,7 +13,6 @@
  * and the main thread's look acquires it.
  */
 #include "daemon/exec/command/irisd-command-output.h"
-#include "daemon/gateway/irisd-cancel-broadcast.h"
 #include "daemon/gateway/irisd-gateway-private.h"
 #include "daemon/gateway/irisd-worker-session.h"
 #include "daemon/items/irisd-bury.h"
@@ -68,10 +67,11 @@ drop_messages (IrisdGateway *self)
   while (message != NULL)
     {
       IrisdMessage *next = message->next;
-      if (message->kind == IRISD_MESSAGE_CANCEL_BROADCAST)
-        irisd_cancel_broadcast_free (irisd_cancel_broadcast_from_message (message));
-      else if (message->kind == IRISD_MESSAGE_BURY_BROADCAST)
-        irisd_bury_broadcast_free (irisd_bury_broadcast_from_message (message));
+      if (message->kind == IRISD_MESSAGE_BROADCAST)
+        {
+          IrisdBroadcast *broadcast = irisd_broadcast_from_message (message);
+          broadcast->klass->free (broadcast);
+        }
       else if (message->kind == IRISD_MESSAGE_WORKER_EVENT)
         irisd_worker_event_free (irisd_worker_event_from_message (message));
       else if (message->kind == IRISD_MESSAGE_JOURNAL_REQUEST)
@@ -189,11 +189,8 @@ take_message (IrisdGateway *self, IrisdMessage *message)
       irisd_dispatch_note_return (self, irisd_job_from_message (message));
       irisd_completion_take_back (self, irisd_job_from_message (message));
       break;
-    case IRISD_MESSAGE_CANCEL_BROADCAST:
-      irisd_cancel_broadcast_run (self, irisd_cancel_broadcast_from_message (message));
-      break;
-    case IRISD_MESSAGE_BURY_BROADCAST:
-      irisd_bury_broadcast_run (self, irisd_bury_broadcast_from_message (message));
+    case IRISD_MESSAGE_BROADCAST:
+      irisd_broadcast_run (self, irisd_broadcast_from_message (message));
       break;
     case IRISD_MESSAGE_STARTED:
       irisd_dispatch_limit_run (self, message);
@@ -452,7 +449,13 @@ irisd_gateway_wake (IrisdGateway *self)
 IrisdPhase
 irisd_gateway_get_phase (IrisdGateway *self)
 {
-  return atomic_load_explicit (&self->phase, memory_order_acquire);
+  return irisd_gateway_current_phase (self);
+}
+
+IrisdMailbox *
+irisd_gateway_get_mailbox (IrisdGateway *self)
+{
+  return &self->mailbox;
 }
 
 const IrisdGatewayCounters *

@@ -115,7 +115,7 @@ enroll (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *re
     }
 
   if (worker == NULL)
-    worker = irisd_worker_process_new (self, peer);
+    worker = irisd_worker_process_new (&self->mailbox, peer);
   if (!irisd_worker_processes_enroll (self->core->worker_processes, worker, place, ready->capacity,
                                       services, &error))
     {

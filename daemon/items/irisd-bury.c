@@ -124,7 +124,7 @@ irisd_bury_job (IrisdGateway *self,
                 IrisdJob *job,
                 IrisWireError code,
                 const char *sentence,
-                IrisdBuryBroadcast *broadcast)
+                IrisdBroadcast *broadcast)
 {
   IrisdJournalRequest *request = irisd_persistent_new_request (self, IRISD_JOURNAL_REQUEST_BURY,
                                                                job->peer, job->request_id);
@@ -164,16 +164,14 @@ void
 irisd_bury_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
 {
   IrisdJob *job = request->job;
-  IrisdBuryBroadcast *broadcast = g_steal_pointer (&request->broadcast);
+  IrisdBroadcast *broadcast = g_steal_pointer (&request->broadcast);
   job->settled = TRUE;
   job->buried = request->error == NULL;
   if (!job->buried)
     irisd_dependencies_note_burial (self, job);
   name_end (job, request);
-  if (broadcast != NULL && request->error != NULL)
-    irisd_bury_broadcast_fail (broadcast, request->error);
   if (broadcast != NULL)
-    irisd_bury_broadcast_send_home (broadcast);
+    broadcast->klass->send_home (broadcast, request->error);
   if (!job->away)
     {
       irisd_completion_end_job (self, job);

@@ -213,7 +213,7 @@ fail_waiting (IrisdGateway *self, IrisdJob *job)
 void
 irisd_dispatch_advance (IrisdGateway *self, IrisdJob *job)
 {
-  IrisdPhase phase = irisd_gateway_get_phase (self);
+  IrisdPhase phase = irisd_gateway_current_phase (self);
   if (gives_no_turns (self, phase))
     {
       fail_waiting (self, job);
@@ -246,7 +246,7 @@ irisd_dispatch_go_on (IrisdGateway *self, IrisdJob *job)
   const gboolean wanted = !job->ended && irisd_job_get_state (job) == IRISD_JOB_QUEUED
                           && (job->persistent != NULL || !irisd_peer_is_gone (job->peer));
   job->stage = IRISD_STAGE_HANDED;
-  if (wanted && !gives_no_turns (self, irisd_gateway_get_phase (self)))
+  if (wanted && !gives_no_turns (self, irisd_gateway_current_phase (self)))
     {
       enter_gate (self, job);
       return;
@@ -421,7 +421,7 @@ irisd_dispatch_tell_gates (IrisdGateway *self)
         continue;
       irisd_gate_leave (&self->core->gates[place], room->items, room->cost);
       *room = (IrisdGateReturns){ 0 };
-      if (irisd_gateway_get_phase (self) < IRISD_PHASE_STOPPING)
+      if (irisd_gateway_current_phase (self) < IRISD_PHASE_STOPPING)
         fill_room (self, &self->core->gates[place]);
     }
   irisd_place_control_settle (self->core->place_control);
@@ -517,7 +517,7 @@ deserves_another (IrisdGateway *self, IrisdJob *job)
   const IrisdSchedule *schedule = job->schedule;
   if (schedule->given_up || schedule->attempts > schedule->retries || irisd_deadline_is_late (job)
       || (job->persistent == NULL && irisd_peer_is_gone (job->peer))
-      || irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
+      || irisd_gateway_current_phase (self) != IRISD_PHASE_SERVING)
     return FALSE;
   const GError *error = job->result.error;
   return error == NULL
@@ -622,7 +622,7 @@ collect_waiting (IrisdGateway *self, IrisdPhase phase)
 void
 irisd_dispatch_end_waiting (IrisdGateway *self)
 {
-  IrisdPhase phase = irisd_gateway_get_phase (self);
+  IrisdPhase phase = irisd_gateway_current_phase (self);
   if (phase == self->waited_phase)
     return;
   self->waited_phase = phase;

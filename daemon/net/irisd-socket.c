@@ -20,6 +20,7 @@
 
 #include "daemon/base/irisd-error.h"
 #include "daemon/net/irisd-unfinished-messages.h"
+#include "daemon/net/irisd-zap-handler.h"
 
 #include <errno.h>
 #include <gio/gio.h>

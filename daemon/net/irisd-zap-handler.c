@@ -11,10 +11,10 @@
  * Who is refused here has not had a single message read, and sends no second time. Who is let in
  * and does not say who he is, is shown out again: the sockets tell by events who has come in.
  */
+#include "daemon/net/irisd-zap-handler.h"
+
 #include "daemon/base/irisd-error.h"
 #include "daemon/base/irisd-log.h"
-#include "daemon/config/irisd-access.h"
-#include "daemon/net/irisd-pending-connections.h"
 
 #include <errno.h>
 #include <string.h>

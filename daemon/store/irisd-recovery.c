@@ -35,14 +35,12 @@ is_sensible (const IrisdRecord *record)
 
 /* Why an item that ran when irisd crashed is not run again; %NULL if it is. */
 static char *
-explain_burial (const IrisdPersistentItem *persistent,
-                const IrisdAttempt *attempt,
-                guint64 max_crashes)
+explain_burial (const IrisdPersistentItem *persistent, pid_t stuck, guint64 max_crashes)
 {
-  if (attempt->stuck)
+  if (stuck != 0)
     return g_strdup_printf ("processes of group %ld are left of it from before irisd crashed, and "
                             "do not end: end them",
-                            (long) attempt->pid);
+                            (long) stuck);
   if (max_crashes == 0 || persistent->crashes < max_crashes)
     return NULL;
   return g_strdup_printf ("irisd crashed %u times while this item ran, which is the limit "
@@ -56,14 +54,13 @@ static void
 count_crash (Recovery *recovery, IrisdRecord *record, IrisdPersistentItem *persistent)
 {
   IrisdJournal *self = recovery->journal;
-  const IrisdAttempt *attempt = self->attempts != NULL
-                                    ? irisd_attempts_find (self->attempts, record->item)
-                                    : NULL;
-  if (attempt == NULL || record->state == IRIS_WIRE_STATE_BURIED)
+  pid_t stuck = 0;
+  if (self->find_run == NULL || !self->find_run (record->item, &stuck, self->find_run_data)
+      || record->state == IRIS_WIRE_STATE_BURIED)
     return;
   persistent->crashes++;
   recovery->n_running++;
-  g_autofree char *sentence = explain_burial (persistent, attempt, self->limits->max_crashes);
+  g_autofree char *sentence = explain_burial (persistent, stuck, self->limits->max_crashes);
   if (sentence != NULL)
     {
       recovery->n_poison++;
@@ -124,12 +121,14 @@ report (IrisdJournal *self, const Recovery *recovery, const IrisdStoreDamage *da
 /**
  * irisd_journal_blame:
  * @self: a journal that was not started
- * @attempts: (nullable): what ran when irisd crashed; looked at by irisd_journal_recover() only
+ * @find_run: tells which items ran when irisd crashed; irisd_journal_recover() alone calls it
+ * @user_data: for @find_run
  */
 void
-irisd_journal_blame (IrisdJournal *self, IrisdAttempts *attempts)
+irisd_journal_blame (IrisdJournal *self, IrisdFindRunFunc find_run, gpointer user_data)
 {
-  self->attempts = attempts;
+  self->find_run = find_run;
+  self->find_run_data = user_data;
 }
 
 /**

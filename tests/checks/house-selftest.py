@@ -24,6 +24,7 @@ GOOD = {
     'iris/wire/iris-wire-private.h': SPDX,
     'daemon/main.c': SPDX + '#include <iris/base/iris-low-private.h>\n' + MAIN,
     'daemon/gateway.h': SPDX,
+    'daemon/base/low.h': SPDX,
     'clients/client.h': SPDX,
     'clients/main.c': SPDX + '#include <iris/iris.h>\n#include "client.h"\n'
         '#include <iris/wire/iris-wire-private.h>\n' + MAIN,
@@ -47,6 +48,8 @@ PLANTS = [
     ('rule_layers', 'clients/main.c', '#include <iris/base/iris-low-private.h>\n'),
     ('rule_layers', 'doc/examples/peek.c', SPDX + '#include <iris/base/iris-low-private.h>\n'),
     ('rule_layers_known', 'iris/attic/iris-old-private.h', SPDX),
+    ('rule_daemon_layers', 'daemon/base/low.h', '#include "daemon/net/high.h"\n'),
+    ('rule_daemon_layers', 'daemon/exec/irisd-job.h', SPDX),
     ('rule_spdx', 'tests/tool.py', 'print()\n'),
     ('rule_spdx', 'tests/tool', '#!/bin/sh\n'),
     ('rule_spdx', 'tests/meson.build', 'option = 1\n'),

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The table of leases: who serves what and who waits for it.
+ * The table of leases: for each service its subscriptions and the items that wait for it.
  *
- * A queue has one queue of idle subscriptions for each place and one for all, so that both
- * "anybody" and "somebody at that place" are found without a search; and one queue of waiting items
- * for each place (those that must be done there) and one for all others. The queues are in order:
- * the longest idle first, the oldest item first.
+ * Idle subscriptions stand in one list for each place and one for all, so that any worker and one
+ * at a place are found without a search. Items wait in one list for each place (those that must be
+ * done there) and one for all others. In each list the longest idle, or the oldest, comes first.
  */
 #include "daemon/exec/worker/irisd-leases-private.h"
 

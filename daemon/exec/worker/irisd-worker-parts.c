@@ -17,7 +17,7 @@
 
 /**
  * irisd_worker_processes_part:
- * @self: the shared book
+ * @self: the shared table
  * @worker: who sends it
  * @report: a REPORT message with a body
  * @body: its fifth frame, which is taken
@@ -57,7 +57,7 @@ irisd_worker_processes_part (IrisdWorkerProcesses *self,
 
 /**
  * irisd_worker_processes_grant:
- * @self: the shared book
+ * @self: the shared table
  * @job: a job for worker processes that has not ended; only its gateway may call this
  * @bytes: of parts that may be sent beyond what it holds
  * @limit: how much it may hold

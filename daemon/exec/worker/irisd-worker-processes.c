@@ -3,7 +3,7 @@
  * Items that worker processes do: the table of leases as all gateways share it.
  *
  * A job for worker processes never sees the scheduler. Its gateway hands it to the table, and the
- * table's owner, whoever that is, subscriptions it back to the gateway's mailbox once, with its
+ * table's owner, whoever that is, posts it back to the gateway's mailbox once, with its
  * end: just as the scheduler's workers do. So no worker of irisd is occupied by it, and whoever
  * owns a job is as clear as before:
  *
@@ -25,7 +25,7 @@
  */
 #include "daemon/exec/worker/irisd-worker-processes-private.h"
 
-#include "daemon/gateway/irisd-gateway-private.h"
+#include "daemon/store/irisd-journal.h"
 
 #include <string.h>
 
@@ -118,7 +118,7 @@ give (IrisdWorker *worker, guint64 lease, IrisdLeaseEntry *entry, gpointer user_
       irisd_persistent_item_note_start (leased_item->job->persistent, IRIS_WIRE_STATE_LEASED);
       irisd_worker_processes_note_lease (user_data, leased_item, worker->owner, lease);
     }
-  irisd_mailbox_post (&event->worker->gateway->mailbox, &event->message);
+  irisd_mailbox_post (event->worker->mailbox, &event->message);
 }
 
 static void
@@ -138,7 +138,7 @@ stop (IrisdWorker *worker, guint64 lease, IrisWireError why, gpointer user_data)
   event->worker = worker_ref (worker_of (worker));
   event->lease = lease;
   event->why = why;
-  irisd_mailbox_post (&event->worker->gateway->mailbox, &event->message);
+  irisd_mailbox_post (event->worker->mailbox, &event->message);
 }
 
 /* If somebody works on it. */
@@ -155,7 +155,7 @@ irisd_worker_processes_tell_credit (IrisdWorkerProcesses *self,
   event->worker = worker_ref (worker_of (worker));
   event->lease = lease;
   event->credit = bytes;
-  irisd_mailbox_post (&event->worker->gateway->mailbox, &event->message);
+  irisd_mailbox_post (event->worker->mailbox, &event->message);
 }
 
 static void
@@ -239,12 +239,12 @@ irisd_worker_processes_unlock (IrisdWorkerProcesses *self)
     atomic_store_explicit (&self->alarm_us, next, memory_order_relaxed);
   pthread_mutex_unlock (&self->lock);
   if (earlier)
-    irisd_gateway_wake (self->core->gateways[self->core->n_gateways - 1]);
+    irisd_mailbox_wake (self->core->front);
 }
 
 /**
  * irisd_worker_processes_get_alarm:
- * @self: the shared book
+ * @self: the shared table
  *
  * Returns: when irisd_worker_processes_expire() is to be called, on the monotonic clock in
  * microseconds; %G_MAXINT64 for never
@@ -257,7 +257,7 @@ irisd_worker_processes_get_alarm (IrisdWorkerProcesses *self)
 
 /**
  * irisd_worker_processes_expire:
- * @self: the shared book
+ * @self: the shared table
  *
  * Ends what is over, and sets the alarm anew. Only the front door's thread may call this.
  */
@@ -313,7 +313,7 @@ irisd_worker_processes_free (IrisdWorkerProcesses *self)
 
 /**
  * irisd_worker_processes_drain:
- * @self: the shared book
+ * @self: the shared table
  *
  * Puts off persistent items that no worker process serves, because irisd is to end: they wait in
  * the journal until it is back.
@@ -328,7 +328,7 @@ irisd_worker_processes_drain (IrisdWorkerProcesses *self)
 
 /**
  * irisd_worker_processes_close:
- * @self: the shared book
+ * @self: the shared table
  *
  * Ends everything in it, because irisd stops; every gateway has seen that it does.
  */
@@ -356,7 +356,7 @@ irisd_worker_processes_set_schedule (IrisdWorkerProcesses *self, IrisdJob *job, 
 
 /**
  * irisd_worker_processes_queue:
- * @self: the shared book
+ * @self: the shared table
  * @job: a job that was adopted; it comes back as a message
  * @space: the name space that its service is looked for in first
  */
@@ -380,7 +380,7 @@ irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 
 
 /**
  * irisd_worker_processes_withdraw:
- * @self: the shared book
+ * @self: the shared table
  * @job: a job that was queued and has not come back
  *
  * Returns: %IRISD_LEASE_ENTRY_GONE if it is on its way back; else the caller has it now
@@ -398,7 +398,7 @@ irisd_worker_processes_withdraw (IrisdWorkerProcesses *self, IrisdJob *job)
 
 /**
  * irisd_worker_processes_withdraw_waiting:
- * @self: the shared book
+ * @self: the shared table
  * @job: a job that was queued and has not come back
  *
  * Returns: %IRISD_LEASE_ENTRY_WAITED if the caller has it now; else nothing has changed
@@ -421,11 +421,11 @@ irisd_worker_processes_withdraw_waiting (IrisdWorkerProcesses *self, IrisdJob *j
  */
 
 IrisdWorkerProcess *
-irisd_worker_process_new (IrisdGateway *gateway, IrisdPeer *peer)
+irisd_worker_process_new (IrisdMailbox *mailbox, IrisdPeer *peer)
 {
   IrisdWorkerProcess *self = g_new0 (IrisdWorkerProcess, 1);
   atomic_init (&self->refs, 1);
-  self->gateway = gateway;
+  self->mailbox = mailbox;
   self->peer = peer;
   self->name = g_strdup (peer->name);
   self->base.owner = peer->owner;
@@ -445,7 +445,7 @@ irisd_worker_process_unref (IrisdWorkerProcess *self)
 
 /**
  * irisd_worker_processes_enroll:
- * @self: the shared book
+ * @self: the shared table
  * @worker: who says READY
  * @place: where it works, or %IRIS_PLACE_ANY
  * @capacity: how many leases it will hold
@@ -474,7 +474,7 @@ irisd_worker_processes_enroll (IrisdWorkerProcesses *self,
 
 /**
  * irisd_worker_processes_leave:
- * @self: the shared book
+ * @self: the shared table
  * @worker: who has gone
  */
 void
@@ -498,7 +498,7 @@ end_run (IrisdWorkerProcesses *self, IrisdJob *job, gint place)
 
 /**
  * irisd_worker_processes_done:
- * @self: the shared book
+ * @self: the shared table
  * @worker: who says so
  * @done: a DONE message
  * @body: its fifth frame, which is taken
@@ -540,7 +540,7 @@ irisd_worker_processes_done (IrisdWorkerProcesses *self,
 
 /**
  * irisd_worker_processes_fail:
- * @self: the shared book
+ * @self: the shared table
  * @worker: who says so
  * @fail: a FAIL message
  *
@@ -572,7 +572,7 @@ irisd_worker_processes_fail (IrisdWorkerProcesses *self,
 
 /**
  * irisd_worker_processes_extend:
- * @self: the shared book
+ * @self: the shared table
  * @worker: who asks
  * @extend: an EXTEND message
  *

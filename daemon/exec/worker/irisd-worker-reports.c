@@ -6,7 +6,7 @@
 
 /**
  * irisd_worker_processes_take_report:
- * @self: the shared book
+ * @self: the shared table
  * @leased_item: what a notice says there is a report of
  * @out: a PROGRESS message without keys; filled in
  * @note: (out) (transfer full): what @out borrows
@@ -54,7 +54,7 @@ keep_report (IrisdLeasedItem *leased_item, const IrisWireMessage *report)
 
 /**
  * irisd_worker_processes_report:
- * @self: the shared book
+ * @self: the shared table
  * @worker: who tells
  * @report: a REPORT message
  *
@@ -78,7 +78,7 @@ irisd_worker_processes_report (IrisdWorkerProcesses *self,
 
 /**
  * irisd_worker_processes_describe_workers:
- * @self: the shared book
+ * @self: the shared table
  * @view: an owner, or %IRISD_VIEW_ALL
  *
  * Returns: (transfer full): the worker processes that the owner knows of
@@ -106,7 +106,7 @@ irisd_worker_processes_describe_workers (IrisdWorkerProcesses *self, gint64 view
 
 /**
  * irisd_worker_processes_add_services:
- * @self: the shared book
+ * @self: the shared table
  * @space: the first name space that the client's items look in
  * @list: services, to which those of worker processes are added
  */
@@ -125,7 +125,7 @@ irisd_worker_processes_add_services (IrisdWorkerProcesses *self,
 
 /**
  * irisd_worker_processes_resume:
- * @self: the shared book of an irisd that was started paused
+ * @self: the shared table of an irisd that was started paused
  *
  * From now on items are leased.
  */

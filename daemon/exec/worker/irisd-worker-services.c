@@ -8,7 +8,7 @@
 
 /**
  * irisd_worker_processes_knows:
- * @self: the shared book
+ * @self: the shared table
  * @space: the name space that its service is looked for in first
  * @item: a SUBMIT message
  * @patient: whether the item waits however long there is no worker
@@ -30,7 +30,7 @@ irisd_worker_processes_knows (IrisdWorkerProcesses *self,
 
 /**
  * irisd_worker_processes_await:
- * @self: the shared book
+ * @self: the shared table
  * @space: the name space that it is looked for in first
  * @name: a service that is not known, and that a client asks to wait for
  * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
@@ -60,7 +60,7 @@ irisd_worker_processes_await (IrisdWorkerProcesses *self,
 
 /**
  * irisd_worker_processes_expect:
- * @self: the shared book
+ * @self: the shared table
  * @space: the name space that it is looked for in first
  * @name: the service of an item that survived irisd
  *
@@ -77,7 +77,7 @@ irisd_worker_processes_expect (IrisdWorkerProcesses *self, gint64 space, const I
 
 /**
  * irisd_worker_processes_expect_configured:
- * @self: the shared book, which no gateway uses yet
+ * @self: the shared table, which no gateway uses yet
  *
  * Makes the services known that have a group in the configuration, and that are not irisd's own.
  */

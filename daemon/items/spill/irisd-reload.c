@@ -3,8 +3,6 @@
  * Calls: spilled items on their way back. The argument is at the head of irisd-spilled.c.
  */
 #include "daemon/base/irisd-log.h"
-#include "daemon/gateway/irisd-cancel-broadcast.h"
-#include "daemon/items/irisd-bury.h"
 #include "daemon/items/spill/irisd-spilled.h"
 
 /* Items that time has called and that were not read yet. It bounds what is in the mailboxes when a
@@ -290,15 +288,13 @@ warm_up (IrisdGateway *self, IrisdJournalRequest *request, IrisdSpilledFlow *flo
 }
 
 static void
-run_entries (IrisdGateway *self, IrisdMessage *messages)
+resume_broadcasts (IrisdGateway *self, IrisdMessage *messages)
 {
   while (messages != NULL)
     {
       IrisdMessage *next = messages->next;
-      if (messages->kind == IRISD_MESSAGE_CANCEL_BROADCAST)
-        irisd_cancel_broadcast_resume (self, irisd_cancel_broadcast_from_message (messages));
-      else
-        irisd_bury_broadcast_resume (self, irisd_bury_broadcast_from_message (messages));
+      IrisdBroadcast *broadcast = irisd_broadcast_from_message (messages);
+      broadcast->klass->resume (self, broadcast);
       messages = next;
     }
 }
@@ -311,13 +307,8 @@ turn_away (IrisdReload *reload, const GError *error)
   while (entry != NULL)
     {
       IrisdMessage *next = entry->next;
-      if (entry->kind == IRISD_MESSAGE_CANCEL_BROADCAST)
-        irisd_cancel_broadcast_fail (irisd_cancel_broadcast_from_message (entry), error);
-      else
-        {
-          irisd_bury_broadcast_fail (irisd_bury_broadcast_from_message (entry), error);
-          irisd_bury_broadcast_send_home (irisd_bury_broadcast_from_message (entry));
-        }
+      IrisdBroadcast *broadcast = irisd_broadcast_from_message (entry);
+      broadcast->klass->send_home (broadcast, error);
       entry = next;
     }
 }
@@ -372,7 +363,7 @@ irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
   IrisdPersistentItem *persistent = request->persistent;
   guint64 item = request->item;
   IrisdReload *reload = g_hash_table_lookup (self->reloads, &item);
-  IrisdPhase phase = irisd_gateway_get_phase (self);
+  IrisdPhase phase = irisd_gateway_current_phase (self);
   gboolean serving = phase == IRISD_PHASE_SERVING;
   if (request->again && serving && persistent->peer != NULL && can_be_tried_again (reload, request))
     {
@@ -393,7 +384,7 @@ irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
     irisd_spilled_put_off (self, persistent);
   if (flow != NULL)
     irisd_spilled_flow_settle (self, flow);
-  run_entries (self, messages);
+  resume_broadcasts (self, messages);
   IrisdJob *job = g_hash_table_lookup (self->by_number, &item);
   if (job != NULL && (job->stage == IRISD_STAGE_TIME || job->stage == IRISD_STAGE_SPILLED))
     send_on (self, job, kicked);
@@ -419,6 +410,6 @@ irisd_reload_put_off_all (IrisdGateway *self)
       g_hash_table_remove (self->reloads, reload);
       if (flow != NULL)
         irisd_spilled_flow_settle (self, flow);
-      run_entries (self, messages);
+      resume_broadcasts (self, messages);
     }
 }

@@ -183,7 +183,7 @@ may_have_flow (IrisdGateway *self, const IrisdJob *job)
          && (job->leased_item == NULL || job->schedule == NULL || job->schedule->deadline_us == 0)
          && (job->schedule == NULL || job->schedule->attempts == 0) && !job->completion
          && !job->buried && !job->ended && job->permit == NULL
-         && irisd_gateway_get_phase (self) < IRISD_PHASE_STOPPING;
+         && irisd_gateway_current_phase (self) < IRISD_PHASE_STOPPING;
 }
 
 /**

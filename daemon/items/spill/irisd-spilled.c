@@ -130,7 +130,7 @@ may_be_spilled (IrisdGateway *self, const IrisdJob *job)
 {
   return irisd_job_is_orphan ((IrisdJob *) job) && job->schedule != NULL
          && job->schedule->attempts == 0 && !job->completion && !job->buried && !job->ended
-         && job->permit == NULL && irisd_gateway_get_phase (self) == IRISD_PHASE_SERVING
+         && job->permit == NULL && irisd_gateway_current_phase (self) == IRISD_PHASE_SERVING
          && g_hash_table_size (self->by_number) > self->core->config->limits.memory_items;
 }
 
