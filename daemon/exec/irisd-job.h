@@ -7,7 +7,7 @@
 #include "daemon/base/irisd-mailbox.h"
 #include "daemon/exec/command/irisd-command-options.h"
 #include "daemon/exec/irisd-core.h"
-#include "daemon/items/irisd-item-state.h"
+#include "daemon/base/irisd-item-state.h"
 #include "daemon/items/irisd-permit.h"
 #include "daemon/items/irisd-schedule.h"
 #include "daemon/net/irisd-peer.h"

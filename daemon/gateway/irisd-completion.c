@@ -130,6 +130,55 @@ irisd_gateway_release_job (IrisdGateway *self, IrisdJob *job)
   irisd_core_end_item (self->core);
 }
 
+/* What was not done because irisd stops is done when it is back. */
+static gboolean
+is_put_off (IrisdJob *job)
+{
+  return g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+}
+
+/* Has the journal write how a job ended, which came back for good or was cancelled and will come
+ * back, or that it is buried. What is put off has no end. */
+static void
+end_persistent (IrisdGateway *self, IrisdJob *job)
+{
+  if (irisd_job_is (job, IRISD_ITEM_CANCELLED))
+    irisd_job_fail_cancelled (job);
+  if (is_put_off (job))
+    {
+      irisd_job_advance (job, IRISD_EVENT_PUT_OFF);
+      irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                      "irisd was stopped before the item was done: it is kept as item "
+                      "%" G_GUINT64_FORMAT ", and runs when irisd is back",
+                      job->id);
+      return;
+    }
+
+  if (irisd_bury_if_failed (self, job))
+    return;
+  IrisWireMessage message;
+  g_autoptr (GError) error = NULL;
+  irisd_completion_describe (job, &message);
+  IrisdJournalRequest *request = irisd_persistent_new_request (self, IRISD_JOURNAL_REQUEST_END,
+                                                               job->peer, job->request_id);
+  if (!iris_wire_encode (&self->encoder, &message, &error))
+    g_error ("the end of an item cannot be encoded: %s", error->message);
+  const IrisWireFrame *header = &self->encoder.frames[3];
+  request->persistent = job->persistent;
+  request->job = job;
+  request->type = message.type;
+  request->header = (IrisdBlob){ g_memdup2 (header->data, header->size), header->size };
+  if (job->result.error == NULL)
+    request->payload = (IrisWireFrame){ zmq_msg_data (&job->result.body),
+                                        zmq_msg_size (&job->result.body) };
+  request->state = job->result.error == NULL ? IRIS_WIRE_STATE_DONE
+                   : g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED)
+                       ? IRIS_WIRE_STATE_CANCELLED
+                       : IRIS_WIRE_STATE_FAILED;
+  irisd_job_advance (job, IRISD_EVENT_WRITE_END);
+  irisd_journal_post (self->core->journal, request);
+}
+
 /**
  * irisd_completion_end_job:
  * @self: the gateway
@@ -147,7 +196,7 @@ irisd_completion_end_job (IrisdGateway *self, IrisdJob *job)
   if (irisd_job_is (job, IRISD_ITEM_RETURNED))
     {
       if (job->lasting)
-        irisd_persistent_end (self, job);
+        end_persistent (self, job);
       else
         irisd_job_advance (job, IRISD_EVENT_COMPLETE);
     }
@@ -172,6 +221,28 @@ irisd_gateway_cancel_withdrawn (IrisdGateway *self, IrisdJob *job)
 {
   irisd_job_advance (job, IRISD_EVENT_CANCEL);
   irisd_completion_end_job (self, job);
+}
+
+/**
+ * irisd_completion_take_end:
+ * @self: the gateway
+ * @request: the end of an item, which the journal has, or could not write
+ */
+void
+irisd_completion_take_end (IrisdGateway *self, IrisdJournalRequest *request)
+{
+  IrisdJob *job = request->job;
+  job->due = request->error == NULL;
+  irisd_job_advance (job, job->due ? IRISD_EVENT_WRITTEN : IRISD_EVENT_UNWRITTEN);
+  if (request->error != NULL)
+    {
+      g_clear_error (&job->result.error);
+      job->result.error = g_steal_pointer (&request->error);
+    }
+  if (irisd_job_is (job, IRISD_ITEM_SHELL))
+    irisd_completion_tell (self, job, FALSE);
+  else
+    irisd_completion_end_job (self, job);
 }
 
 static gboolean
@@ -339,7 +410,7 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
   if (irisd_job_is (job, IRISD_ITEM_RETURNED))
     irisd_completion_end_job (self, job);
   else if (job->lasting)
-    irisd_persistent_end (self, job);
+    end_persistent (self, job);
   else if (!irisd_peer_is_gone (job->peer))
     {
       irisd_job_fail_cancelled (job);

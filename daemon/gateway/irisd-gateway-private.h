@@ -346,7 +346,6 @@ void irisd_persistent_keep (IrisdGateway *self,
                             const IrisWireMessage *item);
 void irisd_persistent_drop_job (IrisdGateway *self, IrisdJob *job);
 void irisd_persistent_detach (IrisdGateway *self, IrisdJob *job);
-void irisd_persistent_end (IrisdGateway *self, IrisdJob *job);
 void irisd_persistent_take_request (IrisdGateway *self, IrisdJournalRequest *request);
 IrisdJournalRequest *irisd_persistent_new_request (IrisdGateway *self,
                                                    IrisdJournalRequestKind kind,
@@ -400,6 +399,7 @@ void irisd_item_requests_forget (IrisdGateway *self, GArray *items);
 /* irisd-completion.c: jobs on their way back. */
 void irisd_completion_describe (const IrisdJob *job, IrisWireMessage *message);
 void irisd_completion_end_job (IrisdGateway *self, IrisdJob *job);
+void irisd_completion_take_end (IrisdGateway *self, IrisdJournalRequest *request);
 void irisd_completion_take_back (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_completion_cancel_job (IrisdGateway *self, IrisdJob *job);
 void irisd_completion_tell_cancelling (IrisdGateway *self,

@@ -6,7 +6,7 @@
 
 #include "daemon/base/irisd-timers.h"
 #include "daemon/config/irisd-policy.h"
-#include "daemon/items/irisd-item-state.h"
+#include "daemon/base/irisd-item-state.h"
 #include "daemon/store/irisd-row-batch.h"
 
 #include <stdatomic.h>

@@ -11,7 +11,7 @@
 
 #include "daemon/exec/irisd-job.h"
 #include "daemon/exec/irisd-service.h"
-#include "daemon/items/irisd-item-state.h"
+#include "daemon/base/irisd-item-state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

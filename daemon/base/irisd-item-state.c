@@ -22,7 +22,7 @@
  * that waits for ever; to obey it would free or run an item twice. What the journal has goes on
  * when irisd is started again, as after any crash.
  */
-#include "daemon/items/irisd-item-state.h"
+#include "daemon/base/irisd-item-state.h"
 
 /* clang-format off */
 /* Cells of the table: where to, and more about the transition. */
