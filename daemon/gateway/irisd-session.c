@@ -48,7 +48,7 @@ withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
 static void
 stop_stream (IrisdJob *job)
 {
-  if (job->options != NULL && job->options->streamed)
+  if (job->options != NULL && job->options->streamed && irisd_job_is (job, IRISD_ITEM_RUNNING))
     irisd_job_cancel (job);
 }
 

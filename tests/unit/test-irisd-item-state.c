@@ -215,7 +215,7 @@ cancel (Model *m, gboolean stop)
   if (in_hand (m) && !m->result)
     {
       m->result = stop;
-      return stop ? IRISD_RULE_MOVE : IRISD_RULE_ILLEGAL;
+      return stop ? IRISD_RULE_MOVE : IRISD_RULE_LATE;
     }
   if (!under_way (m))
     return IRISD_RULE_LATE;
