@@ -8,9 +8,10 @@
  * is the allocator's. Memory may be given by another thread than took it, and stays with who gave
  * it: lists are their thread's alone, and end with it.
  *
- * The library's slabs (iris/base/iris-slab-private.h) bring memory home to the thread that took it,
- * which jobs do not need, because a gateway makes and frees its own. Slabs have two sizes, of an
- * item and of a message, and keep all for ever; jobs are larger, and their payloads lie in them.
+ * The library's slabs (iris/base/memory/iris-slab-private.h) bring memory home to the thread that
+ * took it, which jobs do not need, because a gateway makes and frees its own. Slabs have two sizes,
+ * of an item and of a message, and keep all for ever; jobs are larger, and their payloads lie in
+ * them.
  */
 #include "daemon/base/irisd-pool.h"
 

@@ -13,6 +13,7 @@
  */
 #include "daemon/config/irisd-policy.h"
 
+#include <iris/wire/iris-wire.h>
 #include <stdatomic.h>
 
 #define NONE IRISD_REACH_NONE

@@ -38,12 +38,12 @@ def runtime_dir(directory: Optional[str] = None) -> pathlib.Path:
 
 
 def front_endpoint(directory: Optional[str] = None) -> str:
-    """The endpoint of irisd's front door."""
+    """irisd's endpoint."""
     return "ipc://%s/front.ipc" % runtime_dir(directory)
 
 
 def error_of(message: wire.Message) -> IrisdError:
-    """What an ERROR, BUSY or STOP says."""
+    """The error of an ERROR, BUSY or STOP."""
     header = message.header
     retry = header.get("retry-after-ms")
     return IrisdError(header["code"], header["sentence"], header["error-name"], header.get("limit"),
@@ -71,7 +71,7 @@ class Connection:
         self.welcome: Dict[str, Any] = {}
 
     async def _greet(self, name: str, busy_timeout: float) -> wire.Message:
-        """Says HELLO; again, for so many seconds, if irisd has as many clients as it takes."""
+        """Says HELLO; if irisd has as many clients as it takes, again for so many seconds."""
         until = time.monotonic() + busy_timeout
         while True:
             try:
@@ -139,7 +139,7 @@ class Connection:
         return time.monotonic() - self._heard
 
     def lose(self, error: Disconnected) -> None:
-        """Gives the connection up."""
+        """Drops the connection."""
         if self._socket is None:
             return
         self.close(error)
