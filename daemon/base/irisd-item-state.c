@@ -24,6 +24,8 @@
  */
 #include "daemon/base/irisd-item-state.h"
 
+#include <iris/wire/iris-wire.h>
+
 /* clang-format off */
 /* Cells of the table: where to, and more about the transition. */
 #define TO(state, ...) { .rule = IRISD_RULE_MOVE, .next = IRISD_ITEM_##state, __VA_ARGS__ }

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include <iris/iris.h>
+#include <glib.h>
 #include <stdatomic.h>
 
 G_BEGIN_DECLS
