@@ -83,32 +83,16 @@ send_home (IrisdBroadcast *broadcast, const GError *error)
   irisd_mailbox_post (&self->home->mailbox, &self->base.message);
 }
 
-/* Takes a job that waits from wherever it does; what the scheduler has is only marked. */
-static gboolean
-take_out (IrisdGateway *gateway, IrisdJob *job)
-{
-  if (job->parked)
-    {
-      irisd_completion_unpark (gateway, job);
-      return TRUE;
-    }
-  if (irisd_dispatch_withdraw (gateway, job))
-    return TRUE;
-  if (job->leased_item != NULL)
-    return irisd_worker_processes_withdraw_waiting (gateway->core->worker_processes, job)
-           == IRISD_LEASE_ENTRY_WAITED;
-  job->away = irisd_job_cancel_queued (job);
-  return job->away;
-}
-
 /* Returns whether the round goes on with the journal's answer. */
 static gboolean
 bury_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
 {
   self->over = TRUE;
-  if (job->buried || job->settled || job->completion)
+  if (irisd_item_state_is_over (irisd_job_get_state (job)))
     return FALSE;
-  if (take_out (gateway, job))
+  /* What the scheduler has cannot be taken from it, but will not run. */
+  irisd_dispatch_withdraw (gateway, job);
+  if (irisd_job_advance (job, IRISD_EVENT_BURY))
     {
       self->changed = 1;
       irisd_bury_job (gateway, job, IRIS_WIRE_ERROR_BURIED, self->sentence, &self->base);
@@ -124,7 +108,7 @@ bury_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
 static void
 kick_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
 {
-  if (job->stage != IRISD_STAGE_TIME)
+  if (!irisd_job_is (job, IRISD_ITEM_DELAYED))
     return;
   irisd_dispatch_kick_delayed (gateway, job);
   self->changed++;
@@ -139,7 +123,7 @@ kick_all_here (IrisdGateway *gateway, IrisdBuryBroadcast *self)
   gpointer value;
   g_hash_table_iter_init (&iter, gateway->by_number);
   while (self->changed + delayed->len < self->most && g_hash_table_iter_next (&iter, NULL, &value))
-    if (((IrisdJob *) value)->stage == IRISD_STAGE_TIME
+    if (irisd_job_is (value, IRISD_ITEM_DELAYED)
         && irisd_view_reaches (self->view, ((IrisdJob *) value)->owner))
       g_ptr_array_add (delayed, value);
   for (guint i = 0; i < delayed->len; i++)

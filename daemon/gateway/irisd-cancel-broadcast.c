@@ -50,7 +50,7 @@ look_here (IrisdGateway *gateway, IrisdCancelBroadcast *self)
       if (job == NULL || !irisd_view_reaches (self->view, job->owner))
         continue;
       self->found = TRUE;
-      self->was_queued = irisd_completion_cancel_job (gateway, peer, job);
+      self->was_queued = irisd_completion_cancel_job (gateway, job);
       /* Ending the job may have cost the peer its place in the list. */
       return;
     }
@@ -102,15 +102,22 @@ answer (IrisdGateway *gateway, IrisdCancelBroadcast *self)
     irisd_completion_tell_not_found (gateway, &caller, self->request_id, "any connection");
 }
 
+/* A buried item is the journal's to cancel. */
+static gboolean
+can_be_cancelled (IrisdJob *job)
+{
+  return job != NULL && !irisd_item_state_is_burial (irisd_job_get_state (job));
+}
+
 static void
 resume (IrisdGateway *gateway, IrisdBroadcast *broadcast)
 {
   IrisdCancelBroadcast *self = (IrisdCancelBroadcast *) broadcast;
   IrisdMailbox *holder;
   IrisdJob *job = irisd_dependencies_find_item (gateway, self->item, self->view, &holder);
-  self->found = job != NULL && !job->buried;
+  self->found = can_be_cancelled (job);
   if (self->found)
-    self->was_queued = irisd_completion_cancel_job (gateway, job->peer, job);
+    self->was_queued = irisd_completion_cancel_job (gateway, job);
   irisd_mailbox_post (&self->home->mailbox, &self->base.message);
 }
 
@@ -197,11 +204,11 @@ irisd_cancel_broadcast_by_number (IrisdGateway *gateway,
   if (here && job == NULL)
     irisd_reload_for_message (gateway, request->item,
                               &broadcast_new (gateway, caller, request)->base.message);
-  else if (job != NULL && !job->buried)
+  else if (can_be_cancelled (job))
     {
       /* Its end may be that of the connection that asks. */
       g_autoptr (IrisdPeer) peer = irisd_peer_ref (caller->peer);
-      gboolean queued = irisd_completion_cancel_job (gateway, job->peer, job);
+      gboolean queued = irisd_completion_cancel_job (gateway, job);
       if (!irisd_peer_is_gone (peer))
         irisd_completion_tell_cancelling (gateway, caller, request->request_id, queued);
     }

@@ -312,7 +312,7 @@ gboolean irisd_dependencies_withdraw (IrisdGateway *self, IrisdJob *job);
 void irisd_dependencies_take_decision (IrisdGateway *self, IrisdMessage *queued_message);
 void irisd_dependencies_give_up_buried (IrisdGateway *self);
 void irisd_dependencies_note_cancelled (IrisdGateway *self, guint64 item);
-void irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job);
+void irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job, gboolean buried);
 void irisd_dependencies_uncount (IrisdGateway *self, IrisdJob *job);
 void irisd_dependencies_note_end (IrisdGateway *self, IrisdJob *job);
 
@@ -359,7 +359,6 @@ void irisd_persistent_keep (IrisdGateway *self,
                             const IrisWireMessage *item);
 void irisd_persistent_drop_job (IrisdGateway *self, IrisdJob *job);
 void irisd_persistent_detach (IrisdGateway *self, IrisdJob *job);
-gboolean irisd_persistent_end (IrisdGateway *self, IrisdJob *job);
 void irisd_persistent_take_request (IrisdGateway *self, IrisdJournalRequest *request);
 IrisdJournalRequest *irisd_persistent_new_request (IrisdGateway *self,
                                                    IrisdJournalRequestKind kind,
@@ -413,8 +412,9 @@ void irisd_item_requests_forget (IrisdGateway *self, GArray *items);
 /* irisd-completion.c: jobs on their way back. */
 void irisd_completion_describe (const IrisdJob *job, IrisWireMessage *message);
 void irisd_completion_end_job (IrisdGateway *self, IrisdJob *job);
+void irisd_completion_take_end (IrisdGateway *self, IrisdJournalRequest *request);
 void irisd_completion_take_back (IrisdGateway *self, IrisdJob *job);
-gboolean irisd_completion_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job);
+gboolean irisd_completion_cancel_job (IrisdGateway *self, IrisdJob *job);
 void irisd_completion_tell_cancelling (IrisdGateway *self,
                                        const IrisdCaller *caller,
                                        const guint8 *request_id,
@@ -430,8 +430,11 @@ void irisd_completion_acknowledge (IrisdGateway *self,
                                    const IrisdCaller *caller,
                                    const IrisWireMessage *request);
 void irisd_completion_end_parked (IrisdGateway *self);
-void irisd_completion_unpark (IrisdGateway *self, IrisdJob *job);
-void irisd_completion_tell (IrisdGateway *self, IrisdJob *job);
+gboolean irisd_gateway_unblock (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_resume_held (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_release_job (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_cancel_withdrawn (IrisdGateway *self, IrisdJob *job);
+void irisd_completion_tell (IrisdGateway *self, IrisdJob *job, gboolean buried);
 
 /* irisd-ownership.c: what belongs to whom. */
 gint64 irisd_ownership_get_view (const IrisdCaller *caller, IrisWireType request);

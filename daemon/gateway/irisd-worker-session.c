@@ -231,7 +231,7 @@ irisd_worker_session_handle (IrisdGateway *self,
   else if (!take_answer (self->core->worker_processes, worker, request, body))
     refuse (self, caller, request, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
             "the lease has ended, or never was yours: the item is somebody else's now, or has its "
-            "ending");
+            "completing");
 }
 
 static void
@@ -333,9 +333,9 @@ pass_report_on (IrisdGateway *self, IrisdWorkerEvent *event)
 static void
 pass_part_on (IrisdGateway *self, IrisdWorkerEvent *event)
 {
-  const IrisdJob *job = event->leased_item->messages_for;
+  IrisdJob *job = event->leased_item->messages_for;
   IrisWireMessage part;
-  if (job == NULL || job->ended || irisd_peer_is_gone (job->peer))
+  if (job == NULL || irisd_job_is (job, IRISD_ITEM_SHELL) || irisd_peer_is_gone (job->peer))
     return;
   /* Sending may lose the peer, and with it the job. */
   g_autoptr (IrisdPeer) peer = irisd_peer_ref (job->peer);

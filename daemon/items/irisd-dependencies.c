@@ -54,8 +54,6 @@ irisd_dependencies_register (IrisdGateway *self,
                    unknown);
       return FALSE;
     }
-  job->known = TRUE;
-  job->stage = ids != NULL ? IRISD_STAGE_DEPENDENCIES : IRISD_STAGE_HANDED;
   if (decided)
     irisd_mailbox_post (&self->mailbox, &job->schedule->decided);
   return TRUE;
@@ -121,10 +119,8 @@ irisd_dependencies_take_decision (IrisdGateway *self, IrisdMessage *message)
   IrisdSchedule *schedule = (IrisdSchedule *) ((char *) message
                                                - G_STRUCT_OFFSET (IrisdSchedule, decided));
   IrisdJob *job = schedule->job;
-  job->stage = IRISD_STAGE_HANDED;
-  if (job->ended || irisd_peer_is_gone (job->peer)
-      || irisd_job_get_state (job) == IRISD_JOB_CANCELLED)
-    irisd_completion_end_job (self, job);
+  if (!irisd_job_advance (job, IRISD_EVENT_PASS))
+    irisd_completion_take_back (self, job);
   else if (schedule->dependent.verdict == IRISD_VERDICT_GO)
     irisd_dispatch_advance (self, job);
   else if (schedule->dependent.verdict == IRISD_VERDICT_STUCK)
@@ -181,25 +177,26 @@ tell_decided (IrisdDependent *decided)
 /**
  * irisd_dependencies_note_end:
  * @self: the gateway
- * @job: a job that ends
+ * @job: a job that ends, with its result or error
  *
  * Takes it out of what is counted, and tells those that come after it. Once for each job. One that
- * was done before anybody knew of it is known by its end.
+ * was done at once is known from here on only.
  */
 void
 irisd_dependencies_note_end (IrisdGateway *self, IrisdJob *job)
 {
   IrisdCore *core = self->core;
   irisd_dependencies_uncount (self, job);
-  if (job->id == 0 || job->buried)
+  if (job->id == 0)
     return;
-  gboolean well = irisd_job_get_state (job) != IRISD_JOB_CANCELLED && !irisd_job_has_failed (job);
+  const gboolean done_at_once = job->lasting && job->persistent == NULL;
+  gboolean well = !irisd_job_has_failed (job);
   IrisdDependent *decided = NULL;
   pthread_mutex_lock (&core->dependencies_lock);
-  if (job->known)
-    decided = irisd_dependency_graph_end (&core->dependencies, job->id, well);
-  else
+  if (done_at_once)
     irisd_dependency_graph_add_ended (&core->dependencies, job->id, well, job->owner);
+  else
+    decided = irisd_dependency_graph_end (&core->dependencies, job->id, well);
   pthread_mutex_unlock (&core->dependencies_lock);
   tell_decided (decided);
 }
@@ -207,17 +204,18 @@ irisd_dependencies_note_end (IrisdGateway *self, IrisdJob *job)
 /**
  * irisd_dependencies_note_burial:
  * @self: the gateway
- * @job: a job that is about to be buried, or after all is not
+ * @job: a job
+ * @buried: whether it is about to be buried, or after all is not
  *
  * Before the journal knows of it: afterwards somebody may have kicked the item.
  */
 void
-irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job)
+irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job, gboolean buried)
 {
   IrisdCore *core = self->core;
   IrisdDependent *decided = NULL;
   pthread_mutex_lock (&core->dependencies_lock);
-  if (job->buried)
+  if (buried)
     decided = irisd_dependency_graph_bury (&core->dependencies, job->id);
   else
     irisd_dependency_graph_add (&core->dependencies, job->id, job, job->owner);

@@ -40,10 +40,12 @@ irisd_permit_take (IrisdGateway *self, IrisdJob *job)
       job->permit->message.kind = IRISD_MESSAGE_PERMIT;
       job->permit->job = job;
     }
-  job->stage = IRISD_STAGE_PERMIT;
-  return irisd_concurrency_limit_enter (
-      room, &job->permit->waiter, job->peer->client, service_of (job), job->fair.priority,
-      job->since_us != 0 ? job->since_us : g_get_monotonic_time ());
+  if (irisd_concurrency_limit_enter (room, &job->permit->waiter, job->peer->client,
+                                     service_of (job), job->fair.priority,
+                                     job->since_us != 0 ? job->since_us : g_get_monotonic_time ()))
+    return TRUE;
+  irisd_job_advance (job, IRISD_EVENT_ASK_PERMIT);
+  return FALSE;
 }
 
 static IrisdPermit *

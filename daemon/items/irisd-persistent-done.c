@@ -107,7 +107,8 @@ accept_all (IrisdGateway *self, GPtrArray *jobs, IrisdPersistentBatch *batch)
       IrisdJob *job = g_ptr_array_index (jobs, i);
       irisd_persistent_batch_tell (self, batch, job->peer, job->request_id, job->quiet, job->id);
       irisd_count (&self->counters.accepted, 1);
-      job->settled = job->due = TRUE;
+      irisd_job_advance (job, IRISD_EVENT_WRITTEN);
+      job->due = TRUE;
     }
 }
 
@@ -146,7 +147,7 @@ static void
 end_volatile (IrisdGateway *self)
 {
   for (guint i = 0; i < self->ended->len; i++)
-    irisd_completion_take_back (self, g_ptr_array_index (self->ended, i));
+    irisd_completion_end_job (self, g_ptr_array_index (self->ended, i));
   g_ptr_array_set_size (self->ended, 0);
 }
 

@@ -66,7 +66,7 @@ count_crash (Recovery *recovery, IrisdRecord *record, IrisdPersistentItem *persi
       recovery->n_poison++;
       irisd_persistent_item_set_reason (persistent, IRIS_WIRE_ERROR_SERVICE_FAILED, sentence);
       record->state = IRIS_WIRE_STATE_BURIED;
-      irisd_persistent_item_set_state (persistent, IRIS_WIRE_STATE_BURIED);
+      irisd_persistent_item_advance (persistent, IRISD_EVENT_BURY);
       irisd_log (IRISD_LOG_ERROR, "item %" G_GUINT64_FORMAT " (%s) is buried: %s", record->item,
                  persistent->service, sentence);
     }

@@ -96,7 +96,7 @@ static void
 hold (IrisdLeaseEntry *entry, gpointer user_data)
 {
   IrisdJob *job = take_job (irisd_leased_item_of (entry));
-  job->held = TRUE;
+  irisd_job_advance (job, IRISD_EVENT_HOLD);
   send_home (job);
 }
 
@@ -113,11 +113,9 @@ give (IrisdWorker *worker, guint64 lease, IrisdLeaseEntry *entry, gpointer user_
   leased_item->n_leases++;
   zmq_msg_copy (&event->payload, &leased_item->payload);
   leased_item->job->started_ns = irisd_now_ns ();
+  irisd_job_advance (leased_item->job, IRISD_EVENT_LEASE);
   if (leased_item->job->persistent != NULL)
-    {
-      irisd_persistent_item_note_start (leased_item->job->persistent, IRIS_WIRE_STATE_LEASED);
-      irisd_worker_processes_note_lease (user_data, leased_item, worker->owner, lease);
-    }
+    irisd_worker_processes_note_lease (user_data, leased_item, worker->owner, lease);
   irisd_mailbox_post (event->worker->mailbox, &event->message);
 }
 
@@ -125,10 +123,9 @@ static void
 note_wait (IrisdLeaseEntry *entry, gpointer user_data)
 {
   IrisdLeasedItem *leased_item = irisd_leased_item_of (entry);
-  if (leased_item->job->persistent == NULL)
-    return;
-  irisd_persistent_item_set_state (leased_item->job->persistent, IRIS_WIRE_STATE_QUEUED);
-  irisd_attempts_note_due (leased_item->job->core->attempts, leased_item->slot, 0);
+  irisd_job_advance (leased_item->job, IRISD_EVENT_UNLEASE);
+  if (leased_item->job->persistent != NULL)
+    irisd_attempts_note_due (leased_item->job->core->attempts, leased_item->slot, 0);
 }
 
 static void

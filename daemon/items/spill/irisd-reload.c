@@ -246,7 +246,7 @@ wait_on (IrisdGateway *self, IrisdJob *job, IrisdPersistentItem *persistent)
 {
   job->schedule->delayed = persistent->timer.clock == IRISD_CLOCK_STEADY;
   job->schedule->delay_due_us = persistent->timer.due_us;
-  job->stage = IRISD_STAGE_TIME;
+  irisd_job_advance (job, IRISD_EVENT_DELAY);
   irisd_timers_add (&self->timers, &job->schedule->timer, persistent->timer.clock,
                     persistent->timer.due_us);
 }
@@ -258,7 +258,7 @@ stay_in_flow (IrisdGateway *self, IrisdJob *job, IrisdSpilledFlow *flow)
   irisd_spilled_flow_return (self, flow, job, get_delay_us (job->schedule));
   if (job->schedule != NULL)
     job->schedule->delayed = job->schedule->timed = FALSE;
-  job->stage = IRISD_STAGE_SPILLED;
+  irisd_job_advance (job, IRISD_EVENT_PAUSE);
 }
 
 /* Makes the job of an item that was cold, which waits for what it waited for. */
@@ -275,7 +275,7 @@ warm_up (IrisdGateway *self, IrisdJournalRequest *request, IrisdSpilledFlow *flo
     {
       /* Nothing is known of it but its entry. */
       irisd_spilled_uncount (self, persistent, peer);
-      irisd_completion_take_back (self, job);
+      irisd_completion_end_job (self, job);
       return;
     }
   if (job->schedule != NULL)
@@ -342,13 +342,11 @@ can_be_tried_again (const IrisdReload *reload, IrisdJournalRequest *request)
 static void
 send_on (IrisdGateway *self, IrisdJob *job, gboolean kicked)
 {
-  if (job->stage == IRISD_STAGE_TIME)
-    {
-      irisd_timers_remove (&self->timers, &job->schedule->timer);
-      if (kicked)
-        job->schedule->delayed = job->schedule->timed = FALSE;
-    }
-  job->stage = IRISD_STAGE_HANDED;
+  gboolean delayed = irisd_job_is (job, IRISD_ITEM_DELAYED);
+  if (!irisd_dispatch_withdraw (self, job))
+    return;
+  if (delayed && kicked)
+    job->schedule->delayed = job->schedule->timed = FALSE;
   irisd_dispatch_advance (self, job);
 }
 
@@ -386,7 +384,8 @@ irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
     irisd_spilled_flow_settle (self, flow);
   resume_broadcasts (self, messages);
   IrisdJob *job = g_hash_table_lookup (self->by_number, &item);
-  if (job != NULL && (job->stage == IRISD_STAGE_TIME || job->stage == IRISD_STAGE_SPILLED))
+  if (job != NULL
+      && (irisd_job_is (job, IRISD_ITEM_DELAYED) || irisd_job_is (job, IRISD_ITEM_PAUSED)))
     send_on (self, job, kicked);
 }
 

@@ -181,8 +181,7 @@ may_have_flow (IrisdGateway *self, const IrisdJob *job)
 {
   return irisd_job_is_orphan ((IrisdJob *) job) && job->flow == NULL
          && (job->leased_item == NULL || job->schedule == NULL || job->schedule->deadline_us == 0)
-         && (job->schedule == NULL || job->schedule->attempts == 0) && !job->completion
-         && !job->buried && !job->ended && job->permit == NULL
+         && (job->schedule == NULL || job->schedule->attempts == 0) && job->permit == NULL
          && irisd_gateway_current_phase (self) < IRISD_PHASE_STOPPING;
 }
 
