@@ -181,7 +181,7 @@ open_sockets (IrisdDaemon *self, GError **error)
 {
   IrisdCore *core = &self->core;
   guint n = core->n_places + 1;
-  self->context = core->zmq = zmq_ctx_new ();
+  self->context = zmq_ctx_new ();
   zmq_ctx_set (self->context, ZMQ_IO_THREADS,
                CLAMP (n / GATEWAYS_PER_IO_THREAD, 1, MAX_IO_THREADS));
   self->zap_handler = irisd_zap_handler_new (self->context, &core->config->access,
@@ -219,6 +219,8 @@ make_gateways (IrisdDaemon *self, GError **error)
         return FALSE;
       core->front = irisd_gateway_get_mailbox (core->gateways[i]);
       core->n_gateways++;
+      irisd_zap_handler_tell (self->zap_handler, front ? 0 : i + 1, irisd_gateway_note_disconnect,
+                              core->gateways[i]);
     }
   return TRUE;
 }
@@ -392,7 +394,9 @@ void
 irisd_daemon_free (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
-  /* First: it may still be about to wake the gateway that has sent the last ending. */
+  irisd_zap_handler_stop (self->zap_handler);
+  /* Before the gateways: it may still be about to wake the gateway that has sent the last ending.
+   */
   irisd_command_runner_free (core->commands);
   if (core->journal != NULL)
     irisd_journal_stop (core->journal);

@@ -98,7 +98,6 @@ typedef struct
   IrisdCommandRunner *commands;
   IrisdCommandSlots *slots;
   IrisdWorkerProcesses *worker_processes;       /* worker processes and what waits for them */
-  void *zmq;                                    /* the ZeroMQ context */
   IrisdPendingConnections *pending_connections; /* who has not said HELLO */
   IrisdGateway **gateways;                      /* one per place, then the front door */
   guint n_gateways;

@@ -105,10 +105,10 @@ struct _IrisdGateway
   guint64 n_recovered; /* items that were found at the start and have jobs */
   gint64 full_since_us[IRISD_N_FULL]; /* since when there is no room; 0 if there is */
 
-  GQueue worker_processes; /* worker processes, silent longest first */
-  GQueue stream_readers;   /* clients that read what commands write while they run */
-  void *monitor;           /* ZeroMQ's, once there was one of either */
-  guint probe_ms;          /* the pause before they are asked again; 0 if there is no reason to */
+  GQueue worker_processes;           /* worker processes, silent longest first */
+  GQueue stream_readers;             /* clients that read what commands write while they run */
+  _Atomic gboolean ended_connection; /* since they were last asked */
+  guint probe_ms; /* the pause before they are asked again; 0 if there is no reason to */
   gint64 probe_at_us;
 };
 

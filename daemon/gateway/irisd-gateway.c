@@ -17,6 +17,7 @@
 #include "daemon/gateway/irisd-worker-session.h"
 #include "daemon/items/irisd-bury.h"
 #include "daemon/items/spill/irisd-spilled.h"
+#include "daemon/net/irisd-socket.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -289,10 +290,8 @@ sleep_until_something (IrisdGateway *self)
   zmq_pollitem_t items[] = {
     { .socket = self->socket, .events = ZMQ_POLLIN },
     { .fd = self->mailbox.fd, .events = ZMQ_POLLIN },
-    { .socket = self->monitor, .events = ZMQ_POLLIN },
   };
-  int n_items = G_N_ELEMENTS (items) - (self->monitor == NULL);
-  int n = zmq_poll (items, n_items, time_left_ms (self));
+  int n = zmq_poll (items, G_N_ELEMENTS (items), time_left_ms (self));
   irisd_mailbox_finish_sleep (&self->mailbox, n > 0 && items[1].revents != 0);
 }
 
@@ -392,10 +391,8 @@ close_socket (IrisdGateway *self)
 {
   gint64 left = irisd_core_get_deadline (self->core) - g_get_monotonic_time ();
   int linger = (int) CLAMP (left / 1000, 0, G_MAXINT);
-  irisd_worker_watch_end (self);
   zmq_setsockopt (self->socket, ZMQ_LINGER, &linger, sizeof linger);
-  zmq_close (self->socket);
-  self->socket = NULL;
+  irisd_socket_close (g_steal_pointer (&self->socket));
 }
 
 static gpointer

@@ -128,7 +128,6 @@ enroll (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *re
     {
       peer->worker_process = worker;
       g_queue_push_tail_link (&self->worker_processes, &worker->link);
-      irisd_worker_watch_begin (self);
     }
   answer_enrolled (self, caller, ready, services->n_services);
 }

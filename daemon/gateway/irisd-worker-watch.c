@@ -4,84 +4,32 @@
  * there.
  *
  * A ROUTER does not tell who has gone; but a message to somebody who has is refused. So all of them
- * are asked when there is reason to: when ZeroMQ's monitor says that some connection of the socket
- * has ended. The monitor does not say whose, and it says so a moment before the ROUTER itself
- * knows, so they are asked a few times, with pauses that double, for about a second. The monitor is
- * opened with the first of them; a gateway that has none does not have one.
- *
- * The monitor's pipe has no high-water mark: an I/O thread that waited for this one could never
- * finish what this one waits for when it closes the monitor. What lies in it is read whenever the
- * gateway wakes, and a connection costs its owner more than an event costs irisd.
+ * are asked when there is reason to: when ZeroMQ's monitor has told the ZAP handler that some
+ * connection of the socket has ended. The monitor does not say whose, and it says so a moment
+ * before the ROUTER itself knows, so they are asked a few times, with pauses that double, for about
+ * a second.
  *
  * Whoever hangs without ending its connection is given up after silence-ms, but not before all that
  * was sent has been read: an irisd that was itself stopped for a while hears first and judges then.
  */
 #include "daemon/gateway/irisd-worker-session.h"
 
-#include <errno.h>
-
 #define FIRST_PROBE_MS 2
 #define LAST_PROBE_MS  512
 
 /**
- * irisd_worker_watch_begin:
- * @self: the gateway
+ * irisd_gateway_note_disconnect:
+ * @gateway: the gateway
  *
- * Opens the monitor, if it is not open.
+ * Any thread: a connection of its socket has ended.
  */
 void
-irisd_worker_watch_begin (IrisdGateway *self)
+irisd_gateway_note_disconnect (gpointer gateway)
 {
-  if (self->monitor != NULL || self->core->zmq == NULL)
-    return;
-  g_autofree char *name = g_strdup_printf ("inproc://monitor-%d", self->place);
-  int none = 0;
-  self->monitor = zmq_socket (self->core->zmq, ZMQ_PAIR);
-  if (self->monitor != NULL && zmq_setsockopt (self->monitor, ZMQ_RCVHWM, &none, sizeof none) == 0
-      && zmq_setsockopt (self->monitor, ZMQ_LINGER, &none, sizeof none) == 0
-      && zmq_socket_monitor (self->socket, name, ZMQ_EVENT_DISCONNECTED) == 0
-      && zmq_connect (self->monitor, name) == 0)
-    return;
-  irisd_log (IRISD_LOG_WARNING,
-             "cannot watch connections (%s): a worker process that dies is noticed only when it "
-             "was silent for silence-ms, and a client only when its command writes",
-             zmq_strerror (errno));
-  irisd_worker_watch_end (self);
-}
-
-/**
- * irisd_worker_watch_end:
- * @self: the gateway, whose socket is still open
- */
-void
-irisd_worker_watch_end (IrisdGateway *self)
-{
-  if (self->monitor == NULL)
-    return;
-  zmq_socket_monitor (self->socket, NULL, 0);
-  zmq_close (self->monitor);
-  self->monitor = NULL;
-}
-
-/**
- * irisd_worker_watch_note_disconnects:
- * @self: the gateway
- *
- * Reads the monitor.
- */
-void
-irisd_worker_watch_note_disconnects (IrisdGateway *self)
-{
-  zmq_msg_t frame;
-  zmq_msg_init (&frame);
-  gboolean any = FALSE;
-  while (zmq_msg_recv (&frame, self->monitor, ZMQ_DONTWAIT) >= 0)
-    any = TRUE;
-  zmq_msg_close (&frame);
-  if (!any)
-    return;
-  self->probe_ms = FIRST_PROBE_MS;
-  self->probe_at_us = g_get_monotonic_time ();
+  IrisdGateway *self = gateway;
+  /* Relaxed: nothing else is told by it, and the wake makes the gateway look after it. */
+  atomic_store_explicit (&self->ended_connection, TRUE, memory_order_relaxed);
+  irisd_gateway_wake (self);
 }
 
 /**
@@ -149,7 +97,7 @@ irisd_worker_watch_list (IrisdGateway *self, guint *n)
  * @self: the gateway
  * @peer: a client that reads the output of a command while it runs
  *
- * From now on it is noticed when it goes, also if the command writes nothing.
+ * From now on the gateway notices when it goes, also if the command writes nothing.
  */
 void
 irisd_worker_watch_add_reader (IrisdGateway *self, IrisdPeer *peer)
@@ -158,7 +106,6 @@ irisd_worker_watch_add_reader (IrisdGateway *self, IrisdPeer *peer)
     return;
   peer->reads_streams = TRUE;
   g_queue_push_tail_link (&self->stream_readers, &peer->stream_link);
-  irisd_worker_watch_begin (self);
 }
 
 /**
@@ -217,11 +164,14 @@ probe_all (IrisdGateway *self)
 void
 irisd_worker_watch_check (IrisdGateway *self, gboolean heard_all)
 {
-  if (self->monitor != NULL)
-    irisd_worker_watch_note_disconnects (self);
   if (self->worker_processes.length + self->stream_readers.length == 0)
     return;
   gint64 now = g_get_monotonic_time ();
+  if (atomic_exchange_explicit (&self->ended_connection, FALSE, memory_order_relaxed))
+    {
+      self->probe_ms = FIRST_PROBE_MS;
+      self->probe_at_us = now;
+    }
   if (self->probe_ms > 0 && now >= self->probe_at_us)
     {
       self->probe_at_us = now + (gint64) self->probe_ms * 1000;

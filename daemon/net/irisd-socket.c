@@ -73,11 +73,19 @@ irisd_socket_new (void *context, const IrisdLimits *limits, GError **error)
   return NULL;
 }
 
+/**
+ * irisd_socket_close:
+ * @socket: (nullable): a socket
+ *
+ * Ends its monitor first, so that no event is on its way when the monitor's reader goes.
+ */
 void
 irisd_socket_close (void *socket)
 {
-  if (socket != NULL)
-    zmq_close (socket);
+  if (socket == NULL)
+    return;
+  zmq_socket_monitor (socket, NULL, 0);
+  zmq_close (socket);
 }
 
 /**

@@ -14,13 +14,21 @@ G_BEGIN_DECLS
 
 typedef struct _IrisdZapHandler IrisdZapHandler;
 
+/* A connection of a socket has ended. */
+typedef void (*IrisdEndedFunc) (gpointer user_data);
+
 IrisdZapHandler *irisd_zap_handler_new (void *context,
                                         const IrisdAccess *access,
                                         const IrisdLimits *limits,
                                         GError **error);
 gboolean irisd_zap_handler_watch (IrisdZapHandler *self, void *socket, GError **error);
+void irisd_zap_handler_tell (IrisdZapHandler *self,
+                             guint door,
+                             IrisdEndedFunc ended,
+                             gpointer user_data);
 IrisdPendingConnections *irisd_zap_handler_get_pending_connections (IrisdZapHandler *self);
 void irisd_zap_handler_start (IrisdZapHandler *self);
+void irisd_zap_handler_stop (IrisdZapHandler *self);
 void irisd_zap_handler_free (IrisdZapHandler *self);
 
 G_END_DECLS

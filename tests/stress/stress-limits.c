@@ -202,8 +202,10 @@ START_TEST (dealing_goes_on_across_the_wrap)
     iris_scheduler_queue (scheduler, run, &things[i], NULL);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   ck_assert_uint_lt (atomic_load (&queues->next), 3000);
+  int n_wrong = 0;
   for (int i = 0; i < n; i++)
-    ck_assert_int_eq (things[i].n_taken, 1);
+    n_wrong += things[i].n_taken != 1;
+  ck_assert_int_eq (n_wrong, 0);
   core_test_check_stats (scheduler);
   g_free (things);
 }

@@ -194,7 +194,8 @@ wsqueue_own (void *data)
       Thing *thing = NULL;
 
       for (guint n = iris_random_below (&random, 6); n > 0 && next < N_THINGS; n--)
-        ck_assert (iris_wsqueue_push (data, &things[next++]));
+        if (!iris_wsqueue_push (data, &things[next++]))
+          ck_abort_msg ("a push was refused");
       for (guint n = iris_random_below (&random, 6); n > 0; n--)
         if ((thing = iris_wsqueue_take (data)) != NULL)
           see (thing);
@@ -227,7 +228,8 @@ static void *
 wsqueue_fill_and_take (void *data)
 {
   for (int i = 0; i < N_THINGS; i++)
-    ck_assert (iris_wsqueue_push (data, &things[i]));
+    if (!iris_wsqueue_push (data, &things[i]))
+      ck_abort_msg ("a push was refused");
   while (!is_over ())
     {
       Thing *thing = iris_wsqueue_take (data);

@@ -6,7 +6,7 @@ import asyncio
 import os
 import pathlib
 import time
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, cast
 
 import zmq
 import zmq.asyncio
@@ -50,6 +50,14 @@ def error_of(message: wire.Message) -> IrisdError:
                       None if retry is None else retry / 1000)
 
 
+class _Socket(zmq.asyncio.Socket):
+    """pyzmq looks for events again after each send, in a later turn of the loop; it may be closed by then."""
+
+    def _handle_events(self, fd: Any = 0, events: int = 0) -> None:
+        if not self.closed:
+            cast(Any, super())._handle_events(fd, events)
+
+
 class Connection:
     """A DEALER socket that said HELLO. It belongs to one event loop.
 
@@ -85,7 +93,7 @@ class Connection:
     async def open(self, endpoint: Optional[str], name: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         """Connects and says HELLO. Raises IrisdError if irisd does not welcome us, Disconnected if it does not answer."""
         endpoint = endpoint or front_endpoint()
-        socket = zmq.asyncio.Context.instance().socket(zmq.DEALER)
+        socket = _Socket(zmq.asyncio.Context.instance(), zmq.DEALER)
         socket.setsockopt(zmq.LINGER, LINGER_MS)
         socket.setsockopt(zmq.SNDHWM, 0)  # what bounds us is irisd's credit
         socket.setsockopt(zmq.RCVHWM, 0)

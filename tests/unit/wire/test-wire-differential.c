@@ -205,8 +205,11 @@ START_TEST (every_legal_value_is_read_as_msgpack_c_reads_it)
       /* The generator may have picked 0xc1, the only head that is not legal, somewhere. */
       gboolean reserved = bytes->len > 0 && memchr (bytes->data, 0xc1, bytes->len) != NULL;
       gboolean good = compare (bytes->data, bytes->len);
-      g_autofree char *hex = wire_test_to_hex (bytes->data, bytes->len);
-      ck_assert_msg (good || reserved, "refused: %s", hex);
+      if (!good && !reserved)
+        {
+          g_autofree char *hex = wire_test_to_hex (bytes->data, bytes->len);
+          ck_abort_msg ("refused: %s", hex);
+        }
       accepted += good;
     }
   ck_assert_uint_gt (accepted, N_CASES / 8);
