@@ -21,7 +21,7 @@ G_BEGIN_DECLS
  * IrisdResult:
  * @error: (nullable): why there is no result
  * @body: the result's body
- * @content_type: (nullable): what it is; a constant
+ * @content_type: (nullable): a constant
  * @bytes: how many bytes were worked on
  * @exit_status: of a command that exited, else -1
  * @signal: of a command that was killed, else 0
@@ -61,16 +61,16 @@ struct _IrisdJob
   gint home;
   gint64 accepted_ns;
   gboolean strict;
-  guint64 id;              /* daemon-wide; 0: nobody was told one */
+  guint64 id;              /* daemon-wide; 0: not told to any client */
   IrisdSchedule *schedule; /* NULL: a plain item */
   gsize payload_size;
   char **args;
   char *path;
-  char *near_path;              /* what it is near to, if that is a path */
-  IrisdCommandOptions *options; /* of a command that says something */
+  char *near_path;              /* the path that it is to be near, if any */
+  IrisdCommandOptions *options; /* of a command, if it has any */
 
   _Atomic guint64 output_credit; /* bytes of output that may be sent */
-  IrisdLeasedItem *leased_item;  /* if worker processes do it (irisd-worker-processes.h) */
+  IrisdLeasedItem *leased_item;  /* for worker processes (irisd-worker-processes.h) */
 
   /* The gateway's own, whatever holds the job. The facts hold in any state; none says where the
    * item is. */
@@ -88,11 +88,11 @@ struct _IrisdJob
   IrisdPermit *permit;            /* if how many run at once is limited */
   struct _IrisdCommandTurn *turn; /* of a command that has waited for a slot */
   gint gate;                      /* the place whose gate it counts at, or -1 */
-  gint left_gate;                 /* the one that it has left before its end, or -1 */
-  IrisdFairEntry fair;            /* while it is in a gate's queue that gate's */
+  gint left_gate;                 /* the gate that it has left before its end, or -1 */
+  IrisdFairEntry fair;            /* while it is in a gate's queue, that gate's */
 
-  /* Belongs to whoever holds the job: gateway, then worker, then gateway. */
-  gint slot; /* the place at whose expense a command runs, or -1 */
+  /* For the thread that has the job: gateway, then worker, then gateway. */
+  gint slot; /* the place whose slot a command uses, or -1 */
   gint place;
   gint worker;
   gint64 started_ns;
@@ -141,7 +141,7 @@ void irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const cha
 void irisd_job_return_payload (IrisdJob *self);
 void irisd_job_charge_result (IrisdJob *self, gint sign);
 
-/* Of a job whose payload is not copied into it. */
+/* For a job whose payload is not copied into it. */
 static inline zmq_msg_t *
 irisd_job_get_message (IrisdJob *self)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A round: a KICK or BURY of items that wait, on its way from gateway to gateway.
+ * A bury broadcast: a KICK or BURY of waiting items, on its way from gateway to gateway.
  *
  * Each gateway alone knows its jobs, so the request travels as a CANCEL does
- * (irisd-cancel-broadcast.c): from mailbox to mailbox, in the order of the gateways, until the item
- * was found or there is no gateway left, and then home, where it is answered. A burial is answered
- * when the journal has it; until then its journal request holds the round.
+ * (irisd-cancel-broadcast.c): from mailbox to mailbox, in the order of the gateways, until one has
+ * the item or all were asked, and then back to its own gateway, which answers it. A burial is
+ * answered when the journal has it; until then its journal request holds the broadcast.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/items/irisd-bury.h"
@@ -17,8 +17,8 @@ typedef struct
 {
   IrisdBroadcast base;
   IrisdGateway *home;
-  guint at;      /* the gateway that is asked: an index into the core's */
-  guint visited; /* how many were */
+  guint at;      /* the gateway asked now: an index into the core's */
+  guint visited; /* gateways asked so far */
   IrisdPeer *peer;
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   gboolean burial;
@@ -83,7 +83,7 @@ send_home (IrisdBroadcast *broadcast, const GError *error)
   irisd_mailbox_post (&self->home->mailbox, &self->base.message);
 }
 
-/* Returns whether the round goes on with the journal's answer. */
+/* Returns whether the broadcast goes on with the journal's answer. */
 static gboolean
 bury_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
 {
@@ -98,10 +98,11 @@ bury_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
       irisd_bury_job (gateway, job, IRIS_WIRE_ERROR_BURIED, self->sentence, &self->base);
       return TRUE;
     }
-  self->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                             "item %" G_GUINT64_FORMAT
-                             " runs, or has just ended, and cannot be buried: only what waits can",
-                             self->item);
+  self->error = g_error_new (
+      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+      "item %" G_GUINT64_FORMAT
+      " runs, or has just ended, and cannot be buried; only a waiting item can",
+      self->item);
   return FALSE;
 }
 
@@ -114,7 +115,7 @@ kick_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
   self->changed++;
 }
 
-/* A job that is kicked may change the table, if irisd ends meanwhile. */
+/* A kicked job may change the table, if irisd ends meanwhile. */
 static void
 kick_all_here (IrisdGateway *gateway, IrisdBuryBroadcast *self)
 {
@@ -145,7 +146,7 @@ look_for_job (IrisdGateway *gateway, IrisdBuryBroadcast *self)
   return FALSE;
 }
 
-/* Returns whether the round goes on later. */
+/* Returns whether the broadcast goes on later. */
 static gboolean
 look_here (IrisdGateway *gateway, IrisdBuryBroadcast *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A broadcast: a CANCEL for an item of any connection, on its way from gateway to gateway.
+ * A cancel broadcast: a CANCEL for an item of any connection, on its way from gateway to gateway.
  */
 #pragma once
 
@@ -9,12 +9,12 @@
 G_BEGIN_DECLS
 
 /* Asks all connections of this gateway, then those of the others, for @request's target; the answer
- * goes to @caller, sooner or later. */
+ * goes to @caller. */
 void irisd_cancel_broadcast_by_request (IrisdGateway *self,
                                         const IrisdCaller *caller,
                                         const IrisWireMessage *request);
 
-/* Cancels the item of a number, of whatever connection and gateway. */
+/* Cancels the item of a number, of any connection and gateway. */
 void irisd_cancel_broadcast_by_number (IrisdGateway *self,
                                        const IrisdCaller *caller,
                                        const IrisWireMessage *request);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's jobs on their way back: ended, cancelled, or waiting until their peer acknowledges.
+ * A gateway's completions: jobs that have ended, were cancelled, or wait until their peer
+ * acknowledges.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-cancel-broadcast.h"
@@ -46,7 +47,7 @@ describe_result (IrisWireMessage *message, const IrisdJob *job)
     iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_TRUNCATED, TRUE);
 }
 
-/* From now on the item counts for what its completion holds. */
+/* From now on the item counts the bytes of its completion. */
 static void
 settle (IrisdGateway *self, IrisdJob *job, gsize size)
 {
@@ -57,11 +58,7 @@ settle (IrisdGateway *self, IrisdJob *job, gsize size)
   job->charge = 0;
 }
 
-/**
- * irisd_completion_describe:
- * @job: a job that has ended
- * @message: (out caller-allocates): RESULT or ERROR, without a body; it borrows from @job
- */
+/* @message is RESULT or ERROR, without a body; it borrows from @job, which has ended. */
 void
 irisd_completion_describe (const IrisdJob *job, IrisWireMessage *message)
 {
@@ -90,14 +87,8 @@ send_completion (IrisdGateway *self, IrisdJob *job)
   irisd_send_completion (self, job->peer, &message, failed ? NULL : &job->result.body);
 }
 
-/**
- * irisd_completion_tell:
- * @self: the gateway
- * @job: a job that has ended, with its result or error
- * @buried: it is buried, so those that come after it wait on
- *
- * Sends its completion, if its connection waits for it, and counts it. Once for each job.
- */
+/* Sends the completion of @job, which has ended, if a connection waits for it and it was not sent,
+ * and counts it. */
 void
 irisd_completion_tell (IrisdGateway *self, IrisdJob *job, gboolean buried)
 {
@@ -179,13 +170,7 @@ end_persistent (IrisdGateway *self, IrisdJob *job)
   irisd_journal_post (self->core->journal, request);
 }
 
-/**
- * irisd_completion_end_job:
- * @self: the gateway
- * @job: (transfer full): a job that its gateway has in hand
- *
- * Ends it. What is kept ends when the journal has its end: then this is called once more.
- */
+/* As irisd_completion_tell(), and frees @job, which no other thread uses any more. */
 void
 irisd_completion_end_job (IrisdGateway *self, IrisdJob *job)
 {
@@ -251,7 +236,7 @@ owes_too_much (IrisdGateway *self, IrisdPeer *peer)
   return irisd_peer_get_bytes (peer) > self->core->config->limits.in_flight_bytes;
 }
 
-/* When irisd drains, a peer that does not acknowledge is waited for only so long. */
+/* A draining irisd waits a limited time for a peer to acknowledge. */
 static gboolean
 may_wait (IrisdGateway *self)
 {
@@ -290,11 +275,7 @@ irisd_gateway_resume_held (IrisdGateway *self, IrisdJob *job)
     }
 }
 
-/**
- * irisd_completion_take_back:
- * @self: the gateway
- * @job: (transfer full): a job that came back
- */
+/* Takes a job that came back from the scheduler. */
 void
 irisd_completion_take_back (IrisdGateway *self, IrisdJob *job)
 {
@@ -331,12 +312,7 @@ irisd_gateway_unblock (IrisdGateway *self, IrisdJob *job)
   return TRUE;
 }
 
-/**
- * irisd_completion_end_parked:
- * @self: the gateway
- *
- * Ends what waits for acknowledgements, if irisd does not wait any longer.
- */
+/* Ends jobs that wait for acknowledgements, if irisd does not wait any longer. */
 void
 irisd_completion_end_parked (IrisdGateway *self)
 {
@@ -436,13 +412,7 @@ irisd_completion_cancel_job (IrisdGateway *self, IrisdJob *job)
   return queued;
 }
 
-/**
- * irisd_completion_tell_cancelling:
- * @self: the gateway
- * @caller: who asked
- * @request_id: under which id
- * @was_queued: whether the item was queued, not running
- */
+/* @was_queued: the item was queued, not running. */
 void
 irisd_completion_tell_cancelling (IrisdGateway *self,
                                   const IrisdCaller *caller,
@@ -456,13 +426,7 @@ irisd_completion_tell_cancelling (IrisdGateway *self,
   irisd_send_answer (self, caller, &reply);
 }
 
-/**
- * irisd_completion_tell_not_found:
- * @self: the gateway
- * @caller: who asked
- * @request_id: under which id
- * @where: where there is no such item
- */
+/* @where says where there is no such item. */
 void
 irisd_completion_tell_not_found (IrisdGateway *self,
                                  const IrisdCaller *caller,
@@ -475,12 +439,6 @@ irisd_completion_tell_not_found (IrisdGateway *self,
   irisd_send_refusal (self, caller, request_id, error);
 }
 
-/**
- * irisd_completion_cancel:
- * @self: the gateway
- * @caller: who
- * @request: a CANCEL message
- */
 void
 irisd_completion_cancel (IrisdGateway *self,
                          const IrisdCaller *caller,
@@ -534,20 +492,20 @@ refuse_ack (IrisdGateway *self,
   g_autoptr (GError) error = NULL;
   if (iris_wire_message_has (request, IRIS_WIRE_KEY_COUNT))
     error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                         "nothing was acknowledged: of the %u endings of this connection that wait "
-                         "for it, oldest first, number %u is not that of request %s; name each "
-                         "ending that was dealt with",
+                         "cannot acknowledge: of the %u unacknowledged endings of this connection"
+                         ", oldest first, number %u is not that of request %s; name each "
+                         "ending that was handled",
                          caller->peer->unacked.count, request->count, hex);
   else
     error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                         "nothing was acknowledged: no ending of request %s waits for it on this "
+                         "cannot acknowledge: no ending of request %s is unacknowledged on this "
                          "connection; name each ending once, on the connection that brought it",
                          hex);
   irisd_send_refusal (self, caller, request->request_id, error);
 }
 
-/* Takes what is acknowledged out of the list of unacknowledged completions. Returns NULL, or the id
- * that does not fit, and then nothing has changed. */
+/* Removes acknowledged completions from the list. Returns NULL, or the id that does not fit; then
+ * nothing has changed. */
 static const guint8 *
 pay (IrisdUnacknowledged *unacked, const IrisWireMessage *request, GArray *items)
 {
@@ -562,12 +520,6 @@ pay (IrisdUnacknowledged *unacked, const IrisWireMessage *request, GArray *items
   return well ? NULL : request->target;
 }
 
-/**
- * irisd_completion_acknowledge:
- * @self: the gateway
- * @caller: who
- * @request: an ACK message
- */
 void
 irisd_completion_acknowledge (IrisdGateway *self,
                               const IrisdCaller *caller,

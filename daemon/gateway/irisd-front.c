@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What only the front door tells: the way to the places.
+ * The front gateway: deals items without a hint to the places, and tells clients their endpoints.
  */
 #include "daemon/exec/irisd-place-control.h"
 #include "daemon/gateway/irisd-gateway-private.h"
@@ -22,14 +22,7 @@ fill_place (IrisdCore *core, guint id, gboolean over_tcp, IrisWirePlace *out)
     out->distances[other] = iris_places_get_distance (core->places, id, other);
 }
 
-/**
- * irisd_front_encode_map:
- * @core: what is shared
- * @over_tcp: which endpoints the asker can use
- * @error: return location for a #GError
- *
- * Returns: (transfer full): the body of a MAP_REPLY
- */
+/* Returns the body of a MAP_REPLY. @over_tcp: the client needs endpoints over TCP. */
 GBytes *
 irisd_front_encode_map (IrisdCore *core, gboolean over_tcp, GError **error)
 {

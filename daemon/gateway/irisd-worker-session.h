@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/* irisd-worker-session.c: what is said. */
+/* irisd-worker-session.c: requests. */
 void irisd_worker_session_handle (IrisdGateway *self,
                                   const IrisdCaller *caller,
                                   const IrisWireMessage *request,

@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which of a gateway's worker processes, and of those that read a command's output, are still
- * there.
+ * A watch for ended connections of worker processes and of clients that read a command's output.
  *
- * A ROUTER does not tell who has gone; but a message to somebody who has is refused. So all of them
- * are asked when there is reason to: when ZeroMQ's monitor has told the ZAP handler that some
- * connection of the socket has ended. The monitor does not say whose, and it says so a moment
- * before the ROUTER itself knows, so they are asked a few times, with pauses that double, for about
- * a second.
+ * A ROUTER does not report the end of a connection; but it refuses a message to one that has ended.
+ * So all of them are probed when ZeroMQ's monitor reports that some connection of the socket has
+ * ended. The monitor does not say which, and reports it a moment before the ROUTER knows, so they
+ * are probed a few times, with pauses that double, for about a second. The monitor is opened with
+ * the first of them; a gateway that has none does not have one.
  *
- * Whoever hangs without ending its connection is given up after silence-ms, but not before all that
- * was sent has been read: an irisd that was itself stopped for a while hears first and judges then.
+ * The monitor's pipe has no high-water mark: an I/O thread that waited for this one would deadlock
+ * with the closing of the monitor. The gateway reads it whenever it wakes, and a connection costs
+ * its owner more than an event costs irisd.
+ *
+ * A connection that is silent but does not end is given up after silence-ms, but not before all its
+ * messages have been read: an irisd that was itself stopped for a while reads first and decides
+ * then.
  */
 #include "daemon/gateway/irisd-worker-session.h"
 
 #define FIRST_PROBE_MS 2
 #define LAST_PROBE_MS  512
 
-/**
- * irisd_gateway_note_disconnect:
- * @gateway: the gateway
- *
- * Any thread: a connection of its socket has ended.
- */
 void
 irisd_gateway_note_disconnect (gpointer gateway)
 {
@@ -32,11 +30,6 @@ irisd_gateway_note_disconnect (gpointer gateway)
   irisd_gateway_wake (self);
 }
 
-/**
- * irisd_worker_watch_mark_heard:
- * @self: the gateway
- * @peer: who sent a message
- */
 void
 irisd_worker_watch_mark_heard (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -55,13 +48,8 @@ silence_ends (IrisdGateway *self, IrisdWorkerProcess *worker)
          + (gint64) self->core->config->limits.silence_ms * 1000;
 }
 
-/**
- * irisd_worker_watch_get_deadline:
- * @self: the gateway
- *
- * Returns: when irisd_worker_watch_check() has something to do, in microseconds; %G_MAXINT64 for
- *   never
- */
+/* Returns when irisd_worker_watch_check() is to be called, in microseconds; G_MAXINT64 for
+ * never. */
 gint64
 irisd_worker_watch_get_deadline (IrisdGateway *self)
 {
@@ -72,16 +60,8 @@ irisd_worker_watch_get_deadline (IrisdGateway *self)
   return self->probe_ms > 0 ? MIN (until, self->probe_at_us) : until;
 }
 
-/**
- * irisd_worker_watch_list:
- * @self: the gateway
- * @n: (out): how many
- *
- * For loops that may lose some of them. (A plain array, because ThreadSanitizer does not see how
- * GLib's pointer arrays go from thread to thread.)
- *
- * Returns: (transfer full): its worker processes, each with a reference
- */
+/* Returns the worker processes, each with a reference, for loops that may end some. A plain array,
+ * because ThreadSanitizer does not see how GLib's pointer arrays go from thread to thread. */
 IrisdPeer **
 irisd_worker_watch_list (IrisdGateway *self, guint *n)
 {
@@ -92,13 +72,8 @@ irisd_worker_watch_list (IrisdGateway *self, guint *n)
   return peers;
 }
 
-/**
- * irisd_worker_watch_add_reader:
- * @self: the gateway
- * @peer: a client that reads the output of a command while it runs
- *
- * From now on the gateway notices when it goes, also if the command writes nothing.
- */
+/* @peer reads the output of a command while it runs. From now on its end is noticed, also if the
+ * command writes nothing. */
 void
 irisd_worker_watch_add_reader (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -108,11 +83,6 @@ irisd_worker_watch_add_reader (IrisdGateway *self, IrisdPeer *peer)
   g_queue_push_tail_link (&self->stream_readers, &peer->stream_link);
 }
 
-/**
- * irisd_worker_watch_remove_reader:
- * @self: the gateway
- * @peer: a client that goes
- */
 void
 irisd_worker_watch_remove_reader (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -154,13 +124,8 @@ probe_all (IrisdGateway *self)
   probe (self, readers, n);
 }
 
-/**
- * irisd_worker_watch_check:
- * @self: the gateway
- * @heard_all: whether there is nothing left to receive
- *
- * Gives up those that have gone or were silent for too long, if it is time to look.
- */
+/* Ends peers whose connection has ended or that were silent for too long, if it is time.
+ * @heard_all: there is nothing left to receive. */
 void
 irisd_worker_watch_check (IrisdGateway *self, gboolean heard_all)
 {

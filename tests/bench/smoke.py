@@ -151,7 +151,10 @@ def test_workload(workload):
         found = {s['items'] for s in result['series']
                  if s['load'] == load and s['contender'] != 'plain'}
         check(found == {items}, f'{workload}, {load}: {items} items', found)
-    done = run(workload, *SMALL, *options)
+    # The numbers are known to be right by now: of the table, one of iris's own and one peer show all.
+    some = {name for who in EXPECTED[workload].values() if who != {'plain'}
+            for name in (min(who - {'plain'}), *(who & {'gthreadpool'}))}
+    done = run(workload, *SMALL, *options, *(word for name in sorted(some) for word in ('--only', name)))
     check(done.returncode == 0 and all(load in done.stdout for load in EXPECTED[workload]),
           f'{workload} prints a table', done.stdout + done.stderr)
 

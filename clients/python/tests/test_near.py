@@ -48,7 +48,7 @@ class PartsTest(Case):
         parts.clear()
         result = await client.submit("in_large_parts", part=lambda data, attempt: parts.append(data))
         self.assertEqual((b"".join(parts), result.body), (b"x" * (1 << 20) + b"y", b"done"))
-        # They need not be wanted.
+        # A client may ignore them.
         self.assertEqual((await client.submit("in_parts", b"100")).body, b"100")
 
     async def test_parts_go_as_far_as_the_client_grants(self):
@@ -73,7 +73,7 @@ class PartsTest(Case):
         raw.connection.send("DONE", {}, b"", lease.id)
         await item
         self.assertEqual([(len(data), attempt) for data, attempt in parts], [(window - 1, 1), (2, 1), (3, 2)])
-        # Parts of this one were not asked for.
+        # This request asks for no parts.
         item = client.start("a")
         lease = await raw.receive("LEASE")
         self.assertNotIn("parts", lease.header)

@@ -2,13 +2,13 @@
  *
  * Output of a running command on its way to its client.
  *
- * The runner's thread reads it, as much as the client has granted, and posts it to the gateway of
- * the item; that sends it. Both post to one mailbox, which keeps the order, so an item's output
- * comes before its completion, and the job is there as long as messages about it are.
+ * The runner's thread reads as much as the client has granted and posts it to the item's gateway,
+ * which sends it. Output and completion go through one mailbox, which keeps the order, so output
+ * comes first, and the job exists as long as messages about it do.
  *
- * `output_credit` of a job is what may still be read. The gateway alone adds to it and the runner
- * alone subtracts, so relaxed order does: the runner that is woken after an addition sees it, since
- * the waking is a write and a read of a descriptor.
+ * `output_credit` of a job is the number of bytes that may still be read. Only the gateway adds to
+ * it and only the runner subtracts, so relaxed order suffices: the runner sees an addition when it
+ * is woken, by a write and a read of a descriptor.
  */
 #include "daemon/exec/command/irisd-command-output.h"
 
