@@ -282,7 +282,7 @@ class Worker:
         await self._ready(connection, 0)
         self._connection = connection
         for job in self._jobs.values():
-            left = job.lease_ms if self._keep_leases else max(int((job._until - time.monotonic()) * 1000), 0)
+            left = job.lease_ms if self._renew_leases else max(int((job._until - time.monotonic()) * 1000), 0)
             self._extend_now(job, left)
         for kind, header, body, ident in list(self._unread) + list(self._recent):
             self._send_answer(kind, header, body, ident)
