@@ -48,10 +48,6 @@ irisd_fair_queue_init (IrisdFairQueue *self, gint64 aging_us)
   self->length = 0;
 }
 
-/**
- * irisd_fair_queue_clear:
- * @self: an empty queue
- */
 void
 irisd_fair_queue_clear (IrisdFairQueue *self)
 {
@@ -127,13 +123,6 @@ irisd_fair_queue_push (IrisdFairQueue *self, IrisdFairEntry *entry, gconstpointe
   self->length++;
 }
 
-/**
- * irisd_fair_queue_remove:
- * @self: the queue
- * @entry: perhaps in it
- *
- * Returns: whether it was
- */
 gboolean
 irisd_fair_queue_remove (IrisdFairQueue *self, IrisdFairEntry *entry)
 {

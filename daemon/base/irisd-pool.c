@@ -93,11 +93,6 @@ irisd_pool_take (gsize size)
   return piece;
 }
 
-/**
- * irisd_pool_give:
- * @memory: (transfer full): what irisd_pool_take() gave
- * @size: the same size
- */
 void
 irisd_pool_give (gpointer memory, gsize size)
 {

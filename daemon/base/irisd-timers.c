@@ -101,13 +101,6 @@ irisd_timers_add (IrisdTimers *self, IrisdTimer *timer, IrisdClock clock, gint64
   rise (self->heaps[clock], self->heaps[clock]->len - 1, timer);
 }
 
-/**
- * irisd_timers_remove:
- * @self: all that wait
- * @timer: perhaps one of them
- *
- * Returns: whether it did wait
- */
 gboolean
 irisd_timers_remove (IrisdTimers *self, IrisdTimer *timer)
 {

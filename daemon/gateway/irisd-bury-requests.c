@@ -41,12 +41,6 @@ new_question (IrisdGateway *self,
   return journal_request;
 }
 
-/**
- * irisd_bury_requests_kick:
- * @self: the gateway
- * @caller: who
- * @request: a KICK message
- */
 void
 irisd_bury_requests_kick (IrisdGateway *self,
                           const IrisdCaller *caller,
@@ -68,12 +62,6 @@ irisd_bury_requests_kick (IrisdGateway *self,
   irisd_journal_post (self->core->journal, journal_request);
 }
 
-/**
- * irisd_bury_requests_bury:
- * @self: the gateway
- * @caller: who
- * @request: a BURY message
- */
 void
 irisd_bury_requests_bury (IrisdGateway *self,
                           const IrisdCaller *caller,

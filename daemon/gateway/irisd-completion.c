@@ -375,12 +375,6 @@ irisd_completion_tell_not_found (IrisdGateway *self,
   irisd_send_refusal (self, caller, request_id, error);
 }
 
-/**
- * irisd_completion_cancel:
- * @self: the gateway
- * @caller: who
- * @request: a CANCEL message
- */
 void
 irisd_completion_cancel (IrisdGateway *self,
                          const IrisdCaller *caller,
@@ -463,12 +457,6 @@ pay (IrisdUnacknowledged *unacked, const IrisWireMessage *request, GArray *items
   return well ? NULL : request->target;
 }
 
-/**
- * irisd_completion_acknowledge:
- * @self: the gateway
- * @caller: who
- * @request: an ACK message
- */
 void
 irisd_completion_acknowledge (IrisdGateway *self,
                               const IrisdCaller *caller,

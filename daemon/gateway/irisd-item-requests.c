@@ -57,12 +57,6 @@ irisd_item_requests_await_end (IrisdGateway *self,
   irisd_journal_post (self->core->journal, request);
 }
 
-/**
- * irisd_item_requests_fetch:
- * @self: the gateway
- * @caller: who
- * @request: a FETCH message
- */
 void
 irisd_item_requests_fetch (IrisdGateway *self,
                            const IrisdCaller *caller,
@@ -74,12 +68,6 @@ irisd_item_requests_fetch (IrisdGateway *self,
                                    request->wait_ms);
 }
 
-/**
- * irisd_item_requests_show:
- * @self: the gateway
- * @caller: who
- * @request: a SHOW message
- */
 void
 irisd_item_requests_show (IrisdGateway *self,
                           const IrisdCaller *caller,
@@ -98,12 +86,6 @@ irisd_item_requests_show (IrisdGateway *self,
   irisd_journal_post (self->core->journal, journal_request);
 }
 
-/**
- * irisd_item_requests_list:
- * @self: the gateway
- * @caller: who
- * @request: a LIST message
- */
 void
 irisd_item_requests_list (IrisdGateway *self,
                           const IrisdCaller *caller,

@@ -158,25 +158,12 @@ irisd_send_completion (IrisdGateway *self,
     irisd_send_message (self, &peer->route, peer, completion, body);
 }
 
-/**
- * irisd_send_answer:
- * @self: the gateway
- * @caller: who asked
- * @message: the answer
- */
 void
 irisd_send_answer (IrisdGateway *self, const IrisdCaller *caller, IrisWireMessage *message)
 {
   irisd_send_message (self, &caller->route, caller->peer, message, NULL);
 }
 
-/**
- * irisd_send_refusal:
- * @self: the gateway
- * @caller: who asked
- * @request_id: what is refused
- * @error: why
- */
 void
 irisd_send_refusal (IrisdGateway *self,
                     const IrisdCaller *caller,

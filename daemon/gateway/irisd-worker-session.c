@@ -389,12 +389,6 @@ irisd_worker_session_take_event (IrisdGateway *self, IrisdWorkerEvent *event)
   irisd_worker_event_free (event);
 }
 
-/**
- * irisd_worker_session_answer_workers:
- * @self: the gateway
- * @caller: who
- * @request: a WORKERS message
- */
 void
 irisd_worker_session_answer_workers (IrisdGateway *self,
                                      const IrisdCaller *caller,

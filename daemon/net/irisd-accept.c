@@ -4,14 +4,13 @@
  *
  * libzmq 4.3 aborts the process when accept4(2) on an ipc socket fails with EMFILE (errno_assert in
  * ipc_listener.cpp, 4.3.4), and on a TCP socket it tries again at once for as long as the
- * connection waits, which takes a whole processor. So whoever opens enough connections could end
- * irisd.
+ * connection waits, which takes a whole processor. So enough connections could end irisd.
  *
  * libzmq calls accept4() through the dynamic linker, which finds the one of the program first: this
- * one. It lets no connection have one of the last descriptors, and when there is none left it gives
- * up one that is kept for that, to accept the connection and close it. Either way libzmq is told
- * ECONNABORTED, which it takes for what it then is: somebody who went before he was let in.
- * ZeroMQ's clients come again by themselves.
+ * one. It leaves the last descriptors to the rest of irisd. When no descriptor is left it closes
+ * its spare one, to accept the connection and close it. Either way libzmq is told ECONNABORTED, the
+ * error of a connection that ended before it was accepted. ZeroMQ's clients connect again by
+ * themselves.
  */
 #include "daemon/net/irisd-accept.h"
 
@@ -36,14 +35,6 @@ open_spare (void)
   return open ("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/**
- * irisd_accept_init:
- * @error: return location for a #GError
- *
- * Takes the descriptor that is kept.
- *
- * Returns: whether there was one
- */
 gboolean
 irisd_accept_init (GError **error)
 {
@@ -69,13 +60,7 @@ irisd_accept_clear (void)
   pthread_mutex_unlock (&spare_lock);
 }
 
-/**
- * irisd_accept_check_room:
- * @more: descriptors that irisd is still to open
- * @error: return location for a #GError
- *
- * Returns: whether a connection would be accepted
- */
+/* Says whether a connection would be accepted after irisd has opened @more descriptors. */
 gboolean
 irisd_accept_check_room (guint more, GError **error)
 {
@@ -89,8 +74,9 @@ irisd_accept_check_room (guint more, GError **error)
     return TRUE;
   if (room)
     g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                 "irisd may open %" G_GUINT64_FORMAT " descriptors, and needs %" G_GUINT64_FORMAT
-                 " to accept a first connection: raise its limit (LimitNOFILE=, ulimit -n)",
+                 "cannot accept connections: irisd may open %" G_GUINT64_FORMAT
+                 " descriptors, and needs %" G_GUINT64_FORMAT
+                 " to accept a first one; raise its limit (LimitNOFILE=, ulimit -n)",
                  (guint64) limit.rlim_cur, (guint64) least);
   else
     g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
@@ -105,8 +91,8 @@ accept_one (int fd, struct sockaddr *address, socklen_t *size, int flags)
   return (int) syscall (SYS_accept4, fd, address, size, flags);
 }
 
-/* Accepts a connection in the place of the spare descriptor, and hangs up. Another thread may be
- * quicker to take the place; then the connection goes on waiting, and this is called again. */
+/* Accepts a connection in place of the spare descriptor, and closes it. If another thread takes
+ * that place first, the connection waits for the next call. */
 static void
 turn_away (int fd)
 {
@@ -128,7 +114,7 @@ is_among_the_last (int fd)
          && (rlim_t) fd + IRISD_SPARE_DESCRIPTORS >= limit.rlim_cur;
 }
 
-/* libzmq's: see above. */
+/* Replaces the C library's function; libzmq calls it. */
 __attribute__ ((visibility ("default"))) int
 accept4 (int fd, struct sockaddr *address, socklen_t *size, int flags)
 {
@@ -146,7 +132,7 @@ accept4 (int fd, struct sockaddr *address, socklen_t *size, int flags)
   else
     turn_away (fd);
   irisd_log_limited (&site, IRISD_LOG_WARNING,
-                     "turned a connection away: no descriptors are left for it; close some, or "
+                     "cannot accept a connection: no descriptor is left for it; close some, or "
                      "raise irisd's limit (LimitNOFILE=, ulimit -n)");
   errno = ECONNABORTED;
   return -1;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The outbox of a connection: replies that its pipe had no room for, oldest first, and not too
- * many.
+ * The outbox of a connection: replies that its pipe had no room for, oldest first, up to a limit.
  *
- * Endings of items are bounded by the connection's credit. What else is answered (pings, refusals)
- * is not, and a client that asks without ever reading runs into the limit of its outbox.
+ * The connection's credit bounds its completions. Other answers (pings, refusals) are bounded by
+ * the outbox: a client that asks without reading reaches its limit.
  */
 #include "daemon/net/irisd-outbox.h"
 
@@ -19,12 +18,6 @@ take_first (IrisdOutbox *self)
   return reply;
 }
 
-/**
- * irisd_outbox_clear:
- * @self: the outbox
- *
- * Throws away what was not sent.
- */
 void
 irisd_outbox_clear (IrisdOutbox *self)
 {
@@ -32,14 +25,7 @@ irisd_outbox_clear (IrisdOutbox *self)
     irisd_reply_free (take_first (self));
 }
 
-/**
- * irisd_outbox_push:
- * @self: the outbox
- * @reply: (transfer full): goes behind all others
- * @limit: how many it may hold
- *
- * Returns: %FALSE if it is full; @reply is then gone
- */
+/* Takes @reply. Returns FALSE, and frees @reply, if the outbox holds @limit replies. */
 gboolean
 irisd_outbox_push (IrisdOutbox *self, IrisdReply *reply, guint limit)
 {
@@ -58,16 +44,8 @@ irisd_outbox_push (IrisdOutbox *self, IrisdReply *reply, guint limit)
   return TRUE;
 }
 
-/**
- * irisd_outbox_flush:
- * @self: the outbox
- * @socket: a mandatory ROUTER of this thread
- * @route: for whom
- *
- * Sends as much as the pipe takes.
- *
- * Returns: 0 when the outbox is empty now, else the errno that stopped it
- */
+/* Sends as much as the pipe of @socket, a mandatory ROUTER of this thread, takes. Returns 0 if the
+ * outbox is empty now, else the errno that stopped it. */
 int
 irisd_outbox_flush (IrisdOutbox *self, void *socket, const IrisdRoute *route)
 {

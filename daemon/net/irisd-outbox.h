@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The outbox of a connection: replies that its pipe had no room for, oldest first, and not too
- * many.
+ * The outbox of a connection: replies that its pipe had no room for, oldest first, up to a limit.
  */
 #pragma once
 
@@ -13,7 +12,7 @@ G_BEGIN_DECLS
  * IrisdOutbox:
  * @count: replies in it
  *
- * All zeroes is an empty one. One thread at a time.
+ * Empty if all zeroes. One thread at a time.
  */
 typedef struct
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A peer: one connection to one socket, what it has in flight and what it owes.
+ * A peer: one connection to one socket, its items in flight and its unacknowledged completions.
  *
- * Threads: see the header. The two atomics carry no other data with them, so relaxed order does: a
- * worker that reads an old value runs an item that nobody waits for any more, or lets one more
- * result grow, and both were possible the moment before.
+ * Threads: see the header. The two atomics carry no other data, so relaxed order suffices: a worker
+ * that reads an old value runs an item of a connection that has ended, or lets one more result
+ * grow; both were possible the moment before.
  */
 #include "daemon/net/irisd-peer.h"
 
@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-/* Names are for the log; a stranger's is cut and cleaned. */
+/* Names are for the log; a name from outside is cut and cleaned. */
 #define MAX_NAME 64
 
-/* Request ids are the client's choice, so their hash takes a seed that no client knows. */
+/* Clients choose request ids, so their hash takes a seed that no client knows. */
 static guint
 id_hash (gconstpointer id)
 {
@@ -96,15 +96,9 @@ irisd_peer_set_name (IrisdPeer *self, const IrisWireString *name)
                              : g_strdup ("without a name");
 }
 
-/**
- * irisd_peer_set_client:
- * @self: a peer
- * @address: (nullable): what ZeroMQ tells of its connection
- *
- * All connections of one process are one client, so that nobody gets more by opening more of them.
- * Over ipc ZeroMQ tells the process, as localhost:UID:GID:PID; over TCP, and where the process
- * cannot be known, each connection is one.
- */
+/* All connections of one process are one client, so that more connections do not bring more turns.
+ * Over ipc @address, which ZeroMQ reports, names the process as localhost:UID:GID:PID. Over TCP,
+ * and where the process is unknown, each connection is a client. */
 void
 irisd_peer_set_client (IrisdPeer *self, const char *address)
 {
@@ -113,7 +107,7 @@ irisd_peer_set_client (IrisdPeer *self, const char *address)
                           ? strrchr (address, ':')
                           : NULL;
   guint64 pid = 0;
-  /* An odd number is nobody's address. */
+  /* An odd number is the address of no object. */
   if (colon != NULL && g_ascii_string_to_unsigned (colon + 1, 10, 1, G_MAXINT32, &pid, NULL))
     self->client = GSIZE_TO_POINTER ((gsize) pid * 2 + 1);
 }
@@ -125,10 +119,6 @@ irisd_peers_init (IrisdPeers *self)
   g_queue_init (&self->by_age);
 }
 
-/**
- * irisd_peers_clear:
- * @self: a table without peers
- */
 void
 irisd_peers_clear (IrisdPeers *self)
 {
@@ -148,13 +138,7 @@ irisd_peers_lookup (IrisdPeers *self, const IrisdRoute *route)
   return g_hash_table_lookup (self->by_route, route);
 }
 
-/**
- * irisd_peers_add:
- * @self: the table
- * @route: a route that is not in it
- *
- * Returns: (transfer none): a new peer that the table owns
- */
+/* @route must not be in the table. Returns a new peer that the table owns. */
 IrisdPeer *
 irisd_peers_add (IrisdPeers *self, const IrisdRoute *route)
 {
@@ -164,11 +148,7 @@ irisd_peers_add (IrisdPeers *self, const IrisdRoute *route)
   return peer;
 }
 
-/**
- * irisd_peers_remove:
- * @self: the table
- * @peer: a peer in it; the table's reference is dropped
- */
+/* Drops the table's reference. */
 void
 irisd_peers_remove (IrisdPeers *self, IrisdPeer *peer)
 {
@@ -177,11 +157,7 @@ irisd_peers_remove (IrisdPeers *self, IrisdPeer *peer)
   irisd_peer_unref (peer);
 }
 
-/**
- * irisd_peers_touch:
- * @self: the table
- * @peer: a peer that was heard just now
- */
+/* Notes that @peer was heard from just now. */
 void
 irisd_peers_touch (IrisdPeers *self, IrisdPeer *peer)
 {
@@ -189,27 +165,15 @@ irisd_peers_touch (IrisdPeers *self, IrisdPeer *peer)
   g_queue_push_tail_link (&self->by_age, &peer->age_link);
 }
 
-/**
- * irisd_peers_get_oldest:
- * @self: the table
- *
- * Returns: (transfer none) (nullable): the peer that was silent longest
- */
+/* Returns the peer that was silent longest, or NULL. */
 IrisdPeer *
 irisd_peers_get_oldest (IrisdPeers *self)
 {
   return g_queue_peek_head (&self->by_age);
 }
 
-/**
- * irisd_peers_get_of_user:
- * @self: the table
- * @user: a user, as the kernel says
- * @oldest: (out caller-allocates) (array length=n): those that were silent longest
- * @n: how many fit
- *
- * Returns: how many peers the user has
- */
+/* Fills @oldest with up to @n peers of @user, those silent longest first. Returns how many peers
+ * the user has. */
 guint
 irisd_peers_get_of_user (IrisdPeers *self, gint64 user, IrisdPeer **oldest, guint n)
 {

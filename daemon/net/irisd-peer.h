@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A peer: one connection to one socket, what it has in flight and what it owes.
+ * A peer: one connection to one socket, its items in flight and its unacknowledged completions.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ typedef struct _IrisdBundle IrisdBundle;
  * @queue: messages, oldest first
  * @bytes: what their frames hold
  *
- * What was received and has to wait (irisd-receive-backlog.c).
+ * Messages received and not handled yet (irisd-receive-backlog.c).
  */
 typedef struct
 {
@@ -35,52 +35,46 @@ typedef struct
 /**
  * IrisdPeer:
  *
- * Belongs to the thread of its gateway. A worker that runs an item of the peer may read the two
- * atomics and add to the second, and nothing else; the item's reference keeps them alive.
+ * Belongs to the thread of its gateway. A worker that runs an item of the peer may only read the
+ * two atomics and add to the second; the item's reference keeps them alive.
  */
 struct _IrisdPeer
 {
-  _Atomic gboolean gone; /* given up: its items need not run */
+  _Atomic gboolean gone; /* ended: its items need not run */
   _Atomic guint64 bytes; /* payloads and results that are not acknowledged */
 
   guint refs;
-  gconstpointer client; /* who it is to be fair to; only compared */
-  gint64 uid;           /* the user that the kernel named with its HELLO, or IRISD_UID_UNKNOWN */
-  gint64 owner;         /* whose items it sends, see irisd-policy.c */
+  gconstpointer client; /* the client whose turns it shares; only compared */
+  gint64 uid;           /* the user that the kernel named at HELLO, or IRISD_UID_UNKNOWN */
+  gint64 owner;         /* owner of the items that it sends, see irisd-policy.c */
   IrisdRole role;
   gboolean greeted;    /* HELLO was answered by WELCOME */
-  gboolean asks_only;  /* it was let in to ask, and may send no items */
+  gboolean asks_only;  /* may ask, and not submit */
   gboolean backlogged; /* is in the gateway's list of outboxes to retry */
-  char *name;          /* as it introduced itself */
+  char *name;          /* from HELLO */
   GHashTable *jobs;    /* items that have not ended, by request id */
   IrisdUnacknowledged unacked;
   IrisdOutbox outbox;
-  gboolean takes_bundles; /* it asked for ENDINGS */
+  gboolean takes_bundles; /* its HELLO names the feature of completions in bundles */
   IrisdBundle *bundle;    /* completions of this turn, or NULL */
-  GQueue held;            /* items that wait until it acknowledges */
-  guint n_fetches;   /* questions of it that are not answered, and whose answers take a credit */
-  guint n_questions; /* its other questions and changes about persistent items that are not answered
-                      */
-  GList age_link;    /* in the table's list, least recently heard first */
+  GQueue held;            /* items whose completion is unacknowledged */
+  guint n_fetches;        /* unanswered requests whose answers take a credit */
+  guint n_questions;      /* its other unanswered requests about persistent items */
+  GList age_link;         /* in the table's list, least recently heard first */
   GList backlog_link;
   IrisdWorkerProcess *worker_process; /* if it said READY */
-  gboolean reads_streams; /* is in the gateway's list of those that are watched for that */
+  gboolean reads_streams;             /* is in the gateway's list of peers watched for READY */
   GList stream_link;
-  guint turn; /* of its gateway, when it last sent items, and how many */
+  guint turn; /* the gateway's turn in which it last sent items, and how many */
   guint turn_items;
-  gboolean in_receive_backlog; /* what it sends waits: */
-  IrisdBatch *batch;           /* behind this, which is being read, or behind other mail */
+  gboolean in_receive_backlog; /* its messages wait: */
+  IrisdBatch *batch; /* behind this batch, which is being read, or in the receive backlog */
   IrisdMails mails;
   GList receive_link;
   IrisdRoute route;
-  IrisdConnection connection; /* by which it said HELLO */
+  IrisdConnection connection; /* by which HELLO came */
 };
 
-/**
- * IrisdPeers:
- *
- * The peers of one gateway.
- */
 typedef struct
 {
   GHashTable *by_route;

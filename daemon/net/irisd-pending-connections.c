@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Connections that have come in and not said HELLO, or have said BYE since.
+ * Connections that have not said HELLO yet, or have said BYE since: pending connections.
  *
- * ZeroMQ hangs up on who does not finish its own handshake, and then keeps a connection for as long
- * as its other end likes; the limits of irisd count those that said HELLO. So without this the
- * silent are bounded by irisd's descriptors only, which they take from everybody else.
+ * ZeroMQ closes a connection that does not finish its own handshake, and then keeps it for as long
+ * as the other end likes; irisd's limits count the connections that said HELLO. Without this file
+ * only irisd's descriptors would bound the silent ones, at the cost of all other connections.
  *
- * ZeroMQ has no way to end one connection of a socket. But it tells the descriptor of each that
- * comes in (to the ZAP handler, as an event of the socket) and of each that a message comes by, and
- * shutdown(2) of it is for ZeroMQ as if the other end had hung up. A descriptor is soon given to
- * somebody else when its connection has ended, of which we are not told in time; what tells them
- * apart is the number that the kernel has for each socket and gives to no other (SO_COOKIE; an
- * irisd on a Linux before 4.12 does not hang up on anybody). Between the look at it and shutdown(2)
- * a connection could still be exchanged for another; then that one is made anew by ZeroMQ at its
- * other end.
+ * ZeroMQ cannot end one connection of a socket. But it reports the descriptor of each accepted
+ * connection (to the ZAP handler, as an event of the socket) and of each received message, and
+ * after shutdown(2) of the descriptor ZeroMQ acts as if the other end had closed the connection.
+ * The kernel may reuse a descriptor before irisd learns that its connection has ended; the kernel's
+ * number of the socket (SO_COOKIE), which is never reused, tells the two apart. On Linux before
+ * 4.12 irisd closes no pending connection. If the connection is replaced by another between the
+ * check and shutdown(2), the other end connects again.
  *
- * Events and messages come by different ways: HELLO can be here before the event that the
- * connection has come in. It is remembered then until the event comes.
+ * Events and messages come by different ways: HELLO may come before the event of its connection.
+ * The HELLO is remembered until the event comes.
  *
- * Whose time is over gets another chance, so that what irisd has not read yet is read: if irisd was
- * stopped for a while, say, the clock was not.
+ * After its time a connection gets a second chance, in which irisd reads what has already come:
+ * irisd may have been stopped while the clock went on.
  */
 #include "daemon/net/irisd-pending-connections.h"
 
@@ -34,7 +33,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The other chance takes a part of the time, and no longer than this. */
+/* The second chance takes this part of hello-ms, and at most that long. */
 #define CHANCE_PART    4
 #define MOST_CHANCE_US (1 * G_USEC_PER_SEC)
 
@@ -42,17 +41,17 @@ typedef struct
 {
   IrisdConnection connection;
   gint64 due_us;
-  gboolean greeted; /* and the event that it came in is still to come */
+  gboolean greeted; /* HELLO came before the event */
   GQueue *queue;
   GList link;
 } Pending;
 
 struct _IrisdPendingConnections
 {
-  pthread_mutex_t lock; /* a POSIX one, because ThreadSanitizer knows those */
+  pthread_mutex_t lock; /* a POSIX mutex, because ThreadSanitizer knows those */
   GHashTable *by_fd;
-  GQueue waiting; /* by the time at which their time is over */
-  GQueue doomed;  /* by the time at which their other chance is */
+  GQueue waiting; /* by the end of hello-ms */
+  GQueue doomed;  /* by the end of the second chance */
   gint64 time_us;
   gint64 chance_us;
   guint most;
@@ -67,12 +66,6 @@ forget (gpointer data)
   g_free (pending);
 }
 
-/**
- * irisd_pending_connections_new:
- * @limits: all limits
- *
- * Returns: (transfer full): nobody
- */
 IrisdPendingConnections *
 irisd_pending_connections_new (const IrisdLimits *limits)
 {
@@ -88,10 +81,6 @@ irisd_pending_connections_new (const IrisdLimits *limits)
   return self;
 }
 
-/**
- * irisd_pending_connections_free:
- * @self: (transfer full) (nullable): pending connections that nobody asks for any more
- */
 void
 irisd_pending_connections_free (IrisdPendingConnections *self)
 {
@@ -104,12 +93,7 @@ irisd_pending_connections_free (IrisdPendingConnections *self)
   g_free (self);
 }
 
-/**
- * irisd_connection_get_cookie:
- * @fd: a descriptor
- *
- * Returns: the kernel's number of its socket; 0 if there is no such socket
- */
+/* Returns the kernel's number of the socket of descriptor @fd; 0 if there is none. */
 guint64
 irisd_connection_get_cookie (int fd)
 {
@@ -131,7 +115,8 @@ add (IrisdPendingConnections *self,
      gint64 due_us)
 {
   Pending *pending = g_new0 (Pending, 1);
-  g_hash_table_remove (self->by_fd, GINT_TO_POINTER (connection->fd)); /* whoever had it before */
+  g_hash_table_remove (self->by_fd,
+                       GINT_TO_POINTER (connection->fd)); /* the connection that had it before */
   *pending = (Pending){
     .connection = *connection, .due_us = due_us, .greeted = greeted, .queue = &self->waiting
   };
@@ -140,7 +125,7 @@ add (IrisdPendingConnections *self,
   g_queue_push_tail_link (&self->waiting, &pending->link);
 }
 
-/* Of one that is still there. */
+/* For a connection that is still open. */
 static gboolean
 hang_up (const Pending *pending)
 {
@@ -149,15 +134,8 @@ hang_up (const Pending *pending)
          && shutdown (pending->connection.fd, SHUT_RDWR) == 0;
 }
 
-/**
- * irisd_connection_is_at:
- * @fd: a descriptor
- * @endpoint: an endpoint of irisd
- *
- * The event may be so late that its descriptor has another owner, a plug-in for example.
- *
- * Returns: whether it is of a connection that has come in there
- */
+/* Returns whether @fd is of a connection accepted at @endpoint. The event may be so late that the
+ * descriptor belongs to something else, a plug-in for example. */
 gboolean
 irisd_connection_is_at (int fd, const char *endpoint)
 {
@@ -194,20 +172,14 @@ drop_oldest (IrisdPendingConnections *self)
       const Pending *oldest = g_queue_peek_head (queue);
       if (hang_up (oldest))
         irisd_log_limited (&site, IRISD_LOG_WARNING,
-                           "hung up on the oldest of more than %u connections that have not said "
-                           "HELLO: raise max-pending-connections under [limits] if they are meant",
+                           "closed the oldest connection: more than %u have not said "
+                           "HELLO; raise max-pending-connections under [limits] if they are meant",
                            self->most);
       g_hash_table_remove (self->by_fd, GINT_TO_POINTER (oldest->connection.fd));
     }
 }
 
-/**
- * irisd_pending_connections_enter:
- * @self: the pending connections
- * @fd: the descriptor of a connection that has come in
- * @endpoint: where
- * @now_us: the monotonic time
- */
+/* Adds the connection @fd, accepted at @endpoint at the monotonic time @now_us. */
 void
 irisd_pending_connections_enter (IrisdPendingConnections *self,
                                  int fd,
@@ -229,13 +201,8 @@ irisd_pending_connections_enter (IrisdPendingConnections *self,
   pthread_mutex_unlock (&self->lock);
 }
 
-/**
- * irisd_pending_connections_greet:
- * @self: the pending connections
- * @fd: the descriptor of a connection by which HELLO has come
- *
- * Returns: what it is known by from now on
- */
+/* Takes the connection @fd, by which HELLO has come, from the pending ones. Returns what identifies
+ * it from now on. */
 IrisdConnection
 irisd_pending_connections_greet (IrisdPendingConnections *self, int fd)
 {
@@ -252,12 +219,7 @@ irisd_pending_connections_greet (IrisdPendingConnections *self, int fd)
   return connection;
 }
 
-/**
- * irisd_pending_connections_part:
- * @self: the pending connections
- * @connection: a connection whose HELLO does not count any more
- * @now_us: the monotonic time
- */
+/* Makes @connection pending again: its HELLO no longer counts. */
 void
 irisd_pending_connections_part (IrisdPendingConnections *self,
                                 const IrisdConnection *connection,
@@ -302,15 +264,8 @@ doom (IrisdPendingConnections *self, gint64 now_us)
     }
 }
 
-/**
- * irisd_pending_connections_sweep:
- * @self: the pending connections
- * @now_us: the monotonic time
- *
- * Hangs up on those whose time is over.
- *
- * Returns: when to sweep again, in monotonic time; 0 if there is nobody
- */
+/* Closes the connections whose time is over. Returns when to sweep again, in monotonic time; 0 if
+ * no connection is pending. */
 gint64
 irisd_pending_connections_sweep (IrisdPendingConnections *self, gint64 now_us)
 {
@@ -326,8 +281,8 @@ irisd_pending_connections_sweep (IrisdPendingConnections *self, gint64 now_us)
   pthread_mutex_unlock (&self->lock);
   if (n > 0)
     irisd_log_limited (&site, IRISD_LOG_INFO,
-                       "hung up on %u connections that have not said HELLO for "
-                       "%" G_GINT64_FORMAT " ms: raise hello-ms under [limits] if that is too soon",
+                       "closed %u connections: they have not said HELLO for "
+                       "%" G_GINT64_FORMAT " ms; raise hello-ms under [limits] if that is too soon",
                        n, self->time_us / 1000);
   return next;
 }
@@ -341,12 +296,7 @@ irisd_pending_connections_get_count (IrisdPendingConnections *self)
   return count;
 }
 
-/**
- * irisd_pending_connections_get_wake_fd:
- * @self: the pending connections
- *
- * Returns: a descriptor that has something to read when whoever sweeps should look when to
- */
+/* Returns a descriptor that becomes readable when the time of the next sweep may have changed. */
 int
 irisd_pending_connections_get_wake_fd (IrisdPendingConnections *self)
 {

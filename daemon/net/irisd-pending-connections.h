@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Connections that have come in and not said HELLO, or have said BYE since.
+ * Connections that have not said HELLO yet, or have said BYE since: pending connections.
  */
 #pragma once
 
@@ -13,7 +13,8 @@ typedef struct _IrisdPendingConnections IrisdPendingConnections;
 /**
  * IrisdConnection:
  * @fd: the descriptor of a connection
- * @cookie: what tells it from others that have had that descriptor; 0: nothing is known of it
+ * @cookie: the kernel's number of its socket, which tells it from others with that descriptor; 0:
+ *   unknown
  */
 typedef struct
 {
@@ -33,7 +34,7 @@ void irisd_pending_connections_part (IrisdPendingConnections *self,
                                      const IrisdConnection *connection,
                                      gint64 now_us);
 
-/* The ZAP handler's. */
+/* For the ZAP handler's thread. */
 void irisd_pending_connections_enter (IrisdPendingConnections *self,
                                       int fd,
                                       const char *endpoint,

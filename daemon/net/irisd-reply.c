@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A message on its way out: sent at once, or kept until its connection takes it.
+ * A message to a client: sent at once, or held until its connection takes it.
  *
- * The ROUTER is mandatory: it says at the first frame, the routing id, that the connection is gone
- * (EHOSTUNREACH) or that its pipe is full (EAGAIN). Its high-water mark counts whole messages, so
- * once the first frame is in, the others are as well; should the connection go in between, ZeroMQ
- * drops them, which is what would have become of them anyway.
+ * The ROUTER is mandatory: at the first frame, the routing id, it reports that the connection has
+ * ended (EHOSTUNREACH) or that its pipe is full (EAGAIN). Its high-water mark counts whole
+ * messages, so after the first frame it takes the others too. If the connection ends in between,
+ * ZeroMQ drops them, as it would have done later.
  */
 #include "daemon/net/irisd-reply.h"
 
@@ -14,11 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-/**
- * irisd_route_init:
- * @self: (out caller-allocates): a route
- * @frame: the first frame that a ROUTER delivers
- */
+/* @frame is the first frame that a ROUTER delivers. */
 void
 irisd_route_init (IrisdRoute *self, zmq_msg_t *frame)
 {
@@ -58,7 +54,7 @@ send_body (void *socket, const IrisWireFrame *frame, zmq_msg_t *body)
 {
   if (body == NULL)
     return send_bytes (socket, frame->data, frame->size, 0);
-  iris_tsan_release (zmq_msg_data (body)); /* to irisd_reply_free_data() */
+  iris_tsan_release (zmq_msg_data (body)); /* paired with irisd_reply_free_data() */
   int rc;
   do
     rc = zmq_msg_send (body, socket, ZMQ_DONTWAIT);
@@ -66,17 +62,8 @@ send_body (void *socket, const IrisWireFrame *frame, zmq_msg_t *body)
   return rc < 0 ? errno : 0;
 }
 
-/**
- * irisd_reply_send_frames:
- * @socket: a mandatory ROUTER of this thread
- * @route: for whom
- * @frames: (array fixed-size=5): what
- * @body: (nullable): the fifth frame as a ZeroMQ message, taken if all goes well
- *
- * Never waits.
- *
- * Returns: 0, or the errno of the first frame, and nothing was sent
- */
+/* Sends five @frames to @route without waiting. @body, if given, is the fifth and is taken on
+ * success. Returns 0, or the errno of the first frame; then nothing was sent. */
 int
 irisd_reply_send_frames (void *socket,
                          const IrisdRoute *route,
@@ -91,13 +78,8 @@ irisd_reply_send_frames (void *socket,
   return error;
 }
 
-/**
- * irisd_reply_new:
- * @frames: (array fixed-size=5): an encoded message; copied
- * @body: (nullable): the fifth frame as a ZeroMQ message, taken
- *
- * Returns: (transfer full): the same message, to be sent later
- */
+/* Copies @frames and takes @body, the fifth frame if given. Returns the message, to be sent
+ * later. */
 IrisdReply *
 irisd_reply_new (const IrisWireFrame *frames, zmq_msg_t *body)
 {
@@ -115,21 +97,15 @@ irisd_reply_new (const IrisWireFrame *frames, zmq_msg_t *body)
   else
     {
       if (zmq_msg_init_size (&self->body, frames[4].size) != 0)
-        g_error ("out of memory for a reply of %zu bytes", frames[4].size);
+        g_error ("cannot make a reply: out of memory for %zu bytes", frames[4].size);
       if (frames[4].size > 0)
         memcpy (zmq_msg_data (&self->body), frames[4].data, frames[4].size);
     }
   return self;
 }
 
-/**
- * irisd_reply_send:
- * @self: a reply; when all goes well its body is gone, and it can only be freed
- * @socket: a mandatory ROUTER of this thread
- * @route: for whom
- *
- * Returns: as irisd_reply_send_frames()
- */
+/* Returns as irisd_reply_send_frames(). On success the body is taken, and @self can only be
+ * freed. */
 int
 irisd_reply_send (IrisdReply *self, void *socket, const IrisdRoute *route)
 {
@@ -142,13 +118,7 @@ irisd_reply_send (IrisdReply *self, void *socket, const IrisdRoute *route)
   return irisd_reply_send_frames (socket, route, frames, &self->body);
 }
 
-/**
- * irisd_reply_free_data:
- * @data: memory of g_malloc() that was made a message's body
- * @hint: not used
- *
- * Frees it when ZeroMQ has sent it, in one of ZeroMQ's threads.
- */
+/* Frees memory of g_malloc() that was a message's body, in one of ZeroMQ's threads. */
 void
 irisd_reply_free_data (void *data, void *hint)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A message on its way out: sent at once, or kept until its connection takes it.
+ * A message to a client: sent at once, or held until its connection takes it.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 /**
  * IrisdRoute:
  *
- * Who a message is for: the routing id that the ROUTER gave a connection.
+ * The routing id that the ROUTER gave a connection.
  */
 typedef struct
 {
@@ -25,11 +25,6 @@ typedef struct
 
 typedef struct _IrisdReply IrisdReply;
 
-/**
- * IrisdReply:
- *
- * A reply that owns its frames.
- */
 struct _IrisdReply
 {
   IrisdReply *next;

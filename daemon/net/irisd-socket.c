@@ -3,15 +3,15 @@
  * irisd's ROUTER sockets: their options, and where they are bound.
  *
  * Every option is set on purpose:
- *  - ROUTER_MANDATORY: ZeroMQ says when a client is gone or its pipe full, instead of dropping what
- *    it is sent.
+ *  - ROUTER_MANDATORY: ZeroMQ reports that a connection has ended or its pipe is full, instead of
+ * dropping messages.
  *  - MAXMSGSIZE: bounds one frame, before it is read. It lies above our own limit, so that a frame
  *    that is somewhat too large gets an answer, and only one that is far too large costs the
  *    connection.
- *  - SNDHWM, RCVHWM: count whole messages of one connection. What is not whole yet has bounds of
- *    irisd's own (irisd-unfinished-messages.c).
+ *  - SNDHWM, RCVHWM: count whole messages of one connection. Unfinished messages have bounds of
+ * irisd's own (irisd-unfinished-messages.c).
  *  - LINGER: 0 until irisd ends; the gateway then sets how long its last replies may take.
- *  - HANDSHAKE_IVL: a connection that does not greet is closed soon.
+ *  - HANDSHAKE_IVL: ZeroMQ closes a connection that sends no greeting.
  *  - ZAP_DOMAIN: has ZeroMQ ask the ZAP handler about every connection (irisd-zap-handler.c).
  *  - Heartbeats stay off: a client whose connection is reset while a ping waits unread makes ZeroMQ
  *    4.3 abort the process. TCP has keep-alive instead, and clients may ping.
@@ -32,7 +32,7 @@
 #define HANDSHAKE_INTERVAL_MS 5000
 #define LISTEN_BACKLOG        1024
 
-/* How often ports in a row are looked for when any will do. */
+/* Attempts to find ports in a row when the system may choose. */
 #define PORT_TRIES 50
 
 static gboolean
@@ -41,14 +41,7 @@ set_int (void *socket, int option, int value)
   return zmq_setsockopt (socket, option, &value, sizeof value) == 0;
 }
 
-/**
- * irisd_socket_new:
- * @context: the ZeroMQ context
- * @limits: all limits
- * @error: return location for a #GError
- *
- * Returns: (transfer full): a ROUTER that is not bound yet
- */
+/* Returns a ROUTER that is not bound yet. */
 void *
 irisd_socket_new (void *context, const IrisdLimits *limits, GError **error)
 {
@@ -66,8 +59,10 @@ irisd_socket_new (void *context, const IrisdLimits *limits, GError **error)
       && zmq_setsockopt (socket, ZMQ_MAXMSGSIZE, &max_frame, sizeof max_frame) == 0)
     return socket;
 
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot make a ZeroMQ socket: %s",
-               zmq_strerror (errno));
+  g_set_error (
+      error, IRISD_ERROR, IRISD_ERROR_FAILED,
+      "cannot make a ZeroMQ socket: %s; see the limits of memory and descriptors (ulimit -a)",
+      zmq_strerror (errno));
   irisd_socket_close (socket);
   return NULL;
 }
@@ -79,19 +74,9 @@ irisd_socket_close (void *socket)
     zmq_close (socket);
 }
 
-/**
- * irisd_socket_bind_ipc:
- * @socket: a socket
- * @dir: the locked directory
- * @endpoint: an endpoint in it
- * @shared: whether other users are to reach it
- * @error: return location for a #GError
- *
- * The socket's mode follows the umask, which belongs to the whole process: call this before there
- * are other threads that make files.
- *
- * Returns: whether the socket is bound, with mode 0600, or 0666 if it is shared
- */
+/* Binds @socket to @endpoint in the locked directory @dir, with mode 0600, or 0666 if it is @shared
+ * with other users. The mode follows the umask of the whole process: call this before other threads
+ * make files. */
 gboolean
 irisd_socket_bind_ipc (void *socket,
                        IrisdRuntimeDir *dir,
@@ -144,8 +129,8 @@ bind_in_a_row (void **sockets, guint n, const char *host, guint port, GError **e
   return g_steal_pointer (&endpoints);
 }
 
-/* Lets the system choose a port, and hopes that those behind it are free. A plain socket, because
- * ZeroMQ lets go of a port only some time after it was asked to. */
+/* Lets the system choose a port; those behind it are probably free. Uses a plain socket, because
+ * ZeroMQ releases a port only some time after it is asked to. */
 static guint
 find_port (const char *host)
 {
@@ -158,16 +143,9 @@ find_port (const char *host)
   return bound != NULL ? g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound)) : 0;
 }
 
-/**
- * irisd_socket_bind_tcp:
- * @sockets: (array length=n): the front door, then the places in order
- * @n: how many
- * @host: a loopback address
- * @port: the first of @n ports in a row; 0 to have some chosen
- * @error: return location for a #GError
- *
- * Returns: (transfer full): the endpoint of each socket
- */
+/* Binds @n @sockets, the front socket and then the places in order, to @n ports in a row from @port
+ * on at the loopback address @host; port 0: the system chooses. Returns the endpoint of each
+ * socket. */
 char **
 irisd_socket_bind_tcp (void **sockets, guint n, const char *host, guint16 port, GError **error)
 {
@@ -180,7 +158,9 @@ irisd_socket_bind_tcp (void **sockets, guint n, const char *host, guint16 port, 
       if (endpoints != NULL)
         return endpoints;
     }
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-               "found no %u free ports in a row on %s: name the first one with --tcp", n, host);
+  g_set_error (
+      error, IRISD_ERROR, IRISD_ERROR_FAILED,
+      "cannot listen: found no %u free ports in a row on %s; name the first one with --tcp", n,
+      host);
   return NULL;
 }

@@ -3,17 +3,16 @@
  * The list of unacknowledged completions of a connection: completions that were sent and are not
  * acknowledged yet, oldest first.
  *
- * A ring in the order of sending, which is the order in which most clients acknowledge: then the
- * ending that is named is the oldest one, and nothing is searched for. The first one that is named
- * out of turn has a hash table made over the ring, which is kept until the list of unacknowledged
- * completions is empty: how many completions there are, and in which order they are named, is the
- * client's choice, so a search through the ring for each of them would let it keep the gateway
- * busy. A chain of the table is in the order of sending, so of completions with the same request id
- * the oldest is found, and found first.
+ * A ring in the order of sending. Most clients acknowledge in that order: then the completion named
+ * is the oldest one, and needs no search. The first one named out of order makes a hash table over
+ * the ring, which stays until the list is empty: the client chooses how many completions there are
+ * and in which order it names them, so a search for each would let it keep the gateway busy. A
+ * chain of the table is in the order of sending, so of completions with the same request id the
+ * oldest is found first.
  *
- * What is paid out of turn leaves a gap in the ring. A ring that is full is packed if half of it
- * are gaps, and doubled otherwise, so a client that never acknowledges its first ending makes it no
- * larger than four times what it owes.
+ * A completion acknowledged out of order leaves a gap in the ring. A full ring is packed if half of
+ * it are gaps, else doubled. So a client that never acknowledges its first completion makes the
+ * ring at most four times as large as what is unacknowledged.
  */
 #include "daemon/net/irisd-unacknowledged.h"
 
@@ -27,7 +26,7 @@
 typedef enum
 {
   OWED,
-  TAKEN, /* named by the acknowledgement that is being looked at */
+  TAKEN, /* named by the acknowledgement in hand */
   PAID,  /* a gap */
 } DebtState;
 
@@ -36,8 +35,8 @@ struct _IrisdUnackedCompletion
 {
   guint8 id[IRIS_WIRE_ID_SIZE];
   guint64 size;
-  guint64 item; /* the persistent item that may go when it is acknowledged, or 0 */
-  guint next;   /* of its chain: its place in the ring */
+  guint64 item; /* the persistent item that may be deleted when it is acknowledged, or 0 */
+  guint next;   /* next of its chain: an index into the ring */
   DebtState state;
 };
 
@@ -61,7 +60,7 @@ has_id (const IrisdUnackedCompletion *unacked, const guint8 *id)
 
 /* --- the table ------------------------------------------------------------------------------- */
 
-/* Request ids are the client's choice, so their hash takes a seed that no client knows. */
+/* Clients choose request ids, so their hash takes a seed that no client knows. */
 static IrisdChain *
 get_chain (const IrisdUnacknowledged *self, const guint8 *id)
 {
@@ -145,13 +144,8 @@ irisd_unacknowledged_clear (IrisdUnacknowledged *self)
   *self = (IrisdUnacknowledged){ 0 };
 }
 
-/**
- * irisd_unacknowledged_push:
- * @self: the list of unacknowledged completions
- * @id: (array fixed-size=16): the request id of a completion that is sent now
- * @size: its bytes
- * @item: the number of the persistent item that may go when it is acknowledged, or 0
- */
+/* Notes that the completion of request @id, of @size bytes, is sent now. @item is the number of the
+ * persistent item that may be deleted when it is acknowledged, or 0. */
 void
 irisd_unacknowledged_push (IrisdUnacknowledged *self, const guint8 *id, guint64 size, guint64 item)
 {
@@ -167,12 +161,7 @@ irisd_unacknowledged_push (IrisdUnacknowledged *self, const guint8 *id, guint64 
     link_debt (self, index);
 }
 
-/**
- * irisd_unacknowledged_keep_items:
- * @self: the list of unacknowledged completions
- *
- * From now on acknowledging what is in it lets no item go.
- */
+/* From now on acknowledging a completion in the list deletes no item. */
 void
 irisd_unacknowledged_keep_items (IrisdUnacknowledged *self)
 {
@@ -191,7 +180,7 @@ pay (IrisdUnacknowledged *self, guint index, IrisdLetGo let_go, gpointer user_da
     let_go (unacked->item, user_data);
 }
 
-/* Takes the gaps at both ends out of the ring. */
+/* Removes the gaps at both ends of the ring. */
 static void
 trim (IrisdUnacknowledged *self)
 {
@@ -207,18 +196,9 @@ trim (IrisdUnacknowledged *self)
     self->span--;
 }
 
-/**
- * irisd_unacknowledged_pay_until:
- * @self: the list of unacknowledged completions
- * @last: (array fixed-size=16): a request id
- * @count: a number of completions, from 1
- * @let_go: (nullable): is called for each persistent item that may go
- * @user_data: for @let_go
- *
- * Takes the @count oldest completions out, if the last of them is that of @last.
- *
- * Returns: whether it is; otherwise nothing has changed
- */
+/* Removes the @count oldest completions if the last of them is that of @last, and calls @let_go
+ * for each persistent item that may be deleted. Returns FALSE if it is not; then nothing has
+ * changed. */
 gboolean
 irisd_unacknowledged_pay_until (IrisdUnacknowledged *self,
                                 const guint8 *last,
@@ -246,8 +226,8 @@ irisd_unacknowledged_pay_until (IrisdUnacknowledged *self,
   return TRUE;
 }
 
-/* The oldest ending with that id that is not taken yet. `turn` is the offset of the one that is
- * next if all are named in the order of sending. */
+/* Returns the oldest completion with that id that is not taken yet. `turn` is the offset of the
+ * next one if ids come in the order of sending. */
 static guint
 find_debt (IrisdUnacknowledged *self, const guint8 *id, guint *turn)
 {
@@ -263,20 +243,10 @@ find_debt (IrisdUnacknowledged *self, const guint8 *id, guint *turn)
   return index;
 }
 
-/**
- * irisd_unacknowledged_pay:
- * @self: the list of unacknowledged completions
- * @ids: request ids, 16 bytes each
- * @n: how many
- * @let_go: (nullable): is called for each persistent item that may go
- * @user_data: for @let_go
- *
- * Takes the completions of these requests out, in any order, if all of them are there. Of several
- * with the same request id the oldest is meant.
- *
- * Returns: (nullable): the first id of which there is no completion, and then nothing has changed;
- *   %NULL if all is well
- */
+/* Removes the completions of @n request ids, 16 bytes each, in any order, if all of them are
+ * there, and calls @let_go for each persistent item that may be deleted. Of several with the
+ * same id it takes the oldest. Returns NULL, or the first id without a completion; then nothing
+ * has changed. */
 const guint8 *
 irisd_unacknowledged_pay (IrisdUnacknowledged *self,
                           const guint8 *ids,
@@ -303,7 +273,7 @@ irisd_unacknowledged_pay (IrisdUnacknowledged *self,
       self->ring[index].next = taken;
       taken = index;
     }
-  /* The table has lost the ones that were taken; if they stay, it is made anew when needed. */
+  /* The table has lost those that were taken; if they stay, it is made anew when needed. */
   if (pending != NULL)
     g_clear_pointer (&self->chains, g_free);
   for (guint next; taken != NONE; taken = next)

@@ -17,7 +17,7 @@ typedef struct _IrisdChain IrisdChain;
  * @item: the number of a persistent item whose end was acknowledged
  * @user_data: what was given with the function
  *
- * Is told what may go.
+ * Called for an item that may be deleted.
  */
 typedef void (*IrisdLetGo) (guint64 item, gpointer user_data);
 
@@ -26,7 +26,7 @@ typedef void (*IrisdLetGo) (guint64 item, gpointer user_data);
  * @count: completions in it
  * @sum: their bytes together
  *
- * All zeroes is an empty one. One thread at a time.
+ * Empty if all zeroes. One thread at a time.
  */
 typedef struct
 {
@@ -37,8 +37,8 @@ typedef struct
   IrisdUnackedCompletion *ring;
   guint capacity;     /* a power of two, or 0 */
   guint first;        /* of the ring: the oldest one */
-  guint span;         /* from it to the newest one, with those between that are gone */
-  IrisdChain *chains; /* by request id, if one was named out of turn; else NULL */
+  guint span;         /* from it to the newest one, gaps included */
+  IrisdChain *chains; /* by request id, if one was named out of order; else NULL */
 } IrisdUnacknowledged;
 
 void irisd_unacknowledged_clear (IrisdUnacknowledged *self);

@@ -8,22 +8,22 @@
  *
  * libzmq receives with recv(), which the dynamic linker finds in the program before it finds it in
  * the C library, like accept4() (irisd-accept.c). So this file defines recv(). It does what the C
- * library's does, and for connections that came in by an endpoint of irisd it also reads the
- * framing of ZMTP 3 along with libzmq: 64 bytes of greeting, then frames, each with a byte of flags
- * and its length. (libzmq closes connections of older versions by itself, because the sockets have
- * a ZAP domain; and irisd uses no encryption.) When a message goes beyond a bound, recv() says that
- * the other end has hung up. libzmq then closes the connection and frees what it has received.
+ * library's does, and for connections accepted at an endpoint of irisd it also parses the framing
+ * of ZMTP 3: 64 bytes of greeting, then frames, each with a byte of flags and its length. (libzmq
+ * closes connections of older versions by itself, because the sockets have a ZAP domain; and irisd
+ * uses no encryption.) When a message exceeds a bound, recv() reports that the other end has closed
+ * the connection. libzmq then closes the connection and frees what it has received.
  *
- * There are two bounds: the message must fit max-header and max-body, with as much again, so that a
- * message that is somewhat too large gets an answer; and all connections together have
- * unfinished-bytes. Beyond that, the message that began first has to go: the other end of a
- * loopback connection finishes a message soon if it means to finish it. The first message of a
- * connection has no bound of its own, though only HELLO is accepted: after a reconnect ZeroMQ sends
- * what was waiting, and the client learns from the answer that it has to say HELLO.
+ * There are two bounds. A message may have twice max-header and max-body, so that one that is
+ * somewhat too large gets an answer. All connections together have unfinished-bytes; beyond that,
+ * the connection whose message began first ends: over loopback a message takes long only if its
+ * sender has stopped. The first message of a connection has no bound of its own, though only HELLO
+ * is accepted: after a reconnect ZeroMQ sends queued messages, and the answer tells the client to
+ * say HELLO.
  *
- * The state of a connection is dropped when recv() says that it has ended, or when its descriptor
- * is accepted again. In between libzmq may have closed it by itself, so before anything is ended
- * the kernel's number of the socket (SO_COOKIE) is compared, as in irisd-pending-connections.c.
+ * The state of a connection is dropped when recv() reports its end, or when its descriptor is
+ * accepted again. In between libzmq may have closed it by itself, so before anything is ended the
+ * kernel's number of the socket (SO_COOKIE) is compared, as in irisd-pending-connections.c.
  */
 #include "daemon/net/irisd-unfinished-messages.h"
 
@@ -42,22 +42,22 @@
 #define FLAG_LONG     2
 #define FLAG_COMMAND  4
 
-/* So many frames are allowed to have a buffer each, beside the bytes that the limits allow. */
+/* Frames that may have a buffer each, beside the bytes that the limits allow. */
 #define BUFFERED_FRAMES (IRIS_WIRE_N_FRAMES + 3)
 
 typedef struct
 {
   IrisdConnection connection;
-  guint64 charge; /* of the message that has begun, and of the command that has */
+  guint64 charge; /* of the message that has begun, and of the command */
   guint64 began;  /* the message's number, in the order in which messages began */
   guint64 frame;  /* the current frame's part of the charge */
-  guint64 left;   /* bytes of the current frame, or of the greeting, that are still to come */
+  guint64 left;   /* bytes of the current frame, or of the greeting, still to come */
   guint8 flags;   /* of the current frame */
-  guint8 head;    /* bytes of its length that are still to come */
-  gboolean ended; /* it was told to end */
+  guint8 head;    /* bytes of its length still to come */
+  gboolean ended; /* was told to end */
 } Stream;
 
-/* The connection ends by all but the first two; by VERDICT_ROOM others have ended. */
+/* All but the first two end the connection; VERDICT_ROOM ends others. */
 typedef enum
 {
   VERDICT_FINE,
@@ -66,10 +66,10 @@ typedef enum
   VERDICT_TOTAL,
 } Verdict;
 
-/* Of the process, because recv() is. */
+/* One for the process, as recv() is. */
 static struct
 {
-  pthread_mutex_t lock; /* a POSIX one, because ThreadSanitizer knows those */
+  pthread_mutex_t lock; /* a POSIX mutex, because ThreadSanitizer knows those */
   _Atomic gboolean active;
   GPtrArray *endpoints;
   GPtrArray *streams; /* by descriptor */
@@ -115,7 +115,7 @@ enter (int fd)
   if (!ours || cookie == 0)
     return;
   Stream *stream = g_new (Stream, 1);
-  /* As if the greeting were a command. */
+  /* The greeting counts as a command. */
   *stream = (Stream){ .connection = { fd, cookie }, .flags = FLAG_COMMAND, .left = GREETING_SIZE };
   if ((guint) fd >= unfinished.streams->len)
     g_ptr_array_set_size (unfinished.streams, fd + 1);
@@ -139,7 +139,7 @@ find_oldest (void)
   return oldest;
 }
 
-/* Has the oldest messages end, until the others fit. What libzmq frees soon is not waited for. */
+/* Ends the oldest messages until the others fit. Memory that libzmq frees soon counts as free. */
 static Verdict
 make_room (const Stream *self)
 {
@@ -185,7 +185,7 @@ end_frame (Stream *self)
   self->frame = 0;
 }
 
-/* Its length is known now. ZMTP has no command of several frames, and libzmq would queue it. */
+/* Its length is known now. ZMTP has no command of several frames; libzmq would queue one. */
 static Verdict
 begin_frame (Stream *self, gboolean *buffered)
 {
@@ -246,16 +246,16 @@ tell (Verdict verdict)
   static IrisdLogSite message, total;
   if (verdict == VERDICT_MESSAGE)
     irisd_log_limited (&message, IRISD_LOG_WARNING,
-                       "hung up on a connection whose message has more frames or bytes than twice "
-                       "max-header and max-body: raise them under [limits] if it is meant");
+                       "closed a connection: its message has more frames or bytes than twice "
+                       "max-header and max-body; raise them under [limits] if it is meant");
   else
     irisd_log_limited (&total, IRISD_LOG_WARNING,
-                       "hung up on the connection whose unfinished message was the oldest, because "
-                       "unfinished messages have too many bytes together: raise unfinished-bytes "
+                       "closed the connection with the oldest unfinished message: "
+                       "unfinished messages have too many bytes together; raise unfinished-bytes "
                        "under [limits] if they are meant");
 }
 
-/* Of bytes that have come, or of an end if there are none. */
+/* For bytes that have come; n == 0 is the end. */
 static Verdict
 judge (int fd, Stream *stream, const guint8 *bytes, gsize size)
 {
@@ -271,7 +271,6 @@ judge (int fd, Stream *stream, const guint8 *bytes, gsize size)
   return verdict;
 }
 
-/* Returns whether the connection goes on. */
 static gboolean
 note_received (int fd, const guint8 *bytes, gsize size)
 {
@@ -284,22 +283,13 @@ note_received (int fd, const guint8 *bytes, gsize size)
   return verdict <= VERDICT_ROOM;
 }
 
-/**
- * recv:
- * @fd: a socket
- * @buffer: where to
- * @size: of the buffer
- * @flags: as of the C library
- *
- * Takes the place of the C library's function in this process.
- *
- * Returns: what that does; or 0 when the connection has to end
- */
+/* Takes the place of the C library's function in this process. Returns what that returns, or 0 if
+ * the connection has to end. */
 __attribute__ ((visibility ("default"))) ssize_t
 recv (int fd, void *buffer, size_t size, int flags)
 {
-  /* Not recvfrom(): ThreadSanitizer would take what that writes for ours, and it cannot see how
-   * ZeroMQ hands it on to another thread. */
+  /* Not recvfrom(): ThreadSanitizer would take its writes for ours, and cannot see how ZeroMQ
+   * passes them to another thread. */
   ssize_t n = syscall (SYS_recvfrom, fd, buffer, size, flags, NULL, NULL);
   /* Acquires what irisd_unfinished_listen() has made. */
   if (!atomic_load_explicit (&unfinished.active, memory_order_acquire) || (flags & MSG_PEEK) != 0
@@ -311,12 +301,7 @@ recv (int fd, void *buffer, size_t size, int flags)
   return goes_on ? n : 0;
 }
 
-/**
- * irisd_unfinished_enter:
- * @fd: the descriptor of a connection that was accepted
- *
- * Connections that came in elsewhere than at irisd's endpoints are not watched.
- */
+/* Connections accepted elsewhere than at irisd's endpoints are not watched. */
 void
 irisd_unfinished_enter (int fd)
 {
@@ -328,10 +313,6 @@ irisd_unfinished_enter (int fd)
   pthread_mutex_unlock (&unfinished.lock);
 }
 
-/**
- * irisd_unfinished_set_limits:
- * @limits: all limits
- */
 void
 irisd_unfinished_set_limits (const IrisdLimits *limits)
 {
@@ -343,12 +324,7 @@ irisd_unfinished_set_limits (const IrisdLimits *limits)
   pthread_mutex_unlock (&unfinished.lock);
 }
 
-/**
- * irisd_unfinished_listen:
- * @endpoint: where connections come in from now on
- *
- * Call this before ZeroMQ binds to it.
- */
+/* Connections are accepted at @endpoint from now on. Call this before ZeroMQ binds to it. */
 void
 irisd_unfinished_listen (const char *endpoint)
 {
@@ -364,11 +340,7 @@ irisd_unfinished_listen (const char *endpoint)
   atomic_store_explicit (&unfinished.active, TRUE, memory_order_release);
 }
 
-/**
- * irisd_unfinished_get_bytes:
- *
- * Returns: what unfinished messages are charged at present
- */
+/* Returns the bytes that unfinished messages are charged at present. */
 guint64
 irisd_unfinished_get_bytes (void)
 {

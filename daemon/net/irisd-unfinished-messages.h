@@ -8,19 +8,11 @@
 
 G_BEGIN_DECLS
 
-/**
- * IRISD_UNFINISHED_FRAME:
- *
- * What ZeroMQ needs for a frame beside its bytes.
- */
+/* What ZeroMQ needs for a frame beside its bytes. */
 #define IRISD_UNFINISHED_FRAME 128
 
-/**
- * IRISD_UNFINISHED_BUFFER:
- *
- * ZeroMQ receives into a buffer of this size. A frame that fits it keeps all of the buffer, unless
- * it fits the smallest record that ZeroMQ 4 has of a frame (%IRISD_UNFINISHED_INLINE).
- */
+/* ZeroMQ receives into a buffer of this size. A frame in it keeps all of the buffer, unless it fits
+ * ZeroMQ 4's smallest record of a frame (IRISD_UNFINISHED_INLINE). */
 #define IRISD_UNFINISHED_BUFFER 8192
 #define IRISD_UNFINISHED_INLINE 29
 

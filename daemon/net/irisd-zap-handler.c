@@ -2,14 +2,14 @@
  *
  * The ZAP handler: a thread that ZeroMQ asks about every new connection (ZAP, RFC 27).
  *
- * ZeroMQ asks if its sockets have a domain and somebody listens at the address of ZAP; a connection
- * that comes before somebody does is let in. So the ZAP handler's socket is bound before irisd's
- * own are, and what is asked before the thread runs waits. The question about a connection over
- * ipc has the user whom the kernel names as its other end; TCP has no such thing, and what is done
- * for whoever comes that way is decided elsewhere.
+ * ZeroMQ asks if its sockets have a domain and a socket is bound to the address of ZAP; it admits
+ * connections that come before. So the ZAP handler's socket is bound before irisd's others, and
+ * requests wait until the thread runs. The request about an ipc connection names the user that the
+ * kernel reports for the other end; TCP has no such user, and its clients are treated in
+ * irisd-access.c.
  *
- * Who is refused here has not had a single message read, and sends no second time. Who is let in
- * and does not say who he is, is shown out again: the sockets tell by events who has come in.
+ * A refused connection has had no message read and is not made again. An admitted one that sends no
+ * HELLO within hello-ms is closed: events of the sockets tell which connections were accepted.
  */
 #include "daemon/base/irisd-error.h"
 #include "daemon/base/irisd-log.h"
@@ -24,7 +24,7 @@
 
 #define ZAP_ENDPOINT "inproc://zeromq.zap.01"
 
-/* Frames of a question: version, id, domain, address, routing id, mechanism; keys go beyond. */
+/* Frames of a request: version, id, domain, address, routing id, mechanism; credentials follow. */
 enum
 {
   VERSION,
@@ -49,13 +49,13 @@ struct _IrisdZapHandler
   const IrisdAccess *access;
   void *context;
   void *socket;
-  GPtrArray *doors; /* sockets that get the events of others */
+  GPtrArray *doors; /* sockets that receive the events of others */
   IrisdPendingConnections *pending_connections;
   int end_fd;
   GThread *thread;
 };
 
-/* What is waited for, and the first of the doors behind that. */
+/* What the thread polls; the doors follow. */
 enum
 {
   POLL_QUESTIONS,
@@ -64,13 +64,13 @@ enum
   POLL_DOORS
 };
 
-/* Of an event: number and value. Where it is told is in a frame behind it. */
+/* Of an event: number and value. The next frame holds the endpoint. */
 #define EVENT_SIZE 6
 
-/* Questions are answered in between. */
+/* Requests are answered in between. */
 #define EVENTS_PER_TURN 64
 
-/* Frames that are longer or more than any of ours are cut and left out. */
+/* Frames beyond the longest and the last one in use are cut and left out. */
 static guint
 receive (IrisdZapHandler *self, Frame *frames)
 {
@@ -96,7 +96,7 @@ static void
 answer (IrisdZapHandler *self, const Frame *id, gboolean allowed)
 {
   const char *const code = allowed ? "200" : "400";
-  const char *const text = allowed ? "OK" : "this user is not let in";
+  const char *const text = allowed ? "OK" : "this user is not admitted";
   zmq_send (self->socket, "1.0", 3, ZMQ_SNDMORE);
   zmq_send (self->socket, id->text, id->size, ZMQ_SNDMORE);
   zmq_send (self->socket, code, 3, ZMQ_SNDMORE);
@@ -119,8 +119,8 @@ handle_question (IrisdZapHandler *self)
                      && (!over_ipc || irisd_access_allows (self->access, IRISD_ACCESS_ENTER, uid));
   if (!allowed)
     irisd_log_limited (&site, IRISD_LOG_WARNING,
-                       "refused a connection of the user %" G_GINT64_FORMAT
-                       ": name users that are let in under [access] users",
+                       "refused a connection of user %" G_GINT64_FORMAT
+                       ": it is not admitted; add it under [access] users",
                        uid);
   answer (self, &frames[ID], allowed);
 }
@@ -178,8 +178,8 @@ run_thread (gpointer data)
       if (zmq_poll (items, (int) n, time_left_ms (next)) < 0)
         {
           if (errno != EINTR)
-            g_error ("zmq_poll failed: %s", zmq_strerror (errno));
-          continue; /* what the items say is of the time before */
+            g_error ("cannot wait for connections: zmq_poll failed: %s", zmq_strerror (errno));
+          continue; /* the poll items are of the time before */
         }
       if (items[POLL_QUESTIONS].revents != 0)
         handle_question (self);
@@ -193,17 +193,8 @@ run_thread (gpointer data)
   return NULL;
 }
 
-/**
- * irisd_zap_handler_new:
- * @context: the ZeroMQ context
- * @access: who is let in
- * @limits: all limits
- * @error: return location for a #GError
- *
- * Call this before any other socket of the context is bound.
- *
- * Returns: (transfer full): a ZAP handler; questions wait until it is started
- */
+/* Call this before any other socket of the context is bound. Returns a ZAP handler; requests wait
+ * until it is started. */
 IrisdZapHandler *
 irisd_zap_handler_new (void *context,
                        const IrisdAccess *access,
@@ -222,20 +213,14 @@ irisd_zap_handler_new (void *context,
       && zmq_setsockopt (self->socket, ZMQ_LINGER, &none, sizeof none) == 0
       && zmq_bind (self->socket, ZAP_ENDPOINT) == 0)
     return self;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot guard the sockets: %s",
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot start the ZAP handler: %s",
                zmq_strerror (errno));
   irisd_zap_handler_free (self);
   return NULL;
 }
 
-/**
- * irisd_zap_handler_watch:
- * @self: a ZAP handler that was not started
- * @socket: a socket of the same context, not bound yet
- * @error: return location for a #GError
- *
- * Returns: whether who comes in by that socket is known to the ZAP handler
- */
+/* Makes connections accepted by @socket, which is not bound yet, known to the ZAP handler, which is
+ * not started yet. */
 gboolean
 irisd_zap_handler_watch (IrisdZapHandler *self, void *socket, GError **error)
 {
@@ -255,12 +240,6 @@ irisd_zap_handler_watch (IrisdZapHandler *self, void *socket, GError **error)
   return FALSE;
 }
 
-/**
- * irisd_zap_handler_get_pending_connections:
- * @self: a ZAP handler
- *
- * Returns: (transfer none): who has come in and not said HELLO
- */
 IrisdPendingConnections *
 irisd_zap_handler_get_pending_connections (IrisdZapHandler *self)
 {
@@ -273,10 +252,7 @@ irisd_zap_handler_start (IrisdZapHandler *self)
   self->thread = g_thread_new ("irisd-door", run_thread, self);
 }
 
-/**
- * irisd_zap_handler_free:
- * @self: (transfer full) (nullable): a ZAP handler without doors
- */
+/* Call this when it watches no socket any more. */
 void
 irisd_zap_handler_free (IrisdZapHandler *self)
 {

@@ -22,11 +22,6 @@ write_again (IrisdJournal *self,
     irisd_journal_mark_dirty (self, persistent);
 }
 
-/**
- * irisd_journal_bury:
- * @self: the journal
- * @request: (transfer full): BURY
- */
 void
 irisd_journal_bury (IrisdJournal *self, IrisdJournalRequest *request)
 {

@@ -43,10 +43,6 @@ irisd_persistent_filter_new (const IrisWireMessage *request, gint64 view, guint 
   return self;
 }
 
-/**
- * irisd_persistent_filter_free:
- * @self: (transfer full): a filter
- */
 void
 irisd_persistent_filter_free (IrisdPersistentFilter *self)
 {

@@ -47,10 +47,6 @@ irisd_row_batch_ref (IrisdRowBatch *self)
   return self;
 }
 
-/**
- * irisd_row_batch_unref:
- * @self: (transfer full): a row batch
- */
 void
 irisd_row_batch_unref (IrisdRowBatch *self)
 {

@@ -181,7 +181,7 @@ START_TEST (the_sockets_are_the_owners_alone)
       ck_assert_int_eq (chmod (irisd->front + strlen ("ipc://"), 0666), 0);
       ck_assert_int_eq (visit_as (irisd->front, STRANGER, NULL, NULL), NO_ANSWER);
       g_autofree char *log = irisd_read_log (irisd);
-      ck_assert_ptr_nonnull (strstr (log, "refused a connection of the user 65534"));
+      ck_assert_ptr_nonnull (strstr (log, "refused a connection of user 65534"));
     }
   g_autoptr (Client) client = client_hello (irisd->front);
   client_free (g_steal_pointer (&client));
@@ -283,10 +283,10 @@ START_TEST (rules_that_make_no_sense_are_refused)
     const char *words;
   } bad[] = {
     { "[access]\nusers = no-such-user-here\n", "there is no user “no-such-user-here”" },
-    { "[access]\ncommands = 65533\n", "is not let in" },
+    { "[access]\ncommands = 65533\n", "is not admitted" },
     { "[access]\ncommands = none;65533\nusers = 65533\n", "stands alone" },
     { "[access]\nuser = 0\n", "there is no key “user” in this group" },
-    { "[access]\noperators = 65533\n", "is not let in" },
+    { "[access]\noperators = 65533\n", "is not admitted" },
     { "[access]\noperators = none\n", "there is no user “none”" },
     { "[access]\nserve = 65533: a\n", "[access] serve names the user 65533" },
     { "[access]\nusers = 65533\nserve = 65533\n", "names no service" },

@@ -115,10 +115,6 @@ irisd_leased_item_unref (IrisdLeasedItem *self)
   g_free (self);
 }
 
-/**
- * irisd_worker_event_free:
- * @self: (transfer full): a notice
- */
 void
 irisd_worker_event_free (IrisdWorkerEvent *self)
 {

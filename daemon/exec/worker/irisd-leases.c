@@ -407,12 +407,6 @@ irisd_leases_restore (IrisdLeases *self,
   return lease->number;
 }
 
-/**
- * irisd_leases_get_state:
- * @entry: an item
- *
- * Returns: where it is now
- */
 IrisdLeaseEntryState
 irisd_leases_get_state (const IrisdLeaseEntry *entry)
 {

@@ -472,11 +472,6 @@ irisd_worker_processes_enroll (IrisdWorkerProcesses *self,
   return enrolled;
 }
 
-/**
- * irisd_worker_processes_leave:
- * @self: the shared book
- * @worker: who has gone
- */
 void
 irisd_worker_processes_leave (IrisdWorkerProcesses *self, IrisdWorkerProcess *worker)
 {
