@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a plug-in of irisd is: a shared library that brings services.
+ * A plug-in of irisd: a shared library with services.
  *
  * A plug-in includes this header alone, links to nothing of iris, and defines
  *
  *     IRIS_PLUGIN_EXPORT const IrisPlugin *iris_plugin_get (void);
  *
- * which gives a description that stays as long as the library is loaded. irisd looks at its
- * `interface` first and goes no further if that is not a version it knows.
+ * The description that it returns must stay as long as the library is loaded. irisd reads its
+ * `interface` first, and nothing else if that is another version.
  *
  * Threads: irisd calls iris_plugin_get(), `init` and `finish` from its main thread, `init` before
- * and `finish` after everything else. `run` is called by workers, several at a time. An
- * IrisPluginItem belongs to the call that got it.
+ * and `finish` after everything else. Workers call `run`, several at a time. An IrisPluginItem
+ * belongs to the call that got it.
  *
- * What goes wrong in `run` ends the item with the error `service-failed`; what would crash crashes
- * irisd, of which a plug-in is a part with all its rights.
+ * An item whose `run` fails ends with the error `service-failed`; a crash in it crashes irisd: a
+ * plug-in is a part of irisd, with all its rights.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ G_BEGIN_DECLS
 /**
  * IRIS_PLUGIN_INTERFACE:
  *
- * The version of what this header describes. A plug-in built against another one is refused.
+ * The version of the interface in this header. A plug-in built against another one is refused.
  *
  * Since: 0.1
  */
@@ -47,19 +47,19 @@ typedef struct _IrisPluginItem IrisPluginItem;
  * IrisPluginCalls:
  * @get_payload: the item's payload, which may be empty; borrowed
  * @get_args: (array zero-terminated=1): its arguments; borrowed, never %NULL
- * @get_path: (nullable): the file that it is to work on; borrowed
+ * @get_path: (nullable): the file that it works on; borrowed
  * @get_place: the id of the place that it runs at
- * @must_stop: whether it was cancelled, or irisd stops: long work asks this now and then
- * @get_stop_fd: a descriptor that becomes readable when @must_stop ought to be asked, for work that
- *   waits in poll(); -1 if there is none left. It belongs to irisd
+ * @must_stop: whether it was cancelled or irisd stops; long work calls it from time to time
+ * @get_stop_fd: a descriptor that becomes readable when @must_stop may have become true, for work
+ *   that waits in poll(); -1 if irisd has none left. It belongs to irisd
  * @take_result: the item's result: memory of g_malloc(), its length, what it is (a constant such as
  *   `text/plain`, or %NULL)
- * @fail: why there is no result: a sentence for a person, that says what to do next
- * @begin_waiting: it is about to wait, for a file, a reply, a lock: another worker stands in, and
- *   the item holds up nothing; %NULL in an irisd that does not have it
- * @end_waiting: it goes on to compute; the same
+ * @fail: why there is no result: a sentence for a person, with what to do
+ * @begin_waiting: the item is about to wait, for a file, a reply, a lock: a spare worker stands in;
+ *   %NULL in an irisd without it
+ * @end_waiting: the item computes again; %NULL likewise
  *
- * What a running item can be asked. Call it through the functions below.
+ * The calls of a running item. Use the functions below.
  *
  * Since: 0.1
  */
@@ -82,8 +82,8 @@ typedef struct
 
 /**
  * IrisPluginItem:
- * @calls: what it can be asked
- * @data: what `init` gave
+ * @calls: its calls
+ * @data: as `init` set it
  *
  * An item that a service of a plug-in runs.
  *
@@ -99,7 +99,7 @@ struct _IrisPluginItem
  * IrisPluginService:
  * @name: how items name it, 1 to 64 bytes of letters, digits, `-`, `_` and `.`
  * @summary: one line for people
- * @flags: what irisd has to know of it
+ * @flags: see #IrisPluginFlags
  * @run: does the work and ends with @take_result or @fail; without either the result is empty
  *
  * A service. The list of a plug-in ends with one without a name.
@@ -119,12 +119,12 @@ typedef struct
 
 /**
  * IrisPluginFlags:
- * @IRIS_PLUGIN_RESULT_GROWS: results may be larger than payloads: a client that owes
- *   acknowledgements for more than it may has its items wait
- * @IRIS_PLUGIN_REACHES_OUT: it does more than work on what an item brings along, so it is not for
- *   clients over TCP, unless irisd's configuration trusts those
+ * @IRIS_PLUGIN_RESULT_GROWS: results may be larger than payloads: while a client has too many bytes
+ *   unacknowledged, its items wait
+ * @IRIS_PLUGIN_REACHES_OUT: it uses more than the item's payload, so it is not for clients over
+ *   TCP, unless irisd's configuration trusts those
  *
- * What irisd has to know of a service.
+ * Properties of a service.
  *
  * Since: 0.1
  */
@@ -140,9 +140,9 @@ typedef enum
  * @name: the plug-in's name, for irisd's log
  * @version: (nullable): its own version
  * @services: its services, ending with one without a name
- * @init: (nullable): makes it ready; %FALSE with an error if it cannot work. What it leaves in
- *   @data is there in every item
- * @finish: (nullable): gives back what @init took
+ * @init: (nullable): makes it ready; %FALSE with an error if it cannot work. Every item gets its
+ *   @data
+ * @finish: (nullable): frees what @init made
  *
  * A plug-in.
  *

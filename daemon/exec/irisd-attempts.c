@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The record of attempts: which items run, as what process, for an irisd that comes after a crash.
+ * The record of attempts: which items run, as what process, for the irisd that starts after a
+ * crash.
  *
- * Recorded is what can take irisd down or leave something behind: commands, and persistent items of
- * plug-ins. The record is a file of slots of a fixed size. A slot is taken by one pwrite() before
- * the attempt begins, and given back by another when it has ended. The process of a command writes
- * what /proc says of itself into its slot before it becomes the program (irisd-command-spawn.c): so
- * there is no moment at which a program runs and is not recorded, and nothing has to wait until
- * its number is known.
+ * It holds attempts that may crash irisd or leave processes: commands, and persistent items of
+ * plug-ins. The record is a file of slots of a fixed size. One pwrite() takes a slot before the
+ * attempt begins, and another frees it at the end. The process of a command writes its own line of
+ * /proc into its slot before it executes the program (irisd-command-spawn.c). So no program runs
+ * unrecorded, and nothing waits for its number.
  *
- * What survives. A page that was written survives irisd, however that ends, and needs no sync for
- * it. It need not survive the machine: then the processes are gone as well, and that the power
- * failed is not the fault of what ran. So the record of another boot counts for nothing; neither
- * does that of another pid namespace, whose numbers name other processes.
+ * What survives. A written page survives irisd without a sync. It need not survive the machine:
+ * then the processes are gone as well, and no item is to blame for a loss of power. So the record
+ * of another boot is ignored, and so is that of another pid namespace, whose numbers name other
+ * processes.
  *
- * Leases of persistent items are recorded in such slots as well: from the first lease of an item
- * until the journal has its end, or it is to be tried again. They name no process, so they count in
- * any pid namespace; and they outlive an irisd that has found them and ends before their time.
+ * Leases of persistent items have slots too: from the first lease of an item until the journal has
+ * its end, or it is tried again. They name no process, so they count in any pid namespace; and they
+ * survive an irisd that has found them and ends before they do.
  *
- * Room. The file keeps its size, so a disk that becomes full later has room for its slots. What
- * finds no slot runs without being recorded, which is logged: what was accepted has to go on.
+ * Space. The file keeps its size, so a disk that becomes full later has space for its slots. An
+ * item that finds no slot runs unrecorded, because accepted items have to go on; that is logged.
  *
  * Any thread may begin and end attempts; the lock is held for table work only. It is a POSIX one
  * because ThreadSanitizer knows those.
@@ -40,8 +40,8 @@
 
 #define MAGIC    "IRISATT1"
 #define BOOT_ID  "/proc/sys/kernel/random/boot_id"
-#define SLOTS    64  /* that are made at once */
-#define STAT_MAX 464 /* bytes of /proc/PID/stat, more than what is looked at */
+#define SLOTS    64  /* made at once */
+#define STAT_MAX 464 /* bytes of /proc/PID/stat, more than are read */
 
 /* The first slot. */
 typedef struct
@@ -50,10 +50,10 @@ typedef struct
   guint64 pid_namespace;
   char boot_id[40];
   char token[40];    /* of the irisd that wrote it */
-  char cgroups[400]; /* where its commands have control groups, or nothing */
+  char cgroups[400]; /* directory of its commands' control groups, or "" */
 } Head;
 
-/* What a slot is used for; 0: for nothing. */
+/* The use of a slot; 0: free. */
 enum
 {
   USED_BY_ATTEMPT = 1,
@@ -65,12 +65,12 @@ typedef struct
   guint64 used;
   guint64 item;
   guint64 serial;
-  guint64 due_ms; /* of a lease, and so is what follows */
+  guint64 due_ms; /* of a lease, as are the next ones */
   guint64 started_ms;
   gint64 owner;
   union
   {
-    char stat[STAT_MAX]; /* written by the process itself, with a zero behind it */
+    char stat[STAT_MAX]; /* written by the process itself, with a zero after it */
     struct
     {
       guint8 id[16];
@@ -81,10 +81,10 @@ typedef struct
 
 G_STATIC_ASSERT (sizeof (Slot) == 512 && sizeof (Head) <= sizeof (Slot));
 
-/* The serial of a slot that an earlier irisd has used for a lease. */
+/* The serial of a slot that an earlier irisd used for a lease. */
 #define SERIAL_FOUND G_MAXUINT64
 
-/* A lease that was found. */
+/* A lease found at the start. */
 typedef struct
 {
   IrisdLeased leased; /* begins with its key */
@@ -98,16 +98,16 @@ struct _IrisdAttempts
   char *path;
   int fd;
   gboolean stays;
-  Head head;           /* that was found, if something was, until there is a new one */
+  Head head;           /* found at the start, until it is renewed */
   GArray *found;       /* IrisdAttempt: of an earlier irisd */
   GHashTable *by_item; /* the number of a persistent item → its index in @found, and 1 */
 
   /* Under the lock. */
-  GArray *serials; /* guint64: of each slot that there is, 0 for a free one */
+  GArray *serials; /* guint64: of each slot, 0 for a free one */
   GArray *free;    /* guint: slots */
   guint64 last_serial;
   gboolean complained;
-  GHashTable *leased; /* Found: by item, until they are taken */
+  GHashTable *leased; /* found: by item, until they are taken */
 };
 
 static off_t
@@ -171,7 +171,7 @@ read_lease (IrisdAttempts *self, const Slot *slot, guint index)
   g_hash_table_replace (self->leased, &found->leased.item, found);
 }
 
-/* What an earlier irisd has left. */
+/* Reads the record of an earlier irisd. */
 static void
 read_slots (IrisdAttempts *self)
 {
@@ -198,7 +198,7 @@ count_slots (IrisdAttempts *self)
   return n > 0 ? n - 1 : 0; /* without the head */
 }
 
-/* The slots of leases that were found are not free, and can be given back. */
+/* The slots of leases found are taken, and can be freed. */
 static void
 take_found_slots (IrisdAttempts *self)
 {
@@ -215,11 +215,11 @@ take_found_slots (IrisdAttempts *self)
 /**
  * irisd_attempts_open:
  * @dir: a directory that this irisd has locked
- * @stays: whether the file is to stay when irisd ends in order, so that there is room for it again
+ * @stays: whether the file stays after an orderly end, which reserves its space
  * @error: return location for a #GError of the domain %IRISD_ERROR
  *
- * Opens the record of a directory, or makes one, and reads what an irisd that crashed has left.
- * Attempts can begin after irisd_attempts_renew().
+ * Opens the record of a directory, or makes one, and reads what a crashed irisd has left. Attempts
+ * can begin after irisd_attempts_renew().
  *
  * Returns: (transfer full): the record
  */
@@ -250,12 +250,7 @@ irisd_attempts_open (const char *dir, gboolean stays, GError **error)
   return self;
 }
 
-/**
- * irisd_attempts_close:
- * @self: (transfer full) (nullable): a record
- *
- * The file stays if it is to, or if something in it has not been dealt with.
- */
+/* The file stays if it was opened to stay, or if something in it is not settled. */
 void
 irisd_attempts_close (IrisdAttempts *self)
 {
@@ -274,28 +269,22 @@ irisd_attempts_close (IrisdAttempts *self)
   g_free (self);
 }
 
-/**
- * irisd_attempts_end_orphans:
- * @self: a record that was opened
- * @most_ms: for how long to wait until they are gone
- *
- * Ends the processes that an irisd which crashed has left, and waits until they are gone. What does
- * not go is logged, and its attempt is `stuck`.
- */
+/* Ends the processes that a crashed irisd has left, and waits up to @most_ms until they are gone.
+ * Processes that do not end are logged, and their attempt is `stuck`. */
 void
 irisd_attempts_end_orphans (IrisdAttempts *self, guint64 most_ms)
 {
   guint n = irisd_orphans_end (self->found, self->head.token, self->head.cgroups, most_ms);
   if (n > 0)
     irisd_log (IRISD_LOG_WARNING,
-               "irisd crashed while commands ran: %u processes that they have left were ended", n);
+               "irisd crashed while commands ran; %u processes of theirs were ended", n);
   for (guint i = 0; i < self->found->len; i++)
     {
       const IrisdAttempt *attempt = &g_array_index (self->found, IrisdAttempt, i);
       if (attempt->stuck)
         irisd_log (IRISD_LOG_ERROR,
                    "processes of item %" G_GUINT64_FORMAT " (group %ld) are left from before a "
-                   "crash and do not end: look at them with ps -g %ld",
+                   "crash and do not end; look at them with ps -g %ld",
                    attempt->item, (long) attempt->pid, (long) attempt->pid);
     }
 }
@@ -306,13 +295,7 @@ irisd_attempts_get_n_found (IrisdAttempts *self)
   return self->found->len;
 }
 
-/**
- * irisd_attempts_find:
- * @self: a record
- * @item: the number of a persistent item
- *
- * Returns: (transfer none) (nullable): its attempt that was under way when irisd crashed
- */
+/* Returns the attempt of persistent item @item that was in progress when irisd crashed, or NULL. */
 const IrisdAttempt *
 irisd_attempts_find (IrisdAttempts *self, guint64 item)
 {
@@ -320,7 +303,7 @@ irisd_attempts_find (IrisdAttempts *self, guint64 item)
   return index > 0 ? &g_array_index (self->found, IrisdAttempt, index - 1) : NULL;
 }
 
-/* Makes slots that are on the disk. The lock is held. */
+/* Makes slots with space on the disk. The lock is held. */
 static gboolean
 add_slots (IrisdAttempts *self)
 {
@@ -333,7 +316,7 @@ add_slots (IrisdAttempts *self)
   return TRUE;
 }
 
-/* Forgets leases of items that have ended. */
+/* Drops leases of items that have ended. */
 static void
 drop_unwanted (IrisdAttempts *self)
 {
@@ -350,8 +333,7 @@ drop_unwanted (IrisdAttempts *self)
     }
 }
 
-/* Makes all slots free but those of leases that were found. Returns whether that could be
- * written. */
+/* Frees all slots but those of leases found. Returns whether that could be written. */
 static gboolean
 empty_slots (IrisdAttempts *self)
 {
@@ -367,14 +349,8 @@ empty_slots (IrisdAttempts *self)
   return good;
 }
 
-/**
- * irisd_attempts_renew:
- * @self: a record; what was found in it has been dealt with
- * @cgroups: in which directory commands get control groups, or nothing
- *
- * Forgets what was found, but for leases of items that have not ended, and begins a new record, in
- * the same room.
- */
+/* Drops all that was found, except leases of items that have not ended, and begins a new record in
+ * the same file. @cgroups is the directory of commands' control groups, or "". */
 void
 irisd_attempts_renew (IrisdAttempts *self, const char *cgroups)
 {
@@ -382,7 +358,7 @@ irisd_attempts_renew (IrisdAttempts *self, const char *cgroups)
   g_hash_table_remove_all (self->by_item);
   fill_head (&self->head);
   g_strlcpy (self->head.cgroups, cgroups, sizeof self->head.cgroups);
-  /* The head last: should irisd be killed in between, its slots are those of the earlier irisd. */
+  /* The head last: if irisd is killed in between, its slots are those of the earlier irisd. */
   pthread_mutex_lock (&self->lock);
   drop_unwanted (self);
   g_array_set_size (self->serials, MAX (self->serials->len, count_slots (self)));
@@ -393,8 +369,8 @@ irisd_attempts_renew (IrisdAttempts *self, const char *cgroups)
   pthread_mutex_unlock (&self->lock);
   if (!good)
     irisd_log (IRISD_LOG_WARNING,
-               "cannot write %s: %s; should irisd crash, it does not know what "
-               "ran: make room, and start it again",
+               "cannot write %s: %s; after a crash irisd would not know what "
+               "ran. Make room, and start it again",
                self->path, g_strerror (errno));
 }
 
@@ -420,13 +396,13 @@ take_slot (IrisdAttempts *self, Slot *taken)
   pthread_mutex_unlock (&self->lock);
   if (complain)
     irisd_log (IRISD_LOG_WARNING,
-               "there is no room in %s for all that runs: what is not recorded "
-               "is not known to have run should irisd crash",
+               "cannot record all running items: %s has no room; make room. After a "
+               "crash irisd would not know the others",
                self->path);
   return slot;
 }
 
-/* Returns the slot, if that many bytes of it could be written; else it is free again. */
+/* Returns the slot if that many bytes of it could be written; else frees it. */
 static guint
 write_slot (IrisdAttempts *self, guint slot, const Slot *taken, gsize size)
 {
@@ -437,15 +413,8 @@ write_slot (IrisdAttempts *self, guint slot, const Slot *taken, gsize size)
   return IRISD_ATTEMPT_NONE;
 }
 
-/**
- * irisd_attempts_begin:
- * @self: (nullable): a record
- * @item: the number of an item, or 0 if it is not kept
- *
- * Records that an attempt begins.
- *
- * Returns: its slot, for irisd_attempts_end(); %IRISD_ATTEMPT_NONE if it could not be recorded
- */
+/* Records that an attempt begins; @item is 0 for a volatile item. Returns its slot, for
+ * irisd_attempts_end(); IRISD_ATTEMPT_NONE if it could not be recorded. */
 guint
 irisd_attempts_begin (IrisdAttempts *self, guint64 item)
 {
@@ -453,20 +422,13 @@ irisd_attempts_begin (IrisdAttempts *self, guint64 item)
   if (self == NULL)
     return IRISD_ATTEMPT_NONE;
   guint slot = take_slot (self, &taken);
-  /* With the first byte of the process: what the slot had before counts no more. */
+  /* With the first byte of the process: its old contents no longer count. */
   return write_slot (self, slot, &taken, G_STRUCT_OFFSET (Slot, stat) + 1);
 }
 
-/**
- * irisd_attempts_find_leased:
- * @self: (nullable): a record that was not renewed
- * @item: the number of a persistent item that has not ended
- * @out: (out caller-allocates): its lease, or how often it was leased
- *
- * What is found here survives irisd_attempts_renew().
- *
- * Returns: whether there is something about it
- */
+/* Copies the lease of a persistent item that has not ended, or how often it was leased, from a
+ * record that was not renewed yet. Such a lease survives irisd_attempts_renew(). Returns whether
+ * there is one. */
 gboolean
 irisd_attempts_find_leased (IrisdAttempts *self, guint64 item, IrisdLeased *out)
 {
@@ -478,14 +440,8 @@ irisd_attempts_find_leased (IrisdAttempts *self, guint64 item, IrisdLeased *out)
   return TRUE;
 }
 
-/**
- * irisd_attempts_take_leased:
- * @self: (nullable): a record
- * @item: the number of a persistent item that is a job again
- * @attempts: (inout): how often it was leased; set if something was found
- *
- * Returns: its slot, which is the caller's; %IRISD_ATTEMPT_NONE if there is none
- */
+/* Returns the slot of a lease found, which the caller then owns, and sets @attempts;
+ * IRISD_ATTEMPT_NONE if there is none. @item is a job again. */
 guint
 irisd_attempts_take_leased (IrisdAttempts *self, guint64 item, guint *attempts)
 {
@@ -504,15 +460,8 @@ irisd_attempts_take_leased (IrisdAttempts *self, guint64 item, guint *attempts)
   return slot;
 }
 
-/**
- * irisd_attempts_note_leased:
- * @self: (nullable): a record
- * @slot: that the item has, or %IRISD_ATTEMPT_NONE
- * @leased: a lease that begins
- *
- * Returns: the item's slot, for irisd_attempts_end(); %IRISD_ATTEMPT_NONE if it could not be
- *   recorded
- */
+/* A lease begins; @slot is the item's or IRISD_ATTEMPT_NONE. Returns the item's slot, for
+ * irisd_attempts_end(); IRISD_ATTEMPT_NONE if it could not be recorded. */
 guint
 irisd_attempts_note_leased (IrisdAttempts *self, guint slot, const IrisdLeased *leased)
 {
@@ -532,12 +481,6 @@ irisd_attempts_note_leased (IrisdAttempts *self, guint slot, const IrisdLeased *
   return write_slot (self, slot, &taken, G_STRUCT_OFFSET (Slot, attempts) + sizeof taken.attempts);
 }
 
-/**
- * irisd_attempts_note_due:
- * @self: a record
- * @slot: of a lease, or %IRISD_ATTEMPT_NONE
- * @due_ms: until when it holds, see #IrisdLeased
- */
 void
 irisd_attempts_note_due (IrisdAttempts *self, guint slot, guint64 due_ms)
 {
@@ -546,11 +489,6 @@ irisd_attempts_note_due (IrisdAttempts *self, guint slot, guint64 due_ms)
     irisd_log (IRISD_LOG_WARNING, "cannot write %s: %s", self->path, g_strerror (errno));
 }
 
-/**
- * irisd_attempts_end:
- * @self: (nullable): a record
- * @slot: of an attempt that has ended, or %IRISD_ATTEMPT_NONE
- */
 void
 irisd_attempts_end (IrisdAttempts *self, guint slot)
 {
@@ -562,13 +500,7 @@ irisd_attempts_end (IrisdAttempts *self, guint slot)
   irisd_attempts_drop (self, slot);
 }
 
-/**
- * irisd_attempts_drop:
- * @self: (nullable): a record
- * @slot: of a lease whose item has ended, or %IRISD_ATTEMPT_NONE
- *
- * Gives it back and writes nothing: what it says of an item that is no more counts for nothing.
- */
+/* Frees the slot without writing: the record of an item that has ended is ignored. */
 void
 irisd_attempts_drop (IrisdAttempts *self, guint slot)
 {
@@ -580,15 +512,8 @@ irisd_attempts_drop (IrisdAttempts *self, guint slot)
   pthread_mutex_unlock (&self->lock);
 }
 
-/**
- * irisd_attempts_get_process_fd:
- * @self: a record
- * @slot: of an attempt, or %IRISD_ATTEMPT_NONE
- * @offset: (out): where in the file
- *
- * Returns: the descriptor to which the attempt's process writes what /proc/self/stat says, with a
- *   zero behind it; -1 for none
- */
+/* Returns the descriptor to which the attempt's process writes /proc/self/stat, with a zero after
+ * it, at @offset; -1 for none. */
 int
 irisd_attempts_get_process_fd (IrisdAttempts *self, guint slot, off_t *offset)
 {
@@ -598,14 +523,8 @@ irisd_attempts_get_process_fd (IrisdAttempts *self, guint slot, off_t *offset)
   return self->fd;
 }
 
-/**
- * irisd_attempts_get_name:
- * @self: a record
- * @slot: of an attempt
- *
- * Returns: (transfer full): a name that no other attempt has: by it, as the value of
- *   %IRISD_ATTEMPTS_VARIABLE or of a control group, all processes of the attempt are known
- */
+/* Returns a name that no other attempt has. As the value of IRISD_ATTEMPTS_VARIABLE or of a control
+ * group it identifies all processes of the attempt. */
 char *
 irisd_attempts_get_name (IrisdAttempts *self, guint slot)
 {

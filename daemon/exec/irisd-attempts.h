@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The record of attempts: which items run, as what process, for an irisd that comes after a crash.
+ * The record of attempts: which items run, as what process, for the irisd that starts after a
+ * crash.
  */
 #pragma once
 
@@ -10,10 +11,10 @@
 
 G_BEGIN_DECLS
 
-/* Where the record lies in its directory. */
+/* The file's name in its directory. */
 #define IRISD_ATTEMPTS_NAME "attempts"
 
-/* In the environment of each command: its attempt. */
+/* Variable in the environment of each command: its attempt. */
 #define IRISD_ATTEMPTS_VARIABLE "IRISD_ATTEMPT"
 
 /* An attempt that is not recorded. */
@@ -21,14 +22,14 @@ G_BEGIN_DECLS
 
 /**
  * IrisdAttempt:
- * @item: the number of the item; 0: it is not kept
+ * @item: the number of the item; 0: it is volatile
  * @serial: which attempt of that irisd it was
  * @pid: its process, which led a group of that number; 0: there was none
  * @session: the session of that process
  * @start: when that process was started, see #IrisdProc
  * @stuck: some of its processes could not be ended
  *
- * An attempt that was under way when an earlier irisd crashed.
+ * An attempt that was in progress when an earlier irisd crashed.
  */
 typedef struct
 {
@@ -43,13 +44,13 @@ typedef struct
 /**
  * IrisdLeased:
  * @item: the number of a persistent item
- * @due_ms: Unix time in milliseconds until which a worker process has it; 0: it waits
+ * @due_ms: Unix time in milliseconds until which a worker process has leased it; 0: it waits
  * @started_ms: Unix time in milliseconds at which that began
  * @owner: the user of the worker process
  * @id: the request id that names the lease
  * @attempts: how often the item was leased
  *
- * What an irisd that comes after a crash has to know of an item that was leased.
+ * A leased item, recorded for the irisd that starts after a crash.
  */
 typedef struct
 {

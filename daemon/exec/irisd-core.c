@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What all threads of irisd share: configuration, places, scheduler, counters, the phase of life.
+ * What all threads of irisd share: configuration, places, scheduler, counters, the phase.
  *
  * Any thread may call any function here; only the main thread changes the phase.
  *
- * That draining loses nothing rests on two sequentially consistent pairs. A gateway that takes an
- * item adds it to `items`, then reads the phase; the main thread changes the phase, then reads
- * `items`. In the one order of these four, either the gateway sees that irisd drains and refuses
- * the item, or the main thread sees the item and waits for its end. In the same way, whoever ends
- * the last item takes it from `items`, then reads the phase: either it sees the draining and wakes
- * the main thread, or the main thread reads zero.
+ * Draining loses no item because of two sequentially consistent pairs. A gateway that takes an item
+ * adds it to `items`, then reads the phase; the main thread changes the phase, then reads `items`.
+ * In the one order of these four, either the gateway sees the draining and refuses the item, or the
+ * main thread sees the item and waits for its end. Likewise the thread that ends the last item
+ * takes it from `items`, then reads the phase: either it sees the draining and wakes the main
+ * thread, or the main thread reads zero.
  *
- * All counters are relaxed: each is a sum that nothing else depends on.
+ * All counters are relaxed: nothing else depends on them.
  */
 #include "daemon/exec/irisd-core.h"
 
@@ -28,26 +28,15 @@ irisd_core_get_phase (IrisdCore *self)
   return atomic_load_explicit (&self->phase, memory_order_seq_cst);
 }
 
-/**
- * irisd_core_get_deadline:
- * @self: the core
- *
- * Returns: the monotonic time in microseconds at which the present phase's patience ends
- */
+/* Returns the monotonic time in microseconds at which the present phase gives up waiting. */
 gint64
 irisd_core_get_deadline (IrisdCore *self)
 {
   return atomic_load_explicit (&self->deadline_us, memory_order_relaxed);
 }
 
-/**
- * irisd_core_enter_phase:
- * @self: the core
- * @phase: a later phase than the present one
- * @grace_ms: how long its patience lasts
- *
- * Only the main thread may call this. It has to wake the gateways afterwards.
- */
+/* Enters a later phase, which waits for @grace_ms at most. For the main thread, which has to wake
+ * the gateways afterwards. */
 void
 irisd_core_enter_phase (IrisdCore *self, IrisdPhase phase, guint64 grace_ms)
 {
@@ -56,14 +45,8 @@ irisd_core_enter_phase (IrisdCore *self, IrisdPhase phase, guint64 grace_ms)
   atomic_store_explicit (&self->phase, phase, memory_order_seq_cst);
 }
 
-/**
- * irisd_core_begin_item:
- * @self: the core
- *
- * Counts an item that is about to be accepted.
- *
- * Returns: %FALSE if irisd takes no more items; the item was not counted then
- */
+/* Counts an item that is about to be accepted. Returns FALSE, and does not count it, if irisd takes
+ * no more items. */
 gboolean
 irisd_core_begin_item (IrisdCore *self)
 {
@@ -74,13 +57,7 @@ irisd_core_begin_item (IrisdCore *self)
   return FALSE;
 }
 
-/**
- * irisd_core_end_item:
- * @self: the core
- *
- * Takes back irisd_core_begin_item(), after the item's completion was handed to ZeroMQ or an
- * outbox.
- */
+/* Takes back irisd_core_begin_item(), after ZeroMQ or an outbox has the item's completion. */
 void
 irisd_core_end_item (IrisdCore *self)
 {
@@ -89,25 +66,14 @@ irisd_core_end_item (IrisdCore *self)
     irisd_core_wake_main (self);
 }
 
-/**
- * irisd_core_new_item_id:
- * @self: the core
- *
- * Returns: a number that no other item of this irisd has, from 1
- */
+/* Returns a number, from 1, that no other item of this irisd has. */
 guint64
 irisd_core_new_item_id (IrisdCore *self)
 {
   return irisd_core_new_item_ids (self, 1);
 }
 
-/**
- * irisd_core_new_item_ids:
- * @self: the core
- * @n: how many
- *
- * Returns: the first of @n numbers that follow each other
- */
+/* Returns the first of @n numbers in a row. */
 guint64
 irisd_core_new_item_ids (IrisdCore *self, guint n)
 {
@@ -120,12 +86,7 @@ irisd_core_get_items (IrisdCore *self)
   return atomic_load_explicit (&self->items, memory_order_seq_cst);
 }
 
-/**
- * irisd_core_count_in_memory:
- * @self: the core
- * @for_workers: whether it is for worker processes
- * @change: 1 if a persistent item has a job from now on, -1 if it has none any more
- */
+/* @change is 1 if a persistent item has a job from now on, -1 if it has none any more. */
 void
 irisd_core_count_in_memory (IrisdCore *self, gboolean for_workers, gint change)
 {
@@ -133,12 +94,8 @@ irisd_core_count_in_memory (IrisdCore *self, gboolean for_workers, gint change)
                              memory_order_relaxed);
 }
 
-/**
- * irisd_core_count_spilled:
- * @self: the core
- * @change: 1 if a persistent item is on disk only from now on, -1 if it is in memory again, or put
- * off
- */
+/* @change is 1 if a persistent item is spilled, -1 if it is in memory again or waits for its
+ * time. */
 void
 irisd_core_count_spilled (IrisdCore *self, gint change)
 {
@@ -151,14 +108,8 @@ irisd_core_get_persistent_in_memory (IrisdCore *self, gboolean for_workers)
   return atomic_load_explicit (&self->persistent_in_memory[for_workers], memory_order_relaxed);
 }
 
-/**
- * irisd_core_get_volatile:
- * @self: the core
- *
- * An item that changes between hot and cold while this is read may be counted twice or not at all.
- *
- * Returns: how many items are under way that are not kept
- */
+/* Returns how many volatile items there are. An item that is spilled or reloaded meanwhile may be
+ * counted twice or not at all. */
 guint64
 irisd_core_get_volatile (IrisdCore *self)
 {
@@ -183,8 +134,8 @@ irisd_core_add_bytes (IrisdCore *self, gint64 change)
   guint64 bytes = atomic_fetch_add_explicit (&self->bytes, (guint64) change, memory_order_relaxed)
                   + (guint64) change;
   guint64 peak = atomic_load_explicit (&self->peak_bytes, memory_order_relaxed);
-  /* Relaxed: the peak only tells about when memory is worth giving back; one that is missed or set
-   * back twice costs a look more or less. */
+  /* Relaxed: the peak only decides when memory may be given back; one that is missed or reset twice
+   * costs a check more or less. */
   if (bytes > peak && change > 0)
     atomic_store_explicit (&self->peak_bytes, bytes, memory_order_relaxed);
   else if (change < 0 && peak >= LEAST_BURST && bytes < peak / BURST_PART
@@ -195,27 +146,15 @@ irisd_core_add_bytes (IrisdCore *self, gint64 change)
     }
 }
 
-/**
- * irisd_core_take_burst_over:
- * @self: the core
- *
- * Returns: whether a burst is over since this was last asked, so that memory may be given back
- */
+/* Returns whether a burst has ended since the last call, so that memory may be given back. */
 gboolean
 irisd_core_take_burst_over (IrisdCore *self)
 {
   return atomic_exchange_explicit (&self->burst_over, FALSE, memory_order_acquire);
 }
 
-/**
- * irisd_core_count_run:
- * @self: the core
- * @place: where an item ran
- * @bytes: bytes that it worked on
- *
- * Called before the item's completion is on its way, so that a client that has seen the completion
- * finds it in the counters.
- */
+/* Counts an item that ran at @place on @bytes bytes. Called before the item's completion is sent,
+ * so that a client that has seen it finds it in the counters. */
 void
 irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes)
 {
@@ -227,7 +166,7 @@ irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes)
 void
 irisd_core_wake_main (IrisdCore *self)
 {
-  /* A full counter is readable, which is all that is wanted. */
+  /* A full counter is readable too, which suffices. */
   ssize_t written = write (self->wake_fd, &(guint64){ 1 }, sizeof (guint64));
   (void) written;
 }

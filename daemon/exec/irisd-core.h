@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What all threads of irisd share: configuration, places, scheduler, counters, the phase of life.
+ * What all threads of irisd share: configuration, places, scheduler, counters, the phase.
  */
 #pragma once
 
@@ -25,10 +25,10 @@ G_BEGIN_DECLS
  * IrisdPhase:
  * @IRISD_PHASE_SERVING: items are taken
  * @IRISD_PHASE_DRAINING: no new items; accepted ones go on
- * @IRISD_PHASE_STOPPING: nothing that has not begun will begin; commands are killed
- * @IRISD_PHASE_FLUSHING: every item has ended; what waits in outboxes goes out, then threads end
+ * @IRISD_PHASE_STOPPING: no waiting item begins; commands are killed
+ * @IRISD_PHASE_FLUSHING: every item has ended; outboxes are sent, then the threads end
  *
- * irisd's life; it only ever moves forward.
+ * The phases of irisd, in order.
  */
 typedef enum
 {
@@ -41,7 +41,7 @@ typedef enum
 /**
  * IrisdPlaceCounters:
  *
- * What happened at one place. The first line is written by its workers, the second by gateways.
+ * Counters of one place. The first line is written by its workers, the second by gateways.
  */
 typedef struct
 {
@@ -57,7 +57,7 @@ typedef struct
 /**
  * IrisdPlaceInfo:
  *
- * What is known about a place from the start, in the form in which it is told.
+ * The constant facts about a place, in the form in which they are sent.
  */
 typedef struct
 {
@@ -90,25 +90,25 @@ typedef struct
   IrisScheduler *scheduler;
   gboolean placed; /* the scheduler's places are these places */
   IrisdServices *services;
-  IrisdJournal *journal; /* NULL if no items are kept */
+  IrisdJournal *journal; /* NULL without a journal */
   IrisdAttempts *attempts;
   IrisdCgroups *cgroups; /* NULL: commands have process groups only */
   IrisdPlugins *plugins;
   IrisdCommandRunner *commands;
   IrisdCommandSlots *slots;
-  IrisdWorkerProcesses *worker_processes;       /* worker processes and what waits for them */
-  void *zmq;                                    /* the ZeroMQ context */
-  IrisdPendingConnections *pending_connections; /* who has not said HELLO */
-  IrisdGateway **gateways;                      /* one per place, then the front door */
+  IrisdWorkerProcesses *worker_processes; /* worker processes and the items that wait for them */
+  void *zmq;                              /* the ZeroMQ context */
+  IrisdPendingConnections *pending_connections; /* accepted, without HELLO */
+  IrisdGateway **gateways;                      /* one per place, then the front gateway */
   guint n_gateways;
   gint64 started_us;
-  struct rlimit file_limit; /* as irisd found it; what commands get */
+  struct rlimit file_limit; /* at irisd's start; commands get it */
   int wake_fd;              /* wakes the main thread */
 
   IrisdGate *gates;                 /* one per place */
   IrisdPlaceControl *place_control; /* which places take items */
   IrisdFairRules rules;
-  IrisdConcurrencyLimit concurrency_limit; /* how many run at once */
+  IrisdConcurrencyLimit concurrency_limit; /* how many items run at once */
   pthread_mutex_t dependencies_lock;
   IrisdDependencyGraph dependencies; /* under its lock */
   IrisdPlacementHistory placement_history;
@@ -116,12 +116,12 @@ typedef struct
   IrisdPlaceCounters *counters;
   _Alignas(64) _Atomic int phase;
   _Atomic gint64 deadline_us;         /* of the phases that have one */
-  _Alignas(64) _Atomic guint64 items; /* under way, cold ones among them */
+  _Alignas(64) _Atomic guint64 items; /* accepted and not ended, with the spilled ones */
   _Alignas(64) _Atomic guint64
-      persistent_in_memory[2]; /* of those: kept, and in memory; and for worker processes */
-  _Alignas(64) _Atomic guint64 persistent_spilled; /* of those: kept, and on disk only */
+      persistent_in_memory[2]; /* of those: persistent and in memory; and for worker processes */
+  _Alignas(64) _Atomic guint64 persistent_spilled; /* of those: persistent and spilled */
   _Alignas(64) _Atomic guint64 bytes;
-  _Atomic guint64 peak_bytes; /* the most that @bytes was since memory was last given back */
+  _Atomic guint64 peak_bytes; /* the greatest @bytes since memory was last given back */
   _Atomic gboolean burst_over;
   _Alignas(64) _Atomic guint64 next_item;
 } IrisdCore;

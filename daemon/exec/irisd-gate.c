@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gate: lets so much through at once, and keeps the rest in a fair queue.
+ * A gate: lets a window of work through, and holds the rest in a fair queue.
  *
- * A scheduler is told of an item and forgets whose it is; what it was given it runs in its own
- * order. So fairness is kept in front of it: only so much estimated work is handed over that the
- * workers of a place do not run dry between two looks of a gateway, and the rest waits here, where
- * who is next can still be chosen. Whoever comes last to a place that is flooded waits for what is
- * through, and for its turn.
+ * A scheduler does not know the client of an item; it runs its items in its own order. So fairness
+ * is decided before it: a gateway hands over only so much estimated work that the workers of a
+ * place do not run dry until it comes again, and the rest waits here, where its order can still be
+ * chosen. A late item at a flooded place waits for the work in the window, and for its turn.
  *
- * Every item goes through a gate, so it has one short lock, and nothing is called while it is held.
- * The gateway that takes items back leaves for all of them together, and takes as many others as
- * fit now. That nothing is left behind: an item is put into the queue only while the gate is full
- * or others wait, under the lock; whoever makes room afterwards looks at the queue under the same
- * lock; and what is through is always on its way back to a gateway, which then makes room. A gate
- * that is empty lets one item through, whatever it costs.
+ * Every item passes a gate, so the gate has one short lock, and calls nothing while it is held. A
+ * gateway that takes items back leaves for all of them together, and takes as many others as fit
+ * now. No item is forgotten: an item enters the queue, under the lock, only while the gate is full
+ * or others wait; a thread that makes room looks at the queue under the same lock afterwards; and
+ * work in the window is always on its way back to a gateway, which then makes room. An empty gate
+ * lets one item through at any cost.
  *
- * A gate that is closed lets nothing through; its opener asks for the entries that are next.
+ * A closed gate lets nothing through; the thread that opens it takes the next entries.
  */
 #include "daemon/exec/irisd-gate.h"
 
-/**
- * irisd_gate_init:
- * @self: (out caller-allocates): a gate that nothing has come to
- * @most_cost: what may be through at once
- * @least_items: so many may be through whatever they cost, from 1
- * @aging_us: see irisd_fair_queue_init()
- */
+/* @most_cost is the size of the window, @least_items how many items, from 1, may be in it at any
+ * cost; for @aging_us see irisd_fair_queue_init(). */
 void
 irisd_gate_init (IrisdGate *self, guint64 most_cost, guint64 least_items, gint64 aging_us)
 {
@@ -34,10 +28,7 @@ irisd_gate_init (IrisdGate *self, guint64 most_cost, guint64 least_items, gint64
   irisd_fair_queue_init (&self->queue, aging_us);
 }
 
-/**
- * irisd_gate_clear:
- * @self: a gate at which nothing waits, and through which nothing comes any more
- */
+/* Call this when no item waits or comes any more. */
 void
 irisd_gate_clear (IrisdGate *self)
 {
@@ -52,7 +43,7 @@ has_room (const IrisdGate *self, const IrisdFairEntry *entry)
          && (self->items < self->least_items || self->cost + entry->cost <= self->most_cost);
 }
 
-/* Nobody goes past those who wait. */
+/* An item does not overtake those that wait. */
 static gboolean
 is_open (const IrisdGate *self, const IrisdFairEntry *entry)
 {
@@ -66,16 +57,9 @@ let_through (IrisdGate *self, const IrisdFairEntry *entry)
   self->cost += entry->cost;
 }
 
-/**
- * irisd_gate_enter:
- * @self: the gate
- * @entry: what comes; its cost and priority are set
- * @client: whose it is
- * @since_us: since when it waits, by the monotonic clock; 0: from now on
- *
- * Returns: whether it is through; else it waits, and belongs to whom irisd_gate_next() or
- *   irisd_gate_withdraw() gives it
- */
+/* @entry, with its cost and priority set, comes to the gate. @since_us is when it began to wait, by
+ * the monotonic clock; 0: now. Returns whether it is through; else it waits, and belongs to the
+ * caller of irisd_gate_next() or irisd_gate_withdraw() that gets it. */
 gboolean
 irisd_gate_enter (IrisdGate *self, IrisdFairEntry *entry, gconstpointer client, gint64 since_us)
 {
@@ -92,16 +76,8 @@ irisd_gate_enter (IrisdGate *self, IrisdFairEntry *entry, gconstpointer client, 
   return through;
 }
 
-/**
- * irisd_gate_is_open:
- * @self: the gate
- * @entry: what would come; its cost is set
- *
- * What the asking gateway does itself before it does anything else is back before anybody could
- * look, so it need not be counted.
- *
- * Returns: whether it would be through at once
- */
+/* Returns whether @entry, with its cost set, would be through at once. Work that the calling
+ * gateway does itself is back before another thread could see it, so it is not counted. */
 gboolean
 irisd_gate_is_open (IrisdGate *self, const IrisdFairEntry *entry)
 {
@@ -111,13 +87,7 @@ irisd_gate_is_open (IrisdGate *self, const IrisdFairEntry *entry)
   return open;
 }
 
-/**
- * irisd_gate_withdraw:
- * @self: the gate
- * @entry: what came to it
- *
- * Returns: whether it still waited, and does no longer
- */
+/* Returns whether @entry still waited; it no longer does. */
 gboolean
 irisd_gate_withdraw (IrisdGate *self, IrisdFairEntry *entry)
 {
@@ -127,14 +97,8 @@ irisd_gate_withdraw (IrisdGate *self, IrisdFairEntry *entry)
   return waited;
 }
 
-/**
- * irisd_gate_leave:
- * @self: the gate
- * @items: how many are back
- * @cost: what they cost together
- *
- * Makes room. Ask irisd_gate_next() who comes in their stead.
- */
+/* Makes room for @items that came back and their @cost. Call irisd_gate_next() for the next
+ * ones. */
 void
 irisd_gate_leave (IrisdGate *self, guint64 items, guint64 cost)
 {
@@ -144,14 +108,8 @@ irisd_gate_leave (IrisdGate *self, guint64 items, guint64 cost)
   pthread_mutex_unlock (&self->lock);
 }
 
-/**
- * irisd_gate_next:
- * @self: the gate
- * @entries: (out caller-allocates) (array length=n_most): who comes through now, in their order
- * @n_most: how many there is room for
- *
- * Returns: how many came; if that is @n_most there may be more
- */
+/* Fills @entries with up to @n_most that come through now, in order. Returns how many; if that is
+ * @n_most there may be more. */
 guint
 irisd_gate_next (IrisdGate *self, IrisdFairEntry **entries, guint n_most)
 {
@@ -169,7 +127,7 @@ irisd_gate_next (IrisdGate *self, IrisdFairEntry **entries, guint n_most)
   return n;
 }
 
-/* Nothing is let through any more. */
+/* No item is let through from now on. */
 void
 irisd_gate_close (IrisdGate *self)
 {
@@ -178,14 +136,7 @@ irisd_gate_close (IrisdGate *self)
   pthread_mutex_unlock (&self->lock);
 }
 
-/**
- * irisd_gate_open:
- * @self: the gate
- *
- * Ask irisd_gate_next() who comes through now.
- *
- * Returns: whether it was closed
- */
+/* Returns whether it was closed. Call irisd_gate_next() for those that come through now. */
 gboolean
 irisd_gate_open (IrisdGate *self)
 {
@@ -214,12 +165,7 @@ irisd_gate_get_length (IrisdGate *self)
   return length;
 }
 
-/**
- * irisd_gate_get_backlog:
- * @self: the gate
- *
- * Returns: how many came to it and have not come back, whether they wait here or are through
- */
+/* Returns how many came and have not come back, waiting or in the window. */
 guint64
 irisd_gate_get_backlog (IrisdGate *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gate: lets so much through at once, and keeps the rest in a fair queue.
+ * A gate: lets a window of work through, and holds the rest in a fair queue.
  */
 #pragma once
 
@@ -16,17 +16,17 @@ G_BEGIN_DECLS
 /**
  * IrisdGate:
  *
- * Stands before one place's part of the scheduler. Any thread.
+ * The gate before one place of the scheduler. Any thread.
  */
 typedef struct
 {
   _Alignas(64) pthread_mutex_t lock;
   IrisdFairQueue queue;
-  guint64 most_cost;   /* what may be through at once */
-  guint64 least_items; /* so many may be through whatever they cost */
-  guint64 cost;        /* what is through */
+  guint64 most_cost;   /* cost that may be in the window */
+  guint64 least_items; /* items that may be in it at any cost */
+  guint64 cost;        /* cost in the window */
   guint64 items;
-  gboolean closed; /* nothing is let through */
+  gboolean closed; /* lets nothing through */
 } IrisdGate;
 
 void irisd_gate_init (IrisdGate *self, guint64 most_cost, guint64 least_items, gint64 aging_us);

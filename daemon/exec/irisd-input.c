@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a service works on, in pieces: the payload, or a file.
+ * A service's input, in pieces: the payload, or a file.
  */
 #include "daemon/exec/irisd-input.h"
 
@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Characters of a path that a sentence repeats. */
+/* Characters of a path in a message. */
 #define MAX_QUOTED 200
 
-/* Names are the client's bytes; sentences are UTF-8. */
+/* Names are the client's bytes; messages are UTF-8. */
 static void
 fail_unreadable (IrisdJob *job, const char *why)
 {
@@ -22,7 +22,7 @@ fail_unreadable (IrisdJob *job, const char *why)
   irisd_job_fail (job, IRIS_WIRE_ERROR_UNREADABLE_FILE, "cannot read “%s”: %s", name, why);
 }
 
-/* Opening a pipe or a device may block, or do something; only ordinary files are read. */
+/* Opening a pipe or a device may block or have effects, so only ordinary files are read. */
 static int
 open_file (IrisdJob *job)
 {
@@ -85,14 +85,7 @@ each_of_payload (IrisdJob *job, IrisdInputFunc func, gpointer user_data)
   return TRUE;
 }
 
-/**
- * irisd_input_each:
- * @job: a running job
- * @func: gets every piece
- * @user_data: for @func
- *
- * Returns: whether @func got everything; if not, the job has failed
- */
+/* Calls @func for each piece. Returns whether it got all; if not, the job has failed. */
 gboolean
 irisd_input_each (IrisdJob *job, IrisdInputFunc func, gpointer user_data)
 {

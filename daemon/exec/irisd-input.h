@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a service works on, in pieces: the payload, or a file.
+ * A service's input, in pieces: the payload, or a file.
  */
 #pragma once
 
@@ -8,15 +8,9 @@
 
 G_BEGIN_DECLS
 
-/* Bytes that are read at a time; between two of them a service notices that it must stop. */
+/* Bytes read at a time; between two reads a service notices that it must stop. */
 #define IRISD_INPUT_CHUNK (256 * 1024)
 
-/**
- * IrisdInputFunc:
- * @data: the next bytes
- * @size: how many
- * @user_data: as given to irisd_input_each()
- */
 typedef void (*IrisdInputFunc) (const guint8 *data, gsize size, gpointer user_data);
 
 gboolean irisd_input_each (IrisdJob *job, IrisdInputFunc func, gpointer user_data);

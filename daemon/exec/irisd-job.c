@@ -2,20 +2,19 @@
  *
  * A job: one accepted item on its way through a scheduler and back to its gateway.
  *
- * Who holds it: the gateway makes it and queues it; the scheduler hands it to a worker, or, when it
- * is shut down, to its destroy notify; both post it back to the gateway's mailbox exactly once; the
- * gateway frees it. So the gateway may keep a pointer to it all the time. Queueing and posting each
- * release what was written before and acquire it on the other side.
+ * The gateway makes it and queues it; the scheduler passes it to a worker or, at its shutdown, to
+ * the destroy notify; both post it back to the gateway's mailbox exactly once; the gateway frees
+ * it. So the gateway may hold a pointer to it all the time. Queueing and posting each release
+ * earlier writes, and the other side acquires them.
  *
- * The state is the only thing that both sides change. A worker moves QUEUED to RUNNING; a gateway
- * that cancels moves QUEUED to CANCELLED or RUNNING to STOPPING. Whoever's swap succeeds decides:
- * after QUEUED to CANCELLED the worker touches neither payload nor result, and the gateway may free
- * the payload at once. That the gateway's writes are then seen by nobody is why acquire and release
- * on the swaps suffice.
+ * Only the state is changed by both sides. A worker moves QUEUED to RUNNING; a gateway that cancels
+ * moves QUEUED to CANCELLED, or RUNNING to STOPPING. The swap that succeeds decides: after QUEUED
+ * to CANCELLED the worker touches neither payload nor result, and the gateway may free the payload
+ * at once. No thread reads the gateway's writes then, so acquire and release suffice for the swaps.
  *
- * A job that only begins on the worker (a command) belongs to whoever goes on with it until
- * irisd_job_end() posts it. Its gateway is told before that it leaves the worker, because from then
- * on it takes up nothing that others wait for at the gate.
+ * A job that only begins on the worker (a command) belongs to the thread that runs it further,
+ * until irisd_job_end() posts it. Its gateway is told before that it leaves the worker, because
+ * from then on it takes no room at the gate.
  */
 #include "daemon/exec/irisd-job.h"
 
@@ -50,22 +49,13 @@ keep_payload (IrisdJob *self, const IrisWireMessage *item, zmq_msg_t *body)
   else if (item->body.size > 0)
     {
       if (zmq_msg_init_size (message, item->body.size) != 0)
-        g_error ("out of memory for a payload of %zu bytes", item->body.size);
+        g_error ("cannot take the item: out of memory for a payload of %zu bytes", item->body.size);
       memcpy (zmq_msg_data (message), item->body.data, item->body.size);
     }
 }
 
-/**
- * irisd_job_new:
- * @core: what is shared
- * @mailbox: where the job goes back to
- * @peer: whose it is
- * @service: what runs it
- * @item: a SUBMIT message
- * @body: (nullable): the message's fifth frame, taken if the payload is large; %NULL in a batch
- *
- * Returns: (transfer full): a job that is not queued yet
- */
+/* Makes a job of @item, a SUBMIT, that is not queued yet. It comes back to @mailbox. @body is the
+ * message's fifth frame, taken if the payload is large; NULL in a batch. */
 IrisdJob *
 irisd_job_new (IrisdCore *core,
                IrisdMailbox *mailbox,
@@ -112,12 +102,7 @@ irisd_job_new (IrisdCore *core,
   return self;
 }
 
-/**
- * irisd_job_free:
- * @self: (transfer full): a job that came back or was never queued
- *
- * Only its gateway may call this.
- */
+/* @self came back or was never queued. For its gateway. */
 void
 irisd_job_free (IrisdJob *self)
 {
@@ -140,7 +125,7 @@ irisd_job_free (IrisdJob *self)
   irisd_pool_give (self, sizeof *self + size_behind (self->inline_size));
 }
 
-/* Where the scheduler is to run it. */
+/* Sets where the scheduler runs it. */
 static void
 set_place (IrisdJob *self, gint place, gboolean strict)
 {
@@ -148,12 +133,7 @@ set_place (IrisdJob *self, gint place, gboolean strict)
     iris_item_set_place (&self->item, place, strict ? IRIS_ITEM_STRICT : IRIS_ITEM_NONE);
 }
 
-/**
- * irisd_job_set_home:
- * @self: a new job
- * @home: the place that it goes to
- * @strict: whether it must run there
- */
+/* @strict: it must run at @home. */
 void
 irisd_job_set_home (IrisdJob *self, gint home, gboolean strict)
 {
@@ -163,37 +143,23 @@ irisd_job_set_home (IrisdJob *self, gint home, gboolean strict)
   set_place (self, home, strict);
 }
 
-/**
- * irisd_job_hand_over:
- * @self: a job that is through the gate of its home
- *
- * Gives it to the scheduler.
- */
+/* Passes a job that is through the gate of its home to the scheduler. */
 void
 irisd_job_hand_over (IrisdJob *self)
 {
   iris_scheduler_queue_item (self->core->scheduler, &self->item);
 }
 
-/**
- * irisd_job_move:
- * @self: a job that waits
- * @place: where it is to run now, which is its home if it is strict
- */
+/* @self is a job that waits; @place is its home if it is strict. */
 void
 irisd_job_move (IrisdJob *self, gint place)
 {
   set_place (self, place, self->strict);
 }
 
-/**
- * irisd_job_charge_result:
- * @self: a job that has a result
- * @sign: 1, or -1 to take it back
- *
- * Counts a result before this worker takes the next item of the same peer, so that what a peer owes
- * exceeds its limit by no more than one result for each worker.
- */
+/* Counts a result before this worker takes the next item of the same peer, so that the peer's
+ * unacknowledged bytes exceed its limit by at most one result for each worker. @sign is 1, or -1 to
+ * take it back. */
 void
 irisd_job_charge_result (IrisdJob *self, gint sign)
 {
@@ -204,25 +170,15 @@ irisd_job_charge_result (IrisdJob *self, gint sign)
   irisd_core_add_bytes (self->core, size);
 }
 
-/**
- * irisd_job_has_failed:
- * @self: a job that has ended
- *
- * Returns: whether it ended by an error, or as a command that exited with another status than 0 or
- *   was killed
- */
+/* Returns whether it ended with an error, or as a command that was killed or exited with another
+ * status than 0. */
 gboolean
 irisd_job_has_failed (IrisdJob *self)
 {
   return self->result.error != NULL || self->result.exit_status > 0 || self->result.signal > 0;
 }
 
-/**
- * irisd_job_reset:
- * @self: a job that ran and came back
- *
- * Makes it as it was before it ran.
- */
+/* Makes a job that came back from its run as it was before it. */
 void
 irisd_job_reset (IrisdJob *self)
 {
@@ -257,18 +213,14 @@ irisd_job_get_state (IrisdJob *self)
   return atomic_load_explicit (&self->state, memory_order_acquire);
 }
 
-/**
- * irisd_job_cancel_queued:
- * @self: a job that has not come back; only its gateway may call this
- *
- * Returns: whether it was queued; it will not run then, and its payload is gone
- */
+/* @self has not come back; for its gateway. Returns whether it was queued; then it will not run,
+ * and its payload is freed. */
 gboolean
 irisd_job_cancel_queued (IrisdJob *self)
 {
   if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_CANCELLED))
     return FALSE;
-  /* The journal may be reading it, or it goes with the job. */
+  /* The journal may be reading it, or it is part of the job. */
   if (self->persistent != NULL || self->inline_size > 0)
     return TRUE;
   zmq_msg_close (irisd_job_get_message (self));
@@ -276,13 +228,8 @@ irisd_job_cancel_queued (IrisdJob *self)
   return TRUE;
 }
 
-/**
- * irisd_job_cancel:
- * @self: a job that has not come back; only its gateway may call this
- *
- * Returns: %IRISD_JOB_CANCELLED if it will not run, %IRISD_JOB_STOPPING if it runs and was asked to
- *   stop
- */
+/* @self has not come back; for its gateway. Returns IRISD_JOB_CANCELLED if it will not run,
+ * IRISD_JOB_STOPPING if it runs and was asked to stop. */
 IrisdJobState
 irisd_job_cancel (IrisdJob *self)
 {
@@ -310,20 +257,15 @@ irisd_job_cancel (IrisdJob *self)
     }
 }
 
-/**
- * irisd_job_is_orphan:
- * @self: a job
- *
- * Returns: whether it is kept, and no connection waits for its end
- */
+/* Returns whether it is persistent, and no connection waits for its end. */
 gboolean
 irisd_job_is_orphan (IrisdJob *self)
 {
   return self->persistent != NULL && (self->detached || irisd_peer_is_gone (self->peer));
 }
 
-/* Whether the job has to wait until its peer acknowledges some of what it owes. The gateway looks
- * again when the job is back, so it does not matter that the figure may be a moment old. */
+/* Whether the job has to wait until its peer has acknowledged more. The gateway checks again when
+ * the job is back, so the figure may be a moment old. */
 static gboolean
 must_wait (IrisdJob *self)
 {
@@ -340,13 +282,8 @@ account_for_run (IrisdJob *self)
   irisd_core_count_run (self->core, self->place, self->result.bytes);
 }
 
-/**
- * irisd_job_end:
- * @self: (transfer full): a job whose service has run, with its result or error
- *
- * Accounts for it, gives its slot to the next one, which is to know what the client owes now, and
- * gives it back to its gateway.
- */
+/* Takes a job whose service has run, with its result or error. Accounts for it, gives its slot to
+ * the next job, which then sees the client's unacknowledged bytes, and posts it to its gateway. */
 void
 irisd_job_end (IrisdJob *self)
 {
@@ -374,18 +311,14 @@ run_service (IrisdJob *self, gint place)
   if (self->service->start == NULL)
     self->service->run (self);
   else if (self->service->start (self))
-    return; /* the thread that looks after it may have ended it */
+    return; /* the thread that runs it further may have ended it */
   self->ended_ns = irisd_now_ns ();
   irisd_job_end (self);
 }
 
-/**
- * irisd_job_leave_worker:
- * @self: a running job, on its worker
- *
- * From now on it only waits, beside the workers: its gateway gives its room at the gate to others.
- * The worker may go on with it. Its last message comes behind the one that is posted here.
- */
+/* @self runs, on its worker. From now on it only waits, beside the workers: its gateway gives its
+ * room at the gate to others. The worker may go on with it. The job itself is posted after the
+ * message that is posted here. */
 void
 irisd_job_leave_worker (IrisdJob *self)
 {
@@ -403,20 +336,15 @@ give_back (IrisdJob *self)
   irisd_mailbox_post (self->mailbox, &self->message);
 }
 
-/**
- * irisd_job_run_here:
- * @self: a queued job
- *
- * Runs it in the calling thread, unless it was cancelled or has to wait. It comes back by its
- * message. A thread that is no worker does it for the job's home.
- */
+/* Runs a queued job in the calling thread, unless it was cancelled or has to wait, and posts it to
+ * its gateway. A thread that is no worker runs it on behalf of the job's home. */
 void
 irisd_job_run_here (IrisdJob *self)
 {
   gint place = worker_place (self, iris_worker_current ());
   if (must_wait (self))
     {
-      self->held = TRUE; /* still queued, as far as anybody who cancels is concerned */
+      self->held = TRUE; /* still queued, for a cancellation */
       set_place (self, self->home, self->strict);
       give_back (self);
     }
@@ -436,12 +364,7 @@ irisd_job_run_here (IrisdJob *self)
     run_service (self, place);
 }
 
-/**
- * irisd_job_run_at_once:
- * @self: a brief job that nobody else knows of
- *
- * Runs it in its gateway's thread. It does not come back: it never was away.
- */
+/* Runs a brief job, known to its gateway only, in the gateway's thread. It is not posted. */
 void
 irisd_job_run_at_once (IrisdJob *self)
 {
@@ -459,30 +382,24 @@ run_on_worker (gpointer data)
   irisd_job_run_here (data);
 }
 
-/* The scheduler was told to drop what had not begun. */
+/* The scheduler was told to drop items that have not begun. */
 static void
 run_abandoned (gpointer data)
 {
   irisd_job_abandon (data);
 }
 
-/**
- * irisd_job_fail_late:
- * @self: a queued job that will not begin, because its deadline has passed
- */
+/* @self is queued and will not begin, because its deadline has passed. */
 void
 irisd_job_fail_late (IrisdJob *self)
 {
   irisd_job_fail (
       self, IRIS_WIRE_ERROR_DEADLINE_PASSED,
-      "the item had not begun by its deadline (deadline-ms): send it again with a later "
+      "the item was not run: its deadline (deadline-ms) has passed; send it again with a later "
       "one, or with none");
 }
 
-/**
- * irisd_job_abandon:
- * @self: (transfer full): a queued job that will not begin, because irisd stops
- */
+/* Takes a queued job that will not begin, because irisd stops. */
 void
 irisd_job_abandon (IrisdJob *self)
 {
@@ -491,12 +408,7 @@ irisd_job_abandon (IrisdJob *self)
   give_back (self);
 }
 
-/**
- * irisd_job_get_payload:
- * @self: a job
- *
- * Returns: its payload, which belongs to it; of one for worker processes only before it is queued
- */
+/* Returns its payload, borrowed; of a job for worker processes only before it is queued. */
 IrisWireFrame
 irisd_job_get_payload (IrisdJob *self)
 {
@@ -509,14 +421,8 @@ irisd_job_get_payload (IrisdJob *self)
   return (IrisWireFrame){ zmq_msg_data (message), zmq_msg_size (message) };
 }
 
-/**
- * irisd_job_must_stop:
- * @self: a running job
- *
- * Long work asks this now and then.
- *
- * Returns: whether it was cancelled, or irisd stops
- */
+/* Returns whether a running job was cancelled or irisd stops. Long work calls this from time to
+ * time. */
 gboolean
 irisd_job_must_stop (IrisdJob *self)
 {
@@ -524,13 +430,6 @@ irisd_job_must_stop (IrisdJob *self)
          || irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING;
 }
 
-/**
- * irisd_job_fail:
- * @self: a job
- * @code: why
- * @format: a sentence
- * @...: its arguments
- */
 void
 irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...)
 {
@@ -541,42 +440,29 @@ irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...)
   va_end (args);
 }
 
-/**
- * irisd_job_fail_stopped:
- * @self: a job for which irisd_job_must_stop() is true
- */
+/* @self is a job for which irisd_job_must_stop() is true. */
 void
 irisd_job_fail_stopped (IrisdJob *self)
 {
   if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
-    irisd_job_fail (self, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                    "irisd was stopped before the item was done: send it again when irisd is back");
+    irisd_job_fail (
+        self, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+        "irisd was stopped before the item had ended; send it again when irisd is back");
   else
     irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled while it ran");
 }
 
-/**
- * irisd_job_take_result:
- * @self: a job
- * @data: (transfer full): memory of g_malloc()
- * @size: its length in bytes
- * @content_type: what it is; a constant
- */
+/* Takes @data, memory of g_malloc(); @content_type is a constant. */
 void
 irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type)
 {
   zmq_msg_close (&self->result.body);
   if (zmq_msg_init_data (&self->result.body, data, size, irisd_reply_free_data, NULL) != 0)
-    g_error ("out of memory for a result");
+    g_error ("cannot hold the result: out of memory");
   self->result.content_type = content_type;
 }
 
-/**
- * irisd_job_return_payload:
- * @self: a job
- *
- * Makes the payload the result, without a copy if it is large.
- */
+/* Makes the payload the result, without a copy if it is large. */
 void
 irisd_job_return_payload (IrisdJob *self)
 {
@@ -587,6 +473,6 @@ irisd_job_return_payload (IrisdJob *self)
     }
   zmq_msg_close (&self->result.body);
   if (zmq_msg_init_size (&self->result.body, self->inline_size) != 0)
-    g_error ("out of memory for a result");
+    g_error ("cannot hold the result: out of memory");
   memcpy (zmq_msg_data (&self->result.body), self->inline_payload, self->inline_size);
 }

@@ -23,7 +23,7 @@ G_BEGIN_DECLS
  * @IRISD_JOB_CANCELLED: was cancelled before it ran; will not run
  * @IRISD_JOB_STOPPING: was cancelled while it ran; the service may notice
  *
- * Where a job is. Changed by compare-and-swap only.
+ * The state of a job, changed by compare-and-swap only.
  */
 typedef enum
 {
@@ -37,13 +37,12 @@ typedef enum
  * IrisdJobStage:
  * @IRISD_STAGE_HANDED: the scheduler has it, or it has come back
  * @IRISD_STAGE_GATE: it waits at its place's gate, unless a gateway has let it through
- * @IRISD_STAGE_PERMIT: it waits until fewer of its client or service run, unless a message that
- * lets it go on is on the way
- * @IRISD_STAGE_SLOT: the same, until fewer commands run (irisd-command-slots.h)
+ * @IRISD_STAGE_PERMIT: it waits for a permit of its client or service, unless the message with one
+ *   is on the way
+ * @IRISD_STAGE_SLOT: the same, for a slot for commands (irisd-command-slots.h)
  * @IRISD_STAGE_TIME: it waits for a time
  * @IRISD_STAGE_DEPENDENCIES: it waits for other items
- * @IRISD_STAGE_SPILLED: it was read back, and those who want it are asked first
- * (irisd-spilled-flow.c)
+ * @IRISD_STAGE_SPILLED: it was reloaded, and other gateways are asked first (irisd-spilled-flow.c)
  *
  * Where a job is on its way to the scheduler.
  */
@@ -62,7 +61,7 @@ typedef enum
  * IrisdResult:
  * @error: (nullable): why there is no result
  * @body: the result's body
- * @content_type: (nullable): what it is; a constant
+ * @content_type: (nullable): a constant
  * @bytes: how many bytes were worked on
  * @exit_status: of a command that exited, else -1
  * @signal: of a command that was killed, else 0
@@ -102,54 +101,54 @@ struct _IrisdJob
   gint home;
   gint64 accepted_ns;
   gboolean strict;
-  guint64 id;              /* daemon-wide; 0: nobody was told one */
+  guint64 id;              /* daemon-wide; 0: not told to any client */
   IrisdSchedule *schedule; /* NULL: a plain item */
   gsize payload_size;
   char **args;
   char *path;
-  char *near_path;              /* what it is near to, if that is a path */
-  IrisdCommandOptions *options; /* of a command that says something */
+  char *near_path;              /* the path that it is to be near, if any */
+  IrisdCommandOptions *options; /* of a command, if it has any */
 
   _Atomic guint64 output_credit; /* bytes of output that may be sent */
-  IrisdLeasedItem *leased_item;  /* if worker processes do it (irisd-worker-processes.h) */
+  IrisdLeasedItem *leased_item;  /* for worker processes (irisd-worker-processes.h) */
 
-  /* The gateway's own, whoever holds the job. */
-  gboolean ended;     /* its completion was sent before it came back, or nobody wants it */
+  /* For the gateway, at any time. */
+  gboolean ended;     /* its completion was sent before it came back, or no client waits for it */
   gboolean parked;    /* it waits in its peer's list */
   gboolean brief;     /* may be run by the gateway itself */
-  gboolean withdrawn; /* no worker process has it any more, and the gateway is to end it */
+  gboolean withdrawn; /* no worker process has it any more; the gateway ends it */
 
   IrisdPersistentItem *persistent; /* NULL if it is volatile; the worker may set its state */
   gboolean lasting;                /* it counts as a persistent one in memory */
   gboolean detached;               /* its connection does not wait for its end */
-  gboolean quiet;                  /* nobody wants to hear that it is accepted */
-  gboolean settled;                /* the journal has told about its end */
+  gboolean quiet;                  /* its acceptance is not answered */
+  gboolean settled;                /* the journal has answered about its end */
   gboolean due;                    /* and has it, until it is acknowledged */
-  gboolean counted;                /* by the rules for clients and services */
-  gboolean bury;                   /* when it is out of tries it is buried */
+  gboolean counted;                /* by the limits for clients and services */
+  gboolean bury;                   /* is buried after its last attempt */
   gboolean buried;                 /* and that is on its way to the journal, or there */
-  gboolean away;        /* somebody buried it while the scheduler had it, which it still has */
-  guint known : 1;      /* under its number: it is accepted, and others can come after it */
-  guint completion : 1; /* the journal was given its end */
-  guint early : 1;      /* and that while the scheduler has it, which will give it back */
+  gboolean away;                   /* was buried while the scheduler had it, which it still has */
+  guint known : 1;                 /* by its number: it is accepted, and others can depend on it */
+  guint completion : 1;            /* its end was posted to the journal */
+  guint early : 1;                 /* and that before the scheduler has given it back */
   IrisdJobStage stage;
-  IrisdSpilledFlow *flow;         /* if others are cold behind it */
-  gint64 since_us;                /* since when it waits for its turn, if that is not now */
-  IrisdPermit *permit;            /* if how many run at once is limited */
+  IrisdSpilledFlow *flow;         /* if others are spilled behind it */
+  gint64 since_us;                /* when it began to wait for its turn, unless that is now */
+  IrisdPermit *permit;            /* if a concurrency limit applies */
   struct _IrisdCommandTurn *turn; /* of a command that has waited for a slot */
   gint gate;                      /* the place whose gate it counts at, or -1 */
-  gint left_gate;                 /* the one that it has left before its end, or -1 */
-  IrisdFairEntry fair;            /* while it is in a gate's queue that gate's */
+  gint left_gate;                 /* the gate that it has left before its end, or -1 */
+  IrisdFairEntry fair;            /* while it is in a gate's queue, that gate's */
 
-  /* Belongs to whoever holds the job: gateway, then worker, then gateway. */
-  gint slot; /* the place at whose expense a command runs, or -1 */
+  /* For the thread that has the job: gateway, then worker, then gateway. */
+  gint slot; /* the place whose slot a command uses, or -1 */
   gint place;
   gint worker;
   gint64 started_ns;
   gint64 left_ns; /* when it left its worker, if it went on beside the workers; else 0 */
   gint64 ended_ns;
-  gboolean held;  /* came back without having run, because its peer owes too much */
-  guint64 charge; /* bytes that it counts for */
+  gboolean held;  /* came back without having run, because its peer has too much unacknowledged */
+  guint64 charge; /* bytes that count against its peer's limit */
   IrisdResult result;
   gsize inline_size;
   _Alignas(zmq_msg_t) guint8 inline_payload[]; /* or, if @inline_size is 0, a zmq_msg_t with it */
@@ -188,7 +187,7 @@ void irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const cha
 void irisd_job_return_payload (IrisdJob *self);
 void irisd_job_charge_result (IrisdJob *self, gint sign);
 
-/* Of a job whose payload is not copied into it. */
+/* For a job whose payload is not copied into it. */
 static inline zmq_msg_t *
 irisd_job_get_message (IrisdJob *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Processes that the commands of an irisd which crashed have left.
+ * Orphans: processes that the commands of a crashed irisd have left.
  *
  * A process is one of an attempt's if one of these holds:
  *
@@ -10,12 +10,11 @@
  *   - it is the process that was recorded: the same number, started at the same time;
  *   - it is in that process's group. The kernel does not give a group's number to another process
  *     while a process is in the group. So if there is a process of the group's number that was
- *     started at another time, the group is another one; if there is none, members in the recorded
- *     session that were started later are taken for those that the dead leader has left. These have
- *     no mark only if the command took it away.
+ *     started at another time, the group is another one; if there is none, later members in the
+ * recorded session count as the dead leader's. These have no mark only if the command took it away.
  *
- * A number may be given to another process between the look and the signal. Hence a descriptor is
- * made of the process, then it is looked at again, and the signal goes to the descriptor.
+ * The kernel may reuse a number between the check and the signal. So irisd opens a descriptor of
+ * the process, checks again, and signals the descriptor.
  */
 #include "daemon/exec/irisd-orphans.h"
 
@@ -30,10 +29,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* As many are ended at once; then it is looked again, because they may have made others. */
+/* Processes ended in one round; the next round finds those that they have made meanwhile. */
 #define MOST_AT_ONCE 256
 
-/* After what could not be signalled or does not end, it is looked again so soon. */
+/* Time until the next round after a process that cannot be signalled or does not end. */
 #define LOOK_AGAIN_MS 20
 
 /* An environment is read up to this size; the mark is the first variable of a command. */
@@ -58,7 +57,7 @@ read_environment (pid_t pid, GByteArray *out)
   return size > 0;
 }
 
-/* The serial of the attempt that the environment of a process names; 0 for none. */
+/* The serial of the attempt in the environment of a process; 0 for none. */
 static guint64
 read_mark (pid_t pid, const char *token, GByteArray *scratch)
 {
@@ -88,7 +87,7 @@ is_in_group (const IrisdProc *proc, const IrisdAttempt *attempt)
   return proc->session == attempt->session && proc->start >= attempt->start;
 }
 
-/* Whose process it is, if it lives. */
+/* The attempt of a living process. */
 static IrisdAttempt *
 find_attempt (GArray *attempts, const char *token, const IrisdProc *proc, GByteArray *scratch)
 {
@@ -106,7 +105,7 @@ find_attempt (GArray *attempts, const char *token, const IrisdProc *proc, GByteA
   return NULL;
 }
 
-/* A process that is to go, by its descriptor. */
+/* A process to end, by its descriptor. */
 typedef struct
 {
   GArray *attempts;
@@ -115,8 +114,8 @@ typedef struct
   GByteArray *scratch;
   struct pollfd fds[MOST_AT_ONCE];
   guint n_fds;
-  gboolean any;        /* there was one, whether it could be signalled or not */
-  gboolean mark_stuck; /* whose is left is stuck */
+  gboolean any;        /* some process was found, whether it could be signalled or not */
+  gboolean mark_stuck; /* attempts of the remaining processes are stuck */
 } Search;
 
 static void
@@ -167,7 +166,7 @@ look_at_all (Search *self)
     }
 }
 
-/* Waits for what was signalled. Returns how many have gone. */
+/* Waits for the signalled processes. Returns how many have ended. */
 static guint
 wait_for (Search *self, gint64 until)
 {
@@ -184,31 +183,15 @@ wait_for (Search *self, gint64 until)
   return gone;
 }
 
-/**
- * irisd_orphans_name:
- * @token: the random number of an irisd
- * @serial: of an attempt of it
- *
- * Returns: (transfer full): the name of that attempt
- */
+/* Returns the name of the attempt @serial of the irisd with the random number @token. */
 char *
 irisd_orphans_name (const char *token, guint64 serial)
 {
   return g_strdup_printf ("%s.%" G_GUINT64_FORMAT, token, serial);
 }
 
-/**
- * irisd_orphans_end:
- * @attempts: (element-type IrisdAttempt): what was under way
- * @token: the random number of the irisd that crashed
- * @cgroups: in which directory they have control groups, or nothing
- * @most_ms: for how long to wait until they are gone
- *
- * Kills the processes of attempts, and waits until none is left. Those of which some are left then
- * are `stuck`.
- *
- * Returns: how many processes have gone
- */
+/* Kills the processes of attempts, and waits up to @most_ms until none is left. Attempts with
+ * processes left then are `stuck`. Returns how many processes have ended. */
 guint
 irisd_orphans_end (GArray *attempts, const char *token, const char *cgroups, guint64 most_ms)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Processes that the commands of an irisd which crashed have left.
+ * Orphans: processes that the commands of a crashed irisd have left.
  */
 #pragma once
 

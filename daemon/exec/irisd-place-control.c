@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which places take items, and how many of their workers take part.
+ * Place control: which places take items, and how many of their workers are active.
  *
- * How many take part is the scheduler's business (iris_scheduler_set_n_active_at()), which leaves
- * at least one in at each place. So a drained place has one worker left, and that one would steal
- * from the others. When the place has nothing of its own any more, that worker is given a rest: an
- * item of ours, strictly for that place, which sleeps until it is woken. It is woken before the
- * worker is needed: when an item comes to the place's gate that was accepted earlier (a delay that
- * is over, a next try), when the place is refilled, and when irisd ends.
+ * The scheduler decides which workers are active (iris_scheduler_set_n_active_at()), and leaves at
+ * least one at each place. So a drained place has one worker left, which would steal from the
+ * others. When the place has no item of its own any more, that worker is parked by a rest: an item
+ * strictly for that place, which sleeps until it is woken. It is woken before the worker is needed:
+ * when an item accepted earlier comes to the place's gate (after a delay or for a retry), when the
+ * place is refilled, and when irisd ends.
  *
- * That no item is left behind a rest: whoever brings a job enters it at the gate, under the gate's
- * lock, then looks at `n_drained`; whoever lays the worker to rest has set `n_drained`, then looks
- * at the gate, under its lock. If the look at the gate comes first, the lock hands the number over
- * to whoever enters, who then wakes the place; otherwise the gate is seen not to be empty, and
- * there is no rest. Waking and laying to rest are under the lock here. A rest that the scheduler
- * has not begun yet when it is woken ends as soon as it begins.
+ * No item is left waiting for a parked worker: a gateway that brings a job enters it at the gate,
+ * under the gate's lock, then reads `n_drained`; a thread that parks the worker has set
+ * `n_drained`, then reads the gate, under its lock. If the gate is read first, the lock makes
+ * `n_drained` visible to the gateway, which then wakes the place; otherwise the gate is not empty,
+ * and the worker is not parked. Waking and parking are under the lock here. A rest that the
+ * scheduler has not begun when it is woken ends as soon as it begins.
  *
- * An irisd that was started with --paused has closed the gate of each place. Refilling a place
- * opens its gate. A paused place takes items, drained or not: the two are told apart because a
- * drained one also runs what it has.
+ * An irisd started with --paused has closed the gate of each place. Refilling a place opens its
+ * gate. A paused place takes items, drained or not; a drained one that is not paused also runs the
+ * items that it has.
  *
- * The lock is a POSIX one because ThreadSanitizer knows those.
+ * The lock is a POSIX mutex because ThreadSanitizer knows those.
  */
 #include "daemon/exec/irisd-place-control.h"
 
@@ -28,26 +28,21 @@ typedef enum
 {
   REST_NONE,
   REST_BEGUN, /* the scheduler or a worker has it */
-  REST_OVER,  /* the same, and it ends when the worker looks */
+  REST_OVER,  /* the same, and the worker ends it when it looks */
 } Rest;
 
 struct _IrisdControlledPlace
 {
   IrisdPlaceControl *place_control;
   gboolean drained;
-  guint n_workers; /* that it was made with */
+  guint n_workers; /* at the start */
   guint wanted;
   Rest rest;
   pthread_cond_t woken;
   IrisItem item;
 };
 
-/**
- * irisd_place_control_new:
- * @core: what is shared, with its scheduler
- *
- * Returns: (transfer full): all places take items, and all workers take part
- */
+/* Returns place control at which all places take items and all workers are active. */
 IrisdPlaceControl *
 irisd_place_control_new (IrisdCore *core)
 {
@@ -68,10 +63,7 @@ irisd_place_control_new (IrisdCore *core)
   return self;
 }
 
-/**
- * irisd_place_control_free:
- * @self: (transfer full) (nullable): a staff whose scheduler was shut down
- */
+/* The scheduler must be shut down. */
 void
 irisd_place_control_free (IrisdPlaceControl *self)
 {
@@ -116,7 +108,7 @@ wake (IrisdControlledPlace *place)
   pthread_cond_signal (&place->woken);
 }
 
-/* Lays the last worker of a drained place to rest, if there is nothing for it to do. */
+/* Parks the last worker of a drained place, if it has no item. */
 static void
 lay_to_rest (IrisdPlaceControl *self, guint id)
 {
@@ -133,7 +125,7 @@ lay_to_rest (IrisdPlaceControl *self, guint id)
   place->rest = REST_BEGUN;
 }
 
-/* Tells the scheduler what is wanted of a place now. */
+/* Tells the scheduler how many workers of a place are active now. */
 static void
 apply (IrisdPlaceControl *self, guint id)
 {
@@ -148,11 +140,11 @@ check_place (IrisdPlaceControl *self, gint place, GError **error)
   const IrisdCore *core = self->core;
   if (place < 0 || (guint) place >= core->n_places)
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_PLACE,
-                 "there is no place %d: this irisd has the places 0 to %u", place,
+                 "there is no place %d; this irisd has the places 0 to %u", place,
                  core->n_places - 1);
   else if (!core->placed)
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                 "the scheduler “%s” knows no places, so its workers belong to none: start irisd "
+                 "the scheduler “%s” knows no places, so its workers belong to none; start irisd "
                  "with --scheduler places",
                  irisd_config_scheduler_name (core->config->scheduler));
   else
@@ -166,21 +158,15 @@ check_others (IrisdPlaceControl *self, gint place, GError **error)
   guint n_drained = atomic_load_explicit (&self->n_drained, memory_order_relaxed);
   if (n_drained + 1 < self->core->n_places)
     return TRUE;
-  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-               "place %d is the only one that takes items: refill another one first", place);
+  g_set_error (
+      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+      "cannot drain place %d: it is the only one that takes items; refill another one first",
+      place);
   return FALSE;
 }
 
-/**
- * irisd_place_control_drain:
- * @self: the staff
- * @place: a place
- * @drained: whether it is to take no items, or to take some again
- * @changed: (out): 1, or 0 if that was so already
- * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
- *
- * Returns: whether it is so now
- */
+/* Makes @place take no items, or take items again. @changed is 1, or 0 if it did so already.
+ * Returns whether it does so now. */
 gboolean
 irisd_place_control_drain (IrisdPlaceControl *self,
                            gint place,
@@ -213,16 +199,8 @@ irisd_place_control_drain (IrisdPlaceControl *self,
   return well;
 }
 
-/**
- * irisd_place_control_resume:
- * @self: the staff
- * @place: a number that may be that of a place
- *
- * Opens the gate of a place that is paused. The caller has to let the entries that wait there
- * through.
- *
- * Returns: whether it was closed
- */
+/* Opens the gate of a paused place. The caller lets the entries that wait there through. Returns
+ * whether it was closed. */
 gboolean
 irisd_place_control_resume (IrisdPlaceControl *self, gint place)
 {
@@ -233,16 +211,8 @@ irisd_place_control_resume (IrisdPlaceControl *self, gint place)
   return TRUE;
 }
 
-/**
- * irisd_place_control_set_workers:
- * @self: the staff
- * @place: a place
- * @n: how many of its workers are to take part, from 1
- * @changed: (out): 1, or 0 if it were so many already
- * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
- *
- * Returns: whether so many are to take part now, or will when the place is refilled
- */
+/* Sets how many workers of @place are active, from 1. @changed is 1, or 0 if there were as many
+ * already. Returns whether as many are active now, or will be when the place is refilled. */
 gboolean
 irisd_place_control_set_workers (IrisdPlaceControl *self,
                                  gint place,
@@ -255,11 +225,10 @@ irisd_place_control_set_workers (IrisdPlaceControl *self,
   IrisdControlledPlace *it = &self->places[place];
   if (n > it->n_workers)
     {
-      g_set_error (
-          error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
-          "place %d was made with %u workers, and there cannot be %u while irisd runs: start "
-          "it with as many --workers as may be wanted; those that take no part only sleep",
-          place, it->n_workers, n);
+      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
+                   "place %d has %u workers, and cannot get %u while irisd runs; start "
+                   "it with the most --workers that may be wanted; inactive ones only sleep",
+                   place, it->n_workers, n);
       return FALSE;
     }
   pthread_mutex_lock (&self->lock);
@@ -270,13 +239,7 @@ irisd_place_control_set_workers (IrisdPlaceControl *self,
   return TRUE;
 }
 
-/**
- * irisd_place_control_get_workers:
- * @self: the staff
- * @place: a place
- *
- * Returns: how many of its workers are to take part; of a place that is drained or paused none
- */
+/* Returns how many of its workers are active; 0 at a drained or paused place. */
 guint
 irisd_place_control_get_workers (IrisdPlaceControl *self, gint place)
 {
@@ -296,13 +259,7 @@ irisd_place_control_place_is_drained (IrisdPlaceControl *self, gint place)
   return drained;
 }
 
-/**
- * irisd_place_control_choose_other:
- * @self: the staff
- * @place: a place that may be drained
- *
- * Returns: that place, or the nearest one that takes items
- */
+/* Returns @place, or the nearest one that takes items if it is drained. */
 gint
 irisd_place_control_choose_other (IrisdPlaceControl *self, gint place)
 {
@@ -318,11 +275,7 @@ irisd_place_control_choose_other (IrisdPlaceControl *self, gint place)
   return (gint) best;
 }
 
-/**
- * irisd_place_control_wake_place:
- * @self: the staff
- * @place: a place to whose gate a job has come
- */
+/* A job has come to the gate of @place. */
 void
 irisd_place_control_wake_place (IrisdPlaceControl *self, gint place)
 {
@@ -331,12 +284,7 @@ irisd_place_control_wake_place (IrisdPlaceControl *self, gint place)
   pthread_mutex_unlock (&self->lock);
 }
 
-/**
- * irisd_place_control_settle_all:
- * @self: the staff
- *
- * Lays the workers of drained places to rest that have nothing to do any more.
- */
+/* Parks the workers of drained places that have no item any more. */
 void
 irisd_place_control_settle_all (IrisdPlaceControl *self)
 {
@@ -346,12 +294,7 @@ irisd_place_control_settle_all (IrisdPlaceControl *self)
   pthread_mutex_unlock (&self->lock);
 }
 
-/**
- * irisd_place_control_close:
- * @self: the staff
- *
- * Wakes everybody, because irisd ends; nobody rests from now on.
- */
+/* Wakes all workers, because irisd ends; none is parked from now on. */
 void
 irisd_place_control_close (IrisdPlaceControl *self)
 {

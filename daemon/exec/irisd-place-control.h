@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which places take items, and how many of their workers take part.
+ * Place control: which places take items, and how many of their workers are active.
  */
 #pragma once
 
@@ -13,11 +13,11 @@ typedef struct _IrisdControlledPlace IrisdControlledPlace;
 /**
  * IrisdPlaceControl:
  *
- * What can be changed about the places while irisd runs. Any thread.
+ * Changes of the places while irisd runs. Any thread.
  */
 struct _IrisdPlaceControl
 {
-  _Atomic guint n_drained; /* most of the time none, and then this is all that is looked at */
+  _Atomic guint n_drained; /* mostly 0, and then nothing else is read */
   _Atomic guint n_paused;  /* the same of places whose gates are closed */
 
   /*< private >*/

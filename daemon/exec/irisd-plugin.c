@@ -3,12 +3,12 @@
  * Loads plug-ins and runs their services.
  *
  * A plug-in is loaded by the main thread before there are others, and finished and unloaded by it
- * after they have ended. In between all of this is constant; only the item of a run changes, and
- * that is on the worker's stack.
+ * after they have ended. In between all data is constant except the item of a run, which is on the
+ * worker's stack.
  *
- * What a plug-in says is looked at before anything is believed: first the version of its interface,
- * since all the rest may be different in another one, then the names, then whether it can start. A
- * service comes into the registry only after all that, so a plug-in is there wholly or not at all.
+ * A plug-in is checked before use: first the version of its interface, since all else may differ in
+ * another one, then the names, then its `init`. Services enter the registry only after all checks,
+ * so a plug-in is loaded whole or not at all.
  */
 #include "daemon/exec/irisd-plugin.h"
 
@@ -29,14 +29,14 @@ typedef struct
   GModule *module;
   const IrisPlugin *plugin;
   gpointer data;
-  gboolean ready; /* `init` went well, so `finish` is due */
+  gboolean ready; /* `init` succeeded, so `finish` is due */
   GPtrArray *services;
 } Plugin;
 
-/* The registry's view of a service, and the plug-in's. */
+/* A service as the registry and the plug-in see it. */
 typedef struct
 {
-  IrisdService service; /* first: the registry gives it back */
+  IrisdService service; /* first: the registry returns it */
   const IrisPluginService *own;
   Plugin *plugin;
 } PluginService;
@@ -49,7 +49,7 @@ struct _IrisdPlugins
 /* The item of one run. */
 typedef struct
 {
-  IrisPluginItem item; /* first: the plug-in gives it back */
+  IrisPluginItem item; /* first: the plug-in returns it */
   IrisdJob *job;
   IrisdSleeper sleeper;
   gboolean sleeps;
@@ -159,7 +159,7 @@ run_item (IrisdJob *job)
 {
   const PluginService *self = (const PluginService *) job->service;
   Run run = { .item = { .calls = &calls, .data = self->plugin->data }, .job = job };
-  /* Nothing runs a volatile item again, so it cannot take irisd down twice. */
+  /* A volatile item is not run again, so it cannot crash irisd twice. */
   guint attempt = job->persistent != NULL ? irisd_attempts_begin (job->core->attempts, job->id)
                                           : IRISD_ATTEMPT_NONE;
   self->own->run (&run.item);
@@ -196,7 +196,7 @@ refuse (GError **error, const char *format, ...)
   return FALSE;
 }
 
-/* Whoever can write the file can do all that irisd can. */
+/* A user that can write the file gets all rights of irisd. */
 static gboolean
 is_ours (const char *path, GError **error)
 {
@@ -207,7 +207,7 @@ is_ours (const char *path, GError **error)
     return refuse (error, "it is not an ordinary file");
   if ((st.st_uid != geteuid () && st.st_uid != 0) || (st.st_mode & 022) != 0)
     return refuse (error,
-                   "somebody else can write it (mode %04o, owner %u): it has to belong to you or "
+                   "another user can write it (mode %04o, owner %u); it has to belong to you or "
                    "to root, chmod go-w it",
                    (guint) (st.st_mode & 07777), (guint) st.st_uid);
   return TRUE;
@@ -227,8 +227,8 @@ open_module (Plugin *self, GError **error)
     return refuse (error, "its iris_plugin_get gives nothing");
   if (self->plugin->interface != IRIS_PLUGIN_INTERFACE)
     return refuse (error,
-                   "it was built for version %u of the interface of plug-ins and this irisd has "
-                   "version %d: build it again",
+                   "it was built for version %u of the interface of plug-ins, and this irisd has "
+                   "version %d; build it again",
                    self->plugin->interface, IRIS_PLUGIN_INTERFACE);
   return TRUE;
 }
@@ -317,7 +317,7 @@ load (IrisdPlugins *plugins, const char *path, IrisdServices *services, GError *
   if (!is_ours (path, error) || !open_module (self, error) || !check_plugin (self, services, error)
       || !init_plugin (self, error))
     {
-      g_prefix_error (error, "the plug-in %s is not used: ", path);
+      g_prefix_error (error, "cannot use the plug-in %s: ", path);
       plugin_free (self);
       return FALSE;
     }
@@ -335,7 +335,7 @@ compare_paths (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* What the directory has in the way of plug-ins, sorted, so that it is the same every time. */
+/* Lists the plug-ins of the directory, sorted, so that their order is always the same. */
 static gboolean
 list_dir (const char *path, GPtrArray *found, GError **error)
 {
@@ -343,7 +343,7 @@ list_dir (const char *path, GPtrArray *found, GError **error)
   g_autoptr (GPtrArray) here = g_ptr_array_new ();
   g_autoptr (GDir) dir = g_dir_open (path, 0, &local);
   if (dir == NULL)
-    return refuse (error, "the directory of plug-ins %s cannot be read: %s", path, local->message);
+    return refuse (error, "cannot read the directory of plug-ins %s: %s", path, local->message);
   for (const char *name; (name = g_dir_read_name (dir)) != NULL;)
     if (g_str_has_suffix (name, "." G_MODULE_SUFFIX))
       g_ptr_array_add (here, g_build_filename (path, name, NULL));
@@ -352,7 +352,7 @@ list_dir (const char *path, GPtrArray *found, GError **error)
   return TRUE;
 }
 
-/* Reports what went wrong, or, if plug-ins are required, gives up. */
+/* Logs the failure or, if plug-ins are required, fails. */
 static gboolean
 go_on (const IrisdConfig *config, GError **local, GError **error)
 {
@@ -374,8 +374,8 @@ go_on (const IrisdConfig *config, GError **local, GError **error)
  * @services: where their services go
  * @error: return location for a #GError of the domain %IRISD_ERROR
  *
- * Loads the plug-ins that are named, then those of the directories. What cannot be used is
- * reported, and irisd goes on without it, unless the configuration says `plugins-required`.
+ * Loads the plug-ins that are named, then those of the directories. A plug-in that cannot be used
+ * is logged and left out, unless the configuration has `plugins-required`.
  *
  * Returns: (transfer full) (nullable): the plug-ins, which have to outlive @services
  */
@@ -405,16 +405,13 @@ irisd_plugins_load (const IrisdConfig *config, IrisdServices *services, GError *
   return self;
 }
 
-/**
- * irisd_plugins_free:
- * @self: (transfer full) (nullable): plug-ins of which nothing runs any more
- */
+/* No item of theirs may run any more. */
 void
 irisd_plugins_free (IrisdPlugins *self)
 {
   if (self == NULL)
     return;
-  /* The last one first: it may lean on those before it. */
+  /* The last one first: it may depend on those before it. */
   while (self->plugins->len > 0)
     g_ptr_array_remove_index (self->plugins, self->plugins->len - 1);
   g_ptr_array_unref (self->plugins);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The items that sleep in a system call while they run, so that somebody can wake them to stop.
+ * Running items that sleep in a system call, and can be woken to stop.
  *
- * A worker enters before it first looks whether its item should stop, and leaves when the item is
- * done. Whoever wants an item to stop first says so in the item, then wakes it here. The lock gives
- * the two an order: either the waker finds the sleeper, or the worker entered afterwards and sees
- * what was said. The descriptor is written under the lock, so it cannot have been closed, and its
- * number given to something else, in between.
+ * A worker enters before it first checks whether its item should stop, and leaves when the item has
+ * ended. A thread that stops an item first sets that in the item, then wakes it here. The lock
+ * orders the two: either the waker finds the sleeper, or the worker enters later and sees that it
+ * should stop. The descriptor is written under the lock, so it cannot have been closed and reused
+ * in between.
  *
- * The lock is a POSIX one because ThreadSanitizer knows those.
+ * The lock is a POSIX mutex because ThreadSanitizer knows those.
  */
 #include "daemon/exec/irisd-running.h"
 
@@ -28,14 +28,7 @@ irisd_running_clear (IrisdRunning *self)
   pthread_mutex_destroy (&self->lock);
 }
 
-/**
- * irisd_running_enter:
- * @self: all sleepers
- * @sleeper: (out caller-allocates): a new one
- * @job: its item
- *
- * Returns: %FALSE if the process has no descriptor left
- */
+/* Returns FALSE if the process has no descriptor left. */
 gboolean
 irisd_running_enter (IrisdRunning *self, IrisdSleeper *sleeper, IrisdJob *job)
 {
@@ -78,11 +71,6 @@ wake_matching (IrisdRunning *self, IrisdJob *job)
   pthread_mutex_unlock (&self->lock);
 }
 
-/**
- * irisd_running_wake:
- * @self: all sleepers
- * @job: an item that was asked to stop
- */
 void
 irisd_running_wake (IrisdRunning *self, IrisdJob *job)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The items that sleep in a system call while they run, so that somebody can wake them to stop.
+ * Running items that sleep in a system call, and can be woken to stop.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ typedef struct _IrisdSleeper IrisdSleeper;
 /**
  * IrisdSleeper:
  * @job: the item
- * @fd: becomes readable when the item ought to look whether it should stop
+ * @fd: becomes readable when the item should check whether to stop
  *
  * Lives on the stack of the worker.
  */
@@ -32,7 +32,7 @@ struct _IrisdSleeper
 /**
  * IrisdRunning:
  *
- * All sleepers. At most one per worker, so a list does.
+ * All sleepers. At most one per worker, so a list suffices.
  */
 typedef struct
 {

@@ -19,11 +19,7 @@ irisd_services_new (void)
   return self;
 }
 
-/**
- * irisd_services_new_builtin:
- *
- * Returns: (transfer full): a registry of the services that irisd brings with it
- */
+/* Returns a registry of irisd's own services. */
 IrisdServices *
 irisd_services_new_builtin (void)
 {
@@ -50,13 +46,7 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp ((*left)->name, (*right)->name);
 }
 
-/**
- * irisd_services_add:
- * @self: the registry
- * @service: has to outlive it
- *
- * Returns: %FALSE if there is one of that name already
- */
+/* @service must outlive the registry. Returns FALSE if there is one of that name already. */
 gboolean
 irisd_services_add (IrisdServices *self, const IrisdService *service)
 {
@@ -68,13 +58,6 @@ irisd_services_add (IrisdServices *self, const IrisdService *service)
   return TRUE;
 }
 
-/**
- * irisd_services_lookup:
- * @self: the registry
- * @name: a name
- *
- * Returns: (nullable): the service of that name
- */
 const IrisdService *
 irisd_services_lookup (IrisdServices *self, const IrisWireString *name)
 {
@@ -87,12 +70,7 @@ irisd_services_lookup (IrisdServices *self, const IrisWireString *name)
   return NULL;
 }
 
-/**
- * irisd_services_describe:
- * @self: the registry
- *
- * Returns: (transfer full): all services, for the body of a SERVICES_REPLY
- */
+/* Returns all services, for the body of a SERVICES_REPLY. */
 IrisWireServices *
 irisd_services_describe (IrisdServices *self)
 {
@@ -106,12 +84,7 @@ irisd_services_describe (IrisdServices *self)
   return list;
 }
 
-/**
- * irisd_services_list_names:
- * @self: the registry
- *
- * Returns: (transfer full): all names, for a sentence
- */
+/* Returns all names, for a message. */
 char *
 irisd_services_list_names (IrisdServices *self)
 {
@@ -124,13 +97,7 @@ irisd_services_list_names (IrisdServices *self)
   return g_string_free (g_steal_pointer (&names), FALSE);
 }
 
-/**
- * irisd_service_check_input:
- * @item: an item for a service that works on a file or on the payload
- * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
- *
- * Returns: whether it says clearly which
- */
+/* Returns whether @item names a file or has a payload, as the service needs. */
 gboolean
 irisd_service_check_input (const IrisWireMessage *item, GError **error)
 {
@@ -140,14 +107,14 @@ irisd_service_check_input (const IrisWireMessage *item, GError **error)
     {
       g_set_error_literal (
           error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-          "the path is not absolute: irisd does not know your working directory, so "
+          "the path is not absolute; irisd does not know your working directory, so "
           "write the path from / on");
       return FALSE;
     }
   if (item->body.size > 0)
     {
       g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "the item has a path and a payload: send only the one to work on");
+                           "the item has a path and a payload; send only one of them");
       return FALSE;
     }
   return TRUE;

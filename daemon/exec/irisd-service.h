@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A service: what an item can name; and the registry of them.
+ * A service, which items name; and the registry of services.
  */
 #pragma once
 
@@ -12,19 +12,18 @@ typedef struct _IrisdJob IrisdJob;
 
 /**
  * IrisdService:
- * @name: how items name it
+ * @name: its name in items
  * @summary: one line for people
- * @output_grows: its result may be larger than its payload, so that a connection which owes more
- *   than it may has its items wait
- * @reaches_out: it does more than work on what the item brings along; an item's path does as well
- * @check: (nullable): looks at an item before it is accepted; called by gateways, must not block
+ * @output_grows: its result may be larger than its payload, so items of a connection with too many
+ *   unacknowledged bytes wait
+ * @reaches_out: it uses more than the item's payload; an item with a path does so as well
+ * @check: (nullable): checks an item before it is accepted; called by gateways, must not block
  * @brief: with a payload that lies in the job it needs some microseconds and never blocks, so that
- * a gateway may do it itself
- * @takes_options: the keys of commands mean something to it
+ *   a gateway may do it itself
+ * @takes_options: the keys of commands apply to it
  * @run: does the work on a worker, and may block; ends with a result or an error in the job
  * @start: (nullable): instead of @run: begins the work, on a worker, of a job that has a slot
- *   (irisd-command-slots.h), and whoever finishes it calls irisd_job_end(); %FALSE if that could
- * not be done, and the job has failed
+ *   (irisd-command-slots.h), and irisd_job_end() ends it; %FALSE if the job has failed
  *
  * A constant that describes a service.
  */

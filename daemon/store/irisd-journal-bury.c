@@ -2,13 +2,13 @@
  *
  * The journal's part in burying and kicking.
  *
- * The row of a buried item is the one that was written when it was accepted, with another state and
- * the reason. To write it again it is read first, from the store or from what waits to be written;
- * that costs a copy of the payload, once for each burial and each kick.
+ * The row of a buried item is the one written at its acceptance, with another state and the reason.
+ * It is read first, from the store or from the rows not written yet, and written again; that costs
+ * a copy of the payload, once for each burial and each kick.
  */
 #include "daemon/store/irisd-journal-private.h"
 
-/* Sets what is to be written to what was read into a journal request. */
+/* Writes again what a journal request has read. */
 static void
 write_again (IrisdJournal *self,
              IrisdPersistentItem *persistent,
@@ -28,11 +28,10 @@ irisd_journal_bury (IrisdJournal *self, IrisdJournalRequest *request)
   IrisdPersistentItem *persistent = request->persistent;
   gboolean durable = persistent->klass == IRIS_WIRE_CLASS_DURABLE;
   if (durable && irisd_journal_get_health (self) == IRISD_JOURNAL_FAILED)
-    request->error = g_error_new (
-        IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-        "that the item is buried could not be written, so it runs again when "
-        "irisd is started again: %s",
-        irisd_journal_get_sentence (self));
+    request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                                  "cannot write that the item is buried, so it runs again when "
+                                  "irisd is started again: %s",
+                                  irisd_journal_get_sentence (self));
   else if (irisd_journal_read_row (self, persistent, request))
     {
       persistent->attempts = request->count;
@@ -47,13 +46,8 @@ irisd_journal_bury (IrisdJournal *self, IrisdJournalRequest *request)
   irisd_journal_settle (self, request);
 }
 
-/**
- * irisd_journal_settle_bury:
- * @self: the journal
- * @request: BURY, whose transaction is through, or failed
- *
- * From now on the item is buried for whoever asks.
- */
+/* Takes @request, a BURY whose transaction is committed or failed. From now on the item counts as
+ * buried. */
 void
 irisd_journal_settle_bury (IrisdJournal *self, IrisdJournalRequest *request)
 {
@@ -67,14 +61,8 @@ irisd_journal_settle_bury (IrisdJournal *self, IrisdJournalRequest *request)
   irisd_persistent_item_set_reason (request->persistent, 0, NULL);
 }
 
-/**
- * irisd_journal_retry:
- * @self: the journal
- * @request: (transfer full): RETRY
- *
- * Writes down how often an item has failed and until when it pauses, soon: should irisd crash
- * before, the item is tried once more than it would have been, which is no harm.
- */
+/* Takes @request, RETRY. Writes soon how often the item has failed and until when it pauses. After
+ * a crash before that the item is tried once more, which does no harm. */
 void
 irisd_journal_retry (IrisdJournal *self, IrisdJournalRequest *request)
 {
@@ -88,7 +76,7 @@ irisd_journal_retry (IrisdJournal *self, IrisdJournalRequest *request)
   irisd_journal_request_free (request);
 }
 
-/* Sends a buried item to the gateway that asks, to be run. */
+/* Sends a buried item to the requesting gateway, to be run. */
 static gboolean
 unearth (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalRequest *asked)
 {
@@ -127,14 +115,8 @@ unearth_some (IrisdJournal *self, IrisdJournalRequest *request)
   return n;
 }
 
-/**
- * irisd_journal_kick:
- * @self: the journal
- * @request: (transfer full): KICK
- *
- * What was changed is on the disk before it is told. An item that is not buried is told with its
- * state, as pending: its gateway can do something about it.
- */
+/* Takes @request, KICK. Changes are on the disk before it is answered. The answer for an item that
+ * is not buried gives its state and is `pending`: the gateway may find the item itself. */
 void
 irisd_journal_kick (IrisdJournal *self, IrisdJournalRequest *request)
 {
@@ -151,7 +133,7 @@ irisd_journal_kick (IrisdJournal *self, IrisdJournalRequest *request)
     }
   if (irisd_journal_get_health (self) == IRISD_JOURNAL_FAILED)
     request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                  "nothing was kicked: %s", irisd_journal_get_sentence (self));
+                                  "cannot kick items: %s", irisd_journal_get_sentence (self));
   else
     n = persistent != NULL ? (guint) unearth (self, persistent, request)
                            : unearth_some (self, request);
@@ -162,13 +144,8 @@ irisd_journal_kick (IrisdJournal *self, IrisdJournalRequest *request)
     irisd_journal_answer (self, request);
 }
 
-/**
- * irisd_journal_cancel_buried:
- * @self: the journal
- * @request: (transfer full): CANCEL, with the end that is to be written
- *
- * An item that is not buried is told with its state, as pending.
- */
+/* Takes @request, CANCEL, with the end to be written. The answer for an item that is not buried
+ * gives its state and is `pending`. */
 void
 irisd_journal_cancel_buried (IrisdJournal *self, IrisdJournalRequest *request)
 {
@@ -194,13 +171,7 @@ irisd_journal_cancel_buried (IrisdJournal *self, IrisdJournalRequest *request)
     irisd_journal_answer (self, request);
 }
 
-/**
- * irisd_journal_look_where:
- * @self: the journal
- * @request: (transfer full): KICK, CANCEL or INTER of an item
- *
- * Tells its state.
- */
+/* Takes @request, KICK, CANCEL or BURY_ITEM of one item, and answers with its state. */
 void
 irisd_journal_look_where (IrisdJournal *self, IrisdJournalRequest *request)
 {

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How many items the journal may keep, and how many it has or will have.
+ * How many items the journal may hold, and how many it holds or has promised to hold.
  *
- * Gateways judge an item before the journal has it, so they count it ahead: `n_taken` is what is
- * kept, but for cancelled items, and what was reserved and is on the way. What was reserved becomes
- * kept without a change of it, so at each moment it is exact, and a client that was told that its
- * item is accepted finds what it would have found later. It is relaxed: a sum that nothing else
- * depends on.
+ * A gateway accepts an item before the journal has it, so it counts the item ahead: `n_taken` is
+ * the number of items held, except cancelled ones, and of items reserved and on their way. It does
+ * not change when a reserved item arrives, so it is exact at each moment, and an acceptance needs
+ * no answer of the journal. It is relaxed: nothing else depends on the sum.
  */
 #include "daemon/store/irisd-journal-private.h"
 
-/**
- * irisd_journal_reserve:
- * @self: the journal
- * @request: KEEP or DONE, which was not posted yet
- *
- * Counts one more item of the journal request's, until the journal has refused it or lets go of it.
- */
+/* Counts one more item of @request, KEEP or DONE and not posted yet, until the journal has refused
+ * or removed it. */
 void
 irisd_journal_reserve (IrisdJournal *self, IrisdJournalRequest *request)
 {
@@ -24,25 +18,14 @@ irisd_journal_reserve (IrisdJournal *self, IrisdJournalRequest *request)
   atomic_fetch_add_explicit (&self->n_taken, 1, memory_order_relaxed);
 }
 
-/**
- * irisd_journal_get_n_taken:
- * @self: the journal
- *
- * Returns: how many items are kept and do not give way to others, those that are on their way
- *   among them
- */
+/* Returns how many items are held and do not give way to others, with those on their way. */
 guint64
 irisd_journal_get_n_taken (IrisdJournal *self)
 {
   return atomic_load_explicit (&self->n_taken, memory_order_relaxed);
 }
 
-/**
- * irisd_journal_release:
- * @self: the journal
- *
- * Takes back what was reserved of the journal request that is handled, and is not kept.
- */
+/* Takes back what the current journal request had reserved and does not use. */
 void
 irisd_journal_release (IrisdJournal *self)
 {
@@ -50,12 +33,7 @@ irisd_journal_release (IrisdJournal *self)
   self->n_releasing = 0;
 }
 
-/**
- * irisd_journal_count:
- * @self: the journal, whose table has changed
- *
- * Tells other threads how many items there are.
- */
+/* Publishes the number of items for other threads, after a change of the table. */
 void
 irisd_journal_count (IrisdJournal *self)
 {
@@ -70,24 +48,14 @@ irisd_journal_count (IrisdJournal *self)
   atomic_store_explicit (&self->n_persistent_ended, self->table.n_ended, memory_order_relaxed);
 }
 
-/**
- * irisd_journal_has_room:
- * @self: the journal
- *
- * Returns: whether an item more may be kept. For the journal's thread
- */
+/* Returns whether one more item may be held. For the journal's thread. */
 gboolean
 irisd_journal_has_room (IrisdJournal *self)
 {
   return self->table.n_items - self->table.n_cancelled < self->limits->persistent_items;
 }
 
-/**
- * irisd_journal_make_room:
- * @self: the journal
- *
- * Forgets ends of cancelled items, which have no result, as long as more is kept than may be.
- */
+/* Removes cancelled items, which have no result, while more items are held than the limit. */
 void
 irisd_journal_make_room (IrisdJournal *self)
 {

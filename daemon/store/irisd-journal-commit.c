@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The journal's transactions, and what becomes of it when one fails.
+ * The journal's transactions, and how it goes on when one fails.
  *
- * Everything that waits goes into one transaction: nobody's commit is delayed for the sake of
- * others, they only share the sync that is due anyway (group commit; DeWitt et al., "Implementation
- * Techniques for Main Memory Database Systems", SIGMOD 1984).
+ * All pending rows go into one transaction. No commit is delayed to let others join: they share the
+ * sync that is due anyway (group commit; DeWitt et al., "Implementation Techniques for Main Memory
+ * Database Systems", SIGMOD 1984).
  *
- * A full disk changes nothing that was written, so it may be tried again: new items are refused,
- * the reserve is given up, and ends and removals go on. Any other failure is final. After a sync
- * that failed nobody can know what is on the disk: the kernel reports it once, and may count the
- * pages as clean from then on (Rebello et al., "Can Applications Recover from fsync Failures?",
- * USENIX ATC 2020). So the journal is not written any more until irisd is started again and reads
- * what is there.
+ * A full disk has changed nothing that was written, so the journal tries again: it refuses new
+ * items, gives up the reserve, and goes on with ends and removals. Any other failure is final.
+ * After a failed sync the contents of the disk are unknown: the kernel reports the failure once,
+ * and may count the pages as clean from then on (Rebello et al., "Can Applications Recover from
+ * fsync Failures?", USENIX ATC 2020). So the journal writes nothing more until irisd is started
+ * again and reads the store.
  */
 #include "daemon/store/irisd-journal-private.h"
 
@@ -21,28 +21,24 @@
 /* Between two attempts on a full disk. */
 #define RETRY_US (G_USEC_PER_SEC / 2)
 
-/* The longest of about so many transactions counts as the time that one takes. */
+/* The longest of about this many transactions counts as the time of one. */
 #define COMMITS_REMEMBERED 16
 
 /* Rows of one transaction on a full disk, which has room for a small log only. */
 #define ROWS_WHEN_FULL 64
 
-/* What is left of the room, as a part of the reserve's size, is for the log of removals. */
+/* The rest of the free space, as a part of the reserve's size, is for the log of removals. */
 #define ROOM_FOR_REMOVALS 0.125
 
 /* The rows that a transaction writes. */
 typedef enum
 {
   ALL,
-  ACCEPTED, /* not those of items that were never written */
+  ACCEPTED, /* except those of items that were never written */
   REMOVALS,
 } Rows;
 
-/**
- * irisd_journal_mark_dirty:
- * @self: the journal
- * @persistent: an item whose row is to be written, or to go
- */
+/* @persistent is an item whose row is to be written or removed. */
 void
 irisd_journal_mark_dirty (IrisdJournal *self, IrisdPersistentItem *persistent)
 {
@@ -59,14 +55,8 @@ irisd_journal_mark_dirty (IrisdJournal *self, IrisdPersistentItem *persistent)
     irisd_journal_commit_for (self, g_get_monotonic_time ());
 }
 
-/**
- * irisd_journal_commit_for:
- * @self: the journal; something is dirty
- * @since_us: when it was promised to be on the disk `relaxed-ms` later
- *
- * The promise is about the end of a transaction, so it begins earlier by as much as one has lately
- * taken; by half of the time at most.
- */
+/* Something is dirty, and must be on the disk `relaxed-ms` after @since_us. So the transaction
+ * begins earlier by the time that one has lately taken, by half of `relaxed-ms` at most. */
 void
 irisd_journal_commit_for (IrisdJournal *self, gint64 since_us)
 {
@@ -76,11 +66,7 @@ irisd_journal_commit_for (IrisdJournal *self, gint64 since_us)
     self->commit_by_us = MAX (by_us, 1);
 }
 
-/**
- * irisd_journal_attend:
- * @self: the journal
- * @request: (transfer full): is answered after the next transaction, which is due at once
- */
+/* Takes @request, and answers it after the next transaction, which is due at once. */
 void
 irisd_journal_attend (IrisdJournal *self, IrisdJournalRequest *request)
 {
@@ -100,8 +86,8 @@ is_new (IrisdPersistentItem *persistent)
          && !irisd_persistent_item_has_ended (persistent);
 }
 
-/* On a full disk a row is emptied before it is written anew, so that it needs no more of the
- * database than it had. */
+/* On a full disk the row is emptied before it is written, so that it needs no more of the database
+ * than before. */
 static IrisdStoreOutcome
 write_one (IrisdJournal *self, IrisdPersistentItem *persistent, Rows rows, GError **error)
 {
@@ -122,7 +108,7 @@ is_passed_over (IrisdPersistentItem *persistent, Rows rows)
   return rows == REMOVALS ? !persistent->forgotten : rows == ACCEPTED && is_new (persistent);
 }
 
-/* Takes the first items out of the list of dirty ones, but for those that were passed over. */
+/* Removes the first items from the list of dirty ones, except those that were skipped. */
 static void
 clean (IrisdJournal *self, Rows rows, guint n)
 {
@@ -174,8 +160,8 @@ write_all (IrisdJournal *self, GError **error)
   return write_some (self, ALL, self->n_dirty, error);
 }
 
-/* In small transactions, and the log is emptied after each: all that the log needs is room for
- * one of them. Also after a failure, because what was written in vain has made the log larger. */
+/* Writes small transactions and empties the log after each, so that the log needs space for one
+ * only; also after a failure, because the failed write has made the log larger. */
 static IrisdStoreOutcome
 write_in_steps (IrisdJournal *self, Rows rows, GError **error)
 {
@@ -201,8 +187,8 @@ write_in_steps (IrisdJournal *self, Rows rows, GError **error)
   return outcome;
 }
 
-/* Removals come first. An end can be larger than the item was, and may have to wait until they have
- * made room; once the reserve is used up it waits anyway, because they need some for the log. */
+/* Removals come first. An end can be larger than the item was, and may have to wait for their
+ * space; once the reserve is used up it waits anyway, because removals need some for the log. */
 static IrisdStoreOutcome
 write_when_full (IrisdJournal *self, GError **error)
 {
@@ -223,7 +209,7 @@ static void
 set_health (IrisdJournal *self, IrisdJournalHealth health, const char *why)
 {
   g_autofree char *status = NULL;
-  /* Few in a life; whoever reads one in another thread must not lose it. */
+  /* Never freed, because other threads may read it; a run has few of them. */
   if (why != NULL)
     atomic_store_explicit (&self->sentence, (char *) g_intern_string (why), memory_order_relaxed);
   atomic_store_explicit (&self->health, health, memory_order_release);
@@ -238,8 +224,8 @@ enter_full (IrisdJournal *self, const GError *error)
   if (irisd_journal_get_health (self) != IRISD_JOURNAL_READY)
     return;
   irisd_log (IRISD_LOG_WARNING,
-             "the journal's disk is full (%s): items that are to be kept are refused until there "
-             "is room; what was accepted goes on",
+             "cannot take persistent items: the journal's disk is full (%s); make room. Items that "
+             "were accepted go on",
              error->message);
   set_health (self, IRISD_JOURNAL_FULL, "the journal's disk is full");
 }
@@ -250,7 +236,7 @@ discard_one (gpointer persistent, gpointer journal)
   irisd_journal_discard (journal, persistent);
 }
 
-/* Takes back what came with a journal request: it will not be written. */
+/* Frees the data of a journal request that will not be written. */
 static void
 discard_all (IrisdJournal *self, IrisdJournalRequest *request)
 {
@@ -261,7 +247,7 @@ discard_all (IrisdJournal *self, IrisdJournalRequest *request)
   g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
 }
 
-/* Answers those that wait for new items to be written: they will not be. */
+/* Fails the journal requests that wait for new items to be written. */
 static void
 refuse_new (IrisdJournal *self, const char *sentence)
 {
@@ -276,7 +262,7 @@ refuse_new (IrisdJournal *self, const char *sentence)
       else
         {
           request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                        "the item was not kept: %s", sentence);
+                                        "cannot keep the item: %s", sentence);
           discard_all (self, request);
           irisd_journal_answer (self, request);
         }
@@ -303,15 +289,16 @@ explain (const IrisdJournalRequest *request)
   switch (request->kind)
     {
     case IRISD_JOURNAL_REQUEST_BURY:
-      return "that the item is buried could not be written, so it runs again when irisd is started "
+      return "cannot write that the item is buried, so it runs again when irisd is started "
              "again";
     case IRISD_JOURNAL_REQUEST_CANCEL:
       return "the item is cancelled, and is buried again when irisd is started again";
     case IRISD_JOURNAL_REQUEST_KICK:
-      return "what was kicked runs, and is buried again when irisd is started again, unless it has "
+      return "the kicked items run, and are buried again when irisd is started again, unless it "
+             "has "
              "ended";
     default:
-      return "the item ran and its end could not be written, so it runs again when irisd is "
+      return "cannot write the end of the item, which ran; it runs again when irisd is "
              "started again";
     }
 }
@@ -320,8 +307,8 @@ static void
 fail_for_good (IrisdJournal *self, const GError *error)
 {
   irisd_log (IRISD_LOG_ERROR,
-             "the journal failed: %s; nothing is written any more. Look at the disk, then start "
-             "irisd again: it goes on from what is there",
+             "the journal failed: %s; it writes nothing more. Check the disk, then start "
+             "irisd again, which goes on with what is stored",
              error->message);
   set_health (self, IRISD_JOURNAL_FAILED, error->message);
   refuse_new (self, error->message);
@@ -331,7 +318,7 @@ fail_for_good (IrisdJournal *self, const GError *error)
                                   explain (request), error->message);
   settle_attendants (self);
 
-  /* What was to be written is all that there is of it; it can still be fetched. */
+  /* The row in memory is the only copy; it can still be fetched. */
   IrisdPersistentItem *persistent = self->first_dirty;
   self->first_dirty = self->last_dirty = NULL;
   self->n_dirty = 0;
@@ -346,7 +333,7 @@ fail_for_good (IrisdJournal *self, const GError *error)
     }
 }
 
-/* After a copy of the log that failed, which is not the journal's failure if the disk is full. */
+/* A failed copy of the log is no failure of the journal if the disk is full. */
 static void
 judge_copy (IrisdJournal *self, IrisdStoreOutcome outcome, const GError *error)
 {
@@ -369,12 +356,7 @@ tidy (IrisdJournal *self)
   judge_copy (self, outcome, error);
 }
 
-/**
- * irisd_journal_empty_log:
- * @self: the journal
- *
- * Copies the store's log into its database, and gives the log's room back.
- */
+/* Copies the store's log into its database, and frees the log's space. */
 void
 irisd_journal_empty_log (IrisdJournal *self)
 {
@@ -405,13 +387,8 @@ write_by_health (IrisdJournal *self, GError **error)
                                                                 : write_when_full (self, error);
 }
 
-/**
- * irisd_journal_commit:
- * @self: the journal
- *
- * Writes what waits, in one transaction, and answers those that wait for it. On a full
- * disk it takes several.
- */
+/* Writes the dirty rows, in one transaction or, on a full disk, in several, and answers the journal
+ * requests that wait for it. */
 void
 irisd_journal_commit (IrisdJournal *self)
 {
@@ -421,7 +398,7 @@ irisd_journal_commit (IrisdJournal *self)
   if (outcome == IRISD_STORE_FULL)
     {
       enter_full (self, error);
-      refuse_new (self, "the journal's disk is full: make room, then send it again");
+      refuse_new (self, "the journal's disk is full; make room, then send it again");
       g_clear_error (&error);
       outcome = make_room (self, &error);
       if (outcome == IRISD_STORE_OK)
@@ -455,16 +432,11 @@ give_room_back (IrisdJournal *self)
     fail_for_good (self, error);
 }
 
-/**
- * irisd_journal_try_reserve:
- * @self: the journal
- *
- * Takes the reserve if it is not there, and items again once it is.
- */
+/* Takes the reserve if it is missing, and accepts items again once it is taken. */
 void
 irisd_journal_try_reserve (IrisdJournal *self)
 {
-  /* Rows that are to go are there until they are written. */
+  /* Rows to be removed count until the removal is written. */
   gboolean keep_slack = self->table.n_items > 0 || self->n_dirty > 0;
   gboolean held = irisd_reserve_take (&self->reserve, keep_slack);
   if (!held)
@@ -475,7 +447,8 @@ irisd_journal_try_reserve (IrisdJournal *self)
   IrisdJournalHealth health = irisd_journal_get_health (self);
   if (held && health == IRISD_JOURNAL_FULL)
     {
-      irisd_log (IRISD_LOG_INFO, "the journal's disk has room again: items are kept again");
+      irisd_log (IRISD_LOG_INFO,
+                 "the journal's disk has room again: persistent items are taken again");
       set_health (self, IRISD_JOURNAL_READY, NULL);
     }
   else if (!held && health == IRISD_JOURNAL_READY)

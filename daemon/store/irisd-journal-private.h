@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/* The store's log is emptied when nothing was written for so long. */
+/* The store's log is emptied when nothing was written for this long. */
 #define IRISD_JOURNAL_IDLE_US (2 * G_USEC_PER_SEC)
 
 struct _IrisdJournal
@@ -17,7 +17,7 @@ struct _IrisdJournal
   IrisdMailbox mailbox;
   _Alignas(64) _Atomic int health;
   _Atomic guint64 n_persistent;
-  _Atomic guint64 n_taken;            /* kept, but for cancelled ones, and on the way to it */
+  _Atomic guint64 n_taken; /* items held, except cancelled ones, and items on their way */
   _Atomic guint64 n_persistent_ended; /* of those */
   _Atomic guint64 n_damaged;
   _Atomic gboolean stopping;
@@ -29,22 +29,21 @@ struct _IrisdJournal
   GThread *thread;
   IrisdReserve reserve;
   IrisdPersistentTable table;
-  guint n_counted;      /* of its items, those that n_taken counts */
-  guint n_releasing;    /* what was reserved of the journal request that is handled, and is not kept
-                           yet */
-  GSequence *deadlines; /* of waits that have one */
+  guint n_counted;      /* its items that n_taken counts */
+  guint n_releasing;    /* reserved by the current journal request and not used yet */
+  GSequence *deadlines; /* of waiting requests that have one */
 
   /* The next transaction. */
   IrisdPersistentItem *first_dirty, *last_dirty;
   guint n_dirty;
   IrisdJournalRequest *first_attendant, *last_attendant; /* answered after it */
-  gint64 commit_by_us;                                   /* 0: nothing waits for a commit */
-  gint64 commit_us; /* how long a transaction has taken lately */
-  gint64 retry_us;  /* after a full disk */
-  gint64 idle_us;   /* when the store's log is emptied, unless there is a commit before; 0: it is */
+  gint64 commit_by_us;                                   /* 0: no commit is due */
+  gint64 commit_us; /* the time that a transaction has taken lately */
+  gint64 retry_us;  /* next attempt after a full disk */
+  gint64 idle_us; /* when the store's log is emptied unless a commit comes first; 0: it is empty */
   gint64 sweep_us;
 
-  /* Reads that failed and may be tried again, since that was logged. */
+  /* Reads that failed and may be tried again, since the last log line about them. */
   guint n_unreadable;
   gint64 unreadable_us;
 };

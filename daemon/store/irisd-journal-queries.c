@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the journal is asked: how an item ended, where it is, which there are.
+ * Requests that read the journal: an item's end, an item's state, lists of items.
  */
 #include "daemon/store/irisd-journal-private.h"
 
@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-/* Reads may fail by the million, and be tried again for hours: so often it is logged. */
+/* Reads may fail by the million and be tried again for hours; the log has one line in this time. */
 #define UNREADABLE_LOG_US (10 * G_USEC_PER_SEC)
 
-/* Bytes of an item's payload beyond which a list does not read it for its arguments, and bytes of
- * arguments that a list tells: a page of them has to fit a body. */
+/* A list reads arguments only from payloads of at most this size, and shows at most this many bytes
+ * of them: a page of them has to fit a body. */
 #define LISTED_PAYLOAD_MOST 65536
 #define LISTED_ARGS_MOST    1024
 
@@ -39,26 +39,21 @@ copy_row (const IrisdRow *row, gpointer user_data)
                                  record.header.size };
   zmq_msg_close (&request->body);
   if (zmq_msg_init_size (&request->body, record.body.size) != 0)
-    g_error ("out of memory for a result of %zu bytes", record.body.size);
+    g_error ("cannot answer: out of memory for a result of %zu bytes", record.body.size);
   if (record.body.size > 0)
     memcpy (zmq_msg_data (&request->body), record.body.data, record.body.size);
 }
 
-/**
- * irisd_journal_damaged_item:
- * @item: the number of an item whose row is damaged
- *
- * Returns: (transfer full): what is said of it
- */
+/* Returns an error that says that the row of item @item is damaged. */
 GError *
 irisd_journal_damaged_item (guint64 item)
 {
   return g_error_new (
       IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-      "what is kept of item %" G_GUINT64_FORMAT " cannot be read: the journal is damaged", item);
+      "the record of item %" G_GUINT64_FORMAT " cannot be read: the journal is damaged", item);
 }
 
-/* Reading failed, and may be tried again. */
+/* Logs a failed read that may be tried again. */
 static void
 tell_unreadable (IrisdJournal *self,
                  IrisdPersistentItem *persistent,
@@ -70,8 +65,8 @@ tell_unreadable (IrisdJournal *self,
   if (self->unreadable_us == 0 || now - self->unreadable_us >= UNREADABLE_LOG_US)
     {
       irisd_log (IRISD_LOG_WARNING,
-                 "what is kept of item %" G_GUINT64_FORMAT
-                 " cannot be read for now: %s; it is kept, and what has to run is tried again "
+                 "the record of item %" G_GUINT64_FORMAT
+                 " cannot be read for now: %s; an item that has to run is tried again "
                  "(reads that failed: %u)",
                  persistent->item, why->message, self->n_unreadable);
       self->unreadable_us = now;
@@ -79,20 +74,14 @@ tell_unreadable (IrisdJournal *self,
     }
   request->again = TRUE;
   request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                "what is kept of item %" G_GUINT64_FORMAT
-                                " cannot be read for now: %s. Nothing was changed: ask again, and "
-                                "look at the disk",
+                                "the record of item %" G_GUINT64_FORMAT
+                                " cannot be read for now: %s; nothing was changed. Ask again, and "
+                                "check the disk",
                                 persistent->item, why->message);
 }
 
-/**
- * irisd_journal_read_row:
- * @self: the journal
- * @persistent: an item of it
- * @request: is filled with the message that the item is kept as, or with an error
- *
- * Returns: whether it could be read
- */
+/* Fills @request with the message that the item is stored as, or with an error. Returns whether the
+ * row could be read. */
 gboolean
 irisd_journal_read_row (IrisdJournal *self,
                         IrisdPersistentItem *persistent,
@@ -116,14 +105,14 @@ irisd_journal_read_row (IrisdJournal *self,
       tell_unreadable (self, persistent, request, error);
       return FALSE;
     }
-  irisd_log (IRISD_LOG_ERROR, "what is kept of item %" G_GUINT64_FORMAT " cannot be read: %s",
+  irisd_log (IRISD_LOG_ERROR, "the record of item %" G_GUINT64_FORMAT " cannot be read: %s",
              persistent->item, error != NULL ? error->message : "it is not there");
   request->error = irisd_journal_damaged_item (persistent->item);
   return FALSE;
 }
 
-/* The item as it was submitted; that is gone once it has ended, and never was there of one that was
- * done before it was kept. */
+/* The item as it was submitted; it is deleted when the item ends, and an item that was stored after
+ * its end never had it. */
 static void
 tell_whole (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalRequest *request)
 {
@@ -131,12 +120,11 @@ tell_whole (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalReq
   if (!ended && irisd_journal_read_row (self, persistent, request))
     ended = request->type != IRIS_WIRE_SUBMIT;
   if (ended)
-    request->error = g_error_new (
-        IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-        "item %" G_GUINT64_FORMAT
-        " has ended, and what it was submitted with is gone: FETCH tells its "
-        "end",
-        persistent->item);
+    request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                                  "item %" G_GUINT64_FORMAT
+                                  " has ended, and its payload has been deleted: FETCH tells its "
+                                  "end",
+                                  persistent->item);
 }
 
 static void
@@ -179,8 +167,8 @@ take_submission (const IrisdRow *row, gpointer user_data)
     }
 }
 
-/* Adds what only the message tells that brought the item: its arguments and its time of day. What
- * cannot be read is left out: the rest is worth telling. */
+/* Adds the item's arguments and time of day, which only its message has. If that cannot be read,
+ * the answer goes without them. */
 static void
 describe_submission (IrisdJournal *self,
                      const IrisdPersistentItem *persistent,
@@ -195,7 +183,7 @@ describe_submission (IrisdJournal *self,
     irisd_store_read (self->store, persistent->item, take_submission, out, NULL);
 }
 
-/* Answers FETCH and SHOW with what there is now. */
+/* Answers FETCH and SHOW at once. */
 static void
 tell (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalRequest *request)
 {
@@ -231,7 +219,7 @@ wait_for_end (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalR
 {
   request->next_wait = persistent->waits;
   persistent->waits = request;
-  /* A century is as good as forever, and cannot overflow. */
+  /* A century is as good as forever, and does not overflow. */
   if (request->wait_ms > G_GUINT64_CONSTANT (3155760000000))
     return;
   request->deadline_us = g_get_monotonic_time () + (gint64) request->wait_ms * 1000;
@@ -247,7 +235,7 @@ stop_waiting (IrisdJournalRequest *request)
   request->next_wait = NULL;
 }
 
-/* Tells all that wait for an item. */
+/* Answers all requests that wait for an item. */
 void
 irisd_journal_wake_waits (IrisdJournal *self, IrisdPersistentItem *persistent)
 {
@@ -262,7 +250,7 @@ irisd_journal_wake_waits (IrisdJournal *self, IrisdPersistentItem *persistent)
     }
 }
 
-/* Somebody may have guessed the number of an item that was not accepted after all. */
+/* A client may have guessed the number of an item that was then not accepted. */
 void
 irisd_journal_turn_away_waits (IrisdJournal *self, IrisdPersistentItem *persistent)
 {
@@ -295,8 +283,7 @@ irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now)
     }
 }
 
-/* An end that has expired is as good as gone, also before the sweep has removed it; and beyond the
- * view there is nothing. */
+/* An expired end counts as removed, also before the sweep; so does an item beyond the view. */
 IrisdPersistentItem *
 irisd_journal_look_up (IrisdJournal *self, guint64 item, gint64 view)
 {
@@ -328,7 +315,7 @@ irisd_journal_ask (IrisdJournal *self, IrisdJournalRequest *request)
     tell (self, persistent, request);
 }
 
-/* Puts one "…" for the arguments that are too much for a list. */
+/* Replaces the arguments that do not fit a list by one "…". */
 static void
 shorten_args (char **args)
 {
@@ -359,13 +346,8 @@ irisd_journal_list (IrisdJournal *self, IrisdJournalRequest *request)
   irisd_journal_answer (self, request);
 }
 
-/**
- * irisd_journal_reload:
- * @self: the journal
- * @request: (transfer full): CALL of an item that has not ended
- *
- * Tells what brought it. What is damaged is told without, and what may be read later as well.
- */
+/* Takes @request, RELOAD of an item that has not ended, and answers with the item's message;
+ * without it if the row is damaged, or may be read later. */
 void
 irisd_journal_reload (IrisdJournal *self, IrisdJournalRequest *request)
 {

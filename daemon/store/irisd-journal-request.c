@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A journal request: a question of a gateway on its way to the journal, and its answer on the way
- * back.
+ * A journal request: from a gateway to the journal, and back with the answer.
  */
 #include "daemon/items/irisd-bury.h"
 #include "daemon/net/irisd-peer.h"
@@ -20,12 +19,7 @@ irisd_journal_request_new (IrisdJournalRequestKind kind, IrisdMailbox *home)
   return self;
 }
 
-/**
- * irisd_journal_request_free:
- * @self: (transfer full): a journal request
- *
- * Only the gateway may call this, or whoever is left when the gateways have gone.
- */
+/* For the gateway that made it; after the gateways have ended, for the thread that frees them. */
 void
 irisd_journal_request_free (IrisdJournalRequest *self)
 {

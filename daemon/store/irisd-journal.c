@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The journal: the thread that knows all persistent items and writes them down.
+ * The journal: the thread that holds all persistent items and writes them to the store.
  *
  * Gateways post journal requests to its mailbox, and it posts them back to theirs; nothing else is
- * shared, so nothing is locked. What it may be asked by any thread (how it is, how many items there
- * are) is atomic, and only tells.
+ * shared, so there is no lock. Its health and the number of items are atomic, and may be read by
+ * any thread.
  *
  * A durable item is answered after the transaction that holds it, and so is its end. A relaxed one
- * is answered at once, and its transaction begins when a durable one's does, or `relaxed-ms` later.
+ * is answered at once, and its transaction begins with a durable one's, or `relaxed-ms` later.
  */
 #include "daemon/store/irisd-journal-private.h"
 
@@ -16,10 +16,10 @@
 /* Items of one transaction; a sync costs the same for one as for all. */
 #define MOST_DIRTY 4096
 
-/* How often ends that have expired are looked for. */
+/* Time between two searches for expired ends. */
 #define SWEEP_US (5 * G_USEC_PER_SEC)
 
-/* How often a full disk is looked at. */
+/* Time between two looks at a full disk. */
 #define RESERVE_US G_USEC_PER_SEC
 
 void
@@ -34,13 +34,7 @@ irisd_journal_answer (IrisdJournal *self, IrisdJournalRequest *request)
   irisd_mailbox_post (request->home, &request->message);
 }
 
-/**
- * irisd_journal_discard:
- * @self: the journal
- * @persistent: an item of its table
- *
- * Takes it out of the table, and its row out of the store.
- */
+/* Takes @persistent out of the table, and its row out of the store. */
 void
 irisd_journal_discard (IrisdJournal *self, IrisdPersistentItem *persistent)
 {
@@ -57,7 +51,7 @@ irisd_journal_discard (IrisdJournal *self, IrisdPersistentItem *persistent)
     irisd_persistent_item_free (persistent);
 }
 
-/* The item with the same key, if there is one that has not expired. */
+/* The item with the same key that has not expired, or NULL. */
 static IrisdPersistentItem *
 find_same (IrisdJournal *self, IrisdPersistentItem *persistent)
 {
@@ -97,10 +91,10 @@ keep (IrisdJournal *self, IrisdJournalRequest *request)
     {
       refuse_keep (self, request,
                    g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                "the item was not kept: %s", irisd_journal_get_sentence (self)));
+                                "cannot keep the item: %s", irisd_journal_get_sentence (self)));
       return;
     }
-  /* Without a key it was judged by the gateway. */
+  /* The gateway has checked the limit for an item without a key. */
   if (persistent->key_size > 0 && !irisd_journal_has_room (self))
     {
       refuse_keep (self, request,
@@ -120,7 +114,7 @@ keep (IrisdJournal *self, IrisdJournalRequest *request)
     irisd_journal_answer (self, request);
 }
 
-/* Not ended, for whoever asks, before irisd_journal_apply_end(). */
+/* The item counts as not ended until irisd_journal_apply_end(). */
 static IrisdPersistentItem *
 add_done (IrisdJournal *self, IrisdBatchRow *row, const IrisdPersistentItem *like)
 {
@@ -137,8 +131,8 @@ add_done (IrisdJournal *self, IrisdBatchRow *row, const IrisdPersistentItem *lik
   return persistent;
 }
 
-/* Durable ones do not count as ended before they are written, and nobody was told of them yet.
- * Relaxed ones have ended, whatever becomes of their rows. */
+/* Durable items count as ended only when written, and no client has been told of them yet. Relaxed
+ * ones have ended even if the write fails. */
 static void
 keep_done (IrisdJournal *self, IrisdJournalRequest *request)
 {
@@ -147,7 +141,7 @@ keep_done (IrisdJournal *self, IrisdJournalRequest *request)
       g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
       irisd_journal_release (self);
       request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                    "the item was not kept: %s", irisd_journal_get_sentence (self));
+                                    "cannot keep the item: %s", irisd_journal_get_sentence (self));
       irisd_journal_answer (self, request);
       return;
     }
@@ -170,8 +164,7 @@ keep_done (IrisdJournal *self, IrisdJournalRequest *request)
       irisd_journal_attend (self, request);
       return;
     }
-  /* The gateway has answered for them when it made the journal request, which may have waited here.
-   */
+  /* The gateway answered for them when it made the journal request, which may have waited here. */
   if (self->n_dirty > 0)
     irisd_journal_commit_for (self, request->made_us);
   irisd_journal_request_free (request);
@@ -191,14 +184,7 @@ settle_done (IrisdJournal *self, IrisdJournalRequest *request)
     irisd_journal_wake_waits (self, g_ptr_array_index (kepts, i));
 }
 
-/**
- * irisd_journal_apply_end:
- * @self: the journal
- * @persistent: an item of it
- * @state: what it ended in
- *
- * From now on the item has ended, for whoever asks. Those who wait for it are not told yet.
- */
+/* From now on @persistent has ended, in @state. Requests that wait for it are not answered yet. */
 void
 irisd_journal_apply_end (IrisdJournal *self, IrisdPersistentItem *persistent, guint32 state)
 {
@@ -218,7 +204,7 @@ end (IrisdJournal *self, IrisdJournalRequest *request)
   if (durable && failed)
     {
       request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                    "the item ran and its end could not be written, so it runs "
+                                    "cannot write the end of the item, which ran; it runs "
                                     "again when irisd is started again: %s",
                                     irisd_journal_get_sentence (self));
       irisd_persistent_item_set_state (persistent, IRIS_WIRE_STATE_QUEUED);
@@ -238,14 +224,9 @@ end (IrisdJournal *self, IrisdJournalRequest *request)
     irisd_journal_settle (self, request);
 }
 
-/**
- * irisd_journal_settle:
- * @self: the journal
- * @request: (transfer full): what waited for its transaction, which is through, or failed
- *
- * The gateway that has the job is told of its end before those who wait for it: so what one of them
- * asks about the item afterwards reaches that gateway when it has let go of the job.
- */
+/* Takes @request, whose transaction is committed or failed. The gateway that has the job is told of
+ * the end before the clients that wait for it, so a later request of theirs reaches that gateway
+ * when it has dropped the job. */
 void
 irisd_journal_settle (IrisdJournal *self, IrisdJournalRequest *request)
 {
@@ -440,15 +421,8 @@ run_thread (gpointer data)
     }
 }
 
-/**
- * irisd_journal_new:
- * @dir: the directory of the reserve
- * @store: (transfer full): an open store
- * @limits: the limits; have to outlive the journal
- * @error: return location for a #GError
- *
- * Returns: (transfer full): a journal whose thread does not run yet
- */
+/* Takes @store, which is open. @dir is the reserve's directory; @limits must outlive the journal.
+ * Returns a journal whose thread does not run yet. */
 IrisdJournal *
 irisd_journal_new (const char *dir, IrisdStore *store, const IrisdLimits *limits, GError **error)
 {
@@ -473,12 +447,7 @@ irisd_journal_start (IrisdJournal *self)
   self->thread = g_thread_new ("irisd-journal", run_thread, self);
 }
 
-/**
- * irisd_journal_stop:
- * @self: the journal; the gateways have ended
- *
- * Writes what waits, and ends the thread.
- */
+/* Writes the dirty rows and ends the thread. Call this when the gateways have ended. */
 void
 irisd_journal_stop (IrisdJournal *self)
 {
@@ -491,7 +460,7 @@ irisd_journal_stop (IrisdJournal *self)
     irisd_journal_commit (self);
 }
 
-/* Nobody hears the answers any more. */
+/* The gateways that would read the answers have ended. */
 static void
 free_waits (IrisdJournal *self)
 {
@@ -518,10 +487,7 @@ free_waits (IrisdJournal *self)
     }
 }
 
-/**
- * irisd_journal_free:
- * @self: (transfer full) (nullable): a journal that was stopped or never started
- */
+/* Takes @self, which was stopped or never started. */
 void
 irisd_journal_free (IrisdJournal *self)
 {
@@ -566,12 +532,7 @@ irisd_journal_get_health (IrisdJournal *self)
   return atomic_load_explicit (&self->health, memory_order_acquire);
 }
 
-/**
- * irisd_journal_get_sentence:
- * @self: the journal
- *
- * Returns: why it is not ready
- */
+/* Returns why the journal is not ready. */
 const char *
 irisd_journal_get_sentence (IrisdJournal *self)
 {

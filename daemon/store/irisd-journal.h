@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The journal: the thread that knows all persistent items and writes them down.
+ * The journal: the thread that holds all persistent items and writes them to the store.
  */
 #pragma once
 
@@ -21,24 +21,24 @@ typedef struct _IrisdBuryBroadcast IrisdBuryBroadcast;
 
 /**
  * IrisdJournalRequestKind:
- * @IRISD_JOURNAL_REQUEST_KEEP: an item is to be kept, unless there is one with its key
- * @IRISD_JOURNAL_REQUEST_DONE: items are to be kept that have ended already; relaxed ones are not
- * answered
+ * @IRISD_JOURNAL_REQUEST_KEEP: store an item, unless there is one with its key
+ * @IRISD_JOURNAL_REQUEST_DONE: store items that have ended already; not answered if they are
+ *   relaxed
  * @IRISD_JOURNAL_REQUEST_END: a persistent item has ended
- * @IRISD_JOURNAL_REQUEST_BURY: a persistent item that has no end is set aside
- * @IRISD_JOURNAL_REQUEST_KICK: buried items are wanted back; each comes as
- * %IRISD_JOURNAL_REQUEST_RECOVERED
- * @IRISD_JOURNAL_REQUEST_CANCEL: a buried item is to end as cancelled
- * @IRISD_JOURNAL_REQUEST_BURY_ITEM: where is an item that somebody wants to bury?
+ * @IRISD_JOURNAL_REQUEST_BURY: bury a persistent item
+ * @IRISD_JOURNAL_REQUEST_KICK: run buried items again; each comes as
+ *   %IRISD_JOURNAL_REQUEST_RECOVERED
+ * @IRISD_JOURNAL_REQUEST_CANCEL: end a buried item as cancelled
+ * @IRISD_JOURNAL_REQUEST_BURY_ITEM: tell where an item is that a client wants to bury
  * @IRISD_JOURNAL_REQUEST_RETRY: a persistent item failed and is tried again; not answered
- * @IRISD_JOURNAL_REQUEST_FORGET: ends that were acknowledged; not answered
- * @IRISD_JOURNAL_REQUEST_FETCH: how did an item end?
- * @IRISD_JOURNAL_REQUEST_SHOW: what is known about an item?
- * @IRISD_JOURNAL_REQUEST_LIST: which items are there?
- * @IRISD_JOURNAL_REQUEST_RELOAD: a spilled item is wanted back
- * @IRISD_JOURNAL_REQUEST_RECOVERED: the other way: an item from the store, to be run
+ * @IRISD_JOURNAL_REQUEST_FORGET: remove acknowledged ends; not answered
+ * @IRISD_JOURNAL_REQUEST_FETCH: tell how an item ended
+ * @IRISD_JOURNAL_REQUEST_SHOW: tell all about an item
+ * @IRISD_JOURNAL_REQUEST_LIST: list items
+ * @IRISD_JOURNAL_REQUEST_RELOAD: read a spilled item
+ * @IRISD_JOURNAL_REQUEST_RECOVERED: from the journal to a gateway: an item to be run
  *
- * What a gateway asks of the journal.
+ * The kinds of journal requests.
  */
 typedef enum
 {
@@ -58,7 +58,7 @@ typedef enum
   IRISD_JOURNAL_REQUEST_RECOVERED,
 } IrisdJournalRequestKind;
 
-/* Waits for an item's end as long as it takes. */
+/* Waits for an item's end without a limit. */
 #define IRISD_WAIT_FOREVER G_MAXUINT64
 
 /**
@@ -75,56 +75,56 @@ typedef struct
 /**
  * IrisdJournalRequest:
  *
- * A question on its way to the journal, and its answer on the way back. Whoever holds it may touch
- * it; @peer, @batch, @job and @jobs are the gateway's own all the time.
+ * A request to the journal, and its answer on the way back. The thread that holds it may change it;
+ * @peer, @batch, @job and @jobs are the gateway's own all the time.
  */
 struct _IrisdJournalRequest
 {
   IrisdMessage message;
   IrisdJournalRequestKind kind;
-  IrisdMailbox *home; /* where it comes from and goes back to */
+  IrisdMailbox *home; /* the mailbox that the answer goes to */
 
   IrisdPeer *peer;
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   gboolean quiet;
   gboolean detach;
-  gboolean durable; /* DONE: they are, and the journal request is answered */
+  gboolean durable; /* DONE: the items are, and the journal request is answered */
   guint n_reserved; /* KEEP, DONE: items that were counted ahead */
   IrisdPersistentBatch *batch;
   IrisdJob *job;
   gint64 made_us;           /* DONE: the monotonic time at which the journal request was made */
   GPtrArray *jobs;          /* DONE: of all rows of the row batch */
-  IrisdRowBatch *row_batch; /* DONE: what is to be written; all of one class */
-  GPtrArray *kepts;         /* DONE: what the journal has made of it, if they are durable */
+  IrisdRowBatch *row_batch; /* DONE: the rows to be written; all of one class */
+  GPtrArray *kepts;         /* DONE: the journal's items for the rows, if they are durable */
 
-  gint64 view; /* FETCH, SHOW, KICK, CANCEL, INTER: an owner, or IRISD_VIEW_ALL */
+  gint64 view; /* FETCH, SHOW, KICK, CANCEL, BURY_ITEM: an owner, or IRISD_VIEW_ALL */
   guint64 item;
   guint64 wait_ms;
-  guint32 state;                 /* KICK: only those; END: what it ended in */
+  guint32 state;                 /* KICK: only items in it; END: the state at the end */
   guint32 count;                 /* KICK: at most so many; BURY, RETRY: how often it ran */
   guint64 due_ms;                /* RETRY: the end of the pause, in Unix time */
-  IrisdPersistentFilter *filter; /* LIST; in the answer, @item is where it goes on */
-  guint32 code;                  /* BURY: why */
+  IrisdPersistentFilter *filter; /* LIST; in the answer @item is where the next page begins */
+  guint32 code;                  /* BURY: the reason */
   char *sentence;
-  gboolean whole;                /* SHOW: the item as it was submitted is wanted */
-  IrisdBuryBroadcast *broadcast; /* BURY: who asked for it, and waits */
+  gboolean whole;                /* SHOW: with the item as it was submitted */
+  IrisdBuryBroadcast *broadcast; /* BURY: the client's request that waits */
   GArray *items;                 /* FORGET: IrisdSpan */
   IrisdPersistentItem *persistent;
 
-  /* KEEP, END: what is to be written. RESULT and ERROR of FETCH, CALL, RECOVERED: what was. */
+  /* KEEP, END: the message to be written. FETCH, RELOAD, RECOVERED: the message that was read. */
   guint8 type;
   IrisdBlob header;
   IrisWireFrame payload; /* belongs to the job */
   zmq_msg_t body;
 
   GError *error;
-  gboolean duplicate; /* KEEP: there is one with that key; @item is its number */
-  gboolean pending;   /* FETCH, KICK, INTER: it has not ended; @state says where it is */
-  gboolean again;     /* the row could not be read, but perhaps can be later; @error says why */
-  gboolean doubtful;  /* and only perhaps: it may be damaged */
+  gboolean duplicate; /* KEEP: there is an item with that key; @item is its number */
+  gboolean pending;   /* FETCH, KICK, BURY_ITEM: it has not ended; @state says where it is */
+  gboolean again;     /* the row could not be read, but may be later; @error says why */
+  gboolean doubtful;  /* as `again`, but it may be damaged */
   IrisWirePersistentList *list; /* SHOW, LIST */
 
-  /* The journal's. */
+  /* For the journal. */
   IrisdJournalRequest *next;
   IrisdJournalRequest *next_wait;
   GSequenceIter *deadline;
@@ -144,7 +144,7 @@ typedef enum
   IRISD_JOURNAL_FAILED,
 } IrisdJournalHealth;
 
-/* An item that has not ended, from the store; @record is gone when the function returns. */
+/* An item of the store that has not ended; @record is valid until the function returns. */
 typedef void (*IrisdRunAgainFunc) (const IrisdRecord *record,
                                    IrisdPersistentItem *persistent,
                                    gpointer user_data);

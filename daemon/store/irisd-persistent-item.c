@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The items that irisd keeps beyond a connection, and perhaps beyond its own life.
+ * Items that outlive their client's connection, and, once written, irisd itself.
  *
- * Only an item's number, times and key stay in memory; what it brings along is with the job while
- * it is queued and not cold (irisd-spilled.c), and what it gave is in the store once it has ended.
- * The row that is to be written is held here from the change to the commit that writes it, so that
- * an item which is accepted, runs and ends between two commits is written once, and one that is
- * fetched before the next commit not at all.
+ * Only an item's number, times and key stay in memory; its payload is with the job while it is
+ * queued and not spilled (irisd-spilled.c), and its result is in the store once it has ended. The
+ * row to be written is held here from the change to the commit that writes it. So an item that is
+ * accepted, runs and ends between two commits is written once, and one that is fetched before the
+ * next commit not at all.
  *
- * The state is relaxed: a worker that sets "running" tells it to people who ask, and nothing else
- * depends on it. What the journal sets itself it reads in the same thread.
+ * The state is relaxed: a worker sets "running" for clients that ask, and nothing else depends on
+ * it. The journal reads what it sets itself in the same thread.
  */
 #include "daemon/store/irisd-persistent-item.h"
 
@@ -22,7 +22,7 @@ irisd_unix_ms (void)
   return (guint64) (g_get_real_time () / 1000);
 }
 
-/* Most items are of the same service as the one before them, whose name need not be looked for. */
+/* Most items are of the same service as the one before, so its name is tried first. */
 static GRefString *
 share_name (const IrisWireString *service, const IrisdPersistentItem *like)
 {
@@ -33,15 +33,9 @@ share_name (const IrisWireString *service, const IrisdPersistentItem *like)
   return g_ref_string_new_intern (name);
 }
 
-/**
- * irisd_persistent_item_new:
- * @record: what is known about it; copied, without header and body
- * @like: (nullable): an item that is probably of the same service
- *
- * An item of the release before, whose rows name no owner, is that of irisd's own user.
- *
- * Returns: (transfer full): an item that is in no table
- */
+/* Copies @record, without header and body. @like may be an item of the same service. An item of the
+ * first release, whose rows name no owner, belongs to irisd's own user. Returns an item that is in
+ * no table. */
 IrisdPersistentItem *
 irisd_persistent_item_new (const IrisdRecord *record, const IrisdPersistentItem *like)
 {
@@ -69,10 +63,7 @@ irisd_persistent_item_new (const IrisdRecord *record, const IrisdPersistentItem 
   return self;
 }
 
-/**
- * irisd_persistent_item_free:
- * @self: (transfer full): an item that is in no table, and for which nobody waits
- */
+/* Takes @self, which is in no table and for which no request waits. */
 void
 irisd_persistent_item_free (IrisdPersistentItem *self)
 {
@@ -94,17 +85,11 @@ irisd_persistent_item_set_state (IrisdPersistentItem *self, IrisWireState state)
   atomic_store_explicit (&self->state, (guint8) state, memory_order_relaxed);
 }
 
-/**
- * irisd_persistent_item_note_start:
- * @self: an item
- * @state: running, or leased
- *
- * An attempt begins. Any thread that has the item may call this.
- */
+/* An attempt begins; @state is running or leased. Any thread that has the item may call this. */
 void
 irisd_persistent_item_note_start (IrisdPersistentItem *self, IrisWireState state)
 {
-  /* Relaxed as the state is: both are only told to people who ask. */
+  /* Relaxed as the state is: both are only shown to clients. */
   atomic_store_explicit (&self->started_ms, irisd_unix_ms (), memory_order_relaxed);
   irisd_persistent_item_set_state (self, state);
 }
@@ -116,12 +101,7 @@ irisd_persistent_item_has_ended (IrisdPersistentItem *self)
   return state >= IRIS_WIRE_STATE_DONE && state <= IRIS_WIRE_STATE_CANCELLED;
 }
 
-/**
- * irisd_persistent_item_get_expiry:
- * @self: an item
- *
- * Returns: when its end is forgotten, in Unix time in milliseconds; 0 if it has not ended
- */
+/* Returns the Unix time in milliseconds at which its end is removed; 0 if it has not ended. */
 guint64
 irisd_persistent_item_get_expiry (IrisdPersistentItem *self)
 {
@@ -131,16 +111,7 @@ irisd_persistent_item_get_expiry (IrisdPersistentItem *self)
   return g_uint64_checked_add (&expiry, self->ended_ms, self->keep_ms) ? expiry : G_MAXUINT64;
 }
 
-/**
- * irisd_persistent_item_set_row:
- * @self: an item
- * @state: the state to be written
- * @type: of the message that is to be written
- * @header: its header; copied
- * @body: its body; copied
- *
- * Sets what is to be written.
- */
+/* Sets the row to be written; copies @header and @body. */
 void
 irisd_persistent_item_set_row (IrisdPersistentItem *self,
                                IrisWireState state,
@@ -174,11 +145,7 @@ irisd_persistent_item_set_row (IrisdPersistentItem *self,
   irisd_row_batch_unref (row_batch);
 }
 
-/**
- * irisd_persistent_item_take_row:
- * @self: an item
- * @row: what is to be written of it, a row of a row batch
- */
+/* Sets the row to be written, from a row batch. */
 void
 irisd_persistent_item_take_row (IrisdPersistentItem *self, IrisdBatchRow *row)
 {
@@ -188,12 +155,7 @@ irisd_persistent_item_take_row (IrisdPersistentItem *self, IrisdBatchRow *row)
   self->size = row->body_size;
 }
 
-/**
- * irisd_persistent_item_get_row:
- * @self: an item that has something to be written
- *
- * Returns: what, borrowed
- */
+/* @self has a row to be written. Returns it, borrowed. */
 IrisdRow
 irisd_persistent_item_get_row (const IrisdPersistentItem *self)
 {
@@ -208,12 +170,8 @@ irisd_persistent_item_clear_row (IrisdPersistentItem *self)
     irisd_row_batch_unref (row->row_batch);
 }
 
-/**
- * irisd_persistent_item_set_reason:
- * @self: an item
- * @code: why it is buried, an #IrisWireError; 0 if it is not
- * @sentence: (nullable): the same for a person
- */
+/* @code is the IrisWireError for which it is buried, or 0; @sentence the same for a person, or
+ * NULL. */
 void
 irisd_persistent_item_set_reason (IrisdPersistentItem *self, guint32 code, const char *sentence)
 {
@@ -222,7 +180,7 @@ irisd_persistent_item_set_reason (IrisdPersistentItem *self, guint32 code, const
   self->code = (guint16) code;
 }
 
-/* Keys are bytes; whoever reads a list wants text. */
+/* Keys are bytes; lists show text. */
 static char *
 key_as_text (IrisdPersistentItem *self)
 {
@@ -287,10 +245,7 @@ irisd_persistent_table_init (IrisdPersistentTable *self)
   self->by_owner = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
 }
 
-/**
- * irisd_persistent_table_clear:
- * @self: a table; its items are freed
- */
+/* Frees the items. */
 void
 irisd_persistent_table_clear (IrisdPersistentTable *self)
 {
@@ -305,7 +260,7 @@ irisd_persistent_table_clear (IrisdPersistentTable *self)
     }
 }
 
-/* Numbers come nearly in order, so the place is found from the end. */
+/* Numbers come nearly in order, so the search begins at the end. */
 static void
 link_in_order (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
 {
@@ -324,7 +279,7 @@ link_in_order (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
     self->last = persistent;
 }
 
-/* As before, in the list of its owner. */
+/* The same in the list of its owner. */
 static void
 link_to_owner (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
 {
@@ -355,14 +310,8 @@ unlink_from_owner (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
   persistent->own_previous = persistent->own_next = NULL;
 }
 
-/**
- * irisd_persistent_table_get_first:
- * @self: a table
- * @view: an owner, or %IRISD_VIEW_ALL
- * @descending: whether to begin with the last one
- *
- * Returns: (nullable): the first item within the view
- */
+/* Returns the first item within @view, an owner or IRISD_VIEW_ALL; the last one if @descending; or
+ * NULL. */
 IrisdPersistentItem *
 irisd_persistent_table_get_first (IrisdPersistentTable *self, gint64 view, gboolean descending)
 {
@@ -374,14 +323,7 @@ irisd_persistent_table_get_first (IrisdPersistentTable *self, gint64 view, gbool
   return descending ? own->last : own->first;
 }
 
-/**
- * irisd_persistent_item_get_next:
- * @self: an item within the view, in a table
- * @view: an owner, or %IRISD_VIEW_ALL
- * @descending: whether to go backwards
- *
- * Returns: (nullable): the next item within the view
- */
+/* Returns the next item within @view, the previous one if @descending; or NULL. */
 IrisdPersistentItem *
 irisd_persistent_item_get_next (const IrisdPersistentItem *self, gint64 view, gboolean descending)
 {
@@ -390,11 +332,7 @@ irisd_persistent_item_get_next (const IrisdPersistentItem *self, gint64 view, gb
   return descending ? self->own_previous : self->own_next;
 }
 
-/**
- * irisd_persistent_table_add:
- * @self: a table
- * @persistent: (transfer full): an item whose number and key are not in it
- */
+/* Takes @persistent, whose number and key are not in the table. */
 void
 irisd_persistent_table_add (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
 {
@@ -408,11 +346,7 @@ irisd_persistent_table_add (IrisdPersistentTable *self, IrisdPersistentItem *per
     irisd_persistent_table_note_end (self, persistent);
 }
 
-/**
- * irisd_persistent_table_remove:
- * @self: a table
- * @persistent: an item in it, which the caller then owns
- */
+/* The caller owns @persistent then. */
 void
 irisd_persistent_table_remove (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
 {
@@ -437,11 +371,7 @@ irisd_persistent_table_remove (IrisdPersistentTable *self, IrisdPersistentItem *
   self->n_cancelled--;
 }
 
-/**
- * irisd_persistent_table_note_end:
- * @self: a table
- * @persistent: an item in it whose state says from now on that it has ended
- */
+/* @persistent's state says from now on that it has ended. */
 void
 irisd_persistent_table_note_end (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
 {
@@ -452,12 +382,7 @@ irisd_persistent_table_note_end (IrisdPersistentTable *self, IrisdPersistentItem
   self->n_cancelled++;
 }
 
-/**
- * irisd_persistent_table_get_cancelled:
- * @self: a table
- *
- * Returns: (nullable): the item that was cancelled first of those in it
- */
+/* Returns the item that was cancelled first, or NULL. */
 IrisdPersistentItem *
 irisd_persistent_table_get_cancelled (IrisdPersistentTable *self)
 {
@@ -470,13 +395,7 @@ irisd_persistent_table_lookup (IrisdPersistentTable *self, guint64 item)
   return g_hash_table_lookup (self->by_item, &item);
 }
 
-/**
- * irisd_persistent_table_lookup_key:
- * @self: a table
- * @other: an item with a key
- *
- * Returns: (nullable): the item in the table with the same owner and key
- */
+/* Returns the item with the owner and key of @other, or NULL. */
 IrisdPersistentItem *
 irisd_persistent_table_lookup_key (IrisdPersistentTable *self, IrisdPersistentItem *other)
 {

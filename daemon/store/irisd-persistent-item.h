@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The items that irisd keeps beyond a connection, and perhaps beyond its own life.
+ * Items that outlive their client's connection, and, once written, irisd itself.
  */
 #pragma once
 
@@ -21,40 +21,41 @@ typedef struct _IrisdPersistentItem IrisdPersistentItem;
 /**
  * IrisdPersistentItem:
  *
- * A persistent item. It belongs to the journal's thread from the moment that it is handed over; a
- * worker may set @state while it has the item. There may be millions, so it is small.
+ * It belongs to the journal's thread once it is handed over; a worker may set @state while it has
+ * the item. There may be millions, so it is small.
  */
 struct _IrisdPersistentItem
 {
   guint64 item; /* first, because it is the key of a table */
-  gint64 owner; /* constant; also the gateway may read it */
+  gint64 owner; /* constant; the gateway may read it too */
   guint32 attempts;
   guint32 crashes;
   gint32 home;
-  guint16 code; /* why it is buried, an IrisWireError */
+  guint16 code; /* an IrisWireError if it is buried */
   guint16 key_size;
   guint8 klass;
   guint8 written : 1;   /* the store has a row of it */
-  guint8 dirty : 1;     /* what the store has is not the latest */
-  guint8 forgotten : 1; /* only waits until its row is gone as well */
-  _Atomic guint8 state; /* an IrisWireState; behind what is read together, because workers set it */
-  guint8 in_flow;       /* the gateway's, see below; here for the same reason */
+  guint8 dirty : 1;     /* the store's row is not the latest */
+  guint8 forgotten : 1; /* waits only until its row is removed */
+  _Atomic guint8
+      state;      /* an IrisWireState; apart from what is read together, because workers set it */
+  guint8 in_flow; /* the gateway's, see below; here for the same reason */
   guint64 accepted_ms;
   guint64 ended_ms;
   guint64 keep_ms;
   guint64 due_ms;             /* see IrisdRecord */
   _Atomic guint64 started_ms; /* Unix time at which the latest attempt began, or 0; as state is */
   guint64 size;               /* of its payload, then of its result */
-  GRefString *service;        /* shared by all items of it, and gone with the last of them */
-  char *sentence;             /* why it is buried, or NULL */
-  IrisdBatchRow *row;         /* NULL, or what the store does not have yet */
-  IrisdJournalRequest *waits; /* those who want to know how it ends */
+  GRefString *service;        /* shared by all items of the service, freed with the last of them */
+  char *sentence;             /* the reason if it is buried, or NULL */
+  IrisdBatchRow *row;         /* NULL, or the row to be written */
+  IrisdJournalRequest *waits; /* requests that wait for its end */
   IrisdPersistentItem *previous, *next;         /* of all */
   IrisdPersistentItem *own_previous, *own_next; /* of its owner's */
   IrisdPersistentItem *next_dirty;
 
-  /* The gateway's, while the item is cold (irisd-spilled.c): it waits for its time, or, if it is in
-   * a flow, for its turn. The journal's, once it was cancelled: it is in a queue of those. */
+  /* For the gateway while the item is spilled (irisd-spilled.c): it waits for its time or, in a
+   * flow, for its turn. For the journal after it was cancelled: it is in a queue of those. */
   union
   {
     IrisdTimer timer;
@@ -75,8 +76,8 @@ struct _IrisdPersistentItem
  * @first: the first of that user's items
  * @last: the last of them
  *
- * The items of one user, in the order of their numbers: what a user asks for costs as much as that
- * user's items, not as much as those of others.
+ * The items of one user, in the order of their numbers: a user's request costs as much as that
+ * user's items, not as much as all.
  */
 typedef struct
 {

@@ -2,22 +2,15 @@
  *
  * Which of the persistent items a LIST asks for.
  *
- * Items are looked at in the order of their numbers, and there may be millions of which few match.
- * So one LIST looks at a bounded number of them, and says from where to go on: what a question
- * costs the others is bounded, whatever it asks for.
+ * Items are visited in the order of their numbers; there may be millions of which few match. So one
+ * LIST visits a bounded number of them, and says where the next begins: the cost of a request to
+ * others is bounded.
  */
 #include "daemon/store/irisd-persistent-list.h"
 
 #include <string.h>
 
-/**
- * irisd_persistent_filter_new:
- * @request: a LIST message
- * @view: an owner, or %IRISD_VIEW_ALL
- * @most: the most items that one answer holds
- *
- * Returns: (transfer full): what it asks for
- */
+/* @view is an owner or IRISD_VIEW_ALL; @most the most items in one answer. */
 IrisdPersistentFilter *
 irisd_persistent_filter_new (const IrisWireMessage *request, gint64 view, guint most)
 {
@@ -76,7 +69,7 @@ follow (const IrisdPersistentFilter *self, IrisdPersistentItem *persistent)
   return irisd_persistent_item_get_next (persistent, self->view, self->descending);
 }
 
-/* The first item behind a number; the item itself may be gone. */
+/* The first item after a number; the item of that number may be gone. */
 static IrisdPersistentItem *
 find_first (IrisdPersistentTable *self, const IrisdPersistentFilter *filter)
 {
@@ -94,20 +87,14 @@ find_first (IrisdPersistentTable *self, const IrisdPersistentFilter *filter)
   return persistent;
 }
 
-/**
- * irisd_persistent_table_list:
- * @self: a table
- * @filter: which items
- * @next: (out): the number behind which there may be more; 0 if that was all
- *
- * Returns: (transfer full): items in the order of their numbers
- */
+/* Returns items in the order of their numbers. @next is the number after which there may be more; 0
+ * if there are none. */
 IrisWirePersistentList *
 irisd_persistent_table_list (IrisdPersistentTable *self,
                              const IrisdPersistentFilter *filter,
                              guint64 *next)
 {
-  /* A worker may change a state at any time, so each is looked at once. */
+  /* A worker may change a state at any time, so each state is read once. */
   g_autoptr (GPtrArray) found = g_ptr_array_new ();
   guint64 last = 0;
   guint n_seen = 0;

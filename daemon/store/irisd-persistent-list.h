@@ -8,36 +8,28 @@
 
 G_BEGIN_DECLS
 
-/**
- * IRISD_LIST_MOST_LOOKED_AT:
- *
- * Items that one LIST looks at, matching or not. While the journal looks, it writes nothing; so
- * many take it some milliseconds.
- */
+/* Items that one LIST visits, matching or not. The journal writes nothing meanwhile; this takes
+ * some milliseconds. */
 #define IRISD_LIST_MOST_LOOKED_AT 32768
 
-/**
- * IRISD_LIST_MOST_WITH_ARGS:
- *
- * Items in one answer that tells their arguments, each of which is read from the disk.
- */
+/* Items in one answer with arguments, each of which is read from the disk. */
 #define IRISD_LIST_MOST_WITH_ARGS 1024
 
 /**
  * IrisdPersistentFilter:
  * @view: only items of that owner, or %IRISD_VIEW_ALL
- * @after: only items behind that number; 0: all
- * @states: bit N: those in state N; 0: whatever their state
+ * @after: only items after that number; 0: all
+ * @states: bit N: those in state N; 0: in any state
  * @klass: only those of that class; 0: of all
  * @service: (nullable): only those of that service
  * @prefix: how their keys begin
  * @since_ms: accepted at that Unix time or later
- * @until_ms: accepted before that Unix time; 0: whenever
- * @descending: the greatest number first, and behind is below
+ * @until_ms: accepted before that Unix time; 0: at any time
+ * @descending: the greatest number first, and "after" is below
  * @with_args: with their arguments, for which each has to be read from the disk
  * @limit: at most so many
  *
- * What is asked for.
+ * What a LIST asks for.
  */
 typedef struct
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the journal writes down about one item, and the form in which it does.
+ * A record: what the journal stores of one item, and its form.
  *
  * A row's head is a fixed part in little-endian order, in rows of this release a second one, then
- * the key, the service's name, why it is buried, and the message's header. That it is what was
- * written is the store's checksum's business; here only the lengths are looked at, so that a head
- * of another make cannot lead astray.
+ * the key, the service's name, the reason if it is buried, and the message's header. The store's
+ * checksum tells whether the row is what was written; this file checks only the lengths, so that a
+ * head of another version cannot lead beyond the row.
  */
 #include "daemon/store/irisd-record.h"
 
@@ -50,12 +50,7 @@ append (guint8 *at, gconstpointer data, gsize size)
   return at + size;
 }
 
-/**
- * irisd_record_get_head_size:
- * @self: a record
- *
- * Returns: the length of the head of its row, in bytes
- */
+/* Returns the length of the head of its row, in bytes. */
 gsize
 irisd_record_get_head_size (const IrisdRecord *self)
 {
@@ -63,11 +58,7 @@ irisd_record_get_head_size (const IrisdRecord *self)
          + self->header.size;
 }
 
-/**
- * irisd_record_pack_head:
- * @self: a record
- * @at: (out caller-allocates): the head of its row; need not be aligned
- */
+/* Writes the head of its row to @at, which need not be aligned. */
 void
 irisd_record_pack_head (const IrisdRecord *self, guint8 *at)
 {
@@ -97,13 +88,7 @@ irisd_record_pack_head (const IrisdRecord *self, guint8 *at)
   append (at, self->header.data, self->header.size);
 }
 
-/**
- * irisd_record_unpack:
- * @self: (out caller-allocates): a record, which borrows from @row
- * @row: a row of the store
- *
- * Returns: whether @row holds one
- */
+/* The record borrows from @row. Returns whether @row holds one. */
 gboolean
 irisd_record_unpack (IrisdRecord *self, const IrisdRow *row)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the journal writes down about one item, and the form in which it does.
+ * A record: what the journal stores of one item, and its form.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-/* The owner of a row that was written before rows had one: the daemon's own user. */
+/* The owner in a row of a version without owners: the daemon's own user. */
 #define IRISD_OWNER_UNKNOWN G_GINT64_CONSTANT (-1)
 
 /**
@@ -24,20 +24,20 @@ G_BEGIN_DECLS
  *   monotonic clock
  * @attempts: how often it ran to an end
  * @crashes: how often irisd crashed while it ran, since an attempt last ran to its end
- * @home: the place that it was queued at
+ * @home: the place at which it was queued
  * @accepted_ms: Unix time in milliseconds
  * @ended_ms: the same, 0 before its end
  * @keep_ms: how long its end is kept
  * @key: its idempotency key; borrowed
- * @service: what runs it; borrowed
+ * @service: its service's name; borrowed
  * @code: an #IrisWireError, why it is buried; 0 if it is not
  * @sentence: the same for a person; borrowed
  * @type: of the message that @header belongs to: SUBMIT, or RESULT or ERROR once it has ended
  * @header: that message's header; borrowed
  * @body: and its body; borrowed
  *
- * An item that has not ended, buried or not, is kept as the message that brought it, one that has
- * as the message that tells its end.
+ * An item that has not ended, buried or not, is stored as the message that submitted it, an ended
+ * one as the message with its end.
  */
 typedef struct
 {
@@ -64,7 +64,7 @@ typedef struct
 /**
  * IrisdBlob:
  * @data: (nullable): memory of g_malloc()
- * @size: its length in bytes
+ * @size: its length
  */
 typedef struct
 {

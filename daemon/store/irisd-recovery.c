@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the journal finds when irisd starts: ends to be fetched, and items to be run again.
+ * Recovery: the journal's items when irisd starts, ends to be fetched and items to be run again.
  *
- * All of it happens before any other thread is there.
+ * It is finished before other threads start.
  */
 #include "daemon/store/irisd-journal-private.h"
 
@@ -17,10 +17,10 @@ typedef struct
   guint64 n_again;
   guint64 n_buried;
   guint64 n_running; /* when irisd crashed */
-  guint64 n_poison;  /* of those, that are buried now */
+  guint64 n_poison;  /* of those: buried now */
 } Recovery;
 
-/* A row that is whole and says nothing that makes sense can only be of another make. */
+/* A row that is whole and makes no sense comes from another version. */
 static gboolean
 is_sensible (const IrisdRecord *record)
 {
@@ -33,25 +33,25 @@ is_sensible (const IrisdRecord *record)
                              || record->state == IRIS_WIRE_STATE_BURIED));
 }
 
-/* Why an item that ran when irisd crashed is not run again; %NULL if it is. */
+/* Why an item that ran when irisd crashed is not run again; NULL if it is. */
 static char *
 explain_burial (const IrisdPersistentItem *persistent,
                 const IrisdAttempt *attempt,
                 guint64 max_crashes)
 {
   if (attempt->stuck)
-    return g_strdup_printf ("processes of group %ld are left of it from before irisd crashed, and "
-                            "do not end: end them",
+    return g_strdup_printf ("processes of group %ld are left of it from before irisd crashed and "
+                            "do not end; end them",
                             (long) attempt->pid);
   if (max_crashes == 0 || persistent->crashes < max_crashes)
     return NULL;
   return g_strdup_printf ("irisd crashed %u times while this item ran, which is the limit "
-                          "max-crashes: see in the log why",
+                          "max-crashes; see the log for the reason",
                           persistent->crashes);
 }
 
-/* Counts the crash against an item that ran then. What changes is written before anything runs: an
- * item that ends irisd at once must not come away uncounted. */
+/* Counts the crash for an item that ran then. The count is written before anything runs, so that an
+ * item that ends irisd at once is counted. */
 static void
 count_crash (Recovery *recovery, IrisdRecord *record, IrisdPersistentItem *persistent)
 {
@@ -121,28 +121,16 @@ report (IrisdJournal *self, const Recovery *recovery, const IrisdStoreDamage *da
     irisd_log (IRISD_LOG_ERROR, "%s; the rest is served", sentence);
 }
 
-/**
- * irisd_journal_blame:
- * @self: a journal that was not started
- * @attempts: (nullable): what ran when irisd crashed; looked at by irisd_journal_recover() only
- */
+/* @attempts are the items that ran when irisd crashed, or NULL; only irisd_journal_recover() uses
+ * them. */
 void
 irisd_journal_blame (IrisdJournal *self, IrisdAttempts *attempts)
 {
   self->attempts = attempts;
 }
 
-/**
- * irisd_journal_recover:
- * @self: a journal that was not started
- * @run_again: (scope call): called for each item that has not ended
- * @user_data: for @run_again
- * @error: return location for a #GError
- *
- * Reads the store.
- *
- * Returns: whether it could be read; a damaged one can
- */
+/* Reads the store and calls @run_again for each item that has not ended. Returns whether it could
+ * be read; a damaged one can. */
 gboolean
 irisd_journal_recover (IrisdJournal *self,
                        IrisdRunAgainFunc run_again,

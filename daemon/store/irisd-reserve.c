@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A file that only takes up room, to be given up when the disk is full.
+ * A file that only takes up space, to be given up when the disk is full.
  *
- * A full disk has no room for the ends of items either, nor for removing any, since both append to
- * the store's log. With the reserve given up, what was accepted can end and what was fetched go.
+ * A full disk has no space for the ends of items or for removals either, since both append to the
+ * store's log. With the space of the reserve, accepted items can end and fetched ones be removed.
  */
 #include "daemon/store/irisd-reserve.h"
 
@@ -13,8 +13,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* The reserve is taken again only when this many times its size stays free, so that a disk at its
- * limit is not called full and not full by turns. */
+/* The reserve is taken again only when this many times its size stays free, so that a disk near its
+ * limit does not alternate between full and not full. */
 #define SLACK 2
 
 /* The part of a disk that the reserve may take. With SLACK, "full" ends on a disk of any size once
@@ -28,12 +28,8 @@ look (const IrisdReserve *self, struct statvfs *fs)
   return statvfs (dir, fs) == 0;
 }
 
-/**
- * irisd_reserve_init:
- * @self: (out caller-allocates): a reserve
- * @dir: the journal's directory
- * @size: the limit `journal-reserve`; a small disk's reserve is smaller
- */
+/* Initialises it in the journal's directory @dir. @size is the limit `journal-reserve`; a small
+ * disk's reserve is smaller. */
 void
 irisd_reserve_init (IrisdReserve *self, const char *dir, guint64 size)
 {
@@ -52,13 +48,7 @@ irisd_reserve_clear (IrisdReserve *self)
   g_clear_pointer (&self->path, g_free);
 }
 
-/**
- * irisd_reserve_has_room:
- * @self: the reserve
- * @share: a multiple of its size
- *
- * Returns: whether as much is free, beside the reserve if that is taken
- */
+/* Returns whether @share times its size is free, beside the reserve if that is taken. */
 gboolean
 irisd_reserve_has_room (const IrisdReserve *self, double share)
 {
@@ -67,14 +57,8 @@ irisd_reserve_has_room (const IrisdReserve *self, double share)
          && (double) fs.f_bavail * (double) fs.f_frsize >= (double) self->size * share;
 }
 
-/**
- * irisd_reserve_take:
- * @self: the reserve
- * @keep_slack: whether twice its size has to stay free; a journal that holds no items can free no
- *   more room, so it does with half
- *
- * Returns: whether the room is taken, now or already
- */
+/* Returns whether the reserve is taken, now or already. With @keep_slack twice its size has to stay
+ * free; a journal without items can free no more space, so half is enough for it. */
 gboolean
 irisd_reserve_take (IrisdReserve *self, gboolean keep_slack)
 {
@@ -92,12 +76,7 @@ irisd_reserve_take (IrisdReserve *self, gboolean keep_slack)
   return self->held;
 }
 
-/**
- * irisd_reserve_give_up:
- * @self: the reserve
- *
- * Returns: whether there is more room now than before
- */
+/* Returns whether more space is free than before. */
 gboolean
 irisd_reserve_give_up (IrisdReserve *self)
 {

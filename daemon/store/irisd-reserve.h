@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A file that only takes up room, to be given up when the disk is full.
+ * A file that only takes up space, to be given up when the disk is full.
  */
 #pragma once
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Rows for the store that are made together, and let go of one by one.
+ * Rows for the store that are made together and freed one by one.
  *
- * A gateway writes the rows of all items of a batch one behind the other and hands the row batch to
- * the journal, whose items then hold it as long as theirs is not in the store. So a batch takes
- * three pieces of memory and not three for each item, all of them larger than what threads quarrel
- * about.
+ * A gateway writes the rows of all items of a batch one after the other and passes the row batch to
+ * the journal, whose items hold it until their row is in the store. So a batch takes three pieces
+ * of memory instead of three for each item, all larger than the sizes for which threads contend in
+ * malloc().
  *
- * One thread at a time: the gateway's while it adds, then the journal's.
+ * One thread at a time: the gateway's while it adds rows, then the journal's.
  */
 #include "daemon/store/irisd-row-batch.h"
 
@@ -24,12 +24,7 @@ struct _IrisdRowBatch
   gsize size;
 };
 
-/**
- * irisd_row_batch_new:
- * @n_rows: how many rows it is likely to get
- *
- * Returns: (transfer full): an empty sheet
- */
+/* @n_rows is how many rows it is likely to get. */
 IrisdRowBatch *
 irisd_row_batch_new (guint n_rows)
 {
@@ -57,7 +52,7 @@ irisd_row_batch_unref (IrisdRowBatch *self)
   g_free (self);
 }
 
-/* What one row needs is likely to be needed by each of those that are still to come. */
+/* Reckons that each row to come needs as much as this one. */
 static guint8 *
 make_room (IrisdRowBatch *self, gsize size)
 {
@@ -81,11 +76,7 @@ next_row (IrisdRowBatch *self)
   return &self->rows[self->n_rows++];
 }
 
-/**
- * irisd_row_batch_add:
- * @self: a row batch, of which nobody has a row yet
- * @record: what is to be written; copied
- */
+/* Copies @record. No row of @self may have been given out yet. */
 void
 irisd_row_batch_add (IrisdRowBatch *self, const IrisdRecord *record)
 {
@@ -112,13 +103,7 @@ irisd_row_batch_get_n_rows (const IrisdRowBatch *self)
   return self->n_rows;
 }
 
-/**
- * irisd_row_batch_get_row:
- * @self: a row batch
- * @index: which row
- *
- * Returns: (transfer none): it; good as long as nothing is added and somebody holds the row batch
- */
+/* Returns a row, valid while a reference is held and no row is added. */
 IrisdBatchRow *
 irisd_row_batch_get_row (IrisdRowBatch *self, guint index)
 {
@@ -126,12 +111,7 @@ irisd_row_batch_get_row (IrisdRowBatch *self, guint index)
   return &self->rows[index];
 }
 
-/**
- * irisd_batch_row_view:
- * @row: a row
- *
- * Returns: the same as the store wants it, borrowed
- */
+/* Returns the row for the store, borrowed. */
 IrisdRow
 irisd_batch_row_view (const IrisdBatchRow *row)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Rows for the store that are made together, and let go of one by one.
+ * Rows for the store that are made together and freed one by one.
  */
 #pragma once
 
@@ -12,11 +12,11 @@ typedef struct _IrisdRowBatch IrisdRowBatch;
 
 /**
  * IrisdBatchRow:
- * @row_batch: on which it is
+ * @row_batch: the batch that holds it
  * @item: the item's number
  * @state: an #IrisWireState
  *
- * A row that is to be written. The rest is for irisd_batch_row_view().
+ * A row to be written. The rest is for irisd_batch_row_view().
  */
 typedef struct
 {

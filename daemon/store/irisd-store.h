@@ -3,9 +3,9 @@
  * A store: rows that survive, written in transactions.
  *
  * One thread at a time uses a store. All that is written between irisd_store_begin() and
- * irisd_store_commit() survives together or not at all, and what was committed is on the disk when
- * that function returns. Rows carry a checksum of their own, so that a bit that turned over in the
- * file is found out, whatever the store beneath notices.
+ * irisd_store_commit() survives together or not at all, and is on the disk when
+ * irisd_store_commit() returns. Rows have a checksum of their own, so that a flipped bit in the
+ * file is noticed even if the database does not notice it.
  */
 #pragma once
 
@@ -34,14 +34,14 @@ typedef struct
 
 /**
  * IrisdStoreOutcome:
- * @IRISD_STORE_OK: it was done
+ * @IRISD_STORE_OK: success
  * @IRISD_STORE_ABSENT: there is no such row
- * @IRISD_STORE_FULL: there is no room; nothing was changed, and it may be tried again
+ * @IRISD_STORE_FULL: the disk is full; nothing was changed, and it may be tried again
  * @IRISD_STORE_DAMAGED: what is there is not what was written
- * @IRISD_STORE_UNREADABLE: reading failed, and what is there may be whole: it may be tried again
+ * @IRISD_STORE_UNREADABLE: reading failed, and the row may be whole: it may be tried again
  * @IRISD_STORE_DOUBTFUL: what was read makes no sense; so it is damaged, or the disk failed
- * @IRISD_STORE_BROKEN: writing or syncing failed; nobody knows what is on the disk, so nothing may
- *   be written any more
+ * @IRISD_STORE_BROKEN: writing or syncing failed; the contents of the disk are unknown, so nothing
+ *   may be written any more
  */
 typedef enum
 {
@@ -56,7 +56,7 @@ typedef enum
 
 typedef struct _IrisdStore IrisdStore;
 
-/* A row that is there; it is gone when the function returns. */
+/* A row that is there; it is valid until the function returns. */
 typedef void (*IrisdRowFunc) (const IrisdRow *row, gpointer user_data);
 
 /**
@@ -73,7 +73,7 @@ typedef void (*IrisdRowFunc) (const IrisdRow *row, gpointer user_data);
  * @tail: the last transactions could not be read, beyond what a crash explains
  * @mark: the tally in the database, which tells how many rows there are, could not be read
  *
- * What a store found out about itself.
+ * The damage that a store has found.
  */
 typedef struct
 {
@@ -93,7 +93,7 @@ typedef struct
 /**
  * IrisdStoreClass:
  *
- * What a kind of store has to do. Each function but @close describes a failure in @error.
+ * The functions of a kind of store. Each but @close describes a failure in @error.
  */
 typedef struct
 {
@@ -143,21 +143,22 @@ irisd_store_remove (IrisdStore *self, guint64 id, GError **error)
   return self->klass->remove (self, id, error);
 }
 
-/* Whether the disk has room for what the transaction has put, and for copying it out of the log. */
+/* Checks that the disk has space for the rows of the transaction, and for copying them out of the
+ * log. */
 static inline IrisdStoreOutcome
 irisd_store_check_room (IrisdStore *self, GError **error)
 {
   return self->klass->check_room (self, error);
 }
 
-/* Ends the transaction: all of it is on the disk, or none of it counts. */
+/* Ends the transaction: all of it is on the disk, or none. */
 static inline IrisdStoreOutcome
 irisd_store_commit (IrisdStore *self, GError **error)
 {
   return self->klass->commit (self, error);
 }
 
-/* Gives the transaction up. */
+/* Rolls the transaction back. */
 static inline void
 irisd_store_rollback (IrisdStore *self)
 {
@@ -171,14 +172,14 @@ irisd_store_tidy (IrisdStore *self, GError **error)
   return self->klass->tidy (self, error);
 }
 
-/* Copies the log into the database and gives the log's room back to the file system. */
+/* Copies the log into the database and frees the log's space. */
 static inline IrisdStoreOutcome
 irisd_store_empty_log (IrisdStore *self, GError **error)
 {
   return self->klass->empty_log (self, error);
 }
 
-/* Gives room that removed rows have left back to the file system, some of it at a time. */
+/* Frees space of removed rows in the file system, some of it at a time. */
 static inline IrisdStoreOutcome
 irisd_store_shrink (IrisdStore *self, GError **error)
 {
@@ -195,8 +196,8 @@ irisd_store_read (IrisdStore *self,
   return self->klass->read (self, id, func, user_data, error);
 }
 
-/* Goes through all rows, in the order of their numbers as far as the file is whole, and sets aside
- * what is damaged. Once, before the first transaction. */
+/* Visits all rows, in the order of their numbers as far as the file is whole, and sets aside
+ * damaged ones. Once, before the first transaction. */
 static inline IrisdStoreOutcome
 irisd_store_scan (IrisdStore *self,
                   IrisdRowFunc func,
@@ -207,7 +208,7 @@ irisd_store_scan (IrisdStore *self,
   return self->klass->scan (self, func, user_data, damage, error);
 }
 
-/* A number that no row has ever had, nor any greater one. */
+/* A number greater than that of any row so far. */
 static inline guint64
 irisd_store_get_next_id (IrisdStore *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A control group for each command, where irisd may make some.
+ * Control groups: one for each command, if irisd may make some.
  *
  * A process cannot leave its control group by leaving its process group or session, or by changing
  * its environment, and `cgroup.kill` ends all that are in it at once. This takes version 2 and a
@@ -34,11 +34,11 @@ struct _IrisdCgroups
 {
   char *path;
   pthread_mutex_t lock; /* a POSIX one, because ThreadSanitizer knows those */
-  GQueue lingering;     /* under it: paths of groups that were not empty */
+  GQueue lingering;     /* under the lock: paths of groups that were not empty */
 };
 
-/* Where version 2 is mounted, and what of it that shows; field 4 of a line of mountinfo is the root
- * of the mount, field 5 the directory, and the type comes behind " - ". */
+/* The mount of version 2 and its root: field 4 of a line of mountinfo is the root of the mount,
+ * field 5 the directory, and the type follows " - ". */
 static char *
 find_mount (char **root)
 {
@@ -88,7 +88,7 @@ has_mark (const char *path, const char *name)
   return getxattr (path, name, value, sizeof value - 1) > 0 && value[0] == '1';
 }
 
-/* Root may write everywhere, which does not make a group irisd's. */
+/* Root can write everywhere, which does not make a group irisd's. */
 static gboolean
 is_delegated (const char *path)
 {
@@ -110,7 +110,7 @@ is_usable (const char *path)
   return usable;
 }
 
-/* Removes what earlier commands have left and nothing is in any more. */
+/* Removes empty groups of earlier commands. */
 static void
 sweep (const char *path)
 {
@@ -123,14 +123,8 @@ sweep (const char *path)
       }
 }
 
-/**
- * irisd_cgroups_new:
- * @setting: `auto`, `none`, or the directory of a control group of version 2
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Returns: (transfer full) (nullable): what makes control groups; %NULL with @error unset if there
- *   are to be none
- */
+/* @setting is `auto`, `none`, or the directory of a control group of version 2. Returns NULL
+ * without an error if commands get no control groups. */
 IrisdCgroups *
 irisd_cgroups_new (const char *setting, GError **error)
 {
@@ -145,7 +139,7 @@ irisd_cgroups_new (const char *setting, GError **error)
     {
       if (given)
         g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                     "no control groups with cgroup.kill can be made in %s: give irisd one of "
+                     "cannot make control groups with cgroup.kill in %s; give irisd a group of "
                      "version 2 that it may write, or leave the key cgroup out",
                      path);
       return NULL;
@@ -175,28 +169,15 @@ irisd_cgroups_get_path (IrisdCgroups *self)
   return self != NULL ? self->path : "";
 }
 
-/**
- * irisd_cgroup_path:
- * @path: where irisd makes, or an earlier one has made, control groups
- * @name: of one of them
- *
- * Returns: (transfer full): its directory
- */
+/* Returns the directory of group @name in @path. */
 char *
 irisd_cgroup_path (const char *path, const char *name)
 {
   return g_strconcat (path, "/" PREFIX, name, NULL);
 }
 
-/**
- * irisd_cgroups_make:
- * @self: (nullable): what makes control groups
- * @name: of the group, behind the prefix that all have
- * @procs_fd: (out): a descriptor; a process that writes "0" to it enters the group
- *
- * Returns: (transfer full) (nullable): the directory of a new group, for irisd_cgroups_let_go();
- *   %NULL if none could be made
- */
+/* Makes a group with @name after a common prefix. A process that writes "0" to @procs_fd enters it.
+ * Returns its directory, for irisd_cgroups_let_go(); NULL if none could be made. */
 char *
 irisd_cgroups_make (IrisdCgroups *self, const char *name, int *procs_fd)
 {
@@ -214,13 +195,8 @@ irisd_cgroups_make (IrisdCgroups *self, const char *name, int *procs_fd)
   return NULL;
 }
 
-/**
- * irisd_cgroups_let_go:
- * @self: what has made it
- * @cgroup: (transfer full) (nullable): a group whose command has ended
- *
- * Removes the group now if it is empty, else later.
- */
+/* Takes @cgroup, whose command has ended, or NULL. Removes the group now if it is empty, else
+ * later. */
 void
 irisd_cgroups_let_go (IrisdCgroups *self, char *cgroup)
 {
@@ -228,7 +204,7 @@ irisd_cgroups_let_go (IrisdCgroups *self, char *cgroup)
     return;
   gboolean removed = rmdir (cgroup) == 0;
   pthread_mutex_lock (&self->lock);
-  /* The one that waits longest is looked at once for each that is let go. */
+  /* Each call tries to remove the oldest one too. */
   char *oldest = g_queue_pop_head (&self->lingering);
   if (oldest != NULL && rmdir (oldest) != 0 && errno == EBUSY)
     g_queue_push_tail (&self->lingering, g_steal_pointer (&oldest));
@@ -250,7 +226,7 @@ write_file (const char *cgroup, const char *name, const char *text)
   return written;
 }
 
-/* The processes in a group, as numbers; zombies are not among them. */
+/* The processes in a group, as numbers, without zombies. */
 static char **
 list_processes (const char *cgroup)
 {
@@ -261,8 +237,8 @@ list_processes (const char *cgroup)
   return g_strsplit (text, "\n", -1);
 }
 
-/* A descriptor of a process that is in the group: its number may have been given away since the
- * group was read. */
+/* A descriptor of a process in the group; checked, because its number may have been reused since
+ * the group was read. */
 static int
 open_process (const char *cgroup, const char *number)
 {
@@ -277,12 +253,7 @@ open_process (const char *cgroup, const char *number)
   return -1;
 }
 
-/**
- * irisd_cgroup_signal:
- * @cgroup: the directory of a group
- * @signal_number: what to send to all that are in it
- * @but: but not to those in this process group
- */
+/* Sends a signal to all processes of a group, except those in process group @but. */
 void
 irisd_cgroup_signal (const char *cgroup, int signal_number, pid_t but)
 {
@@ -298,24 +269,14 @@ irisd_cgroup_signal (const char *cgroup, int signal_number, pid_t but)
     }
 }
 
-/**
- * irisd_cgroup_kill:
- * @cgroup: the directory of a group, which may be gone
- *
- * Kills all that are in it, and what they have just started.
- */
+/* Kills all processes of a group, which may be gone, and those that they have just started. */
 void
 irisd_cgroup_kill (const char *cgroup)
 {
   write_file (cgroup, "cgroup.kill", "1");
 }
 
-/**
- * irisd_cgroup_find:
- * @cgroup: the directory of a group, which may be gone
- *
- * Returns: a descriptor of a process that is in it, or -1 if it is empty
- */
+/* Returns a descriptor of a process in the group, which may be gone; -1 if it is empty. */
 int
 irisd_cgroup_find (const char *cgroup)
 {

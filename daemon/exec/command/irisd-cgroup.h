@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A control group for each command, where irisd may make some.
+ * Control groups: one for each command, if irisd may make some.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Who else is in the process group of a command.
+ * The other processes in the process group of a command.
  */
 #include "daemon/exec/command/irisd-command-group.h"
 
@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The process group of a process that lives. */
+/* The process group of a living process. */
 static pid_t
 read_group (pid_t pid)
 {
@@ -17,14 +17,8 @@ read_group (pid_t pid)
   return irisd_proc_read (&proc, pid) && irisd_proc_lives (&proc) ? proc.group : -1;
 }
 
-/**
- * irisd_command_group_find:
- * @group: the number of a process group, which is that of a process that was not reaped
- *
- * Looks through the processes of the machine, so it is for what happens seldom.
- *
- * Returns: a descriptor of somebody else of the group who lives, or -1 if there is nobody
- */
+/* @group is the number of a group whose leader was not reaped. Returns a descriptor of another
+ * living process in it, or -1. Reads all processes of the machine, so it is for rare events. */
 int
 irisd_command_group_find (pid_t group)
 {
@@ -35,7 +29,7 @@ irisd_command_group_find (pid_t group)
       if (pid <= 0 || pid == group || read_group (pid) != group)
         continue;
       int fd = (int) syscall (SYS_pidfd_open, pid, 0);
-      /* Still the same process? Then the descriptor is one of it. */
+      /* If the process is still the same, the descriptor is that process's. */
       if (fd >= 0 && read_group (pid) == group)
         return fd;
       if (fd >= 0)

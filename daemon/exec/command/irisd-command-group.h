@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Who else is in the process group of a command.
+ * The other processes in the process group of a command.
  */
 #pragma once
 

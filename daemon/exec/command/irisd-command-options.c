@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How a command is to be run: what an item may say beside the program and its arguments.
+ * The options of a command: keys of an item beside the program and its arguments.
  */
 #include "daemon/exec/command/irisd-command-options.h"
 
@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-/* A day in milliseconds times some: what is longer is a mistake, and would overflow. */
+/* 366 days in milliseconds: a longer time is a mistake, and would overflow. */
 #define LONGEST_MS (G_GUINT64_CONSTANT (366) * 24 * 3600 * 1000)
 
-/* Characters of a strange value that a sentence repeats. */
+/* Characters of a wrong value in a message. */
 #define MAX_QUOTED 64
 
-/* `output` is irisd's to keep. A command that ignores SIGXCPU is killed one second later. */
+/* irisd itself enforces `output`. A command that ignores SIGXCPU is killed one second later. */
 #define OUTPUT (-1)
 
 static const struct
@@ -33,12 +33,7 @@ static const struct
    | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NICE) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_LIMITS)                   \
    | IRIS_WIRE_BIT (IRIS_WIRE_KEY_TIME_LIMIT_MS) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_GRACE_MS))
 
-/**
- * irisd_command_options_are_given:
- * @item: an item
- *
- * Returns: whether it has a key that only commands may have
- */
+/* Returns whether @item has a key that only commands may have. */
 gboolean
 irisd_command_options_are_given (const IrisWireMessage *item)
 {
@@ -61,7 +56,7 @@ check_times (const IrisWireMessage *item, GError **error)
       && (item->time_limit_ms == 0 || item->time_limit_ms > LONGEST_MS))
     {
       g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "a time limit is 1 millisecond to 366 days: leave it out for none");
+                           "a time limit is 1 millisecond to 366 days; leave it out for none");
       return FALSE;
     }
   if (item->grace_ms > LONGEST_MS)
@@ -79,7 +74,7 @@ check_directory (const IrisWireMessage *item, GError **error)
   if (!iris_wire_message_has (item, IRIS_WIRE_KEY_DIRECTORY)
       || (item->directory.len > 0 && item->directory.data[0] == '/'))
     return TRUE;
-  return refuse (error, "a command's directory is an absolute path, irisd has another than you",
+  return refuse (error, "a command's directory is an absolute path; irisd does not know yours",
                  &item->directory);
 }
 
@@ -91,7 +86,7 @@ check_environment (const IrisWireMessage *item, GError **error)
   iris_wire_args_iter_init (&iter, &item->environment);
   while (iris_wire_args_iter_next (&iter, &variable))
     if (variable.len == 0 || variable.data[0] == '=')
-      return refuse (error, "a variable is NAME=VALUE, or NAME to take it away", &variable);
+      return refuse (error, "a variable is NAME=VALUE, or NAME to remove it", &variable);
   return TRUE;
 }
 
@@ -127,7 +122,7 @@ take_limits (IrisdCommandOptions *self, const IrisWireMessage *item, GError **er
                        "core=BYTES or output=BYTES",
                        &text);
       if ((seen & 1u << row) != 0)
-        return refuse (error, "a limit is there twice", &text);
+        return refuse (error, "a limit is given twice", &text);
       seen |= 1u << row;
       if (known_limits[row].resource == OUTPUT)
         self->max_output = value;
@@ -141,13 +136,7 @@ take_limits (IrisdCommandOptions *self, const IrisWireMessage *item, GError **er
   return TRUE;
 }
 
-/**
- * irisd_command_options_check:
- * @item: an item of the service command
- * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
- *
- * Returns: whether all that it says can be used
- */
+/* Returns whether all options of @item, of the service command, can be used. */
 gboolean
 irisd_command_options_check (const IrisWireMessage *item, GError **error)
 {
@@ -157,12 +146,7 @@ irisd_command_options_check (const IrisWireMessage *item, GError **error)
              && check_environment (item, error) && take_limits (&scratch, item, error));
 }
 
-/**
- * irisd_command_options_new:
- * @item: an item that irisd_command_options_check() found good
- *
- * Returns: (transfer full) (nullable): what it says, or %NULL if it says nothing
- */
+/* @item has passed irisd_command_options_check(). Returns its options, or NULL if it has none. */
 IrisdCommandOptions *
 irisd_command_options_new (const IrisWireMessage *item)
 {
@@ -195,12 +179,7 @@ irisd_command_options_free (IrisdCommandOptions *self)
   g_free (self);
 }
 
-/**
- * irisd_command_options_make_environment:
- * @self: (nullable): the options
- *
- * Returns: (transfer full) (nullable): the environment of the command, or %NULL for irisd's own
- */
+/* Returns the environment of the command, or NULL for irisd's own. */
 char **
 irisd_command_options_make_environment (const IrisdCommandOptions *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How a command is to be run: what an item may say beside the program and its arguments.
+ * The options of a command: keys of an item beside the program and its arguments.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ G_BEGIN_DECLS
  * @resource: what setrlimit(2) calls it
  * @bounds: the soft limit and the hard one
  *
- * A limit that the kernel keeps.
+ * A limit that the kernel enforces.
  */
 typedef struct
 {
@@ -32,17 +32,17 @@ typedef struct
  * @streamed: its output is sent as it comes
  * @credit: bytes of output that may be sent at once, to begin with
  * @directory: (nullable): where it runs, or irisd's
- * @environment: (nullable): NAME=VALUE sets a variable, NAME takes one away
+ * @environment: (nullable): NAME=VALUE sets a variable, NAME removes one
  * @clear_environment: begin with no variables
  * @nice: added to irisd's niceness
- * @time_limit_ms: how long it may run; 0 for as long as it likes
+ * @time_limit_ms: how long it may run; 0 for no limit
  * @has_grace: whether @grace_ms counts, and not the configuration
  * @grace_ms: from SIGTERM to SIGKILL
- * @max_output: bytes of output that are kept or sent, %G_MAXUINT64 if the item does not say
- * @limits: what the kernel keeps
+ * @max_output: bytes of output that are stored or sent, %G_MAXUINT64 if the item sets no limit
+ * @limits: those that the kernel enforces
  * @n_limits: how many of those
  *
- * All that.
+ * The options of one command.
  */
 typedef struct
 {

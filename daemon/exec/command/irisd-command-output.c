@@ -2,13 +2,13 @@
  *
  * Output of a running command on its way to its client.
  *
- * The runner's thread reads it, as much as the client has granted, and posts it to the gateway of
- * the item; that sends it. Both post to one mailbox, which keeps the order, so an item's output
- * comes before its completion, and the job is there as long as messages about it are.
+ * The runner's thread reads as much as the client has granted and posts it to the item's gateway,
+ * which sends it. Output and completion go through one mailbox, which keeps the order, so output
+ * comes first, and the job exists as long as messages about it do.
  *
- * `output_credit` of a job is what may still be read. The gateway alone adds to it and the runner
- * alone subtracts, so relaxed order does: the runner that is woken after an addition sees it, since
- * the waking is a write and a read of a descriptor.
+ * `output_credit` of a job is the number of bytes that may still be read. Only the gateway adds to
+ * it and only the runner subtracts, so relaxed order suffices: the runner sees an addition when it
+ * is woken, by a write and a read of a descriptor.
  */
 #include "daemon/exec/command/irisd-command-output.h"
 
@@ -26,13 +26,8 @@ struct _IrisdOutput
   guint8 data[];
 };
 
-/**
- * irisd_output_post:
- * @job: a running job
- * @channel: what its command wrote to
- * @data: (array length=size) (nullable): what it wrote; copied
- * @size: how many bytes; 0 to have the gateway look whether the client is still there
- */
+/* Posts @size bytes that the command of @job wrote to @channel; copies them. With 0 bytes the
+ * gateway checks that the client is still connected. */
 void
 irisd_output_post (IrisdJob *job, IrisWireChannel channel, const guint8 *data, gsize size)
 {
@@ -58,11 +53,7 @@ irisd_output_free (IrisdOutput *self)
   g_free (self);
 }
 
-/**
- * irisd_output_send:
- * @self: the gateway
- * @output: (transfer full): what came from the runner
- */
+/* Takes output that came from the runner. */
 void
 irisd_output_send (IrisdGateway *self, IrisdOutput *output)
 {
@@ -90,19 +81,12 @@ refuse_grant (IrisdGateway *self,
               guint64 limit)
 {
   irisd_send_limit_refusal (self, caller, more->request_id, "stream-credit", limit,
-                            "an item holds credit for as many bytes of output as it may: grant "
-                            "as much as has come");
+                            "the item has all the credit for output that it may have; grant "
+                            "only as much as has come");
 }
 
-/**
- * irisd_output_grant:
- * @self: the gateway
- * @caller: who
- * @more: a MORE message
- *
- * Lets an item send more output, or parts of its result. An item that has ended needs none, and its
- * client could not know.
- */
+/* Lets an item send more output, or parts of its result. MORE for an item that has ended is
+ * ignored, because its client could not know. */
 void
 irisd_output_grant (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *more)
 {

@@ -18,23 +18,23 @@ struct _IrisdCommand
   IrisdCommandWatch watches[IRISD_COMMAND_N_FDS];
   GByteArray *out;
   GByteArray *err;
-  guint64 n_output; /* bytes that were written, kept or not */
+  guint64 n_output; /* bytes written, stored or not */
   guint64 max_output;
   gsize written;
   gint64 time_limit_us; /* monotonic time; 0: none */
-  gint64 kill_at_us;    /* 0: nobody asked it to end */
+  gint64 kill_at_us;    /* 0: it was not asked to end */
   gint64 probe_at_us;   /* 0: it does not wait for credit */
-  int watch_errno;      /* why epoll would not watch it; 0: it does */
-  gint64 look_at_us;    /* if it does not: when to look after it */
+  int watch_errno;      /* why epoll cannot watch it; 0: it does */
+  gint64 look_at_us;    /* without epoll: when to check it */
   gboolean timed_out;
   gboolean killed;
   gboolean ended; /* was reaped */
-  int left[2];    /* what the pipes held when it ended */
+  int left[2];    /* bytes in the pipes when it ended */
   int exit_status;
   int signal;
   gint64 ended_ns;
   gboolean truncated;
-  gboolean cut; /* it was cancelled after it had ended, before all of its output was taken */
+  gboolean cut; /* it was cancelled after its end, before all output was read */
   GList link;
 };
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The thread that looks after all running commands.
+ * The command runner: the thread that watches all running commands.
  *
- * A worker starts a program and hands it over; the thread sleeps in one epoll on all that the
- * commands watch and on an event descriptor, by which whoever cancels or grants credit wakes it.
- * Then it looks at every command: there are about as many as cpus.
+ * A worker starts a program and passes it on; the thread sleeps in one epoll on all descriptors of
+ * the commands and on an event descriptor, which a cancellation or a grant of credit writes. Then
+ * it checks every command: there are about as many as cpus.
  *
- * The lock keeps the list and what is in the commands. A worker has it while it adds a command, the
- * thread while it handles what epoll told, both for as long as a few system calls take. An event
- * can only be of a command in the list: a command leaves it in the thread itself, which drops its
- * descriptors first, and `armed` says of an event of the same turn that it is stale. A command that
- * is over leaves the list under the lock and is finished after that, when its memory is the
- * thread's alone.
+ * The lock guards the list and the commands. A worker holds it while it adds a command, the thread
+ * while it handles events, both for a few system calls. Each event is of a command in the list:
+ * only the thread removes a command, after closing its descriptors, and `armed` shows that an event
+ * of the same turn is stale. A command that is over leaves the list under the lock and is finished
+ * afterwards, when only the thread uses its memory.
  */
 #include "daemon/exec/command/irisd-command-runner.h"
 
@@ -38,7 +37,7 @@ struct _IrisdCommandRunner
   GThread *thread;
 };
 
-/* The time until which the thread may sleep, in milliseconds; -1 for as long as it likes. */
+/* The time that the thread may sleep, in milliseconds; -1 for no limit. */
 static int
 time_left_ms (IrisdCommandRunner *self)
 {
@@ -71,7 +70,7 @@ handle_events (IrisdCommandRunner *self, const struct epoll_event *events, int n
   return woken;
 }
 
-/* Takes those that are over out of the list, and those out of their slots that have left. */
+/* Takes commands that are over out of the list, and those that have left out of their slots. */
 static void
 sort_out (IrisdCommandRunner *self, GQueue *left, GQueue *over)
 {
@@ -111,7 +110,7 @@ run_thread (gpointer data)
       GQueue left = G_QUEUE_INIT, over = G_QUEUE_INIT;
       int n = epoll_wait (self->epoll_fd, events, EVENTS_PER_TURN, timeout);
       if (n < 0 && errno != EINTR)
-        g_error ("epoll_wait failed: %s", g_strerror (errno));
+        g_error ("cannot watch commands: epoll_wait failed: %s", g_strerror (errno));
 
       pthread_mutex_lock (&self->lock);
       if (handle_events (self, events, n) || timeout >= 0)
@@ -126,7 +125,8 @@ run_thread (gpointer data)
   return NULL;
 }
 
-/* One above the standard descriptors, which stay taken if irisd was started without them. */
+/* Returns a descriptor above the standard ones, which stay taken if irisd was started without
+ * them. */
 static int
 open_null (void)
 {
@@ -148,12 +148,7 @@ open_descriptors (IrisdCommandRunner *self)
          && epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, self->wake_fd, &wake) == 0;
 }
 
-/**
- * irisd_command_runner_new:
- * @error: return location for a #GError
- *
- * Returns: (transfer full): a runner whose thread waits for commands
- */
+/* Returns a runner whose thread waits for commands. */
 IrisdCommandRunner *
 irisd_command_runner_new (GError **error)
 {
@@ -163,7 +158,7 @@ irisd_command_runner_new (GError **error)
   g_queue_init (&self->commands);
   if (!open_descriptors (self))
     {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot look after commands: %s",
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot watch commands: %s",
                    g_strerror (errno));
       irisd_command_runner_free (self);
       return NULL;
@@ -172,10 +167,7 @@ irisd_command_runner_new (GError **error)
   return self;
 }
 
-/**
- * irisd_command_runner_free:
- * @self: (transfer full) (nullable): a runner without commands
- */
+/* @self has no commands. */
 void
 irisd_command_runner_free (IrisdCommandRunner *self)
 {
@@ -197,12 +189,7 @@ irisd_command_runner_free (IrisdCommandRunner *self)
   g_free (self);
 }
 
-/**
- * irisd_command_runner_wake:
- * @self: the runner
- *
- * Makes it look at all commands: one was cancelled, or has credit, or its client has gone.
- */
+/* Makes it check all commands: one was cancelled, or has credit, or its client has gone. */
 void
 irisd_command_runner_wake (IrisdCommandRunner *self)
 {
@@ -210,15 +197,8 @@ irisd_command_runner_wake (IrisdCommandRunner *self)
   (void) written;
 }
 
-/**
- * irisd_command_runner_start:
- * @self: the runner
- * @job: a running job that has a slot
- *
- * Starts the command of a job, in the calling thread; the runner ends the job.
- *
- * Returns: %FALSE if it could not be started; the job has failed then and is still the caller's
- */
+/* Starts the command of @job, which has a slot, in the calling thread; the runner ends the job.
+ * Returns FALSE if it could not be started; then the job has failed and is still the caller's. */
 gboolean
 irisd_command_runner_start (IrisdCommandRunner *self, IrisdJob *job)
 {

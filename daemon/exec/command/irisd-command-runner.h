@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The thread that looks after all running commands.
+ * The command runner: the thread that watches all running commands.
  */
 #pragma once
 

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How many commands run at each place, and those that wait for their turn.
+ * Command slots: how many commands run at each place, and the commands that wait for a slot.
  *
- * A running command occupies no worker, so that two long ones do not keep every short item of
- * another service waiting. Its place's cpus it does occupy: hence a number of commands per place
- * (limit `commands-per-place`, as many as workers unless configured), which is what the workers
- * themselves were before.
+ * A running command occupies no worker, so that two long ones do not delay every short item of
+ * another service. It does occupy the place's cpus: hence a number of slots per place (limit
+ * `commands-per-place`, by default as many as workers).
  *
  * A command needs a slot before it comes to a gate. If its home has none free, it gets one of the
- * nearest place that has, unless it is strict; else it waits here, where it takes up nothing of
- * what items of other services need. A slot that is given back goes to the command whose turn it is
- * at that place, else to one of the nearest place where some wait that are not strict. Turns are
- * those of the fair queue (irisd-fair-queue.c): by priority with aging, and among clients one
- * command each. So a slot is never free while a command waits that may have it.
+ * nearest place that has, unless it is strict; else it waits here, at no cost to items of other
+ * services. A slot that is given back goes to the next command at that place, else to one at the
+ * nearest place with waiting commands that are not strict. The order is that of the fair queue
+ * (irisd-fair-queue.c): by priority with aging, and among clients one command each. So no slot is
+ * free while a command waits that may have it.
  *
- * Other threads give slots back, but only a job's gateway touches a job that waits: it is told by a
- * message that the job has a slot, and sends it on to the gate of the slot's place. What passes the
- * gate is the start of the program, which is all that a worker does for it; then the job's cost is
- * given back (irisd-dispatch.c). Between the giving and the message's arrival a job cannot be
- * withdrawn any more.
+ * Other threads give slots back, but only a job's gateway touches a waiting job: a message tells it
+ * that the job has a slot, and it sends the job to the gate of the slot's place. The start of the
+ * program passes the gate, all that a worker does for it; then the job's cost is given back
+ * (irisd-dispatch.c). Between the grant of a slot and the message's arrival a job cannot be
+ * withdrawn.
  *
  * A drained place's slots are only for the items that were queued there before.
  *
- * One lock keeps all of it; making a process costs a hundred times what is done under it.
+ * One lock guards all of it; making a process costs a hundred times the work under it.
  */
 #include "daemon/exec/command/irisd-command-slots.h"
 
@@ -37,7 +36,7 @@ typedef struct
   guint used;
   IrisdFairQueue waiting; /* all of this home */
   IrisdFairQueue loose;   /* those of them that are not strict */
-  guint *nearest;         /* the other places, the nearest first */
+  guint *nearest;         /* the other places, nearest first */
 } Place;
 
 struct _IrisdCommandSlots
@@ -152,7 +151,7 @@ count_move (IrisdCommandSlots *self, gint from, gint to)
   atomic_fetch_add_explicit (&self->core->counters[from].moved_out, 1, memory_order_relaxed);
 }
 
-/* Every turn costs what a client may spend in one. */
+/* Each turn costs all that a client may spend in one. */
 static void
 queue (Place *home, IrisdJob *job, gint64 since_us)
 {
@@ -168,15 +167,9 @@ queue (Place *home, IrisdJob *job, gint64 since_us)
     irisd_fair_queue_push (&home->loose, &turn->loose, job->peer->client);
 }
 
-/**
- * irisd_command_slots_enter:
- * @self: the slots
- * @job: a job that is about to go on to a gate; it may have a slot
- * @since_us: since when it waits, by the monotonic clock
- *
- * Returns: whether the job has a slot now, to be given back by irisd_command_slots_leave(); if not,
- *   it waits, and a message comes when it has one
- */
+/* @job is about to go to a gate, and may have a slot; it has waited since @since_us, by the
+ * monotonic clock. Returns whether it has a slot, to be given back by irisd_command_slots_leave();
+ * else it waits, and a message comes when it has one. */
 gboolean
 irisd_command_slots_enter (IrisdCommandSlots *self, IrisdJob *job, gint64 since_us)
 {
@@ -200,13 +193,8 @@ remove_turn (Place *home, IrisdCommandTurn *turn)
   return irisd_fair_queue_remove (&home->waiting, &turn->here);
 }
 
-/**
- * irisd_command_slots_withdraw:
- * @self: the slots
- * @job: a job that waits for a slot, or has been given one
- *
- * Returns: whether it still waited, and does no longer; else its message is on the way
- */
+/* @job waits for a slot, or has been given one. Returns whether it still waited, and does no
+ * longer; else its message is on the way. */
 gboolean
 irisd_command_slots_withdraw (IrisdCommandSlots *self, IrisdJob *job)
 {
@@ -222,7 +210,7 @@ job_of (IrisdFairEntry *entry, gsize offset)
   return ((IrisdCommandTurn *) (void *) ((char *) entry - offset))->job;
 }
 
-/* Whose turn it is at a place; what was queued there may always run there. */
+/* The next command at a place; commands that were queued there may always run there. */
 static IrisdJob *
 pop_own (Place *place)
 {
@@ -256,7 +244,7 @@ next_for (IrisdCommandSlots *self, guint place)
   return job;
 }
 
-/* Gives a slot to the command whose turn it is. */
+/* Gives a slot to the next command. */
 static gboolean
 give_to_next (IrisdCommandSlots *self, gint slot)
 {
@@ -270,13 +258,7 @@ give_to_next (IrisdCommandSlots *self, gint slot)
   return TRUE;
 }
 
-/**
- * irisd_command_slots_leave:
- * @self: the slots
- * @job: a job that may have one
- *
- * Gives the job's slot back, or on.
- */
+/* Gives the slot of @job, if it has one, back or to the next command. */
 void
 irisd_command_slots_leave (IrisdCommandSlots *self, IrisdJob *job)
 {
@@ -290,13 +272,7 @@ irisd_command_slots_leave (IrisdCommandSlots *self, IrisdJob *job)
   pthread_mutex_unlock (&self->lock);
 }
 
-/**
- * irisd_command_slots_refill:
- * @self: the slots
- * @place: a place that is drained no longer
- *
- * Gives its slots to those that wait elsewhere.
- */
+/* @place is no longer drained: gives its slots to commands that wait elsewhere. */
 void
 irisd_command_slots_refill (IrisdCommandSlots *self, guint place)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How many commands run at each place, and those that wait for their turn.
+ * Command slots: how many commands run at each place, and the commands that wait for a slot.
  */
 #pragma once
 
@@ -10,11 +10,12 @@ G_BEGIN_DECLS
 
 /**
  * IrisdCommandTurn:
- * @here: among all that wait at the job's home
- * @loose: among those of them that any place may run
- * @job: whose it is
+ * @here: in the queue of the job's home
+ * @loose: in the queue of those that any place may run
+ * @job: the command's job
  *
- * A command's turn. Made for a job when it needs one; while it waits the slots' lock keeps it.
+ * A command's place in the queues. Made for a job when it needs one; the slots' lock guards it
+ * while it waits.
  */
 typedef struct _IrisdCommandTurn
 {

@@ -5,13 +5,13 @@
  * posix_spawn() cannot set limits, niceness, cpus and the signal that ends a process with its
  * parent, and fork() copies the page tables of a daemon that may hold gigabytes of items. So the
  * child is made the way posix_spawn() makes it (clone(2) with CLONE_VM and CLONE_VFORK): it shares
- * irisd's memory, on a stack of its own, while the calling thread stands still until the child
- * becomes the program or gives up. Hence the rules for set_up_child(): it calls nothing but system
- * calls, allocates nothing, takes no lock, and writes only to its own stack and to the report. All
- * signals are blocked around it, so that no handler of irisd's runs in the child.
+ * irisd's memory, on a stack of its own, while the calling thread waits until the child executes
+ * the program or fails. Hence the rules for set_up_child(): it calls nothing but system calls,
+ * allocates nothing, takes no lock, and writes only to its own stack and to the report. All signals
+ * are blocked around it, so that no handler of irisd's runs in the child.
  *
- * Sanitizers keep books in the memory that would be shared, so under them the child gets a copy of
- * it, and only the report is shared.
+ * Sanitizers record their state in the memory that would be shared, so under them the child gets a
+ * copy of it, and only the report is shared.
  *
  * The signal that ends the child with its parent comes when the *thread* that made it ends. That is
  * a worker, and workers end after all items have.
@@ -52,14 +52,14 @@
 /* Enough for execvpe(), which builds file names and, of a script, the arguments on the stack. */
 #define STACK_SIZE (64 * 1024)
 
-/* Bytes of /proc/PID/stat, which is looked at as far as the time of start: 22 fields. */
+/* Bytes of /proc/PID/stat, of which 22 fields are read, up to the time of start. */
 #define STAT_SIZE 440
 
-/* In the words of the kernel, whose headers are not always there. */
+/* As in the kernel's headers, which are not always installed. */
 #define MEMORY_LOCAL  4
 #define CLOSE_AT_EXEC (1u << 2)
 
-/* Written by the child, read when the caller goes on, which orders the two. */
+/* Written by the child, read by the caller afterwards; the system call orders the two. */
 typedef struct
 {
   _Atomic int step;
@@ -82,8 +82,8 @@ give_up (Child *child, IrisdSpawnStep step)
   _exit (127);
 }
 
-/* Tells an irisd that comes after a crash what runs. It reads a number and a time of start out of
- * this; without /proc there is nothing to tell, nor anything to look for later. */
+/* Records the process for the irisd that starts after a crash, which reads a number and a time of
+ * start from this. Without /proc nothing is recorded, and nothing could be found later. */
 static UNWATCHED void
 record_process (const IrisdSpawnPlan *plan)
 {
@@ -103,13 +103,12 @@ record_process (const IrisdSpawnPlan *plan)
 static UNWATCHED void
 set_up_files (Child *child)
 {
-  /* All are above 2: irisd has its own descriptors 0 to 2. What is dup'ed does not close at exec.
-   */
+  /* All are above 2: irisd has its own descriptors 0 to 2. dup2() clears close-on-exec. */
   for (int i = 0; i < 3; i++)
     if (syscall (SYS_dup3, child->plan->fds[i], i, 0) < 0)
       give_up (child, IRISD_SPAWN_PROCESS);
 
-      /* irisd's own close by themselves; not what it inherited. */
+      /* irisd's own are close-on-exec; those that it inherited are not. */
 #ifdef SYS_close_range
   syscall (SYS_close_range, 3, ~0u, CLOSE_AT_EXEC);
 #endif
@@ -147,14 +146,14 @@ set_up_child (void *data)
   record_process (plan);
   set_up_files (child);
 
-  /* Should irisd be killed, its commands go with it. It may have happened already. What they have
-   * started is found by the record. */
+  /* If irisd is killed, the kernel kills its commands. The parent may have ended already. The
+   * record shows the processes that the commands have started. */
   syscall (SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (syscall (SYS_getppid) != child->parent)
     _exit (127);
 
-  /* A worker's memory policy is not the command's: pages come from nodes near the cpu that first
-   * touches them, which is one of the place's. */
+  /* The command does not inherit the worker's memory policy: its pages come from nodes near the cpu
+   * that first touches them, which is one of the place's. */
   if (plan->cpus != NULL)
     syscall (SYS_sched_setaffinity, 0, sizeof *plan->cpus, plan->cpus);
 #ifdef SYS_set_mempolicy
@@ -185,7 +184,7 @@ report_new (void)
   Report *report = mmap (NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                          -1, 0);
   if (report == MAP_FAILED)
-    g_error ("out of memory for a process");
+    g_error ("cannot start a process: out of memory");
   return report;
 #endif
 }
@@ -200,16 +199,8 @@ report_free (Report *report)
 #endif
 }
 
-/**
- * irisd_command_reap:
- * @pidfd: the descriptor of a child that has ended
- * @exit_status: (out): if it exited, else -1
- * @signal_number: (out): if it was killed by a signal, else 0
- *
- * Takes the end of a process out of the kernel's table; its number is free from then on.
- *
- * Returns: whether there was one
- */
+/* Reaps the child of @pidfd, which has ended; its number is free from then on. @exit_status is -1
+ * if it was killed, @signal_number 0 if it exited. Returns whether there was one. */
 gboolean
 irisd_command_reap (int pidfd, int *exit_status, int *signal_number)
 {
@@ -223,16 +214,8 @@ irisd_command_reap (int pidfd, int *exit_status, int *signal_number)
   return rc == 0;
 }
 
-/**
- * irisd_command_spawn:
- * @plan: what to start
- * @spawned: (out caller-allocates): what came of it
- *
- * Starts a program, as the leader of a process group of its own. Any thread may call this; it
- * returns once the program runs.
- *
- * Returns: whether it runs
- */
+/* Starts a program as the leader of a process group of its own, and returns once it runs. Any
+ * thread may call this. Returns whether it runs. */
 gboolean
 irisd_command_spawn (const IrisdSpawnPlan *plan, IrisdSpawned *spawned)
 {

@@ -17,13 +17,13 @@ G_BEGIN_DECLS
  * @options: (nullable): directory, limits, niceness
  * @cpus: (nullable): where it may run
  * @file_limit: (nullable): how many files it may have open, unless an option says otherwise
- * @fds: (array fixed-size=3): what become its descriptors 0, 1 and 2
- * @cgroup_fd: by which the process enters a control group; -1 for none
- * @record_fd: where the process writes what /proc says of it before it becomes the program; -1 for
+ * @fds: (array fixed-size=3): its descriptors 0, 1 and 2
+ * @cgroup_fd: for entering a control group; -1 for none
+ * @record_fd: where the process writes its line of /proc before it executes the program; -1 for
  *   nowhere
  * @record_at: at what offset
  *
- * What is to be started, and how.
+ * A program and how to start it.
  */
 typedef struct
 {
@@ -40,14 +40,14 @@ typedef struct
 
 /**
  * IrisdSpawnStep:
- * @IRISD_SPAWN_DONE: all went well
+ * @IRISD_SPAWN_DONE: success
  * @IRISD_SPAWN_PROCESS: making a process
  * @IRISD_SPAWN_DIRECTORY: entering its directory
  * @IRISD_SPAWN_LIMIT: setting one of its limits
- * @IRISD_SPAWN_NICE: making it nice
- * @IRISD_SPAWN_PROGRAM: becoming the program
+ * @IRISD_SPAWN_NICE: setting its niceness
+ * @IRISD_SPAWN_PROGRAM: executing the program
  *
- * At what a start failed.
+ * The step at which a start failed.
  */
 typedef enum
 {
@@ -63,11 +63,11 @@ typedef enum
  * IrisdSpawned:
  * @pid: the process, which leads a group of that number
  * @pidfd: its descriptor
- * @step: at what it failed
+ * @step: the step that failed
  * @error: the errno of that
  * @limit: the index of the limit that it failed at
  *
- * What came of it.
+ * The result of a start.
  */
 typedef struct
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How a command comes to run: its pipes, its program, and what is said if it does not.
+ * The start of a command: its pipes, its program, and the error if it fails.
  */
 #include "daemon/base/irisd-text.h"
 #include "daemon/exec/command/irisd-command-private.h"
@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define MAX_QUOTED 200 /* characters of a program's name that a sentence repeats */
+#define MAX_QUOTED 200 /* characters of a program's name in a message */
 
 static gboolean
 make_pipe (int ours_and_theirs[2], int ours)
@@ -23,7 +23,7 @@ make_pipe (int ours_and_theirs[2], int ours)
   return TRUE;
 }
 
-/* The pipes; what the child gets of them goes into @theirs. */
+/* Makes the pipes; the child's ends go into @theirs. */
 static gboolean
 open_pipes (IrisdCommand *self, int null_fd, int theirs[3])
 {
@@ -35,7 +35,7 @@ open_pipes (IrisdCommand *self, int null_fd, int theirs[3])
         return FALSE;
       theirs[0] = ends[0];
       self->watches[IRISD_COMMAND_IN].fd = ends[1];
-      irisd_command_feed (self); /* what fits into the pipe need not be watched */
+      irisd_command_feed (self); /* input that fits the pipe need not be watched */
     }
   for (int i = 1; i <= 2; i++)
     {
@@ -56,20 +56,21 @@ fail_to_start (IrisdJob *job, IrisdSpawnStep step, int error, guint limit)
     {
       g_autofree char *directory = irisd_text_quote (job->options->directory, -1, MAX_QUOTED);
       irisd_job_fail (job, IRIS_WIRE_ERROR_UNREADABLE_FILE,
-                      "“%s” cannot be the command's directory: %s", directory, why);
+                      "cannot enter the command's directory “%s”: %s", directory, why);
     }
   else if (step == IRISD_SPAWN_LIMIT)
     irisd_job_fail (job, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                    "the limit %s cannot be set, irisd itself may have no more: %s",
+                    "cannot set the limit %s, irisd's own may be lower: %s",
                     job->options->limits[limit].name, why);
   else if (step == IRISD_SPAWN_PROGRAM && (error == ENOENT || error == ENOTDIR))
-    irisd_job_fail (job, IRIS_WIRE_ERROR_NO_SUCH_COMMAND,
-                    "there is no program “%s” where irisd looks for one (its PATH)", name);
+    irisd_job_fail (
+        job, IRIS_WIRE_ERROR_NO_SUCH_COMMAND,
+        "cannot run “%s”: there is no such program in irisd's PATH; give its whole path", name);
   else if (step == IRISD_SPAWN_PROGRAM && error != ENOMEM)
-    irisd_job_fail (job, IRIS_WIRE_ERROR_NO_SUCH_COMMAND, "“%s” cannot be run: %s", name, why);
+    irisd_job_fail (job, IRIS_WIRE_ERROR_NO_SUCH_COMMAND, "cannot run “%s”: %s", name, why);
   else
-    irisd_job_fail (job, IRIS_WIRE_ERROR_SERVICE_FAILED, "“%s” could not be started: %s%s", name,
-                    why, error == EMFILE ? " (raise irisd's limit with ulimit -n)" : "");
+    irisd_job_fail (job, IRIS_WIRE_ERROR_SERVICE_FAILED, "cannot start “%s”: %s%s", name, why,
+                    error == EMFILE ? " (raise irisd's limit with ulimit -n)" : "");
 }
 
 /* The attempt is recorded before the process is made, and the process adds itself. Returns the name
@@ -88,8 +89,8 @@ begin_attempt (IrisdCommand *self, IrisdSpawnPlan *plan)
   return name;
 }
 
-/* The variable by which the processes of an attempt are known. A command that is to have no
- * variables but its own gets none. */
+/* The variable that identifies the processes of an attempt. A command that has no variables but its
+ * own gets none. */
 static char *
 make_mark (const IrisdCommandOptions *options, const char *name)
 {
@@ -98,7 +99,7 @@ make_mark (const IrisdCommandOptions *options, const char *name)
   return g_strconcat (IRISD_ATTEMPTS_VARIABLE "=", name, NULL);
 }
 
-/* Borrows from both. irisd itself may be a command of another one, whose mark it then has. */
+/* Borrows from both. irisd itself may be a command of another irisd, and have its variable. */
 static GPtrArray *
 join_environment (char *mark, char *const *variables)
 {
@@ -149,16 +150,7 @@ spawn (IrisdCommand *self, int null_fd)
   return started;
 }
 
-/**
- * irisd_command_start:
- * @job: a running job that has a slot
- * @null_fd: a descriptor of /dev/null
- *
- * Starts the program of a job.
- *
- * Returns: (transfer full) (nullable): a command that nobody watches yet; if it is %NULL the job
- *   has failed
- */
+/* @job has a slot. Returns a command that is not watched yet; NULL if the job has failed. */
 IrisdCommand *
 irisd_command_start (IrisdJob *job, int null_fd)
 {

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A running command: one item's process, fed, read, bounded, and stopped when it has to be.
+ * A running command: one item's process, with its input, output, limits and end.
  *
  * A worker starts it; from irisd_command_watch_all() on it belongs to the runner, under the
  * runner's lock, until it is over. Nothing here waits: epoll tells when there is room in standard
  * input, when there are bytes on standard output or standard error, and when a process has ended (a
  * pidfd). So a child that writes before it reads cannot block both sides, one that closes its
- * output goes on being watched, and a grandchild that keeps the pipes open does not keep the item:
- * when the program itself has ended, what lies in the pipes then is taken and the rest is left to
- * whoever writes it.
+ * output is still watched, and a grandchild that holds the pipes open does not delay the item: when
+ * the program itself has ended, the bytes in the pipes are read and later ones are not.
  *
  * The program leads a process group of its own, and signals go to the group. Its number is the
  * program's process id, which stays taken as long as the program was not reaped. So while a command
- * is being stopped, a program that has ended is reaped only when nobody of its group lives any
- * more: one member after the other is looked up in /proc and waited for, and all get SIGKILL when
- * the grace is over. With a control group (irisd-cgroup.c) the same goes for all that is in it. A
- * command that ends by itself may leave processes behind, as under a shell.
+ * is being stopped, a program that has ended is reaped only when no process of its group lives: one
+ * member after the other is looked up in /proc and waited for, and all get SIGKILL when the grace
+ * is over. With a control group (irisd-cgroup.c) the same goes for all that is in it. A command
+ * that ends by itself may leave processes behind, as under a shell.
  *
- * Output that is streamed is read only as far as the client has granted credit; then the pipe fills
- * and the program waits. What was read goes to the gateway's mailbox before the job does, and the
- * mailbox keeps the order.
+ * Streamed output is read only as far as the client has granted credit; then the pipe fills and the
+ * program waits. The output goes to the gateway's mailbox before the job, and the mailbox keeps the
+ * order.
  *
- * What the kernel has no room to watch (a user may have so many descriptors watched) is ended, and
- * its item fails. Until its processes are gone it is looked at by the clock.
+ * A command that epoll cannot watch (the kernel limits watched descriptors per user) is ended, and
+ * its item fails. Until its processes are gone it is checked at intervals.
  */
 #include "daemon/exec/command/irisd-command-group.h"
 #include "daemon/exec/command/irisd-command-output.h"
@@ -38,10 +37,10 @@
 
 #define CHUNK (64 * 1024)
 
-/* How often the client of a command that waits for credit is asked whether it is still there. */
+/* How often irisd checks that the client of a command that waits for credit is still connected. */
 #define PROBE_US (2 * G_USEC_PER_SEC)
 
-/* How often a command that epoll does not watch is looked at, until it has been ended. */
+/* How often a command that epoll does not watch is checked, until it has ended. */
 #define LOOK_US (20 * 1000)
 
 GList *
@@ -94,7 +93,7 @@ disarm (IrisdCommandWatch *watch)
 }
 
 /* A process that is being started may hold a copy of the descriptor for a moment, so closing it
- * would not be enough to stop watching it. */
+ * would not end the watch. */
 static void
 drop (IrisdCommandWatch *watch)
 {
@@ -104,10 +103,7 @@ drop (IrisdCommandWatch *watch)
   watch->fd = -1;
 }
 
-/**
- * irisd_command_feed:
- * @self: a command whose standard input takes something
- */
+/* Writes input to a command whose standard input takes some. */
 void
 irisd_command_feed (IrisdCommand *self)
 {
@@ -121,14 +117,14 @@ irisd_command_feed (IrisdCommand *self)
         continue;
       if (n < 0 && errno == EAGAIN)
         return;
-      if (n < 0) /* the child does not want the rest */
+      if (n < 0) /* the child does not read the rest */
         break;
       self->written += (gsize) n;
     }
   drop (watch);
 }
 
-/* How many of the bytes that were read count, of those that the item may write. */
+/* How many of the bytes read fit the item's limit of output. */
 static gsize
 count_output (IrisdCommand *self, gsize size)
 {
@@ -157,8 +153,8 @@ take_bytes (IrisdCommand *self, IrisdCommandFd which, const guint8 *data, gsize 
     }
 }
 
-/* How much may be read now. Nobody wants the output of a command whose client has gone and that is
- * being ended; it is thrown away, so that the command is not held up at its pipe meanwhile. */
+/* How much may be read now. The output of a command that is being ended and whose client has gone
+ * is read and dropped, so that the command does not block at its pipe. */
 static gsize
 allowance (IrisdCommand *self)
 {
@@ -185,7 +181,7 @@ take_output (IrisdCommand *self, IrisdCommandFd which)
         drop (watch);
       else
         {
-          disarm (watch); /* until there is credit: epoll would go on telling */
+          disarm (watch); /* until there is credit, epoll would report it again and again */
           if (self->probe_at_us == 0)
             self->probe_at_us = g_get_monotonic_time () + PROBE_US;
         }
@@ -202,8 +198,8 @@ take_output (IrisdCommand *self, IrisdCommandFd which)
     drop (watch);
 }
 
-/* The program has ended: what lies in the pipes now is still its output, and not what a process
- * that lives on goes on to write. */
+/* The program has ended: the bytes in the pipes now are its output; later ones are of a process
+ * that lives on. */
 static void
 take_rest (IrisdCommand *self)
 {
@@ -231,7 +227,7 @@ signal_group (IrisdCommand *self, int signal_number)
     irisd_cgroup_signal (self->cgroup, signal_number, self->pid);
 }
 
-/* A descriptor of another process that the command has started and that is not gone, or -1. */
+/* A descriptor of another living process that the command has started, or -1. */
 static int
 find_other (IrisdCommand *self)
 {
@@ -241,14 +237,14 @@ find_other (IrisdCommand *self)
   return fd;
 }
 
-/* Whether it is to be ended, its time aside. */
+/* Whether it is to be ended for another reason than its time limit. */
 static gboolean
 must_stop (IrisdCommand *self)
 {
   return self->watch_errno != 0 || irisd_job_must_stop (self->job);
 }
 
-/* Nobody will grant credit for the output of what was cancelled. */
+/* A cancelled item gets no more credit for its output. */
 static void
 cut_if_stopped (IrisdCommand *self)
 {
@@ -278,14 +274,14 @@ begin_to_stop (IrisdCommand *self, gint64 now)
 {
   self->kill_at_us = now + (gint64) get_grace_ms (self) * 1000;
   signal_group (self, SIGTERM);
-  /* One that is stopped by job control has to go on to see the signal. */
+  /* A process stopped by job control must continue to see the signal. */
   signal_group (self, SIGCONT);
 }
 
-/* Once the program has ended, and again when the member that was waited for has. It may have ended
+/* Called when the program has ended, and again when the watched member has. It may have ended
  * because irisd stops: the kernel kills it when the thread that started it ends
- * (irisd-command-spawn.c), which can be seen before the order to stop it. The others of its group
- * are to be stopped then, too. */
+ * (irisd-command-spawn.c), which may be noticed before the order to stop it. Then the others of its
+ * group are stopped too. */
 static void
 end_if_alone (IrisdCommand *self)
 {
@@ -307,15 +303,12 @@ end_if_alone (IrisdCommand *self)
   cut_if_stopped (self);
 }
 
-/**
- * irisd_command_handle:
- * @watch: of a command, where something has happened
- */
+/* Something has happened at a descriptor of a command. */
 void
 irisd_command_handle (IrisdCommandWatch *watch)
 {
   IrisdCommand *self = watch->command;
-  if (!watch->armed) /* an earlier event of the same turn saw to it */
+  if (!watch->armed) /* handled by an earlier event of the same turn */
     return;
   switch (watch->which)
     {
@@ -338,7 +331,7 @@ irisd_command_handle (IrisdCommandWatch *watch)
     }
 }
 
-/* What epoll would tell of one that is being ended. */
+/* Does what epoll would cause for a command that is being ended. */
 static void
 look_after (IrisdCommand *self, gint64 now)
 {
@@ -354,13 +347,7 @@ look_after (IrisdCommand *self, gint64 now)
   end_if_alone (self);
 }
 
-/**
- * irisd_command_attend:
- * @self: a command
- *
- * Looks at what descriptors do not tell: whether it was cancelled, what time it is, and whether its
- * client has granted credit.
- */
+/* Checks what descriptors do not report: a cancellation, the time, and new credit. */
 void
 irisd_command_attend (IrisdCommand *self)
 {
@@ -395,12 +382,7 @@ irisd_command_attend (IrisdCommand *self)
     }
 }
 
-/**
- * irisd_command_get_deadline:
- * @self: a command
- *
- * Returns: the monotonic time at which it has to be attended, or 0
- */
+/* Returns the monotonic time at which it has to be attended, or 0. */
 gint64
 irisd_command_get_deadline (IrisdCommand *self)
 {
@@ -412,24 +394,14 @@ irisd_command_get_deadline (IrisdCommand *self)
   return own == 0 || (self->probe_at_us != 0 && self->probe_at_us < own) ? self->probe_at_us : own;
 }
 
-/**
- * irisd_command_has_left:
- * @self: a command
- *
- * Returns: whether its processes are gone, so that somebody else may run in its place
- */
+/* Returns whether its processes have ended, so that another command may use its slot. */
 gboolean
 irisd_command_has_left (IrisdCommand *self)
 {
   return self->ended;
 }
 
-/**
- * irisd_command_is_over:
- * @self: a command
- *
- * Returns: whether its output has been taken as well
- */
+/* Returns whether its output has been read as well. */
 gboolean
 irisd_command_is_over (IrisdCommand *self)
 {
@@ -460,12 +432,7 @@ take_kept_output (IrisdCommand *self)
                          "application/octet-stream");
 }
 
-/**
- * irisd_command_finish:
- * @self: (transfer full): a command that is over
- *
- * Ends its job.
- */
+/* @self is over. Ends its job. */
 void
 irisd_command_finish (IrisdCommand *self)
 {
@@ -477,12 +444,12 @@ irisd_command_finish (IrisdCommand *self)
   result->truncated = self->truncated;
   if (self->timed_out)
     irisd_job_fail (job, IRIS_WIRE_ERROR_TIME_LIMIT,
-                    "the command was ended because it ran for longer than its time limit of "
-                    "%" G_GUINT64_FORMAT " ms: give it more time",
+                    "the command was ended: it ran for longer than its time limit of "
+                    "%" G_GUINT64_FORMAT " ms; give it more time",
                     get_options (self)->time_limit_ms);
   else if (self->watch_errno != 0 && !irisd_job_must_stop (job))
     irisd_job_fail (job, IRIS_WIRE_ERROR_SERVICE_FAILED,
-                    "the command was ended because irisd could not watch it: %s%s",
+                    "the command was ended: irisd could not watch it: %s%s",
                     g_strerror (self->watch_errno),
                     self->watch_errno == ENOSPC ? " (raise fs.epoll.max_user_watches)" : "");
   else if (is_stopping (self) || self->cut)
@@ -494,13 +461,7 @@ irisd_command_finish (IrisdCommand *self)
   irisd_job_end (job);
 }
 
-/**
- * irisd_command_watch_all:
- * @self: a command that was started
- * @epoll_fd: the runner's
- *
- * Called under the runner's lock; from here on the command is the runner's.
- */
+/* Called under the runner's lock; from here on the command is the runner's. */
 void
 irisd_command_watch_all (IrisdCommand *self, int epoll_fd)
 {

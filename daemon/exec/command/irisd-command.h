@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A running command: one item's process, fed, read, bounded, and stopped when it has to be.
+ * A running command: one item's process, with its input, output, limits and end.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ typedef struct _IrisdCommand IrisdCommand;
 /**
  * IrisdCommandSlot:
  *
- * What of a command is watched.
+ * The descriptors of a command that are watched.
  */
 typedef enum
 {
@@ -22,13 +22,13 @@ typedef enum
   IRISD_COMMAND_OUT,
   IRISD_COMMAND_ERR,
   IRISD_COMMAND_END,   /* a pidfd of the program */
-  IRISD_COMMAND_GROUP, /* a pidfd of somebody else in its group, while the group is being ended */
+  IRISD_COMMAND_GROUP, /* a pidfd of another process in its group, while the group is being ended */
   IRISD_COMMAND_N_FDS
 } IrisdCommandFd;
 
 /**
  * IrisdCommandWatch:
- * @command: whose
+ * @command: the command
  * @which: which of its descriptors
  * @fd: the descriptor, or -1
  * @armed: whether it is watched now

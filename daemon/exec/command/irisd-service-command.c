@@ -2,7 +2,7 @@
  *
  * The service `command`: a program with its arguments, without a shell, on the cpus of the place.
  *
- * It runs beside the workers; see irisd-command-slots.c for how many do.
+ * Commands run beside the workers; irisd-command-slots.c decides how many.
  */
 #include "daemon/exec/command/irisd-command-options.h"
 #include "daemon/exec/command/irisd-command-runner.h"
@@ -14,7 +14,7 @@ check (const IrisWireMessage *item, GError **error)
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_PATH))
     {
       g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "a command takes its input from the payload: leave the path out");
+                           "a command takes its input from the payload; leave the path out");
       return FALSE;
     }
   IrisWireArgsIter iter;

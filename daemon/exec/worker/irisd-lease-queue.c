@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The table of leases: who serves what and who waits for it.
+ * The lease queues: which workers serve a service, and which items wait for it.
  *
- * A queue has one queue of idle subscriptions for each place and one for all, so that both
- * "anybody" and "somebody at that place" are found without a search; and one queue of waiting items
- * for each place (those that must be done there) and one for all others. The queues are in order:
- * the longest idle first, the oldest item first.
+ * A queue has idle subscriptions, by place and for all places, so that a worker at any place or at
+ * one place is found without a search; and waiting items, those that must run at one place by
+ * place, and all others together. All are in order: longest idle first, oldest item first.
  */
 #include "daemon/exec/worker/irisd-leases-private.h"
 
@@ -18,14 +17,14 @@ queue_of (IrisdLeases *leases, gint place)
                                                               : leases->rules.n_places;
 }
 
-/* From now on nothing is leased; no worker has anything yet. */
+/* From now on nothing is leased; no worker has an item yet. */
 void
 irisd_leases_pause (IrisdLeases *self)
 {
   self->paused = TRUE;
 }
 
-/* Ends irisd_leases_pause(); irisd_leases_employ() has to follow for each worker. */
+/* Ends irisd_leases_pause(); call irisd_leases_employ() for each worker then. */
 void
 irisd_leases_resume (IrisdLeases *self)
 {
@@ -46,7 +45,7 @@ new_queue (IrisdLeases *leases, gint64 space, const char *name)
   return self;
 }
 
-/* Frees a queue that neither has a name nor items any more. */
+/* Frees a queue that has neither a name nor items. */
 void
 irisd_lease_queue_drop (IrisdLeases *leases, IrisdLeaseQueue *queue)
 {
@@ -59,7 +58,7 @@ irisd_lease_queue_drop (IrisdLeases *leases, IrisdLeaseQueue *queue)
   g_free (queue);
 }
 
-/* When the first of those that are not patient has waited long enough; they are in that order. */
+/* When the first item that is not patient has waited long enough; they are in that order. */
 gint64
 irisd_lease_queue_get_first_end (IrisdLeases *leases, IrisdLeaseQueue *queue)
 {
@@ -78,7 +77,7 @@ find_alarm (IrisdLeases *leases, IrisdLeaseQueue *queue)
                                                   : G_MAXINT64;
 }
 
-/* To be called after whatever may change it. */
+/* Called after anything that may change the alarm. */
 void
 irisd_lease_queue_set_alarm (IrisdLeases *leases, IrisdLeaseQueue *queue)
 {
@@ -99,7 +98,7 @@ waiting_queue (IrisdLeases *leases, IrisdLeaseEntry *entry)
   return &entry->queue->waiting[at];
 }
 
-/* Puts an item where its age belongs: a new one last, one that comes back before younger ones. */
+/* Inserts an item by age: a new one last, one that comes back before younger ones. */
 void
 irisd_lease_queue_put (IrisdLeases *leases, IrisdLeaseEntry *entry)
 {
@@ -129,7 +128,7 @@ irisd_lease_queue_remove (IrisdLeases *leases, IrisdLeaseEntry *entry)
   irisd_lease_queue_set_alarm (leases, entry->queue);
 }
 
-/* Who gets an item: somebody at the place that it names; if that is only a wish, anybody. */
+/* Finds a worker for an item: at the place that it names; if it is not strict, then anywhere. */
 IrisdWorker *
 irisd_lease_queue_choose (IrisdLeases *leases, IrisdLeaseQueue *queue, const IrisdLeaseEntry *entry)
 {
@@ -150,7 +149,7 @@ older (IrisdLeaseEntry *entry, GQueue *queue)
   return head != NULL && (entry == NULL || head->order < entry->order) ? head : entry;
 }
 
-/* The oldest item that a worker may do. */
+/* The oldest item that a worker may run. */
 IrisdLeaseEntry *
 irisd_lease_queue_first_for (IrisdLeases *leases, IrisdWorker *worker)
 {
@@ -196,7 +195,8 @@ irisd_worker_set_idle (IrisdLeases *leases, IrisdWorker *worker, gboolean idle)
     set_subscription_idle (leases, worker->subscriptions[i], idle);
 }
 
-/* After a lease was given or ended: goes behind all others that are idle, if it has room. */
+/* After a lease was given or ended: puts the subscription behind the other idle ones, if its worker
+ * has capacity. */
 void
 irisd_worker_rest (IrisdLeases *leases, IrisdWorker *worker)
 {
@@ -249,7 +249,7 @@ find_subscription (IrisdWorker *worker, IrisdLeaseQueue *queue)
   return NULL;
 }
 
-/* Makes the worker, which is not idle, serve these services and no others. */
+/* Subscribes the worker, which is not idle, to these services and no others. */
 void
 irisd_worker_subscribe (IrisdLeases *leases,
                         IrisdWorker *worker,
@@ -283,16 +283,9 @@ irisd_worker_subscribe (IrisdLeases *leases,
     }
 }
 
-/**
- * irisd_leases_expect:
- * @self: the table
- * @space: the name space that items look for it in first
- * @name: a service
- * @lasting: whether it is known for as long as there is the table
- * @now: the time
- *
- * From now on the service is known, as if its last worker had just gone: items wait for the first.
- */
+/* From now on the service is known, as if its last worker had just left, so items may wait for its
+ * first worker. @space is the name space that items try first; @lasting: it is known as long as the
+ * table exists. */
 void
 irisd_leases_expect (IrisdLeases *self,
                      gint64 space,
@@ -308,16 +301,8 @@ irisd_leases_expect (IrisdLeases *self,
   begin_unserved (self, queue, now);
 }
 
-/**
- * irisd_leases_has_room_to_expect:
- * @self: the table
- * @space: a name space
- *
- * Services that never had a worker are counted apart, so that clients which ask for such names
- * leave room for the services of workers.
- *
- * Returns: whether there are fewer of them in the name space than services may be
- */
+/* Returns whether @space has fewer services without a worker so far than services are allowed. They
+ * are counted apart, so that clients that name such services leave room for those of workers. */
 gboolean
 irisd_leases_has_room_to_expect (IrisdLeases *self, gint64 space)
 {
@@ -330,14 +315,8 @@ irisd_leases_count_services (IrisdLeases *self)
   return g_hash_table_size (self->queues);
 }
 
-/**
- * irisd_leases_describe_services:
- * @self: the table
- * @space: the first name space that a client's items look in
- * @out: (array): room for irisd_leases_count_services() of them
- *
- * Returns: how many services such items find
- */
+/* Fills @out, which has room for irisd_leases_count_services(), with the services that items find
+ * which try @space first. Returns how many. */
 guint
 irisd_leases_describe_services (IrisdLeases *self, gint64 space, IrisWireService *out)
 {
@@ -363,13 +342,8 @@ is_within (const IrisdWorker *worker, const IrisdLeaseQueue *queue, gint64 view)
   return queue->space == IRISD_SPACE_SHARED || irisd_view_reaches (view, worker->owner);
 }
 
-/**
- * irisd_worker_is_within:
- * @worker: a worker in the table
- * @view: an owner, or %IRISD_VIEW_ALL
- *
- * Returns: whether the owner knows of it: as its own, or because it serves all
- */
+/* Returns whether @view, an owner or IRISD_VIEW_ALL, sees the worker: as its own, or because it
+ * serves all. */
 gboolean
 irisd_worker_is_within (const IrisdWorker *worker, gint64 view)
 {
@@ -379,12 +353,7 @@ irisd_worker_is_within (const IrisdWorker *worker, gint64 view)
   return within;
 }
 
-/**
- * irisd_leases_describe_worker:
- * @worker: a worker in the table
- * @view: an owner, or %IRISD_VIEW_ALL
- * @out: (out caller-allocates): what of it the table knows is filled in
- */
+/* Fills @out with what the table knows of the worker. */
 void
 irisd_leases_describe_worker (const IrisdWorker *worker, gint64 view, IrisWireWorker *out)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a worker process is told of an item, and the messages about it between gateways.
+ * A leased item: the part of an item that a worker process receives, and its events between
+ * gateways.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 
@@ -12,7 +13,7 @@ dup_if_there (const IrisWireMessage *item, IrisWireKey key, const IrisWireString
   return iris_wire_message_has (item, key) ? iris_wire_string_dup (string) : NULL;
 }
 
-/* The job's payload goes over to the leased item. A small one lies in the job, so it is copied. */
+/* Moves the job's payload to the leased item. A small one is a part of the job, so it is copied. */
 static void
 take_payload (IrisdLeasedItem *self, IrisdJob *job)
 {
@@ -23,18 +24,12 @@ take_payload (IrisdLeasedItem *self, IrisdJob *job)
       return;
     }
   if (zmq_msg_init_size (&self->payload, job->inline_size) != 0)
-    g_error ("out of memory for a payload of %zu bytes", job->inline_size);
+    g_error ("cannot lease the item: out of memory for a payload of %zu bytes", job->inline_size);
   memcpy (zmq_msg_data (&self->payload), job->inline_payload, job->inline_size);
 }
 
-/**
- * irisd_worker_processes_adopt:
- * @job: a new job of the service %irisd_service_worker_processes
- * @item: the SUBMIT message that it was made of
- * @place: the place that its hint names, or %IRIS_PLACE_ANY
- *
- * Makes it one that worker processes do.
- */
+/* Makes @job, new and of the service irisd_service_worker_processes, one that worker processes run.
+ * @place is the place of @item's hint, or IRIS_PLACE_ANY. */
 void
 irisd_worker_processes_adopt (IrisdJob *job, const IrisWireMessage *item, gint place)
 {
@@ -57,12 +52,7 @@ irisd_worker_processes_adopt (IrisdJob *job, const IrisWireMessage *item, gint p
   job->leased_item = self;
 }
 
-/**
- * irisd_worker_processes_renew:
- * @job: a job that worker processes did, and that is to be done again
- *
- * Makes what they are told of it as it was.
- */
+/* Resets the leased item of a job that is to run again. */
 void
 irisd_worker_processes_renew (IrisdJob *job)
 {
@@ -74,13 +64,9 @@ irisd_worker_processes_renew (IrisdJob *job)
   job->result.bytes = zmq_msg_size (&self->payload);
 }
 
-/**
- * irisd_worker_processes_forget:
- * @job: a job that worker processes did, and that is freed
- *
- * Its lease is over. If its item has ended there is nothing to be written: an irisd that is killed
- * before the journal has the end still knows who had the item, and is told the end again.
- */
+/* @job is freed, and its lease ends. If its item has ended, nothing is written: an irisd that is
+ * killed before the journal has the end still knows the lease, and the worker process sends the end
+ * again. */
 void
 irisd_worker_processes_forget (IrisdJob *job)
 {
@@ -94,12 +80,7 @@ irisd_worker_processes_forget (IrisdJob *job)
   irisd_leased_item_unref (self);
 }
 
-/**
- * irisd_leased_item_unref:
- * @self: (transfer full): a leased item
- *
- * Any thread may call this.
- */
+/* Any thread may call this. */
 void
 irisd_leased_item_unref (IrisdLeasedItem *self)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The table of leases: what ends because it is time, or because irisd ends.
+ * The table of leases: ends of leases and of waiting, because of the time or because irisd ends.
  */
 #include "daemon/exec/worker/irisd-leases-private.h"
 
-/* Of a service without a worker. */
+/* For a service without a worker. */
 static void
 put_off_patient (IrisdLeases *self, IrisdLeaseQueue *queue)
 {
@@ -20,7 +20,7 @@ put_off_patient (IrisdLeases *self, IrisdLeaseQueue *queue)
       }
 }
 
-/* A book that drains does not wait for workers to come. */
+/* A table that drains does not wait for workers. */
 void
 irisd_leases_put_off_unserved (IrisdLeases *self)
 {
@@ -46,12 +46,7 @@ first_lease (IrisdLeases *self)
   return node != NULL ? g_tree_node_key (node) : NULL;
 }
 
-/**
- * irisd_leases_next:
- * @self: the table
- *
- * Returns: when irisd_leases_expire() has something to do; %G_MAXINT64 for never
- */
+/* Returns when irisd_leases_expire() is to be called; G_MAXINT64 for never. */
 gint64
 irisd_leases_next (IrisdLeases *self)
 {
@@ -61,8 +56,8 @@ irisd_leases_next (IrisdLeases *self)
   return queue != NULL ? MIN (next, queue->alarm) : next;
 }
 
-/* Fails what has waited long enough for a worker; a service that has neither worker nor items is
- * forgotten. */
+/* Fails items that have waited long enough for a worker, and drops a service with neither worker
+ * nor items. */
 static void
 give_up (IrisdLeases *self, IrisdLeaseQueue *queue, gint64 now)
 {
@@ -77,13 +72,7 @@ give_up (IrisdLeases *self, IrisdLeaseQueue *queue, gint64 now)
     irisd_leases_forget_queue (self, queue);
 }
 
-/**
- * irisd_leases_expire:
- * @self: the table
- * @now: the time
- *
- * Ends leases whose time is over, and gives up services without a worker.
- */
+/* Ends expired leases, and drops services without a worker. */
 void
 irisd_leases_expire (IrisdLeases *self, gint64 now)
 {
@@ -122,13 +111,8 @@ put_off_away (IrisdLeases *self)
     }
 }
 
-/**
- * irisd_leases_drain:
- * @self: the table
- *
- * Ends the waiting of patient items whose service has no worker, or whose worker is away, now and
- * from now on, because irisd is to end.
- */
+/* From now on patient items whose service has no worker, or whose worker is away, no longer wait,
+ * because irisd is to end. */
 void
 irisd_leases_drain (IrisdLeases *self)
 {
@@ -137,12 +121,7 @@ irisd_leases_drain (IrisdLeases *self)
   irisd_leases_put_off_unserved (self);
 }
 
-/**
- * irisd_leases_close:
- * @self: the table
- *
- * Ends everything that waits or is leased, and whatever else comes, because irisd ends.
- */
+/* Ends all waiting and all leases, now and from now on, because irisd ends. */
 void
 irisd_leases_close (IrisdLeases *self)
 {

@@ -8,27 +8,26 @@
 
 G_BEGIN_DECLS
 
-/* A service in a name space; it has workers, or had some until a short while ago. */
+/* A service in a name space; it has workers, or had some until a short time ago. */
 struct _IrisdLeaseQueue
 {
   gint64 space;
   char *name;
   char *summary;
-  guint n_subscriptions; /* how many serve it */
-  GQueue
-      *idle; /* of IrisdSubscription: by place; the last one has all of them. Longest idle first */
+  guint n_subscriptions; /* workers that serve it */
+  GQueue *idle;       /* of IrisdSubscription: by place; the last one has all. Longest idle first */
   GQueue *waiting;    /* of IrisdLeaseEntry: strict ones by place; the last one has all others */
-  GQueue impatient;   /* those of them that are not patient, by when they began to wait */
-  guint n_entries;    /* that wait or are leased */
+  GQueue impatient;   /* those that are not patient, by when they began to wait */
+  guint n_entries;    /* waiting or leased */
   guint n_patient;    /* of those, the patient ones */
-  gboolean lasting;   /* the configuration names it, so it is never forgotten */
-  gboolean served;    /* it had a worker once, and counts for max_services */
+  gboolean lasting;   /* named by the configuration, so never dropped */
+  gboolean served;    /* had a worker once, and counts for max_services */
   gint64 unserved_at; /* when it lost its last worker, or became known without one */
-  gint64 alarm;       /* when there is something to give up, G_MAXINT64 for never */
-  gboolean forgotten; /* is no longer known by its name */
+  gint64 alarm;       /* when it or an item of it is to be dropped, G_MAXINT64 for never */
+  gboolean forgotten; /* no longer found by its name */
 };
 
-/* A worker at a queue. */
+/* A worker's subscription to a queue. */
 struct _IrisdSubscription
 {
   IrisdWorker *worker;
@@ -41,8 +40,8 @@ struct _IrisdSubscription
 struct _IrisdLease
 {
   guint64 number;
-  IrisdWorker *worker;    /* NULL while that of a restored lease is away */
-  gint64 owner;           /* of a restored lease: who may claim it */
+  IrisdWorker *worker;    /* NULL while the worker of a restored lease is away */
+  gint64 owner;           /* of a restored lease: the user whose worker may claim it */
   IrisdLeaseEntry *entry; /* NULL once it was stopped */
   gint64 deadline;
   GList link; /* of its worker */

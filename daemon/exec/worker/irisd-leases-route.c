@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The table of leases: which worker may do whose items.
+ * The table of leases: which worker may run which user's items.
  *
- * A service is a name in a name space: that of a user, whose workers do that user's items alone, or
- * the shared one, whose workers do the items of all. A user's item goes to the first of the two in
- * which the service is served; if neither is, it waits in the first one that knows the service. So
- * a worker of one user can neither get nor hold up the items of another, unless a rule has it serve
- * all.
+ * A service is a name in a name space: that of a user, whose workers run that user's items alone,
+ * or the shared one, whose workers run the items of all. A user's item goes to the first of the two
+ * in which the service has a worker; if neither has, it waits in the first one that knows the
+ * service. So a worker of one user can neither get nor delay the items of another, unless a rule
+ * lets it serve all.
  *
- * What waits is moved when that rule would decide otherwise than before: when a service is served
- * for the first time in one name space, or no longer, while items wait in the other.
+ * Waiting items are moved when that rule gives another result: when a service gets its first worker
+ * in one name space, or loses its last, while items wait in the other.
  */
 #include "daemon/exec/worker/irisd-leases-private.h"
 
@@ -36,7 +36,7 @@ irisd_leases_find_queue (IrisdLeases *self, gint64 space, const char *name)
   return g_hash_table_lookup (self->queues, &key);
 }
 
-/* Where items that begin their search in @space find the service; NULL if it is not known. */
+/* The queue for items that try @space first; NULL if the service is not known. */
 IrisdLeaseQueue *
 irisd_leases_route (IrisdLeases *self, gint64 space, const char *name)
 {
@@ -49,7 +49,7 @@ irisd_leases_route (IrisdLeases *self, gint64 space, const char *name)
   return own;
 }
 
-/* Which name space a worker serves a service in. */
+/* The name space in which a worker serves a service. */
 gint64
 irisd_leases_get_space (IrisdLeases *self, IrisdWorker *worker, const char *name)
 {
@@ -58,7 +58,7 @@ irisd_leases_get_space (IrisdLeases *self, IrisdWorker *worker, const char *name
   return worker->owner;
 }
 
-/* How many services of a name space had a worker once, or never. */
+/* How many services of a name space had a worker once, or never had one. */
 guint
 irisd_leases_count_queues (IrisdLeases *self, gint64 space, gboolean served)
 {
@@ -74,7 +74,7 @@ irisd_leases_count_queues (IrisdLeases *self, gint64 space, gboolean served)
   return n;
 }
 
-/* Each name space may have so many: one user cannot use up the services of others. */
+/* The limit is per name space, so one user cannot use up the services of others. */
 gboolean
 irisd_leases_check_services (IrisdLeases *self,
                              IrisdWorker *worker,
@@ -97,11 +97,11 @@ irisd_leases_check_services (IrisdLeases *self,
     }
   if (MAX (n_shared, n_own) <= self->rules.max_services)
     return TRUE;
-  g_set_error (
-      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
-      "there would be more services of worker processes than total-worker-services (%u); raise "
-      "it with [limits] total-worker-services",
-      self->rules.max_services);
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
+               "too many services of worker processes: there would be more than "
+               "total-worker-services (%u); raise "
+               "it with [limits] total-worker-services",
+               self->rules.max_services);
   return FALSE;
 }
 
@@ -119,7 +119,7 @@ move_entry (IrisdLeases *self, IrisdLeaseEntry *entry, IrisdLeaseQueue *to, gint
   irisd_leases_place (self, entry, now);
 }
 
-/* Moves what waits in a queue that is not served, and belongs elsewhere by now. */
+/* Moves the items of a queue that has no worker to the queue where they belong now. */
 static void
 reroute_queue (IrisdLeases *self, IrisdLeaseQueue *from, gint64 now)
 {
@@ -134,7 +134,7 @@ reroute_queue (IrisdLeases *self, IrisdLeaseQueue *from, gint64 now)
       }
 }
 
-/* A user's service was served for the first time: that user's items may wait in the shared one. */
+/* A user's service got its first worker; items of that user may wait in the shared one. */
 static void
 pull_own (IrisdLeases *self, IrisdWorker *worker, gint64 now)
 {
@@ -148,14 +148,8 @@ pull_own (IrisdLeases *self, IrisdWorker *worker, gint64 now)
     }
 }
 
-/**
- * irisd_leases_reroute:
- * @self: the table
- * @worker: a worker that has changed what it serves, or has gone
- * @now: the time
- *
- * Moves what waits to where it finds its service now.
- */
+/* Moves waiting items to where they find their service now. @worker has changed its services, or
+ * has left. */
 void
 irisd_leases_reroute (IrisdLeases *self, IrisdWorker *worker, gint64 now)
 {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The table of leases: which worker processes serve what, which items wait for them, who has which.
+ * The table of leases: the services of worker processes, the items that wait for them, and the
+ * leases.
  *
- * An item is in the table from irisd_leases_add() until it was withdrawn, done, given back for
- * good, held or failed, and each of these happens once: so whoever owns it learns exactly once that
- * it has left. While it is in the table it either waits in one queue of its queue or has one lease.
- * A lease that loses its item is only a debt of its worker: it counts against the worker's
- * capacity until the worker has answered, and whatever it answers changes nothing else.
+ * An item is in the table from irisd_leases_add() until it is withdrawn, done, given back for good,
+ * held or failed. Each of these happens once, so its owner learns exactly once that it has left.
+ * While it is in the table it either waits in one queue or has one lease. A lease that has lost its
+ * item still counts against the worker's capacity until the worker has answered; the answer changes
+ * nothing else.
  *
- * A lease that another book has given can be restored, with a number of this one. It has no worker
- * until a worker of the same owner names it, which claims it; afterwards it is as any other. If its
- * time ends first the item goes to other workers.
+ * A lease given by an earlier irisd can be restored, with a number of this table. It has no worker
+ * until a worker of the same owner names it, which claims it; afterwards it is like any other. If
+ * it expires first, the item goes to other workers.
  *
- * Invariant, after each call: no item waits that an idle worker may do. It holds because it is
- * looked for an item whenever a worker gets room or a new post, and for a worker whenever an
- * item begins to wait.
+ * Invariant, after each call: no item waits that an idle worker may run. The table looks for an
+ * item whenever a worker gets capacity or a new subscription, and for a worker whenever an item
+ * begins to wait.
  */
 #include "daemon/exec/worker/irisd-leases-private.h"
 
@@ -40,14 +41,7 @@ compare_alarms (gconstpointer a, gconstpointer b)
   return strcmp (left->name, right->name);
 }
 
-/**
- * irisd_leases_new:
- * @rules: the limits; copied
- * @events: what is to be done; a constant
- * @user_data: for @events
- *
- * Returns: (transfer full): an empty book
- */
+/* Copies @rules; @events is a constant. Returns an empty table. */
 IrisdLeases *
 irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, gpointer user_data)
 {
@@ -62,7 +56,7 @@ irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, 
   return self;
 }
 
-/* Forgets a queue's name; it is freed with its last item. */
+/* Removes a queue's name; the queue is freed with its last item. */
 void
 irisd_leases_forget_queue (IrisdLeases *self, IrisdLeaseQueue *queue)
 {
@@ -72,10 +66,7 @@ irisd_leases_forget_queue (IrisdLeases *self, IrisdLeaseQueue *queue)
   irisd_lease_queue_drop (self, queue);
 }
 
-/**
- * irisd_leases_free:
- * @self: (transfer full): a table without workers and items
- */
+/* @self has neither workers nor items. */
 void
 irisd_leases_free (IrisdLeases *self)
 {
@@ -145,7 +136,7 @@ give (IrisdLeases *self, IrisdWorker *worker, IrisdLeaseEntry *entry, gint64 now
   self->events->give (worker, lease->number, entry, self->user_data);
 }
 
-/* Whether a waiting item may be leased; if not it is gone. */
+/* Whether a waiting item may be leased; if not, it has left the table. */
 static gboolean
 may_give (IrisdLeases *self, IrisdLeaseEntry *entry)
 {
@@ -157,7 +148,7 @@ may_give (IrisdLeases *self, IrisdLeaseEntry *entry)
   return FALSE;
 }
 
-/* Gives a worker what waits, as long as it has room. */
+/* Leases waiting items to a worker as long as it has capacity. */
 static void
 employ (IrisdLeases *self, IrisdWorker *worker, gint64 now)
 {
@@ -172,7 +163,7 @@ employ (IrisdLeases *self, IrisdWorker *worker, gint64 now)
     }
 }
 
-/* An item begins to wait, or does not have to. */
+/* Leases an item at once, or lets it wait. */
 void
 irisd_leases_place (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
 {
@@ -231,8 +222,8 @@ irisd_lease_strip (IrisdLeases *self, IrisdLease *lease)
   return entry;
 }
 
-/* Takes its item from a lease, and tells the worker why; one that is away is told when it asks.
- */
+/* Takes its item from a lease, and tells the worker why; a worker that is away is told when it
+ * asks. */
 IrisdLeaseEntry *
 irisd_lease_revoke (IrisdLeases *self, IrisdLease *lease, IrisWireError why)
 {
@@ -244,7 +235,7 @@ irisd_lease_revoke (IrisdLeases *self, IrisdLease *lease, IrisWireError why)
   return entry;
 }
 
-/* The worker owes nothing for this lease any more. */
+/* The lease no longer counts against its worker. */
 static void
 close_lease (IrisdLeases *self, IrisdLease *lease)
 {
@@ -254,18 +245,9 @@ close_lease (IrisdLeases *self, IrisdLease *lease)
   worker->leased--;
 }
 
-/**
- * irisd_leases_enroll:
- * @self: the table
- * @worker: a new worker, or one that says anew what it does
- * @place: where it works, or %IRIS_PLACE_ANY
- * @capacity: how many leases it will hold
- * @services: what it serves; names are not empty
- * @now: the time
- * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
- *
- * Returns: %FALSE if there would be too many services; nothing has changed then
- */
+/* @worker is new, or changes its services; @place is its place or IRIS_PLACE_ANY, @capacity the
+ * most leases that it takes. Returns FALSE, and changes nothing, if there would be too many
+ * services. */
 gboolean
 irisd_leases_enroll (IrisdLeases *self,
                      IrisdWorker *worker,
@@ -289,14 +271,7 @@ irisd_leases_enroll (IrisdLeases *self,
   return TRUE;
 }
 
-/**
- * irisd_leases_leave:
- * @self: the table
- * @worker: a worker that has gone; it may be freed afterwards
- * @now: the time
- *
- * What it had leased is given to others.
- */
+/* @worker has left and may be freed afterwards. Its items go to others. */
 void
 irisd_leases_leave (IrisdLeases *self, IrisdWorker *worker, gint64 now)
 {
@@ -329,17 +304,8 @@ is_known (IrisdLeases *self, const IrisdLeaseQueue *queue, gboolean patient, gin
              || now < queue->unserved_at + self->rules.wait_us);
 }
 
-/**
- * irisd_leases_knows:
- * @self: the table
- * @space: the first name space that it is looked for in
- * @name: a service
- * @patient: whether it is asked for an item that waits however long there is no worker
- * @now: the time
- *
- * Returns: whether the service is known. One that only patient items wait for, because it had no
- *   worker for too long, is not known to others
- */
+/* Returns whether the service is known to items that try @space first. A service that has had no
+ * worker for too long, and that only patient items wait for, is known to @patient items only. */
 gboolean
 irisd_leases_knows (IrisdLeases *self, gint64 space, const char *name, gboolean patient, gint64 now)
 {
@@ -360,15 +326,8 @@ enter (IrisdLeases *self, IrisdLeaseEntry *entry, const char *name)
   return TRUE;
 }
 
-/**
- * irisd_leases_add:
- * @self: the table
- * @entry: what to do; has to outlive its stay in the table
- * @name: the service
- * @now: the time
- *
- * Returns: %FALSE if nobody knows the service; the item is not in the table then
- */
+/* @entry must outlive its time in the table. Returns FALSE, and does not add it, if the service is
+ * not known. */
 gboolean
 irisd_leases_add (IrisdLeases *self, IrisdLeaseEntry *entry, const char *name, gint64 now)
 {
@@ -378,18 +337,9 @@ irisd_leases_add (IrisdLeases *self, IrisdLeaseEntry *entry, const char *name, g
   return TRUE;
 }
 
-/**
- * irisd_leases_restore:
- * @self: the table
- * @entry: what was leased when another book was lost, with how often it was
- * @name: the service
- * @owner: of the worker that has it
- * @left_us: for how long; at most as long as a new lease
- * @now: the time
- *
- * Returns: the number that the lease has here; 0 if the service is not known: the item is not in
- *   the table then
- */
+/* Adds @entry, which had a lease in an earlier irisd, with its number of attempts set. @owner is
+ * its worker's, @left_us the time left, at most as long as a new lease. Returns the number of its
+ * lease; 0, and does not add it, if the service is not known. */
 guint64
 irisd_leases_restore (IrisdLeases *self,
                       IrisdLeaseEntry *entry,
@@ -415,16 +365,7 @@ irisd_leases_get_state (const IrisdLeaseEntry *entry)
   return entry->lease == NULL ? IRISD_LEASE_ENTRY_WAITED : IRISD_LEASE_ENTRY_WAS_LEASED;
 }
 
-/**
- * irisd_leases_withdraw:
- * @self: the table
- * @entry: an item
- * @now: the time
- *
- * Takes it out of the table, without an end.
- *
- * Returns: where it was
- */
+/* Takes @entry out of the table without an end. Returns where it was. */
 IrisdLeaseEntryState
 irisd_leases_withdraw (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
 {
@@ -452,14 +393,7 @@ find_lease (IrisdLeases *self, IrisdWorker *worker, guint64 number)
   return lease != NULL && lease->worker == worker ? lease : NULL;
 }
 
-/**
- * irisd_leases_find:
- * @self: the table
- * @worker: a worker
- * @lease: the number of a lease
- *
- * Returns: (nullable): the item, if the worker has that lease
- */
+/* Returns the item if the worker has that lease, else NULL. */
 IrisdLeaseEntry *
 irisd_leases_find (IrisdLeases *self, IrisdWorker *worker, guint64 lease)
 {
@@ -467,13 +401,7 @@ irisd_leases_find (IrisdLeases *self, IrisdWorker *worker, guint64 lease)
   return found != NULL ? found->entry : NULL;
 }
 
-/**
- * irisd_leases_find_worker:
- * @entry: an item in a table
- * @lease: (out): the number of its lease
- *
- * Returns: (nullable): who has it
- */
+/* Returns the worker that has leased @entry, or NULL, and the number of the lease. */
 IrisdWorker *
 irisd_leases_find_worker (const IrisdLeaseEntry *entry, guint64 *lease)
 {
@@ -483,7 +411,7 @@ irisd_leases_find_worker (const IrisdLeaseEntry *entry, guint64 *lease)
   return entry->lease->worker;
 }
 
-/* Ends a lease that the worker has answered, and employs it anew. */
+/* Ends a lease that the worker has answered, and leases to it anew. */
 static IrisdLeaseEntry *
 settle (IrisdLeases *self, IrisdLease *lease)
 {
@@ -492,7 +420,7 @@ settle (IrisdLeases *self, IrisdLease *lease)
   return entry;
 }
 
-/* A worker that may have room now gets what waits. */
+/* Leases waiting items to a worker that may have capacity now. */
 void
 irisd_leases_employ (IrisdLeases *self, IrisdWorker *worker, gint64 now)
 {
@@ -500,16 +428,8 @@ irisd_leases_employ (IrisdLeases *self, IrisdWorker *worker, gint64 now)
   employ (self, worker, now);
 }
 
-/**
- * irisd_leases_done:
- * @self: the table
- * @worker: who says so
- * @lease: the number of a lease
- * @now: the time
- * @entry: (out): what is done, if it ended
- *
- * Returns: %IRISD_LEASE_ENDED, and the item has left the table, or %IRISD_LEASE_UNKNOWN
- */
+/* The worker has ended its lease @lease. Returns IRISD_LEASE_ENDED, with @entry, which has left the
+ * table; or IRISD_LEASE_STOPPED or IRISD_LEASE_UNKNOWN. */
 IrisdLeaseEnd
 irisd_leases_done (IrisdLeases *self,
                    IrisdWorker *worker,
@@ -531,17 +451,8 @@ irisd_leases_done (IrisdLeases *self,
   return *entry != NULL ? IRISD_LEASE_ENDED : IRISD_LEASE_UNKNOWN;
 }
 
-/**
- * irisd_leases_give_back:
- * @self: the table
- * @worker: who could not do it
- * @lease: the number of a lease
- * @again: whether it is worth another try
- * @now: the time
- * @entry: (out): what has failed, if it ended
- *
- * Returns: what came of it
- */
+/* The worker could not run the item of @lease; @again: another attempt may succeed. @entry is the
+ * item if it has failed. */
 IrisdLeaseEnd
 irisd_leases_give_back (IrisdLeases *self,
                         IrisdWorker *worker,
@@ -573,16 +484,8 @@ irisd_leases_give_back (IrisdLeases *self,
   return end;
 }
 
-/**
- * irisd_leases_extend:
- * @self: the table
- * @worker: a worker
- * @lease: the number of a lease
- * @more_us: from now on; at most as long as a new lease
- * @now: the time
- *
- * Returns: %FALSE if the worker has no such lease
- */
+/* Lets the lease end @more_us from now, at most as long as a new lease. Returns FALSE if the worker
+ * has no such lease. */
 gboolean
 irisd_leases_extend (IrisdLeases *self,
                      IrisdWorker *worker,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The table of leases: which worker processes serve what, which items wait for them, who has which.
+ * The table of leases: the services of worker processes, the items that wait for them, and the
+ * leases.
  *
- * Pure logic: no thread, no socket, no clock of its own. Every call that depends on the time is
- * told it, in microseconds of any clock that does not go back. Whoever owns a table sees to it that
- * one thread at a time is in it; what is to be done is told by the functions of IrisdLeaseEvents,
- * which must not call back into the table.
+ * Pure logic: no thread, no socket, no clock of its own. Calls that depend on the time take it, in
+ * microseconds of any clock that does not go back. The table's owner lets one thread at a time into
+ * it. The table acts through the functions of IrisdLeaseEvents, which must not call back into it.
  */
 #pragma once
 
@@ -20,18 +20,17 @@ typedef struct _IrisdLeaseEntry IrisdLeaseEntry;
 typedef struct _IrisdLeaseQueue IrisdLeaseQueue;
 typedef struct _IrisdSubscription IrisdSubscription;
 
-/* The name space of services whose workers do the items of all users. Any other is a user's, and
- * that user's workers do that user's items alone. */
+/* The name space of services whose workers run the items of all users. Any other is a user's: that
+ * user's workers run that user's items alone. */
 #define IRISD_SPACE_SHARED ((gint64) -1)
 
 /**
  * IrisdLeaseEntry:
  *
- * An item for worker processes; embed it. These are set before it is added: @place and @strict, the
- * place that its hint names or %IRIS_PLACE_ANY, and whether no other will do; @patient, whether it
- * waits for a worker however long there is none; @deadline, after which it is not leased any more,
- * or 0; @space, the name space that its service is looked for in first, a user or
- * %IRISD_SPACE_SHARED.
+ * An item for worker processes; embed it. Set before it is added: @place and @strict, the place of
+ * its hint or %IRIS_PLACE_ANY, and whether it must run there; @patient, whether it waits for a
+ * worker without a limit; @deadline, after which it is not leased any more, or 0; @space, the name
+ * space tried first, a user or %IRISD_SPACE_SHARED.
  */
 struct _IrisdLeaseEntry
 {
@@ -55,20 +54,20 @@ struct _IrisdLeaseEntry
 /**
  * IrisdWorker:
  *
- * A worker process; embed it, and begin with all zeroes. What is public is to be read only.
+ * A worker process; embed it, and begin with all zeroes. Public members are read-only.
  */
 struct _IrisdWorker
 {
   gint place;   /* or IRIS_PLACE_ANY */
-  gint64 owner; /* set before it enrolls: whose items it may do in any case */
+  gint64 owner; /* set before it enrolls: the user whose items it may run in any case */
   guint capacity;
-  guint leased; /* leases that count against it, those that were stopped too */
+  guint leased; /* leases that count against it, stopped ones too */
   guint64 done;
   guint64 failed;
   guint64 lost;
 
   /*< private >*/
-  IrisdSubscription **subscriptions; /* what it serves */
+  IrisdSubscription **subscriptions; /* its services */
   guint n_subscriptions;
   GQueue leases;
   gboolean enrolled;
@@ -98,11 +97,11 @@ typedef struct
  * @hold: the item has left the table without an end
  * @give: the worker has a new lease
  * @wait: the item waits, perhaps again
- * @stop: the worker has lost a lease without its doing; why, as an error of the protocol
- * @shares: (nullable): whether the worker may do the items of all users; without it all may
+ * @stop: the worker has lost a lease, for that error of the protocol
+ * @shares: (nullable): whether the worker may run the items of all users; NULL: each may
  * @fail: the item has left the table and ends by that error of the protocol
  *
- * What the table wants to be done.
+ * The actions of the table.
  */
 typedef struct
 {
@@ -117,12 +116,13 @@ typedef struct
 
 /**
  * IrisdLeaseEnd:
- * @IRISD_LEASE_UNKNOWN: there is no such lease of that worker, or it has ended: say so
- * @IRISD_LEASE_STOPPED: the worker was told to stop, and has: say nothing
+ * @IRISD_LEASE_UNKNOWN: there is no such lease of that worker, or it has ended; answered with an
+ *   error
+ * @IRISD_LEASE_STOPPED: the worker was told to stop, and has; not answered
  * @IRISD_LEASE_AGAIN: the item waits again
  * @IRISD_LEASE_ENDED: the item has left the table
  *
- * What an answer of a worker has led to.
+ * The effect of a worker's answer.
  */
 typedef enum
 {

@@ -3,13 +3,12 @@
  * Leases of persistent items that outlive irisd, and the names of leases.
  *
  * From its first lease until its end is in the journal, a persistent item has a slot in the record
- * of attempts (irisd-attempts.c): it says which lease the item has, whose worker process has it,
- * until when, and how often the item was leased; or, while the item waits to be leased anew, only
- * the last of these. An irisd that comes after a crash restores the leases before it reads its
- * first message: so a worker process that comes back finds what it has. It names its lease as
- * before, by the id that the irisd which gave it has made; hence this irisd keeps the ids of
- * restored leases, which have the first numbers. The ids of its own leases begin with its own
- * epoch.
+ * of attempts (irisd-attempts.c): its lease, the owner of the worker process, the end of the lease,
+ * and how often the item was leased; or, while the item waits to be leased again, only the last.
+ * The irisd that starts after a crash restores the leases before it reads its first message, so a
+ * worker process that connects again finds them. The worker process names its lease by the id that
+ * the earlier irisd made; so this irisd keeps the ids of restored leases, which have the first
+ * numbers. The ids of its own leases begin with its own epoch.
  */
 #include "daemon/exec/worker/irisd-worker-processes-private.h"
 
@@ -43,12 +42,7 @@ irisd_worker_processes_clear_restored (IrisdWorkerProcesses *self)
   g_ptr_array_unref (self->restored);
 }
 
-/**
- * irisd_worker_processes_name_lease:
- * @self: the shared book
- * @lease: the number of a lease
- * @id: (array fixed-size=16) (out caller-allocates): the request id that names it
- */
+/* Makes the request id that names the lease. */
 void
 irisd_worker_processes_name_lease (IrisdWorkerProcesses *self, guint64 lease, guint8 *id)
 {
@@ -93,7 +87,7 @@ irisd_worker_processes_note_lease (IrisdWorkerProcesses *self,
   leased_item->slot = irisd_attempts_note_leased (core->attempts, leased_item->slot, &leased);
 }
 
-/* Records that a lease holds for so long from now on. Under the lock. */
+/* Records that a lease holds for this long from now on. Under the lock. */
 void
 irisd_worker_processes_note_due (IrisdWorkerProcesses *self,
                                  IrisdLeasedItem *leased_item,
@@ -102,15 +96,8 @@ irisd_worker_processes_note_due (IrisdWorkerProcesses *self,
   irisd_attempts_note_due (self->core->attempts, leased_item->slot, irisd_unix_ms () + left_ms);
 }
 
-/**
- * irisd_worker_processes_restore:
- * @self: the shared book, before the gateways are started
- * @job: a job that was adopted; it comes back as a message
- * @space: the name space that its service is looked for in first
- * @leased: the lease that it had when irisd crashed
- *
- * Returns: whether it is leased again; otherwise it has to be queued
- */
+/* Restores the lease that @job, which was adopted, had when irisd crashed, before the gateways
+ * start. The job comes back as a message. Returns FALSE if it has to be queued instead. */
 gboolean
 irisd_worker_processes_restore (IrisdWorkerProcesses *self,
                                 IrisdJob *job,

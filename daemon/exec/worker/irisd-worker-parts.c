@@ -3,28 +3,21 @@
  * Parts of a result on their way from a worker process to the client.
  *
  * The client grants credit for bytes of parts, the job holds it (`output_credit`, as for the output
- * of a command), and the worker is told of it: what there is by LEASE, what is added by PART. All
- * three happen under the table's lock, and so does what a part takes away; so worker and irisd
- * agree on the credit, whoever has the lease. A part within its credit is posted to the job's
- * gateway at once, so what irisd holds of an item is no more than the client has granted.
+ * of a command), and the worker learns it: the present credit by LEASE, an addition by PART. All
+ * three, and the subtraction for a part, happen under the table's lock, so worker and irisd agree
+ * on the credit across leases. A part within its credit is posted to the job's gateway at once, so
+ * irisd holds no more of an item than the client has granted.
  *
- * A part is posted while the leased item is in the table, and whatever ends the job takes it out of
- * there first, so parts come before the completion. When a message arrives the job may have left
- * the table and still be on its way home behind the message; or its gateway may have ended it, and
- * freed it: then `messages_for`, which only that gateway's thread touches, is cleared.
+ * A part is posted while the leased item is in the table, and the end of the job takes it out
+ * first, so parts come before the completion. When a message arrives the job may have left the
+ * table and still be on its way back behind the message; or its gateway may have ended and freed
+ * it: then `messages_for`, which only that gateway's thread touches, is cleared.
  */
 #include "daemon/exec/worker/irisd-worker-processes-private.h"
 
-/**
- * irisd_worker_processes_part:
- * @self: the shared book
- * @worker: who sends it
- * @report: a REPORT message with a body
- * @body: its fifth frame, which is taken
- *
- * Returns: %FALSE if it is larger than its lease's credit; it is dropped then. So is, with %TRUE,
- * what nobody asked for, or is of a lease that has ended
- */
+/* Takes @body, the fifth frame of @report. Returns FALSE, and drops the part, if it is larger than
+ * its lease's credit. A part without a request for parts, or of a lease that has ended, is dropped
+ * too, with TRUE. */
 gboolean
 irisd_worker_processes_part (IrisdWorkerProcesses *self,
                              IrisdWorkerProcess *worker,
@@ -55,15 +48,8 @@ irisd_worker_processes_part (IrisdWorkerProcesses *self,
   return fits;
 }
 
-/**
- * irisd_worker_processes_grant:
- * @self: the shared book
- * @job: a job for worker processes that has not ended; only its gateway may call this
- * @bytes: of parts that may be sent beyond what it holds
- * @limit: how much it may hold
- *
- * Returns: %FALSE if it would hold more than that; nothing has changed then
- */
+/* @job has not ended; for its gateway. Grants credit for @bytes of parts. Returns FALSE, and
+ * changes nothing, if the job would hold more than @limit. */
 gboolean
 irisd_worker_processes_grant (IrisdWorkerProcesses *self,
                               IrisdJob *job,

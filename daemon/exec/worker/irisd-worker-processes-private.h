@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The inside of the shared book, for the files that are parts of it.
+ * The inside of the shared table of leases, for the files that are parts of it.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ struct _IrisdWorkerProcesses
   IrisdCore *core;
   IrisdLeases *leases;
   GPtrArray *workers;  /* of IrisdWorkerProcess */
-  guint8 epoch[8];     /* the first half of the leases' ids: those of another irisd are not ours */
+  guint8 epoch[8];     /* first half of the leases' ids, which differs between runs of irisd */
   GPtrArray *restored; /* their ids, by number less 1; constant once items are taken */
   GHashTable *restored_by_id; /* the same → their numbers */
   _Atomic gint64 alarm_us;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items that worker processes do: the table of leases as all gateways share it.
+ * Items that worker processes run: the table of leases, shared by all gateways.
  *
- * A job for worker processes never sees the scheduler. Its gateway hands it to the table, and the
- * table's owner, whoever that is, subscriptions it back to the gateway's mailbox once, with its
- * end: just as the scheduler's workers do. So no worker of irisd is occupied by it, and whoever
- * owns a job is as clear as before:
+ * A job for worker processes does not pass the scheduler. Its gateway adds it to the table; the
+ * thread that takes it out posts it to the gateway's mailbox once, with its end, as the scheduler's
+ * workers do. So it occupies no worker of irisd. Ownership of the job:
  *
- *  - While a leased item is in the table its `job` is set, and whoever holds the lock may look at
- * the job. Its gateway does not free it meanwhile, because it has not come back.
- *  - Whoever takes a leased item out of the table, under the lock, clears `job` and owns the job
- * then: a worker's gateway that has a DONE, the front door whose clock says that it is over, or the
- *    job's own gateway that cancels. The first two fill in the result and post it.
+ * - While a leased item is in the table its `job` is set, and the thread that holds the lock may
+ * read the job. Its gateway does not free it meanwhile, because it has not come back.
  *
- * The lock is held for table work only: encoding, sending and copying of results happen outside it.
- * Under it notices are made and posted; posting is free of locks and at most one write to an event
- * descriptor. The lock is a POSIX one because ThreadSanitizer knows those. Items of built-in
- * services do not come near it.
+ * - The thread that takes a leased item out of the table, under the lock, clears `job` and owns the
+ * job then: a worker's gateway on DONE, the front gateway on expiry, or the job's own gateway on a
+ * cancellation. The first two fill in the result and post it.
  *
- * The clock. The front door's thread calls irisd_worker_processes_expire() when the alarm has come.
- * Whoever brings about an earlier event moves the alarm forward and wakes the front door. The alarm
- * is never moved back except by the front door itself: in the usual case, where leases end in time,
- * the front door wakes once in a lease's length and nobody else ever has to wake it.
+ * The lock is held for table work only: results are encoded, sent and copied outside it. Events are
+ * made and posted under it; posting takes no lock and at most one write to an event descriptor. The
+ * lock is a POSIX mutex because ThreadSanitizer knows those. Items of built-in services do not use
+ * any of this.
+ *
+ * The clock. The front gateway's thread calls irisd_worker_processes_expire() when the alarm is
+ * due. A thread that causes an earlier event moves the alarm forward and wakes the front gateway.
+ * Only the front gateway moves the alarm back: in the usual case, where leases end in time, it
+ * wakes once in a lease's length and needs no other thread to wake it.
  */
 #include "daemon/exec/worker/irisd-worker-processes-private.h"
 
@@ -31,7 +31,7 @@
 
 const IrisdService irisd_service_worker_processes = {
   .name = "",
-  .summary = "done by worker processes",
+  .summary = "run by worker processes",
   .output_grows = TRUE,
 };
 
@@ -56,8 +56,8 @@ worker_ref (IrisdWorkerProcess *worker)
   return worker;
 }
 
-/* --- what the table wants to be done; all under the lock -----------------------------------------
- */
+/* --- actions of the table; all under the lock
+ * ---------------------------------------------------- */
 
 IrisdWorkerEvent *
 irisd_worker_event_new (IrisdWorkerEventKind kind)
@@ -69,7 +69,7 @@ irisd_worker_event_new (IrisdWorkerEventKind kind)
   return event;
 }
 
-/* The task has left the table: the job is the caller's. */
+/* The leased item has left the table: the job is the caller's. */
 static IrisdJob *
 take_job (IrisdLeasedItem *leased_item)
 {
@@ -91,7 +91,7 @@ may_give (IrisdLeaseEntry *entry, gpointer user_data)
          || irisd_peer_get_bytes (job->peer) <= self->core->config->limits.in_flight_bytes;
 }
 
-/* Its peer owes too much: the gateway keeps it until that is mended. */
+/* Its peer has too much unacknowledged: the gateway holds the job until that changes. */
 static void
 hold (IrisdLeaseEntry *entry, gpointer user_data)
 {
@@ -141,7 +141,7 @@ stop (IrisdWorker *worker, guint64 lease, IrisWireError why, gpointer user_data)
   irisd_mailbox_post (&event->worker->gateway->mailbox, &event->message);
 }
 
-/* If somebody works on it. */
+/* Does nothing if no worker process has it. */
 void
 irisd_worker_processes_tell_credit (IrisdWorkerProcesses *self,
                                     IrisdLeasedItem *leased_item,
@@ -167,8 +167,8 @@ fail_job (IrisdWorkerProcesses *self, IrisdJob *job, IrisWireError why)
     {
     case IRIS_WIRE_ERROR_NO_WORKER:
       irisd_job_fail (job, why,
-                      "no worker has served “%s” for %" G_GUINT64_FORMAT
-                      " ms (limit worker-wait-ms): start a worker and send the item again, or send "
+                      "the item was not run: no worker has served “%s” for %" G_GUINT64_FORMAT
+                      " ms (limit worker-wait-ms); start a worker and send the item again, or send "
                       "it as relaxed or durable, which waits",
                       leased_item->service, limits->worker_wait_ms);
       break;
@@ -177,13 +177,13 @@ fail_job (IrisdWorkerProcesses *self, IrisdJob *job, IrisWireError why)
       break;
     case IRIS_WIRE_ERROR_WORKER_LOST:
       irisd_job_fail (job, why,
-                      "%u workers had the item and were lost, or too slow, before it was done "
-                      "(limit lease-attempts): look into their logs",
+                      "the item failed: %u workers leased it and were lost, or too slow "
+                      "(limit lease-attempts); see their logs",
                       leased_item->entry.attempts);
       break;
     default:
       irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                      "irisd was stopped before the item was done: send it again when irisd is "
+                      "irisd was stopped before the item had ended; send it again when irisd is "
                       "back");
       break;
     }
@@ -194,7 +194,7 @@ static void
 fail (IrisdLeaseEntry *entry, IrisWireError why, gpointer user_data)
 {
   IrisdLeasedItem *leased_item = irisd_leased_item_of (entry);
-  /* Its worker was not told, so it is leased to it also for the next irisd. */
+  /* Its worker was not told, so the lease holds for the next irisd as well. */
   if (why == IRIS_WIRE_ERROR_SHUTTING_DOWN && entry->away)
     leased_item->slot = IRISD_ATTEMPT_NONE;
   IrisdJob *job = take_job (leased_item);
@@ -242,25 +242,15 @@ irisd_worker_processes_unlock (IrisdWorkerProcesses *self)
     irisd_gateway_wake (self->core->gateways[self->core->n_gateways - 1]);
 }
 
-/**
- * irisd_worker_processes_get_alarm:
- * @self: the shared book
- *
- * Returns: when irisd_worker_processes_expire() is to be called, on the monotonic clock in
- * microseconds; %G_MAXINT64 for never
- */
+/* Returns when irisd_worker_processes_expire() is to be called, by the monotonic clock in
+ * microseconds; G_MAXINT64 for never. */
 gint64
 irisd_worker_processes_get_alarm (IrisdWorkerProcesses *self)
 {
   return atomic_load_explicit (&self->alarm_us, memory_order_relaxed);
 }
 
-/**
- * irisd_worker_processes_expire:
- * @self: the shared book
- *
- * Ends what is over, and sets the alarm anew. Only the front door's thread may call this.
- */
+/* Ends expired leases and waits, and sets the alarm anew. For the front gateway's thread. */
 void
 irisd_worker_processes_expire (IrisdWorkerProcesses *self)
 {
@@ -295,10 +285,7 @@ irisd_worker_processes_new (IrisdCore *core)
   return self;
 }
 
-/**
- * irisd_worker_processes_free:
- * @self: (transfer full) (nullable): a table that nobody uses any more
- */
+/* No thread may use the table any more. */
 void
 irisd_worker_processes_free (IrisdWorkerProcesses *self)
 {
@@ -311,13 +298,8 @@ irisd_worker_processes_free (IrisdWorkerProcesses *self)
   g_free (self);
 }
 
-/**
- * irisd_worker_processes_drain:
- * @self: the shared book
- *
- * Puts off persistent items that no worker process serves, because irisd is to end: they wait in
- * the journal until it is back.
- */
+/* Persistent items that no worker process serves wait in the journal for the next irisd, because
+ * this one is to end. */
 void
 irisd_worker_processes_drain (IrisdWorkerProcesses *self)
 {
@@ -326,12 +308,7 @@ irisd_worker_processes_drain (IrisdWorkerProcesses *self)
   irisd_worker_processes_unlock (self);
 }
 
-/**
- * irisd_worker_processes_close:
- * @self: the shared book
- *
- * Ends everything in it, because irisd stops; every gateway has seen that it does.
- */
+/* Ends all items in the table, because irisd stops; every gateway has seen the phase. */
 void
 irisd_worker_processes_close (IrisdWorkerProcesses *self)
 {
@@ -343,7 +320,7 @@ irisd_worker_processes_close (IrisdWorkerProcesses *self)
 /* --- for the gateways of clients -----------------------------------------------------------------
  */
 
-/* Before a job's task enters the table. */
+/* Before a job's leased item enters the table. */
 void
 irisd_worker_processes_set_schedule (IrisdWorkerProcesses *self, IrisdJob *job, gint64 space)
 {
@@ -354,12 +331,7 @@ irisd_worker_processes_set_schedule (IrisdWorkerProcesses *self, IrisdJob *job, 
   leased_item->entry.deadline = job->schedule != NULL ? job->schedule->deadline_us : 0;
 }
 
-/**
- * irisd_worker_processes_queue:
- * @self: the shared book
- * @job: a job that was adopted; it comes back as a message
- * @space: the name space that its service is looked for in first
- */
+/* @job was adopted; it comes back as a message. @space is the name space tried first. */
 void
 irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 space)
 {
@@ -370,7 +342,7 @@ irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 
     irisd_leases_expect (self->leases, space, leased_item->service, FALSE, now);
   if (!irisd_leases_add (self->leases, &leased_item->entry, leased_item->service, now))
     {
-      /* The service was given up since it was looked for. */
+      /* The service was dropped after it was looked up. */
       take_job (leased_item);
       fail_job (self, job, IRIS_WIRE_ERROR_NO_WORKER);
       send_home (job);
@@ -378,13 +350,8 @@ irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 
   irisd_worker_processes_unlock (self);
 }
 
-/**
- * irisd_worker_processes_withdraw:
- * @self: the shared book
- * @job: a job that was queued and has not come back
- *
- * Returns: %IRISD_LEASE_ENTRY_GONE if it is on its way back; else the caller has it now
- */
+/* @job was queued and has not come back. Returns IRISD_LEASE_ENTRY_GONE if it is on its way back;
+ * else the caller has it now. */
 IrisdLeaseEntryState
 irisd_worker_processes_withdraw (IrisdWorkerProcesses *self, IrisdJob *job)
 {
@@ -396,13 +363,8 @@ irisd_worker_processes_withdraw (IrisdWorkerProcesses *self, IrisdJob *job)
   return state;
 }
 
-/**
- * irisd_worker_processes_withdraw_waiting:
- * @self: the shared book
- * @job: a job that was queued and has not come back
- *
- * Returns: %IRISD_LEASE_ENTRY_WAITED if the caller has it now; else nothing has changed
- */
+/* @job was queued and has not come back. Returns IRISD_LEASE_ENTRY_WAITED if the caller has it now;
+ * else nothing has changed. */
 IrisdLeaseEntryState
 irisd_worker_processes_withdraw_waiting (IrisdWorkerProcesses *self, IrisdJob *job)
 {
@@ -443,17 +405,8 @@ irisd_worker_process_unref (IrisdWorkerProcess *self)
   g_free (self);
 }
 
-/**
- * irisd_worker_processes_enroll:
- * @self: the shared book
- * @worker: who says READY
- * @place: where it works, or %IRIS_PLACE_ANY
- * @capacity: how many leases it will hold
- * @services: what it serves
- * @error: return location for a #GError
- *
- * Returns: whether that can be; else nothing has changed
- */
+/* @worker has sent READY; @place is its place or IRIS_PLACE_ANY, @capacity the most leases that it
+ * takes. On an error nothing has changed. */
 gboolean
 irisd_worker_processes_enroll (IrisdWorkerProcesses *self,
                                IrisdWorkerProcess *worker,
@@ -491,15 +444,7 @@ end_run (IrisdWorkerProcesses *self, IrisdJob *job, gint place)
   send_home (job);
 }
 
-/**
- * irisd_worker_processes_done:
- * @self: the shared book
- * @worker: who says so
- * @done: a DONE message
- * @body: its fifth frame, which is taken
- *
- * Returns: %FALSE if it has no such lease
- */
+/* Takes @body, the fifth frame of @done. Returns FALSE if the worker has no such lease. */
 gboolean
 irisd_worker_processes_done (IrisdWorkerProcesses *self,
                              IrisdWorkerProcess *worker,
@@ -513,7 +458,8 @@ irisd_worker_processes_done (IrisdWorkerProcesses *self,
   entry = irisd_leases_find (self->leases, &worker->base, lease);
   if (entry != NULL)
     {
-      /* Charged before the next item is leased, which depends on what the peer owes. */
+      /* Charged before the next item is leased, which depends on the peer's unacknowledged
+       * bytes. */
       job = irisd_leased_item_of (entry)->job;
       zmq_msg_move (&job->result.body, body);
       irisd_job_charge_result (job, 1);
@@ -533,14 +479,7 @@ irisd_worker_processes_done (IrisdWorkerProcesses *self,
   return TRUE;
 }
 
-/**
- * irisd_worker_processes_fail:
- * @self: the shared book
- * @worker: who says so
- * @fail: a FAIL message
- *
- * Returns: %FALSE if it has no such lease
- */
+/* Returns FALSE if the worker has no such lease. */
 gboolean
 irisd_worker_processes_fail (IrisdWorkerProcesses *self,
                              IrisdWorkerProcess *worker,
@@ -565,14 +504,7 @@ irisd_worker_processes_fail (IrisdWorkerProcesses *self,
   return TRUE;
 }
 
-/**
- * irisd_worker_processes_extend:
- * @self: the shared book
- * @worker: who asks
- * @extend: an EXTEND message
- *
- * Returns: %FALSE if it has no such lease
- */
+/* Returns FALSE if the worker has no such lease. */
 gboolean
 irisd_worker_processes_extend (IrisdWorkerProcesses *self,
                                IrisdWorkerProcess *worker,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items that worker processes do: the table of leases as all gateways share it.
+ * Items that worker processes run: the table of leases, shared by all gateways.
  */
 #pragma once
 
@@ -14,14 +14,14 @@ typedef struct _IrisdWorkerProcess IrisdWorkerProcess;
 typedef struct _IrisdLeasedItem IrisdLeasedItem;
 typedef struct _IrisdWorkerEvent IrisdWorkerEvent;
 
-/* What items for worker processes name, whatever the name is. */
+/* The service of all items for worker processes, under any name. */
 extern const IrisdService irisd_service_worker_processes;
 
 /**
  * IrisdWorkerProcess:
  *
- * A connection that said READY. It belongs to the thread of its gateway, but for what the lock
- * guards: @worker.
+ * A connection that has sent READY. It belongs to the thread of its gateway, except @worker, which
+ * the lock guards.
  */
 struct _IrisdWorkerProcess
 {
@@ -29,9 +29,9 @@ struct _IrisdWorkerProcess
   _Atomic guint refs;
   IrisdGateway *gateway;
   char *name;
-  _Atomic gint64 heard_us; /* when it was heard last */
+  _Atomic gint64 heard_us; /* when a message last came */
 
-  /*< private >*/
+  /* NULL once it has ended */
   IrisdPeer *peer; /* NULL once it has gone */
   GList link;      /* of the gateway's, silent longest first */
 };
@@ -39,12 +39,13 @@ struct _IrisdWorkerProcess
 /**
  * IrisdLeasedItem:
  *
- * What a worker process is told of an item. Constant once it was queued, but for what is marked.
+ * The part of an item that a worker process receives. Constant once it was queued, except marked
+ * members.
  */
 struct _IrisdLeasedItem
 {
   IrisdLeaseEntry entry; /* under the lock */
-  IrisdJob *job;         /* under the lock: whose it is while it is in the table */
+  IrisdJob *job;         /* under the lock: its job while it is in the table */
   _Atomic guint refs;
   char *service;
   char *content_type;
@@ -52,14 +53,14 @@ struct _IrisdLeasedItem
   char *path;
   gboolean progress;
   gboolean parts;
-  gboolean waits;    /* for a service that is not known */
-  zmq_msg_t payload; /* under the lock */
-  guint slot;        /* as item is: in the record of attempts, or IRISD_ATTEMPT_NONE */
-  guint n_leases;    /* under the lock; not begun anew when it is tried again */
-  IrisdJob *
-      messages_for; /* of the job's gateway: whose messages about parts are, NULL once it is gone */
+  gboolean waits;         /* for a service that is not known */
+  zmq_msg_t payload;      /* under the lock */
+  guint slot;             /* in the record of attempts, or IRISD_ATTEMPT_NONE; as item is */
+  guint n_leases;         /* under the lock; goes on when it is tried again */
+  IrisdJob *messages_for; /* for the job's gateway: the job of messages about parts, NULL once it is
+                             freed */
 
-  char *result_type; /* belongs to whoever holds the job */
+  char *result_type; /* for the thread that has the job */
 
   /* The latest REPORT, under the lock. */
   gboolean report_posted;
@@ -172,7 +173,7 @@ gboolean irisd_worker_processes_grant (IrisdWorkerProcesses *self,
                                        guint64 bytes,
                                        guint64 limit);
 
-/* For the front door, which keeps the time, and for the main thread. */
+/* For the front gateway, which keeps the time, and for the main thread. */
 gint64 irisd_worker_processes_get_alarm (IrisdWorkerProcesses *self);
 void irisd_worker_processes_expire (IrisdWorkerProcesses *self);
 void irisd_worker_processes_resume (IrisdWorkerProcesses *self);

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What is told about items of worker processes: how far they are, who serves what, that they go on.
+ * Requests about worker processes: reports of progress, lists of workers and services, and resume.
  */
 #include "daemon/exec/worker/irisd-worker-processes-private.h"
 
-/**
- * irisd_worker_processes_take_report:
- * @self: the shared book
- * @leased_item: what a notice says there is a report of
- * @out: a PROGRESS message without keys; filled in
- * @note: (out) (transfer full): what @out borrows
- *
- * Only the gateway of the job may call this.
- *
- * Returns: (transfer none) (nullable): the job, if it has not ended
- */
+/* Fills @out, a PROGRESS message without keys, with the latest report; @note is what it borrows.
+ * For the job's gateway. Returns the job, or NULL if it has ended. */
 IrisdJob *
 irisd_worker_processes_take_report (IrisdWorkerProcesses *self,
                                     IrisdLeasedItem *leased_item,
@@ -33,8 +24,8 @@ irisd_worker_processes_take_report (IrisdWorkerProcesses *self,
   return job;
 }
 
-/* Only the latest report is kept, and only one notice is on its way: a worker that reports without
- * end fills nobody's mailbox. */
+/* Only the latest report is stored, and only one event is on its way: a worker that reports without
+ * end does not fill a mailbox. */
 static void
 keep_report (IrisdLeasedItem *leased_item, const IrisWireMessage *report)
 {
@@ -52,14 +43,7 @@ keep_report (IrisdLeasedItem *leased_item, const IrisWireMessage *report)
   irisd_mailbox_post (leased_item->job->mailbox, &event->message);
 }
 
-/**
- * irisd_worker_processes_report:
- * @self: the shared book
- * @worker: who tells
- * @report: a REPORT message
- *
- * Returns: %FALSE if it has no such lease
- */
+/* Returns FALSE if the worker has no such lease. */
 gboolean
 irisd_worker_processes_report (IrisdWorkerProcesses *self,
                                IrisdWorkerProcess *worker,
@@ -68,7 +52,7 @@ irisd_worker_processes_report (IrisdWorkerProcesses *self,
   irisd_worker_processes_lock (self);
   IrisdLeaseEntry *entry = irisd_leases_find (
       self->leases, &worker->base, irisd_worker_processes_read_lease (self, report->request_id));
-  /* A report that is only a part says nothing about how far the item is. */
+  /* A report that is only a part has no progress. */
   gboolean tells = report->body.size == 0 || report->present != 0;
   if (entry != NULL && irisd_leased_item_of (entry)->progress && tells)
     keep_report (irisd_leased_item_of (entry), report);
@@ -76,13 +60,7 @@ irisd_worker_processes_report (IrisdWorkerProcesses *self,
   return entry != NULL;
 }
 
-/**
- * irisd_worker_processes_describe_workers:
- * @self: the shared book
- * @view: an owner, or %IRISD_VIEW_ALL
- *
- * Returns: (transfer full): the worker processes that the owner knows of
- */
+/* Returns the worker processes that @view, an owner or IRISD_VIEW_ALL, may see. */
 IrisWireWorkers *
 irisd_worker_processes_describe_workers (IrisdWorkerProcesses *self, gint64 view)
 {
@@ -104,12 +82,8 @@ irisd_worker_processes_describe_workers (IrisdWorkerProcesses *self, gint64 view
   return list;
 }
 
-/**
- * irisd_worker_processes_add_services:
- * @self: the shared book
- * @space: the first name space that the client's items look in
- * @list: services, to which those of worker processes are added
- */
+/* Adds the services of worker processes to @list; @space is the name space that the client's items
+ * try first. */
 void
 irisd_worker_processes_add_services (IrisdWorkerProcesses *self,
                                      gint64 space,
@@ -123,12 +97,7 @@ irisd_worker_processes_add_services (IrisdWorkerProcesses *self,
   irisd_worker_processes_unlock (self);
 }
 
-/**
- * irisd_worker_processes_resume:
- * @self: the shared book of an irisd that was started paused
- *
- * From now on items are leased.
- */
+/* From now on items are leased; irisd was started paused. */
 void
 irisd_worker_processes_resume (IrisdWorkerProcesses *self)
 {

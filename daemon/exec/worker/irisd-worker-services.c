@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which services of worker processes are known, with or without a worker.
+ * The services of worker processes that are known, with or without a worker.
  */
 #include "daemon/exec/worker/irisd-worker-processes-private.h"
 
 #include <string.h>
 
-/**
- * irisd_worker_processes_knows:
- * @self: the shared book
- * @space: the name space that its service is looked for in first
- * @item: a SUBMIT message
- * @patient: whether the item waits however long there is no worker
- *
- * Returns: whether its service is known
- */
+/* Returns whether @item's service is known; @space is the name space tried first; @patient: the
+ * item waits for a worker without a limit. */
 gboolean
 irisd_worker_processes_knows (IrisdWorkerProcesses *self,
                               gint64 space,
@@ -28,15 +21,8 @@ irisd_worker_processes_knows (IrisdWorkerProcesses *self,
   return known;
 }
 
-/**
- * irisd_worker_processes_await:
- * @self: the shared book
- * @space: the name space that it is looked for in first
- * @name: a service that is not known, and that a client asks to wait for
- * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
- *
- * Returns: whether it is known now; else there are too many that had no worker yet
- */
+/* Makes the service @name known, because a client waits for it. Returns whether it is known now;
+ * else too many services have had no worker yet. */
 gboolean
 irisd_worker_processes_await (IrisdWorkerProcesses *self,
                               gint64 space,
@@ -51,21 +37,14 @@ irisd_worker_processes_await (IrisdWorkerProcesses *self,
   irisd_worker_processes_unlock (self);
   if (!room)
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
-                 "items wait for more services without a worker than total-worker-services "
-                 "(%" G_GUINT64_FORMAT "): start their workers, or raise it with [limits] "
+                 "cannot wait for a worker: more services have none than total-worker-services "
+                 "(%" G_GUINT64_FORMAT "); start their workers, or raise it with [limits] "
                  "total-worker-services",
                  self->core->config->limits.total_worker_services);
   return room;
 }
 
-/**
- * irisd_worker_processes_expect:
- * @self: the shared book
- * @space: the name space that it is looked for in first
- * @name: the service of an item that survived irisd
- *
- * Lets its items wait for a worker process.
- */
+/* Makes the service of a recovered item known, so that the item may wait for a worker process. */
 void
 irisd_worker_processes_expect (IrisdWorkerProcesses *self, gint64 space, const IrisWireString *name)
 {
@@ -75,12 +54,8 @@ irisd_worker_processes_expect (IrisdWorkerProcesses *self, gint64 space, const I
   irisd_worker_processes_unlock (self);
 }
 
-/**
- * irisd_worker_processes_expect_configured:
- * @self: the shared book, which no gateway uses yet
- *
- * Makes the services known that have a group in the configuration, and that are not irisd's own.
- */
+/* Makes the services known that have a group in the configuration and that irisd does not run
+ * itself. No gateway may use the table yet. */
 void
 irisd_worker_processes_expect_configured (IrisdWorkerProcesses *self)
 {

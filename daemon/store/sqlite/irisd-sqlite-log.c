@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * SQLite's write-ahead log, looked at before SQLite does.
+ * Repair of SQLite's write-ahead log, before SQLite reads it.
  *
  * When SQLite opens a database it replays the log up to the first frame whose checksum does not
- * fit, and silently forgets the rest: that is right for a tail which a crash tore off, and wrong
- * for a bit that turned over, because all that was committed after it would be lost without a word.
- * The two can be told apart. Each commit is synced before the next one is written, so a crash can
- * leave at most one commit, the last, behind a torn frame. Where there are two or more, something
- * that was safely on the disk has changed.
+ * fit, and drops the rest without a report. That is right for a tail that a crash tore off, and
+ * wrong for a flipped bit: all later commits would be lost. The two differ: each commit is synced
+ * before the next one is written, so a crash leaves at most one commit, the last, behind a torn
+ * frame. Two or more mean that data that was safely on the disk has changed.
  *
- * Such a log is sealed anew: the checksums are computed again up to the last commit, so that SQLite
- * replays all of it, and the rows' own checksums tell which of them the damage has hit. A copy of
- * the log as it was is kept beside it. A header that was hit is made anew from the first frame.
+ * Such a log is sealed again: the checksums are computed anew up to the last commit, so that SQLite
+ * replays all of it, and the rows' own checksums show which of them are damaged. A copy of the old
+ * log stays beside it. A damaged header is made anew from the first frame.
  *
  * Source for the format: "Database File Format", section 4, https://www.sqlite.org/fileformat.html
  */
@@ -24,7 +23,7 @@
 #define FRAME_HEADER_SIZE 24
 #define LOG_MAGIC         0x377f0682 /* the lowest bit tells the checksum's byte order */
 #define LOG_VERSION       3007000
-#define PAGE_SIZE         4096 /* SQLite's, unless it is told another */
+#define PAGE_SIZE         4096 /* SQLite's default */
 
 typedef IrisdSqliteLog Log;
 
@@ -70,7 +69,7 @@ sum_frame (const Log *self, const guint8 *frame, guint32 sum[2])
   add_to_sum (self, frame + FRAME_HEADER_SIZE, self->page_size, sum);
 }
 
-/* Of this run of the log, not left over from an earlier one. */
+/* Of this run of the log, not a rest of an earlier one. */
 static gboolean
 has_salt (const Log *self, const guint8 *frame)
 {
@@ -118,7 +117,7 @@ make_header (Log *self)
   return read_header (self);
 }
 
-/* Frames from one on that are what was written; their checksum goes on in `sum`. */
+/* Counts the frames from one on whose checksum fits; the checksum goes on in `sum`. */
 static gsize
 count_whole (const Log *self, gsize from, guint32 sum[2])
 {
@@ -170,7 +169,7 @@ keep_copy (const char *path, const guint8 *data, gsize size)
                             0600, NULL);
 }
 
-/* The checksums of a header that was lost went on in those of the first frame. */
+/* The checksums of a lost header went on in those of the first frame. */
 static void
 mend_header (Log *self)
 {
@@ -251,12 +250,8 @@ irisd_sqlite_log_get (const IrisdSqliteLog *self, gsize index, guint32 *number, 
   return frame + FRAME_HEADER_SIZE;
 }
 
-/**
- * irisd_sqlite_mend_log:
- * @path: a database that nobody has open
- *
- * Returns: whether its log was damaged, other than by a crash
- */
+/* @path is a database that is not open. Returns whether its log was damaged, other than by a
+ * crash. */
 gboolean
 irisd_sqlite_mend_log (const char *path)
 {

@@ -3,9 +3,9 @@
  * The pages of an SQLite store, read without SQLite.
  *
  * SQLite reaches rows from the root of a table down. Where a page on the way is damaged, whole rows
- * below it cannot be reached. Here each page that holds rows is read by itself: a row is known by
- * its form and by its own checksum. A page is left alone if the file says that it is free, because
- * rows that were removed may still stand there.
+ * below it cannot be reached. Here each page that holds rows is read by itself: a row is recognised
+ * by its form and by its own checksum. Pages that the file lists as free are skipped, because
+ * removed rows may still be there.
  *
  * Source for the format: "Database File Format", https://www.sqlite.org/fileformat.html
  */
@@ -19,7 +19,7 @@
 #define INTERIOR    0x05
 #define MOST_VALUES 6
 
-/* What the pages that map pointers say of a page. */
+/* What the pages that map pointers store for a page. */
 #define MAP_ROOT 1
 #define MAP_TREE 5
 
@@ -33,7 +33,7 @@ typedef struct
   guint8 *partial;      /* the last page, if the file ends within it */
   guint8 *free;         /* whether the list of free pages names it, by number */
   guint32 n_pages;
-  guint32 map; /* the last one that was looked at */
+  guint32 map; /* the last one read */
   gboolean map_whole;
   gsize page_size;
   GByteArray *payload;
@@ -95,7 +95,7 @@ get_page (const Pages *self, guint32 number)
   return at < self->size ? self->partial : NULL;
 }
 
-/* The pages between two maps that the file keeps of its pages. */
+/* The distance of two map pages. */
 static guint32
 get_pages_per_map (const Pages *self)
 {
@@ -108,7 +108,7 @@ is_map (const Pages *self, guint32 number)
   return number >= 2 && (number - 2) % get_pages_per_map (self) == 0;
 }
 
-/* A map of which one entry makes no sense is not believed. */
+/* A map with an entry that makes no sense is ignored. */
 static gboolean
 is_map_whole (const Pages *self, guint32 map)
 {
@@ -121,7 +121,7 @@ is_map_whole (const Pages *self, guint32 map)
   return TRUE;
 }
 
-/* What the map says of a page; 0 if it cannot be told. */
+/* The map's entry for a page; 0 if it is unknown. */
 static guint
 get_kind (Pages *self, guint32 number)
 {
@@ -138,7 +138,7 @@ get_kind (Pages *self, guint32 number)
   return self->map_whole ? get_page (self, map)[5 * (number - map - 1)] : 0;
 }
 
-/* Notes the free pages by the file's list of them, which is whole where a map may not be. */
+/* Notes the free pages by the file's list of them, which may be whole where a map is not. */
 static void
 find_free (Pages *self)
 {
@@ -191,7 +191,7 @@ get_value_size (guint64 type)
   return type < G_N_ELEMENTS (sizes) ? sizes[type] : (gsize) (type - 12) / 2;
 }
 
-/* Takes a record apart. Returns how many values it has, 0 if it makes no sense. */
+/* Parses a record. Returns how many values it has, 0 if it makes no sense. */
 static guint
 split (const GByteArray *payload, Value *values)
 {
@@ -342,9 +342,9 @@ index_log (Pages *self)
 /**
  * irisd_pages_scan:
  * @path: a database; only read
- * @func: (scope call): called for each whole row; one that is there twice comes twice
+ * @func: (scope call): called for each whole row, twice for one that is stored twice
  * @user_data: for @func
- * @report: (out caller-allocates): what else was found
+ * @report: (out caller-allocates): counts and damage
  *
  * Reads all rows of a database and its log that can be read, page by page.
  *

@@ -10,9 +10,9 @@ G_BEGIN_DECLS
 
 /**
  * IrisdSqliteLog:
- * @data: (nullable): the file, with what could be mended mended
+ * @data: (nullable): the file, repaired as far as possible
  * @n_frames: how many frames fit in it
- * @n_used: those up to the end of the last transaction
+ * @n_used: frames up to the end of the last transaction
  * @damaged: it was damaged, other than by a crash
  */
 typedef struct

@@ -33,24 +33,24 @@ typedef struct
   char *path;
   sqlite3 *db;
   sqlite3_stmt *statements[IRISD_SQL_N];
-  guint64 highest;   /* number that was put or found */
-  guint64 opened_at; /* the remembered number when the store was opened */
-  IrisdTally tally;  /* as of the last transaction */
-  IrisdTally next;   /* as of the one under way */
-  gboolean touched;  /* the one under way has changed something */
-  guint64 n_bytes;   /* of the rows that the one under way has put */
+  guint64 highest;   /* the greatest number stored or found */
+  guint64 opened_at; /* the remembered number at the opening */
+  IrisdTally tally;  /* after the last transaction */
+  IrisdTally next;   /* after the transaction in progress */
+  gboolean touched;  /* the transaction in progress has changed something */
+  guint64 n_bytes;   /* of the rows stored in the transaction in progress */
   int tally_fd;
   gboolean mark_damaged; /* the tally in the database could not be read */
-  IrisdTally from_mark;  /* what it was when the store was opened; sequence 0: not known */
+  IrisdTally from_mark;  /* its value at the opening; sequence 0: unknown */
   IrisdTally from_file;  /* the other copy */
   int log_pages;
   int most_log_pages;
-  gboolean copying; /* it is the database that was written, and not the log */
+  gboolean copying; /* the last write was to the database, not to the log */
   gboolean broken;
   gboolean tail_damaged;
-  gboolean wrong_make; /* it is whole, and not a journal of this release */
-  gboolean salvaged;   /* SQLite could not open it, and it was made anew from its pages */
-  guint64 n_bad;       /* rows whose checksum did not fit then */
+  gboolean wrong_make; /* a whole file that is no journal of this release */
+  gboolean salvaged;   /* SQLite could not open it; rebuilt from its pages */
+  guint64 n_bad;       /* rows whose checksum did not fit at the opening */
 } IrisdSqlite;
 
 gboolean irisd_sqlite_open (IrisdSqlite *self, const char *path, GError **error);

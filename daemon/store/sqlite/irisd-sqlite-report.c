@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What is said of a damaged store: at the start of irisd, and by `irisd --check-journal`.
+ * The report about a damaged store: at the start of irisd, and by `irisd --check-journal`.
  */
 #include "daemon/base/irisd-error.h"
 #include "daemon/store/sqlite/irisd-sqlite-pages.h"
@@ -16,12 +16,7 @@
 
 #define U64 G_GUINT64_FORMAT
 
-/**
- * irisd_store_count_lost:
- * @damage: what a store found out about itself
- *
- * Returns: how many rows are lost, at least
- */
+/* Returns how many rows are lost, at least. */
 guint64
 irisd_store_count_lost (const IrisdStoreDamage *damage)
 {
@@ -41,7 +36,7 @@ static void
 append_lost (GString *text, const IrisdStoreDamage *damage)
 {
   if (damage->uncounted)
-    g_string_append (text, "how many items are lost cannot be told, because the journal's count of "
+    g_string_append (text, "the number of lost items is unknown, because the journal's count of "
                            "them is lost too");
   else if (damage->only_missing != 0)
     g_string_append_printf (text, "item %" U64 " of %" U64 " items is lost", damage->only_missing,
@@ -58,14 +53,8 @@ append_lost (GString *text, const IrisdStoreDamage *damage)
                             damage->missing, damage->missing_at_most, damage->expected);
 }
 
-/**
- * irisd_store_describe_damage:
- * @damage: what a store found out about itself
- * @n_unreadable: rows that are whole and make no sense
- * @mended: the store was opened, not only checked
- *
- * Returns: (transfer full) (nullable): one sentence, or %NULL if all is well
- */
+/* @n_unreadable rows are whole and make no sense; @mended: the store was opened, not only checked.
+ * Returns one sentence, or NULL if all is well. */
 char *
 irisd_store_describe_damage (const IrisdStoreDamage *damage, guint64 n_unreadable, gboolean mended)
 {
@@ -120,7 +109,8 @@ check_not_in_use (const char *dir, GError **error)
     close (fd);
   if (held)
     g_set_error (error, IRISD_ERROR, IRISD_ERROR_ALREADY_RUNNING,
-                 "an irisd has the journal %s open: stop it, or check a copy of the directory",
+                 "cannot check the journal %s: an irisd has it open; stop it, or check a copy of "
+                 "the directory",
                  dir);
   return !held;
 }
@@ -165,7 +155,7 @@ known (const IrisdTally *tally)
 /**
  * irisd_store_check:
  * @dir: the directory of a store that is not open; nothing in it is changed
- * @report: (out) (transfer full): what there is, line by line, with a verdict in the last
+ * @report: (out) (transfer full): the findings, a line each, the verdict last
  * @error: return location for a #GError of the domain %IRISD_ERROR
  *
  * Returns: whether it could be checked and is whole; if it could be, @report is set
@@ -190,7 +180,8 @@ irisd_store_check (const char *dir, char **report, GError **error)
     {
       irisd_pages_report_clear (&pages);
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "there is no journal in %s: name the directory that --journal names", dir);
+                   "cannot check the journal: there is none in %s; give the directory of --journal",
+                   dir);
       return FALSE;
     }
   IrisdStoreDamage damage = { .rows = pages.bad->len,

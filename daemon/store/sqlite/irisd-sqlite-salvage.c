@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Making a damaged SQLite store anew from what can be read of it.
+ * Salvage: a damaged SQLite store is rebuilt from the rows that can be read.
  *
- * The new file gets the rows that SQLite reaches, then those that only the pages themselves show.
- * The old file stays beside it, because nothing may be written into it.
+ * The new file gets the rows that SQLite reaches, then those that only the pages show. The old file
+ * stays beside it, unchanged.
  */
 #include "daemon/store/sqlite/irisd-sqlite-walk.h"
 
@@ -42,7 +42,7 @@ take_stray (const IrisdRow *row, gpointer user_data)
   irisd_walk_take (walk, row, !g_hash_table_contains (walk->seen, GSIZE_TO_POINTER (row->id)));
 }
 
-/* The new store's tally goes on where the old one's was. */
+/* The new store's tally continues the old one's. */
 static IrisdStoreOutcome
 finish_copy (const IrisdSqlite *self, IrisdSqlite *copy, GError **error)
 {
@@ -103,8 +103,8 @@ make_copy (IrisdSqlite *self, Walk *walk, const char *path, const char *fresh, G
 /**
  * irisd_sqlite_rebuild:
  * @self: an open store, of which a page cannot be read
- * @walk: the walk that met it; tells the rows that it did not tell yet
- * @told: the number up to which it did
+ * @walk: the walk that met it; it reports the rows that it has not reported yet
+ * @told: the number up to which it has
  * @error: return location for a #GError
  *
  * Returns: whether @self is open again, with all rows that can be read
@@ -127,16 +127,8 @@ irisd_sqlite_rebuild (IrisdSqlite *self, Walk *walk, guint64 told, GError **erro
              : IRISD_STORE_BROKEN;
 }
 
-/**
- * irisd_sqlite_salvage:
- * @self: a store that SQLite cannot open
- * @path: its database
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Makes the database anew from its pages, if there is any sign that it was one.
- *
- * Returns: whether @self is open now
- */
+/* Rebuilds the database @path, which SQLite cannot open, from its pages, if anything shows that it
+ * was one. Returns whether @self is open now. */
 gboolean
 irisd_sqlite_salvage (IrisdSqlite *self, const char *path, GError **error)
 {

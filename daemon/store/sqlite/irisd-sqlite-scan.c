@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What is in an SQLite store, and what is not any more.
+ * The scan of an SQLite store at its opening: which rows it has, and how many are missing.
  *
- * Rows are walked upwards. Rows whose checksum does not fit go into a table of their own, where
- * people can look at them. Where a page cannot be read, all whole rows are copied into a new file
- * (irisd-sqlite-salvage.c). In the end the rows are counted and compared with the tally, which says
- * how many there should be.
+ * Rows are visited in the order of their numbers. Rows whose checksum does not fit go into a table
+ * of their own, for a person to look at. If a page cannot be read, all whole rows are copied into a
+ * new file (irisd-sqlite-salvage.c). Then the rows are counted and compared with the tally, which
+ * says how many there should be.
  */
 #include "daemon/store/sqlite/irisd-sqlite-walk.h"
 
-/* That a row could not be set aside, on a full disk perhaps, is no harm: it is found again. */
+/* A row that could not be set aside, on a full disk perhaps, is found again by the next scan. */
 static void
 set_aside (IrisdSqlite *self, const GArray *ids)
 {
@@ -29,7 +29,7 @@ set_aside (IrisdSqlite *self, const GArray *ids)
     irisd_store_rollback (&self->store);
 }
 
-/* The tally goes on from what was found, so that a loss is reported once. On a full disk it is
+/* The tally goes on from the rows found, so that a loss is reported once. On a full disk it is
  * right in memory, and is written with the next transaction. */
 static void
 take_stock (IrisdSqlite *self, const Walk *walk)

@@ -6,11 +6,11 @@
 
 #include "daemon/base/irisd-error.h"
 
-/* "IRSJ": tells other programs whose file this is. */
+/* "IRSJ": tells other programs that the file is irisd's. */
 #define APPLICATION_ID 0x4952534a
 
-/* Rows of version 1 are read; the first start of this release raises the version, so that the one
- * before it does not misread what this one writes. */
+/* Rows of version 1 are read; the first start of this release raises the version, so that the
+ * release before does not misread rows of this one. */
 #define SCHEMA_VERSION 2
 #define OLDEST_VERSION 1
 
@@ -33,7 +33,7 @@ static const char schema[] =
 static const char from_version_1[] = "BEGIN; SELECT 1" TALLY_COLUMNS (
     "; ALTER TABLE mark ADD COLUMN ");
 
-/* A single number that a statement gives. */
+/* A single number from a statement. */
 int
 irisd_sqlite_ask (IrisdSqlite *self, const char *sql, gint64 *number)
 {
@@ -77,7 +77,7 @@ raise_version (IrisdSqlite *self, GError **error)
   return raised;
 }
 
-/* A new file gets the schema, one of ours must have it. */
+/* A new file gets the schema, one of irisd's must have it. */
 gboolean
 irisd_sqlite_check_schema (IrisdSqlite *self, GError **error)
 {
@@ -105,17 +105,18 @@ irisd_sqlite_check_schema (IrisdSqlite *self, GError **error)
     {
       self->wrong_make = TRUE;
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   application != APPLICATION_ID
-                       ? "%s is not a journal of irisd: choose another directory with --journal"
-                       : "the journal %s was written by another release of irisd: use that one, or "
-                         "another directory with --journal",
+                   application != APPLICATION_ID ? "cannot use %s: it is not a journal of irisd; "
+                                                   "choose another directory with --journal"
+                                                 : "cannot use the journal %s: another release of "
+                                                   "irisd wrote it; use that release, or "
+                                                   "another directory with --journal",
                    self->path);
       return FALSE;
     }
   return version == SCHEMA_VERSION || raise_version (self, error);
 }
 
-/* A tally that cannot be read, or is not what was written, is made anew from the rows. */
+/* An unreadable or wrong tally is made anew from the rows. */
 static void
 read_mark (IrisdSqlite *self)
 {

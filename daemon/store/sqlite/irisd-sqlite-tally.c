@@ -3,9 +3,9 @@
  * The tally of a store: how many rows it should hold, so that missing ones are counted.
  *
  * There are two copies. One is a row of the database, written with each transaction. The other is a
- * small file, written after the transaction is on the disk and never synced, so it never tells of
- * more than was on the disk: if it is ahead of the database, transactions that were safe are gone,
- * with the log or the end of it. After a loss of power the file may be behind, which says nothing.
+ * small file, written after the transaction is on the disk and never synced, so it never counts
+ * more than was on the disk: if it is ahead of the database, committed transactions are lost, with
+ * the log or the end of it. After a loss of power the file may be behind, which means nothing.
  */
 #include "daemon/store/sqlite/irisd-sqlite-tally.h"
 
@@ -65,12 +65,7 @@ get_path (const char *database)
   return g_strconcat (database, IRISD_TALLY_SUFFIX, NULL);
 }
 
-/**
- * irisd_tally_open_file:
- * @database: the path of the database
- *
- * Returns: a descriptor for irisd_tally_write_file(), or -1; the store does without the file then
- */
+/* Returns a descriptor for irisd_tally_write_file(); -1: the store works without the file. */
 int
 irisd_tally_open_file (const char *database)
 {
@@ -78,13 +73,7 @@ irisd_tally_open_file (const char *database)
   return open (path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/**
- * irisd_tally_read_file:
- * @database: the path of the database
- * @self: (out caller-allocates): the tally
- *
- * Returns: whether the file beside the database holds one
- */
+/* Returns whether the file beside the database holds a tally. */
 gboolean
 irisd_tally_read_file (const char *database, IrisdTally *self)
 {
@@ -106,7 +95,7 @@ irisd_tally_read_file (const char *database, IrisdTally *self)
   return GUINT32_FROM_LE (row_batch.checksum) == irisd_tally_checksum (self) && self->sequence > 0;
 }
 
-/* A write that fails leaves an older tally, which is no harm. */
+/* A failed write leaves an older tally, which does no harm. */
 void
 irisd_tally_write_file (int fd, const IrisdTally *self)
 {
@@ -125,13 +114,9 @@ minus (guint64 a, guint64 b)
   return a > b ? a - b : 0;
 }
 
-/**
- * irisd_tally_judge:
- * @mark: (nullable): what the database says, if it says something
- * @file: (nullable): what the file beside it says
- * @found: the rows that are whole; only their number and sum count
- * @damage: (inout): has @tail; gets the numbers of what is missing
- */
+/* @mark is the database's tally and @file that of the file beside it, NULL if unreadable; of
+ * @found, the whole rows, only the number and sum count. @damage has @tail set and gets the numbers
+ * of missing rows. */
 void
 irisd_tally_judge (const IrisdTally *mark,
                    const IrisdTally *file,
@@ -155,15 +140,15 @@ irisd_tally_judge (const IrisdTally *mark,
       removed = minus (mark->n_rows + added, file->n_rows);
       expected = mark;
     }
-  /* Of the rows that lost transactions added, some may have been removed by others of them. */
+  /* Of the rows that lost transactions added, other lost ones may have removed some. */
   damage->missing = minus (expected->n_rows, found->n_rows) + minus (added, removed);
   damage->missing_at_most = minus (expected->n_rows, found->n_rows) + added;
   damage->returned = minus (found->n_rows, expected->n_rows) + removed;
   if (added + removed == 0 && found->n_rows == expected->n_rows
       && found->id_sum != expected->id_sum)
     damage->missing = damage->missing_at_most = damage->returned = 1;
-  /* A page of a mended log may have come to the wrong place, so that one from before is there:
-   * rows that it has lost and rows that were removed from it make up for each other. */
+  /* A page of a repaired log may have come to the wrong place, so that an older one is in its own:
+   * lost rows and rows that come back can cancel out. */
   if (damage->tail)
     damage->missing_at_most = damage->returned = damage->expected;
   if (damage->missing == 1 && damage->missing_at_most == 1 && damage->returned == 0)

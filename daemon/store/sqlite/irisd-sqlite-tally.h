@@ -14,10 +14,10 @@ G_BEGIN_DECLS
 /**
  * IrisdTally:
  * @sequence: transactions since the store was made; 0: the tally is unknown
- * @n_rows: rows that are there
+ * @n_rows: rows in the store
  * @id_sum: the sum of their numbers, modulo 2^64
  * @n_put: rows that were ever added
- * @next_id: the remembered number, ahead of all that are in use
+ * @next_id: the remembered number, greater than all in use
  */
 typedef struct
 {

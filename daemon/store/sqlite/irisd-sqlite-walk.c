@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Walking over the rows of an SQLite store.
+ * A walk over the rows of an SQLite store.
  *
  * Where a page cannot be read the walk seeks past it, in strides that double, and comes back
- * downwards to the far edge of the gap, so that only what lies on damaged pages, or is reached by
- * them, is passed over.
+ * downwards to the far edge of the gap, so that it misses only rows on damaged pages or below them.
  */
 #include "daemon/store/sqlite/irisd-sqlite-walk.h"
 
 /* A walk gives up seeking after this many doublings. */
 #define MOST_DOUBLINGS 40
 
-/**
- * irisd_walk_take:
- * @walk: the walk
- * @row: a row that is whole
- * @fresh: it was not told yet, whatever its number is
- */
+/* @row is whole; @fresh: it was not reported yet, whatever its number is. */
 void
 irisd_walk_take (Walk *walk, const IrisdRow *row, gboolean fresh)
 {
@@ -46,8 +40,8 @@ visit (Walk *walk, sqlite3_stmt *statement)
     g_array_append_val (walk->bad, row.id);
 }
 
-/* Visits the rows above `*last`. Where numbers do not rise a page is not the one that was written.
- * Returns whether the walk came to the end. */
+/* Visits the rows above `*last`. Numbers that do not rise mean a wrong page. Returns whether the
+ * walk came to the end. */
 gboolean
 irisd_walk_up (Walk *walk, guint64 *last)
 {
@@ -78,7 +72,7 @@ walk_down (Walk *walk, guint64 top, guint64 bottom)
   sqlite3_reset (statement);
 }
 
-/* Finds a row beyond the gap that begins above `last`; 0 if there is none to be found. */
+/* Finds a row beyond the gap that begins above `last`; 0 if it finds none. */
 static guint64
 seek_past (Walk *walk, guint64 last)
 {

@@ -11,11 +11,11 @@ G_BEGIN_DECLS
 /**
  * Walk:
  * @store: whose rows they are
- * @func: called for each whole row that was not told yet
+ * @func: called for each whole row that was not reported yet
  * @user_data: for @func
  * @bad: (element-type guint64): rows whose checksum does not fit
- * @found: the number and sum of the rows that were told
- * @told: rows up to this number were told before
+ * @found: the number and sum of the rows reported
+ * @told: rows up to this number were reported before
  * @copy: (nullable): a store that all whole rows are copied into
  * @seen: (nullable): the rows that are in @copy
  * @outcome: of the copying

@@ -6,12 +6,12 @@
  * log's own checksums find a tail that a crash tore off; pages of the database have none, so each
  * row carries a CRC-32 over all of it.
  *
- * The log is copied into the database by irisd_store_tidy() and never by SQLite itself, because
- * SQLite passes over a sync that fails there and tries it again later, which tells nothing: after a
- * failed sync the kernel may hold the pages for clean that it has lost.
+ * irisd_store_tidy() copies the log into the database, and SQLite itself never does: SQLite ignores
+ * a failed sync there and tries it again later, which proves nothing, because after a failed sync
+ * the kernel may count lost pages as clean.
  *
- * Numbers are not given twice, also not after the row with the greatest one has gone: the database
- * remembers a number that is ahead of those in use, and moves it in long strides.
+ * Numbers are not used twice, not even after the row with the greatest one is removed: the database
+ * remembers a number greater than those in use, and raises it in long strides.
  */
 #include "daemon/store/sqlite/irisd-sqlite-private.h"
 
@@ -25,29 +25,23 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Pages of the log after which it is copied into the database; on a small disk, the part of it that
- * the log may take before. */
+/* Pages of the log after which it is copied into the database; on a small disk, the part of the
+ * disk that the log may take. */
 #define LOG_PAGES   1000
 #define LOG_OF_DISK 64
 
-/* Pages that are given back in one transaction, which the log has to have room for, and how many
- * such transactions there are in a row. */
+/* Pages freed in one transaction, for which the log needs space, and the most such transactions in
+ * a row. */
 #define SHRINK_PAGES 512
 #define SHRINK_STEPS 8
 
-/* What the log takes up beside the rows that it holds: so much, and a part of their size. */
+/* Size of the log beyond its rows: this much, and a part of their size. */
 #define LOG_EXTRA         (64 * 1024)
 #define LOG_EXTRA_OF_ROWS 8
 
-/* How far the remembered number is ahead. */
+/* How far the remembered number is raised. */
 #define STRIDE 65536
 
-/**
- * irisd_row_checksum:
- * @row: a row
- *
- * Returns: the CRC-32 of all of it
- */
 guint32
 irisd_row_checksum (const IrisdRow *row)
 {
@@ -62,8 +56,8 @@ irisd_row_checksum (const IrisdRow *row)
   return (guint32) crc;
 }
 
-/* Why the last write of a file failed. A commit writes the log, which is copied into the database
- * elsewhere. Not sqlite3_system_errno(), which not every release sets when a commit fails. */
+/* Why the last write of a file failed. A commit writes the log; copying it into the database is
+ * another call. Not sqlite3_system_errno(), which some releases do not set when a commit fails. */
 static int
 get_write_errno (IrisdSqlite *self)
 {
@@ -77,8 +71,8 @@ get_write_errno (IrisdSqlite *self)
   return number;
 }
 
-/* A write that found no room changed nothing. SQLite says so of a full disk only; a quota that is
- * used up is an error of the disk to it. */
+/* A write that found no space changed nothing. SQLite reports this for a full disk only; an
+ * exhausted quota is a disk error to it. */
 static gboolean
 is_over_quota (IrisdSqlite *self, int rc)
 {
@@ -93,7 +87,7 @@ explain (IrisdSqlite *self, int rc)
   return is_over_quota (self, rc) ? g_strerror (EDQUOT) : sqlite3_errstr (rc);
 }
 
-/* What SQLite's answer means for whoever wrote. */
+/* Maps SQLite's answer to a write. */
 IrisdStoreOutcome
 irisd_sqlite_judge (IrisdSqlite *self, int rc, const char *doing, GError **error)
 {
@@ -111,9 +105,9 @@ irisd_sqlite_judge (IrisdSqlite *self, int rc, const char *doing, GError **error
   return outcome;
 }
 
-/* What it means for whoever read a row. Nothing was changed, so it says nothing about writing.
- * Memory, descriptors and a disk that does not answer can come back. EIO is among what SQLite calls
- * corrupt (SQLITE_IOERR_CORRUPTFS), so only a checksum tells for sure that a row is damaged. */
+/* Maps SQLite's answer to a read. Nothing was changed, so it means nothing for writing. Shortage of
+ * memory or descriptors and a disk that does not answer may pass. SQLite reports EIO as corruption
+ * too (SQLITE_IOERR_CORRUPTFS), so only a checksum proves that a row is damaged. */
 static IrisdStoreOutcome
 judge_read (IrisdSqlite *self, int rc, GError **error)
 {
@@ -146,7 +140,7 @@ static void
 rollback (IrisdStore *store)
 {
   IrisdSqlite *self = (IrisdSqlite *) store;
-  /* SQLite may have done so by itself. */
+  /* SQLite may have rolled back by itself. */
   if (!sqlite3_get_autocommit (self->db))
     step (self, self->statements[IRISD_SQL_ROLLBACK], "cannot roll back", NULL);
 }
@@ -190,8 +184,8 @@ set_mark (IrisdSqlite *self, const IrisdTally *tally, GError **error)
   return step (self, statement, "cannot write the mark", error);
 }
 
-/* A log that fills the disk could not be copied into a database that has to grow, and nothing could
- * be written or removed any more. */
+/* A log that fills the disk could not be copied into a database that has to grow; then nothing
+ * could be written or removed any more. */
 static IrisdStoreOutcome
 check_room (IrisdStore *store, GError **error)
 {
@@ -214,7 +208,7 @@ check_room (IrisdStore *store, GError **error)
   if (room >= log_size + (guint64) growth)
     return IRISD_STORE_OK;
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-               "%s: the disk has no room for what is to be written", self->path);
+               "%s: cannot write: the disk has no room for the transaction", self->path);
   return IRISD_STORE_FULL;
 }
 
@@ -239,7 +233,7 @@ commit (IrisdStore *store, GError **error)
   return IRISD_STORE_OK;
 }
 
-/* Writes down what the tally says now. */
+/* Writes the tally. */
 IrisdStoreOutcome
 irisd_sqlite_write_tally (IrisdSqlite *self, GError **error)
 {
@@ -252,7 +246,7 @@ irisd_sqlite_write_tally (IrisdSqlite *self, GError **error)
   return outcome;
 }
 
-/* SQLite tells a row that was added from one that was written anew. */
+/* Needed because SQLite distinguishes an added row from an updated one. */
 static void
 on_update (void *data, int kind, const char *database, const char *table, sqlite3_int64 id)
 {
@@ -278,15 +272,15 @@ copy_log (IrisdSqlite *self, int mode, GError **error)
   return outcome;
 }
 
-/* The file is cut: SQLite would leave it at the greatest size it ever had. */
+/* The file is cut: SQLite would leave it at its greatest size so far. */
 static IrisdStoreOutcome
 empty_log (IrisdStore *store, GError **error)
 {
   return copy_log ((IrisdSqlite *) store, SQLITE_CHECKPOINT_TRUNCATE, error);
 }
 
-/* The file keeps its size, because what is written over an old log costs less than what makes the
- * file grow. */
+/* The file keeps its size, because writing over an old log costs less than letting the file
+ * grow. */
 static IrisdStoreOutcome
 tidy (IrisdStore *store, GError **error)
 {
@@ -356,7 +350,7 @@ static void
 close_store (IrisdStore *store)
 {
   IrisdSqlite *self = (IrisdSqlite *) store;
-  /* Who ends in order need not leave a stride of numbers unused. */
+  /* An orderly end leaves no stride of numbers unused. */
   if (self->highest > 0 && !self->broken)
     {
       self->tally.next_id = MAX (self->highest + 1, self->opened_at);
@@ -377,7 +371,7 @@ on_commit (void *data, sqlite3 *db, const char *name, int pages)
   return SQLITE_OK;
 }
 
-/* Gives pages back in one transaction, and empties the log, which holds what was moved. */
+/* Frees pages in one transaction, and empties the log, which holds the moved pages. */
 static IrisdStoreOutcome
 shrink_by (IrisdSqlite *self, guint pages, GError **error)
 {
@@ -385,7 +379,7 @@ shrink_by (IrisdSqlite *self, guint pages, GError **error)
   g_autoptr (GError) local = NULL;
   IrisdStoreOutcome outcome = irisd_sqlite_judge (self, irisd_sqlite_run (self, sql),
                                                   "cannot give room back", &local);
-  /* Also after a failure: what was written in vain has made the log larger. */
+  /* Also after a failure: the failed write has made the log larger. */
   if (outcome == IRISD_STORE_OK || outcome == IRISD_STORE_FULL)
     {
       IrisdStoreOutcome emptied = empty_log (&self->store, local == NULL ? &local : NULL);
@@ -427,13 +421,12 @@ shrink (IrisdStore *store, GError **error)
 static gboolean
 set_modes (IrisdSqlite *self, GError **error)
 {
-  /* What removed rows leave can be given back, but only when it is asked for: a file that stays as
-   * large as it ever was would keep a full disk full. For a new file only, and before its first
-   * page is written.
+  /* Space of removed rows is given back on request: a file that keeps its greatest size would keep
+   * a full disk full. Settable only before the first page of a new file is written.
    *
    * Exclusive, so that the log's index is kept in memory: a full disk has no room for it.
    *
-   * What is removed is overwritten only where that writes no page more. Some builds of SQLite
+   * Removed data is overwritten only where that writes no further page. Some builds of SQLite
    * overwrite all of it by default: a removal's log would be as large as what is removed, and would
    * find no room on a full disk. */
   int rc = irisd_sqlite_run (self, "PRAGMA locking_mode=EXCLUSIVE;"
@@ -502,7 +495,7 @@ irisd_sqlite_close (IrisdSqlite *self)
   close_database (self);
 }
 
-/* Whether SQLite's answer says that the file is not what was written. */
+/* Whether SQLite's answer means that the file is not what was written. */
 static gboolean
 seems_damaged (IrisdSqlite *self)
 {
@@ -510,7 +503,7 @@ seems_damaged (IrisdSqlite *self)
   return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB || rc == SQLITE_ERROR;
 }
 
-/* SQLite takes an empty file for a new database, and throws its log away. */
+/* SQLite takes an empty file for a new database, and deletes its log. */
 static gboolean
 lost_its_head (const char *path)
 {
@@ -546,7 +539,7 @@ open_or_salvage (IrisdSqlite *self, const char *path, GError **error)
 
 /**
  * irisd_store_open_sqlite:
- * @dir: a directory that nobody else uses
+ * @dir: a directory for this store alone
  * @error: return location for a #GError of the domain %IRISD_ERROR
  *
  * Opens the store of a directory, or makes one.
