@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What can stop irisd from starting, and the status that it then exits with.
+ * The errors that stop irisd from starting, and its exit status for each.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ GQuark irisd_error_quark (void);
 
 /**
  * IrisdError:
- * @IRISD_ERROR_FAILED: the machine said no: a directory, a socket, a topology
+ * @IRISD_ERROR_FAILED: the machine refused: a directory, a socket, a topology
  * @IRISD_ERROR_USAGE: an option or a configuration file is wrong
  * @IRISD_ERROR_ALREADY_RUNNING: another irisd serves the same directory
  *
@@ -26,7 +26,7 @@ typedef enum
   IRISD_ERROR_ALREADY_RUNNING = 3,
 } IrisdError;
 
-/* The exit status after a second signal cut accepted work short. */
+/* The exit status after a second signal ended accepted items. */
 #define IRISD_EXIT_STOPPED 4
 
 G_END_DECLS

@@ -3,18 +3,17 @@
  * A queue that is fair: by priority with aging, and among clients in turn.
  *
  * Priority. An entry gains one level for each aging period that it waits. All gain at the same
- * pace, so who is ahead of whom never changes: the order is that of `since - priority * aging`, and
- * nothing has to be moved. From each level only its oldest entry matters for that. The bound: a
- * level of priority q is served ahead of an entry of priority p only while it holds an entry that
- * came less than (q - p) periods after it. What comes later than that comes behind it, so nothing
- * starves.
+ * rate, so their order never changes: it is that of `since - priority * aging`, and no entry has to
+ * be moved. From each level only its oldest entry matters for that. The bound: a level of priority
+ * q is served ahead of an entry of priority p only while it holds an entry that came less than (q -
+ * p) periods after it. Later entries are served after it, so no entry starves.
  *
  * Clients. Within a level the clients that have entries take turns: deficit round robin. At each
- * turn a client may spend a quantum, and what it could not spend, because its next entry costs
- * more, it keeps for its next turn. In the long run all spend the same, whatever their entries
- * cost; the difference between two clients that both have entries is at most a quantum and one
- * entry. A client that runs out of entries keeps nothing. Source: M. Shreedhar and G. Varghese,
- * "Efficient Fair Queueing Using Deficit Round-Robin" (SIGCOMM 1995), section 4.
+ * turn a client may spend a quantum, and keeps the rest, if its next entry costs more, for its next
+ * turn. In the long run all spend the same, at any cost of their entries; the difference between
+ * two clients that both have entries is at most a quantum and one entry. A client without entries
+ * keeps nothing. Source: M. Shreedhar and G. Varghese, "Efficient Fair Queueing Using Deficit
+ * Round-Robin" (SIGCOMM 1995), section 4.
  *
  * Adding and removing take one look into a hash table; taking the next one takes a look at each
  * level and at most IRISD_FAIR_MOST_COST / IRISD_FAIR_QUANTUM rounds of the clients.
@@ -29,11 +28,7 @@ struct _IrisdFairFlow
   guint deficit;
 };
 
-/**
- * irisd_fair_queue_init:
- * @self: (out caller-allocates): an empty queue
- * @aging_us: after how many microseconds an entry counts as one level higher
- */
+/* An entry counts as one level higher after each @aging_us microseconds. */
 void
 irisd_fair_queue_init (IrisdFairQueue *self, gint64 aging_us)
 {
@@ -71,9 +66,9 @@ get_flow (IrisdFairLevel *level, gconstpointer client)
   return flow;
 }
 
-/* Puts an entry into its level's list by age. One that is older than others there came late, with
- * others of its client that came late before it; so the walk begins at the one before it of its
- * own client, and is short. */
+/* Inserts an entry into its level's list by age. An entry older than others there came late, as did
+ * others of its client before it; so the search begins at its predecessor of its own client, and is
+ * short. */
 static void
 insert_by_age (IrisdFairLevel *level, IrisdFairEntry *entry, IrisdFairEntry *before)
 {
@@ -90,7 +85,7 @@ insert_by_age (IrisdFairLevel *level, IrisdFairEntry *entry, IrisdFairEntry *bef
   TAILQ_INSERT_BEFORE (next, entry, in_level);
 }
 
-/* The same for its client's. Returns the one before it. */
+/* The same for its client's list. Returns the one before it. */
 static IrisdFairEntry *
 insert_in_flow (IrisdFairFlow *flow, IrisdFairEntry *entry)
 {
@@ -104,14 +99,8 @@ insert_in_flow (IrisdFairFlow *flow, IrisdFairEntry *entry)
   return before;
 }
 
-/**
- * irisd_fair_queue_push:
- * @self: the queue
- * @entry: not in a queue; its cost, priority and age are set
- * @client: whose it is; only compared
- *
- * An entry that is older than those that are there goes before them; that takes longer.
- */
+/* @entry is not in a queue; its cost, priority and age are set. @client is only compared. An entry
+ * older than those in the queue goes before them; that takes longer. */
 void
 irisd_fair_queue_push (IrisdFairQueue *self, IrisdFairEntry *entry, gconstpointer client)
 {
@@ -143,7 +132,7 @@ irisd_fair_queue_remove (IrisdFairQueue *self, IrisdFairEntry *entry)
   return TRUE;
 }
 
-/* Where two are equal the lower one has waited longer. */
+/* Of two that are equal the lower one has waited longer. */
 static IrisdFairLevel *
 choose_level (IrisdFairQueue *self)
 {
@@ -161,14 +150,8 @@ choose_level (IrisdFairQueue *self)
   return best;
 }
 
-/**
- * irisd_fair_queue_peek:
- * @self: the queue
- *
- * Moves the turn to whoever is next.
- *
- * Returns: (nullable): the entry that irisd_fair_queue_pop() would give
- */
+/* Moves the turn to the next client. Returns the entry that irisd_fair_queue_pop() would return, or
+ * NULL. */
 IrisdFairEntry *
 irisd_fair_queue_peek (IrisdFairQueue *self)
 {
@@ -187,12 +170,7 @@ irisd_fair_queue_peek (IrisdFairQueue *self)
     }
 }
 
-/**
- * irisd_fair_queue_pop:
- * @self: the queue
- *
- * Returns: (nullable): the next entry, no longer in the queue
- */
+/* Returns the next entry, no longer in the queue, or NULL. */
 IrisdFairEntry *
 irisd_fair_queue_pop (IrisdFairQueue *self)
 {

@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/* What an item can cost at most, and what a client may spend in one turn. */
+/* The most that an item can cost, and what a client may spend in one turn. */
 #define IRISD_FAIR_MOST_COST 4096
 #define IRISD_FAIR_QUANTUM   64
 
@@ -22,9 +22,9 @@ typedef struct _IrisdFairEntry IrisdFairEntry;
  * IrisdFairEntry:
  * @priority: 0 to 9, higher comes first
  * @cost: what it costs, 1 to IRISD_FAIR_MOST_COST
- * @since_us: since when it waits, in microseconds
+ * @since_us: when it began to wait, in microseconds
  *
- * Something that may be in the queue; embed it. All zeroes is one that is not.
+ * An entry of the queue; embed it. It is in no queue if all zeroes.
  */
 struct _IrisdFairEntry
 {
@@ -56,7 +56,7 @@ typedef struct
 /**
  * IrisdFairQueue:
  *
- * The queue. One thread at a time.
+ * One thread at a time.
  */
 typedef struct
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Every limit of irisd: its name, its default, and what it is for.
+ * The limits of irisd: name, default and purpose of each.
  */
 #include "daemon/base/irisd-limits.h"
 
@@ -257,12 +257,6 @@ static const IrisdLimitInfo limits[] = {
          "bytes of the file that is given up when the journal's disk is full"),
 };
 
-/**
- * irisd_limits_get_table:
- * @n_rows: (out): how many rows
- *
- * Returns: (transfer none): all limits
- */
 const IrisdLimitInfo *
 irisd_limits_get_table (guint *n_rows)
 {
@@ -282,12 +276,6 @@ irisd_limits_get (const IrisdLimits *self, const IrisdLimitInfo *info)
   return *field_of ((IrisdLimits *) self, info);
 }
 
-/**
- * irisd_limits_init:
- * @self: what to fill in
- *
- * Sets every limit to its default.
- */
 void
 irisd_limits_init (IrisdLimits *self)
 {
@@ -295,7 +283,7 @@ irisd_limits_init (IrisdLimits *self)
     *field_of (self, &limits[i]) = limits[i].fallback;
 }
 
-/* A number, or one with a suffix K, M or G, which stand for powers of 1024. */
+/* A number, or one with a suffix K, M or G: powers of 1024. */
 static gboolean
 parse_size (const char *text, guint64 *value)
 {
@@ -329,15 +317,8 @@ parse_size (const char *text, guint64 *value)
   return *end == '\0' && g_uint64_checked_mul (value, number, unit);
 }
 
-/**
- * irisd_limits_set:
- * @self: the limits
- * @name: which one
- * @value: its new value, as text; K, M and G multiply by powers of 1024
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Returns: whether there is such a limit and it may have that value
- */
+/* Sets limit @name from text; K, M and G multiply by powers of 1024. Returns whether there is such
+ * a limit and it may have that value. */
 gboolean
 irisd_limits_set (IrisdLimits *self, const char *name, const char *value, GError **error)
 {
@@ -352,8 +333,8 @@ irisd_limits_set (IrisdLimits *self, const char *name, const char *value, GError
         {
           g_set_error (
               error, IRISD_ERROR, IRISD_ERROR_USAGE,
-              "“%s” is no value for the limit %s (%s): give a number from %" G_GUINT64_FORMAT
-              " to %" G_GUINT64_FORMAT ", with K, M or G behind it if you like",
+              "“%s” is no value for the limit %s (%s); give a number from %" G_GUINT64_FORMAT
+              " to %" G_GUINT64_FORMAT ", with K, M or G after it if you like",
               value, name, info->summary, info->min, info->max);
           return FALSE;
         }
@@ -365,12 +346,7 @@ irisd_limits_set (IrisdLimits *self, const char *name, const char *value, GError
   return FALSE;
 }
 
-/**
- * irisd_limits_get_wire:
- * @self: the limits
- *
- * Returns: those of them that the protocol's encoder and decoder keep
- */
+/* Returns the limits that the protocol's encoder and decoder enforce. */
 IrisWireLimits
 irisd_limits_get_wire (const IrisdLimits *self)
 {

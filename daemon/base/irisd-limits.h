@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Every limit of irisd: its name, its default, and what it is for.
+ * The limits of irisd: name, default and purpose of each.
  */
 #pragma once
 
@@ -68,7 +68,7 @@ typedef struct
  * IrisdLimitInfo:
  * @name: as written in a configuration file
  * @offset: of the field in #IrisdLimits
- * @fallback: the value when nobody says otherwise
+ * @fallback: the default
  * @min: the least value that makes sense
  * @max: the greatest value that is allowed
  * @summary: one line for people

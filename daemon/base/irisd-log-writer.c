@@ -4,8 +4,8 @@
  *
  * A write to a pipe, a terminal or a socket waits while its reader does not read. Such lines go
  * through a queue to a thread of their own; when the queue is full they are dropped and counted,
- * and the count is the next line that gets through. The descriptor's flags stay as they are,
- * because other processes share them. A file takes lines at once, so they are written directly.
+ * and the count is the next line written. The descriptor's flags stay as they are, because other
+ * processes share them. A file takes lines at once, so they are written directly.
  */
 #include "daemon/base/irisd-log.h"
 
@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Lines that wait at most. */
+/* Lines in the queue at most. */
 #define MOST_LINES 1000
 
 /* How long the end waits for lines to be read. */
 #define END_MS 500
 
-/* A pipe that poll(2) calls writable takes so much without waiting. */
+/* A pipe that poll(2) calls writable takes this many bytes without waiting. */
 #define PIECE 4096
 
 static struct
@@ -39,7 +39,7 @@ static struct
 static void
 write_piece (const char *text, gsize size)
 {
-  /* A log that cannot be written cannot tell of it. */
+  /* A log that cannot be written cannot report it. */
   ssize_t n = write (STDERR_FILENO, text, size);
   (void) n;
 }
@@ -51,7 +51,7 @@ is_writable (int timeout_ms)
   return poll (&fd, 1, timeout_ms) > 0;
 }
 
-/* Called with the lock held; waits without. */
+/* Called with the lock held; releases it while it waits. */
 static void
 write_line (char *line)
 {
@@ -82,7 +82,7 @@ run_thread (gpointer data)
         {
           g_queue_push_tail (&writer.lines,
                              g_strdup_printf ("irisd: warning: %" G_GUINT64_FORMAT
-                                              " lines were dropped, because the log was not read\n",
+                                              " lines were dropped: the log was not read\n",
                                               writer.n_dropped));
           writer.n_dropped = 0;
         }
@@ -93,11 +93,7 @@ run_thread (gpointer data)
   return NULL;
 }
 
-/**
- * irisd_log_start_writer:
- *
- * Has lines written by a thread, unless standard error is a file.
- */
+/* Lets a thread write the lines, unless standard error is a file. */
 void
 irisd_log_start_writer (void)
 {
@@ -109,11 +105,7 @@ irisd_log_start_writer (void)
   g_thread_unref (g_thread_new ("irisd-log", run_thread, NULL));
 }
 
-/**
- * irisd_log_end_writer:
- *
- * Waits a while until what was logged is written. Nothing is logged during that, nor afterwards.
- */
+/* Waits a while until all lines are written. No thread may log meanwhile or afterwards. */
 void
 irisd_log_end_writer (void)
 {
@@ -128,10 +120,7 @@ irisd_log_end_writer (void)
   pthread_mutex_unlock (&writer.lock);
 }
 
-/**
- * irisd_log_write:
- * @line: (transfer full): a line, with its end
- */
+/* Takes @line, with its end. */
 void
 irisd_log_write (char *line)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisd's log: one line an event on standard error, and no flood of them.
+ * irisd's log: one line an event on standard error, at a limited rate.
  *
- * Any thread may log. A line is written as a whole, so lines of several threads do not mix.
- * The counters of a site are relaxed atomics: when two threads meet at the turn of a second, a line
- * more or less may get through, which harms nobody.
+ * Any thread may log. A line is written as a whole, so lines of several threads do not mix. The
+ * counters of a site are relaxed atomics: when two threads meet at the turn of a second, a line
+ * more or less may be written, which does no harm.
  */
 #include "daemon/base/irisd-log.h"
 
@@ -16,13 +16,7 @@ static _Atomic int threshold = IRISD_LOG_INFO;
 
 static const char *const level_names[] = { "error", "warning", "info", "debug" };
 
-/**
- * irisd_log_level_from_name:
- * @name: `error`, `warning`, `info` or `debug`
- * @level: (out): the level of that name
- *
- * Returns: whether there is one
- */
+/* Returns whether @name, `error`, `warning`, `info` or `debug`, is a level. */
 gboolean
 irisd_log_level_from_name (const char *name, IrisdLogLevel *level)
 {
@@ -35,10 +29,6 @@ irisd_log_level_from_name (const char *name, IrisdLogLevel *level)
   return FALSE;
 }
 
-/**
- * irisd_log_set_level:
- * @level: the least important level that is still written
- */
 void
 irisd_log_set_level (IrisdLogLevel level)
 {
@@ -58,12 +48,7 @@ static void G_GNUC_PRINTF (3, 0)
   irisd_log_write (g_string_free (g_steal_pointer (&line), FALSE));
 }
 
-/**
- * irisd_log:
- * @level: how important
- * @format: a sentence without a line end
- * @...: its arguments
- */
+/* @format is a sentence without a line end. */
 void
 irisd_log (IrisdLogLevel level, const char *format, ...)
 {
@@ -75,14 +60,8 @@ irisd_log (IrisdLogLevel level, const char *format, ...)
   va_end (args);
 }
 
-/**
- * irisd_log_site_admit:
- * @site: the place in the code
- * @now_us: the monotonic time
- * @admitted: (out): whether a line may be written now
- *
- * Returns: how many lines were kept back before this one; 0 when it is not admitted
- */
+/* Sets @admitted: whether a line may be written now. Returns how many lines were held back before
+ * it. */
 guint
 irisd_log_site_admit (IrisdLogSite *site, gint64 now_us, gboolean *admitted)
 {
@@ -100,15 +79,7 @@ irisd_log_site_admit (IrisdLogSite *site, gint64 now_us, gboolean *admitted)
   return 0;
 }
 
-/**
- * irisd_log_limited:
- * @site: the place in the code
- * @level: how important
- * @format: a sentence without a line end
- * @...: its arguments
- *
- * Like irisd_log(), for what a client can cause at will.
- */
+/* Like irisd_log(), for events that a client can cause at will. */
 void
 irisd_log_limited (IrisdLogSite *site, IrisdLogLevel level, const char *format, ...)
 {
@@ -124,15 +95,7 @@ irisd_log_limited (IrisdLogSite *site, IrisdLogLevel level, const char *format, 
   va_end (args);
 }
 
-/**
- * irisd_log_each_minute:
- * @site: the place in the code
- * @level: how important
- * @format: a sentence without a line end
- * @...: its arguments
- *
- * Like irisd_log_limited(), for what lasts: one line a minute.
- */
+/* Like irisd_log_limited(), for conditions that last: one line a minute. */
 void
 irisd_log_each_minute (IrisdLogSite *site, IrisdLogLevel level, const char *format, ...)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisd's log: one line an event on standard error, and no flood of them.
+ * irisd's log: one line an event on standard error, at a limited rate.
  */
 #pragma once
 
@@ -20,8 +20,8 @@ typedef enum
 /**
  * IrisdLogSite:
  *
- * A place in the code that a stranger can make log as often as he likes. It lets a few lines a
- * second through, and says afterwards how many it kept back. Zero-initialised, static.
+ * A place in the code that a client can make log without end. It writes a few lines a second, and
+ * then how many it held back. Zero-initialised, static.
  */
 typedef struct
 {

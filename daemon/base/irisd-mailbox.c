@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Many threads post to a mailbox, one thread empties it and can sleep on it.
+ * A mailbox: many threads post to it, one thread empties it and can sleep on it.
  *
- * Who may call what: any thread posts and wakes; the owner alone takes, prepares and finishes.
+ * Threads: any thread posts and wakes; only the owner takes, prepares and finishes.
  *
  * The list. A poster links its message in front of the head by compare-and-swap; the owner takes
  * the whole list by one exchange and turns it round, so messages come out in the order of their
- * successful swaps. ABA cannot happen, because nobody ever takes out a single message: a poster's
+ * successful swaps. ABA cannot happen, because no thread takes out a single message: a poster's
  * swap compares the head only with the pointer that it has itself written into its message's link,
- * and that link is right whenever that pointer is the head, whatever happened in between. The swap
- * releases the message's contents, the exchange acquires them.
+ * and that link is right whenever that pointer is the head. The swap releases the message's
+ * contents, the exchange acquires them.
  *
- * The sleep. The owner says "asleep", then looks at the list once more, then sleeps; a poster
- * links, then looks whether the owner is asleep. All four are sequentially consistent, so they have
- * one order that everybody agrees on, and in it at least one of the two looks comes after the
- * other's write: either the owner sees the message and does not sleep, or the poster sees the
- * sleeper and writes to the descriptor. (Store buffering, the textbook case for that order; fences
- * would do as well, but ThreadSanitizer does not follow fences.) Under load the owner is awake and
- * a post makes no system call. Only the poster that changes asleep to awake writes, so a thousand
- * posts to a sleeper cost one write.
+ * The sleep. The owner sets "asleep", then looks at the list once more, then sleeps; a poster
+ * links, then checks whether the owner is asleep. All four are sequentially consistent, so all
+ * threads see them in one order, and in it at least one of the two reads comes after the other's
+ * write: either the owner sees the message and does not sleep, or the poster sees the sleeper and
+ * writes to the descriptor. (Store buffering, the textbook case for that order; fences would
+ * suffice, but ThreadSanitizer does not follow fences.) Under load the owner is awake and a post
+ * makes no system call. Only the poster that changes asleep to awake writes, so a thousand posts to
+ * a sleeper cost one write.
  */
 #include "daemon/base/irisd-mailbox.h"
 
@@ -49,12 +49,7 @@ irisd_mailbox_clear (IrisdMailbox *self)
   self->fd = -1;
 }
 
-/**
- * irisd_mailbox_wake:
- * @self: a mailbox
- *
- * Makes the owner look: at once if it sleeps, and else before it next sleeps.
- */
+/* Makes the owner look at the mailbox: at once if it sleeps, else before it next sleeps. */
 void
 irisd_mailbox_wake (IrisdMailbox *self)
 {
@@ -63,11 +58,7 @@ irisd_mailbox_wake (IrisdMailbox *self)
   (void) written;
 }
 
-/**
- * irisd_mailbox_post:
- * @self: a mailbox
- * @message: belongs to the owner from here on
- */
+/* @message belongs to the owner from here on. */
 void
 irisd_mailbox_post (IrisdMailbox *self, IrisdMessage *message)
 {
@@ -80,12 +71,7 @@ irisd_mailbox_post (IrisdMailbox *self, IrisdMessage *message)
     irisd_mailbox_wake (self);
 }
 
-/**
- * irisd_mailbox_take:
- * @self: a mailbox
- *
- * Returns: (nullable): everything that was posted, oldest first, linked by `next`
- */
+/* Returns all messages, oldest first, linked by `next`, or NULL. */
 IrisdMessage *
 irisd_mailbox_take (IrisdMailbox *self)
 {
@@ -103,14 +89,8 @@ irisd_mailbox_take (IrisdMailbox *self)
   return oldest;
 }
 
-/**
- * irisd_mailbox_prepare_sleep:
- * @self: a mailbox
- *
- * Announces that the owner is about to sleep on the descriptor.
- *
- * Returns: whether it may; if not, there are messages, and nothing was announced
- */
+/* The owner is about to sleep on the descriptor. Returns whether it may; if not, there are
+ * messages, and it counts as awake. */
 gboolean
 irisd_mailbox_prepare_sleep (IrisdMailbox *self)
 {
@@ -121,13 +101,8 @@ irisd_mailbox_prepare_sleep (IrisdMailbox *self)
   return FALSE;
 }
 
-/**
- * irisd_mailbox_finish_sleep:
- * @self: a mailbox
- * @readable: whether its descriptor was seen to be readable
- *
- * Says that the owner is awake, and takes back the wakes that were written.
- */
+/* The owner is awake: takes back the wakes that were written. @readable: its descriptor was
+ * readable. */
 void
 irisd_mailbox_finish_sleep (IrisdMailbox *self, gboolean readable)
 {

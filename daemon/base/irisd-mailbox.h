@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Many threads post to a mailbox, one thread empties it and can sleep on it.
+ * A mailbox: many threads post to it, one thread empties it and can sleep on it.
  */
 #pragma once
 
@@ -15,15 +15,15 @@ typedef struct _IrisdMessage IrisdMessage;
  * IrisdMessageKind:
  * @IRISD_MESSAGE_JOB: a job that comes back (irisd-job.h)
  * @IRISD_MESSAGE_CANCEL_BROADCAST: a CANCEL that goes from gateway to gateway
- * (irisd-cancel-broadcast.h)
+ *   (irisd-cancel-broadcast.h)
  * @IRISD_MESSAGE_BURY_BROADCAST: a KICK or BURY that goes from gateway to gateway (irisd-bury.h)
- * @IRISD_MESSAGE_OUTPUT: what a running command wrote (irisd-command-output.h)
- * @IRISD_MESSAGE_WORKER_EVENT: news about a lease (irisd-worker-processes.h)
+ * @IRISD_MESSAGE_OUTPUT: output of a running command (irisd-command-output.h)
+ * @IRISD_MESSAGE_WORKER_EVENT: an event of a lease (irisd-worker-processes.h)
  * @IRISD_MESSAGE_JOURNAL_REQUEST: a journal request to the journal or back from it
- * (irisd-journal.h)
+ *   (irisd-journal.h)
  * @IRISD_MESSAGE_STARTED: a job with a time to run has begun to run (irisd-schedule.h)
- * @IRISD_MESSAGE_DECIDED: what a job comes after has ended (irisd-schedule.h)
- * @IRISD_MESSAGE_PERMIT: a job has room among those that run at once (irisd-permit.h)
+ * @IRISD_MESSAGE_DECIDED: the dependencies of a job have ended (irisd-schedule.h)
+ * @IRISD_MESSAGE_PERMIT: a job has a permit (irisd-permit.h)
  * @IRISD_MESSAGE_SLOT: a job has a slot for its command (irisd-command-slots.h)
  * @IRISD_MESSAGE_LEFT: a job goes on beside the workers (irisd-job.h)
  */
@@ -45,7 +45,7 @@ typedef enum
 /**
  * IrisdMessage:
  *
- * The link of what is posted, and what kind of thing that is; embed it.
+ * The link and kind of what is posted; embed it.
  */
 struct _IrisdMessage
 {
@@ -56,7 +56,7 @@ struct _IrisdMessage
 /**
  * IrisdMailbox:
  *
- * A list that only its owner empties, and the descriptor that wakes the owner.
+ * A list, and the descriptor that wakes its owner.
  */
 typedef struct
 {

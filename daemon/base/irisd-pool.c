@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Memory that a thread has freed and keeps for what it makes next.
+ * A pool: memory that a thread has freed, for its next allocations.
  *
  * A gateway makes jobs by the hundred, a batch at a time, and frees as many a moment later. The
- * allocator keeps only a few pieces of a size at hand (glibc: seven) and cuts and joins the others
- * over and over. Here each thread has a short list for each of some sizes; what does not fit there
- * is the allocator's. Memory may be given by another thread than took it, and stays with who gave
- * it: lists are their thread's alone, and end with it.
+ * allocator holds only a few pieces of a size ready (glibc: seven) and splits and joins the others
+ * over and over. Here each thread has a short list for each of some sizes; further pieces go to the
+ * allocator. Memory may be freed by another thread than its maker, and stays with the one that
+ * freed it: a list belongs to its thread and ends with it.
  *
- * The library's slabs (iris/base/iris-slab-private.h) bring memory home to the thread that took it,
+ * The library's slabs (iris/base/iris-slab-private.h) return memory to the thread that made it,
  * which jobs do not need, because a gateway makes and frees its own. Slabs have two sizes, of an
- * item and of a message, and keep all for ever; jobs are larger, and their payloads lie in them.
+ * item and of a message, and never shrink; jobs are larger, and contain their payloads.
  */
 #include "daemon/base/irisd-pool.h"
 
 #include <iris/base/iris-atomic-private.h>
 
-/* Sizes in steps, up to so much. */
+/* Sizes in steps, up to MOST_SIZE. */
 #define STEP      16
 #define MOST_SIZE 1024
 #define N_LISTS   (MOST_SIZE / STEP)
@@ -37,7 +37,7 @@ typedef struct
   guint counts[N_LISTS];
 } Pool;
 
-/* AddressSanitizer is to see each piece come and go. */
+/* AddressSanitizer must see each allocation. */
 #ifdef IRIS_ADDRESS_SANITIZER
 #define IS_USED FALSE
 #else
@@ -72,12 +72,7 @@ get_pool (void)
   return self;
 }
 
-/**
- * irisd_pool_take:
- * @size: in bytes
- *
- * Returns: (transfer full): memory of that size, not cleared, for irisd_pool_give()
- */
+/* Returns memory of @size bytes, not cleared, for irisd_pool_give(). */
 gpointer
 irisd_pool_take (gsize size)
 {

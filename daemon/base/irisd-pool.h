@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Memory that a thread has freed and keeps for what it makes next.
+ * A pool: memory that a thread has freed, for its next allocations.
  */
 #pragma once
 

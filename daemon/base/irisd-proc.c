@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What /proc tells of a process.
+ * A process as /proc describes it.
  */
 #include "daemon/base/irisd-proc.h"
 
@@ -9,13 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/**
- * irisd_proc_parse:
- * @self: (out caller-allocates): what is read
- * @stat: the contents of /proc/PID/stat; the end may be missing
- *
- * Returns: whether it could be read
- */
+/* @stat is the contents of /proc/PID/stat; its end may be missing. Returns whether it could be
+ * read. */
 gboolean
 irisd_proc_parse (IrisdProc *self, const char *stat)
 {
@@ -43,13 +38,7 @@ irisd_proc_parse (IrisdProc *self, const char *stat)
   return TRUE;
 }
 
-/**
- * irisd_proc_read:
- * @self: (out caller-allocates): what is read
- * @pid: the number of a process
- *
- * Returns: whether there is one
- */
+/* Returns whether there is a process @pid. */
 gboolean
 irisd_proc_read (IrisdProc *self, pid_t pid)
 {
@@ -65,12 +54,7 @@ irisd_proc_read (IrisdProc *self, pid_t pid)
   return irisd_proc_parse (self, text);
 }
 
-/**
- * irisd_proc_lives:
- * @self: a process that was read
- *
- * Returns: whether it had not ended then
- */
+/* Returns whether the process had not ended when it was read. */
 gboolean
 irisd_proc_lives (const IrisdProc *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What /proc tells of a process.
+ * A process as /proc describes it.
  */
 #pragma once
 
@@ -13,11 +13,11 @@ G_BEGIN_DECLS
 /**
  * IrisdProc:
  * @pid: its number
- * @state: a message: Z for one that has ended and was not reaped
+ * @state: a letter: Z for one that has ended and was not reaped
  * @group: its process group
  * @session: its session
- * @start: when it was started, in clock ticks since the machine was; with @pid it names a process
- *   for as long as the machine runs
+ * @start: when it was started, in clock ticks since the boot; with @pid it identifies a process
+ *   until the next boot
  */
 typedef struct
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tells whoever started irisd that it is ready, or ending.
+ * Readiness: tells the starting process that irisd is ready, or ending.
  */
 #include "daemon/base/irisd-readiness.h"
 
@@ -12,13 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/**
- * irisd_notify_ready_fd:
- * @fd: a descriptor that the starter handed down, or -1
- * @endpoints: the front door's endpoints, separated by spaces
- *
- * Writes the line `ready ENDPOINTS` and closes @fd, so that a script can wait for it.
- */
+/* Writes the line `ready ENDPOINTS` to @fd, an inherited descriptor or -1, and closes it, so that a
+ * script can wait for it. @endpoints are those of the front gateway, separated by spaces. */
 void
 irisd_notify_ready_fd (int fd, const char *endpoints)
 {
@@ -27,18 +22,13 @@ irisd_notify_ready_fd (int fd, const char *endpoints)
   g_autofree char *line = g_strdup_printf ("ready %s\n", endpoints);
   size_t len = strlen (line);
   if (write (fd, line, len) != (ssize_t) len)
-    irisd_log (IRISD_LOG_WARNING, "nobody reads the descriptor %d given by --ready-fd: %s", fd,
+    irisd_log (IRISD_LOG_WARNING, "cannot write to the descriptor %d of --ready-fd: %s", fd,
                g_strerror (errno));
   if (fd > STDERR_FILENO)
     close (fd);
 }
 
-/**
- * irisd_notify_service_manager:
- * @state: assignments of the service manager's notification protocol, such as `READY=1`
- *
- * Sends @state to the socket named by `NOTIFY_SOCKET`; does nothing when there is none.
- */
+/* Sends @state, such as `READY=1`, to the socket in `NOTIFY_SOCKET`, if that is set. */
 void
 irisd_notify_service_manager (const char *state)
 {
@@ -51,7 +41,7 @@ irisd_notify_service_manager (const char *state)
   if (len >= sizeof address.sun_path)
     return;
   memcpy (address.sun_path, path, len);
-  /* A leading @ stands for the abstract namespace, whose names begin with a zero byte. */
+  /* A leading @ means the abstract namespace, whose names begin with a zero byte. */
   if (path[0] == '@')
     address.sun_path[0] = '\0';
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tells whoever started irisd that it is ready, or ending.
+ * Readiness: tells the starting process that irisd is ready, or ending.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A directory of irisd's, of its sockets or of its journal, and the lock that keeps it for one
+ * A directory of irisd, for its sockets or its journal, and the lock that reserves it for one
  * irisd.
  *
  * ZeroMQ unlinks an ipc path before it binds it, so a second daemon would silently take over the
- * sockets of a living one. The lock is therefore taken first, and held until the sockets are gone.
+ * sockets of a running one. So the lock is taken first, and held until the sockets are removed.
  */
 #include "daemon/base/irisd-runtime-dir.h"
 
@@ -23,17 +23,17 @@ struct _IrisdRuntimeDir
 {
   char *path;
   int lock_fd;
-  GPtrArray *sockets; /* paths that are to be removed at the end */
+  GPtrArray *sockets; /* paths to remove at the end */
 };
 
-/* Only a directory that nobody else can enter keeps others away before a socket's mode is set. */
+/* Only a directory closed to others protects a socket until its mode is set. */
 static gboolean
 check_directory (const char *path, const char *option, gboolean shared, GError **error)
 {
   struct stat st;
   if (lstat (path, &st) != 0)
     {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot look at %s: %s", path,
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot examine %s: %s", path,
                    g_strerror (errno));
       return FALSE;
     }
@@ -48,23 +48,22 @@ check_directory (const char *path, const char *option, gboolean shared, GError *
       if ((st.st_mode & 0111) == 0111 || chmod (path, (st.st_mode & 07777) | 0111) == 0)
         return TRUE;
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "%s cannot be opened to the users under [access]: %s", path, g_strerror (errno));
+                   "cannot open %s to the users under [access]: %s", path, g_strerror (errno));
       return FALSE;
     }
   if (shared)
     {
-      g_set_error (
-          error, IRISD_ERROR, IRISD_ERROR_FAILED,
-          "%s has to belong to you and to be writable by nobody else (it has mode %04o and "
-          "owner %u): chmod 711 it, or choose another with --dir",
-          path, (guint) (st.st_mode & 07777), (guint) st.st_uid);
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                   "%s has to belong to you and be writable by you only (it has mode %04o and "
+                   "owner %u); chmod 711 it, or choose another with --dir",
+                   path, (guint) (st.st_mode & 07777), (guint) st.st_uid);
       return FALSE;
     }
   if (st.st_uid != geteuid () || (st.st_mode & 077) != 0)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "%s has to belong to you and be closed to everybody else (it has mode %04o and "
-                   "owner %u): chmod 700 it, or choose another with %s",
+                   "%s has to belong to you and be closed to others (it has mode %04o and "
+                   "owner %u); chmod 700 it, or choose another with %s",
                    path, (guint) (st.st_mode & 07777), (guint) st.st_uid, option);
       return FALSE;
     }
@@ -79,13 +78,13 @@ set_busy_error (int fd, const char *path, const char *option, GError **error)
   if (n > 0)
     g_strchomp (pid);
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_ALREADY_RUNNING,
-               "another irisd (process %s) serves %s already: stop that one, or give this one a "
+               "another irisd (process %s) serves %s already; stop that one, or give this one a "
                "directory of its own with %s",
                n > 0 ? pid : "unknown", path, option);
 }
 
-/* A process that irisd had only just forked when it was killed holds the lock until it runs its own
- * program: that is worth waiting for. */
+/* An irisd that was killed just after a fork leaves a process that holds the lock until it executes
+ * its program: worth waiting for. */
 static gboolean
 holder_is_gone (int fd)
 {
@@ -95,8 +94,8 @@ holder_is_gone (int fd)
   return pid > 0 && kill ((pid_t) pid, 0) != 0 && errno == ESRCH;
 }
 
-/* The holder removes the file when it ends. Whoever opened it just before holds a lock on a file
- * that nobody else can find any more, and has to start again with the file that is there now. */
+/* The holder removes the file when it ends. A process that opened it just before holds the lock of
+ * a removed file, and has to open the present one. */
 static gboolean
 lock_is_current (int fd, const char *lock_path)
 {
@@ -148,8 +147,7 @@ take_lock (const char *path, const char *option, GError **error)
  * @shared: whether other users are to reach what is in it
  * @error: return location for a #GError
  *
- * Makes the directory when it is missing, checks that it is as private as it should be, and locks
- * it.
+ * Makes the directory if it is missing, checks that it is private enough, and locks it.
  *
  * Returns: (transfer full): the locked directory
  */
@@ -177,12 +175,7 @@ irisd_runtime_dir_open (const char *path, const char *option, gboolean shared, G
   return self;
 }
 
-/**
- * irisd_runtime_dir_close:
- * @self: (transfer full): the directory
- *
- * Removes the sockets and the lock. The directory stays.
- */
+/* Removes the sockets and the lock. The directory stays. */
 void
 irisd_runtime_dir_close (IrisdRuntimeDir *self)
 {
@@ -204,13 +197,7 @@ irisd_runtime_dir_get_path (const IrisdRuntimeDir *self)
   return self->path;
 }
 
-/**
- * irisd_runtime_dir_add_endpoint:
- * @self: the directory
- * @endpoint: a ZeroMQ endpoint that was bound; only those of `ipc:` count
- *
- * Has the socket's file removed when the directory is closed.
- */
+/* Removes the socket's file, of an endpoint of `ipc:`, when the directory is closed. */
 void
 irisd_runtime_dir_add_endpoint (IrisdRuntimeDir *self, const char *endpoint)
 {

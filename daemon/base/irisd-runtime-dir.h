@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The directory in which irisd's sockets lie, and the lock that keeps it for one irisd.
+ * A directory of irisd, for its sockets or its journal, and the lock that reserves it for one
+ * irisd.
  */
 #pragma once
 

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Strangers' bytes, made fit for a sentence.
+ * Bytes from outside, made fit for a message.
  */
 #include "daemon/base/irisd-text.h"
 
-/**
- * irisd_text_quote:
- * @bytes: (nullable): any bytes without NUL
- * @size: how many, or -1 if they end with a NUL
- * @max_characters: how many characters to keep
- *
- * Returns: (transfer full): valid UTF-8 without control characters, cut and marked if it was longer
- */
+/* Returns valid UTF-8 without control characters, cut and marked if it was longer than
+ * @max_characters. @size is -1 if @bytes end with a NUL. */
 char *
 irisd_text_quote (const char *bytes, gssize size, guint max_characters)
 {

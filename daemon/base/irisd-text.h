@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Strangers' bytes, made fit for a sentence.
+ * Bytes from outside, made fit for a message.
  */
 #pragma once
 

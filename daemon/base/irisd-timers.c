@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items that wait for a time: until it is reached, or until something has taken too long.
+ * Timers: until a time is reached, or until something has taken too long.
  *
- * A binary heap for each clock, in which each waiter knows its place, so that one can be taken out
- * from the middle. Waiters that are due at the same time come out in the order in which they went
- * in. The time is given by the caller; nothing here looks at a clock but irisd_times_now().
+ * A binary heap for each clock, in which each timer knows its index, so that one can be removed
+ * from the middle. Timers due at the same time come out in the order in which they were added. The
+ * caller gives the time; only irisd_times_now() reads a clock.
  *
- * The two clocks are never converted into each other. What is counted from now (a delay, a pause
- * before the next try, a time to run) is kept by the monotonic clock, which nobody sets. What is
- * due at a time of day is compared with the time of day each time: after the clock was set back it
- * goes on waiting for that time, once; after it was set forward it is due, once. How soon that is
- * noticed is bounded by IRISD_TIMERS_LOOK_US.
+ * The two clocks are never converted into each other. A time from now on (a delay, the pause before
+ * a retry, a time to run) is kept by the monotonic clock, which cannot be set. A time of day is
+ * compared with the time of day each time: after the clock was set back it is waited for once more;
+ * after it was set forward it is due, once. IRISD_TIMERS_LOOK_US bounds how late that is noticed.
  */
 #include "daemon/base/irisd-timers.h"
 
@@ -22,10 +21,7 @@ irisd_timers_init (IrisdTimers *self)
   self->n_added = 0;
 }
 
-/**
- * irisd_timers_clear:
- * @self: where nothing waits any more
- */
+/* No timer waits any more. */
 void
 irisd_timers_clear (IrisdTimers *self)
 {
@@ -85,13 +81,7 @@ sink (GPtrArray *heap, guint at, IrisdTimer *timer)
   put (heap, at, timer);
 }
 
-/**
- * irisd_timers_add:
- * @self: all that wait
- * @timer: one that does not wait yet
- * @clock: by which clock
- * @due_us: until when
- */
+/* @timer does not wait yet. */
 void
 irisd_timers_add (IrisdTimers *self, IrisdTimer *timer, IrisdClock clock, gint64 due_us)
 {
@@ -119,13 +109,7 @@ irisd_timers_remove (IrisdTimers *self, IrisdTimer *timer)
   return TRUE;
 }
 
-/**
- * irisd_timers_pop_due:
- * @self: all that wait
- * @now: what the clocks say
- *
- * Returns: (nullable): one that is due, which waits no longer
- */
+/* Returns a timer that is due, and no longer waits; or NULL. */
 IrisdTimer *
 irisd_timers_pop_due (IrisdTimers *self, const IrisdTimes *now)
 {
@@ -141,13 +125,7 @@ irisd_timers_pop_due (IrisdTimers *self, const IrisdTimes *now)
   return NULL;
 }
 
-/**
- * irisd_timers_get_delay:
- * @self: all that wait
- * @now: what the clocks say
- *
- * Returns: after how many microseconds to look again, 0 if something is due; -1 if nothing waits
- */
+/* Returns after how many microseconds to look again, 0 if a timer is due; -1 if none waits. */
 gint64
 irisd_timers_get_delay (IrisdTimers *self, const IrisdTimes *now)
 {
@@ -173,19 +151,10 @@ irisd_times_now (void)
                                [IRISD_CLOCK_WALL] = g_get_real_time () } };
 }
 
-/**
- * irisd_timers_backoff_us:
- * @first_us: the pause before the second run
- * @most_us: the longest pause
- * @attempt: how often it was run, from 1
- * @random: at least 0, less than 1
- *
- * The pause before an item is tried again: it doubles each time, and half of it is left to chance,
- * so that items which failed together do not come back together (“equal jitter” in M. Brooker,
- * Exponential Backoff and Jitter, AWS Architecture Blog, 2015).
- *
- * Returns: microseconds
- */
+/* Returns the pause, in microseconds, before an item is tried again after @attempt runs, from 1: it
+ * doubles from @first_us to @most_us, and half of it is random (@random is from 0 to below 1), so
+ * that items which failed together do not come back together (“equal jitter” in M. Brooker,
+ * Exponential Backoff and Jitter, AWS Architecture Blog, 2015). */
 guint64
 irisd_timers_backoff_us (guint64 first_us, guint64 most_us, guint attempt, double random)
 {

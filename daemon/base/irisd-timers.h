@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items that wait for a time: until it is reached, or until something has taken too long.
+ * Timers: until a time is reached, or until something has taken too long.
  */
 #pragma once
 
@@ -10,10 +10,10 @@ G_BEGIN_DECLS
 
 /**
  * IrisdClock:
- * @IRISD_CLOCK_STEADY: the monotonic clock, for what is counted from now on
+ * @IRISD_CLOCK_STEADY: the monotonic clock, for times from now on
  * @IRISD_CLOCK_WALL: the time of day, which may be set
  *
- * Which clock a time belongs to.
+ * The clock of a time.
  */
 typedef enum
 {
@@ -23,14 +23,14 @@ typedef enum
 
 #define IRISD_N_CLOCKS 2
 
-/* The most that is slept while something waits for a time of day: so long it may take to notice
- * that the clock was set. */
+/* The longest sleep while a timer waits for a time of day: it may take this long to notice that the
+ * clock was set. */
 #define IRISD_TIMERS_LOOK_US G_USEC_PER_SEC
 
 /**
  * IrisdTimes:
  *
- * What the clocks say, in microseconds.
+ * The time of each clock, in microseconds.
  */
 typedef struct
 {
@@ -41,7 +41,7 @@ typedef struct
  * IrisdTimer:
  * @due_us: when it is due, in microseconds of its clock
  *
- * Something that waits; embed it. All zeroes is one that does not wait.
+ * A timer; embed it. It does not wait if all zeroes.
  */
 typedef struct
 {
@@ -56,7 +56,7 @@ typedef struct
 /**
  * IrisdTimers:
  *
- * All that wait. One thread at a time.
+ * All timers of a thread.
  */
 typedef struct
 {

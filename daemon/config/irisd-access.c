@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Who may do what: the users that are let in, and what is done for them with irisd's rights.
+ * Access: which users are admitted, and what irisd does for them with its own rights.
  *
- * Without a word in the configuration that is irisd's owner alone. Whom the configuration lets in
- * may have irisd compute, and no more: programs run and files are read with the owner's rights, so
- * each of the two has a list of its own. Nothing is ever done with the rights of another user.
+ * Without a configuration that is irisd's owner alone. Other users that the configuration admits
+ * may let irisd compute, and no more: programs run and files are read with the owner's rights, so
+ * each of the two has a list of its own. irisd never uses the rights of another user.
  *
- * Each user reaches that user's items (irisd-policy.c). Operators reach all. Root is no operator
- * unless it is named: it can become irisd's user, which always is one. A worker process gets the
- * items of its own user; that it gets those of others needs a rule for the user and the service.
+ * Each user reaches that user's items (irisd-policy.c). Operators reach all. Root is an operator
+ * only if it is named; it can become irisd's user, which always is one. A worker process gets the
+ * items of its own user; to get those of others it needs a rule for the user and the service.
  */
 #include "daemon/config/irisd-access.h"
 
@@ -85,12 +85,12 @@ find_user (const char *name, uid_t *uid, GError **error)
       return TRUE;
     }
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "there is no user “%s”%s%s: write names or numbers with “;” between them", name,
+               "there is no user “%s”%s%s; write names or numbers with “;” between them", name,
                rc != 0 ? ": " : "", rc != 0 ? g_strerror (rc) : "");
   return FALSE;
 }
 
-/* irisd's owner is always let in, and always an operator. */
+/* irisd's owner is always admitted, and always an operator. */
 static gboolean
 may_be_none (guint rule)
 {
@@ -121,7 +121,7 @@ set_rule (IrisdAccess *self, guint rule, const char *value, GError **error)
   if (!self->not_even_owner[rule] || self->uids[rule]->len == 0)
     return TRUE;
   g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                       "“none” stands alone: it is not even irisd's owner");
+                       "“none” stands alone; it excludes irisd's owner too");
   return FALSE;
 }
 
@@ -148,7 +148,7 @@ add_server (IrisdAccess *self, const char *text, GError **error)
   if (n > 0)
     return TRUE;
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "“%s” names no service: write “user: service, service” with “;” between users, or "
+               "“%s” names no service; write “user: service, service” with “;” between users, or "
                "“user: *” for all services",
                text);
   return FALSE;
@@ -165,16 +165,9 @@ set_servers (IrisdAccess *self, const char *value, GError **error)
   return TRUE;
 }
 
-/**
- * irisd_access_set:
- * @self: the rules
- * @key: a key of the group [access]
- * @value: user names or numbers, with `;` between them; for `commands` and `files` also `none`; for
- *   `serve` each with services
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Returns: whether there is such a key and such users
- */
+/* Sets @key of the group [access]. @value has user names or numbers, with `;` between them; for
+ * `commands` and `files` also `none`; for `serve` each with services. Returns whether there are
+ * such a key and such users. */
 gboolean
 irisd_access_set (IrisdAccess *self, const char *key, const char *value, GError **error)
 {
@@ -185,7 +178,7 @@ irisd_access_set (IrisdAccess *self, const char *key, const char *value, GError 
     return set_servers (self, value, error);
   g_set_error (
       error, IRISD_ERROR, IRISD_ERROR_USAGE,
-      "there is no key “%s” in this group: it has users, commands, files, operators and serve",
+      "there is no key “%s” in this group; it has users, commands, files, operators and serve",
       key);
   return FALSE;
 }
@@ -204,20 +197,15 @@ check_is_let_in (const IrisdAccess *self, uid_t uid, const char *key, GError **e
 {
   if (irisd_access_allows (self, IRISD_ACCESS_ENTER, uid))
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "[access] %s names the user %u, which is not let in: name that user under users as "
-               "well",
-               key, (guint) uid);
+  g_set_error (
+      error, IRISD_ERROR, IRISD_ERROR_USAGE,
+      "[access] %s names the user %u, which is not admitted; name that user under users as "
+      "well",
+      key, (guint) uid);
   return FALSE;
 }
 
-/**
- * irisd_access_check:
- * @self: all rules
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Returns: whether they go together: who may have something done has to be let in
- */
+/* Returns whether the rules fit together: a user with a right must be admitted. */
 gboolean
 irisd_access_check (const IrisdAccess *self, GError **error)
 {
@@ -232,26 +220,15 @@ irisd_access_check (const IrisdAccess *self, GError **error)
   return TRUE;
 }
 
-/**
- * irisd_access_is_shared:
- * @self: the rules
- *
- * Returns: whether others than the owner are let in, so that the sockets have to be within reach
- */
+/* Returns whether others than the owner are admitted, so that the sockets have to be open to
+ * them. */
 gboolean
 irisd_access_is_shared (const IrisdAccess *self)
 {
   return self->uids[IRISD_ACCESS_ENTER]->len > 0;
 }
 
-/**
- * irisd_access_allows:
- * @self: the rules
- * @rule: which of them
- * @uid: a user, or %IRISD_UID_UNKNOWN
- *
- * Returns: whether it allows @uid what it is about
- */
+/* Returns whether @rule includes @uid, which may be IRISD_UID_UNKNOWN. */
 gboolean
 irisd_access_allows (const IrisdAccess *self, IrisdAccessRule rule, gint64 uid)
 {
@@ -260,14 +237,7 @@ irisd_access_allows (const IrisdAccess *self, IrisdAccessRule rule, gint64 uid)
   return uid == (gint64) geteuid () ? !self->not_even_owner[rule] : lists (self, rule, uid);
 }
 
-/**
- * irisd_access_may_serve:
- * @self: the rules
- * @uid: a user
- * @service: a service of worker processes
- *
- * Returns: whether that user's worker processes get items of other users to do; operators' do
- */
+/* Returns whether that user's worker processes get items of other users; operators' do. */
 gboolean
 irisd_access_may_serve (const IrisdAccess *self, gint64 uid, const char *service)
 {
@@ -283,14 +253,8 @@ irisd_access_may_serve (const IrisdAccess *self, gint64 uid, const char *service
   return FALSE;
 }
 
-/**
- * irisd_access_parse_address:
- * @address: (nullable): what ZeroMQ says of a connection
- *
- * Of one over ipc that is `localhost:UID:GID:PID`, from the kernel.
- *
- * Returns: the user, or %IRISD_UID_UNKNOWN
- */
+/* Returns the user of @address, which ZeroMQ reports for a connection, or IRISD_UID_UNKNOWN. Over
+ * ipc it is `localhost:UID:GID:PID`, from the kernel. */
 gint64
 irisd_access_parse_address (const char *address)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Who may do what: the users that are let in, and what is done for them with irisd's rights.
+ * Access: which users are admitted, and what irisd does for them with its own rights.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 G_BEGIN_DECLS
 
-/* The user behind a connection that does not say, such as one over TCP. */
+/* The user of a connection without one, such as one over TCP. */
 #define IRISD_UID_UNKNOWN ((gint64) -1)
 
 /* The domain that makes ZeroMQ ask the ZAP handler. */
@@ -24,7 +24,7 @@ G_BEGIN_DECLS
  * @IRISD_ACCESS_FILES: to have files read
  * @IRISD_ACCESS_OPERATE: to see and control the items of all users, and the places
  *
- * What a rule is about.
+ * The right that a rule gives.
  */
 typedef enum
 {
@@ -38,14 +38,14 @@ typedef enum
 /**
  * IrisdAccess:
  *
- * The group [access] of the configuration: for each rule, whom it allows. Constant once read.
+ * The group [access] of the configuration: the users of each rule. Constant once read.
  */
 typedef struct
 {
   /*< private >*/
   GArray *uids[IRISD_ACCESS_N_RULES]; /* of uid_t, beside the owner */
   gboolean not_even_owner[IRISD_ACCESS_N_RULES];
-  GArray *servers; /* which users serve what to others */
+  GArray *servers; /* users that serve others, with their services */
 } IrisdAccess;
 
 void irisd_access_init (IrisdAccess *self);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a user can say to irisd, whether in a file or on the command line.
+ * The configuration of irisd, from files and the command line.
  *
  * A key of the [irisd] group and the long option of the same name go through one function, so that
- * both are judged alike. Whatever is not known is an error: a misspelt limit that is silently
- * passed over is a limit that is not there.
+ * the same checks apply. An unknown key is an error: a misspelt limit that is silently ignored is a
+ * limit that does not exist.
  */
 #include "daemon/config/irisd-config.h"
 
@@ -76,7 +76,7 @@ set_text (char **field, const char *what, const char *value, GError **error)
   if (*value == '\0')
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "%s is empty: give it a value or leave it out", what);
+                   "%s is empty; give it a value or leave it out", what);
       return FALSE;
     }
   g_free (*field);
@@ -125,7 +125,7 @@ set_workers (IrisdConfig *self, const char *value, GError **error)
   if (!g_ascii_string_to_unsigned (value, 10, 0, IRISD_MAX_WORKERS, &number, NULL))
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "“%s” is no number of workers: give one from 1 to %d, or 0 for what fits the "
+                   "“%s” is no number of workers; give one from 1 to %d, or 0 for what fits the "
                    "machine",
                    value, IRISD_MAX_WORKERS);
       return FALSE;
@@ -144,7 +144,7 @@ set_scheduler (IrisdConfig *self, const char *value, GError **error)
         return TRUE;
       }
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "there is no scheduler “%s”: choose places, workstealing, lockfree or default",
+               "there is no scheduler “%s”; choose places, workstealing, lockfree or default",
                value);
   return FALSE;
 }
@@ -202,7 +202,7 @@ set_paused (IrisdConfig *self, const char *value, GError **error)
   return set_boolean (&self->paused, value, error);
 }
 
-/* Adds to the list; what the dynamic linker would look for elsewhere is no path. */
+/* Adds to the list; a name that the dynamic linker would search for is no path. */
 static gboolean
 add_paths (GPtrArray *list, const char *value, GError **error)
 {
@@ -214,7 +214,7 @@ add_paths (GPtrArray *list, const char *value, GError **error)
       if (!g_path_is_absolute (paths[i]))
         {
           g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                       "“%s” is not absolute: write the path from / on", paths[i]);
+                       "“%s” is not absolute; write the path from / on", paths[i]);
           return FALSE;
         }
       g_ptr_array_add (list, g_strdup (paths[i]));
@@ -246,11 +246,11 @@ set_log_level (IrisdConfig *self, const char *value, GError **error)
   if (irisd_log_level_from_name (value, &self->log_level))
     return TRUE;
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "there is no log level “%s”: choose error, warning, info or debug", value);
+               "there is no log level “%s”; choose error, warning, info or debug", value);
   return FALSE;
 }
 
-/* Without encryption and keys nothing but this machine may connect. */
+/* Without encryption and keys only this machine may connect. */
 static gboolean
 is_loopback (const char *host)
 {
@@ -267,7 +267,7 @@ set_tcp (IrisdConfig *self, const char *value, GError **error)
       || !g_ascii_string_to_unsigned (colon + 1, 10, 0, G_MAXUINT16, &port, NULL))
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "“%s” is no address to listen on: write it like 127.0.0.1:4700", value);
+                   "“%s” is no address to listen on; write it like 127.0.0.1:4700", value);
       return FALSE;
     }
 
@@ -281,7 +281,7 @@ set_tcp (IrisdConfig *self, const char *value, GError **error)
   if (!is_loopback (host))
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "irisd listens on loopback only, because TCP has no encryption and no keys yet: "
+                   "irisd listens on loopback only, because TCP has no encryption and no keys yet; "
                    "write 127.0.0.1:%u or [::1]:%u instead of “%s”",
                    (guint) port, (guint) port, value);
       return FALSE;
@@ -315,15 +315,8 @@ static const struct
   { "plugins-required", set_plugins_required },
 };
 
-/**
- * irisd_config_set:
- * @self: the configuration
- * @key: a key of the [irisd] group
- * @value: its value as text
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Returns: whether there is such a key and it may have that value
- */
+/* Sets @key of the [irisd] group from text. Returns whether there is such a key and it may have
+ * that value. */
 gboolean
 irisd_config_set (IrisdConfig *self, const char *key, const char *value, GError **error)
 {
@@ -335,7 +328,7 @@ irisd_config_set (IrisdConfig *self, const char *key, const char *value, GError 
   return FALSE;
 }
 
-/* The [journal] group has a directory, and those limits that are about the journal. */
+/* The [journal] group has a directory, and the limits about the journal. */
 static gboolean
 set_journal_key (IrisdConfig *self, const char *key, const char *value, GError **error)
 {
@@ -352,7 +345,7 @@ set_journal_key (IrisdConfig *self, const char *key, const char *value, GError *
   return FALSE;
 }
 
-/* GKeyFile does not say where a key stands; people want to know. 0 when it cannot be found. */
+/* GKeyFile does not report the line of a key. Returns 0 if it cannot be found. */
 static guint
 find_line (const char *text, gsize length, const char *group, const char *key)
 {
@@ -381,7 +374,7 @@ find_line (const char *text, gsize length, const char *group, const char *key)
   return 0;
 }
 
-/* Puts file, line and group before what an error says already. */
+/* Puts file, line and group before an error's message. */
 static void
 prefix_error (GError **error,
               const char *path,
@@ -397,7 +390,7 @@ prefix_error (GError **error,
     g_prefix_error (error, "%s, [%s] %s: ", path, group, key != NULL ? key : "");
 }
 
-/* The rule that a group is about; NULL if it is about something else. */
+/* The rule of a group; NULL if the group has none. */
 static IrisdFairRule *
 find_rule (IrisdConfig *self, const char *group)
 {
@@ -430,7 +423,7 @@ load_group (IrisdConfig *self,
   if (!is_limits && !is_access && !is_journal && rule == NULL && strcmp (group, "irisd") != 0)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "there is no such group: irisd knows [irisd], [access], [journal], [limits], "
+                   "there is no such group; irisd knows [irisd], [access], [journal], [limits], "
                    "[client] and [service NAME]");
       return FALSE;
     }
@@ -456,16 +449,8 @@ load_group (IrisdConfig *self,
   return TRUE;
 }
 
-/**
- * irisd_config_load_text:
- * @self: the configuration
- * @path: where the text comes from, for error messages
- * @text: (array length=length): a configuration file
- * @length: its length in bytes
- * @error: return location for a #GError of the domain %IRISD_ERROR that names file, line and key
- *
- * Returns: whether all of it was understood
- */
+/* Reads a configuration file's @text; @path is for error messages, which name file, line and key.
+ * Returns whether all of it is valid. */
 gboolean
 irisd_config_load_text (IrisdConfig *self,
                         const char *path,
@@ -494,16 +479,7 @@ irisd_config_load_text (IrisdConfig *self,
   return TRUE;
 }
 
-/**
- * irisd_config_load_file:
- * @self: the configuration
- * @path: a file
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Reads @path over what @self says already.
- *
- * Returns: whether all of it was understood
- */
+/* Reads @path over the present values. Returns whether all of it is valid. */
 gboolean
 irisd_config_load_file (IrisdConfig *self, const char *path, GError **error)
 {
@@ -519,15 +495,8 @@ irisd_config_load_file (IrisdConfig *self, const char *path, GError **error)
   return irisd_config_load_text (self, path, text, length, error);
 }
 
-/**
- * irisd_config_find_files:
- * @option: (nullable): a file that the user named
- *
- * Which files are read, in this order, later ones over earlier ones: @option alone, or
- * `/etc/iris/irisd.conf` and `$XDG_CONFIG_HOME/iris/irisd.conf`, those that exist.
- *
- * Returns: (transfer full): their names
- */
+/* Returns the files to read, later ones over earlier ones: @option alone, or those of
+ * `/etc/iris/irisd.conf` and `$XDG_CONFIG_HOME/iris/irisd.conf` that exist. */
 char **
 irisd_config_find_files (const char *option)
 {
@@ -546,7 +515,7 @@ irisd_config_find_files (const char *option)
   return g_strv_builder_end (files);
 }
 
-/* A database row has room for 10^9 bytes, header and all. */
+/* A database row has room for 10^9 bytes, with its header. */
 static gboolean
 check_journal_bodies (const IrisdConfig *self, GError **error)
 {
@@ -554,20 +523,14 @@ check_journal_bodies (const IrisdConfig *self, GError **error)
   if (self->journal == NULL || self->limits.max_body <= most)
     return TRUE;
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "the journal has room for bodies of %" G_GUINT64_FORMAT
-               " bytes: lower [limits] max-body (%" G_GUINT64_FORMAT ") or do without a journal",
+               "max-body is too large for the journal: a body there has at most %" G_GUINT64_FORMAT
+               " bytes; lower [limits] max-body (%" G_GUINT64_FORMAT ") or do without a journal",
                most, self->limits.max_body);
   return FALSE;
 }
 
-/**
- * irisd_config_check:
- * @self: the whole configuration
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Returns: whether its limits fit each other: an item that is allowed must be able to be accepted,
- *   and a result that is allowed able to be sent
- */
+/* Returns whether the limits fit each other: each allowed item can be accepted, and each allowed
+ * result sent. */
 gboolean
 irisd_config_check (const IrisdConfig *self, GError **error)
 {
@@ -588,7 +551,7 @@ irisd_config_check (const IrisdConfig *self, GError **error)
       {
         g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
                      "[limits] %s (%" G_GUINT64_FORMAT ") is more than %s (%" G_GUINT64_FORMAT
-                     "): lower the one or raise the other",
+                     "); lower the one or raise the other",
                      rules[i].lesser_name, rules[i].lesser, rules[i].greater_name,
                      rules[i].greater);
         return FALSE;

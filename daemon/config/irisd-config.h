@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a user can say to irisd, whether in a file or on the command line.
+ * The configuration of irisd, from files and the command line.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ typedef enum
  * @dir: (nullable): the directory of the sockets
  * @places: the level at which the machine is divided
  * @topology: (nullable): an hwloc synthetic description, or the name of an .xml file
- * @n_workers: 0 for as many as the places want
+ * @n_workers: 0 for as many as fit the places
  * @scheduler: which scheduler runs the items
  * @steal: (nullable): the steal policy, in words for iris_steal_policy_parse()
  * @bind: whether threads are bound to their places
@@ -42,7 +42,7 @@ typedef enum
  * @cgroup: where commands get control groups: `auto`, `none`, or a directory
  * @paused: whether nothing runs until the places are refilled
  * @limits: all limits
- * @access: who may do what
+ * @access: the users and their rights
  * @client_rule: what each client may have in flight, and how fast
  * @service_rules: (element-type utf8 IrisdFairRule): the same for all clients of a service, by name
  */

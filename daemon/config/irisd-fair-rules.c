@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What one client, or all clients of one service, may have in flight, and how fast.
+ * Fair rules: what one client, or all clients of one service, may have in flight, and how fast.
  *
  * There is an account for each client and each service with a rule, under one lock that is taken
- * once when an item comes and once when it ends; where there are no rules it is never taken.
+ * once when an item comes and once when it ends; without rules it is never taken.
  *
- * The rate is kept by a bucket of tokens, one for each item, that holds what a second brings, so
- * that a client that was silent for a second may send that many at once. Time is given by the
- * caller. An account that is as if new is forgotten, so clients that come and go leave nothing.
+ * The rate is kept by a bucket of tokens, one for each item, that holds a second's worth, so a
+ * client that was silent for a second may send that many at once. The caller gives the time. An
+ * account in its initial state is dropped, so that clients that come and go leave nothing.
  */
 #include "daemon/config/irisd-fair-rules.h"
 
@@ -15,10 +15,10 @@
 
 #include <string.h>
 
-/* When to try again where only a completion makes room. */
+/* When to try again if only a completion makes room. */
 #define RETRY_MS 20
 
-/* So many accounts are not worth a look. */
+/* The least number of accounts for which a sweep is worth its cost. */
 #define LEAST_SWEEP 32
 
 typedef struct
@@ -28,13 +28,8 @@ typedef struct
   gint64 debt_us; /* until when its tokens are spent; in the past: it has some */
 } Account;
 
-/**
- * irisd_fair_rules_init:
- * @self: (out caller-allocates): the rules
- * @client: what each client may
- * @services: (element-type utf8 IrisdFairRule): what all clients of a service may together; has to
- *   outlive @self
- */
+/* @client is the rule of each client; @services (IrisdFairRule by name), that of all clients of a
+ * service together, must outlive @self. */
 void
 irisd_fair_rules_init (IrisdFairRules *self, const IrisdFairRule *client, GHashTable *services)
 {
@@ -54,7 +49,7 @@ irisd_fair_rules_clear (IrisdFairRules *self)
   pthread_mutex_destroy (&self->lock);
 }
 
-/* How long a token takes to come. */
+/* The time that a token takes to come. */
 static gint64
 token_us (const IrisdFairRule *rule)
 {
@@ -98,7 +93,7 @@ is_as_new (const Account *account, gint64 now_us)
   return account->items == 0 && account->debt_us <= now_us;
 }
 
-/* Forgets who has gone. How often that is done grows with how many there are. */
+/* Drops accounts in their initial state. The interval grows with their number. */
 static void
 sweep (IrisdFairRules *self, gint64 now_us)
 {
@@ -171,19 +166,9 @@ admit (IrisdFairRules *self,
   return TRUE;
 }
 
-/**
- * irisd_fair_rules_admit:
- * @self: the rules
- * @client: whose item
- * @service: the name of its service
- * @bytes: of its payload
- * @now_us: the monotonic time
- * @refusal: (out): why not
- *
- * A single item that is larger than the rule allows is admitted when nothing else is in flight.
- *
- * Returns: whether the item is taken; then it is counted until irisd_fair_rules_release()
- */
+/* Returns whether the item is admitted; then it counts until irisd_fair_rules_release(). Otherwise
+ * @refusal says why not. An item that is larger than the rule allows is admitted when no other is
+ * in flight. */
 gboolean
 irisd_fair_rules_admit (IrisdFairRules *self,
                         gconstpointer client,
@@ -207,16 +192,7 @@ discharge (Account *account, guint64 bytes)
   account->bytes -= bytes;
 }
 
-/**
- * irisd_fair_rules_release:
- * @self: the rules
- * @client: whose item
- * @service: the name of its service
- * @bytes: of its payload
- * @now_us: the monotonic time
- *
- * Takes back irisd_fair_rules_admit() when the item has ended.
- */
+/* Takes back irisd_fair_rules_admit() when the item has ended. */
 void
 irisd_fair_rules_release (IrisdFairRules *self,
                           gconstpointer client,
@@ -236,12 +212,6 @@ irisd_fair_rules_release (IrisdFairRules *self,
   pthread_mutex_unlock (&self->lock);
 }
 
-/**
- * irisd_fair_rules_get_count:
- * @self: the rules
- *
- * Returns: how many clients have an account
- */
 guint
 irisd_fair_rules_get_count (IrisdFairRules *self)
 {
@@ -251,15 +221,8 @@ irisd_fair_rules_get_count (IrisdFairRules *self)
   return count;
 }
 
-/**
- * irisd_fair_rule_set:
- * @self: a rule
- * @key: `items`, `bytes`, `rate` or `concurrency`
- * @value: a number, as text; 0 for no limit
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Returns: whether there is such a key and it may have that value
- */
+/* Sets @key, `items`, `bytes`, `rate` or `concurrency`, from text; 0 for no limit. Returns whether
+ * there is such a key and it may have that value. */
 gboolean
 irisd_fair_rule_set (IrisdFairRule *self, const char *key, const char *value, GError **error)
 {
@@ -271,7 +234,7 @@ irisd_fair_rule_set (IrisdFairRule *self, const char *key, const char *value, GE
   if (field == NULL)
     {
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "there is no limit “%s” of a client or a service: choose items, bytes, rate or "
+                   "there is no limit “%s” of a client or a service; choose items, bytes, rate or "
                    "concurrency",
                    key);
       return FALSE;
@@ -280,7 +243,7 @@ irisd_fair_rule_set (IrisdFairRule *self, const char *key, const char *value, GE
   if (g_ascii_string_to_unsigned (value, 10, 0, most, field, NULL))
     return TRUE;
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "“%s” is no value for %s: give a number from 1 to %" G_GUINT64_FORMAT
+               "“%s” is no value for %s; give a number from 1 to %" G_GUINT64_FORMAT
                ", or 0 for no limit",
                value, key, most);
   return FALSE;

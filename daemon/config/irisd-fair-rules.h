@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What one client, or all clients of one service, may have in flight, and how fast.
+ * Fair rules: what one client, or all clients of one service, may have in flight, and how fast.
  */
 #pragma once
 
@@ -44,7 +44,7 @@ typedef struct
 /**
  * IrisdFairRules:
  *
- * The rules, and what is counted for them. Any thread.
+ * The rules and their accounts. Any thread.
  */
 typedef struct
 {
@@ -52,8 +52,8 @@ typedef struct
   GHashTable *services; /* IrisdFairRule by name; not owned */
   gboolean any;         /* without rules nothing is counted */
   pthread_mutex_t lock;
-  GHashTable *client_accounts;  /* by client */
-  guint sweep_at;               /* when there are so many, those that are as if new are forgotten */
+  GHashTable *client_accounts; /* by client */
+  guint sweep_at; /* at this number of accounts, those in their initial state are dropped */
   GHashTable *service_accounts; /* by name */
 } IrisdFairRules;
 

@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-/* What GOption fills in; each text is judged by irisd_config_set() afterwards. */
+/* Filled by GOption; irisd_config_set() checks each text afterwards. */
 typedef struct
 {
   char *dir;
@@ -113,7 +113,7 @@ parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
   return TRUE;
 }
 
-/* An option that may be there several times. A shell's working directory is the user's own. */
+/* An option that may be given several times. The shell's working directory is the user's own. */
 static gboolean
 apply_all (IrisdConfig *config, const char *key, const char *option, char **values, GError **error)
 {
@@ -159,7 +159,7 @@ apply (IrisdConfig *config, const RawOptions *raw, GError **error)
          && apply_all (config, "plugin-dirs", "plugin-dir", raw->plugin_dirs, error);
 }
 
-/* A descriptor that is not open would else be noticed only after everything has been set up. */
+/* Otherwise a descriptor that is not open would be noticed only after the whole start. */
 static gboolean
 check_ready_fd (int fd, GError **error)
 {
@@ -170,16 +170,7 @@ check_ready_fd (int fd, GError **error)
   return FALSE;
 }
 
-/**
- * irisd_options_parse:
- * @argc: (inout): number of arguments
- * @argv: (inout): the arguments
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Reads the command line and the configuration files, and lets the command line win.
- *
- * Returns: (transfer full): all that the user said
- */
+/* Reads the command line and the configuration files; the command line has precedence. */
 IrisdOptions *
 irisd_options_parse (int *argc, char ***argv, GError **error)
 {

@@ -10,12 +10,12 @@ G_BEGIN_DECLS
 
 /**
  * IrisdOptions:
- * @config: what the files and the command line say together
+ * @config: the files and the command line together
  * @files: the configuration files that were read
- * @ready_fd: where to tell that irisd is ready, or -1
- * @check_journal: (nullable): only say whether the journal in this directory is whole
- * @check_config: only say whether the configuration is good
- * @version: only say the version
+ * @ready_fd: the descriptor for the line `ready`, or -1
+ * @check_journal: (nullable): only check the journal in this directory
+ * @check_config: only check the configuration
+ * @version: only print the version
  */
 typedef struct
 {

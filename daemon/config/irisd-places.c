@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From what the user says about places and scheduler to the places and the scheduler.
+ * Makes the places and the scheduler of the configuration.
  */
 #include "daemon/config/irisd-places.h"
 
@@ -16,15 +16,8 @@ make_topology (const IrisdConfig *config, GError **error)
   return iris_topology_new_synthetic (config->topology, error);
 }
 
-/**
- * irisd_places_new:
- * @config: the configuration
- * @error: return location for a #GError
- *
- * A level that begins with a digit is a list of cpu sets, with slashes between them.
- *
- * Returns: (transfer full): the places that it asks for
- */
+/* Returns the places of the configuration. A level that begins with a digit is a list of cpu sets,
+ * with slashes between them. */
 IrisPlaces *
 irisd_places_new (const IrisdConfig *config, GError **error)
 {
@@ -46,13 +39,7 @@ irisd_places_new (const IrisdConfig *config, GError **error)
   return g_steal_pointer (&places);
 }
 
-/**
- * irisd_places_new_scheduler:
- * @config: the configuration
- * @places: the places
- *
- * Returns: (transfer full): the scheduler that it asks for, with as many workers as the places have
- */
+/* Returns the scheduler of the configuration, with the workers of the places. */
 IrisScheduler *
 irisd_places_new_scheduler (const IrisdConfig *config, IrisPlaces *places)
 {
@@ -69,7 +56,7 @@ irisd_places_new_scheduler (const IrisdConfig *config, IrisPlaces *places)
     case IRISD_SCHEDULER_PLACES:
     default:
       if (config->steal != NULL)
-        policy = iris_steal_policy_parse (config->steal, NULL); /* it was checked when it was set */
+        policy = iris_steal_policy_parse (config->steal, NULL); /* was checked when it was set */
       return g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places, "steal-policy", policy,
                            NULL);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From what the user says about places and scheduler to the places and the scheduler.
+ * Makes the places and the scheduler of the configuration.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which requests reach whose items.
+ * Policy: which requests reach which owner's items.
  */
 #pragma once
 
@@ -8,19 +8,19 @@
 
 G_BEGIN_DECLS
 
-/* What sees everything: no owner, but a view. */
+/* The view of all items: no owner. */
 #define IRISD_VIEW_ALL G_MININT64
 
-/* A row of the table that is no message: to have an item of SUBMIT or BATCH kept. */
+/* A row of the table that is no message: a persistent item in SUBMIT or BATCH. */
 #define IRISD_POLICY_KEEP 0
 
 /**
  * IrisdRole:
  * @IRISD_ROLE_GUEST: a client over TCP, unless the configuration trusts those: it has no user
- * @IRISD_ROLE_USER: a user that the configuration lets in
+ * @IRISD_ROLE_USER: a user that the configuration admits
  * @IRISD_ROLE_OPERATOR: irisd's own user, and those under [access] operators
  *
- * What a connection is.
+ * The role of a connection.
  */
 typedef enum
 {
@@ -33,7 +33,7 @@ typedef enum
 /**
  * IrisdReach:
  * @IRISD_REACH_NONE: the request is refused
- * @IRISD_REACH_OWN: it reaches what belongs to the same owner; anything else does not exist for it
+ * @IRISD_REACH_OWN: it reaches items of the same owner; others do not exist for it
  * @IRISD_REACH_ALL: it reaches everything
  *
  * How far a request reaches.
@@ -50,7 +50,7 @@ gint64 irisd_policy_get_view (guint8 request, IrisdRole role, gint64 owner);
 gint64 irisd_policy_new_guest (void);
 gboolean irisd_policy_check (guint8 request, IrisdRole role, GError **error);
 
-/* Whether a view, which is an owner or %IRISD_VIEW_ALL, reaches what belongs to @owner. */
+/* Whether a view, an owner or IRISD_VIEW_ALL, includes @owner. */
 static inline gboolean
 irisd_view_reaches (gint64 view, gint64 owner)
 {

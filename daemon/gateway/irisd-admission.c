@@ -1,38 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a gateway has no room for: the limits on items, and BUSY.
+ * Admission: the limits on items and bytes, and the answer BUSY.
  *
- * Full means full for new items only. Each limit counts what is given up without passing it again:
+ * Full means full for new items only. Each limit has its own count, so items within it do not pass
+ * another limit again:
  *
- * - in-flight-items, in-flight-bytes: what one connection has under way or has not acknowledged;
+ * - in-flight-items, in-flight-bytes: what one connection has in progress or has not acknowledged;
  *
- * - total-items: items in memory. So many of those that are not kept, as many again of those that
- *   are kept, and as many of kept ones for worker processes, which may be away for long; so no kind
- *   keeps out another;
+ * - total-items: items in memory: as many volatile ones, as many persistent ones, and as many
+ * persistent ones for worker processes, which may be away for long; so no kind keeps out another;
  *
  * - total-bytes: bytes in memory;
  *
  * - persistent-items: items in the journal, in memory or not.
  *
- * Questions about persistent items, and changes to them, take nothing from that: a connection may
- * have as many of them unanswered as `in-flight-items` says, besides its items. An answer that has
- * a payload counts until it is acknowledged. It is bounded by what its connection owes, which an
- * acknowledgement mends, and by a reserve above `total-bytes` that items cannot take.
+ * Requests about persistent items have room of their own: a connection may have `in-flight-items`
+ * of them unanswered, besides its items. An answer that has a payload counts until it is
+ * acknowledged; the connection's unacknowledged bytes bound it, and a reserve above `total-bytes`
+ * that items cannot take.
  *
- * When a client may come back depends on for how long there has been no room: what was full only
- * just now has room again soon, and what has been full for minutes is not asked for many times a
- * second.
+ * The pause before a client tries again depends on how long there has been no room: a short
+ * shortage ends soon, and a long one should not be polled many times a second.
  */
 #include "daemon/base/irisd-log.h"
 #include "daemon/gateway/irisd-gateway-private.h"
 
-/* The pause that a refused client is asked to make: the least, which is also what its own
- * acknowledgements need, and the most; in between, this part of the time without room. */
+/* The pause that a refused client is told to make: the least, also for limits that its own
+ * acknowledgements lift, and the most; in between, this part of the time without room. */
 #define RETRY_MS      20
 #define MOST_RETRY_MS 2000
 #define PART_OF_FULL  4
 
-/* Of total-bytes, for answers that have a payload. */
+/* Part of total-bytes, for answers that have a payload. */
 #define PART_FOR_ANSWERS 4
 
 static const char *const names[IRISD_N_FULL] = {
@@ -42,19 +41,19 @@ static const char *const names[IRISD_N_FULL] = {
 };
 
 static const char *const what[IRISD_N_FULL] = {
-  [IRISD_FULL_VOLATILE] = "irisd has as many items under way as it takes",
-  [IRISD_FULL_IN_MEMORY] = "irisd has as many persistent items in memory as it takes",
+  [IRISD_FULL_VOLATILE] = "irisd has no room for more items in progress",
+  [IRISD_FULL_IN_MEMORY] = "irisd has no room for more persistent items in memory",
   [IRISD_FULL_WORKER_PROCESSES] =
-      "irisd has as many persistent items for worker processes as it takes",
-  [IRISD_FULL_BYTES] = "irisd holds as many bytes of payload and results as it takes",
-  [IRISD_FULL_PERSISTENT] = "irisd keeps as many items as it may",
+      "irisd has no room for more persistent items for worker processes",
+  [IRISD_FULL_BYTES] = "irisd has no room for more bytes of payload and results",
+  [IRISD_FULL_PERSISTENT] = "the journal has no room for more items",
 };
 
 static const char *const way_out[IRISD_N_FULL] = {
   [IRISD_FULL_VOLATILE] = "send the item again later",
   [IRISD_FULL_IN_MEMORY] = "send the item again later",
-  [IRISD_FULL_WORKER_PROCESSES] = "start workers, or cancel what waits for them",
-  [IRISD_FULL_BYTES] = "acknowledge what has ended, send again later",
+  [IRISD_FULL_WORKER_PROCESSES] = "start workers, or cancel items that wait for them",
+  [IRISD_FULL_BYTES] = "acknowledge ended items, send again later",
   [IRISD_FULL_PERSISTENT] = "fetch or cancel persistent items",
 };
 
@@ -76,13 +75,7 @@ answer_busy (IrisdGateway *self,
   irisd_send_answer (self, caller, &busy);
 }
 
-/**
- * irisd_admission_tell_busy:
- * @self: the gateway
- * @caller: who
- * @item: what is refused
- * @limit: a limit of this connection, or of its client or service
- */
+/* Answers BUSY because of @limit, of this connection, or of its client or service. */
 void
 irisd_admission_tell_busy (IrisdGateway *self,
                            const IrisdCaller *caller,
@@ -91,7 +84,7 @@ irisd_admission_tell_busy (IrisdGateway *self,
 {
   g_autofree char *sentence = g_strdup_printf (
       "the limit %s (%" G_GUINT64_FORMAT
-      ") is reached: acknowledge what has ended and send the item again, or raise "
+      ") is reached; acknowledge ended items and send the item again, or raise "
       "the limit in irisd's configuration",
       limit.limit, limit.value);
   answer_busy (self, caller, item, limit, sentence);
@@ -107,16 +100,8 @@ get_retry_ms (IrisdGateway *self, IrisdFull full)
   return (guint) CLAMP (full_ms / PART_OF_FULL, RETRY_MS, MOST_RETRY_MS);
 }
 
-/**
- * irisd_admission_tell_full:
- * @self: the gateway
- * @caller: who
- * @item: what is refused
- * @full: what is full
- * @value: the limit
- *
- * Refuses what irisd as a whole has no room for, and logs it, at most once a minute for each limit.
- */
+/* Refuses @item because irisd as a whole has no room, @full, and logs it at most once a minute for
+ * each limit. */
 void
 irisd_admission_tell_full (IrisdGateway *self,
                            const IrisdCaller *caller,
@@ -160,15 +145,8 @@ has_own_credit (IrisdGateway *self,
   return FALSE;
 }
 
-/**
- * irisd_admission_may_ask:
- * @self: the gateway
- * @caller: who
- * @request: a question about persistent items, or a change to them
- * @answer_counts: whether the answer takes a credit until it is acknowledged
- *
- * Returns: whether it is taken; BUSY was answered if not
- */
+/* Returns whether @request, about persistent items, is taken; BUSY was answered if not.
+ * @answer_counts: the answer takes a credit until it is acknowledged. */
 gboolean
 irisd_admission_may_ask (IrisdGateway *self,
                          const IrisdCaller *caller,
@@ -195,7 +173,7 @@ irisd_admission_may_ask (IrisdGateway *self,
   return FALSE;
 }
 
-/* An item with a key may be one that is kept already, which the journal knows. */
+/* Only the journal knows whether an item with a key is a duplicate. */
 static gboolean
 may_be_persistent (IrisdGateway *self, const IrisWireMessage *item)
 {
@@ -204,15 +182,7 @@ may_be_persistent (IrisdGateway *self, const IrisWireMessage *item)
   return is_below (self, IRISD_FULL_PERSISTENT, now, most) || item->key.len > 0;
 }
 
-/**
- * irisd_admission_has_room:
- * @self: the gateway
- * @caller: who
- * @item: a SUBMIT message
- * @for_workers: whether it is for worker processes
- *
- * Returns: whether there is room for the item; BUSY was answered if not
- */
+/* Returns whether there is room for @item; BUSY was answered if not. */
 gboolean
 irisd_admission_has_room (IrisdGateway *self,
                           const IrisdCaller *caller,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's completions of one turn: those of a connection leave in one message.
+ * Bundles: the completions of a connection in one turn of its gateway, sent in one message.
  *
  * A message is six frames, each of which ZeroMQ allocates, queues and frees on both sides; that was
- * most of what a volatile item cost. A client that asks for the feature is sent the completions of
- * a turn in one ENDINGS message. They are encoded one behind the other into memory that is used
- * again, so a completion allocates nothing. What else is sent to the connection meanwhile has them
- * sent first, so the order is what it would be without. A completion that is alone is sent as a
- * message of its own, and a large one too, as its body need not be copied then.
+ * most of what a volatile item cost. A client with the feature gets the completions of a turn in
+ * one ENDINGS message. They are encoded one after the other into reused memory, so a completion
+ * allocates nothing. Any other message to the connection sends them first, so the order is the same
+ * as without bundles. A single completion is a message of its own; so is a large one, whose body
+ * need not be copied then.
  */
 #include "daemon/gateway/irisd-gateway-private.h"
 
@@ -18,7 +18,7 @@
 #define MOST_COMPLETIONS 256
 #define MOST_BYTES       (64 * 1024)
 
-/* Bundles whose memory is kept for later. */
+/* Bundles whose memory is kept for reuse. */
 #define MOST_SPARE 16
 
 struct _IrisdBundle
@@ -70,15 +70,8 @@ open_bundle (IrisdGateway *self, IrisdPeer *peer)
   return bundle;
 }
 
-/**
- * irisd_bundle_add:
- * @self: the gateway
- * @peer: for whom
- * @completion: RESULT, or ERROR with `ends`
- * @body: (nullable): its body
- *
- * Returns: whether it will be sent with others of the turn; if not, it is to be sent now
- */
+/* @completion is RESULT, or ERROR with `ends`. Returns whether it will be sent with others of the
+ * turn; if not, the caller sends it. */
 gboolean
 irisd_bundle_add (IrisdGateway *self, IrisdPeer *peer, IrisWireMessage *completion, zmq_msg_t *body)
 {
@@ -100,13 +93,8 @@ irisd_bundle_add (IrisdGateway *self, IrisdPeer *peer, IrisWireMessage *completi
   return TRUE;
 }
 
-/**
- * irisd_bundle_send:
- * @self: the gateway
- * @peer: for whom; may be given up by this call, so hold a reference
- *
- * Sends the completions of this turn that were not sent yet.
- */
+/* Sends the completions of this turn that were not sent yet. The call may end @peer, so hold a
+ * reference. */
 void
 irisd_bundle_send (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -125,16 +113,13 @@ irisd_bundle_send (IrisdGateway *self, IrisdPeer *peer)
   iris_wire_message_init (&message, IRIS_WIRE_COMPLETIONS, NULL);
   message.body = iris_wire_completions_builder_get_body (&bundle->builder);
   if (!iris_wire_encode (&self->encoder, &message, NULL))
-    g_error ("endings that fit could not be encoded");
-  /* What gives a peer up while it is sent to must find nothing to send. Its bytes stay. */
+    g_error ("cannot encode completions that fit their limits");
+  /* A peer that is ended by this sending must find nothing to send. Its bytes stay. */
   iris_wire_completions_builder_reset (&bundle->builder);
   irisd_send_frames (self, peer, self->encoder.frames);
 }
 
-/**
- * irisd_bundle_drop:
- * @peer: a peer that has gone
- */
+/* @peer has ended. */
 void
 irisd_bundle_drop (IrisdPeer *peer)
 {
@@ -162,7 +147,7 @@ close_bundle (IrisdGateway *self, IrisdBundle *bundle)
 void
 irisd_bundles_send (IrisdGateway *self)
 {
-  /* Sending may give a peer up, by which items of others may end. */
+  /* Sending may end a peer, and that may end items of others. */
   while (self->bundles->len > 0)
     {
       IrisdBundle *bundle = g_ptr_array_steal_index_fast (self->bundles, self->bundles->len - 1);

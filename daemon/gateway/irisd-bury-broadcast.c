@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A round: a KICK or BURY of items that wait, on its way from gateway to gateway.
+ * A bury broadcast: a KICK or BURY of waiting items, on its way from gateway to gateway.
  *
  * Each gateway alone knows its jobs, so the request travels as a CANCEL does
- * (irisd-cancel-broadcast.c): from mailbox to mailbox, in the order of the gateways, until the item
- * was found or there is no gateway left, and then home, where it is answered. A burial is answered
- * when the journal has it; until then its journal request holds the round.
+ * (irisd-cancel-broadcast.c): from mailbox to mailbox, in the order of the gateways, until one has
+ * the item or all were asked, and then back to its own gateway, which answers it. A burial is
+ * answered when the journal has it; until then its journal request holds the broadcast.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/items/irisd-bury.h"
@@ -17,8 +17,8 @@ struct _IrisdBuryBroadcast
 {
   IrisdMessage message;
   IrisdGateway *home;
-  guint at;      /* the gateway that is asked: an index into the core's */
-  guint visited; /* how many were */
+  guint at;      /* the gateway asked now: an index into the core's */
+  guint visited; /* gateways asked so far */
   IrisdPeer *peer;
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   gboolean burial;
@@ -37,13 +37,8 @@ irisd_bury_broadcast_from_message (IrisdMessage *message)
   return (IrisdBuryBroadcast *) ((char *) message - G_STRUCT_OFFSET (IrisdBuryBroadcast, message));
 }
 
-/**
- * irisd_bury_broadcast_new:
- * @gateway: where it begins and ends
- * @request: KICK or INTER
- *
- * Returns: (transfer full): a round that was nowhere yet
- */
+/* @gateway is where it begins and ends; @request is KICK or BURY. Returns a broadcast that was at
+ * no gateway yet. */
 IrisdBuryBroadcast *
 irisd_bury_broadcast_new (IrisdGateway *gateway, IrisdJournalRequest *request)
 {
@@ -72,11 +67,7 @@ irisd_bury_broadcast_free (IrisdBuryBroadcast *self)
   g_free (self);
 }
 
-/**
- * irisd_bury_broadcast_fail:
- * @self: a round
- * @error: why nothing was changed
- */
+/* Nothing was changed, because of @error. */
 void
 irisd_bury_broadcast_fail (IrisdBuryBroadcast *self, const GError *error)
 {
@@ -84,10 +75,7 @@ irisd_bury_broadcast_fail (IrisdBuryBroadcast *self, const GError *error)
   self->error = g_error_copy (error);
 }
 
-/**
- * irisd_bury_broadcast_send_home:
- * @broadcast: (transfer full): one whose burial the journal has answered
- */
+/* The journal has answered the burial of @broadcast. */
 void
 irisd_bury_broadcast_send_home (IrisdBuryBroadcast *broadcast)
 {
@@ -95,7 +83,7 @@ irisd_bury_broadcast_send_home (IrisdBuryBroadcast *broadcast)
   irisd_mailbox_post (&broadcast->home->mailbox, &broadcast->message);
 }
 
-/* Takes a job that waits from wherever it does; what the scheduler has is only marked. */
+/* Takes a waiting job out of its queue; a job that the scheduler has is only marked. */
 static gboolean
 take_out (IrisdGateway *gateway, IrisdJob *job)
 {
@@ -113,7 +101,7 @@ take_out (IrisdGateway *gateway, IrisdJob *job)
   return job->away;
 }
 
-/* Returns whether the round goes on with the journal's answer. */
+/* Returns whether the broadcast goes on with the journal's answer. */
 static gboolean
 bury_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
 {
@@ -126,10 +114,11 @@ bury_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
       irisd_bury_job (gateway, job, IRIS_WIRE_ERROR_BURIED, self->sentence, self);
       return TRUE;
     }
-  self->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                             "item %" G_GUINT64_FORMAT
-                             " runs, or has just ended, and cannot be buried: only what waits can",
-                             self->item);
+  self->error = g_error_new (
+      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+      "item %" G_GUINT64_FORMAT
+      " runs, or has just ended, and cannot be buried; only a waiting item can",
+      self->item);
   return FALSE;
 }
 
@@ -142,7 +131,7 @@ kick_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
   self->changed++;
 }
 
-/* A job that is kicked may change the table, if irisd ends meanwhile. */
+/* A kicked job may change the table, if irisd ends meanwhile. */
 static void
 kick_all_here (IrisdGateway *gateway, IrisdBuryBroadcast *self)
 {
@@ -173,7 +162,7 @@ look_for_job (IrisdGateway *gateway, IrisdBuryBroadcast *self)
   return FALSE;
 }
 
-/* Returns whether the round goes on later. */
+/* Returns whether the broadcast goes on later. */
 static gboolean
 look_here (IrisdGateway *gateway, IrisdBuryBroadcast *self)
 {
@@ -220,11 +209,7 @@ pass_on (IrisdGateway *gateway, IrisdBuryBroadcast *self)
   irisd_mailbox_post (&next->mailbox, &self->message);
 }
 
-/**
- * irisd_bury_broadcast_run:
- * @gateway: the gateway
- * @self: (transfer full): a round that has come to it
- */
+/* @self has come to @gateway. */
 void
 irisd_bury_broadcast_run (IrisdGateway *gateway, IrisdBuryBroadcast *self)
 {
@@ -232,11 +217,7 @@ irisd_bury_broadcast_run (IrisdGateway *gateway, IrisdBuryBroadcast *self)
     pass_on (gateway, self);
 }
 
-/**
- * irisd_bury_broadcast_resume:
- * @gateway: the gateway
- * @self: (transfer full): a round whose item was cold here, and is not any more
- */
+/* The item of @self was spilled here, and is not any more. */
 void
 irisd_bury_broadcast_resume (IrisdGateway *gateway, IrisdBuryBroadcast *self)
 {

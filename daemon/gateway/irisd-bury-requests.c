@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * KICK, BURY, and CANCEL of what is buried, as they are asked for and answered.
+ * The requests KICK, BURY, and CANCEL of buried items, and their answers.
  *
- * They change items of the same owner, or, for operators, of any. The journal knows whether there
- * is such an item and whether it is buried; what waits is with one of the gateways, which the
- * journal does not know. So a request goes to the journal first, and if it is about an item that
- * waits, then round the gateways.
+ * They change items of the same owner or, for operators, of any. The journal knows whether there is
+ * such an item and whether it is buried; a waiting item is with one of the gateways, which the
+ * journal does not know. So a request goes to the journal first and, for a waiting item, from
+ * gateway to gateway then.
  */
 #include "daemon/items/irisd-bury.h"
 
-/* What is said about an item that BURY gives no reason for. */
+/* The reason of a BURY that gives none. */
 #define NO_REASON "it was buried by request"
 
 static gboolean
@@ -20,7 +20,7 @@ may_change (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage
     return FALSE;
   if (irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
     error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                                 "irisd is ending: ask again when it is back");
+                                 "irisd is ending; ask again when it is back");
   else
     return irisd_admission_may_ask (self, caller, request, FALSE);
   irisd_send_refusal (self, caller, request->request_id, error);
@@ -76,13 +76,7 @@ irisd_bury_requests_bury (IrisdGateway *self,
   irisd_journal_post (self->core->journal, journal_request);
 }
 
-/**
- * irisd_bury_requests_tell_changed:
- * @self: the gateway
- * @caller: who asked
- * @request_id: under which id
- * @count: how much was changed
- */
+/* Answers that @count items were changed. */
 void
 irisd_bury_requests_tell_changed (IrisdGateway *self,
                                   const IrisdCaller *caller,
@@ -103,16 +97,16 @@ explain_refusal (const IrisdJournalRequest *request)
   if (request->kind == IRISD_JOURNAL_REQUEST_KICK)
     return g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                         "item %" G_GUINT64_FORMAT
-                        " is %s: only an item that is buried or delayed can be kicked",
+                        " is %s; only an item that is buried or delayed can be kicked",
                         request->item, iris_wire_state_name (request->state));
   return g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                       "item %" G_GUINT64_FORMAT " is %s and cannot be buried: %s", request->item,
                       iris_wire_state_name (request->state),
-                      runs ? "only what waits can; cancel it, or bury it when it waits again"
+                      runs ? "only a waiting item can; cancel it, or bury it when it waits again"
                            : "it has ended");
 }
 
-/* Whether an item in that state is looked for among what waits. */
+/* Whether an item in that state may be waiting at a gateway. */
 static gboolean
 is_elsewhere (const IrisdJournalRequest *request)
 {
@@ -121,7 +115,7 @@ is_elsewhere (const IrisdJournalRequest *request)
              && request->kind == IRISD_JOURNAL_REQUEST_BURY_ITEM);
 }
 
-/* Whether that is already so. */
+/* Whether the item is in the requested state already. */
 static gboolean
 is_done (const IrisdJournalRequest *request)
 {
@@ -130,11 +124,7 @@ is_done (const IrisdJournalRequest *request)
                                                          : IRIS_WIRE_STATE_BURIED);
 }
 
-/**
- * irisd_bury_requests_take_kick:
- * @self: the gateway
- * @request: KICK or INTER, with what the journal says
- */
+/* @request is KICK or BURY_ITEM with the journal's answer. */
 void
 irisd_bury_requests_take_kick (IrisdGateway *self, IrisdJournalRequest *request)
 {
@@ -156,12 +146,7 @@ irisd_bury_requests_take_kick (IrisdGateway *self, IrisdJournalRequest *request)
                                       request->pending ? 0 : request->count);
 }
 
-/**
- * irisd_bury_requests_cancel:
- * @self: the gateway
- * @caller: who
- * @request: a CANCEL message that names an item by its number
- */
+/* @request is a CANCEL with an item's number. */
 void
 irisd_bury_requests_cancel (IrisdGateway *self,
                             const IrisdCaller *caller,
@@ -178,7 +163,7 @@ irisd_bury_requests_cancel (IrisdGateway *self,
   iris_wire_message_set_boolean (&end, IRIS_WIRE_KEY_ENDS, TRUE);
   iris_wire_message_set_uint (&end, IRIS_WIRE_KEY_ITEM, request->item);
   if (!iris_wire_encode (&self->encoder, &end, &error))
-    g_error ("the end of an item cannot be encoded: %s", error->message);
+    g_error ("cannot encode the end of an item: %s", error->message);
   const IrisWireFrame *header = &self->encoder.frames[3];
   IrisdJournalRequest *journal_request = new_question (self, IRISD_JOURNAL_REQUEST_CANCEL, caller,
                                                        request);
@@ -187,11 +172,7 @@ irisd_bury_requests_cancel (IrisdGateway *self,
   irisd_journal_post (self->core->journal, journal_request);
 }
 
-/**
- * irisd_bury_requests_take_cancel:
- * @self: the gateway
- * @request: CANCEL, with what the journal says
- */
+/* @request is CANCEL with the journal's answer. */
 void
 irisd_bury_requests_take_cancel (IrisdGateway *self, IrisdJournalRequest *request)
 {
@@ -201,7 +182,8 @@ irisd_bury_requests_take_cancel (IrisdGateway *self, IrisdJournalRequest *reques
   request->peer->n_questions--;
   if (irisd_peer_is_gone (request->peer))
     return;
-  /* What waits or runs was looked for before; it may have ended, or have been kicked, meanwhile. */
+  /* Waiting and running items were looked for before; meanwhile it may have ended or been
+   * kicked. */
   if (request->pending)
     request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_FOUND,
                                   "item %" G_GUINT64_FORMAT

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A broadcast: a CANCEL for an item of any connection, on its way from gateway to gateway.
+ * A cancel broadcast: a CANCEL for an item of any connection, on its way from gateway to gateway.
  *
- * Each gateway alone knows its peers and their jobs, so the question travels: from mailbox to
+ * Each gateway alone knows its peers and their jobs, so the request travels from mailbox to
  * mailbox, in the order of the gateways, until one of them has the item and cancels it, and then
- * home, where the answer is given. No table is shared for the sake of a question that is rare.
+ * back to its own gateway, which answers it. A request this rare does not justify a shared table.
  */
 #include "daemon/gateway/irisd-cancel-broadcast.h"
 
@@ -17,15 +17,15 @@ struct _IrisdCancelBroadcast
 {
   IrisdMessage message;
   IrisdGateway *home;
-  guint at;        /* the gateway that is asked: an index into the core's */
-  IrisdPeer *peer; /* who asked; belongs to the home gateway */
+  guint at;        /* the gateway asked now: an index into the core's */
+  IrisdPeer *peer; /* the client that asked; belongs to the first gateway */
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   guint8 target[IRIS_WIRE_ID_SIZE];
-  guint64 item; /* its number, if that was named */
-  gint64 view;  /* what who asked reaches: an owner, or IRISD_VIEW_ALL */
+  guint64 item; /* its number, if the request has that */
+  gint64 view;  /* what the request reaches: an owner, or IRISD_VIEW_ALL */
   gboolean found;
   gboolean was_queued;
-  GError *error; /* why it could not be looked for */
+  GError *error; /* why it cannot be found */
 };
 
 IrisdCancelBroadcast *
@@ -43,7 +43,7 @@ irisd_cancel_broadcast_free (IrisdCancelBroadcast *self)
   g_free (self);
 }
 
-/* Cancels the target if one of this gateway's peers has it. */
+/* Cancels the target if a peer of this gateway has it. */
 static void
 look_here (IrisdGateway *gateway, IrisdCancelBroadcast *self)
 {
@@ -55,7 +55,7 @@ look_here (IrisdGateway *gateway, IrisdCancelBroadcast *self)
         continue;
       self->found = TRUE;
       self->was_queued = irisd_completion_cancel_job (gateway, peer, job);
-      /* Ending the job may have cost the peer its place in the list. */
+      /* Ending the job may have removed the peer from the list. */
       return;
     }
 }
@@ -68,7 +68,7 @@ tell_no_such_number (IrisdGateway *gateway,
 {
   g_autoptr (GError) error = g_error_new (
       IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_FOUND,
-      "the item %" G_GUINT64_FORMAT " is not under way: it has ended, or never was", item);
+      "the item %" G_GUINT64_FORMAT " is not in progress: it has ended, or never was", item);
   irisd_send_refusal (gateway, caller, request_id, error);
 }
 
@@ -118,7 +118,7 @@ irisd_cancel_broadcast_run (IrisdGateway *gateway, IrisdCancelBroadcast *self)
     }
   if (self->item != 0)
     {
-      /* It was here when we were asked; it may have ended since. */
+      /* It was here when the request came; it may have ended since. */
       IrisdMailbox *holder;
       if (irisd_dependencies_find_item (gateway, self->item, self->view, &holder) == NULL
           && holder == &gateway->mailbox)
@@ -133,11 +133,7 @@ irisd_cancel_broadcast_run (IrisdGateway *gateway, IrisdCancelBroadcast *self)
   irisd_mailbox_post (&next->mailbox, &self->message);
 }
 
-/**
- * irisd_cancel_broadcast_resume:
- * @gateway: the gateway
- * @self: (transfer full): a broadcast about an item by its number, which is not cold here
- */
+/* @self names an item by its number; the item is not spilled here any more. */
 void
 irisd_cancel_broadcast_resume (IrisdGateway *gateway, IrisdCancelBroadcast *self)
 {
@@ -149,11 +145,7 @@ irisd_cancel_broadcast_resume (IrisdGateway *gateway, IrisdCancelBroadcast *self
   irisd_mailbox_post (&self->home->mailbox, &self->message);
 }
 
-/**
- * irisd_cancel_broadcast_fail:
- * @self: (transfer full): a broadcast about an item that is cold, and cannot be read for now
- * @error: why
- */
+/* @self names a spilled item that cannot be read for now. */
 void
 irisd_cancel_broadcast_fail (IrisdCancelBroadcast *self, const GError *error)
 {
@@ -175,14 +167,7 @@ broadcast_new (IrisdGateway *gateway, const IrisdCaller *caller, const IrisWireM
   return self;
 }
 
-/**
- * irisd_cancel_broadcast_by_number:
- * @gateway: the gateway
- * @caller: who
- * @request: a CANCEL message that names an item by its number
- *
- * All gateways know which of them has an item of a number, so only that one is asked.
- */
+/* All gateways know which of them has the item of a number, so only that one is asked. */
 void
 irisd_cancel_broadcast_by_number (IrisdGateway *gateway,
                                   const IrisdCaller *caller,
@@ -197,7 +182,7 @@ irisd_cancel_broadcast_by_number (IrisdGateway *gateway,
                               &broadcast_new (gateway, caller, request)->message);
   else if (job != NULL && !job->buried)
     {
-      /* Its end may be that of the connection that asks. */
+      /* The end may be that of the connection that asks. */
       g_autoptr (IrisdPeer) peer = irisd_peer_ref (caller->peer);
       gboolean queued = irisd_completion_cancel_job (gateway, job->peer, job);
       if (!irisd_peer_is_gone (peer))

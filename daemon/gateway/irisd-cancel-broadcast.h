@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A broadcast: a CANCEL for an item of any connection, on its way from gateway to gateway.
+ * A cancel broadcast: a CANCEL for an item of any connection, on its way from gateway to gateway.
  */
 #pragma once
 
@@ -14,23 +14,23 @@ IrisdCancelBroadcast *irisd_cancel_broadcast_from_message (IrisdMessage *message
 void irisd_cancel_broadcast_free (IrisdCancelBroadcast *self);
 
 /* Asks all connections of this gateway, then those of the others, for @request's target; the answer
- * goes to @caller, sooner or later. */
+ * goes to @caller. */
 void irisd_cancel_broadcast_by_request (IrisdGateway *self,
                                         const IrisdCaller *caller,
                                         const IrisWireMessage *request);
 
-/* Cancels the item of a number, of whatever connection and gateway. */
+/* Cancels the item of a number, of any connection and gateway. */
 void irisd_cancel_broadcast_by_number (IrisdGateway *self,
                                        const IrisdCaller *caller,
                                        const IrisWireMessage *request);
 
-/* A broadcast has come to this gateway: from another one, or back. */
+/* @self has come to this gateway: from another one, or back. */
 void irisd_cancel_broadcast_run (IrisdGateway *self, IrisdCancelBroadcast *broadcast);
 
-/* The item that it is about is cold and cannot be read for now: it goes home. */
+/* Its item is spilled and cannot be read for now: it goes back. */
 void irisd_cancel_broadcast_fail (IrisdCancelBroadcast *broadcast, const GError *error);
 
-/* The item that it is about was cold here, and is not any more. */
+/* Its item was spilled here, and is not any more. */
 void irisd_cancel_broadcast_resume (IrisdGateway *self, IrisdCancelBroadcast *broadcast);
 
 G_END_DECLS

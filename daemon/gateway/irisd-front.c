@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What only the front door does: deal items without a hint, and tell the way to the places.
+ * The front gateway: deals items without a hint to the places, and tells clients their endpoints.
  */
 #include "daemon/exec/irisd-place-control.h"
 #include "daemon/gateway/irisd-gateway-private.h"
 
-/**
- * irisd_front_deal:
- * @self: the front door's gateway
- *
- * Returns: the place whose turn it is, among those that are not drained
- */
+/* Returns the next place in turn, among those that are not drained. */
 gint
 irisd_front_deal (IrisdGateway *self)
 {
@@ -42,14 +37,7 @@ fill_place (IrisdCore *core, guint id, gboolean over_tcp, IrisWirePlace *out)
     out->distances[other] = iris_places_get_distance (core->places, id, other);
 }
 
-/**
- * irisd_front_encode_map:
- * @core: what is shared
- * @over_tcp: which endpoints the asker can use
- * @error: return location for a #GError
- *
- * Returns: (transfer full): the body of a MAP_REPLY
- */
+/* Returns the body of a MAP_REPLY. @over_tcp: the client needs endpoints over TCP. */
 GBytes *
 irisd_front_encode_map (IrisdCore *core, gboolean over_tcp, GError **error)
 {

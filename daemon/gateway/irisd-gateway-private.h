@@ -12,14 +12,14 @@
 
 G_BEGIN_DECLS
 
-/* What a turn takes of items before the mailbox is looked at again: so much of a flood can be in
- * front of the answer to somebody else. Long turns make little work. They are short as long as
- * somebody is heard who sends little, and for so many turns of the flood after that. */
+/* Items that a turn takes before it looks at the mailbox again: a flood of this size may delay the
+ * answer to another client. Long turns cost less. Turns are short while a client that sends few
+ * items is heard, and for this many turns of the flood afterwards. */
 #define IRISD_ITEMS_PER_TURN       256
 #define IRISD_ITEMS_PER_LIGHT_TURN 16
 #define IRISD_LIGHT_TURNS          64
 
-/* What counts as little, in one turn. */
+/* The most items of a turn that count as few. */
 #define IRISD_FEW_ITEMS 4
 
 /**
@@ -27,7 +27,7 @@ G_BEGIN_DECLS
  * @items: items that are back from a place
  * @cost: what they cost together
  *
- * What has to be told to a gate.
+ * What a gate gets back.
  */
 typedef struct
 {
@@ -37,13 +37,13 @@ typedef struct
 
 /**
  * IrisdFull:
- * @IRISD_FULL_VOLATILE: `total-items`, of items that are not kept
+ * @IRISD_FULL_VOLATILE: `total-items`, of volatile items
  * @IRISD_FULL_IN_MEMORY: `total-items`, of persistent items in memory
  * @IRISD_FULL_WORKER_PROCESSES: `total-items`, of those for worker processes
  * @IRISD_FULL_BYTES: `total-bytes`
  * @IRISD_FULL_PERSISTENT: `persistent-items`
  *
- * What irisd as a whole can have no room for.
+ * The limits of irisd as a whole.
  */
 typedef enum
 {
@@ -59,67 +59,67 @@ struct _IrisdGateway
 {
   IrisdMailbox mailbox;
   IrisdGatewayCounters counters;
-  _Alignas(64) _Atomic int phase; /* the core's phase that the thread acts upon */
+  _Alignas(64) _Atomic int phase; /* the core's phase as this thread has seen it */
 
   IrisdCore *core;
   gint place;
   void *socket;
-  guint turn_items;         /* that came since the mailbox was looked at */
+  guint turn_items;         /* received since it looked at the mailbox */
   gboolean crowded;         /* there was more to receive */
   guint turn;               /* a number */
-  guint light_turns;        /* so many more are short */
-  gconstpointer light_peer; /* whose item made them so; only compared */
+  guint light_turns;        /* turns that stay short */
+  gconstpointer light_peer; /* the peer whose item made them short; only compared */
   gint64 give_again_us;     /* the processor is not given away before that time */
   GThread *thread;
   IrisWireEncoder encoder;
   IrisdPeers peers;
-  guint n_askers;         /* peers that were let in to ask only */
-  GQueue receive_backlog; /* peers of whom more is to be read */
-  IrisdMails strays;      /* messages of peers that were given up */
-  GQueue backlog;         /* peers with something in their outbox */
-  guint retry_ms;         /* how long to wait before the outboxes are tried again */
+  guint n_askers;         /* peers that may only ask */
+  GQueue receive_backlog; /* peers with more to read */
+  IrisdMails strays;      /* messages of peers that have ended */
+  GQueue backlog;         /* peers with replies in their outbox */
+  guint retry_ms;         /* pause before the outboxes are tried again */
   gint64 retry_at_us;
   guint n_parked;
-  IrisdTimers timers;             /* jobs that wait for a time, and runs that are limited */
-  IrisdPhase waited_phase;        /* what waits was looked through for it */
+  IrisdTimers timers;             /* jobs that wait for a time, and runs with a time limit */
+  IrisdPhase waited_phase;        /* the phase for which waiting jobs were checked */
   IrisdGateReturns *gate_returns; /* for each place */
   gboolean any_gate_returns;
   GHashTable *typical_ns;      /* by service */
-  guint next_home;             /* of the front door: whose turn it is */
-  IrisdPersistentBatch *batch; /* of the BATCH that is being read, if it has persistent items */
-  guint batch_size;            /* its items; 0 when none is being read */
+  guint next_home;             /* of the front gateway: the next place in turn */
+  IrisdPersistentBatch *batch; /* of the BATCH in progress, if it has persistent items */
+  guint batch_size;            /* its items; 0 for none in progress */
   GPtrArray *bundles;          /* completions of this turn that were not sent yet */
   GPtrArray *spare_bundles;
   GPtrArray *ended;             /* volatile items that were done in this turn */
   IrisdJournalRequest *done[2]; /* items that were done in this turn: relaxed, durable */
-  GHashTable *orphans;          /* kept jobs that are in no peer's table */
-  GHashTable *by_number;        /* kept jobs that were accepted and have not ended */
-  IrisdPeer *journal_peer;      /* whose items came out of the journal */
+  GHashTable *orphans;          /* persistent jobs that are in no peer's table */
+  GHashTable *by_number;        /* persistent jobs that were accepted and have not ended */
+  IrisdPeer *journal_peer;      /* the peer of items from the journal */
   IrisdTimers spilled;          /* persistent items without a job that wait for a time */
   IrisdTimers deadlines;        /* jobs that have one, until it has passed */
   GHashTable *reloads;          /* those of them that are being read back */
-  IrisdTimers unread;  /* of those the ones that could not be read, until they are tried again */
+  IrisdTimers unread;  /* of those, the ones that could not be read, until the next attempt */
   GHashTable *flows;   /* of persistent items that wait for their turn, beyond the limit */
   GQueue hungry_flows; /* those of them whose window is half empty */
-  guint64 n_recovered; /* items that were found at the start and have jobs */
+  guint64 n_recovered; /* items that recovery found and that have jobs */
   gint64 full_since_us[IRISD_N_FULL]; /* since when there is no room; 0 if there is */
 
   GQueue worker_processes; /* worker processes, silent longest first */
-  GQueue stream_readers;   /* clients that read what commands write while they run */
+  GQueue stream_readers;   /* clients that read a command's output while it runs */
   void *monitor;           /* ZeroMQ's, once there was one of either */
-  guint probe_ms;          /* the pause before they are asked again; 0 if there is no reason to */
+  guint probe_ms;          /* the pause before they are probed again; 0: no reason to */
   gint64 probe_at_us;
 };
 
 /**
  * IrisdCaller:
  * @route: where the answer goes
- * @peer: (nullable): who it is, if it said HELLO
+ * @peer: (nullable): its peer, if it said HELLO
  * @over_tcp: how it is connected
- * @uid: which user, or %IRISD_UID_UNKNOWN
- * @address: (nullable): what ZeroMQ tells of the connection
+ * @uid: its user, or %IRISD_UID_UNKNOWN
+ * @address: (nullable): the address that ZeroMQ reports for the connection
  *
- * Whoever sent the message that is being handled.
+ * The connection that sent the message in hand.
  */
 typedef struct
 {
@@ -127,11 +127,11 @@ typedef struct
   IrisdPeer *peer;
   gboolean over_tcp;
   gint64 uid;
-  const char *address; /* what ZeroMQ says of it, or NULL */
+  const char *address; /* reported by ZeroMQ, or NULL */
 } IrisdCaller;
 
-/* Whoever sends few items is not to wait for those who send many. Who goes on to send many was none
- * of them. */
+/* A client that sends few items should not wait for clients that send many. A client that then
+ * sends many was none of the former. */
 static inline void
 irisd_gateway_note_items (IrisdGateway *self, IrisdPeer *peer, guint n_items)
 {
@@ -214,7 +214,7 @@ void irisd_receive_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *fram
 void
 irisd_receive_handle_mail (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames);
 
-/* irisd-receive-backlog.c: what is not read at once. */
+/* irisd-receive-backlog.c: messages that are not read at once. */
 void irisd_receive_backlog_submit_batch (IrisdGateway *self,
                                          const IrisdCaller *caller,
                                          const IrisWireMessage *batch,
@@ -280,13 +280,13 @@ void irisd_deadline_drop (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_deadline_is_late (const IrisdJob *job);
 void irisd_deadline_end_late (IrisdGateway *self);
 
-/* irisd-permit.c: jobs and how many run at once. */
+/* irisd-permit.c: jobs and concurrency limits. */
 gboolean irisd_permit_take (IrisdGateway *self, IrisdJob *job);
 void irisd_permit_release (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_permit_withdraw (IrisdGateway *self, IrisdJob *job);
 IrisdJob *irisd_permit_get_job (IrisdMessage *queued_message);
 
-/* irisd-dependencies.c: jobs that come after others. */
+/* irisd-dependencies.c: jobs with dependencies. */
 gboolean irisd_dependencies_register (IrisdGateway *self,
                                       IrisdJob *job,
                                       const IrisWireMessage *item,
@@ -306,7 +306,7 @@ void irisd_dependencies_note_end (IrisdGateway *self, IrisdJob *job);
 void irisd_submit_settle_schedule (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item);
 void irisd_dispatch_kick_delayed (IrisdGateway *self, IrisdJob *job);
 
-/* irisd-admission.c: what there is no room for. */
+/* irisd-admission.c: limits and BUSY. */
 gboolean irisd_admission_has_room (IrisdGateway *self,
                                    const IrisdCaller *caller,
                                    const IrisWireMessage *item,
@@ -353,7 +353,7 @@ IrisdJournalRequest *irisd_persistent_new_request (IrisdGateway *self,
                                                    IrisdPeer *peer,
                                                    const guint8 *request_id);
 
-/* irisd-persistent-batch.c: what ACCEPTED says of several. */
+/* irisd-persistent-batch.c: ACCEPTED for several items. */
 guint64 irisd_persistent_batch_take_number (IrisdGateway *self);
 IrisdJournalRequest **irisd_persistent_batch_get_done (IrisdGateway *self, gboolean durable);
 IrisdPersistentBatch *irisd_persistent_batch_expect (IrisdGateway *self);
@@ -371,12 +371,12 @@ void irisd_persistent_batch_close (IrisdGateway *self,
                                    gboolean quiet,
                                    guint accepted);
 
-/* irisd-persistent-done.c: items that are done before they are kept. */
+/* irisd-persistent-done.c: items that are stored after their end. */
 gboolean irisd_persistent_done_add (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item);
 void irisd_persistent_done_flush (IrisdGateway *self);
 void irisd_persistent_done_take_answer (IrisdGateway *self, IrisdJournalRequest *request);
 
-/* irisd-item-requests.c: questions about them. */
+/* irisd-item-requests.c: requests about persistent items. */
 void irisd_item_requests_fetch (IrisdGateway *self,
                                 const IrisdCaller *caller,
                                 const IrisWireMessage *request);
@@ -420,12 +420,12 @@ void irisd_completion_end_parked (IrisdGateway *self);
 void irisd_completion_unpark (IrisdGateway *self, IrisdJob *job);
 void irisd_completion_tell (IrisdGateway *self, IrisdJob *job);
 
-/* irisd-ownership.c: what belongs to whom. */
+/* irisd-ownership.c: owners and their items. */
 gint64 irisd_ownership_get_view (const IrisdCaller *caller, IrisWireType request);
 gint64 irisd_ownership_get_space (IrisdGateway *self, gint64 owner);
 gboolean irisd_ownership_reaches_item (IrisdGateway *self, gint64 view, guint64 item);
 
-/* irisd-session.c: peers come and go. */
+/* irisd-session.c: begin and end of sessions. */
 void
 irisd_session_open (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello, int fd);
 void irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there);
@@ -437,7 +437,7 @@ void irisd_place_requests_change (IrisdGateway *self,
                                   const IrisdCaller *caller,
                                   const IrisWireMessage *request);
 
-/* irisd-front.c and irisd-status.c: what is told. */
+/* irisd-front.c and irisd-status.c: maps and counters. */
 gint irisd_front_deal (IrisdGateway *self);
 GBytes *irisd_front_encode_map (IrisdCore *core, gboolean over_tcp, GError **error);
 GBytes *irisd_status_encode (IrisdCore *core, GError **error);

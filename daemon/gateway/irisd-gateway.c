@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway: the thread that serves one ROUTER socket, of a place or of the front door.
+ * A gateway: the thread that serves one ROUTER socket, of a place or of the front.
  *
  * The thread owns the socket, the peers and everything that irisd-gateway-private.h lists; others
  * only post jobs to its mailbox, wake it, and read its counters. It sleeps in one poll on the
  * socket and the mailbox's descriptor, without a timeout unless an outbox waits or irisd ends. It
- * always reads: what bounds a client is its credit, never an unread socket.
+ * always reads: a client is bounded by its credit, never by an unread socket.
  *
- * The thread acts upon the phase of life that it has published in `phase`, not on the core's: once
- * every gateway has published STOPPING, the main thread knows that nobody queues anything any more
- * and that the scheduler can be shut down. The publication releases the gateway's last queueing,
- * and the main thread's look acquires it.
+ * The thread acts upon the phase that it has published in `phase`, not on the core's: once every
+ * gateway has published STOPPING, the main thread knows that no gateway queues an item any more and
+ * that the scheduler can be shut down. The publication releases the gateway's last queueing, and
+ * the main thread's load acquires it.
  */
 #include "daemon/exec/command/irisd-command-output.h"
 #include "daemon/gateway/irisd-cancel-broadcast.h"
@@ -25,7 +25,8 @@
 /* Messages of a turn; most are no items (IRISD_ITEMS_PER_TURN). */
 #define MESSAGES_PER_TURN 64
 
-/* Who was away so long works for at least that part of it before he gives way again. */
+/* After waiting for the processor for some time the gateway works for at least this part of that
+ * time before it yields again. */
 #define PART_OF_AWAY 4
 
 IrisdGateway *
@@ -60,7 +61,7 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   return self;
 }
 
-/* Messages that nobody will answer, or wants, any more: irisd is at its end. */
+/* Messages left at the end of irisd, which will not be answered. */
 static void
 drop_messages (IrisdGateway *self)
 {
@@ -80,10 +81,7 @@ drop_messages (IrisdGateway *self)
     }
 }
 
-/**
- * irisd_gateway_free:
- * @self: (transfer full): a gateway that was joined or never started; its socket is closed
- */
+/* @self was joined or never started; its socket is closed. */
 void
 irisd_gateway_free (IrisdGateway *self)
 {
@@ -152,9 +150,9 @@ receive_message (IrisdGateway *self)
   return TRUE;
 }
 
-/* As long as one connection has messages, ZeroMQ looks only at every hundredth frame whether
- * another one has some now; behind batches that is thousands of items later. Asking for events has
- * it look at once, as it does when it has nothing. */
+/* While one connection has messages, ZeroMQ checks only at every hundredth frame whether another
+ * one has some; behind batches that is thousands of items later. A request for events makes it
+ * check at once, as it does when it has none. */
 static void
 event_others (IrisdGateway *self)
 {
@@ -237,7 +235,7 @@ take_messages (IrisdGateway *self)
   return any;
 }
 
-/* Whoever was heard just now is answered before that. */
+/* Messages just received are answered before that. */
 static gboolean
 go_on_in_line (IrisdGateway *self)
 {
@@ -254,7 +252,7 @@ earlier (gint64 a, gint64 b)
   return a == 0 || b < a ? b : a;
 }
 
-/* When worker processes want to be looked after; 0 for never. The front door keeps the time of the
+/* When the worker processes need a check; 0 for never. The front gateway keeps the time of the
  * leases of all gateways. */
 static gint64
 outside_deadline (IrisdGateway *self)
@@ -265,7 +263,7 @@ outside_deadline (IrisdGateway *self)
   return until != G_MAXINT64 ? until : 0;
 }
 
-/* Until when the thread may sleep; -1 for as long as it likes. */
+/* The time until which the thread may sleep; -1 for no limit. */
 static long
 time_left_ms (IrisdGateway *self)
 {
@@ -299,7 +297,7 @@ sleep_until_something (IrisdGateway *self)
   irisd_mailbox_finish_sleep (&self->mailbox, n > 0 && items[1].revents != 0);
 }
 
-/* Takes over the core's phase, and tells the main thread. */
+/* Publishes the core's phase, and wakes the main thread. */
 static IrisdPhase
 follow_phase (IrisdGateway *self)
 {
@@ -333,11 +331,11 @@ check_outside (IrisdGateway *self, gboolean heard_all)
     irisd_worker_processes_expire (self->core->worker_processes);
 }
 
-/* A client who sends little waits for threads that do little: ZeroMQ's own, and its own. A busy
- * gateway would have its processor until its slice ends, which takes milliseconds, and systems do
- * not always move to an idle processor who waits for a busy one. So after each turn of a flood in
- * which somebody else has a part the gateway lets others go first. Where they take long, because
- * they compute, that is not done again before it has had its share. */
+/* A client that sends few items waits for threads with little work: ZeroMQ's and its own. A busy
+ * gateway would keep its processor until its slice ends, which takes milliseconds, and systems do
+ * not always move a thread that waits for a busy processor to an idle one. So after each turn of a
+ * flood in which another client has a part the gateway yields. If the other threads take long,
+ * because they compute, the gateway does not yield again before it has had its share. */
 static void
 give_way (IrisdGateway *self)
 {
@@ -385,11 +383,11 @@ bind_to_place (IrisdGateway *self)
   IrisPlace *place = self->core->infos[self->place].place;
   g_autoptr (GError) error = NULL;
   if (!iris_place_bind_current_thread (place, iris_place_get_n_workers (place), &error))
-    irisd_log (IRISD_LOG_WARNING, "the gateway of place %d is not bound: %s", self->place,
-               error->message);
+    irisd_log (IRISD_LOG_WARNING, "cannot bind the gateway of place %d to its processors: %s",
+               self->place, error->message);
 }
 
-/* What ZeroMQ has not sent when the phase's patience ends is thrown away. */
+/* Messages that ZeroMQ has not sent when the phase's time is over are dropped. */
 static void
 close_socket (IrisdGateway *self)
 {
@@ -416,10 +414,7 @@ run_thread (gpointer data)
   return NULL;
 }
 
-/**
- * irisd_gateway_start:
- * @self: a gateway whose socket nobody uses any more
- */
+/* No other thread uses the gateway's socket any more. */
 void
 irisd_gateway_start (IrisdGateway *self)
 {
@@ -441,14 +436,7 @@ irisd_gateway_wake (IrisdGateway *self)
   irisd_mailbox_wake (&self->mailbox);
 }
 
-/**
- * irisd_gateway_get_phase:
- * @self: a gateway
- *
- * Any thread may ask.
- *
- * Returns: the phase that it acts upon
- */
+/* Returns the phase that it acts upon. Any thread may call this. */
 IrisdPhase
 irisd_gateway_get_phase (IrisdGateway *self)
 {

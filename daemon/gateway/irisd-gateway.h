@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway: the thread that serves one ROUTER socket, of a place or of the front door.
+ * A gateway: the thread that serves one ROUTER socket, of a place or of the front.
  */
 #pragma once
 
@@ -8,13 +8,13 @@
 
 G_BEGIN_DECLS
 
-/* The place of the front door. */
+/* The front gateway's place. */
 #define IRISD_FRONT (-1)
 
 /**
  * IrisdGatewayCounters:
  *
- * What went through a gateway. Only its thread writes, anybody may read.
+ * Counters of a gateway. Its thread writes, any thread may read.
  */
 typedef struct
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What clients ask about persistent items: FETCH, SHOW, LIST; and what follows from an
- * acknowledgement.
+ * Requests about persistent items: FETCH, SHOW, LIST; and the removal of acknowledged items.
  *
- * An end that is fetched is a completion like any other: it takes a credit, and its bytes count
- * until they are acknowledged. That bounds what a client which fetches and does not read can cost.
+ * A fetched end is a completion like any other: it takes a credit, and its bytes count until they
+ * are acknowledged. That bounds the cost of a client that fetches and does not read.
  */
 #include "daemon/gateway/irisd-gateway-private.h"
 #include "daemon/store/irisd-journal.h"
@@ -16,16 +15,17 @@ irisd_item_requests_may_ask (IrisdGateway *self,
 {
   g_autoptr (GError) error = NULL;
   if (self->core->journal == NULL)
-    error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_DURABLE,
-                                 "this irisd keeps no journal, and so no items: start it with "
-                                 "--journal DIR");
+    error = g_error_new_literal (
+        IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_DURABLE,
+        "this irisd has no journal, and so no persistent items; start it with "
+        "--journal DIR");
   else
     return TRUE;
   irisd_send_refusal (self, caller, request->request_id, error);
   return FALSE;
 }
 
-/* Among which of its peer's questions it counts until it is answered. */
+/* The count of its peer's unanswered requests to which it belongs. */
 static guint *
 count_of (const IrisdJournalRequest *request)
 {
@@ -33,14 +33,7 @@ count_of (const IrisdJournalRequest *request)
   return counts ? &request->peer->n_fetches : &request->peer->n_questions;
 }
 
-/**
- * irisd_item_requests_await_end:
- * @self: the gateway
- * @peer: who is told
- * @request_id: under which id
- * @item: the number of a persistent item
- * @wait_ms: how long to wait for its end, in milliseconds
- */
+/* Tells @peer the end of a persistent item, after up to @wait_ms milliseconds. */
 void
 irisd_item_requests_await_end (IrisdGateway *self,
                                IrisdPeer *peer,
@@ -103,11 +96,7 @@ irisd_item_requests_list (IrisdGateway *self,
   irisd_journal_post (self->core->journal, journal_request);
 }
 
-/**
- * irisd_item_requests_forget:
- * @self: the gateway
- * @items: (transfer full): #IrisdSpan of persistent items whose ends were acknowledged
- */
+/* The ends of @items, IrisdSpan, were acknowledged. */
 void
 irisd_item_requests_forget (IrisdGateway *self, GArray *items)
 {
@@ -127,7 +116,7 @@ tell_pending (IrisdGateway *self, const IrisdCaller *caller, const IrisdJournalR
   irisd_send_answer (self, caller, &pending);
 }
 
-/* What takes a credit, and counts its bytes, until it is acknowledged; then @item may go. */
+/* Takes a credit, and counts bytes, until it is acknowledged; then @item may be deleted. */
 static void
 charge (IrisdGateway *self, const IrisdJournalRequest *request, gsize size, guint64 item)
 {
@@ -136,7 +125,7 @@ charge (IrisdGateway *self, const IrisdJournalRequest *request, gsize size, guin
   irisd_unacknowledged_push (&request->peer->unacked, request->request_id, size, item);
 }
 
-/* Reads what an item is kept as. It borrows from the journal request. */
+/* Reads the message that an item is stored as. It borrows from the journal request. */
 static gboolean
 decode (IrisdGateway *self,
         const IrisdJournalRequest *request,
@@ -153,7 +142,7 @@ decode (IrisdGateway *self,
   return iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits, message, error);
 }
 
-/* Sends an end as it was written down. */
+/* Sends an end as it was stored. */
 static void
 tell_end (IrisdGateway *self, const IrisdCaller *caller, IrisdJournalRequest *request)
 {
@@ -170,7 +159,7 @@ tell_end (IrisdGateway *self, const IrisdCaller *caller, IrisdJournalRequest *re
   irisd_send_completion (self, peer, &message, size > 0 ? &request->body : NULL);
 }
 
-/* Whoever waits for the end of a buried item waits no longer; to it this is a completion. */
+/* A client that waits for the end of a buried item waits no longer: it is told an end. */
 static void
 tell_buried (IrisdGateway *self, const IrisdCaller *caller, IrisdJournalRequest *request)
 {
@@ -222,11 +211,7 @@ tell_list (IrisdGateway *self, const IrisdCaller *caller, IrisdJournalRequest *r
   irisd_send_answer_bytes (self, caller, &reply, body, error);
 }
 
-/**
- * irisd_item_requests_take_answer:
- * @self: the gateway
- * @request: FETCH, SHOW or LIST with its answer
- */
+/* @request is FETCH, SHOW or LIST with its answer. */
 void
 irisd_item_requests_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
 {

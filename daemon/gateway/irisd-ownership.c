@@ -1,33 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What belongs to whom, as a gateway asks: the table of irisd-policy.c, applied to its connections.
+ * Ownership: the table of irisd-policy.c, applied to a gateway's connections.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-gateway-private.h"
 
-/**
- * irisd_ownership_get_view:
- * @caller: a connection that said HELLO
- * @request: what it sends
- *
- * Returns: what the request reaches: an owner, or %IRISD_VIEW_ALL
- */
+/* Returns the view of @request: an owner, or IRISD_VIEW_ALL. @caller has said HELLO. */
 gint64
 irisd_ownership_get_view (const IrisdCaller *caller, IrisWireType request)
 {
   return irisd_policy_get_view ((guint8) request, caller->peer->role, caller->peer->owner);
 }
 
-/**
- * irisd_ownership_get_space:
- * @self: the gateway
- * @owner: the owner of an item or of a worker process
- *
- * Services of worker processes are looked for in two name spaces: that of the item's owner, then
- * the shared one. Operators, who serve all, have none of their own, and neither have guests.
- *
- * Returns: the first one
- */
+/* Returns the first of the two name spaces in which services of worker processes are looked up:
+ * that of the item's owner, then the shared one. Operators, who serve all, have none of their own,
+ * and neither have guests. */
 gint64
 irisd_ownership_get_space (IrisdGateway *self, gint64 owner)
 {
@@ -37,14 +24,7 @@ irisd_ownership_get_space (IrisdGateway *self, gint64 owner)
              : IRISD_SPACE_SHARED;
 }
 
-/**
- * irisd_ownership_reaches_item:
- * @self: the gateway
- * @view: what a request reaches
- * @item: a number
- *
- * Returns: whether @view reaches the item; %FALSE also for one that is not known
- */
+/* Returns whether @view includes the item; FALSE also for an unknown one. */
 gboolean
 irisd_ownership_reaches_item (IrisdGateway *self, gint64 view, guint64 item)
 {

@@ -2,8 +2,8 @@
  *
  * A gateway's batches with persistent items, whose ACCEPTED waits for the journal.
  *
- * A batch is pending as often as there are journal requests of it on their way: one for each item
- * that the journal has to accept, and one for all durable ones that were done at once.
+ * A batch is pending as often as it has journal requests on their way: one for each item that the
+ * journal has to accept, and one for all durable ones that were done at once.
  */
 #include "daemon/gateway/irisd-gateway-private.h"
 #include "daemon/store/irisd-journal.h"
@@ -12,12 +12,12 @@
 
 /**
  * IrisdPersistentBatch:
- * @pending: journal requests of which the journal has not told yet
+ * @pending: journal requests without an answer yet
  * @accepted: items that were accepted
  * @open: more may come
  * @done: durable items that were done at once
  *
- * A BATCH with persistent items. The gateway's own.
+ * A BATCH with persistent items. For its gateway's thread.
  */
 struct _IrisdPersistentBatch
 {
@@ -32,12 +32,7 @@ struct _IrisdPersistentBatch
   IrisdJournalRequest *done;
 };
 
-/**
- * irisd_persistent_batch_take_number:
- * @self: the gateway
- *
- * Returns: the number of the persistent item that is being read. Those of a batch are consecutive
- */
+/* Returns the number of the persistent item in hand. Those of a batch are consecutive. */
 guint64
 irisd_persistent_batch_take_number (IrisdGateway *self)
 {
@@ -65,27 +60,15 @@ finish (IrisdGateway *self, IrisdPersistentBatch *batch)
   g_free (batch);
 }
 
-/**
- * irisd_persistent_batch_get_done:
- * @self: the gateway
- * @durable: whether they are
- *
- * Returns: (transfer none): where those items are gathered that are done at once. Durable ones of a
- *   batch wait for the disk anyway, and so for the end of their batch
- */
+/* Returns the journal request that collects items that are done at once. Durable ones of a batch
+ * wait for the disk anyway, so for the end of their batch. */
 IrisdJournalRequest **
 irisd_persistent_batch_get_done (IrisdGateway *self, gboolean durable)
 {
   return durable && self->batch != NULL ? &self->batch->done : &self->done[durable];
 }
 
-/**
- * irisd_persistent_batch_expect:
- * @self: the gateway
- *
- * Returns: (nullable): the batch that is being read, which from now on waits for a journal request
- * more
- */
+/* Returns the batch in hand, which waits for one more journal request from now on; or NULL. */
 IrisdPersistentBatch *
 irisd_persistent_batch_expect (IrisdGateway *self)
 {
@@ -94,13 +77,8 @@ irisd_persistent_batch_expect (IrisdGateway *self)
   return self->batch;
 }
 
-/**
- * irisd_persistent_batch_note:
- * @self: the gateway
- * @batch: (nullable): what irisd_persistent_batch_expect() gave; may be gone afterwards
- *
- * A journal request of the batch is back.
- */
+/* A journal request of @batch is back, which irisd_persistent_batch_expect() returned and which may
+ * be freed by this. */
 void
 irisd_persistent_batch_note (IrisdGateway *self, IrisdPersistentBatch *batch)
 {
@@ -110,17 +88,7 @@ irisd_persistent_batch_note (IrisdGateway *self, IrisdPersistentBatch *batch)
   finish (self, batch);
 }
 
-/**
- * irisd_persistent_batch_tell:
- * @self: the gateway
- * @batch: (nullable): what the item came in
- * @peer: whose it is
- * @request_id: under which id
- * @quiet: whether nobody wants to hear it
- * @item: its number
- *
- * An item is accepted: says so, or has its batch say so.
- */
+/* An item is accepted: answers, or lets its batch answer. @quiet: no answer is wanted. */
 void
 irisd_persistent_batch_tell (IrisdGateway *self,
                              IrisdPersistentBatch *batch,
@@ -135,17 +103,8 @@ irisd_persistent_batch_tell (IrisdGateway *self,
     irisd_submit_tell_accepted (self, peer, request_id, 1, item);
 }
 
-/**
- * irisd_persistent_batch_close:
- * @self: the gateway
- * @batch: (transfer full): the persistent items of a BATCH that was read
- * @peer: who sent it
- * @request_id: under which id
- * @quiet: whether it is not told
- * @accepted: items of it that are not kept and were accepted
- *
- * ACCEPTED is sent when the journal has told of all.
- */
+/* The persistent items of a BATCH were all read; @accepted volatile items of it were accepted.
+ * ACCEPTED is sent when the journal has answered for all; not if @quiet. */
 void
 irisd_persistent_batch_close (IrisdGateway *self,
                               IrisdPersistentBatch *batch,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * DRAIN and STAFF, as they are asked for and answered.
+ * The requests DRAIN and STAFF, and their answers.
  */
 #include "daemon/exec/command/irisd-command-slots.h"
 #include "daemon/exec/irisd-place-control.h"
@@ -26,8 +26,8 @@ refuse (IrisdGateway *self,
   irisd_send_answer (self, caller, &reply);
 }
 
-/* The gate of a place was opened. Worker processes, which belong to no place, go on with the last.
- */
+/* The gate of a place was opened. Worker processes, which belong to no place, resume with the
+ * last. */
 static void
 resume_place (IrisdGateway *self, gint place)
 {
@@ -37,12 +37,6 @@ resume_place (IrisdGateway *self, gint place)
     irisd_worker_processes_resume (self->core->worker_processes);
 }
 
-/**
- * irisd_place_requests_change:
- * @self: the gateway
- * @caller: who
- * @request: a DRAIN or STAFF message
- */
 void
 irisd_place_requests_change (IrisdGateway *self,
                              const IrisdCaller *caller,
@@ -54,7 +48,7 @@ irisd_place_requests_change (IrisdGateway *self,
   gboolean resumed = FALSE;
   if (irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
     error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                                 "irisd is ending, and with it its places");
+                                 "cannot change a place: irisd is ending");
   else if (request->type == IRIS_WIRE_DRAIN)
     {
       resumed = !request->drained && irisd_place_control_resume (place_control, request->place);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's line: the connections that have more to be read than is read at once.
+ * A gateway's receive backlog: connections with more to read than is read at once.
  *
- * A batch is read some items at a time. Who sent it stands in line meanwhile, and in each of its
- * turns the gateway goes on with the batch that has waited longest; between two of its parts
- * everybody else is heard and answered. What the connection itself says behind its batch waits in
- * its mail, so that for each connection the order is what it was.
+ * A batch is read some items at a time. Its connection is in the backlog meanwhile, and in each
+ * turn the gateway goes on with the batch that has waited longest; between two parts of it the
+ * gateway serves all others. Messages of the connection itself that come after its batch wait, so
+ * that the order on each connection is unchanged.
  *
- * Mail is bounded by what a client may have in flight. Who sends more, and so more than its credit,
- * has the oldest of it read at once, and is refused there. Mail of a connection that was given up
- * is not lost with it: its messages are strays, which are handled before anything that is newer.
+ * Waiting messages are bounded by what a client may have in flight. If a client sends more, and so
+ * more than its credit, its oldest message is read at once, and refused. When a connection ends,
+ * its waiting messages become strays, which are handled before any newer message.
  */
 #include "daemon/gateway/irisd-gateway-private.h"
 
@@ -17,7 +17,7 @@
 
 struct _IrisdBatch
 {
-  IrisdCaller caller; /* its address lies in the frame */
+  IrisdCaller caller; /* its address is in the frame */
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   gboolean quiet;
   zmq_msg_t body;
@@ -27,7 +27,7 @@ struct _IrisdBatch
   IrisdPersistentBatch *persistent;
 };
 
-/* A message that waits. */
+/* A waiting message. */
 typedef struct
 {
   GList link;
@@ -106,16 +106,8 @@ leave (IrisdGateway *self, IrisdPeer *peer)
 
 /* --- batches ---------------------------------------------------------------------------------- */
 
-/**
- * irisd_receive_backlog_submit_batch:
- * @self: the gateway
- * @caller: who
- * @batch: a BATCH message
- * @body: its fifth frame, which is taken
- *
- * Has a batch read when it is its turn. Each item is judged by itself, and refused under its own
- * id.
- */
+/* Takes @body, the fifth frame of @batch. Lets the batch be read when it is its turn. Each item is
+ * checked separately, and refused under its own id. */
 void
 irisd_receive_backlog_submit_batch (IrisdGateway *self,
                                     const IrisdCaller *caller,
@@ -168,7 +160,7 @@ read_items (IrisdGateway *self, IrisdBatch *batch)
   return irisd_peer_is_gone (caller->peer);
 }
 
-/* Tells of a batch that was read, or whose peer has gone, and frees it. */
+/* Answers a batch that was read, or whose peer has ended, and frees it. */
 static void
 close_batch (IrisdGateway *self, IrisdBatch *batch)
 {
@@ -182,7 +174,7 @@ close_batch (IrisdGateway *self, IrisdBatch *batch)
   g_free (batch);
 }
 
-/* The peer may go meanwhile, and takes only what it has. */
+/* The peer may end meanwhile, and takes only what it has. */
 static void
 go_on_with_batch (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -204,8 +196,8 @@ go_on_with_batch (IrisdGateway *self, IrisdPeer *peer)
 
 /* --- mail ------------------------------------------------------------------------------------- */
 
-/* Handles a connection's mail, in order, until a batch is to be read or the turn is over. It may
- * say BYE and HELLO in it, so the peer can be another one each time. */
+/* Handles a connection's waiting messages, in order, until a batch is to be read or the turn is
+ * over. A BYE and HELLO among them change the peer. */
 static void
 go_on_with_mail (IrisdGateway *self, const IrisdRoute *route, IrisdMails *mails)
 {
@@ -243,7 +235,7 @@ go_on_with (IrisdGateway *self, IrisdPeer *who)
   go_on_with_mail (self, &peer->route, &mails);
 }
 
-/* Who keeps to its credit never has: each item holds one, and its payload holds bytes. */
+/* A client within its credit never has: each item takes one, and its payload counts its bytes. */
 static gboolean
 has_too_much (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -252,16 +244,8 @@ has_too_much (IrisdGateway *self, IrisdPeer *peer)
          || peer->mails.bytes > limits->in_flight_bytes;
 }
 
-/**
- * irisd_receive_backlog_put:
- * @self: the gateway
- * @peer: who stands in line
- * @route: the routing id of a message of its; taken
- * @frames: (array length=n_frames): the frames behind that; taken
- * @n_frames: how many
- *
- * Has the message wait until all before it was read.
- */
+/* Takes a message of @peer, which is in the backlog, with its routing id and frames. It waits until
+ * all before it were read. */
 void
 irisd_receive_backlog_put (IrisdGateway *self,
                            IrisdPeer *peer,
@@ -275,14 +259,7 @@ irisd_receive_backlog_put (IrisdGateway *self,
     go_on_with (self, peer);
 }
 
-/**
- * irisd_receive_backlog_go_on:
- * @self: the gateway
- *
- * Reads some of what the first in line has sent.
- *
- * Returns: whether there was anybody
- */
+/* Reads some messages of the first in the backlog. Returns whether there was one. */
 gboolean
 irisd_receive_backlog_go_on (IrisdGateway *self)
 {
@@ -292,13 +269,7 @@ irisd_receive_backlog_go_on (IrisdGateway *self)
   return peer != NULL;
 }
 
-/**
- * irisd_receive_backlog_leave:
- * @self: the gateway
- * @peer: who is given up, and marked as gone
- *
- * Reads no more of its batch. Its mail is handled as a stranger's.
- */
+/* @peer ends, and is marked as gone. Its batch is not read further; its messages become strays. */
 void
 irisd_receive_backlog_leave (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -310,12 +281,7 @@ irisd_receive_backlog_leave (IrisdGateway *self, IrisdPeer *peer)
     push_mail (&self->strays, mail);
 }
 
-/**
- * irisd_receive_backlog_handle_strays:
- * @self: the gateway
- *
- * Handles what was sent before anything that comes now.
- */
+/* Handles messages that came before any that comes now. */
 void
 irisd_receive_backlog_handle_strays (IrisdGateway *self)
 {
@@ -327,10 +293,7 @@ irisd_receive_backlog_handle_strays (IrisdGateway *self)
     }
 }
 
-/**
- * irisd_receive_backlog_clear:
- * @self: a gateway without peers
- */
+/* @self has no peers. */
 void
 irisd_receive_backlog_clear (IrisdGateway *self)
 {

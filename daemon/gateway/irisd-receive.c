@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's messages on their way in: decoded, judged, handed on or answered.
+ * A gateway's messages on their way in: decoded, checked, and passed on or answered.
  *
- * Everything that comes in is a stranger's. Whatever does not parse is answered by an error, and
- * nothing of it is kept.
+ * No input is trusted. A message that does not parse is answered by an error, and nothing of it is
+ * stored.
  */
 #include "daemon/exec/command/irisd-command-output.h"
 #include "daemon/gateway/irisd-gateway-private.h"
@@ -20,7 +20,7 @@ refuse_undecodable (IrisdGateway *self,
 {
   static IrisdLogSite site;
   irisd_count (&self->counters.malformed, 1);
-  irisd_log_limited (&site, IRISD_LOG_INFO, "the client %s sent what cannot be read: %s",
+  irisd_log_limited (&site, IRISD_LOG_INFO, "cannot read a message of the client %s: %s",
                      caller->peer != NULL && caller->peer->name != NULL ? caller->peer->name
                                                                         : "that said no hello",
                      error->message);
@@ -36,7 +36,8 @@ refuse_undecodable (IrisdGateway *self,
   irisd_send_answer (self, caller, &reply);
   if (caller->peer != NULL && caller->peer->worker_process != NULL
       && !g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE))
-    irisd_session_lose (self, caller->peer, "it is a worker and sent what cannot be read", TRUE);
+    irisd_session_lose (self, caller->peer, "it is a worker and sent a message that cannot be read",
+                        TRUE);
 }
 
 static void
@@ -91,7 +92,7 @@ answer_ping (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessag
   irisd_send_answer (self, caller, &reply);
 }
 
-/* About items that are kept. */
+/* Requests about persistent items. */
 static void
 handle_persistent (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
@@ -115,7 +116,7 @@ handle_persistent (IrisdGateway *self, const IrisdCaller *caller, const IrisWire
     }
 }
 
-/* Who was let in only to ask takes no part of what max-peers bounds. */
+/* A connection that may only ask does not count for max-peers. */
 static gboolean
 may_send_that (const IrisdCaller *caller, const IrisWireMessage *request)
 {
@@ -124,7 +125,7 @@ may_send_that (const IrisdCaller *caller, const IrisWireMessage *request)
              && request->type != IRIS_WIRE_READY);
 }
 
-/* What the table says of the request as a whole; which items it reaches its handler asks. */
+/* Applies the table to the request as a whole; its handler checks which items it reaches. */
 static gboolean
 is_taken (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
@@ -212,7 +213,7 @@ handle_decoded (IrisdGateway *self,
     irisd_session_open (self, caller, request, zmq_msg_get (body, ZMQ_SRCFD));
   else if (caller->peer != NULL && caller->peer->greeted && !may_send_that (caller, request))
     refuse_by_code (self, caller, request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                    "the connection said in HELLO that it only asks: say HELLO without the feature "
+                    "the connection said in HELLO that it only asks; say HELLO without the feature "
                     "bit 8 to send items or to work");
   else if (caller->peer != NULL && caller->peer->greeted)
     {
@@ -220,12 +221,13 @@ handle_decoded (IrisdGateway *self,
         handle_greeted (self, caller, request, body);
     }
   else
-    refuse_by_code (self, caller, request, IRIS_WIRE_ERROR_HELLO_REQUIRED,
-                    "say HELLO first: a connection begins with it, also after it was lost");
+    refuse_by_code (
+        self, caller, request, IRIS_WIRE_ERROR_HELLO_REQUIRED,
+        "this connection has not said HELLO; say it first, also after a lost connection");
 }
 
-/* A routing id is the client's choice, so when a connection has ended unnoticed another user's may
- * have its id: it inherits nothing. */
+/* A client chooses its routing id, so when a connection has ended unnoticed another user may have
+ * its id: that connection inherits nothing. */
 static void
 check_identity (IrisdGateway *self, IrisdCaller *caller)
 {
@@ -236,8 +238,8 @@ check_identity (IrisdGateway *self, IrisdCaller *caller)
   irisd_session_lose (self, peer, "its routing id is another user's now", FALSE);
 }
 
-/* Of a connection over ipc, ZeroMQ tells uid, gid and pid behind the word localhost, and of one
- * over TCP an address in numbers. What is not clearly ipc counts as TCP, if irisd listens there. */
+/* For a connection over ipc ZeroMQ reports uid, gid and pid after the word localhost, for one over
+ * TCP an address in numbers. Anything else counts as TCP, if irisd listens there. */
 static void
 identify (IrisdGateway *self, IrisdCaller *caller, zmq_msg_t *last_frame)
 {
@@ -273,15 +275,8 @@ handle_message (IrisdGateway *self,
   handle_decoded (self, caller, &message, &frames[n_frames - 1]);
 }
 
-/**
- * irisd_receive_handle:
- * @self: the gateway
- * @route: the routing id
- * @frames: (array length=n_frames): the frames behind it
- * @n_frames: how many; at most one more than a message has
- *
- * Handles one message, or puts it in line.
- */
+/* Handles one message, or puts it into the backlog. @n_frames is at most one more than a message
+ * has. */
 void
 irisd_receive_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames)
 {
@@ -301,15 +296,7 @@ irisd_receive_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, g
     handle_message (self, &caller, peer, frames, n_frames);
 }
 
-/**
- * irisd_receive_handle_mail:
- * @self: the gateway
- * @route: the routing id
- * @frames: (array length=n_frames): the frames behind it
- * @n_frames: how many
- *
- * Handles a message that has stood in line.
- */
+/* Handles a message from the backlog. */
 void
 irisd_receive_handle_mail (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames)
 {

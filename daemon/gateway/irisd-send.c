@@ -2,16 +2,16 @@
  *
  * A gateway's messages on their way out.
  *
- * Nothing here waits. What a connection's pipe has no room for goes into its outbox, and everything
- * after it too, so that order is kept. ZeroMQ cannot tell when one of a ROUTER's pipes has room
- * again, so outboxes are tried again when their peer says something, and from time to time, with
- * pauses that double as long as nothing moves. A gateway without outboxes has no timer at all.
+ * Nothing here waits. A message that a connection's pipe has no room for goes into its outbox, and
+ * so do all after it, which keeps the order. ZeroMQ does not report when one of a ROUTER's pipes
+ * has room again, so outboxes are tried when a message of their peer comes, and from time to time,
+ * with pauses that double as long as nothing can be sent. A gateway without outboxes has no timer.
  */
 #include "daemon/gateway/irisd-gateway-private.h"
 
 #include <errno.h>
 
-/* Pauses between two tries of the outboxes. */
+/* Pauses between two attempts on the outboxes. */
 #define FIRST_RETRY_MS 1
 #define LAST_RETRY_MS  256
 
@@ -29,7 +29,7 @@ add_to_backlog (IrisdGateway *self, IrisdPeer *peer)
     return;
   peer->backlogged = TRUE;
   g_queue_push_tail_link (&self->backlog, &peer->backlog_link);
-  /* Somebody who has only now fallen behind does not share the long pauses of others. */
+  /* A peer that has just fallen behind does not share the long pauses of others. */
   plan_retry (self, FIRST_RETRY_MS);
 }
 
@@ -40,10 +40,12 @@ keep_for_later (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *frames
   if (irisd_outbox_push (&peer->outbox, irisd_reply_new (frames, body), limit))
     add_to_backlog (self, peer);
   else
-    irisd_session_lose (self, peer, "it asks and does not read (limit outbox-messages)", TRUE);
+    irisd_session_lose (self, peer,
+                        "it sends requests and does not read the answers (limit outbox-messages)",
+                        TRUE);
 }
 
-/* Returns 0 when there is nothing left, and the errno that stopped it otherwise. */
+/* Returns 0 when nothing is left, else the errno that stopped it. */
 static int
 flush_outbox (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -70,15 +72,15 @@ send_to_peer (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *frames, 
     irisd_session_lose (self, peer, "it has gone", FALSE);
 }
 
-/* Encodes a message, or, if that cannot be done, one that says so: silence would leave a client
- * waiting. Returns whether it is the message itself. */
+/* Encodes a message, or, if that fails, one that says so: without an answer the client would wait.
+ * Returns whether it is the message itself. */
 static gboolean
 encode (IrisdGateway *self, const IrisWireMessage *message)
 {
   g_autoptr (GError) error = NULL;
   if (iris_wire_encode (&self->encoder, message, &error))
     return TRUE;
-  irisd_log (IRISD_LOG_ERROR, "a reply of type %s could not be encoded: %s",
+  irisd_log (IRISD_LOG_ERROR, "cannot encode a reply of type %s: %s",
              iris_wire_type_name (message->type), error->message);
   IrisWireMessage failure;
   iris_wire_message_init (&failure, IRIS_WIRE_ERROR_REPLY, message->request_id);
@@ -90,20 +92,12 @@ encode (IrisdGateway *self, const IrisWireMessage *message)
   if (message->type == IRIS_WIRE_RESULT || message->ends)
     iris_wire_message_set_boolean (&failure, IRIS_WIRE_KEY_ENDS, TRUE);
   if (!iris_wire_encode (&self->encoder, &failure, &error))
-    g_error ("a constant message could not be encoded: %s", error->message);
+    g_error ("cannot encode a constant message: %s", error->message);
   return FALSE;
 }
 
-/**
- * irisd_send_message:
- * @self: the gateway
- * @route: for whom
- * @peer: (nullable): who that is; may be given up by this call, so hold a reference
- * @message: what
- * @body: (nullable): its body as a ZeroMQ message, which is then empty
- *
- * Somebody who never said HELLO has no outbox: what he does not read is lost.
- */
+/* Takes @body, if given. The call may end @peer, so hold a reference. A connection that never said
+ * HELLO has no outbox: a message that it does not read is lost. */
 void
 irisd_send_message (IrisdGateway *self,
                     const IrisdRoute *route,
@@ -126,12 +120,7 @@ irisd_send_message (IrisdGateway *self,
     irisd_reply_send_frames (self->socket, route, self->encoder.frames, body);
 }
 
-/**
- * irisd_send_frames:
- * @self: the gateway
- * @peer: for whom; may be given up by this call, so hold a reference
- * @frames: (array fixed-size=5): a message; copied
- */
+/* Copies @frames. The call may end @peer, so hold a reference. */
 void
 irisd_send_frames (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *frames)
 {
@@ -139,15 +128,8 @@ irisd_send_frames (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *fra
     send_to_peer (self, peer, frames, NULL);
 }
 
-/**
- * irisd_send_completion:
- * @self: the gateway
- * @peer: for whom; may be given up by this call, so hold a reference
- * @completion: RESULT, or ERROR with `ends`
- * @body: (nullable): its body, which may be taken
- *
- * Sends a completion, now or with others of the turn.
- */
+/* Sends @completion, RESULT or ERROR with `ends`, now or with others of the turn; may take @body.
+ * The call may end @peer, so hold a reference. */
 void
 irisd_send_completion (IrisdGateway *self,
                        IrisdPeer *peer,
@@ -176,15 +158,7 @@ irisd_send_refusal (IrisdGateway *self,
   irisd_send_answer (self, caller, &message);
 }
 
-/**
- * irisd_send_limit_refusal:
- * @self: the gateway
- * @caller: who asked
- * @request_id: what is refused
- * @name: the limit that it exceeds
- * @value: its value
- * @what: what is too much, and what to do
- */
+/* Refuses a request that exceeds limit @name. @what says what is too much, and what to do. */
 void
 irisd_send_limit_refusal (IrisdGateway *self,
                           const IrisdCaller *caller,
@@ -205,14 +179,7 @@ irisd_send_limit_refusal (IrisdGateway *self,
   irisd_send_answer (self, caller, &message);
 }
 
-/**
- * irisd_send_answer_bytes:
- * @self: the gateway
- * @caller: who asked
- * @message: the answer
- * @body: (nullable): its body
- * @error: (nullable): why there is none
- */
+/* Answers with @body, or with @error if that is set. */
 void
 irisd_send_answer_bytes (IrisdGateway *self,
                          const IrisdCaller *caller,
@@ -231,13 +198,8 @@ irisd_send_answer_bytes (IrisdGateway *self,
   irisd_send_answer (self, caller, message);
 }
 
-/**
- * irisd_send_outbox:
- * @self: the gateway
- * @peer: somebody who was heard just now; may be given up by this call, so hold a reference
- *
- * Tries its outbox: whoever sends may have read as well.
- */
+/* Tries the outbox of @peer, which was just heard: it may have read as well. The call may end
+ * @peer, so hold a reference. */
 void
 irisd_send_outbox (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -246,12 +208,7 @@ irisd_send_outbox (IrisdGateway *self, IrisdPeer *peer)
     irisd_session_lose (self, peer, "it has gone", FALSE);
 }
 
-/**
- * irisd_send_retry_outboxes:
- * @self: the gateway
- *
- * Tries all outboxes, if it is time.
- */
+/* Tries all outboxes, if it is time. */
 void
 irisd_send_retry_outboxes (IrisdGateway *self)
 {
@@ -271,14 +228,7 @@ irisd_send_retry_outboxes (IrisdGateway *self)
   plan_retry (self, moved ? FIRST_RETRY_MS : MIN (self->retry_ms * 2, LAST_RETRY_MS));
 }
 
-/**
- * irisd_send_offer:
- * @self: the gateway
- * @peer: for whom
- * @message: what, without a body
- *
- * Sends what is soon out of date: if there is no room for it now, it is dropped.
- */
+/* Sends a message that is soon out of date: without room now, it is dropped. */
 void
 irisd_send_offer (IrisdGateway *self, IrisdPeer *peer, IrisWireMessage *message)
 {
@@ -286,15 +236,8 @@ irisd_send_offer (IrisdGateway *self, IrisdPeer *peer, IrisWireMessage *message)
     irisd_reply_send_frames (self->socket, &peer->route, self->encoder.frames, NULL);
 }
 
-/**
- * irisd_send_probe:
- * @self: the gateway
- * @peer: somebody who was silent for long
- *
- * Sends a PONG that nobody asked for, which clients ignore, to learn whether @peer is still there.
- *
- * Returns: whether it is
- */
+/* Sends @peer, silent for long, a PONG without a PING, which clients ignore. Returns whether its
+ * connection still exists. */
 gboolean
 irisd_send_probe (IrisdGateway *self, IrisdPeer *peer)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's peers come and go.
+ * A gateway's sessions: HELLO, BYE, and connections that end without.
  *
- * A peer that goes takes its queued items with it. What it has not acknowledged is remembered as
- * long as its connection may still be there, because those bytes may still lie in ZeroMQ's pipe: by
- * saying BYE and HELLO in turn nobody gets more credit than one connection is due.
+ * The queued items of a peer end with it. Its unacknowledged bytes still count as long as its
+ * connection may exist, because they may still be in ZeroMQ's pipe: so BYE and HELLO in turn give
+ * no more credit than one connection has.
  */
 #include "daemon/gateway/irisd-gateway-private.h"
 #include "daemon/gateway/irisd-worker-session.h"
 
 #include <unistd.h>
 
-/* A full table asks this many of those that were silent longest whether they are still there. */
+/* A full table probes this many of the connections that were silent longest. */
 #define PROBES 64
 
-/* Connections that only ask are let in beyond max-peers, so that an operator can look at a crowd,
- * and end it. */
+/* Connections that only ask are admitted beyond max-peers, so that an operator can see and end the
+ * others. */
 #define MOST_ASKERS 64
 
-/* What worker processes do comes back at once, or is on its way back. */
+/* The items that worker processes have come back at once, or are on their way back. */
 static void
 withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -42,8 +42,8 @@ withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
     irisd_completion_take_back (self, jobs[i]);
 }
 
-/* Nobody reads any more what a streamed command writes, as when a pipe's reader goes: it is ended
- * like one that is cancelled. What else runs has no use for its client until its end. */
+/* A streamed command without a reader ends as if cancelled, as with a closed pipe. Other running
+ * items do not need their client until their end. */
 static void
 stop_stream (IrisdJob *job)
 {
@@ -51,7 +51,7 @@ stop_stream (IrisdJob *job)
     irisd_job_cancel (job);
 }
 
-/* A connection no longer waits for the item's end, so the item may be cold. */
+/* A connection no longer waits for the item's end, so the item may be spilled. */
 static void
 wait_without_peer (IrisdGateway *self, IrisdJob *job)
 {
@@ -96,14 +96,8 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
     wait_without_peer (self, g_ptr_array_index (delayed, i));
 }
 
-/**
- * irisd_session_close:
- * @self: the gateway
- * @peer: who goes; hold a reference if it is used afterwards
- * @still_there: whether its connection may still be there
- *
- * Cancels what it has queued, forgets what it has running, and takes it out of the table.
- */
+/* Cancels the queued items of @peer, drops its running ones, and removes it from the table; hold a
+ * reference to use it afterwards. @still_there: its connection may still exist. */
 void
 irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
 {
@@ -152,15 +146,8 @@ irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
   irisd_peer_unref (peer);
 }
 
-/**
- * irisd_session_lose:
- * @self: the gateway
- * @peer: who goes
- * @why: half a sentence for the log
- * @still_there: whether its connection may still be there
- *
- * Gives up a peer that did not say good-bye.
- */
+/* Ends a peer that did not say BYE. @why is half a sentence for the log; @still_there: its
+ * connection may still exist. */
 void
 irisd_session_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboolean still_there)
 {
@@ -171,7 +158,7 @@ irisd_session_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboole
   irisd_session_close (self, peer, still_there);
 }
 
-/* Connections that only ask take no place. */
+/* Connections that only ask do not count. */
 static guint
 count_peers (IrisdGateway *self)
 {
@@ -181,7 +168,7 @@ count_peers (IrisdGateway *self)
 /* The part of max-peers that is for irisd's own user. */
 #define OWN_PART 16
 
-/* A limit that a new connection would go beyond. */
+/* A limit that a new connection would exceed. */
 typedef struct
 {
   const char *name;
@@ -196,7 +183,8 @@ probe (IrisdGateway *self, IrisdPeer *peer)
     irisd_session_lose (self, peer, "it has gone", FALSE);
 }
 
-/* ZeroMQ does not tell when a connection ends. So when the table is full, the silent are asked. */
+/* ZeroMQ does not report the end of a connection. So when the table is full, silent ones are
+ * probed. */
 static gboolean
 make_room_in_all (IrisdGateway *self, guint limit)
 {
@@ -220,8 +208,8 @@ make_room_for_user (IrisdGateway *self, gint64 user, guint limit)
 }
 
 /* irisd's own user may take all of the socket's connections. Another has a limit, and all others
- * together leave some. The user of a
- * connection over TCP is not known, so all of those count as one user's. */
+ * together leave some. The user of a connection over TCP is unknown, so all of those count as one
+ * user's. */
 static gboolean
 make_room (IrisdGateway *self, gint64 user, Crowd *crowd)
 {
@@ -249,7 +237,7 @@ refuse_crowd (IrisdGateway *self,
                      crowd->value, crowd->name);
   g_autoptr (GError)
       error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY,
-                           "too many clients are connected to this socket: close some, or raise %s "
+                           "too many clients are connected to this socket; close some, or raise %s "
                            "(%" G_GUINT64_FORMAT ") in irisd's configuration",
                            crowd->name, crowd->value);
   IrisWireMessage busy;
@@ -291,14 +279,15 @@ check_version (const IrisWireMessage *hello, GError **error)
 {
   if (hello->version_min <= IRIS_WIRE_VERSION && hello->version_max >= IRIS_WIRE_VERSION)
     return TRUE;
-  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_VERSION,
-               "this irisd speaks version %d of the protocol and you offer %u to %u: use a client "
-               "of the same release",
-               IRIS_WIRE_VERSION, hello->version_min, hello->version_max);
+  g_set_error (
+      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_VERSION,
+      "this irisd speaks version %d of the protocol and the client offers %u to %u; use a client "
+      "of the same release",
+      IRIS_WIRE_VERSION, hello->version_min, hello->version_max);
   return FALSE;
 }
 
-/* Whose items the connection sends. */
+/* Sets the owner of the connection's items. */
 static void
 settle_owner (IrisdGateway *self, const IrisdCaller *caller, IrisdPeer *peer)
 {
@@ -313,15 +302,8 @@ settle_owner (IrisdGateway *self, const IrisdCaller *caller, IrisdPeer *peer)
                    : IRISD_ROLE_USER;
 }
 
-/**
- * irisd_session_open:
- * @self: the gateway
- * @caller: who says HELLO; its peer is set if it is welcome
- * @hello: the message
- * @fd: the descriptor of the connection by which it came, or -1
- *
- * A second HELLO on a connection starts anew: what was in flight is given up.
- */
+/* @caller says HELLO; its peer is set if it is accepted. @fd is the connection's descriptor or -1.
+ * A second HELLO on a connection begins a new session: items in flight end. */
 void
 irisd_session_open (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello, int fd)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What irisd did so far, gathered from all threads without stopping one.
+ * irisd's counters, gathered from all threads without stopping one.
  *
- * What was stolen is the scheduler's count, and with it the commands that moved to a place that had
- * a slot. What was hinted, executed and its bytes are irisd's own, kept before an item's completion
- * is sent, so that a client which has all its completions finds all its items in the sums.
+ * Stolen items are the scheduler's count, with the commands that moved to a place that had a slot.
+ * Hinted and executed items and their bytes are irisd's own counts, updated before an item's
+ * completion is sent, so that a client that has all its completions finds all its items in the
+ * sums.
  *
  * The time that workers were busy is the scheduler's, whose clocks run while an item does. The sum
- * of what items took would be no measure of it: an item of a minute would count as a minute's work
- * in the second in which it ends, and commands and worker processes have no worker at all.
+ * of the items' times would not measure it: an item of a minute would count as a minute's work in
+ * the second in which it ends, and commands and worker processes have no worker at all.
  */
 #include "daemon/exec/command/irisd-command-slots.h"
 #include "daemon/exec/irisd-place-control.h"
@@ -37,8 +38,8 @@ add_gateway (IrisWireStatus *status, const IrisdGatewayCounters *counters)
   status->refused += load (&counters->refused);
 }
 
-/* Nanoseconds that the workers of a place were busy. Workers that belong to no place are as busy at
- * one as at the other. */
+/* Nanoseconds that the workers of a place were busy. Workers without a place are as busy at one as
+ * at the other. */
 static guint64
 busy_ns (const IrisdCore *core, guint id, const IrisStats *stats, guint64 workers)
 {
@@ -95,13 +96,7 @@ add_journal (IrisWireStatus *status, IrisdJournal *journal)
   status->damaged = irisd_journal_get_n_damaged (journal);
 }
 
-/**
- * irisd_status_encode:
- * @core: what is shared
- * @error: return location for a #GError
- *
- * Returns: (transfer full): the body of a STATUS_REPLY
- */
+/* Returns the body of a STATUS_REPLY. */
 GBytes *
 irisd_status_encode (IrisdCore *core, GError **error)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's items on their way in: judged against service, place and credit, and queued.
+ * A gateway's items on their way in: checked against service, place and credit, and queued.
  */
 #include "daemon/base/irisd-text.h"
 #include "daemon/gateway/irisd-gateway-private.h"
 #include "daemon/gateway/irisd-worker-session.h"
 
-/* Characters of a strange name that a sentence repeats. */
+/* Characters of an unknown name in a message. */
 #define MAX_QUOTED 64
 
 static const IrisdService *
@@ -31,7 +31,7 @@ find_service (IrisdGateway *self,
       g_autofree char *name = irisd_text_quote (item->service.data, (gssize) item->service.len,
                                                 MAX_QUOTED);
       g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_UNKNOWN_SERVICE,
-                   "there is no service “%s”: this irisd has %s. To have the item wait for a "
+                   "there is no service “%s”; this irisd has %s. To have the item wait for a "
                    "worker that serves it, send wait-for-service, or name it in irisd's "
                    "configuration, [service NAME]",
                    name, names);
@@ -42,7 +42,7 @@ find_service (IrisdGateway *self,
   return service;
 }
 
-/* An option that is not heeded would be a limit that does not bite. */
+/* An option that is ignored would be a limit that does not limit. */
 static gboolean
 check_options (IrisdGateway *self,
                const IrisdService *service,
@@ -52,14 +52,14 @@ check_options (IrisdGateway *self,
   guint64 most = self->core->config->limits.stream_credit;
   if (!service->takes_options && irisd_command_options_are_given (item))
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                 "the service “%s” is part of irisd and not a program: directory, environment, "
+                 "the service “%s” is part of irisd and not a program; directory, environment, "
                  "limits and streamed output are for the service “command”",
                  service->name);
   else if (MAX (item->stream, item->parts) > most)
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                  "the item grants credit for %" G_GUINT64_FORMAT " bytes of output and may hold "
                  "%" G_GUINT64_FORMAT
-                 ": grant less and send MORE, or raise stream-credit in irisd's configuration",
+                 "; grant less and send MORE, or raise stream-credit in irisd's configuration",
                  MAX (item->stream, item->parts), most);
   else
     return TRUE;
@@ -73,14 +73,14 @@ check_rule (IrisdGateway *self, const IrisdCaller *caller, IrisdAccessRule rule,
     return TRUE;
   g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
                "%s for the user %" G_GINT64_FORMAT
-               " with the rights of irisd's owner: ask its owner to name that user under [access] "
+               " with the rights of irisd's owner; ask its owner to name that user under [access] "
                "%s",
                rule == IRISD_ACCESS_COMMANDS ? "programs are not run" : "files are not read",
                caller->uid, irisd_access_rule_name (rule));
   return FALSE;
 }
 
-/* Everybody on the machine can reach a TCP port. Programs run and files are read with irisd's
+/* All users of the machine can reach a TCP port. Programs run and files are read with irisd's
  * rights, so both are for its owner, who can reach the sockets in the directory. */
 static gboolean
 check_permission (IrisdGateway *self,
@@ -96,8 +96,8 @@ check_permission (IrisdGateway *self,
     return (!service->reaches_out || check_rule (self, caller, IRISD_ACCESS_COMMANDS, error))
            && (!has_path || check_rule (self, caller, IRISD_ACCESS_FILES, error));
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
-                       "programs are not run and files are not read for clients over TCP: connect "
-                       "over ipc, or, if everybody on irisd's machine may use its rights, set "
+                       "programs are not run and files are not read for clients over TCP; connect "
+                       "over ipc, or, if all users of irisd's machine may use its rights, set "
                        "tcp-trusted in its configuration");
   return FALSE;
 }
@@ -108,18 +108,11 @@ check_free_id (IrisdPeer *peer, const IrisWireMessage *item, GError **error)
   if (!g_hash_table_contains (peer->jobs, item->request_id))
     return TRUE;
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_DUPLICATE_ID,
-                       "an item with this request id is in flight: choose another id");
+                       "an item with this request id is in flight; choose another id");
   return FALSE;
 }
 
-/**
- * irisd_submit_settle_schedule:
- * @self: the gateway
- * @job: a new job
- * @item: the SUBMIT message that it was made of
- *
- * Gives the job its priority, and its terms if it has some. A delay begins now.
- */
+/* Sets the priority of @job, and its schedule if @item has one. A delay begins now. */
 void
 irisd_submit_settle_schedule (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item)
 {
@@ -153,7 +146,7 @@ enter_item (IrisdGateway *self, IrisdJob *job, gboolean hinted)
     atomic_fetch_add_explicit (&self->core->counters[job->home].hinted, 1, memory_order_relaxed);
 }
 
-/* Returns whether it is accepted by now; one that is to be kept has to wait for the journal. */
+/* Returns whether it is accepted by now; a persistent one may have to wait for the journal. */
 static gboolean
 start_item (IrisdGateway *self,
             const IrisdCaller *caller,
@@ -192,7 +185,7 @@ start_item (IrisdGateway *self,
   return TRUE;
 }
 
-/* What the rules for clients and services say. */
+/* Applies the rules for clients and services. */
 static gboolean
 is_admitted (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *item)
 {
@@ -217,24 +210,15 @@ check_schedule (IrisdGateway *self,
   if (service != &irisd_service_worker_processes
       || !iris_wire_message_has (item, IRIS_WIRE_KEY_TIME_TO_RUN_MS))
     return irisd_schedule_check (item, &self->core->config->limits, error);
-  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                       "the service is that of worker processes, whose runs are limited by their "
-                       "leases: leave out time-to-run-ms");
+  g_set_error_literal (
+      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+      "a service of worker processes has no time to run: runs are limited by their "
+      "leases; leave out time-to-run-ms");
   return FALSE;
 }
 
-/**
- * irisd_submit_try_item:
- * @self: the gateway
- * @caller: who
- * @item: a SUBMIT message
- * @body: (nullable): its fifth frame, which may be taken; %NULL if it is part of a batch
- * @id: its number; 0 if nobody asks for it
- *
- * Accepts an item, or answers why not, or lets the journal decide.
- *
- * Returns: whether it is accepted by now
- */
+/* Accepts an item, or answers why not, or lets the journal decide; may take @body, which is NULL in
+ * a batch. @id is its number; 0 if it needs none yet. Returns whether it is accepted by now. */
 gboolean
 irisd_submit_try_item (IrisdGateway *self,
                        const IrisdCaller *caller,
@@ -262,7 +246,7 @@ irisd_submit_try_item (IrisdGateway *self,
   if (!irisd_core_begin_item (self->core))
     {
       g_set_error_literal (&error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                           "irisd is ending and takes no more items: send it again when irisd is "
+                           "irisd is ending and takes no more items; send it again when irisd is "
                            "back");
       irisd_send_refusal (self, caller, item->request_id, error);
       return FALSE;
@@ -280,14 +264,8 @@ irisd_submit_try_item (IrisdGateway *self,
   return start_item (self, caller, job, item, id, hinted);
 }
 
-/**
- * irisd_submit_tell_accepted:
- * @self: the gateway
- * @peer: who sent it
- * @request_id: under which id
- * @count: how many items were accepted
- * @first_id: the number of the first of them; 0 if that is not to be told
- */
+/* @count items were accepted; @first_id is the number of the first, 0 if the client did not ask for
+ * it. */
 void
 irisd_submit_tell_accepted (IrisdGateway *self,
                             IrisdPeer *peer,
@@ -303,13 +281,7 @@ irisd_submit_tell_accepted (IrisdGateway *self,
   irisd_send_message (self, &peer->route, peer, &accepted, NULL);
 }
 
-/**
- * irisd_submit_item:
- * @self: the gateway
- * @caller: who
- * @item: a SUBMIT message
- * @body: its fifth frame, which may be taken
- */
+/* May take @body, the fifth frame of @item. */
 void
 irisd_submit_item (IrisdGateway *self,
                    const IrisdCaller *caller,

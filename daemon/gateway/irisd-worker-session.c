@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's worker processes: what they say and what they are told.
+ * A gateway's worker processes: their requests and its messages to them.
  *
- * A worker process is a peer that said READY. It is judged as strictly as anybody, and what it does
- * wrong costs nobody else anything: what cannot be read costs it its connection, and its leases go
- * to others.
+ * A worker process is a peer that has sent READY. It is checked as strictly as any client, and its
+ * errors cost only itself: a message that cannot be read costs its connection, and its leases go to
+ * others.
  */
 #include "daemon/gateway/irisd-worker-session.h"
 
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Characters of a strange name that a sentence repeats. */
+/* Characters of an unknown name in a message. */
 #define MAX_QUOTED 64
 
 static void
@@ -38,7 +38,7 @@ check_names (IrisdGateway *self, const IrisWireServices *services, GError **erro
       g_autofree char *quoted = irisd_text_quote (name, -1, MAX_QUOTED);
       g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                    string.len == 0 ? "a service needs a name%s"
-                                   : "“%s” is a service of irisd itself: choose another name",
+                                   : "“%s” is a service of irisd itself; choose another name",
                    string.len == 0 ? "" : quoted);
       return FALSE;
     }
@@ -68,14 +68,14 @@ read_services (IrisdGateway *self, const IrisWireMessage *ready, GError **error)
 static gboolean
 read_place (IrisdGateway *self, const IrisWireMessage *ready, gint *place, GError **error)
 {
-  *place = self->place; /* of the front door: -1, which is no place */
+  *place = self->place; /* -1 for the front, which is no place */
   if (!iris_wire_message_has (ready, IRIS_WIRE_KEY_PLACE))
     return TRUE;
   *place = ready->place;
   if (ready->place < (gint) self->core->n_places)
     return TRUE;
   g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_PLACE,
-               "there is no place %d: this irisd has the places 0 to %u", ready->place,
+               "there is no place %d; this irisd has the places 0 to %u", ready->place,
                self->core->n_places - 1);
   return FALSE;
 }
@@ -107,10 +107,11 @@ enroll (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *re
       || (services = read_services (self, ready, &error)) == NULL)
     {
       irisd_send_refusal (self, caller, ready->request_id, error);
-      /* Refusing may have lost the peer. */
+      /* Refusing may have ended the peer. */
       if (peer->worker_process != NULL
           && g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED))
-        irisd_session_lose (self, peer, "it is a worker and sent what cannot be read", TRUE);
+        irisd_session_lose (self, peer, "it is a worker and sent a message that cannot be read",
+                            TRUE);
       return;
     }
 
@@ -133,11 +134,7 @@ enroll (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *re
   answer_enrolled (self, caller, ready, services->n_services);
 }
 
-/**
- * irisd_worker_session_dismiss:
- * @self: the gateway
- * @peer: a worker process that goes; is none afterwards
- */
+/* @peer is a worker process that ends. */
 void
 irisd_worker_session_dismiss (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -167,7 +164,7 @@ check_code (const IrisWireMessage *fail)
     }
 }
 
-/* A part that is refused is not a lease that has ended. */
+/* A refused part does not mean that the lease has ended. */
 static gboolean
 take_part (IrisdGateway *self,
            const IrisdCaller *caller,
@@ -179,12 +176,12 @@ take_part (IrisdGateway *self,
                                       report, body))
     return TRUE;
   refuse (self, caller, report, IRIS_WIRE_ERROR_TOO_LARGE,
-          "the part is larger than the credit that its lease holds for parts: keep it until PART "
+          "the part is larger than the credit that its lease holds for parts; keep it until PART "
           "says that there is more");
   return FALSE;
 }
 
-/* Whether there was such a lease. */
+/* Returns whether there was such a lease. */
 static gboolean
 take_answer (IrisdWorkerProcesses *worker_processes,
              IrisdWorkerProcess *worker,
@@ -204,13 +201,7 @@ take_answer (IrisdWorkerProcesses *worker_processes,
     }
 }
 
-/**
- * irisd_worker_session_handle:
- * @self: the gateway
- * @caller: who
- * @request: READY, or what a worker says about a lease
- * @body: its fifth frame, which may be taken
- */
+/* @request is READY, or about a lease; may take @body, its fifth frame. */
 void
 irisd_worker_session_handle (IrisdGateway *self,
                              const IrisdCaller *caller,
@@ -222,16 +213,17 @@ irisd_worker_session_handle (IrisdGateway *self,
     enroll (self, caller, request);
   else if (worker == NULL)
     refuse (self, caller, request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-            "only a worker process has leases: say READY first");
+            "only a worker process has leases; say READY first");
   else if (request->type == IRIS_WIRE_FAIL && !check_code (request))
     refuse (self, caller, request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-            "an item cannot fail with that code: give 8, 12, 14 or 17, or none");
+            "an item cannot fail with that code; give 8, 12, 14 or 17, or none");
   else if (request->type == IRIS_WIRE_REPORT && !take_part (self, caller, request, body))
     return;
   else if (!take_answer (self->core->worker_processes, worker, request, body))
-    refuse (self, caller, request, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
-            "the lease has ended, or never was yours: the item is somebody else's now, or has its "
-            "ending");
+    refuse (
+        self, caller, request, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
+        "the lease has ended, or is not this worker's: the item is leased to another, or has its "
+        "ending");
 }
 
 static void
@@ -258,7 +250,7 @@ send_lease (IrisdGateway *self, IrisdWorkerEvent *event)
   if (leased_item->parts)
     iris_wire_message_set_uint (&lease, IRIS_WIRE_KEY_PARTS, event->credit);
 
-  /* A header that was within max-header by a hair may not be so with what is added to it. */
+  /* A header just within max-header may exceed it with the added keys. */
   g_autoptr (GError) error = NULL;
   if (iris_wire_encode (&self->encoder, &lease, &error))
     {
@@ -278,12 +270,12 @@ explain_stop (IrisWireError why)
   switch (why)
     {
     case IRIS_WIRE_ERROR_CANCELLED:
-      return "the item was cancelled: stop, and answer with FAIL";
+      return "the item was cancelled; stop, and answer with FAIL";
     case IRIS_WIRE_ERROR_NO_SUCH_LEASE:
-      return "the lease's time is over, so the item is given to others: stop, and answer with "
+      return "the lease has expired, so the item is given to others; stop, and answer with "
              "FAIL; next time, send EXTEND";
     default:
-      return "irisd is ending: end what you have, and connect again when irisd is back";
+      return "irisd is ending; end the leased items, and connect again when irisd is back";
     }
 }
 
@@ -297,16 +289,11 @@ send_stop (IrisdGateway *self, IrisdPeer *peer, const guint8 *id, IrisWireError 
   irisd_send_message (self, &peer->route, peer, &stop, NULL);
 }
 
-/**
- * irisd_worker_session_end_all:
- * @self: the gateway
- *
- * Tells all worker processes that irisd drains.
- */
+/* Tells all worker processes that irisd drains. */
 void
 irisd_worker_session_end_all (IrisdGateway *self)
 {
-  /* Telling one may lose it, and with it its place in the list. */
+  /* Telling one may end it, which removes it from the list. */
   guint n = 0;
   g_autofree IrisdPeer **peers = irisd_worker_watch_list (self, &n);
   for (guint i = 0; i < n; i++)
@@ -337,7 +324,7 @@ pass_part_on (IrisdGateway *self, IrisdWorkerEvent *event)
   IrisWireMessage part;
   if (job == NULL || job->ended || irisd_peer_is_gone (job->peer))
     return;
-  /* Sending may lose the peer, and with it the job. */
+  /* Sending may end the peer, and with it the job. */
   g_autoptr (IrisdPeer) peer = irisd_peer_ref (job->peer);
   iris_wire_message_init (&part, IRIS_WIRE_PART, job->request_id);
   iris_wire_message_set_uint (&part, IRIS_WIRE_KEY_ATTEMPT, event->attempt);
@@ -372,11 +359,6 @@ tell_worker (IrisdGateway *self, IrisdWorkerEvent *event)
     send_stop (self, peer, id, event->why);
 }
 
-/**
- * irisd_worker_session_take_event:
- * @self: the gateway
- * @event: (transfer full): a message for it
- */
 void
 irisd_worker_session_take_event (IrisdGateway *self, IrisdWorkerEvent *event)
 {

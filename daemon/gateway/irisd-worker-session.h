@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/* irisd-worker-session.c: what is said. */
+/* irisd-worker-session.c: requests. */
 void irisd_worker_session_handle (IrisdGateway *self,
                                   const IrisdCaller *caller,
                                   const IrisWireMessage *request,
@@ -21,7 +21,7 @@ void irisd_worker_session_answer_workers (IrisdGateway *self,
                                           const IrisdCaller *caller,
                                           const IrisWireMessage *request);
 
-/* irisd-worker-watch.c: who is still there. */
+/* irisd-worker-watch.c: which are still connected. */
 void irisd_worker_watch_begin (IrisdGateway *self);
 void irisd_worker_watch_end (IrisdGateway *self);
 void irisd_worker_watch_note_disconnects (IrisdGateway *self);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which of a gateway's worker processes, and of those that read a command's output, are still
- * there.
+ * A watch for ended connections of worker processes and of clients that read a command's output.
  *
- * A ROUTER does not tell who has gone; but a message to somebody who has is refused. So all of them
- * are asked when there is reason to: when ZeroMQ's monitor says that some connection of the socket
- * has ended. The monitor does not say whose, and it says so a moment before the ROUTER itself
- * knows, so they are asked a few times, with pauses that double, for about a second. The monitor is
- * opened with the first of them; a gateway that has none does not have one.
+ * A ROUTER does not report the end of a connection; but it refuses a message to one that has ended.
+ * So all of them are probed when ZeroMQ's monitor reports that some connection of the socket has
+ * ended. The monitor does not say which, and reports it a moment before the ROUTER knows, so they
+ * are probed a few times, with pauses that double, for about a second. The monitor is opened with
+ * the first of them; a gateway that has none does not have one.
  *
- * The monitor's pipe has no high-water mark: an I/O thread that waited for this one could never
- * finish what this one waits for when it closes the monitor. What lies in it is read whenever the
- * gateway wakes, and a connection costs its owner more than an event costs irisd.
+ * The monitor's pipe has no high-water mark: an I/O thread that waited for this one would deadlock
+ * with the closing of the monitor. The gateway reads it whenever it wakes, and a connection costs
+ * its owner more than an event costs irisd.
  *
- * Whoever hangs without ending its connection is given up after silence-ms, but not before all that
- * was sent has been read: an irisd that was itself stopped for a while hears first and judges then.
+ * A connection that is silent but does not end is given up after silence-ms, but not before all its
+ * messages have been read: an irisd that was itself stopped for a while reads first and decides
+ * then.
  */
 #include "daemon/gateway/irisd-worker-session.h"
 
@@ -23,12 +23,6 @@
 #define FIRST_PROBE_MS 2
 #define LAST_PROBE_MS  512
 
-/**
- * irisd_worker_watch_begin:
- * @self: the gateway
- *
- * Opens the monitor, if it is not open.
- */
 void
 irisd_worker_watch_begin (IrisdGateway *self)
 {
@@ -43,16 +37,13 @@ irisd_worker_watch_begin (IrisdGateway *self)
       && zmq_connect (self->monitor, name) == 0)
     return;
   irisd_log (IRISD_LOG_WARNING,
-             "cannot watch connections (%s): a worker process that dies is noticed only when it "
+             "cannot watch connections: %s; the end of a worker process is noticed only when it "
              "was silent for silence-ms, and a client only when its command writes",
              zmq_strerror (errno));
   irisd_worker_watch_end (self);
 }
 
-/**
- * irisd_worker_watch_end:
- * @self: the gateway, whose socket is still open
- */
+/* The gateway's socket is still open. */
 void
 irisd_worker_watch_end (IrisdGateway *self)
 {
@@ -63,12 +54,6 @@ irisd_worker_watch_end (IrisdGateway *self)
   self->monitor = NULL;
 }
 
-/**
- * irisd_worker_watch_note_disconnects:
- * @self: the gateway
- *
- * Reads the monitor.
- */
 void
 irisd_worker_watch_note_disconnects (IrisdGateway *self)
 {
@@ -84,11 +69,6 @@ irisd_worker_watch_note_disconnects (IrisdGateway *self)
   self->probe_at_us = g_get_monotonic_time ();
 }
 
-/**
- * irisd_worker_watch_mark_heard:
- * @self: the gateway
- * @peer: who sent a message
- */
 void
 irisd_worker_watch_mark_heard (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -107,13 +87,8 @@ silence_ends (IrisdGateway *self, IrisdWorkerProcess *worker)
          + (gint64) self->core->config->limits.silence_ms * 1000;
 }
 
-/**
- * irisd_worker_watch_get_deadline:
- * @self: the gateway
- *
- * Returns: when irisd_worker_watch_check() has something to do, in microseconds; %G_MAXINT64 for
- *   never
- */
+/* Returns when irisd_worker_watch_check() is to be called, in microseconds; G_MAXINT64 for
+ * never. */
 gint64
 irisd_worker_watch_get_deadline (IrisdGateway *self)
 {
@@ -124,16 +99,8 @@ irisd_worker_watch_get_deadline (IrisdGateway *self)
   return self->probe_ms > 0 ? MIN (until, self->probe_at_us) : until;
 }
 
-/**
- * irisd_worker_watch_list:
- * @self: the gateway
- * @n: (out): how many
- *
- * For loops that may lose some of them. (A plain array, because ThreadSanitizer does not see how
- * GLib's pointer arrays go from thread to thread.)
- *
- * Returns: (transfer full): its worker processes, each with a reference
- */
+/* Returns the worker processes, each with a reference, for loops that may end some. A plain array,
+ * because ThreadSanitizer does not see how GLib's pointer arrays go from thread to thread. */
 IrisdPeer **
 irisd_worker_watch_list (IrisdGateway *self, guint *n)
 {
@@ -144,13 +111,8 @@ irisd_worker_watch_list (IrisdGateway *self, guint *n)
   return peers;
 }
 
-/**
- * irisd_worker_watch_add_reader:
- * @self: the gateway
- * @peer: a client that reads the output of a command while it runs
- *
- * From now on it is noticed when it goes, also if the command writes nothing.
- */
+/* @peer reads the output of a command while it runs. From now on its end is noticed, also if the
+ * command writes nothing. */
 void
 irisd_worker_watch_add_reader (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -161,11 +123,6 @@ irisd_worker_watch_add_reader (IrisdGateway *self, IrisdPeer *peer)
   irisd_worker_watch_begin (self);
 }
 
-/**
- * irisd_worker_watch_remove_reader:
- * @self: the gateway
- * @peer: a client that goes
- */
 void
 irisd_worker_watch_remove_reader (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -207,13 +164,8 @@ probe_all (IrisdGateway *self)
   probe (self, readers, n);
 }
 
-/**
- * irisd_worker_watch_check:
- * @self: the gateway
- * @heard_all: whether there is nothing left to receive
- *
- * Gives up those that have gone or were silent for too long, if it is time to look.
- */
+/* Ends peers whose connection has ended or that were silent for too long, if it is time.
+ * @heard_all: there is nothing left to receive. */
 void
 irisd_worker_watch_check (IrisdGateway *self, gboolean heard_all)
 {
