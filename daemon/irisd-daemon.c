@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The daemon: puts the parts together, waits for signals, takes the parts apart.
+ * The daemon: assembles the parts, waits for signals, takes the parts apart.
  *
- * All of it runs in the main thread. Order matters: the lock before the sockets, the sockets (and
- * with them the umask) before any other thread, also of a plug-in, the scheduler before the
+ * All of it runs in the main thread. The order matters: the lock before the sockets, the sockets
+ * (and with them the umask) before any other thread, also of a plug-in, the scheduler before the
  * gateways. At the end: the items, the gateways, the scheduler, the ZeroMQ context, and the lock
  * last.
  */
@@ -30,31 +30,31 @@
 #include <unistd.h>
 #include <zmq.h>
 
-/* Gateways that share one of ZeroMQ's own threads, and how many of those there are at most. */
+/* Gateways per I/O thread of ZeroMQ, and the most such threads. */
 #define GATEWAYS_PER_IO_THREAD 4
 #define MAX_IO_THREADS         8
 
 /* From the end of a burst until memory is given back; the last messages are freed meanwhile. */
 #define TRIM_AFTER_US G_USEC_PER_SEC
 
-/* What the threads open when they start. */
+/* Descriptors that the threads open when they start. */
 #define MORE_DESCRIPTORS 8
 
 struct _IrisdDaemon
 {
-  IrisdCore core; /* first, because its members want its alignment */
+  IrisdCore core; /* first, because of its members' alignment */
   IrisdRuntimeDir *dir;
   IrisdRuntimeDir *journal_dir;
   void *context;
   IrisdZapHandler *zap_handler;
-  void **sockets; /* the front door's, then the places'; the gateways' once those are started */
+  void **sockets; /* the front's, then the places'; the gateways' once those are started */
   char *front_endpoint;
   char *front_tcp_endpoint;
   int signal_fd;
   gint64 trim_us; /* when memory is given back; 0: not at all */
 };
 
-/* Those that end irisd, and those that would end it at once if it did not wait for them. */
+/* Signals that end irisd; those that would end it at once if it did not wait for them. */
 static void
 fill_signals (sigset_t *signals)
 {
@@ -64,15 +64,8 @@ fill_signals (sigset_t *signals)
     sigaddset (signals, all[i]);
 }
 
-/**
- * irisd_daemon_block_signals:
- * @error: return location for a #GError
- *
- * Call this before there is a second thread: new ones inherit it, and the signals that end irisd
- * then come only where they are waited for.
- *
- * Returns: whether it worked
- */
+/* Call this before there is a second thread: new threads inherit the mask, and the signals that end
+ * irisd are then delivered only where irisd waits for them. */
 gboolean
 irisd_daemon_block_signals (GError **error)
 {
@@ -88,7 +81,7 @@ irisd_daemon_block_signals (GError **error)
   return FALSE;
 }
 
-/* Every connection is a descriptor, and so is much else. */
+/* Every connection takes a descriptor. */
 static void
 raise_file_limit (IrisdCore *core)
 {
@@ -128,8 +121,8 @@ open_dir (IrisdDaemon *self, GError **error)
   return self->dir != NULL;
 }
 
-/* So much work is let through to a place at once that its workers have enough until its gateways
- * look again; of items that take long, one for each worker to run and one to follow. */
+/* The window of a place: work for its workers until its gateways look again; of long items, one for
+ * each worker to run and one to follow. */
 static void
 open_gate (IrisdCore *core, guint place)
 {
@@ -202,8 +195,8 @@ open_sockets (IrisdDaemon *self, GError **error)
   return listen_on_tcp (self, error);
 }
 
-/* The front door is served first, and comes last in the list: a place's gateway has its place's id
- * as its index. */
+/* The front is served first, and is last in the list: a place's gateway has its place's id as its
+ * index. */
 static gboolean
 make_gateways (IrisdDaemon *self, GError **error)
 {
@@ -221,7 +214,7 @@ make_gateways (IrisdDaemon *self, GError **error)
   return TRUE;
 }
 
-/* The lock on the directory comes before the look at what is in it. */
+/* The directory is locked before it is read. */
 static gboolean
 open_journal (IrisdDaemon *self, GError **error)
 {
@@ -240,8 +233,8 @@ open_journal (IrisdDaemon *self, GError **error)
   return core->journal != NULL;
 }
 
-/* Before the journal is read, because what an irisd that crashed has left ends before its items are
- * tried again. The record lies where a lock is held. */
+/* Before the journal is read, because the processes of a crashed irisd end before its items are
+ * tried again. The record is in a locked directory. */
 static gboolean
 open_attempts (IrisdDaemon *self, GError **error)
 {
@@ -283,7 +276,7 @@ static gboolean
 recover (IrisdDaemon *self, GError **error)
 {
   IrisdCore *core = &self->core;
-  /* First, because it is for good, unlike for the items that are found. */
+  /* First, because these are known for good, unlike services of recovered items. */
   irisd_worker_processes_expect_configured (core->worker_processes);
   if (core->journal != NULL)
     {
@@ -292,7 +285,7 @@ recover (IrisdDaemon *self, GError **error)
         return FALSE;
       atomic_init (&core->next_item, irisd_journal_get_next_item (core->journal));
     }
-  /* What was found is in the journal by now. */
+  /* All that was found is in the journal by now. */
   irisd_attempts_renew (core->attempts, irisd_cgroups_get_path (core->cgroups));
   return TRUE;
 }
@@ -307,8 +300,9 @@ start_threads (IrisdDaemon *self)
   core->place_control = irisd_place_control_new (core);
   core->started_us = g_get_monotonic_time ();
   if (core->config->paused)
-    irisd_log (IRISD_LOG_INFO, "paused: items are taken and none is run, until irisctl drain all "
-                               "--refill");
+    irisd_log (IRISD_LOG_INFO,
+               "started paused: items are taken and none is run until irisctl drain all "
+               "--refill");
   if (core->journal != NULL)
     irisd_journal_start (core->journal);
   irisd_zap_handler_start (self->zap_handler);
@@ -322,7 +316,7 @@ start_threads (IrisdDaemon *self)
  * @config: the configuration; has to outlive the daemon
  * @error: return location for a #GError of the domain %IRISD_ERROR, whose code is an exit status
  *
- * Returns: (transfer full): a daemon that serves
+ * Returns: (transfer full): a daemon that accepts connections
  */
 IrisdDaemon *
 irisd_daemon_new (const IrisdConfig *config, GError **error)
@@ -374,15 +368,12 @@ free_places (IrisdCore *core)
   g_clear_object (&core->places);
 }
 
-/**
- * irisd_daemon_free:
- * @self: (transfer full): a daemon that ran to its end, or did not start
- */
+/* @self ran to its end, or did not start. */
 void
 irisd_daemon_free (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
-  /* First: it may still be about to wake the gateway that has sent the last ending. */
+  /* First: it may still be about to wake the gateway that has sent the last completion. */
   irisd_command_runner_free (core->commands);
   if (core->journal != NULL)
     irisd_journal_stop (core->journal);
@@ -424,12 +415,7 @@ irisd_daemon_free (IrisdDaemon *self)
   g_aligned_free (self);
 }
 
-/**
- * irisd_daemon_get_endpoints:
- * @self: the daemon
- *
- * Returns: (transfer full): the front door's endpoints, with a space between them
- */
+/* Returns the front's endpoints, with a space between them. */
 char *
 irisd_daemon_get_endpoints (IrisdDaemon *self)
 {
@@ -453,8 +439,8 @@ get_trim_timeout (IrisdDaemon *self)
   return self->trim_us == 0 ? -1 : (int) CLAMP (left_us / 1000 + 1, 0, G_MAXINT);
 }
 
-/* Once, a while after a burst: the C library keeps what was freed, in an arena for each thread, and
- * gives it back only when it is asked to. The main thread does it, because it takes a while. */
+/* Once, a while after a burst: the C library holds freed memory, in an arena for each thread, and
+ * returns it only on request. The main thread does it, because it takes a while. */
 static void
 give_memory_back (IrisdDaemon *self)
 {
@@ -490,8 +476,8 @@ take_signal (IrisdDaemon *self)
   return FALSE;
 }
 
-/* Waits until a condition holds, which whoever makes it true announces by waking the main thread.
- * Returns FALSE if a signal came first and `interruptible` is set. */
+/* Waits until a condition holds; a change of the condition wakes the main thread. Returns FALSE if
+ * a signal came first and `interruptible` is set. */
 static gboolean
 wait_until (IrisdDaemon *self, gboolean (*condition) (IrisdDaemon *self), gboolean interruptible)
 {
@@ -535,8 +521,8 @@ all_gateways_stop (IrisdDaemon *self)
   return TRUE;
 }
 
-/* Accepted work is cut short. Nobody queues once every gateway has seen the phase, so the scheduler
- * can be shut down; it gives back what has not begun, and the gateways end that. */
+/* Ends accepted items. No gateway queues an item after it has seen the phase, so the scheduler can
+ * be shut down; it gives back items that have not begun, and the gateways end those. */
 static void
 stop_now (IrisdDaemon *self)
 {
@@ -550,15 +536,8 @@ stop_now (IrisdDaemon *self)
   wait_until (self, has_no_items, FALSE);
 }
 
-/**
- * irisd_daemon_run:
- * @self: the daemon
- *
- * Serves until a signal says to end, finishes what was accepted, and ends; a second signal cuts
- * that short.
- *
- * Returns: the exit status
- */
+/* Serves until a signal, finishes the accepted items, and ends; a second signal ends items at once.
+ * Returns the exit status. */
 int
 irisd_daemon_run (IrisdDaemon *self)
 {
@@ -571,13 +550,13 @@ irisd_daemon_run (IrisdDaemon *self)
   irisd_notify_service_manager ("STOPPING=1");
   enter_phase (self, IRISD_PHASE_DRAINING, limits->drain_grace_ms);
   irisd_worker_processes_drain (self->core.worker_processes);
-  /* What is paused would not go on. */
+  /* Items of a paused irisd would not go on. */
   if (irisd_place_control_is_paused (self->core.place_control))
     irisd_worker_processes_close (self->core.worker_processes);
   gboolean drained = wait_until (self, has_no_items, TRUE);
   if (!drained)
     {
-      irisd_log (IRISD_LOG_WARNING, "stopping: %" G_GUINT64_FORMAT " items are cut short",
+      irisd_log (IRISD_LOG_WARNING, "stopping: %" G_GUINT64_FORMAT " items are ended",
                  irisd_core_get_items (&self->core));
       stop_now (self);
     }
@@ -589,9 +568,10 @@ irisd_daemon_run (IrisdDaemon *self)
   irisd_place_control_close (self->core.place_control);
   if (drained)
     iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_DRAIN);
-  /* Every connection was given up, and with it every byte that was charged. */
+  /* Every connection has ended, and with it every byte that was charged. */
   if (irisd_core_get_bytes (&self->core) != 0)
-    g_critical ("the accounts do not balance: %" G_GUINT64_FORMAT " bytes are left",
+    g_critical ("the bytes in memory do not add up to 0 at the end: %" G_GUINT64_FORMAT
+                " bytes are left",
                 irisd_core_get_bytes (&self->core));
   return drained ? 0 : IRISD_EXIT_STOPPED;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The daemon: puts the parts together, waits for signals, takes the parts apart.
+ * The daemon: assembles the parts, waits for signals, takes the parts apart.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisd: maps the places of a machine to sockets, and runs what comes through them.
+ * irisd: serves the places of a machine on sockets, and runs the items that clients send.
  */
 #include "daemon/base/irisd-error.h"
 #include "daemon/base/irisd-readiness.h"
@@ -18,7 +18,7 @@ fail (const GError *error)
   return error->domain == IRISD_ERROR ? error->code : IRISD_ERROR_FAILED;
 }
 
-/* Whether places can be made of the configuration is a part of its being good. */
+/* A good configuration is one of which places can be made. */
 static int
 check_config (const IrisdOptions *options)
 {

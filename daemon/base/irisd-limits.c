@@ -136,7 +136,7 @@ static const IrisdLimitInfo limits[] = {
          512,
          1,
          1000000,
-         "of those, connections of one user who is not irisd's own"),
+         "of those, connections of one user other than irisd's own"),
   LIMIT ("max-pending-connections",
          max_pending_connections,
          4096,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's jobs on their way back: ended, cancelled, or waiting until their peer acknowledges.
+ * A gateway's completions: jobs that have ended, were cancelled, or wait until their peer
+ * acknowledges.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-cancel-broadcast.h"
@@ -46,7 +47,7 @@ describe_result (IrisWireMessage *message, const IrisdJob *job)
     iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_TRUNCATED, TRUE);
 }
 
-/* From now on the item counts for what its completion holds. */
+/* From now on the item counts the bytes of its completion. */
 static void
 settle (IrisdGateway *self, IrisdJob *job, gsize size)
 {
@@ -57,11 +58,7 @@ settle (IrisdGateway *self, IrisdJob *job, gsize size)
   job->charge = 0;
 }
 
-/**
- * irisd_completion_describe:
- * @job: a job that has ended
- * @message: (out caller-allocates): RESULT or ERROR, without a body; it borrows from @job
- */
+/* @message is RESULT or ERROR, without a body; it borrows from @job, which has ended. */
 void
 irisd_completion_describe (const IrisdJob *job, IrisWireMessage *message)
 {
@@ -102,13 +99,8 @@ fail_cancelled (IrisdJob *job)
   irisd_job_fail (job, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled before it ran");
 }
 
-/**
- * irisd_completion_tell:
- * @self: the gateway
- * @job: a job that has ended
- *
- * Sends its completion, if that was not done and somebody waits for it, and counts it.
- */
+/* Sends the completion of @job, which has ended, if a connection waits for it and it was not sent,
+ * and counts it. */
 void
 irisd_completion_tell (IrisdGateway *self, IrisdJob *job)
 {
@@ -128,13 +120,7 @@ irisd_completion_tell (IrisdGateway *self, IrisdJob *job)
   irisd_core_add_bytes (self->core, -(gint64) job->charge);
 }
 
-/**
- * irisd_completion_end_job:
- * @self: the gateway
- * @job: (transfer full): a job that nobody else touches any more
- *
- * Sends its completion, if that was not done and somebody waits for it, and frees it.
- */
+/* As irisd_completion_tell(), and frees @job, which no other thread uses any more. */
 void
 irisd_completion_end_job (IrisdGateway *self, IrisdJob *job)
 {
@@ -155,7 +141,7 @@ owes_too_much (IrisdGateway *self, IrisdPeer *peer)
   return irisd_peer_get_bytes (peer) > self->core->config->limits.in_flight_bytes;
 }
 
-/* When irisd drains, a peer that does not acknowledge is waited for only so long. */
+/* A draining irisd waits a limited time for a peer to acknowledge. */
 static gboolean
 may_wait (IrisdGateway *self)
 {
@@ -177,7 +163,7 @@ resume (IrisdGateway *self, IrisdJob *job)
   irisd_dispatch_advance (self, job);
 }
 
-/* A job came back because its peer owed too much. */
+/* A job came back because its peer had too much unacknowledged. */
 static void
 take_back_held (IrisdGateway *self, IrisdJob *job)
 {
@@ -197,11 +183,7 @@ take_back_held (IrisdGateway *self, IrisdJob *job)
     }
 }
 
-/**
- * irisd_completion_take_back:
- * @self: the gateway
- * @job: (transfer full): a job that came back from the scheduler
- */
+/* Takes a job that came back from the scheduler. */
 void
 irisd_completion_take_back (IrisdGateway *self, IrisdJob *job)
 {
@@ -214,7 +196,7 @@ irisd_completion_take_back (IrisdGateway *self, IrisdJob *job)
   gboolean wanted = job->persistent != NULL || !irisd_peer_is_gone (job->peer);
   if (job->early)
     {
-      /* It was cancelled, and the journal has its end or will tell when it has. */
+      /* It was cancelled, and the journal has its end or will answer when it has. */
       job->early = FALSE;
       if (job->settled)
         irisd_completion_end_job (self, job);
@@ -226,11 +208,7 @@ irisd_completion_take_back (IrisdGateway *self, IrisdJob *job)
     irisd_completion_end_job (self, job);
 }
 
-/**
- * irisd_completion_unpark:
- * @self: the gateway
- * @job: a job that waits for its peer to acknowledge; the caller has it now
- */
+/* @job waits for its peer to acknowledge; the caller has it now. */
 void
 irisd_completion_unpark (IrisdGateway *self, IrisdJob *job)
 {
@@ -239,12 +217,7 @@ irisd_completion_unpark (IrisdGateway *self, IrisdJob *job)
   self->n_parked--;
 }
 
-/**
- * irisd_completion_end_parked:
- * @self: the gateway
- *
- * Ends what waits for acknowledgements, if irisd does not wait any longer.
- */
+/* Ends jobs that wait for acknowledgements, if irisd does not wait any longer. */
 void
 irisd_completion_end_parked (IrisdGateway *self)
 {
@@ -284,7 +257,7 @@ cancel_job (IrisdGateway *self, IrisdJob *job, gboolean *ours)
   return state == IRISD_LEASE_ENTRY_WAITED;
 }
 
-/* Ends a queued item as soon as can be; its job, if the scheduler still has it, comes back to be
+/* Ends a queued item as soon as possible; its job, if the scheduler still has it, comes back to be
  * freed. */
 static void
 end_cancelled (IrisdGateway *self, IrisdJob *job)
@@ -307,7 +280,7 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
       return;
     }
   /* A persistent one ends when the journal has its end; one that the journal has not accepted yet
-   * is looked at when it has. */
+   * is checked when it has. */
   if (job->persistent != NULL)
     {
       if (job->known && !job->completion && !job->buried)
@@ -318,14 +291,8 @@ end_cancelled (IrisdGateway *self, IrisdJob *job)
   send_completion (self, job);
 }
 
-/**
- * irisd_completion_cancel_job:
- * @self: the gateway
- * @peer: a peer of it
- * @job: an item of the peer's that has not ended
- *
- * Returns: whether it was queued and will not run; otherwise it runs and was asked to stop
- */
+/* Cancels @job, an item of @peer that has not ended. Returns whether it was queued and will not
+ * run; otherwise it runs and was asked to stop. */
 gboolean
 irisd_completion_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job)
 {
@@ -336,13 +303,7 @@ irisd_completion_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job)
   return queued;
 }
 
-/**
- * irisd_completion_tell_cancelling:
- * @self: the gateway
- * @caller: who asked
- * @request_id: under which id
- * @was_queued: whether the item was queued, not running
- */
+/* @was_queued: the item was queued, not running. */
 void
 irisd_completion_tell_cancelling (IrisdGateway *self,
                                   const IrisdCaller *caller,
@@ -356,13 +317,7 @@ irisd_completion_tell_cancelling (IrisdGateway *self,
   irisd_send_answer (self, caller, &reply);
 }
 
-/**
- * irisd_completion_tell_not_found:
- * @self: the gateway
- * @caller: who asked
- * @request_id: under which id
- * @where: where there is no such item
- */
+/* @where says where there is no such item. */
 void
 irisd_completion_tell_not_found (IrisdGateway *self,
                                  const IrisdCaller *caller,
@@ -429,20 +384,20 @@ refuse_ack (IrisdGateway *self,
   g_autoptr (GError) error = NULL;
   if (iris_wire_message_has (request, IRIS_WIRE_KEY_COUNT))
     error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                         "nothing was acknowledged: of the %u endings of this connection that wait "
-                         "for it, oldest first, number %u is not that of request %s; name each "
-                         "ending that was dealt with",
+                         "cannot acknowledge: of the %u unacknowledged endings of this connection"
+                         ", oldest first, number %u is not that of request %s; name each "
+                         "ending that was handled",
                          caller->peer->unacked.count, request->count, hex);
   else
     error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                         "nothing was acknowledged: no ending of request %s waits for it on this "
+                         "cannot acknowledge: no ending of request %s is unacknowledged on this "
                          "connection; name each ending once, on the connection that brought it",
                          hex);
   irisd_send_refusal (self, caller, request->request_id, error);
 }
 
-/* Takes what is acknowledged out of the list of unacknowledged completions. Returns NULL, or the id
- * that does not fit, and then nothing has changed. */
+/* Removes acknowledged completions from the list. Returns NULL, or the id that does not fit; then
+ * nothing has changed. */
 static const guint8 *
 pay (IrisdUnacknowledged *unacked, const IrisWireMessage *request, GArray *items)
 {

@@ -159,7 +159,7 @@ client_receive_any (Client *self)
   return &self->message;
 }
 
-/* Passes over a PONG that nobody asked for: irisd asks that way whether a client is still there. */
+/* Skips a PONG without a PING: irisd probes with it whether the connection still exists. */
 const IrisWireMessage *
 client_receive (Client *self)
 {

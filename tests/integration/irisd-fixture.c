@@ -320,7 +320,7 @@ gate_new (Irisd *irisd, const char *name)
   return path;
 }
 
-/* Waits until somebody reads, and gives him the end of the file. */
+/* Waits for a reader, which then sees the end of the file. */
 void
 gate_open (const char *gate)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Somebody who speaks ZMTP, the protocol below ZeroMQ, by hand, and stops or breaks off where he
- * likes: ZeroMQ itself never does.
+ * A peer that speaks ZMTP, the protocol below ZeroMQ, by hand, and stops or ends anywhere, which
+ * ZeroMQ itself never does.
  */
 #pragma once
 

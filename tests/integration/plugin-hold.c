@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * A plug-in for tests. Its service `hold` occupies a worker: it writes a line into the named pipe
- * at `path`, then waits until somebody opens and closes the pipe, or until it is told to stop.
- * `wait` does the same and says that it waits.
+ * at `path`, then waits until the test opens and closes the pipe, or until it is told to stop.
+ * `wait` does the same and announces that it waits.
  */
 #include "daemon/exec/iris-plugin.h"
 
@@ -32,7 +32,7 @@ hold (IrisPluginItem *item)
   int out = gate != NULL ? open (gate, O_WRONLY | O_CLOEXEC) : -1;
   if (out < 0 || write (out, "\n", 1) != 1)
     {
-      iris_plugin_item_fail (item, "hold needs the path of a named pipe that somebody reads");
+      iris_plugin_item_fail (item, "hold needs the path of a named pipe with a reader");
       return;
     }
   close (out); /* first, so that the writer who has gone is not ourselves */

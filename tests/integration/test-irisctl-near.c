@@ -141,7 +141,8 @@ START_TEST (parts_are_printed_and_progress_is_told)
   assert_status (0);
   ck_assert_str_eq (out, "all");
   ck_assert_ptr_nonnull (strstr (err, "50 % cutting"));
-  ck_assert_ptr_null (strchr (err, '\x1b')); /* nobody's words move our cursor */
+  ck_assert_ptr_null (
+      strchr (err, '\x1b')); /* no escape sequence of an item reaches the terminal */
   irisctl ("send", "--parts", "--json", "echo", "x");
   assert_status (2);
 }

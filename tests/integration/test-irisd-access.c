@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Who may do what. Only root can be another user, so the tests that need one are for root; for
- * anybody there are those in which not even irisd's owner may.
+ * Users and rights. Only root can act as another user, so tests with one need root; the others are
+ * those in which even irisd's owner is refused.
  */
 #include "irisd-fixture.h"
 
@@ -175,7 +175,7 @@ START_TEST (the_sockets_are_the_owners_alone)
   ck_assert_uint_eq (get_mode (irisd->front + strlen ("ipc://")), 0600);
   if (is_root ())
     {
-      /* Even if somebody opens the way: the ZAP handler is the second lock. */
+      /* Even with an open directory: the ZAP handler refuses too. */
       open_way (irisd);
       ck_assert_int_eq (chmod (irisd->dir, 0711), 0);
       ck_assert_int_eq (chmod (irisd->front + strlen ("ipc://"), 0666), 0);

@@ -128,7 +128,7 @@ assert_state (guint64 item, IrisWireState state)
                     iris_wire_state_name (state));
 }
 
-/* What somebody else sets is there soon. */
+/* Waits for a state that another thread sets. */
 static void
 await_state (guint64 item, IrisWireState state)
 {
@@ -382,7 +382,7 @@ START_TEST (an_item_says_whether_a_worker_process_has_it)
   client_init_message (worker, &item, IRIS_WIRE_BYE);
   client_send (worker, &item);
   await_state (number, IRIS_WIRE_STATE_QUEUED);
-  assert_changed (ask_bury (number, "nobody does it"), 1);
+  assert_changed (ask_bury (number, "no worker runs it"), 1);
 
   Client *again = client_hello (irisd->front);
   enroll (again, 1);

@@ -113,7 +113,7 @@ START_TEST (a_client_that_is_killed_leaves_nothing_behind)
           if (status->in_flight == 0)
             break;
         }
-      /* Its seat among the two becomes free, at the latest when somebody else wants it. */
+      /* Its place among the two becomes free, at the latest when another connection needs it. */
       g_autoptr (Client) heir = insist_on_hello (irisd->front);
       be_served (heir);
     }

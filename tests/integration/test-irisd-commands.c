@@ -241,7 +241,7 @@ START_TEST (nothing_of_a_cancelled_commands_group_stays_behind)
   client_cancel (client, id);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
   assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
-  /* Whoever held the pipe has gone before the ending came. */
+  /* The process that held the pipe has ended before the completion came. */
   struct pollfd pipe = { .fd = fd, .events = POLLIN };
   char byte;
   ck_assert_int_eq (poll (&pipe, 1, 0), 1);
@@ -270,7 +270,7 @@ START_TEST (a_command_that_ends_by_itself_may_leave_somebody_behind)
   g_autofree char *gate = gate_new (irisd, "gate");
   command ("sh", "-c", "(exec cat \"$0\" 3>&1) & echo over", gate);
   assert_output ("over\n");
-  gate_open (gate); /* somebody reads it */
+  gate_open (gate); /* a reader exists */
 }
 END_TEST
 

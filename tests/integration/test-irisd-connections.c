@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Connections that ZeroMQ would never make: half open, reset in a flood, without an end, of old.
- * Each of these has brought down or filled up somebody who listens with ZeroMQ; irisd goes on
- * serving.
+ * Connections that ZeroMQ would never make: half open, reset in a flood, without an end, of old
+ * versions. Each of these has crashed or filled some program that listens with ZeroMQ; irisd
+ * continues to serve.
  */
 #include "irisd-fixture.h"
 #include "irisd-raw.h"

@@ -272,7 +272,7 @@ START_TEST (what_a_command_left_on_purpose_outlives_a_crash)
   kept_assert_result (client, submit_command (args), "");
   crash ();
   start (NULL);
-  gate_open (gate); /* somebody reads it */
+  gate_open (gate); /* a reader exists */
 }
 END_TEST
 

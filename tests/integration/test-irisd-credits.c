@@ -327,7 +327,7 @@ START_TEST (the_daemon_as_a_whole_is_bounded_too)
   g_autofree char *gate = gate_new (small, "gate");
   for (guint i = 0; i < 2; i++)
     client_submit_command (one, NULL, (const char *const[]){ "cat", gate, NULL });
-  /* Whoever gets this answer comes after both. */
+  /* This answer comes after both. */
   client_call (one, IRIS_WIRE_PING, IRIS_WIRE_PONG);
   client_submit (two, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
   assert_busy (client_receive (two), "total-items", 2);

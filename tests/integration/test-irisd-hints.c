@@ -412,7 +412,7 @@ START_TEST (no_more_leases_are_given_than_may_run)
     memcpy (ids[i], client_receive_type (worker, IRIS_WIRE_LEASE)->request_id, sizeof ids[i]);
   for (guint i = 0; i < 6; i++)
     {
-      /* Nobody gets a third one: the next thing that the worker hears is its PONG. */
+      /* No worker gets a third one: the next message is its PONG. */
       client_call (worker, IRIS_WIRE_PING, IRIS_WIRE_PONG);
       answer_done (worker, ids[i % 2]);
       client_receive_type (client, IRIS_WIRE_RESULT);

@@ -158,7 +158,7 @@ START_TEST (a_user_serves_others_only_what_the_configuration_says)
 }
 END_TEST
 
-/* Whoever serves all may have gone: then one's own worker process does one's items that wait. */
+/* The worker process that serves all may have left: then one's own runs the waiting items. */
 START_TEST (what_waits_for_a_shared_service_is_done_by_a_worker_of_ones_own)
 {
   if (!is_root ())

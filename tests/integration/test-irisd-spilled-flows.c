@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Spilled items that wait for their turn: nothing of them is in memory but their place in it, and
- * nobody can tell.
+ * Spilled items that wait for their turn: only their position stays in memory, and clients see no
+ * difference.
  *
  * There is one worker, which is held while items come, so they all wait; then it is let through
  * them one by one. The tests of persistent items run a second time with the same limits as here.

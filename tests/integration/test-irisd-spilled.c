@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Spilled items: nothing of them is in memory but their time, and nobody can tell.
+ * Spilled items: only their time stays in memory, and clients see no difference.
  *
- * The tests of kept and of waiting items run a second time with the same limits as here.
+ * The tests of persistent and of waiting items run a second time with the same limits as here.
  */
 #include "irisd-home.h"
 
@@ -305,8 +305,7 @@ START_TEST (a_stranger_cancels_only_its_own)
 }
 END_TEST
 
-/* One of the two is first; whoever it is, the item ends once, as that one wanted, or as both did.
- */
+/* One of the two comes first; either way the item ends once, as one or both asked. */
 START_TEST (two_who_want_the_same_are_both_answered)
 {
   g_autofree char *endpoint = irisd_place_endpoint (irisd, 1);

@@ -101,13 +101,13 @@ START_TEST (an_item_whose_command_cannot_be_watched_fails)
   assert_unwatched ();
   submit_command ("in", -1, "cat");
   assert_unwatched ();
-  /* One that heeds no signal, with somebody in its group who does not either. */
+  /* One that ignores signals, with another process in its group that does so too. */
   g_autofree char *gate = gate_new (irisd, "gate");
   int fd = open (gate, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   submit_command ("", -1, "sh", "-c", "trap '' TERM; exec 3> \"$0\"; sleep 1000 & sleep 1000",
                   gate);
   assert_unwatched ();
-  /* Whoever held the pipe has gone before the ending came. */
+  /* The process that held the pipe has ended before the completion came. */
   char byte;
   ck_assert_int_eq (read (fd, &byte, 1), 0);
   close (fd);

@@ -60,7 +60,7 @@ go (Way way)
   client = client_hello (irisd->front);
 }
 
-/* It writes nothing, so that nobody would notice by that; its end frees the only slot. */
+/* It writes nothing, so no write shows that its client has gone; its end frees the only slot. */
 START_TEST (a_streamed_command_ends_with_its_client)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
@@ -74,7 +74,7 @@ START_TEST (a_streamed_command_ends_with_its_client)
 }
 END_TEST
 
-/* Nobody was going to read it before its end either. */
+/* Its output is not read before its end anyway. */
 START_TEST (a_command_that_is_not_streamed_goes_on)
 {
   g_autofree char *gate = gate_new (irisd, "gate");

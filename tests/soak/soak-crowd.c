@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Clients that misbehave, all at once: half open, silent, slow, flooding, and so many that there is
- * no descriptor left. Whoever behaves is served, and what irisd takes up has a ceiling that follows
- * from its limits.
+ * no descriptor left. irisd serves clients that behave, and its memory stays below a ceiling that
+ * follows from its limits.
  */
 #include "../integration/irisd-raw.h"
 #include "soak-ledger.h"
@@ -216,7 +216,7 @@ run_true (Client *client)
   return well;
 }
 
-/* Commands and new connections need descriptors; the journal and who is connected have theirs. */
+/* Commands and new connections need descriptors; the journal and open connections have theirs. */
 static void
 exhaust (SoakLedger *ledger, Irisd *irisd, Client *durable, Client *plain)
 {

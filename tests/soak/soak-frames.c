@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Malformed frames at every socket of irisd. What is sent is what the fuzzer of irisd has found
- * (tests/fuzz/fuzz-irisd.c: the inputs that each reached something in irisd that no other did), as
- * it is and mutated. All the while somebody else is served.
+ * Malformed frames at every socket of irisd: the inputs that the fuzzer of irisd has found
+ * (tests/fuzz/fuzz-irisd.c: each reached something in irisd that no other did), as they are and
+ * mutated. Another client is served meanwhile.
  */
 #include "../fuzz/fuzz-irisd-input.h"
 #include "soak-ledger.h"

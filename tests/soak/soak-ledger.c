@@ -83,7 +83,7 @@ soak_ledger_take (SoakLedger *self, const IrisWireMessage *message)
                                      &value))
     {
       g_autofree char *said = iris_wire_message_to_string (message);
-      ck_assert_msg (message->type == IRIS_WIRE_PONG, "nobody asked for %s", said);
+      ck_assert_msg (message->type == IRIS_WIRE_PONG, "no request asked for %s", said);
       return NULL;
     }
   SoakEntry *entry = &g_array_index (self->entries, SoakEntry, GPOINTER_TO_UINT (value));
@@ -102,7 +102,7 @@ soak_ledger_take (SoakLedger *self, const IrisWireMessage *message)
   return entry;
 }
 
-/* What was sent and not accepted is nobody's debt. */
+/* What was sent and not accepted is owed to no client. */
 void
 soak_ledger_forget_connection (SoakLedger *self)
 {

@@ -101,7 +101,7 @@ get_failed (SoakFaults *faults)
   return atomic_load_explicit (&faults->failed_reads, memory_order_relaxed);
 }
 
-/* Nobody notices but the log. Nothing else goes on, whose writing would need to read. */
+/* Only the log shows it. Nothing else goes on, whose writing would need to read. */
 static void
 ask_until_it_is_read (Client *client, Irisd *irisd, SoakFaults *faults, guint64 item)
 {

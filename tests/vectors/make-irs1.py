@@ -210,7 +210,7 @@ valid("cancel-number", "names an item by its number", "CANCEL", {63: 4711}, numb
 valid("cancel-anywhere", "names an item of any connection", "CANCEL", {51: ident(2), 53: True}, number=4)
 valid("status", "asks for the counters", "STATUS", {})
 valid("services", "asks for the services", "SERVICES", {})
-valid("ping", "is anybody there?", "PING", {})
+valid("ping", "asks whether irisd answers", "PING", {})
 valid("bye", "closes a connection", "BYE", {}, number=9)
 valid("submit-durable", "an item that survives, once, whose end is kept for an hour", "SUBMIT",
       {10: "echo", 60: 2, 61: "order-7", 62: 3600000}, b"hello", number=2)
@@ -308,7 +308,7 @@ valid("error-limit", "a limit of one message", "ERROR",
       {40: 7, 41: "too-large", 42: "SUBMIT: header of 70000 bytes exceeds max-header (65536); raise it with [limits] max-header",
        44: "max-header", 45: 65536})
 valid("error-newer", "a code that is not known here is an error all the same", "ERROR",
-      {40: 300, 41: "too-new", 42: "nobody knows"})
+      {40: 300, 41: "too-new", 42: "a newer code"})
 valid("busy", "a limit on what is in flight", "BUSY",
       {40: 16, 41: "busy", 42: "1024 items are in flight", 44: "in-flight-items", 45: 1024, 46: 50}, number=2)
 valid("output", "what a command wrote to standard output", "OUTPUT", {98: 1}, b"one\n", number=2)
@@ -319,7 +319,7 @@ valid("error-time-limit", "a command that ran for too long", "ERROR",
 # Worker processes.
 valid("submit-progress", "an item whose progress is wanted", "SUBMIT", {10: "thumbnail", 80: True}, b"image")
 valid("submit-parts", "an item of whose result parts are wanted as they come", "SUBMIT", {10: "thumbnail", 80: True, 113: 262144}, b"image")
-valid("error-not-remembered", "a strict item near what nobody remembers", "ERROR",
+valid("error-not-remembered", "a strict item near one that is not remembered", "ERROR",
       {40: 30, 41: "not-remembered", 42: "it is not known where the item 7 was"}, number=2)
 valid("submit-deadline", "an item that waits for the first worker of its service, until its deadline", "SUBMIT",
       {10: "thumbnail", 60: 2, 88: 3600000, 89: True}, b"image")
@@ -336,7 +336,7 @@ valid("lease-again", "an item that another worker lost", "LEASE", {10: "thumbnai
       number=2**64 + 6)
 valid("done", "the result of a leased item", "DONE", {13: "image/png"}, b"small", number=2**64 + 5)
 valid("fail", "it cannot be done", "FAIL", {42: "this is no picture"}, number=2**64 + 5)
-valid("fail-again", "somebody else may be able to", "FAIL", {40: 14, 42: "the disk is full", 85: True}, number=2**64 + 5)
+valid("fail-again", "another worker may be able to", "FAIL", {40: 14, 42: "the disk is full", 85: True}, number=2**64 + 5)
 valid("extend", "needs a minute more", "EXTEND", {84: 60000}, number=2**64 + 5)
 valid("report", "half of it is done", "REPORT", {81: 500000, 82: "second pass"}, number=2**64 + 5)
 valid("lease-parts", "an item whose client takes parts", "LEASE", {10: "thumbnail", 84: 60000, 86: 1, 113: 262144}, b"image",
@@ -426,7 +426,7 @@ bad_header("kick-both", "KICK says it once", "bad-argument", "8234083f07", kind=
 bad_header("kick-state", "what is done cannot be kicked", "bad-argument", "813403", kind="KICK")
 bad_header("bury-missing", "BURY without a number", "malformed", "80", kind="BURY")
 bad_header("drain-missing", "DRAIN says whether", "malformed", "811400", kind="DRAIN")
-bad_header("range-workers", "somebody has to stay", "bad-argument", "8214006500", kind="SET_WORKERS")
+bad_header("range-workers", "at least one worker stays active", "bad-argument", "8214006500", kind="SET_WORKERS")
 bad_header("range-class", "no such class", "bad-argument", "820aa03c03")
 bad_header("type-key", "a number for bytes", "malformed", "820aa03d01")
 bad_header("fetch-missing", "FETCH without a number", "malformed", "80", kind="FETCH")
@@ -436,7 +436,7 @@ bad_header("range-fraction", "more than all of it", "bad-argument", "8151ce000f4
 bad_header("range-attempt", "attempts are counted from 1", "bad-argument", "830aa154540a5600", kind="LEASE")
 bad_header("ready-missing", "READY without a capacity", "malformed", "80", kind="READY")
 bad_header("fail-missing", "FAIL without a sentence", "malformed", "80", kind="FAIL")
-bad_header("range-nice", "nobody is nicer than 19", "bad-argument", "820aa05e14")
+bad_header("range-nice", "the greatest niceness is 19", "bad-argument", "820aa05e14")
 bad_header("range-nice-negative", "nor less nice than irisd", "bad-argument", "820aa05eff")
 bad_header("range-channel", "no such channel", "bad-argument", "816203", kind="OUTPUT")
 bad_header("type-environment", "a string for a list", "malformed", "820aa05ca3413d31")

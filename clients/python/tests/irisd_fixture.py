@@ -116,7 +116,7 @@ class Raw:
 
 
 async def until(condition):
-    """Waits for what nobody announces."""
+    """Polls for a condition that no message announces."""
     deadline = time.monotonic() + GIVE_UP
     while not await condition():
         assert time.monotonic() < deadline, "it does not come true"

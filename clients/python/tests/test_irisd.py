@@ -336,7 +336,7 @@ class WorkerTest(Case):
         self.assertEqual(await asyncio.wait_for(told.get(), GIVE_UP), (0.25, "läuft"))
         raw.say("REPORT", lease, note="only words")
         self.assertEqual(await asyncio.wait_for(told.get(), GIVE_UP), (None, "only words"))
-        for n in range(5000):  # a flood costs nobody anything
+        for n in range(5000):  # a flood delays no other request
             raw.say("REPORT", lease, fraction=n)
         raw.say("DONE", lease, b"done")
         self.assertEqual((await item).body, b"done")
@@ -535,7 +535,7 @@ class WorkerTest(Case):
         third = await worker.receive("LEASE")  # leased when it owed for one result only
         item = client.start("a", b"of another")
         lease = await worker.receive("LEASE")
-        self.assertEqual(lease.body, b"of another")  # nobody else waits for the debtor
+        self.assertEqual(lease.body, b"of another")  # no other client waits for it
         worker.say("DONE", lease)
         await item
         self.assertTrue(worker.messages.empty())

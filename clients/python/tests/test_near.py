@@ -47,7 +47,7 @@ class PartsTest(Case):
         parts.clear()
         result = await client.submit("in_large_parts", part=lambda data, attempt: parts.append(data))
         self.assertEqual((b"".join(parts), result.body), (b"x" * (1 << 20) + b"y", b"done"))
-        # Nobody has to want them.
+        # A client may ignore them.
         self.assertEqual((await client.submit("in_parts", b"100")).body, b"100")
 
     async def test_parts_go_as_far_as_the_client_grants(self):
@@ -72,7 +72,7 @@ class PartsTest(Case):
         raw.connection.send("DONE", {}, b"", lease.id)
         await item
         self.assertEqual([(len(data), attempt) for data, attempt in parts], [(window - 1, 1), (2, 1), (3, 2)])
-        # Nobody asked for parts of this one.
+        # This request asks for no parts.
         item = client.start("a")
         lease = await raw.receive("LEASE")
         self.assertNotIn("parts", lease.header)
