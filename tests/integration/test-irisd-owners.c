@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What belongs to whom: each request of each kind of client against what another user owns. Only
- * root can be another user.
+ * Ownership: each request of each kind of client against another user's items. Only root can be
+ * another user.
  */
 #include "owner-probes.h"
 
@@ -39,7 +39,7 @@ END_TEST
 
 static const uid_t users[] = { OWNER, OPERATOR, OTHER, STRANGER };
 
-/* One irisd for all rows, which leave each other's things alone. */
+/* One irisd for all rows, which do not touch each other's items. */
 static Home *home;
 static Scene scene;
 
@@ -109,7 +109,7 @@ END_TEST
 /* --- services of worker processes ----------------------------------------------------------------
  */
 
-/* The worker has a lease, and does what the client waits for. */
+/* The worker has a lease, and runs the item that the client waits for. */
 static void
 finish_lease (Client *worker, Client *client)
 {
@@ -138,13 +138,13 @@ START_TEST (a_user_serves_others_only_what_the_configuration_says)
   Visitor *theirs = owner_visit (irisd, OTHER, irisd->front);
   Visitor *mine = owner_visit (irisd, OWNER, irisd->front);
 
-  /* What is not shared is not known to others. */
+  /* A service that is not shared is unknown to others. */
   owner_send_ready (theirs->client, "private", 1);
   client_receive_type (theirs->client, IRIS_WIRE_ENROLLED);
   client_submit (owner->client, "private", "x", 1, IRIS_PLACE_ANY, FALSE);
   assert_error (client_receive (owner->client), IRIS_WIRE_ERROR_UNKNOWN_SERVICE);
 
-  /* What is shared serves others, until they serve themselves. */
+  /* A shared one serves others, until they have a worker of their own. */
   owner_send_ready (theirs->client, "shared", 1);
   client_receive_type (theirs->client, IRIS_WIRE_ENROLLED);
   submit_and_serve (owner->client, "shared", theirs->client);
