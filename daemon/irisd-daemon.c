@@ -20,6 +20,7 @@
 #include "daemon/gateway/irisd-gateway.h"
 #include "daemon/net/irisd-accept.h"
 #include "daemon/net/irisd-socket.h"
+#include "daemon/net/irisd-zap-handler.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -173,7 +174,7 @@ open_sockets (IrisdDaemon *self, GError **error)
 {
   IrisdCore *core = &self->core;
   guint n = core->n_places + 1;
-  self->context = core->zmq = zmq_ctx_new ();
+  self->context = zmq_ctx_new ();
   zmq_ctx_set (self->context, ZMQ_IO_THREADS,
                CLAMP (n / GATEWAYS_PER_IO_THREAD, 1, MAX_IO_THREADS));
   self->zap_handler = irisd_zap_handler_new (self->context, &core->config->access,
@@ -209,7 +210,10 @@ make_gateways (IrisdDaemon *self, GError **error)
       core->gateways[i] = irisd_gateway_new (core, place, self->sockets[front ? 0 : i + 1], error);
       if (core->gateways[i] == NULL)
         return FALSE;
+      core->front = irisd_gateway_get_mailbox (core->gateways[i]);
       core->n_gateways++;
+      irisd_zap_handler_tell (self->zap_handler, front ? 0 : i + 1, irisd_gateway_note_disconnect,
+                              core->gateways[i]);
     }
   return TRUE;
 }
@@ -273,6 +277,14 @@ run_again (const IrisdRecord *record, IrisdPersistentItem *persistent, gpointer 
 }
 
 static gboolean
+find_run (guint64 item, pid_t *stuck, gpointer user_data)
+{
+  const IrisdAttempt *attempt = irisd_attempts_find (user_data, item);
+  *stuck = attempt != NULL && attempt->stuck ? attempt->pid : 0;
+  return attempt != NULL;
+}
+
+static gboolean
 recover (IrisdDaemon *self, GError **error)
 {
   IrisdCore *core = &self->core;
@@ -280,7 +292,7 @@ recover (IrisdDaemon *self, GError **error)
   irisd_worker_processes_expect_configured (core->worker_processes);
   if (core->journal != NULL)
     {
-      irisd_journal_blame (core->journal, core->attempts);
+      irisd_journal_blame (core->journal, find_run, core->attempts);
       if (!irisd_journal_recover (core->journal, run_again, core, error))
         return FALSE;
       atomic_init (&core->next_item, irisd_journal_get_next_item (core->journal));
@@ -373,7 +385,9 @@ void
 irisd_daemon_free (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
-  /* First: it may still be about to wake the gateway that has sent the last completion. */
+  irisd_zap_handler_stop (self->zap_handler);
+  /* Before the gateways: it may still be about to wake the gateway that has sent the last ending.
+   */
   irisd_command_runner_free (core->commands);
   if (core->journal != NULL)
     irisd_journal_stop (core->journal);

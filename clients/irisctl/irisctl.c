@@ -2,9 +2,9 @@
  *
  * irisctl: irisd from the command line. Finds the command and reads the options.
  */
-#include "irisctl.h"
-#include "irisctl-command.h"
-#include "irisctl-filter.h"
+#include "clients/irisctl/irisctl.h"
+#include "clients/irisctl/input/irisctl-command-options.h"
+#include "clients/irisctl/input/irisctl-filter.h"
 
 #include <glib-unix.h>
 #include <locale.h>
@@ -89,7 +89,7 @@ ctl_fail_asking (const GError *error, guint64 number)
   if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return ctl_fail_with (error);
   if (number == 0)
-    return ctl_fail (CTL_INTERRUPTED, "interrupted: all items go on, irisd was only asked");
+    return ctl_fail (CTL_INTERRUPTED, "interrupted: nothing was changed, all items go on");
 
   return ctl_fail (CTL_INTERRUPTED,
                    "interrupted: item %" G_GUINT64_FORMAT " goes on; irisctl result "
@@ -155,7 +155,7 @@ tell_busy (gpointer data)
   ctl->busy_timer = 0;
   ctl->told_busy_us = g_get_monotonic_time ();
   /* There may be a progress bar. */
-  g_printerr ("%sirisctl: waiting: %s; Ctrl-C ends this\n",
+  g_printerr ("%sirisctl: waiting for irisd: %s; Ctrl-C stops waiting\n",
               isatty (STDERR_FILENO) ? "\r\033[K" : "", reason);
 
   return G_SOURCE_REMOVE;
@@ -203,6 +203,23 @@ ctl_connect (Ctl *ctl)
   return ctl_fail_with (error);
 }
 
+int
+ctl_connect_without_arguments (Ctl *ctl, const char *command, int argc)
+{
+  return argc == 1 ? ctl_connect (ctl)
+                   : ctl_fail (CTL_USAGE, "%s takes no arguments; see irisctl %s --help", command,
+                               command);
+}
+
+IrisClientStatus *
+ctl_get_status (Ctl *ctl, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  iris_client_get_status_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
+  return iris_client_get_status_finish (ctl->client, ctl_wait (&result), error);
+}
+
 void
 ctl_set_hint (IrisRequest *request, const char *place, const char *near, gboolean strict)
 {
@@ -225,6 +242,37 @@ void
 ctl_hint (const Ctl *ctl, IrisRequest *request)
 {
   ctl_set_hint (request, ctl->place, ctl->near, ctl->strict);
+}
+
+int
+ctl_find_place (const Ctl *ctl, const char *text)
+{
+  g_autoptr (GPtrArray) places = iris_client_get_places (ctl->client);
+
+  for (guint i = 0; places != NULL && i < places->len; i++)
+    {
+      const IrisClientPlace *place = g_ptr_array_index (places, i);
+      g_autofree char *id = g_strdup_printf ("%d", place->id);
+
+      if (g_str_equal (place->name, text) || g_str_equal (id, text))
+        return place->id;
+    }
+  ctl_fail (CTL_USAGE, "irisd has no place “%s”: irisctl places lists its places", text);
+
+  return -1;
+}
+
+gboolean
+ctl_refuse (GError **error, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  if (error != NULL)
+    *error = g_error_new_valist (G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, format, args);
+  va_end (args);
+
+  return FALSE;
 }
 
 /* What an operator needs when irisd has as many connections as it takes. */
@@ -260,9 +308,9 @@ describe_commands (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
     g_string_append_printf (text, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-  g_string_append (text, "\n“irisctl COMMAND --help” says more. Exit status: 0 all is well, 1 an "
-                         "item failed,\n2 the arguments are wrong, 3 no irisd answers, 4 irisd "
-                         "refuses; of run, that of\nthe command it ran. See irisctl(1).\n");
+  g_string_append (text, "\n“irisctl COMMAND --help” says more. Exit status: 0 success, 1 an item "
+                         "failed, 2 wrong\narguments, 3 no irisd answers, 4 irisd refuses; of run, "
+                         "the status of its command.\nSee irisctl(1).\n");
 
   return g_string_free (text, FALSE);
 }
@@ -273,7 +321,7 @@ ctl_clear (Ctl *ctl)
   g_free (ctl->where);
   g_free (ctl->place);
   g_free (ctl->near);
-  ctl_terms_clear (&ctl->terms);
+  ctl_schedule_clear (&ctl->schedule);
   ctl_filter_clear (&ctl->filter);
   ctl_command_clear (&ctl->command);
   if (ctl->busy_timer != 0)
@@ -284,30 +332,38 @@ ctl_clear (Ctl *ctl)
   g_clear_object (&ctl->cancellable);
 }
 
+static void
+add_common_options (Ctl *ctl, GOptionContext *context)
+{
+  const GOptionEntry entries[] = {
+    { "dir", 'd', 0, G_OPTION_ARG_STRING, &ctl->where,
+      "The directory of irisd's sockets (default: the one that irisd chooses)", "DIR" },
+    { "endpoint", 'e', 0, G_OPTION_ARG_STRING, &ctl->where,
+      "irisd's endpoint, such as tcp://HOST:PORT", "ENDPOINT" },
+    { "wait", 'w', 0, G_OPTION_ARG_INT, &ctl->wait_s, "Wait up to this long for irisd to start",
+      "SECONDS" },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &ctl->json, "Print JSON", NULL },
+    { "verbose", 'v', 0, G_OPTION_ARG_NONE, &ctl->verbose, "Print more, such as ids", NULL },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
 static GOptionContext *
 command_context (const CtlCommand *command, Ctl *ctl)
 {
   g_autofree char *parameter = g_strdup_printf ("%s %s — %s", command->name, command->arguments,
                                                 command->summary);
   GOptionContext *context = g_option_context_new (parameter);
-  const GOptionEntry common[] = {
-    { "dir", 'd', 0, G_OPTION_ARG_STRING, &ctl->where,
-      "Where irisd's sockets are (default: as irisd's)", "DIR" },
-    { "endpoint", 'e', 0, G_OPTION_ARG_STRING, &ctl->where,
-      "irisd's front door, as ZeroMQ names it", "ENDPOINT" },
-    { "wait", 'w', 0, G_OPTION_ARG_INT, &ctl->wait_s, "Wait so long for irisd to come up",
-      "SECONDS" },
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &ctl->json, "Print JSON", NULL },
-    { "verbose", 'v', 0, G_OPTION_ARG_NONE, &ctl->verbose, "Say more, ids among it", NULL },
-    { NULL },
-  };
   const GOptionEntry hints[] = {
-    { "place", 'p', 0, G_OPTION_ARG_STRING, &ctl->place, "The place to run at: its name or its id",
+    { "place", 'p', 0, G_OPTION_ARG_STRING, &ctl->place, "Run at this place: its name or its id",
       "PLACE" },
     /* Of map it is refused with a word about --hints near. */
     { "near", 0, command == &ctl_map ? G_OPTION_FLAG_HIDDEN : 0, G_OPTION_ARG_FILENAME, &ctl->near,
-      "Run where this item ran (its number) or this path was last worked on", "ITEM|PATH" },
-    { "strict", 's', 0, G_OPTION_ARG_NONE, &ctl->strict, "Run there or not at all", NULL },
+      "Run where this item ran (its number), or where this path was last worked on", "ITEM|PATH" },
+    { "strict", 's', 0, G_OPTION_ARG_NONE, &ctl->strict,
+      "Run at that place only: no other place may steal the item", NULL },
     { NULL },
   };
 
@@ -315,13 +371,13 @@ command_context (const CtlCommand *command, Ctl *ctl)
     g_option_context_add_main_entries (context, command->entries, NULL);
   if (command->takes_hints)
     g_option_context_add_main_entries (context, hints, NULL);
-  if (command->takes_terms)
-    ctl_terms_add_options (&ctl->terms, context);
+  if (command->takes_schedule)
+    ctl_schedule_add_options (&ctl->schedule, context);
   if (command->takes_filter)
     ctl_filter_add_options (&ctl->filter, context);
   if (command->takes_command)
     ctl_command_add_options (&ctl->command, context);
-  g_option_context_add_main_entries (context, common, NULL);
+  add_common_options (ctl, context);
   if (command->description != NULL)
     g_option_context_set_description (context, command->description);
 
@@ -333,12 +389,12 @@ static int
 check_hints (const Ctl *ctl, const CtlCommand *command)
 {
   if (ctl->near != NULL && ctl->place != NULL)
-    return ctl_fail (CTL_USAGE, "%s: give one of --place and --near", command->name);
+    return ctl_fail (CTL_USAGE, "%s: --place and --near exclude each other", command->name);
   if (ctl->near != NULL && *ctl->near == '\0')
     return ctl_fail (CTL_USAGE, "%s: --near takes the number of an item or a path", command->name);
   if (ctl->near != NULL && command == &ctl_map)
-    return ctl_fail (CTL_USAGE, "map: each file is near itself with --hints near; --near is for "
-                                "single items");
+    return ctl_fail (CTL_USAGE, "map: --near is for single items: use --hints near, which keeps "
+                                "each file where it was last worked on");
   if (ctl->strict && ctl->place == NULL && ctl->near == NULL && command != &ctl_map)
     return ctl_fail (CTL_USAGE, "%s: --strict needs --place or --near", command->name);
 
@@ -389,7 +445,7 @@ run_command (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
   if (check_hints (ctl, command) != CTL_OK)
     return CTL_USAGE;
 
-  if (ctl_terms_check (&ctl->terms, command->name) != CTL_OK)
+  if (ctl_schedule_check (&ctl->schedule, command->name) != CTL_OK)
     return CTL_USAGE;
 
   return command->run (ctl, argc, argv);
@@ -404,7 +460,8 @@ show_help (GOptionContext *context, Ctl *ctl, int argc, char **argv)
   g_autofree char *text = NULL;
 
   if (argc > 2 && command == NULL)
-    return ctl_fail (CTL_USAGE, "there is no command “%s”; see irisctl --help", argv[2]);
+    return ctl_fail (CTL_USAGE, "there is no command “%s”: irisctl --help lists the commands",
+                     argv[2]);
   if (command != NULL)
     of_command = command_context (command, ctl);
   text = g_option_context_get_help (of_command != NULL ? of_command : context, TRUE, NULL);
@@ -417,21 +474,13 @@ int
 main (int argc, char **argv)
 {
   gboolean version = FALSE;
-  Ctl ctl = { .terms.priority = -1, .command.grace_s = CTL_NO_GRACE };
+  Ctl ctl = { .schedule.priority = -1, .command.grace_s = CTL_NO_GRACE };
   const GOptionEntry entries[] = {
-    { "dir", 'd', 0, G_OPTION_ARG_STRING, &ctl.where,
-      "Where irisd's sockets are (default: as irisd's)", "DIR" },
-    { "endpoint", 'e', 0, G_OPTION_ARG_STRING, &ctl.where, "irisd's front door, as ZeroMQ names it",
-      "ENDPOINT" },
-    { "wait", 'w', 0, G_OPTION_ARG_INT, &ctl.wait_s, "Wait so long for irisd to come up",
-      "SECONDS" },
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &ctl.json, "Print JSON", NULL },
-    { "verbose", 'v', 0, G_OPTION_ARG_NONE, &ctl.verbose, "Say more, ids among it", NULL },
     { "version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version", NULL },
     { NULL },
   };
-  g_autoptr (GOptionContext)
-      context = g_option_context_new ("COMMAND [ARGUMENT…] — send work to irisd, and ask after it");
+  g_autoptr (GOptionContext) context = g_option_context_new (
+      "COMMAND [ARGUMENT…] — send items to irisd, and look after them");
   g_autofree char *description = describe_commands ();
   g_autoptr (GError) error = NULL;
   const CtlCommand *command;
@@ -439,6 +488,7 @@ main (int argc, char **argv)
 
   setlocale (LC_ALL, "");
   g_set_prgname ("irisctl");
+  add_common_options (&ctl, context);
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_set_description (context, description);
   g_option_context_set_strict_posix (context, TRUE);
@@ -450,12 +500,13 @@ main (int argc, char **argv)
       return CTL_OK;
     }
   if (argc < 2)
-    return ctl_fail (CTL_USAGE, "name a command; see irisctl --help");
+    return ctl_fail (CTL_USAGE, "a command is missing: irisctl --help lists the commands");
   if (g_str_equal (argv[1], "help"))
     return show_help (context, &ctl, argc, argv);
   command = find_command (argv[1]);
   if (command == NULL)
-    return ctl_fail (CTL_USAGE, "there is no command “%s”; see irisctl --help", argv[1]);
+    return ctl_fail (CTL_USAGE, "there is no command “%s”: irisctl --help lists the commands",
+                     argv[1]);
 
   ctl.cancellable = g_cancellable_new ();
   ctl.asks_only = only_asks (command);

@@ -28,7 +28,7 @@ typedef struct
   char **after;
   int priority; /* -1: not given */
   int retries;
-} CtlTerms;
+} CtlSchedule;
 
 /* --directory to --grace, as they were typed. */
 typedef struct
@@ -59,7 +59,7 @@ typedef struct
   gboolean json;
   gboolean verbose;
   gboolean separated; /* a -- said that no more options come */
-  CtlTerms terms;
+  CtlSchedule schedule;
   CtlFilter filter;
   CtlCommandOptions command;
 
@@ -77,7 +77,7 @@ typedef struct
   const char *summary;
   const char *description; /* below the options: details and examples */
   gboolean takes_hints;    /* --place, --near and --strict */
-  gboolean takes_terms;    /* --delay to --wait-for-service */
+  gboolean takes_schedule; /* --delay to --wait-for-service */
   gboolean takes_filter;   /* --state to --until */
   gboolean takes_command;  /* --directory to --grace */
   const GOptionEntry *entries;
@@ -91,6 +91,12 @@ extern const CtlCommand ctl_places, ctl_services, ctl_workers, ctl_status, ctl_s
 /* Prints "irisctl: ..." on standard error and returns @status. */
 int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
+/* Sets @error, for what was typed, and returns FALSE. */
+gboolean ctl_refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* A place by its name or its id. -1 after printing that there is none. */
+int ctl_find_place (const Ctl *ctl, const char *text);
+
 /* Prints the error and returns the exit status that its code stands for. */
 int ctl_fail_with (const GError *error);
 int ctl_exit_status (const GError *error);
@@ -102,11 +108,16 @@ int ctl_fail_asking (const GError *error, guint64 number);
 /* "1 item", "2 items". */
 char *ctl_count (guint64 n, const char *noun);
 
-/* False when standard output, say, is a full disk, or nobody reads it. */
+/* False when standard output is a full disk, or its reader has gone. */
 gboolean ctl_output_is_good (void);
 
 /* Connects, and waits for it. CTL_OK, or the exit status after printing why not. */
 int ctl_connect (Ctl *ctl);
+
+/* The same for a command that takes no arguments. */
+int ctl_connect_without_arguments (Ctl *ctl, const char *command, int argc);
+
+IrisClientStatus *ctl_get_status (Ctl *ctl, GError **error);
 
 /* For calls that are waited for: pass ctl_take_result and the address of a GAsyncResult pointer,
  * then wait. */
@@ -118,11 +129,11 @@ void ctl_pause (Ctl *ctl, guint ms);
 
 /* The options, the check of what was typed (CTL_OK or CTL_USAGE after printing why not), and what
  * they do to a request. */
-void ctl_terms_add_options (CtlTerms *terms, GOptionContext *context);
-gboolean ctl_terms_validate (const CtlTerms *terms, GError **error);
-int ctl_terms_check (const CtlTerms *terms, const char *command);
-void ctl_terms_apply (const CtlTerms *terms, IrisRequest *request);
-void ctl_terms_clear (CtlTerms *terms);
+void ctl_schedule_add_options (CtlSchedule *schedule, GOptionContext *context);
+gboolean ctl_schedule_validate (const CtlSchedule *schedule, GError **error);
+int ctl_schedule_check (const CtlSchedule *schedule, const char *command);
+void ctl_schedule_apply (const CtlSchedule *schedule, IrisRequest *request);
+void ctl_schedule_clear (CtlSchedule *schedule);
 gboolean ctl_parse_duration (const char *text, guint64 *ms);
 gboolean ctl_parse_time (const char *text, gint64 *ms);
 gboolean ctl_parse_at (const char *text, GDateTime *now, gint64 *ms);

@@ -27,7 +27,7 @@ __all__ = ['run', 'wait']
 
 
 def _settle(future, cancelled, error, result):
-    """In the event loop. Whoever waited may have gone."""
+    """In the event loop. The waiting coroutine may have ended."""
     if future.done():
         return
     if cancelled:
@@ -53,7 +53,7 @@ def _over(task, loop, future):
     try:
         loop.call_soon_threadsafe(_settle, future, *_outcome(task))
     except RuntimeError:
-        # The loop was closed, so nobody waits any more.
+        # The loop was closed, and with it all that waited.
         pass
 
 

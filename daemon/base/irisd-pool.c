@@ -8,9 +8,9 @@
  * allocator. Memory may be freed by another thread than its maker, and stays with the one that
  * freed it: a list belongs to its thread and ends with it.
  *
- * The library's slabs (iris/base/iris-slab-private.h) return memory to the thread that made it,
- * which jobs do not need, because a gateway makes and frees its own. Slabs have two sizes, of an
- * item and of a message, and never shrink; jobs are larger, and contain their payloads.
+ * The library's slabs (iris/base/memory/iris-slab-private.h) return memory to the thread that made
+ * it, which jobs do not need, because a gateway makes and frees its own. Slabs have two sizes, of
+ * an item and of a message, and never shrink; jobs are larger, and contain their payloads.
  */
 #include "daemon/base/irisd-pool.h"
 

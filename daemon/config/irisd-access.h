@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include "daemon/net/irisd-pending-connections.h"
-
 #include <glib.h>
 #include <sys/types.h>
 
@@ -13,9 +11,6 @@ G_BEGIN_DECLS
 
 /* The user of a connection without one, such as one over TCP. */
 #define IRISD_UID_UNKNOWN ((gint64) -1)
-
-/* The domain that makes ZeroMQ ask the ZAP handler. */
-#define IRISD_ACCESS_DOMAIN "irisd"
 
 /**
  * IrisdAccessRule:
@@ -57,16 +52,5 @@ gboolean irisd_access_allows (const IrisdAccess *self, IrisdAccessRule rule, gin
 gboolean irisd_access_may_serve (const IrisdAccess *self, gint64 uid, const char *service);
 const char *irisd_access_rule_name (IrisdAccessRule rule);
 gint64 irisd_access_parse_address (const char *address);
-
-typedef struct _IrisdZapHandler IrisdZapHandler;
-
-IrisdZapHandler *irisd_zap_handler_new (void *context,
-                                        const IrisdAccess *access,
-                                        const IrisdLimits *limits,
-                                        GError **error);
-gboolean irisd_zap_handler_watch (IrisdZapHandler *self, void *socket, GError **error);
-IrisdPendingConnections *irisd_zap_handler_get_pending_connections (IrisdZapHandler *self);
-void irisd_zap_handler_start (IrisdZapHandler *self);
-void irisd_zap_handler_free (IrisdZapHandler *self);
 
 G_END_DECLS

@@ -19,9 +19,6 @@
 #define SERVICE_GROUP "service "
 
 /* The formatter would put spaces into the name. */
-/* clang-format off */
-G_DEFINE_QUARK (irisd-error-quark, irisd_error)
-/* clang-format on */
 
 static const char *const scheduler_names[] = {
   [IRISD_SCHEDULER_PLACES] = "places",

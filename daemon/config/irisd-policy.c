@@ -12,6 +12,7 @@
  */
 #include "daemon/config/irisd-policy.h"
 
+#include <iris/wire/iris-wire.h>
 #include <stdatomic.h>
 
 #define NONE IRISD_REACH_NONE

@@ -14,6 +14,7 @@
 #include "daemon/items/irisd-concurrency-limit.h"
 #include "daemon/items/irisd-dependency-graph.h"
 #include "daemon/items/irisd-placement-history.h"
+#include "daemon/net/irisd-pending-connections.h"
 #include "daemon/store/irisd-journal.h"
 
 #include <stdatomic.h>
@@ -96,11 +97,11 @@ typedef struct
   IrisdPlugins *plugins;
   IrisdCommandRunner *commands;
   IrisdCommandSlots *slots;
-  IrisdWorkerProcesses *worker_processes; /* worker processes and the items that wait for them */
-  void *zmq;                              /* the ZeroMQ context */
-  IrisdPendingConnections *pending_connections; /* accepted, without HELLO */
-  IrisdGateway **gateways;                      /* one per place, then the front gateway */
+  IrisdWorkerProcesses *worker_processes;       /* worker processes and what waits for them */
+  IrisdPendingConnections *pending_connections; /* who has not said HELLO */
+  IrisdGateway **gateways;                      /* one per place, then the front door */
   guint n_gateways;
+  IrisdMailbox *front; /* the front door's */
   gint64 started_us;
   struct rlimit file_limit; /* at irisd's start; commands get it */
   int wake_fd;              /* wakes the main thread */

@@ -14,5 +14,6 @@ G_BEGIN_DECLS
 typedef void (*IrisdInputFunc) (const guint8 *data, gsize size, gpointer user_data);
 
 gboolean irisd_input_each (IrisdJob *job, IrisdInputFunc func, gpointer user_data);
+gboolean irisd_input_check (const IrisWireMessage *item, GError **error);
 
 G_END_DECLS

@@ -7,10 +7,9 @@
  * it. So the gateway may hold a pointer to it all the time. Queueing and posting each release
  * earlier writes, and the other side acquires them.
  *
- * Only the state is changed by both sides. A worker moves QUEUED to RUNNING; a gateway that cancels
- * moves QUEUED to CANCELLED, or RUNNING to STOPPING. The swap that succeeds decides: after QUEUED
- * to CANCELLED the worker touches neither payload nor result, and the gateway may free the payload
- * at once. No thread reads the gateway's writes then, so acquire and release suffice for the swaps.
+ * The state (irisd-item-state.h) is the only thing that both sides change. After QUEUED to
+ * CANCELLED the worker touches neither payload nor result, and the gateway may free the payload at
+ * once.
  *
  * A job that only begins on the worker (a command) belongs to the thread that runs it further,
  * until irisd_job_end() posts it. Its gateway is told before that it leaves the worker, because
@@ -69,7 +68,7 @@ irisd_job_new (IrisdCore *core,
   IrisdJob *self = irisd_pool_take (sizeof *self + behind);
   memset (self, 0, sizeof *self);
   iris_item_init (&self->item, run_on_worker, self, run_abandoned);
-  atomic_init (&self->state, IRISD_JOB_QUEUED);
+  irisd_item_word_init (&self->state, IRISD_ITEM_SUBMITTED);
   self->core = core;
   self->mailbox = mailbox;
   self->peer = irisd_peer_ref (peer);
@@ -106,6 +105,8 @@ irisd_job_new (IrisdCore *core,
 void
 irisd_job_free (IrisdJob *self)
 {
+  if (self->leased_item != NULL)
+    irisd_worker_processes_forget (self);
   if (self->lasting)
     irisd_core_count_in_memory (self->core, self->service == &irisd_service_worker_processes, -1);
   if (self->inline_size == 0)
@@ -119,8 +120,6 @@ irisd_job_free (IrisdJob *self)
   g_free (self->path);
   g_free (self->near_path);
   irisd_command_options_free (self->options);
-  if (self->leased_item != NULL)
-    irisd_worker_processes_forget (self);
   irisd_peer_unref (self->peer);
   irisd_pool_give (self, sizeof *self + size_behind (self->inline_size));
 }
@@ -193,32 +192,70 @@ irisd_job_reset (IrisdJob *self)
   self->started_ns = self->left_ns = self->ended_ns = 0;
   if (self->leased_item != NULL)
     irisd_worker_processes_renew (self);
-  if (self->persistent != NULL)
-    irisd_persistent_item_set_state (self->persistent, IRIS_WIRE_STATE_QUEUED);
   set_place (self, self->home, self->strict);
-  atomic_store_explicit (&self->state, IRISD_JOB_QUEUED, memory_order_release);
 }
 
-static gboolean
-change_state (IrisdJob *self, IrisdJobState from, IrisdJobState to)
-{
-  int expected = from;
-  return atomic_compare_exchange_strong_explicit (&self->state, &expected, to, memory_order_acq_rel,
-                                                  memory_order_acquire);
-}
-
-IrisdJobState
+IrisdItemState
 irisd_job_get_state (IrisdJob *self)
 {
-  return atomic_load_explicit (&self->state, memory_order_acquire);
+  return irisd_item_word_get (&self->state);
 }
 
-/* @self has not come back; for its gateway. Returns whether it was queued; then it will not run,
- * and its payload is freed. */
 gboolean
-irisd_job_cancel_queued (IrisdJob *self)
+irisd_job_is (IrisdJob *self, IrisdItemState state)
 {
-  if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_CANCELLED))
+  return irisd_item_word_get (&self->state) == state;
+}
+
+/**
+ * irisd_job_advance:
+ * @self: a job
+ * @event: what happens to its item
+ *
+ * The thread that makes a transition does what belongs to it.
+ *
+ * Returns: whether the state has changed; otherwise the event came too late
+ */
+gboolean
+irisd_job_advance (IrisdJob *self, IrisdItemEvent event)
+{
+  const IrisdItemTransition *transition = irisd_item_word_advance (&self->state, event,
+                                                                   self->lasting, self->id);
+  if (transition == NULL)
+    return FALSE;
+  if (transition->action == IRISD_ACTION_RESET)
+    irisd_job_reset (self);
+  else if (transition->action == IRISD_ACTION_NAME_CANCELLED)
+    irisd_job_fail_cancelled (self);
+  guint told = irisd_item_state_get_told (transition->next);
+  /* What leaves its job is the journal's from now on. */
+  if (told == 0 || self->persistent == NULL || !irisd_item_state_has_job (transition->next))
+    return TRUE;
+  if (transition->action == IRISD_ACTION_NOTE_START)
+    irisd_persistent_item_note_start (self->persistent, (IrisWireState) told);
+  else
+    irisd_persistent_item_set_state (self->persistent, (IrisWireState) told);
+  return TRUE;
+}
+
+/**
+ * irisd_job_restore:
+ * @self: a new job of an item that only the journal had
+ */
+void
+irisd_job_restore (IrisdJob *self)
+{
+  irisd_item_word_init (&self->state, irisd_item_word_get (&self->persistent->resting));
+  irisd_item_word_init (&self->persistent->resting, IRISD_ITEM_STORED);
+  irisd_job_advance (self, IRISD_EVENT_RESTORE);
+}
+
+/* Returns whether a change of its state has made it one that will not run; then its payload goes.
+ */
+static gboolean
+lose_payload (IrisdJob *self, gboolean changed)
+{
+  if (!changed || !irisd_job_is (self, IRISD_ITEM_CANCELLED))
     return FALSE;
   /* The journal may be reading it, or it is part of the job. */
   if (self->persistent != NULL || self->inline_size > 0)
@@ -228,40 +265,44 @@ irisd_job_cancel_queued (IrisdJob *self)
   return TRUE;
 }
 
-/* @self has not come back; for its gateway. Returns IRISD_JOB_CANCELLED if it will not run,
- * IRISD_JOB_STOPPING if it runs and was asked to stop. */
-IrisdJobState
+/**
+ * irisd_job_abandon_queued:
+ * @self: a job that its gateway does not have in hand; only its gateway may call this
+ *
+ * Returns: whether it had not begun to run; it will not, and its payload is gone
+ */
+gboolean
+irisd_job_abandon_queued (IrisdJob *self)
+{
+  return lose_payload (self, irisd_job_advance (self, IRISD_EVENT_ABANDON));
+}
+
+/**
+ * irisd_job_cancel:
+ * @self: a job that its gateway does not have in hand; only its gateway may call this
+ *
+ * Asks a job to stop that runs.
+ *
+ * Returns: whether it had not begun to run, and will not
+ */
+gboolean
 irisd_job_cancel (IrisdJob *self)
 {
-  for (;;)
+  gboolean changed = irisd_job_advance (self, IRISD_EVENT_CANCEL);
+  if (changed && irisd_job_is (self, IRISD_ITEM_STOPPING))
     {
-      IrisdJobState state = irisd_job_get_state (self);
-      switch (state)
-        {
-        case IRISD_JOB_QUEUED:
-          if (irisd_job_cancel_queued (self))
-            return IRISD_JOB_CANCELLED;
-          break;
-        case IRISD_JOB_RUNNING:
-          if (change_state (self, IRISD_JOB_RUNNING, IRISD_JOB_STOPPING))
-            {
-              irisd_running_wake (&self->core->running, self);
-              if (self->service->start != NULL)
-                irisd_command_runner_wake (self->core->commands);
-              return IRISD_JOB_STOPPING;
-            }
-          break;
-        default:
-          return state;
-        }
+      irisd_running_wake (&self->core->running, self);
+      if (self->service->start != NULL)
+        irisd_command_runner_wake (self->core->commands);
     }
+  return lose_payload (self, changed);
 }
 
 /* Returns whether it is persistent, and no connection waits for its end. */
 gboolean
 irisd_job_is_orphan (IrisdJob *self)
 {
-  return self->persistent != NULL && (self->detached || irisd_peer_is_gone (self->peer));
+  return self->lasting && (self->detached || irisd_peer_is_gone (self->peer));
 }
 
 /* Whether the job has to wait until its peer has acknowledged more. The gateway checks again when
@@ -304,8 +345,6 @@ run_service (IrisdJob *self, gint place)
   self->worker = worker != NULL ? (gint) iris_worker_get_index (worker) : -1;
   self->place = self->slot >= 0 ? self->slot : place;
   self->started_ns = irisd_now_ns ();
-  if (self->persistent != NULL)
-    irisd_persistent_item_note_start (self->persistent, IRIS_WIRE_STATE_RUNNING);
   if (self->schedule != NULL && self->schedule->time_to_run_us > 0)
     irisd_mailbox_post (self->mailbox, &self->schedule->started);
   if (self->service->start == NULL)
@@ -344,31 +383,29 @@ irisd_job_run_here (IrisdJob *self)
   gint place = worker_place (self, iris_worker_current ());
   if (must_wait (self))
     {
-      self->held = TRUE; /* still queued, for a cancellation */
       set_place (self, self->home, self->strict);
+      irisd_job_advance (self, IRISD_EVENT_HOLD);
       give_back (self);
     }
-  else if (!change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
-    give_back (self);
-  else if (self->persistent == NULL && irisd_peer_is_gone (self->peer))
+  else if (!self->lasting && irisd_peer_is_gone (self->peer))
     {
-      irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
+      if (irisd_job_advance (self, IRISD_EVENT_DROP))
+        irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
       give_back (self);
     }
   else if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
-    {
-      irisd_job_fail_stopped (self);
-      give_back (self);
-    }
-  else
+    irisd_job_abandon (self);
+  else if (irisd_job_advance (self, IRISD_EVENT_START))
     run_service (self, place);
+  else
+    give_back (self);
 }
 
 /* Runs a brief job, known to its gateway only, in the gateway's thread. It is not posted. */
 void
 irisd_job_run_at_once (IrisdJob *self)
 {
-  change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING);
+  irisd_job_advance (self, IRISD_EVENT_RUN_AT_ONCE);
   self->place = self->home;
   self->started_ns = irisd_now_ns ();
   self->service->run (self);
@@ -399,11 +436,21 @@ irisd_job_fail_late (IrisdJob *self)
       "one, or with none");
 }
 
+/**
+ * irisd_job_fail_cancelled:
+ * @self: a job that will not run
+ */
+void
+irisd_job_fail_cancelled (IrisdJob *self)
+{
+  irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled before it ran");
+}
+
 /* Takes a queued job that will not begin, because irisd stops. */
 void
 irisd_job_abandon (IrisdJob *self)
 {
-  if (change_state (self, IRISD_JOB_QUEUED, IRISD_JOB_RUNNING))
+  if (irisd_job_advance (self, IRISD_EVENT_DROP))
     irisd_job_fail_stopped (self);
   give_back (self);
 }
@@ -426,7 +473,7 @@ irisd_job_get_payload (IrisdJob *self)
 gboolean
 irisd_job_must_stop (IrisdJob *self)
 {
-  return atomic_load_explicit (&self->state, memory_order_acquire) == IRISD_JOB_STOPPING
+  return irisd_job_is (self, IRISD_ITEM_STOPPING)
          || irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING;
 }
 

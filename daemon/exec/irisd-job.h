@@ -7,6 +7,7 @@
 #include "daemon/base/irisd-mailbox.h"
 #include "daemon/exec/command/irisd-command-options.h"
 #include "daemon/exec/irisd-core.h"
+#include "daemon/base/irisd-item-state.h"
 #include "daemon/items/irisd-permit.h"
 #include "daemon/items/irisd-schedule.h"
 #include "daemon/net/irisd-peer.h"
@@ -15,47 +16,6 @@ G_BEGIN_DECLS
 
 /* A payload up to this size is copied into the job; a larger one stays in ZeroMQ's memory. */
 #define IRISD_INLINE_PAYLOAD 4096
-
-/**
- * IrisdJobState:
- * @IRISD_JOB_QUEUED: the scheduler has it
- * @IRISD_JOB_RUNNING: a worker runs it
- * @IRISD_JOB_CANCELLED: was cancelled before it ran; will not run
- * @IRISD_JOB_STOPPING: was cancelled while it ran; the service may notice
- *
- * The state of a job, changed by compare-and-swap only.
- */
-typedef enum
-{
-  IRISD_JOB_QUEUED,
-  IRISD_JOB_RUNNING,
-  IRISD_JOB_CANCELLED,
-  IRISD_JOB_STOPPING,
-} IrisdJobState;
-
-/**
- * IrisdJobStage:
- * @IRISD_STAGE_HANDED: the scheduler has it, or it has come back
- * @IRISD_STAGE_GATE: it waits at its place's gate, unless a gateway has let it through
- * @IRISD_STAGE_PERMIT: it waits for a permit of its client or service, unless the message with one
- *   is on the way
- * @IRISD_STAGE_SLOT: the same, for a slot for commands (irisd-command-slots.h)
- * @IRISD_STAGE_TIME: it waits for a time
- * @IRISD_STAGE_DEPENDENCIES: it waits for other items
- * @IRISD_STAGE_SPILLED: it was reloaded, and other gateways are asked first (irisd-spilled-flow.c)
- *
- * Where a job is on its way to the scheduler.
- */
-typedef enum
-{
-  IRISD_STAGE_HANDED,
-  IRISD_STAGE_GATE,
-  IRISD_STAGE_PERMIT,
-  IRISD_STAGE_SLOT,
-  IRISD_STAGE_TIME,
-  IRISD_STAGE_DEPENDENCIES,
-  IRISD_STAGE_SPILLED,
-} IrisdJobStage;
 
 /**
  * IrisdResult:
@@ -89,7 +49,7 @@ struct _IrisdJob
   IrisItem item;
   IrisdMessage message;
   IrisdMessage beside; /* SLOT, then LEFT: one at a time is on the way */
-  _Atomic int state;
+  IrisdItemWord state;
 
   /* Set by the gateway before the job is queued, then constant. */
   IrisdCore *core;
@@ -112,29 +72,20 @@ struct _IrisdJob
   _Atomic guint64 output_credit; /* bytes of output that may be sent */
   IrisdLeasedItem *leased_item;  /* for worker processes (irisd-worker-processes.h) */
 
-  /* For the gateway, at any time. */
-  gboolean ended;     /* its completion was sent before it came back, or no client waits for it */
-  gboolean parked;    /* it waits in its peer's list */
-  gboolean brief;     /* may be run by the gateway itself */
-  gboolean withdrawn; /* no worker process has it any more; the gateway ends it */
-
-  IrisdPersistentItem *persistent; /* NULL if it is volatile; the worker may set its state */
-  gboolean lasting;                /* it counts as a persistent one in memory */
-  gboolean detached;               /* its connection does not wait for its end */
-  gboolean quiet;                  /* its acceptance is not answered */
-  gboolean settled;                /* the journal has answered about its end */
-  gboolean due;                    /* and has it, until it is acknowledged */
-  gboolean counted;                /* by the limits for clients and services */
-  gboolean bury;                   /* is buried after its last attempt */
-  gboolean buried;                 /* and that is on its way to the journal, or there */
-  gboolean away;                   /* was buried while the scheduler had it, which it still has */
-  guint known : 1;                 /* by its number: it is accepted, and others can depend on it */
-  guint completion : 1;            /* its end was posted to the journal */
-  guint early : 1;                 /* and that before the scheduler has given it back */
-  IrisdJobStage stage;
-  IrisdSpilledFlow *flow;         /* if others are spilled behind it */
-  gint64 since_us;                /* when it began to wait for its turn, unless that is now */
-  IrisdPermit *permit;            /* if a concurrency limit applies */
+  /* The gateway's own, whatever holds the job. The facts hold in any state; none says where the
+   * item is. */
+  gboolean lasting;  /* it is kept, and not volatile */
+  gboolean brief;    /* the gateway may run it itself */
+  gboolean detached; /* its connection does not wait for its end */
+  gboolean quiet;    /* its connection does not wait for ACCEPTED */
+  gboolean due;      /* the journal has its end until it is acknowledged */
+  gboolean counted;  /* by the rules for clients and services */
+  gboolean bury;     /* when it is out of tries it is buried */
+  IrisdPersistentItem
+      *persistent; /* its entry in the journal; whatever changes the item's state sets that one's */
+  IrisdSpilledFlow *flow;         /* if others are cold behind it */
+  gint64 since_us;                /* since when it waits for its turn, if that is not now */
+  IrisdPermit *permit;            /* if how many run at once is limited */
   struct _IrisdCommandTurn *turn; /* of a command that has waited for a slot */
   gint gate;                      /* the place whose gate it counts at, or -1 */
   gint left_gate;                 /* the gate that it has left before its end, or -1 */
@@ -147,8 +98,7 @@ struct _IrisdJob
   gint64 started_ns;
   gint64 left_ns; /* when it left its worker, if it went on beside the workers; else 0 */
   gint64 ended_ns;
-  gboolean held;  /* came back without having run, because its peer has too much unacknowledged */
-  guint64 charge; /* bytes that count against its peer's limit */
+  guint64 charge; /* bytes that it counts for */
   IrisdResult result;
   gsize inline_size;
   _Alignas(zmq_msg_t) guint8 inline_payload[]; /* or, if @inline_size is 0, a zmq_msg_t with it */
@@ -161,6 +111,10 @@ IrisdJob *irisd_job_new (IrisdCore *core,
                          const IrisWireMessage *item,
                          zmq_msg_t *body);
 void irisd_job_free (IrisdJob *self);
+gboolean irisd_job_advance (IrisdJob *self, IrisdItemEvent event);
+void irisd_job_restore (IrisdJob *self);
+IrisdItemState irisd_job_get_state (IrisdJob *self);
+gboolean irisd_job_is (IrisdJob *self, IrisdItemState state);
 void irisd_job_move (IrisdJob *self, gint place);
 void irisd_job_abandon (IrisdJob *self);
 void irisd_job_end (IrisdJob *self);
@@ -171,9 +125,8 @@ void irisd_job_run_here (IrisdJob *self);
 void irisd_job_run_at_once (IrisdJob *self);
 gboolean irisd_job_has_failed (IrisdJob *self);
 void irisd_job_reset (IrisdJob *self);
-gboolean irisd_job_cancel_queued (IrisdJob *self);
-IrisdJobState irisd_job_cancel (IrisdJob *self);
-IrisdJobState irisd_job_get_state (IrisdJob *self);
+gboolean irisd_job_abandon_queued (IrisdJob *self);
+gboolean irisd_job_cancel (IrisdJob *self);
 
 /* For services, on the worker. */
 void irisd_job_leave_worker (IrisdJob *self);
@@ -183,6 +136,7 @@ void
 irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void irisd_job_fail_stopped (IrisdJob *self);
 void irisd_job_fail_late (IrisdJob *self);
+void irisd_job_fail_cancelled (IrisdJob *self);
 void irisd_job_take_result (IrisdJob *self, gpointer data, gsize size, const char *content_type);
 void irisd_job_return_payload (IrisdJob *self);
 void irisd_job_charge_result (IrisdJob *self, gint sign);

@@ -10,6 +10,7 @@
  * another one, then the names, then its `init`. Services enter the registry only after all checks,
  * so a plug-in is loaded whole or not at all.
  */
+#include "daemon/exec/irisd-input.h"
 #include "daemon/exec/irisd-plugin.h"
 
 #include "daemon/base/irisd-error.h"
@@ -299,7 +300,7 @@ add_services (Plugin *self, IrisdServices *services)
         .summary = own->summary,
         .output_grows = (own->flags & IRIS_PLUGIN_RESULT_GROWS) != 0,
         .reaches_out = (own->flags & IRIS_PLUGIN_REACHES_OUT) != 0,
-        .check = irisd_service_check_input,
+        .check = irisd_input_check,
         .run = run_item,
       };
       service->own = own;

@@ -25,7 +25,7 @@ run (IrisdJob *job)
 const IrisdService irisd_service_sha256 = {
   .name = "sha256",
   .summary = "SHA-256 of a file (path) or of the payload, in hexadecimal",
-  .check = irisd_service_check_input,
+  .check = irisd_input_check,
   .brief = TRUE,
   .run = run,
 };

@@ -53,7 +53,7 @@ run (IrisdJob *job)
 const IrisdService irisd_service_wordcount = {
   .name = "wordcount",
   .summary = "lines, words and bytes of a file (path) or of the payload",
-  .check = irisd_service_check_input,
+  .check = irisd_input_check,
   .brief = TRUE,
   .run = run,
 };

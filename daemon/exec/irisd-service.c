@@ -96,26 +96,3 @@ irisd_services_list_names (IrisdServices *self)
     }
   return g_string_free (g_steal_pointer (&names), FALSE);
 }
-
-/* Returns whether @item names a file or has a payload, as the service needs. */
-gboolean
-irisd_service_check_input (const IrisWireMessage *item, GError **error)
-{
-  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_PATH))
-    return TRUE;
-  if (item->path.len == 0 || item->path.data[0] != '/')
-    {
-      g_set_error_literal (
-          error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-          "the path is not absolute; irisd does not know your working directory, so "
-          "write the path from / on");
-      return FALSE;
-    }
-  if (item->body.size > 0)
-    {
-      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "the item has a path and a payload; send only one of them");
-      return FALSE;
-    }
-  return TRUE;
-}

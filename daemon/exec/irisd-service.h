@@ -5,6 +5,7 @@
 #pragma once
 
 #include <iris/iris.h>
+#include <iris/wire/iris-wire.h>
 
 G_BEGIN_DECLS
 
@@ -54,7 +55,6 @@ gboolean irisd_services_add (IrisdServices *self, const IrisdService *service);
 const IrisdService *irisd_services_lookup (IrisdServices *self, const IrisWireString *name);
 IrisWireServices *irisd_services_describe (IrisdServices *self);
 char *irisd_services_list_names (IrisdServices *self);
-gboolean irisd_service_check_input (const IrisWireMessage *item, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdServices, irisd_services_free)
 

@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-struct _IrisdBuryBroadcast
+typedef struct
 {
-  IrisdMessage message;
+  IrisdBroadcast base;
   IrisdGateway *home;
   guint at;      /* the gateway asked now: an index into the core's */
   guint visited; /* gateways asked so far */
@@ -29,22 +29,23 @@ struct _IrisdBuryBroadcast
   guint changed;
   gboolean over; /* there is nothing left to look for */
   GError *error;
-};
+} IrisdBuryBroadcast;
 
-IrisdBuryBroadcast *
-irisd_bury_broadcast_from_message (IrisdMessage *message)
-{
-  return (IrisdBuryBroadcast *) ((char *) message - G_STRUCT_OFFSET (IrisdBuryBroadcast, message));
-}
+static const IrisdBroadcastClass bury_broadcast_class;
 
-/* @gateway is where it begins and ends; @request is KICK or BURY. Returns a broadcast that was at
- * no gateway yet. */
-IrisdBuryBroadcast *
+/**
+ * irisd_bury_broadcast_new:
+ * @gateway: where it begins and ends
+ * @request: KICK or INTER
+ *
+ * Returns: (transfer full): a round that was nowhere yet
+ */
+IrisdBroadcast *
 irisd_bury_broadcast_new (IrisdGateway *gateway, IrisdJournalRequest *request)
 {
   IrisdCore *core = gateway->core;
   IrisdBuryBroadcast *self = g_new0 (IrisdBuryBroadcast, 1);
-  self->message.kind = IRISD_MESSAGE_BURY_BROADCAST;
+  irisd_broadcast_init (&self->base, &bury_broadcast_class);
   self->home = gateway;
   self->peer = irisd_peer_ref (request->peer);
   memcpy (self->request_id, request->request_id, IRIS_WIRE_ID_SIZE);
@@ -55,50 +56,31 @@ irisd_bury_broadcast_new (IrisdGateway *gateway, IrisdJournalRequest *request)
   self->sentence = g_steal_pointer (&request->sentence);
   while (core->gateways[self->at] != gateway)
     self->at++;
-  return self;
+  return &self->base;
 }
 
-void
-irisd_bury_broadcast_free (IrisdBuryBroadcast *self)
+static void
+bury_broadcast_free (IrisdBroadcast *broadcast)
 {
+  IrisdBuryBroadcast *self = (IrisdBuryBroadcast *) broadcast;
   irisd_peer_unref (self->peer);
   g_clear_error (&self->error);
   g_free (self->sentence);
   g_free (self);
 }
 
-/* Nothing was changed, because of @error. */
-void
-irisd_bury_broadcast_fail (IrisdBuryBroadcast *self, const GError *error)
+/* With an error, nothing was changed. */
+static void
+send_home (IrisdBroadcast *broadcast, const GError *error)
 {
-  self->changed = 0;
-  self->error = g_error_copy (error);
-}
-
-/* The journal has answered the burial of @broadcast. */
-void
-irisd_bury_broadcast_send_home (IrisdBuryBroadcast *broadcast)
-{
-  broadcast->over = TRUE;
-  irisd_mailbox_post (&broadcast->home->mailbox, &broadcast->message);
-}
-
-/* Takes a waiting job out of its queue; a job that the scheduler has is only marked. */
-static gboolean
-take_out (IrisdGateway *gateway, IrisdJob *job)
-{
-  if (job->parked)
+  IrisdBuryBroadcast *self = (IrisdBuryBroadcast *) broadcast;
+  if (error != NULL)
     {
-      irisd_completion_unpark (gateway, job);
-      return TRUE;
+      self->changed = 0;
+      self->error = g_error_copy (error);
     }
-  if (irisd_dispatch_withdraw (gateway, job))
-    return TRUE;
-  if (job->leased_item != NULL)
-    return irisd_worker_processes_withdraw_waiting (gateway->core->worker_processes, job)
-           == IRISD_LEASE_ENTRY_WAITED;
-  job->away = irisd_job_cancel_queued (job);
-  return job->away;
+  self->over = TRUE;
+  irisd_mailbox_post (&self->home->mailbox, &self->base.message);
 }
 
 /* Returns whether the broadcast goes on with the journal's answer. */
@@ -106,12 +88,14 @@ static gboolean
 bury_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
 {
   self->over = TRUE;
-  if (job->buried || job->settled || job->completion)
+  if (irisd_item_state_is_over (irisd_job_get_state (job)))
     return FALSE;
-  if (take_out (gateway, job))
+  /* What the scheduler has cannot be taken from it, but will not run. */
+  irisd_dispatch_withdraw (gateway, job);
+  if (irisd_job_advance (job, IRISD_EVENT_BURY))
     {
       self->changed = 1;
-      irisd_bury_job (gateway, job, IRIS_WIRE_ERROR_BURIED, self->sentence, self);
+      irisd_bury_job (gateway, job, IRIS_WIRE_ERROR_BURIED, self->sentence, &self->base);
       return TRUE;
     }
   self->error = g_error_new (
@@ -125,7 +109,7 @@ bury_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
 static void
 kick_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
 {
-  if (job->stage != IRISD_STAGE_TIME)
+  if (!irisd_job_is (job, IRISD_ITEM_DELAYED))
     return;
   irisd_dispatch_kick_delayed (gateway, job);
   self->changed++;
@@ -140,7 +124,7 @@ kick_all_here (IrisdGateway *gateway, IrisdBuryBroadcast *self)
   gpointer value;
   g_hash_table_iter_init (&iter, gateway->by_number);
   while (self->changed + delayed->len < self->most && g_hash_table_iter_next (&iter, NULL, &value))
-    if (((IrisdJob *) value)->stage == IRISD_STAGE_TIME
+    if (irisd_job_is (value, IRISD_ITEM_DELAYED)
         && irisd_view_reaches (self->view, ((IrisdJob *) value)->owner))
       g_ptr_array_add (delayed, value);
   for (guint i = 0; i < delayed->len; i++)
@@ -176,7 +160,7 @@ look_here (IrisdGateway *gateway, IrisdBuryBroadcast *self)
   if (irisd_dependencies_find_item (gateway, self->item, self->view, &holder) != NULL
       || holder != &gateway->mailbox)
     return look_for_job (gateway, self);
-  irisd_reload_for_message (gateway, self->item, &self->message);
+  irisd_reload_for_message (gateway, self->item, &self->base.message);
   return TRUE;
 }
 
@@ -201,26 +185,33 @@ pass_on (IrisdGateway *gateway, IrisdBuryBroadcast *self)
   if (self->over && gateway == self->home)
     {
       answer (gateway, self);
-      irisd_bury_broadcast_free (self);
+      bury_broadcast_free (&self->base);
       return;
     }
   self->at = (self->at + 1) % core->n_gateways;
   IrisdGateway *next = self->over ? self->home : core->gateways[self->at];
-  irisd_mailbox_post (&next->mailbox, &self->message);
+  irisd_mailbox_post (&next->mailbox, &self->base.message);
 }
 
-/* @self has come to @gateway. */
-void
-irisd_bury_broadcast_run (IrisdGateway *gateway, IrisdBuryBroadcast *self)
+static void
+run (IrisdGateway *gateway, IrisdBroadcast *broadcast)
 {
+  IrisdBuryBroadcast *self = (IrisdBuryBroadcast *) broadcast;
   if (self->over || self->visited == gateway->core->n_gateways || !look_here (gateway, self))
     pass_on (gateway, self);
 }
 
-/* The item of @self was spilled here, and is not any more. */
-void
-irisd_bury_broadcast_resume (IrisdGateway *gateway, IrisdBuryBroadcast *self)
+static void
+resume (IrisdGateway *gateway, IrisdBroadcast *broadcast)
 {
+  IrisdBuryBroadcast *self = (IrisdBuryBroadcast *) broadcast;
   if (!look_for_job (gateway, self))
     pass_on (gateway, self);
 }
+
+static const IrisdBroadcastClass bury_broadcast_class = {
+  .run = run,
+  .resume = resume,
+  .send_home = send_home,
+  .free = bury_broadcast_free,
+};

@@ -55,7 +55,7 @@ irisd_bury_requests_kick (IrisdGateway *self,
   journal_request->count = request->count > 0 ? MIN (request->count, most) : most;
   if (request->state == IRIS_WIRE_STATE_DELAYED)
     {
-      irisd_bury_broadcast_run (self, irisd_bury_broadcast_new (self, journal_request));
+      irisd_broadcast_run (self, irisd_bury_broadcast_new (self, journal_request));
       irisd_journal_request_free (journal_request);
       return;
     }
@@ -130,7 +130,7 @@ irisd_bury_requests_take_kick (IrisdGateway *self, IrisdJournalRequest *request)
 {
   if (request->pending && is_elsewhere (request))
     {
-      irisd_bury_broadcast_run (self, irisd_bury_broadcast_new (self, request));
+      irisd_broadcast_run (self, irisd_bury_broadcast_new (self, request));
       return;
     }
   const IrisdCaller caller = { .route = request->peer->route, .peer = request->peer };

@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-struct _IrisdCancelBroadcast
+typedef struct
 {
-  IrisdMessage message;
+  IrisdBroadcast base;
   IrisdGateway *home;
   guint at;        /* the gateway asked now: an index into the core's */
   IrisdPeer *peer; /* the client that asked; belongs to the first gateway */
@@ -25,19 +25,15 @@ struct _IrisdCancelBroadcast
   gint64 view;  /* what the request reaches: an owner, or IRISD_VIEW_ALL */
   gboolean found;
   gboolean was_queued;
-  GError *error; /* why it cannot be found */
-};
+  GError *error; /* why it could not be looked for */
+} IrisdCancelBroadcast;
 
-IrisdCancelBroadcast *
-irisd_cancel_broadcast_from_message (IrisdMessage *message)
-{
-  return (IrisdCancelBroadcast *) ((char *) message
-                                   - G_STRUCT_OFFSET (IrisdCancelBroadcast, message));
-}
+static const IrisdBroadcastClass cancel_broadcast_class;
 
-void
-irisd_cancel_broadcast_free (IrisdCancelBroadcast *self)
+static void
+cancel_broadcast_free (IrisdBroadcast *broadcast)
 {
+  IrisdCancelBroadcast *self = (IrisdCancelBroadcast *) broadcast;
   irisd_peer_unref (self->peer);
   g_clear_error (&self->error);
   g_free (self);
@@ -54,8 +50,8 @@ look_here (IrisdGateway *gateway, IrisdCancelBroadcast *self)
       if (job == NULL || !irisd_view_reaches (self->view, job->owner))
         continue;
       self->found = TRUE;
-      self->was_queued = irisd_completion_cancel_job (gateway, peer, job);
-      /* Ending the job may have removed the peer from the list. */
+      self->was_queued = irisd_completion_cancel_job (gateway, job);
+      /* Ending the job may have cost the peer its place in the list. */
       return;
     }
 }
@@ -106,58 +102,79 @@ answer (IrisdGateway *gateway, IrisdCancelBroadcast *self)
     irisd_completion_tell_not_found (gateway, &caller, self->request_id, "any connection");
 }
 
-void
-irisd_cancel_broadcast_run (IrisdGateway *gateway, IrisdCancelBroadcast *self)
+/* A buried item is the journal's to cancel. */
+static gboolean
+can_be_cancelled (IrisdJob *job)
 {
+  return job != NULL && !irisd_item_state_is_burial (irisd_job_get_state (job));
+}
+
+static void
+resume (IrisdGateway *gateway, IrisdBroadcast *broadcast)
+{
+  IrisdCancelBroadcast *self = (IrisdCancelBroadcast *) broadcast;
+  IrisdMailbox *holder;
+  IrisdJob *job = irisd_dependencies_find_item (gateway, self->item, self->view, &holder);
+  self->found = can_be_cancelled (job);
+  if (self->found)
+    self->was_queued = irisd_completion_cancel_job (gateway, job);
+  irisd_mailbox_post (&self->home->mailbox, &self->base.message);
+}
+
+/* The item was here when its gateway was looked up; it may have ended since. */
+static void
+run_by_number (IrisdGateway *gateway, IrisdCancelBroadcast *self)
+{
+  IrisdMailbox *holder;
+  if (irisd_dependencies_find_item (gateway, self->item, self->view, &holder) == NULL
+      && holder == &gateway->mailbox)
+    irisd_reload_for_message (gateway, self->item, &self->base.message);
+  else
+    resume (gateway, &self->base);
+}
+
+static void
+run (IrisdGateway *gateway, IrisdBroadcast *broadcast)
+{
+  IrisdCancelBroadcast *self = (IrisdCancelBroadcast *) broadcast;
   IrisdCore *core = gateway->core;
   if (gateway == self->home)
     {
       answer (gateway, self);
-      irisd_cancel_broadcast_free (self);
+      cancel_broadcast_free (broadcast);
       return;
     }
   if (self->item != 0)
     {
-      /* It was here when the request came; it may have ended since. */
-      IrisdMailbox *holder;
-      if (irisd_dependencies_find_item (gateway, self->item, self->view, &holder) == NULL
-          && holder == &gateway->mailbox)
-        irisd_reload_for_message (gateway, self->item, &self->message);
-      else
-        irisd_cancel_broadcast_resume (gateway, self);
+      run_by_number (gateway, self);
       return;
     }
   look_here (gateway, self);
   self->at = (self->at + 1) % core->n_gateways;
   IrisdGateway *next = self->found ? self->home : core->gateways[self->at];
-  irisd_mailbox_post (&next->mailbox, &self->message);
+  irisd_mailbox_post (&next->mailbox, &self->base.message);
 }
 
-/* @self names an item by its number; the item is not spilled here any more. */
-void
-irisd_cancel_broadcast_resume (IrisdGateway *gateway, IrisdCancelBroadcast *self)
+static void
+send_home (IrisdBroadcast *broadcast, const GError *error)
 {
-  IrisdMailbox *holder;
-  IrisdJob *job = irisd_dependencies_find_item (gateway, self->item, self->view, &holder);
-  self->found = job != NULL && !job->buried;
-  if (self->found)
-    self->was_queued = irisd_completion_cancel_job (gateway, job->peer, job);
-  irisd_mailbox_post (&self->home->mailbox, &self->message);
+  IrisdCancelBroadcast *self = (IrisdCancelBroadcast *) broadcast;
+  self->error = error != NULL ? g_error_copy (error) : NULL;
+  irisd_mailbox_post (&self->home->mailbox, &self->base.message);
 }
 
-/* @self names a spilled item that cannot be read for now. */
-void
-irisd_cancel_broadcast_fail (IrisdCancelBroadcast *self, const GError *error)
-{
-  self->error = g_error_copy (error);
-  irisd_mailbox_post (&self->home->mailbox, &self->message);
-}
+static const IrisdBroadcastClass cancel_broadcast_class = {
+  .run = run,
+  .resume = resume,
+  .send_home = send_home,
+  .free = cancel_broadcast_free,
+};
 
 static IrisdCancelBroadcast *
 broadcast_new (IrisdGateway *gateway, const IrisdCaller *caller, const IrisWireMessage *request)
 {
   IrisdCancelBroadcast *self = g_new0 (IrisdCancelBroadcast, 1);
-  self->message.kind = IRISD_MESSAGE_CANCEL_BROADCAST;
+  irisd_broadcast_init (&self->base, &cancel_broadcast_class);
   self->home = gateway;
   self->peer = irisd_peer_ref (caller->peer);
   memcpy (self->request_id, request->request_id, IRIS_WIRE_ID_SIZE);
@@ -179,19 +196,19 @@ irisd_cancel_broadcast_by_number (IrisdGateway *gateway,
   gboolean here = holder == &gateway->mailbox;
   if (here && job == NULL)
     irisd_reload_for_message (gateway, request->item,
-                              &broadcast_new (gateway, caller, request)->message);
-  else if (job != NULL && !job->buried)
+                              &broadcast_new (gateway, caller, request)->base.message);
+  else if (can_be_cancelled (job))
     {
       /* The end may be that of the connection that asks. */
       g_autoptr (IrisdPeer) peer = irisd_peer_ref (caller->peer);
-      gboolean queued = irisd_completion_cancel_job (gateway, job->peer, job);
+      gboolean queued = irisd_completion_cancel_job (gateway, job);
       if (!irisd_peer_is_gone (peer))
         irisd_completion_tell_cancelling (gateway, caller, request->request_id, queued);
     }
   else if (here || holder == NULL)
     cancel_without_job (gateway, caller, request);
   else
-    irisd_mailbox_post (holder, &broadcast_new (gateway, caller, request)->message);
+    irisd_mailbox_post (holder, &broadcast_new (gateway, caller, request)->base.message);
 }
 
 void
@@ -207,7 +224,7 @@ irisd_cancel_broadcast_by_request (IrisdGateway *gateway,
   look_here (gateway, self);
   self->at = (self->at + 1) % core->n_gateways;
   if (self->found || core->gateways[self->at] == gateway)
-    irisd_cancel_broadcast_run (gateway, self);
+    run (gateway, &self->base);
   else
-    irisd_mailbox_post (&core->gateways[self->at]->mailbox, &self->message);
+    irisd_mailbox_post (&core->gateways[self->at]->mailbox, &self->base.message);
 }

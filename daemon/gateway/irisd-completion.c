@@ -79,60 +79,167 @@ irisd_completion_describe (const IrisdJob *job, IrisWireMessage *message)
 static void
 send_completion (IrisdGateway *self, IrisdJob *job)
 {
-  IrisdPeer *peer = job->peer;
   gboolean failed = job->result.error != NULL;
-  g_hash_table_remove (peer->jobs, job->request_id);
-  job->ended = TRUE;
-  irisd_dependencies_note_end (self, job);
-  irisd_count (&self->counters.ended, 1);
-  irisd_count (&self->counters.failed, failed);
-
+  g_hash_table_remove (job->peer->jobs, job->request_id);
   IrisWireMessage message;
   irisd_completion_describe (job, &message);
   settle (self, job, failed ? 0 : zmq_msg_size (&job->result.body));
-  irisd_send_completion (self, peer, &message, failed ? NULL : &job->result.body);
+  irisd_send_completion (self, job->peer, &message, failed ? NULL : &job->result.body);
 }
 
-static void
-fail_cancelled (IrisdJob *job)
-{
-  irisd_job_fail (job, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled before it ran");
-}
-
-/* Sends the completion of @job, which has ended, if a connection waits for it and it was not sent,
- * and counts it. */
+/**
+ * irisd_completion_tell:
+ * @self: the gateway
+ * @job: a job that has ended, with its result or error
+ * @buried: it is buried, so those that come after it wait on
+ *
+ * Sends its completion, if its connection waits for it, and counts it. Once for each job.
+ */
 void
-irisd_completion_tell (IrisdGateway *self, IrisdJob *job)
+irisd_completion_tell (IrisdGateway *self, IrisdJob *job, gboolean buried)
 {
-  if (job->ended)
-    return;
-  if (!job->detached && !irisd_peer_is_gone (job->peer))
+  gboolean watched = !job->detached && !irisd_peer_is_gone (job->peer);
+  if (buried)
+    irisd_dependencies_uncount (self, job);
+  else
+    irisd_dependencies_note_end (self, job);
+  irisd_count (&self->counters.ended, 1);
+  irisd_count (&self->counters.failed, job->result.error != NULL || (!watched && !job->lasting));
+  if (watched)
+    send_completion (self, job);
+  else
+    irisd_core_add_bytes (self->core, -(gint64) job->charge);
+}
+
+/**
+ * irisd_gateway_release_job:
+ * @self: the gateway
+ * @job: (transfer full): a job of which all is told
+ */
+void
+irisd_gateway_release_job (IrisdGateway *self, IrisdJob *job)
+{
+  irisd_permit_release (self, job);
+  irisd_deadline_drop (self, job);
+  irisd_persistent_unregister (self, job);
+  g_hash_table_remove (self->orphans, job);
+  irisd_job_free (job);
+  irisd_core_end_item (self->core);
+}
+
+/* What was not done because irisd stops is done when it is back. */
+static gboolean
+is_put_off (IrisdJob *job)
+{
+  return g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+}
+
+/* Has the journal write how a job ended, which came back for good or was cancelled and will come
+ * back, or that it is buried. What is put off has no end. */
+static void
+end_persistent (IrisdGateway *self, IrisdJob *job)
+{
+  if (irisd_job_is (job, IRISD_ITEM_CANCELLED))
+    irisd_job_fail_cancelled (job);
+  if (is_put_off (job))
     {
-      if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED && job->persistent == NULL)
-        fail_cancelled (job);
-      send_completion (self, job);
+      irisd_job_advance (job, IRISD_EVENT_PUT_OFF);
+      irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                      "irisd was stopped before the item was done: it is kept as item "
+                      "%" G_GUINT64_FORMAT ", and runs when irisd is back",
+                      job->id);
       return;
     }
-  job->ended = TRUE;
-  irisd_dependencies_note_end (self, job);
-  irisd_count (&self->counters.ended, 1);
-  irisd_count (&self->counters.failed, !job->settled || job->result.error != NULL);
-  irisd_core_add_bytes (self->core, -(gint64) job->charge);
+
+  if (irisd_bury_if_failed (self, job))
+    return;
+  IrisWireMessage message;
+  g_autoptr (GError) error = NULL;
+  irisd_completion_describe (job, &message);
+  IrisdJournalRequest *request = irisd_persistent_new_request (self, IRISD_JOURNAL_REQUEST_END,
+                                                               job->peer, job->request_id);
+  if (!iris_wire_encode (&self->encoder, &message, &error))
+    g_error ("the end of an item cannot be encoded: %s", error->message);
+  const IrisWireFrame *header = &self->encoder.frames[3];
+  request->persistent = job->persistent;
+  request->job = job;
+  request->type = message.type;
+  request->header = (IrisdBlob){ g_memdup2 (header->data, header->size), header->size };
+  if (job->result.error == NULL)
+    request->payload = (IrisWireFrame){ zmq_msg_data (&job->result.body),
+                                        zmq_msg_size (&job->result.body) };
+  request->state = job->result.error == NULL ? IRIS_WIRE_STATE_DONE
+                   : g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED)
+                       ? IRIS_WIRE_STATE_CANCELLED
+                       : IRIS_WIRE_STATE_FAILED;
+  irisd_job_advance (job, IRISD_EVENT_WRITE_END);
+  irisd_journal_post (self->core->journal, request);
 }
 
-/* As irisd_completion_tell(), and frees @job, which no other thread uses any more. */
+/**
+ * irisd_completion_end_job:
+ * @self: the gateway
+ * @job: (transfer full): a job that its gateway has in hand
+ *
+ * Ends it. What is kept ends when the journal has its end: then this is called once more.
+ */
 void
 irisd_completion_end_job (IrisdGateway *self, IrisdJob *job)
 {
   irisd_permit_release (self, job);
   irisd_deadline_drop (self, job);
-  if (job->persistent != NULL && !irisd_persistent_end (self, job))
+  if (irisd_job_is (job, IRISD_ITEM_ACCEPTED))
+    irisd_job_advance (job, IRISD_EVENT_FAIL);
+  if (irisd_job_is (job, IRISD_ITEM_RETURNED))
+    {
+      if (job->lasting)
+        end_persistent (self, job);
+      else
+        irisd_job_advance (job, IRISD_EVENT_COMPLETE);
+    }
+  IrisdItemState state = irisd_job_get_state (job);
+  if (state != IRISD_ITEM_COMPLETED && state != IRISD_ITEM_PUT_OFF && state != IRISD_ITEM_BURIED)
     return;
-  irisd_completion_tell (self, job);
-  irisd_persistent_unregister (self, job);
-  g_hash_table_remove (self->orphans, job);
-  irisd_job_free (job);
-  irisd_core_end_item (self->core);
+  irisd_completion_tell (self, job, state == IRISD_ITEM_BURIED);
+  if (state != IRISD_ITEM_BURIED)
+    irisd_job_advance (job, IRISD_EVENT_RELEASE);
+  irisd_gateway_release_job (self, job);
+}
+
+/**
+ * irisd_gateway_cancel_withdrawn:
+ * @self: the gateway
+ * @job: (transfer full): a job that its gateway has in hand, and that has not run
+ *
+ * Ends it as one that was cancelled.
+ */
+void
+irisd_gateway_cancel_withdrawn (IrisdGateway *self, IrisdJob *job)
+{
+  irisd_job_advance (job, IRISD_EVENT_CANCEL);
+  irisd_completion_end_job (self, job);
+}
+
+/**
+ * irisd_completion_take_end:
+ * @self: the gateway
+ * @request: the end of an item, which the journal has, or could not write
+ */
+void
+irisd_completion_take_end (IrisdGateway *self, IrisdJournalRequest *request)
+{
+  IrisdJob *job = request->job;
+  job->due = request->error == NULL;
+  irisd_job_advance (job, job->due ? IRISD_EVENT_WRITTEN : IRISD_EVENT_UNWRITTEN);
+  if (request->error != NULL)
+    {
+      g_clear_error (&job->result.error);
+      job->result.error = g_steal_pointer (&request->error);
+    }
+  if (irisd_job_is (job, IRISD_ITEM_SHELL))
+    irisd_completion_tell (self, job, FALSE);
+  else
+    irisd_completion_end_job (self, job);
 }
 
 static gboolean
@@ -156,16 +263,13 @@ may_wait (IrisdGateway *self)
     }
 }
 
-static void
-resume (IrisdGateway *self, IrisdJob *job)
-{
-  job->held = FALSE;
-  irisd_dispatch_advance (self, job);
-}
-
-/* A job came back because its peer had too much unacknowledged. */
-static void
-take_back_held (IrisdGateway *self, IrisdJob *job)
+/**
+ * irisd_gateway_resume_held:
+ * @self: the gateway
+ * @job: (transfer full): a job in hand, which did not run because its peer owed too much
+ */
+void
+irisd_gateway_resume_held (IrisdGateway *self, IrisdJob *job)
 {
   if (!may_wait (self))
     {
@@ -174,47 +278,54 @@ take_back_held (IrisdGateway *self, IrisdJob *job)
       irisd_completion_end_job (self, job);
     }
   else if (irisd_job_is_orphan (job) || !owes_too_much (self, job->peer))
-    resume (self, job);
+    irisd_dispatch_advance (self, job);
   else
     {
-      job->parked = TRUE;
+      irisd_job_advance (job, IRISD_EVENT_BLOCK);
       g_queue_push_tail (&job->peer->held, job);
       self->n_parked++;
     }
 }
 
-/* Takes a job that came back from the scheduler. */
+/**
+ * irisd_completion_take_back:
+ * @self: the gateway
+ * @job: (transfer full): a job that came back
+ */
 void
 irisd_completion_take_back (IrisdGateway *self, IrisdJob *job)
 {
-  if (job->away)
+  irisd_job_advance (job, IRISD_EVENT_RETURN);
+  switch (irisd_job_get_state (job))
     {
-      job->away = FALSE;
-      if (!job->settled)
-        return;
-    }
-  gboolean wanted = job->persistent != NULL || !irisd_peer_is_gone (job->peer);
-  if (job->early)
-    {
-      /* It was cancelled, and the journal has its end or will answer when it has. */
-      job->early = FALSE;
-      if (job->settled)
+    case IRISD_ITEM_ACCEPTED:
+      irisd_gateway_resume_held (self, job);
+      break;
+    case IRISD_ITEM_RETURNED:
+      if (!irisd_dispatch_try_again (self, job))
         irisd_completion_end_job (self, job);
-      return;
+      break;
+    case IRISD_ITEM_RELEASED:
+      irisd_gateway_release_job (self, job);
+      break;
+    default:
+      break; /* the journal has not answered yet */
     }
-  if (job->held && wanted && !job->settled && irisd_job_get_state (job) == IRISD_JOB_QUEUED)
-    take_back_held (self, job);
-  else if (job->settled || !irisd_dispatch_try_again (self, job))
-    irisd_completion_end_job (self, job);
 }
 
-/* @job waits for its peer to acknowledge; the caller has it now. */
-void
-irisd_completion_unpark (IrisdGateway *self, IrisdJob *job)
+/**
+ * irisd_gateway_unblock:
+ * @self: the gateway
+ * @job: a job that waits for its peer to acknowledge
+ *
+ * Returns: %TRUE: it does not wait any more
+ */
+gboolean
+irisd_gateway_unblock (IrisdGateway *self, IrisdJob *job)
 {
   g_queue_remove (&job->peer->held, job);
-  job->parked = FALSE;
   self->n_parked--;
+  return TRUE;
 }
 
 /* Ends jobs that wait for acknowledgements, if irisd does not wait any longer. */
@@ -233,72 +344,86 @@ irisd_completion_end_parked (IrisdGateway *self)
   /* Ending a job may end its peer, and with it others of the list; those are no longer parked, and
    * freed, so each is taken out of the list before the first one is ended. */
   for (guint i = 0; i < parked->len; i++)
-    irisd_completion_unpark (self, g_ptr_array_index (parked, i));
+    irisd_dispatch_withdraw (self, g_ptr_array_index (parked, i));
   for (guint i = 0; i < parked->len; i++)
-    take_back_held (self, g_ptr_array_index (parked, i));
+    irisd_gateway_resume_held (self, g_ptr_array_index (parked, i));
 }
 
-/* Cancels a job, which is not tried again. Returns whether it was queued; if `ours`, it is ended by
- * end_cancelled(). */
+/* Takes a job from the worker processes. Returns whether none had it. */
 static gboolean
-cancel_job (IrisdGateway *self, IrisdJob *job, gboolean *ours)
+cancel_leased (IrisdGateway *self, IrisdJob *job)
 {
-  if (job->schedule != NULL)
-    job->schedule->given_up = TRUE;
-  if (job->leased_item == NULL || job->parked || job->stage != IRISD_STAGE_HANDED)
-    return *ours = irisd_job_cancel (job) == IRISD_JOB_CANCELLED;
-
   IrisdLeaseEntryState state = irisd_worker_processes_withdraw (self->core->worker_processes, job);
-  *ours = state != IRISD_LEASE_ENTRY_GONE;
-  if (*ours)
-    job->withdrawn = TRUE;
-  else
-    irisd_job_cancel_queued (job); /* its message is on the way */
+  if (state == IRISD_LEASE_ENTRY_GONE)
+    {
+      irisd_job_cancel (job); /* its message is on the way */
+      return FALSE;
+    }
+  irisd_job_advance (job, IRISD_EVENT_WITHDRAW);
+  irisd_job_fail (job, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled");
+  irisd_job_advance (job, IRISD_EVENT_FAIL);
   return state == IRISD_LEASE_ENTRY_WAITED;
 }
 
-/* Ends a queued item as soon as possible; its job, if the scheduler still has it, comes back to be
+/* Cancels a job, which is not tried again. Returns whether it had not begun to run. If `ours`, it
+ * is ended by end_cancelled(), when that was told. */
+static gboolean
+cancel_job (IrisdGateway *self, IrisdJob *job, gboolean *ours)
+{
+  IrisdItemState state = irisd_job_get_state (job);
+  gboolean queued = FALSE;
+  if (job->schedule != NULL)
+    job->schedule->given_up = TRUE;
+  *ours = TRUE;
+  if (state == IRISD_ITEM_OFFERED || state == IRISD_ITEM_LEASED)
+    {
+      queued = cancel_leased (self, job);
+      *ours = irisd_job_is (job, IRISD_ITEM_RETURNED);
+    }
+  else if (irisd_dispatch_withdraw (self, job))
+    queued = irisd_job_advance (job, IRISD_EVENT_CANCEL);
+  else if (irisd_job_cancel (job))
+    queued = TRUE;
+  else
+    {
+      *ours = FALSE;
+      state = irisd_job_get_state (job);
+      queued = state == IRISD_ITEM_ACCEPTING_CANCELLED || state == IRISD_ITEM_CANCELLED
+               || (state >= IRISD_ITEM_RETURNED && !irisd_job_has_run (job));
+    }
+  return queued;
+}
+
+/* Ends a cancelled item as soon as can be; if something else still has its job, it comes back to be
  * freed. */
 static void
 end_cancelled (IrisdGateway *self, IrisdJob *job)
 {
-  if (job->parked)
+  if (irisd_job_is (job, IRISD_ITEM_RETURNED))
+    irisd_completion_end_job (self, job);
+  else if (job->lasting)
+    end_persistent (self, job);
+  else if (!irisd_peer_is_gone (job->peer))
     {
-      irisd_completion_unpark (self, job);
-      irisd_completion_end_job (self, job);
-      return;
+      irisd_job_fail_cancelled (job);
+      irisd_job_advance (job, IRISD_EVENT_TELL);
+      irisd_completion_tell (self, job, FALSE);
     }
-  if (irisd_dispatch_withdraw (self, job))
-    {
-      irisd_completion_end_job (self, job);
-      return;
-    }
-  if (job->withdrawn)
-    {
-      irisd_job_fail (job, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled");
-      irisd_completion_end_job (self, job);
-      return;
-    }
-  /* A persistent one ends when the journal has its end; one that the journal has not accepted yet
-   * is checked when it has. */
-  if (job->persistent != NULL)
-    {
-      if (job->known && !job->completion && !job->buried)
-        job->early = !irisd_persistent_end (self, job);
-      return;
-    }
-  fail_cancelled (job);
-  send_completion (self, job);
 }
 
-/* Cancels @job, an item of @peer that has not ended. Returns whether it was queued and will not
- * run; otherwise it runs and was asked to stop. */
+/**
+ * irisd_completion_cancel_job:
+ * @self: the gateway
+ * @job: an item of it that has not ended
+ *
+ * Returns: whether it was queued and will not run; otherwise it runs and was asked to stop
+ */
 gboolean
-irisd_completion_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job)
+irisd_completion_cancel_job (IrisdGateway *self, IrisdJob *job)
 {
   gboolean ours = FALSE;
   gboolean queued = cancel_job (self, job, &ours);
-  if (ours && (job->persistent != NULL || job->withdrawn || !irisd_peer_is_gone (peer)))
+  if (ours)
     end_cancelled (self, job);
   return queued;
 }
@@ -353,9 +478,8 @@ irisd_completion_cancel (IrisdGateway *self,
     }
   gboolean ours = FALSE;
   gboolean queued = cancel_job (self, job, &ours);
-  gboolean withdrawn = job->withdrawn;
   irisd_completion_tell_cancelling (self, caller, request->request_id, queued);
-  if (ours && (withdrawn || !irisd_peer_is_gone (caller->peer)))
+  if (ours)
     end_cancelled (self, job);
 }
 
@@ -433,9 +557,8 @@ irisd_completion_acknowledge (IrisdGateway *self,
     irisd_item_requests_forget (self, g_steal_pointer (&items));
   while (peer->held.length > 0 && !owes_too_much (self, peer) && may_wait (self))
     {
-      IrisdJob *job = g_queue_pop_head (&peer->held);
-      job->parked = FALSE;
-      self->n_parked--;
-      resume (self, job);
+      IrisdJob *job = g_queue_peek_head (&peer->held);
+      if (irisd_dispatch_withdraw (self, job))
+        irisd_dispatch_advance (self, job);
     }
 }

@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The front gateway: deals items without a hint to the places, and tells clients their endpoints.
+ * The front gateway tells clients the endpoints of the places.
  */
 #include "daemon/exec/irisd-place-control.h"
 #include "daemon/gateway/irisd-gateway-private.h"
-
-/* Returns the next place in turn, among those that are not drained. */
-gint
-irisd_front_deal (IrisdGateway *self)
-{
-  guint home = 0;
-  for (guint i = 0; i < self->core->n_places; i++)
-    {
-      home = self->next_home;
-      self->next_home = (home + 1) % self->core->n_places;
-      if (!irisd_place_control_is_drained (self->core->place_control, (gint) home))
-        break;
-    }
-  return (gint) home;
-}
 
 static void
 fill_place (IrisdCore *core, guint id, gboolean over_tcp, IrisWirePlace *out)

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "daemon/exec/command/irisd-command-output.h"
 #include "daemon/exec/irisd-job.h"
 #include "daemon/gateway/irisd-gateway.h"
 #include "daemon/store/irisd-journal.h"
@@ -104,10 +105,10 @@ struct _IrisdGateway
   guint64 n_recovered; /* items that recovery found and that have jobs */
   gint64 full_since_us[IRISD_N_FULL]; /* since when there is no room; 0 if there is */
 
-  GQueue worker_processes; /* worker processes, silent longest first */
-  GQueue stream_readers;   /* clients that read a command's output while it runs */
-  void *monitor;           /* ZeroMQ's, once there was one of either */
-  guint probe_ms;          /* the pause before they are probed again; 0: no reason to */
+  GQueue worker_processes;           /* worker processes, silent longest first */
+  GQueue stream_readers;             /* clients that read what commands write while they run */
+  _Atomic gboolean ended_connection; /* since they were last asked */
+  guint probe_ms; /* the pause before they are asked again; 0 if there is no reason to */
   gint64 probe_at_us;
 };
 
@@ -156,6 +157,13 @@ irisd_gateway_turn_is_over (IrisdGateway *self)
 {
   return self->turn_items
          >= (self->light_turns > 0 ? IRISD_ITEMS_PER_LIGHT_TURN : IRISD_ITEMS_PER_TURN);
+}
+
+/* irisd_gateway_get_phase(), for the parts of the gateway. */
+static inline IrisdPhase
+irisd_gateway_current_phase (IrisdGateway *self)
+{
+  return atomic_load_explicit (&self->phase, memory_order_acquire);
 }
 
 static inline void
@@ -208,6 +216,11 @@ void irisd_send_outbox (IrisdGateway *self, IrisdPeer *peer);
 void irisd_send_retry_outboxes (IrisdGateway *self);
 gboolean irisd_send_probe (IrisdGateway *self, IrisdPeer *peer);
 void irisd_send_offer (IrisdGateway *self, IrisdPeer *peer, IrisWireMessage *message);
+
+/* irisd-output.c: output of commands. */
+void irisd_output_send (IrisdGateway *self, IrisdOutput *output);
+void
+irisd_output_grant (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *more);
 
 /* irisd-receive.c: messages on their way in. */
 void irisd_receive_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames);
@@ -299,7 +312,7 @@ gboolean irisd_dependencies_withdraw (IrisdGateway *self, IrisdJob *job);
 void irisd_dependencies_take_decision (IrisdGateway *self, IrisdMessage *queued_message);
 void irisd_dependencies_give_up_buried (IrisdGateway *self);
 void irisd_dependencies_note_cancelled (IrisdGateway *self, guint64 item);
-void irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job);
+void irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job, gboolean buried);
 void irisd_dependencies_uncount (IrisdGateway *self, IrisdJob *job);
 void irisd_dependencies_note_end (IrisdGateway *self, IrisdJob *job);
 
@@ -346,7 +359,6 @@ void irisd_persistent_keep (IrisdGateway *self,
                             const IrisWireMessage *item);
 void irisd_persistent_drop_job (IrisdGateway *self, IrisdJob *job);
 void irisd_persistent_detach (IrisdGateway *self, IrisdJob *job);
-gboolean irisd_persistent_end (IrisdGateway *self, IrisdJob *job);
 void irisd_persistent_take_request (IrisdGateway *self, IrisdJournalRequest *request);
 IrisdJournalRequest *irisd_persistent_new_request (IrisdGateway *self,
                                                    IrisdJournalRequestKind kind,
@@ -400,8 +412,9 @@ void irisd_item_requests_forget (IrisdGateway *self, GArray *items);
 /* irisd-completion.c: jobs on their way back. */
 void irisd_completion_describe (const IrisdJob *job, IrisWireMessage *message);
 void irisd_completion_end_job (IrisdGateway *self, IrisdJob *job);
+void irisd_completion_take_end (IrisdGateway *self, IrisdJournalRequest *request);
 void irisd_completion_take_back (IrisdGateway *self, IrisdJob *job);
-gboolean irisd_completion_cancel_job (IrisdGateway *self, IrisdPeer *peer, IrisdJob *job);
+gboolean irisd_completion_cancel_job (IrisdGateway *self, IrisdJob *job);
 void irisd_completion_tell_cancelling (IrisdGateway *self,
                                        const IrisdCaller *caller,
                                        const guint8 *request_id,
@@ -417,8 +430,11 @@ void irisd_completion_acknowledge (IrisdGateway *self,
                                    const IrisdCaller *caller,
                                    const IrisWireMessage *request);
 void irisd_completion_end_parked (IrisdGateway *self);
-void irisd_completion_unpark (IrisdGateway *self, IrisdJob *job);
-void irisd_completion_tell (IrisdGateway *self, IrisdJob *job);
+gboolean irisd_gateway_unblock (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_resume_held (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_release_job (IrisdGateway *self, IrisdJob *job);
+void irisd_gateway_cancel_withdrawn (IrisdGateway *self, IrisdJob *job);
+void irisd_completion_tell (IrisdGateway *self, IrisdJob *job, gboolean buried);
 
 /* irisd-ownership.c: owners and their items. */
 gint64 irisd_ownership_get_view (const IrisdCaller *caller, IrisWireType request);
@@ -437,8 +453,7 @@ void irisd_place_requests_change (IrisdGateway *self,
                                   const IrisdCaller *caller,
                                   const IrisWireMessage *request);
 
-/* irisd-front.c and irisd-status.c: maps and counters. */
-gint irisd_front_deal (IrisdGateway *self);
+/* irisd-front.c and irisd-status.c: what is told. */
 GBytes *irisd_front_encode_map (IrisdCore *core, gboolean over_tcp, GError **error);
 GBytes *irisd_status_encode (IrisdCore *core, GError **error);
 

@@ -13,11 +13,11 @@
  * the main thread's load acquires it.
  */
 #include "daemon/exec/command/irisd-command-output.h"
-#include "daemon/gateway/irisd-cancel-broadcast.h"
 #include "daemon/gateway/irisd-gateway-private.h"
 #include "daemon/gateway/irisd-worker-session.h"
 #include "daemon/items/irisd-bury.h"
 #include "daemon/items/spill/irisd-spilled.h"
+#include "daemon/net/irisd-socket.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -69,10 +69,11 @@ drop_messages (IrisdGateway *self)
   while (message != NULL)
     {
       IrisdMessage *next = message->next;
-      if (message->kind == IRISD_MESSAGE_CANCEL_BROADCAST)
-        irisd_cancel_broadcast_free (irisd_cancel_broadcast_from_message (message));
-      else if (message->kind == IRISD_MESSAGE_BURY_BROADCAST)
-        irisd_bury_broadcast_free (irisd_bury_broadcast_from_message (message));
+      if (message->kind == IRISD_MESSAGE_BROADCAST)
+        {
+          IrisdBroadcast *broadcast = irisd_broadcast_from_message (message);
+          broadcast->klass->free (broadcast);
+        }
       else if (message->kind == IRISD_MESSAGE_WORKER_EVENT)
         irisd_worker_event_free (irisd_worker_event_from_message (message));
       else if (message->kind == IRISD_MESSAGE_JOURNAL_REQUEST)
@@ -187,11 +188,8 @@ take_message (IrisdGateway *self, IrisdMessage *message)
       irisd_dispatch_note_return (self, irisd_job_from_message (message));
       irisd_completion_take_back (self, irisd_job_from_message (message));
       break;
-    case IRISD_MESSAGE_CANCEL_BROADCAST:
-      irisd_cancel_broadcast_run (self, irisd_cancel_broadcast_from_message (message));
-      break;
-    case IRISD_MESSAGE_BURY_BROADCAST:
-      irisd_bury_broadcast_run (self, irisd_bury_broadcast_from_message (message));
+    case IRISD_MESSAGE_BROADCAST:
+      irisd_broadcast_run (self, irisd_broadcast_from_message (message));
       break;
     case IRISD_MESSAGE_STARTED:
       irisd_dispatch_limit_run (self, message);
@@ -290,10 +288,8 @@ sleep_until_something (IrisdGateway *self)
   zmq_pollitem_t items[] = {
     { .socket = self->socket, .events = ZMQ_POLLIN },
     { .fd = self->mailbox.fd, .events = ZMQ_POLLIN },
-    { .socket = self->monitor, .events = ZMQ_POLLIN },
   };
-  int n_items = G_N_ELEMENTS (items) - (self->monitor == NULL);
-  int n = zmq_poll (items, n_items, time_left_ms (self));
+  int n = zmq_poll (items, G_N_ELEMENTS (items), time_left_ms (self));
   irisd_mailbox_finish_sleep (&self->mailbox, n > 0 && items[1].revents != 0);
 }
 
@@ -393,10 +389,8 @@ close_socket (IrisdGateway *self)
 {
   gint64 left = irisd_core_get_deadline (self->core) - g_get_monotonic_time ();
   int linger = (int) CLAMP (left / 1000, 0, G_MAXINT);
-  irisd_worker_watch_end (self);
   zmq_setsockopt (self->socket, ZMQ_LINGER, &linger, sizeof linger);
-  zmq_close (self->socket);
-  self->socket = NULL;
+  irisd_socket_close (g_steal_pointer (&self->socket));
 }
 
 static gpointer
@@ -440,7 +434,13 @@ irisd_gateway_wake (IrisdGateway *self)
 IrisdPhase
 irisd_gateway_get_phase (IrisdGateway *self)
 {
-  return atomic_load_explicit (&self->phase, memory_order_acquire);
+  return irisd_gateway_current_phase (self);
+}
+
+IrisdMailbox *
+irisd_gateway_get_mailbox (IrisdGateway *self)
+{
+  return &self->mailbox;
 }
 
 const IrisdGatewayCounters *

@@ -31,7 +31,9 @@ void irisd_gateway_free (IrisdGateway *self);
 void irisd_gateway_start (IrisdGateway *self);
 void irisd_gateway_join (IrisdGateway *self);
 void irisd_gateway_wake (IrisdGateway *self);
+void irisd_gateway_note_disconnect (gpointer gateway);
 IrisdPhase irisd_gateway_get_phase (IrisdGateway *self);
+IrisdMailbox *irisd_gateway_get_mailbox (IrisdGateway *self);
 const IrisdGatewayCounters *irisd_gateway_get_counters (IrisdGateway *self);
 
 /* irisd-persistent.c */

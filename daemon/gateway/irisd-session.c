@@ -30,16 +30,17 @@ withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
   while (g_hash_table_iter_next (&iter, NULL, &value))
     {
       IrisdJob *job = value;
-      if (job->persistent != NULL || job->leased_item == NULL || job->parked
-          || job->stage != IRISD_STAGE_HANDED
+      if (job->lasting
+          || !(irisd_job_is (job, IRISD_ITEM_OFFERED) || irisd_job_is (job, IRISD_ITEM_LEASED))
           || irisd_worker_processes_withdraw (self->core->worker_processes, job)
                  == IRISD_LEASE_ENTRY_GONE)
         continue;
+      irisd_job_advance (job, IRISD_EVENT_WITHDRAW);
       g_hash_table_iter_remove (&iter);
       jobs[n++] = job;
     }
   for (guint i = 0; i < n; i++)
-    irisd_completion_take_back (self, jobs[i]);
+    irisd_gateway_cancel_withdrawn (self, jobs[i]);
 }
 
 /* A streamed command without a reader ends as if cancelled, as with a closed pipe. Other running
@@ -47,7 +48,7 @@ withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
 static void
 stop_stream (IrisdJob *job)
 {
-  if (job->options != NULL && job->options->streamed)
+  if (job->options != NULL && job->options->streamed && irisd_job_is (job, IRISD_ITEM_RUNNING))
     irisd_job_cancel (job);
 }
 
@@ -75,23 +76,23 @@ cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
       if (job->persistent != NULL)
         {
           g_hash_table_add (self->orphans, job);
-          if (job->stage == IRISD_STAGE_TIME)
+          if (irisd_job_is (job, IRISD_ITEM_DELAYED))
             g_ptr_array_add (delayed, job);
           continue;
         }
-      if (!irisd_job_cancel_queued (job))
+      if (irisd_dispatch_withdraw (self, job))
+        g_ptr_array_add (waited, job);
+      else if (!irisd_job_abandon_queued (job))
         {
           stop_stream (job);
           continue;
         }
       irisd_core_add_bytes (self->core, -(gint64) job->charge);
       job->charge = 0;
-      if (irisd_dispatch_withdraw (self, job))
-        g_ptr_array_add (waited, job);
     }
   g_hash_table_remove_all (peer->jobs);
   for (guint i = 0; i < waited->len; i++)
-    irisd_completion_end_job (self, g_ptr_array_index (waited, i));
+    irisd_gateway_cancel_withdrawn (self, g_ptr_array_index (waited, i));
   for (guint i = 0; i < delayed->len; i++)
     wait_without_peer (self, g_ptr_array_index (delayed, i));
 }
@@ -117,10 +118,9 @@ irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
   cancel_jobs (self, peer);
   while (peer->held.length > 0)
     {
-      IrisdJob *job = g_queue_pop_head (&peer->held);
-      job->parked = FALSE;
-      self->n_parked--;
-      irisd_completion_take_back (self, job);
+      IrisdJob *job = g_queue_peek_head (&peer->held);
+      if (irisd_dispatch_withdraw (self, job))
+        irisd_gateway_resume_held (self, job);
     }
   if (peer->backlogged)
     g_queue_unlink (&self->backlog, &peer->backlog_link);

@@ -168,6 +168,7 @@ start_item (IrisdGateway *self,
     {
       irisd_dependencies_uncount (self, job);
       irisd_deadline_drop (self, job);
+      irisd_job_advance (job, IRISD_EVENT_REFUSE);
       irisd_job_free (job);
       irisd_core_end_item (self->core);
       irisd_send_refusal (self, caller, item->request_id, error);
@@ -176,7 +177,8 @@ start_item (IrisdGateway *self,
   enter_item (self, job, hinted);
   irisd_placement_note_home (self, job);
   irisd_count (&self->counters.accepted, 1);
-  if (job->stage == IRISD_STAGE_DEPENDENCIES)
+  irisd_job_advance (job, item->after.n > 0 ? IRISD_EVENT_DEPEND : IRISD_EVENT_ACCEPT);
+  if (item->after.n > 0)
     return TRUE;
   if (irisd_dispatch_run_at_once (self, job))
     g_ptr_array_add (self->ended, job);

@@ -116,7 +116,7 @@ enroll (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *re
     }
 
   if (worker == NULL)
-    worker = irisd_worker_process_new (self, peer);
+    worker = irisd_worker_process_new (&self->mailbox, peer);
   if (!irisd_worker_processes_enroll (self->core->worker_processes, worker, place, ready->capacity,
                                       services, &error))
     {
@@ -129,7 +129,6 @@ enroll (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *re
     {
       peer->worker_process = worker;
       g_queue_push_tail_link (&self->worker_processes, &worker->link);
-      irisd_worker_watch_begin (self);
     }
   answer_enrolled (self, caller, ready, services->n_services);
 }
@@ -220,10 +219,9 @@ irisd_worker_session_handle (IrisdGateway *self,
   else if (request->type == IRIS_WIRE_REPORT && !take_part (self, caller, request, body))
     return;
   else if (!take_answer (self->core->worker_processes, worker, request, body))
-    refuse (
-        self, caller, request, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
-        "the lease has ended, or is not this worker's: the item is leased to another, or has its "
-        "ending");
+    refuse (self, caller, request, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
+            "the lease has ended, or is not this worker's: the item is leased to another, or has "
+            "end");
 }
 
 static void
@@ -320,9 +318,9 @@ pass_report_on (IrisdGateway *self, IrisdWorkerEvent *event)
 static void
 pass_part_on (IrisdGateway *self, IrisdWorkerEvent *event)
 {
-  const IrisdJob *job = event->leased_item->messages_for;
+  IrisdJob *job = event->leased_item->messages_for;
   IrisWireMessage part;
-  if (job == NULL || job->ended || irisd_peer_is_gone (job->peer))
+  if (job == NULL || irisd_job_is (job, IRISD_ITEM_SHELL) || irisd_peer_is_gone (job->peer))
     return;
   /* Sending may end the peer, and with it the job. */
   g_autoptr (IrisdPeer) peer = irisd_peer_ref (job->peer);

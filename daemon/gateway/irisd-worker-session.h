@@ -22,9 +22,6 @@ void irisd_worker_session_answer_workers (IrisdGateway *self,
                                           const IrisWireMessage *request);
 
 /* irisd-worker-watch.c: which are still connected. */
-void irisd_worker_watch_begin (IrisdGateway *self);
-void irisd_worker_watch_end (IrisdGateway *self);
-void irisd_worker_watch_note_disconnects (IrisdGateway *self);
 void irisd_worker_watch_add_reader (IrisdGateway *self, IrisdPeer *peer);
 void irisd_worker_watch_remove_reader (IrisdGateway *self, IrisdPeer *peer);
 void irisd_worker_watch_mark_heard (IrisdGateway *self, IrisdPeer *peer);

@@ -3,14 +3,9 @@
  * A watch for ended connections of worker processes and of clients that read a command's output.
  *
  * A ROUTER does not report the end of a connection; but it refuses a message to one that has ended.
- * So all of them are probed when ZeroMQ's monitor reports that some connection of the socket has
- * ended. The monitor does not say which, and reports it a moment before the ROUTER knows, so they
- * are probed a few times, with pauses that double, for about a second. The monitor is opened with
- * the first of them; a gateway that has none does not have one.
- *
- * The monitor's pipe has no high-water mark: an I/O thread that waited for this one would deadlock
- * with the closing of the monitor. The gateway reads it whenever it wakes, and a connection costs
- * its owner more than an event costs irisd.
+ * So all of them are probed when ZeroMQ's monitor has told the ZAP handler that some connection of
+ * the socket has ended. The monitor does not say which, and reports it a moment before the ROUTER
+ * knows, so they are probed a few times, with pauses that double, for about a second.
  *
  * A connection that is silent but does not end is given up after silence-ms, but not before all its
  * messages have been read: an irisd that was itself stopped for a while reads first and decides
@@ -18,55 +13,22 @@
  */
 #include "daemon/gateway/irisd-worker-session.h"
 
-#include <errno.h>
-
 #define FIRST_PROBE_MS 2
 #define LAST_PROBE_MS  512
 
+/**
+ * irisd_gateway_note_disconnect:
+ * @gateway: the gateway
+ *
+ * Any thread: a connection of its socket has ended.
+ */
 void
-irisd_worker_watch_begin (IrisdGateway *self)
+irisd_gateway_note_disconnect (gpointer gateway)
 {
-  if (self->monitor != NULL || self->core->zmq == NULL)
-    return;
-  g_autofree char *name = g_strdup_printf ("inproc://monitor-%d", self->place);
-  int none = 0;
-  self->monitor = zmq_socket (self->core->zmq, ZMQ_PAIR);
-  if (self->monitor != NULL && zmq_setsockopt (self->monitor, ZMQ_RCVHWM, &none, sizeof none) == 0
-      && zmq_setsockopt (self->monitor, ZMQ_LINGER, &none, sizeof none) == 0
-      && zmq_socket_monitor (self->socket, name, ZMQ_EVENT_DISCONNECTED) == 0
-      && zmq_connect (self->monitor, name) == 0)
-    return;
-  irisd_log (IRISD_LOG_WARNING,
-             "cannot watch connections: %s; the end of a worker process is noticed only when it "
-             "was silent for silence-ms, and a client only when its command writes",
-             zmq_strerror (errno));
-  irisd_worker_watch_end (self);
-}
-
-/* The gateway's socket is still open. */
-void
-irisd_worker_watch_end (IrisdGateway *self)
-{
-  if (self->monitor == NULL)
-    return;
-  zmq_socket_monitor (self->socket, NULL, 0);
-  zmq_close (self->monitor);
-  self->monitor = NULL;
-}
-
-void
-irisd_worker_watch_note_disconnects (IrisdGateway *self)
-{
-  zmq_msg_t frame;
-  zmq_msg_init (&frame);
-  gboolean any = FALSE;
-  while (zmq_msg_recv (&frame, self->monitor, ZMQ_DONTWAIT) >= 0)
-    any = TRUE;
-  zmq_msg_close (&frame);
-  if (!any)
-    return;
-  self->probe_ms = FIRST_PROBE_MS;
-  self->probe_at_us = g_get_monotonic_time ();
+  IrisdGateway *self = gateway;
+  /* Relaxed: nothing else is told by it, and the wake makes the gateway look after it. */
+  atomic_store_explicit (&self->ended_connection, TRUE, memory_order_relaxed);
+  irisd_gateway_wake (self);
 }
 
 void
@@ -111,8 +73,13 @@ irisd_worker_watch_list (IrisdGateway *self, guint *n)
   return peers;
 }
 
-/* @peer reads the output of a command while it runs. From now on its end is noticed, also if the
- * command writes nothing. */
+/**
+ * irisd_worker_watch_add_reader:
+ * @self: the gateway
+ * @peer: a client that reads the output of a command while it runs
+ *
+ * From now on the gateway notices when it goes, also if the command writes nothing.
+ */
 void
 irisd_worker_watch_add_reader (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -120,7 +87,6 @@ irisd_worker_watch_add_reader (IrisdGateway *self, IrisdPeer *peer)
     return;
   peer->reads_streams = TRUE;
   g_queue_push_tail_link (&self->stream_readers, &peer->stream_link);
-  irisd_worker_watch_begin (self);
 }
 
 void
@@ -169,11 +135,14 @@ probe_all (IrisdGateway *self)
 void
 irisd_worker_watch_check (IrisdGateway *self, gboolean heard_all)
 {
-  if (self->monitor != NULL)
-    irisd_worker_watch_note_disconnects (self);
   if (self->worker_processes.length + self->stream_readers.length == 0)
     return;
   gint64 now = g_get_monotonic_time ();
+  if (atomic_exchange_explicit (&self->ended_connection, FALSE, memory_order_relaxed))
+    {
+      self->probe_ms = FIRST_PROBE_MS;
+      self->probe_at_us = now;
+    }
   if (self->probe_ms > 0 && now >= self->probe_at_us)
     {
       self->probe_at_us = now + (gint64) self->probe_ms * 1000;

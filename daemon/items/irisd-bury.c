@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Buried items: kept ones that are set aside until somebody has looked at them.
+ * Buried items: persistent items that failed for good and are set aside for a person.
  *
  * A buried item has no job, as one that has ended has none: it is a row of the journal, with the
  * message that brought it. Kicked, it becomes a job as it would if irisd were started again. So a
  * million of them cost what a million ends do, and nothing of a job has to be kept for later.
  *
  * A job comes here when it is out of tries and wants to be buried, or by request while it waits.
- * The journal writes it down, and when it has, the job is ended for whoever waits for it, by the
- * error `buried`; but not for the items that come after it. A job that the scheduler has cannot be
- * taken from it: its state is changed to cancelled, which no worker runs, and whichever comes last
- * of the journal's answer and of the job itself frees it. Between the two it no longer counts as
- * the item's job, because the item may have been kicked and have another one.
+ * The journal writes it down, and when it has, the job is ended for the connection that waits for
+ * it, by the error `buried`; but not for the items that come after it. A job that the scheduler has
+ * cannot be taken from it: in the state `burying-out` no worker runs it, and the later of the
+ * journal's answer and of the job itself frees it. Between the two it no longer counts as the
+ * item's job, because the item may have been kicked and have another one.
  */
 #include "daemon/items/irisd-bury.h"
 
@@ -96,12 +96,10 @@ has_error (const IrisdJob *job, IrisWireError code)
 gboolean
 irisd_bury_if_failed (IrisdGateway *self, IrisdJob *job)
 {
-  if (job->buried)
-    return TRUE;
-  if (!job->bury || !irisd_job_has_failed (job) || irisd_job_get_state (job) == IRISD_JOB_CANCELLED
-      || has_error (job, IRIS_WIRE_ERROR_CANCELLED))
+  if (!job->bury || !irisd_job_has_failed (job) || has_error (job, IRIS_WIRE_ERROR_CANCELLED))
     return FALSE;
   g_autofree char *sentence = explain_failure (job);
+  irisd_job_advance (job, IRISD_EVENT_BURY);
   irisd_bury_job (self, job,
                   job->result.error != NULL ? (IrisWireError) job->result.error->code
                                             : IRIS_WIRE_ERROR_SERVICE_FAILED,
@@ -112,7 +110,7 @@ irisd_bury_if_failed (IrisdGateway *self, IrisdJob *job)
 /**
  * irisd_bury_job:
  * @self: the gateway
- * @job: a persistent job that nobody else has, or, if it is `away`, that will not run
+ * @job: a persistent job that is being buried
  * @code: why
  * @sentence: the same for a person
  * @broadcast: (nullable) (transfer full): who asked for it
@@ -124,12 +122,11 @@ irisd_bury_job (IrisdGateway *self,
                 IrisdJob *job,
                 IrisWireError code,
                 const char *sentence,
-                IrisdBuryBroadcast *broadcast)
+                IrisdBroadcast *broadcast)
 {
   IrisdJournalRequest *request = irisd_persistent_new_request (self, IRISD_JOURNAL_REQUEST_BURY,
                                                                job->peer, job->request_id);
-  job->buried = TRUE;
-  irisd_dependencies_note_burial (self, job);
+  irisd_dependencies_note_burial (self, job, TRUE);
   request->persistent = job->persistent;
   request->job = job;
   request->item = job->id;
@@ -164,23 +161,21 @@ void
 irisd_bury_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
 {
   IrisdJob *job = request->job;
-  IrisdBuryBroadcast *broadcast = g_steal_pointer (&request->broadcast);
-  job->settled = TRUE;
-  job->buried = request->error == NULL;
-  if (!job->buried)
-    irisd_dependencies_note_burial (self, job);
+  IrisdBroadcast *broadcast = g_steal_pointer (&request->broadcast);
+  const gboolean buried = request->error == NULL;
+  irisd_job_advance (job, buried ? IRISD_EVENT_WRITTEN : IRISD_EVENT_UNWRITTEN);
+  if (!buried)
+    irisd_dependencies_note_burial (self, job, FALSE);
   name_end (job, request);
-  if (broadcast != NULL && request->error != NULL)
-    irisd_bury_broadcast_fail (broadcast, request->error);
   if (broadcast != NULL)
-    irisd_bury_broadcast_send_home (broadcast);
-  if (!job->away)
+    broadcast->klass->send_home (broadcast, request->error);
+  if (!irisd_job_is (job, IRISD_ITEM_SHELL))
     {
       irisd_completion_end_job (self, job);
       return;
     }
   /* The item may be kicked from now on, so this is only a shell that has to come back. */
-  irisd_completion_tell (self, job);
+  irisd_completion_tell (self, job, buried);
   irisd_persistent_unregister (self, job);
   g_hash_table_remove (self->orphans, job);
   job->persistent = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Buried items: kept ones that are set aside until somebody has looked at them.
+ * Buried items: persistent items that failed for good and are set aside for a person.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-/* irisd-bury.c: jobs on their way into the ground. */
+/* irisd-bury.c: jobs that are buried. */
 void irisd_persistent_register (IrisdGateway *self, IrisdJob *job);
 void irisd_persistent_unregister (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_bury_if_failed (IrisdGateway *self, IrisdJob *job);
@@ -16,7 +16,7 @@ void irisd_bury_job (IrisdGateway *self,
                      IrisdJob *job,
                      IrisWireError code,
                      const char *sentence,
-                     IrisdBuryBroadcast *broadcast);
+                     IrisdBroadcast *broadcast);
 void irisd_bury_take_answer (IrisdGateway *self, IrisdJournalRequest *request);
 
 /* irisd-bury-requests.c: KICK, BURY, and CANCEL of what is buried. */
@@ -36,13 +36,7 @@ void irisd_bury_requests_tell_changed (IrisdGateway *self,
                                        const guint8 *request_id,
                                        guint count);
 
-/* irisd-bury-broadcast.c: both, from gateway to gateway. */
-IrisdBuryBroadcast *irisd_bury_broadcast_new (IrisdGateway *gateway, IrisdJournalRequest *request);
-IrisdBuryBroadcast *irisd_bury_broadcast_from_message (IrisdMessage *message);
-void irisd_bury_broadcast_free (IrisdBuryBroadcast *self);
-void irisd_bury_broadcast_fail (IrisdBuryBroadcast *self, const GError *error);
-void irisd_bury_broadcast_run (IrisdGateway *self, IrisdBuryBroadcast *broadcast);
-void irisd_bury_broadcast_resume (IrisdGateway *self, IrisdBuryBroadcast *broadcast);
-void irisd_bury_broadcast_send_home (IrisdBuryBroadcast *broadcast);
+/* irisd-bury-broadcast.c */
+IrisdBroadcast *irisd_bury_broadcast_new (IrisdGateway *gateway, IrisdJournalRequest *request);
 
 G_END_DECLS

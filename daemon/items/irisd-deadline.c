@@ -7,7 +7,6 @@
  * would be tried again (irisd-dispatch.c), or leased again (irisd-leases.c). An item that is
  * cold has no job, so it is looked at when it is read back.
  */
-#include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-gateway-private.h"
 
 /**
@@ -66,30 +65,12 @@ irisd_deadline_is_late (const IrisdJob *job)
          && job->schedule->deadline_us <= g_get_monotonic_time ();
 }
 
-/* Takes a job out of what it waits in. Returns whether it did wait; one that the scheduler or a
- * worker process has, or that is on its way back, is left alone. */
-static gboolean
-stop_waiting (IrisdGateway *self, IrisdJob *job)
-{
-  if (job->ended || job->completion || job->settled || job->buried)
-    return FALSE;
-  if (job->parked)
-    {
-      irisd_completion_unpark (self, job);
-      return TRUE;
-    }
-  if (job->stage != IRISD_STAGE_HANDED)
-    return irisd_dispatch_withdraw (self, job);
-  return job->leased_item != NULL
-         && irisd_worker_processes_withdraw_waiting (self->core->worker_processes, job)
-                == IRISD_LEASE_ENTRY_WAITED;
-}
-
 /**
  * irisd_deadline_end_late:
  * @self: the gateway
  *
- * Fails what waits and has reached its deadline.
+ * Fails what waits and has reached its deadline. What the scheduler or a worker process has, or
+ * what is on its way back, is left alone.
  */
 void
 irisd_deadline_end_late (IrisdGateway *self)
@@ -102,7 +83,7 @@ irisd_deadline_end_late (IrisdGateway *self)
     {
       IrisdJob *job =
           ((IrisdSchedule *) ((char *) timer - G_STRUCT_OFFSET (IrisdSchedule, deadline)))->job;
-      if (!stop_waiting (self, job))
+      if (!irisd_dispatch_withdraw (self, job))
         continue;
       irisd_job_fail_late (job);
       irisd_completion_end_job (self, job);

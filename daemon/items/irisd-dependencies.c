@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's jobs that come after others, which may be those of any gateway.
+ * A gateway's jobs that depend on others, of any gateway.
  *
  * What has ended and who waits for it is shared and under one lock, which only items with an id
  * take. A gateway that notes an end takes out those that are decided by it; their own gateways are
  * told by a message that each job carries for that, once. Until that message is read the job is
- * neither ended nor freed: whoever wants it back is told that it is too late.
+ * neither ended nor freed: a gateway that withdraws it is told that it is too late.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-gateway-private.h"
@@ -54,8 +54,6 @@ irisd_dependencies_register (IrisdGateway *self,
                    unknown);
       return FALSE;
     }
-  job->known = TRUE;
-  job->stage = ids != NULL ? IRISD_STAGE_DEPENDENCIES : IRISD_STAGE_HANDED;
   if (decided)
     irisd_mailbox_post (&self->mailbox, &job->schedule->decided);
   return TRUE;
@@ -68,8 +66,8 @@ irisd_dependencies_register (IrisdGateway *self,
  * @view: an owner, or %IRISD_VIEW_ALL: there is nothing beyond it
  * @holder: (out): the mailbox of the gateway that has it, if it has not ended
  *
- * Whoever has an item notes its end under the lock before it lets go of the job, so what is found
- * here is there, and stays as long as this gateway does nothing, if it is its own.
+ * The gateway of an item notes its end under the lock before it frees the job, so a job found here
+ * exists, and, if it is this gateway's own, stays as long as the gateway does nothing.
  *
  * Returns: (nullable): the job, if this gateway has it and it is not cold
  */
@@ -121,10 +119,8 @@ irisd_dependencies_take_decision (IrisdGateway *self, IrisdMessage *message)
   IrisdSchedule *schedule = (IrisdSchedule *) ((char *) message
                                                - G_STRUCT_OFFSET (IrisdSchedule, decided));
   IrisdJob *job = schedule->job;
-  job->stage = IRISD_STAGE_HANDED;
-  if (job->ended || irisd_peer_is_gone (job->peer)
-      || irisd_job_get_state (job) == IRISD_JOB_CANCELLED)
-    irisd_completion_end_job (self, job);
+  if (!irisd_job_advance (job, IRISD_EVENT_PASS))
+    irisd_completion_take_back (self, job);
   else if (schedule->dependent.verdict == IRISD_VERDICT_GO)
     irisd_dispatch_advance (self, job);
   else if (schedule->dependent.verdict == IRISD_VERDICT_STUCK)
@@ -181,25 +177,26 @@ tell_decided (IrisdDependent *decided)
 /**
  * irisd_dependencies_note_end:
  * @self: the gateway
- * @job: a job that ends
+ * @job: a job that ends, with its result or error
  *
  * Takes it out of what is counted, and tells those that come after it. Once for each job. One that
- * was done before anybody knew of it is known by its end.
+ * was done at once is known from here on only.
  */
 void
 irisd_dependencies_note_end (IrisdGateway *self, IrisdJob *job)
 {
   IrisdCore *core = self->core;
   irisd_dependencies_uncount (self, job);
-  if (job->id == 0 || job->buried)
+  if (job->id == 0)
     return;
-  gboolean well = irisd_job_get_state (job) != IRISD_JOB_CANCELLED && !irisd_job_has_failed (job);
+  const gboolean done_at_once = job->lasting && job->persistent == NULL;
+  gboolean well = !irisd_job_has_failed (job);
   IrisdDependent *decided = NULL;
   pthread_mutex_lock (&core->dependencies_lock);
-  if (job->known)
-    decided = irisd_dependency_graph_end (&core->dependencies, job->id, well);
-  else
+  if (done_at_once)
     irisd_dependency_graph_add_ended (&core->dependencies, job->id, well, job->owner);
+  else
+    decided = irisd_dependency_graph_end (&core->dependencies, job->id, well);
   pthread_mutex_unlock (&core->dependencies_lock);
   tell_decided (decided);
 }
@@ -207,17 +204,18 @@ irisd_dependencies_note_end (IrisdGateway *self, IrisdJob *job)
 /**
  * irisd_dependencies_note_burial:
  * @self: the gateway
- * @job: a job that is about to be buried, or after all is not
+ * @job: a job
+ * @buried: whether it is about to be buried, or after all is not
  *
- * Before the journal knows of it: afterwards somebody may have kicked the item.
+ * Before the journal knows of it: afterwards the item may have been kicked.
  */
 void
-irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job)
+irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job, gboolean buried)
 {
   IrisdCore *core = self->core;
   IrisdDependent *decided = NULL;
   pthread_mutex_lock (&core->dependencies_lock);
-  if (job->buried)
+  if (buried)
     decided = irisd_dependency_graph_bury (&core->dependencies, job->id);
   else
     irisd_dependency_graph_add (&core->dependencies, job->id, job, job->owner);

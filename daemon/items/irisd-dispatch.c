@@ -16,12 +16,12 @@
  * an item of a plug-in that says that it waits. However many wait outside the workers, the window
  * is for the others.
  *
- * Whoever holds a job that waits: its gateway, except at the gate, through which another gateway
- * may let it. So who wants it back asks, by irisd_dispatch_withdraw(), and may be told that it is
- * too late: then it comes back from the scheduler, or as a message, like any other.
+ * A waiting job belongs to its gateway, except at the gate, through which another gateway may let
+ * it. So the gateway withdraws it by irisd_dispatch_withdraw(), and may be told that it is too
+ * late: then it comes back from the scheduler, or as a message, like any other.
  *
  * What is back makes room at its gate; the room of all messages of one turn is made together, and
- * filled with whoever is next there, of any gateway.
+ * filled with the next entries there, of any gateway.
  */
 #include "daemon/exec/command/irisd-command-slots.h"
 #include "daemon/exec/irisd-place-control.h"
@@ -96,9 +96,11 @@ take_slot (IrisdGateway *self, IrisdJob *job)
     return TRUE;
   gint64 since_us = job->since_us != 0 ? job->since_us : g_get_monotonic_time ();
   job->since_us = 0;
-  job->stage = IRISD_STAGE_SLOT;
   if (!irisd_command_slots_enter (self->core->slots, job, since_us))
-    return FALSE;
+    {
+      irisd_job_advance (job, IRISD_EVENT_ASK_SLOT);
+      return FALSE;
+    }
   if (job->slot != job->home)
     irisd_job_move (job, job->slot);
   return TRUE;
@@ -110,7 +112,7 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
   /* What worker processes do does not occupy a place. */
   if (job->leased_item != NULL)
     {
-      job->stage = IRISD_STAGE_HANDED;
+      irisd_job_advance (job, IRISD_EVENT_OFFER);
       irisd_worker_processes_queue (self->core->worker_processes, job,
                                     irisd_ownership_get_space (self, job->owner));
       return;
@@ -118,9 +120,9 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
   if (!take_slot (self, job))
     return;
   job->fair.cost = cost_of (self, job);
-  job->stage = IRISD_STAGE_GATE;
+  irisd_job_advance (job, IRISD_EVENT_QUEUE);
   job->gate = job->slot >= 0 ? job->slot : job->home;
-  /* Afterwards the job may be anybody's. */
+  /* Afterwards the job may belong to another thread. */
   gint gate = job->gate;
   gint64 since_us = job->since_us;
   job->since_us = 0;
@@ -137,10 +139,10 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
 /**
  * irisd_dispatch_run_at_once:
  * @self: the gateway
- * @job: a new job that nobody else knows of
+ * @job: a new job that is known here only
  *
- * Runs it here and now, if it has nothing to wait for, needs less time than it takes to tell
- * anybody of it, and would be through its gate at once.
+ * Runs it here and now, if it has nothing to wait for, needs less time than a message about it, and
+ * would be through its gate at once.
  *
  * Returns: whether it ran
  */
@@ -169,17 +171,13 @@ wait_for_time (IrisdGateway *self, IrisdJob *job)
   IrisdTimes now = irisd_times_now ();
   if (job->schedule == NULL || !irisd_schedule_get_due (job->schedule, &now, &clock, &due_us))
     {
-      if (job->persistent != NULL)
-        irisd_persistent_item_set_state (job->persistent, IRIS_WIRE_STATE_QUEUED);
       if (irisd_spilled_flow_add (self, job))
         return TRUE;
       if (irisd_permit_take (self, job))
         enter_gate (self, job);
       return FALSE;
     }
-  job->stage = IRISD_STAGE_TIME;
-  if (job->persistent != NULL)
-    irisd_persistent_item_set_state (job->persistent, IRIS_WIRE_STATE_DELAYED);
+  irisd_job_advance (job, IRISD_EVENT_DELAY);
   irisd_timers_add (&self->timers, &job->schedule->timer, clock, due_us);
   return FALSE;
 }
@@ -194,7 +192,14 @@ gives_no_turns (IrisdGateway *self, IrisdPhase phase)
              && irisd_place_control_is_paused (self->core->place_control));
 }
 
-/* Fails a job that nobody else holds. */
+/* A draining irisd does not wait for a clock. */
+static gboolean
+is_completion (IrisdGateway *self, IrisdPhase phase)
+{
+  return phase != IRISD_PHASE_SERVING;
+}
+
+/* Fails a job that its gateway has in hand. */
 static void
 fail_waiting (IrisdGateway *self, IrisdJob *job)
 {
@@ -213,7 +218,7 @@ fail_waiting (IrisdGateway *self, IrisdJob *job)
 void
 irisd_dispatch_advance (IrisdGateway *self, IrisdJob *job)
 {
-  IrisdPhase phase = irisd_gateway_get_phase (self);
+  IrisdPhase phase = irisd_gateway_current_phase (self);
   if (gives_no_turns (self, phase))
     {
       fail_waiting (self, job);
@@ -228,7 +233,7 @@ irisd_dispatch_advance (IrisdGateway *self, IrisdJob *job)
   if (irisd_spill_job (self, job) || wait_for_time (self, job))
     return;
   /* A draining irisd does not wait for a clock. */
-  if (job->stage == IRISD_STAGE_TIME && phase != IRISD_PHASE_SERVING
+  if (phase != IRISD_PHASE_SERVING && irisd_job_is (job, IRISD_ITEM_DELAYED)
       && irisd_dispatch_withdraw (self, job))
     fail_waiting (self, job);
 }
@@ -243,10 +248,8 @@ irisd_dispatch_advance (IrisdGateway *self, IrisdJob *job)
 void
 irisd_dispatch_go_on (IrisdGateway *self, IrisdJob *job)
 {
-  const gboolean wanted = !job->ended && irisd_job_get_state (job) == IRISD_JOB_QUEUED
-                          && (job->persistent != NULL || !irisd_peer_is_gone (job->peer));
-  job->stage = IRISD_STAGE_HANDED;
-  if (wanted && !gives_no_turns (self, irisd_gateway_get_phase (self)))
+  const gboolean wanted = irisd_job_advance (job, IRISD_EVENT_PASS);
+  if (wanted && !gives_no_turns (self, irisd_gateway_current_phase (self)))
     {
       enter_gate (self, job);
       return;
@@ -258,45 +261,73 @@ irisd_dispatch_go_on (IrisdGateway *self, IrisdJob *job)
     irisd_completion_take_back (self, job);
 }
 
+static gboolean
+leave_gate (IrisdGateway *self, IrisdJob *job)
+{
+  if (!irisd_gate_withdraw (&self->core->gates[job->gate], &job->fair))
+    return FALSE;
+  irisd_command_slots_leave (self->core->slots, job);
+  return TRUE;
+}
+
+static gboolean
+leave_slots (IrisdGateway *self, IrisdJob *job)
+{
+  return irisd_command_slots_withdraw (self->core->slots, job);
+}
+
+static gboolean
+leave_times (IrisdGateway *self, IrisdJob *job)
+{
+  return irisd_timers_remove (&self->timers, &job->schedule->timer);
+}
+
+static gboolean
+leave_pause (IrisdGateway *self, IrisdJob *job)
+{
+  return TRUE;
+}
+
+static gboolean
+leave_leases (IrisdGateway *self, IrisdJob *job)
+{
+  return irisd_worker_processes_withdraw_waiting (self->core->worker_processes, job)
+         == IRISD_LEASE_ENTRY_WAITED;
+}
+
+/* All that an item can wait in, by its state. Each function takes a job out of it, and returns
+ * FALSE if it is out already: then it comes back as a message. What irisd ends when it drains, and
+ * what when it gives no turns any more, is a matter of the state as well; the leases end their own.
+ */
+static const struct
+{
+  gboolean (*leave) (IrisdGateway *self, IrisdJob *job);
+  gboolean (*ends) (IrisdGateway *self, IrisdPhase phase);
+} stations[IRISD_N_ITEM_STATES] = {
+  [IRISD_ITEM_DEPENDENT] = { irisd_dependencies_withdraw, gives_no_turns },
+  [IRISD_ITEM_DELAYED] = { leave_times, is_completion },
+  [IRISD_ITEM_PAUSED] = { leave_pause, gives_no_turns },
+  [IRISD_ITEM_BLOCKED] = { irisd_gateway_unblock },
+  [IRISD_ITEM_PERMIT] = { irisd_permit_withdraw, gives_no_turns },
+  [IRISD_ITEM_SLOT] = { leave_slots, gives_no_turns },
+  [IRISD_ITEM_QUEUED] = { leave_gate, gives_no_turns },
+  [IRISD_ITEM_OFFERED] = { leave_leases },
+};
+
 /**
  * irisd_dispatch_withdraw:
  * @self: the gateway
  * @job: a job of it that has not come back
  *
- * Returns: whether it waited, and is nobody else's now; otherwise it will come back
+ * Returns: whether it waited, and belongs to the caller now; otherwise it will come back
  */
 gboolean
 irisd_dispatch_withdraw (IrisdGateway *self, IrisdJob *job)
 {
-  gboolean withdrawn = FALSE;
-  switch (job->stage)
-    {
-    case IRISD_STAGE_GATE:
-      withdrawn = irisd_gate_withdraw (&self->core->gates[job->gate], &job->fair);
-      if (withdrawn)
-        irisd_command_slots_leave (self->core->slots, job);
-      break;
-    case IRISD_STAGE_SLOT:
-      withdrawn = irisd_command_slots_withdraw (self->core->slots, job);
-      break;
-    case IRISD_STAGE_PERMIT:
-      withdrawn = irisd_permit_withdraw (self, job);
-      break;
-    case IRISD_STAGE_TIME:
-      withdrawn = irisd_timers_remove (&self->timers, &job->schedule->timer);
-      break;
-    case IRISD_STAGE_DEPENDENCIES:
-      withdrawn = irisd_dependencies_withdraw (self, job);
-      break;
-    case IRISD_STAGE_SPILLED:
-      withdrawn = TRUE;
-      break;
-    case IRISD_STAGE_HANDED:
-      break;
-    }
-  if (withdrawn)
-    job->stage = IRISD_STAGE_HANDED;
-  return withdrawn;
+  IrisdItemState state = irisd_job_get_state (job);
+  if (stations[state].leave == NULL || !stations[state].leave (self, job))
+    return FALSE;
+  return irisd_job_advance (job, IRISD_EVENT_WITHDRAW);
 }
 
 /* The gate is told of it with the others of this turn. */
@@ -322,7 +353,6 @@ give_room (IrisdGateway *self, IrisdJob *job)
 void
 irisd_dispatch_note_left (IrisdGateway *self, IrisdJob *job)
 {
-  job->stage = IRISD_STAGE_HANDED; /* it is through its gate, and the gate forgets it */
   job->left_gate = job->gate;
   atomic_fetch_add_explicit (&self->core->counters[job->gate].beside, 1, memory_order_relaxed);
   give_room (self, job);
@@ -347,7 +377,6 @@ note_end_beside (IrisdGateway *self, IrisdJob *job)
 void
 irisd_dispatch_note_return (IrisdGateway *self, IrisdJob *job)
 {
-  job->stage = IRISD_STAGE_HANDED;
   irisd_placement_note_place (self, job);
   irisd_permit_release (self, job);
   irisd_spilled_flow_leave (self, job);
@@ -369,7 +398,8 @@ irisd_dispatch_note_return (IrisdGateway *self, IrisdJob *job)
 void
 irisd_dispatch_kick_delayed (IrisdGateway *self, IrisdJob *job)
 {
-  irisd_timers_remove (&self->timers, &job->schedule->timer);
+  if (!irisd_dispatch_withdraw (self, job))
+    return;
   job->schedule->delayed = job->schedule->timed = FALSE;
   irisd_dispatch_advance (self, job);
 }
@@ -405,8 +435,8 @@ irisd_dispatch_fill_gate (IrisdGateway *self, gint place)
  * irisd_dispatch_tell_gates:
  * @self: the gateway
  *
- * Lets others through for all that came back. A gateway that stops lets nobody through: what waits
- * at the gate is taken out of it by those whose it is.
+ * Lets others through for all that came back. A gateway that stops lets none through: each gateway
+ * withdraws its own jobs from the gates.
  */
 void
 irisd_dispatch_tell_gates (IrisdGateway *self)
@@ -421,7 +451,7 @@ irisd_dispatch_tell_gates (IrisdGateway *self)
         continue;
       irisd_gate_leave (&self->core->gates[place], room->items, room->cost);
       *room = (IrisdGateReturns){ 0 };
-      if (irisd_gateway_get_phase (self) < IRISD_PHASE_STOPPING)
+      if (irisd_gateway_current_phase (self) < IRISD_PHASE_STOPPING)
         fill_room (self, &self->core->gates[place]);
     }
   irisd_place_control_settle (self->core->place_control);
@@ -431,7 +461,7 @@ irisd_dispatch_tell_gates (IrisdGateway *self)
 static void
 stop_overrun (IrisdJob *job)
 {
-  if (irisd_job_get_state (job) != IRISD_JOB_RUNNING)
+  if (!irisd_job_is (job, IRISD_ITEM_RUNNING))
     return;
   job->schedule->overran = TRUE;
   irisd_job_cancel (job);
@@ -460,10 +490,10 @@ irisd_dispatch_wake_due (IrisdGateway *self)
   while ((timer = irisd_timers_pop_due (&self->timers, &now)) != NULL)
     {
       IrisdJob *job = job_of_waiter (timer);
-      if (job->stage == IRISD_STAGE_TIME)
-        irisd_dispatch_advance (self, job);
-      else
+      if (!irisd_job_is (job, IRISD_ITEM_DELAYED))
         stop_overrun (job);
+      else if (irisd_job_advance (job, IRISD_EVENT_PASS))
+        irisd_dispatch_advance (self, job);
     }
 }
 
@@ -505,7 +535,6 @@ irisd_dispatch_limit_run (IrisdGateway *self, IrisdMessage *message)
   IrisdSchedule *schedule = (IrisdSchedule *) ((char *) message
                                                - G_STRUCT_OFFSET (IrisdSchedule, started));
   IrisdJob *job = schedule->job;
-  job->stage = IRISD_STAGE_HANDED;
   irisd_timers_add (&self->timers, &schedule->timer, IRISD_CLOCK_STEADY,
                     job->started_ns / 1000 + (gint64) schedule->time_to_run_us);
 }
@@ -516,8 +545,8 @@ deserves_another (IrisdGateway *self, IrisdJob *job)
 {
   const IrisdSchedule *schedule = job->schedule;
   if (schedule->given_up || schedule->attempts > schedule->retries || irisd_deadline_is_late (job)
-      || (job->persistent == NULL && irisd_peer_is_gone (job->peer))
-      || irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
+      || (!job->lasting && irisd_peer_is_gone (job->peer))
+      || irisd_gateway_current_phase (self) != IRISD_PHASE_SERVING)
     return FALSE;
   const GError *error = job->result.error;
   return error == NULL
@@ -566,13 +595,13 @@ gboolean
 irisd_dispatch_try_again (IrisdGateway *self, IrisdJob *job)
 {
   IrisdSchedule *schedule = job->schedule;
-  if (schedule == NULL || job->ended || !irisd_job_has_run (job))
+  if (schedule == NULL || !irisd_job_has_run (job))
     return FALSE;
   schedule->attempts++;
   name_overrun (job);
   if (!deserves_another (self, job))
     return FALSE;
-  irisd_job_reset (job);
+  irisd_job_advance (job, IRISD_EVENT_RETRY);
   guint64 pause_us = irisd_timers_backoff_us (schedule->backoff_us,
                                               self->core->config->limits.max_backoff_ms * 1000,
                                               schedule->attempts, g_random_double ());
@@ -584,9 +613,10 @@ irisd_dispatch_try_again (IrisdGateway *self, IrisdJob *job)
 }
 
 static void
-collect_if_waiting (GPtrArray *jobs, IrisdJob *job, gboolean all)
+collect_if_waiting (IrisdGateway *self, GPtrArray *jobs, IrisdJob *job, IrisdPhase phase)
 {
-  if (job->stage == IRISD_STAGE_TIME || (job->stage != IRISD_STAGE_HANDED && all))
+  IrisdItemState state = irisd_job_get_state (job);
+  if (stations[state].ends != NULL && stations[state].ends (self, phase))
     g_ptr_array_add (jobs, job);
 }
 
@@ -596,20 +626,19 @@ static GPtrArray *
 collect_waiting (IrisdGateway *self, IrisdPhase phase)
 {
   GPtrArray *jobs = g_ptr_array_new ();
-  gboolean all = gives_no_turns (self, phase);
   for (GList *link = self->peers.by_age.head; link != NULL; link = link->next)
     {
       GHashTableIter iter;
       gpointer value;
       g_hash_table_iter_init (&iter, ((IrisdPeer *) link->data)->jobs);
       while (g_hash_table_iter_next (&iter, NULL, &value))
-        collect_if_waiting (jobs, value, all);
+        collect_if_waiting (self, jobs, value, phase);
     }
   GHashTableIter orphans;
   gpointer orphan;
   g_hash_table_iter_init (&orphans, self->orphans);
   while (g_hash_table_iter_next (&orphans, &orphan, NULL))
-    collect_if_waiting (jobs, orphan, all);
+    collect_if_waiting (self, jobs, orphan, phase);
   return jobs;
 }
 
@@ -622,7 +651,7 @@ collect_waiting (IrisdGateway *self, IrisdPhase phase)
 void
 irisd_dispatch_end_waiting (IrisdGateway *self)
 {
-  IrisdPhase phase = irisd_gateway_get_phase (self);
+  IrisdPhase phase = irisd_gateway_current_phase (self);
   if (phase == self->waited_phase)
     return;
   self->waited_phase = phase;

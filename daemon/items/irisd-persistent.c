@@ -154,6 +154,7 @@ irisd_persistent_drop_job (IrisdGateway *self, IrisdJob *job)
   g_hash_table_remove (self->orphans, job);
   job->persistent = NULL;
   irisd_dependencies_uncount (self, job);
+  irisd_job_advance (job, IRISD_EVENT_REFUSE);
   irisd_job_free (job);
   irisd_core_end_item (self->core);
 }
@@ -225,6 +226,7 @@ irisd_persistent_keep (IrisdGateway *self,
   request->header = (IrisdBlob){ g_memdup2 (frame->data, frame->size), frame->size };
   fill_keep (self, request, job, item);
   request->batch = irisd_persistent_batch_expect (self);
+  irisd_job_advance (job, IRISD_EVENT_WRITE_ROW);
   irisd_journal_reserve (self->core->journal, request);
   irisd_journal_post (self->core->journal, request);
 }
@@ -232,7 +234,7 @@ irisd_persistent_keep (IrisdGateway *self,
 /**
  * irisd_persistent_detach:
  * @self: the gateway
- * @job: a persistent job; from here on nobody but FETCH asks how it ends
+ * @job: a persistent job; from here on only FETCH asks how it ends
  */
 void
 irisd_persistent_detach (IrisdGateway *self, IrisdJob *job)
@@ -285,8 +287,9 @@ accept_persistent (IrisdGateway *self, IrisdJournalRequest *request)
   irisd_persistent_register (self, job);
   if (request->detach)
     irisd_persistent_detach (self, job);
-  if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED)
-    irisd_completion_take_back (self, job);
+  irisd_job_advance (job, IRISD_EVENT_WRITTEN);
+  if (irisd_job_is (job, IRISD_ITEM_RETURNED))
+    irisd_completion_end_job (self, job);
   else
     irisd_dispatch_advance (self, job);
 }
@@ -299,82 +302,6 @@ take_keep (IrisdGateway *self, IrisdJournalRequest *request)
   else
     accept_persistent (self, request);
   irisd_persistent_batch_note (self, request->batch);
-}
-
-/* Its end is written, or could not be. */
-static void
-take_end (IrisdGateway *self, IrisdJournalRequest *request)
-{
-  IrisdJob *job = request->job;
-  job->settled = TRUE;
-  job->due = request->error == NULL;
-  if (request->error != NULL)
-    {
-      g_clear_error (&job->result.error);
-      job->result.error = g_steal_pointer (&request->error);
-    }
-  if (job->early)
-    irisd_completion_tell (self, job);
-  else
-    irisd_completion_take_back (self, job);
-}
-
-/* What was not done because irisd stops is done when it is back. */
-static gboolean
-is_put_off (IrisdJob *job)
-{
-  return g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN);
-}
-
-/**
- * irisd_persistent_end:
- * @self: the gateway
- * @job: a persistent job that came back for good
- *
- * Returns: whether it can be ended; otherwise it comes back once more, when the journal has its end
- */
-gboolean
-irisd_persistent_end (IrisdGateway *self, IrisdJob *job)
-{
-  if (job->settled)
-    return TRUE;
-  if (irisd_job_get_state (job) == IRISD_JOB_CANCELLED)
-    irisd_job_fail (job, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled before it ran");
-  if (is_put_off (job))
-    {
-      irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                      "irisd was stopped before the item was done: it is kept as item "
-                      "%" G_GUINT64_FORMAT ", and runs when irisd is back",
-                      job->id);
-      irisd_persistent_item_set_state (job->persistent, IRIS_WIRE_STATE_QUEUED);
-      job->settled = TRUE;
-      return TRUE;
-    }
-
-  if (irisd_bury_if_failed (self, job))
-    return FALSE;
-  IrisWireMessage message;
-  g_autoptr (GError) error = NULL;
-  irisd_completion_describe (job, &message);
-  IrisdJournalRequest *request = irisd_persistent_new_request (self, IRISD_JOURNAL_REQUEST_END,
-                                                               job->peer, job->request_id);
-  if (!iris_wire_encode (&self->encoder, &message, &error))
-    g_error ("the end of an item cannot be encoded: %s", error->message);
-  const IrisWireFrame *header = &self->encoder.frames[3];
-  request->persistent = job->persistent;
-  request->job = job;
-  request->type = message.type;
-  request->header = (IrisdBlob){ g_memdup2 (header->data, header->size), header->size };
-  if (job->result.error == NULL)
-    request->payload = (IrisWireFrame){ zmq_msg_data (&job->result.body),
-                                        zmq_msg_size (&job->result.body) };
-  request->state = job->result.error == NULL ? IRIS_WIRE_STATE_DONE
-                   : g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED)
-                       ? IRIS_WIRE_STATE_CANCELLED
-                       : IRIS_WIRE_STATE_FAILED;
-  job->completion = TRUE;
-  irisd_journal_post (self->core->journal, request);
-  return FALSE;
 }
 
 /**
@@ -394,7 +321,7 @@ irisd_persistent_take_request (IrisdGateway *self, IrisdJournalRequest *request)
       irisd_persistent_done_take_answer (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_END:
-      take_end (self, request);
+      irisd_completion_take_end (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_RECOVERED:
       irisd_restore_take_recovered (self, request, NULL);

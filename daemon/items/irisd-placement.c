@@ -23,6 +23,21 @@
   (IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_ITEM) \
    | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_PATH))
 
+/* Deals an item without a hint: the place whose turn it is, among those that are not drained. */
+static gint
+deal (IrisdGateway *self)
+{
+  guint home = 0;
+  for (guint i = 0; i < self->core->n_places; i++)
+    {
+      home = self->next_home;
+      self->next_home = (home + 1) % self->core->n_places;
+      if (!irisd_place_control_is_drained (self->core->place_control, (gint) home))
+        break;
+    }
+  return (gint) home;
+}
+
 static gboolean
 is_numbered (const IrisWireMessage *item)
 {
@@ -213,7 +228,7 @@ irisd_placement_choose_home (IrisdGateway *self,
   *hinted = place != IRIS_PLACE_ANY;
   if (item->strict && !check_strict (self->core, *hinted, error))
     return FALSE;
-  *home = *hinted ? place : irisd_front_deal (self);
+  *home = *hinted ? place : deal (self);
   return !irisd_place_control_is_drained (self->core->place_control, *home)
          || leave_drained (self, item, home, error);
 }
@@ -224,7 +239,7 @@ irisd_placement_choose_home (IrisdGateway *self,
  * @item: the SUBMIT message that it was made of; changed
  *
  * Adds to an item with another hint the place that this meant when it was accepted: it is queued
- * there again after a restart, when nobody remembers any more. See irisd_placement_unpin_hint().
+ * there again after a restart, when the history is lost. See irisd_placement_unpin_hint().
  */
 void
 irisd_placement_pin_hint (const IrisdJob *job, IrisWireMessage *item)

@@ -114,8 +114,8 @@ irisd_restore_read (IrisdGateway *self,
  * @request: what the journal has of an item
  * @peer: whose it is
  *
- * Returns: (transfer full): its job, which is this gateway's and on no way yet. An item that cannot
- *   be read has one as well, with an error
+ * Returns: (transfer full): its job, which this gateway has in hand. An item that cannot be read
+ * has one as well, with an error
  */
 IrisdJob *
 irisd_restore_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdPeer *peer)
@@ -128,6 +128,7 @@ irisd_restore_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdPeer *
         (IrisWireFrame){ zmq_msg_data (&request->body), zmq_msg_size (&request->body) }, &item);
   else
     iris_wire_message_init (&item, IRIS_WIRE_SUBMIT, no_id);
+  item.klass = request->persistent->klass; /* also of one that cannot be read */
   const IrisdService *service = irisd_restore_find_service (self, request->persistent->owner,
                                                             &item);
   IrisdJob *job = irisd_job_new (self->core, &self->mailbox, peer, service, &item, &request->body);
@@ -138,6 +139,7 @@ irisd_restore_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdPeer *
                                                            &job->leased_item->entry.attempts);
     }
   job->persistent = request->persistent;
+  irisd_job_restore (job);
   job->owner = request->persistent->owner;
   job->id = request->item;
   job->detached = TRUE;
@@ -164,8 +166,7 @@ restore_lease (IrisdGateway *self, IrisdJob *job, const IrisdLeased *leased)
   if (job->leased_item == NULL)
     return FALSE;
   if (!irisd_permit_take (self, job))
-    irisd_permit_withdraw (self, job);
-  job->stage = IRISD_STAGE_HANDED;
+    irisd_dispatch_withdraw (self, job);
   return irisd_worker_processes_restore (self->core->worker_processes, job,
                                          irisd_ownership_get_space (self, job->owner), leased);
 }
@@ -192,7 +193,7 @@ irisd_restore_take_recovered (IrisdGateway *self,
   irisd_placement_note_home (self, job);
   irisd_count (&self->counters.accepted, 1);
   if (job->result.error != NULL)
-    irisd_completion_take_back (self, job);
+    irisd_completion_end_job (self, job);
   else if (leased == NULL || !restore_lease (self, job, leased))
     irisd_dispatch_advance (self, job);
 }

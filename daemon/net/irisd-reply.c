@@ -9,7 +9,7 @@
  */
 #include "daemon/net/irisd-reply.h"
 
-#include <iris/base/iris-tsan-private.h>
+#include <iris/base/tsan/iris-tsan-private.h>
 
 #include <errno.h>
 #include <string.h>

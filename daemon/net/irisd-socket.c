@@ -20,6 +20,7 @@
 
 #include "daemon/base/irisd-error.h"
 #include "daemon/net/irisd-unfinished-messages.h"
+#include "daemon/net/irisd-zap-handler.h"
 
 #include <errno.h>
 #include <gio/gio.h>
@@ -67,11 +68,19 @@ irisd_socket_new (void *context, const IrisdLimits *limits, GError **error)
   return NULL;
 }
 
+/**
+ * irisd_socket_close:
+ * @socket: (nullable): a socket
+ *
+ * Ends its monitor first, so that no event is on its way when the monitor's reader goes.
+ */
 void
 irisd_socket_close (void *socket)
 {
-  if (socket != NULL)
-    zmq_close (socket);
+  if (socket == NULL)
+    return;
+  zmq_socket_monitor (socket, NULL, 0);
+  zmq_close (socket);
 }
 
 /* Binds @socket to @endpoint in the locked directory @dir, with mode 0600, or 0666 if it is @shared

@@ -16,6 +16,7 @@
  */
 #include "daemon/net/irisd-unacknowledged.h"
 
+#include <iris/wire/iris-wire.h>
 #include <string.h>
 
 #define FIRST_CAPACITY 16

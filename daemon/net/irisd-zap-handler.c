@@ -10,11 +10,17 @@
  *
  * A refused connection has had no message read and is not made again. An admitted one that sends no
  * HELLO within hello-ms is closed: events of the sockets tell which connections were accepted.
+ *
+ * ZeroMQ has one monitor for a socket: a second one ends the first. So the ZAP handler's thread
+ * reads all events, and passes the end of a connection on to the socket's gateway. A monitor ends
+ * before its socket is closed (irisd_socket_close()): libzmq 4.3 forgets to free an event that it
+ * cannot deliver, and its I/O thread waits where the other end of the monitor's pipe has been
+ * closed.
  */
+#include "daemon/net/irisd-zap-handler.h"
+
 #include "daemon/base/irisd-error.h"
 #include "daemon/base/irisd-log.h"
-#include "daemon/config/irisd-access.h"
-#include "daemon/net/irisd-pending-connections.h"
 
 #include <errno.h>
 #include <string.h>
@@ -44,12 +50,20 @@ typedef struct
   gsize size;
 } Frame;
 
+/* The events of one socket. */
+typedef struct
+{
+  void *socket;
+  IrisdEndedFunc ended;
+  gpointer user_data;
+} Door;
+
 struct _IrisdZapHandler
 {
   const IrisdAccess *access;
   void *context;
   void *socket;
-  GPtrArray *doors; /* sockets that receive the events of others */
+  GArray *doors; /* of Door */
   IrisdPendingConnections *pending_connections;
   int end_fd;
   GThread *thread;
@@ -126,28 +140,40 @@ handle_question (IrisdZapHandler *self)
 }
 
 static gboolean
-handle_event (IrisdZapHandler *self, void *door)
+handle_event (IrisdZapHandler *self, const Door *door)
 {
   guint8 event[EVENT_SIZE];
   char endpoint[MAX_FRAME];
+  guint16 kind;
   gint32 fd;
-  int size = zmq_recv (door, event, sizeof event, ZMQ_DONTWAIT);
+  int size = zmq_recv (door->socket, event, sizeof event, ZMQ_DONTWAIT);
   if (size < 0)
     return FALSE;
-  int length = zmq_recv (door, endpoint, sizeof endpoint - 1, 0);
+  int length = zmq_recv (door->socket, endpoint, sizeof endpoint - 1, 0);
   endpoint[CLAMP (length, 0, MAX_FRAME - 1)] = '\0';
-  memcpy (&fd, event + sizeof (guint16), sizeof fd);
-  if (size == EVENT_SIZE)
+  memcpy (&kind, event, sizeof kind);
+  memcpy (&fd, event + sizeof kind, sizeof fd);
+  if (size != EVENT_SIZE)
+    return TRUE;
+  if (kind == ZMQ_EVENT_ACCEPTED)
     irisd_pending_connections_enter (self->pending_connections, fd, endpoint,
                                      g_get_monotonic_time ());
+  else if (door->ended != NULL)
+    door->ended (door->user_data);
   return TRUE;
 }
 
 static void
-handle_events (IrisdZapHandler *self, void *door)
+handle_events (IrisdZapHandler *self, const Door *door)
 {
   for (guint i = 0; i < EVENTS_PER_TURN && handle_event (self, door); i++)
     ;
+}
+
+static const Door *
+get_door (IrisdZapHandler *self, guint i)
+{
+  return &g_array_index (self->doors, Door, i);
 }
 
 static int
@@ -169,7 +195,7 @@ run_thread (gpointer data)
   items[POLL_PENDING_CONNECTIONS].fd = irisd_pending_connections_get_wake_fd (
       self->pending_connections);
   for (guint i = POLL_DOORS; i < n; i++)
-    items[i].socket = g_ptr_array_index (self->doors, i - POLL_DOORS);
+    items[i].socket = get_door (self, i - POLL_DOORS)->socket;
   for (guint i = 0; i < n; i++)
     items[i].events = ZMQ_POLLIN;
   for (gint64 next = 0; items[POLL_END].revents == 0;)
@@ -187,7 +213,7 @@ run_thread (gpointer data)
         eventfd_read (items[POLL_PENDING_CONNECTIONS].fd, &wakes);
       for (guint i = POLL_DOORS; i < n; i++)
         if (items[i].revents != 0)
-          handle_events (self, items[i].socket);
+          handle_events (self, get_door (self, i - POLL_DOORS));
       next = irisd_pending_connections_sweep (self->pending_connections, g_get_monotonic_time ());
     }
   return NULL;
@@ -205,7 +231,7 @@ irisd_zap_handler_new (void *context,
   int none = 0;
   self->access = access;
   self->context = context;
-  self->doors = g_ptr_array_new ();
+  self->doors = g_array_new (FALSE, FALSE, sizeof (Door));
   self->pending_connections = irisd_pending_connections_new (limits);
   self->end_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   self->socket = zmq_socket (context, ZMQ_REP);
@@ -219,25 +245,47 @@ irisd_zap_handler_new (void *context,
   return NULL;
 }
 
-/* Makes connections accepted by @socket, which is not bound yet, known to the ZAP handler, which is
- * not started yet. */
+/**
+ * irisd_zap_handler_watch:
+ * @self: a ZAP handler that was not started
+ * @socket: a socket of the same context, not bound yet
+ * @error: return location for a #GError
+ *
+ * Returns: whether the events of that socket, the next door, come to the ZAP handler
+ */
 gboolean
 irisd_zap_handler_watch (IrisdZapHandler *self, void *socket, GError **error)
 {
   g_autofree char *name = g_strdup_printf ("inproc://irisd-door-%u", self->doors->len);
-  void *door = zmq_socket (self->context, ZMQ_PAIR);
+  const Door watched = { .socket = zmq_socket (self->context, ZMQ_PAIR) };
+  void *door = watched.socket;
   int none = 0;
   if (door != NULL)
-    g_ptr_array_add (self->doors, door);
+    g_array_append_val (self->doors, watched);
   /* Without a high-water mark, at which ZeroMQ's own thread would wait. */
   if (door != NULL && zmq_setsockopt (door, ZMQ_LINGER, &none, sizeof none) == 0
       && zmq_setsockopt (door, ZMQ_RCVHWM, &none, sizeof none) == 0
-      && zmq_socket_monitor (socket, name, ZMQ_EVENT_ACCEPTED) == 0
+      && zmq_socket_monitor (socket, name, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED) == 0
       && zmq_connect (door, name) == 0)
     return TRUE;
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot watch a socket: %s",
                zmq_strerror (errno));
   return FALSE;
+}
+
+/**
+ * irisd_zap_handler_tell:
+ * @self: a ZAP handler that was not started
+ * @door: the number of a door, in the order in which they were watched
+ * @ended: called in the ZAP handler's thread after a connection of the socket has ended
+ * @user_data: for @ended; has to live until the ZAP handler is stopped
+ */
+void
+irisd_zap_handler_tell (IrisdZapHandler *self, guint door, IrisdEndedFunc ended, gpointer user_data)
+{
+  Door *told = &g_array_index (self->doors, Door, door);
+  told->ended = ended;
+  told->user_data = user_data;
 }
 
 IrisdPendingConnections *
@@ -252,20 +300,34 @@ irisd_zap_handler_start (IrisdZapHandler *self)
   self->thread = g_thread_new ("irisd-door", run_thread, self);
 }
 
-/* Call this when it watches no socket any more. */
+/**
+ * irisd_zap_handler_stop:
+ * @self: (nullable): a ZAP handler
+ *
+ * Ends its thread, if it was started: no new connection is let in, and no end of one is told.
+ */
+void
+irisd_zap_handler_stop (IrisdZapHandler *self)
+{
+  if (self == NULL || self->thread == NULL)
+    return;
+  eventfd_write (self->end_fd, 1);
+  g_thread_join (g_steal_pointer (&self->thread));
+}
+
+/**
+ * irisd_zap_handler_free:
+ * @self: (transfer full) (nullable): a ZAP handler; the sockets that it watched are closed
+ */
 void
 irisd_zap_handler_free (IrisdZapHandler *self)
 {
   if (self == NULL)
     return;
-  if (self->thread != NULL)
-    {
-      eventfd_write (self->end_fd, 1);
-      g_thread_join (self->thread);
-    }
+  irisd_zap_handler_stop (self);
   for (guint i = 0; i < self->doors->len; i++)
-    zmq_close (g_ptr_array_index (self->doors, i));
-  g_ptr_array_unref (self->doors);
+    zmq_close (get_door (self, i)->socket);
+  g_array_unref (self->doors);
   irisd_pending_connections_free (self->pending_connections);
   if (self->socket != NULL)
     zmq_close (self->socket);

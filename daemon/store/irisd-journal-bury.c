@@ -53,7 +53,7 @@ irisd_journal_settle_bury (IrisdJournal *self, IrisdJournalRequest *request)
 {
   if (request->error == NULL)
     {
-      irisd_persistent_item_set_state (request->persistent, IRIS_WIRE_STATE_BURIED);
+      irisd_persistent_item_advance (request->persistent, IRISD_EVENT_BURY);
       irisd_journal_wake_waits (self, request->persistent);
       return;
     }
@@ -94,7 +94,7 @@ unearth (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalReques
   persistent->attempts = persistent->crashes = 0;
   persistent->due_ms = 0;
   irisd_persistent_item_set_reason (persistent, 0, NULL);
-  irisd_persistent_item_set_state (persistent, IRIS_WIRE_STATE_QUEUED);
+  irisd_persistent_item_advance (persistent, IRISD_EVENT_KICK);
   write_again (self, persistent, request, IRIS_WIRE_STATE_QUEUED);
   irisd_journal_answer (self, request);
   return TRUE;
@@ -160,6 +160,7 @@ irisd_journal_cancel_buried (IrisdJournal *self, IrisdJournalRequest *request)
   irisd_persistent_item_set_row (persistent, IRIS_WIRE_STATE_CANCELLED, request->type,
                                  (IrisWireFrame){ request->header.data, request->header.size },
                                  (IrisWireFrame){ 0 });
+  irisd_persistent_item_advance (persistent, IRISD_EVENT_WRITE_END);
   irisd_journal_apply_end (self, persistent, IRIS_WIRE_STATE_CANCELLED);
   irisd_journal_wake_waits (self, persistent);
   if (irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)

@@ -25,7 +25,8 @@ struct _IrisdJournal
 
   IrisdStore *store;
   const IrisdLimits *limits;
-  IrisdAttempts *attempts; /* NULL, or what ran when irisd crashed */
+  IrisdFindRunFunc find_run; /* NULL, or what tells which items ran when irisd crashed */
+  gpointer find_run_data;
   GThread *thread;
   IrisdReserve reserve;
   IrisdPersistentTable table;

@@ -2,7 +2,6 @@
  *
  * A journal request: from a gateway to the journal, and back with the answer.
  */
-#include "daemon/items/irisd-bury.h"
 #include "daemon/net/irisd-peer.h"
 #include "daemon/store/irisd-journal.h"
 
@@ -29,7 +28,8 @@ irisd_journal_request_free (IrisdJournalRequest *self)
   g_clear_pointer (&self->jobs, g_ptr_array_unref);
   g_clear_pointer (&self->kepts, g_ptr_array_unref);
   g_clear_pointer (&self->row_batch, irisd_row_batch_unref);
-  g_clear_pointer (&self->broadcast, irisd_bury_broadcast_free);
+  if (self->broadcast != NULL)
+    self->broadcast->klass->free (self->broadcast);
   g_clear_pointer (&self->list, iris_wire_persistent_list_free);
   g_clear_pointer (&self->filter, irisd_persistent_filter_free);
   g_clear_error (&self->error);

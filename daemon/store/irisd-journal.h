@@ -4,9 +4,9 @@
  */
 #pragma once
 
+#include "daemon/base/irisd-broadcast.h"
 #include "daemon/base/irisd-limits.h"
 #include "daemon/base/irisd-mailbox.h"
-#include "daemon/exec/irisd-attempts.h"
 #include "daemon/store/irisd-persistent-list.h"
 
 #include <zmq.h>
@@ -17,7 +17,6 @@ typedef struct _IrisdJob IrisdJob;
 typedef struct _IrisdJournal IrisdJournal;
 typedef struct _IrisdPersistentBatch IrisdPersistentBatch;
 typedef struct _IrisdPeer IrisdPeer;
-typedef struct _IrisdBuryBroadcast IrisdBuryBroadcast;
 
 /**
  * IrisdJournalRequestKind:
@@ -106,9 +105,9 @@ struct _IrisdJournalRequest
   IrisdPersistentFilter *filter; /* LIST; in the answer @item is where the next page begins */
   guint32 code;                  /* BURY: the reason */
   char *sentence;
-  gboolean whole;                /* SHOW: with the item as it was submitted */
-  IrisdBuryBroadcast *broadcast; /* BURY: the client's request that waits */
-  GArray *items;                 /* FORGET: IrisdSpan */
+  gboolean whole;            /* SHOW: the item as it was submitted is wanted */
+  IrisdBroadcast *broadcast; /* BURY: who asked for it, and waits */
+  GArray *items;             /* FORGET: IrisdSpan */
   IrisdPersistentItem *persistent;
 
   /* KEEP, END: the message to be written. FETCH, RELOAD, RECOVERED: the message that was read. */
@@ -159,9 +158,19 @@ irisd_journal_request_from_message (IrisdMessage *message)
                                   - G_STRUCT_OFFSET (IrisdJournalRequest, message));
 }
 
+/**
+ * IrisdFindRunFunc:
+ * @item: the number of an item
+ * @stuck: (out): the process group of which processes are left that do not end, or 0
+ * @user_data: as it was given
+ *
+ * Returns: whether the item ran when irisd crashed
+ */
+typedef gboolean (*IrisdFindRunFunc) (guint64 item, pid_t *stuck, gpointer user_data);
+
 IrisdJournal *
 irisd_journal_new (const char *dir, IrisdStore *store, const IrisdLimits *limits, GError **error);
-void irisd_journal_blame (IrisdJournal *self, IrisdAttempts *attempts);
+void irisd_journal_blame (IrisdJournal *self, IrisdFindRunFunc find_run, gpointer user_data);
 gboolean irisd_journal_recover (IrisdJournal *self,
                                 IrisdRunAgainFunc run_again,
                                 gpointer user_data,

@@ -44,6 +44,10 @@ irisd_persistent_item_new (const IrisdRecord *record, const IrisdPersistentItem 
   self->owner = record->owner != IRISD_OWNER_UNKNOWN ? record->owner : (gint64) geteuid ();
   atomic_init (&self->state, (guint8) record->state);
   atomic_init (&self->started_ms, 0);
+  irisd_item_word_init (&self->resting, record->state == IRIS_WIRE_STATE_BURIED ? IRISD_ITEM_BURIED
+                                        : irisd_persistent_item_has_ended (self)
+                                            ? IRISD_ITEM_RELEASED
+                                            : IRISD_ITEM_STORED);
   self->attempts = record->attempts;
   self->crashes = record->crashes;
   self->home = record->home;
@@ -85,7 +89,35 @@ irisd_persistent_item_set_state (IrisdPersistentItem *self, IrisWireState state)
   atomic_store_explicit (&self->state, (guint8) state, memory_order_relaxed);
 }
 
-/* An attempt begins; @state is running or leased. Any thread that has the item may call this. */
+/**
+ * irisd_persistent_item_advance:
+ * @self: an item without a job
+ * @event: what happens to it
+ *
+ * The journal's thread calls this, and of an item that is spilled its gateway.
+ *
+ * Returns: whether its state has changed; otherwise the event came too late
+ */
+gboolean
+irisd_persistent_item_advance (IrisdPersistentItem *self, IrisdItemEvent event)
+{
+  const IrisdItemTransition *transition = irisd_item_word_advance (&self->resting, event, TRUE,
+                                                                   self->item);
+  if (transition == NULL)
+    return FALSE;
+  guint told = irisd_item_state_get_told (transition->next);
+  if (told != 0)
+    irisd_persistent_item_set_state (self, (IrisWireState) told);
+  return TRUE;
+}
+
+/**
+ * irisd_persistent_item_note_start:
+ * @self: an item
+ * @state: running, or leased
+ *
+ * An attempt begins. Any thread that has the item may call this.
+ */
 void
 irisd_persistent_item_note_start (IrisdPersistentItem *self, IrisWireState state)
 {

@@ -6,6 +6,7 @@
 
 #include "daemon/base/irisd-timers.h"
 #include "daemon/config/irisd-policy.h"
+#include "daemon/base/irisd-item-state.h"
 #include "daemon/store/irisd-row-batch.h"
 
 #include <stdatomic.h>
@@ -35,11 +36,11 @@ struct _IrisdPersistentItem
   guint16 key_size;
   guint8 klass;
   guint8 written : 1;   /* the store has a row of it */
-  guint8 dirty : 1;     /* the store's row is not the latest */
-  guint8 forgotten : 1; /* waits only until its row is removed */
-  _Atomic guint8
-      state;      /* an IrisWireState; apart from what is read together, because workers set it */
-  guint8 in_flow; /* the gateway's, see below; here for the same reason */
+  guint8 dirty : 1;     /* what the store has is not the latest */
+  guint8 forgotten : 1; /* only waits until its row is gone as well */
+  _Atomic guint8 state; /* an IrisWireState; behind what is read together, because workers set it */
+  guint8 in_flow;       /* the gateway's, see below; here for the same reason */
+  IrisdItemWord resting; /* its state without a job; `stored` with one */
   guint64 accepted_ms;
   guint64 ended_ms;
   guint64 keep_ms;
@@ -116,6 +117,7 @@ void irisd_persistent_item_free (IrisdPersistentItem *self);
 gboolean irisd_persistent_item_has_ended (IrisdPersistentItem *self);
 int irisd_persistent_item_get_state (IrisdPersistentItem *self);
 void irisd_persistent_item_set_state (IrisdPersistentItem *self, IrisWireState state);
+gboolean irisd_persistent_item_advance (IrisdPersistentItem *self, IrisdItemEvent event);
 void irisd_persistent_item_note_start (IrisdPersistentItem *self, IrisWireState state);
 guint64 irisd_persistent_item_get_expiry (IrisdPersistentItem *self);
 void irisd_persistent_item_set_row (IrisdPersistentItem *self,

@@ -7,6 +7,7 @@
 #include "daemon/store/irisd-store.h"
 
 #include <iris/iris.h>
+#include <iris/wire/iris-wire.h>
 
 G_BEGIN_DECLS
 

@@ -35,14 +35,12 @@ is_sensible (const IrisdRecord *record)
 
 /* Why an item that ran when irisd crashed is not run again; NULL if it is. */
 static char *
-explain_burial (const IrisdPersistentItem *persistent,
-                const IrisdAttempt *attempt,
-                guint64 max_crashes)
+explain_burial (const IrisdPersistentItem *persistent, pid_t stuck, guint64 max_crashes)
 {
-  if (attempt->stuck)
-    return g_strdup_printf ("processes of group %ld are left of it from before irisd crashed and "
-                            "do not end; end them",
-                            (long) attempt->pid);
+  if (stuck != 0)
+    return g_strdup_printf ("processes of group %ld are left of it from before irisd crashed, and "
+                            "do not end: end them",
+                            (long) stuck);
   if (max_crashes == 0 || persistent->crashes < max_crashes)
     return NULL;
   return g_strdup_printf ("irisd crashed %u times while this item ran, which is the limit "
@@ -56,20 +54,19 @@ static void
 count_crash (Recovery *recovery, IrisdRecord *record, IrisdPersistentItem *persistent)
 {
   IrisdJournal *self = recovery->journal;
-  const IrisdAttempt *attempt = self->attempts != NULL
-                                    ? irisd_attempts_find (self->attempts, record->item)
-                                    : NULL;
-  if (attempt == NULL || record->state == IRIS_WIRE_STATE_BURIED)
+  pid_t stuck = 0;
+  if (self->find_run == NULL || !self->find_run (record->item, &stuck, self->find_run_data)
+      || record->state == IRIS_WIRE_STATE_BURIED)
     return;
   persistent->crashes++;
   recovery->n_running++;
-  g_autofree char *sentence = explain_burial (persistent, attempt, self->limits->max_crashes);
+  g_autofree char *sentence = explain_burial (persistent, stuck, self->limits->max_crashes);
   if (sentence != NULL)
     {
       recovery->n_poison++;
       irisd_persistent_item_set_reason (persistent, IRIS_WIRE_ERROR_SERVICE_FAILED, sentence);
       record->state = IRIS_WIRE_STATE_BURIED;
-      irisd_persistent_item_set_state (persistent, IRIS_WIRE_STATE_BURIED);
+      irisd_persistent_item_advance (persistent, IRISD_EVENT_BURY);
       irisd_log (IRISD_LOG_ERROR, "item %" G_GUINT64_FORMAT " (%s) is buried: %s", record->item,
                  persistent->service, sentence);
     }
@@ -121,12 +118,17 @@ report (IrisdJournal *self, const Recovery *recovery, const IrisdStoreDamage *da
     irisd_log (IRISD_LOG_ERROR, "%s; the rest is served", sentence);
 }
 
-/* @attempts are the items that ran when irisd crashed, or NULL; only irisd_journal_recover() uses
- * them. */
+/**
+ * irisd_journal_blame:
+ * @self: a journal that was not started
+ * @find_run: tells which items ran when irisd crashed; irisd_journal_recover() alone calls it
+ * @user_data: for @find_run
+ */
 void
-irisd_journal_blame (IrisdJournal *self, IrisdAttempts *attempts)
+irisd_journal_blame (IrisdJournal *self, IrisdFindRunFunc find_run, gpointer user_data)
 {
-  self->attempts = attempts;
+  self->find_run = find_run;
+  self->find_run_data = user_data;
 }
 
 /* Reads the store and calls @run_again for each item that has not ended. Returns whether it could

@@ -9,7 +9,7 @@
 #include <glib-unix.h>
 
 static void
-palindrome (IrisServer *server, IrisLease *lease, gpointer user_data)
+palindrome (IrisWorkerProcess *worker, IrisLease *lease, gpointer user_data)
 {
   gsize size;
   const char *text = g_bytes_get_data (iris_lease_get_payload (lease), &size);
@@ -42,7 +42,7 @@ ended (GObject *source, GAsyncResult *result, gpointer loop)
 {
   g_autoptr (GError) error = NULL;
 
-  if (!iris_server_run_finish (IRIS_SERVER (source), result, &error))
+  if (!iris_worker_process_run_finish (IRIS_WORKER_PROCESS (source), result, &error))
     g_printerr ("%s\n", error->message);
   g_main_loop_quit (loop);
 }
@@ -52,13 +52,13 @@ main (void)
 {
   g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-  g_autoptr (IrisServer) server = iris_server_new (NULL);
+  g_autoptr (IrisWorkerProcess) worker = iris_worker_process_new (NULL);
 
   g_unix_signal_add (SIGTERM, interrupted, cancellable);
   g_unix_signal_add (SIGINT, interrupted, cancellable);
-  iris_server_add_service (server, "palindrome", "says whether a text reads the same backwards",
-                           palindrome, NULL, NULL);
-  iris_server_run_async (server, cancellable, ended, loop);
+  iris_worker_process_add_service (
+      worker, "palindrome", "says whether a text reads the same backwards", palindrome, NULL, NULL);
+  iris_worker_process_run_async (worker, cancellable, ended, loop);
   g_main_loop_run (loop);
   return 0;
 }

@@ -4,13 +4,14 @@
  *
  * Two things break in such a child. A lock that another thread held at that moment stays locked
  * for ever: the library's own static locks are therefore guarded, that is, held by the forking
- * thread while it forks. And what relied on other threads waits in vain: whoever has threads notes
- * the generation in which they began, and can tell in the child that they stayed behind.
+ * thread while it forks. And what relied on other threads waits in vain: the thread that has
+ * threads notes the generation in which they began, and can tell in the child that they stayed
+ * behind.
  *
  * The generation is 1 in the first process and one more in each child. It is written only while a
  * child has one thread, so reading it needs no order.
  *
- * Who may call what: everything any thread. A guarded lock is static, and nobody forks or guards
+ * Who may call what: everything any thread. A guarded lock is static, and no thread forks or guards
  * while he holds one.
  */
 #pragma once

@@ -16,8 +16,6 @@
  * No program need call it: everything in the library does that when it is first needed. It is there
  * for programs of iris 0.3, and for those that change their environment or their permissions soon
  * after they start. May be called again, from any thread.
- *
- * Since: 0.1
  */
 void
 iris_init (void)

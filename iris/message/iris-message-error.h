@@ -13,15 +13,13 @@ G_BEGIN_DECLS
 
 /**
  * IrisMessageError:
- * @IRIS_MESSAGE_ERROR_UNANSWERED: the message was handled or dropped, and nobody answered
+ * @IRIS_MESSAGE_ERROR_UNANSWERED: the message was handled or dropped, and no thread answered
  * @IRIS_MESSAGE_ERROR_TIMED_OUT: no answer came before the deadline
  * @IRIS_MESSAGE_ERROR_FULL: the port holds as many messages as its limit allows
  * @IRIS_MESSAGE_ERROR_PORT_GONE: the port ended while the message waited in it
- * @IRIS_MESSAGE_ERROR_CANCELLED: whoever asked does not want the answer any more
+ * @IRIS_MESSAGE_ERROR_CANCELLED: the request was cancelled
  *
  * Why a message was not accepted or a request not answered.
- *
- * Since: 0.1
  */
 typedef enum
 {

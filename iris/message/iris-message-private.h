@@ -7,11 +7,11 @@
  */
 #pragma once
 
-#include "iris/base/iris-slab-private.h"
+#include "iris/base/memory/iris-slab-private.h"
 #include "iris/message/iris-pending-private.h"
 #define IRIS_INSIDE
 #include "iris/message/iris-message.h"
-#include "iris/sched/iris-item.h"
+#include "iris/sched/pool/iris-item.h"
 #undef IRIS_INSIDE
 
 /* What few messages have; made when it is needed. */
@@ -79,7 +79,7 @@ iris_message_take (IrisMessageReal *self)
            & IRIS_MESSAGE_ITEM_USED);
 }
 
-/* A reference for whoever keeps the message without its item. */
+/* A reference for the thread that keeps the message without its item. */
 static inline IrisMessage *
 iris_message_keep (IrisMessage *face)
 {
@@ -109,7 +109,7 @@ static inline void
 iris_message_drop (IrisMessageReal *self)
 {
   /* Acquire: what other owners did with the message comes before it is freed. A count of 1 that its
-   * owner reads cannot be changed by anybody else. */
+   * owner reads cannot be changed by any other thread. */
   if (atomic_load_explicit (&self->ref_count, memory_order_acquire) == 1
       || atomic_fetch_sub_explicit (&self->ref_count, 1, memory_order_acq_rel) == 1)
     iris_message_free (self);

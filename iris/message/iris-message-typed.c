@@ -77,14 +77,11 @@ owned_pointer_get_type (void)
 
 /**
  * iris_message_get_string:
- * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
  * Gets the string, which is the message's; %NULL if there is none.
  *
  * Returns: (transfer none) (nullable): the string, which is the message's; %NULL if there is none
- *
- * Since: 0.1
  */
 const char *
 iris_message_get_string (const IrisMessage *self, const char *name)
@@ -97,12 +94,9 @@ iris_message_get_string (const IrisMessage *self, const char *name)
 /**
  * iris_message_set_string:
  * @self: a message that was not posted
- * @name: a name
  * @value: (nullable): a string, which is copied
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
 void
 iris_message_set_string (IrisMessage *self, const char *name, const char *value)
@@ -113,358 +107,156 @@ iris_message_set_string (IrisMessage *self, const char *name, const char *value)
     g_value_set_string (room, value);
 }
 
+/* The getter and the setter of a type that is passed by value. */
+#define TYPED(kind, type, gtype, value_kind)                                     \
+  type iris_message_get_##kind (const IrisMessage *self, const char *name)       \
+  {                                                                              \
+    const GValue *value = get_typed (self, name, gtype);                         \
+                                                                                 \
+    return value != NULL ? g_value_get_##value_kind (value) : 0;                 \
+  }                                                                              \
+                                                                                 \
+  void iris_message_set_##kind (IrisMessage *self, const char *name, type value) \
+  {                                                                              \
+    GValue *room = set_typed (self, name, gtype);                                \
+                                                                                 \
+    if (room != NULL)                                                            \
+      g_value_set_##value_kind (room, value);                                    \
+  }
+
 /**
  * iris_message_get_int:
- * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
  * Gets the value; 0 if there is none.
- *
- * Returns: the value; 0 if there is none
- *
- * Since: 0.1
  */
-gint
-iris_message_get_int (const IrisMessage *self, const char *name)
-{
-  const GValue *value = get_typed (self, name, G_TYPE_INT);
-
-  return value != NULL ? g_value_get_int (value) : 0;
-}
-
 /**
  * iris_message_set_int:
  * @self: a message that was not posted
- * @name: a name
- * @value: the value
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
-void
-iris_message_set_int (IrisMessage *self, const char *name, gint value)
-{
-  GValue *room = set_typed (self, name, G_TYPE_INT);
-
-  if (room != NULL)
-    g_value_set_int (room, value);
-}
+TYPED (int, gint, G_TYPE_INT, int)
 
 /**
  * iris_message_get_int64:
- * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
  * Gets the value; 0 if there is none.
- *
- * Returns: the value; 0 if there is none
- *
- * Since: 0.1
  */
-gint64
-iris_message_get_int64 (const IrisMessage *self, const char *name)
-{
-  const GValue *value = get_typed (self, name, G_TYPE_INT64);
-
-  return value != NULL ? g_value_get_int64 (value) : 0;
-}
-
 /**
  * iris_message_set_int64:
  * @self: a message that was not posted
- * @name: a name
- * @value: the value
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
-void
-iris_message_set_int64 (IrisMessage *self, const char *name, gint64 value)
-{
-  GValue *room = set_typed (self, name, G_TYPE_INT64);
-
-  if (room != NULL)
-    g_value_set_int64 (room, value);
-}
+TYPED (int64, gint64, G_TYPE_INT64, int64)
 
 /**
  * iris_message_get_float:
- * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
  * Gets the value; 0 if there is none.
- *
- * Returns: the value; 0 if there is none
- *
- * Since: 0.1
  */
-gfloat
-iris_message_get_float (const IrisMessage *self, const char *name)
-{
-  const GValue *value = get_typed (self, name, G_TYPE_FLOAT);
-
-  return value != NULL ? g_value_get_float (value) : 0;
-}
-
 /**
  * iris_message_set_float:
  * @self: a message that was not posted
- * @name: a name
- * @value: the value
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
-void
-iris_message_set_float (IrisMessage *self, const char *name, gfloat value)
-{
-  GValue *room = set_typed (self, name, G_TYPE_FLOAT);
-
-  if (room != NULL)
-    g_value_set_float (room, value);
-}
+TYPED (float, gfloat, G_TYPE_FLOAT, float)
 
 /**
  * iris_message_get_double:
- * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
  * Gets the value; 0 if there is none.
- *
- * Returns: the value; 0 if there is none
- *
- * Since: 0.1
  */
-gdouble
-iris_message_get_double (const IrisMessage *self, const char *name)
-{
-  const GValue *value = get_typed (self, name, G_TYPE_DOUBLE);
-
-  return value != NULL ? g_value_get_double (value) : 0;
-}
-
 /**
  * iris_message_set_double:
  * @self: a message that was not posted
- * @name: a name
- * @value: the value
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
-void
-iris_message_set_double (IrisMessage *self, const char *name, gdouble value)
-{
-  GValue *room = set_typed (self, name, G_TYPE_DOUBLE);
-
-  if (room != NULL)
-    g_value_set_double (room, value);
-}
+TYPED (double, gdouble, G_TYPE_DOUBLE, double)
 
 /**
  * iris_message_get_long:
- * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
  * Gets the value; 0 if there is none.
- *
- * Returns: the value; 0 if there is none
- *
- * Since: 0.1
  */
-glong
-iris_message_get_long (const IrisMessage *self, const char *name)
-{
-  const GValue *value = get_typed (self, name, G_TYPE_LONG);
-
-  return value != NULL ? g_value_get_long (value) : 0;
-}
-
 /**
  * iris_message_set_long:
  * @self: a message that was not posted
- * @name: a name
- * @value: the value
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
-void
-iris_message_set_long (IrisMessage *self, const char *name, glong value)
-{
-  GValue *room = set_typed (self, name, G_TYPE_LONG);
-
-  if (room != NULL)
-    g_value_set_long (room, value);
-}
+TYPED (long, glong, G_TYPE_LONG, long)
 
 /**
  * iris_message_get_ulong:
- * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
  * Gets the value; 0 if there is none.
- *
- * Returns: the value; 0 if there is none
- *
- * Since: 0.1
  */
-gulong
-iris_message_get_ulong (const IrisMessage *self, const char *name)
-{
-  const GValue *value = get_typed (self, name, G_TYPE_ULONG);
-
-  return value != NULL ? g_value_get_ulong (value) : 0;
-}
-
 /**
  * iris_message_set_ulong:
  * @self: a message that was not posted
- * @name: a name
- * @value: the value
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
-void
-iris_message_set_ulong (IrisMessage *self, const char *name, gulong value)
-{
-  GValue *room = set_typed (self, name, G_TYPE_ULONG);
-
-  if (room != NULL)
-    g_value_set_ulong (room, value);
-}
+TYPED (ulong, gulong, G_TYPE_ULONG, ulong)
 
 /**
  * iris_message_get_char:
- * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
  * Gets the value; 0 if there is none.
- *
- * Returns: the value; 0 if there is none
- *
- * Since: 0.1
  */
-gchar
-iris_message_get_char (const IrisMessage *self, const char *name)
-{
-  const GValue *value = get_typed (self, name, G_TYPE_CHAR);
-
-  return value != NULL ? g_value_get_schar (value) : 0;
-}
-
 /**
  * iris_message_set_char:
  * @self: a message that was not posted
- * @name: a name
- * @value: the value
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
-void
-iris_message_set_char (IrisMessage *self, const char *name, gchar value)
-{
-  GValue *room = set_typed (self, name, G_TYPE_CHAR);
-
-  if (room != NULL)
-    g_value_set_schar (room, value);
-}
+TYPED (char, gchar, G_TYPE_CHAR, schar)
 
 /**
  * iris_message_get_uchar:
- * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
  * Gets the value; 0 if there is none.
- *
- * Returns: the value; 0 if there is none
- *
- * Since: 0.1
  */
-guchar
-iris_message_get_uchar (const IrisMessage *self, const char *name)
-{
-  const GValue *value = get_typed (self, name, G_TYPE_UCHAR);
-
-  return value != NULL ? g_value_get_uchar (value) : 0;
-}
-
 /**
  * iris_message_set_uchar:
  * @self: a message that was not posted
- * @name: a name
- * @value: the value
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
-void
-iris_message_set_uchar (IrisMessage *self, const char *name, guchar value)
-{
-  GValue *room = set_typed (self, name, G_TYPE_UCHAR);
-
-  if (room != NULL)
-    g_value_set_uchar (room, value);
-}
+TYPED (uchar, guchar, G_TYPE_UCHAR, uchar)
 
 /**
  * iris_message_get_boolean:
- * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
  * Gets the value; %FALSE if there is none.
- *
- * Returns: the value; %FALSE if there is none
- *
- * Since: 0.1
  */
-gboolean
-iris_message_get_boolean (const IrisMessage *self, const char *name)
-{
-  const GValue *value = get_typed (self, name, G_TYPE_BOOLEAN);
-
-  return value != NULL ? g_value_get_boolean (value) : FALSE;
-}
-
 /**
  * iris_message_set_boolean:
  * @self: a message that was not posted
- * @name: a name
- * @value: the value
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
-void
-iris_message_set_boolean (IrisMessage *self, const char *name, gboolean value)
-{
-  GValue *room = set_typed (self, name, G_TYPE_BOOLEAN);
-
-  if (room != NULL)
-    g_value_set_boolean (room, value);
-}
+TYPED (boolean, gboolean, G_TYPE_BOOLEAN, boolean)
 
 /**
  * iris_message_get_object:
- * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
  * Gets the object; %NULL if there is none.
  *
  * Returns: (transfer none) (nullable): the object; %NULL if there is none
- *
- * Since: 0.1
  */
 GObject *
 iris_message_get_object (const IrisMessage *self, const char *name)
@@ -477,12 +269,9 @@ iris_message_get_object (const IrisMessage *self, const char *name)
 /**
  * iris_message_set_object:
  * @self: a message that was not posted
- * @name: a name
  * @value: (nullable): an object, to which the message takes a reference
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
 void
 iris_message_set_object (IrisMessage *self, const char *name, GObject *value)
@@ -495,14 +284,11 @@ iris_message_set_object (IrisMessage *self, const char *name, GObject *value)
 
 /**
  * iris_message_get_pointer: (skip)
- * @self: a message
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
  * Gets the pointer; %NULL if there is none.
  *
  * Returns: (transfer none) (nullable): the pointer; %NULL if there is none
- *
- * Since: 0.1
  */
 gpointer
 iris_message_get_pointer (const IrisMessage *self, const char *name)
@@ -519,12 +305,9 @@ iris_message_get_pointer (const IrisMessage *self, const char *name)
 /**
  * iris_message_set_pointer: (skip)
  * @self: a message that was not posted
- * @name: a name
  * @value: (nullable): a pointer, which the message does not own
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
 void
 iris_message_set_pointer (IrisMessage *self, const char *name, gpointer value)
@@ -538,14 +321,11 @@ iris_message_set_pointer (IrisMessage *self, const char *name, gpointer value)
 /**
  * iris_message_set_pointer_full: (skip)
  * @self: a message that was not posted
- * @name: a name
  * @value: (nullable): a pointer
  * @notify: called with @value when no message carries it any more
  *
  * Gives the message a pointer that it owns. Copies of the message share it, and @notify is called
  * once.
- *
- * Since: 0.1
  */
 void
 iris_message_set_pointer_full (IrisMessage *self,

@@ -70,8 +70,6 @@ iris_message_copy_values (IrisMessage *copy, const IrisMessage *original)
  * Makes a message that carries named values.
  *
  * Returns: (transfer full): a message with a floating reference
- *
- * Since: 0.1
  */
 IrisMessage *
 iris_message_new_items (gint what, const char *name, GType type, ...)
@@ -105,13 +103,8 @@ iris_message_new_items (gint what, const char *name, GType type, ...)
 
 /**
  * iris_message_count_names:
- * @self: a message
  *
  * Tells how many named values the message carries.
- *
- * Returns: how many named values the message carries
- *
- * Since: 0.1
  */
 guint
 iris_message_count_names (const IrisMessage *self)
@@ -126,13 +119,8 @@ iris_message_count_names (const IrisMessage *self)
 
 /**
  * iris_message_is_empty:
- * @self: a message
  *
  * Tells whether the message carries neither data nor named values.
- *
- * Returns: whether the message carries neither data nor named values
- *
- * Since: 0.1
  */
 gboolean
 iris_message_is_empty (const IrisMessage *self)
@@ -144,14 +132,8 @@ iris_message_is_empty (const IrisMessage *self)
 
 /**
  * iris_message_contains:
- * @self: a message
- * @name: a name
  *
  * Tells whether the message carries a value of that name.
- *
- * Returns: whether the message carries a value of that name
- *
- * Since: 0.1
  */
 gboolean
 iris_message_contains (const IrisMessage *self, const char *name)
@@ -164,15 +146,11 @@ iris_message_contains (const IrisMessage *self, const char *name)
 
 /**
  * iris_message_get_value:
- * @self: a message
- * @name: a name
  * @value: (out caller-allocates): %G_VALUE_INIT; initialised and set to a copy
  *
  * Gets a copy of a named value.
  *
  * Returns: whether there is one; if not, @value is left as it was
- *
- * Since: 0.1
  */
 gboolean
 iris_message_get_value (const IrisMessage *self, const char *name, GValue *value)
@@ -195,12 +173,9 @@ iris_message_get_value (const IrisMessage *self, const char *name, GValue *value
 /**
  * iris_message_set_value:
  * @self: a message that was not posted
- * @name: a name
  * @value: a value, which is copied
  *
  * Gives the message a named value, in place of the one of that name.
- *
- * Since: 0.1
  */
 void
 iris_message_set_value (IrisMessage *self, const char *name, const GValue *value)

@@ -3,7 +3,7 @@
  * The message: memory from slabs, counted references, one typed value.
  *
  * The reference count is atomic, but a sole owner does not pay for that: a count of 1 that its
- * owner reads cannot be changed by anybody else.
+ * owner reads cannot be changed by any other thread.
  */
 #include "iris/message/iris-message-private.h"
 
@@ -27,8 +27,6 @@ G_DEFINE_BOXED_TYPE (IrisMessage, iris_message, iris_message_ref, iris_message_u
  * caller's.
  *
  * Returns: (transfer full): a message with a floating reference
- *
- * Since: 0.1
  */
 IrisMessage *
 iris_message_new (gint what)
@@ -36,7 +34,7 @@ iris_message_new (gint what)
   IrisSlab *home;
   IrisMessageReal *self = iris_slab_alloc (IRIS_SLAB_MESSAGE, &home);
 
-  /* Not the item: whoever posts the message prepares it. */
+  /* Not the item: the thread that posts the message prepares it. */
   self->face.what = what;
   atomic_init (&self->ref_count, 1);
   self->floating = true;
@@ -57,8 +55,6 @@ iris_message_new (gint what)
  * thread.
  *
  * Returns: (transfer full): a message
- *
- * Since: 0.1
  */
 IrisMessage *
 iris_message_new_sunk (gint what)
@@ -75,8 +71,6 @@ iris_message_new_sunk (gint what)
  * Makes a message that carries a value.
  *
  * Returns: (transfer full): a message with a floating reference
- *
- * Since: 0.1
  */
 IrisMessage *
 iris_message_new_data (gint what, GType type, ...)
@@ -100,13 +94,10 @@ iris_message_new_data (gint what, GType type, ...)
 
 /**
  * iris_message_ref:
- * @self: a message
  *
  * Adds a reference. May be called from any thread.
  *
  * Returns: (transfer full): the message
- *
- * Since: 0.1
  */
 IrisMessage *
 iris_message_ref (IrisMessage *self)
@@ -120,13 +111,10 @@ iris_message_ref (IrisMessage *self)
 
 /**
  * iris_message_ref_sink:
- * @self: a message
  *
  * Takes the floating reference if there is one, otherwise adds one.
  *
  * Returns: (transfer full): the message
- *
- * Since: 0.1
  */
 IrisMessage *
 iris_message_ref_sink (IrisMessage *self)
@@ -149,7 +137,7 @@ has_data (const IrisMessageReal *self)
   return G_VALUE_TYPE (&self->data) != G_TYPE_INVALID;
 }
 
-/* Whoever still waits for an answer learns that there will be none. */
+/* The thread that still waits for an answer learns that there will be none. */
 static void
 message_free_more (IrisMessageMore *more)
 {
@@ -178,8 +166,6 @@ iris_message_free (IrisMessageReal *self)
  * @self: (transfer full): a message
  *
  * Drops a reference; the last one frees the message and unsets its data.
- *
- * Since: 0.1
  */
 void
 iris_message_unref (IrisMessage *self)
@@ -191,15 +177,12 @@ iris_message_unref (IrisMessage *self)
 
 /**
  * iris_message_copy:
- * @self: a message
  *
  * Copies all of a message: what it is, its data and its named values; but not who waits for an
  * answer.
  *
  * Returns: (transfer full): a message like this one that was not posted yet, with a floating
  *   reference
- *
- * Since: 0.1
  */
 IrisMessage *
 iris_message_copy (const IrisMessage *self)
@@ -217,14 +200,11 @@ iris_message_copy (const IrisMessage *self)
 
 /**
  * iris_message_copy_sunk: (rename-to iris_message_copy)
- * @self: a message
  *
  * Copies a message like iris_message_copy(); the reference to the copy is the caller's. For
  * languages other than C.
  *
  * Returns: (transfer full): a message like this one that was not posted yet
- *
- * Since: 0.1
  */
 IrisMessage *
 iris_message_copy_sunk (const IrisMessage *self)
@@ -236,13 +216,10 @@ iris_message_copy_sunk (const IrisMessage *self)
 
 /**
  * iris_message_get_data:
- * @self: a message
  *
  * Gets the value that the message carries, or %NULL.
  *
  * Returns: (transfer none) (nullable): the value that the message carries, or %NULL
- *
- * Since: 0.1
  */
 const GValue *
 iris_message_get_data (const IrisMessage *self)
@@ -258,8 +235,6 @@ iris_message_get_data (const IrisMessage *self)
  * @value: (nullable): a value, or %NULL for none
  *
  * Gives the message a copy of @value, in place of what it carried.
- *
- * Since: 0.1
  */
 void
 iris_message_set_data (IrisMessage *self, const GValue *value)

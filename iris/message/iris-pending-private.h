@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The pending request: somebody who waits for the answer to a message, and gets exactly one.
+ * The pending request: it waits for the answer to a message, and gets exactly one.
  *
  * The message holds the request. An answer, a deadline, a cancellation and the end of the message
  * each try to settle it; the first swaps `settled` and calls the function, on its own thread and
- * under no lock. So whatever becomes of a message, whoever asked is told: freeing an unanswered one
- * settles it with an error.
+ * under no lock. So whatever becomes of a message, the thread that asked is told: freeing an
+ * unanswered one settles it with an error.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct _IrisPending
   _Atomic bool settled;
   IrisPendingFunc func;
   gpointer data;
-  GDestroyNotify notify; /* of data, when nobody holds the request any more */
+  GDestroyNotify notify; /* of data, when no thread holds the request any more */
   IrisTimer *timer;      /* the deadline's; set before the message is posted */
 };
 
@@ -39,5 +39,7 @@ gboolean iris_pending_settle (IrisPending *self, IrisMessage *reply, IrisMessage
 
 /* Of a message that was not posted. */
 void iris_message_set_request (IrisMessage *message, IrisPending *request);
-/* Of any: if somebody waits for an answer to it, they get this error. */
+/* The request that waits for an answer to @message; NULL if there is none. */
+IrisPending *iris_message_get_request (IrisMessage *message);
+/* A request that waits for an answer to @message gets this error. */
 void iris_message_fail (IrisMessage *message, IrisMessageError code);

@@ -11,8 +11,8 @@
 #undef IRIS_INSIDE
 
 /* Whether the calling thread is that of the timers. It must not wait for others: what it posts
- * waits for room without it (iris-port-box-private.h), and it drops schedulers as a worker does
- * (iris_scheduler_may_wait()). */
+ * waits for room without it (iris-bounded-buffer-private.h), and it drops schedulers as a worker
+ * does (iris_scheduler_may_wait()). */
 extern __thread bool iris_timers_here;
 
 /* On the timers' thread, so it must be short and must not wait. FALSE ends a periodic timer. */

@@ -9,15 +9,15 @@
  * were made; tree, states and the thread's sleep are under one lock, which is held while nothing is
  * called. A timer that is in the tree is held by it.
  *
- * Whoever takes a timer out of the tree, to run it or to cancel it, ends it: so it runs or is
- * cancelled, never both. A periodic timer that was cancelled while its function ran is not put
+ * The thread that takes a timer out of the tree, to run it or to cancel it, ends it: so it runs or
+ * is cancelled, never both. A periodic timer that was cancelled while its function ran is not put
  * back. The next time of a periodic timer is counted from the last one that was due, so that it
  * does not drift; times that were missed are left out, not made up for.
  */
 #include "iris/message/iris-timer-private.h"
 
 #include "iris/base/iris-atomic-private.h"
-#include "iris/sched/iris-crew-private.h"
+#include "iris/sched/pool/iris-worker-pool-private.h"
 
 #include <pthread.h>
 
@@ -45,13 +45,10 @@ static guint64 n_made;
 
 /**
  * iris_timer_ref:
- * @self: a timer
  *
  * Adds a reference. May be called from any thread.
  *
  * Returns: (transfer full): the timer
- *
- * Since: 0.1
  */
 IrisTimer *
 iris_timer_ref (IrisTimer *self)
@@ -68,8 +65,6 @@ iris_timer_ref (IrisTimer *self)
  * @self: (transfer full): a timer
  *
  * Drops a reference. That does not cancel the timer.
- *
- * Since: 0.1
  */
 void
 iris_timer_unref (IrisTimer *self)
@@ -227,13 +222,10 @@ iris_timer_new (gint64 delay_us,
 
 /**
  * iris_timer_cancel:
- * @self: a timer
  *
  * Ends a timer. May be called from any thread, any number of times.
  *
  * Returns: whether that kept it from happening (again); %FALSE if it was over already
- *
- * Since: 0.1
  */
 gboolean
 iris_timer_cancel (IrisTimer *self)
@@ -257,13 +249,8 @@ iris_timer_cancel (IrisTimer *self)
 
 /**
  * iris_timer_is_active:
- * @self: a timer
  *
  * Tells whether something is still to happen.
- *
- * Returns: whether something is still to happen
- *
- * Since: 0.1
  */
 gboolean
 iris_timer_is_active (IrisTimer *self)

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include <iris/message/iris-actor.h>
-#include <iris/message/iris-port.h>
+#include <iris/base/iris-version-macros.h>
+#include <glib-object.h>
 
 G_BEGIN_DECLS
 
@@ -16,8 +16,6 @@ G_BEGIN_DECLS
  *
  * Something that happens at a time. All timers of a process share one thread, which exists once
  * there was a timer, and sleeps until the next one is due; without timers it sleeps for good.
- *
- * Since: 0.1
  */
 typedef struct _IrisTimer IrisTimer;
 
@@ -31,12 +29,6 @@ IRIS_AVAILABLE_IN_ALL
 gboolean iris_timer_cancel (IrisTimer *self);
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_timer_is_active (IrisTimer *self);
-IRIS_AVAILABLE_IN_ALL
-IrisTimer *iris_port_post_after (IrisPort *self, IrisMessage *message, gint64 delay_us);
-IRIS_AVAILABLE_IN_ALL
-IrisTimer *iris_port_post_every (IrisPort *self, IrisMessage *message, gint64 period_us);
-IRIS_AVAILABLE_IN_ALL
-IrisTimer *iris_actor_post_after (IrisActor *self, IrisMessage *message, gint64 delay_us);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisTimer, iris_timer_unref)
 

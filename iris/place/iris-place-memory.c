@@ -4,9 +4,9 @@
  */
 #include <unistd.h>
 
-#include <iris/place/iris-place-error.h>
+#include <iris/place/topology/iris-place-error.h>
 #include <iris/place/iris-place-private.h>
-#include <iris/place/iris-topology-private.h>
+#include <iris/place/topology/iris-topology-private.h>
 
 /* Pages of an area that are looked at, spread evenly: enough to know where most of it lies. */
 #define MAX_SAMPLES 16
@@ -51,14 +51,11 @@ iris_place_measure_cache (hwloc_topology_t hwloc, hwloc_const_cpuset_t cpus)
 
 /**
  * iris_place_get_cache_size:
- * @self: a place
  *
  * How much of the machine's last-level caches falls to the place: of a cache that it shares with
  * other places, the part that its cpus are of those of the cache.
  *
  * Returns: bytes; 0 if it is not known
- *
- * Since: 0.1
  */
 guint64
 iris_place_get_cache_size (const IrisPlace *self)
@@ -70,15 +67,12 @@ iris_place_get_cache_size (const IrisPlace *self)
 
 /**
  * iris_places_for_memory_node:
- * @self: places
  * @node: a memory node, by the kernel's number
  *
  * Finds a place next to a memory node. If there are several, it is the one of the cpu that the
  * caller runs on if that is among them, and otherwise the first.
  *
  * Returns: (transfer none) (nullable): the place, or %NULL if none is next to the node
- *
- * Since: 0.1
  */
 IrisPlace *
 iris_places_for_memory_node (IrisPlaces *self, guint node)
@@ -110,8 +104,8 @@ iris_places_for_memory_node (IrisPlaces *self, guint node)
   return NULL;
 }
 
-/* The memory node of a page: where it lies, or, if nobody touched it, where it was bound to. -1 if
- * neither is known. */
+/* The memory node of a page: where it lies, or, if no thread touched it, where it was bound to. -1
+ * if neither is known. */
 static int
 find_node (hwloc_topology_t hwloc, const void *page, gsize size)
 {
@@ -156,22 +150,18 @@ find_by_sample (IrisPlaces *self, hwloc_topology_t hwloc, const guint8 *memory, 
 
 /**
  * iris_places_find_memory:
- * @self: places
  * @memory: (type guintptr): the first byte of the memory
  * @size: how much there is, in bytes; more than 0
- * @error: return location for an error
  *
  * Finds the place at which memory lies, as a hint for the items that work on it. Of memory that
  * lies on several nodes it is where most of up to 16 pages lie, spread evenly over it. Memory that
- * nobody touched yet lies nowhere, unless it was bound (iris_place_alloc()). If several places are
- * next to the node, see iris_places_for_memory_node().
+ * no thread touched yet lies nowhere, unless it was bound (iris_place_alloc()). If several places
+ * are next to the node, see iris_places_for_memory_node().
  *
  * It asks the kernel once or twice for each of those pages, a microsecond or so each: ask once for
  * what you work on again and again, and keep the answer.
  *
  * Returns: the id of a place, or -1 with %IRIS_PLACE_ERROR_NO_PLACE
- *
- * Since: 0.1
  */
 gint
 iris_places_find_memory (IrisPlaces *self, gconstpointer memory, gsize size, GError **error)

@@ -7,13 +7,13 @@
 #include <hwloc.h>
 #include <sched.h>
 
-#include <iris/place/iris-level-private.h>
+#include <iris/place/topology/iris-level-private.h>
 #include <iris/place/iris-place.h>
 #include <iris/place/iris-places.h>
 
 G_BEGIN_DECLS
 
-/* Nothing here changes once its IrisPlaces was returned to whoever made it. */
+/* Nothing here changes once its IrisPlaces was returned to the thread that made it. */
 struct _IrisPlace
 {
   IrisPlaces *owner; /* not counted: the place is a part of it */

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include <iris/place/iris-cpu-list-private.h>
-#include <iris/place/iris-place-error.h>
+#include <iris/place/topology/iris-cpu-list-private.h>
+#include <iris/place/topology/iris-place-error.h>
 #include <iris/place/iris-place-private.h>
 
 /**
@@ -16,8 +16,6 @@
  * belongs to an [class@Places] and lives as long; iris_place_ref() keeps that alive.
  *
  * A place does not change, and any thread may call any of its functions.
- *
- * Since: 0.1
  */
 G_DEFINE_BOXED_TYPE (IrisPlace, iris_place, iris_place_ref, iris_place_unref)
 
@@ -67,13 +65,10 @@ iris_place_clear (IrisPlace *self)
 
 /**
  * iris_place_ref:
- * @self: a place
  *
  * Keeps the place, and all those it was made with, alive.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisPlace *
 iris_place_ref (IrisPlace *self)
@@ -89,8 +84,6 @@ iris_place_ref (IrisPlace *self)
  * @self: (transfer full): a place
  *
  * Undoes iris_place_ref().
- *
- * Since: 0.1
  */
 void
 iris_place_unref (IrisPlace *self)
@@ -102,14 +95,11 @@ iris_place_unref (IrisPlace *self)
 
 /**
  * iris_place_get_id:
- * @self: a place
  *
  * The number by which an item's hint names the place. It depends on which other places there are;
  * across processes use iris_place_get_name().
  *
  * Returns: a number from 0 on
- *
- * Since: 0.1
  */
 guint
 iris_place_get_id (const IrisPlace *self)
@@ -121,7 +111,6 @@ iris_place_get_id (const IrisPlace *self)
 
 /**
  * iris_place_get_name:
- * @self: a place
  *
  * A name that stands for the same part of the machine in every process, whatever cpus that may
  * use: the level and the number of the object among all of that level, such as `l2:1`. The cpus
@@ -129,8 +118,6 @@ iris_place_get_id (const IrisPlace *self)
  * and so on, and places without hardware `virtual:0` and so on.
  *
  * Returns: (transfer none): the name
- *
- * Since: 0.1
  */
 const char *
 iris_place_get_name (const IrisPlace *self)
@@ -142,13 +129,10 @@ iris_place_get_name (const IrisPlace *self)
 
 /**
  * iris_place_get_cpus:
- * @self: a place
  *
  * The cpus of the place that may be used, by the kernel's numbers.
  *
  * Returns: (transfer none): a list such as `0-3,8`; empty if the place has no hardware
- *
- * Since: 0.1
  */
 const char *
 iris_place_get_cpus (const IrisPlace *self)
@@ -160,13 +144,10 @@ iris_place_get_cpus (const IrisPlace *self)
 
 /**
  * iris_place_get_memory_nodes:
- * @self: a place
  *
  * The memory nodes next to the place that may be used, by the kernel's numbers.
  *
  * Returns: (transfer none): a list such as `0,2`; empty if there is none
- *
- * Since: 0.1
  */
 const char *
 iris_place_get_memory_nodes (const IrisPlace *self)
@@ -178,13 +159,10 @@ iris_place_get_memory_nodes (const IrisPlace *self)
 
 /**
  * iris_place_get_n_workers:
- * @self: a place
  *
  * How many workers belong to the place.
  *
  * Returns: a number of at least 1
- *
- * Since: 0.1
  */
 guint
 iris_place_get_n_workers (const IrisPlace *self)
@@ -196,14 +174,11 @@ iris_place_get_n_workers (const IrisPlace *self)
 
 /**
  * iris_place_is_bound:
- * @self: a place
  *
  * Whether iris_place_bind_current_thread() binds: the place is a part of this machine, and binding
  * was asked for.
  *
  * Returns: %FALSE if the place's workers run wherever the kernel puts them
- *
- * Since: 0.1
  */
 gboolean
 iris_place_is_bound (const IrisPlace *self)
@@ -215,9 +190,7 @@ iris_place_is_bound (const IrisPlace *self)
 
 /**
  * iris_place_bind_current_thread:
- * @self: a place
  * @worker: which worker of the place the thread is, from 0 on
- * @error: return location for an error
  *
  * Binds the calling thread to the cpus of the place. With %IRIS_BIND_CPU, and no more workers than
  * cpus, it is bound to one cpu, different cores before different threads of a core. A thread that
@@ -226,8 +199,6 @@ iris_place_is_bound (const IrisPlace *self)
  * If the place is not bound, nothing is done, and that is no error.
  *
  * Returns: %FALSE with %IRIS_PLACE_ERROR_BIND if the kernel refused
- *
- * Since: 0.1
  */
 gboolean
 iris_place_bind_current_thread (const IrisPlace *self, guint worker, GError **error)
@@ -279,7 +250,7 @@ iris_place_get_cpu_set (const IrisPlace *self, cpu_set_t *set)
   return TRUE;
 }
 
-/* Asks the kernel to back pages that nobody touched yet from the place's nodes. */
+/* Asks the kernel to back pages that no thread touched yet from the place's nodes. */
 static gboolean
 bind_memory (const IrisPlace *self, gpointer memory, gsize size)
 {
@@ -294,7 +265,6 @@ bind_memory (const IrisPlace *self, gpointer memory, gsize size)
 
 /**
  * iris_place_alloc_full: (skip)
- * @self: a place
  * @size: how much, in bytes; more than 0
  * @bound: (out) (optional): whether the memory lies on the place
  *
@@ -308,8 +278,6 @@ bind_memory (const IrisPlace *self, gpointer memory, gsize size)
  *
  * Returns: (transfer full) (nullable): memory to be freed with iris_place_free(), or %NULL if there
  *   is none left
- *
- * Since: 0.1
  */
 gpointer
 iris_place_alloc_full (const IrisPlace *self, gsize size, gboolean *bound)
@@ -330,14 +298,11 @@ iris_place_alloc_full (const IrisPlace *self, gsize size, gboolean *bound)
 
 /**
  * iris_place_alloc: (skip)
- * @self: a place
  * @size: how much, in bytes; more than 0
  *
  * As iris_place_alloc_full(), for a caller who makes no difference.
  *
  * Returns: (transfer full) (nullable): memory to be freed with iris_place_free(), or %NULL
- *
- * Since: 0.1
  */
 gpointer
 iris_place_alloc (const IrisPlace *self, gsize size)
@@ -352,8 +317,6 @@ iris_place_alloc (const IrisPlace *self, gsize size)
  * @size: the size that was asked for
  *
  * Gives memory back.
- *
- * Since: 0.1
  */
 void
 iris_place_free (const IrisPlace *self, gpointer memory, gsize size)

@@ -28,8 +28,6 @@
  * larger places.
  *
  * Any thread may call any function of an object of this class.
- *
- * Since: 0.1
  */
 struct _IrisPlaces
 {
@@ -121,8 +119,6 @@ iris_places_class_init (IrisPlacesClass *klass)
    * IrisPlaces:topology:
    *
    * What is divided; %NULL if the places are virtual.
-   *
-   * Since: 0.1
    */
   properties[PROP_TOPOLOGY] = g_param_spec_object ("topology", NULL, NULL, IRIS_TYPE_TOPOLOGY,
                                                    flags);
@@ -130,16 +126,12 @@ iris_places_class_init (IrisPlacesClass *klass)
    * IrisPlaces:level:
    *
    * What the places are; see [method@Places.get_level].
-   *
-   * Since: 0.1
    */
   properties[PROP_LEVEL] = g_param_spec_string ("level", NULL, NULL, NULL, flags);
   /**
    * IrisPlaces:bind:
    *
    * How tightly workers are bound.
-   *
-   * Since: 0.1
    */
   properties[PROP_BIND] = g_param_spec_enum ("bind", NULL, NULL, IRIS_TYPE_BIND, IRIS_BIND_NONE,
                                              flags);
@@ -147,16 +139,12 @@ iris_places_class_init (IrisPlacesClass *klass)
    * IrisPlaces:n-places:
    *
    * How many places there are.
-   *
-   * Since: 0.1
    */
   properties[PROP_N_PLACES] = g_param_spec_uint ("n-places", NULL, NULL, 0, G_MAXUINT, 0, flags);
   /**
    * IrisPlaces:n-workers:
    *
    * How many workers all places have together.
-   *
-   * Since: 0.1
    */
   properties[PROP_N_WORKERS] = g_param_spec_uint ("n-workers", NULL, NULL, 0,
                                                   IRIS_PLACES_MAX_WORKERS, 0, flags);
@@ -267,13 +255,10 @@ new_from_plan (IrisTopology *topology, const IrisPlan *plan, IrisBind bind)
  * iris_places_new:
  * @topology: (nullable): what to divide; %NULL for this machine
  * @level: (nullable): at which level; %NULL for `auto`
- * @error: return location for an error
  *
  * Divides a topology, with one worker per usable cpu, each bound to its place.
  *
  * Returns: (transfer full): the places, or %NULL with an error as iris_places_new_full() gives it
- *
- * Since: 0.1
  */
 IrisPlaces *
 iris_places_new (IrisTopology *topology, const char *level, GError **error)
@@ -288,15 +273,12 @@ iris_places_new (IrisTopology *topology, const char *level, GError **error)
  *   `0-3;4-7`, are taken as by iris_places_new_for_cpusets()
  * @n_workers: how many workers; 0 for one per usable cpu, limited by the quota
  * @bind: how tightly workers are bound, if the topology is this machine's
- * @error: return location for an error
  *
  * Divides a topology. Cpus that no object of the level holds form one more place.
  *
  * Returns: (transfer full): the places, or %NULL with %IRIS_PLACE_ERROR_UNKNOWN_LEVEL,
  *   %IRIS_PLACE_ERROR_MISSING_LEVEL, %IRIS_PLACE_ERROR_TOO_FEW_WORKERS,
  * %IRIS_PLACE_ERROR_TOO_LARGE, or an error of iris_topology_new() or iris_places_new_for_cpusets()
- *
- * Since: 0.1
  */
 IrisPlaces *
 iris_places_new_full (IrisTopology *topology,
@@ -324,7 +306,6 @@ iris_places_new_full (IrisTopology *topology,
  * @cpusets: (array zero-terminated=1): lists of cpus such as `0-3,8`, by the kernel's numbers
  * @n_workers: how many workers; 0 for one per cpu in the lists, limited by the quota
  * @bind: how tightly workers are bound, if the topology is this machine's
- * @error: return location for an error
  *
  * Makes a place of every list of cpus. Every cpu must be usable and be named once; cpus in no list
  * are not used.
@@ -333,8 +314,6 @@ iris_places_new_full (IrisTopology *topology,
  *   %IRIS_PLACE_ERROR_BAD_CPU_LIST, %IRIS_PLACE_ERROR_OVERLAP, %IRIS_PLACE_ERROR_CPU_NOT_USABLE,
  *   %IRIS_PLACE_ERROR_TOO_FEW_WORKERS, %IRIS_PLACE_ERROR_TOO_LARGE, or an error of
  *   iris_topology_new()
- *
- * Since: 0.1
  */
 IrisPlaces *
 iris_places_new_for_cpusets (IrisTopology *topology,
@@ -366,8 +345,6 @@ iris_places_new_for_cpusets (IrisTopology *topology,
  * is 1, and nothing is bound. Together they may have %IRIS_PLACES_MAX_WORKERS workers.
  *
  * Returns: (transfer full): the places
- *
- * Since: 0.1
  */
 IrisPlaces *
 iris_places_new_unbound (guint n_places, guint workers_per_place)
@@ -390,13 +367,10 @@ iris_places_new_unbound (guint n_places, guint workers_per_place)
 
 /**
  * iris_places_get_topology:
- * @self: places
  *
  * What is divided.
  *
  * Returns: (transfer none) (nullable): a topology; %NULL if the places are not tied to hardware
- *
- * Since: 0.1
  */
 IrisTopology *
 iris_places_get_topology (IrisPlaces *self)
@@ -408,14 +382,11 @@ iris_places_get_topology (IrisPlaces *self)
 
 /**
  * iris_places_get_level:
- * @self: places
  *
  * What the places are. If `auto` was asked for, this is what it found.
  *
  * Returns: (transfer none): the name of a level; `cpus` for explicit sets; `virtual` without
  * hardware
- *
- * Since: 0.1
  */
 const char *
 iris_places_get_level (IrisPlaces *self)
@@ -427,14 +398,11 @@ iris_places_get_level (IrisPlaces *self)
 
 /**
  * iris_places_get_bind:
- * @self: places
  *
  * How tightly workers are bound, as it was asked for. Whether it is done, a place says:
  * iris_place_is_bound().
  *
  * Returns: a kind of binding
- *
- * Since: 0.1
  */
 IrisBind
 iris_places_get_bind (IrisPlaces *self)
@@ -446,13 +414,10 @@ iris_places_get_bind (IrisPlaces *self)
 
 /**
  * iris_places_get_n_places:
- * @self: places
  *
  * How many places there are.
  *
  * Returns: a number of at least 1
- *
- * Since: 0.1
  */
 guint
 iris_places_get_n_places (IrisPlaces *self)
@@ -464,13 +429,10 @@ iris_places_get_n_places (IrisPlaces *self)
 
 /**
  * iris_places_get_n_workers:
- * @self: places
  *
  * How many workers all places have together.
  *
  * Returns: a number, at least that of the places
- *
- * Since: 0.1
  */
 guint
 iris_places_get_n_workers (IrisPlaces *self)
@@ -482,14 +444,11 @@ iris_places_get_n_workers (IrisPlaces *self)
 
 /**
  * iris_places_get_place:
- * @self: places
  * @id: which one, less than iris_places_get_n_places()
  *
  * Gives a place.
  *
  * Returns: (transfer none): the place
- *
- * Since: 0.1
  */
 IrisPlace *
 iris_places_get_place (IrisPlaces *self, guint id)
@@ -502,14 +461,11 @@ iris_places_get_place (IrisPlaces *self, guint id)
 
 /**
  * iris_places_lookup:
- * @self: places
  * @name_or_number: what a user calls the place: its name, or its id in decimal
  *
  * Finds a place.
  *
  * Returns: (transfer none) (nullable): the place, or %NULL if there is none of that name or id
- *
- * Since: 0.1
  */
 IrisPlace *
 iris_places_lookup (IrisPlaces *self, const char *name_or_number)
@@ -529,14 +485,11 @@ iris_places_lookup (IrisPlaces *self, const char *name_or_number)
 
 /**
  * iris_places_for_cpu:
- * @self: places
  * @cpu: a cpu, by the kernel's number, as sched_getcpu() gives it
  *
  * Finds the place that holds a cpu.
  *
  * Returns: (transfer none) (nullable): the place, or %NULL if none holds it
- *
- * Since: 0.1
  */
 IrisPlace *
 iris_places_for_cpu (IrisPlaces *self, guint cpu)
@@ -550,7 +503,6 @@ iris_places_for_cpu (IrisPlaces *self, guint cpu)
 
 /**
  * iris_places_get_distance:
- * @self: places
  * @a: a place's id
  * @b: a place's id
  *
@@ -560,8 +512,6 @@ iris_places_for_cpu (IrisPlaces *self, guint cpu)
  * holds both.
  *
  * Returns: the distance
- *
- * Since: 0.1
  */
 guint
 iris_places_get_distance (IrisPlaces *self, guint a, guint b)

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <iris/place/iris-place.h>
-#include <iris/place/iris-topology.h>
+#include <iris/place/topology/iris-topology.h>
 
 G_BEGIN_DECLS
 
@@ -13,8 +13,6 @@ G_BEGIN_DECLS
  * IRIS_PLACES_MAX_WORKERS:
  *
  * Most workers of all places together.
- *
- * Since: 0.1
  */
 #define IRIS_PLACES_MAX_WORKERS 16384
 
@@ -25,8 +23,6 @@ G_BEGIN_DECLS
  * @IRIS_BIND_CPU: a worker runs on one cpu of its place, as long as there are enough of them
  *
  * How tightly workers are bound. %FALSE and %TRUE mean %IRIS_BIND_NONE and %IRIS_BIND_PLACE.
- *
- * Since: 0.1
  */
 typedef enum
 {

@@ -7,8 +7,8 @@
  * worker, larger units get more, and as long as there are no more workers than cpus, no unit has
  * more workers than cpus, except where its one worker is more than its share.
  */
-#include <iris/place/iris-cpu-list-private.h>
-#include <iris/place/iris-place-error.h>
+#include <iris/place/topology/iris-cpu-list-private.h>
+#include <iris/place/topology/iris-place-error.h>
 #include <iris/place/iris-places.h>
 #include <iris/place/iris-plan-private.h>
 
@@ -83,7 +83,9 @@ check_n_workers (guint n_workers, GError **error)
 }
 
 /* Plans places that the caller has settled on: one that gets no worker would be an error of theirs,
- * while a quota too small for all of them is nobody's, and leaves one worker each. Takes @units. */
+ * while a quota too small for all of them is given to none, and leaves one worker each. Takes
+ * @units.
+ */
 static IrisPlan *
 plan_fixed (IrisTopology *topology,
             const char *level,

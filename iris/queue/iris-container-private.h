@@ -2,8 +2,8 @@
  *
  * What the public faces of the containers have in common: aligned memory and a reference count.
  *
- * The count's last decrement acquires what all others released, so that whoever frees a container
- * sees everything that was done to it.
+ * The count's last decrement acquires what all others released, so that the thread that frees a
+ * container sees everything that was done to it.
  */
 #pragma once
 

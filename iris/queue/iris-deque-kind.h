@@ -19,8 +19,6 @@
  *   may be given out more than once. Michael, Vechev and Saraswat (2009).
  *
  * How a deque works inside. All kinds keep the same contract but for what is said here.
- *
- * Since: 0.1
  */
 typedef enum
 {

@@ -3,7 +3,7 @@
  * Any of the deques behind one set of calls, so that a scheduler can be given one to choose.
  *
  * Who may call what: push, take, take_oldest, poll, offer, expose and has_private the owner alone;
- * steal, force and get_length any thread; init and clear while nobody else looks. Items are
+ * steal, force and get_length any thread; init and clear while no other thread looks. Items are
  * pointers other than NULL. The arguments why it is safe are in the headers of the kinds.
  *
  * The kind is chosen once, so the branch on it is predicted. Chase and Lev's deque and the split
@@ -18,13 +18,13 @@
  */
 #pragma once
 
-#include "iris/queue/iris-abpqueue-private.h"
+#include "iris/queue/compare/iris-abpqueue-private.h"
 #include "iris/queue/iris-deque-kind.h"
-#include "iris/queue/iris-halfqueue-private.h"
-#include "iris/queue/iris-idemqueue-private.h"
-#include "iris/queue/iris-locked-deque-private.h"
-#include "iris/queue/iris-splitqueue-private.h"
-#include "iris/queue/iris-wsqueue-private.h"
+#include "iris/queue/compare/iris-halfqueue-private.h"
+#include "iris/queue/compare/iris-idemqueue-private.h"
+#include "iris/queue/compare/iris-locked-deque-private.h"
+#include "iris/queue/deque/iris-splitqueue-private.h"
+#include "iris/queue/deque/iris-wsqueue-private.h"
 
 typedef struct IrisDequeCore IrisDequeCore;
 
@@ -280,13 +280,6 @@ iris_deque_core_get_public_length (IrisDequeCore *self)
                                         : iris_deque_core_get_length (self);
 }
 
-/* Owner. Whether some may not be stolen now. */
-static inline bool
-iris_deque_core_has_private (IrisDequeCore *self)
-{
-  return self->kind == IRIS_DEQUE_SPLIT && iris_splitqueue_has_private (&self->split);
-}
-
 /* Owner. Exposes up to @n items, says how many. */
 static inline uint64_t
 iris_deque_core_expose (IrisDequeCore *self, uint64_t n)
@@ -299,13 +292,6 @@ static inline uint64_t
 iris_deque_core_offer (IrisDequeCore *self)
 {
   return self->kind == IRIS_DEQUE_SPLIT ? iris_splitqueue_offer (&self->split) : 0;
-}
-
-/* Owner. Exposes half of what is private if a thief asked, says how many. */
-static inline uint64_t
-iris_deque_core_poll (IrisDequeCore *self)
-{
-  return self->kind == IRIS_DEQUE_SPLIT ? iris_splitqueue_poll (&self->split) : 0;
 }
 
 /* Any thread that met IRIS_STEAL_PRIVATE again and again. Exposes half of what is private without

@@ -22,9 +22,7 @@ struct _IrisDeque
  * end, the oldest first. Which thread is the owner is up to the program, and may change if the
  * program orders the two (by a join, a lock or a queue). Items are any pointers but %NULL; the
  * deque neither reads nor frees what they point to. What the owner wrote before it pushed an item
- * is seen by whoever gets it.
- *
- * Since: 0.1
+ * is seen by the thread that gets it.
  */
 
 G_DEFINE_ENUM_TYPE (IrisDequeKind,
@@ -60,8 +58,6 @@ get_pool (void)
  * Any thread may call it. Like GLib it ends the program when there is no memory.
  *
  * Returns: (transfer full): a deque, to be freed with iris_deque_free()
- *
- * Since: 0.1
  */
 IrisDeque *
 iris_deque_new (IrisDequeKind kind)
@@ -82,8 +78,6 @@ iris_deque_new (IrisDequeKind kind)
  * @self: (transfer full): a deque that no thread uses any more
  *
  * Frees a deque. Items that are still in it are the caller's matter.
- *
- * Since: 0.1
  */
 void
 iris_deque_free (IrisDeque *self)
@@ -96,13 +90,10 @@ iris_deque_free (IrisDeque *self)
 
 /**
  * iris_deque_get_kind: (skip)
- * @self: a deque
  *
  * Any thread may call it.
  *
  * Returns: how the deque works inside
- *
- * Since: 0.1
  */
 IrisDequeKind
 iris_deque_get_kind (IrisDeque *self)
@@ -114,15 +105,12 @@ iris_deque_get_kind (IrisDeque *self)
 
 /**
  * iris_deque_push: (skip)
- * @self: a deque
  * @item: (not nullable): what to push
  *
  * Puts an item at the owner's end. Only the owner may call it.
  *
  * Returns: %FALSE, and nothing was pushed, when the deque is full: %IRIS_DEQUE_ABP holds 4,096
  *   items and %IRIS_DEQUE_IDEMPOTENT 1,024; the others grow, and fail only when there is no memory
- *
- * Since: 0.1
  */
 gboolean
 iris_deque_push (IrisDeque *self, gpointer item)
@@ -135,13 +123,10 @@ iris_deque_push (IrisDeque *self, gpointer item)
 
 /**
  * iris_deque_take: (skip)
- * @self: a deque
  *
  * Takes the newest item. Only the owner may call it.
  *
  * Returns: (nullable): the item, or %NULL when the deque is empty
- *
- * Since: 0.1
  */
 gpointer
 iris_deque_take (IrisDeque *self)
@@ -153,13 +138,10 @@ iris_deque_take (IrisDeque *self)
 
 /**
  * iris_deque_take_oldest: (skip)
- * @self: a deque
  *
  * Takes the oldest item. Only the owner may call it.
  *
  * Returns: (nullable): the item, or %NULL when the deque is empty
- *
- * Since: 0.1
  */
 gpointer
 iris_deque_take_oldest (IrisDeque *self)
@@ -171,19 +153,16 @@ iris_deque_take_oldest (IrisDeque *self)
 
 /**
  * iris_deque_steal: (skip)
- * @self: a deque
  * @items: (array length=max) (out caller-allocates): where to put them, oldest first
  * @max: the most to take, at least 1
  *
  * Steals up to half of what may be stolen. Kinds that give one item at a time give one.
  *
- * Any thread may call it. It does not wait: it may find nothing because somebody else is at the
+ * Any thread may call it. It does not wait: it may find nothing because another thread is at the
  * deque at that moment, or because all items are the owner's private ones. In the latter case it
  * has asked the owner to expose some, who does so at its next push or take.
  *
  * Returns: how many items were stolen, 0 if none could be had now
- *
- * Since: 0.1
  */
 guint
 iris_deque_steal (IrisDeque *self, gpointer *items, guint max)
@@ -200,7 +179,6 @@ iris_deque_steal (IrisDeque *self, gpointer *items, guint max)
 
 /**
  * iris_deque_expose: (skip)
- * @self: a deque
  * @n: how many items to expose at most
  *
  * Lets thieves have the oldest of the items that only the owner could take until now. Of use
@@ -208,8 +186,6 @@ iris_deque_steal (IrisDeque *self, gpointer *items, guint max)
  * thief has asked. Only %IRIS_DEQUE_SPLIT has such items. Only the owner may call it.
  *
  * Returns: how many items were exposed
- *
- * Since: 0.1
  */
 guint64
 iris_deque_expose (IrisDeque *self, guint64 n)
@@ -221,14 +197,11 @@ iris_deque_expose (IrisDeque *self, guint64 n)
 
 /**
  * iris_deque_get_length: (skip)
- * @self: a deque
  *
  * Any thread may call it; unless the owner calls it and there are no thieves, the number may be
  * wrong by the time it is returned.
  *
  * Returns: how many items there are
- *
- * Since: 0.1
  */
 guint64
 iris_deque_get_length (IrisDeque *self)

@@ -3,8 +3,8 @@
  * The default queue: a list and a condition under one lock.
  *
  * Who may call what: any thread anything. Everything is under the lock, also the count of those
- * who wait, so a push that nobody waits for makes no system call. A woken thread looks again: the
- * item may be somebody else's by then, and then it goes on waiting until its own deadline.
+ * who wait, so a push that no thread waits for makes no system call. A woken thread looks again:
+ * the item may be another thread's by then, and then it goes on waiting until its own deadline.
  */
 #include "iris/queue/iris-queue-private.h"
 

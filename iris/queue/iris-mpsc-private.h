@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The mailbox's core: many senders, one owner, and one sender who learns that the owner rests.
+ * The MPSC queue's core: many senders, one owner, and one sender who learns that the owner rests.
  *
  * How to use it
  * -------------
  * Sender:  if push says true, the owner was at rest: see to it that the owner runs. Exactly one
- *          sender is told so for each time the owner rested; a new mailbox is at rest.
+ *          sender is told so for each time the owner rested; a new MPSC queue is at rest.
  * Owner:   pop until NULL; then rest. If rest says true, the owner has nothing to do and the next
  *          push will call it. If it says false, something came or is coming: run again, now or
  *          later. No call comes until it has rested.
  *
  * Who may call what: push and is_empty any thread; pop and rest the owner alone, and the owner may
- * be a different thread each time it is called. init while nobody else looks.
+ * be a different thread each time it is called. init while no other thread looks.
  *
  * Invariant: head names the node that was pushed last, with the lowest bit set while the owner is
  * at rest. The nodes form a chain from tail, the owner's, to head. The node at tail is spent: its
@@ -23,8 +23,8 @@
  * tail on, which it does only by way of that very link. So no node is read after its time, nothing
  * is compared, and there is no ABA. rest swaps head from tail to tail with the bit: it succeeds
  * only when head is at tail, when nothing is pushed that is not popped, gaps included. head cannot
- * have gone and come back to tail, since the node at tail is not given up. Whoever exchanges head
- * next finds the bit; whoever comes after finds none.
+ * have gone and come back to tail, since the node at tail is not given up. The thread that
+ * exchanges head next finds the bit; the thread that comes after finds none.
  *
  * Emptiness is decided by head and tail, never by next being NULL: a gap is not empty.
  *
@@ -37,7 +37,7 @@
  * until it goes on; the owner does not wait, it is told by rest that it must come again.
  *
  * Source: the list of D. Vyukov, "Non-intrusive MPSC node-based queue" (1024cores, 2010); the bit
- * after the mailbox of the Pony runtime (S. Clebsch, S. Drossopoulou, OOPSLA 2013).
+ * after the MPSC queue of the Pony runtime (S. Clebsch, S. Drossopoulou, OOPSLA 2013).
  */
 #pragma once
 
@@ -99,7 +99,7 @@ iris_mpsc_core_pop (IrisMpscCore *self, IrisMpscNode **spent)
   return next->item;
 }
 
-/* Owner. Whether the mailbox is empty, and the next push will therefore call the owner. */
+/* Owner. Whether the MPSC queue is empty, and the next push will therefore call the owner. */
 static inline bool
 iris_mpsc_core_rest (IrisMpscCore *self)
 {
@@ -120,7 +120,7 @@ iris_mpsc_core_is_empty (IrisMpscCore *self)
   return (atomic_load_explicit (&self->head, memory_order_acquire) & ~IRIS_MPSC_RESTING) == tail;
 }
 
-/* The node that is left when the mailbox is empty and nobody looks any more. */
+/* The node that is left when the MPSC queue is empty and no thread looks any more. */
 static inline IrisMpscNode *
 iris_mpsc_core_stub (IrisMpscCore *self)
 {

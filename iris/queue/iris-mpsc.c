@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The mailbox: the face of iris-mpsc-private.h, where the argument is.
+ * The MPSC queue: the face of iris-mpsc-private.h, where the argument is.
  *
  * The nodes are slab objects (iris-slab-private.h): a sender's own memory, taken without an atomic
  * operation, to which the owner sends it back.
  */
 #include "iris/queue/iris-mpsc.h"
 
-#include "iris/base/iris-slab-private.h"
+#include "iris/base/memory/iris-slab-private.h"
 #include "iris/queue/iris-container-private.h"
 #include "iris/queue/iris-mpsc-private.h"
 
 /**
  * IrisMpsc:
  *
- * A mailbox: any thread sends, one owner receives, first in, first out.
+ * An MPSC queue: any thread sends, one owner receives, first in, first out.
  *
- * The mailbox knows whether its owner rests, and tells exactly one sender when the owner has to be
- * called. A handler that is run by a pool of threads looks like this:
+ * The MPSC queue knows whether its owner rests, and tells exactly one sender when the owner has to
+ * be called. A handler that is run by a pool of threads looks like this:
  *
  * ```c
  * static void
  * send (gpointer item)
  * {
- *   if (iris_mpsc_push (mailbox, item))
+ *   if (iris_mpsc_push (queue, item))
  *     iris_scheduler_queue (scheduler, receive, NULL, NULL);
  * }
  *
@@ -32,9 +32,9 @@
  * {
  *   gpointer item;
  *
- *   while ((item = iris_mpsc_pop (mailbox)) != NULL)
+ *   while ((item = iris_mpsc_pop (queue)) != NULL)
  *     handle (item);
- *   if (!iris_mpsc_rest (mailbox))
+ *   if (!iris_mpsc_rest (queue))
  *     iris_scheduler_queue (scheduler, receive, NULL, NULL);
  * }
  * ```
@@ -74,11 +74,9 @@ letter_free (IrisMpscNode *node)
 /**
  * iris_mpsc_new:
  *
- * Makes an empty mailbox whose owner rests.
+ * Makes an empty MPSC queue whose owner rests.
  *
- * Returns: (transfer full): an empty mailbox whose owner rests
- *
- * Since: 0.1
+ * Returns: (transfer full): an empty MPSC queue whose owner rests
  */
 IrisMpsc *
 iris_mpsc_new (void)
@@ -93,13 +91,10 @@ iris_mpsc_new (void)
 
 /**
  * iris_mpsc_ref:
- * @self: a mailbox
  *
  * Adds a reference. Any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisMpsc *
 iris_mpsc_ref (IrisMpsc *self)
@@ -113,12 +108,10 @@ iris_mpsc_ref (IrisMpsc *self)
 
 /**
  * iris_mpsc_unref:
- * @self: (transfer full): a mailbox
+ * @self: (transfer full): an MPSC queue
  *
  * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
  * Any thread.
- *
- * Since: 0.1
  */
 void
 iris_mpsc_unref (IrisMpsc *self)
@@ -135,15 +128,12 @@ iris_mpsc_unref (IrisMpsc *self)
 
 /**
  * iris_mpsc_push:
- * @self: a mailbox
- * @item: (not nullable): what to send; the mailbox does not take ownership
+ * @item: (not nullable): what to send; the MPSC queue does not take ownership
  *
  * Sends an item. Any thread. Aborts when there is no memory.
  *
- * Returns: %TRUE when the owner was at rest: the caller, and nobody else, must see to it that it
- *   runs
- *
- * Since: 0.1
+ * Returns: %TRUE when the owner was at rest: the caller, and no other thread, must see to it that
+ * it runs
  */
 gboolean
 iris_mpsc_push (IrisMpsc *self, gpointer item)
@@ -156,14 +146,11 @@ iris_mpsc_push (IrisMpsc *self, gpointer item)
 
 /**
  * iris_mpsc_pop:
- * @self: a mailbox
  *
  * Receives the oldest item. The owner only.
  *
  * Returns: (transfer none) (nullable): the item, or %NULL when there is none, or its sender is not
  *   done; [method@Mpsc.rest] tells the two apart
- *
- * Since: 0.1
  */
 gpointer
 iris_mpsc_pop (IrisMpsc *self)
@@ -182,15 +169,12 @@ iris_mpsc_pop (IrisMpsc *self)
 
 /**
  * iris_mpsc_rest:
- * @self: a mailbox
  *
- * Lays the owner to rest, if the mailbox is empty. The owner only.
+ * Lays the owner to rest, if the MPSC queue is empty. The owner only.
  *
- * Returns: %TRUE when the mailbox is empty: the next sender will be told to call the owner, who
- *   must not touch the mailbox until then. %FALSE when there is an item, or one is on its way: the
- *   owner must run again, and nobody will call it
- *
- * Since: 0.1
+ * Returns: %TRUE when the MPSC queue is empty: the next sender will be told to call the owner, who
+ *   must not touch the MPSC queue until then. %FALSE when there is an item, or one is on its way:
+ * the owner must run again, and no thread will call it
  */
 gboolean
 iris_mpsc_rest (IrisMpsc *self)
@@ -202,13 +186,8 @@ iris_mpsc_rest (IrisMpsc *self)
 
 /**
  * iris_mpsc_is_empty:
- * @self: a mailbox
  *
- * Tells whether nothing is in the mailbox or on its way; to others than the owner, a hint.
- *
- * Returns: whether nothing is in the mailbox or on its way; to others than the owner, a hint
- *
- * Since: 0.1
+ * Tells whether nothing is in the MPSC queue or on its way; to others than the owner, a hint.
  */
 gboolean
 iris_mpsc_is_empty (IrisMpsc *self)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The mailbox: many senders, one owner.
+ * The MPSC queue: many senders, one owner.
  */
 #pragma once
 

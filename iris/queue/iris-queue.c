@@ -13,7 +13,7 @@
  * is in it when it goes is the program's to free. `NULL` cannot be stored.
  *
  * A queue can be closed. From then on it accepts nothing; what is in it can still be taken; when it
- * is empty, whoever waits or comes to wait gets `NULL`.
+ * is empty, the thread that waits or comes to wait gets `NULL`.
  *
  * [ctor@Queue.new] makes the default queue, on a lock; [ctor@LFQueue.new] one without. Programs
  * may bring their own by deriving from this class.
@@ -57,8 +57,6 @@ iris_queue_init (IrisQueue *self)
  * Makes the default queue. It is a list under a lock; waiting threads sleep.
  *
  * Returns: (transfer full): an empty queue
- *
- * Since: 0.1
  */
 IrisQueue *
 iris_queue_new (void)
@@ -68,14 +66,11 @@ iris_queue_new (void)
 
 /**
  * iris_queue_push:
- * @self: a queue
  * @item: (not nullable): what to append; the queue does not take ownership
  *
  * Appends an item and wakes a thread that waits, if one does. Aborts when there is no memory.
  *
  * Returns: %FALSE, and nothing changed, when the queue is closed
- *
- * Since: 0.1
  */
 gboolean
 iris_queue_push (IrisQueue *self, gpointer item)
@@ -88,13 +83,10 @@ iris_queue_push (IrisQueue *self, gpointer item)
 
 /**
  * iris_queue_pop:
- * @self: a queue
  *
  * Takes the oldest item; waits while there is none.
  *
  * Returns: (transfer none) (nullable): the item, or %NULL when the queue is closed and empty
- *
- * Since: 0.1
  */
 gpointer
 iris_queue_pop (IrisQueue *self)
@@ -106,13 +98,10 @@ iris_queue_pop (IrisQueue *self)
 
 /**
  * iris_queue_try_pop:
- * @self: a queue
  *
  * Takes the oldest item, without waiting.
  *
  * Returns: (transfer none) (nullable): the item, or %NULL when there is none
- *
- * Since: 0.1
  */
 gpointer
 iris_queue_try_pop (IrisQueue *self)
@@ -124,15 +113,12 @@ iris_queue_try_pop (IrisQueue *self)
 
 /**
  * iris_queue_timed_pop:
- * @self: a queue
  * @timeout: how long to wait at most, in microseconds; 0 does not wait, less than 0 sets no limit
  *
  * Takes the oldest item; waits for one, but not for ever.
  *
  * Returns: (transfer none) (nullable): the item, or %NULL when none came in time, or the queue is
  *   closed and empty
- *
- * Since: 0.1
  */
 gpointer
 iris_queue_timed_pop (IrisQueue *self, gint64 timeout)
@@ -144,14 +130,11 @@ iris_queue_timed_pop (IrisQueue *self, gint64 timeout)
 
 /**
  * iris_queue_try_pop_or_close:
- * @self: a queue
  *
  * Takes the oldest item, or closes the queue when there is none, in one step: no push can succeed
  * between the look and the closing. Any number of threads may take from the queue meanwhile.
  *
  * Returns: (transfer none) (nullable): the item, or %NULL, and the queue is closed
- *
- * Since: 0.1
  */
 gpointer
 iris_queue_try_pop_or_close (IrisQueue *self)
@@ -163,15 +146,12 @@ iris_queue_try_pop_or_close (IrisQueue *self)
 
 /**
  * iris_queue_timed_pop_or_close:
- * @self: a queue
  * @timeout: how long to wait at most, in microseconds; 0 does not wait, less than 0 sets no limit
  *
  * Takes the oldest item; waits for one, but not for ever: when none came in time, the queue is
  * closed, in the same step as the last look.
  *
  * Returns: (transfer none) (nullable): the item, or %NULL, and the queue is closed
- *
- * Since: 0.1
  */
 gpointer
 iris_queue_timed_pop_or_close (IrisQueue *self, gint64 timeout)
@@ -183,11 +163,8 @@ iris_queue_timed_pop_or_close (IrisQueue *self, gint64 timeout)
 
 /**
  * iris_queue_close:
- * @self: a queue
  *
  * Closes the queue and wakes everyone who waits. Closing a closed queue does nothing.
- *
- * Since: 0.1
  */
 void
 iris_queue_close (IrisQueue *self)
@@ -199,13 +176,8 @@ iris_queue_close (IrisQueue *self)
 
 /**
  * iris_queue_get_length:
- * @self: a queue
  *
  * Gets the number of items, at some moment during the call.
- *
- * Returns: the number of items, at some moment during the call
- *
- * Since: 0.1
  */
 guint
 iris_queue_get_length (IrisQueue *self)
@@ -217,13 +189,8 @@ iris_queue_get_length (IrisQueue *self)
 
 /**
  * iris_queue_is_closed:
- * @self: a queue
  *
  * Tells whether the queue was closed; items may still be in it.
- *
- * Returns: whether the queue was closed; items may still be in it
- *
- * Since: 0.1
  */
 gboolean
 iris_queue_is_closed (IrisQueue *self)

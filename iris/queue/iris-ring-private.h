@@ -4,9 +4,9 @@
  * refusing.
  *
  * Who may call what: push, pop, pop_many, is_empty and get_length any thread; init and clear while
- * nobody else looks. Items are the caller's. The overflow is a list of them: either each has a link
- * of its own, and then push never refuses; or those that overflow are put into boxes, which takes
- * memory.
+ * no other thread looks. Items are the caller's. The overflow is a list of them: either each has a
+ * link of its own, and then push never refuses; or those that overflow are put into nodes, which
+ * takes memory.
  *
  * The ring proper: cell i mod n carries a sequence number. It is i when the cell is free for the
  * i-th push, i + 1 when it holds the i-th item, and i + n when the i-th pop has emptied it for
@@ -53,8 +53,8 @@ typedef struct IrisRingLink IrisRingLink;
 /* More cells than an address space holds. */
 #define IRIS_RING_MAX_CAPACITY ((uint64_t) 1 << 40)
 
-/* Instead of the offset of a link: items have none, and get a box when they overflow. */
-#define IRIS_RING_BOXES SIZE_MAX
+/* Instead of the offset of a link: items have none, and get a node when they overflow. */
+#define IRIS_RING_NODES SIZE_MAX
 
 struct IrisRingLink
 {
@@ -65,7 +65,7 @@ typedef struct
 {
   IrisRingLink link;
   void *item;
-} IrisRingBox;
+} IrisRingNode;
 
 struct IrisRingCell
 {
@@ -79,7 +79,7 @@ struct IrisRingCore
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t head;
   alignas (IRIS_CACHE_PAIR) IrisRingCell *cells;
   uint64_t mask;
-  size_t link_offset; /* of an IrisRingLink inside each item, or IRIS_RING_BOXES */
+  size_t link_offset; /* of an IrisRingLink inside each item, or IRIS_RING_NODES */
 
   _Atomic uint64_t n_overflow; /* written under the lock */
   pthread_mutex_t lock;
@@ -118,7 +118,7 @@ iris_ring_core_init (IrisRingCore *self, uint64_t capacity, size_t link_offset)
 static inline void
 iris_ring_core_clear (IrisRingCore *self)
 {
-  if (self->link_offset == IRIS_RING_BOXES)
+  if (self->link_offset == IRIS_RING_NODES)
     while (self->oldest != NULL)
       {
         IrisRingLink *link = self->oldest;
@@ -227,36 +227,36 @@ iris_ring_core_try_pop_many (IrisRingCore *self, void **items, uint64_t max)
     }
 }
 
-/* The link by which an item waits in the overflow; NULL when there is no memory for a box. */
+/* The link by which an item waits in the overflow; NULL when there is no memory for a node. */
 static inline IrisRingLink *
 iris_ring_core_link (IrisRingCore *self, void *item)
 {
-  IrisRingBox *box;
+  IrisRingNode *node;
 
-  if (iris_likely (self->link_offset != IRIS_RING_BOXES))
+  if (iris_likely (self->link_offset != IRIS_RING_NODES))
     return (IrisRingLink *) (void *) ((uint8_t *) item + self->link_offset);
-  box = malloc (sizeof *box);
-  if (box == NULL)
+  node = malloc (sizeof *node);
+  if (node == NULL)
     return NULL;
-  box->item = item;
+  node->item = item;
 
-  return &box->link;
+  return &node->link;
 }
 
 static inline void *
 iris_ring_core_item (IrisRingCore *self, IrisRingLink *link)
 {
-  if (iris_likely (self->link_offset != IRIS_RING_BOXES))
+  if (iris_likely (self->link_offset != IRIS_RING_NODES))
     return (uint8_t *) link - self->link_offset;
 
-  return ((IrisRingBox *) link)->item;
+  return ((IrisRingNode *) link)->item;
 }
 
-/* The item is elsewhere: its box, if it had one, goes. */
+/* The item is elsewhere: its node, if it had one, goes. */
 static inline void
 iris_ring_core_unlink (IrisRingCore *self, IrisRingLink *link)
 {
-  if (self->link_offset == IRIS_RING_BOXES)
+  if (self->link_offset == IRIS_RING_NODES)
     free (link);
 }
 
@@ -365,7 +365,7 @@ iris_ring_core_overflow_pop_many (IrisRingCore *self, void **items, uint64_t max
   return n;
 }
 
-/* Any thread. Never refuses an item that has a link. One that needs a box is refused, and nothing
+/* Any thread. Never refuses an item that has a link. One that needs a node is refused, and nothing
  * changed, when the ring is full and there is no memory. */
 static inline bool
 iris_ring_core_push (IrisRingCore *self, void *item)

@@ -37,8 +37,6 @@ G_DEFINE_BOXED_TYPE (IrisRing, iris_ring, iris_ring_ref, iris_ring_unref)
  * Makes a ring. Aborts when there is no memory.
  *
  * Returns: (transfer full): an empty ring
- *
- * Since: 0.1
  */
 IrisRing *
 iris_ring_new (guint capacity)
@@ -51,7 +49,7 @@ iris_ring_new (guint capacity)
   while (rounded < capacity)
     rounded *= 2;
   self = iris_container_alloc (sizeof *self);
-  if (!iris_ring_core_init (&self->core, rounded, IRIS_RING_BOXES))
+  if (!iris_ring_core_init (&self->core, rounded, IRIS_RING_NODES))
     g_error ("iris: out of memory for a ring of %u items; ask for a smaller one", capacity);
   atomic_init (&self->n_refs, 1);
 
@@ -60,13 +58,10 @@ iris_ring_new (guint capacity)
 
 /**
  * iris_ring_ref:
- * @self: a ring
  *
  * Adds a reference. Any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisRing *
 iris_ring_ref (IrisRing *self)
@@ -84,8 +79,6 @@ iris_ring_ref (IrisRing *self)
  *
  * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
  * Any thread.
- *
- * Since: 0.1
  */
 void
 iris_ring_unref (IrisRing *self)
@@ -100,12 +93,9 @@ iris_ring_unref (IrisRing *self)
 
 /**
  * iris_ring_push:
- * @self: a ring
  * @item: (not nullable): what to append; the ring does not take ownership
  *
  * Appends an item. Any thread. Never refuses; aborts when the ring is full and there is no memory.
- *
- * Since: 0.1
  */
 void
 iris_ring_push (IrisRing *self, gpointer item)
@@ -120,14 +110,11 @@ iris_ring_push (IrisRing *self, gpointer item)
 
 /**
  * iris_ring_pop:
- * @self: a ring
  *
  * Takes an item. Any thread.
  *
  * Returns: (transfer none) (nullable): the item; %NULL when there is none, or the thread that is
  *   about to push the next one is not done
- *
- * Since: 0.1
  */
 gpointer
 iris_ring_pop (IrisRing *self)
@@ -139,13 +126,8 @@ iris_ring_pop (IrisRing *self)
 
 /**
  * iris_ring_get_length:
- * @self: a ring
  *
  * Gets the number of items, at some moment during the call; those that are being pushed count.
- *
- * Returns: the number of items, at some moment during the call; those that are being pushed count
- *
- * Since: 0.1
  */
 guint64
 iris_ring_get_length (IrisRing *self)
@@ -157,13 +139,8 @@ iris_ring_get_length (IrisRing *self)
 
 /**
  * iris_ring_get_capacity:
- * @self: a ring
  *
  * Tells how many items fit before the ring overflows.
- *
- * Returns: how many items fit before the ring overflows
- *
- * Since: 0.1
  */
 guint
 iris_ring_get_capacity (IrisRing *self)

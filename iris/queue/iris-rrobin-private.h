@@ -3,28 +3,30 @@
  * The round-robin ring's core: members that are offered something in turn.
  *
  * Who may call what: append, remove, enter, next and leave any thread, also one that is inside;
- * init and clear while nobody else looks.
+ * init and clear while no other thread looks.
  *
  * How it works: the members are in an array that never changes. append and remove make another,
  * under a lock, and publish it. A reader enters, which gives it the array of that moment; what it
- * goes through is that array, whatever others do meanwhile: nobody is left out or met twice. After
- * remove has returned, only readers that entered before can still meet the member.
+ * goes through is that array, whatever others do meanwhile: no thread is left out or met twice.
+ * After remove has returned, only readers that entered before can still meet the member.
  *
  * Which member's turn it is: the turns are counted by one unsigned counter; a turn is the counter
  * modulo the number of members of the array that is read. When the counter wraps (after 2^64
  * turns) the order jumps once.
  *
  * Why no array is freed while it is read: enter counts itself in (n_inside + 1), then loads the
- * array. A writer publishes the new array, then looks whether anybody is inside. These four are
+ * array. A writer publishes the new array, then looks whether any thread is inside. These four are
  * sequentially consistent, so either the writer sees the reader, or the reader sees the new array
  * (Dekker). An old array is retired when the new one was published, and freed by a thread that
- * holds the lock and sees nobody inside: whoever enters later finds none of those retired.
+ * holds the lock and sees no thread inside: the thread that enters later finds none of those
+ * retired.
  *
  * Who frees: append and remove after each change, and a reader that leaves last and sees something
  * retired. Both may find a newcomer inside and leave it to the next; so old arrays wait for a
- * moment at which nobody is inside, at the latest for clear.
+ * moment at which no thread is inside, at the latest for clear.
  *
- * Orders: leaving is a release, and whoever frees acquires the count: what was read is read.
+ * Orders: leaving is a release, and the thread that frees acquires the count: what was read is
+ * read.
  *
  * Source: copy on write with deferred reclamation, after read-copy update (P. McKenney,
  * J. Slingwine, PDCS 1998), with one counter in place of grace periods.

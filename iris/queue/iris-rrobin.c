@@ -12,9 +12,9 @@
  *
  * Members that get their turn one after the other.
  *
- * Any thread may ask, add and remove at any time. Asking takes no lock. Whoever goes through the
- * members goes through those that were there when it began, each once; functions that are called
- * may add and remove members themselves.
+ * Any thread may ask, add and remove at any time. Asking takes no lock. The thread that goes
+ * through the members goes through those that were there when it began, each once; functions that
+ * are called may add and remove members themselves.
  */
 struct _IrisRRobin
 {
@@ -32,8 +32,6 @@ G_DEFINE_BOXED_TYPE (IrisRRobin, iris_rrobin, iris_rrobin_ref, iris_rrobin_unref
  * Makes a ring without members.
  *
  * Returns: (transfer full): a ring without members
- *
- * Since: 0.1
  */
 IrisRRobin *
 iris_rrobin_new (guint max_members)
@@ -49,13 +47,10 @@ iris_rrobin_new (guint max_members)
 
 /**
  * iris_rrobin_ref:
- * @self: a ring
  *
  * Adds a reference. Any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisRRobin *
 iris_rrobin_ref (IrisRRobin *self)
@@ -73,8 +68,6 @@ iris_rrobin_ref (IrisRRobin *self)
  *
  * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
  * Any thread.
- *
- * Since: 0.1
  */
 void
 iris_rrobin_unref (IrisRRobin *self)
@@ -89,14 +82,11 @@ iris_rrobin_unref (IrisRRobin *self)
 
 /**
  * iris_rrobin_append:
- * @self: a ring
  * @member: (nullable): the new member; the ring does not take ownership
  *
  * Adds a member behind the others. One that is added twice has two turns. Any thread.
  *
  * Returns: %FALSE when there are as many members as there may be, or there is no memory
- *
- * Since: 0.1
  */
 gboolean
 iris_rrobin_append (IrisRRobin *self, gpointer member)
@@ -108,15 +98,12 @@ iris_rrobin_append (IrisRRobin *self, gpointer member)
 
 /**
  * iris_rrobin_remove:
- * @self: a ring
  * @member: (nullable): a member
  *
  * Removes a member, or one of its turns if it was added more than once. Threads that began before
  * to go through the members can still meet it. Any thread. Aborts when there is no memory.
  *
  * Returns: %FALSE when there is no such member
- *
- * Since: 0.1
  */
 gboolean
 iris_rrobin_remove (IrisRRobin *self, gpointer member)
@@ -134,7 +121,6 @@ iris_rrobin_remove (IrisRRobin *self, gpointer member)
 
 /**
  * iris_rrobin_apply:
- * @self: a ring
  * @func: (scope call): what to offer
  * @user_data: passed to @func
  *
@@ -142,8 +128,6 @@ iris_rrobin_remove (IrisRRobin *self, gpointer member)
  * or all have declined. Any thread; @func is called on the same.
  *
  * Returns: whether one accepted; %FALSE also when there are no members
- *
- * Since: 0.1
  */
 gboolean
 iris_rrobin_apply (IrisRRobin *self, IrisRRobinFunc func, gpointer user_data)
@@ -169,14 +153,11 @@ iris_rrobin_apply (IrisRRobin *self, IrisRRobinFunc func, gpointer user_data)
 
 /**
  * iris_rrobin_foreach:
- * @self: a ring
  * @func: (scope call): what to call
  * @user_data: passed to @func
  *
  * Calls @func with each member, in the order in which they were added, until it returns %FALSE. No
  * member loses its turn by that. Any thread; @func is called on the same.
- *
- * Since: 0.1
  */
 void
 iris_rrobin_foreach (IrisRRobin *self, IrisRRobinForeachFunc func, gpointer user_data)
@@ -195,13 +176,8 @@ iris_rrobin_foreach (IrisRRobin *self, IrisRRobinForeachFunc func, gpointer user
 
 /**
  * iris_rrobin_get_length:
- * @self: a ring
  *
  * Gets the number of members, at some moment during the call.
- *
- * Returns: the number of members, at some moment during the call
- *
- * Since: 0.1
  */
 guint
 iris_rrobin_get_length (IrisRRobin *self)

@@ -21,8 +21,6 @@ typedef struct _IrisRRobin IrisRRobin;
  * Offers a member its turn.
  *
  * Returns: %FALSE when the member declines, and the next one is to be asked
- *
- * Since: 0.1
  */
 typedef gboolean (*IrisRRobinFunc) (gpointer member, gpointer user_data);
 
@@ -35,8 +33,6 @@ typedef gboolean (*IrisRRobinFunc) (gpointer member, gpointer user_data);
  * Meets a member.
  *
  * Returns: %FALSE to stop
- *
- * Since: 0.1
  */
 typedef gboolean (*IrisRRobinForeachFunc) (IrisRRobin *rrobin, gpointer member, gpointer user_data);
 

@@ -4,9 +4,9 @@
  */
 #pragma once
 
-#include "iris/sched/iris-crew-private.h"
+#include "iris/sched/pool/iris-worker-pool-private.h"
 #define IRIS_INSIDE
-#include "iris/sched/iris-place-scheduler.h"
+#include "iris/sched/iris-scheduler.h"
 #undef IRIS_INSIDE
 
 /* Which of the schedulers that are used where a program names none. */
@@ -18,8 +18,7 @@ typedef enum
 } IrisDefault;
 
 IrisScheduler *iris_scheduler_dup_or_default (IrisScheduler *scheduler, IrisDefault which);
-void iris_scheduler_set_crew (IrisScheduler *self, IrisCrew *crew);
-IrisCrew *iris_scheduler_get_crew (IrisScheduler *self);
+void iris_scheduler_set_pool (IrisScheduler *self, IrisWorkerPool *pool);
+IrisWorkerPool *iris_scheduler_get_pool (IrisScheduler *self);
 void iris_scheduler_tell_end (const char *name, const IrisStats *stats);
 guint iris_scheduler_choose_n_workers (guint min_threads, guint max_threads);
-void iris_place_scheduler_choose_places (IrisPlaceScheduler *self, IrisPlaces *places);

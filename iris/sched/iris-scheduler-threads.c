@@ -9,14 +9,11 @@
 
 /**
  * iris_scheduler_get_min_threads:
- * @self: a scheduler
  *
  * Tells how many threads the scheduler has at least: its workers, all of which exist from its first
  * item on and sleep while there is nothing to do. See iris_scheduler_get_n_workers().
  *
  * Returns: a number of threads
- *
- * Since: 0.1
  */
 gint
 iris_scheduler_get_min_threads (IrisScheduler *self)
@@ -26,14 +23,11 @@ iris_scheduler_get_min_threads (IrisScheduler *self)
 
 /**
  * iris_scheduler_get_max_threads:
- * @self: a scheduler
  *
  * Tells how many threads the scheduler has at most, not counting those that stand in for workers
  * that block. See iris_scheduler_get_n_workers().
  *
  * Returns: a number of threads
- *
- * Since: 0.1
  */
 gint
 iris_scheduler_get_max_threads (IrisScheduler *self)
@@ -48,8 +42,6 @@ iris_scheduler_get_max_threads (IrisScheduler *self)
  * that is made without one.
  *
  * Returns: a number of processors, at least 1
- *
- * Since: 0.1
  */
 guint
 iris_scheduler_get_n_cpu (void)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The abstract scheduler: hands items to its crew, and outlives its last one.
+ * The abstract scheduler: hands items to its pool, and outlives its last one.
  */
 #include "iris/sched/iris-scheduler-private.h"
 
-#include "iris/sched/iris-contention-private.h"
-#include "iris/sched/iris-footprint-private.h"
-#include "iris/sched/iris-item-private.h"
-#include "iris/sched/iris-presence-private.h"
+#include "iris/sched/pool/iris-contention-private.h"
+#include "iris/sched/pool/iris-footprint-private.h"
+#include "iris/sched/pool/iris-item-private.h"
+#include "iris/sched/pool/iris-active-workers-private.h"
 
 /**
  * IrisScheduler:
@@ -24,7 +24,7 @@
  * Dropping the last reference drains the scheduler: it waits until everything that is queued has
  * run. Where that is not wanted, call iris_scheduler_shutdown() before. When the last reference is
  * dropped by an item of a scheduler, this one or another, or by a post whose receiver goes
- * meanwhile, nobody waits: the draining goes on on a thread of its own, or, of an
+ * meanwhile, no worker waits: the draining goes on on a thread of its own, or, of an
  * #IrisGMainScheduler, when its context is iterated. (Two schedulers whose items drop each other
  * would wait for each other for ever. So would two whose items call iris_scheduler_shutdown() on
  * each other: that is a mistake.)
@@ -40,7 +40,7 @@
 
 typedef struct
 {
-  IrisCrew *crew;
+  IrisWorkerPool *pool;
   guint max_spares;
   gboolean contention;
 } IrisSchedulerPrivate;
@@ -77,16 +77,16 @@ iris_scheduler_tell_end (const char *name, const IrisStats *stats)
 static gpointer
 reap (gpointer data)
 {
-  IrisCrew *crew = data;
+  IrisWorkerPool *pool = data;
 
-  iris_crew_shutdown (crew, IRIS_SHUTDOWN_DRAIN);
+  iris_worker_pool_shutdown (pool, IRIS_SHUTDOWN_DRAIN);
   if (iris_debug_has (IRIS_DEBUG_SCHEDULER | IRIS_DEBUG_STATS))
     {
-      g_autoptr (IrisStats) stats = iris_crew_get_stats (crew);
+      g_autoptr (IrisStats) stats = iris_worker_pool_get_stats (pool);
 
-      iris_scheduler_tell_end (crew->name, stats);
+      iris_scheduler_tell_end (pool->name, stats);
     }
-  iris_crew_free (crew);
+  iris_worker_pool_free (pool);
 
   return NULL;
 }
@@ -96,12 +96,12 @@ iris_scheduler_finalize (GObject *object)
 {
   IrisSchedulerPrivate *priv = iris_scheduler_get_instance_private (IRIS_SCHEDULER (object));
 
-  if (priv->crew != NULL)
+  if (priv->pool != NULL)
     {
       if (iris_scheduler_may_wait ())
-        reap (priv->crew);
+        reap (priv->pool);
       else
-        g_thread_unref (g_thread_new ("iris-reaper", reap, priv->crew));
+        g_thread_unref (g_thread_new ("iris-reaper", reap, priv->pool));
     }
 
   G_OBJECT_CLASS (iris_scheduler_parent_class)->finalize (object);
@@ -110,17 +110,17 @@ iris_scheduler_finalize (GObject *object)
 static void
 scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
 {
-  IrisCrew *crew = iris_scheduler_get_crew (self);
+  IrisWorkerPool *pool = iris_scheduler_get_pool (self);
 
-  g_return_if_fail (iris_crew_current (crew) == NULL);
+  g_return_if_fail (iris_worker_pool_current (pool) == NULL);
 
-  iris_crew_shutdown (crew, how);
+  iris_worker_pool_shutdown (pool, how);
 }
 
 static IrisStats *
 scheduler_get_stats (IrisScheduler *self)
 {
-  return iris_crew_get_stats (iris_scheduler_get_crew (self));
+  return iris_worker_pool_get_stats (iris_scheduler_get_pool (self));
 }
 
 static void
@@ -165,10 +165,8 @@ iris_scheduler_class_init (IrisSchedulerClass *klass)
    *
    * How many workers of a place may be in a blocking section and have another worker in their
    * stead; see iris_worker_begin_blocking(). 0 switches that off. Sections beyond it are counted as
-   * refused in #IrisPresence. The environment variable `IRIS_MAX_SPARES`, a number, overrides it. A
-   * scheduler without threads of its own ignores it.
-   *
-   * Since: 0.1
+   * refused in #IrisActiveWorkers. The environment variable `IRIS_MAX_SPARES`, a number, overrides
+   * it. A scheduler without threads of its own ignores it.
    */
   properties[PROP_MAX_SPARES] = g_param_spec_uint (
       "max-spares", NULL, NULL, 0, IRIS_MAX_SPARES_LIMIT, IRIS_DEFAULT_MAX_SPARES,
@@ -179,10 +177,8 @@ iris_scheduler_class_init (IrisSchedulerClass *klass)
    *
    * Whether workers are taken out, one at a time, while they wait much for a processor because
    * other processes use them, and brought back when they no longer do. What was decided is in
-   * #IrisPresence. The environment variable `IRIS_CONTENTION`, `on` or `off`, overrides it. The
-   * default scheduler, and one without threads of its own, ignore it.
-   *
-   * Since: 0.1
+   * #IrisActiveWorkers. The environment variable `IRIS_CONTENTION`, `on` or `off`, overrides it.
+   * The GAsyncQueue scheduler, and one without threads of its own, ignore it.
    */
   properties[PROP_CONTENTION] = g_param_spec_boolean ("contention", NULL, NULL, FALSE,
                                                       G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
@@ -221,30 +217,30 @@ scheduler_read_environment (IrisSchedulerPrivate *priv)
     }
 }
 
-/* Takes the crew. Once, before anybody else sees the scheduler. */
+/* Takes the pool. Once, before any other thread sees the scheduler. */
 void
-iris_scheduler_set_crew (IrisScheduler *self, IrisCrew *crew)
+iris_scheduler_set_pool (IrisScheduler *self, IrisWorkerPool *pool)
 {
   IrisSchedulerPrivate *priv = iris_scheduler_get_instance_private (self);
 
-  g_assert (priv->crew == NULL);
-  priv->crew = crew;
+  g_assert (priv->pool == NULL);
+  priv->pool = pool;
   scheduler_read_environment (priv);
-  iris_presence_set_max_spares (crew, priv->max_spares);
-  /* Whether all sleep is the lot's knowledge; workers that wait elsewhere have no such. */
-  if (priv->contention && crew->ops->wait == NULL)
-    crew->contention = iris_contention_new (crew, "/proc");
-  crew->name = G_OBJECT_TYPE_NAME (self);
+  iris_active_workers_set_max_spares (pool, priv->max_spares);
+  /* Whether all sleep is the parking lot's knowledge; workers that wait elsewhere have no such. */
+  if (priv->contention && pool->ops->wait == NULL)
+    pool->contention = iris_contention_new (pool, "/proc");
+  pool->name = G_OBJECT_TYPE_NAME (self);
   if (iris_debug_has (IRIS_DEBUG_SCHEDULER))
-    iris_debug_print ("%s: %u workers at %u places", crew->name, crew->n_workers, crew->n_places);
+    iris_debug_print ("%s: %u workers at %u places", pool->name, pool->n_workers, pool->n_places);
 }
 
-IrisCrew *
-iris_scheduler_get_crew (IrisScheduler *self)
+IrisWorkerPool *
+iris_scheduler_get_pool (IrisScheduler *self)
 {
   IrisSchedulerPrivate *priv = iris_scheduler_get_instance_private (self);
 
-  return priv->crew;
+  return priv->pool;
 }
 
 /* The number of workers for what a caller asked: at most @max_threads, and 0 means as many as
@@ -258,21 +254,20 @@ iris_scheduler_choose_n_workers (guint min_threads, guint max_threads)
   return MAX (MAX (n, min_threads), 1);
 }
 
-/* Most schedulers have a crew; asking for it first saves them a virtual call. */
+/* Most schedulers have a pool; asking for it first saves them a virtual call. */
 static inline void
 scheduler_queue (IrisScheduler *self, IrisItem *item)
 {
-  IrisCrew *crew = iris_scheduler_get_crew (self);
+  IrisWorkerPool *pool = iris_scheduler_get_pool (self);
 
-  if (iris_likely (crew != NULL))
-    iris_crew_queue (crew, item);
+  if (iris_likely (pool != NULL))
+    iris_worker_pool_queue (pool, item);
   else
     IRIS_SCHEDULER_GET_CLASS (self)->queue_item (self, item);
 }
 
 /**
  * iris_scheduler_queue:
- * @self: a scheduler
  * @func: (scope notified) (closure data) (destroy notify): the work
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called with @data once the work was run or cancelled
@@ -281,29 +276,26 @@ scheduler_queue (IrisScheduler *self, IrisItem *item)
  * that goes with @data may be dropped by the work before that.
  *
  * If the scheduler was shut down, @func is not called, and @notify is called before this returns.
- *
- * Since: 0.1
  */
 void
 iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDestroyNotify notify)
 {
-  IrisCrew *crew;
+  IrisWorkerPool *pool;
   IrisItem *item;
 
   g_return_if_fail (self != NULL);
   g_return_if_fail (func != NULL);
 
   item = iris_item_new (func, data, notify, IRIS_PLACE_ANY, IRIS_ITEM_NONE);
-  crew = iris_scheduler_get_crew (self);
-  if (iris_likely (crew != NULL))
-    iris_crew_queue_plain (crew, item);
+  pool = iris_scheduler_get_pool (self);
+  if (iris_likely (pool != NULL))
+    iris_worker_pool_queue_plain (pool, item);
   else
     IRIS_SCHEDULER_GET_CLASS (self)->queue_item (self, item);
 }
 
 /**
  * iris_scheduler_queue_at:
- * @self: a scheduler
  * @place: the id of a place, or %IRIS_PLACE_ANY
  * @flags: %IRIS_ITEM_STRICT if no other place may run the work
  * @func: (scope notified) (closure data) (destroy notify): the work
@@ -314,8 +306,6 @@ iris_scheduler_queue (IrisScheduler *self, IrisCallback func, gpointer data, GDe
  *
  * Without %IRIS_ITEM_STRICT the place is a preference: a place that has nothing to do may take the
  * work. A scheduler of one place ignores the hint.
- *
- * Since: 0.1
  */
 void
 iris_scheduler_queue_at (IrisScheduler *self,
@@ -334,7 +324,6 @@ iris_scheduler_queue_at (IrisScheduler *self,
 
 /**
  * iris_scheduler_queue_sized:
- * @self: a scheduler
  * @place: the id of a place, or %IRIS_PLACE_ANY
  * @flags: %IRIS_ITEM_STRICT, %IRIS_ITEM_KEEP_APART
  * @footprint: how much memory the work will touch, in bytes; 0 for no hint
@@ -343,8 +332,6 @@ iris_scheduler_queue_at (IrisScheduler *self,
  * @notify: (nullable): called with @data once the work was run or cancelled
  *
  * As iris_scheduler_queue_at(), and declares the work's footprint; see iris_item_set_footprint().
- *
- * Since: 0.1
  */
 void
 iris_scheduler_queue_sized (IrisScheduler *self,
@@ -365,14 +352,11 @@ iris_scheduler_queue_sized (IrisScheduler *self,
 
 /**
  * iris_scheduler_queue_item: (skip)
- * @self: a scheduler
  * @item: an item prepared by iris_item_init()
  *
  * Queues an item that the caller provides; nothing is allocated.
  *
  * The item is the scheduler's until its function, or when it is cancelled its notify, is called.
- *
- * Since: 0.1
  */
 void
 iris_scheduler_queue_item (IrisScheduler *self, IrisItem *item)
@@ -385,7 +369,6 @@ iris_scheduler_queue_item (IrisScheduler *self, IrisItem *item)
 
 /**
  * iris_scheduler_shutdown:
- * @self: a scheduler
  * @how: what becomes of queued work
  *
  * Ends the scheduler and waits until its workers are gone.
@@ -396,8 +379,6 @@ iris_scheduler_queue_item (IrisScheduler *self, IrisItem *item)
  * also from another thread while the first call waits: cancelling then hurries a drain.
  *
  * Must not be called by an item of this scheduler.
- *
- * Since: 0.1
  */
 void
 iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
@@ -409,49 +390,43 @@ iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
 
 /**
  * iris_scheduler_get_n_workers:
- * @self: a scheduler
  *
  * Tells how many workers the scheduler has.
  *
- * Returns: how many workers it was made with; spare workers are not counted, and who is out is
- *
- * Since: 0.1
+ * Returns: how many workers it was made with; spare workers are not counted, and a worker that is
+ * out is
  */
 guint
 iris_scheduler_get_n_workers (IrisScheduler *self)
 {
-  IrisCrew *crew;
+  IrisWorkerPool *pool;
 
   g_return_val_if_fail (IRIS_IS_SCHEDULER (self), 0);
 
-  crew = iris_scheduler_get_crew (self);
-  return crew != NULL ? crew->n_workers : 1;
+  pool = iris_scheduler_get_pool (self);
+  return pool != NULL ? pool->n_workers : 1;
 }
 
 /**
  * iris_scheduler_get_n_places:
- * @self: a scheduler
  *
  * Tells how many places the scheduler has; 1 for one that knows no places.
  *
  * Returns: how many places it has; 1 for a scheduler that knows no places
- *
- * Since: 0.1
  */
 guint
 iris_scheduler_get_n_places (IrisScheduler *self)
 {
-  IrisCrew *crew;
+  IrisWorkerPool *pool;
 
   g_return_val_if_fail (IRIS_IS_SCHEDULER (self), 0);
 
-  crew = iris_scheduler_get_crew (self);
-  return crew != NULL ? crew->n_places : 1;
+  pool = iris_scheduler_get_pool (self);
+  return pool != NULL ? pool->n_places : 1;
 }
 
 /**
  * iris_scheduler_set_n_active:
- * @self: a scheduler
  * @n: how many workers are to take part; 0 counts as the least, one for each place, and more than
  *   there are as all
  *
@@ -459,79 +434,68 @@ iris_scheduler_get_n_places (IrisScheduler *self)
  * proportion to what these have.
  *
  * A worker that is to go out ends the item that it runs first, so this does not wait. What it had
- * queued is taken by the others. Whoever is out sleeps and is not woken by work. Spare workers for
- * blocked ones are not counted here. A scheduler that is shut down takes nobody out any more; one
- * without threads of its own ignores this.
- *
- * Since: 0.1
+ * queued is taken by the others. A worker that is out sleeps and is not woken by work. Spare
+ * workers for blocked ones are not counted here. A scheduler that is shut down takes no worker out
+ * any more; one without threads of its own ignores this.
  */
 void
 iris_scheduler_set_n_active (IrisScheduler *self, guint n)
 {
-  IrisCrew *crew;
+  IrisWorkerPool *pool;
 
   g_return_if_fail (IRIS_IS_SCHEDULER (self));
 
-  crew = iris_scheduler_get_crew (self);
-  if (crew != NULL)
-    iris_presence_set_wanted (crew, n);
+  pool = iris_scheduler_get_pool (self);
+  if (pool != NULL)
+    iris_active_workers_set_wanted (pool, n);
 }
 
 /**
  * iris_scheduler_set_n_active_at:
- * @self: a scheduler
  * @place: the id of a place
  * @n: how many workers of the place are to take part; 0 counts as 1, and more than it has as all
  *
  * As iris_scheduler_set_n_active(), for one place. At least one worker stays at each, so strict
  * items can be run everywhere at any time.
- *
- * Since: 0.1
  */
 void
 iris_scheduler_set_n_active_at (IrisScheduler *self, gint place, guint n)
 {
-  IrisCrew *crew;
+  IrisWorkerPool *pool;
 
   g_return_if_fail (IRIS_IS_SCHEDULER (self));
   g_return_if_fail (place >= 0 && (guint) place < iris_scheduler_get_n_places (self));
 
-  crew = iris_scheduler_get_crew (self);
-  if (crew != NULL)
-    iris_presence_set_wanted_at (crew, (guint) place, n);
+  pool = iris_scheduler_get_pool (self);
+  if (pool != NULL)
+    iris_active_workers_set_wanted_at (pool, (guint) place, n);
 }
 
 /**
  * iris_scheduler_get_n_active:
- * @self: a scheduler
  *
  * How many workers are to take part, as it was last set. How many do at the moment is in
- * #IrisPresence.
+ * #IrisActiveWorkers.
  *
  * Returns: a number of workers, at first that of iris_scheduler_get_n_workers()
- *
- * Since: 0.1
  */
 guint
 iris_scheduler_get_n_active (IrisScheduler *self)
 {
-  IrisCrew *crew;
+  IrisWorkerPool *pool;
 
   g_return_val_if_fail (IRIS_IS_SCHEDULER (self), 0);
 
-  crew = iris_scheduler_get_crew (self);
-  return crew != NULL ? iris_presence_get_wanted (crew) : 1;
+  pool = iris_scheduler_get_pool (self);
+  return pool != NULL ? iris_active_workers_get_wanted (pool) : 1;
 }
 
 /**
  * iris_scheduler_get_stats:
- * @self: a scheduler
  *
- * Takes a snapshot of what the workers did so far. It stops nobody.
+ * Takes a snapshot of what the workers did so far. It stops no thread.
  *
  * Returns: (transfer full): the statistics
- *
- * Since: 0.1
  */
 IrisStats *
 iris_scheduler_get_stats (IrisScheduler *self)

@@ -4,8 +4,9 @@
  */
 #pragma once
 
-#include <iris/sched/iris-item.h>
-#include <iris/sched/iris-stats.h>
+#include <iris/sched/pool/iris-item.h>
+#include <iris/sched/pool/iris-shutdown.h>
+#include <iris/sched/stats/iris-stats.h>
 #include <glib-object.h>
 
 G_BEGIN_DECLS
@@ -13,19 +14,6 @@ G_BEGIN_DECLS
 #define IRIS_TYPE_SCHEDULER (iris_scheduler_get_type ())
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_DERIVABLE_TYPE (IrisScheduler, iris_scheduler, IRIS, SCHEDULER, GObject)
-
-/**
- * IrisShutdown:
- * @IRIS_SHUTDOWN_DRAIN: run everything that is queued, and what that queues, then stop
- * @IRIS_SHUTDOWN_CANCEL: finish what is running; of the rest only the destroy notifies run
- *
- * What becomes of queued work when a scheduler shuts down.
- */
-typedef enum
-{
-  IRIS_SHUTDOWN_DRAIN,
-  IRIS_SHUTDOWN_CANCEL,
-} IrisShutdown;
 
 /**
  * IrisSchedulerClass:

@@ -3,15 +3,15 @@
  * Work that can be taken back.
  *
  * The queues of a scheduler give nothing back from their middle, and need not: the work is claimed,
- * by one exchange of `claimed`, either by the worker that is about to run it or by whoever unqueues
- * it. The one who loses leaves it alone. What was unqueued is an empty husk that a worker drops
- * when it meets it.
+ * by one exchange of `claimed`, either by the worker that is about to run it or by the thread that
+ * unqueues it. The one who loses leaves it alone. What was unqueued is an empty husk that a worker
+ * drops when it meets it.
  *
  * For iris_scheduler_foreach() such work stands in a register of its scheduler, under a lock; plain
  * items do not, and pay nothing. The register is counted, because work may outlive the scheduler
  * that its items dropped last. Under the lock nothing is called.
  */
-#include "iris/sched/iris-item-private.h"
+#include "iris/sched/pool/iris-item-private.h"
 #define IRIS_INSIDE
 #include "iris/sched/iris-work-handle.h"
 #undef IRIS_INSIDE
@@ -82,8 +82,6 @@ register_of (IrisScheduler *scheduler)
  * Adds a reference. May be called from any thread.
  *
  * Returns: (transfer full): the work
- *
- * Since: 0.1
  */
 IrisWorkHandle *
 iris_work_handle_ref (IrisWorkHandle *self)
@@ -100,8 +98,6 @@ iris_work_handle_ref (IrisWorkHandle *self)
  * @self: (transfer full): work
  *
  * Drops a reference. That does not take the work back.
- *
- * Since: 0.1
  */
 void
 iris_work_handle_unref (IrisWorkHandle *self)
@@ -159,7 +155,6 @@ work_drop (gpointer data)
 
 /**
  * iris_scheduler_queue_work:
- * @self: a scheduler
  * @func: (scope notified) (closure data) (destroy notify): the work
  * @data: (nullable): for @func and @notify
  * @notify: (nullable): called with @data once the work was run, cancelled or taken back
@@ -169,8 +164,6 @@ work_drop (gpointer data)
  * lock.
  *
  * Returns: (transfer full): the work
- *
- * Since: 0.1
  */
 IrisWorkHandle *
 iris_scheduler_queue_work (IrisScheduler *self,
@@ -212,8 +205,6 @@ iris_scheduler_queue_work (IrisScheduler *self,
  * May be called from any thread.
  *
  * Returns: whether it was taken back
- *
- * Since: 0.1
  */
 gboolean
 iris_scheduler_unqueue (IrisScheduler *self, IrisWorkHandle *work)
@@ -231,15 +222,12 @@ iris_scheduler_unqueue (IrisScheduler *self, IrisWorkHandle *work)
 
 /**
  * iris_scheduler_foreach: (skip)
- * @self: a scheduler
  * @func: (scope call) (closure user_data): called for each, under no lock
  * @user_data: (nullable): for @func
  *
  * Looks at all work that was queued with iris_scheduler_queue_work() and had not begun when this
  * was called, oldest first. Work that begins or is taken back meanwhile is left out if that is seen
  * in time; a worker may begin with it while @func looks at it.
- *
- * Since: 0.1
  */
 void
 iris_scheduler_foreach (IrisScheduler *self, IrisSchedulerForeachFunc func, gpointer user_data)

@@ -13,9 +13,7 @@ G_BEGIN_DECLS
 /**
  * IrisWorkHandle:
  *
- * Work that was queued with iris_scheduler_queue_work(), as whoever queued it sees it.
- *
- * Since: 0.1
+ * Work that was queued with iris_scheduler_queue_work(), as the thread that queued it sees it.
  */
 typedef struct _IrisWorkHandle IrisWorkHandle;
 
@@ -30,8 +28,6 @@ typedef struct _IrisWorkHandle IrisWorkHandle;
  * Looks at work. It may take it back with iris_scheduler_unqueue(), and queue more.
  *
  * Returns: whether to go on
- *
- * Since: 0.1
  */
 typedef gboolean (*IrisSchedulerForeachFunc) (IrisScheduler *scheduler,
                                               IrisWorkHandle *work,

@@ -60,9 +60,7 @@ typedef struct
 
 IrisProcessPrivate *iris_process_get_private (IrisProcess *self);
 
-/* --- iris-process-access.c -------------------------------------------------------------------- */
-
-void iris_process_release_func (IrisProcess *self);
+/* --- iris-process.c -------------------------------------------------------------------- */
 
 /* --- iris-process-watch.c ----------------------------------------------------------------------
  */

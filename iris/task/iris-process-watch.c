@@ -98,14 +98,11 @@ iris_process_tell_watches_end (IrisProcess *self)
 
 /**
  * iris_process_add_watch:
- * @self: a process
  * @watch_port: where to post messages about its progress; see #IrisProgressMessageType
  *
  * Lets a port know how far the process has come: its title, then not more than five times a second
  * what was done, and at last whether it completed or was cancelled. A process that is over tells
  * its end at once.
- *
- * Since: 0.1
  */
 void
 iris_process_add_watch (IrisProcess *self, IrisPort *watch_port)
@@ -136,13 +133,10 @@ iris_process_add_watch (IrisProcess *self, IrisPort *watch_port)
 
 /**
  * iris_process_set_title:
- * @self: a process
  * @title: (nullable): what the process is called, for people
  *
  * Sets the title, and tells those who watch. Titles are kept for as long as the program runs, so
  * they should be few.
- *
- * Since: 0.1
  */
 void
 iris_process_set_title (IrisProcess *self, const char *title)

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <iris/message/iris-message.h>
-#include <iris/message/iris-port.h>
+#include <iris/message/port/iris-port.h>
 #include <iris/task/iris-task.h>
 
 G_BEGIN_DECLS

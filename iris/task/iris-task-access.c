@@ -7,18 +7,15 @@
 #include "iris/sched/iris-scheduler-private.h"
 
 #define IRIS_INSIDE
-#include "iris/sched/iris-scheduler-default.h"
+#include "iris/sched/schedulers/iris-default-scheduler.h"
 #undef IRIS_INSIDE
 
 /**
  * iris_task_get_state:
- * @self: a task
  *
  * Tells where the task is on its way.
  *
  * Returns: where it is
- *
- * Since: 0.1
  */
 IrisTaskState
 iris_task_get_state (IrisTask *self)
@@ -30,13 +27,8 @@ iris_task_get_state (IrisTask *self)
 
 /**
  * iris_task_is_async:
- * @self: a task
  *
  * Tells whether its work ends with iris_task_work_finished().
- *
- * Returns: whether its work ends with iris_task_work_finished()
- *
- * Since: 0.1
  */
 gboolean
 iris_task_is_async (IrisTask *self)
@@ -48,13 +40,8 @@ iris_task_is_async (IrisTask *self)
 
 /**
  * iris_task_is_executing:
- * @self: a task
  *
  * Tells whether it was run and is not over.
- *
- * Returns: whether it was run and is not over
- *
- * Since: 0.1
  */
 gboolean
 iris_task_is_executing (IrisTask *self)
@@ -66,13 +53,8 @@ iris_task_is_executing (IrisTask *self)
 
 /**
  * iris_task_is_finished:
- * @self: a task
  *
  * Tells whether it is over, well or not, and was not cancelled.
- *
- * Returns: whether it is over, well or not, and was not cancelled
- *
- * Since: 0.1
  */
 gboolean
 iris_task_is_finished (IrisTask *self)
@@ -84,13 +66,10 @@ iris_task_is_finished (IrisTask *self)
 
 /**
  * iris_task_is_cancelled:
- * @self: a task
  *
  * For functions that take long: they should look now and then, and return when it is %TRUE.
  *
  * Returns: whether it was cancelled, or will be when its function ends
- *
- * Since: 0.1
  */
 gboolean
 iris_task_is_cancelled (IrisTask *self)
@@ -110,13 +89,8 @@ iris_task_is_cancelled (IrisTask *self)
 
 /**
  * iris_task_has_succeeded:
- * @self: a task
  *
  * Tells whether it is over, without an error.
- *
- * Returns: whether it is over, without an error
- *
- * Since: 0.1
  */
 gboolean
 iris_task_has_succeeded (IrisTask *self)
@@ -126,13 +100,8 @@ iris_task_has_succeeded (IrisTask *self)
 
 /**
  * iris_task_has_failed:
- * @self: a task
  *
  * Tells whether it is over, with an error.
- *
- * Returns: whether it is over, with an error
- *
- * Since: 0.1
  */
 gboolean
 iris_task_has_failed (IrisTask *self)
@@ -142,13 +111,8 @@ iris_task_has_failed (IrisTask *self)
 
 /**
  * iris_task_get_progress_mode:
- * @self: a task
  *
  * Tells how its progress is best shown.
- *
- * Returns: how its progress is best shown
- *
- * Since: 0.1
  */
 IrisProgressMode
 iris_task_get_progress_mode (IrisTask *self)
@@ -164,8 +128,6 @@ iris_task_get_progress_mode (IrisTask *self)
  * @mode: how its progress is best shown
  *
  * Says how the progress of the task is best shown.
- *
- * Since: 0.1
  */
 void
 iris_task_set_progress_mode (IrisTask *self, IrisProgressMode mode)
@@ -177,13 +139,10 @@ iris_task_set_progress_mode (IrisTask *self, IrisProgressMode mode)
 
 /**
  * iris_task_get_main_context:
- * @self: a task
  *
  * Gets the main context in which its handlers run, or %NULL.
  *
  * Returns: (transfer none) (nullable): the main context in which its handlers run, or %NULL
- *
- * Since: 0.1
  */
 GMainContext *
 iris_task_get_main_context (IrisTask *self)
@@ -200,8 +159,6 @@ iris_task_get_main_context (IrisTask *self)
  *
  * Sets the main context in which the handlers of the task run, on the thread that iterates it. The
  * task is not over before they have run, so something must iterate it.
- *
- * Since: 0.1
  */
 void
 iris_task_set_main_context (IrisTask *self, GMainContext *context)
@@ -220,13 +177,10 @@ iris_task_set_main_context (IrisTask *self, GMainContext *context)
 
 /**
  * iris_task_get_work_scheduler:
- * @self: a task
  *
  * Gets the scheduler on which its function runs.
  *
  * Returns: (transfer none): the scheduler on which its function runs
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_task_get_work_scheduler (IrisTask *self)
@@ -258,14 +212,11 @@ iris_task_dup_control_scheduler (IrisTask *self)
 
 /**
  * iris_task_get_control_scheduler:
- * @self: a task
  *
  * Gets the scheduler on which its handlers run if they do not run where the work ends.
  *
  * Returns: (transfer none): the scheduler on which its handlers run if they do not run where the
  *   work ends
- *
- * Since: 0.1
  */
 IrisScheduler *
 iris_task_get_control_scheduler (IrisTask *self)
@@ -295,8 +246,6 @@ set_scheduler (IrisTask *self, IrisScheduler **where, IrisScheduler *scheduler)
  * @scheduler: (nullable): where its function runs, or %NULL for the default scheduler
  *
  * Says where the work of the task runs.
- *
- * Since: 0.1
  */
 void
 iris_task_set_work_scheduler (IrisTask *self, IrisScheduler *scheduler)
@@ -312,8 +261,6 @@ iris_task_set_work_scheduler (IrisTask *self, IrisScheduler *scheduler)
  * @scheduler: (nullable): where its handlers run, or %NULL: where the work ends
  *
  * Says where the handlers of the task run.
- *
- * Since: 0.1
  */
 void
 iris_task_set_control_scheduler (IrisTask *self, IrisScheduler *scheduler)

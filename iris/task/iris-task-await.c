@@ -5,7 +5,7 @@
 #include "iris/task/iris-task-private.h"
 
 #define IRIS_INSIDE
-#include "iris/sched/iris-worker.h"
+#include "iris/sched/pool/iris-worker.h"
 #undef IRIS_INSIDE
 
 struct _IrisTaskWaiter
@@ -62,7 +62,7 @@ waiter_tell (IrisTaskWaiter *self, IrisTask *task)
       /* What lies in the context must not hold it. */
       g_autoptr (GMainContext) context = g_steal_pointer (&self->context);
 
-      iris_delivery_push (iris_delivery_of (context), &self->item);
+      iris_context_queue_push (iris_context_queue_of (context), &self->item);
     }
   else
     {
@@ -132,7 +132,6 @@ add_waiter (IrisTask *self, IrisTaskWaiter *waiter)
 
 /**
  * iris_task_await:
- * @self: a task
  * @context: (nullable): a main context, or %NULL for the thread-default one of the caller
  * @callback: (scope async) (closure user_data): called when the task is over
  * @user_data: (nullable): for @callback
@@ -144,8 +143,6 @@ add_waiter (IrisTask *self, IrisTaskWaiter *waiter)
  * Tasks that end shortly after one another wake the context once. A callback that is added when
  * the task is over is called all the same, and never before this function returns. If the task is
  * freed without having been run, @callback is not called.
- *
- * Since: 0.1
  */
 void
 iris_task_await (IrisTask *self,
@@ -176,8 +173,6 @@ iris_task_await (IrisTask *self,
  * the task, see iris_task_propagate().
  *
  * Returns: whether the task ended well
- *
- * Since: 0.1
  */
 gboolean
 iris_task_await_finish (IrisTask *self, GAsyncResult *result, GError **error)
@@ -197,8 +192,6 @@ iris_task_await_finish (IrisTask *self, GAsyncResult *result, GError **error)
  *
  * Runs the task and awaits it in the thread-default main context of the caller, in the manner of
  * GIO: `yield task.run_async (null)` in Vala, and in JavaScript with `Gio._promisify()`.
- *
- * Since: 0.1
  */
 void
 iris_task_run_async (IrisTask *self,
@@ -224,8 +217,6 @@ iris_task_run_async (IrisTask *self,
  * iris_task_propagate().
  *
  * Returns: whether the task ended well
- *
- * Since: 0.1
  */
 gboolean
 iris_task_run_finish (IrisTask *self, GAsyncResult *result, GError **error)
@@ -241,8 +232,6 @@ iris_task_run_finish (IrisTask *self, GAsyncResult *result, GError **error)
  *
  * Runs the task and awaits it in the thread-default main context of the caller, as
  * iris_task_run_async() does. iris_task_await_finish() ends it.
- *
- * Since: 0.1
  */
 void
 iris_task_run_with_async_result (IrisTask *self, GAsyncReadyCallback callback, gpointer user_data)
@@ -257,15 +246,12 @@ iris_task_run_with_async_result (IrisTask *self, GAsyncReadyCallback callback, g
 
 /**
  * iris_task_when_over:
- * @self: a task
  * @func: (scope notified) (closure user_data) (destroy notify): called when the task is over
  * @user_data: (nullable): for @func
  * @notify: (nullable): called with @user_data when @func was called, or will not be
  *
  * Calls @func on a worker when the task is over: finished, failed or cancelled. For those who have
  * no main context, such as the event loops of other languages.
- *
- * Since: 0.1
  */
 void
 iris_task_when_over (IrisTask *self, IrisTaskFunc func, gpointer user_data, GDestroyNotify notify)
@@ -286,7 +272,6 @@ iris_task_when_over (IrisTask *self, IrisTaskFunc func, gpointer user_data, GDes
  * iris_task_wait:
  * @self: a task that was run
  * @timeout: how many microseconds to wait at most; less than 0 sets no limit
- * @error: return location for its error
  *
  * Blocks the calling thread until the task is over. A worker must not block like that: it may be
  * the one that the task needs. Use callbacks, dependencies or iris_task_return_task() there. Nor
@@ -294,8 +279,6 @@ iris_task_when_over (IrisTask *self, IrisTaskFunc func, gpointer user_data, GDes
  * iris_task_await().
  *
  * Returns: whether the task ended well; if it is not over yet, %FALSE with %G_IO_ERROR_TIMED_OUT
- *
- * Since: 0.1
  */
 gboolean
 iris_task_wait (IrisTask *self, gint64 timeout, GError **error)

@@ -59,8 +59,6 @@ iris_task_async_result_init (GAsyncResultIface *iface)
  *
  * Sets the source that the callbacks of iris_task_await() get, so that a function with a
  * `_finish()` in the manner of GIO can be made of it. Without it the task itself is the source.
- *
- * Since: 0.1
  */
 void
 iris_task_set_source (IrisTask *self, gpointer source_object, gpointer source_tag)
@@ -149,8 +147,6 @@ iris_task_unlink_cancellable (IrisTask *self)
  * Cancels the task when @cancellable is cancelled, or at once if it was, until the task is over.
  * Cancelling the task does not cancel @cancellable, which other tasks and functions may share. May
  * be called from any thread.
- *
- * Since: 0.1
  */
 void
 iris_task_set_cancellable (IrisTask *self, GCancellable *cancellable)
@@ -183,15 +179,12 @@ iris_task_set_cancellable (IrisTask *self, GCancellable *cancellable)
 
 /**
  * iris_task_get_cancellable:
- * @self: a task
  *
  * The task's own cancellable, for its function to hand on: it is cancelled with the task, and
  * cancelling it cancels the task. It is not the one of iris_task_set_cancellable(), but cancelled
  * with that one too.
  *
  * Returns: (transfer full): a cancellable
- *
- * Since: 0.1
  */
 GCancellable *
 iris_task_get_cancellable (IrisTask *self)
@@ -258,7 +251,8 @@ pair_ended (GObject *source, GAsyncResult *result, gpointer data)
     {
       if (error == NULL)
         error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_FAILED, "The function failed");
-      /* Whoever cancelled is told that it was; a task that nobody cancelled has an error. */
+      /* The thread that cancelled is told that it was; a task that no thread cancelled has an
+       * error. */
       iris_task_take_fatal_error (task, error);
     }
   iris_task_work_finished (task);
@@ -293,8 +287,6 @@ pair_begin (IrisTask *task, gpointer data)
  * #GCancellable that @begin is given.
  *
  * Returns: (transfer full): a task
- *
- * Since: 0.1
  */
 IrisTask *
 iris_task_new_for_gio (GMainContext *context,
@@ -334,13 +326,10 @@ gtask_return (IrisTask *self, gpointer data)
 
 /**
  * iris_task_return_to_gtask:
- * @self: a task
  * @gtask: a task of GIO that has not returned
  *
  * Lets @gtask return what @self ends with: a value for g_task_propagate_value(), or its error, or
  * %G_IO_ERROR_CANCELLED. If @gtask has a #GCancellable, @self is tied to it.
- *
- * Since: 0.1
  */
 void
 iris_task_return_to_gtask (IrisTask *self, GTask *gtask)

@@ -328,7 +328,6 @@ iris_task_wait_for_returned (IrisTask *self)
  * iris_task_try_add_dependency:
  * @self: a task that was not run yet
  * @dependency: a task
- * @error: return location for an error
  *
  * Makes @self wait for @dependency when it is run. If @dependency fails, so does @self, with the
  * same error and without having worked: its errbacks run. If @dependency is cancelled, so is @self.
@@ -339,8 +338,6 @@ iris_task_wait_for_returned (IrisTask *self)
  * %IRIS_TASK_ERROR_LATE if @self was run already.
  *
  * Returns: whether the dependency was added
- *
- * Since: 0.1
  */
 gboolean
 iris_task_try_add_dependency (IrisTask *self, IrisTask *dependency, GError **error)
@@ -394,8 +391,6 @@ iris_task_try_add_dependency (IrisTask *self, IrisTask *dependency, GError **err
  * is logged as critical.
  *
  * Returns: whether the dependency was added
- *
- * Since: 0.1
  */
 gboolean
 iris_task_add_dependency (IrisTask *self, IrisTask *dependency)

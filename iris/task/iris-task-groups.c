@@ -51,8 +51,6 @@ group_of_args (IrisTaskNeed need, IrisTask *first, va_list args)
  * of its own its handlers run on its work scheduler, which is the default one.
  *
  * Returns: (transfer full): a task
- *
- * Since: 0.1
  */
 IrisTask *
 iris_task_all_of (GList *tasks)
@@ -69,8 +67,6 @@ iris_task_all_of (GList *tasks)
  * when all were. It does not run @tasks, and the others go on.
  *
  * Returns: (transfer full): a task
- *
- * Since: 0.1
  */
 IrisTask *
 iris_task_any_of (GList *tasks)
@@ -88,8 +84,6 @@ iris_task_any_of (GList *tasks)
  * As iris_task_all_of().
  *
  * Returns: (transfer full): a task
- *
- * Since: 0.1
  */
 IrisTask *
 iris_task_vall_of (IrisTask *first_task, ...)
@@ -106,14 +100,11 @@ iris_task_vall_of (IrisTask *first_task, ...)
 
 /**
  * iris_task_vany_of: (skip)
- * @first_task: a task
  * @...: tasks, and %NULL behind the last
  *
  * As iris_task_any_of().
  *
  * Returns: (transfer full): a task
- *
- * Since: 0.1
  */
 IrisTask *
 iris_task_vany_of (IrisTask *first_task, ...)

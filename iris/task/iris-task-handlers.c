@@ -154,7 +154,7 @@ queue_item (IrisTask *self, IrisItem *item)
     {
       g_autoptr (GMainContext) keep = g_main_context_ref (context);
 
-      iris_delivery_push (iris_delivery_of (keep), item);
+      iris_context_queue_push (iris_context_queue_of (keep), item);
     }
   else
     {
@@ -307,15 +307,12 @@ add_closures (IrisTask *self, GClosure *callback, GClosure *errback)
 
 /**
  * iris_task_add_callback:
- * @self: a task
  * @callback: (scope notified) (closure user_data) (destroy notify): called when all went well
  * @user_data: (nullable): for @callback
  * @notify: (nullable): called with @user_data once @callback was called or passed over
  *
  * Adds a callback to the end of the chain. One that is added when the task is over is called with
  * the outcome, which it cannot change any more; of a cancelled task it is dropped.
- *
- * Since: 0.1
  */
 void
 iris_task_add_callback (IrisTask *self,
@@ -331,14 +328,11 @@ iris_task_add_callback (IrisTask *self,
 
 /**
  * iris_task_add_errback:
- * @self: a task
  * @errback: (scope notified) (closure user_data) (destroy notify): called when there is an error
  * @user_data: (nullable): for @errback
  * @notify: (nullable): called with @user_data once @errback was called or passed over
  *
  * Adds an errback to the end of the chain; see iris_task_add_callback().
- *
- * Since: 0.1
  */
 void
 iris_task_add_errback (IrisTask *self,
@@ -354,15 +348,12 @@ iris_task_add_errback (IrisTask *self,
 
 /**
  * iris_task_add_both: (skip)
- * @self: a task
  * @callback: (scope notified) (closure user_data): called when all went well
  * @errback: (scope notified) (closure user_data): called when there is an error
  * @user_data: (nullable): for both
  * @notify: (nullable): called with @user_data, once, when one of them was called
  *
  * Adds a callback and an errback at the same place of the chain: one of the two is called.
- *
- * Since: 0.1
  */
 void
 iris_task_add_both (IrisTask *self,
@@ -379,12 +370,9 @@ iris_task_add_both (IrisTask *self,
 
 /**
  * iris_task_add_callback_closure:
- * @self: a task
  * @callback: called with the task when all went well
  *
  * Adds a callback; see iris_task_add_callback().
- *
- * Since: 0.1
  */
 void
 iris_task_add_callback_closure (IrisTask *self, GClosure *callback)
@@ -397,12 +385,9 @@ iris_task_add_callback_closure (IrisTask *self, GClosure *callback)
 
 /**
  * iris_task_add_errback_closure:
- * @self: a task
  * @errback: called with the task when there is an error
  *
  * Adds an errback; see iris_task_add_errback().
- *
- * Since: 0.1
  */
 void
 iris_task_add_errback_closure (IrisTask *self, GClosure *errback)
@@ -415,13 +400,10 @@ iris_task_add_errback_closure (IrisTask *self, GClosure *errback)
 
 /**
  * iris_task_add_both_closure:
- * @self: a task
  * @callback: called with the task when all went well
  * @errback: called with the task when there is an error
  *
  * Adds both at the same place of the chain; see iris_task_add_both().
- *
- * Since: 0.1
  */
 void
 iris_task_add_both_closure (IrisTask *self, GClosure *callback, GClosure *errback)

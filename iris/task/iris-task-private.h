@@ -5,18 +5,20 @@
  * Who may touch what
  * ------------------
  * `state` changes under `lock`, by iris_task_enter(), which asks the table of iris-task-state.c;
- * anybody may read it. What the state says owns the result and the error: before the task is run,
- * whoever makes it; while it waits, whoever holds the lock; then the function, then the handlers,
- * which run one after the other; when it is over, nobody changes them and anybody may read them.
- * The lock is held for a few lines and never while something is called that is not of these files.
+ * any thread may read it. What the state says owns the result and the error: before the task is
+ * run, the thread that makes it; while it waits, the thread that holds the lock; then the function,
+ * then the handlers, which run one after the other; when it is over, no thread changes them and any
+ * thread may read them. The lock is held for a few lines and never while something is called that
+ * is not of these files.
  *
  * Who holds whom
  * --------------
- * A task that was run and is not over holds itself (the run's reference), so nobody needs to keep
- * one only to make it go on. An edge from a dependency to a dependent is owned by the dependency
- * and holds the dependent. So references lead only downstream; that downstream has no cycle is
- * what iris_task_graph_add() checks. A dependency that goes away without ever having run fails its
- * dependents. Whoever waits for the end holds the task, and is held by nobody but the task.
+ * A task that was run and is not over holds itself (the run's reference), so no thread needs to
+ * keep one only to make it go on. An edge from a dependency to a dependent is owned by the
+ * dependency and holds the dependent. So references lead only downstream; that downstream has no
+ * cycle is what iris_task_graph_add() checks. A dependency that goes away without ever having run
+ * fails its dependents. The thread that waits for the end holds the task, and is held by the task
+ * alone.
  *
  * The edges of all tasks are under one lock (iris-task-graph.c). A task without dependencies and
  * dependents never takes it: it is `linked` that says so. Who adds an edge sets `linked` and then
@@ -26,7 +28,7 @@
 #pragma once
 
 #include "iris/base/iris-atomic-private.h"
-#include "iris/task/iris-delivery-private.h"
+#include "iris/task/iris-context-queue-private.h"
 #define IRIS_INSIDE
 #include "iris/task/iris-task.h"
 #undef IRIS_INSIDE
@@ -118,8 +120,8 @@ iris_task_enter (IrisTaskPrivate *priv, IrisTaskState state)
 
 /* The state was left for QUEUED. */
 void iris_task_queue_work (IrisTask *self);
-/* The state was left for CANCELLED, FINISHED or FAILED: tells everybody. Consumes the reference of
- * the run, if the task was run; a caller who needs the task longer has another. */
+/* The state was left for CANCELLED, FINISHED or FAILED: tells all that wait. Consumes the reference
+ * of the run, if the task was run; a caller who needs the task longer has another. */
 void iris_task_tell (IrisTask *self);
 /* Ends a task as cancelled, from a state that allows it; the lock is held, and released. */
 void iris_task_end_cancelled (IrisTask *self);

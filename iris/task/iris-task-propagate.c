@@ -8,14 +8,11 @@
  * iris_task_propagate: (skip)
  * @self: a task that is over
  * @value: (out caller-allocates) (optional): where to put a copy of the result
- * @error: return location for its error
  *
  * Says how the task ended. One that was cancelled gives %G_IO_ERROR_CANCELLED. May be called
  * several times.
  *
  * Returns: whether it ended well
- *
- * Since: 0.1
  */
 gboolean
 iris_task_propagate (IrisTask *self, GValue *value, GError **error)
@@ -57,14 +54,11 @@ iris_task_fill_empty (GValue *value)
  * iris_task_propagate_or_null: (rename-to iris_task_propagate)
  * @self: a task that is over
  * @value: (out caller-allocates): where to put a copy of the result
- * @error: return location for its error
  *
  * As iris_task_propagate(), but if there is no result, @value becomes an object that is %NULL. For
  * languages that have no value without a type.
  *
  * Returns: whether it ended well
- *
- * Since: 0.1
  */
 gboolean
 iris_task_propagate_or_null (IrisTask *self, GValue *value, GError **error)
@@ -152,14 +146,11 @@ propagate_as (IrisTask *self, GType wanted, GValue *value, GError **error)
 /**
  * iris_task_propagate_boolean:
  * @self: a task that is over
- * @error: return location for its error
  *
  * As iris_task_propagate(), for a result that is a boolean; with another, or none, it fails with
  * %IRIS_TASK_ERROR_RESULT.
  *
  * Returns: the result, or %FALSE with @error set
- *
- * Since: 0.1
  */
 gboolean
 iris_task_propagate_boolean (IrisTask *self, GError **error)
@@ -172,14 +163,11 @@ iris_task_propagate_boolean (IrisTask *self, GError **error)
 /**
  * iris_task_propagate_int64:
  * @self: a task that is over
- * @error: return location for its error
  *
  * As iris_task_propagate(), for a result that is an integer of any size; with another, or none, it
  * fails with %IRIS_TASK_ERROR_RESULT.
  *
  * Returns: the result, or 0 with @error set
- *
- * Since: 0.1
  */
 gint64
 iris_task_propagate_int64 (IrisTask *self, GError **error)
@@ -192,14 +180,11 @@ iris_task_propagate_int64 (IrisTask *self, GError **error)
 /**
  * iris_task_propagate_double:
  * @self: a task that is over
- * @error: return location for its error
  *
  * As iris_task_propagate(), for a result that is a number; with another, or none, it fails with
  * %IRIS_TASK_ERROR_RESULT.
  *
  * Returns: the result, or 0 with @error set
- *
- * Since: 0.1
  */
 gdouble
 iris_task_propagate_double (IrisTask *self, GError **error)
@@ -212,14 +197,11 @@ iris_task_propagate_double (IrisTask *self, GError **error)
 /**
  * iris_task_propagate_string:
  * @self: a task that is over
- * @error: return location for its error
  *
  * As iris_task_propagate(), for a result that is a string; with another, or none, it fails with
  * %IRIS_TASK_ERROR_RESULT.
  *
  * Returns: (transfer full) (nullable): a copy of the result, or %NULL with @error set
- *
- * Since: 0.1
  */
 char *
 iris_task_propagate_string (IrisTask *self, GError **error)
@@ -232,14 +214,11 @@ iris_task_propagate_string (IrisTask *self, GError **error)
 /**
  * iris_task_propagate_object:
  * @self: a task that is over
- * @error: return location for its error
  *
  * As iris_task_propagate(), for a result that is an object; with another, or none, it fails with
  * %IRIS_TASK_ERROR_RESULT.
  *
  * Returns: (transfer full) (nullable) (type GObject): the result, or %NULL with @error set
- *
- * Since: 0.1
  */
 gpointer
 iris_task_propagate_object (IrisTask *self, GError **error)
@@ -252,14 +231,11 @@ iris_task_propagate_object (IrisTask *self, GError **error)
 /**
  * iris_task_propagate_variant:
  * @self: a task that is over
- * @error: return location for its error
  *
  * As iris_task_propagate(), for a result that is a variant; with another, or none, it fails with
  * %IRIS_TASK_ERROR_RESULT.
  *
  * Returns: (transfer full) (nullable): the result, or %NULL with @error set
- *
- * Since: 0.1
  */
 GVariant *
 iris_task_propagate_variant (IrisTask *self, GError **error)

@@ -12,8 +12,6 @@
  * Gets the domain of the errors of tasks, whose codes are those of [error@TaskError].
  *
  * Returns: the domain
- *
- * Since: 0.1
  */
 /* The formatter would put spaces into the name. */
 /* clang-format off */
@@ -72,14 +70,11 @@ may_change (IrisTaskPrivate *priv)
 
 /**
  * iris_task_get_fatal_error: (skip)
- * @self: a task
  * @error: (out) (optional) (nullable): where to put a copy of its error
  *
  * Tells whether the task has an error.
  *
  * Returns: whether the task has an error
- *
- * Since: 0.1
  */
 gboolean
 iris_task_get_fatal_error (IrisTask *self, GError **error)
@@ -97,14 +92,11 @@ iris_task_get_fatal_error (IrisTask *self, GError **error)
 
 /**
  * iris_task_dup_fatal_error: (rename-to iris_task_get_fatal_error)
- * @self: a task
  *
  * Gets the error of the task, if it has one. Languages that throw a #GError use this in place of
  * iris_task_get_fatal_error(), which they would take for a function that fails.
  *
  * Returns: (transfer full) (nullable): a copy of the error, or %NULL
- *
- * Since: 0.1
  */
 GError *
 iris_task_dup_fatal_error (IrisTask *self)
@@ -122,8 +114,6 @@ iris_task_dup_fatal_error (IrisTask *self)
  * @error: (nullable): an error, which is copied, or %NULL for none
  *
  * Sets the error of the task, in place of the one that it had.
- *
- * Since: 0.1
  */
 void
 iris_task_set_fatal_error (IrisTask *self, const GError *error)
@@ -137,8 +127,6 @@ iris_task_set_fatal_error (IrisTask *self, const GError *error)
  * @error: (transfer full) (nullable): an error, or %NULL for none
  *
  * Sets the error of the task, in place of the one that it had.
- *
- * Since: 0.1
  */
 void
 iris_task_take_fatal_error (IrisTask *self, GError *error)
@@ -162,8 +150,6 @@ iris_task_take_fatal_error (IrisTask *self, GError *error)
  * Takes the error away from the task, so that the next handler is a callback.
  *
  * Returns: whether it had one
- *
- * Since: 0.1
  */
 gboolean
 iris_task_catch_fatal_error (IrisTask *self, GError **error)
@@ -195,8 +181,6 @@ iris_task_catch_fatal_error (IrisTask *self, GError **error)
  * languages that throw a #GError, as iris_task_dup_fatal_error().
  *
  * Returns: (transfer full) (nullable): the error, or %NULL if it had none
- *
- * Since: 0.1
  */
 GError *
 iris_task_steal_fatal_error (IrisTask *self)
@@ -213,10 +197,6 @@ iris_task_steal_fatal_error (IrisTask *self)
  * @self: a task, in a handler of it or when it is over
  *
  * Tells whether a result was set.
- *
- * Returns: whether a result was set
- *
- * Since: 0.1
  */
 gboolean
 iris_task_has_result (IrisTask *self)
@@ -233,8 +213,6 @@ iris_task_has_result (IrisTask *self)
  *   gets that type
  *
  * Copies the result. A task without a result leaves @value as it is.
- *
- * Since: 0.1
  */
 void
 iris_task_get_result (IrisTask *self, GValue *value)
@@ -252,8 +230,6 @@ iris_task_get_result (IrisTask *self, GValue *value)
  *
  * Copies the result; if there is none, @value becomes an object that is %NULL. For languages that
  * have no value without a type.
- *
- * Since: 0.1
  */
 void
 iris_task_get_result_or_null (IrisTask *self, GValue *value)
@@ -271,8 +247,6 @@ iris_task_get_result_or_null (IrisTask *self, GValue *value)
  * @value: (nullable): the result, which is copied, or %NULL for none
  *
  * Sets the result of the task, in place of the one that it had.
- *
- * Since: 0.1
  */
 void
 iris_task_set_result (IrisTask *self, const GValue *value)
@@ -298,8 +272,6 @@ iris_task_set_result (IrisTask *self, const GValue *value)
  * @...: the result, as g_object_set() would take it
  *
  * Sets the result of the task, in place of the one that it had.
- *
- * Since: 0.1
  */
 void
 iris_task_set_result_gtype (IrisTask *self, GType type, ...)
@@ -338,8 +310,6 @@ iris_task_set_result_gtype (IrisTask *self, GType type, ...)
  * Makes the outcome of @other that of @self: once the calling function has returned, @self waits
  * for @other, takes its result or error, and goes on with the next handler. If @other is cancelled
  * so is @self; if @other cannot end before @self, that is an error of @self.
- *
- * Since: 0.1
  */
 void
 iris_task_return_task (IrisTask *self, IrisTask *other)
@@ -370,8 +340,6 @@ iris_task_return_task (IrisTask *self, IrisTask *other)
  * @notify: (nullable): called with @user_data when the new task is freed
  *
  * Makes a task of @func and returns it, as iris_task_return_task() does with a task that is there.
- *
- * Since: 0.1
  */
 void
 iris_task_return_task_new (IrisTask *self,

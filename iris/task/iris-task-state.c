@@ -31,10 +31,6 @@ static const struct
  * @to: a state
  *
  * Tells whether a task that is in @from may be in @to next.
- *
- * Returns: whether a task that is in @from may be in @to next
- *
- * Since: 0.1
  */
 gboolean
 iris_task_state_can_follow (IrisTaskState from, IrisTaskState to)
@@ -47,13 +43,10 @@ iris_task_state_can_follow (IrisTaskState from, IrisTaskState to)
 
 /**
  * iris_task_state_is_over:
- * @state: a state
  *
  * Tells whether nothing follows the state.
  *
  * Returns: whether nothing follows it
- *
- * Since: 0.1
  */
 gboolean
 iris_task_state_is_over (IrisTaskState state)
@@ -63,13 +56,10 @@ iris_task_state_is_over (IrisTaskState state)
 
 /**
  * iris_task_state_get_name:
- * @state: a state
  *
  * Gets the name of a state, for people.
  *
  * Returns: (transfer none): its name, for people
- *
- * Since: 0.1
  */
 const char *
 iris_task_state_get_name (IrisTaskState state)

@@ -6,7 +6,7 @@
 #include "iris/task/iris-task-private.h"
 
 #define IRIS_INSIDE
-#include "iris/sched/iris-scheduler-default.h"
+#include "iris/sched/schedulers/iris-default-scheduler.h"
 #undef IRIS_INSIDE
 
 /**
@@ -37,8 +37,8 @@
  * iris_task_run_with_async_result() call is always called in a main context.
  *
  * The functions that control a task may be called from any thread. The result and the error may be
- * read and set by the function and the handlers of the task while they run, and be read by anybody
- * when it is over.
+ * read and set by the function and the handlers of the task while they run, and be read by any
+ * thread when it is over.
  *
  * A task that was run keeps itself until it is over, so its maker may unref it as soon as it runs.
  */
@@ -191,8 +191,6 @@ iris_task_init (IrisTask *self)
  * Makes a task.
  *
  * Returns: (transfer full): a task
- *
- * Since: 0.1
  */
 IrisTask *
 iris_task_new (IrisTaskFunc func, gpointer user_data, GDestroyNotify notify)
@@ -216,8 +214,6 @@ iris_task_new (IrisTaskFunc func, gpointer user_data, GDestroyNotify notify)
  * Another name of iris_task_new().
  *
  * Returns: (transfer full): a task
- *
- * Since: 0.1
  */
 IrisTask *
 iris_task_new_with_func (IrisTaskFunc func, gpointer user_data, GDestroyNotify notify)
@@ -232,8 +228,6 @@ iris_task_new_with_func (IrisTaskFunc func, gpointer user_data, GDestroyNotify n
  * Makes a task.
  *
  * Returns: (transfer full): a task
- *
- * Since: 0.1
  */
 IrisTask *
 iris_task_new_with_closure (GClosure *closure)
@@ -269,8 +263,6 @@ task_set_where (IrisTask *self,
  * Makes a task, with all that can be chosen.
  *
  * Returns: (transfer full): a task
- *
- * Since: 0.1
  */
 IrisTask *
 iris_task_new_full (IrisTaskFunc func,
@@ -303,8 +295,6 @@ iris_task_new_full (IrisTaskFunc func,
  * Makes a task of a closure; see iris_task_new_full().
  *
  * Returns: (transfer full): a task
- *
- * Since: 0.1
  */
 IrisTask *
 iris_task_new_with_closure_full (GClosure *closure,
@@ -329,8 +319,8 @@ iris_task_new_with_closure_full (GClosure *closure,
 /* --- its course --------------------------------------------------------------------------------
  */
 
-/* Tells everybody about one task after the other: an end may end others, and a chain of a million
- * must not be a stack of a million. */
+/* Tells all that wait about one task after the other: an end may end others, and a chain of a
+ * million must not be a stack of a million. */
 void
 iris_task_tell (IrisTask *first)
 {
@@ -445,7 +435,7 @@ iris_task_queue_work (IrisTask *self)
     {
       g_autoptr (GMainContext) keep = g_main_context_ref (priv->work_context);
 
-      iris_delivery_push (iris_delivery_of (keep), &priv->item);
+      iris_context_queue_push (iris_context_queue_of (keep), &priv->item);
     }
   else
     {
@@ -474,8 +464,6 @@ task_first_state (IrisTaskPrivate *priv)
  * Runs the task, as soon as its dependencies are over. The task holds a reference to itself until
  * it is over, and leaves that of the caller alone: a caller that needs the task no more unrefs it,
  * at once if it likes (`g_autoptr`). A task that was cancelled before stays so.
- *
- * Since: 0.1
  */
 void
 iris_task_run (IrisTask *self)
@@ -510,7 +498,6 @@ iris_task_run (IrisTask *self)
 
 /**
  * iris_task_cancel:
- * @self: a task
  *
  * Cancels the task. Before its function has begun, and while it waits for other tasks, it is
  * cancelled at once. While its function runs, iris_task_is_cancelled() tells the function so, what
@@ -519,8 +506,6 @@ iris_task_run (IrisTask *self)
  * A #GCancellable that was given to iris_task_set_cancellable() is not cancelled.
  *
  * Handlers of a cancelled task are not called, and its dependents are cancelled with it.
- *
- * Since: 0.1
  */
 void
 iris_task_cancel (IrisTask *self)
@@ -568,8 +553,6 @@ iris_task_cancel (IrisTask *self)
  *
  * Says that the work of an asynchronous task has ended. If its function is still running, the
  * handlers begin when that has returned. May be called from any thread.
- *
- * Since: 0.1
  */
 void
 iris_task_work_finished (IrisTask *self)

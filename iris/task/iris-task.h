@@ -27,7 +27,7 @@ typedef void (*IrisTaskFunc) (IrisTask *task, gpointer user_data);
 /**
  * IrisTaskClass:
  * @execute: does the work; the default calls the function or closure that the task was made with
- * @ended: called once the task is over, before anybody is told; must not block
+ * @ended: called once the task is over, before any thread is told; must not block
  * @cancelled: called when the running task was asked to stop; any thread
  *
  * What a kind of task may override.

@@ -14,8 +14,6 @@ G_BEGIN_DECLS
  * @len: how many
  *
  * UTF-8 text without NUL; in `path`, `args` and `key` any bytes but NUL.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -32,8 +30,6 @@ typedef struct
  *
  * A list of strings, borrowed. Read it with #IrisWireArgsIter, set it with
  * iris_wire_message_set_args().
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -52,8 +48,6 @@ typedef struct
  *
  * A list of numbers, borrowed. Read it with iris_wire_numbers_read(), set it with
  * iris_wire_message_set_numbers().
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -67,19 +61,14 @@ typedef struct
  * iris_wire_numbers_read:
  * @self: numbers
  * @values: (out caller-allocates) (array): where to; room for all of them
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_numbers_read (const IrisWireNumbers *self, guint64 *values);
 
 /**
  * iris_wire_string_dup:
- * @self: a string
  *
  * Returns: (transfer full): a copy that ends with a NUL
- *
- * Since: 0.1
  */
 static inline char *
 iris_wire_string_dup (const IrisWireString *self)
@@ -91,8 +80,6 @@ iris_wire_string_dup (const IrisWireString *self)
  * IrisWireArgsIter:
  *
  * Walks over #IrisWireArgs without allocating. Live on the stack; nothing to free.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -106,20 +93,15 @@ typedef struct
  * iris_wire_args_iter_init:
  * @self: (out caller-allocates): an iterator
  * @args: what to walk over; what it borrows from must outlive @self
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_args_iter_init (IrisWireArgsIter *self, const IrisWireArgs *args);
 
 /**
  * iris_wire_args_iter_next:
- * @self: an iterator
  * @arg: (out): the next string, borrowed
  *
  * Returns: %FALSE when there is none left
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_args_iter_next (IrisWireArgsIter *self, IrisWireString *arg);
@@ -129,8 +111,6 @@ gboolean iris_wire_args_iter_next (IrisWireArgsIter *self, IrisWireString *arg);
  * @self: arguments
  *
  * Returns: (transfer full) (array zero-terminated=1): copies, to be freed with g_strfreev()
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 char **iris_wire_args_dup (const IrisWireArgs *self);

@@ -15,8 +15,6 @@ G_BEGIN_DECLS
  *
  * Lives where you like between iris_wire_batch_builder_init() and iris_wire_batch_builder_clear().
  * One thread at a time.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -32,24 +30,18 @@ typedef struct
  * iris_wire_batch_builder_init:
  * @self: (out caller-allocates): a builder
  * @limits: (nullable): what the batch may cost; copied
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_batch_builder_init (IrisWireBatchBuilder *self, const IrisWireLimits *limits);
 
 /**
  * iris_wire_batch_builder_add:
- * @self: a builder
  * @item: a SUBMIT message with its own request id; copied
- * @error: return location for an error
  *
  * Appends an item. When it does not fit any more (%IRIS_WIRE_ERROR_TOO_LARGE) the builder is as it
  * was: send what it has, reset it, add again.
  *
  * Returns: %TRUE if the item is in
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_batch_builder_add (IrisWireBatchBuilder *self,
@@ -63,19 +55,14 @@ gboolean iris_wire_batch_builder_add (IrisWireBatchBuilder *self,
  * The body of the BATCH message, borrowed until @self is next changed.
  *
  * Returns: bytes that belong to @self
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireFrame iris_wire_batch_builder_get_body (IrisWireBatchBuilder *self);
 
 /**
  * iris_wire_batch_builder_reset:
- * @self: a builder
  *
  * Drops the items and keeps the memory.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_batch_builder_reset (IrisWireBatchBuilder *self);
@@ -85,8 +72,6 @@ void iris_wire_batch_builder_reset (IrisWireBatchBuilder *self);
  * @self: a builder, or one filled with zeroes
  *
  * Frees the memory.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_batch_builder_clear (IrisWireBatchBuilder *self);
@@ -100,8 +85,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisWireBatchBuilder, iris_wire_batch_builder_
  * @IRIS_WIRE_BATCH_REFUSED: an item that cannot be taken, to be refused under its own request id
  *
  * What iris_wire_batch_iter_next() found.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -115,8 +98,6 @@ typedef enum
  * @n_items: how many items the batch has
  *
  * Walks over the body of a BATCH. Lives on the stack; nothing to free.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -134,15 +115,12 @@ typedef struct
  * @self: (out caller-allocates): an iterator
  * @body: the body of a BATCH; what it points to must outlive @self
  * @limits: (nullable): what the batch may cost; copied
- * @error: return location for an error
  *
  * Checks the whole body's structure first: array, triples, ids, lengths, nesting, the end. So a
  * batch is refused as a whole before any item of it has been taken, or every item in it can be
  * judged by itself.
  *
  * Returns: %TRUE if the items can be walked over
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_batch_iter_init (IrisWireBatchIter *self,
@@ -152,7 +130,6 @@ gboolean iris_wire_batch_iter_init (IrisWireBatchIter *self,
 
 /**
  * iris_wire_batch_iter_next:
- * @self: an iterator
  * @item: (out caller-allocates): the next item as a SUBMIT message that borrows from the body
  * @error: return location for why the item is refused
  *
@@ -160,8 +137,6 @@ gboolean iris_wire_batch_iter_init (IrisWireBatchIter *self,
  * and the walk can go on.
  *
  * Returns: what was found
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireBatchStep

@@ -15,8 +15,6 @@ G_BEGIN_DECLS
  *
  * Lives where you like between iris_wire_completions_builder_init() and
  * iris_wire_completions_builder_clear(). One thread at a time.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -34,8 +32,6 @@ typedef struct
  * iris_wire_completions_builder_init:
  * @self: (out caller-allocates): a builder
  * @limits: (nullable): what the message may cost; copied
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void
@@ -43,16 +39,12 @@ iris_wire_completions_builder_init (IrisWireCompletionsBuilder *self, const Iris
 
 /**
  * iris_wire_completions_builder_add:
- * @self: a builder
  * @ending: RESULT, or ERROR with `ends`; copied
- * @error: return location for an error
  *
  * Appends an ending. When it does not fit any more (%IRIS_WIRE_ERROR_TOO_LARGE) the builder is as
  * it was: send what it has, reset it, add again. No allocation once the memory has grown.
  *
  * Returns: %TRUE if the ending is in
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_completions_builder_add (IrisWireCompletionsBuilder *self,
@@ -66,8 +58,6 @@ gboolean iris_wire_completions_builder_add (IrisWireCompletionsBuilder *self,
  * The body of the COMPLETIONS message, borrowed until @self is next changed.
  *
  * Returns: bytes that belong to @self
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireFrame iris_wire_completions_builder_get_body (IrisWireCompletionsBuilder *self);
@@ -79,8 +69,6 @@ IrisWireFrame iris_wire_completions_builder_get_body (IrisWireCompletionsBuilder
  *   of its own, borrowed until @self is next changed
  *
  * An ending that is alone is better sent so.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void
@@ -88,11 +76,8 @@ iris_wire_completions_builder_get_first (IrisWireCompletionsBuilder *self, IrisW
 
 /**
  * iris_wire_completions_builder_reset:
- * @self: a builder
  *
  * Drops the endings and keeps the memory.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_completions_builder_reset (IrisWireCompletionsBuilder *self);
@@ -102,8 +87,6 @@ void iris_wire_completions_builder_reset (IrisWireCompletionsBuilder *self);
  * @self: a builder, or one filled with zeroes
  *
  * Frees the memory.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_completions_builder_clear (IrisWireCompletionsBuilder *self);
@@ -115,8 +98,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisWireCompletionsBuilder, iris_wire_completi
  * @n_completions: how many endings there are
  *
  * Walks over the body of COMPLETIONS. Lives on the stack; nothing to free.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -134,11 +115,8 @@ typedef struct
  * @self: (out caller-allocates): an iterator
  * @body: the body of an COMPLETIONS message; what it points to must outlive @self
  * @limits: (nullable): what the message may cost; copied
- * @error: return location for an error
  *
  * Returns: %TRUE if the endings can be walked over
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_completions_iter_init (IrisWireCompletionsIter *self,
@@ -148,13 +126,10 @@ gboolean iris_wire_completions_iter_init (IrisWireCompletionsIter *self,
 
 /**
  * iris_wire_completions_iter_next:
- * @self: an iterator
  * @ending: (out caller-allocates): the next ending, RESULT or ERROR, which borrows from the body
  * @error: return location for what breaks the protocol's rules
  *
  * Returns: %TRUE if there is one; %FALSE at the end, or if @error is set
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_completions_iter_next (IrisWireCompletionsIter *self,

@@ -15,7 +15,6 @@ G_BEGIN_DECLS
  * @n_frames: how many; anything but 5 is an error
  * @limits: (nullable): what the message may cost
  * @out: (out caller-allocates): the message; it borrows from what @frames point to
- * @error: return location for an error
  *
  * Reads one message of either direction, and believes nothing: it allocates only for @error. irisd
  * must still look whether iris_wire_type_is_request(), a client whether it is not.
@@ -30,8 +29,6 @@ G_BEGIN_DECLS
  * message.
  *
  * Returns: %TRUE if @out is a message that keeps the protocol
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_decode (const IrisWireFrame *frames,

@@ -15,8 +15,6 @@ G_BEGIN_DECLS
  *
  * Lives where you like (on the stack, in a struct) between iris_wire_encoder_init() and
  * iris_wire_encoder_clear(). Must not be moved while @frames are in use. One thread at a time.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -33,8 +31,6 @@ typedef struct
  * iris_wire_encoder_init:
  * @self: (out caller-allocates): an encoder
  * @limits: (nullable): what a message may cost; copied
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_encoder_init (IrisWireEncoder *self, const IrisWireLimits *limits);
@@ -44,17 +40,13 @@ void iris_wire_encoder_init (IrisWireEncoder *self, const IrisWireLimits *limits
  * @self: an encoder, or one filled with zeroes
  *
  * Frees the buffer; frames that were not sent yet are gone with it.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_encoder_clear (IrisWireEncoder *self);
 
 /**
  * iris_wire_encode:
- * @self: an encoder
  * @message: what to encode
- * @error: return location for an error
  *
  * Fills @self's frames. The fifth is @message's body itself, not a copy; the others belong to @self
  * and hold until it encodes the next message. Keys come in ascending order, numbers in their
@@ -65,8 +57,6 @@ void iris_wire_encoder_clear (IrisWireEncoder *self);
  * error.
  *
  * Returns: %TRUE if the frames are good to send
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_encode (IrisWireEncoder *self, const IrisWireMessage *message, GError **error);

@@ -11,7 +11,6 @@ G_BEGIN_DECLS
 /**
  * iris_wire_endpoint_dir:
  * @dir: (nullable) (type filename): a directory that the user named, or %NULL
- * @error: return location for an error
  *
  * The directory of irisd's sockets: @dir, else `$IRIS_RUNTIME_DIR`, else `$XDG_RUNTIME_DIR/iris`,
  * else, for root,
@@ -22,8 +21,6 @@ G_BEGIN_DECLS
  * be longer than a socket's address can be (107 bytes).
  *
  * Returns: (transfer full) (type filename): an absolute directory, or %NULL
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 char *iris_wire_endpoint_dir (const char *dir, GError **error);
@@ -33,8 +30,6 @@ char *iris_wire_endpoint_dir (const char *dir, GError **error);
  * @dir: (type filename): what iris_wire_endpoint_dir() gave
  *
  * Returns: (transfer full): the front door as ZeroMQ writes it, `ipc://DIR/front.ipc`
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 char *iris_wire_endpoint_front (const char *dir);
@@ -45,8 +40,6 @@ char *iris_wire_endpoint_front (const char *dir);
  * @place: a place's id
  *
  * Returns: (transfer full): the place's socket as ZeroMQ writes it, `ipc://DIR/place-N.ipc`
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 char *iris_wire_endpoint_place (const char *dir, guint place);

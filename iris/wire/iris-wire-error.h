@@ -55,8 +55,6 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_DEADLINE_PASSED: `deadline-passed`: the item had not begun by its `deadline-ms`
  *
  * Numbers never change their meaning and are never used again.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -110,8 +108,6 @@ GQuark iris_wire_error_quark (void);
  * The stable name that travels in key 41, for example `unknown-service`.
  *
  * Returns: (transfer none): a name; `unknown` for a code that has none here
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 const char *iris_wire_error_name (guint code);
@@ -124,8 +120,6 @@ const char *iris_wire_error_name (guint code);
  * known.
  *
  * Returns: (transfer none): a sentence without a full stop
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 const char *iris_wire_error_sentence (guint code);
@@ -137,8 +131,6 @@ const char *iris_wire_error_sentence (guint code);
  * The reverse of iris_wire_error_name().
  *
  * Returns: the code, or 0 if there is no such name
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 guint iris_wire_error_from_name (const char *name);

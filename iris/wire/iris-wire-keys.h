@@ -61,8 +61,6 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_WORKERS_REPLY: answers WORKERS
  *
  * The second frame. What clients send is below 0x80, what irisd sends is not.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -118,8 +116,6 @@ typedef enum
  * IrisWireKey:
  *
  * The keys of the header. doc/protocol.md says which type has which.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -223,8 +219,6 @@ typedef enum
  *
  * Where an item is: key 52. An item that irisd keeps can be in each of them, CANCELLING tells only
  * of the first two.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -246,8 +240,6 @@ typedef enum
  * told
  *
  * What of an item survives a crash: key 60.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -269,8 +261,6 @@ typedef enum
  * @IRIS_WIRE_CHANNEL_ERRORS: standard error
  *
  * What OUTPUT tells in key 98.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -285,8 +275,6 @@ typedef enum
  * @IRIS_WIRE_AFTER_SUCCESS: when all of them have ended well; never, if one does not
  *
  * What an item waits for, of those that key 73 names; key 74.
- *
- * Since: 0.1
  */
 typedef enum
 {

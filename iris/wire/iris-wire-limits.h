@@ -50,8 +50,6 @@ G_BEGIN_DECLS
  *
  * Bounds of one message. A message beyond one of them is refused with %IRIS_WIRE_ERROR_TOO_LARGE,
  * and the sentence names the limit as written between back quotes above.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -71,8 +69,6 @@ typedef struct
  * these.
  *
  * Returns: (transfer none): constant limits
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 const IrisWireLimits *iris_wire_limits_default (void);

@@ -22,8 +22,6 @@ G_BEGIN_DECLS
  * @distances: (array length=n_distances) (nullable): key 7, to every place in order of id; owned
  *
  * One place. A string that is %NULL is sent as an empty one.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -44,8 +42,6 @@ typedef struct
  * @places: (array length=n_places): owned
  *
  * All places.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -58,19 +54,14 @@ typedef struct
  * @n_places: how many places
  *
  * Returns: (transfer full): a map whose places are all zeroes; fill them with memory of g_malloc()
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireMap *iris_wire_map_new (guint n_places);
 
 /**
  * iris_wire_map_copy:
- * @self: a map
  *
  * Returns: (transfer full): a deep copy
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireMap *iris_wire_map_copy (const IrisWireMap *self);
@@ -80,21 +71,15 @@ IrisWireMap *iris_wire_map_copy (const IrisWireMap *self);
  * @self: (transfer full) (nullable): a map
  *
  * Frees @self and all that it owns.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_map_free (IrisWireMap *self);
 
 /**
  * iris_wire_map_encode:
- * @self: a map
  * @limits: (nullable): what the body may cost
- * @error: return location for an error
  *
  * Returns: (transfer full): the body, or %NULL
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 GBytes *
@@ -104,11 +89,8 @@ iris_wire_map_encode (const IrisWireMap *self, const IrisWireLimits *limits, GEr
  * iris_wire_map_decode:
  * @body: the body of a MAP_REPLY
  * @limits: (nullable): what the body may cost
- * @error: return location for an error
  *
  * Returns: (transfer full): the map, which borrows nothing, or %NULL
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireMap *

@@ -51,8 +51,6 @@ G_BEGIN_DECLS
  * IrisWireKeys: (skip)
  *
  * A set of keys below 128: bit k stands for key k.
- *
- * Since: 0.1
  */
 __extension__ typedef unsigned __int128 IrisWireKeys;
 
@@ -62,8 +60,6 @@ __extension__ typedef unsigned __int128 IrisWireKeys;
  * @size: how many
  *
  * A run of bytes that belongs to someone else.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -165,8 +161,6 @@ typedef struct
  * @body: the fifth frame
  *
  * One message. See the head of this file for ownership and presence.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -280,12 +274,8 @@ typedef struct
 
 /**
  * iris_wire_message_has:
- * @self: a message
- * @key: a key
  *
  * Whether @key is there.
- *
- * Since: 0.1
  */
 static inline gboolean
 iris_wire_message_has (const IrisWireMessage *self, IrisWireKey key)
@@ -296,57 +286,41 @@ iris_wire_message_has (const IrisWireMessage *self, IrisWireKey key)
 /**
  * iris_wire_message_init:
  * @self: (out caller-allocates): a message, whatever it holds
- * @type: its type
  * @request_id: (nullable) (array fixed-size=16): its request id, copied; %NULL for zeroes
  *
  * Makes @self a message without keys and with an empty body.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_init (IrisWireMessage *self, IrisWireType type, const guint8 *request_id);
 
 /**
  * iris_wire_message_set_uint:
- * @self: a message
  * @key: a key whose value is an unsigned number
  * @value: the number; one that the key cannot hold is a programmer's error
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_uint (IrisWireMessage *self, IrisWireKey key, guint64 value);
 
 /**
  * iris_wire_message_set_int:
- * @self: a message
  * @key: a key whose value is a signed number: a place, a worker, exit status, signal
  * @value: the number
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_int (IrisWireMessage *self, IrisWireKey key, gint32 value);
 
 /**
  * iris_wire_message_set_boolean:
- * @self: a message
  * @key: a key whose value is true or false
- * @value: the value
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_boolean (IrisWireMessage *self, IrisWireKey key, gboolean value);
 
 /**
  * iris_wire_message_set_string:
- * @self: a message
  * @key: a key whose value is a string
  * @data: (not nullable): the string, borrowed: it must outlive @self's use
  * @len: its length in bytes, or -1 if it ends with a NUL
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void
@@ -354,35 +328,26 @@ iris_wire_message_set_string (IrisWireMessage *self, IrisWireKey key, const char
 
 /**
  * iris_wire_message_set_args:
- * @self: a message
  * @args: (array zero-terminated=1): the arguments, borrowed: they must outlive @self's use
  *
  * Sets key 14.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_args (IrisWireMessage *self, const char *const *args);
 
 /**
  * iris_wire_message_set_list:
- * @self: a message
  * @key: a key whose value is a list
  * @list: (array zero-terminated=1): its strings, borrowed: they must outlive @self's use
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_list (IrisWireMessage *self, IrisWireKey key, const char *const *list);
 
 /**
  * iris_wire_message_set_numbers:
- * @self: a message
  * @key: a key whose value is a list of numbers
  * @values: (array length=n) (nullable): the numbers, borrowed: they must outlive @self's use
  * @n: how many
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_numbers (IrisWireMessage *self,
@@ -392,23 +357,17 @@ void iris_wire_message_set_numbers (IrisWireMessage *self,
 
 /**
  * iris_wire_message_set_target:
- * @self: a message
  * @target: (array fixed-size=16): a request id, copied
  *
  * Sets key 51.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_target (IrisWireMessage *self, const guint8 *target);
 
 /**
  * iris_wire_message_set_body:
- * @self: a message
  * @data: (array length=size) (nullable): the body, borrowed
  * @size: its length in bytes
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_body (IrisWireMessage *self, gconstpointer data, gsize size);
@@ -420,8 +379,6 @@ void iris_wire_message_set_body (IrisWireMessage *self, gconstpointer data, gsiz
  *
  * Sets code, name and sentence. An error of another domain than %IRIS_WIRE_ERROR becomes
  * `internal`. A sentence of more than 1,024 bytes is cut between two characters.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_error (IrisWireMessage *self, const GError *error);
@@ -434,22 +391,17 @@ void iris_wire_message_set_error (IrisWireMessage *self, const GError *error);
  * %IRIS_WIRE_ERROR.
  *
  * Returns: (transfer full): an error
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 GError *iris_wire_message_to_error (const IrisWireMessage *self);
 
 /**
  * iris_wire_message_to_string:
- * @self: a message
  *
  * One line for people that debug, such as `SUBMIT 00..01 {service: "echo", place: 1} 5 bytes`. Long
  * strings are cut.
  *
  * Returns: (transfer full): UTF-8 text
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 char *iris_wire_message_to_string (const IrisWireMessage *self);
@@ -460,8 +412,6 @@ char *iris_wire_message_to_string (const IrisWireMessage *self);
  *
  * Returns: (transfer none) (nullable): the name, such as `SUBMIT`, or %NULL if there is no such
  * type
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 const char *iris_wire_type_name (guint type);
@@ -471,8 +421,6 @@ const char *iris_wire_type_name (guint type);
  * @type: the second frame's byte
  *
  * Returns: whether clients send it and irisd receives it
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_type_is_request (guint type);
@@ -483,8 +431,6 @@ gboolean iris_wire_type_is_request (guint type);
  *
  * Returns: (transfer none) (nullable): the name that doc/protocol.md gives it, or %NULL if it has
  * none
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 const char *iris_wire_key_name (guint key);

@@ -13,8 +13,6 @@ G_BEGIN_DECLS
  * IRIS_WIRE_NO_PLACE:
  *
  * Stands for no place in #IrisWirePersistentItem.
- *
- * Since: 0.1
  */
 #define IRIS_WIRE_NO_PLACE G_MAXUINT32
 
@@ -41,8 +39,6 @@ G_BEGIN_DECLS
  *   has ended; owned
  *
  * One item. A string that is %NULL is sent as an empty one.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -72,8 +68,6 @@ typedef struct
  * @items: (array length=n_items): in order of their numbers; owned
  *
  * Items that irisd keeps.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -86,8 +80,6 @@ typedef struct
  * @n_items: how many items
  *
  * Returns: (transfer full): items that are all zeroes; fill them with memory of g_malloc()
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWirePersistentList *iris_wire_persistent_list_new (guint n_items);
@@ -97,8 +89,6 @@ IrisWirePersistentList *iris_wire_persistent_list_new (guint n_items);
  * @self: items
  *
  * Returns: (transfer full): a deep copy
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWirePersistentList *iris_wire_persistent_list_copy (const IrisWirePersistentList *self);
@@ -108,8 +98,6 @@ IrisWirePersistentList *iris_wire_persistent_list_copy (const IrisWirePersistent
  * @self: (transfer full) (nullable): items
  *
  * Frees @self and all that it owns.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_persistent_list_free (IrisWirePersistentList *self);
@@ -118,11 +106,8 @@ void iris_wire_persistent_list_free (IrisWirePersistentList *self);
  * iris_wire_persistent_list_encode:
  * @self: items
  * @limits: (nullable): what the body may cost
- * @error: return location for an error
  *
  * Returns: (transfer full): the body, or %NULL
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 GBytes *iris_wire_persistent_list_encode (const IrisWirePersistentList *self,
@@ -133,11 +118,8 @@ GBytes *iris_wire_persistent_list_encode (const IrisWirePersistentList *self,
  * iris_wire_persistent_list_decode:
  * @body: the body of a LIST_REPLY or SHOW_REPLY
  * @limits: (nullable): what the body may cost
- * @error: return location for an error
  *
  * Returns: (transfer full): the items, which borrow nothing, or %NULL
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWirePersistentList *
@@ -149,8 +131,6 @@ iris_wire_persistent_list_decode (IrisWireFrame body, const IrisWireLimits *limi
  *
  * Returns: (transfer none): `queued`, `running`, `done`, `failed`, `cancelled`, `delayed`,
  * `leased`, `buried`, or `unknown` for one that is newer
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 const char *iris_wire_state_name (guint state);
@@ -160,8 +140,6 @@ const char *iris_wire_state_name (guint state);
  * @klass: an #IrisWireClass
  *
  * Returns: (transfer none): `volatile`, `relaxed`, `durable`, or `unknown` for one that is newer
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 const char *iris_wire_class_name (guint klass);

@@ -15,8 +15,6 @@ G_BEGIN_DECLS
  * @summary: key 1, one line for people; owned
  *
  * One service. A string that is %NULL is sent as an empty one.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -30,8 +28,6 @@ typedef struct
  * @services: (array length=n_services): owned
  *
  * All services.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -44,8 +40,6 @@ typedef struct
  * @n_services: how many services
  *
  * Returns: (transfer full): services without names; fill them with memory of g_malloc()
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireServices *iris_wire_services_new (guint n_services);
@@ -55,8 +49,6 @@ IrisWireServices *iris_wire_services_new (guint n_services);
  * @self: services
  *
  * Returns: (transfer full): a deep copy
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireServices *iris_wire_services_copy (const IrisWireServices *self);
@@ -66,8 +58,6 @@ IrisWireServices *iris_wire_services_copy (const IrisWireServices *self);
  * @self: (transfer full) (nullable): services
  *
  * Frees @self and all that it owns.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_services_free (IrisWireServices *self);
@@ -76,11 +66,8 @@ void iris_wire_services_free (IrisWireServices *self);
  * iris_wire_services_encode:
  * @self: services
  * @limits: (nullable): what the body may cost
- * @error: return location for an error
  *
  * Returns: (transfer full): the body, or %NULL
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 GBytes *iris_wire_services_encode (const IrisWireServices *self,
@@ -91,11 +78,8 @@ GBytes *iris_wire_services_encode (const IrisWireServices *self,
  * iris_wire_services_decode:
  * @body: the body of a SERVICES_REPLY
  * @limits: (nullable): what the body may cost
- * @error: return location for an error
  *
  * Returns: (transfer full): the services, which borrow nothing, or %NULL
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireServices *

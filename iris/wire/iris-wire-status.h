@@ -27,8 +27,6 @@ G_BEGIN_DECLS
  * @backlog: key 11, items that were queued there and have not come back
  *
  * What one place did since the daemon was started.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -71,8 +69,6 @@ typedef struct
  * @places: (array length=n_places): key 12; owned
  *
  * A daemon's counters. A string that is %NULL is sent as an empty one.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -104,19 +100,14 @@ typedef struct
  * @n_places: how many places
  *
  * Returns: (transfer full): a status that is all zeroes; fill it with memory of g_malloc()
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireStatus *iris_wire_status_new (guint n_places);
 
 /**
  * iris_wire_status_copy:
- * @self: a status
  *
  * Returns: (transfer full): a deep copy
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireStatus *iris_wire_status_copy (const IrisWireStatus *self);
@@ -126,21 +117,15 @@ IrisWireStatus *iris_wire_status_copy (const IrisWireStatus *self);
  * @self: (transfer full) (nullable): a status
  *
  * Frees @self and all that it owns.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_status_free (IrisWireStatus *self);
 
 /**
  * iris_wire_status_encode:
- * @self: a status
  * @limits: (nullable): what the body may cost
- * @error: return location for an error
  *
  * Returns: (transfer full): the body, or %NULL
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 GBytes *
@@ -150,11 +135,8 @@ iris_wire_status_encode (const IrisWireStatus *self, const IrisWireLimits *limit
  * iris_wire_status_decode:
  * @body: the body of a STATUS_REPLY
  * @limits: (nullable): what the body may cost
- * @error: return location for an error
  *
  * Returns: (transfer full): the status, which borrows nothing, or %NULL
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireStatus *

@@ -25,8 +25,6 @@ G_BEGIN_DECLS
  * @silent_ms: key 8, milliseconds since it was heard
  *
  * One worker process, that is, one connection that said READY.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -49,8 +47,6 @@ typedef struct
  * @workers: (array length=n_workers): owned
  *
  * All worker processes.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -63,8 +59,6 @@ typedef struct
  * @n_workers: how many worker processes
  *
  * Returns: (transfer full): workers that are all zeroes; fill them with memory of g_malloc()
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireWorkers *iris_wire_workers_new (guint n_workers);
@@ -74,8 +68,6 @@ IrisWireWorkers *iris_wire_workers_new (guint n_workers);
  * @self: workers
  *
  * Returns: (transfer full): a deep copy
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireWorkers *iris_wire_workers_copy (const IrisWireWorkers *self);
@@ -85,8 +77,6 @@ IrisWireWorkers *iris_wire_workers_copy (const IrisWireWorkers *self);
  * @self: (transfer full) (nullable): workers
  *
  * Frees @self and all that it owns.
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_workers_free (IrisWireWorkers *self);
@@ -95,11 +85,8 @@ void iris_wire_workers_free (IrisWireWorkers *self);
  * iris_wire_workers_encode:
  * @self: workers
  * @limits: (nullable): what the body may cost
- * @error: return location for an error
  *
  * Returns: (transfer full): the body, or %NULL
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 GBytes *iris_wire_workers_encode (const IrisWireWorkers *self,
@@ -110,11 +97,8 @@ GBytes *iris_wire_workers_encode (const IrisWireWorkers *self,
  * iris_wire_workers_decode:
  * @body: the body of a WORKERS_REPLY
  * @limits: (nullable): what the body may cost
- * @error: return location for an error
  *
  * Returns: (transfer full): the workers, which borrow nothing, or %NULL
- *
- * Since: 0.1
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireWorkers *

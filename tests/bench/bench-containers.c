@@ -185,7 +185,7 @@ static const BenchContainer containers[] = {
   { "lfqueue", BENCH_IRIS, BENCH_SHARED, lfqueue_make, g_object_unref, queue_push, queue_pop },
   { "stack", BENCH_IRIS, BENCH_SHARED, stack_make, stack_unmake, stack_push, stack_pop },
   { "ring", BENCH_IRIS, BENCH_SHARED, ring_make, ring_unmake, ring_push, ring_pop },
-  { "mpsc", BENCH_IRIS, BENCH_MAILBOX, mpsc_make, mpsc_unmake, mpsc_push, mpsc_pop },
+  { "mpsc", BENCH_IRIS, BENCH_MPSC, mpsc_make, mpsc_unmake, mpsc_push, mpsc_pop },
 };
 
 const BenchContainer *

@@ -11,8 +11,8 @@
 /* Who may call what. */
 typedef enum
 {
-  BENCH_SHARED,  /* any thread pushes and pops */
-  BENCH_MAILBOX, /* any thread pushes, one pops */
+  BENCH_SHARED, /* any thread pushes and pops */
+  BENCH_MPSC,   /* any thread pushes, one pops */
 } BenchSharing;
 
 typedef struct

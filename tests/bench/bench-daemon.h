@@ -11,6 +11,7 @@
 
 #include <gio/gio.h>
 #include <iris/iris.h>
+#include <iris/wire/iris-wire.h>
 
 /* --- servers (bench-daemon-server.c) ---------------------------------------------------------- */
 

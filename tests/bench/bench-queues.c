@@ -2,9 +2,9 @@
  *
  * The containers by themselves: nanoseconds for an operation against the number of threads.
  *
- * Shared ones: every thread pushes one item and pops one, again and again. A mailbox: all threads
- * but one push, that one pops; with one thread it does both. Deques: see bench-deques.c. Every item
- * that went in must come out, once: the sum of what came out says so.
+ * Shared ones: every thread pushes one item and pops one, again and again. A MPSC queue: all
+ * threads but one push, that one pops; with one thread it does both. Deques: see bench-deques.c.
+ * Every item that went in must come out, once: the sum of what came out says so.
  */
 #include "bench-containers.h"
 #include "bench-contender.h"
@@ -77,7 +77,7 @@ run_shared (gpointer data, guint index)
 }
 
 static void
-run_mailbox (gpointer data, guint index)
+run_mpsc (gpointer data, guint index)
 {
   Run *run = data;
   guint first, end;
@@ -103,7 +103,7 @@ run_mailbox (gpointer data, guint index)
 static gboolean
 trial_run (gpointer data, gdouble *samples, GError **error)
 {
-  static const BenchThreadFunc funcs[] = { run_shared, run_mailbox };
+  static const BenchThreadFunc funcs[] = { run_shared, run_mpsc };
   Trial *self = data;
   guint64 n = self->items, expected = n * (n + 1) / 2;
   Run run = { .container = self->container,
@@ -170,7 +170,7 @@ bench_container_add_series (BenchResult *result,
 static void
 add_trial (BenchResult *result, const BenchContainer *container, guint threads, guint items)
 {
-  static const char *const sharings[] = { "shared", "mailbox" };
+  static const char *const sharings[] = { "shared", "single-consumer" };
   g_autofree char *load = g_strdup_printf ("%s, %u thread%s", sharings[container->sharing], threads,
                                            threads == 1 ? "" : "s");
   /* An item is pushed and popped: two operations. */

@@ -26,7 +26,7 @@ GLIB = {'gthreadpool', 'gasyncqueue'}
 NUMERIC = {'sequential': {'plain'}, '1 worker': MANY | GLIB, '2 workers': MANY | GLIB}
 CONTAINERS = {
     'shared': {'gasyncqueue', 'gqueue+gmutex', 'queue', 'lfqueue', 'stack', 'ring'},
-    'mailbox': {'mpsc'},
+    'single-consumer': {'mpsc'},
     'deque': {'chase-lev', 'split', 'abp', 'steal-half', 'locked', 'idempotent'},
 }
 

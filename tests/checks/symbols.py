@@ -20,14 +20,14 @@ HEAD = f'# {house.SPDX}\n# Exported functions; written by tests/checks/symbols.p
 # Of each library: where it is built, and whose headers declare its functions.
 LIBRARIES = {
     'libiris-1.so': ('iris', 'iris/'),
-    'libiris-client-1.so': ('clients/client', 'clients/client/'),
+    'libiris-client-1.so': ('clients/iris-client', 'clients/iris-client/'),
 }
 
 
 def declared(tree, folder):
     """What the installed headers of a folder say is exported."""
     return {name for header in house.public_headers(tree, folder)
-            for name, _ in house.available_functions(tree, header)}
+            for name, *_ in house.available_functions(tree, header)}
 
 
 def exported(library):

@@ -5,12 +5,12 @@
  *
  * PLANT_NO_HOLD starts a concurrent item without asking who runs.
  */
-#include "iris/message/iris-coordination-private.h"
+#include "iris/message/port/iris-coordination-private.h"
 
 #ifdef PLANT_NO_HOLD
 
 static IrisSubmit
-planted_submit (IrisCoordination *self, IrisCoordinate kind, IrisHandbackNode *node)
+planted_submit (IrisCoordination *self, IrisCoordinate kind, IrisLlistNode *node)
 {
   IrisSubmit result = IRIS_SUBMIT_START;
 
@@ -68,10 +68,10 @@ note_end (IrisCoordinate kind)
     n_alone--;
 }
 
-static void start (IrisCoordinate kind, IrisHandbackNode *node);
+static void start (IrisCoordinate kind, IrisLlistNode *node);
 
 static void
-run (IrisCoordinate kind, IrisHandbackNode *node)
+run (IrisCoordinate kind, IrisLlistNode *node)
 {
   note_begin (kind);
   atomic_fetch_add_explicit (&step, 1, memory_order_relaxed);
@@ -81,9 +81,9 @@ run (IrisCoordinate kind, IrisHandbackNode *node)
 
 /* As the arbiter does, but on this thread. */
 static void
-start (IrisCoordinate kind, IrisHandbackNode *node)
+start (IrisCoordinate kind, IrisLlistNode *node)
 {
-  IrisHandbackNode *next = NULL, *more = NULL;
+  IrisLlistNode *next = NULL, *more = NULL;
   IrisCoordinate then;
 
   if (kind == IRIS_COORDINATE_CONCURRENT)
@@ -105,10 +105,10 @@ submit (IrisCoordinate kind)
   Item *item = item_new ();
 
   item->next = NULL;
-  switch (iris_coordination_submit (&coordination, kind, (IrisHandbackNode *) item))
+  switch (iris_coordination_submit (&coordination, kind, (IrisLlistNode *) item))
     {
     case IRIS_SUBMIT_START:
-      start (kind, (IrisHandbackNode *) item);
+      start (kind, (IrisLlistNode *) item);
       break;
     case IRIS_SUBMIT_REFUSED:
       item_taken (item, "refusal");

@@ -13,7 +13,7 @@
 #define iris_fence_heavy() ((void) 0)
 #endif
 
-#include "iris/base/iris-eventcount.c"
+#include "iris/base/sync/iris-eventcount.c"
 
 #include "explore.h"
 

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The schedulers without places, explored: the default scheduler's queue, in which its workers wait
- * and find their end, and the lock-free scheduler's lists. Each item runs or is cancelled once,
- * shutting down ends, and while it goes on a worker that blocks has a stand-in: one that waits, one
- * that is out, or one that is made, of which there are never more than allowed.
+ * The schedulers without places, explored: the GAsyncQueue scheduler's queue, in which its workers
+ * wait and find their end, and the lock-free scheduler's lists. Each item runs or is cancelled
+ * once, shutting down ends, and while it goes on a worker that blocks has a stand-in: one that
+ * waits, one that is out, or one that is made, of which there are never more than allowed.
  *
- * PLANT_END_ALONE lets a worker end that finds the queue of a closed crew empty, and count as in;
+ * PLANT_END_ALONE lets a worker end that finds the queue of a closed pool empty, and count as in;
  * PLANT_NO_LAST_LOOK leaves the end to workers, of which none may be awake; PLANT_FORGOTTEN
- * releases the workers that are out when the crew is closed, without counting them in.
+ * releases the workers that are out when the pool is closed, without counting them in.
  *
  * GLib's queue is a double with the same locks: what it waits in is a condition variable, here a
  * futex.
  */
 #include <glib-object.h>
 
-#include "iris/sched/iris-district-private.h"
+#include "iris/sched/steal/iris-place-queues-private.h"
 
-#include "crew-threads.h"
+#include "worker-pool-threads.h"
 
-#include "iris/base/iris-lot.c"
-#include "iris/base/iris-slab.c"
-#include "iris/sched/iris-presence.c"
-#include "iris/sched/iris-blocking.c"
-#include "iris/sched/iris-crew.c"
-#include "iris/sched/iris-crew-worker.c"
+#include "iris/base/sync/iris-parking-lot.c"
+#include "iris/base/memory/iris-slab.c"
+#include "iris/sched/pool/iris-active-workers.c"
+#include "iris/sched/pool/iris-worker-pool.c"
+#include "iris/sched/pool/iris-worker.c"
 
 #include "explore.h"
 #include "items.h"
 
-#include "crew-doubles.h"
+#include "worker-pool-doubles.h"
 
 /* GAsyncQueue. */
 
@@ -126,18 +125,18 @@ queue_length_unlocked (Queue *self)
 #define g_async_queue_pop_unlocked(queue)     queue_pop_unlocked (queue)
 #define g_async_queue_length_unlocked(queue)  queue_length_unlocked (queue)
 
-/* In place of iris_lot_end_if_idle(). */
+/* In place of iris_parking_lot_end_if_idle(). */
 static bool
-end_if_idle (IrisLot *lot, unsigned n_idle)
+end_if_idle (IrisParkingLot *parking_lot, unsigned n_idle)
 {
 #ifdef PLANT_END_ALONE
   return true;
 #else
-  return iris_lot_end_if_idle (lot, n_idle);
+  return iris_parking_lot_end_if_idle (parking_lot, n_idle);
 #endif
 }
 
-#define iris_lot_end_if_idle(lot, n_idle) end_if_idle (lot, n_idle)
+#define iris_parking_lot_end_if_idle(parking_lot, n_idle) end_if_idle (parking_lot, n_idle)
 
 /* Nothing is made by way of GObject. */
 #undef G_DEFINE_FINAL_TYPE
@@ -145,10 +144,10 @@ end_if_idle (IrisLot *lot, unsigned n_idle)
   static gpointer type##_parent_class;          \
   GType type##_get_type (void) { abort (); }
 
-#include "iris/sched/iris-default-scheduler.c"
-#include "iris/sched/iris-lfscheduler.c"
+#include "iris/sched/schedulers/iris-gasyncqueue-scheduler.c"
+#include "iris/sched/schedulers/iris-lfscheduler.c"
 
-#include "crew-works.h"
+#include "worker-pool-works.h"
 
 guint
 iris_scheduler_choose_n_workers (guint min_threads, guint max_threads)
@@ -169,8 +168,8 @@ iris_flat_scheduler_n_workers (IrisFlatScheduler *self)
 }
 
 void
-iris_flat_scheduler_set_crew (IrisFlatScheduler *self,
-                              const IrisCrewOps *crew_ops,
+iris_flat_scheduler_set_pool (IrisFlatScheduler *self,
+                              const IrisWorkerPoolOps *pool_ops,
                               gpointer owner,
                               GDestroyNotify free_owner)
 {
@@ -178,16 +177,16 @@ iris_flat_scheduler_set_crew (IrisFlatScheduler *self,
 }
 
 static void
-planted_close (IrisCrew *self)
+planted_close (IrisWorkerPool *self)
 {
 #ifdef PLANT_FORGOTTEN
-  pthread_mutex_lock (&self->lot.lock);
-  lot_end_out (&self->lot);
-  atomic_store_explicit (&self->lot.finished, false, memory_order_relaxed);
-  pthread_mutex_unlock (&self->lot.lock);
+  pthread_mutex_lock (&self->parking_lot.lock);
+  parking_lot_end_out (&self->parking_lot);
+  atomic_store_explicit (&self->parking_lot.finished, false, memory_order_relaxed);
+  pthread_mutex_unlock (&self->parking_lot.lock);
 #endif
 #ifndef PLANT_NO_LAST_LOOK
-  default_close (self);
+  async_close (self);
 #endif
 }
 
@@ -197,10 +196,10 @@ setup_default (guint workers, unsigned threads)
   items_reset ();
   threads_reset (threads);
   n_works = 0;
-  ops = default_ops;
+  ops = async_ops;
   ops.close = planted_close;
-  crew = iris_crew_new (&ops, default_queue_new (), NULL, 1, &workers, IRIS_DEQUE_CHASE_LEV);
-  iris_presence_set_max_spares (crew, 1);
+  pool = iris_worker_pool_new (&ops, async_queue_new (), NULL, 1, &workers, IRIS_DEQUE_CHASE_LEV);
+  iris_active_workers_set_max_spares (pool, 1);
 }
 
 static void
@@ -210,8 +209,8 @@ setup_lock_free (guint workers, unsigned threads)
   threads_reset (threads);
   n_works = 0;
   ops = lf_ops;
-  crew = iris_crew_new (&ops, shards_new (workers), NULL, 1, &workers, IRIS_DEQUE_CHASE_LEV);
-  iris_presence_set_max_spares (crew, 1);
+  pool = iris_worker_pool_new (&ops, shards_new (workers), NULL, 1, &workers, IRIS_DEQUE_CHASE_LEV);
+  iris_active_workers_set_max_spares (pool, 1);
 }
 
 static void
@@ -231,7 +230,7 @@ drain (unsigned self)
       return;
     }
   queue (0);
-  iris_crew_shutdown (crew, IRIS_SHUTDOWN_DRAIN);
+  iris_worker_pool_shutdown (pool, IRIS_SHUTDOWN_DRAIN);
 }
 
 /* Two workers, an item that queues another one. */
@@ -241,7 +240,7 @@ setup_two (void)
   setup_default (2, 2);
   add (IRIS_PLACE_ANY, false, 1, NOTHING);
   add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
-  iris_crew_start (crew);
+  iris_worker_pool_start (pool);
 }
 
 /* One queues while another shuts down. */
@@ -250,7 +249,7 @@ setup_too_late (void)
 {
   setup_default (1, 1);
   add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
-  iris_crew_start (crew);
+  iris_worker_pool_start (pool);
 }
 
 static void
@@ -261,7 +260,7 @@ too_late (unsigned self)
   else if (self == 1)
     queue (0);
   else
-    iris_crew_shutdown (crew, IRIS_SHUTDOWN_DRAIN);
+    iris_worker_pool_shutdown (pool, IRIS_SHUTDOWN_DRAIN);
 }
 
 /* What is shut down without an item has all workers waiting. */
@@ -271,14 +270,14 @@ nothing (unsigned self)
   if (self < n_threads)
     be_worker (self);
   else
-    iris_crew_shutdown (crew, IRIS_SHUTDOWN_DRAIN);
+    iris_worker_pool_shutdown (pool, IRIS_SHUTDOWN_DRAIN);
 }
 
 static void
 setup_nothing (void)
 {
   setup_default (2, 2);
-  iris_crew_start (crew);
+  iris_worker_pool_start (pool);
 }
 
 /* An item that blocks for one that it has queued, twice. */
@@ -299,7 +298,7 @@ setup_spare (void)
 {
   setup_default (1, 2);
   add_blocking ();
-  iris_crew_start (crew);
+  iris_worker_pool_start (pool);
 }
 
 static void
@@ -307,7 +306,7 @@ setup_spare_lock_free (void)
 {
   setup_lock_free (1, 2);
   add_blocking ();
-  iris_crew_start (crew);
+  iris_worker_pool_start (pool);
 }
 
 /* One of two workers does while the other goes out, or is out; no spare is made, for which there is
@@ -321,7 +320,7 @@ out (unsigned self)
       be_worker (self);
       return;
     }
-  iris_presence_set_wanted (crew, 1);
+  iris_active_workers_set_wanted (pool, 1);
   drain (self);
 }
 
@@ -330,7 +329,7 @@ setup_out (void)
 {
   setup_default (2, 2);
   add_blocking ();
-  iris_crew_start (crew);
+  iris_worker_pool_start (pool);
 }
 
 static void
@@ -338,7 +337,7 @@ setup_out_lock_free (void)
 {
   setup_lock_free (2, 2);
   add_blocking ();
-  iris_crew_start (crew);
+  iris_worker_pool_start (pool);
 }
 
 #define SMALL .preemptions = 2, .delays = 1, .together = 2, .random_runs = 5000

@@ -30,7 +30,7 @@
 #define IRIS_FORK_CHANGE 0
 #endif
 
-#include "iris/queue/iris-fork-stack.c"
+#include "iris/queue/deque/iris-fork-stack.c"
 
 #include "explore.h"
 #include "items.h"
@@ -249,7 +249,7 @@ leapfrog (unsigned self)
     }
 }
 
-/* An idle worker, as the crew has it: announces itself, fence, asks, looks again, sleeps. */
+/* An idle worker, as the pool has it: announces itself, fence, asks, looks again, sleeps. */
 
 static void
 publish (IrisForkStack *self)

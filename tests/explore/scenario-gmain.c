@@ -12,13 +12,13 @@
 #include <glib-object.h>
 
 #include "iris/sched/iris-scheduler-private.h"
-#include "iris/sched/iris-source-items-private.h"
+#include "iris/sched/schedulers/iris-source-items-private.h"
 
 #define IRIS_INSIDE
-#include "iris/sched/iris-gmainscheduler.h"
+#include "iris/sched/schedulers/iris-gmainscheduler.h"
 #undef IRIS_INSIDE
 
-#include "iris/base/iris-slab.c"
+#include "iris/base/memory/iris-slab.c"
 
 #include "explore.h"
 #include "items.h"
@@ -81,7 +81,7 @@ cond_wait (pthread_mutex_t *lock)
 #define memory_order_seq_cst memory_order_acq_rel
 #endif
 
-#include "iris/sched/iris-gmainscheduler.c"
+#include "iris/sched/schedulers/iris-gmainscheduler.c"
 
 #undef memory_order_seq_cst
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The box of a full port, explored: the timers' thread leaves messages beside it and never waits,
- * another thread waits for room, a receiver makes room; each message is handled once.
+ * The buffer of a full port, explored: the timers' thread leaves messages beside it and never
+ * waits, another thread waits for room, a receiver makes room; each message is handled once.
  *
  * PLANT_NO_TOKEN lets the thread that made room send no token for the late message that came in.
  *
@@ -9,7 +9,7 @@
  */
 #include <glib-object.h>
 
-#include "iris/message/iris-port-box-private.h"
+#include "iris/message/port/iris-bounded-buffer-private.h"
 
 #include "explore.h"
 #include "items.h"
@@ -36,7 +36,7 @@ cond_wait (pthread_mutex_t *lock)
   pthread_mutex_lock (lock);
 }
 
-#include "iris/message/iris-port-box.c"
+#include "iris/message/port/iris-bounded-buffer.c"
 
 void
 iris_message_unref (IrisMessage *message)
@@ -54,7 +54,7 @@ iris_message_fail (IrisMessage *message, IrisMessageError code)
 
 static IrisMessageReal messages[N_MESSAGES];
 static Item *counted[N_MESSAGES];
-static IrisPortBox *box;
+static IrisBoundedBuffer *buffer;
 static _Atomic unsigned n_tokens;  /* on their way */
 static _Atomic unsigned n_handled; /* messages */
 
@@ -62,14 +62,14 @@ static _Atomic unsigned n_handled; /* messages */
 static void
 send_tokens (void)
 {
-  while (iris_port_box_claim_token (box) != NULL)
+  while (iris_bounded_buffer_claim_token (buffer) != NULL)
     atomic_fetch_add_explicit (&n_tokens, 1, memory_order_acq_rel);
 }
 
 static void
 put (unsigned number, IrisPortPatience patience)
 {
-  IrisPortPut put = iris_port_box_put (box, (IrisMessage *) &messages[number], patience);
+  IrisPortPut put = iris_bounded_buffer_put (buffer, (IrisMessage *) &messages[number], patience);
 
   explore_assert (put.accepted, "message %u is refused", number);
   send_tokens ();
@@ -79,7 +79,7 @@ static void
 redeem (void)
 {
   bool admitted;
-  IrisMessage *message = iris_port_box_redeem (box, &admitted);
+  IrisMessage *message = iris_bounded_buffer_redeem (buffer, &admitted);
 
   if (message != NULL)
     {
@@ -90,7 +90,7 @@ redeem (void)
   if (admitted)
     send_tokens ();
 #endif
-  iris_port_box_unref (box);
+  iris_bounded_buffer_unref (buffer);
 }
 
 static void
@@ -121,7 +121,7 @@ setup (void)
     }
   atomic_init (&n_tokens, 0);
   atomic_init (&n_handled, 0);
-  box = iris_port_box_new (NULL, LIMIT, IRIS_PORT_FULL_WAIT);
+  buffer = iris_bounded_buffer_new (NULL, LIMIT, IRIS_PORT_FULL_WAIT);
   put (0, IRIS_PORT_PATIENCE_WAIT);
 }
 
@@ -159,14 +159,14 @@ beside_a_higher_limit (unsigned self)
     leave_two ();
   else if (self == 1)
     receive_until (3);
-  else if (iris_port_box_set_limit (box, LIMIT + 1, IRIS_PORT_FULL_WAIT))
+  else if (iris_bounded_buffer_set_limit (buffer, LIMIT + 1, IRIS_PORT_FULL_WAIT))
     send_tokens ();
 }
 
 static void
 check (void)
 {
-  explore_assert (box->late.length == 0 && box->messages.length == 0, "a message is left");
+  explore_assert (buffer->late.length == 0 && buffer->messages.length == 0, "a message is left");
 }
 
 static void

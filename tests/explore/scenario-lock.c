@@ -10,7 +10,7 @@
 #define IRIS_LOCK_OVERTAKES 1
 #define IRIS_LOCK_SPINS     0
 
-#include "iris/task/iris-lock-core.c"
+#include "iris/task/lock/iris-lock-core.c"
 
 #include "explore.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The mailbox, explored: every item reaches the owner, one sender's in their order, one owner at a
- * time, and none is left with an owner that rests.
+ * The MPSC queue, explored: every item reaches the owner, one sender's in their order, one owner at
+ * a time, and none is left with an owner that rests.
  *
  * PLANT_REST_BY_NEXT lets the owner rest when it sees no next node, which a sender between its two
  * steps is not yet.
@@ -11,7 +11,7 @@
 #include "explore.h"
 #include "items.h"
 
-static IrisMpscCore mailbox;
+static IrisMpscCore queue;
 static IrisMpscNode nodes[MAX_ITEMS + 1];
 static unsigned n_nodes;
 static unsigned sender_of[MAX_ITEMS];
@@ -25,7 +25,7 @@ setup (void)
   memset (latest, 0, sizeof latest);
   owner_runs = false;
   n_nodes = 1;
-  iris_mpsc_core_init (&mailbox, &nodes[0]);
+  iris_mpsc_core_init (&queue, &nodes[0]);
 }
 
 EXPLORE_UNWATCHED static IrisMpscNode *
@@ -57,14 +57,14 @@ static bool
 rest (void)
 {
 #ifdef PLANT_REST_BY_NEXT
-  IrisMpscNode *tail = atomic_load_explicit (&mailbox.tail, memory_order_relaxed);
+  IrisMpscNode *tail = atomic_load_explicit (&queue.tail, memory_order_relaxed);
 
   if (atomic_load_explicit (&tail->next, memory_order_acquire) != NULL)
     return false;
-  atomic_fetch_or_explicit (&mailbox.head, IRIS_MPSC_RESTING, memory_order_acq_rel);
+  atomic_fetch_or_explicit (&queue.head, IRIS_MPSC_RESTING, memory_order_acq_rel);
   return true;
 #else
-  return iris_mpsc_core_rest (&mailbox);
+  return iris_mpsc_core_rest (&queue);
 #endif
 }
 
@@ -78,7 +78,7 @@ be_owner (void)
   note_owner (true);
   for (;;)
     {
-      while ((item = iris_mpsc_core_pop (&mailbox, &spent)) != NULL)
+      while ((item = iris_mpsc_core_pop (&queue, &spent)) != NULL)
         note_order (item_taken (item, "pop"));
       note_owner (false);
       if (rest ())
@@ -95,7 +95,7 @@ send (unsigned self)
   IrisMpscNode *node = node_new (item->number, self);
 
   node->item = item;
-  if (iris_mpsc_core_push (&mailbox, node))
+  if (iris_mpsc_core_push (&queue, node))
     be_owner ();
 }
 
@@ -116,7 +116,7 @@ static void
 check (void)
 {
   items_check_all_taken ();
-  explore_assert (iris_mpsc_core_is_empty (&mailbox), "all was had, and the mailbox is not empty");
+  explore_assert (iris_mpsc_core_is_empty (&queue), "all was had, and the MPSC queue is not empty");
 }
 
 #ifdef PLANT_REST_BY_NEXT

@@ -5,7 +5,7 @@
  */
 #include <glib.h>
 
-#include "iris/base/iris-slab.c"
+#include "iris/base/memory/iris-slab.c"
 
 #include "explore.h"
 

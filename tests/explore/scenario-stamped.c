@@ -10,8 +10,8 @@
 #endif
 #define IRIS_ARENA_FIRST_BITS 1
 
-#include "iris/queue/iris-lfqueue-private.h"
-#include "iris/queue/iris-stack-private.h"
+#include "iris/queue/stamped/iris-lfqueue-private.h"
+#include "iris/queue/stamped/iris-stack-private.h"
 
 #include "explore.h"
 #include "items.h"

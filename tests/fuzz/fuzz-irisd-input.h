@@ -6,6 +6,7 @@
 #pragma once
 
 #include <iris/iris.h>
+#include <iris/wire/iris-wire.h>
 
 #define FUZZ_MOST_MESSAGES 8
 #define FUZZ_MOST_FRAMES   7

@@ -6,7 +6,7 @@
  */
 #include "fuzz-wire.h"
 
-#include "../unit/wire-test-util.h"
+#include "../unit/wire/wire-test-util.h"
 
 #include <iris/base/iris-atomic-private.h>
 

@@ -6,7 +6,7 @@
  */
 #include "fuzz-wire.h"
 
-#include "../unit/wire-test-util.h"
+#include "../unit/wire/wire-test-util.h"
 
 #define MOST_FRAMES 8
 

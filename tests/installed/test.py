@@ -49,7 +49,7 @@ def expected(parts, where):
                 yield path.format(**where)
     for header in house.public_headers(house.Tree(ROOT)) + ['iris/iris.h']:
         library, kept = ('libiris-1', header) if header.startswith('iris/') else \
-            ('libiris-client-1', header.removeprefix('clients/client/'))
+            ('libiris-client-1', header.removeprefix('clients/'))
         if library == 'libiris-client-1' and 'clients' not in parts:
             continue
         yield f'{where["includedir"]}/{library}/{kept}'

@@ -216,7 +216,30 @@ client_say_hello (Client *self)
   client_receive_type (self, IRIS_WIRE_WELCOME);
 }
 
-/* Acknowledges the oldest completions received. */
+void
+client_send_ready (Client *worker, const char *service, guint capacity)
+{
+  g_autoptr (IrisWireServices) services = iris_wire_services_new (1);
+  services->services[0].name = g_strdup (service);
+  g_autoptr (GBytes) body = iris_wire_services_encode (services, NULL, NULL);
+  gsize size = 0;
+  gconstpointer data = g_bytes_get_data (body, &size);
+  IrisWireMessage ready;
+  client_init_message (worker, &ready, IRIS_WIRE_READY);
+  iris_wire_message_set_uint (&ready, IRIS_WIRE_KEY_CAPACITY, capacity);
+  iris_wire_message_set_body (&ready, data, size);
+  client_send (worker, &ready);
+}
+
+/* A client that is a worker process of one service from now on. */
+const IrisWireMessage *
+client_enroll (Client *worker, const char *service, guint capacity)
+{
+  client_send_ready (worker, service, capacity);
+  return client_receive_type (worker, IRIS_WIRE_ENROLLED);
+}
+
+/* Acknowledges the oldest endings that have come. */
 void
 client_ack (Client *self, guint count)
 {

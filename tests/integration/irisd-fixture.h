@@ -11,6 +11,7 @@
 
 #include <gio/gio.h>
 #include <iris/iris.h>
+#include <iris/wire/iris-wire.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zmq.h>
@@ -84,6 +85,8 @@ Client *client_new_named (const char *endpoint, const char *route);
 Client *client_hello (const char *endpoint);
 void client_free (Client *self);
 void client_say_hello (Client *self);
+void client_send_ready (Client *worker, const char *service, guint capacity);
+const IrisWireMessage *client_enroll (Client *worker, const char *service, guint capacity);
 void client_init_message (Client *self, IrisWireMessage *message, IrisWireType type);
 void client_send (Client *self, const IrisWireMessage *message);
 void client_send_frames (Client *self, const IrisWireFrame *frames, guint n);

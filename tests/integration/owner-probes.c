@@ -37,21 +37,6 @@ submit_ended (Client *client)
 }
 
 void
-owner_send_ready (Client *worker, const char *service, guint capacity)
-{
-  g_autoptr (IrisWireServices) services = iris_wire_services_new (1);
-  services->services[0].name = g_strdup (service);
-  g_autoptr (GBytes) body = iris_wire_services_encode (services, NULL, NULL);
-  gsize size = 0;
-  gconstpointer data = g_bytes_get_data (body, &size);
-  IrisWireMessage ready;
-  client_init_message (worker, &ready, IRIS_WIRE_READY);
-  iris_wire_message_set_uint (&ready, IRIS_WIRE_KEY_CAPACITY, capacity);
-  iris_wire_message_set_body (&ready, data, size);
-  client_send (worker, &ready);
-}
-
-void
 owner_say_bye (Client *client)
 {
   IrisWireMessage bye;
@@ -144,7 +129,7 @@ look_for_service (Scene *scene, IrisWireType type, IrisWireType answer)
 {
   g_autofree char *name = g_strdup_printf ("mine-%u", scene->serial);
   Visitor *worker = owner_visit (scene->irisd, OWNER, scene->irisd->front);
-  owner_send_ready (worker->client, name, 1);
+  client_send_ready (worker->client, name, 1);
   client_receive_type (worker->client, IRIS_WIRE_ENROLLED);
   const IrisWireMessage *reply = client_call (scene->caller, type, answer);
   gboolean there = memmem (reply->body.data, reply->body.size, name, strlen (name)) != NULL;
@@ -455,7 +440,7 @@ probe_ready (Scene *scene)
 {
   g_autofree char *service = g_strdup_printf ("work-%u", scene->serial);
   Visitor *worker = owner_visit (scene->irisd, OWNER, scene->irisd->front);
-  owner_send_ready (worker->client, service, 0);
+  client_send_ready (worker->client, service, 0);
   client_receive_type (worker->client, IRIS_WIRE_ENROLLED);
   client_submit (scene->client, service, "secret", 6, IRIS_PLACE_ANY, FALSE);
   client_call (scene->client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
@@ -463,7 +448,7 @@ probe_ready (Scene *scene)
   client_say_hello (worker->client);
 
   char seen = HIDDEN;
-  owner_send_ready (scene->caller, service, 1);
+  client_send_ready (scene->caller, service, 1);
   const IrisWireMessage *reply = client_receive (scene->caller);
   if (reply->type == IRIS_WIRE_ERROR_REPLY)
     {
@@ -474,7 +459,7 @@ probe_ready (Scene *scene)
     seen = client_receive (scene->caller)->type == IRIS_WIRE_LEASE ? REACHED : HIDDEN;
   if (seen != REACHED)
     {
-      owner_send_ready (worker->client, service, 1);
+      client_send_ready (worker->client, service, 1);
       client_receive_type (worker->client, IRIS_WIRE_ENROLLED);
       ck_assert_uint_eq (client_receive_type (worker->client, IRIS_WIRE_LEASE)->attempt, 1);
     }
@@ -496,12 +481,12 @@ probe_lease (Scene *scene, IrisWireType type)
   g_autofree char *another = g_strdup_printf ("else-%u", scene->serial);
   guint8 lease[IRIS_WIRE_ID_SIZE];
   Visitor *worker = owner_visit (scene->irisd, OWNER, scene->irisd->front);
-  owner_send_ready (worker->client, service, 1);
+  client_send_ready (worker->client, service, 1);
   client_receive_type (worker->client, IRIS_WIRE_ENROLLED);
   client_submit (scene->client, service, "secret", 6, IRIS_PLACE_ANY, FALSE);
   memcpy (lease, client_receive_type (worker->client, IRIS_WIRE_LEASE)->request_id, sizeof lease);
 
-  owner_send_ready (scene->caller, another, 1);
+  client_send_ready (scene->caller, another, 1);
   client_receive (scene->caller);
   IrisWireMessage answer;
   iris_wire_message_init (&answer, type, lease);

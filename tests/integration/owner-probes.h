@@ -42,5 +42,4 @@ extern const OwnerRow owner_rows[];
 extern const guint owner_n_rows;
 
 Visitor *owner_visit (Irisd *irisd, uid_t uid, const char *endpoint);
-void owner_send_ready (Client *worker, const char *service, guint capacity);
 void owner_say_bye (Client *client);

@@ -103,7 +103,7 @@ START_TEST (items_are_sent_again_until_there_is_room)
 }
 END_TEST
 
-/* The item in progress holds the room until the test lets it end. */
+/* The item that fills irisd is held until the test lets it go. */
 START_TEST (an_item_waits_as_long_as_it_may)
 {
   start ("[limits]\ntotal-items = 1\nin-flight-items = 1\n");

@@ -100,16 +100,16 @@ START_TEST (what_waits_is_buried_and_kicked_by_its_number)
     ;
   irisctl ("bury", "--reason", "not today", item);
   assert_status (0);
-  ck_assert_str_eq (out, "buried 1\n");
+  ck_assert_str_eq (out, "buried 1 item\n");
   irisctl ("show", item);
   ck_assert_ptr_nonnull (strstr (out, "not today"));
   irisctl ("kick", item);
-  ck_assert_str_eq (out, "kicked 1\n");
+  ck_assert_str_eq (out, "kicked 1 item\n");
   while (!g_str_equal (state_of (item), "delayed"))
     ;
   irisctl ("kick", item, "4711");
   assert_status (2);
-  ck_assert_str_eq (out, "kicked 1\n");
+  ck_assert_str_eq (out, "kicked 1 item\n");
   irisctl ("result", item);
   assert_status (0);
   ck_assert_str_eq (out, "x");
@@ -158,14 +158,14 @@ START_TEST (places_are_drained_and_staffed_and_say_so)
   assert_status (2);
   irisctl ("drain", "0");
   assert_status (2);
-  irisctl ("drain", "--refill", "package:1");
+  irisctl ("drain", "--resume", "package:1");
   assert_status (0);
-  ck_assert_str_eq (out, "refilled 1\n");
+  ck_assert_str_eq (out, "resumed 1 place\n");
   irisctl ("send", "--place", "1", "--strict", "echo", "x");
   assert_status (0);
   irisctl ("staff", "0", "1");
   assert_status (0);
-  ck_assert_str_eq (out, "changed 0\n");
+  ck_assert_str_eq (out, "changed 0 places\n");
 }
 END_TEST
 

@@ -83,7 +83,7 @@ START_TEST (kept_items_survive_and_are_looked_after)
   irisctl ("result", two);
   assert_status (2);
   irisctl ("status");
-  ck_assert_ptr_nonnull (strstr (out, "journal ready; items kept: 1"));
+  ck_assert_ptr_nonnull (strstr (out, "journal ready; persistent items: 1"));
 }
 END_TEST
 

@@ -317,6 +317,7 @@ START_TEST (lists_waits_and_cancels_take_the_same_conditions)
   irisctl ("cancel", "--state", "queued,delayed", "--service", "echo", "--yes");
   assert_status (0);
   assert_has (out, "3 will not run");
+  irisctl ("wait", "--key", "late-"); /* until the journal has it */
   assert_listed (3, "--state", "cancelled");
   irisctl ("cancel", "--all", "--yes", "--json");
   assert_status (0);

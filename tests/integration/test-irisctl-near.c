@@ -94,16 +94,8 @@ static void
 serve_parts (void)
 {
   g_autoptr (Client) worker = client_hello (irisd->front);
-  g_autoptr (IrisWireServices) served = iris_wire_services_new (1);
-  served->services[0].name = g_strdup ("slices");
-  served->services[0].summary = g_strdup ("");
-  g_autoptr (GBytes) body = iris_wire_services_encode (served, NULL, NULL);
   IrisWireMessage message;
-  client_init_message (worker, &message, IRIS_WIRE_READY);
-  iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_CAPACITY, 1);
-  iris_wire_message_set_body (&message, g_bytes_get_data (body, NULL), g_bytes_get_size (body));
-  client_send (worker, &message);
-  client_receive_type (worker, IRIS_WIRE_ENROLLED);
+  client_enroll (worker, "slices", 1);
   g_autoptr (GSubprocess) process = spawn ((const char *const[]){
       g_getenv ("IRISCTL"), "send", "--parts", "--verbose", "slices", "cake", NULL });
 
@@ -141,8 +133,7 @@ START_TEST (parts_are_printed_and_progress_is_told)
   assert_status (0);
   ck_assert_str_eq (out, "all");
   ck_assert_ptr_nonnull (strstr (err, "50 % cutting"));
-  ck_assert_ptr_null (
-      strchr (err, '\x1b')); /* no escape sequence of an item reaches the terminal */
+  ck_assert_ptr_null (strchr (err, '\x1b')); /* a note does not move the cursor */
   irisctl ("send", "--parts", "--json", "echo", "x");
   assert_status (2);
 }

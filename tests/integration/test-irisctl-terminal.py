@@ -135,6 +135,16 @@ class OnATerminal(unittest.TestCase):
                 if command != "status":
                     self.assert_fits(text, columns)
 
+    def test_a_terminal_is_told_that_nothing_is_there(self):
+        for command, said in (("list", "no items"), ("workers", "no worker processes")):
+            status, text = self.on_terminal(command).end()
+            self.assertEqual((status, text.strip()), (0, said))
+            self.assertIn("service", self.irisctl(command))
+
+    def test_without_progress_no_bar_is_wiped(self):
+        status, text = self.on_terminal("send", "echo", "hello").end()
+        self.assertEqual((status, text.strip()), (0, "hello"))
+
     def test_a_pipe_gets_whole_lines_without_colours(self):
         self.submit("--delay", "2h", "command", "echo", "long " * 40)
         text = self.irisctl("list")
@@ -189,16 +199,16 @@ class OnATerminal(unittest.TestCase):
     def test_watch_fits_is_drawn_anew_at_another_size_and_ends_with_q(self):
         # So long an interval that the second picture is due to the size alone.
         watch = self.on_terminal("watch", "--interval", "1")
-        watch.expect("q ends")
+        watch.expect("Press q")
         self.assert_fits(watch.text, 80)
         self.assertNotIn("…", watch.text)
         before = len(watch.text)
         watch.resize(40, 8)
         watch.expect("\x1b\\[2J", before)
-        watch.expect("q ends", before)
+        watch.expect("Press q", before)
         picture = watch.text[watch.text.index("\x1b[2J", before):]
-        self.assert_fits(picture.split("q ends")[0], 40)
-        self.assertLess(plain(picture.split("q ends")[0]).count("\n"), 8)
+        self.assert_fits(picture.split("Press q")[0], 40)
+        self.assertLess(plain(picture.split("Press q")[0]).count("\n"), 8)
         self.assertFalse(watch.flags() & (termios.ECHO | termios.ICANON))
         watch.write("xq")
         watch.expect("\x1b\\[\\?25h")
@@ -216,7 +226,7 @@ class OnATerminal(unittest.TestCase):
             watch = subprocess.Popen([IRISCTL, "watch"], env=self.environment, stdin=follower, stdout=follower,
                                      stderr=follower, preexec_fn=lead)
             text = b""
-            while b"q ends" not in text:
+            while b"Press q" not in text:
                 text += os.read(leader, 65536)
             os.write(leader, how.encode())
             self.assertEqual(watch.wait(PATIENCE), 0)
@@ -301,7 +311,7 @@ class OnATerminal(unittest.TestCase):
         self.submit("--delay", "2h", "echo", "x")
         done = subprocess.run([IRISCTL, "cancel", "--all"], env=self.environment, stdin=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, encoding="utf-8", check=False, timeout=PATIENCE)
-        self.assertIn("would cancel 1 item;", done.stderr)
+        self.assertIn("would cancel 1 item:", done.stderr)
         self.assertIn("1 client;", self.irisctl("status"))
 
     def test_a_time_of_day_is_the_next_one(self):

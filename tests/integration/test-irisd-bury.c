@@ -348,32 +348,16 @@ START_TEST (delayed_items_are_kicked_by_number_and_all_together)
 }
 END_TEST
 
-static const IrisWireMessage *
-enroll (Client *worker, guint capacity)
-{
-  g_autoptr (IrisWireServices) services = iris_wire_services_new (1);
-  services->services[0].name = g_strdup ("work");
-  g_autoptr (GBytes) body = iris_wire_services_encode (services, NULL, NULL);
-  gsize size = 0;
-  gconstpointer data = g_bytes_get_data (body, &size);
-  IrisWireMessage ready;
-  client_init_message (worker, &ready, IRIS_WIRE_READY);
-  iris_wire_message_set_uint (&ready, IRIS_WIRE_KEY_CAPACITY, capacity);
-  iris_wire_message_set_body (&ready, data, size);
-  client_send (worker, &ready);
-  return client_receive_type (worker, IRIS_WIRE_ENROLLED);
-}
-
 START_TEST (an_item_says_whether_a_worker_process_has_it)
 {
   g_autoptr (Client) worker = client_hello (irisd->front);
-  enroll (worker, 0);
+  client_enroll (worker, "work", 0);
   IrisWireMessage item;
   kept_fill (client, &item, "work", "x", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
   guint64 number = kept_submit (client, &item);
   assert_state (number, IRIS_WIRE_STATE_QUEUED);
-  enroll (worker, 1);
+  client_enroll (worker, "work", 1);
   client_receive_type (worker, IRIS_WIRE_LEASE);
   assert_state (number, IRIS_WIRE_STATE_LEASED);
   assert_error (ask_bury (number, NULL), IRIS_WIRE_ERROR_BAD_ARGUMENT);
@@ -385,14 +369,14 @@ START_TEST (an_item_says_whether_a_worker_process_has_it)
   assert_changed (ask_bury (number, "no worker runs it"), 1);
 
   Client *again = client_hello (irisd->front);
-  enroll (again, 1);
+  client_enroll (again, "work", 1);
   assert_state (number, IRIS_WIRE_STATE_BURIED);
   assert_changed (ask_kick (number), 1);
   const IrisWireMessage *lease = client_receive_type (again, IRIS_WIRE_LEASE);
   ck_assert_uint_eq (lease->attempt, 1);
   client_free (again);
   worker = (client_free (worker), client_hello (irisd->front));
-  enroll (worker, 1);
+  client_enroll (worker, "work", 1);
   lease = client_receive_type (worker, IRIS_WIRE_LEASE);
   IrisWireMessage done;
   iris_wire_message_init (&done, IRIS_WIRE_DONE, lease->request_id);

@@ -7,6 +7,7 @@
 #include "irisd-fixture.h"
 #include "irisd-raw.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 static Irisd *irisd;
@@ -349,6 +350,42 @@ START_TEST (there_are_no_more_strangers_than_the_limit_says)
 }
 END_TEST
 
+/* ZeroMQ has one monitor for a socket, and worker processes and readers of output need it too. */
+START_TEST (silent_connections_are_closed_also_where_a_worker_process_is)
+{
+  Irisd *hasty = irisd_start ("[limits]\nhello-ms = 200\n", TWO_PLACES, NULL);
+  g_autoptr (Client) worker = client_hello (hasty->front);
+  client_enroll (worker, "work", 1);
+  int silent = raw_connect_ready (hasty->front);
+  raw_wait_for_hang_up (silent);
+  client_free (g_steal_pointer (&worker));
+  irisd_finish (hasty);
+}
+END_TEST
+
+#define N_LATE       100
+#define ENDING_TIMES 20
+
+/* irisd accepts them while it closes its sockets; a sanitizer tells what it forgets then. */
+START_TEST (irisd_ends_well_while_connections_come_in)
+{
+  for (guint round = 0; round < ENDING_TIMES; round++)
+    {
+      Irisd *ending = irisd_start (NULL, TWO_PLACES, NULL);
+      int fds[N_LATE];
+      irisd_pause (ending);
+      for (guint i = 0; i < N_LATE; i++)
+        fds[i] = raw_connect (ending->front);
+      irisd_signal (ending, SIGTERM);
+      irisd_signal (ending, SIGCONT);
+      ck_assert_int_eq (irisd_wait (ending), 0);
+      for (guint i = 0; i < N_LATE; i++)
+        close (fds[i]);
+      irisd_free (ending);
+    }
+}
+END_TEST
+
 int
 main (void)
 {
@@ -369,6 +406,8 @@ main (void)
   tcase_add_test (tcase, who_never_says_hello_takes_nobodys_seat);
   tcase_add_loop_test (tcase, who_does_not_say_hello_in_time_is_hung_up_on, 0, 2);
   tcase_add_test (tcase, there_are_no_more_strangers_than_the_limit_says);
+  tcase_add_test (tcase, silent_connections_are_closed_also_where_a_worker_process_is);
+  tcase_add_test (tcase, irisd_ends_well_while_connections_come_in);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }

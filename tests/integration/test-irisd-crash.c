@@ -375,17 +375,7 @@ static Client *
 enroll_worker (void)
 {
   Client *worker = client_hello (irisd->front);
-  g_autoptr (IrisWireServices) services = iris_wire_services_new (1);
-  services->services[0].name = g_strdup ("work");
-  g_autoptr (GBytes) body = iris_wire_services_encode (services, NULL, NULL);
-  gsize size = 0;
-  gconstpointer data = g_bytes_get_data (body, &size);
-  IrisWireMessage ready;
-  client_init_message (worker, &ready, IRIS_WIRE_READY);
-  iris_wire_message_set_uint (&ready, IRIS_WIRE_KEY_CAPACITY, 1);
-  iris_wire_message_set_body (&ready, data, size);
-  client_send (worker, &ready);
-  client_receive_type (worker, IRIS_WIRE_ENROLLED);
+  client_enroll (worker, "work", 1);
   return worker;
 }
 

@@ -377,21 +377,6 @@ START_TEST (clients_of_a_limited_service_take_turns)
 END_TEST
 
 static void
-be_a_worker (Client *self, const char *service, guint capacity)
-{
-  g_autoptr (IrisWireServices) services = iris_wire_services_new (1);
-  services->services[0].name = g_strdup (service);
-  services->services[0].summary = g_strdup ("");
-  g_autoptr (GBytes) body = iris_wire_services_encode (services, NULL, NULL);
-  IrisWireMessage ready;
-  client_init_message (self, &ready, IRIS_WIRE_READY);
-  iris_wire_message_set_uint (&ready, IRIS_WIRE_KEY_CAPACITY, capacity);
-  iris_wire_message_set_body (&ready, g_bytes_get_data (body, NULL), g_bytes_get_size (body));
-  client_send (self, &ready);
-  client_receive_type (self, IRIS_WIRE_ENROLLED);
-}
-
-static void
 answer_done (Client *worker, const guint8 *id)
 {
   IrisWireMessage done;
@@ -403,7 +388,7 @@ START_TEST (no_more_leases_are_given_than_may_run)
 {
   start_with ("[service work]\nconcurrency = 2\n");
   g_autoptr (Client) worker = client_hello (irisd->front);
-  be_a_worker (worker, "work", 8);
+  client_enroll (worker, "work", 8);
   for (guint i = 0; i < 6; i++)
     client_submit (client, "work", "x", 1, IRIS_PLACE_ANY, FALSE);
   await_held_back (4);

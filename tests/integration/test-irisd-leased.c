@@ -46,27 +46,11 @@ crash (void)
   irisd_kill (irisd);
 }
 
-static void
-say_ready (Client *worker, guint capacity)
-{
-  g_autoptr (IrisWireServices) services = iris_wire_services_new (1);
-  services->services[0].name = g_strdup ("work");
-  g_autoptr (GBytes) body = iris_wire_services_encode (services, NULL, NULL);
-  gsize size = 0;
-  gconstpointer data = g_bytes_get_data (body, &size);
-  IrisWireMessage ready;
-  client_init_message (worker, &ready, IRIS_WIRE_READY);
-  iris_wire_message_set_uint (&ready, IRIS_WIRE_KEY_CAPACITY, capacity);
-  iris_wire_message_set_body (&ready, data, size);
-  client_send (worker, &ready);
-  client_receive_type (worker, IRIS_WIRE_ENROLLED);
-}
-
 static Client *
 enroll (guint capacity)
 {
   Client *worker = client_hello (irisd->front);
-  say_ready (worker, capacity);
+  client_enroll (worker, "work", capacity);
   return worker;
 }
 
@@ -169,7 +153,7 @@ START_TEST (its_worker_comes_back_and_ends_it)
   Client *old = enroll (0);
   say (old, IRIS_WIRE_EXTEND, &lease, "");
   assert_taken (old);
-  say_ready (old, 1);
+  client_enroll (old, "work", 1);
   Client *other = enroll (1);
   guint64 later = submit ("later");
   Lease second = take_lease (other, "later", 1); /* the old one has no capacity left */
@@ -358,7 +342,7 @@ START_TEST (leased_items_are_restored_where_others_are_cold)
     say (old, IRIS_WIRE_DONE, &leases[i], "by the old worker");
   for (guint i = 0; i < N_LEASED; i++)
     kept_assert_result (client, numbers[i], "by the old worker");
-  say_ready (old, 1);
+  client_enroll (old, "work", 1);
   Lease lease = take_lease (old, "waiting", 1);
   say (old, IRIS_WIRE_DONE, &lease, "done");
   kept_assert_result (client, waiting, "done");

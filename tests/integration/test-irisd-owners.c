@@ -138,17 +138,17 @@ START_TEST (a_user_serves_others_only_what_the_configuration_says)
   Visitor *theirs = owner_visit (irisd, OTHER, irisd->front);
   Visitor *mine = owner_visit (irisd, OWNER, irisd->front);
 
-  /* A service that is not shared is unknown to others. */
-  owner_send_ready (theirs->client, "private", 1);
+  /* What is not shared is not known to others. */
+  client_send_ready (theirs->client, "private", 1);
   client_receive_type (theirs->client, IRIS_WIRE_ENROLLED);
   client_submit (owner->client, "private", "x", 1, IRIS_PLACE_ANY, FALSE);
   assert_error (client_receive (owner->client), IRIS_WIRE_ERROR_UNKNOWN_SERVICE);
 
-  /* A shared one serves others, until they have a worker of their own. */
-  owner_send_ready (theirs->client, "shared", 1);
+  /* What is shared serves others, until they serve themselves. */
+  client_send_ready (theirs->client, "shared", 1);
   client_receive_type (theirs->client, IRIS_WIRE_ENROLLED);
   submit_and_serve (owner->client, "shared", theirs->client);
-  owner_send_ready (mine->client, "shared", 1);
+  client_send_ready (mine->client, "shared", 1);
   client_receive_type (mine->client, IRIS_WIRE_ENROLLED);
   submit_and_serve (owner->client, "shared", mine->client);
   visitor_free (mine);
@@ -168,13 +168,13 @@ START_TEST (what_waits_for_a_shared_service_is_done_by_a_worker_of_ones_own)
   Visitor *owner = owner_visit (irisd, OWNER, irisd->front);
   Visitor *shared = owner_visit (irisd, OPERATOR, irisd->front);
   Visitor *mine = owner_visit (irisd, OWNER, irisd->front);
-  owner_send_ready (shared->client, "work", 0);
+  client_send_ready (shared->client, "work", 0);
   client_receive_type (shared->client, IRIS_WIRE_ENROLLED);
   client_submit (owner->client, "work", "x", 1, IRIS_PLACE_ANY, FALSE);
   client_call (owner->client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
   owner_say_bye (shared->client);
   client_say_hello (shared->client);
-  owner_send_ready (mine->client, "work", 1);
+  client_send_ready (mine->client, "work", 1);
   client_receive_type (mine->client, IRIS_WIRE_ENROLLED);
   finish_lease (mine->client, owner->client);
   visitor_free (mine);

@@ -306,12 +306,19 @@ START_TEST (what_is_not_known_cannot_be_come_after)
 }
 END_TEST
 
+/* Whether they wait for their time or for a worker process. */
 START_TEST (who_goes_away_fails_what_comes_after_its_items)
 {
   g_autoptr (Client) other = client_hello (irisd->front);
   IrisWireMessage item;
   init_echo (&item);
-  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
+  if (_i == 0)
+    iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
+  else
+    {
+      iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "nowhere", -1);
+      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_WAIT_FOR_SERVICE, TRUE);
+    }
   guint64 never = submit_for_number (&item);
   guint64 waiting = submit_after (other, IRIS_WIRE_AFTER_SUCCESS, never, 0);
   client_call (other, IRIS_WIRE_PING, IRIS_WIRE_PONG);
@@ -523,7 +530,7 @@ main (void)
   tcase_add_test (waiting, an_item_comes_after_others_of_any_connection);
   tcase_add_test (waiting, only_success_will_do_if_it_was_asked_for);
   tcase_add_test (waiting, what_is_not_known_cannot_be_come_after);
-  tcase_add_test (waiting, who_goes_away_fails_what_comes_after_its_items);
+  tcase_add_loop_test (waiting, who_goes_away_fails_what_comes_after_its_items, 0, 2);
   tcase_add_test (waiting, the_items_of_a_batch_have_numbers_that_follow_each_other);
   tcase_add_test (waiting, terms_that_do_not_fit_are_refused);
   tcase_add_test (waiting, an_irisd_that_ends_does_not_wait_for_clocks);

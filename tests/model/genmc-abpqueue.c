@@ -6,7 +6,7 @@
  */
 #include "genmc-deque.h"
 
-#include "iris/queue/iris-abpqueue-private.h"
+#include "iris/queue/compare/iris-abpqueue-private.h"
 
 static IrisABPQueue queue;
 

@@ -7,7 +7,7 @@
 #include "genmc.h"
 #include "genmc-fence.h"
 
-#include "iris/base/iris-eventcount-private.h"
+#include "iris/base/sync/iris-eventcount-private.h"
 
 static IrisEventcount count;
 static atomic_int n_there;

@@ -48,7 +48,7 @@ fall_asleep (uint32_t *token)
     pthread_exit (NULL);
 }
 
-#include "iris/queue/iris-fork-stack.c"
+#include "iris/queue/deque/iris-fork-stack.c"
 
 static IrisForkStack owner, thief;
 

@@ -5,7 +5,7 @@
  */
 #include "genmc.h"
 
-#include "iris/queue/iris-free-list-private.h"
+#include "iris/queue/stamped/iris-free-list-private.h"
 
 typedef struct
 {

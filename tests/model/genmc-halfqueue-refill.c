@@ -4,7 +4,7 @@
  */
 #include "genmc-deque.h"
 
-#include "iris/queue/iris-halfqueue-private.h"
+#include "iris/queue/compare/iris-halfqueue-private.h"
 
 static IrisHalfQueue queue;
 

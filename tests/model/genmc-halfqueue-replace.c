@@ -5,7 +5,7 @@
  */
 #include "genmc-deque.h"
 
-#include "iris/queue/iris-halfqueue-private.h"
+#include "iris/queue/compare/iris-halfqueue-private.h"
 
 static IrisArrayPool pool;
 static IrisHalfQueue queue, neighbour;

@@ -4,7 +4,7 @@
  */
 #include "genmc-deque.h"
 
-#include "iris/queue/iris-idemqueue-private.h"
+#include "iris/queue/compare/iris-idemqueue-private.h"
 
 static IrisIdemQueue queue;
 static _Atomic int n_given[3]; /* twice is no race here */

@@ -6,7 +6,7 @@
  */
 #include "genmc.h"
 
-#include "iris/queue/iris-lfqueue-private.h"
+#include "iris/queue/stamped/iris-lfqueue-private.h"
 
 static IrisLFQueueCore queue;
 

@@ -5,7 +5,7 @@
  */
 #include "genmc-deque.h"
 
-#include "iris/queue/iris-locked-deque-private.h"
+#include "iris/queue/compare/iris-locked-deque-private.h"
 
 static IrisLockedDeque queue;
 

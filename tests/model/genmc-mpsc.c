@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Driver for a C11 model checker: the mailbox. Senders who become the owner when they are told to,
- * for a few looks; who is not at rest by then leaves the rest to the end. 1: two senders of one and
- * two items. 2: three senders of one.
+ * Driver for a C11 model checker: the MPSC queue. Senders who become the owner when they are told
+ * to, for a few looks; who is not at rest by then leaves the rest to the end. 1: two senders of one
+ * and two items. 2: three senders of one.
  */
 #include "genmc.h"
 
@@ -10,7 +10,7 @@
 
 #define N_SENT 3
 
-static IrisMpscCore mailbox;
+static IrisMpscCore queue;
 static IrisMpscNode stub, nodes[N_SENT];
 static int n_received;    /* the owner's; plain: two owners are a data race */
 static atomic_int n_busy; /* owners that did not come to rest */
@@ -21,7 +21,7 @@ receive (void)
   for (int i = 0; i < N_SENT; i++)
     {
       IrisMpscNode *spent;
-      Thing *thing = iris_mpsc_core_pop (&mailbox, &spent);
+      Thing *thing = iris_mpsc_core_pop (&queue, &spent);
 
       if (thing == NULL)
         break;
@@ -37,10 +37,10 @@ send (int i)
 {
   thing_fill (i);
   nodes[i].item = &things[i];
-  if (!iris_mpsc_core_push (&mailbox, &nodes[i]))
+  if (!iris_mpsc_core_push (&queue, &nodes[i]))
     return;
   receive ();
-  if (!iris_mpsc_core_rest (&mailbox))
+  if (!iris_mpsc_core_rest (&queue))
     atomic_fetch_add_explicit (&n_busy, 1, memory_order_relaxed);
 }
 
@@ -79,7 +79,7 @@ send_a_third (void *data)
 int
 main (void)
 {
-  iris_mpsc_core_init (&mailbox, &stub);
+  iris_mpsc_core_init (&queue, &stub);
 #if SCENARIO == 1
   GENMC_RUN (send_one, send_another);
 #else
@@ -88,10 +88,10 @@ main (void)
   /* Nobody has to come unless somebody said that it would. */
   assert (atomic_load_explicit (&n_busy, memory_order_relaxed) <= 1);
   if (atomic_load_explicit (&n_busy, memory_order_relaxed) == 0)
-    assert (n_received == N_SENT && iris_mpsc_core_is_empty (&mailbox));
+    assert (n_received == N_SENT && iris_mpsc_core_is_empty (&queue));
   receive ();
   assert (n_received == N_SENT);
-  assert (iris_mpsc_core_rest (&mailbox));
+  assert (iris_mpsc_core_rest (&queue));
 
   return 0;
 }

@@ -5,7 +5,7 @@
  */
 #include "genmc-deque.h"
 
-#include "iris/queue/iris-splitqueue-private.h"
+#include "iris/queue/deque/iris-splitqueue-private.h"
 
 static IrisSplitQueue queue;
 

@@ -4,7 +4,7 @@
  */
 #include "genmc-deque.h"
 
-#include "iris/queue/iris-splitqueue-private.h"
+#include "iris/queue/deque/iris-splitqueue-private.h"
 
 static IrisSplitQueue queue;
 static bool asked; /* by the last attempt */

@@ -5,7 +5,7 @@
  */
 #include "genmc.h"
 
-#include "iris/queue/iris-stack-private.h"
+#include "iris/queue/stamped/iris-stack-private.h"
 
 static IrisStackCore stack;
 

@@ -4,7 +4,7 @@
  */
 #include "genmc-deque.h"
 
-#include "iris/queue/iris-wsqueue-private.h"
+#include "iris/queue/deque/iris-wsqueue-private.h"
 
 static IrisArrayPool pool;
 static IrisWSQueue queue, neighbour;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The lock of iris/task/iris-lock-core-private.h: threads that sleep and items that are handed the
+ * The lock of iris/task/lock/iris-lock-core-private.h: threads that sleep and items that are handed the
  * lock, in any mixture.
  *
  * The first N_THREADS waiters are threads, the rest are items; each wants the lock N_TURNS times.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The movement of the split of iris/queue/iris-splitqueue-private.h, for Spin: an owner that
+ * The movement of the split of iris/queue/deque/iris-splitqueue-private.h, for Spin: an owner that
  * pushes, takes, exposes and serves wishes in any order, thieves that take up to two items with
  * one swap, ask for more, and force the private part open, every interleaving.
  *

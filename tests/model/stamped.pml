@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The stamped LIFO of iris/base/iris-lifo-private.h, of which stack and free list are made, for
+ * The stamped LIFO of iris/base/memory/iris-lifo-private.h, of which stack and free list are made, for
  * Spin: threads that pop and push nodes back, every interleaving of their single accesses.
  *
  * Memory: sequentially consistent. The ABA problem is one of interleaving, not of order; that the

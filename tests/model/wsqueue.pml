@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The race of take and steal of iris/queue/iris-wsqueue-private.h, for Spin: one owner that pushes
+ * The race of take and steal of iris/queue/deque/iris-wsqueue-private.h, for Spin: one owner that pushes
  * and takes in any order, two thieves, every interleaving.
  *
  * Memory: the owner's stores to `bottom` and to slots go through its store buffer, in order (TSO).

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Conservation under load: what goes into a container comes out, once, and in order where order is
- * promised; a block has one owner, and so has a mailbox.
+ * promised; a block has one owner, and so has an MPSC queue.
  */
 #include "core-test-run.h"
 
@@ -286,25 +286,26 @@ START_TEST (every_item_finds_one_who_waits_and_the_end_finds_all)
 }
 END_TEST
 
-/* --- the mailbox ------------------------------------------------------------------------------ */
+/* --- the MPSC queue ------------------------------------------------------------------------------
+ */
 
 static _Atomic gboolean owner_runs;
 static Order mail_order; /* the owner's, whichever thread that is */
 
 static void
-be_owner (IrisMpsc *mailbox)
+be_owner (IrisMpsc *queue)
 {
   gpointer item;
 
   do
     {
       if (atomic_exchange_explicit (&owner_runs, TRUE, memory_order_relaxed))
-        ck_abort_msg ("the mailbox has two owners");
-      while ((item = iris_mpsc_pop (mailbox)) != NULL)
+        ck_abort_msg ("the MPSC queue has two owners");
+      while ((item = iris_mpsc_pop (queue)) != NULL)
         take (item, &mail_order);
       atomic_store_explicit (&owner_runs, FALSE, memory_order_relaxed);
     }
-  while (!iris_mpsc_rest (mailbox));
+  while (!iris_mpsc_rest (queue));
 }
 
 /* Who is told that the owner rests is the owner until it rests again. */
@@ -320,9 +321,9 @@ send_all (gpointer data)
   return NULL;
 }
 
-START_TEST (a_mailbox_has_one_owner_at_a_time_and_is_emptied)
+START_TEST (a_queue_has_one_owner_at_a_time_and_is_emptied)
 {
-  g_autoptr (IrisMpsc) mailbox = iris_mpsc_new ();
+  g_autoptr (IrisMpsc) queue = iris_mpsc_new ();
   GThread *threads[N_THREADS];
   Job jobs[N_THREADS];
 
@@ -330,13 +331,13 @@ START_TEST (a_mailbox_has_one_owner_at_a_time_and_is_emptied)
   mail_order = no_order_yet ();
   for (guint i = 0; i < N_THREADS; i++)
     {
-      jobs[i] = (Job){ NULL, mailbox, i };
+      jobs[i] = (Job){ NULL, queue, i };
       threads[i] = g_thread_new ("sender", send_all, &jobs[i]);
     }
   for (guint i = 0; i < N_THREADS; i++)
     g_thread_join (threads[i]);
   ck_assert_uint_eq (atomic_load (&n_taken), N_ITEMS);
-  ck_assert (iris_mpsc_is_empty (mailbox));
+  ck_assert (iris_mpsc_is_empty (queue));
 }
 END_TEST
 
@@ -475,7 +476,7 @@ main (void)
   tcase_add_loop_test (tcase, nothing_is_lost_or_taken_twice_in_bursts, 0, G_N_ELEMENTS (kinds));
   tcase_add_loop_test (tcase, every_item_finds_one_who_waits_and_the_end_finds_all, 0,
                        G_N_ELEMENTS (queue_makers));
-  tcase_add_test (tcase, a_mailbox_has_one_owner_at_a_time_and_is_emptied);
+  tcase_add_test (tcase, a_queue_has_one_owner_at_a_time_and_is_emptied);
   tcase_add_test (tcase, a_block_has_one_owner);
   tcase_add_test (tcase, those_who_stay_are_met_once_whoever_comes_and_goes);
   suite_add_tcase (suite, tcase);

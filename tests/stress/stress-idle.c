@@ -39,20 +39,20 @@ run_and_queue (gpointer data)
 static bool
 all_workers_sleep (IrisScheduler *scheduler)
 {
-  IrisCrew *crew = iris_scheduler_get_crew (scheduler);
+  IrisWorkerPool *pool = iris_scheduler_get_pool (scheduler);
   g_autoptr (IrisStats) stats = NULL;
   guint n_confirmed;
 
   /* Both counts are taken under the lock that a worker gives up last. The default scheduler's
-   * workers wait in the queue, which counts them as negative items and is what its crew owns
+   * workers wait in the queue, which counts them as negative items and is what its pool owns
    * first. */
-  if (crew->ops->wait != NULL)
-    return g_async_queue_length (*(GAsyncQueue **) crew->owner) == -(gint) crew->n_workers;
+  if (pool->ops->wait != NULL)
+    return g_async_queue_length (*(GAsyncQueue **) pool->owner) == -(gint) pool->n_workers;
 
-  pthread_mutex_lock (&crew->lot.lock);
-  n_confirmed = crew->lot.n_confirmed;
-  pthread_mutex_unlock (&crew->lot.lock);
-  if (n_confirmed != crew->n_workers)
+  pthread_mutex_lock (&pool->parking_lot.lock);
+  n_confirmed = pool->parking_lot.n_confirmed;
+  pthread_mutex_unlock (&pool->parking_lot.lock);
+  if (n_confirmed != pool->n_workers)
     return false;
   stats = iris_scheduler_get_stats (scheduler);
   for (guint i = 0; i < stats->n_workers; i++)

@@ -9,7 +9,7 @@
  */
 #include "core-test-util.h"
 
-#include <iris/task/iris-interval-private.h>
+#include <iris/task/interval/iris-interval-private.h>
 
 #include <sched.h>
 

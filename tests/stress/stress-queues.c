@@ -5,9 +5,9 @@
 #include "core-test-util.h"
 
 #include <iris/base/iris-random-private.h>
-#include <iris/base/iris-slab-private.h>
+#include <iris/base/memory/iris-slab-private.h>
 #include <iris/queue/iris-ring-private.h>
-#include <iris/queue/iris-wsqueue-private.h>
+#include <iris/queue/deque/iris-wsqueue-private.h>
 
 #include <sched.h>
 #include <stdlib.h>
@@ -96,26 +96,26 @@ play (void *data,
 #define FOR_MY_THINGS(i) for (int i = atomic_fetch_add (&n_pushers, 1); i < N_THINGS; i += 4)
 
 static void *
-handback_push_all (void *data)
+llist_push_all (void *data)
 {
   FOR_MY_THINGS (i)
-  iris_handback_push (data, (IrisHandbackNode *) &things[i].link);
+  iris_llist_push (data, (IrisLlistNode *) &things[i].link);
 
   return NULL;
 }
 
 static void *
-handback_take (void *data)
+llist_take (void *data)
 {
   while (!is_over ())
     {
-      IrisHandbackNode *chain = iris_handback_take_all (data);
+      IrisLlistNode *chain = iris_llist_take_all (data);
 
       if (chain == NULL)
         sched_yield ();
       while (chain != NULL)
         {
-          IrisHandbackNode *next = chain->next;
+          IrisLlistNode *next = chain->next;
 
           see ((Thing *) chain);
           chain = next;
@@ -125,12 +125,12 @@ handback_take (void *data)
   return NULL;
 }
 
-START_TEST (handback)
+START_TEST (llist)
 {
-  IrisHandback list = { NULL };
+  IrisLlist list = { NULL };
 
-  play (&list, handback_push_all, 4, handback_take, 2);
-  ck_assert (iris_handback_is_empty (&list));
+  play (&list, llist_push_all, 4, llist_take, 2);
+  ck_assert (iris_llist_is_empty (&list));
 }
 END_TEST
 
@@ -194,7 +194,8 @@ wsqueue_own (void *data)
       Thing *thing = NULL;
 
       for (guint n = iris_random_below (&random, 6); n > 0 && next < N_THINGS; n--)
-        ck_assert (iris_wsqueue_push (data, &things[next++]));
+        if (!iris_wsqueue_push (data, &things[next++]))
+          ck_abort_msg ("a push was refused");
       for (guint n = iris_random_below (&random, 6); n > 0; n--)
         if ((thing = iris_wsqueue_take (data)) != NULL)
           see (thing);
@@ -227,7 +228,8 @@ static void *
 wsqueue_fill_and_take (void *data)
 {
   for (int i = 0; i < N_THINGS; i++)
-    ck_assert (iris_wsqueue_push (data, &things[i]));
+    if (!iris_wsqueue_push (data, &things[i]))
+      ck_abort_msg ("a push was refused");
   while (!is_over ())
     {
       Thing *thing = iris_wsqueue_take (data);
@@ -421,21 +423,21 @@ main (void)
 {
   Suite *suite = suite_create ("queues");
   /* So that CK_RUN_CASE can choose. */
-  TCase *handback_case = tcase_create ("handback");
+  TCase *llist_case = tcase_create ("llist");
   TCase *ring_case = tcase_create ("ring");
   TCase *wsqueue_case = tcase_create ("wsqueue");
   TCase *slab_case = tcase_create ("slab");
 
-  tcase_add_checked_fixture (handback_case, setup, teardown);
+  tcase_add_checked_fixture (llist_case, setup, teardown);
   tcase_add_checked_fixture (ring_case, setup, teardown);
   tcase_add_checked_fixture (wsqueue_case, setup, teardown);
   tcase_add_checked_fixture (slab_case, setup, teardown);
-  tcase_add_test (handback_case, handback);
+  tcase_add_test (llist_case, llist);
   tcase_add_loop_test (ring_case, ring, 0, G_N_ELEMENTS (rings));
   tcase_add_loop_test (wsqueue_case, wsqueue, 0, 3);
   tcase_add_test (wsqueue_case, wsqueue_last_items);
   tcase_add_test (slab_case, slab);
-  suite_add_tcase (suite, handback_case);
+  suite_add_tcase (suite, llist_case);
   suite_add_tcase (suite, ring_case);
   suite_add_tcase (suite, wsqueue_case);
   suite_add_tcase (suite, slab_case);

@@ -8,7 +8,7 @@
  */
 #include "core-test-util.h"
 
-#include <iris/sched/iris-district-private.h>
+#include <iris/sched/steal/iris-place-queues-private.h>
 #include <iris/sched/iris-scheduler-private.h>
 
 #include <poll.h>
@@ -88,12 +88,12 @@ START_TEST (every_item_runs_once_under_any_policy)
 {
   const char *words = policies[_i % G_N_ELEMENTS (policies)];
   gsize n = (gsize) N_OUTER * (N_INNER + 1);
-  IrisDistricts *districts;
+  IrisPlaceQueues *queues;
 
   ran = g_malloc0 (n);
   scheduler = make_scheduler (
       words, "package:2 l2:2(size=1048576) core:1 pu:1",
-      (IrisLayout) (_i % 2 == 0 ? IRIS_LAYOUT_WORKERS : IRIS_LAYOUT_MAILBOXES),
+      (IrisLayout) (_i % 2 == 0 ? IRIS_LAYOUT_WORKERS : IRIS_LAYOUT_AFFINITY),
       kinds[_i % G_N_ELEMENTS (kinds)]);
   for (gsize i = 0; i < N_OUTER; i++)
     iris_scheduler_queue_at (scheduler, i % 3 == 0 ? 0 : IRIS_PLACE_ANY, IRIS_ITEM_NONE, run_outer,
@@ -105,10 +105,10 @@ START_TEST (every_item_runs_once_under_any_policy)
   core_test_check_stats (scheduler);
 
   /* What was counted in was counted out. */
-  districts = iris_scheduler_get_crew (scheduler)->owner;
-  for (guint i = 0; i < districts->n_districts; i++)
+  queues = iris_scheduler_get_pool (scheduler)->owner;
+  for (guint i = 0; i < queues->n_places; i++)
     {
-      IrisFootprint *footprint = &districts->districts[i].footprint;
+      IrisFootprint *footprint = &queues->queues[i].footprint;
 
       ck_assert_uint_eq (footprint->waiting, 0);
       ck_assert_uint_eq (footprint->running, 0);
@@ -134,11 +134,11 @@ open_gate (gpointer data)
 static void
 wait_for_own_child (gpointer data)
 {
-  IrisCrew *crew = iris_scheduler_get_crew (scheduler);
+  IrisWorkerPool *pool = iris_scheduler_get_pool (scheduler);
   guint place = (guint) iris_worker_get_place (iris_worker_current ());
 
-  for (guint i = 0; i < crew->n_workers; i++)
-    atomic_store (&crew->workers[i].counters.mean_run_ns, 1);
+  for (guint i = 0; i < pool->n_workers; i++)
+    atomic_store (&pool->workers[i].counters.mean_run_ns, 1);
   iris_scheduler_queue_sized (scheduler, (gint) place, IRIS_ITEM_NONE, GPOINTER_TO_SIZE (data),
                               open_gate, NULL, NULL);
   core_test_gate_wait (&gate, 1);
@@ -196,20 +196,20 @@ processor_ns (void)
   return now.tv_sec * G_GINT64_CONSTANT (1000000000) + now.tv_nsec;
 }
 
-/* Holds its worker for the window, and measures from the first doze of the other one on. */
+/* Holds its worker for the window, and measures from the first back-off of the other one on. */
 static void
 hold_worker (gpointer data)
 {
-  IrisCrew *crew = iris_scheduler_get_crew (scheduler);
+  IrisWorkerPool *pool = iris_scheduler_get_pool (scheduler);
   struct pollfd quiet = { .fd = quiet_pipe[0], .events = POLLIN };
   gint64 *used = data;
 
-  for (guint i = 0; i < crew->n_workers; i++)
-    atomic_store (&crew->workers[i].counters.mean_run_ns, 1);
+  for (guint i = 0; i < pool->n_workers; i++)
+    atomic_store (&pool->workers[i].counters.mean_run_ns, 1);
   /* At a byte a microsecond it is a quarter of an hour until it would be taken after all. */
   iris_scheduler_queue_sized (scheduler, IRIS_PLACE_ANY, IRIS_ITEM_NONE, 1 << 30, open_gate, NULL,
                               NULL);
-  while (iris_counter_get (&crew->workers[1].counters.dozes) == 0)
+  while (iris_counter_get (&pool->workers[1].counters.backoffs) == 0)
     sched_yield ();
   *used = processor_ns ();
   poll (&quiet, 1, WINDOW_MS);
@@ -231,7 +231,7 @@ START_TEST (who_refuses_does_not_spin)
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   stats = iris_scheduler_get_stats (scheduler);
   ck_assert_uint_eq (stats->places[1].stolen_in, 0); /* it was refused to the end */
-  ck_assert_uint_ge (stats->places[1].dozes, 10);
+  ck_assert_uint_ge (stats->places[1].backoffs, 10);
   ck_assert_uint_ge (stats->places[1].refused_size, 10);
   /* It looks around a thousand times a second; one that spins would use all of the window. */
   ck_assert_int_lt (used, WINDOW_MS * G_GINT64_CONSTANT (1000000) / 10);

@@ -7,6 +7,7 @@
 
 #include <iris-client/iris-client.h>
 #include <iris/iris.h>
+#include <iris/wire/iris-wire.h>
 #include <check.h>
 
 typedef struct _FakeDaemon FakeDaemon;

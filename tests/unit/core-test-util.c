@@ -127,7 +127,7 @@ core_test_check_stats (IrisScheduler *scheduler)
 
   ck_assert_uint_eq (stats->n_places, iris_scheduler_get_n_places (scheduler));
   ck_assert_uint_eq (stats->n_workers,
-                     iris_scheduler_get_n_workers (scheduler) + stats->presence.n_spares);
+                     iris_scheduler_get_n_workers (scheduler) + stats->active_workers.n_spares);
   add_up (&places, stats->places, stats->n_places);
   add_up (&workers, stats->workers, stats->n_workers);
 

@@ -178,6 +178,7 @@ START_TEST (a_unacked_needs_room_for_what_is_owed_only)
   guint8 id[IRIS_WIRE_ID_SIZE];
   number_to_id (0, id);
   irisd_unacknowledged_push (&unacked, id, 1, 0);
+  guint n_refused = 0;
   for (guint64 i = 1; i < 100000; i++)
     {
       number_to_id (i, id);
@@ -185,8 +186,9 @@ START_TEST (a_unacked_needs_room_for_what_is_owed_only)
       if (i >= 10)
         number_to_id (i - 9, id);
       if (i >= 10)
-        ck_assert_ptr_null (irisd_unacknowledged_pay (&unacked, id, 1, NULL, NULL));
+        n_refused += irisd_unacknowledged_pay (&unacked, id, 1, NULL, NULL) != NULL;
     }
+  ck_assert_uint_eq (n_refused, 0);
   ck_assert_uint_eq (unacked.count, 10);
   ck_assert_uint_le (unacked.capacity, 64);
   irisd_unacknowledged_clear (&unacked);

@@ -110,7 +110,7 @@ _irisctl_find() {
     watch) options="$options $filter --interval --count --items" ;;
     kick) options="$options --state --count" ;;
     bury) options="$options --reason" ;;
-    drain) options="$options --refill" ;;
+    drain) options="$options --resume" ;;
     submit)
       options="$options $hints $terms $process --near --file --path --content-type --stdin --class --key --keep"
       options="$options --detach --bury --items --lines --as --null --key-prefix --resume --keep-going --in-flight" ;;

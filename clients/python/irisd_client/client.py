@@ -12,7 +12,7 @@ from typing import Any, AsyncIterator, Callable, Deque, Dict, Generator, Iterabl
 from . import wire
 from .connection import BUSY_TIMEOUT, Connection, error_of
 from .errors import CODES, Disconnected, IrisdError, too_large
-from .pace import Pace
+from .backoff import Backoff
 
 #: Seconds between two looks whether irisd is still there, while something is in flight; after three it counts as gone.
 PING_INTERVAL = 10.0
@@ -27,7 +27,7 @@ PARTS_WINDOW = 256 * 1024
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """How an item ended well."""
+    """The result of an item."""
 
     body: bytes
     content_type: Optional[str] = None
@@ -95,7 +95,7 @@ class Item:
         return self.future.done()
 
     def cancel(self) -> None:
-        """Asks irisd not to run it, or to stop it. It ends by IrisdError `cancelled`, or well if it is too late."""
+        """Cancels the item: it fails with IrisdError `cancelled`, unless it ends first."""
         self._client._cancel(self)
 
 
@@ -118,7 +118,7 @@ class Client:
         self._connection: Optional[Connection] = None
         self._waiting: Deque[Item] = collections.deque()
         self._in_flight: Dict[bytes, Item] = {}
-        self._pace = Pace()
+        self._backoff = Backoff()
         self._resume: Optional[asyncio.TimerHandle] = None
         self._bytes = 0
         self._unacknowledged: List[bytes] = []
@@ -130,12 +130,12 @@ class Client:
         connection = Connection(self._take, self._lost, self._pong)
         await connection.open(self._endpoint, self._name, self._busy_timeout)
         self._connection = connection
-        self._pace = Pace()
+        self._backoff = Backoff()
         self._pinger = asyncio.get_running_loop().create_task(self._ping_now_and_then())
         return self
 
     async def close(self) -> None:
-        """Says good-bye. What has not ended fails."""
+        """Closes the connection. Items that have not ended fail."""
         connection, self._connection = self._connection, None
         if self._pinger is not None:
             self._pinger.cancel()
@@ -167,7 +167,7 @@ class Client:
         """Submits an item and returns at once.
 
         `hint` is the number or the name of a place; `near_item` is the number of an item, and `near_path` a path: it runs
-        where that one was last. A number is given to who asks by `numbered`; it is in the Result. `progress` is called with a fraction of 1 and a note, either may be None; `part` with parts of the result, as a worker process
+        where that one was last. With `numbered` the item gets a number, which is in the Result. `progress` is called with a fraction of 1 and a note, either may be None; `part` with parts of the result, as a worker process
         gives them, and a number that grows when another worker has the item, whose parts begin anew.
         With `wait_for_service` the item waits for the first worker of a service that irisd does not know; after
         `deadline` seconds an item that has not begun fails with `deadline-passed`.
@@ -226,14 +226,14 @@ class Client:
                     item.cancel()
 
     def _pump(self) -> None:
-        """Sends what waits, as far as irisd has room and the credit goes."""
+        """Sends waiting items, as far as credit allows."""
         connection = self._connection
         self._send_some(connection)
-        if connection is not None and self._connection is connection and self._pace.wants_probe:
-            self._pace.probe = connection.send("PING")
+        if connection is not None and self._connection is connection and self._backoff.wants_probe:
+            self._backoff.probe = connection.send("PING")
 
     def _send_some(self, connection: Optional[Connection]) -> None:
-        while connection is not None and self._waiting and self._pace.allows(time.monotonic()):
+        while connection is not None and self._waiting and self._backoff.allows(time.monotonic()):
             item = self._waiting[0]
             if (len(self._in_flight) + len(self._unacknowledged) >= connection.welcome["credits"]
                     or (self._in_flight and self._bytes + len(item.payload) > connection.welcome["byte-credits"])):
@@ -243,7 +243,7 @@ class Client:
             self._in_flight[item.id] = item
             self._bytes += len(item.payload)
             connection.send("SUBMIT", item.header, item.payload, item.id)
-            self._pace.note_sent()
+            self._backoff.note_sent()
 
     def _cancel(self, item: Item) -> None:
         if item.future.done():
@@ -256,7 +256,7 @@ class Client:
         item.future.set_exception(IrisdError(CODES["cancelled"], "the item was cancelled before it was sent"))
 
     def _pong(self, ident: bytes) -> None:
-        if self._pace.probed(ident):
+        if self._backoff.probed(ident):
             self.busy_reason = None
             self._pump()
 
@@ -289,7 +289,7 @@ class Client:
                 item.future.set_result(_result_of(message))
             else:
                 item.future.set_exception(error_of(message))
-                item.future.exception()  # whoever awaits it gets it; nobody has to
+                item.future.exception()  # marked as seen: the item need not be awaited
         self._pump()
 
     def _take_part(self, item: Item, message: wire.Message) -> None:
@@ -308,13 +308,13 @@ class Client:
 
     def _retry_later(self, item: Item, message: wire.Message) -> None:
         now = time.monotonic()
-        self._pace.refused(now, message.header.get("retry-after-ms", 100) / 1000)
+        self._backoff.refused(now, message.header.get("retry-after-ms", 100) / 1000)
         self.busy_reason = message.header["sentence"]
         place = next((i for i, other in enumerate(self._waiting) if other.order > item.order), len(self._waiting))
         self._waiting.insert(place, item)
         if self._resume is not None:
             self._resume.cancel()
-        self._resume = asyncio.get_running_loop().call_later(self._pace.resume_at - now, self._pump)
+        self._resume = asyncio.get_running_loop().call_later(self._backoff.resume_at - now, self._pump)
 
     def _lost(self, error: Disconnected) -> None:
         self._connection = None
@@ -374,9 +374,10 @@ class Client:
                     key_prefix: Union[str, bytes, None] = None, since_ms: int = 0, until_ms: int = 0,
                     descending: bool = False, page: int = 0,
                     with_args: bool = False) -> AsyncIterator[Dict[str, Any]]:
-        """The persistent items for which all that is given holds, as LIST_REPLY has them, one page after the other.
+        """Yields the persistent items that meet all conditions, as LIST_REPLY has them.
 
-        Those of this user; for an operator those of all, each with its `owner`. Their `args` only if `with_args`, and if they have not ended."""
+        A user gets its own items, an operator those of all users, each with its `owner`. `with_args` adds the `args` of
+        items that have not ended."""
         header: Dict[str, Any] = {}
         mask = sum(1 << state for state in set(states))
         for name, value in (("states", mask), ("service", service), ("class", klass), ("key-prefix", key_prefix),
@@ -393,7 +394,7 @@ class Client:
             header["item"] = answer.header["item"]
 
     async def cancel_item(self, number: int) -> bool:
-        """Cancels this user's item of that number; an operator cancels any. Returns whether it was running and was told to stop."""
+        """Cancels an item by its number; of another user, as an operator only. Returns whether it was running."""
         answer = await self._get().call("CANCEL", {"item": number})
         return bool(answer.header["state"] == 2)
 
@@ -404,9 +405,9 @@ class Client:
         return count
 
     async def kick(self, item: Optional[int] = None, *, state: Optional[str] = None, count: Optional[int] = None) -> int:
-        """Has a persistent item run that is buried or delayed, or all in that `state` (`buried`, `delayed`), at most `count`.
+        """Queues a buried or delayed item, or at most `count` in that `state` (`buried`, `delayed`).
 
-        Says how many were changed: 0 for an item that is queued already. To kick all in a state, ask until it says 0."""
+        Returns how many were changed: 0 for an item that is queued already. To kick all in a state, call until it returns 0."""
         header: Dict[str, Any] = {}
         if item is not None:
             header["item"] = item
@@ -417,18 +418,18 @@ class Client:
         return await self._change("KICK", header)
 
     async def bury(self, item: int, sentence: Optional[str] = None) -> int:
-        """Sets a persistent item aside that waits, and says why. 0 if it is buried already, else 1."""
+        """Sets a waiting item aside, with a reason. Returns 0 if it is buried already, else 1."""
         header: Dict[str, Any] = {"item": item}
         if sentence is not None:
             header["sentence"] = sentence
         return await self._change("BURY", header)
 
     async def drain(self, place: int, drained: bool = True) -> int:
-        """Has a place end what it has and take no more; with `drained` false, take some again. 0 if that was so, else 1."""
+        """Stops a place from taking items, or, with `drained` false, lets it take items again. Returns 0 if that was so, else 1."""
         return await self._change("DRAIN", {"place": place, "drained": drained})
 
     async def staff(self, place: int, workers: int) -> int:
-        """Says how many workers of a place take part, from 1 to as many as it has. 0 if they were so many, else 1."""
+        """Sets how many workers of a place run items, from 1 to as many as it has. Returns 0 if that was so, else 1."""
         return await self._change("SET_WORKERS", {"place": place, "workers": workers})
 
     async def ping(self) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import pathlib
 import time
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, cast
 
 import zmq
 import zmq.asyncio
@@ -38,16 +38,24 @@ def runtime_dir(directory: Optional[str] = None) -> pathlib.Path:
 
 
 def front_endpoint(directory: Optional[str] = None) -> str:
-    """The endpoint of irisd's front door."""
+    """irisd's endpoint."""
     return "ipc://%s/front.ipc" % runtime_dir(directory)
 
 
 def error_of(message: wire.Message) -> IrisdError:
-    """What an ERROR, BUSY or STOP says."""
+    """The error of an ERROR, BUSY or STOP."""
     header = message.header
     retry = header.get("retry-after-ms")
     return IrisdError(header["code"], header["sentence"], header["error-name"], header.get("limit"),
                       None if retry is None else retry / 1000)
+
+
+class _Socket(zmq.asyncio.Socket):
+    """pyzmq looks for events again after each send, in a later turn of the loop; it may be closed by then."""
+
+    def _handle_events(self, fd: Any = 0, events: int = 0) -> None:
+        if not self.closed:
+            cast(Any, super())._handle_events(fd, events)
 
 
 class Connection:
@@ -71,7 +79,7 @@ class Connection:
         self.welcome: Dict[str, Any] = {}
 
     async def _greet(self, name: str, busy_timeout: float) -> wire.Message:
-        """Says HELLO; again, for so many seconds, if irisd has as many clients as it takes."""
+        """Says HELLO; if irisd has as many clients as it takes, again for so many seconds."""
         until = time.monotonic() + busy_timeout
         while True:
             try:
@@ -85,7 +93,7 @@ class Connection:
     async def open(self, endpoint: Optional[str], name: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         """Connects and says HELLO. Raises IrisdError if irisd does not welcome us, Disconnected if it does not answer."""
         endpoint = endpoint or front_endpoint()
-        socket = zmq.asyncio.Context.instance().socket(zmq.DEALER)
+        socket = _Socket(zmq.asyncio.Context.instance(), zmq.DEALER)
         socket.setsockopt(zmq.LINGER, LINGER_MS)
         socket.setsockopt(zmq.SNDHWM, 0)  # what bounds us is irisd's credit
         socket.setsockopt(zmq.RCVHWM, 0)
@@ -139,7 +147,7 @@ class Connection:
         return time.monotonic() - self._heard
 
     def lose(self, error: Disconnected) -> None:
-        """Gives the connection up."""
+        """Drops the connection."""
         if self._socket is None:
             return
         self.close(error)

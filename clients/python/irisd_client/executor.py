@@ -26,7 +26,7 @@ class Executor(concurrent.futures.Executor):
             print(list(executor.map(math.factorial, range(1000))))
 
     It starts `max_workers` processes of its own (by default as many as there are cpus) and ends them with itself; or,
-    with `service`, it uses those that somebody has started by `python3 -m irisd_client calls SERVICE`, on however many
+    with `service`, it uses those that were started by `python3 -m irisd_client calls SERVICE`, on however many
     terms. As with ProcessPoolExecutor, functions, arguments and results are pickled, so functions must be found in a
     module that workers can import. A call whose worker dies is run again by another one, so it may be run twice.
     """

@@ -29,7 +29,7 @@ _log = logging.getLogger("irisd_client.worker")
 
 @dataclasses.dataclass(frozen=True)
 class Reply:
-    """A result together with what it is."""
+    """A result with its content type."""
 
     body: Union[bytes, str]
     content_type: Optional[str] = None
@@ -42,7 +42,7 @@ Message = Tuple[str, Dict[str, Any], bytes, bytes]
 
 
 class Job:
-    """What a service works on. Its methods may be called from any thread."""
+    """An item that is leased to this worker process. Its methods may be called from any thread."""
 
     def __init__(self, worker: "Worker", lease: wire.Message) -> None:
         self._worker = worker
@@ -52,9 +52,9 @@ class Job:
         self.content_type: Optional[str] = lease.header.get("content-type")
         self.args: List[bytes] = lease.header.get("args", [])
         self.path: Optional[bytes] = lease.header.get("path")
-        #: The how manieth time this item is leased, from 1: above 1 some of it may have been done before.
+        #: How many times the item was leased, this time included; above 1, some of it may have been done before.
         self.attempt: int = lease.header["attempt"]
-        #: Whether somebody wants to be told how far it is.
+        #: Whether the client wants reports of progress.
         self.wants_progress: bool = lease.header.get("progress", False)
         #: Whether the client takes parts of the result as they come.
         self.wants_parts: bool = "parts" in lease.header
@@ -71,15 +71,15 @@ class Job:
 
     @property
     def stopped(self) -> bool:
-        """Whether the item is not wanted any more: stop then; what is returned is dropped."""
+        """Whether the item is not wanted any more. Stop then; the result is dropped."""
         return self._stopped.is_set()
 
     def wait_stopped(self, timeout: Optional[float] = None) -> bool:
-        """Waits until the item is not wanted any more; False if the time (in seconds) is over first."""
+        """Waits until the item is not wanted any more, at most `timeout` seconds. Returns whether that is so."""
         return self._stopped.wait(timeout)
 
     def report(self, fraction: Optional[float] = None, note: Optional[str] = None) -> None:
-        """Tells how far it is: a fraction of 1, and a few words."""
+        """Reports progress: a fraction of 1, and a few words."""
         header: Dict[str, Any] = {}
         if fraction is not None:
             header["fraction"] = round(min(max(fraction, 0.0), 1.0) * wire.WHOLE)
@@ -91,9 +91,9 @@ class Job:
     def send_part(self, part: Union[bytes, str]) -> None:
         """Sends a part of the result, if the client wants parts.
 
-        In a thread this waits until the client has room for it; in the event loop it returns at once, and what waits is
-        sent as room comes: await drain() there, so as not to be faster than the client for long. Parts are bytes in a
-        row: the client may get them cut otherwise.
+        In a thread this waits until the client takes it. In the event loop it returns at once and the part is sent
+        later: await drain() there, to be no faster than the client. The client may get the same bytes cut at other
+        points.
         """
         data = part.encode() if isinstance(part, str) else bytes(part)
         loop = self._worker._loop
@@ -126,7 +126,7 @@ class Job:
         self._flush()
 
     def _flush(self) -> None:
-        """Sends what there is credit for. In the event loop."""
+        """Sends what credit allows. In the event loop."""
         while self._pending and self._credit > 0 and not self.stopped:
             data = self._pending.popleft()
             size = min(len(data), self._credit, MOST_PART)
@@ -148,7 +148,7 @@ class Job:
                 waiter.set_result(None)
 
     def extend(self, milliseconds: Optional[int] = None) -> None:
-        """Keeps the lease for so long from now on; at most, and by default, for the length of a lease."""
+        """Extends the lease to this long from now; at most, and by default, to the length of a lease."""
         self._worker._extend(self, self.lease_ms if milliseconds is None else min(milliseconds, self.lease_ms))
 
     def _stop(self, reason: str) -> None:
@@ -165,7 +165,7 @@ Handler = Callable[[Job], Union[Answer, Awaitable[Answer]]]
 
 
 class Worker:
-    """Serves items.
+    """A worker process: serves services of irisd.
 
         worker = Worker(capacity=4)
 
@@ -176,23 +176,24 @@ class Worker:
         worker.run()
 
     A plain function runs in a thread, a coroutine function in the event loop; `capacity` of them run at once. What a
-    service returns is the result. If it raises, the item fails: with Failure as that says, with anything else for good.
+    service returns is the result. If it raises Failure, the item fails or is tried again, as that says; after any other
+    exception the item fails.
 
-    While a service runs its lease is extended (`keep_leases`); turn that off to have items given to others when a
-    service takes longer than a lease and does not call Job.extend(). When irisd goes, the worker waits for it to come
-    back, and services go on until their leases end: an irisd that was killed knows of the leases of persistent items. What
-    it does not know is stopped then.
+    While a service runs its lease is extended (`renew_leases`); without that, an item whose
+    service takes longer than a lease and does not call Job.extend() is given to another worker process. When irisd goes,
+    the worker connects again, and services go on until their leases end: an irisd that was killed knows of the leases of
+    persistent items. Other services are stopped then.
     """
 
     def __init__(self, endpoint: Optional[str] = None, *, name: Optional[str] = None, capacity: Optional[int] = None,
-                 place: Optional[int] = None, keep_leases: bool = True) -> None:
+                 place: Optional[int] = None, renew_leases: bool = True) -> None:
         self._endpoint = endpoint
         self._name = name or "irisd_client worker %d" % os.getpid()
         self._capacity = capacity if capacity is not None else (os.cpu_count() or 1)
         if self._capacity < 1:
             raise ValueError("a worker's capacity must be 1 or more")
         self._place = place
-        self._keep_leases = keep_leases
+        self._renew_leases = renew_leases
         self._services: Dict[str, Tuple[str, Handler]] = {}
         self._jobs: Dict[bytes, Job] = {}
         # Answers that irisd may not have read: no more than leases. Those before the PING, and those after it.
@@ -212,7 +213,7 @@ class Worker:
         self._services[name] = (summary, handler)
 
     def service(self, name: str, summary: str = "") -> Callable[[Handler], Handler]:
-        """The same as a decorator."""
+        """Decorator for add()."""
         def decorate(handler: Handler) -> Handler:
             self.add(name, handler, summary or (inspect.getdoc(handler) or "").split("\n")[0])
             return handler
@@ -224,7 +225,7 @@ class Worker:
         asyncio.run(self.serve())
 
     def stop(self) -> None:
-        """Takes no more items, ends those that it has, and has run() return. Any thread may call this."""
+        """Takes no more items, ends those that it has, then run() returns. Any thread may call this."""
         self._stopping = True
         if self._loop is not None:
             try:
@@ -237,7 +238,7 @@ class Worker:
             self._changed.set()
 
     async def serve(self) -> None:
-        """run() for those who have an event loop."""
+        """run() in an event loop."""
         if not self._services:
             raise ValueError("a worker without services: add() some first")
         self._loop = asyncio.get_running_loop()
@@ -261,7 +262,7 @@ class Worker:
             self._loop = None
 
     async def _sleep(self, seconds: float) -> None:
-        """Waits for so long, or until something has changed."""
+        """Waits this long, or until something has changed."""
         assert self._changed is not None
         try:
             await asyncio.wait_for(self._changed.wait(), seconds)
@@ -315,7 +316,7 @@ class Worker:
             connection.close()
 
     def _breathe(self, connection: Connection, interval: float) -> None:
-        """Signs of life, and time for those who need more."""
+        """Sends signs of life, and asks for more time where it is needed."""
         if connection.silence > max(6 * interval, 10.0):
             connection.lose(Disconnected("irisd does not answer any more"))
             return
@@ -367,7 +368,7 @@ class Worker:
             if granted is not None:
                 granted._grant(message.header.get("parts", 0))
         elif message.type == "ERROR":
-            # The lease has ended meanwhile; whoever works on it may as well stop.
+            # The lease has ended meanwhile: its service may stop.
             stopped = self._jobs.get(message.id)
             if stopped is not None and message.header["code"] == CODES["no-such-lease"]:
                 stopped._stop(message.header["sentence"])
@@ -417,13 +418,13 @@ class Worker:
         result = future.result()
         return await result if inspect.isawaitable(result) else cast(Answer, result)
 
-    async def _keep(self, job: Job) -> None:
+    async def _renew(self, job: Job) -> None:
         while True:
             await asyncio.sleep(job.lease_ms / 3000)
             self._extend_now(job, job.lease_ms)
 
     async def _work(self, job: Job) -> None:
-        keeper = asyncio.get_running_loop().create_task(self._keep(job)) if self._keep_leases else None
+        keeper = asyncio.get_running_loop().create_task(self._renew(job)) if self._renew_leases else None
         kind, body = "FAIL", b""
         header: Dict[str, Any] = {}
         try:
@@ -454,7 +455,7 @@ class Worker:
 
     def _answer(self, job: Job, kind: str, header: Dict[str, Any], body: bytes) -> None:
         if self._jobs.pop(job.id, None) is None:
-            return  # nobody waits for it any more
+            return  # nothing waits for it any more
         if job.stopped:
             kind, header, body = "FAIL", {"sentence": job.stop_reason or "the item was stopped"}, b""
         if "sentence" in header:

@@ -44,12 +44,6 @@ def slow_square(job):
     return str(int(job.payload) ** 2)
 
 
-def slower_square(job):
-    """Takes longer than two of the leases that it is tried with."""
-    time.sleep(1.3)
-    return str(int(job.payload) ** 2)
-
-
 def in_parts(job):
     """Gives the numbers below that in the payload, one in each part, and how many there are as the result."""
     numbers = int(job.payload)

@@ -116,7 +116,7 @@ class Raw:
 
 
 async def until(condition):
-    """Polls for a condition that no message announces."""
+    """Waits for a condition that is not announced."""
     deadline = time.monotonic() + GIVE_UP
     while not await condition():
         assert time.monotonic() < deadline, "it does not come true"

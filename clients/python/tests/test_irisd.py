@@ -21,6 +21,7 @@ from irisd_fixture import GIVE_UP, HERE, PROGRAM, Case, Raw, until
 
 import calls_for_test
 import irisd_client
+import zmq
 from irisd_client import wire
 from irisd_client.connection import Connection
 
@@ -73,6 +74,20 @@ class ClientTest(Case):
         item = client.start("command", args=["cat", "/dev/zero"])
         item.cancel()
         await self.refused("cancelled", item)
+
+    async def test_a_connection_is_closed_with_messages_unread(self):
+        raw = Raw()
+        await raw.connection.open(self.irisd().endpoint, "hasty")
+        said = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _loop, context: said.append(context))
+        raw.connection.send("PING")
+        self.assertTrue(zmq.Socket.shadow(raw.connection._socket.underlying).poll(GIVE_UP * 1000))
+        raw.connection.send("BYE")
+        raw.connection.close()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        self.assertEqual(said, [])
 
     async def test_an_irisd_that_goes_fails_what_is_in_flight(self):
         irisd = self.irisd()
@@ -153,7 +168,11 @@ class WorkerTest(Case):
             raw.connection.send("BYE")
         self.assertIn("lease-attempts", str(await self.refused("worker-lost", item)))
 
-    async def test_a_silent_worker_is_lost(self):
+    async def test_silent_workers_are_lost(self):
+        """Side by side, because most of either is waiting for SILENCE_MS."""
+        await asyncio.gather(self.a_silent_worker_is_lost(), self.a_stopped_process_is_silent_and_comes_back())
+
+    async def a_silent_worker_is_lost(self):
         irisd = self.irisd(silence_ms=SILENCE_MS)
         client = await self.client(irisd)
         silent = await self.raw(irisd)
@@ -167,7 +186,7 @@ class WorkerTest(Case):
         self.assertEqual((await item).body, b"well")
         await asyncio.wait_for(silent.lost, GIVE_UP)  # told that it has to say HELLO again
 
-    async def test_a_stopped_process_is_silent_and_comes_back(self):
+    async def a_stopped_process_is_silent_and_comes_back(self):
         irisd = self.irisd(silence_ms=SILENCE_MS)
         client = await self.client(irisd)
         helper = self.helper(irisd, ("shout", "shout"))
@@ -182,32 +201,71 @@ class WorkerTest(Case):
         helper.process.send_signal(signal.SIGCONT)
         self.assertEqual((await client.submit("shout", b"a")).body, b"A")
 
+    async def with_longer_leases(self, outlives):
+        """Runs `outlives` until it is true: on a machine that stalls, an extended lease ends as well, if it is short."""
+        for lease_ms in (300, 1500, 7500, 37500):
+            if await outlives(lease_ms):
+                return
+        self.fail("no extended lease outlives one that is not")
+
     async def test_a_lease_ends_unless_it_is_extended(self):
-        irisd = self.irisd(lease_ms=800, silence_ms=60000)
-        client = await self.client(irisd)
-        slow = await self.raw(irisd)
-        item = client.start("a")
-        lease = await slow.receive("LEASE")
-        self.assertEqual(lease.header["lease-ms"], 800)
-        until_then = time.monotonic() + 1.6  # two leases
-        while time.monotonic() < until_then:
-            slow.say("EXTEND", lease)
-            await asyncio.sleep(0.01)
-        self.assertTrue(slow.messages.empty())
-        other = await self.raw(irisd)
-        again = await other.receive("LEASE")
-        stop = await slow.receive("STOP")
-        self.assertEqual((stop.id, stop.header["error-name"]), (lease.id, "no-such-lease"))
-        other.say("DONE", again, b"in time")
-        self.assertEqual((await item).body, b"in time")
-        slow.say("DONE", lease, b"late")
-        self.assertEqual((await slow.receive("ERROR")).header["error-name"], "no-such-lease")
+        async def outlives(lease_ms):
+            irisd = self.irisd(lease_ms=lease_ms, silence_ms=60000)
+            client = await self.client(irisd)
+            slow = await self.raw(irisd, capacity=2)
+            items = [client.start("a", name) for name in ("extended", "left")]
+            extended, left = [await slow.receive("LEASE") for _ in items]
+            self.assertEqual(extended.header["lease-ms"], lease_ms)
+            while slow.messages.empty():
+                slow.say("EXTEND", extended)
+                await slow.connection.call("PING")
+            stop = await slow.receive("STOP")
+            if stop.id == extended.id:  # though it began first
+                await client.close()
+                await asyncio.gather(*items, return_exceptions=True)
+                return False
+            self.assertEqual((stop.id, stop.header["error-name"]), (left.id, "no-such-lease"))
+            other = await self.raw(irisd)
+            again = await other.receive("LEASE")
+            self.assertEqual(again.body, b"left")
+            other.say("DONE", again, b"in time")
+            self.assertEqual((await items[1]).body, b"in time")
+            slow.say("DONE", left, b"late")
+            self.assertEqual((await slow.receive("ERROR")).header["error-name"], "no-such-lease")
+            return True
+        await self.with_longer_leases(outlives)
 
     async def test_the_package_extends_by_itself(self):
-        irisd = self.irisd(lease_ms=600, lease_attempts=1)
-        client = await self.client(irisd)
-        self.helper(irisd, ("square", "slower_square"))
-        self.assertEqual((await client.submit("square", b"7")).body, b"49")
+        async def outlives(lease_ms):
+            irisd = self.irisd(lease_ms=lease_ms, lease_attempts=1, silence_ms=60000)
+            client = await self.client(irisd)
+            worker = irisd_client.Worker(irisd.endpoint, capacity=1)
+            begun, gate = asyncio.Event(), asyncio.Event()
+
+            @worker.service("square")
+            async def square(job):
+                begun.set()
+                await gate.wait()
+                return str(int(job.payload) ** 2)
+
+            other = await self.raw(irisd, ("left",))
+            serving = asyncio.ensure_future(worker.serve())
+            item = client.start("square", b"7", wait_for_service=True)
+            await begun.wait()
+            left = client.start("left")
+            await other.receive("LEASE")
+            await other.receive("STOP")  # its lease began later, and is over
+            gate.set()
+            result = (await asyncio.gather(item, return_exceptions=True))[0]
+            worker.stop()
+            await serving
+            await self.refused("worker-lost", left)
+            if isinstance(result, irisd_client.IrisdError):
+                self.assertEqual(result.name, "worker-lost")
+                return False
+            self.assertEqual(result.body, b"49")
+            return True
+        await self.with_longer_leases(outlives)
 
     async def test_garbage_costs_only_who_sends_it(self):
         irisd = self.irisd()
@@ -336,7 +394,7 @@ class WorkerTest(Case):
         self.assertEqual(await asyncio.wait_for(told.get(), GIVE_UP), (0.25, "läuft"))
         raw.say("REPORT", lease, note="only words")
         self.assertEqual(await asyncio.wait_for(told.get(), GIVE_UP), (None, "only words"))
-        for n in range(5000):  # a flood delays no other request
+        for n in range(5000):  # a flood delays no other client
             raw.say("REPORT", lease, fraction=n)
         raw.say("DONE", lease, b"done")
         self.assertEqual((await item).body, b"done")
@@ -535,7 +593,7 @@ class WorkerTest(Case):
         third = await worker.receive("LEASE")  # leased when it owed for one result only
         item = client.start("a", b"of another")
         lease = await worker.receive("LEASE")
-        self.assertEqual(lease.body, b"of another")  # no other client waits for it
+        self.assertEqual(lease.body, b"of another")  # other clients do not wait for the debtor
         worker.say("DONE", lease)
         await item
         self.assertTrue(worker.messages.empty())

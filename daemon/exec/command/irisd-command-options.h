@@ -5,6 +5,7 @@
 #pragma once
 
 #include <iris/iris.h>
+#include <iris/wire/iris-wire.h>
 #include <sys/resource.h>
 
 G_BEGIN_DECLS

@@ -12,22 +12,15 @@
  */
 #include "daemon/exec/command/irisd-command-output.h"
 
-#include "daemon/exec/command/irisd-command-runner.h"
-#include "daemon/exec/worker/irisd-worker-processes.h"
-
 #include <string.h>
 
-struct _IrisdOutput
-{
-  IrisdMessage message;
-  IrisdJob *job;
-  IrisWireChannel channel;
-  gsize size;
-  guint8 data[];
-};
-
-/* Posts @size bytes that the command of @job wrote to @channel; copies them. With 0 bytes the
- * gateway checks that the client is still connected. */
+/**
+ * irisd_output_post:
+ * @job: a running job
+ * @channel: what its command wrote to
+ * @data: (array length=size) (nullable): what it wrote; copied
+ * @size: how many bytes; 0 to have the gateway look whether the client is still there
+ */
 void
 irisd_output_post (IrisdJob *job, IrisWireChannel channel, const guint8 *data, gsize size)
 {
@@ -51,61 +44,4 @@ void
 irisd_output_free (IrisdOutput *self)
 {
   g_free (self);
-}
-
-/* Takes output that came from the runner. */
-void
-irisd_output_send (IrisdGateway *self, IrisdOutput *output)
-{
-  IrisdPeer *peer = output->job->peer;
-  if (!irisd_peer_is_gone (peer) && output->size == 0)
-    {
-      if (!irisd_send_probe (self, peer))
-        irisd_session_lose (self, peer, "it has gone", FALSE);
-    }
-  else if (!irisd_peer_is_gone (peer))
-    {
-      IrisWireMessage message;
-      iris_wire_message_init (&message, IRIS_WIRE_OUTPUT, output->job->request_id);
-      iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_CHANNEL, output->channel);
-      iris_wire_message_set_body (&message, output->data, output->size);
-      irisd_send_message (self, &peer->route, peer, &message, NULL);
-    }
-  irisd_output_free (output);
-}
-
-static void
-refuse_grant (IrisdGateway *self,
-              const IrisdCaller *caller,
-              const IrisWireMessage *more,
-              guint64 limit)
-{
-  irisd_send_limit_refusal (self, caller, more->request_id, "stream-credit", limit,
-                            "the item has all the credit for output that it may have; grant "
-                            "only as much as has come");
-}
-
-/* Lets an item send more output, or parts of its result. MORE for an item that has ended is
- * ignored, because its client could not know. */
-void
-irisd_output_grant (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *more)
-{
-  IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, more->target);
-  if (job == NULL)
-    return;
-  guint64 limit = self->core->config->limits.stream_credit;
-  if (job->leased_item != NULL)
-    {
-      if (!irisd_worker_processes_grant (self->core->worker_processes, job, more->grant, limit))
-        refuse_grant (self, caller, more, limit);
-      return;
-    }
-  guint64 held = atomic_load_explicit (&job->output_credit, memory_order_relaxed);
-  if (more->grant > limit || held > limit - more->grant)
-    {
-      refuse_grant (self, caller, more, limit);
-      return;
-    }
-  atomic_fetch_add_explicit (&job->output_credit, more->grant, memory_order_relaxed);
-  irisd_command_runner_wake (self->core->commands);
 }

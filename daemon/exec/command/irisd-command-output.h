@@ -4,22 +4,33 @@
  */
 #pragma once
 
-#include "daemon/gateway/irisd-gateway-private.h"
+#include "daemon/exec/irisd-job.h"
 
 G_BEGIN_DECLS
 
 /* Bytes of one OUTPUT message. */
 #define IRISD_OUTPUT_CHUNK (16 * 1024)
 
-typedef struct _IrisdOutput IrisdOutput;
+/**
+ * IrisdOutput:
+ * @message: to the gateway of @job
+ * @job: a running job
+ * @channel: what its command wrote to
+ * @size: how many bytes; 0: the gateway is to look whether the client is still there
+ *
+ * What a command wrote.
+ */
+typedef struct
+{
+  IrisdMessage message;
+  IrisdJob *job;
+  IrisWireChannel channel;
+  gsize size;
+  guint8 data[];
+} IrisdOutput;
 
 void irisd_output_post (IrisdJob *job, IrisWireChannel channel, const guint8 *data, gsize size);
 IrisdOutput *irisd_output_from_message (IrisdMessage *message);
 void irisd_output_free (IrisdOutput *self);
-
-/* For the gateway's thread. */
-void irisd_output_send (IrisdGateway *self, IrisdOutput *output);
-void
-irisd_output_grant (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *more);
 
 G_END_DECLS

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The lease queues: which workers serve a service, and which items wait for it.
+ * The table of leases: for each service its subscriptions and the items that wait for it.
  *
- * A queue has idle subscriptions, by place and for all places, so that a worker at any place or at
- * one place is found without a search; and waiting items, those that must run at one place by
- * place, and all others together. All are in order: longest idle first, oldest item first.
+ * Idle subscriptions stand in one list for each place and one for all, so that any worker and one
+ * at a place are found without a search. Items wait in one list for each place (those that must be
+ * done there) and one for all others. In each list the longest idle, or the oldest, comes first.
  */
 #include "daemon/exec/worker/irisd-leases-private.h"
 

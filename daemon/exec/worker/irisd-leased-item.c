@@ -71,7 +71,8 @@ void
 irisd_worker_processes_forget (IrisdJob *job)
 {
   IrisdLeasedItem *self = job->leased_item;
-  if (job->completion && !job->buried)
+  if (irisd_job_is (job, IRISD_ITEM_RELEASED)
+      || g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED))
     irisd_attempts_drop (job->core->attempts, self->slot);
   else
     irisd_attempts_end (job->core->attempts, self->slot);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <iris/iris.h>
+#include <iris/wire/iris-wire.h>
 
 G_BEGIN_DECLS
 

@@ -121,7 +121,7 @@ irisd_worker_processes_restore (IrisdWorkerProcesses *self,
       irisd_attempts_note_due (self->core->attempts, leased_item->slot, now_ms + left_ms);
       atomic_store_explicit (&job->persistent->started_ms, leased->started_ms,
                              memory_order_relaxed);
-      irisd_persistent_item_set_state (job->persistent, IRIS_WIRE_STATE_LEASED);
+      irisd_job_advance (job, IRISD_EVENT_RESUME);
       job->started_ns = irisd_now_ns ();
     }
   irisd_worker_processes_unlock (self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The inside of the shared table of leases, for the files that are parts of it.
+ * The inside of the shared table, for the files that are parts of it.
  */
 #pragma once
 

@@ -25,7 +25,7 @@
  */
 #include "daemon/exec/worker/irisd-worker-processes-private.h"
 
-#include "daemon/gateway/irisd-gateway-private.h"
+#include "daemon/store/irisd-journal.h"
 
 #include <string.h>
 
@@ -96,7 +96,7 @@ static void
 hold (IrisdLeaseEntry *entry, gpointer user_data)
 {
   IrisdJob *job = take_job (irisd_leased_item_of (entry));
-  job->held = TRUE;
+  irisd_job_advance (job, IRISD_EVENT_HOLD);
   send_home (job);
 }
 
@@ -113,22 +113,19 @@ give (IrisdWorker *worker, guint64 lease, IrisdLeaseEntry *entry, gpointer user_
   leased_item->n_leases++;
   zmq_msg_copy (&event->payload, &leased_item->payload);
   leased_item->job->started_ns = irisd_now_ns ();
+  irisd_job_advance (leased_item->job, IRISD_EVENT_LEASE);
   if (leased_item->job->persistent != NULL)
-    {
-      irisd_persistent_item_note_start (leased_item->job->persistent, IRIS_WIRE_STATE_LEASED);
-      irisd_worker_processes_note_lease (user_data, leased_item, worker->owner, lease);
-    }
-  irisd_mailbox_post (&event->worker->gateway->mailbox, &event->message);
+    irisd_worker_processes_note_lease (user_data, leased_item, worker->owner, lease);
+  irisd_mailbox_post (event->worker->mailbox, &event->message);
 }
 
 static void
 note_wait (IrisdLeaseEntry *entry, gpointer user_data)
 {
   IrisdLeasedItem *leased_item = irisd_leased_item_of (entry);
-  if (leased_item->job->persistent == NULL)
-    return;
-  irisd_persistent_item_set_state (leased_item->job->persistent, IRIS_WIRE_STATE_QUEUED);
-  irisd_attempts_note_due (leased_item->job->core->attempts, leased_item->slot, 0);
+  irisd_job_advance (leased_item->job, IRISD_EVENT_UNLEASE);
+  if (leased_item->job->persistent != NULL)
+    irisd_attempts_note_due (leased_item->job->core->attempts, leased_item->slot, 0);
 }
 
 static void
@@ -138,7 +135,7 @@ stop (IrisdWorker *worker, guint64 lease, IrisWireError why, gpointer user_data)
   event->worker = worker_ref (worker_of (worker));
   event->lease = lease;
   event->why = why;
-  irisd_mailbox_post (&event->worker->gateway->mailbox, &event->message);
+  irisd_mailbox_post (event->worker->mailbox, &event->message);
 }
 
 /* Does nothing if no worker process has it. */
@@ -155,7 +152,7 @@ irisd_worker_processes_tell_credit (IrisdWorkerProcesses *self,
   event->worker = worker_ref (worker_of (worker));
   event->lease = lease;
   event->credit = bytes;
-  irisd_mailbox_post (&event->worker->gateway->mailbox, &event->message);
+  irisd_mailbox_post (event->worker->mailbox, &event->message);
 }
 
 static void
@@ -239,7 +236,7 @@ irisd_worker_processes_unlock (IrisdWorkerProcesses *self)
     atomic_store_explicit (&self->alarm_us, next, memory_order_relaxed);
   pthread_mutex_unlock (&self->lock);
   if (earlier)
-    irisd_gateway_wake (self->core->gateways[self->core->n_gateways - 1]);
+    irisd_mailbox_wake (self->core->front);
 }
 
 /* Returns when irisd_worker_processes_expire() is to be called, by the monotonic clock in
@@ -383,11 +380,11 @@ irisd_worker_processes_withdraw_waiting (IrisdWorkerProcesses *self, IrisdJob *j
  */
 
 IrisdWorkerProcess *
-irisd_worker_process_new (IrisdGateway *gateway, IrisdPeer *peer)
+irisd_worker_process_new (IrisdMailbox *mailbox, IrisdPeer *peer)
 {
   IrisdWorkerProcess *self = g_new0 (IrisdWorkerProcess, 1);
   atomic_init (&self->refs, 1);
-  self->gateway = gateway;
+  self->mailbox = mailbox;
   self->peer = peer;
   self->name = g_strdup (peer->name);
   self->base.owner = peer->owner;

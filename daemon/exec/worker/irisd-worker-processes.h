@@ -27,7 +27,7 @@ struct _IrisdWorkerProcess
 {
   IrisdWorker base;
   _Atomic guint refs;
-  IrisdGateway *gateway;
+  IrisdMailbox *mailbox; /* of its gateway */
   char *name;
   _Atomic gint64 heard_us; /* when a message last came */
 
@@ -137,7 +137,7 @@ IrisdJob *irisd_worker_processes_take_report (IrisdWorkerProcesses *self,
                                               char **note);
 
 /* For the gateways of workers. */
-IrisdWorkerProcess *irisd_worker_process_new (IrisdGateway *gateway, IrisdPeer *peer);
+IrisdWorkerProcess *irisd_worker_process_new (IrisdMailbox *mailbox, IrisdPeer *peer);
 void irisd_worker_process_unref (IrisdWorkerProcess *self);
 gboolean irisd_worker_processes_enroll (IrisdWorkerProcesses *self,
                                         IrisdWorkerProcess *worker,

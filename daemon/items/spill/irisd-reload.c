@@ -3,8 +3,6 @@
  * Calls: spilled items on their way back. The argument is at the head of irisd-spilled.c.
  */
 #include "daemon/base/irisd-log.h"
-#include "daemon/gateway/irisd-cancel-broadcast.h"
-#include "daemon/items/irisd-bury.h"
 #include "daemon/items/spill/irisd-spilled.h"
 
 /* Items that time has called and that were not read yet. It bounds what is in the mailboxes when a
@@ -93,7 +91,7 @@ irisd_reload_for_flow (IrisdGateway *self, guint64 item, IrisdSpilledFlow *flow)
  * irisd_reload_may_begin:
  * @self: the gateway
  *
- * Returns: whether another item may be called that nobody has asked for
+ * Returns: whether another item may be reloaded that no request has asked for
  */
 gboolean
 irisd_reload_may_begin (IrisdGateway *self)
@@ -248,7 +246,7 @@ wait_on (IrisdGateway *self, IrisdJob *job, IrisdPersistentItem *persistent)
 {
   job->schedule->delayed = persistent->timer.clock == IRISD_CLOCK_STEADY;
   job->schedule->delay_due_us = persistent->timer.due_us;
-  job->stage = IRISD_STAGE_TIME;
+  irisd_job_advance (job, IRISD_EVENT_DELAY);
   irisd_timers_add (&self->timers, &job->schedule->timer, persistent->timer.clock,
                     persistent->timer.due_us);
 }
@@ -260,7 +258,7 @@ stay_in_flow (IrisdGateway *self, IrisdJob *job, IrisdSpilledFlow *flow)
   irisd_spilled_flow_return (self, flow, job, get_delay_us (job->schedule));
   if (job->schedule != NULL)
     job->schedule->delayed = job->schedule->timed = FALSE;
-  job->stage = IRISD_STAGE_SPILLED;
+  irisd_job_advance (job, IRISD_EVENT_PAUSE);
 }
 
 /* Makes the job of an item that was cold, which waits for what it waited for. */
@@ -277,7 +275,7 @@ warm_up (IrisdGateway *self, IrisdJournalRequest *request, IrisdSpilledFlow *flo
     {
       /* Nothing is known of it but its entry. */
       irisd_spilled_uncount (self, persistent, peer);
-      irisd_completion_take_back (self, job);
+      irisd_completion_end_job (self, job);
       return;
     }
   if (job->schedule != NULL)
@@ -290,15 +288,13 @@ warm_up (IrisdGateway *self, IrisdJournalRequest *request, IrisdSpilledFlow *flo
 }
 
 static void
-run_entries (IrisdGateway *self, IrisdMessage *messages)
+resume_broadcasts (IrisdGateway *self, IrisdMessage *messages)
 {
   while (messages != NULL)
     {
       IrisdMessage *next = messages->next;
-      if (messages->kind == IRISD_MESSAGE_CANCEL_BROADCAST)
-        irisd_cancel_broadcast_resume (self, irisd_cancel_broadcast_from_message (messages));
-      else
-        irisd_bury_broadcast_resume (self, irisd_bury_broadcast_from_message (messages));
+      IrisdBroadcast *broadcast = irisd_broadcast_from_message (messages);
+      broadcast->klass->resume (self, broadcast);
       messages = next;
     }
 }
@@ -311,13 +307,8 @@ turn_away (IrisdReload *reload, const GError *error)
   while (entry != NULL)
     {
       IrisdMessage *next = entry->next;
-      if (entry->kind == IRISD_MESSAGE_CANCEL_BROADCAST)
-        irisd_cancel_broadcast_fail (irisd_cancel_broadcast_from_message (entry), error);
-      else
-        {
-          irisd_bury_broadcast_fail (irisd_bury_broadcast_from_message (entry), error);
-          irisd_bury_broadcast_send_home (irisd_bury_broadcast_from_message (entry));
-        }
+      IrisdBroadcast *broadcast = irisd_broadcast_from_message (entry);
+      broadcast->klass->send_home (broadcast, error);
       entry = next;
     }
 }
@@ -347,17 +338,15 @@ can_be_tried_again (const IrisdReload *reload, IrisdJournalRequest *request)
   return FALSE;
 }
 
-/* Sends a job on that nobody has taken, or has it wait on. */
+/* Sends on a job that no request has taken, or lets it wait. */
 static void
 send_on (IrisdGateway *self, IrisdJob *job, gboolean kicked)
 {
-  if (job->stage == IRISD_STAGE_TIME)
-    {
-      irisd_timers_remove (&self->timers, &job->schedule->timer);
-      if (kicked)
-        job->schedule->delayed = job->schedule->timed = FALSE;
-    }
-  job->stage = IRISD_STAGE_HANDED;
+  gboolean delayed = irisd_job_is (job, IRISD_ITEM_DELAYED);
+  if (!irisd_dispatch_withdraw (self, job))
+    return;
+  if (delayed && kicked)
+    job->schedule->delayed = job->schedule->timed = FALSE;
   irisd_dispatch_advance (self, job);
 }
 
@@ -372,7 +361,7 @@ irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
   IrisdPersistentItem *persistent = request->persistent;
   guint64 item = request->item;
   IrisdReload *reload = g_hash_table_lookup (self->reloads, &item);
-  IrisdPhase phase = irisd_gateway_get_phase (self);
+  IrisdPhase phase = irisd_gateway_current_phase (self);
   gboolean serving = phase == IRISD_PHASE_SERVING;
   if (request->again && serving && persistent->peer != NULL && can_be_tried_again (reload, request))
     {
@@ -393,9 +382,10 @@ irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
     irisd_spilled_put_off (self, persistent);
   if (flow != NULL)
     irisd_spilled_flow_settle (self, flow);
-  run_entries (self, messages);
+  resume_broadcasts (self, messages);
   IrisdJob *job = g_hash_table_lookup (self->by_number, &item);
-  if (job != NULL && (job->stage == IRISD_STAGE_TIME || job->stage == IRISD_STAGE_SPILLED))
+  if (job != NULL
+      && (irisd_job_is (job, IRISD_ITEM_DELAYED) || irisd_job_is (job, IRISD_ITEM_PAUSED)))
     send_on (self, job, kicked);
 }
 
@@ -419,6 +409,6 @@ irisd_reload_put_off_all (IrisdGateway *self)
       g_hash_table_remove (self->reloads, reload);
       if (flow != NULL)
         irisd_spilled_flow_settle (self, flow);
-      run_entries (self, messages);
+      resume_broadcasts (self, messages);
     }
 }

@@ -41,7 +41,7 @@
  * first has left, as if both had come to a hot item;
  *   - messages are read before the job goes on, so an item whose time comes while it is read back
  *     can still be cancelled;
- *   - an item that nobody has taken is set aside again if its time is still far;
+ *   - an item that no request has taken is spilled again if its time is still far;
  *   - irisd ends while an item is called: what is in the heap is put off at once, what is not when
  *     its answer comes; `peer` tells whether that was done. Items are counted while they are cold,
  *     and irisd does not end before all that it counts are back or put off;
@@ -98,6 +98,7 @@ set_spilled (IrisdGateway *self,
   irisd_dependency_graph_set_aside (&core->dependencies, persistent->item, &self->mailbox);
   pthread_mutex_unlock (&core->dependencies_lock);
   persistent->peer = irisd_peer_ref (peer);
+  irisd_persistent_item_advance (persistent, IRISD_EVENT_SPILL);
   irisd_persistent_item_set_state (persistent, state);
   irisd_core_count_spilled (core, 1);
 }
@@ -106,6 +107,7 @@ set_spilled (IrisdGateway *self,
 static void
 replace_job (IrisdGateway *self, IrisdJob *job, IrisWireState state)
 {
+  irisd_job_advance (job, IRISD_EVENT_SPILL);
   irisd_deadline_drop (self, job);
   set_spilled (self, job->persistent, job->peer, state);
   irisd_core_add_bytes (self->core, -(gint64) job->charge);
@@ -129,8 +131,8 @@ static gboolean
 may_be_spilled (IrisdGateway *self, const IrisdJob *job)
 {
   return irisd_job_is_orphan ((IrisdJob *) job) && job->schedule != NULL
-         && job->schedule->attempts == 0 && !job->completion && !job->buried && !job->ended
-         && job->permit == NULL && irisd_gateway_get_phase (self) == IRISD_PHASE_SERVING
+         && job->schedule->attempts == 0 && job->permit == NULL
+         && irisd_gateway_current_phase (self) == IRISD_PHASE_SERVING
          && g_hash_table_size (self->by_number) > self->core->config->limits.memory_items;
 }
 
@@ -229,7 +231,7 @@ void
 irisd_spilled_put_off (IrisdGateway *self, IrisdPersistentItem *persistent)
 {
   g_autoptr (IrisdPeer) peer = g_steal_pointer (&persistent->peer);
-  irisd_persistent_item_set_state (persistent, IRIS_WIRE_STATE_QUEUED);
+  irisd_persistent_item_advance (persistent, IRISD_EVENT_PUT_OFF);
   irisd_core_count_spilled (self->core, -1);
   irisd_spilled_uncount (self, persistent, peer);
   irisd_dependencies_note_cancelled (self, persistent->item);

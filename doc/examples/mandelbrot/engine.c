@@ -24,7 +24,7 @@ enum
   KIND_LOCK_FREE,
   KIND_WORK_STEALING,
   KIND_PLACES,
-  KIND_PLACES_MAILBOXES,
+  KIND_PLACES_AFFINITY,
   KIND_PLACES_SHARED,
   KIND_MAIN_CONTEXT,
 };
@@ -34,7 +34,7 @@ const EngineKind engine_kinds[] = {
   [KIND_LOCK_FREE] = { "lock-free", "Lock-free", FALSE, TRUE },
   [KIND_WORK_STEALING] = { "work-stealing", "Work stealing", FALSE, TRUE },
   [KIND_PLACES] = { "places", "Places", TRUE, TRUE },
-  [KIND_PLACES_MAILBOXES] = { "places-mailboxes", "Places with mailboxes", TRUE, TRUE },
+  [KIND_PLACES_AFFINITY] = { "places-affinity", "Places with affinity queues", TRUE, TRUE },
   [KIND_PLACES_SHARED] = { "places-shared", "Places with shared deques", TRUE, TRUE },
   [KIND_MAIN_CONTEXT] = { "main-context", "Main loop (slow!)", FALSE, FALSE },
 };
@@ -158,8 +158,8 @@ make_scheduler (const EngineConfig *config, GError **error)
       return iris_wsscheduler_new_full (0, config->n_workers);
     case KIND_MAIN_CONTEXT:
       return iris_gmainscheduler_new (NULL);
-    case KIND_PLACES_MAILBOXES:
-      layout = IRIS_LAYOUT_MAILBOXES;
+    case KIND_PLACES_AFFINITY:
+      layout = IRIS_LAYOUT_AFFINITY;
       break;
     case KIND_PLACES_SHARED:
       layout = IRIS_LAYOUT_SHARED;

@@ -198,7 +198,7 @@ parse_command_line (Program *self, gint *argc, char ***argv, GError **error)
 {
   const GOptionEntry entries[] = {
     { "scheduler", 's', 0, G_OPTION_ARG_STRING, &self->scheduler,
-      "default, lock-free, work-stealing (the one if none is named), places, places-mailboxes, "
+      "default, lock-free, work-stealing (the one if none is named), places, places-affinity, "
       "places-shared or main-context",
       "NAME" },
     { "workers", 'w', 0, G_OPTION_ARG_INT, &self->workers, "Threads that draw", "N" },

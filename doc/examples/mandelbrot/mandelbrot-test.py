@@ -21,7 +21,7 @@ WIDTH, HEIGHT = 800, 500
 MIN_COLOURS = 500
 # One worker may draw all of a picture before the kernel lets the other begin: then, another one.
 MOST_PICTURES = 5
-SCHEDULERS = ['default', 'lock-free', 'work-stealing', 'places', 'places-mailboxes',
+SCHEDULERS = ['default', 'lock-free', 'work-stealing', 'places', 'places-affinity',
               'places-shared', 'main-context']
 
 

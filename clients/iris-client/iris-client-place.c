@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A place of the machine, as irisd describes it to its clients.
+ */
+#include "iris-client-place-private.h"
+
+#include <string.h>
+
+/* An error sentence names no more places than fit on a line or two. */
+#define DESCRIBE_MAX 16
+
+G_DEFINE_BOXED_TYPE (IrisClientPlace,
+                     iris_client_place,
+                     iris_client_place_ref,
+                     iris_client_place_unref)
+
+/**
+ * iris_client_place_ref:
+ * @self: a place
+ *
+ * Adds a reference. Safe from any thread.
+ *
+ * Returns: (transfer full): @self
+ *
+ * Since: 0.1
+ */
+IrisClientPlace *
+iris_client_place_ref (IrisClientPlace *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  return g_atomic_rc_box_acquire (self);
+}
+
+static void
+iris_client_place_clear (gpointer data)
+{
+  IrisClientPlace *self = data;
+
+  g_free (self->name);
+  g_free (self->cpus);
+  g_free (self->memory_nodes);
+  g_free (self->endpoint);
+  g_free (self->distances);
+}
+
+/**
+ * iris_client_place_unref:
+ * @self: (transfer full): a place
+ *
+ * Drops a reference. Safe from any thread.
+ *
+ * Since: 0.1
+ */
+void
+iris_client_place_unref (IrisClientPlace *self)
+{
+  g_return_if_fail (self != NULL);
+
+  g_atomic_rc_box_release_full (self, iris_client_place_clear);
+}
+
+static char *
+dup_or_empty (const char *text)
+{
+  return g_strdup (text != NULL ? text : "");
+}
+
+static IrisClientPlace *
+iris_client_place_new_from_wire (const IrisWirePlace *place)
+{
+  IrisClientPlace *self = g_atomic_rc_box_new0 (IrisClientPlace);
+
+  self->id = (int) place->id;
+  self->name = dup_or_empty (place->name);
+  self->cpus = dup_or_empty (place->cpus);
+  self->memory_nodes = dup_or_empty (place->nodes);
+  self->endpoint = dup_or_empty (place->endpoint);
+  self->workers = place->workers;
+  self->bound = place->bound;
+  self->n_distances = place->n_distances;
+  self->distances = g_new (guint, place->n_distances);
+  for (guint i = 0; i < place->n_distances; i++)
+    self->distances[i] = place->distances[i];
+  return self;
+}
+
+GPtrArray *
+iris_client_places_new_from_wire (const IrisWireMap *map)
+{
+  GPtrArray *places = g_ptr_array_new_full (map->n_places,
+                                            (GDestroyNotify) iris_client_place_unref);
+
+  for (guint i = 0; i < map->n_places; i++)
+    g_ptr_array_add (places, iris_client_place_new_from_wire (&map->places[i]));
+  return places;
+}
+
+static gpointer
+copy_place (gconstpointer place, gpointer data)
+{
+  return iris_client_place_ref ((IrisClientPlace *) place);
+}
+
+/* For an array to give away: a binding empties the one that it is given. */
+GPtrArray *
+iris_client_places_copy (GPtrArray *places)
+{
+  return g_ptr_array_copy (places, copy_place, NULL);
+}
+
+/* @id: -1 to go by @name, which is a name or an id in digits. */
+IrisClientPlace *
+iris_client_places_find (GPtrArray *places, int id, const char *name)
+{
+  guint64 number;
+
+  if (name != NULL && g_ascii_string_to_unsigned (name, 10, 0, G_MAXINT, &number, NULL))
+    id = (int) number;
+  for (guint i = 0; i < places->len; i++)
+    {
+      IrisClientPlace *place = g_ptr_array_index (places, i);
+
+      if (id >= 0 ? place->id == id : g_strcmp0 (place->name, name) == 0)
+        return place;
+    }
+  return NULL;
+}
+
+char *
+iris_client_places_describe (GPtrArray *places)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < places->len && i < DESCRIBE_MAX; i++)
+    {
+      IrisClientPlace *place = g_ptr_array_index (places, i);
+
+      g_string_append_printf (text, "%s%d (%s)", i == 0 ? "" : ", ", place->id, place->name);
+    }
+  if (places->len > DESCRIBE_MAX)
+    g_string_append_printf (text, " and %u more", places->len - DESCRIBE_MAX);
+  return g_string_free (text, FALSE);
+}

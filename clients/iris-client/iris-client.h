@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The one header of libiris-client: a program's connection to irisd.
+ */
+#pragma once
+
+#define IRIS_CLIENT_INSIDE
+#include <iris-client/iris-client-version.h>
+#include <iris-client/iris-client-version-macros.h>
+#include <iris-client/iris-client-error.h>
+#include <iris-client/iris-client-item.h>
+#include <iris-client/iris-client-place.h>
+#include <iris-client/iris-client-query.h>
+#include <iris-client/iris-client-status.h>
+#include <iris-client/iris-client-worker.h>
+#include <iris-client/iris-lease.h>
+#include <iris-client/iris-request.h>
+#include <iris-client/iris-result.h>
+#include <iris-client/iris-worker-process.h>
+#undef IRIS_CLIENT_INSIDE
+
+G_BEGIN_DECLS
+
+#define IRIS_TYPE_CLIENT (iris_client_get_type ())
+IRIS_CLIENT_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (IrisClient, iris_client, IRIS, CLIENT, GObject)
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+IrisClient *iris_client_new (const char *endpoint_or_dir);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_connect_async (IrisClient *self,
+                                GCancellable *cancellable,
+                                GAsyncReadyCallback callback,
+                                gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_connect_finish (IrisClient *self, GAsyncResult *result, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_is_connected (IrisClient *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+const char *iris_client_get_endpoint (IrisClient *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GPtrArray *iris_client_get_places (IrisClient *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+const char *iris_client_get_busy_reason (IrisClient *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+guint iris_client_withdraw_unsent (IrisClient *self);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_submit_async (IrisClient *self,
+                               IrisRequest *request,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+IrisResult *iris_client_submit_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_services_async (IrisClient *self,
+                                     GCancellable *cancellable,
+                                     GAsyncReadyCallback callback,
+                                     gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GPtrArray *iris_client_get_services_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_workers_async (IrisClient *self,
+                                    GCancellable *cancellable,
+                                    GAsyncReadyCallback callback,
+                                    gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GPtrArray *iris_client_get_workers_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_status_async (IrisClient *self,
+                                   GCancellable *cancellable,
+                                   GAsyncReadyCallback callback,
+                                   gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+IrisClientStatus *
+iris_client_get_status_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_cancel_async (IrisClient *self,
+                               const char *id,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_cancel_finish (IrisClient *self,
+                                    GAsyncResult *result,
+                                    gboolean *was_running,
+                                    GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_fetch_async (IrisClient *self,
+                              guint64 item,
+                              guint64 wait_ms,
+                              GCancellable *cancellable,
+                              GAsyncReadyCallback callback,
+                              gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+IrisResult *iris_client_fetch_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_show_async (IrisClient *self,
+                             guint64 item,
+                             guint64 wait_ms,
+                             GCancellable *cancellable,
+                             GAsyncReadyCallback callback,
+                             gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+IrisClientItem *iris_client_show_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_list_next_async (IrisClient *self,
+                                  IrisClientQuery *query,
+                                  GCancellable *cancellable,
+                                  GAsyncReadyCallback callback,
+                                  gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GPtrArray *iris_client_list_next_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_cancel_item_async (IrisClient *self,
+                                    guint64 item,
+                                    GCancellable *cancellable,
+                                    GAsyncReadyCallback callback,
+                                    gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_cancel_item_finish (IrisClient *self,
+                                         GAsyncResult *result,
+                                         gboolean *was_running,
+                                         GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_kick_async (IrisClient *self,
+                             guint64 item,
+                             IrisClientItemState state,
+                             guint count,
+                             GCancellable *cancellable,
+                             GAsyncReadyCallback callback,
+                             gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_client_kick_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_bury_async (IrisClient *self,
+                             guint64 item,
+                             const char *sentence,
+                             GCancellable *cancellable,
+                             GAsyncReadyCallback callback,
+                             gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_client_bury_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_export_item_async (IrisClient *self,
+                                    guint64 item,
+                                    GCancellable *cancellable,
+                                    GAsyncReadyCallback callback,
+                                    gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GVariant *iris_client_export_item_finish (IrisClient *self, GAsyncResult *result, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_drain_async (IrisClient *self,
+                              int place,
+                              gboolean drained,
+                              GCancellable *cancellable,
+                              GAsyncReadyCallback callback,
+                              gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_client_drain_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_staff_async (IrisClient *self,
+                              int place,
+                              guint workers,
+                              GCancellable *cancellable,
+                              GAsyncReadyCallback callback,
+                              gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_client_staff_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The options that say how a command is to be run.
+ */
+#pragma once
+
+#include "clients/irisctl/irisctl.h"
+
+void ctl_command_add_options (CtlCommandOptions *options, GOptionContext *context);
+gboolean ctl_command_check (const CtlCommandOptions *options, GError **error);
+void ctl_command_apply (const CtlCommandOptions *options, IrisRequest *request);
+void ctl_command_clear (CtlCommandOptions *options);

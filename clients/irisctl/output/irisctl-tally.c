@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The tally of a map: what each place was hinted, ran and stole.
+ */
+#include "clients/irisctl/output/irisctl-tally.h"
+
+#include "clients/irisctl/output/irisctl-table.h"
+
+void
+ctl_tally_init (CtlTally *self, GPtrArray *places)
+{
+  *self = (CtlTally){ .n_rows = places->len, .total.name = "total" };
+  self->rows = g_new0 (CtlTallyRow, places->len);
+  for (guint i = 0; i < places->len; i++)
+    self->rows[i].name = ((const IrisClientPlace *) g_ptr_array_index (places, i))->name;
+}
+
+void
+ctl_tally_clear (CtlTally *self)
+{
+  g_clear_pointer (&self->rows, g_free);
+}
+
+static CtlTallyRow *
+row_of (CtlTally *self, int place)
+{
+  return place >= 0 && (guint) place < self->n_rows ? &self->rows[place] : NULL;
+}
+
+void
+ctl_tally_hint (CtlTally *self, int place)
+{
+  CtlTallyRow *row = row_of (self, place);
+
+  if (row == NULL)
+    return;
+  row->hinted++;
+  self->total.hinted++;
+}
+
+void
+ctl_tally_ran (CtlTally *self, int home, int place, guint64 bytes, guint64 run_ns)
+{
+  CtlTallyRow *from = row_of (self, home);
+  CtlTallyRow *row = row_of (self, place);
+
+  if (row == NULL)
+    return;
+  row->executed++;
+  row->bytes += bytes;
+  row->run_ns += run_ns;
+  self->total.executed++;
+  self->total.bytes += bytes;
+  self->total.run_ns += run_ns;
+  if (from == NULL || from == row)
+    return;
+  row->stolen_in++;
+  from->stolen_out++;
+  self->total.stolen_in++;
+  self->total.stolen_out++;
+}
+
+static void
+add_row (CtlTable *table, const CtlTallyRow *row)
+{
+  ctl_table_add (table, g_strdup (row->name), ctl_number (row->hinted), ctl_number (row->executed),
+                 ctl_number (row->stolen_in), ctl_number (row->stolen_out), ctl_number (row->bytes),
+                 ctl_seconds (row->run_ns));
+}
+
+char *
+ctl_tally_to_string (const CtlTally *self)
+{
+  static const char *const headings[] = { "place",       ">hinted", ">executed", ">stolen in",
+                                          ">stolen out", ">bytes",  ">seconds",  NULL };
+  g_autoptr (CtlTable) table = ctl_table_new (headings, FALSE);
+
+  for (guint i = 0; i < self->n_rows; i++)
+    add_row (table, &self->rows[i]);
+  ctl_table_add_line (table);
+  add_row (table, &self->total);
+
+  return ctl_table_to_string (table);
+}
+
+static void
+row_to_json (const CtlTallyRow *row, JsonBuilder *builder)
+{
+  json_builder_begin_object (builder);
+  ctl_json_string (builder, "place", row->name);
+  ctl_json_int (builder, "hinted", (gint64) row->hinted);
+  ctl_json_int (builder, "executed", (gint64) row->executed);
+  ctl_json_int (builder, "stolen_in", (gint64) row->stolen_in);
+  ctl_json_int (builder, "stolen_out", (gint64) row->stolen_out);
+  ctl_json_int (builder, "bytes", (gint64) row->bytes);
+  ctl_json_double (builder, "seconds", row->run_ns / 1e9);
+  json_builder_end_object (builder);
+}
+
+void
+ctl_tally_to_json (const CtlTally *self, JsonBuilder *builder)
+{
+  json_builder_set_member_name (builder, "places");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < self->n_rows; i++)
+    row_to_json (&self->rows[i], builder);
+  json_builder_end_array (builder);
+  json_builder_set_member_name (builder, "total");
+  row_to_json (&self->total, builder);
+}

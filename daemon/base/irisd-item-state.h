@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The state machine of an item: its states, its events, and which event leads where.
+ *
+ * doc/item-states.md draws it; that page is printed from the table here.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdatomic.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IrisdItemState:
+ * @IRISD_ITEM_SUBMITTED: it was read, and nothing is promised yet
+ * @IRISD_ITEM_ACCEPTING: its row is on its way to the journal; it is accepted when the journal has
+ *   it
+ * @IRISD_ITEM_ACCEPTING_CANCELLED: the same, and it was cancelled meanwhile
+ * @IRISD_ITEM_DONE: its gateway ran it at once; its row and its end are on their way to the journal
+ *   together
+ * @IRISD_ITEM_ACCEPTED: its gateway has it in hand, and decides what it waits for next
+ * @IRISD_ITEM_DEPENDENT: it waits for other items
+ * @IRISD_ITEM_DELAYED: it waits for its time, or for the time of its next try
+ * @IRISD_ITEM_PAUSED: it was read back, and the requests that had it read back come first
+ * @IRISD_ITEM_BLOCKED: it waits until its client acknowledges earlier results
+ * @IRISD_ITEM_PERMIT: it waits until fewer of its client or service run
+ * @IRISD_ITEM_SLOT: it waits until fewer commands run
+ * @IRISD_ITEM_QUEUED: it is in the fair queue of its place, or the scheduler has it
+ * @IRISD_ITEM_OFFERED: it waits for a worker process
+ * @IRISD_ITEM_LEASED: a worker process has it
+ * @IRISD_ITEM_RUNNING: a worker runs it
+ * @IRISD_ITEM_STOPPING: a worker runs it, and was asked to stop
+ * @IRISD_ITEM_HELD: it comes back without having run, because its client owes too much
+ * @IRISD_ITEM_DROPPED: it comes back without having run, with the reason as its error
+ * @IRISD_ITEM_CANCELLED: it will not run; something else still has it, and gives it back
+ * @IRISD_ITEM_RETURNED: its gateway has it in hand with a result or an error
+ * @IRISD_ITEM_COMPLETING: the journal is writing its end
+ * @IRISD_ITEM_COMPLETING_OUT: the same, and something else still has it
+ * @IRISD_ITEM_BURYING: the journal is writing that it is buried
+ * @IRISD_ITEM_BURYING_OUT: the same, and something else still has it
+ * @IRISD_ITEM_SHELL: all is told of it; something else still has its job
+ * @IRISD_ITEM_COMPLETED: it has ended, and its client is told now
+ * @IRISD_ITEM_PUT_OFF: its client is told now that it runs when irisd is back
+ * @IRISD_ITEM_BURIED: it is set aside until it is kicked; only the journal has it
+ * @IRISD_ITEM_SPILLED: it waits, and only the journal has it
+ * @IRISD_ITEM_STORED: it is to run, and only the journal has it
+ * @IRISD_ITEM_RELEASED: its job is freed; what the journal has of it, an end, or, behind a shell, a
+ *   burial, goes on without one
+ *
+ * Where an item is. The last four have no job: the entry of the journal says which it is.
+ */
+typedef enum
+{
+  IRISD_ITEM_SUBMITTED,
+  IRISD_ITEM_ACCEPTING,
+  IRISD_ITEM_ACCEPTING_CANCELLED,
+  IRISD_ITEM_DONE,
+  IRISD_ITEM_ACCEPTED,
+  IRISD_ITEM_DEPENDENT,
+  IRISD_ITEM_DELAYED,
+  IRISD_ITEM_PAUSED,
+  IRISD_ITEM_BLOCKED,
+  IRISD_ITEM_PERMIT,
+  IRISD_ITEM_SLOT,
+  IRISD_ITEM_QUEUED,
+  IRISD_ITEM_OFFERED,
+  IRISD_ITEM_LEASED,
+  IRISD_ITEM_RUNNING,
+  IRISD_ITEM_STOPPING,
+  IRISD_ITEM_HELD,
+  IRISD_ITEM_DROPPED,
+  IRISD_ITEM_CANCELLED,
+  IRISD_ITEM_RETURNED,
+  IRISD_ITEM_COMPLETING,
+  IRISD_ITEM_COMPLETING_OUT,
+  IRISD_ITEM_BURYING,
+  IRISD_ITEM_BURYING_OUT,
+  IRISD_ITEM_SHELL,
+  IRISD_ITEM_COMPLETED,
+  IRISD_ITEM_PUT_OFF,
+  IRISD_ITEM_BURIED,
+  IRISD_ITEM_SPILLED,
+  IRISD_ITEM_STORED,
+  IRISD_ITEM_RELEASED,
+  IRISD_N_ITEM_STATES,
+} IrisdItemState;
+
+/**
+ * IrisdItemEvent:
+ * @IRISD_EVENT_ACCEPT: a volatile item is accepted
+ * @IRISD_EVENT_DEPEND: the same, and it comes after others
+ * @IRISD_EVENT_WRITE_ROW: its row goes to the journal
+ * @IRISD_EVENT_REFUSE: it is not accepted, or there already
+ * @IRISD_EVENT_RUN_AT_ONCE: its gateway runs it itself
+ * @IRISD_EVENT_DELAY: it has to wait for its time
+ * @IRISD_EVENT_PAUSE: it has to wait for requests about it
+ * @IRISD_EVENT_BLOCK: it has to wait for acknowledgements
+ * @IRISD_EVENT_ASK_PERMIT: it has to wait for a permit
+ * @IRISD_EVENT_ASK_SLOT: it has to wait for a slot
+ * @IRISD_EVENT_QUEUE: it goes to the fair queue of its place
+ * @IRISD_EVENT_OFFER: it goes to the table of leases
+ * @IRISD_EVENT_PASS: what it waited for has come
+ * @IRISD_EVENT_WITHDRAW: it is taken out of what it waits in, which does not have it any more
+ * @IRISD_EVENT_SPILL: its job is freed; the journal has all of it
+ * @IRISD_EVENT_RESTORE: it is read from the journal, and has a job again
+ * @IRISD_EVENT_RESUME: a worker process has it since before a crash, and may come back
+ * @IRISD_EVENT_LEASE: a worker process gets it
+ * @IRISD_EVENT_UNLEASE: it waits for a worker process, perhaps again
+ * @IRISD_EVENT_START: a worker begins to run it
+ * @IRISD_EVENT_HOLD: a worker does not run it, because its client owes too much
+ * @IRISD_EVENT_DROP: a worker does not run it, because irisd stops or its client has gone
+ * @IRISD_EVENT_CANCEL: it is not wanted any more, or has run too long
+ * @IRISD_EVENT_ABANDON: its client has gone; what runs goes on
+ * @IRISD_EVENT_RETURN: its gateway has it again
+ * @IRISD_EVENT_FAIL: it ends with an error before it ran
+ * @IRISD_EVENT_RETRY: it failed, and is tried again
+ * @IRISD_EVENT_COMPLETE: a volatile item has ended
+ * @IRISD_EVENT_TELL: a volatile item has ended before it is given back
+ * @IRISD_EVENT_WRITE_END: its end goes to the journal
+ * @IRISD_EVENT_BURY: that it is buried goes to the journal
+ * @IRISD_EVENT_WRITTEN: the journal has what was on its way there; of a durable item it is on the
+ *   disk
+ * @IRISD_EVENT_UNWRITTEN: the journal could not write that
+ * @IRISD_EVENT_PUT_OFF: irisd ends, and the item stays in the journal
+ * @IRISD_EVENT_KICK: a buried one is to run
+ * @IRISD_EVENT_RELEASE: its client is told; its job is freed
+ *
+ * What happens to an item.
+ */
+typedef enum
+{
+  IRISD_EVENT_ACCEPT,
+  IRISD_EVENT_DEPEND,
+  IRISD_EVENT_WRITE_ROW,
+  IRISD_EVENT_REFUSE,
+  IRISD_EVENT_RUN_AT_ONCE,
+  IRISD_EVENT_DELAY,
+  IRISD_EVENT_PAUSE,
+  IRISD_EVENT_BLOCK,
+  IRISD_EVENT_ASK_PERMIT,
+  IRISD_EVENT_ASK_SLOT,
+  IRISD_EVENT_QUEUE,
+  IRISD_EVENT_OFFER,
+  IRISD_EVENT_PASS,
+  IRISD_EVENT_WITHDRAW,
+  IRISD_EVENT_SPILL,
+  IRISD_EVENT_RESTORE,
+  IRISD_EVENT_RESUME,
+  IRISD_EVENT_LEASE,
+  IRISD_EVENT_UNLEASE,
+  IRISD_EVENT_START,
+  IRISD_EVENT_HOLD,
+  IRISD_EVENT_DROP,
+  IRISD_EVENT_CANCEL,
+  IRISD_EVENT_ABANDON,
+  IRISD_EVENT_RETURN,
+  IRISD_EVENT_FAIL,
+  IRISD_EVENT_RETRY,
+  IRISD_EVENT_COMPLETE,
+  IRISD_EVENT_TELL,
+  IRISD_EVENT_WRITE_END,
+  IRISD_EVENT_BURY,
+  IRISD_EVENT_WRITTEN,
+  IRISD_EVENT_UNWRITTEN,
+  IRISD_EVENT_PUT_OFF,
+  IRISD_EVENT_KICK,
+  IRISD_EVENT_RELEASE,
+  IRISD_N_ITEM_EVENTS,
+} IrisdItemEvent;
+
+/**
+ * IrisdItemAction:
+ * @IRISD_ACTION_NONE: nothing but the change
+ * @IRISD_ACTION_NOTE_START: the journal's entry says when it began
+ * @IRISD_ACTION_NAME_CANCELLED: its error says that it was cancelled before it ran
+ * @IRISD_ACTION_RESET: its result is thrown away
+ *
+ * What a transition does, besides telling the state to those who ask.
+ */
+typedef enum
+{
+  IRISD_ACTION_NONE,
+  IRISD_ACTION_NOTE_START,
+  IRISD_ACTION_NAME_CANCELLED,
+  IRISD_ACTION_RESET,
+} IrisdItemAction;
+
+/**
+ * IrisdItemRule:
+ * @IRISD_RULE_ILLEGAL: cannot be
+ * @IRISD_RULE_MOVE: the state changes
+ * @IRISD_RULE_LATE: the event comes too late, and changes nothing
+ *
+ * What an event means in a state.
+ */
+typedef enum
+{
+  IRISD_RULE_ILLEGAL,
+  IRISD_RULE_MOVE,
+  IRISD_RULE_LATE,
+} IrisdItemRule;
+
+/**
+ * IrisdItemClass:
+ * @IRISD_FOR_ALL: every item
+ * @IRISD_FOR_VOLATILE: those that the journal does not have
+ * @IRISD_FOR_PERSISTENT: the others
+ *
+ * Which items a transition is for.
+ */
+typedef enum
+{
+  IRISD_FOR_ALL,
+  IRISD_FOR_VOLATILE,
+  IRISD_FOR_PERSISTENT,
+} IrisdItemClass;
+
+/**
+ * IrisdItemTransition:
+ * @rule: what the event means
+ * @next: the state afterwards, with %IRISD_RULE_MOVE
+ * @action: what is done then
+ * @items: which items it is for
+ * @durable: of a durable item something has to be on the disk before
+ *
+ * One cell of the table.
+ */
+typedef struct
+{
+  guint8 rule;
+  guint8 next;
+  guint8 action;
+  guint8 items;
+  guint8 durable;
+} IrisdItemTransition;
+
+/**
+ * IrisdItemFound:
+ * @IRISD_FOUND_NOTHING: nothing: it was not accepted, or is volatile
+ * @IRISD_FOUND_STORED: an item that is to run
+ * @IRISD_FOUND_BURIED: a buried item
+ * @IRISD_FOUND_ENDED: an end, until it is acknowledged
+ *
+ * What irisd may find of a durable item when it is started again after a crash.
+ */
+typedef enum
+{
+  IRISD_FOUND_NOTHING = 1 << 0,
+  IRISD_FOUND_STORED = 1 << 1,
+  IRISD_FOUND_BURIED = 1 << 2,
+  IRISD_FOUND_ENDED = 1 << 3,
+} IrisdItemFound;
+
+/**
+ * IrisdItemWord:
+ *
+ * The state of one item. Only irisd_item_word_advance() changes it.
+ */
+typedef _Atomic guint8 IrisdItemWord;
+
+const IrisdItemTransition *irisd_item_get_transition (IrisdItemState state, IrisdItemEvent event);
+const char *irisd_item_state_name (IrisdItemState state);
+const char *irisd_item_event_name (IrisdItemEvent event);
+guint irisd_item_state_get_told (IrisdItemState state);
+IrisdItemFound irisd_item_state_get_found (IrisdItemState state);
+gboolean irisd_item_state_has_job (IrisdItemState state);
+gboolean irisd_item_state_is_over (IrisdItemState state);
+gboolean irisd_item_state_is_burial (IrisdItemState state);
+GString *irisd_item_states_describe (void);
+
+void irisd_item_word_init (IrisdItemWord *self, IrisdItemState state);
+IrisdItemState irisd_item_word_get (IrisdItemWord *self);
+const IrisdItemTransition *irisd_item_word_advance (IrisdItemWord *self,
+                                                    IrisdItemEvent event,
+                                                    gboolean persistent,
+                                                    guint64 item);
+
+G_END_DECLS

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A row of statistics, as its model sees it.
+ */
+#pragma once
+
+#include "iris/sched/stats/iris-stats-private.h"
+#define IRIS_INSIDE
+#include "iris/sched/parallel/iris-stats-model.h"
+#undef IRIS_INSIDE
+
+IrisStatsRow *iris_stats_row_new (guint index, gint place);
+
+/* @lately is what happened in the @span_ns that the measures tell of. */
+void iris_stats_row_update (IrisStatsRow *self,
+                            const IrisCounters *counters,
+                            const IrisCounters *lately,
+                            guint64 span_ns);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What subclasses of the scheduler of places need.
+ */
+#pragma once
+
+#include "iris/sched/iris-scheduler-private.h"
+#define IRIS_INSIDE
+#include "iris/sched/schedulers/iris-place-scheduler.h"
+#undef IRIS_INSIDE
+
+void iris_place_scheduler_choose_places (IrisPlaceScheduler *self, IrisPlaces *places);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Place queues: where the items of work-stealing places wait, and how workers find them.
+ *
+ * Each place has an inbox and an inbox for strict items, both open to everyone; each worker has a
+ * deque. An item goes to
+ *   - the strict inbox of its place, if it is strict;
+ *   - the inbox of the place of its hint, unless its queueing worker is of that place;
+ *   - the deque of the worker that queues it, otherwise;
+ *   - the inbox of the places in turn, if it has no hint and comes from outside.
+ *
+ * A worker looks in its own deque (newest first), the strict inbox and the inbox of its place, the
+ * deques of its siblings (oldest first, from a random one on), and then at the other places,
+ * nearest first and in random order among equally near ones: their inbox, then their workers'
+ * deques. No worker but the workers of a place ever looks into its strict inbox.
+ *
+ * From its place's inbox a worker takes its share at once, at most IRIS_INBOX_SHARE items, for one
+ * swap: the oldest to run, and the next ones onto its own deque, where it meets them in their order
+ * and others can steal them. Items that are to be kept apart move one by one.
+ *
+ * In the layout `affinity` an item with a hint that is queued by a worker of another place goes
+ * both onto that worker's deque and into the place's affinity queue, in a proxy
+ * (iris-item-proxy-private.h). No worker but the workers of the place looks into its affinity
+ * queue.
+ *
+ * In the layout `shared` the workers of a place have one deque between them, under a lock (LASSI).
+ *
+ * A split deque shows thieves only a part of what it has. The worker that finds nothing public asks
+ * for more, and the owner answers in its next push or take; an owner whose present item runs long
+ * does not, and after IRIS_SEARCH_PATIENCE rounds of search the thief forces half of the private
+ * part open. So a private item is as good as a public one to the worker that decides whether to
+ * sleep: it counts as work (iris_place_queues_has_work()).
+ *
+ * Nothing starves: within a bounded number of picks (IRIS_FAIRNESS_INTERVAL) a worker looks into
+ * the inboxes of its place and at the oldest end of its own deque before anything else, and each
+ * of these three comes first in its turn.
+ *
+ * Among other places the order, and how much a thief takes at once, are the steal policy's; and it
+ * may be refused: iris-place-queues-refuse-private.h. By default a thief takes up to half of what
+ * it sees, at most IRIS_STEAL_DEFAULT_CAP items. It runs the first and lays the rest on its own
+ * deque, IRIS_STEAL_MAX at a time. Items under way between two deques are seen by no worker, so
+ * laying them down ends with a publish.
+ *
+ * Last of all come the tasks that items of other workers have forked (iris-fork-stack-private.h),
+ * those of the same place first. They are no items; who steals one runs it as an item of its own.
+ * Also that source is looked at before a worker sleeps, and its publishing is that of the parking
+ * lot.
+ *
+ * An item that is to be kept apart from others waits in an inbox, whichever thread queues it, so
+ * that it moves alone and only after a look at it: iris-footprint-private.h.
+ *
+ * Source: Th. Weibel, "An Advanced Scheduler for Intervals" (LASSI, ETH Zuerich, 2010) for places
+ * and hints; the order of search is that of design.md, layout `workers`.
+ */
+#pragma once
+
+#include "iris/sched/pool/iris-worker-pool-private.h"
+#include "iris/sched/steal/iris-place-queues-refuse-private.h"
+#include "iris/sched/pool/iris-footprint-private.h"
+#include "iris/sched/steal/iris-steal-rules-private.h"
+#define IRIS_INSIDE
+#include "iris/place/iris-places.h"
+#include "iris/sched/steal/iris-layout.h"
+#undef IRIS_INSIDE
+
+/* So many items move at once. */
+#define IRIS_STEAL_MAX 64
+
+/* At most so many items a worker takes from its place's inbox at once, onto its own deque. */
+#define IRIS_INBOX_SHARE 32
+
+/* Slots of an inbox before it overflows into its list. */
+#define IRIS_INBOX_CAPACITY 1024
+
+typedef struct
+{
+  guint first;  /* index into order */
+  guint length; /* places that are equally near */
+} IrisVictimGroup;
+
+typedef struct
+{
+  IrisRingCore inbox;
+  IrisRingCore strict;
+  IrisRingCore affinity;
+  guint first_worker;
+  guint n_workers;
+  guint n_deques; /* of its workers: one if they share it */
+  guint *order;   /* the other places, nearest first */
+  IrisVictimGroup *groups;
+  guint n_groups;
+
+  alignas (IRIS_CACHE_PAIR) _Atomic uint64_t hinted; /* from elsewhere than the place itself */
+  _Atomic uint64_t stolen_out;
+  IrisForecast forecast;
+  IrisFootprint footprint;
+} IrisPlaceQueue;
+
+typedef struct
+{
+  IrisPlaces *places;
+  IrisDeal deal;
+  IrisLayout layout;
+  IrisStealRules rules;
+  guint64 apart_above; /* bytes: items with more drive each other from the cache */
+  guint n_places;
+  IrisPlaceQueue *queues;
+  alignas (IRIS_CACHE_PAIR) _Atomic guint next; /* the place that is dealt to next */
+} IrisPlaceQueues;
+
+extern const IrisWorkerPoolOps iris_place_queues_ops;
+
+void iris_place_queues_publish_own (IrisWorkerPool *pool, IrisWorker *worker);
+void iris_place_queues_share_deques (IrisWorkerPool *pool);
+IrisPlaceQueues *iris_place_queues_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout);
+IrisPlaceQueues *iris_place_queues_new_full (IrisPlaces *places,
+                                             IrisDeal deal,
+                                             IrisLayout layout,
+                                             const IrisStealRules *rules);
+void iris_place_queues_free (gpointer data);
+
+/* iris-place-queues-fork.c */
+IrisForkStack *iris_place_queues_get_forks (IrisWorkerPool *pool, IrisWorker *self);
+IrisItem *iris_place_queues_steal_fork (IrisWorkerPool *pool, IrisWorker *self);
+bool iris_place_queues_has_forks (IrisWorkerPool *pool);
+
+void
+iris_place_queues_note_stolen (IrisWorkerPool *pool, IrisWorker *self, guint victim_place, guint n);
+IrisItem *iris_place_queues_take (IrisWorkerPool *pool, IrisWorker *self);
+IrisWork iris_place_queues_has_work (IrisWorkerPool *pool, IrisWorker *self);
+
+/* iris-place-queues-refuse.c */
+IrisStealVerdict iris_place_queues_judge (IrisWorkerPool *pool, IrisWorker *self, guint place);
+bool iris_place_queues_keeps_apart (IrisWorkerPool *pool, IrisWorker *self, guint place);
+bool iris_place_queues_may_steal (IrisWorkerPool *pool, IrisWorker *self, guint place);
+bool iris_place_queues_may_steal_from_inbox (IrisWorkerPool *pool, IrisWorker *self, guint place);
+bool iris_place_queues_refuses_all (IrisWorkerPool *pool, IrisWorker *self);
+void iris_place_queues_note_success (IrisWorkerPool *pool, IrisWorker *self, guint place);

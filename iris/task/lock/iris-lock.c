@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The lock whose waiters are work items. How it is held and passed: iris-lock-core-private.h.
+ *
+ * Two ways to hand it to an item. Plain: the item is queued at the inbox of the place where it
+ * asked (or that of its hint), as a thread that is woken goes back to where it slept. Hot: the
+ * releasing worker runs it next, up to IRIS_LOCK_RUN_MAX in a row, or has it in its own deque,
+ * where it is the newest; data that the lock protects is in that worker's cache. Not hot, although
+ * it was to be: an item that must run elsewhere, one of another scheduler, and any while the worker
+ * has much to do and others have nothing (IRIS_LOCK_BACKLOG).
+ *
+ * Nothing is called out under the lock but what was asked to run with it. A cancelled waiter's
+ * notify is called while the lock is held for it, and the lock goes on then. Where that happens
+ * inside of a hand-over (the scheduler was shut down, so that queueing cancels at once), the lock
+ * is set aside for that hand-over to go on with; a line of cancelled waiters is a loop, not a
+ * recursion.
+ *
+ * Source: "lock-hot" scheduling, the rows D1 and D4 of what iris sets out to do; running the next
+ * critical section on the releasing thread is the idea of flat combining (D. Hendler, I. Incze,
+ * N. Shavit, M. Tzafrir, SPAA 2010).
+ */
+#include "iris/task/lock/iris-lock-private.h"
+
+/* The innermost hand-over of this thread: locks that are set aside for it. */
+typedef struct
+{
+  IrisLock *deferred;
+} HandOver;
+
+static __thread HandOver *hand_over;
+
+G_DEFINE_BOXED_TYPE (IrisLock, iris_lock, iris_lock_ref, iris_lock_unref)
+
+/**
+ * iris_lock_new:
+ * @policy: where its waiters run; %IRIS_LOCK_POLICY_ADAPTIVE where there is no reason for another
+ *
+ * Makes a lock that is free, with a reference that is the caller's.
+ *
+ * Returns: (transfer full): a lock that is free
+ */
+IrisLock *
+iris_lock_new (IrisLockPolicy policy)
+{
+  static _Atomic uint64_t last_serial;
+  IrisLock *self;
+
+  g_return_val_if_fail (policy <= IRIS_LOCK_POLICY_ADAPTIVE, NULL);
+
+  self = aligned_alloc (IRIS_CACHE_PAIR, sizeof *self);
+  if (self == NULL)
+    g_error ("iris: out of memory for a lock");
+  *self = (IrisLock){ .way = IRIS_LOCK_WAY_PLAIN };
+  iris_lock_core_init (&self->core);
+  iris_lock_tuner_init (&self->tuner);
+  atomic_init (&self->policy, policy);
+  self->serial = atomic_fetch_add_explicit (&last_serial, 1, memory_order_relaxed) + 1;
+  g_atomic_ref_count_init (&self->refs);
+
+  return self;
+}
+
+/**
+ * iris_lock_ref:
+ *
+ * Adds a reference. May be called from any thread.
+ *
+ * Returns: (transfer full): @self, with one more reference
+ */
+IrisLock *
+iris_lock_ref (IrisLock *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  g_atomic_ref_count_inc (&self->refs);
+
+  return self;
+}
+
+/**
+ * iris_lock_unref:
+ * @self: (transfer full): a lock
+ *
+ * Drops a reference. A waiter has none: a thread must keep the lock until it was released for the
+ * last time.
+ */
+void
+iris_lock_unref (IrisLock *self)
+{
+  g_return_if_fail (self != NULL);
+
+  if (!g_atomic_ref_count_dec (&self->refs))
+    return;
+  if (iris_lock_core_is_held (&self->core))
+    {
+      g_critical ("iris: the last reference to a lock is dropped while it is held; it stays");
+      return;
+    }
+  free (self);
+}
+
+/**
+ * iris_lock_set_policy:
+ * @policy: where its waiters run from now on
+ *
+ * Says where the waiters of the lock run from now on.
+ */
+void
+iris_lock_set_policy (IrisLock *self, IrisLockPolicy policy)
+{
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (policy <= IRIS_LOCK_POLICY_ADAPTIVE);
+
+  atomic_store_explicit (&self->policy, policy, memory_order_relaxed);
+}
+
+/**
+ * iris_lock_get_stats:
+ * @stats: (out caller-allocates): what it did so far
+ *
+ * Reads the counts and the decisions of the lock. It stops no thread, so each number is right, but
+ * of a slightly different moment.
+ */
+void
+iris_lock_get_stats (IrisLock *self, IrisLockStats *stats)
+{
+  IrisLockTuner *tuner;
+  guint32 choice;
+
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (stats != NULL);
+
+  tuner = &self->tuner;
+  choice = atomic_load_explicit (&tuner->choice, memory_order_relaxed);
+  *stats = (IrisLockStats){
+    .policy = atomic_load_explicit (&self->policy, memory_order_relaxed),
+    .taken = iris_counter_get (&self->taken),
+    .handed_hot = iris_counter_get (&self->handed[IRIS_LOCK_WAY_HOT]),
+    .handed_plain = iris_counter_get (&self->handed[IRIS_LOCK_WAY_PLAIN]),
+    .ran_next = iris_counter_get (&self->ran_next),
+    .balanced = iris_counter_get (&self->balanced),
+    .handed_to_threads = iris_counter_get (&self->handed_to_threads),
+    .hot_ns = iris_counter_get (&tuner->ns[IRIS_LOCK_WAY_HOT]),
+    .plain_ns = iris_counter_get (&tuner->ns[IRIS_LOCK_WAY_PLAIN]),
+    .rounds = iris_counter_get (&tuner->rounds),
+    .switches = iris_counter_get (&tuner->switches),
+  };
+  stats->is_hot = stats->policy == IRIS_LOCK_POLICY_ALWAYS
+                  || (stats->policy == IRIS_LOCK_POLICY_ADAPTIVE && choice == IRIS_LOCK_WAY_HOT);
+}
+
+/* --- handing on ------------------------------------------------------------------------------- */
+
+/* Holder. The next way. */
+static IrisLockWay
+lock_choose (IrisLock *self)
+{
+  switch (atomic_load_explicit (&self->policy, memory_order_relaxed))
+    {
+    case IRIS_LOCK_POLICY_OFF:
+      return IRIS_LOCK_WAY_PLAIN;
+    case IRIS_LOCK_POLICY_ALWAYS:
+      return IRIS_LOCK_WAY_HOT;
+    default:
+      return iris_lock_tuner_next (&self->tuner, iris_clock_ns);
+    }
+}
+
+/* Holder. Releases the lock, or makes it held for the node that is returned, with its way. */
+IrisLockNode *
+iris_lock_next (IrisLock *self)
+{
+  IrisLockNode *node = iris_lock_core_peek (&self->core);
+
+  if (node == NULL || node->granted == NULL)
+    {
+      /* While the lock is still ours. */
+      iris_lock_tuner_pause (&self->tuner, iris_clock_ns);
+      node = iris_lock_core_release (&self->core);
+      if (node == NULL)
+        return NULL;
+    }
+  else
+    node = iris_lock_core_release (&self->core);
+  self->way = lock_choose (self);
+
+  return node;
+}
+
+/* Whether @worker has so much to do, and others so little, that it gives the next waiter away. */
+static inline gboolean
+is_overloaded (IrisWorker *worker)
+{
+  IrisWorkerPool *pool = worker->pool;
+
+  return iris_unlikely (iris_parking_lot_wants_work (&pool->parking_lot))
+         && iris_deque_core_get_length (worker->deque)
+                > (guint64) IRIS_LOCK_BACKLOG * pool->n_workers;
+}
+
+/* Holder. Whether the item that is handed the lock belongs where @worker is. */
+gboolean
+iris_lock_is_hot_at (IrisLock *self, IrisWorker *worker, gint place, guint flags)
+{
+  if (self->way != IRIS_LOCK_WAY_HOT)
+    return FALSE;
+  if ((flags & IRIS_ITEM_STRICT) && place != (gint) worker->place && worker->pool->n_places > 1)
+    return FALSE;
+  if (!is_overloaded (worker))
+    return TRUE;
+  /* For this hand-over it is settled, whichever thread asks again. */
+  self->way = IRIS_LOCK_WAY_PLAIN;
+  iris_counter_add (&self->balanced, 1);
+
+  return FALSE;
+}
+
+void
+iris_lock_schedule (IrisLock *self, IrisScheduler *scheduler, IrisItem *item, gint home)
+{
+  IrisWorkerPool *pool = iris_scheduler_get_pool (scheduler);
+  IrisWorker *worker = pool != NULL ? iris_worker_pool_current (pool) : NULL;
+  gint hint = item->place != IRIS_PLACE_ANY ? item->place : home;
+  gboolean is_hot = worker != NULL && iris_lock_is_hot_at (self, worker, item->place, item->flags);
+
+  /* From the push on the lock may be another's. */
+  iris_counter_add (&self->handed[is_hot ? IRIS_LOCK_WAY_HOT : IRIS_LOCK_WAY_PLAIN], 1);
+  if (worker == NULL)
+    {
+      iris_scheduler_queue_item (scheduler, item);
+      return;
+    }
+  item->place = is_hot ? (gint) worker->place : hint;
+  iris_worker_note_queued (worker, item);
+  /* As from outside, it goes to the place's inbox, not to the deque of this worker. */
+  pool->ops->push (pool, is_hot ? worker : NULL, item);
+}
+
+/* The lock is held for @node: lets it go on, and what is set aside meanwhile. */
+void
+iris_lock_grant (IrisLockNode *node)
+{
+  HandOver mine = { NULL }, *outer = hand_over;
+
+  hand_over = &mine;
+  while (node != NULL)
+    {
+      node->granted (node);
+      for (node = NULL; node == NULL && mine.deferred != NULL;)
+        {
+          IrisLock *lock = mine.deferred;
+
+          mine.deferred = lock->deferred;
+          node = iris_lock_next (lock);
+        }
+    }
+  hand_over = outer;
+}
+
+/* Holder. Hands the lock to the thread that waits; it is not the caller's any more. */
+static void
+lock_pass_on (IrisLock *self)
+{
+  IrisLockNode *node = iris_lock_next (self);
+
+  if (node != NULL)
+    iris_lock_grant (node);
+}
+
+/* The same where it may be called by a hand-over: then that goes on with it. */
+void
+iris_lock_pass_on_later (IrisLock *self)
+{
+  if (hand_over == NULL)
+    {
+      lock_pass_on (self);
+      return;
+    }
+  self->deferred = hand_over->deferred;
+  hand_over->deferred = self;
+}
+
+/* --- threads that wait ------------------------------------------------------------------------ */
+
+/**
+ * iris_lock_try_acquire:
+ *
+ * Takes the lock if it is free, and not reserved for who has waited long. May be called from any
+ * thread, workers included; the thread that has it calls iris_lock_release().
+ *
+ * Returns: whether the caller has the lock now
+ */
+gboolean
+iris_lock_try_acquire (IrisLock *self)
+{
+  g_return_val_if_fail (self != NULL, FALSE);
+
+  if (!iris_lock_core_try (&self->core))
+    return FALSE;
+  iris_counter_add (&self->taken, 1);
+
+  return TRUE;
+}
+
+/**
+ * iris_lock_acquire:
+ *
+ * Takes the lock; sleeps until it is there. For threads that are not workers: a worker that sleeps
+ * keeps others from running, perhaps the very item that has the lock. Items use
+ * iris_lock_acquire_item().
+ *
+ * Who finds k waiters in line gets the lock after at most k + 32 * (t + 1) others, t of the k being
+ * threads. The lock is not recursive.
+ */
+void
+iris_lock_acquire (IrisLock *self)
+{
+  g_return_if_fail (self != NULL);
+
+  if (iris_unlikely (iris_worker_mine != NULL))
+    g_critical ("iris: a worker waits in iris_lock_acquire(); use iris_lock_acquire_item()");
+  if (iris_lock_core_acquire (&self->core))
+    iris_counter_add (&self->handed_to_threads, 1);
+  else
+    iris_counter_add (&self->taken, 1);
+}
+
+/**
+ * iris_lock_release:
+ * @self: a lock that the caller holds
+ *
+ * Releases a lock that was taken by iris_lock_acquire(), iris_lock_try_acquire(), or with
+ * %IRIS_LOCK_KEEP. The next waiter is queued; nothing of it is run before this returns. Any thread
+ * may release a lock on behalf of its holder.
+ */
+void
+iris_lock_release (IrisLock *self)
+{
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (iris_lock_core_is_held (&self->core));
+
+  lock_pass_on (self);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The frames of irisd's protocol, for programs that speak it themselves.
+ */
+#pragma once
+
+#ifndef IRIS_INSIDE
+#define IRIS_INSIDE
+#define IRIS_WIRE_UNDO_INSIDE
+#endif
+#include <iris/wire/iris-wire-limits.h>
+#include <iris/wire/iris-wire-error.h>
+#include <iris/wire/iris-wire-args.h>
+#include <iris/wire/iris-wire-keys.h>
+#include <iris/wire/iris-wire-message.h>
+#include <iris/wire/iris-wire-decoder.h>
+#include <iris/wire/iris-wire-encoder.h>
+#include <iris/wire/iris-wire-batch.h>
+#include <iris/wire/iris-wire-map.h>
+#include <iris/wire/iris-wire-persistent-list.h>
+#include <iris/wire/iris-wire-status.h>
+#include <iris/wire/iris-wire-services.h>
+#include <iris/wire/iris-wire-workers.h>
+#include <iris/wire/iris-wire-completions.h>
+#include <iris/wire/iris-wire-endpoint.h>
+#ifdef IRIS_WIRE_UNDO_INSIDE
+#undef IRIS_INSIDE
+#undef IRIS_WIRE_UNDO_INSIDE
+#endif

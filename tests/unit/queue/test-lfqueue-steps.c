@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The lock-free queue, interrupted in front of one of its reads: what is read of a node that has
+ * left and come back is not believed. The code is the one that ships; only its reads of stamped
+ * cells are counted.
+ */
+#include "core-test-run.h"
+
+#include <iris/queue/stamped/iris-free-list-private.h>
+
+/* In front of the how-manieth read from now the others get their turn; 0: never. */
+static int reads_left;
+static void (*others) (void);
+
+static IrisStamped
+counted_load (IrisStampedCell *cell)
+{
+  if (reads_left > 0 && --reads_left == 0)
+    others ();
+
+  return iris_stamped_load (cell);
+}
+
+#define iris_stamped_load(cell) counted_load (cell)
+#include <iris/queue/stamped/iris-lfqueue-private.h>
+
+static IrisLFQueueCore queue;
+static int a, b, c, mine;
+
+static void
+push (void *item)
+{
+  ck_assert_int_eq (iris_lfqueue_core_push (&queue, item), IRIS_LFQUEUE_PUSHED);
+}
+
+static void
+setup (void)
+{
+  reads_left = 0;
+  ck_assert (iris_lfqueue_core_init (&queue, 0));
+  push (&a);
+}
+
+static void
+teardown (void)
+{
+  iris_lfqueue_core_clear (&queue);
+}
+
+/* The node that was the dummy comes back as the last one, with nothing behind it. */
+static void
+take_one_and_push_another (void)
+{
+  ck_assert_ptr_eq (iris_lfqueue_core_pop (&queue), &a);
+  push (&b);
+}
+
+/* Whichever of its reads a pop is stopped at: head, tail, next, head. */
+START_TEST (a_queue_that_was_never_empty_is_not_found_empty)
+{
+  others = take_one_and_push_another;
+  reads_left = _i;
+  ck_assert_ptr_eq (iris_lfqueue_core_pop (&queue), &b);
+  ck_assert_ptr_null (iris_lfqueue_core_pop (&queue));
+}
+END_TEST
+
+/* The node that was the last one comes back as one that somebody holds and has not linked. */
+static void
+pass_and_hold_the_last (void)
+{
+  uint32_t last = iris_stamped_index (iris_stamped_load (&queue.tail));
+
+  ck_assert_ptr_eq (iris_lfqueue_core_pop (&queue), &a);
+  push (&c);
+  ck_assert_ptr_eq (iris_lfqueue_core_pop (&queue), &c);
+  ck_assert_uint_eq (iris_lfqueue_core_wrap (&queue, &b), last);
+}
+
+/* Whichever of its reads a push is stopped at: tail, next, tail. */
+START_TEST (an_item_is_not_linked_behind_a_node_that_is_in_no_queue)
+{
+  others = pass_and_hold_the_last;
+  reads_left = _i;
+  push (&mine);
+  ck_assert_ptr_eq (iris_lfqueue_core_pop (&queue), &mine);
+  ck_assert_ptr_null (iris_lfqueue_core_pop (&queue));
+}
+END_TEST
+
+static void
+close_queue (void)
+{
+  iris_lfqueue_core_close (&queue);
+}
+
+START_TEST (a_push_that_the_end_overtakes_is_refused)
+{
+  others = close_queue;
+  reads_left = _i;
+  ck_assert_int_eq (iris_lfqueue_core_push (&queue, &mine), IRIS_LFQUEUE_REFUSED);
+  ck_assert_ptr_eq (iris_lfqueue_core_pop (&queue), &a);
+  ck_assert_ptr_null (iris_lfqueue_core_pop (&queue));
+}
+END_TEST
+
+static void
+push_b (void)
+{
+  push (&b);
+}
+
+/* The first item is taken by the test, so that the queue is empty until the others push. */
+START_TEST (an_item_that_comes_before_the_end_is_taken_instead)
+{
+  bool closed;
+
+  ck_assert_ptr_eq (iris_lfqueue_core_pop (&queue), &a);
+  others = push_b;
+  reads_left = _i;
+  if (iris_lfqueue_core_pop_full (&queue, true, &closed) == &b)
+    ck_assert (!closed);
+  else
+    ck_abort_msg ("the item was passed over");
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("lock-free queue, step by step");
+  TCase *tcase = tcase_create ("steps");
+
+  tcase_add_checked_fixture (tcase, setup, teardown);
+  tcase_add_loop_test (tcase, a_queue_that_was_never_empty_is_not_found_empty, 1, 5);
+  tcase_add_loop_test (tcase, an_item_is_not_linked_behind_a_node_that_is_in_no_queue, 1, 4);
+  tcase_add_loop_test (tcase, a_push_that_the_end_overtakes_is_refused, 1, 4);
+  tcase_add_loop_test (tcase, an_item_that_comes_before_the_end_is_taken_instead, 1, 5);
+  suite_add_tcase (suite, tcase);
+
+  return core_test_run (suite);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The adaptive policy of locks, with a test for a clock.
+ */
+#include "core-test-util.h"
+
+#include <iris/task/lock/iris-lock-tuner-private.h>
+
+static int64_t fake_time;
+static guint64 n_looks;
+
+static int64_t
+fake_clock (void)
+{
+  n_looks++;
+
+  return fake_time;
+}
+
+/* So many hand-overs, each as long as its way says; returns the time spent in the worse. */
+static int64_t
+use_lock (IrisLockTuner *tuner, int64_t hot_ns, int64_t plain_ns, guint n)
+{
+  int64_t lost = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      int64_t length = iris_lock_tuner_next (tuner, fake_clock) == IRIS_LOCK_WAY_HOT ? hot_ns
+                                                                                     : plain_ns;
+
+      fake_time += length;
+      lost += length - MIN (hot_ns, plain_ns);
+      /* Nobody waits, from time to time; that is not counted. */
+      if (i % 7 == 6)
+        {
+          iris_lock_tuner_pause (tuner, fake_clock);
+          fake_time += 1000;
+        }
+    }
+
+  return lost;
+}
+
+START_TEST (the_adaptive_policy_keeps_the_faster_way)
+{
+  IrisLockTuner tuner;
+
+  iris_lock_tuner_init (&tuner);
+  use_lock (&tuner, 100, 300, 5000);
+  ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_HOT);
+  ck_assert_uint_eq (atomic_load (&tuner.ns[IRIS_LOCK_WAY_HOT]), 100);
+  ck_assert_uint_eq (atomic_load (&tuner.ns[IRIS_LOCK_WAY_PLAIN]), 300);
+
+  iris_lock_tuner_init (&tuner);
+  use_lock (&tuner, 300, 200, 5000);
+  ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_PLAIN);
+  ck_assert_uint_eq (atomic_load (&tuner.switches), 1);
+
+  /* Within the margin nothing changes. */
+  iris_lock_tuner_init (&tuner);
+  use_lock (&tuner, 100, 99, 5000);
+  ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_HOT);
+  ck_assert_uint_eq (atomic_load (&tuner.switches), 0);
+}
+END_TEST
+
+START_TEST (the_adaptive_policy_looks_again_and_changes_its_mind)
+{
+  IrisLockTuner tuner;
+
+  iris_lock_tuner_init (&tuner);
+  use_lock (&tuner, 100, 300, 100000);
+  ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_HOT);
+  use_lock (&tuner, 300, 100, 1000000);
+  ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_PLAIN);
+  use_lock (&tuner, 100, 300, 1000000);
+  ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_HOT);
+  ck_assert_uint_eq (atomic_load (&tuner.switches), 2);
+}
+END_TEST
+
+START_TEST (trying_the_worse_way_costs_a_small_part_of_the_time)
+{
+  static const int64_t worse[] = { 110, 200, 1000, 100000 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (worse); i++)
+    {
+      IrisLockTuner tuner;
+      int64_t lost, began;
+
+      iris_lock_tuner_init (&tuner);
+      use_lock (&tuner, 100, worse[i], 2 * IRIS_LOCK_TRIALS * IRIS_LOCK_TRIAL_LENGTH + 1);
+      began = fake_time;
+      n_looks = 0;
+      lost = use_lock (&tuner, 100, worse[i], 10000000);
+      ck_assert_int_le (lost * (IRIS_LOCK_SHARE - 1), fake_time - began);
+      ck_assert_uint_ge (atomic_load (&tuner.rounds), 2);
+      ck_assert_uint_le (n_looks, 10000000 / 50);
+    }
+}
+END_TEST
+
+int
+main (void)
+{
+  Suite *suite = suite_create ("lock-tuner");
+  TCase *tests = tcase_create ("adaptive");
+
+  tcase_set_timeout (tests, 100);
+  tcase_add_test (tests, the_adaptive_policy_keeps_the_faster_way);
+  tcase_add_test (tests, the_adaptive_policy_looks_again_and_changes_its_mind);
+  tcase_add_test (tests, trying_the_worse_way_costs_a_small_part_of_the_time);
+  suite_add_tcase (suite, tests);
+
+  return core_test_run (suite);
+}
