@@ -221,7 +221,7 @@ irisd_worker_session_handle (IrisdGateway *self,
   else if (!take_answer (self->core->worker_processes, worker, request, body))
     refuse (self, caller, request, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
             "the lease has ended, or is not this worker's: the item is leased to another, or has "
-            "end");
+            "ended");
 }
 
 static void
