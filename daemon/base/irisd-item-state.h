@@ -15,7 +15,7 @@ G_BEGIN_DECLS
  * IrisdItemState:
  * @IRISD_ITEM_SUBMITTED: it was read, and nothing is promised yet
  * @IRISD_ITEM_ACCEPTING: its row is on its way to the journal; it is accepted when the journal has
- * it
+ *   it
  * @IRISD_ITEM_ACCEPTING_CANCELLED: the same, and it was cancelled meanwhile
  * @IRISD_ITEM_DONE: its gateway ran it at once; its row and its end are on their way to the journal
  *   together
@@ -42,7 +42,7 @@ G_BEGIN_DECLS
  * @IRISD_ITEM_SHELL: all is told of it; something else still has its job
  * @IRISD_ITEM_COMPLETED: it has ended, and its client is told now
  * @IRISD_ITEM_PUT_OFF: its client is told now that it runs when irisd is back
- * @IRISD_ITEM_BURIED: it is set aside until somebody kicks it; only the journal has it
+ * @IRISD_ITEM_BURIED: it is set aside until it is kicked; only the journal has it
  * @IRISD_ITEM_SPILLED: it waits, and only the journal has it
  * @IRISD_ITEM_STORED: it is to run, and only the journal has it
  * @IRISD_ITEM_RELEASED: its job is freed; what the journal has of it, an end, or, behind a shell, a

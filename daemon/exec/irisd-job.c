@@ -440,10 +440,7 @@ irisd_job_fail_cancelled (IrisdJob *self)
   irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled before it ran");
 }
 
-/**
- * irisd_job_abandon:
- * @self: (transfer full): a queued job that will not begin, because irisd stops
- */
+/* Takes a queued job that will not begin, because irisd stops. */
 void
 irisd_job_abandon (IrisdJob *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The front gateway: deals items without a hint to the places, and tells clients their endpoints.
+ * The front gateway tells clients the endpoints of the places.
  */
 #include "daemon/exec/irisd-place-control.h"
 #include "daemon/gateway/irisd-gateway-private.h"

@@ -220,8 +220,8 @@ irisd_worker_session_handle (IrisdGateway *self,
     return;
   else if (!take_answer (self->core->worker_processes, worker, request, body))
     refuse (self, caller, request, IRIS_WIRE_ERROR_NO_SUCH_LEASE,
-            "the lease has ended, or never was yours: the item is somebody else's now, or has its "
-            "completing");
+            "the lease has ended, or is not this worker's: the item is leased to another, or has "
+            "ended");
 }
 
 static void

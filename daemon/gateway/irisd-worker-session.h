@@ -21,7 +21,7 @@ void irisd_worker_session_answer_workers (IrisdGateway *self,
                                           const IrisdCaller *caller,
                                           const IrisWireMessage *request);
 
-/* irisd-worker-watch.c: who is still there. */
+/* irisd-worker-watch.c: which are still connected. */
 void irisd_worker_watch_add_reader (IrisdGateway *self, IrisdPeer *peer);
 void irisd_worker_watch_remove_reader (IrisdGateway *self, IrisdPeer *peer);
 void irisd_worker_watch_mark_heard (IrisdGateway *self, IrisdPeer *peer);

@@ -3,14 +3,9 @@
  * A watch for ended connections of worker processes and of clients that read a command's output.
  *
  * A ROUTER does not report the end of a connection; but it refuses a message to one that has ended.
- * So all of them are probed when ZeroMQ's monitor reports that some connection of the socket has
- * ended. The monitor does not say which, and reports it a moment before the ROUTER knows, so they
- * are probed a few times, with pauses that double, for about a second. The monitor is opened with
- * the first of them; a gateway that has none does not have one.
- *
- * The monitor's pipe has no high-water mark: an I/O thread that waited for this one would deadlock
- * with the closing of the monitor. The gateway reads it whenever it wakes, and a connection costs
- * its owner more than an event costs irisd.
+ * So all of them are probed when ZeroMQ's monitor has told the ZAP handler that some connection of
+ * the socket has ended. The monitor does not say which, and reports it a moment before the ROUTER
+ * knows, so they are probed a few times, with pauses that double, for about a second.
  *
  * A connection that is silent but does not end is given up after silence-ms, but not before all its
  * messages have been read: an irisd that was itself stopped for a while reads first and decides

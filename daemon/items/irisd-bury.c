@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Buried items: kept ones that are set aside until somebody has looked at them.
+ * Buried items: persistent items that failed for good and are set aside for a person.
  *
  * A buried item has no job, as one that has ended has none: it is a row of the journal, with the
  * message that brought it. Kicked, it becomes a job as it would if irisd were started again. So a

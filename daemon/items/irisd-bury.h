@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Buried items: kept ones that are set aside until somebody has looked at them.
+ * Buried items: persistent items that failed for good and are set aside for a person.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-/* irisd-bury.c: jobs on their way into the ground. */
+/* irisd-bury.c: jobs that are buried. */
 void irisd_persistent_register (IrisdGateway *self, IrisdJob *job);
 void irisd_persistent_unregister (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_bury_if_failed (IrisdGateway *self, IrisdJob *job);

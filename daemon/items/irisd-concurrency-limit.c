@@ -3,23 +3,22 @@
  * How many items of one client, and of one service, run at once; the others wait.
  *
  * An item needs room in two accounts: that of its client and that of its service. It takes both or
- * none, so what waits for one holds up nobody at the other. Items of one client and one service are
- * a *pair*: all of them have or lack room together, so only the first of each pair is ever looked
- * at.
+ * none, so a waiter for one does not delay items at the other. Items of one client and one service
+ * are a *pair*: all of them have or lack room together, so only the first of each pair is examined.
  *
  * Invariant, after each call: no pair waits whose client and service both have room. Entering keeps
  * it, as an item waits only if it lacks room or its pair does. Leaving gives room to one client and
  * one service, so only their pairs are looked at, until none of them can come in.
  *
- * Who is next, of the pairs that can come in: the level of priority is that of the first item by
- * `since - priority * aging`, as at the gates (irisd-fair-queue.c), so nothing starves; among the
- * pairs whose first item is of that level it is the one that has the fewest inside, and of those
- * the one whose turn was longest ago. So clients of a full service get equal shares of its room,
- * and none has to wait for more than one item of each other one.
+ * The next of the pairs that can run: the level of priority is that of the first item by `since -
+ * priority * aging`, as at the gates (irisd-fair-queue.c), so nothing starves; among the pairs
+ * whose first item is of that level it is the one that has the fewest inside, and of those the one
+ * whose turn was longest ago. So clients of a full service get equal shares of its room, and none
+ * has to wait for more than one item of each other one.
  *
  * A look costs a step for each client that waits for the service and for each service that the
  * client waits for, once for each item that leaves while others wait. One lock keeps all of it, and
- * nothing is called while it is held. Where no limit is set nobody comes near it.
+ * nothing is called while it is held. Without limits it is never taken.
  */
 #include "daemon/items/irisd-concurrency-limit.h"
 
@@ -31,18 +30,18 @@ typedef struct
   guint64 limit; /* 0: none */
   guint64 inside;
   guint n_pairs;
-  GQueue waiting; /* pairs with somebody who waits */
+  GQueue waiting; /* pairs with waiters */
 } Account;
 
 struct _IrisdConcurrencyPair
 {
   Account *client;
   Account *service;
-  GSequence *waiting; /* guests by rank */
+  GSequence *waiting; /* waiters by rank */
   guint64 inside;
   guint64 turn; /* when it was last let in */
   GHashTable *owner;
-  GList of_client; /* while somebody waits */
+  GList of_client; /* while it has waiters */
   GList of_service;
 };
 
@@ -82,7 +81,7 @@ irisd_concurrency_limit_init (IrisdConcurrencyLimit *self,
 
 /**
  * irisd_concurrency_limit_clear:
- * @self: a room that nobody is in or waits for
+ * @self: limits without permits and waiters
  */
 void
 irisd_concurrency_limit_clear (IrisdConcurrencyLimit *self)
@@ -152,7 +151,7 @@ get_pair (IrisdConcurrencyLimit *self, gconstpointer key, const char *name, guin
   return pair;
 }
 
-/* Forgets a pair of which nobody is there any more, and whom it was the last one of. */
+/* Frees a pair without permits and waiters, and its accounts if it was their last. */
 static void
 drop_pair (IrisdConcurrencyLimit *self, IrisdConcurrencyPair *pair)
 {

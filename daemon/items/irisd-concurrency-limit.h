@@ -34,11 +34,11 @@ struct _IrisdConcurrencyWaiter
 /**
  * IrisdConcurrencyLimit:
  *
- * The limits, who has room, and who waits. Any thread.
+ * The limits, with permits and waiters. Any thread.
  */
 typedef struct
 {
-  gboolean any; /* without limits nobody comes here */
+  gboolean any; /* some limit is set */
   guint64 client_limit;
   GHashTable *services; /* IrisdFairRule by name; not owned */
   gint64 aging_us;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's jobs that come after others, which may be those of any gateway.
+ * A gateway's jobs that depend on others, of any gateway.
  *
  * What has ended and who waits for it is shared and under one lock, which only items with an id
  * take. A gateway that notes an end takes out those that are decided by it; their own gateways are
  * told by a message that each job carries for that, once. Until that message is read the job is
- * neither ended nor freed: whoever wants it back is told that it is too late.
+ * neither ended nor freed: a gateway that withdraws it is told that it is too late.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-gateway-private.h"
@@ -66,8 +66,8 @@ irisd_dependencies_register (IrisdGateway *self,
  * @view: an owner, or %IRISD_VIEW_ALL: there is nothing beyond it
  * @holder: (out): the mailbox of the gateway that has it, if it has not ended
  *
- * Whoever has an item notes its end under the lock before it lets go of the job, so what is found
- * here is there, and stays as long as this gateway does nothing, if it is its own.
+ * The gateway of an item notes its end under the lock before it frees the job, so a job found here
+ * exists, and, if it is this gateway's own, stays as long as the gateway does nothing.
  *
  * Returns: (nullable): the job, if this gateway has it and it is not cold
  */
@@ -207,7 +207,7 @@ irisd_dependencies_note_end (IrisdGateway *self, IrisdJob *job)
  * @job: a job
  * @buried: whether it is about to be buried, or after all is not
  *
- * Before the journal knows of it: afterwards somebody may have kicked the item.
+ * Before the journal knows of it: afterwards the item may have been kicked.
  */
 void
 irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job, gboolean buried)

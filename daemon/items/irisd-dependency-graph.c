@@ -59,7 +59,7 @@ irisd_dependency_graph_init (IrisdDependencyGraph *self, guint n_remembered)
 
 /**
  * irisd_dependency_graph_clear:
- * @self: a record in which nobody waits
+ * @self: a graph without waiting items
  */
 void
 irisd_dependency_graph_clear (IrisdDependencyGraph *self)
@@ -331,7 +331,7 @@ irisd_dependency_graph_bury (IrisdDependencyGraph *self, guint64 id)
  * irisd_dependency_graph_close:
  * @self: the record
  *
- * From now on nobody waits for a buried item.
+ * From now on no item waits for a buried one.
  *
  * Returns: (nullable): as irisd_dependency_graph_end(), those who did
  */

@@ -16,12 +16,12 @@
  * an item of a plug-in that says that it waits. However many wait outside the workers, the window
  * is for the others.
  *
- * Whoever holds a job that waits: its gateway, except at the gate, through which another gateway
- * may let it. So who wants it back asks, by irisd_dispatch_withdraw(), and may be told that it is
- * too late: then it comes back from the scheduler, or as a message, like any other.
+ * A waiting job belongs to its gateway, except at the gate, through which another gateway may let
+ * it. So the gateway withdraws it by irisd_dispatch_withdraw(), and may be told that it is too
+ * late: then it comes back from the scheduler, or as a message, like any other.
  *
  * What is back makes room at its gate; the room of all messages of one turn is made together, and
- * filled with whoever is next there, of any gateway.
+ * filled with the next entries there, of any gateway.
  */
 #include "daemon/exec/command/irisd-command-slots.h"
 #include "daemon/exec/irisd-place-control.h"
@@ -122,7 +122,7 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
   job->fair.cost = cost_of (self, job);
   irisd_job_advance (job, IRISD_EVENT_QUEUE);
   job->gate = job->slot >= 0 ? job->slot : job->home;
-  /* Afterwards the job may be anybody's. */
+  /* Afterwards the job may belong to another thread. */
   gint gate = job->gate;
   gint64 since_us = job->since_us;
   job->since_us = 0;
@@ -139,10 +139,10 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
 /**
  * irisd_dispatch_run_at_once:
  * @self: the gateway
- * @job: a new job that nobody else knows of
+ * @job: a new job that is known here only
  *
- * Runs it here and now, if it has nothing to wait for, needs less time than it takes to tell
- * anybody of it, and would be through its gate at once.
+ * Runs it here and now, if it has nothing to wait for, needs less time than a message about it, and
+ * would be through its gate at once.
  *
  * Returns: whether it ran
  */
@@ -319,7 +319,7 @@ static const struct
  * @self: the gateway
  * @job: a job of it that has not come back
  *
- * Returns: whether it waited, and is nobody else's now; otherwise it will come back
+ * Returns: whether it waited, and belongs to the caller now; otherwise it will come back
  */
 gboolean
 irisd_dispatch_withdraw (IrisdGateway *self, IrisdJob *job)
@@ -435,8 +435,8 @@ irisd_dispatch_fill_gate (IrisdGateway *self, gint place)
  * irisd_dispatch_tell_gates:
  * @self: the gateway
  *
- * Lets others through for all that came back. A gateway that stops lets nobody through: what waits
- * at the gate is taken out of it by those whose it is.
+ * Lets others through for all that came back. A gateway that stops lets none through: each gateway
+ * withdraws its own jobs from the gates.
  */
 void
 irisd_dispatch_tell_gates (IrisdGateway *self)

@@ -3,13 +3,13 @@
  * A gateway's jobs and the limits on how many run at once.
  *
  * The stage before the gate: a job that has no room waits in the shared room and goes on when that
- * lets it in. Whoever makes room may be another gateway; it tells the job's own one by a message,
- * so only that one ever touches the job. From then on the room is the job's until it comes back
- * from the scheduler or the worker processes, or ends otherwise; so at most as many run as may, and
- * what waits is in nobody's way.
+ * lets it in. The permit may come from another gateway; it tells the job's own one by a message, so
+ * only that one touches the job. From then on the room is the job's until it comes back from the
+ * scheduler or the worker processes, or ends otherwise; so at most as many run as may, and waiters
+ * delay no other job.
  *
- * Between coming in and the message's arrival a job cannot be withdrawn any more. Whoever cancels
- * it in between is told so, as of one that the scheduler has, and the message brings it back.
+ * Between the permit and the message's arrival a job cannot be withdrawn. A cancellation in between
+ * is answered as for a job that the scheduler has, and the message brings the job back.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-gateway-private.h"
@@ -81,7 +81,7 @@ irisd_permit_release (IrisdGateway *self, IrisdJob *job)
  * @self: the gateway
  * @job: a job of it in that stage
  *
- * Returns: whether it waited, and is nobody else's now; otherwise its message is on the way
+ * Returns: whether it waited, and belongs to the caller now; otherwise its message is on the way
  */
 gboolean
 irisd_permit_withdraw (IrisdGateway *self, IrisdJob *job)

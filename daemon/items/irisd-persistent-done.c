@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Persistent items that are done before they are kept.
+ * Persistent items that are done before they are stored.
  *
  * What a gateway does itself (irisd_dispatch_run_at_once()) has no effect but its result, and takes
- * less time than it takes to tell anybody of it. So nothing is lost if irisd dies after it ran and
- * before anything of it is written: nobody was told that it was accepted, and that it ran left no
- * trace. Such an item is run as soon as it is read, and the journal gets it with its end, as one
- * row, in one journal request for all of a batch or a turn. A durable one is accepted, and its end
- * told, when that row is on the disk; a relaxed one at once, and its row is on the disk within
- * `relaxed-ms`, unless its end was acknowledged before.
+ * less time than a message about it. So nothing is lost if irisd dies after it ran and before
+ * anything of it is written: its acceptance was not answered, and its run left no trace. Such an
+ * item is run as soon as it is read, and the journal gets it with its end, as one row, in one
+ * journal request for all of a batch or a turn. A durable one is accepted, and its end told, when
+ * that row is on the disk; a relaxed one at once, and its row is on the disk within `relaxed-ms`,
+ * unless its end was acknowledged before.
  *
  * Items with a key go the long way: that there is none with that key yet is known to the journal,
  * and one that is done twice would be counted twice.

@@ -234,7 +234,7 @@ irisd_persistent_keep (IrisdGateway *self,
 /**
  * irisd_persistent_detach:
  * @self: the gateway
- * @job: a persistent job; from here on nobody but FETCH asks how it ends
+ * @job: a persistent job; from here on only FETCH asks how it ends
  */
 void
 irisd_persistent_detach (IrisdGateway *self, IrisdJob *job)

@@ -5,10 +5,10 @@
  * Items. Numbers grow, so those given last are the ones worth remembering: an array in which an
  * item's slot is its number modulo the array's length, each slot one word that holds number and
  * place. A younger item overwrites the one that was there; an older one that is noted late leaves
- * it alone. A word is read and written whole and says itself whose it is, so no order is needed:
- * whoever reads an old word gets an older answer, and a hint is never more than a guess about the
- * past. Two that note different items of one slot at the same time may leave either; the other is
- * then forgotten early, as if it were older. So noting an item costs one load and one store.
+ * it alone. A word is read and written whole and says itself whose it is, so no order is needed: a
+ * thread that reads an old word gets an older answer, and a hint is only a guess about the past.
+ * Two that note different items of one slot at the same time may leave either; the other is then
+ * forgotten early, as if it were older. So noting an item costs one load and one store.
  *
  * Paths. A table of those used last, least recently used first out, under one lock. Only items that
  * name a path come near it.
@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 
 /* A slot's word: the place in the lower bits, the number above; numbers begin at 1, so 0 is
- * nobody's. */
+ * free. */
 #define PLACE_BITS 16
 #define MOST_PLACE ((1 << PLACE_BITS) - 1)
 

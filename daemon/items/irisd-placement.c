@@ -239,7 +239,7 @@ irisd_placement_choose_home (IrisdGateway *self,
  * @item: the SUBMIT message that it was made of; changed
  *
  * Adds to an item with another hint the place that this meant when it was accepted: it is queued
- * there again after a restart, when nobody remembers any more. See irisd_placement_unpin_hint().
+ * there again after a restart, when the history is lost. See irisd_placement_unpin_hint().
  */
 void
 irisd_placement_pin_hint (const IrisdJob *job, IrisWireMessage *item)

@@ -24,12 +24,12 @@ G_BEGIN_DECLS
  * @timed: it has a time of day, @at_due_us
  * @retries: how often it is tried again
  * @backoff_us: the first pause before that
- * @time_to_run_us: how long it may run; 0 for as long as it likes
+ * @time_to_run_us: how long it may run; 0 for no limit
  * @deadline_us: of the monotonic clock: when it has to have begun; 0 for whenever it may
  * @attempts: how often it was run
- * @given_up: nobody wants it to be tried again
+ * @given_up: it is not to be tried again
  * @overran: it was stopped because it ran too long
- * @job: whose terms they are
+ * @job: the job that it belongs to
  * @timer: in its gateway's times, while it waits or while its run is limited
  * @deadline: in its gateway's deadlines, until it has ended or the deadline has passed
  * @started: tells the gateway that a limited run has begun

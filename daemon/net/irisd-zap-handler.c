@@ -10,6 +10,12 @@
  *
  * A refused connection has had no message read and is not made again. An admitted one that sends no
  * HELLO within hello-ms is closed: events of the sockets tell which connections were accepted.
+ *
+ * ZeroMQ has one monitor for a socket: a second one ends the first. So the ZAP handler's thread
+ * reads all events, and passes the end of a connection on to the socket's gateway. A monitor ends
+ * before its socket is closed (irisd_socket_close()): libzmq 4.3 forgets to free an event that it
+ * cannot deliver, and its I/O thread waits where the other end of the monitor's pipe has been
+ * closed.
  */
 #include "daemon/net/irisd-zap-handler.h"
 
@@ -276,12 +282,6 @@ irisd_zap_handler_tell (IrisdZapHandler *self, guint door, IrisdEndedFunc ended,
   told->user_data = user_data;
 }
 
-/**
- * irisd_zap_handler_get_pending_connections:
- * @self: a ZAP handler
- *
- * Returns: (transfer none): who has come in and not said HELLO
- */
 IrisdPendingConnections *
 irisd_zap_handler_get_pending_connections (IrisdZapHandler *self)
 {

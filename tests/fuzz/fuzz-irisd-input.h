@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What an input of the fuzzer of irisd means, for the fuzzer and for those that repeat its inputs.
+ * The form of an input of the fuzzer of irisd, for the fuzzer and for programs that repeat its
+ * inputs.
  */
 #pragma once
 
@@ -24,11 +25,11 @@ typedef struct
 /**
  * fuzz_irisd_split:
  * @data: an input: a byte that chooses a socket; then messages, each a byte that says how many
- * frames it has, and the frames, each a length (two bytes, little endian) and its bytes
+ *   frames it has, and the frames, each a length (two bytes, little endian) and its bytes
  * @size: its size
- * @messages: (array length=FUZZ_MOST_MESSAGES): filled with what comes out
+ * @messages: (array length=FUZZ_MOST_MESSAGES): filled with the messages
  *
- * What the input has too little of is cut short; every input means something.
+ * Missing bytes shorten the last frame; every input is valid.
  *
  * Returns: how many messages
  */

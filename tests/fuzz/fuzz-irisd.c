@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * libFuzzer against irisd: a whole one, with its threads, its journal and its sockets, in the
- * process of the fuzzer, so that what an input reaches anywhere in it is counted. Inputs come in by
- * ZeroMQ, as a stranger's messages do. After each the connection is asked for a sign of life: irisd
- * has then handled all of it, every answer has to be one that a client can read, and irisd lives.
+ * process of the fuzzer, so that coverage of all of it is counted. Inputs come in by ZeroMQ, as
+ * messages of an unknown client. After each a PING must be answered: irisd has then handled the
+ * whole input, every answer must be readable, and irisd lives.
  *
  * Commands are off: an input that names a program must not be run.
  */
@@ -21,14 +21,14 @@
 
 #define N_SOCKETS 4
 
-/* After so many inputs all connections are new: debts of the old ones are forgotten. */
+/* After this many inputs all connections are new, and debts of the old ones are forgotten. */
 #define INPUTS_A_CONNECTION 64
 
-/* While an answer is waited for, the threads of the process are looked at. It is a fault when so
- * often all others sleep and still there is no answer, which is a second. Time alone would say
- * nothing: a process that was stopped, or whose threads wait for a processor, is late and not at
- * fault. The period is not one of irisd's, so as not to look always when irisd looks after its
- * clock. */
+/* While an answer is awaited, the threads of the process are checked. It is a fault if all
+ * others sleep in this many checks in a row, a second, without an answer. Time alone would prove
+ * nothing: a process that was stopped, or whose threads wait for a processor, is late without a
+ * fault. The period differs from irisd's own, so that the checks do not always meet irisd's look
+ * at its clock. */
 #define LOOK_MS           37
 #define MOST_LOOKS_ASLEEP 27
 
@@ -56,7 +56,7 @@ report (void)
 int LLVMFuzzerInitialize (int *argc, char ***argv);
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
-/* The daemon is never freed: it ends with the fuzzer, which does not tell when. */
+/* The daemon is never freed: it ends with the fuzzer, which gives no notice. */
 int
 LLVMFuzzerInitialize (int *argc, char ***argv)
 {
@@ -127,9 +127,9 @@ send_message (void *socket, const IrisWireMessage *message)
   send_frames (socket, encoder.frames, IRIS_WIRE_N_FRAMES);
 }
 
-/* Whether another thread runs, or would if it had a processor, or waits for the disk. Who hands
- * something to another thread sleeps only when that one is awake, so there is no gap between them
- * but that the threads are looked at one by one. */
+/* Whether another thread runs, or would if it had a processor, or waits for the disk. A thread that
+ * passes work to another sleeps only when that one is awake, so the only gap is that the threads
+ * are checked one by one. */
 static gboolean
 is_anyone_awake (void)
 {
@@ -151,7 +151,7 @@ is_anyone_awake (void)
   return FALSE;
 }
 
-/* What is busy for ever is for libFuzzer's own -timeout. */
+/* An endless loop is for libFuzzer's own -timeout. */
 static gboolean
 receive (void *socket, zmq_msg_t *part)
 {
@@ -176,7 +176,7 @@ note_completion (GByteArray *ended, const IrisWireMessage *message)
     g_byte_array_append (ended, message->request_id, sizeof message->request_id);
 }
 
-/* What was taken as one message must make sense as several. */
+/* A message that was accepted as one must make sense as several. */
 static void
 note_completions (GByteArray *ended, IrisWireFrame body)
 {
@@ -189,7 +189,7 @@ note_completions (GByteArray *ended, IrisWireFrame body)
   g_assert (error == NULL);
 }
 
-/* Reads one answer, which has to make sense. Adds the ids of what ended. Returns whether it has
+/* Reads one answer, which has to make sense. Adds the ids of ended items. Returns whether it has
  * that id. */
 static gboolean
 take_answer (void *socket, const guint8 *id, GByteArray *ended)
@@ -216,7 +216,7 @@ take_answer (void *socket, const guint8 *id, GByteArray *ended)
   return found;
 }
 
-/* Reads all answers up to that to a PING of our own, and acknowledges what has ended. */
+/* Reads all answers up to that to this client's PING, and acknowledges ended items. */
 static void
 wait_for_sign_of_life (void *socket)
 {

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* There is one thread: for ThreadSanitizer that it runs at all is enough. */
+/* There is one thread: for ThreadSanitizer a run suffices. */
 #ifdef IRIS_THREAD_SANITIZER
 #define N_CASES 5000
 #else
@@ -108,8 +108,7 @@ run_case (GRand *rand, GPtrArray *corpus)
   input->data[0] = g_rand_int_range (rand, 0, 3) == 0 ? 1 : 0;
   if (g_rand_int_range (rand, 0, 4) == 0)
     {
-      /* The body alone, as what it is or as something else: frames 1 to 4 and all five lengths go.
-       */
+      /* The body alone, as its own type or as another: frames 1 to 4 and all five lengths go. */
       gsize skip = 1;
       for (guint i = 0; i < 4 && skip + 2 <= input->len; i++)
         skip += 2 + (gsize) input->data[skip] + ((gsize) input->data[skip + 1] << 8);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Throws bytes at everything that reads bytes from the wire, and holds it to its promises: no
- * crash, a refusal always has a code and a sentence fit for a reply, and what was accepted can be
- * encoded again and says the same.
+ * Feeds bytes to every decoder of the wire and checks its guarantees: no crash, each refusal has a
+ * code and a sentence fit for a reply, and an accepted message can be encoded again and means the
+ * same.
  */
 #include "fuzz-wire.h"
 
@@ -38,7 +38,7 @@ split_frames (const uint8_t *data, size_t size, IrisWireFrame *frames)
   return n;
 }
 
-/* A refusal must be fit to be sent back. */
+/* A refusal must be fit for a reply. */
 static void
 check_refusal (const IrisWireMessage *refused, const GError *error)
 {

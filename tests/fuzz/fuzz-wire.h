@@ -8,6 +8,6 @@
 #include <stdint.h>
 
 /* One input: a byte that picks limits and path, then frames, each a length (two bytes, little
- * endian) and its bytes; the last frame takes what is left. Aborts if the decoder breaks a promise.
- */
+ * endian) and its bytes; the last frame takes the rest. Aborts if the decoder breaks a
+ * guarantee. */
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);

@@ -32,7 +32,7 @@ tear_down (void)
 {
   forget ();
   g_free (files);
-  /* With what it left go the files. */
+  /* The files go with the irisd. */
   if (irisd != NULL)
     irisd_finish (irisd);
 }

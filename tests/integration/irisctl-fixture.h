@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Runs irisctl against a private irisd. One test at a time: what it works with is here.
+ * Runs irisctl against a private irisd. One test at a time: the state is global.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 extern Irisd *irisd;
 extern char *files; /* a directory */
 
-/* What one run of irisctl gave. */
+/* The output of one run of irisctl. */
 extern char *out, *err;
 extern int status;
 

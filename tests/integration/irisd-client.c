@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A client that speaks the protocol by hand.
+ * A client that encodes and decodes the protocol itself.
  */
 #include "irisd-fixture.h"
 
@@ -8,7 +8,7 @@
 
 #define MAX_CLIENTS 8192
 
-/* One context for all clients of a test program, as ZeroMQ likes it. */
+/* One context for all clients of a test program, as ZeroMQ recommends. */
 static void *
 get_context (void)
 {
@@ -112,7 +112,7 @@ client_send (Client *self, const IrisWireMessage *message)
   client_send_frames (self, self->encoder.frames, IRIS_WIRE_N_FRAMES);
 }
 
-/* What holds a credit until it is acknowledged. */
+/* Whether a message takes a credit until it is acknowledged. */
 static gboolean
 is_owed (const IrisWireMessage *message)
 {
@@ -170,7 +170,7 @@ client_receive (Client *self)
   return message;
 }
 
-/* Demands that the next message is of that type. */
+/* Asserts that the next message is of that type. */
 const IrisWireMessage *
 client_receive_type (Client *self, IrisWireType type)
 {
@@ -180,7 +180,7 @@ client_receive_type (Client *self, IrisWireType type)
   return message;
 }
 
-/* Passes over everything that does not end an item. */
+/* Skips all messages that do not end an item. */
 const IrisWireMessage *
 client_receive_ending (Client *self)
 {
@@ -264,7 +264,7 @@ forget_ending (Client *self, const guint8 *id)
       }
 }
 
-/* Names the endings one by one, whether they have come or not. */
+/* Names the completions one by one, received or not. */
 void
 client_ack_ids (Client *self, const guint64 *ids, guint n)
 {
@@ -304,7 +304,7 @@ init_item (Client *self, IrisWireMessage *item, const char *service)
   iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_QUIET, TRUE);
 }
 
-/* Submits quietly: the next answer about the item is its ending, or why it is refused. */
+/* Submits quietly: the next answer about the item is its completion or its refusal. */
 guint64
 client_submit (Client *self,
                const char *service,
@@ -346,7 +346,8 @@ client_submit_command (Client *self, const char *input, const char *const *argv)
   return self->next_id;
 }
 
-/* Occupies a worker of the place, for good or until the gate opens; returns once it is occupied. */
+/* Occupies a worker of the place, without end or until the gate opens; returns once it is
+ * occupied. */
 guint64
 client_occupy (Client *self, const char *gate, gint place)
 {
@@ -371,7 +372,7 @@ init_about (Client *self, IrisWireMessage *message, IrisWireType type, guint64 i
   iris_wire_message_set_target (message, target.request_id);
 }
 
-/* Lets the command of an item write so many bytes more. */
+/* Grants the command of an item that many bytes more. */
 void
 client_grant (Client *self, guint64 id, guint64 bytes)
 {

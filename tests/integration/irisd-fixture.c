@@ -16,8 +16,8 @@
 
 #define READY_FD 3
 
-/* In the child. A test that fails leaves by a jump; its irisd must not stay behind. And a shell
- * that starts the tests in the background has SIGINT and SIGQUIT ignored in all of them. */
+/* In the child. A test that fails leaves by a jump; its irisd must not stay behind. A shell that
+ * starts the tests in the background has them ignore SIGINT and SIGQUIT. */
 void
 die_with_test (gpointer data)
 {
@@ -26,21 +26,14 @@ die_with_test (gpointer data)
     signal (number, SIG_DFL);
 }
 
-/**
- * irisd_spawn:
- * @dir: its directory
- * @config: the text of its configuration file, or NULL
- * @options: more options
- * @ready_fd: where it tells that it is ready; closed here
- *
- * Returns: irisd, which logs into the file `log` in @dir
- */
+/* Starts irisd in @dir, where its log is the file `log`; @config is the text of its configuration
+ * file or NULL. It writes to @ready_fd, which is closed here. */
 GSubprocess *
 irisd_spawn (const char *dir, const char *config, const char *const *options, int ready_fd)
 {
   g_autofree char *config_path = g_strdup_printf ("%s.conf", dir);
   g_autofree char *log_path = g_strdup_printf ("%s.log", dir);
-  /* What a whole program is to be run with. A group that is there twice is one group. */
+  /* Configuration for a whole program. Two groups of one name are one group. */
   const char *more = g_getenv ("IRISD_TEST_CONFIG");
   g_autofree char *text = g_strconcat (config != NULL ? config : "", more, NULL);
   ck_assert (g_file_set_contents (config_path, text, -1, NULL));
@@ -68,7 +61,7 @@ irisd_spawn (const char *dir, const char *config, const char *const *options, in
   return process;
 }
 
-/* Reads "ready ENDPOINT [ENDPOINT]"; an irisd that does not come up closes the pipe. */
+/* Reads "ready ENDPOINT [ENDPOINT]"; an irisd that fails to start closes the pipe. */
 static void
 wait_until_ready (Irisd *self, int fd)
 {
@@ -93,7 +86,7 @@ start (const char *dir, const char *config, const char *const *options, int read
   Irisd *self = g_new0 (Irisd, 1);
   self->dir = g_strdup (dir);
   self->process = irisd_spawn (dir, config, options, ready_fd);
-  /* One that has ended by now has none. */
+  /* An irisd that has ended has none. */
   const char *pid = g_subprocess_get_identifier (self->process);
   self->pid = pid != NULL ? (pid_t) g_ascii_strtoll (pid, NULL, 10) : 0;
   return self;
@@ -109,13 +102,8 @@ irisd_start_in (const char *dir, const char *config, const char *const *options)
   return self;
 }
 
-/**
- * irisd_start:
- * @config: the text of its configuration file, or NULL
- * @...: options, ending with NULL
- *
- * Returns: an irisd in a directory of its own, once it is ready
- */
+/* Starts an irisd in a directory of its own, with options ended by NULL; returns once it is ready.
+ * @config is the text of its configuration file or NULL. */
 Irisd *
 irisd_start (const char *config, ...)
 {
@@ -139,13 +127,8 @@ irisd_signal (Irisd *self, int signal_number)
   g_subprocess_send_signal (self->process, signal_number);
 }
 
-/**
- * irisd_pause:
- * @self: an irisd
- *
- * Stops it by SIGSTOP, until SIGCONT, and waits until all of its threads have stopped: signals take
- * a while, and until then it would go on answering.
- */
+/* Stops it by SIGSTOP, until SIGCONT, and waits until all of its threads have stopped: before that
+ * it would still answer. */
 void
 irisd_pause (Irisd *self)
 {
@@ -154,19 +137,15 @@ irisd_pause (Irisd *self)
   ck_assert_int_eq (waitid (P_PID, (id_t) self->pid, &info, WSTOPPED | WNOWAIT), 0);
 }
 
-/**
- * irisd_wait:
- * @self: an irisd that was told to end
- *
- * Returns: its exit status, or minus the signal that killed it
- */
+/* Waits for an irisd that was told to end. Returns its exit status, or minus the signal that killed
+ * it. */
 int
 irisd_wait (Irisd *self)
 {
   struct pollfd end = { .fd = (int) syscall (SYS_pidfd_open, self->pid, 0), .events = POLLIN };
   if (end.fd >= 0)
     {
-      /* Only a hang takes that long; the test should fail by it and not hang as well. */
+      /* Only a hang takes that long; the test then fails instead of hanging. */
       if (poll (&end, 1, GIVE_UP_MS) == 0)
         irisd_signal (self, SIGKILL);
       close (end.fd);
@@ -192,12 +171,7 @@ irisd_remove_all (const char *path)
   g_rmdir (path);
 }
 
-/**
- * irisd_free:
- * @self: an irisd that has ended
- *
- * Removes what it left.
- */
+/* Removes the files of an irisd that has ended. */
 void
 irisd_free (Irisd *self)
 {
@@ -206,12 +180,7 @@ irisd_free (Irisd *self)
   irisd_release (self);
 }
 
-/**
- * irisd_release:
- * @self: an irisd that has ended
- *
- * Leaves what it left.
- */
+/* Leaves the files of an irisd that has ended. */
 void
 irisd_release (Irisd *self)
 {
@@ -222,12 +191,7 @@ irisd_release (Irisd *self)
   g_free (self);
 }
 
-/**
- * irisd_finish:
- * @self: an irisd that runs and has nothing to do
- *
- * Ends it and demands that it ends well.
- */
+/* Ends an irisd that has no items, and asserts that it ends well. */
 void
 irisd_finish (Irisd *self)
 {
@@ -235,7 +199,7 @@ irisd_finish (Irisd *self)
   int status = irisd_wait (self);
   if (status != 0)
     {
-      /* Too long for an assertion's message when a sanitizer has something to say. */
+      /* Too long for an assertion's message if a sanitizer has written to it. */
       g_autofree char *log = irisd_read_log (self);
       g_printerr ("%s", log);
     }
@@ -243,13 +207,7 @@ irisd_finish (Irisd *self)
   irisd_free (self);
 }
 
-/**
- * irisd_fail_to_start:
- * @config: the text of its configuration file
- * @status: its exit status, or minus the signal that killed it
- *
- * Returns: (transfer full): what an irisd says that does not come up
- */
+/* Returns the output of an irisd that fails to start with that exit status, or minus a signal. */
 char *
 irisd_fail_to_start (const char *config, int *status)
 {
@@ -288,24 +246,12 @@ read_memory_kib (Irisd *self, const char *what)
   return g_ascii_strtoull (line + strlen (what) + strspn (line + strlen (what), " \t"), NULL, 10);
 }
 
-/**
- * irisd_get_rss_kib:
- * @self: an irisd that runs
- *
- * Returns: its resident memory
- */
 guint64
 irisd_get_rss_kib (Irisd *self)
 {
   return read_memory_kib (self, "VmRSS:");
 }
 
-/**
- * irisd_get_peak_rss_kib:
- * @self: an irisd that runs
- *
- * Returns: the most resident memory that it has had
- */
 guint64
 irisd_get_peak_rss_kib (Irisd *self)
 {
@@ -329,14 +275,7 @@ gate_open (const char *gate)
   close (fd);
 }
 
-/**
- * gate_wait:
- * @gate: a gate that a command writes to once it runs
- *
- * Waits for that.
- *
- * Returns: the reading end
- */
+/* Waits until a command writes to @gate, as it does once it runs. Returns the reading end. */
 int
 gate_wait (const char *gate)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A private irisd for one test, and a client that speaks the protocol by hand.
+ * A private irisd for one test, and a client that encodes and decodes the protocol itself.
  *
- * Nothing sleeps: irisd tells through a pipe when it is ready, and answers are waited for. That a
- * receive gives up after a minute only turns a hang into a failure with a name.
+ * Nothing sleeps: irisd writes to a pipe when it is ready, and clients wait for answers. A receive
+ * gives up after a minute, so that a hang becomes a failure with a name.
  */
 #pragma once
 
@@ -27,13 +27,13 @@
 #define SANITIZED 0
 #endif
 
-/* How often something is repeated; less often where every step costs ten times as much. */
+/* Repetitions of a step; fewer where each costs ten times as much. */
 #define TIMES(n) (SANITIZED ? (n) / 20 : (n))
 
 /* After this a wait counts as a hang. */
 #define GIVE_UP_MS (60 * 1000)
 
-/* Two places of one worker each, whatever the machine is. */
+/* Two places of one worker each, on any machine. */
 #define TWO_PLACES "--topology=package:2 core:1 pu:1", "--places=package"
 #define ONE_WORKER "--topology=package:1 core:1 pu:1", "--places=machine"
 
@@ -77,7 +77,7 @@ typedef struct
   guint64 next_id;
   zmq_msg_t frames[IRIS_WIRE_N_FRAMES];
   IrisWireMessage message; /* the last one received; borrows from the frames */
-  GByteArray *endings; /* request ids of those that came and are not acknowledged, oldest first */
+  GByteArray *endings; /* request ids of completions received and not acknowledged, oldest first */
 } Client;
 
 Client *client_new (const char *endpoint);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A journal that outlives an irisd, and what tests ask of persistent items.
+ * A journal that outlives an irisd, and helpers for persistent items.
  */
 #include "irisd-home.h"
 
@@ -87,8 +87,8 @@ kept_submit_echo (Client *client, const char *payload, guint klass, gboolean det
   return kept_submit (client, &item);
 }
 
-/* A durable item that holds the only worker of a place until its gate is opened; returns once it
- * does. Its result is empty. */
+/* A durable item that holds the only worker of a place until its gate opens; returns once it runs.
+ * Its result is empty. */
 guint64
 kept_submit_occupier (Client *client, const char *gate, gint place)
 {
@@ -103,7 +103,7 @@ kept_submit_occupier (Client *client, const char *gate, gint place)
   return number;
 }
 
-/* Lets an occupier through that runs again, once it does. */
+/* Opens the gate of an occupier that runs again, once it runs. */
 void
 gate_pass (const char *gate)
 {
@@ -204,8 +204,8 @@ kept_get_state (Client *client, guint64 item, guint64 wait_ms)
   return kept->items[0].state;
 }
 
-/* That so much resident memory does not hold @n payloads: it is less than half of them, and what
- * irisd needs anyway. */
+/* Asserts that the resident memory does not contain @n payloads: it is less than half of them plus
+ * what irisd needs anyway. */
 void
 kept_assert_not_in_memory (guint64 rss_kib, guint n, gsize size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A journal that outlives an irisd, and what tests ask of persistent items.
+ * A journal that outlives an irisd, and helpers for persistent items.
  */
 #pragma once
 

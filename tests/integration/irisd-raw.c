@@ -20,12 +20,7 @@ enum
   FLAG_LONG = 2
 };
 
-/**
- * raw_connect:
- * @endpoint: one of ipc or of TCP over IPv4
- *
- * Returns: the descriptor
- */
+/* @endpoint is one of ipc or of TCP over IPv4. Returns the descriptor. */
 int
 raw_connect (const char *endpoint)
 {
@@ -55,7 +50,7 @@ raw_connect (const char *endpoint)
   return fd;
 }
 
-/* Returns whether all of it was taken; the other side may hang up on us. */
+/* Returns whether all of it was taken; the other side may close the connection. */
 gboolean
 raw_write (int fd, const void *data, gsize size)
 {
@@ -80,12 +75,7 @@ raw_write_greeting (int fd)
   return raw_write (fd, greeting, sizeof greeting);
 }
 
-/**
- * raw_connect_ready:
- * @endpoint: one of ipc or of TCP over IPv4
- *
- * Returns: a descriptor with the handshake behind it: what comes next are messages
- */
+/* Returns a descriptor after the handshake: messages come next. */
 int
 raw_connect_ready (const char *endpoint)
 {
@@ -137,7 +127,7 @@ raw_write_hello (int fd)
                             encoder.frames[3].size);
 }
 
-/* Until the other side has read all that was written. */
+/* Waits until the other side has read all that was written. */
 void
 raw_wait_until_taken (int fd)
 {
@@ -161,7 +151,7 @@ raw_wait_for_hang_up (int fd)
   close (fd);
 }
 
-/* Breaks off without a word: over TCP the other side gets a reset. */
+/* Closes without a message: over TCP the other side gets a reset. */
 void
 raw_reset (int fd)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Clients that are other users: each goes through a process that has become that user.
+ * Visitors: clients that are other users, each through a process that has become that user.
  *
- * That process passes messages on between the test, which is a client as any other, and irisd.
- * After a fork nothing of ZeroMQ can be used, so it is the test's program, run again.
+ * The process passes messages between the test, which is a client like any other, and irisd. After
+ * a fork ZeroMQ cannot be used, so the process executes the test's program again.
  */
 #include "irisd-visitor.h"
 
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is waited for: the test, irisd, and what happens to the connection. */
+/* Polled: the test, irisd, and the events of the connection. */
 enum
 {
   TEST,
@@ -39,14 +39,8 @@ pass_on (void *from, void *to)
   return TRUE;
 }
 
-/**
- * visitor_main:
- * @words: what visitor_new() has given the program
- *
- * Becomes the user and passes messages on until the test ends it.
- *
- * Returns: the exit status: %VISITOR_REFUSED if irisd does not let the user in
- */
+/* Becomes the user and passes messages on until the test ends it; @words come from visitor_new().
+ * Returns the exit status: VISITOR_REFUSED if irisd does not admit the user. */
 int
 visitor_main (char **words)
 {
@@ -62,7 +56,7 @@ visitor_main (char **words)
   if (zmq_bind (sockets[TEST], words[3]) != 0 || write (STDOUT_FILENO, "", 1) != 1
       || setgid (uid) != 0 || setuid (uid) != 0)
     return EXIT_FAILURE;
-  /* Becoming another user has taken it back. */
+  /* The change of user has reset it. */
   prctl (PR_SET_PDEATHSIG, SIGKILL);
   if (zmq_socket_monitor (sockets[IRISD], "inproc://events", ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) != 0
       || zmq_connect (sockets[EVENTS], "inproc://events") != 0
@@ -80,14 +74,8 @@ visitor_main (char **words)
     }
 }
 
-/**
- * visitor_new:
- * @irisd: an irisd
- * @uid: a user; only root can be another one
- * @endpoint: which of its endpoints
- *
- * Returns: (transfer full): a client of that user; it has not said HELLO
- */
+/* Returns a client of @uid at an endpoint of @irisd; it has not said HELLO. Only root can be
+ * another user. */
 Visitor *
 visitor_new (Irisd *irisd, uid_t uid, const char *endpoint)
 {
@@ -102,7 +90,7 @@ visitor_new (Irisd *irisd, uid_t uid, const char *endpoint)
   self->process = g_subprocess_launcher_spawn (launcher, &error, "/proc/self/exe", "visit", number,
                                                endpoint, self->door, NULL);
   ck_assert_msg (self->process != NULL, "%s", error != NULL ? error->message : "");
-  /* A client that finds no door tries again only after a tenth of a second. */
+  /* A client that finds no socket tries again only after a tenth of a second. */
   char byte;
   ck_assert_int_eq (
       g_input_stream_read (g_subprocess_get_stdout_pipe (self->process), &byte, 1, NULL, NULL), 1);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Clients that are other users: each goes through a process that has become that user.
+ * Visitors: clients that are other users, each through a process that has become that user.
  */
 #pragma once
 
 #include "irisd-fixture.h"
 
-/* The user is not let in. */
+/* The user is not admitted. */
 #define VISITOR_REFUSED 77
 
 typedef struct
 {
   Client *client;
   GSubprocess *process;
-  char *door; /* by which its process is reached */
+  char *door; /* endpoint of its process */
 } Visitor;
 
 Visitor *visitor_new (Irisd *irisd, uid_t uid, const char *endpoint);

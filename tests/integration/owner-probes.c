@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Each request, aimed at what another user owns.
+ * Probes: each request, aimed at items of another user.
  */
 #include "owner-probes.h"
 
@@ -47,7 +47,7 @@ owner_say_bye (Client *client)
 /* --- answers -------------------------------------------------------------------------------------
  */
 
-/* An error about a number that never was, which is what hidden ones get too. */
+/* The error for a number that never existed, which hidden items get too. */
 static char *
 normalise (const IrisWireString *sentence, guint64 item)
 {
@@ -57,7 +57,7 @@ normalise (const IrisWireString *sentence, guint64 item)
   return g_strjoinv ("N", parts);
 }
 
-/* Sends what names an item; once more for a number that never was, if it is an error. */
+/* Sends a request that names an item; for an error, once more with a number that never existed. */
 static char
 judge (Scene *scene, void (*send) (Client *client, guint64 item), guint64 item)
 {
@@ -171,7 +171,7 @@ send_near (Client *client, guint64 item)
   client_send (client, &request);
 }
 
-/* Names an item of the owner as one to come after, and as one to be near to. */
+/* Names an item of the owner as a dependency, and as one to be near to. */
 static char
 probe_submit (Scene *scene)
 {
@@ -196,7 +196,7 @@ send_batch (Client *client, guint64 item)
   client_send (client, &batch);
 }
 
-/* Of an item that is refused, the error comes first; ACCEPTED of none is behind it. */
+/* The error of a refused item comes first; ACCEPTED of none follows. */
 static char
 probe_batch (Scene *scene)
 {
@@ -231,8 +231,7 @@ probe_keep (Scene *scene)
   return reply->item == item ? REACHED : HIDDEN;
 }
 
-/* An ending that another connection was sent, of the same owner or not, is not acknowledged here.
- */
+/* A completion sent to another connection, of any owner, is not acknowledged here. */
 static char
 probe_ack (Scene *scene)
 {
@@ -275,7 +274,7 @@ probe_cancel (Scene *scene)
   return seen;
 }
 
-/* By its request id, on whatever connection. */
+/* By its request id, on any connection. */
 static char
 probe_cancel_anywhere (Scene *scene)
 {
@@ -434,8 +433,8 @@ probe_staff (Scene *scene)
   return take_change (scene->caller);
 }
 
-/* An item of the owner waits for a worker process, and the caller is one. If the caller has not got
- * it, the owner's worker gets it, as its first lease. */
+/* An item of the owner waits for a worker process, and the caller is one. If the caller does not
+ * get it, the owner's worker does, as its first lease. */
 static char
 probe_ready (Scene *scene)
 {
@@ -474,7 +473,7 @@ probe_ready (Scene *scene)
   return seen;
 }
 
-/* The caller says something about a lease of the owner's worker process. */
+/* The caller sends a message about a lease of the owner's worker process. */
 static char
 probe_lease (Scene *scene, IrisWireType type)
 {

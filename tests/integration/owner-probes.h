@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Each request, aimed at what another user owns.
+ * Probes: each request, aimed at items of another user.
  */
 #pragma once
 
@@ -14,12 +14,12 @@
 
 #define CONFIG "[access]\nusers = 65533;65532;65531\noperators = 65531\n"
 
-/* What a request came to. */
-#define REACHED 'A' /* it was done, for the owner's thing */
-#define HIDDEN  'H' /* it was answered as if the owner's thing did not exist */
-#define REFUSED 'R' /* it was refused whatever it is about */
+/* The outcome of a request. */
+#define REACHED 'A' /* it was carried out on the owner's item */
+#define HIDDEN  'H' /* it was answered as if the owner's item did not exist */
+#define REFUSED 'R' /* it was refused for any item */
 
-/* The owner's things, and who asks. */
+/* The owner's items, and the client that probes. */
 typedef struct
 {
   Irisd *irisd;
@@ -29,7 +29,7 @@ typedef struct
   guint serial;
 } Scene;
 
-/* A request, and what it comes to. */
+/* A request and its expected outcome. */
 typedef struct
 {
   guint type; /* 0: not a request of its own */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A plug-in for tests that cannot be used; BAD says what is wrong with it.
+ * A plug-in for tests that cannot be used; BAD says why.
  */
 #include "daemon/exec/iris-plugin.h"
 
@@ -28,7 +28,7 @@ init (gpointer *data, GError **error)
   return BAD != INIT && BAD != SILENT_INIT;
 }
 
-/* Of what did not come up nothing is to be taken down. */
+/* Not called for a plug-in that was not loaded. */
 static void
 finish (gpointer data)
 {

@@ -10,8 +10,8 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* Waits for POLLHUP, which comes when a writer that there was since @fd was opened has gone. That
- * the line that we wrote may still be in the pipe does not count. */
+/* Waits for POLLHUP, which comes when a writer that existed since @fd was opened has closed. The
+ * line that this service wrote may still be in the pipe. */
 static gboolean
 wait_for_writer (IrisPluginItem *item, int fd)
 {
@@ -35,7 +35,7 @@ hold (IrisPluginItem *item)
       iris_plugin_item_fail (item, "hold needs the path of a named pipe with a reader");
       return;
     }
-  close (out); /* first, so that the writer who has gone is not ourselves */
+  close (out); /* first, so that the closed writer is not this service */
   int in = open (gate, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (in < 0 || !wait_for_writer (item, in))
     iris_plugin_item_fail (item, "stopped");

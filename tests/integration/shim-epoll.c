@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A shim between irisd and the C library (LD_PRELOAD): while the file that IRIS_NO_WATCHES names is
- * there, the kernel has no room to watch pipes and processes. Sockets and event descriptors go on.
+ * A shim between irisd and the C library (LD_PRELOAD): while the file named by IRIS_NO_WATCHES
+ * exists, epoll refuses pipes and processes. Sockets and event descriptors work.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * libiris-client and an irisd that is busy: what is refused is asked for again.
+ * libiris-client and a busy irisd: refused requests are sent again.
  */
 #include "irisd-fixture.h"
 
@@ -122,7 +122,7 @@ START_TEST (an_item_waits_as_long_as_it_may)
   wait_for (1);
   ck_assert_uint_eq (n_well, 1);
   g_clear_object (&client);
-  /* 0 is not at all. */
+  /* 0: no waiting. */
   client_receive_ending (other);
   client_ack (other, 1);
   g_autofree char *again = gate_new (irisd, "again");
@@ -170,7 +170,7 @@ START_TEST (a_fetch_is_sent_again_too)
     while (g_main_context_iteration (NULL, FALSE))
       ;
   ck_assert_uint_eq (n_ended, 0);
-  /* A question that is not about an end needs none. */
+  /* A request that is not about an end needs none. */
   iris_client_show_async (client, number, 0, NULL, on_shown, NULL);
   wait_for (1);
   ck_assert_msg (n_well == 1, "%s", last_error != NULL ? last_error->message : "");
@@ -210,7 +210,7 @@ START_TEST (a_full_irisd_is_not_asked_all_the_time)
     ck_assert_ptr_nonnull (strstr (iris_client_get_busy_reason (clients[i]), "total-items (1)"));
   ck_assert_uint_eq (n_ended, 0);
 
-  /* What irisd does not have can be taken back. */
+  /* Items that irisd does not have can be withdrawn. */
   guint withdrawn = iris_client_withdraw_unsent (clients[0]);
   ck_assert_uint_gt (withdrawn, 0);
   wait_for (withdrawn);
@@ -226,7 +226,7 @@ START_TEST (a_full_irisd_is_not_asked_all_the_time)
 }
 END_TEST
 
-/* What waits behind an item that is refused is not refused itself. */
+/* An item that waits behind a refused item is not refused itself. */
 START_TEST (what_waits_behind_a_refused_item_gives_up_with_it)
 {
   start ("[limits]\ntotal-items = 1\nin-flight-items = 1\n");

@@ -277,7 +277,7 @@ START_TEST (a_killed_irisd_is_noticed_and_the_next_one_found)
   irisd = irisd_start_in (dir, NULL, options);
   submit_text ("echo", "again", 1, TRUE, &outcome);
   wait_for (&outcome);
-  /* The front door's end may not have been noticed yet: then this one was lost with it. */
+  /* The front gateway's end may not have been noticed yet: then this one was lost with it. */
   while (outcome.error != NULL)
     {
       ck_assert (

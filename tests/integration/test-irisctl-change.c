@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl kick, bury, drain, staff, and what list and places tell about it.
+ * irisctl kick, bury, drain and staff, and their effect in list and places.
  */
 #include "irisctl-fixture.h"
 #include "irisd-home.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl with items that irisd keeps, and with items that wait.
+ * irisctl with persistent items, and with items that wait.
  */
 #include "irisctl-fixture.h"
 
@@ -52,7 +52,7 @@ START_TEST (kept_items_survive_and_are_looked_after)
   g_autofree char *two = submitted ();
   irisctl ("wait", two);
   assert_status (0);
-  /* A durable one takes the relaxed one along to the disk. */
+  /* A durable one brings the relaxed one to the disk. */
   irisctl ("submit", "--detach", "--key", "k", "--keep", "1h", "command", "sh", "-c",
            "echo out; exit 3");
   g_autofree char *item = submitted ();
@@ -62,7 +62,7 @@ START_TEST (kept_items_survive_and_are_looked_after)
   ck_assert_str_eq (out, ended);
   restart_with_journal ();
 
-  /* What was handed over is no longer listed; what was only waited for is. */
+  /* Items whose result was printed are no longer listed; items that were only waited for are. */
   irisctl ("list", "--json");
   assert_status (0);
   g_autoptr (JsonNode) list = json ();
@@ -87,7 +87,7 @@ START_TEST (kept_items_survive_and_are_looked_after)
 }
 END_TEST
 
-/* What it keeps apart is dropped; what comes behind it is not read, another -- among it. */
+/* The first -- is dropped; what follows is not parsed, not even another --. */
 START_TEST (two_dashes_end_the_options_and_are_no_argument)
 {
   restart_with_journal ();
@@ -132,7 +132,7 @@ static const char *const exported[] = {
   "{\"service\":\"echo\",\"class\":\"durable\",\"delay\":36000.0}",
 };
 
-/* The lines of a file, in an order of their own: those of one connection pass those of another. */
+/* The lines of a file, sorted: lines of one connection may pass those of another. */
 static char *
 sorted_lines (const char *path)
 {
@@ -157,7 +157,7 @@ START_TEST (what_is_exported_can_be_submitted_again)
       restart_with (journal, SIGKILL);
       irisctl ("submit", "--items", first, "--detach");
       assert_status (0);
-      /* Also of what was read back from the disk. */
+      /* Also for items read from the disk. */
       if (i == 1)
         restart_with (journal, SIGTERM);
       irisctl ("list", "--export", second);
@@ -201,8 +201,8 @@ submit_strict_command (Client *client, const char *const *argv)
 }
 
 /* Sends commands that write into @log, strictly to the place 0, to which one item was sent before;
- * then has another process send one, and opens the gate that keeps all of them waiting. Returns how
- * many of the flood ran before the other one. */
+ * then another process sends one, and the gate opens. Returns how many of the flood ran before the
+ * other one. */
 static gssize
 count_flood_before_other (Client *flood, const char *gate, const char *log)
 {
@@ -216,7 +216,7 @@ count_flood_before_other (Client *flood, const char *gate, const char *log)
   g_autoptr (GSubprocess)
       quiet = spawn ((const char *const[]){ g_getenv ("IRISCTL"), "run", "--place", "0", "--strict",
                                             "--", "sh", "-c", "echo quiet >> \"$0\"", log, NULL });
-  /* Until both are in irisd. */
+  /* Until irisd has both. */
   for (;;)
     {
       g_autoptr (IrisWireStatus) counters = client_get_status (flood);
@@ -236,14 +236,14 @@ count_flood_before_other (Client *flood, const char *gate, const char *log)
   return (line - text) / (gssize) strlen ("flood\n");
 }
 
-/* What one process has sent does not stand in front of what another one sends. */
+/* Items of one process do not delay those of another. */
 START_TEST (a_flood_of_one_client_does_not_hold_up_another)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *log = g_strdup_printf ("%s/log", files);
   g_autoptr (Client) flood = client_hello (irisd->front);
   client_occupy (flood, gate, 0);
-  /* Before it come what had a slot, and the other's turn. */
+  /* Only the flood's commands with a slot come before it, and the other's turn. */
   ck_assert_int_le (count_flood_before_other (flood, gate, log), 2);
 }
 END_TEST

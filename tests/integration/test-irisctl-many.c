@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl with many items: from files, by what they have in common, and all of irisd at a glance.
+ * irisctl with many items: from files, by a common property, and as an overview.
  */
 #include "irisctl-fixture.h"
 
@@ -70,7 +70,7 @@ assert_has (const char *text, const char *part)
   ck_assert_msg (strstr (text, part) != NULL, "“%s” is not in: %s", part, text);
 }
 
-/* How many items that the options mean are kept. */
+/* Asserts how many persistent items match the options. */
 #define assert_listed(n, ...)                                                       \
   do                                                                                \
     {                                                                               \
@@ -119,7 +119,7 @@ START_TEST (a_file_with_bad_lines_is_submitted_without_them)
       assert_has (err, place);
     }
   assert_has (err, "no “colour”");
-  /* All was printed, so irisd was told to let it go. */
+  /* All was printed, so irisd was told to delete it. */
   assert_listed (0, "--limit", "10");
 
   irisctl ("submit", "--items", items, "--detach");
@@ -177,7 +177,7 @@ START_TEST (lines_are_payloads_arguments_or_paths)
 }
 END_TEST
 
-/* The second run of a file that was cut short submits what is missing, and nothing twice. */
+/* The second run of an interrupted file submits the missing items, and none twice. */
 START_TEST (what_was_killed_is_resumed)
 {
   g_autofree char *items = write_items (N_LINES, 0);
@@ -240,7 +240,7 @@ START_TEST (an_interrupt_says_how_to_go_on)
 }
 END_TEST
 
-/* Reads standard error of a process that goes on until it has said that. */
+/* Reads standard error of a process until it contains that. */
 static void
 read_until (GSubprocess *process, const char *part)
 {
@@ -277,7 +277,7 @@ START_TEST (a_full_irisd_is_named_and_one_signal_ends_the_waiting)
   assert_has (err, "2 items sent: 2 accepted");
   assert_has (err, "tail -n +3");
 
-  /* Questions are answered, and what was cancelled makes room. */
+  /* Requests are answered, and cancelled items make room. */
   assert_listed (2, "--state", "delayed");
   irisctl ("cancel", "--state", "delayed", "--yes");
   assert_status (0);
@@ -391,7 +391,7 @@ START_TEST (watch_tells_in_json_what_irisd_does)
 }
 END_TEST
 
-/* Reads changes until the item is in that state; returns in which it was seen before. */
+/* Reads changes until the item is in that state; returns its earlier states. */
 static char *
 watch_until (GDataInputStream *lines, gint64 number, const char *state)
 {
@@ -436,7 +436,8 @@ START_TEST (watch_tells_each_state_that_an_item_comes_into)
   delayed = (g_free (delayed), watch_until (lines, first, "cancelled"));
   ck_assert_str_eq (delayed, "delayed");
 
-  /* What comes and ends between two looks is told too, and what is not meant is not. */
+  /* An item that comes and ends between two polls is reported too, one that does not match is
+   * not. */
   submit_late ("unseen");
   irisctl ("submit", "--detach", "--key", "seen-2", "echo", "x");
   g_free (watch_until (lines, g_ascii_strtoll (out, NULL, 10), "done"));

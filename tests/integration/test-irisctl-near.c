@@ -35,7 +35,7 @@ START_TEST (an_item_is_near_another_or_a_path)
       assert_status (0);
       ck_assert_ptr_eq (get_place (), places[i]);
 
-      /* A path, and from elsewhere the same one. */
+      /* A path, and the same one from another directory. */
       g_autofree char *path = g_strdup_printf ("%s/near-%u", files, i);
       ck_assert (g_file_set_contents (path, "x", 1, NULL));
       irisctl ("send", "--place", id, "--strict", "--path", path, "sha256");
@@ -115,7 +115,7 @@ serve_parts (void)
       iris_wire_message_set_body (&message, slices[i], strlen (slices[i]));
       client_send (worker, &message);
     }
-  /* They are printed before the end, and what was reported before them was told before them. */
+  /* They are printed before the end, and earlier reports before them. */
   char printed[14] = "";
   gsize n = 0;
   ck_assert (g_input_stream_read_all (g_subprocess_get_stdout_pipe (process), printed, 13, &n, NULL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl as people and scripts use it: the program itself, against a real irisd.
+ * irisctl as people and scripts use it, against a real irisd.
  */
 #include "irisctl-fixture.h"
 
@@ -215,7 +215,7 @@ START_TEST (run_shows_output_as_it_comes)
   gate_open (go_on);
   collect (process, NULL);
   assert_status (0);
-  /* More than may be under way at once, and more than a pipe holds. */
+  /* More than may be in progress at once, and more than a pipe holds. */
   ck_assert_ptr_nonnull (strstr (out, "\n299999\n300000\n"));
   ck_assert_uint_eq (strlen (out), 1988895);
 }
@@ -342,8 +342,8 @@ START_TEST (every_rule_of_hints_counts_every_file_once)
 }
 END_TEST
 
-/* Whether a thief comes in time is the machine's affair, so the load is given until one does. With
- * strict hints none may, however often. */
+/* The machine decides whether a thief comes in time, so the load is repeated until one does. With
+ * strict hints none may. */
 START_TEST (an_idle_place_steals_unless_the_hints_are_strict)
 {
   gint64 stolen = 0;
@@ -438,7 +438,7 @@ START_TEST (an_irisd_that_dies_is_an_error)
 }
 END_TEST
 
-/* Only root can be another user, and only where that one may run what we have built. */
+/* Only root can be another user, and only if that user may execute the built programs. */
 START_TEST (who_is_not_let_in_by_the_system_is_told_whom_to_ask)
 {
 #define AS_NOBODY \

@@ -11,7 +11,7 @@
 #define STRANGER 65534
 #define FRIEND   65533
 
-/* What the other user saw. */
+/* The outcome for the other user. */
 enum
 {
   WELCOME = 10,
@@ -22,7 +22,7 @@ enum
   CROWD,
 };
 
-/* Others have to get as far as irisd's directory. */
+/* Opens the way to irisd's directory for others. */
 static void
 open_way (Irisd *irisd)
 {
@@ -39,7 +39,7 @@ is_root (void)
   return FALSE;
 }
 
-/* In a process of its own: becomes @uid, says HELLO, and, if it is welcome, submits an item. */
+/* In a process of its own: becomes @uid, says HELLO, and, after WELCOME, submits an item. */
 static int
 visit (const char *endpoint, uid_t uid, IrisWireMessage *item)
 {
@@ -76,8 +76,8 @@ visit (const char *endpoint, uid_t uid, IrisWireMessage *item)
              : OTHER;
 }
 
-/* In a process of its own: becomes @uid, and says HELLO on more and more connections. Returns
- * CROWD and how many were welcome before one was refused for their number. */
+/* In a process of its own: becomes @uid, and says HELLO on more and more connections. Returns CROWD
+ * and how many were accepted before one was refused for their number. */
 static int
 crowd (const char *endpoint, uid_t uid)
 {
@@ -114,7 +114,7 @@ make_item (IrisWireMessage *item, const char *service, const char *path)
     iris_wire_message_set_args (item, argv);
 }
 
-/* Runs this program again: after a fork nothing of ZeroMQ can be used. */
+/* Executes this program again: after a fork ZeroMQ cannot be used. */
 static int
 visit_as (const char *endpoint, uid_t uid, const char *service, const char *path)
 {
@@ -129,7 +129,7 @@ visit_as (const char *endpoint, uid_t uid, const char *service, const char *path
   return g_subprocess_get_exit_status (visitor);
 }
 
-/* What the visitor was told, and what it saw. */
+/* The visitor's arguments. */
 static char **visit_words;
 static int seen = OTHER;
 
@@ -148,7 +148,7 @@ START_TEST (a_visit)
 }
 END_TEST
 
-/* Check's assertions, which the client makes, are for tests alone. */
+/* Check's assertions, which the client uses, are for tests alone. */
 static int
 run_visitor (char **words)
 {
@@ -233,7 +233,7 @@ START_TEST (one_user_cannot_take_all_connections)
   g_autoptr (GPtrArray) own = g_ptr_array_new_with_free_func ((GDestroyNotify) client_free);
   for (guint i = 0; i < 5; i++)
     g_ptr_array_add (own, client_hello (irisd->front));
-  /* Those of the user who has gone do not count any more. */
+  /* Ended connections of the user no longer count. */
   ck_assert_int_eq (visit_as (irisd->front, FRIEND, "crowd", NULL), CROWD + 3);
   irisd_finish (irisd);
 }
@@ -257,8 +257,8 @@ START_TEST (not_even_the_owner_if_the_configuration_says_so)
 }
 END_TEST
 
-/* ZeroMQ loses the metadata of a message's first frame when it was looked for before; the user of
- * each must be known all the same, however busy the socket is. */
+/* ZeroMQ loses the metadata of a message's first frame if it was read before; the user of each
+ * message must be known all the same, under any load. */
 START_TEST (the_user_is_known_of_every_message)
 {
   Irisd *irisd = irisd_start (NULL, ONE_WORKER, NULL);
@@ -268,7 +268,7 @@ START_TEST (the_user_is_known_of_every_message)
   for (guint i = 0; i < 500; i++)
     {
       assert_error (client_receive (client), IRIS_WIRE_ERROR_UNREADABLE_FILE);
-      ck_assert (client->message.ends); /* it was tried */
+      ck_assert (client->message.ends); /* it was run */
     }
   client_free (g_steal_pointer (&client));
   irisd_finish (irisd);

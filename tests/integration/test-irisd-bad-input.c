@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Bad input to every socket: each piece gets an error or costs the connection, and a good client
- * beside it notices nothing.
+ * meanwhile sees no difference.
  */
 #include "irisd-fixture.h"
 #include "irisd-raw.h"
@@ -42,7 +42,7 @@ tear_down (void)
   irisd_finish (irisd);
 }
 
-/* The front door and the places. */
+/* The front and the places. */
 static char *
 get_endpoint (guint i)
 {
@@ -72,7 +72,7 @@ fill_random (GRand *rand, guint8 *bytes, gsize size)
     bytes[i] = (guint8) g_rand_int (rand);
 }
 
-/* Random frames; half of them begin as a message does, so that more than the first check is met. */
+/* Random frames; half of them begin as a message does, to pass the first check. */
 static void
 make_random (GRand *rand, Frames *frames)
 {
@@ -176,7 +176,7 @@ make_good (GRand *rand, Client *client, Frames *frames)
   copy_encoded (client, &message, frames);
 }
 
-/* Flips a bit, cuts, grows or swaps a frame, or takes one away or adds one. */
+/* Flips a bit, cuts, extends or swaps a frame, or removes or adds one. */
 static void
 mutate (GRand *rand, Frames *frames)
 {
@@ -214,7 +214,7 @@ mutate (GRand *rand, Frames *frames)
     }
 }
 
-/* Reads everything until the answer to a ping of our own comes; says HELLO again if need be. */
+/* Reads everything until the answer to this client's ping; says HELLO again if needed. */
 static void
 catch_up (Client *client)
 {
@@ -249,7 +249,7 @@ START_TEST (mutated_messages_never_confuse_a_connection)
       catch_up (bad);
       be_served (good);
     }
-  /* HELLO gives up what is in flight, and the last of it may still come before the answer. */
+  /* HELLO ends items in flight, and the last completion may still come before the answer. */
   IrisWireMessage hello;
   client_init_message (bad, &hello, IRIS_WIRE_HELLO);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items that are set aside: buried, looked at, kicked.
+ * Buried items: buried, shown, kicked.
  */
 #include "irisd-home.h"
 
@@ -51,7 +51,7 @@ tear_down (void)
   home_free (home);
 }
 
-/* An item that fails as long as a file is not there. */
+/* An item that fails as long as a file is missing. */
 static void
 fill_reader (IrisWireMessage *item, const char *path, guint klass)
 {
@@ -252,7 +252,7 @@ START_TEST (what_waits_can_be_buried_wherever_it_does)
   ck_assert_str_eq (list->items[0].sentence, "not now");
   ck_assert_uint_eq (list->items[0].code, IRIS_WIRE_ERROR_BURIED);
 
-  /* Kicked while the scheduler still has what was buried. */
+  /* Kicked while the scheduler still has the buried job. */
   for (guint i = 0; i < 5; i++)
     {
       assert_changed (ask_kick (numbers[i]), 1);
@@ -362,7 +362,7 @@ START_TEST (an_item_says_whether_a_worker_process_has_it)
   assert_state (number, IRIS_WIRE_STATE_LEASED);
   assert_error (ask_bury (number, NULL), IRIS_WIRE_ERROR_BAD_ARGUMENT);
 
-  /* It goes without a word about its lease. */
+  /* It disconnects without a message about its lease. */
   client_init_message (worker, &item, IRIS_WIRE_BYE);
   client_send (worker, &item);
   await_state (number, IRIS_WIRE_STATE_QUEUED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items that are cancelled, queued or running, and what a client that leaves takes with it.
+ * Items that are cancelled, queued or running, and items of a client that leaves.
  */
 #include "irisd-fixture.h"
 
@@ -158,7 +158,7 @@ START_TEST (an_item_of_any_connection_can_be_cancelled_if_asked_for)
 }
 END_TEST
 
-/* Asks until nothing is in flight. */
+/* Polls until nothing is in flight. */
 static IrisWireStatus *
 wait_until_idle (Client *asker)
 {

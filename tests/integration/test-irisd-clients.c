@@ -17,7 +17,7 @@ be_served (Client *client)
   client_ack (client, 1);
 }
 
-/* Says HELLO until there is a seat. */
+/* Says HELLO until there is room. */
 static Client *
 insist_on_hello (const char *endpoint)
 {
@@ -40,7 +40,7 @@ insist_on_hello (const char *endpoint)
 
 static const char *victim_endpoint;
 
-/* What the victim does: keeps its credit used up, says when it is half through, and goes on. */
+/* The victim: keeps its credit used up, reports when it is half through, and goes on. */
 START_TEST (flood)
 {
   g_autoptr (Client) client = insist_on_hello (victim_endpoint);
@@ -59,7 +59,7 @@ START_TEST (flood)
 }
 END_TEST
 
-/* The victim is a process of its own, with Check around it, which the helpers need. */
+/* The victim is a process of its own, under Check, which the helpers need. */
 static int
 run_flood (const char *endpoint)
 {
@@ -139,7 +139,7 @@ START_TEST (a_full_table_refuses_by_name_and_lets_the_living_stay)
   ck_assert_uint_eq (probe->type, IRIS_WIRE_PONG);
   ck_assert_uint_eq (message_get_id (probe), 0);
   be_served (first);
-  /* A place has a socket, and a table, of its own. */
+  /* Each place has a socket and a table of its own. */
   g_autofree char *endpoint = irisd_place_endpoint (irisd, 0);
   g_autoptr (Client) elsewhere = client_hello (endpoint);
   be_served (elsewhere);
@@ -172,7 +172,7 @@ START_TEST (a_client_that_never_reads_costs_little_and_is_dropped)
           peak = MAX (peak, irisd_get_rss_kib (irisd));
         }
     }
-  /* It sent 320 MB, and has got no answer to one of them off the wire. */
+  /* It sent 320 MB, and has read no answer. */
   for (guint64 refused = 0; refused < 1000;)
     {
       g_autoptr (IrisWireStatus) status = client_get_status (good);
@@ -238,7 +238,8 @@ START_TEST (no_command_loses_a_byte_of_its_output)
 {
   Irisd *irisd = irisd_start (NULL, TWO_PLACES, NULL);
   g_autoptr (Client) client = client_hello (irisd->front);
-  /* More than a pipe holds, then less; either may still lie there when the program has ended. */
+  /* More than a pipe holds, then less; either may still be in the pipe when the program has
+   * ended. */
   const char *const large[] = { "head", "-c", "200000", "/dev/zero", NULL };
   const char *const small[] = { "head", "-c", "40000", "/dev/zero", NULL };
   guint64 total = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Commands: how they are run, what bounds them, and that nothing of them stays behind.
+ * Commands: how they run, their limits, and that none of their processes stays behind.
  */
 #include "irisd-fixture.h"
 
@@ -185,7 +185,7 @@ START_TEST (limits_that_make_no_sense_are_refused)
   submit ();
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
 
-  /* Well-formed, and more than irisd has to give. */
+  /* Well-formed, and more than irisd may grant. */
   command ("true");
   limit ("files=1000000000000");
   assert_error (run (), IRIS_WIRE_ERROR_BAD_ARGUMENT);
@@ -226,8 +226,8 @@ START_TEST (a_command_ends_when_its_time_is_over)
 }
 END_TEST
 
-/* A command that dies of SIGTERM and has begotten one that does not, with a child of its own. All
- * hold the gate open. */
+/* A command that ends by SIGTERM and has a child that does not, with a child of its own. All hold
+ * the gate open. */
 #define STUBBORN \
   "exec 3> \"$0\"; (trap '' TERM; echo >&3; while :; do sleep 1000; done) & exec sleep 1000"
 
@@ -252,7 +252,7 @@ END_TEST
 
 START_TEST (a_group_that_heeds_sigterm_has_its_grace_and_no_more)
 {
-  /* The grace is a minute: were it waited out, the test would give up. */
+  /* The grace is a minute: waiting for its end would exceed the test's time. */
   g_autofree char *gate = gate_new (irisd, "gate");
   command ("sh", "-c", "exec 3> \"$0\"; (sleep 1000; :) & echo >&3; exec sleep 1000", gate);
   guint64 id = submit ();
@@ -284,7 +284,7 @@ START_TEST (long_commands_do_not_keep_other_items_waiting)
   client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
   ck_assert (message_body_is (client_receive_ending (client), "x"));
 
-  /* The second waits for the first's slot, and can be cancelled like whatever waits. */
+  /* The second waits for the first's slot, and can be cancelled like any waiting item. */
   client_cancel (client, second);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
                      IRIS_WIRE_STATE_QUEUED);
@@ -400,8 +400,8 @@ END_TEST
 
 #define STREAMED 3000000
 
-/* A program that writes more than pipe and memory are to hold: the numbers, so that a byte that is
- * lost, twice or out of place shows. */
+/* A program that writes more than pipe and memory may hold: numbers, so that a byte that is lost,
+ * doubled or out of place shows. */
 START_TEST (without_credit_a_command_waits_and_nothing_is_lost)
 {
   g_autoptr (GByteArray) out = g_byte_array_new ();
@@ -470,7 +470,7 @@ START_TEST (a_command_whose_client_has_gone_does_not_wait_for_credit)
 }
 END_TEST
 
-/* It says no BYE, and ZeroMQ does not tell. */
+/* It says no BYE, and ZeroMQ does not report its end. */
 START_TEST (a_client_that_vanishes_does_not_keep_its_command_waiting)
 {
   command ("sh", "-c", "head -c 1000000 /dev/zero");

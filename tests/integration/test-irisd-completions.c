@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Many endings in one message, for clients that ask for it.
+ * Many completions in one message, for clients with the feature.
  */
 #include "irisd-fixture.h"
 
 #define ITEMS     48
 #define LARGE     20000
-#define MANY      200 /* rounds, of which one has to bring a message with several endings */
+#define MANY      200 /* rounds, one of which has to bring a message with several completions */
 #define ALL_FEATS G_MAXUINT64
 
 static Irisd *irisd;
@@ -69,7 +69,7 @@ send_batch (void)
   return first;
 }
 
-/* Notes the ending of an item, which has to be its first and the right one. */
+/* Notes the completion of an item, which must be its only one and correct. */
 static void
 note (const IrisWireMessage *ending, guint64 first, gboolean *seen, GArray *ids)
 {
@@ -86,7 +86,7 @@ note (const IrisWireMessage *ending, guint64 first, gboolean *seen, GArray *ids)
   g_array_append_val (ids, id);
 }
 
-/* Returns how many endings the longest message had. */
+/* Returns how many completions the longest message had. */
 static guint
 take_all (guint64 first, GArray *ids)
 {
@@ -157,7 +157,7 @@ START_TEST (a_client_that_does_not_ask_gets_each_ending_by_itself)
 }
 END_TEST
 
-/* Submits items that can only run after one that is cancelled then. Returns the id of that. */
+/* Submits items that depend on one that is cancelled then. Returns the id of that. */
 static guint64
 send_doomed (const char *gate, guint n)
 {

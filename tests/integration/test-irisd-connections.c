@@ -42,7 +42,7 @@ get_front (int way)
   return way == 0 ? irisd->front : irisd->tcp;
 }
 
-/* Over both ways at once, because libzmq waits five seconds. */
+/* Over ipc and TCP at once, because libzmq waits five seconds. */
 START_TEST (who_does_not_finish_greeting_is_hung_up_on)
 {
   int silent[40], begun[40], greeted[40];
@@ -81,7 +81,7 @@ make_flood (void)
   return flood;
 }
 
-/* While irisd has more than it can read, its side of the connection takes nothing in. With
+/* While irisd has more than it can read, its side of the connection accepts no data. With
  * heartbeats on, libzmq 4.3 aborts when it finds such a connection reset. */
 START_TEST (a_flood_that_is_reset_does_not_end_irisd)
 {
@@ -140,8 +140,8 @@ write_until_hung_up (int fd, gsize frame_size)
   return n;
 }
 
-/* ZeroMQ's high-water marks count whole messages, so irisd has to hold back one that does not end;
- * its frames lie in memory until then. They have to be given back. */
+/* ZeroMQ's high-water marks count whole messages, so irisd has to bound one that does not end; its
+ * frames stay in memory until then, and must be freed. */
 START_TEST (a_message_without_end_ends_its_connection)
 {
   static const gsize sizes[] = { BODY, 40, 0 };
@@ -165,8 +165,7 @@ START_TEST (a_message_without_end_ends_its_connection)
 }
 END_TEST
 
-/* After a reconnect ZeroMQ sends what was waiting; the client learns from the answer that it has to
- * say HELLO. */
+/* After a reconnect ZeroMQ sends queued messages; the answer tells the client to say HELLO. */
 START_TEST (a_large_first_message_is_answered)
 {
   g_autofree guint8 *body = g_malloc0 (BODY);
@@ -180,7 +179,7 @@ START_TEST (a_large_first_message_is_answered)
 }
 END_TEST
 
-/* The connection that has not finished for the longest time goes; the others can finish. */
+/* The connection that has been unfinished longest is closed; the others can finish. */
 START_TEST (unfinished_messages_of_all_connections_have_a_limit)
 {
   Irisd *small = irisd_start ("[limits]\nmax-body = 1M\nmax-output = 1M\nunfinished-bytes = 4M\n",
@@ -234,7 +233,7 @@ START_TEST (a_message_of_many_frames_is_refused)
 }
 END_TEST
 
-/* A peer of ZMTP 1.0 or 2.0 cannot be asked who it is; the ZAP handler would be passed by. */
+/* A peer of ZMTP 1.0 or 2.0 has no ZAP request, so it would bypass the ZAP handler. */
 START_TEST (who_speaks_an_old_zmtp_is_hung_up_on)
 {
   static const char one[] = "\x01\0\x05\x01IRS1\x02\0\x02";
@@ -272,7 +271,7 @@ END_TEST
 
 #define N_SILENT TIMES (400)
 
-/* They have a connection and no seat: the table of those that said HELLO is not theirs to fill. */
+/* Connections without HELLO do not count for max-peers. */
 START_TEST (who_never_says_hello_takes_nobodys_seat)
 {
   Irisd *small = irisd_start ("[limits]\nmax-peers = 2\n", TWO_PLACES, NULL);
@@ -293,7 +292,7 @@ START_TEST (who_never_says_hello_takes_nobodys_seat)
 }
 END_TEST
 
-/* Those who have said HELLO stay, however silent they are then. */
+/* Connections that have said HELLO stay, however silent. */
 START_TEST (who_does_not_say_hello_in_time_is_hung_up_on)
 {
   Irisd *hasty = irisd_start ("[limits]\nhello-ms = 200\n", TWO_PLACES, "--tcp=127.0.0.1:0", NULL);
@@ -312,7 +311,7 @@ START_TEST (who_does_not_say_hello_in_time_is_hung_up_on)
   for (guint i = 0; i < G_N_ELEMENTS (silent); i++)
     raw_wait_for_hang_up (silent[i]);
   raw_wait_for_hang_up (parted);
-  /* Another one who comes later and is silent as long: those who came before would be gone. */
+  /* A later connection that is silent as long: earlier ones would have been closed. */
   raw_wait_for_hang_up (raw_connect_ready (front));
   for (guint i = 0; i < G_N_ELEMENTS (greeted); i++)
     {

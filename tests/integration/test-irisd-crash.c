@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What irisd knows after a crash of what ran, waited and was tried before it.
+ * Recovery after a crash: items that ran, waited and were tried before it.
  */
 #include "irisd-home.h"
 
@@ -75,7 +75,7 @@ submit_command (const char *const *args)
   return kept_submit (client, &item);
 }
 
-/* Whether all that had the other end of a pipe have gone. */
+/* Whether all processes with the other end of a pipe have ended. */
 static void
 assert_closed (int fd)
 {
@@ -179,8 +179,8 @@ START_TEST (an_orderly_end_is_no_crash)
 }
 END_TEST
 
-/* One that stays in the group, one that has left group and session, and one without the mark. Each
- * holds the pipe, and so does nothing else once the shell has ended. */
+/* One process that stays in the group, one that has left group and session, and one without the
+ * variable. Only they hold the pipe once the shell has ended. */
 static const char leaves[] = "exec 3> \"$0\"; (sleep 1000; :) & setsid sh -c 'sleep 1000; :' & "
                              "env -i /bin/sh -c 'sleep 1000; :' & echo >&3; sleep 1000; :";
 
@@ -199,7 +199,7 @@ START_TEST (nothing_of_a_command_lives_on_when_irisd_is_back_after_a_crash)
   start_paused (NULL);
   for (guint i = 0; i < 2; i++)
     assert_closed (fds[i]);
-  /* Else it would run again when irisd is told to end. */
+  /* Otherwise it would run again when irisd is told to end. */
   ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
   kept_ask (client, IRIS_WIRE_CANCEL, number);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
@@ -226,7 +226,7 @@ make_cgroup (void)
   return NULL;
 }
 
-/* Has left group, session and mark. */
+/* Has left group, session and variable. */
 static const char escapes[] =
     "exec 3> \"$0\"; env -i /usr/bin/setsid /bin/sh -c 'sleep 1000; :' & echo >&3; "
     "sleep 1000; :";
@@ -284,7 +284,7 @@ START_TEST (a_delay_goes_on_when_irisd_is_started_again)
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 1500);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
   guint64 number = kept_submit (client, &item);
-  /* Each life is shorter than the delay. */
+  /* Each run of irisd is shorter than the delay. */
   for (guint lives = 0; kept_get_state (client, number, 0) != IRIS_WIRE_STATE_DONE; lives++)
     {
       ck_assert_uint_lt (lives, 300);

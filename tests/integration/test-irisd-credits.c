@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What bounds a client: credit for items and bytes, given back by acknowledging; batches; ids.
+ * Limits of a client: credit for items and bytes, returned by acknowledging; batches; ids.
  */
 #include "irisd-fixture.h"
 
@@ -95,7 +95,7 @@ END_TEST
 
 #define OUTPUT_SIZE 40000
 
-/* Two of these results are more than a connection may owe. */
+/* Two of these results exceed the unacknowledged bytes of a connection. */
 static guint64
 make_output (void)
 {
@@ -133,7 +133,7 @@ START_TEST (a_command_that_waits_for_credit_can_be_cancelled)
   guint64 waiting = 0;
   for (guint i = 0; i < 3; i++)
     waiting += make_output ();
-  /* Whichever runs first: the third is what remains. */
+  /* Whichever runs first, the third remains. */
   for (guint i = 0; i < 2; i++)
     waiting -= receive_output ();
   client_cancel (client, waiting);
@@ -198,7 +198,7 @@ START_TEST (an_acknowledgement_that_does_not_fit_gives_nothing_back)
       ids[i] = echo ();
       client_receive_type (client, IRIS_WIRE_RESULT);
     }
-  /* Two endings of which the second is that of the third item: the client has lost count. */
+  /* Two completions of which the second is that of the third item: the client's count is wrong. */
   client_ack_until (client, ids[2], 2);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
   client_ack_ids (client, (const guint64[]){ ids[2], ids[0], 12345 }, 3);
@@ -280,7 +280,7 @@ START_TEST (each_item_of_a_batch_is_judged_by_itself)
     ids[i] = add_item (&batch, "echo", "x");
   guint64 id = send_batch (&batch);
 
-  /* Refusals first, then how many were accepted, then the endings. */
+  /* Refusals first, then how many were accepted, then the completions. */
   const IrisWireMessage *error = client_receive (client);
   assert_error (error, IRIS_WIRE_ERROR_UNKNOWN_SERVICE);
   ck_assert_uint_eq (message_get_id (error), ids[1]);

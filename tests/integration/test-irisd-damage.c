@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What befalls a journal: bits that turn over, a full disk, a second irisd.
+ * Damage to a journal: flipped bits, a full disk, a second irisd.
  */
 #include "irisd-home.h"
 
@@ -33,7 +33,7 @@ START_TEST (a_second_irisd_on_the_journal_is_refused)
 }
 END_TEST
 
-/* Turns one bit over in the file, at the first place where `text` stands. */
+/* Flips one bit in the file, at the first place where `text` stands. */
 static gboolean
 flip_bit (const char *path, const char *text)
 {
@@ -85,7 +85,7 @@ START_TEST (a_flipped_bit_costs_one_item_and_is_reported)
           lost++;
         }
     }
-  /* A page of the log may be there again further on, whole. */
+  /* The log may have a second, whole copy of a page. */
   ck_assert_uint_le (lost, 1);
   ck_assert (crash || lost == 1);
   g_autofree char *log = irisd_read_log (irisd);
@@ -153,7 +153,7 @@ mount_small (Home *home, const char *options)
          && mount ("irisd-test", home->journal, "tmpfs", 0, options) == 0;
 }
 
-/* Takes the room of the disk, but for so many bytes and what is given back with the file. */
+/* Fills the disk, except that many bytes and those freed with the file. */
 static char *
 fill_up (Home *home, gsize left)
 {
@@ -248,7 +248,7 @@ submit_detached (Client *client, const char *payload, guint64 *number)
   return number;
 }
 
-/* Returns what irisd says of itself, for a wait that has lasted since `begin_us` at most. */
+/* Returns irisd's status, for a wait that has lasted since `begin_us` at most. */
 static IrisWireStatus *
 watch_status (Client *client, gint64 begin_us)
 {
@@ -333,8 +333,7 @@ wait_for_size (Client *client, Home *home, const char *name, gsize at_most)
     iris_wire_status_free (watch_status (client, begin_us));
 }
 
-/* Submits until the journal takes no more, and then takes all but `LEFT` of what the reserve has
- * given back. */
+/* Submits until the journal takes no more, then fills all but `LEFT` of the reserve's space. */
 static char *
 exhaust (Home *home, Client *client)
 {
@@ -347,7 +346,7 @@ exhaust (Home *home, Client *client)
   return fill_up (home, LEFT);
 }
 
-/* The log of a removal has to be smaller than what is removed, or the disk would stay full. */
+/* The log of a removal has to be smaller than the removed row, or the disk would stay full. */
 START_TEST (a_large_item_goes_from_a_full_disk)
 {
   Home *home = home_new ();
@@ -375,7 +374,7 @@ START_TEST (a_large_item_goes_from_a_full_disk)
 }
 END_TEST
 
-/* An end that finds no room must not hold up the removals that make some. */
+/* An end that finds no space must not delay the removals that make some. */
 START_TEST (a_large_end_finds_room_on_a_full_disk_once_other_items_go)
 {
   Home *home = home_new ();

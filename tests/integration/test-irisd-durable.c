@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items that survive: what irisd promises about durable and relaxed ones, and keeps.
+ * The guarantees for durable and relaxed items.
  */
 #include "irisd-home.h"
 
@@ -36,7 +36,7 @@ START_TEST (an_acknowledged_end_is_let_go_and_an_unacknowledged_one_is_kept)
 }
 END_TEST
 
-/* Results come in the order in which items end, and a client may deal with them in another one. */
+/* Results come in the order in which items end, and a client may acknowledge in another. */
 START_TEST (an_acknowledgement_deletes_the_ends_that_it_names_and_no_others)
 {
   enum
@@ -57,7 +57,8 @@ START_TEST (an_acknowledgement_deletes_the_ends_that_it_names_and_no_others)
   ck_assert_uint_eq (kept_count (client), N - 1);
   assert_error (kept_fetch (client, items[N - 1], 0), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
 
-  /* A client that has lost count, one that names a stranger, and one that names an ending twice. */
+  /* A client with a wrong count, one that names an unknown id, and one that names a completion
+   * twice. */
   client_ack_until (client, ids[5], 5);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
   client_ack_ids (client, (const guint64[]){ ids[1], 1, ids[0] }, 3);
@@ -198,7 +199,7 @@ START_TEST (a_relaxed_item_is_on_the_disk_soon)
   guint64 occupiers[] = { kept_submit_occupier (client, gate, 0),
                           kept_submit_occupier (client, second_gate, 1) };
   guint64 relaxed = kept_submit_echo (client, "relaxed", IRIS_WIRE_CLASS_RELAXED, TRUE);
-  /* A durable one that is accepted later takes it along. */
+  /* A durable item accepted later brings it to the disk. */
   guint64 durable = kept_submit_echo (client, "durable", IRIS_WIRE_CLASS_DURABLE, TRUE);
   irisd_kill (irisd);
 
@@ -356,7 +357,7 @@ START_TEST (what_is_done_at_once_is_accepted_told_and_kept_like_anything_else)
   ck_assert_uint_eq (kept_count (client), N);
   client_ack (client, ACKED);
   ck_assert_uint_eq (kept_count (client), N - ACKED);
-  /* A durable one takes the relaxed ones along. */
+  /* A durable one brings the relaxed ones to the disk. */
   kept_submit_echo (client, "last", IRIS_WIRE_CLASS_DURABLE, TRUE);
   irisd_kill (irisd);
 

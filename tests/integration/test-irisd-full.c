@@ -104,7 +104,7 @@ START_TEST (kept_items_that_wait_are_not_in_flight)
 }
 END_TEST
 
-/* What is in memory of persistent items is bounded too, and leaves the room of the others alone. */
+/* Persistent items in memory have a limit of their own, and leave the others' room free. */
 START_TEST (kept_items_in_memory_leave_room_for_those_that_are_not_kept)
 {
   begin ("[limits]\ntotal-items = 4\nin-flight-items = 4\nmemory-items = 100\n");
@@ -142,7 +142,7 @@ START_TEST (questions_and_changes_are_answered_when_all_limits_are_reached)
   kept_ask (other, IRIS_WIRE_KICK, items[1]);
   client_receive_type (other, IRIS_WIRE_CHANGED);
 
-  /* What was cancelled is gone once its end is acknowledged, and there is room. */
+  /* A cancelled item is deleted once its end is acknowledged, which makes room. */
   cancel_number (items[0]);
   assert_error (kept_fetch (client, items[0], GIVE_UP_MS), IRIS_WIRE_ERROR_CANCELLED);
   client_ack (client, 1);
@@ -170,7 +170,7 @@ START_TEST (an_irisd_that_keeps_as_much_as_it_may_can_be_emptied)
       cancel_number (items[i]);
       ck_assert_uint_eq (kept_get_state (client, items[i], GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
     }
-  /* The ends of cancelled items are kept, and give way, the oldest first. */
+  /* The ends of cancelled items are stored, and give way, oldest first. */
   ck_assert_uint_eq (count_list (client), 4);
   submit_delayed ("again");
   submit_delayed ("and again");
@@ -182,7 +182,7 @@ START_TEST (an_irisd_that_keeps_as_much_as_it_may_can_be_emptied)
 }
 END_TEST
 
-/* Of a flood that comes faster than the journal counts. */
+/* For a flood that comes faster than the journal counts. */
 START_TEST (no_more_items_are_kept_than_may_be)
 {
   guint accepted = 0;
@@ -221,7 +221,7 @@ say_bye (Client *from)
   client_send (from, &bye);
 }
 
-/* Nothing waits for their ends any more, and nothing of them need be in memory. */
+/* No connection waits for their ends any more, so they may be spilled. */
 START_TEST (items_of_clients_that_have_gone_do_not_fill_the_memory)
 {
   begin ("[limits]\ntotal-items = 8\nin-flight-items = 4\nmemory-items = 2\nread-ahead-ms = 0\n");
@@ -277,7 +277,7 @@ START_TEST (who_only_asks_is_let_in_beyond_the_connections_that_may_be)
   kept_ask (other, IRIS_WIRE_CANCEL, item);
   client_receive_type (other, IRIS_WIRE_CANCELLING);
 
-  /* It holds no place of others. */
+  /* It holds no other client's place. */
   say_bye (client);
   g_autoptr (Client) third = client_hello (irisd->front);
   expect_echo (third);

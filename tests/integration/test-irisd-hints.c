@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Where items run that are to be near something, and how many run at once.
+ * Placement of items near something, and concurrency limits.
  */
 #include "irisd-fixture.h"
 #include "irisd-home.h"
@@ -106,7 +106,7 @@ START_TEST (an_item_has_one_hint)
   iris_wire_message_set_string (&item, IRIS_WIRE_KEY_NEAR_PATH, "/x", -1);
   client_send (client, &item);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
-  /* No hint, said out loud, is none. */
+  /* An explicit "no hint" is none. */
   init_item (client, &item, "echo");
   iris_wire_message_set_string (&item, IRIS_WIRE_KEY_HINT_NAME, name, -1);
   iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, -1);
@@ -228,8 +228,8 @@ START_TEST (what_is_not_remembered_is_no_hint_but_for_who_insists)
 }
 END_TEST
 
-/* --- how many run at once ------------------------------------------------------------------------
- */
+/* --- concurrency limits
+ * -------------------------------------------------------------------------- */
 
 static void
 start_with (const char *config)
@@ -341,7 +341,7 @@ START_TEST (what_is_tried_again_gives_its_room_away_meanwhile)
 }
 END_TEST
 
-/* One client floods a service whose room is one; another comes later with a few. */
+/* One client floods a service whose limit is one; another comes later with a few items. */
 START_TEST (clients_of_a_limited_service_take_turns)
 {
   start_with ("[irisd]\ntcp-trusted = true\n[limits]\ncommands-per-place = 10\n"
@@ -411,7 +411,7 @@ START_TEST (no_more_leases_are_given_than_may_run)
 }
 END_TEST
 
-/* What the hint meant is written down with the item; what it was read from is not. */
+/* The place of the hint is stored with the item; the path that it came from is not. */
 START_TEST (a_kept_item_keeps_its_hint_and_its_wait_for_room)
 {
   const char *const config = "[service hold]\nconcurrency = 1\n";
@@ -464,7 +464,7 @@ START_TEST (irisd_ends_although_items_wait_for_room)
   irisd_signal (irisd, SIGTERM);
   for (guint i = 0; i < 2; i++)
     assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
-  ck_assert_int_eq (irisd_wait (irisd), 4); /* items were given up */
+  ck_assert_int_eq (irisd_wait (irisd), 4); /* items were dropped */
   client_free (client);
   irisd_free (irisd);
 }

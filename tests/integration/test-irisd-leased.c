@@ -9,7 +9,7 @@
 #define LONG_LEASE  "[limits]\nlease-ms = 600000\n"
 #define SHORT_LEASE "[limits]\nlease-ms = 300\n"
 #define TWO_LEASES  "[limits]\nlease-ms = 300\nlease-attempts = 2\n"
-/* The first item of a start has a job, the others are cold. */
+/* The first item of a start has a job, the others are spilled. */
 #define COLD "[limits]\nlease-ms = 600000\nmemory-items = 1\nread-ahead-ms = 0\n"
 
 static Home *home;
@@ -100,7 +100,7 @@ assert_refused (Client *worker, const Lease *lease)
   ck_assert_mem_eq (reply->request_id, lease->id, sizeof lease->id);
 }
 
-/* All that was said before has been read, and nothing was answered. */
+/* Asserts that all earlier messages were read, and none was answered. */
 static void
 assert_taken (Client *worker)
 {
@@ -156,7 +156,7 @@ START_TEST (its_worker_comes_back_and_ends_it)
   client_enroll (old, "work", 1);
   Client *other = enroll (1);
   guint64 later = submit ("later");
-  Lease second = take_lease (other, "later", 1); /* the old one has its hands full */
+  Lease second = take_lease (other, "later", 1); /* the old one has no capacity left */
   say (old, IRIS_WIRE_DONE, &lease, "by the old worker");
   kept_assert_result (client, number, "by the old worker");
   say (other, IRIS_WIRE_DONE, &second, "");
@@ -241,7 +241,7 @@ START_TEST (a_lease_that_has_ended_is_leased_anew_and_its_end_is_refused)
 }
 END_TEST
 
-/* As when the clock was set back: what is left is no more than a lease of this irisd. */
+/* As if the clock was set back: the time left is at most that of a lease of this irisd. */
 START_TEST (a_lease_lasts_no_longer_than_leases_do)
 {
   Lease lease;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisd begins, ends, and in between does nothing when there is nothing to do.
+ * The start, the end, and the idleness of irisd.
  */
 #include "irisd-fixture.h"
 
@@ -390,7 +390,7 @@ START_TEST (the_service_manager_is_told)
 }
 END_TEST
 
-/* Runs irisd with a configuration to its end; returns its exit status and what it said. */
+/* Runs irisd with a configuration to its end; returns its exit status and output. */
 static int
 run_with (const char *config, const char *option, char **said)
 {

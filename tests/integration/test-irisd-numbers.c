@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items by their numbers: which there are, and cancelling them wherever they are.
+ * Items by their numbers: lists, and cancelling an item of any connection.
  */
 #include "irisd-home.h"
 
@@ -40,7 +40,7 @@ assert_cancelling (const IrisWireMessage *reply, IrisWireState state)
   ck_assert_uint_eq (reply->state, state);
 }
 
-/* Kept by irisd, for place 0 and no other. */
+/* Persistent, strictly for place 0. */
 static guint64
 submit_at_place (Client *who, const char *service, gboolean detach)
 {
@@ -64,7 +64,7 @@ wait_until_idle (void)
     }
 }
 
-/* Some wait at the gate, and some the scheduler has: their only worker does not come to them. */
+/* Some wait at the gate, others are in the scheduler, whose only worker is held. */
 START_TEST (a_kept_item_that_waits_ends_at_once)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
@@ -93,14 +93,14 @@ START_TEST (whoever_waits_for_a_kept_item_is_told_that_it_was_cancelled)
   g_autoptr (Client) at_place = client_hello (endpoint);
   client_occupy (client, gate, 0);
   guint64 number = submit_at_place (at_place, "echo", FALSE);
-  /* Of the front door, which is another gateway. */
+  /* At the front, which is another gateway. */
   g_autoptr (Client) other = client_hello (irisd->front);
   assert_cancelling (cancel (other, number), IRIS_WIRE_STATE_QUEUED);
   const IrisWireMessage *end = client_receive_ending (at_place);
   assert_error (end, IRIS_WIRE_ERROR_CANCELLED);
   ck_assert_uint_eq (end->item, number);
   client_ack (at_place, 1);
-  /* Its connection may go while the scheduler still has the job. */
+  /* Its connection may end while the scheduler still has the job. */
   number = submit_at_place (at_place, "echo", FALSE);
   assert_cancelling (cancel (other, number), IRIS_WIRE_STATE_QUEUED);
   client_free (g_steal_pointer (&at_place));

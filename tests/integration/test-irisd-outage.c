@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items of services that no worker process serves: before the first one, between two, for ever.
+ * Items of services without a worker process: before the first one, between two, for ever.
  */
 #include "irisd-home.h"
 
-/* The service `configured` is known by its group. Items that do not wait for good fail at once. */
+/* The service `configured` is known by its group. Items that are not patient fail at once. */
 #define CONFIG "[limits]\nworker-wait-ms = 0\n[service configured]\n"
 
 static Home *home;
@@ -140,7 +140,7 @@ START_TEST (a_kept_item_outwaits_an_outage_and_a_volatile_one_does_not)
   guint64 number = submit_detached ("later", "kept", TRUE, 0);
   assert_error (send_volatile ("later", TRUE), IRIS_WIRE_ERROR_NO_WORKER);
   assert_error (send_volatile ("configured", FALSE), IRIS_WIRE_ERROR_NO_WORKER);
-  /* Only persistent items wait for it, and others would in vain. */
+  /* Only persistent items wait for it; volatile ones are refused. */
   assert_error (send_volatile ("later", FALSE), IRIS_WIRE_ERROR_UNKNOWN_SERVICE);
   ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
   worker = client_hello (irisd->front);
@@ -164,7 +164,7 @@ START_TEST (what_waits_for_a_worker_waits_on_after_a_restart)
 }
 END_TEST
 
-/* Bytes of payload that would be seen if they were in memory. */
+/* Bytes of payload that would show if they were in memory. */
 #define N_LARGE    TIMES (600)
 #define LARGE_SIZE (128 * 1024)
 

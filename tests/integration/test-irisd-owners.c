@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What belongs to whom: each request of each kind of client against what another user owns. Only
- * root can be another user.
+ * Ownership: each request of each kind of client against another user's items. Only root can be
+ * another user.
  */
 #include "owner-probes.h"
 
@@ -39,7 +39,7 @@ END_TEST
 
 static const uid_t users[] = { OWNER, OPERATOR, OTHER, STRANGER };
 
-/* One irisd for all rows, which leave each other's things alone. */
+/* One irisd for all rows, which do not touch each other's items. */
 static Home *home;
 static Scene scene;
 
@@ -109,7 +109,7 @@ END_TEST
 /* --- services of worker processes ----------------------------------------------------------------
  */
 
-/* The worker has a lease, and does what the client waits for. */
+/* The worker has a lease, and runs the item that the client waits for. */
 static void
 finish_lease (Client *worker, Client *client)
 {

@@ -98,7 +98,7 @@ START_TEST (a_drained_place_takes_nothing_and_its_worker_rests)
       elsewhere += result->place == 1;
       client_ack (client, 1);
     }
-  /* Its worker may have been about to steal when it was told to rest. */
+  /* Its worker may have been about to steal when it was parked. */
   ck_assert_uint_le (elsewhere, 1);
   client_submit (client, "echo", "x", 1, 1, TRUE);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
@@ -168,7 +168,7 @@ START_TEST (commands_leave_a_drained_place_alone)
 }
 END_TEST
 
-/* Keeps a window of items under way, half of them strict, and counts what becomes of each. */
+/* Keeps a window of items in progress, half of them strict, and counts the outcome of each. */
 static void
 run_load (void (*step) (Client *, guint))
 {

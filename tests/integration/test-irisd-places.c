@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Where items run: at their hint, strictly so if they say so, elsewhere if a place is idle.
+ * Placement: items run at their hint, strictly if they say so, else elsewhere if a place is idle.
  */
 #include "irisd-fixture.h"
 

@@ -134,7 +134,7 @@ static const struct
   { "IRISD_BAD_PLUGIN_7", "it brings no service" },
 };
 
-/* With one that is good behind it, which is used all the same. */
+/* With a good one after it, which is loaded all the same. */
 START_TEST (a_bad_plugin_is_reported_and_irisd_goes_on)
 {
   put (bad[_i].variable, "a.so", 0600);
@@ -150,7 +150,7 @@ START_TEST (a_bad_plugin_is_reported_and_irisd_goes_on)
 }
 END_TEST
 
-/* Returns what an irisd says that does not come up. */
+/* Returns the output of an irisd that fails to start. */
 static char *
 fail_to_start (const char *config)
 {

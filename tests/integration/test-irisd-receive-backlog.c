@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Batches are read some items at a time: for who sent one all is as if it were read at once, and
- * others are heard in between.
+ * Batches are read some items at a time: their sender sees no difference, and others are served in
+ * between.
  */
 #include "irisd-home.h"
 
@@ -97,7 +97,7 @@ get_accepted (const IrisWireMessage *reply)
   return status->accepted;
 }
 
-/* What came before a message of some type. */
+/* Messages that came before one of some type. */
 typedef struct
 {
   guint results;
@@ -120,7 +120,7 @@ hear_until (IrisWireType type, guint64 id)
     }
 }
 
-/* What workers did may end later than what the gateway did after it. */
+/* Items that workers ran may end later than ones that the gateway ran after them. */
 static void
 hear_rest (guint n_heard, guint n_results)
 {
@@ -184,7 +184,7 @@ START_TEST (what_comes_behind_a_batch_waits_for_it)
 }
 END_TEST
 
-/* How much of a flood was accepted, as another client is told while it lasts. */
+/* How much of a flood was accepted, in the status that another client gets meanwhile. */
 typedef struct
 {
   guint64 before;
@@ -202,8 +202,8 @@ look (Seen *self, guint64 n)
   self->before = n;
 }
 
-/* The answers to many questions at once, of whom there is then one for each turn. An item makes
- * the turns short, and counts. */
+/* The answers to many requests at once, of which each turn answers one. An item makes the turns
+ * short, and counts. */
 static void
 ask_often (Seen *self, guint64 *own)
 {
@@ -217,7 +217,7 @@ ask_often (Seen *self, guint64 *own)
     look (self, get_accepted (client_receive_type (other, IRIS_WIRE_STATUS_REPLY)) - *own);
 }
 
-/* Who asks too late, because its processor was busy elsewhere, asks in the next flood. */
+/* A client that asks too late, because its processor was busy, asks in the next flood. */
 START_TEST (others_are_heard_within_a_batch)
 {
   Seen seen = { .least = G_MAXUINT64 };
@@ -300,8 +300,8 @@ START_TEST (who_goes_within_a_batch_takes_the_rest_along)
 }
 END_TEST
 
-/* irisd ends, and gives an answer about each item of a batch that it has. They are no more than it
- * can send without waiting for a slow reader. */
+/* irisd ends, and answers each item of the batch in hand. They are no more than it can send without
+ * waiting for a slow reader. */
 START_TEST (a_drain_within_a_batch_answers_all_of_it)
 {
   guint64 id = send_items (FEW);
@@ -346,7 +346,7 @@ START_TEST (items_beyond_the_credit_are_refused_within_a_batch)
 }
 END_TEST
 
-/* More than may wait behind it: none of it is lost, and all is in order. */
+/* More than may wait behind it: none is lost, and all are in order. */
 START_TEST (who_sends_more_than_may_wait_is_answered_in_order)
 {
   guint64 batches[20], pings[20];
@@ -377,8 +377,8 @@ set_up_short (void)
          "outbox-messages = 16\n");
 }
 
-/* It is given up, as a rule within a batch, because it does not read. What it had said behind that
- * is refused or was answered, and it can begin anew. */
+/* Its connection is dropped, usually within a batch, because it does not read. Its later messages
+ * are refused or were answered, and it can begin again. */
 START_TEST (who_does_not_read_is_given_up_and_may_come_back)
 {
   for (guint i = 0; i < N_BATCHES; i++)
@@ -397,7 +397,8 @@ START_TEST (who_does_not_read_is_given_up_and_may_come_back)
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
   client_send (client, &hello);
   hear_until (IRIS_WIRE_WELCOME, client->next_id);
-  ck_assert_uint_lt (client->message.credits, 1000000); /* it owes for what it was sent */
+  ck_assert_uint_lt (client->message.credits,
+                     1000000); /* unacknowledged bytes of the earlier session */
   guint64 last = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
   hear_until (IRIS_WIRE_RESULT, last);
 }

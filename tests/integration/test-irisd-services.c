@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The main job: an item goes to a service at a place, and its result or a telling error comes back.
+ * The main path: an item goes to a service at a place, and its result or error comes back.
  */
 #include "irisd-fixture.h"
 
@@ -298,7 +298,7 @@ START_TEST (what_is_brief_is_done_by_the_gateway_when_all_workers_are_busy)
   g_autoptr (IrisWireStatus) after = client_get_status (other);
   ck_assert_uint_eq (after->places[1].executed, before->places[1].executed + 1);
 
-  /* Another place's item is none of this gateway's, and waits for a worker. */
+  /* An item for another place is not run by this gateway, and waits for a worker. */
   id = client_submit (other, "echo", "far", 3, 0, TRUE);
   client_call (other, IRIS_WIRE_PING, IRIS_WIRE_PONG);
   gate_open (far_gate);

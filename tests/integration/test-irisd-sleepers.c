@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items that wait outside the workers hold up no others: commands, items of worker processes, of
- * plug-ins that say that they wait.
+ * Items that wait outside the workers delay no others: commands, items of worker processes, of
+ * plug-ins that announce a wait.
  */
 #include "irisd-fixture.h"
 
@@ -25,8 +25,8 @@ tear_down (void)
   irisd_finish (irisd);
 }
 
-/* Neither an item that its gateway does itself nor one for a worker stands behind the @n that wait,
- * whether it comes from their client or from another connection. */
+/* Neither an item that its gateway runs itself nor one for a worker waits behind the @n waiting
+ * ones, from their own client or another connection. */
 static void
 assert_nothing_is_held_up (guint n)
 {
@@ -45,7 +45,7 @@ assert_nothing_is_held_up (guint n)
   ck_assert_uint_eq (status->in_flight, n);
 }
 
-/* What has not begun is cancelled. */
+/* Items that have not begun are cancelled. */
 static void
 go (guint n_running)
 {
@@ -73,7 +73,7 @@ START_TEST (commands_that_wait_hold_up_no_item_of_another_service)
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->places[0].backlog, n);
   go (1);
-  gate_open (gate); /* what runs goes on */
+  gate_open (gate); /* running items go on */
 }
 END_TEST
 

@@ -11,15 +11,15 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* No job is hot that need not be, and as little as can be is through the gate at once. */
+/* As few jobs as possible in memory, and as few as possible through the gate at once. */
 #define COLD                                                       \
   "[limits]\nmemory-items = 0\nread-ahead-ms = 0\nwindow-us = 0\n" \
   "aging-ms = 3600000\n"
 
-/* What is through at once: one runs and one follows. */
+/* The window: one runs and one follows. */
 #define THROUGH 2
 
-/* What irisd exits with that was told to end at once. */
+/* irisd's exit status when told to end at once. */
 #define STOPPED 4
 
 /* A window is of 64 jobs. */
@@ -28,7 +28,7 @@
 #define N_MANY  TIMES (1000)
 #define N_KILLS 3
 
-/* Bytes of payload that would be seen if they were in memory. */
+/* Bytes of payload that would show if they were in memory. */
 #define N_LARGE    600
 #define LARGE_SIZE (128 * 1024)
 
@@ -36,7 +36,7 @@ static Home *home;
 static Irisd *irisd;
 static Client *client;
 static char *gate;
-static guint64 holder; /* what holds the worker */
+static guint64 holder; /* the item that holds the worker */
 
 static void
 begin (const char *config)
@@ -105,10 +105,9 @@ expect_done (guint64 number)
   ck_assert_uint_eq (kept_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
 }
 
-/* Lets one after the other through, and demands that they come in that order; of those that are
- * through the gate at once any may be first. That an end is told means that its gateway has asked
- * for those that fill its lane's window; that the journal answers after that, that they are read.
- */
+/* Lets one after the other through, and asserts that they come in that order; of those through the
+ * gate at once any may be first. A completion means that its gateway has asked for those that fill
+ * its flow's window; a later answer of the journal, that they were read. */
 static void
 pass_in_order (const GArray *numbers)
 {
@@ -142,7 +141,7 @@ START_TEST (they_run_in_the_order_in_which_they_came_the_higher_priority_first)
   g_autofree guint64 *high = submit_holds (client, N_EACH, 9);
   gate_open (gate);
   expect_done (holder);
-  /* Of the low ones those go first that were let through before the others came. */
+  /* Of the low ones those come first that were let through before the others came. */
   g_autoptr (GArray) order = g_array_new (FALSE, FALSE, sizeof (guint64));
   g_array_append_vals (order, low, THROUGH - 1);
   g_array_append_vals (order, high, N_EACH);
@@ -273,7 +272,7 @@ submit_many (guint64 *numbers, guint n, guint klass, guint64 delay_ms)
   kept_take_numbers (client, first_id, numbers, n);
 }
 
-/* Some of them come at their time, and then wait for their turn. */
+/* Some become due, and then wait for their turn. */
 START_TEST (all_of_many_end_once)
 {
   static const char *const configs[] = { COLD, COLD "[service echo]\nconcurrency = 1\n",
@@ -297,7 +296,7 @@ START_TEST (all_of_many_end_once)
 }
 END_TEST
 
-/* Told to end at once, with what is under way, if anything is. */
+/* Told to end at once, with any items in progress. */
 static void
 stop_at_once (gboolean held)
 {
@@ -308,8 +307,8 @@ stop_at_once (gboolean held)
   irisd_release (irisd);
 }
 
-/* Killed, or told to end at once, at first with the worker held. What held it
- * runs again. */
+/* Killed, or told to end at once, at first with the worker held. The item that held it runs
+ * again. */
 START_TEST (an_end_of_irisd_while_they_wait_and_run_loses_none)
 {
   g_autofree guint64 *numbers = g_new0 (guint64, N_MANY);
@@ -335,7 +334,7 @@ START_TEST (an_end_of_irisd_while_they_wait_and_run_loses_none)
 }
 END_TEST
 
-/* As long as it may. */
+/* For the longest time allowed. */
 START_TEST (an_irisd_that_ends_runs_what_waits_for_its_turn)
 {
   g_autofree guint64 *numbers = g_new0 (guint64, N_MANY);

@@ -16,11 +16,11 @@
 #define N_KILLS 4
 #define N_PAIRS TIMES (100)
 
-/* Bytes of payload that would be seen if they were in memory. */
+/* Bytes of payload that would show if they were in memory. */
 #define N_LARGE    600
 #define LARGE_SIZE (128 * 1024)
 
-/* Items of that size that are more than SQLite remembers of the file. */
+/* More items of that size than SQLite caches of the file. */
 #define N_FORGOTTEN 160
 
 #define COLD "[limits]\nmemory-items = 0\nread-ahead-ms = 0\n"
@@ -175,7 +175,7 @@ START_TEST (their_payloads_are_not_in_memory)
 }
 END_TEST
 
-/* Turns one bit over in a file that irisd has open, at the first place where `text` stands. */
+/* Flips one bit in a file that irisd has open, at the first place where `text` stands. */
 static void
 flip_bit (const char *path, const char *text)
 {
@@ -202,7 +202,7 @@ submit_large (const char *text)
   return kept_submit (client, &item);
 }
 
-/* So many that SQLite does not remember the first ones, and has them in the database. */
+/* So many that SQLite no longer caches the first ones, and has them in the database. */
 START_TEST (what_is_damaged_while_it_is_cold_ends_with_an_error)
 {
   g_autofree char *path = g_build_filename (home->journal, "items.sqlite", NULL);
@@ -232,7 +232,7 @@ START_TEST (an_end_of_irisd_while_they_are_read_back_loses_none)
   submit_many (numbers, N_MANY, IRIS_WIRE_CLASS_DURABLE);
   for (guint i = 0; i < N_KILLS; i++)
     {
-      /* A delay begins anew, so each time some of those are read back that were not before. */
+      /* A delay begins again, so each time some of those are reloaded that were not before. */
       ck_assert_uint_ge (kept_get_state (client, numbers[i * (N_MANY / N_KILLS)], GIVE_UP_MS),
                          IRIS_WIRE_STATE_DONE);
       if (_i == 0)
@@ -360,7 +360,7 @@ START_TEST (they_are_counted_and_found_by_their_key_while_they_wait)
 }
 END_TEST
 
-/* A volatile item that comes after a persistent one. */
+/* A volatile item that depends on a persistent one. */
 static guint64
 submit_after (guint64 number)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Commands that the kernel has no room to watch: their items fail, nothing of them stays behind,
- * and irisd goes on.
+ * Commands that epoll cannot watch: their items fail, none of their processes stays behind, and
+ * irisd goes on.
  */
 #include "irisd-fixture.h"
 
@@ -12,7 +12,7 @@
 static Irisd *irisd;
 static Client *client;
 static IrisWireMessage item;
-static char *no_watches; /* while it is there, nothing of a command is watched */
+static char *no_watches; /* while this file exists, no part of a command is watched */
 
 static void
 set_up (void)
@@ -75,7 +75,7 @@ assert_unwatched (void)
   assert_says_unwatched (client_receive_ending (client));
 }
 
-/* A command that is still watched when credit comes gives a byte for it. */
+/* A command that is still watched when credit comes writes a byte for it. */
 static void
 assert_unwatched_again (guint64 id)
 {
@@ -119,7 +119,7 @@ START_TEST (an_item_whose_command_cannot_be_watched_fails)
 }
 END_TEST
 
-/* A command is watched no longer while it has no credit, and anew when it has some. */
+/* A command is not watched while it has no credit, and watched again when it has some. */
 START_TEST (a_command_that_cannot_be_watched_again_is_ended)
 {
   for (guint i = 0; i < 2; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Clients that go while a command streams its output to them.
+ * Clients that disconnect while a command streams its output to them.
  */
 #include "irisd-fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items that wait: for a time, for others, for their turn, and for another try.
+ * Items that wait: for a time, for dependencies, for their turn, and for a retry.
  */
 #include "irisd-fixture.h"
 
@@ -141,7 +141,7 @@ START_TEST (what_fails_is_tried_again_until_it_does_not)
   ck_assert_uint_eq (ending->attempts, 3);
   ck_assert (message_body_is (ending, "out\n"));
 
-  /* What cannot get better is not tried again. */
+  /* A failure that would repeat is not tried again. */
   init_command (&item, WORDS ("/no/such/program"));
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 2);
   client_send (client, &item);
@@ -227,7 +227,7 @@ START_TEST (an_item_that_is_cancelled_is_not_tried_again)
 }
 END_TEST
 
-/* An echo that comes after items; the connection may be another one than theirs. */
+/* An echo with dependencies, on their connection or another. */
 static guint64
 submit_after (Client *self, IrisWireAfter how, guint64 one, guint64 other)
 {
@@ -282,7 +282,7 @@ START_TEST (only_success_will_do_if_it_was_asked_for)
   const IrisWireMessage *ending = expect_ending (bad);
   assert_error (ending, IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
   ck_assert (ending->ends);
-  /* Its own failure fails those that come after it in turn. */
+  /* Its failure fails the items that depend on it in turn. */
   bad = submit_after (client, IRIS_WIRE_AFTER_SUCCESS, ending->item, 0);
   assert_error (expect_ending (bad), IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
 }
@@ -300,7 +300,7 @@ START_TEST (what_is_not_known_cannot_be_come_after)
   iris_wire_message_set_numbers (&item, IRIS_WIRE_KEY_AFTER, &none, 1);
   client_send (client, &item);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY);
-  /* Nothing was kept of them. */
+  /* Nothing of them is left. */
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->accepted, 0);
 }
@@ -434,7 +434,7 @@ START_TEST (an_irisd_that_is_stopped_gives_back_all_that_waits)
 }
 END_TEST
 
-/* Of two gateways: what one lets through may be the other's. */
+/* Of two gateways: each may let the other's items through. */
 START_TEST (nothing_is_lost_when_many_connections_share_a_gate)
 {
   enum

@@ -106,7 +106,8 @@ describe (IrisWorkerProcess *self, IrisLease *lease, gpointer data)
   iris_lease_done (lease, body, NULL);
 }
 
-/* So many bytes in parts of 1000, which count up; then says how much waits for credit. */
+/* That many bytes in parts of 1000, which count up; then the number of bytes that wait for
+ * credit. */
 static void
 in_parts (IrisWorkerProcess *self, IrisLease *lease, gpointer data)
 {
@@ -215,7 +216,7 @@ submit_many (gpointer data)
   return NULL;
 }
 
-/* Another thread asks while this one serves. */
+/* Another thread sends a request while this one serves. */
 static const IrisWireMessage *
 ask (Client *client, const char *service, const char *payload)
 {
@@ -328,7 +329,7 @@ START_TEST (parts_come_as_the_client_takes_them)
   g_byte_array_unref (taken);
   g_clear_pointer (&result, iris_result_unref);
   g_clear_object (&client);
-  /* Who does not want them does not get them. */
+  /* A client that does not ask for parts gets none. */
   g_autoptr (Client) other = client_hello (irisd->front);
   assert_result (ask (other, "in-parts", "5000"));
   ck_assert (message_body_is (&other->message, "0 0"));
@@ -364,7 +365,7 @@ START_TEST (an_answer_that_waits_for_credit_is_stopped_with_its_item)
     }
   else
     {
-      /* It just goes. */
+      /* It disconnects. */
       client_free (client);
       client = client_hello (irisd->front);
     }
@@ -477,8 +478,8 @@ START_TEST (an_irisd_that_does_not_know_a_lease_stops_it_and_is_served)
 }
 END_TEST
 
-/* How a persistent item is answered: so that irisd does not read it, while there is none, or when
- * it is back. */
+/* The time of the answer to a persistent item: so that irisd does not read it, while irisd is away,
+ * or when it is back. */
 enum
 {
   ANSWER_UNREAD,

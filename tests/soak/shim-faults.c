@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A shim between irisd and the C library (LD_PRELOAD): fails a sync, or a read of the journal,
- * when it is told to, and sets the time of day back or forth. The monotonic clock stays what it is.
+ * A shim between irisd and the C library (LD_PRELOAD): fails a sync, or a read of the journal, on
+ * request, and sets the time of day back or forth. The monotonic clock is unchanged.
  */
 #include "soak-faults.h"
 
@@ -91,7 +91,7 @@ fdatasync (int fd)
   return must_fail () ? -1 : real (fd);
 }
 
-/* SQLite uses one of these two, as it was built. */
+/* A build of SQLite uses one of these two. */
 EXPORT ssize_t
 pread64 (int fd, void *data, size_t size, off64_t at)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Clients are killed while they send durable items. Each writes down what it was told is accepted,
- * in a pipe that outlives it; all of that has to have run, once. And a thousand clients come at
- * once to a socket that has seats for fewer.
+ * Clients are killed while they send durable items. Each writes the accepted items to a pipe that
+ * outlives it; all of those must have run, once. And a thousand clients connect at once to a socket
+ * that has room for fewer.
  */
 #include "soak.h"
 
@@ -25,8 +25,7 @@ told_free (gpointer data)
   g_free (self);
 }
 
-/* What a victim does until it is killed: sends, and writes down "NUMBER PAYLOAD" when it is told.
- */
+/* A victim, until it is killed: sends, and writes "NUMBER PAYLOAD" for each accepted item. */
 void
 soak_be_client (const char *front)
 {
@@ -63,7 +62,7 @@ write_down (GPtrArray *ledger, const char *line)
   g_ptr_array_add (ledger, told);
 }
 
-/* Reads what it says up to some line, kills it, and reads the rest. */
+/* Reads its output up to some line, kills it, and reads the rest. */
 static void
 kill_client (GPtrArray *ledger, GSubprocess *victim)
 {
@@ -97,7 +96,7 @@ demand (SoakFigures *figures, GPtrArray *ledger, Client *client)
   g_ptr_array_set_size (ledger, 0);
 }
 
-/* What irisd accepted it ran once, also where its client was killed before it was told. */
+/* irisd ran each accepted item once, also if its client was killed before the answer. */
 static void
 count_runs (SoakFigures *figures, Client *client)
 {
@@ -155,7 +154,7 @@ say_hello (Client *client)
   client_send (client, &hello);
 }
 
-/* Reads the answer to HELLO. Returns whether there was a seat; then one item was done. */
+/* Reads the answer to HELLO. Returns whether there was room; then one item was run. */
 static gboolean
 do_one_item (SoakFigures *figures, Client *client)
 {
@@ -177,7 +176,7 @@ do_one_item (SoakFigures *figures, Client *client)
   return TRUE;
 }
 
-/* All say HELLO before the first of them reads; who finds no seat says it again. */
+/* All say HELLO before the first of them reads; a refused one says it again. */
 void
 soak_thousand (SoakFigures *figures)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The time of day is set back and forth under load. A delay is measured by the clock that only goes
- * on, so it is over when it is over; what waits for a time of day waits for that.
+ * The time of day is set back and forth under load. A delay is measured by the monotonic clock, so
+ * it ends on time; an item with a time of day waits for that time.
  */
 #include "soak-faulty.h"
 #include "soak-ledger.h"
@@ -14,7 +14,7 @@ typedef struct
 {
   SoakLedger ledger;
   SoakFaults *faults;
-  gint64 base_ns; /* of this life; the next one is later than anything that waits in this one */
+  gint64 base_ns; /* of this run of irisd; the next one is later than all times of this one */
   gint64 offset_ns;
   guint n_at; /* items that wait for a time of day */
 } Clock;
@@ -59,7 +59,7 @@ take_one (Clock *self, Client *client)
     client_ack (client, 1);
 }
 
-/* With the clock a day back, nothing may wait that does not wait for a time of day. */
+/* With the clock a day back, only items with a time of day may wait. */
 static void
 check_delays (Clock *self, Client *client)
 {
@@ -89,7 +89,7 @@ run_life (Clock *self, Faulty *faulty, Home *home, guint n_items)
         send_one (self, client);
       if (soak_random (0, 20) == 0)
         set_clock (self, self->base_ns + (soak_random (0, 1) == 0 ? -DAY_NS : DAY_NS));
-      /* What waits for a time of day must not fill the window for good. */
+      /* Items with a time of day must not fill the window for good. */
       if (self->ledger.open == WINDOW)
         set_clock (self, self->base_ns + DAY_NS);
       take_one (self, client);

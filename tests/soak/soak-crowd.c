@@ -21,8 +21,8 @@
 #define N_FLOODING  2
 #define BODY        16384
 
-/* What all connections together may hold, plus as much again for what is on its way in ZeroMQ's
- * pipes and for irisd itself. */
+/* The limit of all connections together, and as much again for messages in ZeroMQ's pipes and for
+ * irisd itself. */
 #define CEILING_KIB (2 * 64 * 1024)
 
 typedef struct
@@ -31,7 +31,7 @@ typedef struct
   int silent[N_SILENT];
   Client *mute[N_MUTE];         /* send large items and never read */
   Client *flooding[N_FLOODING]; /* send as much as they can and read all */
-  Client *slow;                 /* reads one answer where it sends two questions */
+  Client *slow;                 /* reads one answer for each two requests */
   guint64 n_sent;
 } Crowd;
 
@@ -141,7 +141,7 @@ soak_crowd (SoakFigures *figures)
 /* Fewer than a command needs. */
 #define MOST_FREE 4
 
-/* The least descriptor that is not open: a limit there leaves none free, also not below. */
+/* The least descriptor that is not open: a limit there leaves none free, lower ones included. */
 static rlim_t
 find_free_descriptor (Irisd *irisd)
 {

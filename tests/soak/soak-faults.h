@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the test tells the shim that it has put between irisd and the C library: a file that both
- * have mapped, named by the variable IRIS_FAULTS.
+ * Commands of the test to the shim between irisd and the C library: a file that both have mapped,
+ * named by the variable IRIS_FAULTS.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 typedef struct
 {
   _Atomic int64_t clock_offset_ns; /* is added to the time of day */
-  _Atomic int failing_syncs;       /* so many of the next ones fail */
+  _Atomic int failing_syncs;       /* syncs that fail next */
   _Atomic int failed_syncs;
-  _Atomic int failing_reads; /* so many of the next ones of the journal's files fail */
+  _Atomic int failing_reads; /* reads of the journal's files that fail next */
   _Atomic int failed_reads;
 } SoakFaults;

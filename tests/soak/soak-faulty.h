@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * An irisd with the shim in between.
+ * An irisd with the shim between it and the C library.
  */
 #pragma once
 

@@ -9,10 +9,10 @@
 
 #define N_SOCKETS 4
 
-/* Inputs between two looks whether irisd has read them. */
+/* Inputs between two checks that irisd has read them. */
 #define CHUNK 50
 
-/* Of a connection that many of these inputs have gone through, nothing is left but debts. */
+/* A connection that many of these inputs have used has only debts left. */
 #define CHUNKS_A_CONNECTION 4
 
 #define LONGEST 4096
@@ -45,7 +45,7 @@ choose (GPtrArray *corpus)
   return g_ptr_array_index (corpus, soak_random (0, corpus->len - 1));
 }
 
-/* Flips, overwrites, cuts out, or goes on with another input. */
+/* Flips, overwrites, cuts, or appends another input. */
 static void
 mutate (GByteArray *input, GPtrArray *corpus)
 {
@@ -91,7 +91,7 @@ send_input (Client *client, GPtrArray *corpus)
   return n;
 }
 
-/* Reads everything until the answer to a PING of our own comes: every answer can be read. */
+/* Reads everything until the answer to this client's PING: every answer can be read. */
 static void
 catch_up (Client *client)
 {
@@ -130,8 +130,8 @@ do_durable_item (SoakLedger *ledger, Client *good)
   client_ack (good, 1);
 }
 
-/* Until irisd has counted so many messages at that socket that could not be read. Returns how many
- * were sent. */
+/* Waits until irisd has counted that many unreadable messages at that socket. Returns how many were
+ * sent. */
 static guint64
 pelt (SoakLedger *ledger,
       Client *good,

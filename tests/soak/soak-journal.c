@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What befalls the journal under load: its disk is full, while irisd runs and when it starts; and a
+ * Faults of the journal under load: its disk is full, while irisd runs and when it starts; and a
  * sync fails once, which is final until irisd is started again.
  */
 #include "soak-faulty.h"
@@ -99,8 +99,8 @@ send_more (SoakLedger *ledger, Client *client, gboolean detach)
     }
 }
 
-/* Until one is refused because of the journal; then reads what else is under way. A detached item
- * gets no answer after ACCEPTED. */
+/* Submits until the journal refuses one; then reads the other answers. A detached item gets no
+ * answer after ACCEPTED. */
 static void
 send_until_refused (SoakLedger *ledger, Client *client)
 {
@@ -141,7 +141,7 @@ soak_disk (SoakFigures *figures)
       Irisd *irisd = home_start (home, config);
       wait_until_ready (irisd->front);
       Client *client = client_hello (irisd->front);
-      /* The log gives its room back when the disk is full, and that may be enough to go on. */
+      /* The log frees its space when the disk is full, and that may suffice. */
       do
         send_until_refused (&ledger, client);
       while (!is_full (client));
@@ -168,7 +168,7 @@ soak_disk (SoakFigures *figures)
 /* --- a sync that fails -------------------------------------------------------------------------
  */
 
-/* It says what happened, takes no durable item, and goes on with those that need no disk. */
+/* irisd logs the failure, takes no durable item, and goes on with items that need no disk. */
 static void
 check_read_only (Irisd *irisd)
 {
@@ -189,7 +189,7 @@ check_read_only (Irisd *irisd)
   ck_assert (message_body_is (client_receive_type (client, IRIS_WIRE_RESULT), "volatile"));
 }
 
-/* An end that comes is acknowledged, so that it goes; one that could not be written is owed. */
+/* Each completion is acknowledged, so that it is deleted; one that could not be written is owed. */
 static void
 send_until_sync_fails (SoakLedger *ledger, Client *client, SoakFaults *faults)
 {

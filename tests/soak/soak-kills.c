@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisd is killed again and again under load, and a ledger says what it owes.
+ * irisd is killed again and again under load; a ledger says what it owes.
  *
- * The client writes down every item that it was told is accepted. After each kill irisd is started
- * again on the same journal, and every item of the ledger has to be there, with its own result.
- * What a client was not told about may be there or not. Some items have keys and are sent again
- * after a kill; they append a line to a file when they run, so that it can be counted how often
- * they did: once, unless a kill hit them while they ran.
+ * The client notes every accepted item. After each kill irisd is started again on the same journal,
+ * and every item of the ledger must be there, with its own result. Items without an answer may be
+ * there or not. Some items have keys and are sent again after a kill; they append a line to a file
+ * when they run, so that runs can be counted: one, unless a kill came while they ran.
  *
- * The moment of a kill is a random number of answers.
+ * A random number of answers decides when to kill.
  */
 #include "soak.h"
 
 #include <signal.h>
 
-/* Items under way at once, and how many answers a kill waits for at most. */
+/* Items in progress at once, and the most answers before a kill. */
 #define WINDOW      64
 #define MOST_WAITED 400
 
-/* One in so many items has a key and leaves a line in the file. */
+/* One in this many items has a key and writes a line to the file. */
 #define KEYED_ONE_IN 25
 
 typedef struct
 {
-  char *text;   /* its payload, and what its result must be */
+  char *text;   /* its payload and expected result */
   char *key;    /* NULL for none */
   guint64 item; /* 0 until it is known to be accepted */
-  guint64 id;   /* under which it was sent last */
+  guint64 id;   /* of its latest submission */
 } Entry;
 
 typedef struct
 {
   char *base, *dir, *journal, *runs;
   SoakFigures *figures;
-  GHashTable *sent;  /* request id → Entry: not acknowledged, in this life of irisd */
-  GQueue ended;      /* Entry: those of them whose ending came, in that order */
-  GHashTable *owed;  /* item → Entry: accepted, its end not dealt with */
+  GHashTable *sent;  /* request id → Entry: not acknowledged, in this run of irisd */
+  GQueue ended;      /* Entry: those of them whose completion came, in that order */
+  GHashTable *owed;  /* item → Entry: accepted, its end not handled */
   GPtrArray *unsure; /* Entry with a key: sent, and no answer */
   GHashTable *cut;   /* text of an Entry with a key → kills before its end was known */
   guint64 serial;
@@ -59,7 +58,7 @@ start (Ledger *ledger)
   return irisd_start_in (ledger->dir, NULL, options);
 }
 
-/* Of what runs as a command the result is nothing. */
+/* An item that runs as a command has an empty result. */
 static const char *
 result_of (const Entry *entry)
 {
@@ -120,7 +119,7 @@ check_result (const IrisWireMessage *message, const Entry *entry)
   ck_assert_uint_eq (message->item, entry->item);
 }
 
-/* An answer to what was sent in this life of irisd. */
+/* An answer to a message sent in this run of irisd. */
 static void
 take_answer (Ledger *ledger, Client *client, gboolean alive)
 {
@@ -138,7 +137,7 @@ take_answer (Ledger *ledger, Client *client, gboolean alive)
   check_result (message, entry);
   g_queue_push_tail (&ledger->ended, entry);
   ledger->n_ended++;
-  /* What is not acknowledged irisd goes on owing. An acknowledgement is about the oldest ending. */
+  /* Unacknowledged completions stay owed. An acknowledgement is about the oldest completion. */
   if (alive && soak_random (0, 2) > 0)
     {
       Entry *oldest = g_queue_pop_head (&ledger->ended);
@@ -148,7 +147,7 @@ take_answer (Ledger *ledger, Client *client, gboolean alive)
     }
 }
 
-/* What was sent and not acknowledged is owed if it is known to be accepted. */
+/* An unacknowledged item is owed if its acceptance is known. */
 static void
 close_books (Ledger *ledger)
 {
@@ -174,7 +173,7 @@ close_books (Ledger *ledger)
     }
 }
 
-/* By a connection of its own, so that its acknowledgements are about what it fetched. */
+/* On a connection of its own, so that it acknowledges only what it fetched. */
 static void
 demand_what_is_owed (Ledger *ledger, const char *front)
 {
@@ -217,7 +216,7 @@ live_and_die (Ledger *ledger)
   guint patience = soak_random (1, MOST_WAITED - 1);
   while (patience-- > 0)
     {
-      /* What was fully answered but not acknowledged fills the window; irisd's credit is larger. */
+      /* Items that ended without an acknowledgement fill the window; irisd's credit is larger. */
       for (guint i = 0; i < 8 && g_hash_table_size (ledger->sent) < MOST_WAITED + WINDOW; i++)
         send_entry (ledger, client, new_entry (ledger));
       client_receive (client);
@@ -295,7 +294,7 @@ clear_ledger (Ledger *self)
   g_free (self->runs);
 }
 
-/* What was accepted and is not there fails an assertion on the way. */
+/* An accepted item that is missing fails an assertion on the way. */
 void
 soak_kills (SoakFigures *figures)
 {

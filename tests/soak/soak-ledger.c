@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a client was told is accepted, and what came of it.
+ * The ledger: the accepted items of a client, and their ends.
  */
 #include "soak-ledger.h"
 
@@ -29,7 +29,7 @@ write_payload (SoakLedger *self, guint index)
     g_string_append_c (self->payload, '.');
 }
 
-/* The next item: more may be put into it before it is sent, which has to come next. */
+/* The next item: the caller may add to it, and must send it next. */
 void
 soak_ledger_fill (SoakLedger *self,
                   Client *client,
@@ -66,15 +66,8 @@ take_result (SoakLedger *self, guint index, const IrisWireMessage *message)
     self->figures->duplicates++;
 }
 
-/**
- * soak_ledger_take:
- * @self: the ledger
- * @message: an answer to what was sent on this connection
- *
- * Enters it. An error that ends an item leaves it open to be demanded later.
- *
- * Returns: (nullable): the entry that it is about
- */
+/* Enters @message, an answer on this connection. An error that ends an item leaves its entry open,
+ * to be demanded later. Returns the entry, or NULL. */
 SoakEntry *
 soak_ledger_take (SoakLedger *self, const IrisWireMessage *message)
 {
@@ -102,7 +95,7 @@ soak_ledger_take (SoakLedger *self, const IrisWireMessage *message)
   return entry;
 }
 
-/* What was sent and not accepted is owed to no client. */
+/* Items that were sent and not accepted are not owed. */
 void
 soak_ledger_forget_connection (SoakLedger *self)
 {
@@ -110,13 +103,7 @@ soak_ledger_forget_connection (SoakLedger *self)
   self->open = 0;
 }
 
-/**
- * soak_ledger_demand:
- * @self: the ledger
- * @front: where irisd is
- *
- * Fetches everything that was accepted and whose end has not come, and demands that it is there.
- */
+/* Fetches every accepted item without an end, and asserts that it is there. */
 void
 soak_ledger_demand (SoakLedger *self, const char *front)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a client was told is accepted, and what came of it.
+ * The ledger: the accepted items of a client, and their ends.
  */
 #pragma once
 

@@ -47,13 +47,8 @@ static const char *self_path;
 static GRand *chance;
 static const char *const *part_args;
 
-/**
- * soak_times:
- * @in_short: how often in a short run
- * @in_long: how often in a long one
- *
- * Returns: how often in this run
- */
+/* Returns how often a step is repeated in this run: @in_short times in a short one, @in_long in a
+ * long one. */
 guint
 soak_times (guint in_short, guint in_long)
 {
@@ -74,16 +69,7 @@ soak_note_peak (SoakFigures *self, Irisd *irisd)
   self->peak_kib = MAX (self->peak_kib, irisd_get_peak_rss_kib (irisd));
 }
 
-/**
- * soak_start_part:
- * @part: which of the parts
- * @first: for it
- * @second: (nullable): for it
- *
- * Starts a process that can be killed.
- *
- * Returns: it, once it has written its first line
- */
+/* Starts a part as a process that can be killed. Returns once it has written its first line. */
 GSubprocess *
 soak_start_part (const char *part, const char *first, const char *second)
 {
@@ -94,7 +80,7 @@ soak_start_part (const char *part, const char *first, const char *second)
   GSubprocess *self = g_subprocess_launcher_spawn (launcher, &error, self_path, "--part", part,
                                                    first, second, NULL);
   ck_assert_msg (self != NULL, "%s", error != NULL ? error->message : "");
-  /* So that it cannot run far ahead of who reads. */
+  /* So that it cannot run far ahead of its reader. */
   GInputStream *output = g_subprocess_get_stdout_pipe (self);
   fcntl (g_unix_input_stream_get_fd (G_UNIX_INPUT_STREAM (output)), F_SETPIPE_SZ, 4096);
   g_autofree char *line = soak_read_line (self);
@@ -103,7 +89,7 @@ soak_start_part (const char *part, const char *first, const char *second)
   return self;
 }
 
-/* Returns a whole line of its output, or NULL when there is none any more. */
+/* Returns a whole line of its output, or NULL at the end. */
 char *
 soak_read_line (GSubprocess *part)
 {
@@ -200,7 +186,7 @@ START_TEST (part)
 }
 END_TEST
 
-/* Check has to be around it, because the helpers need it. */
+/* The helpers need Check around them. */
 static int
 run_part (const char *const *args)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The journal cannot be read for a while, when spilled items are wanted back: none of them is lost,
- * none ends for that, and who asks for one is told.
+ * The journal cannot be read for a while, when spilled items are to be reloaded: none is lost, none
+ * ends because of it, and a client that asks for one gets the error.
  */
 #include "soak-faulty.h"
 #include "soak-ledger.h"
 
-/* More than SQLite remembers of the file, or it would not be read. */
+/* More than SQLite caches of the file, or it would not be read. */
 #define N_ITEMS 200
 #define SIZE    (128 * 1024)
 #define HOUR_MS 3600000
 
-/* Fewer than those after which who asks is told. */
+/* Fewer than make irisd report the error to a client. */
 #define N_FAILING 3
 #define N_ASKED   2
 #define FOREVER   (1 << 30)
@@ -68,8 +68,8 @@ set_failing (SoakFaults *faults, int n)
   atomic_store_explicit (&faults->failing_reads, n, memory_order_relaxed);
 }
 
-/* From now on. What fails while something is written is final, so that has to be over: the journal
- * answers when it is. SHOW would read the item's row, which SQLite would then remember. */
+/* Reads fail from now on. A failure during a write is final, so writes must be over: the journal's
+ * answer shows it. SHOW would read the item's row, which SQLite would then cache. */
 static void
 begin_to_fail (Client *client, SoakFaults *faults, int n)
 {
@@ -81,7 +81,7 @@ begin_to_fail (Client *client, SoakFaults *faults, int n)
   set_failing (faults, n);
 }
 
-/* People who ask are told, and nothing has changed; it can be asked again. */
+/* Clients that ask get the error, and nothing has changed; they can ask again. */
 static void
 ask_in_vain (Client *client, SoakFaults *faults, guint64 first)
 {
@@ -114,7 +114,7 @@ ask_until_it_is_read (Client *client, Irisd *irisd, SoakFaults *faults, guint64 
   ck_assert_ptr_nonnull (strstr (log, "cannot be read for now"));
 }
 
-/* It does not wait for the disk, and the item runs when it is back. */
+/* It does not wait for the disk, and the item runs when the disk is back. */
 static void
 stop_in_vain (Client *client, Irisd *irisd, SoakFaults *faults, guint64 item)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Worker processes are killed while they hold leases, and one among them sends garbage. Each run of
- * an item is a line in a file: so it can be counted how often it ran. Once, unless the worker that
- * had it was killed between the run and irisd's hearing of it.
+ * Worker processes are killed while they hold leases, and one of them sends garbage. Each run of an
+ * item writes a line to a file, so that runs can be counted: one, unless the worker was killed
+ * between the run and irisd's receipt of its end.
  */
 #include "soak-ledger.h"
 
@@ -28,7 +28,7 @@ enroll (Client *self)
   client_send (self, &ready);
 }
 
-/* What the worker says about the lease that it received last. */
+/* A message of the worker about its latest lease. */
 static void
 init_about_lease (Client *self, IrisWireMessage *message, IrisWireType type)
 {
@@ -70,8 +70,8 @@ soak_be_worker (const char *front, const char *runs)
       run_once (self, fd);
 }
 
-/* Noise costs it its seat and its leases. What is still on its way of them is not worked on: others
- * have it. */
+/* Garbage costs it its connection and its leases. It skips leases still on their way, which others
+ * have now. */
 static void
 send_noise_and_come_back (Client *self)
 {
@@ -102,7 +102,7 @@ say_done_again (Client *self)
   client_send (self, &done);
 }
 
-/* A DONE that is larger than irisd takes, whose lease is then given back. */
+/* A DONE larger than irisd takes; its lease is then given back. */
 static void
 send_too_much (Client *self)
 {
@@ -117,7 +117,7 @@ send_too_much (Client *self)
   client_send (self, &message);
 }
 
-/* Says that it is done with what it does not have. */
+/* Ends a lease that it does not have. */
 static void
 send_strange_lease (Client *self)
 {
@@ -127,7 +127,7 @@ send_strange_lease (Client *self)
   client_send (self, &message);
 }
 
-/* Some of what it is leased it does, some it ruins; all the time it says what makes no sense. */
+/* Runs some of its leases, fails some, and sends garbage all the time. */
 void
 soak_be_garbage (const char *front, const char *runs)
 {

@@ -2,8 +2,8 @@
  *
  * iris-soak: what irisd must survive, in a short form for every test run and a long one.
  *
- * A scenario puts irisd under load, does something bad to it or beside it, and keeps a ledger of
- * what was accepted. It fails by an assertion; what it counted goes into the table at the end.
+ * A scenario puts irisd under load, injects a fault, and keeps a ledger of accepted items. It fails
+ * by an assertion; its counts go into the table at the end.
  */
 #pragma once
 
@@ -14,12 +14,12 @@
  * @accepted: items that a client was told are accepted
  * @ended: those of them whose end came, or was fetched
  * @duplicates: ends or runs of an item beyond the first
- * @allowed: how many of those the scenario explains
+ * @allowed: how many of those the scenario allows
  * @peak_kib: the most memory that an irisd of the scenario had
- * @note: what else there is to say
+ * @note: a remark
  * @skipped: why it did not run, or %NULL
  *
- * What is lost is what was accepted and has not ended.
+ * An accepted item that has not ended is lost.
  */
 typedef struct
 {
@@ -42,7 +42,7 @@ GSubprocess *soak_start_part (const char *part, const char *first, const char *s
 char *soak_read_line (GSubprocess *part);
 void soak_kill_part (GSubprocess *part);
 
-/* Those that run as processes of their own, to be killed. */
+/* Parts that run as processes of their own, to be killed. */
 void soak_be_client (const char *front);
 void soak_be_worker (const char *front, const char *runs);
 void soak_be_garbage (const char *front, const char *runs);

@@ -91,7 +91,7 @@ irisd_reload_for_flow (IrisdGateway *self, guint64 item, IrisdSpilledFlow *flow)
  * irisd_reload_may_begin:
  * @self: the gateway
  *
- * Returns: whether another item may be called that nobody has asked for
+ * Returns: whether another item may be reloaded that no request has asked for
  */
 gboolean
 irisd_reload_may_begin (IrisdGateway *self)
@@ -338,7 +338,7 @@ can_be_tried_again (const IrisdReload *reload, IrisdJournalRequest *request)
   return FALSE;
 }
 
-/* Sends a job on that nobody has taken, or has it wait on. */
+/* Sends on a job that no request has taken, or lets it wait. */
 static void
 send_on (IrisdGateway *self, IrisdJob *job, gboolean kicked)
 {

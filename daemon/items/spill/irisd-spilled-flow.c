@@ -9,13 +9,13 @@
  * at once, and what comes behind them is cold (irisd-spilled.c): a link in the flow's queue and
  * nothing else. When half of the window is through, as many are read back.
  *
- * Who is chosen. As long as reading keeps up, a flow that has spilled items has jobs at the gate as
- * well, hence the gate sees the head of every flow, and chooses as if all were there. It ages an
- * item by when it began to wait; one that is read back says when that was. If reading does not keep
- * up, others go first until it has, and no worker is idle for it.
+ * Which item is chosen. As long as reading keeps up, a flow that has spilled items has jobs at the
+ * gate as well, hence the gate sees the head of every flow, and chooses as if all were there. It
+ * ages an item by when it began to wait; one that is read back says when that was. If reading does
+ * not keep up, others go first until it has, and no worker is idle for it.
  *
- * Order in a flow. New items go behind the cold ones as long as there are any. One that is called
- * back by somebody who wants it (CANCEL, BURY) leaves its flow.
+ * Order in a flow. New items go behind the cold ones as long as there are any. One that a request
+ * reloads (CANCEL, BURY) leaves its flow.
  *
  * Only detached items take part, which have not run yet; others of the same client pass by, and so
  * do items for worker processes that have a deadline, which would not be noticed. Items that were
@@ -225,7 +225,7 @@ irisd_spilled_flow_add (IrisdGateway *self, IrisdJob *job)
 /**
  * irisd_spilled_flow_recover:
  * @self: a gateway that was not started
- * @persistent: an item that was found, and is nobody's
+ * @persistent: a recovered item without a gateway
  * @home: where it goes
  * @item: the SUBMIT message that it is kept as
  * @for_workers: whether it is for worker processes

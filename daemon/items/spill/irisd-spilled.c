@@ -41,7 +41,7 @@
  * first has left, as if both had come to a hot item;
  *   - messages are read before the job goes on, so an item whose time comes while it is read back
  *     can still be cancelled;
- *   - an item that nobody has taken is set aside again if its time is still far;
+ *   - an item that no request has taken is spilled again if its time is still far;
  *   - irisd ends while an item is called: what is in the heap is put off at once, what is not when
  *     its answer comes; `peer` tells whether that was done. Items are counted while they are cold,
  *     and irisd does not end before all that it counts are back or put off;
