@@ -6,7 +6,7 @@ usage: circles.py BUILD [SOURCE]
 
 `nm` tells which symbols each object defines and which it needs. One TAP case for each program and rule:
 
-* no call leads upwards between folders, in the order of ORDER;
+* no call leads upwards between folders, in the order of house.py;
 * no files call each other in a circle; one inside a folder needs a line in CIRCLES that says why.
 
 UPWARDS lists what is known to be needed of above. Both lists may only shrink: what is not needed fails.
@@ -15,12 +15,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-# The folders of each tree from the bottom up; what lies in the tree itself is above them all. A folder may be
-# divided: daemon/exec/command is part of exec here.
-ORDER = {
-    'iris': ['base', 'queue', 'place', 'sched', 'message', 'task', 'wire'],
-    'daemon': ['base', 'config', 'net', 'store', 'exec', 'items', 'gateway'],
-}
+import house
+
+# The folders of each tree from the bottom up; what lies in the tree itself is above them all. A folder that is not
+# in the list, as daemon/exec/command, is a part of the one that it lies in.
+ORDER = {'iris': house.LAYERS, 'daemon': house.DAEMON_LAYERS}
 
 # What is known to be needed of above: by file, the symbols.
 UPWARDS = {
@@ -48,23 +47,24 @@ UPWARDS = {
 # Circles that are known: why each is there, and its files. What comes into one or leaves one is told.
 CIRCLES = {
     'iris': [
+        ("one message in two files",
+         'message/iris-message-values.c message/iris-message.c'),
         ("a port, its receiver and its arbiter drive each other: a message goes down, its turn comes back",
-         'message/iris-arbiter.c message/iris-message-values.c message/iris-message.c message/iris-port-box.c '
-         'message/iris-port-receiver.c message/iris-port.c message/iris-receiver.c message/iris-request.c'),
-        ("one topology in two files: the levels of it are counted on the tree that it has read",
-         'place/iris-level.c place/iris-topology.c'),
+         'message/port/iris-arbiter.c message/port/iris-port.c message/port/iris-receiver.c'),
         ("places make their places, and a place measures among its siblings",
          'place/iris-place-memory.c place/iris-place.c place/iris-places.c'),
+        ("one topology in two files: its levels are counted on the tree that it has read",
+         'place/topology/iris-level.c place/topology/iris-topology.c'),
         ("iris_queue_new() makes a queue of the default kind, which is a class of it",
          'queue/iris-locked-queue.c queue/iris-queue.c'),
         ("the pool of workers in three files",
-         'sched/iris-contention.c sched/iris-crew-worker.c sched/iris-presence.c'),
-        ("the queues of the places in three files",
-         'sched/iris-district-fork.c sched/iris-district-take.c sched/iris-district.c'),
-        ("intervals in three files",
-         'task/iris-interval-graph.c task/iris-interval-run.c task/iris-interval.c'),
-        ("a process in three files",
-         'task/iris-process-access.c task/iris-process-watch.c task/iris-process.c'),
+         'sched/pool/iris-active-workers.c sched/pool/iris-contention.c sched/pool/iris-worker.c'),
+        ("the queues of the places in two files",
+         'sched/steal/iris-place-queues-fork.c sched/steal/iris-place-queues.c'),
+        ("intervals and their graph",
+         'task/interval/iris-interval-graph.c task/interval/iris-interval.c'),
+        ("a process and its watches",
+         'task/iris-process-watch.c task/iris-process.c'),
         ("a task in eight files",
          'task/iris-task-access.c task/iris-task-await.c task/iris-task-gio.c task/iris-task-graph.c '
          'task/iris-task-handlers.c task/iris-task-propagate.c task/iris-task-result.c task/iris-task.c'),
@@ -74,7 +74,7 @@ CIRCLES = {
     'daemon': [
         ("what runs an item ends its job, and a job that is cancelled tells what runs it",
          'exec/command/irisd-command-runner.c exec/command/irisd-command-start.c exec/command/irisd-command.c '
-         'exec/irisd-job.c exec/worker/irisd-leased-item.c exec/worker/irisd-worker-processes.c'),
+         'exec/irisd-job.c exec/worker/irisd-leased-item.c exec/worker/irisd-worker-processes.c exec/worker/irisd-worker-restore.c'),
         ("the table of leases in four files",
          'exec/worker/irisd-lease-queue.c exec/worker/irisd-leases-clock.c exec/worker/irisd-leases-route.c '
          'exec/worker/irisd-leases.c'),
@@ -129,7 +129,9 @@ class Objects:
 
     def layer(self, name):
         order = ORDER[self.tree]
-        folder = name.split('/')[0] if '/' in name else None
+        folder = name.rpartition('/')[0]
+        if folder not in order:
+            folder = folder.split('/')[0]
         return order.index(folder) if folder in order else len(order)
 
 

@@ -160,7 +160,7 @@ gboolean irisd_worker_processes_report (IrisdWorkerProcesses *self,
                                         IrisdWorkerProcess *worker,
                                         const IrisWireMessage *report);
 
-/* irisd-outside-restore.c */
+/* irisd-worker-restore.c */
 void irisd_worker_processes_name_lease (IrisdWorkerProcesses *self, guint64 lease, guint8 *id);
 
 /* irisd-worker-parts.c */
