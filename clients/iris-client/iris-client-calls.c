@@ -197,15 +197,12 @@ iris_client_finish_pointer (IrisClient *self, GAsyncResult *result, GError **err
 
 /**
  * iris_client_connect_async:
- * @self: a client
  * @cancellable: (nullable): to stop waiting
  * @callback: called when done
  * @user_data: for @callback
  *
  * Greets irisd and asks for its places. Other calls do this by themselves; connecting first tells
  * early whether irisd is there.
- *
- * Since: 0.1
  */
 void
 iris_client_connect_async (IrisClient *self,
@@ -219,17 +216,13 @@ iris_client_connect_async (IrisClient *self,
 
 /**
  * iris_client_connect_finish:
- * @self: a client
  * @result: what the callback was given
- * @error: return location for an error
  *
  * Errors: %IRIS_CLIENT_ERROR_NOT_CONNECTED where no irisd listens, %IRIS_CLIENT_ERROR_TIMED_OUT
  * where one listens and does not answer, %IRIS_CLIENT_ERROR_VERSION, %IRIS_CLIENT_ERROR_BUSY if
  * irisd has as many clients as it takes, and %G_IO_ERROR_CANCELLED.
  *
  * Returns: whether the client is connected
- *
- * Since: 0.1
  */
 gboolean
 iris_client_connect_finish (IrisClient *self, GAsyncResult *result, GError **error)
@@ -241,7 +234,6 @@ iris_client_connect_finish (IrisClient *self, GAsyncResult *result, GError **err
 
 /**
  * iris_client_submit_async:
- * @self: a client
  * @request: the work item; from now on it must not be changed
  * @cancellable: (nullable): to cancel the item
  * @callback: called when the item has ended
@@ -254,8 +246,6 @@ iris_client_connect_finish (IrisClient *self, GAsyncResult *result, GError **err
  * Triggering @cancellable takes back an item that was not sent. Of an item that was, irisd is told
  * that it is not wanted any more; the call then ends as the item ends, with %G_IO_ERROR_CANCELLED
  * or, if it was too late, with its result.
- *
- * Since: 0.1
  */
 void
 iris_client_submit_async (IrisClient *self,
@@ -293,16 +283,12 @@ iris_client_submit_async (IrisClient *self,
 
 /**
  * iris_client_submit_finish:
- * @self: a client
  * @result: what the callback was given
- * @error: return location for an error
  *
  * Errors: any of #IrisClientError, and %G_IO_ERROR_CANCELLED. iris_client_error_get_place() tells
  * where an item that failed had run.
  *
  * Returns: (transfer full): what came of the item, or %NULL
- *
- * Since: 0.1
  */
 IrisResult *
 iris_client_submit_finish (IrisClient *self, GAsyncResult *result, GError **error)
@@ -312,14 +298,11 @@ iris_client_submit_finish (IrisClient *self, GAsyncResult *result, GError **erro
 
 /**
  * iris_client_get_services_async:
- * @self: a client
  * @cancellable: (nullable): to stop waiting
  * @callback: called when done
  * @user_data: for @callback
  *
  * Asks which services irisd offers.
- *
- * Since: 0.1
  */
 void
 iris_client_get_services_async (IrisClient *self,
@@ -333,15 +316,11 @@ iris_client_get_services_async (IrisClient *self,
 
 /**
  * iris_client_get_services_finish:
- * @self: a client
  * @result: what the callback was given
- * @error: return location for an error
  *
  * Ends what iris_client_get_services_async() began.
  *
  * Returns: (transfer container) (element-type IrisClientService): the services, or %NULL
- *
- * Since: 0.1
  */
 GPtrArray *
 iris_client_get_services_finish (IrisClient *self, GAsyncResult *result, GError **error)
@@ -351,14 +330,11 @@ iris_client_get_services_finish (IrisClient *self, GAsyncResult *result, GError 
 
 /**
  * iris_client_get_workers_async:
- * @self: a client
  * @cancellable: (nullable): to stop waiting
  * @callback: called when done
  * @user_data: for @callback
  *
  * Asks which worker processes serve items.
- *
- * Since: 0.1
  */
 void
 iris_client_get_workers_async (IrisClient *self,
@@ -372,15 +348,11 @@ iris_client_get_workers_async (IrisClient *self,
 
 /**
  * iris_client_get_workers_finish:
- * @self: a client
  * @result: what the callback was given
- * @error: return location for an error
  *
  * Ends what iris_client_get_workers_async() began.
  *
  * Returns: (transfer full) (element-type IrisClientWorker): the worker processes, or %NULL
- *
- * Since: 0.1
  */
 GPtrArray *
 iris_client_get_workers_finish (IrisClient *self, GAsyncResult *result, GError **error)
@@ -390,14 +362,11 @@ iris_client_get_workers_finish (IrisClient *self, GAsyncResult *result, GError *
 
 /**
  * iris_client_get_status_async:
- * @self: a client
  * @cancellable: (nullable): to stop waiting
  * @callback: called when done
  * @user_data: for @callback
  *
  * Asks for irisd's state and counters.
- *
- * Since: 0.1
  */
 void
 iris_client_get_status_async (IrisClient *self,
@@ -411,15 +380,11 @@ iris_client_get_status_async (IrisClient *self,
 
 /**
  * iris_client_get_status_finish:
- * @self: a client
  * @result: what the callback was given
- * @error: return location for an error
  *
  * Ends what iris_client_get_status_async() began.
  *
  * Returns: (transfer full): the state, or %NULL
- *
- * Since: 0.1
  */
 IrisClientStatus *
 iris_client_get_status_finish (IrisClient *self, GAsyncResult *result, GError **error)
@@ -429,7 +394,6 @@ iris_client_get_status_finish (IrisClient *self, GAsyncResult *result, GError **
 
 /**
  * iris_client_cancel_async:
- * @self: a client
  * @id: the id of an item, as [method@IrisClient.Request.get_id] gives it
  * @cancellable: (nullable): to stop waiting for irisd's answer
  * @callback: called when done
@@ -437,8 +401,6 @@ iris_client_get_status_finish (IrisClient *self, GAsyncResult *result, GError **
  *
  * Asks irisd to cancel an item that any client of the same user submitted. To cancel an item of
  * this client, trigger the #GCancellable that it was submitted with.
- *
- * Since: 0.1
  */
 void
 iris_client_cancel_async (IrisClient *self,
@@ -468,17 +430,13 @@ iris_client_cancel_async (IrisClient *self,
 
 /**
  * iris_client_cancel_finish:
- * @self: a client
  * @result: what the callback was given
  * @was_running: (out) (optional): whether the item was running and was asked to stop; otherwise it
  *   was still queued and will not run
- * @error: return location for an error
  *
  * Errors: %IRIS_CLIENT_ERROR_NOT_FOUND if no such item is under way.
  *
  * Returns: whether irisd found the item
- *
- * Since: 0.1
  */
 gboolean
 iris_client_cancel_finish (IrisClient *self,

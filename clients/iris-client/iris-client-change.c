@@ -36,7 +36,6 @@ finish_change (IrisClient *self, GAsyncResult *result, guint *changed, GError **
 
 /**
  * iris_client_kick_async:
- * @self: a client
  * @item: the number of a persistent item, or 0 for all in a state
  * @state: with @item 0, %IRIS_CLIENT_ITEM_BURIED or %IRIS_CLIENT_ITEM_DELAYED; else not looked at
  * @count: with @item 0, at most so many; 0 for as many as irisd changes at once
@@ -46,8 +45,6 @@ finish_change (IrisClient *self, GAsyncResult *result, guint *changed, GError **
  *
  * Has buried items queued anew, with all their tries, or delayed ones at once. To kick all in a
  * state, ask again until nothing was changed.
- *
- * Since: 0.1
  */
 void
 iris_client_kick_async (IrisClient *self,
@@ -75,17 +72,13 @@ iris_client_kick_async (IrisClient *self,
 
 /**
  * iris_client_kick_finish:
- * @self: a client
  * @result: what the callback was given
  * @changed: (out) (optional): how many items were kicked; 0 if the item is queued already
- * @error: return location for an error
  *
  * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_ITEM, %IRIS_CLIENT_ERROR_BAD_ARGUMENT for an item that runs
  * or has ended, %IRIS_CLIENT_ERROR_NOT_PERMITTED.
  *
  * Returns: whether it is as it was asked for
- *
- * Since: 0.1
  */
 gboolean
 iris_client_kick_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error)
@@ -95,7 +88,6 @@ iris_client_kick_finish (IrisClient *self, GAsyncResult *result, guint *changed,
 
 /**
  * iris_client_bury_async:
- * @self: a client
  * @item: the number of a persistent item that waits
  * @sentence: (nullable): why, for a person
  * @cancellable: (nullable): to stop waiting
@@ -103,8 +95,6 @@ iris_client_kick_finish (IrisClient *self, GAsyncResult *result, guint *changed,
  * @user_data: for @callback
  *
  * Sets an item aside: it is kept as it is, and does not run until it is kicked.
- *
- * Since: 0.1
  */
 void
 iris_client_bury_async (IrisClient *self,
@@ -128,17 +118,13 @@ iris_client_bury_async (IrisClient *self,
 
 /**
  * iris_client_bury_finish:
- * @self: a client
  * @result: what the callback was given
  * @changed: (out) (optional): 1, or 0 if it was buried already
- * @error: return location for an error
  *
  * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_ITEM, %IRIS_CLIENT_ERROR_BAD_ARGUMENT for an item that runs
  * or has ended, %IRIS_CLIENT_ERROR_NOT_PERMITTED.
  *
  * Returns: whether it is as it was asked for
- *
- * Since: 0.1
  */
 gboolean
 iris_client_bury_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error)
@@ -148,7 +134,6 @@ iris_client_bury_finish (IrisClient *self, GAsyncResult *result, guint *changed,
 
 /**
  * iris_client_drain_async:
- * @self: a client
  * @place: the id of a place
  * @drained: whether it is to take no items, or to take some again
  * @cancellable: (nullable): to stop waiting
@@ -156,8 +141,6 @@ iris_client_bury_finish (IrisClient *self, GAsyncResult *result, guint *changed,
  * @user_data: for @callback
  *
  * Has a place end what it has and take no more, until it is resumed or irisd is started again.
- *
- * Since: 0.1
  */
 void
 iris_client_drain_async (IrisClient *self,
@@ -182,17 +165,13 @@ iris_client_drain_async (IrisClient *self,
 
 /**
  * iris_client_drain_finish:
- * @self: a client
  * @result: what the callback was given
  * @changed: (out) (optional): 1, or 0 if that was so already
- * @error: return location for an error
  *
  * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_PLACE, %IRIS_CLIENT_ERROR_BAD_ARGUMENT if no other place takes
  * items or the scheduler knows no places, %IRIS_CLIENT_ERROR_NOT_PERMITTED.
  *
  * Returns: whether it is as it was asked for
- *
- * Since: 0.1
  */
 gboolean
 iris_client_drain_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error)
@@ -202,7 +181,6 @@ iris_client_drain_finish (IrisClient *self, GAsyncResult *result, guint *changed
 
 /**
  * iris_client_staff_async:
- * @self: a client
  * @place: the id of a place
  * @workers: how many of its workers are to take part, from 1
  * @cancellable: (nullable): to stop waiting
@@ -210,8 +188,6 @@ iris_client_drain_finish (IrisClient *self, GAsyncResult *result, guint *changed
  * @user_data: for @callback
  *
  * Changes how many workers of a place take part, until irisd is started again.
- *
- * Since: 0.1
  */
 void
 iris_client_staff_async (IrisClient *self,
@@ -236,18 +212,14 @@ iris_client_staff_async (IrisClient *self,
 
 /**
  * iris_client_staff_finish:
- * @self: a client
  * @result: what the callback was given
  * @changed: (out) (optional): 1, or 0 if it were so many already
- * @error: return location for an error
  *
  * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_PLACE, %IRIS_CLIENT_ERROR_TOO_LARGE for more workers than the
  * place has, %IRIS_CLIENT_ERROR_BAD_ARGUMENT if the scheduler knows no places,
  * %IRIS_CLIENT_ERROR_NOT_PERMITTED.
  *
  * Returns: whether it is as it was asked for
- *
- * Since: 0.1
  */
 gboolean
 iris_client_staff_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error)

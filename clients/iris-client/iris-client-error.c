@@ -40,8 +40,6 @@ iris_client_error_private_clear (IrisClientErrorPrivate *priv)
  * Gets the domain of the errors of libiris-client, whose codes are those of [error@ClientError].
  *
  * Returns: the domain
- *
- * Since: 0.1
  */
 G_DEFINE_EXTENDED_ERROR (IrisClientError, iris_client_error)
 
@@ -123,8 +121,6 @@ iris_client_error_new_from_wire (guint code, const char *sentence, int home, int
  * For an error of another domain that is `failed`, except that a cancelled GIO call is `cancelled`.
  *
  * Returns: (transfer none): the name
- *
- * Since: 0.1
  */
 const char *
 iris_client_error_get_name (const GError *error)
@@ -151,8 +147,6 @@ iris_client_error_get_name (const GError *error)
  * Gets the place at which the failed item had been queued.
  *
  * Returns: the id of the place, or -1 if the item never got that far
- *
- * Since: 0.1
  */
 int
 iris_client_error_get_home (const GError *error)
@@ -171,8 +165,6 @@ iris_client_error_get_home (const GError *error)
  * Gets the place at which the failed item ran.
  *
  * Returns: the id of the place, or -1 if the item did not run
- *
- * Since: 0.1
  */
 int
 iris_client_error_get_place (const GError *error)
@@ -197,8 +189,6 @@ iris_client_error_set_item (GError *error, guint64 item)
  * Gets the number of the item that ended by the error.
  *
  * Returns: the number, or 0 if no item ended by it, or one that has no number
- *
- * Since: 0.1
  */
 guint64
 iris_client_error_get_item (const GError *error)

@@ -15,8 +15,6 @@ G_BEGIN_DECLS
  * IRIS_CLIENT_ERROR:
  *
  * The error domain of libiris-client; its codes are [enum@IrisClientError].
- *
- * Since: 0.1
  */
 #define IRIS_CLIENT_ERROR (iris_client_error_quark ())
 
@@ -63,8 +61,6 @@ G_BEGIN_DECLS
  *
  * The codes below 100 are those of the protocol, number by number; the others come from the
  * client's own side of the connection.
- *
- * Since: 0.1
  */
 typedef enum
 {

@@ -134,7 +134,6 @@ export_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *
 
 /**
  * iris_client_export_item_async:
- * @self: a client
  * @item: the number of a persistent item that has not ended
  * @cancellable: (nullable): to stop waiting
  * @callback: called when done
@@ -142,8 +141,6 @@ export_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *
  *
  * Asks with what an item was submitted, payload and all: to look at one that is buried, or to
  * submit it elsewhere.
- *
- * Since: 0.1
  */
 void
 iris_client_export_item_async (IrisClient *self,
@@ -166,9 +163,7 @@ iris_client_export_item_async (IrisClient *self,
 
 /**
  * iris_client_export_item_finish:
- * @self: a client
  * @result: what the callback was given
- * @error: return location for an error
  *
  * The dictionary (`a{sv}`) has what was said when the item was submitted, under the names that the
  * protocol has for it (`service`, `retries`, ...), and its `payload` as bytes. Strings that are not
@@ -177,8 +172,6 @@ iris_client_export_item_async (IrisClient *self,
  * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_ITEM, %IRIS_CLIENT_ERROR_BAD_ARGUMENT if it has ended.
  *
  * Returns: (transfer full): a dictionary, or %NULL
- *
- * Since: 0.1
  */
 GVariant *
 iris_client_export_item_finish (IrisClient *self, GAsyncResult *result, GError **error)

@@ -11,13 +11,10 @@ G_DEFINE_BOXED_TYPE (IrisClientItem, iris_client_item, iris_client_item_ref, iri
 
 /**
  * iris_client_item_ref:
- * @self: an item
  *
  * Adds a reference. Safe from any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisClientItem *
 iris_client_item_ref (IrisClientItem *self)
@@ -46,8 +43,6 @@ iris_client_item_clear (gpointer data)
  * @self: (transfer full): an item
  *
  * Drops a reference. Safe from any thread.
- *
- * Since: 0.1
  */
 void
 iris_client_item_unref (IrisClientItem *self)
@@ -119,7 +114,6 @@ show_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
 
 /**
  * iris_client_fetch_async:
- * @self: a client
  * @item: the number of a persistent item, as [struct@IrisClient.Result] has it
  * @wait_ms: how long to wait for its end, in milliseconds; %G_MAXUINT64 for as long as it takes
  * @cancellable: (nullable): to stop waiting
@@ -129,8 +123,6 @@ show_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
  * Asks how an item ended that irisd keeps: one of this user, or, for an operator, any. Another
  * user's does not exist for this one. What was fetched is let go by irisd, unless it has a key;
  * [method@IrisClient.Client.show_async] waits without fetching.
- *
- * Since: 0.1
  */
 void
 iris_client_fetch_async (IrisClient *self,
@@ -154,16 +146,12 @@ iris_client_fetch_async (IrisClient *self,
 
 /**
  * iris_client_fetch_finish:
- * @self: a client
  * @result: what the callback was given
- * @error: return location for an error
  *
  * Errors: those that the item ended with, %IRIS_CLIENT_ERROR_NO_SUCH_ITEM,
  * %IRIS_CLIENT_ERROR_PENDING if it has not ended in time, %IRIS_CLIENT_ERROR_NOT_DURABLE.
  *
  * Returns: (transfer full): what came of the item, or %NULL
- *
- * Since: 0.1
  */
 IrisResult *
 iris_client_fetch_finish (IrisClient *self, GAsyncResult *result, GError **error)
@@ -173,7 +161,6 @@ iris_client_fetch_finish (IrisClient *self, GAsyncResult *result, GError **error
 
 /**
  * iris_client_show_async:
- * @self: a client
  * @item: the number of a persistent item
  * @wait_ms: how long to wait for its end, in milliseconds; 0 to be told at once
  * @cancellable: (nullable): to stop waiting
@@ -181,8 +168,6 @@ iris_client_fetch_finish (IrisClient *self, GAsyncResult *result, GError **error
  * @user_data: for @callback
  *
  * Asks what irisd knows about an item that it keeps.
- *
- * Since: 0.1
  */
 void
 iris_client_show_async (IrisClient *self,
@@ -206,15 +191,11 @@ iris_client_show_async (IrisClient *self,
 
 /**
  * iris_client_show_finish:
- * @self: a client
  * @result: what the callback was given
- * @error: return location for an error
  *
  * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_ITEM, %IRIS_CLIENT_ERROR_NOT_DURABLE.
  *
  * Returns: (transfer full): the item, or %NULL
- *
- * Since: 0.1
  */
 IrisClientItem *
 iris_client_show_finish (IrisClient *self, GAsyncResult *result, GError **error)

@@ -24,8 +24,6 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ITEM_BURIED: it was set aside, until it is kicked or cancelled
  *
  * Where a persistent item is. A newer irisd may know more states.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -65,8 +63,6 @@ typedef enum
  *   was called
  *
  * A work item that irisd keeps. Its fields are to be read only.
- *
- * Since: 0.1
  */
 typedef struct
 {

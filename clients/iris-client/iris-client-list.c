@@ -69,7 +69,6 @@ list_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
 
 /**
  * iris_client_list_next_async:
- * @self: a client
  * @query: which items; it remembers how far the list has come, and must not be changed or used
  * again until this call has ended
  * @cancellable: (nullable): to stop waiting
@@ -78,8 +77,6 @@ list_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
  *
  * Asks for the next page of a list. Items that come and go meanwhile may be in it or not; none
  * comes twice.
- *
- * Since: 0.1
  */
 void
 iris_client_list_next_async (IrisClient *self,
@@ -105,16 +102,12 @@ iris_client_list_next_async (IrisClient *self,
 
 /**
  * iris_client_list_next_finish:
- * @self: a client
  * @result: what the callback was given
- * @error: return location for an error
  *
  * Ends what iris_client_list_next_async() began.
  *
  * Returns: (transfer full) (element-type IrisClientItem): the items, in the order of their numbers;
  *   none at the end of the list; or %NULL
- *
- * Since: 0.1
  */
 GPtrArray *
 iris_client_list_next_finish (IrisClient *self, GAsyncResult *result, GError **error)
@@ -137,7 +130,6 @@ cancel_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *
 
 /**
  * iris_client_cancel_item_async:
- * @self: a client
  * @item: the number of an item, from 1
  * @cancellable: (nullable): to stop waiting for irisd's answer
  * @callback: called when done
@@ -145,8 +137,6 @@ cancel_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *
  *
  * Asks irisd to cancel an item by its number, of this client or of another: one that waits does not
  * run, one that runs is asked to stop.
- *
- * Since: 0.1
  */
 void
 iris_client_cancel_item_async (IrisClient *self,
@@ -169,18 +159,14 @@ iris_client_cancel_item_async (IrisClient *self,
 
 /**
  * iris_client_cancel_item_finish:
- * @self: a client
  * @result: what the callback was given
  * @was_running: (out) (optional): whether the item was running and was asked to stop; otherwise it
  *   was still queued and will not run
- * @error: return location for an error
  *
  * Errors: %IRIS_CLIENT_ERROR_NOT_FOUND if no such item is under way,
  * %IRIS_CLIENT_ERROR_NOT_PERMITTED if it is another user's and this user is no operator of irisd.
  *
  * Returns: whether irisd found the item
- *
- * Since: 0.1
  */
 gboolean
 iris_client_cancel_item_finish (IrisClient *self,

@@ -16,13 +16,10 @@ G_DEFINE_BOXED_TYPE (IrisClientPlace,
 
 /**
  * iris_client_place_ref:
- * @self: a place
  *
  * Adds a reference. Safe from any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisClientPlace *
 iris_client_place_ref (IrisClientPlace *self)
@@ -49,8 +46,6 @@ iris_client_place_clear (gpointer data)
  * @self: (transfer full): a place
  *
  * Drops a reference. Safe from any thread.
- *
- * Since: 0.1
  */
 void
 iris_client_place_unref (IrisClientPlace *self)

@@ -24,8 +24,6 @@ G_BEGIN_DECLS
  * @n_distances: how many distances there are
  *
  * A place of the machine: a part that shares memory close by. Its fields are to be read only.
- *
- * Since: 0.1
  */
 typedef struct
 {

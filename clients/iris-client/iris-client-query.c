@@ -15,8 +15,6 @@ G_DEFINE_BOXED_TYPE (IrisClientQuery,
  * Makes a query for all items, in the order of their numbers.
  *
  * Returns: (transfer full): a query
- *
- * Since: 0.1
  */
 IrisClientQuery *
 iris_client_query_new (void)
@@ -26,13 +24,10 @@ iris_client_query_new (void)
 
 /**
  * iris_client_query_ref:
- * @self: a query
  *
  * Adds a reference. Safe from any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisClientQuery *
 iris_client_query_ref (IrisClientQuery *self)
@@ -56,8 +51,6 @@ iris_client_query_clear (gpointer data)
  * @self: (transfer full): a query
  *
  * Drops a reference. Safe from any thread.
- *
- * Since: 0.1
  */
 void
 iris_client_query_unref (IrisClientQuery *self)
@@ -73,8 +66,6 @@ iris_client_query_unref (IrisClientQuery *self)
  * @state: a state, not %IRIS_CLIENT_ITEM_ANY
  *
  * Asks for items in that state. With several calls, for items in one of these states.
- *
- * Since: 0.1
  */
 void
 iris_client_query_add_state (IrisClientQuery *self, IrisClientItemState state)
@@ -91,8 +82,6 @@ iris_client_query_add_state (IrisClientQuery *self, IrisClientItemState state)
  * @service: (nullable): only items of that service
  *
  * Asks only for items of one service.
- *
- * Since: 0.1
  */
 void
 iris_client_query_set_service (IrisClientQuery *self, const char *service)
@@ -109,8 +98,6 @@ iris_client_query_set_service (IrisClientQuery *self, const char *service)
  * @durability: only items of that class; %IRIS_DURABILITY_VOLATILE for all that are kept
  *
  * Asks only for items of one class.
- *
- * Since: 0.1
  */
 void
 iris_client_query_set_durability (IrisClientQuery *self, IrisDurability durability)
@@ -127,8 +114,6 @@ iris_client_query_set_durability (IrisClientQuery *self, IrisDurability durabili
  * @prefix: (type filename) (nullable): only items whose key begins so
  *
  * Asks only for items that have a key, and whose key begins so.
- *
- * Since: 0.1
  */
 void
 iris_client_query_set_key_prefix (IrisClientQuery *self, const char *prefix)
@@ -146,8 +131,6 @@ iris_client_query_set_key_prefix (IrisClientQuery *self, const char *prefix)
  * @until_ms: only items that were accepted before, the same; 0 for all
  *
  * Asks only for items that were accepted within a time.
- *
- * Since: 0.1
  */
 void
 iris_client_query_set_accepted (IrisClientQuery *self, guint64 since_ms, guint64 until_ms)
@@ -164,8 +147,6 @@ iris_client_query_set_accepted (IrisClientQuery *self, guint64 since_ms, guint64
  * @descending: whether the greatest number comes first, which is that of the newest item
  *
  * Says from which end the items are listed.
- *
- * Since: 0.1
  */
 void
 iris_client_query_set_descending (IrisClientQuery *self, gboolean descending)
@@ -182,8 +163,6 @@ iris_client_query_set_descending (IrisClientQuery *self, gboolean descending)
  *
  * Asks for the arguments of items that have not ended. irisd reads each from its journal for that,
  * so a long list costs more; those of an item with a payload of more than 64 KiB are left out.
- *
- * Since: 0.1
  */
 void
 iris_client_query_set_with_args (IrisClientQuery *self, gboolean with_args)
@@ -199,8 +178,6 @@ iris_client_query_set_with_args (IrisClientQuery *self, gboolean with_args)
  * @item: the number of an item; the next page begins behind it. 0 for the beginning
  *
  * Says where the next page begins, for a list that goes on where an earlier one ended.
- *
- * Since: 0.1
  */
 void
 iris_client_query_set_position (IrisClientQuery *self, guint64 item)
@@ -214,12 +191,9 @@ iris_client_query_set_position (IrisClientQuery *self, guint64 item)
 
 /**
  * iris_client_query_set_page_size:
- * @self: a query
  * @count: at most so many items at once; 0 for as many as irisd tells at once
  *
  * Says how many items one answer may have, which bounds the memory of a page.
- *
- * Since: 0.1
  */
 void
 iris_client_query_set_page_size (IrisClientQuery *self, guint count)

@@ -20,8 +20,6 @@ G_BEGIN_DECLS
  *
  * [method@IrisClient.Client.list_next_async] gives one page after the other, so that a million
  * items need no more memory than one page. A query without conditions lists all items.
- *
- * Since: 0.1
  */
 typedef struct _IrisClientQuery IrisClientQuery;
 

@@ -7,13 +7,10 @@
 
 /**
  * iris_client_is_connected:
- * @self: a client
  *
  * Tells whether the client is connected at this moment.
  *
  * Returns: whether irisd has told its places, and was not lost since
- *
- * Since: 0.1
  */
 gboolean
 iris_client_is_connected (IrisClient *self)
@@ -25,14 +22,11 @@ iris_client_is_connected (IrisClient *self)
 
 /**
  * iris_client_get_endpoint:
- * @self: a client
  *
  * Gets the endpoint to which the client connects.
  *
  * Returns: (transfer none) (nullable): the endpoint of irisd's front door, or %NULL if no directory
  *   was given and the environment names none
- *
- * Since: 0.1
  */
 const char *
 iris_client_get_endpoint (IrisClient *self)
@@ -44,14 +38,11 @@ iris_client_get_endpoint (IrisClient *self)
 
 /**
  * iris_client_get_places:
- * @self: a client
  *
  * Gets the places of the machine, as irisd told them when the client was connected.
  *
  * Returns: (transfer container) (element-type IrisClientPlace) (nullable): the places of the
  * machine, or %NULL if the client is not connected
- *
- * Since: 0.1
  */
 GPtrArray *
 iris_client_get_places (IrisClient *self)
@@ -63,14 +54,11 @@ iris_client_get_places (IrisClient *self)
 
 /**
  * iris_client_get_busy_reason:
- * @self: a client
  *
  * Tells what irisd has no room for, while it refuses what the client sends.
  *
  * Returns: (transfer none) (nullable): a sentence with the limit and its value; %NULL if irisd
  * takes what is sent
- *
- * Since: 0.1
  */
 const char *
 iris_client_get_busy_reason (IrisClient *self)
@@ -106,15 +94,12 @@ take_items (GQueue *from, GPtrArray *to)
 
 /**
  * iris_client_withdraw_unsent:
- * @self: a client
  *
  * Ends all items that irisd does not have, because they wait for credit or for room, with
  * %G_IO_ERROR_CANCELLED. Those that were sent and not refused go on, so that a program that is
  * interrupted can wait for them to be accepted and need not wait for room.
  *
  * Returns: how many items were withdrawn
- *
- * Since: 0.1
  */
 guint
 iris_client_withdraw_unsent (IrisClient *self)

@@ -19,13 +19,10 @@ G_DEFINE_BOXED_TYPE (IrisClientService,
 
 /**
  * iris_client_status_ref:
- * @self: a status
  *
  * Adds a reference. Safe from any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisClientStatus *
 iris_client_status_ref (IrisClientStatus *self)
@@ -52,8 +49,6 @@ iris_client_status_clear (gpointer data)
  * @self: (transfer full): a status
  *
  * Drops a reference. Safe from any thread.
- *
- * Since: 0.1
  */
 void
 iris_client_status_unref (IrisClientStatus *self)
@@ -70,8 +65,6 @@ iris_client_status_unref (IrisClientStatus *self)
  * Adds a reference. Safe from any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisClientPlaceStatus *
 iris_client_place_status_ref (IrisClientPlaceStatus *self)
@@ -94,8 +87,6 @@ iris_client_place_status_clear (gpointer data)
  * @self: (transfer full): the counters of a place
  *
  * Drops a reference. Safe from any thread.
- *
- * Since: 0.1
  */
 void
 iris_client_place_status_unref (IrisClientPlaceStatus *self)
@@ -107,13 +98,10 @@ iris_client_place_status_unref (IrisClientPlaceStatus *self)
 
 /**
  * iris_client_service_ref:
- * @self: a service
  *
  * Adds a reference. Safe from any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisClientService *
 iris_client_service_ref (IrisClientService *self)
@@ -137,8 +125,6 @@ iris_client_service_clear (gpointer data)
  * @self: (transfer full): a service
  *
  * Drops a reference. Safe from any thread.
- *
- * Since: 0.1
  */
 void
 iris_client_service_unref (IrisClientService *self)

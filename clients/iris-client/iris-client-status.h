@@ -29,8 +29,6 @@ G_BEGIN_DECLS
  * @backlog: items that were queued at it and have not come back
  *
  * The counters of a place, since irisd started. Its fields are to be read only.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -72,8 +70,6 @@ typedef struct
  * @places: (element-type IrisClientPlaceStatus): the places, by id
  *
  * The state of irisd. Its fields are to be read only.
- *
- * Since: 0.1
  */
 typedef struct
 {
@@ -105,8 +101,6 @@ typedef struct
  * @summary: one line about what it does
  *
  * A service that irisd offers. Its fields are to be read only.
- *
- * Since: 0.1
  */
 typedef struct
 {

@@ -11,13 +11,10 @@ G_DEFINE_BOXED_TYPE (IrisClientWorker,
 
 /**
  * iris_client_worker_ref:
- * @self: a worker process
  *
  * Adds a reference. Safe from any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisClientWorker *
 iris_client_worker_ref (IrisClientWorker *self)
@@ -41,8 +38,6 @@ iris_client_worker_clear (gpointer data)
  * @self: (transfer full): a worker process
  *
  * Drops a reference. Safe from any thread.
- *
- * Since: 0.1
  */
 void
 iris_client_worker_unref (IrisClientWorker *self)

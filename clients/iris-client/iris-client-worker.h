@@ -24,8 +24,6 @@ G_BEGIN_DECLS
  * @silent_ms: milliseconds since irisd heard it
  *
  * A worker process, since it connected. Its fields are to be read only.
- *
- * Since: 0.1
  */
 typedef struct
 {

@@ -56,8 +56,6 @@ static GParamSpec *properties[N_PROPS];
  * When irisd vanishes, each call that was sent ends with %IRIS_CLIENT_ERROR_DISCONNECTED (or
  * %IRIS_CLIENT_ERROR_TIMED_OUT if irisd is there and silent): its item may or may not have run.
  * Those that were not sent end with %IRIS_CLIENT_ERROR_NOT_CONNECTED. The next call connects anew.
- *
- * Since: 0.1
  */
 G_DEFINE_FINAL_TYPE (IrisClient, iris_client, G_TYPE_OBJECT)
 
@@ -430,8 +428,6 @@ iris_client_describe_limits (void)
    * IrisClient:connect-timeout:
    *
    * Milliseconds within which irisd must have answered the greeting.
-   *
-   * Since: 0.1
    */
   properties[PROP_CONNECT_TIMEOUT] = uint_property ("connect-timeout", 1,
                                                     DEFAULT_CONNECT_TIMEOUT_MS);
@@ -440,16 +436,12 @@ iris_client_describe_limits (void)
    *
    * Milliseconds of silence, with something unanswered, after which irisd is asked whether it is
    * there.
-   *
-   * Since: 0.1
    */
   properties[PROP_PING_INTERVAL] = uint_property ("ping-interval", 1, DEFAULT_PING_INTERVAL_MS);
   /**
    * IrisClient:ping-timeout:
    *
    * Milliseconds after which an irisd that did not say that it is there is given up.
-   *
-   * Since: 0.1
    */
   properties[PROP_PING_TIMEOUT] = uint_property ("ping-timeout", 1, DEFAULT_PING_TIMEOUT_MS);
   /**
@@ -459,8 +451,6 @@ iris_client_describe_limits (void)
    * greeting) is sent again, after pauses that are at least what irisd asked for and grow up to two
    * seconds; then it ends with %IRIS_CLIENT_ERROR_BUSY, and so does what has waited behind it for
    * as long. 0 ends it at the first refusal.
-   *
-   * Since: 0.1
    */
   properties[PROP_BUSY_TIMEOUT] = uint_property ("busy-timeout", 0, DEFAULT_BUSY_TIMEOUT_MS);
   /**
@@ -468,8 +458,6 @@ iris_client_describe_limits (void)
    *
    * How many items may be under way or waiting in the client; beyond it a submit ends at once with
    * %IRIS_CLIENT_ERROR_QUEUE_FULL.
-   *
-   * Since: 0.1
    */
   properties[PROP_MAX_OUTSTANDING] = uint_property ("max-outstanding", 1, DEFAULT_MAX_OUTSTANDING);
 }
@@ -482,8 +470,6 @@ iris_client_describe_state (void)
    *
    * Where irisd is: a ZeroMQ endpoint, a directory with irisd's sockets, or %NULL for the usual
    * directory: `$IRIS_RUNTIME_DIR`, else `$XDG_RUNTIME_DIR/iris`, else for root `/run/iris`.
-   *
-   * Since: 0.1
    */
   properties[PROP_ADDRESS] = g_param_spec_string ("address", NULL, NULL, NULL,
                                                   G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
@@ -492,8 +478,6 @@ iris_client_describe_state (void)
    * IrisClient:connected:
    *
    * Whether irisd has told its places.
-   *
-   * Since: 0.1
    */
   properties[PROP_CONNECTED] = g_param_spec_boolean ("connected", NULL, NULL, FALSE,
                                                      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
@@ -502,8 +486,6 @@ iris_client_describe_state (void)
    *
    * Whether to go on trying until the connect timeout where no irisd listens yet. Otherwise such an
    * endpoint counts as dead after a few tries, within half a second.
-   *
-   * Since: 0.1
    */
   properties[PROP_WAIT_FOR_DAEMON] = g_param_spec_boolean (
       "wait-for-daemon", NULL, NULL, FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
@@ -512,8 +494,6 @@ iris_client_describe_state (void)
    *
    * Whether the client submits nothing. irisd lets some such clients in when it has as many
    * connections as it takes (`max-peers`), and refuses what they submit. Set it before connecting.
-   *
-   * Since: 0.1
    */
   properties[PROP_ASKS_ONLY] = g_param_spec_boolean ("asks-only", NULL, NULL, FALSE,
                                                      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
@@ -522,8 +502,6 @@ iris_client_describe_state (void)
    *
    * What irisd has no room for at the moment, as a sentence with the limit and its value; %NULL if
    * it takes what the client sends.
-   *
-   * Since: 0.1
    */
   properties[PROP_BUSY_REASON] = g_param_spec_string ("busy-reason", NULL, NULL, NULL,
                                                       G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
@@ -567,8 +545,6 @@ iris_client_init (IrisClient *self)
  * Makes a client that is not connected yet. It belongs to the thread-default main context.
  *
  * Returns: (transfer full): the client
- *
- * Since: 0.1
  */
 IrisClient *
 iris_client_new (const char *endpoint_or_dir)

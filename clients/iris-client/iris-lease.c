@@ -45,8 +45,6 @@ struct _IrisLease
  * It is answered once: by [method@Lease.done] or [method@Lease.fail], or, when its last
  * reference is dropped, by a failure that says so. Until then it counts against the worker's
  * capacity. All but its cancellable belongs to the main context of the worker.
- *
- * Since: 0.1
  */
 G_DEFINE_FINAL_TYPE (IrisLease, iris_lease, G_TYPE_OBJECT)
 
@@ -250,13 +248,10 @@ iris_lease_forget_worker (IrisLease *self)
 
 /**
  * iris_lease_get_service:
- * @self: a lease
  *
  * Gets the service that the item names.
  *
  * Returns: (transfer none): the service that the item names
- *
- * Since: 0.1
  */
 const char *
 iris_lease_get_service (IrisLease *self)
@@ -268,13 +263,10 @@ iris_lease_get_service (IrisLease *self)
 
 /**
  * iris_lease_get_payload:
- * @self: a lease
  *
  * Gets what the item brings along.
  *
  * Returns: (transfer none): what the item brings along
- *
- * Since: 0.1
  */
 GBytes *
 iris_lease_get_payload (IrisLease *self)
@@ -286,13 +278,10 @@ iris_lease_get_payload (IrisLease *self)
 
 /**
  * iris_lease_get_content_type:
- * @self: a lease
  *
  * Tells what the payload is, if the client said so.
  *
  * Returns: (transfer none) (nullable): what the payload is, if the client said so
- *
- * Since: 0.1
  */
 const char *
 iris_lease_get_content_type (IrisLease *self)
@@ -304,13 +293,10 @@ iris_lease_get_content_type (IrisLease *self)
 
 /**
  * iris_lease_get_args:
- * @self: a lease
  *
  * Gets the item's arguments, which may hold any bytes but NUL.
  *
  * Returns: (transfer none) (array zero-terminated=1): the item's arguments; any bytes but NUL
- *
- * Since: 0.1
  */
 const char *const *
 iris_lease_get_args (IrisLease *self)
@@ -322,14 +308,11 @@ iris_lease_get_args (IrisLease *self)
 
 /**
  * iris_lease_get_path:
- * @self: a lease
  *
  * Gets the file that the client names to be worked on instead of the payload.
  *
  * Returns: (transfer none) (nullable) (type filename): the file that the client names to be worked
  *   on
- *
- * Since: 0.1
  */
 const char *
 iris_lease_get_path (IrisLease *self)
@@ -341,13 +324,8 @@ iris_lease_get_path (IrisLease *self)
 
 /**
  * iris_lease_get_attempt:
- * @self: a lease
  *
  * Tells the how manieth time the item is leased; above 1 some of it may have been done.
- *
- * Returns: the how manieth time the item is leased, from 1; above 1 some of it may have been done
- *
- * Since: 0.1
  */
 guint
 iris_lease_get_attempt (IrisLease *self)
@@ -359,13 +337,8 @@ iris_lease_get_attempt (IrisLease *self)
 
 /**
  * iris_lease_wants_progress:
- * @self: a lease
  *
  * Tells whether the client wants to be told how far the item is.
- *
- * Returns: whether the client wants to be told how far the item is
- *
- * Since: 0.1
  */
 gboolean
 iris_lease_wants_progress (IrisLease *self)
@@ -377,7 +350,6 @@ iris_lease_wants_progress (IrisLease *self)
 
 /**
  * iris_lease_get_cancellable:
- * @self: a lease
  *
  * It is cancelled when the item is not wanted any more: its client has cancelled it or has gone, or
  * its time is over, also because irisd does not come back before; or irisd is back and knows
@@ -385,8 +357,6 @@ iris_lease_wants_progress (IrisLease *self)
  * capacity. What is answered is dropped.
  *
  * Returns: (transfer none): what to hand on to GIO, or to ask now and then, from any thread
- *
- * Since: 0.1
  */
 GCancellable *
 iris_lease_get_cancellable (IrisLease *self)
@@ -398,13 +368,10 @@ iris_lease_get_cancellable (IrisLease *self)
 
 /**
  * iris_lease_report:
- * @self: a lease
  * @fraction: how much is done, from 0 to 1; below 0 if that is not known
  * @note: (nullable): for a person: what is being done
  *
  * Tells the client how far the item is, if it wants to know.
- *
- * Since: 0.1
  */
 void
 iris_lease_report (IrisLease *self, double fraction, const char *note)
@@ -427,13 +394,8 @@ iris_lease_report (IrisLease *self, double fraction, const char *note)
 
 /**
  * iris_lease_wants_parts:
- * @self: a lease
  *
  * Tells whether the client takes parts of the result as they come.
- *
- * Returns: whether the client takes parts of the result as they come
- *
- * Since: 0.1
  */
 gboolean
 iris_lease_wants_parts (IrisLease *self)
@@ -452,8 +414,6 @@ iris_lease_wants_parts (IrisLease *self)
  * waits here; [method@IrisClient.Lease.get_pending] tells how much that is, so that a service
  * that is faster than the client can wait. Parts are bytes in a row: the client may get them cut
  * otherwise.
- *
- * Since: 0.1
  */
 void
 iris_lease_send_part (IrisLease *self, GBytes *part)
@@ -477,13 +437,10 @@ iris_lease_send_part (IrisLease *self, GBytes *part)
 
 /**
  * iris_lease_get_pending:
- * @self: a lease
  *
  * Tells how many bytes of parts wait until the client has taken what came before.
  *
  * Returns: bytes
- *
- * Since: 0.1
  */
 guint64
 iris_lease_get_pending (IrisLease *self)
@@ -495,12 +452,9 @@ iris_lease_get_pending (IrisLease *self)
 
 /**
  * iris_lease_extend:
- * @self: a lease
  *
  * Keeps it for the length of a lease from now on. Only workers that do not do that by themselves
  * have to: see [property@IrisClient.WorkerProcess:renew-leases].
- *
- * Since: 0.1
  */
 void
 iris_lease_extend (IrisLease *self)
@@ -523,8 +477,6 @@ iris_lease_extend (IrisLease *self)
  * @content_type: (nullable): what it is
  *
  * Ends the item well; after the parts that wait for credit, if there are some.
- *
- * Since: 0.1
  */
 void
 iris_lease_done (IrisLease *self, GBytes *body, const char *content_type)
@@ -555,8 +507,6 @@ iris_lease_done (IrisLease *self, GBytes *body, const char *content_type)
  * @again: whether another attempt, here or elsewhere, may succeed
  *
  * Ends the item badly, or has it tried again.
- *
- * Since: 0.1
  */
 void
 iris_lease_fail (IrisLease *self, const char *sentence, gboolean again)

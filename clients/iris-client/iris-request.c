@@ -17,8 +17,6 @@ G_DEFINE_BOXED_TYPE (IrisRequest, iris_request, iris_request_ref, iris_request_u
  * Makes a request with an empty payload and no hint.
  *
  * Returns: (transfer full): the request
- *
- * Since: 0.1
  */
 IrisRequest *
 iris_request_new (const char *service)
@@ -37,13 +35,10 @@ iris_request_new (const char *service)
 
 /**
  * iris_request_ref:
- * @self: a request
  *
  * Adds a reference. Safe from any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisRequest *
 iris_request_ref (IrisRequest *self)
@@ -93,8 +88,6 @@ iris_request_clear (gpointer data)
  * @self: (transfer full): a request
  *
  * Drops a reference. Safe from any thread.
- *
- * Since: 0.1
  */
 void
 iris_request_unref (IrisRequest *self)
@@ -117,8 +110,6 @@ iris_request_replace (char **field, const char *value)
  * @payload: (nullable): what the service works on; for `command` the standard input
  *
  * Sets the payload. How large it may be is irisd's limit `max-body`.
- *
- * Since: 0.1
  */
 void
 iris_request_set_payload (IrisRequest *self, GBytes *payload)
@@ -138,8 +129,6 @@ iris_request_set_payload (IrisRequest *self, GBytes *payload)
  *
  * Names a file that irisd itself opens. irisd has a working directory of its own, so the path
  * must be absolute.
- *
- * Since: 0.1
  */
 void
 iris_request_set_path (IrisRequest *self, const char *path)
@@ -155,8 +144,6 @@ iris_request_set_path (IrisRequest *self, const char *path)
  * @args: (nullable) (array zero-terminated=1): the arguments
  *
  * Sets the arguments of the service. Those of `command` are the program to run and its arguments.
- *
- * Since: 0.1
  */
 void
 iris_request_set_args (IrisRequest *self, const char *const *args)
@@ -173,8 +160,6 @@ iris_request_set_args (IrisRequest *self, const char *const *args)
  * @content_type: (nullable): a media type
  *
  * Says what the payload is, for a service that cares.
- *
- * Since: 0.1
  */
 void
 iris_request_set_content_type (IrisRequest *self, const char *content_type)
@@ -191,8 +176,6 @@ iris_request_set_content_type (IrisRequest *self, const char *content_type)
  *
  * Sets the hint by id: the item is queued at this place, and may be stolen by an idle one unless
  * it is strict. Without a hint irisd deals items round-robin.
- *
- * Since: 0.1
  */
 void
 iris_request_set_place (IrisRequest *self, int place)
@@ -212,8 +195,6 @@ iris_request_set_place (IrisRequest *self, int place)
  *
  * Sets the hint by name. It is looked up when the item is sent, so the client need not be
  * connected yet.
- *
- * Since: 0.1
  */
 void
 iris_request_set_place_name (IrisRequest *self, const char *name)
@@ -231,8 +212,6 @@ iris_request_set_place_name (IrisRequest *self, const char *name)
  * @strict: whether no other place may steal the item
  *
  * A strict item runs at the place that its hint names, however long that takes.
- *
- * Since: 0.1
  */
 void
 iris_request_set_strict (IrisRequest *self, gboolean strict)
@@ -251,8 +230,6 @@ iris_request_set_strict (IrisRequest *self, gboolean strict)
  * queued, because its data is there. irisd remembers the items of the recent past (its limit
  * `remembered-places`); a hint that it cannot follow is none, unless the item is strict, which then
  * fails with %IRIS_CLIENT_ERROR_NOT_REMEMBERED.
- *
- * Since: 0.1
  */
 void
 iris_request_set_near_item (IrisRequest *self, guint64 item)
@@ -273,8 +250,6 @@ iris_request_set_near_item (IrisRequest *self, guint64 item)
  * others mean the same. irisd remembers those used last (its limit `remembered-paths`); the first
  * item of a path goes anywhere, unless it is strict, which then fails with
  * %IRIS_CLIENT_ERROR_NOT_REMEMBERED.
- *
- * Since: 0.1
  */
 void
 iris_request_set_near_path (IrisRequest *self, const char *path)
@@ -294,8 +269,6 @@ iris_request_set_near_path (IrisRequest *self, const char *path)
  * irisd was killed while it ran, and its end can be fetched with
  * [method@IrisClient.Client.fetch_async] until it was dealt with or expires. irisd has to keep a
  * journal for that.
- *
- * Since: 0.1
  */
 void
 iris_request_set_durability (IrisRequest *self, IrisDurability durability)
@@ -313,8 +286,6 @@ iris_request_set_durability (IrisRequest *self, IrisDurability durability)
  * Makes a persistent item the same as any other with this key: only the first one runs, the others
  * get its number and its end, as long as that is kept. So an item may be submitted again when it is
  * not known whether it arrived.
- *
- * Since: 0.1
  */
 void
 iris_request_set_key (IrisRequest *self, const char *key)
@@ -331,8 +302,6 @@ iris_request_set_key (IrisRequest *self, const char *key)
  *
  * Says how long irisd keeps the item's end so that it can be fetched. A volatile item has no
  * use for it.
- *
- * Since: 0.1
  */
 void
 iris_request_set_keep (IrisRequest *self, guint64 milliseconds)
@@ -349,8 +318,6 @@ iris_request_set_keep (IrisRequest *self, guint64 milliseconds)
  * @detached: whether submitting ends when the item is accepted
  *
  * The result of submitting a detached item has nothing but the item's number.
- *
- * Since: 0.1
  */
 void
 iris_request_set_detached (IrisRequest *self, gboolean detached)
@@ -368,8 +335,6 @@ iris_request_set_detached (IrisRequest *self, gboolean detached)
  * A persistent item that is buried does not end, so it does not expire: it waits until it is
  * kicked ([method@IrisClient.Client.kick_async]) or cancelled. Calls that wait for its end fail
  * with %IRIS_CLIENT_ERROR_BURIED.
- *
- * Since: 0.1
  */
 void
 iris_request_set_bury (IrisRequest *self, gboolean bury)
@@ -385,8 +350,6 @@ iris_request_set_bury (IrisRequest *self, gboolean bury)
  * @directory: (nullable) (type filename): an absolute path, or %NULL for irisd's own directory
  *
  * Sets the working directory of the command.
- *
- * Since: 0.1
  */
 void
 iris_request_set_directory (IrisRequest *self, const char *directory)
@@ -405,8 +368,6 @@ iris_request_set_directory (IrisRequest *self, const char *directory)
  * @clear: whether to begin without irisd's own variables
  *
  * Sets the environment of the command. The program is looked for in irisd's `PATH` all the same.
- *
- * Since: 0.1
  */
 void
 iris_request_set_environment (IrisRequest *self, const char *const *variables, gboolean clear)
@@ -424,8 +385,6 @@ iris_request_set_environment (IrisRequest *self, const char *const *variables, g
  * @nice: 0 to 19: how much it gives way to other processes, beyond irisd
  *
  * Makes the command nice.
- *
- * Since: 0.1
  */
 void
 iris_request_set_nice (IrisRequest *self, int nice)
@@ -443,8 +402,6 @@ iris_request_set_nice (IrisRequest *self, int nice)
  *   `files=NUMBER`, `file-size=BYTES`, `core=BYTES` or `output=BYTES`
  *
  * Bounds what the command may use. doc/protocol.md says what becomes of one that wants more.
- *
- * Since: 0.1
  */
 void
 iris_request_set_limits (IrisRequest *self, const char *const *limits)
@@ -462,8 +419,6 @@ iris_request_set_limits (IrisRequest *self, const char *const *limits)
  *
  * Has a command ended that runs for longer; its item then fails with
  * %IRIS_CLIENT_ERROR_TIME_LIMIT.
- *
- * Since: 0.1
  */
 void
 iris_request_set_time_limit (IrisRequest *self, guint64 milliseconds)
@@ -479,8 +434,6 @@ iris_request_set_time_limit (IrisRequest *self, guint64 milliseconds)
  * @milliseconds: from SIGTERM to SIGKILL, when it is cancelled or its time is over
  *
  * Sets how long the command has to clean up, instead of what irisd's configuration says.
- *
- * Since: 0.1
  */
 void
 iris_request_set_grace (IrisRequest *self, guint64 milliseconds)
@@ -501,8 +454,6 @@ iris_request_set_grace (IrisRequest *self, guint64 milliseconds)
  *
  * Has the output of the command come while it runs, in the order in which each of its two streams
  * was written. The result then has no body. No more than a quarter of a megabyte is under way.
- *
- * Since: 0.1
  */
 void
 iris_request_set_output_func (IrisRequest *self,
@@ -530,8 +481,6 @@ iris_request_set_output_func (IrisRequest *self,
  * Asks to be told how far the item is, by worker processes that tell so
  * ([method@IrisClient.Lease.report]). Not each report comes: one that is soon out of date may be
  * passed over.
- *
- * Since: 0.1
  */
 void
 iris_request_set_progress_func (IrisRequest *self,
@@ -560,8 +509,6 @@ iris_request_set_progress_func (IrisRequest *self,
  * ([method@IrisClient.Lease.send_part]), in their order and before its end. Whether the result
  * repeats them is up to the service. No more than a quarter of a megabyte is under way. A
  * persistent item cannot have parts.
- *
- * Since: 0.1
  */
 void
 iris_request_set_part_func (IrisRequest *self,
@@ -592,8 +539,6 @@ iris_request_tell_accepted (IrisRequest *self, guint64 item)
  * @delay_ms: milliseconds, counted from when irisd accepts the item; 0 for none
  *
  * Has the item not run before that, by a clock that cannot be set.
- *
- * Since: 0.1
  */
 void
 iris_request_set_delay (IrisRequest *self, guint64 delay_ms)
@@ -610,8 +555,6 @@ iris_request_set_delay (IrisRequest *self, guint64 delay_ms)
  *
  * Has the item not run before that time of day. If the clock is set meanwhile, it is the new one
  * that counts. A time that has passed is no hindrance.
- *
- * Since: 0.1
  */
 void
 iris_request_set_time (IrisRequest *self, gint64 at_ms)
@@ -629,8 +572,6 @@ iris_request_set_time (IrisRequest *self, gint64 at_ms)
  *
  * Where irisd has more items than it can run, those of higher priority come first. An item gains a
  * level for each second that it waits (irisd's limit `aging-ms`), so none waits for ever.
- *
- * Since: 0.1
  */
 void
 iris_request_set_priority (IrisRequest *self, int priority)
@@ -651,8 +592,6 @@ iris_request_set_priority (IrisRequest *self, int priority)
  *
  * Has the item not run before others have ended, of this client or of another. irisd refuses it if
  * it does not know one of them.
- *
- * Since: 0.1
  */
 void
 iris_request_set_after (IrisRequest *self,
@@ -678,8 +617,6 @@ iris_request_set_after (IrisRequest *self,
  *
  * Has the item tried again when its service fails, when it runs too long, and, of a command, when
  * it exits with another status than 0 or is killed.
- *
- * Since: 0.1
  */
 void
 iris_request_set_retries (IrisRequest *self, guint retries)
@@ -697,8 +634,6 @@ iris_request_set_retries (IrisRequest *self, guint retries)
  * Sets the pause before the item is tried again for the first time; a second, if this is not
  * called. It doubles each time, and up to half of it is left to chance. Without retries it means
  * nothing.
- *
- * Since: 0.1
  */
 void
 iris_request_set_backoff (IrisRequest *self, guint64 backoff_ms)
@@ -715,8 +650,6 @@ iris_request_set_backoff (IrisRequest *self, guint64 backoff_ms)
  * @time_to_run_ms: milliseconds; 0 for as long as it likes
  *
  * Has a run of the item stopped after that time, as by cancelling it. It counts as failed.
- *
- * Since: 0.1
  */
 void
 iris_request_set_time_to_run (IrisRequest *self, guint64 time_to_run_ms)
@@ -733,8 +666,6 @@ iris_request_set_time_to_run (IrisRequest *self, guint64 time_to_run_ms)
  *
  * Has the item fail with %IRIS_CLIENT_ERROR_DEADLINE_PASSED if it has not begun by then, whatever
  * it waits for. It is not tried again after its deadline either.
- *
- * Since: 0.1
  */
 void
 iris_request_set_deadline (IrisRequest *self, guint64 deadline_ms)
@@ -751,8 +682,6 @@ iris_request_set_deadline (IrisRequest *self, guint64 deadline_ms)
  *
  * Lets the item wait for the first worker process that serves it. One that irisd keeps waits until
  * its deadline, or for ever without one; another one for as long as irisd's `worker-wait-ms` says.
- *
- * Since: 0.1
  */
 void
 iris_request_set_wait_for_service (IrisRequest *self, gboolean wait_for_service)
@@ -772,8 +701,6 @@ iris_request_set_wait_for_service (IrisRequest *self, gboolean wait_for_service)
  *
  * Has irisd say at once that it has accepted the item, and under which number. That costs a
  * message; without it the number comes with the result.
- *
- * Since: 0.1
  */
 void
 iris_request_set_accepted_func (IrisRequest *self,
@@ -792,14 +719,11 @@ iris_request_set_accepted_func (IrisRequest *self,
 
 /**
  * iris_request_get_item:
- * @self: a request
  *
  * Gets the number that irisd gave the item: what [method@IrisClient.Request.set_after] takes.
  *
  * Returns: the number, or 0 if irisd has not told one; see
  *   [method@IrisClient.Request.set_accepted_func]
- *
- * Since: 0.1
  */
 guint64
 iris_request_get_item (IrisRequest *self)
@@ -813,13 +737,10 @@ iris_request_get_item (IrisRequest *self)
 
 /**
  * iris_request_get_service:
- * @self: a request
  *
  * Gets the service that is to work on it.
  *
  * Returns: (transfer none): the name of the service
- *
- * Since: 0.1
  */
 const char *
 iris_request_get_service (IrisRequest *self)
@@ -831,13 +752,10 @@ iris_request_get_service (IrisRequest *self)
 
 /**
  * iris_request_get_path:
- * @self: a request
  *
  * Gets the file that it is about, or %NULL if it is about none.
  *
  * Returns: (transfer none) (nullable) (type filename): the file to work on
- *
- * Since: 0.1
  */
 const char *
 iris_request_get_path (IrisRequest *self)
@@ -849,14 +767,11 @@ iris_request_get_path (IrisRequest *self)
 
 /**
  * iris_request_get_id:
- * @self: a request
  *
  * Gets the id under which the request was last submitted, as 32 hexadecimal digits: what
  * [method@IrisClient.Client.cancel_async] and `irisctl cancel` take.
  *
  * Returns: (transfer none) (nullable): the id, or %NULL if it was not submitted yet
- *
- * Since: 0.1
  */
 const char *
 iris_request_get_id (IrisRequest *self)

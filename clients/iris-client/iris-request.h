@@ -17,8 +17,6 @@ G_BEGIN_DECLS
  * told
  *
  * What of an item survives a crash of irisd or of its machine.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -35,8 +33,6 @@ typedef enum
  * A work item, before it is sent: a service, what it is to work on, and where it should run.
  *
  * A request may be submitted several times; from the first time on it must not be changed.
- *
- * Since: 0.1
  */
 typedef struct _IrisRequest IrisRequest;
 
@@ -48,8 +44,6 @@ typedef struct _IrisRequest IrisRequest;
  *
  * What an item waits for, of those that it comes after. An item ends well by a result, and as a
  * command by the exit status 0.
- *
- * Since: 0.1
  */
 typedef enum
 {
@@ -65,8 +59,6 @@ typedef enum
  * @user_data: what was passed with the function
  *
  * Is told that irisd has accepted an item.
- *
- * Since: 0.1
  */
 typedef void (*IrisRequestAcceptedFunc) (IrisRequest *request, guint64 item, gpointer user_data);
 
@@ -117,8 +109,6 @@ void iris_request_set_bury (IrisRequest *self, gboolean bury);
  *
  * Takes output of a running command as it comes. What it has taken, the command may write more of:
  * while it works, the command waits when its pipe is full.
- *
- * Since: 0.1
  */
 typedef void (*IrisRequestOutputFunc) (IrisRequest *request,
                                        gboolean is_error,
@@ -178,8 +168,6 @@ void iris_request_set_accepted_func (IrisRequest *self,
  * @user_data: what the function was set with
  *
  * Is told how far an item is.
- *
- * Since: 0.1
  */
 typedef void (*IrisRequestProgressFunc) (IrisRequest *request,
                                          double fraction,
@@ -195,8 +183,6 @@ typedef void (*IrisRequestProgressFunc) (IrisRequest *request,
  * @user_data: what the function was set with
  *
  * Takes a part of an item's result. What it has taken, the worker may send more of.
- *
- * Since: 0.1
  */
 typedef void (*IrisRequestPartFunc) (IrisRequest *request,
                                      guint attempt,

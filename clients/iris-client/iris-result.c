@@ -41,13 +41,10 @@ iris_result_new_from_wire (const IrisWireMessage *message)
 
 /**
  * iris_result_ref:
- * @self: a result
  *
  * Adds a reference. Safe from any thread.
  *
  * Returns: (transfer full): @self
- *
- * Since: 0.1
  */
 IrisResult *
 iris_result_ref (IrisResult *self)
@@ -73,8 +70,6 @@ iris_result_clear (gpointer data)
  * @self: (transfer full): a result
  *
  * Drops a reference. Safe from any thread.
- *
- * Since: 0.1
  */
 void
 iris_result_unref (IrisResult *self)
@@ -86,14 +81,11 @@ iris_result_unref (IrisResult *self)
 
 /**
  * iris_result_dup_text:
- * @self: a result
  *
  * Gets what the service gave back (of a command: its standard output) as text: the bytes up to the
  * first NUL, with what is not UTF-8 replaced.
  *
  * Returns: (transfer full): UTF-8 text
- *
- * Since: 0.1
  */
 char *
 iris_result_dup_text (IrisResult *self)

@@ -31,8 +31,6 @@ G_BEGIN_DECLS
  * @attempts: how often it was run; 1 unless it was tried again
  *
  * What came of a work item. Its fields are to be read only.
- *
- * Since: 0.1
  */
 typedef struct
 {

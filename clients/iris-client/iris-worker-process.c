@@ -85,8 +85,6 @@ struct _IrisWorkerProcess
  *
  * A worker belongs to the main context that was the thread's default when it began to run: its
  * handlers are called there, and may answer a lease later. It starts no thread of its own.
- *
- * Since: 0.1
  */
 G_DEFINE_FINAL_TYPE (IrisWorkerProcess, iris_worker_process, G_TYPE_OBJECT)
 
@@ -819,8 +817,6 @@ iris_worker_process_class_init (IrisWorkerProcessClass *klass)
    * IrisWorkerProcess:address:
    *
    * Where irisd is: an endpoint, the directory of its sockets, or %NULL for the usual one.
-   *
-   * Since: 0.1
    */
   properties[PROP_ADDRESS] = g_param_spec_string ("address", NULL, NULL, NULL,
                                                   flags | G_PARAM_CONSTRUCT_ONLY);
@@ -829,16 +825,12 @@ iris_worker_process_class_init (IrisWorkerProcessClass *klass)
    *
    * As `irisctl workers` shows it; %NULL for the program's name and process id. Set it before the
    * worker runs.
-   *
-   * Since: 0.1
    */
   properties[PROP_NAME] = g_param_spec_string ("name", NULL, NULL, NULL, flags);
   /**
    * IrisWorkerProcess:capacity:
    *
    * How many items it takes at once. Set it before the worker runs.
-   *
-   * Since: 0.1
    */
   properties[PROP_CAPACITY] = g_param_spec_uint ("capacity", NULL, NULL, 1, G_MAXUINT, 1,
                                                  flags | G_PARAM_CONSTRUCT);
@@ -847,8 +839,6 @@ iris_worker_process_class_init (IrisWorkerProcessClass *klass)
    *
    * The id of the place that it works at, or -1: then it is that of the socket, if it has one. Set
    * it before the worker runs.
-   *
-   * Since: 0.1
    */
   properties[PROP_PLACE] = g_param_spec_int ("place", NULL, NULL, -1, G_MAXINT, -1,
                                              flags | G_PARAM_CONSTRUCT);
@@ -857,8 +847,6 @@ iris_worker_process_class_init (IrisWorkerProcessClass *klass)
    *
    * Whether leases are extended as long as they are not answered. If not, an item that takes longer
    * than a lease goes to another worker unless [method@IrisClient.Lease.extend] is called in time.
-   *
-   * Since: 0.1
    */
   properties[PROP_RENEW_LEASES] = g_param_spec_boolean ("renew-leases", NULL, NULL, TRUE,
                                                         flags | G_PARAM_CONSTRUCT);
@@ -884,8 +872,6 @@ iris_worker_process_init (IrisWorkerProcess *self)
  * Makes a worker that belongs to the thread-default context. It does nothing before it is run.
  *
  * Returns: (transfer full): a worker
- *
- * Since: 0.1
  */
 IrisWorkerProcess *
 iris_worker_process_new (const char *endpoint_or_dir)
@@ -903,8 +889,6 @@ iris_worker_process_new (const char *endpoint_or_dir)
  * @destroy: (nullable): frees @user_data with the worker
  *
  * Adds a service.
- *
- * Since: 0.1
  */
 void
 iris_worker_process_add_service (IrisWorkerProcess *self,
@@ -948,8 +932,6 @@ on_cancelled (GCancellable *cancellable, gpointer data)
  * Serves items until @cancellable is cancelled: then it takes no more, waits until those that it
  * has were answered, and ends well. When there is no irisd, or it goes, the worker waits for one to
  * come.
- *
- * Since: 0.1
  */
 void
 iris_worker_process_run_async (IrisWorkerProcess *self,
@@ -978,15 +960,12 @@ iris_worker_process_run_async (IrisWorkerProcess *self,
 
 /**
  * iris_worker_process_run_finish:
- * @self: a worker
  * @result: what the callback was given
  * @error: return location for an error of the domain %IRIS_CLIENT_ERROR
  *
  * Ends what iris_worker_process_run_async() began.
  *
  * Returns: whether it ended because it was cancelled; otherwise irisd refuses it
- *
- * Since: 0.1
  */
 gboolean
 iris_worker_process_run_finish (IrisWorkerProcess *self, GAsyncResult *result, GError **error)
@@ -998,13 +977,10 @@ iris_worker_process_run_finish (IrisWorkerProcess *self, GAsyncResult *result, G
 
 /**
  * iris_worker_process_is_serving:
- * @self: a worker
  *
  * Tells whether irisd knows the worker, and leases it items.
  *
  * Returns: whether irisd knows it, and leases it items
- *
- * Since: 0.1
  */
 gboolean
 iris_worker_process_is_serving (IrisWorkerProcess *self)

@@ -20,8 +20,6 @@ G_DECLARE_FINAL_TYPE (IrisWorkerProcess, iris_worker_process, IRIS, WORKER_PROCE
  *
  * Does an item, or begins to. It is called in the worker's context, and must not block for long:
  * the worker could not tell irisd that it lives.
- *
- * Since: 0.1
  */
 typedef void (*IrisWorkerProcessFunc) (IrisWorkerProcess *self,
                                        IrisLease *lease,
