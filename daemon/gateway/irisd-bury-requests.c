@@ -194,5 +194,5 @@ irisd_bury_requests_take_cancel (IrisdGateway *self, IrisdJournalRequest *reques
   if (request->error != NULL)
     irisd_send_refusal (self, &caller, request->request_id, request->error);
   else
-    irisd_completion_tell_cancelling (self, &caller, request->request_id, TRUE);
+    irisd_cancel_tell_cancelling (self, &caller, request->request_id, TRUE);
 }

@@ -87,7 +87,7 @@ answer (IrisdGateway *gateway, IrisdCancelBroadcast *self)
   if (irisd_peer_is_gone (self->peer))
     return;
   if (self->found)
-    irisd_completion_tell_cancelling (gateway, &caller, self->request_id, self->was_queued);
+    irisd_cancel_tell_cancelling (gateway, &caller, self->request_id, self->was_queued);
   else if (self->error != NULL)
     irisd_send_refusal (gateway, &caller, self->request_id, self->error);
   else if (self->item != 0)
@@ -99,7 +99,7 @@ answer (IrisdGateway *gateway, IrisdCancelBroadcast *self)
       cancel_without_job (gateway, &caller, &request);
     }
   else
-    irisd_completion_tell_not_found (gateway, &caller, self->request_id, "any connection");
+    irisd_cancel_tell_not_found (gateway, &caller, self->request_id, "any connection");
 }
 
 /* A buried item is the journal's to cancel. */
@@ -203,7 +203,7 @@ irisd_cancel_broadcast_by_number (IrisdGateway *gateway,
       g_autoptr (IrisdPeer) peer = irisd_peer_ref (caller->peer);
       gboolean queued = irisd_completion_cancel_job (gateway, job);
       if (!irisd_peer_is_gone (peer))
-        irisd_completion_tell_cancelling (gateway, caller, request->request_id, queued);
+        irisd_cancel_tell_cancelling (gateway, caller, request->request_id, queued);
     }
   else if (here || holder == NULL)
     cancel_without_job (gateway, caller, request);

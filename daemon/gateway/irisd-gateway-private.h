@@ -409,26 +409,31 @@ void irisd_item_requests_await_end (IrisdGateway *self,
 void irisd_item_requests_take_answer (IrisdGateway *self, IrisdJournalRequest *request);
 void irisd_item_requests_forget (IrisdGateway *self, GArray *items);
 
+/* irisd-acknowledge.c and irisd-cancel.c: ACK and CANCEL. */
+void irisd_acknowledge_request (IrisdGateway *self,
+                                const IrisdCaller *caller,
+                                const IrisWireMessage *request);
+void irisd_cancel_request (IrisdGateway *self,
+                           const IrisdCaller *caller,
+                           const IrisWireMessage *request);
+void irisd_cancel_tell_cancelling (IrisdGateway *self,
+                                   const IrisdCaller *caller,
+                                   const guint8 *request_id,
+                                   gboolean was_queued);
+void irisd_cancel_tell_not_found (IrisdGateway *self,
+                                  const IrisdCaller *caller,
+                                  const guint8 *request_id,
+                                  const char *where);
+
 /* irisd-completion.c: jobs on their way back. */
 void irisd_completion_describe (const IrisdJob *job, IrisWireMessage *message);
 void irisd_completion_end_job (IrisdGateway *self, IrisdJob *job);
 void irisd_completion_take_end (IrisdGateway *self, IrisdJournalRequest *request);
 void irisd_completion_take_back (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_completion_cancel_job (IrisdGateway *self, IrisdJob *job);
-void irisd_completion_tell_cancelling (IrisdGateway *self,
-                                       const IrisdCaller *caller,
-                                       const guint8 *request_id,
-                                       gboolean was_queued);
-void irisd_completion_tell_not_found (IrisdGateway *self,
-                                      const IrisdCaller *caller,
-                                      const guint8 *request_id,
-                                      const char *where);
-void irisd_completion_cancel (IrisdGateway *self,
-                              const IrisdCaller *caller,
-                              const IrisWireMessage *request);
-void irisd_completion_acknowledge (IrisdGateway *self,
-                                   const IrisdCaller *caller,
-                                   const IrisWireMessage *request);
+gboolean irisd_completion_begin_cancel (IrisdGateway *self, IrisdJob *job, gboolean *ours);
+void irisd_completion_end_cancelled (IrisdGateway *self, IrisdJob *job);
+void irisd_completion_advance_held (IrisdGateway *self, IrisdPeer *peer);
 void irisd_completion_end_parked (IrisdGateway *self);
 gboolean irisd_gateway_unblock (IrisdGateway *self, IrisdJob *job);
 void irisd_gateway_resume_held (IrisdGateway *self, IrisdJob *job);

@@ -151,10 +151,10 @@ handle_greeted (IrisdGateway *self,
       irisd_receive_backlog_submit_batch (self, caller, request, body);
       break;
     case IRIS_WIRE_ACK:
-      irisd_completion_acknowledge (self, caller, request);
+      irisd_acknowledge_request (self, caller, request);
       break;
     case IRIS_WIRE_CANCEL:
-      irisd_completion_cancel (self, caller, request);
+      irisd_cancel_request (self, caller, request);
       break;
     case IRIS_WIRE_MORE:
       irisd_output_grant (self, caller, request);

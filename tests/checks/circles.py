@@ -25,22 +25,13 @@ ORDER = {'iris': house.LAYERS, 'daemon': house.DAEMON_LAYERS}
 UPWARDS = {
     'daemon': {
         'exec/irisd-job.c': 'irisd_schedule_free',
-        'items/irisd-bury.c': 'irisd_completion_end_job irisd_completion_tell',
-        'items/irisd-deadline.c': 'irisd_completion_end_job irisd_completion_unpark',
-        'items/irisd-dependencies.c': 'irisd_completion_end_job',
-        'items/irisd-dispatch.c': 'irisd_completion_end_job irisd_completion_take_back',
-        'items/irisd-persistent-done.c':
-            'irisd_completion_describe irisd_completion_end_job irisd_completion_take_back '
-            'irisd_persistent_batch_get_done irisd_persistent_batch_note '
-            'irisd_persistent_batch_take_number irisd_persistent_batch_tell irisd_send_refusal',
+        'items/irisd-completion.c': 'irisd_send_completion',
+        'items/irisd-persistent-batch.c': 'irisd_submit_tell_accepted',
+        'items/irisd-persistent-done.c': 'irisd_send_refusal',
         'items/irisd-persistent.c':
             'irisd_admission_tell_full irisd_bury_requests_take_cancel irisd_bury_requests_take_kick '
-            'irisd_completion_describe irisd_completion_take_back irisd_completion_tell '
-            'irisd_item_requests_await_end irisd_item_requests_take_answer '
-            'irisd_persistent_batch_expect irisd_persistent_batch_note '
-            'irisd_persistent_batch_take_number irisd_persistent_batch_tell irisd_send_refusal',
-        'items/irisd-restore.c': 'irisd_completion_take_back irisd_submit_settle_schedule',
-        'items/spill/irisd-reload.c': 'irisd_completion_take_back',
+            'irisd_item_requests_await_end irisd_item_requests_take_answer irisd_send_refusal',
+        'items/irisd-restore.c': 'irisd_submit_settle_schedule',
     },
 }
 
@@ -73,29 +64,31 @@ CIRCLES = {
     ],
     'daemon': [
         ("what runs an item ends its job, and a job that is cancelled tells what runs it",
-         'exec/command/irisd-command-runner.c exec/command/irisd-command-start.c exec/command/irisd-command.c '
-         'exec/irisd-job.c exec/worker/irisd-leased-item.c exec/worker/irisd-worker-processes.c exec/worker/irisd-worker-restore.c'),
+         'exec/command/irisd-command-runner.c exec/command/irisd-command-start.c '
+         'exec/command/irisd-command.c exec/irisd-job.c exec/worker/irisd-leased-item.c '
+         'exec/worker/irisd-worker-processes.c exec/worker/irisd-worker-restore.c'),
         ("the table of leases in four files",
-         'exec/worker/irisd-lease-queue.c exec/worker/irisd-leases-clock.c exec/worker/irisd-leases-route.c '
-         'exec/worker/irisd-leases.c'),
+         'exec/worker/irisd-lease-queue.c exec/worker/irisd-leases-clock.c '
+         'exec/worker/irisd-leases-route.c exec/worker/irisd-leases.c'),
         ("a gateway is still one struct, whose parts answer through each other",
-         'gateway/irisd-admission.c gateway/irisd-bundle.c gateway/irisd-bury-broadcast.c '
-         'gateway/irisd-bury-requests.c gateway/irisd-cancel-broadcast.c gateway/irisd-completion.c '
-         'gateway/irisd-gateway.c gateway/irisd-item-requests.c gateway/irisd-output.c '
-         'gateway/irisd-persistent-batch.c gateway/irisd-place-requests.c gateway/irisd-receive-backlog.c '
+         'gateway/irisd-acknowledge.c gateway/irisd-admission.c gateway/irisd-bundle.c '
+         'gateway/irisd-bury-broadcast.c gateway/irisd-bury-requests.c gateway/irisd-cancel-broadcast.c '
+         'gateway/irisd-cancel.c gateway/irisd-gateway.c gateway/irisd-item-requests.c '
+         'gateway/irisd-output.c gateway/irisd-place-requests.c gateway/irisd-receive-backlog.c '
          'gateway/irisd-receive.c gateway/irisd-send.c gateway/irisd-session.c gateway/irisd-status.c '
          'gateway/irisd-submit.c gateway/irisd-worker-session.c gateway/irisd-worker-watch.c'),
         ("an item's states, of which each file has some",
-         'items/irisd-bury.c items/irisd-deadline.c items/irisd-dependencies.c items/irisd-dispatch.c '
-         'items/irisd-persistent-done.c items/irisd-persistent.c items/irisd-restore.c '
-         'items/spill/irisd-reload.c items/spill/irisd-spilled-flow.c items/spill/irisd-spilled.c'),
+         'items/irisd-bury.c items/irisd-completion.c items/irisd-deadline.c items/irisd-dependencies.c '
+         'items/irisd-dispatch.c items/irisd-persistent-done.c items/irisd-persistent.c '
+         'items/irisd-restore.c items/spill/irisd-reload.c items/spill/irisd-spilled-flow.c '
+         'items/spill/irisd-spilled.c'),
         ("the journal's thread in five files",
          'store/irisd-journal-bury.c store/irisd-journal-capacity.c store/irisd-journal-commit.c '
          'store/irisd-journal-queries.c store/irisd-journal.c'),
         ("a store that is damaged is read by its pages, and written into a new store",
          'store/sqlite/irisd-sqlite-pages.c store/sqlite/irisd-sqlite-salvage.c '
-         'store/sqlite/irisd-sqlite-scan.c store/sqlite/irisd-sqlite-schema.c store/sqlite/irisd-sqlite-walk.c '
-         'store/sqlite/irisd-sqlite.c'),
+         'store/sqlite/irisd-sqlite-scan.c store/sqlite/irisd-sqlite-schema.c '
+         'store/sqlite/irisd-sqlite-walk.c store/sqlite/irisd-sqlite.c'),
     ],
 }
 

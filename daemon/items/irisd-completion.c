@@ -4,7 +4,6 @@
  * acknowledges.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
-#include "daemon/gateway/irisd-cancel-broadcast.h"
 #include "daemon/gateway/irisd-gateway-private.h"
 #include "daemon/items/irisd-bury.h"
 #include "daemon/store/irisd-journal.h"
@@ -240,7 +239,7 @@ owes_too_much (IrisdGateway *self, IrisdPeer *peer)
 static gboolean
 may_wait (IrisdGateway *self)
 {
-  switch (irisd_gateway_get_phase (self))
+  switch (irisd_gateway_current_phase (self))
     {
     case IRISD_PHASE_SERVING:
       return TRUE;
@@ -248,6 +247,24 @@ may_wait (IrisdGateway *self)
       return g_get_monotonic_time () < irisd_core_get_deadline (self->core);
     default:
       return FALSE;
+    }
+}
+
+/**
+ * irisd_completion_advance_held:
+ * @self: the gateway
+ * @peer: one of its peers, which has acknowledged something
+ *
+ * Has the items go on that were held because the peer owed too much, as far as it may owe them.
+ */
+void
+irisd_completion_advance_held (IrisdGateway *self, IrisdPeer *peer)
+{
+  while (peer->held.length > 0 && !owes_too_much (self, peer) && may_wait (self))
+    {
+      IrisdJob *job = g_queue_peek_head (&peer->held);
+      if (irisd_dispatch_withdraw (self, job))
+        irisd_dispatch_advance (self, job);
     }
 }
 
@@ -349,10 +366,18 @@ cancel_leased (IrisdGateway *self, IrisdJob *job)
   return state == IRISD_LEASE_ENTRY_WAITED;
 }
 
-/* Cancels a job, which is not tried again. Returns whether it had not begun to run. If `ours`, it
- * is ended by end_cancelled(), when that was told. */
-static gboolean
-cancel_job (IrisdGateway *self, IrisdJob *job, gboolean *ours)
+/**
+ * irisd_completion_begin_cancel:
+ * @self: the gateway
+ * @job: an item of it that has not ended
+ * @ours: (out): whether irisd_completion_end_cancelled() has to end it, once the answer was sent
+ *
+ * Cancels a job, which is not tried again.
+ *
+ * Returns: whether it had not begun to run
+ */
+gboolean
+irisd_completion_begin_cancel (IrisdGateway *self, IrisdJob *job, gboolean *ours)
 {
   IrisdItemState state = irisd_job_get_state (job);
   gboolean queued = FALSE;
@@ -380,8 +405,8 @@ cancel_job (IrisdGateway *self, IrisdJob *job, gboolean *ours)
 
 /* Ends a cancelled item as soon as can be; if something else still has its job, it comes back to be
  * freed. */
-static void
-end_cancelled (IrisdGateway *self, IrisdJob *job)
+void
+irisd_completion_end_cancelled (IrisdGateway *self, IrisdJob *job)
 {
   if (irisd_job_is (job, IRISD_ITEM_RETURNED))
     irisd_completion_end_job (self, job);
@@ -406,143 +431,8 @@ gboolean
 irisd_completion_cancel_job (IrisdGateway *self, IrisdJob *job)
 {
   gboolean ours = FALSE;
-  gboolean queued = cancel_job (self, job, &ours);
+  gboolean queued = irisd_completion_begin_cancel (self, job, &ours);
   if (ours)
-    end_cancelled (self, job);
+    irisd_completion_end_cancelled (self, job);
   return queued;
-}
-
-/* @was_queued: the item was queued, not running. */
-void
-irisd_completion_tell_cancelling (IrisdGateway *self,
-                                  const IrisdCaller *caller,
-                                  const guint8 *request_id,
-                                  gboolean was_queued)
-{
-  IrisWireMessage reply;
-  iris_wire_message_init (&reply, IRIS_WIRE_CANCELLING, request_id);
-  iris_wire_message_set_uint (&reply, IRIS_WIRE_KEY_STATE,
-                              was_queued ? IRIS_WIRE_STATE_QUEUED : IRIS_WIRE_STATE_RUNNING);
-  irisd_send_answer (self, caller, &reply);
-}
-
-/* @where says where there is no such item. */
-void
-irisd_completion_tell_not_found (IrisdGateway *self,
-                                 const IrisdCaller *caller,
-                                 const guint8 *request_id,
-                                 const char *where)
-{
-  g_autoptr (GError) error = g_error_new (
-      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_FOUND,
-      "no item with this request id is in flight on %s: it has ended, or never was", where);
-  irisd_send_refusal (self, caller, request_id, error);
-}
-
-void
-irisd_completion_cancel (IrisdGateway *self,
-                         const IrisdCaller *caller,
-                         const IrisWireMessage *request)
-{
-  if (iris_wire_message_has (request, IRIS_WIRE_KEY_ITEM))
-    {
-      irisd_cancel_broadcast_by_number (self, caller, request);
-      return;
-    }
-  IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, request->target);
-  if (job == NULL && request->anywhere)
-    {
-      irisd_cancel_broadcast_by_request (self, caller, request);
-      return;
-    }
-  if (job == NULL)
-    {
-      irisd_completion_tell_not_found (self, caller, request->request_id, "this connection");
-      return;
-    }
-  gboolean ours = FALSE;
-  gboolean queued = cancel_job (self, job, &ours);
-  irisd_completion_tell_cancelling (self, caller, request->request_id, queued);
-  if (ours)
-    end_cancelled (self, job);
-}
-
-static void
-let_go (guint64 item, gpointer user_data)
-{
-  GArray *spans = user_data;
-  IrisdSpan *last = spans->len > 0 ? &g_array_index (spans, IrisdSpan, spans->len - 1) : NULL;
-  if (last != NULL && item == last->first + last->n)
-    last->n++;
-  else if (last != NULL && item + 1 == last->first)
-    *last = (IrisdSpan){ item, last->n + 1 };
-  else
-    g_array_append_val (spans, ((IrisdSpan){ item, 1 }));
-}
-
-static void
-refuse_ack (IrisdGateway *self,
-            const IrisdCaller *caller,
-            const IrisWireMessage *request,
-            const guint8 *id)
-{
-  char hex[2 * IRIS_WIRE_ID_SIZE + 1];
-  for (guint i = 0; i < IRIS_WIRE_ID_SIZE; i++)
-    g_snprintf (hex + 2 * (gsize) i, 3, "%02x", id[i]);
-  g_autoptr (GError) error = NULL;
-  if (iris_wire_message_has (request, IRIS_WIRE_KEY_COUNT))
-    error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                         "cannot acknowledge: of the %u unacknowledged endings of this connection"
-                         ", oldest first, number %u is not that of request %s; name each "
-                         "ending that was handled",
-                         caller->peer->unacked.count, request->count, hex);
-  else
-    error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                         "cannot acknowledge: no ending of request %s is unacknowledged on this "
-                         "connection; name each ending once, on the connection that brought it",
-                         hex);
-  irisd_send_refusal (self, caller, request->request_id, error);
-}
-
-/* Removes acknowledged completions from the list. Returns NULL, or the id that does not fit; then
- * nothing has changed. */
-static const guint8 *
-pay (IrisdUnacknowledged *unacked, const IrisWireMessage *request, GArray *items)
-{
-  if (request->body.size > 0)
-    return irisd_unacknowledged_pay (unacked, request->body.data,
-                                     (guint) (request->body.size / IRIS_WIRE_ID_SIZE), let_go,
-                                     items);
-  if (!iris_wire_message_has (request, IRIS_WIRE_KEY_COUNT))
-    return irisd_unacknowledged_pay (unacked, request->target, 1, let_go, items);
-  gboolean well = irisd_unacknowledged_pay_until (unacked, request->target, request->count, let_go,
-                                                  items);
-  return well ? NULL : request->target;
-}
-
-void
-irisd_completion_acknowledge (IrisdGateway *self,
-                              const IrisdCaller *caller,
-                              const IrisWireMessage *request)
-{
-  IrisdPeer *peer = caller->peer;
-  guint64 owed = peer->unacked.sum;
-  g_autoptr (GArray) items = g_array_new (FALSE, FALSE, sizeof (IrisdSpan));
-  const guint8 *pending = pay (&peer->unacked, request, items);
-  if (pending != NULL)
-    {
-      refuse_ack (self, caller, request, pending);
-      return;
-    }
-  gint64 freed = (gint64) (owed - peer->unacked.sum);
-  irisd_peer_add_bytes (peer, -freed);
-  irisd_core_add_bytes (self->core, -freed);
-  if (items->len > 0)
-    irisd_item_requests_forget (self, g_steal_pointer (&items));
-  while (peer->held.length > 0 && !owes_too_much (self, peer) && may_wait (self))
-    {
-      IrisdJob *job = g_queue_peek_head (&peer->held);
-      if (irisd_dispatch_withdraw (self, job))
-        irisd_dispatch_advance (self, job);
-    }
 }
