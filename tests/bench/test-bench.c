@@ -47,6 +47,14 @@ START_TEST (the_count_finds_an_item_too_few_or_too_many)
 }
 END_TEST
 
+/* A step waits for the one before in six instructions: no processor makes ten thousand in a
+ * microsecond, but a compiler does that leaves them out. */
+START_TEST (the_calibration_measures_work_that_is_done)
+{
+  ck_assert_uint_lt (bench_work_new (1).steps, 10000);
+}
+END_TEST
+
 START_TEST (the_sum_finds_work_that_was_left_out)
 {
   BenchWork work = bench_work_new (1), less = { work.steps - 1, 0 };
@@ -429,6 +437,7 @@ main (void)
 
   tcase_set_timeout (tcase, 120);
   tcase_add_test (tcase, the_count_finds_an_item_too_few_or_too_many);
+  tcase_add_test (tcase, the_calibration_measures_work_that_is_done);
   tcase_add_test (tcase, the_sum_finds_work_that_was_left_out);
   tcase_add_test (tcase, tiles_that_come_to_the_numbers_of_plain_C_are_accepted);
   tcase_add_test (tcase, a_tile_that_was_left_out_is_found_and_named);

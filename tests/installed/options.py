@@ -4,13 +4,15 @@
 
     options.py BUILD-DIR COMPILER...
 
-Configures iris anew for each case, with a pkg-config that does not find what the case is to do without.
+Configures iris anew for each case, with a pkg-config that does not find what the case is to do without; as many
+cases at once as there are processors.
 """
 import json
 import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,11 +52,10 @@ class Machine:
 
     def __init__(self, folder):
         self.folder = folder
-        self.n_builds = 0
+        self.pool = ThreadPoolExecutor(os.cpu_count())
 
     def environment(self, libraries, modules):
-        hidden = self.folder / f'hidden-{self.n_builds}'
-        hidden.mkdir()
+        hidden = Path(tempfile.mkdtemp(dir=self.folder))
         pkg_config = hidden / 'pkg-config'
         refused = '|'.join(libraries) or '-'
         pkg_config.write_text('#!/bin/sh\nfor word; do case $word in '
@@ -65,10 +66,12 @@ class Machine:
             (hidden / f'{module}.py').write_text('raise ImportError\n')
         return os.environ | {'PKG_CONFIG': str(pkg_config), 'PYTHONPATH': str(hidden), 'CMAKE': '/bin/false'}
 
-    def configure(self, *options, libraries=(), modules=()):
-        """Returns how it went, and the names of what would be built."""
-        self.n_builds += 1
-        build = self.folder / f'build-{self.n_builds}'
+    def configure(self, *options, **hidden):
+        """Returns a future of how it went, and of the names of what would be built."""
+        return self.pool.submit(self.configure_now, *options, **hidden)
+
+    def configure_now(self, *options, libraries=(), modules=()):
+        build = tempfile.mkdtemp(dir=self.folder)
         done = run(['meson', 'setup', build, ROOT, *options], env=self.environment(libraries, modules))
         if done.returncode != 0:
             return done, set()
@@ -76,25 +79,37 @@ class Machine:
         return done, {target['name'] for target in json.loads(listing)}
 
 
-def check_parts(machine):
+def start_parts(machine):
     """Each part alone, without what only the others need."""
     for chosen in ((), ('daemon',), ('clients',), ('bench',), ('tests',)):
         options = [f'-D{part}={str(part in chosen).lower()}' for part in PROGRAMS]
         missing = [library for library, parts in NEEDED_BY.items() if not set(parts) & set(chosen)]
-        done, targets = machine.configure(*PLAIN, *options, libraries=missing)
+        yield chosen, missing, machine.configure(*PLAIN, *options, libraries=missing)
+
+
+def check_parts(cases):
+    for chosen, missing, configured in cases:
+        done, targets = configured.result()
         built = {part for part, program in PROGRAMS.items() if program in targets}
         report(done.returncode == 0 and built == set(chosen) and 'iris-1' in targets,
                f'libiris{"".join(" and " + part for part in chosen) or " alone"} is configured without '
                f'{", ".join(missing)}', done.stdout + done.stderr + str(sorted(built)))
 
 
-def check_bindings(machine):
+def start_bindings(machine):
     without = [f'-D{part}=false' for part in ('daemon', 'clients', 'bench')]
-    done, targets = machine.configure('-Ddemo=disabled', *without, modules=['gi'])
+    tests = machine.configure('-Ddemo=disabled', *without, modules=['gi'])
+    refused = [(option, what, machine.configure(*PLAIN, *without, '-Dtests=false', f'-D{option}=enabled'))
+               for option, what in (('vapi', 'Vala bindings'), ('documentation', 'reference'))]
+    return tests, refused
+
+
+def check_bindings(tests, refused):
+    done, targets = tests.result()
     report(done.returncode == 0 and 'test-queue' in targets, 'the tests are configured without python3-gi',
            done.stdout + done.stderr)
-    for option, what in (('vapi', 'Vala bindings'), ('documentation', 'reference')):
-        done, _ = machine.configure(*PLAIN, *without, '-Dtests=false', f'-D{option}=enabled')
+    for option, what, configured in refused:
+        done, _ = configured.result()
         said = done.stdout + done.stderr
         report(done.returncode != 0 and what in said and 'install gobject-introspection' in said,
                f'-D{option}=enabled without introspection is refused with what to do', said)
@@ -132,10 +147,11 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         machine = Machine(folder)
-        check_parts(machine)
-        check_bindings(machine)
+        parts, bindings = list(start_parts(machine)), start_bindings(machine)
         check_uninstalled(build, compiler, folder)
         check_version(build, compiler, folder)
+        check_parts(parts)
+        check_bindings(*bindings)
     print(f'1..{len(results)}')
     return not all(results)
 

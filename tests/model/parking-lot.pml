@@ -4,7 +4,9 @@
  * it, for Spin: two or three workers, two publishers, every interleaving.
  *
  * Names are those of the code. What the code does in one atomic instruction, or under the lock with
- * nothing outside looking, is one step here; lot_add() is two, because its two words are.
+ * nothing outside looking, is one step here; lot_add() is two, because its two words are. To take the
+ * lock is one step with what comes next, to leave it one with what came before, and so is a token: the
+ * rest cannot tell it from a thread that is slower.
  *
  * Memory: a store goes to the storer's buffer and to memory at any later time (TSO; Memory). The
  * light fence does nothing. The heavy fence empties everybody's buffer, as membarrier() does; with
@@ -222,34 +224,38 @@ inline end_out () {
 
 /* iris_parking_lot_wake(). */
 inline wake (t, p, only_there) {
-  lock (t);
-  d_step {
-    chosen = N_WORKERS;
-    if
-    :: (only_there -> place_searching[p] : searching) == 0 ->
-       cw = 0;
-       do
-       :: cw < N_WORKERS ->
-          if
-          :: linked[cw] && PLACE_OF (cw) == p -> chosen = cw
-          :: linked[cw] && PLACE_OF (cw) != p && !only_there && chosen == N_WORKERS -> chosen = cw
-          :: else
-          fi;
-          cw++
-       :: else -> break
-       od;
-       cw = 0
-    :: else
-    fi
+  atomic {
+    lock (t);
+    d_step {
+      chosen = N_WORKERS;
+      if
+      :: (only_there -> place_searching[p] : searching) == 0 ->
+         cw = 0;
+         do
+         :: cw < N_WORKERS ->
+            if
+            :: linked[cw] && PLACE_OF (cw) == p -> chosen = cw
+            :: linked[cw] && PLACE_OF (cw) != p && !only_there && chosen == N_WORKERS -> chosen = cw
+            :: else
+            fi;
+            cw++
+         :: else -> break
+         od;
+         cw = 0
+      :: else
+      fi;
+      if
+      :: chosen == N_WORKERS -> lock_held = false
+      :: else
+      fi
+    }
   }
   if
   :: chosen < N_WORKERS ->
      release_place (chosen);
-     release_lot (chosen);
-     token[chosen] = true
-  :: else
-  fi;
-  d_step { chosen = 0; lock_held = false }
+     atomic { release_lot (chosen); token[chosen] = true; chosen = 0; unlock () }
+  :: else -> chosen = 0
+  fi
 }
 
 /* Puts an item into a source, and iris_parking_lot_publish(). The store goes to the buffer. The second look
@@ -264,15 +270,17 @@ inline publish (t, p, only_there) {
   }
   light_fence (t);
   seen = (only_there -> place_sleeping[p] : sleeping) != 0;
-  if
-  :: seen ->
+  atomic {
+    if
+    :: seen ->
 #ifndef NO_FULL_FENCE
-     flush (t);
+       flush (t);
 #endif
-     seen = (only_there -> (place_sleeping[p] != 0 && place_searching[p] == 0)
-                         : (sleeping != 0 && searching == 0))
-  :: else
-  fi;
+       seen = (only_there -> (place_sleeping[p] != 0 && place_searching[p] == 0)
+                           : (sleeping != 0 && searching == 0))
+    :: else
+    fi
+  }
   if
   :: seen -> seen = false; wake (t, p, only_there)
   :: else
@@ -386,21 +394,25 @@ next:
         put_out (me);
         unlock ();
 end_away:
-        token[me];
-        if
-        :: finished -> goto ended
-        :: else
-        fi
+        atomic {
+          token[me];
+          if
+          :: finished -> goto ended
+          :: else
+          fi
+        }
      :: else -> unlock ()
      fi
   :: else
   fi;
 #endif
-  take (me, PLACE_OF (me));
-  if
-  :: got -> goto found
-  :: else
-  fi;
+  atomic {
+    take (me, PLACE_OF (me));
+    if
+    :: got -> goto found
+    :: else
+    fi
+  }
 
 search:
   /* iris_parking_lot_begin_search(). */
@@ -414,22 +426,26 @@ search:
         d_step { searching++; is_searching[me] = true }
      fi
   fi;
-  take (me, PLACE_OF (me));
-  if
-  :: got -> goto found
-  :: else
-  fi;
-
-  /* iris_parking_lot_prepare(). */
-  lock (me);
-  d_step {
-    token[me] = false;
-    linked[me] = true;
-    place_sleeping[PLACE_OF (me)]++;
+  atomic {
+    take (me, PLACE_OF (me));
     if
-    :: is_searching[me] -> place_searching[PLACE_OF (me)]--
+    :: got -> goto found
     :: else
     fi
+  }
+
+  /* iris_parking_lot_prepare(). */
+  atomic {
+    lock (me);
+    d_step {
+      token[me] = false;
+      linked[me] = true;
+      place_sleeping[PLACE_OF (me)]++;
+      if
+      :: is_searching[me] -> place_searching[PLACE_OF (me)]--
+      :: else
+      fi
+    }
   }
   d_step {
     sleeping++;
@@ -437,9 +453,9 @@ search:
     :: is_searching[me] -> searching--
     :: else
     fi;
-    is_searching[me] = false
+    is_searching[me] = false;
+    unlock ()
   }
-  unlock ();
 #ifndef NO_FENCE
   heavy_fence (me);
 #endif
@@ -455,57 +471,63 @@ search:
   :: look ->
      look = false;
      /* iris_parking_lot_cancel(). */
-     lock (me);
-     if
-     :: linked[me] -> release_place (me); release_lot (me)
-     :: else
-     fi;
-     unlock ();
+     atomic {
+       lock (me);
+       if
+       :: linked[me] -> release_place (me)
+       :: else -> unlock (); goto search
+       fi
+     }
+     atomic { release_lot (me); unlock () }
      goto search
   :: else
   fi;
 #endif
 
   /* iris_parking_lot_sleep(). */
-  lock (me);
-  d_step {
+  atomic {
+    lock (me);
     if
     :: linked[me] -> confirmed[me] = true; n_confirmed++
     :: else
-    fi
-  }
+    fi;
 #ifdef OUT
+  }
   if
   :: linked[me] && TOO_MANY (me) -> put_sleeper_out (me)
   :: else
   fi;
+  atomic {
 #endif
-  if
+    if
 #ifdef NO_CONFIRM
-  :: closing && sleeping == N_WORKERS ->
+    :: closing && sleeping == N_WORKERS ->
 #else
-  :: closing && n_confirmed == n_in ->
+    :: closing && n_confirmed == n_in ->
 #endif
-     finished = true;
-     end_out ();
-     wake_all ()
-  :: else
-  fi;
+       finished = true
+    :: else -> unlock (); goto end_asleep
+    fi
+  }
+  end_out ();
+  wake_all ();
   unlock ();
 end_asleep:
-  token[me];
-  if
-  :: finished -> goto ended
-  :: else -> goto next
-  fi;
+  atomic {
+    token[me];
+    if
+    :: finished -> goto ended
+    :: else -> goto next
+    fi
+  }
 
 found:
-  got = false;
   /* worker_end_search(): iris_parking_lot_end_search(), and what it asks for. */
   if
   :: is_searching[me] ->
-     is_searching[me] = false;
      d_step {
+       is_searching[me] = false;
+       got = false;
        flush (me);
        place_searching[PLACE_OF (me)]--;
        seen = place_searching[PLACE_OF (me)] > 0
@@ -538,26 +560,26 @@ found:
         fi
      :: else
      fi
-  :: else
+  :: else -> got = false
   fi;
 
   /* worker_run(). */
+#if defined(BLOCKING) || defined(SPAWN)
+  atomic {
+    if
+    :: first_is_taken -> n_run++; goto next
+    :: else -> first_is_taken = true
+    fi
+  }
+#endif
 #ifdef BLOCKING
-  if
-  :: atomic { !first_is_taken -> first_is_taken = true };
-     begin_blocking (me);
-     n_published == N_PUBLISHERS && n_run == n_queued - 1;
-     end_blocking (me)
-  :: first_is_taken
-  fi;
+  begin_blocking (me);
+  n_published == N_PUBLISHERS && n_run == n_queued - 1;
+  end_blocking (me);
 #endif
 #ifdef SPAWN
   /* The first item queues another one, at the other end of the row of places. */
-  if
-  :: atomic { !first_is_taken -> first_is_taken = true };
-     publish (me, (PLACES - 1) - PLACE_OF (me), SPAWN)
-  :: first_is_taken
-  fi;
+  publish (me, (PLACES - 1) - PLACE_OF (me), SPAWN);
 #endif
   n_run++;
   goto next;
