@@ -2,9 +2,9 @@
  *
  * Waiting until a contender is idle: by looking, not by guessing a time.
  *
- * Two witnesses: the contender itself (iris: its statistics count who is parked), and the kernel,
- * which knows of every thread whether it sleeps. The kernel's word is asked for all contenders
- * alike, since an engine counts a worker as parked a little before it sleeps.
+ * Two witnesses: the contender itself (iris: its statistics count its parked workers), and the
+ * kernel, which knows of every thread whether it sleeps. The kernel's word is asked for all
+ * contenders alike, since an engine counts a worker as parked a little before it sleeps.
  */
 #include "bench-contender.h"
 
@@ -14,10 +14,12 @@
 #include <unistd.h>
 
 #define TASKS "/proc/self/task"
-/* A contender that never sleeps is reported, not waited for. What counts is the processor time that its
- * threads take: on a busy machine they may long have no processor, and nothing is wrong with them. */
+/* A contender that never sleeps is reported, not waited for. What counts is the processor time that
+ * its threads take: on a busy machine they may long have no processor, and nothing is wrong with
+ * them. */
 #define PATIENCE_S 10.0
-/* Between two looks. Not sched_yield(): that goes behind all other threads of the machine, at each look. */
+/* Between two looks. Not sched_yield(): that goes behind all other threads of the machine, at each
+ * look. */
 #define PAUSE_US 50
 
 /* The state's letter stands behind the name, which is in parentheses and may hold anything. */
@@ -89,8 +91,8 @@ bench_wait_asleep (const BenchContender *self, gpointer handle, GError **error)
       if (time_of_others () - begin > PATIENCE_S)
         {
           g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_MACHINE,
-                               "its threads do not sleep, after 10 seconds of processor time since their "
-                               "last item");
+                               "its threads do not sleep, after 10 seconds of processor time "
+                               "since their last item");
           return FALSE;
         }
       g_usleep (PAUSE_US);
