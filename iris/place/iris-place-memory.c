@@ -184,9 +184,9 @@ iris_places_find_memory (IrisPlaces *self, gconstpointer memory, gsize size, GEr
   id = find_by_sample (self, iris_topology_get_hwloc (topology), memory, size);
   if (id < 0)
     g_set_error_literal (error, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_NO_PLACE,
-                         "It is not known on which memory node this memory lies: nobody touched it "
-                         "yet, or the kernel does not say, or no place is next to that node. Touch "
-                         "it first, or allocate it at a place.");
+                         "The memory node of this memory is unknown: no thread has touched it yet, "
+                         "or the kernel does not say, or no place is next to that node. Touch it "
+                         "first, or allocate it at a place.");
 
   return id;
 }

@@ -60,7 +60,7 @@ static const struct
                                                  "more time" },
   [IRIS_WIRE_ERROR_NO_SUCH_LEASE] = { "no-such-lease", "the lease has ended; drop the item's work, "
                                                        "it was given to another worker or ended" },
-  [IRIS_WIRE_ERROR_NO_WORKER] = { "no-worker", "nobody serves the service any more; start a worker "
+  [IRIS_WIRE_ERROR_NO_WORKER] = { "no-worker", "no worker serves the service any more; start one "
                                                "and send the item again" },
   [IRIS_WIRE_ERROR_WORKER_LOST] = { "worker-lost", "too many workers were lost while they had the "
                                                    "item; look into their logs" },

@@ -42,7 +42,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_NO_SUCH_ITEM: `no-such-item`: no item of that number is kept
  * @IRIS_WIRE_ERROR_TIME_LIMIT: `time-limit`: the item ran for longer than it may
  * @IRIS_WIRE_ERROR_NO_SUCH_LEASE: `no-such-lease`: the lease has ended, or never was this worker's
- * @IRIS_WIRE_ERROR_NO_WORKER: `no-worker`: nobody serves the item's service any more
+ * @IRIS_WIRE_ERROR_NO_WORKER: `no-worker`: no worker serves the item's service any more
  * @IRIS_WIRE_ERROR_WORKER_LOST: `worker-lost`: too many workers were lost while they had the item
  * @IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY: `unknown-dependency`: `after` names an item that is not
  * known

@@ -215,7 +215,7 @@ typedef enum
  * @IRIS_WIRE_STATE_CANCELLED: the item was cancelled
  * @IRIS_WIRE_STATE_DELAYED: the item waits for its time
  * @IRIS_WIRE_STATE_LEASED: a worker process has the item
- * @IRIS_WIRE_STATE_BURIED: the item was set aside, and waits for somebody to look at it
+ * @IRIS_WIRE_STATE_BURIED: the item failed for good and is set aside until it is kicked
  *
  * Where an item is: key 52. An item that irisd keeps can be in each of them, CANCELLING tells only
  * of the first two.

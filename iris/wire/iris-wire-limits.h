@@ -65,8 +65,7 @@ typedef struct
 /**
  * iris_wire_limits_default:
  *
- * The limits of a daemon that nobody configured. Wherever a function takes limits, %NULL means
- * these.
+ * The limits of a daemon without configuration. Functions that take limits use these for %NULL.
  *
  * Returns: (transfer none): constant limits
  */

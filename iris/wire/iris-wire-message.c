@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A sentence is for a person; what is longer than this helps nobody. */
+/* A sentence is for a person: longer text is cut. */
 #define LONGEST_SENTENCE 1024
 
 void

@@ -7,8 +7,8 @@
  * the encoder. The larger bodies have types of their own: IrisWireBatchBuilder and
  * IrisWireBatchIter, IrisWireMap, IrisWireStatus, IrisWireServices. doc/protocol.md describes the
  * same from outside. Nothing here is shared between threads and nothing locks: a message, encoder,
- * builder or iterator belongs to whoever made it; functions without such an object may be called
- * from any thread.
+ * builder or iterator belongs to the caller that made it; functions without such an object may be
+ * called from any thread.
  *
  * The struct owns nothing. Strings are a pointer and a length without a terminating NUL, because
  * after decoding they point into the received frames; they are free of NUL bytes, so that

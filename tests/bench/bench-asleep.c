@@ -2,9 +2,9 @@
  *
  * Waiting until a contender is idle: by looking, not by guessing a time.
  *
- * Two witnesses: the contender itself (iris: its statistics count who is parked), and the kernel,
- * which knows of every thread whether it sleeps. The kernel's word is asked for all contenders
- * alike, since an engine counts a worker as parked a little before it sleeps.
+ * Two witnesses: the contender itself (iris: its statistics count its parked workers), and the
+ * kernel, which knows of every thread whether it sleeps. The kernel's word is asked for all
+ * contenders alike, since an engine counts a worker as parked a little before it sleeps.
  */
 #include "bench-contender.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A chart: panels of bars or of lines, whoever draws them.
+ * A chart: panels of bars or of lines, without the drawing of them.
  */
 #pragma once
 

@@ -253,7 +253,7 @@ wait_until_told (BenchServer *self, int fd, GError **error)
   return FALSE;
 }
 
-/* Others do not say so: they are ready when they let somebody in. */
+/* Other servers do not say so: they are ready when they accept a connection. */
 static gboolean
 wait_until_open (BenchServer *self, GError **error)
 {

@@ -3,8 +3,8 @@
  * irisd beside other servers: life cycles of items, round trips, commands, and a flood.
  *
  * Every server runs for itself and is started when it is needed first. A sample is the time for a
- * thousand items, or that of one round trip in seconds, whoever it is of and however many were
- * sent: slow servers are sent fewer, so that all rows take about as long.
+ * thousand items, or that of one round trip in seconds, for every server and any number of
+ * items: slow servers are sent fewer, so that all rows take about as long.
  */
 #include "bench-daemon.h"
 #include "bench-tidy.h"
@@ -444,7 +444,7 @@ is_wanted (const Row *row, const BenchOptions *options)
   return options->peers || row->server <= BENCH_SERVER_IRISD_DEEP;
 }
 
-/* Says once who is not there, and goes on without. */
+/* Reports an absent server once; the run goes on without it. */
 static gboolean
 is_there (const Row *row, const BenchOptions *options, gboolean *said)
 {

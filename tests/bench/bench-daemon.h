@@ -94,7 +94,7 @@ typedef struct
   guint64 jobs;
   _Atomic guint64 done;
   _Atomic gint64 end_ns;   /* when the last one was */
-  _Atomic gboolean failed; /* somebody cannot go on: give up */
+  _Atomic gboolean failed; /* a worker cannot go on: all give up */
 } BenchGearmanWork;
 
 gboolean bench_gearman_work (BenchStream *self,

@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-/* Counts down; whoever waits sleeps. */
+/* Closed until it is opened; a thread that waits for it sleeps. */
 typedef struct
 {
   GMutex lock;
@@ -230,7 +230,7 @@ struct _Walk
   const BenchEngine *engine;
   gpointer handle;
   Tile *tiles; /* as many as the largest phase has */
-  guint phase; /* written by whoever ends a phase, before it pushes */
+  guint phase; /* written by the thread that ends a phase, before it pushes */
   atomic_uint n_left;
   Gate over;
 };
@@ -251,7 +251,7 @@ walk_begin_phase (Walk *self)
     self->engine->push (self->handle, &self->tiles[i]);
 }
 
-/* Who ends the last tile begins the next phase; nobody outside is asked. */
+/* The thread that ends the last tile begins the next phase; no thread outside takes part. */
 static void
 walk_run_tile (gpointer data)
 {

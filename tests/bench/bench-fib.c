@@ -5,9 +5,9 @@
  * A call makes one task of its first half and goes on with the second, as fork-join programs do;
  * so there are as many tasks as calls that have halves. The base is the plain recursive function.
  *
- * iris's schedulers do it with items: a frame waits for its two halves, and whoever brings the
- * second goes on with the frame's caller. The item is part of the frame. An engine whose tasks can
- * be waited for brings a fib of its own (BenchEngine.fib): iris's is `fork-join`.
+ * iris's schedulers do it with items: a frame waits for its two halves, and the worker that
+ * brings the second goes on with the frame's caller. The item is part of the frame. An engine whose
+ * tasks can be waited for brings a fib of its own (BenchEngine.fib): iris's is `fork-join`.
  */
 #include "bench-iris.h"
 #include "bench-result.h"

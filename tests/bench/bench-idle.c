@@ -4,7 +4,7 @@
  *
  * After one item, and once all of its threads sleep, they are left alone for a while. Then the
  * kernel says how much processor time they took, and how often one of them went back to sleep,
- * which it must have been woken for: by a timer, since nobody else is there.
+ * which it must have been woken for: by a timer, since no other thread is there.
  */
 #include "bench-contender.h"
 #include "bench-result.h"

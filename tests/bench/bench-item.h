@@ -13,7 +13,8 @@ G_BEGIN_DECLS
 
 typedef void (*BenchFunc) (gpointer data);
 
-/* Busy work of a certain length. Its result is known, so that nobody can leave some of it out. */
+/* Busy work of a certain length. Its result is known, so that a contender cannot leave some of it
+ * out. */
 typedef struct
 {
   guint64 steps;  /* 0: nothing but to count */

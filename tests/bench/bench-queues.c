@@ -48,7 +48,7 @@ account (Run *run, guint64 n, guint64 sum)
   atomic_fetch_add_explicit (&run->sum, sum, memory_order_relaxed);
 }
 
-/* What a thread has pushed is there, or somebody took it and left another. */
+/* What a thread has pushed is there, or another thread took it and left one of its own. */
 static gpointer
 pop_one (const Run *run)
 {

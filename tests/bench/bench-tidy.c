@@ -3,8 +3,8 @@
  * What a benchmark has made outside itself, and what is gone when it is.
  *
  * Signals that end a program are taken by a thread of our own, because a handler could not do what
- * has to be done. It sleeps until one comes. Nobody makes anything new while it tidies up: it has
- * the lock then, and keeps it until the end.
+ * has to be done. It sleeps until one comes. No thread makes anything new while it tidies up: it
+ * has the lock then, and keeps it until the end.
  */
 #include "bench-tidy.h"
 
@@ -116,7 +116,7 @@ bench_tidy_make_dir (const char *template, GError **error)
 /**
  * bench_tidy_set_server:
  * @dir: one of ours
- * @pid: who works in it; 0 for nobody
+ * @pid: the server that works in it; 0: none
  */
 void
 bench_tidy_set_server (const char *dir, pid_t pid)

@@ -15,7 +15,7 @@
 
 #define WAKES 200
 
-/* Looks before the processor is offered to somebody who may need it. */
+/* Looks before the processor is offered to a thread that may need it. */
 #define LOOKS 1000
 
 typedef struct

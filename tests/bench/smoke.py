@@ -208,7 +208,7 @@ def test_daemon(irisd):
     absent = [name for name in ('beanstalkd', 'gearmand') if not find_server(name)]
     if not check(done.returncode == 0 and all(f'{name} is not installed' in done.stderr for name in absent)
                  and bool(done.stderr) == bool(absent),
-                 'daemon ends well, and names who is not installed', done.stderr):
+                 'daemon ends well, and names the servers that are not installed', done.stderr):
         return
     report = json.loads(done.stdout)
     daemon, backlog = report['results']
@@ -278,7 +278,7 @@ def test_options():
     refused('--rounds takes', 'recursive', '--rounds', '-1')
     refused('--scale takes', 'recursive', '--scale', '0')
     refused('--variants takes', 'recursive', '--variants', 'some')
-    refused('there is no contender', 'recursive', '--only', 'nobody')
+    refused('there is no contender', 'recursive', '--only', 'unknown')
     refused('has no setting', 'recursive', '--only', 'places:colour=red')
     refused('has no setting', 'recursive', '--only', 'default:deal=own')
     refused('has no setting', 'recursive', '--only', 'places:deque=idempotent')

@@ -126,7 +126,7 @@ scenario_main_context (void)
   g_thread_join (poster);
 }
 
-/* A source of our own, whose functions belong to whoever owns the context. */
+/* A source of our own, whose functions belong to the thread that owns the context. */
 
 typedef struct
 {

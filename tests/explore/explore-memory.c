@@ -5,11 +5,11 @@
  * A store goes to memory at once, unless the explorer chose to delay it. Then it waits in its
  * thread's buffer, in which only that thread sees it. Let out are
  *   - all stores of a thread, oldest first, at its full fence, read-modify-write, sequentially
- *     consistent store or futex call, and at anybody's heavy fence;
+ *     consistent store or futex call, and at any thread's heavy fence;
  *   - those to a word, and under TSO the ones in front of them, before another thread's access to
  *     that word, if the explorer so chooses;
- *   - all of a thread when somebody has waited more than MAX_AGE times while one was delayed;
- *   - all of all threads when nobody can go on otherwise, and at the end.
+ *   - all of a thread when threads have waited more than MAX_AGE times while one was delayed;
+ *   - all of all threads when no thread can go on otherwise, and at the end.
  *
  * Clocks: a release publishes the thread's clock with the word, an acquire of the word learns it;
  * see explore-race.c. Each release moves the thread's own clock on, so that what follows it is not
@@ -110,7 +110,7 @@ explore_drain_all (void)
   return any;
 }
 
-/* Somebody waits, so time passes. */
+/* A thread waits, so time passes. */
 void
 explore_drain_old (void)
 {

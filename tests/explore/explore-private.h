@@ -137,8 +137,7 @@ void explore_switch_point_fence (bool drains);
 void explore_block (ThreadState state, char *word, const char *what, const char *where);
 bool explore_is_thread_local (const char *address);
 
-/* explore-search.c. A choice is made among values at a step; the first of them is what happens if
- * nobody wants anything else. */
+/* explore-search.c. A choice is made among values at a step; the first is the default. */
 typedef enum
 {
   CHOICE_SWITCH, /* s: to which thread */

@@ -272,7 +272,7 @@ describe_stuck (void)
   explore_fail ("%s", text);
 }
 
-/* Nobody can go on: the end, or a deadlock. */
+/* No thread can go on: the end, or a deadlock. */
 static void
 end_run (void)
 {

@@ -2,8 +2,8 @@
  *
  * Items that scenarios send through the structures they explore, and what must be true of them.
  *
- * An item has a payload that is written in front of its being put somewhere and read by whoever
- * takes it: plain memory, so that a missing release or acquire in between is a data race.
+ * An item has a payload that one thread writes before it puts the item somewhere and another reads
+ * after it took it: plain memory, so that a missing release or acquire in between is a data race.
  */
 #pragma once
 
@@ -46,7 +46,7 @@ item_new (void)
   return item;
 }
 
-/* Whoever has taken @item says so, and how; it may be gone at once. */
+/* The thread that took @item notes that, and how; it may be gone at once. */
 static inline unsigned
 item_taken (Item *item, const char *how)
 {
@@ -59,7 +59,7 @@ item_taken (Item *item, const char *how)
   return number;
 }
 
-/* Whoever has taken @item makes it new under its old number, to send it once more. */
+/* The thread that took @item renews it under its old number, to send it once more. */
 static inline void
 item_again (Item *item)
 {

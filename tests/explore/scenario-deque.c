@@ -33,7 +33,7 @@ static IrisDequeCore deques[2];
 static IrisArrayPool pool;
 static unsigned elsewhere; /* the number of the item that is in the second deque */
 
-/* Whoever gets an item. The idempotent deque may give one twice. */
+/* A thread got @item. The idempotent deque may give one twice. */
 static void
 had (Item *item, const char *how)
 {
@@ -361,7 +361,7 @@ check_pool (void)
   check ();
 }
 
-/* Nobody offers anything: the thief asks, and the owner, who only looks now and then, answers. */
+/* No thread offers anything: the thief asks, and the owner, which looks now and then, answers. */
 
 static _Atomic bool answered;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The eventcount, explored: nobody sleeps while there is something that it was told of, one that
- * gives up takes nobody else's call, and all wake when it is for all.
+ * The eventcount, explored: no thread sleeps through a notification, one that gives up takes no
+ * other thread's call, and all wake when the notification is for all.
  *
  * PLANT_NO_RECHECK waits without looking again, PLANT_NO_HEAVY_FENCE looks again without the
  * waiter's half of the fences.
@@ -152,12 +152,12 @@ all_wake (unsigned self)
     }
 }
 
-/* Nobody is left over; who is stuck is a deadlock. */
+/* No waiter is left over; a stuck thread is a deadlock. */
 static void
 check (void)
 {
   explore_assert (atomic_load_explicit (&eventcount.word, memory_order_relaxed) == 0,
-                  "all are gone, and the eventcount counts somebody");
+                  "all are gone, and the eventcount counts a waiter");
 }
 
 #if defined(PLANT_NO_RECHECK) || defined(PLANT_NO_HEAVY_FENCE)

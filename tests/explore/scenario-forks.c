@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The fork-join stack, explored: an owner that forks and joins, thieves that ask and force. Every
- * task runs once, its result reaches the join, and nobody sleeps through what was forked.
+ * task runs once, its result reaches the join, and no worker sleeps through what was forked.
  *
  * PLANT_NO_HEAVY_FENCE takes the thief's fence away, so that what the owner is about to take back
  * is made public; and with it the sleeper's.
@@ -103,7 +103,7 @@ setup_asked (void)
   atomic_init (&is_sleeping, false);
 }
 
-/* Nobody has asked, so what is forked stays private. */
+/* No thief has asked, so forked tasks stay private. */
 static void
 setup (void)
 {
@@ -192,7 +192,7 @@ same_slot (unsigned self)
     }
 }
 
-/* The owner forces nobody and joins nothing until all was stolen. */
+/* The owner forces no other stack and joins nothing until all was stolen. */
 static void
 busy_owner (unsigned self)
 {

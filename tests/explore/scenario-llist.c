@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The lock-less list, explored: what is pushed is taken once and whole, also when the same node
- * comes back while somebody else is about to push or to take.
+ * comes back while another thread is about to push or to take.
  *
  * PLANT_BARE_POP takes one node by the swap of a bare pointer instead of the whole list, which is
  * what the list is there to avoid: the ABA problem.
@@ -104,8 +104,8 @@ same_node_again (unsigned self)
 
 #ifdef PLANT_BARE_POP
 
-/* Unwatched: that a late reader looks at a link which somebody writes is known, and harmless with a
- * stamp; what is to be found is what comes of it without. */
+/* Unwatched: a late reader looks at a link that another thread writes. That is known, and harmless
+ * with a stamp; the explorer must find what comes of it without one. */
 EXPLORE_UNWATCHED static Item *
 bare_pop (void)
 {

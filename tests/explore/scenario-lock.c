@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The lock's core, explored: one holder at a time, nobody forgotten, whether it is a thread that
- * sleeps or an item that is handed the lock.
+ * The lock's core, explored: one holder at a time, no waiter forgotten, be it a thread that sleeps
+ * or an item that is handed the lock.
  *
- * PLANT_BLIND_RELEASE lets the lock go without looking at who came since the line was looked at.
+ * PLANT_BLIND_RELEASE lets the lock go without looking for waiters that came in between.
  * PLANT_SECRET_SLEEP lets the heir sleep without a mark in the word.
  * PLANT_ONE_WAKE lets a release wake a new heir only where it slept before it was the heir.
  */
@@ -93,7 +93,7 @@ release (void)
   return iris_lock_core_release (&lock);
 }
 
-/* Holder. Whoever is handed the lock is run here and now, as a hot item is. */
+/* Holder. The next holder runs here and now, as a hot item does. */
 static void
 pass_on (void)
 {
@@ -183,7 +183,7 @@ check_turns (unsigned expected)
                   "%u held the lock, of %u; %u counted", n_done, expected, protected_count);
   explore_assert (atomic_load_explicit (&lock.word, memory_order_relaxed) == 0,
                   "all are done, and the lock is not free");
-  explore_assert (lock.first == NULL, "all are done, and somebody is in line");
+  explore_assert (lock.first == NULL, "all are done, and a waiter is in line");
 }
 
 static void

@@ -68,7 +68,7 @@ rest (void)
 #endif
 }
 
-/* Whoever was told to see to it that the owner runs, runs it. */
+/* A sender that was told to run the owner runs it here. */
 static void
 be_owner (void)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The parking lot, explored: no work is left while somebody who may do it sleeps, and closing ends
- * everybody.
+ * The parking lot, explored: no work is left while a worker that may do it sleeps, and closing ends
+ * all workers.
  *
  * The workers go through the parking lot as those of iris-worker-pool.c do, over the smallest
  * source there is: a word for each piece of work, 1 while it waits. A piece of work may publish
- * another one, and may block until another one was done: then somebody else must do that, who was
- * asleep.
+ * another one, and may block until another one was done: then another worker, which was asleep,
+ * must do that.
  *
  * Some work is refused at first by workers of other places, which back off then.
  *
  * PLANT_NO_BACKOFF sleeps for good where it should back off. PLANT_NO_RECHECK goes to sleep without
  * a last look, PLANT_NO_SECOND_LOOK leaves searching without one, PLANT_NO_HEAVY_FENCE takes away
- * the sleeper's half of the fences, PLANT_NO_FULL_FENCE that of who relies on a searcher.
+ * the sleeper's half of the fences, PLANT_NO_FULL_FENCE that of a publisher that relies on a
+ * searcher.
  */
 #include "iris/base/iris-atomic-private.h"
 
@@ -302,8 +303,8 @@ chain (unsigned self)
     }
 }
 
-/* Two places. The first work is strict, so that only the second worker may do it, whoever searches
- * at the other place; and it needs the second, which must be done elsewhere. */
+/* Two places. The first work is strict, so that only the second worker may do it, even if the
+ * first one searches; and it needs the second, which must be done elsewhere. */
 
 static void
 setup_strict (void)
@@ -313,7 +314,7 @@ setup_strict (void)
   add (1, false, NOTHING, NOTHING);
 }
 
-/* One worker has something to do that publishes from inside; nobody else does. */
+/* Only one worker has work, and that publishes from inside. */
 
 static void
 setup_from_inside (void)

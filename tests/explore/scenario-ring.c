@@ -76,7 +76,7 @@ check (void)
   items_check_all_taken ();
 }
 
-/* What was pushed in the past and nobody took must be seen: only this thread pops. */
+/* A pop must see what was pushed before and is still there: only this thread pops. */
 static void
 pop_all_that_is_seen (unsigned self)
 {

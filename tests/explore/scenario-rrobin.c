@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The round-robin ring, explored: whoever goes through the members finds memory that is there,
+ * The round-robin ring, explored: a thread that goes through the members finds valid memory,
  * members that were there when it came, and none twice.
  */
 #include "iris/queue/iris-rrobin-private.h"
@@ -75,7 +75,7 @@ check (void)
   explore_assert (array != NULL && array->n == 2, "the members are not those that were left");
   iris_rrobin_core_leave (&ring);
   explore_assert (atomic_load_explicit (&ring.n_inside, memory_order_relaxed) == 0,
-                  "all are gone, and the ring counts somebody");
+                  "all are gone, and the ring counts a visitor");
 }
 
 static const ExploreScenario scenarios[] = {

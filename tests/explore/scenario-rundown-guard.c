@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The rundown guard, explored: a subject is done with once, when it was withdrawn and nobody is
- * inside; also when its memory serves the next rundown guard while somebody is late.
+ * The rundown guard, explored: a subject is done with once, when it was withdrawn and no thread
+ * is inside; also when its memory serves the next rundown guard while a visitor is late.
  *
  * PLANT_NO_SECOND_LOOK lets visitors in without looking at the published pointer again,
  * PLANT_NO_HEAVY_FENCE lets the owner close without the fence that light ones rely on, and
@@ -54,7 +54,7 @@ subject_note_entered (Subject *subject)
 EXPLORE_UNWATCHED static void
 subject_note_leaves (Subject *subject)
 {
-  explore_assert (!subject->is_done, "a subject was done with while somebody was inside");
+  explore_assert (!subject->is_done, "a subject was done with while a visitor was inside");
   subject->n_inside--;
 }
 
@@ -63,7 +63,7 @@ subject_note_done (Subject *subject)
 {
   explore_note ("subject %d is done with", (int) (subject - subjects));
   explore_assert (!subject->is_done, "a subject is done with twice");
-  explore_assert (subject->n_inside == 0, "a subject is done with while somebody is inside");
+  explore_assert (subject->n_inside == 0, "a subject is done with while a visitor is inside");
   subject->is_done = true;
 }
 
@@ -80,7 +80,7 @@ static void
 subjects_check_all_done (void)
 {
   for (unsigned i = 0; i < n_subjects; i++)
-    explore_assert (subjects[i].is_done, "nobody is inside, and a subject is not done with");
+    explore_assert (subjects[i].is_done, "no visitor is inside, and a subject is not done with");
 }
 
 static unsigned
@@ -181,7 +181,7 @@ two_visitors (unsigned self)
     replace (NULL);
 }
 
-/* The second rundown guard is the first one's memory, unless somebody was inside. */
+/* The second rundown guard is the first one's memory, unless a visitor was inside. */
 static void
 reuse (unsigned self)
 {

@@ -18,7 +18,7 @@ static unsigned n_known;
 typedef struct
 {
   void *link;
-  unsigned contents; /* watched: whoever has the object */
+  unsigned contents; /* watched: only the thread that has the object */
   IrisSlab *home;
 } Object;
 
@@ -106,7 +106,7 @@ freed_elsewhere (unsigned self)
     }
 }
 
-/* The first thread ends; whoever comes adopts its slabs, while what it gave away travels home. */
+/* The first thread ends; the next one adopts its slabs, while objects it gave away travel home. */
 static void
 home_outlives_thread (unsigned self)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The pool of the places, explored: its real workers, queues, parking and shutting down, with one
- * or two workers and threads outside. Each item runs or is cancelled once, nobody sleeps while
- * there is something for him to do, and shutting down ends.
+ * or two workers and threads outside. Each item runs or is cancelled once, no worker sleeps while
+ * there is work for it, and shutting down ends.
  *
  * PLANT_NO_RECHECK and PLANT_NO_SECOND_LOOK hide the work from a worker that is about to sleep, and
  * from one that leaves searching.
@@ -102,7 +102,7 @@ one_worker (unsigned self)
   iris_worker_pool_shutdown (pool, IRIS_SHUTDOWN_DRAIN);
 }
 
-/* One queues while another shuts down: what comes too late is cancelled, by whoever sees it. */
+/* One thread queues while another shuts down: an item that comes too late is cancelled. */
 
 static void
 setup_too_late (void)

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-/* Nobody forks here; scenario-forks.c has that. */
+/* No worker forks here; scenario-forks.c has that. */
 
 IrisForkStack *
 iris_place_queues_get_forks (IrisWorkerPool *pool, IrisWorker *self)
@@ -93,7 +93,7 @@ iris_stats_new (guint places, guint workers)
   abort ();
 }
 
-/* Nobody competes with the explorer. */
+/* No program competes with the explorer. */
 
 void
 iris_contention_start (IrisContention *self)

@@ -439,16 +439,16 @@ START_TEST (an_irisd_that_dies_is_an_error)
 END_TEST
 
 /* Only root can be another user, and only if that user may execute the built programs. */
-START_TEST (who_is_not_let_in_by_the_system_is_told_whom_to_ask)
+START_TEST (a_user_that_the_system_refuses_is_told_which_setting_to_change)
 {
-#define AS_NOBODY \
+#define AS_ANOTHER_USER \
   "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", g_getenv ("IRISCTL")
   if (geteuid () != 0)
     return;
-  run_words (NULL, (const char *const[]){ AS_NOBODY, "--version", NULL });
+  run_words (NULL, (const char *const[]){ AS_ANOTHER_USER, "--version", NULL });
   if (status != 0)
     return;
-  run_words (NULL, (const char *const[]){ AS_NOBODY, "status", NULL });
+  run_words (NULL, (const char *const[]){ AS_ANOTHER_USER, "status", NULL });
   assert_status (4);
   ck_assert_ptr_nonnull (strstr (err, "[access] users"));
 }
@@ -461,7 +461,7 @@ main (void)
   TCase *tcase = tcase_create ("irisctl");
 
   tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, who_is_not_let_in_by_the_system_is_told_whom_to_ask);
+  tcase_add_test (tcase, a_user_that_the_system_refuses_is_told_which_setting_to_change);
   tcase_add_test (tcase, places_are_listed);
   tcase_add_test (tcase, services_are_listed);
   tcase_add_test (tcase, workers_are_listed_and_counted);

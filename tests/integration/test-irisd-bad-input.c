@@ -376,7 +376,7 @@ START_TEST (a_frame_far_over_the_limit_costs_the_connection)
 }
 END_TEST
 
-START_TEST (over_tcp_nobody_gets_at_programs_or_files)
+START_TEST (over_tcp_programs_and_files_are_out_of_reach)
 {
   const char *const argv[] = { "id", NULL };
   g_autoptr (Client) stranger = client_hello (irisd->tcp);
@@ -422,7 +422,7 @@ START_TEST (the_map_leads_the_way_by_which_it_was_asked_for)
 }
 END_TEST
 
-START_TEST (bytes_that_are_not_zeromq_harm_nobody)
+START_TEST (bytes_that_are_not_zeromq_harm_no_client)
 {
   g_autoptr (Client) over_tcp = client_hello (irisd->tcp);
   GRand *rand = g_rand_new_with_seed (13);
@@ -471,9 +471,9 @@ main (void)
   tcase_add_test (bad, versions_that_do_not_meet_are_refused);
   tcase_add_test (bad, a_body_over_the_limit_is_refused);
   tcase_add_test (bad, a_frame_far_over_the_limit_costs_the_connection);
-  tcase_add_test (bad, over_tcp_nobody_gets_at_programs_or_files);
+  tcase_add_test (bad, over_tcp_programs_and_files_are_out_of_reach);
   tcase_add_test (bad, the_map_leads_the_way_by_which_it_was_asked_for);
-  tcase_add_test (bad, bytes_that_are_not_zeromq_harm_nobody);
+  tcase_add_test (bad, bytes_that_are_not_zeromq_harm_no_client);
   tcase_add_test (bad, a_frame_that_claims_two_gibibytes_is_not_waited_for);
   suite_add_tcase (suite, bad);
   return core_test_run (suite);

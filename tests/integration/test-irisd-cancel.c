@@ -126,7 +126,7 @@ START_TEST (an_item_that_is_not_in_flight_cannot_be_cancelled)
 }
 END_TEST
 
-START_TEST (nobody_can_cancel_the_item_of_another)
+START_TEST (the_item_of_another_client_cannot_be_cancelled)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   guint64 id = run_command ("cat", gate);
@@ -206,7 +206,7 @@ main (void)
   tcase_add_test (cancel, a_command_that_ignores_sigterm_is_killed);
   tcase_add_test (cancel, what_a_cancelled_command_has_started_ends_with_it);
   tcase_add_test (cancel, an_item_that_is_not_in_flight_cannot_be_cancelled);
-  tcase_add_test (cancel, nobody_can_cancel_the_item_of_another);
+  tcase_add_test (cancel, the_item_of_another_client_cannot_be_cancelled);
   tcase_add_loop_test (cancel, an_item_of_any_connection_can_be_cancelled_if_asked_for, 0, 2);
   tcase_add_test (cancel, bye_cancels_what_is_queued);
   suite_add_tcase (suite, cancel);

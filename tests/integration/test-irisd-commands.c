@@ -265,7 +265,7 @@ START_TEST (a_group_that_heeds_sigterm_has_its_grace_and_no_more)
 }
 END_TEST
 
-START_TEST (a_command_that_ends_by_itself_may_leave_somebody_behind)
+START_TEST (a_command_that_ends_by_itself_may_leave_a_process_behind)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   command ("sh", "-c", "(exec cat \"$0\" 3>&1) & echo over", gate);
@@ -562,7 +562,7 @@ main (void)
   tcase_add_test (commands, a_command_ends_when_its_time_is_over);
   tcase_add_test (commands, nothing_of_a_cancelled_commands_group_stays_behind);
   tcase_add_test (commands, a_group_that_heeds_sigterm_has_its_grace_and_no_more);
-  tcase_add_test (commands, a_command_that_ends_by_itself_may_leave_somebody_behind);
+  tcase_add_test (commands, a_command_that_ends_by_itself_may_leave_a_process_behind);
   tcase_add_test (commands, long_commands_do_not_keep_other_items_waiting);
   tcase_add_test (commands, no_more_commands_run_at_a_place_than_the_limit_says);
   tcase_add_test (commands, a_command_goes_where_there_is_a_slot_unless_it_is_strict);

@@ -99,7 +99,7 @@ START_TEST (a_flood_that_is_reset_does_not_end_irisd)
 }
 END_TEST
 
-START_TEST (who_stops_in_the_middle_of_a_message_blocks_nobody)
+START_TEST (stopping_in_the_middle_of_a_message_blocks_no_other_client)
 {
   int fds[3];
   for (guint i = 0; i < G_N_ELEMENTS (fds); i++)
@@ -272,7 +272,7 @@ END_TEST
 #define N_SILENT TIMES (400)
 
 /* Connections without HELLO do not count for max-peers. */
-START_TEST (who_never_says_hello_takes_nobodys_seat)
+START_TEST (a_connection_that_never_says_hello_takes_no_seat)
 {
   Irisd *small = irisd_start ("[limits]\nmax-peers = 2\n", TWO_PLACES, NULL);
   int fds[N_SILENT];
@@ -396,14 +396,14 @@ main (void)
   tcase_add_test (tcase, who_does_not_finish_greeting_is_hung_up_on);
   /* Over ipc and over TCP. */
   tcase_add_loop_test (tcase, a_flood_that_is_reset_does_not_end_irisd, 0, 2);
-  tcase_add_loop_test (tcase, who_stops_in_the_middle_of_a_message_blocks_nobody, 0, 2);
+  tcase_add_loop_test (tcase, stopping_in_the_middle_of_a_message_blocks_no_other_client, 0, 2);
   tcase_add_loop_test (tcase, a_message_without_end_ends_its_connection, 0, 2);
   tcase_add_loop_test (tcase, a_large_first_message_is_answered, 0, 2);
   tcase_add_loop_test (tcase, unfinished_messages_of_all_connections_have_a_limit, 0, 2);
   tcase_add_loop_test (tcase, a_message_of_many_frames_is_refused, 0, 2);
   tcase_add_loop_test (tcase, who_speaks_an_old_zmtp_is_hung_up_on, 0, 2);
   tcase_add_loop_test (tcase, a_name_that_is_taken_is_not_taken_away, 0, 2);
-  tcase_add_test (tcase, who_never_says_hello_takes_nobodys_seat);
+  tcase_add_test (tcase, a_connection_that_never_says_hello_takes_no_seat);
   tcase_add_loop_test (tcase, who_does_not_say_hello_in_time_is_hung_up_on, 0, 2);
   tcase_add_test (tcase, there_are_no_more_strangers_than_the_limit_says);
   tcase_add_test (tcase, silent_connections_are_closed_also_where_a_worker_process_is);

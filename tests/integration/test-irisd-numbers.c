@@ -86,7 +86,7 @@ START_TEST (a_kept_item_that_waits_ends_at_once)
 }
 END_TEST
 
-START_TEST (whoever_waits_for_a_kept_item_is_told_that_it_was_cancelled)
+START_TEST (a_client_that_waits_for_a_kept_item_is_told_that_it_was_cancelled)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *endpoint = irisd_place_endpoint (irisd, 0);
@@ -298,7 +298,7 @@ main (void)
 
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, a_kept_item_that_waits_ends_at_once);
-  tcase_add_test (tcase, whoever_waits_for_a_kept_item_is_told_that_it_was_cancelled);
+  tcase_add_test (tcase, a_client_that_waits_for_a_kept_item_is_told_that_it_was_cancelled);
   tcase_add_test (tcase, running_and_delayed_items_are_cancelled_by_number);
   tcase_add_test (tcase, an_item_that_is_not_kept_is_cancelled_by_number_too);
   tcase_add_test (tcase, an_item_can_be_cancelled_before_it_is_accepted);

@@ -178,7 +178,7 @@ START_TEST (irisd_does_not_start_without_a_plugin_that_is_required)
 }
 END_TEST
 
-START_TEST (what_somebody_else_can_write_is_not_loaded)
+START_TEST (a_plugin_that_another_user_can_write_is_not_loaded)
 {
   put ("IRISD_EXAMPLE_PLUGIN", "example.so", 0622);
   Irisd *irisd = start ("");
@@ -213,7 +213,7 @@ main (void)
   tcase_add_test (plugins, a_running_item_of_a_plugin_can_be_cancelled);
   tcase_add_loop_test (plugins, a_bad_plugin_is_reported_and_irisd_goes_on, 0, G_N_ELEMENTS (bad));
   tcase_add_test (plugins, irisd_does_not_start_without_a_plugin_that_is_required);
-  tcase_add_test (plugins, what_somebody_else_can_write_is_not_loaded);
+  tcase_add_test (plugins, a_plugin_that_another_user_can_write_is_not_loaded);
   tcase_add_test (plugins, what_is_no_plugin_is_said_to_be_none);
   suite_add_tcase (suite, plugins);
   return core_test_run (suite);

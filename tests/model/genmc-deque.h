@@ -70,7 +70,7 @@ thing_make (int i)
   return &things[i];
 }
 
-/* Somebody got it; NULL is nothing. */
+/* A thread got it; NULL is nothing. */
 static inline void
 thing_give (void *given)
 {

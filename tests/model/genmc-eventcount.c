@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Driver for a C11 model checker: the eventcount, with full fences on both sides. Who would sleep
- * is only counted; in the end nobody may sleep uncalled while there is something for it. 1: two who
- * wait, one who brings something for one. 2: two who wait, one who ends it for all.
+ * Driver for a C11 model checker: the eventcount, with full fences on both sides. Threads that
+ * would sleep are only counted; in the end no thread may sleep uncalled while there is something
+ * for it. 1: two threads wait, one brings something for one. 2: two wait, one ends it for all.
  */
 #include "genmc.h"
 #include "genmc-fence.h"
@@ -81,7 +81,7 @@ main (void)
   n_called = iris_eventcount_n_called (word);
   assert (iris_eventcount_n_waiting (word) + n_called == (uint32_t) atomic_load (&n_asleep));
 #if SCENARIO == 1
-  /* Whoever sleeps uncalled has nothing to be called for. */
+  /* A thread sleeps uncalled only if there is nothing to call it for. */
   assert (iris_eventcount_n_waiting (word) == 0 || (uint32_t) atomic_load (&n_there) <= n_called);
 #else
   assert (iris_eventcount_n_waiting (word) == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Driver for a C11 model checker: the MPSC queue. Senders who become the owner when they are told
- * to, for a few looks; who is not at rest by then leaves the rest to the end. 1: two senders of one
+ * Driver for a C11 model checker: the MPSC queue. A sender that is told so becomes the owner for a
+ * few looks; an owner that is not at rest by then leaves the rest to the end. 1: two senders of one
  * and two items. 2: three senders of one.
  */
 #include "genmc.h"
@@ -85,7 +85,7 @@ main (void)
 #else
   GENMC_RUN (send_one, send_another, send_a_third);
 #endif
-  /* Nobody has to come unless somebody said that it would. */
+  /* No owner has to come unless a sender was told to become one. */
   assert (atomic_load_explicit (&n_busy, memory_order_relaxed) <= 1);
   if (atomic_load_explicit (&n_busy, memory_order_relaxed) == 0)
     assert (n_received == N_SENT && iris_mpsc_core_is_empty (&queue));

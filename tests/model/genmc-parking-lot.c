@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Driver for a C11 model checker: the parking lot, with full fences on both sides. Who would sleep
- * only says so; in the end nobody may sleep uncalled while there is work and nobody searches.
- * 1: one worker, one piece of work. 2: two workers, of whom one may find work and must then call
- * the other for the rest. (Closing, and several places: parking-lot.pml.)
+ * Driver for a C11 model checker: the parking lot, with full fences on both sides. A worker that
+ * would sleep only says so; in the end no worker may sleep uncalled while there is work and none
+ * searches. 1: one worker, one piece of work. 2: two workers, of which one may find work and must
+ * then call the other for the rest. (Closing, and several places: parking-lot.pml.)
  */
 #include "genmc.h"
 
 #include <unistd.h>
 
-/* Nobody sleeps here, so nobody need be woken: the token says who was called. */
+/* No worker sleeps here, so none needs to be woken: the token says which one was called. */
 #define syscall(number, word, operation, value, time, ...) ((void) (time))
 
 #include "iris/base/sync/iris-parking-lot.c"

@@ -10,12 +10,12 @@
  * ThreadSanitizer and by the explorer.
  *
  * It must hold that one at a time is inside, that an heir is overtaken at most OVERTAKES times, and
- * that nobody waits for ever: a thread that does is an invalid end, and so are the items' own
+ * that no waiter waits for ever: a thread that does is an invalid end, and so are the items' own
  * processes, which wait until all items have run.
  *
- * Planted mistakes: BLIND_RELEASE lets go without looking at who came; SECRET_SLEEP has the heir
+ * Planted mistakes: BLIND_RELEASE lets go without looking for newcomers; SECRET_SLEEP has the heir
  * sleep without ASLEEP; ONE_WAKE wakes a new heir only where it slept before; NO_RESERVE lets
- * anybody overtake for ever; OLD_SLEEP has the heir sleep whatever the word is meanwhile.
+ * newcomers overtake for ever; OLD_SLEEP has the heir sleep whatever the word is meanwhile.
  */
 #ifndef N
 #define N 3
@@ -55,7 +55,7 @@ inline hold ()
   inside--
 }
 
-/* Whoever is in an empty line's word comes into the line, oldest first. */
+/* Moves the waiters of the word into the empty line, oldest first. */
 inline collect ()
 {
   atomic {
@@ -68,7 +68,7 @@ inline collect ()
   }
 }
 
-/* Lets the lock go: to nobody, to an heir, or from item to item. */
+/* Lets the lock go: free, to an heir, or from item to item. */
 inline pass_on ()
 {
   do

@@ -29,7 +29,7 @@
  * what a publisher was too late with may be left for the sweep.
  *
  * -DOUT: at any moment a setter lowers the quota of place 0 to one worker; with -DBACK it raises it again
- * at any later moment. Who is out is not woken for items, and ends with the others.
+ * at any later moment. A worker that is out is not woken for items, and ends with the others.
  *
  * -DSTAND_IN (with OUT and BLOCKING): the last worker is out at first, and the item that blocks says
  * so: the quota of place 0 is one more meanwhile.
@@ -42,10 +42,10 @@
  *   NO_FULL_FENCE        none before a publisher relies on a searcher
  *   NO_PLACE_IN_CHAIN    no look there while others search, be it at other places (three workers)
  *   NO_CONFIRM           all asleep by the words is taken for the end, whether or not all looked
- *   NOBODY_IN            the quota is lowered to nobody
+ *   NOBODY_IN            the quota is lowered to 0
  *   OUT_SEARCHING        a searcher goes out without another look
- *   NO_END_FOR_OUT       who is out is forgotten at the end
- *   END_OUT_AT_CLOSE     who is out ends when the parking lot is closed
+ *   NO_END_FOR_OUT       a worker that is out is forgotten at the end
+ *   END_OUT_AT_CLOSE     a worker that is out ends when the parking lot is closed
  */
 #ifndef PLACES
 #define PLACES 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The pumps of iris/task/iris-process.c, for Spin: a source and its sink with room for one item,
- * somebody who enqueues and closes, somebody who may cancel, and two workers that run the pumps.
+ * a process that enqueues and closes, one that may cancel, and two workers that run the pumps.
  *
  * Each atomic block is a critical section under the lock of one process, so the memory is in order.
  *

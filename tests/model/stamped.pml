@@ -8,8 +8,8 @@
  * are read and swapped together; pop moves the stamp, push does not. The stamp starts near the end
  * of its range, so it wraps in each run (-DSTAMPS: how many values it has).
  *
- * What is claimed: a node that is popped was owned by nobody, a node that is on the LIFO is owned
- * by nobody, and in the end every node is on the LIFO once or owned.
+ * What is claimed: a popped node had no owner, a node on the LIFO has none, and in the end every
+ * node is on the LIFO once or owned.
  *
  * Planted mistakes, each of which Spin must find: -DNO_STAMP pop does not move the stamp; a stamp
  * that wraps while a thread is between reading and swapping: of one bit (-DSTAMPS=2), or, with more

@@ -308,7 +308,7 @@ be_owner (IrisMpsc *queue)
   while (!iris_mpsc_rest (queue));
 }
 
-/* Who is told that the owner rests is the owner until it rests again. */
+/* A sender that is told that the owner rests is the owner until it rests again. */
 static gpointer
 send_all (gpointer data)
 {
@@ -414,7 +414,7 @@ ask_all (gpointer rrobin)
       guint met[8] = { 0 };
 
       if (!iris_rrobin_apply (rrobin, count_turn, NULL))
-        ck_abort_msg ("nobody took the turn");
+        ck_abort_msg ("no member took the turn");
       iris_rrobin_foreach (rrobin, count_meeting, met);
       for (guint i = 0; i < 8; i++)
         if (i < N_STAYING ? met[i] != 1 : met[i] > 1)
@@ -437,7 +437,7 @@ come_and_go (gpointer data)
   return NULL;
 }
 
-START_TEST (those_who_stay_are_met_once_whoever_comes_and_goes)
+START_TEST (members_that_stay_are_met_once_while_others_come_and_go)
 {
   g_autoptr (IrisRRobin) rrobin = iris_rrobin_new (0);
   gpointer coming[2][2] = { { rrobin, &members[N_STAYING] }, { rrobin, &members[N_STAYING + 1] } };
@@ -478,7 +478,7 @@ main (void)
                        G_N_ELEMENTS (queue_makers));
   tcase_add_test (tcase, a_queue_has_one_owner_at_a_time_and_is_emptied);
   tcase_add_test (tcase, a_block_has_one_owner);
-  tcase_add_test (tcase, those_who_stay_are_met_once_whoever_comes_and_goes);
+  tcase_add_test (tcase, members_that_stay_are_met_once_while_others_come_and_go);
   suite_add_tcase (suite, tcase);
 
   status = core_test_run (suite);

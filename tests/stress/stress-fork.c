@@ -115,7 +115,7 @@ static pthread_t coming;
 
 #endif
 
-/* --- nobody in malloc() ----------------------------------------------------------------------- */
+/* --- no thread in malloc() -------------------------------------------------------------------- */
 
 /*
  * The allocator of AddressSanitizer, unlike the C library's, does not take its locks around a fork

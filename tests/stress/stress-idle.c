@@ -3,7 +3,7 @@
  * Schedulers without work use no processor: all their workers sleep, and nothing wakes them.
  *
  * This is the one test that looks at a clock, and it is the processor's: it waits for ten seconds
- * on a pipe that nobody writes, and then asks how much time the whole process has used.
+ * on a pipe without a writer, and then asks how much time the whole process has used.
  */
 #include "core-test-util.h"
 

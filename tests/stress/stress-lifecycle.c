@@ -173,7 +173,7 @@ queue_and_drop (void *data)
   return NULL;
 }
 
-START_TEST (whoever_drops_the_last_reference_drains)
+START_TEST (dropping_the_last_reference_drains_from_any_thread)
 {
   for (int round = 0; round < N_ROUNDS / 5; round++)
     {
@@ -202,7 +202,8 @@ main (void)
   tcase_set_timeout (all, 0);
   tcase_add_checked_fixture (all, setup, NULL);
   tcase_add_loop_test (all, made_and_dropped_leaves_nothing_behind, 0, core_test_n_kinds);
-  tcase_add_loop_test (all, whoever_drops_the_last_reference_drains, 0, core_test_n_kinds);
+  tcase_add_loop_test (all, dropping_the_last_reference_drains_from_any_thread, 0,
+                       core_test_n_kinds);
   suite_add_tcase (suite, all);
 
   return core_test_run (suite);

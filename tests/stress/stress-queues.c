@@ -199,7 +199,7 @@ wsqueue_own (void *data)
       for (guint n = iris_random_below (&random, 6); n > 0; n--)
         if ((thing = iris_wsqueue_take (data)) != NULL)
           see (thing);
-      /* In the end somebody else may have them all. */
+      /* In the end the thieves may have them all. */
       if (thing == NULL && next == N_THINGS)
         sched_yield ();
     }
@@ -243,9 +243,9 @@ wsqueue_fill_and_take (void *data)
   return NULL;
 }
 
-/* Owner and thief meet at one queue after another, each with two items, and empty it. A queue that
- * nobody has touched for long makes their stores wait; so this is what finds a take without its
- * fence, where loading a single queue does not. */
+/* Owner and thief meet at one queue after another, each with two items, and empty it. A queue
+ * that was untouched for long makes their stores wait; so this finds a take without its fence,
+ * where loading a single queue does not. */
 #define N_QUEUES (4000 / CORE_TEST_FACTOR)
 #define N_ROUNDS 150
 #define BATCH    100
@@ -354,7 +354,7 @@ START_TEST (wsqueue)
 END_TEST
 
 /* Objects are made by some threads and freed by others; the id in an object must still be there
- * when it arrives, so nobody else got the same memory meanwhile. */
+ * when it arrives, so no other object got the same memory meanwhile. */
 typedef struct
 {
   void *link;

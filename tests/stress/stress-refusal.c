@@ -130,7 +130,7 @@ open_gate (gpointer data)
   core_test_gate_add (&gate, 1);
 }
 
-/* Nobody but a thief can run what this waits for. */
+/* Only a thief can run the item that this waits for. */
 static void
 wait_for_own_child (gpointer data)
 {

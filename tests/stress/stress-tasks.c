@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tasks under load: whoever waits is told once, nothing is held afterwards, and a chain of
+ * Tasks under load: each waiter is told once, nothing is held afterwards, and a chain of
  * processes neither loses nor repeats a message, while others cancel.
  */
 #include "core-test-util.h"

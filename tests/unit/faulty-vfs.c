@@ -38,7 +38,7 @@ faulty_vfs_hold (void)
   g_mutex_unlock (&gate.lock);
 }
 
-/* Waits until somebody syncs and is held. */
+/* Waits until a thread syncs and is held. */
 void
 faulty_vfs_wait_held (void)
 {

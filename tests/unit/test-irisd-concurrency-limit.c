@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How many items of one client or service run at once, and who is next, with a clock of our own.
+ * How many items of one client or service run at once, and which is next, with a clock of our own.
  */
 #include "core-test-run.h"
 #include "daemon/items/irisd-concurrency-limit.h"
@@ -53,7 +53,7 @@ come (gconstpointer client, const char *service, guint priority, gboolean wanted
   return waiter;
 }
 
-/* Leaves, and demands that this one comes in instead, or nobody. */
+/* Leaves, and demands that this waiter comes in instead, or none. */
 static void
 leave (IrisdConcurrencyWaiter *waiter, IrisdConcurrencyWaiter *wanted)
 {
@@ -94,7 +94,7 @@ START_TEST (a_full_client_holds_up_no_other)
 }
 END_TEST
 
-START_TEST (who_needs_both_takes_both_or_none)
+START_TEST (an_item_that_needs_both_permits_takes_both_or_none)
 {
   set_up (1, 1);
   IrisdConcurrencyWaiter *a = come (ONE, "slow", 5, TRUE);
@@ -171,7 +171,7 @@ START_TEST (clients_of_a_full_service_get_equal_shares)
 }
 END_TEST
 
-START_TEST (who_waits_can_withdraw)
+START_TEST (a_waiter_can_withdraw)
 {
   set_up (1, 0);
   IrisdConcurrencyWaiter *a = come (ONE, "x", 5, TRUE);
@@ -187,8 +187,8 @@ START_TEST (who_waits_can_withdraw)
 }
 END_TEST
 
-/* Many threads come and go. Whoever is let in is run by whoever let it in, as a gateway's message
- * would have it; meanwhile nobody ever finds more inside than may be. */
+/* Many threads come and go. The thread whose item leaves runs the waiter that this lets in, as a
+ * gateway's message would have it; meanwhile no item ever finds more inside than may be. */
 #define N_THREADS 4
 #define N_ROUNDS  3000
 #define N_CLIENTS 3
@@ -248,7 +248,7 @@ come_and_go (gpointer data)
   return NULL;
 }
 
-START_TEST (under_load_nobody_is_lost_and_no_limit_is_passed)
+START_TEST (under_load_no_item_is_lost_and_no_limit_is_passed)
 {
   GThread *threads[N_THREADS];
   Item *items[N_THREADS];
@@ -276,12 +276,12 @@ main (void)
   tcase_set_timeout (tcase, 120);
   tcase_add_test (tcase, a_full_service_holds_up_no_other);
   tcase_add_test (tcase, a_full_client_holds_up_no_other);
-  tcase_add_test (tcase, who_needs_both_takes_both_or_none);
+  tcase_add_test (tcase, an_item_that_needs_both_permits_takes_both_or_none);
   tcase_add_test (tcase, one_end_can_make_room_for_two);
   tcase_add_test (tcase, priority_counts_and_waiting_raises_it);
   tcase_add_test (tcase, clients_of_a_full_service_get_equal_shares);
-  tcase_add_test (tcase, who_waits_can_withdraw);
-  tcase_add_test (tcase, under_load_nobody_is_lost_and_no_limit_is_passed);
+  tcase_add_test (tcase, a_waiter_can_withdraw);
+  tcase_add_test (tcase, under_load_no_item_is_lost_and_no_limit_is_passed);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }

@@ -147,7 +147,7 @@ first_of (const gboolean *seen, guint n)
   return (int) i;
 }
 
-/* Whoever comes late goes where it would be, among its client's and among all. */
+/* A late item goes where it would be, among its client's and among all. */
 START_TEST (what_has_waited_longer_goes_first_whenever_it_comes)
 {
   push (1, 5, 10, 1, 1);

@@ -74,7 +74,7 @@ is_out (const Model *m)
 }
 
 static IrisdItemState
-name_of_nobodys (const Model *m)
+name_without_job (const Model *m)
 {
   if (m->gone)
     return IRISD_ITEM_RELEASED;
@@ -110,7 +110,7 @@ static IrisdItemState
 name_of (const Model *m)
 {
   if (m->holder == NO_JOB)
-    return name_of_nobodys (m);
+    return name_without_job (m);
   if (m->told && is_out (m))
     return IRISD_ITEM_SHELL;
   if ((m->paper != BLANK && m->paper != ROW) || m->put_off)

@@ -152,7 +152,7 @@ START_TEST (a_sync_that_fails_once_makes_the_journal_read_only)
   ck_assert_int_eq (irisd_journal_get_health (journal), IRISD_JOURNAL_FAILED);
   ck_assert_ptr_nonnull (strstr (irisd_journal_get_sentence (journal), "synced"));
 
-  /* The disk would take it now; nobody tries. */
+  /* The disk would take it now; the journal does not try. */
   guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
   assert_refused (ask (new_keep (4, IRIS_WIRE_CLASS_DURABLE, NULL, "x")),
                   IRIS_WIRE_ERROR_JOURNAL_FAILED);

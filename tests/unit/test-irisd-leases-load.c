@@ -6,7 +6,7 @@
 #include "leases-fixture.h"
 
 /* Everything at random, with a list of unacknowledged completions: each item ends once, no worker
- * has more than it may, and nothing waits that somebody idle could do. */
+ * has more than it may, and no item waits that an idle worker could do. */
 #define N_WORKERS 6
 #define N_ITEMS   200
 #define N_STEPS   20000

@@ -251,7 +251,7 @@ START_TEST (a_withdrawn_item_is_gone_wherever_it_was)
 }
 END_TEST
 
-START_TEST (a_service_that_nobody_serves_waits_a_while)
+START_TEST (a_service_without_a_worker_waits_a_while)
 {
   Worker worker;
   Item items[2];
@@ -266,7 +266,7 @@ START_TEST (a_service_that_nobody_serves_waits_a_while)
   irisd_leases_expire (leases, now);
   add (&items[1], "a");
   worker_init (&worker);
-  enroll (&worker, IRIS_PLACE_ANY, 1, "a"); /* somebody came in time */
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a"); /* a worker came in time */
   ck_assert_int_eq (irisd_leases_next (leases), now + LEASE_US);
   done (&worker, &items[0]);
   leave (&worker);
@@ -386,7 +386,7 @@ START_TEST (a_book_that_drains_does_not_wait_for_servers)
   irisd_leases_drain (leases);
   ck_assert_uint_eq (items[2].why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
   done (&worker, &items[0]);
-  ck_assert_ptr_eq (items[1].worker, &worker); /* there is somebody to do it */
+  ck_assert_ptr_eq (items[1].worker, &worker); /* there is a worker to do it */
   leave (&worker);
   ck_assert_uint_eq (items[1].why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
 }
@@ -412,13 +412,13 @@ START_TEST (what_is_leased_outlives_the_name_of_its_service)
   enroll (&worker, IRIS_PLACE_ANY, 2, "");
   now += WAIT_US;
   irisd_leases_expire (leases, now);
-  leave (&worker); /* nobody to give it to, and no name to wait under */
+  leave (&worker); /* no worker to give it to, and no name to wait under */
   ck_assert_uint_eq (item.n_ends, 1);
   ck_assert_uint_eq (item.why, IRIS_WIRE_ERROR_NO_WORKER);
 }
 END_TEST
 
-START_TEST (whoever_owes_too_much_is_passed_over)
+START_TEST (an_item_whose_client_owes_too_much_is_passed_over)
 {
   Worker worker;
   Item items[2];
@@ -571,14 +571,14 @@ main (void)
   tcase_add_test (tcase, a_lease_ends_with_its_time_and_can_be_extended);
   tcase_add_test (tcase, a_failure_ends_the_item_or_has_it_tried_again);
   tcase_add_test (tcase, a_withdrawn_item_is_gone_wherever_it_was);
-  tcase_add_test (tcase, a_service_that_nobody_serves_waits_a_while);
+  tcase_add_test (tcase, a_service_without_a_worker_waits_a_while);
   tcase_add_test (tcase, a_patient_item_waits_for_as_long_as_there_is_no_server);
   tcase_add_test (tcase, an_expected_service_is_known_before_its_first_server);
   tcase_add_test (tcase, expected_services_leave_room_for_served_ones);
   tcase_add_test (tcase, an_item_is_not_leased_after_its_deadline);
   tcase_add_test (tcase, a_book_that_drains_does_not_wait_for_servers);
   tcase_add_test (tcase, what_is_leased_outlives_the_name_of_its_service);
-  tcase_add_test (tcase, whoever_owes_too_much_is_passed_over);
+  tcase_add_test (tcase, an_item_whose_client_owes_too_much_is_passed_over);
   tcase_add_test (tcase, a_restored_lease_is_of_who_claims_it);
   tcase_add_test (tcase, a_restored_lease_ends_with_its_time_which_is_that_of_a_new_one_at_most);
   tcase_add_test (tcase, a_restored_lease_can_be_withdrawn_and_does_not_hold_up_the_end);

@@ -225,7 +225,7 @@ START_TEST (an_outbox_keeps_order_and_limit)
   ck_assert (!irisd_outbox_push (&outbox, make_reply (5), 5));
   ck_assert_uint_eq (outbox.count, 5);
 
-  /* Nobody of that name is connected yet: nothing goes out, and nothing is lost. */
+  /* No peer of that name is connected yet: nothing goes out, and nothing is lost. */
   ck_assert_int_eq (irisd_outbox_flush (&outbox, router, &route), EHOSTUNREACH);
   ck_assert_uint_eq (outbox.count, 5);
 

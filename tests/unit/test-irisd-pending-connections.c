@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Who has come in and not said HELLO: whose time is over, and who is somebody else by now.
+ * Connections without HELLO: those whose time is over are closed, and a descriptor that another
+ * connection has by now is left alone.
  */
 #include "core-test-run.h"
 #include "daemon/net/irisd-pending-connections.h"
@@ -99,7 +100,7 @@ leave (Connection *self)
   close (self->theirs);
 }
 
-START_TEST (who_says_nothing_in_time_gets_another_chance_and_no_third)
+START_TEST (a_connection_that_says_nothing_in_time_gets_another_chance_and_no_third)
 {
   Connection first = come_in (0), second = come_in (SECOND), third = come_in (2 * SECOND);
   gint64 now = g_get_monotonic_time ();
@@ -134,7 +135,7 @@ START_TEST (hello_may_be_here_before_the_event)
   irisd_pending_connections_enter (pending_connections, early.ours, endpoint, 0);
   ck_assert_uint_eq (irisd_pending_connections_get_count (pending_connections), 0);
 
-  /* An event that never comes costs nobody anything. */
+  /* An event that never comes harms no connection. */
   irisd_pending_connections_greet (pending_connections, early.ours);
   gint64 now = g_get_monotonic_time ();
   irisd_pending_connections_sweep (pending_connections, now + 2 * HELLO);
@@ -145,7 +146,7 @@ START_TEST (hello_may_be_here_before_the_event)
 }
 END_TEST
 
-START_TEST (who_parts_is_a_pending_again)
+START_TEST (a_connection_that_parts_is_pending_again)
 {
   Connection it = come_in (0);
   struct pollfd wake = { .fd = irisd_pending_connections_get_wake_fd (pending_connections),
@@ -164,8 +165,8 @@ START_TEST (who_parts_is_a_pending_again)
 }
 END_TEST
 
-/* A descriptor is given to another connection while nobody looks. */
-START_TEST (whoever_has_the_descriptor_now_is_left_alone)
+/* A descriptor is given to another connection meanwhile. */
+START_TEST (another_connection_with_the_same_descriptor_is_left_alone)
 {
   Connection gone = come_in (0);
   IrisdConnection connection = irisd_pending_connections_greet (pending_connections, gone.ours);
@@ -217,10 +218,10 @@ main (void)
   TCase *tcase = tcase_create ("strangers");
 
   tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, who_says_nothing_in_time_gets_another_chance_and_no_third);
+  tcase_add_test (tcase, a_connection_that_says_nothing_in_time_gets_another_chance_and_no_third);
   tcase_add_test (tcase, hello_may_be_here_before_the_event);
-  tcase_add_test (tcase, who_parts_is_a_pending_again);
-  tcase_add_test (tcase, whoever_has_the_descriptor_now_is_left_alone);
+  tcase_add_test (tcase, a_connection_that_parts_is_pending_again);
+  tcase_add_test (tcase, another_connection_with_the_same_descriptor_is_left_alone);
   tcase_add_test (tcase, of_too_many_the_oldest_go);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Memory that threads keep for what they make next: whoever has a piece has it alone, whoever took
- * it, and as many are given as were taken.
+ * Memory that threads keep for what they make next: one thread at a time has a piece, and as many
+ * are given back as were taken.
  */
 #include "core-test-run.h"
 #include "daemon/base/irisd-pool.h"
@@ -38,7 +38,7 @@ give (Piece *self)
   irisd_pool_give (self, self->size);
 }
 
-START_TEST (who_has_a_piece_has_it_alone)
+START_TEST (one_thread_at_a_time_has_a_piece)
 {
   Piece *pieces[MANY];
   for (guint size = 0; size < 3; size++)
@@ -107,7 +107,7 @@ main (void)
   Suite *suite = suite_create ("irisd-pool");
   TCase *tcase = tcase_create ("pool");
   tcase_set_timeout (tcase, 120);
-  tcase_add_test (tcase, who_has_a_piece_has_it_alone);
+  tcase_add_test (tcase, one_thread_at_a_time_has_a_piece);
   tcase_add_test (tcase, a_piece_may_be_given_by_another_thread);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);

@@ -43,7 +43,7 @@ START_TEST (nothing_is_due_before_its_time_and_all_comes_in_order)
       for (IrisdTimer *due; (due = irisd_timers_pop_due (&waiting, &clocks)) != NULL; left--)
         {
           ck_assert_int_eq (due->due_us, now);
-          /* Of the same time, whoever came first. */
+          /* At the same time the one that came first is first. */
           ck_assert (last == NULL || last->due_us < due->due_us || last < due);
           last = due;
         }

@@ -481,7 +481,7 @@ class WorkerTest(Case):
         self.addCleanup(connection.close)
         await self.refused("bad-argument", connection.call("DONE"))
 
-    async def test_over_tcp_nobody_serves(self):
+    async def test_serving_over_tcp_is_refused(self):
         irisd = self.irisd("--tcp=127.0.0.1:0")
         connection = Connection(lambda message: None, lambda error: None)
         await connection.open(irisd.tcp, "a stranger")

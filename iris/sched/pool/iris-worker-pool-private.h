@@ -233,7 +233,7 @@ struct IrisWorkerPool
   _Atomic bool ended;      /* all workers are gone */
   pthread_mutex_t lock;    /* starting, closing, sweeping, active workers */
   pthread_cond_t settled;  /* no thread sweeps any more */
-  guint n_settling;        /* who is settling an item of a sweep; under the lock */
+  guint n_settling;        /* threads that settle an item of a sweep; under the lock */
   pthread_mutex_t joining; /* held by the thread that waits for the workers to end */
 
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t queued_outside;

@@ -204,7 +204,7 @@ iris_lock_core_collect (IrisLockCore *self)
     }
 }
 
-/* Holder. Who is first in line; NULL: no thread waits, as yet. */
+/* Holder. The first waiter in line; NULL: no thread waits, as yet. */
 static inline IrisLockNode *
 iris_lock_core_peek (IrisLockCore *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The eventcount: tokens are neither lost nor left behind, and nobody sleeps past its call.
+ * The eventcount: tokens are neither lost nor left behind, and no waiter sleeps past its call.
  */
 #include "core-test-run.h"
 
@@ -28,7 +28,7 @@ setup (void)
   iris_eventcount_init (&count);
 }
 
-START_TEST (nobody_is_called_when_nobody_waits)
+START_TEST (a_notification_without_a_waiter_leaves_no_token)
 {
   iris_eventcount_notify_one (&count);
   iris_eventcount_notify_all (&count);
@@ -36,7 +36,7 @@ START_TEST (nobody_is_called_when_nobody_waits)
 }
 END_TEST
 
-START_TEST (who_was_called_before_it_sleeps_does_not_sleep)
+START_TEST (a_waiter_that_was_called_before_it_sleeps_does_not_sleep)
 {
   iris_eventcount_prepare (&count);
   iris_eventcount_notify_one (&count);
@@ -60,7 +60,7 @@ START_TEST (one_call_is_for_one_and_no_sleeper_is_called_twice)
 END_TEST
 
 /* The call is for the one that stays. */
-START_TEST (who_cancels_leaves_the_token_to_a_sleeper)
+START_TEST (a_waiter_that_cancels_leaves_the_token_to_a_sleeper)
 {
   iris_eventcount_prepare (&count);
   iris_eventcount_prepare (&count);
@@ -71,7 +71,7 @@ START_TEST (who_cancels_leaves_the_token_to_a_sleeper)
 }
 END_TEST
 
-START_TEST (who_cancels_last_leaves_no_token_behind)
+START_TEST (the_last_waiter_to_cancel_leaves_no_token_behind)
 {
   iris_eventcount_prepare (&count);
   iris_eventcount_notify_one (&count);
@@ -149,11 +149,11 @@ main (void)
 
   tcase_set_timeout (tcase, 100);
   tcase_add_checked_fixture (tcase, setup, NULL);
-  tcase_add_test (tcase, nobody_is_called_when_nobody_waits);
-  tcase_add_test (tcase, who_was_called_before_it_sleeps_does_not_sleep);
+  tcase_add_test (tcase, a_notification_without_a_waiter_leaves_no_token);
+  tcase_add_test (tcase, a_waiter_that_was_called_before_it_sleeps_does_not_sleep);
   tcase_add_test (tcase, one_call_is_for_one_and_no_sleeper_is_called_twice);
-  tcase_add_test (tcase, who_cancels_leaves_the_token_to_a_sleeper);
-  tcase_add_test (tcase, who_cancels_last_leaves_no_token_behind);
+  tcase_add_test (tcase, a_waiter_that_cancels_leaves_the_token_to_a_sleeper);
+  tcase_add_test (tcase, the_last_waiter_to_cancel_leaves_no_token_behind);
   tcase_add_test (tcase, a_deadline_that_has_passed_ends_the_wait);
   tcase_add_test (tcase, no_call_is_lost_between_two_players);
   suite_add_tcase (suite, tcase);

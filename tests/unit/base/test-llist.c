@@ -98,7 +98,7 @@ START_TEST (a_bare_pop_hands_a_node_out_twice)
   interrupted = bare_pop_look (&list);
 
   ck_assert_ptr_eq (bare_pop (&list), &a);
-  ck_assert_ptr_eq (bare_pop (&list), &b); /* b is somebody's from here on */
+  ck_assert_ptr_eq (bare_pop (&list), &b); /* b belongs to another thread from here on */
   iris_llist_push (&list, &a);
 
   /* The swap succeeds all the same, and b is in the list again while it is in use. */
@@ -118,7 +118,7 @@ START_TEST (taking_all_is_right_under_the_schedule_that_breaks_a_bare_pop)
   /* Interrupted after the first step of a taking: the list was seen not to be empty. */
   ck_assert (!iris_llist_is_empty (&list));
 
-  /* Both are somebody's from here on; a comes back. */
+  /* Both belong to another thread from here on; a comes back. */
   ck_assert_ptr_eq (iris_llist_take_all (&list), &a);
   iris_llist_push (&list, &a);
 
@@ -143,7 +143,7 @@ START_TEST (a_push_onto_a_head_that_left_and_came_back_loses_nothing)
   head = atomic_load (&list.head);
   d.next = head;
 
-  ck_assert_ptr_eq (iris_llist_take_all (&list), &a); /* a and b are somebody's */
+  ck_assert_ptr_eq (iris_llist_take_all (&list), &a); /* a and b are another thread's */
   iris_llist_push (&list, &c);
   iris_llist_push (&list, &a);
 

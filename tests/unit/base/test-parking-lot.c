@@ -150,7 +150,7 @@ START_TEST (a_worker_that_sees_work_after_all_cancels_and_searches)
   ck_assert (!parkers[0].linked);
   check_words (1, 0);
 
-  /* Nobody sleeps, so a publish has nobody to wake. */
+  /* No worker sleeps, so a publish has none to wake. */
   iris_parking_lot_publish (&parking_lot, 0, false);
   ck_assert (!is_woken (0));
   ck_assert (!is_woken (1));
@@ -177,7 +177,7 @@ START_TEST (cancel_after_a_wake_counts_the_searcher_once)
 }
 END_TEST
 
-START_TEST (new_work_wakes_one_and_nobody_while_somebody_searches)
+START_TEST (new_work_wakes_one_and_none_while_one_searches)
 {
   open_parking_lot (1, 4);
   for (int i = 0; i < 3; i++)
@@ -212,7 +212,7 @@ START_TEST (wakes_go_on_in_a_chain)
       ck_assert (is_woken (i - 1));
     }
   wake_up (0);
-  /* Nobody sleeps any more: each of the others looks before it does. */
+  /* No worker sleeps any more: each of the others looks before it does. */
   ck_assert (!iris_parking_lot_end_search (&parking_lot, &parkers[0]));
   check_words (0, 0);
   iris_parking_lot_clear (&parking_lot);
@@ -270,7 +270,7 @@ START_TEST (strict_work_wakes_at_its_place_alone)
 }
 END_TEST
 
-START_TEST (strict_work_wakes_though_somebody_searches_elsewhere)
+START_TEST (strict_work_wakes_though_a_worker_searches_elsewhere)
 {
   open_parking_lot (2, 1);
   fall_asleep (0);
@@ -424,12 +424,12 @@ main (void)
   tcase_add_loop_test (all, what_is_published_behind_sleep_wakes_the_sleeper, 0, 2);
   tcase_add_test (all, a_worker_that_sees_work_after_all_cancels_and_searches);
   tcase_add_test (all, cancel_after_a_wake_counts_the_searcher_once);
-  tcase_add_test (all, new_work_wakes_one_and_nobody_while_somebody_searches);
+  tcase_add_test (all, new_work_wakes_one_and_none_while_one_searches);
   tcase_add_test (all, wakes_go_on_in_a_chain);
   tcase_add_test (all, only_the_last_searcher_must_look_again);
   tcase_add_test (all, the_last_searcher_of_a_place_looks_though_others_search_elsewhere);
   tcase_add_test (all, strict_work_wakes_at_its_place_alone);
-  tcase_add_test (all, strict_work_wakes_though_somebody_searches_elsewhere);
+  tcase_add_test (all, strict_work_wakes_though_a_worker_searches_elsewhere);
   tcase_add_test (all, shared_work_wakes_at_its_place_or_the_next_that_sleeps);
   tcase_add_test (all, at_most_half_of_the_workers_search_of_their_own_accord);
   tcase_add_test (all, a_single_worker_may_search);

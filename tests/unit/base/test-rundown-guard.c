@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The rundown guard: who is inside is never overlooked, and the last one to leave settles it.
+ * The rundown guard: a visitor inside is never overlooked, and the last one to leave settles it.
  */
 #include "core-test-run.h"
 
@@ -64,7 +64,7 @@ START_TEST (the_last_one_to_leave_settles_a_closed_guard)
 }
 END_TEST
 
-START_TEST (a_withdrawn_guard_lets_nobody_in)
+START_TEST (a_withdrawn_guard_lets_no_visitor_in)
 {
   withdraw ();
   ck_assert_ptr_null (iris_rundown_guard_enter (&published));
@@ -152,7 +152,7 @@ visit (gpointer data)
         continue;
       thing = guard->subject;
       if (!atomic_load (&thing->alive))
-        ck_abort_msg ("a thing died while somebody used it");
+        ck_abort_msg ("a thing died while a visitor used it");
       iris_rundown_guard_leave (guard);
     }
 
@@ -180,7 +180,7 @@ race_visitors (guint n_visitors)
   g_free (visitors);
 }
 
-START_TEST (no_thing_dies_while_somebody_uses_it)
+START_TEST (no_thing_dies_while_a_visitor_uses_it)
 {
   race_visitors (VISITORS);
 }
@@ -202,10 +202,10 @@ main (void)
   tcase_add_checked_fixture (schedules, setup, NULL);
   tcase_add_test (schedules, an_empty_guard_is_settled_by_closing_it);
   tcase_add_test (schedules, the_last_one_to_leave_settles_a_closed_guard);
-  tcase_add_test (schedules, a_withdrawn_guard_lets_nobody_in);
+  tcase_add_test (schedules, a_withdrawn_guard_lets_no_visitor_in);
   tcase_add_test (schedules, one_may_leave_on_another_thread);
   tcase_add_test (schedules, a_late_visitor_does_not_disturb_the_next_life);
-  tcase_add_test (races, no_thing_dies_while_somebody_uses_it);
+  tcase_add_test (races, no_thing_dies_while_a_visitor_uses_it);
   tcase_add_test (races, no_thing_dies_while_threads_without_a_slot_use_it);
   tcase_set_timeout (races, 200);
   suite_add_tcase (suite, schedules);

@@ -181,7 +181,7 @@ START_TEST (the_slabs_of_a_thread_that_ended_are_adopted)
   Objects *second = objects_new (klass, 100);
 
   run_thread (objects_alloc, first);
-  /* The home is valid although its thread is gone, and nobody else's. */
+  /* The home is valid although its thread is gone, and is no other thread's. */
   ck_assert_ptr_ne (first->home[0], iris_slab_mine[klass]);
   objects_free (first);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Actors and exclusive receivers: one message at a time, in order, once; gone when nobody can post.
+ * Actors and exclusive receivers: one message at a time, in order, once; freed when no thread can
+ * post to them.
  */
 #include "core-test-util.h"
 
@@ -222,7 +223,7 @@ post_to_myself (IrisMessage *message, gpointer data)
     iris_actor_post (iris_actor_current (), iris_message_new (message->what - 1));
 }
 
-START_TEST (an_actor_may_post_to_itself_when_nobody_else_holds_it)
+START_TEST (an_actor_may_post_to_itself_when_no_other_reference_is_left)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
   Book book = { .n_handled = 0 };
@@ -315,7 +316,7 @@ main (void)
                        N_FACES * CORE_TEST_N_CLASSES);
   tcase_add_loop_test (all, one_message_can_wait_in_a_mailbox_several_times, 0,
                        N_FACES * CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, an_actor_may_post_to_itself_when_nobody_else_holds_it, 0,
+  tcase_add_loop_test (all, an_actor_may_post_to_itself_when_no_other_reference_is_left, 0,
                        CORE_TEST_N_CLASSES);
   tcase_add_loop_test (all, a_busy_actor_does_not_keep_others_from_the_worker, 0, 2 * N_FACES);
   tcase_add_test (all, the_batch_can_be_set);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The coordination arbiter: exclusive ones alone, concurrent ones together, the teardown once and
- * last; nobody starves, and nothing that was accepted is lost.
+ * last; no receiver starves, and no accepted message is lost.
  */
 #include "core-test-util.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Requests, deadlines and timers: whoever asks is told, once, whatever becomes of the message.
+ * Requests, deadlines and timers: each request is answered once, whatever becomes of the
+ * message.
  */
 #include "core-test-util.h"
 
@@ -40,7 +41,7 @@ double_it (IrisMessage *message, gpointer data)
 {
   g_assert_true (iris_message_wants_reply (message));
   g_assert_true (iris_message_reply (message, iris_message_new (message->what * 2)));
-  /* The second answer finds nobody. */
+  /* The second answer finds no request. */
   g_assert_false (iris_message_wants_reply (message));
   g_assert_false (iris_message_reply (message, iris_message_new (0)));
 }
@@ -85,7 +86,7 @@ assert_fails (gint64 timeout_us, IrisMessageError code)
   ck_assert (g_error_matches (error, IRIS_MESSAGE_ERROR, code));
 }
 
-START_TEST (a_request_that_nobody_answers_fails)
+START_TEST (a_request_without_an_answer_fails)
 {
   iris_arbiter_receive (scheduler, port, say_nothing, NULL, NULL);
   assert_fails (-1, IRIS_MESSAGE_ERROR_UNANSWERED);
@@ -94,7 +95,7 @@ START_TEST (a_request_that_nobody_answers_fails)
 }
 END_TEST
 
-START_TEST (a_request_fails_when_its_deadline_passes_and_a_late_answer_finds_nobody)
+START_TEST (a_request_fails_when_its_deadline_passes_and_a_late_answer_is_refused)
 {
   /* Without a receiver it waits in the port. */
   assert_fails (1000, IRIS_MESSAGE_ERROR_TIMED_OUT);
@@ -415,8 +416,8 @@ main (void)
   tcase_add_checked_fixture (all, setup, teardown);
   tcase_set_timeout (all, 200);
   tcase_add_loop_test (all, a_request_is_answered, 0, 2);
-  tcase_add_test (all, a_request_that_nobody_answers_fails);
-  tcase_add_test (all, a_request_fails_when_its_deadline_passes_and_a_late_answer_finds_nobody);
+  tcase_add_test (all, a_request_without_an_answer_fails);
+  tcase_add_test (all, a_request_fails_when_its_deadline_passes_and_a_late_answer_is_refused);
   tcase_add_test (all, a_full_port_answers_a_request_with_an_error);
   tcase_add_test (all, an_answer_comes_to_the_main_context);
   tcase_add_loop_test (all, a_request_can_be_cancelled_at_each_step, 0, 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Ports and receivers: every message is handled once, on every scheduler, and nobody goes too
- * early.
+ * Ports and receivers: every message is handled once, on every scheduler, and no receiver
+ * is freed too early.
  */
 #include "core-test-util.h"
 
@@ -58,7 +58,7 @@ handle_recursive (IrisMessage *message, gpointer data)
 {
   /* Check's own assertions write to a file, passed or not: too slow for a million calls. */
   if (data != &f)
-    ck_abort_msg ("the handler got somebody else's data");
+    ck_abort_msg ("the handler got another receiver's data");
   if (message->what == INNER)
     {
       atomic_fetch_add_explicit (&f.n_inner, 1, memory_order_relaxed);

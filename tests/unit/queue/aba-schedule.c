@@ -13,7 +13,7 @@ static int a, b, c, d;
 
 /* The victim looks at A over B. The others take both; one of them gets B's node for C and is
  * stopped before it pushes it; another pushes D, which gets A's node. The victim goes on: a bare
- * pointer takes D, and makes the node that nobody pushed the top. */
+ * pointer takes D, and makes the node that was never pushed the top. */
 static bool
 schedule_stack (void)
 {

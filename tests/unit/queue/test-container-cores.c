@@ -33,7 +33,7 @@ teardown (void)
   iris_lfqueue_core_clear (&queue);
 }
 
-START_TEST (a_push_that_was_stopped_before_it_moved_tail_holds_nobody_up)
+START_TEST (a_push_that_was_stopped_before_it_moved_tail_holds_up_no_other)
 {
   IrisLFQueueView view;
   uint32_t index = iris_lfqueue_core_wrap (&queue, &items[0]);
@@ -299,7 +299,7 @@ START_TEST (what_a_reader_goes_through_does_not_change_under_it)
   ck_assert_ptr_eq (array->members[0], &items[0]);
   ck_assert_ptr_eq (array->members[1], &items[1]);
 
-  /* Whoever leaves last frees them. */
+  /* The last visitor to leave frees them. */
   ck_assert_ptr_nonnull (atomic_load (&rrobin.retired));
   iris_rrobin_core_leave (&rrobin);
   ck_assert_ptr_null (atomic_load (&rrobin.retired));
@@ -331,7 +331,7 @@ main (void)
   TCase *others = tcase_create ("others");
 
   tcase_add_checked_fixture (lfqueue, setup, teardown);
-  tcase_add_test (lfqueue, a_push_that_was_stopped_before_it_moved_tail_holds_nobody_up);
+  tcase_add_test (lfqueue, a_push_that_was_stopped_before_it_moved_tail_holds_up_no_other);
   tcase_add_test (lfqueue, a_pop_moves_a_tail_that_it_would_overtake);
   tcase_add_test (lfqueue, closing_behind_a_lagging_tail_closes_the_end);
   tcase_add_test (lfqueue, a_push_that_was_under_way_is_refused_by_the_close);

@@ -189,18 +189,18 @@ START_TEST (a_member_that_left_leaves_no_hole)
 }
 END_TEST
 
-START_TEST (who_declines_passes_the_offer_on_once_around)
+START_TEST (a_member_that_declines_passes_the_offer_on_once_around)
 {
   g_autoptr (IrisRRobin) rrobin = iris_rrobin_new (0);
-  Met nobody = { .accepts = -1 }, second = { .accepts = 2 }, empty = { .accepts = N_ITEMS };
+  Met none = { .accepts = -1 }, second = { .accepts = 2 }, empty = { .accepts = N_ITEMS };
 
   ck_assert (!iris_rrobin_apply (rrobin, offer, &empty));
   ck_assert_int_eq (empty.n, 0);
 
   for (int i = 0; i < 4; i++)
     iris_rrobin_append (rrobin, &items[i]);
-  ck_assert (!iris_rrobin_apply (rrobin, offer, &nobody));
-  ck_assert_int_eq (nobody.n, 4);
+  ck_assert (!iris_rrobin_apply (rrobin, offer, &none));
+  ck_assert_int_eq (none.n, 4);
   ck_assert (iris_rrobin_apply (rrobin, offer, &second));
   ck_assert_int_eq (second.n, 2);
   ck_assert_int_eq (second.met[0], 1);
@@ -208,7 +208,7 @@ START_TEST (who_declines_passes_the_offer_on_once_around)
 }
 END_TEST
 
-START_TEST (a_full_ring_takes_nobody_until_one_leaves)
+START_TEST (a_full_ring_takes_no_member_until_one_leaves)
 {
   g_autoptr (IrisRRobin) rrobin = iris_rrobin_new (2);
 
@@ -260,8 +260,8 @@ main (void)
   tcase_add_test (tcase, a_ring_of_any_capacity_takes_more_than_that);
   tcase_add_test (tcase, everyone_gets_a_turn_before_anyone_gets_two);
   tcase_add_test (tcase, a_member_that_left_leaves_no_hole);
-  tcase_add_test (tcase, who_declines_passes_the_offer_on_once_around);
-  tcase_add_test (tcase, a_full_ring_takes_nobody_until_one_leaves);
+  tcase_add_test (tcase, a_member_that_declines_passes_the_offer_on_once_around);
+  tcase_add_test (tcase, a_full_ring_takes_no_member_until_one_leaves);
   tcase_add_test (tcase, members_may_come_and_go_while_they_are_met);
   suite_add_tcase (suite, tcase);
 

@@ -65,7 +65,7 @@ START_TEST (a_queue_that_was_never_empty_is_not_found_empty)
 }
 END_TEST
 
-/* The node that was the last one comes back as one that somebody holds and has not linked. */
+/* The node that was the last one comes back, held by another push that has not linked it. */
 static void
 pass_and_hold_the_last (void)
 {

@@ -142,7 +142,7 @@ START_TEST (a_closed_queue_refuses_and_drains)
 }
 END_TEST
 
-START_TEST (whoever_finds_nothing_closes_if_it_said_so)
+START_TEST (pop_or_close_closes_an_empty_queue)
 {
   g_autoptr (IrisQueue) queue = makers[_i % 3]();
   g_autoptr (IrisQueue) other = makers[_i % 3]();
@@ -269,7 +269,7 @@ main (void)
   tcase_set_timeout (tcase, 100);
   tcase_add_loop_test (tcase, the_oldest_comes_first, 0, 3);
   tcase_add_loop_test (tcase, a_closed_queue_refuses_and_drains, 0, 3);
-  tcase_add_loop_test (tcase, whoever_finds_nothing_closes_if_it_said_so, 0, 3);
+  tcase_add_loop_test (tcase, pop_or_close_closes_an_empty_queue, 0, 3);
   tcase_add_loop_test (tcase, closing_wakes_everyone_who_waits, 0, 3 * N_ROUNDS);
   tcase_add_loop_test (tcase, a_wait_that_closes_wakes_everyone_else, 0, 3);
   tcase_add_loop_test (tcase, a_push_wakes_one_who_waits, 0, 3 * N_ROUNDS);

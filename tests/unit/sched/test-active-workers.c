@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Workers that go out and come back while a scheduler goes on: who is out runs nothing, nothing
- * that it had is left, and the scheduler ends in every state.
+ * Workers that go out and come back while a scheduler goes on: a worker that is out runs nothing,
+ * leaves no item behind, and the scheduler ends in every state.
  */
 #include "core-test-util.h"
 
@@ -77,7 +77,7 @@ queue_some (IrisScheduler *scheduler, guint64 n_before)
   core_test_gate_wait (&ran, n_before + N_ITEMS);
 }
 
-START_TEST (who_is_out_runs_nothing_and_comes_back)
+START_TEST (a_worker_that_is_out_runs_nothing_and_comes_back)
 {
   g_autoptr (IrisScheduler) scheduler = core_test_make (&core_test_kinds[_i]);
   guint n_workers = iris_scheduler_get_n_workers (scheduler);
@@ -252,7 +252,7 @@ main (void)
 
   tcase_set_timeout (all, 0);
   tcase_add_checked_fixture (all, setup, NULL);
-  tcase_add_loop_test (all, who_is_out_runs_nothing_and_comes_back, 0, core_test_n_kinds);
+  tcase_add_loop_test (all, a_worker_that_is_out_runs_nothing_and_comes_back, 0, core_test_n_kinds);
   tcase_add_test (all, a_place_keeps_one_worker_for_its_strict_items);
   tcase_add_loop_test (all, a_scheduler_ends_with_workers_out, 0, 4 * core_test_n_kinds);
   tcase_add_loop_test (all, what_a_leaving_worker_had_is_run_by_the_others, 0, 5);

@@ -68,7 +68,7 @@ queue_range (gpointer data)
                              IRIS_ITEM_NONE, run_numbered, GUINT_TO_POINTER (i), NULL);
 }
 
-START_TEST (every_item_runs_once_whoever_meets_it_first)
+START_TEST (every_item_runs_once_from_whichever_queue_it_is_taken)
 {
   g_autoptr (IrisStats) stats = NULL;
 
@@ -213,7 +213,7 @@ main (void)
   tcase_set_timeout (all, 120);
   tcase_add_test (all, an_proxy_gives_its_item_out_at_the_first_meeting_alone);
   tcase_add_test (all, an_item_without_an_proxy_is_handed_on);
-  tcase_add_test (all, every_item_runs_once_whoever_meets_it_first);
+  tcase_add_test (all, every_item_runs_once_from_whichever_queue_it_is_taken);
   tcase_add_test (all, cancelling_settles_every_item_once);
   tcase_add_test (all, affinity_wakes_the_place_it_is_for);
   tcase_add_test (all, affinity_may_overflow_on_both_its_ways);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fork and join: results are right, each task runs once, waiting runs other work, whoever is idle
- * gets at what is forked, and the C stack stays as deep as plain recursion makes it.
+ * Fork and join: results are right, each task runs once, waiting runs other work, an idle worker
+ * gets at forked tasks, and the C stack stays as deep as plain recursion makes it.
  */
 #include <check.h>
 #include <iris/iris.h>
@@ -124,7 +124,7 @@ START_TEST (results_are_those_of_plain_calls)
 }
 END_TEST
 
-START_TEST (forks_are_calls_where_nobody_could_steal_them)
+START_TEST (forks_are_calls_where_no_worker_could_steal_them)
 {
   IrisScheduler *schedulers[] = { iris_scheduler_new_full (0, 2),
                                   iris_lfscheduler_new_full (0, 2) };
@@ -137,7 +137,7 @@ START_TEST (forks_are_calls_where_nobody_could_steal_them)
       ck_assert_uint_eq (fib_on (schedulers[i], 15), fib_by_sum (15));
       g_object_unref (schedulers[i]);
     }
-  /* Whoever owns the context cannot wait for it. */
+  /* The thread that owns the context cannot wait for it. */
   ck_assert (g_main_context_acquire (context));
   ck_assert_uint_eq (fib_on (main_scheduler, 15), fib_by_sum (15));
   g_main_context_release (context);
@@ -414,7 +414,7 @@ note_depth (void)
     ;
 }
 
-/* Each forks the next and waits until somebody takes it: with two workers each task of the chain
+/* Each forks the next and waits until a thief takes it: with two workers each task of the chain
  * is run by the one that waits for the one before it. */
 IRIS_FORKABLE_2 (guint, chain, guint, gboolean);
 
@@ -551,7 +551,7 @@ main (void)
 
   tcase_set_timeout (tcase, 200);
   tcase_add_loop_test (tcase, results_are_those_of_plain_calls, 0, n);
-  tcase_add_test (tcase, forks_are_calls_where_nobody_could_steal_them);
+  tcase_add_test (tcase, forks_are_calls_where_no_worker_could_steal_them);
   tcase_add_loop_test (tcase, every_task_runs_once_and_before_its_join, 0, n);
   tcase_add_loop_test (tcase, a_range_is_covered_once, 0, n);
   tcase_add_loop_test (tcase, thieves_get_all_that_a_busy_owner_has_forked, 1, n);

@@ -115,7 +115,7 @@ END_TEST
 
 /* The same load, but strict. The other place has its chance: it runs an item of its own after all
  * of them were queued, looks everywhere, and goes to sleep. */
-START_TEST (nobody_steals_a_strict_item)
+START_TEST (a_strict_item_is_not_stolen)
 {
   gint busy = _i, idle = 1 - _i;
   g_autoptr (IrisStats) stats = NULL;
@@ -249,7 +249,7 @@ main (void)
 
   tcase_add_checked_fixture (all, setup, teardown);
   tcase_add_loop_test (all, an_idle_place_steals_what_another_cannot_run, 0, 2);
-  tcase_add_loop_test (all, nobody_steals_a_strict_item, 0, 2);
+  tcase_add_loop_test (all, a_strict_item_is_not_stolen, 0, 2);
   tcase_add_loop_test (all, what_lies_on_a_held_workers_deque_is_stolen_too, IRIS_DEQUE_CHASE_LEV,
                        IRIS_DEQUE_LOCKED + 1);
   tcase_add_test (all, an_item_may_wait_for_one_that_only_a_thief_can_run);

@@ -223,7 +223,7 @@ END_TEST
 
 /* By distance the near place is always the first; at random the far ones are too, sooner or later.
  */
-START_TEST (the_policy_says_who_is_asked_first)
+START_TEST (the_policy_says_which_place_is_asked_first)
 {
   guint first[4] = { 0 };
 
@@ -317,7 +317,7 @@ START_TEST (a_worker_backs_off_only_if_it_refuses_everything)
 }
 END_TEST
 
-START_TEST (who_refuses_nothing_takes_everything)
+START_TEST (a_worker_that_refuses_nothing_takes_everything)
 {
   open_unbound (SECOND "+nothing", 2, 1, IRIS_DEQUE_CHASE_LEV);
   set_run_time (1, 1);
@@ -332,7 +332,7 @@ START_TEST (a_place_whose_workers_sleep_is_not_refused)
   open_unbound (SECOND, 2, 2, IRIS_DEQUE_CHASE_LEV);
   set_run_time (2, 1);
   iris_parking_lot_prepare (&pool->parking_lot, &pool->workers[2].parker);
-  queue_at (2, 0, IRIS_PLACE_ANY, IRIS_ITEM_NONE); /* the one that is awake wakes nobody */
+  queue_at (2, 0, IRIS_PLACE_ANY, IRIS_ITEM_NONE); /* the one that is awake wakes no other */
   ck_assert_int_eq (take (0), -1);
   iris_parking_lot_prepare (&pool->parking_lot, &pool->workers[2].parker);
   iris_parking_lot_prepare (&pool->parking_lot, &pool->workers[3].parker);
@@ -426,10 +426,10 @@ main (void)
   tcase_add_loop_test (all, bad_words_make_an_error, 0, G_N_ELEMENTS (bad_words));
   tcase_add_loop_test (all, schedulers_of_places_take_a_policy, 0, 2);
   tcase_add_loop_test (all, the_policy_says_how_much_is_stolen, 0, G_N_ELEMENTS (amounts));
-  tcase_add_loop_test (all, the_policy_says_who_is_asked_first, 0, 2);
+  tcase_add_loop_test (all, the_policy_says_which_place_is_asked_first, 0, 2);
   tcase_add_loop_test (all, a_steal_is_weighed_against_its_cost, 0, G_N_ELEMENTS (verdict_cases));
   tcase_add_test (all, a_worker_backs_off_only_if_it_refuses_everything);
-  tcase_add_test (all, who_refuses_nothing_takes_everything);
+  tcase_add_test (all, a_worker_that_refuses_nothing_takes_everything);
   tcase_add_test (all, a_place_whose_workers_sleep_is_not_refused);
   tcase_add_test (all, a_place_that_stands_still_is_refused_once);
   tcase_add_test (all, a_place_that_gets_on_is_refused_again);

@@ -88,7 +88,7 @@ START_TEST (every_shutdown_returns_after_the_last_notify)
   GThread *first, *second;
 
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
-  /* As by somebody who found the pool open and was then overtaken. */
+  /* As a thread does that found the pool open and was then overtaken. */
   pool->ops->push (pool, NULL, iris_item_new (run, NULL, settle_slowly, IRIS_PLACE_ANY, 0));
 
   first = g_thread_new ("first", shut_down, scheduler);

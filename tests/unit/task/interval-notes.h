@@ -29,7 +29,7 @@ extern IrisScheduler *scheduler;
 extern IrisIntervalGraph *graph;
 extern CoreTestGate is_open, entered; /* run_until_open() is in, and may go on */
 
-/* A new graph; and its end: everything is gone, and nobody holds graph or scheduler. */
+/* A new graph; and its end: everything is gone, and no reference to graph or scheduler is left. */
 void begin (void);
 void end (void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Journeys of everything that waits, runs and ends, each cut short in every way that it can be, at
- * each of its steps in turn: nothing is held afterwards, nobody waits for ever, and every notify
+ * each of its steps in turn: nothing is held afterwards, no thread waits for ever, and every notify
  * has run once. (Tasks have test-task-steps.c.)
  *
  * A row of the table is a journey and the ways to end it. The scheduler is one that runs an item
@@ -257,7 +257,7 @@ travel_timer (void)
       wait_for_posts (i);
     }
   trip_step ();
-  /* Whoever dropped the handle has left the timer to its port. */
+  /* A dropped handle has left the timer to its port. */
   if (trip->timer != NULL)
     iris_timer_cancel (trip->timer);
 }

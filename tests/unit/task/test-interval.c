@@ -241,7 +241,7 @@ START_TEST (a_cancelled_interval_does_not_start_and_ends_in_its_turn)
 }
 END_TEST
 
-START_TEST (an_interval_that_is_dropped_unscheduled_keeps_nobody_waiting)
+START_TEST (an_interval_that_is_dropped_unscheduled_keeps_no_other_waiting)
 {
   begin ();
   make (0);
@@ -253,7 +253,7 @@ START_TEST (an_interval_that_is_dropped_unscheduled_keeps_nobody_waiting)
   ck_assert_uint_eq (notes[0].dropped, 1);
   ck_assert_uint_eq (notes[0].began, 0);
 
-  /* A family of which nobody schedules anybody. */
+  /* A family without a scheduled member. */
   make (2);
   make (3);
   ck_assert (iris_interval_set_parent (notes[3].interval, notes[2].interval, NULL));
@@ -342,7 +342,7 @@ main (void)
   tcase_add_test (tests, a_late_edge_from_a_failed_interval_brings_its_error);
   tcase_add_test (tests, failing_without_a_reason_is_an_error_too);
   tcase_add_test (tests, a_cancelled_interval_does_not_start_and_ends_in_its_turn);
-  tcase_add_test (tests, an_interval_that_is_dropped_unscheduled_keeps_nobody_waiting);
+  tcase_add_test (tests, an_interval_that_is_dropped_unscheduled_keeps_no_other_waiting);
   tcase_add_test (tests, whichever_interval_is_cancelled_every_end_happens_once);
   tcase_add_loop_test (tests, intervals_of_a_scheduler_that_was_shut_down_are_cancelled, 0, 2);
   suite_add_tcase (suite, tests);

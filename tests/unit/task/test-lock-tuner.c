@@ -30,7 +30,7 @@ use_lock (IrisLockTuner *tuner, int64_t hot_ns, int64_t plain_ns, guint n)
 
       fake_time += length;
       lost += length - MIN (hot_ns, plain_ns);
-      /* Nobody waits, from time to time; that is not counted. */
+      /* From time to time no thread waits; that is not counted. */
       if (i % 7 == 6)
         {
           iris_lock_tuner_pause (tuner, fake_clock);

@@ -87,7 +87,7 @@ START_TEST (a_thread_that_is_first_in_line_is_overtaken_so_often_and_no_more)
     }
   ck_assert_int_eq (n, IRIS_LOCK_OVERTAKES);
 
-  /* Reserved, so others stand in line even though nobody holds it. */
+  /* Reserved, so others stand in line although no thread holds it. */
   iris_lock_node_init (&late, granted);
   ck_assert (!iris_lock_core_is_held (&core));
   ck_assert (!iris_lock_core_enter (&core, &late));
@@ -247,7 +247,7 @@ keep (gpointer data)
   core_test_gate_add (&ran, 1);
 }
 
-START_TEST (a_kept_lock_is_held_until_somebody_releases_it)
+START_TEST (a_kept_lock_is_held_until_a_thread_releases_it)
 {
   g_autoptr (IrisScheduler) scheduler = make (_i);
   g_autoptr (IrisLock) lock = iris_lock_new (IRIS_LOCK_POLICY_ALWAYS);
@@ -379,7 +379,7 @@ START_TEST (a_worker_with_too_much_to_do_gives_the_lock_away)
 
   ck_assert (is_hot_with (lock, limit + 1, 0));
   ck_assert (is_hot_with (lock, limit, IRIS_PARKING_LOT_SLEEPING));
-  /* Whoever searches will find the backlog. */
+  /* A searching worker will find the backlog. */
   ck_assert (is_hot_with (lock, limit + 1, IRIS_PARKING_LOT_SLEEPING | IRIS_PARKING_LOT_SEARCHING));
   ck_assert (!is_hot_with (lock, limit + 1, IRIS_PARKING_LOT_SLEEPING));
   iris_lock_get_stats (lock, &stats);
@@ -535,7 +535,7 @@ main (void)
   tcase_add_loop_test (items, items_in_line_are_served_first_come_first_served, 0,
                        core_test_n_kinds);
   tcase_add_loop_test (items, waiters_come_again_and_threads_come_between, 0, core_test_n_kinds);
-  tcase_add_loop_test (items, a_kept_lock_is_held_until_somebody_releases_it, 0, core_test_n_kinds);
+  tcase_add_loop_test (items, a_kept_lock_is_held_until_a_thread_releases_it, 0, core_test_n_kinds);
   tcase_add_loop_test (items, a_hot_lock_runs_its_waiters_where_it_is_released, 0,
                        core_test_n_kinds);
   tcase_add_test (items, a_worker_with_too_much_to_do_gives_the_lock_away);

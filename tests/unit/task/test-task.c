@@ -176,7 +176,7 @@ START_TEST (an_errback_that_handles_leads_back_to_the_callbacks)
 }
 END_TEST
 
-START_TEST (an_error_that_nobody_handles_is_the_tasks)
+START_TEST (an_unhandled_error_is_the_tasks)
 {
   g_autoptr (IrisTask) task = task_new (tell_and_throw, "w");
   g_autoptr (GError) error = NULL;
@@ -477,7 +477,7 @@ main (void)
   tcase_add_test (tcase, a_task_goes_through_its_states);
   tcase_add_test (tcase, callbacks_run_in_order_and_errbacks_are_passed_over);
   tcase_add_test (tcase, an_errback_that_handles_leads_back_to_the_callbacks);
-  tcase_add_test (tcase, an_error_that_nobody_handles_is_the_tasks);
+  tcase_add_test (tcase, an_unhandled_error_is_the_tasks);
   tcase_add_test (tcase, closures_are_handlers_and_work);
   tcase_add_test (tcase, a_handler_that_comes_late_is_called_with_the_outcome);
   tcase_add_test (tcase, handlers_run_in_the_main_context_of_the_task);
