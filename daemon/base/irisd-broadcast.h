@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A question that goes from gateway to gateway, as those see it that hold it meanwhile.
+ * A request that goes from gateway to gateway.
  */
 #pragma once
 
@@ -13,12 +13,12 @@ typedef struct _IrisdBroadcast IrisdBroadcast;
 
 /**
  * IrisdBroadcastClass:
- * @run: (transfer full): the gateway has it: it looks here, goes on, or is answered
- * @resume: (transfer full): the item that it is about was on disk only, and has been read
- * @send_home: (transfer full): there is nothing left to look for, or an error
+ * @run: (transfer full): looks at this gateway, then passes it on or answers it
+ * @resume: (transfer full): goes on after the reload of the item that it is about
+ * @send_home: (transfer full): returns it with an error, or when no gateway is left to ask
  * @free: irisd ends
  *
- * What a kind of broadcast does.
+ * The functions of a kind of broadcast.
  */
 typedef struct
 {
@@ -28,11 +28,7 @@ typedef struct
   void (*free) (IrisdBroadcast *self);
 } IrisdBroadcastClass;
 
-/**
- * IrisdBroadcast:
- *
- * A message to gateways; embed it first.
- */
+/* Embed it first. */
 struct _IrisdBroadcast
 {
   IrisdMessage message;

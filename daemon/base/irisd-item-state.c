@@ -3,31 +3,30 @@
  * The state machine of an item: its states, its events, and which event leads where.
  *
  * irisd_item_word_advance() is the only function that changes a state; irisd_job_advance() and
- * irisd_persistent_item_advance() call it, and do what the transition says. Whatever an item waits
- * in is registered in the table of irisd-dispatch.c by the state, with the function that takes an
- * item out of it.
+ * irisd_persistent_item_advance() call it, and do what the transition says. The table of
+ * irisd-dispatch.c has, for each state in which an item waits, the function that takes it out.
  *
- * Who may change it. The item's gateway, in any state. In those that are shared the worker, or who
- * has the lock of the leases, may change it as well; there the change is a compare-and-swap, and
- * whose swap succeeds decides: after QUEUED to CANCELLED the worker touches neither payload nor
- * result. Acquire and release suffice, because everything else that the two sides write travels
- * with the queues and mailboxes that a job goes through.
+ * Owners. The item's gateway may change it in any state. In the shared states the worker, or the
+ * thread that has the lock of the leases, may change it as well; there the change is a
+ * compare-and-swap, and the swap that succeeds decides: after QUEUED to CANCELLED the worker
+ * touches neither payload nor result. Acquire and release suffice, because all other data of the
+ * two sides travels with the queues and mailboxes that a job goes through.
  *
- * What must be durable. A persistent item reaches ACCEPTED, COMPLETED and BURIED by WRITTEN alone,
- * and only the journal's answer raises that, which for a durable item comes after the sync. The
- * table has no other way: each transition says which items it is for.
+ * Durability. A persistent item reaches ACCEPTED, COMPLETED and BURIED by WRITTEN alone, and only
+ * the journal's answer raises that, which for a durable item comes after the sync. Each transition
+ * says which items it is for, so the table has no other way.
  *
- * An illegal event ends irisd, in all builds. It means that two parts of irisd take themselves for
- * the owner of an item. To pass over the event would leave an item that never ends and a client
- * that waits for ever; to obey it would free or run an item twice. What the journal has goes on
- * when irisd is started again, as after any crash.
+ * An illegal event ends irisd, in all builds, because two parts of irisd then take themselves for
+ * the owner of an item. Ignoring the event would leave an item that never ends and a client that
+ * waits for ever; obeying it would free or run an item twice. What the journal has goes on after
+ * the restart, as after any crash.
  */
 #include "daemon/base/irisd-item-state.h"
 
 #include <iris/wire/iris-wire.h>
 
 /* clang-format off */
-/* Cells of the table: where to, and more about the transition. */
+/* Cells of the table: the next state, and more about the transition. */
 #define TO(state, ...) { .rule = IRISD_RULE_MOVE, .next = IRISD_ITEM_##state, __VA_ARGS__ }
 #define LATE { .rule = IRISD_RULE_LATE }
 #define PERSISTENT_ONLY     .items = IRISD_FOR_PERSISTENT
@@ -36,16 +35,16 @@
 #define CANCELLED     .action = IRISD_ACTION_NAME_CANCELLED
 #define STARTED       .action = IRISD_ACTION_NOTE_START
 
-/* What a worker may find that takes a job which its gateway has given up. */
+/* What a worker may find when it takes a job that its gateway has given up. */
 #define WORKER_IS_LATE \
   [IRISD_EVENT_START] = LATE, [IRISD_EVENT_HOLD] = LATE, [IRISD_EVENT_DROP] = LATE
 
 #define TOO_LATE_TO_CANCEL [IRISD_EVENT_CANCEL] = LATE, [IRISD_EVENT_ABANDON] = LATE
 
-/* What waits for its own gateway. */
+/* For states in which only the item's own gateway ends the wait. */
 #define WAITS [IRISD_EVENT_PASS] = TO (ACCEPTED), [IRISD_EVENT_WITHDRAW] = TO (ACCEPTED)
 
-/* What may have been let through already, and has a message about it on its way. */
+/* For states in which the item may have been let through already, with a message on its way. */
 #define TO_BE_GIVEN_BACK [IRISD_EVENT_CANCEL] = TO (CANCELLED), [IRISD_EVENT_ABANDON] = TO (CANCELLED)
 
 #define MAY_BE_THROUGH TO_BE_GIVEN_BACK, [IRISD_EVENT_BURY] = TO (BURYING_OUT, PERSISTENT_ONLY)
@@ -211,9 +210,9 @@ static const IrisdItemTransition table[IRISD_N_ITEM_STATES][IRISD_N_ITEM_EVENTS]
 #define BURIED  IRISD_FOUND_BURIED
 #define ENDED   IRISD_FOUND_ENDED
 
-/* What is told of a state to those who ask for the item: an IrisWireState, 0 for what was told
- * before. The journal itself tells of an end. What a crash leaves of a durable item may be either
- * while the journal writes. */
+/* The state that SHOW reports, an IrisWireState; 0 leaves the state reported before. An end is
+ * reported by the journal itself. While the journal writes, a crash leaves a durable item as it was
+ * or as it is to be. */
 static const struct
 {
   const char *name;
@@ -324,7 +323,7 @@ irisd_item_state_get_found (IrisdItemState state)
   return (IrisdItemFound) states[state].found;
 }
 
-/* Returns what is told of an item in that state, an IrisWireState; 0 for what was told before. */
+/* Returns the state that SHOW reports, an IrisWireState; 0 leaves the state reported before. */
 guint
 irisd_item_state_get_told (IrisdItemState state)
 {
@@ -338,7 +337,7 @@ irisd_item_state_has_job (IrisdItemState state)
   return state < IRISD_ITEM_BURIED;
 }
 
-/* Returns whether how it ends, or that it is buried, is decided. */
+/* Returns whether its end or its burial is decided. */
 gboolean
 irisd_item_state_is_over (IrisdItemState state)
 {
@@ -376,15 +375,8 @@ look_up (guint64 item, gboolean persistent, guint8 state, IrisdItemEvent event)
   return transition;
 }
 
-/**
- * irisd_item_word_advance:
- * @self: the state of an item
- * @event: what happens to the item
- * @persistent: whether the journal is to have it
- * @item: its number
- *
- * Returns: (nullable): the transition that was made; %NULL if the event came too late
- */
+/* @persistent: whether the journal is to have @item, its number. Returns the transition that was
+ * made; NULL if the event came too late. */
 const IrisdItemTransition *
 irisd_item_word_advance (IrisdItemWord *self,
                          IrisdItemEvent event,
@@ -399,7 +391,7 @@ irisd_item_word_advance (IrisdItemWord *self,
         return NULL;
       if (!states[state].shared)
         {
-          /* Release: what finds the new state finds what was written before. */
+          /* Release: a thread that finds the new state finds what was written before. */
           atomic_store_explicit (self, transition->next, memory_order_release);
           return transition;
         }
@@ -479,11 +471,7 @@ add_found (GString *out, guint found)
       }
 }
 
-/**
- * irisd_item_states_describe:
- *
- * Returns: (transfer full): the diagram and the table of doc/item-states.md
- */
+/* Returns the diagram and the table of doc/item-states.md. */
 GString *
 irisd_item_states_describe (void)
 {

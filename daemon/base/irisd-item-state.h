@@ -20,11 +20,11 @@ G_BEGIN_DECLS
  * @IRISD_ITEM_DONE: its gateway ran it at once; its row and its end are on their way to the journal
  *   together
  * @IRISD_ITEM_ACCEPTED: its gateway has it in hand, and decides what it waits for next
- * @IRISD_ITEM_DEPENDENT: it waits for other items
+ * @IRISD_ITEM_DEPENDENT: it waits for its dependencies
  * @IRISD_ITEM_DELAYED: it waits for its time, or for the time of its next try
- * @IRISD_ITEM_PAUSED: it was read back, and the requests that had it read back come first
+ * @IRISD_ITEM_PAUSED: it was reloaded, and the requests that wait for it come first
  * @IRISD_ITEM_BLOCKED: it waits until its client acknowledges earlier results
- * @IRISD_ITEM_PERMIT: it waits until fewer of its client or service run
+ * @IRISD_ITEM_PERMIT: it waits for a permit
  * @IRISD_ITEM_SLOT: it waits until fewer commands run
  * @IRISD_ITEM_QUEUED: it is in the fair queue of its place, or the scheduler has it
  * @IRISD_ITEM_OFFERED: it waits for a worker process
@@ -39,14 +39,14 @@ G_BEGIN_DECLS
  * @IRISD_ITEM_COMPLETING_OUT: the same, and something else still has it
  * @IRISD_ITEM_BURYING: the journal is writing that it is buried
  * @IRISD_ITEM_BURYING_OUT: the same, and something else still has it
- * @IRISD_ITEM_SHELL: all is told of it; something else still has its job
- * @IRISD_ITEM_COMPLETED: it has ended, and its client is told now
- * @IRISD_ITEM_PUT_OFF: its client is told now that it runs when irisd is back
+ * @IRISD_ITEM_SHELL: its completion is sent; something else still has its job
+ * @IRISD_ITEM_COMPLETED: it has ended, and its completion is sent now
+ * @IRISD_ITEM_PUT_OFF: its client gets the error that it runs after the next start
  * @IRISD_ITEM_BURIED: it is set aside until it is kicked; only the journal has it
  * @IRISD_ITEM_SPILLED: it waits, and only the journal has it
  * @IRISD_ITEM_STORED: it is to run, and only the journal has it
- * @IRISD_ITEM_RELEASED: its job is freed; what the journal has of it, an end, or, behind a shell, a
- *   burial, goes on without one
+ * @IRISD_ITEM_RELEASED: its job is freed; what the journal has of it, an end or, behind a shell, a
+ *   burial, stays there
  *
  * Where an item is. The last four have no job: the entry of the journal says which it is.
  */
@@ -89,7 +89,7 @@ typedef enum
 /**
  * IrisdItemEvent:
  * @IRISD_EVENT_ACCEPT: a volatile item is accepted
- * @IRISD_EVENT_DEPEND: the same, and it comes after others
+ * @IRISD_EVENT_DEPEND: the same, and it has dependencies
  * @IRISD_EVENT_WRITE_ROW: its row goes to the journal
  * @IRISD_EVENT_REFUSE: it is not accepted, or there already
  * @IRISD_EVENT_RUN_AT_ONCE: its gateway runs it itself
@@ -101,7 +101,7 @@ typedef enum
  * @IRISD_EVENT_QUEUE: it goes to the fair queue of its place
  * @IRISD_EVENT_OFFER: it goes to the table of leases
  * @IRISD_EVENT_PASS: what it waited for has come
- * @IRISD_EVENT_WITHDRAW: it is taken out of what it waits in, which does not have it any more
+ * @IRISD_EVENT_WITHDRAW: it is taken out of what it waits in
  * @IRISD_EVENT_SPILL: its job is freed; the journal has all of it
  * @IRISD_EVENT_RESTORE: it is read from the journal, and has a job again
  * @IRISD_EVENT_RESUME: a worker process has it since before a crash, and may come back
@@ -111,20 +111,19 @@ typedef enum
  * @IRISD_EVENT_HOLD: a worker does not run it, because its client owes too much
  * @IRISD_EVENT_DROP: a worker does not run it, because irisd stops or its client has gone
  * @IRISD_EVENT_CANCEL: it is not wanted any more, or has run too long
- * @IRISD_EVENT_ABANDON: its client has gone; what runs goes on
+ * @IRISD_EVENT_ABANDON: its client has gone; a run goes on
  * @IRISD_EVENT_RETURN: its gateway has it again
  * @IRISD_EVENT_FAIL: it ends with an error before it ran
  * @IRISD_EVENT_RETRY: it failed, and is tried again
  * @IRISD_EVENT_COMPLETE: a volatile item has ended
  * @IRISD_EVENT_TELL: a volatile item has ended before it is given back
  * @IRISD_EVENT_WRITE_END: its end goes to the journal
- * @IRISD_EVENT_BURY: that it is buried goes to the journal
- * @IRISD_EVENT_WRITTEN: the journal has what was on its way there; of a durable item it is on the
- *   disk
- * @IRISD_EVENT_UNWRITTEN: the journal could not write that
+ * @IRISD_EVENT_BURY: its burial goes to the journal
+ * @IRISD_EVENT_WRITTEN: the journal has written it; of a durable item it is on the disk
+ * @IRISD_EVENT_UNWRITTEN: the journal could not write it
  * @IRISD_EVENT_PUT_OFF: irisd ends, and the item stays in the journal
  * @IRISD_EVENT_KICK: a buried one is to run
- * @IRISD_EVENT_RELEASE: its client is told; its job is freed
+ * @IRISD_EVENT_RELEASE: its completion is sent; its job is freed
  *
  * What happens to an item.
  */
@@ -176,7 +175,7 @@ typedef enum
  * @IRISD_ACTION_NAME_CANCELLED: its error says that it was cancelled before it ran
  * @IRISD_ACTION_RESET: its result is thrown away
  *
- * What a transition does, besides telling the state to those who ask.
+ * What a transition does, besides setting the state that SHOW reports.
  */
 typedef enum
 {
@@ -204,8 +203,8 @@ typedef enum
 /**
  * IrisdItemClass:
  * @IRISD_FOR_ALL: every item
- * @IRISD_FOR_VOLATILE: those that the journal does not have
- * @IRISD_FOR_PERSISTENT: the others
+ * @IRISD_FOR_VOLATILE: items that the journal does not have
+ * @IRISD_FOR_PERSISTENT: items that it has
  *
  * Which items a transition is for.
  */
@@ -242,7 +241,7 @@ typedef struct
  * @IRISD_FOUND_BURIED: a buried item
  * @IRISD_FOUND_ENDED: an end, until it is acknowledged
  *
- * What irisd may find of a durable item when it is started again after a crash.
+ * What irisd may find of a durable item after a crash.
  */
 typedef enum
 {

@@ -13,8 +13,8 @@
  * at once. No thread reads the gateway's writes then, so acquire and release suffice for the swaps.
  *
  * A job that only begins on the worker (a command) belongs to the thread that runs it further,
- * until irisd_job_end() posts it. Its gateway is told before that it leaves the worker, because
- * from then on it takes no room at the gate.
+ * until irisd_job_end() posts it. A message to its gateway before that says that it leaves the
+ * worker, because from then on it takes no room at the gate.
  */
 #include "daemon/exec/irisd-job.h"
 
@@ -54,8 +54,8 @@ keep_payload (IrisdJob *self, const IrisWireMessage *item, zmq_msg_t *body)
     }
 }
 
-/* Makes a job of @item, a SUBMIT, that is not queued yet. It comes back to @mailbox. @body is the
- * message's fifth frame, taken if the payload is large; NULL in a batch. */
+/* @item is a SUBMIT; the job comes back to @mailbox. @body is the message's fifth frame, taken if
+ * the payload is large; NULL in a batch. */
 IrisdJob *
 irisd_job_new (IrisdCore *core,
                IrisdMailbox *mailbox,
@@ -125,7 +125,6 @@ irisd_job_free (IrisdJob *self)
   irisd_pool_give (self, sizeof *self + size_behind (self->inline_size));
 }
 
-/* Sets where the scheduler runs it. */
 static void
 set_place (IrisdJob *self, gint place, gboolean strict)
 {
@@ -178,7 +177,7 @@ irisd_job_has_failed (IrisdJob *self)
   return self->result.error != NULL || self->result.exit_status > 0 || self->result.signal > 0;
 }
 
-/* Makes a job that came back from its run as it was before it. */
+/* Makes a job that came back from its run what it was before. */
 void
 irisd_job_reset (IrisdJob *self)
 {
@@ -208,8 +207,7 @@ irisd_job_is (IrisdJob *self, IrisdItemState state)
   return irisd_item_word_get (&self->state) == state;
 }
 
-/* @self has not come back; for its gateway. Returns whether it was queued; then it will not run,
- * and its payload is freed. */
+/* Returns FALSE if the event came too late. */
 gboolean
 irisd_job_advance (IrisdJob *self, IrisdItemEvent event)
 {
@@ -222,7 +220,7 @@ irisd_job_advance (IrisdJob *self, IrisdItemEvent event)
   else if (transition->action == IRISD_ACTION_NAME_CANCELLED)
     irisd_job_fail_cancelled (self);
   guint told = irisd_item_state_get_told (transition->next);
-  /* What leaves its job is the journal's from now on. */
+  /* The entry of an item without a job is the journal's, which sets its state. */
   if (told == 0 || self->persistent == NULL || !irisd_item_state_has_job (transition->next))
     return TRUE;
   if (transition->action == IRISD_ACTION_NOTE_START)
@@ -232,10 +230,7 @@ irisd_job_advance (IrisdJob *self, IrisdItemEvent event)
   return TRUE;
 }
 
-/**
- * irisd_job_restore:
- * @self: a new job of an item that only the journal had
- */
+/* @self is a new job of an item that only the journal had. */
 void
 irisd_job_restore (IrisdJob *self)
 {
@@ -244,8 +239,7 @@ irisd_job_restore (IrisdJob *self)
   irisd_job_advance (self, IRISD_EVENT_RESTORE);
 }
 
-/* Returns whether a change of its state has made it one that will not run; then its payload goes.
- */
+/* If the job will not run, because its state was @changed, frees its payload and returns TRUE. */
 static gboolean
 lose_payload (IrisdJob *self, gboolean changed)
 {
@@ -259,26 +253,15 @@ lose_payload (IrisdJob *self, gboolean changed)
   return TRUE;
 }
 
-/**
- * irisd_job_abandon_queued:
- * @self: a job that its gateway does not have in hand; only its gateway may call this
- *
- * Returns: whether it had not begun to run; it will not, and its payload is gone
- */
+/* @self is a job that its gateway does not have in hand; only its gateway may call this. Returns
+ * whether it had not begun to run; it will not, and its payload is freed. */
 gboolean
 irisd_job_abandon_queued (IrisdJob *self)
 {
   return lose_payload (self, irisd_job_advance (self, IRISD_EVENT_ABANDON));
 }
 
-/**
- * irisd_job_cancel:
- * @self: a job that its gateway does not have in hand; only its gateway may call this
- *
- * Asks a job to stop that runs.
- *
- * Returns: whether it had not begun to run, and will not
- */
+/* As irisd_job_abandon_queued(); a job that runs is asked to stop. */
 gboolean
 irisd_job_cancel (IrisdJob *self)
 {
@@ -299,8 +282,8 @@ irisd_job_is_orphan (IrisdJob *self)
   return self->lasting && (self->detached || irisd_peer_is_gone (self->peer));
 }
 
-/* Whether the job has to wait until its peer has acknowledged more. The gateway checks again when
- * the job is back, so the figure may be a moment old. */
+/* Returns whether the job has to wait until its peer has acknowledged more. The gateway checks
+ * again when the job is back, so the figure may be a moment old. */
 static gboolean
 must_wait (IrisdJob *self)
 {
@@ -349,9 +332,9 @@ run_service (IrisdJob *self, gint place)
   irisd_job_end (self);
 }
 
-/* @self runs, on its worker. From now on it only waits, beside the workers: its gateway gives its
- * room at the gate to others. The worker may go on with it. The job itself is posted after the
- * message that is posted here. */
+/* From now on @self, which runs, only waits beside the workers: its gateway gives its room at the
+ * gate to others. The worker may go on with it. The job itself is posted after the message that is
+ * posted here. */
 void
 irisd_job_leave_worker (IrisdJob *self)
 {
@@ -395,7 +378,7 @@ irisd_job_run_here (IrisdJob *self)
     give_back (self);
 }
 
-/* Runs a brief job, known to its gateway only, in the gateway's thread. It is not posted. */
+/* Runs a brief job, which only its gateway knows, in the gateway's thread. It is not posted. */
 void
 irisd_job_run_at_once (IrisdJob *self)
 {
@@ -413,7 +396,7 @@ run_on_worker (gpointer data)
   irisd_job_run_here (data);
 }
 
-/* The scheduler was told to drop items that have not begun. */
+/* For a scheduler that drops items that have not begun. */
 static void
 run_abandoned (gpointer data)
 {
@@ -430,10 +413,6 @@ irisd_job_fail_late (IrisdJob *self)
       "one, or with none");
 }
 
-/**
- * irisd_job_fail_cancelled:
- * @self: a job that will not run
- */
 void
 irisd_job_fail_cancelled (IrisdJob *self)
 {
@@ -481,7 +460,6 @@ irisd_job_fail (IrisdJob *self, IrisWireError code, const char *format, ...)
   va_end (args);
 }
 
-/* @self is a job for which irisd_job_must_stop() is true. */
 void
 irisd_job_fail_stopped (IrisdJob *self)
 {

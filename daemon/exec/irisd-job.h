@@ -61,7 +61,7 @@ struct _IrisdJob
   gint home;
   gint64 accepted_ns;
   gboolean strict;
-  guint64 id;              /* daemon-wide; 0: not told to any client */
+  guint64 id;              /* daemon-wide; 0: no client knows it */
   IrisdSchedule *schedule; /* NULL: a plain item */
   gsize payload_size;
   char **args;
@@ -74,22 +74,21 @@ struct _IrisdJob
 
   /* The gateway's own, whatever holds the job. The facts hold in any state; none says where the
    * item is. */
-  gboolean lasting;  /* it is kept, and not volatile */
-  gboolean brief;    /* the gateway may run it itself */
-  gboolean detached; /* its connection does not wait for its end */
-  gboolean quiet;    /* its connection does not wait for ACCEPTED */
-  gboolean due;      /* the journal has its end until it is acknowledged */
-  gboolean counted;  /* by the rules for clients and services */
-  gboolean bury;     /* when it is out of tries it is buried */
-  IrisdPersistentItem
-      *persistent; /* its entry in the journal; whatever changes the item's state sets that one's */
-  IrisdSpilledFlow *flow;         /* if others are cold behind it */
-  gint64 since_us;                /* since when it waits for its turn, if that is not now */
-  IrisdPermit *permit;            /* if how many run at once is limited */
-  struct _IrisdCommandTurn *turn; /* of a command that has waited for a slot */
-  gint gate;                      /* the place whose gate it counts at, or -1 */
-  gint left_gate;                 /* the gate that it has left before its end, or -1 */
-  IrisdFairEntry fair;            /* while it is in a gate's queue, that gate's */
+  gboolean lasting;                /* persistent, not volatile */
+  gboolean brief;                  /* the gateway may run it itself */
+  gboolean detached;               /* its connection does not wait for its end */
+  gboolean quiet;                  /* its connection does not wait for ACCEPTED */
+  gboolean due;                    /* the journal has its end until it is acknowledged */
+  gboolean counted;                /* by the rules for clients and services */
+  gboolean bury;                   /* when it is out of tries it is buried */
+  IrisdPersistentItem *persistent; /* its entry in the journal, whose state follows the item's */
+  IrisdSpilledFlow *flow;          /* if spilled items may be behind it */
+  gint64 since_us;                 /* since when it waits for its turn, if that is not now */
+  IrisdPermit *permit;             /* if how many run at once is limited */
+  struct _IrisdCommandTurn *turn;  /* of a command that has waited for a slot */
+  gint gate;                       /* the place whose gate it counts at, or -1 */
+  gint left_gate;                  /* the gate that it left before its end, or -1 */
+  IrisdFairEntry fair;             /* while it is in a gate's queue, that gate's */
 
   /* For the thread that has the job: gateway, then worker, then gateway. */
   gint slot; /* the place whose slot a command uses, or -1 */
@@ -148,7 +147,7 @@ irisd_job_get_message (IrisdJob *self)
   return (zmq_msg_t *) self->inline_payload;
 }
 
-/* Whether it came back from a run, and not from a queue. */
+/* Returns whether it came back from a run, and not from a queue. */
 static inline gboolean
 irisd_job_has_run (const IrisdJob *self)
 {

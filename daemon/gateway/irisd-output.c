@@ -7,11 +7,6 @@
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-gateway-private.h"
 
-/**
- * irisd_output_send:
- * @self: the gateway
- * @output: (transfer full): what came from the runner
- */
 void
 irisd_output_send (IrisdGateway *self, IrisdOutput *output)
 {
@@ -43,15 +38,8 @@ refuse_grant (IrisdGateway *self,
                             "as much as has come");
 }
 
-/**
- * irisd_output_grant:
- * @self: the gateway
- * @caller: who
- * @more: a MORE message
- *
- * Lets an item send more output, or parts of its result. An item that has ended needs none, and its
- * client could not know.
- */
+/* @more is a MORE: an item may send more output, or parts of its result. One for an item that has
+ * ended is ignored: its client could not know. */
 void
 irisd_output_grant (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *more)
 {

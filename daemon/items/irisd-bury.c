@@ -2,16 +2,14 @@
  *
  * Buried items: persistent items that failed for good and are set aside for a person.
  *
- * A buried item has no job, as one that has ended has none: it is a row of the journal, with the
- * message that brought it. Kicked, it becomes a job as it would if irisd were started again. So a
- * million of them cost what a million ends do, and nothing of a job has to be kept for later.
+ * A buried item has no job: it is a row of the journal, with the message that brought it. A kick
+ * makes it a job as a restart of irisd would. So a buried item costs what an end costs.
  *
- * A job comes here when it is out of tries and wants to be buried, or by request while it waits.
- * The journal writes it down, and when it has, the job is ended for the connection that waits for
- * it, by the error `buried`; but not for the items that come after it. A job that the scheduler has
- * cannot be taken from it: in the state `burying-out` no worker runs it, and the later of the
- * journal's answer and of the job itself frees it. Between the two it no longer counts as the
- * item's job, because the item may have been kicked and have another one.
+ * The gateway buries a job that is out of tries and wants it, or a waiting job by request. Once the
+ * journal has written it, the job ends for the connection that waits for it, by the error `buried`;
+ * its dependents go on waiting. A job that the scheduler has cannot be taken from it: in the state
+ * `burying-out` no worker runs it, and the later of the journal's answer and the job's return frees
+ * it. Between the two the job no longer counts as the item's, because a kick may have made another.
  */
 #include "daemon/items/irisd-bury.h"
 
@@ -19,27 +17,16 @@
 
 #include <string.h>
 
-/* So much of a command's last words a sentence repeats, in bytes. */
+/* Bytes of a command's last line that a sentence repeats. */
 #define MOST_LAST_WORDS 200
 
-/**
- * irisd_persistent_register:
- * @self: the gateway
- * @job: a persistent job that was accepted
- *
- * Makes it the job of its number.
- */
+/* From now on `by_number` has @job under its item's number. */
 void
 irisd_persistent_register (IrisdGateway *self, IrisdJob *job)
 {
   g_hash_table_replace (self->by_number, &job->id, job);
 }
 
-/**
- * irisd_persistent_unregister:
- * @self: the gateway
- * @job: a job that ends
- */
 void
 irisd_persistent_unregister (IrisdGateway *self, IrisdJob *job)
 {
@@ -48,7 +35,7 @@ irisd_persistent_unregister (IrisdGateway *self, IrisdJob *job)
     g_hash_table_remove (self->by_number, &job->id);
 }
 
-/* The last line that a command has written to its standard error, or else to its output. */
+/* Returns the last line that a command wrote to its standard error, or else to its output. */
 static char *
 last_words (const IrisdResult *result)
 {
@@ -65,7 +52,6 @@ last_words (const IrisdResult *result)
   return end > start ? g_utf8_make_valid (data + start, (gssize) (end - start)) : NULL;
 }
 
-/* Why a job failed, for a person. */
 static char *
 explain_failure (const IrisdJob *job)
 {
@@ -86,13 +72,8 @@ has_error (const IrisdJob *job, IrisWireError code)
   return g_error_matches (job->result.error, IRIS_WIRE_ERROR, (gint) code);
 }
 
-/**
- * irisd_bury_if_failed:
- * @self: the gateway
- * @job: a persistent job that came back for good
- *
- * Returns: whether it failed and wants to be buried then; it comes back when the journal has it
- */
+/* Returns whether @job, which came back for good, failed and wants to be buried. It comes back when
+ * the journal has written that. */
 gboolean
 irisd_bury_if_failed (IrisdGateway *self, IrisdJob *job)
 {
@@ -107,16 +88,8 @@ irisd_bury_if_failed (IrisdGateway *self, IrisdJob *job)
   return TRUE;
 }
 
-/**
- * irisd_bury_job:
- * @self: the gateway
- * @job: a persistent job that is being buried
- * @code: why
- * @sentence: the same for a person
- * @broadcast: (nullable) (transfer full): who asked for it
- *
- * Has the journal write down that the item is buried. irisd_bury_take_answer() goes on with it.
- */
+/* Has the journal write that the item is buried, with @code and @sentence as the reason. Takes
+ * @broadcast, the request for it, or NULL. irisd_bury_take_answer() goes on. */
 void
 irisd_bury_job (IrisdGateway *self,
                 IrisdJob *job,
@@ -138,7 +111,7 @@ irisd_bury_job (IrisdGateway *self,
   irisd_journal_post (self->core->journal, request);
 }
 
-/* What the job's own connection is told. */
+/* Sets the error that the job's own connection gets. */
 static void
 name_end (IrisdJob *job, IrisdJournalRequest *request)
 {
@@ -152,11 +125,7 @@ name_end (IrisdJob *job, IrisdJournalRequest *request)
     irisd_job_fail (job, (IrisWireError) request->error->code, "%s", request->error->message);
 }
 
-/**
- * irisd_bury_take_answer:
- * @self: the gateway
- * @request: a buried job that the journal has, or could not take
- */
+/* The journal has written a burial, or could not. */
 void
 irisd_bury_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
 {
@@ -174,7 +143,7 @@ irisd_bury_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
       irisd_completion_end_job (self, job);
       return;
     }
-  /* The item may be kicked from now on, so this is only a shell that has to come back. */
+  /* From now on the item may be kicked; this job is only a shell that has to come back. */
   irisd_completion_tell (self, job, buried);
   irisd_persistent_unregister (self, job);
   g_hash_table_remove (self->orphans, job);

@@ -8,7 +8,6 @@
 
 G_BEGIN_DECLS
 
-/* irisd-bury.c: jobs that are buried. */
 void irisd_persistent_register (IrisdGateway *self, IrisdJob *job);
 void irisd_persistent_unregister (IrisdGateway *self, IrisdJob *job);
 gboolean irisd_bury_if_failed (IrisdGateway *self, IrisdJob *job);
@@ -19,7 +18,7 @@ void irisd_bury_job (IrisdGateway *self,
                      IrisdBroadcast *broadcast);
 void irisd_bury_take_answer (IrisdGateway *self, IrisdJournalRequest *request);
 
-/* irisd-bury-requests.c: KICK, BURY, and CANCEL of what is buried. */
+/* irisd-bury-requests.c: KICK, BURY, and CANCEL of buried items. */
 void irisd_bury_requests_kick (IrisdGateway *self,
                                const IrisdCaller *caller,
                                const IrisWireMessage *request);

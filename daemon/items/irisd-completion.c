@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's completions: jobs that have ended, were cancelled, or wait until their peer
- * acknowledges.
+ * A gateway's completions: jobs that have ended, were cancelled, or wait for acknowledgements.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-gateway-private.h"
@@ -74,7 +73,6 @@ irisd_completion_describe (const IrisdJob *job, IrisWireMessage *message)
     describe_result (message, job);
 }
 
-/* Sends the completion of an item that its peer waits for. */
 static void
 send_completion (IrisdGateway *self, IrisdJob *job)
 {
@@ -86,8 +84,7 @@ send_completion (IrisdGateway *self, IrisdJob *job)
   irisd_send_completion (self, job->peer, &message, failed ? NULL : &job->result.body);
 }
 
-/* Sends the completion of @job, which has ended, if a connection waits for it and it was not sent,
- * and counts it. */
+/* Counts @job, which has ended, and sends its completion if a connection waits for it. */
 void
 irisd_completion_tell (IrisdGateway *self, IrisdJob *job, gboolean buried)
 {
@@ -104,11 +101,7 @@ irisd_completion_tell (IrisdGateway *self, IrisdJob *job, gboolean buried)
     irisd_core_add_bytes (self->core, -(gint64) job->charge);
 }
 
-/**
- * irisd_gateway_release_job:
- * @self: the gateway
- * @job: (transfer full): a job of which all is told
- */
+/* Takes @job, whose completion is sent, or need not be. */
 void
 irisd_gateway_release_job (IrisdGateway *self, IrisdJob *job)
 {
@@ -120,15 +113,15 @@ irisd_gateway_release_job (IrisdGateway *self, IrisdJob *job)
   irisd_core_end_item (self->core);
 }
 
-/* What was not done because irisd stops is done when it is back. */
+/* An item that did not run because irisd stops runs after the next start. */
 static gboolean
 is_put_off (IrisdJob *job)
 {
   return g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN);
 }
 
-/* Has the journal write how a job ended, which came back for good or was cancelled and will come
- * back, or that it is buried. What is put off has no end. */
+/* Has the journal write the end of a job that came back for good or was cancelled, or that it is
+ * buried. A put-off item has no end. */
 static void
 end_persistent (IrisdGateway *self, IrisdJob *job)
 {
@@ -169,7 +162,7 @@ end_persistent (IrisdGateway *self, IrisdJob *job)
   irisd_journal_post (self->core->journal, request);
 }
 
-/* As irisd_completion_tell(), and frees @job, which no other thread uses any more. */
+/* Ends and frees @job, which no other thread uses any more. */
 void
 irisd_completion_end_job (IrisdGateway *self, IrisdJob *job)
 {
@@ -193,13 +186,7 @@ irisd_completion_end_job (IrisdGateway *self, IrisdJob *job)
   irisd_gateway_release_job (self, job);
 }
 
-/**
- * irisd_gateway_cancel_withdrawn:
- * @self: the gateway
- * @job: (transfer full): a job that its gateway has in hand, and that has not run
- *
- * Ends it as one that was cancelled.
- */
+/* Ends a job that its gateway has in hand and that has not run as cancelled. Takes @job. */
 void
 irisd_gateway_cancel_withdrawn (IrisdGateway *self, IrisdJob *job)
 {
@@ -207,11 +194,7 @@ irisd_gateway_cancel_withdrawn (IrisdGateway *self, IrisdJob *job)
   irisd_completion_end_job (self, job);
 }
 
-/**
- * irisd_completion_take_end:
- * @self: the gateway
- * @request: the end of an item, which the journal has, or could not write
- */
+/* The journal has written an end, or could not. */
 void
 irisd_completion_take_end (IrisdGateway *self, IrisdJournalRequest *request)
 {
@@ -250,13 +233,7 @@ may_wait (IrisdGateway *self)
     }
 }
 
-/**
- * irisd_completion_advance_held:
- * @self: the gateway
- * @peer: one of its peers, which has acknowledged something
- *
- * Has the items go on that were held because the peer owed too much, as far as it may owe them.
- */
+/* @peer has acknowledged completions: its held jobs go on, as far as its limit allows. */
 void
 irisd_completion_advance_held (IrisdGateway *self, IrisdPeer *peer)
 {
@@ -268,11 +245,7 @@ irisd_completion_advance_held (IrisdGateway *self, IrisdPeer *peer)
     }
 }
 
-/**
- * irisd_gateway_resume_held:
- * @self: the gateway
- * @job: (transfer full): a job in hand, which did not run because its peer owed too much
- */
+/* Takes @job, which came back without having run because its peer owed too much. */
 void
 irisd_gateway_resume_held (IrisdGateway *self, IrisdJob *job)
 {
@@ -314,13 +287,7 @@ irisd_completion_take_back (IrisdGateway *self, IrisdJob *job)
     }
 }
 
-/**
- * irisd_gateway_unblock:
- * @self: the gateway
- * @job: a job that waits for its peer to acknowledge
- *
- * Returns: %TRUE: it does not wait any more
- */
+/* Takes out a job that waits for its peer to acknowledge. */
 gboolean
 irisd_gateway_unblock (IrisdGateway *self, IrisdJob *job)
 {
@@ -329,7 +296,7 @@ irisd_gateway_unblock (IrisdGateway *self, IrisdJob *job)
   return TRUE;
 }
 
-/* Ends jobs that wait for acknowledgements, if irisd does not wait any longer. */
+/* Ends jobs that wait for acknowledgements, if irisd no longer waits for those. */
 void
 irisd_completion_end_parked (IrisdGateway *self)
 {
@@ -342,8 +309,8 @@ irisd_completion_end_parked (IrisdGateway *self)
       for (GList *job = peer->held.head; job != NULL; job = job->next)
         g_ptr_array_add (parked, job->data);
     }
-  /* Ending a job may end its peer, and with it others of the list; those are no longer parked, and
-   * freed, so each is taken out of the list before the first one is ended. */
+  /* Ending a job may end its peer, which frees other jobs of the list unless they are taken out. So
+   * all are taken out before the first ends. */
   for (guint i = 0; i < parked->len; i++)
     irisd_dispatch_withdraw (self, g_ptr_array_index (parked, i));
   for (guint i = 0; i < parked->len; i++)
@@ -366,16 +333,8 @@ cancel_leased (IrisdGateway *self, IrisdJob *job)
   return state == IRISD_LEASE_ENTRY_WAITED;
 }
 
-/**
- * irisd_completion_begin_cancel:
- * @self: the gateway
- * @job: an item of it that has not ended
- * @ours: (out): whether irisd_completion_end_cancelled() has to end it, once the answer was sent
- *
- * Cancels a job, which is not tried again.
- *
- * Returns: whether it had not begun to run
- */
+/* Cancels an item that has not ended, which is not tried again. Returns whether it had not begun to
+ * run. If @ours, irisd_completion_end_cancelled() has to end it after the answer was sent. */
 gboolean
 irisd_completion_begin_cancel (IrisdGateway *self, IrisdJob *job, gboolean *ours)
 {
@@ -403,8 +362,7 @@ irisd_completion_begin_cancel (IrisdGateway *self, IrisdJob *job, gboolean *ours
   return queued;
 }
 
-/* Ends a cancelled item as soon as can be; if something else still has its job, it comes back to be
- * freed. */
+/* Ends a cancelled item at once; a job that something else still has comes back to be freed. */
 void
 irisd_completion_end_cancelled (IrisdGateway *self, IrisdJob *job)
 {
@@ -420,13 +378,7 @@ irisd_completion_end_cancelled (IrisdGateway *self, IrisdJob *job)
     }
 }
 
-/**
- * irisd_completion_cancel_job:
- * @self: the gateway
- * @job: an item of it that has not ended
- *
- * Returns: whether it was queued and will not run; otherwise it runs and was asked to stop
- */
+/* Returns whether the item was queued and will not run; otherwise it runs and was asked to stop. */
 gboolean
 irisd_completion_cancel_job (IrisdGateway *self, IrisdJob *job)
 {

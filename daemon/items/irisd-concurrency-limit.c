@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How many items of one client, and of one service, run at once; the others wait.
+ * Limits on how many items of one client, and of one service, run at once.
  *
- * An item needs room in two accounts: that of its client and that of its service. It takes both or
- * none, so a waiter for one does not delay items at the other. Items of one client and one service
- * are a *pair*: all of them have or lack room together, so only the first of each pair is examined.
+ * An item needs a permit of its client and one of its service. It takes both or none, so a waiter
+ * for one does not delay items at the other. Items of one client and one service are a *pair*: all
+ * of them can have a permit or none, so only the first of each pair is examined.
  *
- * Invariant, after each call: no pair waits whose client and service both have room. Entering keeps
- * it, as an item waits only if it lacks room or its pair does. Leaving gives room to one client and
- * one service, so only their pairs are looked at, until none of them can come in.
+ * Invariant, after each call: no pair waits whose client and service both have permits left.
+ * Entering keeps it, as an item waits only if a permit is missing or its pair waits. Leaving
+ * returns permits to one client and one service, so only their pairs are examined, until none of
+ * them can run.
  *
- * The next of the pairs that can run: the level of priority is that of the first item by `since -
- * priority * aging`, as at the gates (irisd-fair-queue.c), so nothing starves; among the pairs
- * whose first item is of that level it is the one that has the fewest inside, and of those the one
- * whose turn was longest ago. So clients of a full service get equal shares of its room, and none
- * has to wait for more than one item of each other one.
+ * The next of the pairs that can run: the first item by `since - priority * aging`, as at the gates
+ * (irisd-fair-queue.c), gives the level of priority, so nothing starves. Among the pairs whose
+ * first item is of that level the one with the fewest permits is next, and of those the one whose
+ * last permit is the oldest. So clients of a full service get equal shares of its permits, and none
+ * waits for more than one item of each other one.
  *
- * A look costs a step for each client that waits for the service and for each service that the
- * client waits for, once for each item that leaves while others wait. One lock keeps all of it, and
- * nothing is called while it is held. Without limits it is never taken.
+ * Leaving costs a step for each client that waits for the service and for each service that the
+ * client waits for, if any item waits. One lock guards all of it, and is not held while calling
+ * out. Without limits it is never taken.
  */
 #include "daemon/items/irisd-concurrency-limit.h"
 
-/* Of a client or of a service. */
+/* The permits of a client or of a service. */
 typedef struct
 {
   gconstpointer key;
@@ -39,27 +40,21 @@ struct _IrisdConcurrencyPair
   Account *service;
   GSequence *waiting; /* waiters by rank */
   guint64 inside;
-  guint64 turn; /* when it was last let in */
+  guint64 turn; /* when it last got a permit */
   GHashTable *owner;
   GList of_client; /* while it has waiters */
   GList of_service;
 };
 
-/* A client's account, with its pairs. */
 typedef struct
 {
   Account account;
   GHashTable *pairs; /* by the service's account */
 } Client;
 
-/**
- * irisd_concurrency_limit_init:
- * @self: (out caller-allocates): an empty room
- * @client: what each client may; only its concurrency counts here
- * @services: (element-type utf8 IrisdFairRule): what all clients of a service may together; has to
- *   outlive @self
- * @aging_us: see irisd_fair_queue_init()
- */
+/* @client: the limits of each client, of which only the concurrency counts here. @services: the
+ * limits of all clients together for a service; they have to outlive @self. @aging_us: see
+ * irisd_fair_queue_init(). */
 void
 irisd_concurrency_limit_init (IrisdConcurrencyLimit *self,
                               const IrisdFairRule *client,
@@ -79,10 +74,6 @@ irisd_concurrency_limit_init (IrisdConcurrencyLimit *self,
   self->by_name = g_hash_table_new (g_str_hash, g_str_equal);
 }
 
-/**
- * irisd_concurrency_limit_clear:
- * @self: limits without permits and waiters
- */
 void
 irisd_concurrency_limit_clear (IrisdConcurrencyLimit *self)
 {
@@ -220,18 +211,9 @@ let_in (IrisdConcurrencyLimit *self, IrisdConcurrencyPair *pair)
   pair->turn = ++self->n_turns;
 }
 
-/**
- * irisd_concurrency_limit_enter:
- * @self: the room
- * @waiter: (out caller-allocates): who comes; all zeroes
- * @client: whose it is; only compared
- * @service: the name of its service
- * @priority: 0 to 9, higher comes first
- * @now_us: the monotonic time
- *
- * Returns: whether it is in, until irisd_concurrency_limit_leave(); else it waits, and belongs to
- * whom irisd_concurrency_limit_leave() or irisd_concurrency_limit_withdraw() gives it
- */
+/* @waiter is all zeroes; @client is only compared. Returns whether it has a permit, until
+ * irisd_concurrency_limit_leave(). Otherwise it waits until irisd_concurrency_limit_leave() returns
+ * it or irisd_concurrency_limit_withdraw() takes it out. */
 gboolean
 irisd_concurrency_limit_enter (IrisdConcurrencyLimit *self,
                                IrisdConcurrencyWaiter *waiter,
@@ -259,13 +241,7 @@ irisd_concurrency_limit_enter (IrisdConcurrencyLimit *self,
   return inside;
 }
 
-/**
- * irisd_concurrency_limit_withdraw:
- * @self: the room
- * @waiter: who came to it
- *
- * Returns: whether it still waited, and does no longer
- */
+/* Returns whether @waiter still waited, and does no longer. */
 gboolean
 irisd_concurrency_limit_withdraw (IrisdConcurrencyLimit *self, IrisdConcurrencyWaiter *waiter)
 {
@@ -288,7 +264,7 @@ first_of (const IrisdConcurrencyPair *pair)
   return g_sequence_get (g_sequence_get_begin_iter (pair->waiting));
 }
 
-/* Calls @visit for the pairs that can come in, of those that leaving may have made room for. */
+/* Calls @visit for those pairs that can run after items of @client and @service left. */
 typedef void (*Visit) (IrisdConcurrencyPair *pair, gpointer data);
 
 static void
@@ -347,7 +323,7 @@ choose (Account *client, Account *service)
   return choice.best;
 }
 
-/* The room that a client and a service have now goes to those who wait for it. */
+/* Gives the permits of a client and a service to waiters. */
 static IrisdConcurrencyWaiter *
 fill (IrisdConcurrencyLimit *self, Account *client, Account *service)
 {
@@ -365,14 +341,7 @@ fill (IrisdConcurrencyLimit *self, Account *client, Account *service)
   return list;
 }
 
-/**
- * irisd_concurrency_limit_leave:
- * @self: the room
- * @waiter: who was in it
- *
- * Returns: (transfer none) (nullable): those who have come in instead, in their order, linked by
- *   `next`
- */
+/* Returns the waiters that have got a permit instead, in their order, linked by `next`. */
 IrisdConcurrencyWaiter *
 irisd_concurrency_limit_leave (IrisdConcurrencyLimit *self, IrisdConcurrencyWaiter *waiter)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How many items of one client, and of one service, run at once; the others wait.
+ * Limits on how many items of one client, and of one service, run at once.
  */
 #pragma once
 
@@ -17,32 +17,28 @@ typedef struct _IrisdConcurrencyWaiter IrisdConcurrencyWaiter;
  * IrisdConcurrencyWaiter:
  * @next: the next one in a list that irisd_concurrency_limit_leave() gives
  *
- * Something that wants room; embed it. All zeroes is one that is not there.
+ * An item that wants a permit; embed it. All zeroes before its first use.
  */
 struct _IrisdConcurrencyWaiter
 {
   IrisdConcurrencyWaiter *next;
 
   /*< private >*/
-  IrisdConcurrencyPair *pair; /* NULL: it neither waits nor has room that counts */
+  IrisdConcurrencyPair *pair; /* NULL: it neither waits nor has a permit */
   GSequenceIter *at;          /* while it waits */
   gint64 rank;
   guint64 number;
   guint8 priority;
 };
 
-/**
- * IrisdConcurrencyLimit:
- *
- * The limits, with permits and waiters. Any thread.
- */
+/* The permits and their waiters. Any thread. */
 typedef struct
 {
   gboolean any; /* some limit is set */
   guint64 client_limit;
   GHashTable *services; /* IrisdFairRule by name; not owned */
   gint64 aging_us;
-  pthread_mutex_t lock; /* a POSIX one because ThreadSanitizer knows those */
+  pthread_mutex_t lock; /* POSIX: ThreadSanitizer knows it */
   GHashTable *clients;  /* accounts by client */
   GHashTable *by_name;  /* accounts of services */
   guint64 n_entered;

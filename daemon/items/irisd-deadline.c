@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Deadlines: what has not begun by then fails, whatever it waits for.
+ * Deadlines: an item that has not begun by its deadline fails, whatever it waits for.
  *
- * The deadline of each job that has one is in a heap of its gateway from when the job is made until
- * it ends or the deadline has passed. What has begun is left alone; it is looked at again when it
- * would be tried again (irisd-dispatch.c), or leased again (irisd-leases.c). An item that is
- * cold has no job, so it is looked at when it is read back.
+ * The deadline of a job is in a heap of its gateway until the job ends or the deadline has passed.
+ * An item that has begun goes on; its deadline is checked again before another try
+ * (irisd-dispatch.c) or lease (irisd-leases.c). A spilled item has no job, so its deadline is
+ * checked when it is reloaded.
  */
 #include "daemon/gateway/irisd-gateway-private.h"
 
-/**
- * irisd_deadline_watch:
- * @self: the gateway
- * @job: a new job that has terms
- */
 void
 irisd_deadline_watch (IrisdGateway *self, IrisdJob *job)
 {
@@ -22,14 +17,8 @@ irisd_deadline_watch (IrisdGateway *self, IrisdJob *job)
                       job->schedule->deadline_us);
 }
 
-/**
- * irisd_deadline_count_from:
- * @self: the gateway
- * @job: a job that was made again of a persistent item
- * @accepted_ms: when the item was accepted, by the time of day
- *
- * A deadline counts from the acceptance, however often irisd was started since.
- */
+/* A deadline counts from the acceptance, @accepted_ms in Unix time, however often irisd was started
+ * since. */
 void
 irisd_deadline_count_from (IrisdGateway *self, IrisdJob *job, guint64 accepted_ms)
 {
@@ -40,11 +29,7 @@ irisd_deadline_count_from (IrisdGateway *self, IrisdJob *job, guint64 accepted_m
   irisd_deadline_watch (self, job);
 }
 
-/**
- * irisd_deadline_drop:
- * @self: the gateway
- * @job: a job of it that ends, or whose item will be cold
- */
+/* To be called when the job ends or its item is spilled. */
 void
 irisd_deadline_drop (IrisdGateway *self, IrisdJob *job)
 {
@@ -52,12 +37,7 @@ irisd_deadline_drop (IrisdGateway *self, IrisdJob *job)
     irisd_timers_remove (&self->deadlines, &job->schedule->deadline);
 }
 
-/**
- * irisd_deadline_is_late:
- * @job: a job that has not begun
- *
- * Returns: whether its deadline has passed
- */
+/* @job has not begun. */
 gboolean
 irisd_deadline_is_late (const IrisdJob *job)
 {
@@ -65,13 +45,8 @@ irisd_deadline_is_late (const IrisdJob *job)
          && job->schedule->deadline_us <= g_get_monotonic_time ();
 }
 
-/**
- * irisd_deadline_end_late:
- * @self: the gateway
- *
- * Fails what waits and has reached its deadline. What the scheduler or a worker process has, or
- * what is on its way back, is left alone.
- */
+/* Fails waiting jobs that have reached their deadline, but not those that the scheduler or a worker
+ * process has, or that are on their way back. */
 void
 irisd_deadline_end_late (IrisdGateway *self)
 {

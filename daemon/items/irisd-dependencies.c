@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's jobs that depend on others, of any gateway.
+ * A gateway's jobs that depend on items of any gateway.
  *
- * What has ended and who waits for it is shared and under one lock, which only items with an id
- * take. A gateway that notes an end takes out those that are decided by it; their own gateways are
- * told by a message that each job carries for that, once. Until that message is read the job is
- * neither ended nor freed: a gateway that withdraws it is told that it is too late.
+ * All gateways share the dependency graph under one lock, which only items with an id take. A
+ * gateway that notes an end takes out the dependents that it decides, and posts to each one's
+ * gateway the message that the job carries for that, once. Until that message is read the job is
+ * neither ended nor freed: a withdrawal fails.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-gateway-private.h"
 
-/**
- * irisd_dependencies_register:
- * @self: the gateway
- * @job: a new job
- * @item: (nullable): the SUBMIT that it was made of, if it can come after others
- * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
+/* @item: (nullable): the SUBMIT, if it can have dependencies.
  *
- * Makes the job known under its id, if it has one, and has it wait for those that it comes after.
- *
- * Returns: whether all of those are known
- */
+ * Makes the job known under its id, if it has one, and has it wait for its dependencies. Returns
+ * whether all of those are known. */
 gboolean
 irisd_dependencies_register (IrisdGateway *self,
                              IrisdJob *job,
@@ -59,18 +52,11 @@ irisd_dependencies_register (IrisdGateway *self,
   return TRUE;
 }
 
-/**
- * irisd_dependencies_find_item:
- * @self: the gateway
- * @number: of an item
- * @view: an owner, or %IRISD_VIEW_ALL: there is nothing beyond it
- * @holder: (out): the mailbox of the gateway that has it, if it has not ended
+/* Finds the item @number within @view. @holder: the mailbox of the gateway that has it, or NULL if
+ * it has ended. Returns the job, if this gateway has it and it is not spilled.
  *
  * The gateway of an item notes its end under the lock before it frees the job, so a job found here
- * exists, and, if it is this gateway's own, stays as long as the gateway does nothing.
- *
- * Returns: (nullable): the job, if this gateway has it and it is not cold
- */
+ * exists, and, if it is this gateway's own, stays as long as the gateway does nothing. */
 IrisdJob *
 irisd_dependencies_find_item (IrisdGateway *self,
                               guint64 number,
@@ -88,13 +74,7 @@ irisd_dependencies_find_item (IrisdGateway *self,
   return *holder == &self->mailbox ? job : NULL;
 }
 
-/**
- * irisd_dependencies_withdraw:
- * @self: the gateway
- * @job: a job that waits for others
- *
- * Returns: whether it waits no longer; otherwise it is decided, and a message says so
- */
+/* Returns whether it waits no longer; otherwise it is decided, and a message says so. */
 gboolean
 irisd_dependencies_withdraw (IrisdGateway *self, IrisdJob *job)
 {
@@ -108,11 +88,6 @@ irisd_dependencies_withdraw (IrisdGateway *self, IrisdJob *job)
   return waits;
 }
 
-/**
- * irisd_dependencies_take_decision:
- * @self: the gateway
- * @message: of a job that waited for others, and is decided
- */
 void
 irisd_dependencies_take_decision (IrisdGateway *self, IrisdMessage *message)
 {
@@ -142,13 +117,7 @@ irisd_dependencies_take_decision (IrisdGateway *self, IrisdMessage *message)
     }
 }
 
-/**
- * irisd_dependencies_uncount:
- * @self: the gateway
- * @job: a job that was admitted by the rules for clients and services
- *
- * Takes it out of what is counted for them.
- */
+/* The rules for clients and services no longer count @job. */
 void
 irisd_dependencies_uncount (IrisdGateway *self, IrisdJob *job)
 {
@@ -174,14 +143,8 @@ tell_decided (IrisdDependent *decided)
     }
 }
 
-/**
- * irisd_dependencies_note_end:
- * @self: the gateway
- * @job: a job that ends, with its result or error
- *
- * Takes it out of what is counted, and tells those that come after it. Once for each job. One that
- * was done at once is known from here on only.
- */
+/* Decides the dependents of @job, which has its result or error. Once for each job. An item that
+ * ran at once enters the graph only here. */
 void
 irisd_dependencies_note_end (IrisdGateway *self, IrisdJob *job)
 {
@@ -201,14 +164,8 @@ irisd_dependencies_note_end (IrisdGateway *self, IrisdJob *job)
   tell_decided (decided);
 }
 
-/**
- * irisd_dependencies_note_burial:
- * @self: the gateway
- * @job: a job
- * @buried: whether it is about to be buried, or after all is not
- *
- * Before the journal knows of it: afterwards the item may have been kicked.
- */
+/* @buried: whether the job is about to be buried, or after all is not. To be called before the
+ * journal gets the request: afterwards the item may have been kicked. */
 void
 irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job, gboolean buried)
 {
@@ -223,12 +180,7 @@ irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job, gboolean buri
   tell_decided (decided);
 }
 
-/**
- * irisd_dependencies_give_up_buried:
- * @self: the gateway; one of them is enough
- *
- * Ends what comes after buried items, because irisd ends.
- */
+/* Ends the dependents of buried items, because irisd ends. One gateway does it for all. */
 void
 irisd_dependencies_give_up_buried (IrisdGateway *self)
 {
@@ -239,13 +191,7 @@ irisd_dependencies_give_up_buried (IrisdGateway *self)
   tell_decided (decided);
 }
 
-/**
- * irisd_dependencies_note_cancelled:
- * @self: the gateway
- * @item: the number of an item without a job, which was cancelled
- *
- * Tells those that come after it.
- */
+/* @item has no job; its dependents fail. */
 void
 irisd_dependencies_note_cancelled (IrisdGateway *self, guint64 item)
 {

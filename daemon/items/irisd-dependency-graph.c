@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items that come after others.
+ * The dependency graph: items that run after others.
  *
- * An item can come only after items whose ids are known, and its own id is made after theirs. So
- * each edge leads from a lower id to a higher one: there is no cycle, and none has to be looked
- * for.
+ * An item can depend only on items whose ids are known, and its own id is made after theirs. So
+ * each edge leads from a lower id to a higher one: there can be no cycle, and the code looks for
+ * none.
  *
- * That an item has ended is remembered for a while, with how: who asks for an item to come after
- * another cannot know whether that one has ended meanwhile. What is remembered is bounded; an id
- * that is forgotten is as unknown as one that never was.
+ * The graph remembers ended items, with their outcome, because a client that names a dependency
+ * cannot know whether that item has ended meanwhile. The number of remembered items is bounded; a
+ * forgotten id is as unknown as one that never was.
  *
- * A buried item has not ended: who comes after it waits until it was kicked and has ended, or was
- * cancelled. Only an irisd that ends does not wait for people: then who waits for it is stuck.
+ * A buried item has not ended: its dependents wait until it is kicked and ends, or is cancelled. An
+ * irisd that ends does not wait for that: the dependents are then stuck.
  *
  * (The library's intervals order functions that are known when the graph is built, and hold each of
- * them alive; what is needed here is a record of outcomes by number, also of what ended long ago,
- * and `any`, which points of intervals do not have.)
+ * them alive. Here outcomes are recorded by number, also of items that ended long ago, and `any`
+ * has no counterpart among points of intervals.)
  */
 #include "daemon/items/irisd-dependency-graph.h"
 
@@ -25,7 +25,7 @@ typedef struct _IrisdDependencyNode IrisdDependencyNode;
 
 struct _IrisdDependencyLink
 {
-  IrisdDependencyNode *node; /* NULL: dealt with */
+  IrisdDependencyNode *node; /* NULL: decided */
   IrisdDependent *dependent;
   TAILQ_ENTRY (_IrisdDependencyLink) among;
 };
@@ -37,17 +37,13 @@ struct _IrisdDependencyNode
   guint ended : 1; /* bits, because there may be millions of nodes */
   guint well : 1;
   guint buried : 1;
-  guint aside : 1; /* the owner is who keeps it */
-  guint guest : 1; /* whose item it is, in 33 bits: the sign, */
+  guint aside : 1; /* set aside: the owner is the keeper */
+  guint guest : 1; /* the owner of the item, in 33 bits: the sign, */
   guint32 user;    /* and the rest */
   TAILQ_HEAD (, _IrisdDependencyLink) links;
 };
 
-/**
- * irisd_dependency_graph_init:
- * @self: (out caller-allocates): a record of nothing
- * @n_remembered: how many items are remembered that have ended
- */
+/* @n_remembered: how many ended items are remembered */
 void
 irisd_dependency_graph_init (IrisdDependencyGraph *self, guint n_remembered)
 {
@@ -57,10 +53,7 @@ irisd_dependency_graph_init (IrisdDependencyGraph *self, guint n_remembered)
   g_queue_init (&self->ended);
 }
 
-/**
- * irisd_dependency_graph_clear:
- * @self: a graph without waiting items
- */
+/* @self has no waiting items. */
 void
 irisd_dependency_graph_clear (IrisdDependencyGraph *self)
 {
@@ -81,7 +74,7 @@ get_user (const IrisdDependencyNode *node)
   return node->guest ? (gint64) node->user - (G_GINT64_CONSTANT (1) << 32) : (gint64) node->user;
 }
 
-/* The item that has an id, if there is one as far as the view goes. */
+/* Returns the node of an id within the view. */
 static IrisdDependencyNode *
 find (IrisdDependencyGraph *self, guint64 id, gint64 view)
 {
@@ -89,28 +82,16 @@ find (IrisdDependencyGraph *self, guint64 id, gint64 view)
   return node != NULL && irisd_view_reaches (view, get_user (node)) ? node : NULL;
 }
 
-/**
- * irisd_dependency_graph_reaches:
- * @self: the record
- * @id: an item
- * @view: an owner, or %IRISD_VIEW_ALL
- *
- * Returns: whether it is known and within the view
- */
+/* Returns whether the item is known and within @view. */
 gboolean
 irisd_dependency_graph_reaches (IrisdDependencyGraph *self, guint64 id, gint64 view)
 {
   return find (self, id, view) != NULL;
 }
 
-/**
- * irisd_dependency_graph_add:
- * @self: the record
- * @id: a new item, or one that was buried and is on its way again
- * @owner: (nullable): what irisd_dependency_graph_get_owner() gives until the item has ended, is
- * buried, or is set aside
- * @user: the owner that the item belongs to; that of one that was buried stays
- */
+/* Adds a new item, or one that was buried and runs again. @owner: what
+ * irisd_dependency_graph_get_owner() returns until the item has ended, is buried, or is set aside.
+ * @user: the user that the item belongs to; a buried item retains its own. */
 void
 irisd_dependency_graph_add (IrisdDependencyGraph *self, guint64 id, gpointer owner, gint64 user)
 {
@@ -129,13 +110,7 @@ irisd_dependency_graph_add (IrisdDependencyGraph *self, guint64 id, gpointer own
   g_hash_table_add (self->nodes, node);
 }
 
-/**
- * irisd_dependency_graph_get_owner:
- * @self: the record
- * @id: an item
- *
- * Returns: (nullable): what it was added with; %NULL if it is not known, has ended or is set aside
- */
+/* Returns what @id was added with; NULL if it is not known, has ended or is set aside. */
 gpointer
 irisd_dependency_graph_get_owner (IrisdDependencyGraph *self, guint64 id)
 {
@@ -143,12 +118,8 @@ irisd_dependency_graph_get_owner (IrisdDependencyGraph *self, guint64 id)
   return node != NULL && !node->ended && !node->aside ? node->owner : NULL;
 }
 
-/**
- * irisd_dependency_graph_set_aside:
- * @self: the record
- * @id: an item that was added
- * @keeper: what irisd_dependency_graph_get_keeper() gives until it is added again, or has ended
- */
+/* @keeper: what irisd_dependency_graph_get_keeper() returns until the item is added again or has
+ * ended. */
 void
 irisd_dependency_graph_set_aside (IrisdDependencyGraph *self, guint64 id, gpointer keeper)
 {
@@ -158,13 +129,7 @@ irisd_dependency_graph_set_aside (IrisdDependencyGraph *self, guint64 id, gpoint
   node->owner = keeper;
 }
 
-/**
- * irisd_dependency_graph_get_keeper:
- * @self: the record
- * @id: an item
- *
- * Returns: (nullable): who keeps it, if it is set aside
- */
+/* Returns the keeper of @id, if it is set aside; otherwise NULL. */
 gpointer
 irisd_dependency_graph_get_keeper (IrisdDependencyGraph *self, guint64 id)
 {
@@ -172,7 +137,7 @@ irisd_dependency_graph_get_keeper (IrisdDependencyGraph *self, guint64 id)
   return node != NULL && !node->ended && node->aside ? node->owner : NULL;
 }
 
-/* Takes back all that it still waits for. */
+/* Removes all edges to unfinished dependencies. */
 static void
 unlink_all (IrisdDependent *dependent)
 {
@@ -186,7 +151,7 @@ unlink_all (IrisdDependent *dependent)
   dependent->n_links = 0;
 }
 
-/* One of those that it comes after has ended. */
+/* The dependency @id has ended. */
 static void
 judge (IrisdDependent *dependent, guint64 id, gboolean well)
 {
@@ -200,7 +165,7 @@ judge (IrisdDependent *dependent, guint64 id, gboolean well)
     dependent->verdict = IRISD_VERDICT_GO;
 }
 
-/* One of those that it comes after will not end as long as irisd runs. */
+/* The dependency @id will not end as long as irisd runs. */
 static void
 judge_stuck (IrisdDependent *dependent, guint64 id)
 {
@@ -221,8 +186,8 @@ forget_oldest (IrisdDependencyGraph *self)
     }
 }
 
-/* Tells all that wait for a node that has ended, or is buried for good, and puts those that have
- * their verdict behind a list. */
+/* Judges the dependents of a node that has ended, or is buried while irisd ends, and appends those
+ * with a verdict to the list. */
 static void
 decide (IrisdDependencyNode *node, IrisdDependent **list)
 {
@@ -246,15 +211,8 @@ decide (IrisdDependencyNode *node, IrisdDependent **list)
     }
 }
 
-/**
- * irisd_dependency_graph_end:
- * @self: the record
- * @id: an item; one that is not known or has ended is passed over
- * @well: how it ended
- *
- * Returns: (nullable): a list of those that waited for it and have got their verdict, in the order
- *   in which they began to wait
- */
+/* Ignores an @id that is not known or has ended. Returns the dependents that have got their
+ * verdict, in the order in which they began to wait. */
 IrisdDependent *
 irisd_dependency_graph_end (IrisdDependencyGraph *self, guint64 id, gboolean well)
 {
@@ -271,7 +229,7 @@ irisd_dependency_graph_end (IrisdDependencyGraph *self, guint64 id, gboolean wel
   return decided;
 }
 
-/* A node that is in no table: the oldest one that is remembered, once there are enough of those. */
+/* Returns a node that is in no table: the oldest remembered one, once there are enough. */
 static GList *
 take_node (IrisdDependencyGraph *self)
 {
@@ -282,13 +240,7 @@ take_node (IrisdDependencyGraph *self)
   return link;
 }
 
-/**
- * irisd_dependency_graph_add_ended:
- * @self: the record
- * @id: a new item, which has ended already
- * @well: how it ended
- * @user: the owner that the item belongs to
- */
+/* Adds a new item that has ended already. */
 void
 irisd_dependency_graph_add_ended (IrisdDependencyGraph *self,
                                   guint64 id,
@@ -305,13 +257,7 @@ irisd_dependency_graph_add_ended (IrisdDependencyGraph *self,
   forget_oldest (self);
 }
 
-/**
- * irisd_dependency_graph_bury:
- * @self: the record
- * @id: an item that was buried
- *
- * Returns: (nullable): as irisd_dependency_graph_end(); empty as long as irisd does not end
- */
+/* Returns dependents as irisd_dependency_graph_end() does; none unless irisd ends. */
 IrisdDependent *
 irisd_dependency_graph_bury (IrisdDependencyGraph *self, guint64 id)
 {
@@ -327,14 +273,8 @@ irisd_dependency_graph_bury (IrisdDependencyGraph *self, guint64 id)
   return decided;
 }
 
-/**
- * irisd_dependency_graph_close:
- * @self: the record
- *
- * From now on no item waits for a buried one.
- *
- * Returns: (nullable): as irisd_dependency_graph_end(), those who did
- */
+/* From now on no item waits for a buried one. Returns dependents as irisd_dependency_graph_end()
+ * does. */
 IrisdDependent *
 irisd_dependency_graph_close (IrisdDependencyGraph *self)
 {
@@ -369,20 +309,9 @@ link_to (IrisdDependencyGraph *self, IrisdDependent *dependent, IrisdDependencyN
   TAILQ_INSERT_TAIL (&node->links, link, among);
 }
 
-/**
- * irisd_dependency_graph_wait:
- * @self: the record
- * @dependent: who waits
- * @ids: (array length=n): for whom
- * @n: how many, from 1
- * @view: an owner, or %IRISD_VIEW_ALL: items beyond it are not known
- * @how: for which of them, and how they have to end
- * @unknown: (out): an id that is not known
- *
- * If all have ended that matter, @dependent has its verdict at once.
- *
- * Returns: whether all ids are known; else nothing has changed
- */
+/* @dependent waits for the @n items @ids within @view, from 1; @how tells which of them have to
+ * end, and how. If all that matter have ended, it has its verdict at once. Returns whether all ids
+ * are known; otherwise sets @unknown to one that is not, and changes nothing. */
 gboolean
 irisd_dependency_graph_wait (IrisdDependencyGraph *self,
                              IrisdDependent *dependent,
@@ -408,11 +337,6 @@ irisd_dependency_graph_wait (IrisdDependencyGraph *self,
   return TRUE;
 }
 
-/**
- * irisd_dependency_graph_withdraw:
- * @self: the record
- * @dependent: who waits no longer, if it did
- */
 void
 irisd_dependency_graph_withdraw (IrisdDependencyGraph *self, IrisdDependent *dependent)
 {

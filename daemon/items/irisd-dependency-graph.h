@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items that come after others.
+ * The dependency graph: items that run after others.
  */
 #pragma once
 
@@ -16,9 +16,8 @@ typedef struct _IrisdDependencyLink IrisdDependencyLink;
  * IrisdVerdict:
  * @IRISD_VERDICT_NONE: it has to wait
  * @IRISD_VERDICT_GO: it may run
- * @IRISD_VERDICT_FAIL: it cannot run any more, because what it comes after failed
- * @IRISD_VERDICT_STUCK: it will not run any more, because what it comes after is buried and irisd
- *   ends
+ * @IRISD_VERDICT_FAIL: it cannot run, because a dependency failed
+ * @IRISD_VERDICT_STUCK: it will not run, because a dependency is buried and irisd ends
  */
 typedef enum
 {
@@ -30,11 +29,11 @@ typedef enum
 
 /**
  * IrisdDependent:
- * @verdict: what came of it
- * @blame: with %IRISD_VERDICT_FAIL and %IRISD_VERDICT_STUCK, the item that is to blame
+ * @verdict: whether it may run
+ * @blame: with %IRISD_VERDICT_FAIL and %IRISD_VERDICT_STUCK, the dependency that is the reason
  * @next: the next one in a list that irisd_dependency_graph_end() gives
  *
- * Something that comes after items; embed it. All zeroes is one that comes after none.
+ * An item with dependencies; embed it. All zeroes is one without.
  */
 typedef struct _IrisdDependent IrisdDependent;
 
@@ -51,15 +50,11 @@ struct _IrisdDependent
   IrisdDependencyLink *links;
 };
 
-/**
- * IrisdDependencyGraph:
- *
- * The items that can be named, with who waits for them. One thread at a time.
- */
+/* The known items, with their dependents. One thread at a time. */
 typedef struct
 {
   GHashTable *nodes; /* by id */
-  GQueue ended;      /* those that have ended, oldest first */
+  GQueue ended;      /* ended ones, oldest first */
   guint n_remembered;
   gboolean closing;
 } IrisdDependencyGraph;

@@ -2,26 +2,25 @@
  *
  * A gateway's jobs on their way to the scheduler, and back to it when they are tried again.
  *
- * An accepted job passes five stages, each of which may be empty: what it comes after (a record
- * that all gateways share, under its lock), its time (this gateway's own), room among those of its
- * client and service that run at once, a slot if it is a command, and the gate of its place (which
- * all gateways share, each under its lock). A plain job has only the gate. Then the scheduler has
- * it. A persistent item that waits for its time or for the gate need not have a job
- * (irisd-spilled.c). A job that failed and may be tried again begins anew, with a pause for its
- * time.
+ * An accepted job passes five stages, each of which may be empty: its dependencies (in a graph that
+ * all gateways share, under its lock), its time (this gateway's own), a permit of its client and
+ * service, a slot if it is a command, and the gate of its place (which all gateways share, each
+ * under its lock). A plain job has only the gate. Then the scheduler has it. A persistent item that
+ * waits for its time or for the gate may be spilled and have no job (irisd-spilled.c). A job that
+ * failed and may be tried again begins anew, with a pause for its time.
  *
- * A gate bounds the work that its workers have in hand, so only that counts there which needs a
- * worker. What worker processes do never comes to a gate. A command comes to it when it has a slot,
- * counts as what its start needs, and has left when its program runs (IRISD_MESSAGE_LEFT); so does
- * an item of a plug-in that says that it waits. However many wait outside the workers, the window
+ * A gate bounds the work that its workers have in hand, so only items that need a worker count
+ * there. Items for worker processes never enter a gate. A command enters it with its slot, counts
+ * as what its start needs, and leaves when its program runs (IRISD_MESSAGE_LEFT); so does an item
+ * of a plug-in that declares that it waits. However many items wait outside the workers, the window
  * is for the others.
  *
  * A waiting job belongs to its gateway, except at the gate, through which another gateway may let
- * it. So the gateway withdraws it by irisd_dispatch_withdraw(), and may be told that it is too
- * late: then it comes back from the scheduler, or as a message, like any other.
+ * it. So irisd_dispatch_withdraw() may fail; the job then comes back from the scheduler, or as a
+ * message, like any other.
  *
- * What is back makes room at its gate; the room of all messages of one turn is made together, and
- * filled with the next entries there, of any gateway.
+ * A returned job gives its share of its gate's window back. A gateway returns the shares of all
+ * messages of one turn together; the next entries there, of any gateway, fill them.
  */
 #include "daemon/exec/command/irisd-command-slots.h"
 #include "daemon/exec/irisd-place-control.h"
@@ -32,10 +31,10 @@
 /* Entries that are taken from a gate at once. */
 #define NEXT_AT_ONCE 64
 
-/* What an unknown service is taken to need. */
+/* The time that a run of a service takes until one was measured. */
 #define UNKNOWN_RUN_NS (1000 * 1000)
 
-/* What needs no longer than this is done sooner than another thread could be told of it. */
+/* A run up to this length is shorter than a message about it to another thread. */
 #define BRIEF_NS 2000
 
 /* Bytes of payload that count as one unit of cost. */
@@ -59,22 +58,16 @@ cost_of (IrisdGateway *self, const IrisdJob *job)
   return (guint32) MIN (cost, IRISD_FAIR_MOST_COST);
 }
 
-/**
- * irisd_dispatch_get_window:
- * @self: the gateway
- * @job: a job
- *
- * Returns: how many like it are twice as many as its gate lets through at once
- */
+/* Returns twice the number of jobs like @job that its gate lets through at once. */
 guint64
 irisd_dispatch_get_window (IrisdGateway *self, const IrisdJob *job)
 {
   return 2 * self->core->gates[job->home].most_cost / cost_of (self, job);
 }
 
-/* What a service needs is learnt from what it needed. A run that took much longer than those before
- * it was perhaps only kept off its processor, so it counts as twice as long at most: a service that
- * does get slower is followed within some dozens of runs. */
+/* Learns the typical run of a service. A run that took much longer than those before it may only
+ * have been kept off its processor, so it counts as twice as long at most: the figure follows a
+ * service that does get slower within some dozens of runs. */
 static void
 learn (IrisdGateway *self, const IrisdJob *job)
 {
@@ -88,7 +81,7 @@ learn (IrisdGateway *self, const IrisdJob *job)
                        GSIZE_TO_POINTER ((gsize) MAX (now, 1)));
 }
 
-/* Returns whether a job has a slot, or needs none; else a message comes when it has. */
+/* Returns whether a job has a slot, or needs none; otherwise a message comes when it has. */
 static gboolean
 take_slot (IrisdGateway *self, IrisdJob *job)
 {
@@ -109,7 +102,7 @@ take_slot (IrisdGateway *self, IrisdJob *job)
 static void
 enter_gate (IrisdGateway *self, IrisdJob *job)
 {
-  /* What worker processes do does not occupy a place. */
+  /* Work of worker processes does not occupy a place. */
   if (job->leased_item != NULL)
     {
       irisd_job_advance (job, IRISD_EVENT_OFFER);
@@ -136,16 +129,8 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
   irisd_place_control_wake (self->core->place_control, gate);
 }
 
-/**
- * irisd_dispatch_run_at_once:
- * @self: the gateway
- * @job: a new job that is known here only
- *
- * Runs it here and now, if it has nothing to wait for, needs less time than a message about it, and
- * would be through its gate at once.
- *
- * Returns: whether it ran
- */
+/* Runs a new job, which no other thread knows, in this thread if it has nothing to wait for, its
+ * service is brief, and its gate would let it through at once. Returns whether it ran. */
 gboolean
 irisd_dispatch_run_at_once (IrisdGateway *self, IrisdJob *job)
 {
@@ -162,7 +147,7 @@ irisd_dispatch_run_at_once (IrisdGateway *self, IrisdJob *job)
   return TRUE;
 }
 
-/* Returns whether the job is gone, because its item is cold. */
+/* Returns whether the item was spilled, which frees the job. */
 static gboolean
 wait_for_time (IrisdGateway *self, IrisdJob *job)
 {
@@ -182,8 +167,8 @@ wait_for_time (IrisdGateway *self, IrisdJob *job)
   return FALSE;
 }
 
-/* Whether what waits for its turn may not wait any longer: a paused irisd that drains would wait
- * for ever. */
+/* Returns whether jobs may not wait for their turn any longer: in a paused irisd that drains they
+ * would wait for ever. */
 static gboolean
 gives_no_turns (IrisdGateway *self, IrisdPhase phase)
 {
@@ -208,13 +193,8 @@ fail_waiting (IrisdGateway *self, IrisdJob *job)
   irisd_completion_end_job (self, job);
 }
 
-/**
- * irisd_dispatch_advance:
- * @self: the gateway
- * @job: (transfer full): a job that comes after nothing that has not ended
- *
- * Sends a job on its way: to wait for its time, to its gate, to the scheduler.
- */
+/* Takes a job without open dependencies, and sends it on its way: to wait for its time, to its
+ * gate, to the scheduler. */
 void
 irisd_dispatch_advance (IrisdGateway *self, IrisdJob *job)
 {
@@ -238,13 +218,8 @@ irisd_dispatch_advance (IrisdGateway *self, IrisdJob *job)
     fail_waiting (self, job);
 }
 
-/**
- * irisd_dispatch_go_on:
- * @self: the gateway
- * @job: (transfer full): a job that has room or a slot now, and could not be withdrawn any more
- *
- * Sends it on to its gate, unless it was cancelled or given up meanwhile.
- */
+/* Takes a job that has got its permit or slot and could not be withdrawn any more. Sends it to its
+ * gate, unless it was cancelled or given up meanwhile. */
 void
 irisd_dispatch_go_on (IrisdGateway *self, IrisdJob *job)
 {
@@ -295,10 +270,10 @@ leave_leases (IrisdGateway *self, IrisdJob *job)
          == IRISD_LEASE_ENTRY_WAITED;
 }
 
-/* All that an item can wait in, by its state. Each function takes a job out of it, and returns
- * FALSE if it is out already: then it comes back as a message. What irisd ends when it drains, and
- * what when it gives no turns any more, is a matter of the state as well; the leases end their own.
- */
+/* For each state in which an item can wait, the function that takes a job out of it; it returns
+ * FALSE if the job is out already and comes back as a message. The state also decides which jobs a
+ * draining irisd ends, and which it ends once it gives no turns any more; the leases end their
+ * own. */
 static const struct
 {
   gboolean (*leave) (IrisdGateway *self, IrisdJob *job);
@@ -314,13 +289,7 @@ static const struct
   [IRISD_ITEM_OFFERED] = { leave_leases },
 };
 
-/**
- * irisd_dispatch_withdraw:
- * @self: the gateway
- * @job: a job of it that has not come back
- *
- * Returns: whether it waited, and belongs to the caller now; otherwise it will come back
- */
+/* Returns whether the job waited, and belongs to the caller now; otherwise it will come back. */
 gboolean
 irisd_dispatch_withdraw (IrisdGateway *self, IrisdJob *job)
 {
@@ -330,7 +299,7 @@ irisd_dispatch_withdraw (IrisdGateway *self, IrisdJob *job)
   return irisd_job_advance (job, IRISD_EVENT_WITHDRAW);
 }
 
-/* The gate is told of it with the others of this turn. */
+/* The gate learns of it with the others of this turn. */
 static void
 give_room (IrisdGateway *self, IrisdJob *job)
 {
@@ -343,13 +312,8 @@ give_room (IrisdGateway *self, IrisdJob *job)
   job->gate = -1;
 }
 
-/**
- * irisd_dispatch_note_left:
- * @self: the gateway
- * @job: a job of it that goes on beside the workers, and comes back later
- *
- * Gives its room at the gate to others.
- */
+/* Gives the job's share of its gate's window to others: it goes on beside the workers, and comes
+ * back later. */
 void
 irisd_dispatch_note_left (IrisdGateway *self, IrisdJob *job)
 {
@@ -367,13 +331,7 @@ note_end_beside (IrisdGateway *self, IrisdJob *job)
   job->left_gate = -1;
 }
 
-/**
- * irisd_dispatch_note_return:
- * @self: the gateway
- * @job: a job that the scheduler gave back
- *
- * Notes the room that it makes, and what is to be learnt from its run.
- */
+/* The scheduler gave the job back: returns what it occupied, and learns from its run. */
 void
 irisd_dispatch_note_return (IrisdGateway *self, IrisdJob *job)
 {
@@ -388,13 +346,7 @@ irisd_dispatch_note_return (IrisdGateway *self, IrisdJob *job)
     irisd_timers_remove (&self->timers, &job->schedule->timer);
 }
 
-/**
- * irisd_dispatch_kick_delayed:
- * @self: the gateway
- * @job: a job of it that waits for its time
- *
- * Sends it on as if its time had come.
- */
+/* Sends a job that waits for its time on its way, as if its time had come. */
 void
 irisd_dispatch_kick_delayed (IrisdGateway *self, IrisdJob *job)
 {
@@ -418,26 +370,15 @@ fill_room (IrisdGateway *self, IrisdGate *gate)
   while (n == NEXT_AT_ONCE);
 }
 
-/**
- * irisd_dispatch_fill_gate:
- * @self: the gateway
- * @place: a place whose gate was opened
- *
- * Lets those through, of any gateway, that waited there.
- */
+/* Lets waiting jobs, of any gateway, through a gate that was opened. */
 void
 irisd_dispatch_fill_gate (IrisdGateway *self, gint place)
 {
   fill_room (self, &self->core->gates[place]);
 }
 
-/**
- * irisd_dispatch_tell_gates:
- * @self: the gateway
- *
- * Lets others through for all that came back. A gateway that stops lets none through: each gateway
- * withdraws its own jobs from the gates.
- */
+/* Returns the shares of all jobs that came back to their gates, and lets others through. A gateway
+ * that stops lets none through: each gateway withdraws its own jobs from the gates. */
 void
 irisd_dispatch_tell_gates (IrisdGateway *self)
 {
@@ -457,7 +398,7 @@ irisd_dispatch_tell_gates (IrisdGateway *self)
   irisd_place_control_settle (self->core->place_control);
 }
 
-/* Its run has taken as long as it may. */
+/* The job has run as long as it may. */
 static void
 stop_overrun (IrisdJob *job)
 {
@@ -473,12 +414,7 @@ job_of_waiter (IrisdTimer *timer)
   return ((IrisdSchedule *) ((char *) timer - G_STRUCT_OFFSET (IrisdSchedule, timer)))->job;
 }
 
-/**
- * irisd_dispatch_wake_due:
- * @self: the gateway
- *
- * Sends on what has reached its time, and stops what has run too long.
- */
+/* Sends jobs on whose time has come, and stops those that have run too long. */
 void
 irisd_dispatch_wake_due (IrisdGateway *self)
 {
@@ -497,12 +433,7 @@ irisd_dispatch_wake_due (IrisdGateway *self)
     }
 }
 
-/**
- * irisd_dispatch_get_due_us:
- * @self: the gateway
- *
- * Returns: the monotonic time at which to look for what is due; 0 if nothing waits
- */
+/* Returns the monotonic time of the next job that is due; 0 if none waits. */
 gint64
 irisd_dispatch_get_due_us (IrisdGateway *self)
 {
@@ -522,13 +453,8 @@ irisd_dispatch_get_due_us (IrisdGateway *self)
   return delay >= 0 ? now.us[IRISD_CLOCK_STEADY] + delay : 0;
 }
 
-/**
- * irisd_dispatch_limit_run:
- * @self: the gateway
- * @message: of a job with a time to run, which has begun to run
- *
- * The job itself comes behind this message: its worker posts both, and messages keep their order.
- */
+/* @message says that a job with a time to run has begun. The job itself comes behind this message:
+ * its worker posts both, and messages keep their order. */
 void
 irisd_dispatch_limit_run (IrisdGateway *self, IrisdMessage *message)
 {
@@ -539,7 +465,7 @@ irisd_dispatch_limit_run (IrisdGateway *self, IrisdMessage *message)
                     job->started_ns / 1000 + (gint64) schedule->time_to_run_us);
 }
 
-/* Whether a run that came back failed in a way that another one may mend. */
+/* Returns whether a run failed in a way that another run may mend. */
 static gboolean
 deserves_another (IrisdGateway *self, IrisdJob *job)
 {
@@ -556,7 +482,7 @@ deserves_another (IrisdGateway *self, IrisdJob *job)
                    || g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TIME_LIMIT);
 }
 
-/* A service that was stopped says that it was cancelled; it does not know by whom. */
+/* A service that was stopped reports that it was cancelled; it does not know why. */
 static void
 name_overrun (IrisdJob *job)
 {
@@ -569,8 +495,8 @@ name_overrun (IrisdJob *job)
   schedule->overran = FALSE;
 }
 
-/* The journal is told, so that neither the tries nor the pause begin anew when irisd is started
- * again. The run that failed is over, so it does not matter when this is on the disk. */
+/* The journal writes the try, so that neither the tries nor the pause begin anew after a restart.
+ * The failed run is over, so it does not matter when this is on the disk. */
 static void
 note_retry (IrisdGateway *self, IrisdJob *job, guint64 pause_us)
 {
@@ -584,13 +510,7 @@ note_retry (IrisdGateway *self, IrisdJob *job, guint64 pause_us)
   irisd_journal_post (self->core->journal, request);
 }
 
-/**
- * irisd_dispatch_try_again:
- * @self: the gateway
- * @job: a job that came back
- *
- * Returns: whether it failed and will be tried again; then it is on its way
- */
+/* Returns whether the job failed and will be tried again; then it is on its way. */
 gboolean
 irisd_dispatch_try_again (IrisdGateway *self, IrisdJob *job)
 {
@@ -620,8 +540,8 @@ collect_if_waiting (IrisdGateway *self, GPtrArray *jobs, IrisdJob *job, IrisdPha
     g_ptr_array_add (jobs, job);
 }
 
-/* The jobs of all peers, and those that outlived theirs, that are not with the scheduler, as far as
- * a phase lets them wait. */
+/* Collects the jobs of all peers, and those that outlived theirs, that the scheduler does not have
+ * and the phase does not let wait. */
 static GPtrArray *
 collect_waiting (IrisdGateway *self, IrisdPhase phase)
 {
@@ -642,12 +562,7 @@ collect_waiting (IrisdGateway *self, IrisdPhase phase)
   return jobs;
 }
 
-/**
- * irisd_dispatch_end_waiting:
- * @self: the gateway
- *
- * Ends what may not wait any longer in the phase that has begun.
- */
+/* Ends the jobs that may not wait any longer in the phase that has begun. */
 void
 irisd_dispatch_end_waiting (IrisdGateway *self)
 {
@@ -661,7 +576,7 @@ irisd_dispatch_end_waiting (IrisdGateway *self)
   irisd_spilled_flows_put_off (self, gives_no_turns (self, phase));
   g_autoptr (GPtrArray) jobs = collect_waiting (self, phase);
   g_autoptr (GPtrArray) ours = g_ptr_array_new ();
-  /* All are taken out before the first is ended: its end may end its peer, and so others. */
+  /* All are taken out before the first ends: its end may end its peer, which frees other jobs. */
   for (guint i = 0; i < jobs->len; i++)
     if (irisd_dispatch_withdraw (self, g_ptr_array_index (jobs, i)))
       g_ptr_array_add (ours, g_ptr_array_index (jobs, i));

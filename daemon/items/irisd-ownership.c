@@ -13,8 +13,8 @@ irisd_ownership_get_view (const IrisdCaller *caller, IrisWireType request)
 }
 
 /* Returns the first of the two name spaces in which services of worker processes are looked up:
- * that of the item's owner, then the shared one. Operators, who serve all, have none of their own,
- * and neither have guests. */
+ * that of the item's owner, then the shared one. Operators, which serve all, have none of their
+ * own, and neither have guests. */
 gint64
 irisd_ownership_get_space (IrisdGateway *self, gint64 owner)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's jobs and the limits on how many run at once.
+ * A gateway's jobs and their permits.
  *
- * The stage before the gate: a job that has no room waits in the shared room and goes on when that
- * lets it in. The permit may come from another gateway; it tells the job's own one by a message, so
- * only that one touches the job. From then on the room is the job's until it comes back from the
- * scheduler or the worker processes, or ends otherwise; so at most as many run as may, and waiters
- * delay no other job.
+ * The stage before the gate: a job without a permit waits at the concurrency limit. Another gateway
+ * may give it the permit; it posts a message to the job's own gateway, so only that one touches the
+ * job. The job has its permit until it comes back from the scheduler or the worker processes, or
+ * ends otherwise.
  *
  * Between the permit and the message's arrival a job cannot be withdrawn. A cancellation in between
  * is answered as for a job that the scheduler has, and the message brings the job back.
@@ -21,13 +20,7 @@ service_of (const IrisdJob *job)
   return job->leased_item != NULL ? job->leased_item->service : job->service->name;
 }
 
-/**
- * irisd_permit_take:
- * @self: the gateway
- * @job: a job that is about to go on to its gate
- *
- * Returns: whether it may; else it waits, and a message comes when it may
- */
+/* Returns whether @job may go on to its gate; otherwise a message comes when it may. */
 gboolean
 irisd_permit_take (IrisdGateway *self, IrisdJob *job)
 {
@@ -54,13 +47,7 @@ permit_of (IrisdConcurrencyWaiter *waiter)
   return (IrisdPermit *) (void *) ((char *) waiter - G_STRUCT_OFFSET (IrisdPermit, waiter));
 }
 
-/**
- * irisd_permit_release:
- * @self: the gateway
- * @job: a job that is not under way any more; it may have left before
- *
- * Gives its room to others.
- */
+/* @job is not under way any more; it may have released its permit before. */
 void
 irisd_permit_release (IrisdGateway *self, IrisdJob *job)
 {
@@ -76,25 +63,13 @@ irisd_permit_release (IrisdGateway *self, IrisdJob *job)
     }
 }
 
-/**
- * irisd_permit_withdraw:
- * @self: the gateway
- * @job: a job of it in that stage
- *
- * Returns: whether it waited, and belongs to the caller now; otherwise its message is on the way
- */
+/* Returns whether it waited, and belongs to the caller now; otherwise its message is on the way. */
 gboolean
 irisd_permit_withdraw (IrisdGateway *self, IrisdJob *job)
 {
   return irisd_concurrency_limit_withdraw (&self->core->concurrency_limit, &job->permit->waiter);
 }
 
-/**
- * irisd_permit_get_job:
- * @message: of a seat
- *
- * Returns: (transfer none): the job that has it now
- */
 IrisdJob *
 irisd_permit_get_job (IrisdMessage *message)
 {

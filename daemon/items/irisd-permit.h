@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A job's room among those that run at once.
+ * A job's permit to run, by the concurrency limits.
  */
 #pragma once
 
@@ -13,9 +13,9 @@ typedef struct _IrisdJob IrisdJob;
 
 /**
  * IrisdPermit:
- * @waiter: in the shared room
- * @message: tells the job's gateway that it has come in
- * @job: whose it is
+ * @waiter: at the concurrency limit
+ * @message: tells the job's gateway that the job has its permit
+ * @job: the job
  *
  * Made for a job when it needs one.
  */

@@ -60,15 +60,15 @@ finish (IrisdGateway *self, IrisdPersistentBatch *batch)
   g_free (batch);
 }
 
-/* Returns the journal request that collects items that are done at once. Durable ones of a batch
- * wait for the disk anyway, so for the end of their batch. */
+/* Returns the journal request that collects items that run at once. Durable ones of a batch wait
+ * for the disk anyway, so they are collected until its end. */
 IrisdJournalRequest **
 irisd_persistent_batch_get_done (IrisdGateway *self, gboolean durable)
 {
   return durable && self->batch != NULL ? &self->batch->done : &self->done[durable];
 }
 
-/* Returns the batch in hand, which waits for one more journal request from now on; or NULL. */
+/* Returns the batch in hand, or NULL. It now waits for one more journal request. */
 IrisdPersistentBatch *
 irisd_persistent_batch_expect (IrisdGateway *self)
 {
@@ -77,8 +77,7 @@ irisd_persistent_batch_expect (IrisdGateway *self)
   return self->batch;
 }
 
-/* A journal request of @batch is back, which irisd_persistent_batch_expect() returned and which may
- * be freed by this. */
+/* A journal request that irisd_persistent_batch_expect() counted is back. This may free @batch. */
 void
 irisd_persistent_batch_note (IrisdGateway *self, IrisdPersistentBatch *batch)
 {
@@ -103,8 +102,8 @@ irisd_persistent_batch_tell (IrisdGateway *self,
     irisd_submit_tell_accepted (self, peer, request_id, 1, item);
 }
 
-/* The persistent items of a BATCH were all read; @accepted volatile items of it were accepted.
- * ACCEPTED is sent when the journal has answered for all; not if @quiet. */
+/* All persistent items of a BATCH were read; @accepted counts its accepted volatile items. ACCEPTED
+ * is sent when the journal has answered for all; not if @quiet. */
 void
 irisd_persistent_batch_close (IrisdGateway *self,
                               IrisdPersistentBatch *batch,

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Persistent items that are done before they are stored.
+ * Persistent items that run before they are stored.
  *
- * What a gateway does itself (irisd_dispatch_run_at_once()) has no effect but its result, and takes
- * less time than a message about it. So nothing is lost if irisd dies after it ran and before
- * anything of it is written: its acceptance was not answered, and its run left no trace. Such an
- * item is run as soon as it is read, and the journal gets it with its end, as one row, in one
- * journal request for all of a batch or a turn. A durable one is accepted, and its end told, when
- * that row is on the disk; a relaxed one at once, and its row is on the disk within `relaxed-ms`,
- * unless its end was acknowledged before.
+ * A run in the gateway (irisd_dispatch_run_at_once()) has no effect but its result, and takes less
+ * time than a message about it. So nothing is lost if irisd dies between the run and the first
+ * write: the acceptance was not answered, and the run left no trace. Such an item runs as soon as
+ * it is read, and the journal gets it with its end, as one row, in one journal request for all of a
+ * batch or a turn. A durable item is accepted, and its end sent, when that row is on the disk; a
+ * relaxed one at once, and its row is on the disk within `relaxed-ms`, unless its end was
+ * acknowledged before.
  *
- * Items with a key go the long way: that there is none with that key yet is known to the journal,
- * and one that is done twice would be counted twice.
+ * Items with a key take the ordinary way: only the journal knows whether the key is taken, and a
+ * second item with it would be counted twice.
  */
 #include "daemon/gateway/irisd-gateway-private.h"
 
 #include <string.h>
 
-/* So many rows a row batch has room for from the start. */
+/* Rows that a row batch has room for from the start. */
 #define MOST_AHEAD 256
 
-/* What is to be written of it. */
 static void
 add_row (IrisdGateway *self,
          const IrisdJob *job,
@@ -71,17 +70,9 @@ get_request (IrisdGateway *self, gboolean durable)
   return *request;
 }
 
-/**
- * irisd_persistent_done_add:
- * @self: the gateway
- * @job: (transfer full): a new job, whose place is set
- * @item: the SUBMIT message that it was made of
- *
- * Runs an item that is to be kept, if that can be done at once. What was done so is handed in by
- * irisd_persistent_done_flush(), or, if it is durable and of a batch, at the end of that.
- *
- * Returns: whether it ran; otherwise @job is still the caller's
- */
+/* Runs a new persistent job, whose place is set, if that can be done at once. @item is its SUBMIT.
+ * irisd_persistent_done_flush() gives it to the journal, or, if it is durable and of a batch, the
+ * end of that. Returns whether it ran; then @job is taken. */
 gboolean
 irisd_persistent_done_add (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item)
 {
@@ -98,7 +89,7 @@ irisd_persistent_done_add (IrisdGateway *self, IrisdJob *job, const IrisWireMess
   return TRUE;
 }
 
-/* From here on the item is as any kept one whose end the journal has. */
+/* From here on the item is as any persistent one whose end the journal has. */
 static void
 accept_all (IrisdGateway *self, GPtrArray *jobs, IrisdPersistentBatch *batch)
 {
@@ -112,8 +103,8 @@ accept_all (IrisdGateway *self, GPtrArray *jobs, IrisdPersistentBatch *batch)
     }
 }
 
-/* An end may take the connection with it, and so do more to the jobs behind it; they stay until it
- * is their turn. */
+/* An end may take the connection with it, and so change the jobs behind it; they stay in the list
+ * until it is their turn. */
 static void
 end_all (IrisdGateway *self, GPtrArray *jobs)
 {
@@ -142,7 +133,7 @@ refuse_all (IrisdGateway *self, const IrisdJournalRequest *request)
     }
 }
 
-/* None is added meanwhile. */
+/* No job is added meanwhile. */
 static void
 end_volatile (IrisdGateway *self)
 {
@@ -151,14 +142,8 @@ end_volatile (IrisdGateway *self)
   g_ptr_array_set_size (self->ended, 0);
 }
 
-/**
- * irisd_persistent_done_flush:
- * @self: the gateway
- *
- * Gives the journal what was done of what was read just now, and tells of what need not wait for
- * it. The journal request is on its way before anybody is told: who asks the journal afterwards
- * finds the item.
- */
+/* Gives the journal the items that ran in this turn, and sends the ends that need not wait for it.
+ * The journal request goes first: a query of a client that has the end then finds the item. */
 void
 irisd_persistent_done_flush (IrisdGateway *self)
 {
@@ -176,11 +161,7 @@ irisd_persistent_done_flush (IrisdGateway *self)
     }
 }
 
-/**
- * irisd_persistent_done_take_answer:
- * @self: the gateway
- * @request: DONE, with what the journal says of it
- */
+/* @request is a DONE that the journal has answered. */
 void
 irisd_persistent_done_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
 {

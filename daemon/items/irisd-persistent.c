@@ -2,9 +2,9 @@
  *
  * A gateway's persistent items: on their way into the journal, to the workers, and to their end.
  *
- * A persistent item is a job like any other, with two stops more: it is queued when the journal has
- * it, and its completion is sent when the journal has that. It belongs to the journal and not to
- * its connection, so it goes on when that has gone.
+ * A persistent item is a job with two stops more: it is queued when the journal has it, and its
+ * completion is sent when the journal has that. It belongs to the journal and not to its
+ * connection, so it goes on when that has gone.
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-gateway-private.h"
@@ -41,7 +41,7 @@ check_keep_ms (IrisdGateway *self, const IrisWireMessage *item, GError **error)
   return FALSE;
 }
 
-/* Who it would wait for may be forgotten when irisd is started again. */
+/* After a restart its dependencies may be forgotten. */
 static gboolean
 check_no_after (const IrisWireMessage *item, GError **error)
 {
@@ -54,7 +54,7 @@ check_no_after (const IrisWireMessage *item, GError **error)
   return FALSE;
 }
 
-/* What was sent while it ran would be missing from the end that is kept. */
+/* Output that was sent while it ran would be missing from the stored end. */
 static gboolean
 check_no_stream (const IrisWireMessage *item, GError **error)
 {
@@ -84,15 +84,7 @@ check_journal (IrisdGateway *self, GError **error)
   return FALSE;
 }
 
-/**
- * irisd_persistent_check:
- * @self: the gateway
- * @caller: who
- * @item: a SUBMIT message
- * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
- *
- * Returns: whether the item can be kept, or need not be
- */
+/* Returns whether @item can be stored, or is volatile and has no key of a persistent one. */
 gboolean
 irisd_persistent_check (IrisdGateway *self,
                         const IrisdCaller *caller,
@@ -112,15 +104,6 @@ irisd_persistent_check (IrisdGateway *self,
   return FALSE;
 }
 
-/**
- * irisd_persistent_new_request:
- * @self: the gateway
- * @kind: what is asked
- * @peer: for whom
- * @request_id: under which id
- *
- * Returns: (transfer full): a new journal request
- */
 IrisdJournalRequest *
 irisd_persistent_new_request (IrisdGateway *self,
                               IrisdJournalRequestKind kind,
@@ -134,12 +117,8 @@ irisd_persistent_new_request (IrisdGateway *self,
   return request;
 }
 
-/**
- * irisd_persistent_drop_job:
- * @self: the gateway
- * @job: (transfer full): a persistent job that is not needed, because the journal does not take the
- * item, or has it already
- */
+/* Takes a persistent job that is not needed, because the journal refused the item, or has it
+ * already. */
 void
 irisd_persistent_drop_job (IrisdGateway *self, IrisdJob *job)
 {
@@ -190,15 +169,8 @@ fill_keep (IrisdGateway *self,
   request->payload = irisd_job_get_payload (job);
 }
 
-/**
- * irisd_persistent_keep:
- * @self: the gateway
- * @caller: who
- * @job: (transfer full): a new job of his, whose place is set
- * @item: the SUBMIT message that it was made of
- *
- * Gives an item to the journal. It is accepted, or refused, when that answers.
- */
+/* Gives a new job, whose place is set, to the journal. @item is its SUBMIT. It is accepted, or
+ * refused, when the journal answers. */
 void
 irisd_persistent_keep (IrisdGateway *self,
                        const IrisdCaller *caller,
@@ -231,11 +203,7 @@ irisd_persistent_keep (IrisdGateway *self,
   irisd_journal_post (self->core->journal, request);
 }
 
-/**
- * irisd_persistent_detach:
- * @self: the gateway
- * @job: a persistent job; from here on only FETCH asks how it ends
- */
+/* From here on only FETCH asks how the job ends. */
 void
 irisd_persistent_detach (IrisdGateway *self, IrisdJob *job)
 {
@@ -304,11 +272,6 @@ take_keep (IrisdGateway *self, IrisdJournalRequest *request)
   irisd_persistent_batch_note (self, request->batch);
 }
 
-/**
- * irisd_persistent_take_request:
- * @self: the gateway
- * @request: (transfer full): an answer of the journal
- */
 void
 irisd_persistent_take_request (IrisdGateway *self, IrisdJournalRequest *request)
 {

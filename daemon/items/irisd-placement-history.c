@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Where items and paths were last, for items that want to be near them.
+ * The last places of items and paths, for items that want to be near them.
  *
- * Items. Numbers grow, so those given last are the ones worth remembering: an array in which an
- * item's slot is its number modulo the array's length, each slot one word that holds number and
- * place. A younger item overwrites the one that was there; an older one that is noted late leaves
- * it alone. A word is read and written whole and says itself whose it is, so no order is needed: a
- * thread that reads an old word gets an older answer, and a hint is only a guess about the past.
- * Two that note different items of one slot at the same time may leave either; the other is then
- * forgotten early, as if it were older. So noting an item costs one load and one store.
+ * Items. Numbers grow, so the latest are the ones worth remembering: an array in which an item's
+ * slot is its number modulo the array's length, each slot one word with number and place. A younger
+ * item overwrites an older one; an older one that is noted late leaves the slot alone. A word is
+ * read and written whole and names its item, so relaxed order suffices: a thread that reads an old
+ * word gets an older answer, and a hint is only a guess about the past. If two threads note
+ * different items of one slot at the same time, either may stay; the other is forgotten early, as
+ * if it were older. So noting an item costs one load and one store.
  *
  * Paths. A table of those used last, least recently used first out, under one lock. Only items that
- * name a path come near it.
+ * name a path use it.
  */
 #include "daemon/items/irisd-placement-history.h"
 
@@ -37,12 +37,7 @@ free_path (gpointer data)
   g_free (path);
 }
 
-/**
- * irisd_placement_history_init:
- * @self: (out caller-allocates): a memory of nothing
- * @n_items: how many items are remembered
- * @n_paths: how many paths are remembered
- */
+/* @n_items, @n_paths: how many are remembered */
 void
 irisd_placement_history_init (IrisdPlacementHistory *self, guint n_items, guint n_paths)
 {
@@ -61,12 +56,7 @@ irisd_placement_history_clear (IrisdPlacementHistory *self)
   pthread_mutex_destroy (&self->lock);
 }
 
-/**
- * irisd_placement_history_note_item:
- * @self: the memory
- * @item: an item's number; 0 for one that has none
- * @place: where it is queued, or has run
- */
+/* @item: its number; 0 for one that has none. @place: where it is queued, or has run. */
 void
 irisd_placement_history_note_item (IrisdPlacementHistory *self, guint64 item, gint place)
 {
@@ -77,13 +67,7 @@ irisd_placement_history_note_item (IrisdPlacementHistory *self, guint64 item, gi
     atomic_store_explicit (slot, item << PLACE_BITS | (guint64) place, memory_order_relaxed);
 }
 
-/**
- * irisd_placement_history_find_item:
- * @self: the memory
- * @item: an item's number
- *
- * Returns: where it ran, or is queued; %IRIS_PLACE_ANY if that is not known
- */
+/* Returns where @item ran, or is queued; IRIS_PLACE_ANY if that is not known. */
 gint
 irisd_placement_history_find_item (IrisdPlacementHistory *self, guint64 item)
 {
@@ -120,12 +104,7 @@ add_path (IrisdPlacementHistory *self, const char *name)
   return path;
 }
 
-/**
- * irisd_placement_history_note_path:
- * @self: the memory
- * @path: a path; not looked at but as a name
- * @place: where it is worked on
- */
+/* @path is only a name; the file is not touched. */
 void
 irisd_placement_history_note_path (IrisdPlacementHistory *self, const char *path, gint place)
 {
@@ -139,13 +118,7 @@ irisd_placement_history_note_path (IrisdPlacementHistory *self, const char *path
   pthread_mutex_unlock (&self->lock);
 }
 
-/**
- * irisd_placement_history_find_path:
- * @self: the memory
- * @path: a path
- *
- * Returns: where it was last worked on; %IRIS_PLACE_ANY if that is not known
- */
+/* Returns the last place of @path; IRIS_PLACE_ANY if that is not known. */
 gint
 irisd_placement_history_find_path (IrisdPlacementHistory *self, const char *path)
 {

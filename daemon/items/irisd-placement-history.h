@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Where items and paths were last, for items that want to be near them.
+ * The last places of items and paths, for items that want to be near them.
  */
 #pragma once
 
@@ -9,19 +9,15 @@
 
 G_BEGIN_DECLS
 
-/**
- * IrisdPlacementHistory:
- *
- * What is remembered of the recent past; bounded. Any thread.
- */
+/* Bounded. Any thread. */
 typedef struct
 {
   _Atomic guint64 *items; /* number and place, at the number modulo @n_items */
   guint n_items;
   guint most_paths;
-  pthread_mutex_t lock; /* of what follows; a POSIX one because ThreadSanitizer knows those */
+  pthread_mutex_t lock; /* guards the paths; POSIX: ThreadSanitizer knows it */
   GHashTable *paths;    /* by path */
-  GQueue by_use;        /* the same, last used first */
+  GQueue by_use;        /* the paths, last used first */
 } IrisdPlacementHistory;
 
 void irisd_placement_history_init (IrisdPlacementHistory *self, guint n_items, guint n_paths);

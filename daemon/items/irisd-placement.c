@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Where an item goes: what its hints mean, and where it went in the end.
+ * The place of an item: the meaning of its hints, and where it ran in the end.
  *
- * A hint names a place: by its number, by its name, or by what was there before, an item or a path.
- * The library's own hints are below this: a place is what an item carries into the scheduler, and a
- * footprint tells the scheduler how much memory it will touch, not whose. What a client knows is
- * neither: it knows which item made the data, or which file they are. That is turned into a place
- * here.
+ * A hint names a place by its number, by its name, or by the place of an item or a path. The
+ * library's own hints are below this: an item carries a place into the scheduler, and a footprint
+ * tells how much memory it will touch, not whose. A client knows neither; it knows which item made
+ * the data, or which file they are. This file turns that into a place.
  */
 #include "daemon/base/irisd-text.h"
 #include "daemon/exec/irisd-place-control.h"
@@ -15,7 +14,7 @@
 
 #include <string.h>
 
-/* Characters of a strange name that a sentence repeats, and names that it lists. */
+/* Characters of an unknown name that a sentence repeats, and names that it lists. */
 #define MAX_QUOTED 64
 #define MAX_LISTED 16
 
@@ -23,7 +22,7 @@
   (IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_ITEM) \
    | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_PATH))
 
-/* Deals an item without a hint: the place whose turn it is, among those that are not drained. */
+/* Returns the next place in turn, among those that are not drained, for an item without a hint. */
 static gint
 deal (IrisdGateway *self)
 {
@@ -84,14 +83,15 @@ find_name (IrisdCore *core, const IrisWireString *name, gint *place, GError **er
   return FALSE;
 }
 
-/* Paths are names that each owner gives: where others work on which is not told. */
+/* Each owner has paths of its own: the places of other owners' paths stay hidden. */
 static char *
 name_path (gint64 owner, const char *path)
 {
   return g_strdup_printf ("%" G_GINT64_FORMAT " %s", owner, path);
 }
 
-/* The past is known or it is not; only who insists has to know. The past of others is not. */
+/* Fails only if the hint is strict and the place is not known. Items of other owners are
+ * unknown. */
 static gboolean
 find_near (IrisdGateway *self,
            const IrisdCaller *caller,
@@ -132,7 +132,8 @@ count_hints (const IrisWireMessage *item)
          + iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_PATH);
 }
 
-/* The place that the item's hint means; %IRIS_PLACE_ANY if it has none, or none that is known. */
+/* Sets the place that the item's hint means; IRIS_PLACE_ANY if it has none, or none that is
+ * known. */
 static gboolean
 read_hint (IrisdGateway *self,
            const IrisdCaller *caller,
@@ -181,7 +182,7 @@ check_strict (IrisdCore *core, gboolean hinted, GError **error)
   return TRUE;
 }
 
-/* What was meant for a drained place goes to another one, if it may. */
+/* Moves an item for a drained place to another one, if it is not strict. */
 static gboolean
 leave_drained (IrisdGateway *self, const IrisWireMessage *item, gint *home, GError **error)
 {
@@ -198,20 +199,8 @@ leave_drained (IrisdGateway *self, const IrisWireMessage *item, gint *home, GErr
   return FALSE;
 }
 
-/**
- * irisd_placement_choose_home:
- * @self: the gateway that it came by
- * @caller: who sent it
- * @item: a SUBMIT message
- * @home: (out): where it goes
- * @hinted: (out): whether it wants to be there
- * @error: return location for a #GError
- *
- * It goes where its hint says; else to the place whose socket it came by; else to the place whose
- * turn it is.
- *
- * Returns: whether there is such a place
- */
+/* Sets @home to the place of the item's hint; else to the place of the socket that it came by; else
+ * to the next in turn. @hinted: whether the hint chose. Returns whether there is such a place. */
 gboolean
 irisd_placement_choose_home (IrisdGateway *self,
                              const IrisdCaller *caller,
@@ -233,14 +222,8 @@ irisd_placement_choose_home (IrisdGateway *self,
          || leave_drained (self, item, home, error);
 }
 
-/**
- * irisd_placement_pin_hint:
- * @job: a job whose home is chosen
- * @item: the SUBMIT message that it was made of; changed
- *
- * Adds to an item with another hint the place that this meant when it was accepted: it is queued
- * there again after a restart, when the history is lost. See irisd_placement_unpin_hint().
- */
+/* Adds to an item with another hint the place that this meant when it was accepted: the item is
+ * queued there again after a restart, when the history is lost. Changes @item, the job's SUBMIT. */
 void
 irisd_placement_pin_hint (const IrisdJob *job, IrisWireMessage *item)
 {
@@ -249,12 +232,7 @@ irisd_placement_pin_hint (const IrisdJob *job, IrisWireMessage *item)
   iris_wire_message_set_int (item, IRIS_WIRE_KEY_HINT, job->home);
 }
 
-/**
- * irisd_placement_unpin_hint:
- * @item: a SUBMIT message that was kept; changed
- *
- * Makes of it what was submitted.
- */
+/* Makes a stored SUBMIT what it was before irisd_placement_pin_hint(). */
 void
 irisd_placement_unpin_hint (IrisWireMessage *item)
 {
@@ -281,26 +259,14 @@ note (IrisdGateway *self, const IrisdJob *job, gint place)
   irisd_placement_history_note_path (&self->core->placement_history, name, place);
 }
 
-/**
- * irisd_placement_note_home:
- * @self: the gateway
- * @job: a new job, whose home is chosen and whose number is given
- *
- * Remembers where it is going to be worked on.
- */
+/* Remembers the home of a new job, whose number is given. */
 void
 irisd_placement_note_home (IrisdGateway *self, const IrisdJob *job)
 {
   note (self, job, job->home);
 }
 
-/**
- * irisd_placement_note_place:
- * @self: the gateway
- * @job: a job that came back
- *
- * Remembers where it ran, if that was not at home.
- */
+/* Remembers where the job ran, if that was not at home. */
 void
 irisd_placement_note_place (IrisdGateway *self, const IrisdJob *job)
 {

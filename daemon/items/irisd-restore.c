@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Items of the journal that become jobs again: after a start, when they are kicked, and when a cold
- * one is called back (irisd-spilled.c).
+ * Items of the journal that become jobs again: after a start, after a kick, and after a reload
+ * (irisd-spilled.c).
  */
 #include "daemon/base/irisd-log.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
@@ -13,13 +13,7 @@
 /* Fails an item that cannot be read. */
 static const IrisdService unknown_service = { .name = "unknown" };
 
-/**
- * irisd_restore_get_peer:
- * @self: the gateway
- *
- * Returns: (transfer none): a peer that was never there, for items whose connection did not survive
- *   irisd
- */
+/* Returns a peer without a connection, for items whose connection did not survive irisd. */
 IrisdPeer *
 irisd_restore_get_peer (IrisdGateway *self)
 {
@@ -33,14 +27,7 @@ irisd_restore_get_peer (IrisdGateway *self)
   return self->journal_peer;
 }
 
-/**
- * irisd_restore_choose_home:
- * @self: the gateway
- * @item: the SUBMIT message that an item is kept as
- * @persistent: the item
- *
- * Returns: the place that it is queued at
- */
+/* @item is the stored SUBMIT. Returns the place that the item is queued at. */
 gint
 irisd_restore_choose_home (IrisdGateway *self,
                            const IrisWireMessage *item,
@@ -54,16 +41,8 @@ irisd_restore_choose_home (IrisdGateway *self,
   return self->place != IRISD_FRONT ? self->place : 0;
 }
 
-/**
- * irisd_restore_find_service:
- * @self: the gateway
- * @owner: whose item it is
- * @item: the SUBMIT message that an item is kept as
- *
- * Worker processes come back later than irisd, so what is none of its own services is waited for.
- *
- * Returns: what runs it
- */
+/* Worker processes come back later than irisd, so a service that irisd does not have is taken for
+ * one of theirs. */
 const IrisdService *
 irisd_restore_find_service (IrisdGateway *self, gint64 owner, const IrisWireMessage *item)
 {
@@ -77,16 +56,8 @@ irisd_restore_find_service (IrisdGateway *self, gint64 owner, const IrisWireMess
   return &irisd_service_worker_processes;
 }
 
-/**
- * irisd_restore_read:
- * @self: the gateway
- * @number: of an item
- * @header: the header that it is kept with
- * @body: its payload, or nothing if that is not looked at
- * @item: (out caller-allocates): the SUBMIT message; it borrows from both
- *
- * Returns: whether it could be read; else @item names no service
- */
+/* Decodes the stored SUBMIT; @item borrows from @header and @body, which may be empty. Returns
+ * whether it could be read; otherwise @item names no service. */
 gboolean
 irisd_restore_read (IrisdGateway *self,
                     guint64 number,
@@ -108,15 +79,8 @@ irisd_restore_read (IrisdGateway *self,
   return FALSE;
 }
 
-/**
- * irisd_restore_job:
- * @self: the gateway
- * @request: what the journal has of an item
- * @peer: whose it is
- *
- * Returns: (transfer full): its job, which this gateway has in hand. An item that cannot be read
- * has one as well, with an error
- */
+/* Returns a job for what the journal has of an item, which this gateway has in hand. An item that
+ * cannot be read has one as well, with an error. */
 IrisdJob *
 irisd_restore_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdPeer *peer)
 {
@@ -158,8 +122,8 @@ irisd_restore_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdPeer *
   return job;
 }
 
-/* The item goes on with the lease that it had, past all that others wait for: it has waited. Its
- * seat it takes if there is one; that it is taken before others can want it makes it likely. */
+/* The item goes on with the lease that it had, without waiting again. It takes a permit if there is
+ * one, which is likely before other items can ask. */
 static gboolean
 restore_lease (IrisdGateway *self, IrisdJob *job, const IrisdLeased *leased)
 {
@@ -171,18 +135,14 @@ restore_lease (IrisdGateway *self, IrisdJob *job, const IrisdLeased *leased)
                                          irisd_ownership_get_space (self, job->owner), leased);
 }
 
-/**
- * irisd_restore_take_recovered:
- * @self: the gateway
- * @request: an item of the journal that is to run
- * @leased: (nullable): the lease that it had; the gateway was not started then
- */
+/* @request: an item of the journal that is to run. @leased: (nullable): the lease that it had; the
+ * gateway was not started then. */
 void
 irisd_restore_take_recovered (IrisdGateway *self,
                               IrisdJournalRequest *request,
                               const IrisdLeased *leased)
 {
-  /* It is kept, and runs when irisd is back. */
+  /* The item stays in the journal, and runs when irisd is back. */
   if (!irisd_core_begin_item (self->core))
     return;
   IrisdJob *job = irisd_restore_job (self, request, irisd_restore_get_peer (self));
@@ -198,12 +158,7 @@ irisd_restore_take_recovered (IrisdGateway *self,
     irisd_dispatch_advance (self, job);
 }
 
-/**
- * irisd_restore_run:
- * @self: a gateway that was not started
- * @record: an item that has not ended
- * @persistent: the same
- */
+/* @record and @persistent are of one item that has not ended; the gateway was not started. */
 void
 irisd_restore_run (IrisdGateway *self, const IrisdRecord *record, IrisdPersistentItem *persistent)
 {

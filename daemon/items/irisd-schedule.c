@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The terms of an item: when it may run, how often, and for how long.
+ * The schedule of an item: when it may run, how often, and for how long.
  */
 #include "daemon/items/irisd-schedule.h"
 
@@ -32,14 +32,7 @@ has (const IrisWireMessage *item, IrisWireKey key)
   return iris_wire_message_has (item, key);
 }
 
-/**
- * irisd_schedule_check:
- * @item: a SUBMIT message
- * @limits: the limits
- * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
- *
- * Returns: whether its terms fit each other and the limits
- */
+/* Returns whether the keys of @item, a SUBMIT, fit each other and the limits. */
 gboolean
 irisd_schedule_check (const IrisWireMessage *item, const IrisdLimits *limits, GError **error)
 {
@@ -70,14 +63,7 @@ irisd_schedule_check (const IrisWireMessage *item, const IrisdLimits *limits, GE
   return TRUE;
 }
 
-/**
- * irisd_schedule_new:
- * @item: a SUBMIT message that was checked
- * @limits: the limits
- * @now: what the clocks say
- *
- * Returns: (transfer full) (nullable): its terms, or %NULL if it is a plain item
- */
+/* Returns the schedule of @item, a SUBMIT that was checked; NULL if it is a plain item. */
 IrisdSchedule *
 irisd_schedule_new (const IrisWireMessage *item, const IrisdLimits *limits, const IrisdTimes *now)
 {
@@ -99,18 +85,11 @@ irisd_schedule_new (const IrisWireMessage *item, const IrisdLimits *limits, cons
   return self;
 }
 
-/**
- * irisd_schedule_resume:
- * @self: new terms of an item that was kept
- * @attempts: how often it was run
- * @due_ms: when its delay, or its pause, ends, in Unix time in milliseconds; 0 if that is not known
- * @limits: the limits
- * @now: what the clocks say
+/* Continues the schedule of an item after a restart. @attempts: its runs so far. @due_ms: the end
+ * of its delay or pause, in Unix time; 0 if that is not known.
  *
- * Has an item that comes back after irisd was started again go on where it was. It never waits
- * longer than it would have from the beginning, so that a time of day which was set back in between
- * does not keep it waiting; one that was set forward ends its wait.
- */
+ * The item never waits longer than it would have from the beginning: a time of day that was set
+ * back does not prolong its wait, and one that was set forward ends it. */
 void
 irisd_schedule_resume (IrisdSchedule *self,
                        guint attempts,
@@ -129,26 +108,15 @@ irisd_schedule_resume (IrisdSchedule *self,
   self->delayed = left_us > 0;
 }
 
-/**
- * irisd_schedule_free:
- * @self: (transfer full) (nullable): terms of an item that waits for nothing
- */
+/* The item waits for nothing. */
 void
 irisd_schedule_free (IrisdSchedule *self)
 {
   g_free (self);
 }
 
-/**
- * irisd_schedule_get_due:
- * @self: terms
- * @now: what the clocks say
- * @clock: (out): which clock it waits by
- * @due_us: (out): until when
- *
- * Returns: whether the item has to wait before it may run; a time of day that is reached is asked
- *   for only after the delay has passed, so ask again then
- */
+/* Returns whether the item has to wait before it may run, by @clock until @due_us. The time of day
+ * counts only after the delay has passed, so ask again then. */
 gboolean
 irisd_schedule_get_due (const IrisdSchedule *self,
                         const IrisdTimes *now,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The terms of an item: when it may run, how often, and for how long.
+ * The schedule of an item: when it may run, how often, and for how long.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 G_BEGIN_DECLS
 
-/* The keys of a SUBMIT that make terms. */
+/* The keys of a SUBMIT that make a schedule. */
 #define IRISD_SCHEDULE_KEYS                                                           \
   (IRIS_WIRE_BIT (IRIS_WIRE_KEY_DELAY_MS) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AT_MS)       \
    | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AFTER) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AFTER_HOW)    \
@@ -25,7 +25,7 @@ G_BEGIN_DECLS
  * @retries: how often it is tried again
  * @backoff_us: the first pause before that
  * @time_to_run_us: how long it may run; 0 for no limit
- * @deadline_us: of the monotonic clock: when it has to have begun; 0 for whenever it may
+ * @deadline_us: of the monotonic clock: when it has to have begun; 0 for no deadline
  * @attempts: how often it was run
  * @given_up: it is not to be tried again
  * @overran: it was stopped because it ran too long
@@ -33,11 +33,11 @@ G_BEGIN_DECLS
  * @timer: in its gateway's times, while it waits or while its run is limited
  * @deadline: in its gateway's deadlines, until it has ended or the deadline has passed
  * @started: tells the gateway that a limited run has begun
- * @decided: tells the gateway that what it comes after has ended
- * @dependent: what it comes after
+ * @decided: tells the gateway that its dependencies have ended
+ * @dependent: its dependencies
  *
- * What an item has beyond a plain one. Belongs to the gateway, except @started, which the worker
- * posts once a run, and @decided, which is posted once.
+ * The parts of an item that a plain one lacks. Belongs to the gateway, except @started, which the
+ * worker posts once a run, and @decided, which is posted once.
  */
 typedef struct
 {

@@ -137,8 +137,7 @@ irisd_pause (Irisd *self)
   ck_assert_int_eq (waitid (P_PID, (id_t) self->pid, &info, WSTOPPED | WNOWAIT), 0);
 }
 
-/* Waits for an irisd that was told to end. Returns its exit status, or minus the signal that killed
- * it. */
+/* Waits for irisd to end. Returns its exit status, or minus the signal that killed it. */
 int
 irisd_wait (Irisd *self)
 {

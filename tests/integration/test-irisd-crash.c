@@ -199,7 +199,7 @@ START_TEST (nothing_of_a_command_lives_on_when_irisd_is_back_after_a_crash)
   start_paused (NULL);
   for (guint i = 0; i < 2; i++)
     assert_closed (fds[i]);
-  /* Otherwise it would run again when irisd is told to end. */
+  /* Otherwise it would run again when irisd is asked to end. */
   ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
   kept_ask (client, IRIS_WIRE_CANCEL, number);
   client_receive_type (client, IRIS_WIRE_CANCELLING);

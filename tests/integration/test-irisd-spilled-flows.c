@@ -3,8 +3,8 @@
  * Spilled items that wait for their turn: only their position stays in memory, and clients see no
  * difference.
  *
- * There is one worker, which is held while items come, so they all wait; then it is let through
- * them one by one. The tests of persistent items run a second time with the same limits as here.
+ * The one worker is held while items come, so all of them wait; then they run one by one. The tests
+ * of persistent items run a second time with the same limits as here.
  */
 #include "irisd-home.h"
 
@@ -19,7 +19,7 @@
 /* The window: one runs and one follows. */
 #define THROUGH 2
 
-/* irisd's exit status when told to end at once. */
+/* irisd's exit status after a request to end at once. */
 #define STOPPED 4
 
 /* A window is of 64 jobs. */
@@ -105,9 +105,9 @@ expect_done (guint64 number)
   ck_assert_uint_eq (kept_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
 }
 
-/* Lets one after the other through, and asserts that they come in that order; of those through the
- * gate at once any may be first. A completion means that its gateway has asked for those that fill
- * its flow's window; a later answer of the journal, that they were read. */
+/* Runs one after the other, and asserts their order; of those through the gate at once any may be
+ * first. A completion means that its gateway has started the reloads that fill its flow's window; a
+ * later answer of the journal, that they were read. */
 static void
 pass_in_order (const GArray *numbers)
 {
@@ -141,7 +141,7 @@ START_TEST (they_run_in_the_order_in_which_they_came_the_higher_priority_first)
   g_autofree guint64 *high = submit_holds (client, N_EACH, 9);
   gate_open (gate);
   expect_done (holder);
-  /* Of the low ones those come first that were let through before the others came. */
+  /* Of those of low priority, some were let through before the others came; they are first. */
   g_autoptr (GArray) order = g_array_new (FALSE, FALSE, sizeof (guint64));
   g_array_append_vals (order, low, THROUGH - 1);
   g_array_append_vals (order, high, N_EACH);
@@ -296,7 +296,7 @@ START_TEST (all_of_many_end_once)
 }
 END_TEST
 
-/* Told to end at once, with any items in progress. */
+/* Ends irisd at once, with any items in progress. */
 static void
 stop_at_once (gboolean held)
 {
@@ -307,7 +307,7 @@ stop_at_once (gboolean held)
   irisd_release (irisd);
 }
 
-/* Killed, or told to end at once, at first with the worker held. The item that held it runs
+/* Killed, or asked to end at once, at first with the worker held. The item that held it runs
  * again. */
 START_TEST (an_end_of_irisd_while_they_wait_and_run_loses_none)
 {

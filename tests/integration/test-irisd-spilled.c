@@ -147,7 +147,7 @@ START_TEST (what_is_read_ahead_still_waits_for_its_time)
   guint64 cold = submit_delayed (300);
   const IrisWireMessage *result = kept_fetch (client, cold, GIVE_UP_MS);
   ck_assert_uint_eq (result->type, IRIS_WIRE_RESULT);
-  /* The times of acceptance are kept in milliseconds. */
+  /* The journal has the times of acceptance in milliseconds. */
   ck_assert_uint_ge (result->queue_ns, 299 * 1000 * 1000);
   ck_assert_uint_eq (result->attempts, 1);
 }
@@ -225,7 +225,7 @@ START_TEST (what_is_damaged_while_it_is_cold_ends_with_an_error)
 }
 END_TEST
 
-/* Killed, or told to end. */
+/* Killed, or asked to end. */
 START_TEST (an_end_of_irisd_while_they_are_read_back_loses_none)
 {
   g_autofree guint64 *numbers = g_new0 (guint64, N_MANY);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How many items of one client or service run at once, and which is next, with a clock of our own.
+ * Limits on how many items of one client or service run at once, and the order of their waiters,
+ * with a clock of our own.
  */
 #include "core-test-run.h"
 #include "daemon/items/irisd-concurrency-limit.h"
@@ -53,7 +54,7 @@ come (gconstpointer client, const char *service, guint priority, gboolean wanted
   return waiter;
 }
 
-/* Leaves, and demands that this waiter comes in instead, or none. */
+/* Leaves, and demands that this waiter gets the permit, or none. */
 static void
 leave (IrisdConcurrencyWaiter *waiter, IrisdConcurrencyWaiter *wanted)
 {
@@ -74,7 +75,7 @@ START_TEST (a_full_service_holds_up_no_other)
   leave (b, c);
   leave (a, NULL);
   leave (c, NULL);
-  leave (c, NULL); /* who has left may leave again */
+  leave (c, NULL); /* an item that has left may leave again */
   tear_down ();
 }
 END_TEST
@@ -98,10 +99,10 @@ START_TEST (an_item_that_needs_both_permits_takes_both_or_none)
 {
   set_up (1, 1);
   IrisdConcurrencyWaiter *a = come (ONE, "slow", 5, TRUE);
-  IrisdConcurrencyWaiter *b = come (TWO, "slow", 5, FALSE); /* and holds no room of its client's */
+  IrisdConcurrencyWaiter *b = come (TWO, "slow", 5, FALSE); /* takes no permit of its client */
   IrisdConcurrencyWaiter *c = come (TWO, "quick", 5, TRUE);
   IrisdConcurrencyWaiter *d = come (ONE, "quick", 5, FALSE);
-  /* Room at the service for TWO, who has none at the client; so only ONE's other item comes in. */
+  /* TWO could run an item at the service, but has no permit left; so only ONE's other item runs. */
   leave (a, d);
   leave (c, b);
   leave (b, NULL);
@@ -133,7 +134,7 @@ START_TEST (priority_counts_and_waiting_raises_it)
                          *high = come (ONE, "slow", 9, FALSE);
   leave (a, high);
   leave (high, usual);
-  /* So late that the one of low priority has risen above it. */
+  /* So late that the waiter of low priority has risen above it. */
   IrisdConcurrencyWaiter *late = &guests[n_guests++];
   ck_assert (!irisd_concurrency_limit_enter (&room, late, THREE, "slow", 9, 10 * AGING_US));
   leave (usual, low);
@@ -187,8 +188,8 @@ START_TEST (a_waiter_can_withdraw)
 }
 END_TEST
 
-/* Many threads come and go. The thread whose item leaves runs the waiter that this lets in, as a
- * gateway's message would have it; meanwhile no item ever finds more inside than may be. */
+/* Many threads enter and leave. The thread whose item leaves runs the waiter that gets its permit,
+ * as a gateway's message would have it; meanwhile no more items than allowed have a permit. */
 #define N_THREADS 4
 #define N_ROUNDS  3000
 #define N_CLIENTS 3

@@ -58,7 +58,7 @@ START_TEST (a_rate_lets_a_second_of_it_through_at_once_and_then_its_pace)
       admitted++;
   ck_assert_str_eq (refusal.limit, "service-rate");
   ck_assert_uint_eq (admitted, 10 + 49);
-  /* When it says so there is room again, and not two milliseconds before. */
+  /* At the time that the refusal gives the rule admits again, and not two milliseconds before. */
   ck_assert (!irisd_fair_rules_admit (&rules, ONE, "echo", 0, now, &refusal));
   gint64 then = now + refusal.retry_ms * 1000;
   ck_assert (!irisd_fair_rules_admit (&rules, ONE, "echo", 0, then - 2000, &refusal));

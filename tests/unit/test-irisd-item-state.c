@@ -62,7 +62,7 @@ typedef struct
   gboolean dropped;
   gboolean result; /* or an error */
   gboolean put_off;
-  gboolean told;    /* how it ended */
+  gboolean told;    /* its end was sent */
   gboolean spilled; /* with NO_JOB */
   gboolean gone;    /* irisd knows nothing more of it */
 } Model;
@@ -105,7 +105,7 @@ name_of_written (const Model *m)
     }
 }
 
-/* What the facts are called. */
+/* The state that the facts amount to. */
 static IrisdItemState
 name_of (const Model *m)
 {
@@ -182,7 +182,7 @@ go_to (Model *m, Holder holder)
   return IRISD_RULE_MOVE;
 }
 
-/* Of what is given up already a worker, or a message, finds that. */
+/* Returns whether the item was given up while a worker or a message has it. */
 static gboolean
 is_given_up (const Model *m)
 {
@@ -270,7 +270,7 @@ bury (Model *m)
   return IRISD_RULE_MOVE;
 }
 
-/* What asks for a burial that cannot be any more; also of volatile items, which it never is. */
+/* Returns whether a burial comes too late; also for volatile items, which are never buried. */
 static gboolean
 bury_is_late (const Model *m)
 {
@@ -472,7 +472,7 @@ finish (Model *m, IrisdItemEvent event)
     }
 }
 
-/* Events of what the gateway does with an item that it has in hand, or wants back. */
+/* Events of a gateway that has the item in hand, or wants it back. */
 static IrisdItemRule
 step_of_gateway (Model *m, IrisdItemEvent event)
 {
@@ -551,7 +551,7 @@ step_of_journal (Model *m, IrisdItemEvent event)
     }
 }
 
-/* What an event means for the model, which has changed if it moves. */
+/* Returns what an event means for the model, which changes if it moves. */
 static IrisdItemRule
 step (Model *m, IrisdItemEvent event)
 {
@@ -581,7 +581,7 @@ step (Model *m, IrisdItemEvent event)
     }
 }
 
-/* What the journal can be found to have of a durable item. */
+/* Returns what the journal may have of a durable item. */
 static guint
 find (const Model *m)
 {
@@ -619,7 +619,7 @@ rule_for (IrisdItemState state, IrisdItemEvent event, gboolean persistent)
   return (IrisdItemRule) transition->rule;
 }
 
-/* Volatile and kept in turn; what comes next is drawn among the legal events. */
+/* Items are volatile and persistent in turn; the next event is drawn among the legal ones. */
 START_TEST (random_events_lead_where_the_model_says)
 {
   guint visits[IRISD_N_ITEM_STATES] = { 0 };
@@ -732,7 +732,7 @@ kick (Walker *self)
     }
 }
 
-/* What was sent is written now; the journal of a test answers at once. */
+/* The journal writes what it was sent; that of a test answers at once. */
 static void
 write_what_was_sent (Walker *self, Paper sent)
 {
@@ -787,7 +787,7 @@ take_step (Walker *self, IrisdItemEvent event)
     ck_assert_int_eq (self->persistent->resting, self->state);
 }
 
-/* Whether the journal of a test, whose disk is well, can come by an event. */
+/* Returns whether the journal of a test, whose disk is well, can raise the event. */
 static gboolean
 can_be (const Walker *self, IrisdItemEvent event)
 {
@@ -796,7 +796,7 @@ can_be (const Walker *self, IrisdItemEvent event)
   return self->state != IRISD_ITEM_STORED || event == IRISD_EVENT_RESTORE;
 }
 
-/* Returns FALSE if nothing can happen to it any more. */
+/* Returns FALSE if nothing can happen to the item any more. */
 static gboolean
 walk_on (Walker *self, GRand *rand)
 {
@@ -843,8 +843,8 @@ restart (Walker *self)
                  irisd_item_state_name (self->state), found);
 }
 
-/* Walks until it has been in each state that a persistent item can be in, and was restarted there.
- * What comes back then goes on: to run, or to be kicked. */
+/* Walks until the item has been in each state of a persistent one, and was restarted there. Then it
+ * goes on: it runs, or is kicked. */
 START_TEST (after_a_restart_in_any_state_the_journal_has_what_was_promised)
 {
   gboolean restarted[IRISD_N_ITEM_STATES] = { FALSE };

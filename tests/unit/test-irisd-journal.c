@@ -308,7 +308,7 @@ START_TEST (what_was_done_at_once_is_written_once_and_then_told)
   IrisdJournalRequest *done = new_done (1, 100, IRIS_WIRE_CLASS_DURABLE, "result");
   irisd_journal_post (journal, done);
   faulty_vfs_wait_held ();
-  /* Who guesses its number learns nothing before it is written. */
+  /* A client that guesses the number learns nothing before the row is written. */
   IrisdJournalRequest *guess = new_fetch (1, 0), *patient = new_fetch (2, IRISD_WAIT_FOREVER);
   IrisdJournalRequest *whole = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_SHOW, &home);
   whole->item = 3;
@@ -367,7 +367,7 @@ START_TEST (what_was_done_at_once_is_refused_if_it_cannot_be_written)
   assert_refused (ask (new_done (6, 5, IRIS_WIRE_CLASS_DURABLE, "x")),
                   IRIS_WIRE_ERROR_JOURNAL_FAILED);
   assert_refused (ask (new_fetch (6, 0)), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
-  /* Relaxed ones were told of; the disk knows of them when there is room. */
+  /* The end of a relaxed item was sent before; its row is written when the disk has room. */
   assert_fetched (5, "told");
   atomic_store (&faulty_vfs.full_while, NULL);
   if (_i == 0)

@@ -95,7 +95,7 @@ START_TEST (a_hint_is_a_wish_and_a_strict_one_an_order)
   ck_assert_ptr_eq (order.worker, &there);
   wish.n_ends = 0;
   add (&wish, "a");
-  ck_assert_ptr_eq (wish.worker, &here); /* there is no room where it wishes to be */
+  ck_assert_ptr_eq (wish.worker, &here); /* its wish has no capacity left */
   done (&here, &wish);
   done (&there, &order);
   leave (&here);

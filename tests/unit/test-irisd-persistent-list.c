@@ -109,7 +109,7 @@ START_TEST (items_of_a_service_share_its_name)
 }
 END_TEST
 
-/* Of two users, who use the same key. */
+/* Two users may use the same key. */
 START_TEST (a_user_sees_that_users_items_and_keys)
 {
   const IrisdRecord mine = { .item = N_ITEMS + 1,
@@ -135,7 +135,7 @@ START_TEST (a_user_sees_that_users_items_and_keys)
       ck_assert_uint_eq (page->items[0].item, mine.item + i);
       ck_assert_uint_eq (page->items[0].owner, 1000 + i);
       ck_assert_uint_eq (next, 0);
-      /* To go on behind an item of others tells nothing of it. */
+      /* A list that continues behind another user's item shows nothing of that item. */
       filter.after = filter.descending ? N_ITEMS + 10 : 1;
       g_autoptr (IrisWirePersistentList)
           again = irisd_persistent_table_list (&table, &filter, &next);

@@ -248,7 +248,7 @@ START_TEST (an_item_that_is_set_aside_has_a_keeper_and_is_waited_for)
   irisd_dependency_graph_set_aside (&after, 1, &keeper);
   ck_assert_ptr_null (irisd_dependency_graph_get_owner (&after, 1));
   ck_assert_ptr_eq (irisd_dependency_graph_get_keeper (&after, 1), &keeper);
-  /* Called back, it is as before. */
+  /* After the reload it is as before. */
   irisd_dependency_graph_add (&after, 1, &owner, 0);
   ck_assert_ptr_eq (irisd_dependency_graph_get_owner (&after, 1), &owner);
   ck_assert_ptr_null (irisd_dependency_graph_get_keeper (&after, 1));

@@ -382,7 +382,7 @@ START_TEST (a_sync_that_fails_is_final)
 }
 END_TEST
 
-/* What SQLite makes of EIO, it calls corrupt. */
+/* Reads that may succeed later. SQLite reports EIO as CORRUPTFS, which is therefore doubtful. */
 static const struct
 {
   int code;

@@ -7,20 +7,15 @@
  * comes first, and the job exists as long as messages about it do.
  *
  * `output_credit` of a job is the number of bytes that may still be read. Only the gateway adds to
- * it and only the runner subtracts, so relaxed order suffices: the runner sees an addition when it
- * is woken, by a write and a read of a descriptor.
+ * it and only the runner subtracts, so relaxed order suffices: the runner sees an addition when a
+ * write to its descriptor wakes it.
  */
 #include "daemon/exec/command/irisd-command-output.h"
 
 #include <string.h>
 
-/**
- * irisd_output_post:
- * @job: a running job
- * @channel: what its command wrote to
- * @data: (array length=size) (nullable): what it wrote; copied
- * @size: how many bytes; 0 to have the gateway look whether the client is still there
- */
+/* Posts what the command wrote to @channel, copied. With a @size of 0 the gateway only checks
+ * whether the client is still there. */
 void
 irisd_output_post (IrisdJob *job, IrisWireChannel channel, const guint8 *data, gsize size)
 {

@@ -16,7 +16,7 @@ G_BEGIN_DECLS
  * @message: to the gateway of @job
  * @job: a running job
  * @channel: what its command wrote to
- * @size: how many bytes; 0: the gateway is to look whether the client is still there
+ * @size: how many bytes; with 0 the gateway only checks whether the client is still there
  *
  * What a command wrote.
  */

@@ -5,10 +5,10 @@
  * From its first lease until its end is in the journal, a persistent item has a slot in the record
  * of attempts (irisd-attempts.c): its lease, the owner of the worker process, the end of the lease,
  * and how often the item was leased; or, while the item waits to be leased again, only the last.
- * The irisd that starts after a crash restores the leases before it reads its first message, so a
- * worker process that connects again finds them. The worker process names its lease by the id that
- * the earlier irisd made; so this irisd keeps the ids of restored leases, which have the first
- * numbers. The ids of its own leases begin with its own epoch.
+ * After a crash irisd restores the leases before it reads its first message, so a worker process
+ * that connects again finds them. The worker process names its lease by the id that the earlier
+ * irisd made; so this irisd retains the ids of restored leases, which have the first numbers. The
+ * ids of its own leases begin with its own epoch.
  */
 #include "daemon/exec/worker/irisd-worker-processes-private.h"
 

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Calls: spilled items on their way back. The argument is at the head of irisd-spilled.c.
+ * Reloads: spilled items on their way back. The head of irisd-spilled.c has the argument.
  */
 #include "daemon/base/irisd-log.h"
 #include "daemon/items/spill/irisd-spilled.h"
 
-/* Items that time has called and that were not read yet. It bounds what is in the mailboxes when a
- * million are due at once, and for how long the journal reads before it writes again. */
+/* While so many reloads are under way, neither time nor a flow starts another. This bounds what is
+ * in the mailboxes when a million items are due at once, and for how long the journal reads before
+ * it writes again. */
 #define MOST_CALLS 256
 
-/* The pause before what could not be read is tried again: the first one, and the longest. */
+/* The first and the longest pause after a failed read. */
 #define UNREAD_US      (G_USEC_PER_SEC / 10)
 #define MOST_UNREAD_US (30 * G_USEC_PER_SEC)
 
-/* Who wants an item is told that it cannot be read after so many attempts. */
+/* Failed attempts after which a request for the item gets an error. */
 #define PATIENCE 4
 
-/* Attempts at what looks damaged, but may be a disk that does not answer: about half a minute. */
+/* Attempts at a row that looks damaged, while the disk may just not answer: about half a minute. */
 #define MOST_DOUBTS 9
 
 /**
  * IrisdReload:
  * @item: its number
  * @kicked: it does not wait for its time any more
- * @messages: messages of those who want it, first come first
- * @persistent: the item, if it could not be read and the call pauses
- * @n_failed: how often it could not be read
- * @flow: the flow that it is wanted for, if it is
- * @timer: until when it pauses
+ * @messages: messages that wait for the item, oldest first
+ * @persistent: the item, if the read failed and the reload pauses
+ * @n_failed: failed reads
+ * @flow: (nullable): the flow that wants it
+ * @timer: the end of its pause
  *
  * A spilled item that is on its way back.
  */
@@ -75,36 +76,22 @@ request_reload (IrisdGateway *self, guint64 item)
   return reload;
 }
 
-/**
- * irisd_reload_for_flow:
- * @self: the gateway
- * @item: the number of a spilled item
- * @flow: its flow, which it was taken from
- */
+/* @flow is the item's, which it was taken from. */
 void
 irisd_reload_for_flow (IrisdGateway *self, guint64 item, IrisdSpilledFlow *flow)
 {
   request_reload (self, item)->flow = flow;
 }
 
-/**
- * irisd_reload_may_begin:
- * @self: the gateway
- *
- * Returns: whether another item may be reloaded that no request has asked for
- */
+/* Returns whether time or a flow may start another reload; requests always may. */
 gboolean
 irisd_reload_may_begin (IrisdGateway *self)
 {
   return g_hash_table_size (self->reloads) - irisd_timers_get_count (&self->unread) < MOST_CALLS;
 }
 
-/**
- * irisd_reload_for_message:
- * @self: the gateway
- * @item: the number of an item of it that is cold
- * @entry: (transfer full): of a broadcast or a round, which goes on when the item is hot
- */
+/* Reloads @item, which is spilled. @entry, of a broadcast or a round, goes on when the item is
+ * loaded. */
 void
 irisd_reload_for_message (IrisdGateway *self, guint64 item, IrisdMessage *entry)
 {
@@ -115,12 +102,7 @@ irisd_reload_for_message (IrisdGateway *self, guint64 item, IrisdMessage *entry)
   *link = entry;
 }
 
-/**
- * irisd_reload_due:
- * @self: the gateway
- *
- * Calls those back whose time is near, and those again that have paused.
- */
+/* Reloads items whose time is near, and tries again those that have paused. */
 void
 irisd_reload_due (IrisdGateway *self)
 {
@@ -138,14 +120,8 @@ irisd_reload_due (IrisdGateway *self)
     request_reload (self, irisd_persistent_item_of_timer (timer)->item);
 }
 
-/**
- * irisd_reload_get_delay:
- * @self: the gateway
- * @now: what the clocks say
- *
- * Returns: after how many microseconds irisd_reload_due() has something to do; -1 if a message
- *   will come before
- */
+/* Returns after how many microseconds irisd_reload_due() has work; -1 if a message will come
+ * before. */
 gint64
 irisd_reload_get_delay (IrisdGateway *self, const IrisdTimes *now)
 {
@@ -168,9 +144,7 @@ kick (IrisdReload *reload)
   return news;
 }
 
-/* Spilled items of one owner that wait for their time, in any order: it takes a look at all of
- * them.
- */
+/* Returns spilled items of one owner that wait for their time, in any order. It scans the heaps. */
 static GPtrArray *
 find_spilled (IrisdGateway *self, gint64 owner, guint most)
 {
@@ -192,17 +166,8 @@ kick_waiter (IrisdGateway *self, IrisdTimer *timer)
   return (guint) kick (request_reload (self, irisd_persistent_item_of_timer (timer)->item));
 }
 
-/**
- * irisd_reload_kick:
- * @self: the gateway
- * @view: an owner, or %IRISD_VIEW_ALL
- * @most: at most so many
- *
- * Has spilled items run as if their time had come: those first that are on their way back, then
- * those whose time is next.
- *
- * Returns: how many
- */
+/* Runs at most @most spilled items as if their time had come: first those already on their way
+ * back, then those whose time is next. Returns how many. */
 guint
 irisd_reload_kick (IrisdGateway *self, gint64 view, guint most)
 {
@@ -231,7 +196,7 @@ irisd_reload_kick (IrisdGateway *self, gint64 view, guint most)
   return n;
 }
 
-/* How long it would have to wait for its time, if it came now. */
+/* Returns how long it would have to wait for its time, if it came now. */
 static gint64
 get_delay_us (IrisdSchedule *schedule)
 {
@@ -251,7 +216,7 @@ wait_on (IrisdGateway *self, IrisdJob *job, IrisdPersistentItem *persistent)
                     persistent->timer.due_us);
 }
 
-/* Its time has come before. */
+/* The item's time came before. */
 static void
 stay_in_flow (IrisdGateway *self, IrisdJob *job, IrisdSpilledFlow *flow)
 {
@@ -261,7 +226,7 @@ stay_in_flow (IrisdGateway *self, IrisdJob *job, IrisdSpilledFlow *flow)
   irisd_job_advance (job, IRISD_EVENT_PAUSE);
 }
 
-/* Makes the job of an item that was cold, which waits for what it waited for. */
+/* Makes the job of a spilled item, which waits for what the item waited for. */
 static void
 warm_up (IrisdGateway *self, IrisdJournalRequest *request, IrisdSpilledFlow *flow)
 {
@@ -273,7 +238,7 @@ warm_up (IrisdGateway *self, IrisdJournalRequest *request, IrisdSpilledFlow *flo
   job->accepted_ns -= MAX (age_ms, 0) * 1000000;
   if (job->result.error != NULL || (flow == NULL && job->schedule == NULL))
     {
-      /* Nothing is known of it but its entry. */
+      /* Only the item's entry is known. */
       irisd_spilled_uncount (self, persistent, peer);
       irisd_completion_end_job (self, job);
       return;
@@ -299,7 +264,7 @@ resume_broadcasts (IrisdGateway *self, IrisdMessage *messages)
     }
 }
 
-/* Those who want an item that cannot be read for now. */
+/* Answers the requests that wait for an item that cannot be read for now. */
 static void
 turn_away (IrisdReload *reload, const GError *error)
 {
@@ -313,7 +278,6 @@ turn_away (IrisdReload *reload, const GError *error)
     }
 }
 
-/* Has a call pause whose item could not be read. */
 static void
 pause_call (IrisdGateway *self, IrisdReload *reload, IrisdJournalRequest *request)
 {
@@ -338,7 +302,7 @@ can_be_tried_again (const IrisdReload *reload, IrisdJournalRequest *request)
   return FALSE;
 }
 
-/* Sends on a job that no request has taken, or lets it wait. */
+/* @job is one that no request has taken. */
 static void
 send_on (IrisdGateway *self, IrisdJob *job, gboolean kicked)
 {
@@ -350,11 +314,7 @@ send_on (IrisdGateway *self, IrisdJob *job, gboolean kicked)
   irisd_dispatch_advance (self, job);
 }
 
-/**
- * irisd_reload_take_answer:
- * @self: the gateway
- * @request: CALL, with what the journal has of the item
- */
+/* @request is a RELOAD, with what the journal has of the item. */
 void
 irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
 {
@@ -373,7 +333,7 @@ irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
   IrisdSpilledFlow *flow = irisd_spilled_flow_take (self, reload->flow, persistent);
   g_hash_table_remove (self->reloads, reload);
 
-  /* What only waits for its turn runs, also in an irisd that is about to end. */
+  /* An item that only waits for its turn runs, even while irisd drains. */
   gboolean runs = serving || (flow != NULL && !request->again && phase < IRISD_PHASE_STOPPING);
   irisd_timers_remove (&self->spilled, &persistent->timer);
   if (persistent->peer != NULL && runs)
@@ -389,12 +349,7 @@ irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
     send_on (self, job, kicked);
 }
 
-/**
- * irisd_reload_put_off_all:
- * @self: the gateway
- *
- * Ends the waiting of what cannot be read, because irisd ends.
- */
+/* Puts off items that cannot be read, because irisd ends. */
 void
 irisd_reload_put_off_all (IrisdGateway *self)
 {

@@ -2,55 +2,55 @@
  *
  * Flows: spilled items that wait for their turn.
  *
- * What waits at a gate may be next at any time: by priority, and by its client's turn. But among
- * the items of one client, one priority and one service that go to one place, the first to come is
- * the first to go. Those are a *flow*, and of a flow only the head has to be where it can be
- * chosen. So beyond `memory-items` each flow has a window of jobs, more than its gate lets through
- * at once, and what comes behind them is cold (irisd-spilled.c): a link in the flow's queue and
- * nothing else. When half of the window is through, as many are read back.
+ * Any item at a gate may be next, by priority and by its client's turn. But items of one client,
+ * priority and service that go to one place go in the order in which they came. Those are a *flow*,
+ * and only the head of a flow has to be at the gate. So beyond `memory-items` each flow has a
+ * window of jobs, more than its gate lets through at once, and the items behind them are spilled
+ * (irisd-spilled.c): links in the flow's queue. When half of the window is through, as many items
+ * are reloaded.
  *
- * Which item is chosen. As long as reading keeps up, a flow that has spilled items has jobs at the
- * gate as well, hence the gate sees the head of every flow, and chooses as if all were there. It
- * ages an item by when it began to wait; one that is read back says when that was. If reading does
- * not keep up, others go first until it has, and no worker is idle for it.
+ * Choice. As long as reading keeps up, a flow with spilled items has jobs at the gate, so the gate
+ * sees the head of every flow, and chooses as if all items were loaded. The gate ages an item by
+ * the time when it began to wait, which a reloaded item brings along. If reading falls behind,
+ * other items go first, and no worker is idle for it.
  *
- * Order in a flow. New items go behind the cold ones as long as there are any. One that a request
- * reloads (CANCEL, BURY) leaves its flow.
+ * Order in a flow. New items go behind the spilled ones as long as there are any. An item that a
+ * request reloads (CANCEL, BURY) leaves its flow.
  *
- * Only detached items take part, which have not run yet; others of the same client pass by, and so
- * do items for worker processes that have a deadline, which would not be noticed. Items that were
- * there before the limit was reached are no flow's. Those for worker processes may wait for days
- * for the first one that serves them, so their window is bounded by bytes; strict ones have flows
- * of their own, because others could be done that stand behind them.
+ * Only detached items that have not run yet take part; other items of the same client pass by. So
+ * do items for worker processes with a deadline, because a spilled item's deadline is not watched.
+ * Items that came before the limit was reached are in no flow. Items for worker processes may wait
+ * for days until a worker process serves them, so bytes bound their window; strict ones have flows
+ * of their own, because they must not delay items behind them that another place could run.
  *
- * A flow belongs to its gateway's thread. It is there while it has a job, a call or a spilled item.
+ * A flow belongs to its gateway's thread. It exists while it has a job, a reload or a spilled item.
  */
 #include "daemon/items/spill/irisd-spilled.h"
 
 #include <string.h>
 
-/* What a window is at least and at most, in items. */
+/* Bounds of a window, in items. */
 #define LEAST_WINDOW 64
 #define MOST_WINDOW  4096
 
-/* The same for items of worker processes, and what their payloads may take together. */
+/* Bounds of a window for worker processes, in items, and in bytes of their payloads. */
 #define MOST_OUTSIDE_WINDOW  1024
 #define BYTES_OUTSIDE_WINDOW (8 * 1024 * 1024)
 
 /**
  * IrisdSpilledFlow:
- * @client: whose items; only compared
+ * @client: the items' client; only compared
  * @service: their service; interned
- * @home: where they go
- * @priority: theirs
+ * @home: the place where they go
+ * @priority: their priority
  * @for_workers: they are for worker processes
  * @strict: and for those at their home alone
  * @window: how many jobs it may have
  * @n_jobs: how many it has
- * @n_called: of its spilled items, how many are on their way back
- * @since_us: since when the last one waited that has a job
- * @queue: spilled items that were not called, first come first
- * @hungry: its link among those that would call more, if they might
+ * @n_called: how many of its items are being reloaded
+ * @since_us: when its last item with a job began to wait
+ * @queue: spilled items that are not being reloaded, oldest first
+ * @hungry: its link in the list of flows that want a reload
  */
 struct _IrisdSpilledFlow
 {
@@ -121,7 +121,7 @@ set_hungry (IrisdGateway *self, IrisdSpilledFlow *flow, gboolean hungry)
     g_queue_unlink (&self->hungry_flows, &flow->hungry);
 }
 
-/* Looks after a flow from which something was taken. */
+/* To be called after each change of the queue or the jobs; it may free the flow. */
 static void
 settle (IrisdGateway *self, IrisdSpilledFlow *flow)
 {
@@ -157,7 +157,7 @@ append (IrisdGateway *self, IrisdSpilledFlow *flow, IrisdPersistentItem *persist
   TAILQ_INSERT_TAIL (&flow->queue, persistent, in_queue);
 }
 
-/* From now on what is there is a waiter, which does not wait. */
+/* Makes the link a timer again, which does not wait. */
 static void
 take_out (IrisdGateway *self, IrisdSpilledFlow *flow, IrisdPersistentItem *persistent)
 {
@@ -185,13 +185,8 @@ may_have_flow (IrisdGateway *self, const IrisdJob *job)
          && irisd_gateway_current_phase (self) < IRISD_PHASE_STOPPING;
 }
 
-/**
- * irisd_spilled_flow_add:
- * @self: the gateway
- * @job: (transfer full): a job that is about to go on to its gate
- *
- * Returns: whether its item is cold now; otherwise nothing has changed, but perhaps its flow
- */
+/* Returns whether the item is spilled now; then @job, which is about to go to its gate, is freed.
+ * Otherwise only its flow may have changed. */
 gboolean
 irisd_spilled_flow_add (IrisdGateway *self, IrisdJob *job)
 {
@@ -212,7 +207,7 @@ irisd_spilled_flow_add (IrisdGateway *self, IrisdJob *job)
     {
       job->flow = flow;
       flow->n_jobs++;
-      /* Those behind it wait since then, or later. */
+      /* Items behind it began to wait then, or later. */
       job->since_us = flow->since_us = g_get_monotonic_time ();
       return FALSE;
     }
@@ -222,14 +217,7 @@ irisd_spilled_flow_add (IrisdGateway *self, IrisdJob *job)
   return TRUE;
 }
 
-/**
- * irisd_spilled_flow_recover:
- * @self: a gateway that was not started
- * @persistent: a recovered item without a gateway
- * @home: where it goes
- * @item: the SUBMIT message that it is kept as
- * @for_workers: whether it is for worker processes
- */
+/* @persistent was recovered before the gateway started, and has no gateway yet. */
 void
 irisd_spilled_flow_recover (IrisdGateway *self,
                             IrisdPersistentItem *persistent,
@@ -252,11 +240,7 @@ irisd_spilled_flow_recover (IrisdGateway *self,
   settle (self, flow);
 }
 
-/**
- * irisd_spilled_flow_leave:
- * @self: the gateway
- * @job: a job that does not wait any more, for whatever reason; it may have left before
- */
+/* @job does not wait any more; it may have left before. */
 void
 irisd_spilled_flow_leave (IrisdGateway *self, IrisdJob *job)
 {
@@ -267,12 +251,7 @@ irisd_spilled_flow_leave (IrisdGateway *self, IrisdJob *job)
   settle (self, flow);
 }
 
-/**
- * irisd_spilled_flows_feed:
- * @self: the gateway
- *
- * Calls items back for flows whose window is half empty.
- */
+/* Reloads items for flows whose window is half empty. */
 void
 irisd_spilled_flows_feed (IrisdGateway *self)
 {
@@ -288,15 +267,9 @@ irisd_spilled_flows_feed (IrisdGateway *self)
     }
 }
 
-/**
- * irisd_spilled_flow_take:
- * @self: the gateway
- * @called_for: (nullable): the flow that has called an item back
- * @persistent: an item that was called back
- *
- * Returns: (nullable): the item's flow, if it has one; irisd_spilled_flow_return() or
- *   irisd_spilled_flow_settle() comes next
- */
+/* Takes a reloaded item from its flow; @called_for is the flow that wanted the reload. Call
+ * irisd_spilled_flow_return() or irisd_spilled_flow_settle() next, unless the result is NULL: the
+ * item is in no flow. */
 IrisdSpilledFlow *
 irisd_spilled_flow_take (IrisdGateway *self,
                          IrisdSpilledFlow *called_for,
@@ -311,13 +284,7 @@ irisd_spilled_flow_take (IrisdGateway *self,
   return flow;
 }
 
-/**
- * irisd_spilled_flow_return:
- * @self: the gateway
- * @flow: a flow
- * @job: the job of an item that was taken from it
- * @delay_us: how long the item waited for its time before
- */
+/* @job is the reloaded item's; @delay_us is how long the item waited for its time before. */
 void
 irisd_spilled_flow_return (IrisdGateway *self,
                            IrisdSpilledFlow *flow,
@@ -328,27 +295,22 @@ irisd_spilled_flow_return (IrisdGateway *self,
   job->flow = flow;
   flow->n_jobs++;
   set_window (self, flow, job);
-  /* What was found at the start began to wait then, and behind those that have jobs since. */
+  /* Items found at the start began to wait then, and go behind those that already have jobs. */
   if (job->peer == self->journal_peer)
     return;
   flow->since_us = CLAMP (job->accepted_ns / 1000 + delay_us, flow->since_us, now);
   job->since_us = flow->since_us;
 }
 
-/* Of a flow from which something was taken that did not return. */
+/* The item that was taken did not return. */
 void
 irisd_spilled_flow_settle (IrisdGateway *self, IrisdSpilledFlow *flow)
 {
   settle (self, flow);
 }
 
-/**
- * irisd_spilled_flows_put_off:
- * @self: the gateway
- * @all: or only what is for worker processes, which may not be there
- *
- * Ends the waiting of what is cold and was not called, because irisd ends.
- */
+/* Puts off items that are not being reloaded, because irisd ends. Without @all only items for
+ * worker processes, which may not be connected. */
 void
 irisd_spilled_flows_put_off (IrisdGateway *self, gboolean all)
 {
@@ -372,7 +334,7 @@ irisd_spilled_flows_put_off (IrisdGateway *self, gboolean all)
     }
 }
 
-/* Forgets whose those are that were never put off, because irisd was never started. */
+/* Drops the peers of items that were never put off, because irisd never started. */
 void
 irisd_spilled_flows_forget (IrisdGateway *self)
 {

@@ -1,67 +1,62 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Spilled items: kept ones that wait, and of which nothing is in memory but for what.
+ * Spilled items: waiting persistent items of which only the journal's entry is in memory.
  *
- * A job costs some 700 bytes and its payload, and an item that waits for tomorrow needs neither:
- * all of it is in the journal. So beyond the limit `memory-items` a gateway frees the job of a
- * persistent item that waits for its time, once it has been accepted. What stays is the journal's
- * entry (IrisdPersistentItem), with the time in it, and the item's node among those that others may
- * come after. Somewhat before its time (`read-ahead-ms`) the journal's thread reads it back, and
- * its job is made again as after a start, so no gateway ever waits for the disk. Who has few
- * persistent items never comes here. Items that wait for their turn are cold in the same way; what
- * they are called back by is their flow (irisd-spilled-flow.c), and where it says heap here, theirs
- * is its queue.
+ * A job costs some 700 bytes and its payload, and the journal has all of it. Beyond the limit
+ * `memory-items` a gateway therefore frees the job of an accepted persistent item that waits for
+ * its time. The journal's entry (IrisdPersistentItem), with the time in it, and the item's node in
+ * the dependency graph stay. `read-ahead-ms` before its time the journal's thread reads the item,
+ * and the gateway makes its job again as after a start, so no gateway waits for the disk. Items
+ * that wait for their turn are spilled in the same way; there the flow (irisd-spilled-flow.c)
+ * starts the reload, and its queue stands for the heap below.
  *
- * Who owns it. An item that is accepted and has not ended is its gateway's, and is there in one of
- * three ways:
+ * Ownership. An accepted item that has not ended belongs to its gateway, and is one of:
  *
- *   hot      it has a job, in `by_number`; its node's owner is the job
- *   cold     its entry is in the heap `cold`; its node's owner is the gateway's mailbox
- *   called   it is cold, and its call is in `calls`: a journal request CALL is at the journal, or
- * it could not be read and the call waits in `unread` to be tried again; its entry may be in the
- * heap `cold` or not
+ *   loaded     it has a job, in `by_number`; its node's owner is the job
+ *   spilled    its entry is in the heap `spilled`; its node's owner is the gateway's mailbox
+ *   reloading  it is spilled, and its reload is in `reloads`: a journal request RELOAD is at the
+ *              journal, or the read failed and the reload waits in `unread` for another attempt;
+ * its entry may still be in the heap `spilled`
  *
- * Only the gateway's thread moves it from one to another, so there is nothing to be locked but the
- * node, under the lock that all nodes have: its owner is changed before the job is freed, and after
- * it is made. In the entry the time and the peer are the gateway's, and the rest the journal's, as
- * always. `peer` is set exactly while an item is not hot.
+ * Only the gateway's thread changes which, so only the node needs a lock, which all nodes share:
+ * its owner changes before the job is freed and after it is made. Of the entry the gateway has the
+ * time and the peer, the journal the rest. `peer` is set exactly while an item is not loaded.
  *
- * The entry stays. The journal lets go of an entry only when the item has ended, and it is told so
- * only by journal requests that a hot item's gateway posts; an item that is buried or cancelled in
- * the journal itself has been hot before. So a spilled item's entry is there, and so is that which
- * the answer to a CALL brings: both mailboxes keep the order, hence an end that is posted after the
- * call's answer is taken cannot be answered before it.
+ * The entry stays. The journal frees an entry only when the item has ended, which it learns only
+ * from journal requests that the gateway posts for a loaded item; an item that the journal itself
+ * buries or cancels was loaded before. So the entry of a spilled item exists, and so does the entry
+ * in the answer to a RELOAD: both mailboxes keep the order, hence an end that is posted after that
+ * answer was taken cannot be answered before it.
  *
- * Races. Who wants a spilled item (CANCEL, KICK or BURY by number) does not find it changed, but
- * calls it back, as its time would, and leaves his message with the call; when the item is hot
- * again the message finds a job that waits, and what follows is what always does. Hence
+ * Races. A request about a spilled item (CANCEL, KICK or BURY by number) does not change the item.
+ * It starts the reload, as the item's time would, and leaves its message there. Once the item is
+ * loaded the message finds a waiting job, as usual. Hence
  *
- *   - two who want the same item, or one and its time, share one call: `calls` knows it by its
- *     number, and messages are read in the order in which they came. The second finds what the
- * first has left, as if both had come to a hot item;
- *   - messages are read before the job goes on, so an item whose time comes while it is read back
- *     can still be cancelled;
+ *   - two requests for one item, or a request and its time, share one reload: `reloads` has it by
+ *     the item's number, and messages are read in the order in which they came. The second finds
+ *     what the first left, as if the item had been loaded;
+ *   - messages are read before the job goes on, so an item whose time comes during the reload can
+ *     still be cancelled;
  *   - an item that no request has taken is spilled again if its time is still far;
- *   - irisd ends while an item is called: what is in the heap is put off at once, what is not when
- *     its answer comes; `peer` tells whether that was done. Items are counted while they are cold,
- *     and irisd does not end before all that it counts are back or put off;
- *   - kill -9 at any moment: a spilled item has its row, for it was accepted; reading it back
- * changes nothing. A relaxed one may lack a row as long as it would have otherwise, and is read
- * from what is about to be written.
+ *   - if irisd ends during a reload, items in the heap are put off at once, the others when their
+ *     answer comes; `peer` tells whether that was done. Spilled items are counted, and irisd does
+ *     not end before all counted items are back or put off;
+ *   - kill -9 at any moment: a spilled item was accepted, so it has its row, and reading changes
+ *     nothing. The row of a relaxed item may not be written yet; the read then finds it in the
+ *     batch that is about to be written.
  *
- * What cannot be read. A damaged row is what it is: its item ends with an error. Any other failure
- * to read may pass, and the item is there: it is tried again, as long as it takes, with a pause
- * that grows. Where it may be either, the row counts as damaged after MOST_DOUBTS attempts. Who
- * wants the item meanwhile has it tried at once, and is told when that has failed a few times; time
- * goes on trying. Calls that pause do not count for MOST_CALLS, so what lies on a bad stretch of a
- * disk holds up nothing else.
+ * Failed reads. An item with a damaged row ends with an error. Any other failure may pass, so the
+ * gateway tries again without limit, with a pause that grows. A failure that may be either counts
+ * as damage after MOST_DOUBTS attempts. A request for such an item has it tried at once, and gets
+ * an error after a few failures; the attempts go on. Reloads that pause do not count for
+ * MOST_CALLS, so a bad stretch of a disk delays no other item.
  *
- * What it counts for. It goes on counting as an item, under way and for the rules of its client and
- * service; not for `total-items` and `total-bytes`, because nothing of it is in memory. What bounds
- * spilled items is `persistent-items`.
+ * Accounts. A spilled item still counts as under way, and for the rules of its client and service;
+ * not for `total-items` and `total-bytes`, because it is not in memory. `persistent-items` bounds
+ * spilled items.
  *
- * A job that has been tried already stays hot. So does one whose connection waits for its end; when
- * that goes, its jobs that wait for their time are looked at again.
+ * A job that was tried before stays loaded. So does one whose connection waits for its end; when
+ * the connection goes, its jobs that wait for their time are examined again.
  */
 #include "daemon/items/spill/irisd-spilled.h"
 
@@ -75,7 +70,7 @@ get_read_ahead_us (IrisdGateway *self)
   return (gint64) self->core->config->limits.read_ahead_ms * 1000;
 }
 
-/* What the clocks say when that is due which is to be read now. */
+/* Returns the clocks at which items are due that have to be read now. */
 IrisdTimes
 irisd_spilled_get_soon (IrisdGateway *self, const IrisdTimes *now)
 {
@@ -85,7 +80,6 @@ irisd_spilled_get_soon (IrisdGateway *self, const IrisdTimes *now)
   return soon;
 }
 
-/* From now on the item is cold. */
 static void
 set_spilled (IrisdGateway *self,
              IrisdPersistentItem *persistent,
@@ -103,7 +97,6 @@ set_spilled (IrisdGateway *self,
   irisd_core_count_spilled (core, 1);
 }
 
-/* Instead of its job. */
 static void
 replace_job (IrisdGateway *self, IrisdJob *job, IrisWireState state)
 {
@@ -116,11 +109,7 @@ replace_job (IrisdGateway *self, IrisdJob *job, IrisWireState state)
   irisd_job_free (job);
 }
 
-/**
- * irisd_spilled_put_away:
- * @self: the gateway
- * @job: (transfer full): a job whose item waits for its turn, and is cold now
- */
+/* Spills the item of @job, which waits for its turn. Takes @job. */
 void
 irisd_spilled_put_away (IrisdGateway *self, IrisdJob *job)
 {
@@ -136,13 +125,7 @@ may_be_spilled (IrisdGateway *self, const IrisdJob *job)
          && g_hash_table_size (self->by_number) > self->core->config->limits.memory_items;
 }
 
-/**
- * irisd_spill_job:
- * @self: the gateway
- * @job: (transfer full): a job that is about to wait for its time
- *
- * Returns: whether its item is cold now; otherwise nothing has changed
- */
+/* Returns whether the item is spilled now; then @job, which has to wait for its time, is freed. */
 gboolean
 irisd_spill_job (IrisdGateway *self, IrisdJob *job)
 {
@@ -159,14 +142,7 @@ irisd_spill_job (IrisdGateway *self, IrisdJob *job)
   return TRUE;
 }
 
-/**
- * irisd_spilled_recover:
- * @self: a gateway that was not started
- * @record: an item that has not ended
- * @persistent: the same
- *
- * Returns: whether it is cold; otherwise nothing has changed
- */
+/* Returns whether the item of @record, found before the gateway started, is spilled now. */
 gboolean
 irisd_spilled_recover (IrisdGateway *self,
                        const IrisdRecord *record,
@@ -205,7 +181,7 @@ irisd_spilled_recover (IrisdGateway *self,
   return TRUE;
 }
 
-/* Those that were found at the start are not counted by the rules. */
+/* The rules do not count items that were found at the start. */
 gboolean
 irisd_spilled_is_counted (IrisdGateway *self, const IrisdPeer *peer)
 {
@@ -222,11 +198,7 @@ irisd_spilled_uncount (IrisdGateway *self,
                               persistent->size, g_get_monotonic_time ());
 }
 
-/**
- * irisd_spilled_put_off:
- * @self: the gateway
- * @persistent: an item that is cold; it is kept, and runs when irisd is back
- */
+/* The item stays in the journal, and runs when irisd is back. */
 void
 irisd_spilled_put_off (IrisdGateway *self, IrisdPersistentItem *persistent)
 {
@@ -240,12 +212,7 @@ irisd_spilled_put_off (IrisdGateway *self, IrisdPersistentItem *persistent)
   irisd_core_end_item (self->core);
 }
 
-/**
- * irisd_spilled_put_off_all:
- * @self: the gateway
- *
- * Ends the waiting of what is cold and waits for a time, or cannot be read, because irisd ends.
- */
+/* Puts off items that wait for a time or cannot be read, because irisd ends. */
 void
 irisd_spilled_put_off_all (IrisdGateway *self)
 {
@@ -257,10 +224,7 @@ irisd_spilled_put_off_all (IrisdGateway *self)
   irisd_reload_put_off_all (self);
 }
 
-/**
- * irisd_spilled_forget_all:
- * @self: a gateway that was never started, or has put off what was cold
- */
+/* For a gateway that never started, or has put off its spilled items. */
 void
 irisd_spilled_forget_all (IrisdGateway *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Spilled items: kept ones that wait, and of which nothing is in memory but for what.
+ * Spilled items: waiting persistent items of which only the journal's entry is in memory.
  */
 #pragma once
 
