@@ -191,6 +191,7 @@ class WorkerTest(Case):
         client = await self.client(irisd)
         helper = self.helper(irisd, ("shout", "shout"))
         helper.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, helper.process.pid, os.WSTOPPED)  # its threads run on for a moment
         item = client.start("shout", b"a")
         other = await self.raw(irisd, ["shout"], ping_every=0.05)
         lease = await other.receive("LEASE")

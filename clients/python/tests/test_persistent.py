@@ -6,6 +6,7 @@
 """
 import asyncio
 import logging
+import os
 import signal
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import unittest
 from irisd_fixture import GIVE_UP, PROGRAM, Case, until
 
 from irisd_client import IrisdError, Worker, wire
+from irisd_client.connection import Connection
 
 
 class PersistentTest(Case):
@@ -58,8 +60,10 @@ class PersistentTest(Case):
             await asyncio.wait_for(began.wait(), GIVE_UP)
             ready.clear()
             await answer(irisd, worker, end, ready)
-            again = await self.raw(irisd)
-            result = await again.connection.call("FETCH", {"item": item, "wait-ms": 60000})
+            again = Connection(lambda message: None, lambda error: None)  # no worker, so its silence is no matter
+            await again.open(irisd.endpoint, "reader")
+            self.addCleanup(again.close)
+            result = await again.call("FETCH", {"item": item, "wait-ms": 60000}, timeout=GIVE_UP)
             self.assertEqual((result.type, result.body, runs), ("RESULT", b"once", [1]))
             worker.stop()
             await asyncio.wait_for(serving, GIVE_UP)
@@ -77,6 +81,7 @@ class PersistentTest(Case):
             async def answered():
                 return not worker._jobs
             irisd.process.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, irisd.process.pid, os.WSTOPPED)  # its threads run on for a moment
             end.set()
             await until(answered)
             irisd.stop(signal.SIGKILL)

@@ -246,7 +246,7 @@ judge (const IrisContentionSample *sample, IrisContentionReason *reason)
     return LEVEL_NEITHER;
   if (sample->has_delay)
     {
-      if (wanted_ns * 1000 < sample->elapsed_ns * IRIS_CONTENTION_MIN_USE)
+      if (wanted_ns == 0 || wanted_ns * 1000 < sample->elapsed_ns * IRIS_CONTENTION_MIN_USE)
         return LEVEL_NEITHER;
       *reason = IRIS_CONTENTION_BY_DELAY;
       return get_level (sample->waiting_ns * 1000 / wanted_ns, IRIS_CONTENTION_SHARE_HIGH,

@@ -381,11 +381,12 @@ column_title (guint column)
 static char *
 column_text (guint column, const IrisCounters *counters, guint64 span_ns)
 {
-  const IrisCounterInfo *info = &iris_counter_infos[column];
+  const IrisCounterInfo *info;
 
   if (column >= iris_n_counter_infos)
     return g_strdup_printf (
         "%.4g", iris_measure_infos[column - iris_n_counter_infos].get (counters, span_ns));
+  info = &iris_counter_infos[column];
   if (g_str_has_suffix (info->name, "_ns"))
     return g_strdup_printf ("%.6f", (gdouble) iris_counters_get (counters, info) / 1e9);
 
