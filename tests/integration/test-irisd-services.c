@@ -263,15 +263,18 @@ START_TEST (arguments_that_make_no_sense_are_refused)
 }
 END_TEST
 
-/* One item after the other, until a gateway has learnt how little they need. */
+/* One item after the other, until a gateway has learnt how little they need. The first that it runs
+ * itself only shows that its figure has just come below the limit: one run that is kept off its
+ * processor would lift it again. So it has to run a row of them. */
 static const IrisWireMessage *
 learn_that_echo_is_brief (Client *self)
 {
   const IrisWireMessage *result = NULL;
-  for (guint i = 0; i < 500 && (result == NULL || result->worker >= 0); i++)
+  for (guint i = 0, in_a_row = 0; i < 1000 && in_a_row < 30; i++)
     {
       client_submit (self, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
       result = client_receive_type (self, IRIS_WIRE_RESULT);
+      in_a_row = result->worker < 0 ? in_a_row + 1 : 0;
       client_ack (self, 1);
     }
   return result;
