@@ -26,6 +26,33 @@ die_with_test (gpointer data)
     signal (number, SIG_DFL);
 }
 
+static char *asan_options; /* of the test itself */
+static char *shim_variable;
+
+/* Loads @library into each irisd that starts from now on, with an environment variable for it. */
+void
+shim_load (const char *library, const char *variable, const char *value)
+{
+  const char *given = g_getenv ("ASAN_OPTIONS");
+  asan_options = g_strdup (given != NULL ? given : "");
+  shim_variable = g_strdup (variable);
+  /* Sanitizers want to be first in the list; that they are behind the shim does no harm. */
+  g_autofree char *options = g_strconcat (asan_options, ":verify_asan_link_order=0", NULL);
+  g_setenv ("LD_PRELOAD", library, TRUE);
+  g_setenv ("ASAN_OPTIONS", options, TRUE);
+  g_setenv (variable, value, TRUE);
+}
+
+void
+shim_unload (void)
+{
+  g_unsetenv ("LD_PRELOAD");
+  g_unsetenv (shim_variable);
+  g_setenv ("ASAN_OPTIONS", asan_options, TRUE);
+  g_clear_pointer (&asan_options, g_free);
+  g_clear_pointer (&shim_variable, g_free);
+}
+
 /* Starts irisd in @dir, where its log is the file `log`; @config is the text of its configuration
  * file or NULL. It writes to @ready_fd, which is closed here. */
 GSubprocess *

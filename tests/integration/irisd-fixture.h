@@ -52,6 +52,8 @@ char *irisd_fail_to_start (const char *config, int *status);
 GSubprocess *
 irisd_spawn (const char *dir, const char *config, const char *const *options, int ready_fd);
 void die_with_test (gpointer data);
+void shim_load (const char *library, const char *variable, const char *value);
+void shim_unload (void);
 void irisd_pause (Irisd *self);
 void irisd_signal (Irisd *self, int signal_number);
 int irisd_wait (Irisd *self);

@@ -17,19 +17,11 @@ static char *no_watches; /* while this file exists, no part of a command is watc
 static void
 set_up (void)
 {
-  /* Sanitizers want to be first in the list; that they are behind the shim does no harm. */
-  const char *given = g_getenv ("ASAN_OPTIONS");
-  g_autofree char *before = g_strdup (given != NULL ? given : "");
-  g_autofree char *options = g_strconcat (before, ":verify_asan_link_order=0", NULL);
   g_autofree char *dir = g_dir_make_tmp ("iris-unwatched-XXXXXX", NULL);
   no_watches = g_build_filename (dir, "no-watches", NULL);
-  g_setenv ("LD_PRELOAD", g_getenv ("IRISD_SHIM_EPOLL"), TRUE);
-  g_setenv ("IRIS_NO_WATCHES", no_watches, TRUE);
-  g_setenv ("ASAN_OPTIONS", options, TRUE);
+  shim_load (g_getenv ("IRISD_SHIM_EPOLL"), "IRIS_NO_WATCHES", no_watches);
   irisd = irisd_start ("[limits]\nkill-grace-ms = 100\n", ONE_WORKER, NULL);
-  g_unsetenv ("LD_PRELOAD");
-  g_unsetenv ("IRIS_NO_WATCHES");
-  g_setenv ("ASAN_OPTIONS", before, TRUE);
+  shim_unload ();
   client = client_hello (irisd->front);
 }
 
