@@ -450,6 +450,7 @@ gboolean irisd_ownership_reaches_item (IrisdGateway *self, gint64 view, guint64 
 void
 irisd_session_open (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello, int fd);
 void irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there);
+gboolean irisd_session_lose_ended (IrisdGateway *self);
 void
 irisd_session_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboolean still_there);
 

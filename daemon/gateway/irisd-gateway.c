@@ -20,6 +20,7 @@
 #include "daemon/net/irisd-socket.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 
 /* Messages of a turn; most are no items (IRISD_ITEMS_PER_TURN). */
@@ -28,6 +29,10 @@
 /* After waiting for the processor for some time the gateway works for at least this part of that
  * time before it yields again. */
 #define PART_OF_AWAY 4
+
+/* How long a gateway that ends waits for ZeroMQ to learn that connections have ended, which takes
+ * some microseconds. A connection that has been replaced may never be learnt of. */
+#define MOST_ENDING_US (200 * 1000)
 
 IrisdGateway *
 irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
@@ -383,6 +388,23 @@ bind_to_place (IrisdGateway *self)
                self->place, error->message);
 }
 
+/* ZeroMQ drops what it has for a connection when it learns that the connection has ended; but if
+ * the socket is closed just then, ZeroMQ keeps it for the whole linger time (4.3.4: the session
+ * asks its listener to end it, and the listener, which is ending, ignores that). So the socket is
+ * closed once ZeroMQ has learnt of each end. A connection that ends later has taken its messages by
+ * then, or is slow. */
+static void
+await_ended_connections (IrisdGateway *self)
+{
+  gint64 until = MIN (g_get_monotonic_time () + MOST_ENDING_US,
+                      irisd_core_get_deadline (self->core));
+  while (!irisd_session_lose_ended (self) && g_get_monotonic_time () < until)
+    {
+      poll (NULL, 0, 1);
+      event_others (self); /* for ZeroMQ's messages to this socket */
+    }
+}
+
 /* Messages that ZeroMQ has not sent when the phase's time is over are dropped. */
 static void
 close_socket (IrisdGateway *self)
@@ -402,6 +424,7 @@ run_thread (gpointer data)
   if (self->backlog.length > 0)
     irisd_log (IRISD_LOG_WARNING, "%u clients did not read their last replies in time",
                self->backlog.length);
+  await_ended_connections (self);
   while (irisd_peers_get_count (&self->peers) > 0)
     irisd_session_close (self, irisd_peers_get_oldest (&self->peers), FALSE);
   close_socket (self);

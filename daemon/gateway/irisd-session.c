@@ -183,6 +183,26 @@ probe (IrisdGateway *self, IrisdPeer *peer)
     irisd_session_lose (self, peer, "it has gone", FALSE);
 }
 
+/* Ends the peers whose connection has ended. Returns FALSE as long as ZeroMQ still has the
+ * connection of one. */
+gboolean
+irisd_session_lose_ended (IrisdGateway *self)
+{
+  const guint n = irisd_peers_get_count (&self->peers);
+  for (guint i = 0; i < n; i++)
+    {
+      IrisdPeer *peer = irisd_peers_get_oldest (&self->peers);
+      if (irisd_connection_has_ended (&peer->connection))
+        probe (self, peer);
+      else
+        irisd_peers_touch (&self->peers, peer);
+    }
+  for (GList *link = self->peers.by_age.head; link != NULL; link = link->next)
+    if (irisd_connection_has_ended (&((IrisdPeer *) link->data)->connection))
+      return FALSE;
+  return TRUE;
+}
+
 /* ZeroMQ does not report the end of a connection. So when the table is full, silent ones are
  * probed. */
 static gboolean

@@ -26,6 +26,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -100,6 +101,15 @@ irisd_connection_get_cookie (int fd)
   guint64 cookie = 0;
   socklen_t size = sizeof cookie;
   return getsockopt (fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
+}
+
+/* Returns whether the other end of a connection has closed it, or ZeroMQ has. */
+gboolean
+irisd_connection_has_ended (const IrisdConnection *self)
+{
+  struct pollfd end = { .fd = self->fd, .events = POLLRDHUP };
+  return self->cookie != 0
+         && (irisd_connection_get_cookie (self->fd) != self->cookie || poll (&end, 1, 0) > 0);
 }
 
 static Pending *

@@ -24,6 +24,7 @@ typedef struct
 
 guint64 irisd_connection_get_cookie (int fd);
 gboolean irisd_connection_is_at (int fd, const char *endpoint);
+gboolean irisd_connection_has_ended (const IrisdConnection *self);
 
 IrisdPendingConnections *irisd_pending_connections_new (const IrisdLimits *limits);
 void irisd_pending_connections_free (IrisdPendingConnections *self);

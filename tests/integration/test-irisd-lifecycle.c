@@ -276,6 +276,40 @@ START_TEST (who_does_not_acknowledge_does_not_keep_irisd_from_ending)
 }
 END_TEST
 
+/* irisd learns of the signal and of the ends of the connections at the same time, and so may tell
+ * workers that have gone that it ends. Returns irisd's exit status. */
+static int
+end_with_workers (void)
+{
+  Irisd *irisd = irisd_start ("[limits]\ndrain-grace-ms = 3600000\n", ONE_WORKER, NULL);
+  client_free (client_hello (irisd->front));
+  Client *workers[20];
+  const guint n_files = count_files ("/proc/self/fd");
+  for (guint i = 0; i < G_N_ELEMENTS (workers); i++)
+    {
+      workers[i] = client_hello (irisd->front);
+      client_enroll (workers[i], "work", 1);
+    }
+  irisd_pause (irisd);
+  for (guint i = 0; i < G_N_ELEMENTS (workers); i++)
+    client_free (workers[i]);
+  while (count_files ("/proc/self/fd") > n_files)
+    ; /* a thread of ZeroMQ closes them */
+  irisd_signal (irisd, SIGTERM);
+  irisd_signal (irisd, SIGCONT);
+  int status = irisd_wait (irisd);
+  irisd_free (irisd);
+  return status;
+}
+
+/* Which of the two comes first is chance. */
+START_TEST (workers_that_have_just_gone_do_not_keep_irisd_from_ending)
+{
+  for (guint i = 0; i < 15; i++)
+    ck_assert_int_eq (end_with_workers (), 0);
+}
+END_TEST
+
 START_TEST (commands_die_with_an_irisd_that_is_killed)
 {
   Irisd *irisd = irisd_start (NULL, ONE_WORKER, NULL);
@@ -467,6 +501,7 @@ main (void)
   tcase_add_test (life, a_second_signal_stops_now_and_tells_everybody);
   tcase_add_test (life, who_does_not_read_does_not_keep_irisd_from_ending);
   tcase_add_test (life, who_does_not_acknowledge_does_not_keep_irisd_from_ending);
+  tcase_add_test (life, workers_that_have_just_gone_do_not_keep_irisd_from_ending);
   tcase_add_test (life, commands_die_with_an_irisd_that_is_killed);
   /* A sanitizer has threads of its own that are never idle. */
   if (!SANITIZED)

@@ -194,6 +194,23 @@ START_TEST (another_connection_with_the_same_descriptor_is_left_alone)
 }
 END_TEST
 
+START_TEST (a_connection_has_ended_when_one_of_its_ends_is_closed)
+{
+  Connection theirs = come_in (0), ours = come_in (0);
+  const IrisdConnection first = irisd_pending_connections_greet (pending_connections, theirs.ours);
+  const IrisdConnection second = irisd_pending_connections_greet (pending_connections, ours.ours);
+  const IrisdConnection unknown = { ours.ours, 0 };
+
+  ck_assert (!irisd_connection_has_ended (&first) && !irisd_connection_has_ended (&second));
+  shutdown (theirs.theirs, SHUT_WR);
+  ck_assert (irisd_connection_has_ended (&first));
+  close (ours.ours);
+  ck_assert (irisd_connection_has_ended (&second) && !irisd_connection_has_ended (&unknown));
+  close (ours.theirs);
+  leave (&theirs);
+}
+END_TEST
+
 START_TEST (of_too_many_the_oldest_go)
 {
   Connection all[MOST + 2];
@@ -222,6 +239,7 @@ main (void)
   tcase_add_test (tcase, hello_may_be_here_before_the_event);
   tcase_add_test (tcase, a_connection_that_parts_is_pending_again);
   tcase_add_test (tcase, another_connection_with_the_same_descriptor_is_left_alone);
+  tcase_add_test (tcase, a_connection_has_ended_when_one_of_its_ends_is_closed);
   tcase_add_test (tcase, of_too_many_the_oldest_go);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
