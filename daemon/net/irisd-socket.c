@@ -30,7 +30,7 @@
 
 #define SEND_HIGH_WATER       1000
 #define RECEIVE_HIGH_WATER    256
-#define HANDSHAKE_INTERVAL_MS 5000
+#define HANDSHAKE_INTERVAL_MS 5000 /* unless hello-ms is less */
 #define LISTEN_BACKLOG        1024
 
 /* Attempts to find ports in a row when the system may choose. */
@@ -48,11 +48,12 @@ irisd_socket_new (void *context, const IrisdLimits *limits, GError **error)
 {
   void *socket = zmq_socket (context, ZMQ_ROUTER);
   irisd_unfinished_set_limits (limits);
+  int handshake_ms = (int) MIN (HANDSHAKE_INTERVAL_MS, limits->hello_ms);
   gint64 max_frame = 2 * (gint64) MAX (limits->max_body, limits->max_header);
   if (socket != NULL && set_int (socket, ZMQ_ROUTER_MANDATORY, 1)
       && set_int (socket, ZMQ_SNDHWM, SEND_HIGH_WATER)
       && set_int (socket, ZMQ_RCVHWM, RECEIVE_HIGH_WATER) && set_int (socket, ZMQ_LINGER, 0)
-      && set_int (socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_INTERVAL_MS)
+      && set_int (socket, ZMQ_HANDSHAKE_IVL, handshake_ms)
       && set_int (socket, ZMQ_BACKLOG, LISTEN_BACKLOG) && set_int (socket, ZMQ_TCP_KEEPALIVE, 1)
       && set_int (socket, ZMQ_IPV6, 1)
       && zmq_setsockopt (socket, ZMQ_ZAP_DOMAIN, IRISD_ACCESS_DOMAIN, strlen (IRISD_ACCESS_DOMAIN))

@@ -4,6 +4,7 @@
 
     test-irisctl-completion.py PATH-OF-irisctl SOURCE-DIRECTORY
 """
+import functools
 import os
 import pathlib
 import re
@@ -19,6 +20,7 @@ COMPLETION = SOURCE / "clients/irisctl/completion"
 OF_ALL = {"--help"}
 
 
+@functools.cache
 def help_of(*words):
     return subprocess.run([IRISCTL, *words, "--help"], check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
 
@@ -51,21 +53,23 @@ class Completion(unittest.TestCase):
     maxDiff = None
 
     def compare(self, completed):
-        for command in commands():
+        """`completed` is given all commands, and returns a set for each."""
+        for command, found in zip(commands(), completed(commands()), strict=True):
             with self.subTest(command=command):
-                self.assertEqual(sorted(completed(command) | OF_ALL), sorted(options_of(command)))
+                self.assertEqual(sorted(found | OF_ALL), sorted(options_of(command)))
 
     def test_help_names_options(self):
         self.assertIn("submit", commands())
         self.assertIn("--key-prefix", options_of("submit"))
 
     def test_bash(self):
-        script = 'source "$1"; COMP_WORDS=(irisctl "$2" --); COMP_CWORD=2; _irisctl; printf "%s\\n" "${COMPREPLY[@]}"'
+        script = ('source "$1"; for word in "${@:2}"; do COMP_WORDS=(irisctl "$word" --); COMP_CWORD=2; COMPREPLY=(); '
+                  '_irisctl; echo "${COMPREPLY[@]}"; done')
 
-        def completed(command):
-            done = subprocess.run(["bash", "-c", script, "bash", COMPLETION / "irisctl.bash", command], check=True,
+        def completed(names):
+            done = subprocess.run(["bash", "-c", script, "bash", COMPLETION / "irisctl.bash", *names], check=True,
                                   stdout=subprocess.PIPE, encoding="utf-8")
-            return set(done.stdout.split())
+            return [set(line.split()) for line in done.stdout.splitlines()]
 
         self.compare(completed)
 
@@ -85,7 +89,7 @@ class Completion(unittest.TestCase):
             body += "".join(lists[name] for name in re.findall(r"\$(\w+)", body) if name in lists)
             return set(re.findall(r"(?<![\w-])(--[a-z-]+)", body))
 
-        self.compare(completed)
+        self.compare(lambda names: map(completed, names))
         for command in commands():
             self.assertIn("'%s[" % command, text)
 
@@ -104,7 +108,7 @@ class Completion(unittest.TestCase):
                     found.add("--" + option[1])
             return found
 
-        self.compare(completed)
+        self.compare(lambda names: map(completed, names))
         for command in everything:
             self.assertIn('-a "%s" -d' % command, text)
 
@@ -121,20 +125,22 @@ class Completion(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
     def test_fish_completes(self):
-        def complete(line):
+        def complete(*lines):
+            script = 'source "%s"; for line in $argv; complete -C $line; echo; end' % (COMPLETION / "irisctl.fish")
             with Fake() as environment:
-                script = 'source "%s"; complete -C "%s"' % (COMPLETION / "irisctl.fish", line)
-                done = subprocess.run(["fish", "-c", script], check=True, env=environment, stdout=subprocess.PIPE,
+                done = subprocess.run(["fish", "-c", script, *lines], check=True, env=environment, stdout=subprocess.PIPE,
                                       encoding="utf-8")
-            return [found.split("\t")[0] for found in done.stdout.splitlines()]
+            return [[found.split("\t")[0] for found in part.splitlines()] for part in re.findall(r"((?:.+\n)*)\n", done.stdout)]
 
-        self.assertLessEqual(set(commands()), set(complete("irisctl ")))
-        self.assertEqual(set(commands()) | {"help"}, set(complete("irisctl help ")))
-        self.compare(lambda command: set(complete("irisctl %s --" % command)))
-        self.assertEqual(complete("irisctl drain "), ["package:0", "package:1"])
-        self.assertEqual(complete("irisctl places "), [])
-        for line in ("irisctl run -- ls --almost", "irisctl run -n 5 ls --almost", "irisctl submit -D command ls --almost"):
-            self.assertEqual(complete(line), ["--almost-all"])
+        names, helped, places, none, *others = complete(
+            "irisctl ", "irisctl help ", "irisctl drain ", "irisctl places ", "irisctl run -- ls --almost",
+            "irisctl run -n 5 ls --almost", "irisctl submit -D command ls --almost")
+        self.assertLessEqual(set(commands()), set(names))
+        self.assertEqual(set(commands()) | {"help"}, set(helped))
+        self.compare(lambda names: map(set, complete(*("irisctl %s --" % name for name in names))))
+        self.assertEqual(places, ["package:0", "package:1"])
+        self.assertEqual(none, [])
+        self.assertEqual(others, [["--almost-all"]] * 3)
 
     @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
     def test_zsh_completes(self):
@@ -144,19 +150,22 @@ class Completion(unittest.TestCase):
             zpty shell zsh -f -i
             zpty -w shell "PS1=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; print READ''Y"
             zpty -r shell out '*READY*'
-            zpty -n -w shell "$2"$'\t'
-            zpty -r shell out "*$3*"
+            for line wanted in "${@:2}"; do
+                zpty -n -w shell "$line"$'\t'
+                zpty -r shell out "*$wanted*"
+                zpty -n -w shell $'\x15'
+            done
             zpty -d shell
         """
-        for line, wanted in (("irisctl dra", "irisctl drain"), ("irisctl drain packa", "irisctl drain package:"),
-                             ("irisctl help stat", "irisctl help status"), ("irisctl submit --key-p", "irisctl submit --key-prefix="),
-                             ("irisctl list --state que", "irisctl list --state queued"),
-                             ("irisctl -d /tmp send --near=/ --prio", "--priority="),
-                             ("irisctl run -- ls --almo", "irisctl run -- ls --almost-all"),
-                             ("irisctl submit -D command -- ls --almo", "command -- ls --almost-all")):
-            with self.subTest(line=line), Fake() as environment:
-                subprocess.run(["zsh", "-f", "-c", script, "zsh", COMPLETION, line, wanted], check=True, timeout=60,
-                               env=environment, stdout=subprocess.PIPE)
+        lines = ("irisctl dra", "irisctl drain", "irisctl drain packa", "irisctl drain package:",
+                 "irisctl help stat", "irisctl help status", "irisctl submit --key-p", "irisctl submit --key-prefix=",
+                 "irisctl list --state que", "irisctl list --state queued",
+                 "irisctl -d /tmp send --near=/ --prio", "--priority=",
+                 "irisctl run -- ls --almo", "irisctl run -- ls --almost-all",
+                 "irisctl submit -D command -- ls --almo", "command -- ls --almost-all")
+        with Fake() as environment:
+            subprocess.run(["zsh", "-f", "-c", script, "zsh", COMPLETION, *lines], check=True, timeout=60,
+                           env=environment, stdout=subprocess.PIPE)
 
     def test_manual(self):
         text = (SOURCE / "doc/man/irisctl.1").read_text()

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 /* For each socket: half of them random, half of them mutated. */
-#define N_BAD     TIMES (100000)
+/* At each of the sockets, with other random numbers. */
+#define N_BAD     TIMES (30000)
 #define CHUNK     200
 #define MAX_BODY  65536
 #define MAX_SIZE  200

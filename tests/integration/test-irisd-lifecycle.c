@@ -339,7 +339,7 @@ get_cpu_ns (pid_t pid)
   return (gint64) used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
-#define IDLE_WINDOW_MS 10000
+#define IDLE_WINDOW_MS 3000
 
 /* A thousandth of the window. */
 #define IDLE_CPU_NS (IDLE_WINDOW_MS * G_GINT64_CONSTANT (1000))

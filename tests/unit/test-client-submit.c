@@ -241,7 +241,7 @@ START_TEST (busy_items_are_sent_again_in_order)
   IrisClient *client = iris_client_new (daemon->dir);
   Outcome outcomes[100] = { 0 };
 
-  daemon->busy = 75;
+  daemon->busy = daemon->credits + 6; /* the pauses double */
   for (guint i = 0; i < G_N_ELEMENTS (outcomes); i++)
     submit_echo (client, "busy", NULL, &outcomes[i]);
   RUN_UNTIL (daemon->n_items == G_N_ELEMENTS (outcomes));
