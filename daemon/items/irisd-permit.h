@@ -4,12 +4,9 @@
  */
 #pragma once
 
-#include "daemon/base/irisd-mailbox.h"
-#include "daemon/items/irisd-concurrency-limit.h"
+#include "daemon/exec/irisd-job.h"
 
 G_BEGIN_DECLS
-
-typedef struct _IrisdJob IrisdJob;
 
 /**
  * IrisdPermit:
@@ -19,11 +16,11 @@ typedef struct _IrisdJob IrisdJob;
  *
  * Made for a job when it needs one.
  */
-typedef struct
+struct _IrisdPermit
 {
   IrisdConcurrencyWaiter waiter;
   IrisdMessage message;
   IrisdJob *job;
-} IrisdPermit;
+};
 
 G_END_DECLS

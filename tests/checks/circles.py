@@ -24,7 +24,6 @@ ORDER = {'iris': house.LAYERS, 'daemon': house.DAEMON_LAYERS}
 # What is known to be needed of above: by file, the symbols.
 UPWARDS = {
     'daemon': {
-        'exec/irisd-job.c': 'irisd_schedule_free',
         'items/irisd-completion.c': 'irisd_send_completion',
         'items/irisd-persistent-batch.c': 'irisd_submit_tell_accepted',
         'items/irisd-persistent-done.c': 'irisd_send_refusal',

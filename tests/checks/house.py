@@ -24,8 +24,6 @@ LAYERS = [
 DAEMON_LAYERS = ['base', 'config', 'net', 'store', 'exec', 'items', 'gateway']
 # What is known to include from above; the list may only shrink.
 KNOWN_UPWARDS = {
-    'daemon/exec/irisd-core.h': ['concurrency-limit', 'dependency-graph', 'placement-history'],
-    'daemon/exec/irisd-job.h': ['permit', 'schedule'],
     'daemon/items/irisd-bury.h': ['gateway-private'],
     'daemon/items/irisd-completion.c': ['gateway-private'],
     'daemon/items/irisd-deadline.c': ['gateway-private'],
