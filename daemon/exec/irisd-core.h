@@ -22,6 +22,9 @@
 
 G_BEGIN_DECLS
 
+/* The front gateway's place. */
+#define IRISD_FRONT (-1)
+
 /**
  * IrisdPhase:
  * @IRISD_PHASE_SERVING: items are taken

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/exec/irisd-job.h"
+#include "daemon/items/irisd-items.h"
 
 G_BEGIN_DECLS
 
@@ -22,5 +22,10 @@ struct _IrisdPermit
   IrisdMessage message;
   IrisdJob *job;
 };
+
+gboolean irisd_permit_take (IrisdItems *self, IrisdJob *job);
+void irisd_permit_release (IrisdItems *self, IrisdJob *job);
+gboolean irisd_permit_withdraw (IrisdItems *self, IrisdJob *job);
+IrisdJob *irisd_permit_get_job (IrisdMessage *queued_message);
 
 G_END_DECLS

@@ -22,17 +22,7 @@ import house
 ORDER = {'iris': house.LAYERS, 'daemon': house.DAEMON_LAYERS}
 
 # What is known to be needed of above: by file, the symbols.
-UPWARDS = {
-    'daemon': {
-        'items/irisd-completion.c': 'irisd_send_completion',
-        'items/irisd-persistent-batch.c': 'irisd_submit_tell_accepted',
-        'items/irisd-persistent-done.c': 'irisd_send_refusal',
-        'items/irisd-persistent.c':
-            'irisd_admission_tell_full irisd_bury_requests_take_cancel irisd_bury_requests_take_kick '
-            'irisd_item_requests_await_end irisd_item_requests_take_answer irisd_send_refusal',
-        'items/irisd-restore.c': 'irisd_submit_settle_schedule',
-    },
-}
+UPWARDS = {}
 
 # Circles that are known: why each is there, and its files. What comes into one or leaves one is told.
 CIRCLES = {
@@ -69,18 +59,6 @@ CIRCLES = {
         ("the table of leases in four files",
          'exec/worker/irisd-lease-queue.c exec/worker/irisd-leases-clock.c '
          'exec/worker/irisd-leases-route.c exec/worker/irisd-leases.c'),
-        ("a gateway is still one struct, whose parts answer through each other",
-         'gateway/irisd-acknowledge.c gateway/irisd-admission.c gateway/irisd-bundle.c '
-         'gateway/irisd-bury-broadcast.c gateway/irisd-bury-requests.c gateway/irisd-cancel-broadcast.c '
-         'gateway/irisd-cancel.c gateway/irisd-gateway.c gateway/irisd-item-requests.c '
-         'gateway/irisd-output.c gateway/irisd-place-requests.c gateway/irisd-receive-backlog.c '
-         'gateway/irisd-receive.c gateway/irisd-send.c gateway/irisd-session.c gateway/irisd-status.c '
-         'gateway/irisd-submit.c gateway/irisd-worker-session.c gateway/irisd-worker-watch.c'),
-        ("an item's states, of which each file has some",
-         'items/irisd-bury.c items/irisd-completion.c items/irisd-deadline.c items/irisd-dependencies.c '
-         'items/irisd-dispatch.c items/irisd-persistent-done.c items/irisd-persistent.c '
-         'items/irisd-restore.c items/spill/irisd-reload.c items/spill/irisd-spilled-flow.c '
-         'items/spill/irisd-spilled.c'),
         ("the journal's thread in five files",
          'store/irisd-journal-bury.c store/irisd-journal-capacity.c store/irisd-journal-commit.c '
          'store/irisd-journal-queries.c store/irisd-journal.c'),

@@ -124,10 +124,10 @@ void irisd_worker_processes_adopt (IrisdJob *job, const IrisWireMessage *item, g
 void irisd_worker_processes_renew (IrisdJob *job);
 void irisd_worker_processes_forget (IrisdJob *job);
 void irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 space);
-gboolean irisd_worker_processes_restore (IrisdWorkerProcesses *self,
-                                         IrisdJob *job,
-                                         gint64 space,
-                                         const IrisdLeased *leased);
+void irisd_worker_processes_restore (IrisdWorkerProcesses *self,
+                                     IrisdJob *job,
+                                     gint64 space,
+                                     const IrisdLeased *leased);
 IrisdLeaseEntryState irisd_worker_processes_withdraw (IrisdWorkerProcesses *self, IrisdJob *job);
 IrisdLeaseEntryState
 irisd_worker_processes_withdraw_waiting (IrisdWorkerProcesses *self, IrisdJob *job);
