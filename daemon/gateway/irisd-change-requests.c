@@ -62,7 +62,7 @@ typedef struct
   gint64 view;
   guint64 item;
   guint most;
-  char *sentence;
+  char *message;
   guint changed;
   gboolean was_queued;
   GError *error;
@@ -186,7 +186,7 @@ change_free (IrisdBroadcast *broadcast)
   IrisdChange *self = (IrisdChange *) broadcast;
   irisd_peer_unref (self->peer);
   g_clear_error (&self->error);
-  g_free (self->sentence);
+  g_free (self->message);
   g_free (self);
 }
 
@@ -278,7 +278,7 @@ bury_here (IrisdGateway *gateway, IrisdChange *self, IrisdJob *job)
   if (irisd_job_advance (job, IRISD_EVENT_BURY))
     {
       self->changed = 1;
-      irisd_completion_bury (&gateway->items, job, IRIS_WIRE_ERROR_BURIED, self->sentence,
+      irisd_completion_bury (&gateway->items, job, IRIS_WIRE_ERROR_BURIED, self->message,
                              &self->base);
       return TRUE;
     }
@@ -378,7 +378,7 @@ resume (IrisdBroadcast *broadcast)
 static const IrisdBroadcastClass change_class = {
   .run = run,
   .resume = resume,
-  .send_home = send_home,
+  .refuse = refuse,
   .free = change_free,
 };
 
@@ -487,7 +487,7 @@ look_for (IrisdGateway *gateway, IrisdJournalRequest *request)
   self->view = request->view;
   self->item = request->item;
   self->most = request->count;
-  self->sentence = g_steal_pointer (&request->sentence);
+  self->message = g_steal_pointer (&request->message);
   irisd_broadcast_run (gateway, &self->base);
 }
 
@@ -521,8 +521,8 @@ irisd_change_requests_bury (IrisdGateway *self,
     return;
   IrisdJournalRequest *journal_request = new_question (self, IRISD_JOURNAL_REQUEST_BURY_ITEM,
                                                        caller, request);
-  journal_request->sentence = request->sentence.len > 0 ? iris_wire_string_dup (&request->sentence)
-                                                        : g_strdup (NO_REASON);
+  journal_request->reason = request->message.len > 0 ? iris_wire_string_dup (&request->message)
+                                                     : g_strdup (NO_REASON);
   irisd_journal_post (self->core->journal, journal_request);
 }
 

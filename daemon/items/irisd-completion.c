@@ -173,22 +173,22 @@ bury_if_failed (IrisdItems *self, IrisdJob *job)
 {
   if (!job->bury || !irisd_job_has_failed (job) || has_error (job, IRIS_WIRE_ERROR_CANCELLED))
     return FALSE;
-  g_autofree char *sentence = explain_failure (job);
+  g_autofree char *reason = explain_failure (job);
   irisd_job_advance (job, IRISD_EVENT_BURY);
   irisd_completion_bury (self, job,
                          job->result.error != NULL ? (IrisWireError) job->result.error->code
                                                    : IRIS_WIRE_ERROR_SERVICE_FAILED,
-                         sentence, NULL);
+                         reason, NULL);
   return TRUE;
 }
 
-/* Has the journal write that the item is buried, with @code and @sentence as the reason. Takes
+/* Has the journal write that the item is buried, with @code and @reason as the reason. Takes
  * @broadcast, the request for it, or NULL. irisd_completion_take_burial() goes on. */
 void
 irisd_completion_bury (IrisdItems *self,
                        IrisdJob *job,
                        IrisWireError code,
-                       const char *sentence,
+                       const char *reason,
                        IrisdBroadcast *broadcast)
 {
   IrisdJournalRequest *request = irisd_items_new_request (self, IRISD_JOURNAL_REQUEST_BURY,
@@ -200,7 +200,7 @@ irisd_completion_bury (IrisdItems *self,
   request->count = job->schedule != NULL ? job->schedule->attempts
                                          : (guint) irisd_job_has_run (job);
   request->code = code;
-  request->sentence = g_strdup (sentence);
+  request->message = g_strdup (reason);
   request->broadcast = broadcast;
   irisd_journal_post (self->core->journal, request);
 }
@@ -329,7 +329,7 @@ name_end (IrisdJob *job, IrisdJournalRequest *request)
                     "item %" G_GUINT64_FORMAT
                     " is buried: %s. It is kept and has no end; kick it to "
                     "have it run again",
-                    request->item, request->sentence);
+                    request->item, request->message);
   else
     irisd_job_fail (job, (IrisWireError) request->error->code, "%s", request->error->message);
 }
@@ -346,7 +346,7 @@ irisd_completion_take_burial (IrisdItems *self, IrisdJournalRequest *request)
     irisd_dependencies_note_burial (self, job, FALSE);
   name_end (job, request);
   if (broadcast != NULL)
-    broadcast->klass->send_home (broadcast, request->error);
+    broadcast->klass->refuse (broadcast, request->error);
   if (!irisd_job_is (job, IRISD_ITEM_SHELL))
     {
       irisd_completion_end_job (self, job);

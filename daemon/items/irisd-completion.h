@@ -16,7 +16,7 @@ void irisd_completion_release_job (IrisdItems *self, IrisdJob *job);
 void irisd_completion_bury (IrisdItems *self,
                             IrisdJob *job,
                             IrisWireError code,
-                            const char *sentence,
+                            const char *reason,
                             IrisdBroadcast *broadcast);
 void irisd_completion_take_end (IrisdItems *self, IrisdJournalRequest *request);
 void irisd_completion_take_burial (IrisdItems *self, IrisdJournalRequest *request);

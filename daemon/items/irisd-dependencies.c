@@ -43,8 +43,9 @@ irisd_dependencies_register (IrisdItems *self,
   if (!known)
     {
       g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY,
-                   "there is no item %" G_GUINT64_FORMAT
-                   " to come after: it never was, or ended long ago (limit remembered-items)",
+                   "cannot run after item %" G_GUINT64_FORMAT
+                   ": it never was, or ended longer ago than irisd remembers; leave it out, or "
+                   "raise the limit remembered-items",
                    unknown);
       return FALSE;
     }

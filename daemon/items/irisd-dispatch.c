@@ -255,9 +255,9 @@ give_room (IrisdItems *self, IrisdJob *job)
 {
   if (job->gate < 0)
     return;
-  IrisdGateReturns *room = &self->gate_returns[job->gate];
-  room->items++;
-  room->cost += job->fair.cost;
+  IrisdGateReturns *returns = &self->gate_returns[job->gate];
+  returns->items++;
+  returns->cost += job->fair.cost;
   self->any_gate_returns = TRUE;
   job->gate = -1;
 }
@@ -392,7 +392,8 @@ name_overrun (IrisdJob *job)
   if (schedule->overran && !schedule->given_up
       && g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED))
     irisd_job_fail (job, IRIS_WIRE_ERROR_RAN_TOO_LONG,
-                    "the item was stopped after its time to run, %" G_GUINT64_FORMAT " ms",
+                    "the item was stopped: it ran longer than its time to run, %" G_GUINT64_FORMAT
+                    " ms; give it more (time-to-run-ms)",
                     schedule->time_to_run_us / 1000);
   schedule->overran = FALSE;
 }
@@ -590,11 +591,11 @@ irisd_dispatch_tell_gates (IrisdItems *self)
   self->any_gate_returns = FALSE;
   for (guint place = 0; place < self->core->n_places; place++)
     {
-      IrisdGateReturns *room = &self->gate_returns[place];
-      if (room->items == 0)
+      IrisdGateReturns *returns = &self->gate_returns[place];
+      if (returns->items == 0)
         continue;
-      irisd_gate_leave (&self->core->gates[place], room->items, room->cost);
-      *room = (IrisdGateReturns){ 0 };
+      irisd_gate_leave (&self->core->gates[place], returns->items, returns->cost);
+      *returns = (IrisdGateReturns){ 0 };
       if (irisd_items_get_phase (self) < IRISD_PHASE_STOPPING)
         fill_room (self, &self->core->gates[place]);
     }

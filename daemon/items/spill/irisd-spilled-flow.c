@@ -53,7 +53,7 @@
  * @n_called: how many of its items are being reloaded
  * @since_us: when its last item with a job began to wait
  * @queue: spilled items that are not being reloaded, oldest first
- * @hungry: its link in the list of flows that want a reload
+ * @half_empty: its link in the list of flows that want a reload
  */
 struct _IrisdSpilledFlow
 {
@@ -69,8 +69,8 @@ struct _IrisdSpilledFlow
   guint n_called;
   gint64 since_us;
   TAILQ_HEAD (, _IrisdPersistentItem) queue;
-  gboolean is_hungry;
-  GList hungry;
+  gboolean is_half_empty;
+  GList half_empty;
 };
 
 static guint
@@ -102,7 +102,7 @@ void
 irisd_spilled_flows_init (IrisdItems *self)
 {
   self->flows = g_hash_table_new_full (hash_flow, flows_equal, free_flow, NULL);
-  g_queue_init (&self->hungry_flows);
+  g_queue_init (&self->half_empty_flows);
 }
 
 static guint
@@ -112,16 +112,16 @@ count_near (const IrisdSpilledFlow *flow)
 }
 
 static void
-set_hungry (IrisdItems *self, IrisdSpilledFlow *flow, gboolean hungry)
+set_half_empty (IrisdItems *self, IrisdSpilledFlow *flow, gboolean half_empty)
 {
-  if (hungry == flow->is_hungry)
+  if (half_empty == flow->is_half_empty)
     return;
-  flow->is_hungry = hungry;
-  flow->hungry.data = flow;
-  if (hungry)
-    g_queue_push_tail_link (&self->hungry_flows, &flow->hungry);
+  flow->is_half_empty = half_empty;
+  flow->half_empty.data = flow;
+  if (half_empty)
+    g_queue_push_tail_link (&self->half_empty_flows, &flow->half_empty);
   else
-    g_queue_unlink (&self->hungry_flows, &flow->hungry);
+    g_queue_unlink (&self->half_empty_flows, &flow->half_empty);
 }
 
 /* To be called after each change of the queue or the jobs; it may free the flow. */
@@ -130,9 +130,9 @@ settle (IrisdItems *self, IrisdSpilledFlow *flow)
 {
   gboolean empty = TAILQ_EMPTY (&flow->queue);
   if (empty)
-    set_hungry (self, flow, FALSE);
+    set_half_empty (self, flow, FALSE);
   else if (count_near (flow) <= flow->window / 2)
-    set_hungry (self, flow, TRUE);
+    set_half_empty (self, flow, TRUE);
   if (empty && count_near (flow) == 0)
     g_hash_table_remove (self->flows, flow);
 }
@@ -259,14 +259,16 @@ irisd_spilled_flow_leave (IrisdItems *self, IrisdJob *job)
 IrisdPersistentItem *
 irisd_spilled_flow_call (IrisdItems *self, IrisdSpilledFlow **flow)
 {
-  IrisdSpilledFlow *hungry = *flow = g_queue_peek_head (&self->hungry_flows);
-  if (hungry == NULL)
+  IrisdSpilledFlow *half_empty = *flow = g_queue_peek_head (&self->half_empty_flows);
+  if (half_empty == NULL)
     return NULL;
-  IrisdPersistentItem *persistent = TAILQ_FIRST (&hungry->queue);
-  take_out (self, hungry, persistent);
-  hungry->n_called++;
-  set_hungry (self, hungry, FALSE);
-  set_hungry (self, hungry, !TAILQ_EMPTY (&hungry->queue) && count_near (hungry) < hungry->window);
+  IrisdPersistentItem *persistent = TAILQ_FIRST (&half_empty->queue);
+  take_out (self, half_empty, persistent);
+  half_empty->n_called++;
+  set_half_empty (self, half_empty, FALSE);
+  set_half_empty (self, half_empty,
+                  !TAILQ_EMPTY (&half_empty->queue)
+                      && count_near (half_empty) < half_empty->window);
   return persistent;
 }
 
@@ -328,7 +330,7 @@ irisd_spilled_flows_put_off (IrisdItems *self, gboolean all)
           take_out (self, flow, persistent);
           irisd_spilled_put_off (self, persistent);
         }
-      set_hungry (self, flow, FALSE);
+      set_half_empty (self, flow, FALSE);
       if (count_near (flow) == 0)
         g_hash_table_iter_remove (&iter);
     }
