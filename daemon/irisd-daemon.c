@@ -386,7 +386,8 @@ irisd_daemon_free (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
   irisd_zap_handler_stop (self->zap_handler);
-  /* Before the gateways: it may still be about to wake the gateway that has sent the last ending.
+  /* Before the gateways: it may still be about to wake the gateway that has sent the last
+   * completion.
    */
   irisd_command_runner_free (core->commands);
   if (core->journal != NULL)

@@ -201,8 +201,8 @@ iris_client_finish_pointer (IrisClient *self, GAsyncResult *result, GError **err
  * @callback: called when done
  * @user_data: for @callback
  *
- * Greets irisd and asks for its places. Other calls do this by themselves; connecting first tells
- * early whether irisd is there.
+ * Connects, says HELLO and asks for the places. Other calls do this by themselves; connecting first
+ * tells early whether irisd is there.
  */
 void
 iris_client_connect_async (IrisClient *self,

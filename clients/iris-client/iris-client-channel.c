@@ -2,7 +2,7 @@
  *
  * A conversation with one of irisd's sockets: its life, its timers, and how it ends.
  *
- * A channel is made for one connection: it connects, greets (HELLO), learns its credits (WELCOME),
+ * A channel is made for one connection: it connects, says HELLO, learns its credits (WELCOME),
  * carries calls, and is closed for good by whatever goes wrong. Then every call that it had is
  * ended with an error that tells apart what was sent (may have run) and what was not.
  *
@@ -29,7 +29,7 @@
 /* How long the goodbye may take to leave when a client is dropped. */
 #define LINGER_MS 100
 
-/* Endings are given back after this time even if a quarter of the window has not gathered. */
+/* Completions are given back after this time even if a quarter of the window has not gathered. */
 #define ACK_DELAY_US (10 * G_TIME_SPAN_MILLISECOND)
 
 #define CLIENT_NAME "libiris-client"
@@ -238,7 +238,7 @@ iris_client_channel_lost (IrisClientLinkLoss loss, gpointer user_data)
 }
 
 static void
-iris_client_channel_greet (IrisClientChannel *self)
+iris_client_channel_send_hello (IrisClientChannel *self)
 {
   IrisWireMessage hello;
   guint8 id[IRIS_WIRE_ID_SIZE];
@@ -312,7 +312,7 @@ iris_client_channel_set_clock (IrisClientChannel *self)
   iris_client_clock_set_deadline (self->clock, deadline);
 }
 
-/* Gives endings back: at a quarter of the window, or a little after the last one. */
+/* Gives completions back: at a quarter of the window, or a little after the last one. */
 static void
 iris_client_channel_acknowledge (IrisClientChannel *self, gint64 now)
 {
@@ -340,7 +340,7 @@ iris_client_channel_tick (gpointer user_data)
       if (self->hello_serial == 0 && now >= self->backoff.resume_at)
         {
           self->backoff.resume_at = 0;
-          iris_client_channel_greet (self);
+          iris_client_channel_send_hello (self);
         }
       if (now >= self->connect_by && !iris_client_link_has_input (self->link))
         {

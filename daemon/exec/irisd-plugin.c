@@ -113,13 +113,13 @@ take_result (IrisPluginItem *item, gpointer data, gsize size, const char *conten
 }
 
 static void
-fail (IrisPluginItem *item, const char *sentence)
+fail (IrisPluginItem *item, const char *reason)
 {
   IrisdJob *job = job_of (item);
   if (irisd_job_must_stop (job))
     irisd_job_fail_stopped (job);
   else
-    irisd_job_fail (job, IRIS_WIRE_ERROR_SERVICE_FAILED, "%s", sentence);
+    irisd_job_fail (job, IRIS_WIRE_ERROR_SERVICE_FAILED, "%s", reason);
 }
 
 static void
@@ -191,9 +191,9 @@ refuse (GError **error, const char *format, ...)
 {
   va_list args;
   va_start (args, format);
-  g_autofree char *sentence = g_strdup_vprintf (format, args);
+  g_autofree char *reason = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_FAILED, sentence);
+  g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_FAILED, reason);
   return FALSE;
 }
 

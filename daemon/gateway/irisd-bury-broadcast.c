@@ -25,7 +25,7 @@ typedef struct
   gint64 view;  /* an owner, or IRISD_VIEW_ALL */
   guint64 item; /* 0: all that are delayed, up to @most */
   guint most;
-  char *sentence;
+  char *reason;
   guint changed;
   gboolean over; /* there is nothing left to look for */
   GError *error;
@@ -53,7 +53,7 @@ irisd_bury_broadcast_new (IrisdGateway *gateway, IrisdJournalRequest *request)
   self->view = request->view;
   self->item = request->item;
   self->most = request->count;
-  self->sentence = g_steal_pointer (&request->sentence);
+  self->reason = g_steal_pointer (&request->reason);
   while (core->gateways[self->at] != gateway)
     self->at++;
   return &self->base;
@@ -65,7 +65,7 @@ bury_broadcast_free (IrisdBroadcast *broadcast)
   IrisdBuryBroadcast *self = (IrisdBuryBroadcast *) broadcast;
   irisd_peer_unref (self->peer);
   g_clear_error (&self->error);
-  g_free (self->sentence);
+  g_free (self->reason);
   g_free (self);
 }
 
@@ -95,7 +95,7 @@ bury_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
   if (irisd_job_advance (job, IRISD_EVENT_BURY))
     {
       self->changed = 1;
-      irisd_bury_job (gateway, job, IRIS_WIRE_ERROR_BURIED, self->sentence, &self->base);
+      irisd_bury_job (gateway, job, IRIS_WIRE_ERROR_BURIED, self->reason, &self->base);
       return TRUE;
     }
   self->error = g_error_new (

@@ -71,8 +71,8 @@ irisd_bury_requests_bury (IrisdGateway *self,
     return;
   IrisdJournalRequest *journal_request = new_question (self, IRISD_JOURNAL_REQUEST_BURY_ITEM,
                                                        caller, request);
-  journal_request->sentence = request->sentence.len > 0 ? iris_wire_string_dup (&request->sentence)
-                                                        : g_strdup (NO_REASON);
+  journal_request->reason = request->message.len > 0 ? iris_wire_string_dup (&request->message)
+                                                     : g_strdup (NO_REASON);
   irisd_journal_post (self->core->journal, journal_request);
 }
 

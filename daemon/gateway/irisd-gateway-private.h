@@ -66,7 +66,7 @@ struct _IrisdGateway
   gint place;
   void *socket;
   guint turn_items;         /* received since it looked at the mailbox */
-  gboolean crowded;         /* there was more to receive */
+  gboolean more_to_receive; /* there was more to receive */
   guint turn;               /* a number */
   guint light_turns;        /* turns that stay short */
   gconstpointer light_peer; /* the peer whose item made them short; only compared */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The requests DRAIN and STAFF, and their answers.
+ * The requests DRAIN and SET_WORKERS, and their answers.
  */
 #include "daemon/exec/command/irisd-command-slots.h"
 #include "daemon/exec/irisd-place-control.h"

@@ -78,7 +78,7 @@ check_journal (IrisdGateway *self, GError **error)
                          "--journal DIR, or send the item as volatile");
   else if (irisd_journal_get_health (journal) != IRISD_JOURNAL_READY)
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                 "the item was not kept: %s", irisd_journal_get_sentence (journal));
+                 "the item was not kept: %s", irisd_journal_get_reason (journal));
   else
     return TRUE;
   return FALSE;

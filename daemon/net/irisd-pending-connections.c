@@ -204,7 +204,7 @@ irisd_pending_connections_enter (IrisdPendingConnections *self,
 /* Takes the connection @fd, by which HELLO has come, from the pending ones. Returns what identifies
  * it from now on. */
 IrisdConnection
-irisd_pending_connections_greet (IrisdPendingConnections *self, int fd)
+irisd_pending_connections_hello (IrisdPendingConnections *self, int fd)
 {
   const IrisdConnection connection = { fd, irisd_connection_get_cookie (fd) };
   if (connection.cookie == 0)

@@ -134,7 +134,7 @@ tell_buried (IrisdPersistentItem *persistent, IrisdJournalRequest *request)
                                 "item %" G_GUINT64_FORMAT
                                 " is buried: %s. It is kept and has no end; "
                                 "kick it to have it run again",
-                                persistent->item, persistent->sentence);
+                                persistent->item, persistent->reason);
 }
 
 static void

@@ -32,7 +32,7 @@ G_BEGIN_DECLS
  * @key: its idempotency key; borrowed
  * @service: its service's name; borrowed
  * @code: an #IrisWireError, why it is buried; 0 if it is not
- * @sentence: the same for a person; borrowed
+ * @reason: the same for a person; borrowed
  * @type: of the message that @header belongs to: SUBMIT, or RESULT or ERROR once it has ended
  * @header: that message's header; borrowed
  * @body: and its body; borrowed
@@ -56,7 +56,7 @@ typedef struct
   IrisWireString key;
   IrisWireString service;
   guint32 code;
-  IrisWireString sentence;
+  IrisWireString reason;
   guint8 type;
   IrisWireFrame header;
   IrisWireFrame body;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The protocol's errors: number, name, sentence.
+ * The protocol's errors: number, name, message.
  */
 #include "iris-wire-error.h"
 
@@ -13,7 +13,7 @@ iris_wire_error_quark (void)
 static const struct
 {
   const char *name;
-  const char *sentence;
+  const char *message;
 } errors[IRIS_WIRE_N_ERRORS + 1] = {
   [0] = { "unknown", "the other side failed in a way that this version has no words for; update "
                      "this program" },
@@ -97,9 +97,9 @@ iris_wire_error_name (guint code)
 }
 
 const char *
-iris_wire_error_sentence (guint code)
+iris_wire_error_message (guint code)
 {
-  return errors[row_of (code)].sentence;
+  return errors[row_of (code)].message;
 }
 
 guint

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The protocol's errors: a stable number and name for programs, a sentence for people.
+ * The protocol's errors: a stable number and name for programs, a message for people.
  */
 #pragma once
 
@@ -113,7 +113,7 @@ IRIS_AVAILABLE_IN_ALL
 const char *iris_wire_error_name (guint code);
 
 /**
- * iris_wire_error_sentence:
+ * iris_wire_error_message:
  * @code: a code, which may be one that this version does not know
  *
  * A sentence that says what the code means and what to do next, for where nothing more exact is
@@ -122,7 +122,7 @@ const char *iris_wire_error_name (guint code);
  * Returns: (transfer none): a sentence without a full stop
  */
 IRIS_AVAILABLE_IN_ALL
-const char *iris_wire_error_sentence (guint code);
+const char *iris_wire_error_message (guint code);
 
 /**
  * iris_wire_error_from_name:

@@ -114,7 +114,7 @@ START_TEST (a_running_item_of_a_plugin_can_be_cancelled)
   client_cancel (client, client_occupy (client, gate, 0));
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
                      IRIS_WIRE_STATE_RUNNING);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
   client_free (g_steal_pointer (&client));
   irisd_finish (irisd);
 }

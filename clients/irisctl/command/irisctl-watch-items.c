@@ -62,7 +62,7 @@ tell_json (const IrisClientItem *item, const char *before)
   ctl_json_string (builder, "key", item->key);
   ctl_json_int (builder, "attempts", item->attempts);
   ctl_json_string (builder, "error", item->error_name);
-  ctl_json_string (builder, "sentence", item->sentence);
+  ctl_json_string (builder, "message", item->message);
   json_builder_end_object (builder);
   ctl_json_print_line (builder);
 }
@@ -81,8 +81,8 @@ tell (const Watch *self, const IrisClientItem *item, IrisClientItemState before)
   else
     g_print ("%s %6" G_GUINT64_FORMAT " %9s > %-9s %s%s%s%s%s\n", time, item->number,
              *name != '\0' ? name : "-", item->state_name, item->service,
-             *item->key != '\0' ? " " : "", item->key, *item->sentence != '\0' ? ": " : "",
-             item->sentence);
+             *item->key != '\0' ? " " : "", item->key, *item->message != '\0' ? ": " : "",
+             item->message);
 }
 
 static void
@@ -153,7 +153,7 @@ tell_gone (Watch *self, const Known *known)
     .service = known->service,
     .key = (char *) "",
     .error_name = (char *) "",
-    .sentence = (char *) "",
+    .message = (char *) "",
   };
 
   if (!has_ended (known->state))

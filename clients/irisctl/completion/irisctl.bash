@@ -62,7 +62,7 @@ _irisctl() {
 }
 
 _irisctl_find() {
-  local commands="places services workers status watch send map run cancel submit wait result list show kick bury drain staff"
+  local commands="places services workers status watch send map run cancel submit wait result list show kick bury drain set-workers"
   local command options="--help --dir --endpoint --wait --json --verbose"
   local hints="--place --strict"
   local terms="--delay --at --priority --after --after-how --retries --backoff --time-to-run --deadline --wait-for-service"
@@ -126,7 +126,7 @@ _irisctl_find() {
         wait | result | show) options=$(_irisctl_ask list 1 --reverse --limit 100) ;;
         cancel | bury) options=$(_irisctl_ask list 1 --state open --reverse --limit 100) ;;
         kick) options=$(_irisctl_ask list 1 --state buried,delayed --reverse --limit 100) ;;
-        drain | staff) options=$(_irisctl_ask places 2) ;;
+        drain | set-workers) options=$(_irisctl_ask places 2) ;;
         send | map | submit)
           if [ "$previous" = "$command" ]; then
             options=$(_irisctl_ask services 1)

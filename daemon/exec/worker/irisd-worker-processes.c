@@ -494,9 +494,9 @@ irisd_worker_processes_fail (IrisdWorkerProcesses *self,
   irisd_worker_processes_unlock (self);
   if (job == NULL)
     return end != IRISD_LEASE_UNKNOWN;
-  g_autofree char *sentence = iris_wire_string_dup (&message->sentence);
+  g_autofree char *reason = iris_wire_string_dup (&message->message);
   gboolean coded = iris_wire_message_has (message, IRIS_WIRE_KEY_CODE);
-  irisd_job_fail (job, coded ? message->code : IRIS_WIRE_ERROR_SERVICE_FAILED, "%s", sentence);
+  irisd_job_fail (job, coded ? message->code : IRIS_WIRE_ERROR_SERVICE_FAILED, "%s", reason);
   end_run (self, job, place);
   return TRUE;
 }

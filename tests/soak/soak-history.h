@@ -22,16 +22,16 @@ typedef struct
   guint refused;
   gsize padding; /* bytes that each payload has beyond its number */
   GString *payload;
-} SoakLedger;
+} SoakHistory;
 
-void soak_ledger_init (SoakLedger *self, SoakFigures *figures);
-void soak_ledger_clear (SoakLedger *self);
-void soak_ledger_fill (SoakLedger *self,
-                       Client *client,
-                       IrisWireMessage *item,
-                       const char *service,
-                       guint klass);
-void soak_ledger_send (SoakLedger *self, Client *client, const IrisWireMessage *item);
-SoakEntry *soak_ledger_take (SoakLedger *self, const IrisWireMessage *message);
-void soak_ledger_forget_connection (SoakLedger *self);
-void soak_ledger_demand (SoakLedger *self, const char *front);
+void soak_history_init (SoakHistory *self, SoakFigures *figures);
+void soak_history_clear (SoakHistory *self);
+void soak_history_fill (SoakHistory *self,
+                        Client *client,
+                        IrisWireMessage *item,
+                        const char *service,
+                        guint klass);
+void soak_history_send (SoakHistory *self, Client *client, const IrisWireMessage *item);
+SoakEntry *soak_history_take (SoakHistory *self, const IrisWireMessage *message);
+void soak_history_forget_connection (SoakHistory *self);
+void soak_history_demand (SoakHistory *self, const char *front);
