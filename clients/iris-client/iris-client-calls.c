@@ -51,8 +51,10 @@ iris_client_return_error (GTask *task, IrisClientCall *call, const GError *error
 void
 iris_client_return_unreadable (GTask *task, const GError *error)
 {
-  g_task_return_new_error (task, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_PROTOCOL,
-                           "irisd's answer cannot be read: %s", error->message);
+  g_task_return_new_error (
+      task, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_PROTOCOL,
+      "irisd's answer cannot be read: %s; use a client and an irisd of the same release",
+      error->message);
 }
 
 static void

@@ -145,7 +145,10 @@ iris_client_channel_fail (IrisClientChannel *self, int code, const char *why)
   calls = iris_client_channel_take_calls (self);
   if (had_been_ready)
     {
-      sent = g_error_new (IRIS_CLIENT_ERROR, code, "%s; the item may or may not have run", why);
+      sent = g_error_new (
+          IRIS_CLIENT_ERROR, code,
+          "%s; the item may or may not have run: submit it again if a second run does no harm",
+          why);
       unsent = g_error_new (IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NOT_CONNECTED,
                             "%s before the item was sent; submit it again once irisd is back", why);
     }

@@ -104,7 +104,7 @@ iris_client_error_new_from_wire (guint code, const char *reason, int home, int p
   IrisClientErrorPrivate *priv;
 
   if (reason == NULL || *reason == '\0')
-    reason = "irisd reported an error without saying which";
+    reason = "irisd reported an error without a message; see its log";
   error = g_error_new_literal (IRIS_CLIENT_ERROR, known ? (int) code : IRIS_CLIENT_ERROR_FAILED,
                                reason);
   priv = iris_client_error_get_private (error);

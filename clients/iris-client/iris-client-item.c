@@ -102,7 +102,7 @@ show_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
     persistent = iris_wire_persistent_list_decode (answer->body, NULL, &local);
   if (persistent != NULL && persistent->n_items != 1)
     g_set_error_literal (&local, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED,
-                         "it is not about one item");
+                         "it does not hold one item");
   if (error != NULL)
     iris_client_return_error (task, call, error);
   else if (local != NULL)

@@ -54,7 +54,10 @@ iris_lease_dispose (GObject *object)
   IrisLease *self = IRIS_LEASE (object);
 
   if (self->worker != NULL)
-    iris_lease_fail (self, "the service dropped the item without an answer", FALSE);
+    iris_lease_fail (self,
+                     "the service freed the lease without an answer; have it call "
+                     "iris_lease_done() or iris_lease_fail()",
+                     FALSE);
   G_OBJECT_CLASS (iris_lease_parent_class)->dispose (object);
 }
 

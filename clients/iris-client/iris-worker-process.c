@@ -510,7 +510,8 @@ take_lease (IrisWorkerProcess *self, const IrisWireMessage *message)
   if (service != NULL)
     service->func (self, lease, service->user_data);
   else
-    iris_lease_fail (lease, "this worker does not serve that", TRUE);
+    iris_lease_fail (
+        lease, "this worker does not serve the item's service; another worker gets the item", TRUE);
 }
 
 static void

@@ -38,7 +38,7 @@ static const IrisdBroadcastClass bury_broadcast_class;
  * @gateway: where it begins and ends
  * @request: KICK or INTER
  *
- * Returns: (transfer full): a round that was nowhere yet
+ * Returns: (transfer full): a broadcast that no gateway has had yet
  */
 IrisdBroadcast *
 irisd_bury_broadcast_new (IrisdGateway *gateway, IrisdJournalRequest *request)
@@ -71,7 +71,7 @@ bury_broadcast_free (IrisdBroadcast *broadcast)
 
 /* With an error, nothing was changed. */
 static void
-send_home (IrisdBroadcast *broadcast, const GError *error)
+refuse (IrisdBroadcast *broadcast, const GError *error)
 {
   IrisdBuryBroadcast *self = (IrisdBuryBroadcast *) broadcast;
   if (error != NULL)
@@ -212,6 +212,6 @@ resume (IrisdGateway *gateway, IrisdBroadcast *broadcast)
 static const IrisdBroadcastClass bury_broadcast_class = {
   .run = run,
   .resume = resume,
-  .send_home = send_home,
+  .refuse = refuse,
   .free = bury_broadcast_free,
 };

@@ -19,8 +19,9 @@ may_change (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage
   if (!irisd_item_requests_may_ask (self, caller, request))
     return FALSE;
   if (irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
-    error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                                 "irisd is ending; ask again when it is back");
+    error = g_error_new_literal (
+        IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+        "cannot change an item: irisd is ending; ask again when it is back");
   else
     return irisd_admission_may_ask (self, caller, request, FALSE);
   irisd_send_refusal (self, caller, request->request_id, error);

@@ -379,8 +379,10 @@ bind_to_place (IrisdGateway *self)
   IrisPlace *place = self->core->infos[self->place].place;
   g_autoptr (GError) error = NULL;
   if (!iris_place_bind_current_thread (place, iris_place_get_n_workers (place), &error))
-    irisd_log (IRISD_LOG_WARNING, "cannot bind the gateway of place %d to its processors: %s",
-               self->place, error->message);
+    irisd_log (
+        IRISD_LOG_WARNING,
+        "cannot bind the gateway of place %d to its processors: %s; it runs on any processor",
+        self->place, error->message);
 }
 
 /* Messages that ZeroMQ has not sent when the phase's time is over are dropped. */

@@ -118,8 +118,7 @@ name_end (IrisdJob *job, IrisdJournalRequest *request)
   if (request->error == NULL)
     irisd_job_fail (job, IRIS_WIRE_ERROR_BURIED,
                     "item %" G_GUINT64_FORMAT
-                    " is buried: %s. It is kept and has no end; kick it to "
-                    "have it run again",
+                    " is buried: %s; kick it to run it again, or cancel it",
                     request->item, request->reason);
   else
     irisd_job_fail (job, (IrisWireError) request->error->code, "%s", request->error->message);
@@ -137,7 +136,7 @@ irisd_bury_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
     irisd_dependencies_note_burial (self, job, FALSE);
   name_end (job, request);
   if (broadcast != NULL)
-    broadcast->klass->send_home (broadcast, request->error);
+    broadcast->klass->refuse (broadcast, request->error);
   if (!irisd_job_is (job, IRISD_ITEM_SHELL))
     {
       irisd_completion_end_job (self, job);

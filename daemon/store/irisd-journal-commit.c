@@ -262,7 +262,7 @@ refuse_new (IrisdJournal *self, const char *reason)
       else
         {
           request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                        "cannot keep the item: %s", reason);
+                                        "cannot store the persistent item: %s", reason);
           discard_all (self, request);
           irisd_journal_answer (self, request);
         }

@@ -91,7 +91,8 @@ keep (IrisdJournal *self, IrisdJournalRequest *request)
     {
       refuse_keep (self, request,
                    g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                "cannot keep the item: %s", irisd_journal_get_reason (self)));
+                                "cannot store the persistent item: %s",
+                                irisd_journal_get_reason (self)));
       return;
     }
   /* The gateway has checked the limit for an item without a key. */
@@ -141,7 +142,8 @@ keep_done (IrisdJournal *self, IrisdJournalRequest *request)
       g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
       irisd_journal_release (self);
       request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                    "cannot keep the item: %s", irisd_journal_get_reason (self));
+                                    "cannot store the persistent item: %s",
+                                    irisd_journal_get_reason (self));
       irisd_journal_answer (self, request);
       return;
     }

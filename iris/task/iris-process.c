@@ -491,7 +491,8 @@ iris_process_try_enqueue (IrisProcess *self, IrisMessage *work_item, GError **er
                    iris_process_get_private (self)->limit);
       return FALSE;
     default:
-      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "The process was closed");
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CLOSED,
+                           "The process was closed, and takes no more work items");
       return FALSE;
     }
 }

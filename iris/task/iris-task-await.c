@@ -304,7 +304,8 @@ iris_task_wait (IrisTask *self, gint64 timeout, GError **error)
   g_mutex_unlock (&priv->lock);
   if (in_time)
     return iris_task_propagate (self, NULL, error);
-  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "The task is not over yet");
+  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
+                       "The task is not over yet; wait for its end first");
 
   return FALSE;
 }

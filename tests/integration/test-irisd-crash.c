@@ -85,7 +85,7 @@ assert_closed (int fd)
 }
 
 static void
-refill (gint place)
+resume (gint place)
 {
   IrisWireMessage message;
   client_init_message (client, &message, IRIS_WIRE_DRAIN);
@@ -347,11 +347,11 @@ START_TEST (a_paused_irisd_takes_and_shows_items_and_runs_none_until_it_is_told)
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->places[0].active + status->places[1].active, 0);
 
-  refill (1);
+  resume (1);
   const IrisWireMessage *result = client_receive_type (client, IRIS_WIRE_RESULT);
   ck_assert_uint_eq (message_get_id (result), id);
   client_ack (client, 1);
-  refill (0);
+  resume (0);
   persistent_assert_result (client, echo, "echo");
   persistent_assert_result (client, buried, "buried");
 }
@@ -400,9 +400,9 @@ START_TEST (a_paused_irisd_leases_nothing_to_worker_processes)
   persistent_ask (client, IRIS_WIRE_CANCEL, doomed);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
   ck_assert_uint_eq (persistent_get_state (client, doomed, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
-  refill (0);
+  resume (0);
   ck_assert_uint_eq (persistent_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
-  refill (1);
+  resume (1);
   const IrisWireMessage *lease = client_receive_type (worker, IRIS_WIRE_LEASE);
   IrisWireMessage done;
   iris_wire_message_init (&done, IRIS_WIRE_DONE, lease->request_id);

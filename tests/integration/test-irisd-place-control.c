@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Places that change: drained, refilled, with more or fewer workers.
+ * Places that change: drained, resumed, with more or fewer workers.
  */
 #include "irisd-fixture.h"
 
@@ -208,7 +208,7 @@ run_load (void (*step) (Client *, guint))
 }
 
 static void
-drain_and_refill (Client *who, guint step)
+drain_and_resume (Client *who, guint step)
 {
   ck_assert_uint_eq (ask_drain (who, (gint) (step / 2 % 2), step % 2 == 0)->type,
                      IRIS_WIRE_CHANGED);
@@ -223,7 +223,7 @@ change_workers (Client *who, guint step)
 
 START_TEST (nothing_is_lost_while_places_are_drained_and_refilled)
 {
-  run_load (drain_and_refill);
+  run_load (drain_and_resume);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The ledger: the accepted items of a client, and their ends.
+ * The history: the accepted items of a client, and their ends.
  */
 #include "soak-history.h"
 

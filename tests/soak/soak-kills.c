@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisd is killed again and again under load; a ledger says what it owes.
+ * irisd is killed again and again under load; a history of accepted items says what it must still
+ * have.
  *
  * The client notes every accepted item. After each kill irisd is started again on the same journal,
- * and every item of the ledger must be there, with its own result. Items without an answer may be
+ * and every item of the history must be there, with its own result. Items without an answer may be
  * there or not. Some items have keys and are sent again after a kill; they append a line to a file
  * when they run, so that runs can be counted: one, unless a kill came while they ran.
  *

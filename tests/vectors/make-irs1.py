@@ -233,7 +233,7 @@ valid("kick-buried", "at most ten buried ones are", "KICK", {50: 10, 52: 8})
 valid("kick-delayed", "all delayed ones are", "KICK", {52: 6})
 valid("bury", "sets an item aside, and says why", "BURY", {42: "the printer is broken", 63: 7})
 valid("drain", "a place is to take no more items", "DRAIN", {20: 1, 103: True})
-valid("refill", "and is to take some again", "DRAIN", {20: 1, 103: False})
+valid("resume", "and is to take some again", "DRAIN", {20: 1, 103: False})
 valid("set-workers", "three workers of a place are to take part", "SET_WORKERS", {20: 0, 101: 3})
 valid("submit-command-options", "a command with all that can be said of one", "SUBMIT",
       {10: "command", 14: ["make"], 90: 65536, 91: "/srv/caf\u00e9", 92: ["CC=clang", "LANG", "EMPTY="], 93: True, 94: 19,

@@ -198,7 +198,8 @@ list_all (Ctl *ctl, IrisClientQuery *query, Target *target)
       if (!ctl->json && target->file == NULL)
         ctl_table_flush (target->table);
       if (!ctl_output_is_good ())
-        return ctl_fail (CTL_FAILED, "cannot write the list to standard output");
+        return ctl_fail (CTL_FAILED,
+                         "cannot write the list: standard output was closed, or its disk is full");
     }
 
   return worst;

@@ -175,7 +175,9 @@ bulk_note_end (Bulk *self, const Sent *sent, const IrisResult *result)
   if (ferror (stdout) && !self->stopped)
     {
       self->stopped = TRUE;
-      bulk_note (self, ctl_fail (CTL_FAILED, "cannot write to standard output"));
+      bulk_note (self,
+                 ctl_fail (CTL_FAILED,
+                           "cannot write to standard output: it was closed, or its disk is full"));
     }
 }
 

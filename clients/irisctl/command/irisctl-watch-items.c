@@ -249,7 +249,8 @@ ctl_watch_items (Ctl *ctl, double interval_s, int count)
       if (!look (&self, &error))
         return g_cancellable_is_cancelled (ctl->cancellable) ? CTL_OK : ctl_fail_with (error);
       if (!ctl_output_is_good ())
-        return ctl_fail (CTL_FAILED, "cannot write to standard output");
+        return ctl_fail (CTL_FAILED,
+                         "cannot write to standard output: it was closed, or its disk is full");
     }
 
   return CTL_OK;

@@ -102,7 +102,7 @@ class Connection:
             socket.connect(endpoint)
         except zmq.ZMQError as error:
             self.close()
-            raise Disconnected("cannot connect to %s: %s" % (endpoint, error)) from None
+            raise Disconnected("cannot connect to %s: %s; is irisd running? (systemctl --user status irisd)" % (endpoint, error)) from None
         self._heard = time.monotonic()
         self._reader = asyncio.get_running_loop().create_task(self._read())
         try:
@@ -123,7 +123,7 @@ class Connection:
         ident = ident if ident is not None else self.next_id()
         frames = wire.encode(wire.Message(kind, ident, header or {}, body), self.limits)
         if self._socket is None:
-            raise Disconnected("the connection is closed")
+            raise Disconnected("the connection is closed: open it again")
         self._socket.send_multipart(frames)  # there is always room, so this is done at once
         return ident
 
@@ -154,7 +154,7 @@ class Connection:
         self._on_lost(error)
 
     def close(self, error: Optional[Disconnected] = None) -> None:
-        """Closes the connection. What was sent is sent; requests fail."""
+        """Closes the connection: sent messages go out, requests under way fail."""
         socket, self._socket = self._socket, None
         reader, self._reader = self._reader, None
         if reader is not None and reader is not _current_task():

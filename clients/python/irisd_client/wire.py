@@ -264,7 +264,7 @@ def _check_rules(kind: str, header: Dict[str, Any]) -> None:
     if kind == "CANCEL" and ("target" in header) == ("item" in header):
         raise malformed("CANCEL names one item: by target or by item")
     if kind == "KICK" and ("item" in header) == ("state" in header):
-        raise WireError(CODES["bad-argument"], "KICK: either item or state says what is kicked")
+        raise WireError(CODES["bad-argument"], "KICK: name the items by either item or state")
     if kind == "KICK" and header.get("state", 8) not in (6, 8):
         raise WireError(CODES["bad-argument"], "KICK: state must be 6 (delayed) or 8 (buried)")
 

@@ -135,25 +135,25 @@ class WorkerTest(Case):
         self.assertIn("worker-wait-ms", str(await self.refused("no-worker", item)))
 
     async def test_killed_workers_lose_nothing(self):
-        """A ledger: each item that was accepted has exactly one completion, and the right one."""
+        """A history: each item that was accepted has exactly one completion, and the right one."""
         irisd = self.irisd(lease_attempts=1000)
         client = await self.client(irisd)
         helpers = [self.helper(irisd, ("square", "slow_square"), capacity=8) for _ in range(3)]
-        ledger = collections.Counter()
+        history = collections.Counter()
 
         async def one(number):
             body = (await client.submit("square", str(number))).body
-            ledger[number, int(body)] += 1
+            history[number, int(body)] += 1
 
         items = [asyncio.ensure_future(one(n)) for n in range(200)]
         for kill in range(4):
             async def some():
-                return len(ledger) >= 20 * (kill + 1)
+                return len(history) >= 20 * (kill + 1)
             await until(some)
             helpers[kill % 3].kill()
             helpers[kill % 3] = self.helper(irisd, ("square", "slow_square"), capacity=8)
         await asyncio.wait_for(asyncio.gather(*items), GIVE_UP)
-        self.assertEqual(ledger, {(n, n * n): 1 for n in range(200)})
+        self.assertEqual(history, {(n, n * n): 1 for n in range(200)})
         status = await client.status()
         self.assertEqual((status["accepted"], status["ended"], status["in-flight"]), (200, 200, 0))
 
@@ -485,7 +485,7 @@ class WorkerTest(Case):
     async def test_serving_over_tcp_is_refused(self):
         irisd = self.irisd("--tcp=127.0.0.1:0")
         connection = Connection(lambda message: None, lambda error: None)
-        await connection.open(irisd.tcp, "a stranger")
+        await connection.open(irisd.tcp, "a guest")
         self.addCleanup(connection.close)
         self.assertIn("tcp-trusted", str(await self.refused("not-permitted", connection.call(
             "READY", {"capacity": 1}, wire.encode_services([("a", "")])))))

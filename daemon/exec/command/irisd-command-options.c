@@ -122,7 +122,7 @@ take_limits (IrisdCommandOptions *self, const IrisWireMessage *item, GError **er
                        "core=BYTES or output=BYTES",
                        &text);
       if ((seen & 1u << row) != 0)
-        return refuse (error, "a limit is given twice", &text);
+        return refuse (error, "a limit is given twice; give each limit once", &text);
       seen |= 1u << row;
       if (known_limits[row].resource == OUTPUT)
         self->max_output = value;

@@ -158,7 +158,9 @@ irisd_command_runner_new (GError **error)
   g_queue_init (&self->commands);
   if (!open_descriptors (self))
     {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot watch commands: %s",
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                   "cannot watch commands: %s; raise the limit on open files (ulimit -n), or "
+                   "fs.epoll.max_user_watches",
                    g_strerror (errno));
       irisd_command_runner_free (self);
       return NULL;

@@ -15,7 +15,7 @@
 #define MOST_UNREAD_US (30 * G_USEC_PER_SEC)
 
 /* Failed attempts after which a request for the item gets an error. */
-#define PATIENCE 4
+#define MOST_FAILURES 4
 
 /* Attempts at a row that looks damaged, while the disk may just not answer: about half a minute. */
 #define MOST_DOUBTS 9
@@ -90,7 +90,7 @@ irisd_reload_may_begin (IrisdGateway *self)
   return g_hash_table_size (self->reloads) - irisd_timers_get_count (&self->unread) < MOST_CALLS;
 }
 
-/* Reloads @item, which is spilled. @entry, of a broadcast or a round, goes on when the item is
+/* Reloads @item, which is spilled. @entry, of a broadcast, goes on when the item is
  * loaded. */
 void
 irisd_reload_for_message (IrisdGateway *self, guint64 item, IrisdMessage *entry)
@@ -127,7 +127,7 @@ irisd_reload_get_delay (IrisdGateway *self, const IrisdTimes *now)
 {
   if (!irisd_reload_may_begin (self))
     return -1;
-  if (self->hungry_flows.length > 0)
+  if (self->half_empty_flows.length > 0)
     return 0;
   IrisdTimes soon = irisd_spilled_get_soon (self, now);
   gint64 delay = irisd_timers_get_delay (&self->spilled, &soon);
@@ -273,7 +273,7 @@ refuse_messages (IrisdReload *reload, const GError *error)
     {
       IrisdMessage *next = entry->next;
       IrisdBroadcast *broadcast = irisd_broadcast_from_message (entry);
-      broadcast->klass->send_home (broadcast, error);
+      broadcast->klass->refuse (broadcast, error);
       entry = next;
     }
 }
@@ -287,7 +287,7 @@ pause_reload (IrisdGateway *self, IrisdReload *reload, IrisdJournalRequest *requ
                                               g_random_double ());
   irisd_timers_add (&self->unread, &reload->timer, IRISD_CLOCK_STEADY,
                     g_get_monotonic_time () + (gint64) pause_us);
-  if (reload->n_failed >= PATIENCE)
+  if (reload->n_failed >= MOST_FAILURES)
     refuse_messages (reload, request->error);
 }
 

@@ -163,7 +163,7 @@ START_TEST (an_interval_has_one_parent_and_one_graph)
 
   begin ();
   other = iris_interval_graph_new (scheduler);
-  foreign = iris_interval_new (other, "stranger", run, &notes[9], drop);
+  foreign = iris_interval_new (other, "foreign", run, &notes[9], drop);
   for (guint i = 0; i < 3; i++)
     make (i);
   ck_assert (iris_interval_set_parent (notes[1].interval, notes[0].interval, &error));
