@@ -320,8 +320,6 @@ iris_client_get_services_async (IrisClient *self,
  * iris_client_get_services_finish:
  * @result: what the callback was given
  *
- * Ends what iris_client_get_services_async() began.
- *
  * Returns: (transfer container) (element-type IrisClientService): the services, or %NULL
  */
 GPtrArray *
@@ -352,8 +350,6 @@ iris_client_get_workers_async (IrisClient *self,
  * iris_client_get_workers_finish:
  * @result: what the callback was given
  *
- * Ends what iris_client_get_workers_async() began.
- *
  * Returns: (transfer full) (element-type IrisClientWorker): the worker processes, or %NULL
  */
 GPtrArray *
@@ -383,8 +379,6 @@ iris_client_get_status_async (IrisClient *self,
 /**
  * iris_client_get_status_finish:
  * @result: what the callback was given
- *
- * Ends what iris_client_get_status_async() began.
  *
  * Returns: (transfer full): the state, or %NULL
  */

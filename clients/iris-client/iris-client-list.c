@@ -104,8 +104,6 @@ iris_client_list_next_async (IrisClient *self,
  * iris_client_list_next_finish:
  * @result: what the callback was given
  *
- * Ends what iris_client_list_next_async() began.
- *
  * Returns: (transfer full) (element-type IrisClientItem): the items, in the order of their numbers;
  *   none at the end of the list; or %NULL
  */

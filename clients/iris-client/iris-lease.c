@@ -252,8 +252,6 @@ iris_lease_forget_worker (IrisLease *self)
 /**
  * iris_lease_get_service:
  *
- * Gets the service that the item names.
- *
  * Returns: (transfer none): the service that the item names
  */
 const char *
@@ -267,8 +265,6 @@ iris_lease_get_service (IrisLease *self)
 /**
  * iris_lease_get_payload:
  *
- * Gets what the item brings along.
- *
  * Returns: (transfer none): what the item brings along
  */
 GBytes *
@@ -281,8 +277,6 @@ iris_lease_get_payload (IrisLease *self)
 
 /**
  * iris_lease_get_content_type:
- *
- * Tells what the payload is, if the client said so.
  *
  * Returns: (transfer none) (nullable): what the payload is, if the client said so
  */

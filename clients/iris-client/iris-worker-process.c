@@ -964,8 +964,6 @@ iris_worker_process_run_async (IrisWorkerProcess *self,
  * @result: what the callback was given
  * @error: return location for an error of the domain %IRIS_CLIENT_ERROR
  *
- * Ends what iris_worker_process_run_async() began.
- *
  * Returns: whether it ended because it was cancelled; otherwise irisd refuses it
  */
 gboolean

@@ -217,8 +217,6 @@ iris_message_copy_sunk (const IrisMessage *self)
 /**
  * iris_message_get_data:
  *
- * Gets the value that the message carries, or %NULL.
- *
  * Returns: (transfer none) (nullable): the value that the message carries, or %NULL
  */
 const GValue *

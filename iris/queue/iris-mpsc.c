@@ -74,8 +74,6 @@ entry_free (IrisMpscNode *node)
 /**
  * iris_mpsc_new:
  *
- * Makes an empty MPSC queue whose owner rests.
- *
  * Returns: (transfer full): an empty MPSC queue whose owner rests
  */
 IrisMpsc *

@@ -188,8 +188,6 @@ iris_task_init (IrisTask *self)
  * @user_data: (nullable): for @func
  * @notify: (nullable): called with @user_data when the task is freed
  *
- * Makes a task.
- *
  * Returns: (transfer full): a task
  */
 IrisTask *
@@ -224,8 +222,6 @@ iris_task_new_with_func (IrisTaskFunc func, gpointer user_data, GDestroyNotify n
 /**
  * iris_task_new_with_closure:
  * @closure: the work; it is called with the task
- *
- * Makes a task.
  *
  * Returns: (transfer full): a task
  */

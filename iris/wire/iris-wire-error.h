@@ -128,8 +128,6 @@ const char *iris_wire_error_message (guint code);
  * iris_wire_error_from_name:
  * @name: a stable name
  *
- * The reverse of iris_wire_error_name().
- *
  * Returns: the code, or 0 if there is no such name
  */
 IRIS_AVAILABLE_IN_ALL

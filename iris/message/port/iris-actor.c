@@ -54,8 +54,6 @@ static void actor_drop_turn (gpointer data);
  * @data: (nullable): for @handler and @notify
  * @notify: (nullable): called with @data when the actor is gone
  *
- * Makes an actor.
- *
  * Returns: (transfer full): an actor, to be given up with iris_actor_unref()
  */
 IrisActor *
@@ -145,8 +143,6 @@ iris_actor_unref (IrisActor *self)
 
 /**
  * iris_actor_current:
- *
- * Gets the actor whose handler is running on this thread, or %NULL.
  *
  * Returns: (transfer none) (nullable): the actor whose handler is running on this thread, or %NULL
  */

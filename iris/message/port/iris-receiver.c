@@ -144,8 +144,6 @@ iris_receiver_new_exclusive (IrisScheduler *scheduler,
 /**
  * iris_receiver_get_scheduler:
  *
- * Gets the scheduler that runs its handler.
- *
  * Returns: (transfer none): the scheduler that runs its handler
  */
 IrisScheduler *

@@ -270,8 +270,6 @@ iris_port_request_async (IrisPort *self,
  * @result: what the callback got
  * @error: (nullable): for an #IrisMessageError
  *
- * Gets the answer, or %NULL with @error set.
- *
  * Returns: (transfer full) (nullable): the answer, or %NULL with @error set
  */
 IrisMessage *

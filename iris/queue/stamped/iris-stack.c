@@ -27,8 +27,6 @@ G_DEFINE_BOXED_TYPE (IrisStack, iris_stack, iris_stack_ref, iris_stack_unref)
 /**
  * iris_stack_new:
  *
- * Makes an empty stack.
- *
  * Returns: (transfer full): an empty stack
  */
 IrisStack *

@@ -62,8 +62,6 @@ iris_stats_new (guint n_places, guint n_workers)
 /**
  * iris_stats_copy:
  *
- * Copies the snapshot.
- *
  * Returns: (transfer full): a copy of the snapshot
  */
 IrisStats *
@@ -90,8 +88,6 @@ iris_stats_copy (const IrisStats *self)
 /**
  * iris_stats_free:
  * @self: (transfer full) (nullable): a snapshot
- *
- * Frees the snapshot.
  */
 void
 iris_stats_free (IrisStats *self)

@@ -427,8 +427,6 @@ iris_progress_monitor_get_n_watches (IrisProgressMonitor *self)
 /**
  * iris_progress_monitor_get_watches:
  *
- * Tells what it watches, and did since there was last nothing to watch.
- *
  * Returns: (transfer container) (element-type IrisProgressWatch): what it watches, and did since
  *   there was last nothing to watch
  */

@@ -25,8 +25,6 @@ G_DEFINE_BOXED_TYPE (IrisProgressWatch,
  * @title: what the group is called, for people
  * @plural: (nullable): what its items are called, for people
  *
- * Makes a group.
- *
  * Returns: (transfer full): a group
  */
 IrisProgressGroup *
@@ -64,8 +62,6 @@ iris_progress_group_ref (IrisProgressGroup *self)
 /**
  * iris_progress_group_unref:
  * @self: (transfer full): a group
- *
- * Drops a reference.
  */
 void
 iris_progress_group_unref (IrisProgressGroup *self)
@@ -148,8 +144,6 @@ iris_progress_watch_ref (IrisProgressWatch *self)
 /**
  * iris_progress_watch_unref:
  * @self: (transfer full): a watch
- *
- * Drops a reference.
  */
 void
 iris_progress_watch_unref (IrisProgressWatch *self)
@@ -200,8 +194,6 @@ iris_progress_watch_note (IrisProgressWatch *self, IrisMessage *message)
 /**
  * iris_progress_watch_get_title:
  *
- * Tells what the work is called, for people.
- *
  * Returns: (transfer none) (nullable): what the work is called, for people
  */
 const char *
@@ -214,8 +206,6 @@ iris_progress_watch_get_title (IrisProgressWatch *self)
 
 /**
  * iris_progress_watch_get_group:
- *
- * Gets the group of the watch, or %NULL.
  *
  * Returns: (transfer none) (nullable): the group of the watch, or %NULL
  */
