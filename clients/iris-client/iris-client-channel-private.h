@@ -74,7 +74,7 @@ struct _IrisClientChannel
 
   GQueue control;      /* calls that need no credit */
   GQueue waiting;      /* items, and what was refused as busy, in the order of their serials */
-  GHashTable *pending; /* serial → call: what was sent and is not answered */
+  GHashTable *pending; /* serial → call: calls that were sent and are not answered */
 
   IrisClientCredit credit;
   guint64 last_ended;    /* serial of the call that ended last, of those that take credit */

@@ -328,7 +328,7 @@ iris_client_channel_pong (IrisClientChannel *self, const IrisWireMessage *messag
   iris_client_channel_set_busy (self, NULL);
 }
 
-/* What was taken may be granted anew, if the call is still there. */
+/* Credit for taken parts may be granted anew, if the call is still there. */
 static void
 iris_client_channel_owe (IrisClientChannel *self, const IrisWireMessage *message)
 {

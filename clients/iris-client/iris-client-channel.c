@@ -435,7 +435,7 @@ iris_client_channel_free (IrisClientChannel *self)
       g_autoptr (GPtrArray) calls = iris_client_channel_take_calls (self);
       gboolean ready = self->state == IRIS_CLIENT_CHANNEL_READY;
 
-      /* What was handed over is dealt with; irisd would keep it otherwise. */
+      /* The program has handled the completion; irisd would keep it otherwise. */
       if (ready && self->credit.ended_items > 0)
         iris_client_channel_send_simple (self, IRIS_WIRE_ACK, self->credit.ended_items, NULL);
       if (ready)

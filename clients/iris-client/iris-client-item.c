@@ -121,7 +121,7 @@ show_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
  * @user_data: for @callback
  *
  * Asks how an item ended that irisd keeps: one of this user, or, for an operator, any. Another
- * user's does not exist for this one. What was fetched is let go by irisd, unless it has a key;
+ * user's does not exist for this one. irisd deletes a fetched item, unless it has a key;
  * [method@IrisClient.Client.show_async] waits without fetching.
  */
 void

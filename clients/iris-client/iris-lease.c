@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Bytes of one REPORT; what is longer goes in several. */
+/* Bytes of one REPORT; a longer one goes in several. */
 #define MOST_PART (64 * 1024)
 
 struct _IrisLease

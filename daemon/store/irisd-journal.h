@@ -106,7 +106,7 @@ struct _IrisdJournalRequest
   guint32 code;                  /* BURY: the reason */
   char *reason;
   gboolean whole;            /* SHOW: the item as it was submitted is wanted */
-  IrisdBroadcast *broadcast; /* BURY: who asked for it, and waits */
+  IrisdBroadcast *broadcast; /* BURY: the request that waits for it */
   GArray *items;             /* FORGET: IrisdSpan */
   IrisdPersistentItem *persistent;
 

@@ -19,7 +19,7 @@ G_BEGIN_DECLS
  * @item: its number
  * @state: an #IrisWireState; queued also while it runs or is leased: see irisd-attempts.c
  * @klass: an #IrisWireClass
- * @owner: the user who submitted it, or %IRISD_OWNER_UNKNOWN
+ * @owner: the user that submitted it, or %IRISD_OWNER_UNKNOWN
  * @due_ms: Unix time in milliseconds until which a delay, or the pause before the next attempt,
  *   lasts; 0: no such time. Only read when irisd starts: a running irisd measures delays by the
  *   monotonic clock

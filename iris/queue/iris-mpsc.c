@@ -108,7 +108,7 @@ iris_mpsc_ref (IrisMpsc *self)
  * iris_mpsc_unref:
  * @self: (transfer full): an MPSC queue
  *
- * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
+ * Drops a reference; the last one frees it, but not its items, which are the program's.
  * Any thread.
  */
 void
@@ -170,9 +170,9 @@ iris_mpsc_pop (IrisMpsc *self)
  *
  * Lays the owner to rest, if the MPSC queue is empty. The owner only.
  *
- * Returns: %TRUE when the MPSC queue is empty: the next sender will be told to call the owner, who
- *   must not touch the MPSC queue until then. %FALSE when there is an item, or one is on its way:
- * the owner must run again, and no thread will call it
+ * Returns: %TRUE when the MPSC queue is empty: the next sender will be told to call the owner,
+ * which must not touch the MPSC queue until then. %FALSE when there is an item, or one is on its
+ * way: the owner must run again, and no thread will call it
  */
 gboolean
 iris_mpsc_rest (IrisMpsc *self)

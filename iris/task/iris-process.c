@@ -256,7 +256,7 @@ process_cancelled (IrisTask *task)
   process_kick (IRIS_PROCESS (task));
 }
 
-/* What is left is dropped, and the neighbours learn of it. */
+/* The rest is dropped, and the neighbours learn of it. */
 static void
 process_ended (IrisTask *task)
 {
@@ -372,7 +372,7 @@ iris_process_run (IrisProcess *self)
 /**
  * iris_process_cancel:
  *
- * Cancels the process and with it its chain. What was not worked on is dropped.
+ * Cancels the process and with it its chain. Messages that wait are dropped.
  */
 void
 iris_process_cancel (IrisProcess *self)
@@ -436,7 +436,7 @@ process_push (IrisProcess *self, IrisMessage *work_item, bool from_itself, bool 
   return accepted;
 }
 
-/* What is dropped is freed, were it floating or not. */
+/* A dropped message is freed, floating or not. */
 static void
 drop_message (IrisMessage *work_item)
 {

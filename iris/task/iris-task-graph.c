@@ -248,7 +248,7 @@ iris_task_graph_leave (IrisTask *self, GQueue *over)
   GQueue dependents, dependencies;
   GList *link;
 
-  /* An edge that is in no queue of its dependency belongs to who took it out. */
+  /* An edge that is in no queue of its dependency belongs to the thread that took it out. */
   g_mutex_lock (&graph_lock);
   dependents = priv->dependents;
   dependencies = priv->dependencies;

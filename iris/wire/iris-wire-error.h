@@ -34,7 +34,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_SHUTTING_DOWN: `shutting-down`: irisd takes no more items
  * @IRIS_WIRE_ERROR_SERVICE_FAILED: `service-failed`: the service ran and failed
  * @IRIS_WIRE_ERROR_DUPLICATE_ID: `duplicate-id`: an item with that request id is in flight
- * @IRIS_WIRE_ERROR_BUSY: `busy`: a limit on what is in flight is reached; try again later
+ * @IRIS_WIRE_ERROR_BUSY: `busy`: a limit on items in flight is reached; try again later
  * @IRIS_WIRE_ERROR_NOT_PERMITTED: `not-permitted`: this client may not do that
  * @IRIS_WIRE_ERROR_INTERNAL: `internal`: irisd itself failed
  * @IRIS_WIRE_ERROR_NOT_DURABLE: `not-durable`: this irisd keeps no journal

@@ -59,7 +59,7 @@ __extension__ typedef unsigned __int128 IrisWireKeys;
  * @data: (array length=size) (nullable): the bytes, borrowed
  * @size: how many
  *
- * A run of bytes that belongs to someone else.
+ * A run of bytes that is owned elsewhere.
  */
 typedef struct
 {

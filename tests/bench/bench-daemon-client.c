@@ -227,7 +227,7 @@ take_result (BenchClient *self, Progress *progress, GError **error)
   self->owed++;
   memcpy (self->last, self->message.request_id, sizeof self->last);
 
-  /* What is kept is kept until it is acknowledged, so nothing of it is left over. */
+  /* Persistent items stay until they are acknowledged, so none is left over. */
   return self->owed < CREDITS / 4 && (is_quiet (load) || progress->ended < load->items)
              ? TRUE
              : acknowledge (self, error);

@@ -62,7 +62,7 @@ pop (unsigned self)
     }
 }
 
-/* Without anybody else, not empty means that something can be had. */
+/* Without other threads, not empty means that something can be had. */
 static void
 check (void)
 {
@@ -76,7 +76,7 @@ check (void)
   items_check_all_taken ();
 }
 
-/* A pop must see what was pushed before and is still there: only this thread pops. */
+/* A pop must see an item that was pushed before: only this thread pops. */
 static void
 pop_all_that_is_seen (unsigned self)
 {

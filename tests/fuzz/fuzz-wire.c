@@ -128,7 +128,7 @@ read_completions (IrisWireFrame body, const IrisWireLimits *limits)
   g_assert (error != NULL || n == iter.n_completions);
 }
 
-/* What was read from a body must be written as a body that reads the same: writing it twice gives
+/* A value read from a body must be written as a body that reads the same: writing it twice gives
  * the same bytes. */
 #define READ_RECORD(Type, name, body, limits)                                       \
   G_STMT_START                                                                      \

@@ -308,7 +308,7 @@ START_TEST (tries_and_the_pause_between_them_go_on_when_irisd_is_started_again)
   guint64 number = persistent_submit (client, &item);
   while (persistent_get_state (client, number, 0) != IRIS_WIRE_STATE_DELAYED)
     ;
-  /* What is written later is written with what was to be written before. */
+  /* A later write takes along the rows that were to be written before. */
   persistent_assert_result (
       client, persistent_submit_echo (client, "x", IRIS_WIRE_CLASS_DURABLE, TRUE), "x");
   crash ();

@@ -86,7 +86,7 @@ typedef struct
   gpointer (*try_pop) (gpointer container);
   void (*unref) (gpointer container);
   gboolean in_order;
-  gboolean sure; /* who has pushed more than it took finds something, whatever others do */
+  gboolean sure; /* with more pushed than taken it finds something, whatever others do */
 } Kind;
 
 static gpointer

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Steal policies under load: whatever the policy is, each item runs once; what is refused is run
- * all the same; and who refuses does not spin.
+ * all the same; and a worker that refuses does not spin.
  *
  * The run time that a place is known for is set by the test, so that everything is refused that the
  * policy lets be refused. The last test looks at the processor's clock, as stress-idle.c does.

@@ -2,12 +2,12 @@
  *
  * irisctl watch --items: persistent items, each time that one has come into another state.
  *
- * irisd does not report changes: what is shown is the difference of two lists of what has not
- * ended, so items that are not watched cost nothing, and a state that did not last from one look to
- * the next is not seen. What is missing in the second list is asked for by its number. What
- * came and ended between two looks is found among what has ended by its number, which is greater
- * than all those that there were two looks ago: numbers are given before items are listed, so one
- * look may miss a number below the greatest that it sees, but two do not.
+ * irisd does not report changes: irisctl shows the difference of two lists of the items that have
+ * not ended, so items that are not watched cost nothing, and a state that did not last from one
+ * look to the next is not seen. irisctl asks for an item that the second list lacks by its number.
+ * What came and ended between two looks is found among what has ended by its number, which is
+ * greater than all those that there were two looks ago: numbers are given before items are listed,
+ * so one look may miss a number below the greatest that it sees, but two do not.
  */
 #include "clients/irisctl/command/irisctl-watch.h"
 

@@ -126,7 +126,7 @@ typedef struct
 {
   int met[N_ITEMS];
   int n;
-  int accepts; /* -1: everyone declines; N_ITEMS: everyone accepts */
+  int accepts; /* -1: all decline; N_ITEMS: all accept */
 } Met;
 
 static gboolean

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tasks that depend on tasks: order, outcomes that spread, cycles, and who holds whom.
+ * Tasks that depend on tasks: order, outcomes that spread, cycles, and references.
  */
 #include "core-test-util.h"
 #include "step-scheduler.h"
