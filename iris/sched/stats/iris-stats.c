@@ -88,6 +88,8 @@ iris_stats_copy (const IrisStats *self)
 /**
  * iris_stats_free:
  * @self: (transfer full) (nullable): a snapshot
+ *
+ * Frees the snapshot.
  */
 void
 iris_stats_free (IrisStats *self)

@@ -62,6 +62,8 @@ iris_progress_group_ref (IrisProgressGroup *self)
 /**
  * iris_progress_group_unref:
  * @self: (transfer full): a group
+ *
+ * Drops a reference.
  */
 void
 iris_progress_group_unref (IrisProgressGroup *self)
@@ -144,6 +146,8 @@ iris_progress_watch_ref (IrisProgressWatch *self)
 /**
  * iris_progress_watch_unref:
  * @self: (transfer full): a watch
+ *
+ * Drops a reference.
  */
 void
 iris_progress_watch_unref (IrisProgressWatch *self)
