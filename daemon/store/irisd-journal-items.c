@@ -1,13 +1,54 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Requests that read the journal: an item's end, an item's state, lists of items.
+ * The items that the journal holds: their rows, their number, and the requests that read them or
+ * wait for them.
+ *
+ * A gateway accepts an item before the journal has it, so it counts the item ahead: `n_taken` is
+ * the number of items held, except cancelled ones, and of items reserved and on their way. It does
+ * not change when a reserved item arrives, so it is exact at each moment, and an acceptance needs
+ * no answer of the journal. It is relaxed: nothing else depends on the sum.
  */
 #include "daemon/store/irisd-journal-private.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/net/irisd-peer.h"
+#include "daemon/store/irisd-journal.h"
 #include "daemon/store/irisd-persistent-list.h"
 
 #include <string.h>
+
+IrisdJournalRequest *
+irisd_journal_request_new (IrisdJournalRequestKind kind, IrisdMailbox *home)
+{
+  IrisdJournalRequest *self = g_new0 (IrisdJournalRequest, 1);
+  self->message.kind = IRISD_MESSAGE_JOURNAL_REQUEST;
+  self->kind = kind;
+  self->home = home;
+  if (kind == IRISD_JOURNAL_REQUEST_DONE)
+    self->made_us = g_get_monotonic_time ();
+  zmq_msg_init (&self->body);
+  return self;
+}
+
+/* For the gateway that made it; after the gateways have ended, for the thread that frees them. */
+void
+irisd_journal_request_free (IrisdJournalRequest *self)
+{
+  zmq_msg_close (&self->body);
+  g_clear_pointer (&self->peer, irisd_peer_unref);
+  g_clear_pointer (&self->items, g_array_unref);
+  g_clear_pointer (&self->jobs, g_ptr_array_unref);
+  g_clear_pointer (&self->kepts, g_ptr_array_unref);
+  g_clear_pointer (&self->row_batch, irisd_row_batch_unref);
+  if (self->broadcast != NULL)
+    self->broadcast->klass->free (self->broadcast);
+  g_clear_pointer (&self->list, iris_wire_persistent_list_free);
+  g_clear_pointer (&self->filter, irisd_persistent_filter_free);
+  g_clear_error (&self->error);
+  g_free (self->header.data);
+  g_free (self->sentence);
+  g_free (self);
+}
 
 /* Reads may fail by the million and be tried again for hours; the log has one line in this time. */
 #define UNREADABLE_LOG_US (10 * G_USEC_PER_SEC)
@@ -17,6 +58,127 @@
 #define LISTED_PAYLOAD_MOST 65536
 #define LISTED_ARGS_MOST    1024
 
+guint64
+irisd_journal_get_next_item (IrisdJournal *self)
+{
+  return irisd_store_get_next_id (self->store);
+}
+
+guint64
+irisd_journal_get_n_persistent (IrisdJournal *self)
+{
+  return atomic_load_explicit (&self->n_persistent, memory_order_relaxed);
+}
+
+guint64
+irisd_journal_get_n_persistent_ended (IrisdJournal *self)
+{
+  return atomic_load_explicit (&self->n_persistent_ended, memory_order_relaxed);
+}
+
+guint64
+irisd_journal_get_n_damaged (IrisdJournal *self)
+{
+  return atomic_load_explicit (&self->n_damaged, memory_order_relaxed);
+}
+
+IrisdJournalHealth
+irisd_journal_get_health (IrisdJournal *self)
+{
+  return atomic_load_explicit (&self->health, memory_order_acquire);
+}
+
+/* Returns why the journal is not ready. */
+const char *
+irisd_journal_get_sentence (IrisdJournal *self)
+{
+  const char *sentence = atomic_load_explicit (&self->sentence, memory_order_relaxed);
+  return sentence != NULL ? sentence : "";
+}
+
+void
+irisd_journal_answer (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  irisd_mailbox_post (request->home, &request->message);
+}
+
+/* Counts one more item of @request, KEEP or DONE and not posted yet, until the journal has refused
+ * or removed it. */
+void
+irisd_journal_reserve (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  request->n_reserved++;
+  atomic_fetch_add_explicit (&self->n_taken, 1, memory_order_relaxed);
+}
+
+/* Returns how many items are held and do not give way to others, with those on their way. */
+guint64
+irisd_journal_get_n_taken (IrisdJournal *self)
+{
+  return atomic_load_explicit (&self->n_taken, memory_order_relaxed);
+}
+
+/* Takes back what the current journal request had reserved and does not use. */
+void
+irisd_journal_release (IrisdJournal *self)
+{
+  atomic_fetch_sub_explicit (&self->n_taken, self->n_releasing, memory_order_relaxed);
+  self->n_releasing = 0;
+}
+
+/* Publishes the number of items for other threads, after a change of the table. */
+void
+irisd_journal_count (IrisdJournal *self)
+{
+  guint n = self->table.n_items - self->table.n_cancelled;
+  guint reserved = n > self->n_counted ? MIN (n - self->n_counted, self->n_releasing) : 0;
+  gint64 change = (gint64) n - self->n_counted - reserved;
+  self->n_counted = n;
+  self->n_releasing -= reserved;
+  if (change != 0)
+    atomic_fetch_add_explicit (&self->n_taken, (guint64) change, memory_order_relaxed);
+  atomic_store_explicit (&self->n_persistent, self->table.n_items, memory_order_relaxed);
+  atomic_store_explicit (&self->n_persistent_ended, self->table.n_ended, memory_order_relaxed);
+}
+
+/* Returns whether one more item may be held. For the journal's thread. */
+gboolean
+irisd_journal_has_room (IrisdJournal *self)
+{
+  return self->table.n_items - self->table.n_cancelled < self->limits->persistent_items;
+}
+
+/* Something is dirty, and must be on the disk `relaxed-ms` after @since_us. So the transaction
+ * begins earlier by the time that one has lately taken, by half of `relaxed-ms` at most. */
+void
+irisd_journal_commit_for (IrisdJournal *self, gint64 since_us)
+{
+  gint64 time_us = (gint64) self->limits->relaxed_ms * 1000;
+  gint64 by_us = since_us + time_us - MIN (self->commit_us, time_us / 2);
+  if (self->commit_by_us == 0 || by_us < self->commit_by_us)
+    self->commit_by_us = MAX (by_us, 1);
+}
+
+/* @persistent is an item whose row is to be written or removed. */
+void
+irisd_journal_mark_dirty (IrisdJournal *self, IrisdPersistentItem *persistent)
+{
+  if (persistent->dirty)
+    return;
+  persistent->dirty = TRUE;
+  STAILQ_INSERT_TAIL (&self->dirty, persistent, next_dirty);
+  if (self->n_dirty++ == 0 && self->commit_by_us == 0)
+    irisd_journal_commit_for (self, g_get_monotonic_time ());
+}
+
+/* Takes @request, and answers it after the next transaction, which is due at once. */
+void
+irisd_journal_attend (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  STAILQ_INSERT_TAIL (&self->attendants, request, next);
+  self->commit_by_us = 1;
+}
+
 GError *
 irisd_journal_no_such_item (guint64 item)
 {
@@ -24,6 +186,89 @@ irisd_journal_no_such_item (guint64 item)
                       "no item %" G_GUINT64_FORMAT
                       " is kept: its end was fetched or has expired, or there never was one",
                       item);
+}
+
+static int
+compare_deadlines (gconstpointer a, gconstpointer b, gpointer user_data)
+{
+  const IrisdJournalRequest *left = a, *right = b;
+  return left->deadline_us < right->deadline_us ? -1 : left->deadline_us > right->deadline_us;
+}
+
+static void
+wait_for_end (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalRequest *request)
+{
+  request->next_wait = persistent->waits;
+  persistent->waits = request;
+  /* A century is as good as forever, and does not overflow. */
+  if (request->wait_ms > G_GUINT64_CONSTANT (3155760000000))
+    return;
+  request->deadline_us = g_get_monotonic_time () + (gint64) request->wait_ms * 1000;
+  request->deadline = g_sequence_insert_sorted (self->deadlines, request, compare_deadlines, NULL);
+}
+
+static void
+stop_waiting (IrisdJournalRequest *request)
+{
+  if (request->deadline != NULL)
+    g_sequence_remove (request->deadline);
+  request->deadline = NULL;
+  request->next_wait = NULL;
+}
+
+/* A client may have guessed the number of an item that was then not accepted. */
+static void
+turn_away_waits (IrisdJournal *self, IrisdPersistentItem *persistent)
+{
+  while (persistent->waits != NULL)
+    {
+      IrisdJournalRequest *request = persistent->waits;
+      persistent->waits = request->next_wait;
+      stop_waiting (request);
+      request->error = irisd_journal_no_such_item (persistent->item);
+      irisd_journal_answer (self, request);
+    }
+}
+
+/* Takes @persistent out of the table, and its row out of the store. */
+void
+irisd_journal_discard (IrisdJournal *self, IrisdPersistentItem *persistent)
+{
+  irisd_persistent_table_remove (&self->table, persistent);
+  irisd_journal_count (self);
+  persistent->forgotten = TRUE;
+  irisd_persistent_item_clear_row (persistent);
+  turn_away_waits (self, persistent);
+  if (persistent->dirty)
+    return;
+  if (persistent->written && irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
+    irisd_journal_mark_dirty (self, persistent);
+  else
+    irisd_persistent_item_free (persistent);
+}
+
+/* Removes cancelled items, which have no result, while more items are held than the limit. */
+void
+irisd_journal_make_room (IrisdJournal *self)
+{
+  IrisdPersistentItem *cancelled;
+  while (self->table.n_items > self->limits->persistent_items
+         && (cancelled = irisd_persistent_table_get_cancelled (&self->table)) != NULL)
+    irisd_journal_discard (self, cancelled);
+}
+
+/* An expired end counts as removed, also before the sweep; so does an item beyond the view. */
+IrisdPersistentItem *
+irisd_journal_look_up (IrisdJournal *self, guint64 item, gint64 view)
+{
+  IrisdPersistentItem *persistent = irisd_persistent_table_lookup (&self->table, item);
+  if (persistent != NULL && irisd_persistent_item_has_ended (persistent)
+      && irisd_persistent_item_get_expiry (persistent) <= irisd_unix_ms ())
+    {
+      irisd_journal_discard (self, persistent);
+      return NULL;
+    }
+  return persistent != NULL && irisd_view_reaches (view, persistent->owner) ? persistent : NULL;
 }
 
 static void
@@ -207,34 +452,6 @@ tell (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalRequest *
   irisd_journal_answer (self, request);
 }
 
-static int
-compare_deadlines (gconstpointer a, gconstpointer b, gpointer user_data)
-{
-  const IrisdJournalRequest *left = a, *right = b;
-  return left->deadline_us < right->deadline_us ? -1 : left->deadline_us > right->deadline_us;
-}
-
-static void
-wait_for_end (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalRequest *request)
-{
-  request->next_wait = persistent->waits;
-  persistent->waits = request;
-  /* A century is as good as forever, and does not overflow. */
-  if (request->wait_ms > G_GUINT64_CONSTANT (3155760000000))
-    return;
-  request->deadline_us = g_get_monotonic_time () + (gint64) request->wait_ms * 1000;
-  request->deadline = g_sequence_insert_sorted (self->deadlines, request, compare_deadlines, NULL);
-}
-
-static void
-stop_waiting (IrisdJournalRequest *request)
-{
-  if (request->deadline != NULL)
-    g_sequence_remove (request->deadline);
-  request->deadline = NULL;
-  request->next_wait = NULL;
-}
-
 /* Answers all requests that wait for an item. */
 void
 irisd_journal_wake_waits (IrisdJournal *self, IrisdPersistentItem *persistent)
@@ -247,20 +464,6 @@ irisd_journal_wake_waits (IrisdJournal *self, IrisdPersistentItem *persistent)
       stop_waiting (request);
       tell (self, persistent, request);
       request = next;
-    }
-}
-
-/* A client may have guessed the number of an item that was then not accepted. */
-void
-irisd_journal_turn_away_waits (IrisdJournal *self, IrisdPersistentItem *persistent)
-{
-  while (persistent->waits != NULL)
-    {
-      IrisdJournalRequest *request = persistent->waits;
-      persistent->waits = request->next_wait;
-      stop_waiting (request);
-      request->error = irisd_journal_no_such_item (persistent->item);
-      irisd_journal_answer (self, request);
     }
 }
 
@@ -281,20 +484,6 @@ irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now)
       tell (self, request->persistent, request);
       first = g_sequence_get_begin_iter (self->deadlines);
     }
-}
-
-/* An expired end counts as removed, also before the sweep; so does an item beyond the view. */
-IrisdPersistentItem *
-irisd_journal_look_up (IrisdJournal *self, guint64 item, gint64 view)
-{
-  IrisdPersistentItem *persistent = irisd_persistent_table_lookup (&self->table, item);
-  if (persistent != NULL && irisd_persistent_item_has_ended (persistent)
-      && irisd_persistent_item_get_expiry (persistent) <= irisd_unix_ms ())
-    {
-      irisd_journal_discard (self, persistent);
-      return NULL;
-    }
-  return persistent != NULL && irisd_view_reaches (view, persistent->owner) ? persistent : NULL;
 }
 
 void
