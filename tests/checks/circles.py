@@ -82,10 +82,6 @@ CIRCLES = {
          'items/irisd-dispatch.c items/irisd-persistent-done.c items/irisd-persistent.c '
          'items/irisd-restore.c items/spill/irisd-reload.c items/spill/irisd-spilled-flow.c '
          'items/spill/irisd-spilled.c'),
-        ("a store that is damaged is read by its pages, and written into a new store",
-         'store/sqlite/irisd-sqlite-pages.c store/sqlite/irisd-sqlite-salvage.c '
-         'store/sqlite/irisd-sqlite-scan.c store/sqlite/irisd-sqlite-schema.c '
-         'store/sqlite/irisd-sqlite-walk.c store/sqlite/irisd-sqlite.c'),
     ],
 }
 
