@@ -67,9 +67,6 @@ CIRCLES = {
          'exec/command/irisd-command-runner.c exec/command/irisd-command-start.c '
          'exec/command/irisd-command.c exec/irisd-job.c exec/worker/irisd-leased-item.c '
          'exec/worker/irisd-worker-processes.c exec/worker/irisd-worker-restore.c'),
-        ("the table of leases in four files",
-         'exec/worker/irisd-lease-queue.c exec/worker/irisd-leases-clock.c '
-         'exec/worker/irisd-leases-route.c exec/worker/irisd-leases.c'),
         ("a gateway is still one struct, whose parts answer through each other",
          'gateway/irisd-acknowledge.c gateway/irisd-admission.c gateway/irisd-bundle.c '
          'gateway/irisd-bury-broadcast.c gateway/irisd-bury-requests.c gateway/irisd-cancel-broadcast.c '
