@@ -63,10 +63,6 @@ CIRCLES = {
          'wire/iris-wire-check.c wire/iris-wire-field.c wire/iris-wire-message.c'),
     ],
     'daemon': [
-        ("what runs an item ends its job, and a job that is cancelled tells what runs it",
-         'exec/command/irisd-command-runner.c exec/command/irisd-command-start.c '
-         'exec/command/irisd-command.c exec/irisd-job.c exec/worker/irisd-leased-item.c '
-         'exec/worker/irisd-worker-processes.c exec/worker/irisd-worker-restore.c'),
         ("a gateway is still one struct, whose parts answer through each other",
          'gateway/irisd-acknowledge.c gateway/irisd-admission.c gateway/irisd-bundle.c '
          'gateway/irisd-bury-broadcast.c gateway/irisd-bury-requests.c gateway/irisd-cancel-broadcast.c '
