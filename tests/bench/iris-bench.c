@@ -2,11 +2,11 @@
  *
  * iris-bench: compares the schedulers, and their peers, on the workloads of the papers.
  */
-#include "bench-contender.h"
-#include "bench-daemon-bare.h"
-#include "bench-daemon-flood.h"
-#include "bench-report.h"
-#include "bench-workloads.h"
+#include "tests/bench/peers/bench-contender.h"
+#include "tests/bench/daemon/bench-daemon-bare.h"
+#include "tests/bench/daemon/bench-daemon-flood.h"
+#include "tests/bench/report/bench-report.h"
+#include "tests/bench/workloads/bench-workloads.h"
 
 #include <locale.h>
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "core-test-run.h"
-#include "bench-contender.h"
-#include "bench-goals.h"
-#include "bench-numeric.h"
+#include "tests/bench/peers/bench-contender.h"
+#include "tests/bench/report/bench-goals.h"
+#include "tests/bench/workloads/numeric/bench-numeric.h"
 
 #include <iris/iris.h>
 #include <math.h>

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Items from outside: one thread, and several, queue empty items as fast as they can.
+ *
+ * This is what a scheduler's workers cannot help with: every item crosses from one thread to
+ * another, and the producers contend with each other as well.
+ */
+#include "tests/bench/workloads/items/bench-spray.h"
+#include "tests/bench/workloads/bench-workloads.h"
+
+#define ITEMS 1000000
+
+BenchResult *
+bench_external (const BenchOptions *options, GError **error)
+{
+  static const guint usual[] = { 1, 4 };
+  guint items = bench_choose (options, options->items, ITEMS, 4);
+  g_autoptr (BenchResult) result = bench_result_new (
+      "external", options, g_strdup_printf ("%u empty items from outside", items));
+
+  for (guint i = 0; i < G_N_ELEMENTS (usual); i++)
+    {
+      guint producers = options->producers != 0 ? options->producers : usual[i];
+      BenchSpray spray = { .producers = producers, .outer = MAX (items, producers) };
+      g_autofree char *load = g_strdup_printf ("%u producer%s", producers,
+                                               producers == 1 ? "" : "s");
+
+      bench_spray_add_trials (result, options, load, &spray, NULL, BENCH_FACTOR);
+      if (options->producers != 0)
+        break;
+    }
+
+  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
+}
