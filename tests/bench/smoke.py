@@ -192,6 +192,7 @@ SERVERS = {
     'echo, 99th percentile': {'zeromq': 'true'},
     'volatile, 4 clients': {'gearmand': 'gearmand', 'beanstalkd, no log': 'beanstalkd'},
     'command': {'posix_spawn': 'true'},
+    'command, one at a time': {'posix_spawn': 'true'},
     'flood, 99th percentile': {name: 'true' for name in ('irisd, quiet', 'zeromq', 'zeromq, quiet')},
     'flood of batches, 99th percentile': {'irisd, quiet': 'true'},
     '30 sleeping commands, 99th percentile': {'irisd, quiet': 'true'},
@@ -224,8 +225,10 @@ def test_daemon(irisd):
         'results'][0]['series']} == {('echo, median', 'irisd'), ('echo, 99th percentile', 'irisd')},
           'rows and peers can be left out', done.stderr)
     done = run('daemon', *SMALL, '--only', 'sleep')
-    check(done.returncode == 2 and 'has no row' in done.stderr, 'a row that is not there is refused',
-          done.stderr)
+    check(done.returncode == 2 and 'has no “sleep”; there are durable' in done.stderr,
+          'a row that is not there is refused', done.stderr)
+    done = run('backlog', *SMALL, '--irisd', irisd)
+    check(done.returncode == 0 and not done.stderr, 'the backlog runs by itself as well', done.stderr)
     done = run('daemon', *SMALL, '--only', 'echo', '--irisd', '/bin/false')
     check(done.returncode == 1 and 'irisd did not start' in done.stderr,
           'an irisd that does not start is told', done.stderr)
@@ -282,7 +285,9 @@ def test_options():
     refused('has no setting', 'recursive', '--only', 'places:colour=red')
     refused('has no setting', 'recursive', '--only', 'default:deal=own')
     refused('has no setting', 'recursive', '--only', 'places:deque=idempotent')
-    refused('there is no contender', 'locks', '--only', 'places')
+    refused('has no “places”; there are gmutex', 'locks', '--only', 'places')
+    refused('has no “places”; there are gasyncqueue', 'queues', '--only', 'places')
+    refused('has no “gasyncqueue”; there are iris-task', 'round-trip', '--only', 'gasyncqueue')
     refused('steal policy knows no', 'recursive', '--only', 'places:steal=nearest')
     refused('must be a number', 'recursive', '--only', 'places:steal=random+cap=0')
     refused('has no setting', 'recursive', '--only', 'lock-free:steal=random')

@@ -127,9 +127,8 @@ static BenchResult *
 run_quadruple (gboolean lazy, GError **error)
 {
   Quadruple *problem = g_new0 (Quadruple, 1);
-  BenchNumeric numeric = { .name = "quadruple",
-                           .title = g_strdup ("four numbers, twice"),
-                           .problem = problem,
+  g_autoptr (BenchResult) result = bench_result_new ("quadruple", &small);
+  BenchNumeric numeric = { .problem = problem,
                            .free = g_free,
                            .restart = quadruple_restart,
                            .plain = quadruple_plain,
@@ -139,7 +138,10 @@ run_quadruple (gboolean lazy, GError **error)
 
   problem->lazy = lazy;
 
-  return bench_numeric_run (&numeric, &small, error);
+  return bench_numeric_plan (result, &small, &numeric, error)
+                 && bench_result_measure (result, error)
+             ? g_steal_pointer (&result)
+             : NULL;
 }
 
 START_TEST (tiles_that_come_to_the_numbers_of_plain_C_are_accepted)
@@ -174,9 +176,9 @@ END_TEST
 static GString *order;
 
 static gboolean
-note_order (gpointer data, gdouble *samples, GError **error)
+note_order (const BenchRun *run, gdouble *samples, GError **error)
 {
-  g_string_append_c (order, GPOINTER_TO_INT (data));
+  g_string_append_c (order, *(const char *) run->load);
   samples[0] = order->len;
 
   return TRUE;
@@ -184,15 +186,16 @@ note_order (gpointer data, gdouble *samples, GError **error)
 
 START_TEST (every_round_runs_all_and_starts_with_another)
 {
-  g_autoptr (BenchResult) result = bench_result_new ("rounds", &small, g_strdup (""));
+  g_autoptr (BenchResult) result = bench_result_new ("rounds", &small);
 
   order = g_string_new (NULL);
-  for (int c = 'a'; c <= 'c'; c++)
+  for (char c = 'a'; c <= 'c'; c++)
     {
       BenchSeries *series = bench_result_add_series (
-          result, bench_series_new ("load", (char[]){ (char) c, '\0' }, BENCH_IRIS, 1, 1));
+          result, bench_series_new ("load", (char[]){ c, '\0' }, BENCH_IRIS, 1, 1));
 
-      bench_result_add_trial (result, note_order, GINT_TO_POINTER (c), NULL, series, NULL);
+      bench_result_add_trial (result, note_order, &(BenchRun){ .load = series->contender }, series,
+                              NULL);
     }
   ck_assert (bench_result_measure (result, NULL));
   ck_assert_str_eq (order->str, "abc" /* warms up */ "bcacababc");
@@ -205,7 +208,7 @@ END_TEST
 START_TEST (series_of_one_load_stand_together)
 {
   static const char *const loads[] = { "x", "y", "x", "y" };
-  g_autoptr (BenchResult) result = bench_result_new ("loads", &small, g_strdup (""));
+  g_autoptr (BenchResult) result = bench_result_new ("loads", &small);
   g_autoptr (GString) found = g_string_new (NULL);
 
   order = g_string_new (NULL);
@@ -214,7 +217,7 @@ START_TEST (series_of_one_load_stand_together)
       BenchSeries *series = bench_result_add_series (
           result, bench_series_new (loads[i], i < 2 ? "a" : "b", BENCH_IRIS, 1, 1));
 
-      bench_result_add_trial (result, note_order, GINT_TO_POINTER ('-'), NULL, series, NULL);
+      bench_result_add_trial (result, note_order, &(BenchRun){ .load = "-" }, series, NULL);
     }
   ck_assert (bench_result_measure (result, NULL));
   for (guint i = 0; i < result->series->len; i++)
@@ -302,7 +305,7 @@ static GPtrArray *
 recursive_results (void)
 {
   GPtrArray *results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
-  BenchResult *result = bench_result_new ("recursive", &small, g_strdup (""));
+  BenchResult *result = bench_result_new ("recursive", &small);
 
   bench_result_add_series (result,
                            series_of ("items", "work-stealing", BENCH_IRIS, 40e-9, 40e-9, 40e-9));
@@ -320,7 +323,7 @@ recursive_results (void)
 START_TEST (goals_are_reached_missed_or_unknown)
 {
   g_autoptr (GPtrArray) results = recursive_results ();
-  g_autoptr (GPtrArray) goals = bench_goals_check (results, FALSE);
+  g_autoptr (GPtrArray) goals = bench_goals_check (results, BENCH_SUITE_COMPARE);
 
   ck_assert_int_eq (find_goal (goals, "recursive, items, work-stealing against default")->verdict,
                     BENCH_MISSED);
@@ -338,7 +341,7 @@ START_TEST (the_daemon_has_goals_of_its_own)
 {
   g_autoptr (GPtrArray)
       results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
-  BenchResult *daemon = bench_result_new ("daemon", &small, g_strdup (""));
+  BenchResult *daemon = bench_result_new ("daemon", &small);
   const BenchGoal *goal;
 
   bench_result_add_series (daemon,
@@ -349,7 +352,7 @@ START_TEST (the_daemon_has_goals_of_its_own)
                            series_of ("durable, 1 client", "irisd", BENCH_IRIS, .005, .008, .01));
   g_ptr_array_add (results, daemon);
 
-  g_autoptr (GPtrArray) goals = bench_goals_check (results, TRUE);
+  g_autoptr (GPtrArray) goals = bench_goals_check (results, BENCH_SUITE_DAEMON);
 
   goal = find_goal (goals, "daemon, echo, median, irisd against zeromq");
   ck_assert_int_eq (goal->verdict, BENCH_REACHED);
@@ -363,7 +366,7 @@ END_TEST
 START_TEST (a_peer_is_judged_by_its_faster_idiom)
 {
   g_autoptr (GPtrArray) results = recursive_results ();
-  g_autoptr (GPtrArray) goals = bench_goals_check (results, FALSE);
+  g_autoptr (GPtrArray) goals = bench_goals_check (results, BENCH_SUITE_COMPARE);
 
   ck_assert_str_eq (find_goal (goals, "recursive, items, work-stealing against onetbb")->measured,
                     "12.50x (12.50 to 12.50), work-stealing against onetbb-for");

@@ -3,14 +3,13 @@
  * A million items that wait for their time, or in a queue behind busy workers: what one of them
  * costs in irisd's memory, and how long irisd needs to find all of them again when it was killed.
  */
-#include "tests/bench/peers/bench-contender.h"
 #include "tests/bench/daemon/bench-daemon.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/daemon/bench-tidy.h"
+#include "tests/bench/workloads/bench-workload.h"
 
-#define ITEMS      1000000
-#define SIZE       100
-#define MAX_ROUNDS 3 /* a round takes long, and memory varies little */
-#define HOUR_MS    3600000
+#define ITEMS   1000000
+#define SIZE    100
+#define HOUR_MS 3600000
 
 typedef struct
 {
@@ -35,7 +34,7 @@ check_kept (BenchServer *server, guint items, GError **error)
 }
 
 static gboolean
-fill (Trial *self, BenchServer *server, gdouble *bytes, GError **error)
+fill (const Trial *self, BenchServer *server, gdouble *bytes, GError **error)
 {
   g_autoptr (BenchClient) client = bench_client_new (server->endpoint, error);
   gdouble before = 0, after = 0;
@@ -51,9 +50,9 @@ fill (Trial *self, BenchServer *server, gdouble *bytes, GError **error)
 }
 
 static gboolean
-trial_run (gpointer data, gdouble *samples, GError **error)
+run_backlog (const BenchRun *run, gdouble *samples, GError **error)
 {
-  Trial *self = data;
+  const Trial *self = run->load;
   BenchServer *server = bench_server_start (BENCH_SERVER_IRISD_DEEP, &self->options, error);
   gboolean good = server != NULL && fill (self, server, &samples[0], error)
                   && bench_server_kill_and_restart (server, &self->options, &samples[1], error)
@@ -68,45 +67,57 @@ trial_run (gpointer data, gdouble *samples, GError **error)
 static const char *const lasting[] = { "sleep", "3600", NULL };
 
 static void
-add_trial (BenchResult *result,
-           const BenchOptions *options,
-           guint items,
-           gboolean queued,
-           const char *memory_name,
-           const char *recovery_name)
+add_load (BenchResult *result,
+          const BenchOptions *options,
+          guint items,
+          gboolean queued,
+          const char *memory_name,
+          const char *recovery_name)
 {
-  Trial *trial = g_new0 (Trial, 1);
-  BenchSeries *memory, *recovery;
+  const Trial trial = { .options = *options,
+                        .load = { .service = queued ? "command" : "echo",
+                                  .args = queued ? lasting : NULL,
+                                  .klass = IRIS_WIRE_CLASS_DURABLE,
+                                  .delay_ms = queued ? 0 : HOUR_MS,
+                                  .detach = TRUE,
+                                  .size = SIZE,
+                                  .items = items,
+                                  .window = 1024,
+                                  .batch = 256 } };
+  BenchCase what = { .load = memory_name,
+                     .second = recovery_name,
+                     .n_items = items,
+                     .unit = BENCH_BYTES,
+                     .relation = BENCH_NOT_COMPARED,
+                     .run = run_backlog,
+                     .data = &trial,
+                     .size = sizeof trial };
+  BenchSeries *memory = bench_result_add (result, &what, "irisd", BENCH_IRIS, NULL);
 
-  memory = bench_series_new (memory_name, "irisd", BENCH_IRIS, options->workers, 0);
-  recovery = bench_series_new (recovery_name, "irisd", BENCH_IRIS, options->workers, items);
-  memory->unit = BENCH_BYTES;
+  memory->n_items = 0;
   memory->show = BENCH_SHOW_SAMPLE;
-  trial->options = *options;
-  trial->load = (BenchLoad){ .service = queued ? "command" : "echo",
-                             .args = queued ? lasting : NULL,
-                             .klass = IRIS_WIRE_CLASS_DURABLE,
-                             .delay_ms = queued ? 0 : HOUR_MS,
-                             .detach = TRUE,
-                             .size = SIZE,
-                             .items = items,
-                             .window = 1024,
-                             .batch = 256 };
-  bench_result_add_series (result, memory);
-  bench_result_add_series (result, recovery);
-  bench_result_add_trial (result, trial_run, trial, g_free, memory, recovery);
 }
 
-BenchResult *
-bench_backlog (const BenchOptions *options, GError **error)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
   guint items = bench_choose (options, options->items, ITEMS, 16);
-  g_autoptr (BenchResult) result = bench_result_new (
-      "backlog", options, g_strdup_printf ("%u items of %u bytes wait in irisd", items, SIZE));
 
-  result->rounds = MIN (result->rounds, MAX_ROUNDS);
-  add_trial (result, options, items, FALSE, "memory above the payload", "start after a kill");
-  add_trial (result, options, items, TRUE, "the same, behind busy workers", "start with those");
+  bench_result_set_title (result, "%u items of %u bytes wait in irisd", items, SIZE);
+  if (!bench_is_wanted (options, "backlog", BENCH_IRIS))
+    return TRUE;
+  bench_tidy_begin ();
+  add_load (result, options, items, FALSE, "memory above the payload", "start after a kill");
+  add_load (result, options, items, TRUE, "the same, behind busy workers", "start with those");
 
-  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
+  return TRUE;
 }
+
+const BenchWorkload bench_workload_backlog = {
+  .name = "backlog",
+  .summary = "a million items that wait in irisd, and are found again",
+  .suite = BENCH_SUITE_DAEMON,
+  .max_rounds = 3, /* a round takes long, and memory varies little */
+  .plan = plan,
+  .check = bench_daemon_check,
+};

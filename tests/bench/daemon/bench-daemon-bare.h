@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "tests/bench/measure/bench-error.h"
+#include "tests/bench/measure/bench-measure.h"
 
 typedef struct _BenchBare BenchBare;
 

@@ -8,10 +8,9 @@
  */
 #include "tests/bench/daemon/bench-daemon.h"
 #include "tests/bench/daemon/bench-tidy.h"
-#include "tests/bench/peers/bench-contender.h"
 #include "tests/bench/daemon/bench-daemon-bare.h"
 #include "tests/bench/daemon/bench-daemon-flood.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #include <spawn.h>
 #include <stdatomic.h>
@@ -38,7 +37,7 @@ typedef struct
   const char *row;
   const char *load;
   BenchServerKind server;
-  gboolean (*run) (Trial *self, gdouble *samples, GError **error);
+  gboolean (*run) (const Trial *self, gdouble *samples, GError **error);
   guint clients;
   BenchLoad each; /* of each client; what the row leaves out is zero */
 } Row;
@@ -53,7 +52,7 @@ struct _Trial
 /* Clients that run at once, each in a thread. */
 typedef struct
 {
-  Trial *trial;
+  const Trial *trial;
   BenchClient *clients[MOST];
   BenchStream *streams[MOST];
   BenchStream *workers[MOST];
@@ -67,7 +66,7 @@ typedef struct
 static Farm *
 farm_new (const BenchOptions *options)
 {
-  Farm *self = g_rc_box_new0 (Farm);
+  Farm *self = g_new0 (Farm, 1);
 
   self->options = *options;
 
@@ -75,12 +74,13 @@ farm_new (const BenchOptions *options)
 }
 
 static void
-farm_clear (gpointer data)
+farm_free (gpointer data)
 {
   Farm *self = data;
 
   for (guint i = 0; i < BENCH_N_SERVERS; i++)
     g_clear_pointer (&self->servers[i], bench_server_free);
+  g_free (self);
 }
 
 static const char *
@@ -95,18 +95,9 @@ find_server (Farm *self, BenchServerKind kind, GError **error)
 }
 
 static const char *
-find_endpoint (Trial *self, GError **error)
+find_endpoint (const Trial *self, GError **error)
 {
   return find_server (self->farm, self->row->server, error);
-}
-
-static void
-trial_free (gpointer data)
-{
-  Trial *self = data;
-
-  g_rc_box_release_full (self->farm, farm_clear);
-  g_free (self);
 }
 
 /* --- clients at once -------------------------------------------------------------------------- */
@@ -136,7 +127,7 @@ crowd_clear (Crowd *self)
 }
 
 static gboolean
-crowd_connect (Crowd *self, Trial *trial, GError **error)
+crowd_connect (Crowd *self, const Trial *trial, GError **error)
 {
   const char *endpoint = find_endpoint (trial, error);
   BenchServerKind server = trial->row->server;
@@ -198,7 +189,7 @@ per_unit (gdouble ns, guint64 items)
 
 /* All clients run the load at once. */
 static gboolean
-run_crowd (Trial *self, gdouble *samples, GError **error)
+run_crowd (const Trial *self, gdouble *samples, GError **error)
 {
   Crowd crowd = { 0 };
   guint n = self->row->clients;
@@ -230,7 +221,7 @@ run_gearman_thread (gpointer data, guint index)
 
 /* As many workers as clients; until the last job is done. */
 static gboolean
-run_gearman (Trial *self, gdouble *samples, GError **error)
+run_gearman (const Trial *self, gdouble *samples, GError **error)
 {
   Crowd crowd = { .work.jobs = (guint64) self->row->clients * self->load.items };
 
@@ -256,7 +247,7 @@ time_round_trips (BenchClient *client, const BenchLoad *load, GArray *times, GEr
 
       if (!bench_client_round_trip (client, load, error))
         return FALSE;
-      seconds = (gdouble) (bench_now () - begin) / 1e9;
+      seconds = bench_seconds_since (begin);
       g_array_append_val (times, seconds);
     }
 
@@ -273,7 +264,7 @@ time_bare (BenchBare *bare, const BenchLoad *load, GArray *times, GError **error
 
       if (!bench_bare_round_trip (bare, load->size, error))
         return FALSE;
-      seconds = (gdouble) (bench_now () - begin) / 1e9;
+      seconds = bench_seconds_since (begin);
       g_array_append_val (times, seconds);
     }
 
@@ -289,7 +280,7 @@ tell_times (GArray *times, gdouble *samples)
 }
 
 static gboolean
-run_round_trips (Trial *self, gdouble *samples, GError **error)
+run_round_trips (const Trial *self, gdouble *samples, GError **error)
 {
   g_autoptr (GArray) times = g_array_new (FALSE, FALSE, sizeof (gdouble));
   const char *endpoint = find_endpoint (self, error);
@@ -321,7 +312,7 @@ run_round_trips (Trial *self, gdouble *samples, GError **error)
  * has commands that sleep. The same of the bare echo, without a flood, tells what is the
  * machine's part in that. */
 static gboolean
-run_beside (Trial *self,
+run_beside (const Trial *self,
             BenchFlood *(*start) (const char *, guint, GError **),
             gdouble *samples,
             GError **error)
@@ -344,13 +335,13 @@ run_beside (Trial *self,
 }
 
 static gboolean
-run_flood (Trial *self, gdouble *samples, GError **error)
+run_flood (const Trial *self, gdouble *samples, GError **error)
 {
   return run_beside (self, bench_flood_start, samples, error);
 }
 
 static gboolean
-run_sleepers (Trial *self, gdouble *samples, GError **error)
+run_sleepers (const Trial *self, gdouble *samples, GError **error)
 {
   return run_beside (self, bench_sleepers_start, samples, error);
 }
@@ -358,7 +349,7 @@ run_sleepers (Trial *self, gdouble *samples, GError **error)
 /* --- programs --------------------------------------------------------------------------------- */
 
 static gboolean
-run_spawn_loop (Trial *self, gdouble *samples, GError **error)
+run_spawn_loop (const Trial *self, gdouble *samples, GError **error)
 {
   gint64 begin = bench_now ();
 
@@ -423,6 +414,13 @@ static const Row rows[] = {
     1,
     { .service = "command", .args = true_args, .items = 400, .window = 16, .batch = 1 } },
   { "command", "command", PLAIN, run_spawn_loop, 1, { .items = 400 } },
+  { "command",
+    "command, one at a time",
+    BENCH_SERVER_IRISD,
+    run_crowd,
+    1,
+    { .service = "command", .args = true_args, .items = 400, .window = 1, .batch = 1 } },
+  { "command", "command, one at a time", PLAIN, run_spawn_loop, 1, { .items = 400 } },
   { "flood", "flood", BENCH_SERVER_IRISD, run_flood, 1, ECHO (VOLATILE, 64, 2000, 1, 1) },
   { "flood", "flood", BENCH_SERVER_ZEROMQ, run_flood, 1, ECHO (VOLATILE, 64, 2000, 1, 1) },
   { "flood", "flood of batches", BENCH_SERVER_IRISD, run_flood, 1,
@@ -459,108 +457,87 @@ is_there (const Row *row, const BenchOptions *options, gboolean *said)
   return FALSE;
 }
 
-static BenchSeries *
-add_series (BenchResult *result, const char *load, const char *contender, const Row *row, guint64 n)
-{
-  BenchKind kind = row->server == PLAIN                     ? BENCH_PLAIN
-                   : row->server <= BENCH_SERVER_IRISD_DEEP ? BENCH_IRIS
-                                                            : BENCH_PEER;
-  BenchSeries *series = bench_series_new (load, contender, kind, result->workers, n);
-
-  for (guint i = 0; i < result->series->len; i++)
-    {
-      const BenchSeries *first = g_ptr_array_index (result->series, i);
-
-      if (g_str_equal (first->load, load))
-        {
-          bench_series_compare (series, first, BENCH_FACTOR);
-          break;
-        }
-    }
-
-  return bench_result_add_series (result, series);
-}
-
 static gboolean
-run_trial (gpointer data, gdouble *samples, GError **error)
+run_row (const BenchRun *run, gdouble *samples, GError **error)
 {
-  Trial *self = data;
+  const Trial *self = run->load;
 
   return self->row->run (self, samples, error);
+}
+
+/* The quiet series is compared with none, and the other one with it. */
+static void
+add_beside (BenchResult *result, BenchCase *what, const char *name, BenchKind kind)
+{
+  g_autofree char *load = g_strconcat (what->load, ", 99th percentile", NULL);
+  g_autofree char *quiet = g_strconcat (name, ", quiet", NULL);
+  BenchSeries *first = bench_result_add_series (
+      result, bench_series_new (load, name, kind, result->workers, what->n_items));
+  BenchSeries *second = bench_result_add_series (
+      result, bench_series_new (load, quiet, kind, result->workers, what->n_items));
+  BenchRun run = { .load = bench_result_own (result, g_memdup2 (what->data, what->size), g_free) };
+
+  bench_series_compare (first, second, BENCH_FACTOR);
+  bench_result_add_trial (result, what->run, &run, first, second);
 }
 
 static void
 add_row (BenchResult *result, const Row *row, Farm *farm)
 {
   const char *name = row->server == PLAIN ? "posix_spawn" : bench_server_name (row->server);
-  Trial *trial = g_new0 (Trial, 1);
-  BenchSeries *first, *second = NULL;
+  BenchKind kind = row->server == PLAIN                     ? BENCH_PLAIN
+                   : row->server <= BENCH_SERVER_IRISD_DEEP ? BENCH_IRIS
+                                                            : BENCH_PEER;
+  Trial trial = { row, farm, row->each };
+  BenchCase what = {
+    .load = row->load, .n_items = UNIT, .run = run_row, .data = &trial, .size = sizeof trial
+  };
 
-  trial->row = row;
-  trial->farm = g_rc_box_acquire (farm);
-  trial->load = row->each;
-  trial->load.items = bench_choose (&farm->options, farm->options.items, row->each.items, 2);
+  trial.load.items = bench_choose (&farm->options, farm->options.items, row->each.items, 2);
+  if (row->run == run_crowd || row->run == run_gearman || row->run == run_spawn_loop)
+    {
+      bench_result_add (result, &what, name, kind, NULL);
+      return;
+    }
+  what.n_items = 1;
   if (row->run == run_round_trips)
     {
-      first = add_series (result, "echo, median", name, row, 1);
-      second = add_series (result, "echo, 99th percentile", name, row, 1);
-    }
-  else if (row->run == run_flood || row->run == run_sleepers)
-    {
-      g_autofree char *load = g_strconcat (row->load, ", 99th percentile", NULL);
-      g_autofree char *quiet = g_strconcat (name, ", quiet", NULL);
-
-      first = add_series (result, load, name, row, 1);
-      second = add_series (result, load, quiet, row, 1);
-      bench_series_compare (first, second, BENCH_FACTOR);
-      bench_series_compare (second, NULL, BENCH_NOT_COMPARED);
+      what.load = "echo, median";
+      what.second = "echo, 99th percentile";
+      bench_result_add (result, &what, name, kind, NULL);
     }
   else
-    first = add_series (result, row->load, name, row, UNIT);
-  bench_result_add_trial (result, run_trial, trial, trial_free, first, second);
+    add_beside (result, &what, name, kind);
 }
 
-/**
- * bench_daemon_check:
- *
- * Returns: whether the rows that were chosen are those of these workloads
- */
-gboolean
-bench_daemon_check (const BenchOptions *options, GError **error)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
-  for (char **name = options->only; name != NULL && *name != NULL; name++)
-    {
-      gboolean found = g_str_equal (*name, "backlog");
-
-      for (guint i = 0; i < G_N_ELEMENTS (rows) && !found; i++)
-        found = g_str_equal (rows[i].row, *name);
-      if (found)
-        continue;
-      g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-                   "daemon has no row “%s”: there are durable, slow-disk, relaxed, echo, volatile, "
-                   "command, flood, sleepers and backlog",
-                   *name);
-      return FALSE;
-    }
-
-  return TRUE;
-}
-
-BenchResult *
-bench_daemon (const BenchOptions *options, GError **error)
-{
-  g_autoptr (BenchResult) result = bench_result_new (
-      "daemon", options, g_strdup ("irisd and other servers; a thousand items, or a round trip"));
-  Farm *farm = farm_new (options);
+  Farm *farm = bench_result_own (result, farm_new (options), farm_free);
   gboolean said[BENCH_N_SERVERS] = { FALSE };
-  gboolean good;
 
+  bench_result_set_title (result, "irisd and other servers; a thousand items, or a round trip");
   bench_tidy_begin ();
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (is_wanted (&rows[i], options) && is_there (&rows[i], options, said))
       add_row (result, &rows[i], farm);
-  good = bench_result_measure (result, error);
-  g_rc_box_release_full (farm, farm_clear);
 
-  return good ? g_steal_pointer (&result) : NULL;
+  return TRUE;
 }
+
+gboolean
+bench_daemon_check (const BenchOptions *options, GError **error)
+{
+  static const char *const names[] = { "durable", "slow-disk", "relaxed",  "echo",    "volatile",
+                                       "command", "flood",     "sleepers", "backlog", NULL };
+
+  return bench_check_chosen (options, "daemon", names, error);
+}
+
+const BenchWorkload bench_workload_daemon = {
+  .name = "daemon",
+  .summary = "irisd beside beanstalkd, gearmand and bare ZeroMQ; and backlog",
+  .suite = BENCH_SUITE_DAEMON,
+  .plan = plan,
+  .check = bench_daemon_check,
+};

@@ -7,11 +7,14 @@
  */
 #pragma once
 
-#include "tests/bench/measure/bench-result.h"
+#include "tests/bench/measure/bench-measure.h"
 
 #include <gio/gio.h>
 #include <iris/iris.h>
 #include <iris/wire/iris-wire.h>
+
+/* Whether the rows that were chosen are those of these workloads. */
+gboolean bench_daemon_check (const BenchOptions *options, GError **error);
 
 /* --- servers (bench-daemon-server.c) ---------------------------------------------------------- */
 

@@ -6,8 +6,7 @@
  * atomic because a peer's threads may outlive the run; an update is a plain load and a plain store.
  * The sums are read when the run is over, behind whatever the contender offers for waiting.
  */
-#include "tests/bench/measure/bench-item.h"
-#include "tests/bench/measure/bench-error.h"
+#include "tests/bench/measure/bench-measure.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -37,6 +36,12 @@ bench_now (void)
   clock_gettime (CLOCK_MONOTONIC, &now);
 
   return now.tv_sec * G_GINT64_CONSTANT (1000000000) + now.tv_nsec;
+}
+
+gdouble
+bench_seconds_since (gint64 begin)
+{
+  return (gdouble) (bench_now () - begin) / 1e9;
 }
 
 /* A chain of steps, each of which needs the one before: no compiler and no processor shortens it.

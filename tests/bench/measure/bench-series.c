@@ -2,7 +2,7 @@
  *
  * Series of samples, and what they come to.
  */
-#include "tests/bench/measure/bench-series.h"
+#include "tests/bench/measure/bench-measure.h"
 
 #include <math.h>
 
@@ -20,6 +20,7 @@ bench_series_new (const char *load,
   self->kind = kind;
   self->unit = BENCH_SECONDS;
   self->x = NAN;
+  self->relation = BENCH_NOT_COMPARED;
   self->workers = workers;
   self->n_items = n_items;
   self->samples = g_array_new (FALSE, FALSE, sizeof (gdouble));
@@ -49,53 +50,12 @@ bench_series_add (BenchSeries *self, gdouble sample)
   g_array_append_val (self->samples, sample);
 }
 
-static int
-compare_doubles (gconstpointer a, gconstpointer b)
-{
-  gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
-
-  return x < y ? -1 : x > y;
-}
-
-static gdouble
-quantile_of_sorted (GArray *sorted, gdouble quantile)
-{
-  gdouble position = quantile * (sorted->len - 1);
-  guint below = (guint) position;
-  gdouble low, high;
-
-  if (sorted->len == 0)
-    return NAN;
-  low = g_array_index (sorted, gdouble, below);
-  high = g_array_index (sorted, gdouble, MIN (below + 1, sorted->len - 1));
-
-  return low + (position - below) * (high - low);
-}
-
-gdouble
-bench_quantile (GArray *numbers, gdouble quantile)
-{
-  g_array_sort (numbers, compare_doubles);
-
-  return quantile_of_sorted (numbers, quantile);
-}
-
-static BenchSummary
-summarize (GArray *numbers)
-{
-  g_array_sort (numbers, compare_doubles);
-
-  return (BenchSummary){ quantile_of_sorted (numbers, 0.5), quantile_of_sorted (numbers, 0),
-                         quantile_of_sorted (numbers, 1), quantile_of_sorted (numbers, 0.25),
-                         quantile_of_sorted (numbers, 0.75) };
-}
-
 BenchSummary
 bench_series_summary (const BenchSeries *self)
 {
   g_autoptr (GArray) numbers = g_array_copy (self->samples);
 
-  return summarize (numbers);
+  return bench_summarize (numbers);
 }
 
 static gdouble
@@ -130,7 +90,7 @@ bench_series_compared (const BenchSeries *self)
       g_array_append_val (numbers, value);
     }
 
-  return summarize (numbers);
+  return bench_summarize (numbers);
 }
 
 gdouble
@@ -158,8 +118,8 @@ bench_unit_name (BenchUnit unit)
 const char *
 bench_relation_name (BenchRelation relation)
 {
-  static const char *const names[] = { "none", "factor", "overhead_percent", "ideal_percent",
-                                       "extra_s_per_item" };
+  static const char *const names[] = { "factor", "overhead_percent", "ideal_percent",
+                                       "extra_s_per_item", "none" };
 
   return names[relation];
 }

@@ -113,6 +113,58 @@ bench_contenders (const BenchOptions *options, guint can)
   return contenders;
 }
 
+void
+bench_contenders_add (BenchResult *result,
+                      const BenchOptions *options,
+                      guint can,
+                      gboolean (*takes) (const BenchContender *contender),
+                      const BenchCase *what)
+{
+  g_autoptr (GPtrArray) contenders = bench_contenders (options, can);
+
+  while (contenders->len > 0)
+    {
+      BenchContender *contender = bench_result_own (result, g_ptr_array_steal_index (contenders, 0),
+                                                    (GDestroyNotify) bench_contender_free);
+
+      if (takes == NULL || takes (contender))
+        bench_result_add (result, what, contender->name, contender->engine->kind, contender);
+    }
+}
+
+void
+bench_contenders_add_scaled (BenchResult *result,
+                             const BenchOptions *options,
+                             guint can,
+                             const BenchCase *what,
+                             BenchRelation alone,
+                             BenchRelation together)
+{
+  BenchCase one = *what;
+
+  for (guint workers = 1; workers <= options->workers; workers += MAX (options->workers - 1, 1))
+    {
+      g_autofree char *load = g_strdup_printf ("%u worker%s", workers, workers == 1 ? "" : "s");
+
+      one.load = load;
+      one.workers = workers;
+      one.relation = workers == 1 ? alone : together;
+      bench_contenders_add (result, options, can, NULL, &one);
+    }
+}
+
+gpointer
+bench_contender_open (const BenchContender *self, guint workers, BenchFunc func, GError **error)
+{
+  gpointer handle = self->engine->open (self, workers, func, error);
+
+  if (handle == NULL || bench_wait_asleep (self->engine->is_idle, handle, error))
+    return handle;
+  self->engine->close (handle);
+
+  return NULL;
+}
+
 char *
 bench_contenders_describe (void)
 {

@@ -8,10 +8,7 @@
  */
 #pragma once
 
-#include "tests/bench/measure/bench-error.h"
-#include "tests/bench/measure/bench-item.h"
-#include "tests/bench/measure/bench-options.h"
-#include "tests/bench/measure/bench-series.h"
+#include "tests/bench/measure/bench-measure.h"
 
 G_BEGIN_DECLS
 
@@ -27,7 +24,7 @@ typedef enum
 
 typedef struct _BenchEngine BenchEngine;
 
-typedef struct
+struct _BenchContender
 {
   char *name; /* "places:layout=shared" */
   const BenchEngine *engine;
@@ -35,7 +32,7 @@ typedef struct
   guint index;     /* which of the engine's contenders */
   char **settings; /* iris: properties, "name=value"; or NULL */
   char *places;    /* iris: see BenchOptions */
-} BenchContender;
+};
 
 /*
  * Items from outside, each of which makes items when it runs, or, if it makes none, works itself.
@@ -113,6 +110,25 @@ BenchContender *
 bench_contender_new (const char *name, const BenchEngine *engine, guint index, char **settings);
 void bench_contender_free (BenchContender *self);
 
+/* A series, or two, for each contender that can run the case, and that @takes; NULL: all. */
+void bench_contenders_add (BenchResult *result,
+                           const BenchOptions *options,
+                           guint can,
+                           gboolean (*takes) (const BenchContender *contender),
+                           const BenchCase *what);
+
+/* With one worker, where the question is what a contender costs, and with all: what it brings. */
+void bench_contenders_add_scaled (BenchResult *result,
+                                  const BenchOptions *options,
+                                  guint can,
+                                  const BenchCase *what,
+                                  BenchRelation alone,
+                                  BenchRelation together);
+
+/* Threads that call func with what is pushed, asleep by now; to be closed by the engine. */
+gpointer
+bench_contender_open (const BenchContender *self, guint workers, BenchFunc func, GError **error);
+
 /* Fresh threads, the load, the check; the time from the first push until all of it is done. */
 gboolean bench_contender_spray (const BenchContender *self,
                                 const BenchSpray *spray,
@@ -124,14 +140,6 @@ gboolean bench_contender_phases (const BenchContender *self,
                                  guint workers,
                                  gdouble *seconds,
                                  GError **error);
-
-/* Waits until all threads of this process but the caller's sleep, and the contender's, if one is
- * named, wait for work by its own word. */
-gboolean bench_wait_asleep (const BenchContender *self, gpointer handle, GError **error);
-
-/* Runs func (data, index) in n threads that start together; in the calling one if n is 1. */
-typedef void (*BenchThreadFunc) (gpointer data, guint index);
-gint64 bench_threads_run (guint n, BenchThreadFunc func, gpointer data);
 
 /* For engines: the part of the outer items that a producer makes. */
 void bench_spray_share (const BenchSpray *spray, guint producer, guint *first, guint *end);

@@ -9,97 +9,6 @@
 
 #include <stdatomic.h>
 
-/* Closed until it is opened; a thread that waits for it sleeps. */
-typedef struct
-{
-  GMutex lock;
-  GCond over;
-  gboolean is_over;
-} Gate;
-
-static void
-gate_open (Gate *self)
-{
-  g_mutex_lock (&self->lock);
-  self->is_over = TRUE;
-  g_cond_broadcast (&self->over);
-  g_mutex_unlock (&self->lock);
-}
-
-static void
-gate_wait (Gate *self)
-{
-  g_mutex_lock (&self->lock);
-  while (!self->is_over)
-    g_cond_wait (&self->over, &self->lock);
-  g_mutex_unlock (&self->lock);
-}
-
-static void
-gate_init (Gate *self)
-{
-  g_mutex_init (&self->lock);
-  g_cond_init (&self->over);
-}
-
-static void
-gate_clear (Gate *self)
-{
-  g_mutex_clear (&self->lock);
-  g_cond_clear (&self->over);
-}
-
-/* --- threads that produce --------------------------------------------------------------------- */
-
-typedef struct
-{
-  BenchThreadFunc func;
-  gpointer data;
-  guint index;
-  Gate *gate;
-} Thread;
-
-static gpointer
-thread_main (gpointer data)
-{
-  Thread *self = data;
-
-  gate_wait (self->gate);
-  self->func (self->data, self->index);
-
-  return NULL;
-}
-
-/* Returns when they began, once all have ended. */
-gint64
-bench_threads_run (guint n, BenchThreadFunc func, gpointer data)
-{
-  g_autofree Thread *threads = g_new (Thread, n);
-  g_autofree GThread **ids = g_new (GThread *, n);
-  Gate gate = { 0 };
-  gint64 begin;
-
-  if (n == 1)
-    {
-      begin = bench_now ();
-      func (data, 0);
-      return begin;
-    }
-  gate_init (&gate);
-  for (guint i = 0; i < n; i++)
-    {
-      threads[i] = (Thread){ func, data, i, &gate };
-      ids[i] = g_thread_new ("bench", thread_main, &threads[i]);
-    }
-  begin = bench_now ();
-  gate_open (&gate);
-  for (guint i = 0; i < n; i++)
-    g_thread_join (ids[i]);
-  gate_clear (&gate);
-
-  return begin;
-}
-
 void
 bench_spray_share (const BenchSpray *spray, guint producer, guint *first, guint *end)
 {
@@ -125,7 +34,7 @@ struct _Spray
   Mark outer;
   Mark leaf;
   atomic_uint n_outer_left;
-  Gate pushed; /* open when nothing will be pushed any more */
+  BenchGate pushed; /* open when nothing will be pushed any more */
 };
 
 static void
@@ -135,7 +44,7 @@ spray_run_outer (Spray *self)
   for (guint i = 0; i < self->load->inner; i++)
     self->engine->push (self->handle, &self->leaf);
   if (atomic_fetch_sub_explicit (&self->n_outer_left, 1, memory_order_acq_rel) == 1)
-    gate_open (&self->pushed);
+    bench_gate_open (&self->pushed);
 }
 
 static void
@@ -174,22 +83,17 @@ spray_generally (const BenchContender *self,
   run.outer = (Mark){ &run, TRUE };
   run.leaf = (Mark){ &run, FALSE };
   atomic_init (&run.n_outer_left, load->outer);
-  run.handle = self->engine->open (self, workers, spray_run, error);
+  run.handle = bench_contender_open (self, workers, spray_run, error);
   if (run.handle == NULL)
     return FALSE;
-  if (!bench_wait_asleep (self, run.handle, error))
-    {
-      self->engine->close (run.handle);
-      return FALSE;
-    }
-  gate_init (&run.pushed);
+  bench_gate_init (&run.pushed);
 
   begin = bench_threads_run (load->producers, spray_produce, &run);
   if (load->inner > 0)
-    gate_wait (&run.pushed);
+    bench_gate_wait (&run.pushed);
   self->engine->close (run.handle);
-  *seconds = (bench_now () - begin) / 1e9;
-  gate_clear (&run.pushed);
+  *seconds = bench_seconds_since (begin);
+  bench_gate_clear (&run.pushed);
 
   return TRUE;
 }
@@ -232,7 +136,7 @@ struct _Walk
   Tile *tiles; /* as many as the largest phase has */
   guint phase; /* written by the thread that ends a phase, before it pushes */
   atomic_uint n_left;
-  Gate over;
+  BenchGate over;
 };
 
 static void
@@ -242,7 +146,7 @@ walk_begin_phase (Walk *self)
 
   if (self->phase == self->load->n_phases)
     {
-      gate_open (&self->over);
+      bench_gate_open (&self->over);
       return;
     }
   n = self->load->n_tiles (self->load->problem, self->phase);
@@ -293,22 +197,17 @@ walk_generally (const BenchContender *self,
   gint64 begin;
 
   walk.tiles = tiles;
-  walk.handle = self->engine->open (self, workers, walk_run_tile, error);
+  walk.handle = bench_contender_open (self, workers, walk_run_tile, error);
   if (walk.handle == NULL)
     return FALSE;
-  if (!bench_wait_asleep (self, walk.handle, error))
-    {
-      self->engine->close (walk.handle);
-      return FALSE;
-    }
-  gate_init (&walk.over);
+  bench_gate_init (&walk.over);
 
   begin = bench_now ();
   walk_begin_phase (&walk);
-  gate_wait (&walk.over);
-  *seconds = (bench_now () - begin) / 1e9;
+  bench_gate_wait (&walk.over);
+  *seconds = bench_seconds_since (begin);
   self->engine->close (walk.handle);
-  gate_clear (&walk.over);
+  bench_gate_clear (&walk.over);
 
   return TRUE;
 }

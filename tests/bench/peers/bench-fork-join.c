@@ -50,8 +50,7 @@ fork_join_fib (const BenchContender *self,
   g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (0, workers);
   Root root = { .n = n };
 
-  bench_iris_start (scheduler);
-  if (!bench_wait_asleep (NULL, NULL, error))
+  if (!bench_iris_start (scheduler, error))
     return FALSE;
   iris_fork_join_run (scheduler, run_root, &root);
   *seconds = (root.end - root.begin) / 1e9;

@@ -37,48 +37,23 @@ tell (gpointer data)
   atomic_store_explicit ((atomic_bool *) data, true, memory_order_release);
 }
 
+gboolean
+bench_iris_is_pool (const BenchContender *self)
+{
+  return self->engine == &bench_engine_iris && !bench_iris_is_main_context (self->index);
+}
+
 /* A scheduler starts its threads for its first item; that of the peers run already. */
-void
-bench_iris_start (IrisScheduler *scheduler)
+gboolean
+bench_iris_start (IrisScheduler *scheduler, GError **error)
 {
   atomic_bool started = false;
 
   iris_scheduler_queue (scheduler, tell, &started, NULL);
   while (!atomic_load_explicit (&started, memory_order_acquire))
     sched_yield ();
-}
 
-static gpointer
-handle_open (const BenchContender *self, guint workers, BenchFunc func, GError **error)
-{
-  g_autofree Handle *handle = g_new0 (Handle, 1);
-
-  handle->func = func;
-  if (bench_iris_is_main_context (self->index))
-    {
-      g_autoptr (GMainContext) context = g_main_context_new ();
-
-      handle->scheduler = iris_gmainscheduler_new (context);
-      handle->loop = g_main_loop_new (context, FALSE);
-      handle->thread = g_thread_new ("main-context", iterate, g_main_loop_ref (handle->loop));
-    }
-  else
-    {
-      handle->scheduler = bench_iris_open (self, workers, error);
-      if (handle->scheduler == NULL)
-        return NULL;
-    }
-  bench_iris_start (handle->scheduler);
-
-  return g_steal_pointer (&handle);
-}
-
-static void
-handle_push (gpointer handle, gpointer data)
-{
-  Handle *self = handle;
-
-  iris_scheduler_queue (self->scheduler, self->func, data, NULL);
+  return bench_wait_asleep (NULL, NULL, error);
 }
 
 static gboolean
@@ -113,6 +88,36 @@ handle_close (gpointer handle)
 
   iris_scheduler_shutdown (self->scheduler, IRIS_SHUTDOWN_DRAIN);
   handle_free (self);
+}
+
+static gpointer
+handle_open (const BenchContender *self, guint workers, BenchFunc func, GError **error)
+{
+  g_autofree Handle *handle = g_new0 (Handle, 1);
+
+  handle->func = func;
+  if (bench_iris_is_main_context (self->index))
+    {
+      g_autoptr (GMainContext) context = g_main_context_new ();
+
+      handle->scheduler = iris_gmainscheduler_new (context);
+      handle->loop = g_main_loop_new (context, FALSE);
+      handle->thread = g_thread_new ("main-context", iterate, g_main_loop_ref (handle->loop));
+      if (!bench_iris_start (handle->scheduler, error))
+        handle_close (g_steal_pointer (&handle));
+    }
+  else
+    handle->scheduler = bench_iris_open (self, workers, error);
+
+  return handle != NULL && handle->scheduler != NULL ? g_steal_pointer (&handle) : NULL;
+}
+
+static void
+handle_push (gpointer handle, gpointer data)
+{
+  Handle *self = handle;
+
+  iris_scheduler_queue (self->scheduler, self->func, data, NULL);
 }
 
 /* A scheduler that counts its parks has as many parked workers as parks that nothing ended. */
@@ -181,21 +186,16 @@ iris_spray (const BenchContender *self,
             gdouble *seconds,
             GError **error)
 {
-  Handle *handle = handle_open (self, workers, bench_item_run, error);
+  Handle *handle = bench_contender_open (self, workers, bench_item_run, error);
   Spray run = { handle != NULL ? handle->scheduler : NULL, spray };
   gboolean good;
   gint64 begin;
 
   if (handle == NULL)
     return FALSE;
-  if (!bench_wait_asleep (self, handle, error))
-    {
-      handle_close (handle);
-      return FALSE;
-    }
   begin = bench_threads_run (spray->producers, produce, &run);
   iris_scheduler_shutdown (handle->scheduler, IRIS_SHUTDOWN_DRAIN);
-  *seconds = (bench_now () - begin) / 1e9;
+  *seconds = bench_seconds_since (begin);
   good = check_stats (handle->scheduler, spray, error);
   handle_free (handle);
 

@@ -18,9 +18,12 @@ void bench_iris_add_variants (GPtrArray *contenders, const BenchOptions *options
 /* A contender for a name such as "places:layout=shared", or NULL and an error. */
 BenchContender *bench_iris_parse (const char *name, GError **error);
 
-/* Starts the scheduler's threads by an item, which it counts. */
-void bench_iris_start (IrisScheduler *scheduler);
-/* A scheduler without a thread yet; not for main-context, whose thread is not its own. */
+/* One of iris's schedulers with threads of its own: all but main-context. */
+gboolean bench_iris_is_pool (const BenchContender *self);
+
+/* Starts the scheduler's threads by an item, which it counts, and waits until they sleep. */
+gboolean bench_iris_start (IrisScheduler *scheduler, GError **error);
+/* A scheduler whose threads sleep; not for main-context, whose thread is not its own. */
 IrisScheduler *bench_iris_open (const BenchContender *self, guint workers, GError **error);
 
 gboolean bench_iris_fib (const BenchContender *self,

@@ -38,9 +38,7 @@ typedef struct
   DexScheduler *scheduler;
   BenchFunc func;
   _Atomic guint64 n_left; /* and one for who closes */
-  GMutex lock;
-  GCond over;
-  gboolean is_over;
+  BenchGate over;
 } Handle;
 
 static void
@@ -48,10 +46,7 @@ handle_settle (Handle *self)
 {
   if (atomic_fetch_sub_explicit (&self->n_left, 1, memory_order_acq_rel) > 1)
     return;
-  g_mutex_lock (&self->lock);
-  self->is_over = TRUE;
-  g_cond_signal (&self->over);
-  g_mutex_unlock (&self->lock);
+  bench_gate_open (&self->over);
 }
 
 /* There is one pool at a time, so an item need not name its own. */
@@ -70,8 +65,7 @@ dex_open (const BenchContender *contender, guint workers, BenchFunc func, GError
   Handle *self = g_new0 (Handle, 1);
 
   dex_init ();
-  g_mutex_init (&self->lock);
-  g_cond_init (&self->over);
+  bench_gate_init (&self->over);
   self->func = func;
   atomic_init (&self->n_left, 1);
   atomic_store (&pretended, 2 * workers);
@@ -97,13 +91,9 @@ dex_close (gpointer handle)
   Handle *self = handle;
 
   handle_settle (self);
-  g_mutex_lock (&self->lock);
-  while (!self->is_over)
-    g_cond_wait (&self->over, &self->lock);
-  g_mutex_unlock (&self->lock);
+  bench_gate_wait (&self->over);
   dex_unref (self->scheduler);
-  g_mutex_clear (&self->lock);
-  g_cond_clear (&self->over);
+  bench_gate_clear (&self->over);
   g_free (self);
 }
 

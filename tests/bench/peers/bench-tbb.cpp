@@ -38,7 +38,7 @@ spray_from_caller (const BenchSpray *spray, guint workers, const Outer &outer)
     group.wait ();
   });
 
-  return static_cast<gdouble> (bench_now () - begin) / 1e9;
+  return bench_seconds_since (begin);
 }
 
 namespace
@@ -77,7 +77,7 @@ spray_from_producers (const BenchSpray *spray, guint workers)
   const gint64 begin = bench_threads_run (spray->producers, produce_inside, &run);
   arena.execute ([&] { group.wait (); });
 
-  return static_cast<gdouble> (bench_now () - begin) / 1e9;
+  return bench_seconds_since (begin);
 }
 
 gdouble
@@ -132,7 +132,7 @@ bench_tbb_spray_enqueue (const BenchSpray *spray, guint workers)
   const gint64 begin = bench_threads_run (spray->producers, produce_outside, &run);
   arena.execute ([&] { group.wait (); });
 
-  return static_cast<gdouble> (bench_now () - begin) / 1e9;
+  return bench_seconds_since (begin);
 }
 
 /* The partitioner for loops that meet the same data again and again. */
@@ -152,7 +152,7 @@ bench_tbb_phases (const BenchPhases *phases, guint workers)
           [=] (guint tile) { phases->tile (phases->problem, phase, tile); }, partitioner);
   });
 
-  return static_cast<gdouble> (bench_now () - begin) / 1e9;
+  return bench_seconds_since (begin);
 }
 
 static guint64
@@ -180,7 +180,7 @@ bench_tbb_fib (guint n, guint workers, guint64 *value)
   const gint64 begin = bench_now ();
   arena.execute ([&] { *value = fib (n); });
 
-  return static_cast<gdouble> (bench_now () - begin) / 1e9;
+  return bench_seconds_since (begin);
 }
 
 /* --- push and close -----------------------------------------------------------------------------

@@ -309,8 +309,8 @@ scheduler_with_settings (GType type, IrisPlaces *places, char **settings)
   return scheduler;
 }
 
-IrisScheduler *
-bench_iris_open (const BenchContender *self, guint workers, GError **error)
+static IrisScheduler *
+make (const BenchContender *self, guint workers, GError **error)
 {
   GType (*type) (void) = schedulers[self->index].type;
   g_autoptr (IrisPlaces) places = NULL;
@@ -325,4 +325,13 @@ bench_iris_open (const BenchContender *self, guint workers, GError **error)
     places = iris_places_new_unbound (1, workers);
 
   return places != NULL ? scheduler_with_settings (type (), places, self->settings) : NULL;
+}
+
+IrisScheduler *
+bench_iris_open (const BenchContender *self, guint workers, GError **error)
+{
+  g_autoptr (IrisScheduler) scheduler = make (self, workers, error);
+
+  return scheduler != NULL && bench_iris_start (scheduler, error) ? g_steal_pointer (&scheduler)
+                                                                  : NULL;
 }

@@ -7,7 +7,7 @@
  * Numbers are written in the C locale.
  */
 #include "tests/bench/report/bench-chart.h"
-#include "tests/bench/measure/bench-error.h"
+#include "tests/bench/measure/bench-measure.h"
 
 #include <gio/gio.h>
 #include <math.h>

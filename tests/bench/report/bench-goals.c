@@ -322,14 +322,20 @@ check_goal (const Goal *goal, GPtrArray *results)
 }
 
 GPtrArray *
-bench_goals_check (GPtrArray *results, gboolean of_daemon)
+bench_goals_check (GPtrArray *results, BenchSuite suite)
 {
+  static const struct
+  {
+    const Goal *goals;
+    guint n;
+  } tables[BENCH_N_SUITES] = {
+    [BENCH_SUITE_COMPARE] = { goals, G_N_ELEMENTS (goals) },
+    [BENCH_SUITE_DAEMON] = { daemon_goals, G_N_ELEMENTS (daemon_goals) },
+  };
   GPtrArray *checked = g_ptr_array_new_with_free_func (goal_free);
-  const Goal *table = of_daemon ? daemon_goals : goals;
-  gsize n = of_daemon ? G_N_ELEMENTS (daemon_goals) : G_N_ELEMENTS (goals);
 
-  for (gsize i = 0; i < n; i++)
-    g_ptr_array_add (checked, check_goal (&table[i], results));
+  for (guint i = 0; i < tables[suite].n; i++)
+    g_ptr_array_add (checked, check_goal (&tables[suite].goals[i], results));
 
   return checked;
 }

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "tests/bench/measure/bench-result.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 typedef enum
 {
@@ -22,7 +22,6 @@ typedef struct
   BenchVerdict verdict;
 } BenchGoal;
 
-/* All goals, in the order in which they were set, of the daemon or else of all but it:
- * (element-type BenchGoal). */
-GPtrArray *bench_goals_check (GPtrArray *results, gboolean of_daemon);
+/* All goals of a suite, in the order in which they were set: (element-type BenchGoal). */
+GPtrArray *bench_goals_check (GPtrArray *results, BenchSuite suite);
 const char *bench_verdict_name (BenchVerdict verdict);

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tests/bench/report/bench-goals.h"
-#include "tests/bench/measure/bench-result.h"
+#include "tests/bench/measure/bench-measure.h"
 
 #include <json-glib/json-glib.h>
 

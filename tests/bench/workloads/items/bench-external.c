@@ -6,29 +6,32 @@
  * another, and the producers contend with each other as well.
  */
 #include "tests/bench/workloads/items/bench-spray.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #define ITEMS 1000000
 
-BenchResult *
-bench_external (const BenchOptions *options, GError **error)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
   static const guint usual[] = { 1, 4 };
   guint items = bench_choose (options, options->items, ITEMS, 4);
-  g_autoptr (BenchResult) result = bench_result_new (
-      "external", options, g_strdup_printf ("%u empty items from outside", items));
 
-  for (guint i = 0; i < G_N_ELEMENTS (usual); i++)
+  bench_result_set_title (result, "%u empty items from outside", items);
+  for (guint i = 0; i < (options->producers != 0 ? 1 : G_N_ELEMENTS (usual)); i++)
     {
       guint producers = options->producers != 0 ? options->producers : usual[i];
       BenchSpray spray = { .producers = producers, .outer = MAX (items, producers) };
       g_autofree char *load = g_strdup_printf ("%u producer%s", producers,
                                                producers == 1 ? "" : "s");
 
-      bench_spray_add_trials (result, options, load, &spray, NULL, BENCH_FACTOR);
-      if (options->producers != 0)
-        break;
+      bench_spray_add (result, options, &(BenchCase){ .load = load }, &spray);
     }
 
-  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
+  return TRUE;
 }
+
+const BenchWorkload bench_workload_external = {
+  .name = "external",
+  .summary = "a million items from outside, by 1 and by 4 producers",
+  .plan = plan,
+};

@@ -10,8 +10,7 @@
  * tasks can be waited for brings a fib of its own (BenchEngine.fib): iris's is `fork-join`.
  */
 #include "tests/bench/peers/bench-iris.h"
-#include "tests/bench/measure/bench-result.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -117,13 +116,10 @@ bench_iris_fib (const BenchContender *self,
 
   if (scheduler == NULL)
     return FALSE;
-  bench_iris_start (scheduler);
-  if (!bench_wait_asleep (NULL, NULL, error))
-    return FALSE;
   begin = bench_now ();
   iris_scheduler_queue (scheduler, run_root, &root, NULL);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
-  *seconds = (bench_now () - begin) / 1e9;
+  *seconds = bench_seconds_since (begin);
   *value = atomic_load_explicit (&root.fib.value, memory_order_acquire);
 
   return TRUE;
@@ -153,66 +149,38 @@ fib_by_sum (guint n)
   return a;
 }
 
-typedef struct
-{
-  BenchContender *contender; /* NULL: the plain function */
-  guint n;
-  guint workers;
-} Trial;
-
-static void
-trial_free (gpointer data)
-{
-  Trial *self = data;
-
-  g_clear_pointer (&self->contender, bench_contender_free);
-  g_free (self);
-}
-
 static gboolean
-trial_run (gpointer data, gdouble *samples, GError **error)
+check_value (guint n, guint64 value, GError **error)
 {
-  Trial *self = data;
-  guint64 value = 0;
-  gint64 begin = bench_now ();
-
-  if (self->contender == NULL)
-    {
-      value = plain_fib (self->n);
-      samples[0] = (bench_now () - begin) / 1e9;
-    }
-  else if (!self->contender->engine->fib (self->contender, self->n, self->workers, &value, samples,
-                                          error))
-    return FALSE;
-  if (value == fib_by_sum (self->n))
+  if (value == fib_by_sum (n))
     return TRUE;
   g_set_error (error, BENCH_ERROR, BENCH_ERROR_RESULT,
-               "fib (%u) is %" G_GUINT64_FORMAT ", not %" G_GUINT64_FORMAT, self->n,
-               fib_by_sum (self->n), value);
+               "fib (%u) is %" G_GUINT64_FORMAT ", not %" G_GUINT64_FORMAT, n, fib_by_sum (n),
+               value);
 
   return FALSE;
 }
 
-static BenchSeries *
-add_trial (BenchResult *result,
-           BenchContender *contender,
-           const BenchSeries *base,
-           guint n,
-           guint workers)
+static gboolean
+run_plain (const BenchRun *run, gdouble *samples, GError **error)
 {
-  g_autofree char *load = g_strdup_printf ("%u worker%s", workers, workers == 1 ? "" : "s");
-  Trial *trial = g_new (Trial, 1);
-  BenchSeries *series = bench_series_new (
-      contender != NULL ? load : "call", contender != NULL ? contender->name : "plain",
-      contender != NULL ? contender->engine->kind : BENCH_PLAIN, workers, fib_by_sum (n + 1) - 1);
+  guint n = *(const guint *) run->load;
+  gint64 begin = bench_now ();
+  guint64 value = plain_fib (n);
 
-  *trial = (Trial){ contender, n, workers };
-  bench_series_compare (series, base, BENCH_EXTRA);
-  series->show = BENCH_SHOW_COMPARED;
-  bench_result_add_series (result, series);
-  bench_result_add_trial (result, trial_run, trial, trial_free, series, NULL);
+  samples[0] = bench_seconds_since (begin);
 
-  return series;
+  return check_value (n, value, error);
+}
+
+static gboolean
+run_contender (const BenchRun *run, gdouble *samples, GError **error)
+{
+  guint n = *(const guint *) run->load;
+  guint64 value = 0;
+
+  return run->contender->engine->fib (run->contender, n, run->workers, &value, samples, error)
+         && check_value (n, value, error);
 }
 
 /* A number of tasks times the scale is this much further along. */
@@ -227,26 +195,30 @@ choose_n (const BenchOptions *options)
   return (guint) CLAMP (N + log (options->scale) / log (golden), 5, MAX_N);
 }
 
-BenchResult *
-bench_fib (const BenchOptions *options, GError **error)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
   guint n = choose_n (options);
-  g_autoptr (BenchResult) result = bench_result_new (
-      "fib", options,
-      g_strdup_printf ("fib (%u), %" G_GUINT64_FORMAT " tasks", n, fib_by_sum (n + 1) - 1));
-  const BenchSeries *plain;
+  guint64 n_tasks = fib_by_sum (n + 1) - 1;
+  BenchCase what = { .load = "call",
+                     .workers = 1,
+                     .n_items = n_tasks,
+                     .show = BENCH_SHOW_COMPARED,
+                     .run = run_plain,
+                     .data = &n,
+                     .size = sizeof n };
 
-  result->item = "task";
-  plain = add_trial (result, NULL, NULL, n, 1);
+  bench_result_set_title (result, "fib (%u), %" G_GUINT64_FORMAT " tasks", n, n_tasks);
+  what.base = bench_result_add (result, &what, "plain", BENCH_PLAIN, NULL);
+  what.run = run_contender;
+  bench_contenders_add_scaled (result, options, BENCH_CAN_FIB, &what, BENCH_EXTRA, BENCH_EXTRA);
 
-  for (guint i = 0; i < 2 && (i == 0 || options->workers > 1); i++)
-    {
-      g_autoptr (GPtrArray) contenders = bench_contenders (options, BENCH_CAN_FIB);
-
-      while (contenders->len > 0)
-        add_trial (result, g_ptr_array_steal_index (contenders, 0), plain, n,
-                   i == 0 ? 1 : options->workers);
-    }
-
-  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
+  return TRUE;
 }
+
+const BenchWorkload bench_workload_fib = {
+  .name = "fib",
+  .summary = "a task for each call of a recursive function",
+  .item = "task",
+  .plan = plan,
+};

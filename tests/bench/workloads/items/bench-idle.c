@@ -7,43 +7,14 @@
  * which it must have been woken for: by a timer, since no other thread is there.
  */
 #include "tests/bench/peers/bench-contender.h"
-#include "tests/bench/measure/bench-result.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TASKS   "/proc/self/task"
 #define SECONDS 1.0
-
-/* More would say the same again, slowly. */
-#define MAX_ROUNDS 3
-
-typedef struct
-{
-  BenchContender *contender;
-  guint workers;
-  gdouble seconds;
-} Trial;
-
-static gdouble
-read_clock (clockid_t clock)
-{
-  struct timespec now;
-
-  clock_gettime (clock, &now);
-
-  return (gdouble) now.tv_sec + (gdouble) now.tv_nsec / 1e9;
-}
-
-/* Processor time of all threads but this one. */
-static gdouble
-time_of_others (void)
-{
-  return read_clock (CLOCK_PROCESS_CPUTIME_ID) - read_clock (CLOCK_THREAD_CPUTIME_ID);
-}
 
 static guint64
 sleeps_of_thread (const char *id)
@@ -109,11 +80,12 @@ watch (gdouble seconds, gdouble *samples, GError **error)
 {
   g_autoptr (GHashTable) before = sleeps_of_others (error);
   g_autoptr (GHashTable) after = NULL;
-  gdouble used = time_of_others (), passed = read_clock (CLOCK_MONOTONIC);
+  gdouble used = bench_time_of_others (), passed;
+  gint64 begin = bench_now ();
 
   poll (NULL, 0, (int) (seconds * 1000));
-  passed = read_clock (CLOCK_MONOTONIC) - passed;
-  used = time_of_others () - used;
+  passed = bench_seconds_since (begin);
+  used = bench_time_of_others () - used;
   after = before != NULL ? sleeps_of_others (error) : NULL;
   if (after == NULL)
     return FALSE;
@@ -130,60 +102,46 @@ run_item (gpointer data)
 }
 
 static gboolean
-trial_run (gpointer data, gdouble *samples, GError **error)
+run_idle (const BenchRun *run, gdouble *samples, GError **error)
 {
-  Trial *self = data;
-  const BenchEngine *engine = self->contender->engine;
-  gpointer handle = engine->open (self->contender, self->workers, run_item, error);
+  const BenchEngine *engine = run->contender->engine;
+  gpointer handle = bench_contender_open (run->contender, run->workers, run_item, error);
   gboolean good;
 
   if (handle == NULL)
     return FALSE;
   bench_counts_reset ();
-  engine->push (handle, self);
-  good = bench_wait_asleep (self->contender, handle, error)
-         && watch (self->seconds, samples, error);
+  engine->push (handle, &handle);
+  good = bench_wait_asleep (engine->is_idle, handle, error)
+         && watch (*(const gdouble *) run->load, samples, error);
   engine->close (handle);
 
   return good && bench_counts_check (1, 0, error);
 }
 
-static void
-trial_free (gpointer data)
-{
-  Trial *self = data;
-
-  bench_contender_free (self->contender);
-  g_free (self);
-}
-
-BenchResult *
-bench_idle (const BenchOptions *options, GError **error)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
   gdouble seconds = options->seconds > 0 ? options->seconds : SECONDS * MIN (options->scale, 1);
-  g_autoptr (GPtrArray) contenders = bench_contenders (options, BENCH_CAN_WAKE);
-  g_autoptr (BenchResult) result = bench_result_new (
-      "idle", options, g_strdup_printf ("left alone for %g s after an item", seconds));
+  BenchCase what = { .load = "processor use",
+                     .second = "wake-ups",
+                     .unit = BENCH_PERCENT,
+                     .second_unit = BENCH_PER_SECOND,
+                     .show = BENCH_SHOW_SAMPLE,
+                     .relation = BENCH_NOT_COMPARED,
+                     .run = run_idle,
+                     .data = &seconds,
+                     .size = sizeof seconds };
 
-  result->rounds = MIN (result->rounds, MAX_ROUNDS);
-  while (contenders->len > 0)
-    {
-      BenchContender *contender = g_ptr_array_steal_index (contenders, 0);
-      BenchKind kind = contender->engine->kind;
-      BenchSeries *use = bench_series_new ("processor use", contender->name, kind, options->workers,
-                                           0);
-      BenchSeries *wakes = bench_series_new ("wake-ups", contender->name, kind, options->workers,
-                                             0);
-      Trial *trial = g_new (Trial, 1);
+  bench_result_set_title (result, "left alone for %g s after an item", seconds);
+  bench_contenders_add (result, options, BENCH_CAN_WAKE, NULL, &what);
 
-      *trial = (Trial){ contender, options->workers, seconds };
-      use->unit = BENCH_PERCENT;
-      wakes->unit = BENCH_PER_SECOND;
-      use->show = wakes->show = BENCH_SHOW_SAMPLE;
-      bench_result_add_series (result, use);
-      bench_result_add_series (result, wakes);
-      bench_result_add_trial (result, trial_run, trial, trial_free, use, wakes);
-    }
-
-  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
+  return TRUE;
 }
+
+const BenchWorkload bench_workload_idle = {
+  .name = "idle",
+  .summary = "processor use and wake-ups of threads without work",
+  .max_rounds = 3, /* more would say the same again, slowly */
+  .plan = plan,
+};

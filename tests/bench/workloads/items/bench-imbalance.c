@@ -5,27 +5,32 @@
  * The ideal is the time of the same work in a plain loop, divided by the number of workers.
  */
 #include "tests/bench/workloads/items/bench-spray.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #define ITEMS   2000
 #define WORK_US 200.0
 
-BenchResult *
-bench_imbalance (const BenchOptions *options, GError **error)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
+  static const BenchCase what = { .load = "imbalance",
+                                  .show = BENCH_SHOW_COMPARED,
+                                  .relation = BENCH_IDEAL };
   gdouble microseconds = options->work > 0 ? options->work : WORK_US;
   BenchSpray spray = { .producers = 1,
                        .outer = 1,
                        .inner = bench_choose (options, options->items, ITEMS, 2),
                        .work = bench_work_new (microseconds) };
-  g_autoptr (BenchResult) result = bench_result_new (
-      "imbalance", options,
-      g_strdup_printf ("%u items of %g µs, all made by one worker", spray.inner, microseconds));
-  const BenchSeries *plain = bench_spray_add_plain (result, "imbalance", &spray);
 
-  bench_spray_add_trials (result, options, "imbalance", &spray, plain, BENCH_IDEAL);
-  for (guint i = 0; i < result->series->len; i++)
-    ((BenchSeries *) g_ptr_array_index (result->series, i))->show = BENCH_SHOW_COMPARED;
+  bench_result_set_title (result, "%u items of %g µs, all made by one worker", spray.inner,
+                          microseconds);
+  bench_spray_add (result, options, &what, &spray);
 
-  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
+  return TRUE;
 }
+
+const BenchWorkload bench_workload_imbalance = {
+  .name = "imbalance",
+  .summary = "2000 items of 200 µs, all made by one worker",
+  .plan = plan,
+};

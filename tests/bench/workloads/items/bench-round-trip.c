@@ -7,9 +7,7 @@
  * callback in the main context, which then starts the next. One trip at a time is what a program
  * that waits for each feels; with many under way it is the cost of a trip that counts.
  */
-#include "tests/bench/workloads/structures/bench-containers.h"
-#include "tests/bench/peers/bench-contender.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #include <gio/gio.h>
 #include <iris/iris.h>
@@ -31,14 +29,13 @@ static const Traveller travellers[] = {
 typedef struct
 {
   const Traveller *traveller;
-  guint workers;
   guint trips;
   guint under_way;
-} Trial;
+} Load;
 
 typedef struct
 {
-  const Trial *trial;
+  const Load *load;
   GMainContext *context;
   IrisScheduler *scheduler;
   guint n_begun;
@@ -53,7 +50,7 @@ run_end (Run *self, guint64 number)
 {
   self->n_over++;
   self->sum += number;
-  if (self->n_begun < self->trial->trips)
+  if (self->n_begun < self->load->trips)
     run_begin (self);
 }
 
@@ -88,7 +85,7 @@ static void
 run_begin (Run *self)
 {
   self->n_begun++;
-  if (self->trial->traveller->is_iris)
+  if (self->load->traveller->is_iris)
     {
       g_autoptr (IrisTask)
           task = iris_task_new_full (iris_work, NULL, NULL, FALSE, NULL, self->scheduler, NULL);
@@ -106,32 +103,32 @@ run_begin (Run *self)
 static void
 run_some (Run *self, guint until)
 {
-  while (self->n_begun < MIN (self->trial->under_way, until))
+  while (self->n_begun < MIN (self->load->under_way, until))
     run_begin (self);
   while (self->n_over < until)
     g_main_context_iteration (self->context, TRUE);
 }
 
 static gboolean
-trial_run (gpointer data, gdouble *samples, GError **error)
+run_trips (const BenchRun *what, gdouble *samples, GError **error)
 {
-  const Trial *self = data;
-  Trial warm_up = *self;
-  Run run = { .trial = &warm_up, .context = g_main_context_new () };
+  const Load *self = what->load;
+  Load warm_up = *self;
+  Run run = { .load = &warm_up, .context = g_main_context_new () };
   gint64 begin;
 
   if (self->traveller->is_iris)
-    run.scheduler = iris_wsscheduler_new_full (self->workers, self->workers);
+    run.scheduler = iris_wsscheduler_new_full (what->workers, what->workers);
   g_main_context_push_thread_default (run.context);
   /* The threads of both are there before the clock starts. */
-  warm_up.trips = warm_up.under_way = self->workers;
+  warm_up.trips = warm_up.under_way = what->workers;
   run_some (&run, warm_up.trips);
-  run.trial = self;
+  run.load = self;
   run.n_begun = run.n_over = 0;
   run.sum = 0;
   begin = bench_now ();
   run_some (&run, self->trips);
-  samples[0] = (bench_now () - begin) / 1e9;
+  samples[0] = bench_seconds_since (begin);
   g_main_context_pop_thread_default (run.context);
   g_main_context_unref (run.context);
   g_clear_object (&run.scheduler);
@@ -143,34 +140,46 @@ trial_run (gpointer data, gdouble *samples, GError **error)
   return FALSE;
 }
 
-BenchResult *
-bench_round_trip (const BenchOptions *options, GError **error)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
   static const guint under_way[] = { 1, 100 };
   guint trips = bench_choose (options, options->items, TRIPS, 8);
-  g_autoptr (BenchResult) result = bench_result_new (
-      "round-trip", options,
-      g_strdup_printf ("%u times from a main context to a worker and back", trips));
 
-  result->item = "trip";
-  result->x_label = g_strdup ("trips under way");
+  bench_result_set_title (result, "%u times from a main context to a worker and back", trips);
   for (guint i = 0; i < G_N_ELEMENTS (under_way); i++)
     for (guint j = 0; j < G_N_ELEMENTS (travellers); j++)
       {
         const Traveller *traveller = &travellers[j];
-        g_autofree char *load = g_strdup_printf ("%u under way", under_way[i]);
-        BenchSeries *series;
-        Trial *trial;
+        g_autofree char *name = g_strdup_printf ("%u under way", under_way[i]);
+        Load load = { traveller, trips, under_way[i] };
+        BenchCase what = { .load = name,
+                           .n_items = trips,
+                           .x = under_way[i],
+                           .run = run_trips,
+                           .data = &load,
+                           .size = sizeof load };
 
-        if (!bench_container_is_wanted (options, traveller->name, traveller->kind))
-          continue;
-        series = bench_container_add_series (result, load, traveller->name, traveller->kind,
-                                             options->workers, trips);
-        series->x = under_way[i];
-        trial = g_new (Trial, 1);
-        *trial = (Trial){ traveller, options->workers, trips, under_way[i] };
-        bench_result_add_trial (result, trial_run, trial, g_free, series, NULL);
+        if (bench_is_wanted (options, traveller->name, traveller->kind))
+          bench_result_add (result, &what, traveller->name, traveller->kind, NULL);
       }
 
-  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
+  return TRUE;
 }
+
+static gboolean
+check (const BenchOptions *options, GError **error)
+{
+  static const char *const names[] = { "iris-task", "gtask", NULL };
+
+  return bench_check_chosen (options, "round-trip", names, error);
+}
+
+const BenchWorkload bench_workload_round_trip = {
+  .name = "round-trip",
+  .summary = "to a worker and back to a main context, by tasks",
+  .item = "trip",
+  .x_label = "trips under way",
+  .plan = plan,
+  .check = check,
+};

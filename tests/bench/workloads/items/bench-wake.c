@@ -7,8 +7,7 @@
  * meanwhile without sleeping, so that its own waking is no part of anything.
  */
 #include "tests/bench/peers/bench-contender.h"
-#include "tests/bench/measure/bench-result.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -17,13 +16,6 @@
 
 /* Looks before the processor is offered to a thread that may need it. */
 #define LOOKS 1000
-
-typedef struct
-{
-  BenchContender *contender;
-  guint workers;
-  guint n_wakes;
-} Trial;
 
 typedef struct
 {
@@ -55,18 +47,20 @@ wake_once (const BenchEngine *engine, gpointer handle)
 }
 
 static gboolean
-trial_run (gpointer data, gdouble *samples, GError **error)
+run_wakes (const BenchRun *run, gdouble *samples, GError **error)
 {
-  Trial *self = data;
-  const BenchEngine *engine = self->contender->engine;
+  const BenchEngine *engine = run->contender->engine;
+  guint n_wakes = *(const guint *) run->load;
   g_autoptr (GArray) delays = g_array_new (FALSE, FALSE, sizeof (gdouble));
-  gpointer handle = engine->open (self->contender, self->workers, run_item, error);
-  gboolean good = handle != NULL;
+  gpointer handle = bench_contender_open (run->contender, run->workers, run_item, error);
+  gboolean good = TRUE;
 
+  if (handle == NULL)
+    return FALSE;
   bench_counts_reset ();
-  for (guint i = 0; good && i < self->n_wakes; i++)
+  for (guint i = 0; good && i < n_wakes; i++)
     {
-      good = bench_wait_asleep (self->contender, handle, error);
+      good = bench_wait_asleep (engine->is_idle, handle, error);
       if (good)
         {
           gdouble seconds = (gdouble) wake_once (engine, handle) / 1e9;
@@ -74,56 +68,35 @@ trial_run (gpointer data, gdouble *samples, GError **error)
           g_array_append_val (delays, seconds);
         }
     }
-  if (handle != NULL)
-    engine->close (handle);
+  engine->close (handle);
   if (!good)
     return FALSE;
   samples[0] = bench_quantile (delays, 0.5);
   samples[1] = bench_quantile (delays, 0.99);
 
-  return bench_counts_check (self->n_wakes, 0, error);
+  return bench_counts_check (n_wakes, 0, error);
 }
 
-static void
-trial_free (gpointer data)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
-  Trial *self = data;
-
-  bench_contender_free (self->contender);
-  g_free (self);
-}
-
-BenchResult *
-bench_wake (const BenchOptions *options, GError **error)
-{
-  static const char *const loads[] = { "median", "99th percentile" };
   guint n_wakes = bench_choose (options, options->items, WAKES, 2);
-  g_autoptr (GPtrArray) contenders = bench_contenders (options, BENCH_CAN_WAKE);
-  g_autoptr (BenchResult)
-      result = bench_result_new ("wake", options,
-                                 g_strdup_printf ("from push to run when all threads sleep, "
-                                                  "%u times a round",
-                                                  n_wakes));
-  const BenchSeries *base[2] = { NULL, NULL };
+  BenchCase what = { .load = "median",
+                     .second = "99th percentile",
+                     .show = BENCH_SHOW_SAMPLE,
+                     .run = run_wakes,
+                     .data = &n_wakes,
+                     .size = sizeof n_wakes };
 
-  while (contenders->len > 0)
-    {
-      BenchContender *contender = g_ptr_array_steal_index (contenders, 0);
-      BenchSeries *series[2];
-      Trial *trial = g_new (Trial, 1);
+  bench_result_set_title (result, "from push to run when all threads sleep, %u times a round",
+                          n_wakes);
+  bench_contenders_add (result, options, BENCH_CAN_WAKE, NULL, &what);
 
-      *trial = (Trial){ contender, options->workers, n_wakes };
-      for (guint i = 0; i < 2; i++)
-        {
-          series[i] = bench_series_new (loads[i], contender->name, contender->engine->kind,
-                                        options->workers, 0);
-          base[i] = base[i] != NULL ? base[i] : series[i];
-          bench_series_compare (series[i], base[i], BENCH_FACTOR);
-          series[i]->show = BENCH_SHOW_SAMPLE;
-          bench_result_add_series (result, series[i]);
-        }
-      bench_result_add_trial (result, trial_run, trial, trial_free, series[0], series[1]);
-    }
-
-  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
+  return TRUE;
 }
+
+const BenchWorkload bench_workload_wake = {
+  .name = "wake",
+  .summary = "from push to run when all threads sleep",
+  .plan = plan,
+};

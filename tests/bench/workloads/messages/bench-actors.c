@@ -10,10 +10,9 @@
  * program writes by hand, a thread with a GAsyncQueue for each party.
  */
 #include "tests/bench/peers/bench-iris.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #define TRIPS      100000
 #define PRODUCERS  8
@@ -38,26 +37,24 @@ typedef struct
 
 typedef struct _Run Run;
 
+/* What a workload does to its parties. */
+typedef gboolean (*Measure) (Run *self, gdouble *seconds, GError **error);
+
+typedef struct
+{
+  guint n; /* of messages, or of trips */
+  guint n_parties;
+  gboolean ports;
+  Measure measure, measure_queue; /* the peer's; or NULL */
+} Load;
+
 struct _Run
 {
-  BenchContender *contender;
-  guint workers;
   guint n;
   gboolean ports;
-  gboolean (*measure) (Run *self, gdouble *seconds, GError **error);
   IrisScheduler *scheduler;
   Party *parties;
-  guint n_parties;
 };
-
-static void
-run_free (gpointer data)
-{
-  Run *self = data;
-
-  bench_contender_free (self->contender);
-  g_free (self);
-}
 
 static inline void
 party_post (const Party *self, gint what)
@@ -91,75 +88,28 @@ party_yield_often (const Party *self)
     iris_receiver_set_batch (self->receiver, 1);
 }
 
-static gboolean
-run_begin (Run *self, guint n_parties, GError **error)
-{
-  self->scheduler = bench_iris_open (self->contender, self->workers, error);
-  if (self->scheduler == NULL)
-    return FALSE;
-  self->parties = g_new (Party, n_parties);
-  self->n_parties = n_parties;
-  bench_iris_start (self->scheduler);
-
-  return TRUE;
-}
-
-/* The parties must be there: their threads sleep before the clock starts. */
-static gboolean
-run_ready (GError **error)
-{
-  if (!bench_wait_asleep (NULL, NULL, error))
-    return FALSE;
-  bench_counts_reset ();
-
-  return TRUE;
-}
-
+/* Ping-pong and ring: each hands the message on to the next; it says how many hops are left. */
 static void
-run_end (Run *self)
+pass_on (IrisMessage *message, gpointer data)
 {
-  for (guint i = 0; i < self->n_parties; i++)
-    {
-      g_clear_pointer (&self->parties[i].actor, iris_actor_unref);
-      g_clear_object (&self->parties[i].port);
-    }
-  g_clear_pointer (&self->parties, g_free);
-  g_clear_object (&self->scheduler);
-}
-
-/* Ping-pong: the message says how many hops are left. */
-typedef struct
-{
-  const Party *other;
-} Player;
-
-static void
-play (IrisMessage *message, gpointer data)
-{
-  Player *self = data;
+  const Party *next = data;
 
   bench_count_one ();
   if (message->what > 0)
-    party_post (self->other, message->what - 1);
+    party_post (next, message->what - 1);
 }
 
 static gboolean
 iris_ping_pong (Run *self, gdouble *seconds, GError **error)
 {
-  Player players[2];
   gint64 begin;
 
   for (guint i = 0; i < 2; i++)
-    {
-      players[i].other = &self->parties[1 - i];
-      party_init (&self->parties[i], self, play, &players[i]);
-    }
-  if (!run_ready (error))
-    return FALSE;
+    party_init (&self->parties[i], self, pass_on, &self->parties[1 - i]);
   begin = bench_now ();
   party_post (&self->parties[0], (gint) self->n * 2 - 1);
   iris_scheduler_shutdown (self->scheduler, IRIS_SHUTDOWN_DRAIN);
-  *seconds = (bench_now () - begin) / 1e9;
+  *seconds = bench_seconds_since (begin);
 
   return bench_counts_check ((guint64) self->n * 2, 0, error);
 }
@@ -202,26 +152,13 @@ iris_fan_in (Run *self, gdouble *seconds, GError **error)
       party_init (&self->parties[i + 1], self, produce, &producers[i]);
       party_yield_often (&self->parties[i + 1]);
     }
-  if (!run_ready (error))
-    return FALSE;
   begin = bench_now ();
   for (guint i = 0; i < PRODUCERS; i++)
     party_post (&self->parties[i + 1], 0);
   iris_scheduler_shutdown (self->scheduler, IRIS_SHUTDOWN_DRAIN);
-  *seconds = (bench_now () - begin) / 1e9;
+  *seconds = bench_seconds_since (begin);
 
   return bench_counts_check (self->n / PRODUCERS * PRODUCERS, 0, error);
-}
-
-/* Ring: each hands the message on to the next. */
-static void
-pass_on (IrisMessage *message, gpointer data)
-{
-  const Party *next = data;
-
-  bench_count_one ();
-  if (message->what > 0)
-    party_post (next, message->what - 1);
 }
 
 static gboolean
@@ -231,12 +168,10 @@ iris_ring (Run *self, gdouble *seconds, GError **error)
 
   for (guint i = 0; i < self->n; i++)
     party_init (&self->parties[i], self, pass_on, &self->parties[(i + 1) % self->n]);
-  if (!run_ready (error))
-    return FALSE;
   begin = bench_now ();
   party_post (&self->parties[0], (gint) self->n - 1);
   iris_scheduler_shutdown (self->scheduler, IRIS_SHUTDOWN_DRAIN);
-  *seconds = (bench_now () - begin) / 1e9;
+  *seconds = bench_seconds_since (begin);
 
   return bench_counts_check (self->n, 0, error);
 }
@@ -282,11 +217,9 @@ iris_coordinate (Run *self, gdouble *seconds, GError **error)
   else
     iris_arbiter_coordinate (
         iris_arbiter_receive (self->scheduler, port, handle_alone, &alone, NULL), NULL, NULL);
-  if (!run_ready (error))
-    return FALSE;
   begin = bench_threads_run (POSTERS, post_share, &alone);
   iris_scheduler_shutdown (self->scheduler, IRIS_SHUTDOWN_DRAIN);
-  *seconds = (bench_now () - begin) / 1e9;
+  *seconds = bench_seconds_since (begin);
   if (alone.broken > 0)
     {
       g_set_error (error, BENCH_ERROR, BENCH_ERROR_RESULT,
@@ -297,29 +230,24 @@ iris_coordinate (Run *self, gdouble *seconds, GError **error)
   return bench_counts_check (self->n / POSTERS * POSTERS, 0, error);
 }
 
-static guint
-parties_of (const Run *self)
-{
-  if (self->measure == iris_ring)
-    return self->n;
-  if (self->measure == iris_fan_in)
-    return PRODUCERS + 1;
-
-  return self->measure == iris_ping_pong ? 2 : 1;
-}
-
 static gboolean
-run_iris (gpointer data, gdouble *samples, GError **error)
+run_iris (const BenchRun *what, gdouble *samples, GError **error)
 {
-  Run *self = data;
-  gboolean good = run_begin (self, parties_of (self), error);
+  const Load *load = what->load;
+  g_autoptr (IrisScheduler) scheduler = bench_iris_open (what->contender, what->workers, error);
+  g_autofree Party *parties = g_new0 (Party, load->n_parties);
+  Run run = { load->n, load->ports, scheduler, parties };
+  gboolean good;
 
-  if (good)
+  if (scheduler == NULL)
+    return FALSE;
+  bench_counts_reset ();
+  good = load->measure (&run, samples, error);
+  for (guint i = 0; i < load->n_parties; i++)
     {
-      memset (self->parties, 0, self->n_parties * sizeof *self->parties);
-      good = self->measure (self, &samples[0], error);
+      g_clear_pointer (&parties[i].actor, iris_actor_unref);
+      g_clear_object (&parties[i].port);
     }
-  run_end (self);
 
   return good;
 }
@@ -355,7 +283,7 @@ queue_ping_pong (Run *self, gdouble *seconds, GError **error)
   Queues queues = { { g_async_queue_new (), g_async_queue_new () }, self->n };
   gint64 begin = bench_threads_run (2, queue_party, &queues);
 
-  *seconds = (bench_now () - begin) / 1e9;
+  *seconds = bench_seconds_since (begin);
   for (guint i = 0; i < 2; i++)
     g_async_queue_unref (queues.queue[i]);
 
@@ -392,7 +320,7 @@ queue_funnel (Run *self, guint n_producers, gdouble *seconds, GError **error)
   Funnel funnel = { g_async_queue_new (), n_producers, self->n / n_producers };
   gint64 begin = bench_threads_run (n_producers + 1, funnel_party, &funnel);
 
-  *seconds = (bench_now () - begin) / 1e9;
+  *seconds = bench_seconds_since (begin);
   g_async_queue_unref (funnel.queue);
 
   return bench_counts_check ((guint64) funnel.each * n_producers, 0, error);
@@ -411,122 +339,112 @@ queue_coordinate (Run *self, gdouble *seconds, GError **error)
 }
 
 static gboolean
-run_queue (gpointer data, gdouble *samples, GError **error)
+run_queue (const BenchRun *what, gdouble *samples, GError **error)
 {
-  Run *self = data;
+  const Load *load = what->load;
+  Run run = { .n = load->n };
 
   bench_counts_reset ();
 
-  return self->measure (self, &samples[0], error);
+  return load->measure_queue (&run, samples, error);
 }
 
-typedef struct
+static gboolean
+is_queue (const BenchContender *contender)
 {
-  const char *name;
-  const char *loads[2];
-  gboolean (*iris) (Run *self, gdouble *seconds, GError **error);
-  gboolean (*queue) (Run *self, gdouble *seconds, GError **error);
-} Workload;
+  return contender->engine == &bench_engine_gasyncqueue;
+}
 
+/* The same by actors and by ports, for which the peer has no second form. */
 static void
-add_load (BenchResult *result,
-          const BenchOptions *options,
-          const Workload *workload,
-          guint n,
-          gboolean ports)
+add_loads (BenchResult *result,
+           const BenchOptions *options,
+           Load load,
+           const char *name,
+           const char *by_ports)
 {
-  g_autoptr (GPtrArray) contenders = bench_contenders (options, BENCH_CAN_INSIDE);
-  const BenchSeries *base = NULL;
-
-  while (contenders->len > 0)
-    {
-      BenchContender *contender = g_ptr_array_steal_index (contenders, 0);
-      gboolean iris = contender->engine == &bench_engine_iris
-                      && !bench_iris_is_main_context (contender->index);
-      gboolean queue = contender->engine == &bench_engine_gasyncqueue && workload->queue != NULL;
-      BenchSeries *series;
-      Run *run;
-
-      if (!iris && !queue)
-        {
-          bench_contender_free (contender);
-          continue;
-        }
-      series = bench_series_new (workload->loads[ports], contender->name, contender->engine->kind,
-                                 options->workers, n);
-      base = base != NULL ? base : series;
-      bench_series_compare (series, base, BENCH_FACTOR);
-      bench_result_add_series (result, series);
-      run = g_new0 (Run, 1);
-      *run = (Run){ .contender = contender,
-                    .workers = options->workers,
-                    .n = n,
-                    .ports = ports,
-                    .measure = iris ? workload->iris : workload->queue };
-      bench_result_add_trial (result, iris ? run_iris : run_queue, run, run_free, series, NULL);
-    }
-}
-
-static BenchResult *
-run_workload (const BenchOptions *options,
-              const Workload *workload,
-              guint n,
-              char *title,
-              GError **error)
-{
-  g_autoptr (BenchResult) result = bench_result_new (workload->name, options, title);
-
-  for (guint i = 0; i < 2 && workload->loads[i] != NULL; i++)
-    add_load (result, options, workload, n, i == 1);
-
-  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
-}
-
-BenchResult *
-bench_ping_pong (const BenchOptions *options, GError **error)
-{
-  static const Workload workload = {
-    "ping-pong", { "actors", "ports" }, iris_ping_pong, queue_ping_pong
+  BenchCase what = {
+    .load = name, .n_items = load.n, .run = run_iris, .data = &load, .size = sizeof load
   };
 
+  bench_contenders_add (result, options, BENCH_CAN_INSIDE, bench_iris_is_pool, &what);
+  what.run = run_queue;
+  if (load.measure_queue != NULL)
+    bench_contenders_add (result, options, BENCH_CAN_INSIDE, is_queue, &what);
+  what.run = run_iris;
+  what.load = by_ports;
+  load.ports = TRUE;
+  if (by_ports != NULL)
+    bench_contenders_add (result, options, BENCH_CAN_INSIDE, bench_iris_is_pool, &what);
+}
+
+static gboolean
+plan_ping_pong (BenchResult *result, const BenchOptions *options, GError **error)
+{
   guint n = bench_choose (options, options->items, TRIPS, 1);
 
-  return run_workload (options, &workload, n,
-                       g_strdup_printf ("%u round trips between two actors", n), error);
+  bench_result_set_title (result, "%u round trips between two actors", n);
+  add_loads (result, options, (Load){ n, 2, FALSE, iris_ping_pong, queue_ping_pong }, "actors",
+             "ports");
+
+  return TRUE;
 }
 
-BenchResult *
-bench_fan_in (const BenchOptions *options, GError **error)
+static gboolean
+plan_fan_in (BenchResult *result, const BenchOptions *options, GError **error)
 {
-  static const Workload workload = { "fan-in", { "actors", "ports" }, iris_fan_in, queue_fan_in };
-
   guint n = bench_choose (options, options->items, FAN_IN, PRODUCERS);
 
-  return run_workload (options, &workload, n,
-                       g_strdup_printf ("%u messages from 8 producers to one actor", n), error);
+  bench_result_set_title (result, "%u messages from 8 producers to one actor", n);
+  add_loads (result, options, (Load){ n, PRODUCERS + 1, FALSE, iris_fan_in, queue_fan_in },
+             "actors", "ports");
+
+  return TRUE;
 }
 
-BenchResult *
-bench_actor_ring (const BenchOptions *options, GError **error)
+static gboolean
+plan_ring (BenchResult *result, const BenchOptions *options, GError **error)
 {
-  static const Workload workload = { "ring", { "actors", NULL }, iris_ring, NULL };
-
   guint n = bench_choose (options, options->items, RING, 2);
 
-  return run_workload (options, &workload, n,
-                       g_strdup_printf ("%u actors in a circle, round which one message goes", n),
-                       error);
+  bench_result_set_title (result, "%u actors in a circle, round which one message goes", n);
+  add_loads (result, options, (Load){ n, n, FALSE, iris_ring, NULL }, "actors", NULL);
+
+  return TRUE;
 }
 
-BenchResult *
-bench_coordinate (const BenchOptions *options, GError **error)
+static gboolean
+plan_coordinate (BenchResult *result, const BenchOptions *options, GError **error)
 {
-  static const Workload workload = {
-    "coordinate", { "arbiter", "exclusive receiver" }, iris_coordinate, queue_coordinate
-  };
-
   guint n = bench_choose (options, options->items, EXCLUSIVES, POSTERS);
 
-  return run_workload (options, &workload, n,
-                       g_strdup_printf ("%u exclusive messages, posted by 4 threads", n), error);
+  bench_result_set_title (result, "%u exclusive messages, posted by 4 threads", n);
+  add_loads (result, options, (Load){ n, 1, FALSE, iris_coordinate, queue_coordinate }, "arbiter",
+             "exclusive receiver");
+
+  return TRUE;
 }
+
+const BenchWorkload bench_workload_ping_pong = {
+  .name = "ping-pong",
+  .summary = "a message back and forth between two actors",
+  .plan = plan_ping_pong,
+};
+
+const BenchWorkload bench_workload_fan_in = {
+  .name = "fan-in",
+  .summary = "messages from 8 producers to one actor",
+  .plan = plan_fan_in,
+};
+
+const BenchWorkload bench_workload_ring = {
+  .name = "ring",
+  .summary = "a message round a million actors",
+  .plan = plan_ring,
+};
+
+const BenchWorkload bench_workload_coordinate = {
+  .name = "coordinate",
+  .summary = "exclusive messages of 4 threads through an arbiter",
+  .plan = plan_coordinate,
+};

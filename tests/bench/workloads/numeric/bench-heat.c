@@ -7,7 +7,7 @@
  * multiplies it by 1 - 6 * FLOW * (1 - cos (pi / (size + 1))).
  */
 #include "tests/bench/workloads/numeric/bench-numeric.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #include <math.h>
 #include <string.h>
@@ -152,17 +152,14 @@ heat_new (guint size, guint steps, guint tile)
   return self;
 }
 
-BenchResult *
-bench_heat (const BenchOptions *options, GError **error)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
   guint size = bench_choose (options, options->size, SIZE, 4);
   guint steps = bench_choose (options, options->steps, STEPS, 2);
   guint tile = options->tile != 0 ? options->tile : TILE;
   Heat *self = heat_new (size, steps, tile);
   BenchNumeric numeric = {
-    .name = "heat",
-    .title = g_strdup_printf ("%u steps over %u x %u x %u points, tiles of %u planes", steps, size,
-                              size, size, tile),
     .problem = self,
     .free = heat_free,
     .restart = heat_restart,
@@ -172,5 +169,14 @@ bench_heat (const BenchOptions *options, GError **error)
     .check_plain = heat_check,
   };
 
-  return bench_numeric_run (&numeric, options, error);
+  bench_result_set_title (result, "%u steps over %u x %u x %u points, tiles of %u planes", steps,
+                          size, size, size, tile);
+
+  return bench_numeric_plan (result, options, &numeric, error);
 }
+
+const BenchWorkload bench_workload_heat = {
+  .name = "heat",
+  .summary = "heat diffusion in a cube, against plain C",
+  .plan = plan,
+};

@@ -8,7 +8,7 @@
  * its share of the result, which is found by projection, since waves are orthogonal.
  */
 #include "tests/bench/workloads/numeric/bench-numeric.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #include <math.h>
 #include <string.h>
@@ -159,17 +159,14 @@ jacobi_new (guint size, guint steps, guint tile)
   return self;
 }
 
-BenchResult *
-bench_jacobi (const BenchOptions *options, GError **error)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
   guint size = bench_choose (options, options->size, SIZE, 8);
   guint steps = bench_choose (options, options->steps, STEPS, 2);
   guint tile = options->tile != 0 ? options->tile : TILE;
   Jacobi *self = jacobi_new (size, steps, tile);
   BenchNumeric numeric = {
-    .name = "jacobi",
-    .title = g_strdup_printf ("%u sweeps over %u x %u points, tiles of %u rows", steps, size, size,
-                              tile),
     .problem = self,
     .free = jacobi_free,
     .restart = jacobi_restart,
@@ -179,5 +176,14 @@ bench_jacobi (const BenchOptions *options, GError **error)
     .check_plain = jacobi_check,
   };
 
-  return bench_numeric_run (&numeric, options, error);
+  bench_result_set_title (result, "%u sweeps over %u x %u points, tiles of %u rows", steps, size,
+                          size, tile);
+
+  return bench_numeric_plan (result, options, &numeric, error);
 }
+
+const BenchWorkload bench_workload_jacobi = {
+  .name = "jacobi",
+  .summary = "Laplace's equation in a square, against plain C",
+  .plan = plan,
+};

@@ -9,7 +9,7 @@
  * The run is checked by multiplying L and U with a vector, and comparing with the matrix itself.
  */
 #include "tests/bench/workloads/numeric/bench-numeric.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #include <math.h>
 #include <string.h>
@@ -240,16 +240,13 @@ lud_new (guint n, guint b)
   return self;
 }
 
-BenchResult *
-bench_lud (const BenchOptions *options, GError **error)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
   guint b = options->tile != 0 ? options->tile : TILE;
   guint size = bench_choose (options, options->size, SIZE, 2 * b);
   Lud *self = lud_new ((size + b - 1) / b, b);
   BenchNumeric numeric = {
-    .name = "lud",
-    .title = g_strdup_printf ("a matrix of %u x %u, blocks of %u x %u", self->n * b, self->n * b, b,
-                              b),
     .problem = self,
     .free = lud_free,
     .restart = lud_restart,
@@ -259,5 +256,14 @@ bench_lud (const BenchOptions *options, GError **error)
     .check_plain = lud_check,
   };
 
-  return bench_numeric_run (&numeric, options, error);
+  bench_result_set_title (result, "a matrix of %u x %u, blocks of %u x %u", self->n * b,
+                          self->n * b, b, b);
+
+  return bench_numeric_plan (result, options, &numeric, error);
 }
+
+const BenchWorkload bench_workload_lud = {
+  .name = "lud",
+  .summary = "LU decomposition in blocks, against plain C",
+  .plan = plan,
+};

@@ -15,15 +15,7 @@ typedef struct
   BenchNumeric numeric;
   gdouble *expected;
   gsize n;
-  guint refs; /* of the trials */
 } Shared;
-
-typedef struct
-{
-  Shared *shared;
-  BenchContender *contender; /* NULL: plain C */
-  guint workers;
-} Trial;
 
 void
 bench_fill_random (gdouble *values, gsize n)
@@ -40,22 +32,12 @@ bench_fill_random (gdouble *values, gsize n)
 }
 
 static void
-shared_unref (Shared *self)
+shared_free (gpointer data)
 {
-  if (--self->refs > 0)
-    return;
+  Shared *self = data;
+
   self->numeric.free (self->numeric.problem);
   g_free (self->expected);
-  g_free (self);
-}
-
-static void
-trial_free (gpointer data)
-{
-  Trial *self = data;
-
-  g_clear_pointer (&self->contender, bench_contender_free);
-  shared_unref (self->shared);
   g_free (self);
 }
 
@@ -90,24 +72,29 @@ check_values (const Shared *self, GError **error)
 }
 
 static gboolean
-trial_run (gpointer data, gdouble *samples, GError **error)
+run_plain (const BenchRun *run, gdouble *samples, GError **error)
 {
-  Trial *self = data;
-  const BenchNumeric *numeric = &self->shared->numeric;
+  const Shared *self = run->load;
+  gint64 begin;
 
-  numeric->restart (numeric->problem);
-  if (self->contender == NULL)
-    {
-      gint64 begin = bench_now ();
+  self->numeric.restart (self->numeric.problem);
+  begin = bench_now ();
+  self->numeric.plain (self->numeric.problem);
+  samples[0] = bench_seconds_since (begin);
 
-      numeric->plain (numeric->problem);
-      samples[0] = (bench_now () - begin) / 1e9;
-    }
-  else if (!bench_contender_phases (self->contender, &numeric->phases, self->workers, samples,
-                                    error))
-    return FALSE;
+  return check_values (self, error);
+}
 
-  return check_values (self->shared, error);
+static gboolean
+run_contender (const BenchRun *run, gdouble *samples, GError **error)
+{
+  const Shared *self = run->load;
+
+  self->numeric.restart (self->numeric.problem);
+
+  return bench_contender_phases (run->contender, &self->numeric.phases, run->workers, samples,
+                                 error)
+         && check_values (self, error);
 }
 
 static gboolean
@@ -137,53 +124,26 @@ count_tiles (const BenchPhases *phases)
   return n;
 }
 
-/* With one worker the question is what the scheduler costs, with more what it brings. */
-static BenchSeries *
-add_trial (BenchResult *result,
-           Shared *shared,
-           BenchContender *contender,
-           const BenchSeries *base,
-           guint workers)
+gboolean
+bench_numeric_plan (BenchResult *result,
+                    const BenchOptions *options,
+                    const BenchNumeric *numeric,
+                    GError **error)
 {
-  g_autofree char *load = g_strdup_printf ("%u worker%s", workers, workers == 1 ? "" : "s");
-  BenchSeries *series = bench_series_new (contender != NULL ? load : "sequential",
-                                          contender != NULL ? contender->name : "plain",
-                                          contender != NULL ? contender->engine->kind : BENCH_PLAIN,
-                                          workers, count_tiles (&shared->numeric.phases));
-  Trial *trial = g_new (Trial, 1);
-
-  shared->refs++;
-  *trial = (Trial){ shared, contender, workers };
-  bench_series_compare (series, base, workers == 1 ? BENCH_OVERHEAD : BENCH_FACTOR);
-  series->show = BENCH_SHOW_COMPARED;
-  bench_result_add_series (result, series);
-  bench_result_add_trial (result, trial_run, trial, trial_free, series, NULL);
-
-  return series;
-}
-
-BenchResult *
-bench_numeric_run (BenchNumeric *numeric, const BenchOptions *options, GError **error)
-{
-  Shared *shared = g_new0 (Shared, 1);
-  g_autoptr (BenchResult) result = bench_result_new (numeric->name, options, numeric->title);
-  const BenchSeries *plain;
-  gboolean good;
+  Shared *shared = bench_result_own (result, g_new0 (Shared, 1), shared_free);
+  BenchCase what = { .load = "sequential",
+                     .workers = 1,
+                     .n_items = count_tiles (&numeric->phases),
+                     .show = BENCH_SHOW_COMPARED,
+                     .run = run_plain,
+                     .data = shared };
 
   shared->numeric = *numeric;
-  shared->refs = 1;
   result->item = "tile";
-  plain = add_trial (result, shared, NULL, NULL, 1);
-  for (guint i = 0; i < 2 && (i == 0 || options->workers > 1); i++)
-    {
-      g_autoptr (GPtrArray) contenders = bench_contenders (options, BENCH_CAN_PHASES);
+  what.base = bench_result_add (result, &what, "plain", BENCH_PLAIN, NULL);
+  what.run = run_contender;
+  bench_contenders_add_scaled (result, options, BENCH_CAN_PHASES, &what, BENCH_OVERHEAD,
+                               BENCH_FACTOR);
 
-      while (contenders->len > 0)
-        add_trial (result, shared, g_ptr_array_steal_index (contenders, 0), plain,
-                   i == 0 ? 1 : options->workers);
-    }
-  good = expect (shared, error) && bench_result_measure (result, error);
-  shared_unref (shared);
-
-  return good ? g_steal_pointer (&result) : NULL;
+  return expect (shared, error);
 }

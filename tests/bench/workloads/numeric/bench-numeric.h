@@ -5,7 +5,6 @@
 #pragma once
 
 #include "tests/bench/peers/bench-contender.h"
-#include "tests/bench/measure/bench-result.h"
 
 /*
  * A computation, once as plain C and once in tiles. It computes in place, from a start that can be
@@ -16,8 +15,6 @@
  */
 typedef struct
 {
-  const char *name;
-  char *title;
   gpointer problem;
   GDestroyNotify free;
   void (*restart) (gpointer problem);
@@ -29,8 +26,11 @@ typedef struct
   gboolean (*check_plain) (gpointer problem, GError **error);
 } BenchNumeric;
 
-/* Takes the numeric over. */
-BenchResult *bench_numeric_run (BenchNumeric *numeric, const BenchOptions *options, GError **error);
+/* Trials against plain C with one worker and with all; the result owns the problem from now on. */
+gboolean bench_numeric_plan (BenchResult *result,
+                             const BenchOptions *options,
+                             const BenchNumeric *numeric,
+                             GError **error);
 
 /* Numbers that no compiler knows, the same in every run: uniform in [-1, 1). */
 void bench_fill_random (gdouble *values, gsize n);

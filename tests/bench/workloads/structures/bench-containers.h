@@ -6,7 +6,7 @@
 
 #include <iris/iris.h>
 
-#include "tests/bench/measure/bench-result.h"
+#include "tests/bench/measure/bench-measure.h"
 
 /* Who may call what. */
 typedef enum
@@ -29,16 +29,6 @@ typedef struct
 /* NULL behind the last one. */
 const BenchContainer *bench_container_nth (guint n);
 
-gboolean bench_container_is_wanted (const BenchOptions *options, const char *name, BenchKind kind);
-BenchSeries *bench_container_add_series (BenchResult *result,
-                                         const char *load,
-                                         const char *name,
-                                         BenchKind kind,
-                                         guint threads,
-                                         guint64 n);
-
 /* Every kind of deque that the library has, with an owner and threads - 1 thieves. */
-void bench_deques_add_trials (BenchResult *result,
-                              const BenchOptions *options,
-                              guint threads,
-                              guint items);
+void
+bench_deques_add (BenchResult *result, const BenchOptions *options, guint threads, guint items);

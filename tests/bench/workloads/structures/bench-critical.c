@@ -5,7 +5,7 @@
  */
 #include "tests/bench/workloads/structures/bench-critical.h"
 
-#include "tests/bench/measure/bench-error.h"
+#include "tests/bench/measure/bench-measure.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
  * Every item must come out once; of an idempotent deque, once or more.
  */
 #include "tests/bench/workloads/structures/bench-containers.h"
-#include "tests/bench/peers/bench-contender.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -30,9 +29,9 @@
 typedef struct
 {
   IrisDequeKind kind;
-  guint threads;
+  guint threads; /* 0: that of the steals, which takes two */
   guint items;
-} Trial;
+} Load;
 
 typedef struct
 {
@@ -195,11 +194,10 @@ check_out (Run *run, GError **error)
   return FALSE;
 }
 
-/* No threads: that of the steals, which takes two. */
 static gboolean
-trial_run (gpointer data, gdouble *samples, GError **error)
+run_deque (const BenchRun *what, gdouble *samples, GError **error)
 {
-  const Trial *self = data;
+  const Load *self = what->load;
   g_autoptr (IrisDeque) deque = iris_deque_new (self->kind);
   g_autofree _Atomic guint8 *seen = NULL;
   Run run = { .deque = deque, .items = self->items };
@@ -215,42 +213,39 @@ trial_run (gpointer data, gdouble *samples, GError **error)
     {
       gint64 begin = bench_threads_run (self->threads, run_mixed, &run);
 
-      samples[0] = (gdouble) (bench_now () - begin) / 1e9;
+      samples[0] = bench_seconds_since (begin);
     }
 
   return check_out (&run, error);
 }
 
 static void
-add_trial (BenchResult *result, const GEnumValue *kind, guint threads, guint items)
+add_deque (BenchResult *result, const GEnumValue *kind, guint threads, guint items)
 {
   g_autofree char *mixed = g_strdup_printf ("deque, %u thread%s", threads, threads == 1 ? "" : "s");
-  const char *load = threads > 0 ? mixed : "steal";
+  const Load load = { (IrisDequeKind) kind->value, threads, items };
   /* Pushed and taken: two operations; or stolen: one. */
-  BenchSeries *series = bench_container_add_series (result, load, kind->value_nick, BENCH_IRIS,
-                                                    MAX (threads, 2),
-                                                    (guint64) items * (threads > 0 ? 2 : 1));
-  Trial *trial = g_new (Trial, 1);
+  BenchCase what = { .load = threads > 0 ? mixed : "steal",
+                     .workers = MAX (threads, 2),
+                     .n_items = (guint64) items * (threads > 0 ? 2 : 1),
+                     .x = threads,
+                     .run = run_deque,
+                     .data = &load,
+                     .size = sizeof load };
 
-  *trial = (Trial){ (IrisDequeKind) kind->value, threads, items };
-  if (threads > 0)
-    series->x = threads;
-  bench_result_add_trial (result, trial_run, trial, g_free, series, NULL);
+  bench_result_add (result, &what, kind->value_nick, BENCH_IRIS, NULL);
 }
 
 void
-bench_deques_add_trials (BenchResult *result,
-                         const BenchOptions *options,
-                         guint threads,
-                         guint items)
+bench_deques_add (BenchResult *result, const BenchOptions *options, guint threads, guint items)
 {
   g_autoptr (GEnumClass) kinds = g_type_class_ref (IRIS_TYPE_DEQUE_KIND);
 
   for (guint i = 0; i < kinds->n_values; i++)
-    if (bench_container_is_wanted (options, kinds->values[i].value_nick, BENCH_IRIS))
+    if (bench_is_wanted (options, kinds->values[i].value_nick, BENCH_IRIS))
       {
-        add_trial (result, &kinds->values[i], threads, items);
+        add_deque (result, &kinds->values[i], threads, items);
         if (threads == 1)
-          add_trial (result, &kinds->values[i], 0, items);
+          add_deque (result, &kinds->values[i], 0, items);
       }
 }

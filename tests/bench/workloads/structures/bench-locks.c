@@ -6,11 +6,9 @@
  * Waiters are work items on as many workers as are asked for, or, of a GMutex and of the blocking
  * form of IrisLock, as many threads as there are waiters: that is how either is used.
  */
-#include "tests/bench/peers/bench-contender.h"
 #include "tests/bench/workloads/structures/bench-critical.h"
 #include "tests/bench/peers/bench-iris.h"
-#include "tests/bench/measure/bench-result.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #include <stdlib.h>
 
@@ -43,12 +41,11 @@ static const Contender contenders[] = {
 typedef struct
 {
   const Contender *contender;
-  const BenchCritical *load;
+  const BenchCritical *critical;
   guint waiters;
-  guint workers;
   guint sections;
-  char *places;
-} Trial;
+  const BenchContender *places; /* the scheduler of the items */
+} Load;
 
 typedef struct _Run Run;
 
@@ -64,7 +61,7 @@ typedef struct
 
 struct _Run
 {
-  const Trial *trial;
+  const Load *load;
   BenchProtected *data;
   GMutex mutexes[BENCH_CRITICAL_LOCKS];
   IrisLock *locks[BENCH_CRITICAL_LOCKS];
@@ -72,22 +69,13 @@ struct _Run
   Session *sessions;
 };
 
-static void
-trial_free (gpointer data)
-{
-  Trial *self = data;
-
-  g_free (self->places);
-  g_free (self);
-}
-
 static inline void
 session_section (Session *self)
 {
   BenchProtected *data = &self->run->data[self->lock];
 
   data->done.value++;
-  self->run->trial->load->section (data, &self->customer);
+  self->run->load->critical->section (data, &self->customer);
 }
 
 static void session_hold (gpointer data);
@@ -98,7 +86,7 @@ session_go_on (gpointer data)
 {
   Session *self = data;
 
-  self->lock = bench_customer_choose (&self->customer, self->run->trial->load);
+  self->lock = bench_customer_choose (&self->customer, self->run->load->critical);
   iris_lock_acquire_item (self->run->locks[self->lock], &self->waiter, IRIS_LOCK_NONE);
 }
 
@@ -120,7 +108,7 @@ run_gmutex (gpointer data, guint index)
 
   for (; self->left > 0; self->left--)
     {
-      self->lock = bench_customer_choose (&self->customer, run->trial->load);
+      self->lock = bench_customer_choose (&self->customer, run->load->critical);
       g_mutex_lock (&run->mutexes[self->lock]);
       session_section (self);
       g_mutex_unlock (&run->mutexes[self->lock]);
@@ -135,7 +123,7 @@ run_threads (gpointer data, guint index)
 
   for (; self->left > 0; self->left--)
     {
-      self->lock = bench_customer_choose (&self->customer, run->trial->load);
+      self->lock = bench_customer_choose (&self->customer, run->load->critical);
       iris_lock_acquire (run->locks[self->lock]);
       session_section (self);
       iris_lock_release (run->locks[self->lock]);
@@ -143,24 +131,14 @@ run_threads (gpointer data, guint index)
 }
 
 static gboolean
-run_items (Run *run, gint64 *begin, GError **error)
+run_items (Run *run, guint workers, gint64 *begin, GError **error)
 {
-  const Trial *trial = run->trial;
-  BenchContender *contender = bench_iris_parse ("places", error);
-
-  if (contender == NULL)
-    return FALSE;
-  contender->places = g_strdup (trial->places);
-  run->scheduler = bench_iris_open (contender, trial->workers, error);
-  bench_contender_free (contender);
+  run->scheduler = bench_iris_open (run->load->places, workers, error);
   if (run->scheduler == NULL)
-    return FALSE;
-  bench_iris_start (run->scheduler);
-  if (!bench_wait_asleep (NULL, NULL, error))
     return FALSE;
 
   *begin = bench_now ();
-  for (guint i = 0; i < trial->waiters; i++)
+  for (guint i = 0; i < run->load->waiters; i++)
     {
       Session *session = &run->sessions[i];
 
@@ -174,24 +152,24 @@ run_items (Run *run, gint64 *begin, GError **error)
 }
 
 static void
-run_prepare (Run *run, const Trial *trial)
+run_prepare (Run *run, const Load *load)
 {
-  *run = (Run){ .trial = trial, .data = bench_protected_new () };
-  run->sessions = aligned_alloc (128, trial->waiters * sizeof *run->sessions);
+  *run = (Run){ .load = load, .data = bench_protected_new () };
+  run->sessions = aligned_alloc (128, load->waiters * sizeof *run->sessions);
   if (run->sessions == NULL)
     g_error ("out of memory");
-  for (guint i = 0; i < trial->waiters; i++)
+  for (guint i = 0; i < load->waiters; i++)
     {
       Session *session = &run->sessions[i];
 
       bench_customer_init (&session->customer, i);
       session->run = run;
-      session->left = trial->sections / trial->waiters;
+      session->left = load->sections / load->waiters;
     }
   for (guint i = 0; i < BENCH_CRITICAL_LOCKS; i++)
     {
       g_mutex_init (&run->mutexes[i]);
-      run->locks[i] = iris_lock_new (trial->contender->policy);
+      run->locks[i] = iris_lock_new (load->contender->policy);
     }
 }
 
@@ -209,9 +187,9 @@ run_clear (Run *run)
 }
 
 static gboolean
-trial_run (gpointer data, gdouble *samples, GError **error)
+run_locks (const BenchRun *what, gdouble *samples, GError **error)
 {
-  const Trial *self = data;
+  const Load *self = what->load;
   guint64 expected = (guint64) (self->sections / self->waiters) * self->waiters;
   gboolean good = TRUE;
   gint64 begin = 0;
@@ -220,93 +198,71 @@ trial_run (gpointer data, gdouble *samples, GError **error)
   run_prepare (&run, self);
   bench_counts_reset ();
   if (self->contender->how == HOW_ITEMS)
-    good = run_items (&run, &begin, error);
+    good = run_items (&run, what->workers, &begin, error);
   else
     begin = bench_threads_run (self->waiters,
                                self->contender->how == HOW_GMUTEX ? run_gmutex : run_threads, &run);
-  samples[0] = (bench_now () - begin) / 1e9;
-  good = good && bench_protected_check (run.data, self->load, expected, error);
+  samples[0] = bench_seconds_since (begin);
+  good = good && bench_protected_check (run.data, self->critical, expected, error);
   run_clear (&run);
 
   return good;
 }
 
-static gboolean
-is_wanted (const BenchOptions *options, const Contender *contender)
-{
-  if (options->only != NULL)
-    return g_strv_contains ((const char *const *) options->only, contender->name);
-
-  return options->peers || contender->kind == BENCH_IRIS;
-}
-
 static void
-add_trials (BenchResult *result,
-            const BenchOptions *options,
-            const BenchCritical *load,
-            guint waiters,
-            guint sections)
+add_loads (BenchResult *result, const BenchOptions *options, Load load)
 {
-  g_autofree char *name = g_strdup_printf ("%s, %u waiters", load->name, waiters);
-  const BenchSeries *base = NULL;
+  g_autofree char *name = g_strdup_printf ("%s, %u waiters", load.critical->name, load.waiters);
+  BenchCase what = { .load = name,
+                     .n_items = (guint64) (load.sections / load.waiters) * load.waiters,
+                     .x = load.waiters,
+                     .run = run_locks,
+                     .data = &load,
+                     .size = sizeof load };
 
   for (guint i = 0; i < G_N_ELEMENTS (contenders); i++)
     {
-      const Contender *contender = &contenders[i];
-      guint workers = contender->how == HOW_ITEMS ? options->workers : waiters;
-      BenchSeries *series;
-      Trial *trial;
-
-      if (!is_wanted (options, contender))
-        continue;
-      series = bench_series_new (name, contender->name, contender->kind, workers,
-                                 (guint64) (sections / waiters) * waiters);
-      series->x = waiters;
-      base = base != NULL ? base : series;
-      bench_series_compare (series, base, BENCH_FACTOR);
-      bench_result_add_series (result, series);
-      trial = g_new (Trial, 1);
-      *trial = (Trial){ contender, load, waiters, workers, sections, g_strdup (options->places) };
-      bench_result_add_trial (result, trial_run, trial, trial_free, series, NULL);
+      load.contender = &contenders[i];
+      what.workers = contenders[i].how == HOW_ITEMS ? options->workers : load.waiters;
+      if (bench_is_wanted (options, contenders[i].name, contenders[i].kind))
+        bench_result_add (result, &what, contenders[i].name, contenders[i].kind, NULL);
     }
 }
 
-gboolean
-bench_locks_check (const BenchOptions *options, GError **error)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
-  for (guint i = 0; options->only != NULL && options->only[i] != NULL; i++)
-    {
-      gboolean found = FALSE;
+  guint sections = bench_choose (options, options->items, ITEMS, 2 * MAX_WAITERS);
+  BenchContender *places = bench_result_own (result, bench_iris_parse ("places", NULL),
+                                             (GDestroyNotify) bench_contender_free);
+  const BenchCritical *critical;
 
-      for (guint j = 0; j < G_N_ELEMENTS (contenders); j++)
-        found = found || g_str_equal (contenders[j].name, options->only[i]);
-      if (!found)
-        {
-          g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-                       "there is no contender “%s” of locks; there are gmutex, lock:off, "
-                       "lock:always, lock:adaptive and lock:threads",
-                       options->only[i]);
-          return FALSE;
-        }
-    }
+  places->places = g_strdup (options->places);
+  bench_result_set_title (result, "%u critical sections, of 2 to %u waiters", sections,
+                          MAX_WAITERS);
+  for (guint i = 0; (critical = bench_critical_nth (i)) != NULL; i++)
+    for (guint waiters = 2; waiters <= MAX_WAITERS; waiters *= 2)
+      add_loads (result, options, (Load){ NULL, critical, waiters, sections, places });
 
   return TRUE;
 }
 
-BenchResult *
-bench_locks (const BenchOptions *options, GError **error)
+static gboolean
+check (const BenchOptions *options, GError **error)
 {
-  guint sections = bench_choose (options, options->items, ITEMS, 2 * MAX_WAITERS);
-  g_autoptr (BenchResult) result = bench_result_new (
-      "locks", options,
-      g_strdup_printf ("%u critical sections, of 2 to %u waiters", sections, MAX_WAITERS));
-  const BenchCritical *load;
+  const char *names[G_N_ELEMENTS (contenders) + 1] = { NULL };
 
-  result->item = "section";
-  result->x_label = g_strdup ("waiters");
-  for (guint i = 0; (load = bench_critical_nth (i)) != NULL; i++)
-    for (guint waiters = 2; waiters <= MAX_WAITERS; waiters *= 2)
-      add_trials (result, options, load, waiters, sections);
+  for (guint i = 0; i < G_N_ELEMENTS (contenders); i++)
+    names[i] = contenders[i].name;
 
-  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
+  return bench_check_chosen (options, "locks", names, error);
 }
+
+const BenchWorkload bench_workload_locks = {
+  .name = "locks",
+  .summary = "critical sections of 2 to 128 waiters, in seven kinds",
+  .item = "section",
+  .x_label = "waiters",
+  .plan = plan,
+  .check = check,
+};

@@ -7,9 +7,7 @@
  * Every item that went in must come out, once: the sum of what came out says so.
  */
 #include "tests/bench/workloads/structures/bench-containers.h"
-#include "tests/bench/peers/bench-contender.h"
-#include "tests/bench/measure/bench-result.h"
-#include "tests/bench/workloads/bench-workloads.h"
+#include "tests/bench/workloads/bench-workload.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -19,9 +17,8 @@
 typedef struct
 {
   const BenchContainer *container;
-  guint threads;
   guint items;
-} Trial;
+} Load;
 
 /* One run. An item is a number from 1 on, as a pointer. */
 typedef struct
@@ -101,19 +98,19 @@ run_mpsc (gpointer data, guint index)
 }
 
 static gboolean
-trial_run (gpointer data, gdouble *samples, GError **error)
+run_container (const BenchRun *what, gdouble *samples, GError **error)
 {
   static const BenchThreadFunc funcs[] = { run_shared, run_mpsc };
-  Trial *self = data;
+  const Load *self = what->load;
   guint64 n = self->items, expected = n * (n + 1) / 2;
   Run run = { .container = self->container,
               .self = self->container->make (),
-              .threads = self->threads,
+              .threads = what->workers,
               .items = self->items };
-  gint64 begin = bench_threads_run (self->threads, funcs[self->container->sharing], &run);
+  gint64 begin = bench_threads_run (what->workers, funcs[self->container->sharing], &run);
   gboolean empty;
 
-  samples[0] = (bench_now () - begin) / 1e9;
+  samples[0] = bench_seconds_since (begin);
   empty = self->container->pop (run.self) == NULL;
   self->container->unmake (run.self);
   if (atomic_load (&run.n_out) == n && atomic_load (&run.sum) == expected && empty)
@@ -127,81 +124,66 @@ trial_run (gpointer data, gdouble *samples, GError **error)
   return FALSE;
 }
 
-gboolean
-bench_container_is_wanted (const BenchOptions *options, const char *name, BenchKind kind)
-{
-  if (options->only != NULL)
-    return g_strv_contains ((const char *const *) options->only, name);
-
-  return options->peers || kind == BENCH_IRIS;
-}
-
-static const BenchSeries *
-find_base (const BenchResult *result, const char *load)
-{
-  for (guint i = 0; i < result->series->len; i++)
-    {
-      const BenchSeries *series = g_ptr_array_index (result->series, i);
-
-      if (g_str_equal (series->load, load))
-        return series;
-    }
-
-  return NULL;
-}
-
-/* Compared with the first container of its load. */
-BenchSeries *
-bench_container_add_series (BenchResult *result,
-                            const char *load,
-                            const char *name,
-                            BenchKind kind,
-                            guint threads,
-                            guint64 n)
-{
-  BenchSeries *series = bench_series_new (load, name, kind, threads, n);
-  const BenchSeries *base = find_base (result, load);
-
-  bench_series_compare (series, base != NULL ? base : series, BENCH_FACTOR);
-
-  return bench_result_add_series (result, series);
-}
-
 static void
-add_trial (BenchResult *result, const BenchContainer *container, guint threads, guint items)
+add_container (BenchResult *result, const BenchContainer *container, guint threads, guint items)
 {
   static const char *const sharings[] = { "shared", "single-consumer" };
-  g_autofree char *load = g_strdup_printf ("%s, %u thread%s", sharings[container->sharing], threads,
+  g_autofree char *name = g_strdup_printf ("%s, %u thread%s", sharings[container->sharing], threads,
                                            threads == 1 ? "" : "s");
+  const Load load = { container, items };
   /* An item is pushed and popped: two operations. */
-  BenchSeries *series = bench_container_add_series (result, load, container->name, container->kind,
-                                                    threads, 2 * (guint64) items);
-  Trial *trial = g_new (Trial, 1);
+  BenchCase what = { .load = name,
+                     .workers = threads,
+                     .n_items = 2 * (guint64) items,
+                     .x = threads,
+                     .run = run_container,
+                     .data = &load,
+                     .size = sizeof load };
 
-  *trial = (Trial){ container, threads, items };
-  series->x = threads;
-  bench_result_add_trial (result, trial_run, trial, g_free, series, NULL);
+  bench_result_add (result, &what, container->name, container->kind, NULL);
 }
 
 /* 1, 2, 4 and so on, up to twice the workers. */
-BenchResult *
-bench_queues (const BenchOptions *options, GError **error)
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
   guint items = bench_choose (options, options->items, ITEMS, 16);
-  g_autoptr (BenchResult) result = bench_result_new (
-      "queues", options, g_strdup_printf ("%u items through each container", items));
 
-  result->item = "operation";
-  result->x_label = g_strdup ("threads");
+  bench_result_set_title (result, "%u items through each container", items);
   for (guint threads = 1; threads <= 2 * options->workers; threads *= 2)
     {
       const BenchContainer *container;
 
       for (guint i = 0; (container = bench_container_nth (i)) != NULL; i++)
-        if (bench_container_is_wanted (options, container->name, container->kind))
-          add_trial (result, container, threads, items);
-      bench_deques_add_trials (result, options, threads, items);
+        if (bench_is_wanted (options, container->name, container->kind))
+          add_container (result, container, threads, items);
+      bench_deques_add (result, options, threads, items);
     }
 
-  return bench_result_measure (result, error) ? g_steal_pointer (&result) : NULL;
+  return TRUE;
 }
+
+static gboolean
+check (const BenchOptions *options, GError **error)
+{
+  g_autoptr (GEnumClass) deques = g_type_class_ref (IRIS_TYPE_DEQUE_KIND);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  const BenchContainer *container;
+
+  for (guint i = 0; (container = bench_container_nth (i)) != NULL; i++)
+    g_ptr_array_add (names, (gpointer) container->name);
+  for (guint i = 0; i < deques->n_values; i++)
+    g_ptr_array_add (names, (gpointer) deques->values[i].value_nick);
+  g_ptr_array_add (names, NULL);
+
+  return bench_check_chosen (options, "queues", (const char *const *) names->pdata, error);
+}
+
+const BenchWorkload bench_workload_queues = {
+  .name = "queues",
+  .summary = "the containers by themselves, against threads",
+  .item = "operation",
+  .x_label = "threads",
+  .plan = plan,
+  .check = check,
+};
