@@ -19,7 +19,7 @@ typedef struct
 {
   gint workers, rounds, outer, inner, items, producers, size, steps, tile;
   gdouble scale, work, seconds;
-  gboolean no_peers, json, version;
+  gboolean no_peers, json, csv, version;
   char **only;
   char *variants, *places, *irisd, *chart, *output, *bare_echo, *flood, *sleepers;
 } Arguments;
@@ -81,6 +81,12 @@ check_variants (const char *name, BenchVariants *variants, GError **error)
 static gboolean
 choose (const Arguments *a, BenchOptions *options, GError **error)
 {
+  if (a->json && a->csv)
+    {
+      g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+                           "--json and --csv exclude each other");
+      return FALSE;
+    }
   if (!check_numbers (a, error) || !check_variants (a->variants, &options->variants, error))
     return FALSE;
   options->workers = (guint) a->workers;
@@ -182,6 +188,8 @@ show (const BenchReport *report, const Arguments *a, GError **error)
 
       g_print ("%s\n", text);
     }
+  else if (a->csv)
+    bench_report_print_csv (report);
   else
     bench_report_print (report);
 
@@ -301,6 +309,8 @@ parse (Arguments *a, int *argc, char ***argv, GError **error)
     { "flood", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->flood, NULL, NULL },
     { "sleepers", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->sleepers, NULL, NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON, with every sample", NULL },
+    { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each load and contender",
+      NULL },
     { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too (needs gnuplot)",
       "FILE.svg|png" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &a->output, "chart: where it goes", "FILE.svg|png" },

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Every workload of iris-bench runs, in a small size, and says what it ran. TAP.
 
-    smoke.py IRIS-BENCH WORKLOAD|options|chart|compare
+    smoke.py IRIS-BENCH WORKLOAD|options|csv|chart|compare
     smoke.py IRIS-BENCH daemon IRISD
 
 No time is asserted: what is checked is that every contender took part in every load, that samples
 and counts are those that were asked for, and that the JSON holds together.
 """
+import csv
 import json
 import os
 import shutil
@@ -292,6 +293,7 @@ def test_options():
     refused('must be a number', 'recursive', '--only', 'places:steal=random+cap=0')
     refused('has no setting', 'recursive', '--only', 'lock-free:steal=random')
     refused('can run fib', 'fib', '--only', 'gthreadpool')
+    refused('exclude each other', 'recursive', '--json', '--csv')
     refused('neither in .svg nor in .png', 'recursive', '--chart', 'x.pdf')
     refused('-o FILE.svg', 'chart', 'x.json')
     done = run('recursive', *SMALL, '--only', 'places:deal=round-robin', '--json')
@@ -307,6 +309,17 @@ def test_options():
           '--help lists every workload', done.stdout)
     done = run('--version')
     check(done.returncode == 0 and done.stdout.startswith('iris-bench '), '--version', done.stdout)
+
+
+def test_csv():
+    done = run('grain', *SMALL, *ONLY, '--csv')
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    check(done.returncode == 0 and {(row['load'], row['contender']) for row in rows}
+          >= {(load, name) for load, names in EXPECTED['grain'].items() for name in names},
+          'CSV has a line for each load and contender', done.stdout + done.stderr)
+    wrong = [row for row in rows if not float(row['min']) <= float(row['median_low']) <= float(row['median'])
+             <= float(row['median_high']) <= float(row['max']) or int(row['rounds']) != ROUNDS]
+    check(rows and not wrong, 'its statistics hold together', wrong)
 
 
 def test_chart():
@@ -351,7 +364,7 @@ def test_chart():
 
 
 BENCH, what, *irisd = sys.argv[1:]
-{'compare': test_compare, 'options': test_options, 'chart': test_chart,
+{'compare': test_compare, 'options': test_options, 'csv': test_csv, 'chart': test_chart,
  'daemon': lambda: test_daemon(*irisd)}.get(what, lambda: test_workload(what))()
 print(f'1..{len(results)}')
 sys.exit(0 if results and all(results) else 1)

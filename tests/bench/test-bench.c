@@ -260,6 +260,55 @@ START_TEST (a_summary_is_median_range_and_middle_half)
 }
 END_TEST
 
+static GArray *
+numbers_of (gdouble first, guint n)
+{
+  GArray *numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
+
+  for (guint i = 0; i < n; i++, first++)
+    g_array_append_val (numbers, first);
+
+  return numbers;
+}
+
+START_TEST (the_interval_holds_the_median_and_narrows_with_more_samples)
+{
+  g_autoptr (GArray) one = numbers_of (7, 1), few = numbers_of (0, 11), many = numbers_of (0, 1001);
+  gdouble low, high, again_low, again_high, width;
+
+  bench_median_interval (one, &low, &high);
+  ck_assert_double_eq (low, 7);
+  ck_assert_double_eq (high, 7);
+  bench_median_interval (few, &low, &high);
+  ck_assert_double_ge (low, 1);
+  ck_assert_double_lt (low, 5);
+  ck_assert_double_gt (high, 5);
+  ck_assert_double_le (high, 9);
+  bench_median_interval (few, &again_low, &again_high);
+  ck_assert_double_eq (low, again_low);
+  ck_assert_double_eq (high, again_high);
+  width = (high - low) / 11;
+  bench_median_interval (many, &low, &high);
+  ck_assert_double_lt (low, 500);
+  ck_assert_double_gt (high, 500);
+  ck_assert_double_lt ((high - low) / 1001, width / 2);
+}
+END_TEST
+
+START_TEST (the_best_are_the_smallest)
+{
+  g_autoptr (GArray) ten = numbers_of (1, 10), two = numbers_of (1, 2), none = numbers_of (0, 0);
+  gdouble low, high;
+
+  ck_assert_double_eq (bench_mean_of_best (ten, 3), 2);
+  ck_assert_double_eq (bench_mean_of_best (two, 3), 1.5);
+  ck_assert_double_nan (bench_mean_of_best (none, 3));
+  bench_median_interval (none, &low, &high);
+  ck_assert_double_nan (low);
+  ck_assert_double_nan (high);
+}
+END_TEST
+
 START_TEST (samples_of_one_round_are_compared_with_each_other)
 {
   static const struct
@@ -447,6 +496,8 @@ main (void)
   tcase_add_test (tcase, every_round_runs_all_and_starts_with_another);
   tcase_add_test (tcase, series_of_one_load_stand_together);
   tcase_add_test (tcase, a_summary_is_median_range_and_middle_half);
+  tcase_add_test (tcase, the_interval_holds_the_median_and_narrows_with_more_samples);
+  tcase_add_test (tcase, the_best_are_the_smallest);
   tcase_add_test (tcase, samples_of_one_round_are_compared_with_each_other);
   tcase_add_test (tcase, goals_are_reached_missed_or_unknown);
   tcase_add_test (tcase, the_daemon_has_goals_of_its_own);

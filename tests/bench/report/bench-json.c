@@ -44,6 +44,18 @@ add_summary (JsonBuilder *builder, BenchSummary summary)
 }
 
 static void
+add_statistics (JsonBuilder *builder, const BenchSeries *series)
+{
+  gdouble low, high;
+
+  bench_median_interval (series->samples, &low, &high);
+  add_summary (builder, bench_series_summary (series));
+  add_number (builder, "median_low", low);
+  add_number (builder, "median_high", high);
+  add_number (builder, "mean_of_best", bench_mean_of_best (series->samples, BENCH_BEST));
+}
+
+static void
 add_comparison (JsonBuilder *builder, const BenchSeries *series)
 {
   json_builder_set_member_name (builder, "compared");
@@ -68,7 +80,7 @@ add_series (JsonBuilder *builder, const BenchSeries *series)
   add_count (builder, "workers", series->workers);
   add_count (builder, "items", series->n_items);
   add_string (builder, "unit", bench_unit_name (series->unit));
-  add_summary (builder, bench_series_summary (series));
+  add_statistics (builder, series);
   add_number (builder, "ns_per_item", bench_series_per_item (series) * 1e9);
   add_string (builder, "show", shows[series->show]);
   if (series->base != NULL)

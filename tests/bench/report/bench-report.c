@@ -90,12 +90,18 @@ static void
 print_row (const BenchSeries *series, guint load_width, guint contender_width, Scale scale)
 {
   BenchSummary summary = bench_series_summary (series);
+  gdouble low, high;
   g_autofree char *comparison = describe_comparison (series);
   gdouble per_item = bench_series_per_item (series);
 
   print_padded (series->load, load_width);
   print_padded (series->contender, contender_width);
+  bench_median_interval (series->samples, &low, &high);
   print_value (summary.median, series->unit, scale);
+  if (summary.median > 0)
+    g_print (" ±%4.1f %%", (high - low) / summary.median * 50);
+  else
+    g_print ("%8s", "");
   print_value (summary.min, series->unit, scale);
   print_value (summary.max, series->unit, scale);
   if (isnan (per_item))
@@ -117,8 +123,8 @@ print_result (const BenchResult *result)
   g_print ("\n%s: %s\n\n", result->name, result->title);
   print_padded ("load", load_width);
   print_padded ("contender", contender_width);
-  g_print ("%7s %s%8s%s%8s%s  %14s  %s\n", "median", scale.name, "min ", scale.name, "max ",
-           scale.name, per_item, "against");
+  g_print ("%7s %s%8s%8s%s%8s%s  %14s  %s\n", "median", scale.name, "95 %", "min ", scale.name,
+           "max ", scale.name, per_item, "against");
   for (guint i = 0; i < result->series->len; i++)
     {
       const BenchSeries *series = g_ptr_array_index (result->series, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Reports: tables for people, JSON for programs, charts from that JSON.
+ * Reports: tables for people, JSON and CSV for programs, charts from that JSON.
  */
 #pragma once
 
@@ -33,6 +33,7 @@ typedef struct
 } BenchReport;
 
 void bench_report_print (const BenchReport *self);
+void bench_report_print_csv (const BenchReport *self);
 JsonNode *bench_report_to_json (const BenchReport *self);
 
 /* The ending of the file's name chooses between SVG and PNG. */
