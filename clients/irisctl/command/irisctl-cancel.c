@@ -280,6 +280,10 @@ const CtlCommand ctl_cancel = {
       "are left alone.\n\n"
       "Examples:\n  irisctl cancel 7 8\n  irisctl cancel --state queued --service sha256 --yes\n",
   .takes_filter = TRUE,
+  .operand = CTL_OPERAND_OPEN_ITEM,
+  .most = CTL_ANY,
+  .takes = "numbers of items",
+  .asks_only = TRUE,
   .entries = cancel_entries,
   .run = run_cancel,
 };

@@ -278,6 +278,10 @@ const CtlCommand ctl_submit_command = {
   .takes_hints = TRUE,
   .takes_schedule = TRUE,
   .takes_command = TRUE,
+  .operand = CTL_OPERAND_SERVICE,
+  .most = CTL_ANY,
+  .takes = "a service and at most one payload",
+  .options_end = 2,
   .entries = submit_entries,
   .run = run_submit,
 };

@@ -352,8 +352,6 @@ run_watch (Ctl *ctl, int argc, char **argv)
   g_autoptr (IrisClientQuery) query = NULL;
   int status;
 
-  if (argc > 1)
-    return ctl_fail (CTL_USAGE, "watch takes no arguments; see irisctl watch --help");
   if (!(interval_s >= LEAST_INTERVAL_S && interval_s <= CTL_MAX_WAIT_S))
     return ctl_fail (CTL_USAGE, "watch: --interval takes %g to %d seconds, not %g",
                      LEAST_INTERVAL_S, CTL_MAX_WAIT_S, interval_s);

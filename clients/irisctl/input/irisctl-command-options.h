@@ -6,7 +6,7 @@
 
 #include "clients/irisctl/irisctl.h"
 
-void ctl_command_add_options (CtlCommandOptions *options, GOptionContext *context);
+GOptionEntry *ctl_command_entries (CtlCommandOptions *options);
 gboolean ctl_command_check (const CtlCommandOptions *options, GError **error);
 void ctl_command_apply (const CtlCommandOptions *options, IrisRequest *request);
 void ctl_command_clear (CtlCommandOptions *options);

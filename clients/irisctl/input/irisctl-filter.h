@@ -7,7 +7,7 @@
 #include "clients/irisctl/irisctl.h"
 
 /* The options, and what they say as a query. NULL after printing what is wrong with them. */
-void ctl_filter_add_options (CtlFilter *filter, GOptionContext *context);
+GOptionEntry *ctl_filter_entries (CtlFilter *filter);
 IrisClientQuery *ctl_filter_make_query (const CtlFilter *filter, const char *command);
 gboolean ctl_filter_is_given (const CtlFilter *filter);
 gboolean ctl_filter_names_states (const CtlFilter *filter);
