@@ -2,9 +2,7 @@
  *
  * irisctl: irisd from the command line. Finds the command and reads the options before it.
  */
-#include "clients/irisctl/command/irisctl-commands.h"
-#include "clients/irisctl/input/irisctl-command-options.h"
-#include "clients/irisctl/input/irisctl-filter.h"
+#include "clients/irisctl/command/irisctl-command.h"
 
 #include <locale.h>
 

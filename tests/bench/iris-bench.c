@@ -3,10 +3,8 @@
  * iris-bench: compares the schedulers, and their peers, on the workloads of the papers.
  */
 #include "tests/bench/peers/bench-contender.h"
-#include "tests/bench/daemon/bench-daemon-bare.h"
-#include "tests/bench/daemon/bench-daemon-flood.h"
+#include "tests/bench/daemon/bench-daemon.h"
 #include "tests/bench/report/bench-report.h"
-#include "tests/bench/workloads/bench-workload.h"
 
 #include <locale.h>
 

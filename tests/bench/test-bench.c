@@ -7,7 +7,7 @@
 
 #include "core-test-run.h"
 #include "tests/bench/peers/bench-contender.h"
-#include "tests/bench/report/bench-goals.h"
+#include "tests/bench/report/bench-report.h"
 #include "tests/bench/workloads/numeric/bench-numeric.h"
 
 #include <iris/iris.h>

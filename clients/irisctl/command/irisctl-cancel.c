@@ -5,9 +5,8 @@
  * Those that have something in common are listed first and counted, so that the user sees how
  * many they are before anything happens.
  */
-#include "clients/irisctl/input/irisctl-filter.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/input/irisctl-item.h"
+#include "clients/irisctl/input/irisctl-input.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <glib-unix.h>
 #include <string.h>

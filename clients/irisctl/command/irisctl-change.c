@@ -2,9 +2,8 @@
  *
  * irisctl kick, bury, drain, staff: what of irisd can be changed while it runs.
  */
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/input/irisctl-item.h"
-#include "clients/irisctl/irisctl.h"
+#include "clients/irisctl/output/irisctl-output.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 static char *state_name;
 static int count = -1;

@@ -2,9 +2,7 @@
  *
  * The table of commands: their options, the check of what was typed, and how one is run.
  */
-#include "clients/irisctl/command/irisctl-commands.h"
-#include "clients/irisctl/input/irisctl-command-options.h"
-#include "clients/irisctl/input/irisctl-filter.h"
+#include "clients/irisctl/command/irisctl-command.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * What can be typed next, for the shells: from the table of commands, and from what irisd has.
  */
-#include "clients/irisctl/command/irisctl-commands.h"
+#include "clients/irisctl/command/irisctl-command.h"
 
 #include <string.h>
 

@@ -2,9 +2,7 @@
  *
  * irisctl places, status: what irisd is and has.
  */
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/output/irisctl-table.h"
-#include "clients/irisctl/irisctl.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 static void
 print_table (CtlTable *table)

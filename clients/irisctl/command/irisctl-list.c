@@ -5,12 +5,8 @@
  * A list is printed page by page, so that a million items need no more memory than a page; columns
  * may therefore get wider from one page to the next.
  */
-#include "clients/irisctl/output/irisctl-describe.h"
-#include "clients/irisctl/output/irisctl-export.h"
-#include "clients/irisctl/input/irisctl-filter.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/input/irisctl-item.h"
-#include "clients/irisctl/output/irisctl-table.h"
+#include "clients/irisctl/output/irisctl-output.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,11 +6,8 @@
  * the order of the walk. So that one slow file does not make everything behind it pile up, the
  * walk stops while the oldest unfinished file is more than WINDOW files back.
  */
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/output/irisctl-progress.h"
-#include "clients/irisctl/output/irisctl-tally.h"
-#include "clients/irisctl/input/irisctl-walk.h"
-#include "clients/irisctl/irisctl.h"
+#include "clients/irisctl/output/irisctl-output.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 #include <errno.h>
 #include <stdio.h>

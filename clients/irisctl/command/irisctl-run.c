@@ -2,10 +2,8 @@
  *
  * irisctl run: a command at a place.
  */
-#include "clients/irisctl/command/irisctl-follow.h"
-#include "clients/irisctl/input/irisctl-command-options.h"
-#include "clients/irisctl/input/irisctl-payload.h"
-#include "clients/irisctl/output/irisctl-result.h"
+#include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <signal.h>
 

@@ -2,9 +2,8 @@
  *
  * irisctl send: a single item.
  */
-#include "clients/irisctl/command/irisctl-follow.h"
-#include "clients/irisctl/input/irisctl-payload.h"
-#include "clients/irisctl/output/irisctl-result.h"
+#include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <string.h>
 

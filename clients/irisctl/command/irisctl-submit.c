@@ -2,11 +2,8 @@
  *
  * irisctl submit: items that irisd keeps, one or many.
  */
-#include "clients/irisctl/command/irisctl-follow.h"
-#include "clients/irisctl/command/irisctl-submit-many.h"
-#include "clients/irisctl/input/irisctl-payload.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/output/irisctl-result.h"
+#include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <string.h>
 

@@ -5,11 +5,8 @@
  * irisd is asked about several items at a time, so that what has ended is told at once whatever
  * stands before it, and about no more than a few, since each question under way takes a credit.
  */
-#include "clients/irisctl/input/irisctl-filter.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/input/irisctl-item.h"
-#include "clients/irisctl/output/irisctl-describe.h"
-#include "clients/irisctl/output/irisctl-result.h"
+#include "clients/irisctl/input/irisctl-input.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #define WINDOW 64
 

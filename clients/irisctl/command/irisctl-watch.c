@@ -6,11 +6,8 @@
  * that irisd itself says lies between them. A terminal shows one picture that is drawn anew;
  * anything else gets a line for each look, of text or of JSON.
  */
-#include "clients/irisctl/command/irisctl-watch.h"
-
-#include "clients/irisctl/input/irisctl-filter.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/output/irisctl-table.h"
+#include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <glib-unix.h>
 #include <signal.h>

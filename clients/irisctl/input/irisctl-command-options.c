@@ -2,7 +2,7 @@
  *
  * The options that say how a command is to be run.
  */
-#include "clients/irisctl/input/irisctl-command-options.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 #include <math.h>
 

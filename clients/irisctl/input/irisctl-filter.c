@@ -2,7 +2,7 @@
  *
  * The options that say which of the persistent items are meant.
  */
-#include "clients/irisctl/input/irisctl-filter.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 static const struct
 {

@@ -4,7 +4,6 @@
  * costs in irisd's memory, and how long irisd needs to find all of them again when it was killed.
  */
 #include "tests/bench/daemon/bench-daemon.h"
-#include "tests/bench/daemon/bench-tidy.h"
 #include "tests/bench/workloads/bench-workload.h"
 
 #define ITEMS   1000000

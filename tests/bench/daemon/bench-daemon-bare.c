@@ -3,7 +3,7 @@
  * An echo between a DEALER and a ROUTER of ZeroMQ, without anything behind it: what a round trip to
  * another process costs before anybody does anything.
  */
-#include "tests/bench/daemon/bench-daemon-bare.h"
+#include "tests/bench/daemon/bench-daemon.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,6 @@
  *
  * It is a process of its own, as irisd takes all connections of one process for one client.
  */
-#include "tests/bench/daemon/bench-daemon-flood.h"
 #include "tests/bench/daemon/bench-daemon.h"
 
 #include <signal.h>

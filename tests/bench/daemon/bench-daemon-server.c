@@ -3,7 +3,6 @@
  * Private servers: each in a directory of its own, on a socket of its own, gone with the benchmark.
  */
 #include "tests/bench/daemon/bench-daemon.h"
-#include "tests/bench/daemon/bench-tidy.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -7,9 +7,6 @@
  * items: slow servers are sent fewer, so that all rows take about as long.
  */
 #include "tests/bench/daemon/bench-daemon.h"
-#include "tests/bench/daemon/bench-tidy.h"
-#include "tests/bench/daemon/bench-daemon-bare.h"
-#include "tests/bench/daemon/bench-daemon-flood.h"
 #include "tests/bench/workloads/bench-workload.h"
 
 #include <spawn.h>

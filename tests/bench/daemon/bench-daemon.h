@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the workloads of the daemon are made of: private servers, and clients of each that speak its
- * protocol by hand, as many requests ahead as that protocol allows.
+ * What the workloads of the daemon are made of: private servers, clients that speak each protocol
+ * by hand, as many requests ahead as that protocol allows, floods, and what is tidied up behind
+ * them.
  *
  * A client is one connection and belongs to one thread.
  */
@@ -12,6 +13,9 @@
 #include <gio/gio.h>
 #include <iris/iris.h>
 #include <iris/wire/iris-wire.h>
+#include <sys/types.h>
+
+/* --- daemon ----------------------------------------------------------------------------------- */
 
 /* Whether the rows that were chosen are those of these workloads. */
 gboolean bench_daemon_check (const BenchOptions *options, GError **error);
@@ -106,3 +110,40 @@ gboolean bench_gearman_work (BenchStream *self,
                              GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BenchStream, bench_stream_free)
+
+/* --- daemon bare ------------------------------------------------------------------------------ */
+
+typedef struct _BenchBare BenchBare;
+
+/* The other side, in a process of its own; returns an exit status when it cannot go on. */
+int bench_bare_echo (const char *endpoint);
+
+BenchBare *bench_bare_new (const char *endpoint, GError **error);
+gboolean bench_bare_round_trip (BenchBare *self, gsize size, GError **error);
+void bench_bare_free (BenchBare *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (BenchBare, bench_bare_free)
+
+/* --- daemon flood ----------------------------------------------------------------------------- */
+
+typedef struct _BenchFlood BenchFlood;
+
+/* The program; returns an exit status when it cannot go on. */
+int bench_flood_run (const char *endpoint, guint batch);
+int bench_sleepers_run (const char *endpoint, guint n);
+
+BenchFlood *bench_flood_start (const char *endpoint, guint batch, GError **error);
+BenchFlood *bench_sleepers_start (const char *endpoint, guint n, GError **error);
+gboolean bench_flood_stop (BenchFlood *self, GError **error);
+
+/* --- tidy ------------------------------------------------------------------------------------- */
+
+/* Before there are other threads: from now on SIGHUP, SIGINT and SIGTERM tidy up, then end us. */
+void bench_tidy_begin (void);
+
+/* In a child, behind fork(): signals do there what they are used to. */
+void bench_tidy_in_child (void);
+
+char *bench_tidy_make_dir (const char *template, GError **error);
+void bench_tidy_set_server (const char *dir, pid_t pid);
+void bench_tidy_remove_dir (const char *dir);

@@ -6,7 +6,7 @@
  * has to be done. It sleeps until one comes. No thread makes anything new while it tidies up: it
  * has the lock then, and keeps it until the end.
  */
-#include "tests/bench/daemon/bench-tidy.h"
+#include "tests/bench/daemon/bench-daemon.h"
 
 #include <errno.h>
 #include <ftw.h>

@@ -2,7 +2,6 @@
  *
  * Which contenders there are, and which of them the user wants.
  */
-#include "tests/bench/peers/bench-contender.h"
 #include "tests/bench/peers/bench-iris.h"
 
 #include <string.h>

@@ -5,7 +5,6 @@
  * A load is a panel of bars; loads that lie on an axis ("inside, 1 µs", "inside, 10 µs") are one
  * panel of lines together, named after what is before their comma.
  */
-#include "tests/bench/report/bench-chart.h"
 #include "tests/bench/report/bench-report.h"
 
 #include <math.h>

@@ -6,8 +6,7 @@
  * ever written between single quotes, with quotes doubled and control characters taken out.
  * Numbers are written in the C locale.
  */
-#include "tests/bench/report/bench-chart.h"
-#include "tests/bench/measure/bench-measure.h"
+#include "tests/bench/report/bench-report.h"
 
 #include <gio/gio.h>
 #include <math.h>

@@ -6,7 +6,7 @@
  * by the median. Where several could stand for a side (a peer with two idioms, iris's schedulers
  * between which a program chooses by one line) the fastest does, and is named.
  */
-#include "tests/bench/report/bench-goals.h"
+#include "tests/bench/report/bench-report.h"
 
 #include <math.h>
 #include <string.h>

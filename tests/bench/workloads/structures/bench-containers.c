@@ -4,29 +4,28 @@
  */
 #include "tests/bench/workloads/structures/bench-containers.h"
 
-static gpointer
-async_make (void)
-{
-  return g_async_queue_new ();
-}
+/* Makes @name a container: functions of the table's types around those of the type. */
+#define CONTAINER(name, make, unmake, push, pop)                                \
+  static gpointer name##_make (void) { return make; }                           \
+                                                                                \
+  static void name##_unmake (gpointer self) { unmake (self); }                  \
+                                                                                \
+  static void name##_push (gpointer self, gpointer item) { push (self, item); } \
+                                                                                \
+  static gpointer name##_pop (gpointer self) { return pop (self); }
 
-static void
-async_unmake (gpointer self)
-{
-  g_async_queue_unref (self);
-}
+#define RING_CAPACITY 1024
 
-static void
-async_push (gpointer self, gpointer item)
-{
-  g_async_queue_push (self, item);
-}
-
-static gpointer
-async_pop (gpointer self)
-{
-  return g_async_queue_try_pop (self);
-}
+CONTAINER (async,
+           g_async_queue_new (),
+           g_async_queue_unref,
+           g_async_queue_push,
+           g_async_queue_try_pop)
+CONTAINER (queue, iris_queue_new (), g_object_unref, iris_queue_push, iris_queue_try_pop)
+CONTAINER (lfqueue, iris_lfqueue_new (), g_object_unref, iris_queue_push, iris_queue_try_pop)
+CONTAINER (stack, iris_stack_new (), iris_stack_unref, iris_stack_push, iris_stack_pop)
+CONTAINER (ring, iris_ring_new (RING_CAPACITY), iris_ring_unref, iris_ring_push, iris_ring_pop)
+CONTAINER (mpsc, iris_mpsc_new (), iris_mpsc_unref, iris_mpsc_push, iris_mpsc_pop)
 
 /* What GLib programs write where one lock is enough: a GQueue under a GMutex. */
 typedef struct
@@ -79,113 +78,16 @@ locked_pop (gpointer data)
   return item;
 }
 
-static gpointer
-queue_make (void)
-{
-  return iris_queue_new ();
-}
-
-static void
-queue_push (gpointer self, gpointer item)
-{
-  iris_queue_push (self, item);
-}
-
-static gpointer
-queue_pop (gpointer self)
-{
-  return iris_queue_try_pop (self);
-}
-
-static gpointer
-lfqueue_make (void)
-{
-  return iris_lfqueue_new ();
-}
-
-static gpointer
-stack_make (void)
-{
-  return iris_stack_new ();
-}
-
-static void
-stack_unmake (gpointer self)
-{
-  iris_stack_unref (self);
-}
-
-static void
-stack_push (gpointer self, gpointer item)
-{
-  iris_stack_push (self, item);
-}
-
-static gpointer
-stack_pop (gpointer self)
-{
-  return iris_stack_pop (self);
-}
-
-#define RING_CAPACITY 1024
-
-static gpointer
-ring_make (void)
-{
-  return iris_ring_new (RING_CAPACITY);
-}
-
-static void
-ring_unmake (gpointer self)
-{
-  iris_ring_unref (self);
-}
-
-static void
-ring_push (gpointer self, gpointer item)
-{
-  iris_ring_push (self, item);
-}
-
-static gpointer
-ring_pop (gpointer self)
-{
-  return iris_ring_pop (self);
-}
-
-static gpointer
-mpsc_make (void)
-{
-  return iris_mpsc_new ();
-}
-
-static void
-mpsc_unmake (gpointer self)
-{
-  iris_mpsc_unref (self);
-}
-
-static void
-mpsc_push (gpointer self, gpointer item)
-{
-  iris_mpsc_push (self, item);
-}
-
-static gpointer
-mpsc_pop (gpointer self)
-{
-  return iris_mpsc_pop (self);
-}
+#define FUNCTIONS(name) name##_make, name##_unmake, name##_push, name##_pop
 
 static const BenchContainer containers[] = {
-  { "gasyncqueue", BENCH_PEER, BENCH_SHARED, async_make, async_unmake, async_push, async_pop },
-  { "gqueue+gmutex", BENCH_PEER, BENCH_SHARED, locked_make, locked_unmake, locked_push,
-    locked_pop },
-  { "queue", BENCH_IRIS, BENCH_SHARED, queue_make, g_object_unref, queue_push, queue_pop },
-  { "lfqueue", BENCH_IRIS, BENCH_SHARED, lfqueue_make, g_object_unref, queue_push, queue_pop },
-  { "stack", BENCH_IRIS, BENCH_SHARED, stack_make, stack_unmake, stack_push, stack_pop },
-  { "ring", BENCH_IRIS, BENCH_SHARED, ring_make, ring_unmake, ring_push, ring_pop },
-  { "mpsc", BENCH_IRIS, BENCH_MPSC, mpsc_make, mpsc_unmake, mpsc_push, mpsc_pop },
+  { "gasyncqueue", BENCH_PEER, BENCH_SHARED, FUNCTIONS (async) },
+  { "gqueue+gmutex", BENCH_PEER, BENCH_SHARED, FUNCTIONS (locked) },
+  { "queue", BENCH_IRIS, BENCH_SHARED, FUNCTIONS (queue) },
+  { "lfqueue", BENCH_IRIS, BENCH_SHARED, FUNCTIONS (lfqueue) },
+  { "stack", BENCH_IRIS, BENCH_SHARED, FUNCTIONS (stack) },
+  { "ring", BENCH_IRIS, BENCH_SHARED, FUNCTIONS (ring) },
+  { "mpsc", BENCH_IRIS, BENCH_MPSC, FUNCTIONS (mpsc) },
 };
 
 const BenchContainer *

@@ -4,7 +4,6 @@
  * affinity, mlt_ctr_mlt_lock and multiple_fifo, written anew after what their names say.
  */
 #include "tests/bench/workloads/structures/bench-critical.h"
-
 #include "tests/bench/measure/bench-measure.h"
 
 #include <stdlib.h>
