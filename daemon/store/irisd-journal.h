@@ -124,7 +124,7 @@ struct _IrisdJournalRequest
   IrisWirePersistentList *list; /* SHOW, LIST */
 
   /* For the journal. */
-  IrisdJournalRequest *next;
+  STAILQ_ENTRY (_IrisdJournalRequest) next;
   IrisdJournalRequest *next_wait;
   GSequenceIter *deadline;
   gint64 deadline_us;

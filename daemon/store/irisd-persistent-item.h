@@ -53,7 +53,7 @@ struct _IrisdPersistentItem
   IrisdJournalRequest *waits; /* requests that wait for its end */
   IrisdPersistentItem *previous, *next;         /* of all */
   IrisdPersistentItem *own_previous, *own_next; /* of its owner's */
-  IrisdPersistentItem *next_dirty;
+  STAILQ_ENTRY (_IrisdPersistentItem) next_dirty;
 
   /* For the gateway while the item is spilled (irisd-spilled.c): it waits for its time or, in a
    * flow, for its turn. For the journal after it was cancelled: it is in a queue of those. */

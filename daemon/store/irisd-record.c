@@ -10,6 +10,7 @@
 #include "daemon/store/irisd-record.h"
 
 #include <string.h>
+#include <zlib.h>
 
 /* Raised when the layout changes; a store of another version is refused when it is opened. */
 typedef struct
@@ -138,4 +139,18 @@ irisd_record_unpack (IrisdRecord *self, const IrisdRow *row)
     .body = { row->body, row->body_size },
   };
   return TRUE;
+}
+
+guint32
+irisd_row_checksum (const IrisdRow *row)
+{
+  const guint64 fixed[] = { GUINT64_TO_LE (row->id), GUINT64_TO_LE ((guint64) row->state),
+                            GUINT64_TO_LE ((guint64) row->head_size),
+                            GUINT64_TO_LE ((guint64) row->body_size) };
+  uLong crc = crc32_z (0, (const Bytef *) fixed, sizeof fixed);
+  if (row->head_size > 0)
+    crc = crc32_z (crc, row->head, row->head_size);
+  if (row->body_size > 0)
+    crc = crc32_z (crc, row->body, row->body_size);
+  return (guint32) crc;
 }

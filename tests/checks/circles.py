@@ -49,20 +49,6 @@ CIRCLES = {
          'wire/iris-wire-check.c wire/iris-wire-field.c wire/iris-wire-message.c'),
     ],
     'daemon': [
-        ("what runs an item ends its job, and a job that is cancelled tells what runs it",
-         'exec/command/irisd-command-runner.c exec/command/irisd-command-start.c '
-         'exec/command/irisd-command.c exec/irisd-job.c exec/worker/irisd-leased-item.c '
-         'exec/worker/irisd-worker-processes.c exec/worker/irisd-worker-restore.c'),
-        ("the table of leases in four files",
-         'exec/worker/irisd-lease-queue.c exec/worker/irisd-leases-clock.c '
-         'exec/worker/irisd-leases-route.c exec/worker/irisd-leases.c'),
-        ("the journal's thread in five files",
-         'store/irisd-journal-bury.c store/irisd-journal-capacity.c store/irisd-journal-commit.c '
-         'store/irisd-journal-queries.c store/irisd-journal.c'),
-        ("a store that is damaged is read by its pages, and written into a new store",
-         'store/sqlite/irisd-sqlite-pages.c store/sqlite/irisd-sqlite-salvage.c '
-         'store/sqlite/irisd-sqlite-scan.c store/sqlite/irisd-sqlite-schema.c '
-         'store/sqlite/irisd-sqlite-walk.c store/sqlite/irisd-sqlite.c'),
     ],
 }
 

@@ -116,7 +116,7 @@ START_TEST (a_call_whose_read_fails_may_be_repeated)
   close_journal ();
   open_journal ();
   ck_assert (irisd_journal_recover (journal, note_again, NULL, NULL));
-  sqlite3_db_release_memory (((IrisdSqlite *) store)->db);
+  sqlite3_db_release_memory (store->db);
   atomic_store (&faulty_vfs.fail_read, SQLITE_IOERR_READ);
   irisd_journal_start (journal);
   for (guint i = 0; i < 2; i++)

@@ -5,9 +5,8 @@
  * Those that have something in common are listed first and counted, so that the user sees how
  * many they are before anything happens.
  */
-#include "clients/irisctl/input/irisctl-filter.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/input/irisctl-item.h"
+#include "clients/irisctl/input/irisctl-input.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <glib-unix.h>
 #include <string.h>
@@ -280,6 +279,10 @@ const CtlCommand ctl_cancel = {
       "are left alone.\n\n"
       "Examples:\n  irisctl cancel 7 8\n  irisctl cancel --state queued --service sha256 --yes\n",
   .takes_filter = TRUE,
+  .operand = CTL_OPERAND_OPEN_ITEM,
+  .most = CTL_ANY,
+  .takes = "numbers of items",
+  .asks_only = TRUE,
   .entries = cancel_entries,
   .run = run_cancel,
 };

@@ -2,10 +2,8 @@
  *
  * One item from its submission to its end: how far it is, and its output or parts as they come.
  */
-#include "clients/irisctl/command/irisctl-follow.h"
-
-#include "clients/irisctl/output/irisctl-result.h"
-#include "clients/irisctl/output/irisctl-progress.h"
+#include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <signal.h>
 #include <stdio.h>

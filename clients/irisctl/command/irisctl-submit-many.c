@@ -9,11 +9,8 @@
  * again. What irisd has not taken by then is withdrawn, so that an interruption does not wait for
  * an irisd that is full.
  */
-#include "clients/irisctl/command/irisctl-submit-many.h"
-#include "clients/irisctl/output/irisctl-item-lines.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/input/irisctl-lines.h"
-#include "clients/irisctl/output/irisctl-progress.h"
+#include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <stdio.h>
 #include <string.h>

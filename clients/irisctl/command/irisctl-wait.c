@@ -5,11 +5,8 @@
  * irisd is asked about several items at a time, so that what has ended is told at once whatever
  * stands before it, and about no more than a few, since each call under way takes a credit.
  */
-#include "clients/irisctl/input/irisctl-filter.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/input/irisctl-item.h"
-#include "clients/irisctl/output/irisctl-describe.h"
-#include "clients/irisctl/output/irisctl-result.h"
+#include "clients/irisctl/input/irisctl-input.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #define WINDOW 64
 
@@ -232,6 +229,9 @@ const CtlCommand ctl_wait_command = {
       "result prints them. Exit status 1 if an item did not end well, or not in time.\n\n"
       "Examples:\n  irisctl wait 7 8\n  irisctl wait --key nightly- --timeout 3600\n",
   .takes_filter = TRUE,
+  .operand = CTL_OPERAND_ITEM,
+  .most = CTL_ANY,
+  .takes = "the numbers of items",
   .entries = wait_entries,
   .run = run_wait,
 };
@@ -258,8 +258,6 @@ run_result (Ctl *ctl, int argc, char **argv)
   guint64 number;
   int status;
 
-  if (argc != 2)
-    return ctl_fail (CTL_USAGE, "result takes the number of one item; see irisctl result --help");
   if (ctl_parse_item_number (argv[1], &number) != CTL_OK)
     return CTL_USAGE;
   status = ctl_connect (ctl);
@@ -282,6 +280,10 @@ const CtlCommand ctl_result = {
   .summary = "print the result of a persistent item, once it has ended",
   .description = "irisd deletes the result once it was printed, unless the item has a key. For a\n"
                  "command the exit status is that of the command.\n",
+  .operand = CTL_OPERAND_ITEM,
+  .least = 1,
+  .most = 1,
+  .takes = "the number of one item",
   .entries = result_entries,
   .run = run_result,
 };

@@ -9,10 +9,8 @@
  * greater than all those that there were two looks ago: numbers are given before items are listed,
  * so one look may miss a number below the greatest that it sees, but two do not.
  */
-#include "clients/irisctl/command/irisctl-watch.h"
-
-#include "clients/irisctl/input/irisctl-filter.h"
-#include "clients/irisctl/output/irisctl-json.h"
+#include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 typedef struct
 {

@@ -10,8 +10,8 @@
 
 #define MAX_RETRIES 1000000
 
-void
-ctl_schedule_add_options (CtlSchedule *schedule, GOptionContext *context)
+GOptionEntry *
+ctl_schedule_entries (CtlSchedule *schedule)
 {
   const GOptionEntry entries[] = {
     { "delay", 0, 0, G_OPTION_ARG_STRING, &schedule->delay,
@@ -37,7 +37,7 @@ ctl_schedule_add_options (CtlSchedule *schedule, GOptionContext *context)
     { NULL },
   };
 
-  g_option_context_add_main_entries (context, entries, NULL);
+  return g_memdup2 (entries, sizeof entries);
 }
 
 void

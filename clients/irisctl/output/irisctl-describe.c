@@ -2,9 +2,7 @@
  *
  * Persistent items in words: command lines, times, places.
  */
-#include "clients/irisctl/output/irisctl-describe.h"
-
-#include "clients/irisctl/output/irisctl-json.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <pwd.h>
 #include <string.h>

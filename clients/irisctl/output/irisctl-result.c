@@ -2,10 +2,7 @@
  *
  * Results, as text or as JSON.
  */
-#include "clients/irisctl/output/irisctl-result.h"
-
-#include "clients/irisctl/output/irisctl-describe.h"
-#include "clients/irisctl/output/irisctl-json.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <string.h>
 #include <unistd.h>
