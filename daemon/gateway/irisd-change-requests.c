@@ -62,7 +62,7 @@ typedef struct
   gint64 view;
   guint64 item;
   guint most;
-  char *message;
+  char *reason;
   guint changed;
   gboolean was_queued;
   GError *error;
@@ -114,8 +114,9 @@ may_change (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage
   if (!irisd_item_requests_may_ask (self, caller, request))
     return FALSE;
   if (irisd_items_get_phase (&self->items) != IRISD_PHASE_SERVING)
-    error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                                 "irisd is ending; ask again when it is back");
+    error = g_error_new_literal (
+        IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+        "cannot change an item: irisd is ending; ask again when it is back");
   else
     return irisd_submit_may_ask (self, caller, request, FALSE);
   irisd_send_refusal (self, caller, request->request_id, error);
@@ -186,13 +187,13 @@ change_free (IrisdBroadcast *broadcast)
   IrisdChange *self = (IrisdChange *) broadcast;
   irisd_peer_unref (self->peer);
   g_clear_error (&self->error);
-  g_free (self->message);
+  g_free (self->reason);
   g_free (self);
 }
 
 /* With an error, nothing was changed. */
 static void
-send_home (IrisdBroadcast *broadcast, const GError *error)
+refuse (IrisdBroadcast *broadcast, const GError *error)
 {
   IrisdChange *self = (IrisdChange *) broadcast;
   if (error != NULL)
@@ -278,7 +279,7 @@ bury_here (IrisdGateway *gateway, IrisdChange *self, IrisdJob *job)
   if (irisd_job_advance (job, IRISD_EVENT_BURY))
     {
       self->changed = 1;
-      irisd_completion_bury (&gateway->items, job, IRIS_WIRE_ERROR_BURIED, self->message,
+      irisd_completion_bury (&gateway->items, job, IRIS_WIRE_ERROR_BURIED, self->reason,
                              &self->base);
       return TRUE;
     }
@@ -487,7 +488,7 @@ look_for (IrisdGateway *gateway, IrisdJournalRequest *request)
   self->view = request->view;
   self->item = request->item;
   self->most = request->count;
-  self->message = g_steal_pointer (&request->message);
+  self->reason = g_steal_pointer (&request->reason);
   irisd_broadcast_run (gateway, &self->base);
 }
 

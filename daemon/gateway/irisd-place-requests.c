@@ -137,7 +137,7 @@ add_journal (IrisWireStatus *status, IrisdJournal *journal)
     return;
   if (health != IRISD_JOURNAL_READY)
     status->journal_says = g_strdup (irisd_journal_get_reason (journal));
-  status->kept = irisd_journal_get_n_persistent (journal);
+  status->persistent = irisd_journal_get_n_persistent (journal);
   status->persistent_ended = irisd_journal_get_n_persistent_ended (journal);
   status->damaged = irisd_journal_get_n_damaged (journal);
 }

@@ -200,7 +200,7 @@ irisd_completion_bury (IrisdItems *self,
   request->count = job->schedule != NULL ? job->schedule->attempts
                                          : (guint) irisd_job_has_run (job);
   request->code = code;
-  request->message = g_strdup (reason);
+  request->reason = g_strdup (reason);
   request->broadcast = broadcast;
   irisd_journal_post (self->core->journal, request);
 }
@@ -327,9 +327,8 @@ name_end (IrisdJob *job, IrisdJournalRequest *request)
   if (request->error == NULL)
     irisd_job_fail (job, IRIS_WIRE_ERROR_BURIED,
                     "item %" G_GUINT64_FORMAT
-                    " is buried: %s. It is kept and has no end; kick it to "
-                    "have it run again",
-                    request->item, request->message);
+                    " is buried: %s; kick it to run it again, or cancel it",
+                    request->item, request->reason);
   else
     irisd_job_fail (job, (IrisWireError) request->error->code, "%s", request->error->message);
 }

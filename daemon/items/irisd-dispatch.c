@@ -309,7 +309,8 @@ resume_held (IrisdItems *self, IrisdJob *job)
   if (!may_wait (self))
     {
       irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                      "irisd ended while the item waited for earlier results to be acknowledged");
+                      "irisd ended while the item waited for earlier results to be acknowledged: "
+                      "send it again when irisd is back, and acknowledge results as they come");
       irisd_completion_end_job (self, job);
     }
   else if (irisd_job_is_orphan (job) || !owes_too_much (self, job->peer))
@@ -511,9 +512,8 @@ irisd_dispatch_take_decision (IrisdItems *self, IrisdMessage *message)
   else if (schedule->dependent.verdict == IRISD_VERDICT_STUCK)
     {
       irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                      "irisd ended while item %" G_GUINT64_FORMAT
-                      ", after which this one was to run, was buried: kick that item and send this "
-                      "one again when irisd is back",
+                      "irisd ended while dependency %" G_GUINT64_FORMAT
+                      " was buried: when irisd is back, kick that item, then send this one again",
                       schedule->dependent.blame);
       irisd_completion_end_job (self, job);
     }
@@ -521,7 +521,8 @@ irisd_dispatch_take_decision (IrisdItems *self, IrisdMessage *message)
     {
       irisd_job_fail (job, IRIS_WIRE_ERROR_DEPENDENCY_FAILED,
                       "the item %" G_GUINT64_FORMAT
-                      ", after whose success this one was to run, did not end well",
+                      " failed, and this item runs only after its success (after-how 3): mend what "
+                      "failed, then send both again",
                       schedule->dependent.blame);
       irisd_completion_end_job (self, job);
     }

@@ -92,12 +92,12 @@ struct _IrisdItems
   GHashTable *by_number;        /* persistent jobs that were accepted and have not ended */
   IrisdPeer *journal_peer;      /* the peer of items from the journal */
 
-  IrisdTimers spilled; /* persistent items without a job that wait for a time */
-  GHashTable *reloads; /* those of them that are being read back */
-  IrisdTimers unread;  /* of those, the ones that could not be read, until the next attempt */
-  GHashTable *flows;   /* of persistent items that wait for their turn, beyond the limit */
-  GQueue hungry_flows; /* those of them whose window is half empty */
-  guint64 n_recovered; /* items that recovery found and that have jobs */
+  IrisdTimers spilled;     /* persistent items without a job that wait for a time */
+  GHashTable *reloads;     /* those of them that are being read back */
+  IrisdTimers unread;      /* of those, the ones that could not be read, until the next attempt */
+  GHashTable *flows;       /* of persistent items that wait for their turn, beyond the limit */
+  GQueue half_empty_flows; /* those of them whose window is half empty */
+  guint64 n_recovered;     /* items that recovery found and that have jobs */
 };
 
 /* Returns the phase that the gateway acts upon. Any thread may call this. */
