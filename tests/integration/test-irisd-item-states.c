@@ -42,7 +42,7 @@ static guint8 lease[IRIS_WIRE_ID_SIZE];
 static void
 fill (IrisWireMessage *item, const char *service)
 {
-  kept_fill (client, item, service, "", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, item, service, "", IRIS_WIRE_CLASS_DURABLE);
   if (strcmp (service, "hold") == 0 || strcmp (service, "wait") == 0)
     iris_wire_message_set_string (item, IRIS_WIRE_KEY_PATH, gate, -1);
   iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_DETACH, TRUE);
@@ -53,7 +53,7 @@ submit (const char *service)
 {
   IrisWireMessage item;
   fill (&item, service);
-  return kept_submit (client, &item);
+  return persistent_submit (client, &item);
 }
 
 static guint64
@@ -62,7 +62,7 @@ submit_delayed (void)
   IrisWireMessage item;
   fill (&item, "echo");
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
-  return kept_submit (client, &item);
+  return persistent_submit (client, &item);
 }
 
 static guint64
@@ -72,7 +72,7 @@ submit_shell (const char *script)
   IrisWireMessage item;
   fill (&item, "command");
   iris_wire_message_set_args (&item, args);
-  return kept_submit (client, &item);
+  return persistent_submit (client, &item);
 }
 
 static guint64
@@ -92,7 +92,7 @@ run (guint64 number)
 static guint64
 await_state (guint64 number, IrisWireState state)
 {
-  while (kept_get_state (client, number, 0) != (guint32) state)
+  while (persistent_get_state (client, number, 0) != (guint32) state)
     ;
   return number;
 }
@@ -100,7 +100,7 @@ await_state (guint64 number, IrisWireState state)
 static guint64
 cancel (guint64 number, IrisWireState state)
 {
-  kept_ask (client, IRIS_WIRE_CANCEL, number);
+  persistent_ask (client, IRIS_WIRE_CANCEL, number);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state, state);
   return number;
 }
@@ -108,7 +108,7 @@ cancel (guint64 number, IrisWireState state)
 static void
 kick (guint64 number)
 {
-  kept_ask (client, IRIS_WIRE_KICK, number);
+  persistent_ask (client, IRIS_WIRE_KICK, number);
   client_receive_type (client, IRIS_WIRE_CHANGED);
 }
 
@@ -191,7 +191,7 @@ wait_for_acknowledgement (void)
   for (guint i = 0; i < 3; i++)
     {
       IrisWireMessage item;
-      kept_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
+      persistent_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
       iris_wire_message_set_args (&item, args);
       client_send (client, &item);
     }
@@ -246,7 +246,7 @@ wait_for_retry (void)
   iris_wire_message_set_args (&item, args);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 1);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_BACKOFF_MS, HOUR_MS);
-  guint64 number = await_state (kept_submit (client, &item), IRIS_WIRE_STATE_DELAYED);
+  guint64 number = await_state (persistent_submit (client, &item), IRIS_WIRE_STATE_DELAYED);
   submit_delayed (); /* the journal writes the retry before it */
   return number;
 }
@@ -255,7 +255,7 @@ static guint64
 be_buried (void)
 {
   guint64 number = wait_in_fair_queue ();
-  kept_ask (client, IRIS_WIRE_BURY, number);
+  persistent_ask (client, IRIS_WIRE_BURY, number);
   client_receive_type (client, IRIS_WIRE_CHANGED);
   return number;
 }
@@ -269,8 +269,8 @@ end_detached (void)
 static guint64
 end_unacknowledged (void)
 {
-  guint64 number = kept_submit_echo (client, "", IRIS_WIRE_CLASS_DURABLE, FALSE);
-  ck_assert_uint_eq (client_receive_ending (client)->type, IRIS_WIRE_RESULT);
+  guint64 number = persistent_submit_echo (client, "", IRIS_WIRE_CLASS_DURABLE, FALSE);
+  ck_assert_uint_eq (client_receive_completion (client)->type, IRIS_WIRE_RESULT);
   return number;
 }
 
@@ -310,12 +310,12 @@ be_run_at_once (void)
   for (guint i = 0; i < N_BRIEF; i++)
     {
       client_submit (client, "echo", "", 0, IRIS_PLACE_ANY, FALSE);
-      client_receive_ending (client);
+      client_receive_completion (client);
       client_ack (client, 1);
     }
   hold_syncs ();
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", "", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "echo", "", IRIS_WIRE_CLASS_DURABLE);
   client_send (client, &item);
   return await_sync (0);
 }
@@ -333,7 +333,7 @@ static guint64
 ask_while_syncs_are_held (IrisWireType request, guint64 number)
 {
   hold_syncs ();
-  kept_ask (client, request, number);
+  persistent_ask (client, request, number);
   return await_sync (number);
 }
 
@@ -469,13 +469,13 @@ tear_down (void)
 static IrisdItemFound
 look (guint64 *number, guint *state)
 {
-  g_autoptr (IrisWirePersistentList) list = kept_list (client, 0, 0);
+  g_autoptr (IrisWirePersistentList) list = persistent_list (client, 0, 0);
   for (guint i = 0; i < list->n_items; i++)
     if (*number != 0 ? list->items[i].item == *number : list->items[i].item > written)
       {
         *number = list->items[i].item;
         *state = list->items[i].state;
-        ck_assert_uint_eq (kept_get_state (client, *number, 0), *state);
+        ck_assert_uint_eq (persistent_get_state (client, *number, 0), *state);
         return *state == BURIED                                            ? IRISD_FOUND_BURIED
                : *state == QUEUED || *state == DELAYED || *state == LEASED ? IRISD_FOUND_STORED
                                                                            : IRISD_FOUND_ENDED;
@@ -513,7 +513,7 @@ let_go (const Case *c, guint64 number, guint state)
   for (guint i = ended ? 1 : 0; i < c->holds; i++)
     gate_pass (gate);
   if (state != 0)
-    ck_assert_uint_eq (kept_get_state (client, number, GIVE_UP_MS),
+    ck_assert_uint_eq (persistent_get_state (client, number, GIVE_UP_MS),
                        state == CANCELLED ? CANCELLED : DONE);
 }
 

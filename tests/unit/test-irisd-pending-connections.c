@@ -197,8 +197,8 @@ END_TEST
 START_TEST (a_connection_has_ended_when_one_of_its_ends_is_closed)
 {
   Connection theirs = come_in (0), ours = come_in (0);
-  const IrisdConnection first = irisd_pending_connections_greet (pending_connections, theirs.ours);
-  const IrisdConnection second = irisd_pending_connections_greet (pending_connections, ours.ours);
+  const IrisdConnection first = irisd_pending_connections_hello (pending_connections, theirs.ours);
+  const IrisdConnection second = irisd_pending_connections_hello (pending_connections, ours.ours);
   const IrisdConnection unknown = { ours.ours, 0 };
 
   ck_assert (!irisd_connection_has_ended (&first) && !irisd_connection_has_ended (&second));
