@@ -5,6 +5,7 @@
 #include "core-test-run.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/base/irisd-text.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -65,6 +66,47 @@ START_TEST (a_log_that_is_not_read_drops_lines_and_counts_them)
 }
 END_TEST
 
+START_TEST (a_noisy_place_in_the_log_is_persistent_short)
+{
+  IrisdLogSite site = { 0 };
+  gboolean admitted = FALSE;
+  gint64 now = 1000;
+  guint through = 0;
+  for (guint i = 0; i < 100; i++)
+    {
+      ck_assert_uint_eq (irisd_log_site_admit (&site, now, &admitted), 0);
+      through += admitted;
+    }
+  ck_assert_uint_eq (through, IRISD_LOG_LINES_PER_SECOND);
+  ck_assert_uint_eq (irisd_log_site_admit (&site, now + G_USEC_PER_SEC, &admitted),
+                     100 - IRISD_LOG_LINES_PER_SECOND);
+  ck_assert (admitted);
+}
+END_TEST
+
+START_TEST (text_of_pending_connections_is_made_harmless)
+{
+  const struct
+  {
+    const char *bytes;
+    gssize size;
+    const char *quoted;
+  } cases[] = {
+    { NULL, 0, "" },
+    { "plain", 5, "plain" },
+    { "a\nb\033[2J", -1, "a?b?[2J" },
+    { "längst zu viel", -1, "längst zu…" },
+    { "\xff\xfe", 2, "\xef\xbf\xbd\xef\xbf\xbd" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *quoted = irisd_text_quote (cases[i].bytes, cases[i].size, 9);
+      ck_assert_str_eq (quoted, cases[i].quoted);
+      ck_assert (g_utf8_validate (quoted, -1, NULL));
+    }
+}
+END_TEST
+
 int
 main (void)
 {
@@ -72,6 +114,8 @@ main (void)
   TCase *tcase = tcase_create ("log");
   tcase_set_timeout (tcase, 0);
   tcase_add_test (tcase, a_log_that_is_not_read_drops_lines_and_counts_them);
+  tcase_add_test (tcase, a_noisy_place_in_the_log_is_persistent_short);
+  tcase_add_test (tcase, text_of_pending_connections_is_made_harmless);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }
