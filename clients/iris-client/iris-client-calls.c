@@ -9,11 +9,11 @@
  * gives its result.
  */
 #include "iris-client-private.h"
-#include "iris-client-error-private.h"
-#include "iris-client-status-private.h"
-#include "iris-client-worker-private.h"
-#include "iris-request-private.h"
-#include "iris-result-private.h"
+#include <iris-client/base/iris-client-error-private.h>
+#include <iris-client/answer/iris-client-status-private.h>
+#include <iris-client/answer/iris-client-worker-private.h>
+#include <iris-client/request/iris-request-private.h>
+#include <iris-client/answer/iris-result-private.h>
 
 /* Whether the caller is where the client belongs. */
 gboolean

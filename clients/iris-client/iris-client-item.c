@@ -3,9 +3,9 @@
  * Work items that irisd keeps: how they ended, where they are.
  */
 #include "iris-client-private.h"
-#include "iris-client-error-private.h"
-#include "iris-client-item-private.h"
-#include "iris-result-private.h"
+#include <iris-client/base/iris-client-error-private.h>
+#include <iris-client/answer/iris-client-item-private.h>
+#include <iris-client/answer/iris-result-private.h>
 
 G_DEFINE_BOXED_TYPE (IrisClientItem, iris_client_item, iris_client_item_ref, iris_client_item_unref)
 

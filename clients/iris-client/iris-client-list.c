@@ -6,8 +6,8 @@
  * follow; then the next one is asked for here. A caller sees an empty page only at the end.
  */
 #include "iris-client-private.h"
-#include "iris-client-error-private.h"
-#include "iris-client-item-private.h"
+#include <iris-client/base/iris-client-error-private.h>
+#include <iris-client/answer/iris-client-item-private.h>
 
 static void list_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error);
 

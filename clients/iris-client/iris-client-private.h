@@ -6,8 +6,8 @@
 
 #include <iris-client/iris-client.h>
 
-#include "iris-client-channel-private.h"
-#include "iris-client-watch-private.h"
+#include <iris-client/connection/iris-client-channel-private.h>
+#include <iris-client/connection/iris-client-watch-private.h>
 
 G_BEGIN_DECLS
 

@@ -8,8 +8,8 @@
 #include "core-test-run.h"
 #include "client-fake-daemon.h"
 
-#include "iris-client-link-private.h"
-#include "iris-client-source-private.h"
+#include "clients/iris-client/connection/iris-client-link-private.h"
+#include "clients/iris-client/base/iris-client-source-private.h"
 
 #include <glib/gstdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "core-test-run.h"
 
-#include "iris-client-backoff-private.h"
+#include "clients/iris-client/connection/iris-client-backoff-private.h"
 
 #define MS    G_TIME_SPAN_MILLISECOND
 #define START G_GINT64_CONSTANT (1000000)

@@ -4,7 +4,7 @@
  */
 #include "client-fake-daemon.h"
 
-#include "iris-client-private.h"
+#include "clients/iris-client/iris-client-private.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * descriptor.
  */
 #include "core-test-run.h"
-#include "iris-client-link-private.h"
-#include "iris-client-source-private.h"
+#include "clients/iris-client/connection/iris-client-link-private.h"
+#include "clients/iris-client/base/iris-client-source-private.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  */
 #include "client-fake-daemon.h"
 
-#include "iris-client-credit-private.h"
-#include "iris-request-private.h"
+#include "clients/iris-client/connection/iris-client-credit-private.h"
+#include "clients/iris-client/request/iris-request-private.h"
 
 #include <string.h>
 

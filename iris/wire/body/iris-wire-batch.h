@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The body of BATCH: many items in one message, built one by one and read without copying.
+ */
+#pragma once
+
+#include <iris/wire/base/iris-wire-limits.h>
+#include <iris/wire/message/iris-wire-message.h>
+
+G_BEGIN_DECLS
+
+/**
+ * IrisWireBatchBuilder:
+ * @n_items: how many items it holds
+ *
+ * Lives where you like between iris_wire_batch_builder_init() and iris_wire_batch_builder_clear().
+ * One thread at a time.
+ */
+typedef struct
+{
+  guint n_items;
+
+  /*< private >*/
+  IrisWireLimits limits;
+  GByteArray *bytes;
+  GByteArray *header;
+} IrisWireBatchBuilder;
+
+/**
+ * iris_wire_batch_builder_init:
+ * @self: (out caller-allocates): a builder
+ * @limits: (nullable): what the batch may cost; copied
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_batch_builder_init (IrisWireBatchBuilder *self, const IrisWireLimits *limits);
+
+/**
+ * iris_wire_batch_builder_add:
+ * @item: a SUBMIT message with its own request id; copied
+ *
+ * Appends an item. When it does not fit any more (%IRIS_WIRE_ERROR_TOO_LARGE) the builder is as it
+ * was: send what it has, reset it, add again.
+ *
+ * Returns: %TRUE if the item is in
+ */
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_wire_batch_builder_add (IrisWireBatchBuilder *self,
+                                      const IrisWireMessage *item,
+                                      GError **error);
+
+/**
+ * iris_wire_batch_builder_get_body:
+ * @self: a builder with at least one item
+ *
+ * The body of the BATCH message, borrowed until @self is next changed.
+ *
+ * Returns: bytes that belong to @self
+ */
+IRIS_AVAILABLE_IN_ALL
+IrisWireFrame iris_wire_batch_builder_get_body (IrisWireBatchBuilder *self);
+
+/**
+ * iris_wire_batch_builder_reset:
+ *
+ * Drops the items and keeps the memory.
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_batch_builder_reset (IrisWireBatchBuilder *self);
+
+/**
+ * iris_wire_batch_builder_clear:
+ * @self: a builder, or one filled with zeroes
+ *
+ * Frees the memory.
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_batch_builder_clear (IrisWireBatchBuilder *self);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisWireBatchBuilder, iris_wire_batch_builder_clear)
+
+/**
+ * IrisWireBatchStep:
+ * @IRIS_WIRE_BATCH_END: no item left
+ * @IRIS_WIRE_BATCH_ITEM: a good item
+ * @IRIS_WIRE_BATCH_REFUSED: an item that cannot be taken, to be refused under its own request id
+ *
+ * What iris_wire_batch_iter_next() found.
+ */
+typedef enum
+{
+  IRIS_WIRE_BATCH_END = 0,
+  IRIS_WIRE_BATCH_ITEM = 1,
+  IRIS_WIRE_BATCH_REFUSED = 2,
+} IrisWireBatchStep;
+
+/**
+ * IrisWireBatchIter:
+ * @n_items: how many items the batch has
+ *
+ * Walks over the body of a BATCH. Lives on the stack; nothing to free.
+ */
+typedef struct
+{
+  guint n_items;
+
+  /*< private >*/
+  IrisWireLimits limits;
+  IrisWireFrame body;
+  gsize offset;
+  guint index;
+} IrisWireBatchIter;
+
+/**
+ * iris_wire_batch_iter_init:
+ * @self: (out caller-allocates): an iterator
+ * @body: the body of a BATCH; what it points to must outlive @self
+ * @limits: (nullable): what the batch may cost; copied
+ *
+ * Checks the whole body's structure first: array, triples, ids, lengths, nesting, the end. So a
+ * batch is refused as a whole before any item of it has been taken, or every item in it can be
+ * judged by itself.
+ *
+ * Returns: %TRUE if the items can be walked over
+ */
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_wire_batch_iter_init (IrisWireBatchIter *self,
+                                    IrisWireFrame body,
+                                    const IrisWireLimits *limits,
+                                    GError **error);
+
+/**
+ * iris_wire_batch_iter_next:
+ * @item: (out caller-allocates): the next item as a SUBMIT message that borrows from the body
+ * @error: return location for why the item is refused
+ *
+ * @error is set if and only if the step is %IRIS_WIRE_BATCH_REFUSED; @item then has its request id,
+ * and the walk can go on.
+ *
+ * Returns: what was found
+ */
+IRIS_AVAILABLE_IN_ALL
+IrisWireBatchStep
+iris_wire_batch_iter_next (IrisWireBatchIter *self, IrisWireMessage *item, GError **error);
+
+G_END_DECLS
