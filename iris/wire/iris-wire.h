@@ -21,8 +21,6 @@
 #include <iris/wire/body/iris-wire-persistent-list.h>
 #include <iris/wire/body/iris-wire-status.h>
 #include <iris/wire/body/iris-wire-services.h>
-#include <iris/wire/body/iris-wire-workers.h>
-#include <iris/wire/body/iris-wire-completions.h>
 #include <iris/wire/iris-wire-endpoint.h>
 #ifdef IRIS_WIRE_UNDO_INSIDE
 #undef IRIS_INSIDE

@@ -102,17 +102,17 @@ take_all (guint64 first, GArray *ids)
           continue;
         }
       g_autoptr (GError) error = NULL;
-      IrisWireCompletionsIter iter;
+      IrisWireBatchIter iter;
       IrisWireMessage ending;
-      ck_assert (iris_wire_completions_iter_init (&iter, message->body, NULL, NULL));
-      while (iris_wire_completions_iter_next (&iter, &ending, &error))
+      ck_assert (iris_wire_batch_iter_init_completions (&iter, message->body, NULL, NULL));
+      while (iris_wire_batch_iter_next (&iter, &ending, &error) == IRIS_WIRE_BATCH_ITEM)
         {
           ck_assert_uint_lt (ending.body.size, LARGE);
           note (&ending, first, seen, ids);
         }
       ck_assert_ptr_null (error);
-      ck_assert_uint_ge (iter.n_completions, 2);
-      most = MAX (most, iter.n_completions);
+      ck_assert_uint_ge (iter.n_items, 2);
+      most = MAX (most, iter.n_items);
     }
   return most;
 }
@@ -214,11 +214,11 @@ START_TEST (errors_are_bundled_too)
               n++;
               continue;
             }
-          IrisWireCompletionsIter iter;
+          IrisWireBatchIter iter;
           IrisWireMessage ending;
           g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (guint64));
-          ck_assert (iris_wire_completions_iter_init (&iter, message->body, NULL, NULL));
-          while (iris_wire_completions_iter_next (&iter, &ending, NULL))
+          ck_assert (iris_wire_batch_iter_init_completions (&iter, message->body, NULL, NULL));
+          while (iris_wire_batch_iter_next (&iter, &ending, NULL) == IRIS_WIRE_BATCH_ITEM)
             {
               check_doomed (&ending, held);
               guint64 id = message_get_id (&ending);

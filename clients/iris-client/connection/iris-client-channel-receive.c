@@ -484,12 +484,12 @@ iris_client_channel_endings (IrisClientChannel *self,
                              const IrisWireLimits *limits)
 {
   g_autoptr (GError) error = NULL;
-  IrisWireCompletionsIter iter;
+  IrisWireBatchIter iter;
   IrisWireMessage ending;
 
-  if (iris_wire_completions_iter_init (&iter, body, limits, &error))
+  if (iris_wire_batch_iter_init_completions (&iter, body, limits, &error))
     while (self->state != IRIS_CLIENT_CHANNEL_CLOSED
-           && iris_wire_completions_iter_next (&iter, &ending, &error))
+           && iris_wire_batch_iter_next (&iter, &ending, &error) == IRIS_WIRE_BATCH_ITEM)
       iris_client_channel_handle (self, &ending);
   if (error != NULL)
     iris_client_channel_misunderstand (self, error);

@@ -101,16 +101,3 @@ iris_wire_error_sentence (guint code)
 {
   return errors[row_of (code)].sentence;
 }
-
-guint
-iris_wire_error_from_name (const char *name)
-{
-  g_return_val_if_fail (name != NULL, 0);
-
-  for (guint code = 1; code <= IRIS_WIRE_N_ERRORS; code++)
-    {
-      if (g_strcmp0 (name, errors[code].name) == 0)
-        return code;
-    }
-  return 0;
-}

@@ -124,15 +124,4 @@ const char *iris_wire_error_name (guint code);
 IRIS_AVAILABLE_IN_ALL
 const char *iris_wire_error_sentence (guint code);
 
-/**
- * iris_wire_error_from_name:
- * @name: a stable name
- *
- * The reverse of iris_wire_error_name().
- *
- * Returns: the code, or 0 if there is no such name
- */
-IRIS_AVAILABLE_IN_ALL
-guint iris_wire_error_from_name (const char *name);
-
 G_END_DECLS

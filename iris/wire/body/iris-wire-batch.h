@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The body of BATCH: many items in one message, built one by one and read without copying.
+ * The bodies of BATCH and COMPLETIONS: many items, or the ends of many items, in one message. They
+ * are built one by one and read without copying.
  */
 #pragma once
 
@@ -11,7 +12,7 @@ G_BEGIN_DECLS
 
 /**
  * IrisWireBatchBuilder:
- * @n_items: how many items it holds
+ * @n_items: how many items, or endings, it holds
  *
  * Lives where you like between iris_wire_batch_builder_init() and iris_wire_batch_builder_clear().
  * One thread at a time.
@@ -21,25 +22,38 @@ typedef struct
   guint n_items;
 
   /*< private >*/
+  IrisWireType type;
   IrisWireLimits limits;
   GByteArray *bytes;
-  GByteArray *header;
+  guint first_header;
+  guint first_body;
+  guint first_end;
 } IrisWireBatchBuilder;
 
 /**
  * iris_wire_batch_builder_init:
- * @self: (out caller-allocates): a builder
+ * @self: (out caller-allocates): a builder of a BATCH
  * @limits: (nullable): what the batch may cost; copied
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_batch_builder_init (IrisWireBatchBuilder *self, const IrisWireLimits *limits);
 
 /**
+ * iris_wire_batch_builder_init_completions:
+ * @self: (out caller-allocates): a builder of a COMPLETIONS
+ * @limits: (nullable): what the message may cost; copied
+ */
+IRIS_AVAILABLE_IN_ALL
+void
+iris_wire_batch_builder_init_completions (IrisWireBatchBuilder *self, const IrisWireLimits *limits);
+
+/**
  * iris_wire_batch_builder_add:
- * @item: a SUBMIT message with its own request id; copied
+ * @item: with its own request id: SUBMIT, or for COMPLETIONS an ending: RESULT, or ERROR with
+ *   `ends`; copied
  *
  * Appends an item. When it does not fit any more (%IRIS_WIRE_ERROR_TOO_LARGE) the builder is as it
- * was: send what it has, reset it, add again.
+ * was: send what it has, reset it, add again. No allocation once the memory has grown.
  *
  * Returns: %TRUE if the item is in
  */
@@ -52,12 +66,21 @@ gboolean iris_wire_batch_builder_add (IrisWireBatchBuilder *self,
  * iris_wire_batch_builder_get_body:
  * @self: a builder with at least one item
  *
- * The body of the BATCH message, borrowed until @self is next changed.
- *
- * Returns: bytes that belong to @self
+ * Returns: the body of the message, which belongs to @self and holds until it is next changed
  */
 IRIS_AVAILABLE_IN_ALL
 IrisWireFrame iris_wire_batch_builder_get_body (IrisWireBatchBuilder *self);
+
+/**
+ * iris_wire_batch_builder_get_first:
+ * @self: a builder of a COMPLETIONS with at least one ending
+ * @frames: (out caller-allocates) (array fixed-size=5): the frames of the first ending as a message
+ *   of its own, borrowed until @self is next changed
+ *
+ * An ending that is alone is better sent so.
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_batch_builder_get_first (IrisWireBatchBuilder *self, IrisWireFrame *frames);
 
 /**
  * iris_wire_batch_builder_reset:
@@ -70,8 +93,6 @@ void iris_wire_batch_builder_reset (IrisWireBatchBuilder *self);
 /**
  * iris_wire_batch_builder_clear:
  * @self: a builder, or one filled with zeroes
- *
- * Frees the memory.
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_batch_builder_clear (IrisWireBatchBuilder *self);
@@ -81,8 +102,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisWireBatchBuilder, iris_wire_batch_builder_
 /**
  * IrisWireBatchStep:
  * @IRIS_WIRE_BATCH_END: no item left
- * @IRIS_WIRE_BATCH_ITEM: a good item
- * @IRIS_WIRE_BATCH_REFUSED: an item that cannot be taken, to be refused under its own request id
+ * @IRIS_WIRE_BATCH_ITEM: a good item, or ending
+ * @IRIS_WIRE_BATCH_REFUSED: of a BATCH, an item that cannot be taken, to be refused under its own
+ *   request id; of a COMPLETIONS, what breaks the protocol's rules: nothing follows
  *
  * What iris_wire_batch_iter_next() found.
  */
@@ -95,15 +117,16 @@ typedef enum
 
 /**
  * IrisWireBatchIter:
- * @n_items: how many items the batch has
+ * @n_items: how many items, or endings, there are
  *
- * Walks over the body of a BATCH. Lives on the stack; nothing to free.
+ * Walks over the body of a BATCH or a COMPLETIONS. Lives on the stack; nothing to free.
  */
 typedef struct
 {
   guint n_items;
 
   /*< private >*/
+  IrisWireType type;
   IrisWireLimits limits;
   IrisWireFrame body;
   gsize offset;
@@ -129,12 +152,28 @@ gboolean iris_wire_batch_iter_init (IrisWireBatchIter *self,
                                     GError **error);
 
 /**
+ * iris_wire_batch_iter_init_completions:
+ * @self: (out caller-allocates): an iterator
+ * @body: the body of a COMPLETIONS; what it points to must outlive @self
+ * @limits: (nullable): what the message may cost; copied
+ *
+ * Checks only the head of the body: each ending is checked when its turn comes.
+ *
+ * Returns: %TRUE if the endings can be walked over
+ */
+IRIS_AVAILABLE_IN_ALL
+gboolean iris_wire_batch_iter_init_completions (IrisWireBatchIter *self,
+                                                IrisWireFrame body,
+                                                const IrisWireLimits *limits,
+                                                GError **error);
+
+/**
  * iris_wire_batch_iter_next:
- * @item: (out caller-allocates): the next item as a SUBMIT message that borrows from the body
+ * @item: (out caller-allocates): the next item or ending, a message that borrows from the body
  * @error: return location for why the item is refused
  *
- * @error is set if and only if the step is %IRIS_WIRE_BATCH_REFUSED; @item then has its request id,
- * and the walk can go on.
+ * @error is set if and only if the step is %IRIS_WIRE_BATCH_REFUSED; of a BATCH @item then has its
+ * request id, and the walk can go on.
  *
  * Returns: what was found
  */

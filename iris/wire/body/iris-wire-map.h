@@ -51,7 +51,6 @@ typedef struct
 
 /**
  * iris_wire_map_new:
- * @n_places: how many places
  *
  * Returns: (transfer full): a map whose places are all zeroes; fill them with memory of g_malloc()
  */
@@ -59,25 +58,14 @@ IRIS_AVAILABLE_IN_ALL
 IrisWireMap *iris_wire_map_new (guint n_places);
 
 /**
- * iris_wire_map_copy:
- *
- * Returns: (transfer full): a deep copy
- */
-IRIS_AVAILABLE_IN_ALL
-IrisWireMap *iris_wire_map_copy (const IrisWireMap *self);
-
-/**
  * iris_wire_map_free:
- * @self: (transfer full) (nullable): a map
- *
- * Frees @self and all that it owns.
+ * @self: (transfer full) (nullable): freed, with all that it owns
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_map_free (IrisWireMap *self);
 
 /**
  * iris_wire_map_encode:
- * @limits: (nullable): what the body may cost
  *
  * Returns: (transfer full): the body, or %NULL
  */
@@ -88,7 +76,6 @@ iris_wire_map_encode (const IrisWireMap *self, const IrisWireLimits *limits, GEr
 /**
  * iris_wire_map_decode:
  * @body: the body of a MAP_REPLY
- * @limits: (nullable): what the body may cost
  *
  * Returns: (transfer full): the map, which borrows nothing, or %NULL
  */

@@ -6,10 +6,8 @@
 
 #include "iris-wire-record-private.h"
 
-#define ITEM_FIELD(key, kind, member, text)                                                       \
-  {                                                                                               \
-    text, key, IRIS_WIRE_RECORD_##kind, G_STRUCT_OFFSET (IrisWirePersistentItem, member), 0, NULL \
-  }
+#define ITEM_FIELD(key, kind, member, text) \
+  IRIS_WIRE_RECORD_FIELD (IrisWirePersistentItem, key, kind, member, text)
 
 static const IrisWireRecordField item_fields[] = {
   ITEM_FIELD (0, UINT64, item, "item"),
@@ -34,63 +32,11 @@ static const IrisWireRecordField item_fields[] = {
 
 static const IrisWireRecord item_record = IRIS_WIRE_RECORD (IrisWirePersistentItem, item_fields);
 
-static const IrisWireRecordField fields[] = {
-  { "items", 0, IRIS_WIRE_RECORD_LIST, G_STRUCT_OFFSET (IrisWirePersistentList, items),
-    G_STRUCT_OFFSET (IrisWirePersistentList, n_items), &item_record },
-};
-
-static const IrisWireRecord record = IRIS_WIRE_RECORD (IrisWirePersistentList, fields);
-
-IrisWirePersistentList *
-iris_wire_persistent_list_new (guint n_items)
-{
-  IrisWirePersistentList *self = g_new0 (IrisWirePersistentList, 1);
-
-  self->n_items = n_items;
-  self->items = g_new0 (IrisWirePersistentItem, n_items);
-  return self;
-}
-
-IrisWirePersistentList *
-iris_wire_persistent_list_copy (const IrisWirePersistentList *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  IrisWirePersistentList *copy = g_memdup2 (self, sizeof *self);
-  iris_wire_record_own (&record, copy);
-  return copy;
-}
-
-void
-iris_wire_persistent_list_free (IrisWirePersistentList *self)
-{
-  if (self == NULL)
-    return;
-  iris_wire_record_clear (&record, self);
-  g_free (self);
-}
-
-GBytes *
-iris_wire_persistent_list_encode (const IrisWirePersistentList *self,
-                                  const IrisWireLimits *limits,
-                                  GError **error)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
-  return iris_wire_record_encode (&record, fields, self, "LIST_REPLY", limits, error);
-}
-
-IrisWirePersistentList *
-iris_wire_persistent_list_decode (IrisWireFrame body, const IrisWireLimits *limits, GError **error)
-{
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
-  g_autoptr (IrisWirePersistentList) self = g_new0 (IrisWirePersistentList, 1);
-  if (!iris_wire_record_decode (&record, fields, self, "LIST_REPLY", body, limits, error))
-    return NULL;
-  return g_steal_pointer (&self);
-}
+IRIS_WIRE_DEFINE_LIST_BODY (IrisWirePersistentList,
+                            persistent_list,
+                            "LIST_REPLY",
+                            item_record,
+                            items)
 
 const char *
 iris_wire_state_name (guint state)

@@ -77,7 +77,6 @@ typedef struct
 
 /**
  * iris_wire_persistent_list_new:
- * @n_items: how many items
  *
  * Returns: (transfer full): items that are all zeroes; fill them with memory of g_malloc()
  */
@@ -85,27 +84,14 @@ IRIS_AVAILABLE_IN_ALL
 IrisWirePersistentList *iris_wire_persistent_list_new (guint n_items);
 
 /**
- * iris_wire_persistent_list_copy:
- * @self: items
- *
- * Returns: (transfer full): a deep copy
- */
-IRIS_AVAILABLE_IN_ALL
-IrisWirePersistentList *iris_wire_persistent_list_copy (const IrisWirePersistentList *self);
-
-/**
  * iris_wire_persistent_list_free:
- * @self: (transfer full) (nullable): items
- *
- * Frees @self and all that it owns.
+ * @self: (transfer full) (nullable): freed, with all that it owns
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_persistent_list_free (IrisWirePersistentList *self);
 
 /**
  * iris_wire_persistent_list_encode:
- * @self: items
- * @limits: (nullable): what the body may cost
  *
  * Returns: (transfer full): the body, or %NULL
  */
@@ -117,7 +103,6 @@ GBytes *iris_wire_persistent_list_encode (const IrisWirePersistentList *self,
 /**
  * iris_wire_persistent_list_decode:
  * @body: the body of a LIST_REPLY or SHOW_REPLY
- * @limits: (nullable): what the body may cost
  *
  * Returns: (transfer full): the items, which borrow nothing, or %NULL
  */

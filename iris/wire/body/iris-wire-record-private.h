@@ -47,28 +47,62 @@ struct _IrisWireRecord
     sizeof (type), G_N_ELEMENTS (field_array), field_array \
   }
 
-/* A struct as a body. The body of some messages is a bare list: then `bare` is that list's field,
- * and the struct's other fields do not travel. */
+#define IRIS_WIRE_RECORD_FIELD(type, key, kind, member, text)                   \
+  {                                                                             \
+    text, key, IRIS_WIRE_RECORD_##kind, G_STRUCT_OFFSET (type, member), 0, NULL \
+  }
+
+/* An array beside which stands how many elements it has: `places` and `n_places`. */
+#define IRIS_WIRE_RECORD_ARRAY(type, key, kind, member, element)          \
+  {                                                                       \
+#member, key, IRIS_WIRE_RECORD_##kind, G_STRUCT_OFFSET(type, member), \
+        G_STRUCT_OFFSET(type, n_##member), element                        \
+  }
+
+/* A struct as a body. One that has nothing but a list travels as that list. */
 GBytes *iris_wire_record_encode (const IrisWireRecord *record,
-                                 const IrisWireRecordField *bare,
                                  gconstpointer value,
                                  const char *what,
                                  const IrisWireLimits *limits,
                                  GError **error);
 
-/* Fills `value`, which is all zeroes; on failure it is all zeroes again. */
-gboolean iris_wire_record_decode (const IrisWireRecord *record,
-                                  const IrisWireRecordField *bare,
-                                  gpointer value,
+/* NULL on failure. */
+gpointer iris_wire_record_decode (const IrisWireRecord *record,
                                   const char *what,
                                   IrisWireFrame body,
                                   const IrisWireLimits *limits,
                                   GError **error);
 
-/* Makes the shallow copy `value` a deep one. */
-void iris_wire_record_own (const IrisWireRecord *record, gpointer value);
+/* All zeroes, but for a list of `n` elements that are all zeroes. */
+gpointer iris_wire_record_new (const IrisWireRecord *record, guint n);
 
-/* Frees what `value` owns and fills it with zeroes. */
-void iris_wire_record_clear (const IrisWireRecord *record, gpointer value);
+/* Frees `value` and what it owns. */
+void iris_wire_record_free (const IrisWireRecord *record, gpointer value);
+
+/* Defines iris_wire_NAME_new(), _free(), _encode() and _decode() of a body of that message. */
+#define IRIS_WIRE_DEFINE_BODY(type, name, message, record)                             \
+  type *iris_wire_##name##_new (guint n) { return iris_wire_record_new (&record, n); } \
+  void iris_wire_##name##_free (type *self)                                            \
+  {                                                                                    \
+    if (self != NULL)                                                                  \
+      iris_wire_record_free (&record, self);                                           \
+  }                                                                                    \
+  GBytes *iris_wire_##name##_encode (const type *self, const IrisWireLimits *limits,   \
+                                     GError **error)                                   \
+  {                                                                                    \
+    return iris_wire_record_encode (&record, self, message, limits, error);            \
+  }                                                                                    \
+  type *iris_wire_##name##_decode (IrisWireFrame body, const IrisWireLimits *limits,   \
+                                   GError **error)                                     \
+  {                                                                                    \
+    return iris_wire_record_decode (&record, message, body, limits, error);            \
+  }
+
+/* The same of a body that is a list of such elements, in `member`. */
+#define IRIS_WIRE_DEFINE_LIST_BODY(type, name, message, element, member)              \
+  static const IrisWireRecordField name##_fields[] = { IRIS_WIRE_RECORD_ARRAY (       \
+      type, 0, LIST, member, &element) };                                             \
+  static const IrisWireRecord name##_record = IRIS_WIRE_RECORD (type, name##_fields); \
+  IRIS_WIRE_DEFINE_BODY (type, name, message, name##_record)
 
 G_END_DECLS

@@ -41,51 +41,10 @@ check_body (IrisWireCheck *check, const IrisWireSink *sink)
 }
 
 static gboolean
-encode_list (const IrisWireRecordField *field,
-             gconstpointer value,
+encode_text (const IrisWireRecordField *field,
+             const char *text,
              msgpack_packer *packer,
              IrisWireCheck *check)
-{
-  guint n = *CONST_AT (value, field->count_offset, guint);
-  const char *elements = *CONST_AT (value, field->offset, char *);
-
-  if (!check_entries (check, field->name, n))
-    return FALSE;
-  msgpack_pack_array (packer, n);
-  for (guint i = 0; i < n; i++)
-    {
-      check->index = i;
-      if (!check_body (check, packer->data))
-        return FALSE;
-      if (!encode_record (field->element, elements + i * field->element->size, packer, check))
-        return FALSE;
-    }
-  check->index = -1;
-  return TRUE;
-}
-
-static gboolean
-encode_numbers (const IrisWireRecordField *field,
-                gconstpointer value,
-                msgpack_packer *packer,
-                IrisWireCheck *check)
-{
-  guint32 n = *CONST_AT (value, field->count_offset, guint32);
-  const guint32 *numbers = *CONST_AT (value, field->offset, guint32 *);
-
-  if (!check_entries (check, field->name, n))
-    return FALSE;
-  msgpack_pack_array (packer, n);
-  for (guint32 i = 0; i < n; i++)
-    msgpack_pack_uint32 (packer, numbers[i]);
-  return TRUE;
-}
-
-static gboolean
-pack_text (const IrisWireRecordField *field,
-           const char *text,
-           msgpack_packer *packer,
-           IrisWireCheck *check)
 {
   IrisWireString string = { text != NULL ? text : "", text != NULL ? strlen (text) : 0 };
 
@@ -96,29 +55,46 @@ pack_text (const IrisWireRecordField *field,
 }
 
 static gboolean
-encode_text (const IrisWireRecordField *field,
-             gconstpointer value,
-             msgpack_packer *packer,
-             IrisWireCheck *check)
+encode_element (const IrisWireRecordField *field,
+                gconstpointer elements,
+                guint i,
+                msgpack_packer *packer,
+                IrisWireCheck *check)
 {
-  return pack_text (field, *CONST_AT (value, field->offset, char *), packer, check);
+  if (field->kind == IRIS_WIRE_RECORD_TEXTS)
+    return encode_text (field, ((const char *const *) elements)[i], packer, check);
+  if (field->kind == IRIS_WIRE_RECORD_LIST)
+    {
+      check->index = i;
+      return check_body (check, packer->data)
+             && encode_record (field->element, CONST_AT (elements, i * field->element->size, char),
+                               packer, check);
+    }
+  msgpack_pack_uint32 (packer, ((const guint32 *) elements)[i]);
+  return TRUE;
 }
 
 static gboolean
-encode_texts (const IrisWireRecordField *field,
+encode_array (const IrisWireRecordField *field,
               gconstpointer value,
               msgpack_packer *packer,
               IrisWireCheck *check)
 {
-  const char *const *texts = *CONST_AT (value, field->offset, char *const *);
-  guint n = texts != NULL ? g_strv_length ((char **) texts) : 0;
+  gconstpointer elements = *CONST_AT (value, field->offset, gpointer);
+  guint n;
 
+  if (field->kind == IRIS_WIRE_RECORD_TEXTS)
+    n = elements != NULL ? g_strv_length ((char **) elements) : 0;
+  else
+    n = *CONST_AT (value, field->count_offset, guint);
   if (!check_entries (check, field->name, n))
     return FALSE;
   msgpack_pack_array (packer, n);
   for (guint i = 0; i < n; i++)
-    if (!pack_text (field, texts[i], packer, check))
+    if (!encode_element (field, elements, i, packer, check))
       return FALSE;
+  if (field->kind == IRIS_WIRE_RECORD_LIST)
+    check->index = -1;
   return TRUE;
 }
 
@@ -140,13 +116,11 @@ encode_field (const IrisWireRecordField *field,
       iris_wire_pack_boolean (packer, *CONST_AT (value, field->offset, gboolean));
       return TRUE;
     case IRIS_WIRE_RECORD_STRING:
-      return encode_text (field, value, packer, check);
+      return encode_text (field, *CONST_AT (value, field->offset, char *), packer, check);
     case IRIS_WIRE_RECORD_NUMBERS:
-      return encode_numbers (field, value, packer, check);
     case IRIS_WIRE_RECORD_LIST:
-      return encode_list (field, value, packer, check);
     case IRIS_WIRE_RECORD_TEXTS:
-      return encode_texts (field, value, packer, check);
+      return encode_array (field, value, packer, check);
     }
   g_return_val_if_reached (FALSE);
 }
@@ -167,52 +141,38 @@ encode_record (const IrisWireRecord *record,
   return TRUE;
 }
 
+/* The list that is all that a record has; NULL if it has more. */
+static const IrisWireRecordField *
+bare_list (const IrisWireRecord *record)
+{
+  return record->n_fields == 1 ? record->fields : NULL;
+}
+
 GBytes *
 iris_wire_record_encode (const IrisWireRecord *record,
-                         const IrisWireRecordField *bare,
                          gconstpointer value,
                          const char *what,
                          const IrisWireLimits *limits,
                          GError **error)
 {
+  const IrisWireRecordField *bare = bare_list (record);
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   IrisWireCheck check;
   IrisWireSink sink;
   msgpack_packer packer;
 
+  g_return_val_if_fail (value != NULL, NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
   iris_wire_check_init (&check, limits, what, error);
   iris_wire_packer_init (&packer, &sink, bytes);
-  if (bare != NULL ? !encode_list (bare, value, &packer, &check)
+  if (bare != NULL ? !encode_array (bare, value, &packer, &check)
                    : !encode_record (record, value, &packer, &check))
     return NULL;
   if (!check_body (&check, &sink))
     return NULL;
   iris_wire_sink_finish (&sink);
   return g_byte_array_free_to_bytes (g_steal_pointer (&bytes));
-}
-
-static gboolean
-decode_list (const IrisWireRecordField *field,
-             gpointer value,
-             IrisWireReader *reader,
-             IrisWireCheck *check)
-{
-  IrisWireToken head;
-
-  if (!iris_wire_reader_expect (reader, IRIS_WIRE_TOKEN_ARRAY, field->name, &head, check)
-      || !check_entries (check, field->name, head.number))
-    return FALSE;
-  char *elements = g_malloc0_n ((gsize) head.number, field->element->size);
-  *AT (value, field->offset, char *) = elements;
-  *AT (value, field->count_offset, guint) = (guint) head.number;
-  for (guint i = 0; i < head.number; i++)
-    {
-      check->index = i;
-      if (!decode_record (field->element, elements + i * field->element->size, reader, check))
-        return FALSE;
-    }
-  check->index = -1;
-  return TRUE;
 }
 
 static gboolean
@@ -233,32 +193,8 @@ decode_uint (const char *name,
   return TRUE;
 }
 
-static gboolean
-decode_numbers (const IrisWireRecordField *field,
-                gpointer value,
-                IrisWireReader *reader,
-                IrisWireCheck *check)
-{
-  IrisWireToken head;
-
-  if (!iris_wire_reader_expect (reader, IRIS_WIRE_TOKEN_ARRAY, field->name, &head, check)
-      || !check_entries (check, field->name, head.number))
-    return FALSE;
-  guint32 *numbers = g_new0 (guint32, head.number);
-  *AT (value, field->offset, guint32 *) = numbers;
-  *AT (value, field->count_offset, guint32) = (guint32) head.number;
-  for (guint i = 0; i < head.number; i++)
-    {
-      guint64 number = 0;
-      if (!decode_uint (field->name, G_MAXUINT32, reader, &number, check))
-        return FALSE;
-      numbers[i] = (guint32) number;
-    }
-  return TRUE;
-}
-
 static char *
-read_text (const IrisWireRecordField *field, IrisWireReader *reader, IrisWireCheck *check)
+decode_text (const IrisWireRecordField *field, IrisWireReader *reader, IrisWireCheck *check)
 {
   IrisWireToken token;
 
@@ -269,36 +205,58 @@ read_text (const IrisWireRecordField *field, IrisWireReader *reader, IrisWireChe
 }
 
 static gboolean
-decode_text (const IrisWireRecordField *field,
-             gpointer value,
-             IrisWireReader *reader,
-             IrisWireCheck *check)
+decode_element (const IrisWireRecordField *field,
+                gpointer elements,
+                guint i,
+                IrisWireReader *reader,
+                IrisWireCheck *check)
 {
-  char *text = read_text (field, reader, check);
+  guint64 number = 0;
 
-  *AT (value, field->offset, char *) = text;
-  return text != NULL;
+  if (field->kind == IRIS_WIRE_RECORD_TEXTS)
+    return (((char **) elements)[i] = decode_text (field, reader, check)) != NULL;
+  if (field->kind == IRIS_WIRE_RECORD_LIST)
+    {
+      check->index = i;
+      return decode_record (field->element, AT (elements, i * field->element->size, char), reader,
+                            check);
+    }
+  if (!decode_uint (field->name, G_MAXUINT32, reader, &number, check))
+    return FALSE;
+  ((guint32 *) elements)[i] = (guint32) number;
+  return TRUE;
+}
+
+static gsize
+element_size (const IrisWireRecordField *field)
+{
+  if (field->kind == IRIS_WIRE_RECORD_LIST)
+    return field->element->size;
+  return field->kind == IRIS_WIRE_RECORD_TEXTS ? sizeof (char *) : sizeof (guint32);
 }
 
 static gboolean
-decode_texts (const IrisWireRecordField *field,
+decode_array (const IrisWireRecordField *field,
               gpointer value,
               IrisWireReader *reader,
               IrisWireCheck *check)
 {
+  gboolean texts = field->kind == IRIS_WIRE_RECORD_TEXTS;
   IrisWireToken head;
 
   if (!iris_wire_reader_expect (reader, IRIS_WIRE_TOKEN_ARRAY, field->name, &head, check)
       || !check_entries (check, field->name, head.number))
     return FALSE;
-  char **texts = g_new0 (char *, head.number + 1);
-  *AT (value, field->offset, char **) = texts;
-  for (guint i = 0; i < head.number; i++)
-    {
-      texts[i] = read_text (field, reader, check);
-      if (texts[i] == NULL)
-        return FALSE;
-    }
+  guint n = (guint) head.number;
+  gpointer elements = g_malloc0_n ((gsize) n + texts, element_size (field));
+  *AT (value, field->offset, gpointer) = elements;
+  if (!texts)
+    *AT (value, field->count_offset, guint) = n;
+  for (guint i = 0; i < n; i++)
+    if (!decode_element (field, elements, i, reader, check))
+      return FALSE;
+  if (field->kind == IRIS_WIRE_RECORD_LIST)
+    check->index = -1;
   return TRUE;
 }
 
@@ -327,13 +285,11 @@ decode_field (const IrisWireRecordField *field,
       *AT (value, field->offset, gboolean) = (gboolean) token.number;
       return TRUE;
     case IRIS_WIRE_RECORD_STRING:
-      return decode_text (field, value, reader, check);
+      return (*AT (value, field->offset, char *) = decode_text (field, reader, check)) != NULL;
     case IRIS_WIRE_RECORD_NUMBERS:
-      return decode_numbers (field, value, reader, check);
     case IRIS_WIRE_RECORD_LIST:
-      return decode_list (field, value, reader, check);
     case IRIS_WIRE_RECORD_TEXTS:
-      return decode_texts (field, value, reader, check);
+      return decode_array (field, value, reader, check);
     }
   g_return_val_if_reached (FALSE);
 }
@@ -386,57 +342,8 @@ decode_record (const IrisWireRecord *record,
   return TRUE;
 }
 
-gboolean
-iris_wire_record_decode (const IrisWireRecord *record,
-                         const IrisWireRecordField *bare,
-                         gpointer value,
-                         const char *what,
-                         IrisWireFrame body,
-                         const IrisWireLimits *limits,
-                         GError **error)
-{
-  IrisWireCheck check;
-  IrisWireReader reader;
-
-  iris_wire_check_init (&check, limits, what, error);
-  if (body.size > check.limits->max_body)
-    return iris_wire_fail_limit (&check, "body", body.size, "bytes", "max-body",
-                                 check.limits->max_body);
-  iris_wire_reader_init (&reader, body.data, body.size);
-  if ((bare != NULL ? decode_list (bare, value, &reader, &check)
-                    : decode_record (record, value, &reader, &check))
-      && iris_wire_reader_finish (&reader, &check))
-    return TRUE;
-  iris_wire_record_clear (record, value);
-  return FALSE;
-}
-
-void
-iris_wire_record_own (const IrisWireRecord *record, gpointer value)
-{
-  for (guint i = 0; i < record->n_fields; i++)
-    {
-      const IrisWireRecordField *field = &record->fields[i];
-      gpointer *owned = AT (value, field->offset, gpointer);
-
-      if (field->kind == IRIS_WIRE_RECORD_STRING)
-        *owned = g_strdup (*owned);
-      else if (field->kind == IRIS_WIRE_RECORD_TEXTS)
-        *owned = g_strdupv (*owned);
-      else if (field->kind == IRIS_WIRE_RECORD_NUMBERS)
-        *owned = g_memdup2 (*owned, *AT (value, field->count_offset, guint32) * sizeof (guint32));
-      else if (field->kind == IRIS_WIRE_RECORD_LIST)
-        {
-          guint n = *AT (value, field->count_offset, guint);
-          *owned = g_memdup2 (*owned, n * field->element->size);
-          for (guint j = 0; j < n; j++)
-            iris_wire_record_own (field->element, (char *) *owned + j * field->element->size);
-        }
-    }
-}
-
-void
-iris_wire_record_clear (const IrisWireRecord *record, gpointer value)
+static void
+clear_record (const IrisWireRecord *record, gpointer value)
 {
   for (guint i = 0; i < record->n_fields; i++)
     {
@@ -447,12 +354,66 @@ iris_wire_record_clear (const IrisWireRecord *record, gpointer value)
           char *elements = *AT (value, field->offset, char *);
           guint n = *AT (value, field->count_offset, guint);
           for (guint j = 0; j < n; j++)
-            iris_wire_record_clear (field->element, elements + j * field->element->size);
+            clear_record (field->element, elements + j * field->element->size);
         }
       if (field->kind == IRIS_WIRE_RECORD_TEXTS)
         g_strfreev (*AT (value, field->offset, char **));
       else if (field->kind >= IRIS_WIRE_RECORD_STRING)
         g_free (*AT (value, field->offset, gpointer));
     }
-  memset (value, 0, record->size);
+}
+
+gpointer
+iris_wire_record_new (const IrisWireRecord *record, guint n)
+{
+  gpointer value = g_malloc0 (record->size);
+
+  for (guint i = 0; i < record->n_fields; i++)
+    {
+      const IrisWireRecordField *field = &record->fields[i];
+
+      if (field->kind != IRIS_WIRE_RECORD_LIST)
+        continue;
+      *AT (value, field->offset, gpointer) = g_malloc0_n (n, field->element->size);
+      *AT (value, field->count_offset, guint) = n;
+    }
+  return value;
+}
+
+void
+iris_wire_record_free (const IrisWireRecord *record, gpointer value)
+{
+  clear_record (record, value);
+  g_free (value);
+}
+
+gpointer
+iris_wire_record_decode (const IrisWireRecord *record,
+                         const char *what,
+                         IrisWireFrame body,
+                         const IrisWireLimits *limits,
+                         GError **error)
+{
+  const IrisWireRecordField *bare = bare_list (record);
+  IrisWireCheck check;
+  IrisWireReader reader;
+  gpointer value;
+
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+
+  iris_wire_check_init (&check, limits, what, error);
+  if (body.size > check.limits->max_body)
+    {
+      iris_wire_refuse_limit (&check, "body", body.size, "bytes", "max-body",
+                              check.limits->max_body);
+      return NULL;
+    }
+  value = g_malloc0 (record->size);
+  iris_wire_reader_init (&reader, body.data, body.size);
+  if ((bare != NULL ? decode_array (bare, value, &reader, &check)
+                    : decode_record (record, value, &reader, &check))
+      && iris_wire_reader_finish (&reader, &check))
+    return value;
+  iris_wire_record_free (record, value);
+  return NULL;
 }

@@ -1,72 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The body of SERVICES_REPLY: a list of services.
+ * The bodies of SERVICES_REPLY, READY and WORKERS_REPLY.
  */
 #include "iris-wire-services.h"
 
 #include "iris-wire-record-private.h"
 
 static const IrisWireRecordField service_fields[] = {
-  { "name", 0, IRIS_WIRE_RECORD_STRING, G_STRUCT_OFFSET (IrisWireService, name), 0, NULL },
-  { "summary", 1, IRIS_WIRE_RECORD_STRING, G_STRUCT_OFFSET (IrisWireService, summary), 0, NULL },
+  IRIS_WIRE_RECORD_FIELD (IrisWireService, 0, STRING, name, "name"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireService, 1, STRING, summary, "summary"),
 };
 
 static const IrisWireRecord service_record = IRIS_WIRE_RECORD (IrisWireService, service_fields);
 
-static const IrisWireRecordField fields[] = {
-  { "services", 0, IRIS_WIRE_RECORD_LIST, G_STRUCT_OFFSET (IrisWireServices, services),
-    G_STRUCT_OFFSET (IrisWireServices, n_services), &service_record },
+IRIS_WIRE_DEFINE_LIST_BODY (IrisWireServices, services, "SERVICES_REPLY", service_record, services)
+
+#define FIELD(key, kind, member, text) \
+  IRIS_WIRE_RECORD_FIELD (IrisWireWorker, key, kind, member, text)
+
+static const IrisWireRecordField worker_fields[] = {
+  FIELD (0, STRING, name, "name"),
+  IRIS_WIRE_RECORD_ARRAY (IrisWireWorker, 1, LIST, services, &service_record),
+  IRIS_WIRE_RECORD_ARRAY (IrisWireWorker, 2, NUMBERS, places, NULL),
+  FIELD (3, UINT32, capacity, "capacity"),
+  FIELD (4, UINT32, leased, "leased"),
+  FIELD (5, UINT64, done, "done"),
+  FIELD (6, UINT64, failed, "failed"),
+  FIELD (7, UINT64, lost, "lost"),
+  FIELD (8, UINT64, silent_ms, "silent-ms"),
 };
 
-static const IrisWireRecord record = IRIS_WIRE_RECORD (IrisWireServices, fields);
+static const IrisWireRecord worker_record = IRIS_WIRE_RECORD (IrisWireWorker, worker_fields);
 
-IrisWireServices *
-iris_wire_services_new (guint n_services)
-{
-  IrisWireServices *self = g_new0 (IrisWireServices, 1);
-
-  self->n_services = n_services;
-  self->services = g_new0 (IrisWireService, n_services);
-  return self;
-}
-
-IrisWireServices *
-iris_wire_services_copy (const IrisWireServices *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  IrisWireServices *copy = g_memdup2 (self, sizeof *self);
-  iris_wire_record_own (&record, copy);
-  return copy;
-}
-
-void
-iris_wire_services_free (IrisWireServices *self)
-{
-  if (self == NULL)
-    return;
-  iris_wire_record_clear (&record, self);
-  g_free (self);
-}
-
-GBytes *
-iris_wire_services_encode (const IrisWireServices *self,
-                           const IrisWireLimits *limits,
-                           GError **error)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
-  return iris_wire_record_encode (&record, fields, self, "SERVICES_REPLY", limits, error);
-}
-
-IrisWireServices *
-iris_wire_services_decode (IrisWireFrame body, const IrisWireLimits *limits, GError **error)
-{
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
-  g_autoptr (IrisWireServices) self = g_new0 (IrisWireServices, 1);
-  if (!iris_wire_record_decode (&record, fields, self, "SERVICES_REPLY", body, limits, error))
-    return NULL;
-  return g_steal_pointer (&self);
-}
+IRIS_WIRE_DEFINE_LIST_BODY (IrisWireWorkers, workers, "WORKERS_REPLY", worker_record, workers)

@@ -6,10 +6,8 @@
 
 #include "iris-wire-record-private.h"
 
-#define PLACE_FIELD(key, kind, member, text)                                                   \
-  {                                                                                            \
-    text, key, IRIS_WIRE_RECORD_##kind, G_STRUCT_OFFSET (IrisWirePlaceStatus, member), 0, NULL \
-  }
+#define PLACE_FIELD(key, kind, member, text) \
+  IRIS_WIRE_RECORD_FIELD (IrisWirePlaceStatus, key, kind, member, text)
 
 static const IrisWireRecordField place_fields[] = {
   PLACE_FIELD (0, UINT32, id, "id"),
@@ -28,10 +26,8 @@ static const IrisWireRecordField place_fields[] = {
 
 static const IrisWireRecord place_record = IRIS_WIRE_RECORD (IrisWirePlaceStatus, place_fields);
 
-#define FIELD(key, kind, member, text)                                                    \
-  {                                                                                       \
-    text, key, IRIS_WIRE_RECORD_##kind, G_STRUCT_OFFSET (IrisWireStatus, member), 0, NULL \
-  }
+#define FIELD(key, kind, member, text) \
+  IRIS_WIRE_RECORD_FIELD (IrisWireStatus, key, kind, member, text)
 
 static const IrisWireRecordField fields[] = {
   FIELD (0, STRING, version, "version"),
@@ -46,8 +42,7 @@ static const IrisWireRecordField fields[] = {
   FIELD (9, UINT64, failed, "failed"),
   FIELD (10, UINT64, malformed, "malformed"),
   FIELD (11, UINT64, refused, "refused"),
-  { "places", 12, IRIS_WIRE_RECORD_LIST, G_STRUCT_OFFSET (IrisWireStatus, places),
-    G_STRUCT_OFFSET (IrisWireStatus, n_places), &place_record },
+  IRIS_WIRE_RECORD_ARRAY (IrisWireStatus, 12, LIST, places, &place_record),
   FIELD (20, BOOLEAN, ready, "ready"),
   FIELD (21, STRING, journal, "journal"),
   FIELD (22, STRING, journal_says, "journal-says"),
@@ -59,51 +54,4 @@ static const IrisWireRecordField fields[] = {
 
 static const IrisWireRecord record = IRIS_WIRE_RECORD (IrisWireStatus, fields);
 
-IrisWireStatus *
-iris_wire_status_new (guint n_places)
-{
-  IrisWireStatus *self = g_new0 (IrisWireStatus, 1);
-
-  self->n_places = n_places;
-  self->places = g_new0 (IrisWirePlaceStatus, n_places);
-  return self;
-}
-
-IrisWireStatus *
-iris_wire_status_copy (const IrisWireStatus *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  IrisWireStatus *copy = g_memdup2 (self, sizeof *self);
-  iris_wire_record_own (&record, copy);
-  return copy;
-}
-
-void
-iris_wire_status_free (IrisWireStatus *self)
-{
-  if (self == NULL)
-    return;
-  iris_wire_record_clear (&record, self);
-  g_free (self);
-}
-
-GBytes *
-iris_wire_status_encode (const IrisWireStatus *self, const IrisWireLimits *limits, GError **error)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
-  return iris_wire_record_encode (&record, NULL, self, "STATUS_REPLY", limits, error);
-}
-
-IrisWireStatus *
-iris_wire_status_decode (IrisWireFrame body, const IrisWireLimits *limits, GError **error)
-{
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-
-  g_autoptr (IrisWireStatus) self = g_new0 (IrisWireStatus, 1);
-  if (!iris_wire_record_decode (&record, NULL, self, "STATUS_REPLY", body, limits, error))
-    return NULL;
-  return g_steal_pointer (&self);
-}
+IRIS_WIRE_DEFINE_BODY (IrisWireStatus, status, "STATUS_REPLY", record)

@@ -97,7 +97,6 @@ typedef struct
 
 /**
  * iris_wire_status_new:
- * @n_places: how many places
  *
  * Returns: (transfer full): a status that is all zeroes; fill it with memory of g_malloc()
  */
@@ -105,25 +104,14 @@ IRIS_AVAILABLE_IN_ALL
 IrisWireStatus *iris_wire_status_new (guint n_places);
 
 /**
- * iris_wire_status_copy:
- *
- * Returns: (transfer full): a deep copy
- */
-IRIS_AVAILABLE_IN_ALL
-IrisWireStatus *iris_wire_status_copy (const IrisWireStatus *self);
-
-/**
  * iris_wire_status_free:
- * @self: (transfer full) (nullable): a status
- *
- * Frees @self and all that it owns.
+ * @self: (transfer full) (nullable): freed, with all that it owns
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_status_free (IrisWireStatus *self);
 
 /**
  * iris_wire_status_encode:
- * @limits: (nullable): what the body may cost
  *
  * Returns: (transfer full): the body, or %NULL
  */
@@ -134,7 +122,6 @@ iris_wire_status_encode (const IrisWireStatus *self, const IrisWireLimits *limit
 /**
  * iris_wire_status_decode:
  * @body: the body of a STATUS_REPLY
- * @limits: (nullable): what the body may cost
  *
  * Returns: (transfer full): the status, which borrows nothing, or %NULL
  */
