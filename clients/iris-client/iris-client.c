@@ -14,7 +14,7 @@
  */
 #include "iris-client-private.h"
 #include <iris-client/base/iris-client-error-private.h>
-#include <iris-client/answer/iris-client-place-private.h>
+#include <iris-client/answer/iris-client-answer-private.h>
 #include <iris-client/request/iris-request-private.h>
 
 #include <string.h>
@@ -202,7 +202,7 @@ static void
 iris_client_mapped (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
   IrisClient *self = call->owner;
-  g_autoptr (IrisWireMap) map = NULL;
+  g_autoptr (GPtrArray) places = NULL;
   g_autoptr (GError) local = NULL;
   GList *link;
 
@@ -212,14 +212,14 @@ iris_client_mapped (IrisClientCall *call, const IrisWireMessage *answer, const G
         iris_client_channel_fail (self->front, error->code, error->message);
       return;
     }
-  map = iris_wire_map_decode (answer->body, NULL, &local);
-  if (map == NULL)
+  places = iris_client_places_read (answer, &local);
+  if (places == NULL)
     {
       iris_client_channel_fail (self->front, IRIS_CLIENT_ERROR_PROTOCOL, local->message);
       return;
     }
   g_object_ref (self);
-  self->places = iris_client_places_new_from_wire (map);
+  self->places = g_steal_pointer (&places);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_CONNECTED]);
   while (self->places != NULL && (link = g_queue_pop_head_link (&self->unrouted)) != NULL)
     iris_client_route (self, link->data);
@@ -233,7 +233,8 @@ iris_client_front_ready (IrisClientChannel *channel, gpointer user_data)
 
   iris_client_channel_push (
       channel,
-      iris_client_call_new (IRIS_WIRE_MAP, self->settings.next_serial++, iris_client_mapped, self));
+      iris_client_call_new (&(IrisClientCall){ .type = IRIS_WIRE_MAP, .done = iris_client_mapped },
+                            self->settings.next_serial++, self));
 }
 
 static const IrisClientChannelFuncs front_funcs = {

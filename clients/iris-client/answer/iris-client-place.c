@@ -2,38 +2,18 @@
  *
  * A place of the machine, as irisd describes it to its clients.
  */
-#include "iris-client-place-private.h"
+#include "iris-client-answer-private.h"
+
+#include <iris-client/base/iris-client-counted-private.h>
 
 #include <string.h>
 
 /* An error sentence names no more places than fit on a line or two. */
 #define DESCRIBE_MAX 16
 
-G_DEFINE_BOXED_TYPE (IrisClientPlace,
-                     iris_client_place,
-                     iris_client_place_ref,
-                     iris_client_place_unref)
-
-/**
- * iris_client_place_ref:
- *
- * Adds a reference. Safe from any thread.
- *
- * Returns: (transfer full): @self
- */
-IrisClientPlace *
-iris_client_place_ref (IrisClientPlace *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  return g_atomic_rc_box_acquire (self);
-}
-
 static void
-iris_client_place_clear (gpointer data)
+iris_client_place_clear (IrisClientPlace *self)
 {
-  IrisClientPlace *self = data;
-
   g_free (self->name);
   g_free (self->cpus);
   g_free (self->memory_nodes);
@@ -42,52 +22,46 @@ iris_client_place_clear (gpointer data)
 }
 
 /**
+ * iris_client_place_ref:
+ *
+ * Returns: (transfer full): @self, with a reference more; from any thread
+ */
+/**
  * iris_client_place_unref:
  * @self: (transfer full): a place
  *
  * Drops a reference. Safe from any thread.
  */
-void
-iris_client_place_unref (IrisClientPlace *self)
-{
-  g_return_if_fail (self != NULL);
-
-  g_atomic_rc_box_release_full (self, iris_client_place_clear);
-}
-
-static char *
-dup_or_empty (const char *text)
-{
-  return g_strdup (text != NULL ? text : "");
-}
+IRIS_CLIENT_DEFINE_COUNTED (IrisClientPlace, iris_client_place)
 
 static IrisClientPlace *
-iris_client_place_new_from_wire (const IrisWirePlace *place)
+place_new (const IrisWirePlace *place)
 {
   IrisClientPlace *self = g_atomic_rc_box_new0 (IrisClientPlace);
 
   self->id = (int) place->id;
-  self->name = dup_or_empty (place->name);
-  self->cpus = dup_or_empty (place->cpus);
-  self->memory_nodes = dup_or_empty (place->nodes);
-  self->endpoint = dup_or_empty (place->endpoint);
+  self->name = g_strdup (place->name);
+  self->cpus = g_strdup (place->cpus);
+  self->memory_nodes = g_strdup (place->nodes);
+  self->endpoint = g_strdup (place->endpoint);
   self->workers = place->workers;
   self->bound = place->bound;
   self->n_distances = place->n_distances;
-  self->distances = g_new (guint, place->n_distances);
-  for (guint i = 0; i < place->n_distances; i++)
-    self->distances[i] = place->distances[i];
+  self->distances = g_memdup2 (place->distances, place->n_distances * sizeof (guint));
   return self;
 }
 
-GPtrArray *
-iris_client_places_new_from_wire (const IrisWireMap *map)
+gpointer
+iris_client_places_read (const IrisWireMessage *answer, GError **error)
 {
-  GPtrArray *places = g_ptr_array_new_full (map->n_places,
-                                            (GDestroyNotify) iris_client_place_unref);
+  g_autoptr (IrisWireMap) map = iris_wire_map_decode (answer->body, NULL, error);
+  GPtrArray *places;
 
+  if (map == NULL)
+    return NULL;
+  places = g_ptr_array_new_full (map->n_places, (GDestroyNotify) iris_client_place_unref);
   for (guint i = 0; i < map->n_places; i++)
-    g_ptr_array_add (places, iris_client_place_new_from_wire (&map->places[i]));
+    g_ptr_array_add (places, place_new (&map->places[i]));
   return places;
 }
 

@@ -2,41 +2,13 @@
  *
  * What irisd says about itself: its counters, those of its places, and its services.
  */
-#include "iris-client-status-private.h"
+#include "iris-client-answer-private.h"
 
-G_DEFINE_BOXED_TYPE (IrisClientStatus,
-                     iris_client_status,
-                     iris_client_status_ref,
-                     iris_client_status_unref)
-G_DEFINE_BOXED_TYPE (IrisClientPlaceStatus,
-                     iris_client_place_status,
-                     iris_client_place_status_ref,
-                     iris_client_place_status_unref)
-G_DEFINE_BOXED_TYPE (IrisClientService,
-                     iris_client_service,
-                     iris_client_service_ref,
-                     iris_client_service_unref)
-
-/**
- * iris_client_status_ref:
- *
- * Adds a reference. Safe from any thread.
- *
- * Returns: (transfer full): @self
- */
-IrisClientStatus *
-iris_client_status_ref (IrisClientStatus *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  return g_atomic_rc_box_acquire (self);
-}
+#include <iris-client/base/iris-client-counted-private.h>
 
 static void
-iris_client_status_clear (gpointer data)
+iris_client_status_clear (IrisClientStatus *self)
 {
-  IrisClientStatus *self = data;
-
   g_free (self->version);
   g_free (self->scheduler);
   g_free (self->journal);
@@ -45,108 +17,64 @@ iris_client_status_clear (gpointer data)
 }
 
 /**
+ * iris_client_status_ref:
+ *
+ * Returns: (transfer full): @self, with a reference more; from any thread
+ */
+/**
  * iris_client_status_unref:
  * @self: (transfer full): a status
  *
  * Drops a reference. Safe from any thread.
  */
-void
-iris_client_status_unref (IrisClientStatus *self)
-{
-  g_return_if_fail (self != NULL);
+IRIS_CLIENT_DEFINE_COUNTED (IrisClientStatus, iris_client_status)
 
-  g_atomic_rc_box_release_full (self, iris_client_status_clear);
+static void
+iris_client_place_status_clear (IrisClientPlaceStatus *self)
+{
+  g_free (self->name);
 }
 
 /**
  * iris_client_place_status_ref:
- * @self: the counters of a place
  *
- * Adds a reference. Safe from any thread.
- *
- * Returns: (transfer full): @self
+ * Returns: (transfer full): @self, with a reference more; from any thread
  */
-IrisClientPlaceStatus *
-iris_client_place_status_ref (IrisClientPlaceStatus *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  return g_atomic_rc_box_acquire (self);
-}
-
-static void
-iris_client_place_status_clear (gpointer data)
-{
-  IrisClientPlaceStatus *self = data;
-
-  g_free (self->name);
-}
-
 /**
  * iris_client_place_status_unref:
  * @self: (transfer full): the counters of a place
  *
  * Drops a reference. Safe from any thread.
  */
-void
-iris_client_place_status_unref (IrisClientPlaceStatus *self)
-{
-  g_return_if_fail (self != NULL);
+IRIS_CLIENT_DEFINE_COUNTED (IrisClientPlaceStatus, iris_client_place_status)
 
-  g_atomic_rc_box_release_full (self, iris_client_place_status_clear);
+static void
+iris_client_service_clear (IrisClientService *self)
+{
+  g_free (self->name);
+  g_free (self->summary);
 }
 
 /**
  * iris_client_service_ref:
  *
- * Adds a reference. Safe from any thread.
- *
- * Returns: (transfer full): @self
+ * Returns: (transfer full): @self, with a reference more; from any thread
  */
-IrisClientService *
-iris_client_service_ref (IrisClientService *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  return g_atomic_rc_box_acquire (self);
-}
-
-static void
-iris_client_service_clear (gpointer data)
-{
-  IrisClientService *self = data;
-
-  g_free (self->name);
-  g_free (self->summary);
-}
-
 /**
  * iris_client_service_unref:
  * @self: (transfer full): a service
  *
  * Drops a reference. Safe from any thread.
  */
-void
-iris_client_service_unref (IrisClientService *self)
-{
-  g_return_if_fail (self != NULL);
-
-  g_atomic_rc_box_release_full (self, iris_client_service_clear);
-}
-
-static char *
-dup_or_empty (const char *text)
-{
-  return g_strdup (text != NULL ? text : "");
-}
+IRIS_CLIENT_DEFINE_COUNTED (IrisClientService, iris_client_service)
 
 static IrisClientPlaceStatus *
-iris_client_place_status_new_from_wire (const IrisWirePlaceStatus *place)
+place_status_new (const IrisWirePlaceStatus *place)
 {
   IrisClientPlaceStatus *self = g_atomic_rc_box_new0 (IrisClientPlaceStatus);
 
   self->id = (int) place->id;
-  self->name = dup_or_empty (place->name);
+  self->name = g_strdup (place->name);
   self->workers = place->workers;
   self->hinted = place->hinted;
   self->executed = place->executed;
@@ -160,13 +88,17 @@ iris_client_place_status_new_from_wire (const IrisWirePlaceStatus *place)
   return self;
 }
 
-IrisClientStatus *
-iris_client_status_new_from_wire (const IrisWireStatus *status)
+gpointer
+iris_client_status_read (const IrisWireMessage *answer, GError **error)
 {
-  IrisClientStatus *self = g_atomic_rc_box_new0 (IrisClientStatus);
+  g_autoptr (IrisWireStatus) status = iris_wire_status_decode (answer->body, NULL, error);
+  IrisClientStatus *self;
 
-  self->version = dup_or_empty (status->version);
-  self->scheduler = dup_or_empty (status->scheduler);
+  if (status == NULL)
+    return NULL;
+  self = g_atomic_rc_box_new0 (IrisClientStatus);
+  self->version = g_strdup (status->version);
+  self->scheduler = g_strdup (status->scheduler);
   self->pid = status->pid;
   self->uptime_ms = status->uptime_ms;
   self->draining = status->draining;
@@ -178,8 +110,8 @@ iris_client_status_new_from_wire (const IrisWireStatus *status)
   self->malformed = status->malformed;
   self->refused = status->refused;
   self->ready = status->ready;
-  self->journal = dup_or_empty (status->journal);
-  self->journal_says = dup_or_empty (status->journal_says);
+  self->journal = g_strdup (status->journal);
+  self->journal_says = g_strdup (status->journal_says);
   self->persistent = status->kept;
   self->persistent_ended = status->kept_ended;
   self->damaged = status->damaged;
@@ -187,22 +119,25 @@ iris_client_status_new_from_wire (const IrisWireStatus *status)
   self->places = g_ptr_array_new_full (status->n_places,
                                        (GDestroyNotify) iris_client_place_status_unref);
   for (guint i = 0; i < status->n_places; i++)
-    g_ptr_array_add (self->places, iris_client_place_status_new_from_wire (&status->places[i]));
+    g_ptr_array_add (self->places, place_status_new (&status->places[i]));
   return self;
 }
 
-GPtrArray *
-iris_client_services_new_from_wire (const IrisWireServices *services)
+gpointer
+iris_client_services_read (const IrisWireMessage *answer, GError **error)
 {
-  GPtrArray *list = g_ptr_array_new_full (services->n_services,
-                                          (GDestroyNotify) iris_client_service_unref);
+  g_autoptr (IrisWireServices) services = iris_wire_services_decode (answer->body, NULL, error);
+  GPtrArray *list;
 
+  if (services == NULL)
+    return NULL;
+  list = g_ptr_array_new_full (services->n_services, (GDestroyNotify) iris_client_service_unref);
   for (guint i = 0; i < services->n_services; i++)
     {
       IrisClientService *service = g_atomic_rc_box_new0 (IrisClientService);
 
-      service->name = dup_or_empty (services->services[i].name);
-      service->summary = dup_or_empty (services->services[i].summary);
+      service->name = g_strdup (services->services[i].name);
+      service->summary = g_strdup (services->services[i].summary);
       g_ptr_array_add (list, service);
     }
   return list;

@@ -2,53 +2,32 @@
  *
  * The worker processes that serve items beside irisd.
  */
-#include "iris-client-worker-private.h"
+#include "iris-client-answer-private.h"
 
-G_DEFINE_BOXED_TYPE (IrisClientWorker,
-                     iris_client_worker,
-                     iris_client_worker_ref,
-                     iris_client_worker_unref)
-
-/**
- * iris_client_worker_ref:
- *
- * Adds a reference. Safe from any thread.
- *
- * Returns: (transfer full): @self
- */
-IrisClientWorker *
-iris_client_worker_ref (IrisClientWorker *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  return g_atomic_rc_box_acquire (self);
-}
+#include <iris-client/base/iris-client-counted-private.h>
 
 static void
-iris_client_worker_clear (gpointer data)
+iris_client_worker_clear (IrisClientWorker *self)
 {
-  IrisClientWorker *self = data;
-
   g_free (self->name);
   g_strfreev (self->services);
 }
 
+/**
+ * iris_client_worker_ref:
+ *
+ * Returns: (transfer full): @self, with a reference more; from any thread
+ */
 /**
  * iris_client_worker_unref:
  * @self: (transfer full): a worker process
  *
  * Drops a reference. Safe from any thread.
  */
-void
-iris_client_worker_unref (IrisClientWorker *self)
-{
-  g_return_if_fail (self != NULL);
-
-  g_atomic_rc_box_release_full (self, iris_client_worker_clear);
-}
+IRIS_CLIENT_DEFINE_COUNTED (IrisClientWorker, iris_client_worker)
 
 static IrisClientWorker *
-iris_client_worker_new_from_wire (const IrisWireWorker *wire)
+worker_new (const IrisWireWorker *wire)
 {
   IrisClientWorker *self = g_atomic_rc_box_new0 (IrisClientWorker);
 
@@ -66,13 +45,16 @@ iris_client_worker_new_from_wire (const IrisWireWorker *wire)
   return self;
 }
 
-GPtrArray *
-iris_client_workers_new_from_wire (const IrisWireWorkers *workers)
+gpointer
+iris_client_workers_read (const IrisWireMessage *answer, GError **error)
 {
-  GPtrArray *array = g_ptr_array_new_full (workers->n_workers,
-                                           (GDestroyNotify) iris_client_worker_unref);
+  g_autoptr (IrisWireWorkers) workers = iris_wire_workers_decode (answer->body, NULL, error);
+  GPtrArray *list;
 
+  if (workers == NULL)
+    return NULL;
+  list = g_ptr_array_new_full (workers->n_workers, (GDestroyNotify) iris_client_worker_unref);
   for (guint i = 0; i < workers->n_workers; i++)
-    g_ptr_array_add (array, iris_client_worker_new_from_wire (&workers->workers[i]));
-  return array;
+    g_ptr_array_add (list, worker_new (&workers->workers[i]));
+  return list;
 }

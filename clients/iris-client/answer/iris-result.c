@@ -2,14 +2,14 @@
  *
  * What came of a work item.
  */
-#include "iris-result-private.h"
+#include "iris-client-answer-private.h"
+
+#include <iris-client/base/iris-client-counted-private.h>
 
 #include <string.h>
 
-G_DEFINE_BOXED_TYPE (IrisResult, iris_result, iris_result_ref, iris_result_unref)
-
-IrisResult *
-iris_result_new_from_wire (const IrisWireMessage *message)
+gpointer
+iris_result_read (const IrisWireMessage *message, GError **error)
 {
   IrisResult *self = g_atomic_rc_box_new0 (IrisResult);
   gsize size = message->body.size;
@@ -39,26 +39,9 @@ iris_result_new_from_wire (const IrisWireMessage *message)
   return self;
 }
 
-/**
- * iris_result_ref:
- *
- * Adds a reference. Safe from any thread.
- *
- * Returns: (transfer full): @self
- */
-IrisResult *
-iris_result_ref (IrisResult *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  return g_atomic_rc_box_acquire (self);
-}
-
 static void
-iris_result_clear (gpointer data)
+iris_result_clear (IrisResult *self)
 {
-  IrisResult *self = data;
-
   g_free (self->content_type);
   g_bytes_unref (self->output);
   g_bytes_unref (self->errors);
@@ -66,18 +49,17 @@ iris_result_clear (gpointer data)
 }
 
 /**
+ * iris_result_ref:
+ *
+ * Returns: (transfer full): @self, with a reference more; from any thread
+ */
+/**
  * iris_result_unref:
  * @self: (transfer full): a result
  *
  * Drops a reference. Safe from any thread.
  */
-void
-iris_result_unref (IrisResult *self)
-{
-  g_return_if_fail (self != NULL);
-
-  g_atomic_rc_box_release_full (self, iris_result_clear);
-}
+IRIS_CLIENT_DEFINE_COUNTED (IrisResult, iris_result)
 
 /**
  * iris_result_dup_text:

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <iris-client/answer/iris-client-answer-private.h>
 #include <iris-client/request/iris-client-query-private.h>
 #include <iris-client/request/iris-request-private.h>
 
@@ -53,11 +54,13 @@ struct _IrisClientCall
   gpointer watch;     /* looks at its GCancellable */
   GList watch_link;   /* in that one's list */
   IrisClientCallDone done;
-  gpointer owner; /* for done */
+  IrisClientAnswerRead read; /* for done: what the call gives, */
+  GDestroyNotify destroy;    /* and what frees that */
+  gpointer owner;            /* for done */
 };
 
-IrisClientCall *
-iris_client_call_new (IrisWireType type, guint64 serial, IrisClientCallDone done, gpointer owner);
+/* A copy of `what`, which takes over what that owns. */
+IrisClientCall *iris_client_call_new (const IrisClientCall *what, guint64 serial, gpointer owner);
 void
 iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, const GError *error);
 /* Bytes of output that may be under way. */

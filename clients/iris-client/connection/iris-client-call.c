@@ -8,13 +8,11 @@
 #include <string.h>
 
 IrisClientCall *
-iris_client_call_new (IrisWireType type, guint64 serial, IrisClientCallDone done, gpointer owner)
+iris_client_call_new (const IrisClientCall *what, guint64 serial, gpointer owner)
 {
-  IrisClientCall *self = g_new0 (IrisClientCall, 1);
+  IrisClientCall *self = g_memdup2 (what, sizeof *what);
 
-  self->type = type;
   self->serial = serial;
-  self->done = done;
   self->owner = owner;
   self->place = -1;
   self->link.data = self;

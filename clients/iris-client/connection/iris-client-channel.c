@@ -706,8 +706,8 @@ iris_client_channel_cancel (IrisClientChannel *self, IrisClientCall *call)
     }
   else if (call->type == IRIS_WIRE_SUBMIT)
     {
-      IrisClientCall *cancel = iris_client_call_new (IRIS_WIRE_CANCEL,
-                                                     self->settings->next_serial++, NULL, NULL);
+      IrisClientCall *cancel = iris_client_call_new (&(IrisClientCall){ .type = IRIS_WIRE_CANCEL },
+                                                     self->settings->next_serial++, NULL);
 
       iris_client_id_write (cancel->target, self->settings->prefix, call->serial);
       iris_client_channel_push (self, cancel);
@@ -716,9 +716,9 @@ iris_client_channel_cancel (IrisClientChannel *self, IrisClientCall *call)
   else if (iris_client_call_takes_credit (call))
     {
       /* Its answer holds a credit, which only a call gives back. */
-      IrisClientCall *shell = iris_client_call_new (call->type, call->serial, NULL, NULL);
+      IrisClientCall what = { .type = call->type, .whole = call->whole };
+      IrisClientCall *shell = iris_client_call_new (&what, call->serial, NULL);
 
-      shell->whole = call->whole;
       shell->state = IRIS_CLIENT_CALL_SENT;
       shell->channel = self;
       g_hash_table_insert (self->pending, GSIZE_TO_POINTER (call->serial), shell);

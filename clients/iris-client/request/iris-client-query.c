@@ -4,10 +4,7 @@
  */
 #include "iris-client-query-private.h"
 
-G_DEFINE_BOXED_TYPE (IrisClientQuery,
-                     iris_client_query,
-                     iris_client_query_ref,
-                     iris_client_query_unref)
+#include <iris-client/base/iris-client-counted-private.h>
 
 /**
  * iris_client_query_new:
@@ -22,43 +19,25 @@ iris_client_query_new (void)
   return g_atomic_rc_box_new0 (IrisClientQuery);
 }
 
-/**
- * iris_client_query_ref:
- *
- * Adds a reference. Safe from any thread.
- *
- * Returns: (transfer full): @self
- */
-IrisClientQuery *
-iris_client_query_ref (IrisClientQuery *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  return g_atomic_rc_box_acquire (self);
-}
-
 static void
-iris_client_query_clear (gpointer data)
+iris_client_query_clear (IrisClientQuery *self)
 {
-  IrisClientQuery *self = data;
-
   g_free (self->service);
   g_free (self->key_prefix);
 }
 
+/**
+ * iris_client_query_ref:
+ *
+ * Returns: (transfer full): @self, with a reference more; from any thread
+ */
 /**
  * iris_client_query_unref:
  * @self: (transfer full): a query
  *
  * Drops a reference. Safe from any thread.
  */
-void
-iris_client_query_unref (IrisClientQuery *self)
-{
-  g_return_if_fail (self != NULL);
-
-  g_atomic_rc_box_release_full (self, iris_client_query_clear);
-}
+IRIS_CLIENT_DEFINE_COUNTED (IrisClientQuery, iris_client_query)
 
 /**
  * iris_client_query_add_state:

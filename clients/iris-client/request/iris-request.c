@@ -8,7 +8,7 @@
  */
 #include "iris-request-private.h"
 
-G_DEFINE_BOXED_TYPE (IrisRequest, iris_request, iris_request_ref, iris_request_unref)
+#include <iris-client/base/iris-client-counted-private.h>
 
 /**
  * iris_request_new:
@@ -33,21 +33,6 @@ iris_request_new (const char *service)
   return self;
 }
 
-/**
- * iris_request_ref:
- *
- * Adds a reference. Safe from any thread.
- *
- * Returns: (transfer full): @self
- */
-IrisRequest *
-iris_request_ref (IrisRequest *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  return g_atomic_rc_box_acquire (self);
-}
-
 static void
 iris_request_clear_near (IrisRequest *self)
 {
@@ -56,10 +41,8 @@ iris_request_clear_near (IrisRequest *self)
 }
 
 static void
-iris_request_clear (gpointer data)
+iris_request_clear (IrisRequest *self)
 {
-  IrisRequest *self = data;
-
   g_free (self->service);
   g_free (self->content_type);
   g_free (self->path);
@@ -84,18 +67,17 @@ iris_request_clear (gpointer data)
 }
 
 /**
+ * iris_request_ref:
+ *
+ * Returns: (transfer full): @self, with a reference more; from any thread
+ */
+/**
  * iris_request_unref:
  * @self: (transfer full): a request
  *
  * Drops a reference. Safe from any thread.
  */
-void
-iris_request_unref (IrisRequest *self)
-{
-  g_return_if_fail (self != NULL);
-
-  g_atomic_rc_box_release_full (self, iris_request_clear);
-}
+IRIS_CLIENT_DEFINE_COUNTED (IrisRequest, iris_request)
 
 static void
 iris_request_replace (char **field, const char *value)

@@ -1,8 +1,91 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A persistent item as it was submitted.
+ * A work item that irisd keeps: what is known of it, and with what it was submitted.
  */
-#include "iris-client-private.h"
+#include "iris-client-answer-private.h"
+
+#include <iris-client/base/iris-client-counted-private.h>
+
+static void
+iris_client_item_clear (IrisClientItem *self)
+{
+  g_free (self->state_name);
+  g_free (self->durability);
+  g_free (self->service);
+  g_free (self->key);
+  g_free (self->error_name);
+  g_free (self->sentence);
+  g_strfreev (self->args);
+}
+
+/**
+ * iris_client_item_ref:
+ *
+ * Returns: (transfer full): @self, with a reference more; from any thread
+ */
+/**
+ * iris_client_item_unref:
+ * @self: (transfer full): an item
+ *
+ * Drops a reference. Safe from any thread.
+ */
+IRIS_CLIENT_DEFINE_COUNTED (IrisClientItem, iris_client_item)
+
+static IrisClientItem *
+item_new (const IrisWirePersistentItem *item)
+{
+  IrisClientItem *self = g_atomic_rc_box_new0 (IrisClientItem);
+
+  self->number = item->item;
+  self->state = item->state;
+  self->state_name = g_strdup (iris_wire_state_name (item->state));
+  self->durability = g_strdup (iris_wire_class_name (item->klass));
+  self->service = g_strdup (item->service);
+  self->key = g_strdup (item->key);
+  self->attempts = item->attempts;
+  self->bytes = item->bytes;
+  self->accepted_ms = item->accepted_ms;
+  self->ended_ms = item->ended_ms;
+  self->expires_ms = item->expires_ms;
+  self->error_name = g_strdup (item->code != 0 ? iris_wire_error_name (item->code) : "");
+  self->sentence = g_strdup (item->sentence);
+  self->owner = item->owner;
+  self->due_ms = item->due_ms;
+  self->started_ms = item->started_ms;
+  self->place = item->place <= G_MAXINT ? (int) item->place : -1;
+  self->crashes = item->crashes;
+  self->args = item->args != NULL ? g_strdupv (item->args) : g_new0 (char *, 1);
+  return self;
+}
+
+gpointer
+iris_client_items_read (const IrisWireMessage *answer, GError **error)
+{
+  g_autoptr (IrisWirePersistentList)
+      kept = iris_wire_persistent_list_decode (answer->body, NULL, error);
+  GPtrArray *items;
+
+  if (kept == NULL)
+    return NULL;
+  items = g_ptr_array_new_full (kept->n_items, (GDestroyNotify) iris_client_item_unref);
+  for (guint i = 0; i < kept->n_items; i++)
+    g_ptr_array_add (items, item_new (&kept->items[i]));
+  return items;
+}
+
+gpointer
+iris_client_item_read (const IrisWireMessage *answer, GError **error)
+{
+  g_autoptr (GPtrArray) items = iris_client_items_read (answer, error);
+
+  if (items == NULL)
+    return NULL;
+  if (items->len == 1)
+    return iris_client_item_ref (g_ptr_array_index (items, 0));
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED,
+                       "it is not about one item");
+  return NULL;
+}
 
 static GVariant *
 dup_string (const IrisWireString *string)
@@ -115,66 +198,14 @@ item_to_variant (const IrisWireMessage *item)
   return g_variant_ref_sink (g_variant_dict_end (&dict));
 }
 
-static void
-export_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
+gpointer
+iris_client_exported_item_read (const IrisWireMessage *answer, GError **error)
 {
-  g_autoptr (GTask) task = iris_client_call_take_task (call);
-  g_autoptr (GError) local = NULL;
   IrisWireBatchIter iter;
   IrisWireMessage item;
 
-  if (error != NULL)
-    iris_client_return_error (task, call, error);
-  else if (!iris_wire_batch_iter_init (&iter, answer->body, NULL, &local)
-           || iris_wire_batch_iter_next (&iter, &item, &local) != IRIS_WIRE_BATCH_ITEM)
-    iris_client_return_unreadable (task, local);
-  else
-    g_task_return_pointer (task, item_to_variant (&item), (GDestroyNotify) g_variant_unref);
-}
-
-/**
- * iris_client_export_item_async:
- * @item: the number of a persistent item that has not ended
- * @cancellable: (nullable): to stop waiting
- * @callback: called when done
- * @user_data: for @callback
- *
- * Asks with what an item was submitted, payload and all: to look at one that is buried, or to
- * submit it elsewhere.
- */
-void
-iris_client_export_item_async (IrisClient *self,
-                               guint64 item,
-                               GCancellable *cancellable,
-                               GAsyncReadyCallback callback,
-                               gpointer user_data)
-{
-  IrisClientCall *call;
-
-  g_return_if_fail (IRIS_IS_CLIENT (self));
-  g_return_if_fail (iris_client_in_context (self));
-
-  call = iris_client_begin_call (self, IRIS_WIRE_SHOW, export_done, iris_client_export_item_async,
-                                 cancellable, callback, user_data);
-  call->item = item;
-  call->whole = TRUE;
-  iris_client_take_call (self, call, cancellable);
-}
-
-/**
- * iris_client_export_item_finish:
- * @result: what the callback was given
- *
- * The dictionary (`a{sv}`) has what was said when the item was submitted, under the names that the
- * protocol has for it (`service`, `retries`, ...), and its `payload` as bytes. Strings that are not
- * UTF-8, and the elements of lists, are bytes too.
- *
- * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_ITEM, %IRIS_CLIENT_ERROR_BAD_ARGUMENT if it has ended.
- *
- * Returns: (transfer full): a dictionary, or %NULL
- */
-GVariant *
-iris_client_export_item_finish (IrisClient *self, GAsyncResult *result, GError **error)
-{
-  return iris_client_finish_pointer (self, result, error);
+  if (!iris_wire_batch_iter_init (&iter, answer->body, NULL, error)
+      || iris_wire_batch_iter_next (&iter, &item, error) != IRIS_WIRE_BATCH_ITEM)
+    return NULL;
+  return item_to_variant (&item);
 }
