@@ -312,19 +312,7 @@ iris_client_constructed (GObject *object)
   IrisClient *self = IRIS_CLIENT (object);
 
   G_OBJECT_CLASS (iris_client_parent_class)->constructed (object);
-  if (self->address != NULL && strstr (self->address, "://") != NULL)
-    self->endpoint = g_strdup (self->address);
-  else
-    {
-      g_autoptr (GError) error = NULL;
-      g_autofree char *dir = iris_wire_endpoint_dir (self->address, &error);
-
-      if (dir != NULL)
-        self->endpoint = iris_wire_endpoint_front (dir);
-      else
-        self->endpoint_error = g_error_new_literal (
-            IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NOT_CONNECTED, error->message);
-    }
+  self->endpoint = iris_client_link_find_endpoint (self->address, &self->endpoint_error);
 }
 
 static void

@@ -18,9 +18,7 @@ typedef struct
 static void
 iris_client_error_private_init (IrisClientErrorPrivate *priv)
 {
-  priv->home_plus_one = 0;
-  priv->place_plus_one = 0;
-  priv->item = 0;
+  *priv = (IrisClientErrorPrivate){ 0 };
 }
 
 static void
@@ -140,6 +138,17 @@ iris_client_error_get_name (const GError *error)
   return "failed";
 }
 
+/* Of an error of another domain nothing is known. */
+static const IrisClientErrorPrivate *
+private_of (const GError *error)
+{
+  static const IrisClientErrorPrivate none;
+
+  g_return_val_if_fail (error != NULL, &none);
+
+  return error->domain == IRIS_CLIENT_ERROR ? iris_client_error_get_private (error) : &none;
+}
+
 /**
  * iris_client_error_get_home:
  * @error: an error of any domain
@@ -151,11 +160,7 @@ iris_client_error_get_name (const GError *error)
 int
 iris_client_error_get_home (const GError *error)
 {
-  g_return_val_if_fail (error != NULL, -1);
-
-  if (error->domain != IRIS_CLIENT_ERROR)
-    return -1;
-  return iris_client_error_get_private (error)->home_plus_one - 1;
+  return private_of (error)->home_plus_one - 1;
 }
 
 /**
@@ -169,11 +174,7 @@ iris_client_error_get_home (const GError *error)
 int
 iris_client_error_get_place (const GError *error)
 {
-  g_return_val_if_fail (error != NULL, -1);
-
-  if (error->domain != IRIS_CLIENT_ERROR)
-    return -1;
-  return iris_client_error_get_private (error)->place_plus_one - 1;
+  return private_of (error)->place_plus_one - 1;
 }
 
 void
@@ -193,9 +194,5 @@ iris_client_error_set_item (GError *error, guint64 item)
 guint64
 iris_client_error_get_item (const GError *error)
 {
-  g_return_val_if_fail (error != NULL, 0);
-
-  if (error->domain != IRIS_CLIENT_ERROR)
-    return 0;
-  return iris_client_error_get_private (error)->item;
+  return private_of (error)->item;
 }

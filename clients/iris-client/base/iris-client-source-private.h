@@ -20,4 +20,13 @@ GSource *iris_client_source_new (void *socket,
                                  gpointer user_data);
 void iris_client_source_set_wants_write (GSource *source, gboolean wants_write);
 
+/* Ends a source of any kind, if there is one. */
+static inline void
+iris_client_source_clear (GSource **source)
+{
+  if (*source != NULL)
+    g_source_destroy (*source);
+  g_clear_pointer (source, g_source_unref);
+}
+
 G_END_DECLS

@@ -94,12 +94,7 @@ struct _IrisClientChannel
 void iris_client_channel_set_busy (IrisClientChannel *self, char *reason);
 void iris_client_channel_wake (IrisClientChannel *self);
 void iris_client_channel_fail (IrisClientChannel *self, int code, const char *why);
-gboolean iris_client_channel_send_simple (IrisClientChannel *self,
-                                          IrisWireType type,
-                                          guint count,
-                                          guint64 *serial);
 void iris_client_channel_send_more (IrisClientChannel *self, IrisClientCall *call);
-void iris_client_channel_send_all (IrisClientChannel *self, gint64 now);
 void iris_client_channel_receive (IrisClientChannel *self, const IrisWireFrame *frames, guint n);
 void iris_client_channel_end_call (IrisClientChannel *self,
                                    IrisClientCall *call,

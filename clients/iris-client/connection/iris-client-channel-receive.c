@@ -56,15 +56,21 @@ iris_client_channel_welcome (IrisClientChannel *self, const IrisWireMessage *mes
   iris_client_channel_set_busy (self, NULL);
 }
 
+/* The answer to a call that was cancelled is not waited for. */
 static void
-iris_client_channel_answer (IrisClientChannel *self,
-                            IrisWireType asked,
-                            const IrisWireMessage *message)
+iris_client_channel_answer (IrisClientChannel *self, const IrisWireMessage *message)
 {
+  static const guint8 answers[] = {
+    [IRIS_WIRE_MAP] = IRIS_WIRE_MAP_REPLY,         [IRIS_WIRE_CANCEL] = IRIS_WIRE_CANCELLING,
+    [IRIS_WIRE_STATUS] = IRIS_WIRE_STATUS_REPLY,   [IRIS_WIRE_SERVICES] = IRIS_WIRE_SERVICES_REPLY,
+    [IRIS_WIRE_LIST] = IRIS_WIRE_LIST_REPLY,       [IRIS_WIRE_SHOW] = IRIS_WIRE_SHOW_REPLY,
+    [IRIS_WIRE_KICK] = IRIS_WIRE_CHANGED,          [IRIS_WIRE_BURY] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_DRAIN] = IRIS_WIRE_CHANGED,         [IRIS_WIRE_SET_WORKERS] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_WORKERS] = IRIS_WIRE_WORKERS_REPLY,
+  };
   IrisClientCall *call = iris_client_channel_find (self, message);
 
-  /* The answer to a call that was cancelled is not waited for. */
-  if (call == NULL || call->type != asked)
+  if (call == NULL || call->type >= G_N_ELEMENTS (answers) || answers[call->type] != message->type)
     return;
   iris_client_channel_remove (self, call);
   iris_client_channel_end_call (self, call, message, NULL);
@@ -104,16 +110,25 @@ iris_client_channel_not_accepted (IrisClientChannel *self, IrisClientCall *call)
   iris_client_channel_wake (self);
 }
 
+/* The request whose function is to be called, with a reference: the function may do anything, also
+ * end the call. */
+static IrisRequest *
+iris_client_channel_ref_request (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+
+  return call != NULL && call->type == IRIS_WIRE_SUBMIT ? iris_request_ref (call->request) : NULL;
+}
+
 /* The accepted function is called. Of a detached item that is all; else the call goes on. */
 static void
 iris_client_channel_accepted (IrisClientChannel *self, const IrisWireMessage *message)
 {
-  IrisClientCall *call = iris_client_channel_find (self, message);
-  g_autoptr (IrisRequest) request = NULL;
+  g_autoptr (IrisRequest) request = iris_client_channel_ref_request (self, message);
+  IrisClientCall *call;
 
-  if (call == NULL || call->type != IRIS_WIRE_SUBMIT || message->item == 0)
+  if (request == NULL || message->item == 0)
     return;
-  request = iris_request_ref (call->request);
   iris_request_tell_accepted (request, message->item);
   /* That function may have ended it. */
   call = iris_client_channel_find (self, message);
@@ -135,17 +150,6 @@ iris_client_channel_pending (IrisClientChannel *self, const IrisWireMessage *mes
     return;
   iris_client_channel_not_accepted (self, call);
   iris_client_channel_end_call (self, call, NULL, error);
-}
-
-static void
-iris_client_channel_changed (IrisClientChannel *self, const IrisWireMessage *message)
-{
-  IrisClientCall *call = iris_client_channel_find (self, message);
-
-  if (call != NULL
-      && (call->type == IRIS_WIRE_KICK || call->type == IRIS_WIRE_BURY
-          || call->type == IRIS_WIRE_DRAIN || call->type == IRIS_WIRE_SET_WORKERS))
-    iris_client_channel_answer (self, call->type, message);
 }
 
 /* A whole batch was refused: so was each of its items. */
@@ -340,67 +344,38 @@ iris_client_channel_owe (IrisClientChannel *self, const IrisWireMessage *message
   iris_client_channel_send_more (self, call);
 }
 
-/* The function may do anything, also end the call. */
 static void
-iris_client_channel_output (IrisClientChannel *self, const IrisWireMessage *message)
+iris_client_channel_bytes (IrisClientChannel *self, const IrisWireMessage *message)
 {
-  IrisClientCall *call = iris_client_channel_find (self, message);
-
-  if (call == NULL || call->type != IRIS_WIRE_SUBMIT || call->request->output == NULL)
-    return;
-
-  g_autoptr (IrisRequest) request = iris_request_ref (call->request);
+  g_autoptr (IrisRequest) request = iris_client_channel_ref_request (self, message);
   g_autoptr (GBytes) bytes = g_bytes_new (message->body.data, message->body.size);
+  gboolean output = message->type == IRIS_WIRE_OUTPUT;
 
-  request->output (request, message->channel == IRIS_WIRE_CHANNEL_ERRORS, bytes,
-                   request->output_data);
+  if (request == NULL || (output ? request->output == NULL : request->part == NULL))
+    return;
+  if (output)
+    request->output (request, message->channel == IRIS_WIRE_CHANNEL_ERRORS, bytes,
+                     request->output_data.data);
+  else
+    request->part (request, message->attempt, bytes, request->part_data.data);
   iris_client_channel_owe (self, message);
 }
 
-/* The same. */
-static void
-iris_client_channel_part (IrisClientChannel *self, const IrisWireMessage *message)
-{
-  IrisClientCall *call = iris_client_channel_find (self, message);
-
-  if (call == NULL || call->type != IRIS_WIRE_SUBMIT || call->request->part == NULL)
-    return;
-
-  g_autoptr (IrisRequest) request = iris_request_ref (call->request);
-  g_autoptr (GBytes) bytes = g_bytes_new (message->body.data, message->body.size);
-
-  request->part (request, message->attempt, bytes, request->part_data);
-  iris_client_channel_owe (self, message);
-}
-
-/* The same, but that it takes no credit. */
+/* It takes no credit. */
 static void
 iris_client_channel_progress (IrisClientChannel *self, const IrisWireMessage *message)
 {
-  IrisClientCall *call = iris_client_channel_find (self, message);
+  g_autoptr (IrisRequest) request = iris_client_channel_ref_request (self, message);
   g_autofree char *note = NULL;
+  double fraction = -1;
 
-  if (call == NULL || call->type != IRIS_WIRE_SUBMIT || call->request->progress == NULL)
+  if (request == NULL || request->progress == NULL)
     return;
-
-  g_autoptr (IrisRequest) request = iris_request_ref (call->request);
-
   if (iris_wire_message_has (message, IRIS_WIRE_KEY_NOTE))
     note = iris_wire_string_dup (&message->note);
-  request->progress (request,
-                     iris_wire_message_has (message, IRIS_WIRE_KEY_FRACTION)
-                         ? (double) message->fraction / IRIS_WIRE_WHOLE
-                         : -1,
-                     note, request->progress_data);
-}
-
-static void
-iris_client_channel_shown (IrisClientChannel *self, const IrisWireMessage *message)
-{
-  if (message->payload)
-    iris_client_channel_result (self, message);
-  else
-    iris_client_channel_answer (self, IRIS_WIRE_SHOW, message);
+  if (iris_wire_message_has (message, IRIS_WIRE_KEY_FRACTION))
+    fraction = (double) message->fraction / IRIS_WIRE_WHOLE;
+  request->progress (request, fraction, note, request->progress_data.data);
 }
 
 static void
@@ -421,10 +396,8 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
       iris_client_channel_busy (self, message);
       break;
     case IRIS_WIRE_OUTPUT:
-      iris_client_channel_output (self, message);
-      break;
     case IRIS_WIRE_PART:
-      iris_client_channel_part (self, message);
+      iris_client_channel_bytes (self, message);
       break;
     case IRIS_WIRE_PROGRESS:
       iris_client_channel_progress (self, message);
@@ -435,34 +408,14 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
     case IRIS_WIRE_PENDING:
       iris_client_channel_pending (self, message);
       break;
-    case IRIS_WIRE_LIST_REPLY:
-      iris_client_channel_answer (self, IRIS_WIRE_LIST, message);
-      break;
-    case IRIS_WIRE_SHOW_REPLY:
-      iris_client_channel_shown (self, message);
-      break;
-    case IRIS_WIRE_MAP_REPLY:
-      iris_client_channel_answer (self, IRIS_WIRE_MAP, message);
-      break;
-    case IRIS_WIRE_STATUS_REPLY:
-      iris_client_channel_answer (self, IRIS_WIRE_STATUS, message);
-      break;
-    case IRIS_WIRE_SERVICES_REPLY:
-      iris_client_channel_answer (self, IRIS_WIRE_SERVICES, message);
-      break;
-    case IRIS_WIRE_WORKERS_REPLY:
-      iris_client_channel_answer (self, IRIS_WIRE_WORKERS, message);
-      break;
-    case IRIS_WIRE_CHANGED:
-      iris_client_channel_changed (self, message);
-      break;
-    case IRIS_WIRE_CANCELLING:
-      iris_client_channel_answer (self, IRIS_WIRE_CANCEL, message);
-      break;
     case IRIS_WIRE_PONG:
       iris_client_channel_pong (self, message);
       break;
     default:
+      if (message->payload)
+        iris_client_channel_result (self, message);
+      else
+        iris_client_channel_answer (self, message);
       break;
     }
 }

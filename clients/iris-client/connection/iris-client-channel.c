@@ -24,6 +24,7 @@
 #include "iris-client-channel-private.h"
 #include <iris-client/base/iris-client-clock-private.h>
 #include <iris-client/base/iris-client-error-private.h>
+#include <iris-client/base/iris-client-source-private.h>
 #include <iris-client/request/iris-request-private.h>
 
 #include <errno.h>
@@ -134,8 +135,7 @@ static void
 iris_client_channel_shut (IrisClientChannel *self, int linger_ms)
 {
   self->state = IRIS_CLIENT_CHANNEL_CLOSED;
-  g_source_destroy (self->clock);
-  g_clear_pointer (&self->clock, g_source_unref);
+  iris_client_source_clear (&self->clock);
   if (self->link != NULL)
     iris_client_link_close (g_steal_pointer (&self->link), linger_ms);
 }
@@ -257,7 +257,7 @@ iris_client_channel_send (IrisClientChannel *self, const IrisWireMessage *messag
 
 /* For ACK, PING and BYE: without an answer, or with one that is only a sign of life. @count: for
  * ACK, how many completions; the last one is the last that came. */
-gboolean
+static gboolean
 iris_client_channel_send_simple (IrisClientChannel *self,
                                  IrisWireType type,
                                  guint count,
@@ -443,7 +443,7 @@ iris_client_channel_send_some (IrisClientChannel *self, gint64 now)
 
 /* Sends all that may be sent now. An item that can never be sent ends here, so @self may be closed
  * afterwards. */
-void
+static void
 iris_client_channel_send_all (IrisClientChannel *self, gint64 now)
 {
   while (self->state == IRIS_CLIENT_CHANNEL_READY && !g_queue_is_empty (&self->control))

@@ -26,6 +26,7 @@ typedef struct
 
 typedef struct _IrisClientLink IrisClientLink;
 
+char *iris_client_link_find_endpoint (const char *address, GError **error);
 IrisClientLink *iris_client_link_new (const char *endpoint,
                                       GMainContext *context,
                                       const IrisClientLinkFuncs *funcs,

@@ -226,6 +226,22 @@ iris_client_link_start_monitor (IrisClientLink *self, void *zmq, GMainContext *c
   return TRUE;
 }
 
+/* What a program gives as the address: an endpoint, a directory, or NULL for the usual one. */
+char *
+iris_client_link_find_endpoint (const char *address, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  g_autofree char *dir = NULL;
+
+  if (address != NULL && strstr (address, "://") != NULL)
+    return g_strdup (address);
+  dir = iris_wire_endpoint_dir (address, &local);
+  if (dir != NULL)
+    return iris_wire_endpoint_front (dir);
+  g_set_error_literal (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NOT_CONNECTED, local->message);
+  return NULL;
+}
+
 /* Starts connecting. NULL if the endpoint cannot be used. */
 IrisClientLink *
 iris_client_link_new (const char *endpoint,
@@ -300,14 +316,6 @@ iris_client_link_has_input (IrisClientLink *self)
   return zmq_getsockopt (self->socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN);
 }
 
-static void
-close_source (GSource **source)
-{
-  if (*source != NULL)
-    g_source_destroy (*source);
-  g_clear_pointer (source, g_source_unref);
-}
-
 /* None of its functions is called any more. What was sent may be on its way for @linger_ms. */
 void
 iris_client_link_close (IrisClientLink *self, int linger_ms)
@@ -315,8 +323,8 @@ iris_client_link_close (IrisClientLink *self, int linger_ms)
   g_return_if_fail (!self->closed);
 
   self->closed = TRUE;
-  close_source (&self->source);
-  close_source (&self->monitor_source);
+  iris_client_source_clear (&self->source);
+  iris_client_source_clear (&self->monitor_source);
   if (self->socket != NULL)
     {
       zmq_socket_monitor (self->socket, NULL, 0);

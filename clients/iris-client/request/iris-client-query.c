@@ -41,7 +41,6 @@ IRIS_CLIENT_DEFINE_COUNTED (IrisClientQuery, iris_client_query)
 
 /**
  * iris_client_query_add_state:
- * @self: a query that was not used
  * @state: a state, not %IRIS_CLIENT_ITEM_ANY
  *
  * Asks for items in that state. With several calls, for items in one of these states.
@@ -57,7 +56,6 @@ iris_client_query_add_state (IrisClientQuery *self, IrisClientItemState state)
 
 /**
  * iris_client_query_set_service:
- * @self: a query that was not used
  * @service: (nullable): only items of that service
  *
  * Asks only for items of one service.
@@ -73,7 +71,6 @@ iris_client_query_set_service (IrisClientQuery *self, const char *service)
 
 /**
  * iris_client_query_set_durability:
- * @self: a query that was not used
  * @durability: only items of that class; %IRIS_DURABILITY_VOLATILE for all that are kept
  *
  * Asks only for items of one class.
@@ -89,7 +86,6 @@ iris_client_query_set_durability (IrisClientQuery *self, IrisDurability durabili
 
 /**
  * iris_client_query_set_key_prefix:
- * @self: a query that was not used
  * @prefix: (type filename) (nullable): only items whose key begins so
  *
  * Asks only for items that have a key, and whose key begins so.
@@ -105,7 +101,6 @@ iris_client_query_set_key_prefix (IrisClientQuery *self, const char *prefix)
 
 /**
  * iris_client_query_set_accepted:
- * @self: a query that was not used
  * @since_ms: only items that were accepted then or later, in Unix time in milliseconds; 0 for all
  * @until_ms: only items that were accepted before, the same; 0 for all
  *
@@ -122,7 +117,6 @@ iris_client_query_set_accepted (IrisClientQuery *self, guint64 since_ms, guint64
 
 /**
  * iris_client_query_set_descending:
- * @self: a query that was not used
  * @descending: whether the greatest number comes first, which is that of the newest item
  *
  * Says from which end the items are listed.
@@ -137,7 +131,6 @@ iris_client_query_set_descending (IrisClientQuery *self, gboolean descending)
 
 /**
  * iris_client_query_set_with_args:
- * @self: a query that was not used
  * @with_args: whether the arguments of the items are listed
  *
  * Asks for the arguments of items that have not ended. irisd reads each from its journal for that,

@@ -19,7 +19,8 @@ G_BEGIN_DECLS
  * Which of the items that irisd keeps are to be listed, and how far that has come.
  *
  * [method@IrisClient.Client.list_next_async] gives one page after the other, so that a million
- * items need no more memory than one page. A query without conditions lists all items.
+ * items need no more memory than one page. A query without conditions lists all items;
+ * one that has conditions is given them before it is used.
  */
 typedef struct _IrisClientQuery IrisClientQuery;
 

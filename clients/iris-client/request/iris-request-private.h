@@ -10,6 +10,13 @@ G_BEGIN_DECLS
 
 #define IRIS_REQUEST_ID_SIZE 16
 
+/* What a function of the program is called with. */
+typedef struct
+{
+  gpointer data;
+  GDestroyNotify destroy;
+} IrisRequestData;
+
 struct _IrisRequest
 {
   char *service;
@@ -42,16 +49,13 @@ struct _IrisRequest
   guint64 grace_ms;
   gboolean has_grace;
   IrisRequestOutputFunc output;
-  gpointer output_data;
-  GDestroyNotify output_destroy;
+  IrisRequestData output_data;
   gboolean sealed;
 
   IrisRequestProgressFunc progress;
-  gpointer progress_data;
-  GDestroyNotify progress_destroy;
+  IrisRequestData progress_data;
   IrisRequestPartFunc part;
-  gpointer part_data;
-  GDestroyNotify part_destroy;
+  IrisRequestData part_data;
 
   guint64 delay_ms;
   gint64 at_ms;   /* -1: none */
@@ -67,8 +71,7 @@ struct _IrisRequest
   gboolean wait_for_service;
   guint64 item;
   IrisRequestAcceptedFunc accepted;
-  gpointer accepted_data;
-  GDestroyNotify accepted_destroy;
+  IrisRequestData accepted_data;
 };
 
 void iris_request_tell_accepted (IrisRequest *self, guint64 item);

@@ -41,6 +41,14 @@ iris_request_clear_near (IrisRequest *self)
 }
 
 static void
+iris_request_set_data (IrisRequestData *self, gpointer data, GDestroyNotify destroy)
+{
+  if (self->destroy != NULL)
+    self->destroy (self->data);
+  *self = (IrisRequestData){ data, destroy };
+}
+
+static void
 iris_request_clear (IrisRequest *self)
 {
   g_free (self->service);
@@ -50,20 +58,16 @@ iris_request_clear (IrisRequest *self)
   g_free (self->directory);
   g_strfreev (self->environment);
   g_strfreev (self->limits);
-  if (self->output_destroy != NULL)
-    self->output_destroy (self->output_data);
+  iris_request_set_data (&self->output_data, NULL, NULL);
   g_clear_pointer (&self->payload, g_bytes_unref);
   g_free (self->place_name);
   g_free (self->key);
   g_free (self->id);
   iris_request_clear_near (self);
-  if (self->progress_destroy != NULL)
-    self->progress_destroy (self->progress_data);
-  if (self->part_destroy != NULL)
-    self->part_destroy (self->part_data);
+  iris_request_set_data (&self->progress_data, NULL, NULL);
+  iris_request_set_data (&self->part_data, NULL, NULL);
   g_free (self->after);
-  if (self->accepted_destroy != NULL)
-    self->accepted_destroy (self->accepted_data);
+  iris_request_set_data (&self->accepted_data, NULL, NULL);
 }
 
 /**
@@ -88,7 +92,6 @@ iris_request_replace (char **field, const char *value)
 
 /**
  * iris_request_set_payload:
- * @self: a request that was not submitted yet
  * @payload: (nullable): what the service works on; for `command` the standard input
  *
  * Sets the payload. How large it may be is irisd's limit `max-body`.
@@ -106,7 +109,6 @@ iris_request_set_payload (IrisRequest *self, GBytes *payload)
 
 /**
  * iris_request_set_path:
- * @self: a request that was not submitted yet
  * @path: (nullable) (type filename): a file for the service to work on instead of a payload
  *
  * Names a file that irisd itself opens. irisd has a working directory of its own, so the path
@@ -122,7 +124,6 @@ iris_request_set_path (IrisRequest *self, const char *path)
 
 /**
  * iris_request_set_args:
- * @self: a request that was not submitted yet
  * @args: (nullable) (array zero-terminated=1): the arguments
  *
  * Sets the arguments of the service. Those of `command` are the program to run and its arguments.
@@ -138,7 +139,6 @@ iris_request_set_args (IrisRequest *self, const char *const *args)
 
 /**
  * iris_request_set_content_type:
- * @self: a request that was not submitted yet
  * @content_type: (nullable): a media type
  *
  * Says what the payload is, for a service that cares.
@@ -153,7 +153,6 @@ iris_request_set_content_type (IrisRequest *self, const char *content_type)
 
 /**
  * iris_request_set_place:
- * @self: a request that was not submitted yet
  * @place: the id of a place, or -1 for none
  *
  * Sets the hint by id: the item is queued at this place, and may be stolen by an idle one unless
@@ -172,7 +171,6 @@ iris_request_set_place (IrisRequest *self, int place)
 
 /**
  * iris_request_set_place_name:
- * @self: a request that was not submitted yet
  * @name: (nullable): the name of a place (`l2:1`), or its id in digits
  *
  * Sets the hint by name. It is looked up when the item is sent, so the client need not be
@@ -190,7 +188,6 @@ iris_request_set_place_name (IrisRequest *self, const char *name)
 
 /**
  * iris_request_set_strict:
- * @self: a request that was not submitted yet
  * @strict: whether no other place may steal the item
  *
  * A strict item runs at the place that its hint names, however long that takes.
@@ -205,7 +202,6 @@ iris_request_set_strict (IrisRequest *self, gboolean strict)
 
 /**
  * iris_request_set_near_item:
- * @self: a request that was not submitted yet
  * @item: the number of an item, as [method@IrisClient.Request.get_item] gives it, or 0 for none
  *
  * Sets the hint by another item, of this client or of another: the place where that one ran or is
@@ -224,7 +220,6 @@ iris_request_set_near_item (IrisRequest *self, guint64 item)
 
 /**
  * iris_request_set_near_path:
- * @self: a request that was not submitted yet
  * @path: (nullable) (type filename): a path, or %NULL for none
  *
  * Sets the hint by a path: the place where it was last worked on, by an item with that path or near
@@ -244,7 +239,6 @@ iris_request_set_near_path (IrisRequest *self, const char *path)
 
 /**
  * iris_request_set_durability:
- * @self: a request that was not submitted yet
  * @durability: what of the item survives a crash
  *
  * A relaxed or durable item is kept by irisd: it goes on when this program has gone, runs again if
@@ -262,7 +256,6 @@ iris_request_set_durability (IrisRequest *self, IrisDurability durability)
 
 /**
  * iris_request_set_key:
- * @self: a request that was not submitted yet
  * @key: (nullable): 1 to 256 bytes of text
  *
  * Makes a persistent item the same as any other with this key: only the first one runs, the others
@@ -279,7 +272,6 @@ iris_request_set_key (IrisRequest *self, const char *key)
 
 /**
  * iris_request_set_keep:
- * @self: a request that was not submitted yet
  * @milliseconds: how long the end of a persistent item is kept; irisd has a default and a limit
  *
  * Says how long irisd keeps the item's end so that it can be fetched. A volatile item has no
@@ -296,7 +288,6 @@ iris_request_set_keep (IrisRequest *self, guint64 milliseconds)
 
 /**
  * iris_request_set_detached:
- * @self: a request that was not submitted yet
  * @detached: whether submitting ends when the item is accepted
  *
  * The result of submitting a detached item has nothing but the item's number.
@@ -311,7 +302,6 @@ iris_request_set_detached (IrisRequest *self, gboolean detached)
 
 /**
  * iris_request_set_bury:
- * @self: a request that was not submitted yet
  * @bury: whether the item is set aside when its last try fails
  *
  * A persistent item that is buried does not end, so it does not expire: it waits until it is
@@ -328,7 +318,6 @@ iris_request_set_bury (IrisRequest *self, gboolean bury)
 
 /**
  * iris_request_set_directory:
- * @self: a request for `command` that was not submitted yet
  * @directory: (nullable) (type filename): an absolute path, or %NULL for irisd's own directory
  *
  * Sets the working directory of the command.
@@ -338,13 +327,11 @@ iris_request_set_directory (IrisRequest *self, const char *directory)
 {
   g_return_if_fail (self != NULL && !self->sealed);
 
-  g_free (self->directory);
-  self->directory = g_strdup (directory);
+  iris_request_replace (&self->directory, directory);
 }
 
 /**
  * iris_request_set_environment:
- * @self: a request for `command` that was not submitted yet
  * @variables: (nullable) (array zero-terminated=1): `NAME=VALUE` sets a variable, `NAME` takes one
  *   away
  * @clear: whether to begin without irisd's own variables
@@ -363,7 +350,6 @@ iris_request_set_environment (IrisRequest *self, const char *const *variables, g
 
 /**
  * iris_request_set_nice:
- * @self: a request for `command` that was not submitted yet
  * @nice: 0 to 19: how much it gives way to other processes, beyond irisd
  *
  * Makes the command nice.
@@ -379,7 +365,6 @@ iris_request_set_nice (IrisRequest *self, int nice)
 
 /**
  * iris_request_set_limits:
- * @self: a request for `command` that was not submitted yet
  * @limits: (nullable) (array zero-terminated=1): each is `cpu=SECONDS`, `memory=BYTES`,
  *   `files=NUMBER`, `file-size=BYTES`, `core=BYTES` or `output=BYTES`
  *
@@ -396,7 +381,6 @@ iris_request_set_limits (IrisRequest *self, const char *const *limits)
 
 /**
  * iris_request_set_time_limit:
- * @self: a request for `command` that was not submitted yet
  * @milliseconds: how long it may run, or 0 for as long as it likes
  *
  * Has a command ended that runs for longer; its item then fails with
@@ -412,7 +396,6 @@ iris_request_set_time_limit (IrisRequest *self, guint64 milliseconds)
 
 /**
  * iris_request_set_grace:
- * @self: a request for `command` that was not submitted yet
  * @milliseconds: from SIGTERM to SIGKILL, when it is cancelled or its time is over
  *
  * Sets how long the command has to clean up, instead of what irisd's configuration says.
@@ -428,7 +411,6 @@ iris_request_set_grace (IrisRequest *self, guint64 milliseconds)
 
 /**
  * iris_request_set_output_func:
- * @self: a request for `command` that was not submitted yet
  * @func: (nullable) (scope notified) (closure user_data) (destroy destroy): takes the output, in
  *   the client's main context
  * @user_data: for @func
@@ -445,16 +427,12 @@ iris_request_set_output_func (IrisRequest *self,
 {
   g_return_if_fail (self != NULL && !self->sealed);
 
-  if (self->output_destroy != NULL)
-    self->output_destroy (self->output_data);
   self->output = func;
-  self->output_data = user_data;
-  self->output_destroy = destroy;
+  iris_request_set_data (&self->output_data, user_data, destroy);
 }
 
 /**
  * iris_request_set_progress_func:
- * @self: a request that was not submitted yet
  * @func: (nullable) (scope notified) (closure user_data) (destroy destroy): is told, in the
  * client's main context
  * @user_data: for @func
@@ -472,16 +450,12 @@ iris_request_set_progress_func (IrisRequest *self,
 {
   g_return_if_fail (self != NULL && !self->sealed);
 
-  if (self->progress_destroy != NULL)
-    self->progress_destroy (self->progress_data);
   self->progress = func;
-  self->progress_data = user_data;
-  self->progress_destroy = destroy;
+  iris_request_set_data (&self->progress_data, user_data, destroy);
 }
 
 /**
  * iris_request_set_part_func:
- * @self: a request that was not submitted yet
  * @func: (nullable) (scope notified) (closure user_data) (destroy destroy): takes the parts, in the
  *   client's main context
  * @user_data: for @func
@@ -500,11 +474,8 @@ iris_request_set_part_func (IrisRequest *self,
 {
   g_return_if_fail (self != NULL && !self->sealed);
 
-  if (self->part_destroy != NULL)
-    self->part_destroy (self->part_data);
   self->part = func;
-  self->part_data = user_data;
-  self->part_destroy = destroy;
+  iris_request_set_data (&self->part_data, user_data, destroy);
 }
 
 void
@@ -512,12 +483,11 @@ iris_request_tell_accepted (IrisRequest *self, guint64 item)
 {
   self->item = item;
   if (self->accepted != NULL)
-    self->accepted (self, item, self->accepted_data);
+    self->accepted (self, item, self->accepted_data.data);
 }
 
 /**
  * iris_request_set_delay:
- * @self: a request that was not submitted yet
  * @delay_ms: milliseconds, counted from when irisd accepts the item; 0 for none
  *
  * Has the item not run before that, by a clock that cannot be set.
@@ -532,7 +502,6 @@ iris_request_set_delay (IrisRequest *self, guint64 delay_ms)
 
 /**
  * iris_request_set_time:
- * @self: a request that was not submitted yet
  * @at_ms: milliseconds since 1970 (UTC), or -1 for none
  *
  * Has the item not run before that time of day. If the clock is set meanwhile, it is the new one
@@ -549,7 +518,6 @@ iris_request_set_time (IrisRequest *self, gint64 at_ms)
 
 /**
  * iris_request_set_priority:
- * @self: a request that was not submitted yet
  * @priority: 0 to 9, or -1 for the usual one, 5
  *
  * Where irisd has more items than it can run, those of higher priority come first. An item gains a
@@ -566,7 +534,6 @@ iris_request_set_priority (IrisRequest *self, int priority)
 
 /**
  * iris_request_set_after:
- * @self: a request that was not submitted yet
  * @items: (array length=n_items) (nullable): numbers of items, as
  *   [method@IrisClient.Request.get_item] gives them
  * @n_items: how many
@@ -594,7 +561,6 @@ iris_request_set_after (IrisRequest *self,
 
 /**
  * iris_request_set_retries:
- * @self: a request that was not submitted yet
  * @retries: how often at most; 0 for never
  *
  * Has the item tried again when its service fails, when it runs too long, and, of a command, when
@@ -610,7 +576,6 @@ iris_request_set_retries (IrisRequest *self, guint retries)
 
 /**
  * iris_request_set_backoff:
- * @self: a request that was not submitted yet
  * @backoff_ms: milliseconds
  *
  * Sets the pause before the item is tried again for the first time; a second, if this is not
@@ -628,7 +593,6 @@ iris_request_set_backoff (IrisRequest *self, guint64 backoff_ms)
 
 /**
  * iris_request_set_time_to_run:
- * @self: a request that was not submitted yet
  * @time_to_run_ms: milliseconds; 0 for as long as it likes
  *
  * Has a run of the item stopped after that time, as by cancelling it. It counts as failed.
@@ -643,7 +607,6 @@ iris_request_set_time_to_run (IrisRequest *self, guint64 time_to_run_ms)
 
 /**
  * iris_request_set_deadline:
- * @self: a request that was not submitted yet
  * @deadline_ms: milliseconds after irisd has accepted it; 0 for none
  *
  * Has the item fail with %IRIS_CLIENT_ERROR_DEADLINE_PASSED if it has not begun by then, whatever
@@ -659,7 +622,6 @@ iris_request_set_deadline (IrisRequest *self, guint64 deadline_ms)
 
 /**
  * iris_request_set_wait_for_service:
- * @self: a request that was not submitted yet
  * @wait_for_service: whether irisd is to take the item although it does not know the service
  *
  * Lets the item wait for the first worker process that serves it. One that irisd keeps waits until
@@ -675,7 +637,6 @@ iris_request_set_wait_for_service (IrisRequest *self, gboolean wait_for_service)
 
 /**
  * iris_request_set_accepted_func:
- * @self: a request that was not submitted yet
  * @func: (nullable) (scope notified) (closure user_data) (destroy destroy): called in the client's
  *   context when irisd has accepted the item
  * @user_data: for @func
@@ -692,11 +653,8 @@ iris_request_set_accepted_func (IrisRequest *self,
 {
   g_return_if_fail (self != NULL && !self->sealed);
 
-  if (self->accepted_destroy != NULL)
-    self->accepted_destroy (self->accepted_data);
   self->accepted = func;
-  self->accepted_data = user_data;
-  self->accepted_destroy = destroy;
+  iris_request_set_data (&self->accepted_data, user_data, destroy);
 }
 
 /**
@@ -714,8 +672,6 @@ iris_request_get_item (IrisRequest *self)
 
   return self->item;
 }
-
-/* --- */
 
 /**
  * iris_request_get_service:

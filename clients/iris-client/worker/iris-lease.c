@@ -193,13 +193,8 @@ iris_lease_stop (IrisLease *self)
   iris_lease_finish_if_sent (self);
 }
 
-/*< private >
- * iris_lease_survives:
- * @self: a lease whose connection is lost
- * @until: a time of the monotonic clock
- *
- * Tells whether irisd, if it was killed and is back, knows of the lease at that time.
- */
+/* Whether irisd, if it was killed and is back, knows of the lease at that time of the monotonic
+ * clock. The connection is lost. */
 gboolean
 iris_lease_survives (IrisLease *self, gint64 until)
 {
@@ -212,13 +207,8 @@ iris_lease_get_until (IrisLease *self)
   return self->until;
 }
 
-/*< private >
- * iris_lease_claim:
- * @self: a lease of an earlier connection
- * @anew: whether it is to hold as long as a new one, and not only for what is left
- *
- * Asks irisd for it: that it is lost comes as an error.
- */
+/* Asks irisd for a lease of an earlier connection: that it is lost comes as an error. @anew: for as
+ * long as a new one, and not only for what is left. */
 void
 iris_lease_claim (IrisLease *self, gboolean anew)
 {
@@ -235,10 +225,7 @@ iris_lease_claim (IrisLease *self, gboolean anew)
   iris_worker_process_say_of_lease (self->worker, &message);
 }
 
-/*< private >
- * iris_lease_forget_worker:
- * @self: a lease whose connection is lost, or whose worker goes
- */
+/* The connection is lost, or the worker goes. */
 void
 iris_lease_forget_worker (IrisLease *self)
 {
@@ -248,8 +235,6 @@ iris_lease_forget_worker (IrisLease *self)
 
 /**
  * iris_lease_get_service:
- *
- * Gets the service that the item names.
  *
  * Returns: (transfer none): the service that the item names
  */
@@ -264,8 +249,6 @@ iris_lease_get_service (IrisLease *self)
 /**
  * iris_lease_get_payload:
  *
- * Gets what the item brings along.
- *
  * Returns: (transfer none): what the item brings along
  */
 GBytes *
@@ -278,8 +261,6 @@ iris_lease_get_payload (IrisLease *self)
 
 /**
  * iris_lease_get_content_type:
- *
- * Tells what the payload is, if the client said so.
  *
  * Returns: (transfer none) (nullable): what the payload is, if the client said so
  */
@@ -294,8 +275,6 @@ iris_lease_get_content_type (IrisLease *self)
 /**
  * iris_lease_get_args:
  *
- * Gets the item's arguments, which may hold any bytes but NUL.
- *
  * Returns: (transfer none) (array zero-terminated=1): the item's arguments; any bytes but NUL
  */
 const char *const *
@@ -309,10 +288,8 @@ iris_lease_get_args (IrisLease *self)
 /**
  * iris_lease_get_path:
  *
- * Gets the file that the client names to be worked on instead of the payload.
- *
  * Returns: (transfer none) (nullable) (type filename): the file that the client names to be worked
- *   on
+ *   on instead of the payload
  */
 const char *
 iris_lease_get_path (IrisLease *self)
@@ -407,7 +384,6 @@ iris_lease_wants_parts (IrisLease *self)
 
 /**
  * iris_lease_send_part:
- * @self: a lease that was not answered yet
  * @part: a part of the result
  *
  * Sends a part of the result to the client, if it wants parts. What it has not granted credit for
@@ -472,7 +448,6 @@ iris_lease_extend (IrisLease *self)
 
 /**
  * iris_lease_done:
- * @self: a lease that was not answered yet
  * @body: (nullable): the result; %NULL for an empty one
  * @content_type: (nullable): what it is
  *
@@ -502,7 +477,6 @@ iris_lease_done (IrisLease *self, GBytes *body, const char *content_type)
 
 /**
  * iris_lease_fail:
- * @self: a lease that was not answered yet
  * @sentence: for a person: what went wrong and what to do next
  * @again: whether another attempt, here or elsewhere, may succeed
  *

@@ -23,6 +23,7 @@
 #include <iris-client/worker/iris-worker-process.h>
 
 #include <iris-client/base/iris-client-error-private.h>
+#include <iris-client/base/iris-client-source-private.h>
 #include <iris-client/connection/iris-client-link-private.h>
 #include "iris-lease-private.h"
 
@@ -91,17 +92,9 @@ G_DEFINE_FINAL_TYPE (IrisWorkerProcess, iris_worker_process, G_TYPE_OBJECT)
 static void connect_to_irisd (IrisWorkerProcess *self);
 
 static void
-clear_source (GSource **source)
-{
-  if (*source != NULL)
-    g_source_destroy (*source);
-  g_clear_pointer (source, g_source_unref);
-}
-
-static void
 set_timer (IrisWorkerProcess *self, guint ms, GSourceFunc func)
 {
-  clear_source (&self->timer);
+  iris_client_source_clear (&self->timer);
   self->timer = g_timeout_source_new (ms);
   g_source_set_callback (self->timer, func, self, NULL);
   g_source_attach (self->timer, self->context);
@@ -205,25 +198,24 @@ init_message (IrisWorkerProcess *self, IrisWireMessage *message, IrisWireType ty
   iris_wire_message_init (message, type, id);
 }
 
+/* A message without keys. @id: (nullable): where its request id is stored. */
+static void
+send_simple (IrisWorkerProcess *self, IrisWireType type, guint8 *id)
+{
+  IrisWireMessage message;
+
+  init_message (self, &message, type);
+  send_message (self, &message, NULL);
+  if (id != NULL)
+    memcpy (id, message.request_id, sizeof message.request_id);
+}
+
 /* Its PONG says that irisd has read all answers so far. */
 static void
 send_ping (IrisWorkerProcess *self)
 {
-  IrisWireMessage ping;
-
-  init_message (self, &ping, IRIS_WIRE_PING);
-  send_message (self, &ping, NULL);
-  memcpy (self->ping, ping.request_id, sizeof self->ping);
+  send_simple (self, IRIS_WIRE_PING, self->ping);
   self->n_pinged = self->answers.length;
-}
-
-static void
-send_bye (IrisWorkerProcess *self)
-{
-  IrisWireMessage bye;
-
-  init_message (self, &bye, IRIS_WIRE_BYE);
-  send_message (self, &bye, NULL);
 }
 
 void
@@ -235,15 +227,7 @@ iris_worker_process_say (IrisWorkerProcess *self, IrisWireMessage *message)
     g_warning ("%s cannot be sent: %s", iris_wire_type_name (message->type), error->message);
 }
 
-/*< private >
- * iris_worker_process_say_of_lease:
- * @self: a worker
- * @message: what does not end a lease
- *
- * Says it, if there is a connection.
- *
- * Returns: whether there is
- */
+/* Says what does not end a lease, if there is a connection. Returns whether there is. */
 gboolean
 iris_worker_process_say_of_lease (IrisWorkerProcess *self, IrisWireMessage *message)
 {
@@ -314,7 +298,7 @@ disconnect (IrisWorkerProcess *self)
   IrisClientLink *link = g_steal_pointer (&self->link);
 
   self->state = IRIS_WORKER_PROCESS_DISCONNECTED;
-  clear_source (&self->timer);
+  iris_client_source_clear (&self->timer);
   clear_messages (&self->outbox);
   self->n_pinged = 0;
   if (link != NULL)
@@ -333,11 +317,11 @@ finish (IrisWorkerProcess *self, GError *error)
       return;
     }
   if (self->state == IRIS_WORKER_PROCESS_SERVING && error == NULL)
-    send_bye (self);
+    send_simple (self, IRIS_WIRE_BYE, NULL);
   disconnect (self);
   drop_leases (self, G_MAXINT64);
   clear_messages (&self->answers);
-  clear_source (&self->cancel_source);
+  iris_client_source_clear (&self->cancel_source);
   if (error != NULL)
     g_task_return_error (run, error);
   else
@@ -349,18 +333,12 @@ finish (IrisWorkerProcess *self, GError *error)
 static void
 finish_if_drained (IrisWorkerProcess *self)
 {
-  IrisWireMessage ping;
-
   if (!self->draining || g_hash_table_size (self->leases) > 0)
     return;
-  if (self->state != IRIS_WORKER_PROCESS_SERVING)
-    {
-      finish (self, NULL);
-      return;
-    }
-  init_message (self, &ping, IRIS_WIRE_PING);
-  memcpy (self->last_ping, ping.request_id, sizeof self->last_ping);
-  iris_worker_process_say (self, &ping);
+  if (self->state == IRIS_WORKER_PROCESS_SERVING)
+    send_simple (self, IRIS_WIRE_PING, self->last_ping);
+  else
+    finish (self, NULL);
 }
 
 static void
@@ -513,27 +491,19 @@ take_lease (IrisWorkerProcess *self, const IrisWireMessage *message)
     iris_lease_fail (lease, "this worker does not serve that", TRUE);
 }
 
+/* A grant of parts, or the end of a lease. */
 static void
-take_stop (IrisWorkerProcess *self, const IrisWireMessage *message)
+take_word_of_lease (IrisWorkerProcess *self, const IrisWireMessage *message)
 {
   IrisLease *lease = g_hash_table_lookup (self->leases, message->request_id);
 
   if (lease == NULL)
     return;
   g_object_ref (lease);
-  iris_lease_stop (lease);
-  g_object_unref (lease);
-}
-
-static void
-take_grant (IrisWorkerProcess *self, const IrisWireMessage *message)
-{
-  IrisLease *lease = g_hash_table_lookup (self->leases, message->request_id);
-
-  if (lease == NULL)
-    return;
-  g_object_ref (lease);
-  iris_lease_grant (lease, message->parts);
+  if (message->type == IRIS_WIRE_PART)
+    iris_lease_grant (lease, message->parts);
+  else
+    iris_lease_stop (lease);
   g_object_unref (lease);
 }
 
@@ -543,7 +513,7 @@ take_error (IrisWorkerProcess *self, const IrisWireMessage *message)
   if (message->code == IRIS_WIRE_ERROR_HELLO_REQUIRED || message->type == IRIS_WIRE_BUSY)
     come_back_later (self);
   else if (self->state == IRIS_WORKER_PROCESS_SERVING)
-    take_stop (self, message); /* a lease that has ended meanwhile */
+    take_word_of_lease (self, message); /* one that has ended meanwhile */
   else
     {
       g_autofree char *sentence = iris_wire_string_dup (&message->sentence);
@@ -567,10 +537,8 @@ take_message (IrisWorkerProcess *self, const IrisWireMessage *message)
       take_lease (self, message);
       break;
     case IRIS_WIRE_STOP:
-      take_stop (self, message);
-      break;
     case IRIS_WIRE_PART:
-      take_grant (self, message);
+      take_word_of_lease (self, message);
       break;
     case IRIS_WIRE_PONG:
       take_pong (self, message);
@@ -618,21 +586,6 @@ on_lost (IrisClientLinkLoss loss, gpointer user_data)
 
 static const IrisClientLinkFuncs link_funcs = { on_message, on_writable, on_lost };
 
-static char *
-find_endpoint (IrisWorkerProcess *self, GError **error)
-{
-  g_autofree char *dir = NULL;
-  g_autoptr (GError) local = NULL;
-
-  if (self->address != NULL && strstr (self->address, "://") != NULL)
-    return g_strdup (self->address);
-  dir = iris_wire_endpoint_dir (self->address, &local);
-  if (dir != NULL)
-    return iris_wire_endpoint_front (dir);
-  g_set_error_literal (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NOT_CONNECTED, local->message);
-  return NULL;
-}
-
 static void watch_leases (IrisWorkerProcess *self);
 
 static gboolean
@@ -640,7 +593,7 @@ on_lapse (gpointer data)
 {
   g_autoptr (IrisWorkerProcess) self = g_object_ref (data);
 
-  clear_source (&self->timer);
+  iris_client_source_clear (&self->timer);
   drop_leases (self, g_get_monotonic_time ());
   if (self->state == IRIS_WORKER_PROCESS_HANDSHAKE)
     watch_leases (self);
@@ -668,11 +621,11 @@ static void
 connect_to_irisd (IrisWorkerProcess *self)
 {
   GError *error = NULL;
-  g_autofree char *endpoint = find_endpoint (self, &error);
+  g_autofree char *endpoint = iris_client_link_find_endpoint (self->address, &error);
   g_autofree char *name = NULL;
   IrisWireMessage hello;
 
-  clear_source (&self->timer);
+  iris_client_source_clear (&self->timer);
   if (endpoint != NULL)
     self->link = iris_client_link_new (endpoint, self->context, &link_funcs, self, &error);
   if (self->link == NULL)
@@ -960,10 +913,7 @@ iris_worker_process_run_async (IrisWorkerProcess *self,
 
 /**
  * iris_worker_process_run_finish:
- * @result: what the callback was given
  * @error: return location for an error of the domain %IRIS_CLIENT_ERROR
- *
- * Ends what iris_worker_process_run_async() began.
  *
  * Returns: whether it ended because it was cancelled; otherwise irisd refuses it
  */
@@ -978,9 +928,7 @@ iris_worker_process_run_finish (IrisWorkerProcess *self, GAsyncResult *result, G
 /**
  * iris_worker_process_is_serving:
  *
- * Tells whether irisd knows the worker, and leases it items.
- *
- * Returns: whether irisd knows it, and leases it items
+ * Returns: whether irisd knows the worker, and leases it items
  */
 gboolean
 iris_worker_process_is_serving (IrisWorkerProcess *self)
