@@ -234,7 +234,8 @@ read_element (IrisWireReader *reader, IrisWireType type, Element *out, IrisWireC
   if (token.bytes.size != IRIS_WIRE_ID_SIZE)
     return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
                            "the id has %" G_GSIZE_FORMAT " bytes instead of 16", token.bytes.size);
-  *out = (Element){ .type = IRIS_WIRE_SUBMIT, .id = token.bytes.data };
+  out->type = IRIS_WIRE_SUBMIT;
+  out->id = token.bytes.data;
   if (type == IRIS_WIRE_COMPLETIONS && !read_type (reader, out, check))
     return FALSE;
   out->header.data = reader->pos;

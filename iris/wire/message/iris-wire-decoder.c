@@ -54,57 +54,34 @@ decode_string (IrisWireString *out,
   return fail_type (check, key, raw ? "a string or binary" : "a string", token);
 }
 
+/* A list whose head has been read: its elements are checked, and stay where they are. */
 static gboolean
-decode_args (IrisWireArgs *out,
+decode_list (IrisWireFrame *packed,
              IrisWireReader *reader,
              guint key,
              const IrisWireToken *head,
              IrisWireCheck *check)
 {
+  gboolean numbers = iris_wire_fields[key].kind == IRIS_WIRE_KIND_NUMBERS;
+
   if (head->type != IRIS_WIRE_TOKEN_ARRAY)
     return fail_type (check, key, "an array", head);
   if (!iris_wire_check_args_count (check, key, head->number))
     return FALSE;
 
-  const guint8 *first = reader->pos;
+  packed->data = reader->pos;
   for (guint64 i = 0; i < head->number; i++)
     {
       IrisWireToken token;
       IrisWireString arg;
-      if (!iris_wire_reader_next (reader, &token, check)
-          || !decode_string (&arg, key, &token, TRUE, check))
-        return FALSE;
-    }
-  *out = (IrisWireArgs){ .n = (guint) head->number,
-                         .packed = first,
-                         .packed_size = (gsize) (reader->pos - first) };
-  return TRUE;
-}
-
-static gboolean
-decode_numbers (IrisWireNumbers *out,
-                IrisWireReader *reader,
-                guint key,
-                const IrisWireToken *head,
-                IrisWireCheck *check)
-{
-  if (head->type != IRIS_WIRE_TOKEN_ARRAY)
-    return fail_type (check, key, "an array", head);
-  if (!iris_wire_check_args_count (check, key, head->number))
-    return FALSE;
-
-  const guint8 *first = reader->pos;
-  for (guint64 i = 0; i < head->number; i++)
-    {
-      IrisWireToken token;
       if (!iris_wire_reader_next (reader, &token, check))
         return FALSE;
-      if (token.type != IRIS_WIRE_TOKEN_UINT)
+      if (numbers && token.type != IRIS_WIRE_TOKEN_UINT)
         return fail_type (check, key, "an array of unsigned integers", &token);
+      if (!numbers && !decode_string (&arg, key, &token, TRUE, check))
+        return FALSE;
     }
-  *out = (IrisWireNumbers){ .n = (guint) head->number,
-                            .packed = first,
-                            .packed_size = (gsize) (reader->pos - first) };
+  packed->size = (gsize) (reader->pos - packed->data);
   return TRUE;
 }
 
@@ -113,6 +90,7 @@ decode_value (IrisWireMessage *out, IrisWireReader *reader, guint key, IrisWireC
 {
   const IrisWireField *field = &iris_wire_fields[key];
   IrisWireToken token;
+  IrisWireFrame packed;
 
   if (!iris_wire_reader_next (reader, &token, check))
     return FALSE;
@@ -133,10 +111,18 @@ decode_value (IrisWireMessage *out, IrisWireReader *reader, guint key, IrisWireC
       memcpy (IRIS_WIRE_FIELD (out, field, guint8), token.bytes.data, IRIS_WIRE_ID_SIZE);
       return TRUE;
     case IRIS_WIRE_KIND_ARGS:
-      return decode_args (IRIS_WIRE_FIELD (out, field, IrisWireArgs), reader, key, &token, check);
     case IRIS_WIRE_KIND_NUMBERS:
-      return decode_numbers (IRIS_WIRE_FIELD (out, field, IrisWireNumbers), reader, key, &token,
-                             check);
+      if (!decode_list (&packed, reader, key, &token, check))
+        return FALSE;
+      if (field->kind == IRIS_WIRE_KIND_ARGS)
+        *IRIS_WIRE_FIELD (out, field, IrisWireArgs) = (IrisWireArgs){ .n = (guint) token.number,
+                                                                      .packed = packed.data,
+                                                                      .packed_size = packed.size };
+      else
+        *IRIS_WIRE_FIELD (out, field, IrisWireNumbers) = (IrisWireNumbers){
+          .n = (guint) token.number, .packed = packed.data, .packed_size = packed.size
+        };
+      return TRUE;
     default:
       return decode_number (out, key, &token, check);
     }
