@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Bodies with a structure of their own: batches, the map, the status, the services.
+ * Bodies with a structure of their own: batches, completions, and the records of replies.
  */
 #include "core-test-run.h"
 #include "wire-test-util.h"
