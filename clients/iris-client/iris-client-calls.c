@@ -50,8 +50,10 @@ iris_client_return_error (GTask *task, IrisClientCall *call, const GError *error
 void
 iris_client_return_unreadable (GTask *task, const GError *error)
 {
-  g_task_return_new_error (task, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_PROTOCOL,
-                           "irisd's answer cannot be read: %s", error->message);
+  g_task_return_new_error (
+      task, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_PROTOCOL,
+      "irisd's answer cannot be read: %s; use a client and an irisd of the same release",
+      error->message);
 }
 
 void
@@ -140,8 +142,8 @@ iris_client_finish_number (IrisClient *self, GAsyncResult *result, guint *number
 /**
  * iris_client_connect_async:
  *
- * Greets irisd and asks for its places. Other calls do this by themselves; connecting first tells
- * early whether irisd is there.
+ * Connects, says HELLO and asks for the places. Other calls do this by themselves; connecting first
+ * tells early whether irisd is there.
  */
 void
 iris_client_connect_async (IrisClient *self,
@@ -424,19 +426,19 @@ iris_client_drain_finish (IrisClient *self, GAsyncResult *result, guint *changed
 }
 
 /**
- * iris_client_staff_async:
+ * iris_client_set_workers_async:
  * @place: the id of a place
  * @workers: how many of its workers are to take part, from 1
  *
  * Changes how many workers of a place take part, until irisd is started again. For irisd's owner.
  */
 void
-iris_client_staff_async (IrisClient *self,
-                         int place,
-                         guint workers,
-                         GCancellable *cancellable,
-                         GAsyncReadyCallback callback,
-                         gpointer user_data)
+iris_client_set_workers_async (IrisClient *self,
+                               int place,
+                               guint workers,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data)
 {
   g_return_if_fail (place >= 0 && workers > 0);
 
@@ -445,11 +447,11 @@ iris_client_staff_async (IrisClient *self,
                                       .done = iris_client_number_done,
                                       .changed_place = place,
                                       .count = workers },
-                   iris_client_staff_async, cancellable, callback, user_data);
+                   iris_client_set_workers_async, cancellable, callback, user_data);
 }
 
 /**
- * iris_client_staff_finish:
+ * iris_client_set_workers_finish:
  * @changed: (out) (optional): 1, or 0 if it were so many already
  *
  * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_PLACE, %IRIS_CLIENT_ERROR_TOO_LARGE for more workers than the
@@ -459,7 +461,10 @@ iris_client_staff_async (IrisClient *self,
  * Returns: whether it is as it was asked for
  */
 gboolean
-iris_client_staff_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error)
+iris_client_set_workers_finish (IrisClient *self,
+                                GAsyncResult *result,
+                                guint *changed,
+                                GError **error)
 {
   return iris_client_finish_number (self, result, changed, error);
 }

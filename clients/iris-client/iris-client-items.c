@@ -16,7 +16,7 @@
  * @wait_ms: how long to wait for its end, in milliseconds; %G_MAXUINT64 for as long as it takes
  *
  * Asks how an item ended that irisd keeps: one of this user, or, for an operator, any. Another
- * user's does not exist for this one. What was fetched is let go by irisd, unless it has a key;
+ * user's does not exist for this one. irisd deletes a fetched item, unless it has a key;
  * [method@IrisClient.Client.show_async] waits without fetching.
  */
 void
@@ -269,14 +269,14 @@ iris_client_kick_finish (IrisClient *self, GAsyncResult *result, guint *changed,
 /**
  * iris_client_bury_async:
  * @item: the number of a persistent item that waits
- * @sentence: (nullable): why, for a person
+ * @reason: (nullable): why, for a person
  *
  * Sets an item aside: it is kept as it is, and does not run until it is kicked. For irisd's owner.
  */
 void
 iris_client_bury_async (IrisClient *self,
                         guint64 item,
-                        const char *sentence,
+                        const char *reason,
                         GCancellable *cancellable,
                         GAsyncReadyCallback callback,
                         gpointer user_data)
@@ -285,7 +285,7 @@ iris_client_bury_async (IrisClient *self,
                    &(IrisClientCall){ .type = IRIS_WIRE_BURY,
                                       .done = iris_client_number_done,
                                       .item = item,
-                                      .sentence = g_strdup (sentence) },
+                                      .message = g_strdup (reason) },
                    iris_client_bury_async, cancellable, callback, user_data);
 }
 
@@ -331,9 +331,9 @@ iris_client_export_item_async (IrisClient *self,
 /**
  * iris_client_export_item_finish:
  *
- * The dictionary (`a{sv}`) has what was said when the item was submitted, under the names that the
- * protocol has for it (`service`, `retries`, ...), and its `payload` as bytes. Strings that are not
- * UTF-8, and the elements of lists, are bytes too.
+ * The dictionary (`a{sv}`) has the options with which the item was submitted, under the names that
+ * the protocol has for it (`service`, `retries`, ...), and its `payload` as bytes. Strings that are
+ * not UTF-8, and the elements of lists, are bytes too.
  *
  * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_ITEM, %IRIS_CLIENT_ERROR_BAD_ARGUMENT if it has ended.
  *

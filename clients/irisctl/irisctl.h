@@ -70,12 +70,33 @@ typedef struct
   gint64 told_busy_us;       /* when it was told last */
 } Ctl;
 
+/* What an argument names, for completion. */
+typedef enum
+{
+  CTL_OPERAND_NONE,
+  CTL_OPERAND_ITEM,
+  CTL_OPERAND_OPEN_ITEM, /* one that has not ended */
+  CTL_OPERAND_KICKABLE,  /* one that is buried or delayed */
+  CTL_OPERAND_PLACE,
+  CTL_OPERAND_SERVICE,
+  CTL_OPERAND_FILE, /* a service, then files */
+  CTL_OPERAND_COMMAND,
+} CtlOperand;
+
+#define CTL_ANY (-1)
+
 typedef struct
 {
   const char *name;
   const char *arguments; /* for the first line of --help */
   const char *summary;
   const char *description; /* below the options: details and examples */
+  CtlOperand operand;
+  int least, most;         /* arguments; CTL_ANY: no bound */
+  const char *takes;       /* these, in words; NULL: none */
+  int options_end;         /* options end at this argument, which begins a command; 0: nowhere */
+  gboolean asks_only;      /* it submits nothing and soon ends: allowed when irisd has as many
+                              connections as it takes */
   gboolean takes_hints;    /* --place, --near and --strict */
   gboolean takes_schedule; /* --delay to --wait-for-service */
   gboolean takes_filter;   /* --state to --until */
@@ -86,7 +107,7 @@ typedef struct
 
 extern const CtlCommand ctl_places, ctl_services, ctl_workers, ctl_status, ctl_send, ctl_map,
     ctl_run, ctl_cancel, ctl_submit_command, ctl_wait_command, ctl_result, ctl_list, ctl_show,
-    ctl_watch, ctl_kick, ctl_bury, ctl_drain, ctl_staff;
+    ctl_watch, ctl_kick, ctl_bury, ctl_drain, ctl_set_workers;
 
 /* Prints "irisctl: ..." on standard error and returns @status. */
 int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);
@@ -114,9 +135,6 @@ gboolean ctl_output_is_good (void);
 /* Connects, and waits for it. CTL_OK, or the exit status after printing why not. */
 int ctl_connect (Ctl *ctl);
 
-/* The same for a command that takes no arguments. */
-int ctl_connect_without_arguments (Ctl *ctl, const char *command, int argc);
-
 IrisClientStatus *ctl_get_status (Ctl *ctl, GError **error);
 
 /* For calls that are waited for: pass ctl_take_result and the address of a GAsyncResult pointer,
@@ -129,7 +147,7 @@ void ctl_pause (Ctl *ctl, guint ms);
 
 /* The options, the check of what was typed (CTL_OK or CTL_USAGE after printing why not), and what
  * they do to a request. */
-void ctl_schedule_add_options (CtlSchedule *schedule, GOptionContext *context);
+GOptionEntry *ctl_schedule_entries (CtlSchedule *schedule);
 gboolean ctl_schedule_validate (const CtlSchedule *schedule, GError **error);
 int ctl_schedule_check (const CtlSchedule *schedule, const char *command);
 void ctl_schedule_apply (const CtlSchedule *schedule, IrisRequest *request);

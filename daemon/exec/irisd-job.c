@@ -19,9 +19,6 @@
 #include "daemon/exec/irisd-job.h"
 
 #include "daemon/base/irisd-pool.h"
-#include "daemon/exec/command/irisd-command-runner.h"
-#include "daemon/exec/command/irisd-command-slots.h"
-#include "daemon/exec/worker/irisd-worker-processes.h"
 
 #include <string.h>
 
@@ -75,7 +72,7 @@ irisd_job_new (IrisdCore *core,
   self->peer = irisd_peer_ref (peer);
   self->lasting = item->klass != IRIS_WIRE_CLASS_VOLATILE;
   if (self->lasting)
-    irisd_core_count_in_memory (core, service == &irisd_service_worker_processes, 1);
+    irisd_core_count_in_memory (core, service->for_workers, 1);
   self->service = service;
   self->owner = peer->owner;
   memcpy (self->request_id, item->request_id, IRIS_WIRE_ID_SIZE);
@@ -106,10 +103,10 @@ irisd_job_new (IrisdCore *core,
 void
 irisd_job_free (IrisdJob *self)
 {
-  if (self->leased_item != NULL)
-    irisd_worker_processes_forget (self);
+  if (self->service->forget != NULL)
+    self->service->forget (self);
   if (self->lasting)
-    irisd_core_count_in_memory (self->core, self->service == &irisd_service_worker_processes, -1);
+    irisd_core_count_in_memory (self->core, self->service->for_workers, -1);
   if (self->inline_size == 0)
     zmq_msg_close (irisd_job_get_message (self));
   zmq_msg_close (&self->result.body);
@@ -190,8 +187,8 @@ irisd_job_reset (IrisdJob *self)
   self->place = IRIS_PLACE_ANY;
   self->worker = -1;
   self->started_ns = self->left_ns = self->ended_ns = 0;
-  if (self->leased_item != NULL)
-    irisd_worker_processes_renew (self);
+  if (self->service->renew != NULL)
+    self->service->renew (self);
   set_place (self, self->home, self->strict);
 }
 
@@ -269,8 +266,8 @@ irisd_job_cancel (IrisdJob *self)
   if (changed && irisd_job_is (self, IRISD_ITEM_STOPPING))
     {
       irisd_running_wake (&self->core->running, self);
-      if (self->service->start != NULL)
-        irisd_command_runner_wake (self->core->commands);
+      if (self->service->wake != NULL)
+        self->service->wake (self);
     }
   return lose_payload (self, changed);
 }
@@ -292,11 +289,18 @@ must_wait (IrisdJob *self)
 }
 
 static void
+leave_slot (IrisdJob *self)
+{
+  if (self->service->leave != NULL)
+    self->service->leave (self);
+}
+
+static void
 account_for_run (IrisdJob *self)
 {
   if (self->service->output_grows)
     irisd_job_charge_result (self, 1);
-  irisd_command_slots_leave (self->core->slots, self);
+  leave_slot (self);
   irisd_core_count_run (self->core, self->place, self->result.bytes);
 }
 
@@ -348,7 +352,7 @@ irisd_job_leave_worker (IrisdJob *self)
 static void
 give_back (IrisdJob *self)
 {
-  irisd_command_slots_leave (self->core->slots, self);
+  leave_slot (self);
   irisd_mailbox_post (self->mailbox, &self->message);
 }
 
@@ -367,7 +371,8 @@ irisd_job_run_here (IrisdJob *self)
   else if (!self->lasting && irisd_peer_is_gone (self->peer))
     {
       if (irisd_job_advance (self, IRISD_EVENT_DROP))
-        irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
+        irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED,
+                        "the item was not run: its client has gone");
       give_back (self);
     }
   else if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
@@ -434,10 +439,8 @@ irisd_job_get_payload (IrisdJob *self)
 {
   if (self->inline_size > 0)
     return (IrisWireFrame){ self->inline_payload, self->inline_size };
-  if (self->leased_item != NULL)
-    return (IrisWireFrame){ zmq_msg_data (&self->leased_item->payload),
-                            zmq_msg_size (&self->leased_item->payload) };
-  zmq_msg_t *message = irisd_job_get_message (self);
+  zmq_msg_t *message = self->service->get_payload != NULL ? self->service->get_payload (self)
+                                                          : irisd_job_get_message (self);
   return (IrisWireFrame){ zmq_msg_data (message), zmq_msg_size (message) };
 }
 

@@ -6,6 +6,7 @@
 
 #include <iris/iris.h>
 #include <iris/wire/iris-wire.h>
+#include <zmq.h>
 
 G_BEGIN_DECLS
 
@@ -22,9 +23,15 @@ typedef struct _IrisdJob IrisdJob;
  * @brief: with a payload that lies in the job it needs some microseconds and never blocks, so that
  *   a gateway may do it itself
  * @takes_options: the keys of commands apply to it
+ * @for_workers: worker processes run its items
  * @run: does the work on a worker, and may block; ends with a result or an error in the job
  * @start: (nullable): instead of @run: begins the work, on a worker, of a job that has a slot
  *   (irisd-command-slots.h), and irisd_job_end() ends it; %FALSE if the job has failed
+ * @wake: (nullable): a job that was begun by @start is asked to stop
+ * @leave: (nullable): a job will not run, or has run: gives its slot to others
+ * @get_payload: (nullable): where the payload is, if not in the job
+ * @renew: (nullable): a job is to run again
+ * @forget: (nullable): a job is about to be freed
  *
  * A constant that describes a service.
  */
@@ -36,9 +43,15 @@ typedef struct
   gboolean reaches_out;
   gboolean brief;
   gboolean takes_options;
+  gboolean for_workers;
   gboolean (*check) (const IrisWireMessage *item, GError **error);
   void (*run) (IrisdJob *job);
   gboolean (*start) (IrisdJob *job);
+  void (*wake) (IrisdJob *job);
+  void (*leave) (IrisdJob *job);
+  zmq_msg_t *(*get_payload) (IrisdJob *job);
+  void (*renew) (IrisdJob *job);
+  void (*forget) (IrisdJob *job);
 } IrisdService;
 
 extern const IrisdService irisd_service_echo;

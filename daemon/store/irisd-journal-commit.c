@@ -38,47 +38,6 @@ typedef enum
   REMOVALS,
 } Rows;
 
-/* @persistent is an item whose row is to be written or removed. */
-void
-irisd_journal_mark_dirty (IrisdJournal *self, IrisdPersistentItem *persistent)
-{
-  if (persistent->dirty)
-    return;
-  persistent->dirty = TRUE;
-  persistent->next_dirty = NULL;
-  if (self->last_dirty != NULL)
-    self->last_dirty->next_dirty = persistent;
-  else
-    self->first_dirty = persistent;
-  self->last_dirty = persistent;
-  if (self->n_dirty++ == 0 && self->commit_by_us == 0)
-    irisd_journal_commit_for (self, g_get_monotonic_time ());
-}
-
-/* Something is dirty, and must be on the disk `relaxed-ms` after @since_us. So the transaction
- * begins earlier by the time that one has lately taken, by half of `relaxed-ms` at most. */
-void
-irisd_journal_commit_for (IrisdJournal *self, gint64 since_us)
-{
-  gint64 time_us = (gint64) self->limits->relaxed_ms * 1000;
-  gint64 by_us = since_us + time_us - MIN (self->commit_us, time_us / 2);
-  if (self->commit_by_us == 0 || by_us < self->commit_by_us)
-    self->commit_by_us = MAX (by_us, 1);
-}
-
-/* Takes @request, and answers it after the next transaction, which is due at once. */
-void
-irisd_journal_attend (IrisdJournal *self, IrisdJournalRequest *request)
-{
-  request->next = NULL;
-  if (self->last_attendant != NULL)
-    self->last_attendant->next = request;
-  else
-    self->first_attendant = request;
-  self->last_attendant = request;
-  self->commit_by_us = 1;
-}
-
 static gboolean
 is_new (IrisdPersistentItem *persistent)
 {
@@ -114,11 +73,9 @@ clean (IrisdJournal *self, Rows rows, guint n)
 {
   for (; n > 0; n--)
     {
-      IrisdPersistentItem *persistent = self->first_dirty;
+      IrisdPersistentItem *persistent = STAILQ_FIRST (&self->dirty);
       gboolean passed_over = is_passed_over (persistent, rows);
-      self->first_dirty = persistent->next_dirty;
-      if (self->first_dirty == NULL)
-        self->last_dirty = NULL;
+      STAILQ_REMOVE_HEAD (&self->dirty, next_dirty);
       self->n_dirty--;
       persistent->dirty = FALSE;
       if (passed_over)
@@ -138,8 +95,9 @@ static IrisdStoreOutcome
 write_some (IrisdJournal *self, Rows rows, guint n, GError **error)
 {
   IrisdStoreOutcome outcome = irisd_store_begin (self->store, error);
-  IrisdPersistentItem *persistent = self->first_dirty;
-  for (guint i = 0; i < n && outcome == IRISD_STORE_OK; i++, persistent = persistent->next_dirty)
+  IrisdPersistentItem *persistent = STAILQ_FIRST (&self->dirty);
+  for (guint i = 0; i < n && outcome == IRISD_STORE_OK;
+       i++, persistent = STAILQ_NEXT (persistent, next_dirty))
     if (!is_passed_over (persistent, rows))
       outcome = write_one (self, persistent, rows, error);
   if (outcome == IRISD_STORE_OK)
@@ -211,7 +169,7 @@ set_health (IrisdJournal *self, IrisdJournalHealth health, const char *why)
   g_autofree char *status = NULL;
   /* Never freed, because other threads may read it; a run has few of them. */
   if (why != NULL)
-    atomic_store_explicit (&self->sentence, (char *) g_intern_string (why), memory_order_relaxed);
+    atomic_store_explicit (&self->reason, (char *) g_intern_string (why), memory_order_relaxed);
   atomic_store_explicit (&self->health, health, memory_order_release);
   status = health == IRISD_JOURNAL_READY ? g_strdup ("STATUS=serving")
                                          : g_strdup_printf ("STATUS=not ready: %s", why);
@@ -242,44 +200,109 @@ discard_all (IrisdJournal *self, IrisdJournalRequest *request)
 {
   if (request->persistent != NULL)
     irisd_journal_discard (self, g_steal_pointer (&request->persistent));
-  if (request->kepts != NULL)
-    g_ptr_array_foreach (request->kepts, discard_one, self);
+  if (request->persistents != NULL)
+    g_ptr_array_foreach (request->persistents, discard_one, self);
   g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
 }
 
 /* Fails the journal requests that wait for new items to be written. */
 static void
-refuse_new (IrisdJournal *self, const char *sentence)
+refuse_new (IrisdJournal *self, const char *reason)
 {
-  IrisdJournalRequest *request = self->first_attendant;
-  self->first_attendant = self->last_attendant = NULL;
-  while (request != NULL)
+  IrisdJournalRequests waiting = STAILQ_HEAD_INITIALIZER (waiting);
+  STAILQ_CONCAT (&waiting, &self->attendants);
+  for (IrisdJournalRequest *request; (request = STAILQ_FIRST (&waiting)) != NULL;)
     {
-      IrisdJournalRequest *next = request->next;
+      STAILQ_REMOVE_HEAD (&waiting, next);
       if (request->kind != IRISD_JOURNAL_REQUEST_KEEP
           && request->kind != IRISD_JOURNAL_REQUEST_DONE)
         irisd_journal_attend (self, request);
       else
         {
           request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                        "cannot keep the item: %s", sentence);
+                                        "cannot store the persistent item: %s", reason);
           discard_all (self, request);
           irisd_journal_answer (self, request);
         }
-      request = next;
     }
+}
+
+/* From now on @persistent has ended, in @state. Requests that wait for it are not answered yet. */
+void
+irisd_journal_apply_end (IrisdJournal *self, IrisdPersistentItem *persistent, guint32 state)
+{
+  irisd_persistent_item_set_state (persistent, state);
+  irisd_persistent_table_note_end (&self->table, persistent);
+  irisd_journal_count (self);
+  if (self->sweep_us == 0)
+    self->sweep_us = g_get_monotonic_time () + IRISD_JOURNAL_SWEEP_US;
+}
+
+/* They are written. */
+static void
+settle_done (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  g_autoptr (GPtrArray) persistents = g_steal_pointer (&request->persistents);
+  for (guint i = 0; i < persistents->len; i++)
+    irisd_journal_apply_end (self, g_ptr_array_index (persistents, i),
+                             irisd_row_batch_get_row (request->row_batch, i)->state);
+  g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
+  irisd_journal_answer (self, request);
+  for (guint i = 0; i < persistents->len; i++)
+    irisd_journal_wake_waits (self, g_ptr_array_index (persistents, i));
+}
+
+/* Takes @request, a BURY whose transaction is committed or failed. From now on the item counts as
+ * buried. */
+static void
+settle_bury (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  if (request->error == NULL)
+    {
+      irisd_persistent_item_advance (request->persistent, IRISD_EVENT_BURY);
+      irisd_journal_wake_waits (self, request->persistent);
+      return;
+    }
+  irisd_persistent_item_set_state (request->persistent, IRIS_WIRE_STATE_QUEUED);
+  irisd_persistent_item_set_reason (request->persistent, 0, NULL);
+}
+
+/* Takes @request, whose transaction is committed or failed. The gateway that has the job is told of
+ * the end before the clients that wait for it, so a later request of theirs reaches that gateway
+ * when it has dropped the job. */
+void
+irisd_journal_settle (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  IrisdPersistentItem *ended = NULL;
+  if (request->kind == IRISD_JOURNAL_REQUEST_DONE)
+    {
+      settle_done (self, request);
+      return;
+    }
+  if (request->kind == IRISD_JOURNAL_REQUEST_END && request->error == NULL)
+    {
+      ended = request->persistent;
+      irisd_journal_apply_end (self, ended, request->state);
+    }
+  else if (request->kind == IRISD_JOURNAL_REQUEST_END)
+    {
+      irisd_persistent_item_set_state (request->persistent, IRIS_WIRE_STATE_QUEUED);
+      irisd_persistent_item_clear_row (request->persistent);
+    }
+  else if (request->kind == IRISD_JOURNAL_REQUEST_BURY)
+    settle_bury (self, request);
+  irisd_journal_answer (self, request);
+  if (ended != NULL)
+    irisd_journal_wake_waits (self, ended);
 }
 
 static void
 settle_attendants (IrisdJournal *self)
 {
-  IrisdJournalRequest *request = self->first_attendant;
-  self->first_attendant = self->last_attendant = NULL;
-  while (request != NULL)
+  for (IrisdJournalRequest *request; (request = STAILQ_FIRST (&self->attendants)) != NULL;)
     {
-      IrisdJournalRequest *next = request->next;
+      STAILQ_REMOVE_HEAD (&self->attendants, next);
       irisd_journal_settle (self, request);
-      request = next;
     }
 }
 
@@ -312,24 +335,21 @@ fail_for_good (IrisdJournal *self, const GError *error)
              error->message);
   set_health (self, IRISD_JOURNAL_FAILED, error->message);
   refuse_new (self, error->message);
-  for (IrisdJournalRequest *request = self->first_attendant; request != NULL;
-       request = request->next)
-    request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED, "%s: %s",
-                                  explain (request), error->message);
+  IrisdJournalRequest *request;
+  STAILQ_FOREACH (request, &self->attendants, next)
+  request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED, "%s: %s",
+                                explain (request), error->message);
   settle_attendants (self);
 
   /* The row in memory is the only copy; it can still be fetched. */
-  IrisdPersistentItem *persistent = self->first_dirty;
-  self->first_dirty = self->last_dirty = NULL;
   self->n_dirty = 0;
   self->commit_by_us = 0;
-  while (persistent != NULL)
+  for (IrisdPersistentItem *persistent; (persistent = STAILQ_FIRST (&self->dirty)) != NULL;)
     {
-      IrisdPersistentItem *next = persistent->next_dirty;
+      STAILQ_REMOVE_HEAD (&self->dirty, next_dirty);
       persistent->dirty = FALSE;
       if (persistent->forgotten)
         irisd_persistent_item_free (persistent);
-      persistent = next;
     }
 }
 

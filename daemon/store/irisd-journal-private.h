@@ -12,6 +12,11 @@ G_BEGIN_DECLS
 /* The store's log is emptied when nothing was written for this long. */
 #define IRISD_JOURNAL_IDLE_US (2 * G_USEC_PER_SEC)
 
+/* Time between two searches for expired ends. */
+#define IRISD_JOURNAL_SWEEP_US (5 * G_USEC_PER_SEC)
+
+typedef STAILQ_HEAD (, _IrisdJournalRequest) IrisdJournalRequests;
+
 struct _IrisdJournal
 {
   IrisdMailbox mailbox;
@@ -21,7 +26,7 @@ struct _IrisdJournal
   _Atomic guint64 n_persistent_ended; /* of those */
   _Atomic guint64 n_damaged;
   _Atomic gboolean stopping;
-  char *_Atomic sentence; /* why it is not ready; set before the health is */
+  char *_Atomic reason; /* why it is not ready; set before the health is */
 
   IrisdStore *store;
   const IrisdLimits *limits;
@@ -35,12 +40,12 @@ struct _IrisdJournal
   GSequence *deadlines; /* of waiting requests that have one */
 
   /* The next transaction. */
-  IrisdPersistentItem *first_dirty, *last_dirty;
+  STAILQ_HEAD (, _IrisdPersistentItem) dirty;
   guint n_dirty;
-  IrisdJournalRequest *first_attendant, *last_attendant; /* answered after it */
-  gint64 commit_by_us;                                   /* 0: no commit is due */
-  gint64 commit_us; /* the time that a transaction has taken lately */
-  gint64 retry_us;  /* next attempt after a full disk */
+  IrisdJournalRequests attendants; /* answered after it */
+  gint64 commit_by_us;             /* 0: no commit is due */
+  gint64 commit_us;                /* the time that a transaction has taken lately */
+  gint64 retry_us;                 /* next attempt after a full disk */
   gint64 idle_us; /* when the store's log is emptied unless a commit comes first; 0: it is empty */
   gint64 sweep_us;
 
@@ -49,43 +54,32 @@ struct _IrisdJournal
   gint64 unreadable_us;
 };
 
-/* irisd-journal-commit.c */
-void irisd_journal_mark_dirty (IrisdJournal *self, IrisdPersistentItem *persistent);
+/* irisd-journal-items.c */
+void irisd_journal_answer (IrisdJournal *self, IrisdJournalRequest *request);
+void irisd_journal_release (IrisdJournal *self);
+void irisd_journal_count (IrisdJournal *self);
+gboolean irisd_journal_has_room (IrisdJournal *self);
+void irisd_journal_make_room (IrisdJournal *self);
 void irisd_journal_commit_for (IrisdJournal *self, gint64 since_us);
+void irisd_journal_mark_dirty (IrisdJournal *self, IrisdPersistentItem *persistent);
 void irisd_journal_attend (IrisdJournal *self, IrisdJournalRequest *request);
-void irisd_journal_commit (IrisdJournal *self);
-void irisd_journal_try_reserve (IrisdJournal *self);
-void irisd_journal_empty_log (IrisdJournal *self);
-
-/* irisd-journal-queries.c */
+void irisd_journal_discard (IrisdJournal *self, IrisdPersistentItem *persistent);
 IrisdPersistentItem *irisd_journal_look_up (IrisdJournal *self, guint64 item, gint64 view);
-void irisd_journal_ask (IrisdJournal *self, IrisdJournalRequest *request);
-void irisd_journal_list (IrisdJournal *self, IrisdJournalRequest *request);
-void irisd_journal_reload (IrisdJournal *self, IrisdJournalRequest *request);
 gboolean irisd_journal_read_row (IrisdJournal *self,
                                  IrisdPersistentItem *persistent,
                                  IrisdJournalRequest *request);
 GError *irisd_journal_no_such_item (guint64 item);
 void irisd_journal_wake_waits (IrisdJournal *self, IrisdPersistentItem *persistent);
-void irisd_journal_turn_away_waits (IrisdJournal *self, IrisdPersistentItem *persistent);
 void irisd_journal_end_overdue_waits (IrisdJournal *self, gint64 now);
+void irisd_journal_ask (IrisdJournal *self, IrisdJournalRequest *request);
+void irisd_journal_list (IrisdJournal *self, IrisdJournalRequest *request);
+void irisd_journal_reload (IrisdJournal *self, IrisdJournalRequest *request);
 
-/* irisd-journal-bury.c */
-void irisd_journal_bury (IrisdJournal *self, IrisdJournalRequest *request);
-void irisd_journal_settle_bury (IrisdJournal *self, IrisdJournalRequest *request);
-void irisd_journal_retry (IrisdJournal *self, IrisdJournalRequest *request);
-void irisd_journal_kick (IrisdJournal *self, IrisdJournalRequest *request);
-void irisd_journal_cancel_buried (IrisdJournal *self, IrisdJournalRequest *request);
-void irisd_journal_look_where (IrisdJournal *self, IrisdJournalRequest *request);
-
-/* irisd-journal.c */
-void irisd_journal_count (IrisdJournal *self);
-void irisd_journal_release (IrisdJournal *self);
-gboolean irisd_journal_has_room (IrisdJournal *self);
-void irisd_journal_make_room (IrisdJournal *self);
-void irisd_journal_answer (IrisdJournal *self, IrisdJournalRequest *request);
-void irisd_journal_settle (IrisdJournal *self, IrisdJournalRequest *request);
+/* irisd-journal-commit.c */
 void irisd_journal_apply_end (IrisdJournal *self, IrisdPersistentItem *persistent, guint32 state);
-void irisd_journal_discard (IrisdJournal *self, IrisdPersistentItem *persistent);
+void irisd_journal_settle (IrisdJournal *self, IrisdJournalRequest *request);
+void irisd_journal_commit (IrisdJournal *self);
+void irisd_journal_empty_log (IrisdJournal *self);
+void irisd_journal_try_reserve (IrisdJournal *self);
 
 G_END_DECLS

@@ -8,6 +8,10 @@
  *
  * A durable item is answered after the transaction that holds it, and so is its end. A relaxed one
  * is answered at once, and its transaction begins with a durable one's, or `relaxed-ms` later.
+ *
+ * The row of a buried item is the one written at its acceptance, with another state and the reason.
+ * It is read first, from the store or from the rows not written yet, and written again; that costs
+ * a copy of the payload, once for each burial and each kick.
  */
 #include "daemon/store/irisd-journal-private.h"
 
@@ -16,9 +20,6 @@
 /* Items of one transaction; a sync costs the same for one as for all. */
 #define MOST_DIRTY 4096
 
-/* Time between two searches for expired ends. */
-#define SWEEP_US (5 * G_USEC_PER_SEC)
-
 /* Time between two looks at a full disk. */
 #define RESERVE_US G_USEC_PER_SEC
 
@@ -26,29 +27,6 @@ void
 irisd_journal_post (IrisdJournal *self, IrisdJournalRequest *request)
 {
   irisd_mailbox_post (&self->mailbox, &request->message);
-}
-
-void
-irisd_journal_answer (IrisdJournal *self, IrisdJournalRequest *request)
-{
-  irisd_mailbox_post (request->home, &request->message);
-}
-
-/* Takes @persistent out of the table, and its row out of the store. */
-void
-irisd_journal_discard (IrisdJournal *self, IrisdPersistentItem *persistent)
-{
-  irisd_persistent_table_remove (&self->table, persistent);
-  irisd_journal_count (self);
-  persistent->forgotten = TRUE;
-  irisd_persistent_item_clear_row (persistent);
-  irisd_journal_turn_away_waits (self, persistent);
-  if (persistent->dirty)
-    return;
-  if (persistent->written && irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
-    irisd_journal_mark_dirty (self, persistent);
-  else
-    irisd_persistent_item_free (persistent);
 }
 
 /* The item with the same key that has not expired, or NULL. */
@@ -91,7 +69,8 @@ keep (IrisdJournal *self, IrisdJournalRequest *request)
     {
       refuse_keep (self, request,
                    g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                "cannot keep the item: %s", irisd_journal_get_sentence (self)));
+                                "cannot store the persistent item: %s",
+                                irisd_journal_get_reason (self)));
       return;
     }
   /* The gateway has checked the limit for an item without a key. */
@@ -141,19 +120,20 @@ keep_done (IrisdJournal *self, IrisdJournalRequest *request)
       g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
       irisd_journal_release (self);
       request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                    "cannot keep the item: %s", irisd_journal_get_sentence (self));
+                                    "cannot store the persistent item: %s",
+                                    irisd_journal_get_reason (self));
       irisd_journal_answer (self, request);
       return;
     }
   guint n = irisd_row_batch_get_n_rows (request->row_batch);
   IrisdPersistentItem *persistent = NULL;
-  request->kepts = request->durable ? g_ptr_array_sized_new (n) : NULL;
+  request->persistents = request->durable ? g_ptr_array_sized_new (n) : NULL;
   for (guint i = 0; i < n; i++)
     {
       IrisdBatchRow *row = irisd_row_batch_get_row (request->row_batch, i);
       persistent = add_done (self, row, persistent);
       if (request->durable)
-        g_ptr_array_add (request->kepts, persistent);
+        g_ptr_array_add (request->persistents, persistent);
       else
         irisd_journal_apply_end (self, persistent, row->state);
     }
@@ -170,31 +150,6 @@ keep_done (IrisdJournal *self, IrisdJournalRequest *request)
   irisd_journal_request_free (request);
 }
 
-/* They are written. */
-static void
-settle_done (IrisdJournal *self, IrisdJournalRequest *request)
-{
-  g_autoptr (GPtrArray) kepts = g_steal_pointer (&request->kepts);
-  for (guint i = 0; i < kepts->len; i++)
-    irisd_journal_apply_end (self, g_ptr_array_index (kepts, i),
-                             irisd_row_batch_get_row (request->row_batch, i)->state);
-  g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
-  irisd_journal_answer (self, request);
-  for (guint i = 0; i < kepts->len; i++)
-    irisd_journal_wake_waits (self, g_ptr_array_index (kepts, i));
-}
-
-/* From now on @persistent has ended, in @state. Requests that wait for it are not answered yet. */
-void
-irisd_journal_apply_end (IrisdJournal *self, IrisdPersistentItem *persistent, guint32 state)
-{
-  irisd_persistent_item_set_state (persistent, state);
-  irisd_persistent_table_note_end (&self->table, persistent);
-  irisd_journal_count (self);
-  if (self->sweep_us == 0)
-    self->sweep_us = g_get_monotonic_time () + SWEEP_US;
-}
-
 static void
 end (IrisdJournal *self, IrisdJournalRequest *request)
 {
@@ -206,7 +161,7 @@ end (IrisdJournal *self, IrisdJournalRequest *request)
       request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
                                     "cannot write the end of the item, which ran; it runs "
                                     "again when irisd is started again: %s",
-                                    irisd_journal_get_sentence (self));
+                                    irisd_journal_get_reason (self));
       irisd_persistent_item_set_state (persistent, IRIS_WIRE_STATE_QUEUED);
       irisd_journal_answer (self, request);
       return;
@@ -224,33 +179,166 @@ end (IrisdJournal *self, IrisdJournalRequest *request)
     irisd_journal_settle (self, request);
 }
 
-/* Takes @request, whose transaction is committed or failed. The gateway that has the job is told of
- * the end before the clients that wait for it, so a later request of theirs reaches that gateway
- * when it has dropped the job. */
-void
-irisd_journal_settle (IrisdJournal *self, IrisdJournalRequest *request)
+/* Writes again what a journal request has read. */
+static void
+write_again (IrisdJournal *self,
+             IrisdPersistentItem *persistent,
+             IrisdJournalRequest *read,
+             IrisWireState state)
 {
-  IrisdPersistentItem *ended = NULL;
-  if (request->kind == IRISD_JOURNAL_REQUEST_DONE)
+  irisd_persistent_item_set_row (
+      persistent, state, read->type, (IrisWireFrame){ read->header.data, read->header.size },
+      (IrisWireFrame){ zmq_msg_data (&read->body), zmq_msg_size (&read->body) });
+  if (irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
+    irisd_journal_mark_dirty (self, persistent);
+}
+
+static void
+bury (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  IrisdPersistentItem *persistent = request->persistent;
+  gboolean durable = persistent->klass == IRIS_WIRE_CLASS_DURABLE;
+  if (durable && irisd_journal_get_health (self) == IRISD_JOURNAL_FAILED)
+    request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                                  "cannot write that the item is buried, so it runs again when "
+                                  "irisd is started again: %s",
+                                  irisd_journal_get_reason (self));
+  else if (irisd_journal_read_row (self, persistent, request))
     {
-      settle_done (self, request);
+      persistent->attempts = request->count;
+      irisd_persistent_item_set_reason (persistent, request->code, request->reason);
+      write_again (self, persistent, request, IRIS_WIRE_STATE_BURIED);
+      if (durable)
+        {
+          irisd_journal_attend (self, request);
+          return;
+        }
+    }
+  irisd_journal_settle (self, request);
+}
+
+/* Takes @request, KICK, CANCEL or BURY_ITEM of one item, and answers with its state. */
+static void
+look_where (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  IrisdPersistentItem *persistent = irisd_journal_look_up (self, request->item, request->view);
+  if (persistent == NULL)
+    request->error = irisd_journal_no_such_item (request->item);
+  else
+    request->state = (guint32) irisd_persistent_item_get_state (persistent);
+  request->pending = persistent != NULL;
+  irisd_journal_answer (self, request);
+}
+
+/* Takes @request, RETRY. Writes soon how often the item has failed and until when it pauses. After
+ * a crash before that the item is tried once more, which does no harm. */
+static void
+retry (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  IrisdPersistentItem *persistent = request->persistent;
+  persistent->attempts = request->count;
+  persistent->crashes = 0;
+  persistent->due_ms = request->due_ms;
+  if (irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED
+      && irisd_journal_read_row (self, persistent, request))
+    write_again (self, persistent, request, IRIS_WIRE_STATE_QUEUED);
+  irisd_journal_request_free (request);
+}
+
+/* Sends a buried item to the requesting gateway, to be run. */
+static gboolean
+unearth (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalRequest *asked)
+{
+  IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_RECOVERED,
+                                                            asked->home);
+  request->item = persistent->item;
+  request->persistent = persistent;
+  if (!irisd_journal_read_row (self, persistent, request))
+    {
+      g_clear_error (&asked->error);
+      asked->error = g_steal_pointer (&request->error);
+      irisd_journal_request_free (request);
+      return FALSE;
+    }
+  persistent->attempts = persistent->crashes = 0;
+  persistent->due_ms = 0;
+  irisd_persistent_item_set_reason (persistent, 0, NULL);
+  irisd_persistent_item_advance (persistent, IRISD_EVENT_KICK);
+  write_again (self, persistent, request, IRIS_WIRE_STATE_QUEUED);
+  irisd_journal_answer (self, request);
+  return TRUE;
+}
+
+static guint
+unearth_some (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  guint n = 0;
+  IrisdPersistentItem *persistent = irisd_persistent_table_get_first (&self->table, request->view,
+                                                                      FALSE);
+  for (; persistent != NULL && n < request->count;
+       persistent = irisd_persistent_item_get_next (persistent, request->view, FALSE))
+    if (irisd_persistent_item_get_state (persistent) == IRIS_WIRE_STATE_BURIED)
+      n += (guint) unearth (self, persistent, request);
+  if (n > 0)
+    g_clear_error (&request->error);
+  return n;
+}
+
+/* Takes @request, KICK. Changes are on the disk before it is answered. The answer for an item that
+ * is not buried gives its state and is `pending`: the gateway may find the item itself. */
+static void
+kick (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  IrisdPersistentItem *persistent = request->item != 0
+                                        ? irisd_journal_look_up (self, request->item, request->view)
+                                        : NULL;
+  guint n = 0;
+  if (request->item != 0
+      && (persistent == NULL
+          || irisd_persistent_item_get_state (persistent) != IRIS_WIRE_STATE_BURIED))
+    {
+      look_where (self, request);
       return;
     }
-  if (request->kind == IRISD_JOURNAL_REQUEST_END && request->error == NULL)
+  if (irisd_journal_get_health (self) == IRISD_JOURNAL_FAILED)
+    request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                                  "cannot kick items: %s", irisd_journal_get_reason (self));
+  else
+    n = persistent != NULL ? (guint) unearth (self, persistent, request)
+                           : unearth_some (self, request);
+  request->count = n;
+  if (n > 0)
+    irisd_journal_attend (self, request);
+  else
+    irisd_journal_answer (self, request);
+}
+
+/* Takes @request, CANCEL, with the end to be written. The answer for an item that is not buried
+ * gives its state and is `pending`. */
+static void
+cancel_buried (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  IrisdPersistentItem *persistent = irisd_journal_look_up (self, request->item, request->view);
+  if (persistent == NULL || irisd_persistent_item_get_state (persistent) != IRIS_WIRE_STATE_BURIED)
     {
-      ended = request->persistent;
-      irisd_journal_apply_end (self, ended, request->state);
+      look_where (self, request);
+      return;
     }
-  else if (request->kind == IRISD_JOURNAL_REQUEST_END)
-    {
-      irisd_persistent_item_set_state (request->persistent, IRIS_WIRE_STATE_QUEUED);
-      irisd_persistent_item_clear_row (request->persistent);
-    }
-  else if (request->kind == IRISD_JOURNAL_REQUEST_BURY)
-    irisd_journal_settle_bury (self, request);
-  irisd_journal_answer (self, request);
-  if (ended != NULL)
-    irisd_journal_wake_waits (self, ended);
+  persistent->ended_ms = irisd_unix_ms ();
+  irisd_persistent_item_set_reason (persistent, 0, NULL);
+  irisd_persistent_item_set_row (persistent, IRIS_WIRE_STATE_CANCELLED, request->type,
+                                 (IrisWireFrame){ request->header.data, request->header.size },
+                                 (IrisWireFrame){ 0 });
+  irisd_persistent_item_advance (persistent, IRISD_EVENT_WRITE_END);
+  irisd_journal_apply_end (self, persistent, IRIS_WIRE_STATE_CANCELLED);
+  irisd_journal_wake_waits (self, persistent);
+  if (irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
+    irisd_journal_mark_dirty (self, persistent);
+  if (persistent->klass == IRIS_WIRE_CLASS_DURABLE
+      && irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
+    irisd_journal_attend (self, request);
+  else
+    irisd_journal_answer (self, request);
 }
 
 /* With a key, the end stays, so that a second submission finds it. */
@@ -291,7 +379,7 @@ handle (IrisdJournal *self, IrisdJournalRequest *request)
       end (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_RETRY:
-      irisd_journal_retry (self, request);
+      retry (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_FORGET:
       forget (self, request);
@@ -300,16 +388,16 @@ handle (IrisdJournal *self, IrisdJournalRequest *request)
       irisd_journal_list (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_BURY:
-      irisd_journal_bury (self, request);
+      bury (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_KICK:
-      irisd_journal_kick (self, request);
+      kick (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_CANCEL:
-      irisd_journal_cancel_buried (self, request);
+      cancel_buried (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_BURY_ITEM:
-      irisd_journal_look_where (self, request);
+      look_where (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_RELOAD:
       irisd_journal_reload (self, request);
@@ -334,7 +422,7 @@ sweep (IrisdJournal *self, gint64 now)
           && irisd_persistent_item_get_expiry (persistent) <= unix_ms)
         irisd_journal_discard (self, persistent);
     }
-  self->sweep_us = self->table.n_ended > 0 ? now + SWEEP_US : 0;
+  self->sweep_us = self->table.n_ended > 0 ? now + IRISD_JOURNAL_SWEEP_US : 0;
 }
 
 static gboolean
@@ -429,6 +517,8 @@ irisd_journal_new (const char *dir, IrisdStore *store, const IrisdLimits *limits
   IrisdJournal *self = g_aligned_alloc0 (1, sizeof *self, 64);
   self->store = store;
   self->limits = limits;
+  STAILQ_INIT (&self->dirty);
+  STAILQ_INIT (&self->attendants);
   irisd_persistent_table_init (&self->table);
   self->deadlines = g_sequence_new (NULL);
   irisd_reserve_init (&self->reserve, dir, limits->journal_reserve);
@@ -472,16 +562,14 @@ free_waits (IrisdJournal *self)
         persistent->waits = request->next_wait;
         irisd_journal_request_free (request);
       }
-  while (self->first_attendant != NULL)
+  for (IrisdJournalRequest *request; (request = STAILQ_FIRST (&self->attendants)) != NULL;)
     {
-      IrisdJournalRequest *request = self->first_attendant;
-      self->first_attendant = request->next;
+      STAILQ_REMOVE_HEAD (&self->attendants, next);
       irisd_journal_request_free (request);
     }
-  while (self->first_dirty != NULL)
+  for (IrisdPersistentItem *persistent; (persistent = STAILQ_FIRST (&self->dirty)) != NULL;)
     {
-      IrisdPersistentItem *persistent = self->first_dirty;
-      self->first_dirty = persistent->next_dirty;
+      STAILQ_REMOVE_HEAD (&self->dirty, next_dirty);
       if (persistent->forgotten)
         irisd_persistent_item_free (persistent);
     }
@@ -500,42 +588,4 @@ irisd_journal_free (IrisdJournal *self)
   irisd_mailbox_clear (&self->mailbox);
   irisd_store_close (self->store);
   g_aligned_free (self);
-}
-
-guint64
-irisd_journal_get_next_item (IrisdJournal *self)
-{
-  return irisd_store_get_next_id (self->store);
-}
-
-guint64
-irisd_journal_get_n_persistent (IrisdJournal *self)
-{
-  return atomic_load_explicit (&self->n_persistent, memory_order_relaxed);
-}
-
-guint64
-irisd_journal_get_n_persistent_ended (IrisdJournal *self)
-{
-  return atomic_load_explicit (&self->n_persistent_ended, memory_order_relaxed);
-}
-
-guint64
-irisd_journal_get_n_damaged (IrisdJournal *self)
-{
-  return atomic_load_explicit (&self->n_damaged, memory_order_relaxed);
-}
-
-IrisdJournalHealth
-irisd_journal_get_health (IrisdJournal *self)
-{
-  return atomic_load_explicit (&self->health, memory_order_acquire);
-}
-
-/* Returns why the journal is not ready. */
-const char *
-irisd_journal_get_sentence (IrisdJournal *self)
-{
-  const char *sentence = atomic_load_explicit (&self->sentence, memory_order_relaxed);
-  return sentence != NULL ? sentence : "";
 }

@@ -37,7 +37,7 @@ typedef struct
  * @IRISD_STORE_OK: success
  * @IRISD_STORE_ABSENT: there is no such row
  * @IRISD_STORE_FULL: the disk is full; nothing was changed, and it may be tried again
- * @IRISD_STORE_DAMAGED: what is there is not what was written
+ * @IRISD_STORE_DAMAGED: the row is not the one that was written
  * @IRISD_STORE_UNREADABLE: reading failed, and the row may be whole: it may be tried again
  * @IRISD_STORE_DOUBTFUL: what was read makes no sense; so it is damaged, or the disk failed
  * @IRISD_STORE_BROKEN: writing or syncing failed; the contents of the disk are unknown, so nothing
@@ -90,137 +90,50 @@ typedef struct
   gboolean mark;
 } IrisdStoreDamage;
 
-/**
- * IrisdStoreClass:
- *
- * The functions of a kind of store. Each but @close describes a failure in @error.
- */
-typedef struct
-{
-  IrisdStoreOutcome (*begin) (IrisdStore *self, GError **error);
-  IrisdStoreOutcome (*put) (IrisdStore *self, const IrisdRow *row, GError **error);
-  IrisdStoreOutcome (*remove) (IrisdStore *self, guint64 id, GError **error);
-  IrisdStoreOutcome (*check_room) (IrisdStore *self, GError **error);
-  IrisdStoreOutcome (*commit) (IrisdStore *self, GError **error);
-  void (*rollback) (IrisdStore *self);
-  IrisdStoreOutcome (*tidy) (IrisdStore *self, GError **error);
-  IrisdStoreOutcome (*empty_log) (IrisdStore *self, GError **error);
-  IrisdStoreOutcome (*shrink) (IrisdStore *self, GError **error);
-  IrisdStoreOutcome (
-      *read) (IrisdStore *self, guint64 id, IrisdRowFunc func, gpointer user_data, GError **error);
-  IrisdStoreOutcome (*scan) (IrisdStore *self,
-                             IrisdRowFunc func,
-                             gpointer user_data,
-                             IrisdStoreDamage *damage,
-                             GError **error);
-  guint64 (*get_next_id) (IrisdStore *self);
-  void (*close) (IrisdStore *self);
-} IrisdStoreClass;
+IrisdStore *irisd_store_open_sqlite (const char *dir, GError **error);
+void irisd_store_close (IrisdStore *self);
 
-struct _IrisdStore
-{
-  const IrisdStoreClass *klass;
-};
-
-/* Begins a transaction. */
-static inline IrisdStoreOutcome
-irisd_store_begin (IrisdStore *self, GError **error)
-{
-  return self->klass->begin (self, error);
-}
-
-/* Writes a row, in place of the one with that number if there is one. */
-static inline IrisdStoreOutcome
-irisd_store_put (IrisdStore *self, const IrisdRow *row, GError **error)
-{
-  return self->klass->put (self, row, error);
-}
-
-/* Removes a row; it need not be there. */
-static inline IrisdStoreOutcome
-irisd_store_remove (IrisdStore *self, guint64 id, GError **error)
-{
-  return self->klass->remove (self, id, error);
-}
-
-/* Checks that the disk has space for the rows of the transaction, and for copying them out of the
- * log. */
-static inline IrisdStoreOutcome
-irisd_store_check_room (IrisdStore *self, GError **error)
-{
-  return self->klass->check_room (self, error);
-}
-
-/* Ends the transaction: all of it is on the disk, or none. */
-static inline IrisdStoreOutcome
-irisd_store_commit (IrisdStore *self, GError **error)
-{
-  return self->klass->commit (self, error);
-}
-
-/* Rolls the transaction back. */
-static inline void
-irisd_store_rollback (IrisdStore *self)
-{
-  self->klass->rollback (self);
-}
-
-/* Housekeeping between transactions, which may take longer than one. */
-static inline IrisdStoreOutcome
-irisd_store_tidy (IrisdStore *self, GError **error)
-{
-  return self->klass->tidy (self, error);
-}
-
-/* Copies the log into the database and frees the log's space. */
-static inline IrisdStoreOutcome
-irisd_store_empty_log (IrisdStore *self, GError **error)
-{
-  return self->klass->empty_log (self, error);
-}
-
-/* Frees space of removed rows in the file system, some of it at a time. */
-static inline IrisdStoreOutcome
-irisd_store_shrink (IrisdStore *self, GError **error)
-{
-  return self->klass->shrink (self, error);
-}
-
-static inline IrisdStoreOutcome
-irisd_store_read (IrisdStore *self,
-                  guint64 id,
-                  IrisdRowFunc func,
-                  gpointer user_data,
-                  GError **error)
-{
-  return self->klass->read (self, id, func, user_data, error);
-}
+/* A number greater than that of any row so far. */
+guint64 irisd_store_get_next_id (IrisdStore *self);
 
 /* Visits all rows, in the order of their numbers as far as the file is whole, and sets aside
  * damaged ones. Once, before the first transaction. */
-static inline IrisdStoreOutcome
-irisd_store_scan (IrisdStore *self,
-                  IrisdRowFunc func,
-                  gpointer user_data,
-                  IrisdStoreDamage *damage,
-                  GError **error)
-{
-  return self->klass->scan (self, func, user_data, damage, error);
-}
+IrisdStoreOutcome irisd_store_scan (IrisdStore *self,
+                                    IrisdRowFunc func,
+                                    gpointer user_data,
+                                    IrisdStoreDamage *damage,
+                                    GError **error);
+IrisdStoreOutcome irisd_store_read (IrisdStore *self,
+                                    guint64 id,
+                                    IrisdRowFunc func,
+                                    gpointer user_data,
+                                    GError **error);
 
-/* A number greater than that of any row so far. */
-static inline guint64
-irisd_store_get_next_id (IrisdStore *self)
-{
-  return self->klass->get_next_id (self);
-}
+/* A transaction: all of it is on the disk after the commit, or none. */
+IrisdStoreOutcome irisd_store_begin (IrisdStore *self, GError **error);
+IrisdStoreOutcome irisd_store_commit (IrisdStore *self, GError **error);
+void irisd_store_rollback (IrisdStore *self);
 
-static inline void
-irisd_store_close (IrisdStore *self)
-{
-  self->klass->close (self);
-}
+/* Writes a row, in place of the one with that number if there is one. */
+IrisdStoreOutcome irisd_store_put (IrisdStore *self, const IrisdRow *row, GError **error);
 
+/* Removes a row; it need not be there. */
+IrisdStoreOutcome irisd_store_remove (IrisdStore *self, guint64 id, GError **error);
+
+/* Checks that the disk has space for the rows of the transaction, and for copying them out of the
+ * log. */
+IrisdStoreOutcome irisd_store_check_room (IrisdStore *self, GError **error);
+
+/* Housekeeping between transactions, which may take longer than one. */
+IrisdStoreOutcome irisd_store_tidy (IrisdStore *self, GError **error);
+
+/* Copies the log into the database and frees the log's space. */
+IrisdStoreOutcome irisd_store_empty_log (IrisdStore *self, GError **error);
+
+/* Frees space of removed rows in the file system, some of it at a time. */
+IrisdStoreOutcome irisd_store_shrink (IrisdStore *self, GError **error);
+
+/* irisd-record.c */
 guint32 irisd_row_checksum (const IrisdRow *row);
 
 /* irisd-sqlite-report.c */
@@ -228,8 +141,5 @@ guint64 irisd_store_count_lost (const IrisdStoreDamage *damage);
 char *
 irisd_store_describe_damage (const IrisdStoreDamage *damage, guint64 n_unreadable, gboolean mended);
 gboolean irisd_store_check (const char *dir, char **report, GError **error);
-
-/* irisd-sqlite.c */
-IrisdStore *irisd_store_open_sqlite (const char *dir, GError **error);
 
 G_END_DECLS

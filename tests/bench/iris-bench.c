@@ -2,11 +2,9 @@
  *
  * iris-bench: compares the schedulers, and their peers, on the workloads of the papers.
  */
-#include "bench-contender.h"
-#include "bench-daemon-bare.h"
-#include "bench-daemon-flood.h"
-#include "bench-report.h"
-#include "bench-workloads.h"
+#include "tests/bench/peers/bench-contender.h"
+#include "tests/bench/daemon/bench-daemon.h"
+#include "tests/bench/report/bench-report.h"
 
 #include <locale.h>
 
@@ -19,7 +17,7 @@ typedef struct
 {
   gint workers, rounds, outer, inner, items, producers, size, steps, tile;
   gdouble scale, work, seconds;
-  gboolean no_peers, json, version;
+  gboolean no_peers, json, csv, version;
   char **only;
   char *variants, *places, *irisd, *chart, *output, *bare_echo, *flood, *sleepers;
 } Arguments;
@@ -81,6 +79,12 @@ check_variants (const char *name, BenchVariants *variants, GError **error)
 static gboolean
 choose (const Arguments *a, BenchOptions *options, GError **error)
 {
+  if (a->json && a->csv)
+    {
+      g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+                           "--json and --csv exclude each other");
+      return FALSE;
+    }
   if (!check_numbers (a, error) || !check_variants (a->variants, &options->variants, error))
     return FALSE;
   options->workers = (guint) a->workers;
@@ -108,7 +112,7 @@ choose (const Arguments *a, BenchOptions *options, GError **error)
 static gboolean
 run_one (BenchReport *report, const BenchWorkload *workload, GError **error)
 {
-  BenchResult *result = workload->run (report->options, error);
+  BenchResult *result = bench_workload_run (workload, report->options, error);
 
   if (result != NULL)
     g_ptr_array_add (report->results, result);
@@ -116,73 +120,59 @@ run_one (BenchReport *report, const BenchWorkload *workload, GError **error)
   return result != NULL;
 }
 
+/* Of the contenders that were chosen, not all can run everything. */
 static gboolean
-run_all (BenchReport *report, GError **error)
+run_suite (BenchReport *report, BenchSuite suite, GError **error)
 {
   const BenchWorkload *workload;
+  g_autoptr (GError) none = NULL;
 
   for (guint i = 0; (workload = bench_workload_nth (i)) != NULL; i++)
     {
       g_autoptr (GError) why = NULL;
 
-      /* Of those that were chosen, not everyone can run everything. */
-      if (workload->apart || run_one (report, workload, &why)
-          || g_error_matches (why, BENCH_ERROR, BENCH_ERROR_NOBODY))
+      if (workload->suite != suite || run_one (report, workload, &why))
         continue;
-      g_propagate_error (error, g_steal_pointer (&why));
-      return FALSE;
-    }
-  report->goals = bench_goals_check (report->results, FALSE);
-
-  return TRUE;
-}
-
-/* Rows of the daemon, and then what it can hold, which takes long and is done less often. */
-static gboolean
-run_daemon (BenchReport *report, GError **error)
-{
-  const BenchOptions *options = report->options;
-  gboolean deep = options->only == NULL
-                  || g_strv_contains ((const char *const *) options->only, "backlog");
-  g_autoptr (GError) why = NULL;
-
-  if (!run_one (report, bench_workload_find ("daemon"), &why))
-    {
-      if (!deep || !g_error_matches (why, BENCH_ERROR, BENCH_ERROR_NOBODY))
+      if (!g_error_matches (why, BENCH_ERROR, BENCH_ERROR_NO_CONTENDER))
         {
           g_propagate_error (error, g_steal_pointer (&why));
           return FALSE;
         }
+      if (none == NULL)
+        none = g_steal_pointer (&why);
     }
-  if (deep && !run_one (report, bench_workload_find ("backlog"), error))
-    return FALSE;
-  report->goals = bench_goals_check (report->results, TRUE);
+  if (report->results->len == 0)
+    {
+      g_propagate_error (error, g_steal_pointer (&none));
+      return FALSE;
+    }
+  report->goals = bench_goals_check (report->results, suite);
 
   return TRUE;
 }
 
-/* Names of contenders are not the same everywhere: containers, kinds of tasks and locks, and rows.
- */
-static gboolean
-check_names (const char *name, const BenchOptions *options, GError **error)
+/* BENCH_N_SUITES if there is no such suite. */
+static BenchSuite
+find_suite (const char *name)
 {
-  if (g_str_equal (name, "locks"))
-    return bench_locks_check (options, error);
-  if (g_str_equal (name, "daemon") || g_str_equal (name, "backlog"))
-    return bench_daemon_check (options, error);
+  BenchSuite suite = 0;
 
-  return g_str_equal (name, "queues") || g_str_equal (name, "round-trip")
-         || bench_contenders_check (options, error);
+  while (suite < BENCH_N_SUITES && !g_str_equal (name, bench_suite_name (suite)))
+    suite++;
+
+  return suite;
 }
 
-static gboolean
-run (BenchReport *report, const BenchWorkload *workload, GError **error)
+/* The workloads of a suite take the same names. */
+static const BenchWorkload *
+first_of_suite (BenchSuite suite)
 {
-  if (workload == NULL)
-    return run_all (report, error);
+  const BenchWorkload *workload;
 
-  return g_str_equal (workload->name, "daemon") ? run_daemon (report, error)
-                                                : run_one (report, workload, error);
+  for (guint i = 0; (workload = bench_workload_nth (i)) != NULL && workload->suite != suite; i++)
+    ;
+
+  return workload;
 }
 
 static gboolean
@@ -196,6 +186,8 @@ show (const BenchReport *report, const Arguments *a, GError **error)
 
       g_print ("%s\n", text);
     }
+  else if (a->csv)
+    bench_report_print_csv (report);
   else
     bench_report_print (report);
 
@@ -205,22 +197,26 @@ show (const BenchReport *report, const Arguments *a, GError **error)
 static gboolean
 command_measure (const char *name, const Arguments *a, GError **error)
 {
-  const BenchWorkload *workload = bench_workload_find (name);
+  BenchSuite suite = find_suite (name);
+  const BenchWorkload *workload = suite < BENCH_N_SUITES ? first_of_suite (suite)
+                                                         : bench_workload_find (name);
   BenchOptions options = { 0 };
   BenchReport report = { .name = name, .options = &options };
   gboolean good;
 
-  if (workload == NULL && !g_str_equal (name, "compare"))
+  if (workload == NULL)
     {
       g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
                    "there is no workload “%s”; see iris-bench --help", name);
       return FALSE;
     }
-  if (!choose (a, &options, error) || !check_names (name, &options, error))
+  if (!choose (a, &options, error) || !bench_workload_check (workload, &options, error))
     return FALSE;
   report.machine = bench_machine_new ();
   report.results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
-  good = run (&report, workload, error) && show (&report, a, error);
+  good = (suite < BENCH_N_SUITES ? run_suite (&report, suite, error)
+                                 : run_one (&report, workload, error))
+         && show (&report, a, error);
   g_clear_pointer (&report.goals, g_ptr_array_unref);
   g_ptr_array_unref (report.results);
   bench_machine_free (report.machine);
@@ -311,6 +307,8 @@ parse (Arguments *a, int *argc, char ***argv, GError **error)
     { "flood", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->flood, NULL, NULL },
     { "sleepers", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->sleepers, NULL, NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON, with every sample", NULL },
+    { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each load and contender",
+      NULL },
     { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too (needs gnuplot)",
       "FILE.svg|png" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &a->output, "chart: where it goes", "FILE.svg|png" },
@@ -382,7 +380,7 @@ main (int argc, char **argv)
       g_printerr ("iris-bench: %s\n", error->message);
       status = error->domain == G_OPTION_ERROR
                        || g_error_matches (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT)
-                       || g_error_matches (error, BENCH_ERROR, BENCH_ERROR_NOBODY)
+                       || g_error_matches (error, BENCH_ERROR, BENCH_ERROR_NO_CONTENDER)
                    ? 2
                    : 1;
     }

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Every workload of iris-bench runs, in a small size, and says what it ran. TAP.
 
-    smoke.py IRIS-BENCH WORKLOAD|options|chart|compare
+    smoke.py IRIS-BENCH WORKLOAD|options|csv|chart|compare
     smoke.py IRIS-BENCH daemon IRISD
 
 No time is asserted: what is checked is that every contender took part in every load, that samples
 and counts are those that were asked for, and that the JSON holds together.
 """
+import csv
 import json
 import os
 import shutil
@@ -192,6 +193,7 @@ SERVERS = {
     'echo, 99th percentile': {'zeromq': 'true'},
     'volatile, 4 clients': {'gearmand': 'gearmand', 'beanstalkd, no log': 'beanstalkd'},
     'command': {'posix_spawn': 'true'},
+    'command, one at a time': {'posix_spawn': 'true'},
     'flood, 99th percentile': {name: 'true' for name in ('irisd, quiet', 'zeromq', 'zeromq, quiet')},
     'flood of batches, 99th percentile': {'irisd, quiet': 'true'},
     '30 sleeping commands, 99th percentile': {'irisd, quiet': 'true'},
@@ -224,8 +226,10 @@ def test_daemon(irisd):
         'results'][0]['series']} == {('echo, median', 'irisd'), ('echo, 99th percentile', 'irisd')},
           'rows and peers can be left out', done.stderr)
     done = run('daemon', *SMALL, '--only', 'sleep')
-    check(done.returncode == 2 and 'has no row' in done.stderr, 'a row that is not there is refused',
-          done.stderr)
+    check(done.returncode == 2 and 'has no “sleep”; there are durable' in done.stderr,
+          'a row that is not there is refused', done.stderr)
+    done = run('backlog', *SMALL, '--irisd', irisd)
+    check(done.returncode == 0 and not done.stderr, 'the backlog runs by itself as well', done.stderr)
     done = run('daemon', *SMALL, '--only', 'echo', '--irisd', '/bin/false')
     check(done.returncode == 1 and 'irisd did not start' in done.stderr,
           'an irisd that does not start is told', done.stderr)
@@ -282,11 +286,14 @@ def test_options():
     refused('has no setting', 'recursive', '--only', 'places:colour=red')
     refused('has no setting', 'recursive', '--only', 'default:deal=own')
     refused('has no setting', 'recursive', '--only', 'places:deque=idempotent')
-    refused('there is no contender', 'locks', '--only', 'places')
+    refused('has no “places”; there are gmutex', 'locks', '--only', 'places')
+    refused('has no “places”; there are gasyncqueue', 'queues', '--only', 'places')
+    refused('has no “gasyncqueue”; there are iris-task', 'round-trip', '--only', 'gasyncqueue')
     refused('steal policy knows no', 'recursive', '--only', 'places:steal=nearest')
     refused('must be a number', 'recursive', '--only', 'places:steal=random+cap=0')
     refused('has no setting', 'recursive', '--only', 'lock-free:steal=random')
     refused('can run fib', 'fib', '--only', 'gthreadpool')
+    refused('exclude each other', 'recursive', '--json', '--csv')
     refused('neither in .svg nor in .png', 'recursive', '--chart', 'x.pdf')
     refused('-o FILE.svg', 'chart', 'x.json')
     done = run('recursive', *SMALL, '--only', 'places:deal=round-robin', '--json')
@@ -302,6 +309,17 @@ def test_options():
           '--help lists every workload', done.stdout)
     done = run('--version')
     check(done.returncode == 0 and done.stdout.startswith('iris-bench '), '--version', done.stdout)
+
+
+def test_csv():
+    done = run('grain', *SMALL, *ONLY, '--csv')
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    check(done.returncode == 0 and {(row['load'], row['contender']) for row in rows}
+          >= {(load, name) for load, names in EXPECTED['grain'].items() for name in names},
+          'CSV has a line for each load and contender', done.stdout + done.stderr)
+    wrong = [row for row in rows if not float(row['min']) <= float(row['median_low']) <= float(row['median'])
+             <= float(row['median_high']) <= float(row['max']) or int(row['rounds']) != ROUNDS]
+    check(rows and not wrong, 'its statistics hold together', wrong)
 
 
 def test_chart():
@@ -346,7 +364,7 @@ def test_chart():
 
 
 BENCH, what, *irisd = sys.argv[1:]
-{'compare': test_compare, 'options': test_options, 'chart': test_chart,
+{'compare': test_compare, 'options': test_options, 'csv': test_csv, 'chart': test_chart,
  'daemon': lambda: test_daemon(*irisd)}.get(what, lambda: test_workload(what))()
 print(f'1..{len(results)}')
 sys.exit(0 if results and all(results) else 1)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "core-test-run.h"
-#include "bench-contender.h"
-#include "bench-goals.h"
-#include "bench-numeric.h"
+#include "tests/bench/peers/bench-contender.h"
+#include "tests/bench/report/bench-report.h"
+#include "tests/bench/workloads/numeric/bench-numeric.h"
 
 #include <iris/iris.h>
 #include <math.h>
@@ -127,9 +127,8 @@ static BenchResult *
 run_quadruple (gboolean lazy, GError **error)
 {
   Quadruple *problem = g_new0 (Quadruple, 1);
-  BenchNumeric numeric = { .name = "quadruple",
-                           .title = g_strdup ("four numbers, twice"),
-                           .problem = problem,
+  g_autoptr (BenchResult) result = bench_result_new ("quadruple", &small);
+  BenchNumeric numeric = { .problem = problem,
                            .free = g_free,
                            .restart = quadruple_restart,
                            .plain = quadruple_plain,
@@ -139,7 +138,10 @@ run_quadruple (gboolean lazy, GError **error)
 
   problem->lazy = lazy;
 
-  return bench_numeric_run (&numeric, &small, error);
+  return bench_numeric_plan (result, &small, &numeric, error)
+                 && bench_result_measure (result, error)
+             ? g_steal_pointer (&result)
+             : NULL;
 }
 
 START_TEST (tiles_that_come_to_the_numbers_of_plain_C_are_accepted)
@@ -174,9 +176,9 @@ END_TEST
 static GString *order;
 
 static gboolean
-note_order (gpointer data, gdouble *samples, GError **error)
+note_order (const BenchRun *run, gdouble *samples, GError **error)
 {
-  g_string_append_c (order, GPOINTER_TO_INT (data));
+  g_string_append_c (order, *(const char *) run->load);
   samples[0] = order->len;
 
   return TRUE;
@@ -184,15 +186,16 @@ note_order (gpointer data, gdouble *samples, GError **error)
 
 START_TEST (every_round_runs_all_and_starts_with_another)
 {
-  g_autoptr (BenchResult) result = bench_result_new ("rounds", &small, g_strdup (""));
+  g_autoptr (BenchResult) result = bench_result_new ("rounds", &small);
 
   order = g_string_new (NULL);
-  for (int c = 'a'; c <= 'c'; c++)
+  for (char c = 'a'; c <= 'c'; c++)
     {
       BenchSeries *series = bench_result_add_series (
-          result, bench_series_new ("load", (char[]){ (char) c, '\0' }, BENCH_IRIS, 1, 1));
+          result, bench_series_new ("load", (char[]){ c, '\0' }, BENCH_IRIS, 1, 1));
 
-      bench_result_add_trial (result, note_order, GINT_TO_POINTER (c), NULL, series, NULL);
+      bench_result_add_trial (result, note_order, &(BenchRun){ .load = series->contender }, series,
+                              NULL);
     }
   ck_assert (bench_result_measure (result, NULL));
   ck_assert_str_eq (order->str, "abc" /* warms up */ "bcacababc");
@@ -205,7 +208,7 @@ END_TEST
 START_TEST (series_of_one_load_stand_together)
 {
   static const char *const loads[] = { "x", "y", "x", "y" };
-  g_autoptr (BenchResult) result = bench_result_new ("loads", &small, g_strdup (""));
+  g_autoptr (BenchResult) result = bench_result_new ("loads", &small);
   g_autoptr (GString) found = g_string_new (NULL);
 
   order = g_string_new (NULL);
@@ -214,7 +217,7 @@ START_TEST (series_of_one_load_stand_together)
       BenchSeries *series = bench_result_add_series (
           result, bench_series_new (loads[i], i < 2 ? "a" : "b", BENCH_IRIS, 1, 1));
 
-      bench_result_add_trial (result, note_order, GINT_TO_POINTER ('-'), NULL, series, NULL);
+      bench_result_add_trial (result, note_order, &(BenchRun){ .load = "-" }, series, NULL);
     }
   ck_assert (bench_result_measure (result, NULL));
   for (guint i = 0; i < result->series->len; i++)
@@ -254,6 +257,55 @@ START_TEST (a_summary_is_median_range_and_middle_half)
   ck_assert_double_eq (summary.high_quartile, 6);
   ck_assert_double_eq (bench_series_per_item (series), 0.4);
   bench_series_free (series);
+}
+END_TEST
+
+static GArray *
+numbers_of (gdouble first, guint n)
+{
+  GArray *numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
+
+  for (guint i = 0; i < n; i++, first++)
+    g_array_append_val (numbers, first);
+
+  return numbers;
+}
+
+START_TEST (the_interval_holds_the_median_and_narrows_with_more_samples)
+{
+  g_autoptr (GArray) one = numbers_of (7, 1), few = numbers_of (0, 11), many = numbers_of (0, 1001);
+  gdouble low, high, again_low, again_high, width;
+
+  bench_median_interval (one, &low, &high);
+  ck_assert_double_eq (low, 7);
+  ck_assert_double_eq (high, 7);
+  bench_median_interval (few, &low, &high);
+  ck_assert_double_ge (low, 1);
+  ck_assert_double_lt (low, 5);
+  ck_assert_double_gt (high, 5);
+  ck_assert_double_le (high, 9);
+  bench_median_interval (few, &again_low, &again_high);
+  ck_assert_double_eq (low, again_low);
+  ck_assert_double_eq (high, again_high);
+  width = (high - low) / 11;
+  bench_median_interval (many, &low, &high);
+  ck_assert_double_lt (low, 500);
+  ck_assert_double_gt (high, 500);
+  ck_assert_double_lt ((high - low) / 1001, width / 2);
+}
+END_TEST
+
+START_TEST (the_best_are_the_smallest)
+{
+  g_autoptr (GArray) ten = numbers_of (1, 10), two = numbers_of (1, 2), none = numbers_of (0, 0);
+  gdouble low, high;
+
+  ck_assert_double_eq (bench_mean_of_best (ten, 3), 2);
+  ck_assert_double_eq (bench_mean_of_best (two, 3), 1.5);
+  ck_assert_double_nan (bench_mean_of_best (none, 3));
+  bench_median_interval (none, &low, &high);
+  ck_assert_double_nan (low);
+  ck_assert_double_nan (high);
 }
 END_TEST
 
@@ -302,7 +354,7 @@ static GPtrArray *
 recursive_results (void)
 {
   GPtrArray *results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
-  BenchResult *result = bench_result_new ("recursive", &small, g_strdup (""));
+  BenchResult *result = bench_result_new ("recursive", &small);
 
   bench_result_add_series (result,
                            series_of ("items", "work-stealing", BENCH_IRIS, 40e-9, 40e-9, 40e-9));
@@ -320,7 +372,7 @@ recursive_results (void)
 START_TEST (goals_are_reached_missed_or_unknown)
 {
   g_autoptr (GPtrArray) results = recursive_results ();
-  g_autoptr (GPtrArray) goals = bench_goals_check (results, FALSE);
+  g_autoptr (GPtrArray) goals = bench_goals_check (results, BENCH_SUITE_COMPARE);
 
   ck_assert_int_eq (find_goal (goals, "recursive, items, work-stealing against default")->verdict,
                     BENCH_MISSED);
@@ -338,7 +390,7 @@ START_TEST (the_daemon_has_goals_of_its_own)
 {
   g_autoptr (GPtrArray)
       results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
-  BenchResult *daemon = bench_result_new ("daemon", &small, g_strdup (""));
+  BenchResult *daemon = bench_result_new ("daemon", &small);
   const BenchGoal *goal;
 
   bench_result_add_series (daemon,
@@ -349,7 +401,7 @@ START_TEST (the_daemon_has_goals_of_its_own)
                            series_of ("durable, 1 client", "irisd", BENCH_IRIS, .005, .008, .01));
   g_ptr_array_add (results, daemon);
 
-  g_autoptr (GPtrArray) goals = bench_goals_check (results, TRUE);
+  g_autoptr (GPtrArray) goals = bench_goals_check (results, BENCH_SUITE_DAEMON);
 
   goal = find_goal (goals, "daemon, echo, median, irisd against zeromq");
   ck_assert_int_eq (goal->verdict, BENCH_REACHED);
@@ -363,7 +415,7 @@ END_TEST
 START_TEST (a_peer_is_judged_by_its_faster_idiom)
 {
   g_autoptr (GPtrArray) results = recursive_results ();
-  g_autoptr (GPtrArray) goals = bench_goals_check (results, FALSE);
+  g_autoptr (GPtrArray) goals = bench_goals_check (results, BENCH_SUITE_COMPARE);
 
   ck_assert_str_eq (find_goal (goals, "recursive, items, work-stealing against onetbb")->measured,
                     "12.50x (12.50 to 12.50), work-stealing against onetbb-for");
@@ -386,7 +438,7 @@ count_choices (guint *n_settings)
     if (G_IS_PARAM_SPEC_ENUM (specs[i]) && (specs[i]->flags & G_PARAM_CONSTRUCT_ONLY) != 0)
       {
         GEnumClass *values = G_PARAM_SPEC_ENUM (specs[i])->enum_class;
-        /* A deque that gives out an item twice is for who can bear it, which schedulers cannot. */
+        /* A deque that gives out an item twice suits users that can bear it; schedulers cannot. */
         gboolean has_refused = g_enum_get_value_by_nick (values, "idempotent") != NULL;
         guint n_values = values->n_values - has_refused;
 
@@ -444,6 +496,8 @@ main (void)
   tcase_add_test (tcase, every_round_runs_all_and_starts_with_another);
   tcase_add_test (tcase, series_of_one_load_stand_together);
   tcase_add_test (tcase, a_summary_is_median_range_and_middle_half);
+  tcase_add_test (tcase, the_interval_holds_the_median_and_narrows_with_more_samples);
+  tcase_add_test (tcase, the_best_are_the_smallest);
   tcase_add_test (tcase, samples_of_one_round_are_compared_with_each_other);
   tcase_add_test (tcase, goals_are_reached_missed_or_unknown);
   tcase_add_test (tcase, the_daemon_has_goals_of_its_own);

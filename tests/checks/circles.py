@@ -67,13 +67,6 @@ CIRCLES = {
          'worker/iris-lease.c worker/iris-worker-process.c'),
     ],
     'daemon': [
-        ("what runs an item ends its job, and a job that is cancelled tells what runs it",
-         'exec/command/irisd-command-runner.c exec/command/irisd-command-start.c '
-         'exec/command/irisd-command.c exec/irisd-job.c exec/worker/irisd-leased-item.c '
-         'exec/worker/irisd-worker-processes.c exec/worker/irisd-worker-restore.c'),
-        ("the table of leases in four files",
-         'exec/worker/irisd-lease-queue.c exec/worker/irisd-leases-clock.c '
-         'exec/worker/irisd-leases-route.c exec/worker/irisd-leases.c'),
         ("a gateway is still one struct, whose parts answer through each other",
          'gateway/irisd-acknowledge.c gateway/irisd-admission.c gateway/irisd-bundle.c '
          'gateway/irisd-bury-broadcast.c gateway/irisd-bury-requests.c gateway/irisd-cancel-broadcast.c '
@@ -86,13 +79,6 @@ CIRCLES = {
          'items/irisd-dispatch.c items/irisd-persistent-done.c items/irisd-persistent.c '
          'items/irisd-restore.c items/spill/irisd-reload.c items/spill/irisd-spilled-flow.c '
          'items/spill/irisd-spilled.c'),
-        ("the journal's thread in five files",
-         'store/irisd-journal-bury.c store/irisd-journal-capacity.c store/irisd-journal-commit.c '
-         'store/irisd-journal-queries.c store/irisd-journal.c'),
-        ("a store that is damaged is read by its pages, and written into a new store",
-         'store/sqlite/irisd-sqlite-pages.c store/sqlite/irisd-sqlite-salvage.c '
-         'store/sqlite/irisd-sqlite-scan.c store/sqlite/irisd-sqlite-schema.c '
-         'store/sqlite/irisd-sqlite-walk.c store/sqlite/irisd-sqlite.c'),
     ],
 }
 

@@ -102,33 +102,33 @@ read_batch (IrisWireFrame body, const IrisWireLimits *limits)
 }
 
 static void
-read_endings (IrisWireFrame body, const IrisWireLimits *limits)
+read_completions (IrisWireFrame body, const IrisWireLimits *limits)
 {
   g_auto (IrisWireBatchBuilder) builder = { 0 };
   IrisWireBatchIter iter;
-  IrisWireMessage ending;
+  IrisWireMessage completion;
   g_autoptr (GError) error = NULL;
   guint n = 0;
 
   iris_wire_batch_builder_init_completions (&builder, NULL);
   if (iris_wire_batch_iter_init_completions (&iter, body, limits, &error))
-    while (iris_wire_batch_iter_next (&iter, &ending, &error) == IRIS_WIRE_BATCH_ITEM)
+    while (iris_wire_batch_iter_next (&iter, &completion, &error) == IRIS_WIRE_BATCH_ITEM)
       {
         IrisWireFrame frames[IRIS_WIRE_N_FRAMES];
         IrisWireMessage again;
 
-        check_accepted (&ending, limits);
+        check_accepted (&completion, limits);
         iris_wire_batch_builder_reset (&builder);
-        g_assert (iris_wire_batch_builder_add (&builder, &ending, NULL));
+        g_assert (iris_wire_batch_builder_add (&builder, &completion, NULL));
         iris_wire_batch_builder_get_first (&builder, frames);
         g_assert (iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, NULL, &again, NULL));
-        g_assert (wire_test_difference (&ending, &again) == NULL);
+        g_assert (wire_test_difference (&completion, &again) == NULL);
         n++;
       }
   g_assert (error != NULL || n == iter.n_items);
 }
 
-/* What was read from a body must be written as a body that reads the same: writing it twice gives
+/* A value read from a body must be written as a body that reads the same: writing it twice gives
  * the same bytes. */
 #define READ_RECORD(Type, name, body, limits)                                       \
   G_STMT_START                                                                      \
@@ -156,7 +156,7 @@ read_body (guint type, IrisWireFrame body, const IrisWireLimits *limits)
   if (type == IRIS_WIRE_BATCH)
     read_batch (body, limits);
   else if (type == IRIS_WIRE_COMPLETIONS)
-    read_endings (body, limits);
+    read_completions (body, limits);
   else if (type == IRIS_WIRE_MAP_REPLY)
     READ_RECORD (IrisWireMap, map, body, limits);
   else if (type == IRIS_WIRE_STATUS_REPLY)

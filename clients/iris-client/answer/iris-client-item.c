@@ -14,7 +14,7 @@ iris_client_item_clear (IrisClientItem *self)
   g_free (self->service);
   g_free (self->key);
   g_free (self->error_name);
-  g_free (self->sentence);
+  g_free (self->message);
   g_strfreev (self->args);
 }
 
@@ -48,7 +48,7 @@ item_new (const IrisWirePersistentItem *item)
   self->ended_ms = item->ended_ms;
   self->expires_ms = item->expires_ms;
   self->error_name = g_strdup (item->code != 0 ? iris_wire_error_name (item->code) : "");
-  self->sentence = g_strdup (item->sentence);
+  self->message = g_strdup (item->message);
   self->owner = item->owner;
   self->due_ms = item->due_ms;
   self->started_ms = item->started_ms;
@@ -62,14 +62,14 @@ gpointer
 iris_client_items_read (const IrisWireMessage *answer, GError **error)
 {
   g_autoptr (IrisWirePersistentList)
-      kept = iris_wire_persistent_list_decode (answer->body, NULL, error);
+      persistent = iris_wire_persistent_list_decode (answer->body, NULL, error);
   GPtrArray *items;
 
-  if (kept == NULL)
+  if (persistent == NULL)
     return NULL;
-  items = g_ptr_array_new_full (kept->n_items, (GDestroyNotify) iris_client_item_unref);
-  for (guint i = 0; i < kept->n_items; i++)
-    g_ptr_array_add (items, item_new (&kept->items[i]));
+  items = g_ptr_array_new_full (persistent->n_items, (GDestroyNotify) iris_client_item_unref);
+  for (guint i = 0; i < persistent->n_items; i++)
+    g_ptr_array_add (items, item_new (&persistent->items[i]));
   return items;
 }
 
@@ -83,7 +83,7 @@ iris_client_item_read (const IrisWireMessage *answer, GError **error)
   if (items->len == 1)
     return iris_client_item_ref (g_ptr_array_index (items, 0));
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED,
-                       "it is not about one item");
+                       "it does not hold one item");
   return NULL;
 }
 

@@ -112,8 +112,8 @@ iris_client_status_read (const IrisWireMessage *answer, GError **error)
   self->ready = status->ready;
   self->journal = g_strdup (status->journal);
   self->journal_says = g_strdup (status->journal_says);
-  self->persistent = status->kept;
-  self->persistent_ended = status->kept_ended;
+  self->persistent = status->persistent;
+  self->persistent_ended = status->persistent_ended;
   self->damaged = status->damaged;
   self->held_back = status->held_back;
   self->places = g_ptr_array_new_full (status->n_places,

@@ -2,7 +2,7 @@
  *
  * A conversation with one of irisd's sockets: its life, its timers, what it sends, how it ends.
  *
- * A channel is made for one connection: it connects, greets (HELLO), learns its credits (WELCOME),
+ * A channel is made for one connection: it connects, says HELLO, learns its credits (WELCOME),
  * carries calls, and is closed for good by whatever goes wrong. Then every call that it had is
  * ended with an error that tells apart what was sent (may have run) and what was not.
  *
@@ -35,7 +35,7 @@
 /* How long the goodbye may take to leave when a client is dropped. */
 #define LINGER_MS 100
 
-/* Endings are given back after this time even if a quarter of the window has not gathered. */
+/* Completions are given back after this time even if a quarter of the window has not gathered. */
 #define ACK_DELAY_US (10 * G_TIME_SPAN_MILLISECOND)
 
 #define CLIENT_NAME "libiris-client"
@@ -156,7 +156,10 @@ iris_client_channel_fail (IrisClientChannel *self, int code, const char *why)
   calls = iris_client_channel_take_calls (self);
   if (had_been_ready)
     {
-      sent = g_error_new (IRIS_CLIENT_ERROR, code, "%s; the item may or may not have run", why);
+      sent = g_error_new (
+          IRIS_CLIENT_ERROR, code,
+          "%s; the item may or may not have run: submit it again if a second run does no harm",
+          why);
       unsent = g_error_new (IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NOT_CONNECTED,
                             "%s before the item was sent; submit it again once irisd is back", why);
     }
@@ -255,8 +258,8 @@ iris_client_channel_send (IrisClientChannel *self, const IrisWireMessage *messag
          && iris_client_link_send (self->link, self->encoder.frames);
 }
 
-/* For ACK, PING and BYE: without an answer, or with one that is only a sign of life. @count: for
- * ACK, how many completions; the last one is the last that came. */
+/* For ACK, PING and BYE: without an answer, or with one that only shows that irisd lives. @count:
+ * for ACK, how many completions; the last one is the last that came. */
 static gboolean
 iris_client_channel_send_simple (IrisClientChannel *self,
                                  IrisWireType type,
@@ -288,7 +291,7 @@ iris_client_channel_mark_sent (IrisClientChannel *self, GQueue *queue, guint64 b
 {
   IrisClientCall *call = g_queue_pop_head_link (queue)->data;
 
-  /* The silence that PING looks for begins with the first question. */
+  /* The silence that PING looks for begins with the first request. */
   if (g_hash_table_size (self->pending) == 0)
     {
       self->ping_at = now + self->settings->ping_interval_ms * G_TIME_SPAN_MILLISECOND;
@@ -465,7 +468,7 @@ iris_client_channel_send_all (IrisClientChannel *self, gint64 now)
 }
 
 static void
-iris_client_channel_greet (IrisClientChannel *self)
+iris_client_channel_send_hello (IrisClientChannel *self)
 {
   IrisWireMessage hello;
   guint8 id[IRIS_WIRE_ID_SIZE];
@@ -539,7 +542,7 @@ iris_client_channel_set_clock (IrisClientChannel *self)
   iris_client_clock_set_deadline (self->clock, deadline);
 }
 
-/* Gives endings back: at a quarter of the window, or a little after the last one. */
+/* Gives completions back: at a quarter of the window, or a little after the last one. */
 static void
 iris_client_channel_acknowledge (IrisClientChannel *self, gint64 now)
 {
@@ -567,7 +570,7 @@ iris_client_channel_tick (gpointer user_data)
       if (self->hello_serial == 0 && now >= self->backoff.resume_at)
         {
           self->backoff.resume_at = 0;
-          iris_client_channel_greet (self);
+          iris_client_channel_send_hello (self);
         }
       if (now >= self->connect_by && !iris_client_link_has_input (self->link))
         {
@@ -659,7 +662,7 @@ iris_client_channel_free (IrisClientChannel *self)
       g_autoptr (GPtrArray) calls = iris_client_channel_take_calls (self);
       gboolean ready = self->state == IRIS_CLIENT_CHANNEL_READY;
 
-      /* What was handed over is dealt with; irisd would keep it otherwise. */
+      /* The program has handled the completion; irisd would keep it otherwise. */
       if (ready && self->credit.ended_items > 0)
         iris_client_channel_send_simple (self, IRIS_WIRE_ACK, self->credit.ended_items, NULL);
       if (ready)

@@ -316,7 +316,7 @@ iris_client_link_has_input (IrisClientLink *self)
   return zmq_getsockopt (self->socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN);
 }
 
-/* None of its functions is called any more. What was sent may be on its way for @linger_ms. */
+/* None of its functions is called any more. Sent messages may be on their way for @linger_ms. */
 void
 iris_client_link_close (IrisClientLink *self, int linger_ms)
 {

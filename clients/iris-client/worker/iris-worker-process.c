@@ -377,7 +377,7 @@ iris_worker_process_settle (IrisWorkerProcess *self, IrisLease *lease, IrisWireM
   if (!send_answer (self, message, &error))
     {
       iris_wire_message_init (&failure, IRIS_WIRE_FAIL, message->request_id);
-      iris_wire_message_set_string (&failure, IRIS_WIRE_KEY_SENTENCE, error->message, -1);
+      iris_wire_message_set_string (&failure, IRIS_WIRE_KEY_MESSAGE, error->message, -1);
       send_answer (self, &failure, NULL);
     }
   finish_if_drained (self);
@@ -488,7 +488,8 @@ take_lease (IrisWorkerProcess *self, const IrisWireMessage *message)
   if (service != NULL)
     service->func (self, lease, service->user_data);
   else
-    iris_lease_fail (lease, "this worker does not serve that", TRUE);
+    iris_lease_fail (
+        lease, "this worker does not serve the item's service; another worker gets the item", TRUE);
 }
 
 /* A grant of parts, or the end of a lease. */
@@ -516,9 +517,9 @@ take_error (IrisWorkerProcess *self, const IrisWireMessage *message)
     take_word_of_lease (self, message); /* one that has ended meanwhile */
   else
     {
-      g_autofree char *sentence = iris_wire_string_dup (&message->sentence);
+      g_autofree char *reason = iris_wire_string_dup (&message->message);
 
-      finish (self, iris_client_error_new_from_wire (message->code, sentence, -1, -1));
+      finish (self, iris_client_error_new_from_wire (message->code, reason, -1, -1));
     }
 }
 

@@ -5,9 +5,8 @@
  * Those that have something in common are listed first and counted, so that the user sees how
  * many they are before anything happens.
  */
-#include "clients/irisctl/input/irisctl-filter.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/input/irisctl-item.h"
+#include "clients/irisctl/input/irisctl-input.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <glib-unix.h>
 #include <string.h>
@@ -39,7 +38,7 @@ typedef struct
 {
   Cancel *cancel;
   guint64 number;
-} Question;
+} Call;
 
 static void
 tell_json (Cancel *self, guint64 number, gboolean was_running)
@@ -85,14 +84,14 @@ note_failure (Cancel *self, const GError *error)
 static void
 on_answer (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_autofree Question *question = data;
-  Cancel *self = question->cancel;
+  g_autofree Call *call = data;
+  Cancel *self = call->cancel;
   g_autoptr (GError) error = NULL;
   gboolean was_running;
 
   self->in_flight--;
   if (iris_client_cancel_item_finish (IRIS_CLIENT (source), result, &was_running, &error))
-    tell (self, question->number, was_running);
+    tell (self, call->number, was_running);
   else
     note_failure (self, error);
 }
@@ -102,12 +101,12 @@ ask_more (Cancel *self)
 {
   while (!self->stopped && self->in_flight < WINDOW && self->next < self->numbers->len)
     {
-      Question *question = g_new (Question, 1);
+      Call *call = g_new (Call, 1);
 
-      *question = (Question){ self, g_array_index (self->numbers, guint64, self->next++) };
+      *call = (Call){ self, g_array_index (self->numbers, guint64, self->next++) };
       self->in_flight++;
-      iris_client_cancel_item_async (self->ctl->client, question->number, self->ctl->cancellable,
-                                     on_answer, question);
+      iris_client_cancel_item_async (self->ctl->client, call->number, self->ctl->cancellable,
+                                     on_answer, call);
     }
 }
 
@@ -280,6 +279,10 @@ const CtlCommand ctl_cancel = {
       "are left alone.\n\n"
       "Examples:\n  irisctl cancel 7 8\n  irisctl cancel --state queued --service sha256 --yes\n",
   .takes_filter = TRUE,
+  .operand = CTL_OPERAND_OPEN_ITEM,
+  .most = CTL_ANY,
+  .takes = "numbers of items",
+  .asks_only = TRUE,
   .entries = cancel_entries,
   .run = run_cancel,
 };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl kick, bury, drain, staff: what of irisd can be changed while it runs.
+ * irisctl kick, bury, drain, set-workers: what of irisd can be changed while it runs.
  */
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/input/irisctl-item.h"
-#include "clients/irisctl/irisctl.h"
+#include "clients/irisctl/output/irisctl-output.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 static char *state_name;
 static int count = -1;
@@ -156,6 +155,10 @@ const CtlCommand ctl_kick = {
   .summary = "queue buried items again, or delayed ones at once",
   .description = "Examples:\n  irisctl list --state buried\n  irisctl kick 17 18\n"
                  "  irisctl kick --state buried --count 10\n",
+  .operand = CTL_OPERAND_KICKABLE,
+  .most = CTL_ANY,
+  .takes = "the numbers of items",
+  .asks_only = TRUE,
   .entries = kick_entries,
   .run = run_kick,
 };
@@ -163,9 +166,6 @@ const CtlCommand ctl_kick = {
 static int
 run_bury (Ctl *ctl, int argc, char **argv)
 {
-  if (argc < 2)
-    return ctl_fail (CTL_USAGE, "bury takes the numbers of items; see irisctl bury --help");
-
   return each_item (ctl, argc, argv, bury_item, "buried");
 }
 
@@ -180,6 +180,11 @@ const CtlCommand ctl_bury = {
   .summary = "set waiting items aside until they are kicked",
   .description = "An item that runs or has ended cannot be buried.\n\n"
                  "Example:\n  irisctl bury --reason 'the printer is broken' 17 18\n",
+  .operand = CTL_OPERAND_OPEN_ITEM,
+  .least = 1,
+  .most = CTL_ANY,
+  .takes = "the numbers of items",
+  .asks_only = TRUE,
   .entries = bury_entries,
   .run = run_bury,
 };
@@ -219,8 +224,6 @@ run_drain (Ctl *ctl, int argc, char **argv)
   guint changed = 0;
   int place, status;
 
-  if (argc != 2)
-    return ctl_fail (CTL_USAGE, "drain takes one place; see irisctl drain --help");
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
@@ -253,40 +256,51 @@ const CtlCommand ctl_drain = {
       "starts the places of an irisd that runs with --paused; “all” names every place.\n\n"
       "Examples:\n  irisctl drain package:1\n  irisctl drain package:1 --resume\n"
       "  irisctl drain all --resume\n",
+  .operand = CTL_OPERAND_PLACE,
+  .least = 1,
+  .most = 1,
+  .takes = "one place",
+  .asks_only = TRUE,
   .entries = drain_entries,
   .run = run_drain,
 };
 
 static int
-run_staff (Ctl *ctl, int argc, char **argv)
+run_set_workers (Ctl *ctl, int argc, char **argv)
 {
   GAsyncResult *result = NULL;
   guint64 workers;
   guint changed = 0;
   int place, status;
 
-  if (argc != 3 || !g_ascii_string_to_unsigned (argv[2], 10, 1, G_MAXUINT32, &workers, NULL))
-    return ctl_fail (CTL_USAGE, "staff takes a place and a number of workers, from 1; see irisctl "
-                                "staff --help");
+  if (!g_ascii_string_to_unsigned (argv[2], 10, 1, G_MAXUINT32, &workers, NULL))
+    return ctl_fail (CTL_USAGE,
+                     "set-workers takes a place and a number of workers, from 1; see irisctl "
+                     "set-workers --help");
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
   place = ctl_find_place (ctl, argv[1]);
   if (place < 0)
     return CTL_USAGE;
-  iris_client_staff_async (ctl->client, place, (guint) workers, ctl->cancellable, ctl_take_result,
-                           &result);
-  status = finish (ctl, iris_client_staff_finish, &result, &changed);
+  iris_client_set_workers_async (ctl->client, place, (guint) workers, ctl->cancellable,
+                                 ctl_take_result, &result);
+  status = finish (ctl, iris_client_set_workers_finish, &result, &changed);
 
   return status == CTL_OK ? show_changed (ctl, "changed", changed, "place") : status;
 }
 
-const CtlCommand ctl_staff = {
-  .name = "staff",
+const CtlCommand ctl_set_workers = {
+  .name = "set-workers",
   .arguments = "PLACE WORKERS",
   .summary = "change how many workers of a place run items",
   .description = "From 1 to as many as irisd was started with (irisd --workers); the others\n"
                  "sleep. A worker ends its item before it goes to sleep.\n"
-                 "\nExample:\n  irisctl staff package:0 2\n",
-  .run = run_staff,
+                 "\nExample:\n  irisctl set-workers package:0 2\n",
+  .operand = CTL_OPERAND_PLACE,
+  .least = 2,
+  .most = 2,
+  .takes = "a place and a number of workers, from 1",
+  .asks_only = TRUE,
+  .run = run_set_workers,
 };

@@ -2,10 +2,8 @@
  *
  * One item from its submission to its end: how far it is, and its output or parts as they come.
  */
-#include "clients/irisctl/command/irisctl-follow.h"
-
-#include "clients/irisctl/output/irisctl-result.h"
-#include "clients/irisctl/output/irisctl-progress.h"
+#include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -105,7 +103,7 @@ IrisResult *
 ctl_submit (Ctl *ctl, IrisRequest *request, GError **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
-  GAsyncResult *ending;
+  GAsyncResult *completion;
 
   ctl_schedule_apply (&ctl->schedule, request);
   follow_begin (ctl, request);
@@ -115,10 +113,10 @@ ctl_submit (Ctl *ctl, IrisRequest *request, GError **error)
   if (ctl->verbose && iris_request_get_id (request) != NULL)
     g_printerr ("irisctl: item %s\n", iris_request_get_id (request));
 
-  ending = ctl_wait (&result);
+  completion = ctl_wait (&result);
   ctl_progress_end (&progress);
 
-  return iris_client_submit_finish (ctl->client, ending, error);
+  return iris_client_submit_finish (ctl->client, completion, error);
 }
 
 int

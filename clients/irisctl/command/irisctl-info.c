@@ -2,9 +2,7 @@
  *
  * irisctl places, status: what irisd is and has.
  */
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/output/irisctl-table.h"
-#include "clients/irisctl/irisctl.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 static void
 print_table (CtlTable *table)
@@ -99,7 +97,7 @@ run_places (Ctl *ctl, int argc, char **argv)
   g_autoptr (IrisClientStatus) now = NULL;
   g_autoptr (GPtrArray) places = NULL;
   g_autoptr (GError) error = NULL;
-  int status = ctl_connect_without_arguments (ctl, "places", argc);
+  int status = ctl_connect (ctl);
 
   if (status != CTL_OK)
     return status;
@@ -132,6 +130,7 @@ const CtlCommand ctl_places = {
       "are\n"
       "bound to the cpus, and the endpoint.\n\n"
       "Example:\n  irisctl places --json | jq '.[].name'\n",
+  .asks_only = TRUE,
   .run = run_places,
 };
 
@@ -231,7 +230,7 @@ run_status (Ctl *ctl, int argc, char **argv)
 {
   g_autoptr (IrisClientStatus) status = NULL;
   g_autoptr (GError) error = NULL;
-  int code = ctl_connect_without_arguments (ctl, "status", argc);
+  int code = ctl_connect (ctl);
 
   if (code != CTL_OK)
     return code;
@@ -251,6 +250,7 @@ const CtlCommand ctl_status = {
   .name = "status",
   .arguments = "",
   .summary = "show what irisd has done and is doing, place by place",
+  .asks_only = TRUE,
   .run = run_status,
 };
 
@@ -328,7 +328,7 @@ run_workers (Ctl *ctl, int argc, char **argv)
 {
   g_autoptr (GPtrArray) workers = NULL;
   g_autoptr (GError) error = NULL;
-  int status = ctl_connect_without_arguments (ctl, "workers", argc);
+  int status = ctl_connect (ctl);
 
   if (status != CTL_OK)
     return status;
@@ -349,6 +349,7 @@ const CtlCommand ctl_workers = {
   .arguments = "",
   .summary = "list the worker processes, their services and items",
   .description = "Example:\n  irisctl workers --json | jq '.[] | select(.leased > 0)'\n",
+  .asks_only = TRUE,
   .run = run_workers,
 };
 
@@ -375,7 +376,7 @@ run_services (Ctl *ctl, int argc, char **argv)
   g_autoptr (GPtrArray) services = NULL;
   g_autoptr (GPtrArray) workers = NULL;
   g_autoptr (GError) error = NULL;
-  int status = ctl_connect_without_arguments (ctl, "services", argc);
+  int status = ctl_connect (ctl);
 
   if (status != CTL_OK)
     return status;
@@ -412,5 +413,6 @@ const CtlCommand ctl_services = {
   .name = "services",
   .arguments = "",
   .summary = "list the services of irisd and its worker processes",
+  .asks_only = TRUE,
   .run = run_services,
 };

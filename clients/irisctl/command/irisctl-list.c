@@ -5,12 +5,8 @@
  * A list is printed page by page, so that a million items need no more memory than a page; columns
  * may therefore get wider from one page to the next.
  */
-#include "clients/irisctl/output/irisctl-describe.h"
-#include "clients/irisctl/output/irisctl-export.h"
-#include "clients/irisctl/input/irisctl-filter.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/input/irisctl-item.h"
-#include "clients/irisctl/output/irisctl-table.h"
+#include "clients/irisctl/output/irisctl-output.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -59,8 +55,8 @@ show_text (const Ctl *ctl, const IrisClientItem *item)
     g_print ("crashes   %u\n", item->crashes);
   g_print ("bytes     %" G_GUINT64_FORMAT "\n", item->bytes);
   show_times (item);
-  if (*item->sentence != '\0')
-    g_print ("buried    %s (%s)\n", item->sentence, item->error_name);
+  if (*item->message != '\0')
+    g_print ("buried    %s (%s)\n", item->message, item->error_name);
 }
 
 static int
@@ -73,8 +69,6 @@ run_show (Ctl *ctl, int argc, char **argv)
   guint64 number;
   int status;
 
-  if (argc != 2)
-    return ctl_fail (CTL_USAGE, "show takes the number of one item; see irisctl show --help");
   if (ctl_parse_item_number (argv[1], &number) != CTL_OK)
     return CTL_USAGE;
   status = ctl_connect (ctl);
@@ -100,6 +94,11 @@ const CtlCommand ctl_show = {
   .name = "show",
   .arguments = "ITEM",
   .summary = "show all that irisd knows of a persistent item",
+  .operand = CTL_OPERAND_ITEM,
+  .least = 1,
+  .most = 1,
+  .takes = "the number of one item",
+  .asks_only = TRUE,
   .run = run_show,
 };
 
@@ -198,7 +197,8 @@ list_all (Ctl *ctl, IrisClientQuery *query, Target *target)
       if (!ctl->json && target->file == NULL)
         ctl_table_flush (target->table);
       if (!ctl_output_is_good ())
-        return ctl_fail (CTL_FAILED, "cannot write the list to standard output");
+        return ctl_fail (CTL_FAILED,
+                         "cannot write the list: standard output was closed, or its disk is full");
     }
 
   return worst;
@@ -248,8 +248,6 @@ run_list (Ctl *ctl, int argc, char **argv)
   g_autoptr (IrisClientQuery) query = NULL;
   int status;
 
-  if (argc > 1)
-    return ctl_fail (CTL_USAGE, "list takes no arguments; see irisctl list --help");
   if (limit < -1)
     return ctl_fail (CTL_USAGE, "list: --limit takes a number of items, not %d", limit);
   query = ctl_filter_make_query (&ctl->filter, "list");
@@ -287,5 +285,6 @@ const CtlCommand ctl_list = {
       "  irisctl list --state buried --export buried.jsonl\n",
   .takes_filter = TRUE,
   .entries = list_entries,
+  .asks_only = TRUE,
   .run = run_list,
 };

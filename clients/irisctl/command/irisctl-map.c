@@ -6,11 +6,8 @@
  * the order of the walk. So that one slow file does not make everything behind it pile up, the
  * walk stops while the oldest unfinished file is more than WINDOW files back.
  */
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/output/irisctl-progress.h"
-#include "clients/irisctl/output/irisctl-tally.h"
-#include "clients/irisctl/input/irisctl-walk.h"
-#include "clients/irisctl/irisctl.h"
+#include "clients/irisctl/output/irisctl-output.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -330,11 +327,8 @@ parse_hints (Hints *hints)
 }
 
 static int
-check_arguments (Map *self, int argc)
+check_options (Map *self)
 {
-  if (argc < 3)
-    return ctl_fail (CTL_USAGE, "map takes a service and at least one file or directory; see "
-                                "irisctl map --help");
   if (in_flight_max < 1 || in_flight_max > MAX_IN_FLIGHT)
     return ctl_fail (CTL_USAGE, "map: --in-flight takes 1 to %d, not %d", MAX_IN_FLIGHT,
                      in_flight_max);
@@ -437,9 +431,9 @@ map_work (Map *self, const char *const *roots)
 static int
 run_map (Ctl *ctl, int argc, char **argv)
 {
-  Map self = { .ctl = ctl, .service = argc > 1 ? argv[1] : NULL, .files = G_QUEUE_INIT };
+  Map self = { .ctl = ctl, .service = argv[1], .files = G_QUEUE_INIT };
 
-  if ((self.status = check_arguments (&self, argc)) != CTL_OK
+  if ((self.status = check_options (&self)) != CTL_OK
       || (self.status = ctl_connect (ctl)) != CTL_OK)
     return self.status;
 
@@ -476,6 +470,10 @@ const CtlCommand ctl_map = {
       "  irisctl map wordcount --hints by-directory --print doc\n",
   .takes_hints = TRUE,
   .takes_schedule = TRUE,
+  .operand = CTL_OPERAND_FILE,
+  .least = 2,
+  .most = CTL_ANY,
+  .takes = "a service and at least one file or directory",
   .entries = map_entries,
   .run = run_map,
 };

@@ -2,10 +2,8 @@
  *
  * irisctl run: a command at a place.
  */
-#include "clients/irisctl/command/irisctl-follow.h"
-#include "clients/irisctl/input/irisctl-command-options.h"
-#include "clients/irisctl/input/irisctl-payload.h"
-#include "clients/irisctl/output/irisctl-result.h"
+#include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <signal.h>
 
@@ -20,8 +18,6 @@ run_run (Ctl *ctl, int argc, char **argv)
   g_autoptr (GError) error = NULL;
   int status;
 
-  if (argc < 2)
-    return ctl_fail (CTL_USAGE, "run takes a command; see irisctl run --help");
   iris_request_set_args (request, (const char *const *) argv + 1);
   ctl_hint (ctl, request);
   if (!ctl_command_check (&ctl->command, &error))
@@ -74,6 +70,11 @@ const CtlCommand ctl_run = {
   .takes_hints = TRUE,
   .takes_schedule = TRUE,
   .takes_command = TRUE,
+  .operand = CTL_OPERAND_COMMAND,
+  .least = 1,
+  .most = CTL_ANY,
+  .takes = "a command",
+  .options_end = 1,
   .entries = run_entries,
   .run = run_run,
 };

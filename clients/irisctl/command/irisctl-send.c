@@ -2,9 +2,8 @@
  *
  * irisctl send: a single item.
  */
-#include "clients/irisctl/command/irisctl-follow.h"
-#include "clients/irisctl/input/irisctl-payload.h"
-#include "clients/irisctl/output/irisctl-result.h"
+#include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <string.h>
 
@@ -45,9 +44,6 @@ run_send (Ctl *ctl, int argc, char **argv)
   g_autoptr (GError) error = NULL;
   int status;
 
-  if (argc < 2 || argc > 3)
-    return ctl_fail (CTL_USAGE, "send takes a service and at most one payload; see irisctl send "
-                                "--help");
   status = ctl_follow_check (ctl);
   if (status != CTL_OK)
     return status;
@@ -88,6 +84,10 @@ const CtlCommand ctl_send = {
                  "  irisctl send render --path /srv/scene --parts > picture\n",
   .takes_hints = TRUE,
   .takes_schedule = TRUE,
+  .operand = CTL_OPERAND_SERVICE,
+  .least = 1,
+  .most = 2,
+  .takes = "a service and at most one payload",
   .entries = send_entries,
   .run = run_send,
 };

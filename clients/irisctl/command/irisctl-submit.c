@@ -2,11 +2,8 @@
  *
  * irisctl submit: items that irisd keeps, one or many.
  */
-#include "clients/irisctl/command/irisctl-follow.h"
-#include "clients/irisctl/command/irisctl-submit-many.h"
-#include "clients/irisctl/input/irisctl-payload.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/output/irisctl-result.h"
+#include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <string.h>
 
@@ -278,6 +275,10 @@ const CtlCommand ctl_submit_command = {
   .takes_hints = TRUE,
   .takes_schedule = TRUE,
   .takes_command = TRUE,
+  .operand = CTL_OPERAND_SERVICE,
+  .most = CTL_ANY,
+  .takes = "a service and at most one payload",
+  .options_end = 2,
   .entries = submit_entries,
   .run = run_submit,
 };

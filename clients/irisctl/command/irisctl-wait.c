@@ -3,13 +3,10 @@
  * irisctl wait, result: until persistent items have ended.
  *
  * irisd is asked about several items at a time, so that what has ended is told at once whatever
- * stands before it, and about no more than a few, since each question under way takes a credit.
+ * stands before it, and about no more than a few, since each call under way takes a credit.
  */
-#include "clients/irisctl/input/irisctl-filter.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/input/irisctl-item.h"
-#include "clients/irisctl/output/irisctl-describe.h"
-#include "clients/irisctl/output/irisctl-result.h"
+#include "clients/irisctl/input/irisctl-input.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #define WINDOW 64
 
@@ -39,7 +36,7 @@ typedef struct
 {
   Wait *wait;
   guint64 number;
-} Question;
+} Call;
 
 static guint64
 time_left_ms (const Wait *self)
@@ -64,12 +61,12 @@ tell (Wait *self, const IrisClientItem *item)
 }
 
 static void
-note_failure (Wait *self, const Question *question, const GError *error)
+note_failure (Wait *self, const Call *call, const GError *error)
 {
   if (g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_BUSY))
     {
       self->window = MAX (self->in_flight, 1);
-      g_queue_push_tail (&self->again, g_memdup2 (&question->number, sizeof question->number));
+      g_queue_push_tail (&self->again, g_memdup2 (&call->number, sizeof call->number));
     }
   else if (self->numbers == NULL
            && g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NO_SUCH_ITEM))
@@ -90,8 +87,8 @@ note_failure (Wait *self, const Question *question, const GError *error)
 static void
 on_answer (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_autofree Question *question = data;
-  Wait *self = question->wait;
+  g_autofree Call *call = data;
+  Wait *self = call->wait;
   g_autoptr (GError) error = NULL;
   g_autoptr (IrisClientItem) item = iris_client_show_finish (IRIS_CLIENT (source), result, &error);
 
@@ -99,7 +96,7 @@ on_answer (GObject *source, GAsyncResult *result, gpointer data)
   if (item != NULL)
     tell (self, item);
   else
-    note_failure (self, question, error);
+    note_failure (self, call, error);
 }
 
 /* 0 if there is none. */
@@ -143,15 +140,15 @@ ask_more (Wait *self)
   while (!self->stopped && self->in_flight < self->window)
     {
       guint64 number = next_number (self);
-      Question *question;
+      Call *call;
 
       if (number == 0)
         return;
-      question = g_new (Question, 1);
-      *question = (Question){ self, number };
+      call = g_new (Call, 1);
+      *call = (Call){ self, number };
       self->in_flight++;
       iris_client_show_async (self->ctl->client, number, time_left_ms (self),
-                              self->ctl->cancellable, on_answer, question);
+                              self->ctl->cancellable, on_answer, call);
     }
 }
 
@@ -232,6 +229,9 @@ const CtlCommand ctl_wait_command = {
       "result prints them. Exit status 1 if an item did not end well, or not in time.\n\n"
       "Examples:\n  irisctl wait 7 8\n  irisctl wait --key nightly- --timeout 3600\n",
   .takes_filter = TRUE,
+  .operand = CTL_OPERAND_ITEM,
+  .most = CTL_ANY,
+  .takes = "the numbers of items",
   .entries = wait_entries,
   .run = run_wait,
 };
@@ -258,8 +258,6 @@ run_result (Ctl *ctl, int argc, char **argv)
   guint64 number;
   int status;
 
-  if (argc != 2)
-    return ctl_fail (CTL_USAGE, "result takes the number of one item; see irisctl result --help");
   if (ctl_parse_item_number (argv[1], &number) != CTL_OK)
     return CTL_USAGE;
   status = ctl_connect (ctl);
@@ -282,6 +280,10 @@ const CtlCommand ctl_result = {
   .summary = "print the result of a persistent item, once it has ended",
   .description = "irisd deletes the result once it was printed, unless the item has a key. For a\n"
                  "command the exit status is that of the command.\n",
+  .operand = CTL_OPERAND_ITEM,
+  .least = 1,
+  .most = 1,
+  .takes = "the number of one item",
   .entries = result_entries,
   .run = run_result,
 };

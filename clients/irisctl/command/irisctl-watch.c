@@ -6,11 +6,8 @@
  * that irisd itself says lies between them. A terminal shows one picture that is drawn anew;
  * anything else gets a line for each look, of text or of JSON.
  */
-#include "clients/irisctl/command/irisctl-watch.h"
-
-#include "clients/irisctl/input/irisctl-filter.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/output/irisctl-table.h"
+#include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <glib-unix.h>
 #include <signal.h>
@@ -314,7 +311,8 @@ watch (Ctl *ctl, gboolean on_screen, Drawn *drawn)
           drawn_set (drawn, now, before);
           show (ctl, &look, on_screen);
           if (!ctl_output_is_good ())
-            return ctl_fail (CTL_FAILED, "cannot write to standard output");
+            return ctl_fail (CTL_FAILED,
+                             "cannot write to standard output: it was closed, or its disk is full");
         }
       g_clear_pointer (&before, iris_client_status_unref);
       before = g_steal_pointer (&now);
@@ -352,8 +350,6 @@ run_watch (Ctl *ctl, int argc, char **argv)
   g_autoptr (IrisClientQuery) query = NULL;
   int status;
 
-  if (argc > 1)
-    return ctl_fail (CTL_USAGE, "watch takes no arguments; see irisctl watch --help");
   if (!(interval_s >= LEAST_INTERVAL_S && interval_s <= CTL_MAX_WAIT_S))
     return ctl_fail (CTL_USAGE, "watch: --interval takes %g to %d seconds, not %g",
                      LEAST_INTERVAL_S, CTL_MAX_WAIT_S, interval_s);

@@ -1,112 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Completion of irisctl for fish.
-set -l commands places services workers status watch send map run cancel submit wait result list show kick bury drain staff help
+# Completion of irisctl for fish: irisctl itself tells what can follow.
 
-# Another command line behind so many words; what stands behind these options is none of them.
-function __fish_irisctl_other -a skip
-  __fish_complete_subcommand --fcs-skip=$skip -d --dir -e --endpoint -w --wait -p --place --near --delay --at --priority \
-    --after --after-how --retries --backoff --time-to-run --deadline -C --directory -E --env -n --nice -l --limit -t --timeout \
-    --grace -f --file --path --content-type -c --class -k --key --keep -I --items -L --lines --as --key-prefix --in-flight
+function __fish_irisctl
+    set -l words (commandline -opc)[2..-1]
+    set -l current (commandline -ct)
+    set -l found (irisctl --complete $words "$current" 2>/dev/null)
+    set -l before (string match -r -- '^--[a-z-]+=' "$current")
+    set -l path (string replace -r -- '^--[a-z-]+=' '' "$current")
+    switch "$found[1]"
+        case ':files'
+            printf '%s\n' "$before"(__fish_complete_path "$path")
+        case ':directories'
+            printf '%s\n' "$before"(__fish_complete_directories "$path")
+        case ':command *'
+            set -l first (math (string split ' ' -- $found[1])[2] + 1)
+            complete -C (string join ' ' -- (string escape -- $words[$first..-1]) "$current")
+        case '*'
+            string replace -r -- '^(--[a-z-]+)=(\t|$)' '$1$2' $found
+    end
 end
 
-complete -c irisctl -n "__fish_seen_subcommand_from places services workers status watch list send submit run help" -f
-complete -c irisctl -n "__fish_seen_subcommand_from run" -a "(__fish_irisctl_other 2)"
-complete -c irisctl -n "__fish_seen_subcommand_from submit; and __fish_seen_subcommand_from command" -a "(__fish_irisctl_other 3)"
-complete -c irisctl -n "__fish_seen_subcommand_from help" -a "$commands"
-
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "places" -d "list the places"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "services" -d "list what irisd can do"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "workers" -d "list the worker processes"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "status" -d "show what irisd does"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "watch" -d "show what irisd does, once a second"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "send" -d "send one item"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "map" -d "send one item for each file"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "run" -d "run a command at a place"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "cancel" -d "cancel items"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "submit" -d "submit persistent items"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "wait" -d "wait for persistent items"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "result" -d "print the result of a persistent item"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "list" -d "list the persistent items"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "show" -d "show a persistent item"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "kick" -d "queue buried or delayed items"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "bury" -d "set waiting items aside"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "drain" -d "stop a place from taking items"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "staff" -d "change the workers of a place"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "help" -d "show help"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -l version -d "print the version"
-
-complete -c irisctl -s h -l help -d "show help"
-complete -c irisctl -s d -l dir -r -a "(__fish_complete_directories)" -d "the directory of its sockets"
-complete -c irisctl -s e -l endpoint -x -d "irisd's endpoint"
-complete -c irisctl -s w -l wait -x -d "seconds to wait for irisd to start"
-complete -c irisctl -s j -l json -d "print JSON"
-complete -c irisctl -s v -l verbose -d "print more"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -s p -l place -x \
-  -a "(timeout 1 irisctl places 2>/dev/null | awk 'NR > 1 { print \$2 }')" -d "the place to run at"
-complete -c irisctl -n "__fish_seen_subcommand_from send run submit" -l near -r -d "near this item or path"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -s s -l strict -d "at that place only"
-complete -c irisctl -n "__fish_seen_subcommand_from send map submit; and not __fish_seen_subcommand_from command" -a \
-  "(timeout 1 irisctl services 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "service"
-complete -c irisctl -n "__fish_seen_subcommand_from send submit" -s f -l file -r -d "send this file"
-complete -c irisctl -n "__fish_seen_subcommand_from send submit" -l path -r -d "the file to work on"
-complete -c irisctl -n "__fish_seen_subcommand_from send" -l parts -d "print parts of the result as they come"
-complete -c irisctl -n "__fish_seen_subcommand_from map" -l hints -x -a "none round-robin by-directory near" -d "how files are spread"
-complete -c irisctl -n "__fish_seen_subcommand_from map" -s n -l in-flight -x -d "items at once"
-complete -c irisctl -n "__fish_seen_subcommand_from map" -s o -l output -r -d "write lines"
-complete -c irisctl -n "__fish_seen_subcommand_from map" -l print -d "print lines"
-complete -c irisctl -n "__fish_seen_subcommand_from run submit" -s i -l stdin -d "give it this standard input"
-complete -c irisctl -n "__fish_seen_subcommand_from run submit" -s C -l directory -x -a "(__fish_complete_directories)" -d "run it in this directory"
-complete -c irisctl -n "__fish_seen_subcommand_from run submit" -s E -l env -x -d "set a variable, or remove it"
-complete -c irisctl -n "__fish_seen_subcommand_from run submit" -l clear-env -d "start with an empty environment"
-complete -c irisctl -n "__fish_seen_subcommand_from run submit" -s n -l nice -x -d "lower its priority"
-complete -c irisctl -n "__fish_seen_subcommand_from run submit" -s l -l limit -x -a "cpu= memory= files= file-size= core= output=" -d "bound what it may use"
-complete -c irisctl -n "__fish_seen_subcommand_from run submit" -s t -l timeout -x -d "seconds after which to end it"
-complete -c irisctl -n "__fish_seen_subcommand_from run submit" -l grace -x -d "seconds from SIGTERM to SIGKILL"
-complete -c irisctl -n "__fish_seen_subcommand_from run" -l at-end -d "show output at the end"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -s c -l class -x -a "durable relaxed volatile" -d "what survives a crash"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -s k -l key -x -d "only once with this key"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -l keep -x -d "keep the result this long"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -s D -l detach -d "print the number and do not wait"
-complete -c irisctl -n "__fish_seen_subcommand_from wait result" -s t -l timeout -x -d "wait at most this long"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -l content-type -x -d "what the payload is"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -s I -l items -r -d "an object in each line"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -s L -l lines -r -d "an item for each line"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -l as -x -a "payload argument path" -d "what a line is"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -s 0 -l null -d "lines end with NUL"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -l key-prefix -x -d "give each line a key"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -l resume -d "submit no line twice"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -l keep-going -d "go on after bad lines"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -l in-flight -x -d "items at once"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel watch" -l state -x -a "queued delayed leased running done failed cancelled buried open ended" -d "only these"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel watch" -l service -x -a "(timeout 1 irisctl services 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "only of this service"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel watch" -s c -l class -x -a "durable relaxed" -d "only of this class"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel watch" -s k -l key -x -d "only those whose key begins so"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel watch" -l since -x -d "accepted then or later"
-complete -c irisctl -n "__fish_seen_subcommand_from list wait cancel watch" -l until -x -d "accepted before"
-complete -c irisctl -n "__fish_seen_subcommand_from list" -s n -l limit -x -d "at most so many"
-complete -c irisctl -n "__fish_seen_subcommand_from submit" -s B -l bury -d "set it aside when its last try fails"
-complete -c irisctl -n "__fish_seen_subcommand_from list" -l export -r -d "write them there as they were submitted"
-complete -c irisctl -n "__fish_seen_subcommand_from kick" -l state -x -a "buried delayed" -d "all in that state"
-complete -c irisctl -n "__fish_seen_subcommand_from kick" -s n -l count -x -d "at most so many"
-complete -c irisctl -n "__fish_seen_subcommand_from bury" -s r -l reason -x -d "why"
-complete -c irisctl -n "__fish_seen_subcommand_from drain" -l resume -d "let it take items again"
-complete -c irisctl -n "__fish_seen_subcommand_from list" -s r -l reverse -d "the newest first"
-complete -c irisctl -n "__fish_seen_subcommand_from wait cancel" -s a -l all -d "all that have not ended"
-complete -c irisctl -n "__fish_seen_subcommand_from cancel" -s y -l yes -d "do not ask"
-complete -c irisctl -n "__fish_seen_subcommand_from watch" -s i -l interval -x -d "seconds between two looks"
-complete -c irisctl -n "__fish_seen_subcommand_from watch" -s n -l count -x -d "how many looks"
-complete -c irisctl -n "__fish_seen_subcommand_from watch" -l items -d "show persistent items that change"
-complete -c irisctl -n "__fish_seen_subcommand_from wait result show cancel kick bury" -f -a \
-  "(timeout 1 irisctl list --reverse --limit 100 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "item"
-complete -c irisctl -n "__fish_seen_subcommand_from drain staff" -f -a \
-  "(timeout 1 irisctl places 2>/dev/null | awk 'NR > 1 { print \$2 }')" -d "place"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l delay -x -d "not before so much time has passed"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l at -x -d "not before this time of day"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l priority -x -a "0 1 2 3 4 5 6 7 8 9" -d "higher comes first"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l after -x -d "after the item of this number"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l after-how -x -a "all any success" -d "which of them"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l retries -x -d "try again so often"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l backoff -x -d "pause before the first try"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l time-to-run -x -d "stop a longer attempt"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l deadline -x -d "fail it if it has not begun by then"
-complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l wait-for-service -d "wait for the first worker of its service"
+complete -c irisctl -f -a '(__fish_irisctl)'

@@ -2,14 +2,14 @@
  *
  * The options that say how a command is to be run.
  */
-#include "clients/irisctl/input/irisctl-command-options.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 #include <math.h>
 
 #define MOST_SECONDS (CTL_MAX_WAIT_S * 366.0)
 
-void
-ctl_command_add_options (CtlCommandOptions *options, GOptionContext *context)
+GOptionEntry *
+ctl_command_entries (CtlCommandOptions *options)
 {
   const GOptionEntry entries[] = {
     { "directory", 'C', 0, G_OPTION_ARG_FILENAME, &options->directory, "Run it in this directory",
@@ -30,7 +30,7 @@ ctl_command_add_options (CtlCommandOptions *options, GOptionContext *context)
     { NULL },
   };
 
-  g_option_context_add_main_entries (context, entries, NULL);
+  return g_memdup2 (entries, sizeof entries);
 }
 
 void

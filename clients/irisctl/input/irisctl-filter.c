@@ -2,7 +2,7 @@
  *
  * The options that say which of the persistent items are meant.
  */
-#include "clients/irisctl/input/irisctl-filter.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 static const struct
 {
@@ -23,8 +23,8 @@ static const struct
                  | 1U << IRIS_CLIENT_ITEM_CANCELLED },
 };
 
-void
-ctl_filter_add_options (CtlFilter *filter, GOptionContext *context)
+GOptionEntry *
+ctl_filter_entries (CtlFilter *filter)
 {
   const GOptionEntry entries[] = {
     { "state", 0, 0, G_OPTION_ARG_STRING_ARRAY, &filter->states,
@@ -45,7 +45,7 @@ ctl_filter_add_options (CtlFilter *filter, GOptionContext *context)
     { NULL },
   };
 
-  g_option_context_add_main_entries (context, entries, NULL);
+  return g_memdup2 (entries, sizeof entries);
 }
 
 void

@@ -2,8 +2,7 @@
  *
  * An item as the command line or a line of a file describes it.
  */
-#include "clients/irisctl/input/irisctl-item.h"
-#include "clients/irisctl/input/irisctl-command-options.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * A pipe may be slow, and meanwhile answers have to be taken in: so nothing is read that would have
  * to be waited for.
  */
-#include "clients/irisctl/input/irisctl-lines.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  *
  * What an item is given to work on.
  */
-#include "clients/irisctl/input/irisctl-payload.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 #include <gio/gunixinputstream.h>
 #include <unistd.h>

@@ -10,8 +10,8 @@
 
 #define MAX_RETRIES 1000000
 
-void
-ctl_schedule_add_options (CtlSchedule *schedule, GOptionContext *context)
+GOptionEntry *
+ctl_schedule_entries (CtlSchedule *schedule)
 {
   const GOptionEntry entries[] = {
     { "delay", 0, 0, G_OPTION_ARG_STRING, &schedule->delay,
@@ -37,7 +37,7 @@ ctl_schedule_add_options (CtlSchedule *schedule, GOptionContext *context)
     { NULL },
   };
 
-  g_option_context_add_main_entries (context, entries, NULL);
+  return g_memdup2 (entries, sizeof entries);
 }
 
 void
@@ -52,7 +52,7 @@ ctl_schedule_clear (CtlSchedule *schedule)
   g_strfreev (schedule->after);
 }
 
-/* Up to whole milliseconds; what was divided by 1000 is multiplied back to what it was. */
+/* Up to whole milliseconds; a number that was divided by 1000 is multiplied back to itself. */
 static guint64
 to_ms (double ms)
 {

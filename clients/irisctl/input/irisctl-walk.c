@@ -5,7 +5,7 @@
  * Depth first, with the names of one directory a level in memory, so that a million files below
  * many directories take little.
  */
-#include "clients/irisctl/input/irisctl-walk.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 #include <errno.h>
 #include <gio/gio.h>

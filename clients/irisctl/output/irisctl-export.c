@@ -3,8 +3,7 @@
  * Persistent items as lines of JSON, which submit can read: the members are called as its options
  * are.
  */
-#include "clients/irisctl/output/irisctl-export.h"
-#include "clients/irisctl/output/irisctl-json.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <errno.h>
 #include <string.h>

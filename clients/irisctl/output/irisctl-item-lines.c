@@ -2,9 +2,7 @@
  *
  * What is printed of each of many items: a line of text, or of JSON.
  */
-#include "clients/irisctl/output/irisctl-item-lines.h"
-#include "clients/irisctl/output/irisctl-result.h"
-#include "clients/irisctl/output/irisctl-json.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  *
  * Printing JSON: short hands for json-glib's builder.
  */
-#include "clients/irisctl/output/irisctl-json.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <stdio.h>
 #include <string.h>

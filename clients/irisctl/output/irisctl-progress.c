@@ -2,9 +2,7 @@
  *
  * A progress bar on standard error.
  */
-#include "clients/irisctl/output/irisctl-progress.h"
-
-#include "clients/irisctl/output/irisctl-terminal.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>

@@ -4,7 +4,7 @@
  *
  * A cell that begins with a byte below ' ' has the colour of that number.
  */
-#include "clients/irisctl/output/irisctl-table.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <stdarg.h>
 

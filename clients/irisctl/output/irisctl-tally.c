@@ -2,9 +2,7 @@
  *
  * The tally of a map: what each place was hinted, ran and stole.
  */
-#include "clients/irisctl/output/irisctl-tally.h"
-
-#include "clients/irisctl/output/irisctl-table.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 void
 ctl_tally_init (CtlTally *self, GPtrArray *places)

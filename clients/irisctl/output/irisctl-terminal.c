@@ -2,7 +2,7 @@
  *
  * What irisctl does otherwise if a terminal reads it: widths, colours, keys.
  */
-#include "clients/irisctl/output/irisctl-terminal.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <glib-unix.h>
 #include <sys/ioctl.h>

@@ -6,6 +6,7 @@
  */
 #include "daemon/exec/command/irisd-command-options.h"
 #include "daemon/exec/command/irisd-command-runner.h"
+#include "daemon/exec/command/irisd-command-slots.h"
 #include "daemon/exec/irisd-job.h"
 
 static gboolean
@@ -33,6 +34,18 @@ start (IrisdJob *job)
   return irisd_command_runner_start (job->core->commands, job);
 }
 
+static void
+wake (IrisdJob *job)
+{
+  irisd_command_runner_wake (job->core->commands);
+}
+
+static void
+leave (IrisdJob *job)
+{
+  irisd_command_slots_leave (job->core->slots, job);
+}
+
 const IrisdService irisd_service_command = {
   .name = "command",
   .summary = "runs a program (args) with the payload as its input; answers output and exit status",
@@ -41,4 +54,6 @@ const IrisdService irisd_service_command = {
   .takes_options = TRUE,
   .check = check,
   .start = start,
+  .wake = wake,
+  .leave = leave,
 };

@@ -5,30 +5,113 @@
  * A queue has idle subscriptions, by place and for all places, so that a worker at any place or at
  * one place is found without a search; and waiting items, those that must run at one place by
  * place, and all others together. All are in order: longest idle first, oldest item first.
+ *
+ * A service is a name in a name space: that of a user, whose workers run that user's items alone,
+ * or the shared one, whose workers run the items of all. A user's item goes to the first of the two
+ * in which the service has a worker; if neither has, it waits in the first one that knows the
+ * service. So a worker of one user can neither get nor delay the items of another, unless a rule
+ * lets it serve all.
  */
 #include "daemon/exec/worker/irisd-leases-private.h"
 
 #include "daemon/config/irisd-policy.h"
+
+#include <string.h>
+
+guint
+irisd_lease_queue_hash (gconstpointer queue)
+{
+  const IrisdLeaseQueue *self = queue;
+  return g_str_hash (self->name) * 31 + (guint) self->space;
+}
+
+gboolean
+irisd_lease_queue_equal (gconstpointer a, gconstpointer b)
+{
+  const IrisdLeaseQueue *left = a, *right = b;
+  return left->space == right->space && strcmp (left->name, right->name) == 0;
+}
+
+IrisdLeaseQueue *
+irisd_leases_find_queue (IrisdLeases *self, gint64 space, const char *name)
+{
+  const IrisdLeaseQueue key = { .space = space, .name = (char *) name };
+  return g_hash_table_lookup (self->queues, &key);
+}
+
+/* The queue for items that try @space first; NULL if the service is not known. */
+IrisdLeaseQueue *
+irisd_leases_route (IrisdLeases *self, gint64 space, const char *name)
+{
+  IrisdLeaseQueue *shared = irisd_leases_find_queue (self, IRISD_SPACE_SHARED, name);
+  if (space == IRISD_SPACE_SHARED)
+    return shared;
+  IrisdLeaseQueue *own = irisd_leases_find_queue (self, space, name);
+  if (own == NULL || (own->n_subscriptions == 0 && shared != NULL && shared->n_subscriptions > 0))
+    return shared;
+  return own;
+}
+
+/* The name space in which a worker serves a service. */
+static gint64
+get_space (IrisdLeases *self, IrisdWorker *worker, const char *name)
+{
+  if (self->events->shares == NULL || self->events->shares (worker, name, self->user_data))
+    return IRISD_SPACE_SHARED;
+  return worker->owner;
+}
+
+/* How many services of a name space had a worker once, or never had one. */
+static guint
+count_queues (IrisdLeases *self, gint64 space, gboolean served)
+{
+  GHashTableIter iter;
+  gpointer value;
+  guint n = 0;
+  g_hash_table_iter_init (&iter, self->queues);
+  while (g_hash_table_iter_next (&iter, &value, NULL))
+    {
+      const IrisdLeaseQueue *queue = value;
+      n += queue->space == space && queue->served == served;
+    }
+  return n;
+}
+
+/* The limit is per name space, so one user cannot use up the services of others. */
+gboolean
+irisd_leases_check_services (IrisdLeases *self,
+                             IrisdWorker *worker,
+                             const IrisWireServices *services,
+                             GError **error)
+{
+  guint n_shared = count_queues (self, IRISD_SPACE_SHARED, TRUE);
+  guint n_own = count_queues (self, worker->owner, TRUE);
+  for (guint i = 0; i < services->n_services; i++)
+    {
+      const char *name = services->services[i].name;
+      gint64 space = get_space (self, worker, name);
+      const IrisdLeaseQueue *queue = irisd_leases_find_queue (self, space, name);
+      if (queue != NULL && queue->served)
+        continue;
+      if (space == IRISD_SPACE_SHARED)
+        n_shared++;
+      else
+        n_own++;
+    }
+  if (MAX (n_shared, n_own) <= self->rules.max_services)
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
+               "cannot serve the service: more services of worker processes than "
+               "total-worker-services (%u); raise that limit",
+               self->rules.max_services);
+  return FALSE;
+}
 
 static guint
 queue_of (IrisdLeases *leases, gint place)
 {
   return place >= 0 && (guint) place < leases->rules.n_places ? (guint) place
                                                               : leases->rules.n_places;
-}
-
-/* From now on nothing is leased; no worker has an item yet. */
-void
-irisd_leases_pause (IrisdLeases *self)
-{
-  self->paused = TRUE;
-}
-
-/* Ends irisd_leases_pause(); call irisd_leases_employ() for each worker then. */
-void
-irisd_leases_resume (IrisdLeases *self)
-{
-  self->paused = FALSE;
 }
 
 static IrisdLeaseQueue *
@@ -261,7 +344,7 @@ irisd_worker_subscribe (IrisdLeases *leases,
   for (guint i = 0; services != NULL && i < services->n_services; i++)
     {
       const IrisWireService *service = &services->services[i];
-      gint64 space = irisd_leases_get_space (leases, worker, service->name);
+      gint64 space = get_space (leases, worker, service->name);
       IrisdLeaseQueue *queue = irisd_leases_find_queue (leases, space, service->name);
       if (queue == NULL)
         queue = new_queue (leases, space, service->name);
@@ -306,7 +389,7 @@ irisd_leases_expect (IrisdLeases *self,
 gboolean
 irisd_leases_has_room_to_expect (IrisdLeases *self, gint64 space)
 {
-  return irisd_leases_count_queues (self, space, FALSE) < self->rules.max_services;
+  return count_queues (self, space, FALSE) < self->rules.max_services;
 }
 
 guint

@@ -63,31 +63,15 @@ struct _IrisdLeases
   gboolean paused; /* nothing is leased */
 };
 
-/* irisd-leases.c */
-void irisd_leases_fail_entry (IrisdLeases *self, IrisdLeaseEntry *entry, IrisWireError why);
-void irisd_leases_forget_queue (IrisdLeases *self, IrisdLeaseQueue *queue);
-void irisd_leases_lose (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now);
-IrisdLeaseEntry *irisd_lease_strip (IrisdLeases *self, IrisdLease *lease);
-IrisdLeaseEntry *irisd_lease_revoke (IrisdLeases *self, IrisdLease *lease, IrisWireError why);
-
-/* irisd-leases-clock.c */
-void irisd_leases_put_off_unserved (IrisdLeases *self);
-void irisd_leases_place (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now);
-
-/* irisd-leases-route.c */
-guint irisd_lease_queue_hash (gconstpointer queue);
-gboolean irisd_lease_queue_equal (gconstpointer a, gconstpointer b);
+/* irisd-lease-queue.c */
 IrisdLeaseQueue *irisd_leases_find_queue (IrisdLeases *self, gint64 space, const char *name);
-guint irisd_leases_count_queues (IrisdLeases *self, gint64 space, gboolean served);
 IrisdLeaseQueue *irisd_leases_route (IrisdLeases *self, gint64 space, const char *name);
-gint64 irisd_leases_get_space (IrisdLeases *self, IrisdWorker *worker, const char *name);
 gboolean irisd_leases_check_services (IrisdLeases *self,
                                       IrisdWorker *worker,
                                       const IrisWireServices *services,
                                       GError **error);
-void irisd_leases_reroute (IrisdLeases *self, IrisdWorker *worker, gint64 now);
-
-/* irisd-lease-queue.c */
+guint irisd_lease_queue_hash (gconstpointer queue);
+gboolean irisd_lease_queue_equal (gconstpointer a, gconstpointer b);
 void irisd_lease_queue_drop (IrisdLeases *leases, IrisdLeaseQueue *queue);
 void irisd_lease_queue_set_alarm (IrisdLeases *leases, IrisdLeaseQueue *queue);
 gint64 irisd_lease_queue_get_first_end (IrisdLeases *leases, IrisdLeaseQueue *queue);

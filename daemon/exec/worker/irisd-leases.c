@@ -13,6 +13,9 @@
  * until a worker of the same owner names it, which claims it; afterwards it is like any other. If
  * it expires first, the item goes to other workers.
  *
+ * Waiting items are moved when that rule gives another result: when a service gets its first worker
+ * in one name space, or loses its last, while items wait in the other.
+ *
  * Invariant, after each call: no item waits that an idle worker may run. The table looks for an
  * item whenever a worker gets capacity or a new subscription, and for a worker whenever an item
  * begins to wait.
@@ -57,8 +60,8 @@ irisd_leases_new (const IrisdLeaseRules *rules, const IrisdLeaseEvents *events, 
 }
 
 /* Removes a queue's name; the queue is freed with its last item. */
-void
-irisd_leases_forget_queue (IrisdLeases *self, IrisdLeaseQueue *queue)
+static void
+forget_queue (IrisdLeases *self, IrisdLeaseQueue *queue)
 {
   g_hash_table_remove (self->queues, queue);
   queue->forgotten = TRUE;
@@ -74,7 +77,7 @@ irisd_leases_free (IrisdLeases *self)
   for (GList *link = queues; link != NULL; link = link->next)
     {
       g_warn_if_fail (((IrisdLeaseQueue *) link->data)->n_subscriptions == 0);
-      irisd_leases_forget_queue (self, link->data);
+      forget_queue (self, link->data);
     }
   g_tree_unref (self->by_alarm);
   g_hash_table_unref (self->queues);
@@ -96,8 +99,8 @@ let_go (IrisdLeases *self, IrisdLeaseEntry *entry)
   irisd_lease_queue_drop (self, queue);
 }
 
-void
-irisd_leases_fail_entry (IrisdLeases *self, IrisdLeaseEntry *entry, IrisWireError why)
+static void
+fail_entry (IrisdLeases *self, IrisdLeaseEntry *entry, IrisWireError why)
 {
   let_go (self, entry);
   self->events->fail (entry, why, self->user_data);
@@ -164,29 +167,20 @@ employ (IrisdLeases *self, IrisdWorker *worker, gint64 now)
 }
 
 /* Leases an item at once, or lets it wait. */
-void
-irisd_leases_place (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
+static void
+place_entry (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
 {
   entry->lease = NULL;
   entry->away = FALSE;
-  if (self->closed)
+  gboolean draining = self->draining && entry->patient && entry->queue->n_subscriptions == 0;
+  guint why = self->closed                                     ? IRIS_WIRE_ERROR_SHUTTING_DOWN
+              : entry->deadline != 0 && entry->deadline <= now ? IRIS_WIRE_ERROR_DEADLINE_PASSED
+              : entry->queue->forgotten                        ? IRIS_WIRE_ERROR_NO_WORKER
+              : draining                                       ? IRIS_WIRE_ERROR_SHUTTING_DOWN
+                                                               : 0;
+  if (why != 0)
     {
-      irisd_leases_fail_entry (self, entry, IRIS_WIRE_ERROR_SHUTTING_DOWN);
-      return;
-    }
-  if (entry->deadline != 0 && entry->deadline <= now)
-    {
-      irisd_leases_fail_entry (self, entry, IRIS_WIRE_ERROR_DEADLINE_PASSED);
-      return;
-    }
-  if (entry->queue->forgotten)
-    {
-      irisd_leases_fail_entry (self, entry, IRIS_WIRE_ERROR_NO_WORKER);
-      return;
-    }
-  if (self->draining && entry->patient && entry->queue->n_subscriptions == 0)
-    {
-      irisd_leases_fail_entry (self, entry, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      fail_entry (self, entry, (IrisWireError) why);
       return;
     }
   entry->since = now;
@@ -200,18 +194,18 @@ irisd_leases_place (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
 }
 
 /* The lease ended without an answer. */
-void
-irisd_leases_lose (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
+static void
+lose (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
 {
   if (entry->attempts >= self->rules.attempts)
-    irisd_leases_fail_entry (self, entry, IRIS_WIRE_ERROR_WORKER_LOST);
+    fail_entry (self, entry, IRIS_WIRE_ERROR_WORKER_LOST);
   else
-    irisd_leases_place (self, entry, now);
+    place_entry (self, entry, now);
 }
 
 /* Takes its item from a lease. */
-IrisdLeaseEntry *
-irisd_lease_strip (IrisdLeases *self, IrisdLease *lease)
+static IrisdLeaseEntry *
+strip (IrisdLeases *self, IrisdLease *lease)
 {
   IrisdLeaseEntry *entry = lease->entry;
   if (entry == NULL)
@@ -224,10 +218,10 @@ irisd_lease_strip (IrisdLeases *self, IrisdLease *lease)
 
 /* Takes its item from a lease, and tells the worker why; a worker that is away is told when it
  * asks. */
-IrisdLeaseEntry *
-irisd_lease_revoke (IrisdLeases *self, IrisdLease *lease, IrisWireError why)
+static IrisdLeaseEntry *
+take_back (IrisdLeases *self, IrisdLease *lease, IrisWireError why)
 {
-  IrisdLeaseEntry *entry = irisd_lease_strip (self, lease);
+  IrisdLeaseEntry *entry = strip (self, lease);
   if (lease->worker != NULL)
     self->events->stop (lease->worker, lease->number, why, self->user_data);
   else
@@ -243,6 +237,95 @@ close_lease (IrisdLeases *self, IrisdLease *lease)
   g_queue_unlink (&worker->leases, &lease->link);
   g_hash_table_remove (self->by_number, &lease->number);
   worker->leased--;
+}
+
+static void
+move_entry (IrisdLeases *self, IrisdLeaseEntry *entry, IrisdLeaseQueue *to, gint64 now)
+{
+  IrisdLeaseQueue *from = entry->queue;
+  irisd_lease_queue_remove (self, entry);
+  from->n_entries--;
+  from->n_patient -= entry->patient;
+  irisd_lease_queue_set_alarm (self, from);
+  entry->queue = to;
+  to->n_entries++;
+  to->n_patient += entry->patient;
+  place_entry (self, entry, now);
+}
+
+/* Moves the items of a queue that has no worker to the queue where they belong now. */
+static void
+reroute_queue (IrisdLeases *self, IrisdLeaseQueue *from, gint64 now)
+{
+  for (guint i = 0; i <= self->rules.n_places; i++)
+    for (GList *link = from->waiting[i].head, *next; link != NULL; link = next)
+      {
+        IrisdLeaseEntry *entry = link->data;
+        IrisdLeaseQueue *to = irisd_leases_route (self, entry->space, from->name);
+        next = link->next;
+        if (to != from)
+          move_entry (self, entry, to, now);
+      }
+}
+
+/* A user's service got its first worker; items of that user may wait in the shared one. */
+static void
+pull_own (IrisdLeases *self, IrisdWorker *worker, gint64 now)
+{
+  for (guint i = 0; i < worker->n_subscriptions; i++)
+    {
+      const IrisdLeaseQueue *own = worker->subscriptions[i]->queue;
+      IrisdLeaseQueue *shared = irisd_leases_find_queue (self, IRISD_SPACE_SHARED, own->name);
+      if (own->n_subscriptions == 1 && shared != NULL && shared != own
+          && shared->n_subscriptions == 0)
+        reroute_queue (self, shared, now);
+    }
+}
+
+/* Moves waiting items to where they find their service now. @worker has changed its services, or
+ * has left. */
+static void
+reroute (IrisdLeases *self, IrisdWorker *worker, gint64 now)
+{
+  pull_own (self, worker, now);
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, self->queues);
+  while (g_hash_table_iter_next (&iter, &value, NULL))
+    {
+      IrisdLeaseQueue *queue = value;
+      if (queue->n_subscriptions == 0 && queue->n_entries > 0 && queue->space != IRISD_SPACE_SHARED
+          && irisd_leases_route (self, queue->space, queue->name) != queue)
+        reroute_queue (self, queue, now);
+    }
+}
+
+/* For a service without a worker. */
+static void
+put_off_patient (IrisdLeases *self, IrisdLeaseQueue *queue)
+{
+  for (guint i = 0; i <= self->rules.n_places && queue->n_patient > 0; i++)
+    for (GList *link = queue->waiting[i].head; link != NULL && queue->n_patient > 0;)
+      {
+        IrisdLeaseEntry *entry = link->data;
+        link = link->next;
+        if (!entry->patient)
+          continue;
+        irisd_lease_queue_remove (self, entry);
+        fail_entry (self, entry, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      }
+}
+
+/* A table that drains does not wait for workers. */
+static void
+put_off_unserved (IrisdLeases *self)
+{
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, self->queues);
+  while (self->draining && g_hash_table_iter_next (&iter, NULL, &value))
+    if (((IrisdLeaseQueue *) value)->n_subscriptions == 0)
+      put_off_patient (self, value);
 }
 
 /* @worker is new, or changes its services; @place is its place or IRIS_PLACE_ANY, @capacity the
@@ -266,8 +349,8 @@ irisd_leases_enroll (IrisdLeases *self,
   irisd_worker_subscribe (self, worker, services, now);
   irisd_worker_rest (self, worker);
   employ (self, worker, now);
-  irisd_leases_reroute (self, worker, now);
-  irisd_leases_put_off_unserved (self);
+  reroute (self, worker, now);
+  put_off_unserved (self);
   return TRUE;
 }
 
@@ -280,20 +363,20 @@ irisd_leases_leave (IrisdLeases *self, IrisdWorker *worker, gint64 now)
   irisd_worker_set_idle (self, worker, FALSE);
   worker->capacity = 0;
   irisd_worker_subscribe (self, worker, NULL, now);
-  irisd_leases_reroute (self, worker, now);
-  irisd_leases_put_off_unserved (self);
+  reroute (self, worker, now);
+  put_off_unserved (self);
   while (worker->leases.length > 0)
     {
       /* The youngest first, so that the oldest ends up at the head of its queue. */
       IrisdLease *lease = g_queue_peek_tail (&worker->leases);
-      IrisdLeaseEntry *entry = irisd_lease_strip (self, lease);
+      IrisdLeaseEntry *entry = strip (self, lease);
       close_lease (self, lease);
       if (entry != NULL)
-        irisd_leases_lose (self, entry, now);
+        lose (self, entry, now);
     }
   g_clear_pointer (&worker->subscriptions, g_free);
   worker->enrolled = FALSE;
-  irisd_leases_reroute (self, worker, now);
+  reroute (self, worker, now);
 }
 
 static gboolean
@@ -333,7 +416,7 @@ irisd_leases_add (IrisdLeases *self, IrisdLeaseEntry *entry, const char *name, g
 {
   if (!enter (self, entry, name))
     return FALSE;
-  irisd_leases_place (self, entry, now);
+  place_entry (self, entry, now);
   return TRUE;
 }
 
@@ -376,7 +459,7 @@ irisd_leases_withdraw (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
   if (lease == NULL)
     irisd_lease_queue_remove (self, entry);
   else
-    irisd_lease_revoke (self, lease, IRIS_WIRE_ERROR_CANCELLED);
+    take_back (self, lease, IRIS_WIRE_ERROR_CANCELLED);
   let_go (self, entry);
   return state;
 }
@@ -415,7 +498,7 @@ irisd_leases_find_worker (const IrisdLeaseEntry *entry, guint64 *lease)
 static IrisdLeaseEntry *
 settle (IrisdLeases *self, IrisdLease *lease)
 {
-  IrisdLeaseEntry *entry = irisd_lease_strip (self, lease);
+  IrisdLeaseEntry *entry = strip (self, lease);
   close_lease (self, lease);
   return entry;
 }
@@ -479,7 +562,7 @@ irisd_leases_give_back (IrisdLeases *self,
       *entry = settled;
     }
   else if (end == IRISD_LEASE_AGAIN)
-    irisd_leases_place (self, settled, now); /* the worker is not idle yet: others first */
+    place_entry (self, settled, now); /* the worker is not idle yet: others first */
   irisd_leases_employ (self, worker, now);
   return end;
 }
@@ -500,4 +583,133 @@ irisd_leases_extend (IrisdLeases *self,
   found->deadline = now + CLAMP (more_us, 0, self->rules.lease_us);
   g_tree_insert (self->by_deadline, found, found);
   return TRUE;
+}
+
+/* From now on nothing is leased; no worker has an item yet. */
+void
+irisd_leases_pause (IrisdLeases *self)
+{
+  self->paused = TRUE;
+}
+
+/* Ends irisd_leases_pause(); call irisd_leases_employ() for each worker then. */
+void
+irisd_leases_resume (IrisdLeases *self)
+{
+  self->paused = FALSE;
+}
+
+static IrisdLeaseQueue *
+first_alarm (IrisdLeases *self)
+{
+  GTreeNode *node = g_tree_node_first (self->by_alarm);
+  return node != NULL ? g_tree_node_key (node) : NULL;
+}
+
+static IrisdLease *
+first_lease (IrisdLeases *self)
+{
+  GTreeNode *node = g_tree_node_first (self->by_deadline);
+  return node != NULL ? g_tree_node_key (node) : NULL;
+}
+
+/* Returns when irisd_leases_expire() is to be called; G_MAXINT64 for never. */
+gint64
+irisd_leases_next (IrisdLeases *self)
+{
+  IrisdLease *lease = first_lease (self);
+  IrisdLeaseQueue *queue = first_alarm (self);
+  gint64 next = lease != NULL ? lease->deadline : G_MAXINT64;
+  return queue != NULL ? MIN (next, queue->alarm) : next;
+}
+
+/* Fails items that have waited long enough for a worker, and drops a service with neither worker
+ * nor items. */
+static void
+give_up (IrisdLeases *self, IrisdLeaseQueue *queue, gint64 now)
+{
+  IrisdLeaseEntry *entry;
+  while ((entry = g_queue_peek_head (&queue->impatient)) != NULL
+         && irisd_lease_queue_get_first_end (self, queue) <= now)
+    {
+      irisd_lease_queue_remove (self, entry);
+      fail_entry (self, entry, IRIS_WIRE_ERROR_NO_WORKER);
+    }
+  if (entry == NULL && queue->alarm <= now)
+    forget_queue (self, queue);
+}
+
+/* Ends expired leases, and drops services without a worker. */
+void
+irisd_leases_expire (IrisdLeases *self, gint64 now)
+{
+  IrisdLease *lease;
+  while ((lease = first_lease (self)) != NULL && lease->deadline <= now)
+    {
+      if (lease->worker != NULL)
+        lease->worker->lost++;
+      IrisdLeaseEntry *entry = take_back (self, lease, IRIS_WIRE_ERROR_NO_SUCH_LEASE);
+      lose (self, entry, now);
+    }
+  IrisdLeaseQueue *queue;
+  while ((queue = first_alarm (self)) != NULL && queue->alarm <= now)
+    give_up (self, queue, now);
+}
+
+static gboolean
+collect_away (gpointer key, gpointer value, gpointer user_data)
+{
+  IrisdLease *lease = value;
+  if (lease->worker == NULL)
+    g_ptr_array_add (user_data, lease);
+  return FALSE;
+}
+
+static void
+put_off_away (IrisdLeases *self)
+{
+  g_autoptr (GPtrArray) leases = g_ptr_array_new ();
+  g_tree_foreach (self->by_deadline, collect_away, leases);
+  for (guint i = 0; i < leases->len; i++)
+    {
+      IrisdLeaseEntry *entry = take_back (self, leases->pdata[i], IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      fail_entry (self, entry, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+    }
+}
+
+/* From now on patient items whose service has no worker, or whose worker is away, no longer wait,
+ * because irisd is to end. */
+void
+irisd_leases_drain (IrisdLeases *self)
+{
+  self->draining = TRUE;
+  put_off_away (self);
+  put_off_unserved (self);
+}
+
+/* Ends all waiting and all leases, now and from now on, because irisd ends. */
+void
+irisd_leases_close (IrisdLeases *self)
+{
+  self->closed = TRUE;
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, self->queues);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      IrisdLeaseQueue *queue = value;
+      for (guint i = 0; i <= self->rules.n_places; i++)
+        while (queue->waiting[i].length > 0)
+          {
+            IrisdLeaseEntry *entry = g_queue_peek_head (&queue->waiting[i]);
+            irisd_lease_queue_remove (self, entry);
+            fail_entry (self, entry, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+          }
+    }
+  IrisdLease *lease;
+  while ((lease = first_lease (self)) != NULL)
+    {
+      IrisdLeaseEntry *entry = take_back (self, lease, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      fail_entry (self, entry, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+    }
 }

@@ -121,8 +121,6 @@ void irisd_worker_processes_expect (IrisdWorkerProcesses *self,
                                     const IrisWireString *name);
 void irisd_worker_processes_expect_configured (IrisdWorkerProcesses *self);
 void irisd_worker_processes_adopt (IrisdJob *job, const IrisWireMessage *item, gint place);
-void irisd_worker_processes_renew (IrisdJob *job);
-void irisd_worker_processes_forget (IrisdJob *job);
 void irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 space);
 gboolean irisd_worker_processes_restore (IrisdWorkerProcesses *self,
                                          IrisdJob *job,
@@ -160,10 +158,8 @@ gboolean irisd_worker_processes_report (IrisdWorkerProcesses *self,
                                         IrisdWorkerProcess *worker,
                                         const IrisWireMessage *report);
 
-/* irisd-worker-restore.c */
 void irisd_worker_processes_name_lease (IrisdWorkerProcesses *self, guint64 lease, guint8 *id);
 
-/* irisd-worker-parts.c */
 gboolean irisd_worker_processes_part (IrisdWorkerProcesses *self,
                                       IrisdWorkerProcess *worker,
                                       const IrisWireMessage *report,
@@ -185,7 +181,6 @@ void irisd_worker_processes_add_services (IrisdWorkerProcesses *self,
                                           gint64 space,
                                           IrisWireServices *list);
 
-void irisd_leased_item_unref (IrisdLeasedItem *self);
 void irisd_worker_event_free (IrisdWorkerEvent *self);
 
 static inline IrisdWorkerEvent *

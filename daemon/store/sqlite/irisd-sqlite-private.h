@@ -27,9 +27,8 @@ enum
   IRISD_SQL_N,
 };
 
-typedef struct
+struct _IrisdStore
 {
-  IrisdStore store;
   char *path;
   sqlite3 *db;
   sqlite3_stmt *statements[IRISD_SQL_N];
@@ -51,29 +50,11 @@ typedef struct
   gboolean wrong_make; /* a whole file that is no journal of this release */
   gboolean salvaged;   /* SQLite could not open it; rebuilt from its pages */
   guint64 n_bad;       /* rows whose checksum did not fit at the opening */
-} IrisdSqlite;
+};
 
-gboolean irisd_sqlite_open (IrisdSqlite *self, const char *path, GError **error);
-void irisd_sqlite_close (IrisdSqlite *self);
+gboolean irisd_sqlite_open (IrisdStore *self, const char *path, GError **error);
+void irisd_sqlite_close (IrisdStore *self);
 void irisd_sqlite_get_row (sqlite3_stmt *statement, IrisdRow *row);
-IrisdStoreOutcome irisd_sqlite_write_tally (IrisdSqlite *self, GError **error);
-
-/* irisd-sqlite-scan.c: what is there, and what is not any more. */
-IrisdStoreOutcome irisd_sqlite_scan (IrisdStore *store,
-                                     IrisdRowFunc func,
-                                     gpointer user_data,
-                                     IrisdStoreDamage *damage,
-                                     GError **error);
-
-IrisdStoreOutcome irisd_sqlite_judge (IrisdSqlite *self, int rc, const char *doing, GError **error);
-
-/* irisd-sqlite-schema.c */
-int irisd_sqlite_ask (IrisdSqlite *self, const char *sql, gint64 *number);
-int irisd_sqlite_run (IrisdSqlite *self, const char *sql);
-gboolean irisd_sqlite_check_schema (IrisdSqlite *self, GError **error);
-gboolean irisd_sqlite_prepare (IrisdSqlite *self, GError **error);
-
-/* irisd-sqlite-salvage.c */
-gboolean irisd_sqlite_salvage (IrisdSqlite *self, const char *path, GError **error);
+IrisdStoreOutcome irisd_sqlite_write_tally (IrisdStore *self, GError **error);
 
 G_END_DECLS

@@ -2,9 +2,10 @@
  *
  * The report about a damaged store: at the start of irisd, and by `irisd --check-journal`.
  */
+#include "daemon/store/sqlite/irisd-sqlite-private.h"
+
 #include "daemon/base/irisd-error.h"
 #include "daemon/store/sqlite/irisd-sqlite-pages.h"
-#include "daemon/store/sqlite/irisd-sqlite-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,12 +147,6 @@ append_details (GString *text,
     g_string_append (text, "\nthe log is damaged other than by a crash");
 }
 
-static const IrisdTally *
-known (const IrisdTally *tally)
-{
-  return tally->sequence > 0 ? tally : NULL;
-}
-
 /**
  * irisd_store_check:
  * @dir: the directory of a store that is not open; nothing in it is changed
@@ -173,12 +168,9 @@ irisd_store_check (const char *dir, char **report, GError **error)
   if (!check_not_in_use (dir, error))
     return FALSE;
   gboolean any = irisd_pages_scan (path, count_row, &count, &pages);
-  gboolean counted = irisd_tally_read_file (path, &file);
-  if (!counted)
-    file.sequence = 0;
-  if (!any && !counted)
+  if (!irisd_tally_read_file (path, &file) && !any)
     {
-      irisd_pages_report_clear (&pages);
+      g_array_unref (pages.bad);
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
                    "cannot check the journal: there is none in %s; give the directory of --journal",
                    dir);
@@ -187,12 +179,12 @@ irisd_store_check (const char *dir, char **report, GError **error)
   IrisdStoreDamage damage = { .rows = pages.bad->len,
                               .gaps = pages.n_unreadable,
                               .tail = pages.log_damaged };
-  irisd_tally_judge (known (&pages.mark), known (&file), &count.found, &damage);
+  irisd_tally_judge (&pages.mark, &file, &count.found, &damage);
   append_details (text, &pages, &file, &count);
-  g_autofree char *sentence = irisd_store_describe_damage (&damage, 0, FALSE);
-  gboolean whole = sentence == NULL;
-  g_string_append_printf (text, "\n%s", whole ? "the journal is whole" : sentence);
-  irisd_pages_report_clear (&pages);
+  g_autofree char *reason = irisd_store_describe_damage (&damage, 0, FALSE);
+  gboolean whole = reason == NULL;
+  g_string_append_printf (text, "\n%s", whole ? "the journal is whole" : reason);
+  g_array_unref (pages.bad);
   *report = g_string_free (g_steal_pointer (&text), FALSE);
   return whole;
 }

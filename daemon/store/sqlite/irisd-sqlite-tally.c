@@ -20,9 +20,9 @@ typedef struct
   guint64 numbers[5];
   guint32 checksum;
   guint32 spare;
-} Sheet;
+} FileImage;
 
-G_STATIC_ASSERT (sizeof (Sheet) == 56);
+G_STATIC_ASSERT (sizeof (FileImage) == 56);
 
 static const char magic[8] = { 'I', 'R', 'S', 'J', 'c', 'n', 't', '1' };
 
@@ -78,33 +78,36 @@ gboolean
 irisd_tally_read_file (const char *database, IrisdTally *self)
 {
   g_autofree char *path = get_path (database);
-  Sheet row_batch = { { 0 } };
+  FileImage sheet = { { 0 } };
   int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  ssize_t n = fd >= 0 ? pread (fd, &row_batch, sizeof row_batch, 0) : -1;
+  ssize_t n = fd >= 0 ? pread (fd, &sheet, sizeof sheet, 0) : -1;
   if (fd >= 0)
     close (fd);
-  if (n != sizeof row_batch || memcmp (row_batch.magic, magic, sizeof magic) != 0)
+  self->sequence = 0;
+  if (n != sizeof sheet || memcmp (sheet.magic, magic, sizeof magic) != 0)
     return FALSE;
   *self = (IrisdTally){
-    .sequence = GUINT64_FROM_LE (row_batch.numbers[0]),
-    .n_rows = GUINT64_FROM_LE (row_batch.numbers[1]),
-    .id_sum = GUINT64_FROM_LE (row_batch.numbers[2]),
-    .n_put = GUINT64_FROM_LE (row_batch.numbers[3]),
-    .next_id = GUINT64_FROM_LE (row_batch.numbers[4]),
+    .sequence = GUINT64_FROM_LE (sheet.numbers[0]),
+    .n_rows = GUINT64_FROM_LE (sheet.numbers[1]),
+    .id_sum = GUINT64_FROM_LE (sheet.numbers[2]),
+    .n_put = GUINT64_FROM_LE (sheet.numbers[3]),
+    .next_id = GUINT64_FROM_LE (sheet.numbers[4]),
   };
-  return GUINT32_FROM_LE (row_batch.checksum) == irisd_tally_checksum (self) && self->sequence > 0;
+  if (GUINT32_FROM_LE (sheet.checksum) != irisd_tally_checksum (self))
+    self->sequence = 0;
+  return self->sequence > 0;
 }
 
 /* A failed write leaves an older tally, which does no harm. */
 void
 irisd_tally_write_file (int fd, const IrisdTally *self)
 {
-  Sheet row_batch = { .checksum = GUINT32_TO_LE (irisd_tally_checksum (self)) };
-  memcpy (row_batch.magic, magic, sizeof magic);
-  to_numbers (self, row_batch.numbers);
+  FileImage sheet = { .checksum = GUINT32_TO_LE (irisd_tally_checksum (self)) };
+  memcpy (sheet.magic, magic, sizeof magic);
+  to_numbers (self, sheet.numbers);
   if (fd < 0)
     return;
-  ssize_t n = pwrite (fd, &row_batch, sizeof row_batch, 0);
+  ssize_t n = pwrite (fd, &sheet, sizeof sheet, 0);
   (void) n;
 }
 
@@ -114,7 +117,7 @@ minus (guint64 a, guint64 b)
   return a > b ? a - b : 0;
 }
 
-/* @mark is the database's tally and @file that of the file beside it, NULL if unreadable; of
+/* @mark is the database's tally and @file that of the file beside it, sequence 0 if unreadable; of
  * @found, the whole rows, only the number and sum count. @damage has @tail set and gets the numbers
  * of missing rows. */
 void
@@ -123,6 +126,8 @@ irisd_tally_judge (const IrisdTally *mark,
                    const IrisdTally *found,
                    IrisdStoreDamage *damage)
 {
+  mark = mark->sequence > 0 ? mark : NULL;
+  file = file->sequence > 0 ? file : NULL;
   const IrisdTally *expected = mark;
   guint64 added = 0, removed = 0;
   if (file != NULL && (mark == NULL || file->sequence > mark->sequence))

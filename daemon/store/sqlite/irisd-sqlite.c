@@ -42,24 +42,37 @@
 /* How far the remembered number is raised. */
 #define STRIDE 65536
 
-guint32
-irisd_row_checksum (const IrisdRow *row)
-{
-  const guint64 fixed[] = { GUINT64_TO_LE (row->id), GUINT64_TO_LE ((guint64) row->state),
-                            GUINT64_TO_LE ((guint64) row->head_size),
-                            GUINT64_TO_LE ((guint64) row->body_size) };
-  uLong crc = crc32_z (0, (const Bytef *) fixed, sizeof fixed);
-  if (row->head_size > 0)
-    crc = crc32_z (crc, row->head, row->head_size);
-  if (row->body_size > 0)
-    crc = crc32_z (crc, row->body, row->body_size);
-  return (guint32) crc;
-}
+/* "IRSJ": tells other programs that the file is irisd's. */
+#define APPLICATION_ID 0x4952534a
+
+/* Rows of version 1 are read; the first start of this release raises the version, so that the
+ * release before does not misread rows of this one. */
+#define SCHEMA_VERSION 2
+#define OLDEST_VERSION 1
+
+#define COLUMNS "SELECT id, state, head, body, crc FROM items"
+
+/* Of the tally; version 1 has none. */
+#define TALLY_COLUMNS(before)                                                                    \
+  before "sequence INTEGER NOT NULL DEFAULT 0" before "n_rows INTEGER NOT NULL DEFAULT 0" before \
+         "id_sum INTEGER NOT NULL DEFAULT 0" before "n_put INTEGER NOT NULL DEFAULT 0" before    \
+         "crc INTEGER NOT NULL DEFAULT 0"
+
+static const char schema[] =
+    "CREATE TABLE items (id INTEGER PRIMARY KEY, state INTEGER NOT NULL, head BLOB NOT NULL,"
+    " body BLOB NOT NULL, crc INTEGER NOT NULL);"
+    "CREATE TABLE damaged (id INTEGER, state INTEGER, head BLOB, body BLOB, crc INTEGER);"
+    "CREATE TABLE mark (next_id INTEGER NOT NULL" TALLY_COLUMNS (
+        ", ") ");"
+              "INSERT INTO mark (next_id) VALUES (1);";
+
+static const char from_version_1[] = "BEGIN; SELECT 1" TALLY_COLUMNS (
+    "; ALTER TABLE mark ADD COLUMN ");
 
 /* Why the last write of a file failed. A commit writes the log; copying it into the database is
  * another call. Not sqlite3_system_errno(), which some releases do not set when a commit fails. */
 static int
-get_write_errno (IrisdSqlite *self)
+get_write_errno (IrisdStore *self)
 {
   sqlite3_file *file = NULL;
   int number = 0;
@@ -74,13 +87,13 @@ get_write_errno (IrisdSqlite *self)
 /* A write that found no space changed nothing. SQLite reports this for a full disk only; an
  * exhausted quota is a disk error to it. */
 static gboolean
-is_over_quota (IrisdSqlite *self, int rc)
+is_over_quota (IrisdStore *self, int rc)
 {
   return rc == SQLITE_IOERR_WRITE && get_write_errno (self) == EDQUOT;
 }
 
 static const char *
-explain (IrisdSqlite *self, int rc)
+explain (IrisdStore *self, int rc)
 {
   if (rc == SQLITE_IOERR_FSYNC)
     return "the disk could not be synced";
@@ -88,8 +101,8 @@ explain (IrisdSqlite *self, int rc)
 }
 
 /* Maps SQLite's answer to a write. */
-IrisdStoreOutcome
-irisd_sqlite_judge (IrisdSqlite *self, int rc, const char *doing, GError **error)
+static IrisdStoreOutcome
+judge (IrisdStore *self, int rc, const char *doing, GError **error)
 {
   if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW)
     return IRISD_STORE_OK;
@@ -109,7 +122,7 @@ irisd_sqlite_judge (IrisdSqlite *self, int rc, const char *doing, GError **error
  * memory or descriptors and a disk that does not answer may pass. SQLite reports EIO as corruption
  * too (SQLITE_IOERR_CORRUPTFS), so only a checksum proves that a row is damaged. */
 static IrisdStoreOutcome
-judge_read (IrisdSqlite *self, int rc, GError **error)
+judge_read (IrisdStore *self, int rc, GError **error)
 {
   gboolean doubtful = (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB;
   g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "%s: cannot read an item: %s", self->path,
@@ -118,37 +131,53 @@ judge_read (IrisdSqlite *self, int rc, GError **error)
 }
 
 static IrisdStoreOutcome
-step (IrisdSqlite *self, sqlite3_stmt *statement, const char *doing, GError **error)
+step (IrisdStore *self, sqlite3_stmt *statement, const char *doing, GError **error)
 {
   int rc = sqlite3_step (statement);
   int reset = sqlite3_reset (statement);
   sqlite3_clear_bindings (statement);
-  return irisd_sqlite_judge (self, rc == SQLITE_DONE ? reset : rc, doing, error);
+  return judge (self, rc == SQLITE_DONE ? reset : rc, doing, error);
 }
 
-static IrisdStoreOutcome
-begin (IrisdStore *store, GError **error)
+/* A single number from a statement. */
+static int
+ask (IrisdStore *self, const char *sql, gint64 *number)
 {
-  IrisdSqlite *self = (IrisdSqlite *) store;
+  sqlite3_stmt *statement = NULL;
+  int rc = sqlite3_prepare_v2 (self->db, sql, -1, &statement, NULL);
+  if (rc == SQLITE_OK)
+    rc = sqlite3_step (statement);
+  *number = rc == SQLITE_ROW ? sqlite3_column_int64 (statement, 0) : 0;
+  sqlite3_finalize (statement);
+  return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int
+run (IrisdStore *self, const char *sql)
+{
+  return sqlite3_exec (self->db, sql, NULL, NULL, NULL);
+}
+
+IrisdStoreOutcome
+irisd_store_begin (IrisdStore *self, GError **error)
+{
   self->next = self->tally;
   self->touched = FALSE;
   self->n_bytes = 0;
   return step (self, self->statements[IRISD_SQL_BEGIN], "cannot begin to write", error);
 }
 
-static void
-rollback (IrisdStore *store)
+void
+irisd_store_rollback (IrisdStore *self)
 {
-  IrisdSqlite *self = (IrisdSqlite *) store;
   /* SQLite may have rolled back by itself. */
   if (!sqlite3_get_autocommit (self->db))
     step (self, self->statements[IRISD_SQL_ROLLBACK], "cannot roll back", NULL);
 }
 
-static IrisdStoreOutcome
-put (IrisdStore *store, const IrisdRow *row, GError **error)
+IrisdStoreOutcome
+irisd_store_put (IrisdStore *self, const IrisdRow *row, GError **error)
 {
-  IrisdSqlite *self = (IrisdSqlite *) store;
   sqlite3_stmt *statement = self->statements[IRISD_SQL_PUT];
   sqlite3_bind_int64 (statement, 1, (sqlite3_int64) row->id);
   sqlite3_bind_int64 (statement, 2, row->state);
@@ -162,17 +191,16 @@ put (IrisdStore *store, const IrisdRow *row, GError **error)
   return step (self, statement, "cannot write an item", error);
 }
 
-static IrisdStoreOutcome
-remove_row (IrisdStore *store, guint64 id, GError **error)
+IrisdStoreOutcome
+irisd_store_remove (IrisdStore *self, guint64 id, GError **error)
 {
-  IrisdSqlite *self = (IrisdSqlite *) store;
   sqlite3_stmt *statement = self->statements[IRISD_SQL_REMOVE];
   sqlite3_bind_int64 (statement, 1, (sqlite3_int64) id);
   return step (self, statement, "cannot remove an item", error);
 }
 
 static IrisdStoreOutcome
-set_mark (IrisdSqlite *self, const IrisdTally *tally, GError **error)
+set_mark (IrisdStore *self, const IrisdTally *tally, GError **error)
 {
   sqlite3_stmt *statement = self->statements[IRISD_SQL_MARK];
   sqlite3_bind_int64 (statement, 1, (sqlite3_int64) tally->next_id);
@@ -186,10 +214,9 @@ set_mark (IrisdSqlite *self, const IrisdTally *tally, GError **error)
 
 /* A log that fills the disk could not be copied into a database that has to grow; then nothing
  * could be written or removed any more. */
-static IrisdStoreOutcome
-check_room (IrisdStore *store, GError **error)
+IrisdStoreOutcome
+irisd_store_check_room (IrisdStore *self, GError **error)
 {
-  IrisdSqlite *self = (IrisdSqlite *) store;
   struct statvfs fs;
   struct stat st;
   gint64 n_pages = 0, page_size = 0;
@@ -199,11 +226,11 @@ check_room (IrisdStore *store, GError **error)
   guint64 room = (guint64) fs.f_bavail * fs.f_frsize;
   if (room / 2 >= log_size)
     return IRISD_STORE_OK;
-  int rc = irisd_sqlite_ask (self, "PRAGMA page_count", &n_pages);
+  int rc = ask (self, "PRAGMA page_count", &n_pages);
   if (rc == SQLITE_OK)
-    rc = irisd_sqlite_ask (self, "PRAGMA page_size", &page_size);
+    rc = ask (self, "PRAGMA page_size", &page_size);
   if (rc != SQLITE_OK)
-    return irisd_sqlite_judge (self, rc, "cannot be measured", error);
+    return judge (self, rc, "cannot be measured", error);
   gint64 growth = MAX (n_pages * page_size - (gint64) st.st_size, 0);
   if (room >= log_size + (guint64) growth)
     return IRISD_STORE_OK;
@@ -212,10 +239,9 @@ check_room (IrisdStore *store, GError **error)
   return IRISD_STORE_FULL;
 }
 
-static IrisdStoreOutcome
-commit (IrisdStore *store, GError **error)
+IrisdStoreOutcome
+irisd_store_commit (IrisdStore *self, GError **error)
 {
-  IrisdSqlite *self = (IrisdSqlite *) store;
   IrisdStoreOutcome outcome = IRISD_STORE_OK;
   if (self->touched)
     {
@@ -235,56 +261,40 @@ commit (IrisdStore *store, GError **error)
 
 /* Writes the tally. */
 IrisdStoreOutcome
-irisd_sqlite_write_tally (IrisdSqlite *self, GError **error)
+irisd_sqlite_write_tally (IrisdStore *self, GError **error)
 {
-  IrisdStoreOutcome outcome = begin (&self->store, error);
+  IrisdStoreOutcome outcome = irisd_store_begin (self, error);
   self->touched = TRUE;
   if (outcome == IRISD_STORE_OK)
-    outcome = commit (&self->store, error);
+    outcome = irisd_store_commit (self, error);
   if (outcome != IRISD_STORE_OK)
-    rollback (&self->store);
+    irisd_store_rollback (self);
   return outcome;
 }
 
-/* Needed because SQLite distinguishes an added row from an updated one. */
-static void
-on_update (void *data, int kind, const char *database, const char *table, sqlite3_int64 id)
-{
-  IrisdSqlite *self = data;
-  if (strcmp (table, "items") != 0)
-    return;
-  self->touched = TRUE;
-  if (kind == SQLITE_INSERT)
-    irisd_tally_add (&self->next, (guint64) id);
-  else if (kind == SQLITE_DELETE)
-    irisd_tally_remove (&self->next, (guint64) id);
-}
-
 static IrisdStoreOutcome
-copy_log (IrisdSqlite *self, int mode, GError **error)
+copy_log (IrisdStore *self, int mode, GError **error)
 {
   int rc = sqlite3_wal_checkpoint_v2 (self->db, NULL, mode, NULL, NULL);
   self->log_pages = 0;
   self->copying = TRUE;
-  IrisdStoreOutcome outcome = irisd_sqlite_judge (self, rc, "cannot copy the log into the database",
-                                                  error);
+  IrisdStoreOutcome outcome = judge (self, rc, "cannot copy the log into the database", error);
   self->copying = FALSE;
   return outcome;
 }
 
 /* The file is cut: SQLite would leave it at its greatest size so far. */
-static IrisdStoreOutcome
-empty_log (IrisdStore *store, GError **error)
+IrisdStoreOutcome
+irisd_store_empty_log (IrisdStore *self, GError **error)
 {
-  return copy_log ((IrisdSqlite *) store, SQLITE_CHECKPOINT_TRUNCATE, error);
+  return copy_log (self, SQLITE_CHECKPOINT_TRUNCATE, error);
 }
 
 /* The file keeps its size, because writing over an old log costs less than letting the file
  * grow. */
-static IrisdStoreOutcome
-tidy (IrisdStore *store, GError **error)
+IrisdStoreOutcome
+irisd_store_tidy (IrisdStore *self, GError **error)
 {
-  IrisdSqlite *self = (IrisdSqlite *) store;
   return self->log_pages < self->most_log_pages ? IRISD_STORE_OK
                                                 : copy_log (self, SQLITE_CHECKPOINT_PASSIVE, error);
 }
@@ -302,10 +312,13 @@ irisd_sqlite_get_row (sqlite3_stmt *statement, IrisdRow *row)
   };
 }
 
-static IrisdStoreOutcome
-read_row (IrisdStore *store, guint64 id, IrisdRowFunc func, gpointer user_data, GError **error)
+IrisdStoreOutcome
+irisd_store_read (IrisdStore *self,
+                  guint64 id,
+                  IrisdRowFunc func,
+                  gpointer user_data,
+                  GError **error)
 {
-  IrisdSqlite *self = (IrisdSqlite *) store;
   sqlite3_stmt *statement = self->statements[IRISD_SQL_READ];
   sqlite3_bind_int64 (statement, 1, (sqlite3_int64) id);
   int rc = sqlite3_step (statement);
@@ -329,60 +342,23 @@ read_row (IrisdStore *store, guint64 id, IrisdRowFunc func, gpointer user_data, 
   return outcome;
 }
 
-static guint64
-get_next_id (IrisdStore *store)
+guint64
+irisd_store_get_next_id (IrisdStore *self)
 {
-  IrisdSqlite *self = (IrisdSqlite *) store;
   return MAX (self->tally.next_id, self->highest + 1);
-}
-
-static void
-close_database (IrisdSqlite *self)
-{
-  if (self->broken && self->db != NULL)
-    sqlite3_db_config (self->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (self->statements); i++)
-    g_clear_pointer (&self->statements[i], sqlite3_finalize);
-  g_clear_pointer (&self->db, sqlite3_close_v2);
-}
-
-static void
-close_store (IrisdStore *store)
-{
-  IrisdSqlite *self = (IrisdSqlite *) store;
-  /* An orderly end leaves no stride of numbers unused. */
-  if (self->highest > 0 && !self->broken)
-    {
-      self->tally.next_id = MAX (self->highest + 1, self->opened_at);
-      irisd_sqlite_write_tally (self, NULL);
-    }
-  close_database (self);
-  if (self->tally_fd >= 0)
-    close (self->tally_fd);
-  g_free (self->path);
-  g_free (self);
-}
-
-static int
-on_commit (void *data, sqlite3 *db, const char *name, int pages)
-{
-  IrisdSqlite *self = data;
-  self->log_pages = pages;
-  return SQLITE_OK;
 }
 
 /* Frees pages in one transaction, and empties the log, which holds the moved pages. */
 static IrisdStoreOutcome
-shrink_by (IrisdSqlite *self, guint pages, GError **error)
+shrink_by (IrisdStore *self, guint pages, GError **error)
 {
   g_autofree char *sql = g_strdup_printf ("PRAGMA incremental_vacuum(%u)", pages);
   g_autoptr (GError) local = NULL;
-  IrisdStoreOutcome outcome = irisd_sqlite_judge (self, irisd_sqlite_run (self, sql),
-                                                  "cannot give room back", &local);
+  IrisdStoreOutcome outcome = judge (self, run (self, sql), "cannot give room back", &local);
   /* Also after a failure: the failed write has made the log larger. */
   if (outcome == IRISD_STORE_OK || outcome == IRISD_STORE_FULL)
     {
-      IrisdStoreOutcome emptied = empty_log (&self->store, local == NULL ? &local : NULL);
+      IrisdStoreOutcome emptied = irisd_store_empty_log (self, local == NULL ? &local : NULL);
       outcome = emptied != IRISD_STORE_OK ? emptied : outcome;
     }
   if (local != NULL)
@@ -391,14 +367,13 @@ shrink_by (IrisdSqlite *self, guint pages, GError **error)
 }
 
 /* The fuller the disk, the fewer pages at a time. */
-static IrisdStoreOutcome
-shrink (IrisdStore *store, GError **error)
+IrisdStoreOutcome
+irisd_store_shrink (IrisdStore *self, GError **error)
 {
-  IrisdSqlite *self = (IrisdSqlite *) store;
   gint64 before = 0, after = 0;
   guint pages = SHRINK_PAGES;
   IrisdStoreOutcome outcome = IRISD_STORE_OK;
-  int rc = irisd_sqlite_ask (self, "PRAGMA freelist_count", &before);
+  int rc = ask (self, "PRAGMA freelist_count", &before);
   for (guint i = 0; i < SHRINK_STEPS && before > 0 && rc == SQLITE_OK; i++)
     {
       g_clear_error (error);
@@ -410,16 +385,179 @@ shrink (IrisdStore *store, GError **error)
         }
       if (outcome != IRISD_STORE_OK)
         return outcome;
-      rc = irisd_sqlite_ask (self, "PRAGMA freelist_count", &after);
+      rc = ask (self, "PRAGMA freelist_count", &after);
       if (after >= before)
         break;
       before = after;
     }
-  return rc != SQLITE_OK ? irisd_sqlite_judge (self, rc, "cannot give room back", error) : outcome;
+  return rc != SQLITE_OK ? judge (self, rc, "cannot give room back", error) : outcome;
+}
+
+/* Needed because SQLite distinguishes an added row from an updated one. */
+static void
+on_update (void *data, int kind, const char *database, const char *table, sqlite3_int64 id)
+{
+  IrisdStore *self = data;
+  if (strcmp (table, "items") != 0)
+    return;
+  self->touched = TRUE;
+  if (kind == SQLITE_INSERT)
+    irisd_tally_add (&self->next, (guint64) id);
+  else if (kind == SQLITE_DELETE)
+    irisd_tally_remove (&self->next, (guint64) id);
+}
+
+static int
+on_commit (void *data, sqlite3 *db, const char *name, int pages)
+{
+  IrisdStore *self = data;
+  self->log_pages = pages;
+  return SQLITE_OK;
 }
 
 static gboolean
-set_modes (IrisdSqlite *self, GError **error)
+refuse_unusable (IrisdStore *self, GError **error)
+{
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+               "cannot use the journal %s: %s; if it cannot be restored, move it away to begin "
+               "with an empty one",
+               self->path, sqlite3_errmsg (self->db));
+  return FALSE;
+}
+
+static int
+make_schema (IrisdStore *self)
+{
+  g_autofree char *sql = g_strdup_printf ("BEGIN; %s PRAGMA application_id=%d;"
+                                          " PRAGMA user_version=%d; COMMIT;",
+                                          schema, APPLICATION_ID, SCHEMA_VERSION);
+  int rc = run (self, sql);
+  if (rc != SQLITE_OK)
+    run (self, "ROLLBACK");
+  return rc;
+}
+
+static gboolean
+raise_version (IrisdStore *self, GError **error)
+{
+  g_autofree char *sql = g_strdup_printf ("%s; PRAGMA user_version=%d; COMMIT;", from_version_1,
+                                          SCHEMA_VERSION);
+  int rc = run (self, sql);
+  gboolean raised = judge (self, rc, "cannot be brought to this release's form", error)
+                    == IRISD_STORE_OK;
+  if (!raised)
+    run (self, "ROLLBACK");
+  return raised;
+}
+
+/* A new file gets the schema, one of irisd's must have it. */
+static gboolean
+check_schema (IrisdStore *self, GError **error)
+{
+  gint64 application = 0, version = 0, tables = 0;
+  int rc = ask (self, "PRAGMA application_id", &application);
+  if (rc == SQLITE_OK)
+    rc = ask (self, "PRAGMA user_version", &version);
+  if (rc == SQLITE_OK)
+    rc = ask (self, "SELECT count(*) FROM sqlite_master", &tables);
+  if (rc == SQLITE_OK && tables == 0 && application == 0)
+    {
+      rc = make_schema (self);
+      version = SCHEMA_VERSION;
+      application = APPLICATION_ID;
+    }
+  if (rc != SQLITE_OK)
+    return refuse_unusable (self, error);
+  if (application != APPLICATION_ID || version < OLDEST_VERSION || version > SCHEMA_VERSION)
+    {
+      self->wrong_make = TRUE;
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                   application != APPLICATION_ID ? "cannot use %s: it is not a journal of irisd; "
+                                                   "choose another directory with --journal"
+                                                 : "cannot use the journal %s: another release of "
+                                                   "irisd wrote it; use that release, or "
+                                                   "another directory with --journal",
+                   self->path);
+      return FALSE;
+    }
+  return version == SCHEMA_VERSION || raise_version (self, error);
+}
+
+/* An unreadable or wrong tally is made anew from the rows. */
+static void
+read_mark (IrisdStore *self)
+{
+  static const char sql[] = "SELECT next_id, sequence, n_rows, id_sum, n_put, crc FROM mark";
+  sqlite3_stmt *statement = NULL;
+  IrisdTally tally = { .next_id = 1 };
+  guint32 checksum = 0;
+  int rc = sqlite3_prepare_v2 (self->db, sql, -1, &statement, NULL);
+  if (rc == SQLITE_OK)
+    rc = sqlite3_step (statement);
+  if (rc == SQLITE_ROW)
+    {
+      tally = (IrisdTally){
+        .next_id = (guint64) MAX (sqlite3_column_int64 (statement, 0), 1),
+        .sequence = (guint64) sqlite3_column_int64 (statement, 1),
+        .n_rows = (guint64) sqlite3_column_int64 (statement, 2),
+        .id_sum = (guint64) sqlite3_column_int64 (statement, 3),
+        .n_put = (guint64) sqlite3_column_int64 (statement, 4),
+      };
+      checksum = (guint32) sqlite3_column_int64 (statement, 5);
+    }
+  sqlite3_finalize (statement);
+  self->mark_damaged = rc != SQLITE_ROW
+                       || (tally.sequence > 0 && checksum != irisd_tally_checksum (&tally));
+  self->tally = self->mark_damaged ? (IrisdTally){ .next_id = 1 } : tally;
+  self->opened_at = self->tally.next_id;
+}
+
+static const char put_sql[] =
+    "INSERT INTO items VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+    " state = excluded.state, head = excluded.head, body = excluded.body,"
+    " crc = excluded.crc";
+
+static const char mark_sql[] = "UPDATE mark SET next_id = ?, sequence = ?, n_rows = ?, id_sum = ?,"
+                               " n_put = ?, crc = ?";
+
+static gboolean
+prepare (IrisdStore *self, GError **error)
+{
+  static const char *const sql[IRISD_SQL_N] = {
+    [IRISD_SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [IRISD_SQL_COMMIT] = "COMMIT",
+    [IRISD_SQL_ROLLBACK] = "ROLLBACK",
+    [IRISD_SQL_PUT] = put_sql,
+    [IRISD_SQL_REMOVE] = "DELETE FROM items WHERE id = ?",
+    [IRISD_SQL_READ] = COLUMNS " WHERE id = ?",
+    [IRISD_SQL_AFTER] = COLUMNS " WHERE id > ? ORDER BY id",
+    [IRISD_SQL_BEFORE] = COLUMNS " WHERE id < ? ORDER BY id DESC",
+    [IRISD_SQL_MARK] = mark_sql,
+    [IRISD_SQL_ASIDE] = "INSERT INTO damaged SELECT * FROM items WHERE id = ?",
+  };
+  for (guint i = 0; i < IRISD_SQL_N; i++)
+    {
+      int rc = sqlite3_prepare_v3 (self->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+                                   &self->statements[i], NULL);
+      if (judge (self, rc, "cannot be used", error) != IRISD_STORE_OK)
+        return FALSE;
+    }
+  read_mark (self);
+  return TRUE;
+}
+
+void
+irisd_sqlite_close (IrisdStore *self)
+{
+  if (self->broken && self->db != NULL)
+    sqlite3_db_config (self->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (self->statements); i++)
+    g_clear_pointer (&self->statements[i], sqlite3_finalize);
+  g_clear_pointer (&self->db, sqlite3_close_v2);
+}
+
+static gboolean
+set_modes (IrisdStore *self, GError **error)
 {
   /* Space of removed rows is given back on request: a file that keeps its greatest size would keep
    * a full disk full. Settable only before the first page of a new file is written.
@@ -429,39 +567,19 @@ set_modes (IrisdSqlite *self, GError **error)
    * Removed data is overwritten only where that writes no further page. Some builds of SQLite
    * overwrite all of it by default: a removal's log would be as large as what is removed, and would
    * find no room on a full disk. */
-  int rc = irisd_sqlite_run (self, "PRAGMA locking_mode=EXCLUSIVE;"
-                                   "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
-                                   "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;"
-                                   "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
-                                   "PRAGMA cell_size_check=ON; PRAGMA secure_delete=FAST;");
+  int rc = run (self, "PRAGMA locking_mode=EXCLUSIVE;"
+                      "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
+                      "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0;"
+                      "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
+                      "PRAGMA cell_size_check=ON; PRAGMA secure_delete=FAST;");
   if (rc == SQLITE_OK)
     {
       sqlite3_wal_hook (self->db, on_commit, self);
       sqlite3_update_hook (self->db, on_update, self);
       return TRUE;
     }
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-               "cannot use the journal %s: %s; if it cannot be restored, move it away to begin "
-               "with an empty one",
-               self->path, sqlite3_errmsg (self->db));
-  return FALSE;
+  return refuse_unusable (self, error);
 }
-
-static const IrisdStoreClass sqlite_class = {
-  .begin = begin,
-  .put = put,
-  .remove = remove_row,
-  .check_room = check_room,
-  .commit = commit,
-  .rollback = rollback,
-  .tidy = tidy,
-  .empty_log = empty_log,
-  .shrink = shrink,
-  .read = read_row,
-  .scan = irisd_sqlite_scan,
-  .get_next_id = get_next_id,
-  .close = close_store,
-};
 
 static int
 get_most_log_pages (const char *path)
@@ -474,93 +592,31 @@ get_most_log_pages (const char *path)
 }
 
 gboolean
-irisd_sqlite_open (IrisdSqlite *self, const char *path, GError **error)
+irisd_sqlite_open (IrisdStore *self, const char *path, GError **error)
 {
-  self->store.klass = &sqlite_class;
   g_free (self->path);
   self->path = g_strdup (path);
   int rc = sqlite3_open_v2 (path, &self->db,
                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-  if (irisd_sqlite_judge (self, rc, "cannot be opened", error) != IRISD_STORE_OK)
+  if (judge (self, rc, "cannot be opened", error) != IRISD_STORE_OK)
     return FALSE;
   sqlite3_extended_result_codes (self->db, 1);
   self->most_log_pages = get_most_log_pages (path);
-  return set_modes (self, error) && irisd_sqlite_check_schema (self, error)
-         && irisd_sqlite_prepare (self, error);
+  return set_modes (self, error) && check_schema (self, error) && prepare (self, error);
 }
 
 void
-irisd_sqlite_close (IrisdSqlite *self)
+irisd_store_close (IrisdStore *self)
 {
-  close_database (self);
-}
-
-/* Whether SQLite's answer means that the file is not what was written. */
-static gboolean
-seems_damaged (IrisdSqlite *self)
-{
-  int rc = self->db != NULL ? sqlite3_errcode (self->db) & 0xff : SQLITE_OK;
-  return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB || rc == SQLITE_ERROR;
-}
-
-/* SQLite takes an empty file for a new database, and deletes its log. */
-static gboolean
-lost_its_head (const char *path)
-{
-  g_autofree char *log_path = g_strconcat (path, "-wal", NULL);
-  struct stat st, log_st;
-  return (stat (path, &st) != 0 || st.st_size == 0) && stat (log_path, &log_st) == 0
-         && log_st.st_size > 0;
-}
-
-static gboolean
-open_whole (IrisdSqlite *self, const char *path, GError **error)
-{
-  gboolean open = irisd_sqlite_open (self, path, error);
-  self->from_mark = self->tally;
-  return open;
-}
-
-static gboolean
-open_or_salvage (IrisdSqlite *self, const char *path, GError **error)
-{
-  g_autoptr (GError) why = NULL, local = NULL;
-  if (lost_its_head (path))
-    return irisd_sqlite_salvage (self, path, &local) || open_whole (self, path, error);
-  if (open_whole (self, path, &why))
-    return TRUE;
-  gboolean damaged = seems_damaged (self) && !self->wrong_make;
-  close_database (self);
-  if (damaged && irisd_sqlite_salvage (self, path, &local))
-    return TRUE;
-  g_propagate_error (error, local != NULL ? g_steal_pointer (&local) : g_steal_pointer (&why));
-  return FALSE;
-}
-
-/**
- * irisd_store_open_sqlite:
- * @dir: a directory for this store alone
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Opens the store of a directory, or makes one.
- *
- * Returns: (transfer full): the store
- */
-IrisdStore *
-irisd_store_open_sqlite (const char *dir, GError **error)
-{
-  g_autofree char *path = g_build_filename (dir, IRISD_SQLITE_NAME, NULL);
-  IrisdSqlite *self = g_new0 (IrisdSqlite, 1);
-  self->tally_fd = -1;
-  if (!irisd_tally_read_file (path, &self->from_file))
-    self->from_file.sequence = 0;
-  self->tail_damaged = irisd_sqlite_mend_log (path);
-  if (open_or_salvage (self, path, error))
+  /* An orderly end leaves no stride of numbers unused. */
+  if (self->highest > 0 && !self->broken)
     {
-      self->tally_fd = irisd_tally_open_file (path);
-      return &self->store;
+      self->tally.next_id = MAX (self->highest + 1, self->opened_at);
+      irisd_sqlite_write_tally (self, NULL);
     }
-  self->broken = TRUE;
-  close_store (&self->store);
-  return NULL;
+  irisd_sqlite_close (self);
+  if (self->tally_fd >= 0)
+    close (self->tally_fd);
+  g_free (self->path);
+  g_free (self);
 }

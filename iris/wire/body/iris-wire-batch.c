@@ -16,7 +16,8 @@
 #define HEAD_SIZE 5
 #define HEAD_BYTE 0xdd
 
-/* Where the id and the type of an ending lie: behind the head of an array of 4, and of binary. */
+/* Where the id and the type of a completion lie: behind the head of an array of 4, and of binary.
+ */
 #define ID_OFFSET   (1 + 2)
 #define TYPE_OFFSET (ID_OFFSET + IRIS_WIRE_ID_SIZE + 1)
 
@@ -36,7 +37,7 @@ typedef struct
 
 static const Form forms[] = {
   { "BATCH", "the batch", "an item", "items", 3, "id, header, body" },
-  { "COMPLETIONS", "the message", "an ending", "endings", 4, "id, type, header, body" },
+  { "COMPLETIONS", "the message", "a completion", "completions", 4, "id, type, header, body" },
 };
 
 static const Form *

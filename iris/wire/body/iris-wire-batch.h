@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The bodies of BATCH and COMPLETIONS: many items, or the ends of many items, in one message. They
+ * The bodies of BATCH and COMPLETIONS: many items, or many completions, in one message. They
  * are built one by one and read without copying.
  */
 #pragma once
@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 
 /**
  * IrisWireBatchBuilder:
- * @n_items: how many items, or endings, it holds
+ * @n_items: how many items, or completions, it holds
  *
  * Lives where you like between iris_wire_batch_builder_init() and iris_wire_batch_builder_clear().
  * One thread at a time.
@@ -49,7 +49,7 @@ iris_wire_batch_builder_init_completions (IrisWireBatchBuilder *self, const Iris
 
 /**
  * iris_wire_batch_builder_add:
- * @item: with its own request id: SUBMIT, or for COMPLETIONS an ending: RESULT, or ERROR with
+ * @item: with its own request id: SUBMIT, or for COMPLETIONS a completion: RESULT, or ERROR with
  *   `ends`; copied
  *
  * Appends an item. When it does not fit any more (%IRIS_WIRE_ERROR_TOO_LARGE) the builder is as it
@@ -73,11 +73,11 @@ IrisWireFrame iris_wire_batch_builder_get_body (IrisWireBatchBuilder *self);
 
 /**
  * iris_wire_batch_builder_get_first:
- * @self: a builder of a COMPLETIONS with at least one ending
- * @frames: (out caller-allocates) (array fixed-size=5): the frames of the first ending as a message
- *   of its own, borrowed until @self is next changed
+ * @self: a builder of a COMPLETIONS with at least one completion
+ * @frames: (out caller-allocates) (array fixed-size=5): the frames of the first completion as a
+ * message of its own, borrowed until @self is next changed
  *
- * An ending that is alone is better sent so.
+ * A completion that is alone is better sent so.
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_batch_builder_get_first (IrisWireBatchBuilder *self, IrisWireFrame *frames);
@@ -102,7 +102,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisWireBatchBuilder, iris_wire_batch_builder_
 /**
  * IrisWireBatchStep:
  * @IRIS_WIRE_BATCH_END: no item left
- * @IRIS_WIRE_BATCH_ITEM: a good item, or ending
+ * @IRIS_WIRE_BATCH_ITEM: a good item, or completion
  * @IRIS_WIRE_BATCH_REFUSED: of a BATCH, an item that cannot be taken, to be refused under its own
  *   request id; of a COMPLETIONS, what breaks the protocol's rules: nothing follows
  *
@@ -117,7 +117,7 @@ typedef enum
 
 /**
  * IrisWireBatchIter:
- * @n_items: how many items, or endings, there are
+ * @n_items: how many items, or completions, there are
  *
  * Walks over the body of a BATCH or a COMPLETIONS. Lives on the stack; nothing to free.
  */
@@ -157,9 +157,9 @@ gboolean iris_wire_batch_iter_init (IrisWireBatchIter *self,
  * @body: the body of a COMPLETIONS; what it points to must outlive @self
  * @limits: (nullable): what the message may cost; copied
  *
- * Checks only the head of the body: each ending is checked when its turn comes.
+ * Checks only the head of the body: each completion is checked when its turn comes.
  *
- * Returns: %TRUE if the endings can be walked over
+ * Returns: %TRUE if the completions can be walked over
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_batch_iter_init_completions (IrisWireBatchIter *self,
@@ -169,7 +169,7 @@ gboolean iris_wire_batch_iter_init_completions (IrisWireBatchIter *self,
 
 /**
  * iris_wire_batch_iter_next:
- * @item: (out caller-allocates): the next item or ending, a message that borrows from the body
+ * @item: (out caller-allocates): the next item or completion, a message that borrows from the body
  * @error: return location for why the item is refused
  *
  * @error is set if and only if the step is %IRIS_WIRE_BATCH_REFUSED; of a BATCH @item then has its

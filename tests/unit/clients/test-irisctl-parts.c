@@ -3,11 +3,8 @@
  * irisctl's parts that need no daemon: the walk, the table, the tally, the bar, JSON.
  */
 #include "core-test-run.h"
-#include "clients/irisctl/output/irisctl-json.h"
-#include "clients/irisctl/output/irisctl-progress.h"
-#include "clients/irisctl/output/irisctl-table.h"
-#include "clients/irisctl/output/irisctl-tally.h"
-#include "clients/irisctl/input/irisctl-walk.h"
+#include "clients/irisctl/output/irisctl-output.h"
+#include "clients/irisctl/input/irisctl-input.h"
 
 #include <check.h>
 #include <errno.h>

@@ -212,29 +212,30 @@ frame_of (GBytes *bytes)
   return frame;
 }
 
-/* The first ending is good, then: not an array of four, a type that ends nothing, an ERROR without
- * `ends`, a byte behind the last one. */
-#define ENDING "94 c410 01000000000000000000000000000000 cc90 80 c400"
+/* The first completion is good, then: not an array of four, a type that ends nothing, an ERROR
+ * without `ends`, a byte behind the last one. */
+#define COMPLETION "94 c410 01000000000000000000000000000000 cc90 80 c400"
 static const char *const bad_completions[] = {
-  "92" ENDING "93 c410 01000000000000000000000000000000 cc90 80",
-  "92" ENDING "94 c410 01000000000000000000000000000000 cc93 80 c400",
-  "92" ENDING "94 c410 01000000000000000000000000000000 cc91 83 28 01 29 a1 61 2a a1 61 c400",
-  "91" ENDING "00",
+  "92" COMPLETION "93 c410 01000000000000000000000000000000 cc90 80",
+  "92" COMPLETION "94 c410 01000000000000000000000000000000 cc93 80 c400",
+  "92" COMPLETION "94 c410 01000000000000000000000000000000 cc91 83 28 01 29 a1 61 2a a1 61 c400",
+  "91" COMPLETION "00",
 };
 
-START_TEST (behind_a_bad_ending_nothing_is_given_out)
+START_TEST (behind_a_bad_completion_nothing_is_given_out)
 {
   g_autoptr (GByteArray) body = wire_test_from_hex (bad_completions[_i]);
   g_autoptr (GError) error = NULL;
   IrisWireBatchIter iter;
-  IrisWireMessage ending;
+  IrisWireMessage completion;
 
   ck_assert (iris_wire_batch_iter_init_completions (&iter, wire_test_frame (body), NULL, NULL));
-  ck_assert_int_eq (iris_wire_batch_iter_next (&iter, &ending, NULL), IRIS_WIRE_BATCH_ITEM);
-  ck_assert_int_eq (ending.type, IRIS_WIRE_RESULT);
-  ck_assert_int_eq (iris_wire_batch_iter_next (&iter, &ending, &error), IRIS_WIRE_BATCH_REFUSED);
+  ck_assert_int_eq (iris_wire_batch_iter_next (&iter, &completion, NULL), IRIS_WIRE_BATCH_ITEM);
+  ck_assert_int_eq (completion.type, IRIS_WIRE_RESULT);
+  ck_assert_int_eq (iris_wire_batch_iter_next (&iter, &completion, &error),
+                    IRIS_WIRE_BATCH_REFUSED);
   ck_assert (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED));
-  ck_assert_int_eq (iris_wire_batch_iter_next (&iter, &ending, NULL), IRIS_WIRE_BATCH_END);
+  ck_assert_int_eq (iris_wire_batch_iter_next (&iter, &completion, NULL), IRIS_WIRE_BATCH_END);
 }
 END_TEST
 
@@ -467,7 +468,7 @@ main (void)
   tcase_add_test (tcase, one_bad_item_is_refused_by_itself);
   tcase_add_loop_test (tcase, a_batch_of_bad_structure_is_refused_before_any_item_is_given_out, 0,
                        G_N_ELEMENTS (bad_batches));
-  tcase_add_loop_test (tcase, behind_a_bad_ending_nothing_is_given_out, 0,
+  tcase_add_loop_test (tcase, behind_a_bad_completion_nothing_is_given_out, 0,
                        G_N_ELEMENTS (bad_completions));
   tcase_add_test (tcase, the_map_survives_a_round_trip);
   tcase_add_test (tcase, the_status_survives_a_round_trip);

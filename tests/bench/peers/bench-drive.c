@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The general drivers: loads on top of an engine's open, push and close.
+ *
+ * Items are never copied or allocated here: an item is a pointer to a mark that says what
+ * to do, so an engine pays for its own queueing and for nothing else.
+ */
+#include "tests/bench/peers/bench-contender.h"
+
+#include <stdatomic.h>
+
+void
+bench_spray_share (const BenchSpray *spray, guint producer, guint *first, guint *end)
+{
+  *first = (guint) ((guint64) spray->outer * producer / spray->producers);
+  *end = (guint) ((guint64) spray->outer * (producer + 1) / spray->producers);
+}
+
+/* --- items, and items that they make ---------------------------------------------------------- */
+
+typedef struct _Spray Spray;
+
+typedef struct
+{
+  Spray *spray;
+  gboolean is_outer;
+} Mark;
+
+struct _Spray
+{
+  const BenchSpray *load;
+  const BenchEngine *engine;
+  gpointer handle;
+  Mark outer;
+  Mark leaf;
+  atomic_uint n_outer_left;
+  BenchGate pushed; /* open when nothing will be pushed any more */
+};
+
+static void
+spray_run_outer (Spray *self)
+{
+  bench_count_one ();
+  for (guint i = 0; i < self->load->inner; i++)
+    self->engine->push (self->handle, &self->leaf);
+  if (atomic_fetch_sub_explicit (&self->n_outer_left, 1, memory_order_acq_rel) == 1)
+    bench_gate_open (&self->pushed);
+}
+
+static void
+spray_run (gpointer data)
+{
+  const Mark *mark = data;
+
+  if (mark->is_outer)
+    spray_run_outer (mark->spray);
+  else
+    bench_item_run ((gpointer) &mark->spray->load->work);
+}
+
+static void
+spray_produce (gpointer data, guint producer)
+{
+  Spray *self = data;
+  Mark *mark = self->load->inner > 0 ? &self->outer : &self->leaf;
+  guint first, end;
+
+  bench_spray_share (self->load, producer, &first, &end);
+  for (guint i = first; i < end; i++)
+    self->engine->push (self->handle, mark);
+}
+
+static gboolean
+spray_generally (const BenchContender *self,
+                 const BenchSpray *load,
+                 guint workers,
+                 gdouble *seconds,
+                 GError **error)
+{
+  Spray run = { .load = load, .engine = self->engine };
+  gint64 begin;
+
+  run.outer = (Mark){ &run, TRUE };
+  run.leaf = (Mark){ &run, FALSE };
+  atomic_init (&run.n_outer_left, load->outer);
+  run.handle = bench_contender_open (self, workers, spray_run, error);
+  if (run.handle == NULL)
+    return FALSE;
+  bench_gate_init (&run.pushed);
+
+  begin = bench_threads_run (load->producers, spray_produce, &run);
+  if (load->inner > 0)
+    bench_gate_wait (&run.pushed);
+  self->engine->close (run.handle);
+  *seconds = bench_seconds_since (begin);
+  bench_gate_clear (&run.pushed);
+
+  return TRUE;
+}
+
+gboolean
+bench_contender_spray (const BenchContender *self,
+                       const BenchSpray *spray,
+                       guint workers,
+                       gdouble *seconds,
+                       GError **error)
+{
+  guint64 leaves = (guint64) spray->outer * MAX (spray->inner, 1);
+  guint64 items = (guint64) spray->outer * (spray->inner + 1);
+  gboolean good;
+
+  bench_counts_reset ();
+  if (self->engine->spray != NULL)
+    good = self->engine->spray (self, spray, workers, seconds, error);
+  else
+    good = spray_generally (self, spray, workers, seconds, error);
+
+  return good && bench_counts_check (items, leaves * spray->work.result, error);
+}
+
+/* --- tiles in phases -------------------------------------------------------------------------- */
+
+typedef struct _Walk Walk;
+
+typedef struct
+{
+  Walk *walk;
+  guint tile;
+} Tile;
+
+struct _Walk
+{
+  const BenchPhases *load;
+  const BenchEngine *engine;
+  gpointer handle;
+  Tile *tiles; /* as many as the largest phase has */
+  guint phase; /* written by the thread that ends a phase, before it pushes */
+  atomic_uint n_left;
+  BenchGate over;
+};
+
+static void
+walk_begin_phase (Walk *self)
+{
+  guint n;
+
+  if (self->phase == self->load->n_phases)
+    {
+      bench_gate_open (&self->over);
+      return;
+    }
+  n = self->load->n_tiles (self->load->problem, self->phase);
+  atomic_store_explicit (&self->n_left, n, memory_order_relaxed);
+  for (guint i = 0; i < n; i++)
+    self->engine->push (self->handle, &self->tiles[i]);
+}
+
+/* The thread that ends the last tile begins the next phase; no thread outside takes part. */
+static void
+walk_run_tile (gpointer data)
+{
+  Tile *tile = data;
+  Walk *self = tile->walk;
+
+  self->load->tile (self->load->problem, self->phase, tile->tile);
+  if (atomic_fetch_sub_explicit (&self->n_left, 1, memory_order_acq_rel) == 1)
+    {
+      self->phase++;
+      walk_begin_phase (self);
+    }
+}
+
+static Tile *
+tiles_new (Walk *walk)
+{
+  guint most = 0;
+  Tile *tiles;
+
+  for (guint i = 0; i < walk->load->n_phases; i++)
+    most = MAX (most, walk->load->n_tiles (walk->load->problem, i));
+  tiles = g_new (Tile, most);
+  for (guint i = 0; i < most; i++)
+    tiles[i] = (Tile){ walk, i };
+
+  return tiles;
+}
+
+static gboolean
+walk_generally (const BenchContender *self,
+                const BenchPhases *phases,
+                guint workers,
+                gdouble *seconds,
+                GError **error)
+{
+  Walk walk = { .load = phases, .engine = self->engine };
+  g_autofree Tile *tiles = tiles_new (&walk);
+  gint64 begin;
+
+  walk.tiles = tiles;
+  walk.handle = bench_contender_open (self, workers, walk_run_tile, error);
+  if (walk.handle == NULL)
+    return FALSE;
+  bench_gate_init (&walk.over);
+
+  begin = bench_now ();
+  walk_begin_phase (&walk);
+  bench_gate_wait (&walk.over);
+  *seconds = bench_seconds_since (begin);
+  self->engine->close (walk.handle);
+  bench_gate_clear (&walk.over);
+
+  return TRUE;
+}
+
+gboolean
+bench_contender_phases (const BenchContender *self,
+                        const BenchPhases *phases,
+                        guint workers,
+                        gdouble *seconds,
+                        GError **error)
+{
+  if (self->engine->phases == NULL)
+    return walk_generally (self, phases, workers, seconds, error);
+  self->engine->phases (self, phases, workers, seconds);
+
+  return TRUE;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The report as tables for people.
+ */
+#include "tests/bench/report/bench-report.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct
+{
+  const char *name;
+  gdouble factor;
+} Scale;
+
+/* Seconds in the unit in which the largest median is easiest to read. */
+static Scale
+choose_scale (const BenchResult *result)
+{
+  gdouble largest = -1;
+
+  for (guint i = 0; i < result->series->len; i++)
+    {
+      const BenchSeries *series = g_ptr_array_index (result->series, i);
+
+      if (series->unit == BENCH_SECONDS)
+        largest = MAX (largest, bench_series_summary (series).median);
+    }
+
+  if (largest < 0)
+    return (Scale){ "  ", 0 };
+
+  return largest >= 1e-3 ? (Scale){ "ms", 1e3 } : (Scale){ "µs", 1e6 };
+}
+
+/* Widths count characters, not bytes. */
+static guint
+widest (const BenchResult *result, glong least, gboolean loads)
+{
+  glong width = least;
+
+  for (guint i = 0; i < result->series->len; i++)
+    {
+      const BenchSeries *series = g_ptr_array_index (result->series, i);
+
+      width = MAX (width, g_utf8_strlen (loads ? series->load : series->contender, -1));
+    }
+
+  return (guint) width;
+}
+
+static void
+print_padded (const char *text, guint width)
+{
+  g_print ("%s%*s", text, (int) width - (int) g_utf8_strlen (text, -1) + 2, "");
+}
+
+static char *
+describe_comparison (const BenchSeries *series)
+{
+  gdouble value = bench_series_compared (series).median;
+
+  switch (series->relation)
+    {
+    case BENCH_FACTOR:
+      return g_strdup_printf ("%.2fx %s", value, series->base->contender);
+    case BENCH_OVERHEAD:
+      return g_strdup_printf ("%+.1f %% over %s", value, series->base->contender);
+    case BENCH_IDEAL:
+      return g_strdup_printf ("%.1f %% of the ideal", value);
+    case BENCH_EXTRA:
+      return g_strdup_printf ("%.2f ns a task over %s", value * 1e9, series->base->contender);
+    default:
+      return g_strdup ("");
+    }
+}
+
+static void
+print_value (gdouble value, BenchUnit unit, Scale scale)
+{
+  static const char *const behind[] = { "", " %", "/s", " B" };
+
+  if (unit == BENCH_SECONDS)
+    g_print ("%10.3f", value * scale.factor);
+  else
+    g_print ("%8.2f%s", value, behind[unit]);
+}
+
+static void
+print_row (const BenchSeries *series, guint load_width, guint contender_width, Scale scale)
+{
+  BenchSummary summary = bench_series_summary (series);
+  gdouble low, high;
+  g_autofree char *comparison = describe_comparison (series);
+  gdouble per_item = bench_series_per_item (series);
+
+  print_padded (series->load, load_width);
+  print_padded (series->contender, contender_width);
+  bench_median_interval (series->samples, &low, &high);
+  print_value (summary.median, series->unit, scale);
+  if (summary.median > 0)
+    g_print (" ±%4.1f %%", (high - low) / summary.median * 50);
+  else
+    g_print ("%8s", "");
+  print_value (summary.min, series->unit, scale);
+  print_value (summary.max, series->unit, scale);
+  if (isnan (per_item))
+    g_print ("%16s", "");
+  else
+    g_print ("%16.2f", per_item * 1e9);
+  g_print ("%s%s\n", *comparison != '\0' ? "  " : "", comparison);
+}
+
+static void
+print_result (const BenchResult *result)
+{
+  Scale scale = choose_scale (result);
+  guint load_width = widest (result, 4, TRUE);
+  guint contender_width = widest (result, 9, FALSE);
+  g_autofree char *per_item = g_strconcat ("ns/", result->item, NULL);
+  const BenchSeries *last = NULL;
+
+  g_print ("\n%s: %s\n\n", result->name, result->title);
+  print_padded ("load", load_width);
+  print_padded ("contender", contender_width);
+  g_print ("%7s %s%8s%8s%s%8s%s  %14s  %s\n", "median", scale.name, "95 %", "min ", scale.name,
+           "max ", scale.name, per_item, "against");
+  for (guint i = 0; i < result->series->len; i++)
+    {
+      const BenchSeries *series = g_ptr_array_index (result->series, i);
+
+      if (last != NULL && !g_str_equal (series->load, last->load))
+        g_print ("\n");
+      print_row (series, load_width, contender_width, scale);
+      last = series;
+    }
+}
+
+static void
+print_goals (GPtrArray *goals)
+{
+  guint width = 4;
+
+  for (guint i = 0; i < goals->len; i++)
+    {
+      const BenchGoal *goal = g_ptr_array_index (goals, i);
+
+      width = MAX (width, (guint) g_utf8_strlen (goal->figure, -1));
+    }
+  g_print ("\nGoals\n\n");
+  print_padded ("figure", width);
+  g_print ("%-12s  %-8s  %s\n", "goal", "reached", "measured");
+  for (guint i = 0; i < goals->len; i++)
+    {
+      const BenchGoal *goal = g_ptr_array_index (goals, i);
+
+      print_padded (goal->figure, width);
+      print_padded (goal->goal, 12);
+      print_padded (bench_verdict_name (goal->verdict), 8);
+      g_print ("%s\n", goal->measured);
+    }
+}
+
+void
+bench_report_print (const BenchReport *self)
+{
+  const BenchMachine *machine = self->machine;
+
+  g_print ("%s\n", machine->description);
+  if (machine->load[0] >= 0)
+    g_print ("load at the start %.2f %.2f %.2f%s\n", machine->load[0], machine->load[1],
+             machine->load[2],
+             machine->is_busy ? ": the machine had other work, so these figures are no proof" : "");
+  g_print ("%u workers, %u rounds in turn after one that warms up\n", self->options->workers,
+           self->options->rounds);
+  for (guint i = 0; i < self->results->len; i++)
+    print_result (g_ptr_array_index (self->results, i));
+  if (self->goals != NULL)
+    print_goals (self->goals);
+}
