@@ -274,7 +274,7 @@ run_again (const IrisdRecord *record, IrisdPersistentItem *persistent, gpointer 
       irisd_dependency_graph_bury (&core->dependencies, record->item);
       return;
     }
-  irisd_restore_run (core->gateways[known ? record->home : 0], record, persistent);
+  irisd_gateway_restore_item (core->gateways[known ? record->home : 0], record, persistent);
 }
 
 static gboolean

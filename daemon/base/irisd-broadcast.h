@@ -23,7 +23,7 @@ typedef struct _IrisdBroadcast IrisdBroadcast;
 typedef struct
 {
   void (*run) (IrisdGateway *gateway, IrisdBroadcast *self);
-  void (*resume) (IrisdGateway *gateway, IrisdBroadcast *self);
+  void (*resume) (IrisdBroadcast *self);
   void (*refuse) (IrisdBroadcast *self, const GError *error);
   void (*free) (IrisdBroadcast *self);
 } IrisdBroadcastClass;

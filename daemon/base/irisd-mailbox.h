@@ -14,9 +14,8 @@ typedef struct _IrisdMessage IrisdMessage;
 /**
  * IrisdMessageKind:
  * @IRISD_MESSAGE_JOB: a job that comes back (irisd-job.h)
- * @IRISD_MESSAGE_CANCEL_BROADCAST: a CANCEL that goes from gateway to gateway
- *   (irisd-cancel-broadcast.h)
- * @IRISD_MESSAGE_BURY_BROADCAST: a KICK or BURY that goes from gateway to gateway (irisd-bury.h)
+ * @IRISD_MESSAGE_BROADCAST: a CANCEL, KICK or BURY that goes from gateway to gateway
+ *   (irisd-broadcast.h)
  * @IRISD_MESSAGE_OUTPUT: output of a running command (irisd-command-output.h)
  * @IRISD_MESSAGE_WORKER_EVENT: an event of a lease (irisd-worker-processes.h)
  * @IRISD_MESSAGE_JOURNAL_REQUEST: a journal request to the journal or back from it

@@ -11,9 +11,9 @@
 #include "daemon/exec/irisd-gate.h"
 #include "daemon/exec/irisd-running.h"
 #include "daemon/exec/irisd-service.h"
-#include "daemon/items/irisd-concurrency-limit.h"
-#include "daemon/items/irisd-dependency-graph.h"
-#include "daemon/items/irisd-placement-history.h"
+#include "daemon/exec/item/irisd-concurrency-limit.h"
+#include "daemon/exec/item/irisd-dependency-graph.h"
+#include "daemon/exec/item/irisd-placement-history.h"
 #include "daemon/net/irisd-pending-connections.h"
 #include "daemon/store/irisd-journal.h"
 
@@ -21,6 +21,9 @@
 #include <sys/resource.h>
 
 G_BEGIN_DECLS
+
+/* The front gateway's place. */
+#define IRISD_FRONT (-1)
 
 /**
  * IrisdPhase:

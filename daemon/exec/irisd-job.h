@@ -4,12 +4,11 @@
  */
 #pragma once
 
+#include "daemon/base/irisd-item-state.h"
 #include "daemon/base/irisd-mailbox.h"
 #include "daemon/exec/command/irisd-command-options.h"
 #include "daemon/exec/irisd-core.h"
-#include "daemon/base/irisd-item-state.h"
-#include "daemon/items/irisd-permit.h"
-#include "daemon/items/irisd-schedule.h"
+#include "daemon/exec/item/irisd-schedule.h"
 #include "daemon/net/irisd-peer.h"
 
 G_BEGIN_DECLS
@@ -43,6 +42,7 @@ typedef struct
 } IrisdResult;
 
 typedef struct _IrisdLeasedItem IrisdLeasedItem;
+typedef struct _IrisdPermit IrisdPermit;
 
 struct _IrisdJob
 {

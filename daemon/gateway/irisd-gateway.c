@@ -12,11 +12,23 @@
  * that the scheduler can be shut down. The publication releases the gateway's last queueing, and
  * the main thread's load acquires it.
  */
-#include "daemon/exec/command/irisd-command-output.h"
-#include "daemon/gateway/irisd-gateway-private.h"
+#include "daemon/gateway/irisd-gateway.h"
+
+#include "daemon/base/irisd-log.h"
+#include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/gateway/irisd-change-requests.h"
+#include "daemon/gateway/irisd-item-requests.h"
+#include "daemon/gateway/irisd-receive.h"
+#include "daemon/gateway/irisd-send.h"
+#include "daemon/gateway/irisd-session.h"
+#include "daemon/gateway/irisd-submit.h"
 #include "daemon/gateway/irisd-worker-session.h"
-#include "daemon/items/irisd-bury.h"
-#include "daemon/items/spill/irisd-spilled.h"
+#include "daemon/items/irisd-dependencies.h"
+#include "daemon/items/irisd-dispatch.h"
+#include "daemon/items/irisd-permit.h"
+#include "daemon/items/irisd-persistent.h"
+#include "daemon/items/irisd-restore.h"
+#include "daemon/items/spill/irisd-reload.h"
 #include "daemon/net/irisd-socket.h"
 
 #include <errno.h>
@@ -28,6 +40,52 @@
 /* After waiting for the processor for some time the gateway works for at least this part of that
  * time before it yields again. */
 #define PART_OF_AWAY 4
+
+static IrisdGateway *
+gateway_of (IrisdItems *items)
+{
+  return (IrisdGateway *) (void *) ((char *) items - G_STRUCT_OFFSET (IrisdGateway, items));
+}
+
+static void
+send_completion (IrisdItems *items, IrisdPeer *peer, IrisWireMessage *completion, zmq_msg_t *body)
+{
+  irisd_send_completion (gateway_of (items), peer, completion, body);
+}
+
+static void
+tell_accepted (IrisdItems *items,
+               IrisdPeer *peer,
+               const guint8 *request_id,
+               guint count,
+               guint64 first_id)
+{
+  irisd_send_accepted (gateway_of (items), peer, request_id, count, first_id);
+}
+
+static void
+refuse (IrisdItems *items, IrisdPeer *peer, const guint8 *request_id, const GError *error)
+{
+  const IrisdCaller caller = { .route = peer->route, .peer = peer };
+  irisd_send_refusal (gateway_of (items), &caller, request_id, error);
+}
+
+static void
+tell_full (IrisdItems *items, IrisdPeer *peer, const guint8 *request_id)
+{
+  const IrisdCaller caller = { .route = peer->route, .peer = peer };
+  IrisWireMessage item;
+  iris_wire_message_init (&item, IRIS_WIRE_SUBMIT, request_id);
+  irisd_submit_tell_full (gateway_of (items), &caller, &item, IRISD_FULL_PERSISTENT,
+                          items->core->config->limits.persistent_items);
+}
+
+static const IrisdItemsClass items_class = {
+  .send_completion = send_completion,
+  .tell_accepted = tell_accepted,
+  .refuse = refuse,
+  .tell_full = tell_full,
+};
 
 IrisdGateway *
 irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
@@ -46,18 +104,11 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   g_queue_init (&self->receive_backlog);
   g_queue_init (&self->backlog);
   g_queue_init (&self->worker_processes);
-  self->orphans = g_hash_table_new (NULL, NULL);
-  self->by_number = g_hash_table_new (g_int64_hash, g_int64_equal);
-  self->ended = g_ptr_array_new ();
-  irisd_bundles_init (self);
-  irisd_timers_init (&self->timers);
-  irisd_timers_init (&self->spilled);
-  irisd_timers_init (&self->unread);
-  irisd_timers_init (&self->deadlines);
-  irisd_spilled_flows_init (self);
-  self->reloads = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
-  self->gate_returns = g_new0 (IrisdGateReturns, core->n_places);
-  self->typical_ns = g_hash_table_new (NULL, NULL);
+  self->lose_peer = irisd_session_lose;
+  irisd_send_init (self);
+  irisd_items_init (&self->items, &items_class, core, place, &self->mailbox, &self->encoder,
+                    &self->peers);
+  irisd_reload_init (&self->items);
   return self;
 }
 
@@ -89,20 +140,13 @@ irisd_gateway_free (IrisdGateway *self)
   if (self == NULL)
     return;
   drop_messages (self);
-  irisd_spilled_forget_all (self);
-  g_clear_pointer (&self->journal_peer, irisd_peer_unref);
+  irisd_reload_clear (&self->items);
+  irisd_items_clear (&self->items);
   irisd_mailbox_clear (&self->mailbox);
   iris_wire_encoder_clear (&self->encoder);
-  irisd_bundles_clear (self);
+  irisd_send_clear (self);
   irisd_peers_clear (&self->peers);
-  irisd_receive_backlog_clear (self);
-  g_hash_table_unref (self->orphans);
-  g_hash_table_unref (self->by_number);
-  g_ptr_array_unref (self->ended);
-  irisd_timers_clear (&self->timers);
-  irisd_timers_clear (&self->deadlines);
-  g_hash_table_unref (self->typical_ns);
-  g_free (self->gate_returns);
+  irisd_receive_clear (self);
   g_aligned_free (self);
 }
 
@@ -143,7 +187,7 @@ receive_message (IrisdGateway *self)
 
   zmq_msg_t frames[IRIS_WIRE_N_FRAMES + 1];
   guint n = zmq_msg_more (&route) ? receive_frames (self, frames) : 0;
-  irisd_receive_backlog_handle_strays (self);
+  irisd_receive_handle_strays (self);
   irisd_receive_handle (self, &route, frames, n);
   for (guint i = 0; i < n; i++)
     zmq_msg_close (&frames[i]);
@@ -179,41 +223,63 @@ receive_some (IrisdGateway *self)
   return n > 0;
 }
 
+/* The answers to requests of connections; the others are about items of this gateway. */
+static void
+take_answer (IrisdGateway *self, IrisdJournalRequest *request)
+{
+  switch (request->kind)
+    {
+    case IRISD_JOURNAL_REQUEST_FETCH:
+    case IRISD_JOURNAL_REQUEST_SHOW:
+    case IRISD_JOURNAL_REQUEST_LIST:
+      irisd_item_requests_take_answer (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_CANCEL:
+    case IRISD_JOURNAL_REQUEST_KICK:
+    case IRISD_JOURNAL_REQUEST_BURY_ITEM:
+      irisd_change_requests_take_answer (self, request);
+      break;
+    default:
+      irisd_persistent_take_request (&self->items, request);
+      break;
+    }
+  irisd_journal_request_free (request);
+}
+
 static void
 take_message (IrisdGateway *self, IrisdMessage *message)
 {
   switch (message->kind)
     {
     case IRISD_MESSAGE_JOB:
-      irisd_dispatch_note_return (self, irisd_job_from_message (message));
-      irisd_completion_take_back (self, irisd_job_from_message (message));
+      irisd_dispatch_take_job (&self->items, irisd_job_from_message (message));
       break;
     case IRISD_MESSAGE_BROADCAST:
       irisd_broadcast_run (self, irisd_broadcast_from_message (message));
       break;
     case IRISD_MESSAGE_STARTED:
-      irisd_dispatch_limit_run (self, message);
+      irisd_dispatch_limit_run (&self->items, message);
       break;
     case IRISD_MESSAGE_DECIDED:
-      irisd_dependencies_take_decision (self, message);
+      irisd_dispatch_take_decision (&self->items, message);
       break;
     case IRISD_MESSAGE_OUTPUT:
-      irisd_output_send (self, irisd_output_from_message (message));
+      irisd_item_requests_send_output (self, irisd_output_from_message (message));
       break;
     case IRISD_MESSAGE_WORKER_EVENT:
       irisd_worker_session_take_event (self, irisd_worker_event_from_message (message));
       break;
     case IRISD_MESSAGE_JOURNAL_REQUEST:
-      irisd_persistent_take_request (self, irisd_journal_request_from_message (message));
+      take_answer (self, irisd_journal_request_from_message (message));
       break;
     case IRISD_MESSAGE_PERMIT:
-      irisd_dispatch_go_on (self, irisd_permit_get_job (message));
+      irisd_dispatch_go_on (&self->items, irisd_permit_get_job (message));
       break;
     case IRISD_MESSAGE_SLOT:
-      irisd_dispatch_go_on (self, irisd_job_from_beside (message));
+      irisd_dispatch_go_on (&self->items, irisd_job_from_beside (message));
       break;
     case IRISD_MESSAGE_LEFT:
-      irisd_dispatch_note_left (self, irisd_job_from_beside (message));
+      irisd_dispatch_note_left (&self->items, irisd_job_from_beside (message));
       break;
     }
 }
@@ -229,7 +295,7 @@ take_messages (IrisdGateway *self)
       take_message (self, message);
       message = next;
     }
-  irisd_dispatch_tell_gates (self);
+  irisd_dispatch_tell_gates (&self->items);
   return any;
 }
 
@@ -237,11 +303,11 @@ take_messages (IrisdGateway *self)
 static gboolean
 go_on_in_line (IrisdGateway *self)
 {
-  irisd_receive_backlog_handle_strays (self);
+  irisd_receive_handle_strays (self);
   if (self->receive_backlog.length == 0)
     return FALSE;
   take_messages (self);
-  return irisd_receive_backlog_go_on (self);
+  return irisd_receive_go_on (self);
 }
 
 static gint64
@@ -269,9 +335,12 @@ time_left_ms (IrisdGateway *self)
   gint64 until = outside_deadline (self);
   if (self->backlog.length > 0)
     until = earlier (until, self->retry_at_us);
-  if (phase == IRISD_PHASE_FLUSHING || (phase == IRISD_PHASE_DRAINING && self->n_parked > 0))
+  if (phase == IRISD_PHASE_FLUSHING || (phase == IRISD_PHASE_DRAINING && self->items.n_parked > 0))
     until = earlier (until, irisd_core_get_deadline (self->core));
-  gint64 due_us = irisd_dispatch_get_due_us (self);
+  gint64 due_us = irisd_dispatch_get_due_us (&self->items);
+  if (due_us > 0)
+    until = earlier (until, due_us);
+  due_us = irisd_reload_get_due_us (&self->items);
   if (due_us > 0)
     until = earlier (until, due_us);
   if (until == 0)
@@ -302,7 +371,7 @@ follow_phase (IrisdGateway *self)
     {
       if (irisd_gateway_get_phase (self) == IRISD_PHASE_SERVING)
         irisd_worker_session_end_all (self);
-      atomic_store_explicit (&self->phase, phase, memory_order_release);
+      atomic_store_explicit (&self->items.phase, phase, memory_order_release);
       irisd_core_wake_main (self->core);
     }
   return phase;
@@ -346,6 +415,20 @@ give_way (IrisdGateway *self)
   self->give_again_us = now + (now - before) / PART_OF_AWAY;
 }
 
+/* Ends what may not wait any longer in a phase that has begun. */
+static void
+end_waiting (IrisdGateway *self, IrisdPhase phase)
+{
+  IrisdItems *items = &self->items;
+  if (phase == self->waited_phase)
+    return;
+  self->waited_phase = phase;
+  if (self->place == IRISD_FRONT)
+    irisd_dependencies_give_up_buried (items);
+  irisd_reload_put_off (items, irisd_dispatch_gives_no_turns (items, phase));
+  irisd_dispatch_end_waiting (items, phase);
+}
+
 static void
 serve (IrisdGateway *self)
 {
@@ -357,11 +440,11 @@ serve (IrisdGateway *self)
       any |= received;
       any |= go_on_in_line (self);
       check_outside (self, !received);
-      irisd_reload_due (self);
-      irisd_dispatch_wake_due (self);
-      irisd_dispatch_end_waiting (self);
-      irisd_completion_end_parked (self);
-      irisd_bundles_send (self);
+      irisd_reload_due (&self->items);
+      irisd_dispatch_wake_due (&self->items);
+      end_waiting (self, phase);
+      irisd_dispatch_end_parked (&self->items);
+      irisd_send_bundles (self);
       irisd_send_retry_outboxes (self);
       if (is_done (self, phase))
         return;
@@ -436,7 +519,7 @@ irisd_gateway_wake (IrisdGateway *self)
 IrisdPhase
 irisd_gateway_get_phase (IrisdGateway *self)
 {
-  return irisd_gateway_current_phase (self);
+  return irisd_items_get_phase (&self->items);
 }
 
 IrisdMailbox *
@@ -445,8 +528,11 @@ irisd_gateway_get_mailbox (IrisdGateway *self)
   return &self->mailbox;
 }
 
-const IrisdGatewayCounters *
-irisd_gateway_get_counters (IrisdGateway *self)
+/* @record and @persistent are of one item that has not ended; @self was not started. */
+void
+irisd_gateway_restore_item (IrisdGateway *self,
+                            const IrisdRecord *record,
+                            IrisdPersistentItem *persistent)
 {
-  return &self->counters;
+  irisd_restore_run (&self->items, record, persistent);
 }

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Requests about persistent items: FETCH, SHOW, LIST; and the removal of acknowledged items.
+ * What a connection asks about items that it or others have sent: FETCH, SHOW and LIST of
+ * persistent ones, ACK of what was told, and MORE credit for output, which is sent here as well.
  *
  * A fetched end is a completion like any other: it takes a credit, and its bytes count until they
  * are acknowledged. That bounds the cost of a client that fetches and does not read.
  */
-#include "daemon/gateway/irisd-gateway-private.h"
-#include "daemon/store/irisd-journal.h"
+#include "daemon/gateway/irisd-item-requests.h"
+
+#include "daemon/exec/command/irisd-command-output.h"
+#include "daemon/exec/command/irisd-command-runner.h"
+#include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/gateway/irisd-send.h"
+#include "daemon/gateway/irisd-submit.h"
+#include "daemon/items/irisd-dispatch.h"
+#include "daemon/items/irisd-persistent.h"
+#include "daemon/items/irisd-placement.h"
 
 gboolean
 irisd_item_requests_may_ask (IrisdGateway *self,
@@ -33,32 +42,15 @@ count_of (const IrisdJournalRequest *request)
   return counts ? &request->peer->n_fetches : &request->peer->n_questions;
 }
 
-/* Tells @peer the end of a persistent item, after up to @wait_ms milliseconds. */
-void
-irisd_item_requests_await_end (IrisdGateway *self,
-                               IrisdPeer *peer,
-                               const guint8 *request_id,
-                               guint64 item,
-                               guint64 wait_ms)
-{
-  IrisdJournalRequest *request = irisd_persistent_new_request (self, IRISD_JOURNAL_REQUEST_FETCH,
-                                                               peer, request_id);
-  request->view = irisd_policy_get_view (IRIS_WIRE_FETCH, peer->role, peer->owner);
-  request->item = item;
-  request->wait_ms = wait_ms;
-  *count_of (request) += 1;
-  irisd_journal_post (self->core->journal, request);
-}
-
 void
 irisd_item_requests_fetch (IrisdGateway *self,
                            const IrisdCaller *caller,
                            const IrisWireMessage *request)
 {
   if (irisd_item_requests_may_ask (self, caller, request)
-      && irisd_admission_may_ask (self, caller, request, TRUE))
-    irisd_item_requests_await_end (self, caller->peer, request->request_id, request->item,
-                                   request->wait_ms);
+      && irisd_submit_may_ask (self, caller, request, TRUE))
+    irisd_persistent_await_end (&self->items, caller->peer, request->request_id, request->item,
+                                request->wait_ms);
 }
 
 void
@@ -67,11 +59,11 @@ irisd_item_requests_show (IrisdGateway *self,
                           const IrisWireMessage *request)
 {
   if (!irisd_item_requests_may_ask (self, caller, request)
-      || !irisd_admission_may_ask (self, caller, request, request->payload))
+      || !irisd_submit_may_ask (self, caller, request, request->payload))
     return;
-  IrisdJournalRequest *journal_request = irisd_persistent_new_request (
-      self, IRISD_JOURNAL_REQUEST_SHOW, caller->peer, request->request_id);
-  journal_request->view = irisd_ownership_get_view (caller, IRIS_WIRE_SHOW);
+  IrisdJournalRequest *journal_request = irisd_items_new_request (
+      &self->items, IRISD_JOURNAL_REQUEST_SHOW, caller->peer, request->request_id);
+  journal_request->view = irisd_peer_get_view (caller->peer, IRIS_WIRE_SHOW);
   journal_request->item = request->item;
   journal_request->wait_ms = request->wait_ms;
   journal_request->whole = request->payload;
@@ -85,25 +77,15 @@ irisd_item_requests_list (IrisdGateway *self,
                           const IrisWireMessage *request)
 {
   if (!irisd_item_requests_may_ask (self, caller, request)
-      || !irisd_admission_may_ask (self, caller, request, FALSE))
+      || !irisd_submit_may_ask (self, caller, request, FALSE))
     return;
-  IrisdJournalRequest *journal_request = irisd_persistent_new_request (
-      self, IRISD_JOURNAL_REQUEST_LIST, caller->peer, request->request_id);
+  IrisdJournalRequest *journal_request = irisd_items_new_request (
+      &self->items, IRISD_JOURNAL_REQUEST_LIST, caller->peer, request->request_id);
   journal_request->filter = irisd_persistent_filter_new (
-      request, irisd_ownership_get_view (caller, IRIS_WIRE_LIST),
+      request, irisd_peer_get_view (caller->peer, IRIS_WIRE_LIST),
       self->core->wire_limits.max_entries);
   *count_of (journal_request) += 1;
   irisd_journal_post (self->core->journal, journal_request);
-}
-
-/* The ends of @items, IrisdSpan, were acknowledged. */
-void
-irisd_item_requests_forget (IrisdGateway *self, GArray *items)
-{
-  IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_FORGET,
-                                                            &self->mailbox);
-  request->items = items;
-  irisd_journal_post (self->core->journal, request);
 }
 
 static void
@@ -231,4 +213,147 @@ irisd_item_requests_take_answer (IrisdGateway *self, IrisdJournalRequest *reques
     tell_pending (self, &caller, request);
   else
     tell_end (self, &caller, request);
+}
+
+/* The ends of @items, IrisdSpan, were acknowledged. */
+static void
+forget (IrisdGateway *self, GArray *items)
+{
+  IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_FORGET,
+                                                            &self->mailbox);
+  request->items = items;
+  irisd_journal_post (self->core->journal, request);
+}
+
+static void
+let_go (guint64 item, gpointer user_data)
+{
+  GArray *spans = user_data;
+  IrisdSpan *last = spans->len > 0 ? &g_array_index (spans, IrisdSpan, spans->len - 1) : NULL;
+  if (last != NULL && item == last->first + last->n)
+    last->n++;
+  else if (last != NULL && item + 1 == last->first)
+    *last = (IrisdSpan){ item, last->n + 1 };
+  else
+    g_array_append_val (spans, ((IrisdSpan){ item, 1 }));
+}
+
+static void
+refuse_ack (IrisdGateway *self,
+            const IrisdCaller *caller,
+            const IrisWireMessage *request,
+            const guint8 *id)
+{
+  char hex[2 * IRIS_WIRE_ID_SIZE + 1];
+  for (guint i = 0; i < IRIS_WIRE_ID_SIZE; i++)
+    g_snprintf (hex + 2 * (gsize) i, 3, "%02x", id[i]);
+  g_autoptr (GError) error = NULL;
+  if (iris_wire_message_has (request, IRIS_WIRE_KEY_COUNT))
+    error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                         "cannot acknowledge: of the %u unacknowledged endings of this connection"
+                         ", oldest first, number %u is not that of request %s; name each "
+                         "ending that was handled",
+                         caller->peer->unacked.count, request->count, hex);
+  else
+    error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                         "cannot acknowledge: no ending of request %s is unacknowledged on this "
+                         "connection; name each ending once, on the connection that brought it",
+                         hex);
+  irisd_send_refusal (self, caller, request->request_id, error);
+}
+
+/* Removes acknowledged completions from the list. Returns NULL, or the id that does not fit; then
+ * nothing has changed. */
+static const guint8 *
+pay (IrisdUnacknowledged *unacked, const IrisWireMessage *request, GArray *items)
+{
+  if (request->body.size > 0)
+    return irisd_unacknowledged_pay (unacked, request->body.data,
+                                     (guint) (request->body.size / IRIS_WIRE_ID_SIZE), let_go,
+                                     items);
+  if (!iris_wire_message_has (request, IRIS_WIRE_KEY_COUNT))
+    return irisd_unacknowledged_pay (unacked, request->target, 1, let_go, items);
+  gboolean well = irisd_unacknowledged_pay_until (unacked, request->target, request->count, let_go,
+                                                  items);
+  return well ? NULL : request->target;
+}
+
+void
+irisd_item_requests_acknowledge (IrisdGateway *self,
+                                 const IrisdCaller *caller,
+                                 const IrisWireMessage *request)
+{
+  IrisdPeer *peer = caller->peer;
+  guint64 owed = peer->unacked.sum;
+  g_autoptr (GArray) items = g_array_new (FALSE, FALSE, sizeof (IrisdSpan));
+  const guint8 *pending = pay (&peer->unacked, request, items);
+  if (pending != NULL)
+    {
+      refuse_ack (self, caller, request, pending);
+      return;
+    }
+  gint64 freed = (gint64) (owed - peer->unacked.sum);
+  irisd_peer_add_bytes (peer, -freed);
+  irisd_core_add_bytes (self->core, -freed);
+  if (items->len > 0)
+    forget (self, g_steal_pointer (&items));
+  irisd_dispatch_advance_held (&self->items, peer);
+}
+
+void
+irisd_item_requests_send_output (IrisdGateway *self, IrisdOutput *output)
+{
+  IrisdPeer *peer = output->job->peer;
+  if (!irisd_peer_is_gone (peer) && output->size == 0)
+    {
+      if (!irisd_send_probe (self, peer))
+        irisd_gateway_lose_peer (self, peer, "it has gone", FALSE);
+    }
+  else if (!irisd_peer_is_gone (peer))
+    {
+      IrisWireMessage message;
+      iris_wire_message_init (&message, IRIS_WIRE_OUTPUT, output->job->request_id);
+      iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_CHANNEL, output->channel);
+      iris_wire_message_set_body (&message, output->data, output->size);
+      irisd_send_message (self, &peer->route, peer, &message, NULL);
+    }
+  irisd_output_free (output);
+}
+
+static void
+refuse_grant (IrisdGateway *self,
+              const IrisdCaller *caller,
+              const IrisWireMessage *more,
+              guint64 limit)
+{
+  irisd_send_limit_refusal (self, caller, more->request_id, "stream-credit", limit,
+                            "an item holds credit for as many bytes of output as it may: grant "
+                            "as much as has come");
+}
+
+/* @more is a MORE: an item may send more output, or parts of its result. One for an item that has
+ * ended is ignored: its client could not know. */
+void
+irisd_item_requests_grant (IrisdGateway *self,
+                           const IrisdCaller *caller,
+                           const IrisWireMessage *more)
+{
+  IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, more->target);
+  if (job == NULL)
+    return;
+  guint64 limit = self->core->config->limits.stream_credit;
+  if (job->leased_item != NULL)
+    {
+      if (!irisd_worker_processes_grant (self->core->worker_processes, job, more->grant, limit))
+        refuse_grant (self, caller, more, limit);
+      return;
+    }
+  guint64 held = atomic_load_explicit (&job->output_credit, memory_order_relaxed);
+  if (more->grant > limit || held > limit - more->grant)
+    {
+      refuse_grant (self, caller, more, limit);
+      return;
+    }
+  atomic_fetch_add_explicit (&job->output_credit, more->grant, memory_order_relaxed);
+  irisd_command_runner_wake (self->core->commands);
 }

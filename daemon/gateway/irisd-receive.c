@@ -4,11 +4,27 @@
  *
  * No input is trusted. A message that does not parse is answered by an error, and nothing of it is
  * stored.
+ *
+ * The receive backlog has connections with more to read than is read at once. A batch is read some
+ * items at a time. Its connection is in the backlog meanwhile, and in each turn the gateway goes on
+ * with the batch that has waited longest; between two parts of it the gateway serves all others.
+ * Messages of the connection itself that come after its batch wait, so that the order on each
+ * connection is unchanged.
+ *
+ * Waiting messages are bounded by what a client may have in flight. If a client sends more, and so
+ * more than its credit, its oldest message is read at once, and refused. When a connection ends,
+ * its waiting messages become strays, which are handled before any newer message.
  */
-#include "daemon/exec/command/irisd-command-output.h"
-#include "daemon/gateway/irisd-gateway-private.h"
+#include "daemon/gateway/irisd-receive.h"
+
+#include "daemon/base/irisd-log.h"
+#include "daemon/gateway/irisd-change-requests.h"
+#include "daemon/gateway/irisd-item-requests.h"
+#include "daemon/gateway/irisd-place-requests.h"
+#include "daemon/gateway/irisd-send.h"
+#include "daemon/gateway/irisd-session.h"
+#include "daemon/gateway/irisd-submit.h"
 #include "daemon/gateway/irisd-worker-session.h"
-#include "daemon/items/irisd-bury.h"
 
 #include <string.h>
 
@@ -52,39 +68,6 @@ refuse_by_code (IrisdGateway *self,
 }
 
 static void
-answer_map (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) body = irisd_front_encode_map (self->core, caller->over_tcp, &error);
-  IrisWireMessage reply;
-  iris_wire_message_init (&reply, IRIS_WIRE_MAP_REPLY, request->request_id);
-  irisd_send_answer_bytes (self, caller, &reply, body, error);
-}
-
-static void
-answer_status (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) body = irisd_status_encode (self->core, &error);
-  IrisWireMessage reply;
-  iris_wire_message_init (&reply, IRIS_WIRE_STATUS_REPLY, request->request_id);
-  irisd_send_answer_bytes (self, caller, &reply, body, error);
-}
-
-static void
-answer_services (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (IrisWireServices) list = irisd_services_describe (self->core->services);
-  irisd_worker_processes_add_services (self->core->worker_processes,
-                                       irisd_ownership_get_space (self, caller->peer->owner), list);
-  g_autoptr (GBytes) body = iris_wire_services_encode (list, &self->core->wire_limits, &error);
-  IrisWireMessage reply;
-  iris_wire_message_init (&reply, IRIS_WIRE_SERVICES_REPLY, request->request_id);
-  irisd_send_answer_bytes (self, caller, &reply, body, error);
-}
-
-static void
 answer_ping (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
   IrisWireMessage reply;
@@ -108,10 +91,10 @@ handle_persistent (IrisdGateway *self, const IrisdCaller *caller, const IrisWire
       irisd_item_requests_list (self, caller, request);
       break;
     case IRIS_WIRE_KICK:
-      irisd_bury_requests_kick (self, caller, request);
+      irisd_change_requests_kick (self, caller, request);
       break;
     default:
-      irisd_bury_requests_bury (self, caller, request);
+      irisd_change_requests_bury (self, caller, request);
       break;
     }
 }
@@ -137,6 +120,15 @@ is_taken (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *
 }
 
 static void
+join_backlog (IrisdGateway *self, IrisdPeer *peer)
+{
+  if (peer->in_receive_backlog)
+    return;
+  peer->in_receive_backlog = TRUE;
+  g_queue_push_tail_link (&self->receive_backlog, &peer->receive_link);
+}
+
+static void
 handle_in_session (IrisdGateway *self,
                    const IrisdCaller *caller,
                    const IrisWireMessage *request,
@@ -148,25 +140,26 @@ handle_in_session (IrisdGateway *self,
       irisd_submit_item (self, caller, request, body);
       break;
     case IRIS_WIRE_BATCH:
-      irisd_receive_backlog_submit_batch (self, caller, request, body);
+      if (irisd_submit_begin_batch (self, caller, request, body))
+        join_backlog (self, caller->peer);
       break;
     case IRIS_WIRE_ACK:
-      irisd_acknowledge_request (self, caller, request);
+      irisd_item_requests_acknowledge (self, caller, request);
       break;
     case IRIS_WIRE_CANCEL:
-      irisd_cancel_request (self, caller, request);
+      irisd_change_requests_cancel (self, caller, request);
       break;
     case IRIS_WIRE_MORE:
-      irisd_output_grant (self, caller, request);
+      irisd_item_requests_grant (self, caller, request);
       break;
     case IRIS_WIRE_MAP:
-      answer_map (self, caller, request);
+      irisd_place_requests_answer_map (self, caller, request);
       break;
     case IRIS_WIRE_STATUS:
-      answer_status (self, caller, request);
+      irisd_place_requests_answer_status (self, caller, request);
       break;
     case IRIS_WIRE_SERVICES:
-      answer_services (self, caller, request);
+      irisd_place_requests_answer_services (self, caller, request);
       break;
     case IRIS_WIRE_WORKERS:
       irisd_worker_session_answer_workers (self, caller, request);
@@ -275,6 +268,75 @@ handle_message (IrisdGateway *self,
   handle_decoded (self, caller, &message, &frames[n_frames - 1]);
 }
 
+static void
+handle_mail (IrisdGateway *self, IrisdMail *mail)
+{
+  IrisdCaller caller = { 0 };
+  irisd_route_init (&caller.route, &mail->route);
+  g_autoptr (IrisdPeer) peer = irisd_peers_lookup (&self->peers, &caller.route);
+  if (peer != NULL)
+    irisd_peer_ref (peer);
+  handle_message (self, &caller, peer, mail->frames, mail->n_frames);
+}
+
+/* Handles a connection's waiting messages, in order, until a batch is to be read or the turn is
+ * over. A BYE and HELLO among them change the peer. */
+static void
+go_on_with_mail (IrisdGateway *self, const IrisdRoute *route, IrisdMails *mails)
+{
+  IrisdMail *mail;
+  while ((mail = irisd_mails_pop (mails)) != NULL)
+    {
+      IrisdPeer *peer = irisd_peers_lookup (&self->peers, route);
+      if (peer != NULL && (peer->batch != NULL || irisd_gateway_turn_is_over (self)))
+        {
+          irisd_mails_put_back (mails, mail);
+          peer->mails = *mails;
+          join_backlog (self, peer);
+          return;
+        }
+      handle_mail (self, mail);
+      irisd_mail_free (mail);
+    }
+}
+
+static void
+go_on_with (IrisdGateway *self, IrisdPeer *who)
+{
+  g_autoptr (IrisdPeer) peer = irisd_peer_ref (who);
+  irisd_session_leave_backlog (self, peer);
+  self->turn_items = 0;
+  irisd_submit_read_batch (self, peer);
+  if (peer->batch != NULL)
+    {
+      join_backlog (self, peer);
+      return;
+    }
+  IrisdMails mails = peer->mails;
+  peer->mails = (IrisdMails){ 0 };
+  go_on_with_mail (self, &peer->route, &mails);
+}
+
+/* A client within its credit never has: each item takes one, and its payload counts its bytes. */
+static gboolean
+has_too_much (IrisdGateway *self, IrisdPeer *peer)
+{
+  const IrisdLimits *limits = &self->core->config->limits;
+  return peer->mails.queue.length > limits->in_flight_items
+         || peer->mails.bytes > limits->in_flight_bytes;
+}
+
+/* Takes a message of @peer, which is in the backlog, with its routing id and frames. It waits until
+ * all before it were read. */
+static void
+put_off (IrisdGateway *self, IrisdPeer *peer, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames)
+{
+  irisd_mails_push (&peer->mails, irisd_mail_new (route, frames, n_frames));
+  G_GNUC_UNUSED g_autoptr (IrisdPeer) keep = irisd_peer_ref (peer);
+  while (peer->in_receive_backlog && has_too_much (self, peer))
+    go_on_with (self, peer);
+}
+
 /* Handles one message, or puts it into the backlog. @n_frames is at most one more than a message
  * has. */
 void
@@ -291,19 +353,38 @@ irisd_receive_handle (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, g
       irisd_send_outbox (self, peer);
     }
   if (peer != NULL && peer->in_receive_backlog)
-    irisd_receive_backlog_put (self, peer, route, frames, n_frames);
+    put_off (self, peer, route, frames, n_frames);
   else
     handle_message (self, &caller, peer, frames, n_frames);
 }
 
-/* Handles a message from the backlog. */
-void
-irisd_receive_handle_mail (IrisdGateway *self, zmq_msg_t *route, zmq_msg_t *frames, guint n_frames)
+/* Reads some messages of the first in the backlog. Returns whether there was one. */
+gboolean
+irisd_receive_go_on (IrisdGateway *self)
 {
-  IrisdCaller caller = { 0 };
-  irisd_route_init (&caller.route, route);
-  g_autoptr (IrisdPeer) peer = irisd_peers_lookup (&self->peers, &caller.route);
+  IrisdPeer *peer = g_queue_peek_head (&self->receive_backlog);
   if (peer != NULL)
-    irisd_peer_ref (peer);
-  handle_message (self, &caller, peer, frames, n_frames);
+    go_on_with (self, peer);
+  return peer != NULL;
+}
+
+/* Handles messages that came before any that comes now. */
+void
+irisd_receive_handle_strays (IrisdGateway *self)
+{
+  IrisdMail *mail;
+  while ((mail = irisd_mails_pop (&self->strays)) != NULL)
+    {
+      irisd_receive_handle (self, &mail->route, mail->frames, mail->n_frames);
+      irisd_mail_free (mail);
+    }
+}
+
+/* @self has no peers. */
+void
+irisd_receive_clear (IrisdGateway *self)
+{
+  IrisdMail *mail;
+  while ((mail = irisd_mails_pop (&self->strays)) != NULL)
+    irisd_mail_free (mail);
 }

@@ -6,14 +6,34 @@
  * so do all after it, which keeps the order. ZeroMQ does not report when one of a ROUTER's pipes
  * has room again, so outboxes are tried when a message of their peer comes, and from time to time,
  * with pauses that double as long as nothing can be sent. A gateway without outboxes has no timer.
+ *
+ * Bundles: the completions of a connection in one turn of its gateway, sent in one message. A
+ * message is six frames, each of which ZeroMQ allocates, queues and frees on both sides; that was
+ * most of what a volatile item cost. A client with the feature gets the completions of a turn in
+ * one ENDINGS message. They are encoded one after the other into reused memory, so a completion
+ * allocates nothing. Any other message to the connection sends them first, so the order is the same
+ * as without bundles. A single completion is a message of its own; so is a large one, whose body
+ * need not be copied then.
  */
-#include "daemon/gateway/irisd-gateway-private.h"
+#include "daemon/gateway/irisd-send.h"
+
+#include "daemon/base/irisd-log.h"
 
 #include <errno.h>
 
 /* Pauses between two attempts on the outboxes. */
 #define FIRST_RETRY_MS 1
 #define LAST_RETRY_MS  256
+
+/* A larger body is not copied. */
+#define MOST_BODY (8 * 1024)
+
+/* A bundle of that many completions, or bytes, is sent at once, so that the client can begin. */
+#define MOST_COMPLETIONS 256
+#define MOST_BYTES       (64 * 1024)
+
+/* Bundles whose memory is kept for reuse. */
+#define MOST_SPARE 16
 
 static void
 plan_retry (IrisdGateway *self, guint pause_ms)
@@ -40,9 +60,9 @@ keep_for_later (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *frames
   if (irisd_outbox_push (&peer->outbox, irisd_reply_new (frames, body), limit))
     add_to_backlog (self, peer);
   else
-    irisd_session_lose (self, peer,
-                        "it sends requests and does not read the answers (limit outbox-messages)",
-                        TRUE);
+    irisd_gateway_lose_peer (
+        self, peer, "it sends requests and does not read the answers (limit outbox-messages)",
+        TRUE);
 }
 
 /* Returns 0 when nothing is left, else the errno that stopped it. */
@@ -69,7 +89,7 @@ send_to_peer (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *frames, 
   if (error == EAGAIN)
     keep_for_later (self, peer, frames, body);
   else if (error != 0)
-    irisd_session_lose (self, peer, "it has gone", FALSE);
+    irisd_gateway_lose_peer (self, peer, "it has gone", FALSE);
 }
 
 /* Encodes a message, or, if that fails, one that says so: without an answer the client would wait.
@@ -96,6 +116,145 @@ encode (IrisdGateway *self, const IrisWireMessage *message)
   return FALSE;
 }
 
+/* Copies @frames. The call may end @peer, so hold a reference. */
+static void
+send_frames (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *frames)
+{
+  if (!irisd_peer_is_gone (peer))
+    send_to_peer (self, peer, frames, NULL);
+}
+
+struct _IrisdBundle
+{
+  IrisWireBatchBuilder builder;
+  IrisdPeer *peer;
+};
+
+static void
+free_bundle (gpointer bundle)
+{
+  IrisdBundle *self = bundle;
+  iris_wire_batch_builder_clear (&self->builder);
+  g_clear_pointer (&self->peer, irisd_peer_unref);
+  g_free (self);
+}
+
+void
+irisd_send_init (IrisdGateway *self)
+{
+  self->bundles = g_ptr_array_new_with_free_func (free_bundle);
+  self->spare_bundles = g_ptr_array_new_with_free_func (free_bundle);
+}
+
+void
+irisd_send_clear (IrisdGateway *self)
+{
+  g_ptr_array_unref (self->bundles);
+  g_ptr_array_unref (self->spare_bundles);
+}
+
+static IrisdBundle *
+open_bundle (IrisdGateway *self, IrisdPeer *peer)
+{
+  IrisdBundle *bundle = NULL;
+  if (self->spare_bundles->len > 0)
+    bundle = g_ptr_array_steal_index_fast (self->spare_bundles, self->spare_bundles->len - 1);
+  else
+    {
+      IrisWireLimits limits = self->core->wire_limits;
+      limits.max_batch = MIN (limits.max_batch, MOST_COMPLETIONS);
+      limits.max_body = MIN (limits.max_body, MOST_BYTES + 2 * MOST_BODY);
+      bundle = g_new0 (IrisdBundle, 1);
+      iris_wire_batch_builder_init_completions (&bundle->builder, &limits);
+    }
+  bundle->peer = irisd_peer_ref (peer);
+  peer->bundle = bundle;
+  g_ptr_array_add (self->bundles, bundle);
+  return bundle;
+}
+
+/* Sends the completions of this turn that were not sent yet. The call may end @peer, so hold a
+ * reference. */
+void
+irisd_send_bundle (IrisdGateway *self, IrisdPeer *peer)
+{
+  IrisdBundle *bundle = peer->bundle;
+  if (bundle == NULL || bundle->builder.n_items == 0)
+    return;
+  if (bundle->builder.n_items == 1)
+    {
+      IrisWireFrame frames[IRIS_WIRE_N_FRAMES];
+      iris_wire_batch_builder_get_first (&bundle->builder, frames);
+      iris_wire_batch_builder_reset (&bundle->builder);
+      send_frames (self, peer, frames);
+      return;
+    }
+  IrisWireMessage message;
+  iris_wire_message_init (&message, IRIS_WIRE_COMPLETIONS, NULL);
+  message.body = iris_wire_batch_builder_get_body (&bundle->builder);
+  if (!iris_wire_encode (&self->encoder, &message, NULL))
+    g_error ("cannot encode completions that fit their limits");
+  /* A peer that is ended by this sending must find nothing to send. Its bytes stay. */
+  iris_wire_batch_builder_reset (&bundle->builder);
+  send_frames (self, peer, self->encoder.frames);
+}
+
+/* @completion is RESULT, or ERROR with `ends`. Returns whether it will be sent with others of the
+ * turn; if not, the caller sends it. */
+static gboolean
+add_to_bundle (IrisdGateway *self, IrisdPeer *peer, IrisWireMessage *completion, zmq_msg_t *body)
+{
+  gsize size = body != NULL ? zmq_msg_size (body) : 0;
+  if (!peer->takes_bundles || size > MOST_BODY || irisd_peer_is_gone (peer))
+    return FALSE;
+  IrisdBundle *bundle = peer->bundle != NULL ? peer->bundle : open_bundle (self, peer);
+  if (body != NULL)
+    iris_wire_message_set_body (completion, zmq_msg_data (body), size);
+  if (!iris_wire_batch_builder_add (&bundle->builder, completion, NULL))
+    {
+      irisd_send_bundle (self, peer);
+      if (irisd_peer_is_gone (peer)
+          || !iris_wire_batch_builder_add (&bundle->builder, completion, NULL))
+        return FALSE;
+    }
+  if (bundle->builder.bytes->len >= MOST_BYTES)
+    irisd_send_bundle (self, peer);
+  return TRUE;
+}
+
+/* @peer has ended. */
+void
+irisd_send_drop_bundle (IrisdPeer *peer)
+{
+  if (peer->bundle != NULL)
+    iris_wire_batch_builder_reset (&peer->bundle->builder);
+}
+
+static void
+close_bundle (IrisdGateway *self, IrisdBundle *bundle)
+{
+  bundle->peer->bundle = NULL;
+  g_clear_pointer (&bundle->peer, irisd_peer_unref);
+  if (self->spare_bundles->len < MOST_SPARE)
+    g_ptr_array_add (self->spare_bundles, bundle);
+  else
+    free_bundle (bundle);
+}
+
+/* Sends the completions of this turn. */
+void
+irisd_send_bundles (IrisdGateway *self)
+{
+  /* Sending may end a peer, and that may end items of others. */
+  while (self->bundles->len > 0)
+    {
+      IrisdBundle *bundle = g_ptr_array_steal_index_fast (self->bundles, self->bundles->len - 1);
+      while (bundle->builder.n_items > 0)
+        irisd_send_bundle (self, bundle->peer);
+      close_bundle (self, bundle);
+    }
+}
+
 /* Takes @body, if given. The call may end @peer, so hold a reference. A connection that never said
  * HELLO has no outbox: a message that it does not read is lost. */
 void
@@ -106,7 +265,7 @@ irisd_send_message (IrisdGateway *self,
                     zmq_msg_t *body)
 {
   if (peer != NULL)
-    irisd_bundle_send (self, peer);
+    irisd_send_bundle (self, peer);
   if (peer != NULL && irisd_peer_is_gone (peer))
     return;
   if (body != NULL)
@@ -120,14 +279,6 @@ irisd_send_message (IrisdGateway *self,
     irisd_reply_send_frames (self->socket, route, self->encoder.frames, body);
 }
 
-/* Copies @frames. The call may end @peer, so hold a reference. */
-void
-irisd_send_frames (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *frames)
-{
-  if (!irisd_peer_is_gone (peer))
-    send_to_peer (self, peer, frames, NULL);
-}
-
 /* Sends @completion, RESULT or ERROR with `ends`, now or with others of the turn; may take @body.
  * The call may end @peer, so hold a reference. */
 void
@@ -136,7 +287,7 @@ irisd_send_completion (IrisdGateway *self,
                        IrisWireMessage *completion,
                        zmq_msg_t *body)
 {
-  if (!irisd_bundle_add (self, peer, completion, body))
+  if (!add_to_bundle (self, peer, completion, body))
     irisd_send_message (self, &peer->route, peer, completion, body);
 }
 
@@ -205,7 +356,7 @@ irisd_send_outbox (IrisdGateway *self, IrisdPeer *peer)
 {
   int error = flush_outbox (self, peer);
   if (error != 0 && error != EAGAIN)
-    irisd_session_lose (self, peer, "it has gone", FALSE);
+    irisd_gateway_lose_peer (self, peer, "it has gone", FALSE);
 }
 
 /* Tries all outboxes, if it is time. */
@@ -247,4 +398,34 @@ irisd_send_probe (IrisdGateway *self, IrisdPeer *peer)
     return TRUE;
   int error = irisd_reply_send_frames (self->socket, &peer->route, self->encoder.frames, NULL);
   return error == 0 || error == EAGAIN;
+}
+
+/* @count items were accepted; @first_id is the number of the first, 0 if the client did not ask for
+ * it. */
+void
+irisd_send_accepted (IrisdGateway *self,
+                     IrisdPeer *peer,
+                     const guint8 *request_id,
+                     guint count,
+                     guint64 first_id)
+{
+  IrisWireMessage accepted;
+  iris_wire_message_init (&accepted, IRIS_WIRE_ACCEPTED, request_id);
+  iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_COUNT, count);
+  if (count > 0 && first_id != 0)
+    iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_ITEM, first_id);
+  irisd_send_message (self, &peer->route, peer, &accepted, NULL);
+}
+
+/* Answers that @count items or places were changed. */
+void
+irisd_send_changed (IrisdGateway *self,
+                    const IrisdCaller *caller,
+                    const guint8 *request_id,
+                    guint count)
+{
+  IrisWireMessage reply;
+  iris_wire_message_init (&reply, IRIS_WIRE_CHANGED, request_id);
+  iris_wire_message_set_uint (&reply, IRIS_WIRE_KEY_COUNT, count);
+  irisd_send_answer (self, caller, &reply);
 }

@@ -6,8 +6,13 @@
  * connection may exist, because they may still be in ZeroMQ's pipe: so BYE and HELLO in turn give
  * no more credit than one connection has.
  */
-#include "daemon/gateway/irisd-gateway-private.h"
+#include "daemon/gateway/irisd-session.h"
+
+#include "daemon/base/irisd-log.h"
+#include "daemon/gateway/irisd-send.h"
+#include "daemon/gateway/irisd-submit.h"
 #include "daemon/gateway/irisd-worker-session.h"
+#include "daemon/items/irisd-cancel.h"
 
 #include <unistd.h>
 
@@ -18,83 +23,24 @@
  * others. */
 #define MOST_ASKERS 64
 
-/* The items that worker processes have come back at once, or are on their way back. */
-static void
-withdraw_jobs (IrisdGateway *self, IrisdPeer *peer)
+/* @peer, which may be in the receive backlog, does not wait there any more. */
+void
+irisd_session_leave_backlog (IrisdGateway *self, IrisdPeer *peer)
 {
-  guint n = 0;
-  g_autofree IrisdJob **jobs = g_new (IrisdJob *, g_hash_table_size (peer->jobs));
-  GHashTableIter iter;
-  gpointer value;
-  g_hash_table_iter_init (&iter, peer->jobs);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
-    {
-      IrisdJob *job = value;
-      if (job->lasting
-          || !(irisd_job_is (job, IRISD_ITEM_OFFERED) || irisd_job_is (job, IRISD_ITEM_LEASED))
-          || irisd_worker_processes_withdraw (self->core->worker_processes, job)
-                 == IRISD_LEASE_ENTRY_GONE)
-        continue;
-      irisd_job_advance (job, IRISD_EVENT_WITHDRAW);
-      g_hash_table_iter_remove (&iter);
-      jobs[n++] = job;
-    }
-  for (guint i = 0; i < n; i++)
-    irisd_gateway_cancel_withdrawn (self, jobs[i]);
+  if (peer->in_receive_backlog)
+    g_queue_unlink (&self->receive_backlog, &peer->receive_link);
+  peer->in_receive_backlog = FALSE;
 }
 
-/* A streamed command without a reader ends as if cancelled, as with a closed pipe. Other running
- * items do not need their client until their end. */
+/* @peer ends, and is marked as gone. Its batch is not read further; its messages become strays. */
 static void
-stop_stream (IrisdJob *job)
+stop_reading (IrisdGateway *self, IrisdPeer *peer)
 {
-  if (job->options != NULL && job->options->streamed && irisd_job_is (job, IRISD_ITEM_RUNNING))
-    irisd_job_cancel (job);
-}
-
-/* A connection no longer waits for the item's end, so the item may be spilled. */
-static void
-wait_without_peer (IrisdGateway *self, IrisdJob *job)
-{
-  if (g_hash_table_size (self->by_number) > self->core->config->limits.memory_items
-      && irisd_dispatch_withdraw (self, job))
-    irisd_dispatch_advance (self, job);
-}
-
-static void
-cancel_jobs (IrisdGateway *self, IrisdPeer *peer)
-{
-  g_autoptr (GPtrArray) waited = g_ptr_array_new ();
-  g_autoptr (GPtrArray) delayed = g_ptr_array_new ();
-  withdraw_jobs (self, peer);
-  GHashTableIter iter;
-  gpointer value;
-  g_hash_table_iter_init (&iter, peer->jobs);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
-    {
-      IrisdJob *job = value;
-      if (job->persistent != NULL)
-        {
-          g_hash_table_add (self->orphans, job);
-          if (irisd_job_is (job, IRISD_ITEM_DELAYED))
-            g_ptr_array_add (delayed, job);
-          continue;
-        }
-      if (irisd_dispatch_withdraw (self, job))
-        g_ptr_array_add (waited, job);
-      else if (!irisd_job_abandon_queued (job))
-        {
-          stop_stream (job);
-          continue;
-        }
-      irisd_core_add_bytes (self->core, -(gint64) job->charge);
-      job->charge = 0;
-    }
-  g_hash_table_remove_all (peer->jobs);
-  for (guint i = 0; i < waited->len; i++)
-    irisd_gateway_cancel_withdrawn (self, g_ptr_array_index (waited, i));
-  for (guint i = 0; i < delayed->len; i++)
-    wait_without_peer (self, g_ptr_array_index (delayed, i));
+  irisd_session_leave_backlog (self, peer);
+  irisd_submit_end_batch (self, peer);
+  IrisdMail *mail;
+  while ((mail = irisd_mails_pop (&peer->mails)) != NULL)
+    irisd_mails_push (&self->strays, mail);
 }
 
 /* Cancels the queued items of @peer, drops its running ones, and removes it from the table; hold a
@@ -104,24 +50,18 @@ irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
 {
   irisd_peer_ref (peer);
   if (still_there)
-    irisd_bundle_send (self, peer);
+    irisd_send_bundle (self, peer);
   if (irisd_peer_is_gone (peer))
     {
       irisd_peer_unref (peer);
       return;
     }
-  irisd_bundle_drop (peer);
+  irisd_send_drop_bundle (peer);
   atomic_store_explicit (&peer->gone, TRUE, memory_order_relaxed);
   irisd_worker_session_dismiss (self, peer);
   irisd_worker_watch_remove_reader (self, peer);
-  irisd_receive_backlog_leave (self, peer);
-  cancel_jobs (self, peer);
-  while (peer->held.length > 0)
-    {
-      IrisdJob *job = g_queue_peek_head (&peer->held);
-      if (irisd_dispatch_withdraw (self, job))
-        irisd_gateway_resume_held (self, job);
-    }
+  stop_reading (self, peer);
+  irisd_cancel_all_of (&self->items, peer);
   if (peer->backlogged)
     g_queue_unlink (&self->backlog, &peer->backlog_link);
   peer->backlogged = FALSE;

@@ -1,13 +1,247 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's items on their way in: checked against service, place and credit, and queued.
+ * A gateway's items on their way in: SUBMIT and BATCH, checked against service, place, limits and
+ * credit, and queued.
+ *
+ * A batch is read some items at a time (irisd-receive.c).
+ *
+ * Admission: the limits on items and bytes, and the answer BUSY. Full means full for new items
+ * only. Each limit has its own count, so items within it do not pass another limit again:
+ *
+ * - in-flight-items, in-flight-bytes: what one connection has in progress or has not acknowledged;
+ *
+ * - total-items: items in memory: as many volatile ones, as many persistent ones, and as many
+ * persistent ones for worker processes, which may be away for long; so no kind keeps out another;
+ *
+ * - total-bytes: bytes in memory;
+ *
+ * - persistent-items: items in the journal, in memory or not.
+ *
+ * Requests about persistent items have room of their own: a connection may have `in-flight-items`
+ * of them unanswered, besides its items. An answer that has a payload counts until it is
+ * acknowledged; the connection's unacknowledged bytes bound it, and a reserve above `total-bytes`
+ * that items cannot take.
+ *
+ * The pause before a client tries again depends on how long there has been no room: a short
+ * shortage ends soon, and a long one should not be polled many times a second.
  */
+#include "daemon/gateway/irisd-submit.h"
+
+#include "daemon/base/irisd-log.h"
 #include "daemon/base/irisd-text.h"
-#include "daemon/gateway/irisd-gateway-private.h"
+#include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/gateway/irisd-send.h"
 #include "daemon/gateway/irisd-worker-session.h"
+#include "daemon/items/irisd-dependencies.h"
+#include "daemon/items/irisd-dispatch.h"
+#include "daemon/items/irisd-persistent.h"
+#include "daemon/items/irisd-placement.h"
+
+#include <string.h>
 
 /* Characters of an unknown name in a message. */
 #define MAX_QUOTED 64
+
+/* The pause that a refused client is told to make: the least, also for limits that its own
+ * acknowledgements lift, and the most; in between, this part of the time without room. */
+#define RETRY_MS      20
+#define MOST_RETRY_MS 2000
+#define PART_OF_FULL  4
+
+/* Part of total-bytes, for answers that have a payload. */
+#define PART_FOR_ANSWERS 4
+
+struct _IrisdBatch
+{
+  IrisdCaller caller; /* its address is in the frame */
+  guint8 request_id[IRIS_WIRE_ID_SIZE];
+  gboolean quiet;
+  zmq_msg_t body;
+  IrisWireBatchIter iter;
+  guint accepted;
+  guint64 first_id;
+  IrisdPersistentBatch *persistent;
+};
+
+static const char *const limit_names[IRISD_N_FULL] = {
+  [IRISD_FULL_VOLATILE] = "total-items",         [IRISD_FULL_IN_MEMORY] = "total-items",
+  [IRISD_FULL_WORKER_PROCESSES] = "total-items", [IRISD_FULL_BYTES] = "total-bytes",
+  [IRISD_FULL_PERSISTENT] = "persistent-items",
+};
+
+static const char *const what[IRISD_N_FULL] = {
+  [IRISD_FULL_VOLATILE] = "irisd has no room for more items in progress",
+  [IRISD_FULL_IN_MEMORY] = "irisd has no room for more persistent items in memory",
+  [IRISD_FULL_WORKER_PROCESSES] =
+      "irisd has no room for more persistent items for worker processes",
+  [IRISD_FULL_BYTES] = "irisd has no room for more bytes of payload and results",
+  [IRISD_FULL_PERSISTENT] = "the journal has no room for more items",
+};
+
+static const char *const way_out[IRISD_N_FULL] = {
+  [IRISD_FULL_VOLATILE] = "send the item again later",
+  [IRISD_FULL_IN_MEMORY] = "send the item again later",
+  [IRISD_FULL_WORKER_PROCESSES] = "start workers, or cancel items that wait for them",
+  [IRISD_FULL_BYTES] = "acknowledge ended items, send again later",
+  [IRISD_FULL_PERSISTENT] = "fetch or cancel persistent items",
+};
+
+static void
+answer_busy (IrisdGateway *self,
+             const IrisdCaller *caller,
+             const IrisWireMessage *item,
+             IrisdFairRefusal limit,
+             const char *reason)
+{
+  irisd_count (&self->counters.refused, 1);
+  g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY, reason);
+  IrisWireMessage busy;
+  iris_wire_message_init (&busy, IRIS_WIRE_BUSY, item->request_id);
+  iris_wire_message_set_error (&busy, error);
+  iris_wire_message_set_string (&busy, IRIS_WIRE_KEY_LIMIT, limit.limit, -1);
+  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_LIMIT_VALUE, limit.value);
+  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_RETRY_AFTER_MS, limit.retry_ms);
+  irisd_send_answer (self, caller, &busy);
+}
+
+/* Answers BUSY because of @limit, of this connection, or of its client or service. */
+static void
+tell_busy (IrisdGateway *self,
+           const IrisdCaller *caller,
+           const IrisWireMessage *item,
+           IrisdFairRefusal limit)
+{
+  g_autofree char *reason = g_strdup_printf (
+      "the limit %s (%" G_GUINT64_FORMAT
+      ") is reached; acknowledge ended items and send the item again, or raise "
+      "the limit in irisd's configuration",
+      limit.limit, limit.value);
+  answer_busy (self, caller, item, limit, reason);
+}
+
+static guint
+get_retry_ms (IrisdGateway *self, IrisdFull full)
+{
+  gint64 now = g_get_monotonic_time ();
+  if (self->full_since_us[full] == 0)
+    self->full_since_us[full] = now;
+  gint64 full_ms = (now - self->full_since_us[full]) / 1000;
+  return (guint) CLAMP (full_ms / PART_OF_FULL, RETRY_MS, MOST_RETRY_MS);
+}
+
+/* Refuses @item because irisd as a whole has no room, @full, and logs it at most once a minute for
+ * each limit. */
+void
+irisd_submit_tell_full (IrisdGateway *self,
+                        const IrisdCaller *caller,
+                        const IrisWireMessage *item,
+                        IrisdFull full,
+                        guint64 value)
+{
+  static IrisdLogSite sites[IRISD_N_FULL];
+  g_autofree char *reason = g_strdup_printf ("%s, limit %s (%" G_GUINT64_FORMAT
+                                             "): %s, or raise the limit in irisd's configuration",
+                                             what[full], limit_names[full], value, way_out[full]);
+  irisd_log_each_minute (&sites[full], IRISD_LOG_WARNING, "refused an item: %s", reason);
+  answer_busy (self, caller, item,
+               (IrisdFairRefusal){ limit_names[full], value, get_retry_ms (self, full) }, reason);
+}
+
+/* Whether there is room for one more; remembers since when there is none. */
+static gboolean
+is_below (IrisdGateway *self, IrisdFull full, guint64 count, guint64 most)
+{
+  if (count >= most)
+    return FALSE;
+  self->full_since_us[full] = 0;
+  return TRUE;
+}
+
+static gboolean
+has_own_credit (IrisdGateway *self,
+                IrisdPeer *peer,
+                guint n_items,
+                gsize size,
+                IrisdFairRefusal *limit)
+{
+  const IrisdLimits *limits = &self->core->config->limits;
+  if (n_items >= limits->in_flight_items)
+    *limit = (IrisdFairRefusal){ "in-flight-items", limits->in_flight_items, RETRY_MS };
+  else if (irisd_peer_get_bytes (peer) + size > limits->in_flight_bytes)
+    *limit = (IrisdFairRefusal){ "in-flight-bytes", limits->in_flight_bytes, RETRY_MS };
+  else
+    return TRUE;
+  return FALSE;
+}
+
+/* Returns whether @request, about persistent items, is taken; BUSY was answered if not.
+ * @answer_counts: the answer takes a credit until it is acknowledged. */
+gboolean
+irisd_submit_may_ask (IrisdGateway *self,
+                      const IrisdCaller *caller,
+                      const IrisWireMessage *request,
+                      gboolean answer_counts)
+{
+  IrisdPeer *peer = caller->peer;
+  const IrisdLimits *limits = &self->core->config->limits;
+  guint64 most_bytes = limits->total_bytes + limits->total_bytes / PART_FOR_ANSWERS;
+  IrisdFairRefusal limit;
+  if (!answer_counts)
+    {
+      if (peer->n_questions < limits->in_flight_items)
+        return TRUE;
+      limit = (IrisdFairRefusal){ "in-flight-items", limits->in_flight_items, RETRY_MS };
+      tell_busy (self, caller, request, limit);
+    }
+  else if (!has_own_credit (self, peer, peer->unacked.count + peer->n_fetches, 0, &limit))
+    tell_busy (self, caller, request, limit);
+  else if (irisd_core_get_bytes (self->core) > most_bytes)
+    irisd_submit_tell_full (self, caller, request, IRISD_FULL_BYTES, limits->total_bytes);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+/* Only the journal knows whether an item with a key is a duplicate. */
+static gboolean
+may_be_persistent (IrisdGateway *self, const IrisWireMessage *item)
+{
+  guint64 most = self->core->config->limits.persistent_items;
+  guint64 now = irisd_journal_get_n_taken (self->core->journal);
+  return is_below (self, IRISD_FULL_PERSISTENT, now, most) || item->key.len > 0;
+}
+
+/* Returns whether there is room for @item; BUSY was answered if not. */
+static gboolean
+has_room (IrisdGateway *self,
+          const IrisdCaller *caller,
+          const IrisWireMessage *item,
+          gboolean for_workers)
+{
+  IrisdCore *core = self->core;
+  IrisdPeer *peer = caller->peer;
+  const IrisdLimits *limits = &core->config->limits;
+  gboolean persistent = irisd_is_persistent (item);
+  IrisdFull kind = !persistent   ? IRISD_FULL_VOLATILE
+                   : for_workers ? IRISD_FULL_WORKER_PROCESSES
+                                 : IRISD_FULL_IN_MEMORY;
+  guint64 items = persistent ? irisd_core_get_persistent_in_memory (core, for_workers)
+                             : irisd_core_get_volatile (core);
+  guint64 bytes = irisd_core_get_bytes (core) + item->body.size;
+  guint own = g_hash_table_size (peer->jobs) + peer->unacked.count + peer->n_fetches;
+  IrisdFairRefusal limit;
+  if (!has_own_credit (self, peer, own, item->body.size, &limit))
+    tell_busy (self, caller, item, limit);
+  else if (!is_below (self, kind, items, limits->total_items))
+    irisd_submit_tell_full (self, caller, item, kind, limits->total_items);
+  else if (!is_below (self, IRISD_FULL_BYTES, bytes, limits->total_bytes + 1))
+    irisd_submit_tell_full (self, caller, item, IRISD_FULL_BYTES, limits->total_bytes);
+  else if (persistent && !may_be_persistent (self, item))
+    irisd_submit_tell_full (self, caller, item, IRISD_FULL_PERSISTENT, limits->persistent_items);
+  else
+    return TRUE;
+  return FALSE;
+}
 
 static const IrisdService *
 find_service (IrisdGateway *self,
@@ -16,7 +250,7 @@ find_service (IrisdGateway *self,
               GError **error)
 {
   const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
-  gint64 space = irisd_ownership_get_space (self, caller->peer->owner);
+  gint64 space = irisd_items_get_space (&self->items, caller->peer->owner);
   if (service == NULL
       && irisd_worker_processes_knows (self->core->worker_processes, space, item,
                                        irisd_is_persistent (item)))
@@ -112,22 +346,6 @@ check_free_id (IrisdPeer *peer, const IrisWireMessage *item, GError **error)
   return FALSE;
 }
 
-/* Sets the priority of @job, and its schedule if @item has one. A delay begins now. */
-void
-irisd_submit_settle_schedule (IrisdGateway *self, IrisdJob *job, const IrisWireMessage *item)
-{
-  if ((item->present & IRISD_SCHEDULE_KEYS) != 0)
-    {
-      IrisdTimes now = irisd_times_now ();
-      job->schedule = irisd_schedule_new (item, &self->core->config->limits, &now);
-      job->schedule->job = job;
-      irisd_deadline_watch (self, job);
-    }
-  job->fair.priority = iris_wire_message_has (item, IRIS_WIRE_KEY_PRIORITY)
-                           ? (guint8) item->priority
-                           : IRIS_WIRE_DEFAULT_PRIORITY;
-}
-
 /* From now on the peer has it, and it counts. */
 static void
 enter_item (IrisdGateway *self, IrisdJob *job, gboolean hinted)
@@ -156,18 +374,18 @@ start_item (IrisdGateway *self,
             gboolean hinted)
 {
   g_autoptr (GError) error = NULL;
-  irisd_submit_settle_schedule (self, job, item);
+  irisd_items_settle_schedule (&self->items, job, item);
   if (irisd_is_persistent (item))
     {
       enter_item (self, job, hinted);
-      irisd_persistent_keep (self, caller, job, item);
+      irisd_persistent_keep (&self->items, job, item);
       return FALSE;
     }
   job->id = id != 0 || job->schedule == NULL ? id : irisd_core_new_item_id (self->core);
-  if (!irisd_dependencies_register (self, job, item, &error))
+  if (!irisd_dependencies_register (&self->items, job, item, &error))
     {
-      irisd_dependencies_uncount (self, job);
-      irisd_deadline_drop (self, job);
+      irisd_dependencies_uncount (&self->items, job);
+      irisd_items_drop_deadline (&self->items, job);
       irisd_job_advance (job, IRISD_EVENT_REFUSE);
       irisd_job_free (job);
       irisd_core_end_item (self->core);
@@ -175,15 +393,15 @@ start_item (IrisdGateway *self,
       return FALSE;
     }
   enter_item (self, job, hinted);
-  irisd_placement_note_home (self, job);
-  irisd_count (&self->counters.accepted, 1);
+  irisd_placement_note_home (&self->items, job);
+  irisd_count (&self->items.counters.accepted, 1);
   irisd_job_advance (job, item->after.n > 0 ? IRISD_EVENT_DEPEND : IRISD_EVENT_ACCEPT);
   if (item->after.n > 0)
     return TRUE;
-  if (irisd_dispatch_run_at_once (self, job))
-    g_ptr_array_add (self->ended, job);
+  if (irisd_dispatch_run_at_once (&self->items, job))
+    g_ptr_array_add (self->items.ended, job);
   else
-    irisd_dispatch_advance (self, job);
+    irisd_dispatch_advance (&self->items, job);
   return TRUE;
 }
 
@@ -199,7 +417,7 @@ is_admitted (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessag
   if (irisd_fair_rules_admit (rules, caller->peer->client, service, item->body.size,
                               g_get_monotonic_time (), &limit))
     return TRUE;
-  irisd_admission_tell_busy (self, caller, item, limit);
+  tell_busy (self, caller, item, limit);
   return FALSE;
 }
 
@@ -221,12 +439,12 @@ check_schedule (IrisdGateway *self,
 
 /* Accepts an item, or answers why not, or lets the journal decide; may take @body, which is NULL in
  * a batch. @id is its number; 0 if it needs none yet. Returns whether it is accepted by now. */
-gboolean
-irisd_submit_try_item (IrisdGateway *self,
-                       const IrisdCaller *caller,
-                       const IrisWireMessage *item,
-                       zmq_msg_t *body,
-                       guint64 id)
+static gboolean
+try_item (IrisdGateway *self,
+          const IrisdCaller *caller,
+          const IrisWireMessage *item,
+          zmq_msg_t *body,
+          guint64 id)
 {
   g_autoptr (GError) error = NULL;
   gint home = IRIS_PLACE_ANY;
@@ -237,13 +455,13 @@ irisd_submit_try_item (IrisdGateway *self,
       || !check_options (self, service, item, &error)
       || !check_permission (self, caller, service, item, &error)
       || !check_schedule (self, service, item, &error)
-      || !irisd_placement_choose_home (self, caller, item, &home, &hinted, &error)
-      || !irisd_persistent_check (self, caller, item, &error))
+      || !irisd_placement_choose_home (&self->items, caller->peer, item, &home, &hinted, &error)
+      || !irisd_persistent_check (&self->items, caller->peer, item, &error))
     {
       irisd_send_refusal (self, caller, item->request_id, error);
       return FALSE;
     }
-  if (!irisd_admission_has_room (self, caller, item, service == &irisd_service_worker_processes))
+  if (!has_room (self, caller, item, service == &irisd_service_worker_processes))
     return FALSE;
   if (!irisd_core_begin_item (self->core))
     {
@@ -266,23 +484,6 @@ irisd_submit_try_item (IrisdGateway *self,
   return start_item (self, caller, job, item, id, hinted);
 }
 
-/* @count items were accepted; @first_id is the number of the first, 0 if the client did not ask for
- * it. */
-void
-irisd_submit_tell_accepted (IrisdGateway *self,
-                            IrisdPeer *peer,
-                            const guint8 *request_id,
-                            guint count,
-                            guint64 first_id)
-{
-  IrisWireMessage accepted;
-  iris_wire_message_init (&accepted, IRIS_WIRE_ACCEPTED, request_id);
-  iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_COUNT, count);
-  if (count > 0 && first_id != 0)
-    iris_wire_message_set_uint (&accepted, IRIS_WIRE_KEY_ITEM, first_id);
-  irisd_send_message (self, &peer->route, peer, &accepted, NULL);
-}
-
 /* May take @body, the fifth frame of @item. */
 void
 irisd_submit_item (IrisdGateway *self,
@@ -293,7 +494,101 @@ irisd_submit_item (IrisdGateway *self,
   guint64 id = item->quiet || irisd_is_persistent (item) ? 0 : irisd_core_new_item_id (self->core);
   self->turn_items++;
   irisd_gateway_note_items (self, caller->peer, 1);
-  if (irisd_submit_try_item (self, caller, item, body, id) && id != 0)
-    irisd_submit_tell_accepted (self, caller->peer, item->request_id, 1, id);
-  irisd_persistent_done_flush (self);
+  if (try_item (self, caller, item, body, id) && id != 0)
+    irisd_send_accepted (self, caller->peer, item->request_id, 1, id);
+  irisd_persistent_flush (&self->items);
+}
+
+/* Takes @body, the fifth frame of @batch. Returns whether its items are to be read, some in each
+ * turn: each is checked separately, and refused under its own id. */
+gboolean
+irisd_submit_begin_batch (IrisdGateway *self,
+                          const IrisdCaller *caller,
+                          const IrisWireMessage *batch,
+                          zmq_msg_t *body)
+{
+  g_autoptr (GError) error = NULL;
+  IrisWireBatchIter iter;
+  if (!iris_wire_batch_iter_init (&iter, batch->body, &self->core->wire_limits, &error))
+    {
+      irisd_count (&self->counters.malformed, 1);
+      irisd_send_refusal (self, caller, batch->request_id, error);
+      return FALSE;
+    }
+
+  irisd_gateway_note_items (self, caller->peer, iter.n_items);
+  IrisdBatch *reading = g_new0 (IrisdBatch, 1);
+  reading->caller = *caller;
+  memcpy (reading->request_id, batch->request_id, IRIS_WIRE_ID_SIZE);
+  reading->quiet = batch->quiet;
+  zmq_msg_init (&reading->body);
+  zmq_msg_move (&reading->body, body);
+  reading->iter = iter;
+  reading->iter.body.data = zmq_msg_data (&reading->body);
+  reading->first_id = batch->quiet ? 0 : irisd_core_new_item_ids (self->core, iter.n_items);
+  caller->peer->batch = reading;
+  return TRUE;
+}
+
+/* Reads until the turn is over. Returns whether that was all. */
+static gboolean
+read_items (IrisdGateway *self, IrisdBatch *batch)
+{
+  const IrisdCaller *caller = &batch->caller;
+  g_autoptr (GError) error = NULL;
+  IrisWireMessage item;
+  while (!irisd_peer_is_gone (caller->peer) && !irisd_gateway_turn_is_over (self))
+    {
+      IrisWireBatchStep step = iris_wire_batch_iter_next (&batch->iter, &item, &error);
+      if (step == IRIS_WIRE_BATCH_END)
+        return TRUE;
+      guint64 id = batch->first_id != 0 ? batch->first_id + batch->accepted : 0;
+      self->turn_items++;
+      if (step == IRIS_WIRE_BATCH_ITEM)
+        batch->accepted += try_item (self, caller, &item, NULL, id);
+      else
+        irisd_send_refusal (self, caller, item.request_id, error);
+      g_clear_error (&error);
+    }
+  return irisd_peer_is_gone (caller->peer);
+}
+
+/* Answers a batch that was read, or whose peer has ended, and frees it. */
+static void
+close_batch (IrisdGateway *self, IrisdBatch *batch)
+{
+  if (batch->persistent != NULL)
+    irisd_persistent_batch_close (&self->items, batch->persistent, batch->caller.peer,
+                                  batch->request_id, batch->quiet, batch->accepted);
+  else if (!batch->quiet)
+    irisd_send_accepted (self, batch->caller.peer, batch->request_id, batch->accepted,
+                         batch->first_id);
+  zmq_msg_close (&batch->body);
+  g_free (batch);
+}
+
+/* Reads items of the batch of @peer, if it has one, until the turn is over. The peer may end
+ * meanwhile, and takes only what it has. */
+void
+irisd_submit_read_batch (IrisdGateway *self, IrisdPeer *peer)
+{
+  IrisdBatch *batch = g_steal_pointer (&peer->batch);
+  if (batch == NULL)
+    return;
+  irisd_persistent_batch_resume (&self->items, batch->persistent, batch->iter.n_items);
+  gboolean done = read_items (self, batch);
+  batch->persistent = irisd_persistent_batch_pause (&self->items);
+  done |= irisd_peer_is_gone (peer);
+  if (done)
+    close_batch (self, batch);
+  else
+    peer->batch = batch;
+}
+
+/* @peer ends, and is marked as gone: its batch is not read further. */
+void
+irisd_submit_end_batch (IrisdGateway *self, IrisdPeer *peer)
+{
+  if (peer->batch != NULL)
+    close_batch (self, g_steal_pointer (&peer->batch));
 }

@@ -9,7 +9,6 @@
 
 G_BEGIN_DECLS
 
-/* irisd-worker-session.c: requests. */
 void irisd_worker_session_handle (IrisdGateway *self,
                                   const IrisdCaller *caller,
                                   const IrisWireMessage *request,
@@ -21,12 +20,11 @@ void irisd_worker_session_answer_workers (IrisdGateway *self,
                                           const IrisdCaller *caller,
                                           const IrisWireMessage *request);
 
-/* irisd-worker-watch.c: which are still connected. */
+/* Which are still connected. */
 void irisd_worker_watch_add_reader (IrisdGateway *self, IrisdPeer *peer);
 void irisd_worker_watch_remove_reader (IrisdGateway *self, IrisdPeer *peer);
 void irisd_worker_watch_mark_heard (IrisdGateway *self, IrisdPeer *peer);
 gint64 irisd_worker_watch_get_deadline (IrisdGateway *self);
-IrisdPeer **irisd_worker_watch_list (IrisdGateway *self, guint *n);
 void irisd_worker_watch_check (IrisdGateway *self, gboolean heard_all);
 
 G_END_DECLS

@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A gateway's completions: jobs that have ended, were cancelled, or wait for acknowledgements.
+ * Items that have ended: told to their client, kept by the journal, or buried.
+ *
+ * A buried item failed for good and is set aside for a person. It has no job: it is a row of the
+ * journal, with the message that brought it. A kick makes it a job as a restart of irisd would. So
+ * a buried item costs what an end costs.
+ *
+ * The gateway buries a job that is out of tries and wants it, or a waiting job by request. Once the
+ * journal has written it, the job ends for the connection that waits for it, by the error `buried`;
+ * its dependents go on waiting. A job that the scheduler has cannot be taken from it: in the state
+ * `burying-out` no worker runs it, and the later of the journal's answer and the job's return frees
+ * it. Between the two the job no longer counts as the item's, because a kick may have made another.
  */
+#include "daemon/items/irisd-completion.h"
+
 #include "daemon/exec/worker/irisd-worker-processes.h"
-#include "daemon/gateway/irisd-gateway-private.h"
-#include "daemon/items/irisd-bury.h"
-#include "daemon/store/irisd-journal.h"
+#include "daemon/items/irisd-dependencies.h"
+#include "daemon/items/irisd-permit.h"
+#include "daemon/items/spill/irisd-spilled-flow.h"
+
+/* Bytes of a command's last line that a sentence repeats. */
+#define MOST_LAST_WORDS 200
 
 static void
 describe_run (IrisWireMessage *message, const IrisdJob *job)
@@ -47,7 +62,7 @@ describe_result (IrisWireMessage *message, const IrisdJob *job)
 
 /* From now on the item counts the bytes of its completion. */
 static void
-settle (IrisdGateway *self, IrisdJob *job, gsize size)
+settle (IrisdItems *self, IrisdJob *job, gsize size)
 {
   gint64 change = (gint64) size - (gint64) job->charge;
   irisd_peer_add_bytes (job->peer, change);
@@ -74,19 +89,19 @@ irisd_completion_describe (const IrisdJob *job, IrisWireMessage *message)
 }
 
 static void
-send_completion (IrisdGateway *self, IrisdJob *job)
+send_completion (IrisdItems *self, IrisdJob *job)
 {
   gboolean failed = job->result.error != NULL;
   g_hash_table_remove (job->peer->jobs, job->request_id);
   IrisWireMessage message;
   irisd_completion_describe (job, &message);
   settle (self, job, failed ? 0 : zmq_msg_size (&job->result.body));
-  irisd_send_completion (self, job->peer, &message, failed ? NULL : &job->result.body);
+  self->klass->send_completion (self, job->peer, &message, failed ? NULL : &job->result.body);
 }
 
 /* Counts @job, which has ended, and sends its completion if a connection waits for it. */
-void
-irisd_completion_tell (IrisdGateway *self, IrisdJob *job, gboolean buried)
+static void
+tell (IrisdItems *self, IrisdJob *job, gboolean buried)
 {
   gboolean watched = !job->detached && !irisd_peer_is_gone (job->peer);
   if (buried)
@@ -103,14 +118,91 @@ irisd_completion_tell (IrisdGateway *self, IrisdJob *job, gboolean buried)
 
 /* Takes @job, whose completion is sent, or need not be. */
 void
-irisd_gateway_release_job (IrisdGateway *self, IrisdJob *job)
+irisd_completion_release_job (IrisdItems *self, IrisdJob *job)
 {
   irisd_permit_release (self, job);
-  irisd_deadline_drop (self, job);
-  irisd_persistent_unregister (self, job);
+  irisd_items_drop_deadline (self, job);
+  irisd_spilled_flow_leave (self, job);
+  irisd_items_unregister (self, job);
   g_hash_table_remove (self->orphans, job);
   irisd_job_free (job);
   irisd_core_end_item (self->core);
+}
+
+/* Returns the last line that a command wrote to its standard error, or else to its output. */
+static char *
+last_words (const IrisdResult *result)
+{
+  const char *data = zmq_msg_data ((zmq_msg_t *) &result->body);
+  gsize end = zmq_msg_size (&result->body);
+  gsize begin = result->stdout_length > 0 && (gsize) result->stdout_length < end
+                    ? (gsize) result->stdout_length
+                    : 0;
+  while (end > begin && g_ascii_isspace (data[end - 1]))
+    end--;
+  gsize start = end;
+  while (start > begin && data[start - 1] != '\n' && end - start < MOST_LAST_WORDS)
+    start--;
+  return end > start ? g_utf8_make_valid (data + start, (gssize) (end - start)) : NULL;
+}
+
+static char *
+explain_failure (const IrisdJob *job)
+{
+  const IrisdResult *result = &job->result;
+  if (result->error != NULL)
+    return g_strdup (result->error->message);
+  g_autofree char *words = last_words (result);
+  g_autofree char *end = result->signal > 0 ? g_strdup_printf (
+                             "the command was killed by signal %d", result->signal)
+                                            : g_strdup_printf ("the command exited with status %d",
+                                                               result->exit_status);
+  return words != NULL ? g_strdup_printf ("%s: %s", end, words) : g_steal_pointer (&end);
+}
+
+static gboolean
+has_error (const IrisdJob *job, IrisWireError code)
+{
+  return g_error_matches (job->result.error, IRIS_WIRE_ERROR, (gint) code);
+}
+
+/* Returns whether @job, which came back for good, failed and wants to be buried. It comes back when
+ * the journal has written that. */
+static gboolean
+bury_if_failed (IrisdItems *self, IrisdJob *job)
+{
+  if (!job->bury || !irisd_job_has_failed (job) || has_error (job, IRIS_WIRE_ERROR_CANCELLED))
+    return FALSE;
+  g_autofree char *reason = explain_failure (job);
+  irisd_job_advance (job, IRISD_EVENT_BURY);
+  irisd_completion_bury (self, job,
+                         job->result.error != NULL ? (IrisWireError) job->result.error->code
+                                                   : IRIS_WIRE_ERROR_SERVICE_FAILED,
+                         reason, NULL);
+  return TRUE;
+}
+
+/* Has the journal write that the item is buried, with @code and @reason as the reason. Takes
+ * @broadcast, the request for it, or NULL. irisd_completion_take_burial() goes on. */
+void
+irisd_completion_bury (IrisdItems *self,
+                       IrisdJob *job,
+                       IrisWireError code,
+                       const char *reason,
+                       IrisdBroadcast *broadcast)
+{
+  IrisdJournalRequest *request = irisd_items_new_request (self, IRISD_JOURNAL_REQUEST_BURY,
+                                                          job->peer, job->request_id);
+  irisd_dependencies_note_burial (self, job, TRUE);
+  request->persistent = job->persistent;
+  request->job = job;
+  request->item = job->id;
+  request->count = job->schedule != NULL ? job->schedule->attempts
+                                         : (guint) irisd_job_has_run (job);
+  request->code = code;
+  request->reason = g_strdup (reason);
+  request->broadcast = broadcast;
+  irisd_journal_post (self->core->journal, request);
 }
 
 /* An item that did not run because irisd stops runs after the next start. */
@@ -123,7 +215,7 @@ is_put_off (IrisdJob *job)
 /* Has the journal write the end of a job that came back for good or was cancelled, or that it is
  * buried. A put-off item has no end. */
 static void
-end_persistent (IrisdGateway *self, IrisdJob *job)
+end_persistent (IrisdItems *self, IrisdJob *job)
 {
   if (irisd_job_is (job, IRISD_ITEM_CANCELLED))
     irisd_job_fail_cancelled (job);
@@ -137,16 +229,16 @@ end_persistent (IrisdGateway *self, IrisdJob *job)
       return;
     }
 
-  if (irisd_bury_if_failed (self, job))
+  if (bury_if_failed (self, job))
     return;
   IrisWireMessage message;
   g_autoptr (GError) error = NULL;
   irisd_completion_describe (job, &message);
-  IrisdJournalRequest *request = irisd_persistent_new_request (self, IRISD_JOURNAL_REQUEST_END,
-                                                               job->peer, job->request_id);
-  if (!iris_wire_encode (&self->encoder, &message, &error))
+  IrisdJournalRequest *request = irisd_items_new_request (self, IRISD_JOURNAL_REQUEST_END,
+                                                          job->peer, job->request_id);
+  if (!iris_wire_encode (self->encoder, &message, &error))
     g_error ("the end of an item cannot be encoded: %s", error->message);
-  const IrisWireFrame *header = &self->encoder.frames[3];
+  const IrisWireFrame *header = &self->encoder->frames[3];
   request->persistent = job->persistent;
   request->job = job;
   request->type = message.type;
@@ -164,10 +256,10 @@ end_persistent (IrisdGateway *self, IrisdJob *job)
 
 /* Ends and frees @job, which no other thread uses any more. */
 void
-irisd_completion_end_job (IrisdGateway *self, IrisdJob *job)
+irisd_completion_end_job (IrisdItems *self, IrisdJob *job)
 {
   irisd_permit_release (self, job);
-  irisd_deadline_drop (self, job);
+  irisd_items_drop_deadline (self, job);
   if (irisd_job_is (job, IRISD_ITEM_ACCEPTED))
     irisd_job_advance (job, IRISD_EVENT_FAIL);
   if (irisd_job_is (job, IRISD_ITEM_RETURNED))
@@ -180,15 +272,15 @@ irisd_completion_end_job (IrisdGateway *self, IrisdJob *job)
   IrisdItemState state = irisd_job_get_state (job);
   if (state != IRISD_ITEM_COMPLETED && state != IRISD_ITEM_PUT_OFF && state != IRISD_ITEM_BURIED)
     return;
-  irisd_completion_tell (self, job, state == IRISD_ITEM_BURIED);
+  tell (self, job, state == IRISD_ITEM_BURIED);
   if (state != IRISD_ITEM_BURIED)
     irisd_job_advance (job, IRISD_EVENT_RELEASE);
-  irisd_gateway_release_job (self, job);
+  irisd_completion_release_job (self, job);
 }
 
 /* Ends a job that its gateway has in hand and that has not run as cancelled. Takes @job. */
 void
-irisd_gateway_cancel_withdrawn (IrisdGateway *self, IrisdJob *job)
+irisd_completion_cancel_withdrawn (IrisdItems *self, IrisdJob *job)
 {
   irisd_job_advance (job, IRISD_EVENT_CANCEL);
   irisd_completion_end_job (self, job);
@@ -196,7 +288,7 @@ irisd_gateway_cancel_withdrawn (IrisdGateway *self, IrisdJob *job)
 
 /* The journal has written an end, or could not. */
 void
-irisd_completion_take_end (IrisdGateway *self, IrisdJournalRequest *request)
+irisd_completion_take_end (IrisdItems *self, IrisdJournalRequest *request)
 {
   IrisdJob *job = request->job;
   job->due = request->error == NULL;
@@ -207,165 +299,14 @@ irisd_completion_take_end (IrisdGateway *self, IrisdJournalRequest *request)
       job->result.error = g_steal_pointer (&request->error);
     }
   if (irisd_job_is (job, IRISD_ITEM_SHELL))
-    irisd_completion_tell (self, job, FALSE);
+    tell (self, job, FALSE);
   else
     irisd_completion_end_job (self, job);
 }
 
-static gboolean
-owes_too_much (IrisdGateway *self, IrisdPeer *peer)
-{
-  return irisd_peer_get_bytes (peer) > self->core->config->limits.in_flight_bytes;
-}
-
-/* A draining irisd waits a limited time for a peer to acknowledge. */
-static gboolean
-may_wait (IrisdGateway *self)
-{
-  switch (irisd_gateway_current_phase (self))
-    {
-    case IRISD_PHASE_SERVING:
-      return TRUE;
-    case IRISD_PHASE_DRAINING:
-      return g_get_monotonic_time () < irisd_core_get_deadline (self->core);
-    default:
-      return FALSE;
-    }
-}
-
-/* @peer has acknowledged completions: its held jobs go on, as far as its limit allows. */
-void
-irisd_completion_advance_held (IrisdGateway *self, IrisdPeer *peer)
-{
-  while (peer->held.length > 0 && !owes_too_much (self, peer) && may_wait (self))
-    {
-      IrisdJob *job = g_queue_peek_head (&peer->held);
-      if (irisd_dispatch_withdraw (self, job))
-        irisd_dispatch_advance (self, job);
-    }
-}
-
-/* Takes @job, which came back without having run because its peer owed too much. */
-void
-irisd_gateway_resume_held (IrisdGateway *self, IrisdJob *job)
-{
-  if (!may_wait (self))
-    {
-      irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                      "irisd ended while the item waited for earlier results to be acknowledged: "
-                      "send it again when irisd is back, and acknowledge results as they come");
-      irisd_completion_end_job (self, job);
-    }
-  else if (irisd_job_is_orphan (job) || !owes_too_much (self, job->peer))
-    irisd_dispatch_advance (self, job);
-  else
-    {
-      irisd_job_advance (job, IRISD_EVENT_BLOCK);
-      g_queue_push_tail (&job->peer->held, job);
-      self->n_parked++;
-    }
-}
-
-/* Takes a job that came back from the scheduler. */
-void
-irisd_completion_take_back (IrisdGateway *self, IrisdJob *job)
-{
-  irisd_job_advance (job, IRISD_EVENT_RETURN);
-  switch (irisd_job_get_state (job))
-    {
-    case IRISD_ITEM_ACCEPTED:
-      irisd_gateway_resume_held (self, job);
-      break;
-    case IRISD_ITEM_RETURNED:
-      if (!irisd_dispatch_try_again (self, job))
-        irisd_completion_end_job (self, job);
-      break;
-    case IRISD_ITEM_RELEASED:
-      irisd_gateway_release_job (self, job);
-      break;
-    default:
-      break; /* the journal has not answered yet */
-    }
-}
-
-/* Takes out a job that waits for its peer to acknowledge. */
-gboolean
-irisd_gateway_unblock (IrisdGateway *self, IrisdJob *job)
-{
-  g_queue_remove (&job->peer->held, job);
-  self->n_parked--;
-  return TRUE;
-}
-
-/* Ends jobs that wait for acknowledgements, if irisd no longer waits for those. */
-void
-irisd_completion_end_parked (IrisdGateway *self)
-{
-  if (self->n_parked == 0 || may_wait (self))
-    return;
-  g_autoptr (GPtrArray) parked = g_ptr_array_new ();
-  for (GList *link = self->peers.by_age.head; link != NULL; link = link->next)
-    {
-      IrisdPeer *peer = link->data;
-      for (GList *job = peer->held.head; job != NULL; job = job->next)
-        g_ptr_array_add (parked, job->data);
-    }
-  /* Ending a job may end its peer, which frees other jobs of the list unless they are taken out. So
-   * all are taken out before the first ends. */
-  for (guint i = 0; i < parked->len; i++)
-    irisd_dispatch_withdraw (self, g_ptr_array_index (parked, i));
-  for (guint i = 0; i < parked->len; i++)
-    irisd_gateway_resume_held (self, g_ptr_array_index (parked, i));
-}
-
-/* Takes a job from the worker processes. Returns whether none had it. */
-static gboolean
-cancel_leased (IrisdGateway *self, IrisdJob *job)
-{
-  IrisdLeaseEntryState state = irisd_worker_processes_withdraw (self->core->worker_processes, job);
-  if (state == IRISD_LEASE_ENTRY_GONE)
-    {
-      irisd_job_cancel (job); /* its message is on the way */
-      return FALSE;
-    }
-  irisd_job_advance (job, IRISD_EVENT_WITHDRAW);
-  irisd_job_fail (job, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled");
-  irisd_job_advance (job, IRISD_EVENT_FAIL);
-  return state == IRISD_LEASE_ENTRY_WAITED;
-}
-
-/* Cancels an item that has not ended, which is not tried again. Returns whether it had not begun to
- * run. If @ours, irisd_completion_end_cancelled() has to end it after the answer was sent. */
-gboolean
-irisd_completion_begin_cancel (IrisdGateway *self, IrisdJob *job, gboolean *ours)
-{
-  IrisdItemState state = irisd_job_get_state (job);
-  gboolean queued = FALSE;
-  if (job->schedule != NULL)
-    job->schedule->given_up = TRUE;
-  *ours = TRUE;
-  if (state == IRISD_ITEM_OFFERED || state == IRISD_ITEM_LEASED)
-    {
-      queued = cancel_leased (self, job);
-      *ours = irisd_job_is (job, IRISD_ITEM_RETURNED);
-    }
-  else if (irisd_dispatch_withdraw (self, job))
-    queued = irisd_job_advance (job, IRISD_EVENT_CANCEL);
-  else if (irisd_job_cancel (job))
-    queued = TRUE;
-  else
-    {
-      *ours = FALSE;
-      state = irisd_job_get_state (job);
-      queued = state == IRISD_ITEM_ACCEPTING_CANCELLED || state == IRISD_ITEM_CANCELLED
-               || (state >= IRISD_ITEM_RETURNED && !irisd_job_has_run (job));
-    }
-  return queued;
-}
-
 /* Ends a cancelled item at once; a job that something else still has comes back to be freed. */
 void
-irisd_completion_end_cancelled (IrisdGateway *self, IrisdJob *job)
+irisd_completion_end_cancelled (IrisdItems *self, IrisdJob *job)
 {
   if (irisd_job_is (job, IRISD_ITEM_RETURNED))
     irisd_completion_end_job (self, job);
@@ -375,17 +316,45 @@ irisd_completion_end_cancelled (IrisdGateway *self, IrisdJob *job)
     {
       irisd_job_fail_cancelled (job);
       irisd_job_advance (job, IRISD_EVENT_TELL);
-      irisd_completion_tell (self, job, FALSE);
+      tell (self, job, FALSE);
     }
 }
 
-/* Returns whether the item was queued and will not run; otherwise it runs and was asked to stop. */
-gboolean
-irisd_completion_cancel_job (IrisdGateway *self, IrisdJob *job)
+/* Sets the error that the job's own connection gets. */
+static void
+name_end (IrisdJob *job, IrisdJournalRequest *request)
 {
-  gboolean ours = FALSE;
-  gboolean queued = irisd_completion_begin_cancel (self, job, &ours);
-  if (ours)
-    irisd_completion_end_cancelled (self, job);
-  return queued;
+  if (request->error == NULL)
+    irisd_job_fail (job, IRIS_WIRE_ERROR_BURIED,
+                    "item %" G_GUINT64_FORMAT
+                    " is buried: %s; kick it to run it again, or cancel it",
+                    request->item, request->reason);
+  else
+    irisd_job_fail (job, (IrisWireError) request->error->code, "%s", request->error->message);
+}
+
+/* The journal has written a burial, or could not. */
+void
+irisd_completion_take_burial (IrisdItems *self, IrisdJournalRequest *request)
+{
+  IrisdJob *job = request->job;
+  IrisdBroadcast *broadcast = g_steal_pointer (&request->broadcast);
+  const gboolean buried = request->error == NULL;
+  irisd_job_advance (job, buried ? IRISD_EVENT_WRITTEN : IRISD_EVENT_UNWRITTEN);
+  if (!buried)
+    irisd_dependencies_note_burial (self, job, FALSE);
+  name_end (job, request);
+  if (broadcast != NULL)
+    broadcast->klass->refuse (broadcast, request->error);
+  if (!irisd_job_is (job, IRISD_ITEM_SHELL))
+    {
+      irisd_completion_end_job (self, job);
+      return;
+    }
+  /* From now on the item may be kicked; this job is only a shell that has to come back. */
+  tell (self, job, buried);
+  irisd_spilled_flow_leave (self, job);
+  irisd_items_unregister (self, job);
+  g_hash_table_remove (self->orphans, job);
+  job->persistent = NULL;
 }

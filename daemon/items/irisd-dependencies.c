@@ -7,15 +7,16 @@
  * gateway the message that the job carries for that, once. Until that message is read the job is
  * neither ended nor freed: a withdrawal fails.
  */
+#include "daemon/items/irisd-dependencies.h"
+
 #include "daemon/exec/worker/irisd-worker-processes.h"
-#include "daemon/gateway/irisd-gateway-private.h"
 
 /* @item: (nullable): the SUBMIT, if it can have dependencies.
  *
  * Makes the job known under its id, if it has one, and has it wait for its dependencies. Returns
  * whether all of those are known. */
 gboolean
-irisd_dependencies_register (IrisdGateway *self,
+irisd_dependencies_register (IrisdItems *self,
                              IrisdJob *job,
                              const IrisWireMessage *item,
                              GError **error)
@@ -49,7 +50,7 @@ irisd_dependencies_register (IrisdGateway *self,
       return FALSE;
     }
   if (decided)
-    irisd_mailbox_post (&self->mailbox, &job->schedule->decided);
+    irisd_mailbox_post (self->mailbox, &job->schedule->decided);
   return TRUE;
 }
 
@@ -59,10 +60,7 @@ irisd_dependencies_register (IrisdGateway *self,
  * The gateway of an item notes its end under the lock before it frees the job, so a job found here
  * exists, and, if it is this gateway's own, stays as long as the gateway does nothing. */
 IrisdJob *
-irisd_dependencies_find_item (IrisdGateway *self,
-                              guint64 number,
-                              gint64 view,
-                              IrisdMailbox **holder)
+irisd_dependencies_find_item (IrisdItems *self, guint64 number, gint64 view, IrisdMailbox **holder)
 {
   IrisdCore *core = self->core;
   pthread_mutex_lock (&core->dependencies_lock);
@@ -72,12 +70,12 @@ irisd_dependencies_find_item (IrisdGateway *self,
             : reached   ? irisd_dependency_graph_get_keeper (&core->dependencies, number)
                         : NULL;
   pthread_mutex_unlock (&core->dependencies_lock);
-  return *holder == &self->mailbox ? job : NULL;
+  return *holder == self->mailbox ? job : NULL;
 }
 
 /* Returns whether it waits no longer; otherwise it is decided, and a message says so. */
 gboolean
-irisd_dependencies_withdraw (IrisdGateway *self, IrisdJob *job)
+irisd_dependencies_withdraw (IrisdItems *self, IrisdJob *job)
 {
   IrisdCore *core = self->core;
   IrisdDependent *dependent = &job->schedule->dependent;
@@ -89,38 +87,9 @@ irisd_dependencies_withdraw (IrisdGateway *self, IrisdJob *job)
   return waits;
 }
 
-void
-irisd_dependencies_take_decision (IrisdGateway *self, IrisdMessage *message)
-{
-  IrisdSchedule *schedule = (IrisdSchedule *) ((char *) message
-                                               - G_STRUCT_OFFSET (IrisdSchedule, decided));
-  IrisdJob *job = schedule->job;
-  if (!irisd_job_advance (job, IRISD_EVENT_PASS))
-    irisd_completion_take_back (self, job);
-  else if (schedule->dependent.verdict == IRISD_VERDICT_GO)
-    irisd_dispatch_advance (self, job);
-  else if (schedule->dependent.verdict == IRISD_VERDICT_STUCK)
-    {
-      irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                      "irisd ended while dependency %" G_GUINT64_FORMAT
-                      " was buried: when irisd is back, kick that item, then send this one again",
-                      schedule->dependent.blame);
-      irisd_completion_end_job (self, job);
-    }
-  else
-    {
-      irisd_job_fail (job, IRIS_WIRE_ERROR_DEPENDENCY_FAILED,
-                      "the item %" G_GUINT64_FORMAT
-                      " failed, and this item runs only after its success (after-how 3): mend what "
-                      "failed, then send both again",
-                      schedule->dependent.blame);
-      irisd_completion_end_job (self, job);
-    }
-}
-
 /* The rules for clients and services no longer count @job. */
 void
-irisd_dependencies_uncount (IrisdGateway *self, IrisdJob *job)
+irisd_dependencies_uncount (IrisdItems *self, IrisdJob *job)
 {
   if (!job->counted)
     return;
@@ -147,7 +116,7 @@ tell_decided (IrisdDependent *decided)
 /* Decides the dependents of @job, which has its result or error. Once for each job. An item that
  * ran at once enters the graph only here. */
 void
-irisd_dependencies_note_end (IrisdGateway *self, IrisdJob *job)
+irisd_dependencies_note_end (IrisdItems *self, IrisdJob *job)
 {
   IrisdCore *core = self->core;
   irisd_dependencies_uncount (self, job);
@@ -168,7 +137,7 @@ irisd_dependencies_note_end (IrisdGateway *self, IrisdJob *job)
 /* @buried: whether the job is about to be buried, or after all is not. To be called before the
  * journal gets the request: afterwards the item may have been kicked. */
 void
-irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job, gboolean buried)
+irisd_dependencies_note_burial (IrisdItems *self, IrisdJob *job, gboolean buried)
 {
   IrisdCore *core = self->core;
   IrisdDependent *decided = NULL;
@@ -183,7 +152,7 @@ irisd_dependencies_note_burial (IrisdGateway *self, IrisdJob *job, gboolean buri
 
 /* Ends the dependents of buried items, because irisd ends. One gateway does it for all. */
 void
-irisd_dependencies_give_up_buried (IrisdGateway *self)
+irisd_dependencies_give_up_buried (IrisdItems *self)
 {
   IrisdCore *core = self->core;
   pthread_mutex_lock (&core->dependencies_lock);
@@ -194,11 +163,24 @@ irisd_dependencies_give_up_buried (IrisdGateway *self)
 
 /* @item has no job; its dependents fail. */
 void
-irisd_dependencies_note_cancelled (IrisdGateway *self, guint64 item)
+irisd_dependencies_note_cancelled (IrisdItems *self, guint64 item)
 {
   IrisdCore *core = self->core;
   pthread_mutex_lock (&core->dependencies_lock);
   IrisdDependent *decided = irisd_dependency_graph_end (&core->dependencies, item, FALSE);
   pthread_mutex_unlock (&core->dependencies_lock);
   tell_decided (decided);
+}
+
+/* Returns whether @view includes the item; FALSE also for an unknown one. */
+gboolean
+irisd_dependencies_reaches (IrisdItems *self, gint64 view, guint64 item)
+{
+  IrisdCore *core = self->core;
+  if (view == IRISD_VIEW_ALL)
+    return TRUE;
+  pthread_mutex_lock (&core->dependencies_lock);
+  gboolean reached = irisd_dependency_graph_reaches (&core->dependencies, item, view);
+  pthread_mutex_unlock (&core->dependencies_lock);
+  return reached;
 }

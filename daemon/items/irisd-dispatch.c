@@ -22,68 +22,28 @@
  * A returned job gives its share of its gate's window back. A gateway returns the shares of all
  * messages of one turn together; the next entries there, of any gateway, fill them.
  */
+#include "daemon/items/irisd-dispatch.h"
+
 #include "daemon/exec/command/irisd-command-slots.h"
 #include "daemon/exec/irisd-place-control.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
-#include "daemon/gateway/irisd-gateway-private.h"
+#include "daemon/items/irisd-completion.h"
+#include "daemon/items/irisd-cost.h"
+#include "daemon/items/irisd-dependencies.h"
+#include "daemon/items/irisd-permit.h"
+#include "daemon/items/irisd-placement.h"
+#include "daemon/items/spill/irisd-spilled-flow.h"
 #include "daemon/items/spill/irisd-spilled.h"
 
 /* Entries that are taken from a gate at once. */
 #define NEXT_AT_ONCE 64
 
-/* The time that a run of a service takes until one was measured. */
-#define UNKNOWN_RUN_NS (1000 * 1000)
-
 /* A run up to this length is shorter than a message about it to another thread. */
 #define BRIEF_NS 2000
 
-/* Bytes of payload that count as one unit of cost. */
-#define BYTES_PER_COST (64 * 1024)
-
-/* The weight of a new run in a service's typical time: one in so many. */
-#define TYPICAL_WEIGHT 8
-
-static guint64
-typical_run_ns (IrisdGateway *self, const IrisdService *service)
-{
-  gpointer known = g_hash_table_lookup (self->typical_ns, service);
-  return known != NULL ? GPOINTER_TO_SIZE (known) : UNKNOWN_RUN_NS;
-}
-
-static guint32
-cost_of (IrisdGateway *self, const IrisdJob *job)
-{
-  guint64 cost = 1 + typical_run_ns (self, job->service) / IRISD_COST_NS
-                 + job->charge / BYTES_PER_COST;
-  return (guint32) MIN (cost, IRISD_FAIR_MOST_COST);
-}
-
-/* Returns twice the number of jobs like @job that its gate lets through at once. */
-guint64
-irisd_dispatch_get_window (IrisdGateway *self, const IrisdJob *job)
-{
-  return 2 * self->core->gates[job->home].most_cost / cost_of (self, job);
-}
-
-/* Learns the typical run of a service. A run that took much longer than those before it may only
- * have been kept off its processor, so it counts as twice as long at most: the figure follows a
- * service that does get slower within some dozens of runs. */
-static void
-learn (IrisdGateway *self, const IrisdJob *job)
-{
-  if (!irisd_job_has_run (job))
-    return;
-  gint64 before = (gint64) typical_run_ns (self, job->service);
-  gint64 until_ns = job->left_ns != 0 ? job->left_ns : job->ended_ns;
-  gint64 run_ns = MIN (until_ns - job->started_ns, 2 * before + TYPICAL_WEIGHT);
-  gint64 now = before + (run_ns - before) / TYPICAL_WEIGHT;
-  g_hash_table_insert (self->typical_ns, (gpointer) job->service,
-                       GSIZE_TO_POINTER ((gsize) MAX (now, 1)));
-}
-
 /* Returns whether a job has a slot, or needs none; otherwise a message comes when it has. */
 static gboolean
-take_slot (IrisdGateway *self, IrisdJob *job)
+take_slot (IrisdItems *self, IrisdJob *job)
 {
   if (job->service->start == NULL)
     return TRUE;
@@ -100,19 +60,19 @@ take_slot (IrisdGateway *self, IrisdJob *job)
 }
 
 static void
-enter_gate (IrisdGateway *self, IrisdJob *job)
+enter_gate (IrisdItems *self, IrisdJob *job)
 {
   /* Work of worker processes does not occupy a place. */
   if (job->leased_item != NULL)
     {
       irisd_job_advance (job, IRISD_EVENT_OFFER);
       irisd_worker_processes_queue (self->core->worker_processes, job,
-                                    irisd_ownership_get_space (self, job->owner));
+                                    irisd_items_get_space (self, job->owner));
       return;
     }
   if (!take_slot (self, job))
     return;
-  job->fair.cost = cost_of (self, job);
+  job->fair.cost = irisd_cost_of (self, job);
   irisd_job_advance (job, IRISD_EVENT_QUEUE);
   job->gate = job->slot >= 0 ? job->slot : job->home;
   /* Afterwards the job may belong to another thread. */
@@ -121,7 +81,7 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
   job->since_us = 0;
   if (irisd_gate_enter (&self->core->gates[gate], &job->fair, job->peer->client, since_us))
     {
-      if (job->brief && typical_run_ns (self, job->service) <= BRIEF_NS)
+      if (job->brief && irisd_cost_get_typical_ns (self, job->service) <= BRIEF_NS)
         irisd_job_run_here (job);
       else
         irisd_job_hand_over (job);
@@ -132,24 +92,24 @@ enter_gate (IrisdGateway *self, IrisdJob *job)
 /* Runs a new job, which no other thread knows, in this thread if it has nothing to wait for, its
  * service is brief, and its gate would let it through at once. Returns whether it ran. */
 gboolean
-irisd_dispatch_run_at_once (IrisdGateway *self, IrisdJob *job)
+irisd_dispatch_run_at_once (IrisdItems *self, IrisdJob *job)
 {
   if (!job->brief || job->schedule != NULL || job->service->output_grows
       || self->core->concurrency_limit.any
       || irisd_core_get_phase (self->core) != IRISD_PHASE_SERVING
-      || typical_run_ns (self, job->service) > BRIEF_NS)
+      || irisd_cost_get_typical_ns (self, job->service) > BRIEF_NS)
     return FALSE;
-  job->fair.cost = cost_of (self, job);
+  job->fair.cost = irisd_cost_of (self, job);
   if (!irisd_gate_is_open (&self->core->gates[job->home], &job->fair))
     return FALSE;
   irisd_job_run_at_once (job);
-  learn (self, job);
+  irisd_cost_learn (self, job);
   return TRUE;
 }
 
 /* Returns whether the item was spilled, which frees the job. */
 static gboolean
-wait_for_time (IrisdGateway *self, IrisdJob *job)
+wait_for_time (IrisdItems *self, IrisdJob *job)
 {
   IrisdClock clock;
   gint64 due_us;
@@ -169,8 +129,8 @@ wait_for_time (IrisdGateway *self, IrisdJob *job)
 
 /* Returns whether jobs may not wait for their turn any longer: in a paused irisd that drains they
  * would wait for ever. */
-static gboolean
-gives_no_turns (IrisdGateway *self, IrisdPhase phase)
+gboolean
+irisd_dispatch_gives_no_turns (IrisdItems *self, IrisdPhase phase)
 {
   return phase >= IRISD_PHASE_STOPPING
          || (phase == IRISD_PHASE_DRAINING
@@ -179,14 +139,14 @@ gives_no_turns (IrisdGateway *self, IrisdPhase phase)
 
 /* A draining irisd does not wait for a clock. */
 static gboolean
-is_completion (IrisdGateway *self, IrisdPhase phase)
+is_completion (IrisdItems *self, IrisdPhase phase)
 {
   return phase != IRISD_PHASE_SERVING;
 }
 
 /* Fails a job that its gateway has in hand. */
 static void
-fail_waiting (IrisdGateway *self, IrisdJob *job)
+fail_waiting (IrisdItems *self, IrisdJob *job)
 {
   irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
                   "irisd ended while the item waited: send it again when irisd is back");
@@ -196,21 +156,21 @@ fail_waiting (IrisdGateway *self, IrisdJob *job)
 /* Takes a job without open dependencies, and sends it on its way: to wait for its time, to its
  * gate, to the scheduler. */
 void
-irisd_dispatch_advance (IrisdGateway *self, IrisdJob *job)
+irisd_dispatch_advance (IrisdItems *self, IrisdJob *job)
 {
-  IrisdPhase phase = irisd_gateway_current_phase (self);
-  if (gives_no_turns (self, phase))
+  IrisdPhase phase = irisd_items_get_phase (self);
+  if (irisd_dispatch_gives_no_turns (self, phase))
     {
       fail_waiting (self, job);
       return;
     }
-  if (irisd_deadline_is_late (job))
+  if (irisd_items_is_late (job))
     {
       irisd_job_fail_late (job);
       irisd_completion_end_job (self, job);
       return;
     }
-  if (irisd_spill_job (self, job) || wait_for_time (self, job))
+  if (irisd_spilled_put_delayed (self, job) || wait_for_time (self, job))
     return;
   /* A draining irisd does not wait for a clock. */
   if (phase != IRISD_PHASE_SERVING && irisd_job_is (job, IRISD_ITEM_DELAYED)
@@ -218,26 +178,8 @@ irisd_dispatch_advance (IrisdGateway *self, IrisdJob *job)
     fail_waiting (self, job);
 }
 
-/* Takes a job that has got its permit or slot and could not be withdrawn any more. Sends it to its
- * gate, unless it was cancelled or given up meanwhile. */
-void
-irisd_dispatch_go_on (IrisdGateway *self, IrisdJob *job)
-{
-  const gboolean wanted = irisd_job_advance (job, IRISD_EVENT_PASS);
-  if (wanted && !gives_no_turns (self, irisd_gateway_current_phase (self)))
-    {
-      enter_gate (self, job);
-      return;
-    }
-  irisd_command_slots_leave (self->core->slots, job);
-  if (wanted)
-    fail_waiting (self, job);
-  else
-    irisd_completion_take_back (self, job);
-}
-
 static gboolean
-leave_gate (IrisdGateway *self, IrisdJob *job)
+leave_gate (IrisdItems *self, IrisdJob *job)
 {
   if (!irisd_gate_withdraw (&self->core->gates[job->gate], &job->fair))
     return FALSE;
@@ -246,25 +188,33 @@ leave_gate (IrisdGateway *self, IrisdJob *job)
 }
 
 static gboolean
-leave_slots (IrisdGateway *self, IrisdJob *job)
+leave_slots (IrisdItems *self, IrisdJob *job)
 {
   return irisd_command_slots_withdraw (self->core->slots, job);
 }
 
 static gboolean
-leave_times (IrisdGateway *self, IrisdJob *job)
+leave_times (IrisdItems *self, IrisdJob *job)
 {
   return irisd_timers_remove (&self->timers, &job->schedule->timer);
 }
 
 static gboolean
-leave_pause (IrisdGateway *self, IrisdJob *job)
+leave_pause (IrisdItems *self, IrisdJob *job)
 {
   return TRUE;
 }
 
 static gboolean
-leave_leases (IrisdGateway *self, IrisdJob *job)
+leave_held (IrisdItems *self, IrisdJob *job)
+{
+  g_queue_remove (&job->peer->held, job);
+  self->n_parked--;
+  return TRUE;
+}
+
+static gboolean
+leave_leases (IrisdItems *self, IrisdJob *job)
 {
   return irisd_worker_processes_withdraw_waiting (self->core->worker_processes, job)
          == IRISD_LEASE_ENTRY_WAITED;
@@ -276,22 +226,22 @@ leave_leases (IrisdGateway *self, IrisdJob *job)
  * own. */
 static const struct
 {
-  gboolean (*leave) (IrisdGateway *self, IrisdJob *job);
-  gboolean (*ends) (IrisdGateway *self, IrisdPhase phase);
+  gboolean (*leave) (IrisdItems *self, IrisdJob *job);
+  gboolean (*ends) (IrisdItems *self, IrisdPhase phase);
 } stations[IRISD_N_ITEM_STATES] = {
-  [IRISD_ITEM_DEPENDENT] = { irisd_dependencies_withdraw, gives_no_turns },
+  [IRISD_ITEM_DEPENDENT] = { irisd_dependencies_withdraw, irisd_dispatch_gives_no_turns },
   [IRISD_ITEM_DELAYED] = { leave_times, is_completion },
-  [IRISD_ITEM_PAUSED] = { leave_pause, gives_no_turns },
-  [IRISD_ITEM_BLOCKED] = { irisd_gateway_unblock },
-  [IRISD_ITEM_PERMIT] = { irisd_permit_withdraw, gives_no_turns },
-  [IRISD_ITEM_SLOT] = { leave_slots, gives_no_turns },
-  [IRISD_ITEM_QUEUED] = { leave_gate, gives_no_turns },
+  [IRISD_ITEM_PAUSED] = { leave_pause, irisd_dispatch_gives_no_turns },
+  [IRISD_ITEM_BLOCKED] = { leave_held },
+  [IRISD_ITEM_PERMIT] = { irisd_permit_withdraw, irisd_dispatch_gives_no_turns },
+  [IRISD_ITEM_SLOT] = { leave_slots, irisd_dispatch_gives_no_turns },
+  [IRISD_ITEM_QUEUED] = { leave_gate, irisd_dispatch_gives_no_turns },
   [IRISD_ITEM_OFFERED] = { leave_leases },
 };
 
 /* Returns whether the job waited, and belongs to the caller now; otherwise it will come back. */
 gboolean
-irisd_dispatch_withdraw (IrisdGateway *self, IrisdJob *job)
+irisd_dispatch_withdraw (IrisdItems *self, IrisdJob *job)
 {
   IrisdItemState state = irisd_job_get_state (job);
   if (stations[state].leave == NULL || !stations[state].leave (self, job))
@@ -301,7 +251,7 @@ irisd_dispatch_withdraw (IrisdGateway *self, IrisdJob *job)
 
 /* The gate learns of it with the others of this turn. */
 static void
-give_room (IrisdGateway *self, IrisdJob *job)
+give_room (IrisdItems *self, IrisdJob *job)
 {
   if (job->gate < 0)
     return;
@@ -315,7 +265,7 @@ give_room (IrisdGateway *self, IrisdJob *job)
 /* Gives the job's share of its gate's window to others: it goes on beside the workers, and comes
  * back later. */
 void
-irisd_dispatch_note_left (IrisdGateway *self, IrisdJob *job)
+irisd_dispatch_note_left (IrisdItems *self, IrisdJob *job)
 {
   job->left_gate = job->gate;
   atomic_fetch_add_explicit (&self->core->counters[job->gate].beside, 1, memory_order_relaxed);
@@ -323,7 +273,7 @@ irisd_dispatch_note_left (IrisdGateway *self, IrisdJob *job)
 }
 
 static void
-note_end_beside (IrisdGateway *self, IrisdJob *job)
+note_end_beside (IrisdItems *self, IrisdJob *job)
 {
   if (job->left_gate >= 0)
     atomic_fetch_sub_explicit (&self->core->counters[job->left_gate].beside, 1,
@@ -331,148 +281,101 @@ note_end_beside (IrisdGateway *self, IrisdJob *job)
   job->left_gate = -1;
 }
 
-/* The scheduler gave the job back: returns what it occupied, and learns from its run. */
-void
-irisd_dispatch_note_return (IrisdGateway *self, IrisdJob *job)
+static gboolean
+owes_too_much (IrisdItems *self, IrisdPeer *peer)
 {
-  irisd_placement_note_place (self, job);
-  irisd_permit_release (self, job);
-  irisd_spilled_flow_leave (self, job);
-  note_end_beside (self, job);
-  give_room (self, job);
-  if (job->leased_item == NULL)
-    learn (self, job);
-  if (job->schedule != NULL)
-    irisd_timers_remove (&self->timers, &job->schedule->timer);
+  return irisd_peer_get_bytes (peer) > self->core->config->limits.in_flight_bytes;
 }
 
-/* Sends a job that waits for its time on its way, as if its time had come. */
-void
-irisd_dispatch_kick_delayed (IrisdGateway *self, IrisdJob *job)
+/* A draining irisd waits a limited time for a peer to acknowledge. */
+static gboolean
+may_wait (IrisdItems *self)
 {
-  if (!irisd_dispatch_withdraw (self, job))
-    return;
-  job->schedule->delayed = job->schedule->timed = FALSE;
-  irisd_dispatch_advance (self, job);
-}
-
-static void
-fill_room (IrisdGateway *self, IrisdGate *gate)
-{
-  IrisdFairEntry *entries[NEXT_AT_ONCE];
-  guint n;
-  do
+  switch (irisd_items_get_phase (self))
     {
-      n = irisd_gate_next (gate, entries, NEXT_AT_ONCE);
-      for (guint i = 0; i < n; i++)
-        irisd_job_hand_over (irisd_job_from_fair (entries[i]));
+    case IRISD_PHASE_SERVING:
+      return TRUE;
+    case IRISD_PHASE_DRAINING:
+      return g_get_monotonic_time () < irisd_core_get_deadline (self->core);
+    default:
+      return FALSE;
     }
-  while (n == NEXT_AT_ONCE);
 }
 
-/* Lets waiting jobs, of any gateway, through a gate that was opened. */
-void
-irisd_dispatch_fill_gate (IrisdGateway *self, gint place)
-{
-  fill_room (self, &self->core->gates[place]);
-}
-
-/* Returns the shares of all jobs that came back to their gates, and lets others through. A gateway
- * that stops lets none through: each gateway withdraws its own jobs from the gates. */
-void
-irisd_dispatch_tell_gates (IrisdGateway *self)
-{
-  if (!self->any_gate_returns)
-    return;
-  self->any_gate_returns = FALSE;
-  for (guint place = 0; place < self->core->n_places; place++)
-    {
-      IrisdGateReturns *returns = &self->gate_returns[place];
-      if (returns->items == 0)
-        continue;
-      irisd_gate_leave (&self->core->gates[place], returns->items, returns->cost);
-      *returns = (IrisdGateReturns){ 0 };
-      if (irisd_gateway_current_phase (self) < IRISD_PHASE_STOPPING)
-        fill_room (self, &self->core->gates[place]);
-    }
-  irisd_place_control_settle (self->core->place_control);
-}
-
-/* The job has run as long as it may. */
+/* Takes @job, which came back without having run because its peer owed too much. */
 static void
-stop_overrun (IrisdJob *job)
+resume_held (IrisdItems *self, IrisdJob *job)
 {
-  if (!irisd_job_is (job, IRISD_ITEM_RUNNING))
-    return;
-  job->schedule->overran = TRUE;
-  irisd_job_cancel (job);
-}
-
-static IrisdJob *
-job_of_waiter (IrisdTimer *timer)
-{
-  return ((IrisdSchedule *) ((char *) timer - G_STRUCT_OFFSET (IrisdSchedule, timer)))->job;
-}
-
-/* Sends jobs on whose time has come, and stops those that have run too long. */
-void
-irisd_dispatch_wake_due (IrisdGateway *self)
-{
-  irisd_deadline_end_late (self);
-  if (irisd_timers_get_count (&self->timers) == 0)
-    return;
-  IrisdTimes now = irisd_times_now ();
-  IrisdTimer *timer;
-  while ((timer = irisd_timers_pop_due (&self->timers, &now)) != NULL)
+  if (!may_wait (self))
     {
-      IrisdJob *job = job_of_waiter (timer);
-      if (!irisd_job_is (job, IRISD_ITEM_DELAYED))
-        stop_overrun (job);
-      else if (irisd_job_advance (job, IRISD_EVENT_PASS))
+      irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                      "irisd ended while the item waited for earlier results to be acknowledged: "
+                      "send it again when irisd is back, and acknowledge results as they come");
+      irisd_completion_end_job (self, job);
+    }
+  else if (irisd_job_is_orphan (job) || !owes_too_much (self, job->peer))
+    irisd_dispatch_advance (self, job);
+  else
+    {
+      irisd_job_advance (job, IRISD_EVENT_BLOCK);
+      g_queue_push_tail (&job->peer->held, job);
+      self->n_parked++;
+    }
+}
+
+/* @peer has acknowledged completions: its held jobs go on, as far as its limit allows. */
+void
+irisd_dispatch_advance_held (IrisdItems *self, IrisdPeer *peer)
+{
+  while (peer->held.length > 0 && !owes_too_much (self, peer) && may_wait (self))
+    {
+      IrisdJob *job = g_queue_peek_head (&peer->held);
+      if (irisd_dispatch_withdraw (self, job))
         irisd_dispatch_advance (self, job);
     }
 }
 
-/* Returns the monotonic time of the next job that is due; 0 if none waits. */
-gint64
-irisd_dispatch_get_due_us (IrisdGateway *self)
+/* @peer has ended, so its held jobs wait for it no longer. */
+void
+irisd_dispatch_release_held (IrisdItems *self, IrisdPeer *peer)
 {
-  if (irisd_timers_get_count (&self->timers) + irisd_timers_get_count (&self->spilled)
-          + irisd_timers_get_count (&self->unread) + irisd_timers_get_count (&self->deadlines)
-          + self->half_empty_flows.length
-      == 0)
-    return 0;
-  IrisdTimes now = irisd_times_now ();
-  gint64 delay = irisd_timers_get_delay (&self->timers, &now);
-  gint64 call = irisd_reload_get_delay (self, &now);
-  gint64 deadline = irisd_timers_get_delay (&self->deadlines, &now);
-  if (delay < 0 || (call >= 0 && call < delay))
-    delay = call;
-  if (delay < 0 || (deadline >= 0 && deadline < delay))
-    delay = deadline;
-  return delay >= 0 ? now.us[IRISD_CLOCK_STEADY] + delay : 0;
+  while (peer->held.length > 0)
+    {
+      IrisdJob *job = g_queue_peek_head (&peer->held);
+      if (irisd_dispatch_withdraw (self, job))
+        resume_held (self, job);
+    }
 }
 
-/* @message says that a job with a time to run has begun. The job itself comes behind this message:
- * its worker posts both, and messages keep their order. */
+/* Ends jobs that wait for acknowledgements, if irisd no longer waits for those. */
 void
-irisd_dispatch_limit_run (IrisdGateway *self, IrisdMessage *message)
+irisd_dispatch_end_parked (IrisdItems *self)
 {
-  IrisdSchedule *schedule = (IrisdSchedule *) ((char *) message
-                                               - G_STRUCT_OFFSET (IrisdSchedule, started));
-  IrisdJob *job = schedule->job;
-  irisd_timers_add (&self->timers, &schedule->timer, IRISD_CLOCK_STEADY,
-                    job->started_ns / 1000 + (gint64) schedule->time_to_run_us);
+  if (self->n_parked == 0 || may_wait (self))
+    return;
+  g_autoptr (GPtrArray) parked = g_ptr_array_new ();
+  for (GList *link = self->peers->by_age.head; link != NULL; link = link->next)
+    {
+      IrisdPeer *peer = link->data;
+      for (GList *job = peer->held.head; job != NULL; job = job->next)
+        g_ptr_array_add (parked, job->data);
+    }
+  /* Ending a job may end its peer, which frees other jobs of the list unless they are taken out. So
+   * all are taken out before the first ends. */
+  for (guint i = 0; i < parked->len; i++)
+    irisd_dispatch_withdraw (self, g_ptr_array_index (parked, i));
+  for (guint i = 0; i < parked->len; i++)
+    resume_held (self, g_ptr_array_index (parked, i));
 }
 
 /* Returns whether a run failed in a way that another run may mend. */
 static gboolean
-deserves_another (IrisdGateway *self, IrisdJob *job)
+deserves_another (IrisdItems *self, IrisdJob *job)
 {
   const IrisdSchedule *schedule = job->schedule;
-  if (schedule->given_up || schedule->attempts > schedule->retries || irisd_deadline_is_late (job)
+  if (schedule->given_up || schedule->attempts > schedule->retries || irisd_items_is_late (job)
       || (!job->lasting && irisd_peer_is_gone (job->peer))
-      || irisd_gateway_current_phase (self) != IRISD_PHASE_SERVING)
+      || irisd_items_get_phase (self) != IRISD_PHASE_SERVING)
     return FALSE;
   const GError *error = job->result.error;
   return error == NULL
@@ -499,12 +402,12 @@ name_overrun (IrisdJob *job)
 /* The journal writes the try, so that neither the tries nor the pause begin anew after a restart.
  * The failed run is over, so it does not matter when this is on the disk. */
 static void
-note_retry (IrisdGateway *self, IrisdJob *job, guint64 pause_us)
+note_retry (IrisdItems *self, IrisdJob *job, guint64 pause_us)
 {
   if (job->persistent == NULL)
     return;
   IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_RETRY,
-                                                            &self->mailbox);
+                                                            self->mailbox);
   request->persistent = job->persistent;
   request->count = job->schedule->attempts;
   request->due_ms = irisd_unix_ms () + pause_us / 1000;
@@ -512,8 +415,8 @@ note_retry (IrisdGateway *self, IrisdJob *job, guint64 pause_us)
 }
 
 /* Returns whether the job failed and will be tried again; then it is on its way. */
-gboolean
-irisd_dispatch_try_again (IrisdGateway *self, IrisdJob *job)
+static gboolean
+try_again (IrisdItems *self, IrisdJob *job)
 {
   IrisdSchedule *schedule = job->schedule;
   if (schedule == NULL || !irisd_job_has_run (job))
@@ -533,8 +436,256 @@ irisd_dispatch_try_again (IrisdGateway *self, IrisdJob *job)
   return TRUE;
 }
 
+/* Takes a job that came back from the scheduler. */
 static void
-collect_if_waiting (IrisdGateway *self, GPtrArray *jobs, IrisdJob *job, IrisdPhase phase)
+take_back (IrisdItems *self, IrisdJob *job)
+{
+  irisd_job_advance (job, IRISD_EVENT_RETURN);
+  switch (irisd_job_get_state (job))
+    {
+    case IRISD_ITEM_ACCEPTED:
+      resume_held (self, job);
+      break;
+    case IRISD_ITEM_RETURNED:
+      if (!try_again (self, job))
+        irisd_completion_end_job (self, job);
+      break;
+    case IRISD_ITEM_RELEASED:
+      irisd_completion_release_job (self, job);
+      break;
+    default:
+      break; /* the journal has not answered yet */
+    }
+}
+
+/* The scheduler gave the job back: returns what it occupied, and learns from its run. */
+static void
+note_return (IrisdItems *self, IrisdJob *job)
+{
+  irisd_placement_note_place (self, job);
+  irisd_permit_release (self, job);
+  irisd_spilled_flow_leave (self, job);
+  note_end_beside (self, job);
+  give_room (self, job);
+  if (job->leased_item == NULL)
+    irisd_cost_learn (self, job);
+  if (job->schedule != NULL)
+    irisd_timers_remove (&self->timers, &job->schedule->timer);
+}
+
+/* Takes a job that the scheduler or the worker processes gave back. */
+void
+irisd_dispatch_take_job (IrisdItems *self, IrisdJob *job)
+{
+  note_return (self, job);
+  take_back (self, job);
+}
+
+/* Takes a job that has got its permit or slot and could not be withdrawn any more. Sends it to its
+ * gate, unless it was cancelled or given up meanwhile. */
+void
+irisd_dispatch_go_on (IrisdItems *self, IrisdJob *job)
+{
+  const gboolean wanted = irisd_job_advance (job, IRISD_EVENT_PASS);
+  if (wanted && !irisd_dispatch_gives_no_turns (self, irisd_items_get_phase (self)))
+    {
+      enter_gate (self, job);
+      return;
+    }
+  irisd_command_slots_leave (self->core->slots, job);
+  if (wanted)
+    fail_waiting (self, job);
+  else
+    take_back (self, job);
+}
+
+void
+irisd_dispatch_take_decision (IrisdItems *self, IrisdMessage *message)
+{
+  IrisdSchedule *schedule = (IrisdSchedule *) ((char *) message
+                                               - G_STRUCT_OFFSET (IrisdSchedule, decided));
+  IrisdJob *job = schedule->job;
+  if (!irisd_job_advance (job, IRISD_EVENT_PASS))
+    take_back (self, job);
+  else if (schedule->dependent.verdict == IRISD_VERDICT_GO)
+    irisd_dispatch_advance (self, job);
+  else if (schedule->dependent.verdict == IRISD_VERDICT_STUCK)
+    {
+      irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                      "irisd ended while dependency %" G_GUINT64_FORMAT
+                      " was buried: when irisd is back, kick that item, then send this one again",
+                      schedule->dependent.blame);
+      irisd_completion_end_job (self, job);
+    }
+  else
+    {
+      irisd_job_fail (job, IRIS_WIRE_ERROR_DEPENDENCY_FAILED,
+                      "the item %" G_GUINT64_FORMAT
+                      " failed, and this item runs only after its success (after-how 3): mend what "
+                      "failed, then send both again",
+                      schedule->dependent.blame);
+      irisd_completion_end_job (self, job);
+    }
+}
+
+/* Sends a job on its way, as if its time had come, if it waits for that. Returns how many did. */
+guint
+irisd_dispatch_kick (IrisdItems *self, IrisdJob *job)
+{
+  if (!irisd_job_is (job, IRISD_ITEM_DELAYED))
+    return 0;
+  if (irisd_dispatch_withdraw (self, job))
+    {
+      job->schedule->delayed = job->schedule->timed = FALSE;
+      irisd_dispatch_advance (self, job);
+    }
+  return 1;
+}
+
+/* The same for at most @most jobs of the gateway within @view. */
+guint
+irisd_dispatch_kick_all (IrisdItems *self, gint64 view, guint most)
+{
+  guint n = 0;
+  g_autoptr (GPtrArray) delayed = g_ptr_array_new ();
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, self->by_number);
+  while (delayed->len < most && g_hash_table_iter_next (&iter, NULL, &value))
+    if (irisd_job_is (value, IRISD_ITEM_DELAYED)
+        && irisd_view_reaches (view, ((IrisdJob *) value)->owner))
+      g_ptr_array_add (delayed, value);
+  /* A kicked job may change the table, if irisd ends meanwhile. */
+  for (guint i = 0; i < delayed->len; i++)
+    n += irisd_dispatch_kick (self, g_ptr_array_index (delayed, i));
+  return n;
+}
+
+static void
+fill_room (IrisdItems *self, IrisdGate *gate)
+{
+  IrisdFairEntry *entries[NEXT_AT_ONCE];
+  guint n;
+  do
+    {
+      n = irisd_gate_next (gate, entries, NEXT_AT_ONCE);
+      for (guint i = 0; i < n; i++)
+        irisd_job_hand_over (irisd_job_from_fair (entries[i]));
+    }
+  while (n == NEXT_AT_ONCE);
+}
+
+/* Lets waiting jobs, of any gateway, through a gate that was opened. */
+void
+irisd_dispatch_fill_gate (IrisdItems *self, gint place)
+{
+  fill_room (self, &self->core->gates[place]);
+}
+
+/* Returns the shares of all jobs that came back to their gates, and lets others through. A gateway
+ * that stops lets none through: each gateway withdraws its own jobs from the gates. */
+void
+irisd_dispatch_tell_gates (IrisdItems *self)
+{
+  if (!self->any_gate_returns)
+    return;
+  self->any_gate_returns = FALSE;
+  for (guint place = 0; place < self->core->n_places; place++)
+    {
+      IrisdGateReturns *returns = &self->gate_returns[place];
+      if (returns->items == 0)
+        continue;
+      irisd_gate_leave (&self->core->gates[place], returns->items, returns->cost);
+      *returns = (IrisdGateReturns){ 0 };
+      if (irisd_items_get_phase (self) < IRISD_PHASE_STOPPING)
+        fill_room (self, &self->core->gates[place]);
+    }
+  irisd_place_control_settle (self->core->place_control);
+}
+
+/* The job has run as long as it may. */
+static void
+stop_overrun (IrisdJob *job)
+{
+  if (!irisd_job_is (job, IRISD_ITEM_RUNNING))
+    return;
+  job->schedule->overran = TRUE;
+  irisd_job_cancel (job);
+}
+
+/* Fails waiting jobs that have reached their deadline, but not those that the scheduler or a worker
+ * process has, or that are on their way back. */
+static void
+end_late (IrisdItems *self)
+{
+  if (irisd_timers_get_count (&self->deadlines) == 0)
+    return;
+  IrisdTimes now = irisd_times_now ();
+  IrisdTimer *timer;
+  while ((timer = irisd_timers_pop_due (&self->deadlines, &now)) != NULL)
+    {
+      IrisdJob *job =
+          ((IrisdSchedule *) ((char *) timer - G_STRUCT_OFFSET (IrisdSchedule, deadline)))->job;
+      if (!irisd_dispatch_withdraw (self, job))
+        continue;
+      irisd_job_fail_late (job);
+      irisd_completion_end_job (self, job);
+    }
+}
+
+static IrisdJob *
+job_of_waiter (IrisdTimer *timer)
+{
+  return ((IrisdSchedule *) ((char *) timer - G_STRUCT_OFFSET (IrisdSchedule, timer)))->job;
+}
+
+/* Sends jobs on whose time has come, and stops those that have run too long. */
+void
+irisd_dispatch_wake_due (IrisdItems *self)
+{
+  end_late (self);
+  if (irisd_timers_get_count (&self->timers) == 0)
+    return;
+  IrisdTimes now = irisd_times_now ();
+  IrisdTimer *timer;
+  while ((timer = irisd_timers_pop_due (&self->timers, &now)) != NULL)
+    {
+      IrisdJob *job = job_of_waiter (timer);
+      if (!irisd_job_is (job, IRISD_ITEM_DELAYED))
+        stop_overrun (job);
+      else if (irisd_job_advance (job, IRISD_EVENT_PASS))
+        irisd_dispatch_advance (self, job);
+    }
+}
+
+/* Returns the monotonic time of the next job that is due; 0 if none waits. */
+gint64
+irisd_dispatch_get_due_us (IrisdItems *self)
+{
+  if (irisd_timers_get_count (&self->timers) + irisd_timers_get_count (&self->deadlines) == 0)
+    return 0;
+  IrisdTimes now = irisd_times_now ();
+  gint64 delay = irisd_timers_get_delay (&self->timers, &now);
+  gint64 deadline = irisd_timers_get_delay (&self->deadlines, &now);
+  if (delay < 0 || (deadline >= 0 && deadline < delay))
+    delay = deadline;
+  return delay >= 0 ? now.us[IRISD_CLOCK_STEADY] + delay : 0;
+}
+
+/* @message says that a job with a time to run has begun. The job itself comes behind this message:
+ * its worker posts both, and messages keep their order. */
+void
+irisd_dispatch_limit_run (IrisdItems *self, IrisdMessage *message)
+{
+  IrisdSchedule *schedule = (IrisdSchedule *) ((char *) message
+                                               - G_STRUCT_OFFSET (IrisdSchedule, started));
+  IrisdJob *job = schedule->job;
+  irisd_timers_add (&self->timers, &schedule->timer, IRISD_CLOCK_STEADY,
+                    job->started_ns / 1000 + (gint64) schedule->time_to_run_us);
+}
+
+static void
+collect_if_waiting (IrisdItems *self, GPtrArray *jobs, IrisdJob *job, IrisdPhase phase)
 {
   IrisdItemState state = irisd_job_get_state (job);
   if (stations[state].ends != NULL && stations[state].ends (self, phase))
@@ -544,10 +695,10 @@ collect_if_waiting (IrisdGateway *self, GPtrArray *jobs, IrisdJob *job, IrisdPha
 /* Collects the jobs of all peers, and those that outlived theirs, that the scheduler does not have
  * and the phase does not let wait. */
 static GPtrArray *
-collect_waiting (IrisdGateway *self, IrisdPhase phase)
+collect_waiting (IrisdItems *self, IrisdPhase phase)
 {
   GPtrArray *jobs = g_ptr_array_new ();
-  for (GList *link = self->peers.by_age.head; link != NULL; link = link->next)
+  for (GList *link = self->peers->by_age.head; link != NULL; link = link->next)
     {
       GHashTableIter iter;
       gpointer value;
@@ -565,16 +716,8 @@ collect_waiting (IrisdGateway *self, IrisdPhase phase)
 
 /* Ends the jobs that may not wait any longer in the phase that has begun. */
 void
-irisd_dispatch_end_waiting (IrisdGateway *self)
+irisd_dispatch_end_waiting (IrisdItems *self, IrisdPhase phase)
 {
-  IrisdPhase phase = irisd_gateway_current_phase (self);
-  if (phase == self->waited_phase)
-    return;
-  self->waited_phase = phase;
-  if (self->place == IRISD_FRONT)
-    irisd_dependencies_give_up_buried (self);
-  irisd_spilled_put_off_all (self);
-  irisd_spilled_flows_put_off (self, gives_no_turns (self, phase));
   g_autoptr (GPtrArray) jobs = collect_waiting (self, phase);
   g_autoptr (GPtrArray) ours = g_ptr_array_new ();
   /* All are taken out before the first ends: its end may end its peer, which frees other jobs. */

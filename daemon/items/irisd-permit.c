@@ -10,9 +10,9 @@
  * Between the permit and the message's arrival a job cannot be withdrawn. A cancellation in between
  * is answered as for a job that the scheduler has, and the message brings the job back.
  */
-#include "daemon/exec/worker/irisd-worker-processes.h"
-#include "daemon/gateway/irisd-gateway-private.h"
 #include "daemon/items/irisd-permit.h"
+
+#include "daemon/exec/worker/irisd-worker-processes.h"
 
 static const char *
 service_of (const IrisdJob *job)
@@ -22,7 +22,7 @@ service_of (const IrisdJob *job)
 
 /* Returns whether @job may go on to its gate; otherwise a message comes when it may. */
 gboolean
-irisd_permit_take (IrisdGateway *self, IrisdJob *job)
+irisd_permit_take (IrisdItems *self, IrisdJob *job)
 {
   IrisdConcurrencyLimit *limit = &self->core->concurrency_limit;
   if (!limit->any)
@@ -49,7 +49,7 @@ permit_of (IrisdConcurrencyWaiter *waiter)
 
 /* @job is not under way any more; it may have released its permit before. */
 void
-irisd_permit_release (IrisdGateway *self, IrisdJob *job)
+irisd_permit_release (IrisdItems *self, IrisdJob *job)
 {
   if (job->permit == NULL)
     return;
@@ -65,7 +65,7 @@ irisd_permit_release (IrisdGateway *self, IrisdJob *job)
 
 /* Returns whether it waited, and belongs to the caller now; otherwise its message is on the way. */
 gboolean
-irisd_permit_withdraw (IrisdGateway *self, IrisdJob *job)
+irisd_permit_withdraw (IrisdItems *self, IrisdJob *job)
 {
   return irisd_concurrency_limit_withdraw (&self->core->concurrency_limit, &job->permit->waiter);
 }

@@ -4,12 +4,9 @@
  */
 #pragma once
 
-#include "daemon/base/irisd-mailbox.h"
-#include "daemon/items/irisd-concurrency-limit.h"
+#include "daemon/items/irisd-items.h"
 
 G_BEGIN_DECLS
-
-typedef struct _IrisdJob IrisdJob;
 
 /**
  * IrisdPermit:
@@ -19,11 +16,16 @@ typedef struct _IrisdJob IrisdJob;
  *
  * Made for a job when it needs one.
  */
-typedef struct
+struct _IrisdPermit
 {
   IrisdConcurrencyWaiter waiter;
   IrisdMessage message;
   IrisdJob *job;
-} IrisdPermit;
+};
+
+gboolean irisd_permit_take (IrisdItems *self, IrisdJob *job);
+void irisd_permit_release (IrisdItems *self, IrisdJob *job);
+gboolean irisd_permit_withdraw (IrisdItems *self, IrisdJob *job);
+IrisdJob *irisd_permit_get_job (IrisdMessage *queued_message);
 
 G_END_DECLS

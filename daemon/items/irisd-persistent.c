@@ -5,17 +5,66 @@
  * A persistent item is a job with two stops more: it is queued when the journal has it, and its
  * completion is sent when the journal has that. It belongs to the journal and not to its
  * connection, so it goes on when that has gone.
+ *
+ * A batch with persistent items is pending as often as it has journal requests on their way: one
+ * for each item that the journal has to accept, and one for all durable ones that were done at
+ * once. Its ACCEPTED waits for all of them.
+ *
+ * Items that run before they are stored. A run in the gateway (irisd_dispatch_run_at_once()) has no
+ * effect but its result, and takes less time than a message about it. So nothing is lost if irisd
+ * dies between the run and the first write: the acceptance was not answered, and the run left no
+ * trace. Such an item runs as soon as it is read, and the journal gets it with its end, as one row,
+ * in one journal request for all of a batch or a turn. A durable item is accepted, and its end
+ * sent, when that row is on the disk; a relaxed one at once, and its row is on the disk within
+ * `relaxed-ms`, unless its end was acknowledged before.
+ *
+ * Items with a key take the ordinary way: only the journal knows whether the key is taken, and a
+ * second item with it would be counted twice.
  */
+#include "daemon/items/irisd-persistent.h"
+
 #include "daemon/exec/worker/irisd-worker-processes.h"
-#include "daemon/gateway/irisd-gateway-private.h"
-#include "daemon/items/irisd-bury.h"
-#include "daemon/items/spill/irisd-spilled.h"
-#include "daemon/store/irisd-journal.h"
+#include "daemon/items/irisd-completion.h"
+#include "daemon/items/irisd-dependencies.h"
+#include "daemon/items/irisd-dispatch.h"
+#include "daemon/items/irisd-placement.h"
+#include "daemon/items/irisd-restore.h"
+#include "daemon/items/spill/irisd-reload.h"
 
 #include <string.h>
 
 /* A longer key would cost more memory than the item. */
 #define MAX_KEY 256
+
+/* Rows that a row batch has room for from the start. */
+#define MOST_AHEAD 256
+
+/* The keys of a SUBMIT that only a persistent item has. */
+#define KEEP_KEYS                                                            \
+  (IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEY) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEEP_MS) \
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_DETACH) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_BURY))
+
+/**
+ * IrisdPersistentBatch:
+ * @pending: journal requests without an answer yet
+ * @accepted: items that were accepted
+ * @open: more may come
+ * @done: durable items that were done at once
+ *
+ * A BATCH with persistent items. For its gateway's thread.
+ */
+struct _IrisdPersistentBatch
+{
+  IrisdPeer *peer;
+  guint8 request_id[IRIS_WIRE_ID_SIZE];
+  guint pending;
+  guint accepted;
+  guint64 first;
+  guint64 next;
+  gboolean open;
+  gboolean quiet;
+  IrisdJournalRequest *done;
+};
 
 static gboolean
 check_key (const IrisWireMessage *item, GError **error)
@@ -29,7 +78,7 @@ check_key (const IrisWireMessage *item, GError **error)
 }
 
 static gboolean
-check_keep_ms (IrisdGateway *self, const IrisWireMessage *item, GError **error)
+check_keep_ms (IrisdItems *self, const IrisWireMessage *item, GError **error)
 {
   guint64 limit = self->core->config->limits.max_keep_ms;
   if (item->keep_ms <= limit)
@@ -69,7 +118,7 @@ check_no_stream (const IrisWireMessage *item, GError **error)
 }
 
 static gboolean
-check_journal (IrisdGateway *self, GError **error)
+check_journal (IrisdItems *self, GError **error)
 {
   IrisdJournal *journal = self->core->journal;
   if (journal == NULL)
@@ -86,17 +135,16 @@ check_journal (IrisdGateway *self, GError **error)
 
 /* Returns whether @item can be stored, or is volatile and has no key of a persistent one. */
 gboolean
-irisd_persistent_check (IrisdGateway *self,
-                        const IrisdCaller *caller,
+irisd_persistent_check (IrisdItems *self,
+                        const IrisdPeer *peer,
                         const IrisWireMessage *item,
                         GError **error)
 {
   if (irisd_is_persistent (item))
-    return irisd_policy_check (IRISD_POLICY_KEEP, caller->peer->role, error)
-           && check_key (item, error) && check_keep_ms (self, item, error)
-           && check_no_stream (item, error) && check_no_after (item, error)
-           && check_journal (self, error);
-  if ((item->present & IRISD_KEEP_KEYS) == 0)
+    return irisd_policy_check (IRISD_POLICY_KEEP, peer->role, error) && check_key (item, error)
+           && check_keep_ms (self, item, error) && check_no_stream (item, error)
+           && check_no_after (item, error) && check_journal (self, error);
+  if ((item->present & KEEP_KEYS) == 0)
     return TRUE;
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                        "key, keep-ms, detach and bury are for persistent items: choose the class "
@@ -104,26 +152,126 @@ irisd_persistent_check (IrisdGateway *self,
   return FALSE;
 }
 
-IrisdJournalRequest *
-irisd_persistent_new_request (IrisdGateway *self,
-                              IrisdJournalRequestKind kind,
-                              IrisdPeer *peer,
-                              const guint8 *request_id)
+/* Returns the number of the persistent item in hand. Those of a batch are consecutive. */
+static guint64
+take_number (IrisdItems *self)
 {
-  IrisdJournalRequest *request = irisd_journal_request_new (kind, &self->mailbox);
-  request->peer = irisd_peer_ref (peer);
-  request->view = peer->owner;
-  memcpy (request->request_id, request_id, IRIS_WIRE_ID_SIZE);
-  return request;
+  if (self->batch_size == 0)
+    return irisd_core_new_item_id (self->core);
+  if (self->batch == NULL)
+    {
+      self->batch = g_new0 (IrisdPersistentBatch, 1);
+      self->batch->open = TRUE;
+      self->batch->first = irisd_core_new_item_ids (self->core, self->batch_size);
+      self->batch->next = self->batch->first;
+    }
+  return self->batch->next++;
+}
+
+static void
+finish (IrisdItems *self, IrisdPersistentBatch *batch)
+{
+  if (batch->open || batch->pending > 0)
+    return;
+  if (!batch->quiet)
+    self->klass->tell_accepted (self, batch->peer, batch->request_id, batch->accepted,
+                                batch->first);
+  irisd_peer_unref (batch->peer);
+  g_free (batch);
+}
+
+/* Returns the journal request that collects items that run at once. Durable ones of a batch wait
+ * for the disk anyway, so they are collected until its end. */
+static IrisdJournalRequest **
+get_done (IrisdItems *self, gboolean durable)
+{
+  return durable && self->batch != NULL ? &self->batch->done : &self->done[durable];
+}
+
+/* Returns the batch in hand, or NULL. It now waits for one more journal request. */
+static IrisdPersistentBatch *
+expect (IrisdItems *self)
+{
+  if (self->batch != NULL)
+    self->batch->pending++;
+  return self->batch;
+}
+
+/* A journal request that expect() counted is back. This may free @batch. */
+static void
+note_answer (IrisdItems *self, IrisdPersistentBatch *batch)
+{
+  if (batch == NULL)
+    return;
+  batch->pending--;
+  finish (self, batch);
+}
+
+/* An item is accepted: answers, or lets its batch answer. @quiet: no answer is wanted. */
+static void
+tell_accepted (IrisdItems *self,
+               IrisdPersistentBatch *batch,
+               IrisdPeer *peer,
+               const guint8 *request_id,
+               gboolean quiet,
+               guint64 item)
+{
+  if (batch != NULL)
+    batch->accepted++;
+  else if (!quiet)
+    self->klass->tell_accepted (self, peer, request_id, 1, item);
+}
+
+/* Goes on with a BATCH of @n_items; @batch is what irisd_persistent_batch_pause() returned, if it
+ * was paused. */
+void
+irisd_persistent_batch_resume (IrisdItems *self, IrisdPersistentBatch *batch, guint n_items)
+{
+  self->batch = batch;
+  self->batch_size = n_items;
+}
+
+/* No more items of the BATCH in hand are read in this turn. Returns what to resume it with, or to
+ * close; NULL if it had no persistent items. */
+IrisdPersistentBatch *
+irisd_persistent_batch_pause (IrisdItems *self)
+{
+  irisd_persistent_flush (self);
+  self->batch_size = 0;
+  return g_steal_pointer (&self->batch);
+}
+
+/* All persistent items of a BATCH were read; @accepted counts its accepted volatile items. ACCEPTED
+ * is sent when the journal has answered for all; not if @quiet. */
+void
+irisd_persistent_batch_close (IrisdItems *self,
+                              IrisdPersistentBatch *batch,
+                              IrisdPeer *peer,
+                              const guint8 *request_id,
+                              gboolean quiet,
+                              guint accepted)
+{
+  batch->peer = irisd_peer_ref (peer);
+  memcpy (batch->request_id, request_id, IRIS_WIRE_ID_SIZE);
+  batch->quiet = quiet;
+  batch->accepted += accepted;
+  if (batch->done != NULL)
+    {
+      batch->pending++;
+      batch->done->batch = batch;
+      irisd_journal_post (self->core->journal, g_steal_pointer (&batch->done));
+    }
+  batch->open = FALSE;
+  finish (self, batch);
 }
 
 /* Takes a persistent job that is not needed, because the journal refused the item, or has it
  * already. */
-void
-irisd_persistent_drop_job (IrisdGateway *self, IrisdJob *job)
+static void
+drop_job (IrisdItems *self, IrisdJob *job)
 {
   IrisdPeer *peer = job->peer;
-  irisd_deadline_drop (self, job);
+  irisd_items_drop_deadline (self, job);
   if (!irisd_peer_is_gone (peer))
     {
       g_hash_table_remove (peer->jobs, job->request_id);
@@ -138,8 +286,173 @@ irisd_persistent_drop_job (IrisdGateway *self, IrisdJob *job)
   irisd_core_end_item (self->core);
 }
 
+/* From here on only FETCH asks how the job ends. */
 static void
-fill_keep (IrisdGateway *self,
+detach (IrisdItems *self, IrisdJob *job)
+{
+  IrisdPeer *peer = job->peer;
+  g_hash_table_add (self->orphans, job);
+  if (irisd_peer_is_gone (peer))
+    return;
+  g_hash_table_remove (peer->jobs, job->request_id);
+  irisd_peer_add_bytes (peer, -(gint64) job->charge);
+}
+
+static void
+add_row (IrisdItems *self,
+         const IrisdJob *job,
+         const IrisWireMessage *item,
+         IrisdRowBatch *row_batch)
+{
+  gboolean failed = job->result.error != NULL;
+  guint64 now_ms = irisd_unix_ms ();
+  const char *service = job->service->name;
+  zmq_msg_t *body = (zmq_msg_t *) &job->result.body;
+  IrisWireMessage message;
+  g_autoptr (GError) error = NULL;
+  irisd_completion_describe (job, &message);
+  if (!iris_wire_encode (self->encoder, &message, &error))
+    g_error ("the end of an item cannot be encoded: %s", error->message);
+  const IrisdRecord record = {
+    .item = job->id,
+    .state = failed ? IRIS_WIRE_STATE_FAILED : IRIS_WIRE_STATE_DONE,
+    .klass = item->klass,
+    .owner = job->owner,
+    .attempts = 1,
+    .home = job->home,
+    .accepted_ms = now_ms,
+    .ended_ms = now_ms,
+    .keep_ms = iris_wire_message_has (item, IRIS_WIRE_KEY_KEEP_MS)
+                   ? item->keep_ms
+                   : self->core->config->limits.keep_ms,
+    .service = { service, strlen (service) },
+    .type = (guint8) message.type,
+    .header = self->encoder->frames[3],
+    .body = { zmq_msg_data (body), failed ? 0 : zmq_msg_size (body) },
+  };
+  irisd_row_batch_add (row_batch, &record);
+}
+
+static IrisdJournalRequest *
+get_request (IrisdItems *self, gboolean durable)
+{
+  IrisdJournalRequest **request = get_done (self, durable);
+  if (*request == NULL)
+    {
+      guint n = CLAMP (self->batch_size, 1, MOST_AHEAD);
+      *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_DONE, self->mailbox);
+      (*request)->durable = durable;
+      (*request)->jobs = g_ptr_array_sized_new (n);
+      (*request)->row_batch = irisd_row_batch_new (n);
+    }
+  return *request;
+}
+
+/* Runs a new persistent job, whose place is set, if that can be done at once. @item is its SUBMIT.
+ * irisd_persistent_flush() gives it to the journal, or, if it is durable and of a batch, the
+ * end of that. Returns whether it ran; then @job is taken. */
+static gboolean
+run_at_once (IrisdItems *self, IrisdJob *job, const IrisWireMessage *item)
+{
+  if (item->key.len > 0 || item->bury || !irisd_dispatch_run_at_once (self, job))
+    return FALSE;
+  job->id = take_number (self);
+  irisd_placement_note_home (self, job);
+  job->quiet = item->quiet;
+  job->detached = item->detach;
+  IrisdJournalRequest *request = get_request (self, item->klass == IRIS_WIRE_CLASS_DURABLE);
+  irisd_journal_reserve (self->core->journal, request);
+  add_row (self, job, item, request->row_batch);
+  g_ptr_array_add (request->jobs, job);
+  return TRUE;
+}
+
+/* From here on the item is as any persistent one whose end the journal has. */
+static void
+accept_all (IrisdItems *self, GPtrArray *jobs, IrisdPersistentBatch *batch)
+{
+  for (guint i = 0; i < jobs->len; i++)
+    {
+      IrisdJob *job = g_ptr_array_index (jobs, i);
+      tell_accepted (self, batch, job->peer, job->request_id, job->quiet, job->id);
+      irisd_count (&self->counters.accepted, 1);
+      irisd_job_advance (job, IRISD_EVENT_WRITTEN);
+      job->due = TRUE;
+    }
+}
+
+/* An end may take the connection with it, and so change the jobs behind it; they stay in the list
+ * until it is their turn. */
+static void
+end_all (IrisdItems *self, GPtrArray *jobs)
+{
+  for (guint i = 0; i < jobs->len; i++)
+    {
+      IrisdJob *job = g_ptr_array_index (jobs, i);
+      if (job->detached)
+        detach (self, job);
+      irisd_completion_end_job (self, job);
+    }
+}
+
+static void
+refuse_all (IrisdItems *self, const IrisdJournalRequest *request)
+{
+  for (guint i = 0; i < request->jobs->len; i++)
+    {
+      IrisdJob *job = g_ptr_array_index (request->jobs, i);
+      g_autoptr (IrisdPeer) peer = irisd_peer_ref (job->peer);
+      guint8 request_id[IRIS_WIRE_ID_SIZE];
+      memcpy (request_id, job->request_id, sizeof request_id);
+      drop_job (self, job);
+      if (!irisd_peer_is_gone (peer))
+        self->klass->refuse (self, peer, request_id, request->error);
+    }
+}
+
+/* No job is added meanwhile. */
+static void
+end_volatile (IrisdItems *self)
+{
+  for (guint i = 0; i < self->ended->len; i++)
+    irisd_completion_end_job (self, g_ptr_array_index (self->ended, i));
+  g_ptr_array_set_size (self->ended, 0);
+}
+
+/* Gives the journal the items that ran in this turn, and sends the ends that need not wait for it.
+ * The journal request goes first: a query of a client that has the end then finds the item. */
+void
+irisd_persistent_flush (IrisdItems *self)
+{
+  IrisdJournalRequest *relaxed = g_steal_pointer (&self->done[FALSE]);
+  IrisdJournalRequest *durable = g_steal_pointer (&self->done[TRUE]);
+  end_volatile (self);
+  if (durable != NULL)
+    irisd_journal_post (self->core->journal, durable);
+  if (relaxed != NULL)
+    {
+      g_autoptr (GPtrArray) jobs = g_steal_pointer (&relaxed->jobs);
+      irisd_journal_post (self->core->journal, relaxed);
+      accept_all (self, jobs, self->batch);
+      end_all (self, jobs);
+    }
+}
+
+/* @request is a DONE that the journal has answered. */
+static void
+take_done (IrisdItems *self, IrisdJournalRequest *request)
+{
+  if (request->error != NULL)
+    refuse_all (self, request);
+  else
+    accept_all (self, request->jobs, request->batch);
+  note_answer (self, request->batch);
+  if (request->error == NULL)
+    end_all (self, request->jobs);
+}
+
+static void
+fill_keep (IrisdItems *self,
            IrisdJournalRequest *request,
            IrisdJob *job,
            const IrisWireMessage *item)
@@ -172,89 +485,85 @@ fill_keep (IrisdGateway *self,
 /* Gives a new job, whose place is set, to the journal. @item is its SUBMIT. It is accepted, or
  * refused, when the journal answers. */
 void
-irisd_persistent_keep (IrisdGateway *self,
-                       const IrisdCaller *caller,
-                       IrisdJob *job,
-                       const IrisWireMessage *item)
+irisd_persistent_keep (IrisdItems *self, IrisdJob *job, const IrisWireMessage *item)
 {
   g_autoptr (GError) error = NULL;
-  if (irisd_persistent_done_add (self, job, item))
+  if (run_at_once (self, job, item))
     return;
   IrisWireMessage header = *item;
   header.body = (IrisWireFrame){ 0 };
   irisd_placement_pin_hint (job, &header);
-  if (!iris_wire_encode (&self->encoder, &header, &error))
+  if (!iris_wire_encode (self->encoder, &header, &error))
     {
-      irisd_persistent_drop_job (self, job);
-      irisd_send_refusal (self, caller, item->request_id, error);
+      g_autoptr (IrisdPeer) peer = irisd_peer_ref (job->peer);
+      drop_job (self, job);
+      self->klass->refuse (self, peer, item->request_id, error);
       return;
     }
-  job->id = irisd_persistent_batch_take_number (self);
+  job->id = take_number (self);
   irisd_placement_note_home (self, job);
 
-  IrisdJournalRequest *request = irisd_persistent_new_request (self, IRISD_JOURNAL_REQUEST_KEEP,
-                                                               job->peer, job->request_id);
-  const IrisWireFrame *frame = &self->encoder.frames[3];
+  IrisdJournalRequest *request = irisd_items_new_request (self, IRISD_JOURNAL_REQUEST_KEEP,
+                                                          job->peer, job->request_id);
+  const IrisWireFrame *frame = &self->encoder->frames[3];
   request->header = (IrisdBlob){ g_memdup2 (frame->data, frame->size), frame->size };
   fill_keep (self, request, job, item);
-  request->batch = irisd_persistent_batch_expect (self);
+  request->batch = expect (self);
   irisd_job_advance (job, IRISD_EVENT_WRITE_ROW);
   irisd_journal_reserve (self->core->journal, request);
   irisd_journal_post (self->core->journal, request);
 }
 
-/* From here on only FETCH asks how the job ends. */
-void
-irisd_persistent_detach (IrisdGateway *self, IrisdJob *job)
-{
-  IrisdPeer *peer = job->peer;
-  g_hash_table_add (self->orphans, job);
-  if (irisd_peer_is_gone (peer))
-    return;
-  g_hash_table_remove (peer->jobs, job->request_id);
-  irisd_peer_add_bytes (peer, -(gint64) job->charge);
-}
-
 static void
-refuse_persistent (IrisdGateway *self, IrisdJournalRequest *request)
+refuse_persistent (IrisdItems *self, IrisdJournalRequest *request)
 {
-  const IrisdCaller caller = { .route = request->peer->route, .peer = request->peer };
-  irisd_persistent_drop_job (self, request->job);
+  drop_job (self, request->job);
   if (irisd_peer_is_gone (request->peer))
     return;
   if (g_error_matches (request->error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY))
-    {
-      IrisWireMessage item;
-      iris_wire_message_init (&item, IRIS_WIRE_SUBMIT, request->request_id);
-      irisd_admission_tell_full (self, &caller, &item, IRISD_FULL_PERSISTENT,
-                                 self->core->config->limits.persistent_items);
-    }
+    self->klass->tell_full (self, request->peer, request->request_id);
   else
-    irisd_send_refusal (self, &caller, request->request_id, request->error);
+    self->klass->refuse (self, request->peer, request->request_id, request->error);
+}
+
+/* Tells @peer the end of a persistent item, after up to @wait_ms milliseconds. */
+void
+irisd_persistent_await_end (IrisdItems *self,
+                            IrisdPeer *peer,
+                            const guint8 *request_id,
+                            guint64 item,
+                            guint64 wait_ms)
+{
+  IrisdJournalRequest *request = irisd_items_new_request (self, IRISD_JOURNAL_REQUEST_FETCH, peer,
+                                                          request_id);
+  request->view = irisd_peer_get_view (peer, IRIS_WIRE_FETCH);
+  request->item = item;
+  request->wait_ms = wait_ms;
+  peer->n_fetches++;
+  irisd_journal_post (self->core->journal, request);
 }
 
 static void
-accept_persistent (IrisdGateway *self, IrisdJournalRequest *request)
+accept_persistent (IrisdItems *self, IrisdJournalRequest *request)
 {
   IrisdJob *job = request->job;
   guint64 number = request->duplicate ? request->item : job->id;
   if (!request->duplicate)
     irisd_dependencies_register (self, job, NULL, NULL);
-  irisd_persistent_batch_tell (self, request->batch, request->peer, request->request_id,
-                               request->quiet, number);
+  tell_accepted (self, request->batch, request->peer, request->request_id, request->quiet, number);
 
   if (request->duplicate)
     {
-      irisd_persistent_drop_job (self, job);
+      drop_job (self, job);
       if (!request->detach && !irisd_peer_is_gone (request->peer))
-        irisd_item_requests_await_end (self, request->peer, request->request_id, number,
-                                       IRISD_WAIT_FOREVER);
+        irisd_persistent_await_end (self, request->peer, request->request_id, number,
+                                    IRISD_WAIT_FOREVER);
       return;
     }
   irisd_count (&self->counters.accepted, 1);
-  irisd_persistent_register (self, job);
+  irisd_items_register (self, job);
   if (request->detach)
-    irisd_persistent_detach (self, job);
+    detach (self, job);
   irisd_job_advance (job, IRISD_EVENT_WRITTEN);
   if (irisd_job_is (job, IRISD_ITEM_RETURNED))
     irisd_completion_end_job (self, job);
@@ -263,17 +572,18 @@ accept_persistent (IrisdGateway *self, IrisdJournalRequest *request)
 }
 
 static void
-take_keep (IrisdGateway *self, IrisdJournalRequest *request)
+take_keep (IrisdItems *self, IrisdJournalRequest *request)
 {
   if (request->error != NULL)
     refuse_persistent (self, request);
   else
     accept_persistent (self, request);
-  irisd_persistent_batch_note (self, request->batch);
+  note_answer (self, request->batch);
 }
 
+/* @request is what the journal has done to an item of this gateway. */
 void
-irisd_persistent_take_request (IrisdGateway *self, IrisdJournalRequest *request)
+irisd_persistent_take_request (IrisdItems *self, IrisdJournalRequest *request)
 {
   switch (request->kind)
     {
@@ -281,7 +591,7 @@ irisd_persistent_take_request (IrisdGateway *self, IrisdJournalRequest *request)
       take_keep (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_DONE:
-      irisd_persistent_done_take_answer (self, request);
+      take_done (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_END:
       irisd_completion_take_end (self, request);
@@ -293,18 +603,9 @@ irisd_persistent_take_request (IrisdGateway *self, IrisdJournalRequest *request)
       irisd_reload_take_answer (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_BURY:
-      irisd_bury_take_answer (self, request);
-      break;
-    case IRISD_JOURNAL_REQUEST_CANCEL:
-      irisd_bury_requests_take_cancel (self, request);
-      break;
-    case IRISD_JOURNAL_REQUEST_KICK:
-    case IRISD_JOURNAL_REQUEST_BURY_ITEM:
-      irisd_bury_requests_take_kick (self, request);
+      irisd_completion_take_burial (self, request);
       break;
     default:
-      irisd_item_requests_take_answer (self, request);
-      break;
+      g_assert_not_reached ();
     }
-  irisd_journal_request_free (request);
 }

@@ -7,10 +7,12 @@
  * tells how much memory it will touch, not whose. A client knows neither; it knows which item made
  * the data, or which file they are. This file turns that into a place.
  */
+#include "daemon/items/irisd-placement.h"
+
 #include "daemon/base/irisd-text.h"
 #include "daemon/exec/irisd-place-control.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
-#include "daemon/gateway/irisd-gateway-private.h"
+#include "daemon/items/irisd-dependencies.h"
 
 #include <string.h>
 
@@ -24,7 +26,7 @@
 
 /* Returns the next place in turn, among those that are not drained, for an item without a hint. */
 static gint
-deal (IrisdGateway *self)
+deal (IrisdItems *self)
 {
   guint home = 0;
   for (guint i = 0; i < self->core->n_places; i++)
@@ -93,8 +95,8 @@ name_path (gint64 owner, const char *path)
 /* Fails only if the hint is strict and the place is not known. Items of other owners are
  * unknown. */
 static gboolean
-find_near (IrisdGateway *self,
-           const IrisdCaller *caller,
+find_near (IrisdItems *self,
+           const IrisdPeer *peer,
            const IrisWireMessage *item,
            gint *place,
            GError **error)
@@ -104,11 +106,11 @@ find_near (IrisdGateway *self,
   if (!iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_ITEM))
     {
       g_autofree char *path = iris_wire_string_dup (&item->near_path);
-      g_autofree char *name = name_path (caller->peer->owner, path);
+      g_autofree char *name = name_path (peer->owner, path);
       *place = irisd_placement_history_find_path (&core->placement_history, name);
     }
-  else if (irisd_ownership_reaches_item (self, irisd_ownership_get_view (caller, IRIS_WIRE_SUBMIT),
-                                         item->near_item))
+  else if (irisd_dependencies_reaches (self, irisd_peer_get_view (peer, IRIS_WIRE_SUBMIT),
+                                       item->near_item))
     *place = irisd_placement_history_find_item (&core->placement_history, item->near_item);
   if (*place != IRIS_PLACE_ANY || !item->strict)
     return TRUE;
@@ -135,8 +137,8 @@ count_hints (const IrisWireMessage *item)
 /* Sets the place that the item's hint means; IRIS_PLACE_ANY if it has none, or none that is
  * known. */
 static gboolean
-read_hint (IrisdGateway *self,
-           const IrisdCaller *caller,
+read_hint (IrisdItems *self,
+           const IrisdPeer *peer,
            const IrisWireMessage *item,
            gint *place,
            GError **error)
@@ -159,7 +161,7 @@ read_hint (IrisdGateway *self,
     }
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_HINT_NAME))
     return find_name (core, &item->hint_name, place, error);
-  return find_near (self, caller, item, place, error);
+  return find_near (self, peer, item, place, error);
 }
 
 static gboolean
@@ -184,7 +186,7 @@ check_strict (IrisdCore *core, gboolean hinted, GError **error)
 
 /* Moves an item for a drained place to another one, if it is not strict. */
 static gboolean
-leave_drained (IrisdGateway *self, const IrisWireMessage *item, gint *home, GError **error)
+leave_drained (IrisdItems *self, const IrisWireMessage *item, gint *home, GError **error)
 {
   if (!item->strict)
     {
@@ -201,15 +203,15 @@ leave_drained (IrisdGateway *self, const IrisWireMessage *item, gint *home, GErr
 /* Sets @home to the place of the item's hint; else to the place of the socket that it came by; else
  * to the next in turn. @hinted: whether the hint chose. Returns whether there is such a place. */
 gboolean
-irisd_placement_choose_home (IrisdGateway *self,
-                             const IrisdCaller *caller,
+irisd_placement_choose_home (IrisdItems *self,
+                             const IrisdPeer *peer,
                              const IrisWireMessage *item,
                              gint *home,
                              gboolean *hinted,
                              GError **error)
 {
   gint place;
-  if (!read_hint (self, caller, item, &place, error))
+  if (!read_hint (self, peer, item, &place, error))
     return FALSE;
   if (place == IRIS_PLACE_ANY && self->place != IRISD_FRONT)
     place = self->place;
@@ -248,7 +250,7 @@ path_of (const IrisdJob *job)
 }
 
 static void
-note (IrisdGateway *self, const IrisdJob *job, gint place)
+note (IrisdItems *self, const IrisdJob *job, gint place)
 {
   const char *path = path_of (job);
   irisd_placement_history_note_item (&self->core->placement_history, job->id, place);
@@ -260,14 +262,14 @@ note (IrisdGateway *self, const IrisdJob *job, gint place)
 
 /* Remembers the home of a new job, whose number is given. */
 void
-irisd_placement_note_home (IrisdGateway *self, const IrisdJob *job)
+irisd_placement_note_home (IrisdItems *self, const IrisdJob *job)
 {
   note (self, job, job->home);
 }
 
 /* Remembers where the job ran, if that was not at home. */
 void
-irisd_placement_note_place (IrisdGateway *self, const IrisdJob *job)
+irisd_placement_note_place (IrisdItems *self, const IrisdJob *job)
 {
   if (job->place != job->home && job->place != IRIS_PLACE_ANY)
     note (self, job, job->place);

@@ -3,9 +3,16 @@
  * Items of the journal that become jobs again: after a start, after a kick, and after a reload
  * (irisd-spilled.c).
  */
+#include "daemon/items/irisd-restore.h"
+
 #include "daemon/base/irisd-log.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
-#include "daemon/items/irisd-bury.h"
+#include "daemon/items/irisd-completion.h"
+#include "daemon/items/irisd-dependencies.h"
+#include "daemon/items/irisd-dispatch.h"
+#include "daemon/items/irisd-permit.h"
+#include "daemon/items/irisd-placement.h"
+#include "daemon/items/spill/irisd-spilled-flow.h"
 #include "daemon/items/spill/irisd-spilled.h"
 
 #include <string.h>
@@ -13,25 +20,9 @@
 /* Fails an item that cannot be read. */
 static const IrisdService unknown_service = { .name = "unknown" };
 
-/* Returns a peer without a connection, for items whose connection did not survive irisd. */
-IrisdPeer *
-irisd_restore_get_peer (IrisdGateway *self)
-{
-  if (self->journal_peer == NULL)
-    {
-      const IrisdRoute nowhere = { 0 };
-      self->journal_peer = irisd_peer_new (&nowhere);
-      self->journal_peer->owner = IRISD_OWNER_UNKNOWN; /* its jobs name theirs */
-      atomic_store_explicit (&self->journal_peer->gone, TRUE, memory_order_relaxed);
-    }
-  return self->journal_peer;
-}
-
 /* @item is the stored SUBMIT. Returns the place that the item is queued at. */
-gint
-irisd_restore_choose_home (IrisdGateway *self,
-                           const IrisWireMessage *item,
-                           const IrisdPersistentItem *persistent)
+static gint
+choose_home (IrisdItems *self, const IrisWireMessage *item, const IrisdPersistentItem *persistent)
 {
   guint n = self->core->n_places;
   if (item->hint >= 0 && (guint) item->hint < n)
@@ -43,27 +34,27 @@ irisd_restore_choose_home (IrisdGateway *self,
 
 /* Worker processes come back later than irisd, so a service that irisd does not have is taken for
  * one of theirs. */
-const IrisdService *
-irisd_restore_find_service (IrisdGateway *self, gint64 owner, const IrisWireMessage *item)
+static const IrisdService *
+find_service (IrisdItems *self, gint64 owner, const IrisWireMessage *item)
 {
   if (item->service.len == 0)
     return &unknown_service;
   const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
   if (service != NULL)
     return service;
-  irisd_worker_processes_expect (self->core->worker_processes,
-                                 irisd_ownership_get_space (self, owner), &item->service);
+  irisd_worker_processes_expect (self->core->worker_processes, irisd_items_get_space (self, owner),
+                                 &item->service);
   return &irisd_service_worker_processes;
 }
 
 /* Decodes the stored SUBMIT; @item borrows from @header and @body, which may be empty. Returns
  * whether it could be read; otherwise @item names no service. */
-gboolean
-irisd_restore_read (IrisdGateway *self,
-                    guint64 number,
-                    IrisWireFrame header,
-                    IrisWireFrame body,
-                    IrisWireMessage *item)
+static gboolean
+read_item (IrisdItems *self,
+           guint64 number,
+           IrisWireFrame header,
+           IrisWireFrame body,
+           IrisWireMessage *item)
 {
   const guint8 type = IRIS_WIRE_SUBMIT;
   const guint8 id[IRIS_WIRE_ID_SIZE] = { 0 };
@@ -84,20 +75,19 @@ irisd_restore_read (IrisdGateway *self,
 /* Returns a job for what the journal has of an item, which this gateway has in hand. An item that
  * cannot be read has one as well, with an error. */
 IrisdJob *
-irisd_restore_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdPeer *peer)
+irisd_restore_job (IrisdItems *self, IrisdJournalRequest *request, IrisdPeer *peer)
 {
   static const guint8 no_id[IRIS_WIRE_ID_SIZE];
   IrisWireMessage item;
   if (request->error == NULL)
-    irisd_restore_read (
-        self, request->item, (IrisWireFrame){ request->header.data, request->header.size },
-        (IrisWireFrame){ zmq_msg_data (&request->body), zmq_msg_size (&request->body) }, &item);
+    read_item (self, request->item, (IrisWireFrame){ request->header.data, request->header.size },
+               (IrisWireFrame){ zmq_msg_data (&request->body), zmq_msg_size (&request->body) },
+               &item);
   else
     iris_wire_message_init (&item, IRIS_WIRE_SUBMIT, no_id);
   item.klass = request->persistent->klass; /* also of one that cannot be read */
-  const IrisdService *service = irisd_restore_find_service (self, request->persistent->owner,
-                                                            &item);
-  IrisdJob *job = irisd_job_new (self->core, &self->mailbox, peer, service, &item, &request->body);
+  const IrisdService *service = find_service (self, request->persistent->owner, &item);
+  IrisdJob *job = irisd_job_new (self->core, self->mailbox, peer, service, &item, &request->body);
   if (service == &irisd_service_worker_processes)
     {
       irisd_worker_processes_adopt (job, &item, item.hint);
@@ -109,13 +99,13 @@ irisd_restore_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdPeer *
   job->owner = request->persistent->owner;
   job->id = request->item;
   job->detached = TRUE;
-  irisd_job_set_home (job, irisd_restore_choose_home (self, &item, job->persistent), item.strict);
+  irisd_job_set_home (job, choose_home (self, &item, job->persistent), item.strict);
   job->bury = item.bury;
-  irisd_submit_settle_schedule (self, job, &item);
-  irisd_deadline_count_from (self, job, job->persistent->accepted_ms);
+  irisd_items_settle_schedule (self, job, &item);
+  irisd_items_count_deadline_from (self, job, job->persistent->accepted_ms);
   irisd_dependencies_register (self, job, NULL, NULL);
   g_hash_table_add (self->orphans, job);
-  irisd_persistent_register (self, job);
+  irisd_items_register (self, job);
   irisd_core_add_bytes (self->core, (gint64) job->charge);
   if (request->error != NULL)
     irisd_job_fail (job, request->error->code, "%s", request->error->message);
@@ -128,28 +118,26 @@ irisd_restore_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdPeer *
 
 /* The item goes on with the lease that it had, without waiting again. It takes a permit if there is
  * one, which is likely before other items can ask. */
-static gboolean
-restore_lease (IrisdGateway *self, IrisdJob *job, const IrisdLeased *leased)
+static void
+restore_lease (IrisdItems *self, IrisdJob *job, const IrisdLeased *leased)
 {
-  if (job->leased_item == NULL)
-    return FALSE;
   if (!irisd_permit_take (self, job))
     irisd_dispatch_withdraw (self, job);
-  return irisd_worker_processes_restore (self->core->worker_processes, job,
-                                         irisd_ownership_get_space (self, job->owner), leased);
+  irisd_worker_processes_restore (self->core->worker_processes, job,
+                                  irisd_items_get_space (self, job->owner), leased);
 }
 
 /* @request: an item of the journal that is to run. @leased: (nullable): the lease that it had; the
  * gateway was not started then. */
 void
-irisd_restore_take_recovered (IrisdGateway *self,
+irisd_restore_take_recovered (IrisdItems *self,
                               IrisdJournalRequest *request,
                               const IrisdLeased *leased)
 {
   /* The item stays in the journal, and runs when irisd is back. */
   if (!irisd_core_begin_item (self->core))
     return;
-  IrisdJob *job = irisd_restore_job (self, request, irisd_restore_get_peer (self));
+  IrisdJob *job = irisd_restore_job (self, request, irisd_items_get_journal_peer (self));
   IrisdTimes now = irisd_times_now ();
   if (job->schedule != NULL)
     irisd_schedule_resume (job->schedule, request->persistent->attempts,
@@ -158,22 +146,61 @@ irisd_restore_take_recovered (IrisdGateway *self,
   irisd_count (&self->counters.accepted, 1);
   if (job->result.error != NULL)
     irisd_completion_end_job (self, job);
-  else if (leased == NULL || !restore_lease (self, job, leased))
+  else if (leased != NULL && job->leased_item != NULL)
+    restore_lease (self, job, leased);
+  else
     irisd_dispatch_advance (self, job);
+}
+
+/* Returns whether the item of @record, found before the gateway started, is spilled now. */
+static gboolean
+recover_spilled (IrisdItems *self, const IrisdRecord *record, IrisdPersistentItem *persistent)
+{
+  IrisdCore *core = self->core;
+  IrisWireMessage item;
+  IrisdClock clock;
+  gint64 due_us;
+  if (self->n_recovered < core->config->limits.memory_items
+      || !read_item (self, record->item, record->header, (IrisWireFrame){ 0 }, &item))
+    return FALSE;
+  IrisdTimes now = irisd_times_now ();
+  IrisdTimes soon = irisd_spilled_get_soon (self, &now);
+  g_autofree IrisdSchedule *schedule = irisd_schedule_new (&item, &core->config->limits, &now);
+  if (schedule != NULL)
+    irisd_schedule_resume (schedule, persistent->attempts, persistent->due_ms,
+                           &core->config->limits, &now);
+  gboolean delayed = schedule != NULL && irisd_schedule_get_due (schedule, &now, &clock, &due_us);
+  const IrisdService *service = find_service (self, persistent->owner, &item);
+  const gboolean for_workers = service == &irisd_service_worker_processes;
+  if (delayed ? due_us <= soon.us[clock]
+              : for_workers && schedule != NULL && schedule->deadline_us != 0)
+    return FALSE;
+  if (!irisd_core_begin_item (core))
+    return FALSE;
+  gint home = choose_home (self, &item, persistent);
+  irisd_placement_history_note_item (&core->placement_history, persistent->item, home);
+  irisd_count (&self->counters.accepted, 1);
+  irisd_spilled_add (self, persistent, irisd_items_get_journal_peer (self),
+                     delayed ? IRIS_WIRE_STATE_DELAYED : IRIS_WIRE_STATE_QUEUED);
+  if (delayed)
+    irisd_timers_add (&self->spilled, &persistent->timer, clock, due_us);
+  else
+    irisd_spilled_flow_recover (self, persistent, home, &item, for_workers);
+  return TRUE;
 }
 
 /* @record and @persistent are of one item that has not ended; the gateway was not started. */
 void
-irisd_restore_run (IrisdGateway *self, const IrisdRecord *record, IrisdPersistentItem *persistent)
+irisd_restore_run (IrisdItems *self, const IrisdRecord *record, IrisdPersistentItem *persistent)
 {
   IrisdLeased leased;
   gboolean is_leased = irisd_attempts_find_leased (self->core->attempts, record->item, &leased)
                        && leased.due_ms != 0;
-  if (!is_leased && irisd_spilled_recover (self, record, persistent))
+  if (!is_leased && recover_spilled (self, record, persistent))
     return;
   self->n_recovered++;
   IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_RECOVERED,
-                                                            &self->mailbox);
+                                                            self->mailbox);
   request->item = record->item;
   request->persistent = persistent;
   request->header = (IrisdBlob){ g_memdup2 (record->header.data, record->header.size),
@@ -187,7 +214,7 @@ irisd_restore_run (IrisdGateway *self, const IrisdRecord *record, IrisdPersisten
     }
   if (!is_leased)
     {
-      irisd_mailbox_post (&self->mailbox, &request->message);
+      irisd_mailbox_post (self->mailbox, &request->message);
       return;
     }
   irisd_restore_take_recovered (self, request, &leased);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "daemon/config/irisd-policy.h"
+#include "daemon/net/irisd-mails.h"
 #include "daemon/net/irisd-outbox.h"
 #include "daemon/net/irisd-pending-connections.h"
 #include "daemon/net/irisd-unacknowledged.h"
@@ -18,19 +19,6 @@ typedef struct _IrisdPeer IrisdPeer;
 typedef struct _IrisdWorkerProcess IrisdWorkerProcess;
 typedef struct _IrisdBatch IrisdBatch;
 typedef struct _IrisdBundle IrisdBundle;
-
-/**
- * IrisdMails:
- * @queue: messages, oldest first
- * @bytes: what their frames hold
- *
- * Messages received and not handled yet (irisd-receive-backlog.c).
- */
-typedef struct
-{
-  GQueue queue;
-  gsize bytes;
-} IrisdMails;
 
 /**
  * IrisdPeer:
@@ -80,6 +68,13 @@ typedef struct
   GHashTable *by_route;
   GQueue by_age;
 } IrisdPeers;
+
+/* Returns the view of a request of @self: an owner, or IRISD_VIEW_ALL. */
+static inline gint64
+irisd_peer_get_view (const IrisdPeer *self, IrisWireType request)
+{
+  return irisd_policy_get_view ((guint8) request, self->role, self->owner);
+}
 
 IrisdPeer *irisd_peer_new (const IrisdRoute *route);
 IrisdPeer *irisd_peer_ref (IrisdPeer *self);

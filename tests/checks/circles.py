@@ -9,7 +9,7 @@ usage: circles.py BUILD [SOURCE]
 * no call leads upwards between folders, in the order of house.py;
 * no files call each other in a circle; one inside a folder needs a line in CIRCLES that says why.
 
-UPWARDS lists what is known to be needed of above. Both lists may only shrink: what is not needed fails.
+CIRCLES may only shrink: what is not needed fails.
 """
 import subprocess
 import sys
@@ -20,20 +20,6 @@ import house
 # The folders of each tree from the bottom up; what lies in the tree itself is above them all. A folder that is not
 # in the list, as daemon/exec/command, is a part of the one that it lies in.
 ORDER = {'iris': house.LAYERS, 'daemon': house.DAEMON_LAYERS, 'clients/iris-client': house.CLIENT_LAYERS}
-
-# What is known to be needed of above: by file, the symbols.
-UPWARDS = {
-    'daemon': {
-        'exec/irisd-job.c': 'irisd_schedule_free',
-        'items/irisd-completion.c': 'irisd_send_completion',
-        'items/irisd-persistent-batch.c': 'irisd_submit_tell_accepted',
-        'items/irisd-persistent-done.c': 'irisd_send_refusal',
-        'items/irisd-persistent.c':
-            'irisd_admission_tell_full irisd_bury_requests_take_cancel irisd_bury_requests_take_kick '
-            'irisd_item_requests_await_end irisd_item_requests_take_answer irisd_send_refusal',
-        'items/irisd-restore.c': 'irisd_submit_settle_schedule',
-    },
-}
 
 # Circles that are known: why each is there, and its files. What comes into one or leaves one is told.
 CIRCLES = {
@@ -67,18 +53,6 @@ CIRCLES = {
          'worker/iris-lease.c worker/iris-worker-process.c'),
     ],
     'daemon': [
-        ("a gateway is still one struct, whose parts answer through each other",
-         'gateway/irisd-acknowledge.c gateway/irisd-admission.c gateway/irisd-bundle.c '
-         'gateway/irisd-bury-broadcast.c gateway/irisd-bury-requests.c gateway/irisd-cancel-broadcast.c '
-         'gateway/irisd-cancel.c gateway/irisd-gateway.c gateway/irisd-item-requests.c '
-         'gateway/irisd-output.c gateway/irisd-place-requests.c gateway/irisd-receive-backlog.c '
-         'gateway/irisd-receive.c gateway/irisd-send.c gateway/irisd-session.c gateway/irisd-status.c '
-         'gateway/irisd-submit.c gateway/irisd-worker-session.c gateway/irisd-worker-watch.c'),
-        ("an item's states, of which each file has some",
-         'items/irisd-bury.c items/irisd-completion.c items/irisd-deadline.c items/irisd-dependencies.c '
-         'items/irisd-dispatch.c items/irisd-persistent-done.c items/irisd-persistent.c '
-         'items/irisd-restore.c items/spill/irisd-reload.c items/spill/irisd-spilled-flow.c '
-         'items/spill/irisd-spilled.c'),
     ],
 }
 
@@ -127,26 +101,13 @@ def symbols(path):
             yield name, kind != 'U'
 
 
-def upwards(objects, known):
-    """Yields a sentence for each call upwards that is not known, and for each known one that is none."""
-    used = set()
+def upwards(objects):
+    """Yields a sentence for each call upwards."""
     for caller, callees in sorted(objects.calls.items()):
         for callee, names in sorted(callees.items()):
-            if objects.layer(callee) <= objects.layer(caller):
-                continue
-            for symbol in names:
-                used.add((caller, symbol))
-                if (caller, symbol) not in known:
+            if objects.layer(callee) > objects.layer(caller):
+                for symbol in names:
                     yield f'{objects.tree}/{caller} needs {symbol} of {objects.tree}/{callee}, which is above it'
-    for caller, symbol in sorted(set(known) - used):
-        yield f'{objects.tree}/{caller} does not need {symbol} of above: take it out of UPWARDS'
-
-
-def graph_without(objects, known):
-    """Who calls whom, but for the calls upwards that are known."""
-    return {caller: sorted(callee for callee, names in callees.items()
-                           if any((caller, symbol) not in known for symbol in names))
-            for caller, callees in objects.calls.items()}
 
 
 def circles(graph):
@@ -207,9 +168,9 @@ def describe(objects, graph, members):
     return f'{len(members)} files of {objects.tree}/ in a circle, such as: ' + '; '.join(steps)
 
 
-def bad_circles(objects, known_calls, known_circles):
+def bad_circles(objects, known_circles):
     """Yields a sentence for each circle that has no line, and for each file of a line that is in none."""
-    graph = graph_without(objects, known_calls)
+    graph = {caller: sorted(callees) for caller, callees in objects.calls.items()}
     found = circles(graph)
     for members in found:
         folders = sorted({Path(name).parent.as_posix() for name in members})
@@ -224,10 +185,9 @@ def cases(build, source):
     """Yields the name of each case and what breaks it."""
     for tree in ORDER:
         objects = Objects(build, source, tree)
-        known = {(caller, symbol) for caller, names in UPWARDS.get(tree, {}).items() for symbol in names.split()}
         few = [] if objects.n_objects > 1 else [f'there are no objects of {tree}/ in {build}: build it first']
-        yield f'no file of {tree}/ calls a folder above its own', few + list(upwards(objects, known))
-        yield f'no files of {tree}/ call each other in a circle', list(bad_circles(objects, known, CIRCLES.get(tree, [])))
+        yield f'no file of {tree}/ calls a folder above its own', few + list(upwards(objects))
+        yield f'no files of {tree}/ call each other in a circle', list(bad_circles(objects, CIRCLES.get(tree, [])))
 
 
 def main():

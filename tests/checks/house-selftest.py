@@ -51,7 +51,6 @@ PLANTS = [
     ('rule_layers', 'doc/examples/peek.c', SPDX + '#include <iris/base/iris-low-private.h>\n'),
     ('rule_layers_known', 'iris/attic/iris-old-private.h', SPDX),
     ('rule_daemon_layers', 'daemon/base/low.h', '#include "daemon/net/high.h"\n'),
-    ('rule_daemon_layers', 'daemon/exec/irisd-job.h', SPDX),
     ('rule_daemon_layers', 'clients/iris-client/base/low.c', '#include <iris-client/worker/high.h>\n'),
     ('rule_spdx', 'tests/tool.py', 'print()\n'),
     ('rule_spdx', 'tests/tool', '#!/bin/sh\n'),

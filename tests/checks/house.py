@@ -24,23 +24,6 @@ LAYERS = [
 DAEMON_LAYERS = ['base', 'config', 'net', 'store', 'exec', 'items', 'gateway']
 # And for libiris-client.
 CLIENT_LAYERS = ['base', 'answer', 'request', 'connection', 'worker']
-# What is known to include from above; the list may only shrink.
-KNOWN_UPWARDS = {
-    'daemon/exec/irisd-core.h': ['concurrency-limit', 'dependency-graph', 'placement-history'],
-    'daemon/exec/irisd-job.h': ['permit', 'schedule'],
-    'daemon/items/irisd-bury.h': ['gateway-private'],
-    'daemon/items/irisd-completion.c': ['gateway-private'],
-    'daemon/items/irisd-deadline.c': ['gateway-private'],
-    'daemon/items/irisd-dependencies.c': ['gateway-private'],
-    'daemon/items/irisd-dispatch.c': ['gateway-private'],
-    'daemon/items/irisd-ownership.c': ['gateway-private'],
-    'daemon/items/irisd-permit.c': ['gateway-private'],
-    'daemon/items/irisd-persistent-batch.c': ['gateway-private'],
-    'daemon/items/irisd-persistent-done.c': ['gateway-private'],
-    'daemon/items/irisd-persistent.c': ['gateway-private'],
-    'daemon/items/irisd-placement.c': ['gateway-private'],
-    'daemon/items/spill/irisd-spilled.h': ['gateway-private'],
-}
 # Where the public headers of libiris and libiris-client are.
 LIBRARY_FOLDERS = ('iris/', 'clients/iris-client/')
 MAX_FILE_LINES = 1000
@@ -185,16 +168,9 @@ def rule_daemon_layers(tree):
             folder = path[len(top):].split('/')[0]
             return layers.index(folder) if folder in layers else len(layers)
         for path in tree.ending('.c', '.h'):
-            if not path.startswith(top):
-                continue
-            known = {f'irisd-{name}.h' for name in KNOWN_UPWARDS.get(path, [])}
-            for number, target in includes(tree, path):
+            for number, target in includes(tree, path) if path.startswith(top) else []:
                 if target.startswith(top) and layer(target) > layer(path):
-                    if Path(target).name not in known:
-                        yield f'{path}:{number}: includes {target}, which is above it'
-                    known.discard(Path(target).name)
-            for name in sorted(known):
-                yield f'{path}: does not include {name}: take it out of KNOWN_UPWARDS'
+                    yield f'{path}:{number}: includes {target}, which is above it'
 
 
 def rule_spdx(tree):

@@ -573,8 +573,8 @@ irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 
 }
 
 /* Restores the lease that @job, which was adopted, had when irisd crashed, before the gateways
- * start. The job comes back as a message. Returns FALSE if it has to be queued instead. */
-gboolean
+ * start. The job comes back as a message. */
+void
 irisd_worker_processes_restore (IrisdWorkerProcesses *self,
                                 IrisdJob *job,
                                 gint64 space,
@@ -585,23 +585,19 @@ irisd_worker_processes_restore (IrisdWorkerProcesses *self,
   const guint64 left_ms = leased->due_ms > now_ms ? MIN (leased->due_ms - now_ms, lease_ms) : 0;
   gint64 now = lock_table (self);
   set_schedule (self, job, space);
+  /* From here on the service is known, so the lease has its place. */
   irisd_leases_expect (self->leases, space, leased_item->service, FALSE, now);
   guint64 number = irisd_leases_restore (self->leases, &leased_item->entry, leased_item->service,
                                          leased->owner, (gint64) left_ms * 1000, now);
-  if (number != 0)
-    {
-      guint8 *id = g_memdup2 (leased->id, sizeof leased->id);
-      g_ptr_array_add (self->restored, id);
-      g_hash_table_insert (self->restored_by_id, id, GSIZE_TO_POINTER ((gsize) number));
-      g_warn_if_fail (self->restored->len == number);
-      irisd_attempts_note_due (self->core->attempts, leased_item->slot, now_ms + left_ms);
-      atomic_store_explicit (&job->persistent->started_ms, leased->started_ms,
-                             memory_order_relaxed);
-      irisd_job_advance (job, IRISD_EVENT_RESUME);
-      job->started_ns = irisd_now_ns ();
-    }
+  guint8 *id = g_memdup2 (leased->id, sizeof leased->id);
+  g_ptr_array_add (self->restored, id);
+  g_hash_table_insert (self->restored_by_id, id, GSIZE_TO_POINTER ((gsize) number));
+  g_warn_if_fail (self->restored->len == number);
+  irisd_attempts_note_due (self->core->attempts, leased_item->slot, now_ms + left_ms);
+  atomic_store_explicit (&job->persistent->started_ms, leased->started_ms, memory_order_relaxed);
+  irisd_job_advance (job, IRISD_EVENT_RESUME);
+  job->started_ns = irisd_now_ns ();
   unlock_table (self);
-  return number != 0;
 }
 
 /* @job was queued and has not come back. Returns IRISD_LEASE_ENTRY_GONE if it is on its way back;

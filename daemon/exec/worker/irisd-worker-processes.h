@@ -122,10 +122,10 @@ void irisd_worker_processes_expect (IrisdWorkerProcesses *self,
 void irisd_worker_processes_expect_configured (IrisdWorkerProcesses *self);
 void irisd_worker_processes_adopt (IrisdJob *job, const IrisWireMessage *item, gint place);
 void irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 space);
-gboolean irisd_worker_processes_restore (IrisdWorkerProcesses *self,
-                                         IrisdJob *job,
-                                         gint64 space,
-                                         const IrisdLeased *leased);
+void irisd_worker_processes_restore (IrisdWorkerProcesses *self,
+                                     IrisdJob *job,
+                                     gint64 space,
+                                     const IrisdLeased *leased);
 IrisdLeaseEntryState irisd_worker_processes_withdraw (IrisdWorkerProcesses *self, IrisdJob *job);
 IrisdLeaseEntryState
 irisd_worker_processes_withdraw_waiting (IrisdWorkerProcesses *self, IrisdJob *job);

@@ -2,7 +2,14 @@
  *
  * Reloads: spilled items on their way back. The head of irisd-spilled.c has the argument.
  */
+#include "daemon/items/spill/irisd-reload.h"
+
 #include "daemon/base/irisd-log.h"
+#include "daemon/items/irisd-completion.h"
+#include "daemon/items/irisd-dependencies.h"
+#include "daemon/items/irisd-dispatch.h"
+#include "daemon/items/irisd-restore.h"
+#include "daemon/items/spill/irisd-spilled-flow.h"
 #include "daemon/items/spill/irisd-spilled.h"
 
 /* While so many reloads are under way, neither time nor a flow starts another. This bounds what is
@@ -50,10 +57,10 @@ reload_of (IrisdTimer *timer)
 }
 
 static void
-ask_for (IrisdGateway *self, IrisdReload *reload)
+ask_for (IrisdItems *self, IrisdReload *reload)
 {
   IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_RELOAD,
-                                                            &self->mailbox);
+                                                            self->mailbox);
   request->item = reload->item;
   reload->persistent = NULL;
   irisd_timers_remove (&self->unread, &reload->timer);
@@ -61,7 +68,7 @@ ask_for (IrisdGateway *self, IrisdReload *reload)
 }
 
 static IrisdReload *
-request_reload (IrisdGateway *self, guint64 item)
+request_reload (IrisdItems *self, guint64 item)
 {
   IrisdReload *reload = g_hash_table_lookup (self->reloads, &item);
   if (reload == NULL)
@@ -76,16 +83,9 @@ request_reload (IrisdGateway *self, guint64 item)
   return reload;
 }
 
-/* @flow is the item's, which it was taken from. */
-void
-irisd_reload_for_flow (IrisdGateway *self, guint64 item, IrisdSpilledFlow *flow)
-{
-  request_reload (self, item)->flow = flow;
-}
-
 /* Returns whether time or a flow may start another reload; requests always may. */
-gboolean
-irisd_reload_may_begin (IrisdGateway *self)
+static gboolean
+may_begin (IrisdItems *self)
 {
   return g_hash_table_size (self->reloads) - irisd_timers_get_count (&self->unread) < MOST_CALLS;
 }
@@ -93,7 +93,7 @@ irisd_reload_may_begin (IrisdGateway *self)
 /* Reloads @item, which is spilled. @entry, of a broadcast, goes on when the item is
  * loaded. */
 void
-irisd_reload_for_message (IrisdGateway *self, guint64 item, IrisdMessage *entry)
+irisd_reload_for_message (IrisdItems *self, guint64 item, IrisdMessage *entry)
 {
   IrisdMessage **link = &request_reload (self, item)->messages;
   while (*link != NULL)
@@ -102,37 +102,51 @@ irisd_reload_for_message (IrisdGateway *self, guint64 item, IrisdMessage *entry)
   *link = entry;
 }
 
+/* Reloads items for flows whose window is half empty. */
+static void
+feed_flows (IrisdItems *self)
+{
+  IrisdSpilledFlow *flow;
+  IrisdPersistentItem *persistent;
+  while (may_begin (self) && (persistent = irisd_spilled_flow_call (self, &flow)) != NULL)
+    request_reload (self, persistent->item)->flow = flow;
+}
+
 /* Reloads items whose time is near, and tries again those that have paused. */
 void
-irisd_reload_due (IrisdGateway *self)
+irisd_reload_due (IrisdItems *self)
 {
-  irisd_spilled_flows_feed (self);
+  feed_flows (self);
   if (irisd_timers_get_count (&self->spilled) + irisd_timers_get_count (&self->unread) == 0)
     return;
   IrisdTimes now = irisd_times_now ();
   IrisdTimes soon = irisd_spilled_get_soon (self, &now);
   IrisdTimer *timer;
-  while (irisd_reload_may_begin (self)
-         && (timer = irisd_timers_pop_due (&self->unread, &now)) != NULL)
+  while (may_begin (self) && (timer = irisd_timers_pop_due (&self->unread, &now)) != NULL)
     ask_for (self, reload_of (timer));
-  while (irisd_reload_may_begin (self)
-         && (timer = irisd_timers_pop_due (&self->spilled, &soon)) != NULL)
+  while (may_begin (self) && (timer = irisd_timers_pop_due (&self->spilled, &soon)) != NULL)
     request_reload (self, irisd_persistent_item_of_timer (timer)->item);
 }
 
-/* Returns after how many microseconds irisd_reload_due() has work; -1 if a message will come
- * before. */
+/* Returns the monotonic time at which irisd_reload_due() has work; 0 if a message will come before.
+ */
 gint64
-irisd_reload_get_delay (IrisdGateway *self, const IrisdTimes *now)
+irisd_reload_get_due_us (IrisdItems *self)
 {
-  if (!irisd_reload_may_begin (self))
-    return -1;
-  if (self->half_empty_flows.length > 0)
+  if (irisd_timers_get_count (&self->spilled) + irisd_timers_get_count (&self->unread)
+              + self->half_empty_flows.length
+          == 0
+      || !may_begin (self))
     return 0;
-  IrisdTimes soon = irisd_spilled_get_soon (self, now);
+  IrisdTimes now = irisd_times_now ();
+  IrisdTimes soon = irisd_spilled_get_soon (self, &now);
   gint64 delay = irisd_timers_get_delay (&self->spilled, &soon);
-  gint64 again = irisd_timers_get_delay (&self->unread, now);
-  return delay < 0 || (again >= 0 && again < delay) ? again : delay;
+  gint64 again = irisd_timers_get_delay (&self->unread, &now);
+  if (delay < 0 || (again >= 0 && again < delay))
+    delay = again;
+  if (self->half_empty_flows.length > 0)
+    delay = 0;
+  return delay >= 0 ? now.us[IRISD_CLOCK_STEADY] + delay : 0;
 }
 
 /* Returns whether it was not kicked before. */
@@ -146,7 +160,7 @@ kick (IrisdReload *reload)
 
 /* Returns spilled items of one owner that wait for their time, in any order. It scans the heaps. */
 static GPtrArray *
-find_spilled (IrisdGateway *self, gint64 owner, guint most)
+find_spilled (IrisdItems *self, gint64 owner, guint most)
 {
   GPtrArray *found = g_ptr_array_new ();
   for (guint clock = 0; clock < IRISD_N_CLOCKS; clock++)
@@ -160,7 +174,7 @@ find_spilled (IrisdGateway *self, gint64 owner, guint most)
 }
 
 static guint
-kick_waiter (IrisdGateway *self, IrisdTimer *timer)
+kick_waiter (IrisdItems *self, IrisdTimer *timer)
 {
   irisd_persistent_item_set_state (irisd_persistent_item_of_timer (timer), IRIS_WIRE_STATE_QUEUED);
   return (guint) kick (request_reload (self, irisd_persistent_item_of_timer (timer)->item));
@@ -169,7 +183,7 @@ kick_waiter (IrisdGateway *self, IrisdTimer *timer)
 /* Runs at most @most spilled items as if their time had come: first those already on their way
  * back, then those whose time is next. Returns how many. */
 guint
-irisd_reload_kick (IrisdGateway *self, gint64 view, guint most)
+irisd_reload_kick (IrisdItems *self, gint64 view, guint most)
 {
   guint n = 0;
   GHashTableIter iter;
@@ -177,7 +191,7 @@ irisd_reload_kick (IrisdGateway *self, gint64 view, guint most)
   g_hash_table_iter_init (&iter, self->reloads);
   while (n < most && g_hash_table_iter_next (&iter, &reload, NULL))
     if (((IrisdReload *) reload)->flow == NULL
-        && irisd_ownership_reaches_item (self, view, ((IrisdReload *) reload)->item))
+        && irisd_dependencies_reaches (self, view, ((IrisdReload *) reload)->item))
       n += (guint) kick (reload);
   if (view != IRISD_VIEW_ALL)
     {
@@ -207,7 +221,7 @@ get_delay_us (IrisdSchedule *schedule)
 }
 
 static void
-wait_on (IrisdGateway *self, IrisdJob *job, IrisdPersistentItem *persistent)
+wait_on (IrisdItems *self, IrisdJob *job, IrisdPersistentItem *persistent)
 {
   job->schedule->delayed = persistent->timer.clock == IRISD_CLOCK_STEADY;
   job->schedule->delay_due_us = persistent->timer.due_us;
@@ -218,7 +232,7 @@ wait_on (IrisdGateway *self, IrisdJob *job, IrisdPersistentItem *persistent)
 
 /* The item's time came before. */
 static void
-stay_in_flow (IrisdGateway *self, IrisdJob *job, IrisdSpilledFlow *flow)
+stay_in_flow (IrisdItems *self, IrisdJob *job, IrisdSpilledFlow *flow)
 {
   irisd_spilled_flow_return (self, flow, job, get_delay_us (job->schedule));
   if (job->schedule != NULL)
@@ -228,7 +242,7 @@ stay_in_flow (IrisdGateway *self, IrisdJob *job, IrisdSpilledFlow *flow)
 
 /* Makes the job of a spilled item, which waits for what the item waited for. */
 static void
-load_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdSpilledFlow *flow)
+load_job (IrisdItems *self, IrisdJournalRequest *request, IrisdSpilledFlow *flow)
 {
   IrisdPersistentItem *persistent = request->persistent;
   g_autoptr (IrisdPeer) peer = g_steal_pointer (&persistent->peer);
@@ -253,13 +267,13 @@ load_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdSpilledFlow *fl
 }
 
 static void
-resume_broadcasts (IrisdGateway *self, IrisdMessage *messages)
+resume_broadcasts (IrisdMessage *messages)
 {
   while (messages != NULL)
     {
       IrisdMessage *next = messages->next;
       IrisdBroadcast *broadcast = irisd_broadcast_from_message (messages);
-      broadcast->klass->resume (self, broadcast);
+      broadcast->klass->resume (broadcast);
       messages = next;
     }
 }
@@ -279,7 +293,7 @@ refuse_messages (IrisdReload *reload, const GError *error)
 }
 
 static void
-pause_reload (IrisdGateway *self, IrisdReload *reload, IrisdJournalRequest *request)
+pause_reload (IrisdItems *self, IrisdReload *reload, IrisdJournalRequest *request)
 {
   reload->persistent = request->persistent;
   reload->n_failed++;
@@ -304,7 +318,7 @@ can_be_tried_again (const IrisdReload *reload, IrisdJournalRequest *request)
 
 /* @job is one that no request has taken. */
 static void
-send_on (IrisdGateway *self, IrisdJob *job, gboolean kicked)
+send_on (IrisdItems *self, IrisdJob *job, gboolean kicked)
 {
   gboolean delayed = irisd_job_is (job, IRISD_ITEM_DELAYED);
   if (!irisd_dispatch_withdraw (self, job))
@@ -316,12 +330,12 @@ send_on (IrisdGateway *self, IrisdJob *job, gboolean kicked)
 
 /* @request is a RELOAD, with what the journal has of the item. */
 void
-irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
+irisd_reload_take_answer (IrisdItems *self, IrisdJournalRequest *request)
 {
   IrisdPersistentItem *persistent = request->persistent;
   guint64 item = request->item;
   IrisdReload *reload = g_hash_table_lookup (self->reloads, &item);
-  IrisdPhase phase = irisd_gateway_current_phase (self);
+  IrisdPhase phase = irisd_items_get_phase (self);
   gboolean serving = phase == IRISD_PHASE_SERVING;
   if (request->again && serving && persistent->peer != NULL && can_be_tried_again (reload, request))
     {
@@ -342,7 +356,7 @@ irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
     irisd_spilled_put_off (self, persistent);
   if (flow != NULL)
     irisd_spilled_flow_settle (self, flow);
-  resume_broadcasts (self, messages);
+  resume_broadcasts (messages);
   IrisdJob *job = g_hash_table_lookup (self->by_number, &item);
   if (job != NULL
       && (irisd_job_is (job, IRISD_ITEM_DELAYED) || irisd_job_is (job, IRISD_ITEM_PAUSED)))
@@ -350,8 +364,8 @@ irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
 }
 
 /* Puts off items that cannot be read, because irisd ends. */
-void
-irisd_reload_put_off_all (IrisdGateway *self)
+static void
+put_off_unread (IrisdItems *self)
 {
   const IrisdTimes ever = { .us = { G_MAXINT64, G_MAXINT64 } };
   IrisdTimer *timer;
@@ -364,6 +378,43 @@ irisd_reload_put_off_all (IrisdGateway *self)
       g_hash_table_remove (self->reloads, reload);
       if (flow != NULL)
         irisd_spilled_flow_settle (self, flow);
-      resume_broadcasts (self, messages);
+      resume_broadcasts (messages);
     }
+}
+
+/* Puts off items because irisd ends: those that wait for a time, cannot be read, or are for worker
+ * processes, which may not be connected. @all: also those that wait for their turn. */
+void
+irisd_reload_put_off (IrisdItems *self, gboolean all)
+{
+  const IrisdTimes ever = { .us = { G_MAXINT64, G_MAXINT64 } };
+  IrisdTimer *timer;
+  while ((timer = irisd_timers_pop_due (&self->spilled, &ever)) != NULL)
+    if (!g_hash_table_contains (self->reloads, &irisd_persistent_item_of_timer (timer)->item))
+      irisd_spilled_put_off (self, irisd_persistent_item_of_timer (timer));
+  put_off_unread (self);
+  irisd_spilled_flows_put_off (self, all);
+}
+
+void
+irisd_reload_init (IrisdItems *self)
+{
+  irisd_timers_init (&self->spilled);
+  irisd_timers_init (&self->unread);
+  irisd_spilled_flows_init (self);
+  self->reloads = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+}
+
+/* For a gateway that never started, or has put off its spilled items. */
+void
+irisd_reload_clear (IrisdItems *self)
+{
+  const IrisdTimes ever = { .us = { G_MAXINT64, G_MAXINT64 } };
+  IrisdTimer *timer;
+  while ((timer = irisd_timers_pop_due (&self->spilled, &ever)) != NULL)
+    g_clear_pointer (&irisd_persistent_item_of_timer (timer)->peer, irisd_peer_unref);
+  irisd_timers_clear (&self->spilled);
+  irisd_timers_clear (&self->unread);
+  irisd_spilled_flows_forget (self);
+  g_hash_table_unref (self->reloads);
 }

@@ -25,6 +25,9 @@
  *
  * A flow belongs to its gateway's thread. It exists while it has a job, a reload or a spilled item.
  */
+#include "daemon/items/spill/irisd-spilled-flow.h"
+
+#include "daemon/items/irisd-cost.h"
 #include "daemon/items/spill/irisd-spilled.h"
 
 #include <string.h>
@@ -96,7 +99,7 @@ free_flow (gpointer data)
 }
 
 void
-irisd_spilled_flows_init (IrisdGateway *self)
+irisd_spilled_flows_init (IrisdItems *self)
 {
   self->flows = g_hash_table_new_full (hash_flow, flows_equal, free_flow, NULL);
   g_queue_init (&self->half_empty_flows);
@@ -109,7 +112,7 @@ count_near (const IrisdSpilledFlow *flow)
 }
 
 static void
-set_half_empty (IrisdGateway *self, IrisdSpilledFlow *flow, gboolean half_empty)
+set_half_empty (IrisdItems *self, IrisdSpilledFlow *flow, gboolean half_empty)
 {
   if (half_empty == flow->is_half_empty)
     return;
@@ -123,7 +126,7 @@ set_half_empty (IrisdGateway *self, IrisdSpilledFlow *flow, gboolean half_empty)
 
 /* To be called after each change of the queue or the jobs; it may free the flow. */
 static void
-settle (IrisdGateway *self, IrisdSpilledFlow *flow)
+settle (IrisdItems *self, IrisdSpilledFlow *flow)
 {
   gboolean empty = TAILQ_EMPTY (&flow->queue);
   if (empty)
@@ -135,7 +138,7 @@ settle (IrisdGateway *self, IrisdSpilledFlow *flow)
 }
 
 static IrisdSpilledFlow *
-get_flow (IrisdGateway *self, const IrisdSpilledFlow *key)
+get_flow (IrisdItems *self, const IrisdSpilledFlow *key)
 {
   IrisdSpilledFlow *flow = g_hash_table_lookup (self->flows, key);
   if (flow != NULL)
@@ -149,7 +152,7 @@ get_flow (IrisdGateway *self, const IrisdSpilledFlow *key)
 }
 
 static void
-append (IrisdGateway *self, IrisdSpilledFlow *flow, IrisdPersistentItem *persistent)
+append (IrisdItems *self, IrisdSpilledFlow *flow, IrisdPersistentItem *persistent)
 {
   atomic_fetch_add_explicit (&self->core->counters[flow->home].aside, 1, memory_order_relaxed);
   persistent->in_flow = TRUE;
@@ -159,7 +162,7 @@ append (IrisdGateway *self, IrisdSpilledFlow *flow, IrisdPersistentItem *persist
 
 /* Makes the link a timer again, which does not wait. */
 static void
-take_out (IrisdGateway *self, IrisdSpilledFlow *flow, IrisdPersistentItem *persistent)
+take_out (IrisdItems *self, IrisdSpilledFlow *flow, IrisdPersistentItem *persistent)
 {
   atomic_fetch_sub_explicit (&self->core->counters[flow->home].aside, 1, memory_order_relaxed);
   TAILQ_REMOVE (&flow->queue, persistent, in_queue);
@@ -168,27 +171,27 @@ take_out (IrisdGateway *self, IrisdSpilledFlow *flow, IrisdPersistentItem *persi
 }
 
 static void
-set_window (IrisdGateway *self, IrisdSpilledFlow *flow, IrisdJob *job)
+set_window (IrisdItems *self, IrisdSpilledFlow *flow, IrisdJob *job)
 {
   guint64 window = job->leased_item != NULL ? BYTES_OUTSIDE_WINDOW / MAX (job->payload_size, 1)
-                                            : irisd_dispatch_get_window (self, job);
+                                            : irisd_cost_get_window (self, job);
   flow->window = (guint) CLAMP (window, LEAST_WINDOW,
                                 job->leased_item != NULL ? MOST_OUTSIDE_WINDOW : MOST_WINDOW);
 }
 
 static gboolean
-may_have_flow (IrisdGateway *self, const IrisdJob *job)
+may_have_flow (IrisdItems *self, const IrisdJob *job)
 {
   return irisd_job_is_orphan ((IrisdJob *) job) && job->flow == NULL
          && (job->leased_item == NULL || job->schedule == NULL || job->schedule->deadline_us == 0)
          && (job->schedule == NULL || job->schedule->attempts == 0) && job->permit == NULL
-         && irisd_gateway_current_phase (self) < IRISD_PHASE_STOPPING;
+         && irisd_items_get_phase (self) < IRISD_PHASE_STOPPING;
 }
 
 /* Returns whether the item is spilled now; then @job, which is about to go to its gate, is freed.
  * Otherwise only its flow may have changed. */
 gboolean
-irisd_spilled_flow_add (IrisdGateway *self, IrisdJob *job)
+irisd_spilled_flow_add (IrisdItems *self, IrisdJob *job)
 {
   gboolean many = g_hash_table_size (self->by_number) > self->core->config->limits.memory_items;
   if ((!many && g_hash_table_size (self->flows) == 0) || !may_have_flow (self, job))
@@ -219,7 +222,7 @@ irisd_spilled_flow_add (IrisdGateway *self, IrisdJob *job)
 
 /* @persistent was recovered before the gateway started, and has no gateway yet. */
 void
-irisd_spilled_flow_recover (IrisdGateway *self,
+irisd_spilled_flow_recover (IrisdItems *self,
                             IrisdPersistentItem *persistent,
                             gint home,
                             const IrisWireMessage *item,
@@ -228,7 +231,7 @@ irisd_spilled_flow_recover (IrisdGateway *self,
   const guint priority = iris_wire_message_has (item, IRIS_WIRE_KEY_PRIORITY)
                              ? item->priority
                              : IRIS_WIRE_DEFAULT_PRIORITY;
-  const IrisdSpilledFlow key = { .client = irisd_restore_get_peer (self)->client,
+  const IrisdSpilledFlow key = { .client = irisd_items_get_journal_peer (self)->client,
                                  .service = persistent->service,
                                  .home = home,
                                  .priority = priority,
@@ -242,7 +245,7 @@ irisd_spilled_flow_recover (IrisdGateway *self,
 
 /* @job does not wait any more; it may have left before. */
 void
-irisd_spilled_flow_leave (IrisdGateway *self, IrisdJob *job)
+irisd_spilled_flow_leave (IrisdItems *self, IrisdJob *job)
 {
   IrisdSpilledFlow *flow = g_steal_pointer (&job->flow);
   if (flow == NULL)
@@ -251,27 +254,29 @@ irisd_spilled_flow_leave (IrisdGateway *self, IrisdJob *job)
   settle (self, flow);
 }
 
-/* Reloads items for flows whose window is half empty. */
-void
-irisd_spilled_flows_feed (IrisdGateway *self)
+/* Takes the next item that a flow wants back, out of @flow, for a reload. Returns NULL if the
+ * window of no flow is half empty. */
+IrisdPersistentItem *
+irisd_spilled_flow_call (IrisdItems *self, IrisdSpilledFlow **flow)
 {
-  while (self->half_empty_flows.length > 0 && irisd_reload_may_begin (self))
-    {
-      IrisdSpilledFlow *flow = g_queue_peek_head (&self->half_empty_flows);
-      IrisdPersistentItem *persistent = TAILQ_FIRST (&flow->queue);
-      take_out (self, flow, persistent);
-      flow->n_called++;
-      irisd_reload_for_flow (self, persistent->item, flow);
-      set_half_empty (self, flow, FALSE);
-      set_half_empty (self, flow, !TAILQ_EMPTY (&flow->queue) && count_near (flow) < flow->window);
-    }
+  IrisdSpilledFlow *half_empty = *flow = g_queue_peek_head (&self->half_empty_flows);
+  if (half_empty == NULL)
+    return NULL;
+  IrisdPersistentItem *persistent = TAILQ_FIRST (&half_empty->queue);
+  take_out (self, half_empty, persistent);
+  half_empty->n_called++;
+  set_half_empty (self, half_empty, FALSE);
+  set_half_empty (self, half_empty,
+                  !TAILQ_EMPTY (&half_empty->queue)
+                      && count_near (half_empty) < half_empty->window);
+  return persistent;
 }
 
 /* Takes a reloaded item from its flow; @called_for is the flow that wanted the reload. Call
  * irisd_spilled_flow_return() or irisd_spilled_flow_settle() next, unless the result is NULL: the
  * item is in no flow. */
 IrisdSpilledFlow *
-irisd_spilled_flow_take (IrisdGateway *self,
+irisd_spilled_flow_take (IrisdItems *self,
                          IrisdSpilledFlow *called_for,
                          IrisdPersistentItem *persistent)
 {
@@ -286,10 +291,7 @@ irisd_spilled_flow_take (IrisdGateway *self,
 
 /* @job is the reloaded item's; @delay_us is how long the item waited for its time before. */
 void
-irisd_spilled_flow_return (IrisdGateway *self,
-                           IrisdSpilledFlow *flow,
-                           IrisdJob *job,
-                           gint64 delay_us)
+irisd_spilled_flow_return (IrisdItems *self, IrisdSpilledFlow *flow, IrisdJob *job, gint64 delay_us)
 {
   gint64 now = g_get_monotonic_time ();
   job->flow = flow;
@@ -304,7 +306,7 @@ irisd_spilled_flow_return (IrisdGateway *self,
 
 /* The item that was taken did not return. */
 void
-irisd_spilled_flow_settle (IrisdGateway *self, IrisdSpilledFlow *flow)
+irisd_spilled_flow_settle (IrisdItems *self, IrisdSpilledFlow *flow)
 {
   settle (self, flow);
 }
@@ -312,7 +314,7 @@ irisd_spilled_flow_settle (IrisdGateway *self, IrisdSpilledFlow *flow)
 /* Puts off items that are not being reloaded, because irisd ends. Without @all only items for
  * worker processes, which may not be connected. */
 void
-irisd_spilled_flows_put_off (IrisdGateway *self, gboolean all)
+irisd_spilled_flows_put_off (IrisdItems *self, gboolean all)
 {
   GHashTableIter iter;
   gpointer key;
@@ -336,7 +338,7 @@ irisd_spilled_flows_put_off (IrisdGateway *self, gboolean all)
 
 /* Drops the peers of items that were never put off, because irisd never started. */
 void
-irisd_spilled_flows_forget (IrisdGateway *self)
+irisd_spilled_flows_forget (IrisdItems *self)
 {
   GHashTableIter iter;
   gpointer key;

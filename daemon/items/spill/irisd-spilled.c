@@ -62,17 +62,17 @@
 
 #include "daemon/base/irisd-log.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
-#include "daemon/items/irisd-bury.h"
+#include "daemon/items/irisd-dependencies.h"
 
 static gint64
-get_read_ahead_us (IrisdGateway *self)
+get_read_ahead_us (IrisdItems *self)
 {
   return (gint64) self->core->config->limits.read_ahead_ms * 1000;
 }
 
 /* Returns the clocks at which items are due that have to be read now. */
 IrisdTimes
-irisd_spilled_get_soon (IrisdGateway *self, const IrisdTimes *now)
+irisd_spilled_get_soon (IrisdItems *self, const IrisdTimes *now)
 {
   IrisdTimes soon = *now;
   for (guint clock = 0; clock < IRISD_N_CLOCKS; clock++)
@@ -80,16 +80,16 @@ irisd_spilled_get_soon (IrisdGateway *self, const IrisdTimes *now)
   return soon;
 }
 
-static void
-set_spilled (IrisdGateway *self,
-             IrisdPersistentItem *persistent,
-             IrisdPeer *peer,
-             IrisWireState state)
+void
+irisd_spilled_add (IrisdItems *self,
+                   IrisdPersistentItem *persistent,
+                   IrisdPeer *peer,
+                   IrisWireState state)
 {
   IrisdCore *core = self->core;
   pthread_mutex_lock (&core->dependencies_lock);
   irisd_dependency_graph_add (&core->dependencies, persistent->item, NULL, persistent->owner);
-  irisd_dependency_graph_set_aside (&core->dependencies, persistent->item, &self->mailbox);
+  irisd_dependency_graph_set_aside (&core->dependencies, persistent->item, self->mailbox);
   pthread_mutex_unlock (&core->dependencies_lock);
   persistent->peer = irisd_peer_ref (peer);
   irisd_persistent_item_advance (persistent, IRISD_EVENT_SPILL);
@@ -97,37 +97,38 @@ set_spilled (IrisdGateway *self,
   irisd_core_count_spilled (core, 1);
 }
 
+/* A job that waits for its time, or is about to wait for its turn, is in no flow. */
 static void
-replace_job (IrisdGateway *self, IrisdJob *job, IrisWireState state)
+replace_job (IrisdItems *self, IrisdJob *job, IrisWireState state)
 {
   irisd_job_advance (job, IRISD_EVENT_SPILL);
-  irisd_deadline_drop (self, job);
-  set_spilled (self, job->persistent, job->peer, state);
+  irisd_items_drop_deadline (self, job);
+  irisd_spilled_add (self, job->persistent, job->peer, state);
   irisd_core_add_bytes (self->core, -(gint64) job->charge);
-  irisd_persistent_unregister (self, job);
+  irisd_items_unregister (self, job);
   g_hash_table_remove (self->orphans, job);
   irisd_job_free (job);
 }
 
 /* Spills the item of @job, which waits for its turn. Takes @job. */
 void
-irisd_spilled_put_away (IrisdGateway *self, IrisdJob *job)
+irisd_spilled_put_away (IrisdItems *self, IrisdJob *job)
 {
   replace_job (self, job, IRIS_WIRE_STATE_QUEUED);
 }
 
 static gboolean
-may_be_spilled (IrisdGateway *self, const IrisdJob *job)
+may_be_spilled (IrisdItems *self, const IrisdJob *job)
 {
   return irisd_job_is_orphan ((IrisdJob *) job) && job->schedule != NULL
          && job->schedule->attempts == 0 && job->permit == NULL
-         && irisd_gateway_current_phase (self) == IRISD_PHASE_SERVING
+         && irisd_items_get_phase (self) == IRISD_PHASE_SERVING
          && g_hash_table_size (self->by_number) > self->core->config->limits.memory_items;
 }
 
 /* Returns whether the item is spilled now; then @job, which has to wait for its time, is freed. */
 gboolean
-irisd_spill_job (IrisdGateway *self, IrisdJob *job)
+irisd_spilled_put_delayed (IrisdItems *self, IrisdJob *job)
 {
   IrisdClock clock;
   gint64 due_us;
@@ -142,54 +143,15 @@ irisd_spill_job (IrisdGateway *self, IrisdJob *job)
   return TRUE;
 }
 
-/* Returns whether the item of @record, found before the gateway started, is spilled now. */
-gboolean
-irisd_spilled_recover (IrisdGateway *self,
-                       const IrisdRecord *record,
-                       IrisdPersistentItem *persistent)
-{
-  IrisdCore *core = self->core;
-  IrisWireMessage item;
-  IrisdClock clock;
-  gint64 due_us;
-  if (self->n_recovered < core->config->limits.memory_items
-      || !irisd_restore_read (self, record->item, record->header, (IrisWireFrame){ 0 }, &item))
-    return FALSE;
-  IrisdTimes now = irisd_times_now ();
-  IrisdTimes soon = irisd_spilled_get_soon (self, &now);
-  g_autofree IrisdSchedule *schedule = irisd_schedule_new (&item, &core->config->limits, &now);
-  if (schedule != NULL)
-    irisd_schedule_resume (schedule, persistent->attempts, persistent->due_ms,
-                           &core->config->limits, &now);
-  gboolean delayed = schedule != NULL && irisd_schedule_get_due (schedule, &now, &clock, &due_us);
-  const IrisdService *service = irisd_restore_find_service (self, persistent->owner, &item);
-  const gboolean for_workers = service == &irisd_service_worker_processes;
-  if (delayed ? due_us <= soon.us[clock]
-              : for_workers && schedule != NULL && schedule->deadline_us != 0)
-    return FALSE;
-  if (!irisd_core_begin_item (core))
-    return FALSE;
-  gint home = irisd_restore_choose_home (self, &item, persistent);
-  irisd_placement_history_note_item (&core->placement_history, persistent->item, home);
-  irisd_count (&self->counters.accepted, 1);
-  set_spilled (self, persistent, irisd_restore_get_peer (self),
-               delayed ? IRIS_WIRE_STATE_DELAYED : IRIS_WIRE_STATE_QUEUED);
-  if (delayed)
-    irisd_timers_add (&self->spilled, &persistent->timer, clock, due_us);
-  else
-    irisd_spilled_flow_recover (self, persistent, home, &item, for_workers);
-  return TRUE;
-}
-
 /* The rules do not count items that were found at the start. */
 gboolean
-irisd_spilled_is_counted (IrisdGateway *self, const IrisdPeer *peer)
+irisd_spilled_is_counted (IrisdItems *self, const IrisdPeer *peer)
 {
   return self->core->rules.any && peer != self->journal_peer;
 }
 
 void
-irisd_spilled_uncount (IrisdGateway *self,
+irisd_spilled_uncount (IrisdItems *self,
                        const IrisdPersistentItem *persistent,
                        const IrisdPeer *peer)
 {
@@ -200,7 +162,7 @@ irisd_spilled_uncount (IrisdGateway *self,
 
 /* The item stays in the journal, and runs when irisd is back. */
 void
-irisd_spilled_put_off (IrisdGateway *self, IrisdPersistentItem *persistent)
+irisd_spilled_put_off (IrisdItems *self, IrisdPersistentItem *persistent)
 {
   g_autoptr (IrisdPeer) peer = g_steal_pointer (&persistent->peer);
   irisd_persistent_item_advance (persistent, IRISD_EVENT_PUT_OFF);
@@ -210,30 +172,4 @@ irisd_spilled_put_off (IrisdGateway *self, IrisdPersistentItem *persistent)
   irisd_count (&self->counters.ended, 1);
   irisd_count (&self->counters.failed, 1);
   irisd_core_end_item (self->core);
-}
-
-/* Puts off items that wait for a time or cannot be read, because irisd ends. */
-void
-irisd_spilled_put_off_all (IrisdGateway *self)
-{
-  const IrisdTimes ever = { .us = { G_MAXINT64, G_MAXINT64 } };
-  IrisdTimer *timer;
-  while ((timer = irisd_timers_pop_due (&self->spilled, &ever)) != NULL)
-    if (!g_hash_table_contains (self->reloads, &irisd_persistent_item_of_timer (timer)->item))
-      irisd_spilled_put_off (self, irisd_persistent_item_of_timer (timer));
-  irisd_reload_put_off_all (self);
-}
-
-/* For a gateway that never started, or has put off its spilled items. */
-void
-irisd_spilled_forget_all (IrisdGateway *self)
-{
-  const IrisdTimes ever = { .us = { G_MAXINT64, G_MAXINT64 } };
-  IrisdTimer *timer;
-  while ((timer = irisd_timers_pop_due (&self->spilled, &ever)) != NULL)
-    g_clear_pointer (&irisd_persistent_item_of_timer (timer)->peer, irisd_peer_unref);
-  irisd_timers_clear (&self->spilled);
-  irisd_timers_clear (&self->unread);
-  irisd_spilled_flows_forget (self);
-  g_hash_table_unref (self->reloads);
 }

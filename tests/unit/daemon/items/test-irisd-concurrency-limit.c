@@ -4,7 +4,7 @@
  * with a clock of our own.
  */
 #include "core-test-run.h"
-#include "daemon/items/irisd-concurrency-limit.h"
+#include "daemon/exec/item/irisd-concurrency-limit.h"
 
 #include <check.h>
 #include <stdlib.h>

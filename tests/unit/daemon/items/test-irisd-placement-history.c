@@ -3,7 +3,7 @@
  * What irisd remembers of where items and paths were.
  */
 #include "core-test-run.h"
-#include "daemon/items/irisd-placement-history.h"
+#include "daemon/exec/item/irisd-placement-history.h"
 
 #include <check.h>
 #include <stdlib.h>

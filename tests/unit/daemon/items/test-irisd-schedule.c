@@ -5,8 +5,8 @@
 #include "core-test-run.h"
 #include "daemon/base/irisd-timers.h"
 #include "daemon/config/irisd-policy.h"
-#include "daemon/items/irisd-dependency-graph.h"
-#include "daemon/items/irisd-schedule.h"
+#include "daemon/exec/item/irisd-dependency-graph.h"
+#include "daemon/exec/item/irisd-schedule.h"
 
 #include <check.h>
 #include <stdlib.h>

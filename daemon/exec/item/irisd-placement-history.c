@@ -13,7 +13,7 @@
  * Paths. A table of those used last, least recently used first out, under one lock. Only items that
  * name a path use it.
  */
-#include "daemon/items/irisd-placement-history.h"
+#include "daemon/exec/item/irisd-placement-history.h"
 
 #include <stdatomic.h>
 

@@ -2,7 +2,7 @@
  *
  * The schedule of an item: when it may run, how often, and for how long.
  */
-#include "daemon/items/irisd-schedule.h"
+#include "daemon/exec/item/irisd-schedule.h"
 
 /* The first pause of an item that names none. */
 #define DEFAULT_BACKOFF_MS 1000

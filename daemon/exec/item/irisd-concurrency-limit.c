@@ -21,7 +21,7 @@
  * client waits for, if any item waits. One lock guards all of it, and is not held while calling
  * out. Without limits it is never taken.
  */
-#include "daemon/items/irisd-concurrency-limit.h"
+#include "daemon/exec/item/irisd-concurrency-limit.h"
 
 /* The permits of a client or of a service. */
 typedef struct

@@ -7,7 +7,7 @@
 #include "daemon/base/irisd-limits.h"
 #include "daemon/base/irisd-mailbox.h"
 #include "daemon/base/irisd-timers.h"
-#include "daemon/items/irisd-dependency-graph.h"
+#include "daemon/exec/item/irisd-dependency-graph.h"
 
 G_BEGIN_DECLS
 

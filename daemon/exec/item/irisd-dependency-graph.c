@@ -17,7 +17,7 @@
  * them alive. Here outcomes are recorded by number, also of items that ended long ago, and `any`
  * has no counterpart among points of intervals.)
  */
-#include "daemon/items/irisd-dependency-graph.h"
+#include "daemon/exec/item/irisd-dependency-graph.h"
 
 #include "daemon/config/irisd-policy.h"
 
