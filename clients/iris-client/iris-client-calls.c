@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a program can ask of irisd: each call as a pair of functions.
+ * What a program can ask of irisd, and change in it: each call as a pair of functions.
  *
  * A call is a GTask whose source object is the client, so the client lives while anything is under
- * way. What asks without saying more is ask(), and what gives a pointer ends by
- * iris_client_finish_pointer(); the pairs themselves are only their documentation. The task's own
- * look at its GCancellable is switched off: an item that finished although it was being cancelled
- * gives its result.
+ * way. iris_client_ask() makes one from what it says, and it ends by a value that is read from the
+ * answer or by a number; the pairs themselves are only their documentation. The task's own look at
+ * its GCancellable is switched off: an item that finished although it was being cancelled gives its
+ * result.
  */
 #include "iris-client-private.h"
-#include "iris-client-error-private.h"
-#include "iris-client-status-private.h"
-#include "iris-client-worker-private.h"
-#include "iris-request-private.h"
-#include "iris-result-private.h"
+
+#include <iris-client/answer/iris-client-answer-private.h>
+#include <iris-client/base/iris-client-error-private.h>
+#include <iris-client/request/iris-request-private.h>
 
 /* Whether the caller is where the client belongs. */
 gboolean
@@ -57,38 +56,8 @@ iris_client_return_unreadable (GTask *task, const GError *error)
       error->message);
 }
 
-static void
-connect_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
-{
-  g_autoptr (GTask) task = iris_client_call_take_task (call);
-
-  if (error != NULL)
-    iris_client_return_error (task, call, error);
-  else
-    g_task_return_boolean (task, TRUE);
-}
-
-static void
-submit_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
-{
-  g_autoptr (GTask) task = iris_client_call_take_task (call);
-
-  if (error != NULL)
-    iris_client_return_error (task, call, error);
-  else
-    g_task_return_pointer (task, iris_result_new_from_wire (answer),
-                           (GDestroyNotify) iris_result_unref);
-}
-
-/* Reads an answer's body into what the user is given, or says why it cannot be read. */
-typedef gpointer (*BodyReader) (IrisWireFrame body, GError **error);
-
-static void
-answer_done (IrisClientCall *call,
-             const IrisWireMessage *answer,
-             const GError *error,
-             BodyReader read,
-             GDestroyNotify destroy)
+void
+iris_client_value_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
   g_autoptr (GTask) task = iris_client_call_take_task (call);
   g_autoptr (GError) local = NULL;
@@ -96,97 +65,53 @@ answer_done (IrisClientCall *call,
 
   if (error != NULL)
     iris_client_return_error (task, call, error);
-  else if ((value = read (answer->body, &local)) == NULL)
+  else if ((value = call->read (answer, &local)) == NULL)
     iris_client_return_unreadable (task, local);
   else
-    g_task_return_pointer (task, value, destroy);
+    g_task_return_pointer (task, value, call->destroy);
 }
 
-static gpointer
-read_services (IrisWireFrame body, GError **error)
-{
-  g_autoptr (IrisWireServices) services = iris_wire_services_decode (body, NULL, error);
-
-  return services != NULL ? iris_client_services_new_from_wire (services) : NULL;
-}
-
-static gpointer
-read_workers (IrisWireFrame body, GError **error)
-{
-  g_autoptr (IrisWireWorkers) workers = iris_wire_workers_decode (body, NULL, error);
-
-  return workers != NULL ? iris_client_workers_new_from_wire (workers) : NULL;
-}
-
-static gpointer
-read_status (IrisWireFrame body, GError **error)
-{
-  g_autoptr (IrisWireStatus) status = iris_wire_status_decode (body, NULL, error);
-
-  return status != NULL ? iris_client_status_new_from_wire (status) : NULL;
-}
-
-static void
-services_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
-{
-  answer_done (call, answer, error, read_services, (GDestroyNotify) g_ptr_array_unref);
-}
-
-static void
-workers_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
-{
-  answer_done (call, answer, error, read_workers, (GDestroyNotify) g_ptr_array_unref);
-}
-
-static void
-status_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
-{
-  answer_done (call, answer, error, read_status, (GDestroyNotify) iris_client_status_unref);
-}
-
-static void
-cancel_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
+void
+iris_client_number_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
   g_autoptr (GTask) task = iris_client_call_take_task (call);
 
   if (error != NULL)
     iris_client_return_error (task, call, error);
+  else if (answer == NULL)
+    g_task_return_int (task, 0);
   else
-    g_task_return_int (task, (gssize) answer->state);
+    g_task_return_int (task, call->type == IRIS_WIRE_CANCEL ? answer->state : answer->count);
 }
 
-IrisClientCall *
-iris_client_begin_call (IrisClient *self,
-                        IrisWireType type,
-                        IrisClientCallDone done,
-                        gpointer tag,
-                        GCancellable *cancellable,
-                        GAsyncReadyCallback callback,
-                        gpointer user_data)
+static IrisClientCall *
+begin_call (IrisClient *self,
+            const IrisClientCall *what,
+            gpointer tag,
+            GCancellable *cancellable,
+            GAsyncReadyCallback callback,
+            gpointer user_data)
 {
   GTask *task = g_task_new (self, cancellable, callback, user_data);
 
   g_task_set_source_tag (task, tag);
   g_task_set_check_cancellable (task, FALSE);
-  return iris_client_call_new (type, self->settings.next_serial++, done, task);
+  return iris_client_call_new (what, self->settings.next_serial++, task);
 }
 
-/* A whole call that says no more than what it is. */
-static void
-ask (IrisClient *self,
-     IrisWireType type,
-     IrisClientCallDone done,
-     gpointer tag,
-     GCancellable *cancellable,
-     GAsyncReadyCallback callback,
-     gpointer user_data)
+void
+iris_client_ask (IrisClient *self,
+                 const IrisClientCall *what,
+                 gpointer tag,
+                 GCancellable *cancellable,
+                 GAsyncReadyCallback callback,
+                 gpointer user_data)
 {
   g_return_if_fail (IRIS_IS_CLIENT (self));
   g_return_if_fail (iris_client_in_context (self));
 
-  iris_client_take_call (
-      self, iris_client_begin_call (self, type, done, tag, cancellable, callback, user_data),
-      cancellable);
+  iris_client_take_call (self, begin_call (self, what, tag, cancellable, callback, user_data),
+                         cancellable);
 }
 
 gpointer
@@ -197,11 +122,25 @@ iris_client_finish_pointer (IrisClient *self, GAsyncResult *result, GError **err
   return g_task_propagate_pointer (G_TASK (result), error);
 }
 
+gboolean
+iris_client_finish_number (IrisClient *self, GAsyncResult *result, guint *number, GError **error)
+{
+  GError *local = NULL;
+  gssize value;
+
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+
+  value = g_task_propagate_int (G_TASK (result), &local);
+  if (number != NULL)
+    *number = local == NULL ? (guint) value : 0;
+  if (local == NULL)
+    return TRUE;
+  g_propagate_error (error, local);
+  return FALSE;
+}
+
 /**
  * iris_client_connect_async:
- * @cancellable: (nullable): to stop waiting
- * @callback: called when done
- * @user_data: for @callback
  *
  * Connects, says HELLO and asks for the places. Other calls do this by themselves; connecting first
  * tells early whether irisd is there.
@@ -212,13 +151,13 @@ iris_client_connect_async (IrisClient *self,
                            GAsyncReadyCallback callback,
                            gpointer user_data)
 {
-  ask (self, IRIS_WIRE_HELLO, connect_done, iris_client_connect_async, cancellable, callback,
-       user_data);
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_HELLO, .done = iris_client_number_done },
+                   iris_client_connect_async, cancellable, callback, user_data);
 }
 
 /**
  * iris_client_connect_finish:
- * @result: what the callback was given
  *
  * Errors: %IRIS_CLIENT_ERROR_NOT_CONNECTED where no irisd listens, %IRIS_CLIENT_ERROR_TIMED_OUT
  * where one listens and does not answer, %IRIS_CLIENT_ERROR_VERSION, %IRIS_CLIENT_ERROR_BUSY if
@@ -229,9 +168,7 @@ iris_client_connect_async (IrisClient *self,
 gboolean
 iris_client_connect_finish (IrisClient *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
-
-  return g_task_propagate_boolean (G_TASK (result), error);
+  return iris_client_finish_number (self, result, NULL, error);
 }
 
 /**
@@ -239,7 +176,6 @@ iris_client_connect_finish (IrisClient *self, GAsyncResult *result, GError **err
  * @request: the work item; from now on it must not be changed
  * @cancellable: (nullable): to cancel the item
  * @callback: called when the item has ended
- * @user_data: for @callback
  *
  * Sends a work item. Any number of items may be submitted in a row, up to
  * [property@IrisClient.Client:max-outstanding]: those that irisd has no room for wait in the
@@ -257,16 +193,19 @@ iris_client_submit_async (IrisClient *self,
                           gpointer user_data)
 {
   guint8 id[IRIS_WIRE_ID_SIZE];
+  IrisClientCall what = { .type = IRIS_WIRE_SUBMIT,
+                          .done = iris_client_value_done,
+                          .read = iris_result_read,
+                          .destroy = (GDestroyNotify) iris_result_unref };
   IrisClientCall *call;
 
   g_return_if_fail (IRIS_IS_CLIENT (self));
   g_return_if_fail (request != NULL);
   g_return_if_fail (iris_client_in_context (self));
 
-  call = iris_client_begin_call (self, IRIS_WIRE_SUBMIT, submit_done, iris_client_submit_async,
-                                 cancellable, callback, user_data);
-  call->request = iris_request_ref (request);
-  call->size = request->payload != NULL ? g_bytes_get_size (request->payload) : 0;
+  what.request = iris_request_ref (request);
+  what.size = request->payload != NULL ? g_bytes_get_size (request->payload) : 0;
+  call = begin_call (self, &what, iris_client_submit_async, cancellable, callback, user_data);
   iris_client_id_write (id, self->settings.prefix, call->serial);
   iris_request_seal (request, id);
   if (self->outstanding++ < self->max_outstanding)
@@ -285,7 +224,6 @@ iris_client_submit_async (IrisClient *self,
 
 /**
  * iris_client_submit_finish:
- * @result: what the callback was given
  *
  * Errors: any of #IrisClientError, and %G_IO_ERROR_CANCELLED. iris_client_error_get_place() tells
  * where an item that failed had run.
@@ -300,9 +238,6 @@ iris_client_submit_finish (IrisClient *self, GAsyncResult *result, GError **erro
 
 /**
  * iris_client_get_services_async:
- * @cancellable: (nullable): to stop waiting
- * @callback: called when done
- * @user_data: for @callback
  *
  * Asks which services irisd offers.
  */
@@ -312,13 +247,16 @@ iris_client_get_services_async (IrisClient *self,
                                 GAsyncReadyCallback callback,
                                 gpointer user_data)
 {
-  ask (self, IRIS_WIRE_SERVICES, services_done, iris_client_get_services_async, cancellable,
-       callback, user_data);
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_SERVICES,
+                                      .done = iris_client_value_done,
+                                      .read = iris_client_services_read,
+                                      .destroy = (GDestroyNotify) g_ptr_array_unref },
+                   iris_client_get_services_async, cancellable, callback, user_data);
 }
 
 /**
  * iris_client_get_services_finish:
- * @result: what the callback was given
  *
  * Returns: (transfer container) (element-type IrisClientService): the services, or %NULL
  */
@@ -330,9 +268,6 @@ iris_client_get_services_finish (IrisClient *self, GAsyncResult *result, GError 
 
 /**
  * iris_client_get_workers_async:
- * @cancellable: (nullable): to stop waiting
- * @callback: called when done
- * @user_data: for @callback
  *
  * Asks which worker processes serve items.
  */
@@ -342,13 +277,16 @@ iris_client_get_workers_async (IrisClient *self,
                                GAsyncReadyCallback callback,
                                gpointer user_data)
 {
-  ask (self, IRIS_WIRE_WORKERS, workers_done, iris_client_get_workers_async, cancellable, callback,
-       user_data);
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_WORKERS,
+                                      .done = iris_client_value_done,
+                                      .read = iris_client_workers_read,
+                                      .destroy = (GDestroyNotify) g_ptr_array_unref },
+                   iris_client_get_workers_async, cancellable, callback, user_data);
 }
 
 /**
  * iris_client_get_workers_finish:
- * @result: what the callback was given
  *
  * Returns: (transfer full) (element-type IrisClientWorker): the worker processes, or %NULL
  */
@@ -360,9 +298,6 @@ iris_client_get_workers_finish (IrisClient *self, GAsyncResult *result, GError *
 
 /**
  * iris_client_get_status_async:
- * @cancellable: (nullable): to stop waiting
- * @callback: called when done
- * @user_data: for @callback
  *
  * Asks for irisd's state and counters.
  */
@@ -372,13 +307,16 @@ iris_client_get_status_async (IrisClient *self,
                               GAsyncReadyCallback callback,
                               gpointer user_data)
 {
-  ask (self, IRIS_WIRE_STATUS, status_done, iris_client_get_status_async, cancellable, callback,
-       user_data);
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_STATUS,
+                                      .done = iris_client_value_done,
+                                      .read = iris_client_status_read,
+                                      .destroy = (GDestroyNotify) iris_client_status_unref },
+                   iris_client_get_status_async, cancellable, callback, user_data);
 }
 
 /**
  * iris_client_get_status_finish:
- * @result: what the callback was given
  *
  * Returns: (transfer full): the state, or %NULL
  */
@@ -392,8 +330,6 @@ iris_client_get_status_finish (IrisClient *self, GAsyncResult *result, GError **
  * iris_client_cancel_async:
  * @id: the id of an item, as [method@IrisClient.Request.get_id] gives it
  * @cancellable: (nullable): to stop waiting for irisd's answer
- * @callback: called when done
- * @user_data: for @callback
  *
  * Asks irisd to cancel an item that any client of the same user submitted. To cancel an item of
  * this client, trigger the #GCancellable that it was submitted with.
@@ -405,14 +341,14 @@ iris_client_cancel_async (IrisClient *self,
                           GAsyncReadyCallback callback,
                           gpointer user_data)
 {
+  IrisClientCall what = { .type = IRIS_WIRE_CANCEL, .done = iris_client_number_done };
   IrisClientCall *call;
 
   g_return_if_fail (IRIS_IS_CLIENT (self));
   g_return_if_fail (id != NULL);
   g_return_if_fail (iris_client_in_context (self));
 
-  call = iris_client_begin_call (self, IRIS_WIRE_CANCEL, cancel_done, iris_client_cancel_async,
-                                 cancellable, callback, user_data);
+  call = begin_call (self, &what, iris_client_cancel_async, cancellable, callback, user_data);
   if (iris_client_id_parse (id, call->target))
     iris_client_take_call (self, call, cancellable);
   else
@@ -426,7 +362,6 @@ iris_client_cancel_async (IrisClient *self,
 
 /**
  * iris_client_cancel_finish:
- * @result: what the callback was given
  * @was_running: (out) (optional): whether the item was running and was asked to stop; otherwise it
  *   was still queued and will not run
  *
@@ -440,18 +375,96 @@ iris_client_cancel_finish (IrisClient *self,
                            gboolean *was_running,
                            GError **error)
 {
-  g_autoptr (GError) local = NULL;
-  gssize state;
+  guint state = 0;
 
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
-
-  state = g_task_propagate_int (G_TASK (result), &local);
-  if (local != NULL)
-    {
-      g_propagate_error (error, g_steal_pointer (&local));
-      return FALSE;
-    }
+  if (!iris_client_finish_number (self, result, &state, error))
+    return FALSE;
   if (was_running != NULL)
     *was_running = state == IRIS_WIRE_STATE_RUNNING;
   return TRUE;
+}
+
+/**
+ * iris_client_drain_async:
+ * @place: the id of a place
+ * @drained: whether it is to take no items, or to take some again
+ *
+ * Has a place end what it has and take no more, until it is resumed or irisd is started again. For
+ * irisd's owner.
+ */
+void
+iris_client_drain_async (IrisClient *self,
+                         int place,
+                         gboolean drained,
+                         GCancellable *cancellable,
+                         GAsyncReadyCallback callback,
+                         gpointer user_data)
+{
+  g_return_if_fail (place >= 0);
+
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_DRAIN,
+                                      .done = iris_client_number_done,
+                                      .changed_place = place,
+                                      .drained = !!drained },
+                   iris_client_drain_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_drain_finish:
+ * @changed: (out) (optional): 1, or 0 if that was so already
+ *
+ * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_PLACE, %IRIS_CLIENT_ERROR_BAD_ARGUMENT if no other place takes
+ * items or the scheduler knows no places, %IRIS_CLIENT_ERROR_NOT_PERMITTED.
+ *
+ * Returns: whether it is as it was asked for
+ */
+gboolean
+iris_client_drain_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error)
+{
+  return iris_client_finish_number (self, result, changed, error);
+}
+
+/**
+ * iris_client_set_workers_async:
+ * @place: the id of a place
+ * @workers: how many of its workers are to take part, from 1
+ *
+ * Changes how many workers of a place take part, until irisd is started again. For irisd's owner.
+ */
+void
+iris_client_set_workers_async (IrisClient *self,
+                               int place,
+                               guint workers,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data)
+{
+  g_return_if_fail (place >= 0 && workers > 0);
+
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_SET_WORKERS,
+                                      .done = iris_client_number_done,
+                                      .changed_place = place,
+                                      .count = workers },
+                   iris_client_set_workers_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_set_workers_finish:
+ * @changed: (out) (optional): 1, or 0 if it were so many already
+ *
+ * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_PLACE, %IRIS_CLIENT_ERROR_TOO_LARGE for more workers than the
+ * place has, %IRIS_CLIENT_ERROR_BAD_ARGUMENT if the scheduler knows no places,
+ * %IRIS_CLIENT_ERROR_NOT_PERMITTED.
+ *
+ * Returns: whether it is as it was asked for
+ */
+gboolean
+iris_client_set_workers_finish (IrisClient *self,
+                                GAsyncResult *result,
+                                guint *changed,
+                                GError **error)
+{
+  return iris_client_finish_number (self, result, changed, error);
 }

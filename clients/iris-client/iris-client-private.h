@@ -6,8 +6,8 @@
 
 #include <iris-client/iris-client.h>
 
-#include "iris-client-channel-private.h"
-#include "iris-client-watch-private.h"
+#include <iris-client/connection/iris-client-channel-private.h>
+#include <iris-client/connection/iris-client-watch-private.h>
 
 G_BEGIN_DECLS
 
@@ -33,16 +33,22 @@ struct _IrisClient
 
 void iris_client_take_call (IrisClient *self, IrisClientCall *call, GCancellable *cancellable);
 
-/* iris-client-calls.c: what each pair of functions is made of. */
+/* What each pair of functions is made of. A call says what is asked for, and how it ends: by
+ * iris_client_value_done() with what its `read` makes of the answer, or by a number. */
 gboolean iris_client_in_context (IrisClient *self);
-IrisClientCall *iris_client_begin_call (IrisClient *self,
-                                        IrisWireType type,
-                                        IrisClientCallDone done,
-                                        gpointer tag,
-                                        GCancellable *cancellable,
-                                        GAsyncReadyCallback callback,
-                                        gpointer user_data);
+void iris_client_ask (IrisClient *self,
+                      const IrisClientCall *what,
+                      gpointer tag,
+                      GCancellable *cancellable,
+                      GAsyncReadyCallback callback,
+                      gpointer user_data);
+void
+iris_client_value_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error);
+void
+iris_client_number_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error);
 gpointer iris_client_finish_pointer (IrisClient *self, GAsyncResult *result, GError **error);
+gboolean
+iris_client_finish_number (IrisClient *self, GAsyncResult *result, guint *number, GError **error);
 GTask *iris_client_call_take_task (IrisClientCall *call);
 void iris_client_return_error (GTask *task, IrisClientCall *call, const GError *error);
 void iris_client_return_unreadable (GTask *task, const GError *error);

@@ -13,9 +13,9 @@
  * libzmq's own I/O thread moves the bytes and calls nothing of the program's.
  */
 #include "iris-client-private.h"
-#include "iris-client-error-private.h"
-#include "iris-client-place-private.h"
-#include "iris-request-private.h"
+#include <iris-client/base/iris-client-error-private.h>
+#include <iris-client/answer/iris-client-answer-private.h>
+#include <iris-client/request/iris-request-private.h>
 
 #include <string.h>
 
@@ -202,7 +202,7 @@ static void
 iris_client_mapped (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
   IrisClient *self = call->owner;
-  g_autoptr (IrisWireMap) map = NULL;
+  g_autoptr (GPtrArray) places = NULL;
   g_autoptr (GError) local = NULL;
   GList *link;
 
@@ -212,14 +212,14 @@ iris_client_mapped (IrisClientCall *call, const IrisWireMessage *answer, const G
         iris_client_channel_fail (self->front, error->code, error->message);
       return;
     }
-  map = iris_wire_map_decode (answer->body, NULL, &local);
-  if (map == NULL)
+  places = iris_client_places_read (answer, &local);
+  if (places == NULL)
     {
       iris_client_channel_fail (self->front, IRIS_CLIENT_ERROR_PROTOCOL, local->message);
       return;
     }
   g_object_ref (self);
-  self->places = iris_client_places_new_from_wire (map);
+  self->places = g_steal_pointer (&places);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_CONNECTED]);
   while (self->places != NULL && (link = g_queue_pop_head_link (&self->unrouted)) != NULL)
     iris_client_route (self, link->data);
@@ -233,7 +233,8 @@ iris_client_front_ready (IrisClientChannel *channel, gpointer user_data)
 
   iris_client_channel_push (
       channel,
-      iris_client_call_new (IRIS_WIRE_MAP, self->settings.next_serial++, iris_client_mapped, self));
+      iris_client_call_new (&(IrisClientCall){ .type = IRIS_WIRE_MAP, .done = iris_client_mapped },
+                            self->settings.next_serial++, self));
 }
 
 static const IrisClientChannelFuncs front_funcs = {
@@ -311,19 +312,7 @@ iris_client_constructed (GObject *object)
   IrisClient *self = IRIS_CLIENT (object);
 
   G_OBJECT_CLASS (iris_client_parent_class)->constructed (object);
-  if (self->address != NULL && strstr (self->address, "://") != NULL)
-    self->endpoint = g_strdup (self->address);
-  else
-    {
-      g_autoptr (GError) error = NULL;
-      g_autofree char *dir = iris_wire_endpoint_dir (self->address, &error);
-
-      if (dir != NULL)
-        self->endpoint = iris_wire_endpoint_front (dir);
-      else
-        self->endpoint_error = g_error_new_literal (
-            IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NOT_CONNECTED, error->message);
-    }
+  self->endpoint = iris_client_link_find_endpoint (self->address, &self->endpoint_error);
 }
 
 static void
@@ -550,4 +539,127 @@ IrisClient *
 iris_client_new (const char *endpoint_or_dir)
 {
   return g_object_new (IRIS_TYPE_CLIENT, "address", endpoint_or_dir, NULL);
+}
+
+/**
+ * iris_client_is_connected:
+ *
+ * Tells whether the client is connected at this moment.
+ *
+ * Returns: whether irisd has told its places, and was not lost since
+ */
+gboolean
+iris_client_is_connected (IrisClient *self)
+{
+  g_return_val_if_fail (IRIS_IS_CLIENT (self), FALSE);
+
+  return self->places != NULL;
+}
+
+/**
+ * iris_client_get_endpoint:
+ *
+ * Gets the endpoint to which the client connects.
+ *
+ * Returns: (transfer none) (nullable): the endpoint of irisd's front door, or %NULL if no directory
+ *   was given and the environment names none
+ */
+const char *
+iris_client_get_endpoint (IrisClient *self)
+{
+  g_return_val_if_fail (IRIS_IS_CLIENT (self), NULL);
+
+  return self->endpoint;
+}
+
+/**
+ * iris_client_get_places:
+ *
+ * Gets the places of the machine, as irisd told them when the client was connected.
+ *
+ * Returns: (transfer container) (element-type IrisClientPlace) (nullable): the places of the
+ * machine, or %NULL if the client is not connected
+ */
+GPtrArray *
+iris_client_get_places (IrisClient *self)
+{
+  g_return_val_if_fail (IRIS_IS_CLIENT (self), NULL);
+
+  return self->places != NULL ? iris_client_places_copy (self->places) : NULL;
+}
+
+/**
+ * iris_client_get_busy_reason:
+ *
+ * Tells what irisd has no room for, while it refuses what the client sends.
+ *
+ * Returns: (transfer none) (nullable): a sentence with the limit and its value; %NULL if irisd
+ * takes what is sent
+ */
+const char *
+iris_client_get_busy_reason (IrisClient *self)
+{
+  GHashTableIter iter;
+  gpointer channel;
+
+  g_return_val_if_fail (IRIS_IS_CLIENT (self), NULL);
+
+  if (self->front != NULL && self->front->busy_reason != NULL)
+    return self->front->busy_reason;
+  g_hash_table_iter_init (&iter, self->channels);
+  while (g_hash_table_iter_next (&iter, NULL, &channel))
+    if (((IrisClientChannel *) channel)->busy_reason != NULL)
+      return ((IrisClientChannel *) channel)->busy_reason;
+  return NULL;
+}
+
+static void
+take_items (GQueue *from, GPtrArray *to)
+{
+  for (GList *link = from->head, *next; link != NULL; link = next)
+    {
+      IrisClientCall *call = link->data;
+
+      next = link->next;
+      if (call->type != IRIS_WIRE_SUBMIT)
+        continue;
+      g_queue_unlink (from, link);
+      g_ptr_array_add (to, call);
+    }
+}
+
+/**
+ * iris_client_withdraw_unsent:
+ *
+ * Ends all items that irisd does not have, because they wait for credit or for room, with
+ * %G_IO_ERROR_CANCELLED. Those that were sent and not refused go on, so that a program that is
+ * interrupted can wait for them to be accepted and need not wait for room.
+ *
+ * Returns: how many items were withdrawn
+ */
+guint
+iris_client_withdraw_unsent (IrisClient *self)
+{
+  g_autoptr (GPtrArray) calls = g_ptr_array_new ();
+  g_autoptr (GError) error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED,
+                                                  "the item was withdrawn before irisd took it");
+  GHashTableIter iter;
+  gpointer channel;
+
+  g_return_val_if_fail (IRIS_IS_CLIENT (self), 0);
+
+  take_items (&self->unrouted, calls);
+  if (self->front != NULL)
+    take_items (&self->front->waiting, calls);
+  g_hash_table_iter_init (&iter, self->channels);
+  while (g_hash_table_iter_next (&iter, NULL, &channel))
+    take_items (&((IrisClientChannel *) channel)->waiting, calls);
+  for (guint i = 0; i < calls->len; i++)
+    {
+      IrisClientCall *call = g_ptr_array_index (calls, i);
+
+      call->channel = NULL;
+      iris_client_call_finish (call, NULL, error);
+    }
+  return calls->len;
 }

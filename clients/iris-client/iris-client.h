@@ -6,17 +6,17 @@
 
 #define IRIS_CLIENT_INSIDE
 #include <iris-client/iris-client-version.h>
-#include <iris-client/iris-client-version-macros.h>
-#include <iris-client/iris-client-error.h>
-#include <iris-client/iris-client-item.h>
-#include <iris-client/iris-client-place.h>
-#include <iris-client/iris-client-query.h>
-#include <iris-client/iris-client-status.h>
-#include <iris-client/iris-client-worker.h>
-#include <iris-client/iris-lease.h>
-#include <iris-client/iris-request.h>
-#include <iris-client/iris-result.h>
-#include <iris-client/iris-worker-process.h>
+#include <iris-client/base/iris-client-version-macros.h>
+#include <iris-client/base/iris-client-error.h>
+#include <iris-client/answer/iris-client-item.h>
+#include <iris-client/answer/iris-client-place.h>
+#include <iris-client/request/iris-client-query.h>
+#include <iris-client/answer/iris-client-status.h>
+#include <iris-client/answer/iris-client-worker.h>
+#include <iris-client/worker/iris-lease.h>
+#include <iris-client/request/iris-request.h>
+#include <iris-client/answer/iris-result.h>
+#include <iris-client/worker/iris-worker-process.h>
 #undef IRIS_CLIENT_INSIDE
 
 G_BEGIN_DECLS

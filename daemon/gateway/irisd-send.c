@@ -126,7 +126,7 @@ send_frames (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *frames)
 
 struct _IrisdBundle
 {
-  IrisWireCompletionsBuilder builder;
+  IrisWireBatchBuilder builder;
   IrisdPeer *peer;
 };
 
@@ -134,7 +134,7 @@ static void
 free_bundle (gpointer bundle)
 {
   IrisdBundle *self = bundle;
-  iris_wire_completions_builder_clear (&self->builder);
+  iris_wire_batch_builder_clear (&self->builder);
   g_clear_pointer (&self->peer, irisd_peer_unref);
   g_free (self);
 }
@@ -165,7 +165,7 @@ open_bundle (IrisdGateway *self, IrisdPeer *peer)
       limits.max_batch = MIN (limits.max_batch, MOST_COMPLETIONS);
       limits.max_body = MIN (limits.max_body, MOST_BYTES + 2 * MOST_BODY);
       bundle = g_new0 (IrisdBundle, 1);
-      iris_wire_completions_builder_init (&bundle->builder, &limits);
+      iris_wire_batch_builder_init_completions (&bundle->builder, &limits);
     }
   bundle->peer = irisd_peer_ref (peer);
   peer->bundle = bundle;
@@ -179,23 +179,23 @@ void
 irisd_send_bundle (IrisdGateway *self, IrisdPeer *peer)
 {
   IrisdBundle *bundle = peer->bundle;
-  if (bundle == NULL || bundle->builder.n_completions == 0)
+  if (bundle == NULL || bundle->builder.n_items == 0)
     return;
-  if (bundle->builder.n_completions == 1)
+  if (bundle->builder.n_items == 1)
     {
       IrisWireFrame frames[IRIS_WIRE_N_FRAMES];
-      iris_wire_completions_builder_get_first (&bundle->builder, frames);
-      iris_wire_completions_builder_reset (&bundle->builder);
+      iris_wire_batch_builder_get_first (&bundle->builder, frames);
+      iris_wire_batch_builder_reset (&bundle->builder);
       send_frames (self, peer, frames);
       return;
     }
   IrisWireMessage message;
   iris_wire_message_init (&message, IRIS_WIRE_COMPLETIONS, NULL);
-  message.body = iris_wire_completions_builder_get_body (&bundle->builder);
+  message.body = iris_wire_batch_builder_get_body (&bundle->builder);
   if (!iris_wire_encode (&self->encoder, &message, NULL))
     g_error ("cannot encode completions that fit their limits");
   /* A peer that is ended by this sending must find nothing to send. Its bytes stay. */
-  iris_wire_completions_builder_reset (&bundle->builder);
+  iris_wire_batch_builder_reset (&bundle->builder);
   send_frames (self, peer, self->encoder.frames);
 }
 
@@ -210,11 +210,11 @@ add_to_bundle (IrisdGateway *self, IrisdPeer *peer, IrisWireMessage *completion,
   IrisdBundle *bundle = peer->bundle != NULL ? peer->bundle : open_bundle (self, peer);
   if (body != NULL)
     iris_wire_message_set_body (completion, zmq_msg_data (body), size);
-  if (!iris_wire_completions_builder_add (&bundle->builder, completion, NULL))
+  if (!iris_wire_batch_builder_add (&bundle->builder, completion, NULL))
     {
       irisd_send_bundle (self, peer);
       if (irisd_peer_is_gone (peer)
-          || !iris_wire_completions_builder_add (&bundle->builder, completion, NULL))
+          || !iris_wire_batch_builder_add (&bundle->builder, completion, NULL))
         return FALSE;
     }
   if (bundle->builder.bytes->len >= MOST_BYTES)
@@ -227,7 +227,7 @@ void
 irisd_send_drop_bundle (IrisdPeer *peer)
 {
   if (peer->bundle != NULL)
-    iris_wire_completions_builder_reset (&peer->bundle->builder);
+    iris_wire_batch_builder_reset (&peer->bundle->builder);
 }
 
 static void
@@ -249,7 +249,7 @@ irisd_send_bundles (IrisdGateway *self)
   while (self->bundles->len > 0)
     {
       IrisdBundle *bundle = g_ptr_array_steal_index_fast (self->bundles, self->bundles->len - 1);
-      while (bundle->builder.n_completions > 0)
+      while (bundle->builder.n_items > 0)
         irisd_send_bundle (self, bundle->peer);
       close_bundle (self, bundle);
     }

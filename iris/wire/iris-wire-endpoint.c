@@ -4,7 +4,7 @@
  */
 #include "iris-wire-endpoint.h"
 
-#include "iris-wire-error.h"
+#include <iris/wire/base/iris-wire-error.h>
 
 #include <string.h>
 #include <sys/un.h>

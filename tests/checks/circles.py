@@ -19,7 +19,7 @@ import house
 
 # The folders of each tree from the bottom up; what lies in the tree itself is above them all. A folder that is not
 # in the list, as daemon/exec/command, is a part of the one that it lies in.
-ORDER = {'iris': house.LAYERS, 'daemon': house.DAEMON_LAYERS}
+ORDER = {'iris': house.LAYERS, 'daemon': house.DAEMON_LAYERS, 'clients/iris-client': house.CLIENT_LAYERS}
 
 # Circles that are known: why each is there, and its files. What comes into one or leaves one is told.
 CIRCLES = {
@@ -45,8 +45,12 @@ CIRCLES = {
         ("a task in eight files",
          'task/iris-task-access.c task/iris-task-await.c task/iris-task-gio.c task/iris-task-graph.c '
          'task/iris-task-handlers.c task/iris-task-propagate.c task/iris-task-result.c task/iris-task.c'),
-        ("the table of fields describes messages, whose checks name the field",
-         'wire/iris-wire-check.c wire/iris-wire-field.c wire/iris-wire-message.c'),
+    ],
+    'clients/iris-client': [
+        ("a channel in two files: what it receives makes it send",
+         'connection/iris-client-channel-receive.c connection/iris-client-channel.c'),
+        ("a lease is answered through its worker, which stops it",
+         'worker/iris-lease.c worker/iris-worker-process.c'),
     ],
     'daemon': [
     ],

@@ -26,6 +26,8 @@ GOOD = {
     'daemon/gateway.h': SPDX,
     'daemon/base/low.h': SPDX,
     'clients/client.h': SPDX,
+    'clients/iris-client/base/low.c': SPDX,
+    'clients/iris-client/worker/high.h': SPDX,
     'clients/main.c': SPDX + '#include <iris/iris.h>\n#include "client.h"\n'
         '#include <iris/wire/iris-wire-private.h>\n' + MAIN,
     'tests/t.c': SPDX + '#include <daemon/gateway.h>\n' + MAIN,
@@ -49,6 +51,7 @@ PLANTS = [
     ('rule_layers', 'doc/examples/peek.c', SPDX + '#include <iris/base/iris-low-private.h>\n'),
     ('rule_layers_known', 'iris/attic/iris-old-private.h', SPDX),
     ('rule_daemon_layers', 'daemon/base/low.h', '#include "daemon/net/high.h"\n'),
+    ('rule_daemon_layers', 'clients/iris-client/base/low.c', '#include <iris-client/worker/high.h>\n'),
     ('rule_spdx', 'tests/tool.py', 'print()\n'),
     ('rule_spdx', 'tests/tool', '#!/bin/sh\n'),
     ('rule_spdx', 'tests/meson.build', 'option = 1\n'),

@@ -18,10 +18,12 @@ LAYERS = [
     'sched/stats', 'sched/pool', 'sched/steal', 'sched', 'sched/schedulers', 'sched/parallel',
     'message', 'message/port', 'message/service',
     'task/lock', 'task/interval', 'task', 'task/progress',
-    'wire',
+    'wire/base', 'wire/message', 'wire/body', 'wire',
 ]
 # The same for daemon/, whose calls circles.py checks. What lies in daemon/ itself may include all.
 DAEMON_LAYERS = ['base', 'config', 'net', 'store', 'exec', 'items', 'gateway']
+# And for libiris-client.
+CLIENT_LAYERS = ['base', 'answer', 'request', 'connection', 'worker']
 # Where the public headers of libiris and libiris-client are.
 LIBRARY_FOLDERS = ('iris/', 'clients/iris-client/')
 MAX_FILE_LINES = 1000
@@ -104,7 +106,7 @@ def includes(tree, path):
             target = beside if (tree.root / beside).exists() else match.group(2)
             target = re.sub(r'[^/]+/\.\./', '', target)
         else:
-            target = match.group(1)
+            target = re.sub(r'^iris-client/', 'clients/iris-client/', match.group(1))
         if target.startswith(('iris/', 'daemon/', 'clients/', 'tests/')):
             yield number, target
 
@@ -160,16 +162,15 @@ def rule_layers_known(tree):
 
 
 def rule_daemon_layers(tree):
-    """a folder of daemon/ includes only from itself and from those below it"""
-    def layer(path):
-        folder = path.split('/')[1]
-        return DAEMON_LAYERS.index(folder) if folder in DAEMON_LAYERS else len(DAEMON_LAYERS)
-    for path in tree.ending('.c', '.h'):
-        if not path.startswith('daemon/'):
-            continue
-        for number, target in includes(tree, path):
-            if target.startswith('daemon/') and layer(target) > layer(path):
-                yield f'{path}:{number}: includes {target}, which is above it'
+    """a folder of daemon/ or of libiris-client includes only from itself and from those below it"""
+    for top, layers in (('daemon/', DAEMON_LAYERS), ('clients/iris-client/', CLIENT_LAYERS)):
+        def layer(path):
+            folder = path[len(top):].split('/')[0]
+            return layers.index(folder) if folder in layers else len(layers)
+        for path in tree.ending('.c', '.h'):
+            for number, target in includes(tree, path) if path.startswith(top) else []:
+                if target.startswith(top) and layer(target) > layer(path):
+                    yield f'{path}:{number}: includes {target}, which is above it'
 
 
 def rule_spdx(tree):

@@ -180,11 +180,11 @@ note_completion (GByteArray *ended, const IrisWireMessage *message)
 static void
 note_completions (GByteArray *ended, IrisWireFrame body)
 {
-  IrisWireCompletionsIter iter;
+  IrisWireBatchIter iter;
   IrisWireMessage completion;
   g_autoptr (GError) error = NULL;
-  g_assert (iris_wire_completions_iter_init (&iter, body, NULL, NULL));
-  while (iris_wire_completions_iter_next (&iter, &completion, &error))
+  g_assert (iris_wire_batch_iter_init_completions (&iter, body, NULL, NULL));
+  while (iris_wire_batch_iter_next (&iter, &completion, &error) == IRIS_WIRE_BATCH_ITEM)
     note_completion (ended, &completion);
   g_assert (error == NULL);
 }

@@ -104,28 +104,28 @@ read_batch (IrisWireFrame body, const IrisWireLimits *limits)
 static void
 read_completions (IrisWireFrame body, const IrisWireLimits *limits)
 {
-  g_auto (IrisWireCompletionsBuilder) builder = { 0 };
-  IrisWireCompletionsIter iter;
-  IrisWireMessage ending;
+  g_auto (IrisWireBatchBuilder) builder = { 0 };
+  IrisWireBatchIter iter;
+  IrisWireMessage completion;
   g_autoptr (GError) error = NULL;
   guint n = 0;
 
-  iris_wire_completions_builder_init (&builder, NULL);
-  if (iris_wire_completions_iter_init (&iter, body, limits, &error))
-    while (iris_wire_completions_iter_next (&iter, &ending, &error))
+  iris_wire_batch_builder_init_completions (&builder, NULL);
+  if (iris_wire_batch_iter_init_completions (&iter, body, limits, &error))
+    while (iris_wire_batch_iter_next (&iter, &completion, &error) == IRIS_WIRE_BATCH_ITEM)
       {
         IrisWireFrame frames[IRIS_WIRE_N_FRAMES];
         IrisWireMessage again;
 
-        check_accepted (&ending, limits);
-        iris_wire_completions_builder_reset (&builder);
-        g_assert (iris_wire_completions_builder_add (&builder, &ending, NULL));
-        iris_wire_completions_builder_get_first (&builder, frames);
+        check_accepted (&completion, limits);
+        iris_wire_batch_builder_reset (&builder);
+        g_assert (iris_wire_batch_builder_add (&builder, &completion, NULL));
+        iris_wire_batch_builder_get_first (&builder, frames);
         g_assert (iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, NULL, &again, NULL));
-        g_assert (wire_test_difference (&ending, &again) == NULL);
+        g_assert (wire_test_difference (&completion, &again) == NULL);
         n++;
       }
-  g_assert (error != NULL || n == iter.n_completions);
+  g_assert (error != NULL || n == iter.n_items);
 }
 
 /* A value read from a body must be written as a body that reads the same: writing it twice gives
@@ -138,8 +138,7 @@ read_completions (IrisWireFrame body, const IrisWireLimits *limits)
     g_assert ((value == NULL) == (error != NULL));                                  \
     if (value != NULL)                                                              \
       {                                                                             \
-        g_autoptr (Type) copy = iris_wire_##name##_copy (value);                    \
-        g_autoptr (GBytes) once = iris_wire_##name##_encode (copy, limits, NULL);   \
+        g_autoptr (GBytes) once = iris_wire_##name##_encode (value, limits, NULL);  \
         IrisWireFrame frame = { NULL, 0 };                                          \
         g_assert (once != NULL);                                                    \
         frame.data = g_bytes_get_data (once, &frame.size);                          \

@@ -102,17 +102,17 @@ take_all (guint64 first, GArray *ids)
           continue;
         }
       g_autoptr (GError) error = NULL;
-      IrisWireCompletionsIter iter;
+      IrisWireBatchIter iter;
       IrisWireMessage completion;
-      ck_assert (iris_wire_completions_iter_init (&iter, message->body, NULL, NULL));
-      while (iris_wire_completions_iter_next (&iter, &completion, &error))
+      ck_assert (iris_wire_batch_iter_init_completions (&iter, message->body, NULL, NULL));
+      while (iris_wire_batch_iter_next (&iter, &completion, &error) == IRIS_WIRE_BATCH_ITEM)
         {
           ck_assert_uint_lt (completion.body.size, LARGE);
           note (&completion, first, seen, ids);
         }
       ck_assert_ptr_null (error);
-      ck_assert_uint_ge (iter.n_completions, 2);
-      most = MAX (most, iter.n_completions);
+      ck_assert_uint_ge (iter.n_items, 2);
+      most = MAX (most, iter.n_items);
     }
   return most;
 }
@@ -215,11 +215,11 @@ START_TEST (errors_are_bundled_too)
               n++;
               continue;
             }
-          IrisWireCompletionsIter iter;
+          IrisWireBatchIter iter;
           IrisWireMessage completion;
           g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (guint64));
-          ck_assert (iris_wire_completions_iter_init (&iter, message->body, NULL, NULL));
-          while (iris_wire_completions_iter_next (&iter, &completion, NULL))
+          ck_assert (iris_wire_batch_iter_init_completions (&iter, message->body, NULL, NULL));
+          while (iris_wire_batch_iter_next (&iter, &completion, NULL) == IRIS_WIRE_BATCH_ITEM)
             {
               check_doomed (&completion, held);
               guint64 id = message_get_id (&completion);

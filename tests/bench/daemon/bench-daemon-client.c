@@ -237,12 +237,12 @@ take_result (BenchClient *self, Progress *progress, GError **error)
 static gboolean
 take_results (BenchClient *self, Progress *progress, GError **error)
 {
-  IrisWireCompletionsIter iter;
+  IrisWireBatchIter iter;
   GError *problem = NULL;
 
-  if (!iris_wire_completions_iter_init (&iter, self->message.body, NULL, error))
+  if (!iris_wire_batch_iter_init_completions (&iter, self->message.body, NULL, error))
     return FALSE;
-  while (iris_wire_completions_iter_next (&iter, &self->message, &problem))
+  while (iris_wire_batch_iter_next (&iter, &self->message, &problem) == IRIS_WIRE_BATCH_ITEM)
     {
       if (self->message.type != IRIS_WIRE_RESULT)
         return fail_answer (error, &self->message);

@@ -6,7 +6,7 @@
 #include "core-test-run.h"
 #include "wire-test-util.h"
 
-#include "iris/wire/iris-wire-reader-private.h"
+#include "iris/wire/base/iris-wire-reader-private.h"
 
 #include <check.h>
 #include <msgpack.h>

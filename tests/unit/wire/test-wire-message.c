@@ -162,17 +162,18 @@ START_TEST (a_foreign_error_becomes_internal_and_a_long_message_is_cut_between_c
 }
 END_TEST
 
-START_TEST (codes_and_names_belong_together)
+START_TEST (each_code_has_a_name_of_its_own)
 {
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+
   for (guint code = 1; code <= IRIS_WIRE_N_ERRORS; code++)
     {
       /* A number that has no meaning yet is one that this version does not know. */
-      gboolean named = !g_str_equal (iris_wire_error_name (code), "unknown");
-      ck_assert_uint_eq (iris_wire_error_from_name (iris_wire_error_name (code)), named ? code : 0);
+      const char *name = iris_wire_error_name (code);
+      ck_assert (g_hash_table_add (names, (gpointer) name) || g_str_equal (name, "unknown"));
       ck_assert_uint_gt (strlen (iris_wire_error_message (code)), 10);
     }
   ck_assert_str_eq (iris_wire_error_name (IRIS_WIRE_N_ERRORS + 1), "unknown");
-  ck_assert_uint_eq (iris_wire_error_from_name ("unknown"), 0);
 }
 END_TEST
 
@@ -259,7 +260,7 @@ main (void)
   tcase_add_test (tcase, an_error_travels_with_code_name_and_message);
   tcase_add_test (tcase,
                   a_foreign_error_becomes_internal_and_a_long_message_is_cut_between_characters);
-  tcase_add_test (tcase, codes_and_names_belong_together);
+  tcase_add_test (tcase, each_code_has_a_name_of_its_own);
   tcase_add_test (tcase, types_have_names_and_a_direction);
   tcase_add_test (tcase, a_message_prints_as_one_line);
   tcase_add_test (tcase, the_directory_of_the_sockets_is_found_in_the_documented_order);

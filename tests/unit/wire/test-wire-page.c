@@ -6,7 +6,7 @@
 #include "core-test-run.h"
 #include "wire-test-util.h"
 
-#include "iris/wire/iris-wire-field-private.h"
+#include "iris/wire/message/iris-wire-field-private.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -235,25 +235,25 @@ read_completions (const Vector *vector,
                   GPtrArray *texts,
                   GError **error)
 {
-  g_auto (IrisWireCompletionsBuilder) builder;
-  IrisWireCompletionsIter iter;
+  g_auto (IrisWireBatchBuilder) builder;
+  IrisWireBatchIter iter;
   IrisWireMessage completion;
   GError *problem = NULL;
 
-  iris_wire_completions_builder_init (&builder, &vector->limits);
-  if (!iris_wire_completions_iter_init (&iter, message->body, &vector->limits, error))
+  iris_wire_batch_builder_init_completions (&builder, &vector->limits);
+  if (!iris_wire_batch_iter_init_completions (&iter, message->body, &vector->limits, error))
     return FALSE;
-  while (iris_wire_completions_iter_next (&iter, &completion, &problem))
+  while (iris_wire_batch_iter_next (&iter, &completion, &problem) == IRIS_WIRE_BATCH_ITEM)
     {
       g_ptr_array_add (texts, iris_wire_message_to_string (&completion));
-      ck_assert (iris_wire_completions_builder_add (&builder, &completion, NULL));
+      ck_assert (iris_wire_batch_builder_add (&builder, &completion, NULL));
     }
   if (problem != NULL)
     {
       g_propagate_error (error, problem);
       return FALSE;
     }
-  IrisWireFrame again = iris_wire_completions_builder_get_body (&builder);
+  IrisWireFrame again = iris_wire_batch_builder_get_body (&builder);
   ck_assert_uint_eq (again.size, message->body.size);
   ck_assert_mem_eq (again.data, message->body.data, again.size);
   return TRUE;

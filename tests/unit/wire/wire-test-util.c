@@ -4,7 +4,7 @@
  */
 #include "wire-test-util.h"
 
-#include "iris/wire/iris-wire-field-private.h"
+#include "iris/wire/message/iris-wire-field-private.h"
 
 #include <string.h>
 

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The configuration and the table of limits: units, ranges, defaults, and the manual page.
+ */
+#include "core-test-run.h"
+#include "daemon/base/irisd-error.h"
+#include "daemon/config/irisd-config.h"
+#include "daemon/config/irisd-places.h"
+
+#include <check.h>
+#include <string.h>
+
+static const char *source_root;
+
+START_TEST (limits_take_numbers_with_units_within_their_range)
+{
+  IrisdLimits limits;
+  irisd_limits_init (&limits);
+  ck_assert_uint_eq (limits.max_body, IRIS_WIRE_DEFAULT_MAX_BODY);
+  ck_assert (irisd_limits_set (&limits, "max-body", "70000", NULL));
+  ck_assert_uint_eq (limits.max_body, 70000);
+  ck_assert (irisd_limits_set (&limits, "max-body", "3M", NULL));
+  ck_assert_uint_eq (limits.max_body, 3 * 1024 * 1024);
+
+  const char *const bad[][2] = {
+    { "max-body", "" },    { "max-body", "-1" },    { "max-body", "1 M" },
+    { "max-body", "1MB" }, { "max-body", "1000G" }, { "max-body", "99999999999999999999" },
+    { "max-body", "0" },   { "max-bodies", "1M" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      ck_assert (!irisd_limits_set (&limits, bad[i][0], bad[i][1], &error));
+      ck_assert (g_error_matches (error, IRISD_ERROR, IRISD_ERROR_USAGE));
+    }
+  ck_assert_uint_eq (limits.max_body, 3 * 1024 * 1024);
+}
+END_TEST
+
+START_TEST (every_limit_has_a_default_within_its_range_and_a_field_of_its_own)
+{
+  guint n = 0;
+  const IrisdLimitInfo *table = irisd_limits_get_table (&n);
+  ck_assert_uint_eq (n * sizeof (guint64), sizeof (IrisdLimits));
+  IrisdLimits limits;
+  memset (&limits, 0xff, sizeof limits);
+  irisd_limits_init (&limits);
+  for (guint i = 0; i < n; i++)
+    {
+      guint64 value = irisd_limits_get (&limits, &table[i]);
+      ck_assert_uint_eq (value, table[i].fallback);
+      ck_assert_uint_ge (value, table[i].min);
+      ck_assert_uint_le (value, table[i].max);
+      ck_assert_str_ne (table[i].summary, "");
+    }
+}
+END_TEST
+
+/* As people write it, and with the hyphens of a manual page. */
+static char *
+describe_limit (const IrisdLimitInfo *info)
+{
+  const char *units = "KMG";
+  guint64 value = info->fallback;
+  int unit = -1;
+  for (;
+       value >= 1024 && value % 1024 == 0 && g_str_has_prefix (info->summary, "bytes") && unit < 2;
+       unit++)
+    value /= 1024;
+  g_auto (GStrv) words = g_strsplit (info->name, "-", -1);
+  g_autofree char *name = g_strjoinv ("\\-", words);
+  return g_strdup_printf ("\n.BR %s \" (%" G_GUINT64_FORMAT "%.*s)\"\n", name, value, unit >= 0,
+                          units + MAX (unit, 0));
+}
+
+START_TEST (the_manual_page_gives_every_limit_with_its_default)
+{
+  g_autofree char *path = g_build_filename (source_root, "doc", "man", "irisd.conf.5", NULL);
+  g_autofree char *page = NULL;
+  ck_assert (g_file_get_contents (path, &page, NULL, NULL));
+  guint n = 0;
+  const IrisdLimitInfo *table = irisd_limits_get_table (&n);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *wanted = describe_limit (&table[i]);
+      ck_assert_msg (strstr (page, wanted) != NULL, "irisd.conf.5 lacks%s", wanted);
+    }
+}
+END_TEST
+
+START_TEST (the_default_limits_fit_each_other)
+{
+  g_autoptr (IrisdConfig) config = irisd_config_new ();
+  ck_assert (irisd_config_check (config, NULL));
+  config->limits.max_output = config->limits.max_body + 1;
+  g_autoptr (GError) error = NULL;
+  ck_assert (!irisd_config_check (config, &error));
+  ck_assert_ptr_nonnull (strstr (error->message, "max-output"));
+}
+END_TEST
+
+START_TEST (a_steal_policy_is_given_in_words)
+{
+  const char *text = "[irisd]\nsteal = random+one\n";
+  g_autoptr (IrisdConfig) config = irisd_config_new ();
+  g_autoptr (IrisPlaces) places = iris_places_new_unbound (2, 1);
+  g_autoptr (IrisScheduler) scheduler = NULL;
+  g_autoptr (IrisStealPolicy) policy = NULL;
+  g_autoptr (GError) error = NULL;
+  IrisStealAmount amount;
+
+  ck_assert (irisd_config_load_text (config, "irisd.conf", text, strlen (text), &error));
+  scheduler = irisd_places_new_scheduler (config, places);
+  g_object_get (scheduler, "steal-policy", &policy, NULL);
+  ck_assert_ptr_nonnull (policy);
+  g_object_get (policy, "amount", &amount, NULL);
+  ck_assert_int_eq (amount, IRIS_STEAL_AMOUNT_ONE);
+
+  ck_assert (!irisd_config_set (config, "steal", "everything", &error));
+  ck_assert (g_error_matches (error, IRISD_ERROR, IRISD_ERROR_USAGE));
+}
+END_TEST
+
+START_TEST (only_loopback_addresses_are_listened_on)
+{
+  g_autoptr (IrisdConfig) config = irisd_config_new ();
+  ck_assert (irisd_config_set (config, "tcp", "127.0.0.1:4700", NULL));
+  ck_assert_str_eq (config->tcp_host, "127.0.0.1");
+  ck_assert_uint_eq (config->tcp_port, 4700);
+  ck_assert (irisd_config_set (config, "tcp", "[::1]:0", NULL));
+  ck_assert_str_eq (config->tcp_host, "::1");
+  ck_assert_uint_eq (config->tcp_port, 0);
+  const char *const bad[] = {
+    "",          ":",   ":1",     "127.0.0.1",     "127.0.0.1:", "127.0.0.1:65536",
+    "0.0.0.0:1", "*:1", "[::]:1", "example.org:1", "192.0.2.1:1"
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      ck_assert (!irisd_config_set (config, "tcp", bad[i], &error));
+      ck_assert (g_error_matches (error, IRISD_ERROR, IRISD_ERROR_USAGE));
+    }
+}
+END_TEST
+
+START_TEST (a_file_of_the_configuration_is_read_over_the_one_before)
+{
+  g_autoptr (IrisdConfig) config = irisd_config_new ();
+  const char first[] = "[irisd]\nworkers=3\nbind=false\n", second[] = "[irisd]\nworkers=4\n";
+  ck_assert (irisd_config_load_text (config, "1", first, strlen (first), NULL));
+  ck_assert (irisd_config_load_text (config, "2", second, strlen (second), NULL));
+  ck_assert_uint_eq (config->n_workers, 4);
+  ck_assert (!config->bind);
+  g_auto (GStrv) files = irisd_config_find_files ("/only/this");
+  ck_assert_uint_eq (g_strv_length (files), 1);
+  ck_assert_str_eq (files[0], "/only/this");
+}
+END_TEST
+
+int
+main (int argc, char **argv)
+{
+  source_root = argc > 1 ? argv[1] : ".";
+  Suite *suite = suite_create ("irisd-config");
+  TCase *tcase = tcase_create ("config");
+  tcase_add_test (tcase, limits_take_numbers_with_units_within_their_range);
+  tcase_add_test (tcase, every_limit_has_a_default_within_its_range_and_a_field_of_its_own);
+  tcase_add_test (tcase, the_manual_page_gives_every_limit_with_its_default);
+  tcase_add_test (tcase, the_default_limits_fit_each_other);
+  tcase_add_test (tcase, a_steal_policy_is_given_in_words);
+  tcase_add_test (tcase, only_loopback_addresses_are_listened_on);
+  tcase_add_test (tcase, a_file_of_the_configuration_is_read_over_the_one_before);
+  suite_add_tcase (suite, tcase);
+  return core_test_run (suite);
+}
