@@ -48,10 +48,6 @@ irisd_broadcast_run (IrisdGateway *gateway, IrisdBroadcast *self)
   self->klass->run (gateway, self);
 }
 
-static inline IrisdBroadcast *
-irisd_broadcast_from_message (IrisdMessage *message)
-{
-  return (IrisdBroadcast *) ((char *) message - G_STRUCT_OFFSET (IrisdBroadcast, message));
-}
+#define irisd_broadcast_from_message(pointer) IRISD_CONTAINER (pointer, IrisdBroadcast, message)
 
 G_END_DECLS

@@ -9,6 +9,11 @@
 
 G_BEGIN_DECLS
 
+/* The object of @Type that contains what @pointer points to as its @member. */
+#define IRISD_CONTAINER(pointer, Type, member)                              \
+  ((Type *) (gpointer) ((char *) (TRUE ? (pointer) : &((Type *) 0)->member) \
+                        - G_STRUCT_OFFSET (Type, member)))
+
 typedef struct _IrisdMessage IrisdMessage;
 
 /**
@@ -17,7 +22,7 @@ typedef struct _IrisdMessage IrisdMessage;
  * @IRISD_MESSAGE_CANCEL_BROADCAST: a CANCEL that goes from gateway to gateway
  *   (irisd-cancel-broadcast.h)
  * @IRISD_MESSAGE_BURY_BROADCAST: a KICK or BURY that goes from gateway to gateway (irisd-bury.h)
- * @IRISD_MESSAGE_OUTPUT: output of a running command (irisd-command-output.h)
+ * @IRISD_MESSAGE_OUTPUT: output of a running command (irisd-command.h)
  * @IRISD_MESSAGE_WORKER_EVENT: an event of a lease (irisd-worker-processes.h)
  * @IRISD_MESSAGE_JOURNAL_REQUEST: a journal request to the journal or back from it
  *   (irisd-journal.h)

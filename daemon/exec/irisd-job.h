@@ -154,22 +154,8 @@ irisd_job_has_run (const IrisdJob *self)
   return self->started_ns != 0 && self->ended_ns != 0;
 }
 
-static inline IrisdJob *
-irisd_job_from_message (IrisdMessage *message)
-{
-  return (IrisdJob *) ((char *) message - G_STRUCT_OFFSET (IrisdJob, message));
-}
-
-static inline IrisdJob *
-irisd_job_from_beside (IrisdMessage *message)
-{
-  return (IrisdJob *) ((char *) message - G_STRUCT_OFFSET (IrisdJob, beside));
-}
-
-static inline IrisdJob *
-irisd_job_from_fair (IrisdFairEntry *entry)
-{
-  return (IrisdJob *) ((char *) entry - G_STRUCT_OFFSET (IrisdJob, fair));
-}
+#define irisd_job_from_message(pointer) IRISD_CONTAINER (pointer, IrisdJob, message)
+#define irisd_job_from_beside(pointer)  IRISD_CONTAINER (pointer, IrisdJob, beside)
+#define irisd_job_from_fair(pointer)    IRISD_CONTAINER (pointer, IrisdJob, fair)
 
 G_END_DECLS

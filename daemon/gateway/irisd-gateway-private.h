@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "daemon/exec/command/irisd-command-output.h"
+#include "daemon/exec/command/irisd-command.h"
 #include "daemon/exec/irisd-job.h"
 #include "daemon/gateway/irisd-gateway.h"
 #include "daemon/store/irisd-journal.h"

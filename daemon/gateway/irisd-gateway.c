@@ -12,7 +12,7 @@
  * that the scheduler can be shut down. The publication releases the gateway's last queueing, and
  * the main thread's load acquires it.
  */
-#include "daemon/exec/command/irisd-command-output.h"
+#include "daemon/exec/command/irisd-command.h"
 #include "daemon/gateway/irisd-gateway-private.h"
 #include "daemon/gateway/irisd-worker-session.h"
 #include "daemon/items/irisd-bury.h"

@@ -2,7 +2,7 @@
  *
  * Output of commands and credit for it, between a gateway and its clients.
  */
-#include "daemon/exec/command/irisd-command-output.h"
+#include "daemon/exec/command/irisd-command.h"
 #include "daemon/exec/command/irisd-command-runner.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-gateway-private.h"
@@ -24,7 +24,7 @@ irisd_output_send (IrisdGateway *self, IrisdOutput *output)
       iris_wire_message_set_body (&message, output->data, output->size);
       irisd_send_message (self, &peer->route, peer, &message, NULL);
     }
-  irisd_output_free (output);
+  g_free (output);
 }
 
 static void

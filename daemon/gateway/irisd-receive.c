@@ -5,7 +5,7 @@
  * No input is trusted. A message that does not parse is answered by an error, and nothing of it is
  * stored.
  */
-#include "daemon/exec/command/irisd-command-output.h"
+#include "daemon/exec/command/irisd-command.h"
 #include "daemon/gateway/irisd-gateway-private.h"
 #include "daemon/gateway/irisd-worker-session.h"
 #include "daemon/items/irisd-bury.h"

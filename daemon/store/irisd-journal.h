@@ -151,12 +151,8 @@ typedef void (*IrisdRunAgainFunc) (const IrisdRecord *record,
 IrisdJournalRequest *irisd_journal_request_new (IrisdJournalRequestKind kind, IrisdMailbox *home);
 void irisd_journal_request_free (IrisdJournalRequest *self);
 
-static inline IrisdJournalRequest *
-irisd_journal_request_from_message (IrisdMessage *message)
-{
-  return (IrisdJournalRequest *) ((char *) message
-                                  - G_STRUCT_OFFSET (IrisdJournalRequest, message));
-}
+#define irisd_journal_request_from_message(pointer) \
+  IRISD_CONTAINER (pointer, IrisdJournalRequest, message)
 
 /**
  * IrisdFindRunFunc:

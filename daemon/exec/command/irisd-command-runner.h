@@ -10,7 +10,6 @@ G_BEGIN_DECLS
 
 IrisdCommandRunner *irisd_command_runner_new (GError **error);
 void irisd_command_runner_free (IrisdCommandRunner *self);
-gboolean irisd_command_runner_start (IrisdCommandRunner *self, IrisdJob *job);
 void irisd_command_runner_wake (IrisdCommandRunner *self);
 
 G_END_DECLS

@@ -43,6 +43,30 @@ typedef struct
   gboolean armed;
 } IrisdCommandWatch;
 
+/* Bytes of one OUTPUT message. */
+#define IRISD_OUTPUT_CHUNK (16 * 1024)
+
+/**
+ * IrisdOutput:
+ * @message: to the gateway of @job
+ * @job: a running job
+ * @channel: what its command wrote to
+ * @size: how many bytes; with 0 the gateway only checks whether the client is still there
+ *
+ * What a command wrote.
+ */
+typedef struct
+{
+  IrisdMessage message;
+  IrisdJob *job;
+  IrisWireChannel channel;
+  gsize size;
+  guint8 data[];
+} IrisdOutput;
+
+/* For its gateway. */
+#define irisd_output_from_message(pointer) IRISD_CONTAINER (pointer, IrisdOutput, message)
+
 IrisdCommand *irisd_command_start (IrisdJob *job, int null_fd);
 void irisd_command_watch_all (IrisdCommand *self, int epoll_fd);
 void irisd_command_handle (IrisdCommandWatch *watch);

@@ -62,11 +62,7 @@ struct _IrisdWorkerProcesses
   _Atomic gint64 alarm_us;
 };
 
-static IrisdLeasedItem *
-leased_item_of (IrisdLeaseEntry *entry)
-{
-  return (IrisdLeasedItem *) (void *) ((char *) entry - G_STRUCT_OFFSET (IrisdLeasedItem, entry));
-}
+#define leased_item_of(pointer) IRISD_CONTAINER (pointer, IrisdLeasedItem, entry)
 
 static IrisdLeasedItem *
 leased_item_ref (IrisdLeasedItem *leased_item)
@@ -75,12 +71,7 @@ leased_item_ref (IrisdLeasedItem *leased_item)
   return leased_item;
 }
 
-static IrisdWorkerProcess *
-worker_of (IrisdWorker *worker)
-{
-  return (IrisdWorkerProcess *) (void *) ((char *) worker
-                                          - G_STRUCT_OFFSET (IrisdWorkerProcess, base));
-}
+#define worker_of(pointer) IRISD_CONTAINER (pointer, IrisdWorkerProcess, base)
 
 static IrisdWorkerProcess *
 worker_ref (IrisdWorkerProcess *worker)

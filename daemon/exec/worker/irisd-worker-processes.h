@@ -183,10 +183,7 @@ void irisd_worker_processes_add_services (IrisdWorkerProcesses *self,
 
 void irisd_worker_event_free (IrisdWorkerEvent *self);
 
-static inline IrisdWorkerEvent *
-irisd_worker_event_from_message (IrisdMessage *message)
-{
-  return (IrisdWorkerEvent *) ((char *) message - G_STRUCT_OFFSET (IrisdWorkerEvent, message));
-}
+#define irisd_worker_event_from_message(pointer) \
+  IRISD_CONTAINER (pointer, IrisdWorkerEvent, message)
 
 G_END_DECLS
