@@ -11,21 +11,16 @@ G_BEGIN_DECLS
 typedef struct _IrisdGateway IrisdGateway;
 typedef struct _IrisdBroadcast IrisdBroadcast;
 
-/**
- * IrisdBroadcastClass:
- * @run: (transfer full): looks at this gateway, then passes it on or answers it
- * @resume: (transfer full): goes on after the reload of the item that it is about
- * @send_home: (transfer full): returns it with an error, or when no gateway is left to ask
- * @free: irisd ends
- *
- * The functions of a kind of broadcast.
- */
+/* The functions of a kind of broadcast. */
 typedef struct
 {
+  /* looks at this gateway, then passes it on or answers it */
   void (*run) (IrisdGateway *gateway, IrisdBroadcast *self);
+  /* goes on after the reload of the item that it is about */
   void (*resume) (IrisdGateway *gateway, IrisdBroadcast *self);
+  /* returns it with an error, or when no gateway is left to ask */
   void (*send_home) (IrisdBroadcast *self, const GError *error);
-  void (*free) (IrisdBroadcast *self);
+  void (*free) (IrisdBroadcast *self); /* irisd ends */
 } IrisdBroadcastClass;
 
 /* Embed it first. */

@@ -17,12 +17,8 @@ typedef enum
   IRISD_LOG_DEBUG,
 } IrisdLogLevel;
 
-/**
- * IrisdLogSite:
- *
- * A place in the code that a client can make log without end. It writes a few lines a second, and
- * then how many it held back. Zero-initialised, static.
- */
+/* A place in the code that a client can make log without end. It writes a few lines a second, and
+ * then how many it held back. Zero-initialised, static. */
 typedef struct
 {
   _Atomic gint64 window_us;

@@ -17,29 +17,17 @@ G_BEGIN_DECLS
 /* A payload up to this size is copied into the job; a larger one stays in ZeroMQ's memory. */
 #define IRISD_INLINE_PAYLOAD 4096
 
-/**
- * IrisdResult:
- * @error: (nullable): why there is no result
- * @body: the result's body
- * @content_type: (nullable): a constant
- * @bytes: how many bytes were worked on
- * @exit_status: of a command that exited, else -1
- * @signal: of a command that was killed, else 0
- * @stdout_length: how much of @body is standard output, or -1
- * @truncated: output was dropped
- *
- * How a job ended.
- */
+/* How a job ended. */
 typedef struct
 {
-  GError *error;
-  zmq_msg_t body;
-  const char *content_type;
-  guint64 bytes;
-  gint exit_status;
-  gint signal;
-  gint64 stdout_length;
-  gboolean truncated;
+  GError *error;            /* NULL, or why there is no result */
+  zmq_msg_t body;           /* the result's body */
+  const char *content_type; /* NULL, or a constant */
+  guint64 bytes;            /* how many bytes were worked on */
+  gint exit_status;         /* of a command that exited, else -1 */
+  gint signal;              /* of a command that was killed, else 0 */
+  gint64 stdout_length;     /* how much of @body is standard output, or -1 */
+  gboolean truncated;       /* output was dropped */
 } IrisdResult;
 
 typedef struct _IrisdLeasedItem IrisdLeasedItem;

@@ -12,28 +12,18 @@ G_BEGIN_DECLS
 typedef struct _IrisdJob IrisdJob;
 typedef struct _IrisdSleeper IrisdSleeper;
 
-/**
- * IrisdSleeper:
- * @job: the item
- * @fd: becomes readable when the item should check whether to stop
- *
- * Lives on the stack of the worker.
- */
+/* Lives on the stack of the worker. */
 struct _IrisdSleeper
 {
-  IrisdJob *job;
-  int fd;
+  IrisdJob *job; /* the item */
+  int fd;        /* becomes readable when the item should check whether to stop */
 
   /*< private >*/
   IrisdSleeper *next;
   IrisdSleeper *previous;
 };
 
-/**
- * IrisdRunning:
- *
- * All sleepers. At most one per worker, so a list suffices.
- */
+/* All sleepers. At most one per worker, so a list suffices. */
 typedef struct
 {
   pthread_mutex_t lock;

@@ -19,25 +19,15 @@ typedef struct _IrisdWorkerProcess IrisdWorkerProcess;
 typedef struct _IrisdBatch IrisdBatch;
 typedef struct _IrisdBundle IrisdBundle;
 
-/**
- * IrisdMails:
- * @queue: messages, oldest first
- * @bytes: what their frames hold
- *
- * Messages received and not handled yet (irisd-receive-backlog.c).
- */
+/* Messages received and not handled yet (irisd-receive-backlog.c). */
 typedef struct
 {
-  GQueue queue;
-  gsize bytes;
+  GQueue queue; /* messages, oldest first */
+  gsize bytes;  /* what their frames hold */
 } IrisdMails;
 
-/**
- * IrisdPeer:
- *
- * Belongs to the thread of its gateway. A worker that runs an item of the peer may only read the
- * two atomics and add to the second; the item's reference keeps them alive.
- */
+/* Belongs to the thread of its gateway. A worker that runs an item of the peer may only read the
+ * two atomics and add to the second; the item's reference keeps them alive. */
 struct _IrisdPeer
 {
   _Atomic gboolean gone; /* ended: its items need not run */

@@ -21,17 +21,11 @@ typedef struct _IrisdChain IrisdChain;
  */
 typedef void (*IrisdLetGo) (guint64 item, gpointer user_data);
 
-/**
- * IrisdUnacknowledged:
- * @count: completions in it
- * @sum: their bytes together
- *
- * Empty if all zeroes. One thread at a time.
- */
+/* Empty if all zeroes. One thread at a time. */
 typedef struct
 {
-  guint count;
-  guint64 sum;
+  guint count; /* completions in it */
+  guint64 sum; /* their bytes together */
 
   /*< private >*/
   IrisdUnackedCompletion *ring;

@@ -19,12 +19,8 @@ typedef struct _IrisdPeer IrisdPeer;
 typedef struct _IrisdJournalRequest IrisdJournalRequest;
 typedef struct _IrisdPersistentItem IrisdPersistentItem;
 
-/**
- * IrisdPersistentItem:
- *
- * It belongs to the journal's thread once it is handed over; a worker may set @state while it has
- * the item. There may be millions, so it is small.
- */
+/* It belongs to the journal's thread once it is handed over; a worker may set @state while it has
+ * the item. There may be millions, so it is small. */
 struct _IrisdPersistentItem
 {
   guint64 item; /* first, because it is the key of a table */
@@ -87,20 +83,13 @@ typedef struct
   IrisdPersistentItem *last;
 } IrisdPersistentOwner;
 
-/**
- * IrisdPersistentTable:
- * @n_items: items in it
- * @n_ended: of which have ended
- * @n_cancelled: of which were cancelled
- *
- * All persistent items, by number, by owner and key, and in the order of their numbers. One thread
- * at a time.
- */
+/* All persistent items, by number, by owner and key, and in the order of their numbers. One thread
+ * at a time. */
 typedef struct
 {
-  guint n_items;
-  guint n_ended;
-  guint n_cancelled;
+  guint n_items;     /* items in it */
+  guint n_ended;     /* of which have ended */
+  guint n_cancelled; /* of which were cancelled */
   IrisdPersistentItem *first;
   IrisdPersistentItem *last;
 

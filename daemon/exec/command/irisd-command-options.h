@@ -13,52 +13,30 @@ G_BEGIN_DECLS
 /* How many different limits there are. */
 #define IRISD_COMMAND_MAX_LIMITS 6
 
-/**
- * IrisdCommandLimit:
- * @name: as the item names it; a constant
- * @resource: what setrlimit(2) calls it
- * @bounds: the soft limit and the hard one
- *
- * A limit that the kernel enforces.
- */
+/* A limit that the kernel enforces. */
 typedef struct
 {
-  const char *name;
-  int resource;
-  struct rlimit bounds;
+  const char *name;     /* as the item names it; a constant */
+  int resource;         /* what setrlimit(2) calls it */
+  struct rlimit bounds; /* the soft limit and the hard one */
 } IrisdCommandLimit;
 
-/**
- * IrisdCommandOptions:
- * @streamed: its output is sent as it comes
- * @credit: bytes of output that may be sent at once, to begin with
- * @directory: (nullable): where it runs, or irisd's
- * @environment: (nullable): NAME=VALUE sets a variable, NAME removes one
- * @clear_environment: begin with no variables
- * @nice: added to irisd's niceness
- * @time_limit_ms: how long it may run; 0 for no limit
- * @has_grace: whether @grace_ms counts, and not the configuration
- * @grace_ms: from SIGTERM to SIGKILL
- * @max_output: bytes of output that are stored or sent, %G_MAXUINT64 if the item sets no limit
- * @limits: those that the kernel enforces
- * @n_limits: how many of those
- *
- * The options of one command.
- */
+/* The options of one command. */
 typedef struct
 {
-  gboolean streamed;
-  guint64 credit;
-  char *directory;
-  char **environment;
-  gboolean clear_environment;
-  int nice;
-  guint64 time_limit_ms;
-  gboolean has_grace;
-  guint64 grace_ms;
+  gboolean streamed;          /* its output is sent as it comes */
+  guint64 credit;             /* bytes of output that may be sent at once, to begin with */
+  char *directory;            /* NULL, or where it runs, or irisd's */
+  char **environment;         /* NULL, or NAME=VALUE sets a variable, NAME removes one */
+  gboolean clear_environment; /* begin with no variables */
+  int nice;                   /* added to irisd's niceness */
+  guint64 time_limit_ms;      /* how long it may run; 0 for no limit */
+  gboolean has_grace;         /* whether @grace_ms counts, and not the configuration */
+  guint64 grace_ms;           /* from SIGTERM to SIGKILL */
+  /* bytes of output that are stored or sent, G_MAXUINT64 if the item sets no limit */
   guint64 max_output;
-  IrisdCommandLimit limits[IRISD_COMMAND_MAX_LIMITS];
-  guint n_limits;
+  IrisdCommandLimit limits[IRISD_COMMAND_MAX_LIMITS]; /* those that the kernel enforces */
+  guint n_limits;                                     /* how many of those */
 } IrisdCommandOptions;
 
 gboolean irisd_command_options_are_given (const IrisWireMessage *item);

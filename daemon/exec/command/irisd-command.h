@@ -11,11 +11,7 @@ G_BEGIN_DECLS
 
 typedef struct _IrisdCommand IrisdCommand;
 
-/**
- * IrisdCommandSlot:
- *
- * The descriptors of a command that are watched.
- */
+/* The descriptors of a command that are watched. */
 typedef enum
 {
   IRISD_COMMAND_IN,
@@ -26,41 +22,25 @@ typedef enum
   IRISD_COMMAND_N_FDS
 } IrisdCommandFd;
 
-/**
- * IrisdCommandWatch:
- * @command: the command
- * @which: which of its descriptors
- * @fd: the descriptor, or -1
- * @armed: whether it is watched now
- *
- * A descriptor of a command; the runner's epoll gives its address back.
- */
+/* A descriptor of a command; the runner's epoll gives its address back. */
 typedef struct
 {
-  IrisdCommand *command;
-  IrisdCommandFd which;
-  int fd;
-  gboolean armed;
+  IrisdCommand *command; /* the command */
+  IrisdCommandFd which;  /* which of its descriptors */
+  int fd;                /* the descriptor, or -1 */
+  gboolean armed;        /* whether it is watched now */
 } IrisdCommandWatch;
 
 /* Bytes of one OUTPUT message. */
 #define IRISD_OUTPUT_CHUNK (16 * 1024)
 
-/**
- * IrisdOutput:
- * @message: to the gateway of @job
- * @job: a running job
- * @channel: what its command wrote to
- * @size: how many bytes; with 0 the gateway only checks whether the client is still there
- *
- * What a command wrote.
- */
+/* What a command wrote. */
 typedef struct
 {
-  IrisdMessage message;
-  IrisdJob *job;
-  IrisWireChannel channel;
-  gsize size;
+  IrisdMessage message;    /* to the gateway of @job */
+  IrisdJob *job;           /* a running job */
+  IrisWireChannel channel; /* what its command wrote to */
+  gsize size; /* how many bytes; with 0 the gateway only checks whether the client is still there */
   guint8 data[];
 } IrisdOutput;
 
