@@ -137,11 +137,7 @@ typedef enum
   IRISD_FOUND_ENDED = 1 << 3,   /* an end, until it is acknowledged */
 } IrisdItemFound;
 
-/**
- * IrisdItemWord:
- *
- * The state of one item. Only irisd_item_word_advance() changes it.
- */
+/* The state of one item. Only irisd_item_word_advance() changes it. */
 typedef _Atomic guint8 IrisdItemWord;
 
 const IrisdItemTransition *irisd_item_get_transition (IrisdItemState state, IrisdItemEvent event);

@@ -140,17 +140,9 @@ take_lock (const char *path, const char *option, GError **error)
     }
 }
 
-/**
- * irisd_runtime_dir_open:
- * @path: an absolute path; its parent has to exist
- * @option: the option by which the user chooses another one
- * @shared: whether other users are to reach what is in it
- * @error: return location for a #GError
- *
- * Makes the directory if it is missing, checks that it is private enough, and locks it.
- *
- * Returns: (transfer full): the locked directory
- */
+/* Makes the directory if it is missing, checks that it is private enough, and locks it. @path is
+ * absolute, and its parent has to exist; by @option the user chooses another one; @shared: other
+ * users are to reach what is in it. */
 IrisdRuntimeDir *
 irisd_runtime_dir_open (const char *path, const char *option, gboolean shared, GError **error)
 {

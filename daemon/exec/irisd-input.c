@@ -99,12 +99,7 @@ irisd_input_each (IrisdJob *job, IrisdInputFunc func, gpointer user_data)
   return all;
 }
 
-/**
- * irisd_input_check:
- * @item: an item for a service that works on a file or on the payload
- * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
- *
- * Returns: whether it says clearly which
+/* Returns whether an item for a service that works on a file or on the payload says clearly which.
  */
 gboolean
 irisd_input_check (const IrisWireMessage *item, GError **error)

@@ -68,12 +68,8 @@ irisd_socket_new (void *context, const IrisdLimits *limits, GError **error)
   return NULL;
 }
 
-/**
- * irisd_socket_close:
- * @socket: (nullable): a socket
- *
- * Ends its monitor first, so that no event is on its way when the monitor's reader goes.
- */
+/* Ends the monitor of @socket, which may be NULL, first, so that no event is on its way when the
+ * monitor's reader goes. */
 void
 irisd_socket_close (void *socket)
 {

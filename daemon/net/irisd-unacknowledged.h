@@ -12,13 +12,7 @@ G_BEGIN_DECLS
 typedef struct _IrisdUnackedCompletion IrisdUnackedCompletion;
 typedef struct _IrisdChain IrisdChain;
 
-/**
- * IrisdLetGo:
- * @item: the number of a persistent item whose end was acknowledged
- * @user_data: what was given with the function
- *
- * Called for an item that may be deleted.
- */
+/* Called for a persistent item whose end was acknowledged, and that may be deleted. */
 typedef void (*IrisdLetGo) (guint64 item, gpointer user_data);
 
 /* Empty if all zeroes. One thread at a time. */

@@ -267,13 +267,9 @@ irisd_zap_handler_watch (IrisdZapHandler *self, void *socket, GError **error)
   return FALSE;
 }
 
-/**
- * irisd_zap_handler_tell:
- * @self: a ZAP handler that was not started
- * @door: the number of a door, in the order in which they were watched
- * @ended: called in the ZAP handler's thread after a connection of the socket has ended
- * @user_data: for @ended; has to live until the ZAP handler is stopped
- */
+/* Has @ended called in the ZAP handler's thread, which does not run yet, after a connection of the
+ * socket has ended that was watched as number @door. @user_data has to live until the ZAP handler
+ * is stopped. */
 void
 irisd_zap_handler_tell (IrisdZapHandler *self, guint door, IrisdEndedFunc ended, gpointer user_data)
 {
@@ -294,12 +290,7 @@ irisd_zap_handler_start (IrisdZapHandler *self)
   self->thread = g_thread_new ("irisd-door", run_thread, self);
 }
 
-/**
- * irisd_zap_handler_stop:
- * @self: (nullable): a ZAP handler
- *
- * Ends its thread, if it was started: no new connection is let in, and no end of one is told.
- */
+/* Ends the thread, if it was started: no new connection is let in, and no end of one is told. */
 void
 irisd_zap_handler_stop (IrisdZapHandler *self)
 {
@@ -309,10 +300,7 @@ irisd_zap_handler_stop (IrisdZapHandler *self)
   g_thread_join (g_steal_pointer (&self->thread));
 }
 
-/**
- * irisd_zap_handler_free:
- * @self: (transfer full) (nullable): a ZAP handler; the sockets that it watched are closed
- */
+/* The sockets that it watched are closed. */
 void
 irisd_zap_handler_free (IrisdZapHandler *self)
 {

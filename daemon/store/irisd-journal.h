@@ -48,12 +48,8 @@ typedef struct
   guint64 n;     /* how many numbers from there on */
 } IrisdSpan;
 
-/**
- * IrisdJournalRequest:
- *
- * A request to the journal, and its answer on the way back. The thread that holds it may change it;
- * @peer, @batch, @job and @jobs are the gateway's own all the time.
- */
+/* A request to the journal, and its answer on the way back. The thread that holds it may change it;
+ * @peer, @batch, @job and @jobs are the gateway's own all the time. */
 struct _IrisdJournalRequest
 {
   IrisdMessage message;
@@ -125,14 +121,8 @@ void irisd_journal_request_free (IrisdJournalRequest *self);
 #define irisd_journal_request_from_message(pointer) \
   IRISD_CONTAINER (pointer, IrisdJournalRequest, message)
 
-/**
- * IrisdFindRunFunc:
- * @item: the number of an item
- * @stuck: (out): the process group of which processes are left that do not end, or 0
- * @user_data: as it was given
- *
- * Returns: whether the item ran when irisd crashed
- */
+/* Returns whether item @item ran when irisd crashed. @stuck is the process group of which processes
+ * are left that do not end, or 0. */
 typedef gboolean (*IrisdFindRunFunc) (guint64 item, pid_t *stuck, gpointer user_data);
 
 IrisdJournal *
