@@ -19,6 +19,10 @@ typedef enum
   IRISD_ERROR_ALREADY_RUNNING = 3, /* another irisd serves the same directory */
 } IrisdError;
 
+/* Sets @error and returns FALSE, always. */
+gboolean
+irisd_fail (GError **error, GQuark domain, gint code, const char *format, ...) G_GNUC_PRINTF (4, 5);
+
 /* The exit status after a second signal ended accepted items. */
 #define IRISD_EXIT_STOPPED 4
 

@@ -165,20 +165,16 @@ irisd_limits_set (IrisdLimits *self, const char *name, const char *value, GError
 
       guint64 number = 0;
       if (!parse_size (value, &number) || number < info->min || number > info->max)
-        {
-          g_set_error (
-              error, IRISD_ERROR, IRISD_ERROR_USAGE,
-              "“%s” is no value for the limit %s (%s); give a number from %" G_GUINT64_FORMAT
-              " to %" G_GUINT64_FORMAT ", with K, M or G after it if you like",
-              value, name, info->summary, info->min, info->max);
-          return FALSE;
-        }
+        return irisd_fail (
+            error, IRISD_ERROR, IRISD_ERROR_USAGE,
+            "“%s” is no value for the limit %s (%s); give a number from %" G_GUINT64_FORMAT
+            " to %" G_GUINT64_FORMAT ", with K, M or G after it if you like",
+            value, name, info->summary, info->min, info->max);
       *field_of (self, info) = number;
       return TRUE;
     }
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "there is no limit “%s”; irisd.conf(5) lists them all", name);
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                     "there is no limit “%s”; irisd.conf(5) lists them all", name);
 }
 
 /* Returns the limits that the protocol's encoder and decoder enforce. */

@@ -32,41 +32,29 @@ check_directory (const char *path, const char *option, gboolean shared, GError *
 {
   struct stat st;
   if (lstat (path, &st) != 0)
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot examine %s: %s", path,
-                   g_strerror (errno));
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot examine %s: %s", path,
+                       g_strerror (errno));
   if (!S_ISDIR (st.st_mode))
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "%s is not a directory; choose another with %s", path, option);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                       "%s is not a directory; choose another with %s", path, option);
   if (shared && st.st_uid == geteuid () && (st.st_mode & 022) == 0)
     {
       if ((st.st_mode & 0111) == 0111 || chmod (path, (st.st_mode & 07777) | 0111) == 0)
         return TRUE;
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "cannot open %s to the users under [access]: %s", path, g_strerror (errno));
-      return FALSE;
+      return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                         "cannot open %s to the users under [access]: %s", path,
+                         g_strerror (errno));
     }
   if (shared)
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "%s has to belong to you and be writable by you only (it has mode %04o and "
-                   "owner %u); chmod 711 it, or choose another with --dir",
-                   path, (guint) (st.st_mode & 07777), (guint) st.st_uid);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                       "%s has to belong to you and be writable by you only (it has mode %04o and "
+                       "owner %u); chmod 711 it, or choose another with --dir",
+                       path, (guint) (st.st_mode & 07777), (guint) st.st_uid);
   if (st.st_uid != geteuid () || (st.st_mode & 077) != 0)
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "%s has to belong to you and be closed to others (it has mode %04o and "
-                   "owner %u); chmod 700 it, or choose another with %s",
-                   path, (guint) (st.st_mode & 07777), (guint) st.st_uid, option);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                       "%s has to belong to you and be closed to others (it has mode %04o and "
+                       "owner %u); chmod 700 it, or choose another with %s",
+                       path, (guint) (st.st_mode & 07777), (guint) st.st_uid, option);
   return TRUE;
 }
 

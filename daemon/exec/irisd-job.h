@@ -103,7 +103,6 @@ void irisd_job_restore (IrisdJob *self);
 IrisdItemState irisd_job_get_state (IrisdJob *self);
 gboolean irisd_job_is (IrisdJob *self, IrisdItemState state);
 void irisd_job_move (IrisdJob *self, gint place);
-void irisd_job_abandon (IrisdJob *self);
 void irisd_job_end (IrisdJob *self);
 gboolean irisd_job_is_orphan (IrisdJob *self);
 void irisd_job_set_home (IrisdJob *self, gint home, gboolean strict);
@@ -111,7 +110,6 @@ void irisd_job_hand_over (IrisdJob *self);
 void irisd_job_run_here (IrisdJob *self);
 void irisd_job_run_at_once (IrisdJob *self);
 gboolean irisd_job_has_failed (IrisdJob *self);
-void irisd_job_reset (IrisdJob *self);
 gboolean irisd_job_abandon_queued (IrisdJob *self);
 gboolean irisd_job_cancel (IrisdJob *self);
 

@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <pthread.h>
+#include <sys/queue.h>
 
 G_BEGIN_DECLS
 
@@ -19,15 +20,14 @@ struct _IrisdSleeper
   int fd;        /* becomes readable when the item should check whether to stop */
 
   /*< private >*/
-  IrisdSleeper *next;
-  IrisdSleeper *previous;
+  LIST_ENTRY (_IrisdSleeper) link;
 };
 
 /* All sleepers. At most one per worker, so a list suffices. */
 typedef struct
 {
   pthread_mutex_t lock;
-  IrisdSleeper *first;
+  LIST_HEAD (, _IrisdSleeper) sleepers;
 } IrisdRunning;
 
 void irisd_running_init (IrisdRunning *self);

@@ -42,9 +42,6 @@ typedef struct
   void (*forget) (IrisdJob *job);            /* NULL, or when a job is about to be freed */
 } IrisdService;
 
-extern const IrisdService irisd_service_echo;
-extern const IrisdService irisd_service_sha256;
-extern const IrisdService irisd_service_wordcount;
 extern const IrisdService irisd_service_command;
 
 typedef struct _IrisdServices IrisdServices;

@@ -99,9 +99,8 @@ irisd_socket_bind_ipc (void *socket,
       irisd_runtime_dir_add_endpoint (dir, endpoint);
       return TRUE;
     }
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot listen on %s: %s", endpoint,
-               zmq_strerror (saved));
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot listen on %s: %s", endpoint,
+                     zmq_strerror (saved));
 }
 
 static char *

@@ -29,6 +29,8 @@ typedef struct
   IrisdChain *chains; /* by request id, if one was named out of order; else NULL */
 } IrisdUnacknowledged;
 
+guint irisd_request_id_hash (gconstpointer id);
+
 void irisd_unacknowledged_clear (IrisdUnacknowledged *self);
 void
 irisd_unacknowledged_push (IrisdUnacknowledged *self, const guint8 *id, guint64 size, guint64 item);

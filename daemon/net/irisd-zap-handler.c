@@ -262,9 +262,8 @@ irisd_zap_handler_watch (IrisdZapHandler *self, void *socket, GError **error)
       && zmq_socket_monitor (socket, name, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED) == 0
       && zmq_connect (door, name) == 0)
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot watch a socket: %s",
-               zmq_strerror (errno));
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot watch a socket: %s",
+                     zmq_strerror (errno));
 }
 
 /* Has @ended called in the ZAP handler's thread, which does not run yet, after a connection of the

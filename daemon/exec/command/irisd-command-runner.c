@@ -222,19 +222,15 @@ static gboolean
 check (const IrisWireMessage *item, GError **error)
 {
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_PATH))
-    {
-      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "a command takes its input from the payload; leave the path out");
-      return FALSE;
-    }
+    return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                       "a command takes its input from the payload; leave the path out");
   IrisWireArgsIter iter;
   IrisWireString program;
   iris_wire_args_iter_init (&iter, &item->args);
   if (iris_wire_args_iter_next (&iter, &program) && program.len > 0)
     return irisd_command_options_check (item, error);
-  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                       "a command needs arguments, the first of which names the program");
-  return FALSE;
+  return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                     "a command needs arguments, the first of which names the program");
 }
 
 static gboolean

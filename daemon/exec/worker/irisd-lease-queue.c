@@ -14,6 +14,7 @@
  */
 #include "daemon/exec/worker/irisd-leases-private.h"
 
+#include "daemon/base/irisd-error.h"
 #include "daemon/config/irisd-policy.h"
 
 #include <string.h>
@@ -100,12 +101,11 @@ irisd_leases_check_services (IrisdLeases *self,
     }
   if (MAX (n_shared, n_own) <= self->rules.max_services)
     return TRUE;
-  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
-               "too many services of worker processes: there would be more than "
-               "total-worker-services (%u); raise "
-               "it with [limits] total-worker-services",
-               self->rules.max_services);
-  return FALSE;
+  return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
+                     "too many services of worker processes: there would be more than "
+                     "total-worker-services (%u); raise "
+                     "it with [limits] total-worker-services",
+                     self->rules.max_services);
 }
 
 static guint

@@ -166,10 +166,9 @@ irisd_store_check (const char *dir, char **report, GError **error)
   if (!irisd_tally_read_file (path, &file) && !any)
     {
       g_array_unref (pages.bad);
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "cannot check the journal: there is none in %s; give the directory of --journal",
-                   dir);
-      return FALSE;
+      return irisd_fail (
+          error, IRISD_ERROR, IRISD_ERROR_FAILED,
+          "cannot check the journal: there is none in %s; give the directory of --journal", dir);
     }
   IrisdStoreDamage damage = { .rows = pages.bad->len,
                               .gaps = pages.n_unreadable,

@@ -139,9 +139,8 @@ move_file (const char *from, const char *to, GError **error)
 {
   if (g_rename (from, to) == 0 || errno == ENOENT)
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot rename %s to %s: %s", from, to,
-               g_strerror (errno));
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot rename %s to %s: %s", from, to,
+                     g_strerror (errno));
 }
 
 /* Puts the copy in the file's place. Both databases are closed. */
