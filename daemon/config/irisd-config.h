@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/base/irisd-limits.h"
+#include "daemon/config/irisd-limits.h"
 #include "daemon/base/irisd-log.h"
 #include "daemon/config/irisd-access.h"
 #include "daemon/config/irisd-fair-rules.h"

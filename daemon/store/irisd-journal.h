@@ -5,7 +5,7 @@
 #pragma once
 
 #include "daemon/base/irisd-broadcast.h"
-#include "daemon/base/irisd-limits.h"
+#include "daemon/config/irisd-limits.h"
 #include "daemon/base/irisd-mailbox.h"
 #include "daemon/store/irisd-persistent-list.h"
 

@@ -5,7 +5,7 @@
 #include "core-test-run.h"
 #include "daemon/base/irisd-error.h"
 #include "daemon/base/irisd-log.h"
-#include "daemon/base/irisd-runtime-dir.h"
+#include "daemon/net/irisd-runtime-dir.h"
 #include "daemon/base/irisd-text.h"
 #include "daemon/config/irisd-config.h"
 #include "daemon/config/irisd-places.h"

@@ -282,8 +282,7 @@ event_new (IrisdWorkerEventKind kind)
   return event;
 }
 
-/* --- actions of the table; all under the lock
- * ---------------------------------------------------- */
+/* --- actions of the table; all under the lock --- */
 
 /* The leased item has left the table: the job is the caller's. */
 static IrisdJob *
@@ -430,8 +429,7 @@ static const IrisdLeaseEvents events = {
   .fail = fail,
 };
 
-/* --- the lock and the clock ----------------------------------------------------------------------
- */
+/* --- the lock and the clock --- */
 
 /* Takes the lock, and returns the time. */
 static gint64
@@ -530,8 +528,7 @@ irisd_worker_processes_close (IrisdWorkerProcesses *self)
   unlock_table (self);
 }
 
-/* --- for the gateways of clients -----------------------------------------------------------------
- */
+/* --- for the gateways of clients --- */
 
 /* Before a job's leased item enters the table. */
 static void
@@ -624,8 +621,7 @@ irisd_worker_processes_withdraw_waiting (IrisdWorkerProcesses *self, IrisdJob *j
   return state;
 }
 
-/* --- for the gateways of workers -----------------------------------------------------------------
- */
+/* --- for the gateways of workers --- */
 
 IrisdWorkerProcess *
 irisd_worker_process_new (IrisdMailbox *mailbox, IrisdPeer *peer)

@@ -6,7 +6,7 @@
  * ZeroMQ unlinks an ipc path before it binds it, so a second daemon would silently take over the
  * sockets of a running one. So the lock is taken first, and held until the sockets are removed.
  */
-#include "daemon/base/irisd-runtime-dir.h"
+#include "daemon/net/irisd-runtime-dir.h"
 
 #include "daemon/base/irisd-error.h"
 

@@ -2,7 +2,7 @@
  *
  * The limits of irisd: name, default and purpose of each.
  */
-#include "daemon/base/irisd-limits.h"
+#include "daemon/config/irisd-limits.h"
 
 #include "daemon/base/irisd-error.h"
 
