@@ -6,8 +6,8 @@
 
 #include "daemon/config/irisd-config.h"
 #include "daemon/config/irisd-fair-rules.h"
-#include "daemon/exec/command/irisd-cgroup.h"
-#include "daemon/exec/irisd-attempts.h"
+#include "daemon/exec/attempts/irisd-cgroup.h"
+#include "daemon/exec/attempts/irisd-attempts.h"
 #include "daemon/exec/irisd-gate.h"
 #include "daemon/exec/irisd-running.h"
 #include "daemon/exec/irisd-service.h"

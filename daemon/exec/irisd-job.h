@@ -5,7 +5,7 @@
 #pragma once
 
 #include "daemon/base/irisd-mailbox.h"
-#include "daemon/exec/command/irisd-command-options.h"
+#include "daemon/exec/irisd-command-options.h"
 #include "daemon/exec/irisd-core.h"
 #include "daemon/base/irisd-item-state.h"
 #include "daemon/items/irisd-permit.h"

@@ -112,7 +112,7 @@ irisd_services_new (void)
   return self;
 }
 
-/* Returns a registry of irisd's own services. */
+/* Returns a registry of the services in this file. */
 IrisdServices *
 irisd_services_new_builtin (void)
 {
@@ -120,7 +120,6 @@ irisd_services_new_builtin (void)
   irisd_services_add (self, &service_echo);
   irisd_services_add (self, &service_sha256);
   irisd_services_add (self, &service_wordcount);
-  irisd_services_add (self, &irisd_service_command);
   return self;
 }
 

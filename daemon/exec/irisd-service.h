@@ -42,8 +42,6 @@ typedef struct
   void (*forget) (IrisdJob *job);            /* NULL, or when a job is about to be freed */
 } IrisdService;
 
-extern const IrisdService irisd_service_command;
-
 typedef struct _IrisdServices IrisdServices;
 
 IrisdServices *irisd_services_new (void);

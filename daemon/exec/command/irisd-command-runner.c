@@ -15,7 +15,7 @@
 #include "daemon/exec/command/irisd-command-runner.h"
 
 #include "daemon/base/irisd-error.h"
-#include "daemon/exec/command/irisd-command-options.h"
+#include "daemon/exec/irisd-command-options.h"
 #include "daemon/exec/command/irisd-command-slots.h"
 #include "daemon/exec/command/irisd-command.h"
 #include "daemon/exec/irisd-job.h"

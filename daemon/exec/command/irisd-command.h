@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/exec/command/irisd-command-options.h"
+#include "daemon/exec/irisd-command-options.h"
 #include "daemon/exec/irisd-job.h"
 
 G_BEGIN_DECLS

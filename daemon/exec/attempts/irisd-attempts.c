@@ -24,12 +24,12 @@
  * Any thread may begin and end attempts; the lock is held for table work only. It is a POSIX one
  * because ThreadSanitizer knows those.
  */
-#include "daemon/exec/irisd-attempts.h"
+#include "daemon/exec/attempts/irisd-attempts.h"
 
 #include "daemon/base/irisd-error.h"
 #include "daemon/base/irisd-log.h"
 #include "daemon/base/irisd-proc.h"
-#include "daemon/exec/irisd-orphans.h"
+#include "daemon/exec/attempts/irisd-orphans.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  *
  * The options of a command: keys of an item beside the program and its arguments.
  */
-#include "daemon/exec/command/irisd-command-options.h"
+#include "daemon/exec/irisd-command-options.h"
 
 #include "daemon/base/irisd-error.h"
 #include "daemon/base/irisd-text.h"
