@@ -19,7 +19,7 @@ typedef struct
   /* goes on after the reload of the item that it is about */
   void (*resume) (IrisdGateway *gateway, IrisdBroadcast *self);
   /* returns it with an error, or when no gateway is left to ask */
-  void (*send_home) (IrisdBroadcast *self, const GError *error);
+  void (*refuse) (IrisdBroadcast *self, const GError *error);
   void (*free) (IrisdBroadcast *self); /* irisd ends */
 } IrisdBroadcastClass;
 

@@ -40,7 +40,7 @@ typedef struct
   IrisdLogLevel log_level;   /* the least important level that is logged */
   char *journal;             /* NULL, or the directory of the journal */
   char *cgroup;              /* where commands get control groups: `auto`, `none`, or a directory */
-  gboolean paused;           /* whether nothing runs until the places are refilled */
+  gboolean paused;           /* whether nothing runs until the places are resumed */
   IrisdLimits limits;        /* all limits */
   IrisdAccess access;        /* the users and their rights */
   IrisdFairRule client_rule; /* what each client may have in flight, and how fast */

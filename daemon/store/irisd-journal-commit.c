@@ -169,7 +169,7 @@ set_health (IrisdJournal *self, IrisdJournalHealth health, const char *why)
   g_autofree char *status = NULL;
   /* Never freed, because other threads may read it; a run has few of them. */
   if (why != NULL)
-    atomic_store_explicit (&self->sentence, (char *) g_intern_string (why), memory_order_relaxed);
+    atomic_store_explicit (&self->reason, (char *) g_intern_string (why), memory_order_relaxed);
   atomic_store_explicit (&self->health, health, memory_order_release);
   status = health == IRISD_JOURNAL_READY ? g_strdup ("STATUS=serving")
                                          : g_strdup_printf ("STATUS=not ready: %s", why);
@@ -200,14 +200,14 @@ discard_all (IrisdJournal *self, IrisdJournalRequest *request)
 {
   if (request->persistent != NULL)
     irisd_journal_discard (self, g_steal_pointer (&request->persistent));
-  if (request->kepts != NULL)
-    g_ptr_array_foreach (request->kepts, discard_one, self);
+  if (request->persistents != NULL)
+    g_ptr_array_foreach (request->persistents, discard_one, self);
   g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
 }
 
 /* Fails the journal requests that wait for new items to be written. */
 static void
-refuse_new (IrisdJournal *self, const char *sentence)
+refuse_new (IrisdJournal *self, const char *reason)
 {
   IrisdJournalRequests waiting = STAILQ_HEAD_INITIALIZER (waiting);
   STAILQ_CONCAT (&waiting, &self->attendants);
@@ -220,7 +220,7 @@ refuse_new (IrisdJournal *self, const char *sentence)
       else
         {
           request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                        "cannot keep the item: %s", sentence);
+                                        "cannot store the persistent item: %s", reason);
           discard_all (self, request);
           irisd_journal_answer (self, request);
         }
@@ -242,14 +242,14 @@ irisd_journal_apply_end (IrisdJournal *self, IrisdPersistentItem *persistent, gu
 static void
 settle_done (IrisdJournal *self, IrisdJournalRequest *request)
 {
-  g_autoptr (GPtrArray) kepts = g_steal_pointer (&request->kepts);
-  for (guint i = 0; i < kepts->len; i++)
-    irisd_journal_apply_end (self, g_ptr_array_index (kepts, i),
+  g_autoptr (GPtrArray) persistents = g_steal_pointer (&request->persistents);
+  for (guint i = 0; i < persistents->len; i++)
+    irisd_journal_apply_end (self, g_ptr_array_index (persistents, i),
                              irisd_row_batch_get_row (request->row_batch, i)->state);
   g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
   irisd_journal_answer (self, request);
-  for (guint i = 0; i < kepts->len; i++)
-    irisd_journal_wake_waits (self, g_ptr_array_index (kepts, i));
+  for (guint i = 0; i < persistents->len; i++)
+    irisd_journal_wake_waits (self, g_ptr_array_index (persistents, i));
 }
 
 /* Takes @request, a BURY whose transaction is committed or failed. From now on the item counts as

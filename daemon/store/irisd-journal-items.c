@@ -38,7 +38,7 @@ irisd_journal_request_free (IrisdJournalRequest *self)
   g_clear_pointer (&self->peer, irisd_peer_unref);
   g_clear_pointer (&self->items, g_array_unref);
   g_clear_pointer (&self->jobs, g_ptr_array_unref);
-  g_clear_pointer (&self->kepts, g_ptr_array_unref);
+  g_clear_pointer (&self->persistents, g_ptr_array_unref);
   g_clear_pointer (&self->row_batch, irisd_row_batch_unref);
   if (self->broadcast != NULL)
     self->broadcast->klass->free (self->broadcast);
@@ -46,7 +46,7 @@ irisd_journal_request_free (IrisdJournalRequest *self)
   g_clear_pointer (&self->filter, irisd_persistent_filter_free);
   g_clear_error (&self->error);
   g_free (self->header.data);
-  g_free (self->sentence);
+  g_free (self->reason);
   g_free (self);
 }
 
@@ -90,10 +90,10 @@ irisd_journal_get_health (IrisdJournal *self)
 
 /* Returns why the journal is not ready. */
 const char *
-irisd_journal_get_sentence (IrisdJournal *self)
+irisd_journal_get_reason (IrisdJournal *self)
 {
-  const char *sentence = atomic_load_explicit (&self->sentence, memory_order_relaxed);
-  return sentence != NULL ? sentence : "";
+  const char *reason = atomic_load_explicit (&self->reason, memory_order_relaxed);
+  return reason != NULL ? reason : "";
 }
 
 void
@@ -379,7 +379,7 @@ tell_buried (IrisdPersistentItem *persistent, IrisdJournalRequest *request)
                                 "item %" G_GUINT64_FORMAT
                                 " is buried: %s. It is kept and has no end; "
                                 "kick it to have it run again",
-                                persistent->item, persistent->sentence);
+                                persistent->item, persistent->reason);
 }
 
 static void

@@ -69,7 +69,8 @@ keep (IrisdJournal *self, IrisdJournalRequest *request)
     {
       refuse_keep (self, request,
                    g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                "cannot keep the item: %s", irisd_journal_get_sentence (self)));
+                                "cannot store the persistent item: %s",
+                                irisd_journal_get_reason (self)));
       return;
     }
   /* The gateway has checked the limit for an item without a key. */
@@ -119,19 +120,20 @@ keep_done (IrisdJournal *self, IrisdJournalRequest *request)
       g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
       irisd_journal_release (self);
       request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                    "cannot keep the item: %s", irisd_journal_get_sentence (self));
+                                    "cannot store the persistent item: %s",
+                                    irisd_journal_get_reason (self));
       irisd_journal_answer (self, request);
       return;
     }
   guint n = irisd_row_batch_get_n_rows (request->row_batch);
   IrisdPersistentItem *persistent = NULL;
-  request->kepts = request->durable ? g_ptr_array_sized_new (n) : NULL;
+  request->persistents = request->durable ? g_ptr_array_sized_new (n) : NULL;
   for (guint i = 0; i < n; i++)
     {
       IrisdBatchRow *row = irisd_row_batch_get_row (request->row_batch, i);
       persistent = add_done (self, row, persistent);
       if (request->durable)
-        g_ptr_array_add (request->kepts, persistent);
+        g_ptr_array_add (request->persistents, persistent);
       else
         irisd_journal_apply_end (self, persistent, row->state);
     }
@@ -159,7 +161,7 @@ end (IrisdJournal *self, IrisdJournalRequest *request)
       request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
                                     "cannot write the end of the item, which ran; it runs "
                                     "again when irisd is started again: %s",
-                                    irisd_journal_get_sentence (self));
+                                    irisd_journal_get_reason (self));
       irisd_persistent_item_set_state (persistent, IRIS_WIRE_STATE_QUEUED);
       irisd_journal_answer (self, request);
       return;
@@ -200,11 +202,11 @@ bury (IrisdJournal *self, IrisdJournalRequest *request)
     request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
                                   "cannot write that the item is buried, so it runs again when "
                                   "irisd is started again: %s",
-                                  irisd_journal_get_sentence (self));
+                                  irisd_journal_get_reason (self));
   else if (irisd_journal_read_row (self, persistent, request))
     {
       persistent->attempts = request->count;
-      irisd_persistent_item_set_reason (persistent, request->code, request->sentence);
+      irisd_persistent_item_set_reason (persistent, request->code, request->reason);
       write_again (self, persistent, request, IRIS_WIRE_STATE_BURIED);
       if (durable)
         {
@@ -300,7 +302,7 @@ kick (IrisdJournal *self, IrisdJournalRequest *request)
     }
   if (irisd_journal_get_health (self) == IRISD_JOURNAL_FAILED)
     request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                  "cannot kick items: %s", irisd_journal_get_sentence (self));
+                                  "cannot kick items: %s", irisd_journal_get_reason (self));
   else
     n = persistent != NULL ? (guint) unearth (self, persistent, request)
                            : unearth_some (self, request);

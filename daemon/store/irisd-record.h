@@ -30,13 +30,13 @@ typedef struct
   guint32 attempts; /* how often it ran to an end */
   guint32 crashes;  /* how often irisd crashed while it ran, since an attempt last ran to its end */
   gint32 home;      /* the place at which it was queued */
-  guint64 accepted_ms;     /* Unix time in milliseconds */
-  guint64 ended_ms;        /* the same, 0 before its end */
-  guint64 keep_ms;         /* how long its end is kept */
-  IrisWireString key;      /* its idempotency key; borrowed */
-  IrisWireString service;  /* its service's name; borrowed */
-  guint32 code;            /* an IrisWireError, why it is buried; 0 if it is not */
-  IrisWireString sentence; /* the same for a person; borrowed */
+  guint64 accepted_ms;    /* Unix time in milliseconds */
+  guint64 ended_ms;       /* the same, 0 before its end */
+  guint64 keep_ms;        /* how long its end is kept */
+  IrisWireString key;     /* its idempotency key; borrowed */
+  IrisWireString service; /* its service's name; borrowed */
+  guint32 code;           /* an IrisWireError, why it is buried; 0 if it is not */
+  IrisWireString reason;  /* the same for a person; borrowed */
   /* of the message that @header belongs to: SUBMIT, or RESULT or ERROR once it has ended */
   guint8 type;
   IrisWireFrame header; /* that message's header; borrowed */

@@ -20,9 +20,9 @@ typedef struct
   guint64 numbers[5];
   guint32 checksum;
   guint32 spare;
-} Sheet;
+} FileImage;
 
-G_STATIC_ASSERT (sizeof (Sheet) == 56);
+G_STATIC_ASSERT (sizeof (FileImage) == 56);
 
 static const char magic[8] = { 'I', 'R', 'S', 'J', 'c', 'n', 't', '1' };
 
@@ -78,7 +78,7 @@ gboolean
 irisd_tally_read_file (const char *database, IrisdTally *self)
 {
   g_autofree char *path = get_path (database);
-  Sheet sheet = { { 0 } };
+  FileImage sheet = { { 0 } };
   int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   ssize_t n = fd >= 0 ? pread (fd, &sheet, sizeof sheet, 0) : -1;
   if (fd >= 0)
@@ -102,7 +102,7 @@ irisd_tally_read_file (const char *database, IrisdTally *self)
 void
 irisd_tally_write_file (int fd, const IrisdTally *self)
 {
-  Sheet sheet = { .checksum = GUINT32_TO_LE (irisd_tally_checksum (self)) };
+  FileImage sheet = { .checksum = GUINT32_TO_LE (irisd_tally_checksum (self)) };
   memcpy (sheet.magic, magic, sizeof magic);
   to_numbers (self, sheet.numbers);
   if (fd < 0)
