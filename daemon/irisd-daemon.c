@@ -355,6 +355,7 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
     return NULL;
   describe_places (self);
   core->services = irisd_services_new_builtin ();
+  irisd_services_add (core->services, &irisd_service_command);
   core->worker_processes = irisd_worker_processes_new (core);
   if (!open_journal (self, error) || !open_attempts (self, error) || !open_sockets (self, error)
       || (core->plugins = irisd_plugins_load (config, core->services, error)) == NULL

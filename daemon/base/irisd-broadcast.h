@@ -11,21 +11,16 @@ G_BEGIN_DECLS
 typedef struct _IrisdGateway IrisdGateway;
 typedef struct _IrisdBroadcast IrisdBroadcast;
 
-/**
- * IrisdBroadcastClass:
- * @run: (transfer full): looks at this gateway, then passes it on or answers it
- * @resume: (transfer full): goes on after the reload of the item that it is about
- * @refuse: (transfer full): returns it with an error, or when no gateway is left to ask
- * @free: irisd ends
- *
- * The functions of a kind of broadcast.
- */
+/* The functions of a kind of broadcast. */
 typedef struct
 {
+  /* looks at this gateway, then passes it on or answers it */
   void (*run) (IrisdGateway *gateway, IrisdBroadcast *self);
+  /* goes on after the reload of the item that it is about */
   void (*resume) (IrisdBroadcast *self);
+  /* returns it with an error, or when no gateway is left to ask */
   void (*refuse) (IrisdBroadcast *self, const GError *error);
-  void (*free) (IrisdBroadcast *self);
+  void (*free) (IrisdBroadcast *self); /* irisd ends */
 } IrisdBroadcastClass;
 
 /* Embed it first. */
@@ -48,10 +43,6 @@ irisd_broadcast_run (IrisdGateway *gateway, IrisdBroadcast *self)
   self->klass->run (gateway, self);
 }
 
-static inline IrisdBroadcast *
-irisd_broadcast_from_message (IrisdMessage *message)
-{
-  return (IrisdBroadcast *) ((char *) message - G_STRUCT_OFFSET (IrisdBroadcast, message));
-}
+#define irisd_broadcast_from_message(pointer) IRISD_CONTAINER (pointer, IrisdBroadcast, message)
 
 G_END_DECLS

@@ -11,20 +11,17 @@ G_BEGIN_DECLS
 #define IRISD_ERROR (irisd_error_quark ())
 GQuark irisd_error_quark (void);
 
-/**
- * IrisdError:
- * @IRISD_ERROR_FAILED: the machine refused: a directory, a socket, a topology
- * @IRISD_ERROR_USAGE: an option or a configuration file is wrong
- * @IRISD_ERROR_ALREADY_RUNNING: another irisd serves the same directory
- *
- * Each code is also the exit status of irisd.
- */
+/* Each code is also the exit status of irisd. */
 typedef enum
 {
-  IRISD_ERROR_FAILED = 1,
-  IRISD_ERROR_USAGE = 2,
-  IRISD_ERROR_ALREADY_RUNNING = 3,
+  IRISD_ERROR_FAILED = 1,          /* the machine refused: a directory, a socket, a topology */
+  IRISD_ERROR_USAGE = 2,           /* an option or a configuration file is wrong */
+  IRISD_ERROR_ALREADY_RUNNING = 3, /* another irisd serves the same directory */
 } IrisdError;
+
+/* Sets @error and returns FALSE, always. */
+gboolean
+irisd_fail (GError **error, GQuark domain, gint code, const char *format, ...) G_GNUC_PRINTF (4, 5);
 
 /* The exit status after a second signal ended accepted items. */
 #define IRISD_EXIT_STOPPED 4

@@ -19,19 +19,12 @@ G_BEGIN_DECLS
 typedef struct _IrisdFairFlow IrisdFairFlow;
 typedef struct _IrisdFairEntry IrisdFairEntry;
 
-/**
- * IrisdFairEntry:
- * @priority: 0 to 9, higher comes first
- * @cost: what it costs, 1 to IRISD_FAIR_MOST_COST
- * @since_us: when it began to wait, in microseconds
- *
- * An entry of the queue; embed it. It is in no queue if all zeroes.
- */
+/* An entry of the queue; embed it. It is in no queue if all zeroes. */
 struct _IrisdFairEntry
 {
-  guint32 cost;
-  guint8 priority;
-  gint64 since_us;
+  guint32 cost;    /* what it costs, 1 to IRISD_FAIR_MOST_COST */
+  guint8 priority; /* 0 to 9, higher comes first */
+  gint64 since_us; /* when it began to wait, in microseconds */
 
   /*< private >*/
   IrisdFairFlow *flow; /* NULL: not in the queue */
@@ -42,11 +35,7 @@ struct _IrisdFairEntry
 typedef TAILQ_HEAD (_IrisdFairEntries, _IrisdFairEntry) IrisdFairEntries;
 typedef TAILQ_HEAD (_IrisdFairFlows, _IrisdFairFlow) IrisdFairFlows;
 
-/**
- * IrisdFairLevel:
- *
- * One priority: all its entries by age, and the clients that have some, in turn.
- */
+/* One priority: all its entries by age, and the clients that have some, in turn. */
 typedef struct
 {
   IrisdFairEntries by_age;
@@ -54,11 +43,7 @@ typedef struct
   GHashTable *flows; /* by client */
 } IrisdFairLevel;
 
-/**
- * IrisdFairQueue:
- *
- * One thread at a time.
- */
+/* One thread at a time. */
 typedef struct
 {
   IrisdFairLevel levels[IRISD_FAIR_N_LEVELS];

@@ -11,251 +11,133 @@
 
 G_BEGIN_DECLS
 
-/**
- * IrisdItemState:
- * @IRISD_ITEM_SUBMITTED: it was read, and nothing is promised yet
- * @IRISD_ITEM_ACCEPTING: its row is on its way to the journal; it is accepted when the journal has
- *   it
- * @IRISD_ITEM_ACCEPTING_CANCELLED: the same, and it was cancelled meanwhile
- * @IRISD_ITEM_DONE: its gateway ran it at once; its row and its end are on their way to the journal
- *   together
- * @IRISD_ITEM_ACCEPTED: its gateway has it in hand, and decides what it waits for next
- * @IRISD_ITEM_DEPENDENT: it waits for its dependencies
- * @IRISD_ITEM_DELAYED: it waits for its time, or for the time of its next try
- * @IRISD_ITEM_PAUSED: it was reloaded, and the requests that wait for it come first
- * @IRISD_ITEM_BLOCKED: it waits until its client acknowledges earlier results
- * @IRISD_ITEM_PERMIT: it waits for a permit
- * @IRISD_ITEM_SLOT: it waits until fewer commands run
- * @IRISD_ITEM_QUEUED: it is in the fair queue of its place, or the scheduler has it
- * @IRISD_ITEM_OFFERED: it waits for a worker process
- * @IRISD_ITEM_LEASED: a worker process has it
- * @IRISD_ITEM_RUNNING: a worker runs it
- * @IRISD_ITEM_STOPPING: a worker runs it, and was asked to stop
- * @IRISD_ITEM_HELD: it comes back without having run, because its client owes too much
- * @IRISD_ITEM_DROPPED: it comes back without having run, with the reason as its error
- * @IRISD_ITEM_CANCELLED: it will not run; something else still has it, and gives it back
- * @IRISD_ITEM_RETURNED: its gateway has it in hand with a result or an error
- * @IRISD_ITEM_COMPLETING: the journal is writing its end
- * @IRISD_ITEM_COMPLETING_OUT: the same, and something else still has it
- * @IRISD_ITEM_BURYING: the journal is writing that it is buried
- * @IRISD_ITEM_BURYING_OUT: the same, and something else still has it
- * @IRISD_ITEM_SHELL: its completion is sent; something else still has its job
- * @IRISD_ITEM_COMPLETED: it has ended, and its completion is sent now
- * @IRISD_ITEM_PUT_OFF: its client gets the error that it runs after the next start
- * @IRISD_ITEM_BURIED: it is set aside until it is kicked; only the journal has it
- * @IRISD_ITEM_SPILLED: it waits, and only the journal has it
- * @IRISD_ITEM_STORED: it is to run, and only the journal has it
- * @IRISD_ITEM_RELEASED: its job is freed; what the journal has of it, an end or, behind a shell, a
- *   burial, stays there
- *
- * Where an item is. The last four have no job: the entry of the journal says which it is.
- */
+/* Where an item is. The last four have no job: the entry of the journal says which it is. */
 typedef enum
 {
-  IRISD_ITEM_SUBMITTED,
+  IRISD_ITEM_SUBMITTED, /* it was read, and nothing is promised yet */
+  /* its row is on its way to the journal; it is accepted when the journal has it */
   IRISD_ITEM_ACCEPTING,
-  IRISD_ITEM_ACCEPTING_CANCELLED,
+  IRISD_ITEM_ACCEPTING_CANCELLED, /* the same, and it was cancelled meanwhile */
+  /* its gateway ran it at once; its row and its end are on their way to the journal together */
   IRISD_ITEM_DONE,
-  IRISD_ITEM_ACCEPTED,
-  IRISD_ITEM_DEPENDENT,
-  IRISD_ITEM_DELAYED,
-  IRISD_ITEM_PAUSED,
-  IRISD_ITEM_BLOCKED,
-  IRISD_ITEM_PERMIT,
-  IRISD_ITEM_SLOT,
-  IRISD_ITEM_QUEUED,
-  IRISD_ITEM_OFFERED,
-  IRISD_ITEM_LEASED,
-  IRISD_ITEM_RUNNING,
-  IRISD_ITEM_STOPPING,
-  IRISD_ITEM_HELD,
-  IRISD_ITEM_DROPPED,
-  IRISD_ITEM_CANCELLED,
-  IRISD_ITEM_RETURNED,
-  IRISD_ITEM_COMPLETING,
-  IRISD_ITEM_COMPLETING_OUT,
-  IRISD_ITEM_BURYING,
-  IRISD_ITEM_BURYING_OUT,
-  IRISD_ITEM_SHELL,
-  IRISD_ITEM_COMPLETED,
-  IRISD_ITEM_PUT_OFF,
-  IRISD_ITEM_BURIED,
-  IRISD_ITEM_SPILLED,
-  IRISD_ITEM_STORED,
+  IRISD_ITEM_ACCEPTED,   /* its gateway has it in hand, and decides what it waits for next */
+  IRISD_ITEM_DEPENDENT,  /* it waits for its dependencies */
+  IRISD_ITEM_DELAYED,    /* it waits for its time, or for the time of its next try */
+  IRISD_ITEM_PAUSED,     /* it was reloaded, and the requests that wait for it come first */
+  IRISD_ITEM_BLOCKED,    /* it waits until its client acknowledges earlier results */
+  IRISD_ITEM_PERMIT,     /* it waits for a permit */
+  IRISD_ITEM_SLOT,       /* it waits until fewer commands run */
+  IRISD_ITEM_QUEUED,     /* it is in the fair queue of its place, or the scheduler has it */
+  IRISD_ITEM_OFFERED,    /* it waits for a worker process */
+  IRISD_ITEM_LEASED,     /* a worker process has it */
+  IRISD_ITEM_RUNNING,    /* a worker runs it */
+  IRISD_ITEM_STOPPING,   /* a worker runs it, and was asked to stop */
+  IRISD_ITEM_HELD,       /* it comes back without having run, because its client owes too much */
+  IRISD_ITEM_DROPPED,    /* it comes back without having run, with the reason as its error */
+  IRISD_ITEM_CANCELLED,  /* it will not run; something else still has it, and gives it back */
+  IRISD_ITEM_RETURNED,   /* its gateway has it in hand with a result or an error */
+  IRISD_ITEM_COMPLETING, /* the journal is writing its end */
+  IRISD_ITEM_COMPLETING_OUT, /* the same, and something else still has it */
+  IRISD_ITEM_BURYING,        /* the journal is writing that it is buried */
+  IRISD_ITEM_BURYING_OUT,    /* the same, and something else still has it */
+  IRISD_ITEM_SHELL,          /* its completion is sent; something else still has its job */
+  IRISD_ITEM_COMPLETED,      /* it has ended, and its completion is sent now */
+  IRISD_ITEM_PUT_OFF,        /* its client gets the error that it runs after the next start */
+  IRISD_ITEM_BURIED,         /* it is set aside until it is kicked; only the journal has it */
+  IRISD_ITEM_SPILLED,        /* it waits, and only the journal has it */
+  IRISD_ITEM_STORED,         /* it is to run, and only the journal has it */
+  /* its job is freed; what the journal has of it stays: an end or, behind a shell, a burial */
   IRISD_ITEM_RELEASED,
   IRISD_N_ITEM_STATES,
 } IrisdItemState;
 
-/**
- * IrisdItemEvent:
- * @IRISD_EVENT_ACCEPT: a volatile item is accepted
- * @IRISD_EVENT_DEPEND: the same, and it has dependencies
- * @IRISD_EVENT_WRITE_ROW: its row goes to the journal
- * @IRISD_EVENT_REFUSE: it is not accepted, or there already
- * @IRISD_EVENT_RUN_AT_ONCE: its gateway runs it itself
- * @IRISD_EVENT_DELAY: it has to wait for its time
- * @IRISD_EVENT_PAUSE: it has to wait for requests about it
- * @IRISD_EVENT_BLOCK: it has to wait for acknowledgements
- * @IRISD_EVENT_ASK_PERMIT: it has to wait for a permit
- * @IRISD_EVENT_ASK_SLOT: it has to wait for a slot
- * @IRISD_EVENT_QUEUE: it goes to the fair queue of its place
- * @IRISD_EVENT_OFFER: it goes to the table of leases
- * @IRISD_EVENT_PASS: what it waited for has come
- * @IRISD_EVENT_WITHDRAW: it is taken out of what it waits in
- * @IRISD_EVENT_SPILL: its job is freed; the journal has all of it
- * @IRISD_EVENT_RESTORE: it is read from the journal, and has a job again
- * @IRISD_EVENT_RESUME: a worker process has it since before a crash, and may come back
- * @IRISD_EVENT_LEASE: a worker process gets it
- * @IRISD_EVENT_UNLEASE: it waits for a worker process, perhaps again
- * @IRISD_EVENT_START: a worker begins to run it
- * @IRISD_EVENT_HOLD: a worker does not run it, because its client owes too much
- * @IRISD_EVENT_DROP: a worker does not run it, because irisd stops or its client has gone
- * @IRISD_EVENT_CANCEL: it is not wanted any more, or has run too long
- * @IRISD_EVENT_ABANDON: its client has gone; a run goes on
- * @IRISD_EVENT_RETURN: its gateway has it again
- * @IRISD_EVENT_FAIL: it ends with an error before it ran
- * @IRISD_EVENT_RETRY: it failed, and is tried again
- * @IRISD_EVENT_COMPLETE: a volatile item has ended
- * @IRISD_EVENT_TELL: a volatile item has ended before it is given back
- * @IRISD_EVENT_WRITE_END: its end goes to the journal
- * @IRISD_EVENT_BURY: its burial goes to the journal
- * @IRISD_EVENT_WRITTEN: the journal has written it; of a durable item it is on the disk
- * @IRISD_EVENT_UNWRITTEN: the journal could not write it
- * @IRISD_EVENT_PUT_OFF: irisd ends, and the item stays in the journal
- * @IRISD_EVENT_KICK: a buried one is to run
- * @IRISD_EVENT_RELEASE: its completion is sent; its job is freed
- *
- * What happens to an item.
- */
+/* What happens to an item. */
 typedef enum
 {
-  IRISD_EVENT_ACCEPT,
-  IRISD_EVENT_DEPEND,
-  IRISD_EVENT_WRITE_ROW,
-  IRISD_EVENT_REFUSE,
-  IRISD_EVENT_RUN_AT_ONCE,
-  IRISD_EVENT_DELAY,
-  IRISD_EVENT_PAUSE,
-  IRISD_EVENT_BLOCK,
-  IRISD_EVENT_ASK_PERMIT,
-  IRISD_EVENT_ASK_SLOT,
-  IRISD_EVENT_QUEUE,
-  IRISD_EVENT_OFFER,
-  IRISD_EVENT_PASS,
-  IRISD_EVENT_WITHDRAW,
-  IRISD_EVENT_SPILL,
-  IRISD_EVENT_RESTORE,
-  IRISD_EVENT_RESUME,
-  IRISD_EVENT_LEASE,
-  IRISD_EVENT_UNLEASE,
-  IRISD_EVENT_START,
-  IRISD_EVENT_HOLD,
-  IRISD_EVENT_DROP,
-  IRISD_EVENT_CANCEL,
-  IRISD_EVENT_ABANDON,
-  IRISD_EVENT_RETURN,
-  IRISD_EVENT_FAIL,
-  IRISD_EVENT_RETRY,
-  IRISD_EVENT_COMPLETE,
-  IRISD_EVENT_TELL,
-  IRISD_EVENT_WRITE_END,
-  IRISD_EVENT_BURY,
-  IRISD_EVENT_WRITTEN,
-  IRISD_EVENT_UNWRITTEN,
-  IRISD_EVENT_PUT_OFF,
-  IRISD_EVENT_KICK,
-  IRISD_EVENT_RELEASE,
+  IRISD_EVENT_ACCEPT,      /* a volatile item is accepted */
+  IRISD_EVENT_DEPEND,      /* the same, and it has dependencies */
+  IRISD_EVENT_WRITE_ROW,   /* its row goes to the journal */
+  IRISD_EVENT_REFUSE,      /* it is not accepted, or there already */
+  IRISD_EVENT_RUN_AT_ONCE, /* its gateway runs it itself */
+  IRISD_EVENT_DELAY,       /* it has to wait for its time */
+  IRISD_EVENT_PAUSE,       /* it has to wait for requests about it */
+  IRISD_EVENT_BLOCK,       /* it has to wait for acknowledgements */
+  IRISD_EVENT_ASK_PERMIT,  /* it has to wait for a permit */
+  IRISD_EVENT_ASK_SLOT,    /* it has to wait for a slot */
+  IRISD_EVENT_QUEUE,       /* it goes to the fair queue of its place */
+  IRISD_EVENT_OFFER,       /* it goes to the table of leases */
+  IRISD_EVENT_PASS,        /* what it waited for has come */
+  IRISD_EVENT_WITHDRAW,    /* it is taken out of what it waits in */
+  IRISD_EVENT_SPILL,       /* its job is freed; the journal has all of it */
+  IRISD_EVENT_RESTORE,     /* it is read from the journal, and has a job again */
+  IRISD_EVENT_RESUME,      /* a worker process has it since before a crash, and may come back */
+  IRISD_EVENT_LEASE,       /* a worker process gets it */
+  IRISD_EVENT_UNLEASE,     /* it waits for a worker process, perhaps again */
+  IRISD_EVENT_START,       /* a worker begins to run it */
+  IRISD_EVENT_HOLD,        /* a worker does not run it, because its client owes too much */
+  IRISD_EVENT_DROP,      /* a worker does not run it, because irisd stops or its client has gone */
+  IRISD_EVENT_CANCEL,    /* it is not wanted any more, or has run too long */
+  IRISD_EVENT_ABANDON,   /* its client has gone; a run goes on */
+  IRISD_EVENT_RETURN,    /* its gateway has it again */
+  IRISD_EVENT_FAIL,      /* it ends with an error before it ran */
+  IRISD_EVENT_RETRY,     /* it failed, and is tried again */
+  IRISD_EVENT_COMPLETE,  /* a volatile item has ended */
+  IRISD_EVENT_TELL,      /* a volatile item has ended before it is given back */
+  IRISD_EVENT_WRITE_END, /* its end goes to the journal */
+  IRISD_EVENT_BURY,      /* its burial goes to the journal */
+  IRISD_EVENT_WRITTEN,   /* the journal has written it; of a durable item it is on the disk */
+  IRISD_EVENT_UNWRITTEN, /* the journal could not write it */
+  IRISD_EVENT_PUT_OFF,   /* irisd ends, and the item stays in the journal */
+  IRISD_EVENT_KICK,      /* a buried one is to run */
+  IRISD_EVENT_RELEASE,   /* its completion is sent; its job is freed */
   IRISD_N_ITEM_EVENTS,
 } IrisdItemEvent;
 
-/**
- * IrisdItemAction:
- * @IRISD_ACTION_NONE: nothing but the change
- * @IRISD_ACTION_NOTE_START: the journal's entry says when it began
- * @IRISD_ACTION_NAME_CANCELLED: its error says that it was cancelled before it ran
- * @IRISD_ACTION_RESET: its result is thrown away
- *
- * What a transition does, besides setting the state that SHOW reports.
- */
+/* What a transition does, besides setting the state that SHOW reports. */
 typedef enum
 {
-  IRISD_ACTION_NONE,
-  IRISD_ACTION_NOTE_START,
-  IRISD_ACTION_NAME_CANCELLED,
-  IRISD_ACTION_RESET,
+  IRISD_ACTION_NONE,           /* nothing but the change */
+  IRISD_ACTION_NOTE_START,     /* the journal's entry says when it began */
+  IRISD_ACTION_NAME_CANCELLED, /* its error says that it was cancelled before it ran */
+  IRISD_ACTION_RESET,          /* its result is thrown away */
 } IrisdItemAction;
 
-/**
- * IrisdItemRule:
- * @IRISD_RULE_ILLEGAL: cannot be
- * @IRISD_RULE_MOVE: the state changes
- * @IRISD_RULE_LATE: the event comes too late, and changes nothing
- *
- * What an event means in a state.
- */
+/* What an event means in a state. */
 typedef enum
 {
-  IRISD_RULE_ILLEGAL,
-  IRISD_RULE_MOVE,
-  IRISD_RULE_LATE,
+  IRISD_RULE_ILLEGAL, /* cannot be */
+  IRISD_RULE_MOVE,    /* the state changes */
+  IRISD_RULE_LATE,    /* the event comes too late, and changes nothing */
 } IrisdItemRule;
 
-/**
- * IrisdItemClass:
- * @IRISD_FOR_ALL: every item
- * @IRISD_FOR_VOLATILE: items that the journal does not have
- * @IRISD_FOR_PERSISTENT: items that it has
- *
- * Which items a transition is for.
- */
+/* Which items a transition is for. */
 typedef enum
 {
-  IRISD_FOR_ALL,
-  IRISD_FOR_VOLATILE,
-  IRISD_FOR_PERSISTENT,
+  IRISD_FOR_ALL,        /* every item */
+  IRISD_FOR_VOLATILE,   /* items that the journal does not have */
+  IRISD_FOR_PERSISTENT, /* items that it has */
 } IrisdItemClass;
 
-/**
- * IrisdItemTransition:
- * @rule: what the event means
- * @next: the state afterwards, with %IRISD_RULE_MOVE
- * @action: what is done then
- * @items: which items it is for
- * @durable: of a durable item something has to be on the disk before
- *
- * One cell of the table.
- */
+/* One cell of the table. */
 typedef struct
 {
-  guint8 rule;
-  guint8 next;
-  guint8 action;
-  guint8 items;
-  guint8 durable;
+  guint8 rule;    /* what the event means */
+  guint8 next;    /* the state afterwards, with IRISD_RULE_MOVE */
+  guint8 action;  /* what is done then */
+  guint8 items;   /* which items it is for */
+  guint8 durable; /* of a durable item something has to be on the disk before */
 } IrisdItemTransition;
 
-/**
- * IrisdItemFound:
- * @IRISD_FOUND_NOTHING: nothing: it was not accepted, or is volatile
- * @IRISD_FOUND_STORED: an item that is to run
- * @IRISD_FOUND_BURIED: a buried item
- * @IRISD_FOUND_ENDED: an end, until it is acknowledged
- *
- * What irisd may find of a durable item after a crash.
- */
+/* What irisd may find of a durable item after a crash. */
 typedef enum
 {
-  IRISD_FOUND_NOTHING = 1 << 0,
-  IRISD_FOUND_STORED = 1 << 1,
-  IRISD_FOUND_BURIED = 1 << 2,
-  IRISD_FOUND_ENDED = 1 << 3,
+  IRISD_FOUND_NOTHING = 1 << 0, /* nothing: it was not accepted, or is volatile */
+  IRISD_FOUND_STORED = 1 << 1,  /* an item that is to run */
+  IRISD_FOUND_BURIED = 1 << 2,  /* a buried item */
+  IRISD_FOUND_ENDED = 1 << 3,   /* an end, until it is acknowledged */
 } IrisdItemFound;
 
-/**
- * IrisdItemWord:
- *
- * The state of one item. Only irisd_item_word_advance() changes it.
- */
+/* The state of one item. Only irisd_item_word_advance() changes it. */
 typedef _Atomic guint8 IrisdItemWord;
 
 const IrisdItemTransition *irisd_item_get_transition (IrisdItemState state, IrisdItemEvent event);

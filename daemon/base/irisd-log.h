@@ -17,12 +17,8 @@ typedef enum
   IRISD_LOG_DEBUG,
 } IrisdLogLevel;
 
-/**
- * IrisdLogSite:
- *
- * A place in the code that a client can make log without end. It writes a few lines a second, and
- * then how many it held back. Zero-initialised, static.
- */
+/* A place in the code that a client can make log without end. It writes a few lines a second, and
+ * then how many it held back. Zero-initialised, static. */
 typedef struct
 {
   _Atomic gint64 window_us;
@@ -42,9 +38,7 @@ void irisd_log_each_minute (IrisdLogSite *site, IrisdLogLevel level, const char 
     G_GNUC_PRINTF (3, 4);
 guint irisd_log_site_admit (IrisdLogSite *site, gint64 now_us, gboolean *admitted);
 
-/* irisd-log-writer.c */
 void irisd_log_start_writer (void);
 void irisd_log_end_writer (void);
-void irisd_log_write (char *line);
 
 G_END_DECLS

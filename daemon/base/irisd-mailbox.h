@@ -9,53 +9,35 @@
 
 G_BEGIN_DECLS
 
+/* The object of @Type that contains what @pointer points to as its @member. */
+#define IRISD_CONTAINER(pointer, Type, member)                              \
+  ((Type *) (gpointer) ((char *) (TRUE ? (pointer) : &((Type *) 0)->member) \
+                        - G_STRUCT_OFFSET (Type, member)))
+
 typedef struct _IrisdMessage IrisdMessage;
 
-/**
- * IrisdMessageKind:
- * @IRISD_MESSAGE_JOB: a job that comes back (irisd-job.h)
- * @IRISD_MESSAGE_BROADCAST: a CANCEL, KICK or BURY that goes from gateway to gateway
- *   (irisd-broadcast.h)
- * @IRISD_MESSAGE_OUTPUT: output of a running command (irisd-command-output.h)
- * @IRISD_MESSAGE_WORKER_EVENT: an event of a lease (irisd-worker-processes.h)
- * @IRISD_MESSAGE_JOURNAL_REQUEST: a journal request to the journal or back from it
- *   (irisd-journal.h)
- * @IRISD_MESSAGE_STARTED: a job with a time to run has begun to run (irisd-schedule.h)
- * @IRISD_MESSAGE_DECIDED: the dependencies of a job have ended (irisd-schedule.h)
- * @IRISD_MESSAGE_PERMIT: a job has a permit (irisd-permit.h)
- * @IRISD_MESSAGE_SLOT: a job has a slot for its command (irisd-command-slots.h)
- * @IRISD_MESSAGE_LEFT: a job goes on beside the workers (irisd-job.h)
- */
 typedef enum
 {
-  IRISD_MESSAGE_JOB,
-  IRISD_MESSAGE_BROADCAST,
-  IRISD_MESSAGE_OUTPUT,
-  IRISD_MESSAGE_WORKER_EVENT,
-  IRISD_MESSAGE_JOURNAL_REQUEST,
-  IRISD_MESSAGE_STARTED,
-  IRISD_MESSAGE_DECIDED,
-  IRISD_MESSAGE_PERMIT,
-  IRISD_MESSAGE_SLOT,
-  IRISD_MESSAGE_LEFT,
+  IRISD_MESSAGE_JOB,          /* a job that comes back (irisd-job.h) */
+  IRISD_MESSAGE_BROADCAST,    /* CANCEL, KICK or BURY from gateway to gateway (irisd-broadcast.h) */
+  IRISD_MESSAGE_OUTPUT,       /* output of a running command (irisd-command.h) */
+  IRISD_MESSAGE_WORKER_EVENT, /* an event of a lease (irisd-worker-processes.h) */
+  IRISD_MESSAGE_JOURNAL_REQUEST, /* to the journal or back from it (irisd-journal.h) */
+  IRISD_MESSAGE_STARTED,         /* a job with a time to run has begun to run (irisd-schedule.h) */
+  IRISD_MESSAGE_DECIDED,         /* the dependencies of a job have ended (irisd-schedule.h) */
+  IRISD_MESSAGE_PERMIT,          /* a job has a permit (irisd-permit.h) */
+  IRISD_MESSAGE_SLOT,            /* a job has a slot for its command (irisd-command-slots.h) */
+  IRISD_MESSAGE_LEFT,            /* a job goes on beside the workers (irisd-job.h) */
 } IrisdMessageKind;
 
-/**
- * IrisdMessage:
- *
- * The link and kind of what is posted; embed it.
- */
+/* The link and kind of what is posted; embed it. */
 struct _IrisdMessage
 {
   IrisdMessage *next;
   IrisdMessageKind kind;
 };
 
-/**
- * IrisdMailbox:
- *
- * A list, and the descriptor that wakes its owner.
- */
+/* A list, and the descriptor that wakes its owner. */
 typedef struct
 {
   _Alignas(64) _Atomic (IrisdMessage *) head;

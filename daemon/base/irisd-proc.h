@@ -10,21 +10,14 @@
 
 G_BEGIN_DECLS
 
-/**
- * IrisdProc:
- * @pid: its number
- * @state: a letter: Z for one that has ended and was not reaped
- * @group: its process group
- * @session: its session
- * @start: when it was started, in clock ticks since the boot; with @pid it identifies a process
- *   until the next boot
- */
 typedef struct
 {
-  pid_t pid;
-  char state;
-  pid_t group;
-  pid_t session;
+  pid_t pid;     /* its number */
+  char state;    /* a letter: Z for one that has ended and was not reaped */
+  pid_t group;   /* its process group */
+  pid_t session; /* its session */
+  /* when it was started, in clock ticks since the boot; with @pid it identifies a process until the
+   * next boot */
   guint64 start;
 } IrisdProc;
 

@@ -8,17 +8,11 @@
 
 G_BEGIN_DECLS
 
-/**
- * IrisdClock:
- * @IRISD_CLOCK_STEADY: the monotonic clock, for times from now on
- * @IRISD_CLOCK_WALL: the time of day, which may be set
- *
- * The clock of a time.
- */
+/* The clock of a time. */
 typedef enum
 {
-  IRISD_CLOCK_STEADY,
-  IRISD_CLOCK_WALL,
+  IRISD_CLOCK_STEADY, /* the monotonic clock, for times from now on */
+  IRISD_CLOCK_WALL,   /* the time of day, which may be set */
 } IrisdClock;
 
 #define IRISD_N_CLOCKS 2
@@ -27,25 +21,16 @@ typedef enum
  * clock was set. */
 #define IRISD_TIMERS_LOOK_US G_USEC_PER_SEC
 
-/**
- * IrisdTimes:
- *
- * The time of each clock, in microseconds.
- */
+/* The time of each clock, in microseconds. */
 typedef struct
 {
   gint64 us[IRISD_N_CLOCKS];
 } IrisdTimes;
 
-/**
- * IrisdTimer:
- * @due_us: when it is due, in microseconds of its clock
- *
- * A timer; embed it. It does not wait if all zeroes.
- */
+/* A timer; embed it. It does not wait if all zeroes. */
 typedef struct
 {
-  gint64 due_us;
+  gint64 due_us; /* when it is due, in microseconds of its clock */
 
   /*< private >*/
   guint64 number;
@@ -53,11 +38,7 @@ typedef struct
   guint at; /* its place in the heap, plus one; 0: it does not wait */
 } IrisdTimer;
 
-/**
- * IrisdTimers:
- *
- * All timers of a thread.
- */
+/* All timers of a thread. */
 typedef struct
 {
   GPtrArray *heaps[IRISD_N_CLOCKS];

@@ -84,10 +84,9 @@ find_user (const char *name, uid_t *uid, GError **error)
       *uid = found->pw_uid;
       return TRUE;
     }
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "there is no user “%s”%s%s; write names or numbers with “;” between them", name,
-               rc != 0 ? ": " : "", rc != 0 ? g_strerror (rc) : "");
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                     "there is no user “%s”%s%s; write names or numbers with “;” between them",
+                     name, rc != 0 ? ": " : "", rc != 0 ? g_strerror (rc) : "");
 }
 
 /* irisd's owner is always admitted, and always an operator. */
@@ -120,9 +119,8 @@ set_rule (IrisdAccess *self, guint rule, const char *value, GError **error)
     }
   if (!self->not_even_owner[rule] || self->uids[rule]->len == 0)
     return TRUE;
-  g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                       "“none” stands alone; it excludes irisd's owner too");
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                     "“none” stands alone; it excludes irisd's owner too");
 }
 
 /* One "user: service, service". */
@@ -147,11 +145,11 @@ add_grant (IrisdAccess *self, const char *text, GError **error)
     }
   if (n > 0)
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "“%s” names no service; write “user: service, service” with “;” between users, or "
-               "“user: *” for all services",
-               text);
-  return FALSE;
+  return irisd_fail (
+      error, IRISD_ERROR, IRISD_ERROR_USAGE,
+      "“%s” names no service; write “user: service, service” with “;” between users, or "
+      "“user: *” for all services",
+      text);
 }
 
 static gboolean
@@ -176,11 +174,10 @@ irisd_access_set (IrisdAccess *self, const char *key, const char *value, GError 
       return set_rule (self, rule, value, error);
   if (strcmp (key, SERVE) == 0)
     return set_grants (self, value, error);
-  g_set_error (
+  return irisd_fail (
       error, IRISD_ERROR, IRISD_ERROR_USAGE,
       "there is no key “%s” in this group; it has users, commands, files, operators and serve",
       key);
-  return FALSE;
 }
 
 static gboolean
@@ -197,12 +194,11 @@ check_is_let_in (const IrisdAccess *self, uid_t uid, const char *key, GError **e
 {
   if (irisd_access_allows (self, IRISD_ACCESS_ENTER, uid))
     return TRUE;
-  g_set_error (
+  return irisd_fail (
       error, IRISD_ERROR, IRISD_ERROR_USAGE,
       "[access] %s names the user %u, which is not admitted; name that user under users as "
       "well",
       key, (guint) uid);
-  return FALSE;
 }
 
 /* Returns whether the rules fit together: a user with a right must be admitted. */

@@ -12,29 +12,17 @@ G_BEGIN_DECLS
 /* The user of a connection without one, such as one over TCP. */
 #define IRISD_UID_UNKNOWN ((gint64) -1)
 
-/**
- * IrisdAccessRule:
- * @IRISD_ACCESS_ENTER: to connect over ipc
- * @IRISD_ACCESS_COMMANDS: to have programs run
- * @IRISD_ACCESS_FILES: to have files read
- * @IRISD_ACCESS_OPERATE: to see and control the items of all users, and the places
- *
- * The right that a rule gives.
- */
+/* The right that a rule gives. */
 typedef enum
 {
-  IRISD_ACCESS_ENTER,
-  IRISD_ACCESS_COMMANDS,
-  IRISD_ACCESS_FILES,
-  IRISD_ACCESS_OPERATE,
+  IRISD_ACCESS_ENTER,    /* to connect over ipc */
+  IRISD_ACCESS_COMMANDS, /* to have programs run */
+  IRISD_ACCESS_FILES,    /* to have files read */
+  IRISD_ACCESS_OPERATE,  /* to see and control the items of all users, and the places */
   IRISD_ACCESS_N_RULES
 } IrisdAccessRule;
 
-/**
- * IrisdAccess:
- *
- * The group [access] of the configuration: the users of each rule. Constant once read.
- */
+/* The group [access] of the configuration: the users of each rule. Constant once read. */
 typedef struct
 {
   /*< private >*/

@@ -18,8 +18,6 @@
 /* Before the name of a service. */
 #define SERVICE_GROUP "service "
 
-/* The formatter would put spaces into the name. */
-
 static const char *const scheduler_names[] = {
   [IRISD_SCHEDULER_PLACES] = "places",
   [IRISD_SCHEDULER_WORKSTEALING] = "workstealing",
@@ -71,20 +69,11 @@ static gboolean
 set_text (char **field, const char *what, const char *value, GError **error)
 {
   if (*value == '\0')
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "%s is empty; give it a value or leave it out", what);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                       "%s is empty; give it a value or leave it out", what);
   g_free (*field);
   *field = g_strdup (value);
   return TRUE;
-}
-
-static gboolean
-set_dir (IrisdConfig *self, const char *value, GError **error)
-{
-  return set_text (&self->dir, "dir", value, error);
 }
 
 static gboolean
@@ -104,29 +93,15 @@ set_journal (IrisdConfig *self, const char *value, GError **error)
 }
 
 static gboolean
-set_places (IrisdConfig *self, const char *value, GError **error)
-{
-  return set_text (&self->places, "places", value, error);
-}
-
-static gboolean
-set_topology (IrisdConfig *self, const char *value, GError **error)
-{
-  return set_text (&self->topology, "topology", value, error);
-}
-
-static gboolean
 set_workers (IrisdConfig *self, const char *value, GError **error)
 {
   guint64 number = 0;
   if (!g_ascii_string_to_unsigned (value, 10, 0, IRISD_MAX_WORKERS, &number, NULL))
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "“%s” is no number of workers; give one from 1 to %d, or 0 for what fits the "
-                   "machine",
-                   value, IRISD_MAX_WORKERS);
-      return FALSE;
-    }
+    return irisd_fail (
+        error, IRISD_ERROR, IRISD_ERROR_USAGE,
+        "“%s” is no number of workers; give one from 1 to %d, or 0 for what fits the "
+        "machine",
+        value, IRISD_MAX_WORKERS);
   self->n_workers = (guint) number;
   return TRUE;
 }
@@ -140,10 +115,9 @@ set_scheduler (IrisdConfig *self, const char *value, GError **error)
         self->scheduler = i;
         return TRUE;
       }
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "there is no scheduler “%s”; choose places, workstealing, lockfree or default",
-               value);
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                     "there is no scheduler “%s”; choose places, workstealing, lockfree or default",
+                     value);
 }
 
 static gboolean
@@ -152,10 +126,7 @@ set_steal (IrisdConfig *self, const char *value, GError **error)
   g_autoptr (GError) local = NULL;
   g_autoptr (IrisStealPolicy) policy = iris_steal_policy_parse (value, &local);
   if (policy == NULL)
-    {
-      g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_USAGE, local->message);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE, "%s", local->message);
   g_free (self->steal);
   self->steal = g_strdup (value);
   return TRUE;
@@ -167,20 +138,8 @@ set_boolean (gboolean *field, const char *value, GError **error)
   *field = strcmp (value, "true") == 0;
   if (*field || strcmp (value, "false") == 0)
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE, "“%s” is neither true nor false", value);
-  return FALSE;
-}
-
-static gboolean
-set_bind (IrisdConfig *self, const char *value, GError **error)
-{
-  return set_boolean (&self->bind, value, error);
-}
-
-static gboolean
-set_tcp_trusted (IrisdConfig *self, const char *value, GError **error)
-{
-  return set_boolean (&self->tcp_trusted, value, error);
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE, "“%s” is neither true nor false",
+                     value);
 }
 
 static gboolean
@@ -188,15 +147,8 @@ set_cgroup (IrisdConfig *self, const char *value, GError **error)
 {
   if (strcmp (value, "auto") == 0 || strcmp (value, "none") == 0 || g_path_is_absolute (value))
     return set_text (&self->cgroup, "cgroup", value, error);
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "“%s” is neither auto nor none nor the path of a control group", value);
-  return FALSE;
-}
-
-static gboolean
-set_paused (IrisdConfig *self, const char *value, GError **error)
-{
-  return set_boolean (&self->paused, value, error);
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                     "“%s” is neither auto nor none nor the path of a control group", value);
 }
 
 /* Adds to the list; a name that the dynamic linker would search for is no path. */
@@ -209,32 +161,11 @@ add_paths (GPtrArray *list, const char *value, GError **error)
       if (*paths[i] == '\0' && i > 0 && paths[i + 1] == NULL)
         break; /* a semicolon at the end */
       if (!g_path_is_absolute (paths[i]))
-        {
-          g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                       "“%s” is not absolute; write the path from / on", paths[i]);
-          return FALSE;
-        }
+        return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                           "“%s” is not absolute; write the path from / on", paths[i]);
       g_ptr_array_add (list, g_strdup (paths[i]));
     }
   return TRUE;
-}
-
-static gboolean
-set_plugins (IrisdConfig *self, const char *value, GError **error)
-{
-  return add_paths (self->plugins, value, error);
-}
-
-static gboolean
-set_plugin_dirs (IrisdConfig *self, const char *value, GError **error)
-{
-  return add_paths (self->plugin_dirs, value, error);
-}
-
-static gboolean
-set_plugins_required (IrisdConfig *self, const char *value, GError **error)
-{
-  return set_boolean (&self->plugins_required, value, error);
 }
 
 static gboolean
@@ -242,9 +173,8 @@ set_log_level (IrisdConfig *self, const char *value, GError **error)
 {
   if (irisd_log_level_from_name (value, &self->log_level))
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "there is no log level “%s”; choose error, warning, info or debug", value);
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                     "there is no log level “%s”; choose error, warning, info or debug", value);
 }
 
 /* Without encryption and keys only this machine may connect. */
@@ -262,11 +192,8 @@ set_tcp (IrisdConfig *self, const char *value, GError **error)
   guint64 port = 0;
   if (colon == NULL || colon == value
       || !g_ascii_string_to_unsigned (colon + 1, 10, 0, G_MAXUINT16, &port, NULL))
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "“%s” is no address to listen on; write it like 127.0.0.1:4700", value);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                       "“%s” is no address to listen on; write it like 127.0.0.1:4700", value);
 
   g_autofree char *host = g_strndup (value, colon - value);
   gsize len = strlen (host);
@@ -276,40 +203,42 @@ set_tcp (IrisdConfig *self, const char *value, GError **error)
       memmove (host, host + 1, len - 1);
     }
   if (!is_loopback (host))
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "irisd listens on loopback only, because TCP has no encryption and no keys yet; "
-                   "write 127.0.0.1:%u or [::1]:%u instead of “%s”",
-                   (guint) port, (guint) port, value);
-      return FALSE;
-    }
+    return irisd_fail (
+        error, IRISD_ERROR, IRISD_ERROR_USAGE,
+        "irisd listens on loopback only, because TCP has no encryption and no keys yet; "
+        "write 127.0.0.1:%u or [::1]:%u instead of “%s”",
+        (guint) port, (guint) port, value);
   g_free (self->tcp_host);
   self->tcp_host = g_steal_pointer (&host);
   self->tcp_port = (guint16) port;
   return TRUE;
 }
 
+#define FIELD(name) G_STRUCT_OFFSET (IrisdConfig, name)
+
+/* A key has a function, or the field of a text, a truth value or a list of paths. */
 static const struct
 {
   const char *key;
   gboolean (*set) (IrisdConfig *self, const char *value, GError **error);
+  gsize text, boolean, paths;
 } keys[] = {
-  { "dir", set_dir },
+  { "dir", .text = FIELD (dir) },
   { "journal", set_journal },
-  { "paused", set_paused },
+  { "paused", .boolean = FIELD (paused) },
   { "cgroup", set_cgroup },
-  { "places", set_places },
-  { "topology", set_topology },
+  { "places", .text = FIELD (places) },
+  { "topology", .text = FIELD (topology) },
   { "workers", set_workers },
   { "scheduler", set_scheduler },
   { "steal", set_steal },
-  { "bind", set_bind },
+  { "bind", .boolean = FIELD (bind) },
   { "log-level", set_log_level },
   { "tcp", set_tcp },
-  { "tcp-trusted", set_tcp_trusted },
-  { "plugins", set_plugins },
-  { "plugin-dirs", set_plugin_dirs },
-  { "plugins-required", set_plugins_required },
+  { "tcp-trusted", .boolean = FIELD (tcp_trusted) },
+  { "plugins", .paths = FIELD (plugins) },
+  { "plugin-dirs", .paths = FIELD (plugin_dirs) },
+  { "plugins-required", .boolean = FIELD (plugins_required) },
 };
 
 /* Sets @key of the [irisd] group from text. Returns whether there is such a key and it may have
@@ -318,11 +247,19 @@ gboolean
 irisd_config_set (IrisdConfig *self, const char *key, const char *value, GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
-    if (strcmp (keys[i].key, key) == 0)
-      return keys[i].set (self, value, error);
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "there is no key “%s”; irisd.conf(5) lists them all", key);
-  return FALSE;
+    {
+      if (strcmp (keys[i].key, key) != 0)
+        continue;
+      if (keys[i].set != NULL)
+        return keys[i].set (self, value, error);
+      if (keys[i].boolean > 0)
+        return set_boolean (G_STRUCT_MEMBER_P (self, keys[i].boolean), value, error);
+      if (keys[i].paths > 0)
+        return add_paths (G_STRUCT_MEMBER (GPtrArray *, self, keys[i].paths), value, error);
+      return set_text (G_STRUCT_MEMBER_P (self, keys[i].text), key, value, error);
+    }
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                     "there is no key “%s”; irisd.conf(5) lists them all", key);
 }
 
 /* The [journal] group has a directory, and the limits about the journal. */
@@ -337,9 +274,8 @@ set_journal_key (IrisdConfig *self, const char *key, const char *value, GError *
     return irisd_limits_set (&self->limits, "journal-reserve", value, error);
   if (g_strv_contains (limits, key))
     return irisd_limits_set (&self->limits, key, value, error);
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "there is no key “%s” in [journal]; irisd.conf(5) lists them all", key);
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                     "there is no key “%s” in [journal]; irisd.conf(5) lists them all", key);
 }
 
 /* GKeyFile does not report the line of a key. Returns 0 if it cannot be found. */
@@ -418,12 +354,10 @@ load_group (IrisdConfig *self,
   IrisdFairRule *rule = find_rule (self, group);
   *bad_key = NULL;
   if (!is_limits && !is_access && !is_journal && rule == NULL && strcmp (group, "irisd") != 0)
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "there is no such group; irisd knows [irisd], [access], [journal], [limits], "
-                   "[client] and [service NAME]");
-      return FALSE;
-    }
+    return irisd_fail (
+        error, IRISD_ERROR, IRISD_ERROR_USAGE,
+        "there is no such group; irisd knows [irisd], [access], [journal], [limits], "
+        "[client] and [service NAME]");
 
   g_auto (GStrv) names = g_key_file_get_keys (file, group, NULL, NULL);
   for (guint i = 0; names != NULL && names[i] != NULL; i++)
@@ -439,8 +373,7 @@ load_group (IrisdConfig *self,
       if (!good)
         {
           *bad_key = g_intern_string (names[i]);
-          g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_USAGE, local->message);
-          return FALSE;
+          return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE, "%s", local->message);
         }
     }
   return TRUE;
@@ -458,10 +391,7 @@ irisd_config_load_text (IrisdConfig *self,
   g_autoptr (GKeyFile) file = g_key_file_new ();
   g_autoptr (GError) local = NULL;
   if (!g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, &local))
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE, "%s: %s", path, local->message);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE, "%s: %s", path, local->message);
 
   g_auto (GStrv) groups = g_key_file_get_groups (file, NULL);
   for (guint i = 0; groups[i] != NULL; i++)
@@ -484,11 +414,8 @@ irisd_config_load_file (IrisdConfig *self, const char *path, GError **error)
   gsize length = 0;
   g_autoptr (GError) local = NULL;
   if (!g_file_get_contents (path, &text, &length, &local))
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE, "cannot read the configuration: %s",
-                   local->message);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE, "cannot read the configuration: %s",
+                       local->message);
   return irisd_config_load_text (self, path, text, length, error);
 }
 
@@ -519,11 +446,11 @@ check_journal_bodies (const IrisdConfig *self, GError **error)
   const guint64 most = G_GUINT64_CONSTANT (900000000);
   if (self->journal == NULL || self->limits.max_body <= most)
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "max-body is too large for the journal: a body there has at most %" G_GUINT64_FORMAT
-               " bytes; lower [limits] max-body (%" G_GUINT64_FORMAT ") or do without a journal",
-               most, self->limits.max_body);
-  return FALSE;
+  return irisd_fail (
+      error, IRISD_ERROR, IRISD_ERROR_USAGE,
+      "max-body is too large for the journal: a body there has at most %" G_GUINT64_FORMAT
+      " bytes; lower [limits] max-body (%" G_GUINT64_FORMAT ") or do without a journal",
+      most, self->limits.max_body);
 }
 
 /* Returns whether the limits fit each other: each allowed item can be accepted, and each allowed
@@ -545,13 +472,10 @@ irisd_config_check (const IrisdConfig *self, GError **error)
   };
   for (guint i = 0; i < G_N_ELEMENTS (rules); i++)
     if (rules[i].lesser > rules[i].greater)
-      {
-        g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                     "[limits] %s (%" G_GUINT64_FORMAT ") is more than %s (%" G_GUINT64_FORMAT
-                     "); lower the one or raise the other",
-                     rules[i].lesser_name, rules[i].lesser, rules[i].greater_name,
-                     rules[i].greater);
-        return FALSE;
-      }
+      return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                         "[limits] %s (%" G_GUINT64_FORMAT ") is more than %s (%" G_GUINT64_FORMAT
+                         "); lower the one or raise the other",
+                         rules[i].lesser_name, rules[i].lesser, rules[i].greater_name,
+                         rules[i].greater);
   return irisd_access_check (&self->access, error) && check_journal_bodies (self, error);
 }

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/base/irisd-limits.h"
+#include "daemon/config/irisd-limits.h"
 #include "daemon/base/irisd-log.h"
 #include "daemon/config/irisd-access.h"
 #include "daemon/config/irisd-fair-rules.h"
@@ -22,52 +22,29 @@ typedef enum
   IRISD_SCHEDULER_DEFAULT,
 } IrisdSchedulerKind;
 
-/**
- * IrisdConfig:
- * @dir: (nullable): the directory of the sockets
- * @places: the level at which the machine is divided
- * @topology: (nullable): an hwloc synthetic description, or the name of an .xml file
- * @n_workers: 0 for as many as fit the places
- * @scheduler: which scheduler runs the items
- * @steal: (nullable): the steal policy, in words for iris_steal_policy_parse()
- * @bind: whether threads are bound to their places
- * @tcp_host: (nullable): the loopback address to listen on as well
- * @tcp_port: its port; 0 for one that is free
- * @tcp_trusted: whether items that come over TCP may run programs and read files
- * @plugins: plug-ins to load
- * @plugin_dirs: directories of which all plug-ins are loaded
- * @plugins_required: whether irisd does not start without every one of them
- * @log_level: the least important level that is logged
- * @journal: (nullable): the directory of the journal
- * @cgroup: where commands get control groups: `auto`, `none`, or a directory
- * @paused: whether nothing runs until the places are resumed
- * @limits: all limits
- * @access: the users and their rights
- * @client_rule: what each client may have in flight, and how fast
- * @service_rules: (element-type utf8 IrisdFairRule): the same for all clients of a service, by name
- */
 typedef struct
 {
-  char *dir;
-  char *places;
-  char *topology;
-  guint n_workers;
-  IrisdSchedulerKind scheduler;
-  char *steal;
-  gboolean bind;
-  char *tcp_host;
-  guint16 tcp_port;
-  gboolean tcp_trusted;
-  GPtrArray *plugins;
-  GPtrArray *plugin_dirs;
-  gboolean plugins_required;
-  IrisdLogLevel log_level;
-  char *journal;
-  char *cgroup;
-  gboolean paused;
-  IrisdLimits limits;
-  IrisdAccess access;
-  IrisdFairRule client_rule;
+  char *dir;       /* NULL, or the directory of the sockets */
+  char *places;    /* the level at which the machine is divided */
+  char *topology;  /* NULL, or an hwloc synthetic description, or the name of an .xml file */
+  guint n_workers; /* 0 for as many as fit the places */
+  IrisdSchedulerKind scheduler; /* which scheduler runs the items */
+  char *steal;               /* NULL, or the steal policy, in words for iris_steal_policy_parse() */
+  gboolean bind;             /* whether threads are bound to their places */
+  char *tcp_host;            /* NULL, or the loopback address to listen on as well */
+  guint16 tcp_port;          /* its port; 0 for one that is free */
+  gboolean tcp_trusted;      /* whether items that come over TCP may run programs and read files */
+  GPtrArray *plugins;        /* plug-ins to load */
+  GPtrArray *plugin_dirs;    /* directories of which all plug-ins are loaded */
+  gboolean plugins_required; /* whether irisd does not start without every one of them */
+  IrisdLogLevel log_level;   /* the least important level that is logged */
+  char *journal;             /* NULL, or the directory of the journal */
+  char *cgroup;              /* where commands get control groups: `auto`, `none`, or a directory */
+  gboolean paused;           /* whether nothing runs until the places are resumed */
+  IrisdLimits limits;        /* all limits */
+  IrisdAccess access;        /* the users and their rights */
+  IrisdFairRule client_rule; /* what each client may have in flight, and how fast */
+  /* utf8 IrisdFairRule: the same for all clients of a service, by name */
   GHashTable *service_rules;
 } IrisdConfig;
 

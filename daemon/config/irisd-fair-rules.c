@@ -232,19 +232,16 @@ irisd_fair_rule_set (IrisdFairRule *self, const char *key, const char *value, GE
                    : strcmp (key, "concurrency") == 0 ? &self->concurrency
                                                       : NULL;
   if (field == NULL)
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "there is no limit “%s” of a client or a service; choose items, bytes, rate or "
-                   "concurrency",
-                   key);
-      return FALSE;
-    }
+    return irisd_fail (
+        error, IRISD_ERROR, IRISD_ERROR_USAGE,
+        "there is no limit “%s” of a client or a service; choose items, bytes, rate or "
+        "concurrency",
+        key);
   guint64 most = field == &self->rate ? G_USEC_PER_SEC : G_MAXINT64;
   if (g_ascii_string_to_unsigned (value, 10, 0, most, field, NULL))
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "“%s” is no value for %s; give a number from 1 to %" G_GUINT64_FORMAT
-               ", or 0 for no limit",
-               value, key, most);
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                     "“%s” is no value for %s; give a number from 1 to %" G_GUINT64_FORMAT
+                     ", or 0 for no limit",
+                     value, key, most);
 }

@@ -9,43 +9,24 @@
 
 G_BEGIN_DECLS
 
-/**
- * IrisdFairRule:
- * @items: items in flight
- * @bytes: bytes of payload in flight
- * @rate: items a second, of which as many may come at once
- * @concurrency: items that run at once; the others wait (irisd-concurrency-limit.h)
- *
- * Limits; 0 for none.
- */
+/* Limits; 0 for none. */
 typedef struct
 {
-  guint64 items;
-  guint64 bytes;
-  guint64 rate;
-  guint64 concurrency;
+  guint64 items;       /* items in flight */
+  guint64 bytes;       /* bytes of payload in flight */
+  guint64 rate;        /* items a second, of which as many may come at once */
+  guint64 concurrency; /* items that run at once; the others wait (irisd-concurrency-limit.h) */
 } IrisdFairRule;
 
-/**
- * IrisdFairRefusal:
- * @limit: the name of the limit that is reached
- * @value: its value
- * @retry_ms: when to try again, in milliseconds
- *
- * Why an item is not taken now.
- */
+/* Why an item is not taken now. */
 typedef struct
 {
-  const char *limit;
-  guint64 value;
-  guint retry_ms;
+  const char *limit; /* the name of the limit that is reached */
+  guint64 value;     /* its value */
+  guint retry_ms;    /* when to try again, in milliseconds */
 } IrisdFairRefusal;
 
-/**
- * IrisdFairRules:
- *
- * The rules and their accounts. Any thread.
- */
+/* The rules and their accounts. Any thread. */
 typedef struct
 {
   IrisdFairRule client;

@@ -98,18 +98,12 @@ parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
 
   g_autoptr (GError) local = NULL;
   if (!g_option_context_parse (context, argc, argv, &local))
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE, "%s; irisd --help lists the options",
-                   local->message);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE, "%s; irisd --help lists the options",
+                       local->message);
   if (*argc > 1)
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                   "irisd takes options only, and “%s” is none; irisd --help lists them",
-                   (*argv)[1]);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                       "irisd takes options only, and “%s” is none; irisd --help lists them",
+                       (*argv)[1]);
   return TRUE;
 }
 
@@ -165,11 +159,10 @@ check_ready_fd (int fd, GError **error)
 {
   if (fd == -1 || (fd >= 0 && fcntl (fd, F_SETFD, FD_CLOEXEC) == 0))
     return TRUE;
-  g_set_error (
+  return irisd_fail (
       error, IRISD_ERROR, IRISD_ERROR_USAGE,
       "--ready-fd: %d is not an open descriptor of this process; open it before irisd is started",
       fd);
-  return FALSE;
 }
 
 /* Reads the command line and the configuration files; the command line has precedence. */

@@ -8,23 +8,14 @@
 
 G_BEGIN_DECLS
 
-/**
- * IrisdOptions:
- * @config: the files and the command line together
- * @files: the configuration files that were read
- * @ready_fd: the descriptor for the line `ready`, or -1
- * @check_journal: (nullable): only check the journal in this directory
- * @check_config: only check the configuration
- * @version: only print the version
- */
 typedef struct
 {
-  IrisdConfig *config;
-  char **files;
-  int ready_fd;
-  char *check_journal;
-  gboolean check_config;
-  gboolean version;
+  IrisdConfig *config;   /* the files and the command line together */
+  char **files;          /* the configuration files that were read */
+  int ready_fd;          /* the descriptor for the line `ready`, or -1 */
+  char *check_journal;   /* NULL, or only check the journal in this directory */
+  gboolean check_config; /* only check the configuration */
+  gboolean version;      /* only print the version */
 } IrisdOptions;
 
 IrisdOptions *irisd_options_parse (int *argc, char ***argv, GError **error);

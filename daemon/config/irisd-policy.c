@@ -12,6 +12,8 @@
  */
 #include "daemon/config/irisd-policy.h"
 
+#include "daemon/base/irisd-error.h"
+
 #include <iris/wire/iris-wire.h>
 #include <stdatomic.h>
 
@@ -97,6 +99,5 @@ irisd_policy_check (guint8 request, IrisdRole role, GError **error)
         "persistent items and places are for clients over ipc, where the kernel names the user; "
         "connect over ipc, or, if all users of irisd's machine may act as its owner, set "
         "tcp-trusted in its configuration";
-  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED, reason);
-  return FALSE;
+  return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED, "%s", reason);
 }

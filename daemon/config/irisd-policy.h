@@ -14,35 +14,21 @@ G_BEGIN_DECLS
 /* A row of the table that is no message: a persistent item in SUBMIT or BATCH. */
 #define IRISD_POLICY_KEEP 0
 
-/**
- * IrisdRole:
- * @IRISD_ROLE_GUEST: a client over TCP, unless the configuration trusts those: it has no user
- * @IRISD_ROLE_USER: a user that the configuration admits
- * @IRISD_ROLE_OPERATOR: irisd's own user, and those under [access] operators
- *
- * The role of a connection.
- */
+/* The role of a connection. */
 typedef enum
 {
-  IRISD_ROLE_GUEST,
-  IRISD_ROLE_USER,
-  IRISD_ROLE_OPERATOR,
+  IRISD_ROLE_GUEST, /* a client over TCP, unless the configuration trusts those: it has no user */
+  IRISD_ROLE_USER,  /* a user that the configuration admits */
+  IRISD_ROLE_OPERATOR, /* irisd's own user, and those under [access] operators */
   IRISD_N_ROLES
 } IrisdRole;
 
-/**
- * IrisdReach:
- * @IRISD_REACH_NONE: the request is refused
- * @IRISD_REACH_OWN: it reaches items of the same owner; others do not exist for it
- * @IRISD_REACH_ALL: it reaches everything
- *
- * How far a request reaches.
- */
+/* How far a request reaches. */
 typedef enum
 {
-  IRISD_REACH_NONE,
-  IRISD_REACH_OWN,
-  IRISD_REACH_ALL,
+  IRISD_REACH_NONE, /* the request is refused */
+  IRISD_REACH_OWN,  /* it reaches items of the same owner; others do not exist for it */
+  IRISD_REACH_ALL,  /* it reaches everything */
 } IrisdReach;
 
 IrisdReach irisd_policy_get_reach (guint8 request, IrisdRole role);

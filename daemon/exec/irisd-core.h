@@ -6,8 +6,8 @@
 
 #include "daemon/config/irisd-config.h"
 #include "daemon/config/irisd-fair-rules.h"
-#include "daemon/exec/command/irisd-cgroup.h"
-#include "daemon/exec/irisd-attempts.h"
+#include "daemon/exec/attempts/irisd-cgroup.h"
+#include "daemon/exec/attempts/irisd-attempts.h"
 #include "daemon/exec/irisd-gate.h"
 #include "daemon/exec/irisd-running.h"
 #include "daemon/exec/irisd-service.h"
@@ -25,28 +25,16 @@ G_BEGIN_DECLS
 /* The front gateway's place. */
 #define IRISD_FRONT (-1)
 
-/**
- * IrisdPhase:
- * @IRISD_PHASE_SERVING: items are taken
- * @IRISD_PHASE_DRAINING: no new items; accepted ones go on
- * @IRISD_PHASE_STOPPING: no waiting item begins; commands are killed
- * @IRISD_PHASE_FLUSHING: every item has ended; outboxes are sent, then the threads end
- *
- * The phases of irisd, in order.
- */
+/* The phases of irisd, in order. */
 typedef enum
 {
-  IRISD_PHASE_SERVING,
-  IRISD_PHASE_DRAINING,
-  IRISD_PHASE_STOPPING,
-  IRISD_PHASE_FLUSHING,
+  IRISD_PHASE_SERVING,  /* items are taken */
+  IRISD_PHASE_DRAINING, /* no new items; accepted ones go on */
+  IRISD_PHASE_STOPPING, /* no waiting item begins; commands are killed */
+  IRISD_PHASE_FLUSHING, /* every item has ended; outboxes are sent, then the threads end */
 } IrisdPhase;
 
-/**
- * IrisdPlaceCounters:
- *
- * Counters of one place. The first line is written by its workers, the second by gateways.
- */
+/* Counters of one place. The first line is written by its workers, the second by gateways. */
 typedef struct
 {
   _Alignas(64) _Atomic guint64 executed;
@@ -58,11 +46,7 @@ typedef struct
   _Atomic guint64 beside; /* items that have left their worker and not ended */
 } IrisdPlaceCounters;
 
-/**
- * IrisdPlaceInfo:
- *
- * The constant facts about a place, in the form in which they are sent.
- */
+/* The constant facts about a place, in the form in which they are sent. */
 typedef struct
 {
   IrisPlace *place; /* belongs to the core's places */
@@ -78,12 +62,8 @@ typedef struct _IrisdPlugins IrisdPlugins;
 typedef struct _IrisdWorkerProcesses IrisdWorkerProcesses;
 typedef struct _IrisdPlaceControl IrisdPlaceControl;
 
-/**
- * IrisdCore:
- *
- * Everything above the atomics is set before the first thread starts and not changed until the last
- * one has ended.
- */
+/* Everything above the atomics is set before the first thread starts and not changed until the last
+ * one has ended. */
 typedef struct
 {
   const IrisdConfig *config;

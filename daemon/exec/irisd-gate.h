@@ -13,11 +13,7 @@ G_BEGIN_DECLS
 /* Nanoseconds of work that count as one unit of cost. */
 #define IRISD_COST_NS 4096
 
-/**
- * IrisdGate:
- *
- * The gate before one place of the scheduler. Any thread.
- */
+/* The gate before one place of the scheduler. Any thread. */
 typedef struct
 {
   _Alignas(64) pthread_mutex_t lock;

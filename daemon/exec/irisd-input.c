@@ -4,6 +4,7 @@
  */
 #include "daemon/exec/irisd-input.h"
 
+#include "daemon/base/irisd-error.h"
 #include "daemon/base/irisd-text.h"
 
 #include <errno.h>
@@ -99,12 +100,7 @@ irisd_input_each (IrisdJob *job, IrisdInputFunc func, gpointer user_data)
   return all;
 }
 
-/**
- * irisd_input_check:
- * @item: an item for a service that works on a file or on the payload
- * @error: return location for a #GError of the domain %IRIS_WIRE_ERROR
- *
- * Returns: whether it says clearly which
+/* Returns whether an item for a service that works on a file or on the payload says clearly which.
  */
 gboolean
 irisd_input_check (const IrisWireMessage *item, GError **error)
@@ -112,18 +108,11 @@ irisd_input_check (const IrisWireMessage *item, GError **error)
   if (!iris_wire_message_has (item, IRIS_WIRE_KEY_PATH))
     return TRUE;
   if (item->path.len == 0 || item->path.data[0] != '/')
-    {
-      g_set_error_literal (
-          error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-          "the path is not absolute: irisd does not know your working directory, so "
-          "write the path from / on");
-      return FALSE;
-    }
+    return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                       "the path is not absolute: irisd does not know your working directory, so "
+                       "write the path from / on");
   if (item->body.size > 0)
-    {
-      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "the item has a path and a payload: send only the one to work on");
-      return FALSE;
-    }
+    return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                       "the item has a path and a payload: send only the one to work on");
   return TRUE;
 }

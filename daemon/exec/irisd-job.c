@@ -175,8 +175,8 @@ irisd_job_has_failed (IrisdJob *self)
 }
 
 /* Makes a job that came back from its run what it was before. */
-void
-irisd_job_reset (IrisdJob *self)
+static void
+job_reset (IrisdJob *self)
 {
   if (self->service->output_grows)
     irisd_job_charge_result (self, -1);
@@ -213,7 +213,7 @@ irisd_job_advance (IrisdJob *self, IrisdItemEvent event)
   if (transition == NULL)
     return FALSE;
   if (transition->action == IRISD_ACTION_RESET)
-    irisd_job_reset (self);
+    job_reset (self);
   else if (transition->action == IRISD_ACTION_NAME_CANCELLED)
     irisd_job_fail_cancelled (self);
   guint told = irisd_item_state_get_told (transition->next);
@@ -376,7 +376,7 @@ irisd_job_run_here (IrisdJob *self)
       give_back (self);
     }
   else if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
-    irisd_job_abandon (self);
+    run_abandoned (self);
   else if (irisd_job_advance (self, IRISD_EVENT_START))
     run_service (self, place);
   else
@@ -401,11 +401,15 @@ run_on_worker (gpointer data)
   irisd_job_run_here (data);
 }
 
-/* For a scheduler that drops items that have not begun. */
+/* Takes a queued job that will not begin, because irisd stops. For a scheduler that drops items,
+ * and for workers. */
 static void
 run_abandoned (gpointer data)
 {
-  irisd_job_abandon (data);
+  IrisdJob *self = data;
+  if (irisd_job_advance (self, IRISD_EVENT_DROP))
+    irisd_job_fail_stopped (self);
+  give_back (self);
 }
 
 /* @self is queued and will not begin, because its deadline has passed. */
@@ -422,15 +426,6 @@ void
 irisd_job_fail_cancelled (IrisdJob *self)
 {
   irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the item was cancelled before it ran");
-}
-
-/* Takes a queued job that will not begin, because irisd stops. */
-void
-irisd_job_abandon (IrisdJob *self)
-{
-  if (irisd_job_advance (self, IRISD_EVENT_DROP))
-    irisd_job_fail_stopped (self);
-  give_back (self);
 }
 
 /* Returns its payload, borrowed; of a job for worker processes only before it is queued. */

@@ -6,7 +6,7 @@
 
 #include "daemon/base/irisd-item-state.h"
 #include "daemon/base/irisd-mailbox.h"
-#include "daemon/exec/command/irisd-command-options.h"
+#include "daemon/exec/irisd-command-options.h"
 #include "daemon/exec/irisd-core.h"
 #include "daemon/exec/item/irisd-schedule.h"
 #include "daemon/net/irisd-peer.h"
@@ -16,29 +16,17 @@ G_BEGIN_DECLS
 /* A payload up to this size is copied into the job; a larger one stays in ZeroMQ's memory. */
 #define IRISD_INLINE_PAYLOAD 4096
 
-/**
- * IrisdResult:
- * @error: (nullable): why there is no result
- * @body: the result's body
- * @content_type: (nullable): a constant
- * @bytes: how many bytes were worked on
- * @exit_status: of a command that exited, else -1
- * @signal: of a command that was killed, else 0
- * @stdout_length: how much of @body is standard output, or -1
- * @truncated: output was dropped
- *
- * How a job ended.
- */
+/* How a job ended. */
 typedef struct
 {
-  GError *error;
-  zmq_msg_t body;
-  const char *content_type;
-  guint64 bytes;
-  gint exit_status;
-  gint signal;
-  gint64 stdout_length;
-  gboolean truncated;
+  GError *error;            /* NULL, or why there is no result */
+  zmq_msg_t body;           /* the result's body */
+  const char *content_type; /* NULL, or a constant */
+  guint64 bytes;            /* how many bytes were worked on */
+  gint exit_status;         /* of a command that exited, else -1 */
+  gint signal;              /* of a command that was killed, else 0 */
+  gint64 stdout_length;     /* how much of @body is standard output, or -1 */
+  gboolean truncated;       /* output was dropped */
 } IrisdResult;
 
 typedef struct _IrisdLeasedItem IrisdLeasedItem;
@@ -115,7 +103,6 @@ void irisd_job_restore (IrisdJob *self);
 IrisdItemState irisd_job_get_state (IrisdJob *self);
 gboolean irisd_job_is (IrisdJob *self, IrisdItemState state);
 void irisd_job_move (IrisdJob *self, gint place);
-void irisd_job_abandon (IrisdJob *self);
 void irisd_job_end (IrisdJob *self);
 gboolean irisd_job_is_orphan (IrisdJob *self);
 void irisd_job_set_home (IrisdJob *self, gint home, gboolean strict);
@@ -123,7 +110,6 @@ void irisd_job_hand_over (IrisdJob *self);
 void irisd_job_run_here (IrisdJob *self);
 void irisd_job_run_at_once (IrisdJob *self);
 gboolean irisd_job_has_failed (IrisdJob *self);
-void irisd_job_reset (IrisdJob *self);
 gboolean irisd_job_abandon_queued (IrisdJob *self);
 gboolean irisd_job_cancel (IrisdJob *self);
 
@@ -154,22 +140,8 @@ irisd_job_has_run (const IrisdJob *self)
   return self->started_ns != 0 && self->ended_ns != 0;
 }
 
-static inline IrisdJob *
-irisd_job_from_message (IrisdMessage *message)
-{
-  return (IrisdJob *) ((char *) message - G_STRUCT_OFFSET (IrisdJob, message));
-}
-
-static inline IrisdJob *
-irisd_job_from_beside (IrisdMessage *message)
-{
-  return (IrisdJob *) ((char *) message - G_STRUCT_OFFSET (IrisdJob, beside));
-}
-
-static inline IrisdJob *
-irisd_job_from_fair (IrisdFairEntry *entry)
-{
-  return (IrisdJob *) ((char *) entry - G_STRUCT_OFFSET (IrisdJob, fair));
-}
+#define irisd_job_from_message(pointer) IRISD_CONTAINER (pointer, IrisdJob, message)
+#define irisd_job_from_beside(pointer)  IRISD_CONTAINER (pointer, IrisdJob, beside)
+#define irisd_job_from_fair(pointer)    IRISD_CONTAINER (pointer, IrisdJob, fair)
 
 G_END_DECLS

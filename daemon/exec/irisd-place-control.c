@@ -24,6 +24,7 @@
  */
 #include "daemon/exec/irisd-place-control.h"
 
+#include "daemon/base/irisd-error.h"
 typedef enum
 {
   REST_NONE,
@@ -158,11 +159,10 @@ check_others (IrisdPlaceControl *self, gint place, GError **error)
   guint n_drained = atomic_load_explicit (&self->n_drained, memory_order_relaxed);
   if (n_drained + 1 < self->core->n_places)
     return TRUE;
-  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-               "cannot drain place %d: it is the only one that takes items; resume another one "
-               "first (irisctl drain PLACE --resume)",
-               place);
-  return FALSE;
+  return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                     "cannot drain place %d: it is the only one that takes items; resume another "
+                     "one first (irisctl drain PLACE --resume)",
+                     place);
 }
 
 /* Makes @place take no items, or take items again. @changed is 1, or 0 if it did so already.
@@ -224,13 +224,10 @@ irisd_place_control_set_workers (IrisdPlaceControl *self,
     return FALSE;
   IrisdControlledPlace *it = &self->places[place];
   if (n > it->n_workers)
-    {
-      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
-                   "place %d has %u workers, and cannot get %u while irisd runs; start "
-                   "it with the most --workers that may be wanted; inactive ones only sleep",
-                   place, it->n_workers, n);
-      return FALSE;
-    }
+    return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
+                       "place %d has %u workers, and cannot get %u while irisd runs; start "
+                       "it with the most --workers that may be wanted; inactive ones only sleep",
+                       place, it->n_workers, n);
   pthread_mutex_lock (&self->lock);
   *changed = (guint) (it->wanted != n);
   it->wanted = n;

@@ -10,11 +10,7 @@ G_BEGIN_DECLS
 
 typedef struct _IrisdControlledPlace IrisdControlledPlace;
 
-/**
- * IrisdPlaceControl:
- *
- * Changes of the places while irisd runs. Any thread.
- */
+/* Changes of the places while irisd runs. Any thread. */
 struct _IrisdPlaceControl
 {
   _Atomic guint n_drained; /* mostly 0, and then nothing else is read */

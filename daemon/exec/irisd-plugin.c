@@ -374,17 +374,10 @@ go_on (const IrisdConfig *config, GError **local, GError **error)
   return TRUE;
 }
 
-/**
- * irisd_plugins_load:
- * @config: which plug-ins
- * @services: where their services go
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Loads the plug-ins that are named, then those of the directories. A plug-in that cannot be used
- * is logged and left out, unless the configuration has `plugins-required`.
- *
- * Returns: (transfer full) (nullable): the plug-ins, which have to outlive @services
- */
+/* Loads the plug-ins that are named, then those of the directories. A plug-in that cannot be used
+ * is logged and left out, unless the configuration has `plugins-required`. The plug-ins have to
+ * outlive
+ * @services. */
 IrisdPlugins *
 irisd_plugins_load (const IrisdConfig *config, IrisdServices *services, GError **error)
 {

@@ -19,7 +19,7 @@ void
 irisd_running_init (IrisdRunning *self)
 {
   pthread_mutex_init (&self->lock, NULL);
-  self->first = NULL;
+  LIST_INIT (&self->sleepers);
 }
 
 void
@@ -36,10 +36,7 @@ irisd_running_enter (IrisdRunning *self, IrisdSleeper *sleeper, IrisdJob *job)
   if (sleeper->fd < 0)
     return FALSE;
   pthread_mutex_lock (&self->lock);
-  sleeper->next = self->first;
-  if (self->first != NULL)
-    self->first->previous = sleeper;
-  self->first = sleeper;
+  LIST_INSERT_HEAD (&self->sleepers, sleeper, link);
   pthread_mutex_unlock (&self->lock);
   return TRUE;
 }
@@ -48,12 +45,7 @@ void
 irisd_running_leave (IrisdRunning *self, IrisdSleeper *sleeper)
 {
   pthread_mutex_lock (&self->lock);
-  if (sleeper->previous != NULL)
-    sleeper->previous->next = sleeper->next;
-  else
-    self->first = sleeper->next;
-  if (sleeper->next != NULL)
-    sleeper->next->previous = sleeper->previous;
+  LIST_REMOVE (sleeper, link);
   pthread_mutex_unlock (&self->lock);
   close (sleeper->fd);
 }
@@ -62,12 +54,13 @@ static void
 wake_matching (IrisdRunning *self, IrisdJob *job)
 {
   pthread_mutex_lock (&self->lock);
-  for (IrisdSleeper *sleeper = self->first; sleeper != NULL; sleeper = sleeper->next)
-    if (job == NULL || sleeper->job == job)
-      {
-        ssize_t written = write (sleeper->fd, &(guint64){ 1 }, sizeof (guint64));
-        (void) written;
-      }
+  IrisdSleeper *sleeper;
+  LIST_FOREACH (sleeper, &self->sleepers, link)
+  if (job == NULL || sleeper->job == job)
+    {
+      ssize_t written = write (sleeper->fd, &(guint64){ 1 }, sizeof (guint64));
+      (void) written;
+    }
   pthread_mutex_unlock (&self->lock);
 }
 

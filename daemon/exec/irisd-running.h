@@ -6,38 +6,28 @@
 
 #include <glib.h>
 #include <pthread.h>
+#include <sys/queue.h>
 
 G_BEGIN_DECLS
 
 typedef struct _IrisdJob IrisdJob;
 typedef struct _IrisdSleeper IrisdSleeper;
 
-/**
- * IrisdSleeper:
- * @job: the item
- * @fd: becomes readable when the item should check whether to stop
- *
- * Lives on the stack of the worker.
- */
+/* Lives on the stack of the worker. */
 struct _IrisdSleeper
 {
-  IrisdJob *job;
-  int fd;
+  IrisdJob *job; /* the item */
+  int fd;        /* becomes readable when the item should check whether to stop */
 
   /*< private >*/
-  IrisdSleeper *next;
-  IrisdSleeper *previous;
+  LIST_ENTRY (_IrisdSleeper) link;
 };
 
-/**
- * IrisdRunning:
- *
- * All sleepers. At most one per worker, so a list suffices.
- */
+/* All sleepers. At most one per worker, so a list suffices. */
 typedef struct
 {
   pthread_mutex_t lock;
-  IrisdSleeper *first;
+  LIST_HEAD (, _IrisdSleeper) sleepers;
 } IrisdRunning;
 
 void irisd_running_init (IrisdRunning *self);

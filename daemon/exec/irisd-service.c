@@ -1,10 +1,103 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The registry of services, filled before the first thread starts and only read from then on.
+ * The registry of services, filled before the first thread starts and only read from then on; and
+ * irisd's own services that need no file of their own: `echo`, `sha256` and `wordcount`.
  */
 #include "daemon/exec/irisd-service.h"
 
+#include "daemon/exec/irisd-input.h"
+#include "daemon/exec/irisd-job.h"
+
 #include <string.h>
+
+static void
+run_echo (IrisdJob *job)
+{
+  job->result.bytes = irisd_job_get_payload (job).size;
+  irisd_job_return_payload (job);
+}
+
+static const IrisdService service_echo = {
+  .name = "echo",
+  .summary = "sends the payload back",
+  .brief = TRUE,
+  .run = run_echo,
+};
+
+static void
+update (const guint8 *data, gsize size, gpointer checksum)
+{
+  g_checksum_update (checksum, data, (gssize) size);
+}
+
+static void
+run_sha256 (IrisdJob *job)
+{
+  g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  if (!irisd_input_each (job, update, checksum))
+    return;
+  char *digest = g_strdup (g_checksum_get_string (checksum));
+  irisd_job_take_result (job, digest, strlen (digest), "text/plain");
+}
+
+static const IrisdService service_sha256 = {
+  .name = "sha256",
+  .summary = "SHA-256 of a file (path) or of the payload, in hexadecimal",
+  .check = irisd_input_check,
+  .brief = TRUE,
+  .run = run_sha256,
+};
+
+/* A line is a newline character; a word is a longest run of bytes that are not white space of the C
+ * locale. That is what wc(1) counts under LC_ALL=C. */
+typedef struct
+{
+  guint64 lines;
+  guint64 words;
+  guint64 bytes;
+  gboolean in_word;
+} Counts;
+
+static inline gboolean
+is_space (guint8 byte)
+{
+  return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+static void
+count (const guint8 *data, gsize size, gpointer user_data)
+{
+  Counts *counts = user_data;
+  gboolean in_word = counts->in_word;
+  for (gsize i = 0; i < size; i++)
+    {
+      gboolean space = is_space (data[i]);
+      counts->lines += data[i] == '\n';
+      counts->words += !space && !in_word;
+      in_word = !space;
+    }
+  counts->in_word = in_word;
+  counts->bytes += size;
+}
+
+static void
+run_wordcount (IrisdJob *job)
+{
+  Counts counts = { 0 };
+  if (!irisd_input_each (job, count, &counts))
+    return;
+  char *text = g_strdup_printf ("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT,
+                                counts.lines, counts.words, counts.bytes);
+  irisd_job_take_result (job, text, strlen (text), "text/plain");
+}
+
+static const IrisdService service_wordcount = {
+  .name = "wordcount",
+  .summary = "lines, words and bytes of a file (path) or of the payload",
+  .check = irisd_input_check,
+  .brief = TRUE,
+  .run = run_wordcount,
+};
 
 struct _IrisdServices
 {
@@ -19,15 +112,14 @@ irisd_services_new (void)
   return self;
 }
 
-/* Returns a registry of irisd's own services. */
+/* Returns a registry of the services in this file. */
 IrisdServices *
 irisd_services_new_builtin (void)
 {
   IrisdServices *self = irisd_services_new ();
-  irisd_services_add (self, &irisd_service_echo);
-  irisd_services_add (self, &irisd_service_sha256);
-  irisd_services_add (self, &irisd_service_wordcount);
-  irisd_services_add (self, &irisd_service_command);
+  irisd_services_add (self, &service_echo);
+  irisd_services_add (self, &service_sha256);
+  irisd_services_add (self, &service_wordcount);
   return self;
 }
 

@@ -12,52 +12,35 @@ G_BEGIN_DECLS
 
 typedef struct _IrisdJob IrisdJob;
 
-/**
- * IrisdService:
- * @name: its name in items
- * @summary: one line for people
- * @output_grows: its result may be larger than its payload, so items of a connection with too many
- *   unacknowledged bytes wait
- * @reaches_out: it uses more than the item's payload; an item with a path does so as well
- * @check: (nullable): checks an item before it is accepted; called by gateways, must not block
- * @brief: with a payload that lies in the job it needs some microseconds and never blocks, so that
- *   a gateway may do it itself
- * @takes_options: the keys of commands apply to it
- * @for_workers: worker processes run its items
- * @run: does the work on a worker, and may block; ends with a result or an error in the job
- * @start: (nullable): instead of @run: begins the work, on a worker, of a job that has a slot
- *   (irisd-command-slots.h), and irisd_job_end() ends it; %FALSE if the job has failed
- * @wake: (nullable): a job that was begun by @start is asked to stop
- * @leave: (nullable): a job will not run, or has run: gives its slot to others
- * @get_payload: (nullable): where the payload is, if not in the job
- * @renew: (nullable): a job is to run again
- * @forget: (nullable): a job is about to be freed
- *
- * A constant that describes a service.
- */
+/* A constant that describes a service. */
 typedef struct
 {
-  const char *name;
-  const char *summary;
+  const char *name;    /* its name in items */
+  const char *summary; /* one line for people */
+  /* its result may be larger than its payload, so items of a connection with too many
+   * unacknowledged bytes wait */
   gboolean output_grows;
+  /* it uses more than the item's payload; an item with a path does so as well */
   gboolean reaches_out;
+  /* with a payload that lies in the job it needs some microseconds and never blocks, so that a
+   * gateway may do it itself */
   gboolean brief;
-  gboolean takes_options;
-  gboolean for_workers;
+  gboolean takes_options; /* the keys of commands apply to it */
+  gboolean for_workers;   /* worker processes run its items */
+  /* NULL, or checks an item before it is accepted; called by gateways, must not block */
   gboolean (*check) (const IrisWireMessage *item, GError **error);
+  /* does the work on a worker, and may block; ends with a result or an error in the job */
   void (*run) (IrisdJob *job);
+  /* NULL, or, instead of @run: begins the work, on a worker, of a job that has a slot
+   * (irisd-command-slots.h), and irisd_job_end() ends it; FALSE if the job has failed */
   gboolean (*start) (IrisdJob *job);
-  void (*wake) (IrisdJob *job);
+  void (*wake) (IrisdJob *job); /* NULL, or when a job that was begun by @start is asked to stop */
+  /* NULL, or when a job will not run, or has run: gives its slot to others */
   void (*leave) (IrisdJob *job);
-  zmq_msg_t *(*get_payload) (IrisdJob *job);
-  void (*renew) (IrisdJob *job);
-  void (*forget) (IrisdJob *job);
+  zmq_msg_t *(*get_payload) (IrisdJob *job); /* NULL, or where the payload is, if not in the job */
+  void (*renew) (IrisdJob *job);             /* NULL, or when a job is to run again */
+  void (*forget) (IrisdJob *job);            /* NULL, or when a job is about to be freed */
 } IrisdService;
-
-extern const IrisdService irisd_service_echo;
-extern const IrisdService irisd_service_sha256;
-extern const IrisdService irisd_service_wordcount;
-extern const IrisdService irisd_service_command;
 
 typedef struct _IrisdServices IrisdServices;
 

@@ -8,7 +8,7 @@
  */
 #include "daemon/gateway/irisd-item-requests.h"
 
-#include "daemon/exec/command/irisd-command-output.h"
+#include "daemon/exec/command/irisd-command.h"
 #include "daemon/exec/command/irisd-command-runner.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-send.h"
@@ -317,7 +317,7 @@ irisd_item_requests_send_output (IrisdGateway *self, IrisdOutput *output)
       iris_wire_message_set_body (&message, output->data, output->size);
       irisd_send_message (self, &peer->route, peer, &message, NULL);
     }
-  irisd_output_free (output);
+  g_free (output);
 }
 
 static void

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "daemon/gateway/irisd-gateway-private.h"
-#include "daemon/exec/command/irisd-command-output.h"
+#include "daemon/exec/command/irisd-command.h"
 
 G_BEGIN_DECLS
 

@@ -73,16 +73,14 @@ irisd_accept_check_room (guint more, GError **error)
   if (room && least <= limit.rlim_cur)
     return TRUE;
   if (room)
-    g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                 "cannot accept connections: irisd may open %" G_GUINT64_FORMAT
-                 " descriptors, and needs %" G_GUINT64_FORMAT
-                 " to accept a first one; raise its limit (LimitNOFILE=, ulimit -n)",
-                 (guint64) limit.rlim_cur, (guint64) least);
-  else
-    g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                 "cannot open a descriptor: %s; raise irisd's limit (LimitNOFILE=, ulimit -n)",
-                 g_strerror (errno));
-  return FALSE;
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                       "cannot accept connections: irisd may open %" G_GUINT64_FORMAT
+                       " descriptors, and needs %" G_GUINT64_FORMAT
+                       " to accept a first one; raise its limit (LimitNOFILE=, ulimit -n)",
+                       (guint64) limit.rlim_cur, (guint64) least);
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                     "cannot open a descriptor: %s; raise irisd's limit (LimitNOFILE=, ulimit -n)",
+                     g_strerror (errno));
 }
 
 static int

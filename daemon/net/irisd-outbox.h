@@ -8,15 +8,10 @@
 
 G_BEGIN_DECLS
 
-/**
- * IrisdOutbox:
- * @count: replies in it
- *
- * Empty if all zeroes. One thread at a time.
- */
+/* Empty if all zeroes. One thread at a time. */
 typedef struct
 {
-  guint count;
+  guint count; /* replies in it */
 
   /*< private >*/
   IrisdReply *first;

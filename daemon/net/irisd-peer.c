@@ -15,21 +15,6 @@
 /* Names are for the log; a name from outside is cut and cleaned. */
 #define MAX_NAME 64
 
-/* Clients choose request ids, so their hash takes a seed that no client knows. */
-static guint
-id_hash (gconstpointer id)
-{
-  static gsize seed = 0;
-  if (g_once_init_enter (&seed))
-    g_once_init_leave (&seed, (gsize) g_random_int () | 1);
-
-  guint64 words[2];
-  memcpy (words, id, sizeof words);
-  guint64 hash = (words[0] ^ seed) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
-  hash = (hash ^ (hash >> 29) ^ words[1]) * G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
-  return (guint) (hash >> 32);
-}
-
 static gboolean
 id_equal (gconstpointer a, gconstpointer b)
 {
@@ -42,7 +27,7 @@ irisd_peer_new (const IrisdRoute *route)
   IrisdPeer *self = g_new0 (IrisdPeer, 1);
   self->refs = 1;
   self->route = *route;
-  self->jobs = g_hash_table_new (id_hash, id_equal);
+  self->jobs = g_hash_table_new (irisd_request_id_hash, id_equal);
   self->age_link.data = self;
   self->backlog_link.data = self;
   self->stream_link.data = self;

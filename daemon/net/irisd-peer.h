@@ -20,12 +20,8 @@ typedef struct _IrisdWorkerProcess IrisdWorkerProcess;
 typedef struct _IrisdBatch IrisdBatch;
 typedef struct _IrisdBundle IrisdBundle;
 
-/**
- * IrisdPeer:
- *
- * Belongs to the thread of its gateway. A worker that runs an item of the peer may only read the
- * two atomics and add to the second; the item's reference keeps them alive.
- */
+/* Belongs to the thread of its gateway. A worker that runs an item of the peer may only read the
+ * two atomics and add to the second; the item's reference keeps them alive. */
 struct _IrisdPeer
 {
   _Atomic gboolean gone; /* ended: its items need not run */

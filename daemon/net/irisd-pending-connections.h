@@ -4,21 +4,16 @@
  */
 #pragma once
 
-#include "daemon/base/irisd-limits.h"
+#include "daemon/config/irisd-limits.h"
 
 G_BEGIN_DECLS
 
 typedef struct _IrisdPendingConnections IrisdPendingConnections;
 
-/**
- * IrisdConnection:
- * @fd: the descriptor of a connection
- * @cookie: the kernel's number of its socket, which tells it from others with that descriptor; 0:
- *   unknown
- */
 typedef struct
 {
-  int fd;
+  int fd; /* the descriptor of a connection */
+  /* the kernel's number of its socket, to tell it from others with that descriptor; 0: unknown */
   guint64 cookie;
 } IrisdConnection;
 

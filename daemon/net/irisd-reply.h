@@ -13,11 +13,7 @@ G_BEGIN_DECLS
 /* ZeroMQ's routing ids are at most this long. */
 #define IRISD_MAX_ROUTE 255
 
-/**
- * IrisdRoute:
- *
- * The routing id that the ROUTER gave a connection.
- */
+/* The routing id that the ROUTER gave a connection. */
 typedef struct
 {
   guint8 size;

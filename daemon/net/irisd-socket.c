@@ -69,12 +69,8 @@ irisd_socket_new (void *context, const IrisdLimits *limits, GError **error)
   return NULL;
 }
 
-/**
- * irisd_socket_close:
- * @socket: (nullable): a socket
- *
- * Ends its monitor first, so that no event is on its way when the monitor's reader goes.
- */
+/* Ends the monitor of @socket, which may be NULL, first, so that no event is on its way when the
+ * monitor's reader goes. */
 void
 irisd_socket_close (void *socket)
 {
@@ -104,9 +100,8 @@ irisd_socket_bind_ipc (void *socket,
       irisd_runtime_dir_add_endpoint (dir, endpoint);
       return TRUE;
     }
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot listen on %s: %s", endpoint,
-               zmq_strerror (saved));
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot listen on %s: %s", endpoint,
+                     zmq_strerror (saved));
 }
 
 static char *

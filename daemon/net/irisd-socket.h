@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/base/irisd-runtime-dir.h"
+#include "daemon/net/irisd-runtime-dir.h"
 #include "daemon/config/irisd-config.h"
 
 G_BEGIN_DECLS

@@ -62,8 +62,8 @@ has_id (const IrisdUnackedCompletion *unacked, const guint8 *id)
 /* --- the table ------------------------------------------------------------------------------- */
 
 /* Clients choose request ids, so their hash takes a seed that no client knows. */
-static IrisdChain *
-get_chain (const IrisdUnacknowledged *self, const guint8 *id)
+guint
+irisd_request_id_hash (gconstpointer id)
 {
   static gsize seed = 0;
   if (g_once_init_enter (&seed))
@@ -73,7 +73,13 @@ get_chain (const IrisdUnacknowledged *self, const guint8 *id)
   memcpy (words, id, sizeof words);
   guint64 hash = (words[0] ^ seed) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
   hash = (hash ^ (hash >> 29) ^ words[1]) * G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
-  return &self->chains[(guint) (hash >> 32) & (self->capacity - 1)];
+  return (guint) (hash >> 32);
+}
+
+static IrisdChain *
+get_chain (const IrisdUnacknowledged *self, const guint8 *id)
+{
+  return &self->chains[irisd_request_id_hash (id) & (self->capacity - 1)];
 }
 
 static void

@@ -12,26 +12,14 @@ G_BEGIN_DECLS
 typedef struct _IrisdUnackedCompletion IrisdUnackedCompletion;
 typedef struct _IrisdChain IrisdChain;
 
-/**
- * IrisdLetGo:
- * @item: the number of a persistent item whose end was acknowledged
- * @user_data: what was given with the function
- *
- * Called for an item that may be deleted.
- */
+/* Called for a persistent item whose end was acknowledged, and that may be deleted. */
 typedef void (*IrisdLetGo) (guint64 item, gpointer user_data);
 
-/**
- * IrisdUnacknowledged:
- * @count: completions in it
- * @sum: their bytes together
- *
- * Empty if all zeroes. One thread at a time.
- */
+/* Empty if all zeroes. One thread at a time. */
 typedef struct
 {
-  guint count;
-  guint64 sum;
+  guint count; /* completions in it */
+  guint64 sum; /* their bytes together */
 
   /*< private >*/
   IrisdUnackedCompletion *ring;
@@ -40,6 +28,8 @@ typedef struct
   guint span;         /* from it to the newest one, gaps included */
   IrisdChain *chains; /* by request id, if one was named out of order; else NULL */
 } IrisdUnacknowledged;
+
+guint irisd_request_id_hash (gconstpointer id);
 
 void irisd_unacknowledged_clear (IrisdUnacknowledged *self);
 void

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/base/irisd-limits.h"
+#include "daemon/config/irisd-limits.h"
 
 G_BEGIN_DECLS
 

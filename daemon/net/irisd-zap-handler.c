@@ -263,19 +263,14 @@ irisd_zap_handler_watch (IrisdZapHandler *self, void *socket, GError **error)
       && zmq_socket_monitor (socket, name, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED) == 0
       && zmq_connect (door, name) == 0)
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-               "cannot watch a socket: %s; raise the limit on open files (ulimit -n)",
-               zmq_strerror (errno));
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                     "cannot watch a socket: %s; raise the limit on open files (ulimit -n)",
+                     zmq_strerror (errno));
 }
 
-/**
- * irisd_zap_handler_tell:
- * @self: a ZAP handler that was not started
- * @door: the number of a door, in the order in which they were watched
- * @ended: called in the ZAP handler's thread after a connection of the socket has ended
- * @user_data: for @ended; has to live until the ZAP handler is stopped
- */
+/* Has @ended called in the ZAP handler's thread, which does not run yet, after a connection of the
+ * socket has ended that was watched as number @door. @user_data has to live until the ZAP handler
+ * is stopped. */
 void
 irisd_zap_handler_tell (IrisdZapHandler *self, guint door, IrisdEndedFunc ended, gpointer user_data)
 {
@@ -296,12 +291,7 @@ irisd_zap_handler_start (IrisdZapHandler *self)
   self->thread = g_thread_new ("irisd-door", run_thread, self);
 }
 
-/**
- * irisd_zap_handler_stop:
- * @self: (nullable): a ZAP handler
- *
- * Ends its thread, if it was started: no new connection is let in, and no end of one is told.
- */
+/* Ends the thread, if it was started: no new connection is let in, and no end of one is told. */
 void
 irisd_zap_handler_stop (IrisdZapHandler *self)
 {
@@ -311,10 +301,7 @@ irisd_zap_handler_stop (IrisdZapHandler *self)
   g_thread_join (g_steal_pointer (&self->thread));
 }
 
-/**
- * irisd_zap_handler_free:
- * @self: (transfer full) (nullable): a ZAP handler; the sockets that it watched are closed
- */
+/* The sockets that it watched are closed. */
 void
 irisd_zap_handler_free (IrisdZapHandler *self)
 {

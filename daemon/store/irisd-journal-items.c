@@ -381,7 +381,8 @@ tell_buried (IrisdPersistentItem *persistent, IrisdJournalRequest *request)
 {
   request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BURIED,
                                 "item %" G_GUINT64_FORMAT
-                                " is buried: %s; kick it to run it again, or cancel it",
+                                " is buried: %s. It is kept and has no end; "
+                                "kick it to have it run again",
                                 persistent->item, persistent->reason);
 }
 

@@ -414,10 +414,10 @@ sweep (IrisdJournal *self, gint64 now)
   if (self->sweep_us == 0 || now < self->sweep_us)
     return;
   guint64 unix_ms = irisd_unix_ms ();
-  for (IrisdPersistentItem *persistent = self->table.first, *next; persistent != NULL;
+  for (IrisdPersistentItem *persistent = TAILQ_FIRST (&self->table.all), *next; persistent != NULL;
        persistent = next)
     {
-      next = persistent->next;
+      next = TAILQ_NEXT (persistent, in_all);
       if (irisd_persistent_item_has_ended (persistent)
           && irisd_persistent_item_get_expiry (persistent) <= unix_ms)
         irisd_journal_discard (self, persistent);
@@ -554,20 +554,20 @@ irisd_journal_stop (IrisdJournal *self)
 static void
 free_waits (IrisdJournal *self)
 {
-  for (IrisdPersistentItem *persistent = self->table.first; persistent != NULL;
-       persistent = persistent->next)
-    while (persistent->waits != NULL)
-      {
-        IrisdJournalRequest *request = persistent->waits;
-        persistent->waits = request->next_wait;
-        irisd_journal_request_free (request);
-      }
+  IrisdPersistentItem *persistent;
+  TAILQ_FOREACH (persistent, &self->table.all, in_all)
+  while (persistent->waits != NULL)
+    {
+      IrisdJournalRequest *request = persistent->waits;
+      persistent->waits = request->next_wait;
+      irisd_journal_request_free (request);
+    }
   for (IrisdJournalRequest *request; (request = STAILQ_FIRST (&self->attendants)) != NULL;)
     {
       STAILQ_REMOVE_HEAD (&self->attendants, next);
       irisd_journal_request_free (request);
     }
-  for (IrisdPersistentItem *persistent; (persistent = STAILQ_FIRST (&self->dirty)) != NULL;)
+  while ((persistent = STAILQ_FIRST (&self->dirty)) != NULL)
     {
       STAILQ_REMOVE_HEAD (&self->dirty, next_dirty);
       if (persistent->forgotten)

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "daemon/base/irisd-broadcast.h"
-#include "daemon/base/irisd-limits.h"
+#include "daemon/config/irisd-limits.h"
 #include "daemon/base/irisd-mailbox.h"
 #include "daemon/store/irisd-persistent-list.h"
 
@@ -18,65 +18,38 @@ typedef struct _IrisdJournal IrisdJournal;
 typedef struct _IrisdPersistentBatch IrisdPersistentBatch;
 typedef struct _IrisdPeer IrisdPeer;
 
-/**
- * IrisdJournalRequestKind:
- * @IRISD_JOURNAL_REQUEST_KEEP: store an item, unless there is one with its key
- * @IRISD_JOURNAL_REQUEST_DONE: store items that have ended already; not answered if they are
- *   relaxed
- * @IRISD_JOURNAL_REQUEST_END: a persistent item has ended
- * @IRISD_JOURNAL_REQUEST_BURY: bury a persistent item
- * @IRISD_JOURNAL_REQUEST_KICK: run buried items again; each comes as
- *   %IRISD_JOURNAL_REQUEST_RECOVERED
- * @IRISD_JOURNAL_REQUEST_CANCEL: end a buried item as cancelled
- * @IRISD_JOURNAL_REQUEST_BURY_ITEM: tell where an item is that a client wants to bury
- * @IRISD_JOURNAL_REQUEST_RETRY: a persistent item failed and is tried again; not answered
- * @IRISD_JOURNAL_REQUEST_FORGET: remove acknowledged ends; not answered
- * @IRISD_JOURNAL_REQUEST_FETCH: tell how an item ended
- * @IRISD_JOURNAL_REQUEST_SHOW: tell all about an item
- * @IRISD_JOURNAL_REQUEST_LIST: list items
- * @IRISD_JOURNAL_REQUEST_RELOAD: read a spilled item
- * @IRISD_JOURNAL_REQUEST_RECOVERED: from the journal to a gateway: an item to be run
- *
- * The kinds of journal requests.
- */
+/* The kinds of journal requests. */
 typedef enum
 {
-  IRISD_JOURNAL_REQUEST_KEEP,
+  IRISD_JOURNAL_REQUEST_KEEP, /* store an item, unless there is one with its key */
+  /* store items that have ended already; not answered if they are relaxed */
   IRISD_JOURNAL_REQUEST_DONE,
-  IRISD_JOURNAL_REQUEST_END,
-  IRISD_JOURNAL_REQUEST_BURY,
+  IRISD_JOURNAL_REQUEST_END,  /* a persistent item has ended */
+  IRISD_JOURNAL_REQUEST_BURY, /* bury a persistent item */
+  /* run buried items again; each comes as IRISD_JOURNAL_REQUEST_RECOVERED */
   IRISD_JOURNAL_REQUEST_KICK,
-  IRISD_JOURNAL_REQUEST_CANCEL,
-  IRISD_JOURNAL_REQUEST_BURY_ITEM,
-  IRISD_JOURNAL_REQUEST_RETRY,
-  IRISD_JOURNAL_REQUEST_FORGET,
-  IRISD_JOURNAL_REQUEST_FETCH,
-  IRISD_JOURNAL_REQUEST_SHOW,
-  IRISD_JOURNAL_REQUEST_LIST,
-  IRISD_JOURNAL_REQUEST_RELOAD,
-  IRISD_JOURNAL_REQUEST_RECOVERED,
+  IRISD_JOURNAL_REQUEST_CANCEL,    /* end a buried item as cancelled */
+  IRISD_JOURNAL_REQUEST_BURY_ITEM, /* tell where an item is that a client wants to bury */
+  IRISD_JOURNAL_REQUEST_RETRY,     /* a persistent item failed and is tried again; not answered */
+  IRISD_JOURNAL_REQUEST_FORGET,    /* remove acknowledged ends; not answered */
+  IRISD_JOURNAL_REQUEST_FETCH,     /* tell how an item ended */
+  IRISD_JOURNAL_REQUEST_SHOW,      /* tell all about an item */
+  IRISD_JOURNAL_REQUEST_LIST,      /* list items */
+  IRISD_JOURNAL_REQUEST_RELOAD,    /* read a spilled item */
+  IRISD_JOURNAL_REQUEST_RECOVERED, /* from the journal to a gateway: an item to be run */
 } IrisdJournalRequestKind;
 
 /* Waits for an item's end without a limit. */
 #define IRISD_WAIT_FOREVER G_MAXUINT64
 
-/**
- * IrisdSpan:
- * @first: the number of an item
- * @n: how many numbers from there on
- */
 typedef struct
 {
-  guint64 first;
-  guint64 n;
+  guint64 first; /* the number of an item */
+  guint64 n;     /* how many numbers from there on */
 } IrisdSpan;
 
-/**
- * IrisdJournalRequest:
- *
- * A request to the journal, and its answer on the way back. The thread that holds it may change it;
- * @peer, @batch, @job and @jobs are the gateway's own all the time.
- */
+/* A request to the journal, and its answer on the way back. The thread that holds it may change it;
+ * @peer, @batch, @job and @jobs are the gateway's own all the time. */
 struct _IrisdJournalRequest
 {
   IrisdMessage message;
@@ -130,17 +103,11 @@ struct _IrisdJournalRequest
   gint64 deadline_us;
 };
 
-/**
- * IrisdJournalHealth:
- * @IRISD_JOURNAL_READY: all is well
- * @IRISD_JOURNAL_FULL: the disk is full: ends are written, no items are taken
- * @IRISD_JOURNAL_FAILED: writing failed: nothing is written any more
- */
 typedef enum
 {
-  IRISD_JOURNAL_READY,
-  IRISD_JOURNAL_FULL,
-  IRISD_JOURNAL_FAILED,
+  IRISD_JOURNAL_READY,  /* all is well */
+  IRISD_JOURNAL_FULL,   /* the disk is full: ends are written, no items are taken */
+  IRISD_JOURNAL_FAILED, /* writing failed: nothing is written any more */
 } IrisdJournalHealth;
 
 /* An item of the store that has not ended; @record is valid until the function returns. */
@@ -151,21 +118,11 @@ typedef void (*IrisdRunAgainFunc) (const IrisdRecord *record,
 IrisdJournalRequest *irisd_journal_request_new (IrisdJournalRequestKind kind, IrisdMailbox *home);
 void irisd_journal_request_free (IrisdJournalRequest *self);
 
-static inline IrisdJournalRequest *
-irisd_journal_request_from_message (IrisdMessage *message)
-{
-  return (IrisdJournalRequest *) ((char *) message
-                                  - G_STRUCT_OFFSET (IrisdJournalRequest, message));
-}
+#define irisd_journal_request_from_message(pointer) \
+  IRISD_CONTAINER (pointer, IrisdJournalRequest, message)
 
-/**
- * IrisdFindRunFunc:
- * @item: the number of an item
- * @stuck: (out): the process group of which processes are left that do not end, or 0
- * @user_data: as it was given
- *
- * Returns: whether the item ran when irisd crashed
- */
+/* Returns whether item @item ran when irisd crashed. @stuck is the process group of which processes
+ * are left that do not end, or 0. */
 typedef gboolean (*IrisdFindRunFunc) (guint64 item, pid_t *stuck, gpointer user_data);
 
 IrisdJournal *

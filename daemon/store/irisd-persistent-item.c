@@ -89,15 +89,8 @@ irisd_persistent_item_set_state (IrisdPersistentItem *self, IrisWireState state)
   atomic_store_explicit (&self->state, (guint8) state, memory_order_relaxed);
 }
 
-/**
- * irisd_persistent_item_advance:
- * @self: an item without a job
- * @event: what happens to it
- *
- * The journal's thread calls this, and of an item that is spilled its gateway.
- *
- * Returns: whether its state has changed; otherwise the event came too late
- */
+/* For an item without a job: the journal's thread calls this, and of an item that is spilled its
+ * gateway. Returns FALSE if the event came too late. */
 gboolean
 irisd_persistent_item_advance (IrisdPersistentItem *self, IrisdItemEvent event)
 {
@@ -111,13 +104,7 @@ irisd_persistent_item_advance (IrisdPersistentItem *self, IrisdItemEvent event)
   return TRUE;
 }
 
-/**
- * irisd_persistent_item_note_start:
- * @self: an item
- * @state: running, or leased
- *
- * An attempt begins. Any thread that has the item may call this.
- */
+/* An attempt begins: @state is running, or leased. Any thread that has the item may call this. */
 void
 irisd_persistent_item_note_start (IrisdPersistentItem *self, IrisWireState state)
 {
@@ -219,11 +206,7 @@ key_as_text (IrisdPersistentItem *self)
   return self->key_size > 0 ? g_utf8_make_valid (self->key, (gssize) self->key_size) : NULL;
 }
 
-/**
- * irisd_persistent_item_describe:
- * @self: an item
- * @out: (out caller-allocates): filled with memory of g_malloc()
- */
+/* Fills @out with memory of g_malloc(). */
 void
 irisd_persistent_item_describe (IrisdPersistentItem *self, IrisWirePersistentItem *out)
 {
@@ -273,6 +256,7 @@ irisd_persistent_table_init (IrisdPersistentTable *self)
   /* A set, which takes half the room of a table with values: an item begins with its number. */
   self->by_item = g_hash_table_new (g_int64_hash, g_int64_equal);
   self->by_key = g_hash_table_new (key_hash, key_equal);
+  TAILQ_INIT (&self->all);
   TAILQ_INIT (&self->cancelled);
   self->by_owner = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
 }
@@ -284,62 +268,38 @@ irisd_persistent_table_clear (IrisdPersistentTable *self)
   g_hash_table_unref (self->by_item);
   g_hash_table_unref (self->by_key);
   g_hash_table_unref (self->by_owner);
-  while (self->first != NULL)
+  for (IrisdPersistentItem *persistent; (persistent = TAILQ_FIRST (&self->all)) != NULL;)
     {
-      IrisdPersistentItem *persistent = self->first;
-      self->first = persistent->next;
+      TAILQ_REMOVE (&self->all, persistent, in_all);
       irisd_persistent_item_free (persistent);
     }
 }
 
 /* Numbers come nearly in order, so the search begins at the end. */
-static void
-link_in_order (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
-{
-  IrisdPersistentItem *before = self->last;
-  while (before != NULL && before->item > persistent->item)
-    before = before->previous;
-  persistent->previous = before;
-  persistent->next = before != NULL ? before->next : self->first;
-  if (before != NULL)
-    before->next = persistent;
-  else
-    self->first = persistent;
-  if (persistent->next != NULL)
-    persistent->next->previous = persistent;
-  else
-    self->last = persistent;
-}
+#define INSERT_IN_ORDER(list, persistent, field)                              \
+  do                                                                          \
+    {                                                                         \
+      IrisdPersistentItem *before = TAILQ_LAST (list, _IrisdPersistentItems); \
+      while (before != NULL && before->item > (persistent)->item)             \
+        before = TAILQ_PREV (before, _IrisdPersistentItems, field);           \
+      if (before != NULL)                                                     \
+        TAILQ_INSERT_AFTER (list, before, persistent, field);                 \
+      else                                                                    \
+        TAILQ_INSERT_HEAD (list, persistent, field);                          \
+    }                                                                         \
+  while (0)
 
-/* The same in the list of its owner. */
-static void
-link_to_owner (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
+static IrisdPersistentOwner *
+get_owner (IrisdPersistentTable *self, gint64 owner)
 {
-  IrisdPersistentOwner *own = g_hash_table_lookup (self->by_owner, &persistent->owner);
-  if (own == NULL)
-    {
-      own = g_new0 (IrisdPersistentOwner, 1);
-      own->owner = persistent->owner;
-      g_hash_table_add (self->by_owner, own);
-    }
-  IrisdPersistentItem *before = own->last;
-  while (before != NULL && before->item > persistent->item)
-    before = before->own_previous;
-  persistent->own_previous = before;
-  persistent->own_next = before != NULL ? before->own_next : own->first;
-  *(before != NULL ? &before->own_next : &own->first) = persistent;
-  *(persistent->own_next != NULL ? &persistent->own_next->own_previous : &own->last) = persistent;
-}
-
-static void
-unlink_from_owner (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
-{
-  IrisdPersistentOwner *own = g_hash_table_lookup (self->by_owner, &persistent->owner);
-  *(persistent->own_previous != NULL ? &persistent->own_previous->own_next
-                                     : &own->first) = persistent->own_next;
-  *(persistent->own_next != NULL ? &persistent->own_next->own_previous
-                                 : &own->last) = persistent->own_previous;
-  persistent->own_previous = persistent->own_next = NULL;
+  IrisdPersistentOwner *own = g_hash_table_lookup (self->by_owner, &owner);
+  if (own != NULL)
+    return own;
+  own = g_new0 (IrisdPersistentOwner, 1);
+  own->owner = owner;
+  TAILQ_INIT (&own->items);
+  g_hash_table_add (self->by_owner, own);
+  return own;
 }
 
 /* Returns the first item within @view, an owner or IRISD_VIEW_ALL; the last one if @descending; or
@@ -347,12 +307,13 @@ unlink_from_owner (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
 IrisdPersistentItem *
 irisd_persistent_table_get_first (IrisdPersistentTable *self, gint64 view, gboolean descending)
 {
-  if (view == IRISD_VIEW_ALL)
-    return descending ? self->last : self->first;
-  const IrisdPersistentOwner *own = g_hash_table_lookup (self->by_owner, &view);
-  if (own == NULL)
+  IrisdPersistentOwner *own = g_hash_table_lookup (self->by_owner, &view);
+  const IrisdPersistentItems *items = view == IRISD_VIEW_ALL ? &self->all
+                                      : own != NULL          ? &own->items
+                                                             : NULL;
+  if (items == NULL)
     return NULL;
-  return descending ? own->last : own->first;
+  return descending ? TAILQ_LAST (items, _IrisdPersistentItems) : TAILQ_FIRST (items);
 }
 
 /* Returns the next item within @view, the previous one if @descending; or NULL. */
@@ -360,8 +321,9 @@ IrisdPersistentItem *
 irisd_persistent_item_get_next (const IrisdPersistentItem *self, gint64 view, gboolean descending)
 {
   if (view == IRISD_VIEW_ALL)
-    return descending ? self->previous : self->next;
-  return descending ? self->own_previous : self->own_next;
+    return descending ? TAILQ_PREV (self, _IrisdPersistentItems, in_all)
+                      : TAILQ_NEXT (self, in_all);
+  return descending ? TAILQ_PREV (self, _IrisdPersistentItems, in_own) : TAILQ_NEXT (self, in_own);
 }
 
 /* Takes @persistent, whose number and key are not in the table. */
@@ -371,8 +333,9 @@ irisd_persistent_table_add (IrisdPersistentTable *self, IrisdPersistentItem *per
   g_hash_table_add (self->by_item, persistent);
   if (persistent->key_size > 0)
     g_hash_table_add (self->by_key, persistent);
-  link_in_order (self, persistent);
-  link_to_owner (self, persistent);
+  IrisdPersistentOwner *own = get_owner (self, persistent->owner);
+  INSERT_IN_ORDER (&self->all, persistent, in_all);
+  INSERT_IN_ORDER (&own->items, persistent, in_own);
   self->n_items++;
   if (irisd_persistent_item_has_ended (persistent))
     irisd_persistent_table_note_end (self, persistent);
@@ -385,16 +348,9 @@ irisd_persistent_table_remove (IrisdPersistentTable *self, IrisdPersistentItem *
   g_hash_table_remove (self->by_item, persistent);
   if (persistent->key_size > 0)
     g_hash_table_remove (self->by_key, persistent);
-  if (persistent->previous != NULL)
-    persistent->previous->next = persistent->next;
-  else
-    self->first = persistent->next;
-  if (persistent->next != NULL)
-    persistent->next->previous = persistent->previous;
-  else
-    self->last = persistent->previous;
-  persistent->previous = persistent->next = NULL;
-  unlink_from_owner (self, persistent);
+  IrisdPersistentOwner *own = get_owner (self, persistent->owner);
+  TAILQ_REMOVE (&self->all, persistent, in_all);
+  TAILQ_REMOVE (&own->items, persistent, in_own);
   self->n_items--;
   self->n_ended -= irisd_persistent_item_has_ended (persistent);
   if (irisd_persistent_item_get_state (persistent) != IRIS_WIRE_STATE_CANCELLED)

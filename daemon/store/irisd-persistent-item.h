@@ -18,13 +18,10 @@ typedef struct _IrisdSpilledFlow IrisdSpilledFlow;
 typedef struct _IrisdPeer IrisdPeer;
 typedef struct _IrisdJournalRequest IrisdJournalRequest;
 typedef struct _IrisdPersistentItem IrisdPersistentItem;
+typedef TAILQ_HEAD (_IrisdPersistentItems, _IrisdPersistentItem) IrisdPersistentItems;
 
-/**
- * IrisdPersistentItem:
- *
- * It belongs to the journal's thread once it is handed over; a worker may set @state while it has
- * the item. There may be millions, so it is small.
- */
+/* It belongs to the journal's thread once it is handed over; a worker may set @state while it has
+ * the item. There may be millions, so it is small. */
 struct _IrisdPersistentItem
 {
   guint64 item; /* first, because it is the key of a table */
@@ -51,8 +48,8 @@ struct _IrisdPersistentItem
   char *reason;               /* the reason if it is buried, or NULL */
   IrisdBatchRow *row;         /* NULL, or the row to be written */
   IrisdJournalRequest *waits; /* requests that wait for its end */
-  IrisdPersistentItem *previous, *next;         /* of all */
-  IrisdPersistentItem *own_previous, *own_next; /* of its owner's */
+  TAILQ_ENTRY (_IrisdPersistentItem) in_all;
+  TAILQ_ENTRY (_IrisdPersistentItem) in_own; /* in its owner's */
   STAILQ_ENTRY (_IrisdPersistentItem) next_dirty;
 
   /* For the gateway while the item is spilled (irisd-spilled.c): it waits for its time or, in a
@@ -71,44 +68,28 @@ struct _IrisdPersistentItem
   char key[];
 };
 
-/**
- * IrisdPersistentOwner:
- * @owner: a user
- * @first: the first of that user's items
- * @last: the last of them
- *
- * The items of one user, in the order of their numbers: a user's request costs as much as that
- * user's items, not as much as all.
- */
+/* The items of one user, in the order of their numbers: a user's request costs as much as that
+ * user's items, not as much as all. */
 typedef struct
 {
   gint64 owner; /* first, because it is the key of a table */
-  IrisdPersistentItem *first;
-  IrisdPersistentItem *last;
+  IrisdPersistentItems items;
 } IrisdPersistentOwner;
 
-/**
- * IrisdPersistentTable:
- * @n_items: items in it
- * @n_ended: of which have ended
- * @n_cancelled: of which were cancelled
- *
- * All persistent items, by number, by owner and key, and in the order of their numbers. One thread
- * at a time.
- */
+/* All persistent items, by number, by owner and key, and in the order of their numbers. One thread
+ * at a time. */
 typedef struct
 {
-  guint n_items;
-  guint n_ended;
-  guint n_cancelled;
-  IrisdPersistentItem *first;
-  IrisdPersistentItem *last;
+  guint n_items;     /* items in it */
+  guint n_ended;     /* of which have ended */
+  guint n_cancelled; /* of which were cancelled */
+  IrisdPersistentItems all;
 
   /*< private >*/
   GHashTable *by_item;
   GHashTable *by_key;
-  TAILQ_HEAD (, _IrisdPersistentItem) cancelled; /* in the order in which they ended */
-  GHashTable *by_owner;                          /* of IrisdPersistentOwner, which stay */
+  IrisdPersistentItems cancelled; /* in the order in which they ended */
+  GHashTable *by_owner;           /* of IrisdPersistentOwner, which stay */
 } IrisdPersistentTable;
 
 IrisdPersistentItem *

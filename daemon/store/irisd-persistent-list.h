@@ -15,35 +15,20 @@ G_BEGIN_DECLS
 /* Items in one answer with arguments, each of which is read from the disk. */
 #define IRISD_LIST_MOST_WITH_ARGS 1024
 
-/**
- * IrisdPersistentFilter:
- * @view: only items of that owner, or %IRISD_VIEW_ALL
- * @after: only items after that number; 0: all
- * @states: bit N: those in state N; 0: in any state
- * @klass: only those of that class; 0: of all
- * @service: (nullable): only those of that service
- * @prefix: how their keys begin
- * @since_ms: accepted at that Unix time or later
- * @until_ms: accepted before that Unix time; 0: at any time
- * @descending: the greatest number first, and "after" is below
- * @with_args: with their arguments, for which each has to be read from the disk
- * @limit: at most so many
- *
- * What a LIST asks for.
- */
+/* What a LIST asks for. */
 typedef struct
 {
-  gint64 view;
-  guint64 after;
-  guint32 states;
-  guint32 klass;
-  char *service;
-  IrisdBlob prefix;
-  guint64 since_ms;
-  guint64 until_ms;
-  gboolean descending;
-  gboolean with_args;
-  guint limit;
+  gint64 view;         /* only items of that owner, or IRISD_VIEW_ALL */
+  guint64 after;       /* only items after that number; 0: all */
+  guint32 states;      /* bit N: those in state N; 0: in any state */
+  guint32 klass;       /* only those of that class; 0: of all */
+  char *service;       /* NULL, or only those of that service */
+  IrisdBlob prefix;    /* how their keys begin */
+  guint64 since_ms;    /* accepted at that Unix time or later */
+  guint64 until_ms;    /* accepted before that Unix time; 0: at any time */
+  gboolean descending; /* the greatest number first, and "after" is below */
+  gboolean with_args;  /* with their arguments, for which each has to be read from the disk */
+  guint limit;         /* at most so many */
 } IrisdPersistentFilter;
 
 IrisdPersistentFilter *

@@ -87,7 +87,8 @@ take_row (const IrisdRow *row, gpointer user_data)
       recovery->n_unreadable++;
       return;
     }
-  IrisdPersistentItem *persistent = irisd_persistent_item_new (&record, self->table.last);
+  IrisdPersistentItem *persistent = irisd_persistent_item_new (
+      &record, TAILQ_LAST (&self->table.all, _IrisdPersistentItems));
   persistent->written = TRUE;
   irisd_persistent_table_add (&self->table, persistent);
   if (irisd_persistent_item_has_ended (persistent))

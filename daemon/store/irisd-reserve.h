@@ -8,15 +8,10 @@
 
 G_BEGIN_DECLS
 
-/**
- * IrisdReserve:
- * @held: the file is there
- *
- * One thread at a time.
- */
+/* One thread at a time. */
 typedef struct
 {
-  gboolean held;
+  gboolean held; /* the file is there */
 
   /*< private >*/
   char *path;

@@ -10,19 +10,12 @@ G_BEGIN_DECLS
 
 typedef struct _IrisdRowBatch IrisdRowBatch;
 
-/**
- * IrisdBatchRow:
- * @row_batch: the batch that holds it
- * @item: the item's number
- * @state: an #IrisWireState
- *
- * A row to be written. The rest is for irisd_batch_row_view().
- */
+/* A row to be written. The rest is for irisd_batch_row_view(). */
 typedef struct
 {
-  IrisdRowBatch *row_batch;
-  guint64 item;
-  guint32 state;
+  IrisdRowBatch *row_batch; /* the batch that holds it */
+  guint64 item;             /* the item's number */
+  guint32 state;            /* an IrisWireState */
 
   /*< private >*/
   gsize at;

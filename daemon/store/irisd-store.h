@@ -13,44 +13,27 @@
 
 G_BEGIN_DECLS
 
-/**
- * IrisdRow:
- * @id: the row's number, which no other row has; not 0
- * @state: a small number
- * @head: (array length=head_size): bytes
- * @body: (array length=body_size): more bytes
- *
- * A row, borrowed.
- */
+/* A row, borrowed. */
 typedef struct
 {
-  guint64 id;
-  guint32 state;
-  const guint8 *head;
+  guint64 id;         /* the row's number, which no other row has; not 0 */
+  guint32 state;      /* a small number */
+  const guint8 *head; /* bytes */
   gsize head_size;
-  const guint8 *body;
+  const guint8 *body; /* more bytes */
   gsize body_size;
 } IrisdRow;
 
-/**
- * IrisdStoreOutcome:
- * @IRISD_STORE_OK: success
- * @IRISD_STORE_ABSENT: there is no such row
- * @IRISD_STORE_FULL: the disk is full; nothing was changed, and it may be tried again
- * @IRISD_STORE_DAMAGED: the row is not the one that was written
- * @IRISD_STORE_UNREADABLE: reading failed, and the row may be whole: it may be tried again
- * @IRISD_STORE_DOUBTFUL: what was read makes no sense; so it is damaged, or the disk failed
- * @IRISD_STORE_BROKEN: writing or syncing failed; the contents of the disk are unknown, so nothing
- *   may be written any more
- */
 typedef enum
 {
-  IRISD_STORE_OK,
-  IRISD_STORE_ABSENT,
-  IRISD_STORE_FULL,
-  IRISD_STORE_DAMAGED,
-  IRISD_STORE_UNREADABLE,
-  IRISD_STORE_DOUBTFUL,
+  IRISD_STORE_OK,         /* success */
+  IRISD_STORE_ABSENT,     /* there is no such row */
+  IRISD_STORE_FULL,       /* the disk is full; nothing was changed, and it may be tried again */
+  IRISD_STORE_DAMAGED,    /* the row is not the one that was written */
+  IRISD_STORE_UNREADABLE, /* reading failed, and the row may be whole: it may be tried again */
+  IRISD_STORE_DOUBTFUL,   /* what was read makes no sense; so it is damaged, or the disk failed */
+  /* writing or syncing failed; the contents of the disk are unknown, so nothing may be written any
+     more */
   IRISD_STORE_BROKEN,
 } IrisdStoreOutcome;
 
@@ -59,34 +42,20 @@ typedef struct _IrisdStore IrisdStore;
 /* A row that is there; it is valid until the function returns. */
 typedef void (*IrisdRowFunc) (const IrisdRow *row, gpointer user_data);
 
-/**
- * IrisdStoreDamage:
- * @expected: how many rows there should be
- * @missing: rows that should be there and are not, @rows among them; at least so many
- * @missing_at_most: the same, at most; @expected if there is no better bound
- * @only_missing: the number of the only row that is missing; 0 if it is not known
- * @returned: rows that are there although they were removed, or may be
- * @uncounted: how many rows there should be is not known, so @missing is not either
- * @transactions: transactions that were on the disk and are not there any more
- * @rows: rows whose checksum does not fit; they were set aside
- * @gaps: stretches of the file that could not be read at all
- * @tail: the last transactions could not be read, beyond what a crash explains
- * @mark: the tally in the database, which tells how many rows there are, could not be read
- *
- * The damage that a store has found.
- */
+/* The damage that a store has found. */
 typedef struct
 {
-  guint64 expected;
-  guint64 missing;
-  guint64 missing_at_most;
-  guint64 only_missing;
-  guint64 returned;
-  gboolean uncounted;
-  guint64 transactions;
-  guint64 rows;
-  guint64 gaps;
-  gboolean tail;
+  guint64 expected; /* how many rows there should be */
+  guint64 missing;  /* rows that should be there and are not, @rows among them; at least so many */
+  guint64 missing_at_most; /* the same, at most; @expected if there is no better bound */
+  guint64 only_missing;    /* the number of the only row that is missing; 0 if it is not known */
+  guint64 returned;        /* rows that are there although they were removed, or may be */
+  gboolean uncounted;   /* how many rows there should be is not known, so @missing is not either */
+  guint64 transactions; /* transactions that were on the disk and are not there any more */
+  guint64 rows;         /* rows whose checksum does not fit; they were set aside */
+  guint64 gaps;         /* stretches of the file that could not be read at all */
+  gboolean tail;        /* the last transactions could not be read, beyond what a crash explains */
+  /* the tally in the database, which tells how many rows there are, could not be read */
   gboolean mark;
 } IrisdStoreDamage;
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import house
 
 # The folders of each tree from the bottom up; what lies in the tree itself is above them all. A folder that is not
-# in the list, as daemon/exec/command, is a part of the one that it lies in.
+# in the list, as daemon/store/sqlite, is a part of the one that it lies in.
 ORDER = {'iris': house.LAYERS, 'daemon': house.DAEMON_LAYERS, 'clients/iris-client': house.CLIENT_LAYERS}
 
 # Circles that are known: why each is there, and its files. What comes into one or leaves one is told.

@@ -15,8 +15,10 @@
 #include "daemon/exec/command/irisd-command-runner.h"
 
 #include "daemon/base/irisd-error.h"
+#include "daemon/exec/irisd-command-options.h"
 #include "daemon/exec/command/irisd-command-slots.h"
 #include "daemon/exec/command/irisd-command.h"
+#include "daemon/exec/irisd-job.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -201,8 +203,8 @@ irisd_command_runner_wake (IrisdCommandRunner *self)
 
 /* Starts the command of @job, which has a slot, in the calling thread; the runner ends the job.
  * Returns FALSE if it could not be started; then the job has failed and is still the caller's. */
-gboolean
-irisd_command_runner_start (IrisdCommandRunner *self, IrisdJob *job)
+static gboolean
+start_command (IrisdCommandRunner *self, IrisdJob *job)
 {
   IrisdCommand *command = irisd_command_start (job, self->null_fd);
   if (command == NULL)
@@ -217,3 +219,48 @@ irisd_command_runner_start (IrisdCommandRunner *self, IrisdJob *job)
     irisd_command_runner_wake (self);
   return TRUE;
 }
+
+static gboolean
+check (const IrisWireMessage *item, GError **error)
+{
+  if (iris_wire_message_has (item, IRIS_WIRE_KEY_PATH))
+    return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                       "a command takes its input from the payload; leave the path out");
+  IrisWireArgsIter iter;
+  IrisWireString program;
+  iris_wire_args_iter_init (&iter, &item->args);
+  if (iris_wire_args_iter_next (&iter, &program) && program.len > 0)
+    return irisd_command_options_check (item, error);
+  return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                     "a command needs arguments, the first of which names the program");
+}
+
+static gboolean
+start (IrisdJob *job)
+{
+  return start_command (job->core->commands, job);
+}
+
+static void
+wake (IrisdJob *job)
+{
+  irisd_command_runner_wake (job->core->commands);
+}
+
+static void
+leave (IrisdJob *job)
+{
+  irisd_command_slots_leave (job->core->slots, job);
+}
+
+const IrisdService irisd_service_command = {
+  .name = "command",
+  .summary = "runs a program (args) with the payload as its input; answers output and exit status",
+  .output_grows = TRUE,
+  .reaches_out = TRUE,
+  .takes_options = TRUE,
+  .check = check,
+  .start = start,
+  .wake = wake,
+  .leave = leave,
+};

@@ -8,9 +8,12 @@
 
 G_BEGIN_DECLS
 
+/* The service `command`: a program with its arguments, without a shell, on the cpus of the place.
+ * Commands run beside the workers; irisd-command-slots.c decides how many. */
+extern const IrisdService irisd_service_command;
+
 IrisdCommandRunner *irisd_command_runner_new (GError **error);
 void irisd_command_runner_free (IrisdCommandRunner *self);
-gboolean irisd_command_runner_start (IrisdCommandRunner *self, IrisdJob *job);
 void irisd_command_runner_wake (IrisdCommandRunner *self);
 
 G_END_DECLS

@@ -8,20 +8,13 @@
 
 G_BEGIN_DECLS
 
-/**
- * IrisdCommandTurn:
- * @here: in the queue of the job's home
- * @loose: in the queue of those that any place may run
- * @job: the command's job
- *
- * A command's place in the queues. Made for a job when it needs one; the slots' lock guards it
- * while it waits.
- */
+/* A command's place in the queues. Made for a job when it needs one; the slots' lock guards it
+ * while it waits. */
 typedef struct _IrisdCommandTurn
 {
-  IrisdFairEntry here;
-  IrisdFairEntry loose;
-  IrisdJob *job;
+  IrisdFairEntry here;  /* in the queue of the job's home */
+  IrisdFairEntry loose; /* in the queue of those that any place may run */
+  IrisdJob *job;        /* the command's job */
 } IrisdCommandTurn;
 
 IrisdCommandSlots *irisd_command_slots_new (IrisdCore *core);

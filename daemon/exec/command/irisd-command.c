@@ -17,22 +17,31 @@
  * that ends by itself may leave processes behind, as under a shell.
  *
  * Streamed output is read only as far as the client has granted credit; then the pipe fills and the
- * program waits. The output goes to the gateway's mailbox before the job, and the mailbox keeps the
- * order.
+ * program waits. Output and completion go through one mailbox, which keeps the order, so output
+ * comes first, and the job exists as long as messages about it do. `output_credit` of a job is the
+ * number of bytes that may still be read. Only the gateway adds to it and only the runner
+ * subtracts, so relaxed order suffices: the runner sees an addition when a write to its descriptor
+ * wakes it.
  *
  * A command that epoll cannot watch (the kernel limits watched descriptors per user) is ended, and
  * its item fails. Until its processes are gone it is checked at intervals.
  */
-#include "daemon/exec/command/irisd-command-group.h"
-#include "daemon/exec/command/irisd-command-output.h"
-#include "daemon/exec/command/irisd-command-private.h"
+#include "daemon/exec/command/irisd-command.h"
+
+#include "daemon/base/irisd-proc.h"
+#include "daemon/base/irisd-text.h"
 #include "daemon/exec/command/irisd-command-spawn.h"
 
+#include <iris/place/iris-place-private.h>
+
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define CHUNK (64 * 1024)
@@ -43,29 +52,37 @@
 /* How often a command that epoll does not watch is checked, until it has ended. */
 #define LOOK_US (20 * 1000)
 
-GList *
-irisd_command_get_link (IrisdCommand *self)
-{
-  return &self->link;
-}
+#define MAX_QUOTED 200 /* characters of a program's name in a message */
 
-IrisdJob *
-irisd_command_get_job (IrisdCommand *self)
+struct _IrisdCommand
 {
-  return self->job;
-}
-
-static const IrisdCommandOptions *
-get_options (IrisdCommand *self)
-{
-  return self->job->options;
-}
-
-static gboolean
-is_streamed (IrisdCommand *self)
-{
-  return get_options (self) != NULL && get_options (self)->streamed;
-}
+  IrisdJob *job;
+  guint attempt; /* in the record of attempts */
+  char *cgroup;  /* NULL if it has none */
+  pid_t pid;
+  int epoll_fd;
+  IrisdCommandWatch watches[IRISD_COMMAND_N_FDS];
+  GByteArray *out;
+  GByteArray *err;
+  guint64 n_output; /* bytes written, stored or not */
+  guint64 max_output;
+  gsize written;
+  gint64 time_limit_us; /* monotonic time; 0: none */
+  gint64 kill_at_us;    /* 0: it was not asked to end */
+  gint64 probe_at_us;   /* 0: it does not wait for credit */
+  int watch_errno;      /* why epoll cannot watch it; 0: it does */
+  gint64 look_at_us;    /* without epoll: when to check it */
+  gboolean timed_out;
+  gboolean killed;
+  gboolean ended; /* was reaped */
+  int left[2];    /* bytes in the pipes when it ended */
+  int exit_status;
+  int signal;
+  gint64 ended_ns;
+  gboolean truncated;
+  gboolean cut; /* it was cancelled after its end, before all output was read */
+  GList link;
+};
 
 static void
 arm (IrisdCommandWatch *watch)
@@ -104,8 +121,8 @@ drop (IrisdCommandWatch *watch)
 }
 
 /* Writes input to a command whose standard input takes some. */
-void
-irisd_command_feed (IrisdCommand *self)
+static void
+feed (IrisdCommand *self)
 {
   IrisdCommandWatch *watch = &self->watches[IRISD_COMMAND_IN];
   const IrisWireFrame input = irisd_job_get_payload (self->job);
@@ -122,6 +139,261 @@ irisd_command_feed (IrisdCommand *self)
       self->written += (gsize) n;
     }
   drop (watch);
+}
+
+static void
+command_free (IrisdCommand *self)
+{
+  for (guint i = 0; i < IRISD_COMMAND_N_FDS; i++)
+    drop (&self->watches[i]);
+  irisd_cgroups_let_go (self->job->core->cgroups, g_steal_pointer (&self->cgroup));
+  irisd_attempts_end (self->job->core->attempts, self->attempt);
+  g_clear_pointer (&self->out, g_byte_array_unref);
+  g_clear_pointer (&self->err, g_byte_array_unref);
+  g_free (self);
+}
+
+static gboolean
+make_pipe (int ours_and_theirs[2], int ours)
+{
+  if (pipe2 (ours_and_theirs, O_CLOEXEC) != 0)
+    return FALSE;
+  fcntl (ours_and_theirs[ours], F_SETFL, O_NONBLOCK);
+  return TRUE;
+}
+
+/* Makes the pipes; the child's ends go into @theirs. */
+static gboolean
+open_pipes (IrisdCommand *self, int null_fd, int theirs[3])
+{
+  int ends[2];
+  theirs[0] = null_fd;
+  if (irisd_job_get_payload (self->job).size > 0)
+    {
+      if (!make_pipe (ends, 1))
+        return FALSE;
+      theirs[0] = ends[0];
+      self->watches[IRISD_COMMAND_IN].fd = ends[1];
+      feed (self); /* input that fits the pipe need not be watched */
+    }
+  for (int i = 1; i <= 2; i++)
+    {
+      if (!make_pipe (ends, 0))
+        return FALSE;
+      theirs[i] = ends[1];
+      self->watches[i].fd = ends[0];
+    }
+  return TRUE;
+}
+
+static void
+fail_to_start (IrisdJob *job, IrisdSpawnStep step, int error, guint limit)
+{
+  g_autofree char *name = irisd_text_quote (job->args[0], -1, MAX_QUOTED);
+  const char *why = g_strerror (error);
+  if (step == IRISD_SPAWN_DIRECTORY)
+    {
+      g_autofree char *directory = irisd_text_quote (job->options->directory, -1, MAX_QUOTED);
+      irisd_job_fail (job, IRIS_WIRE_ERROR_UNREADABLE_FILE,
+                      "cannot enter the command's directory “%s”: %s", directory, why);
+    }
+  else if (step == IRISD_SPAWN_LIMIT)
+    irisd_job_fail (job, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                    "cannot set the limit %s, irisd's own may be lower: %s",
+                    job->options->limits[limit].name, why);
+  else if (step == IRISD_SPAWN_PROGRAM && (error == ENOENT || error == ENOTDIR))
+    irisd_job_fail (
+        job, IRIS_WIRE_ERROR_NO_SUCH_COMMAND,
+        "cannot run “%s”: there is no such program in irisd's PATH; give its whole path", name);
+  else if (step == IRISD_SPAWN_PROGRAM && error != ENOMEM)
+    irisd_job_fail (job, IRIS_WIRE_ERROR_NO_SUCH_COMMAND, "cannot run “%s”: %s", name, why);
+  else
+    irisd_job_fail (job, IRIS_WIRE_ERROR_SERVICE_FAILED, "cannot start “%s”: %s%s", name, why,
+                    error == EMFILE ? " (raise irisd's limit with ulimit -n)" : "");
+}
+
+/* The attempt is recorded before the process is made, and the process adds itself. Returns the name
+ * of the attempt, or NULL if it is not recorded. */
+static char *
+begin_attempt (IrisdCommand *self, IrisdSpawnPlan *plan)
+{
+  IrisdCore *core = self->job->core;
+  guint64 item = self->job->persistent != NULL ? self->job->id : 0;
+  self->attempt = irisd_attempts_begin (core->attempts, item);
+  if (self->attempt == IRISD_ATTEMPT_NONE)
+    return NULL;
+  plan->record_fd = irisd_attempts_get_process_fd (core->attempts, self->attempt, &plan->record_at);
+  char *name = irisd_attempts_get_name (core->attempts, self->attempt);
+  self->cgroup = irisd_cgroups_make (core->cgroups, name, &plan->cgroup_fd);
+  return name;
+}
+
+/* The variable that identifies the processes of an attempt. A command that has no variables but its
+ * own gets none. */
+static char *
+make_mark (const IrisdCommandOptions *options, const char *name)
+{
+  if (name == NULL || (options != NULL && options->clear_environment))
+    return NULL;
+  return g_strconcat (IRISD_ATTEMPTS_VARIABLE "=", name, NULL);
+}
+
+/* Borrows from both. irisd itself may be a command of another irisd, and have its variable. */
+static GPtrArray *
+join_environment (char *mark, char *const *variables)
+{
+  GPtrArray *all = g_ptr_array_new ();
+  if (mark != NULL)
+    g_ptr_array_add (all, mark);
+  for (; *variables != NULL; variables++)
+    if (mark == NULL || !g_str_has_prefix (*variables, IRISD_ATTEMPTS_VARIABLE "="))
+      g_ptr_array_add (all, *variables);
+  g_ptr_array_add (all, NULL);
+  return all;
+}
+
+static gboolean
+spawn (IrisdCommand *self, int null_fd)
+{
+  IrisdJob *job = self->job;
+  cpu_set_t cpus;
+  g_auto (GStrv) given = irisd_command_options_make_environment (job->options);
+  IrisdSpawnPlan plan = {
+    .argv = (const char *const *) job->args,
+    .options = job->options,
+    .cpus = iris_place_get_cpu_set (job->core->infos[job->place].place, &cpus) ? &cpus : NULL,
+    .file_limit = &job->core->file_limit,
+    .fds = { -1, -1, -1 },
+    .cgroup_fd = -1,
+    .record_fd = -1,
+  };
+  g_autofree char *name = begin_attempt (self, &plan);
+  g_autofree char *mark = make_mark (job->options, name);
+  g_autoptr (GPtrArray) environment = join_environment (mark, given != NULL ? given : environ);
+  plan.environment = (char *const *) environment->pdata;
+  IrisdSpawned spawned = { .step = IRISD_SPAWN_PROCESS };
+  gboolean started = FALSE;
+  if (open_pipes (self, null_fd, plan.fds))
+    started = irisd_command_spawn (&plan, &spawned);
+  else
+    spawned.error = errno;
+  for (int i = 0; i < 3; i++)
+    if (plan.fds[i] >= 0 && plan.fds[i] != null_fd)
+      close (plan.fds[i]);
+  if (plan.cgroup_fd >= 0)
+    close (plan.cgroup_fd);
+  if (!started)
+    fail_to_start (job, spawned.step, spawned.error, spawned.limit);
+  self->pid = spawned.pid;
+  self->watches[IRISD_COMMAND_END].fd = started ? spawned.pidfd : -1;
+  return started;
+}
+
+/* @job has a slot. Returns a command that is not watched yet; NULL if the job has failed. */
+IrisdCommand *
+irisd_command_start (IrisdJob *job, int null_fd)
+{
+  const IrisdLimits *limits = &job->core->config->limits;
+  IrisdCommand *self = g_new0 (IrisdCommand, 1);
+  self->job = job;
+  self->attempt = IRISD_ATTEMPT_NONE;
+  self->link.data = self;
+  self->exit_status = -1;
+  for (guint i = 0; i < IRISD_COMMAND_N_FDS; i++)
+    self->watches[i] = (IrisdCommandWatch){ .command = self, .which = i, .fd = -1 };
+  self->max_output = limits->max_output;
+  if (job->options != NULL)
+    {
+      guint64 wanted = job->options->max_output;
+      self->max_output = job->options->streamed ? wanted : MIN (wanted, limits->max_output);
+      if (job->options->time_limit_ms > 0)
+        self->time_limit_us = g_get_monotonic_time () + (gint64) job->options->time_limit_ms * 1000;
+    }
+  if (!spawn (self, null_fd))
+    {
+      command_free (self);
+      return NULL;
+    }
+  self->out = g_byte_array_new ();
+  self->err = g_byte_array_new ();
+  return self;
+}
+
+/* Called under the runner's lock; from here on the command is the runner's. */
+void
+irisd_command_watch_all (IrisdCommand *self, int epoll_fd)
+{
+  self->epoll_fd = epoll_fd;
+  for (guint i = 0; i < IRISD_COMMAND_N_FDS; i++)
+    arm (&self->watches[i]);
+}
+
+/* The process group of a living process. */
+static pid_t
+read_group (pid_t pid)
+{
+  IrisdProc proc;
+  return irisd_proc_read (&proc, pid) && irisd_proc_lives (&proc) ? proc.group : -1;
+}
+
+/* @group is the number of a group whose leader was not reaped. Returns a descriptor of another
+ * living process in it, or -1. Reads all processes of the machine, so it is for rare events. */
+static int
+find_in_group (pid_t group)
+{
+  g_autoptr (GDir) dir = g_dir_open ("/proc", 0, NULL);
+  for (const char *name; dir != NULL && (name = g_dir_read_name (dir)) != NULL;)
+    {
+      pid_t pid = (pid_t) g_ascii_strtoull (name, NULL, 10);
+      if (pid <= 0 || pid == group || read_group (pid) != group)
+        continue;
+      int fd = (int) syscall (SYS_pidfd_open, pid, 0);
+      /* If the process is still the same, the descriptor is that process's. */
+      if (fd >= 0 && read_group (pid) == group)
+        return fd;
+      if (fd >= 0)
+        close (fd);
+    }
+  return -1;
+}
+
+/* Posts what the command wrote to @channel, copied. With a @size of 0 the gateway only checks
+ * whether the client is still there. */
+static void
+post_output (IrisdJob *job, IrisWireChannel channel, const guint8 *data, gsize size)
+{
+  IrisdOutput *self = g_malloc (sizeof *self + size);
+  self->message = (IrisdMessage){ .kind = IRISD_MESSAGE_OUTPUT };
+  self->job = job;
+  self->channel = channel;
+  self->size = size;
+  if (size > 0)
+    memcpy (self->data, data, size);
+  irisd_mailbox_post (job->mailbox, &self->message);
+}
+
+GList *
+irisd_command_get_link (IrisdCommand *self)
+{
+  return &self->link;
+}
+
+IrisdJob *
+irisd_command_get_job (IrisdCommand *self)
+{
+  return self->job;
+}
+
+static const IrisdCommandOptions *
+get_options (IrisdCommand *self)
+{
+  return self->job->options;
+}
+
+static gboolean
+is_streamed (IrisdCommand *self)
+{
+  return get_options (self) != NULL && get_options (self)->streamed;
 }
 
 /* How many of the bytes read fit the item's limit of output. */
@@ -146,10 +418,10 @@ take_bytes (IrisdCommand *self, IrisdCommandFd which, const guint8 *data, gsize 
     {
       atomic_fetch_sub_explicit (&self->job->output_credit, persistent, memory_order_relaxed);
       if (persistent > 0)
-        irisd_output_post (self->job,
-                           which == IRISD_COMMAND_OUT ? IRIS_WIRE_CHANNEL_OUTPUT
-                                                      : IRIS_WIRE_CHANNEL_ERRORS,
-                           data, persistent);
+        post_output (self->job,
+                     which == IRISD_COMMAND_OUT ? IRIS_WIRE_CHANNEL_OUTPUT
+                                                : IRIS_WIRE_CHANNEL_ERRORS,
+                     data, persistent);
     }
 }
 
@@ -231,7 +503,7 @@ signal_group (IrisdCommand *self, int signal_number)
 static int
 find_other (IrisdCommand *self)
 {
-  int fd = irisd_command_group_find (self->pid);
+  int fd = find_in_group (self->pid);
   if (fd < 0 && self->cgroup != NULL)
     fd = irisd_cgroup_find (self->cgroup);
   return fd;
@@ -313,7 +585,7 @@ irisd_command_handle (IrisdCommandWatch *watch)
   switch (watch->which)
     {
     case IRISD_COMMAND_IN:
-      irisd_command_feed (self);
+      feed (self);
       break;
     case IRISD_COMMAND_OUT:
     case IRISD_COMMAND_ERR:
@@ -378,7 +650,7 @@ irisd_command_attend (IrisdCommand *self)
   else if (self->probe_at_us != 0 && now >= self->probe_at_us)
     {
       self->probe_at_us = now + PROBE_US;
-      irisd_output_post (job, IRIS_WIRE_CHANNEL_OUTPUT, NULL, 0);
+      post_output (job, IRIS_WIRE_CHANNEL_OUTPUT, NULL, 0);
     }
 }
 
@@ -407,18 +679,6 @@ irisd_command_is_over (IrisdCommand *self)
 {
   return self->ended && self->watches[IRISD_COMMAND_OUT].fd < 0
          && self->watches[IRISD_COMMAND_ERR].fd < 0;
-}
-
-void
-irisd_command_free (IrisdCommand *self)
-{
-  for (guint i = 0; i < IRISD_COMMAND_N_FDS; i++)
-    drop (&self->watches[i]);
-  irisd_cgroups_let_go (self->job->core->cgroups, g_steal_pointer (&self->cgroup));
-  irisd_attempts_end (self->job->core->attempts, self->attempt);
-  g_clear_pointer (&self->out, g_byte_array_unref);
-  g_clear_pointer (&self->err, g_byte_array_unref);
-  g_free (self);
 }
 
 static void
@@ -457,15 +717,6 @@ irisd_command_finish (IrisdCommand *self)
   else if (!is_streamed (self))
     take_kept_output (self);
   job->ended_ns = self->ended_ns;
-  irisd_command_free (self);
+  command_free (self);
   irisd_job_end (job);
-}
-
-/* Called under the runner's lock; from here on the command is the runner's. */
-void
-irisd_command_watch_all (IrisdCommand *self, int epoll_fd)
-{
-  self->epoll_fd = epoll_fd;
-  for (guint i = 0; i < IRISD_COMMAND_N_FDS; i++)
-    arm (&self->watches[i]);
 }

@@ -4,18 +4,14 @@
  */
 #pragma once
 
-#include "daemon/exec/command/irisd-command-options.h"
+#include "daemon/exec/irisd-command-options.h"
 #include "daemon/exec/irisd-job.h"
 
 G_BEGIN_DECLS
 
 typedef struct _IrisdCommand IrisdCommand;
 
-/**
- * IrisdCommandSlot:
- *
- * The descriptors of a command that are watched.
- */
+/* The descriptors of a command that are watched. */
 typedef enum
 {
   IRISD_COMMAND_IN,
@@ -26,22 +22,30 @@ typedef enum
   IRISD_COMMAND_N_FDS
 } IrisdCommandFd;
 
-/**
- * IrisdCommandWatch:
- * @command: the command
- * @which: which of its descriptors
- * @fd: the descriptor, or -1
- * @armed: whether it is watched now
- *
- * A descriptor of a command; the runner's epoll gives its address back.
- */
+/* A descriptor of a command; the runner's epoll gives its address back. */
 typedef struct
 {
-  IrisdCommand *command;
-  IrisdCommandFd which;
-  int fd;
-  gboolean armed;
+  IrisdCommand *command; /* the command */
+  IrisdCommandFd which;  /* which of its descriptors */
+  int fd;                /* the descriptor, or -1 */
+  gboolean armed;        /* whether it is watched now */
 } IrisdCommandWatch;
+
+/* Bytes of one OUTPUT message. */
+#define IRISD_OUTPUT_CHUNK (16 * 1024)
+
+/* What a command wrote. */
+typedef struct
+{
+  IrisdMessage message;    /* to the gateway of @job */
+  IrisdJob *job;           /* a running job */
+  IrisWireChannel channel; /* what its command wrote to */
+  gsize size; /* how many bytes; with 0 the gateway only checks whether the client is still there */
+  guint8 data[];
+} IrisdOutput;
+
+/* For its gateway. */
+#define irisd_output_from_message(pointer) IRISD_CONTAINER (pointer, IrisdOutput, message)
 
 IrisdCommand *irisd_command_start (IrisdJob *job, int null_fd);
 void irisd_command_watch_all (IrisdCommand *self, int epoll_fd);

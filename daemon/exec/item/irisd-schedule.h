@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/base/irisd-limits.h"
+#include "daemon/config/irisd-limits.h"
 #include "daemon/base/irisd-mailbox.h"
 #include "daemon/base/irisd-timers.h"
 #include "daemon/exec/item/irisd-dependency-graph.h"

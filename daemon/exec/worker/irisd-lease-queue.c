@@ -14,6 +14,7 @@
  */
 #include "daemon/exec/worker/irisd-leases-private.h"
 
+#include "daemon/base/irisd-error.h"
 #include "daemon/config/irisd-policy.h"
 
 #include <string.h>
@@ -100,11 +101,10 @@ irisd_leases_check_services (IrisdLeases *self,
     }
   if (MAX (n_shared, n_own) <= self->rules.max_services)
     return TRUE;
-  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
-               "cannot serve the service: more services of worker processes than "
-               "total-worker-services (%u); raise that limit",
-               self->rules.max_services);
-  return FALSE;
+  return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
+                     "cannot serve the service: more services of worker processes than "
+                     "total-worker-services (%u); raise that limit",
+                     self->rules.max_services);
 }
 
 static guint

@@ -25,14 +25,10 @@ typedef struct _IrisdSubscription IrisdSubscription;
  * user's workers run that user's items alone. */
 #define IRISD_SPACE_SHARED ((gint64) -1)
 
-/**
- * IrisdLeaseEntry:
- *
- * An item for worker processes; embed it. Set before it is added: @place and @strict, the place of
- * its hint or %IRIS_PLACE_ANY, and whether it must run there; @patient, whether it waits for a
+/* An item for worker processes; embed it. Set before it is added: @place and @strict, the place of
+ * its hint or IRIS_PLACE_ANY, and whether it must run there; @patient, whether it waits for a
  * worker without a limit; @deadline, after which it is not leased any more, or 0; @space, the name
- * space tried first, a user or %IRISD_SPACE_SHARED.
- */
+ * space tried first, a user or IRISD_SPACE_SHARED. */
 struct _IrisdLeaseEntry
 {
   gint place;
@@ -52,11 +48,7 @@ struct _IrisdLeaseEntry
   GList impatient_link;
 };
 
-/**
- * IrisdWorker:
- *
- * A worker process; embed it, and begin with all zeroes. Public members are read-only.
- */
+/* A worker process; embed it, and begin with all zeroes. Public members are read-only. */
 struct _IrisdWorker
 {
   gint place;   /* or IRIS_PLACE_ANY */
@@ -75,77 +67,49 @@ struct _IrisdWorker
   gboolean idle;
 };
 
-/**
- * IrisdLeaseRules:
- * @lease_us: how long a lease holds
- * @wait_us: how long items that are not patient wait for a service without a worker
- * @attempts: how often an item is leased
- * @max_services: how many services there may be
- * @n_places: how many places there are
- */
 typedef struct
 {
-  gint64 lease_us;
-  gint64 wait_us;
-  guint attempts;
-  guint max_services;
-  guint n_places;
+  gint64 lease_us;    /* how long a lease holds */
+  gint64 wait_us;     /* how long items that are not patient wait for a service without a worker */
+  guint attempts;     /* how often an item is leased */
+  guint max_services; /* how many services there may be */
+  guint n_places;     /* how many places there are */
 } IrisdLeaseRules;
 
-/**
- * IrisdLeaseEvents:
- * @may_give: whether the item may be leased now; if not it leaves the table, by @hold
- * @hold: the item has left the table without an end
- * @give: the worker has a new lease
- * @wait: the item waits, perhaps again
- * @stop: the worker has lost a lease, for that error of the protocol
- * @shares: (nullable): whether the worker may run the items of all users; NULL: each may
- * @fail: the item has left the table and ends by that error of the protocol
- *
- * The actions of the table.
- */
+/* The actions of the table. */
 typedef struct
 {
+  /* whether the item may be leased now; if not it leaves the table, by @hold */
   gboolean (*may_give) (IrisdLeaseEntry *entry, gpointer user_data);
+  /* the item has left the table without an end */
   void (*hold) (IrisdLeaseEntry *entry, gpointer user_data);
+  /* the worker has a new lease */
   void (*give) (IrisdWorker *worker, guint64 lease, IrisdLeaseEntry *entry, gpointer user_data);
-  void (*wait) (IrisdLeaseEntry *entry, gpointer user_data);
+  void (*wait) (IrisdLeaseEntry *entry, gpointer user_data); /* the item waits, perhaps again */
+  /* the worker has lost a lease, for that error of the protocol */
   void (*stop) (IrisdWorker *worker, guint64 lease, IrisWireError why, gpointer user_data);
+  /* whether the worker may run the items of all users; NULL: each may */
   gboolean (*shares) (IrisdWorker *worker, const char *service, gpointer user_data);
+  /* the item has left the table and ends by that error of the protocol */
   void (*fail) (IrisdLeaseEntry *entry, IrisWireError why, gpointer user_data);
 } IrisdLeaseEvents;
 
-/**
- * IrisdLeaseEnd:
- * @IRISD_LEASE_UNKNOWN: there is no such lease of that worker, or it has ended; answered with an
- *   error
- * @IRISD_LEASE_STOPPED: the worker was told to stop, and has; not answered
- * @IRISD_LEASE_AGAIN: the item waits again
- * @IRISD_LEASE_ENDED: the item has left the table
- *
- * The effect of a worker's answer.
- */
+/* The effect of a worker's answer. */
 typedef enum
 {
+  /* there is no such lease of that worker, or it has ended; answered with an error */
   IRISD_LEASE_UNKNOWN,
-  IRISD_LEASE_STOPPED,
-  IRISD_LEASE_AGAIN,
-  IRISD_LEASE_ENDED,
+  IRISD_LEASE_STOPPED, /* the worker was told to stop, and has; not answered */
+  IRISD_LEASE_AGAIN,   /* the item waits again */
+  IRISD_LEASE_ENDED,   /* the item has left the table */
 } IrisdLeaseEnd;
 
-/**
- * IrisdLeaseEntryState:
- * @IRISD_LEASE_ENTRY_GONE: it was not in the table
- * @IRISD_LEASE_ENTRY_WAITED: it waited
- * @IRISD_LEASE_ENTRY_WAS_LEASED: it was leased; if it is withdrawn the worker is told to stop
- *
- * Where an item was.
- */
+/* Where an item was. */
 typedef enum
 {
-  IRISD_LEASE_ENTRY_GONE,
-  IRISD_LEASE_ENTRY_WAITED,
-  IRISD_LEASE_ENTRY_WAS_LEASED,
+  IRISD_LEASE_ENTRY_GONE,       /* it was not in the table */
+  IRISD_LEASE_ENTRY_WAITED,     /* it waited */
+  IRISD_LEASE_ENTRY_WAS_LEASED, /* it was leased; if it is withdrawn the worker is told to stop */
 } IrisdLeaseEntryState;
 
 IrisdLeases *

@@ -62,11 +62,7 @@ struct _IrisdWorkerProcesses
   _Atomic gint64 alarm_us;
 };
 
-static IrisdLeasedItem *
-leased_item_of (IrisdLeaseEntry *entry)
-{
-  return (IrisdLeasedItem *) (void *) ((char *) entry - G_STRUCT_OFFSET (IrisdLeasedItem, entry));
-}
+#define leased_item_of(pointer) IRISD_CONTAINER (pointer, IrisdLeasedItem, entry)
 
 static IrisdLeasedItem *
 leased_item_ref (IrisdLeasedItem *leased_item)
@@ -75,12 +71,7 @@ leased_item_ref (IrisdLeasedItem *leased_item)
   return leased_item;
 }
 
-static IrisdWorkerProcess *
-worker_of (IrisdWorker *worker)
-{
-  return (IrisdWorkerProcess *) (void *) ((char *) worker
-                                          - G_STRUCT_OFFSET (IrisdWorkerProcess, base));
-}
+#define worker_of(pointer) IRISD_CONTAINER (pointer, IrisdWorkerProcess, base)
 
 static IrisdWorkerProcess *
 worker_ref (IrisdWorkerProcess *worker)
@@ -291,8 +282,7 @@ event_new (IrisdWorkerEventKind kind)
   return event;
 }
 
-/* --- actions of the table; all under the lock
- * ---------------------------------------------------- */
+/* --- actions of the table; all under the lock --- */
 
 /* The leased item has left the table: the job is the caller's. */
 static IrisdJob *
@@ -439,8 +429,7 @@ static const IrisdLeaseEvents events = {
   .fail = fail,
 };
 
-/* --- the lock and the clock ----------------------------------------------------------------------
- */
+/* --- the lock and the clock --- */
 
 /* Takes the lock, and returns the time. */
 static gint64
@@ -539,8 +528,7 @@ irisd_worker_processes_close (IrisdWorkerProcesses *self)
   unlock_table (self);
 }
 
-/* --- for the gateways of clients -----------------------------------------------------------------
- */
+/* --- for the gateways of clients --- */
 
 /* Before a job's leased item enters the table. */
 static void
@@ -629,8 +617,7 @@ irisd_worker_processes_withdraw_waiting (IrisdWorkerProcesses *self, IrisdJob *j
   return state;
 }
 
-/* --- for the gateways of workers -----------------------------------------------------------------
- */
+/* --- for the gateways of workers --- */
 
 IrisdWorkerProcess *
 irisd_worker_process_new (IrisdMailbox *mailbox, IrisdPeer *peer)

@@ -17,12 +17,8 @@ typedef struct _IrisdWorkerEvent IrisdWorkerEvent;
 /* The service of all items for worker processes, under any name. */
 extern const IrisdService irisd_service_worker_processes;
 
-/**
- * IrisdWorkerProcess:
- *
- * A connection that has sent READY. It belongs to the thread of its gateway, except @worker, which
- * the lock guards.
- */
+/* A connection that has sent READY. It belongs to the thread of its gateway, except @worker, which
+ * the lock guards. */
 struct _IrisdWorkerProcess
 {
   IrisdWorker base;
@@ -36,12 +32,8 @@ struct _IrisdWorkerProcess
   GList link;      /* of the gateway's, silent longest first */
 };
 
-/**
- * IrisdLeasedItem:
- *
- * The part of an item that a worker process receives. Constant once it was queued, except marked
- * members.
- */
+/* The part of an item that a worker process receives. Constant once it was queued, except marked
+ * members. */
 struct _IrisdLeasedItem
 {
   IrisdLeaseEntry entry; /* under the lock */
@@ -69,28 +61,16 @@ struct _IrisdLeasedItem
   char *note;
 };
 
-/**
- * IrisdWorkerEventKind:
- * @IRISD_WORKER_EVENT_LEASE: the worker has a new lease
- * @IRISD_WORKER_EVENT_STOP: the worker has lost a lease
- * @IRISD_WORKER_EVENT_REPORT: there is a report about an item
- * @IRISD_WORKER_EVENT_PART: a part of an item's result
- * @IRISD_WORKER_EVENT_GRANT: the worker may send more parts
- */
 typedef enum
 {
-  IRISD_WORKER_EVENT_LEASE,
-  IRISD_WORKER_EVENT_STOP,
-  IRISD_WORKER_EVENT_REPORT,
-  IRISD_WORKER_EVENT_PART,
-  IRISD_WORKER_EVENT_GRANT,
+  IRISD_WORKER_EVENT_LEASE,  /* the worker has a new lease */
+  IRISD_WORKER_EVENT_STOP,   /* the worker has lost a lease */
+  IRISD_WORKER_EVENT_REPORT, /* there is a report about an item */
+  IRISD_WORKER_EVENT_PART,   /* a part of an item's result */
+  IRISD_WORKER_EVENT_GRANT,  /* the worker may send more parts */
 } IrisdWorkerEventKind;
 
-/**
- * IrisdWorkerEvent:
- *
- * A message to the gateway of a worker or of an item.
- */
+/* A message to the gateway of a worker or of an item. */
 struct _IrisdWorkerEvent
 {
   IrisdMessage message;
@@ -183,10 +163,7 @@ void irisd_worker_processes_add_services (IrisdWorkerProcesses *self,
 
 void irisd_worker_event_free (IrisdWorkerEvent *self);
 
-static inline IrisdWorkerEvent *
-irisd_worker_event_from_message (IrisdMessage *message)
-{
-  return (IrisdWorkerEvent *) ((char *) message - G_STRUCT_OFFSET (IrisdWorkerEvent, message));
-}
+#define irisd_worker_event_from_message(pointer) \
+  IRISD_CONTAINER (pointer, IrisdWorkerEvent, message)
 
 G_END_DECLS

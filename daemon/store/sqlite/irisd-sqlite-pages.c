@@ -583,17 +583,9 @@ index_log (Pages *self)
     }
 }
 
-/**
- * irisd_pages_scan:
- * @path: a database; only read
- * @func: (scope call): called for each whole row, twice for one that is stored twice
- * @user_data: for @func
- * @report: (out caller-allocates): counts and damage
- *
- * Reads all rows of a database and its log that can be read, page by page.
- *
- * Returns: whether there is a database or a log
- */
+/* Reads all rows of the database @path and its log that can be read, page by page, and calls @func
+ * for each whole row, twice for one that is stored twice. Returns whether there is a database or a
+ * log. */
 gboolean
 irisd_pages_scan (const char *path, IrisdRowFunc func, gpointer user_data, IrisdPagesReport *report)
 {

@@ -10,21 +10,13 @@ G_BEGIN_DECLS
 
 gboolean irisd_sqlite_mend_log (const char *path);
 
-/**
- * IrisdPagesReport:
- * @mark: the tally that the database holds; its sequence is 0 if there is none
- * @n_pages: pages of the database
- * @n_unreadable: pages that should hold a part of a table and make no sense
- * @bad: (element-type guint64) (transfer full): rows whose checksum does not fit
- * @log_damaged: the log was damaged, other than by a crash
- */
 typedef struct
 {
-  IrisdTally mark;
-  guint32 n_pages;
-  guint32 n_unreadable;
-  GArray *bad;
-  gboolean log_damaged;
+  IrisdTally mark;      /* the tally that the database holds; its sequence is 0 if there is none */
+  guint32 n_pages;      /* pages of the database */
+  guint32 n_unreadable; /* pages that should hold a part of a table and make no sense */
+  GArray *bad;          /* guint64: rows whose checksum does not fit */
+  gboolean log_damaged; /* the log was damaged, other than by a crash */
 } IrisdPagesReport;
 
 gboolean irisd_pages_scan (const char *path,

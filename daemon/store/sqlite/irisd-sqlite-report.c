@@ -147,13 +147,8 @@ append_details (GString *text,
     g_string_append (text, "\nthe log is damaged other than by a crash");
 }
 
-/**
- * irisd_store_check:
- * @dir: the directory of a store that is not open; nothing in it is changed
- * @report: (out) (transfer full): the findings, a line each, the verdict last
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Returns: whether it could be checked and is whole; if it could be, @report is set
+/* Checks the store in @dir, which is not open; nothing in it is changed. Returns whether it could
+ * be checked and is whole; if it could be, @report has the findings, a line each, the verdict last.
  */
 gboolean
 irisd_store_check (const char *dir, char **report, GError **error)
@@ -171,10 +166,9 @@ irisd_store_check (const char *dir, char **report, GError **error)
   if (!irisd_tally_read_file (path, &file) && !any)
     {
       g_array_unref (pages.bad);
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "cannot check the journal: there is none in %s; give the directory of --journal",
-                   dir);
-      return FALSE;
+      return irisd_fail (
+          error, IRISD_ERROR, IRISD_ERROR_FAILED,
+          "cannot check the journal: there is none in %s; give the directory of --journal", dir);
     }
   IrisdStoreDamage damage = { .rows = pages.bad->len,
                               .gaps = pages.n_unreadable,

@@ -139,9 +139,8 @@ move_file (const char *from, const char *to, GError **error)
 {
   if (g_rename (from, to) == 0 || errno == ENOENT)
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot rename %s to %s: %s", from, to,
-               g_strerror (errno));
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot rename %s to %s: %s", from, to,
+                     g_strerror (errno));
 }
 
 /* Puts the copy in the file's place. Both databases are closed. */
@@ -221,15 +220,9 @@ make_copy (IrisdStore *self, Walk *walk, const char *path, const char *fresh, GE
   return outcome;
 }
 
-/**
- * rebuild:
- * @self: an open store, of which a page cannot be read
- * @walk: the walk that met it; it reports the rows that it has not reported yet
- * @told: the number up to which it has
- * @error: return location for a #GError
- *
- * Returns: whether @self is open again, with all rows that can be read
- */
+/* Rebuilds an open store of which @walk met a page that cannot be read; the walk reports the rows
+ * that it has not reported yet, above the number @told. On success @self is open again, with all
+ * rows that can be read. */
 static IrisdStoreOutcome
 rebuild (IrisdStore *self, Walk *walk, guint64 told, GError **error)
 {
@@ -383,15 +376,7 @@ open_or_salvage (IrisdStore *self, const char *path, GError **error)
   return FALSE;
 }
 
-/**
- * irisd_store_open_sqlite:
- * @dir: a directory for this store alone
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Opens the store of a directory, or makes one.
- *
- * Returns: (transfer full): the store
- */
+/* Opens the store of @dir, a directory for this store alone, or makes one. */
 IrisdStore *
 irisd_store_open_sqlite (const char *dir, GError **error)
 {

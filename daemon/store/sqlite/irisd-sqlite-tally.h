@@ -11,21 +11,13 @@ G_BEGIN_DECLS
 /* Added to the database's name: the file with a second copy of the tally. */
 #define IRISD_TALLY_SUFFIX "-count"
 
-/**
- * IrisdTally:
- * @sequence: transactions since the store was made; 0: the tally is unknown
- * @n_rows: rows in the store
- * @id_sum: the sum of their numbers, modulo 2^64
- * @n_put: rows that were ever added
- * @next_id: the remembered number, greater than all in use
- */
 typedef struct
 {
-  guint64 sequence;
-  guint64 n_rows;
-  guint64 id_sum;
-  guint64 n_put;
-  guint64 next_id;
+  guint64 sequence; /* transactions since the store was made; 0: the tally is unknown */
+  guint64 n_rows;   /* rows in the store */
+  guint64 id_sum;   /* the sum of their numbers, modulo 2^64 */
+  guint64 n_put;    /* rows that were ever added */
+  guint64 next_id;  /* the remembered number, greater than all in use */
 } IrisdTally;
 
 guint32 irisd_tally_checksum (const IrisdTally *self);

@@ -418,11 +418,10 @@ on_commit (void *data, sqlite3 *db, const char *name, int pages)
 static gboolean
 refuse_unusable (IrisdStore *self, GError **error)
 {
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-               "cannot use the journal %s: %s; if it cannot be restored, move it away to begin "
-               "with an empty one",
-               self->path, sqlite3_errmsg (self->db));
-  return FALSE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                     "cannot use the journal %s: %s; if it cannot be restored, move it away to "
+                     "begin with an empty one",
+                     self->path, sqlite3_errmsg (self->db));
 }
 
 static int
@@ -471,14 +470,14 @@ check_schema (IrisdStore *self, GError **error)
   if (application != APPLICATION_ID || version < OLDEST_VERSION || version > SCHEMA_VERSION)
     {
       self->wrong_make = TRUE;
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   application != APPLICATION_ID ? "cannot use %s: it is not a journal of irisd; "
-                                                   "choose another directory with --journal"
-                                                 : "cannot use the journal %s: another release of "
-                                                   "irisd wrote it; use that release, or "
-                                                   "another directory with --journal",
-                   self->path);
-      return FALSE;
+      return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                         application != APPLICATION_ID
+                             ? "cannot use %s: it is not a journal of irisd; "
+                               "choose another directory with --journal"
+                             : "cannot use the journal %s: another release of "
+                               "irisd wrote it; use that release, or "
+                               "another directory with --journal",
+                         self->path);
     }
   return version == SCHEMA_VERSION || raise_version (self, error);
 }

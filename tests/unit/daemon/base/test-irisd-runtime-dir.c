@@ -4,7 +4,7 @@
  */
 #include "core-test-run.h"
 #include "daemon/base/irisd-error.h"
-#include "daemon/base/irisd-runtime-dir.h"
+#include "daemon/net/irisd-runtime-dir.h"
 
 #include <check.h>
 #include <glib/gstdio.h>

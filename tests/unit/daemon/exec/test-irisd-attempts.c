@@ -4,7 +4,7 @@
  */
 #include "core-test-run.h"
 #include "daemon/base/irisd-proc.h"
-#include "daemon/exec/irisd-attempts.h"
+#include "daemon/exec/attempts/irisd-attempts.h"
 
 #include <check.h>
 #include <fcntl.h>

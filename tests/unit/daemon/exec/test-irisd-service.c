@@ -11,8 +11,9 @@ START_TEST (a_name_belongs_to_one_service)
 {
   g_autoptr (IrisdServices) services = irisd_services_new ();
   const IrisdService mine = { .name = "echo", .summary = "mine" };
+  const IrisdService other = { .name = "echo", .summary = "other" };
   ck_assert (irisd_services_add (services, &mine));
-  ck_assert (!irisd_services_add (services, &irisd_service_echo));
+  ck_assert (!irisd_services_add (services, &other));
   const IrisWireString names[] = { { "echo", 4 }, { "ech", 3 }, { "echoo", 5 }, { NULL, 0 } };
   ck_assert_ptr_eq (irisd_services_lookup (services, &names[0]), &mine);
   for (guint i = 1; i < G_N_ELEMENTS (names); i++)

@@ -27,7 +27,9 @@ set_up (void)
         .klass = IRIS_WIRE_CLASS_RELAXED,
         .service = i % 1000 == 0 ? (IrisWireString){ "rare", 4 } : (IrisWireString){ "echo", 4 },
       };
-      irisd_persistent_table_add (&table, irisd_persistent_item_new (&record, table.last));
+      irisd_persistent_table_add (
+          &table,
+          irisd_persistent_item_new (&record, TAILQ_LAST (&table.all, _IrisdPersistentItems)));
     }
 }
 

@@ -16,10 +16,10 @@
  * The kernel may reuse a number between the check and the signal. So irisd opens a descriptor of
  * the process, checks again, and signals the descriptor.
  */
-#include "daemon/exec/irisd-orphans.h"
+#include "daemon/exec/attempts/irisd-orphans.h"
 
 #include "daemon/base/irisd-proc.h"
-#include "daemon/exec/command/irisd-cgroup.h"
+#include "daemon/exec/attempts/irisd-cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/exec/irisd-attempts.h"
+#include "daemon/exec/attempts/irisd-attempts.h"
 
 G_BEGIN_DECLS
 

@@ -9,12 +9,8 @@
 
 G_BEGIN_DECLS
 
-/**
- * IrisdLimits:
- *
- * One field for each row of the table in irisd-limits.c; the names are those of the [limits] group
- * of a configuration file, with '-' for '_'.
- */
+/* One field for each row of the table in irisd-limits.c; the names are those of the [limits] group
+ * of a configuration file, with '-' for '_'. */
 typedef struct
 {
   guint64 max_header;
@@ -65,23 +61,14 @@ typedef struct
   guint64 journal_reserve;
 } IrisdLimits;
 
-/**
- * IrisdLimitInfo:
- * @name: as written in a configuration file
- * @offset: of the field in #IrisdLimits
- * @fallback: the default
- * @min: the least value that makes sense
- * @max: the greatest value that is allowed
- * @summary: one line for people
- */
 typedef struct
 {
-  const char *name;
-  gsize offset;
-  guint64 fallback;
-  guint64 min;
-  guint64 max;
-  const char *summary;
+  const char *name;    /* as written in a configuration file */
+  gsize offset;        /* of the field in IrisdLimits */
+  guint64 fallback;    /* the default */
+  guint64 min;         /* the least value that makes sense */
+  guint64 max;         /* the greatest value that is allowed */
+  const char *summary; /* one line for people */
 } IrisdLimitInfo;
 
 const IrisdLimitInfo *irisd_limits_get_table (guint *n_rows);

@@ -20,46 +20,27 @@ G_BEGIN_DECLS
 /* An attempt that is not recorded. */
 #define IRISD_ATTEMPT_NONE G_MAXUINT
 
-/**
- * IrisdAttempt:
- * @item: the number of the item; 0: it is volatile
- * @serial: which attempt of that irisd it was
- * @pid: its process, which led a group of that number; 0: there was none
- * @session: the session of that process
- * @start: when that process was started, see #IrisdProc
- * @stuck: some of its processes could not be ended
- *
- * An attempt that was in progress when an earlier irisd crashed.
- */
+/* An attempt that was in progress when an earlier irisd crashed. */
 typedef struct
 {
-  guint64 item;
-  guint64 serial;
-  pid_t pid;
-  pid_t session;
-  guint64 start;
-  gboolean stuck;
+  guint64 item;   /* the number of the item; 0: it is volatile */
+  guint64 serial; /* which attempt of that irisd it was */
+  pid_t pid;      /* its process, which led a group of that number; 0: there was none */
+  pid_t session;  /* the session of that process */
+  guint64 start;  /* when that process was started, see IrisdProc */
+  gboolean stuck; /* some of its processes could not be ended */
 } IrisdAttempt;
 
-/**
- * IrisdLeased:
- * @item: the number of a persistent item
- * @due_ms: Unix time in milliseconds until which a worker process has leased it; 0: it waits
- * @started_ms: Unix time in milliseconds at which that began
- * @owner: the user of the worker process
- * @id: the request id that names the lease
- * @attempts: how often the item was leased
- *
- * A leased item, recorded for the irisd that starts after a crash.
- */
+/* A leased item, recorded for the irisd that starts after a crash. */
 typedef struct
 {
-  guint64 item;
+  guint64 item; /* the number of a persistent item */
+  /* Unix time in milliseconds until which a worker process has leased it; 0: it waits */
   guint64 due_ms;
-  guint64 started_ms;
-  gint64 owner;
-  guint8 id[16];
-  guint32 attempts;
+  guint64 started_ms; /* Unix time in milliseconds at which that began */
+  gint64 owner;       /* the user of the worker process */
+  guint8 id[16];      /* the request id that names the lease */
+  guint32 attempts;   /* how often the item was leased */
 } IrisdLeased;
 
 typedef struct _IrisdAttempts IrisdAttempts;

@@ -2,8 +2,9 @@
  *
  * The options of a command: keys of an item beside the program and its arguments.
  */
-#include "daemon/exec/command/irisd-command-options.h"
+#include "daemon/exec/irisd-command-options.h"
 
+#include "daemon/base/irisd-error.h"
 #include "daemon/base/irisd-text.h"
 
 #include <string.h>
@@ -45,8 +46,7 @@ refuse (GError **error, const char *format, const IrisWireString *value)
 {
   g_autofree char *quoted = irisd_text_quote (value->data, (gssize) value->len, MAX_QUOTED);
   g_autofree char *reason = g_strdup_printf ("%s: “%s”", format, quoted);
-  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT, reason);
-  return FALSE;
+  return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT, "%s", reason);
 }
 
 static gboolean
@@ -54,17 +54,11 @@ check_times (const IrisWireMessage *item, GError **error)
 {
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_TIME_LIMIT_MS)
       && (item->time_limit_ms == 0 || item->time_limit_ms > LONGEST_MS))
-    {
-      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "a time limit is 1 millisecond to 366 days; leave it out for none");
-      return FALSE;
-    }
+    return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                       "a time limit is 1 millisecond to 366 days; leave it out for none");
   if (item->grace_ms > LONGEST_MS)
-    {
-      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "the time from SIGTERM to SIGKILL is at most 366 days");
-      return FALSE;
-    }
+    return irisd_fail (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                       "the time from SIGTERM to SIGKILL is at most 366 days");
   return TRUE;
 }
 

@@ -24,12 +24,12 @@
  * Any thread may begin and end attempts; the lock is held for table work only. It is a POSIX one
  * because ThreadSanitizer knows those.
  */
-#include "daemon/exec/irisd-attempts.h"
+#include "daemon/exec/attempts/irisd-attempts.h"
 
 #include "daemon/base/irisd-error.h"
 #include "daemon/base/irisd-log.h"
 #include "daemon/base/irisd-proc.h"
-#include "daemon/exec/irisd-orphans.h"
+#include "daemon/exec/attempts/irisd-orphans.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -212,17 +212,9 @@ take_found_slots (IrisdAttempts *self)
     g_array_index (self->serials, guint64, ((Found *) found)->slot) = SERIAL_FOUND;
 }
 
-/**
- * irisd_attempts_open:
- * @dir: a directory that this irisd has locked
- * @stays: whether the file stays after an orderly end, which reserves its space
- * @error: return location for a #GError of the domain %IRISD_ERROR
- *
- * Opens the record of a directory, or makes one, and reads what a crashed irisd has left. Attempts
- * can begin after irisd_attempts_renew().
- *
- * Returns: (transfer full): the record
- */
+/* Opens the record of @dir, which this irisd has locked, or makes one, and reads what a crashed
+ * irisd has left. Attempts can begin after irisd_attempts_renew(). @stays: the file stays after an
+ * orderly end, which reserves its space. */
 IrisdAttempts *
 irisd_attempts_open (const char *dir, gboolean stays, GError **error)
 {

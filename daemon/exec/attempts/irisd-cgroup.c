@@ -13,7 +13,7 @@
  * A command that ends by itself may leave processes behind; its control group is removed when they
  * have gone, at the end of a later command or when irisd is started again.
  */
-#include "daemon/exec/command/irisd-cgroup.h"
+#include "daemon/exec/attempts/irisd-cgroup.h"
 
 #include "daemon/base/irisd-error.h"
 

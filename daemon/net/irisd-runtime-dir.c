@@ -6,7 +6,7 @@
  * ZeroMQ unlinks an ipc path before it binds it, so a second daemon would silently take over the
  * sockets of a running one. So the lock is taken first, and held until the sockets are removed.
  */
-#include "daemon/base/irisd-runtime-dir.h"
+#include "daemon/net/irisd-runtime-dir.h"
 
 #include "daemon/base/irisd-error.h"
 
@@ -32,43 +32,30 @@ check_directory (const char *path, const char *option, gboolean shared, GError *
 {
   struct stat st;
   if (lstat (path, &st) != 0)
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot examine %s: %s", path,
-                   g_strerror (errno));
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot examine %s: %s", path,
+                       g_strerror (errno));
   if (!S_ISDIR (st.st_mode))
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "%s is not a directory; choose another with %s", path, option);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                       "%s is not a directory; choose another with %s", path, option);
   if (shared && st.st_uid == geteuid () && (st.st_mode & 022) == 0)
     {
       if ((st.st_mode & 0111) == 0111 || chmod (path, (st.st_mode & 07777) | 0111) == 0)
         return TRUE;
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "cannot open %s to the users under [access]: %s; chmod 711 it, or choose "
-                   "another with --dir",
-                   path, g_strerror (errno));
-      return FALSE;
+      return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                         "cannot open %s to the users under [access]: %s; chmod 711 it, or choose "
+                         "another with --dir",
+                         path, g_strerror (errno));
     }
   if (shared)
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "%s has to belong to you and be writable by you only (it has mode %04o and "
-                   "owner %u); chmod 711 it, or choose another with --dir",
-                   path, (guint) (st.st_mode & 07777), (guint) st.st_uid);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                       "%s has to belong to you and be writable by you only (it has mode %04o and "
+                       "owner %u); chmod 711 it, or choose another with --dir",
+                       path, (guint) (st.st_mode & 07777), (guint) st.st_uid);
   if (st.st_uid != geteuid () || (st.st_mode & 077) != 0)
-    {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "%s has to belong to you and be closed to others (it has mode %04o and "
-                   "owner %u); chmod 700 it, or choose another with %s",
-                   path, (guint) (st.st_mode & 07777), (guint) st.st_uid, option);
-      return FALSE;
-    }
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                       "%s has to belong to you and be closed to others (it has mode %04o and "
+                       "owner %u); chmod 700 it, or choose another with %s",
+                       path, (guint) (st.st_mode & 07777), (guint) st.st_uid, option);
   return TRUE;
 }
 
@@ -142,17 +129,9 @@ take_lock (const char *path, const char *option, GError **error)
     }
 }
 
-/**
- * irisd_runtime_dir_open:
- * @path: an absolute path; its parent has to exist
- * @option: the option by which the user chooses another one
- * @shared: whether other users are to reach what is in it
- * @error: return location for a #GError
- *
- * Makes the directory if it is missing, checks that it is private enough, and locks it.
- *
- * Returns: (transfer full): the locked directory
- */
+/* Makes the directory if it is missing, checks that it is private enough, and locks it. @path is
+ * absolute, and its parent has to exist; by @option the user chooses another one; @shared: other
+ * users are to reach what is in it. */
 IrisdRuntimeDir *
 irisd_runtime_dir_open (const char *path, const char *option, gboolean shared, GError **error)
 {
