@@ -223,18 +223,12 @@ cancel_listed (Ctl *ctl, IrisClientQuery *query)
 static int
 cancel_named (Ctl *ctl, int argc, char **argv)
 {
-  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+  g_autoptr (GArray) numbers = ctl_parse_item_numbers (argc, argv);
   Cancel self = { .ctl = ctl, .numbers = numbers };
   int status;
 
-  for (int i = 1; i < argc; i++)
-    {
-      guint64 number;
-
-      if (ctl_parse_item_number (argv[i], &number) != CTL_OK)
-        return CTL_USAGE;
-      g_array_append_val (numbers, number);
-    }
+  if (numbers == NULL)
+    return CTL_USAGE;
   status = ctl_connect (ctl);
 
   return status == CTL_OK ? cancel_numbers (&self) : status;

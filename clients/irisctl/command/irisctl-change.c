@@ -95,19 +95,18 @@ each_item (Ctl *ctl,
            int (*change) (Ctl *ctl, guint64 number, guint *changed),
            const char *done)
 {
-  g_autofree guint64 *numbers = g_new (guint64, (gsize) argc);
+  g_autoptr (GArray) numbers = ctl_parse_item_numbers (argc, argv);
   guint changed = 0;
   int worst = CTL_OK, status;
 
-  for (int i = 1; i < argc; i++)
-    if (ctl_parse_item_number (argv[i], &numbers[i]) != CTL_OK)
-      return CTL_USAGE;
+  if (numbers == NULL)
+    return CTL_USAGE;
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
-  for (int i = 1; i < argc; i++)
+  for (guint i = 0; i < numbers->len; i++)
     {
-      status = change (ctl, numbers[i], &changed);
+      status = change (ctl, g_array_index (numbers, guint64, i), &changed);
       worst = MAX (worst, status);
     }
   if (worst == CTL_OK || changed > 0 || ctl->json)
@@ -119,8 +118,10 @@ each_item (Ctl *ctl,
 static int
 run_kick (Ctl *ctl, int argc, char **argv)
 {
-  IrisClientItemState state = IRIS_CLIENT_ITEM_BURIED;
-  guint kicked = 0;
+  static const char *const names[] = { "buried", "delayed", NULL };
+  static const IrisClientItemState states[] = { IRIS_CLIENT_ITEM_BURIED, IRIS_CLIENT_ITEM_DELAYED };
+  g_autoptr (GError) error = NULL;
+  guint kicked = 0, state = 0;
   int status;
 
   if ((argc > 1) == (state_name != NULL))
@@ -131,13 +132,11 @@ run_kick (Ctl *ctl, int argc, char **argv)
     return ctl_fail (CTL_USAGE, "--count takes a number from 1, and goes with --state");
   if (argc > 1)
     return each_item (ctl, argc, argv, kick_item, "kicked");
-  if (g_str_equal (state_name, "delayed"))
-    state = IRIS_CLIENT_ITEM_DELAYED;
-  else if (!g_str_equal (state_name, "buried"))
-    return ctl_fail (CTL_USAGE, "kick: --state takes buried or delayed, not “%s”", state_name);
+  if (!ctl_choose ("state", state_name, names, &state, &error))
+    return ctl_fail (CTL_USAGE, "kick: %s", error->message);
   status = ctl_connect (ctl);
   if (status == CTL_OK)
-    status = kick_state (ctl, state, &kicked);
+    status = kick_state (ctl, states[state], &kicked);
 
   return status == CTL_OK ? show_changed (ctl, "kicked", kicked, "item") : status;
 }

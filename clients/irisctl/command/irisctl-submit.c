@@ -117,23 +117,15 @@ submit_one (Ctl *ctl, int argc, char **argv)
 static int
 parse_lines_as (CtlLineKind *kind, gboolean command)
 {
-  static const char *const names[] = {
-    [CTL_LINE_PAYLOAD] = "payload",
-    [CTL_LINE_ARGUMENT] = "argument",
-    [CTL_LINE_PATH] = "path",
-  };
+  static const char *const names[] = { "payload", "argument", "path", NULL };
+  guint index = command ? CTL_LINE_ARGUMENT - CTL_LINE_PAYLOAD : 0;
+  g_autoptr (GError) error = NULL;
 
-  *kind = command ? CTL_LINE_ARGUMENT : CTL_LINE_PAYLOAD;
-  if (lines_as == NULL)
-    return CTL_OK;
-  for (guint i = CTL_LINE_PAYLOAD; i <= CTL_LINE_PATH; i++)
-    if (g_str_equal (names[i], lines_as))
-      {
-        *kind = (CtlLineKind) i;
-        return CTL_OK;
-      }
+  if (!ctl_choose ("as", lines_as, names, &index, &error))
+    return ctl_fail (CTL_USAGE, "submit: %s", error->message);
+  *kind = (CtlLineKind) (CTL_LINE_PAYLOAD + index);
 
-  return ctl_fail (CTL_USAGE, "submit: --as takes payload, argument or path, not “%s”", lines_as);
+  return CTL_OK;
 }
 
 /* What goes with a file of items, and what does not. */

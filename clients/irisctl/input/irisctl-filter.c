@@ -196,14 +196,14 @@ set_times (IrisClientQuery *query, const CtlFilter *filter, const char *command)
 static int
 set_class (IrisClientQuery *query, const char *name, const char *command)
 {
-  if (name != NULL && g_str_equal (name, "relaxed"))
-    iris_client_query_set_durability (query, IRIS_DURABILITY_RELAXED);
-  else if (name != NULL && g_str_equal (name, "durable"))
-    iris_client_query_set_durability (query, IRIS_DURABILITY_DURABLE);
-  else if (name != NULL)
-    return ctl_fail (
-        CTL_USAGE, "%s: --class takes relaxed or durable, not “%s”: other items are not persistent",
-        command, name);
+  static const char *const names[] = { "relaxed", "durable", NULL };
+  guint index = 0;
+  g_autoptr (GError) error = NULL;
+
+  if (!ctl_choose ("class", name, names, &index, &error))
+    return ctl_fail (CTL_USAGE, "%s: %s: other items are not persistent", command, error->message);
+  if (name != NULL)
+    iris_client_query_set_durability (query, (IrisDurability) (IRIS_DURABILITY_RELAXED + index));
 
   return CTL_OK;
 }

@@ -90,6 +90,9 @@ IrisRequest *ctl_item_make_request (const CtlItem *self, GError **error);
 /* The number of an item. CTL_OK, or CTL_USAGE after printing that @text is none. */
 int ctl_parse_item_number (const char *text, guint64 *number);
 
+/* The arguments of a command, of guint64. NULL after printing which of them is none. */
+GArray *ctl_parse_item_numbers (int argc, char **argv);
+
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /* A longer line is refused: more than irisd takes by default, also in base64. */

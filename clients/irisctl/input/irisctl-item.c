@@ -323,17 +323,12 @@ ctl_item_read (CtlItem *self, JsonObject *object, CtlItemMemory *memory, GError 
 static gboolean
 set_keeping (const CtlItem *self, IrisRequest *request, GError **error)
 {
-  static const char *const classes[] = { "volatile", "relaxed", "durable" };
+  static const char *const classes[] = { "volatile", "relaxed", "durable", NULL };
   guint durability = IRIS_DURABILITY_DURABLE;
   guint64 keep_ms;
 
-  if (self->klass != NULL)
-    for (durability = 0; durability < G_N_ELEMENTS (classes); durability++)
-      if (g_str_equal (classes[durability], self->klass))
-        break;
-  if (durability == G_N_ELEMENTS (classes))
-    return ctl_refuse (error, "there is no class “%s”: choose volatile, relaxed or durable",
-                       self->klass);
+  if (!ctl_choose ("class", self->klass, classes, &durability, error))
+    return FALSE;
   if (durability == IRIS_DURABILITY_VOLATILE
       && (self->detach || self->bury || self->key != NULL || self->keep != NULL))
     return ctl_refuse (error, "--detach, --bury, --key and --keep are for persistent items: choose "
@@ -442,4 +437,21 @@ ctl_parse_item_number (const char *text, guint64 *number)
 
   return ctl_fail (CTL_USAGE, "“%s” is not the number of an item: irisctl list prints the numbers",
                    text);
+}
+
+GArray *
+ctl_parse_item_numbers (int argc, char **argv)
+{
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+
+  for (int i = 1; i < argc; i++)
+    {
+      guint64 number;
+
+      if (ctl_parse_item_number (argv[i], &number) != CTL_OK)
+        return NULL;
+      g_array_append_val (numbers, number);
+    }
+
+  return g_steal_pointer (&numbers);
 }

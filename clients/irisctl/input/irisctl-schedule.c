@@ -158,18 +158,7 @@ parse_at (const char *text, gint64 *ms)
   return ctl_parse_at (text, now, ms);
 }
 
-/* 0 if there is no such word. */
-static int
-parse_after_how (const char *text)
-{
-  static const char *const names[] = { NULL, "all", "any", "success" };
-
-  for (guint i = 1; i < G_N_ELEMENTS (names); i++)
-    if (g_str_equal (names[i], text))
-      return (int) i;
-
-  return 0;
-}
+static const char *const after_names[] = { "all", "any", "success", NULL };
 
 static gboolean
 check_duration (const char *option, const char *text, GError **error)
@@ -188,14 +177,14 @@ static gboolean
 check_after (const CtlSchedule *schedule, GError **error)
 {
   guint64 item;
+  guint how = 0;
 
   for (guint i = 0; schedule->after != NULL && schedule->after[i] != NULL; i++)
     if (!g_ascii_string_to_unsigned (schedule->after[i], 10, 1, G_MAXUINT64, &item, NULL))
       return ctl_refuse (error, "--after takes the number of an item, not “%s”",
                          schedule->after[i]);
-  if (schedule->after_how != NULL && parse_after_how (schedule->after_how) == 0)
-    return ctl_refuse (error, "--after-how takes all, any or success, not “%s”",
-                       schedule->after_how);
+  if (!ctl_choose ("after-how", schedule->after_how, after_names, &how, error))
+    return FALSE;
   if (schedule->after_how != NULL && schedule->after == NULL)
     return ctl_refuse (error, "--after-how needs --after");
 
@@ -264,12 +253,11 @@ ctl_schedule_apply (const CtlSchedule *schedule, IrisRequest *request)
     {
       guint n = g_strv_length (schedule->after);
       g_autofree guint64 *items = g_new (guint64, n);
+      guint how = 0;
 
       for (guint i = 0; i < n; i++)
         g_ascii_string_to_unsigned (schedule->after[i], 10, 1, G_MAXUINT64, &items[i], NULL);
-      iris_request_set_after (request, items, n,
-                              schedule->after_how != NULL
-                                  ? (IrisRequestAfter) parse_after_how (schedule->after_how)
-                                  : IRIS_REQUEST_AFTER_ALL);
+      ctl_choose ("after-how", schedule->after_how, after_names, &how, NULL);
+      iris_request_set_after (request, items, n, (IrisRequestAfter) (IRIS_REQUEST_AFTER_ALL + how));
     }
 }
