@@ -267,11 +267,12 @@ const CtlCommand ctl_cancel = {
   .name = "cancel",
   .arguments = "ITEM… | ID | --all",
   .summary = "cancel items, queued or running",
-  .description =
-      "Numbers of items are shown by list, by submit --detach, and by send and run with\n"
-      "--verbose; ids by --verbose. Options select persistent items; those that have ended\n"
-      "are left alone.\n\n"
-      "Examples:\n  irisctl cancel 7 8\n  irisctl cancel --state queued --service sha256 --yes\n",
+  .description = "Numbers of items are shown by list, by submit --detach, and by send and run\n"
+                 "with --verbose; ids by --verbose. Options select persistent items; those that\n"
+                 "have ended are left alone.\n\n"
+                 "Examples:\n"
+                 "  irisctl cancel 7 8\n"
+                 "  irisctl cancel --state queued --service sha256 --yes\n",
   .takes_filter = TRUE,
   .operand = CTL_OPERAND_OPEN_ITEM,
   .most = CTL_ANY,

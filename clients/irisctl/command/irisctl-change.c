@@ -152,7 +152,9 @@ const CtlCommand ctl_kick = {
   .name = "kick",
   .arguments = "ITEM… | --state STATE",
   .summary = "queue buried items again, or delayed ones at once",
-  .description = "Examples:\n  irisctl list --state buried\n  irisctl kick 17 18\n"
+  .description = "Examples:\n"
+                 "  irisctl list --state buried\n"
+                 "  irisctl kick 17 18\n"
                  "  irisctl kick --state buried --count 10\n",
   .operand = CTL_OPERAND_KICKABLE,
   .most = CTL_ANY,
@@ -178,7 +180,8 @@ const CtlCommand ctl_bury = {
   .arguments = "ITEM…",
   .summary = "set waiting items aside until they are kicked",
   .description = "An item that runs or has ended cannot be buried.\n\n"
-                 "Example:\n  irisctl bury --reason 'the printer is broken' 17 18\n",
+                 "Example:\n"
+                 "  irisctl bury --reason 'the printer is broken' 17 18\n",
   .operand = CTL_OPERAND_OPEN_ITEM,
   .least = 1,
   .most = CTL_ANY,
@@ -249,12 +252,14 @@ const CtlCommand ctl_drain = {
   .name = "drain",
   .arguments = "PLACE",
   .summary = "stop a place from taking items, or let it take items again",
-  .description =
-      "The place ends the items that it has. New ones go to other places; strict ones are\n"
-      "refused. It lasts until the place is resumed or irisd is started again. --resume also\n"
-      "starts the places of an irisd that runs with --paused; “all” names every place.\n\n"
-      "Examples:\n  irisctl drain package:1\n  irisctl drain package:1 --resume\n"
-      "  irisctl drain all --resume\n",
+  .description = "The place ends the items that it has. New ones go to other places; strict ones\n"
+                 "are refused. It lasts until the place is resumed or irisd is started again.\n"
+                 "--resume also starts the places of an irisd that runs with --paused; “all”\n"
+                 "names every place.\n\n"
+                 "Examples:\n"
+                 "  irisctl drain package:1\n"
+                 "  irisctl drain package:1 --resume\n"
+                 "  irisctl drain all --resume\n",
   .operand = CTL_OPERAND_PLACE,
   .least = 1,
   .most = 1,
@@ -293,8 +298,9 @@ const CtlCommand ctl_staff = {
   .arguments = "PLACE WORKERS",
   .summary = "change how many workers of a place run items",
   .description = "From 1 to as many as irisd was started with (irisd --workers); the others\n"
-                 "sleep. A worker ends its item before it goes to sleep.\n"
-                 "\nExample:\n  irisctl staff package:0 2\n",
+                 "sleep. A worker ends its item before it goes to sleep.\n\n"
+                 "Example:\n"
+                 "  irisctl staff package:0 2\n",
   .operand = CTL_OPERAND_PLACE,
   .least = 2,
   .most = 2,

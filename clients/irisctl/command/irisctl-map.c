@@ -449,13 +449,13 @@ const CtlCommand ctl_map = {
   .name = "map",
   .arguments = "SERVICE DIR|FILE…",
   .summary = "send one item for each file, and show which place did what",
-  .description =
-      "Works on the regular files below the directories, in sorted order; symbolic links\n"
-      "below them are left out. --place sends all of them to one place. irisd reads\n"
-      "the files, so it must be allowed to.\n\n"
-      "Examples:\n  irisctl map sha256 /usr/include\n"
-      "  irisctl map sha256 --output SUMS ~/photos && sha256sum -c --quiet SUMS\n"
-      "  irisctl map wordcount --hints by-directory --print doc\n",
+  .description = "Works on the regular files below the directories, in sorted order; symbolic\n"
+                 "links below them are left out. --place sends all of them to one place. irisd\n"
+                 "reads the files, so it must be allowed to.\n\n"
+                 "Examples:\n"
+                 "  irisctl map sha256 /usr/include\n"
+                 "  irisctl map sha256 --output SUMS ~/photos && sha256sum -c --quiet SUMS\n"
+                 "  irisctl map wordcount --hints by-directory --print doc\n",
   .takes_hints = TRUE,
   .takes_schedule = TRUE,
   .operand = CTL_OPERAND_FILE,

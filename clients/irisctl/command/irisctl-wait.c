@@ -222,7 +222,9 @@ const CtlCommand ctl_wait_command = {
   .description =
       "Prints a line for each when it has ended, and how. The results stay: irisctl\n"
       "result prints them. Exit status 1 if an item did not end well, or not in time.\n\n"
-      "Examples:\n  irisctl wait 7 8\n  irisctl wait --key nightly- --timeout 3600\n",
+      "Examples:\n"
+      "  irisctl wait 7 8\n"
+      "  irisctl wait --key nightly- --timeout 3600\n",
   .takes_filter = TRUE,
   .operand = CTL_OPERAND_ITEM,
   .most = CTL_ANY,

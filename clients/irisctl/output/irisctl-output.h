@@ -42,6 +42,9 @@ char *ctl_terminal_cut (const char *text, guint columns);
  * the table. */
 gboolean ctl_terminal_print_instead (const char *text);
 
+/* Help as GOption makes it, in lines of the terminal's width, or of 80 columns; a print handler. */
+void ctl_terminal_print_help (const char *text);
+
 /* The columns that @text takes, whose escape sequences for colours take none. */
 guint ctl_terminal_width (const char *text);
 
