@@ -272,14 +272,17 @@ describe (void)
     g_string_append_printf (text, "  %-12s %s\n", workload->name, workload->summary);
   g_string_append_printf (
       text,
-      "  %-12s all of them but the daemon's, and the goals that they are held against\n"
+      "  %-12s all but the daemon's, and the goals that they are held against\n"
       "\n%s\n"
-      "Contenders run in turn, round by round, so that what disturbs the machine disturbs all of\n"
-      "them. Every run is checked: what was not executed, or came out wrong, is an error.\n"
+      "locks, queues, round-trip and daemon have contenders and rows of their own,\n"
+      "which iris-bench(1) names.\n\n"
+      "Contenders run in turn, round by round, so that what disturbs the machine\n"
+      "disturbs all of them. Every run is checked: an item that was not executed, or a\n"
+      "wrong result, is an error.\n"
       "\nExit status: 0 done, 1 a run or its check failed, 2 the arguments are wrong.\n"
       "\nExamples:\n"
       "  iris-bench recursive --workers 2 --rounds 21\n"
-      "  iris-bench external --only work-stealing --only gthreadpool --chart external.svg\n"
+      "  iris-bench external --only work-stealing --only gthreadpool --chart ext.svg\n"
       "  iris-bench compare --json > all.json\n"
       "  iris-bench daemon --rounds 5 --only durable --only relaxed\n"
       "  iris-bench chart all.json -o all.svg\n",
@@ -294,45 +297,42 @@ parse (Arguments *a, int *argc, char ***argv, GError **error)
   const GOptionEntry entries[] = {
     { "workers", 'w', 0, G_OPTION_ARG_INT, &a->workers, "Threads of each contender", "N" },
     { "rounds", 'r', 0, G_OPTION_ARG_INT, &a->rounds, "Rounds of all contenders (11)", "N" },
-    { "only", 'O', 0, G_OPTION_ARG_STRING_ARRAY, &a->only,
-      "Only this contender (daemon: row); again for more", "NAME" },
+    { "only", 'O', 0, G_OPTION_ARG_STRING_ARRAY, &a->only, "Only this contender; may be repeated",
+      "NAME" },
     { "no-peers", 0, 0, G_OPTION_ARG_NONE, &a->no_peers, "Only iris's own contenders", NULL },
-    { "variants", 0, 0, G_OPTION_ARG_STRING, &a->variants,
-      "Settings of schedulers: none, one that differs, all", "WHICH" },
-    { "places", 0, 0, G_OPTION_ARG_STRING, &a->places,
-      "places: a level of the topology, or how many", "LEVEL|N" },
+    { "variants", 0, 0, G_OPTION_ARG_STRING, &a->variants, "Settings of schedulers: none, one, all",
+      "WHICH" },
+    { "places", 0, 0, G_OPTION_ARG_STRING, &a->places, "places: a level of the topology, or N",
+      "LEVEL|N" },
     { "irisd", 0, 0, G_OPTION_ARG_FILENAME, &a->irisd, "daemon: the irisd that is measured",
       "FILE" },
     { "bare-echo", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->bare_echo, NULL, NULL },
     { "flood", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->flood, NULL, NULL },
     { "sleepers", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->sleepers, NULL, NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON, with every sample", NULL },
-    { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each load and contender",
-      NULL },
+    { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each contender", NULL },
     { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too (needs gnuplot)",
       "FILE.svg|png" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &a->output, "chart: where it goes", "FILE.svg|png" },
     { "scale", 0, 0, G_OPTION_ARG_DOUBLE, &a->scale, "Sizes times this", "FACTOR" },
     { "outer", 0, 0, G_OPTION_ARG_INT, &a->outer, "recursive: items from outside (1000)", "N" },
     { "inner", 0, 0, G_OPTION_ARG_INT, &a->inner, "recursive: items that each makes (1000)", "N" },
-    { "items", 0, 0, G_OPTION_ARG_INT, &a->items,
-      "external, grain, imbalance, wake, round-trip, actors' workloads, queues, locks: items in a "
-      "run",
+    { "items", 0, 0, G_OPTION_ARG_INT, &a->items, "Items in a run, where it has so many of them",
       "N" },
     { "producers", 0, 0, G_OPTION_ARG_INT, &a->producers, "external: threads outside (1 and 4)",
       "N" },
     { "work", 0, 0, G_OPTION_ARG_DOUBLE, &a->work, "imbalance: work in an item (200)", "US" },
-    { "size", 0, 0, G_OPTION_ARG_INT, &a->size, "fib: the number; jacobi, lud, heat: the edge",
+    { "size", 0, 0, G_OPTION_ARG_INT, &a->size, "The number of fib; edge of jacobi, lud, heat",
       "N" },
     { "steps", 0, 0, G_OPTION_ARG_INT, &a->steps, "jacobi, heat: sweeps (100)", "N" },
-    { "tile", 0, 0, G_OPTION_ARG_INT, &a->tile,
-      "jacobi: rows (16); lud: edge (32); heat: planes (2)", "N" },
+    { "tile", 0, 0, G_OPTION_ARG_INT, &a->tile, "Rows of jacobi, edge of lud, planes of heat",
+      "N" },
     { "seconds", 0, 0, G_OPTION_ARG_DOUBLE, &a->seconds, "idle: how long to watch (1)", "S" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &a->version, "Print the version", NULL },
     { NULL }
   };
-  g_autoptr (GOptionContext) context = g_option_context_new (
-      "WORKLOAD | chart FILE.json — compare iris's schedulers and their peers");
+  g_autoptr (GOptionContext)
+      context = g_option_context_new ("WORKLOAD | chart FILE.json — compare schedulers");
   g_autofree char *description = describe ();
 
   g_option_context_add_main_entries (context, entries, NULL);
