@@ -211,8 +211,8 @@ cancel_listed (Ctl *ctl, IrisClientQuery *query)
   Cancel self = { .ctl = ctl, .numbers = numbers, .listed = TRUE };
   int status;
 
-  if (!ctl_filter_names_states (&ctl->filter))
-    ctl_filter_add_open_states (query);
+  if (ctl->filter.states == NULL)
+    ctl_filter_add_states (query, ctl_filter_parse_state ("open"));
   if ((status = ctl_connect (ctl)) != CTL_OK || (status = list_numbers (&self, query)) != CTL_OK
       || (status = confirm (ctl, numbers->len)) != CTL_OK)
     return status;

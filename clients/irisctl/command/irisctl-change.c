@@ -25,66 +25,59 @@ show_changed (Ctl *ctl, const char *done, guint changed, const char *noun)
   return CTL_OK;
 }
 
-/* Waits for the call behind @result. */
+/* Waits for the call behind @result; adds what it has changed. */
 static int
 finish (Ctl *ctl, Finish how, GAsyncResult **result, guint *changed)
 {
   g_autoptr (GError) error = NULL;
-  gboolean well = how (ctl->client, ctl_wait (result), changed, &error);
+  guint n = 0;
+  gboolean well = how (ctl->client, ctl_wait (result), &n, &error);
 
+  *changed += n;
   g_clear_object (result);
   return well ? CTL_OK : ctl_fail_with (error);
+}
+
+static int
+kick (Ctl *ctl, guint64 number, IrisClientItemState state, guint most, guint *kicked)
+{
+  GAsyncResult *result = NULL;
+
+  iris_client_kick_async (ctl->client, number, state, most, ctl->cancellable, ctl_take_result,
+                          &result);
+  return finish (ctl, iris_client_kick_finish, &result, kicked);
 }
 
 /* irisd bounds what it changes at once. */
 static int
 kick_state (Ctl *ctl, IrisClientItemState state, guint *kicked)
 {
-  guint left = count >= 0 ? (guint) count : G_MAXUINT;
-  guint changed = 0;
+  guint before;
+  int status;
 
-  while (left > 0)
+  do
     {
-      GAsyncResult *result = NULL;
-      int status;
-
-      iris_client_kick_async (ctl->client, 0, state, count >= 0 ? left : 0, ctl->cancellable,
-                              ctl_take_result, &result);
-      status = finish (ctl, iris_client_kick_finish, &result, &changed);
-      if (status != CTL_OK || changed == 0)
-        return status;
-      *kicked += changed;
-      left -= MIN (changed, left);
+      before = *kicked;
+      status = kick (ctl, 0, state, count >= 0 ? (guint) count - before : 0, kicked);
     }
+  while (status == CTL_OK && *kicked > before && (count < 0 || *kicked < (guint) count));
 
-  return CTL_OK;
+  return status;
 }
 
 static int
 kick_item (Ctl *ctl, guint64 number, guint *kicked)
 {
-  GAsyncResult *result = NULL;
-  guint changed = 0;
-  int status;
-
-  iris_client_kick_async (ctl->client, number, IRIS_CLIENT_ITEM_ANY, 0, ctl->cancellable,
-                          ctl_take_result, &result);
-  status = finish (ctl, iris_client_kick_finish, &result, &changed);
-  *kicked += changed;
-  return status;
+  return kick (ctl, number, IRIS_CLIENT_ITEM_ANY, 0, kicked);
 }
 
 static int
 bury_item (Ctl *ctl, guint64 number, guint *buried)
 {
   GAsyncResult *result = NULL;
-  guint changed = 0;
-  int status;
 
   iris_client_bury_async (ctl->client, number, reason, ctl->cancellable, ctl_take_result, &result);
-  status = finish (ctl, iris_client_bury_finish, &result, &changed);
-  *buried += changed;
-  return status;
+  return finish (ctl, iris_client_bury_finish, &result, buried);
 }
 
 /* Does it to each of the items; one that it cannot be done to does not keep the others from it. */
@@ -211,10 +204,8 @@ resume_all (Ctl *ctl, guint *changed)
   for (guint i = 0; i < places->len && status == CTL_OK; i++)
     {
       const IrisClientPlace *place = g_ptr_array_index (places, i);
-      guint one = 0;
 
-      status = drain_one (ctl, place->id, &one);
-      *changed += one;
+      status = drain_one (ctl, place->id, changed);
     }
 
   return status;

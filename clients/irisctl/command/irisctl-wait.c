@@ -197,8 +197,8 @@ run_wait (Ctl *ctl, int argc, char **argv)
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
-  if (by_filter && !ctl_filter_names_states (&ctl->filter))
-    ctl_filter_add_open_states (query);
+  if (by_filter && ctl->filter.states == NULL)
+    ctl_filter_add_states (query, ctl_filter_parse_state ("open"));
   if (by_filter)
     self.query = g_steal_pointer (&query);
   else

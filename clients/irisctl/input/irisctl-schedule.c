@@ -160,17 +160,38 @@ parse_at (const char *text, gint64 *ms)
 
 static const char *const after_names[] = { "all", "any", "success", NULL };
 
-static gboolean
-check_duration (const char *option, const char *text, GError **error)
+static const struct
 {
-  guint64 ms;
+  const char *name;
+  gsize offset;
+  void (*set) (IrisRequest *request, guint64 ms);
+} durations[] = {
+  { "delay", G_STRUCT_OFFSET (CtlSchedule, delay), iris_request_set_delay },
+  { "backoff", G_STRUCT_OFFSET (CtlSchedule, backoff), iris_request_set_backoff },
+  { "time-to-run", G_STRUCT_OFFSET (CtlSchedule, time_to_run), iris_request_set_time_to_run },
+  { "deadline", G_STRUCT_OFFSET (CtlSchedule, deadline), iris_request_set_deadline },
+};
 
-  if (text == NULL || ctl_parse_duration (text, &ms))
-    return TRUE;
-  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-               "--%s takes a time such as 90, 1.5s, 200ms, 5m, 2h or 1d, not “%s”", option, text);
+/* Checks them, and gives them to the request unless it is NULL. */
+static gboolean
+each_duration (const CtlSchedule *schedule, IrisRequest *request, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (durations); i++)
+    {
+      const char *text = G_STRUCT_MEMBER (char *, schedule, durations[i].offset);
+      guint64 ms;
 
-  return FALSE;
+      if (text == NULL)
+        continue;
+      if (!ctl_parse_duration (text, &ms))
+        return ctl_refuse (error,
+                           "--%s takes a time such as 90, 1.5s, 200ms, 5m, 2h or 1d, not “%s”",
+                           durations[i].name, text);
+      if (request != NULL)
+        durations[i].set (request, ms);
+    }
+
+  return TRUE;
 }
 
 static gboolean
@@ -196,10 +217,7 @@ ctl_schedule_validate (const CtlSchedule *schedule, GError **error)
 {
   gint64 at;
 
-  if (!check_duration ("delay", schedule->delay, error)
-      || !check_duration ("backoff", schedule->backoff, error)
-      || !check_duration ("time-to-run", schedule->time_to_run, error)
-      || !check_duration ("deadline", schedule->deadline, error))
+  if (!each_duration (schedule, NULL, error))
     return FALSE;
   if (schedule->at != NULL && !parse_at (schedule->at, &at))
     return ctl_refuse (
@@ -233,21 +251,13 @@ ctl_schedule_check (const CtlSchedule *schedule, const char *command)
 void
 ctl_schedule_apply (const CtlSchedule *schedule, IrisRequest *request)
 {
-  guint64 ms;
   gint64 at;
 
-  if (schedule->delay != NULL && ctl_parse_duration (schedule->delay, &ms))
-    iris_request_set_delay (request, ms);
+  each_duration (schedule, request, NULL);
   if (schedule->at != NULL && parse_at (schedule->at, &at))
     iris_request_set_time (request, at);
   iris_request_set_priority (request, schedule->priority);
   iris_request_set_retries (request, (guint) schedule->retries);
-  if (schedule->backoff != NULL && ctl_parse_duration (schedule->backoff, &ms))
-    iris_request_set_backoff (request, ms);
-  if (schedule->time_to_run != NULL && ctl_parse_duration (schedule->time_to_run, &ms))
-    iris_request_set_time_to_run (request, ms);
-  if (schedule->deadline != NULL && ctl_parse_duration (schedule->deadline, &ms))
-    iris_request_set_deadline (request, ms);
   iris_request_set_wait_for_service (request, schedule->wait_for_service);
   if (schedule->after != NULL)
     {
