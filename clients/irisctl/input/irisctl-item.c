@@ -101,11 +101,17 @@ ctl_item_is_persistent (const CtlItem *self)
   return self->klass == NULL || !g_str_equal (self->klass, "volatile");
 }
 
+static GType
+type_of (JsonNode *node)
+{
+  return JSON_NODE_HOLDS_VALUE (node) ? json_node_get_value_type (node) : G_TYPE_INVALID;
+}
+
 /* A text, or a number as text; NULL if it is neither. */
 static char *
 text_of (JsonNode *node, CtlItemMemory *memory)
 {
-  GType type = JSON_NODE_HOLDS_VALUE (node) ? json_node_get_value_type (node) : G_TYPE_INVALID;
+  GType type = type_of (node);
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
 
   if (type == G_TYPE_STRING)
@@ -179,57 +185,6 @@ read_pairs (JsonNode *node, CtlItemMemory *memory)
 }
 
 static gboolean
-read_int (JsonNode *node, int *number)
-{
-  gint64 value;
-
-  if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_INT64)
-    return FALSE;
-  value = json_node_get_int (node);
-  *number = (int) CLAMP (value, G_MININT, G_MAXINT);
-
-  return TRUE;
-}
-
-static gboolean
-read_seconds (JsonNode *node, double *seconds)
-{
-  GType type = JSON_NODE_HOLDS_VALUE (node) ? json_node_get_value_type (node) : G_TYPE_INVALID;
-
-  if (type != G_TYPE_INT64 && type != G_TYPE_DOUBLE)
-    return FALSE;
-  *seconds = json_node_get_double (node);
-
-  return TRUE;
-}
-
-static gboolean
-read_flag (JsonNode *node, gboolean *flag)
-{
-  if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_BOOLEAN)
-    return FALSE;
-  *flag = json_node_get_boolean (node);
-
-  return TRUE;
-}
-
-static gboolean
-set_text (char **text, char *value)
-{
-  *text = value;
-
-  return value != NULL;
-}
-
-static gboolean
-set_list (char ***list, char **value)
-{
-  *list = value;
-
-  return value != NULL;
-}
-
-static gboolean
 read_member (CtlItem *self,
              const Member *member,
              JsonNode *node,
@@ -247,32 +202,34 @@ read_member (CtlItem *self,
     [MEMBER_PAIRS] = "an object, or an array of strings such as \"NAME=VALUE\"",
   };
   gpointer field = (char *) self + member->offset;
+  GType type = type_of (node);
   gboolean good = FALSE;
 
   switch (member->kind)
     {
     case MEMBER_TEXT:
-      good = JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
-             && set_text (field, text_of (node, memory));
-      break;
     case MEMBER_NAME:
     case MEMBER_TIME:
-      good = set_text (field, text_of (node, memory));
+      good = (member->kind != MEMBER_TEXT || type == G_TYPE_STRING)
+             && (*(char **) field = text_of (node, memory)) != NULL;
       break;
     case MEMBER_INT:
-      good = read_int (node, field);
+      if ((good = type == G_TYPE_INT64))
+        *(int *) field = (int) CLAMP (json_node_get_int (node), G_MININT, G_MAXINT);
       break;
     case MEMBER_SECONDS:
-      good = read_seconds (node, field);
+      if ((good = type == G_TYPE_INT64 || type == G_TYPE_DOUBLE))
+        *(double *) field = json_node_get_double (node);
       break;
     case MEMBER_FLAG:
-      good = read_flag (node, field);
+      if ((good = type == G_TYPE_BOOLEAN))
+        *(gboolean *) field = json_node_get_boolean (node);
       break;
     case MEMBER_LIST:
-      good = set_list (field, read_list (node, memory));
+      good = (*(char ***) field = read_list (node, memory)) != NULL;
       break;
     case MEMBER_PAIRS:
-      good = set_list (field, read_pairs (node, memory));
+      good = (*(char ***) field = read_pairs (node, memory)) != NULL;
       break;
     }
 
