@@ -19,7 +19,7 @@ typedef struct
   gdouble scale, work, seconds;
   gboolean no_peers, json, csv, version;
   char **only;
-  char *variants, *places, *irisd, *chart, *output, *bare_echo, *flood, *sleepers;
+  char *variants, *places, *irisd, *chart, *output, *child;
 } Arguments;
 
 static gboolean
@@ -306,9 +306,7 @@ parse (Arguments *a, int *argc, char ***argv, GError **error)
       "LEVEL|N" },
     { "irisd", 0, 0, G_OPTION_ARG_FILENAME, &a->irisd, "daemon: the irisd that is measured",
       "FILE" },
-    { "bare-echo", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->bare_echo, NULL, NULL },
-    { "flood", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->flood, NULL, NULL },
-    { "sleepers", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->sleepers, NULL, NULL },
+    { "child", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->child, NULL, NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON, with every sample", NULL },
     { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each contender", NULL },
     { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too (needs gnuplot)",
@@ -348,9 +346,7 @@ arguments_clear (Arguments *a)
   g_free (a->variants);
   g_free (a->places);
   g_free (a->irisd);
-  g_free (a->bare_echo);
-  g_free (a->flood);
-  g_free (a->sleepers);
+  g_free (a->child);
   g_free (a->chart);
   g_free (a->output);
 }
@@ -367,12 +363,8 @@ main (int argc, char **argv)
   setlocale (LC_NUMERIC, "C");
   if (parse (&a, &argc, &argv, &error) && a.version)
     g_print ("iris-bench %s\n", IRIS_VERSION);
-  else if (error == NULL && a.bare_echo != NULL)
-    status = bench_bare_echo (a.bare_echo);
-  else if (error == NULL && a.flood != NULL)
-    status = bench_flood_run (a.flood, (guint) MAX (a.items, 1));
-  else if (error == NULL && a.sleepers != NULL)
-    status = bench_sleepers_run (a.sleepers, (guint) MAX (a.items, 1));
+  else if (error == NULL && a.child != NULL && argc == 2)
+    status = bench_daemon_child (a.child, argv[1], (guint) MAX (a.items, 1));
   else if (error == NULL)
     command (argc, argv, &a, &error);
   if (error != NULL)

@@ -48,11 +48,7 @@ void ctl_terminal_print_help (const char *text);
 /* The columns that @text takes, whose escape sequences for colours take none. */
 guint ctl_terminal_width (const char *text);
 
-/**
- * CtlKeys:
- *
- * Waits for keys on standard input without their being shown.
- */
+/* Waits for keys on standard input without their being shown. */
 typedef struct _CtlKeys CtlKeys;
 
 /* The key q cancels. NULL if standard input is no terminal. */
