@@ -225,7 +225,7 @@ command_measure (const char *name, const Arguments *a, GError **error)
 }
 
 static gboolean
-command_chart (const char *file, const Arguments *a, GError **error)
+command_chart (char **files, const Arguments *a, GError **error)
 {
   g_autoptr (JsonParser) parser = json_parser_new ();
 
@@ -237,21 +237,38 @@ command_chart (const char *file, const Arguments *a, GError **error)
     }
   if (!bench_chart_check (a->output, error))
     return FALSE;
-  if (!json_parser_load_from_file (parser, file, error))
+  if (!json_parser_load_from_file (parser, files[0], error))
     {
-      g_prefix_error (error, "cannot read %s: ", file);
+      g_prefix_error (error, "cannot read %s: ", files[0]);
       return FALSE;
     }
 
   return bench_chart_write (json_parser_get_root (parser), a->output, error);
 }
 
+/* What is done with files; every other word is a suite or a workload. */
+static const struct
+{
+  const char *name;
+  int n_files;
+  gboolean (*run) (char **files, const Arguments *a, GError **error);
+} commands[] = {
+  { "chart", 1, command_chart },
+};
+
 static gboolean
 command (int argc, char **argv, const Arguments *a, GError **error)
 {
-  if (argc == 3 && g_str_equal (argv[1], "chart"))
-    return command_chart (argv[2], a, error);
-  if (argc == 2 && !g_str_equal (argv[1], "chart"))
+  gboolean of_files = FALSE;
+
+  for (guint i = 0; argc > 1 && i < G_N_ELEMENTS (commands); i++)
+    if (g_str_equal (argv[1], commands[i].name))
+      {
+        if (argc == 2 + commands[i].n_files)
+          return commands[i].run (argv + 2, a, error);
+        of_files = TRUE;
+      }
+  if (argc == 2 && !of_files)
     return command_measure (argv[1], a, error);
   g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
                        "name one workload, or “chart” and one file; see iris-bench --help");

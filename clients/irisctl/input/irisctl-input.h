@@ -88,6 +88,10 @@ int ctl_parse_item_number (const char *text, guint64 *number);
 /* The arguments of a command, of guint64. NULL after printing which of them is none. */
 GArray *ctl_parse_item_numbers (int argc, char **argv);
 
+/* What an item is given to work on. */
+GBytes *ctl_read_stdin (GError **error);
+GBytes *ctl_read_file (const char *path, GError **error);
+
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /* A longer line is refused: more than irisd takes by default, also in base64. */
@@ -121,11 +125,6 @@ const char *ctl_lines_get_name (CtlLines *self);
 double ctl_lines_get_fraction (CtlLines *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CtlLines, ctl_lines_free)
-
-/* --- payload ---------------------------------------------------------------------------------- */
-
-GBytes *ctl_read_stdin (GError **error);
-GBytes *ctl_read_file (const char *path, GError **error);
 
 /* --- walk ------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,9 @@
  */
 #include "clients/irisctl/input/irisctl-input.h"
 
+#include <gio/gunixinputstream.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef enum
 {
@@ -411,4 +413,25 @@ ctl_parse_item_numbers (int argc, char **argv)
     }
 
   return g_steal_pointer (&numbers);
+}
+
+GBytes *
+ctl_read_stdin (GError **error)
+{
+  g_autoptr (GInputStream) input = g_unix_input_stream_new (STDIN_FILENO, FALSE);
+  g_autoptr (GOutputStream) output = g_memory_output_stream_new_resizable ();
+
+  if (g_output_stream_splice (output, input, G_OUTPUT_STREAM_SPLICE_CLOSE_TARGET, NULL, error) < 0)
+    return NULL;
+
+  return g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (output));
+}
+
+GBytes *
+ctl_read_file (const char *path, GError **error)
+{
+  char *data;
+  gsize size;
+
+  return g_file_get_contents (path, &data, &size, error) ? g_bytes_new_take (data, size) : NULL;
 }
