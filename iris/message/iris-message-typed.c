@@ -79,8 +79,6 @@ owned_pointer_get_type (void)
  * iris_message_get_string:
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the string, which is the message's; %NULL if there is none.
- *
  * Returns: (transfer none) (nullable): the string, which is the message's; %NULL if there is none
  */
 const char *
@@ -254,8 +252,6 @@ TYPED (boolean, gboolean, G_TYPE_BOOLEAN, boolean)
  * iris_message_get_object:
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the object; %NULL if there is none.
- *
  * Returns: (transfer none) (nullable): the object; %NULL if there is none
  */
 GObject *
@@ -285,8 +281,6 @@ iris_message_set_object (IrisMessage *self, const char *name, GObject *value)
 /**
  * iris_message_get_pointer: (skip)
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
- *
- * Gets the pointer; %NULL if there is none.
  *
  * Returns: (transfer none) (nullable): the pointer; %NULL if there is none
  */

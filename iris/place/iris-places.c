@@ -446,8 +446,6 @@ iris_places_get_n_workers (IrisPlaces *self)
  * iris_places_get_place:
  * @id: which one, less than iris_places_get_n_places()
  *
- * Gives a place.
- *
  * Returns: (transfer none): the place
  */
 IrisPlace *
@@ -462,8 +460,6 @@ iris_places_get_place (IrisPlaces *self, guint id)
 /**
  * iris_places_lookup:
  * @name_or_number: what a user calls the place: its name, or its id in decimal
- *
- * Finds a place.
  *
  * Returns: (transfer none) (nullable): the place, or %NULL if there is none of that name or id
  */

@@ -77,7 +77,7 @@ iris_ring_ref (IrisRing *self)
  * iris_ring_unref:
  * @self: (transfer full): a ring
  *
- * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
+ * Drops a reference; the last one frees it, but not its items, which are the program's.
  * Any thread.
  */
 void

@@ -29,8 +29,6 @@ G_DEFINE_BOXED_TYPE (IrisRRobin, iris_rrobin, iris_rrobin_ref, iris_rrobin_unref
  * iris_rrobin_new:
  * @max_members: how many members there may be at once; 0: as many as memory holds
  *
- * Makes a ring without members.
- *
  * Returns: (transfer full): a ring without members
  */
 IrisRRobin *
@@ -66,7 +64,7 @@ iris_rrobin_ref (IrisRRobin *self)
  * iris_rrobin_unref:
  * @self: (transfer full): a ring
  *
- * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
+ * Drops a reference; the last one frees it, but not its items, which are the program's.
  * Any thread.
  */
 void

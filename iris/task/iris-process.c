@@ -256,7 +256,7 @@ process_cancelled (IrisTask *task)
   process_kick (IRIS_PROCESS (task));
 }
 
-/* What is left is dropped, and the neighbours learn of it. */
+/* The rest is dropped, and the neighbours learn of it. */
 static void
 process_ended (IrisTask *task)
 {
@@ -372,7 +372,7 @@ iris_process_run (IrisProcess *self)
 /**
  * iris_process_cancel:
  *
- * Cancels the process and with it its chain. What was not worked on is dropped.
+ * Cancels the process and with it its chain. Messages that wait are dropped.
  */
 void
 iris_process_cancel (IrisProcess *self)
@@ -436,7 +436,7 @@ process_push (IrisProcess *self, IrisMessage *work_item, bool from_itself, bool 
   return accepted;
 }
 
-/* What is dropped is freed, were it floating or not. */
+/* A dropped message is freed, floating or not. */
 static void
 drop_message (IrisMessage *work_item)
 {
@@ -491,7 +491,8 @@ iris_process_try_enqueue (IrisProcess *self, IrisMessage *work_item, GError **er
                    iris_process_get_private (self)->limit);
       return FALSE;
     default:
-      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "The process was closed");
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CLOSED,
+                           "The process was closed, and takes no more work items");
       return FALSE;
     }
 }
@@ -553,8 +554,6 @@ process_release_func (IrisProcess *self)
  * @user_data: (nullable): for @func
  * @notify: (nullable): called with @user_data when the process is freed
  *
- * Makes a process.
- *
  * Returns: (transfer full): a process
  */
 IrisProcess *
@@ -586,8 +585,6 @@ iris_process_new_with_func (IrisProcessFunc func, gpointer user_data, GDestroyNo
 /**
  * iris_process_new_with_closure:
  * @closure: the work on an item; it is called with the process and the message
- *
- * Makes a process.
  *
  * Returns: (transfer full): a process
  */
@@ -769,8 +766,6 @@ iris_process_has_sink (IrisProcess *self)
 /**
  * iris_process_get_source:
  *
- * Gets the process that feeds this one, or %NULL.
- *
  * Returns: (transfer none) (nullable): the process that feeds this one, or %NULL; who uses it must
  *   know that it stays, since this one does not hold it
  */
@@ -788,8 +783,6 @@ iris_process_get_source (IrisProcess *self)
 
 /**
  * iris_process_get_sink:
- *
- * Gets the process that this one feeds, or %NULL.
  *
  * Returns: (transfer none) (nullable): the process that this one feeds, or %NULL
  */
@@ -871,8 +864,6 @@ iris_process_get_status (IrisProcess *self, int *processed_items, int *total_ite
 
 /**
  * iris_process_get_title:
- *
- * Tells what the process is called, or %NULL.
  *
  * Returns: (transfer none) (nullable): what the process is called, or %NULL
  */

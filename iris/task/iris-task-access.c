@@ -140,8 +140,6 @@ iris_task_set_progress_mode (IrisTask *self, IrisProgressMode mode)
 /**
  * iris_task_get_main_context:
  *
- * Gets the main context in which its handlers run, or %NULL.
- *
  * Returns: (transfer none) (nullable): the main context in which its handlers run, or %NULL
  */
 GMainContext *
@@ -178,8 +176,6 @@ iris_task_set_main_context (IrisTask *self, GMainContext *context)
 /**
  * iris_task_get_work_scheduler:
  *
- * Gets the scheduler on which its function runs.
- *
  * Returns: (transfer none): the scheduler on which its function runs
  */
 IrisScheduler *
@@ -212,8 +208,6 @@ iris_task_dup_control_scheduler (IrisTask *self)
 
 /**
  * iris_task_get_control_scheduler:
- *
- * Gets the scheduler on which its handlers run if they do not run where the work ends.
  *
  * Returns: (transfer none): the scheduler on which its handlers run if they do not run where the
  *   work ends

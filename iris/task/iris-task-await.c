@@ -250,8 +250,8 @@ iris_task_run_with_async_result (IrisTask *self, GAsyncReadyCallback callback, g
  * @user_data: (nullable): for @func
  * @notify: (nullable): called with @user_data when @func was called, or will not be
  *
- * Calls @func on a worker when the task is over: finished, failed or cancelled. For those who have
- * no main context, such as the event loops of other languages.
+ * Calls @func on a worker when the task is over: finished, failed or cancelled. For callers that
+ * have no main context, such as the event loops of other languages.
  */
 void
 iris_task_when_over (IrisTask *self, IrisTaskFunc func, gpointer user_data, GDestroyNotify notify)
@@ -304,7 +304,8 @@ iris_task_wait (IrisTask *self, gint64 timeout, GError **error)
   g_mutex_unlock (&priv->lock);
   if (in_time)
     return iris_task_propagate (self, NULL, error);
-  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "The task is not over yet");
+  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
+                       "The task is not over yet; wait for its end first");
 
   return FALSE;
 }

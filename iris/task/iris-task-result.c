@@ -72,8 +72,6 @@ may_change (IrisTaskPrivate *priv)
  * iris_task_get_fatal_error: (skip)
  * @error: (out) (optional) (nullable): where to put a copy of its error
  *
- * Tells whether the task has an error.
- *
  * Returns: whether the task has an error
  */
 gboolean

@@ -8,9 +8,10 @@
 #include <string.h>
 
 static const CtlCommand *const commands[] = {
-  &ctl_places, &ctl_services, &ctl_workers, &ctl_status,         &ctl_watch,        &ctl_send,
-  &ctl_map,    &ctl_run,      &ctl_cancel,  &ctl_submit_command, &ctl_wait_command, &ctl_result,
-  &ctl_list,   &ctl_show,     &ctl_kick,    &ctl_bury,           &ctl_drain,        &ctl_staff,
+  &ctl_places,       &ctl_services, &ctl_workers,     &ctl_status, &ctl_watch,
+  &ctl_send,         &ctl_map,      &ctl_run,         &ctl_cancel, &ctl_submit_command,
+  &ctl_wait_command, &ctl_result,   &ctl_list,        &ctl_show,   &ctl_kick,
+  &ctl_bury,         &ctl_drain,    &ctl_set_workers,
 };
 
 const CtlCommand *

@@ -65,8 +65,6 @@ iris_port_init (IrisPort *self)
 /**
  * iris_port_new:
  *
- * Makes a port without a receiver.
- *
  * Returns: (transfer full): a port without a receiver
  */
 IrisPort *
@@ -488,8 +486,6 @@ iris_port_has_receiver (IrisPort *self)
 
 /**
  * iris_port_dup_receiver:
- *
- * Gets the receiver of the port, or %NULL if it has none.
  *
  * Returns: (transfer full) (nullable): the receiver of the port, or %NULL if it has none
  */

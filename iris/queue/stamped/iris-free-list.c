@@ -41,8 +41,6 @@ G_DEFINE_BOXED_TYPE (IrisFreeList, iris_free_list, iris_free_list_ref, iris_free
  * iris_free_list_new:
  * @block_size: the size of a block in bytes
  *
- * Makes a free list without memory.
- *
  * Returns: (transfer full): a free list without memory
  */
 IrisFreeList *

@@ -27,8 +27,6 @@ G_DEFINE_BOXED_TYPE (IrisStack, iris_stack, iris_stack_ref, iris_stack_unref)
 /**
  * iris_stack_new:
  *
- * Makes an empty stack.
- *
  * Returns: (transfer full): an empty stack
  */
 IrisStack *
@@ -63,7 +61,7 @@ iris_stack_ref (IrisStack *self)
  * iris_stack_unref:
  * @self: (transfer full): a stack
  *
- * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
+ * Drops a reference; the last one frees it, but not its items, which are the program's.
  * Any thread.
  */
 void

@@ -376,8 +376,6 @@ iris_gmainscheduler_new (GMainContext *context)
 /**
  * iris_gmainscheduler_get_context:
  *
- * Gets the main context in which its items run.
- *
  * Returns: (transfer none): the main context in which its items run
  */
 GMainContext *

@@ -62,8 +62,6 @@ iris_stats_new (guint n_places, guint n_workers)
 /**
  * iris_stats_copy:
  *
- * Copies the snapshot.
- *
  * Returns: (transfer full): a copy of the snapshot
  */
 IrisStats *

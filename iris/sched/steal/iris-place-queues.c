@@ -570,7 +570,7 @@ push_own (IrisWorkerPool *pool, IrisWorker *worker, IrisItem *item)
     wake_for_own (pool, worker);
 }
 
-/* Both queues are published: anyone may take from the deque, the place alone from its affinity
+/* Both queues are published: any worker may take from the deque, the place alone from its affinity
  * queue. */
 static void
 push_twice (IrisWorkerPool *pool, IrisWorker *worker, IrisItem *item)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The monitor: ports for those who work, and messages turned into what is shown.
+ * The monitor: ports for the work, and messages turned into progress shown.
  */
 #define IRIS_INSIDE
 #include "iris/task/progress/iris-progress-monitor.h"
@@ -12,7 +12,7 @@
 /**
  * IrisProgressMonitor:
  *
- * Shows people how far work has come, in whichever way: who implements it decides.
+ * Shows people how far work has come, in whichever way the implementation chooses.
  *
  * Work is watched through a port, to which messages of #IrisProgressMessageType are posted from any
  * thread; processes do that by themselves. A monitor is used in one main context, the
@@ -426,8 +426,6 @@ iris_progress_monitor_get_n_watches (IrisProgressMonitor *self)
 
 /**
  * iris_progress_monitor_get_watches:
- *
- * Tells what it watches, and did since there was last nothing to watch.
  *
  * Returns: (transfer container) (element-type IrisProgressWatch): what it watches, and did since
  *   there was last nothing to watch

@@ -25,8 +25,6 @@ G_DEFINE_BOXED_TYPE (IrisProgressWatch,
  * @title: what the group is called, for people
  * @plural: (nullable): what its items are called, for people
  *
- * Makes a group.
- *
  * Returns: (transfer full): a group
  */
 IrisProgressGroup *
@@ -200,8 +198,6 @@ iris_progress_watch_note (IrisProgressWatch *self, IrisMessage *message)
 /**
  * iris_progress_watch_get_title:
  *
- * Tells what the work is called, for people.
- *
  * Returns: (transfer none) (nullable): what the work is called, for people
  */
 const char *
@@ -214,8 +210,6 @@ iris_progress_watch_get_title (IrisProgressWatch *self)
 
 /**
  * iris_progress_watch_get_group:
- *
- * Gets the group of the watch, or %NULL.
  *
  * Returns: (transfer none) (nullable): the group of the watch, or %NULL
  */

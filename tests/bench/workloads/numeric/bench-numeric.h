@@ -15,7 +15,7 @@
  * restored; the tiles must come to exactly the numbers of the plain run.
  *
  * What a tile does is a BENCH_KERNEL, and plain C is loops around it: so both run the same machine
- * code, and what is measured is the scheduler, not the compiler.
+ * code, and the scheduler is measured, not the compiler.
  */
 typedef struct
 {
