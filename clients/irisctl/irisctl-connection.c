@@ -245,6 +245,34 @@ ctl_find_place (const Ctl *ctl, const char *text)
 }
 
 gboolean
+ctl_choose (const char *option,
+            const char *text,
+            const char *const *names,
+            guint *index,
+            GError **error)
+{
+  g_autoptr (GString) list = g_string_new (NULL);
+
+  if (text == NULL)
+    return TRUE;
+  for (guint i = 0; names[i] != NULL; i++)
+    {
+      if (g_str_equal (names[i], text))
+        {
+          *index = i;
+          return TRUE;
+        }
+      g_string_append_printf (list, "%s%s",
+                              i == 0                 ? ""
+                              : names[i + 1] != NULL ? ", "
+                                                     : " or ",
+                              names[i]);
+    }
+
+  return ctl_refuse (error, "--%s takes %s, not “%s”", option, list->str, text);
+}
+
+gboolean
 ctl_refuse (GError **error, const char *format, ...)
 {
   va_list args;

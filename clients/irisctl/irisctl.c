@@ -3,6 +3,7 @@
  * irisctl: irisd from the command line. Finds the command and reads the options before it.
  */
 #include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <locale.h>
 
@@ -52,7 +53,7 @@ show_help (GOptionContext *context, Ctl *ctl, int argc, char **argv)
   if (command != NULL)
     of_command = ctl_command_context (command, ctl, NULL);
   text = g_option_context_get_help (of_command != NULL ? of_command : context, TRUE, NULL);
-  g_print ("%s", text);
+  ctl_terminal_print_help (text);
 
   return CTL_OK;
 }
@@ -85,7 +86,7 @@ main (int argc, char **argv)
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_set_description (context, description);
   g_option_context_set_strict_posix (context, TRUE);
-  if (!g_option_context_parse (context, &argc, &argv, &error))
+  if (!ctl_parse_options (context, &argc, &argv, &error))
     return ctl_fail (CTL_USAGE, "%s (see irisctl --help)", error->message);
   if (version)
     {

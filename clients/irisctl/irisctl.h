@@ -115,6 +115,14 @@ int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* Sets @error, for what was typed, and returns FALSE. */
 gboolean ctl_refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
+/* Which of the names, NULL at the end, @text is; it stays what it is if @text is NULL. FALSE with
+ * an error that lists them. */
+gboolean ctl_choose (const char *option,
+                     const char *text,
+                     const char *const *names,
+                     guint *index,
+                     GError **error);
+
 /* A place by its name or its id. -1 after printing that there is none. */
 int ctl_find_place (const Ctl *ctl, const char *text);
 

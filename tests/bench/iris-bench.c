@@ -19,7 +19,7 @@ typedef struct
   gdouble scale, work, seconds;
   gboolean no_peers, json, csv, version;
   char **only;
-  char *variants, *places, *irisd, *chart, *output, *bare_echo, *flood, *sleepers;
+  char *variants, *places, *irisd, *chart, *output, *child;
 } Arguments;
 
 static gboolean
@@ -225,7 +225,7 @@ command_measure (const char *name, const Arguments *a, GError **error)
 }
 
 static gboolean
-command_chart (const char *file, const Arguments *a, GError **error)
+command_chart (char **files, const Arguments *a, GError **error)
 {
   g_autoptr (JsonParser) parser = json_parser_new ();
 
@@ -237,21 +237,38 @@ command_chart (const char *file, const Arguments *a, GError **error)
     }
   if (!bench_chart_check (a->output, error))
     return FALSE;
-  if (!json_parser_load_from_file (parser, file, error))
+  if (!json_parser_load_from_file (parser, files[0], error))
     {
-      g_prefix_error (error, "cannot read %s: ", file);
+      g_prefix_error (error, "cannot read %s: ", files[0]);
       return FALSE;
     }
 
   return bench_chart_write (json_parser_get_root (parser), a->output, error);
 }
 
+/* What is done with files; every other word is a suite or a workload. */
+static const struct
+{
+  const char *name;
+  int n_files;
+  gboolean (*run) (char **files, const Arguments *a, GError **error);
+} commands[] = {
+  { "chart", 1, command_chart },
+};
+
 static gboolean
 command (int argc, char **argv, const Arguments *a, GError **error)
 {
-  if (argc == 3 && g_str_equal (argv[1], "chart"))
-    return command_chart (argv[2], a, error);
-  if (argc == 2 && !g_str_equal (argv[1], "chart"))
+  gboolean of_files = FALSE;
+
+  for (guint i = 0; argc > 1 && i < G_N_ELEMENTS (commands); i++)
+    if (g_str_equal (argv[1], commands[i].name))
+      {
+        if (argc == 2 + commands[i].n_files)
+          return commands[i].run (argv + 2, a, error);
+        of_files = TRUE;
+      }
+  if (argc == 2 && !of_files)
     return command_measure (argv[1], a, error);
   g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
                        "name one workload, or “chart” and one file; see iris-bench --help");
@@ -272,14 +289,17 @@ describe (void)
     g_string_append_printf (text, "  %-12s %s\n", workload->name, workload->summary);
   g_string_append_printf (
       text,
-      "  %-12s all of them but the daemon's, and the goals that they are held against\n"
+      "  %-12s all but the daemon's, and the goals that they are held against\n"
       "\n%s\n"
-      "Contenders run in turn, round by round, so that what disturbs the machine disturbs all of\n"
-      "them. Every run is checked: what was not executed, or came out wrong, is an error.\n"
+      "locks, queues, round-trip and daemon have contenders and rows of their own,\n"
+      "which iris-bench(1) names.\n\n"
+      "Contenders run in turn, round by round, so that what disturbs the machine\n"
+      "disturbs all of them. Every run is checked: an item that was not executed, or a\n"
+      "wrong result, is an error.\n"
       "\nExit status: 0 done, 1 a run or its check failed, 2 the arguments are wrong.\n"
       "\nExamples:\n"
       "  iris-bench recursive --workers 2 --rounds 21\n"
-      "  iris-bench external --only work-stealing --only gthreadpool --chart external.svg\n"
+      "  iris-bench external --only work-stealing --only gthreadpool --chart ext.svg\n"
       "  iris-bench compare --json > all.json\n"
       "  iris-bench daemon --rounds 5 --only durable --only relaxed\n"
       "  iris-bench chart all.json -o all.svg\n",
@@ -294,45 +314,40 @@ parse (Arguments *a, int *argc, char ***argv, GError **error)
   const GOptionEntry entries[] = {
     { "workers", 'w', 0, G_OPTION_ARG_INT, &a->workers, "Threads of each contender", "N" },
     { "rounds", 'r', 0, G_OPTION_ARG_INT, &a->rounds, "Rounds of all contenders (11)", "N" },
-    { "only", 'O', 0, G_OPTION_ARG_STRING_ARRAY, &a->only,
-      "Only this contender (daemon: row); again for more", "NAME" },
+    { "only", 'O', 0, G_OPTION_ARG_STRING_ARRAY, &a->only, "Only this contender; may be repeated",
+      "NAME" },
     { "no-peers", 0, 0, G_OPTION_ARG_NONE, &a->no_peers, "Only iris's own contenders", NULL },
-    { "variants", 0, 0, G_OPTION_ARG_STRING, &a->variants,
-      "Settings of schedulers: none, one that differs, all", "WHICH" },
-    { "places", 0, 0, G_OPTION_ARG_STRING, &a->places,
-      "places: a level of the topology, or how many", "LEVEL|N" },
+    { "variants", 0, 0, G_OPTION_ARG_STRING, &a->variants, "Settings of schedulers: none, one, all",
+      "WHICH" },
+    { "places", 0, 0, G_OPTION_ARG_STRING, &a->places, "places: a level of the topology, or N",
+      "LEVEL|N" },
     { "irisd", 0, 0, G_OPTION_ARG_FILENAME, &a->irisd, "daemon: the irisd that is measured",
       "FILE" },
-    { "bare-echo", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->bare_echo, NULL, NULL },
-    { "flood", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->flood, NULL, NULL },
-    { "sleepers", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->sleepers, NULL, NULL },
+    { "child", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->child, NULL, NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON, with every sample", NULL },
-    { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each load and contender",
-      NULL },
+    { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each contender", NULL },
     { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too (needs gnuplot)",
       "FILE.svg|png" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &a->output, "chart: where it goes", "FILE.svg|png" },
     { "scale", 0, 0, G_OPTION_ARG_DOUBLE, &a->scale, "Sizes times this", "FACTOR" },
     { "outer", 0, 0, G_OPTION_ARG_INT, &a->outer, "recursive: items from outside (1000)", "N" },
     { "inner", 0, 0, G_OPTION_ARG_INT, &a->inner, "recursive: items that each makes (1000)", "N" },
-    { "items", 0, 0, G_OPTION_ARG_INT, &a->items,
-      "external, grain, imbalance, wake, round-trip, actors' workloads, queues, locks: items in a "
-      "run",
+    { "items", 0, 0, G_OPTION_ARG_INT, &a->items, "Items in a run, where it has so many of them",
       "N" },
     { "producers", 0, 0, G_OPTION_ARG_INT, &a->producers, "external: threads outside (1 and 4)",
       "N" },
     { "work", 0, 0, G_OPTION_ARG_DOUBLE, &a->work, "imbalance: work in an item (200)", "US" },
-    { "size", 0, 0, G_OPTION_ARG_INT, &a->size, "fib: the number; jacobi, lud, heat: the edge",
+    { "size", 0, 0, G_OPTION_ARG_INT, &a->size, "The number of fib; edge of jacobi, lud, heat",
       "N" },
     { "steps", 0, 0, G_OPTION_ARG_INT, &a->steps, "jacobi, heat: sweeps (100)", "N" },
-    { "tile", 0, 0, G_OPTION_ARG_INT, &a->tile,
-      "jacobi: rows (16); lud: edge (32); heat: planes (2)", "N" },
+    { "tile", 0, 0, G_OPTION_ARG_INT, &a->tile, "Rows of jacobi, edge of lud, planes of heat",
+      "N" },
     { "seconds", 0, 0, G_OPTION_ARG_DOUBLE, &a->seconds, "idle: how long to watch (1)", "S" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &a->version, "Print the version", NULL },
     { NULL }
   };
-  g_autoptr (GOptionContext) context = g_option_context_new (
-      "WORKLOAD | chart FILE.json — compare iris's schedulers and their peers");
+  g_autoptr (GOptionContext)
+      context = g_option_context_new ("WORKLOAD | chart FILE.json — compare schedulers");
   g_autofree char *description = describe ();
 
   g_option_context_add_main_entries (context, entries, NULL);
@@ -348,9 +363,7 @@ arguments_clear (Arguments *a)
   g_free (a->variants);
   g_free (a->places);
   g_free (a->irisd);
-  g_free (a->bare_echo);
-  g_free (a->flood);
-  g_free (a->sleepers);
+  g_free (a->child);
   g_free (a->chart);
   g_free (a->output);
 }
@@ -367,12 +380,8 @@ main (int argc, char **argv)
   setlocale (LC_NUMERIC, "C");
   if (parse (&a, &argc, &argv, &error) && a.version)
     g_print ("iris-bench %s\n", IRIS_VERSION);
-  else if (error == NULL && a.bare_echo != NULL)
-    status = bench_bare_echo (a.bare_echo);
-  else if (error == NULL && a.flood != NULL)
-    status = bench_flood_run (a.flood, (guint) MAX (a.items, 1));
-  else if (error == NULL && a.sleepers != NULL)
-    status = bench_sleepers_run (a.sleepers, (guint) MAX (a.items, 1));
+  else if (error == NULL && a.child != NULL && argc == 2)
+    status = bench_daemon_child (a.child, argv[1], (guint) MAX (a.items, 1));
   else if (error == NULL)
     command (argc, argv, &a, &error);
   if (error != NULL)

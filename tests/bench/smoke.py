@@ -307,6 +307,8 @@ def test_options():
     done = run('--help')
     check(done.returncode == 0 and all(name in done.stdout for name in EXPECTED),
           '--help lists every workload', done.stdout)
+    wide = [line for line in done.stdout.splitlines() if len(line) > 80]
+    check(not wide, '--help fits into 80 columns', '\n'.join(wide))
     done = run('--version')
     check(done.returncode == 0 and done.stdout.startswith('iris-bench '), '--version', done.stdout)
 

@@ -62,6 +62,11 @@ class Completion(unittest.TestCase):
         self.assertIn("submit", commands())
         self.assertIn("--key-prefix", options_of("submit"))
 
+    def test_help_fits_into_80_columns(self):
+        for words in [[], *([command] for command in commands())]:
+            wide = [line for line in help_of(*words).splitlines() if len(line) > 80]
+            self.assertEqual(wide, [], words)
+
     def test_irisctl_tells(self):
         def completed(command):
             done = subprocess.run([IRISCTL, "--complete", command, "--"], check=True, stdout=subprocess.PIPE,

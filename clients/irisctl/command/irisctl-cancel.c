@@ -211,8 +211,8 @@ cancel_listed (Ctl *ctl, IrisClientQuery *query)
   Cancel self = { .ctl = ctl, .numbers = numbers, .listed = TRUE };
   int status;
 
-  if (!ctl_filter_names_states (&ctl->filter))
-    ctl_filter_add_open_states (query);
+  if (ctl->filter.states == NULL)
+    ctl_filter_add_states (query, ctl_filter_parse_state ("open"));
   if ((status = ctl_connect (ctl)) != CTL_OK || (status = list_numbers (&self, query)) != CTL_OK
       || (status = confirm (ctl, numbers->len)) != CTL_OK)
     return status;
@@ -223,18 +223,12 @@ cancel_listed (Ctl *ctl, IrisClientQuery *query)
 static int
 cancel_named (Ctl *ctl, int argc, char **argv)
 {
-  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+  g_autoptr (GArray) numbers = ctl_parse_item_numbers (argc, argv);
   Cancel self = { .ctl = ctl, .numbers = numbers };
   int status;
 
-  for (int i = 1; i < argc; i++)
-    {
-      guint64 number;
-
-      if (ctl_parse_item_number (argv[i], &number) != CTL_OK)
-        return CTL_USAGE;
-      g_array_append_val (numbers, number);
-    }
+  if (numbers == NULL)
+    return CTL_USAGE;
   status = ctl_connect (ctl);
 
   return status == CTL_OK ? cancel_numbers (&self) : status;
@@ -273,11 +267,12 @@ const CtlCommand ctl_cancel = {
   .name = "cancel",
   .arguments = "ITEM… | ID | --all",
   .summary = "cancel items, queued or running",
-  .description =
-      "Numbers of items are shown by list, by submit --detach, and by send and run with\n"
-      "--verbose; ids by --verbose. Options select persistent items; those that have ended\n"
-      "are left alone.\n\n"
-      "Examples:\n  irisctl cancel 7 8\n  irisctl cancel --state queued --service sha256 --yes\n",
+  .description = "Numbers of items are shown by list, by submit --detach, and by send and run\n"
+                 "with --verbose; ids by --verbose. Options select persistent items; those that\n"
+                 "have ended are left alone.\n\n"
+                 "Examples:\n"
+                 "  irisctl cancel 7 8\n"
+                 "  irisctl cancel --state queued --service sha256 --yes\n",
   .takes_filter = TRUE,
   .operand = CTL_OPERAND_OPEN_ITEM,
   .most = CTL_ANY,

@@ -25,66 +25,59 @@ show_changed (Ctl *ctl, const char *done, guint changed, const char *noun)
   return CTL_OK;
 }
 
-/* Waits for the call behind @result. */
+/* Waits for the call behind @result; adds what it has changed. */
 static int
 finish (Ctl *ctl, Finish how, GAsyncResult **result, guint *changed)
 {
   g_autoptr (GError) error = NULL;
-  gboolean well = how (ctl->client, ctl_wait (result), changed, &error);
+  guint n = 0;
+  gboolean well = how (ctl->client, ctl_wait (result), &n, &error);
 
+  *changed += n;
   g_clear_object (result);
   return well ? CTL_OK : ctl_fail_with (error);
+}
+
+static int
+kick (Ctl *ctl, guint64 number, IrisClientItemState state, guint most, guint *kicked)
+{
+  GAsyncResult *result = NULL;
+
+  iris_client_kick_async (ctl->client, number, state, most, ctl->cancellable, ctl_take_result,
+                          &result);
+  return finish (ctl, iris_client_kick_finish, &result, kicked);
 }
 
 /* irisd bounds what it changes at once. */
 static int
 kick_state (Ctl *ctl, IrisClientItemState state, guint *kicked)
 {
-  guint left = count >= 0 ? (guint) count : G_MAXUINT;
-  guint changed = 0;
+  guint before;
+  int status;
 
-  while (left > 0)
+  do
     {
-      GAsyncResult *result = NULL;
-      int status;
-
-      iris_client_kick_async (ctl->client, 0, state, count >= 0 ? left : 0, ctl->cancellable,
-                              ctl_take_result, &result);
-      status = finish (ctl, iris_client_kick_finish, &result, &changed);
-      if (status != CTL_OK || changed == 0)
-        return status;
-      *kicked += changed;
-      left -= MIN (changed, left);
+      before = *kicked;
+      status = kick (ctl, 0, state, count >= 0 ? (guint) count - before : 0, kicked);
     }
+  while (status == CTL_OK && *kicked > before && (count < 0 || *kicked < (guint) count));
 
-  return CTL_OK;
+  return status;
 }
 
 static int
 kick_item (Ctl *ctl, guint64 number, guint *kicked)
 {
-  GAsyncResult *result = NULL;
-  guint changed = 0;
-  int status;
-
-  iris_client_kick_async (ctl->client, number, IRIS_CLIENT_ITEM_ANY, 0, ctl->cancellable,
-                          ctl_take_result, &result);
-  status = finish (ctl, iris_client_kick_finish, &result, &changed);
-  *kicked += changed;
-  return status;
+  return kick (ctl, number, IRIS_CLIENT_ITEM_ANY, 0, kicked);
 }
 
 static int
 bury_item (Ctl *ctl, guint64 number, guint *buried)
 {
   GAsyncResult *result = NULL;
-  guint changed = 0;
-  int status;
 
   iris_client_bury_async (ctl->client, number, reason, ctl->cancellable, ctl_take_result, &result);
-  status = finish (ctl, iris_client_bury_finish, &result, &changed);
-  *buried += changed;
-  return status;
+  return finish (ctl, iris_client_bury_finish, &result, buried);
 }
 
 /* Does it to each of the items; one that it cannot be done to does not keep the others from it. */
@@ -95,19 +88,18 @@ each_item (Ctl *ctl,
            int (*change) (Ctl *ctl, guint64 number, guint *changed),
            const char *done)
 {
-  g_autofree guint64 *numbers = g_new (guint64, (gsize) argc);
+  g_autoptr (GArray) numbers = ctl_parse_item_numbers (argc, argv);
   guint changed = 0;
   int worst = CTL_OK, status;
 
-  for (int i = 1; i < argc; i++)
-    if (ctl_parse_item_number (argv[i], &numbers[i]) != CTL_OK)
-      return CTL_USAGE;
+  if (numbers == NULL)
+    return CTL_USAGE;
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
-  for (int i = 1; i < argc; i++)
+  for (guint i = 0; i < numbers->len; i++)
     {
-      status = change (ctl, numbers[i], &changed);
+      status = change (ctl, g_array_index (numbers, guint64, i), &changed);
       worst = MAX (worst, status);
     }
   if (worst == CTL_OK || changed > 0 || ctl->json)
@@ -119,8 +111,10 @@ each_item (Ctl *ctl,
 static int
 run_kick (Ctl *ctl, int argc, char **argv)
 {
-  IrisClientItemState state = IRIS_CLIENT_ITEM_BURIED;
-  guint kicked = 0;
+  static const char *const names[] = { "buried", "delayed", NULL };
+  static const IrisClientItemState states[] = { IRIS_CLIENT_ITEM_BURIED, IRIS_CLIENT_ITEM_DELAYED };
+  g_autoptr (GError) error = NULL;
+  guint kicked = 0, state = 0;
   int status;
 
   if ((argc > 1) == (state_name != NULL))
@@ -131,13 +125,11 @@ run_kick (Ctl *ctl, int argc, char **argv)
     return ctl_fail (CTL_USAGE, "--count takes a number from 1, and goes with --state");
   if (argc > 1)
     return each_item (ctl, argc, argv, kick_item, "kicked");
-  if (g_str_equal (state_name, "delayed"))
-    state = IRIS_CLIENT_ITEM_DELAYED;
-  else if (!g_str_equal (state_name, "buried"))
-    return ctl_fail (CTL_USAGE, "kick: --state takes buried or delayed, not “%s”", state_name);
+  if (!ctl_choose ("state", state_name, names, &state, &error))
+    return ctl_fail (CTL_USAGE, "kick: %s", error->message);
   status = ctl_connect (ctl);
   if (status == CTL_OK)
-    status = kick_state (ctl, state, &kicked);
+    status = kick_state (ctl, states[state], &kicked);
 
   return status == CTL_OK ? show_changed (ctl, "kicked", kicked, "item") : status;
 }
@@ -153,7 +145,9 @@ const CtlCommand ctl_kick = {
   .name = "kick",
   .arguments = "ITEM… | --state STATE",
   .summary = "queue buried items again, or delayed ones at once",
-  .description = "Examples:\n  irisctl list --state buried\n  irisctl kick 17 18\n"
+  .description = "Examples:\n"
+                 "  irisctl list --state buried\n"
+                 "  irisctl kick 17 18\n"
                  "  irisctl kick --state buried --count 10\n",
   .operand = CTL_OPERAND_KICKABLE,
   .most = CTL_ANY,
@@ -179,7 +173,8 @@ const CtlCommand ctl_bury = {
   .arguments = "ITEM…",
   .summary = "set waiting items aside until they are kicked",
   .description = "An item that runs or has ended cannot be buried.\n\n"
-                 "Example:\n  irisctl bury --reason 'the printer is broken' 17 18\n",
+                 "Example:\n"
+                 "  irisctl bury --reason 'the printer is broken' 17 18\n",
   .operand = CTL_OPERAND_OPEN_ITEM,
   .least = 1,
   .most = CTL_ANY,
@@ -209,10 +204,8 @@ resume_all (Ctl *ctl, guint *changed)
   for (guint i = 0; i < places->len && status == CTL_OK; i++)
     {
       const IrisClientPlace *place = g_ptr_array_index (places, i);
-      guint one = 0;
 
-      status = drain_one (ctl, place->id, &one);
-      *changed += one;
+      status = drain_one (ctl, place->id, changed);
     }
 
   return status;
@@ -250,12 +243,14 @@ const CtlCommand ctl_drain = {
   .name = "drain",
   .arguments = "PLACE",
   .summary = "stop a place from taking items, or let it take items again",
-  .description =
-      "The place ends the items that it has. New ones go to other places; strict ones are\n"
-      "refused. It lasts until the place is resumed or irisd is started again. --resume also\n"
-      "starts the places of an irisd that runs with --paused; “all” names every place.\n\n"
-      "Examples:\n  irisctl drain package:1\n  irisctl drain package:1 --resume\n"
-      "  irisctl drain all --resume\n",
+  .description = "The place ends the items that it has. New ones go to other places; strict ones\n"
+                 "are refused. It lasts until the place is resumed or irisd is started again.\n"
+                 "--resume also starts the places of an irisd that runs with --paused; “all”\n"
+                 "names every place.\n\n"
+                 "Examples:\n"
+                 "  irisctl drain package:1\n"
+                 "  irisctl drain package:1 --resume\n"
+                 "  irisctl drain all --resume\n",
   .operand = CTL_OPERAND_PLACE,
   .least = 1,
   .most = 1,
@@ -295,8 +290,9 @@ const CtlCommand ctl_set_workers = {
   .arguments = "PLACE WORKERS",
   .summary = "change how many workers of a place run items",
   .description = "From 1 to as many as irisd was started with (irisd --workers); the others\n"
-                 "sleep. A worker ends its item before it goes to sleep.\n"
-                 "\nExample:\n  irisctl set-workers package:0 2\n",
+                 "sleep. A worker ends its item before it goes to sleep.\n\n"
+                 "Example:\n"
+                 "  irisctl set-workers package:0 2\n",
   .operand = CTL_OPERAND_PLACE,
   .least = 2,
   .most = 2,

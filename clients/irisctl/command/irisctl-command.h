@@ -17,6 +17,9 @@ const CtlCommand *ctl_command_find (const char *name);
 void ctl_common_add_options (Ctl *ctl, GOptionContext *context, GArray *entries);
 GOptionContext *ctl_command_context (const CtlCommand *command, Ctl *ctl, GArray *entries);
 
+/* Prints --help in the width of the terminal, and ends then. */
+gboolean ctl_parse_options (GOptionContext *context, int *argc, char ***argv, GError **error);
+
 /* Parses its options and arguments, and runs it. The exit status. */
 int ctl_command_run (const CtlCommand *command, Ctl *ctl, int argc, char **argv);
 

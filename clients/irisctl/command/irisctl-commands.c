@@ -3,6 +3,7 @@
  * The table of commands: their options, the check of what was typed, and how one is run.
  */
 #include "clients/irisctl/command/irisctl-command.h"
+#include "clients/irisctl/output/irisctl-output.h"
 
 #include <string.h>
 
@@ -58,8 +59,9 @@ ctl_common_add_options (Ctl *ctl, GOptionContext *context, GArray *entries)
 GOptionContext *
 ctl_command_context (const CtlCommand *command, Ctl *ctl, GArray *entries)
 {
-  g_autofree char *parameter = g_strdup_printf ("%s %s — %s", command->name, command->arguments,
-                                                command->summary);
+  g_autofree char *parameter = g_strdup_printf ("%s%s%s — %s", command->name,
+                                                *command->arguments != '\0' ? " " : "",
+                                                command->arguments, command->summary);
   GOptionContext *context = g_option_context_new (parameter);
   const GOptionEntry hints[] = {
     { "place", 'p', 0, G_OPTION_ARG_STRING, &ctl->place, "Run at this place: its name or its id",
@@ -143,6 +145,17 @@ check_arguments (const CtlCommand *command, int n)
                    command->takes != NULL ? command->takes : "no arguments", command->name);
 }
 
+gboolean
+ctl_parse_options (GOptionContext *context, int *argc, char ***argv, GError **error)
+{
+  GPrintFunc before = g_set_print_handler (ctl_terminal_print_help);
+  gboolean good = g_option_context_parse (context, argc, argv, error);
+
+  g_set_print_handler (before);
+
+  return good;
+}
+
 int
 ctl_command_run (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
 {
@@ -150,7 +163,7 @@ ctl_command_run (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
   g_autoptr (GError) error = NULL;
 
   g_option_context_set_strict_posix (context, command->options_end > 0);
-  if (!g_option_context_parse (context, &argc, &argv, &error))
+  if (!ctl_parse_options (context, &argc, &argv, &error))
     return ctl_fail (CTL_USAGE, "%s: %s (see irisctl %s --help)", command->name, error->message,
                      command->name);
   drop_separators (ctl, command, &argc, argv);

@@ -124,12 +124,12 @@ const CtlCommand ctl_places = {
   .arguments = "",
   .summary = "list the places, their cpus, workers and load",
   .description =
-      "The load is the part of the time since irisd was started that the workers worked; commands\n"
-      "and worker processes have no worker. In and out are the items that a place has stolen and\n"
-      "that were stolen from it. With --verbose there are more columns: memory, whether workers "
-      "are\n"
-      "bound to the cpus, and the endpoint.\n\n"
-      "Example:\n  irisctl places --json | jq '.[].name'\n",
+      "The load is the part of the time since irisd was started that the workers\n"
+      "worked; commands and worker processes have no worker. In and out are the items\n"
+      "that a place has stolen and that were stolen from it. With --verbose there are\n"
+      "more columns: memory, whether workers are bound to the cpus, and the endpoint.\n\n"
+      "Example:\n"
+      "  irisctl places --json | jq '.[].name'\n",
   .asks_only = TRUE,
   .run = run_places,
 };
@@ -348,7 +348,8 @@ const CtlCommand ctl_workers = {
   .name = "workers",
   .arguments = "",
   .summary = "list the worker processes, their services and items",
-  .description = "Example:\n  irisctl workers --json | jq '.[] | select(.leased > 0)'\n",
+  .description = "Example:\n"
+                 "  irisctl workers --json | jq '.[] | select(.leased > 0)'\n",
   .asks_only = TRUE,
   .run = run_workers,
 };

@@ -274,15 +274,15 @@ const CtlCommand ctl_list = {
   .name = "list",
   .arguments = "",
   .summary = "list the persistent items",
-  .description =
-      "They are listed by number, in the order in which irisd accepted them.\n"
-      "On a terminal lines are cut to its width: irisctl show ITEM prints all. With --verbose\n"
-      "there are more columns. The arguments of an item are deleted when it has ended, as is its\n"
-      "payload, so ended items cannot be exported.\n\n"
-      "Examples:\n  irisctl list --state failed --since 1d\n"
-      "  irisctl list --service command --reverse --limit 20\n"
-      "  irisctl list --key nightly- --json | jq '.[] | .item'\n"
-      "  irisctl list --state buried --export buried.jsonl\n",
+  .description = "They are listed by number, in the order in which irisd accepted them. On a\n"
+                 "terminal lines are cut to its width: irisctl show ITEM prints all. With\n"
+                 "--verbose there are more columns. The arguments of an item are deleted when it\n"
+                 "has ended, as is its payload, so ended items cannot be exported.\n\n"
+                 "Examples:\n"
+                 "  irisctl list --state failed --since 1d\n"
+                 "  irisctl list --service command --reverse --limit 20\n"
+                 "  irisctl list --key nightly- --json | jq '.[] | .item'\n"
+                 "  irisctl list --state buried --export buried.jsonl\n",
   .takes_filter = TRUE,
   .entries = list_entries,
   .asks_only = TRUE,

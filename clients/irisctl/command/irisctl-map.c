@@ -307,28 +307,12 @@ map_report (Map *self, gdouble seconds)
 }
 
 static int
-parse_hints (Hints *hints)
-{
-  static const char *const names[] = { "none", "round-robin", "by-directory", "near" };
-
-  *hints = HINTS_ROUND_ROBIN;
-  for (guint i = 0; hints_name != NULL && i < G_N_ELEMENTS (names); i++)
-    if (g_str_equal (hints_name, names[i]))
-      {
-        *hints = (Hints) i;
-        return CTL_OK;
-      }
-
-  return hints_name == NULL ? CTL_OK
-                            : ctl_fail (CTL_USAGE,
-                                        "map: --hints takes none, round-robin, by-directory or "
-                                        "near, not “%s”",
-                                        hints_name);
-}
-
-static int
 check_options (Map *self)
 {
+  static const char *const names[] = { "none", "round-robin", "by-directory", "near", NULL };
+  guint hints = HINTS_ROUND_ROBIN;
+  g_autoptr (GError) error = NULL;
+
   if (in_flight_max < 1 || in_flight_max > MAX_IN_FLIGHT)
     return ctl_fail (CTL_USAGE, "map: --in-flight takes 1 to %d, not %d", MAX_IN_FLIGHT,
                      in_flight_max);
@@ -337,7 +321,11 @@ check_options (Map *self)
   if (print_lines && self->ctl->json)
     return ctl_fail (CTL_USAGE, "map: --print and --json exclude each other; use --output");
 
-  return parse_hints (&self->hints);
+  if (!ctl_choose ("hints", hints_name, names, &hints, &error))
+    return ctl_fail (CTL_USAGE, "map: %s", error->message);
+  self->hints = (Hints) hints;
+
+  return CTL_OK;
 }
 
 static int
@@ -461,13 +449,13 @@ const CtlCommand ctl_map = {
   .name = "map",
   .arguments = "SERVICE DIR|FILE…",
   .summary = "send one item for each file, and show which place did what",
-  .description =
-      "Works on the regular files below the directories, in sorted order; symbolic links\n"
-      "below them are left out. --place sends all of them to one place. irisd reads\n"
-      "the files, so it must be allowed to.\n\n"
-      "Examples:\n  irisctl map sha256 /usr/include\n"
-      "  irisctl map sha256 --output SUMS ~/photos && sha256sum -c --quiet SUMS\n"
-      "  irisctl map wordcount --hints by-directory --print doc\n",
+  .description = "Works on the regular files below the directories, in sorted order; symbolic\n"
+                 "links below them are left out. --place sends all of them to one place. irisd\n"
+                 "reads the files, so it must be allowed to.\n\n"
+                 "Examples:\n"
+                 "  irisctl map sha256 /usr/include\n"
+                 "  irisctl map sha256 --output SUMS ~/photos && sha256sum -c --quiet SUMS\n"
+                 "  irisctl map wordcount --hints by-directory --print doc\n",
   .takes_hints = TRUE,
   .takes_schedule = TRUE,
   .operand = CTL_OPERAND_FILE,

@@ -59,11 +59,13 @@ const CtlCommand ctl_run = {
   .arguments = "[--] COMMAND [ARGUMENT…]",
   .summary = "run a command at a place",
   .description =
-      "The command runs under irisd, bound to the place's cpus, in irisd's directory and\n"
-      "environment, without a shell. Its output is shown as it comes; the exit status is\n"
-      "the command's, 128 + N if signal N ended it, 127 if there is no such command, 124\n"
-      "if its time was over. Ctrl-C cancels it, with all that it has started.\n\n"
-      "Examples:\n  irisctl run --place l2:0 nproc\n"
+      "The command runs under irisd, bound to the place's cpus, in irisd's directory\n"
+      "and environment, without a shell. Its output is shown as it comes; the exit\n"
+      "status is the command's, 128 + N if signal N ended it, 127 if there is no such\n"
+      "command, 124 if its time was over. Ctrl-C cancels it, with all that it has\n"
+      "started.\n\n"
+      "Examples:\n"
+      "  irisctl run --place l2:0 nproc\n"
       "  irisctl run --stdin -- sort -u < names\n"
       "  irisctl run -C . -E CC=clang --nice 5 --limit memory=1000000000 -t 600 -- make\n"
       "  irisctl run --retries 5 --backoff 2s --time-to-run 1m -- curl -fsS URL\n",

@@ -76,7 +76,8 @@ const CtlCommand ctl_send = {
   .arguments = "SERVICE [PAYLOAD|-]",
   .summary = "send one item and print its result",
   .description = "With “-” the payload is read from standard input.\n\n"
-                 "Examples:\n  irisctl send echo hello\n"
+                 "Examples:\n"
+                 "  irisctl send echo hello\n"
                  "  irisctl send sha256 --path /etc/os-release\n"
                  "  irisctl send wordcount - < README.md\n"
                  "  irisctl send echo hello --place l2:1 --strict\n"

@@ -117,23 +117,15 @@ submit_one (Ctl *ctl, int argc, char **argv)
 static int
 parse_lines_as (CtlLineKind *kind, gboolean command)
 {
-  static const char *const names[] = {
-    [CTL_LINE_PAYLOAD] = "payload",
-    [CTL_LINE_ARGUMENT] = "argument",
-    [CTL_LINE_PATH] = "path",
-  };
+  static const char *const names[] = { "payload", "argument", "path", NULL };
+  guint index = command ? CTL_LINE_ARGUMENT - CTL_LINE_PAYLOAD : 0;
+  g_autoptr (GError) error = NULL;
 
-  *kind = command ? CTL_LINE_ARGUMENT : CTL_LINE_PAYLOAD;
-  if (lines_as == NULL)
-    return CTL_OK;
-  for (guint i = CTL_LINE_PAYLOAD; i <= CTL_LINE_PATH; i++)
-    if (g_str_equal (names[i], lines_as))
-      {
-        *kind = (CtlLineKind) i;
-        return CTL_OK;
-      }
+  if (!ctl_choose ("as", lines_as, names, &index, &error))
+    return ctl_fail (CTL_USAGE, "submit: %s", error->message);
+  *kind = (CtlLineKind) (CTL_LINE_PAYLOAD + index);
 
-  return ctl_fail (CTL_USAGE, "submit: --as takes payload, argument or path, not “%s”", lines_as);
+  return CTL_OK;
 }
 
 /* What goes with a file of items, and what does not. */
@@ -262,12 +254,14 @@ const CtlCommand ctl_submit_command = {
   .summary = "submit persistent items, which survive a crash",
   .description =
       "irisd needs a journal for persistent items: irisd --journal DIR.\n\n"
-      "Each line of --items is a JSON object. Its members are named like the options, and\n"
-      "service, args, payload, payload-base64; options stand for what a line leaves out.\n"
-      "With --lines a command gets the line in place of {} in its arguments, or after them.\n"
-      "A line is printed for each item: number of the line, number of the item, how it\n"
-      "ended, and its result; with --detach the number of the item.\n\n"
-      "Examples:\n  irisctl submit --detach command make -C /src all\n"
+      "Each line of --items is a JSON object. Its members are named like the options,\n"
+      "and service, args, payload, payload-base64; options stand for what a line\n"
+      "leaves out. With --lines a command gets the line in place of {} in its\n"
+      "arguments, or after them. A line is printed for each item: number of the line,\n"
+      "number of the item, how it ended, and its result; with --detach the number of\n"
+      "the item.\n\n"
+      "Examples:\n"
+      "  irisctl submit --detach command make -C /src all\n"
       "  irisctl wait 7 && irisctl result 7\n"
       "  irisctl submit --key backup-2026-02-03 --keep 7d command /usr/bin/backup\n"
       "  irisctl submit --items night.jsonl --detach --resume --keep 2d\n"

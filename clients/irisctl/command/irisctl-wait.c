@@ -180,7 +180,7 @@ run_window (Wait *self)
 static int
 run_wait (Ctl *ctl, int argc, char **argv)
 {
-  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+  g_autoptr (GArray) numbers = NULL;
   g_autoptr (IrisClientQuery) query = ctl_filter_make_query (&ctl->filter, "wait");
   Wait self = { .ctl = ctl, .again = G_QUEUE_INIT };
   gboolean by_filter = wait_for_all || ctl_filter_is_given (&ctl->filter);
@@ -191,19 +191,14 @@ run_wait (Ctl *ctl, int argc, char **argv)
   if ((argc < 2) != by_filter)
     return ctl_fail (CTL_USAGE, "wait takes the numbers of items, or --all, or options such as "
                                 "--service that say which; see irisctl wait --help");
-  for (int i = 1; i < argc; i++)
-    {
-      guint64 number;
-
-      if (ctl_parse_item_number (argv[i], &number) != CTL_OK)
-        return CTL_USAGE;
-      g_array_append_val (numbers, number);
-    }
+  numbers = ctl_parse_item_numbers (argc, argv);
+  if (numbers == NULL)
+    return CTL_USAGE;
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
-  if (by_filter && !ctl_filter_names_states (&ctl->filter))
-    ctl_filter_add_open_states (query);
+  if (by_filter && ctl->filter.states == NULL)
+    ctl_filter_add_states (query, ctl_filter_parse_state ("open"));
   if (by_filter)
     self.query = g_steal_pointer (&query);
   else
@@ -227,7 +222,9 @@ const CtlCommand ctl_wait_command = {
   .description =
       "Prints a line for each when it has ended, and how. The results stay: irisctl\n"
       "result prints them. Exit status 1 if an item failed, or has not ended in time.\n\n"
-      "Examples:\n  irisctl wait 7 8\n  irisctl wait --key nightly- --timeout 3600\n",
+      "Examples:\n"
+      "  irisctl wait 7 8\n"
+      "  irisctl wait --key nightly- --timeout 3600\n",
   .takes_filter = TRUE,
   .operand = CTL_OPERAND_ITEM,
   .most = CTL_ANY,

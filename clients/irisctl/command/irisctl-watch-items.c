@@ -238,6 +238,8 @@ ctl_watch_items (Ctl *ctl, double interval_s, int count)
 
   if (status != CTL_OK)
     return status;
+  if (self.states == 0)
+    self.states = G_MAXUINT;
   for (int n = 0; count == 0 || n < count; n++)
     {
       if (n > 0)

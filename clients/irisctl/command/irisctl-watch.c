@@ -387,19 +387,19 @@ const CtlCommand ctl_watch = {
   .name = "watch",
   .arguments = "",
   .summary = "show what irisd does, once a second",
-  .description =
-      "On a terminal one picture is drawn anew, until the key q is pressed; otherwise there is\n"
-      "a line for each look. Load is the share of the workers' time that went into items, without\n"
-      "commands and worker processes, which have no worker; the backlog of a place are the items\n"
-      "that were queued there and have not ended, and in and out those that it stole or that were\n"
-      "stolen from it.\n\n"
-      "With --items there is a line for each persistent item, at first for those that have not\n"
-      "ended, then whenever one is in another state than it was at the last look; with\n"
-      "--state, when it is in one of these. A state that lasts shorter is not seen: shorten "
-      "--interval.\n\n"
-      "Examples:\n  irisctl watch --interval 5\n"
-      "  irisctl watch --items --key nightly- --interval 0.2\n"
-      "  irisctl watch --json --count 10 | jq .ended_per_s\n",
+  .description = "On a terminal one picture is drawn anew, until the key q is pressed; otherwise\n"
+                 "there is a line for each look. Load is the share of the workers' time that\n"
+                 "went into items, without commands and worker processes, which have no worker;\n"
+                 "the backlog of a place are the items that were queued there and have not\n"
+                 "ended, and in and out those that it stole or that were stolen from it.\n\n"
+                 "With --items there is a line for each persistent item, at first for those that\n"
+                 "have not ended, then whenever one is in another state than it was at the last\n"
+                 "look; with --state, when it is in one of these. A state that lasts shorter is\n"
+                 "not seen: shorten --interval.\n\n"
+                 "Examples:\n"
+                 "  irisctl watch --interval 5\n"
+                 "  irisctl watch --items --key nightly- --interval 0.2\n"
+                 "  irisctl watch --json --count 10 | jq .ended_per_s\n",
   .takes_filter = TRUE,
   .entries = watch_entries,
   .run = run_watch,

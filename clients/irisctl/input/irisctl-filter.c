@@ -60,12 +60,6 @@ ctl_filter_clear (CtlFilter *filter)
 }
 
 gboolean
-ctl_filter_names_states (const CtlFilter *filter)
-{
-  return filter->states != NULL;
-}
-
-gboolean
 ctl_filter_is_given (const CtlFilter *filter)
 {
   return filter->states != NULL || filter->service != NULL || filter->klass != NULL
@@ -91,12 +85,6 @@ ctl_filter_add_states (IrisClientQuery *query, guint states)
       iris_client_query_add_state (query, (IrisClientItemState) state);
 }
 
-void
-ctl_filter_add_open_states (IrisClientQuery *query)
-{
-  ctl_filter_add_states (query, ctl_filter_parse_state ("open"));
-}
-
 const char *
 ctl_filter_state_name (IrisClientItemState state)
 {
@@ -107,12 +95,11 @@ ctl_filter_state_name (IrisClientItemState state)
   return "unknown";
 }
 
-/* 0 if none are named. */
-static int
-parse_states (char **texts, const char *command, guint *states)
+int
+ctl_filter_get_states (const CtlFilter *filter, const char *command, guint *states)
 {
   *states = 0;
-  for (; texts != NULL && *texts != NULL; texts++)
+  for (char **texts = filter->states; texts != NULL && *texts != NULL; texts++)
     {
       g_auto (GStrv) names = g_strsplit (*texts, ",", -1);
 
@@ -130,28 +117,6 @@ parse_states (char **texts, const char *command, guint *states)
     }
 
   return CTL_OK;
-}
-
-int
-ctl_filter_get_states (const CtlFilter *filter, const char *command, guint *states)
-{
-  int status = parse_states (filter->states, command, states);
-
-  if (*states == 0)
-    *states = G_MAXUINT;
-
-  return status;
-}
-
-static int
-set_states (IrisClientQuery *query, char **texts, const char *command)
-{
-  guint states;
-  int status = parse_states (texts, command, &states);
-
-  ctl_filter_add_states (query, states);
-
-  return status;
 }
 
 /* A time of day, or how long ago. */
@@ -196,14 +161,14 @@ set_times (IrisClientQuery *query, const CtlFilter *filter, const char *command)
 static int
 set_class (IrisClientQuery *query, const char *name, const char *command)
 {
-  if (name != NULL && g_str_equal (name, "relaxed"))
-    iris_client_query_set_durability (query, IRIS_DURABILITY_RELAXED);
-  else if (name != NULL && g_str_equal (name, "durable"))
-    iris_client_query_set_durability (query, IRIS_DURABILITY_DURABLE);
-  else if (name != NULL)
-    return ctl_fail (
-        CTL_USAGE, "%s: --class takes relaxed or durable, not “%s”: other items are not persistent",
-        command, name);
+  static const char *const names[] = { "relaxed", "durable", NULL };
+  guint index = 0;
+  g_autoptr (GError) error = NULL;
+
+  if (!ctl_choose ("class", name, names, &index, &error))
+    return ctl_fail (CTL_USAGE, "%s: %s: other items are not persistent", command, error->message);
+  if (name != NULL)
+    iris_client_query_set_durability (query, (IrisDurability) (IRIS_DURABILITY_RELAXED + index));
 
   return CTL_OK;
 }
@@ -212,11 +177,13 @@ IrisClientQuery *
 ctl_filter_make_query (const CtlFilter *filter, const char *command)
 {
   g_autoptr (IrisClientQuery) query = iris_client_query_new ();
+  guint states;
 
-  if (set_states (query, filter->states, command) != CTL_OK
+  if (ctl_filter_get_states (filter, command, &states) != CTL_OK
       || set_times (query, filter, command) != CTL_OK
       || set_class (query, filter->klass, command) != CTL_OK)
     return NULL;
+  ctl_filter_add_states (query, states);
   iris_client_query_set_service (query, filter->service);
   iris_client_query_set_key_prefix (query, filter->key_prefix);
 

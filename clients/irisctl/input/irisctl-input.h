@@ -22,19 +22,14 @@ void ctl_command_clear (CtlCommandOptions *options);
 GOptionEntry *ctl_filter_entries (CtlFilter *filter);
 IrisClientQuery *ctl_filter_make_query (const CtlFilter *filter, const char *command);
 gboolean ctl_filter_is_given (const CtlFilter *filter);
-gboolean ctl_filter_names_states (const CtlFilter *filter);
 void ctl_filter_clear (CtlFilter *filter);
-
-/* Makes a query ask for items that have not ended. */
-void ctl_filter_add_open_states (IrisClientQuery *query);
 
 /* Sets of states; bit N: the state N. */
 void ctl_filter_add_states (IrisClientQuery *query, guint states);
 guint ctl_filter_parse_state (const char *name);
 const char *ctl_filter_state_name (IrisClientItemState state);
 
-/* The states that the options name; all if they name none. CTL_USAGE after printing what is wrong.
- */
+/* The states that the options name; 0 if they name none. CTL_USAGE after printing what is wrong. */
 int ctl_filter_get_states (const CtlFilter *filter, const char *command, guint *states);
 
 /* The next page of a list, waited for; empty at the end, NULL with @error. */
@@ -90,6 +85,13 @@ IrisRequest *ctl_item_make_request (const CtlItem *self, GError **error);
 /* The number of an item. CTL_OK, or CTL_USAGE after printing that @text is none. */
 int ctl_parse_item_number (const char *text, guint64 *number);
 
+/* The arguments of a command, of guint64. NULL after printing which of them is none. */
+GArray *ctl_parse_item_numbers (int argc, char **argv);
+
+/* What an item is given to work on. */
+GBytes *ctl_read_stdin (GError **error);
+GBytes *ctl_read_file (const char *path, GError **error);
+
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /* A longer line is refused: more than irisd takes by default, also in base64. */
@@ -123,11 +125,6 @@ const char *ctl_lines_get_name (CtlLines *self);
 double ctl_lines_get_fraction (CtlLines *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CtlLines, ctl_lines_free)
-
-/* --- payload ---------------------------------------------------------------------------------- */
-
-GBytes *ctl_read_stdin (GError **error);
-GBytes *ctl_read_file (const char *path, GError **error);
 
 /* --- walk ------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,9 @@
  */
 #include "clients/irisctl/input/irisctl-input.h"
 
+#include <gio/gunixinputstream.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef enum
 {
@@ -101,11 +103,17 @@ ctl_item_is_persistent (const CtlItem *self)
   return self->klass == NULL || !g_str_equal (self->klass, "volatile");
 }
 
+static GType
+type_of (JsonNode *node)
+{
+  return JSON_NODE_HOLDS_VALUE (node) ? json_node_get_value_type (node) : G_TYPE_INVALID;
+}
+
 /* A text, or a number as text; NULL if it is neither. */
 static char *
 text_of (JsonNode *node, CtlItemMemory *memory)
 {
-  GType type = JSON_NODE_HOLDS_VALUE (node) ? json_node_get_value_type (node) : G_TYPE_INVALID;
+  GType type = type_of (node);
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
 
   if (type == G_TYPE_STRING)
@@ -179,57 +187,6 @@ read_pairs (JsonNode *node, CtlItemMemory *memory)
 }
 
 static gboolean
-read_int (JsonNode *node, int *number)
-{
-  gint64 value;
-
-  if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_INT64)
-    return FALSE;
-  value = json_node_get_int (node);
-  *number = (int) CLAMP (value, G_MININT, G_MAXINT);
-
-  return TRUE;
-}
-
-static gboolean
-read_seconds (JsonNode *node, double *seconds)
-{
-  GType type = JSON_NODE_HOLDS_VALUE (node) ? json_node_get_value_type (node) : G_TYPE_INVALID;
-
-  if (type != G_TYPE_INT64 && type != G_TYPE_DOUBLE)
-    return FALSE;
-  *seconds = json_node_get_double (node);
-
-  return TRUE;
-}
-
-static gboolean
-read_flag (JsonNode *node, gboolean *flag)
-{
-  if (!JSON_NODE_HOLDS_VALUE (node) || json_node_get_value_type (node) != G_TYPE_BOOLEAN)
-    return FALSE;
-  *flag = json_node_get_boolean (node);
-
-  return TRUE;
-}
-
-static gboolean
-set_text (char **text, char *value)
-{
-  *text = value;
-
-  return value != NULL;
-}
-
-static gboolean
-set_list (char ***list, char **value)
-{
-  *list = value;
-
-  return value != NULL;
-}
-
-static gboolean
 read_member (CtlItem *self,
              const Member *member,
              JsonNode *node,
@@ -247,32 +204,34 @@ read_member (CtlItem *self,
     [MEMBER_PAIRS] = "an object, or an array of strings such as \"NAME=VALUE\"",
   };
   gpointer field = (char *) self + member->offset;
+  GType type = type_of (node);
   gboolean good = FALSE;
 
   switch (member->kind)
     {
     case MEMBER_TEXT:
-      good = JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING
-             && set_text (field, text_of (node, memory));
-      break;
     case MEMBER_NAME:
     case MEMBER_TIME:
-      good = set_text (field, text_of (node, memory));
+      good = (member->kind != MEMBER_TEXT || type == G_TYPE_STRING)
+             && (*(char **) field = text_of (node, memory)) != NULL;
       break;
     case MEMBER_INT:
-      good = read_int (node, field);
+      if ((good = type == G_TYPE_INT64))
+        *(int *) field = (int) CLAMP (json_node_get_int (node), G_MININT, G_MAXINT);
       break;
     case MEMBER_SECONDS:
-      good = read_seconds (node, field);
+      if ((good = type == G_TYPE_INT64 || type == G_TYPE_DOUBLE))
+        *(double *) field = json_node_get_double (node);
       break;
     case MEMBER_FLAG:
-      good = read_flag (node, field);
+      if ((good = type == G_TYPE_BOOLEAN))
+        *(gboolean *) field = json_node_get_boolean (node);
       break;
     case MEMBER_LIST:
-      good = set_list (field, read_list (node, memory));
+      good = (*(char ***) field = read_list (node, memory)) != NULL;
       break;
     case MEMBER_PAIRS:
-      good = set_list (field, read_pairs (node, memory));
+      good = (*(char ***) field = read_pairs (node, memory)) != NULL;
       break;
     }
 
@@ -323,17 +282,12 @@ ctl_item_read (CtlItem *self, JsonObject *object, CtlItemMemory *memory, GError 
 static gboolean
 set_keeping (const CtlItem *self, IrisRequest *request, GError **error)
 {
-  static const char *const classes[] = { "volatile", "relaxed", "durable" };
+  static const char *const classes[] = { "volatile", "relaxed", "durable", NULL };
   guint durability = IRIS_DURABILITY_DURABLE;
   guint64 keep_ms;
 
-  if (self->klass != NULL)
-    for (durability = 0; durability < G_N_ELEMENTS (classes); durability++)
-      if (g_str_equal (classes[durability], self->klass))
-        break;
-  if (durability == G_N_ELEMENTS (classes))
-    return ctl_refuse (error, "there is no class “%s”: choose volatile, relaxed or durable",
-                       self->klass);
+  if (!ctl_choose ("class", self->klass, classes, &durability, error))
+    return FALSE;
   if (durability == IRIS_DURABILITY_VOLATILE
       && (self->detach || self->bury || self->key != NULL || self->keep != NULL))
     return ctl_refuse (error, "--detach, --bury, --key and --keep are for persistent items: choose "
@@ -442,4 +396,42 @@ ctl_parse_item_number (const char *text, guint64 *number)
 
   return ctl_fail (CTL_USAGE, "“%s” is not the number of an item: irisctl list prints the numbers",
                    text);
+}
+
+GArray *
+ctl_parse_item_numbers (int argc, char **argv)
+{
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+
+  for (int i = 1; i < argc; i++)
+    {
+      guint64 number;
+
+      if (ctl_parse_item_number (argv[i], &number) != CTL_OK)
+        return NULL;
+      g_array_append_val (numbers, number);
+    }
+
+  return g_steal_pointer (&numbers);
+}
+
+GBytes *
+ctl_read_stdin (GError **error)
+{
+  g_autoptr (GInputStream) input = g_unix_input_stream_new (STDIN_FILENO, FALSE);
+  g_autoptr (GOutputStream) output = g_memory_output_stream_new_resizable ();
+
+  if (g_output_stream_splice (output, input, G_OUTPUT_STREAM_SPLICE_CLOSE_TARGET, NULL, error) < 0)
+    return NULL;
+
+  return g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (output));
+}
+
+GBytes *
+ctl_read_file (const char *path, GError **error)
+{
+  char *data;
+  gsize size;
+
+  return g_file_get_contents (path, &data, &size, error) ? g_bytes_new_take (data, size) : NULL;
 }

@@ -158,44 +158,54 @@ parse_at (const char *text, gint64 *ms)
   return ctl_parse_at (text, now, ms);
 }
 
-/* 0 if there is no such word. */
-static int
-parse_after_how (const char *text)
+static const char *const after_names[] = { "all", "any", "success", NULL };
+
+static const struct
 {
-  static const char *const names[] = { NULL, "all", "any", "success" };
+  const char *name;
+  gsize offset;
+  void (*set) (IrisRequest *request, guint64 ms);
+} durations[] = {
+  { "delay", G_STRUCT_OFFSET (CtlSchedule, delay), iris_request_set_delay },
+  { "backoff", G_STRUCT_OFFSET (CtlSchedule, backoff), iris_request_set_backoff },
+  { "time-to-run", G_STRUCT_OFFSET (CtlSchedule, time_to_run), iris_request_set_time_to_run },
+  { "deadline", G_STRUCT_OFFSET (CtlSchedule, deadline), iris_request_set_deadline },
+};
 
-  for (guint i = 1; i < G_N_ELEMENTS (names); i++)
-    if (g_str_equal (names[i], text))
-      return (int) i;
-
-  return 0;
-}
-
+/* Checks them, and gives them to the request unless it is NULL. */
 static gboolean
-check_duration (const char *option, const char *text, GError **error)
+each_duration (const CtlSchedule *schedule, IrisRequest *request, GError **error)
 {
-  guint64 ms;
+  for (guint i = 0; i < G_N_ELEMENTS (durations); i++)
+    {
+      const char *text = G_STRUCT_MEMBER (char *, schedule, durations[i].offset);
+      guint64 ms;
 
-  if (text == NULL || ctl_parse_duration (text, &ms))
-    return TRUE;
-  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-               "--%s takes a time such as 90, 1.5s, 200ms, 5m, 2h or 1d, not “%s”", option, text);
+      if (text == NULL)
+        continue;
+      if (!ctl_parse_duration (text, &ms))
+        return ctl_refuse (error,
+                           "--%s takes a time such as 90, 1.5s, 200ms, 5m, 2h or 1d, not “%s”",
+                           durations[i].name, text);
+      if (request != NULL)
+        durations[i].set (request, ms);
+    }
 
-  return FALSE;
+  return TRUE;
 }
 
 static gboolean
 check_after (const CtlSchedule *schedule, GError **error)
 {
   guint64 item;
+  guint how = 0;
 
   for (guint i = 0; schedule->after != NULL && schedule->after[i] != NULL; i++)
     if (!g_ascii_string_to_unsigned (schedule->after[i], 10, 1, G_MAXUINT64, &item, NULL))
       return ctl_refuse (error, "--after takes the number of an item, not “%s”",
                          schedule->after[i]);
-  if (schedule->after_how != NULL && parse_after_how (schedule->after_how) == 0)
-    return ctl_refuse (error, "--after-how takes all, any or success, not “%s”",
-                       schedule->after_how);
+  if (!ctl_choose ("after-how", schedule->after_how, after_names, &how, error))
+    return FALSE;
   if (schedule->after_how != NULL && schedule->after == NULL)
     return ctl_refuse (error, "--after-how needs --after");
 
@@ -207,10 +217,7 @@ ctl_schedule_validate (const CtlSchedule *schedule, GError **error)
 {
   gint64 at;
 
-  if (!check_duration ("delay", schedule->delay, error)
-      || !check_duration ("backoff", schedule->backoff, error)
-      || !check_duration ("time-to-run", schedule->time_to_run, error)
-      || !check_duration ("deadline", schedule->deadline, error))
+  if (!each_duration (schedule, NULL, error))
     return FALSE;
   if (schedule->at != NULL && !parse_at (schedule->at, &at))
     return ctl_refuse (
@@ -244,32 +251,23 @@ ctl_schedule_check (const CtlSchedule *schedule, const char *command)
 void
 ctl_schedule_apply (const CtlSchedule *schedule, IrisRequest *request)
 {
-  guint64 ms;
   gint64 at;
 
-  if (schedule->delay != NULL && ctl_parse_duration (schedule->delay, &ms))
-    iris_request_set_delay (request, ms);
+  each_duration (schedule, request, NULL);
   if (schedule->at != NULL && parse_at (schedule->at, &at))
     iris_request_set_time (request, at);
   iris_request_set_priority (request, schedule->priority);
   iris_request_set_retries (request, (guint) schedule->retries);
-  if (schedule->backoff != NULL && ctl_parse_duration (schedule->backoff, &ms))
-    iris_request_set_backoff (request, ms);
-  if (schedule->time_to_run != NULL && ctl_parse_duration (schedule->time_to_run, &ms))
-    iris_request_set_time_to_run (request, ms);
-  if (schedule->deadline != NULL && ctl_parse_duration (schedule->deadline, &ms))
-    iris_request_set_deadline (request, ms);
   iris_request_set_wait_for_service (request, schedule->wait_for_service);
   if (schedule->after != NULL)
     {
       guint n = g_strv_length (schedule->after);
       g_autofree guint64 *items = g_new (guint64, n);
+      guint how = 0;
 
       for (guint i = 0; i < n; i++)
         g_ascii_string_to_unsigned (schedule->after[i], 10, 1, G_MAXUINT64, &items[i], NULL);
-      iris_request_set_after (request, items, n,
-                              schedule->after_how != NULL
-                                  ? (IrisRequestAfter) parse_after_how (schedule->after_how)
-                                  : IRIS_REQUEST_AFTER_ALL);
+      ctl_choose ("after-how", schedule->after_how, after_names, &how, NULL);
+      iris_request_set_after (request, items, n, (IrisRequestAfter) (IRIS_REQUEST_AFTER_ALL + how));
     }
 }

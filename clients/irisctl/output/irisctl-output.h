@@ -42,14 +42,13 @@ char *ctl_terminal_cut (const char *text, guint columns);
  * the table. */
 gboolean ctl_terminal_print_instead (const char *text);
 
+/* Help as GOption makes it, in lines of the terminal's width, or of 80 columns; a print handler. */
+void ctl_terminal_print_help (const char *text);
+
 /* The columns that @text takes, whose escape sequences for colours take none. */
 guint ctl_terminal_width (const char *text);
 
-/**
- * CtlKeys:
- *
- * Waits for keys on standard input without their being shown.
- */
+/* Waits for keys on standard input without their being shown. */
 typedef struct _CtlKeys CtlKeys;
 
 /* The key q cancels. NULL if standard input is no terminal. */

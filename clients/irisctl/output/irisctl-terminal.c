@@ -5,6 +5,8 @@
 #include "clients/irisctl/output/irisctl-output.h"
 
 #include <glib-unix.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -119,6 +121,61 @@ ctl_terminal_cut (const char *text, guint columns)
     }
 
   return g_string_free (out, FALSE);
+}
+
+/* Where the words of a line of help go on below each other: behind the gap that follows an option.
+ */
+static guint
+help_indent (const char *line)
+{
+  const char *gap = line[0] == ' ' && line[1] == ' ' && line[2] != ' ' ? strstr (line + 2, "  ")
+                                                                       : NULL;
+
+  while (gap != NULL && *gap == ' ')
+    gap++;
+
+  return gap != NULL ? (guint) g_utf8_pointer_to_offset (line, gap) : *line == ' ' ? 6 : 0;
+}
+
+static void
+append_wrapped (GString *out, const char *line, guint columns)
+{
+  g_auto (GStrv) words = g_strsplit (line, " ", -1);
+  guint indent = help_indent (line), used = 0;
+
+  for (guint i = 0; words[i] != NULL; i++)
+    {
+      guint width = (guint) g_utf8_strlen (words[i], -1);
+
+      if (used > indent && used + 1 + width > columns)
+        {
+          g_string_append_printf (out, "\n%*s", (int) indent, "");
+          used = indent;
+        }
+      else if (i > 0)
+        {
+          g_string_append_c (out, ' ');
+          used++;
+        }
+      g_string_append (out, words[i]);
+      used += width;
+    }
+}
+
+void
+ctl_terminal_print_help (const char *text)
+{
+  guint columns = ctl_terminal_columns ();
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  for (guint i = 0; lines[i] != NULL; i++)
+    {
+      if (i > 0)
+        g_string_append_c (out, '\n');
+      append_wrapped (out, lines[i], (columns > 0 ? columns : USUAL_COLUMNS));
+    }
+  fputs (out->str, stdout);
 }
 
 gboolean

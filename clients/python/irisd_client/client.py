@@ -60,6 +60,11 @@ def _result_of(message: wire.Message) -> Result:
     return Result(message.body, **{name: value for name, value in found.items() if name in names})
 
 
+def _given(header: Dict[str, Any]) -> Dict[str, Any]:
+    """Without the keys that were left out."""
+    return {name: value for name, value in header.items() if value is not None}
+
+
 def to_bytes(payload: Payload) -> bytes:
     return payload.encode() if isinstance(payload, str) else bytes(payload)
 
@@ -173,31 +178,13 @@ class Client:
         `deadline` seconds an item that has not begun fails with `deadline-passed`.
         """
         connection = self._get()
-        header: Dict[str, Any] = {"service": service, "quiet": not numbered}
-        if wait_for_service:
-            header["wait-for-service"] = True
-        if deadline is not None:
-            header["deadline-ms"] = max(1, round(deadline * 1000))
-        if isinstance(hint, str):
-            header["hint-name"] = hint
-        elif hint is not None:
-            header["hint"] = hint
-        if near_item is not None:
-            header["near-item"] = near_item
-        if near_path is not None:
-            header["near-path"] = near_path
-        if strict:
-            header["strict"] = True
-        if content_type is not None:
-            header["content-type"] = content_type
-        if args:
-            header["args"] = list(args)
-        if path is not None:
-            header["path"] = path
-        if progress is not None:
-            header["progress"] = True
-        if part is not None:
-            header["parts"] = PARTS_WINDOW
+        header = _given({
+            "service": service, "quiet": not numbered, "wait-for-service": wait_for_service or None,
+            "deadline-ms": None if deadline is None else max(1, round(deadline * 1000)),
+            "hint-name": hint if isinstance(hint, str) else None, "hint": None if isinstance(hint, str) else hint,
+            "near-item": near_item, "near-path": near_path, "strict": strict or None, "content-type": content_type,
+            "args": list(args) or None, "path": path, "progress": True if progress is not None else None,
+            "parts": PARTS_WINDOW if part is not None else None})
         body = to_bytes(payload)
         most = min(connection.welcome["max-body"], connection.welcome["byte-credits"])
         if len(body) > most:
@@ -378,13 +365,10 @@ class Client:
 
         A user gets its own items, an operator those of all users, each with its `owner`. `with_args` adds the `args` of
         items that have not ended."""
-        header: Dict[str, Any] = {}
-        mask = sum(1 << state for state in set(states))
-        for name, value in (("states", mask), ("service", service), ("class", klass), ("key-prefix", key_prefix),
-                            ("since-ms", since_ms), ("until-ms", until_ms), ("descending", descending), ("count", page),
-                            ("payload", with_args)):
-            if value:
-                header[name] = value
+        found = {"states": sum(1 << state for state in set(states)), "service": service, "class": klass,
+                 "key-prefix": key_prefix, "since-ms": since_ms, "until-ms": until_ms, "descending": descending,
+                 "count": page, "payload": with_args}
+        header = {name: value for name, value in found.items() if value}
         while True:
             answer = await self._get().call("LIST", header)
             for item in wire.decode_body(answer, wire.Limits(max_entries=65536)):
@@ -408,21 +392,12 @@ class Client:
         """Queues a buried or delayed item, or at most `count` in that `state` (`buried`, `delayed`).
 
         Returns how many were changed: 0 for an item that is queued already. To kick all in a state, call until it returns 0."""
-        header: Dict[str, Any] = {}
-        if item is not None:
-            header["item"] = item
-        if state is not None:
-            header["state"] = {"delayed": 6, "buried": 8}[state]
-        if count is not None:
-            header["count"] = count
-        return await self._change("KICK", header)
+        number = None if state is None else {"delayed": 6, "buried": 8}[state]
+        return await self._change("KICK", _given({"item": item, "state": number, "count": count}))
 
     async def bury(self, item: int, message: Optional[str] = None) -> int:
         """Sets a waiting item aside, with a reason. Returns 0 if it is buried already, else 1."""
-        header: Dict[str, Any] = {"item": item}
-        if message is not None:
-            header["message"] = message
-        return await self._change("BURY", header)
+        return await self._change("BURY", _given({"item": item, "message": message}))
 
     async def drain(self, place: int, drained: bool = True) -> int:
         """Stops a place from taking items, or, with `drained` false, lets it take items again. Returns 0 if that was so, else 1."""

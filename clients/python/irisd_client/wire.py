@@ -238,17 +238,13 @@ def _check_value(name: str, value: Any, limits: Limits) -> Any:
     elif key.kind == "id":
         if not isinstance(value, bytes) or len(value) != ID_SIZE:
             raise malformed("key %d (%s) should be binary of 16 bytes" % (key.number, name))
-    elif key.kind == "list":
+    elif key.kind in ("list", "numbers"):
         if not isinstance(value, list) or isinstance(value, _Pairs):
             raise malformed("key %d (%s) should be an array" % (key.number, name))
         if len(value) > limits.max_args:
             raise too_large("key %d (%s)" % (key.number, name), len(value), "max-args", limits.max_args)
-        return [_check_string(name, element, True, limits) for element in value]
-    elif key.kind == "numbers":
-        if not isinstance(value, list) or isinstance(value, _Pairs):
-            raise malformed("key %d (%s) should be an array" % (key.number, name))
-        if len(value) > limits.max_args:
-            raise too_large("key %d (%s)" % (key.number, name), len(value), "max-args", limits.max_args)
+        if key.kind == "list":
+            return [_check_string(name, element, True, limits) for element in value]
         if not all(_is_int(element) and 0 <= element <= _U64 for element in value):
             raise malformed("key %d (%s) should be an array of numbers" % (key.number, name))
     else:

@@ -285,12 +285,8 @@ is_done (const Progress *progress)
   return told && (load->detach || progress->ended == load->items);
 }
 
-/**
- * bench_client_run:
- *
- * Sends all items of a load, and waits until all of them have ended; if they are detached, until
- * all are accepted.
- */
+/* Sends all items of a load, and waits until all of them have ended; if they are detached, until
+ * all are accepted. */
 gboolean
 bench_client_run (BenchClient *self, const BenchLoad *load, GError **error)
 {
@@ -373,12 +369,6 @@ open_socket (void *context, const char *endpoint, GError **error)
   return NULL;
 }
 
-/**
- * bench_client_new:
- * @endpoint: of irisd
- *
- * Returns: (nullable): a connection that has been welcomed
- */
 BenchClient *
 bench_client_new (const char *endpoint, GError **error)
 {

@@ -13,11 +13,6 @@
 
 #define ITEMS 65536 /* between two looks at nothing: it is killed */
 
-struct _BenchFlood
-{
-  GSubprocess *process;
-};
-
 static void
 set_up_child (gpointer data)
 {
@@ -25,8 +20,8 @@ set_up_child (gpointer data)
 }
 
 /* The program itself. It says when items of its have come back, so that it floods from then on. */
-int
-bench_flood_run (const char *endpoint, guint batch)
+static int
+flood (const char *endpoint, guint batch)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (BenchClient) client = bench_client_new (endpoint, &error);
@@ -67,8 +62,8 @@ run_sleepers (gpointer data)
 }
 
 /* The program itself. It says when another connection was answered after the first were sent. */
-int
-bench_sleepers_run (const char *endpoint, guint n)
+static int
+sleep_in_commands (const char *endpoint, guint n)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (BenchClient) client = bench_client_new (endpoint, &error);
@@ -93,69 +88,45 @@ bench_sleepers_run (const char *endpoint, guint n)
   return 1;
 }
 
-static BenchFlood *
-start (const char *option, const char *endpoint, guint n, GError **error)
+int
+bench_daemon_child (const char *what, const char *endpoint, guint n)
+{
+  if (g_str_equal (what, "bare-echo"))
+    return bench_bare_echo (endpoint);
+
+  return g_str_equal (what, "flood") ? flood (endpoint, n) : sleep_in_commands (endpoint, n);
+}
+
+GSubprocess *
+bench_flood_start (const char *what, const char *endpoint, guint n, GError **error)
 {
   g_autoptr (GSubprocessLauncher)
       launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE);
-  BenchFlood *self = g_new0 (BenchFlood, 1);
   g_autofree char *items = g_strdup_printf ("--items=%u", n);
+  GSubprocess *self;
   char c;
 
   g_subprocess_launcher_set_child_setup (launcher, set_up_child, NULL, NULL);
-  self->process = g_subprocess_launcher_spawn (launcher, error, "/proc/self/exe", option, endpoint,
-                                               items, NULL);
-  if (self->process != NULL
-      && g_input_stream_read (g_subprocess_get_stdout_pipe (self->process), &c, 1, NULL, error)
-             == 1)
+  self = g_subprocess_launcher_spawn (launcher, error, "/proc/self/exe", "--child", what, endpoint,
+                                      items, NULL);
+  if (self == NULL
+      || g_input_stream_read (g_subprocess_get_stdout_pipe (self), &c, 1, NULL, error) == 1)
     return self;
-  if (self->process != NULL && error != NULL && *error == NULL)
+  if (error != NULL && *error == NULL)
     g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_MACHINE, "the flood did not begin");
   bench_flood_stop (self, NULL);
 
   return NULL;
 }
 
-/**
- * bench_flood_start:
- * @endpoint: of irisd
- * @batch: items that it sends at once
- *
- * Returns: (nullable): a flood that is under way
- */
-BenchFlood *
-bench_flood_start (const char *endpoint, guint batch, GError **error)
-{
-  return start ("--flood", endpoint, batch, error);
-}
-
-/**
- * bench_sleepers_start:
- * @endpoint: of irisd
- * @n: how many commands it keeps in flight
- *
- * Returns: (nullable): a program whose commands sleep
- */
-BenchFlood *
-bench_sleepers_start (const char *endpoint, guint n, GError **error)
-{
-  return start ("--sleepers", endpoint, n, error);
-}
-
-/* Returns whether it went on to the end. */
 gboolean
-bench_flood_stop (BenchFlood *self, GError **error)
+bench_flood_stop (GSubprocess *self, GError **error)
 {
-  gboolean good = FALSE;
+  gboolean good;
 
-  if (self->process != NULL)
-    {
-      g_subprocess_force_exit (self->process);
-      good = g_subprocess_wait (self->process, NULL, error)
-             && g_subprocess_get_if_signaled (self->process);
-      g_object_unref (self->process);
-    }
-  g_free (self);
+  g_subprocess_force_exit (self);
+  good = g_subprocess_wait (self, NULL, error) && g_subprocess_get_if_signaled (self);
+  g_object_unref (self);
   if (!good && error != NULL && *error == NULL)
     g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_RESULT, "the flood ended by itself");
 

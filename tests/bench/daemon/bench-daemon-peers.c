@@ -63,10 +63,7 @@ connect_to (const char *endpoint)
   return -1;
 }
 
-/**
- * bench_stream_new:
- * @endpoint: the path of a socket, or a port of this machine
- */
+/* @endpoint: the path of a socket, or a port of this machine. */
 BenchStream *
 bench_stream_new (const char *endpoint, GError **error)
 {
@@ -292,11 +289,7 @@ run_window (BenchStream *self,
   return TRUE;
 }
 
-/**
- * bench_beanstalk_run:
- *
- * Life cycles of jobs: put, reserve, delete.
- */
+/* Life cycles of jobs: put, reserve, delete. */
 gboolean
 bench_beanstalk_run (BenchStream *self, const BenchLoad *load, GError **error)
 {
@@ -481,11 +474,7 @@ settle (BenchStream *self, GError **error)
   return type == ECHO_RES || fail_packet (error, type);
 }
 
-/**
- * bench_gearman_work:
- *
- * Serves jobs, a window of them at a time, and sleeps as the protocol says when there are none.
- */
+/* Serves jobs, a window of them at a time, and sleeps as the protocol says when there are none. */
 gboolean
 bench_gearman_work (BenchStream *self,
                     BenchGearmanWork *work,

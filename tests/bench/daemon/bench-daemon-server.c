@@ -106,12 +106,7 @@ find_program (BenchServerKind kind, const BenchOptions *options)
   return path != NULL ? path : g_find_program_in_path (sbin);
 }
 
-/**
- * bench_server_is_there:
- * @why: (out): what is missing
- *
- * Returns: whether it can be started
- */
+/* Whether it can be started; @why: what is missing. */
 gboolean
 bench_server_is_there (BenchServerKind kind, const BenchOptions *options, char **why)
 {
@@ -213,7 +208,7 @@ build_argv (BenchServer *self, const BenchOptions *options)
   else
     {
       self->endpoint = g_strdup_printf ("ipc://%s/echo.ipc", self->dir);
-      g_strv_builder_add_many (argv, "--bare-echo", self->endpoint, NULL);
+      g_strv_builder_add_many (argv, "--child=bare-echo", self->endpoint, NULL);
     }
 
   return g_strv_builder_end (argv);
@@ -320,11 +315,6 @@ spawn (BenchServer *self, const BenchOptions *options, GError **error)
   return good;
 }
 
-/**
- * bench_server_start:
- *
- * Returns: a server that lets clients in
- */
 BenchServer *
 bench_server_start (BenchServerKind kind, const BenchOptions *options, GError **error)
 {
@@ -349,12 +339,8 @@ kill_process (BenchServer *self)
   g_clear_object (&self->process);
 }
 
-/**
- * bench_server_kill_and_restart:
- * @seconds: (out): how long it took from its start until it let clients in
- *
- * Kills irisd where it stands, and starts it in the same directory.
- */
+/* Kills irisd where it stands, and starts it in the same directory; @seconds: from there until it
+ * lets clients in. */
 gboolean
 bench_server_kill_and_restart (BenchServer *self,
                                const BenchOptions *options,

@@ -309,38 +309,35 @@ run_round_trips (const Trial *self, gdouble *samples, GError **error)
  * has commands that sleep. The same of the bare echo, without a flood, tells what is the
  * machine's part in that. */
 static gboolean
-run_beside (const Trial *self,
-            BenchFlood *(*start) (const char *, guint, GError **),
-            gdouble *samples,
-            GError **error)
+run_beside (const Trial *self, const char *what, gdouble *samples, GError **error)
 {
   const char *endpoint = find_server (self->farm, BENCH_SERVER_IRISD, error);
   gdouble both[2] = { 0 };
-  BenchFlood *flood;
+  GSubprocess *child;
   gboolean good;
 
   if (endpoint == NULL || !run_round_trips (self, both, error))
     return FALSE;
   samples[1] = both[1];
-  flood = start (endpoint, self->load.batch, error);
-  if (flood == NULL)
+  child = bench_flood_start (what, endpoint, self->load.batch, error);
+  if (child == NULL)
     return FALSE;
   good = run_round_trips (self, both, error);
   samples[0] = both[1];
 
-  return bench_flood_stop (flood, good ? error : NULL) && good;
+  return bench_flood_stop (child, good ? error : NULL) && good;
 }
 
 static gboolean
 run_flood (const Trial *self, gdouble *samples, GError **error)
 {
-  return run_beside (self, bench_flood_start, samples, error);
+  return run_beside (self, "flood", samples, error);
 }
 
 static gboolean
 run_sleepers (const Trial *self, gdouble *samples, GError **error)
 {
-  return run_beside (self, bench_sleepers_start, samples, error);
+  return run_beside (self, "sleepers", samples, error);
 }
 
 /* --- programs --------------------------------------------------------------------------------- */

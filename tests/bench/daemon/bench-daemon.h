@@ -126,15 +126,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (BenchBare, bench_bare_free)
 
 /* --- daemon flood ----------------------------------------------------------------------------- */
 
-typedef struct _BenchFlood BenchFlood;
+/* A program of its own, "flood", "sleepers" or "bare-echo": iris-bench runs itself. The exit status
+ * when it cannot go on. @n: items that it sends at once, or commands that it keeps in flight. */
+int bench_daemon_child (const char *what, const char *endpoint, guint n);
 
-/* The program; returns an exit status when it cannot go on. */
-int bench_flood_run (const char *endpoint, guint batch);
-int bench_sleepers_run (const char *endpoint, guint n);
-
-BenchFlood *bench_flood_start (const char *endpoint, guint batch, GError **error);
-BenchFlood *bench_sleepers_start (const char *endpoint, guint n, GError **error);
-gboolean bench_flood_stop (BenchFlood *self, GError **error);
+/* NULL if it did not begin. */
+GSubprocess *bench_flood_start (const char *what, const char *endpoint, guint n, GError **error);
+/* Whether it went on to the end. */
+gboolean bench_flood_stop (GSubprocess *self, GError **error);
 
 /* --- tidy ------------------------------------------------------------------------------------- */
 

@@ -94,11 +94,6 @@ bench_tidy_in_child (void)
   sigprocmask (SIG_UNBLOCK, &signals, NULL);
 }
 
-/**
- * bench_tidy_make_dir:
- *
- * Returns: a new directory, which goes with us
- */
 char *
 bench_tidy_make_dir (const char *template, GError **error)
 {
@@ -113,11 +108,6 @@ bench_tidy_make_dir (const char *template, GError **error)
   return dir;
 }
 
-/**
- * bench_tidy_set_server:
- * @dir: one of ours
- * @pid: the server that works in it; 0: none
- */
 void
 bench_tidy_set_server (const char *dir, pid_t pid)
 {

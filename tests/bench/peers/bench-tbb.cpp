@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * oneTBB's own way to run each load.
+ * oneTBB as a contender, where it is found. Two of them, as it has two idioms, and the goals are
+ * held against whichever is faster:
+ *
+ * onetbb       task_group::run() for items that items make, task_arena::enqueue() from outside
+ * onetbb-for   parallel_for() with one item a task for items that items make; from outside,
+ *              task_group::run() by producers that enter the arena
  *
  * Threads. Where the calling thread works too (it waits for the load inside the arena), the arena
  * has as many slots as there are workers to be, one of them for the caller. Where items come from
  * outside, the arena has a slot for each worker, and the callers only push; the limit of the
  * process counts the calling thread, hence the one more.
  */
-#include "tests/bench/peers/bench-tbb.h"
+#define HAVE_TBB
+#include "tests/bench/peers/bench-contender.h"
 
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -80,8 +86,8 @@ spray_from_producers (const BenchSpray *spray, guint workers)
   return bench_seconds_since (begin);
 }
 
-gdouble
-bench_tbb_spray_run (const BenchSpray *spray, guint workers)
+static gdouble
+spray_run (const BenchSpray *spray, guint workers)
 {
   if (spray->inner == 0)
     return spray_from_producers (spray, workers);
@@ -94,8 +100,8 @@ bench_tbb_spray_run (const BenchSpray *spray, guint workers)
 }
 
 /* One item a task: a range is halved until one is left, which is what the items are compared by. */
-gdouble
-bench_tbb_spray_for (const BenchSpray *spray, guint workers)
+static gdouble
+spray_for (const BenchSpray *spray, guint workers)
 {
   return spray_from_caller (spray, workers, [spray] (tbb::task_group &) {
     bench_count_one ();
@@ -120,8 +126,8 @@ produce_outside (gpointer data, guint producer)
     self->arena->enqueue (self->group->defer ([spray = self->spray] { work (spray); }));
 }
 
-gdouble
-bench_tbb_spray_enqueue (const BenchSpray *spray, guint workers)
+static gdouble
+spray_enqueue (const BenchSpray *spray, guint workers)
 {
   Limit limit (Limit::max_allowed_parallelism, workers + 1);
   tbb::task_arena arena (static_cast<int> (workers), 0);
@@ -136,8 +142,8 @@ bench_tbb_spray_enqueue (const BenchSpray *spray, guint workers)
 }
 
 /* The partitioner for loops that meet the same data again and again. */
-gdouble
-bench_tbb_phases (const BenchPhases *phases, guint workers)
+static void
+run_phases (const BenchContender *, const BenchPhases *phases, guint workers, gdouble *seconds)
 {
   Limit limit (Limit::max_allowed_parallelism, workers);
   tbb::task_arena arena (static_cast<int> (workers), 1);
@@ -151,8 +157,7 @@ bench_tbb_phases (const BenchPhases *phases, guint workers)
           0U, phases->n_tiles (phases->problem, phase),
           [=] (guint tile) { phases->tile (phases->problem, phase, tile); }, partitioner);
   });
-
-  return bench_seconds_since (begin);
+  *seconds = bench_seconds_since (begin);
 }
 
 static guint64
@@ -170,8 +175,13 @@ fib (guint n)
   return x + y;
 }
 
-gdouble
-bench_tbb_fib (guint n, guint workers, guint64 *value)
+static gboolean
+run_fib (const BenchContender *,
+         guint n,
+         guint workers,
+         guint64 *value,
+         gdouble *seconds,
+         GError **)
 {
   Limit limit (Limit::max_allowed_parallelism, workers);
   tbb::task_arena arena (static_cast<int> (workers), 1);
@@ -179,56 +189,92 @@ bench_tbb_fib (guint n, guint workers, guint64 *value)
   arena.initialize ();
   const gint64 begin = bench_now ();
   arena.execute ([&] { *value = fib (n); });
+  *seconds = bench_seconds_since (begin);
 
-  return bench_seconds_since (begin);
+  return TRUE;
 }
 
-/* --- push and close -----------------------------------------------------------------------------
- */
-
-struct BenchTbbArena
+static gboolean
+run_spray (const BenchContender *,
+           const BenchSpray *spray,
+           guint workers,
+           gdouble *seconds,
+           GError **)
 {
-  BenchTbbArena (guint workers, BenchFunc f)
+  *seconds = spray->inner > 0 ? spray_run (spray, workers) : spray_enqueue (spray, workers);
+
+  return TRUE;
+}
+
+static gboolean
+run_spray_for (const BenchContender *,
+               const BenchSpray *spray,
+               guint workers,
+               gdouble *seconds,
+               GError **)
+{
+  *seconds = spray->inner > 0 ? spray_for (spray, workers) : spray_run (spray, workers);
+
+  return TRUE;
+}
+
+/* --- push and close --------------------------------------------------------------------------- */
+
+namespace
+{
+struct Arena
+{
+  Arena (guint workers, BenchFunc f)
       : limit (Limit::max_allowed_parallelism, workers + 1), arena (static_cast<int> (workers), 0),
         func (f)
   {
     arena.initialize ();
   }
 
-  void
-  push (gpointer data)
-  {
-    arena.enqueue (group.defer ([f = func, data] { f (data); }));
-  }
-
-  void
-  wait ()
-  {
-    arena.execute ([this] { group.wait (); });
-  }
-
-private:
   Limit limit;
   tbb::task_arena arena;
   tbb::task_group group;
   BenchFunc func;
 };
+} // namespace
 
-BenchTbbArena *
-bench_tbb_arena_new (guint workers, BenchFunc func)
+static gpointer
+arena_open (const BenchContender *, guint workers, BenchFunc func, GError **)
 {
-  return new BenchTbbArena (workers, func);
+  return new Arena (workers, func);
 }
 
-void
-bench_tbb_arena_push (BenchTbbArena *self, gpointer data)
+static void
+arena_push (gpointer handle, gpointer data)
 {
-  self->push (data);
+  auto *self = static_cast<Arena *> (handle);
+
+  self->arena.enqueue (self->group.defer ([f = self->func, data] { f (data); }));
 }
 
-void
-bench_tbb_arena_free (BenchTbbArena *self)
+static void
+arena_close (gpointer handle)
 {
-  self->wait ();
+  auto *self = static_cast<Arena *> (handle);
+
+  self->arena.execute ([self] { self->group.wait (); });
   delete self;
 }
+
+const BenchEngine bench_engine_tbb = {
+  "onetbb",    "oneTBB: task_group::run(), task_arena::enqueue()",
+  BENCH_PEER,  BENCH_CAN_OUTSIDE | BENCH_CAN_INSIDE | BENCH_CAN_WAKE | BENCH_CAN_FIB,
+  arena_open,  arena_push,
+  arena_close, nullptr,
+  run_spray,   nullptr,
+  run_fib,
+};
+
+const BenchEngine bench_engine_tbb_for = {
+  "onetbb-for",  "oneTBB: parallel_for(); producers that enter the arena",
+  BENCH_PEER,    BENCH_CAN_OUTSIDE | BENCH_CAN_INSIDE | BENCH_CAN_PHASES,
+  nullptr,       nullptr,
+  nullptr,       nullptr,
+  run_spray_for, run_phases,
+  nullptr,
+};

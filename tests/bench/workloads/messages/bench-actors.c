@@ -355,72 +355,52 @@ is_queue (const BenchContender *contender)
   return contender->engine == &bench_engine_gasyncqueue;
 }
 
-/* The same by actors and by ports, for which the peer has no second form. */
-static void
-add_loads (BenchResult *result,
-           const BenchOptions *options,
-           Load load,
-           const char *name,
-           const char *by_ports)
+typedef struct
 {
-  BenchCase what = {
-    .load = name, .n_items = load.n, .run = run_iris, .data = &load, .size = sizeof load
-  };
+  const char *name;
+  const char *title; /* behind the number */
+  guint usual, least;
+  guint n_parties; /* 0: as many as messages */
+  Measure measure, measure_queue;
+  const char *load;
+  const char *by_ports; /* the same by ports, for which the peer has no second form; or NULL */
+} Row;
 
+static const Row rows[] = {
+  { "ping-pong", "round trips between two actors", TRIPS, 1, 2, iris_ping_pong, queue_ping_pong,
+    "actors", "ports" },
+  { "fan-in", "messages from 8 producers to one actor", FAN_IN, PRODUCERS, PRODUCERS + 1,
+    iris_fan_in, queue_fan_in, "actors", "ports" },
+  { "ring", "actors in a circle, round which one message goes", RING, 2, 0, iris_ring, NULL,
+    "actors", NULL },
+  { "coordinate", "exclusive messages, posted by 4 threads", EXCLUSIVES, POSTERS, 1,
+    iris_coordinate, queue_coordinate, "arbiter", "exclusive receiver" },
+};
+
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
+{
+  const Row *row = rows;
+  Load load = { 0 };
+  BenchCase what = { .run = run_iris, .data = &load, .size = sizeof load };
+
+  while (!g_str_equal (row->name, result->name))
+    row++;
+  what.n_items = load.n = bench_choose (options, options->items, row->usual, row->least);
+  load.n_parties = row->n_parties != 0 ? row->n_parties : load.n;
+  load.measure = row->measure;
+  load.measure_queue = row->measure_queue;
+  bench_result_set_title (result, "%u %s", load.n, row->title);
+  what.load = row->load;
   bench_contenders_add (result, options, BENCH_CAN_INSIDE, bench_iris_is_pool, &what);
   what.run = run_queue;
-  if (load.measure_queue != NULL)
+  if (row->measure_queue != NULL)
     bench_contenders_add (result, options, BENCH_CAN_INSIDE, is_queue, &what);
   what.run = run_iris;
-  what.load = by_ports;
+  what.load = row->by_ports;
   load.ports = TRUE;
-  if (by_ports != NULL)
+  if (row->by_ports != NULL)
     bench_contenders_add (result, options, BENCH_CAN_INSIDE, bench_iris_is_pool, &what);
-}
-
-static gboolean
-plan_ping_pong (BenchResult *result, const BenchOptions *options, GError **error)
-{
-  guint n = bench_choose (options, options->items, TRIPS, 1);
-
-  bench_result_set_title (result, "%u round trips between two actors", n);
-  add_loads (result, options, (Load){ n, 2, FALSE, iris_ping_pong, queue_ping_pong }, "actors",
-             "ports");
-
-  return TRUE;
-}
-
-static gboolean
-plan_fan_in (BenchResult *result, const BenchOptions *options, GError **error)
-{
-  guint n = bench_choose (options, options->items, FAN_IN, PRODUCERS);
-
-  bench_result_set_title (result, "%u messages from 8 producers to one actor", n);
-  add_loads (result, options, (Load){ n, PRODUCERS + 1, FALSE, iris_fan_in, queue_fan_in },
-             "actors", "ports");
-
-  return TRUE;
-}
-
-static gboolean
-plan_ring (BenchResult *result, const BenchOptions *options, GError **error)
-{
-  guint n = bench_choose (options, options->items, RING, 2);
-
-  bench_result_set_title (result, "%u actors in a circle, round which one message goes", n);
-  add_loads (result, options, (Load){ n, n, FALSE, iris_ring, NULL }, "actors", NULL);
-
-  return TRUE;
-}
-
-static gboolean
-plan_coordinate (BenchResult *result, const BenchOptions *options, GError **error)
-{
-  guint n = bench_choose (options, options->items, EXCLUSIVES, POSTERS);
-
-  bench_result_set_title (result, "%u exclusive messages, posted by 4 threads", n);
-  add_loads (result, options, (Load){ n, 1, FALSE, iris_coordinate, queue_coordinate }, "arbiter",
-             "exclusive receiver");
 
   return TRUE;
 }
@@ -428,23 +408,23 @@ plan_coordinate (BenchResult *result, const BenchOptions *options, GError **erro
 const BenchWorkload bench_workload_ping_pong = {
   .name = "ping-pong",
   .summary = "a message back and forth between two actors",
-  .plan = plan_ping_pong,
+  .plan = plan,
 };
 
 const BenchWorkload bench_workload_fan_in = {
   .name = "fan-in",
   .summary = "messages from 8 producers to one actor",
-  .plan = plan_fan_in,
+  .plan = plan,
 };
 
 const BenchWorkload bench_workload_ring = {
   .name = "ring",
   .summary = "a message round a million actors",
-  .plan = plan_ring,
+  .plan = plan,
 };
 
 const BenchWorkload bench_workload_coordinate = {
   .name = "coordinate",
   .summary = "exclusive messages of 4 threads through an arbiter",
-  .plan = plan_coordinate,
+  .plan = plan,
 };

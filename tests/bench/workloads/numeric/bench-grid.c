@@ -36,7 +36,7 @@ struct _Grid
   void (*sweep) (const Grid *self, guint step, guint first, guint end);
 };
 
-G_NO_INLINE static void
+BENCH_KERNEL
 sweep_rows (const Grid *self, guint step, guint first, guint end)
 {
   gssize row = (gssize) self->row;
@@ -51,7 +51,7 @@ sweep_rows (const Grid *self, guint step, guint first, guint end)
     }
 }
 
-G_NO_INLINE static void
+BENCH_KERNEL
 sweep_planes (const Grid *self, guint step, guint first, guint end)
 {
   gssize row = (gssize) self->row, plane = (gssize) self->plane;

@@ -33,7 +33,7 @@ block_at (const Lud *self, guint row, guint column)
 }
 
 /* A = L U, of which L's diagonal is one and goes without saying. */
-G_NO_INLINE static void
+BENCH_KERNEL
 decompose (const Lud *self, guint k)
 {
   gdouble *a = block_at (self, k, k);
@@ -50,7 +50,7 @@ decompose (const Lud *self, guint k)
 }
 
 /* To the right of the diagonal: L X = A. */
-G_NO_INLINE static void
+BENCH_KERNEL
 solve_right (const Lud *self, guint k, guint column)
 {
   const gdouble *diagonal = block_at (self, k, k);
@@ -64,7 +64,7 @@ solve_right (const Lud *self, guint k, guint column)
 }
 
 /* Below the diagonal: X U = A. */
-G_NO_INLINE static void
+BENCH_KERNEL
 solve_below (const Lud *self, guint k, guint row)
 {
   const gdouble *diagonal = block_at (self, k, k);
@@ -81,7 +81,7 @@ solve_below (const Lud *self, guint k, guint row)
       }
 }
 
-G_NO_INLINE static void
+BENCH_KERNEL
 subtract (const Lud *self, guint k, guint row, guint column)
 {
   const gdouble *left = block_at (self, row, k);
