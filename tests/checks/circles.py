@@ -50,8 +50,6 @@ CIRCLES = {
          'queue/iris-locked-queue.c queue/iris-queue.c'),
         ("the pool of workers in three files",
          'sched/pool/iris-active-workers.c sched/pool/iris-contention.c sched/pool/iris-worker.c'),
-        ("the queues of the places in two files",
-         'sched/steal/iris-place-queues-fork.c sched/steal/iris-place-queues.c'),
         ("intervals and their graph",
          'task/interval/iris-interval-graph.c task/interval/iris-interval.c'),
         ("a process and its watches",

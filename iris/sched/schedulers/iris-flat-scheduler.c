@@ -61,7 +61,6 @@ iris_flat_scheduler_set_pool (IrisFlatScheduler *self,
 {
   guint n_workers = iris_flat_scheduler_n_workers (self);
 
-  iris_scheduler_set_pool (
-      &self->parent_instance,
-      iris_worker_pool_new (ops, owner, free_owner, 1, &n_workers, IRIS_DEQUE_CHASE_LEV));
+  iris_scheduler_set_pool (&self->parent_instance,
+                           iris_worker_pool_new (ops, owner, free_owner, 1, &n_workers));
 }

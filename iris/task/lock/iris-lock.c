@@ -194,8 +194,8 @@ is_overloaded (IrisWorker *worker)
   IrisWorkerPool *pool = worker->pool;
 
   return iris_unlikely (iris_parking_lot_wants_work (&pool->parking_lot))
-         && iris_deque_core_get_length (worker->deque)
-                > (guint64) IRIS_LOCK_BACKLOG * pool->n_workers;
+         && pool->ops->count_own != NULL
+         && pool->ops->count_own (worker) > (guint64) IRIS_LOCK_BACKLOG * pool->n_workers;
 }
 
 /* Holder. Whether the item that is handed the lock belongs where @worker is. */
