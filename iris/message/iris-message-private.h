@@ -41,7 +41,6 @@ typedef struct
 G_STATIC_ASSERT (sizeof (IrisMessageReal) == 128);
 
 void iris_message_free (IrisMessageReal *self);
-void iris_message_copy_values (IrisMessage *copy, const IrisMessage *original);
 
 static inline bool
 iris_message_is_sealed (IrisMessageReal *self)

@@ -11,7 +11,7 @@
 
 #include "iris/base/iris-atomic-private.h"
 #define IRIS_INSIDE
-#include "iris/message/iris-message-error.h"
+#include "iris/message/iris-message.h"
 #include "iris/message/iris-message.h"
 #include "iris/message/iris-timer.h"
 #undef IRIS_INSIDE

@@ -7,7 +7,7 @@
 #include <hwloc.h>
 #include <sched.h>
 
-#include <iris/place/topology/iris-level-private.h>
+#include <iris/place/topology/iris-topology-private.h>
 #include <iris/place/iris-place.h>
 #include <iris/place/iris-places.h>
 

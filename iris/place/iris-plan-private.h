@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <iris/place/topology/iris-level-private.h>
+#include <iris/place/topology/iris-topology-private.h>
 
 G_BEGIN_DECLS
 

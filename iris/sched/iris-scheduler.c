@@ -4,10 +4,10 @@
  */
 #include "iris/sched/iris-scheduler-private.h"
 
+#include "iris/sched/pool/iris-active-workers-private.h"
 #include "iris/sched/pool/iris-contention-private.h"
 #include "iris/sched/pool/iris-footprint-private.h"
 #include "iris/sched/pool/iris-item-private.h"
-#include "iris/sched/pool/iris-active-workers-private.h"
 
 /**
  * IrisScheduler:
@@ -503,4 +503,46 @@ iris_scheduler_get_stats (IrisScheduler *self)
   g_return_val_if_fail (IRIS_IS_SCHEDULER (self), NULL);
 
   return IRIS_SCHEDULER_GET_CLASS (self)->get_stats (self);
+}
+
+/**
+ * iris_scheduler_get_min_threads:
+ *
+ * Tells how many threads the scheduler has at least: its workers, all of which exist from its first
+ * item on and sleep while there is nothing to do. See iris_scheduler_get_n_workers().
+ *
+ * Returns: a number of threads
+ */
+gint
+iris_scheduler_get_min_threads (IrisScheduler *self)
+{
+  return (gint) iris_scheduler_get_n_workers (self);
+}
+
+/**
+ * iris_scheduler_get_max_threads:
+ *
+ * Tells how many threads the scheduler has at most, not counting those that stand in for workers
+ * that block. See iris_scheduler_get_n_workers().
+ *
+ * Returns: a number of threads
+ */
+gint
+iris_scheduler_get_max_threads (IrisScheduler *self)
+{
+  return (gint) iris_scheduler_get_n_workers (self);
+}
+
+/**
+ * iris_scheduler_get_n_cpu:
+ *
+ * Tells how many processors this process may use, which is the number of workers of a scheduler
+ * that is made without one.
+ *
+ * Returns: a number of processors, at least 1
+ */
+guint
+iris_scheduler_get_n_cpu (void)
+{
+  return g_get_num_processors ();
 }

@@ -74,4 +74,12 @@ guint iris_scheduler_get_n_active (IrisScheduler *self);
 IRIS_AVAILABLE_IN_ALL
 IrisStats *iris_scheduler_get_stats (IrisScheduler *self);
 
+/* As iris 0.3 asked for it: a scheduler has one number of workers. */
+IRIS_AVAILABLE_IN_ALL
+gint iris_scheduler_get_min_threads (IrisScheduler *self);
+IRIS_AVAILABLE_IN_ALL
+gint iris_scheduler_get_max_threads (IrisScheduler *self);
+IRIS_AVAILABLE_IN_ALL
+guint iris_scheduler_get_n_cpu (void);
+
 G_END_DECLS

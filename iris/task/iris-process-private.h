@@ -60,10 +60,9 @@ typedef struct
 
 IrisProcessPrivate *iris_process_get_private (IrisProcess *self);
 
-/* --- iris-process.c -------------------------------------------------------------------- */
+/* --- iris-process.c --- */
 
-/* --- iris-process-watch.c ----------------------------------------------------------------------
- */
+/* --- iris-process-watch.c --- */
 
 /* Now and then, from the pump. */
 void iris_process_tell_watches (IrisProcess *self);

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <iris/message/iris-message-error.h>
+#include <iris/message/iris-message.h>
 #include <iris/message/port/iris-port.h>
 #include <gio/gio.h>
 

@@ -132,8 +132,7 @@ iris_fork_stack_clear (IrisForkStack *self)
   self->slots = NULL;
 }
 
-/* --- sleeping ----------------------------------------------------------------------------------
- */
+/* --- sleeping --- */
 
 static void
 wake (IrisForkStack *self)
@@ -153,8 +152,7 @@ tell_sleepers (IrisForkStack *self)
     self->publish (self);
 }
 
-/* --- thieves -----------------------------------------------------------------------------------
- */
+/* --- thieves --- */
 
 /* Any thread. Whether something may be stolen at once. */
 bool
@@ -281,8 +279,7 @@ iris_fork_stack_run (IrisForkStack *self, IrisForkJoin *slot)
     wake (owner);
 }
 
-/* --- the owner ---------------------------------------------------------------------------------
- */
+/* --- the owner --- */
 
 /* Owner of @self, which waits for @slot. */
 static void

@@ -181,7 +181,7 @@ iris_interval_add_lock (IrisInterval *self, IrisLock *lock)
   self->n_locks++;
 }
 
-/* --- scheduling, cancelling, waiting ---------------------------------------------------------- */
+/* --- scheduling, cancelling, waiting --- */
 
 /**
  * iris_interval_schedule:
@@ -653,7 +653,7 @@ point_tell (IrisPoint *self)
     edge_deliver (self, edge->to, edge->flags);
 }
 
-/* --- from start to end ------------------------------------------------------------------------ */
+/* --- from start to end --- */
 
 static void
 interval_release_locks (IrisInterval *self)

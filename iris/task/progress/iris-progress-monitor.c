@@ -52,8 +52,7 @@ iris_progress_monitor_default_init (IrisProgressMonitorInterface *iface)
                                     NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
-/* --- the main context as a scheduler -----------------------------------------------------------
- */
+/* --- the main context as a scheduler --- */
 
 /* Unlike a IrisGMainScheduler, it has nothing to settle when it goes: a message on its way holds
  * its receiver and so this. It may go with the last of its own items. */
@@ -98,8 +97,7 @@ context_scheduler_init (ContextScheduler *self)
   self->context = g_main_context_ref_thread_default ();
 }
 
-/* --- what a monitor holds ----------------------------------------------------------------------
- */
+/* --- what a monitor holds --- */
 
 typedef struct
 {
@@ -181,8 +179,7 @@ handle_message (IrisMessage *message, gpointer data)
     g_signal_emit (monitor, signals[FINISHED], 0);
 }
 
-/* --- using it ----------------------------------------------------------------------------------
- */
+/* --- using it --- */
 
 /**
  * iris_progress_monitor_add_group:
