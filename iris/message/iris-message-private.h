@@ -9,10 +9,8 @@
 
 #include "iris/base/memory/iris-slab-private.h"
 #include "iris/message/iris-pending-private.h"
-#define IRIS_INSIDE
 #include "iris/message/iris-message.h"
 #include "iris/sched/pool/iris-item.h"
-#undef IRIS_INSIDE
 
 /* What few messages have; made when it is needed. */
 typedef struct

@@ -72,9 +72,7 @@ iris_message_new_sunk (gint what)
  * @type: the type of the value
  * @...: the value, as g_object_set() would take it
  *
- * Makes a message that carries a value.
- *
- * Returns: (transfer full): a message with a floating reference
+ * Returns: (transfer full): a message that carries a value, with a floating reference
  */
 IrisMessage *
 iris_message_new_data (gint what, GType type, ...)
@@ -99,9 +97,7 @@ iris_message_new_data (gint what, GType type, ...)
 /**
  * iris_message_ref:
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): the message
+ * Returns: (transfer full): the message, with one more reference; any thread may call it
  */
 IrisMessage *
 iris_message_ref (IrisMessage *self)
@@ -230,8 +226,6 @@ iris_message_copy_sunk (const IrisMessage *self)
 /**
  * iris_message_get_data:
  *
- * Gets the value that the message carries, or %NULL.
- *
  * Returns: (transfer none) (nullable): the value that the message carries, or %NULL
  */
 const GValue *
@@ -313,9 +307,7 @@ message_add_value (IrisMessage *self, const char *name)
  * @type: the type of its value
  * @...: the value as g_object_set() would take it; then more names, types and values; then %NULL
  *
- * Makes a message that carries named values.
- *
- * Returns: (transfer full): a message with a floating reference
+ * Returns: (transfer full): a message that carries named values, with a floating reference
  */
 IrisMessage *
 iris_message_new_items (gint what, const char *name, GType type, ...)
@@ -513,8 +505,6 @@ owned_pointer_get_type (void)
  * iris_message_get_string:
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the string, which is the message's; %NULL if there is none.
- *
  * Returns: (transfer none) (nullable): the string, which is the message's; %NULL if there is none
  */
 const char *
@@ -688,8 +678,6 @@ TYPED (boolean, gboolean, G_TYPE_BOOLEAN, boolean)
  * iris_message_get_object:
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the object; %NULL if there is none.
- *
  * Returns: (transfer none) (nullable): the object; %NULL if there is none
  */
 GObject *
@@ -719,8 +707,6 @@ iris_message_set_object (IrisMessage *self, const char *name, GObject *value)
 /**
  * iris_message_get_pointer: (skip)
  * @name: the name of a value that the message carries; it is a programmer's error if it does not
- *
- * Gets the pointer; %NULL if there is none.
  *
  * Returns: (transfer none) (nullable): the pointer; %NULL if there is none
  */
@@ -784,9 +770,7 @@ iris_message_set_pointer_full (IrisMessage *self,
 /**
  * iris_message_error_quark:
  *
- * Gets the domain of the errors of messages, whose codes are those of [error@MessageError].
- *
- * Returns: the domain
+ * Returns: the domain of the errors of messages, whose codes are those of [error@MessageError]
  */
 /* The formatter would put spaces into the name. */
 /* clang-format off */

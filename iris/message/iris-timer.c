@@ -46,9 +46,7 @@ static guint64 n_made;
 /**
  * iris_timer_ref:
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): the timer
+ * Returns: (transfer full): the timer, with one more reference; any thread may call it
  */
 IrisTimer *
 iris_timer_ref (IrisTimer *self)

@@ -133,9 +133,8 @@ iris_place_get_name (const IrisPlace *self)
 /**
  * iris_place_get_cpus:
  *
- * The cpus of the place that may be used, by the kernel's numbers.
- *
- * Returns: (transfer none): a list such as `0-3,8`; empty if the place has no hardware
+ * Returns: (transfer none): the cpus of the place that may be used, by the kernel's numbers: a list
+ *   such as `0-3,8`; empty if the place has no hardware
  */
 const char *
 iris_place_get_cpus (const IrisPlace *self)
@@ -148,9 +147,8 @@ iris_place_get_cpus (const IrisPlace *self)
 /**
  * iris_place_get_memory_nodes:
  *
- * The memory nodes next to the place that may be used, by the kernel's numbers.
- *
- * Returns: (transfer none): a list such as `0,2`; empty if there is none
+ * Returns: (transfer none): the memory nodes next to the place that may be used, by the kernel's
+ *   numbers: a list such as `0,2`; empty if there is none
  */
 const char *
 iris_place_get_memory_nodes (const IrisPlace *self)
@@ -163,9 +161,7 @@ iris_place_get_memory_nodes (const IrisPlace *self)
 /**
  * iris_place_get_n_workers:
  *
- * How many workers belong to the place.
- *
- * Returns: a number of at least 1
+ * Returns: how many workers belong to the place, at least 1
  */
 guint
 iris_place_get_n_workers (const IrisPlace *self)

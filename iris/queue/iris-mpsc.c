@@ -74,8 +74,6 @@ letter_free (IrisMpscNode *node)
 /**
  * iris_mpsc_new:
  *
- * Makes an empty MPSC queue whose owner rests.
- *
  * Returns: (transfer full): an empty MPSC queue whose owner rests
  */
 IrisMpsc *
@@ -92,9 +90,7 @@ iris_mpsc_new (void)
 /**
  * iris_mpsc_ref:
  *
- * Adds a reference. Any thread.
- *
- * Returns: (transfer full): @self
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
 IrisMpsc *
 iris_mpsc_ref (IrisMpsc *self)

@@ -71,9 +71,8 @@ iris_queue_push (IrisQueue *self, gpointer item)
 /**
  * iris_queue_pop:
  *
- * Takes the oldest item; waits while there is none.
- *
- * Returns: (transfer none) (nullable): the item, or %NULL when the queue is closed and empty
+ * Returns: (transfer none) (nullable): the oldest item, for which it waits, or %NULL when the queue
+ *   is closed and empty
  */
 gpointer
 iris_queue_pop (IrisQueue *self)
@@ -86,9 +85,7 @@ iris_queue_pop (IrisQueue *self)
 /**
  * iris_queue_try_pop:
  *
- * Takes the oldest item, without waiting.
- *
- * Returns: (transfer none) (nullable): the item, or %NULL when there is none
+ * Returns: (transfer none) (nullable): the oldest item, or %NULL when there is none; does not wait
  */
 gpointer
 iris_queue_try_pop (IrisQueue *self)

@@ -59,9 +59,7 @@ iris_ring_new (guint capacity)
 /**
  * iris_ring_ref:
  *
- * Adds a reference. Any thread.
- *
- * Returns: (transfer full): @self
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
 IrisRing *
 iris_ring_ref (IrisRing *self)

@@ -29,8 +29,6 @@ G_DEFINE_BOXED_TYPE (IrisRRobin, iris_rrobin, iris_rrobin_ref, iris_rrobin_unref
  * iris_rrobin_new:
  * @max_members: how many members there may be at once; 0: as many as memory holds
  *
- * Makes a ring without members.
- *
  * Returns: (transfer full): a ring without members
  */
 IrisRRobin *
@@ -48,9 +46,7 @@ iris_rrobin_new (guint max_members)
 /**
  * iris_rrobin_ref:
  *
- * Adds a reference. Any thread.
- *
- * Returns: (transfer full): @self
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
 IrisRRobin *
 iris_rrobin_ref (IrisRRobin *self)

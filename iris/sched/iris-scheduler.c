@@ -391,10 +391,8 @@ iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
 /**
  * iris_scheduler_get_n_workers:
  *
- * Tells how many workers the scheduler has.
- *
  * Returns: how many workers it was made with; spare workers are not counted, and a worker that is
- * out is
+ *   out is
  */
 guint
 iris_scheduler_get_n_workers (IrisScheduler *self)
@@ -409,8 +407,6 @@ iris_scheduler_get_n_workers (IrisScheduler *self)
 
 /**
  * iris_scheduler_get_n_places:
- *
- * Tells how many places the scheduler has; 1 for one that knows no places.
  *
  * Returns: how many places it has; 1 for a scheduler that knows no places
  */
@@ -536,10 +532,8 @@ iris_scheduler_get_max_threads (IrisScheduler *self)
 /**
  * iris_scheduler_get_n_cpu:
  *
- * Tells how many processors this process may use, which is the number of workers of a scheduler
- * that is made without one.
- *
- * Returns: a number of processors, at least 1
+ * Returns: how many processors this process may use, at least 1: the number of workers of a
+ *   scheduler that is made without one
  */
 guint
 iris_scheduler_get_n_cpu (void)

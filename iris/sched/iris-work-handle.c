@@ -12,9 +12,7 @@
  * that its items dropped last. Under the lock nothing is called.
  */
 #include "iris/sched/pool/iris-item-private.h"
-#define IRIS_INSIDE
 #include "iris/sched/iris-work-handle.h"
-#undef IRIS_INSIDE
 
 #include <pthread.h>
 
@@ -79,9 +77,7 @@ register_of (IrisScheduler *scheduler)
  * iris_work_handle_ref:
  * @self: work
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): the work
+ * Returns: (transfer full): the work, with one more reference; any thread may call it
  */
 IrisWorkHandle *
 iris_work_handle_ref (IrisWorkHandle *self)

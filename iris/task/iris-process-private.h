@@ -19,9 +19,7 @@
 #pragma once
 
 #include "iris/task/iris-task-private.h"
-#define IRIS_INSIDE
 #include "iris/task/iris-process.h"
-#undef IRIS_INSIDE
 
 /* How many items the pump works on before others have their turn. */
 #define IRIS_PROCESS_BATCH 64

@@ -550,8 +550,6 @@ process_release_func (IrisProcess *self)
  * @user_data: (nullable): for @func
  * @notify: (nullable): called with @user_data when the process is freed
  *
- * Makes a process.
- *
  * Returns: (transfer full): a process
  */
 IrisProcess *
@@ -766,8 +764,6 @@ iris_process_has_sink (IrisProcess *self)
 /**
  * iris_process_get_source:
  *
- * Gets the process that feeds this one, or %NULL.
- *
  * Returns: (transfer none) (nullable): the process that feeds this one, or %NULL; who uses it must
  *   know that it stays, since this one does not hold it
  */
@@ -785,8 +781,6 @@ iris_process_get_source (IrisProcess *self)
 
 /**
  * iris_process_get_sink:
- *
- * Gets the process that this one feeds, or %NULL.
  *
  * Returns: (transfer none) (nullable): the process that this one feeds, or %NULL
  */
@@ -868,8 +862,6 @@ iris_process_get_status (IrisProcess *self, int *processed_items, int *total_ite
 
 /**
  * iris_process_get_title:
- *
- * Tells what the process is called, or %NULL.
  *
  * Returns: (transfer none) (nullable): what the process is called, or %NULL
  */

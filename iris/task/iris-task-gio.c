@@ -8,10 +8,8 @@
  */
 #include "iris/task/iris-task-private.h"
 
-#define IRIS_INSIDE
 #include "iris/task/iris-task-gio.h"
 #include "iris/sched/pool/iris-worker.h"
-#undef IRIS_INSIDE
 
 /* --- GAsyncResult --- */
 

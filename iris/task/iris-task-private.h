@@ -29,9 +29,7 @@
 
 #include "iris/base/iris-atomic-private.h"
 #include "iris/task/iris-context-queue-private.h"
-#define IRIS_INSIDE
 #include "iris/task/iris-task.h"
-#undef IRIS_INSIDE
 
 /* What a task needs of its dependencies. */
 typedef enum

@@ -9,9 +9,7 @@
 /**
  * iris_task_error_quark:
  *
- * Gets the domain of the errors of tasks, whose codes are those of [error@TaskError].
- *
- * Returns: the domain
+ * Returns: the domain of the errors of tasks, whose codes are those of [error@TaskError]
  */
 /* The formatter would put spaces into the name. */
 /* clang-format off */
@@ -71,8 +69,6 @@ may_change (IrisTaskPrivate *priv)
 /**
  * iris_task_get_fatal_error: (skip)
  * @error: (out) (optional) (nullable): where to put a copy of its error
- *
- * Tells whether the task has an error.
  *
  * Returns: whether the task has an error
  */

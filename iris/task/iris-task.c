@@ -6,9 +6,7 @@
 #include "iris/task/iris-task-private.h"
 
 #include "iris/sched/iris-scheduler-private.h"
-#define IRIS_INSIDE
 #include "iris/sched/schedulers/iris-default-scheduler.h"
-#undef IRIS_INSIDE
 
 /**
  * IrisTask:
@@ -187,8 +185,6 @@ iris_task_init (IrisTask *self)
  * @func: (nullable) (scope notified) (closure user_data) (destroy notify): the work, or %NULL
  * @user_data: (nullable): for @func
  * @notify: (nullable): called with @user_data when the task is freed
- *
- * Makes a task.
  *
  * Returns: (transfer full): a task
  */
@@ -582,9 +578,7 @@ iris_task_work_finished (IrisTask *self)
 /**
  * iris_task_get_state:
  *
- * Tells where the task is on its way.
- *
- * Returns: where it is
+ * Returns: where the task is on its way
  */
 IrisTaskState
 iris_task_get_state (IrisTask *self)
@@ -709,8 +703,6 @@ iris_task_set_progress_mode (IrisTask *self, IrisProgressMode mode)
 /**
  * iris_task_get_main_context:
  *
- * Gets the main context in which its handlers run, or %NULL.
- *
  * Returns: (transfer none) (nullable): the main context in which its handlers run, or %NULL
  */
 GMainContext *
@@ -747,8 +739,6 @@ iris_task_set_main_context (IrisTask *self, GMainContext *context)
 /**
  * iris_task_get_work_scheduler:
  *
- * Gets the scheduler on which its function runs.
- *
  * Returns: (transfer none): the scheduler on which its function runs
  */
 IrisScheduler *
@@ -781,8 +771,6 @@ iris_task_dup_control_scheduler (IrisTask *self)
 
 /**
  * iris_task_get_control_scheduler:
- *
- * Gets the scheduler on which its handlers run if they do not run where the work ends.
  *
  * Returns: (transfer none): the scheduler on which its handlers run if they do not run where the
  *   work ends

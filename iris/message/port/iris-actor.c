@@ -19,9 +19,7 @@
 #include "iris/message/port/iris-actor-mailbox-private.h"
 #include "iris/message/iris-turn-private.h"
 #include "iris/sched/iris-scheduler-private.h"
-#define IRIS_INSIDE
 #include "iris/message/port/iris-actor.h"
-#undef IRIS_INSIDE
 
 struct _IrisActor
 {
@@ -53,8 +51,6 @@ static void actor_drop_turn (gpointer data);
  * time
  * @data: (nullable): for @handler and @notify
  * @notify: (nullable): called with @data when the actor is gone
- *
- * Makes an actor.
  *
  * Returns: (transfer full): an actor, to be given up with iris_actor_unref()
  */
@@ -145,8 +141,6 @@ iris_actor_unref (IrisActor *self)
 
 /**
  * iris_actor_current:
- *
- * Gets the actor whose handler is running on this thread, or %NULL.
  *
  * Returns: (transfer none) (nullable): the actor whose handler is running on this thread, or %NULL
  */
@@ -271,8 +265,6 @@ iris_actor_set_batch (IrisActor *self, guint n_messages)
 
 /**
  * iris_actor_get_batch:
- *
- * Tells how many messages the actor handles in a turn.
  *
  * Returns: how many messages it handles in a turn
  */

@@ -12,10 +12,8 @@
 #include "iris/message/iris-turn-private.h"
 
 #include "iris/sched/iris-scheduler-private.h"
-#define IRIS_INSIDE
 #include "iris/message/port/iris-actor.h"
 #include "iris/sched/pool/iris-worker.h"
-#undef IRIS_INSIDE
 
 enum
 {
@@ -143,8 +141,6 @@ iris_receiver_new_exclusive (IrisScheduler *scheduler,
 
 /**
  * iris_receiver_get_scheduler:
- *
- * Gets the scheduler that runs its handler.
  *
  * Returns: (transfer none): the scheduler that runs its handler
  */
@@ -333,9 +329,7 @@ iris_receiver_set_batch (IrisReceiver *self, guint n_messages)
 /**
  * iris_receiver_get_batch:
  *
- * Tells how many messages an exclusive receiver handles in a turn.
- *
- * Returns: how many messages it handles in a turn
+ * Returns: how many messages an exclusive receiver handles in a turn
  */
 guint
 iris_receiver_get_batch (IrisReceiver *self)

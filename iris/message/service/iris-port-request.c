@@ -7,10 +7,8 @@
 
 #include "iris/message/iris-message-private.h"
 #include "iris/message/iris-timer-private.h"
-#define IRIS_INSIDE
 #include "iris/message/service/iris-port-request.h"
 #include "iris/sched/pool/iris-worker.h"
-#undef IRIS_INSIDE
 
 /**
  * iris_message_wants_reply:
@@ -269,8 +267,6 @@ iris_port_request_async (IrisPort *self,
  * iris_port_request_finish:
  * @result: what the callback got
  * @error: (nullable): for an #IrisMessageError
- *
- * Gets the answer, or %NULL with @error set.
  *
  * Returns: (transfer full) (nullable): the answer, or %NULL with @error set
  */

@@ -8,9 +8,7 @@
  */
 #include "iris/sched/iris-scheduler-private.h"
 
-#define IRIS_INSIDE
 #include "iris/message/service/iris-service.h"
-#undef IRIS_INSIDE
 
 #include <pthread.h>
 

@@ -8,8 +8,6 @@
 #include <iris/place/topology/iris-topology.h>
 #include <hwloc.h>
 
-G_BEGIN_DECLS
-
 /* Most cpus of a topology, and one more than the highest cpu number. It is where Linux ends. */
 #define IRIS_TOPOLOGY_MAX_CPUS 8192
 
@@ -60,5 +58,3 @@ GPtrArray *iris_level_units (IrisTopology *topology, IrisLevel level, gboolean *
 
 char *iris_topology_file_read (const char *path, gsize *size, GError **error);
 gboolean iris_topology_file_is_sound (hwloc_topology_t hwloc);
-
-G_END_DECLS

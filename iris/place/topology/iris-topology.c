@@ -393,9 +393,7 @@ iris_topology_is_this_machine (IrisTopology *self)
 /**
  * iris_topology_get_n_cpus:
  *
- * How many cpus (hardware threads) may be used.
- *
- * Returns: a number of at least 1
+ * Returns: how many cpus (hardware threads) may be used, at least 1
  */
 guint
 iris_topology_get_n_cpus (IrisTopology *self)
@@ -408,9 +406,8 @@ iris_topology_get_n_cpus (IrisTopology *self)
 /**
  * iris_topology_dup_cpus:
  *
- * Which cpus may be used, by the kernel's numbers.
- *
- * Returns: (transfer full): a list such as `0-3,8`
+ * Returns: (transfer full): the cpus that may be used, by the kernel's numbers: a list such as
+ *   `0-3,8`
  */
 char *
 iris_topology_dup_cpus (IrisTopology *self)
@@ -423,9 +420,7 @@ iris_topology_dup_cpus (IrisTopology *self)
 /**
  * iris_topology_get_cpu_quota:
  *
- * The cpu time that the process may have per wall time.
- *
- * Returns: the quota in cpus, 0 if there is none
+ * Returns: the cpu time that the process may have per wall time, in cpus; 0 if there is no quota
  */
 double
 iris_topology_get_cpu_quota (IrisTopology *self)

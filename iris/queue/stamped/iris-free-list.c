@@ -41,8 +41,6 @@ G_DEFINE_BOXED_TYPE (IrisFreeList, iris_free_list, iris_free_list_ref, iris_free
  * iris_free_list_new:
  * @block_size: the size of a block in bytes
  *
- * Makes a free list without memory.
- *
  * Returns: (transfer full): a free list without memory
  */
 IrisFreeList *
@@ -64,9 +62,7 @@ iris_free_list_new (gsize block_size)
 /**
  * iris_free_list_ref:
  *
- * Adds a reference. Any thread.
- *
- * Returns: (transfer full): @self
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
 IrisFreeList *
 iris_free_list_ref (IrisFreeList *self)

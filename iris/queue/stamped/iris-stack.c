@@ -27,8 +27,6 @@ G_DEFINE_BOXED_TYPE (IrisStack, iris_stack, iris_stack_ref, iris_stack_unref)
 /**
  * iris_stack_new:
  *
- * Makes an empty stack.
- *
  * Returns: (transfer full): an empty stack
  */
 IrisStack *
@@ -45,9 +43,7 @@ iris_stack_new (void)
 /**
  * iris_stack_ref:
  *
- * Adds a reference. Any thread.
- *
- * Returns: (transfer full): @self
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
 IrisStack *
 iris_stack_ref (IrisStack *self)
@@ -96,9 +92,8 @@ iris_stack_push (IrisStack *self, gpointer item)
 /**
  * iris_stack_pop:
  *
- * Takes the item on top. Any thread.
- *
- * Returns: (transfer none) (nullable): the item, or %NULL when the stack is empty
+ * Returns: (transfer none) (nullable): the item on top, or %NULL when the stack is empty; any
+ *   thread may call it
  */
 gpointer
 iris_stack_pop (IrisStack *self)

@@ -365,8 +365,6 @@ iris_stats_row_get_place (IrisStatsRow *self)
 /**
  * iris_stats_row_get_counters:
  *
- * Gets all counters, as of the last refresh; valid until the next.
- *
  * Returns: (transfer none): all counters, as of the last refresh; valid until the next
  */
 const IrisCounters *

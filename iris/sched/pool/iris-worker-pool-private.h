@@ -41,12 +41,10 @@
 #include "iris/queue/deque/iris-wsqueue-private.h"
 #include "iris/sched/stats/iris-stats-private.h"
 #include "iris/sched/pool/iris-trace-private.h"
-#define IRIS_INSIDE
 #include "iris/sched/pool/iris-item.h"
 #include "iris/sched/stats/iris-active-workers.h"
 #include "iris/sched/pool/iris-shutdown.h"
 #include "iris/sched/pool/iris-worker.h"
-#undef IRIS_INSIDE
 
 /* A worker takes its newest item first, but from time to time the inbox and the oldest end come
  * first, so that nothing starves: after IRIS_FAIRNESS_INTERVAL picks (a prime, so that it does not

@@ -320,10 +320,8 @@ iris_worker_clear (IrisWorker *self)
 /**
  * iris_worker_current:
  *
- * The worker that runs the calling code, for any scheduler.
- *
- * Returns: (transfer none) (nullable): the worker, valid until the item returns; %NULL when the
- *   calling thread is not a worker
+ * Returns: (transfer none) (nullable): the worker that runs the calling code, for any scheduler,
+ *   valid until the item returns; %NULL when the calling thread is not a worker
  */
 IrisWorker *
 iris_worker_current (void)
@@ -333,8 +331,6 @@ iris_worker_current (void)
 
 /**
  * iris_worker_get_index:
- *
- * Gets the number of the worker within its scheduler.
  *
  * Returns: its number, counted from 0
  */
@@ -348,8 +344,6 @@ iris_worker_get_index (const IrisWorker *self)
 
 /**
  * iris_worker_get_place:
- *
- * Gets the place that the worker belongs to.
  *
  * Returns: the id of its place; 0 for schedulers that have one place only
  */

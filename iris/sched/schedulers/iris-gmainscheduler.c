@@ -23,9 +23,7 @@
  * closing, because that item is counted and not settled yet; what its context's owner queues
  * elsewhere is not, because no shutdown waits for that.
  */
-#define IRIS_INSIDE
 #include "iris/sched/schedulers/iris-gmainscheduler.h"
-#undef IRIS_INSIDE
 
 #include "iris/sched/iris-scheduler-private.h"
 #include "iris/sched/schedulers/iris-source-items-private.h"
@@ -375,8 +373,6 @@ iris_gmainscheduler_new (GMainContext *context)
 
 /**
  * iris_gmainscheduler_get_context:
- *
- * Gets the main context in which its items run.
  *
  * Returns: (transfer none): the main context in which its items run
  */

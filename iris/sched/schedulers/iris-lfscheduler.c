@@ -273,9 +273,8 @@ iris_lfscheduler_init (IrisLFScheduler *self)
 /**
  * iris_lfscheduler_new:
  *
- * Makes a lock-free scheduler with a worker for each processor that this process may use.
- *
- * Returns: (transfer full): a scheduler
+ * Returns: (transfer full): a lock-free scheduler with a worker for each processor that this
+ *   process may use
  */
 IrisScheduler *
 iris_lfscheduler_new (void)

@@ -270,9 +270,7 @@ iris_place_scheduler_init (IrisPlaceScheduler *self)
  * iris_place_scheduler_new:
  * @places: (nullable): the places, or %NULL for those of this machine
  *
- * Makes a scheduler of work-stealing places.
- *
- * Returns: (transfer full): a scheduler
+ * Returns: (transfer full): a scheduler of work-stealing places
  */
 IrisScheduler *
 iris_place_scheduler_new (IrisPlaces *places)
@@ -299,8 +297,6 @@ iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal)
 
 /**
  * iris_place_scheduler_get_places:
- *
- * Gets the places of the scheduler.
  *
  * Returns: (transfer none): its places
  */

@@ -51,10 +51,8 @@
 #include "iris/sched/pool/iris-footprint-private.h"
 #include "iris/sched/steal/iris-place-queues-refuse-private.h"
 #include "iris/sched/steal/iris-steal-rules-private.h"
-#define IRIS_INSIDE
 #include "iris/place/iris-places.h"
 #include "iris/sched/steal/iris-layout.h"
-#undef IRIS_INSIDE
 
 /* So many items move at once. */
 #define IRIS_STEAL_MAX 64

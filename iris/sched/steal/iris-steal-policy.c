@@ -44,10 +44,8 @@ struct _IrisStealPolicy
 /**
  * iris_steal_policy_error_quark:
  *
- * Gets the domain of the errors of steal policies, whose codes are those of
- * [error@StealPolicyError].
- *
- * Returns: the domain
+ * Returns: the domain of the errors of steal policies, whose codes are those of
+ *   [error@StealPolicyError]
  */
 /* The formatter would put spaces into the name. */
 /* clang-format off */

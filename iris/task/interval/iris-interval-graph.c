@@ -64,8 +64,6 @@ iris_interval_graph_new (IrisScheduler *scheduler)
 /**
  * iris_interval_graph_get_scheduler:
  *
- * Gets the scheduler that runs the intervals of the graph.
- *
  * Returns: (transfer none): what runs its intervals
  */
 IrisScheduler *

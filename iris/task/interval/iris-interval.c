@@ -33,9 +33,7 @@ static void edge_deliver (IrisPoint *from, IrisPoint *to, IrisIntervalEdge flags
 /**
  * iris_interval_error_quark:
  *
- * Gets the domain of the errors of intervals, whose codes are those of [error@IntervalError].
- *
- * Returns: the domain
+ * Returns: the domain of the errors of intervals, whose codes are those of [error@IntervalError]
  */
 /* The formatter would put spaces into the name. */
 /* clang-format off */
@@ -100,9 +98,7 @@ iris_interval_new (IrisIntervalGraph *graph,
 /**
  * iris_interval_ref:
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): @self, with one more reference
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
 IrisInterval *
 iris_interval_ref (IrisInterval *self)
@@ -278,8 +274,6 @@ iris_interval_wait (IrisInterval *self, GError **error)
 /**
  * iris_interval_get_state:
  *
- * Tells where the interval is on its way, at this moment.
- *
  * Returns: where it is on its way, at this moment
  */
 IrisIntervalState
@@ -292,8 +286,6 @@ iris_interval_get_state (IrisInterval *self)
 
 /**
  * iris_interval_get_name:
- *
- * Gets the name of the interval.
  *
  * Returns: (transfer none): its name
  */

@@ -35,8 +35,6 @@ G_DEFINE_BOXED_TYPE (IrisLock, iris_lock, iris_lock_ref, iris_lock_unref)
  * iris_lock_new:
  * @policy: where its waiters run; %IRIS_LOCK_POLICY_ADAPTIVE where there is no reason for another
  *
- * Makes a lock that is free, with a reference that is the caller's.
- *
  * Returns: (transfer full): a lock that is free
  */
 IrisLock *
@@ -63,9 +61,7 @@ iris_lock_new (IrisLockPolicy policy)
 /**
  * iris_lock_ref:
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): @self, with one more reference
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
 IrisLock *
 iris_lock_ref (IrisLock *self)

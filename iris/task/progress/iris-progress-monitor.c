@@ -2,9 +2,7 @@
  *
  * The monitor: ports for those who work, and messages turned into what is shown.
  */
-#define IRIS_INSIDE
 #include "iris/task/progress/iris-progress-monitor.h"
-#undef IRIS_INSIDE
 
 #include "iris/task/iris-context-queue-private.h"
 #include "iris/task/progress/iris-progress-watch-private.h"
@@ -186,9 +184,7 @@ handle_message (IrisMessage *message, gpointer data)
  * @title: what the group is called, for people
  * @plural: (nullable): what its items are called, for people
  *
- * Adds a group, in which watches are shown together.
- *
- * Returns: (transfer full): the group
+ * Returns: (transfer full): a new group, in which watches are shown together
  */
 IrisProgressGroup *
 iris_progress_monitor_add_group (IrisProgressMonitor *self, const char *title, const char *plural)
@@ -423,8 +419,6 @@ iris_progress_monitor_get_n_watches (IrisProgressMonitor *self)
 
 /**
  * iris_progress_monitor_get_watches:
- *
- * Tells what it watches, and did since there was last nothing to watch.
  *
  * Returns: (transfer container) (element-type IrisProgressWatch): what it watches, and did since
  *   there was last nothing to watch

@@ -25,8 +25,6 @@ G_DEFINE_BOXED_TYPE (IrisProgressWatch,
  * @title: what the group is called, for people
  * @plural: (nullable): what its items are called, for people
  *
- * Makes a group.
- *
  * Returns: (transfer full): a group
  */
 IrisProgressGroup *
@@ -47,9 +45,7 @@ iris_progress_group_new (const char *title, const char *plural)
 /**
  * iris_progress_group_ref:
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): the group
+ * Returns: (transfer full): the group, with one more reference; any thread may call it
  */
 IrisProgressGroup *
 iris_progress_group_ref (IrisProgressGroup *self)
@@ -82,8 +78,6 @@ iris_progress_group_unref (IrisProgressGroup *self)
 /**
  * iris_progress_group_get_title:
  *
- * Tells what the group is called.
- *
  * Returns: (transfer none): what it is called
  */
 const char *
@@ -96,8 +90,6 @@ iris_progress_group_get_title (IrisProgressGroup *self)
 
 /**
  * iris_progress_group_get_plural:
- *
- * Tells what the items of the group are called.
  *
  * Returns: (transfer none) (nullable): what its items are called
  */
@@ -131,9 +123,7 @@ iris_progress_watch_new (gpointer monitor,
 /**
  * iris_progress_watch_ref:
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): the watch
+ * Returns: (transfer full): the watch, with one more reference; any thread may call it
  */
 IrisProgressWatch *
 iris_progress_watch_ref (IrisProgressWatch *self)
@@ -200,8 +190,6 @@ iris_progress_watch_note (IrisProgressWatch *self, IrisMessage *message)
 /**
  * iris_progress_watch_get_title:
  *
- * Tells what the work is called, for people.
- *
  * Returns: (transfer none) (nullable): what the work is called, for people
  */
 const char *
@@ -214,8 +202,6 @@ iris_progress_watch_get_title (IrisProgressWatch *self)
 
 /**
  * iris_progress_watch_get_group:
- *
- * Gets the group of the watch, or %NULL.
  *
  * Returns: (transfer none) (nullable): the group of the watch, or %NULL
  */
