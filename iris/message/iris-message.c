@@ -11,6 +11,8 @@
  */
 #include "iris/message/iris-message-private.h"
 
+#include "iris/base/iris-ref-private.h"
+
 #include <gobject/gvaluecollector.h>
 
 static IrisMessageReal *
@@ -99,15 +101,9 @@ iris_message_new_data (gint what, GType type, ...)
  *
  * Returns: (transfer full): the message, with one more reference; any thread may call it
  */
-IrisMessage *
-iris_message_ref (IrisMessage *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  atomic_fetch_add_explicit (&real (self)->ref_count, 1, memory_order_relaxed);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisMessage,
+                 iris_message,
+                 atomic_fetch_add_explicit (&real (self)->ref_count, 1, memory_order_relaxed))
 
 /**
  * iris_message_ref_sink:
@@ -550,127 +546,109 @@ iris_message_set_string (IrisMessage *self, const char *name, const char *value)
 
 /**
  * iris_message_get_int:
- * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the value; 0 if there is none.
+ * As iris_message_get_string(); 0 if there is none.
  */
 /**
  * iris_message_set_int:
- * @self: a message that was not posted
  *
- * Gives the message a named value, in place of the one of that name.
+ * As iris_message_set_string().
  */
 TYPED (int, gint, G_TYPE_INT, int)
 
 /**
  * iris_message_get_int64:
- * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the value; 0 if there is none.
+ * As iris_message_get_string(); 0 if there is none.
  */
 /**
  * iris_message_set_int64:
- * @self: a message that was not posted
  *
- * Gives the message a named value, in place of the one of that name.
+ * As iris_message_set_string().
  */
 TYPED (int64, gint64, G_TYPE_INT64, int64)
 
 /**
  * iris_message_get_float:
- * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the value; 0 if there is none.
+ * As iris_message_get_string(); 0 if there is none.
  */
 /**
  * iris_message_set_float:
- * @self: a message that was not posted
  *
- * Gives the message a named value, in place of the one of that name.
+ * As iris_message_set_string().
  */
 TYPED (float, gfloat, G_TYPE_FLOAT, float)
 
 /**
  * iris_message_get_double:
- * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the value; 0 if there is none.
+ * As iris_message_get_string(); 0 if there is none.
  */
 /**
  * iris_message_set_double:
- * @self: a message that was not posted
  *
- * Gives the message a named value, in place of the one of that name.
+ * As iris_message_set_string().
  */
 TYPED (double, gdouble, G_TYPE_DOUBLE, double)
 
 /**
  * iris_message_get_long:
- * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the value; 0 if there is none.
+ * As iris_message_get_string(); 0 if there is none.
  */
 /**
  * iris_message_set_long:
- * @self: a message that was not posted
  *
- * Gives the message a named value, in place of the one of that name.
+ * As iris_message_set_string().
  */
 TYPED (long, glong, G_TYPE_LONG, long)
 
 /**
  * iris_message_get_ulong:
- * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the value; 0 if there is none.
+ * As iris_message_get_string(); 0 if there is none.
  */
 /**
  * iris_message_set_ulong:
- * @self: a message that was not posted
  *
- * Gives the message a named value, in place of the one of that name.
+ * As iris_message_set_string().
  */
 TYPED (ulong, gulong, G_TYPE_ULONG, ulong)
 
 /**
  * iris_message_get_char:
- * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the value; 0 if there is none.
+ * As iris_message_get_string(); 0 if there is none.
  */
 /**
  * iris_message_set_char:
- * @self: a message that was not posted
  *
- * Gives the message a named value, in place of the one of that name.
+ * As iris_message_set_string().
  */
 TYPED (char, gchar, G_TYPE_CHAR, schar)
 
 /**
  * iris_message_get_uchar:
- * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the value; 0 if there is none.
+ * As iris_message_get_string(); 0 if there is none.
  */
 /**
  * iris_message_set_uchar:
- * @self: a message that was not posted
  *
- * Gives the message a named value, in place of the one of that name.
+ * As iris_message_set_string().
  */
 TYPED (uchar, guchar, G_TYPE_UCHAR, uchar)
 
 /**
  * iris_message_get_boolean:
- * @name: the name of a value that the message carries; it is a programmer's error if it does not
  *
- * Gets the value; %FALSE if there is none.
+ * As iris_message_get_string(); %FALSE if there is none.
  */
 /**
  * iris_message_set_boolean:
- * @self: a message that was not posted
  *
- * Gives the message a named value, in place of the one of that name.
+ * As iris_message_set_string().
  */
 TYPED (boolean, gboolean, G_TYPE_BOOLEAN, boolean)
 

@@ -4,6 +4,7 @@
  */
 #include <iris/place/topology/iris-cpu-list-private.h>
 
+#include "iris/base/iris-ref-private.h"
 #include <iris/place/iris-place-private.h>
 #include <iris/place/topology/iris-place-error.h>
 #include <iris/place/topology/iris-topology-private.h>
@@ -73,14 +74,7 @@ iris_place_clear (IrisPlace *self)
  *
  * Returns: (transfer full): @self
  */
-IrisPlace *
-iris_place_ref (IrisPlace *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  g_object_ref (self->owner);
-  return self;
-}
+IRIS_DEFINE_REF (IrisPlace, iris_place, g_object_ref (self->owner))
 
 /**
  * iris_place_unref:

@@ -64,15 +64,7 @@ iris_free_list_new (gsize block_size)
  *
  * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
-IrisFreeList *
-iris_free_list_ref (IrisFreeList *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  iris_container_ref (&self->n_refs);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisFreeList, iris_free_list, iris_container_ref (&self->n_refs))
 
 /**
  * iris_free_list_unref:

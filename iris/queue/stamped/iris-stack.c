@@ -45,15 +45,7 @@ iris_stack_new (void)
  *
  * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
-IrisStack *
-iris_stack_ref (IrisStack *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  iris_container_ref (&self->n_refs);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisStack, iris_stack, iris_container_ref (&self->n_refs))
 
 /**
  * iris_stack_unref:

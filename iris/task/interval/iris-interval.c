@@ -4,6 +4,7 @@
  */
 #include "iris/task/interval/iris-interval-private.h"
 
+#include "iris/base/iris-ref-private.h"
 #include <string.h>
 
 static void point_take_error (IrisPoint *self, GError *error);
@@ -100,15 +101,7 @@ iris_interval_new (IrisIntervalGraph *graph,
  *
  * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
-IrisInterval *
-iris_interval_ref (IrisInterval *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  g_atomic_ref_count_inc (&self->refs);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisInterval, iris_interval, g_atomic_ref_count_inc (&self->refs))
 
 /**
  * iris_interval_unref:

@@ -21,6 +21,8 @@
  */
 #include "iris/task/lock/iris-lock-private.h"
 
+#include "iris/base/iris-ref-private.h"
+
 /* The innermost hand-over of this thread: locks that are set aside for it. */
 typedef struct
 {
@@ -63,15 +65,7 @@ iris_lock_new (IrisLockPolicy policy)
  *
  * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
-IrisLock *
-iris_lock_ref (IrisLock *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  g_atomic_ref_count_inc (&self->refs);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisLock, iris_lock, g_atomic_ref_count_inc (&self->refs))
 
 /**
  * iris_lock_unref:

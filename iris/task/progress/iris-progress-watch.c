@@ -4,6 +4,8 @@
  */
 #include "iris/task/progress/iris-progress-watch-private.h"
 
+#include "iris/base/iris-ref-private.h"
+
 struct _IrisProgressGroup
 {
   gatomicrefcount ref_count;
@@ -47,15 +49,7 @@ iris_progress_group_new (const char *title, const char *plural)
  *
  * Returns: (transfer full): the group, with one more reference; any thread may call it
  */
-IrisProgressGroup *
-iris_progress_group_ref (IrisProgressGroup *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  g_atomic_ref_count_inc (&self->ref_count);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisProgressGroup, iris_progress_group, g_atomic_ref_count_inc (&self->ref_count))
 
 /**
  * iris_progress_group_unref:
@@ -125,15 +119,7 @@ iris_progress_watch_new (gpointer monitor,
  *
  * Returns: (transfer full): the watch, with one more reference; any thread may call it
  */
-IrisProgressWatch *
-iris_progress_watch_ref (IrisProgressWatch *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  g_atomic_ref_count_inc (&self->ref_count);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisProgressWatch, iris_progress_watch, g_atomic_ref_count_inc (&self->ref_count))
 
 /**
  * iris_progress_watch_unref:
