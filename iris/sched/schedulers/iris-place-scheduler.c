@@ -125,32 +125,29 @@ iris_place_scheduler_constructed (GObject *object)
     tell_places (priv->places);
 }
 
+/* The field of a property that is a choice; NULL: it is an object. */
+static gint *
+get_choice (IrisPlaceSchedulerPrivate *priv, guint id)
+{
+  return id == PROP_DEAL     ? (gint *) &priv->deal
+         : id == PROP_LAYOUT ? (gint *) &priv->layout
+         : id == PROP_DEQUE  ? (gint *) &priv->deque
+                             : NULL;
+}
+
 static void
 iris_place_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   IrisPlaceSchedulerPrivate *priv = iris_place_scheduler_get_instance_private (
       IRIS_PLACE_SCHEDULER (object));
+  const gint *choice = get_choice (priv, id);
 
-  switch (id)
-    {
-    case PROP_PLACES:
-      g_value_set_object (value, priv->places);
-      break;
-    case PROP_DEAL:
-      g_value_set_enum (value, (gint) priv->deal);
-      break;
-    case PROP_LAYOUT:
-      g_value_set_enum (value, (gint) priv->layout);
-      break;
-    case PROP_DEQUE:
-      g_value_set_enum (value, (gint) priv->deque);
-      break;
-    case PROP_STEAL_POLICY:
-      g_value_set_object (value, priv->steal_policy);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-    }
+  if (choice != NULL)
+    g_value_set_enum (value, *choice);
+  else if (id == PROP_PLACES)
+    g_value_set_object (value, priv->places);
+  else
+    g_value_set_object (value, priv->steal_policy);
 }
 
 static void
@@ -161,27 +158,14 @@ iris_place_scheduler_set_property (GObject *object,
 {
   IrisPlaceSchedulerPrivate *priv = iris_place_scheduler_get_instance_private (
       IRIS_PLACE_SCHEDULER (object));
+  gint *choice = get_choice (priv, id);
 
-  switch (id)
-    {
-    case PROP_PLACES:
-      priv->places = g_value_dup_object (value);
-      break;
-    case PROP_DEAL:
-      priv->deal = (IrisDeal) g_value_get_enum (value);
-      break;
-    case PROP_LAYOUT:
-      priv->layout = (IrisLayout) g_value_get_enum (value);
-      break;
-    case PROP_DEQUE:
-      priv->deque = (IrisDequeKind) g_value_get_enum (value);
-      break;
-    case PROP_STEAL_POLICY:
-      priv->steal_policy = g_value_dup_object (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-    }
+  if (choice != NULL)
+    *choice = g_value_get_enum (value);
+  else if (id == PROP_PLACES)
+    priv->places = g_value_dup_object (value);
+  else
+    priv->steal_policy = g_value_dup_object (value);
 }
 
 static void
