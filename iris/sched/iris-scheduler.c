@@ -130,10 +130,8 @@ iris_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
 
   if (id == PROP_MAX_SPARES)
     g_value_set_uint (value, priv->max_spares);
-  else if (id == PROP_CONTENTION)
-    g_value_set_boolean (value, priv->contention);
   else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    g_value_set_boolean (value, priv->contention);
 }
 
 static void
@@ -143,10 +141,8 @@ iris_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 
   if (id == PROP_MAX_SPARES)
     priv->max_spares = g_value_get_uint (value);
-  else if (id == PROP_CONTENTION)
-    priv->contention = g_value_get_boolean (value);
   else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    priv->contention = g_value_get_boolean (value);
 }
 
 static void

@@ -53,10 +53,7 @@ iris_receiver_finalize (GObject *object)
 static void
 iris_receiver_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  if (id == PROP_SCHEDULER)
-    g_value_set_object (value, IRIS_RECEIVER (object)->scheduler);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, spec);
+  g_value_set_object (value, IRIS_RECEIVER (object)->scheduler);
 }
 
 static void

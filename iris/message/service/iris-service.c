@@ -83,10 +83,7 @@ iris_service_set_property (GObject *object, guint id, const GValue *value, GPara
 static void
 iris_service_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  if (id == PROP_SCHEDULER)
-    g_value_set_object (value, get_private (IRIS_SERVICE (object))->scheduler);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, spec);
+  g_value_set_object (value, get_private (IRIS_SERVICE (object))->scheduler);
 }
 
 static void

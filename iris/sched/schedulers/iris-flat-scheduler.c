@@ -14,19 +14,13 @@ enum
 static void
 flat_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  if (id == PROP_N_WORKERS)
-    g_value_set_uint (value, ((IrisFlatScheduler *) object)->n_workers);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  g_value_set_uint (value, ((IrisFlatScheduler *) object)->n_workers);
 }
 
 static void
 flat_scheduler_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  if (id == PROP_N_WORKERS)
-    ((IrisFlatScheduler *) object)->n_workers = g_value_get_uint (value);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  ((IrisFlatScheduler *) object)->n_workers = g_value_get_uint (value);
 }
 
 void

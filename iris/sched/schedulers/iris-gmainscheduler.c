@@ -308,19 +308,13 @@ iris_gmainscheduler_constructed (GObject *object)
 static void
 iris_gmainscheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  if (id == PROP_CONTEXT)
-    g_value_set_boxed (value, IRIS_GMAINSCHEDULER (object)->context);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  g_value_set_boxed (value, IRIS_GMAINSCHEDULER (object)->context);
 }
 
 static void
 iris_gmainscheduler_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  if (id == PROP_CONTEXT)
-    IRIS_GMAINSCHEDULER (object)->context = g_value_dup_boxed (value);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  IRIS_GMAINSCHEDULER (object)->context = g_value_dup_boxed (value);
 }
 
 static void
