@@ -15,11 +15,6 @@
 #include "iris/message/port/iris-actor.h"
 #include "iris/sched/pool/iris-worker.h"
 
-enum
-{
-  PROP_SCHEDULER = 1,
-};
-
 G_DEFINE_FINAL_TYPE (IrisReceiver, iris_receiver, G_TYPE_OBJECT)
 
 /* No handler runs and none will. */
@@ -69,7 +64,7 @@ iris_receiver_class_init (IrisReceiverClass *klass)
    *
    * What runs the handler.
    */
-  g_object_class_install_property (object_class, PROP_SCHEDULER,
+  g_object_class_install_property (object_class, 1,
                                    g_param_spec_object ("scheduler", NULL, NULL,
                                                         IRIS_TYPE_SCHEDULER,
                                                         G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));

@@ -32,14 +32,6 @@ typedef struct
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (IrisService, iris_service, G_TYPE_OBJECT)
 
-enum
-{
-  PROP_SCHEDULER = 1,
-  N_PROPS,
-};
-
-static GParamSpec *props[N_PROPS];
-
 /* What a receiver knows of the service. */
 typedef struct
 {
@@ -69,15 +61,10 @@ iris_service_finalize (GObject *object)
 static void
 iris_service_set_property (GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  IrisServicePrivate *priv = get_private (IRIS_SERVICE (object));
+  IrisScheduler *scheduler = g_value_get_object (value);
 
-  if (id != PROP_SCHEDULER)
-    {
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, spec);
-      return;
-    }
-  priv->scheduler = iris_scheduler_dup_or_default (g_value_get_object (value),
-                                                   IRIS_DEFAULT_CONTROL);
+  get_private (IRIS_SERVICE (object))->scheduler = iris_scheduler_dup_or_default (
+      scheduler, IRIS_DEFAULT_CONTROL);
 }
 
 static void
@@ -100,10 +87,10 @@ iris_service_class_init (IrisServiceClass *klass)
    *
    * Where the handlers run; %NULL for the default scheduler.
    */
-  props[PROP_SCHEDULER] = g_param_spec_object ("scheduler", NULL, NULL, IRIS_TYPE_SCHEDULER,
-                                               G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
-                                                   | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (object_class, N_PROPS, props);
+  g_object_class_install_property (
+      object_class, 1,
+      g_param_spec_object ("scheduler", NULL, NULL, IRIS_TYPE_SCHEDULER,
+                           G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS));
 }
 
 static void

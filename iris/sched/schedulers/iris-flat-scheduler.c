@@ -4,13 +4,6 @@
  */
 #include "iris/sched/schedulers/iris-flat-scheduler-private.h"
 
-enum
-{
-  PROP_0,
-  PROP_N_WORKERS,
-  N_PROPS,
-};
-
 static void
 flat_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
@@ -26,17 +19,14 @@ flat_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 void
 iris_flat_scheduler_install_properties (GObjectClass *klass)
 {
-  GParamSpec *properties[N_PROPS] = { NULL };
-
   klass->get_property = flat_scheduler_get_property;
   klass->set_property = flat_scheduler_set_property;
 
   /* How many workers are made; 0 at construction for one a processor. */
-  properties[PROP_N_WORKERS] = g_param_spec_uint ("n-workers", NULL, NULL, 0, G_MAXINT, 0,
-                                                  G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
-                                                      | G_PARAM_STATIC_STRINGS);
-
-  g_object_class_install_properties (klass, N_PROPS, properties);
+  g_object_class_install_property (
+      klass, 1,
+      g_param_spec_uint ("n-workers", NULL, NULL, 0, G_MAXINT, 0,
+                         G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS));
 }
 
 guint

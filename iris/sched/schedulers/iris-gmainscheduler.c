@@ -65,15 +65,6 @@ struct _IrisGMainScheduler
   ItemSource *source;
 };
 
-enum
-{
-  PROP_0,
-  PROP_CONTEXT,
-  N_PROPS,
-};
-
-static GParamSpec *properties[N_PROPS];
-
 G_DEFINE_FINAL_TYPE (IrisGMainScheduler, iris_gmainscheduler, IRIS_TYPE_SCHEDULER)
 
 static gboolean
@@ -333,11 +324,10 @@ iris_gmainscheduler_class_init (IrisGMainSchedulerClass *klass)
    *
    * The main context in which items run; %NULL at construction for the default one.
    */
-  properties[PROP_CONTEXT] = g_param_spec_boxed ("context", NULL, NULL, G_TYPE_MAIN_CONTEXT,
-                                                 G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
-                                                     | G_PARAM_STATIC_STRINGS);
-
-  g_object_class_install_properties (G_OBJECT_CLASS (klass), N_PROPS, properties);
+  g_object_class_install_property (
+      G_OBJECT_CLASS (klass), 1,
+      g_param_spec_boxed ("context", NULL, NULL, G_TYPE_MAIN_CONTEXT,
+                          G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS));
 }
 
 static void
