@@ -158,7 +158,6 @@ IrisForkJoin *iris_fork_stack_steal (IrisForkStack *self,
                                      const IrisForkJoin *awaited,
                                      bool force);
 void iris_fork_stack_run (IrisForkStack *self, IrisForkJoin *slot);
-bool iris_fork_stack_has_public (IrisForkStack *self);
 bool iris_fork_stack_has_work (IrisForkStack *self);
 bool iris_fork_stack_ask (IrisForkStack *self);
 

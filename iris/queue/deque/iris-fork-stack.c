@@ -154,15 +154,6 @@ tell_sleepers (IrisForkStack *self)
 
 /* --- thieves --- */
 
-/* Any thread. Whether something may be stolen at once. */
-bool
-iris_fork_stack_has_public (IrisForkStack *self)
-{
-  uint64_t word = iris_fork_load (&self->ends.word, memory_order_acquire);
-
-  return word_top (word) != word_split (word);
-}
-
 /* Any thread. Whether there is anything to steal, by force if need be. */
 bool
 iris_fork_stack_has_work (IrisForkStack *self)
